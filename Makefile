@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) The rung authors
+#
+# rung: build, test, install. `make help` lists the targets.
+# A module is a directory src/<module>; MODULES is in layer order, and a test of a module is linked with that module
+# and the ones before it only, so an upward call does not link.
+
+VERSION  := 0.1.0
+SONAME   := librung.so.0
+PREFIX   ?= /usr/local
+DESTDIR  ?=
+BUILD    ?= build
+CC       ?= gcc
+CLANG    ?= clang
+CFLAGS   ?= -O2 -g
+PYTHON   ?= /usr/bin/python3
+
+MODULES  := base num io kern par mech task model
+PACKAGES := jansson mpfr gmp zlib
+
+# Contraction would turn r(x + magic) - magic into something else and merge roundings; see docs/numbers.md.
+NUMERICS := -ffp-contract=off -fno-fast-math -fno-math-errno
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
+DEFINES  := -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE
+PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
+PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES))
+ALL_CFLAGS = -std=c17 -Iinclude -fPIC -pthread $(DEFINES) $(WARNINGS) $(CFLAGS) $(NUMERICS) $(SANITIZE) $(PKG_CFLAGS)
+LIBS       = $(PKG_LIBS) -lm -pthread
+
+# A file named *_isa.c is compiled once per instruction set, each time with another name suffix.
+ISAS := ref
+ifeq ($(shell uname -m),x86_64)
+ISAS += avx2 avx512
+endif
+ISA_FLAGS_ref    := -DRUNG_ISA_SUFFIX=_ref
+ISA_FLAGS_avx2   := -DRUNG_ISA_SUFFIX=_avx2 -mavx2 -mfma
+ISA_FLAGS_avx512 := -DRUNG_ISA_SUFFIX=_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mprefer-vector-width=512
+
+SOURCES     := $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))
+ISA_SOURCES := $(filter %_isa.c,$(SOURCES))
+objects_of = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out %_isa.c,$(wildcard src/$(1)/*.c))) \
+             $(foreach i,$(ISAS),$(patsubst src/%.c,$(BUILD)/obj/%.$(i).o,$(filter %_isa.c,$(wildcard src/$(1)/*.c))))
+OBJECTS     := $(foreach m,$(MODULES),$(call objects_of,$(m)))
+TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
+HEADERS     := $(wildcard include/rung/*.h)
+
+.PHONY: all test table install uninstall asan fuzz soak bench format format-check layers help clean deps deps-test \
+        unit cli python fuzz-smoke install-test
+
+all: deps ## build the command and the library
+	@$(MAKE) --no-print-directory $(BUILD)/rung $(BUILD)/librung.a $(BUILD)/$(SONAME)
+
+# ---- dependencies -----------------------------------------------------------------------------------------------
+
+deps: ## install the Debian packages that building needs, if any are missing
+	@scripts/deps.sh build
+
+deps-test:
+	@scripts/deps.sh build test
+
+# ---- build ------------------------------------------------------------------------------------------------------
+
+$(BUILD)/obj/tool/%.o: tool/%.c | $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(QUIET_CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+define isa_rule
+$(BUILD)/obj/%_isa.$(1).o: src/%_isa.c $(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(QUIET_CC)$$(CC) $$(ALL_CFLAGS) -O3 $$(ISA_FLAGS_$(1)) -MMD -MP -c $$< -o $$@
+endef
+$(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
+
+$(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(QUIET_CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+# Rebuilds everything when compiler or flags change.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(BUILD)
+	@echo '$(CC) $(CFLAGS) $(SANITIZE) $(NUMERICS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS) $(SANITIZE) $(NUMERICS)' > $@
+FORCE:
+
+define module_rule
+$(BUILD)/lib/librung-$(1).a: $(call objects_of,$(1))
+	@mkdir -p $$(@D)
+	@rm -f $$@
+	@ar rcs $$@ $$^
+endef
+$(foreach m,$(MODULES),$(eval $(call module_rule,$(m))))
+
+$(BUILD)/librung.a: $(OBJECTS)
+	@rm -f $@
+	$(QUIET_AR)ar rcs $@ $^
+
+$(BUILD)/$(SONAME): $(OBJECTS) scripts/librung.map
+	$(QUIET_LD)$(CC) -shared $(SANITIZE) -Wl,-soname,$(SONAME) -Wl,--version-script=scripts/librung.map -o $@ $(OBJECTS) $(LIBS)
+
+$(BUILD)/rung: $(TOOL_OBJ) $(BUILD)/librung.a
+	$(QUIET_LD)$(CC) $(SANITIZE) -o $@ $(TOOL_OBJ) $(BUILD)/librung.a $(LIBS)
+
+# ---- tests --------------------------------------------------------------------------------------------------------
+
+# Modules up to and including $(1), highest first, as the linker wants them.
+upto = $(if $(filter $(1),$(MODULES)),$(call reverse,$(call head_to,$(1),$(MODULES))),$(call reverse,$(MODULES)))
+head_to = $(firstword $(2)) $(if $(filter $(1),$(firstword $(2))),,$(call head_to,$(1),$(wordlist 2,99,$(2))))
+reverse = $(if $(1),$(call reverse,$(wordlist 2,99,$(1))) $(firstword $(1)))
+
+TEST_SOURCES := $(wildcard tests/*/test_*.c)
+TESTS        := $(patsubst tests/%.c,$(BUILD)/test/%,$(TEST_SOURCES))
+
+.SECONDEXPANSION:
+$(BUILD)/test/%: tests/%.c $(BUILD)/flags $$(foreach m,$$(call upto,$$(patsubst %/,%,$$(dir $$*))),$(BUILD)/lib/librung-$$(m).a)
+	@mkdir -p $(@D)
+	$(QUIET_LD)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -Itests -o $@ $< $(filter %.a,$^) -lcmocka $(LIBS)
+
+unit: $(TESTS)
+cli: $(BUILD)/rung
+
+test: deps-test ## everything that must hold: unit, command line, sanitizers, layers, install, fuzz seconds
+	@$(MAKE) --no-print-directory -j2 all unit
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung
+	@$(MAKE) --no-print-directory -j2 fuzz-build
+	@BUILD=$(BUILD) PYTHON=$(PYTHON) scripts/run-tests.sh
+
+ASAN_VARS := CFLAGS='-O1 -g -fno-omit-frame-pointer' SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
+
+asan: deps-test ## unit and command line tests under AddressSanitizer and UBSan
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung
+	@BUILD=$(BUILD) scripts/run-tests.sh asan
+
+layers: ## check that every module includes only lower layers
+	@scripts/layers.sh
+
+format: ## rewrite the C sources in the house style
+	@clang-format -i $(shell git ls-files '*.c' '*.h')
+
+format-check:
+	@clang-format --dry-run -Werror $(shell git ls-files '*.c' '*.h')
+
+# ---- fuzzing and soaks ----------------------------------------------------------------------------------------------
+
+FUZZERS := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
+FUZZ_SECONDS ?= 60
+
+$(BUILD)/fuzz/%: fuzz/%.c $(SOURCES) $(HEADERS)
+	@mkdir -p $(@D)
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/clang CC=$(CLANG) CFLAGS='-O1 -g' \
+	    SANITIZE='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all' $(BUILD)/clang/librung.a
+	$(QUIET_LD)$(CLANG) -std=c17 -Iinclude $(DEFINES) -g -O1 $(PKG_CFLAGS) \
+	    -fsanitize=address,undefined,fuzzer -fno-sanitize-recover=all -o $@ $< $(BUILD)/clang/librung.a $(LIBS)
+
+.PHONY: fuzz-build
+fuzz-build: $(FUZZERS)
+
+fuzz: deps-test ## a minute of libFuzzer on each reader of foreign files (FUZZ_SECONDS=60)
+	@$(MAKE) --no-print-directory -j2 fuzz-build
+	@BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh
+
+soak: deps-test ## long comparisons with MPFR, format by format
+	@$(MAKE) --no-print-directory -j2 all unit
+	@BUILD=$(BUILD) scripts/soak.sh
+
+bench: all ## speed of the exact arithmetic and of the mechanisms, as ratios in one run
+	@$(MAKE) --no-print-directory $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
+	@for b in $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c)); do $$b || exit 1; done
+
+$(BUILD)/bench/%: bench/%.c $(BUILD)/librung.a
+	@mkdir -p $(@D)
+	$(QUIET_LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/librung.a $(LIBS)
+
+# ---- the main job -----------------------------------------------------------------------------------------------------
+
+table: all ## the table of results, every cell run here; also rung-table/index.html
+	@$(BUILD)/rung table
+
+# ---- install ------------------------------------------------------------------------------------------------------------
+
+BASHCOMP := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSHCOMP  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+FISHCOMP := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+MANDIR   := $(DESTDIR)$(PREFIX)/share/man/man1
+
+install: all ## PREFIX=/usr/local DESTDIR=: command, library, headers, rung.pc, man page, completions
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/rung \
+	    $(MANDIR) $(BASHCOMP) $(ZSHCOMP) $(FISHCOMP)
+	install -m 755 $(BUILD)/rung $(DESTDIR)$(PREFIX)/bin/rung
+	install -m 644 $(BUILD)/librung.a $(DESTDIR)$(PREFIX)/lib/librung.a
+	install -m 755 $(BUILD)/$(SONAME) $(DESTDIR)$(PREFIX)/lib/librung.so.$(VERSION)
+	ln -sf librung.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/librung.so
+	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/rung/
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/rung.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/rung.pc
+	$(BUILD)/rung man > $(MANDIR)/rung.1
+	$(BUILD)/rung completion bash > $(BASHCOMP)/rung
+	$(BUILD)/rung completion zsh > $(ZSHCOMP)/_rung
+	$(BUILD)/rung completion fish > $(FISHCOMP)/rung.fish
+
+uninstall: ## remove what install wrote
+	rm -f $(DESTDIR)$(PREFIX)/bin/rung $(DESTDIR)$(PREFIX)/lib/librung.a \
+	    $(DESTDIR)$(PREFIX)/lib/librung.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME) $(DESTDIR)$(PREFIX)/lib/librung.so \
+	    $(addprefix $(DESTDIR)$(PREFIX)/include/rung/,$(notdir $(HEADERS))) $(DESTDIR)$(PREFIX)/lib/pkgconfig/rung.pc \
+	    $(MANDIR)/rung.1 $(BASHCOMP)/rung $(ZSHCOMP)/_rung $(FISHCOMP)/rung.fish
+	-rmdir $(DESTDIR)$(PREFIX)/include/rung
+
+clean: ## remove the build directory
+	rm -rf $(BUILD)
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+# Short lines unless V=1.
+ifneq ($(V),1)
+QUIET_CC = @echo '  cc  ' $(notdir $@);
+QUIET_LD = @echo '  ld  ' $(notdir $@);
+QUIET_AR = @echo '  ar  ' $(notdir $@);
+endif
+
+-include $(shell find $(BUILD)/obj $(BUILD)/test -name '*.d' 2>/dev/null)

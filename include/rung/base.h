@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * base: what every other module stands on. Status and messages, memory, text, random numbers, hashes,
+ * files, progress, CPU features, and tables of key=value parameters. Layer 0: includes nothing of ours.
+ */
+#ifndef RUNG_BASE_H
+#define RUNG_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define RUNG_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define RUNG_PRINTF(fmt_index, first_arg) __attribute__((format(printf, fmt_index, first_arg)))
+#else
+#define RUNG_PRINTF(fmt_index, first_arg)
+#endif
+
+#define RUNG_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- status ------------------------------------------------------------------------------------------ */
+
+/* The world misbehaved. The numbers are the exit codes of the command line tool. */
+typedef enum rung_status {
+    RUNG_OK = 0,
+    RUNG_USAGE = 2,  /* the caller asked for something that does not exist or does not fit */
+    RUNG_INPUT = 3,  /* a file or text that cannot be read or understood */
+    RUNG_SYSTEM = 4, /* memory, disk, network */
+} rung_status;
+
+/* Mathematics answered. Zero is no verdict, so that zeroed memory never looks like one. */
+typedef enum rung_verdict { RUNG_CAN = 1, RUNG_CANNOT = 2, RUNG_UNKNOWN = 3 } rung_verdict;
+
+/* One message, complete: names the thing and says what to try. Empty when nothing failed. */
+typedef struct rung_error {
+    char text[512];
+} rung_error;
+
+/* Writes the message and returns `status`. `err` may be NULL. */
+rung_status rung_fail(rung_error *err, rung_status status, const char *format, ...) RUNG_PRINTF(3, 4);
+/* Puts "prefix: " before the message that is already there, for callers that know the place. Returns status. */
+rung_status rung_fail_at(rung_error *err, rung_status status, const char *format, ...) RUNG_PRINTF(3, 4);
+
+/* ---- sizes ------------------------------------------------------------------------------------------- */
+
+/* false when the result does not fit into size_t; *out is then untouched. */
+bool rung_size_mul(size_t *out, size_t a, size_t b);
+bool rung_size_add(size_t *out, size_t a, size_t b);
+
+/* ---- arena: many allocations, one free ---------------------------------------------------------------- */
+
+typedef struct rung_arena {
+    struct rung_arena_block *head;
+    size_t bytes; /* handed out so far */
+} rung_arena;
+
+void rung_arena_init(rung_arena *arena);
+void rung_arena_clear(rung_arena *arena);
+/* Zeroed memory for count items of `size` bytes, aligned to 64. NULL, with a message, when the product overflows
+ * or memory is out. count = 0 gives a valid pointer. */
+void *rung_arena_alloc(rung_arena *arena, size_t count, size_t size, rung_error *err);
+char *rung_arena_strdup(rung_arena *arena, const char *text, rung_error *err);
+
+/* Zeroed heap memory for count items; NULL with a message on overflow or exhaustion. Free with free(). */
+void *rung_calloc(size_t count, size_t size, rung_error *err);
+
+/* ---- buf: growing text or bytes ------------------------------------------------------------------------ */
+
+/* Appending never fails visibly; `failed` stays set once memory ran out, and rung_buf_ok reports it at the end. */
+typedef struct rung_buf {
+    char *text; /* NUL-terminated whenever not NULL */
+    size_t len, cap;
+    bool failed;
+} rung_buf;
+
+void rung_buf_init(rung_buf *buf);
+void rung_buf_clear(rung_buf *buf);
+void rung_buf_reset(rung_buf *buf); /* len = 0, memory kept */
+void rung_buf_add(rung_buf *buf, const void *bytes, size_t len);
+void rung_buf_puts(rung_buf *buf, const char *text);
+void rung_buf_putc(rung_buf *buf, char c);
+void rung_buf_printf(rung_buf *buf, const char *format, ...) RUNG_PRINTF(2, 3);
+/* A JSON string literal with its quotes; `text` is UTF-8. */
+void rung_buf_json_string(rung_buf *buf, const char *text);
+rung_status rung_buf_ok(const rung_buf *buf, rung_error *err);
+
+/* ---- words --------------------------------------------------------------------------------------------- */
+
+/* The candidate nearest to `word` by edit distance, or NULL when none is near enough to be a misspelling. */
+const char *rung_word_nearest(const char *word, const char *const *candidates, size_t count);
+/* A whole decimal integer in [low, high]; false when text is anything else. */
+bool rung_word_int(int64_t *out, const char *text, int64_t low, int64_t high);
+
+/* ---- rng: the same stream on every machine -------------------------------------------------------------- */
+
+/* xoshiro256**, seeded by splitmix64 from (seed, stream, index). No floating point enters integer draws, and no
+ * libm enters real ones, so the bytes are a pure function of the three numbers. */
+typedef struct rung_rng {
+    uint64_t s[4];
+} rung_rng;
+
+void rung_rng_init(rung_rng *rng, uint64_t seed, uint64_t stream, uint64_t index);
+uint64_t rung_rng_u64(rung_rng *rng);
+uint64_t rung_rng_below(rung_rng *rng, uint64_t bound); /* uniform in [0, bound), unbiased; bound >= 1 */
+double rung_rng_unit(rung_rng *rng);                    /* k / 2^53, k uniform in [0, 2^53) */
+/* Mean 0, variance 1, bounded: the sum of twelve units minus six, which needs no libm. */
+double rung_rng_normal(rung_rng *rng);
+void rung_rng_shuffle(rung_rng *rng, uint32_t *items, size_t count);
+/* k distinct numbers of [0, n) in random order; k <= n. O(k) expected when k is small beside n. */
+rung_status rung_rng_sample(rung_rng *rng, uint32_t *out, size_t k, uint32_t n, rung_error *err);
+
+/* ---- hash ---------------------------------------------------------------------------------------------- */
+
+typedef struct rung_sha256 {
+    uint32_t h[8];
+    uint64_t bytes;
+    uint8_t block[64];
+} rung_sha256;
+
+void rung_sha256_init(rung_sha256 *sha);
+void rung_sha256_add(rung_sha256 *sha, const void *bytes, size_t len);
+void rung_sha256_final(rung_sha256 *sha, uint8_t digest[32]);
+void rung_sha256_hex(char hex[65], const void *bytes, size_t len);
+uint64_t rung_hash64(const void *bytes, size_t len); /* FNV-1a with a final mix; for tables and rng streams */
+
+/* ---- file ---------------------------------------------------------------------------------------------- */
+
+/* A whole file, read-only, mapped. An empty file has bytes = a valid pointer and size 0. */
+typedef struct rung_file_map {
+    const uint8_t *bytes;
+    size_t size;
+} rung_file_map;
+
+rung_status rung_file_open_map(rung_file_map *map, const char *path, rung_error *err);
+void rung_file_close_map(rung_file_map *map);
+
+/* Writes path.tmp-XXXX beside `path` and renames it on commit, so a reader never sees half a file. Exactly one of
+ * commit and abandon must follow a successful begin. "-" is not special here. */
+typedef struct rung_file_writer {
+    FILE *stream;
+    char *path, *temporary;
+} rung_file_writer;
+
+rung_status rung_file_begin(rung_file_writer *writer, const char *path, rung_error *err);
+rung_status rung_file_commit(rung_file_writer *writer, rung_error *err);
+void rung_file_abandon(rung_file_writer *writer);
+/* The three above in one call. */
+rung_status rung_file_write(const char *path, const void *bytes, size_t len, rung_error *err);
+
+/* ---- progress ------------------------------------------------------------------------------------------- */
+
+/* One line on stderr, redrawn at most ten times a second, only when stderr is a terminal. */
+typedef struct rung_progress {
+    const char *what;
+    uint64_t total, done;
+    double started_s, drawn_s;
+    bool visible;
+} rung_progress;
+
+void rung_progress_start(rung_progress *progress, const char *what, uint64_t total);
+void rung_progress_tick(rung_progress *progress, uint64_t done);
+void rung_progress_finish(rung_progress *progress); /* erases the line */
+double rung_wall_s(void);                           /* monotonic clock */
+
+/* ---- cpu ------------------------------------------------------------------------------------------------ */
+
+/* Instruction sets that kernels exist for, in rising order. */
+typedef enum rung_isa { RUNG_ISA_REF = 0, RUNG_ISA_AVX2 = 1, RUNG_ISA_AVX512 = 2 } rung_isa;
+
+/* The best one that this CPU has and that the environment variable RUNG_ISA (ref, avx2, avx512) allows. */
+rung_isa rung_cpu_isa(void);
+const char *rung_isa_name(rung_isa isa);
+size_t rung_cpu_threads(void); /* online processors, or RUNG_THREADS when it is set to 1..256 */
+
+/* ---- param: key=value words against a table -------------------------------------------------------------- */
+
+typedef enum rung_param_kind {
+    RUNG_PARAM_INT,  /* low <= value <= high */
+    RUNG_PARAM_LIST, /* comma-separated integers, each in [low, high], at most RUNG_LIST_MAX */
+    RUNG_PARAM_WORD, /* one of `words`; the value is its index */
+} rung_param_kind;
+
+#define RUNG_LIST_MAX  16
+#define RUNG_PARAM_MAX 16
+
+typedef struct rung_param {
+    const char *name;
+    rung_param_kind kind;
+    int64_t fallback, low, high;   /* fallback of a word: its index */
+    const char *const *words;      /* NULL-terminated, for RUNG_PARAM_WORD */
+    const char *help;              /* one line, with the symbol of the theory */
+} rung_param;
+
+typedef struct rung_value {
+    bool set; /* given by the user, not the fallback */
+    int64_t number;
+    int64_t list[RUNG_LIST_MAX];
+    size_t list_len;
+} rung_value;
+
+/* Values parallel to a table that ends with a row whose name is NULL. */
+size_t rung_param_count(const rung_param *table);
+void rung_param_defaults(rung_value *values, const rung_param *table);
+/* Reads one "key=value". `owner` is named in messages ("task eva"). The message has the nearest known key. */
+rung_status rung_param_set(rung_value *values, const rung_param *table, const char *word, const char *owner,
+                           rung_error *err);
+/* Index of a name, or SIZE_MAX. */
+size_t rung_param_find(const rung_param *table, const char *name);
+/* Appends "a=1<separator>b=2,3" with every parameter in table order: the canonical text of a configuration. */
+void rung_param_print(rung_buf *out, const rung_value *values, const rung_param *table, const char *separator);
+
+#endif

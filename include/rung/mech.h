@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * mech: attention mechanisms. Each is one registry row: its equations, its inputs, the number of elements that it
+ * carries past a position, and two implementations (fast fp32, exact p-bit), each in two forms:
+ *
+ *   step  update: h_t = G(h_{t-1}, x_t), then read: y_t = f(h_t, x_t). One token, explicit state, readable.
+ *   scan  many tokens of one head at once, vectorised. In the exact evaluator it does the same roundings in the same
+ *         order as the step form, so both give the same bits.
+ *
+ * A mechanism sees tensors, not weights: q, k, v and what else it needs, as they leave the projections of a layer.
+ * Nothing is scaled or normalised behind the caller's back. Without a mask (an encoder) every token is absorbed
+ * first and every query then reads the same state. Layer 2.
+ */
+#ifndef RUNG_MECH_H
+#define RUNG_MECH_H
+
+#include "rung/base.h"
+#include "rung/num.h"
+
+#define RUNG_MECH_INPUT_MAX 8
+
+/* Size of one token's row of an input. */
+typedef enum rung_mech_dim {
+    RUNG_DIM_KEY = 1, /* [H][dk] */
+    RUNG_DIM_VALUE,   /* [H][dv] */
+    RUNG_DIM_HEAD,    /* [H] */
+} rung_mech_dim;
+
+/* How a model layer makes the input from the residual stream. */
+typedef enum rung_mech_source {
+    RUNG_FROM_LINEAR = 1, /* W x + b */
+    RUNG_FROM_GATE,       /* sigmoid(W x + b) */
+    RUNG_FROM_DECAY,      /* -e^{A} softplus(W x + b), A one number per head: the logarithm of a decay */
+} rung_mech_source;
+
+typedef struct rung_mech_input {
+    const char *name;
+    rung_mech_dim dim;
+    rung_mech_source source;
+    bool rotary; /* positions may rotate it */
+    const char *meaning;
+} rung_mech_input;
+
+struct rung_mech;
+
+/* One mechanism with its sizes: what an arch string says of a group of heads. */
+typedef struct rung_mech_conf {
+    const struct rung_mech *mech;
+    size_t heads, dk, dv; /* H, key and value dimension of a head */
+    bool causal;
+    rung_value params[RUNG_PARAM_MAX]; /* parallel to mech->params */
+} rung_mech_conf;
+
+/* Numbers (elements, not bits) that cross a position, by kind. Bits are elements times p. */
+typedef struct rung_carry {
+    size_t recurrent; /* does not grow with the position */
+    size_t window;    /* keys and values of the last tokens */
+    size_t cache;     /* keys and values of all tokens */
+} rung_carry;
+
+typedef struct rung_mech {
+    const char *name;
+    const char *summary;
+    const char *equation; /* as the code computes it, in its order */
+    const char *carries;  /* the formula of carry() in words, per layer */
+    const char *source;   /* paper */
+    const rung_param *params;
+    const rung_mech_input *inputs; /* ends with a NULL name */
+    bool recurrent;                /* carries a state that does not grow */
+
+    /* Sizes that the mechanism cannot have; the message names the parameter. */
+    rung_status (*check)(const rung_mech_conf *conf, rung_error *err);
+    /* What is carried after `tokens` tokens: exactly the first elements of the state array. */
+    rung_carry (*carry)(const rung_mech_conf *conf, size_t tokens);
+    /* Scratch elements that one worker of any function below needs for `tokens` tokens in one call. */
+    size_t (*scratch)(const rung_mech_conf *conf, size_t tokens);
+
+    /* Step form, all heads. in[i] is the token's row of input i, o its row [H][dv]. `seen` tokens have been
+     * absorbed when read is called; a causal query at position `pos` has seen = pos + 1. */
+    void (*update_f32)(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *scratch);
+    void (*read_f32)(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
+                     const rung_mech_conf *conf, float *scratch);
+    void (*update_exact)(double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
+                         const rung_fmt *fmt, double *scratch);
+    void (*read_exact)(double *o, const double *state, const double *const *in, size_t pos, size_t seen,
+                       const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch);
+
+    /* Scan form, one head: tokens pos .. pos+tokens-1, in[i] = [tokens][row], o = [tokens][H][dv]. Continues from
+     * `state` after pos tokens and leaves it as after pos+tokens. An encoder has pos = 0 and all tokens. */
+    void (*scan_f32)(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
+                     const rung_mech_conf *conf, float *scratch);
+    void (*scan_exact)(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
+                       const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch);
+} rung_mech;
+
+size_t rung_mech_count(void);
+const rung_mech *rung_mech_at(size_t index);
+const rung_mech *rung_mech_get(const char *name); /* NULL if unknown */
+/* "did you mean" for an unknown name, or NULL. */
+const char *rung_mech_nearest(const char *name);
+
+/* Elements of one token's row of an input, and of the state array for up to `tokens` tokens. */
+size_t rung_mech_row(const rung_mech_input *input, const rung_mech_conf *conf);
+size_t rung_mech_inputs(const rung_mech *mech);
+size_t rung_mech_state_elements(const rung_mech_conf *conf, size_t tokens);
+size_t rung_carry_total(rung_carry carry);
+/* Value of a parameter by name; the name must be in the mechanism's table. */
+int64_t rung_mech_param(const rung_mech_conf *conf, const char *name);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * num: arithmetic that is exact to the bit. A number of any supported format is held in a double; every elementary
+ * operation returns the correctly rounded result in that format (round to nearest, ties to even). What is stored
+ * therefore is a p-bit number, and a second implementation that follows the same order of operations reproduces
+ * every bit. Layer 1; the only module that includes GMP and MPFR.
+ *
+ * Floats eXmY are IEEE-like: subnormals, overflow to infinity, p = 1+X+Y. Fixed point qI.F is two's complement with
+ * 1+I+F bits and saturates; it has one zero. A NaN is never a value: it marks an error (inf - inf, 0 * inf, 0/0,
+ * sqrt and log of a negative number, any fixed-point division by zero), spreads like one, and is reported by
+ * whoever looks (rung_num_find_nan).
+ */
+#ifndef RUNG_NUM_H
+#define RUNG_NUM_H
+
+#include "rung/base.h"
+
+typedef enum rung_fmt_kind { RUNG_FMT_FLOAT = 1, RUNG_FMT_FIXED = 2 } rung_fmt_kind;
+
+/* Immutable after rung_fmt_parse. The lower half are constants derived from the upper half, for the hot loops. */
+typedef struct rung_fmt {
+    rung_fmt_kind kind;
+    int exponent_bits, mantissa_bits; /* X, Y of a float; 2 <= X <= 11, 1 <= Y <= 25, or the native f64 (11, 52) */
+    int integer_bits, fraction_bits;  /* I, F of a fixed point format; I, F >= 0, 1 <= I+F <= 52 */
+    int bits;                         /* p, the size of one stored number */
+    char name[16];                    /* canonical: "f64", "f32", "bf16", "f16", "e8m3", "q3.12" */
+
+    double largest;       /* the largest finite value */
+    double smallest;      /* most negative fixed-point value, -largest for floats */
+    double least_normal;  /* 2^emin of a float, 0 for fixed point */
+    double grid_magic;    /* 1.5 * 2^52 * (spacing of the subnormals or of the fixed-point grid): x+m-m rounds to it */
+    double spacing;       /* that spacing */
+    uint64_t round_half;  /* half a unit in the last kept place, minus one, as mantissa bits of a double */
+    uint64_t round_keep;  /* mask of the bits of a double that are kept */
+    int round_drop;       /* number of mantissa bits of a double that are dropped */
+    bool is_f64;          /* native double: rounding is the identity */
+    bool double_once_ok;  /* + - * / in double and one rounding is proven correct (Y <= 25 and X <= 10; or fixed with
+                             2(I+F) <= 52) */
+} rung_fmt;
+
+/* "f64" "f32" "bf16" "f16" "eXmY" "qI.F". f32 = e8m23, bf16 = e8m7, f16 = e5m10 with infinities. */
+rung_status rung_fmt_parse(rung_fmt *fmt, const char *name, rung_error *err);
+
+/* ---- one number ----------------------------------------------------------------------------------------- */
+
+/* Arguments must be values of the format, except for rung_num_round, which takes any double. */
+double rung_num_round(const rung_fmt *fmt, double x);
+bool rung_num_is_value(const rung_fmt *fmt, double x); /* x is a number (not NaN) of the format */
+double rung_num_add(const rung_fmt *fmt, double a, double b);
+double rung_num_sub(const rung_fmt *fmt, double a, double b);
+double rung_num_mul(const rung_fmt *fmt, double a, double b);
+double rung_num_div(const rung_fmt *fmt, double a, double b);
+
+/* Functions of one argument. Each is one operation: one rounding of the exact real value. */
+typedef enum rung_fn {
+    RUNG_FN_SQRT,
+    RUNG_FN_EXP,
+    RUNG_FN_LOG,
+    RUNG_FN_TANH,
+    RUNG_FN_SIGMOID,  /* 1/(1+e^-x) */
+    RUNG_FN_SOFTPLUS, /* ln(1+e^x) */
+    RUNG_FN_GELU,     /* x * Phi(x), Phi the normal distribution function (the erf form) */
+    RUNG_FN_COUNT
+} rung_fn;
+const char *rung_fn_name(rung_fn fn);
+double rung_num_fn(const rung_fmt *fmt, rung_fn fn, double x);
+
+/* The p-bit code of a value and back: sign, exponent, mantissa of a float from the high bit down; two's complement
+ * of a fixed-point number. decode(encode(x)) == x, minus zero included. Codes of NaN decode to NaN. */
+uint64_t rung_num_encode(const rung_fmt *fmt, double x);
+double rung_num_decode(const rung_fmt *fmt, uint64_t code);
+/* count numbers as a string of count*p bits, most significant bit of a code first, the last byte zero-filled.
+ * out has (count*p+7)/8 bytes. */
+void rung_num_pack(uint8_t *out, const rung_fmt *fmt, const double *x, size_t count);
+void rung_num_unpack(double *x, const rung_fmt *fmt, const uint8_t *in, size_t count);
+/* Index of the first NaN, or SIZE_MAX. */
+size_t rung_num_find_nan(const double *x, size_t count);
+
+/* ---- many numbers: the hot operations, vectorised ---------------------------------------------------------- */
+
+/* Element-wise over n lanes; out may be an input. Lanes are independent, so the width of the machine never shows in
+ * a result: every instruction set gives the same bits, and the same bits as the functions above. r() rounds. */
+typedef struct rung_num_kernels {
+    const char *name;
+    void (*round)(const rung_fmt *fmt, double *out, const double *x, size_t n);
+    void (*add)(const rung_fmt *fmt, double *out, const double *a, const double *b, size_t n);
+    void (*sub)(const rung_fmt *fmt, double *out, const double *a, const double *b, size_t n);
+    void (*mul)(const rung_fmt *fmt, double *out, const double *a, const double *b, size_t n);
+    void (*div)(const rung_fmt *fmt, double *out, const double *a, const double *b, size_t n);
+    void (*scale)(const rung_fmt *fmt, double *out, const double *a, double s, size_t n); /* r(a_i s) */
+    /* acc_i = r(acc_i + r(a_i b_i)); and with one factor the same for all lanes. */
+    void (*mul_add)(const rung_fmt *fmt, double *acc, const double *a, const double *b, size_t n);
+    void (*scale_add)(const rung_fmt *fmt, double *acc, const double *a, double s, size_t n);
+    void (*fn)(const rung_fmt *fmt, rung_fn fn, double *out, const double *x, size_t n);
+    /* The one step of every online softmax, per lane: m' = max(m, s); a = exp(r(m - m')); e = exp(r(s - m'));
+     * den = r(r(den a) + e); m = m'. Writes a and e for the numerators, which follow with fade_add. */
+    void (*softmax_step)(const rung_fmt *fmt, double *m, double *den, double *a, double *e, const double *s,
+                         size_t n);
+    /* num_i = r(r(num_i a_i) + r(e_i v)) */
+    void (*fade_add)(const rung_fmt *fmt, double *num, const double *a, const double *e, double v, size_t n);
+} rung_num_kernels;
+
+/* The table of an instruction set (falls back to the reference one), and of rung_cpu_isa(). */
+const rung_num_kernels *rung_num_kernels_of(rung_isa isa);
+const rung_num_kernels *rung_num_kernels_get(void);
+
+/* acc = +0; for k = 0, 1, ...: acc = r(acc + r(a_k b_k)). The only order of a dot product in this library. */
+double rung_num_dot(const rung_fmt *fmt, const double *a, const double *b, size_t n);
+
+#endif

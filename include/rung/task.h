@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * task: the problems. Each is one registry row: generator, exact oracle, chance and majority level, the split into
+ * players, and text in both directions. An instance is a pure function of (task, parameters, seed, index). Layer 2.
+ *
+ * Tokens: one id per token; an id stands for a pair of type and value ("table entry with value 7", "query 3").
+ * Answers are ids of their own, [0, answers). Tasks over real vectors have features [T, d_in] instead of tokens.
+ */
+#ifndef RUNG_TASK_H
+#define RUNG_TASK_H
+
+#include "rung/base.h"
+
+#define RUNG_PLAYERS_MAX (RUNG_LIST_MAX + 4)
+#define RUNG_NO_TARGET   (-1)
+
+struct rung_task;
+
+/* A task with its parameters and everything that follows from them. */
+typedef struct rung_task_conf {
+    const struct rung_task *task;
+    rung_value params[RUNG_PARAM_MAX]; /* parallel to task->params */
+
+    /* filled by resolve() */
+    size_t tokens;       /* prompt length; the longest one where lengths vary */
+    size_t vocab;        /* token ids are [0, vocab); 0 when the input is features */
+    size_t answers;      /* answer ids are [0, answers); 0 when the target is a vector */
+    size_t d_in, d_out;  /* features per token and target vector, else 0 */
+    double chance;       /* accuracy of a uniform guess among the answers */
+    double majority;     /* best accuracy without reading the query: what no leak may exceed */
+    size_t derived[RUNG_LIST_MAX]; /* the task's own numbers, e.g. N_0, N_1, ... of seqcomp */
+} rung_task_conf;
+
+/* A run of tokens that one player of the communication protocol holds. */
+typedef struct rung_span {
+    char name[16];
+    size_t start, len;
+} rung_span;
+
+typedef struct rung_instance {
+    size_t tokens;
+    uint32_t *token;     /* [tokens] */
+    float *feature;      /* [tokens][d_in] */
+    int32_t *target;     /* [tokens] answer at each position, RUNG_NO_TARGET where none is asked */
+    float *target_value; /* [tokens][d_out] for vector targets; rows are meaningful where target[t] is 0 */
+    size_t player_count;
+    rung_span player[RUNG_PLAYERS_MAX]; /* in prompt order, covering the prompt */
+} rung_instance;
+
+typedef struct rung_task {
+    const char *name;
+    const char *summary;
+    const char *source; /* theorem or paper */
+    const rung_param *params;
+    /* Distributions of the generator: words of the parameter "dist", the first is the default "uniform". */
+
+    /* Checks the parameters together and fills the derived fields of conf. */
+    rung_status (*resolve)(rung_task_conf *conf, rung_error *err);
+    /* Fills tokens, token or feature. Buffers are zeroed and large enough for conf->tokens. */
+    rung_status (*generate)(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng, rung_error *err);
+    /* The oracle: fills target (and target_value) from the prompt alone. RUNG_INPUT when the tokens are not a
+     * prompt of this task; the message names the position. Never reads outside its buffers whatever the tokens. */
+    rung_status (*solve)(rung_instance *instance, const rung_task_conf *conf, rung_error *err);
+    /* Fills player and player_count. NULL: everything before the last token, and the last token. */
+    void (*players)(rung_instance *instance, const rung_task_conf *conf);
+    /* The token as one word without spaces, unique among the ids; NULL for feature tasks. */
+    void (*token_word)(rung_buf *out, const rung_task_conf *conf, uint32_t token);
+    /* The answer as one word; NULL: the decimal number. */
+    void (*answer_word)(rung_buf *out, const rung_task_conf *conf, int32_t answer);
+    /* The answer that a token votes for if one merely counts (the value of a table entry), or RUNG_NO_TARGET: what
+     * the frequency-only predictor of the leak probe sees. NULL: none. */
+    int32_t (*vote)(const rung_task_conf *conf, uint32_t token);
+    /* Prose about invented people and places, and back. NULL: the task has symbols only. facts_read fills tokens
+     * and token from text that facts_write made. */
+    void (*facts_write)(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf);
+    rung_status (*facts_read)(rung_instance *instance, const char *text, const rung_task_conf *conf, rung_error *err);
+} rung_task;
+
+size_t rung_task_count(void);
+const rung_task *rung_task_at(size_t index);
+const rung_task *rung_task_get(const char *name);
+const char *rung_task_nearest(const char *name);
+
+/* Defaults, then words "key=value", then resolve. */
+rung_status rung_task_conf_init(rung_task_conf *conf, const char *name, const char *const *words, size_t count,
+                                rung_error *err);
+int64_t rung_task_param(const rung_task_conf *conf, const char *name);
+const rung_value *rung_task_value(const rung_task_conf *conf, const char *name);
+/* "eva N=16 V=16 ...": every parameter in table order; parses back to the same conf. */
+void rung_task_canonical(rung_buf *out, const rung_task_conf *conf);
+/* The reverse. */
+rung_status rung_task_conf_parse(rung_task_conf *conf, const char *canonical, rung_error *err);
+
+rung_status rung_instance_init(rung_instance *instance, const rung_task_conf *conf, rung_error *err);
+void rung_instance_clear(rung_instance *instance);
+/* Generates and solves instance number `index` of the seed. */
+rung_status rung_task_make(rung_instance *instance, const rung_task_conf *conf, uint64_t seed, uint64_t index,
+                           rung_error *err);
+/* Last position that has a target; SIZE_MAX if none. */
+size_t rung_instance_last_target(const rung_instance *instance);
+
+/* Text. Symbols: the words of the tokens separated by spaces. */
+void rung_task_symbols_write(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf);
+rung_status rung_task_symbols_read(rung_instance *instance, const char *text, const rung_task_conf *conf,
+                                   rung_error *err);
+void rung_task_answer_write(rung_buf *out, const rung_task_conf *conf, int32_t answer);
+
+/* What predictors without attention score on `count` instances, half of them to fit and half to test. */
+typedef struct rung_leak {
+    size_t tested;    /* targets in the test half */
+    double majority;  /* the most common answer of the fit half */
+    double position;  /* the most common answer at this target position */
+    double frequency; /* the most frequent vote in the prompt */
+    double declared;  /* conf->majority */
+    double slack;     /* four standard deviations of the test half: above declared + slack is a leak */
+} rung_leak;
+rung_status rung_task_leak(rung_leak *leak, const rung_task_conf *conf, uint64_t seed, size_t count, rung_error *err);
+
+#endif

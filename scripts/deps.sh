@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Installs the Debian packages of the named sets (build, test) that are missing. As root or with a sudo that needs no
+# password it calls apt-get; otherwise it prints the one line to run. Silent and offline when nothing is missing.
+set -eu
+
+build='gcc pkg-config libjansson-dev libgmp-dev libmpfr-dev zlib1g-dev'
+test_='libcmocka-dev bats clang clang-format libclang-rt-14-dev python3 python3-numpy'
+
+wanted=
+for set_name in "$@"; do
+    case $set_name in
+    build) wanted="$wanted $build" ;;
+    test) wanted="$wanted $test_" ;;
+    *) echo "deps.sh: unknown set '$set_name' (build, test)" >&2; exit 2 ;;
+    esac
+done
+
+missing=
+for package in $wanted; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
+done
+[ -z "$missing" ] && exit 0
+
+install="apt-get install -y --no-install-recommends$missing"
+echo "rung needs:$missing"
+if [ "$(id -u)" = 0 ]; then
+    as_root=
+elif sudo -n true 2>/dev/null; then
+    as_root=sudo
+else
+    echo "run this once, then the same make command again:"
+    echo "    sudo apt-get update && sudo $install"
+    exit 4
+fi
+$as_root apt-get update -qq
+DEBIAN_FRONTEND=noninteractive $as_root $install >/dev/null

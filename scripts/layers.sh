@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The include arrows: a module may include the public headers of strictly lower layers, its own header and its own
+# private files. Each outside library belongs to one module. The table below is the picture of ARCHITECTURE.md.
+set -eu
+cd "$(dirname "$0")/.."
+
+layer_of() {
+    case $1 in
+    base) echo 0 ;;
+    num | io | kern | par) echo 1 ;;
+    mech | task) echo 2 ;;
+    model) echo 3 ;;
+    tool) echo 8 ;;
+    *) echo "" ;;
+    esac
+}
+owner_of() {
+    case $1 in
+    jansson.h) echo io ;;
+    zlib.h) echo io ;;
+    gmp.h | mpfr.h) echo num ;;
+    pthread.h) echo par ;;
+    *) echo "" ;;
+    esac
+}
+
+bad=0
+complain() { echo "layers: $1" >&2; bad=$((bad + 1)); }
+
+check_file() { # file module
+    layer=$(layer_of "$2")
+    [ -n "$layer" ] || { complain "$1: module '$2' is not in the table of scripts/layers.sh"; return; }
+    for header in $(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]([^>"]+)[>"].*/\1/p' "$1"); do
+        case $header in
+        rung/*.h)
+            other=${header#rung/}; other=${other%.h}
+            [ "$other" = "$2" ] && continue
+            [ "$other" = rung ] && { complain "$1: includes the umbrella rung.h"; continue; }
+            other_layer=$(layer_of "$other")
+            [ -n "$other_layer" ] || { complain "$1: includes unknown module '$other'"; continue; }
+            [ "$other_layer" -lt "$layer" ] || complain "$1: layer $layer ($2) includes layer $other_layer ($other)"
+            ;;
+        */*) case $header in sys/*) ;; *) complain "$1: includes '$header' across directories" ;; esac ;;
+        *)
+            owner=$(owner_of "$header")
+            [ -z "$owner" ] || [ "$owner" = "$2" ] || complain "$1: '$header' belongs to module $owner"
+            ;;
+        esac
+    done
+}
+
+files=0
+for file in src/*/*.c src/*/*.h tool/*.c tool/*.h; do
+    [ -e "$file" ] || continue
+    case $file in tool/*) module=tool ;; *) module=${file#src/}; module=${module%%/*} ;; esac
+    check_file "$file" "$module"
+    files=$((files + 1))
+done
+for file in include/rung/*.h; do
+    module=$(basename "$file" .h)
+    [ "$module" = rung ] && continue
+    check_file "$file" "$module"
+    files=$((files + 1))
+done
+[ "$bad" = 0 ] || { echo "layers: $bad wrong arrows" >&2; exit 1; }
+echo "layers: $files files, every arrow points down"
