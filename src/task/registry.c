@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The registry of tasks: one line per task, in the order in which they are listed to the user (tables and lookups
+ * first, then sets, languages and composition). Adding a task is: its file, a line in task_rows.h, a line here, its
+ * section in docs/tasks.md; the generic tests find it by themselves.
+ */
+#include <string.h>
+
+#include "rung/task.h"
+#include "task_rows.h"
+
+/* clang-format off */
+static const rung_task *const registry[] = {
+    &rung_task_eva,
+    &rung_task_index,
+    &rung_task_retrieval,
+    &rung_task_k_hop,
+    &rung_task_seqcomp,
+};
+/* clang-format on */
+
+size_t rung_task_count(void)
+{
+    return RUNG_COUNT(registry);
+}
+
+const rung_task *rung_task_at(size_t index)
+{
+    return index < RUNG_COUNT(registry) ? registry[index] : NULL;
+}
+
+const rung_task *rung_task_get(const char *name)
+{
+    for (size_t i = 0; i < RUNG_COUNT(registry); i++)
+        if (strcmp(registry[i]->name, name) == 0) return registry[i];
+    return NULL;
+}
+
+const char *rung_task_nearest(const char *name)
+{
+    const char *names[RUNG_COUNT(registry)];
+    for (size_t i = 0; i < RUNG_COUNT(registry); i++) names[i] = registry[i]->name;
+    return rung_word_nearest(name, names, RUNG_COUNT(registry));
+}
