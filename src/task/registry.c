@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The registry of tasks: one line per task, in the order in which they are listed to the user (tables and lookups
- * first, then sets, languages and composition). Adding a task is: its file, a line in task_rows.h, a line here, its
- * section in docs/tasks.md; the generic tests find it by themselves.
+ * The registry of tasks: one line per task, in the order in which they are listed to the user (tables and
+ * lookups first, then sets, languages and composition). Adding a task is: its file, a line in task_rows.h, a
+ * line here, its section in docs/tasks.md; the generic tests find it by themselves.
  */
 #include <string.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The rows that task files define: src/task/<name>.c, dashes as underscores, defines rung_task_<name>. A row is part
- * of the library only once registry.c lists it. Private to the module.
+ * The rows that task files define: src/task/<name>.c, dashes as underscores, defines rung_task_<name>. One
+ * exception: the row of the task "count" is rung_task_counting, because rung_task_count is a public function.
+ * A row is part of the library only once registry.c lists it. Private to the module.
  */
 #ifndef RUNG_TASK_ROWS_H
 #define RUNG_TASK_ROWS_H
@@ -17,7 +18,7 @@ extern const rung_task rung_task_c_gram;
 extern const rung_task rung_task_mqar;
 extern const rung_task rung_task_mkar;
 extern const rung_task rung_task_selective_copy;
-extern const rung_task rung_task_count;
+extern const rung_task rung_task_counting;
 extern const rung_task rung_task_is_tree;
 extern const rung_task rung_task_two_sum;
 extern const rung_task rung_task_three_sum;

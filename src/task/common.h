@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What the task files share: size limits, the usual "dist" row, checks of a prompt, the level of the most
+ * frequent value, and players. Private to the module.
+ */
+#ifndef RUNG_TASK_COMMON_H
+#define RUNG_TASK_COMMON_H
+
+#include "rung/task.h"
+
+/* A prompt of 2^26 tokens is 256 MB of ids, and every mechanism allocates several times that. A vocabulary of
+ * 2^24 keeps ids exact in float32, where embeddings and exported arrays hold them. */
+#define RUNG_TASK_TOKENS_MAX ((size_t)1 << 26)
+#define RUNG_TASK_VOCAB_MAX  ((size_t)1 << 24)
+
+/* The row "dist" of a task whose only distribution is the uniform one. */
+extern const char *const rung_task_uniform_only[];
+#define RUNG_TASK_DIST_UNIFORM                                                                               \
+    {                                                                                                        \
+        "dist", RUNG_PARAM_WORD, 0, 0, 0, rung_task_uniform_only, "distribution of the prompts"              \
+    }
+
+/* Sets the number of a parameter that the user left at 0 ("choose for me"), so that the canonical text is
+ * explicit. */
+void rung_task_param_default(rung_task_conf *conf, const char *name, int64_t number);
+
+/* RUNG_USAGE when conf->tokens, vocab or answers is above its limit; the message says to lower `param`. */
+rung_status rung_task_check_limits(const rung_task_conf *conf, const char *param, rung_error *err);
+/* The same for products that did not even fit into size_t. */
+rung_status rung_task_too_large(const rung_task_conf *conf, const char *param, rung_error *err);
+
+/* RUNG_INPUT unless the prompt has `want` tokens. */
+rung_status rung_task_expect_tokens(const rung_instance *instance, const rung_task_conf *conf, size_t want,
+                                    rung_error *err);
+/* RUNG_INPUT unless token[position] is in [first, first + count); *value is then the distance from `first`.
+ * `what` says what is wanted there, for the message ("a table entry"). */
+rung_status rung_task_expect_token(uint32_t *value, const rung_instance *instance, const rung_task_conf *conf,
+                                   size_t position, size_t first, size_t count, const char *what,
+                                   rung_error *err);
+
+/* E[max_v #{i : f(i) = v}] / entries for a uniform f : [entries] -> [values]: what naming the most frequent
+ * value of a random table scores. Exact (up to rounding) for at most 64 entries; above that the mean of draws
+ * with a fixed seed, 2^21 entries in all, whose standard error is below 2^-11. A pure function of the two
+ * numbers. */
+double rung_task_majority_of_table(size_t entries, size_t values);
+
+/* Everything up to `cut` is `first`, the rest is `second`. */
+void rung_task_players_two(rung_instance *instance, size_t cut, const char *first, const char *second);
+/* Appends one player that holds the next `len` tokens. */
+void rung_task_player_add(rung_instance *instance, const char *name, size_t len);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The expected share of the most frequent value of a random table: the largest of V multinomial counts of N
+ * throws. P(max <= k) = N! [x^N] (sum_{j<=k} (x/V)^j / j!)^V, by repeated squaring of polynomials cut at
+ * degree N.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+
+#define EXACT_MAX 64 /* N^2/2 products, 2 log2 V <= 48 of them, for N bounds k: 6 million at N = 64 */
+/* Changing one throw moves the maximum by at most 1, so (Efron and Stein) its variance is at most N/2, and
+ * the mean of D draws of max/N has a standard error of at most 1/sqrt(2 N D) = 2^-11 at N D = 2^21. */
+#define DRAWN_ENTRIES ((size_t)1 << 21)
+
+typedef struct poly {
+    double c[EXACT_MAX + 1];
+} poly;
+
+/* a := a * b up to degree n. From the top down, so that no coefficient of a is overwritten before its last
+ * use. */
+static void poly_mul(poly *a, const poly *b, size_t n)
+{
+    for (size_t i = n + 1; i-- > 0;) {
+        double sum = 0;
+        for (size_t j = 0; j <= i; j++) sum += a->c[i - j] * b->c[j];
+        a->c[i] = sum;
+    }
+}
+
+/* Coefficients far below the largest may underflow to zero: they stand for nearly all throws in few of many
+ * cells, which has no weight in the result. */
+static double chance_max_at_most(size_t k, size_t n, size_t values)
+{
+    poly base = {{0}}, power = {{1}}, square;
+    double weight = 1, factorial = 1;
+    for (size_t j = 0; j <= k; j++) {
+        base.c[j] = weight;
+        weight /= (double)values * (double)(j + 1);
+    }
+    for (size_t v = values; v > 0; v >>= 1) {
+        if (v & 1) poly_mul(&power, &base, n);
+        square = base;
+        poly_mul(&base, &square, n);
+    }
+    for (size_t j = 2; j <= n; j++) factorial *= (double)j;
+    return power.c[n] * factorial;
+}
+
+static double exact_share(size_t n, size_t values)
+{
+    double mean = 0; /* E[max] = sum_{k>=0} P(max > k) */
+    for (size_t k = 0; k < n; k++) mean += 1 - chance_max_at_most(k, n, values);
+    return mean / (double)n;
+}
+
+static double drawn_share(size_t n, size_t values)
+{
+    uint32_t *count = rung_calloc(values, sizeof *count, NULL);
+    if (!count) return 1; /* the safe side: a level that no predictor exceeds */
+    size_t draws = DRAWN_ENTRIES / n + 1;
+    uint64_t total = 0;
+    rung_rng rng;
+    rung_rng_init(&rng, n, values, 0);
+    for (size_t d = 0; d < draws; d++) {
+        uint32_t most = 0;
+        memset(count, 0, values * sizeof *count);
+        for (size_t i = 0; i < n; i++) {
+            uint32_t c = ++count[rung_rng_below(&rng, values)];
+            if (c > most) most = c;
+        }
+        total += most;
+    }
+    free(count);
+    return (double)total / ((double)draws * (double)n);
+}
+
+double rung_task_majority_of_table(size_t entries, size_t values)
+{
+    if (entries == 0 || values == 0) return 0;
+    if (values == 1) return 1;
+    return entries <= EXACT_MAX ? exact_share(entries, values) : drawn_share(entries, values);
+}
