@@ -45,6 +45,9 @@ typedef struct rung_error {
 rung_status rung_fail(rung_error *err, rung_status status, const char *format, ...) RUNG_PRINTF(3, 4);
 /* Puts "prefix: " before the message that is already there, for callers that know the place. Returns status. */
 rung_status rung_fail_at(rung_error *err, rung_status status, const char *format, ...) RUNG_PRINTF(3, 4);
+/* "unknown <what> '<word>'; did you mean '<nearest>'? known: a, b, c". Returns RUNG_USAGE. */
+rung_status rung_fail_unknown(rung_error *err, const char *what, const char *word, const char *const *candidates,
+                              size_t count);
 
 /* ---- sizes ------------------------------------------------------------------------------------------- */
 

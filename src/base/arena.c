@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * size, arena, heap: memory with checked products. An arena is a list of zeroed blocks; nothing in it is
+ * freed or reused before rung_arena_clear, so fresh memory is zero without a memset.
+ */
+#include "rung/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGN 64 /* a cache line, and the widest vector */
+
+/* What one allocation costs at least; small arenas stay small, and a thousand small items need few blocks. */
+#define BLOCK_SIZE ((size_t)64 * 1024)
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define WITH_ASAN 1
+#endif
+
+/* Under AddressSanitizer the bytes between allocations are forbidden, so an overrun inside an arena is found.
+ */
+#ifdef WITH_ASAN
+void __asan_poison_memory_region(const volatile void *, size_t);
+void __asan_unpoison_memory_region(const volatile void *, size_t);
+#define FORBID(memory, size) __asan_poison_memory_region(memory, size)
+#define PERMIT(memory, size) __asan_unpoison_memory_region(memory, size)
+#define GAP                  ALIGN
+#else
+#define FORBID(memory, size) ((void)0)
+#define PERMIT(memory, size) ((void)0)
+#define GAP                  0
+#endif
+
+bool rung_size_mul(size_t *out, size_t a, size_t b)
+{
+    size_t product;
+    if (__builtin_mul_overflow(a, b, &product)) return false;
+    *out = product;
+    return true;
+}
+
+bool rung_size_add(size_t *out, size_t a, size_t b)
+{
+    size_t sum;
+    if (__builtin_add_overflow(a, b, &sum)) return false;
+    *out = sum;
+    return true;
+}
+
+static void *fail_overflow(size_t count, size_t size, rung_error *err)
+{
+    rung_fail(err, RUNG_SYSTEM,
+              "%zu items of %zu bytes do not fit into the address space; try a smaller size", count, size);
+    return NULL;
+}
+
+static void *fail_memory(size_t bytes, rung_error *err)
+{
+    rung_fail(err, RUNG_SYSTEM, "out of memory for %zu more bytes; try a smaller size", bytes);
+    return NULL;
+}
+
+void *rung_calloc(size_t count, size_t size, rung_error *err)
+{
+    size_t bytes;
+    if (!rung_size_mul(&bytes, count, size)) return fail_overflow(count, size, err);
+    void *memory = calloc(bytes ? bytes : 1, 1);
+    return memory ? memory : fail_memory(bytes, err);
+}
+
+/* ---- arena
+ * ---------------------------------------------------------------------------------------------------- */
+
+struct rung_arena_block {
+    struct rung_arena_block *next;
+    char *free; /* aligned */
+    size_t room;
+};
+
+void rung_arena_init(rung_arena *arena)
+{
+    *arena = (rung_arena){0};
+}
+
+void rung_arena_clear(rung_arena *arena)
+{
+    while (arena->head) {
+        struct rung_arena_block *block = arena->head;
+        arena->head = block->next;
+        free(block);
+    }
+    rung_arena_init(arena);
+}
+
+static struct rung_arena_block *new_block(size_t room)
+{
+    size_t bytes;
+    if (!rung_size_add(&bytes, room, sizeof(struct rung_arena_block) + ALIGN)) return NULL;
+    struct rung_arena_block *block = calloc(bytes, 1);
+    if (!block) return NULL;
+    uintptr_t after = (uintptr_t)(block + 1);
+    block->free = (char *)(block + 1) + (ALIGN - after % ALIGN) % ALIGN;
+    block->room = room;
+    FORBID(block->free, room);
+    return block;
+}
+
+/* A block with room for `need` more bytes at the head of the list, or NULL. A large item gets a block of its
+ * own behind the head, so that it does not end the use of a head that still has room. */
+static struct rung_arena_block *block_with_room(rung_arena *arena, size_t need)
+{
+    if (arena->head && arena->head->room >= need) return arena->head;
+    bool large = need > BLOCK_SIZE / 4;
+    struct rung_arena_block *block = new_block(large ? need : BLOCK_SIZE);
+    if (!block) return NULL;
+    if (large && arena->head) {
+        block->next = arena->head->next;
+        arena->head->next = block;
+    } else {
+        block->next = arena->head;
+        arena->head = block;
+    }
+    return block;
+}
+
+void *rung_arena_alloc(rung_arena *arena, size_t count, size_t size, rung_error *err)
+{
+    size_t bytes, need;
+    if (!rung_size_mul(&bytes, count, size) || !rung_size_add(&need, bytes, GAP + ALIGN - 1))
+        return fail_overflow(count, size, err);
+    need -= need % ALIGN;
+    if (need == 0) need = ALIGN; /* an item of no bytes still has an address of its own */
+    struct rung_arena_block *block = block_with_room(arena, need);
+    if (!block) return fail_memory(bytes, err);
+    char *memory = block->free;
+    block->free += need;
+    block->room -= need;
+    arena->bytes += bytes;
+    PERMIT(memory, bytes);
+    return memory;
+}
+
+char *rung_arena_strdup(rung_arena *arena, const char *text, rung_error *err)
+{
+    size_t len = strlen(text);
+    char *copy = rung_arena_alloc(arena, len + 1, 1, err);
+    if (copy) memcpy(copy, text, len);
+    return copy;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * cpu: what this machine offers, and what the environment allows. Read anew at every call, so that a test can
+ * change the environment; callers keep the answer when they need it often.
+ */
+#include "rung/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define THREADS_MAX 256
+
+static const char *const isa_names[] = {"ref", "avx2", "avx512"};
+
+const char *rung_isa_name(rung_isa isa)
+{
+    return isa_names[isa];
+}
+
+/* The flags that the Makefile compiles the kernels with. libgcc also asks whether the system saves the
+ * registers. */
+static rung_isa detect(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return RUNG_ISA_REF;
+    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+    return avx512 ? RUNG_ISA_AVX512 : RUNG_ISA_AVX2;
+#else
+    return RUNG_ISA_REF;
+#endif
+}
+
+rung_isa rung_cpu_isa(void)
+{
+    rung_isa best = detect();
+    const char *allowed = getenv("RUNG_ISA");
+    for (size_t i = 0; allowed && i < RUNG_COUNT(isa_names); i++)
+        if (strcmp(allowed, isa_names[i]) == 0 && (rung_isa)i < best) best = (rung_isa)i;
+    return best;
+}
+
+size_t rung_cpu_threads(void)
+{
+    const char *wanted = getenv("RUNG_THREADS");
+    int64_t threads;
+    if (wanted && rung_word_int(&threads, wanted, 1, THREADS_MAX)) return (size_t)threads;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online < 1 ? 1 : online > THREADS_MAX ? THREADS_MAX : (size_t)online;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * word: misspellings and whole numbers. The distance is Damerau-Levenshtein: insertions, deletions,
+ * substitutions and swaps of neighbours, in the unrestricted form (Lowrance and Wagner 1975). Letter case
+ * does not count.
+ */
+#include "rung/base.h"
+
+#include <string.h>
+
+#define WORD_MAX 64 /* names are short; a longer word is nobody's misspelling */
+
+static unsigned char fold(char c)
+{
+    return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static size_t min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* d[i+1][j+1] is the distance of the first i letters of a and the first j of b; row and column 0 hold a bound
+ * that no path takes. last_row[c] is the last row of a, so far, with letter c; match_col the last column of b
+ * in this row that equals the row's letter: a swap pays for everything between the two. */
+static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    size_t d[WORD_MAX + 2][WORD_MAX + 2], last_row[256] = {0}, never = a_len + b_len;
+    d[0][0] = never;
+    for (size_t i = 0; i <= a_len; i++) d[i + 1][0] = never, d[i + 1][1] = i;
+    for (size_t j = 0; j <= b_len; j++) d[0][j + 1] = never, d[1][j + 1] = j;
+    for (size_t i = 1; i <= a_len; i++) {
+        size_t match_col = 0;
+        for (size_t j = 1; j <= b_len; j++) {
+            size_t row = last_row[fold(b[j - 1])], col = match_col;
+            bool same = fold(a[i - 1]) == fold(b[j - 1]);
+            size_t swap = d[row][col] + (i - row - 1) + 1 + (j - col - 1);
+            size_t gap = min(d[i][j + 1], d[i + 1][j]) + 1;
+            d[i + 1][j + 1] = min(min(d[i][j] + !same, gap), swap);
+            if (same) match_col = j;
+        }
+        last_row[fold(a[i - 1])] = i;
+    }
+    return d[a_len + 1][b_len + 1];
+}
+
+/* Near enough: at most a third of the word is wrong, one letter always may be, and at least one letter is
+ * right. */
+const char *rung_word_nearest(const char *word, const char *const *candidates, size_t count)
+{
+    const char *nearest = NULL;
+    size_t len = strlen(word), least = len >= 6 ? len / 3 : 1;
+    if (len == 0 || len > WORD_MAX) return NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t candidate_len = strlen(candidates[i]);
+        if (candidate_len > WORD_MAX) continue;
+        size_t wrong = distance(word, len, candidates[i], candidate_len);
+        bool any_right = wrong < (len > candidate_len ? len : candidate_len);
+        if (!any_right || wrong > least || (nearest && wrong == least)) continue;
+        nearest = candidates[i];
+        least = wrong;
+    }
+    return nearest;
+}
+
+/* Accumulates downwards from zero, because INT64_MIN has no positive counterpart. */
+bool rung_word_int(int64_t *out, const char *text, int64_t low, int64_t high)
+{
+    bool negative = *text == '-';
+    int64_t value = 0;
+    text += negative;
+    if (!*text) return false;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9') return false;
+        if (__builtin_mul_overflow(value, 10, &value) || __builtin_sub_overflow(value, *text - '0', &value))
+            return false;
+    }
+    if (!negative && __builtin_sub_overflow(0, value, &value)) return false;
+    if (value < low || value > high) return false;
+    *out = value;
+    return true;
+}
