@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The catalogues: mechanisms, tasks, constructions, bounds, attacks.
+ */
+#include "catalog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+#include "rung/mech.h"
+#include "rung/task.h"
+
+#define LABEL_COLUMNS 12
+
+/* ---- mechanisms
+ * --------------------------------------------------------------------------------------------------- */
+
+static rung_item mech_item(size_t index)
+{
+    const rung_mech *mech = rung_mech_at(index);
+    return (rung_item){mech->name, mech->summary, mech->source, mech->params};
+}
+
+static const char *dim_text(rung_mech_dim dim)
+{
+    switch (dim) {
+    case RUNG_DIM_KEY:
+        return "[H][dk]";
+    case RUNG_DIM_VALUE:
+        return "[H][dv]";
+    case RUNG_DIM_HEAD:
+        return "[H]";
+    }
+    return "";
+}
+
+static const char *source_text(rung_mech_source source)
+{
+    switch (source) {
+    case RUNG_FROM_LINEAR:
+        return "W x + b";
+    case RUNG_FROM_GATE:
+        return "sigmoid(W x + b)";
+    case RUNG_FROM_DECAY:
+        return "-e^A softplus(W x + b)";
+    }
+    return "";
+}
+
+static void mech_detail(rung_buf *out, size_t index)
+{
+    const rung_mech *mech = rung_mech_at(index);
+    rung_two_columns(out, "equation", mech->equation, LABEL_COLUMNS);
+    rung_two_columns(out, "carries", mech->carries, LABEL_COLUMNS);
+    rung_buf_puts(out, "\nInputs of a layer, per token\n");
+    for (const rung_mech_input *input = mech->inputs; input->name; input++) {
+        char left[64];
+        snprintf(left, sizeof left, "%-4s %-8s", input->name, dim_text(input->dim));
+        rung_buf_printf(out, "  %s %-22s ", left, source_text(input->source));
+        rung_wrap(out, input->meaning, 39, 39);
+        rung_buf_putc(out, '\n');
+    }
+}
+
+static void mech_detail_json(rung_jout *out, size_t index)
+{
+    const rung_mech *mech = rung_mech_at(index);
+    rung_jout_string(out, "equation", mech->equation);
+    rung_jout_string(out, "carries", mech->carries);
+    rung_jout_bool(out, "recurrent", mech->recurrent);
+    rung_jout_array(out, "inputs");
+    for (const rung_mech_input *input = mech->inputs; input->name; input++) {
+        rung_jout_flat_object(out, NULL);
+        rung_jout_string(out, "name", input->name);
+        rung_jout_string(out, "shape", dim_text(input->dim));
+        rung_jout_string(out, "made_by", source_text(input->source));
+        rung_jout_bool(out, "rotary", input->rotary);
+        rung_jout_string(out, "meaning", input->meaning);
+        rung_jout_end(out);
+    }
+    rung_jout_end(out);
+}
+
+/* ---- tasks
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+static rung_item task_item(size_t index)
+{
+    const rung_task *task = rung_task_at(index);
+    return (rung_item){task->name, task->summary, task->source, task->params};
+}
+
+static void task_detail(rung_buf *out, size_t index)
+{
+    rung_task_conf conf;
+    if (rung_task_conf_init(&conf, rung_task_at(index)->name, NULL, 0, NULL)) return;
+    char text[160];
+    if (conf.vocab)
+        snprintf(text, sizeof text, "%zu tokens of %zu kinds", conf.tokens, conf.vocab);
+    else
+        snprintf(text, sizeof text, "%zu vectors of dimension %zu", conf.tokens, conf.d_in);
+    rung_two_columns(out, "prompt", text, LABEL_COLUMNS);
+    if (conf.answers)
+        snprintf(text, sizeof text, "one of %zu; a guess is right with probability %.4g", conf.answers,
+                 conf.chance);
+    else
+        snprintf(text, sizeof text, "a vector of dimension %zu", conf.d_out);
+    rung_two_columns(out, "answer", text, LABEL_COLUMNS);
+    rung_buf_puts(out, "  (at the defaults)\n");
+}
+
+static void task_detail_json(rung_jout *out, size_t index)
+{
+    rung_task_conf conf;
+    if (rung_task_conf_init(&conf, rung_task_at(index)->name, NULL, 0, NULL)) return;
+    rung_jout_flat_object(out, "at_defaults");
+    rung_jout_int(out, "tokens", (int64_t)conf.tokens);
+    rung_jout_int(out, "vocab", (int64_t)conf.vocab);
+    rung_jout_int(out, "answers", (int64_t)conf.answers);
+    rung_jout_int(out, "d_in", (int64_t)conf.d_in);
+    rung_jout_int(out, "d_out", (int64_t)conf.d_out);
+    rung_jout_real(out, "chance", conf.chance);
+    rung_jout_real(out, "majority", conf.majority);
+    rung_jout_end(out);
+    rung_jout_bool(out, "facts", rung_task_at(index)->facts_write != NULL);
+}
+
+/* ---- the table
+ * ------------------------------------------------------------------------------------------------------ */
+
+static size_t count_none(void)
+{
+    return 0;
+}
+
+const rung_catalog rung_catalogs[] = {
+    {.kind = "mechanisms",
+     .count = rung_mech_count,
+     .at = mech_item,
+     .detail = mech_detail,
+     .detail_json = mech_detail_json},
+    {.kind = "tasks",
+     .count = rung_task_count,
+     .at = task_item,
+     .detail = task_detail,
+     .detail_json = task_detail_json},
+    {.kind = "constructions", .none = "none in this version", .count = count_none},
+    {.kind = "bounds", .none = "none in this version", .count = count_none},
+    {.kind = "attacks", .none = "none in this version", .count = count_none},
+    {0},
+};
+
+const rung_catalog *rung_catalog_get(const char *kind)
+{
+    for (const rung_catalog *row = rung_catalogs; row->kind; row++)
+        if (strcmp(row->kind, kind) == 0) return row;
+    return NULL;
+}
+
+size_t rung_catalog_find(const rung_catalog *catalog, const char *name)
+{
+    for (size_t i = 0; i < catalog->count(); i++)
+        if (strcmp(catalog->at(i).name, name) == 0) return i;
+    return SIZE_MAX;
+}
+
+const char *rung_catalog_nearest(const rung_catalog *catalog, const char *name)
+{
+    const char *names[256];
+    size_t count = catalog->count() < RUNG_COUNT(names) ? catalog->count() : RUNG_COUNT(names);
+    for (size_t i = 0; i < count; i++) names[i] = catalog->at(i).name;
+    return rung_options_guess(name, names, count);
+}
+
+/* ---- parameters
+ * ------------------------------------------------------------------------------------------------------- */
+
+static void param_help(rung_buf *out, const rung_param *param)
+{
+    rung_buf_puts(out, param->help);
+    if (param->kind == RUNG_PARAM_WORD) {
+        rung_buf_puts(out, ": ");
+        for (size_t i = 0; param->words[i]; i++) rung_buf_printf(out, "%s%s", i ? ", " : "", param->words[i]);
+    } else {
+        rung_buf_printf(out, " (%s%lld to %lld)", param->kind == RUNG_PARAM_LIST ? "each " : "",
+                        (long long)param->low, (long long)param->high);
+    }
+}
+
+void rung_params_print(rung_buf *out, const rung_param *params)
+{
+    rung_value values[RUNG_PARAM_MAX];
+    rung_param_defaults(values, params);
+    rung_buf left, right;
+    rung_buf_init(&left);
+    rung_buf_init(&right);
+    for (size_t i = 0; params[i].name; i++) {
+        const rung_param one[2] = {params[i], {0}};
+        rung_buf_reset(&left);
+        rung_buf_reset(&right);
+        rung_param_print(&left, &values[i], one, "");
+        param_help(&right, &params[i]);
+        if (!left.failed && !right.failed) rung_two_columns(out, left.text, right.text, 16);
+    }
+    rung_buf_clear(&left);
+    rung_buf_clear(&right);
+}
+
+static void param_json(rung_jout *out, const rung_param *param)
+{
+    static const char *const kinds[] = {"integer", "integers", "word"};
+    rung_jout_flat_object(out, NULL);
+    rung_jout_string(out, "name", param->name);
+    rung_jout_string(out, "kind", kinds[param->kind]);
+    if (param->kind == RUNG_PARAM_WORD) {
+        rung_jout_string(out, "default", param->words[param->fallback]);
+        rung_jout_array(out, "words");
+        for (size_t i = 0; param->words[i]; i++) rung_jout_string(out, NULL, param->words[i]);
+        rung_jout_end(out);
+    } else {
+        rung_jout_int(out, "default", param->fallback);
+        rung_jout_int(out, "low", param->low);
+        rung_jout_int(out, "high", param->high);
+    }
+    rung_jout_string(out, "help", param->help);
+    rung_jout_end(out);
+}
+
+/* ---- one item
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+void rung_catalog_print(rung_buf *out, const rung_catalog *catalog, size_t index)
+{
+    const rung_item item = catalog->at(index);
+    rung_buf_printf(out, "%s%s%s: ", rung_style_bold(), item.name, rung_style_off());
+    rung_wrap(out, item.summary, strlen(item.name) + 2, 2);
+    rung_buf_puts(out, "\n\n");
+    rung_two_columns(out, "source", item.source, LABEL_COLUMNS);
+    if (catalog->detail) catalog->detail(out, index);
+    if (!item.params || !item.params->name) return;
+    rung_buf_puts(out, "\nParameters, with their defaults\n");
+    rung_params_print(out, item.params);
+}
+
+void rung_catalog_json(rung_jout *out, const rung_catalog *catalog, size_t index)
+{
+    const rung_item item = catalog->at(index);
+    rung_jout_object(out, NULL);
+    rung_jout_string(out, "name", item.name);
+    rung_jout_string(out, "summary", item.summary);
+    rung_jout_string(out, "source", item.source);
+    if (catalog->detail_json) catalog->detail_json(out, index);
+    rung_jout_array(out, "parameters");
+    for (const rung_param *param = item.params; param && param->name; param++) param_json(out, param);
+    rung_jout_end(out);
+    rung_jout_end(out);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * rung help: the overview, the help of a command, or, with --json, the option tables for programs.
+ */
+#include "help.h"
+#include "json_out.h"
+#include "output.h"
+
+static const char *const kind_names[] = {
+    [RUNG_OPTION_FLAG] = "flag",      [RUNG_OPTION_STRING] = "string", [RUNG_OPTION_INT] = "integer",
+    [RUNG_OPTION_SIZES] = "integers", [RUNG_OPTION_CHOICE] = "choice",
+};
+
+static void json_option(rung_jout *out, const rung_option *option)
+{
+    const char letter[2] = {option->letter, '\0'};
+    rung_jout_object(out, NULL);
+    rung_jout_string(out, "name", option->name);
+    if (option->letter) rung_jout_string(out, "letter", letter);
+    rung_jout_string(out, "kind", kind_names[option->kind]);
+    rung_jout_string(out, "help", option->help);
+    if (option->fallback) rung_jout_string(out, "default", option->fallback);
+    if (option->kind == RUNG_OPTION_INT || option->kind == RUNG_OPTION_SIZES) {
+        rung_jout_int(out, "low", option->low);
+        rung_jout_int(out, "high", option->high);
+    }
+    if (option->choices) {
+        rung_jout_flat_array(out, "choices");
+        for (size_t i = 0; option->choices[i]; i++) rung_jout_string(out, NULL, option->choices[i]);
+        rung_jout_end(out);
+    }
+    rung_jout_end(out);
+}
+
+static void json_command(rung_jout *out, const rung_command *command)
+{
+    rung_buf usage;
+    rung_buf_init(&usage);
+    rung_help_usage(&usage, command);
+    rung_jout_object(out, NULL);
+    rung_jout_string(out, "name", command->name);
+    rung_jout_string(out, "summary", command->summary);
+    rung_jout_string(out, "usage", usage.text);
+    rung_jout_array(out, "options");
+    for (const rung_option *row = command->options; row && row->name; row++) json_option(out, row);
+    for (const rung_option *row = rung_options_common; row->name; row++) json_option(out, row);
+    rung_jout_end(out);
+    rung_jout_end(out);
+    rung_buf_clear(&usage);
+}
+
+static void json_help(rung_buf *text, const rung_command *only)
+{
+    rung_jout out;
+    rung_jout_begin(&out, text, "rung.help/1", true);
+    rung_jout_string(&out, "version", RUNG_VERSION);
+    rung_jout_array(&out, "commands");
+    for (size_t i = 0; i < rung_command_count(); i++)
+        if (!only || only == rung_command_at(i)) json_command(&out, rung_command_at(i));
+    rung_jout_end(&out);
+    rung_jout_finish(&out);
+}
+
+static int run_help(const rung_call *call, rung_error *err)
+{
+    const rung_command *command = NULL;
+    if (call->arguments) {
+        const char *name = call->argument[0];
+        command = rung_command_get(name);
+        const char *near = command ? NULL : rung_command_nearest(name);
+        if (near) return rung_fail(err, RUNG_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
+        if (!command) return rung_fail(err, RUNG_USAGE, "unknown command '%s'", name);
+    }
+    rung_buf text;
+    rung_buf_init(&text);
+    if (call->json)
+        json_help(&text, command);
+    else if (command)
+        rung_help_command(&text, command, NULL);
+    else
+        rung_help_overview(&text);
+    const int status = rung_out_buf(&text, err);
+    rung_buf_clear(&text);
+    return status;
+}
+
+const rung_command rung_command_help = {
+    .name = "help",
+    .summary = "this overview, or the help of one command",
+    .examples =
+        (const rung_example[]){
+            {"rung help", "the overview"},
+            {"rung help task", "the same as rung task --help"},
+            {"rung help --json", "commands and options, for programs"},
+            {0},
+        },
+    .arguments =
+        (const rung_argument[]){
+            {.metavar = "COMMAND", .help = "name of a command", .most = 1, .names = rung_command_name_at},
+            {0},
+        },
+    .helper = true,
+    .run = run_help,
+};

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The registry of subcommands. The list below is the only place that names a command a second time.
+ */
+#include <string.h>
+
+#include "command.h"
+#include "rung/mech.h"
+#include "rung/task.h"
+
+#define RUNG_COMMANDS(X)                                                                                     \
+    X(list)                                                                                                  \
+    X(help)                                                                                                  \
+    X(completion)                                                                                            \
+    X(man)
+
+#define DECLARE(name) extern const rung_command rung_command_##name;
+#define ADDRESS(name) &rung_command_##name,
+
+RUNG_COMMANDS(DECLARE)
+static const rung_command *const commands[] = {RUNG_COMMANDS(ADDRESS)};
+
+size_t rung_command_count(void)
+{
+    return RUNG_COUNT(commands);
+}
+
+const rung_command *rung_command_at(size_t index)
+{
+    return commands[index];
+}
+
+const rung_command *rung_command_get(const char *name)
+{
+    for (size_t i = 0; i < RUNG_COUNT(commands); i++)
+        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    return NULL;
+}
+
+const char *rung_command_nearest(const char *name)
+{
+    const char *names[RUNG_COUNT(commands)];
+    for (size_t i = 0; i < RUNG_COUNT(commands); i++) names[i] = commands[i]->name;
+    return rung_options_guess(name, names, RUNG_COUNT(commands));
+}
+
+const char *rung_command_name_at(size_t index)
+{
+    return index < RUNG_COUNT(commands) ? commands[index]->name : NULL;
+}
+
+const char *rung_task_name_at(size_t index)
+{
+    return index < rung_task_count() ? rung_task_at(index)->name : NULL;
+}
+
+const char *rung_mech_name_at(size_t index)
+{
+    return index < rung_mech_count() ? rung_mech_at(index)->name : NULL;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The overview and the help of one command. Examples come first: they are what people read.
+ */
+#include "help.h"
+
+#include <string.h>
+
+#include "output.h"
+
+const rung_exit_code rung_exit_codes[] = {
+    {"0", "done"},
+    {"1", "a negative result, where the command was asked to judge"},
+    {"2", "wrong usage"},
+    {"3", "input that cannot be read or understood"},
+    {"4", "system: memory, disk, output"},
+    {"130, 143", "ended by SIGINT, SIGTERM"},
+    {0},
+};
+
+const rung_example rung_environment[] = {
+    {"NO_COLOR", "no colour, whatever its value"},
+    {"RUNG_THREADS", "number of worker threads (1 to 256) where --threads is not given"},
+    {"RUNG_ISA", "ref, avx2 or avx512: the best instruction set that may be used; results are the same"},
+    {0},
+};
+
+const rung_example rung_first_steps[] = {
+    {"rung list", "what there is, with sources"},
+    {"rung list tasks eva", "one task in detail"},
+    {"rung task eva N=8 --count 3 --format text", "instances with exact answers"},
+    {"rung task eva --leak", "what guessing would score"},
+    {0},
+};
+
+static void heading(rung_buf *out, const char *text)
+{
+    rung_buf_printf(out, "\n%s%s%s\n", rung_style_bold(), text, rung_style_off());
+}
+
+static size_t widest(const rung_example *examples)
+{
+    size_t width = 0;
+    for (; examples && examples->line; examples++) {
+        const size_t len = strlen(examples->line);
+        if (len > width) width = len;
+    }
+    return width;
+}
+
+/* Short lines get their meaning beside them, long ones below. */
+static void print_examples(rung_buf *out, const rung_example *examples)
+{
+    const size_t width = widest(examples);
+    for (; examples && examples->line; examples++) {
+        if (width <= 44) {
+            rung_two_columns(out, examples->line, examples->why, width + 5);
+            continue;
+        }
+        rung_buf_printf(out, "  %s\n      %s", examples->line, rung_style_dim());
+        rung_wrap(out, examples->why, 6, 6);
+        rung_buf_printf(out, "%s\n", rung_style_off());
+    }
+}
+
+/* ---- one command
+ * ------------------------------------------------------------------------------------------------- */
+
+static void usage_argument(rung_buf *out, const rung_argument *row)
+{
+    const char *dots = row->most > 1 ? "..." : "";
+    rung_buf_printf(out, row->least ? " %s%s" : " [%s%s]", row->metavar, dots);
+}
+
+void rung_help_usage(rung_buf *out, const rung_command *command)
+{
+    rung_buf_printf(out, "rung %s", command->name);
+    for (const rung_argument *row = command->arguments; row && row->metavar; row++) usage_argument(out, row);
+    if (command->words) rung_buf_puts(out, " [key=value ...]");
+    rung_buf_puts(out, " [options]");
+}
+
+void rung_help_option(rung_buf *out, const rung_option *option)
+{
+    rung_buf_puts(out, option->help);
+    if (option->kind == RUNG_OPTION_CHOICE) {
+        rung_buf_puts(out, ": ");
+        for (size_t i = 0; option->choices[i]; i++)
+            rung_buf_printf(out, "%s%s", i ? ", " : "", option->choices[i]);
+    }
+    if (option->fallback) rung_buf_printf(out, " (default %s)", option->fallback);
+}
+
+static void print_options(rung_buf *out, const rung_option *table, size_t indent)
+{
+    rung_buf left, right;
+    rung_buf_init(&left);
+    rung_buf_init(&right);
+    for (; table && table->name; table++) {
+        rung_buf_reset(&left);
+        rung_buf_reset(&right);
+        if (!table->letter) rung_buf_puts(&left, "    ");
+        rung_option_spell(&left, table);
+        rung_help_option(&right, table);
+        if (!left.failed && !right.failed) rung_two_columns(out, left.text, right.text, indent);
+    }
+    rung_buf_clear(&left);
+    rung_buf_clear(&right);
+}
+
+static void print_arguments(rung_buf *out, const rung_command *command, size_t indent)
+{
+    if (!command->arguments && !command->words) return;
+    heading(out, "Arguments");
+    for (const rung_argument *row = command->arguments; row && row->metavar; row++)
+        rung_two_columns(out, row->metavar, row->help, indent);
+    if (command->words) rung_two_columns(out, "key=value", command->words, indent);
+}
+
+static void print_exit_codes(rung_buf *out, const rung_command *command)
+{
+    heading(out, "Exit codes");
+    rung_buf line;
+    rung_buf_init(&line);
+    for (const rung_exit_code *row = rung_exit_codes; row->code; row++) {
+        const bool negative = strcmp(row->code, "1") == 0;
+        if (negative && !command->negative) continue;
+        rung_buf_printf(&line, "%s%s %s", line.len ? "; " : "", row->code,
+                        negative ? command->negative : row->meaning);
+    }
+    rung_buf_puts(out, "  ");
+    if (!line.failed) rung_wrap(out, line.text, 2, 2);
+    rung_buf_putc(out, '\n');
+    rung_buf_clear(&line);
+}
+
+void rung_help_command(rung_buf *out, const rung_command *command, const rung_call *call)
+{
+    const size_t indent = 24;
+    rung_buf_printf(out, "%srung %s%s: ", rung_style_bold(), command->name, rung_style_off());
+    rung_wrap(out, command->summary, strlen(command->name) + 7, 0);
+    rung_buf_putc(out, '\n');
+    heading(out, "Examples");
+    print_examples(out, command->examples);
+    heading(out, "Usage");
+    rung_buf_puts(out, "  ");
+    rung_help_usage(out, command);
+    rung_buf_putc(out, '\n');
+    if (command->details) {
+        rung_buf_puts(out, "\n  ");
+        rung_wrap(out, command->details, 2, 2);
+        rung_buf_putc(out, '\n');
+    }
+    print_arguments(out, command, indent);
+    heading(out, "Options");
+    print_options(out, command->options, indent);
+    print_options(out, rung_options_common, indent);
+    print_exit_codes(out, command);
+    if (call && command->help_more) command->help_more(out, call);
+}
+
+/* ---- the overview
+ * ------------------------------------------------------------------------------------------------ */
+
+static void print_commands(rung_buf *out, bool helpers)
+{
+    for (size_t i = 0; i < rung_command_count(); i++) {
+        const rung_command *command = rung_command_at(i);
+        if (command->helper == helpers) rung_two_columns(out, command->name, command->summary, 14);
+    }
+}
+
+void rung_help_overview(rung_buf *out)
+{
+    rung_buf_printf(out, "%srung%s %s: ", rung_style_bold(), rung_style_off(), RUNG_VERSION);
+    rung_wrap(out, "what an attention architecture can and cannot compute", 12, 0);
+    rung_buf_putc(out, '\n');
+    heading(out, "Examples");
+    print_examples(out, rung_first_steps);
+    heading(out, "Commands");
+    print_commands(out, false);
+    heading(out, "Help and setup");
+    print_commands(out, true);
+    rung_buf_puts(out, "\nEvery command: --help (examples first), --json, --seed S, --quiet.\n");
+}

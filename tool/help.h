@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Help texts, written from the command tables.
+ */
+#ifndef RUNG_TOOL_HELP_H
+#define RUNG_TOOL_HELP_H
+
+#include "command.h"
+
+void rung_help_overview(rung_buf *out);
+/* `call` may be NULL; with one, the help can speak of its arguments. */
+void rung_help_command(rung_buf *out, const rung_command *command, const rung_call *call);
+
+/* "rung task NAME [key=value ...] [options]" */
+void rung_help_usage(rung_buf *out, const rung_command *command);
+/* "how many instances (default 10)", choices spelled out. */
+void rung_help_option(rung_buf *out, const rung_option *option);
+
+/* The exit codes, the same for every command: code and meaning. The meaning of RUNG_NEGATIVE is replaced by
+ * the command's own; a NULL text ends the table. */
+typedef struct rung_exit_code {
+    const char *code, *meaning;
+} rung_exit_code;
+extern const rung_exit_code rung_exit_codes[];
+
+/* Environment variables that the tool reads: name and meaning in the same kind of table. */
+extern const rung_example rung_environment[];
+/* First things to try, for the overview and the manual. */
+extern const rung_example rung_first_steps[];
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Parsing of a command line against option tables. Long options "--name value" and "--name=value", short ones
+ * "-o value", "-ovalue" and bundled flags "-qh". Defaults go through the same conversion as what the user
+ * types, so a table with a default outside its own range cannot exist unnoticed.
+ */
+#include "options.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+
+const rung_option rung_options_common[] = {
+    {.name = "json",
+     .kind = RUNG_OPTION_FLAG,
+     .at = offsetof(rung_call, json),
+     .help = "print one JSON object with a schema version"},
+    {.name = "seed",
+     .kind = RUNG_OPTION_INT,
+     .at = offsetof(rung_call, seed),
+     .metavar = "S",
+     .help = "seed of everything that is random",
+     .fallback = "0",
+     .low = 0,
+     .high = INT64_MAX},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = RUNG_OPTION_FLAG,
+     .at = offsetof(rung_call, quiet),
+     .help = "no notes and no progress on stderr"},
+    {.name = "help",
+     .letter = 'h',
+     .kind = RUNG_OPTION_FLAG,
+     .at = offsetof(rung_call, help),
+     .help = "this text"},
+    {0},
+};
+
+/* ---- looking up
+ * ---------------------------------------------------------------------------------------------- */
+
+static const rung_option *find_row(const rung_option *table, const char *name, size_t len)
+{
+    for (; table && table->name; table++)
+        if (strlen(table->name) == len && memcmp(table->name, name, len) == 0) return table;
+    return NULL;
+}
+
+static const rung_option *find_letter(const rung_option *table, char letter)
+{
+    for (; table && table->name; table++)
+        if (table->letter == letter) return table;
+    return NULL;
+}
+
+const rung_option *rung_options_find(const rung_option *table, const char *name)
+{
+    const rung_option *row = find_row(table, name, strlen(name));
+    return row ? row : find_row(rung_options_common, name, strlen(name));
+}
+
+const char *rung_options_guess(const char *word, const char *const *candidates, size_t count)
+{
+    const size_t len = strlen(word);
+    for (size_t i = 0; len >= 2 && i < count; i++)
+        if (strncmp(candidates[i], word, len) == 0) return candidates[i];
+    return rung_word_nearest(word, candidates, count);
+}
+
+static size_t collect_names(const char **out, const rung_option *table)
+{
+    size_t count = 0;
+    for (; table && table->name && count < RUNG_OPTION_MAX; table++) out[count++] = table->name;
+    return count;
+}
+
+static rung_status unknown_option(const rung_command *command, const char *text, size_t len, rung_error *err)
+{
+    const char *names[2 * RUNG_OPTION_MAX];
+    size_t count = collect_names(names, command->options);
+    count += collect_names(names + count, rung_options_common);
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)(len < 63 ? len : 63), text);
+    const char *near = rung_options_guess(word, names, count);
+    if (near) return rung_fail(err, RUNG_USAGE, "unknown option '--%s'; did you mean '--%s'?", word, near);
+    return rung_fail(err, RUNG_USAGE, "unknown option '--%s'", word);
+}
+
+/* ---- one value
+ * ------------------------------------------------------------------------------------------------- */
+
+static rung_status bad_number(const rung_option *row, const char *text, rung_error *err)
+{
+    if (row->high == INT64_MAX)
+        return rung_fail(err, RUNG_USAGE, "--%s: '%s' is not a whole number of at least %lld", row->name,
+                         text, (long long)row->low);
+    return rung_fail(err, RUNG_USAGE, "--%s: '%s' is not a whole number from %lld to %lld", row->name, text,
+                     (long long)row->low, (long long)row->high);
+}
+
+static rung_status set_int(int64_t *out, const rung_option *row, const char *text, rung_error *err)
+{
+    return rung_word_int(out, text, row->low, row->high) ? RUNG_OK : bad_number(row, text, err);
+}
+
+static rung_status set_sizes(rung_sizes *out, const rung_option *row, const char *text, rung_error *err)
+{
+    out->len = 0;
+    for (const char *rest = text;; rest++) {
+        const size_t len = strcspn(rest, ",");
+        char item[32];
+        if (out->len == RUNG_LIST_MAX)
+            return rung_fail(err, RUNG_USAGE, "--%s: more than %d numbers in '%s'", row->name, RUNG_LIST_MAX,
+                             text);
+        snprintf(item, sizeof item, "%.*s", (int)(len < 31 ? len : 31), rest);
+        if (len >= sizeof item || !rung_word_int(&out->at[out->len], item, row->low, row->high))
+            return bad_number(row, item, err);
+        out->len++;
+        rest += len;
+        if (*rest == '\0') return RUNG_OK;
+    }
+}
+
+static size_t count_choices(const char *const *choices)
+{
+    size_t count = 0;
+    while (choices[count]) count++;
+    return count;
+}
+
+static rung_status set_choice(int64_t *out, const rung_option *row, const char *text, rung_error *err)
+{
+    const size_t count = count_choices(row->choices);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(row->choices[i], text) == 0) {
+            *out = (int64_t)i;
+            return RUNG_OK;
+        }
+    const char *near = rung_options_guess(text, row->choices, count);
+    if (near)
+        return rung_fail(err, RUNG_USAGE, "--%s: unknown value '%s'; did you mean '%s'?", row->name, text,
+                         near);
+    rung_buf all;
+    rung_buf_init(&all);
+    for (size_t i = 0; i < count; i++) rung_buf_printf(&all, "%s%s", i ? ", " : "", row->choices[i]);
+    rung_fail(err, RUNG_USAGE, "--%s: unknown value '%s'; one of %s", row->name, text,
+              all.text ? all.text : "");
+    rung_buf_clear(&all);
+    return RUNG_USAGE;
+}
+
+/* `text` is NULL for a flag. */
+static rung_status set_value(void *values, const rung_option *row, const char *text, rung_error *err)
+{
+    void *field = (char *)values + row->at;
+    switch (row->kind) {
+    case RUNG_OPTION_FLAG:
+        *(bool *)field = true;
+        return RUNG_OK;
+    case RUNG_OPTION_STRING:
+        *(const char **)field = text;
+        return RUNG_OK;
+    case RUNG_OPTION_INT:
+        return set_int(field, row, text, err);
+    case RUNG_OPTION_SIZES:
+        return set_sizes(field, row, text, err);
+    case RUNG_OPTION_CHOICE:
+        return set_choice(field, row, text, err);
+    }
+    assert(!"an option table has a row without a kind");
+    return RUNG_USAGE;
+}
+
+static rung_status set_fallbacks(void *values, const rung_option *table, rung_error *err)
+{
+    rung_status status = RUNG_OK;
+    for (; !status && table && table->name; table++)
+        if (table->fallback) status = set_value(values, table, table->fallback, err);
+    return status;
+}
+
+/* ---- the command line
+ * -------------------------------------------------------------------------------------------- */
+
+typedef struct parser {
+    rung_call *call;
+    int argc, next; /* next: index of the first argument that has not been read */
+    char *const *argv;
+    const char **argument, **word;
+    rung_error *err;
+} parser;
+
+static bool is_common(const rung_option *row)
+{
+    for (const rung_option *common = rung_options_common; common->name; common++)
+        if (common == row) return true;
+    return false;
+}
+
+static rung_status set_row(parser *p, const rung_option *row, const char *text)
+{
+    if (is_common(row)) return set_value(p->call, row, text, p->err);
+    p->call->given |= UINT64_C(1) << (row - p->call->command->options);
+    return set_value(p->call->values, row, text, p->err);
+}
+
+/* The value of an option: attached to it, or the next argument. Something that looks like another long option
+ * is not taken, since "--out --json" is a forgotten value far more often than a file named "--json". */
+static rung_status take_value(parser *p, const rung_option *row, const char *attached)
+{
+    if (attached) return set_row(p, row, attached);
+    const bool there = p->next < p->argc && strncmp(p->argv[p->next], "--", 2) != 0;
+    if (!there)
+        return rung_fail(p->err, RUNG_USAGE, "--%s needs a value: --%s %s", row->name, row->name,
+                         row->metavar);
+    return set_row(p, row, p->argv[p->next++]);
+}
+
+static rung_status parse_long(parser *p, const char *text)
+{
+    const size_t len = strcspn(text, "=");
+    const rung_option *row = find_row(p->call->command->options, text, len);
+    if (!row) row = find_row(rung_options_common, text, len);
+    if (!row) return unknown_option(p->call->command, text, len, p->err);
+    const char *attached = text[len] == '=' ? text + len + 1 : NULL;
+    if (row->kind != RUNG_OPTION_FLAG) return take_value(p, row, attached);
+    if (attached) return rung_fail(p->err, RUNG_USAGE, "--%s takes no value", row->name);
+    return set_row(p, row, NULL);
+}
+
+static rung_status parse_short(parser *p, const char *letters)
+{
+    for (; *letters; letters++) {
+        const rung_option *row = find_letter(p->call->command->options, *letters);
+        if (!row) row = find_letter(rung_options_common, *letters);
+        if (!row) return rung_fail(p->err, RUNG_USAGE, "unknown option '-%c'", *letters);
+        if (row->kind != RUNG_OPTION_FLAG) return take_value(p, row, letters[1] ? letters + 1 : NULL);
+        const rung_status status = set_row(p, row, NULL);
+        if (status) return status;
+    }
+    return RUNG_OK;
+}
+
+static bool is_word(const char *text)
+{
+    const size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return len > 0 && text[len] == '=';
+}
+
+static void add_plain(parser *p, const char *text)
+{
+    if (p->call->command->words && is_word(text))
+        p->word[p->call->words++] = text;
+    else
+        p->argument[p->call->arguments++] = text;
+}
+
+static rung_status check_arity(const rung_call *call, rung_error *err)
+{
+    size_t least = 0, most = 0;
+    for (const rung_argument *row = call->command->arguments; row && row->metavar; row++) {
+        least += row->least;
+        if (call->arguments < least)
+            return rung_fail(err, RUNG_USAGE, "needs %s: %s", row->metavar, row->help);
+        most = row->most == SIZE_MAX ? SIZE_MAX : most + row->most;
+    }
+    if (call->arguments > most)
+        return rung_fail(err, RUNG_USAGE, "unexpected argument '%s'", call->argument[most]);
+    return RUNG_OK;
+}
+
+/* --help wins over everything that may be wrong with the rest of the line. */
+static bool wants_help(int argc, char *const *argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    return false;
+}
+
+static rung_status parse_all(parser *p)
+{
+    rung_status status = RUNG_OK;
+    bool options_over = false;
+    while (!status && p->next < p->argc) {
+        const char *text = p->argv[p->next++];
+        if (options_over || text[0] != '-' || text[1] == '\0')
+            add_plain(p, text);
+        else if (strcmp(text, "--") == 0)
+            options_over = true;
+        else if (text[1] == '-')
+            status = parse_long(p, text + 2);
+        else
+            status = parse_short(p, text + 1);
+    }
+    return status;
+}
+
+rung_status rung_options_parse(rung_call *call, int argc, char *const *argv, rung_arena *arena,
+                               rung_error *err)
+{
+    parser p = {.call = call, .argc = argc, .argv = argv, .err = err};
+    p.argument = rung_arena_alloc(arena, (size_t)argc, sizeof *p.argument, err);
+    p.word = rung_arena_alloc(arena, (size_t)argc, sizeof *p.word, err);
+    if (!p.argument || !p.word) return RUNG_SYSTEM;
+    call->argument = p.argument;
+    call->word = p.word;
+
+    rung_status status = set_fallbacks(call, rung_options_common, err);
+    if (!status) status = set_fallbacks(call->values, call->command->options, err);
+    if (status) return status;
+    status = parse_all(&p);
+    if (wants_help(argc, argv)) {
+        call->help = true;
+        return RUNG_OK;
+    }
+    return status ? status : check_arity(call, err);
+}
+
+bool rung_call_given(const rung_call *call, const char *option)
+{
+    const rung_option *row = find_row(call->command->options, option, strlen(option));
+    assert(row && "the command's table has this option");
+    return call->given >> (row - call->command->options) & 1;
+}
+
+void rung_option_spell(rung_buf *out, const rung_option *option)
+{
+    if (option->letter) rung_buf_printf(out, "-%c, ", option->letter);
+    rung_buf_printf(out, "--%s", option->name);
+    if (option->kind != RUNG_OPTION_FLAG) rung_buf_printf(out, " %s", option->metavar);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Standard output, notes, colour, wrapping.
+ */
+#include "output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_COLUMNS 80
+
+/* ---- stdout
+ * -------------------------------------------------------------------------------------------------- */
+
+static rung_status write_failed(int error, rung_error *err)
+{
+    if (rung_pipe_broken() || error == EPIPE) {
+        if (err) err->text[0] = '\0';
+        return RUNG_SYSTEM;
+    }
+    return rung_fail(err, RUNG_SYSTEM, "cannot write to standard output: %s",
+                     error ? strerror(error) : "an earlier write failed; is the disk full?");
+}
+
+rung_status rung_out_bytes(const void *bytes, size_t len, rung_error *err)
+{
+    errno = 0;
+    if (fwrite(bytes, 1, len, stdout) != len) return write_failed(errno, err);
+    return RUNG_OK;
+}
+
+rung_status rung_out_buf(const rung_buf *buf, rung_error *err)
+{
+    const rung_status status = rung_buf_ok(buf, err);
+    return status || !buf->len ? status : rung_out_bytes(buf->text, buf->len, err);
+}
+
+rung_status rung_out_finish(rung_error *err)
+{
+    const bool failed = ferror(stdout) != 0;
+    errno = 0;
+    if (fflush(stdout) != 0 || failed) return write_failed(errno, err);
+    return RUNG_OK;
+}
+
+/* ---- stderr
+ * ------------------------------------------------------------------------------------------------------ */
+
+void rung_note(const rung_call *call, const char *format, ...)
+{
+    if (call->quiet) return;
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+void rung_call_progress(const rung_call *call, rung_progress *progress, const char *what, uint64_t total)
+{
+    rung_progress_start(progress, what, total);
+    if (call->quiet) progress->visible = false;
+}
+
+/* ---- style
+ * ------------------------------------------------------------------------------------------------------- */
+
+static bool use_colour(void)
+{
+    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (no_colour && *no_colour) return false;
+    return term && strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
+}
+
+const char *rung_style_bold(void)
+{
+    return use_colour() ? "\033[1m" : "";
+}
+
+const char *rung_style_dim(void)
+{
+    return use_colour() ? "\033[2m" : "";
+}
+
+const char *rung_style_off(void)
+{
+    return use_colour() ? "\033[0m" : "";
+}
+
+/* Columns of UTF-8 text: bytes that do not continue a character. Wide characters do not occur in our texts.
+ */
+static size_t columns_of(const char *text, size_t len)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < len; i++) columns += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return columns;
+}
+
+static void new_line(rung_buf *out, size_t indent)
+{
+    rung_buf_printf(out, "\n%*s", (int)indent, "");
+}
+
+void rung_wrap(rung_buf *out, const char *text, size_t column, size_t indent)
+{
+    bool line_empty = true;
+    while (*text) {
+        if (*text == '\n') {
+            new_line(out, indent);
+            column = indent;
+            line_empty = true;
+            text++;
+            continue;
+        }
+        const size_t len = strcspn(text, " \n"), columns = columns_of(text, len);
+        if (!line_empty && column + 1 + columns > LINE_COLUMNS) {
+            new_line(out, indent);
+            column = indent;
+            line_empty = true;
+        }
+        if (!line_empty) rung_buf_putc(out, ' ');
+        rung_buf_add(out, text, len);
+        column += columns + !line_empty;
+        line_empty = false;
+        text += len;
+        while (*text == ' ') text++;
+    }
+}
+
+void rung_two_columns(rung_buf *out, const char *left, const char *right, size_t indent)
+{
+    const size_t used = 2 + columns_of(left, strlen(left));
+    rung_buf_printf(out, "  %s", left);
+    if (used + 2 > indent)
+        new_line(out, indent);
+    else
+        rung_buf_printf(out, "%*s", (int)(indent - used), "");
+    rung_wrap(out, right, indent, indent);
+    rung_buf_putc(out, '\n');
+}

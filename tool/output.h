@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What leaves the tool: data on stdout with write errors noticed, notes and progress on stderr, colour only
+ * for a terminal, and the two signals that end a run.
+ */
+#ifndef RUNG_TOOL_OUTPUT_H
+#define RUNG_TOOL_OUTPUT_H
+
+#include "command.h"
+
+/* Writes to stdout. A reader that went away (a closed pipe) fails with an empty message: nobody wants to hear
+ * it. */
+rung_status rung_out_bytes(const void *bytes, size_t len, rung_error *err);
+/* The same for a buffer, which must not have run out of memory. */
+rung_status rung_out_buf(const rung_buf *buf, rung_error *err);
+/* Flushes; also reports the failure of any earlier write, printf included. */
+rung_status rung_out_finish(rung_error *err);
+
+/* A line on stderr unless --quiet: what was done, never data. */
+void rung_note(const rung_call *call, const char *format, ...) RUNG_PRINTF(2, 3);
+/* rung_progress_start that honours --quiet. */
+void rung_call_progress(const rung_call *call, rung_progress *progress, const char *what, uint64_t total);
+
+/* Escape sequences, or "" when stdout is no terminal or NO_COLOR is set. */
+const char *rung_style_bold(void);
+const char *rung_style_dim(void);
+const char *rung_style_off(void);
+
+/* `text` wrapped at 80 columns; the first line continues one that is `column` wide, the others are indented
+ * by `indent`. A '\n' in the text starts a new line; the last line has none. */
+void rung_wrap(rung_buf *out, const char *text, size_t column, size_t indent);
+/* "  left   right", right wrapped in its own column that begins at `indent`, with the end of line. */
+void rung_two_columns(rung_buf *out, const char *left, const char *right, size_t indent);
+
+/* SIGINT and SIGTERM end the process at once with 130 and 143, unless deferred: then the first one only sets
+ * rung_signal_pending(), so that a command can remove its temporary files and stop, and the second one ends
+ * it. */
+void rung_signals_install(void);
+void rung_signals_defer(bool defer);
+int rung_signal_pending(void); /* signal number, or 0 */
+bool rung_pipe_broken(void);   /* SIGPIPE came */
+
+#endif
