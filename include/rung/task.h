@@ -75,6 +75,8 @@ typedef struct rung_task {
      * and token from text that facts_write made. */
     void (*facts_write)(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf);
     rung_status (*facts_read)(rung_instance *instance, const char *text, const rung_task_conf *conf, rung_error *err);
+    /* The answer under the name that the facts give it. NULL: as answer_word. */
+    void (*facts_answer)(rung_buf *out, const rung_task_conf *conf, int32_t answer);
 } rung_task;
 
 size_t rung_task_count(void);
@@ -100,18 +102,21 @@ rung_status rung_task_make(rung_instance *instance, const rung_task_conf *conf, 
 /* Last position that has a target; SIZE_MAX if none. */
 size_t rung_instance_last_target(const rung_instance *instance);
 
-/* Text. Symbols: the words of the tokens separated by spaces. */
+/* Text. Symbols: the words of the tokens separated by spaces. Reading fills tokens and token and forgets the targets;
+ * its cost is linear in vocabulary and text. A task over features has no symbols: writing adds nothing, reading is
+ * RUNG_USAGE. */
 void rung_task_symbols_write(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf);
 rung_status rung_task_symbols_read(rung_instance *instance, const char *text, const rung_task_conf *conf,
                                    rung_error *err);
 void rung_task_answer_write(rung_buf *out, const rung_task_conf *conf, int32_t answer);
 
-/* What predictors without attention score on `count` instances, half of them to fit and half to test. */
+/* What predictors without attention score on `count` >= 2 instances, half of them to fit and half to test. A task with
+ * vector targets has none: tested = 0. */
 typedef struct rung_leak {
     size_t tested;    /* targets in the test half */
     double majority;  /* the most common answer of the fit half */
     double position;  /* the most common answer at this target position */
-    double frequency; /* the most frequent vote in the prompt */
+    double frequency; /* the most frequent vote in the prompt up to the target, the smallest id among equals */
     double declared;  /* conf->majority */
     double slack;     /* four standard deviations of the test half: above declared + slack is a leak */
 } rung_leak;

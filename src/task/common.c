@@ -42,6 +42,13 @@ rung_status rung_task_check_limits(const rung_task_conf *conf, const char *param
     return RUNG_OK;
 }
 
+void rung_task_forget(rung_instance *instance, const rung_task_conf *conf)
+{
+    instance->tokens = 0;
+    instance->player_count = 0;
+    for (size_t t = 0; t < conf->tokens; t++) instance->target[t] = RUNG_NO_TARGET;
+}
+
 rung_status rung_task_expect_tokens(const rung_instance *instance, const rung_task_conf *conf, size_t want,
                                     rung_error *err)
 {

@@ -30,6 +30,11 @@ rung_status rung_task_check_limits(const rung_task_conf *conf, const char *param
 /* The same for products that did not even fit into size_t. */
 rung_status rung_task_too_large(const rung_task_conf *conf, const char *param, rung_error *err);
 
+/* RUNG_USAGE with the names of the tasks that exist. */
+rung_status rung_task_unknown(const char *name, rung_error *err);
+/* No tokens, no players, no targets: what a reader of text starts from. */
+void rung_task_forget(rung_instance *instance, const rung_task_conf *conf);
+
 /* RUNG_INPUT unless the prompt has `want` tokens. */
 rung_status rung_task_expect_tokens(const rung_instance *instance, const rung_task_conf *conf, size_t want,
                                     rung_error *err);
@@ -44,6 +49,11 @@ rung_status rung_task_expect_token(uint32_t *value, const rung_instance *instanc
  * with a fixed seed, 2^21 entries in all, whose standard error is below 2^-11. A pure function of the two
  * numbers. */
 double rung_task_majority_of_table(size_t entries, size_t values);
+
+/* The level of a task whose answers have no closed form: the best score of the leak probe's predictors, with
+ * a fixed seed that no caller uses, on 2^20 tokens but at least 64 and at most 4096 instances. The derived
+ * fields other than majority must be filled. */
+rung_status rung_task_majority_by_probe(rung_task_conf *conf, rung_error *err);
 
 /* Everything up to `cut` is `first`, the rest is `second`. */
 void rung_task_players_two(rung_instance *instance, size_t cut, const char *first, const char *second);

@@ -11,22 +11,12 @@
 
 #include "common.h"
 
-static rung_status unknown_task(const char *name, rung_error *err)
-{
-    const char *near = rung_task_nearest(name);
-    if (near)
-        return rung_fail(err, RUNG_USAGE,
-                         "unknown task '%s'; did you mean '%s'? `rung list tasks` has all of them", name,
-                         near);
-    return rung_fail(err, RUNG_USAGE, "unknown task '%s'; `rung list tasks` has all of them", name);
-}
-
 rung_status rung_task_conf_init(rung_task_conf *conf, const char *name, const char *const *words,
                                 size_t count, rung_error *err)
 {
     memset(conf, 0, sizeof *conf);
     const rung_task *task = rung_task_get(name);
-    if (!task) return unknown_task(name, err);
+    if (!task) return rung_task_unknown(name, err);
     assert(rung_param_count(task->params) <= RUNG_PARAM_MAX);
     conf->task = task;
     rung_param_defaults(conf->params, task->params);

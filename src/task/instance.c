@@ -46,12 +46,10 @@ void rung_instance_clear(rung_instance *instance)
 
 static void zero_prompt(rung_instance *instance, const rung_task_conf *conf)
 {
-    instance->tokens = 0;
-    instance->player_count = 0;
+    rung_task_forget(instance, conf);
     if (instance->token) memset(instance->token, 0, conf->tokens * sizeof(uint32_t));
     if (instance->feature) memset(instance->feature, 0, conf->tokens * conf->d_in * sizeof(float));
     if (instance->target_value) memset(instance->target_value, 0, conf->tokens * conf->d_out * sizeof(float));
-    for (size_t t = 0; t < conf->tokens; t++) instance->target[t] = RUNG_NO_TARGET;
 }
 
 static rung_status seed_stream(rung_rng *rng, const rung_task_conf *conf, uint64_t seed, uint64_t index,

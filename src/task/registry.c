@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "rung/task.h"
+#include "common.h"
 #include "task_rows.h"
 
 /* clang-format off */
@@ -15,8 +15,6 @@ static const rung_task *const registry[] = {
     &rung_task_eva,
     &rung_task_index,
     &rung_task_retrieval,
-    &rung_task_k_hop,
-    &rung_task_seqcomp,
 };
 /* clang-format on */
 
@@ -37,9 +35,21 @@ const rung_task *rung_task_get(const char *name)
     return NULL;
 }
 
+static void all_names(const char *names[RUNG_COUNT(registry)])
+{
+    for (size_t i = 0; i < RUNG_COUNT(registry); i++) names[i] = registry[i]->name;
+}
+
 const char *rung_task_nearest(const char *name)
 {
     const char *names[RUNG_COUNT(registry)];
-    for (size_t i = 0; i < RUNG_COUNT(registry); i++) names[i] = registry[i]->name;
+    all_names(names);
     return rung_word_nearest(name, names, RUNG_COUNT(registry));
+}
+
+rung_status rung_task_unknown(const char *name, rung_error *err)
+{
+    const char *names[RUNG_COUNT(registry)];
+    all_names(names);
+    return rung_fail_unknown(err, "task", name, names, RUNG_COUNT(registry));
 }

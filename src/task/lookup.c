@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * One table and one query; see lookup.h. Behind the tasks eva, index and retrieval.
+ */
+#include <stdlib.h>
+
+#include "lookup.h"
+
+size_t rung_lookup_first_query(const rung_lookup *lookup)
+{
+    return lookup->pairs ? lookup->keys * lookup->values : lookup->values;
+}
+
+rung_lookup rung_lookup_of(const rung_task_conf *conf)
+{
+    const size_t *kept = conf->derived;
+    return (rung_lookup){.pairs = kept[0] != 0, .entries = kept[1], .values = kept[2], .keys = kept[3]};
+}
+
+static void keep_shape(rung_task_conf *conf, const rung_lookup *lookup)
+{
+    conf->derived[0] = lookup->pairs;
+    conf->derived[1] = lookup->entries;
+    conf->derived[2] = lookup->values;
+    conf->derived[3] = lookup->keys;
+}
+
+rung_status rung_lookup_resolve(rung_task_conf *conf, const rung_lookup *lookup, const char *param,
+                                rung_error *err)
+{
+    size_t ids = lookup->values;
+    if (lookup->pairs && !rung_size_mul(&ids, lookup->keys, lookup->values))
+        return rung_task_too_large(conf, param, err);
+    if (!rung_size_add(&conf->vocab, ids, lookup->keys)) return rung_task_too_large(conf, param, err);
+    conf->tokens = lookup->entries + 1;
+    conf->answers = lookup->values;
+    rung_status status = rung_task_check_limits(conf, param, err);
+    if (status != RUNG_OK) return status;
+    conf->chance = 1 / (double)lookup->values;
+    keep_shape(conf, lookup);
+    conf->majority = rung_task_majority_of_table(lookup->entries, lookup->values);
+    return RUNG_OK;
+}
+
+rung_status rung_lookup_generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng,
+                                 rung_error *err)
+{
+    rung_lookup lookup = rung_lookup_of(conf);
+    size_t n = lookup.entries;
+    uint32_t *token = instance->token;
+    instance->tokens = n + 1;
+    if (lookup.pairs) {
+        rung_status status = rung_rng_sample(rng, token, n, (uint32_t)lookup.keys, err);
+        if (status != RUNG_OK) return status;
+    }
+    uint32_t asked = (uint32_t)rung_rng_below(rng, n);
+    token[n] = (uint32_t)rung_lookup_first_query(&lookup) + (lookup.pairs ? token[asked] : asked);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t value = (uint32_t)rung_rng_below(rng, lookup.values);
+        token[i] = lookup.pairs ? token[i] * (uint32_t)lookup.values + value : value;
+    }
+    return RUNG_OK;
+}
+
+/* The value under the asked key; checks on the way that keys differ. */
+static rung_status find_pair(uint32_t *value, const rung_instance *instance, const rung_lookup *lookup,
+                             uint32_t asked, const rung_task_conf *conf, rung_error *err)
+{
+    bool *met = rung_calloc(lookup->keys, sizeof *met, err);
+    if (!met) return RUNG_SYSTEM;
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; i < lookup->entries && status == RUNG_OK; i++) {
+        uint32_t key = instance->token[i] / (uint32_t)lookup->values;
+        if (met[key])
+            status =
+                rung_fail(err, RUNG_INPUT, "task %s: position %zu repeats key %u", conf->task->name, i, key);
+        met[key] = true;
+        if (key == asked) *value = instance->token[i] % (uint32_t)lookup->values;
+    }
+    if (status == RUNG_OK && !met[asked])
+        status = rung_fail(err, RUNG_INPUT, "task %s: position %zu asks for key %u, which no entry has",
+                           conf->task->name, lookup->entries, asked);
+    free(met);
+    return status;
+}
+
+rung_status rung_lookup_solve(rung_instance *instance, const rung_task_conf *conf, rung_error *err)
+{
+    rung_lookup lookup = rung_lookup_of(conf);
+    size_t n = lookup.entries, first_query = rung_lookup_first_query(&lookup);
+    uint32_t value = 0, asked = 0;
+    rung_status status = rung_task_expect_tokens(instance, conf, n + 1, err);
+    for (size_t i = 0; i < n && status == RUNG_OK; i++)
+        status = rung_task_expect_token(&value, instance, conf, i, 0, first_query, "an entry", err);
+    if (status == RUNG_OK)
+        status =
+            rung_task_expect_token(&asked, instance, conf, n, first_query, lookup.keys, "the query", err);
+    if (status != RUNG_OK) return status;
+    if (lookup.pairs)
+        status = find_pair(&value, instance, &lookup, asked, conf, err);
+    else
+        value = instance->token[asked];
+    if (status != RUNG_OK) return status;
+    for (size_t i = 0; i < n; i++) instance->target[i] = RUNG_NO_TARGET;
+    instance->target[n] = (int32_t)value;
+    return RUNG_OK;
+}
+
+void rung_lookup_players(rung_instance *instance, const rung_task_conf *conf)
+{
+    (void)conf;
+    rung_task_players_two(instance, instance->tokens - 1, "table", "query");
+}
+
+int32_t rung_lookup_vote(const rung_task_conf *conf, uint32_t token)
+{
+    rung_lookup lookup = rung_lookup_of(conf);
+    if (token >= rung_lookup_first_query(&lookup)) return RUNG_NO_TARGET;
+    return (int32_t)(token % lookup.values);
+}

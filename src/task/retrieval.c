@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Retrieval: N tokens (a_i, b_i) with a_i, b_i in {0,1}^D and the a_i distinct, then a token a that equals
+ * one a_i; the answer is b_i. The setting of the retrieval head with binary keys.
+ */
+#include "lookup.h"
+#include "task_rows.h"
+
+static const rung_param params[] = {
+    {"N", RUNG_PARAM_INT, 16, 1, 2048, NULL, "N, pairs; at most 2^D"},
+    /* 2^D 2^D + 2^D ids stay below 2^24 up to D = 11. */
+    {"D", RUNG_PARAM_INT, 5, 1, 11, NULL, "D, bits of a key and of a value"},
+    RUNG_TASK_DIST_UNIFORM,
+    {0},
+};
+
+static rung_status resolve(rung_task_conf *conf, rung_error *err)
+{
+    size_t n = (size_t)rung_task_param(conf, "N"), words = (size_t)1 << rung_task_param(conf, "D");
+    rung_lookup shape = {.pairs = true, .entries = n, .keys = words, .values = words};
+    if (shape.entries > shape.keys)
+        return rung_fail(err, RUNG_USAGE,
+                         "task retrieval: N=%zu distinct keys do not exist with D=%d bits; raise D",
+                         shape.entries, (int)rung_task_param(conf, "D"));
+    return rung_lookup_resolve(conf, &shape, "D", err);
+}
+
+static void put_bits(rung_buf *out, const rung_task_conf *conf, size_t word)
+{
+    for (int64_t bit = rung_task_param(conf, "D"); bit-- > 0;)
+        rung_buf_putc(out, word >> bit & 1 ? '1' : '0');
+}
+
+static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token)
+{
+    rung_lookup shape = rung_lookup_of(conf);
+    size_t first_query = rung_lookup_first_query(&shape);
+    if (token >= first_query) {
+        put_bits(out, conf, token - first_query);
+        rung_buf_putc(out, '?');
+        return;
+    }
+    put_bits(out, conf, token / shape.values);
+    rung_buf_putc(out, ':');
+    put_bits(out, conf, token % shape.values);
+}
+
+static void answer_word(rung_buf *out, const rung_task_conf *conf, int32_t answer)
+{
+    put_bits(out, conf, (size_t)answer);
+}
+
+const rung_task rung_task_retrieval = {
+    .name = "retrieval",
+    .summary = "the value b_i of the pair (a_i, b_i) whose key is asked for, all of D bits",
+    .source = "retrieval head with binary keys",
+    .params = params,
+    .resolve = resolve,
+    .generate = rung_lookup_generate,
+    .solve = rung_lookup_solve,
+    .players = rung_lookup_players,
+    .token_word = token_word,
+    .answer_word = answer_word,
+    .vote = rung_lookup_vote,
+};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Prompts as words, and back. A row only says how an id is written, so reading is a join: the distinct words
+ * of the text go into a hash table, then every id of the vocabulary is written and looked up. That is linear
+ * in text and vocabulary, needs memory for the text only, and holds for any vocabulary that a task may have.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+
+#define UNRESOLVED UINT32_MAX /* above every id: vocabularies end at 2^24 */
+
+void rung_task_symbols_write(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf)
+{
+    if (!conf->task->token_word) return;
+    for (size_t t = 0; t < instance->tokens; t++) {
+        if (t > 0) rung_buf_putc(out, ' ');
+        conf->task->token_word(out, conf, instance->token[t]);
+    }
+}
+
+void rung_task_answer_write(rung_buf *out, const rung_task_conf *conf, int32_t answer)
+{
+    if (conf->task->answer_word)
+        conf->task->answer_word(out, conf, answer);
+    else
+        rung_buf_printf(out, "%d", (int)answer);
+}
+
+typedef struct slot {
+    const char *word; /* into the text; NULL: free */
+    size_t len;
+    uint32_t id;
+} slot;
+
+typedef struct word_table {
+    slot *slots;
+    size_t mask;
+    size_t distinct, resolved;
+} word_table;
+
+/* The slot that holds the word, or the free one where it belongs. The table is never more than half full. */
+static size_t slot_of(const word_table *table, const char *word, size_t len)
+{
+    size_t i = (size_t)rung_hash64(word, len) & table->mask;
+    for (;; i = (i + 1) & table->mask) {
+        const slot *s = &table->slots[i];
+        if (!s->word || (s->len == len && memcmp(s->word, word, len) == 0)) return i;
+    }
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* The next word at or after `at`, or NULL at the end of the text. */
+static const char *next_word(size_t *len, const char *at)
+{
+    while (is_space(*at)) at++;
+    size_t n = 0;
+    while (at[n] && !is_space(at[n])) n++;
+    *len = n;
+    return n ? at : NULL;
+}
+
+static size_t count_words(const char *text)
+{
+    size_t count = 0, len;
+    for (const char *w = next_word(&len, text); w; w = next_word(&len, w + len)) count++;
+    return count;
+}
+
+/* Enters the words and notes in token[t] the slot of word t. */
+static void enter_words(word_table *table, uint32_t *token, const char *text)
+{
+    size_t len;
+    for (const char *w = next_word(&len, text); w; w = next_word(&len, w + len)) {
+        size_t i = slot_of(table, w, len);
+        if (!table->slots[i].word) {
+            table->slots[i] = (slot){w, len, UNRESOLVED};
+            table->distinct++;
+        }
+        *token++ = (uint32_t)i;
+    }
+}
+
+static rung_status resolve_words(word_table *table, const rung_task_conf *conf, rung_error *err)
+{
+    rung_buf word;
+    rung_buf_init(&word);
+    for (size_t id = 0; id < conf->vocab && table->resolved < table->distinct; id++) {
+        rung_buf_reset(&word);
+        conf->task->token_word(&word, conf, (uint32_t)id);
+        if (word.failed) break;
+        slot *s = &table->slots[slot_of(table, word.text, word.len)];
+        if (!s->word || s->id != UNRESOLVED) continue;
+        s->id = (uint32_t)id;
+        table->resolved++;
+    }
+    rung_status status = rung_buf_ok(&word, err);
+    rung_buf_clear(&word);
+    return status;
+}
+
+static rung_status unknown_word(const slot *s, size_t position, const rung_task_conf *conf, rung_error *err)
+{
+    rung_buf sample;
+    rung_buf_init(&sample);
+    conf->task->token_word(&sample, conf, 0);
+    rung_fail(err, RUNG_INPUT,
+              "position %zu: '%.*s' is not a word of task %s with these parameters; one is '%s'", position,
+              (int)(s->len < 60 ? s->len : 60), s->word, conf->task->name, sample.failed ? "" : sample.text);
+    rung_buf_clear(&sample);
+    return RUNG_INPUT;
+}
+
+static rung_status read_words(rung_instance *instance, word_table *table, const char *text, size_t count,
+                              const rung_task_conf *conf, rung_error *err)
+{
+    enter_words(table, instance->token, text);
+    rung_status status = resolve_words(table, conf, err);
+    if (status != RUNG_OK) return status;
+    for (size_t t = 0; t < count; t++) {
+        const slot *s = &table->slots[instance->token[t]];
+        if (s->id == UNRESOLVED) return unknown_word(s, t, conf, err);
+        instance->token[t] = s->id;
+    }
+    instance->tokens = count;
+    return RUNG_OK;
+}
+
+rung_status rung_task_symbols_read(rung_instance *instance, const char *text, const rung_task_conf *conf,
+                                   rung_error *err)
+{
+    rung_task_forget(instance, conf);
+    if (!conf->task->token_word)
+        return rung_fail(err, RUNG_USAGE,
+                         "task %s has feature vectors, which have no words; use a binary format",
+                         conf->task->name);
+    size_t count = count_words(text);
+    if (count == 0 || count > conf->tokens)
+        return rung_fail(err, RUNG_INPUT,
+                         "%zu words, and a prompt of task %s with these parameters has %s%zu", count,
+                         conf->task->name, count ? "at most " : "", conf->tokens);
+    size_t slots = 2;
+    while (slots < 2 * count) slots *= 2;
+    word_table table = {.slots = rung_calloc(slots, sizeof(slot), err), .mask = slots - 1};
+    if (!table.slots) return RUNG_SYSTEM;
+    rung_status status = read_words(instance, &table, text, count, conf, err);
+    free(table.slots);
+    return status;
+}
