@@ -6,6 +6,9 @@
  * therefore is a p-bit number, and a second implementation that follows the same order of operations reproduces
  * every bit. Layer 1; the only module that includes GMP and MPFR.
  *
+ * Everything here is a pure function of its arguments and may be called from any thread. The rounding mode of the
+ * machine must be the default, to nearest.
+ *
  * Floats eXmY are IEEE-like: subnormals, overflow to infinity, p = 1+X+Y. Fixed point qI.F is two's complement with
  * 1+I+F bits and saturates; it has one zero. A NaN is never a value: it marks an error (inf - inf, 0 * inf, 0/0,
  * sqrt and log of a negative number, any fixed-point division by zero), spreads like one, and is reported by
@@ -27,16 +30,18 @@ typedef struct rung_fmt {
     char name[16];                    /* canonical: "f64", "f32", "bf16", "f16", "e8m3", "q3.12" */
 
     double largest;       /* the largest finite value */
+    double overflow;      /* float: the least magnitude that rounds to infinity, largest + half a unit */
     double smallest;      /* most negative fixed-point value, -largest for floats */
     double least_normal;  /* 2^emin of a float, 0 for fixed point */
     double grid_magic;    /* 1.5 * 2^52 * (spacing of the subnormals or of the fixed-point grid): x+m-m rounds to it */
     double spacing;       /* that spacing */
+    double unit_magic;    /* float: 1.5 * 2^(52-Y): with m = unit_magic * 2^floor(log2|x|), x+m-m keeps Y+1 bits of x */
     uint64_t round_half;  /* half a unit in the last kept place, minus one, as mantissa bits of a double */
     uint64_t round_keep;  /* mask of the bits of a double that are kept */
     int round_drop;       /* number of mantissa bits of a double that are dropped */
     bool is_f64;          /* native double: rounding is the identity */
     bool double_once_ok;  /* + - * / in double and one rounding is proven correct (Y <= 25 and X <= 10; or fixed with
-                             2(I+F) <= 52) */
+                             2(I+F) <= 52; or f64, where the one rounding is that of the double) */
 } rung_fmt;
 
 /* "f64" "f32" "bf16" "f16" "eXmY" "qI.F". f32 = e8m23, bf16 = e8m7, f16 = e5m10 with infinities. */
@@ -52,7 +57,10 @@ double rung_num_sub(const rung_fmt *fmt, double a, double b);
 double rung_num_mul(const rung_fmt *fmt, double a, double b);
 double rung_num_div(const rung_fmt *fmt, double a, double b);
 
-/* Functions of one argument. Each is one operation: one rounding of the exact real value. */
+/* Functions of one argument. Each is one operation: one rounding of the exact real value, and at an infinity or a
+ * pole the limit: exp(-inf) = +0, log(+-0) = -inf, tanh(+-inf) = +-1, sigmoid(-inf) = softplus(-inf) = +0,
+ * gelu(-inf) = -0. sqrt, tanh and gelu keep the sign of a zero. Fixed point saturates limits as well, so its log(0)
+ * is the smallest value (the limit has one side; that of 1/0 has two, which is why 1/0 is a NaN there). */
 typedef enum rung_fn {
     RUNG_FN_SQRT,
     RUNG_FN_EXP,
@@ -67,7 +75,8 @@ const char *rung_fn_name(rung_fn fn);
 double rung_num_fn(const rung_fmt *fmt, rung_fn fn, double x);
 
 /* The p-bit code of a value and back: sign, exponent, mantissa of a float from the high bit down; two's complement
- * of a fixed-point number. decode(encode(x)) == x, minus zero included. Codes of NaN decode to NaN. */
+ * of a fixed-point number. decode(encode(x)) == x, minus zero included. A NaN has one code in a float format (0, all
+ * ones, 10...0), and all codes of NaN decode to NaN; fixed point has none, so x must not be one there. */
 uint64_t rung_num_encode(const rung_fmt *fmt, double x);
 double rung_num_decode(const rung_fmt *fmt, uint64_t code);
 /* count numbers as a string of count*p bits, most significant bit of a code first, the last byte zero-filled.
@@ -93,7 +102,7 @@ typedef struct rung_num_kernels {
     void (*mul_add)(const rung_fmt *fmt, double *acc, const double *a, const double *b, size_t n);
     void (*scale_add)(const rung_fmt *fmt, double *acc, const double *a, double s, size_t n);
     void (*fn)(const rung_fmt *fmt, rung_fn fn, double *out, const double *x, size_t n);
-    /* The one step of every online softmax, per lane: m' = max(m, s); a = exp(r(m - m')); e = exp(r(s - m'));
+    /* The one step of every online softmax, per lane: m' = s > m ? s : m; a = exp(r(m - m')); e = exp(r(s - m'));
      * den = r(r(den a) + e); m = m'. Writes a and e for the numerators, which follow with fade_add. */
     void (*softmax_step)(const rung_fmt *fmt, double *m, double *den, double *a, double *e, const double *s,
                          size_t n);

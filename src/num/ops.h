@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * num, private: one rounded operation of every kind of format, without a branch, so that the scalar functions
+ * and the vector loops are the same text. A loop is instantiated once per route; the route is a constant
+ * there.
+ *
+ * Why "compute in double, round once" is right. Let p = Y+1 <= 26 be the precision of the target and n = I+F.
+ * An intermediate rounding to the 53 bits of a double is harmless unless the exact result z is not a midpoint
+ * m of two neighbours of the target, but rounds to one, or past one, in double. Midpoints are doubles (at
+ * most p+1 = 27 bits), and rounding is monotone, so the only danger is z != m with |z - m| <= half an ulp of
+ * the double at m. Write e for the exponent of m, 2^e <= m < 2^(e+1); half an ulp is 2^(e-53). x  The product
+ * of two p-bit numbers has 2p <= 52 bits: the double is exact. With X <= 10 both factors are multiples of
+ * 2^-535, the product one of 2^-1070, and double reaches down to 2^-1074: exact there too.
+ *   +- Figueroa: 2p+1 <= 53 suffices while the target result is normal. Below, sums are multiples of the
+ * spacing of the subnormals, hence exact in the target. Overflow is decided after the one rounding; with X =
+ * 11 a double that overflows, |z| >= 2^1024 - 2^970, is beyond the threshold 2^1024 - 2^(1023-p) of the
+ * target. /  a = A 2^i, b = B 2^j, m = M 2^k with integers A, B < 2^p and M < 2^(p+1). z = m + d, d = (a - m
+ * b) / b. If d != 0 then |a - m b| >= 2^min(i, k+j). In the case k+j: |d| >= 2^k / B > 2^(k-p), and m >= 2^e
+ * with M < 2^(p+1) gives k >= e-p, so |d| > 2^(e-2p) >= 2^(e-52). In the case i: |d| >= |z| / A > |z| 2^-p.
+ * Both exceed 2^(e-53). Subnormal midpoints have fewer bits, M < 2^p, which only helps. The quotient itself
+ * must not be a subnormal double: with X <= 10 everything below 2^-536 becomes zero either way. sqrt m = M
+ * 2^k with M < 2^(p+1): z^2 - m^2 = a - m^2, and m^2 is a multiple of 2^(2k), while a, which has p bits and
+ * is next to m^2 >= 2^(2e), is one of 2^(2e-p). So |z - m| >= 2^min(2k, 2e-p) / (z+m) > 2^(e-2p-2), because
+ *      k >= e-p and z+m < 2^(e+2). That is not below 2^(e-53) when 2p+2 <= 53: p <= 25, Y <= 24. At Y = 25
+ *      sqrt((2^26-1) 2^28) would be wrong; fn.c rounds to odd first.
+ *   X = 11: x and / may leave a subnormal double, which has lost bits. wide_mul and wide_div scale such
+ * results by 2^200 and round on the scaled grid. (3*2^24+3) (2^26-4) 2^-1098 is wrong without. fixed: sums
+ * are below 2^53 units: exact, only clamped. Products have 2n <= 52 bits: exact. Quotients: with A, B, Q the
+ * codes, a midpoint is an odd half, and |Q - m| = |2 A 2^F - (2m) B| / (2|B|) > 2^-(n+1) unless zero
+ *      (|B| = 2^n divides exactly), while half an ulp of a quotient below 2^n units is at most 2^(n-54): 2n
+ * <= 53.
+ */
+#ifndef RUNG_NUM_OPS_H
+#define RUNG_NUM_OPS_H
+
+#include <math.h>
+#include <string.h>
+
+#include "rung/num.h"
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+#define SIGN_BIT      (UINT64_C(1) << 63)
+#define EXPONENT_MASK (UINT64_C(0x7ff) << 52)
+
+ALWAYS_INLINE uint64_t bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+ALWAYS_INLINE double double_of(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+typedef enum route {
+    ROUTE_F64,   /* the machine rounds */
+    ROUTE_FLOAT, /* eXmY, X <= 10: double, then one rounding */
+    ROUTE_WIDE,  /* e11mY: the same, except where a double underflows */
+    ROUTE_FIXED, /* qI.F, I+F <= 26: double, then one rounding */
+    ROUTE_LONG,  /* qI.F, I+F > 26: 128-bit integers (long.c), no vector loop */
+} route;
+
+static inline route route_of(const rung_fmt *fmt)
+{
+    if (fmt->is_f64) return ROUTE_F64;
+    if (fmt->kind == RUNG_FMT_FIXED) return fmt->double_once_ok ? ROUTE_FIXED : ROUTE_LONG;
+    return fmt->double_once_ok ? ROUTE_FLOAT : ROUTE_WIDE;
+}
+
+/* ROUTE_LONG, in long.c. */
+double rung_long_round(const rung_fmt *fmt, double x);
+double rung_long_mul(const rung_fmt *fmt, double a, double b);
+double rung_long_div(const rung_fmt *fmt, double a, double b);
+double rung_fixed_sqrt(const rung_fmt *fmt, double x); /* of any fixed-point format */
+
+/* ---- rounding
+ * ------------------------------------------------------------------------------------------------ */
+
+/* Adding 1.5 * 2^52 units to x rounds it to a multiple of the unit, ties to even, because the sum lies where
+ * doubles are one unit apart and 1.5 * 2^52 is even. The unit is that of the binade of x, or of the least
+ * normal number, which covers the subnormals. The sign of a result that became zero is put back. x * inf is
+ * the infinity with the sign of x, and a NaN for a NaN; it is computed always, so that the compiler need not
+ * branch. */
+ALWAYS_INLINE double float_round(const rung_fmt *fmt, double x)
+{
+    double binade = double_of(bits_of(x) & EXPONENT_MASK);
+    binade = binade > fmt->least_normal ? binade : fmt->least_normal;
+    const double magic = binade * fmt->unit_magic;
+    const double sum = x + magic;
+    const double kept = double_of(bits_of(sum - magic) | (bits_of(x) & SIGN_BIT));
+    const double beyond = x * INFINITY;
+    return fabs(x) < fmt->overflow ? kept : beyond;
+}
+
+/* The same where 2^e * unit_magic may overflow: half a unit less one bit, plus the last kept bit, is added to
+ * the integer that a double is, and the rest is cut off. `scale` says where the subnormals begin for a scaled
+ * x. */
+ALWAYS_INLINE double wide_round_scaled(const rung_fmt *fmt, double x, double scale)
+{
+    const double size = fabs(x), magic = fmt->grid_magic * scale;
+    const uint64_t bits = bits_of(size);
+    const double normal =
+        double_of((bits + fmt->round_half + ((bits >> fmt->round_drop) & 1)) & fmt->round_keep);
+    const double sum = size + magic;
+    const double grid = sum - magic;
+    const double rounded = size < fmt->least_normal * scale ? grid : normal;
+    const double kept = double_of(bits_of(rounded) | (bits_of(x) & SIGN_BIT));
+    const double beyond = x * INFINITY;
+    return size < fmt->overflow ? kept : beyond;
+}
+
+/* Clamping first is right: the bounds are on the grid and rounding is monotone. A NaN passes both
+ * comparisons. */
+ALWAYS_INLINE double fixed_clamp(const rung_fmt *fmt, double x)
+{
+    const double high = fmt->largest < x ? fmt->largest : x;
+    return fmt->smallest > high ? fmt->smallest : high;
+}
+
+/* |x| <= 2^26 units after the clamp, far inside the 2^51 for which the magic number works; it never leaves a
+ * -0. */
+ALWAYS_INLINE double fixed_round(const rung_fmt *fmt, double x)
+{
+    const double sum = fixed_clamp(fmt, x) + fmt->grid_magic;
+    return sum - fmt->grid_magic;
+}
+
+ALWAYS_INLINE double op_round(const rung_fmt *fmt, route way, double x)
+{
+    switch (way) {
+    case ROUTE_F64:
+        return x;
+    case ROUTE_FLOAT:
+        return float_round(fmt, x);
+    case ROUTE_WIDE:
+        return wide_round_scaled(fmt, x, 1);
+    case ROUTE_FIXED:
+        return fixed_round(fmt, x);
+    case ROUTE_LONG:
+        return rung_long_round(fmt, x);
+    }
+    return NAN;
+}
+
+/* ---- operations
+ * ------------------------------------------------------------------------------------------------ */
+
+/* A result of e11mY below 2^-900 is computed again 2^200 times larger, where doubles lose nothing; a result
+ * that is still a subnormal double then is below 2^-1222 and becomes zero. Such results have |a| < 2^147 (b
+ * >= 2^-1047), so a * 2^200 is exact, except in 0 * large and finite / inf, which are exact anyway and must
+ * not become 0 * inf. */
+ALWAYS_INLINE double wide_scale(double result, double a)
+{
+    const double scale = fabs(a) < 0x1p200 ? 0x1p200 : 1;
+    return fabs(result) < 0x1p-900 ? scale : 1;
+}
+
+ALWAYS_INLINE double wide_unscale(const rung_fmt *fmt, double x, double scale)
+{
+    return wide_round_scaled(fmt, x, scale) * (scale > 1 ? 0x1p-200 : 1);
+}
+
+ALWAYS_INLINE double wide_mul(const rung_fmt *fmt, double a, double b)
+{
+    const double scale = wide_scale(a * b, a);
+    return wide_unscale(fmt, (a * scale) * b, scale);
+}
+
+ALWAYS_INLINE double wide_div(const rung_fmt *fmt, double a, double b)
+{
+    const double scale = wide_scale(a / b, a);
+    return wide_unscale(fmt, (a * scale) / b, scale);
+}
+
+ALWAYS_INLINE double fixed_div(const rung_fmt *fmt, double a, double b)
+{
+    const double quotient = a / b;
+    return fixed_round(fmt, b == 0 ? NAN : quotient);
+}
+
+/* Sums of fixed-point numbers of any length stay on the grid and below 2^53 units. */
+ALWAYS_INLINE double op_settle_sum(const rung_fmt *fmt, route way, double sum)
+{
+    if (way == ROUTE_FIXED || way == ROUTE_LONG) return fixed_clamp(fmt, sum);
+    return op_round(fmt, way, sum);
+}
+
+ALWAYS_INLINE double op_add(const rung_fmt *fmt, route way, double a, double b)
+{
+    return op_settle_sum(fmt, way, a + b);
+}
+
+ALWAYS_INLINE double op_sub(const rung_fmt *fmt, route way, double a, double b)
+{
+    return op_settle_sum(fmt, way, a - b);
+}
+
+ALWAYS_INLINE double op_mul(const rung_fmt *fmt, route way, double a, double b)
+{
+    if (way == ROUTE_WIDE) return wide_mul(fmt, a, b);
+    if (way == ROUTE_LONG) return rung_long_mul(fmt, a, b);
+    return op_round(fmt, way, a * b);
+}
+
+ALWAYS_INLINE double op_div(const rung_fmt *fmt, route way, double a, double b)
+{
+    if (way == ROUTE_WIDE) return wide_div(fmt, a, b);
+    if (way == ROUTE_FIXED) return fixed_div(fmt, a, b);
+    if (way == ROUTE_LONG) return rung_long_div(fmt, a, b);
+    return op_round(fmt, way, a / b);
+}
+
+#endif
