@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * kern: the fp32 kernels of the fast evaluator. A table of function pointers: the reference kernels fill it, an
- * instruction set overrides. Every kernel sums in 16 fixed lanes, then the lanes pairwise, so the bytes do not depend
- * on the instruction set or on the number of threads. Kernels never allocate and never fail. Layer 1.
+ * kern: the fp32 kernels of the fast evaluator. A table of function pointers: the reference kernels fill it,
+ * an instruction set overrides. Every kernel sums in 16 fixed lanes, then the lanes pairwise, so the bytes do
+ * not depend on the instruction set or on the number of threads. Kernels never allocate and never fail.
+ * Layer 1.
  */
 #ifndef RUNG_KERN_H
 #define RUNG_KERN_H
@@ -13,9 +14,10 @@
 typedef struct rung_kernels {
     const char *name;
     float (*dot)(const float *a, const float *b, size_t n);
-    void (*axpy)(float *y, float a, const float *x, size_t n);            /* y += a x */
+    void (*axpy)(float *y, float a, const float *x, size_t n);               /* y += a x */
     void (*fade_axpy)(float *y, float f, float a, const float *x, size_t n); /* y = f y + a x */
-    void (*scale)(float *y, float a, size_t n);                           /* y *= a */
+    void (*scale)(float *y, float a, size_t n);                              /* y *= a */
+    void (*exp)(float *y, const float *x, size_t n); /* relative error below 2^-22; y may be x */
     /* y[T][n] = x[T][m] w[n][m]^T + bias[n]; bias may be NULL. y must not overlap x. */
     void (*linear)(float *y, const float *x, const float *w, const float *bias, size_t T, size_t n, size_t m);
 } rung_kernels;

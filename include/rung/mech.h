@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * mech: attention mechanisms. Each is one registry row: its equations, its inputs, the number of elements that it
- * carries past a position, and two implementations (fast fp32, exact p-bit), each in two forms:
+ * mech: attention mechanisms. Each is one registry row: its equations, its inputs, the number of elements
+ * that it carries past a position, and two implementations (fast fp32, exact p-bit), each in two forms:
  *
  *   step  update: h_t = G(h_{t-1}, x_t), then read: y_t = f(h_t, x_t). One token, explicit state, readable.
- *   scan  many tokens of one head at once, vectorised. In the exact evaluator it does the same roundings in the same
- *         order as the step form, so both give the same bits.
+ *   scan  many tokens of one head at once, vectorised. In the exact evaluator it does the same roundings in
+ * the same order as the step form, so both give the same bits.
  *
- * A mechanism sees tensors, not weights: q, k, v and what else it needs, as they leave the projections of a layer.
- * Nothing is scaled or normalised behind the caller's back. Without a mask (an encoder) every token is absorbed
- * first and every query then reads the same state. Layer 2.
+ * A mechanism sees tensors, not weights: q, k, v and what else it needs, as they leave the projections of a
+ * layer. Nothing is scaled or normalised behind the caller's back. Without a mask (an encoder) every token is
+ * absorbed first and every query then reads the same state. Layer 2.
  */
 #ifndef RUNG_MECH_H
 #define RUNG_MECH_H
@@ -78,7 +78,8 @@ typedef struct rung_mech {
 
     /* Step form, all heads. in[i] is the token's row of input i, o its row [H][dv]. `seen` tokens have been
      * absorbed when read is called; a causal query at position `pos` has seen = pos + 1. */
-    void (*update_f32)(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *scratch);
+    void (*update_f32)(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf,
+                       float *scratch);
     void (*read_f32)(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
                      const rung_mech_conf *conf, float *scratch);
     void (*update_exact)(double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
@@ -86,12 +87,13 @@ typedef struct rung_mech {
     void (*read_exact)(double *o, const double *state, const double *const *in, size_t pos, size_t seen,
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch);
 
-    /* Scan form, one head: tokens pos .. pos+tokens-1, in[i] = [tokens][row], o = [tokens][H][dv]. Continues from
-     * `state` after pos tokens and leaves it as after pos+tokens. An encoder has pos = 0 and all tokens. */
+    /* Scan form, one head: tokens pos .. pos+tokens-1, in[i] = [tokens][row], o = [tokens][H][dv]. Continues
+     * from `state` after pos tokens and leaves it as after pos+tokens. An encoder has pos = 0 and all tokens.
+     */
     void (*scan_f32)(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
                      const rung_mech_conf *conf, float *scratch);
-    void (*scan_exact)(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
-                       const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch);
+    void (*scan_exact)(double *o, double *state, const double *const *in, size_t pos, size_t tokens,
+                       size_t head, const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch);
 } rung_mech;
 
 size_t rung_mech_count(void);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Picks the fp32 kernels of an instruction set. A missing set is slow, never absent.
+ */
+#include "table.h"
+
+const rung_kernels *rung_kernels_of(rung_isa isa)
+{
+#if defined(__x86_64__)
+    if (isa == RUNG_ISA_AVX512) return &rung_kernels_avx512;
+    if (isa == RUNG_ISA_AVX2) return &rung_kernels_avx2;
+#endif
+    (void)isa;
+    return &rung_kernels_ref;
+}
+
+const rung_kernels *rung_kernels_get(void)
+{
+    return rung_kernels_of(rung_cpu_isa());
+}

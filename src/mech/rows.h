@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The rows of the mechanism registry, one or two per file of this directory, and what those files share.
+ */
+#ifndef RUNG_MECH_ROWS_H
+#define RUNG_MECH_ROWS_H
+
+#include "rung/mech.h"
+
+extern const rung_mech rung_mech_full, rung_mech_window, rung_mech_linear, rung_mech_delta, rung_mech_gdelta;
+
+/* Places in rung_mech.inputs that every mechanism with keys and values uses. */
+enum { IN_Q = 0, IN_K = 1, IN_V = 2 };
+
+/* Lanes of one call of an exact kernel: 64 doubles are 512 bytes, so a dozen of such rows stay in the L1
+ * cache. */
+enum { BLOCK = 64 };
+
+static inline size_t size_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+#endif

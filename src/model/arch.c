@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The architecture language: a recursive-descent parser for the grammar in model.h, and the printer.
+ */
+#include "rung/model.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 32, WORD_MAX = 64 };
+
+typedef struct parser {
+    const char *text, *at;
+    const rung_arch_defaults *defaults;
+    rung_arch *arch;
+    size_t capacity;
+    int depth;
+    rung_error *err;
+} parser;
+
+/* "arch string, column 8: expected ..." with the text and a caret below it. Long texts are cut around the
+ * place. */
+static rung_status expected(const parser *p, const char *at, const char *what)
+{
+    enum { BEFORE = 40, AFTER = 30 };
+    size_t column = (size_t)(at - p->text), left = column > BEFORE ? column - BEFORE : 0;
+    size_t shown = strlen(p->text + left);
+    if (shown > column - left + AFTER) shown = column - left + AFTER;
+    return rung_fail(p->err, RUNG_USAGE, "arch string, column %zu: %s\n  %.*s\n  %*s^", column + 1, what,
+                     (int)shown, p->text + left, (int)(column - left), "");
+}
+
+static void skip_spaces(parser *p)
+{
+    while (isspace((unsigned char)*p->at)) p->at++;
+}
+
+static bool accept(parser *p, char c)
+{
+    skip_spaces(p);
+    if (*p->at != c) return false;
+    p->at++;
+    return true;
+}
+
+static rung_status read_number(parser *p, size_t *out, size_t high, const char *what)
+{
+    skip_spaces(p);
+    const char *start = p->at;
+    size_t value = 0;
+    char message[128];
+    while (isdigit((unsigned char)*p->at) && value <= high) value = value * 10 + (size_t)(*p->at++ - '0');
+    if (p->at == start || value == 0 || value > high) {
+        snprintf(message, sizeof message, "expected %s, a number from 1 to %zu", what, high);
+        return expected(p, start, message);
+    }
+    *out = value;
+    return RUNG_OK;
+}
+
+/* A run of letters, digits and the given extra characters. */
+static size_t read_word(parser *p, char word[WORD_MAX], const char *extra)
+{
+    size_t len = 0;
+    while (isalnum((unsigned char)*p->at) || (*p->at && strchr(extra, *p->at))) {
+        if (len + 1 < WORD_MAX) word[len++] = *p->at;
+        p->at++;
+    }
+    word[len] = 0;
+    return len;
+}
+
+static rung_status read_size_key(parser *p, size_t *out, const char *value, const char *at, const char *key)
+{
+    int64_t number;
+    char message[96];
+    if (rung_word_int(&number, value, 1, 1 << 20)) {
+        *out = (size_t)number;
+        return RUNG_OK;
+    }
+    snprintf(message, sizeof message, "%s takes a number from 1 to %d", key, 1 << 20);
+    return expected(p, at, message);
+}
+
+static rung_status read_key(parser *p, rung_mech_conf *conf)
+{
+    char key[WORD_MAX], value[WORD_MAX], word[2 * WORD_MAX], owner[WORD_MAX];
+    const char *start = p->at;
+    if (!read_word(p, key, "_") || !accept(p, '=')) return expected(p, start, "expected key=value after ':'");
+    const char *value_at = p->at;
+    if (!read_word(p, value, "._-")) return expected(p, value_at, "expected a value after '='");
+    if (strcmp(key, "dk") == 0) return read_size_key(p, &conf->dk, value, value_at, "dk");
+    if (strcmp(key, "dv") == 0) return read_size_key(p, &conf->dv, value, value_at, "dv");
+    rung_error inner = {{0}};
+    snprintf(word, sizeof word, "%s=%s", key, value);
+    snprintf(owner, sizeof owner, "mechanism %s", conf->mech->name);
+    if (rung_param_set(conf->params, conf->mech->params, word, owner, &inner) == RUNG_OK) return RUNG_OK;
+    return expected(p, start, inner.text);
+}
+
+static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
+{
+    char name[WORD_MAX], message[160];
+    skip_spaces(p);
+    const char *start = p->at;
+    if (!read_word(p, name, "-")) return expected(p, start, "expected a mechanism, a count or '('");
+    conf->mech = rung_mech_get(name);
+    if (!conf->mech) {
+        const char *near = rung_mech_nearest(name);
+        snprintf(message, sizeof message, "unknown mechanism '%s'%s%s%s; 'rung list mechanisms' names them",
+                 name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+        return expected(p, start, message);
+    }
+    conf->heads = p->defaults->heads, conf->dk = p->defaults->dk, conf->dv = p->defaults->dv;
+    conf->causal = p->defaults->causal;
+    rung_param_defaults(conf->params, conf->mech->params);
+    rung_status status = RUNG_OK;
+    while (status == RUNG_OK && accept(p, ':')) status = read_key(p, conf);
+    *has_heads = status == RUNG_OK && accept(p, '@');
+    if (*has_heads) status = read_number(p, &conf->heads, 1 << 16, "heads after '@'");
+    rung_error inner = {{0}};
+    if (status == RUNG_OK && conf->mech->check(conf, &inner) != RUNG_OK)
+        return expected(p, start, inner.text);
+    return status;
+}
+
+static rung_status read_mix(parser *p, rung_layer *layer)
+{
+    rung_mech_conf group[RUNG_GROUPS_MAX] = {{0}};
+    size_t count = 0;
+    bool has_heads = false, all_have_heads = true;
+    do {
+        skip_spaces(p);
+        if (count == RUNG_GROUPS_MAX) return expected(p, p->at, "too many mechanisms in one layer (8)");
+        const char *start = p->at;
+        rung_status status = read_mech(p, &group[count++], &has_heads);
+        if (status != RUNG_OK) return status;
+        all_have_heads = all_have_heads && has_heads;
+        if (count > 1 && !all_have_heads)
+            return expected(p, start,
+                            "a head-wise mix needs '@heads' after every mechanism, as in full@1|linear@1");
+    } while (accept(p, '|'));
+    rung_mech_conf *kept = rung_arena_alloc(&p->arch->arena, count, sizeof *kept, p->err);
+    if (!kept) return RUNG_SYSTEM;
+    memcpy(kept, group, count * sizeof *kept);
+    *layer = (rung_layer){count, kept};
+    return RUNG_OK;
+}
+
+static rung_status append(parser *p, const rung_layer *layer, const char *at)
+{
+    rung_arch *arch = p->arch;
+    if (arch->layer_count == RUNG_LAYERS_MAX) return expected(p, at, "more than 65536 layers");
+    if (arch->layer_count == p->capacity) {
+        size_t capacity = p->capacity ? 2 * p->capacity : 8;
+        rung_layer *grown = realloc(arch->layer, capacity * sizeof *grown);
+        if (!grown) return rung_fail(p->err, RUNG_SYSTEM, "out of memory for %zu layers", capacity);
+        arch->layer = grown, p->capacity = capacity;
+    }
+    arch->layer[arch->layer_count++] = *layer;
+    return RUNG_OK;
+}
+
+static rung_status read_arch(parser *p);
+
+/* The layers from `first` on, repeated until there are count copies. */
+static rung_status repeat(parser *p, size_t first, size_t count, const char *at)
+{
+    size_t len = p->arch->layer_count - first;
+    rung_status status = RUNG_OK;
+    for (size_t copy = 1; status == RUNG_OK && copy < count; copy++)
+        for (size_t i = 0; status == RUNG_OK && i < len; i++) {
+            rung_layer layer = p->arch->layer[first + i];
+            status = append(p, &layer, at);
+        }
+    return status;
+}
+
+static rung_status read_item(parser *p)
+{
+    skip_spaces(p);
+    const char *start = p->at;
+    size_t count = 1, first = p->arch->layer_count;
+    rung_status status = RUNG_OK;
+    if (isdigit((unsigned char)*p->at)) {
+        status = read_number(p, &count, RUNG_LAYERS_MAX, "a count of layers");
+        if (status == RUNG_OK && !accept(p, '*')) return expected(p, p->at, "expected '*' after the count");
+    }
+    if (status != RUNG_OK) return status;
+    if (accept(p, '(')) {
+        if (++p->depth > DEPTH_MAX) return expected(p, start, "parentheses nest deeper than 32");
+        status = read_arch(p);
+        if (status == RUNG_OK && !accept(p, ')')) return expected(p, p->at, "expected ',' or ')'");
+        p->depth--;
+    } else {
+        rung_layer layer;
+        status = read_mix(p, &layer);
+        if (status == RUNG_OK) status = append(p, &layer, start);
+    }
+    return status == RUNG_OK ? repeat(p, first, count, start) : status;
+}
+
+static rung_status read_arch(parser *p)
+{
+    rung_status status;
+    do status = read_item(p);
+    while (status == RUNG_OK && accept(p, ','));
+    return status;
+}
+
+rung_status rung_arch_parse(rung_arch *arch, const char *text, const rung_arch_defaults *defaults,
+                            rung_error *err)
+{
+    parser p = {.text = text, .at = text, .defaults = defaults, .arch = arch, .err = err};
+    memset(arch, 0, sizeof *arch);
+    rung_arena_init(&arch->arena);
+    rung_status status = read_arch(&p);
+    skip_spaces(&p);
+    if (status == RUNG_OK && *p.at) status = expected(&p, p.at, "expected ',' or the end");
+    if (status != RUNG_OK) rung_arch_clear(arch);
+    return status;
+}
+
+void rung_arch_clear(rung_arch *arch)
+{
+    free(arch->layer);
+    rung_arena_clear(&arch->arena);
+    memset(arch, 0, sizeof *arch);
+}
+
+/* ---- printing
+ * --------------------------------------------------------------------------------------------------- */
+
+static void print_mech(rung_buf *out, const rung_mech_conf *conf)
+{
+    rung_buf_puts(out, conf->mech->name);
+    if (rung_param_count(conf->mech->params)) {
+        rung_buf_putc(out, ':');
+        rung_param_print(out, conf->params, conf->mech->params, ":");
+    }
+    rung_buf_printf(out, ":dk=%zu:dv=%zu@%zu", conf->dk, conf->dv, conf->heads);
+}
+
+static void print_layer(rung_buf *out, const rung_layer *layer)
+{
+    for (size_t g = 0; g < layer->group_count; g++) {
+        if (g) rung_buf_putc(out, '|');
+        print_mech(out, &layer->group[g]);
+    }
+}
+
+void rung_arch_print(rung_buf *out, const rung_arch *arch)
+{
+    rung_buf here, next;
+    rung_buf_init(&here), rung_buf_init(&next);
+    for (size_t i = 0; i < arch->layer_count;) {
+        size_t run = 1;
+        rung_buf_reset(&here);
+        print_layer(&here, &arch->layer[i]);
+        for (; i + run < arch->layer_count; run++) {
+            rung_buf_reset(&next);
+            print_layer(&next, &arch->layer[i + run]);
+            if (here.len != next.len || memcmp(here.text, next.text, here.len) != 0) break;
+        }
+        if (i) rung_buf_putc(out, ',');
+        if (run > 1) rung_buf_printf(out, "%zu*", run);
+        rung_buf_add(out, here.text, here.len);
+        i += run;
+    }
+    out->failed = out->failed || here.failed || next.failed;
+    rung_buf_clear(&here), rung_buf_clear(&next);
+}

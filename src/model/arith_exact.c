@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The exact arithmetic: every operation below is one rounding of num.h, in the order that docs/numbers.md
+ * specifies. Lanes and threads run over independent outputs only, so they never change a result.
+ */
+#include "eval.h"
+
+#include "rung/par.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct linear_job {
+    const rung_fmt *fmt;
+    double *y;
+    const double *x;
+    const linear_weights *w;
+} linear_job;
+
+/* One token: the sum over inputs runs from index 0 upwards, the bias comes last; the outputs are lanes. */
+static void linear_token(void *context, size_t token, size_t worker)
+{
+    const linear_job *job = context;
+    const linear_weights *w = job->w;
+    const rung_num_kernels *num = rung_num_kernels_get();
+    double *y = job->y + token * w->rows;
+    const double *x = job->x + token * w->cols;
+    (void)worker;
+    memset(y, 0, w->rows * sizeof *y);
+    for (size_t j = 0; j < w->cols; j++)
+        num->scale_add(job->fmt, y, w->weight.x + j * w->rows, x[j], w->rows);
+    if (w->bias.x) num->add(job->fmt, y, y, w->bias.x, w->rows);
+}
+
+static void linear(const rung_program *p, reals y, reals x, const linear_weights *w, size_t tokens)
+{
+    linear_job job = {&p->fmt, y.x, x.x, w};
+    rung_par_for(tokens, p->threads, linear_token, &job);
+}
+
+static void add(const rung_program *p, reals y, reals x, size_t count)
+{
+    rung_num_kernels_get()->add(&p->fmt, y.x, y.x, x.x, count);
+}
+
+static void multiply(const rung_program *p, reals y, reals x, size_t count)
+{
+    rung_num_kernels_get()->mul(&p->fmt, y.x, y.x, x.x, count);
+}
+
+static double mean_of(const rung_fmt *fmt, const double *x, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum = rung_num_add(fmt, sum, x[i]);
+    return rung_num_div(fmt, sum, rung_num_round(fmt, (double)count));
+}
+
+/* layer: c = x - mean; rms: c = x.  y = (c / sqrt(mean of c^2 + epsilon)) * weight + bias. */
+static void norm(const rung_program *p, reals y, reals x, const norm_weights *w, size_t tokens)
+{
+    const rung_fmt *fmt = &p->fmt;
+    size_t d = p->model->spec.d_model;
+    bool centre = p->model->spec.norm == RUNG_NORM_LAYER;
+    for (size_t t = 0; t < tokens; t++) {
+        const double *in = x.x + t * d;
+        double *out = y.x + t * d, mean = centre ? mean_of(fmt, in, d) : 0;
+        for (size_t i = 0; i < d; i++) out[i] = centre ? rung_num_sub(fmt, in[i], mean) : in[i];
+        double square = rung_num_div(fmt, rung_num_dot(fmt, out, out, d), rung_num_round(fmt, (double)d));
+        double root =
+            rung_num_fn(fmt, RUNG_FN_SQRT, rung_num_add(fmt, square, rung_num_round(fmt, NORM_EPSILON)));
+        for (size_t i = 0; i < d; i++) {
+            out[i] = rung_num_mul(fmt, rung_num_div(fmt, out[i], root), w->weight.x[i]);
+            if (w->bias.x) out[i] = rung_num_add(fmt, out[i], w->bias.x[i]);
+        }
+    }
+}
+
+static double activate_one(const rung_fmt *fmt, double x, activation kind)
+{
+    switch (kind) {
+    case ACT_RELU:
+        return x > 0 || isnan(x) ? x : 0;
+    case ACT_GELU:
+        return rung_num_fn(fmt, RUNG_FN_GELU, x);
+    case ACT_SILU:
+        return rung_num_mul(fmt, x, rung_num_fn(fmt, RUNG_FN_SIGMOID, x));
+    case ACT_SIGMOID:
+        return rung_num_fn(fmt, RUNG_FN_SIGMOID, x);
+    }
+    return x;
+}
+
+static void activate(const rung_program *p, reals y, activation kind, size_t count)
+{
+    for (size_t i = 0; i < count; i++) y.x[i] = activate_one(&p->fmt, y.x[i], kind);
+}
+
+/* g = -(e^A softplus(z)), two functions and one product. The difference 0 - x is exact but for a saturating
+ * format. */
+static void decay(const rung_program *p, reals y, reals rate, size_t tokens, size_t heads)
+{
+    const rung_fmt *fmt = &p->fmt;
+    for (size_t t = 0; t < tokens; t++)
+        for (size_t h = 0; h < heads; h++) {
+            double *g = &y.x[t * heads + h], speed = rung_num_fn(fmt, RUNG_FN_EXP, rate.x[h]);
+            *g = rung_num_sub(fmt, 0, rung_num_mul(fmt, speed, rung_num_fn(fmt, RUNG_FN_SOFTPLUS, *g)));
+        }
+}
+
+static void rotate(const rung_program *p, reals y, size_t pos, size_t tokens, size_t heads)
+{
+    const rung_fmt *fmt = &p->fmt;
+    size_t half = p->model->spec.dk / 2;
+    for (size_t t = 0; t < tokens; t++)
+        for (size_t h = 0; h < heads; h++) {
+            double *low = y.x + (t * heads + h) * 2 * half, *high = low + half;
+            for (size_t i = 0; i < half; i++) {
+                double c = p->cos.x[(pos + t) * half + i], s = p->sin.x[(pos + t) * half + i];
+                double a = low[i], b = high[i];
+                low[i] = rung_num_sub(fmt, rung_num_mul(fmt, a, c), rung_num_mul(fmt, b, s));
+                high[i] = rung_num_add(fmt, rung_num_mul(fmt, b, c), rung_num_mul(fmt, a, s));
+            }
+        }
+}
+
+/* The inputs of m from token `first` on, as the mechanisms want them. */
+static void inputs_from(const double *in[RUNG_MECH_INPUT_MAX], const mixing *m, size_t first)
+{
+    for (size_t i = 0; m->conf->mech->inputs[i].name; i++)
+        in[i] = m->in[i].x + first * rung_mech_row(&m->conf->mech->inputs[i], m->conf);
+}
+
+typedef struct scan_job {
+    const rung_fmt *fmt;
+    const mixing *m;
+} scan_job;
+
+static void scan_head(void *context, size_t head, size_t worker)
+{
+    const scan_job *job = context;
+    const mixing *m = job->m;
+    const double *in[RUNG_MECH_INPUT_MAX];
+    inputs_from(in, m, 0);
+    m->conf->mech->scan_exact(m->out.x, m->state.x, in, m->pos, m->tokens, head, m->conf, job->fmt,
+                              m->scratch.x + worker * m->scratch_size);
+}
+
+static void scan(const rung_program *p, const mixing *m)
+{
+    scan_job job = {&p->fmt, m};
+    rung_par_for(m->conf->heads, p->threads, scan_head, &job);
+}
+
+static void step(const rung_program *p, const mixing *m)
+{
+    const double *in[RUNG_MECH_INPUT_MAX];
+    const rung_mech *mech = m->conf->mech;
+    size_t row = m->conf->heads * m->conf->dv;
+    for (size_t t = 0; t < m->tokens; t++) {
+        inputs_from(in, m, t);
+        mech->update_exact(m->state.x, in, m->pos + t, m->conf, &p->fmt, m->scratch.x);
+        if (m->conf->causal)
+            mech->read_exact(m->out.x + t * row, m->state.x, in, m->pos + t, m->pos + t + 1, m->conf, &p->fmt,
+                             m->scratch.x);
+    }
+    for (size_t t = 0; !m->conf->causal && t < m->tokens; t++) {
+        inputs_from(in, m, t);
+        mech->read_exact(m->out.x + t * row, m->state.x, in, t, m->tokens, m->conf, &p->fmt, m->scratch.x);
+    }
+}
+
+const arith rung_arith_exact = {
+    .linear = linear,
+    .add = add,
+    .multiply = multiply,
+    .norm = norm,
+    .activate = activate,
+    .decay = decay,
+    .rotate = rotate,
+    .scan = scan,
+    .step = step,
+};

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The inside of a program: weights in the numbers of one evaluator, and the operations that the walk over the
+ * layers (session.c) is written in. There is one walk; arith_fast.c and arith_exact.c are its two
+ * arithmetics.
+ */
+#ifndef RUNG_MODEL_EVAL_H
+#define RUNG_MODEL_EVAL_H
+
+#include "internal.h"
+
+/* Numbers of one evaluator: exactly one of the pointers is set. */
+typedef struct reals {
+    float *f;  /* fast */
+    double *x; /* exact: values of the program's format */
+} reals;
+
+static inline reals reals_at(reals r, size_t offset)
+{
+    return (reals){r.f ? r.f + offset : NULL, r.x ? r.x + offset : NULL};
+}
+
+static inline bool reals_set(reals r)
+{
+    return r.f || r.x;
+}
+
+/* y = W x + b. Fast: [rows][cols] as in the file. Exact: transposed, so that the outputs are lanes. */
+typedef struct linear_weights {
+    size_t rows, cols;
+    reals weight, bias; /* bias unset: none */
+} linear_weights;
+
+typedef struct norm_weights {
+    reals weight, bias;
+} norm_weights;
+
+/* An arbitrary function: rows of integer keys, sorted, and the values that they select. */
+typedef struct table_weights {
+    size_t entries, key_count, out_count;
+    int64_t *key; /* [entries][key_count], sorted lexicographically */
+    reals value;  /* [entries][out_count], in the same order */
+    size_t *key_coord, *out_coord;
+} table_weights;
+
+typedef struct group_weights {
+    const rung_mech_conf *conf;
+    linear_weights input[RUNG_MECH_INPUT_MAX];
+    reals rate[RUNG_MECH_INPUT_MAX]; /* A of a decay, one per head */
+} group_weights;
+
+typedef struct layer_weights {
+    norm_weights norm1, norm2;
+    size_t group_count;
+    group_weights *group;
+    linear_weights out;
+    rung_mlp mlp;
+    linear_weights up, gate, down;
+    table_weights table;
+} layer_weights;
+
+typedef enum activation { ACT_RELU, ACT_GELU, ACT_SILU, ACT_SIGMOID } activation;
+
+struct rung_program;
+
+/* One mechanism at work on some tokens. */
+typedef struct mixing {
+    const rung_mech_conf *conf;
+    reals out, state, in[RUNG_MECH_INPUT_MAX];
+    size_t pos, tokens;
+    reals scratch; /* scratch_size for each worker */
+    size_t scratch_size;
+} mixing;
+
+typedef struct arith {
+    void (*linear)(const struct rung_program *p, reals y, reals x, const linear_weights *w, size_t tokens);
+    void (*add)(const struct rung_program *p, reals y, reals x, size_t count);      /* y += x */
+    void (*multiply)(const struct rung_program *p, reals y, reals x, size_t count); /* y *= x */
+    void (*norm)(const struct rung_program *p, reals y, reals x, const norm_weights *w, size_t tokens);
+    void (*activate)(const struct rung_program *p, reals y, activation kind, size_t count);
+    void (*decay)(const struct rung_program *p, reals y, reals rate, size_t tokens, size_t heads);
+    /* Halves of each head's dk coordinates are rotated by the angle of the token's position. */
+    void (*rotate)(const struct rung_program *p, reals y, size_t pos, size_t tokens, size_t heads);
+    void (*scan)(const struct rung_program *p, const mixing *m);
+    void (*step)(const struct rung_program *p, const mixing *m);
+} arith;
+
+extern const arith rung_arith_fast, rung_arith_exact;
+
+struct rung_program {
+    const rung_model *model;
+    bool exact;
+    rung_fmt fmt; /* when exact */
+    const arith *ops;
+    size_t threads;
+    reals embed;            /* [vocab][d_model] */
+    linear_weights feature; /* when the input is features */
+    reals positions, cos, sin;
+    layer_weights *layer;
+    norm_weights final_norm;
+    linear_weights readout;
+    rung_arena arena;
+};
+
+/* Added to a mean square before its root, in both norms; rounded to the format in the exact evaluator. */
+#define NORM_EPSILON 1e-5
+
+/* count numbers, zeroed, of the program's kind; unset with a message when memory is out. */
+reals rung_reals_alloc(const rung_program *p, rung_arena *arena, size_t count, rung_error *err);
+void rung_reals_copy(reals to, reals from, size_t count);
+double rung_reals_get(reals r, size_t index);
+/* Index of the first NaN, or SIZE_MAX. */
+size_t rung_reals_find_nan(reals r, size_t count);
+
+/* table.c */
+rung_status rung_table_load(table_weights *table, const rung_program *p, rung_arena *arena, size_t layer,
+                            rung_error *err);
+rung_status rung_table_apply(reals x, const table_weights *table, size_t tokens, size_t d_model, size_t layer,
+                             rung_error *err);
+/* program.c: one tensor of the model, as numbers of the program. */
+rung_status rung_program_numbers(reals *out, const rung_program *p, rung_arena *arena,
+                                 const rung_tensor *tensor, rung_error *err);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Model files: opening with every tensor accounted for, and writing given or random weights.
+ */
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- opening
+ * ------------------------------------------------------------------------------------------------- */
+
+typedef struct opening {
+    rung_model *model;
+    size_t found;
+} opening;
+
+static bool is_number(rung_dtype dtype)
+{
+    return dtype != RUNG_OTHER && dtype != RUNG_BOOL;
+}
+
+static rung_status check_tensor(const tensor_need *need, const rung_tensor *tensor, const char *file,
+                                rung_error *err)
+{
+    char has[96];
+    bool fits = tensor->rank == need->rank;
+    for (size_t i = 0; fits && i < need->rank; i++)
+        fits = need->shape[i] == 0 || tensor->shape[i] == need->shape[i];
+    rung_tensor_describe(has, sizeof has, tensor);
+    if (!is_number(tensor->dtype))
+        return rung_fail(err, RUNG_INPUT,
+                         "%s: tensor %s is %s; weights must be F64, F32, F16, BF16 or integers", file,
+                         need->name, has);
+    if (fits) return RUNG_OK;
+    if (need->rank == 1)
+        return rung_fail(err, RUNG_INPUT, "%s: tensor %s is %s, the architecture needs [%zu]", file,
+                         need->name, has, need->shape[0]);
+    return rung_fail(err, RUNG_INPUT, "%s: tensor %s is %s, the architecture needs [%zu,%zu] (0: any)", file,
+                     need->name, has, need->shape[0], need->shape[1]);
+}
+
+static rung_status open_tensor(void *context, const tensor_need *need, rung_error *err)
+{
+    opening *o = context;
+    const rung_tensor *tensor = rung_safetensors_get(o->model->file, need->name);
+    const char *file = rung_safetensors_name(o->model->file);
+    if (!tensor && need->optional) return RUNG_OK;
+    if (!tensor)
+        return rung_fail(err, RUNG_INPUT, "%s: tensor %s is missing; the architecture %.80s needs it", file,
+                         need->name, o->model->spec.arch);
+    o->found++;
+    o->model->parameters += tensor->elements;
+    return check_tensor(need, tensor, file, err);
+}
+
+typedef struct search {
+    const char *name;
+    bool found;
+} search;
+
+static rung_status match_tensor(void *context, const tensor_need *need, rung_error *err)
+{
+    search *s = context;
+    (void)err;
+    s->found = s->found || strcmp(s->name, need->name) == 0;
+    return RUNG_OK;
+}
+
+/* Only called when the counts differ: names the first tensor that the architecture does not know. */
+static rung_status report_extra(const rung_model *model, rung_error *err)
+{
+    for (size_t i = 0; i < rung_safetensors_count(model->file); i++) {
+        search s = {.name = rung_safetensors_at(model->file, i)->name};
+        rung_model_visit_tensors(&model->spec, &model->arch, model->mlp, match_tensor, &s, NULL);
+        if (!s.found)
+            return rung_fail(
+                err, RUNG_INPUT,
+                "%s: tensor %.60s has no place in the architecture %.80s; nothing is dropped in silence",
+                rung_safetensors_name(model->file), s.name, model->spec.arch);
+    }
+    return RUNG_OK;
+}
+
+static rung_status open_parts(rung_model *model, rung_error *err)
+{
+    rung_status status = rung_model_spec_read(&model->spec, model->file, &model->arena, err);
+    if (status != RUNG_OK) return status;
+    status = rung_model_spec_parse(&model->arch, &model->mlp, &model->spec, &model->arena, err);
+    if (status != RUNG_OK) return rung_fail_at(err, RUNG_INPUT, "%s", rung_safetensors_name(model->file));
+    opening o = {.model = model};
+    status = rung_model_visit_tensors(&model->spec, &model->arch, model->mlp, open_tensor, &o, err);
+    if (status == RUNG_OK && o.found != rung_safetensors_count(model->file))
+        status = report_extra(model, err);
+    return status;
+}
+
+/* Takes the file, also when it fails. */
+static rung_status open_file(rung_model **out, rung_safetensors *file, rung_error *err)
+{
+    rung_model *model = rung_calloc(1, sizeof *model, err);
+    if (!model) {
+        rung_safetensors_close(file);
+        return RUNG_SYSTEM;
+    }
+    model->file = file;
+    rung_arena_init(&model->arena);
+    rung_status status = open_parts(model, err);
+    if (status != RUNG_OK) {
+        rung_model_close(model);
+        return status;
+    }
+    *out = model;
+    return RUNG_OK;
+}
+
+rung_status rung_model_open(rung_model **out, const char *path, rung_error *err)
+{
+    rung_safetensors *file;
+    rung_status status = rung_safetensors_open(&file, path, err);
+    return status == RUNG_OK ? open_file(out, file, err) : status;
+}
+
+rung_status rung_model_open_bytes(rung_model **out, const void *bytes, size_t size, const char *name,
+                                  rung_error *err)
+{
+    rung_safetensors *file;
+    rung_status status = rung_safetensors_open_bytes(&file, bytes, size, name, err);
+    return status == RUNG_OK ? open_file(out, file, err) : status;
+}
+
+void rung_model_close(rung_model *model)
+{
+    if (!model) return;
+    rung_arch_clear(&model->arch);
+    rung_arena_clear(&model->arena);
+    rung_safetensors_close(model->file);
+    free(model);
+}
+
+const rung_model_spec *rung_model_get_spec(const rung_model *model)
+{
+    return &model->spec;
+}
+
+const rung_arch *rung_model_get_arch(const rung_model *model)
+{
+    return &model->arch;
+}
+
+rung_mlp rung_model_mlp(const rung_model *model, size_t layer)
+{
+    return model->mlp[layer];
+}
+
+size_t rung_model_parameters(const rung_model *model)
+{
+    return model->parameters;
+}
+
+void rung_model_digest(char hex[65], const rung_model *model)
+{
+    rung_safetensors_digest(hex, model->file);
+}
+
+/* ---- writing
+ * --------------------------------------------------------------------------------------------------- */
+
+rung_status rung_model_write(const char *path, const rung_model_spec *spec, const rung_tensor *tensors,
+                             size_t count, const char *made_by, rung_error *err)
+{
+    rung_buf config;
+    rung_status status = rung_model_spec_check(spec, err);
+    if (status != RUNG_OK) return status;
+    rung_buf_init(&config);
+    rung_model_spec_print(&config, spec);
+    const rung_meta meta[] = {
+        {"rung.format", "rung.model/1"}, {"rung.arch", spec->arch}, {"rung.config", config.text},
+        {"rung.task", spec->task},       {"rung.made_by", made_by},
+    };
+    status = rung_buf_ok(&config, err);
+    if (status == RUNG_OK) status = rung_safetensors_write(path, tensors, count, meta, RUNG_COUNT(meta), err);
+    rung_buf_clear(&config);
+    return status;
+}
+
+typedef struct writing {
+    rung_tensor *tensor;
+    size_t count, capacity;
+    rung_arena arena;
+    uint64_t seed;
+} writing;
+
+/* Position p, pair i: angle p / 10000^(2i/d), as published for both kinds of tables. */
+static double table_angle(size_t position, size_t pair, size_t width)
+{
+    return (double)position * pow(10000.0, -2.0 * (double)pair / (double)width);
+}
+
+static void fill_sinusoidal(float *out, size_t rows, size_t cols)
+{
+    for (size_t p = 0; p < rows; p++)
+        for (size_t i = 0; i < cols; i++) {
+            double angle = table_angle(p, i / 2, cols);
+            out[p * cols + i] = (float)(i % 2 ? cos(angle) : sin(angle));
+        }
+}
+
+static void fill_rotary(float *out, size_t rows, size_t cols, bool sine)
+{
+    for (size_t p = 0; p < rows; p++)
+        for (size_t i = 0; i < cols; i++) {
+            double angle = table_angle(p, i, 2 * cols);
+            out[p * cols + i] = (float)(sine ? sin(angle) : cos(angle));
+        }
+}
+
+static void fill_random(float *out, const tensor_need *need, size_t elements, uint64_t seed)
+{
+    rung_rng rng;
+    double scale = need->fan_in ? 1 / sqrt((double)need->fan_in) : 0;
+    rung_rng_init(&rng, seed, rung_hash64(need->name, strlen(need->name)), 0);
+    for (size_t i = 0; i < elements; i++)
+        out[i] = need->fan_in ? (float)(scale * rung_rng_normal(&rng)) : need->fill;
+}
+
+static rung_status grow(writing *w, rung_error *err)
+{
+    if (w->count < w->capacity) return RUNG_OK;
+    size_t capacity = w->capacity ? 2 * w->capacity : 32;
+    rung_tensor *grown = realloc(w->tensor, capacity * sizeof *grown);
+    if (!grown) return rung_fail(err, RUNG_SYSTEM, "out of memory for %zu tensors", capacity);
+    w->tensor = grown, w->capacity = capacity;
+    return RUNG_OK;
+}
+
+static bool elements_of(size_t *out, const tensor_need *need)
+{
+    *out = need->shape[0];
+    return need->rank < 2 || rung_size_mul(out, need->shape[0], need->shape[1]);
+}
+
+static rung_status write_tensor(void *context, const tensor_need *need, rung_error *err)
+{
+    writing *w = context;
+    size_t elements;
+    if (need->optional) return RUNG_OK;
+    if (!elements_of(&elements, need) || grow(w, err) != RUNG_OK)
+        return rung_fail(err, RUNG_SYSTEM, "tensor %s is too large", need->name);
+    float *data = rung_arena_alloc(&w->arena, elements, sizeof *data, err);
+    char *name = rung_arena_strdup(&w->arena, need->name, err);
+    if (!data || !name) return RUNG_SYSTEM;
+    rung_tensor *tensor = &w->tensor[w->count++];
+    *tensor = (rung_tensor){.name = name,
+                            .dtype = RUNG_F32,
+                            .dtype_name = "F32",
+                            .rank = need->rank,
+                            .shape = {need->shape[0], need->shape[1]},
+                            .elements = elements,
+                            .bytes = (const uint8_t *)data,
+                            .size_bytes = elements * sizeof *data};
+    if (strcmp(name, "rotary.cos") == 0 || strcmp(name, "rotary.sin") == 0)
+        fill_rotary(data, need->shape[0], need->shape[1], name[7] == 's');
+    else
+        fill_random(data, need, elements, w->seed);
+    return RUNG_OK;
+}
+
+static void make_sinusoidal(writing *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (strcmp(w->tensor[i].name, "positions") == 0)
+            fill_sinusoidal((float *)w->tensor[i].bytes, w->tensor[i].shape[0], w->tensor[i].shape[1]);
+}
+
+static rung_status write_random(writing *w, const char *path, const rung_model_spec *spec,
+                                const rung_arch *arch, const rung_mlp *mlp, rung_error *err)
+{
+    char made_by[64];
+    for (size_t i = 0; i < arch->layer_count; i++)
+        if (mlp[i] == RUNG_MLP_TABLE)
+            return rung_fail(err, RUNG_USAGE,
+                             "layer %zu: a random model cannot have mlp=table; use relu, gelu or swiglu", i);
+    rung_status status = rung_model_visit_tensors(spec, arch, mlp, write_tensor, w, err);
+    if (status != RUNG_OK) return status;
+    if (spec->positions == RUNG_POS_SINUSOIDAL) make_sinusoidal(w);
+    snprintf(made_by, sizeof made_by, "rung build random, seed %llu", (unsigned long long)w->seed);
+    return rung_model_write(path, spec, w->tensor, w->count, made_by, err);
+}
+
+rung_status rung_model_write_random(const char *path, const rung_model_spec *spec, uint64_t seed,
+                                    rung_error *err)
+{
+    writing w = {.seed = seed};
+    rung_arch arch;
+    rung_mlp *mlp;
+    rung_arena_init(&w.arena);
+    rung_status status = rung_model_spec_parse(&arch, &mlp, spec, &w.arena, err);
+    if (status == RUNG_OK) {
+        status = write_random(&w, path, spec, &arch, mlp, err);
+        rung_arch_clear(&arch);
+    }
+    free(w.tensor);
+    rung_arena_clear(&w.arena);
+    return status;
+}

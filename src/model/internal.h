@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What the files of this directory share: the inside of a model, and the list of tensors that a spec needs.
+ */
+#ifndef RUNG_MODEL_INTERNAL_H
+#define RUNG_MODEL_INTERNAL_H
+
+#include "rung/model.h"
+
+struct rung_model {
+    rung_safetensors *file;
+    rung_model_spec spec;
+    rung_arch arch;
+    rung_mlp *mlp; /* [layer_count] */
+    rung_arena arena;
+    size_t parameters;
+};
+
+enum { TENSOR_NAME_MAX = 96 };
+
+/* One tensor that an architecture has. dim 0 is a wildcard: the size is up to the file (rows of a table). */
+typedef struct tensor_need {
+    char name[TENSOR_NAME_MAX + 8]; /* a prefix and ".weight" */
+    size_t rank, shape[2];
+    bool optional; /* a bias */
+    size_t fan_in; /* for random weights; 0: filled with `fill` */
+    float fill;
+} tensor_need;
+
+typedef rung_status tensor_visit(void *context, const tensor_need *need, rung_error *err);
+
+/* Calls visit for every tensor that the spec needs or may have, in file order. */
+rung_status rung_model_visit_tensors(const rung_model_spec *spec, const rung_arch *arch, const rung_mlp *mlp,
+                                     tensor_visit *visit, void *context, rung_error *err);
+/* The parts of a spec that are texts: arch and MLP kinds. mlp has arch->layer_count entries from the arena.
+ */
+rung_status rung_model_spec_parse(rung_arch *arch, rung_mlp **mlp, const rung_model_spec *spec,
+                                  rung_arena *arena, rung_error *err);
+/* Metadata of the file <-> spec. Texts of the spec live in the arena. */
+rung_status rung_model_spec_read(rung_model_spec *spec, const rung_safetensors *file, rung_arena *arena,
+                                 rung_error *err);
+void rung_model_spec_print(rung_buf *out, const rung_model_spec *spec);
+/* Columns of the output projection of a layer: sum over groups of H dv. */
+size_t rung_layer_width(const rung_layer *layer);
+
+#endif

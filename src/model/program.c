@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * A program: the weights of a model, turned into the numbers of one evaluator. Fast weights are floats; exact
+ * ones are rounded to the format once, here, because a stored number is a p-bit number.
+ */
+#include "eval.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+reals rung_reals_alloc(const rung_program *p, rung_arena *arena, size_t count, rung_error *err)
+{
+    reals r = {0};
+    if (p->exact)
+        r.x = rung_arena_alloc(arena, count, sizeof *r.x, err);
+    else
+        r.f = rung_arena_alloc(arena, count, sizeof *r.f, err);
+    return r;
+}
+
+void rung_reals_copy(reals to, reals from, size_t count)
+{
+    if (to.x)
+        memcpy(to.x, from.x, count * sizeof *to.x);
+    else
+        memcpy(to.f, from.f, count * sizeof *to.f);
+}
+
+double rung_reals_get(reals r, size_t index)
+{
+    return r.x ? r.x[index] : (double)r.f[index];
+}
+
+size_t rung_reals_find_nan(reals r, size_t count)
+{
+    if (r.x) return rung_num_find_nan(r.x, count);
+    for (size_t i = 0; i < count; i++)
+        if (isnan(r.f[i])) return i;
+    return SIZE_MAX;
+}
+
+rung_status rung_program_numbers(reals *out, const rung_program *p, rung_arena *arena,
+                                 const rung_tensor *tensor, rung_error *err)
+{
+    *out = rung_reals_alloc(p, arena, tensor->elements, err);
+    if (!reals_set(*out)) return RUNG_SYSTEM;
+    rung_status status =
+        p->exact ? rung_tensor_to_f64(out->x, tensor, err) : rung_tensor_to_f32(out->f, tensor, err);
+    if (status != RUNG_OK) return rung_fail_at(err, status, "%s", rung_safetensors_name(p->model->file));
+    if (p->exact) rung_num_kernels_get()->round(&p->fmt, out->x, out->x, tensor->elements);
+    size_t nan = rung_reals_find_nan(*out, tensor->elements);
+    if (nan != SIZE_MAX)
+        return rung_fail(err, RUNG_INPUT, "%s: tensor %s, element %zu is NaN",
+                         rung_safetensors_name(p->model->file), tensor->name, nan);
+    return RUNG_OK;
+}
+
+/* ---- loading
+ * ---------------------------------------------------------------------------------------------------- */
+
+typedef struct loader {
+    rung_program *p;
+    rung_error *err;
+    rung_status status;
+} loader;
+
+static const rung_tensor *find(const loader *l, const char *prefix, const char *suffix)
+{
+    char name[TENSOR_NAME_MAX + 8];
+    snprintf(name, sizeof name, "%s%s", prefix, suffix);
+    return rung_safetensors_get(l->p->model->file, name);
+}
+
+/* Unset when the tensor is absent: rung_model_open has already insisted on those that must be there. */
+static reals load(loader *l, const char *prefix, const char *suffix)
+{
+    reals numbers = {0};
+    const rung_tensor *tensor = find(l, prefix, suffix);
+    if (tensor && l->status == RUNG_OK)
+        l->status = rung_program_numbers(&numbers, l->p, &l->p->arena, tensor, l->err);
+    return numbers;
+}
+
+static void transpose(double *to, const double *from, size_t rows, size_t cols)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) to[j * rows + i] = from[i * cols + j];
+}
+
+static linear_weights load_linear(loader *l, const char *prefix)
+{
+    linear_weights w = {0};
+    const rung_tensor *tensor = find(l, prefix, ".weight");
+    w.weight = load(l, prefix, ".weight");
+    w.bias = load(l, prefix, ".bias");
+    if (l->status != RUNG_OK || !tensor) return w;
+    w.rows = tensor->shape[0], w.cols = tensor->shape[1];
+    if (!l->p->exact) return w;
+    double *flipped = rung_arena_alloc(&l->p->arena, w.rows * w.cols, sizeof *flipped, l->err);
+    if (!flipped) {
+        l->status = RUNG_SYSTEM;
+        return w;
+    }
+    transpose(flipped, w.weight.x, w.rows, w.cols);
+    w.weight.x = flipped;
+    return w;
+}
+
+static norm_weights load_norm(loader *l, const char *prefix)
+{
+    return (norm_weights){load(l, prefix, ".weight"), load(l, prefix, ".bias")};
+}
+
+static void load_group(loader *l, group_weights *group, const rung_mech_conf *conf, size_t layer,
+                       size_t index)
+{
+    group->conf = conf;
+    for (size_t i = 0; conf->mech->inputs[i].name; i++) {
+        char name[TENSOR_NAME_MAX];
+        snprintf(name, sizeof name, "layers.%zu.mix.%zu.%s", layer, index, conf->mech->inputs[i].name);
+        group->input[i] = load_linear(l, name);
+        group->rate[i] = load(l, name, ".A");
+    }
+}
+
+static void load_mlp(loader *l, layer_weights *layer, size_t index)
+{
+    char name[TENSOR_NAME_MAX];
+    snprintf(name, sizeof name, "layers.%zu.norm2", index);
+    layer->norm2 = load_norm(l, name);
+    snprintf(name, sizeof name, "layers.%zu.mlp.up", index);
+    layer->up = load_linear(l, name);
+    snprintf(name, sizeof name, "layers.%zu.mlp.gate", index);
+    layer->gate = load_linear(l, name);
+    snprintf(name, sizeof name, "layers.%zu.mlp.down", index);
+    layer->down = load_linear(l, name);
+    if (layer->mlp == RUNG_MLP_TABLE && l->status == RUNG_OK)
+        l->status = rung_table_load(&layer->table, l->p, &l->p->arena, index, l->err);
+}
+
+static void load_layer(loader *l, layer_weights *layer, size_t index)
+{
+    char name[TENSOR_NAME_MAX];
+    const rung_layer *shape = &l->p->model->arch.layer[index];
+    snprintf(name, sizeof name, "layers.%zu.norm1", index);
+    layer->norm1 = load_norm(l, name);
+    layer->group_count = shape->group_count;
+    layer->group = rung_arena_alloc(&l->p->arena, shape->group_count, sizeof *layer->group, l->err);
+    if (!layer->group) l->status = RUNG_SYSTEM;
+    for (size_t g = 0; l->status == RUNG_OK && g < shape->group_count; g++)
+        load_group(l, &layer->group[g], &shape->group[g], index, g);
+    snprintf(name, sizeof name, "layers.%zu.out", index);
+    layer->out = load_linear(l, name);
+    layer->mlp = l->p->model->mlp[index];
+    load_mlp(l, layer, index);
+}
+
+static rung_status load_all(rung_program *p, rung_error *err)
+{
+    loader l = {p, err, RUNG_OK};
+    size_t layers = p->model->arch.layer_count;
+    if (p->model->spec.vocab)
+        p->embed = load(&l, "embed", ".weight");
+    else
+        p->feature = load_linear(&l, "embed");
+    p->positions = load(&l, "positions", "");
+    p->cos = load(&l, "rotary", ".cos");
+    p->sin = load(&l, "rotary", ".sin");
+    p->layer = rung_arena_alloc(&p->arena, layers, sizeof *p->layer, err);
+    if (!p->layer) return RUNG_SYSTEM;
+    for (size_t i = 0; l.status == RUNG_OK && i < layers; i++) load_layer(&l, &p->layer[i], i);
+    p->final_norm = load_norm(&l, "final_norm");
+    p->readout = load_linear(&l, "readout");
+    return l.status;
+}
+
+rung_status rung_program_new(rung_program **out, const rung_model *model, const rung_fmt *numbers,
+                             size_t threads, rung_error *err)
+{
+    rung_program *p = rung_calloc(1, sizeof *p, err);
+    if (!p) return RUNG_SYSTEM;
+    p->model = model;
+    p->exact = numbers != NULL;
+    if (numbers) p->fmt = *numbers;
+    p->ops = numbers ? &rung_arith_exact : &rung_arith_fast;
+    p->threads = threads ? threads : rung_cpu_threads();
+    rung_arena_init(&p->arena);
+    rung_status status = load_all(p, err);
+    if (status != RUNG_OK) {
+        rung_program_free(p);
+        return status;
+    }
+    *out = p;
+    return RUNG_OK;
+}
+
+void rung_program_free(rung_program *p)
+{
+    if (!p) return;
+    rung_arena_clear(&p->arena);
+    free(p);
+}
