@@ -190,20 +190,30 @@ static void param_help(rung_buf *out, const rung_param *param)
     }
 }
 
+static void param_default(rung_buf *out, const rung_param *param)
+{
+    const rung_param one[2] = {*param, {0}};
+    rung_value value;
+    rung_buf_reset(out);
+    rung_param_defaults(&value, one);
+    rung_param_print(out, &value, one, "");
+}
+
 void rung_params_print(rung_buf *out, const rung_param *params)
 {
-    rung_value values[RUNG_PARAM_MAX];
-    rung_param_defaults(values, params);
     rung_buf left, right;
     rung_buf_init(&left);
     rung_buf_init(&right);
+    size_t width = 0;
     for (size_t i = 0; params[i].name; i++) {
-        const rung_param one[2] = {params[i], {0}};
-        rung_buf_reset(&left);
+        param_default(&left, &params[i]);
+        if (left.len > width) width = left.len;
+    }
+    for (size_t i = 0; params[i].name; i++) {
+        param_default(&left, &params[i]);
         rung_buf_reset(&right);
-        rung_param_print(&left, &values[i], one, "");
         param_help(&right, &params[i]);
-        if (!left.failed && !right.failed) rung_two_columns(out, left.text, right.text, 16);
+        if (!left.failed && !right.failed) rung_two_columns(out, left.text, right.text, width + 4);
     }
     rung_buf_clear(&left);
     rung_buf_clear(&right);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "command.h"
-#include "json_out.h"
 #include "output.h"
 #include "rung/task.h"
 
@@ -295,21 +294,11 @@ static int run_completion(const rung_call *call, rung_error *err)
     while (shells[shell] && strcmp(shells[shell], call->argument[0]) != 0) shell++;
     if (!shells[shell]) return unknown_shell(call->argument[0], err);
 
-    rung_buf script, text;
+    rung_buf script;
     rung_buf_init(&script);
-    rung_buf_init(&text);
     writers[shell](&script);
-    int status = rung_buf_ok(&script, err);
-    if (!status && call->json) {
-        rung_jout out;
-        rung_jout_begin(&out, &text, "rung.completion/1", true);
-        rung_jout_string(&out, "shell", shells[shell]);
-        rung_jout_string(&out, "script", script.text);
-        rung_jout_finish(&out);
-    }
-    if (!status) status = rung_out_buf(call->json ? &text : &script, err);
+    const int status = rung_out_text(call, &script, "rung.completion/1", shells[shell], err);
     rung_buf_clear(&script);
-    rung_buf_clear(&text);
     return status;
 }
 

@@ -31,6 +31,19 @@ static size_t name_columns(void)
     return width;
 }
 
+/* One line each, for grep; a terminal gets it wrapped below the summary. */
+static void print_item(rung_buf *out, const rung_item *item, size_t indent)
+{
+    rung_buf text;
+    rung_buf_init(&text);
+    rung_buf_printf(&text, "%s  [%s]", item->summary, item->source);
+    if (rung_out_is_terminal() && !text.failed)
+        rung_two_columns(out, item->name, text.text, indent);
+    else
+        rung_buf_printf(out, "  %-*s%s\n", (int)(indent - 2), item->name, text.failed ? "" : text.text);
+    rung_buf_clear(&text);
+}
+
 static void print_kind(rung_buf *out, const rung_catalog *catalog)
 {
     const size_t indent = name_columns() + 4;
@@ -38,8 +51,7 @@ static void print_kind(rung_buf *out, const rung_catalog *catalog)
     if (catalog->count() == 0) rung_buf_printf(out, "  %s\n", catalog->none);
     for (size_t i = 0; i < catalog->count(); i++) {
         const rung_item item = catalog->at(i);
-        rung_buf_printf(out, "  %-*s%s  %s[%s]%s\n", (int)(indent - 2), item.name, item.summary,
-                        rung_style_dim(), item.source, rung_style_off());
+        print_item(out, &item, indent);
     }
 }
 

@@ -4,10 +4,7 @@
  * rung man: the manual page rung(1) of the whole tool, in roff, from the same tables as the help. No date is
  * printed, so that the same version gives the same bytes.
  */
-#include <string.h>
-
 #include "help.h"
-#include "json_out.h"
 #include "output.h"
 
 /* Text for roff: a backslash and a minus sign are escaped, and no line begins with a control character. */
@@ -43,12 +40,7 @@ static void tagged(rung_buf *out, const char *tag, const char *text)
 
 static void man_examples(rung_buf *out, const rung_example *examples)
 {
-    for (; examples && examples->line; examples++) {
-        rung_buf_puts(out, ".TP\n\\fB");
-        roff(out, examples->line);
-        rung_buf_puts(out, "\\fR\n");
-        line(out, examples->why);
-    }
+    for (; examples && examples->line; examples++) tagged(out, examples->line, examples->why);
 }
 
 static void man_options(rung_buf *out, const rung_option *table)
@@ -117,20 +109,11 @@ static void man_page(rung_buf *out)
 
 static int run_man(const rung_call *call, rung_error *err)
 {
-    rung_buf page, text;
+    rung_buf page;
     rung_buf_init(&page);
-    rung_buf_init(&text);
     man_page(&page);
-    int status = rung_buf_ok(&page, err);
-    if (!status && call->json) {
-        rung_jout out;
-        rung_jout_begin(&out, &text, "rung.man/1", true);
-        rung_jout_string(&out, "roff", page.text);
-        rung_jout_finish(&out);
-    }
-    if (!status) status = rung_out_buf(call->json ? &text : &page, err);
+    const int status = rung_out_text(call, &page, "rung.man/1", "roff", err);
     rung_buf_clear(&page);
-    rung_buf_clear(&text);
     return status;
 }
 

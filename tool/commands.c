@@ -11,6 +11,7 @@
 
 #define RUNG_COMMANDS(X)                                                                                     \
     X(list)                                                                                                  \
+    X(task)                                                                                                  \
     X(help)                                                                                                  \
     X(completion)                                                                                            \
     X(man)

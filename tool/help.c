@@ -39,22 +39,22 @@ static void heading(rung_buf *out, const char *text)
     rung_buf_printf(out, "\n%s%s%s\n", rung_style_bold(), text, rung_style_off());
 }
 
-static size_t widest(const rung_example *examples)
+static size_t longer(size_t width, const char *text)
 {
-    size_t width = 0;
-    for (; examples && examples->line; examples++) {
-        const size_t len = strlen(examples->line);
-        if (len > width) width = len;
-    }
-    return width;
+    const size_t len = strlen(text);
+    return len > width ? len : width;
 }
 
-/* Short lines get their meaning beside them, long ones below. */
+/* The meaning stands beside the line where all of them fit, else below. */
 static void print_examples(rung_buf *out, const rung_example *examples)
 {
-    const size_t width = widest(examples);
-    for (; examples && examples->line; examples++) {
-        if (width <= 44) {
+    size_t width = 0, why_width = 0;
+    for (const rung_example *row = examples; row->line; row++) {
+        width = longer(width, row->line);
+        why_width = longer(why_width, row->why);
+    }
+    for (; examples->line; examples++) {
+        if (width + 5 + why_width <= 80) {
             rung_two_columns(out, examples->line, examples->why, width + 5);
             continue;
         }

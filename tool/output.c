@@ -8,9 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-#define LINE_COLUMNS 80
+#include "json_out.h"
 
 /* ---- stdout
  * -------------------------------------------------------------------------------------------------- */
@@ -36,6 +37,22 @@ rung_status rung_out_buf(const rung_buf *buf, rung_error *err)
 {
     const rung_status status = rung_buf_ok(buf, err);
     return status || !buf->len ? status : rung_out_bytes(buf->text, buf->len, err);
+}
+
+rung_status rung_out_text(const rung_call *call, const rung_buf *text, const char *schema, const char *key,
+                          rung_error *err)
+{
+    rung_status status = rung_buf_ok(text, err);
+    if (status || !call->json) return status ? status : rung_out_buf(text, err);
+    rung_buf object;
+    rung_jout json;
+    rung_buf_init(&object);
+    rung_jout_begin(&json, &object, schema, true);
+    rung_jout_string(&json, key, text->text);
+    rung_jout_finish(&json);
+    status = rung_out_buf(&object, err);
+    rung_buf_clear(&object);
+    return status;
 }
 
 rung_status rung_out_finish(rung_error *err)
@@ -68,11 +85,16 @@ void rung_call_progress(const rung_call *call, rung_progress *progress, const ch
 /* ---- style
  * ------------------------------------------------------------------------------------------------------- */
 
+bool rung_out_is_terminal(void)
+{
+    return isatty(STDOUT_FILENO);
+}
+
 static bool use_colour(void)
 {
     const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
     if (no_colour && *no_colour) return false;
-    return term && strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
+    return term && strcmp(term, "dumb") != 0 && rung_out_is_terminal();
 }
 
 const char *rung_style_bold(void)
@@ -99,6 +121,13 @@ static size_t columns_of(const char *text, size_t len)
     return columns;
 }
 
+static size_t line_columns(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 60) return 80;
+    return size.ws_col < 110 ? size.ws_col : 110; /* longer lines are hard to read */
+}
+
 static void new_line(rung_buf *out, size_t indent)
 {
     rung_buf_printf(out, "\n%*s", (int)indent, "");
@@ -106,6 +135,7 @@ static void new_line(rung_buf *out, size_t indent)
 
 void rung_wrap(rung_buf *out, const char *text, size_t column, size_t indent)
 {
+    const size_t width = line_columns();
     bool line_empty = true;
     while (*text) {
         if (*text == '\n') {
@@ -116,7 +146,7 @@ void rung_wrap(rung_buf *out, const char *text, size_t column, size_t indent)
             continue;
         }
         const size_t len = strcspn(text, " \n"), columns = columns_of(text, len);
-        if (!line_empty && column + 1 + columns > LINE_COLUMNS) {
+        if (!line_empty && column + 1 + columns > width) {
             new_line(out, indent);
             column = indent;
             line_empty = true;

@@ -14,6 +14,9 @@
 rung_status rung_out_bytes(const void *bytes, size_t len, rung_error *err);
 /* The same for a buffer, which must not have run out of memory. */
 rung_status rung_out_buf(const rung_buf *buf, rung_error *err);
+/* A text that is the whole answer: as it is, or with --json as the member `key` of one object. */
+rung_status rung_out_text(const rung_call *call, const rung_buf *text, const char *schema, const char *key,
+                          rung_error *err);
 /* Flushes; also reports the failure of any earlier write, printf included. */
 rung_status rung_out_finish(rung_error *err);
 
@@ -27,8 +30,11 @@ const char *rung_style_bold(void);
 const char *rung_style_dim(void);
 const char *rung_style_off(void);
 
-/* `text` wrapped at 80 columns; the first line continues one that is `column` wide, the others are indented
- * by `indent`. A '\n' in the text starts a new line; the last line has none. */
+bool rung_out_is_terminal(void);
+
+/* `text` wrapped at 80 columns, or at the width of the terminal up to 110; the first line continues one that
+ * is `column` wide, the others are indented by `indent`. A '\n' in the text starts a new line; the last line
+ * has none. */
 void rung_wrap(rung_buf *out, const char *text, size_t column, size_t indent);
 /* "  left   right", right wrapped in its own column that begins at `indent`, with the end of line. */
 void rung_two_columns(rung_buf *out, const char *left, const char *right, size_t indent);
