@@ -78,8 +78,7 @@ typedef struct rung_mech {
 
     /* Step form, all heads. in[i] is the token's row of input i, o its row [H][dv]. `seen` tokens have been
      * absorbed when read is called; a causal query at position `pos` has seen = pos + 1. */
-    void (*update_f32)(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf,
-                       float *scratch);
+    void (*update_f32)(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *scratch);
     void (*read_f32)(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
                      const rung_mech_conf *conf, float *scratch);
     void (*update_exact)(double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
@@ -92,8 +91,8 @@ typedef struct rung_mech {
      */
     void (*scan_f32)(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
                      const rung_mech_conf *conf, float *scratch);
-    void (*scan_exact)(double *o, double *state, const double *const *in, size_t pos, size_t tokens,
-                       size_t head, const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch);
+    void (*scan_exact)(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
+                       const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch);
 } rung_mech;
 
 size_t rung_mech_count(void);

@@ -48,8 +48,7 @@ typedef struct rung_arch_defaults {
 } rung_arch_defaults;
 
 /* Messages show the text, a caret under the place, and what was expected there. */
-rung_status rung_arch_parse(rung_arch *arch, const char *text, const rung_arch_defaults *defaults,
-                            rung_error *err);
+rung_status rung_arch_parse(rung_arch *arch, const char *text, const rung_arch_defaults *defaults, rung_error *err);
 void rung_arch_clear(rung_arch *arch);
 /* The layers as text that parses back to the same ones; runs of equal layers are counted. */
 void rung_arch_print(rung_buf *out, const rung_arch *arch);
@@ -75,8 +74,7 @@ typedef enum rung_mlp {
                        assigned to other named coordinates; a missing key is an error */
 } rung_mlp;
 
-extern const char *const rung_positions_words[], *const rung_norm_words[],
-                                                     *const rung_mlp_words[]; /* [kind-1] */
+extern const char *const rung_positions_words[], *const rung_norm_words[], *const rung_mlp_words[]; /* [kind-1] */
 
 typedef struct rung_model_spec {
     const char *arch;      /* as the user wrote it */
@@ -100,8 +98,7 @@ typedef struct rung_model rung_model;
 /* Checks the metadata, that every tensor that the architecture needs is there with its shape, and that no
  * other is: nothing is dropped in silence. The file stays mapped. */
 rung_status rung_model_open(rung_model **out, const char *path, rung_error *err);
-rung_status rung_model_open_bytes(rung_model **out, const void *bytes, size_t size, const char *name,
-                                  rung_error *err);
+rung_status rung_model_open_bytes(rung_model **out, const void *bytes, size_t size, const char *name, rung_error *err);
 void rung_model_close(rung_model *model);
 const rung_model_spec *rung_model_get_spec(const rung_model *model);
 const rung_arch *rung_model_get_arch(const rung_model *model);
@@ -112,12 +109,11 @@ void rung_model_digest(char hex[65], const rung_model *model);
 /* Checks a spec as opening a file with it would, without tensors. */
 rung_status rung_model_spec_check(const rung_model_spec *spec, rung_error *err);
 /* Random weights: a pure function of spec and seed. Biases are absent, tables (mlp = table) are refused. */
-rung_status rung_model_write_random(const char *path, const rung_model_spec *spec, uint64_t seed,
-                                    rung_error *err);
+rung_status rung_model_write_random(const char *path, const rung_model_spec *spec, uint64_t seed, rung_error *err);
 /* Given tensors, for constructions: the tensors must be those that the spec needs. `made_by` goes into the
  * metadata. */
-rung_status rung_model_write(const char *path, const rung_model_spec *spec, const rung_tensor *tensors,
-                             size_t count, const char *made_by, rung_error *err);
+rung_status rung_model_write(const char *path, const rung_model_spec *spec, const rung_tensor *tensors, size_t count,
+                             const char *made_by, rung_error *err);
 
 /* ---- program and session
  * ------------------------------------------------------------------------------------------ */
@@ -126,14 +122,13 @@ typedef struct rung_program rung_program;
 typedef struct rung_session rung_session;
 
 /* numbers = NULL: fast fp32. threads = 0: all. The model must outlive the program. */
-rung_status rung_program_new(rung_program **out, const rung_model *model, const rung_fmt *numbers,
-                             size_t threads, rung_error *err);
+rung_status rung_program_new(rung_program **out, const rung_model *model, const rung_fmt *numbers, size_t threads,
+                             rung_error *err);
 void rung_program_free(rung_program *program);
 
 /* A session holds the state of every layer, for up to max_tokens tokens. Several sessions may share a
  * program; one session belongs to one thread at a time. */
-rung_status rung_session_new(rung_session **out, const rung_program *program, size_t max_tokens,
-                             rung_error *err);
+rung_status rung_session_new(rung_session **out, const rung_program *program, size_t max_tokens, rung_error *err);
 void rung_session_free(rung_session *session);
 void rung_session_reset(rung_session *session);
 /* The destination becomes what the source is: every query of a multi-query prompt continues from the same

@@ -92,8 +92,8 @@ static void exp_all(float *y, const float *x, size_t n)
     for (size_t i = 0; i < n; i++) y[i] = exp_one(x[i]);
 }
 
-static void linear(float *restrict y, const float *restrict x, const float *restrict w,
-                   const float *restrict bias, size_t T, size_t n, size_t m)
+static void linear(float *restrict y, const float *restrict x, const float *restrict w, const float *restrict bias,
+                   size_t T, size_t n, size_t m)
 {
     for (size_t t = 0; t < T; t++)
         for (size_t j = 0; j < n; j++) y[t * n + j] = dot(x + t * m, w + j * m, m) + (bias ? bias[j] : 0.0f);

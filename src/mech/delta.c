@@ -60,8 +60,8 @@ static void query_f32(float *o, float f, const float *S, const float *x, const r
 }
 
 /* One token of one head; u has room for dv numbers. */
-static void absorb_f32(float *S, const float *k, const float *v, float beta, float g,
-                       const rung_mech_conf *conf, float *u)
+static void absorb_f32(float *S, const float *k, const float *v, float beta, float g, const rung_mech_conf *conf,
+                       float *u)
 {
     const rung_kernels *kern = rung_kernels_get();
     if (is_gated(conf)) kern->scale(S, expf(g), head_size(conf));
@@ -75,8 +75,8 @@ static void update_f32(float *state, const float *const *in, size_t pos, const r
 {
     (void)pos;
     for (size_t h = 0; h < conf->heads; h++)
-        absorb_f32(state + h * head_size(conf), in[IN_K] + h * conf->dk, in[IN_V] + h * conf->dv,
-                   in[IN_BETA][h], is_gated(conf) ? in[IN_G][h] : 0, conf, u);
+        absorb_f32(state + h * head_size(conf), in[IN_K] + h * conf->dk, in[IN_V] + h * conf->dv, in[IN_BETA][h],
+                   is_gated(conf) ? in[IN_G][h] : 0, conf, u);
 }
 
 static void read_f32(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
@@ -164,8 +164,7 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
  * ---------------------------------------------------------------------------------------------------- */
 
 /* out_i = sum over j from 0 upwards of S_ji x_j */
-static void query_exact(double *out, const double *S, const double *x, const rung_mech_conf *conf,
-                        const rung_fmt *fmt)
+static void query_exact(double *out, const double *S, const double *x, const rung_mech_conf *conf, const rung_fmt *fmt)
 {
     for (size_t i = 0; i < conf->dv; i++) {
         out[i] = 0;
@@ -184,8 +183,7 @@ static void update_exact(double *state, const double *const *in, size_t pos, con
         double decay = is_gated(conf) ? rung_num_fn(fmt, RUNG_FN_EXP, in[IN_G][h]) : 1;
         for (size_t e = 0; is_gated(conf) && e < head_size(conf); e++) S[e] = rung_num_mul(fmt, S[e], decay);
         query_exact(u, S, k, conf, fmt);
-        for (size_t i = 0; i < conf->dv; i++)
-            u[i] = rung_num_mul(fmt, in[IN_BETA][h], rung_num_sub(fmt, v[i], u[i]));
+        for (size_t i = 0; i < conf->dv; i++) u[i] = rung_num_mul(fmt, in[IN_BETA][h], rung_num_sub(fmt, v[i], u[i]));
         for (size_t j = 0; j < conf->dk; j++)
             for (size_t i = 0; i < conf->dv; i++)
                 S[j * conf->dv + i] = rung_num_add(fmt, S[j * conf->dv + i], rung_num_mul(fmt, k[j], u[i]));
@@ -201,12 +199,10 @@ static void read_exact(double *o, const double *state, const double *const *in, 
 }
 
 /* The same roundings with the dv values of a row as lanes. */
-static void query_lanes(double *out, const double *S, const double *x, const rung_mech_conf *conf,
-                        const rung_fmt *fmt)
+static void query_lanes(double *out, const double *S, const double *x, const rung_mech_conf *conf, const rung_fmt *fmt)
 {
     memset(out, 0, conf->dv * sizeof *out);
-    for (size_t j = 0; j < conf->dk; j++)
-        rung_num_kernels_get()->scale_add(fmt, out, S + j * conf->dv, x[j], conf->dv);
+    for (size_t j = 0; j < conf->dk; j++) rung_num_kernels_get()->scale_add(fmt, out, S + j * conf->dv, x[j], conf->dv);
 }
 
 static void absorb_lanes(double *S, const double *k, const double *v, double beta, const double *g,
@@ -220,8 +216,8 @@ static void absorb_lanes(double *S, const double *k, const double *v, double bet
     for (size_t j = 0; j < conf->dk; j++) num->scale_add(fmt, S + j * conf->dv, u, k[j], conf->dv);
 }
 
-static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens,
-                       size_t head, const rung_mech_conf *conf, const rung_fmt *fmt, double *u)
+static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
+                       const rung_mech_conf *conf, const rung_fmt *fmt, double *u)
 {
     (void)pos;
     double *S = state + head * head_size(conf);
@@ -241,12 +237,11 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
  * ------------------------------------------------------------------------------------------------------- */
 
 static const rung_param no_params[] = {{0}};
-#define DELTA_INPUTS                                                                                         \
-    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query"},                                                    \
-        {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key"},                                                  \
-        {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value"},                                             \
-    {                                                                                                        \
-        "beta", RUNG_DIM_HEAD, RUNG_FROM_GATE, false, "how much of the old value is replaced"                \
+#define DELTA_INPUTS                                                                                                   \
+    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query"}, {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key"},          \
+        {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value"},                                                       \
+    {                                                                                                                  \
+        "beta", RUNG_DIM_HEAD, RUNG_FROM_GATE, false, "how much of the old value is replaced"                          \
     }
 static const rung_mech_input delta_inputs[] = {DELTA_INPUTS, {0}};
 static const rung_mech_input gdelta_inputs[] = {

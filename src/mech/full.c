@@ -86,8 +86,7 @@ static void store_f32(float *state, const float *k, const float *v, size_t token
     memcpy(slot + conf->dk, v + head * conf->dv, conf->dv * sizeof *slot);
 }
 
-static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf,
-                       float *scratch)
+static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *scratch)
 {
     (void)scratch;
     for (size_t h = 0; h < conf->heads; h++) store_f32(state, in[IN_K], in[IN_V], pos, h, conf);
@@ -128,13 +127,11 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
                      const rung_mech_conf *conf, float *scratch)
 {
     size_t key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv, end = pos + tokens;
-    bool interleave =
-        conf->causal && slot_count(conf) != SIZE_MAX; /* a ring forgets what a later query replaces */
+    bool interleave = conf->causal && slot_count(conf) != SIZE_MAX; /* a ring forgets what a later query replaces */
     for (size_t t = 0; !interleave && t < tokens; t++)
         store_f32(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, head, conf);
     for (size_t t = 0; t < tokens; t++) {
-        if (interleave)
-            store_f32(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, head, conf);
+        if (interleave) store_f32(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, head, conf);
         attend_f32(o + t * value_row + head * conf->dv, state, in[IN_Q] + t * key_row + head * conf->dk,
                    keys_of_query(pos + t, end, conf), head, conf, scratch);
     }
@@ -224,8 +221,8 @@ static void lanes_load(lanes *l, const double *q, size_t stride, size_t count, c
 }
 
 /* Lanes [from, to) absorb one key and value. */
-static void lanes_absorb(lanes *l, const double *k, const double *v, size_t from, size_t to,
-                         const rung_mech_conf *conf, const rung_fmt *fmt)
+static void lanes_absorb(lanes *l, const double *k, const double *v, size_t from, size_t to, const rung_mech_conf *conf,
+                         const rung_fmt *fmt)
 {
     const rung_num_kernels *num = rung_num_kernels_get();
     size_t n = to - from;
@@ -259,8 +256,8 @@ static const double *key_at(size_t j, const double *state, const double *const *
     return slot;
 }
 
-static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens,
-                       size_t head, const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch)
+static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
+                       const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch)
 {
     size_t key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv, end = pos + tokens;
     lanes l = lanes_init(scratch, conf);

@@ -50,8 +50,8 @@ static size_t head_size(const rung_mech_conf *conf)
 static rung_status check(const rung_mech_conf *conf, rung_error *err)
 {
     if (phi_of(conf) == PHI_TAYLOR2 && conf->dk > 1024)
-        return rung_fail(err, RUNG_USAGE,
-                         "linear: phi=taylor2 makes dk^2+dk+1 features; dk=%zu is above 1024", conf->dk);
+        return rung_fail(err, RUNG_USAGE, "linear: phi=taylor2 makes dk^2+dk+1 features; dk=%zu is above 1024",
+                         conf->dk);
     return RUNG_OK;
 }
 
@@ -111,8 +111,7 @@ static float query_f32(float *o, const float *S, const float *phi_q, const rung_
     return has_norm(conf) ? kern->dot(S + r * conf->dv, phi_q, r) : 1;
 }
 
-static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf,
-                       float *phi_k)
+static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *phi_k)
 {
     (void)pos;
     for (size_t h = 0; h < conf->heads; h++) {
@@ -169,8 +168,7 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
     (void)pos;
     size_t key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv;
     float *S = state + head * head_size(conf);
-    const float *q = in[IN_Q] + head * conf->dk, *k = in[IN_K] + head * conf->dk,
-                *v = in[IN_V] + head * conf->dv;
+    const float *q = in[IN_Q] + head * conf->dk, *k = in[IN_K] + head * conf->dk, *v = in[IN_V] + head * conf->dv;
     float *out = o + head * conf->dv;
     if (conf->causal) {
         for (size_t t = 0; t < tokens; t += CHUNK)
@@ -195,8 +193,7 @@ static void phi_exact(double *out, const double *x, const rung_mech_conf *conf, 
     switch (phi_of(conf)) {
     case PHI_ELU1:
         for (size_t i = 0; i < d; i++)
-            out[i] = x[i] > 0 ? rung_num_add(fmt, x[i], rung_num_round(fmt, 1))
-                              : rung_num_fn(fmt, RUNG_FN_EXP, x[i]);
+            out[i] = x[i] > 0 ? rung_num_add(fmt, x[i], rung_num_round(fmt, 1)) : rung_num_fn(fmt, RUNG_FN_EXP, x[i]);
         break;
     case PHI_RELU:
         for (size_t i = 0; i < d; i++) out[i] = x[i] > 0 || isnan(x[i]) ? x[i] : 0;
@@ -225,8 +222,7 @@ static void update_exact(double *state, const double *const *in, size_t pos, con
         phi_exact(phi_k, in[IN_K] + h * conf->dk, conf, fmt);
         for (size_t j = 0; j < r; j++)
             for (size_t i = 0; i < conf->dv; i++)
-                S[j * conf->dv + i] =
-                    rung_num_add(fmt, S[j * conf->dv + i], rung_num_mul(fmt, phi_k[j], v[i]));
+                S[j * conf->dv + i] = rung_num_add(fmt, S[j * conf->dv + i], rung_num_mul(fmt, phi_k[j], v[i]));
         for (size_t j = 0; has_norm(conf) && j < r; j++) z[j] = rung_num_add(fmt, z[j], phi_k[j]);
     }
 }
@@ -261,8 +257,7 @@ static void absorb_lanes(double *S, const double *phi_k, const double *v, const 
     if (has_norm(conf)) num->add(fmt, S + r * conf->dv, S + r * conf->dv, phi_k, r);
 }
 
-static void read_lanes(double *o, const double *S, const double *phi_q, const rung_mech_conf *conf,
-                       const rung_fmt *fmt)
+static void read_lanes(double *o, const double *S, const double *phi_q, const rung_mech_conf *conf, const rung_fmt *fmt)
 {
     const rung_num_kernels *num = rung_num_kernels_get();
     size_t r = features(conf);
@@ -273,8 +268,8 @@ static void read_lanes(double *o, const double *S, const double *phi_q, const ru
     for (size_t i = 0; i < conf->dv; i++) o[i] = rung_num_div(fmt, o[i], den);
 }
 
-static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens,
-                       size_t head, const rung_mech_conf *conf, const rung_fmt *fmt, double *phi)
+static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
+                       const rung_mech_conf *conf, const rung_fmt *fmt, double *phi)
 {
     (void)pos;
     double *S = state + head * head_size(conf);
@@ -305,8 +300,7 @@ static const rung_mech_input inputs[] = {
 const rung_mech rung_mech_linear = {
     .name = "linear",
     .summary = "linear attention with a feature map",
-    .equation =
-        "S_t = S_(t-1) + phi(k_t) v_t^T, z_t = z_(t-1) + phi(k_t), o_t = S_t^T phi(q_t) / (z_t . phi(q_t))",
+    .equation = "S_t = S_(t-1) + phi(k_t) v_t^T, z_t = z_(t-1) + phi(k_t), o_t = S_t^T phi(q_t) / (z_t . phi(q_t))",
     .carries = "H r (dv + norm), r = dk (taylor2: 1 + dk + dk^2)",
     .source = "Katharopoulos et al. 2020",
     .params = params,

@@ -28,8 +28,8 @@ static rung_status expected(const parser *p, const char *at, const char *what)
     size_t column = (size_t)(at - p->text), left = column > BEFORE ? column - BEFORE : 0;
     size_t shown = strlen(p->text + left);
     if (shown > column - left + AFTER) shown = column - left + AFTER;
-    return rung_fail(p->err, RUNG_USAGE, "arch string, column %zu: %s\n  %.*s\n  %*s^", column + 1, what,
-                     (int)shown, p->text + left, (int)(column - left), "");
+    return rung_fail(p->err, RUNG_USAGE, "arch string, column %zu: %s\n  %.*s\n  %*s^", column + 1, what, (int)shown,
+                     p->text + left, (int)(column - left), "");
 }
 
 static void skip_spaces(parser *p)
@@ -109,8 +109,8 @@ static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
     conf->mech = rung_mech_get(name);
     if (!conf->mech) {
         const char *near = rung_mech_nearest(name);
-        snprintf(message, sizeof message, "unknown mechanism '%s'%s%s%s; 'rung list mechanisms' names them",
-                 name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+        snprintf(message, sizeof message, "unknown mechanism '%s'%s%s%s; 'rung list mechanisms' names them", name,
+                 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
         return expected(p, start, message);
     }
     conf->heads = p->defaults->heads, conf->dk = p->defaults->dk, conf->dv = p->defaults->dv;
@@ -121,8 +121,7 @@ static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
     *has_heads = status == RUNG_OK && accept(p, '@');
     if (*has_heads) status = read_number(p, &conf->heads, 1 << 16, "heads after '@'");
     rung_error inner = {{0}};
-    if (status == RUNG_OK && conf->mech->check(conf, &inner) != RUNG_OK)
-        return expected(p, start, inner.text);
+    if (status == RUNG_OK && conf->mech->check(conf, &inner) != RUNG_OK) return expected(p, start, inner.text);
     return status;
 }
 
@@ -139,8 +138,7 @@ static rung_status read_mix(parser *p, rung_layer *layer)
         if (status != RUNG_OK) return status;
         all_have_heads = all_have_heads && has_heads;
         if (count > 1 && !all_have_heads)
-            return expected(p, start,
-                            "a head-wise mix needs '@heads' after every mechanism, as in full@1|linear@1");
+            return expected(p, start, "a head-wise mix needs '@heads' after every mechanism, as in full@1|linear@1");
     } while (accept(p, '|'));
     rung_mech_conf *kept = rung_arena_alloc(&p->arch->arena, count, sizeof *kept, p->err);
     if (!kept) return RUNG_SYSTEM;
@@ -210,8 +208,7 @@ static rung_status read_arch(parser *p)
     return status;
 }
 
-rung_status rung_arch_parse(rung_arch *arch, const char *text, const rung_arch_defaults *defaults,
-                            rung_error *err)
+rung_status rung_arch_parse(rung_arch *arch, const char *text, const rung_arch_defaults *defaults, rung_error *err)
 {
     parser p = {.text = text, .at = text, .defaults = defaults, .arch = arch, .err = err};
     memset(arch, 0, sizeof *arch);

@@ -28,8 +28,7 @@ static void linear_token(void *context, size_t token, size_t worker)
     const double *x = job->x + token * w->cols;
     (void)worker;
     memset(y, 0, w->rows * sizeof *y);
-    for (size_t j = 0; j < w->cols; j++)
-        num->scale_add(job->fmt, y, w->weight.x + j * w->rows, x[j], w->rows);
+    for (size_t j = 0; j < w->cols; j++) num->scale_add(job->fmt, y, w->weight.x + j * w->rows, x[j], w->rows);
     if (w->bias.x) num->add(job->fmt, y, y, w->bias.x, w->rows);
 }
 
@@ -67,8 +66,7 @@ static void norm(const rung_program *p, reals y, reals x, const norm_weights *w,
         double *out = y.x + t * d, mean = centre ? mean_of(fmt, in, d) : 0;
         for (size_t i = 0; i < d; i++) out[i] = centre ? rung_num_sub(fmt, in[i], mean) : in[i];
         double square = rung_num_div(fmt, rung_num_dot(fmt, out, out, d), rung_num_round(fmt, (double)d));
-        double root =
-            rung_num_fn(fmt, RUNG_FN_SQRT, rung_num_add(fmt, square, rung_num_round(fmt, NORM_EPSILON)));
+        double root = rung_num_fn(fmt, RUNG_FN_SQRT, rung_num_add(fmt, square, rung_num_round(fmt, NORM_EPSILON)));
         for (size_t i = 0; i < d; i++) {
             out[i] = rung_num_mul(fmt, rung_num_div(fmt, out[i], root), w->weight.x[i]);
             if (w->bias.x) out[i] = rung_num_add(fmt, out[i], w->bias.x[i]);

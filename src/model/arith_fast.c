@@ -59,8 +59,7 @@ static void norm(const rung_program *p, reals y, reals x, const norm_weights *w,
         for (size_t i = 0; i < d; i++) out[i] = in[i] - mean;
         float square = rung_kernels_get()->dot(out, out, d) / (float)d;
         float scale = 1 / sqrtf(square + (float)NORM_EPSILON);
-        for (size_t i = 0; i < d; i++)
-            out[i] = out[i] * scale * w->weight.f[i] + (w->bias.f ? w->bias.f[i] : 0);
+        for (size_t i = 0; i < d; i++) out[i] = out[i] * scale * w->weight.f[i] + (w->bias.f ? w->bias.f[i] : 0);
     }
 }
 
@@ -146,8 +145,7 @@ static void step(const rung_program *p, const mixing *m)
         inputs_from(in, m, t);
         mech->update_f32(m->state.f, in, m->pos + t, m->conf, m->scratch.f);
         if (m->conf->causal)
-            mech->read_f32(m->out.f + t * row, m->state.f, in, m->pos + t, m->pos + t + 1, m->conf,
-                           m->scratch.f);
+            mech->read_f32(m->out.f + t * row, m->state.f, in, m->pos + t, m->pos + t + 1, m->conf, m->scratch.f);
     }
     for (size_t t = 0; !m->conf->causal && t < m->tokens; t++) {
         inputs_from(in, m, t);

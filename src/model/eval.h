@@ -119,7 +119,7 @@ rung_status rung_table_load(table_weights *table, const rung_program *p, rung_ar
 rung_status rung_table_apply(reals x, const table_weights *table, size_t tokens, size_t d_model, size_t layer,
                              rung_error *err);
 /* program.c: one tensor of the model, as numbers of the program. */
-rung_status rung_program_numbers(reals *out, const rung_program *p, rung_arena *arena,
-                                 const rung_tensor *tensor, rung_error *err);
+rung_status rung_program_numbers(reals *out, const rung_program *p, rung_arena *arena, const rung_tensor *tensor,
+                                 rung_error *err);
 
 #endif

@@ -22,22 +22,19 @@ static bool is_number(rung_dtype dtype)
     return dtype != RUNG_OTHER && dtype != RUNG_BOOL;
 }
 
-static rung_status check_tensor(const tensor_need *need, const rung_tensor *tensor, const char *file,
-                                rung_error *err)
+static rung_status check_tensor(const tensor_need *need, const rung_tensor *tensor, const char *file, rung_error *err)
 {
     char has[96];
     bool fits = tensor->rank == need->rank;
-    for (size_t i = 0; fits && i < need->rank; i++)
-        fits = need->shape[i] == 0 || tensor->shape[i] == need->shape[i];
+    for (size_t i = 0; fits && i < need->rank; i++) fits = need->shape[i] == 0 || tensor->shape[i] == need->shape[i];
     rung_tensor_describe(has, sizeof has, tensor);
     if (!is_number(tensor->dtype))
-        return rung_fail(err, RUNG_INPUT,
-                         "%s: tensor %s is %s; weights must be F64, F32, F16, BF16 or integers", file,
+        return rung_fail(err, RUNG_INPUT, "%s: tensor %s is %s; weights must be F64, F32, F16, BF16 or integers", file,
                          need->name, has);
     if (fits) return RUNG_OK;
     if (need->rank == 1)
-        return rung_fail(err, RUNG_INPUT, "%s: tensor %s is %s, the architecture needs [%zu]", file,
-                         need->name, has, need->shape[0]);
+        return rung_fail(err, RUNG_INPUT, "%s: tensor %s is %s, the architecture needs [%zu]", file, need->name, has,
+                         need->shape[0]);
     return rung_fail(err, RUNG_INPUT, "%s: tensor %s is %s, the architecture needs [%zu,%zu] (0: any)", file,
                      need->name, has, need->shape[0], need->shape[1]);
 }
@@ -49,8 +46,8 @@ static rung_status open_tensor(void *context, const tensor_need *need, rung_erro
     const char *file = rung_safetensors_name(o->model->file);
     if (!tensor && need->optional) return RUNG_OK;
     if (!tensor)
-        return rung_fail(err, RUNG_INPUT, "%s: tensor %s is missing; the architecture %.80s needs it", file,
-                         need->name, o->model->spec.arch);
+        return rung_fail(err, RUNG_INPUT, "%s: tensor %s is missing; the architecture %.80s needs it", file, need->name,
+                         o->model->spec.arch);
     o->found++;
     o->model->parameters += tensor->elements;
     return check_tensor(need, tensor, file, err);
@@ -76,10 +73,9 @@ static rung_status report_extra(const rung_model *model, rung_error *err)
         search s = {.name = rung_safetensors_at(model->file, i)->name};
         rung_model_visit_tensors(&model->spec, &model->arch, model->mlp, match_tensor, &s, NULL);
         if (!s.found)
-            return rung_fail(
-                err, RUNG_INPUT,
-                "%s: tensor %.60s has no place in the architecture %.80s; nothing is dropped in silence",
-                rung_safetensors_name(model->file), s.name, model->spec.arch);
+            return rung_fail(err, RUNG_INPUT,
+                             "%s: tensor %.60s has no place in the architecture %.80s; nothing is dropped in silence",
+                             rung_safetensors_name(model->file), s.name, model->spec.arch);
     }
     return RUNG_OK;
 }
@@ -92,8 +88,7 @@ static rung_status open_parts(rung_model *model, rung_error *err)
     if (status != RUNG_OK) return rung_fail_at(err, RUNG_INPUT, "%s", rung_safetensors_name(model->file));
     opening o = {.model = model};
     status = rung_model_visit_tensors(&model->spec, &model->arch, model->mlp, open_tensor, &o, err);
-    if (status == RUNG_OK && o.found != rung_safetensors_count(model->file))
-        status = report_extra(model, err);
+    if (status == RUNG_OK && o.found != rung_safetensors_count(model->file)) status = report_extra(model, err);
     return status;
 }
 
@@ -123,8 +118,7 @@ rung_status rung_model_open(rung_model **out, const char *path, rung_error *err)
     return status == RUNG_OK ? open_file(out, file, err) : status;
 }
 
-rung_status rung_model_open_bytes(rung_model **out, const void *bytes, size_t size, const char *name,
-                                  rung_error *err)
+rung_status rung_model_open_bytes(rung_model **out, const void *bytes, size_t size, const char *name, rung_error *err)
 {
     rung_safetensors *file;
     rung_status status = rung_safetensors_open_bytes(&file, bytes, size, name, err);
@@ -168,8 +162,8 @@ void rung_model_digest(char hex[65], const rung_model *model)
 /* ---- writing
  * --------------------------------------------------------------------------------------------------- */
 
-rung_status rung_model_write(const char *path, const rung_model_spec *spec, const rung_tensor *tensors,
-                             size_t count, const char *made_by, rung_error *err)
+rung_status rung_model_write(const char *path, const rung_model_spec *spec, const rung_tensor *tensors, size_t count,
+                             const char *made_by, rung_error *err)
 {
     rung_buf config;
     rung_status status = rung_model_spec_check(spec, err);
@@ -222,8 +216,7 @@ static void fill_random(float *out, const tensor_need *need, size_t elements, ui
     rung_rng rng;
     double scale = need->fan_in ? 1 / sqrt((double)need->fan_in) : 0;
     rung_rng_init(&rng, seed, rung_hash64(need->name, strlen(need->name)), 0);
-    for (size_t i = 0; i < elements; i++)
-        out[i] = need->fan_in ? (float)(scale * rung_rng_normal(&rng)) : need->fill;
+    for (size_t i = 0; i < elements; i++) out[i] = need->fan_in ? (float)(scale * rung_rng_normal(&rng)) : need->fill;
 }
 
 static rung_status grow(writing *w, rung_error *err)
@@ -275,8 +268,8 @@ static void make_sinusoidal(writing *w)
             fill_sinusoidal((float *)w->tensor[i].bytes, w->tensor[i].shape[0], w->tensor[i].shape[1]);
 }
 
-static rung_status write_random(writing *w, const char *path, const rung_model_spec *spec,
-                                const rung_arch *arch, const rung_mlp *mlp, rung_error *err)
+static rung_status write_random(writing *w, const char *path, const rung_model_spec *spec, const rung_arch *arch,
+                                const rung_mlp *mlp, rung_error *err)
 {
     char made_by[64];
     for (size_t i = 0; i < arch->layer_count; i++)
@@ -290,8 +283,7 @@ static rung_status write_random(writing *w, const char *path, const rung_model_s
     return rung_model_write(path, spec, w->tensor, w->count, made_by, err);
 }
 
-rung_status rung_model_write_random(const char *path, const rung_model_spec *spec, uint64_t seed,
-                                    rung_error *err)
+rung_status rung_model_write_random(const char *path, const rung_model_spec *spec, uint64_t seed, rung_error *err)
 {
     writing w = {.seed = seed};
     rung_arch arch;

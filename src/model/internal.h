@@ -35,8 +35,8 @@ rung_status rung_model_visit_tensors(const rung_model_spec *spec, const rung_arc
                                      tensor_visit *visit, void *context, rung_error *err);
 /* The parts of a spec that are texts: arch and MLP kinds. mlp has arch->layer_count entries from the arena.
  */
-rung_status rung_model_spec_parse(rung_arch *arch, rung_mlp **mlp, const rung_model_spec *spec,
-                                  rung_arena *arena, rung_error *err);
+rung_status rung_model_spec_parse(rung_arch *arch, rung_mlp **mlp, const rung_model_spec *spec, rung_arena *arena,
+                                  rung_error *err);
 /* Metadata of the file <-> spec. Texts of the spec live in the arena. */
 rung_status rung_model_spec_read(rung_model_spec *spec, const rung_safetensors *file, rung_arena *arena,
                                  rung_error *err);

@@ -41,19 +41,18 @@ size_t rung_reals_find_nan(reals r, size_t count)
     return SIZE_MAX;
 }
 
-rung_status rung_program_numbers(reals *out, const rung_program *p, rung_arena *arena,
-                                 const rung_tensor *tensor, rung_error *err)
+rung_status rung_program_numbers(reals *out, const rung_program *p, rung_arena *arena, const rung_tensor *tensor,
+                                 rung_error *err)
 {
     *out = rung_reals_alloc(p, arena, tensor->elements, err);
     if (!reals_set(*out)) return RUNG_SYSTEM;
-    rung_status status =
-        p->exact ? rung_tensor_to_f64(out->x, tensor, err) : rung_tensor_to_f32(out->f, tensor, err);
+    rung_status status = p->exact ? rung_tensor_to_f64(out->x, tensor, err) : rung_tensor_to_f32(out->f, tensor, err);
     if (status != RUNG_OK) return rung_fail_at(err, status, "%s", rung_safetensors_name(p->model->file));
     if (p->exact) rung_num_kernels_get()->round(&p->fmt, out->x, out->x, tensor->elements);
     size_t nan = rung_reals_find_nan(*out, tensor->elements);
     if (nan != SIZE_MAX)
-        return rung_fail(err, RUNG_INPUT, "%s: tensor %s, element %zu is NaN",
-                         rung_safetensors_name(p->model->file), tensor->name, nan);
+        return rung_fail(err, RUNG_INPUT, "%s: tensor %s, element %zu is NaN", rung_safetensors_name(p->model->file),
+                         tensor->name, nan);
     return RUNG_OK;
 }
 
@@ -78,8 +77,7 @@ static reals load(loader *l, const char *prefix, const char *suffix)
 {
     reals numbers = {0};
     const rung_tensor *tensor = find(l, prefix, suffix);
-    if (tensor && l->status == RUNG_OK)
-        l->status = rung_program_numbers(&numbers, l->p, &l->p->arena, tensor, l->err);
+    if (tensor && l->status == RUNG_OK) l->status = rung_program_numbers(&numbers, l->p, &l->p->arena, tensor, l->err);
     return numbers;
 }
 
@@ -113,8 +111,7 @@ static norm_weights load_norm(loader *l, const char *prefix)
     return (norm_weights){load(l, prefix, ".weight"), load(l, prefix, ".bias")};
 }
 
-static void load_group(loader *l, group_weights *group, const rung_mech_conf *conf, size_t layer,
-                       size_t index)
+static void load_group(loader *l, group_weights *group, const rung_mech_conf *conf, size_t layer, size_t index)
 {
     group->conf = conf;
     for (size_t i = 0; conf->mech->inputs[i].name; i++) {
@@ -176,8 +173,8 @@ static rung_status load_all(rung_program *p, rung_error *err)
     return l.status;
 }
 
-rung_status rung_program_new(rung_program **out, const rung_model *model, const rung_fmt *numbers,
-                             size_t threads, rung_error *err)
+rung_status rung_program_new(rung_program **out, const rung_model *model, const rung_fmt *numbers, size_t threads,
+                             rung_error *err)
 {
     rung_program *p = rung_calloc(1, sizeof *p, err);
     if (!p) return RUNG_SYSTEM;

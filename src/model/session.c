@@ -49,8 +49,7 @@ static rung_status allocate_state(rung_session *s, rung_error *err)
     return RUNG_OK;
 }
 
-rung_status rung_session_new(rung_session **out, const rung_program *program, size_t max_tokens,
-                             rung_error *err)
+rung_status rung_session_new(rung_session **out, const rung_program *program, size_t max_tokens, rung_error *err)
 {
     rung_session *s = rung_calloc(1, sizeof *s, err);
     if (!s) return RUNG_SYSTEM;
@@ -176,11 +175,9 @@ static rung_status embed_tokens(walk *w, const uint32_t *token)
     if (!token) return rung_fail(w->err, RUNG_USAGE, "the model reads tokens, the prompt has features");
     for (size_t t = 0; t < w->tokens; t++) {
         if (token[t] >= vocab)
-            return rung_fail(w->err, RUNG_INPUT,
-                             "token %zu of the prompt is id %u, the vocabulary ends at %zu", t, token[t],
-                             vocab - 1);
-        rung_reals_copy(reals_at(w->x, t * w->d_model), reals_at(w->p->embed, token[t] * w->d_model),
-                        w->d_model);
+            return rung_fail(w->err, RUNG_INPUT, "token %zu of the prompt is id %u, the vocabulary ends at %zu", t,
+                             token[t], vocab - 1);
+        rung_reals_copy(reals_at(w->x, t * w->d_model), reals_at(w->p->embed, token[t] * w->d_model), w->d_model);
     }
     return RUNG_OK;
 }
@@ -228,8 +225,7 @@ static void make_inputs(walk *w, const group_weights *group, reals h)
         w->ops->linear(w->p, w->in[i], h, &group->input[i], w->tokens);
         if (input->source == RUNG_FROM_GATE) w->ops->activate(w->p, w->in[i], ACT_SIGMOID, w->tokens * row);
         if (input->source == RUNG_FROM_DECAY) w->ops->decay(w->p, w->in[i], group->rate[i], w->tokens, row);
-        if (input->rotary && reals_set(w->p->cos))
-            w->ops->rotate(w->p, w->in[i], w->pos, w->tokens, conf->heads);
+        if (input->rotary && reals_set(w->p->cos)) w->ops->rotate(w->p, w->in[i], w->pos, w->tokens, conf->heads);
     }
 }
 
@@ -315,8 +311,7 @@ static rung_status read_out(walk *w, double *out, const size_t *at, size_t at_co
     rung_status status = reals_set(row) ? RUNG_OK : RUNG_SYSTEM;
     for (size_t i = 0; status == RUNG_OK && i < at_count; i++) {
         if (at[i] >= w->tokens)
-            return rung_fail(w->err, RUNG_USAGE, "read-out asked at token %zu of a prompt of %zu", at[i],
-                             w->tokens);
+            return rung_fail(w->err, RUNG_USAGE, "read-out asked at token %zu of a prompt of %zu", at[i], w->tokens);
         w->ops->linear(w->p, row, reals_at(h, at[i] * w->d_model), &w->p->readout, 1);
         status = refuse_nan(w, row, answers, 1, "read-out");
         for (size_t a = 0; a < answers; a++) out[i * answers + a] = rung_reals_get(row, a);
@@ -329,17 +324,15 @@ static rung_status check_call(const rung_session *s, const rung_prompt *prompt, 
     if (s->broken) return rung_fail(err, RUNG_USAGE, "the session failed before; reset it first");
     if (prompt->tokens == 0) return rung_fail(err, RUNG_USAGE, "the prompt has no tokens");
     if (prompt->tokens > s->max_tokens - s->tokens)
-        return rung_fail(err, RUNG_USAGE,
-                         "the session has room for %zu tokens and has seen %zu; %zu more do not fit",
+        return rung_fail(err, RUNG_USAGE, "the session has room for %zu tokens and has seen %zu; %zu more do not fit",
                          s->max_tokens, s->tokens, prompt->tokens);
     if (!s->program->model->spec.causal && s->tokens)
-        return rung_fail(err, RUNG_USAGE,
-                         "an encoder takes its whole input in one call; reset the session first");
+        return rung_fail(err, RUNG_USAGE, "an encoder takes its whole input in one call; reset the session first");
     return RUNG_OK;
 }
 
-rung_status rung_session_run(rung_session *s, double *out, const rung_prompt *prompt, rung_form form,
-                             const size_t *at, size_t at_count, rung_error *err)
+rung_status rung_session_run(rung_session *s, double *out, const rung_prompt *prompt, rung_form form, const size_t *at,
+                             size_t at_count, rung_error *err)
 {
     rung_status status = check_call(s, prompt, err);
     if (status != RUNG_OK) return status;
@@ -412,8 +405,7 @@ rung_status rung_session_pack(const rung_session *s, uint8_t *out, rung_error *e
     double *all = rung_calloc(elements, sizeof *all, err);
     if (!all) return RUNG_SYSTEM;
     rung_status status = rung_fmt_parse(&f32, "f32", err);
-    if (status == RUNG_OK)
-        rung_num_pack(out, s->program->exact ? &s->program->fmt : &f32, all, gather(all, s));
+    if (status == RUNG_OK) rung_num_pack(out, s->program->exact ? &s->program->fmt : &f32, all, gather(all, s));
     free(all);
     return status;
 }

@@ -38,8 +38,7 @@ static rung_status parse_mlp(rung_mlp *mlp, const char *text, size_t layers, run
     for (;; at++) {
         size_t len = strcspn(at, ","), kind = word_index(rung_mlp_words, at, len);
         if (kind == SIZE_MAX)
-            return rung_fail(err, RUNG_USAGE, "mlp '%.*s' is not one of none, relu, gelu, swiglu, table",
-                             (int)len, at);
+            return rung_fail(err, RUNG_USAGE, "mlp '%.*s' is not one of none, relu, gelu, swiglu, table", (int)len, at);
         if (count < layers) mlp[count] = (rung_mlp)(kind + 1);
         count++;
         at += len;
@@ -47,9 +46,8 @@ static rung_status parse_mlp(rung_mlp *mlp, const char *text, size_t layers, run
     }
     for (size_t i = 1; count == 1 && i < layers; i++) mlp[i] = mlp[0];
     if (count != 1 && count != layers)
-        return rung_fail(err, RUNG_USAGE,
-                         "mlp lists %zu kinds for %zu layers; give one for all or one per layer", count,
-                         layers);
+        return rung_fail(err, RUNG_USAGE, "mlp lists %zu kinds for %zu layers; give one for all or one per layer",
+                         count, layers);
     return RUNG_OK;
 }
 
@@ -65,11 +63,10 @@ static rung_status check_sizes(const rung_model_spec *spec, rung_error *err)
     };
     for (size_t i = 0; i < RUNG_COUNT(sizes); i++)
         if (sizes[i].value < sizes[i].low || sizes[i].value > SIZE_LIMIT)
-            return rung_fail(err, RUNG_USAGE, "model: %s = %zu is outside %zu..2^31", sizes[i].name,
-                             sizes[i].value, sizes[i].low);
+            return rung_fail(err, RUNG_USAGE, "model: %s = %zu is outside %zu..2^31", sizes[i].name, sizes[i].value,
+                             sizes[i].low);
     if ((spec->vocab == 0) == (spec->d_in == 0))
-        return rung_fail(err, RUNG_USAGE,
-                         "model: exactly one of vocab (tokens) and d_in (features) must be above 0");
+        return rung_fail(err, RUNG_USAGE, "model: exactly one of vocab (tokens) and d_in (features) must be above 0");
     return RUNG_OK;
 }
 
@@ -82,18 +79,17 @@ static rung_status check_layers(const rung_model_spec *spec, const rung_arch *ar
         for (size_t g = 0; spec->positions == RUNG_POS_ROTARY && g < arch->layer[i].group_count; g++) {
             size_t dk = arch->layer[i].group[g].dk;
             if (dk != spec->dk || dk % 2)
-                return rung_fail(
-                    err, RUNG_USAGE,
-                    "model: rotary positions need the same even dk everywhere; layer %zu has dk=%zu and "
-                    "the tables %zu",
-                    i, dk, spec->dk);
+                return rung_fail(err, RUNG_USAGE,
+                                 "model: rotary positions need the same even dk everywhere; layer %zu has dk=%zu and "
+                                 "the tables %zu",
+                                 i, dk, spec->dk);
         }
     }
     return RUNG_OK;
 }
 
-rung_status rung_model_spec_parse(rung_arch *arch, rung_mlp **mlp, const rung_model_spec *spec,
-                                  rung_arena *arena, rung_error *err)
+rung_status rung_model_spec_parse(rung_arch *arch, rung_mlp **mlp, const rung_model_spec *spec, rung_arena *arena,
+                                  rung_error *err)
 {
     rung_arch_defaults defaults = {spec->heads, spec->dk, spec->dv, spec->causal};
     rung_status status = check_sizes(spec, err);
@@ -126,41 +122,39 @@ void rung_model_spec_print(rung_buf *out, const rung_model_spec *spec)
 {
     rung_buf_puts(out, "{\"mlp\":");
     rung_buf_json_string(out, spec->mlp);
-    rung_buf_printf(
-        out,
-        ",\"vocab\":%zu,\"d_in\":%zu,\"answers\":%zu,\"max_tokens\":%zu,\"d_model\":%zu,\"d_mlp\":%zu,"
-        "\"heads\":%zu,\"dk\":%zu,\"dv\":%zu,\"positions\":\"%s\",\"norm\":\"%s\",\"causal\":%s}",
-        spec->vocab, spec->d_in, spec->answers, spec->max_tokens, spec->d_model, spec->d_mlp, spec->heads,
-        spec->dk, spec->dv, rung_positions_words[spec->positions - 1], rung_norm_words[spec->norm - 1],
-        spec->causal ? "true" : "false");
+    rung_buf_printf(out,
+                    ",\"vocab\":%zu,\"d_in\":%zu,\"answers\":%zu,\"max_tokens\":%zu,\"d_model\":%zu,\"d_mlp\":%zu,"
+                    "\"heads\":%zu,\"dk\":%zu,\"dv\":%zu,\"positions\":\"%s\",\"norm\":\"%s\",\"causal\":%s}",
+                    spec->vocab, spec->d_in, spec->answers, spec->max_tokens, spec->d_model, spec->d_mlp, spec->heads,
+                    spec->dk, spec->dv, rung_positions_words[spec->positions - 1], rung_norm_words[spec->norm - 1],
+                    spec->causal ? "true" : "false");
 }
 
-static rung_status read_size(size_t *out, const rung_json *object, const char *key, const char *file,
-                             rung_error *err)
+static rung_status read_size(size_t *out, const rung_json *object, const char *key, const char *file, rung_error *err)
 {
     int64_t number;
     const rung_json *value = rung_json_get(object, key);
     if (!value || !rung_json_int(&number, value) || number < 0 || number > (int64_t)SIZE_LIMIT)
-        return rung_fail(err, RUNG_INPUT, "%s: metadata rung.config needs \"%s\", an integer from 0 to 2^31",
-                         file, key);
+        return rung_fail(err, RUNG_INPUT, "%s: metadata rung.config needs \"%s\", an integer from 0 to 2^31", file,
+                         key);
     *out = (size_t)number;
     return RUNG_OK;
 }
 
-static rung_status read_choice(size_t *out, const rung_json *object, const char *key,
-                               const char *const *words, const char *file, rung_error *err)
+static rung_status read_choice(size_t *out, const rung_json *object, const char *key, const char *const *words,
+                               const char *file, rung_error *err)
 {
     const char *word = rung_json_string(rung_json_get(object, key));
     *out = word ? word_index(words, word, strlen(word)) : SIZE_MAX;
     if (*out == SIZE_MAX)
         return rung_fail(err, RUNG_INPUT,
-                         "%s: metadata rung.config: \"%s\" is missing or not a known word (such as %s)", file,
-                         key, words[0]);
+                         "%s: metadata rung.config: \"%s\" is missing or not a known word (such as %s)", file, key,
+                         words[0]);
     return RUNG_OK;
 }
 
-static rung_status check_keys(const rung_json *config, const char *const *known, size_t count,
-                              const char *file, rung_error *err)
+static rung_status check_keys(const rung_json *config, const char *const *known, size_t count, const char *file,
+                              rung_error *err)
 {
     for (size_t i = 0; i < rung_json_len(config); i++) {
         const char *key = rung_json_key_at(config, i);
@@ -174,8 +168,8 @@ static rung_status check_keys(const rung_json *config, const char *const *known,
     return RUNG_OK;
 }
 
-static rung_status read_config(rung_model_spec *spec, const rung_json *config, rung_arena *arena,
-                               const char *file, rung_error *err)
+static rung_status read_config(rung_model_spec *spec, const rung_json *config, rung_arena *arena, const char *file,
+                               rung_error *err)
 {
     const struct {
         const char *key;
@@ -192,8 +186,7 @@ static rung_status read_config(rung_model_spec *spec, const rung_json *config, r
     for (size_t i = 0; status == RUNG_OK && i < RUNG_COUNT(sizes); i++)
         status = read_size(sizes[i].out, config, sizes[i].key, file, err);
     size_t positions = 0, norm = 0;
-    if (status == RUNG_OK)
-        status = read_choice(&positions, config, "positions", rung_positions_words, file, err);
+    if (status == RUNG_OK) status = read_choice(&positions, config, "positions", rung_positions_words, file, err);
     if (status == RUNG_OK) status = read_choice(&norm, config, "norm", rung_norm_words, file, err);
     if (status != RUNG_OK) return status;
     spec->positions = (rung_positions)(positions + 1), spec->norm = (rung_norm)(norm + 1);
@@ -209,8 +202,7 @@ rung_status rung_model_spec_read(rung_model_spec *spec, const rung_safetensors *
                                  rung_error *err)
 {
     const char *name = rung_safetensors_name(file), *arch = rung_safetensors_meta(file, "rung.arch");
-    const char *config = rung_safetensors_meta(file, "rung.config"),
-               *task = rung_safetensors_meta(file, "rung.task");
+    const char *config = rung_safetensors_meta(file, "rung.config"), *task = rung_safetensors_meta(file, "rung.task");
     memset(spec, 0, sizeof *spec);
     if (!arch || !config)
         return rung_fail(
@@ -313,8 +305,7 @@ static void need_positions(visitor *v)
 {
     const rung_model_spec *spec = v->spec;
     if (spec->positions == RUNG_POS_LEARNED || spec->positions == RUNG_POS_SINUSOIDAL)
-        need(v, (tensor_need){
-                    .name = "positions", .rank = 2, .shape = {spec->max_tokens, spec->d_model}, .fan_in = 4});
+        need(v, (tensor_need){.name = "positions", .rank = 2, .shape = {spec->max_tokens, spec->d_model}, .fan_in = 4});
     if (spec->positions != RUNG_POS_ROTARY) return;
     need(v, (tensor_need){.name = "rotary.cos", .rank = 2, .shape = {spec->max_tokens, spec->dk / 2}});
     need(v, (tensor_need){.name = "rotary.sin", .rank = 2, .shape = {spec->max_tokens, spec->dk / 2}});
@@ -325,8 +316,7 @@ rung_status rung_model_visit_tensors(const rung_model_spec *spec, const rung_arc
 {
     visitor v = {spec, visit, context, err, RUNG_OK};
     if (spec->vocab)
-        need(&v, (tensor_need){
-                     .name = "embed.weight", .rank = 2, .shape = {spec->vocab, spec->d_model}, .fan_in = 1});
+        need(&v, (tensor_need){.name = "embed.weight", .rank = 2, .shape = {spec->vocab, spec->d_model}, .fan_in = 1});
     else
         need_linear(&v, "embed", spec->d_model, spec->d_in);
     need_positions(&v);
@@ -334,8 +324,7 @@ rung_status rung_model_visit_tensors(const rung_model_spec *spec, const rung_arc
         char name[TENSOR_NAME_MAX];
         snprintf(name, sizeof name, "layers.%zu.norm1", i);
         need_norm(&v, name);
-        for (size_t g = 0; g < arch->layer[i].group_count; g++)
-            need_group(&v, &arch->layer[i].group[g], i, g);
+        for (size_t g = 0; g < arch->layer[i].group_count; g++) need_group(&v, &arch->layer[i].group[g], i, g);
         snprintf(name, sizeof name, "layers.%zu.out", i);
         need_linear(&v, name, spec->d_model, rung_layer_width(&arch->layer[i]));
         need_mlp(&v, mlp[i], i);

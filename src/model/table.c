@@ -39,8 +39,8 @@ static int compare_rows(const void *a, const void *b)
     return compare_keys(x->key, y->key, x->key_count);
 }
 
-static rung_status load_coords(size_t **out, const rung_program *p, rung_arena *arena,
-                               const rung_tensor *tensor, rung_error *err)
+static rung_status load_coords(size_t **out, const rung_program *p, rung_arena *arena, const rung_tensor *tensor,
+                               rung_error *err)
 {
     int64_t *raw = rung_arena_alloc(arena, tensor->elements, sizeof *raw, err);
     *out = rung_arena_alloc(arena, tensor->elements, sizeof **out, err);
@@ -48,26 +48,25 @@ static rung_status load_coords(size_t **out, const rung_program *p, rung_arena *
     rung_status status = rung_tensor_to_i64(raw, tensor, err);
     for (size_t i = 0; status == RUNG_OK && i < tensor->elements; i++) {
         if (raw[i] < 0 || (uint64_t)raw[i] >= p->model->spec.d_model)
-            status = rung_fail(err, RUNG_INPUT, "tensor %s: coordinate %lld is outside d_model = %zu",
-                               tensor->name, (long long)raw[i], p->model->spec.d_model);
+            status = rung_fail(err, RUNG_INPUT, "tensor %s: coordinate %lld is outside d_model = %zu", tensor->name,
+                               (long long)raw[i], p->model->spec.d_model);
         (*out)[i] = (size_t)raw[i];
     }
     return status;
 }
 
-static rung_status check_shapes(const rung_tensor *keys, const rung_tensor *key_coords,
-                                const rung_tensor *values, const rung_tensor *out_coords, rung_error *err)
+static rung_status check_shapes(const rung_tensor *keys, const rung_tensor *key_coords, const rung_tensor *values,
+                                const rung_tensor *out_coords, rung_error *err)
 {
     if (keys->shape[0] != values->shape[0])
-        return rung_fail(err, RUNG_INPUT,
-                         "tensor %s has %zu rows and %s %zu; a table needs one value per key", keys->name,
-                         keys->shape[0], values->name, values->shape[0]);
+        return rung_fail(err, RUNG_INPUT, "tensor %s has %zu rows and %s %zu; a table needs one value per key",
+                         keys->name, keys->shape[0], values->name, values->shape[0]);
     if (keys->shape[1] != key_coords->shape[0] || values->shape[1] != out_coords->shape[0])
         return rung_fail(err, RUNG_INPUT, "tensor %s: columns and coordinates of the table differ in number",
                          keys->name);
     if (keys->shape[1] == 0 || keys->shape[1] > KEYS_MAX)
-        return rung_fail(err, RUNG_INPUT, "tensor %s: a table has 1 to %d key coordinates, not %zu",
-                         keys->name, KEYS_MAX, keys->shape[1]);
+        return rung_fail(err, RUNG_INPUT, "tensor %s: a table has 1 to %d key coordinates, not %zu", keys->name,
+                         KEYS_MAX, keys->shape[1]);
     return RUNG_OK;
 }
 
@@ -82,8 +81,8 @@ static rung_status sort_rows(table_weights *table, const int64_t *keys, reals va
     qsort(rows, table->entries, sizeof *rows, compare_rows);
     for (size_t i = 0; i < table->entries; i++) {
         if (i && compare_rows(&rows[i - 1], &rows[i]) == 0)
-            return rung_fail(err, RUNG_INPUT, "tensor %s: rows %zu and %zu have the same key", name,
-                             rows[i - 1].index, rows[i].index);
+            return rung_fail(err, RUNG_INPUT, "tensor %s: rows %zu and %zu have the same key", name, rows[i - 1].index,
+                             rows[i].index);
         memcpy(table->key + i * k, rows[i].key, k * sizeof *keys);
         rung_reals_copy(reals_at(table->value, i * o), reals_at(values, rows[i].index * o), o);
     }
@@ -115,8 +114,7 @@ rung_status rung_table_load(table_weights *table, const rung_program *p, rung_ar
                             rung_error *err)
 {
     rung_status status = load_parts(table, p, arena, layer, err);
-    return status == RUNG_OK ? status
-                             : rung_fail_at(err, status, "%s", rung_safetensors_name(p->model->file));
+    return status == RUNG_OK ? status : rung_fail_at(err, status, "%s", rung_safetensors_name(p->model->file));
 }
 
 static size_t find_row(const table_weights *table, const int64_t *key)
@@ -140,8 +138,7 @@ static rung_status missing_key(const int64_t *key, size_t count, size_t layer, s
     size_t len = 0;
     for (size_t i = 0; i < count && len < sizeof text - 24; i++)
         len += (size_t)snprintf(text + len, sizeof text - len, "%s%lld", i ? "," : "", (long long)key[i]);
-    return rung_fail(err, RUNG_INPUT, "layer %zu, token %zu: the MLP table has no key (%s)", layer, token,
-                     text);
+    return rung_fail(err, RUNG_INPUT, "layer %zu, token %zu: the MLP table has no key (%s)", layer, token, text);
 }
 
 rung_status rung_table_apply(reals x, const table_weights *table, size_t tokens, size_t d_model, size_t layer,
@@ -153,8 +150,8 @@ rung_status rung_table_apply(reals x, const table_weights *table, size_t tokens,
             double value = nearbyint(rung_reals_get(x, t * d_model + table->key_coord[i]));
             if (!(fabs(value) < 9e15))
                 return rung_fail(err, RUNG_INPUT,
-                                 "layer %zu, token %zu: coordinate %zu is %g, too large for a table key",
-                                 layer, t, table->key_coord[i], value);
+                                 "layer %zu, token %zu: coordinate %zu is %g, too large for a table key", layer, t,
+                                 table->key_coord[i], value);
             key[i] = (int64_t)value;
         }
         size_t found = find_row(table, key);
