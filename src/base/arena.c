@@ -54,8 +54,8 @@ bool rung_size_add(size_t *out, size_t a, size_t b)
 
 static void *fail_overflow(size_t count, size_t size, rung_error *err)
 {
-    rung_fail(err, RUNG_SYSTEM,
-              "%zu items of %zu bytes do not fit into the address space; try a smaller size", count, size);
+    rung_fail(err, RUNG_SYSTEM, "%zu items of %zu bytes do not fit into the address space; try a smaller size", count,
+              size);
     return NULL;
 }
 
@@ -73,8 +73,7 @@ void *rung_calloc(size_t count, size_t size, rung_error *err)
     return memory ? memory : fail_memory(bytes, err);
 }
 
-/* ---- arena
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- arena --------------------------------------------------------------------------------------------------------- */
 
 struct rung_arena_block {
     struct rung_arena_block *next;

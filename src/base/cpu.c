@@ -19,8 +19,7 @@ const char *rung_isa_name(rung_isa isa)
     return isa_names[isa];
 }
 
-/* The flags that the Makefile compiles the kernels with. libgcc also asks whether the system saves the
- * registers. */
+/* The flags that the Makefile compiles the kernels with. libgcc also asks whether the system saves the registers. */
 static rung_isa detect(void)
 {
 #if defined(__x86_64__)

@@ -42,8 +42,8 @@ static bool is_shortage(int code)
 
 static rung_status fail_read(const char *path, int code, rung_error *err)
 {
-    return rung_fail(err, is_shortage(code) ? RUNG_SYSTEM : RUNG_INPUT, "cannot read '%s': %s%s", path,
-                     strerror(code), advice(code));
+    return rung_fail(err, is_shortage(code) ? RUNG_SYSTEM : RUNG_INPUT, "cannot read '%s': %s%s", path, strerror(code),
+                     advice(code));
 }
 
 static int read_all(rung_buf *buf, int fd)

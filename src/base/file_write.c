@@ -55,14 +55,12 @@ static int create_beside(char **name, const char *path)
     return -1;
 }
 
-/* A descriptor to write to, or -1 with errno. An existing file keeps its permission bits and must be
- * writable. */
+/* A descriptor to write to, or -1 with errno. An existing file keeps its permission bits and must be writable. */
 static int open_target(rung_file_writer *writer)
 {
     struct stat info;
     bool exists = stat(writer->path, &info) == 0;
-    if (!*writer->path)
-        return errno = ENOENT, -1; /* else a nameless file would be made, and found out at the end */
+    if (!*writer->path) return errno = ENOENT, -1; /* else a nameless file would be made, and found out at the end */
     if (exists && S_ISDIR(info.st_mode)) return errno = EISDIR, -1;
     if (exists && !S_ISREG(info.st_mode)) return open(writer->path, O_WRONLY | O_CLOEXEC);
     if (exists && access(writer->path, W_OK) != 0) return -1;

@@ -42,8 +42,7 @@ void rung_param_defaults(rung_value *values, const rung_param *table)
     }
 }
 
-/* ---- one value: false when the text is wrong
- * ---------------------------------------------------------------------- */
+/* ---- one value: false when the text is wrong ----------------------------------------------------------------------- */
 
 static bool read_int(rung_value *value, const rung_param *param, const char *text)
 {
@@ -98,21 +97,20 @@ static bool read_value(rung_value *value, const rung_param *param, const char *t
     return false;
 }
 
-/* ---- messages
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------------------------ */
 
 static rung_status fail_value(const rung_param *param, const char *text, const char *owner, rung_error *err)
 {
     switch (param->kind) {
     case RUNG_PARAM_INT:
-        return rung_fail(err, RUNG_USAGE, "%s: %s=%s is not a whole number from %" PRId64 " to %" PRId64,
-                         owner, param->name, text, param->low, param->high);
+        return rung_fail(err, RUNG_USAGE, "%s: %s=%s is not a whole number from %" PRId64 " to %" PRId64, owner,
+                         param->name, text, param->low, param->high);
     case RUNG_PARAM_LIST:
         return rung_fail(err, RUNG_USAGE,
                          "%s: %s=%s is not a list of 1 to %d whole numbers from %" PRId64 " to %" PRId64
                          ", as in %s=%" PRId64 ",%" PRId64,
-                         owner, param->name, text, RUNG_LIST_MAX, param->low, param->high, param->name,
-                         param->low, param->high);
+                         owner, param->name, text, RUNG_LIST_MAX, param->low, param->high, param->name, param->low,
+                         param->high);
     case RUNG_PARAM_WORD:
         break;
     }
@@ -141,14 +139,12 @@ rung_status rung_param_set(rung_value *values, const rung_param *table, const ch
     key[len] = '\0';
     size_t at = rung_param_find(table, key);
     if (at == SIZE_MAX) return fail_key(table, key, owner, err);
-    if (!read_value(&values[at], &table[at], equals + 1))
-        return fail_value(&table[at], equals + 1, owner, err);
+    if (!read_value(&values[at], &table[at], equals + 1)) return fail_value(&table[at], equals + 1, owner, err);
     values[at].set = true;
     return RUNG_OK;
 }
 
-/* ---- canonical text
- * -------------------------------------------------------------------------------------------------- */
+/* ---- canonical text ------------------------------------------------------------------------------------------------ */
 
 static void print_value(rung_buf *out, const rung_value *value, const rung_param *param)
 {

@@ -47,8 +47,8 @@ static void draw(const rung_progress *progress, double now_s)
     } else {
         double part = (double)progress->done / (double)progress->total;
         double left_s = part > 0 ? elapsed_s * (1 - part) / part : 0;
-        snprintf(line, sizeof line, "%.40s %3.0f%%  %.0f s, about %.0f s left", progress->what, 100 * part,
-                 elapsed_s, left_s);
+        snprintf(line, sizeof line, "%.40s %3.0f%%  %.0f s, about %.0f s left", progress->what, 100 * part, elapsed_s,
+                 left_s);
     }
     fprintf(stderr, "%s%s", erase, line);
     fflush(stderr);

@@ -70,8 +70,7 @@ double rung_rng_normal(rung_rng *rng)
     return (double)sum * 0x1p-53;
 }
 
-/* ---- order
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- order --------------------------------------------------------------------------------------------------------- */
 
 static void swap(uint32_t *a, uint32_t *b)
 {
@@ -115,8 +114,7 @@ typedef struct sparse_array {
 static sparse_place *sparse_find(const sparse_array *array, uint32_t place)
 {
     size_t at = (size_t)(place * UINT64_C(0x9e3779b97f4a7c15) >> 32) & array->mask;
-    while (array->places[at].place_plus_1 && array->places[at].place_plus_1 != place + 1)
-        at = (at + 1) & array->mask;
+    while (array->places[at].place_plus_1 && array->places[at].place_plus_1 != place + 1) at = (at + 1) & array->mask;
     return &array->places[at];
 }
 
@@ -135,8 +133,7 @@ static rung_status sample_sparse(rung_rng *rng, uint32_t *out, size_t k, uint32_
     sparse_array array = {rung_calloc(size, sizeof *array.places, err), size - 1};
     if (!array.places) return RUNG_SYSTEM;
     for (size_t i = 0; i < k; i++) {
-        uint32_t from = (uint32_t)(i + rung_rng_below(rng, n - i)),
-                 displaced = sparse_get(&array, (uint32_t)i);
+        uint32_t from = (uint32_t)(i + rung_rng_below(rng, n - i)), displaced = sparse_get(&array, (uint32_t)i);
         sparse_place *place = sparse_find(&array, from);
         out[i] = place->place_plus_1 ? place->item : from;
         *place = (sparse_place){from + 1, displaced};
@@ -147,8 +144,7 @@ static rung_status sample_sparse(rung_rng *rng, uint32_t *out, size_t k, uint32_
 
 rung_status rung_rng_sample(rung_rng *rng, uint32_t *out, size_t k, uint32_t n, rung_error *err)
 {
-    if (k > n)
-        return rung_fail(err, RUNG_USAGE, "cannot choose %zu distinct numbers out of %u", k, (unsigned)n);
+    if (k > n) return rung_fail(err, RUNG_USAGE, "cannot choose %zu distinct numbers out of %u", k, (unsigned)n);
     if (k == 0) return RUNG_OK;
     /* A table place costs 16 to 32 bytes per chosen number and a cache miss; the plain array 4 bytes per
      * number. */

@@ -14,8 +14,7 @@
 
 static const char ellipsis[] = "...";
 
-/* Shortens text[0..TEXT_SIZE-1), which lost its tail, so that the ellipsis fits and starts after a whole
- * sequence. */
+/* Shortens text[0..TEXT_SIZE-1), which lost its tail, so that the ellipsis fits and starts after a whole sequence. */
 static void end_with_ellipsis(char *text)
 {
     size_t limit = TEXT_SIZE - sizeof ellipsis, end = limit;
@@ -72,8 +71,8 @@ rung_status rung_fail_at(rung_error *err, rung_status status, const char *format
     return rung_fail(err, status, "%s: %s", place.text, err->text);
 }
 
-rung_status rung_fail_unknown(rung_error *err, const char *what, const char *word,
-                              const char *const *candidates, size_t count)
+rung_status rung_fail_unknown(rung_error *err, const char *what, const char *word, const char *const *candidates,
+                              size_t count)
 {
     rung_buf hint;
     rung_buf_init(&hint);
@@ -83,8 +82,7 @@ rung_status rung_fail_unknown(rung_error *err, const char *what, const char *wor
         rung_buf_puts(&hint, i > 0 ? ", " : nearest ? " known: " : "; known: ");
         rung_buf_puts(&hint, candidates[i]);
     }
-    rung_status status =
-        rung_fail(err, RUNG_USAGE, "unknown %s '%s'%s", what, word, hint.text ? hint.text : "");
+    rung_status status = rung_fail(err, RUNG_USAGE, "unknown %s '%s'%s", what, word, hint.text ? hint.text : "");
     rung_buf_clear(&hint);
     return status;
 }

@@ -45,8 +45,7 @@ static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
     return d[a_len + 1][b_len + 1];
 }
 
-/* Near enough: at most a third of the word is wrong, one letter always may be, and at least one letter is
- * right. */
+/* Near enough: at most a third of the word is wrong, one letter always may be, and at least one letter is right. */
 const char *rung_word_nearest(const char *word, const char *const *candidates, size_t count)
 {
     const char *nearest = NULL;

@@ -53,8 +53,7 @@ static void sizes_agree_with_128_bit_arithmetic(void **state)
     rung_rng rng;
     rung_rng_init(&rng, 1, 0, 0);
     for (int i = 0; i < 100000; i++)
-        check_sizes(rung_rng_u64(&rng) >> rung_rng_below(&rng, 64),
-                    rung_rng_u64(&rng) >> rung_rng_below(&rng, 64));
+        check_sizes(rung_rng_u64(&rng) >> rung_rng_below(&rng, 64), rung_rng_u64(&rng) >> rung_rng_below(&rng, 64));
 }
 
 static void heap_refuses_overflow_and_exhaustion_with_a_message(void **state)
@@ -130,8 +129,7 @@ static void arena_refuses_overflow_and_exhaustion_and_stays_usable(void **state)
     rung_arena_init(&arena);
     assert_null(rung_arena_alloc(&arena, SIZE_MAX / 8 + 1, 8, &err));
     assert_non_null(strstr(err.text, "8 bytes"));
-    for (size_t less = 0; less < 300; less += 7)
-        assert_null(rung_arena_alloc(&arena, SIZE_MAX - less, 1, &err));
+    for (size_t less = 0; less < 300; less += 7) assert_null(rung_arena_alloc(&arena, SIZE_MAX - less, 1, &err));
     assert_null(rung_arena_alloc(&arena, SIZE_MAX / 4, 1, &err));
     assert_non_null(strstr(err.text, "out of memory"));
     assert_int_equal(arena.bytes, 0);

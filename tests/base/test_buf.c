@@ -76,9 +76,7 @@ static void exhaustion_is_reported_once_at_the_end(void **state)
     assert_int_equal(rung_buf_ok(&buf, &err), RUNG_OK);
 }
 
-/* ---- JSON
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- JSON ---------------------------------------------------------------------------------------------------------- */
 
 /* The other way round from the code under test: decode to a number, check the number, encode it again. */
 static size_t sequence_by_encoding(const char *text)

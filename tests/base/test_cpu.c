@@ -89,9 +89,7 @@ static void thread_count_is_the_machine_or_the_environment(void **state)
     assert_int_equal(rung_cpu_threads(), machine < 256 ? machine : 256);
     for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
         setenv("RUNG_THREADS", cases[i].text, 1);
-        assert_int_equal(rung_cpu_threads(), cases[i].threads ? cases[i].threads
-                                             : machine < 256  ? machine
-                                                              : 256);
+        assert_int_equal(rung_cpu_threads(), cases[i].threads ? cases[i].threads : machine < 256 ? machine : 256);
     }
 }
 

@@ -9,8 +9,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,19 +92,16 @@ static void as_nobody(void (*check)(void))
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* cmocka's asserts do not work in a child; this says which line was wrong through the exit status of the
- * child. */
-#define CHILD_EXPECT(condition)                                                                              \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                  \
-            _exit(1);                                                                                        \
-        }                                                                                                    \
+/* cmocka's asserts do not work in a child; this says which line was wrong through the exit status of the child. */
+#define CHILD_EXPECT(condition)                                                                                        \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                            \
+            _exit(1);                                                                                                  \
+        }                                                                                                              \
     } while (0)
 
-/* ---- reading
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------------------------------- */
 
 static void what_is_written_is_read(void **state)
 {
@@ -174,9 +173,7 @@ static void pipes_are_read_to_their_end(void **state)
     assert_content("/dev/null", "", 0);
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------------------------------- */
 
 static void readers_see_the_old_file_until_commit(void **state)
 {
@@ -222,7 +219,7 @@ static void two_writers_of_one_file_do_not_meet(void **state)
     }
     assert_int_equal(entries(), 20);
     for (int i = 0; i < 20; i++) {
-        char text[3];
+        char text[16];
         assert_int_equal(rung_file_commit(&writers[i], NULL), RUNG_OK);
         snprintf(text, sizeof text, "%02d", i);
         assert_content(in_directory("same"), text, 2);
@@ -280,6 +277,26 @@ static void full_disks_are_reported_by_name(void **state)
     for (int i = 0; i < 100000; i++) fputc('x', writer.stream);
     assert_int_equal(rung_file_commit(&writer, &err), RUNG_SYSTEM);
     assert_non_null(strstr(err.text, "/dev/full"));
+}
+
+/* The limit on the file size stands for a disk that was full for a moment only. */
+static void a_hole_in_the_middle_is_never_committed(void **state)
+{
+    (void)state;
+    struct rlimit before, low;
+    rung_file_writer writer;
+    rung_error err = {""};
+    assert_int_equal(rung_file_begin(&writer, in_directory("hole"), &err), RUNG_OK);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    low = before;
+    low.rlim_cur = 4096;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &low);
+    for (int i = 0; i < 100000; i++) fputc('x', writer.stream);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(rung_file_commit(&writer, &err), RUNG_SYSTEM);
+    assert_non_null(strstr(err.text, "hole"));
+    assert_int_equal(entries(), 0);
 }
 
 static void expect_no_begin(const char *path)
@@ -352,6 +369,7 @@ int main(void)
         FILE_TEST(links_stay_links),
         FILE_TEST(devices_are_written_and_not_replaced),
         FILE_TEST(full_disks_are_reported_by_name),
+        FILE_TEST(a_hole_in_the_middle_is_never_committed),
         FILE_TEST(impossible_targets_are_refused_by_name),
         FILE_TEST(failed_rename_leaves_no_temporary_file),
         FILE_TEST(permissions_are_respected),

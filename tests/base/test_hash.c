@@ -119,10 +119,8 @@ static void hash64_spreads_every_input_bit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sha256_gives_the_digests_of_nist),
-        cmocka_unit_test(sha256_pads_every_length_right),
-        cmocka_unit_test(sha256_does_not_depend_on_the_pieces),
-        cmocka_unit_test(hash64_never_changes),
+        cmocka_unit_test(sha256_gives_the_digests_of_nist),     cmocka_unit_test(sha256_pads_every_length_right),
+        cmocka_unit_test(sha256_does_not_depend_on_the_pieces), cmocka_unit_test(hash64_never_changes),
         cmocka_unit_test(hash64_spreads_every_input_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

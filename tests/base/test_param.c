@@ -19,12 +19,7 @@ static const rung_param table[] = {
     {.name = "sizes", .kind = RUNG_PARAM_LIST, .fallback = 3, .low = 2, .high = 100, .help = "N_i"},
     {.name = "extra", .kind = RUNG_PARAM_LIST, .fallback = 0, .low = 1, .high = 9, .help = "none by default"},
     {.name = "order", .kind = RUNG_PARAM_WORD, .fallback = 1, .words = orders, .help = "order of the keys"},
-    {.name = "wide",
-     .kind = RUNG_PARAM_INT,
-     .fallback = 0,
-     .low = INT64_MIN,
-     .high = INT64_MAX,
-     .help = "any"},
+    {.name = "wide", .kind = RUNG_PARAM_INT, .fallback = 0, .low = INT64_MIN, .high = INT64_MAX, .help = "any"},
     {0}};
 enum { WIDTH, SHIFT, LIMIT, SIZES, EXTRA, ORDER, WIDE, COUNT };
 
@@ -130,8 +125,7 @@ static void bad_words_change_nothing(void **state)
     memcpy(before, values, sizeof before);
     for (size_t i = 0; i < RUNG_COUNT(bad); i++) {
         rung_error err = {""};
-        if (rung_param_set(values, table, bad[i], "task t", &err) != RUNG_USAGE)
-            fail_msg("accepted: %s", bad[i]);
+        if (rung_param_set(values, table, bad[i], "task t", &err) != RUNG_USAGE) fail_msg("accepted: %s", bad[i]);
         assert_memory_equal(values, before, sizeof before);
         if (strncmp(err.text, "task t: ", 8) != 0) fail_msg("owner missing: %s", err.text);
     }
@@ -145,18 +139,16 @@ static void messages_say_what_would_be_right(void **state)
     static const struct {
         const char *word, *message;
     } cases[] = {
-        {"widht=5",
-         "task t: unknown parameter 'widht'; did you mean 'width'? known: width, shift, limit, sizes, "
-         "extra, order, wide"},
-        {"zebra=5",
-         "task t: unknown parameter 'zebra'; known: width, shift, limit, sizes, extra, order, wide"},
+        {"widht=5", "task t: unknown parameter 'widht'; did you mean 'width'? known: width, shift, limit, sizes, "
+                    "extra, order, wide"},
+        {"zebra=5", "task t: unknown parameter 'zebra'; known: width, shift, limit, sizes, extra, order, wide"},
         {"width=65", "task t: width=65 is not a whole number from 1 to 64"},
-        {"sizes=1",
-         "task t: sizes=1 is not a list of 1 to 16 whole numbers from 2 to 100, as in sizes=2,100"},
+        {"sizes=1", "task t: sizes=1 is not a list of 1 to 16 whole numbers from 2 to 100, as in sizes=2,100"},
         {"order=sort", "task t: order: unknown value 'sort'; known: random, sorted, reverse"},
         {"order=sortde",
          "task t: order: unknown value 'sortde'; did you mean 'sorted'? known: random, sorted, reverse"},
         {"width", "task t: 'width' is not of the form key=value"},
+        {"=5", "task t: '=5' is not of the form key=value"},
     };
     for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
         rung_error err;

@@ -13,8 +13,7 @@
 
 #include <cmocka.h>
 
-/* ---- golden values
- * --------------------------------------------------------------------------------------------------- */
+/* ---- golden values ------------------------------------------------------------------------------------------------- */
 
 static void xoshiro_gives_the_published_numbers(void **state)
 {
@@ -111,8 +110,7 @@ static void bounded_draws_never_change(void **state)
 static void orders_never_change(void **state)
 {
     (void)state;
-    static const uint32_t shuffled[10] = {1, 9, 0, 2, 8, 4, 7, 6, 3, 5},
-                          sampled[6] = {501, 234, 45, 820, 183, 771};
+    static const uint32_t shuffled[10] = {1, 9, 0, 2, 8, 4, 7, 6, 3, 5}, sampled[6] = {501, 234, 45, 820, 183, 771};
     uint32_t items[10];
     rung_rng rng;
     for (uint32_t i = 0; i < 10; i++) items[i] = i;
@@ -136,8 +134,7 @@ static void real_draws_never_change(void **state)
     for (int i = 0; i < 3; i++) assert_true(rung_rng_normal(&rng) == normals[i]);
 }
 
-/* ---- distribution: chi-squared with seeds that are fixed, so the outcome is too
- * ------------------------------------ */
+/* ---- distribution: chi-squared with seeds that are fixed, so the outcome is too ------------------------------------ */
 
 static double chi_squared(const uint32_t *counts, size_t bins, double expected)
 {
@@ -154,8 +151,8 @@ static void assert_plausible(double chi2, size_t bins)
     assert_true(excess < 0 || excess * excess < 25 * 2 * freedom + 50);
 }
 
-/* 3 * 2^62 is the worst bound: reducing modulo it doubles the lowest third, multiplying without rejection
- * doubles every third value. */
+/* 3 * 2^62 is the worst bound: reducing modulo it doubles the lowest third, multiplying without rejection doubles
+ * every third value. */
 static void bounded_draws_are_unbiased_at_the_worst_bound(void **state)
 {
     (void)state;
@@ -206,8 +203,7 @@ static void neighbouring_streams_and_indices_are_unrelated(void **state)
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++) equal += seen[i] == seen[j];
     assert_int_equal(equal, SIDE);
-    for (int bit = 0; bit < 64; bit++)
-        assert_in_range(ones[bit], count / 2 - 230, count / 2 + 230); /* 5 sigma */
+    for (int bit = 0; bit < 64; bit++) assert_in_range(ones[bit], count / 2 - 230, count / 2 + 230); /* 5 sigma */
 }
 
 static void units_fill_the_interval(void **state)
@@ -247,9 +243,7 @@ static void normals_have_mean_0_variance_1_and_the_kurtosis_of_twelve_units(void
     assert_true(sum4 / DRAWS > 2.82 && sum4 / DRAWS < 2.98);
 }
 
-/* ---- samples
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- samples ------------------------------------------------------------------------------------------------------- */
 
 /* Every ordered choice of k out of n equally often. */
 static void check_uniform_sample(uint32_t n, size_t k, uint64_t stream)

@@ -37,8 +37,8 @@ static size_t neighbours(int *out, int code)
     size_t count = 0;
     for (int i = 0; i < len; i++) {
         int high = code >> (i + 1), low = code & ((1 << i) - 1);
-        out[count++] = code ^ 1 << i;   /* substitute */
-        out[count++] = high << i | low; /* delete */
+        out[count++] = code ^ 1 << i;                                                              /* substitute */
+        out[count++] = high << i | low;                                                            /* delete */
         if (i + 1 < len && (code >> i & 1) != (code >> (i + 1) & 1)) out[count++] = code ^ 3 << i; /* swap */
     }
     for (int i = 0; i <= len && len < TOP; i++) {
@@ -57,7 +57,7 @@ static void distances_by_search(int *distance, int from)
     distance[from] = 0;
     queue[tail++] = from;
     while (head < tail) {
-        int code = queue[head++], near[4 * TOP + 2];
+        int code = queue[head++], near[5 * TOP + 2];
         size_t count = neighbours(near, code);
         for (size_t i = 0; i < count; i++) {
             if (distance[near[i]] >= 0) continue;
@@ -123,11 +123,8 @@ static void people_get_the_suggestions_they_expect(void **state)
     static const char *const names[] = {"heads", "width", "layers", "T", "seqcomp"};
     static const struct {
         const char *typed, *meant;
-    } cases[] = {{"haeds", "heads"},   {"head", "heads"},
-                 {"WIDTH", "width"},   {"widht", "width"},
-                 {"laiers", "layers"}, {"t", "T"},
-                 {"x", NULL},          {"", NULL},
-                 {"zebra", NULL},      {"sqecmop", "seqcomp"},
+    } cases[] = {{"haeds", "heads"},  {"head", "heads"}, {"WIDTH", "width"}, {"widht", "width"}, {"laiers", "layers"},
+                 {"t", "T"},          {"x", NULL},       {"", NULL},         {"zebra", NULL},    {"sqecmop", "seqcomp"},
                  {"completely", NULL}};
     for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
         const char *got = rung_word_nearest(cases[i].typed, names, RUNG_COUNT(names));
@@ -151,8 +148,7 @@ static void words_of_any_length_and_byte_are_safe(void **state)
     assert_null(rung_word_nearest("a", candidates, 0));
 }
 
-/* ---- integers
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- integers ------------------------------------------------------------------------------------------------------ */
 
 static bool int_by_strtoll(int64_t *out, const char *text, int64_t low, int64_t high)
 {
@@ -218,8 +214,7 @@ static void integers_agree_with_strtoll_on_random_texts(void **state)
     for (int trial = 0; trial < 200000; trial++) {
         char text[32];
         size_t len = rung_rng_below(&rng, 23);
-        for (size_t i = 0; i < len; i++)
-            text[i] = "0123456789999999-"[rung_rng_below(&rng, i == 0 ? 17 : 16)];
+        for (size_t i = 0; i < len; i++) text[i] = "0123456789999999-"[rung_rng_below(&rng, i == 0 ? 17 : 16)];
         text[len] = '\0';
         check_int(text, INT64_MIN, INT64_MAX);
         check_int(text, -1000, 1000);

@@ -20,6 +20,17 @@
 /* Stands before the one of libc: lets `allowed_threads` more threads start and refuses the rest. */
 static int allowed_threads = 1000000;
 static int started_threads;
+static atomic_int joined_threads;
+
+typedef int join_function(pthread_t, void **);
+
+int pthread_join(pthread_t thread, void **result)
+{
+    join_function *real;
+    *(void **)&real = dlsym(RTLD_NEXT, "pthread_join");
+    atomic_fetch_add(&joined_threads, 1);
+    return real(thread, result);
+}
 
 typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
@@ -44,12 +55,10 @@ typedef struct tally {
 static void count_item(void *context, size_t item, size_t worker)
 {
     tally *all = context;
-    if (worker >= WORKERS_MAX || atomic_fetch_add(&all->busy[worker], 1) != 0)
-        atomic_fetch_add(&all->wrong, 1);
+    if (worker >= WORKERS_MAX || atomic_fetch_add(&all->busy[worker], 1) != 0) atomic_fetch_add(&all->wrong, 1);
     atomic_fetch_add(&all->items[item], 1);
     size_t highest = atomic_load(&all->highest_worker);
-    while (highest < worker && !atomic_compare_exchange_weak(&all->highest_worker, &highest, worker))
-        continue;
+    while (highest < worker && !atomic_compare_exchange_weak(&all->highest_worker, &highest, worker)) continue;
     rung_rng rng;
     rung_rng_init(&rng, 1, 0, item);
     for (size_t i = 0; i <= item % 50; i++) all->results[item] ^= rung_rng_u64(&rng);
@@ -59,8 +68,9 @@ static void count_item(void *context, size_t item, size_t worker)
 static tally *run(size_t count, size_t threads)
 {
     tally *all = calloc(1, sizeof *all);
-    started_threads = 0;
+    started_threads = joined_threads = 0;
     rung_par_for(count, threads, count_item, all);
+    assert_int_equal(joined_threads, started_threads);
     for (size_t i = 0; i < ITEMS_MAX; i++) assert_int_equal(atomic_load(&all->items[i]), i < count ? 1 : 0);
     assert_int_equal(atomic_load(&all->wrong), 0);
     return all;
@@ -120,8 +130,7 @@ static void wait_for_the_other(void *context, size_t item, size_t worker)
     (void)worker;
     atomic_int *arrived = context;
     atomic_fetch_add(arrived, 1);
-    for (int i = 0; i < 5000 && atomic_load(arrived) < 2; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    for (int i = 0; i < 5000 && atomic_load(arrived) < 2; i++) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
 /* Each of two items waits until the other has begun: one after the other they would run into the time limit.
