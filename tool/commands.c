@@ -9,11 +9,14 @@
 #include "rung/mech.h"
 #include "rung/task.h"
 
-#define RUNG_COMMANDS(X)                                                                                     \
-    X(list)                                                                                                  \
-    X(task)                                                                                                  \
-    X(help)                                                                                                  \
-    X(completion)                                                                                            \
+#define RUNG_COMMANDS(X)                                                                                               \
+    X(list)                                                                                                            \
+    X(table)                                                                                                           \
+    X(task)                                                                                                            \
+    X(build)                                                                                                           \
+    X(run)                                                                                                             \
+    X(help)                                                                                                            \
+    X(completion)                                                                                                      \
     X(man)
 
 #define DECLARE(name) extern const rung_command rung_command_##name;
