@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * rung: every public header at once, in layer order. For programs that use the library; the library itself includes
+ * the headers it needs and never this one.
+ */
+#ifndef RUNG_RUNG_H
+#define RUNG_RUNG_H
+
+#include "rung/base.h"
+
+#include "rung/io.h"
+#include "rung/kern.h"
+#include "rung/num.h"
+#include "rung/par.h"
+
+#include "rung/mech.h"
+#include "rung/task.h"
+
+#include "rung/model.h"
+
+#endif

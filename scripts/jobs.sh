@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+# Runs jobs two at a time, one log and one line each. Sourced by run-tests.sh, fuzz.sh and soak.sh, which set LOGS to
+# the directory of the logs before the first job and call finish_jobs after the last one.
+# shellcheck shell=bash
+
+JOBS_AT_ONCE=${JOBS_AT_ONCE:-2}
+JOB_SECONDS=${JOB_SECONDS:-1800} # a job that hangs is killed and counted as failed
+
+passed=0 failed=0 skipped=0
+declare -A job_name=() job_kind=() job_start=()
+
+cases_in() { # how many cases match: pattern log, where the first group of the pattern is a number
+    sed -nE "s/.*$1.*/\\1/p" "$2" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# Sets ok, not_ok and skip from the log of a finished job. A kind that reports cases must report at least one.
+count_cases() { # kind status log
+    case $1 in
+    cmocka)
+        ok=$(cases_in '\[  PASSED  \] ([0-9]+) test' "$3")
+        not_ok=$(cases_in '\[  FAILED  \] ([0-9]+) test' "$3")
+        skip=$(cases_in '\[  SKIPPED \] ([0-9]+) test' "$3")
+        ;;
+    bats)
+        skip=$(grep -cE '^ok [0-9]+ .*# skip' "$3")
+        ok=$(($(grep -cE '^ok [0-9]+' "$3") - skip))
+        not_ok=$(grep -cE '^not ok [0-9]+' "$3")
+        ;;
+    *) ok=1 not_ok=0 skip=0 ;;
+    esac
+    if [ "$2" != 0 ] && [ "$not_ok" = 0 ]; then
+        not_ok=1 # it broke off: what it counted so far does not matter
+        [ "$1" = other ] && ok=0
+    elif [ "$2" = 0 ] && [ $((ok + not_ok + skip)) = 0 ]; then
+        echo "no case was run" >>"$3"
+        not_ok=1
+    fi
+}
+
+report_job() { # name kind status seconds log
+    local ok not_ok skip verdict=PASS cases=
+    count_cases "$2" "$3" "$5"
+    passed=$((passed + ok)) failed=$((failed + not_ok)) skipped=$((skipped + skip))
+    [ "$2" = other ] || cases="$((ok + not_ok)) cases"
+    [ "$skip" = 0 ] || cases="$cases, $skip skipped"
+    [ "$not_ok" = 0 ] || verdict=FAIL
+    printf '%s  %-44s %7.1f s  %s\n' "$verdict" "$1" "$4" "$cases"
+    [ "$not_ok" = 0 ] && return
+    [ "$3" = 124 ] && echo "      stopped after $JOB_SECONDS s"
+    echo "      status $3; the end of $5:"
+    tail -n 40 "$5" | sed 's/^/    | /'
+}
+
+# Waits for one job to end and reports it.
+reap_job() {
+    local pid status=0 name log seconds
+    { wait -n -p pid || status=$?; } 2>/dev/null # bash would announce a crash; the report does that
+    name=${job_name[$pid]} log=$LOGS/${name//\//-}.log
+    seconds=$(awk -v a="${job_start[$pid]}" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
+    report_job "$name" "${job_kind[$pid]}" "$status" "$seconds" "$log"
+    unset "job_name[$pid]"
+}
+
+job() { # kind (cmocka, bats, other) name command...
+    local kind=$1 name=$2
+    shift 2
+    while [ ${#job_name[@]} -ge "$JOBS_AT_ONCE" ]; do reap_job; done
+    timeout --kill-after=10 "$JOB_SECONDS" "$@" >"$LOGS/${name//\//-}.log" 2>&1 </dev/null &
+    job_name[$!]=$name job_kind[$!]=$kind job_start[$!]=$EPOCHREALTIME
+}
+
+skip_job() { # name reason
+    printf 'SKIP  %-44s %s\n' "$1" "$2"
+    skipped=$((skipped + 1))
+}
+
+finish_jobs() {
+    while [ ${#job_name[@]} -gt 0 ]; do reap_job; done
+    local tail=
+    [ "$skipped" = 0 ] || tail=", $skipped skipped"
+    echo "$passed passed, $failed failed$tail"
+    [ "$failed" = 0 ]
+}
+
+# timeout passes the signal on to its command.
+stop_jobs() {
+    trap - INT TERM
+    [ ${#job_name[@]} = 0 ] || kill "${!job_name[@]}" 2>/dev/null
+    exit 130
+}
+trap stop_jobs INT TERM

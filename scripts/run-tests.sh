@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs everything that `make test` built: run-tests.sh [asan]. With `asan`, only the part under the sanitizers.
+# Environment: BUILD (build), PYTHON (python3), FUZZ_SMOKE (4: seconds per fuzzer). Logs go to $BUILD/test-logs. The
+# last line is "N passed, N failed[, N skipped]", in cases where a job reports cases and in jobs elsewhere.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+BUILD=$(realpath -m "${BUILD:-build}")
+PYTHON=${PYTHON:-python3}
+export BUILD PYTHON
+LOGS=$BUILD/test-logs
+rm -rf "$LOGS"
+mkdir -p "$LOGS"
+. scripts/jobs.sh
+shopt -s nullglob
+
+asan_environment=(env ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1)
+
+# By source, not by executable: what is left over from a deleted test is not run, what was not built fails.
+unit_tests() { # label directory [prefix words...]
+    local label=$1 directory=$2 source name
+    shift 2
+    for source in tests/*/test_*.c; do
+        name=${source#tests/}
+        name=${name%.c}
+        job cmocka "$label/$name" "$@" "$directory/$name"
+    done
+}
+
+command_tests() { # label rung [prefix words...]
+    local label=$1 rung=$2 file
+    shift 2
+    for file in tests/tool/*.bats; do
+        job bats "$label/$(basename "$file" .bats)" "$@" env RUNG="$rung" bats --tap "$file"
+    done
+}
+
+asan_tests() {
+    unit_tests asan "$BUILD/asan/test" "${asan_environment[@]}"
+}
+
+asan_command_tests() {
+    command_tests tool-asan "$BUILD/asan/rung" "${asan_environment[@]}"
+}
+
+python_tests() {
+    local file
+    for file in tests/python/*.py; do
+        job other "python/$(basename "$file" .py)" env RUNG_LIBRARY="$BUILD/librung.so.0" RUNG="$BUILD/rung" \
+            PYTHONPATH="$PWD/python" PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$file"
+    done
+}
+
+tree_checks() {
+    [ ! -e tests/install.sh ] || job other install tests/install.sh
+    job other layers scripts/layers.sh
+    if ! command -v clang-format >/dev/null; then
+        skip_job format "clang-format is not installed"
+    else
+        # shellcheck disable=SC2016 # for the inner shell
+        job other format sh -c '{ git ls-files "*.c" "*.h" 2>/dev/null ||
+            find bench examples fuzz include src tests tool -name "*.[ch]"; } | while read -r file; do
+                [ ! -e "$file" ] || echo "$file"; done | xargs clang-format --dry-run -Werror'
+    fi
+}
+
+fuzz_smoke() {
+    local source name
+    for source in fuzz/fuzz_*.c; do
+        name=$(basename "$source" .c)
+        job other "fuzz/${name#fuzz_}" env FUZZ_SECONDS="${FUZZ_SMOKE:-4}" scripts/fuzz.sh "${name#fuzz_}"
+    done
+}
+
+case ${1:-all} in
+all)
+    unit_tests unit "$BUILD/test"
+    asan_tests
+    command_tests tool "$BUILD/rung"
+    asan_command_tests
+    python_tests
+    tree_checks
+    fuzz_smoke
+    ;;
+asan)
+    asan_tests
+    asan_command_tests
+    ;;
+*)
+    echo "usage: run-tests.sh [asan]" >&2
+    exit 2
+    ;;
+esac
+finish_jobs

@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Installs into an empty directory, builds a program against what is there, shared and static, and uninstalls.
+# Environment: BUILD (build), CC (cc).
+set -eu
+cd "$(dirname "$0")/.."
+
+BUILD=${BUILD:-build}
+CC=${CC:-cc}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+prefix=$scratch/prefix
+
+fail() {
+    echo "install: $1" >&2
+    exit 1
+}
+
+run_make() {
+    ${MAKE:-make} --no-print-directory BUILD="$BUILD" PREFIX="$prefix" DESTDIR= "$@" >"$scratch/make.log" 2>&1 || {
+        cat "$scratch/make.log" >&2
+        fail "make $* failed"
+    }
+}
+
+check_files() {
+    for file in bin/rung lib/librung.a lib/librung.so lib/librung.so.0 lib/pkgconfig/rung.pc share/man/man1/rung.1 \
+        share/bash-completion/completions/rung share/zsh/site-functions/_rung \
+        share/fish/vendor_completions.d/rung.fish; do
+        [ -s "$prefix/$file" ] || fail "$file is missing or empty"
+    done
+    for header in include/rung/*.h; do
+        cmp -s "$header" "$prefix/$header" || fail "$header is missing or differs"
+    done
+    [ -x "$prefix/bin/rung" ] || fail "bin/rung is not executable"
+    for link in librung.so librung.so.0; do
+        [ -L "$prefix/lib/$link" ] || fail "$link is no symbolic link"
+    done
+    readelf -d "$prefix/lib/librung.so" | grep -q 'SONAME.*\[librung\.so\.0\]' || fail "wrong soname"
+    ! grep -q @ "$prefix/lib/pkgconfig/rung.pc" || fail "rung.pc has a placeholder left"
+}
+
+# Nothing but rung_* is visible from outside.
+check_symbols() {
+    foreign=$(nm -D --defined-only "$prefix/lib/librung.so" | awk '$2 != "A" && $3 !~ /^rung_/ { print $3 }')
+    [ -z "$foreign" ] || fail "librung.so exports $foreign"
+}
+
+write_program() {
+    cat >"$scratch/program.c" <<'END'
+#include <rung/rung.h>
+
+int main(void)
+{
+    rung_fmt fmt;
+    rung_error err = {""};
+    if (rung_fmt_parse(&fmt, "f16", &err) != RUNG_OK || fmt.bits != 16) return puts(err.text), 1;
+    if (rung_num_add(&fmt, 2048, 1) != 2048) return puts("f16 has 11 significant bits"), 1;
+    if (!rung_task_get("eva")) return puts("no task eva"), 1;
+    return puts("works") < 0;
+}
+END
+}
+
+# Compiles with the words that pkg-config gives and runs the result.
+check_program() { # name pkg-config-option
+    export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+    pkg-config --modversion rung >/dev/null || fail "pkg-config does not know rung"
+    # shellcheck disable=SC2046,SC2086 # words on purpose
+    $CC -std=c17 -Wall -Wextra -Werror -o "$scratch/$1" "$scratch/program.c" $(pkg-config --cflags --libs $2 rung) ||
+        fail "a program does not link ($1)"
+    [ "$(LD_LIBRARY_PATH="$prefix/lib" "$scratch/$1")" = works ] || fail "a program does not run ($1)"
+}
+
+run_make install
+check_files
+check_symbols
+write_program
+check_program shared ""
+readelf -d "$scratch/shared" | grep -q 'NEEDED.*\[librung\.so\.0\]' || fail "the shared program does not use librung.so.0"
+rm "$prefix/lib/librung.so" # now -lrung can only mean librung.a
+check_program static --static
+! readelf -d "$scratch/static" | grep -q librung || fail "the static program needs librung.so"
+"$prefix/bin/rung" --version >/dev/null || fail "the installed command does not run"
+
+run_make install
+run_make uninstall
+left=$(find "$prefix" ! -type d)
+[ -z "$left" ] || fail "make uninstall left $left"
+[ ! -e "$prefix/include/rung" ] || fail "make uninstall left include/rung"
+echo "install: installed, used from C (shared, static), and uninstalled without a trace"
