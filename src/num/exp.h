@@ -74,4 +74,120 @@ ALWAYS_INLINE double exp_quick(double any)
     return series * exp_power(shifted);
 }
 
+/* ---- exp to 2^-75, for f64
+ * ------------------------------------------------------------------------------------------- */
+
+/* hi + lo, |lo| <= half an ulp of hi. */
+typedef struct pair {
+    double hi, lo;
+} pair;
+
+/* Exact when |a| >= |b|. */
+ALWAYS_INLINE pair fast_two_sum(double a, double b)
+{
+    const double sum = a + b;
+    return (pair){sum, b - (sum - a)};
+}
+
+/* The upper 26 bits of a (Veltkamp). */
+ALWAYS_INLINE double upper_half(double a)
+{
+    const double shifted = a * 0x1.0000002p27;
+    const double rest = shifted - a;
+    return shifted - rest;
+}
+
+/* a * b exactly (Dekker without fused multiply-add). */
+ALWAYS_INLINE pair two_product(double a, double b)
+{
+    const double product = a * b;
+#ifdef __FMA__
+    return (pair){product, __builtin_fma(a, b, -product)};
+#else
+    const double a_hi = upper_half(a), b_hi = upper_half(b);
+    const double a_lo = a - a_hi, b_lo = b - b_hi;
+    return (pair){product, ((a_hi * b_hi - product) + a_hi * b_lo + a_lo * b_hi) + a_lo * b_lo};
+#endif
+}
+
+/* Relative error below 2^-101: the products of a half with the other whole round at 2^-105 each, lo * lo is
+ * dropped. */
+ALWAYS_INLINE pair pair_mul(pair a, pair b)
+{
+    const pair product = two_product(a.hi, b.hi);
+    return fast_two_sum(product.hi, product.lo + (a.hi * b.lo + a.lo * b.hi));
+}
+
+/* c + b for |c| >= |b.hi|. */
+ALWAYS_INLINE pair pair_add_to(double c, pair b)
+{
+    const pair sum = fast_two_sum(c, b.hi);
+    return fast_two_sum(sum.hi, sum.lo + b.lo);
+}
+
+/* ln 2 = EXP_LN2_TOP + EXP_LN2_MID + EXP_LN2_END up to 2^-119; k times the first two, of at most 32 bits, is
+ * exact. */
+#define EXP_LN2_MID 0x1.a39ef356p-33
+#define EXP_LN2_END 0x1.93c7673007e5fp-65
+#define EXP_SIXTH   ((pair){0x1.5555555555555p-3, 0x1.5555555555555p-57})
+
+/* e^(r/256) - 1 = t + t^2/2 + t^3/6 in pairs, and from t^4/24 to t^7/5040 in double: t < 2^-9.5, so the last
+ * omitted term is below 2^-91 and the double part rounds below 2^-94. */
+ALWAYS_INLINE pair exp_series(pair t)
+{
+    const double tail = 1.0 / 24 + t.hi * (1.0 / 120 + t.hi * (1.0 / 720 + t.hi * (1.0 / 5040)));
+    const double square = t.hi * t.hi;
+    pair sum = pair_mul(EXP_SIXTH, t);
+    sum = pair_mul(pair_add_to(0.5, sum), t);
+    sum = pair_mul(pair_add_to(1.0, sum), t);
+    sum.lo += tail * (square * square);
+    return fast_two_sum(sum.hi, sum.lo);
+}
+
+/* e^x 2^-k for |x| <= EXP_RANGE, with 2^k in *power; relative error below 2^-80: each of eight squarings
+ * doubles the error 2^-91 of the series and adds 2^-101. EXP_DOUBLE_ERROR leaves a factor of 32. */
+ALWAYS_INLINE pair exp_double(double *power, double x)
+{
+    const double shifted = x * EXP_LOG2_E + EXP_SHIFT;
+    const double k = shifted - EXP_SHIFT;
+    const double first = x - k * EXP_LN2_TOP, second = k * EXP_LN2_MID;
+    const double hi = first - second;
+    const double back = first - hi;
+    /* Knuth's two-sum: `first` may be smaller than `second` when x is close to a multiple of ln 2. */
+    const double lo = (first - (hi + back)) + (back - second);
+    const pair t = fast_two_sum(hi * 0x1p-8, (lo - k * EXP_LN2_END) * 0x1p-8);
+    pair result = pair_add_to(1.0, exp_series(t));
+    for (int i = 0; i < 8; i++) result = pair_mul(result, result);
+    *power = exp_power(shifted);
+    return result;
+}
+
+/* ---- the Ziv test
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* Both bounds of exp(x), rounded to the format; it is decided when low == high. */
+typedef struct exp_bounds {
+    double low, high;
+} exp_bounds;
+
+ALWAYS_INLINE exp_bounds exp_try(const rung_fmt *fmt, route way, double x)
+{
+    exp_bounds out;
+    if (way == ROUTE_F64) {
+        double power;
+        const pair value = exp_double(&power, exp_clamp(x));
+        const double margin = value.hi * EXP_DOUBLE_ERROR;
+        out.low = (value.hi + (value.lo - margin)) * power;
+        out.high = (value.hi + (value.lo + margin)) * power;
+    } else {
+        const double value = exp_quick(x), margin = value * EXP_QUICK_ERROR;
+        out.low = op_round(fmt, way, value - margin);
+        out.high = op_round(fmt, way, value + margin);
+    }
+    /* Eleven exponent bits reach beyond the clamp. */
+    const bool clamped = (way == ROUTE_F64 || way == ROUTE_WIDE) && !(fabs(x) <= EXP_RANGE);
+    out.high = clamped ? NAN : out.high;
+    return out;
+}
+
 #endif

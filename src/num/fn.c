@@ -49,7 +49,8 @@ static double num_sqrt(const rung_fmt *fmt, double x)
  * poles too. */
 static bool special_value(double *out, rung_fn fn, double x)
 {
-    if (x != 0 && !isinf(x) && fn != RUNG_FN_LOG) return false;
+    const bool beyond = fn == RUNG_FN_EXP && fabs(x) > 800; /* e^800 > 2^1154, outside every format */
+    if (x != 0 && !isinf(x) && !beyond && fn != RUNG_FN_LOG) return false;
     const bool positive = x > 0;
     switch (fn) {
     case RUNG_FN_EXP:
@@ -132,8 +133,18 @@ static bool in_quick_range(const rung_fmt *fmt, double value)
     return fmt->exponent_bits < 11 || (fabs(value) > 0x1p-960 && fabs(value) < 0x1p960);
 }
 
-static bool decide(double *out, const rung_fmt *fmt, estimate r)
+static bool decide_exp(double *out, const rung_fmt *fmt, double x)
 {
+    const exp_bounds bounds = exp_try(fmt, route_of(fmt), x);
+    *out = bounds.low;
+    return bounds.low == bounds.high;
+}
+
+static bool decide(double *out, const rung_fmt *fmt, rung_fn fn, double x)
+{
+    if (fn == RUNG_FN_EXP) return decide_exp(out, fmt, x);
+    if (fmt->is_f64) return false; /* no approximation here is good enough */
+    const estimate r = quick(fn, x);
     if (!in_quick_range(fmt, r.value)) return false;
     const double margin = r.value * r.error;
     *out = rung_num_round(fmt, r.value - margin);
@@ -146,6 +157,6 @@ double rung_num_fn(const rung_fmt *fmt, rung_fn fn, double x)
     if (fn == RUNG_FN_SQRT) return num_sqrt(fmt, x);
     double out;
     if (special_value(&out, fn, x)) return rung_num_round(fmt, out);
-    if (!fmt->is_f64 && decide(&out, fmt, quick(fn, x))) return out;
+    if (decide(&out, fmt, fn, x)) return out;
     return rung_slow_fn(fmt, fn, x);
 }

@@ -14,9 +14,9 @@
 
 enum { MAX_EXPONENT_BITS = 11, MAX_MANTISSA_BITS = 25, MAX_FIXED_BITS = 52 };
 
-#define POSSIBLE                                                                                             \
-    "use f64, f32, bf16, f16, eXmY (2 <= X <= 11 exponent bits, 1 <= Y <= 25 mantissa bits, such as e8m3) "  \
-    "or qI.F "                                                                                               \
+#define POSSIBLE                                                                                                       \
+    "use f64, f32, bf16, f16, eXmY (2 <= X <= 11 exponent bits, 1 <= Y <= 25 mantissa bits, such as e8m3) "            \
+    "or qI.F "                                                                                                         \
     "(I integer and F fraction bits, 1 <= I+F <= 52, such as q3.12)"
 
 /* A decimal number without leading zeros and below 100; moves *text past it. */
@@ -84,8 +84,7 @@ static const struct {
 static void name_float(rung_fmt *fmt, const char *name)
 {
     for (size_t i = 0; i < RUNG_COUNT(KNOWN); i++) {
-        if (KNOWN[i].exponent_bits != fmt->exponent_bits || KNOWN[i].mantissa_bits != fmt->mantissa_bits)
-            continue;
+        if (KNOWN[i].exponent_bits != fmt->exponent_bits || KNOWN[i].mantissa_bits != fmt->mantissa_bits) continue;
         snprintf(fmt->name, sizeof fmt->name, "%s", KNOWN[i].name);
         return;
     }
@@ -102,8 +101,7 @@ rung_status rung_fmt_parse(rung_fmt *fmt, const char *name, rung_error *err)
     }
     int a, b;
     if (read_pair(&a, &b, name, 'e', 'm')) {
-        if (a == 11 && b == 52)
-            return rung_fail(err, RUNG_USAGE, "number format 'e11m52' is called f64 here");
+        if (a == 11 && b == 52) return rung_fail(err, RUNG_USAGE, "number format 'e11m52' is called f64 here");
         if (a < 2 || a > MAX_EXPONENT_BITS || b < 1 || b > MAX_MANTISSA_BITS)
             return rung_fail(err, RUNG_USAGE, "number format '%s' is out of range; " POSSIBLE, name);
         set_float(fmt, a, b);

@@ -42,7 +42,7 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 #define SIGN_BIT      (UINT64_C(1) << 63)
-#define EXPONENT_MASK (UINT64_C(0x7ff) << 52)
+#define EXPONENT_MASK (UINT64_C(0x7ff) << 52) /* also the bits of infinity */
 
 ALWAYS_INLINE uint64_t bits_of(double x)
 {
@@ -83,36 +83,31 @@ double rung_fixed_sqrt(const rung_fmt *fmt, double x); /* of any fixed-point for
  * ------------------------------------------------------------------------------------------------ */
 
 /* Adding 1.5 * 2^52 units to x rounds it to a multiple of the unit, ties to even, because the sum lies where
- * doubles are one unit apart and 1.5 * 2^52 is even. The unit is that of the binade of x, or of the least
- * normal number, which covers the subnormals. The sign of a result that became zero is put back. x * inf is
- * the infinity with the sign of x, and a NaN for a NaN; it is computed always, so that the compiler need not
- * branch. */
+ * doubles are one unit apart and 1.5 * 2^52 is even. The unit is that of the binade of x, or of the least normal
+ * number, which covers the subnormals. The sign of a result that became zero is put back. A NaN is not beyond the
+ * overflow and stays what it is. */
 ALWAYS_INLINE double float_round(const rung_fmt *fmt, double x)
 {
     double binade = double_of(bits_of(x) & EXPONENT_MASK);
     binade = binade > fmt->least_normal ? binade : fmt->least_normal;
     const double magic = binade * fmt->unit_magic;
     const double sum = x + magic;
-    const double kept = double_of(bits_of(sum - magic) | (bits_of(x) & SIGN_BIT));
-    const double beyond = x * INFINITY;
-    return fabs(x) < fmt->overflow ? kept : beyond;
+    const uint64_t sign = bits_of(x) & SIGN_BIT, kept = bits_of(sum - magic) | sign;
+    return double_of(fabs(x) >= fmt->overflow ? EXPONENT_MASK | sign : kept);
 }
 
 /* The same where 2^e * unit_magic may overflow: half a unit less one bit, plus the last kept bit, is added to
- * the integer that a double is, and the rest is cut off. `scale` says where the subnormals begin for a scaled
- * x. */
+ * the integer that a double is, and the rest is cut off. `scale` says where the subnormals begin for a scaled x.
+ * A NaN takes the way of the subnormals, where it survives with any payload. */
 ALWAYS_INLINE double wide_round_scaled(const rung_fmt *fmt, double x, double scale)
 {
     const double size = fabs(x), magic = fmt->grid_magic * scale;
-    const uint64_t bits = bits_of(size);
-    const double normal =
-        double_of((bits + fmt->round_half + ((bits >> fmt->round_drop) & 1)) & fmt->round_keep);
+    const uint64_t bits = bits_of(size), half = fmt->round_half + ((bits >> fmt->round_drop) & 1);
+    const double normal = double_of((bits + half) & fmt->round_keep);
     const double sum = size + magic;
-    const double grid = sum - magic;
-    const double rounded = size < fmt->least_normal * scale ? grid : normal;
-    const double kept = double_of(bits_of(rounded) | (bits_of(x) & SIGN_BIT));
-    const double beyond = x * INFINITY;
-    return size < fmt->overflow ? kept : beyond;
+    const double rounded = size >= fmt->least_normal * scale ? normal : sum - magic;
+    const uint64_t sign = bits_of(x) & SIGN_BIT, kept = bits_of(rounded) | sign;
+    return double_of(size >= fmt->overflow ? EXPONENT_MASK | sign : kept);
 }
 
 /* Clamping first is right: the bounds are on the grid and rounding is monotone. A NaN passes both

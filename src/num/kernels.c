@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * num: picks the vector kernels of an instruction set. A missing set is slow, never absent.
+ */
+#include "vec.h"
+
+const rung_num_kernels *rung_num_kernels_of(rung_isa isa)
+{
+#if defined(__x86_64__)
+    if (isa == RUNG_ISA_AVX512) return &rung_num_kernels_avx512;
+    if (isa == RUNG_ISA_AVX2) return &rung_num_kernels_avx2;
+#endif
+    (void)isa;
+    return &rung_num_kernels_ref;
+}
+
+const rung_num_kernels *rung_num_kernels_get(void)
+{
+    return rung_num_kernels_of(rung_cpu_isa());
+}

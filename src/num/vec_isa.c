@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * num: the operations over many lanes. Compiled once per instruction set; nothing here is written for one,
+ * the compiler turns the branch-free operations of ops.h and exp.h into vectors. Every lane is what the
+ * scalar functions give, bit for bit: the arithmetic is the same text, and exp is decided by a Ziv test,
+ * which has one answer.
+ */
+#if defined(__GNUC__) && !defined(__clang__)
+/* Nobody traps floating-point exceptions here. While the compiler thinks that someone may, it keeps a division or sum
+ * inside the branch that needs it, and such a loop is not vectorised. Changes no result. */
+#pragma GCC optimize("no-trapping-math")
+#endif
+
+#include "exp.h"
+#include "vec.h"
+
+#define JOIN_(a, b)     a##b
+#define JOIN(a, b)      JOIN_(a, b)
+#define TEXT_(a)        #a
+#define TEXT(a)         TEXT_(a)
+#define WITH_SUFFIX(id) JOIN(id, RUNG_ISA_SUFFIX)
+
+/* An output may be an input, lane by lane: no iteration reads what another one writes. */
+#if defined(__clang__)
+#define LANES _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define LANES _Pragma("GCC ivdep")
+#endif
+
+/* Calls loop(format, route, ...) with the route as a constant. The copy is local, so that stores to the
+ * output cannot change its fields and they stay in registers; the slow route, whose functions take its
+ * address, has the original. */
+#define BY_ROUTE(fmt, loop, ...)                                                                                       \
+    do {                                                                                                               \
+        const rung_fmt local = *(fmt);                                                                                 \
+        switch (route_of(fmt)) {                                                                                       \
+        case ROUTE_F64:                                                                                                \
+            loop(&local, ROUTE_F64, __VA_ARGS__);                                                                      \
+            break;                                                                                                     \
+        case ROUTE_FLOAT:                                                                                              \
+            loop(&local, ROUTE_FLOAT, __VA_ARGS__);                                                                    \
+            break;                                                                                                     \
+        case ROUTE_WIDE:                                                                                               \
+            loop(&local, ROUTE_WIDE, __VA_ARGS__);                                                                     \
+            break;                                                                                                     \
+        case ROUTE_FIXED:                                                                                              \
+            loop(&local, ROUTE_FIXED, __VA_ARGS__);                                                                    \
+            break;                                                                                                     \
+        case ROUTE_LONG:                                                                                               \
+            loop((fmt), ROUTE_LONG, __VA_ARGS__);                                                                      \
+            break;                                                                                                     \
+        }                                                                                                              \
+    } while (0)
+
+/* ---- arithmetic
+ * ---------------------------------------------------------------------------------------------------- */
+
+ALWAYS_INLINE void round_loop(const rung_fmt *f, route way, double *out, const double *x, size_t n)
+{
+    LANES
+    for (size_t i = 0; i < n; i++) out[i] = op_round(f, way, x[i]);
+}
+
+static void vec_round(const rung_fmt *fmt, double *out, const double *x, size_t n)
+{
+    BY_ROUTE(fmt, round_loop, out, x, n);
+}
+
+ALWAYS_INLINE void add_loop(const rung_fmt *f, route way, double *out, const double *a, const double *b, size_t n)
+{
+    LANES
+    for (size_t i = 0; i < n; i++) out[i] = op_add(f, way, a[i], b[i]);
+}
+
+static void vec_add(const rung_fmt *fmt, double *out, const double *a, const double *b, size_t n)
+{
+    BY_ROUTE(fmt, add_loop, out, a, b, n);
+}
+
+ALWAYS_INLINE void sub_loop(const rung_fmt *f, route way, double *out, const double *a, const double *b, size_t n)
+{
+    LANES
+    for (size_t i = 0; i < n; i++) out[i] = op_sub(f, way, a[i], b[i]);
+}
+
+static void vec_sub(const rung_fmt *fmt, double *out, const double *a, const double *b, size_t n)
+{
+    BY_ROUTE(fmt, sub_loop, out, a, b, n);
+}
+
+ALWAYS_INLINE void mul_loop(const rung_fmt *f, route way, double *out, const double *a, const double *b, size_t n)
+{
+    LANES
+    for (size_t i = 0; i < n; i++) out[i] = op_mul(f, way, a[i], b[i]);
+}
+
+static void vec_mul(const rung_fmt *fmt, double *out, const double *a, const double *b, size_t n)
+{
+    BY_ROUTE(fmt, mul_loop, out, a, b, n);
+}
+
+ALWAYS_INLINE void div_loop(const rung_fmt *f, route way, double *out, const double *a, const double *b, size_t n)
+{
+    LANES
+    for (size_t i = 0; i < n; i++) out[i] = op_div(f, way, a[i], b[i]);
+}
+
+static void vec_div(const rung_fmt *fmt, double *out, const double *a, const double *b, size_t n)
+{
+    BY_ROUTE(fmt, div_loop, out, a, b, n);
+}
+
+ALWAYS_INLINE void scale_loop(const rung_fmt *f, route way, double *out, const double *a, double s, size_t n)
+{
+    LANES
+    for (size_t i = 0; i < n; i++) out[i] = op_mul(f, way, a[i], s);
+}
+
+static void vec_scale(const rung_fmt *fmt, double *out, const double *a, double s, size_t n)
+{
+    BY_ROUTE(fmt, scale_loop, out, a, s, n);
+}
+
+ALWAYS_INLINE void mul_add_loop(const rung_fmt *f, route way, double *acc, const double *a, const double *b, size_t n)
+{
+    LANES
+    for (size_t i = 0; i < n; i++) acc[i] = op_add(f, way, acc[i], op_mul(f, way, a[i], b[i]));
+}
+
+static void vec_mul_add(const rung_fmt *fmt, double *acc, const double *a, const double *b, size_t n)
+{
+    BY_ROUTE(fmt, mul_add_loop, acc, a, b, n);
+}
+
+ALWAYS_INLINE void scale_add_loop(const rung_fmt *f, route way, double *acc, const double *a, double s, size_t n)
+{
+    LANES
+    for (size_t i = 0; i < n; i++) acc[i] = op_add(f, way, acc[i], op_mul(f, way, a[i], s));
+}
+
+static void vec_scale_add(const rung_fmt *fmt, double *acc, const double *a, double s, size_t n)
+{
+    BY_ROUTE(fmt, scale_add_loop, acc, a, s, n);
+}
+
+ALWAYS_INLINE void fade_add_loop(const rung_fmt *f, route way, double *num, const double *a, const double *e, double v,
+                                 size_t n)
+{
+    LANES
+    for (size_t i = 0; i < n; i++) num[i] = op_add(f, way, op_mul(f, way, num[i], a[i]), op_mul(f, way, e[i], v));
+}
+
+static void vec_fade_add(const rung_fmt *fmt, double *num, const double *a, const double *e, double v, size_t n)
+{
+    BY_ROUTE(fmt, fade_add_loop, num, a, e, v, n);
+}
+
+/* ---- exp and the other functions
+ * -------------------------------------------------------------------------------------- */
+
+enum { BLOCK = 64 }; /* lanes between two looks at the Ziv test; their bounds stay in the first cache */
+
+/* Lanes whose bounds differ are computed again by the scalar function; rare, and NaNs. */
+static void repair_exp(const rung_fmt *fmt, double *low, const double *high, const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(low[i] == high[i])) low[i] = rung_num_fn(fmt, RUNG_FN_EXP, x[i]);
+}
+
+/* out and x must not overlap; n <= BLOCK. */
+ALWAYS_INLINE void exp_block(const rung_fmt *f, route way, const rung_fmt *fmt, double *out, const double *x, size_t n)
+{
+    double high[BLOCK];
+    uint64_t undecided = 0;
+    LANES
+    for (size_t i = 0; i < n; i++) {
+        const exp_bounds bounds = exp_try(f, way, x[i]);
+        out[i] = bounds.low;
+        high[i] = bounds.high;
+        undecided |= bounds.low == bounds.high ? 0 : UINT64_C(1);
+    }
+    if (undecided) repair_exp(fmt, out, high, x, n);
+}
+
+ALWAYS_INLINE void exp_loop(const rung_fmt *f, route way, const rung_fmt *fmt, double *out, const double *x, size_t n)
+{
+    for (size_t start = 0; start < n; start += BLOCK) {
+        const size_t count = n - start < BLOCK ? n - start : BLOCK;
+        double argument[BLOCK];
+        memcpy(argument, x + start, count * sizeof *x); /* out may be x */
+        exp_block(f, way, fmt, out + start, argument, count);
+    }
+}
+
+ALWAYS_INLINE void sqrt_loop(const rung_fmt *f, route way, double *out, const double *x, size_t n)
+{
+    LANES
+    for (size_t i = 0; i < n; i++) out[i] = op_round(f, way, sqrt(x[i]));
+}
+
+static void vec_fn(const rung_fmt *fmt, rung_fn fn, double *out, const double *x, size_t n)
+{
+    if (fn == RUNG_FN_EXP) {
+        BY_ROUTE(fmt, exp_loop, fmt, out, x, n);
+    } else if (fn == RUNG_FN_SQRT && fmt->kind == RUNG_FMT_FLOAT && fmt->mantissa_bits != 25) {
+        BY_ROUTE(fmt, sqrt_loop, out, x, n);
+    } else {
+        for (size_t i = 0; i < n; i++) out[i] = rung_num_fn(fmt, fn, x[i]);
+    }
+}
+
+/* One of the two exponents is always m' - m' = 0, so one exp per lane is enough: the other factor is r(1), or
+ * a NaN when m' - m' is (an infinite maximum has no softmax). */
+ALWAYS_INLINE void softmax_loop(const rung_fmt *f, route way, const rung_fmt *fmt, double *m, double *den, double *a,
+                                double *e, const double *s, size_t n)
+{
+    const double one = op_round(f, way, 1.0);
+    for (size_t start = 0; start < n; start += BLOCK) {
+        const size_t count = n - start < BLOCK ? n - start : BLOCK;
+        double gap[BLOCK], faded[BLOCK];
+        LANES
+        for (size_t i = 0; i < count; i++) {
+            const double old = m[start + i], score = s[start + i];
+            gap[i] = op_sub(f, way, score > old ? old : score, score > old ? score : old);
+        }
+        exp_block(f, way, fmt, faded, gap, count);
+        LANES
+        for (size_t i = 0; i < count; i++) {
+            const double old = m[start + i], score = s[start + i];
+            const double top = score > old ? score : old;
+            const double whole = one + (top - top);
+            const double keep = score > old ? faded[i] : whole, enter = score > old ? whole : faded[i];
+            den[start + i] = op_add(f, way, op_mul(f, way, den[start + i], keep), enter);
+            a[start + i] = keep;
+            e[start + i] = enter;
+            m[start + i] = top;
+        }
+    }
+}
+
+static void vec_softmax_step(const rung_fmt *fmt, double *m, double *den, double *a, double *e, const double *s,
+                             size_t n)
+{
+    BY_ROUTE(fmt, softmax_loop, fmt, m, den, a, e, s, n);
+}
+
+const rung_num_kernels WITH_SUFFIX(rung_num_kernels) = {
+    .name = &TEXT(RUNG_ISA_SUFFIX)[1], /* without the underscore */
+    .round = vec_round,
+    .add = vec_add,
+    .sub = vec_sub,
+    .mul = vec_mul,
+    .div = vec_div,
+    .scale = vec_scale,
+    .mul_add = vec_mul_add,
+    .scale_add = vec_scale_add,
+    .fn = vec_fn,
+    .softmax_step = vec_softmax_step,
+    .fade_add = vec_fade_add,
+};
