@@ -63,13 +63,15 @@ END
 }
 
 # Compiles with the words that pkg-config gives and runs the result.
-check_program() { # name pkg-config-option
+check_program() { # name pkg-config-option [linker words...]
+    name=$1 option=$2
+    shift 2
     export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
     pkg-config --modversion rung >/dev/null || fail "pkg-config does not know rung"
     # shellcheck disable=SC2046,SC2086 # words on purpose
-    $CC -std=c17 -Wall -Wextra -Werror -o "$scratch/$1" "$scratch/program.c" $(pkg-config --cflags --libs $2 rung) ||
-        fail "a program does not link ($1)"
-    [ "$(LD_LIBRARY_PATH="$prefix/lib" "$scratch/$1")" = works ] || fail "a program does not run ($1)"
+    $CC -std=c17 -Wall -Wextra -Werror -o "$scratch/$name" "$scratch/program.c" "$@" \
+        $(pkg-config --cflags --libs $option rung) || fail "a program does not link ($name)"
+    [ "$(LD_LIBRARY_PATH="$prefix/lib" "$scratch/$name")" = works ] || fail "a program does not run ($name)"
 }
 
 run_make install
@@ -78,8 +80,8 @@ check_symbols
 write_program
 check_program shared ""
 readelf -d "$scratch/shared" | grep -q 'NEEDED.*\[librung\.so\.0\]' || fail "the shared program does not use librung.so.0"
-rm "$prefix/lib/librung.so" # now -lrung can only mean librung.a
-check_program static --static
+rm "$prefix/lib/librung.so" # now -lrung can only mean librung.a; all of it, so that no library is forgotten in rung.pc
+check_program static --static -Wl,--whole-archive "$prefix/lib/librung.a" -Wl,--no-whole-archive
 ! readelf -d "$scratch/static" | grep -q librung || fail "the static program needs librung.so"
 "$prefix/bin/rung" --version >/dev/null || fail "the installed command does not run"
 
