@@ -51,7 +51,7 @@ rung_status rung_task_expect_token(uint32_t *value, const rung_instance *instanc
 double rung_task_majority_of_table(size_t entries, size_t values);
 
 /* The level of a task whose answers have no closed form: the best score of the leak probe's predictors, with
- * a fixed seed that no caller uses, on 2^20 tokens but at least 64 and at most 4096 instances. The derived
+ * a fixed seed that no caller uses, on 2^21 tokens but at least 64 and at most 4096 instances. The derived
  * fields other than majority must be filled. */
 rung_status rung_task_majority_by_probe(rung_task_conf *conf, rung_error *err);
 

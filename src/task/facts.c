@@ -24,17 +24,20 @@ typedef struct scrambler {
 /* The factors are the golden section of the size, moved to the next number that shares no divisor with
  * 70 = 2 * 5 * 7: multiples of the golden section are spread evenly, so neighbours differ in every syllable.
  */
-static scrambler scrambler_for(size_t universe)
+static scrambler scrambler_for(rung_name_kind kind, size_t universe)
 {
     static const scrambler known[] = {
         {2, 4900, 3029, 1731},
         {3, 343000, 211987, 121213},
         {4, 24010000, 14838997, 8484901},
     };
-    for (size_t i = 0; i < RUNG_COUNT(known); i++)
-        if (universe <= known[i].size) return known[i];
-    assert(!"universe of names is larger than any vocabulary");
-    return known[RUNG_COUNT(known) - 1];
+    size_t i = 0;
+    while (i + 1 < RUNG_COUNT(known) && universe > known[i].size) i++;
+    assert(universe <= known[i].size);
+    scrambler s = known[i];
+    if (kind == RUNG_NAME_PLACE)
+        s.shift /= 3; /* a person and a place of the same id do not share their stem */
+    return s;
 }
 
 /* a^-1 mod m by the extended Euclidean algorithm; gcd(a, m) = 1. */
@@ -51,7 +54,7 @@ static size_t inverse_mod(size_t a, size_t m)
 void rung_name_write(rung_buf *out, rung_name_kind kind, size_t id, size_t universe)
 {
     assert(id < universe);
-    scrambler s = scrambler_for(universe);
+    scrambler s = scrambler_for(kind, universe);
     uint64_t code = ((uint64_t)id * s.factor + s.shift) % s.size;
     char name[9] = {0};
     for (size_t i = 0; i < s.syllables; i++, code /= SYLLABLES) {
@@ -97,7 +100,7 @@ static size_t letter_index(const char *set, char c)
 size_t rung_scan_name(rung_scan *scan, rung_name_kind kind, size_t universe)
 {
     if (scan->status != RUNG_OK) return 0;
-    scrambler s = scrambler_for(universe);
+    scrambler s = scrambler_for(kind, universe);
     uint64_t code = 0, weight = 1;
     for (size_t i = 0; i < s.syllables; i++, weight *= SYLLABLES) {
         char first = scan->at[2 * i];

@@ -184,7 +184,7 @@ rung_status rung_task_leak(rung_leak *leak, const rung_task_conf *conf, uint64_t
 
 rung_status rung_task_majority_by_probe(rung_task_conf *conf, rung_error *err)
 {
-    size_t count = ((size_t)1 << 20) / conf->tokens;
+    size_t count = ((size_t)1 << 21) / conf->tokens;
     if (count < 64) count = 64;
     if (count > 4096) count = 4096;
     rung_leak leak;
