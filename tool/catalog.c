@@ -14,8 +14,7 @@
 
 #define LABEL_COLUMNS 12
 
-/* ---- mechanisms
- * --------------------------------------------------------------------------------------------------- */
+/* ---- mechanisms -------------------------------------------------------------------------------------------------- */
 
 static rung_item mech_item(size_t index)
 {
@@ -83,9 +82,7 @@ static void mech_detail_json(rung_jout *out, size_t index)
     rung_jout_end(out);
 }
 
-/* ---- tasks
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
 static rung_item task_item(size_t index)
 {
@@ -104,8 +101,7 @@ static void task_detail(rung_buf *out, size_t index)
         snprintf(text, sizeof text, "%zu vectors of dimension %zu", conf.tokens, conf.d_in);
     rung_two_columns(out, "prompt", text, LABEL_COLUMNS);
     if (conf.answers)
-        snprintf(text, sizeof text, "one of %zu; a guess is right with probability %.4g", conf.answers,
-                 conf.chance);
+        snprintf(text, sizeof text, "one of %zu; a guess is right with probability %.4g", conf.answers, conf.chance);
     else
         snprintf(text, sizeof text, "a vector of dimension %zu", conf.d_out);
     rung_two_columns(out, "answer", text, LABEL_COLUMNS);
@@ -128,8 +124,7 @@ static void task_detail_json(rung_jout *out, size_t index)
     rung_jout_bool(out, "facts", rung_task_at(index)->facts_write != NULL);
 }
 
-/* ---- the table
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 static size_t count_none(void)
 {
@@ -175,8 +170,7 @@ const char *rung_catalog_nearest(const rung_catalog *catalog, const char *name)
     return rung_options_guess(name, names, count);
 }
 
-/* ---- parameters
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
 
 static void param_help(rung_buf *out, const rung_param *param)
 {
@@ -185,8 +179,8 @@ static void param_help(rung_buf *out, const rung_param *param)
         rung_buf_puts(out, ": ");
         for (size_t i = 0; param->words[i]; i++) rung_buf_printf(out, "%s%s", i ? ", " : "", param->words[i]);
     } else {
-        rung_buf_printf(out, " (%s%lld to %lld)", param->kind == RUNG_PARAM_LIST ? "each " : "",
-                        (long long)param->low, (long long)param->high);
+        rung_buf_printf(out, " (%s%lld to %lld)", param->kind == RUNG_PARAM_LIST ? "each " : "", (long long)param->low,
+                        (long long)param->high);
     }
 }
 
@@ -239,9 +233,7 @@ static void param_json(rung_jout *out, const rung_param *param)
     rung_jout_end(out);
 }
 
-/* ---- one item
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- one item ---------------------------------------------------------------------------------------------------- */
 
 void rung_catalog_print(rung_buf *out, const rung_catalog *catalog, size_t index)
 {

@@ -13,8 +13,7 @@
 
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 
-/* ---- what the three share
- * ----------------------------------------------------------------------------------------- */
+/* ---- what the three share ---------------------------------------------------------------------------------------- */
 
 /* "a b c" from a list of choices or a registry; nothing when there is neither. */
 static void candidates(rung_buf *out, const char *const *choices, rung_names *names)
@@ -45,9 +44,7 @@ static void task_keys(rung_buf *out, const rung_task *task)
         rung_buf_printf(out, "%s%s=", param == task->params ? "" : " ", param->name);
 }
 
-/* ---- bash
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- bash -------------------------------------------------------------------------------------------------------- */
 
 static void bash_value(rung_buf *out, const rung_command *command, const rung_option *row)
 {
@@ -80,8 +77,8 @@ static void bash_command(rung_buf *out, const rung_command *command)
     rung_buf_printf(out, "    %s) options='", command->name);
     bash_options(out, command->options);
     bash_options(out, rung_options_common);
-    rung_buf_printf(out, "' names='%s' files=%d words=%d ;;\n", names.len ? names.text : "",
-                    takes_files(command), command->words != NULL);
+    rung_buf_printf(out, "' names='%s' files=%d words=%d ;;\n", names.len ? names.text : "", takes_files(command),
+                    command->words != NULL);
     rung_buf_clear(&names);
 }
 
@@ -103,12 +100,10 @@ static void write_bash(rung_buf *out)
                        "    if ((COMP_CWORD == 1)); then\n"
                        "        mapfile -t COMPREPLY < <(compgen -W '");
     candidates(out, NULL, rung_command_name_at);
-    rung_buf_puts(out,
-                  " --help --version' -- \"$cur\")\n        return\n    fi\n    case $command:$prev in\n");
+    rung_buf_puts(out, " --help --version' -- \"$cur\")\n        return\n    fi\n    case $command:$prev in\n");
     for (size_t i = 0; i < rung_command_count(); i++) {
         const rung_command *command = rung_command_at(i);
-        for (const rung_option *row = command->options; row && row->name; row++)
-            bash_value(out, command, row);
+        for (const rung_option *row = command->options; row && row->name; row++) bash_value(out, command, row);
     }
     rung_buf_puts(out, "    *:--seed) return ;;\n    esac\n    case $command in\n");
     for (size_t i = 0; i < rung_command_count(); i++) bash_command(out, rung_command_at(i));
@@ -124,9 +119,7 @@ static void write_bash(rung_buf *out)
                        "}\ncomplete -F _rung rung\n");
 }
 
-/* ---- zsh
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- zsh --------------------------------------------------------------------------------------------------------- */
 
 /* Inside single quotes and the brackets of _arguments. */
 static void zsh_text(rung_buf *out, const char *text)
@@ -159,8 +152,8 @@ static void zsh_options(rung_buf *out, const rung_option *table)
     for (; table && table->name; table++) {
         const char *equals = table->kind == RUNG_OPTION_FLAG ? "" : "=";
         if (table->letter)
-            rung_buf_printf(out, "            '(-%c --%s)'{-%c%s,--%s%s}'[", table->letter, table->name,
-                            table->letter, *equals ? "+" : "", table->name, equals);
+            rung_buf_printf(out, "            '(-%c --%s)'{-%c%s,--%s%s}'[", table->letter, table->name, table->letter,
+                            *equals ? "+" : "", table->name, equals);
         else
             rung_buf_printf(out, "            '--%s%s[", table->name, equals);
         zsh_text(out, table->help);
@@ -175,8 +168,8 @@ static void zsh_command(rung_buf *out, const rung_command *command)
     rung_buf names;
     rung_buf_init(&names);
     argument_candidates(&names, command);
-    rung_buf_printf(out, "    %s)\n        names=(%s) files=%d words_too=%d\n        _arguments -s \\\n",
-                    command->name, names.len ? names.text : "", takes_files(command), command->words != NULL);
+    rung_buf_printf(out, "    %s)\n        names=(%s) files=%d words_too=%d\n        _arguments -s \\\n", command->name,
+                    names.len ? names.text : "", takes_files(command), command->words != NULL);
     zsh_options(out, command->options);
     zsh_options(out, rung_options_common);
     rung_buf_puts(out, "            '*: :_rung_names' ;;\n");
@@ -212,9 +205,7 @@ static void write_zsh(rung_buf *out)
                        "if [ \"$funcstack[1]\" = _rung ]; then _rung \"$@\"; else compdef _rung rung; fi\n");
 }
 
-/* ---- fish
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- fish -------------------------------------------------------------------------------------------------------- */
 
 static void fish_text(rung_buf *out, const char *text)
 {
@@ -263,9 +254,8 @@ static void fish_command(rung_buf *out, const rung_command *command)
 
 static void write_fish(rung_buf *out)
 {
-    rung_buf_puts(out,
-                  "# Completion of rung for fish, made by 'rung completion fish'.\n"
-                  "function __rung_task_keys\n    for word in (commandline -opc)\n        switch $word\n");
+    rung_buf_puts(out, "# Completion of rung for fish, made by 'rung completion fish'.\n"
+                       "function __rung_task_keys\n    for word in (commandline -opc)\n        switch $word\n");
     for (size_t i = 0; i < rung_task_count(); i++) {
         rung_buf_printf(out, "            case %s\n                printf '%%s\\n' ", rung_task_at(i)->name);
         task_keys(out, rung_task_at(i));
@@ -277,8 +267,7 @@ static void write_fish(rung_buf *out)
     rung_buf_puts(out, "complete -c rung -n __fish_use_subcommand -l version -d 'the version'\n");
 }
 
-/* ---- the command
- * --------------------------------------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static rung_status unknown_shell(const char *name, rung_error *err)
 {

@@ -94,8 +94,8 @@ static rung_status find_kind(const rung_catalog **out, const char *name, rung_er
     if (*out) return RUNG_OK;
     const char *near = rung_options_guess(name, kinds, count);
     if (near) return rung_fail(err, RUNG_USAGE, "unknown kind '%s'; did you mean '%s'?", name, near);
-    return rung_fail(err, RUNG_USAGE,
-                     "unknown kind '%s'; one of mechanisms, tasks, constructions, bounds, attacks", name);
+    return rung_fail(err, RUNG_USAGE, "unknown kind '%s'; one of mechanisms, tasks, constructions, bounds, attacks",
+                     name);
 }
 
 static rung_status find_item(size_t *out, const rung_catalog *catalog, const char *name, rung_error *err)
@@ -103,11 +103,8 @@ static rung_status find_item(size_t *out, const rung_catalog *catalog, const cha
     *out = rung_catalog_find(catalog, name);
     if (*out != SIZE_MAX) return RUNG_OK;
     const char *near = rung_catalog_nearest(catalog, name);
-    if (near)
-        return rung_fail(err, RUNG_USAGE, "no '%s' among the %s; did you mean '%s'?", name, catalog->kind,
-                         near);
-    return rung_fail(err, RUNG_USAGE, "no '%s' among the %s; see 'rung list %s'", name, catalog->kind,
-                     catalog->kind);
+    if (near) return rung_fail(err, RUNG_USAGE, "no '%s' among the %s; did you mean '%s'?", name, catalog->kind, near);
+    return rung_fail(err, RUNG_USAGE, "no '%s' among the %s; see 'rung list %s'", name, catalog->kind, catalog->kind);
 }
 
 static int run_list(const rung_call *call, rung_error *err)

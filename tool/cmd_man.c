@@ -89,12 +89,10 @@ static void man_command(rung_buf *out, const rung_command *command)
 
 static void man_page(rung_buf *out)
 {
-    rung_buf_puts(out,
-                  ".\\\" Made by 'rung man'.\n.TH RUNG 1 \"\" \"rung " RUNG_VERSION "\" \"User Commands\"\n");
+    rung_buf_puts(out, ".\\\" Made by 'rung man'.\n.TH RUNG 1 \"\" \"rung " RUNG_VERSION "\" \"User Commands\"\n");
     rung_buf_puts(out, ".SH NAME\nrung \\- what an attention architecture can and cannot compute\n");
-    rung_buf_puts(out,
-                  ".SH SYNOPSIS\n.B rung\n.I command\n[\\fIargument\\fR ...] [\\fIkey\\fR=\\fIvalue\\fR ...] "
-                  "[\\fIoptions\\fR]\n");
+    rung_buf_puts(out, ".SH SYNOPSIS\n.B rung\n.I command\n[\\fIargument\\fR ...] [\\fIkey\\fR=\\fIvalue\\fR ...] "
+                       "[\\fIoptions\\fR]\n");
     rung_buf_puts(out, ".SH EXAMPLES\n");
     man_examples(out, rung_first_steps);
     rung_buf_puts(out, ".SH COMMANDS\n");

@@ -43,7 +43,7 @@ static const rung_option options[] = {
      .kind = RUNG_OPTION_CHOICE,
      .at = offsetof(task_values, format),
      .metavar = "FORMAT",
-     .help = "one of",
+     .help = "what to write",
      .fallback = "jsonl",
      .choices = rung_task_formats},
     {.name = "style",
@@ -80,8 +80,7 @@ static void make_stem(char *out, size_t size, const rung_call *call)
     *to = '\0';
 }
 
-/* ---- the leak probe
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the leak probe ---------------------------------------------------------------------------------------------- */
 
 static bool leaks(const rung_leak *leak)
 {
@@ -146,9 +145,7 @@ static int run_leak(rung_export *job, rung_error *err)
     return leaks(&leak) ? RUNG_NEGATIVE : RUNG_OK;
 }
 
-/* ---- the command
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static int run_job(rung_export *job, bool leak, rung_error *err)
 {
@@ -157,8 +154,7 @@ static int run_job(rung_export *job, bool leak, rung_error *err)
         return status ? status : rung_export_run(job, err);
     }
     if (job->out || rung_call_given(job->call, "format") || rung_call_given(job->call, "first"))
-        return rung_fail(err, RUNG_USAGE,
-                         "--leak writes no instances; leave out --out, --format and --first");
+        return rung_fail(err, RUNG_USAGE, "--leak writes no instances; leave out --out, --format and --first");
     return run_leak(job, err);
 }
 

@@ -63,11 +63,10 @@ const char *rung_task_name_at(size_t index);
 const char *rung_mech_name_at(size_t index);
 
 /* The usual row for --threads; results never depend on it. */
-#define RUNG_OPTION_THREADS(type, field)                                                                     \
-    {                                                                                                        \
-        .name = "threads", .kind = RUNG_OPTION_INT, .at = offsetof(type, field), .metavar = "N",             \
-        .help = "worker threads, 0 for all cores; the result is the same", .fallback = "0", .low = 0,        \
-        .high = 256                                                                                          \
+#define RUNG_OPTION_THREADS(type, field)                                                                               \
+    {                                                                                                                  \
+        .name = "threads", .kind = RUNG_OPTION_INT, .at = offsetof(type, field), .metavar = "N",                       \
+        .help = "worker threads, 0 for all cores; the result is the same", .fallback = "0", .low = 0, .high = 256      \
     }
 
 #endif

@@ -27,10 +27,11 @@ const rung_example rung_environment[] = {
 };
 
 const rung_example rung_first_steps[] = {
-    {"rung list", "what there is, with sources"},
-    {"rung list tasks eva", "one task in detail"},
-    {"rung task eva N=8 --count 3 --format text", "instances with exact answers"},
-    {"rung task eva --leak", "what guessing would score"},
+    {"rung table", "the table of results"},
+    {"rung list", "what there is"},
+    {"rung task eva N=8 --count 3 --format text", "a task with answers"},
+    {"rung build random --arch full,linear -o m.safetensors", "a model file"},
+    {"rung run m.safetensors --numbers bf16", "its predictions"},
     {0},
 };
 
@@ -43,6 +44,26 @@ static size_t longer(size_t width, const char *text)
 {
     const size_t len = strlen(text);
     return len > width ? len : width;
+}
+
+/* A line that is too long for 80 columns is broken as one would type it, with a backslash. */
+static void command_line(rung_buf *out, const char *line)
+{
+    size_t column = 2;
+    rung_buf_puts(out, "  ");
+    while (*line) {
+        const size_t len = strcspn(line, " ");
+        if (column > 2 && column + len > 76) {
+            rung_buf_puts(out, "\\\n    ");
+            column = 4;
+        }
+        rung_buf_add(out, line, len);
+        line += len;
+        line += strspn(line, " ");
+        if (*line) rung_buf_putc(out, ' ');
+        column += len + 1;
+    }
+    rung_buf_putc(out, '\n');
 }
 
 /* The meaning stands beside the line where all of them fit, else below. */
@@ -58,14 +79,14 @@ static void print_examples(rung_buf *out, const rung_example *examples)
             rung_two_columns(out, examples->line, examples->why, width + 5);
             continue;
         }
-        rung_buf_printf(out, "  %s\n      %s", examples->line, rung_style_dim());
+        command_line(out, examples->line);
+        rung_buf_printf(out, "      %s", rung_style_dim());
         rung_wrap(out, examples->why, 6, 6);
         rung_buf_printf(out, "%s\n", rung_style_off());
     }
 }
 
-/* ---- one command
- * ------------------------------------------------------------------------------------------------- */
+/* ---- one command ------------------------------------------------------------------------------------------------- */
 
 static void usage_argument(rung_buf *out, const rung_argument *row)
 {
@@ -86,8 +107,7 @@ void rung_help_option(rung_buf *out, const rung_option *option)
     rung_buf_puts(out, option->help);
     if (option->kind == RUNG_OPTION_CHOICE) {
         rung_buf_puts(out, ": ");
-        for (size_t i = 0; option->choices[i]; i++)
-            rung_buf_printf(out, "%s%s", i ? ", " : "", option->choices[i]);
+        for (size_t i = 0; option->choices[i]; i++) rung_buf_printf(out, "%s%s", i ? ", " : "", option->choices[i]);
     }
     if (option->fallback) rung_buf_printf(out, " (default %s)", option->fallback);
 }
@@ -126,8 +146,7 @@ static void print_exit_codes(rung_buf *out, const rung_command *command)
     for (const rung_exit_code *row = rung_exit_codes; row->code; row++) {
         const bool negative = strcmp(row->code, "1") == 0;
         if (negative && !command->negative) continue;
-        rung_buf_printf(&line, "%s%s %s", line.len ? "; " : "", row->code,
-                        negative ? command->negative : row->meaning);
+        rung_buf_printf(&line, "%s%s %s", line.len ? "; " : "", row->code, negative ? command->negative : row->meaning);
     }
     rung_buf_puts(out, "  ");
     if (!line.failed) rung_wrap(out, line.text, 2, 2);
@@ -160,8 +179,7 @@ void rung_help_command(rung_buf *out, const rung_command *command, const rung_ca
     if (call && command->help_more) command->help_more(out, call);
 }
 
-/* ---- the overview
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the overview ------------------------------------------------------------------------------------------------ */
 
 static void print_commands(rung_buf *out, bool helpers)
 {

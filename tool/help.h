@@ -24,7 +24,7 @@ typedef struct rung_exit_code {
 } rung_exit_code;
 extern const rung_exit_code rung_exit_codes[];
 
-/* Environment variables that the tool reads: name and meaning in the same kind of table. */
+/* Environment variables that the tool reads: name and meaning, in a table of the same shape as examples. */
 extern const rung_example rung_environment[];
 /* First things to try, for the overview and the manual. */
 extern const rung_example rung_first_steps[];

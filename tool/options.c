@@ -31,16 +31,11 @@ const rung_option rung_options_common[] = {
      .kind = RUNG_OPTION_FLAG,
      .at = offsetof(rung_call, quiet),
      .help = "no notes and no progress on stderr"},
-    {.name = "help",
-     .letter = 'h',
-     .kind = RUNG_OPTION_FLAG,
-     .at = offsetof(rung_call, help),
-     .help = "this text"},
+    {.name = "help", .letter = 'h', .kind = RUNG_OPTION_FLAG, .at = offsetof(rung_call, help), .help = "this text"},
     {0},
 };
 
-/* ---- looking up
- * ---------------------------------------------------------------------------------------------- */
+/* ---- looking up -------------------------------------------------------------------------------------------------- */
 
 static const rung_option *find_row(const rung_option *table, const char *name, size_t len)
 {
@@ -89,14 +84,13 @@ static rung_status unknown_option(const rung_command *command, const char *text,
     return rung_fail(err, RUNG_USAGE, "unknown option '--%s'", word);
 }
 
-/* ---- one value
- * ------------------------------------------------------------------------------------------------- */
+/* ---- one value --------------------------------------------------------------------------------------------------- */
 
 static rung_status bad_number(const rung_option *row, const char *text, rung_error *err)
 {
     if (row->high == INT64_MAX)
-        return rung_fail(err, RUNG_USAGE, "--%s: '%s' is not a whole number of at least %lld", row->name,
-                         text, (long long)row->low);
+        return rung_fail(err, RUNG_USAGE, "--%s: '%s' is not a whole number of at least %lld", row->name, text,
+                         (long long)row->low);
     return rung_fail(err, RUNG_USAGE, "--%s: '%s' is not a whole number from %lld to %lld", row->name, text,
                      (long long)row->low, (long long)row->high);
 }
@@ -113,8 +107,7 @@ static rung_status set_sizes(rung_sizes *out, const rung_option *row, const char
         const size_t len = strcspn(rest, ",");
         char item[32];
         if (out->len == RUNG_LIST_MAX)
-            return rung_fail(err, RUNG_USAGE, "--%s: more than %d numbers in '%s'", row->name, RUNG_LIST_MAX,
-                             text);
+            return rung_fail(err, RUNG_USAGE, "--%s: more than %d numbers in '%s'", row->name, RUNG_LIST_MAX, text);
         snprintf(item, sizeof item, "%.*s", (int)(len < 31 ? len : 31), rest);
         if (len >= sizeof item || !rung_word_int(&out->at[out->len], item, row->low, row->high))
             return bad_number(row, item, err);
@@ -140,14 +133,11 @@ static rung_status set_choice(int64_t *out, const rung_option *row, const char *
             return RUNG_OK;
         }
     const char *near = rung_options_guess(text, row->choices, count);
-    if (near)
-        return rung_fail(err, RUNG_USAGE, "--%s: unknown value '%s'; did you mean '%s'?", row->name, text,
-                         near);
+    if (near) return rung_fail(err, RUNG_USAGE, "--%s: unknown value '%s'; did you mean '%s'?", row->name, text, near);
     rung_buf all;
     rung_buf_init(&all);
     for (size_t i = 0; i < count; i++) rung_buf_printf(&all, "%s%s", i ? ", " : "", row->choices[i]);
-    rung_fail(err, RUNG_USAGE, "--%s: unknown value '%s'; one of %s", row->name, text,
-              all.text ? all.text : "");
+    rung_fail(err, RUNG_USAGE, "--%s: unknown value '%s'; one of %s", row->name, text, all.text ? all.text : "");
     rung_buf_clear(&all);
     return RUNG_USAGE;
 }
@@ -182,8 +172,7 @@ static rung_status set_fallbacks(void *values, const rung_option *table, rung_er
     return status;
 }
 
-/* ---- the command line
- * -------------------------------------------------------------------------------------------- */
+/* ---- the command line -------------------------------------------------------------------------------------------- */
 
 typedef struct parser {
     rung_call *call;
@@ -213,9 +202,7 @@ static rung_status take_value(parser *p, const rung_option *row, const char *att
 {
     if (attached) return set_row(p, row, attached);
     const bool there = p->next < p->argc && strncmp(p->argv[p->next], "--", 2) != 0;
-    if (!there)
-        return rung_fail(p->err, RUNG_USAGE, "--%s needs a value: --%s %s", row->name, row->name,
-                         row->metavar);
+    if (!there) return rung_fail(p->err, RUNG_USAGE, "--%s needs a value: --%s %s", row->name, row->name, row->metavar);
     return set_row(p, row, p->argv[p->next++]);
 }
 
@@ -263,12 +250,10 @@ static rung_status check_arity(const rung_call *call, rung_error *err)
     size_t least = 0, most = 0;
     for (const rung_argument *row = call->command->arguments; row && row->metavar; row++) {
         least += row->least;
-        if (call->arguments < least)
-            return rung_fail(err, RUNG_USAGE, "needs %s: %s", row->metavar, row->help);
+        if (call->arguments < least) return rung_fail(err, RUNG_USAGE, "needs %s: %s", row->metavar, row->help);
         most = row->most == SIZE_MAX ? SIZE_MAX : most + row->most;
     }
-    if (call->arguments > most)
-        return rung_fail(err, RUNG_USAGE, "unexpected argument '%s'", call->argument[most]);
+    if (call->arguments > most) return rung_fail(err, RUNG_USAGE, "unexpected argument '%s'", call->argument[most]);
     return RUNG_OK;
 }
 
@@ -298,8 +283,7 @@ static rung_status parse_all(parser *p)
     return status;
 }
 
-rung_status rung_options_parse(rung_call *call, int argc, char *const *argv, rung_arena *arena,
-                               rung_error *err)
+rung_status rung_options_parse(rung_call *call, int argc, char *const *argv, rung_arena *arena, rung_error *err)
 {
     parser p = {.call = call, .argc = argc, .argv = argv, .err = err};
     p.argument = rung_arena_alloc(arena, (size_t)argc, sizeof *p.argument, err);

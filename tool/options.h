@@ -61,8 +61,7 @@ extern const rung_option rung_options_common[];
 
 /* Reads argv[0..argc) (without the program and the command) into `call`, whose command and values are set.
  * Options and arguments mix freely; "--" ends the options. The arrays of the call live in the arena. */
-rung_status rung_options_parse(struct rung_call *call, int argc, char *const *argv, rung_arena *arena,
-                               rung_error *err);
+rung_status rung_options_parse(struct rung_call *call, int argc, char *const *argv, rung_arena *arena, rung_error *err);
 
 /* The row of a long name in the command's table or the common one, or NULL. */
 const rung_option *rung_options_find(const rung_option *table, const char *name);

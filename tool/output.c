@@ -13,8 +13,7 @@
 
 #include "json_out.h"
 
-/* ---- stdout
- * -------------------------------------------------------------------------------------------------- */
+/* ---- stdout ------------------------------------------------------------------------------------------------------ */
 
 static rung_status write_failed(int error, rung_error *err)
 {
@@ -63,8 +62,7 @@ rung_status rung_out_finish(rung_error *err)
     return RUNG_OK;
 }
 
-/* ---- stderr
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- stderr ------------------------------------------------------------------------------------------------------ */
 
 void rung_note(const rung_call *call, const char *format, ...)
 {
@@ -82,8 +80,7 @@ void rung_call_progress(const rung_call *call, rung_progress *progress, const ch
     if (call->quiet) progress->visible = false;
 }
 
-/* ---- style
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- style ------------------------------------------------------------------------------------------------------- */
 
 bool rung_out_is_terminal(void)
 {
@@ -112,8 +109,7 @@ const char *rung_style_off(void)
     return use_colour() ? "\033[0m" : "";
 }
 
-/* Columns of UTF-8 text: bytes that do not continue a character. Wide characters do not occur in our texts.
- */
+/* Columns of UTF-8 text: bytes that do not continue a character. Wide characters do not occur in our texts. */
 static size_t columns_of(const char *text, size_t len)
 {
     size_t columns = 0;

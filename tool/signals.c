@@ -18,8 +18,7 @@ static void on_end(int number)
     pending = number;
 }
 
-/* Caught rather than ignored: the write still fails with EPIPE, and we know why even if stdio has lost errno.
- */
+/* Caught rather than ignored: the write still fails with EPIPE, and we know why even if stdio has lost errno. */
 static void on_pipe(int number)
 {
     (void)number;

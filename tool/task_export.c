@@ -24,8 +24,8 @@ rung_status rung_export_check(const rung_export *job, rung_error *err)
     const char *name = job->conf.task->name, *format = rung_task_formats[job->format];
     const bool words = job->format != RUNG_TASK_JSONL && job->format != RUNG_TASK_NPZ;
     if (!job->conf.vocab && words)
-        return rung_fail(err, RUNG_USAGE,
-                         "task %s has feature vectors, which have no words; use --format jsonl or npz", name);
+        return rung_fail(err, RUNG_USAGE, "task %s has feature vectors, which have no words; use --format jsonl or npz",
+                         name);
     if (!job->out && (is_directory_format(job->format) || job->format == RUNG_TASK_NPZ))
         return rung_fail(err, RUNG_USAGE, "--format %s needs a place: -o %s", format,
                          is_directory_format(job->format) ? "DIR" : "FILE.npz");
@@ -34,8 +34,7 @@ rung_status rung_export_check(const rung_export *job, rung_error *err)
     if (job->facts && !job->conf.task->facts_write)
         return rung_fail(err, RUNG_USAGE, "task %s has symbols only; leave out --style facts", name);
     if (job->call->json && !job->out && job->format != RUNG_TASK_JSONL)
-        return rung_fail(err, RUNG_USAGE, "--json prints the instances itself; for --format %s give -o FILE",
-                         format);
+        return rung_fail(err, RUNG_USAGE, "--json prints the instances itself; for --format %s give -o FILE", format);
     return RUNG_OK;
 }
 
@@ -46,8 +45,7 @@ void rung_export_path(rung_buf *out, const rung_export *job)
     if (job->format == RUNG_TASK_RULER) rung_buf_printf(out, "/%s/validation.jsonl", job->stem);
 }
 
-/* ---- the stream of records
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the stream of records --------------------------------------------------------------------------------------- */
 
 typedef struct stream {
     const rung_export *job;
@@ -122,9 +120,7 @@ static rung_status stream_records(stream *s, rung_error *err)
     return status;
 }
 
-/* ---- stdout
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- stdout ------------------------------------------------------------------------------------------------------ */
 
 /* The head of the one JSON object: everything but the instances. */
 static void json_head(rung_buf *out, const rung_export *job)
@@ -141,12 +137,13 @@ static void json_head(rung_buf *out, const rung_export *job)
     rung_jout_real(&json, "majority", job->conf.majority);
 }
 
-static rung_status export_stdout(const rung_export *job, rung_error *err)
+/* Everything, to a file or to stdout; only the one JSON object of stdout has something around and between records. */
+static rung_status export_stream(const rung_export *job, FILE *file, rung_error *err)
 {
-    stream s = {.job = job, .between = "\n", .after = "\n"};
+    stream s = {.job = job, .file = file, .between = "\n", .after = "\n"};
     rung_buf head;
     rung_buf_init(&head);
-    if (job->call->json) {
+    if (job->call->json && !file) {
         json_head(&head, job);
         rung_buf_puts(&head, ",\"instances\":[\n");
         s.between = ",\n";
@@ -154,26 +151,24 @@ static rung_status export_stdout(const rung_export *job, rung_error *err)
     } else if (job->format == RUNG_TASK_TEXT) {
         rung_buf_printf(&head, "# %s, seed %lld\n", job->canonical, (long long)job->call->seed);
     }
-    rung_status status = rung_out_buf(&head, err);
+    rung_status status = rung_buf_ok(&head, err);
+    if (!status && head.len) status = put(&s, head.text, head.len, err);
     rung_buf_clear(&head);
     return status ? status : stream_records(&s, err);
 }
-
-/* ---- files
- * ---------------------------------------------------------------------------------------------------------------------
- */
 
 static rung_status export_file(const rung_export *job, const char *path, rung_error *err)
 {
     rung_file_writer writer;
     rung_status status = rung_file_begin(&writer, path, err);
     if (status) return status;
-    stream s = {.job = job, .file = writer.stream, .between = "\n", .after = "\n"};
-    status = stream_records(&s, err);
+    status = export_stream(job, writer.stream, err);
     if (!status) return rung_file_commit(&writer, err);
     rung_file_abandon(&writer);
     return status;
 }
+
+/* ---- places ------------------------------------------------------------------------------------------------------ */
 
 static rung_status make_directory(const char *path, rung_error *err)
 {
@@ -189,24 +184,20 @@ static rung_status make_directory(const char *path, rung_error *err)
  * harness opens it from where it is started. */
 static void write_yaml(rung_buf *out, const rung_export *job, const char *data)
 {
-    rung_buf_printf(out, "# %s, seed %lld, instances %llu to %llu\n", job->canonical,
-                    (long long)job->call->seed, (unsigned long long)job->first,
-                    (unsigned long long)(job->first + job->count - 1));
-    rung_buf_printf(out, "# chance %.6g, best without the query %.6g\n", job->conf.chance,
-                    job->conf.majority);
-    rung_buf_printf(out,
-                    "task: %s\ndataset_path: json\ndataset_kwargs:\n  data_files:\n    test: ", job->stem);
+    rung_buf_printf(out, "# %s, seed %lld, instances %llu to %llu\n", job->canonical, (long long)job->call->seed,
+                    (unsigned long long)job->first, (unsigned long long)(job->first + job->count - 1));
+    rung_buf_printf(out, "# chance %.6g, best without the query %.6g\n", job->conf.chance, job->conf.majority);
+    rung_buf_printf(out, "task: %s\ndataset_path: json\ndataset_kwargs:\n  data_files:\n    test: ", job->stem);
     rung_buf_json_string(out, data); /* a JSON string is a YAML string */
-    rung_buf_puts(
-        out, "\ntest_split: test\noutput_type: generate_until\n"
-             "doc_to_text: \"{{input}}\"\ndoc_to_target: \"{{target}}\"\n"
-             "generation_kwargs:\n  do_sample: false\n  temperature: 0.0\n  max_gen_toks: 8\n  until: []\n"
-             "filter_list:\n  - name: first-word\n    filter:\n"
-             "      - function: regex\n        regex_pattern: \"(\\\\S+)\"\n"
-             "      - function: take_first\n"
-             "metric_list:\n  - metric: exact_match\n    aggregation: mean\n    higher_is_better: true\n"
-             "    ignore_punctuation: true\n"
-             "metadata:\n  version: 1.0\n");
+    rung_buf_puts(out, "\ntest_split: test\noutput_type: generate_until\n"
+                       "doc_to_text: \"{{input}}\"\ndoc_to_target: \"{{target}}\"\n"
+                       "generation_kwargs:\n  do_sample: false\n  temperature: 0.0\n  max_gen_toks: 16\n  until: []\n"
+                       "filter_list:\n  - name: first-word\n    filter:\n"
+                       "      - function: regex\n        regex_pattern: \"(\\\\S+)\"\n"
+                       "      - function: take_first\n"
+                       "metric_list:\n  - metric: exact_match\n    aggregation: mean\n    higher_is_better: true\n"
+                       "    ignore_punctuation: true\n"
+                       "metadata:\n  version: 1.0\n");
 }
 
 static rung_status export_yaml(const rung_export *job, const char *data, rung_error *err)
@@ -250,8 +241,7 @@ static rung_status export_path(const rung_export *job, const char *path, rung_er
 static rung_status report_file(const rung_export *job, const char *path, rung_error *err)
 {
     if (!job->call->json) {
-        rung_note(job->call, "wrote %llu instances of %s to %s", (unsigned long long)job->count,
-                  job->canonical, path);
+        rung_note(job->call, "wrote %llu instances of %s to %s", (unsigned long long)job->count, job->canonical, path);
         return RUNG_OK;
     }
     rung_buf text;
@@ -269,7 +259,7 @@ static rung_status report_file(const rung_export *job, const char *path, rung_er
 
 rung_status rung_export_run(const rung_export *job, rung_error *err)
 {
-    if (!job->out) return export_stdout(job, err);
+    if (!job->out) return export_stream(job, NULL, err);
     rung_buf path;
     rung_buf_init(&path);
     rung_export_path(&path, job);

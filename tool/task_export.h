@@ -39,22 +39,19 @@ rung_status rung_export_run(const rung_export *job, rung_error *err);
 /* Where the instances went, for a note: the file, not the directory. */
 void rung_export_path(rung_buf *out, const rung_export *job);
 
-/* ---- inside
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- inside ------------------------------------------------------------------------------------------------------ */
 
 /* One instance in the format of the job, without a line end. */
 void rung_record_write(rung_buf *out, const rung_export *job, const rung_instance *instance, uint64_t index);
 /* The parallel loop: makes the instances and hands each to `use`. Different items may run at the same time;
  * use gets the item's place in the batch. */
-typedef rung_status rung_export_use(void *context, const rung_instance *instance, size_t item,
-                                    rung_error *err);
+typedef rung_status rung_export_use(void *context, const rung_instance *instance, size_t item, rung_error *err);
 typedef struct rung_maker rung_maker;
 rung_status rung_maker_new(rung_maker **out, const rung_export *job, rung_error *err);
 void rung_maker_free(rung_maker *maker);
 /* Items [start, start + count) of the job; on failure the message of the lowest item. */
-rung_status rung_maker_batch(rung_maker *maker, uint64_t start, size_t count, rung_export_use *use,
-                             void *context, rung_error *err);
+rung_status rung_maker_batch(rung_maker *maker, uint64_t start, size_t count, rung_export_use *use, void *context,
+                             rung_error *err);
 /* Items that make a good batch: enough for all threads, not more than a few megabytes. */
 size_t rung_maker_batch_size(const rung_export *job);
 

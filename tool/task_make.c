@@ -70,8 +70,8 @@ static void make_item(void *context, size_t item, size_t worker)
     struct failure *failure = &maker->failure[worker];
     if (failure->status) return;
     failure->item = item;
-    failure->status = rung_task_make(instance, &job->conf, (uint64_t)job->call->seed,
-                                     job->first + maker->start + item, &failure->error);
+    failure->status = rung_task_make(instance, &job->conf, (uint64_t)job->call->seed, job->first + maker->start + item,
+                                     &failure->error);
     if (!failure->status) failure->status = maker->use(maker->context, instance, item, &failure->error);
 }
 
@@ -88,8 +88,8 @@ static rung_status lowest_failure(const rung_maker *maker, rung_error *err)
     return lowest->status;
 }
 
-rung_status rung_maker_batch(rung_maker *maker, uint64_t start, size_t count, rung_export_use *use,
-                             void *context, rung_error *err)
+rung_status rung_maker_batch(rung_maker *maker, uint64_t start, size_t count, rung_export_use *use, void *context,
+                             rung_error *err)
 {
     maker->start = start;
     maker->use = use;

@@ -28,12 +28,11 @@ typedef struct arrays {
 
 /* A zeroed array [count, inner...] that becomes a member of the archive; NULL when it does not fit into
  * memory. */
-static void *add_array(arrays *all, const char *name, rung_dtype dtype, const size_t *inner,
-                       size_t inner_rank, rung_error *err)
+static void *add_array(arrays *all, const char *name, rung_dtype dtype, const size_t *inner, size_t inner_rank,
+                       rung_error *err)
 {
     rung_tensor *tensor = &all->tensor[all->count];
-    *tensor = (rung_tensor){
-        .name = name, .dtype = dtype, .dtype_name = rung_dtype_name(dtype), .rank = 1 + inner_rank};
+    *tensor = (rung_tensor){.name = name, .dtype = dtype, .dtype_name = rung_dtype_name(dtype), .rank = 1 + inner_rank};
     tensor->shape[0] = (size_t)all->job->count;
     tensor->elements = tensor->shape[0];
     bool fits = all->job->count <= SIZE_MAX;
@@ -74,8 +73,7 @@ static rung_status make_arrays(arrays *all, rung_error *err)
 static void fill_input(arrays *all, const rung_instance *instance, size_t row)
 {
     const size_t T = all->job->conf.tokens, d_in = all->job->conf.d_in;
-    for (size_t t = 0; all->tokens && t < instance->tokens; t++)
-        all->tokens[row * T + t] = instance->token[t];
+    for (size_t t = 0; all->tokens && t < instance->tokens; t++) all->tokens[row * T + t] = instance->token[t];
     if (all->features)
         memcpy(all->features + row * T * d_in, instance->feature, instance->tokens * d_in * sizeof(float));
 }
@@ -89,8 +87,7 @@ static void fill_labels(arrays *all, const rung_instance *instance, size_t row)
         if (!all->values) continue;
         all->mask[row * T + t] = asked;
         if (asked)
-            memcpy(all->values + (row * T + t) * d_out, instance->target_value + t * d_out,
-                   d_out * sizeof(float));
+            memcpy(all->values + (row * T + t) * d_out, instance->target_value + t * d_out, d_out * sizeof(float));
     }
 }
 

@@ -13,9 +13,7 @@ const char *const rung_task_formats[] = {"jsonl", "text", "lm-eval", "ruler", "i
 
 #define ANSWER_PREFIX "Answer:"
 
-/* ---- pieces
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- pieces ------------------------------------------------------------------------------------------------------ */
 
 static void put_prompt(rung_buf *out, const rung_export *job, const rung_instance *instance)
 {
@@ -50,9 +48,7 @@ static rung_instance up_to_last_target(const rung_export *job, const rung_instan
     return view;
 }
 
-/* ---- jsonl
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- jsonl ------------------------------------------------------------------------------------------------------- */
 
 static void json_floats(rung_jout *json, const char *key, const float *x, size_t count)
 {
@@ -94,8 +90,8 @@ static void json_answer_text(rung_jout *json, const char *key, const rung_export
     rung_buf_clear(&text);
 }
 
-static void json_target_at(rung_jout *json, const char *key, const rung_export *job,
-                           const rung_instance *instance, size_t t)
+static void json_target_at(rung_jout *json, const char *key, const rung_export *job, const rung_instance *instance,
+                           size_t t)
 {
     const size_t d_out = job->conf.d_out;
     if (instance->target[t] == RUNG_NO_TARGET)
@@ -135,8 +131,7 @@ static void json_players(rung_jout *json, const rung_instance *instance)
     rung_jout_end(json);
 }
 
-static void record_jsonl(rung_jout *json, const rung_export *job, const rung_instance *instance,
-                         uint64_t index)
+static void record_jsonl(rung_jout *json, const rung_export *job, const rung_instance *instance, uint64_t index)
 {
     rung_jout_int(json, "index", (int64_t)index);
     rung_jout_string(json, "task", job->canonical);
@@ -147,8 +142,7 @@ static void record_jsonl(rung_jout *json, const rung_export *job, const rung_ins
     json_players(json, instance);
 }
 
-/* ---- language models
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- language models --------------------------------------------------------------------------------------------- */
 
 /* The whole prompt: what is asked, the instance, and the form of the answer. A model that has to answer in
  * one forward pass gets the prefix too, so that its first token is the answer. */
@@ -177,8 +171,7 @@ static int32_t last_answer(const rung_instance *instance)
     return last == SIZE_MAX ? RUNG_NO_TARGET : instance->target[last];
 }
 
-static void record_ruler(rung_jout *json, const rung_export *job, const rung_instance *instance,
-                         const char *question)
+static void record_ruler(rung_jout *json, const rung_export *job, const rung_instance *instance, const char *question)
 {
     /* RULER counts tokens of the model's tokenizer, which is not known here: words are counted instead. */
     const int64_t words = (int64_t)count_words(question);
@@ -191,15 +184,14 @@ static void record_ruler(rung_jout *json, const rung_export *job, const rung_ins
     rung_jout_string(json, "answer_prefix", "\n" ANSWER_PREFIX);
 }
 
-static void record_lm_eval(rung_jout *json, const rung_export *job, const rung_instance *instance,
-                           const char *question)
+static void record_lm_eval(rung_jout *json, const rung_export *job, const rung_instance *instance, const char *question)
 {
     rung_jout_string(json, "input", question);
     json_answer_text(json, "target", job, last_answer(instance));
 }
 
-static void record_inspect(rung_jout *json, const rung_export *job, const rung_instance *instance,
-                           const char *question, uint64_t index)
+static void record_inspect(rung_jout *json, const rung_export *job, const rung_instance *instance, const char *question,
+                           uint64_t index)
 {
     rung_jout_string(json, "input", question);
     json_answer_text(json, "target", job, last_answer(instance));
@@ -212,8 +204,7 @@ static void record_inspect(rung_jout *json, const rung_export *job, const rung_i
     rung_jout_end(json);
 }
 
-static void record_question(rung_jout *json, const rung_export *job, const rung_instance *instance,
-                            uint64_t index)
+static void record_question(rung_jout *json, const rung_export *job, const rung_instance *instance, uint64_t index)
 {
     rung_buf question;
     rung_buf_init(&question);
@@ -230,9 +221,7 @@ static void record_question(rung_jout *json, const rung_export *job, const rung_
     rung_buf_clear(&question);
 }
 
-/* ---- people
- * ---------------------------------------------------------------------------------------------------------------
- */
+/* ---- people ------------------------------------------------------------------------------------------------------ */
 
 static void record_text(rung_buf *out, const rung_export *job, const rung_instance *instance, uint64_t index)
 {

@@ -1,0 +1,123 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Help texts: there, examples first, and never wider than a terminal.
+load common
+
+# Line number of the first line that is exactly $2 in text $1.
+line_of() { grep -nFx "$2" <<<"$1" | head -1 | cut -d: -f1; }
+
+@test "rung alone and rung --help show the same overview, examples before commands" {
+    run -0 rung
+    alone=$output
+    run -0 rung --help
+    [ "$output" = "$alone" ]
+    [ "$(line_of "$output" Examples)" -lt "$(line_of "$output" Commands)" ]
+    for command in $COMMANDS; do grep -qE "^  $command " <<<"$output"; done
+}
+
+@test "every command has a help with examples first and exit codes" {
+    for command in $COMMANDS; do
+        run -0 --separate-stderr rung "$command" --help
+        [ -z "$stderr" ]
+        [ "$(line_of "$output" Examples)" -lt "$(line_of "$output" Usage)" ]
+        [ "$(line_of "$output" Usage)" -lt "$(line_of "$output" Options)" ]
+        grep -qFx 'Exit codes' <<<"$output"
+        grep -qE '^  0 done; .*2 wrong usage' <<<"$output"
+        grep -qE '130, 143|SIGINT' <<<"$output"
+    done
+}
+
+@test "rung help COMMAND is rung COMMAND --help" {
+    for command in $COMMANDS; do
+        run -0 rung "$command" --help
+        long=$output
+        run -0 rung help "$command"
+        [ "$output" = "$long" ]
+        run -0 rung "$command" -h
+        [ "$output" = "$long" ]
+    done
+}
+
+@test "help fits into 80 columns and has no escape sequences in a pipe" {
+    for command in '' $COMMANDS; do
+        rung help ${command:+"$command"} >text
+        run ! grep -nE '.{81}' text
+        run ! grep -n "$(printf '\033')" text
+    done
+}
+
+@test "--help wins over mistakes on the same line" {
+    run -0 rung task --bogus --help
+    [[ $output == *Examples* ]]
+}
+
+@test "the help of a command with a task names its parameters" {
+    run -0 rung task eva --help
+    [[ $output == *"Parameters of eva"*"N=16"* ]]
+}
+
+# The example lines of a command's help, without their meaning, broken lines joined.
+examples_of() {
+    rung "$1" --help | sed -n '/^Examples$/,/^$/p' | awk '
+        /^  rung/ || joining {
+            sub(/^ +/, ""); sub(/   .*/, ""); joining = sub(/ *\\$/, " ")
+            printf "%s%s", $0, joining ? "" : "\n"
+        }'
+}
+
+@test "every example of the help runs as it stands" {
+    mkdir bin
+    ln -s "$RUNG" bin/rung
+    PATH=$PWD/bin:$PATH
+    for command in list task help build run; do
+        examples_of "$command" >examples
+        [ -s examples ]
+        run ! grep -v '^rung ' examples
+        while read -r line; do
+            run -0 bash -c "$line"
+        done <examples
+    done
+}
+
+@test "help --json describes every option once" {
+    rung help --json | has_schema rung.help/1
+    rung help --json | python '
+import json, sys
+for c in json.load(sys.stdin)["commands"]:
+    names = [o["name"] for o in c["options"]]
+    letters = [o["letter"] for o in c["options"] if "letter" in o]
+    assert len(names) == len(set(names)), c["name"]
+    assert len(letters) == len(set(letters)), c["name"]
+    assert {"json", "seed", "quiet", "help"} <= set(names), c["name"]
+    for o in c["options"]:
+        assert o["kind"] and o["help"], o
+        assert not o["help"].endswith("."), o'
+}
+
+@test "--version is one line" {
+    run -0 rung --version
+    [[ $output =~ ^rung\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "colour only on a terminal and not with NO_COLOR" {
+    command -v script >/dev/null || skip "no script(1)"
+    escape=$(printf '\033')
+    TERM=xterm NO_COLOR='' script -qec "$RUNG help" /dev/null >colour
+    grep -q "$escape" colour
+    TERM=xterm NO_COLOR=1 script -qec "$RUNG help" /dev/null >plain
+    run ! grep -q "$escape" plain
+    TERM=dumb NO_COLOR='' script -qec "$RUNG help" /dev/null >dumb
+    run ! grep -q "$escape" dumb
+}
+
+@test "the manual page names every command and option, and groff has nothing to say" {
+    rung man >rung.1
+    for command in $COMMANDS; do grep -qF "rung $command" rung.1; done
+    grep -qF -- '\-\-leak' rung.1
+    if command -v groff >/dev/null; then
+        groff -man -Tutf8 -ww -z rung.1 2>complaints
+        [ ! -s complaints ]
+    fi
+    if command -v man >/dev/null; then MANWIDTH=80 man -l rung.1 | grep -q 'EXIT STATUS'; fi
+    rung man --json | has_schema rung.man/1
+}

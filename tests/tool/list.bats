@@ -1,0 +1,68 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+load common
+
+@test "list has every kind, and says honestly where there is nothing" {
+    run -0 rung list
+    for kind in mechanisms tasks constructions bounds attacks; do grep -qFx "$kind" <<<"$output"; done
+    run -0 rung list attacks
+    [[ $output == *"none in this version"* ]]
+}
+
+@test "list and list --json name the same things, one line each, with a source" {
+    rung list --json >list.json
+    has_schema rung.list/1 <list.json
+    for kind in mechanisms tasks; do
+        rung list "$kind" | sed 1d >lines
+        python '
+import json, sys
+items = json.load(open("list.json"))[sys.argv[1]]
+lines = open("lines").read().splitlines()
+assert len(items) == len(lines) > 0
+for item, line in zip(items, lines):
+    assert line.split()[0] == item["name"]
+    assert item["summary"] in line and item["source"] in line and item["source"]' "$kind"
+    done
+}
+
+@test "every item has a detail page with its parameters" {
+    rung list --json >list.json
+    for kind in mechanisms tasks; do
+        for name in $(python 'import json,sys; print(*[i["name"] for i in json.load(open("list.json"))[sys.argv[1]]])' "$kind"); do
+            rung list "$kind" "$name" >page
+            rung list "$kind" "$name" --json | has_schema rung.list/1
+            python '
+import json, sys
+kind, name = sys.argv[1:]
+page = open("page").read()
+item = next(i for i in json.load(open("list.json"))[kind] if i["name"] == name)
+assert page.startswith(name + ": ")
+for p in item["parameters"]:
+    assert "\n  %s=" % p["name"] in page, p
+    if p["kind"] == "word": assert p["default"] in p["words"]
+    elif p["kind"] == "integer": assert p["low"] <= p["default"] <= p["high"], p
+if kind == "mechanisms":
+    assert "equation" in page and "carries" in page and item["inputs"]' "$kind" "$name"
+        done
+    done
+}
+
+@test "the detail of a task agrees with its instances" {
+    rung list tasks eva --json >eva.json
+    rung task eva --json -n 1 >one.json
+    python '
+import json
+task = json.load(open("eva.json"))["tasks"][0]["at_defaults"]
+one = json.load(open("one.json"))
+assert task["vocab"] == one["vocab"] and task["answers"] == one["answers"] and task["chance"] == one["chance"]
+assert task["tokens"] == len(one["instances"][0]["tokens"])'
+}
+
+@test "unknown kinds and names suggest the nearest and exit 2" {
+    run -2 rung list tsaks
+    [[ $output == *"did you mean 'tasks'?"* ]]
+    run -2 rung list tasks evva
+    [[ $output == *"did you mean 'eva'?"* ]]
+    run -2 rung list bounds anything
+    [[ $output == *"see 'rung list bounds'"* ]]
+}
