@@ -42,16 +42,20 @@ const rung_table_col rung_table_cols[RUNG_TABLE_COLS] = {
     {"2-step composition", "seqcomp L=2 N0=4 n=4", {"polylog n", NULL, NULL, NULL, NULL, NULL, NULL, "poly n"}},
 };
 
-/* Bits that tell apart the prefixes which some query distinguishes. eva, seqcomp: every entry of the (last) table,
- * N log2 V. two-sum: sets of N values without a zero-sum pair, log2 C(floor((M-1)/2), N). */
-static double needed_bits(const rung_task_conf *conf)
+/* Tokens before the query: all players but those that ask; of a composition, the outermost table. */
+static size_t cut_of(const rung_instance *instance, const rung_task_conf *conf)
 {
-    if (strcmp(conf->task->name, "two-sum") == 0) {
-        double n = (double)rung_task_param(conf, "N"), u = floor(((double)rung_task_param(conf, "M") - 1) / 2);
-        return (lgamma(u + 1) - lgamma(n + 1) - lgamma(u - n + 1)) / log(2);
-    }
-    double entries = strcmp(conf->task->name, "eva") == 0 ? (double)rung_task_param(conf, "N") : 16;
-    return entries * log2((double)conf->answers);
+    return strcmp(conf->task->name, "seqcomp") == 0 ? instance->player[0].len
+                                                    : instance->player[instance->player_count - 1].start;
+}
+
+/* Bits that tell apart the prefixes which some query distinguishes. eva, seqcomp: every entry of the table before the
+ * cut, N log2 V. two-sum: sets of N values without a zero-sum pair, log2 C(floor((M-1)/2), N). */
+static double needed_bits(const rung_task_conf *conf, size_t cut)
+{
+    if (strcmp(conf->task->name, "two-sum") != 0) return (double)cut * log2((double)conf->answers);
+    double n = (double)rung_task_param(conf, "N"), u = floor(((double)rung_task_param(conf, "M") - 1) / 2);
+    return (lgamma(u + 1) - lgamma(n + 1) - lgamma(u - n + 1)) / log(2);
 }
 
 /* ---- one cell ---------------------------------------------------------------------------------------------------- */
@@ -82,13 +86,6 @@ static rung_status write_model(char *path, size_t size, const char *directory, s
     if (status == RUNG_OK) status = rung_model_write_random(path, &spec, seed, err);
     rung_buf_clear(&task);
     return status;
-}
-
-/* Tokens before the query: all players but those that ask. */
-static size_t cut_of(const rung_instance *instance, const rung_task_conf *conf)
-{
-    return strcmp(conf->task->name, "seqcomp") == 0 ? instance->player[0].len
-                                                    : instance->player[instance->player_count - 1].start;
 }
 
 /* The carried bits are counted on the packed state, not taken from the formula. */
@@ -153,14 +150,13 @@ static rung_status run_cell(rung_table *table, size_t row, size_t col, const run
     const table_values *v = call->values;
     rung_table_cell *cell = &table->cell[row][col];
     char path[4096];
-    double started = rung_wall_s();
     if (!rung_mech_get(rung_table_rows[row].mechanism)) {
         cell->missing = "mechanism not in this version";
         return RUNG_OK;
     }
     rung_status status = write_model(path, sizeof path, v->out, row, &table->task[col], (uint64_t)call->seed, err);
     if (status == RUNG_OK) status = run_model(cell, path, &table->task[col], &table->fmt, v, (uint64_t)call->seed, err);
-    cell->seconds = rung_wall_s() - started;
+    table->needs_bits[col] = needed_bits(&table->task[col], cell->cut);
     return status == RUNG_OK ? status : rung_fail_at(err, status, "%s", rung_table_rows[row].title);
 }
 
@@ -255,7 +251,6 @@ static rung_status prepare(rung_table *table, const table_values *v, rung_error 
     rung_status status = rung_fmt_parse(&table->fmt, v->numbers, err);
     for (size_t c = 0; status == RUNG_OK && c < RUNG_TABLE_COLS; c++) {
         status = rung_task_conf_parse(&table->task[c], rung_table_cols[c].task, err);
-        if (status == RUNG_OK) table->needs_bits[c] = needed_bits(&table->task[c]);
     }
     if (status == RUNG_OK && mkdir(v->out, 0777) != 0 && errno != EEXIST)
         status = rung_fail(err, RUNG_SYSTEM, "cannot make the directory %s: %s", v->out, strerror(errno));

@@ -19,7 +19,6 @@ typedef struct rung_table_cell {
     uint64_t carried_bits; /* past the last token before the query */
     size_t cut;            /* that token count */
     size_t prompts, right, targets;
-    double seconds;
 } rung_table_cell;
 
 typedef struct rung_table_row {
