@@ -165,7 +165,7 @@ def _array(pointer, shape, dtype):
     count = 1
     for size in shape:
         count *= size
-    flat = pointer[:count]
+    flat = list(pointer[:count])
     if numpy:
         return numpy.array(flat, dtype=dtype).reshape(shape)
     for size in reversed(shape[1:]):
