@@ -194,9 +194,9 @@ typedef enum rung_param_kind {
 typedef struct rung_param {
     const char *name;
     rung_param_kind kind;
-    int64_t fallback, low, high;   /* fallback of a word: its index */
-    const char *const *words;      /* NULL-terminated, for RUNG_PARAM_WORD */
-    const char *help;              /* one line, with the symbol of the theory */
+    int64_t fallback, low, high; /* fallback of a word: its index */
+    const char *const *words;    /* NULL-terminated, for RUNG_PARAM_WORD */
+    const char *help;            /* one line, with the symbol of the theory */
 } rung_param;
 
 typedef struct rung_value {
