@@ -19,8 +19,7 @@
 
 /* Stands before the one of libc: lets `allowed_threads` more threads start and refuses the rest. */
 static int allowed_threads = 1000000;
-static int started_threads;
-static atomic_int joined_threads;
+static atomic_int started_threads, joined_threads;
 
 typedef int join_function(pthread_t, void **);
 
