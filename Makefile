@@ -104,13 +104,14 @@ $(BUILD)/rung: $(TOOL_OBJ) $(BUILD)/librung.a
 # Modules up to and including $(1), highest first, as the linker wants them.
 upto = $(if $(filter $(1),$(MODULES)),$(call reverse,$(call head_to,$(1),$(MODULES))),$(call reverse,$(MODULES)))
 head_to = $(firstword $(2)) $(if $(filter $(1),$(firstword $(2))),,$(call head_to,$(1),$(wordlist 2,99,$(2))))
+module_of = $(patsubst %/,%,$(dir $(1)))
 reverse = $(if $(1),$(call reverse,$(wordlist 2,99,$(1))) $(firstword $(1)))
 
 TEST_SOURCES := $(wildcard tests/*/test_*.c)
 TESTS        := $(patsubst tests/%.c,$(BUILD)/test/%,$(TEST_SOURCES))
 
 .SECONDEXPANSION:
-$(BUILD)/test/%: tests/%.c $(BUILD)/flags $$(foreach m,$$(call upto,$$(patsubst %/,%,$$(dir $$*))),$(BUILD)/lib/librung-$$(m).a)
+$(BUILD)/test/%: tests/%.c $(BUILD)/flags $$(foreach m,$$(call upto,$$(call module_of,$$*)),$(BUILD)/lib/librung-$$(m).a)
 	@mkdir -p $(@D)
 	$(QUIET_LD)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -Itests -o $@ $< $(filter %.a,$^) -lcmocka $(LIBS)
 
