@@ -35,7 +35,8 @@ typedef struct rung_fmt {
     double least_normal;  /* 2^emin of a float, 0 for fixed point */
     double grid_magic;    /* 1.5 * 2^52 * (spacing of the subnormals or of the fixed-point grid): x+m-m rounds to it */
     double spacing;       /* that spacing */
-    double unit_magic;    /* float: 1.5 * 2^(52-Y): with m = unit_magic * 2^floor(log2|x|), x+m-m keeps Y+1 bits of x */
+    uint64_t binade_magic; /* float: added to the exponent field of x it makes the double m = 1.5 * 2^52 units of the
+                              binade of x, as bits; x+m-m then keeps Y+1 bits of x */
     uint64_t round_half;  /* half a unit in the last kept place, minus one, as mantissa bits of a double */
     uint64_t round_keep;  /* mask of the bits of a double that are kept */
     int round_drop;       /* number of mantissa bits of a double that are dropped */

@@ -48,7 +48,7 @@ static void set_float(rung_fmt *fmt, int exponent_bits, int mantissa_bits)
     fmt->least_normal = ldexp(1, 1 - bias);
     fmt->spacing = ldexp(1, 1 - bias - mantissa_bits);
     fmt->grid_magic = 1.5 * 0x1p52 * fmt->spacing;
-    fmt->unit_magic = ldexp(1.5, 52 - mantissa_bits);
+    fmt->binade_magic = (UINT64_C(52) - (uint64_t)mantissa_bits) << 52 | UINT64_C(1) << 51; /* the 51 makes 1.5 */
     fmt->largest = ldexp(2 - ldexp(1, -mantissa_bits), bias);
     fmt->smallest = -fmt->largest;
     fmt->round_drop = 52 - mantissa_bits;

@@ -82,21 +82,34 @@ double rung_fixed_sqrt(const rung_fmt *fmt, double x); /* of any fixed-point for
 /* ---- rounding
  * ------------------------------------------------------------------------------------------------ */
 
-/* Adding 1.5 * 2^52 units to x rounds it to a multiple of the unit, ties to even, because the sum lies where
- * doubles are one unit apart and 1.5 * 2^52 is even. The unit is that of the binade of x, or of the least normal
- * number, which covers the subnormals. The sign of a result that became zero is put back. A NaN is not beyond the
- * overflow and stays what it is. */
-ALWAYS_INLINE double float_round(const rung_fmt *fmt, double x)
+/* The larger of two positive doubles, one of them given as bits: bits are in the order of the numbers. gcc makes one
+ * instruction of the integer form where AVX-512 has it, and of the other form elsewhere. */
+ALWAYS_INLINE double larger(uint64_t a_bits, double b)
 {
-    double binade = double_of(bits_of(x) & EXPONENT_MASK);
-    binade = binade > fmt->least_normal ? binade : fmt->least_normal;
-    const double magic = binade * fmt->unit_magic;
-    const double sum = x + magic;
-    const uint64_t sign = bits_of(x) & SIGN_BIT, kept = bits_of(sum - magic) | sign;
-    return double_of(fabs(x) >= fmt->overflow ? EXPONENT_MASK | sign : kept);
+#ifdef __AVX512F__
+    const int64_t a = (int64_t)a_bits, least = (int64_t)bits_of(b);
+    return double_of((uint64_t)(a > least ? a : least));
+#else
+    const double a = double_of(a_bits);
+    return a > b ? a : b;
+#endif
 }
 
-/* The same where 2^e * unit_magic may overflow: half a unit less one bit, plus the last kept bit, is added to
+/* Adding 1.5 * 2^52 units to x rounds it to a multiple of the unit, ties to even, because the sum lies where
+ * doubles are one unit apart and 1.5 * 2^52 is even. The unit is that of the binade of x, or that of the
+ * subnormals: the larger one. The magic number of a binade is made from its exponent field by an integer sum; it
+ * may overflow only far beyond the overflow of the format. A NaN is not beyond that and stays a NaN. The sign comes
+ * back last, for results that became zero as well. */
+ALWAYS_INLINE double float_round(const rung_fmt *fmt, double x)
+{
+    const double size = fabs(x);
+    const double magic = larger((bits_of(x) & EXPONENT_MASK) + fmt->binade_magic, fmt->grid_magic);
+    const double sum = size + magic;
+    const double kept = sum - magic, out = size >= fmt->overflow ? INFINITY : kept;
+    return double_of(bits_of(out) | (bits_of(x) & SIGN_BIT));
+}
+
+/* The same where that magic number may overflow: half a unit less one bit, plus the last kept bit, is added to
  * the integer that a double is, and the rest is cut off. `scale` says where the subnormals begin for a scaled x.
  * A NaN takes the way of the subnormals, where it survives with any payload. */
 ALWAYS_INLINE double wide_round_scaled(const rung_fmt *fmt, double x, double scale)

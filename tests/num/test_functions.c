@@ -47,7 +47,7 @@ static double round_wide(const rung_fmt *fmt, long double v)
         if (units < -limit) units = -limit;
         return (double)ldexpl(units, -fmt->fraction_bits) + 0.0;
     }
-    if (v == 0) return (double)v;
+    if (v == 0 || !isfinite(v)) return (double)v;
     const int bias = ref_bias(fmt), least = 1 - bias - fmt->mantissa_bits;
     int unit = ilogbl(v) - fmt->mantissa_bits;
     if (unit < least) unit = least;
