@@ -4,7 +4,23 @@ bats_require_minimum_version 1.5.0
 : "${RUNG:=build/rung}"
 RUNG=$(realpath "$RUNG")
 PYTHON=${PYTHON:-/usr/bin/python3}
-COMMANDS=$("$RUNG" help --json | "$PYTHON" -c 'import json,sys; print(*[c["name"] for c in json.load(sys.stdin)["commands"]])')
+
+# Once per file: what there is. TOKEN_TASKS have words, FACT_TASKS also prose.
+setup_file() {
+    "$RUNG" help --json >"$BATS_FILE_TMPDIR/help.json"
+    "$RUNG" list tasks --json >"$BATS_FILE_TMPDIR/tasks.json"
+    local lists
+    lists=$(python '
+import json, sys
+tasks = json.load(open(sys.argv[2]))["tasks"]
+print(*[c["name"] for c in json.load(open(sys.argv[1]))["commands"]])
+print(*[t["name"] for t in tasks])
+print(*[t["name"] for t in tasks if t["at_defaults"]["vocab"]])
+print(*[t["name"] for t in tasks if t["facts"]])' "$BATS_FILE_TMPDIR/help.json" "$BATS_FILE_TMPDIR/tasks.json")
+    { read -r COMMANDS; read -r TASKS; read -r TOKEN_TASKS; read -r FACT_TASKS; } <<<"$lists"
+    export COMMANDS TASKS TOKEN_TASKS FACT_TASKS
+    [ -n "$COMMANDS" ] && [ -n "$TOKEN_TASKS" ] && [ -n "$FACT_TASKS" ]
+}
 
 setup() { cd "$BATS_TEST_TMPDIR" || exit 1; }
 

@@ -3,27 +3,12 @@
 # rung task: every format as its readers see it, the same bytes for any number of threads, and whole files only.
 load common
 
-TASKS=$("$RUNG" list tasks --json | "$PYTHON" -c '
-import json, sys
-print(*[t["name"] for t in json.load(sys.stdin)["tasks"]])')
-# Those with tokens, and those with prose.
-TOKEN_TASKS=$("$RUNG" list tasks --json | "$PYTHON" -c '
-import json, sys
-print(*[t["name"] for t in json.load(sys.stdin)["tasks"] if t["at_defaults"]["vocab"]])')
-FACT_TASKS=$("$RUNG" list tasks --json | "$PYTHON" -c '
-import json, sys
-print(*[t["name"] for t in json.load(sys.stdin)["tasks"] if t["facts"]])')
-
 @test "jsonl: every task gives valid records whose ids are in range and whose players cover the prompt" {
-    for task in $TASKS; do
-        rung task "$task" -n 7 --first 5 --seed 3 >out.jsonl
-        rung list tasks "$task" --json >task.json
-        python '
-import json
-conf = json.load(open("task.json"))["tasks"][0]["at_defaults"]
-rows = [json.loads(line) for line in open("out.jsonl")]
-assert [r["index"] for r in rows] == list(range(5, 12))
-for r in rows:
+    for task in $TASKS; do rung task "$task" -n 7 --first 5 --seed 3 >"$task.jsonl"; done
+    python '
+import json, sys
+
+def check(r, conf):
     n = len(r["tokens"] if conf["vocab"] else r["features"])
     assert 0 < n <= conf["tokens"]
     if conf["vocab"]:
@@ -42,8 +27,12 @@ for r in rows:
     for p in r["players"]:
         assert p["start"] == at
         at += p["len"]
-    assert at == n'
-    done
+    assert at == n
+
+for task in json.load(open(sys.argv[1]))["tasks"]:
+    rows = [json.loads(line) for line in open(task["name"] + ".jsonl")]
+    assert [r["index"] for r in rows] == list(range(5, 12))
+    for r in rows: check(r, task["at_defaults"])' "$BATS_FILE_TMPDIR/tasks.json"
 }
 
 @test "the answers of eva are right" {
@@ -96,15 +85,13 @@ for line in open("out.jsonl"):
 }
 
 @test "inspect: input, target, id, metadata" {
-    for task in $TOKEN_TASKS; do
-        rung task "$task" -n 3 -f inspect >out.jsonl
-        python '
+    for task in $TOKEN_TASKS; do rung task "$task" -n 3 -f inspect >>out.jsonl; done
+    python '
 import json
 for i, line in enumerate(open("out.jsonl")):
     r = json.loads(line)
-    assert set(r) == {"input", "target", "id", "metadata"} and r["id"] == i
+    assert set(r) == {"input", "target", "id", "metadata"} and r["id"] == i % 3
     assert r["target"] and " " not in r["target"] and isinstance(r["input"], str)'
-    done
 }
 
 @test "lm-eval: a directory with a task file and its data" {
@@ -142,13 +129,13 @@ for i, line in enumerate(open("ruler/rung_k_hop/validation.jsonl")):
 @test "npz: numpy reads what jsonl says, for every task" {
     python 'import numpy' || skip "no numpy"
     for task in $TASKS; do
-        rung task "$task" -n 6 -f npz -o out.npz -q
-        rung task "$task" -n 6 >out.jsonl
-        python '
-import json, numpy as np
-z = np.load("out.npz")
-for i, line in enumerate(open("out.jsonl")):
-    r = json.loads(line)
+        rung task "$task" -n 6 -f npz -o "$task.npz" -q
+        rung task "$task" -n 6 >"$task.jsonl"
+    done
+    python '
+import json, sys, numpy as np
+
+def check(z, i, r):
     n = int(z["lengths"][i])
     want = np.array(r["tokens"] if "tokens" in r else r["features"], z["inputs"].dtype)
     assert n == len(want) and (z["inputs"][i, :n] == want).all()
@@ -160,20 +147,28 @@ for i, line in enumerate(open("out.jsonl")):
             if target is not None: assert (z["labels"][i, t] == np.array(target, np.float32)).all()
         else:
             assert z["labels"][i, t] == (-100 if target is None else target)
-if "tokens" in r: assert z["inputs"].dtype == z["labels"].dtype == np.int64'
-    done
+    if "tokens" in r: assert z["inputs"].dtype == z["labels"].dtype == np.int64
+
+for task in sys.argv[1:]:
+    z = dict(np.load(task + ".npz"))
+    for i, line in enumerate(open(task + ".jsonl")): check(z, i, json.loads(line))
+    assert i == 5' $TASKS
 }
 
 @test "the same bytes for any number of threads, in every format" {
     for threads in 1 2 5; do
         mkdir $threads
         for format in jsonl text inspect npz lm-eval ruler; do
-            (cd $threads && rung task eva -n 5000 -f $format -o out-$format --threads $threads -q)
+            (cd $threads && rung task eva -n 300 -f $format -o out-$format --threads $threads -q)
         done
+        (cd $threads && rung task eva -n 5000 -o several-batches --threads $threads -q)
         (cd $threads && RUNG_THREADS=$threads rung task seqcomp -n 300 >stdout)
     done
     diff -r 1 2
     diff -r 1 5
+    python '
+import json
+assert [json.loads(line)["index"] for line in open("1/several-batches")] == list(range(5000))'
 }
 
 @test "a file and stdout hold the same bytes" {

@@ -1,0 +1,57 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The pages of the documentation show what the command really prints.
+load common
+
+# check PAGE: runs each "$ " line of the fenced blocks in one directory, in order, and compares what follows it. A line
+# that is or ends in "..." stands for whatever is there.
+check() {
+    mkdir -p bin build
+    ln -sf "$RUNG" bin/rung
+    ln -sf "$RUNG" build/rung
+    PATH=$PWD/bin:$PATH python '
+import re, subprocess, sys
+
+def commands(page):
+    fenced, command, want = False, None, []
+    for line in open(page, encoding="utf-8").read().splitlines():
+        if line.startswith("```"):
+            if command: yield command, want
+            fenced, command, want = not fenced, None, []
+        elif fenced and line.startswith("$ "):
+            if command: yield command, want
+            command, want = line[2:], []
+        elif command:
+            want.append(line)
+
+def pattern(want):
+    parts = []
+    for line in want:
+        if line == "...": parts.append("(?:.*\n)*?")
+        elif line.endswith("..."): parts.append(re.escape(line[:-3]) + ".*\n")
+        else: parts.append(re.escape(line) + "\n")
+    return "".join(parts)
+
+ran = 0
+for command, want in commands(sys.argv[1]):
+    if not re.match(r"(build/)?rung ", command): continue
+    ran += 1
+    run = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if not re.fullmatch(pattern(want), run.stdout):
+        sys.exit("$ %s\n%s\nbut the page says\n%s" % (command, run.stdout, "\n".join(want)))
+assert ran >= int(sys.argv[2]), "only %d commands found" % ran' "$1" "$2"
+}
+
+@test "docs/commands.md is what the command prints" {
+    check "$BATS_TEST_DIRNAME/../../docs/commands.md" 14
+}
+
+@test "README.md is what the command prints" {
+    check "$BATS_TEST_DIRNAME/../../README.md" 3
+}
+
+@test "docs/commands.md has a section for every command" {
+    for command in $COMMANDS; do
+        grep -qE "^## .*rung $command(\$|,)" "$BATS_TEST_DIRNAME/../../docs/commands.md"
+    done
+}
