@@ -15,6 +15,12 @@ static const rung_task *const registry[] = {
     &rung_task_eva,
     &rung_task_index,
     &rung_task_retrieval,
+    &rung_task_two_sum,
+    &rung_task_three_sum,
+    &rung_task_q_sparse_average,
+    &rung_task_string_equality,
+    &rung_task_disjointness,
+    &rung_task_nearest_neighbour,
 };
 /* clang-format on */
 

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * two-sum: N numbers in [M]; who has a partner with x_i + x_j = 0 mod M?
+ *
+ * In form=query the last token is a query y of its own type: is there a j with x_j + y = 0? A recurrent state
+ * needs log2 C(floor((M-1)/2), N) bits, which is of order N log N only for M >= N^(1+eps).
+ *
+ * form=position is Match2 (Sanford, Hsu, Telgarsky 2023): for each i, is there a j? The definition allows
+ * j = i (self=1), so a number with 2x = 0 is its own partner; self=0 forbids it. Every j counts, also one
+ * after i, which a causal model cannot see.
+ *
+ * In form=global the last token asks whether there are i != j at all. That is not for a single layer: it
+ * decides disjointness.
+ *
+ * blank=1 puts a blank token first, where a head of the trigonometric construction rests when nothing
+ * matches.
+ */
+#include <stdlib.h>
+
+#include "common.h"
+#include "halves.h"
+#include "residues.h"
+#include "task_rows.h"
+#include "two_sum.h"
+
+static const char *const form_words[] = {"query", "position", "global", NULL};
+static const char *const dist_words[] = {"uniform", "hard", NULL};
+
+/* The query form has 2M + 1 ids, so M stays below half the limit of the vocabulary. */
+static const rung_param params[] = {
+    {"N", RUNG_PARAM_INT, 16, 1, 1 << 24, NULL, "numbers in the prompt"},
+    {"M", RUNG_PARAM_INT, 64, 2, (1 << 23) - 1, NULL, "modulus; numbers are 0 to M-1"},
+    {"form", RUNG_PARAM_WORD, 0, 0, 0, form_words, "what is asked: of a query, of each number, of all"},
+    {"self", RUNG_PARAM_INT, 1, 0, 1, NULL, "form=position: may a number be its own partner?"},
+    {"blank", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: a blank token comes first"},
+    {"dist", RUNG_PARAM_WORD, 0, 0, 0, dist_words, "uniform, or the prompts of the lower bounds"},
+    {0},
+};
+
+static two_sum two_sum_of(const rung_task_conf *conf)
+{
+    return (two_sum){
+        .form = (two_sum_form)rung_task_param(conf, "form"),
+        .numbers = (size_t)rung_task_param(conf, "N"),
+        .modulus = (size_t)rung_task_param(conf, "M"),
+        .lead = (size_t)rung_task_param(conf, "blank"),
+        .self = rung_task_param(conf, "self") != 0,
+        .hard = rung_task_param(conf, "dist") != 0,
+    };
+}
+
+static size_t least_numbers(const two_sum *sum)
+{
+    if (sum->form == TWO_SUM_QUERY) return 1;
+    return sum->form == TWO_SUM_GLOBAL && sum->hard ? 4 : 2; /* disjoint sets need a universe of 2 */
+}
+
+static size_t least_modulus(const two_sum *sum)
+{
+    size_t h = sum->numbers / 2;
+    switch (sum->form) {
+    case TWO_SUM_QUERY: /* floor((M-1)/2) >= N + 1: N members and a non-member */
+        return sum->hard ? 2 * (sum->numbers + 1) + 1 : 2;
+    case TWO_SUM_POSITION: /* floor((M-1)/2) >= 2h - floor(h/2) distinct values; two pairs {v, -v} at least */
+        return sum->hard && 2 * h - h / 2 > 2 ? 2 * (2 * h - h / 2) + 1 : 5;
+    case TWO_SUM_GLOBAL: /* see draw_global_hard; one pair {v, -v} at least */
+        return sum->hard ? 2 * h + 3 : 3;
+    }
+    return 2;
+}
+
+static rung_status check_shape(const two_sum *sum, rung_error *err)
+{
+    const char *form = form_words[sum->form], *dist = dist_words[sum->hard];
+    if (sum->form != TWO_SUM_POSITION && !sum->self)
+        return rung_fail(err, RUNG_USAGE, "task two-sum: self=0 is for form=position, not form=%s", form);
+    if (sum->numbers < least_numbers(sum))
+        return rung_fail(err, RUNG_USAGE, "task two-sum: form=%s dist=%s needs N >= %zu, not %zu", form, dist,
+                         least_numbers(sum), sum->numbers);
+    if (sum->form == TWO_SUM_POSITION && sum->hard && sum->numbers % 2)
+        return rung_fail(err, RUNG_USAGE, "task two-sum: form=position dist=hard needs an even N, not %zu",
+                         sum->numbers);
+    if (sum->modulus < least_modulus(sum))
+        return rung_fail(err, RUNG_USAGE, "task two-sum: form=%s dist=%s with N=%zu needs M >= %zu, not %zu", form,
+                         dist, sum->numbers, least_modulus(sum), sum->modulus);
+    return RUNG_OK;
+}
+
+/* Ids: numbers [0, M); then queries [M, 2M), or the one asking token; the blank is the last id. */
+static rung_status resolve(rung_task_conf *conf, rung_error *err)
+{
+    two_sum sum = two_sum_of(conf);
+    rung_status status = check_shape(&sum, err);
+    if (status != RUNG_OK) return status;
+    const size_t askers[] = {[TWO_SUM_QUERY] = sum.modulus, [TWO_SUM_POSITION] = 0, [TWO_SUM_GLOBAL] = 1};
+    conf->tokens = sum.lead + sum.numbers + (sum.form != TWO_SUM_POSITION);
+    conf->vocab = sum.modulus + askers[sum.form] + sum.lead;
+    rung_task_yes_no(conf);
+    return RUNG_OK;
+}
+
+static rung_status generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng, rung_error *err)
+{
+    two_sum sum = two_sum_of(conf);
+    uint32_t query = 0;
+    instance->tokens = conf->tokens;
+    if (sum.lead) instance->token[0] = (uint32_t)(conf->vocab - 1);
+    rung_status status = rung_two_sum_draw(instance->token + sum.lead, &query, &sum, rng, err);
+    if (sum.form != TWO_SUM_POSITION) instance->token[sum.lead + sum.numbers] = (uint32_t)sum.modulus + query;
+    return status;
+}
+
+/* Is there a number, other than one copy of v itself unless `self`, that sums to 0 with v? */
+static bool has_partner(const uint32_t *count, uint32_t v, size_t modulus, bool self)
+{
+    uint32_t w = rung_residue_negative(v, modulus);
+    return count[w] > (w == v && !self ? 1u : 0u);
+}
+
+static bool any_partner(const uint32_t *count, const uint32_t *x, const two_sum *sum)
+{
+    for (size_t i = 0; i < sum->numbers; i++)
+        if (has_partner(count, x[i], sum->modulus, false)) return true;
+    return false;
+}
+
+static rung_status answer(rung_instance *instance, const rung_task_conf *conf, const uint32_t *count,
+                          const two_sum *sum, rung_error *err)
+{
+    const uint32_t *x = instance->token + sum->lead;
+    size_t last = instance->tokens - 1;
+    uint32_t asked = 0;
+    rung_status status = RUNG_OK;
+    switch (sum->form) {
+    case TWO_SUM_QUERY:
+        status = rung_task_expect_token(&asked, instance, conf, last, sum->modulus, sum->modulus, "a query", err);
+        if (status == RUNG_OK) rung_task_answer_last(instance, has_partner(count, asked, sum->modulus, true));
+        break;
+    case TWO_SUM_POSITION:
+        rung_task_answer_last(instance, 0);
+        for (size_t i = 0; i < sum->numbers; i++)
+            instance->target[sum->lead + i] = has_partner(count, x[i], sum->modulus, sum->self);
+        break;
+    case TWO_SUM_GLOBAL:
+        status = rung_task_expect_token(&asked, instance, conf, last, sum->modulus, 1, "the question", err);
+        if (status == RUNG_OK) rung_task_answer_last(instance, any_partner(count, x, sum));
+        break;
+    }
+    return status;
+}
+
+/* O(N + M): a table of counts. */
+static rung_status solve(rung_instance *instance, const rung_task_conf *conf, rung_error *err)
+{
+    two_sum sum = two_sum_of(conf);
+    uint32_t blank;
+    rung_status status = rung_task_expect_tokens(instance, conf, conf->tokens, err);
+    if (status == RUNG_OK && sum.lead)
+        status = rung_task_expect_token(&blank, instance, conf, 0, conf->vocab - 1, 1, "the blank", err);
+    if (status != RUNG_OK) return status;
+    uint32_t *count = rung_residue_counts(&status, instance, conf, sum.lead, sum.numbers, sum.modulus, err);
+    if (!count) return status;
+    status = answer(instance, conf, count, &sum, err);
+    free(count);
+    return status;
+}
+
+/* The blank is with the first player. */
+static void players(rung_instance *instance, const rung_task_conf *conf)
+{
+    two_sum sum = two_sum_of(conf);
+    if (sum.form == TWO_SUM_QUERY)
+        rung_task_players_two(instance, instance->tokens - 1, "numbers", "query");
+    else
+        rung_halves_split(instance, sum.lead + sum.numbers / 2, sum.form == TWO_SUM_GLOBAL);
+}
+
+static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token)
+{
+    two_sum sum = two_sum_of(conf);
+    if (token < sum.modulus)
+        rung_buf_printf(out, "%u", token);
+    else if (sum.lead && token == conf->vocab - 1)
+        rung_buf_puts(out, "_");
+    else if (sum.form == TWO_SUM_QUERY)
+        rung_buf_printf(out, "%zu?", token - sum.modulus);
+    else
+        rung_buf_puts(out, "?");
+}
+
+const rung_task rung_task_two_sum = {
+    .name = "two-sum",
+    .summary = "N numbers modulo M: which have a partner that they sum to 0 with?",
+    .source = "Match2 of Sanford, Hsu, Telgarsky 2023; membership lower bounds for recurrent and sparse layers",
+    .params = params,
+    .resolve = resolve,
+    .generate = generate,
+    .solve = solve,
+    .players = players,
+    .token_word = token_word,
+    .answer_word = rung_task_yes_no_word,
+};
