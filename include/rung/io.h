@@ -41,9 +41,11 @@ typedef struct rung_tensor {
     size_t size_bytes;
 } rung_tensor;
 
-const char *rung_dtype_name(rung_dtype dtype);  /* safetensors spelling */
-size_t rung_dtype_bytes(rung_dtype dtype);      /* 0 for RUNG_OTHER */
-/* Values as double (I64/U64 beyond 2^53 are an error) or float; `file` is for the message. */
+const char *rung_dtype_name(rung_dtype dtype); /* safetensors spelling */
+size_t rung_dtype_bytes(rung_dtype dtype);     /* 0 for RUNG_OTHER */
+/* Values as double, float or int64; out has room for tensor->elements. Floats are rounded to nearest. An error, with
+ * the tensor and the element in the message: an integer beyond 2^53 (double) or 2^24 (float), a finite number too large
+ * for float, anything but a whole number in range as int64, a BOOL byte above 1, RUNG_OTHER. */
 rung_status rung_tensor_to_f64(double *out, const rung_tensor *tensor, rung_error *err);
 rung_status rung_tensor_to_f32(float *out, const rung_tensor *tensor, rung_error *err);
 rung_status rung_tensor_to_i64(int64_t *out, const rung_tensor *tensor, rung_error *err);
@@ -61,7 +63,7 @@ rung_status rung_safetensors_open_bytes(rung_safetensors **out, const void *byte
                                         rung_error *err);
 void rung_safetensors_close(rung_safetensors *file);
 size_t rung_safetensors_count(const rung_safetensors *file);
-const rung_tensor *rung_safetensors_at(const rung_safetensors *file, size_t index); /* in file order */
+const rung_tensor *rung_safetensors_at(const rung_safetensors *file, size_t index);      /* by data offset */
 const rung_tensor *rung_safetensors_get(const rung_safetensors *file, const char *name); /* NULL if absent */
 const char *rung_safetensors_meta(const rung_safetensors *file, const char *key);        /* NULL if absent */
 size_t rung_safetensors_meta_count(const rung_safetensors *file);
@@ -100,7 +102,8 @@ const rung_tensor *rung_npz_get(const rung_npz *file, const char *name);
 /* ---- json ---------------------------------------------------------------------------------------------------- */
 
 /* A read-only view of a strict JSON document: duplicate keys, bad UTF-8 and deep nesting are refused with line and
- * column. Values are borrowed from the document. */
+ * column. Values are borrowed from the document. NULL stands for an absent value wherever one is asked something: it
+ * has kind 0, length 0 and no members. */
 typedef struct rung_json_doc rung_json_doc;
 typedef struct rung_json rung_json; /* one value */
 
@@ -116,11 +119,16 @@ typedef enum rung_json_kind {
 
 rung_status rung_json_parse(rung_json_doc **out, const char *text, size_t len, const char *name, rung_error *err);
 rung_status rung_json_open(rung_json_doc **out, const char *path, rung_error *err);
+/* The same, but bare Infinity, -Infinity and NaN are reals: Python's json module writes them, and published model
+ * configurations contain them (time_step_limit of Nemotron-H and Codestral-Mamba). */
+rung_status rung_json_parse_python(rung_json_doc **out, const char *text, size_t len, const char *name,
+                                   rung_error *err);
+rung_status rung_json_open_python(rung_json_doc **out, const char *path, rung_error *err);
 void rung_json_free(rung_json_doc *doc);
 const rung_json *rung_json_root(const rung_json_doc *doc);
 rung_json_kind rung_json_kind_of(const rung_json *value);
 const rung_json *rung_json_get(const rung_json *object, const char *key); /* NULL if absent or not an object */
-size_t rung_json_len(const rung_json *value);                            /* of an array or object, else 0 */
+size_t rung_json_len(const rung_json *value);                             /* of an array or object, else 0 */
 const rung_json *rung_json_at(const rung_json *array, size_t index);
 /* The members of an object in document order. */
 const char *rung_json_key_at(const rung_json *object, size_t index);
