@@ -20,6 +20,11 @@
 
 #define RUNG_MECH_INPUT_MAX 8
 
+/* With these, H dk dv and the r dv of every feature map stay below 2^57: no product of them overflows, and neither
+ * do their bits. Only a product with the number of tokens can, and that one saturates (see carry). */
+#define RUNG_HEADS_MAX ((size_t)1 << 16)
+#define RUNG_DIM_MAX   ((size_t)1 << 20)
+
 /* Size of one token's row of an input. */
 typedef enum rung_mech_dim {
     RUNG_DIM_KEY = 1, /* [H][dk] */
@@ -69,11 +74,13 @@ typedef struct rung_mech {
     const rung_mech_input *inputs; /* ends with a NULL name */
     bool recurrent;                /* carries a state that does not grow */
 
-    /* Sizes that the mechanism cannot have; the message names the parameter. */
+    /* Sizes that the mechanism cannot have, beyond the limits above; NULL: none. Call rung_mech_check. */
     rung_status (*check)(const rung_mech_conf *conf, rung_error *err);
-    /* What is carried after `tokens` tokens: exactly the first elements of the state array. */
+    /* What is carried after `tokens` tokens: exactly the first elements of the state array. SIZE_MAX stands for a
+     * number that does not fit. */
     rung_carry (*carry)(const rung_mech_conf *conf, size_t tokens);
-    /* Scratch elements that one worker of any function below needs for `tokens` tokens in one call. */
+    /* Scratch elements that one worker of any function below needs when at most `tokens` tokens are absorbed after
+     * the call. */
     size_t (*scratch)(const rung_mech_conf *conf, size_t tokens);
 
     /* Step form, all heads. in[i] is the token's row of input i, o its row [H][dv]. `seen` tokens have been
@@ -101,6 +108,8 @@ const rung_mech *rung_mech_get(const char *name); /* NULL if unknown */
 /* "did you mean" for an unknown name, or NULL. */
 const char *rung_mech_nearest(const char *name);
 
+/* A message that names the size or parameter; every other function wants a conf that has passed. */
+rung_status rung_mech_check(const rung_mech_conf *conf, rung_error *err);
 /* Elements of one token's row of an input, and of the state array for up to `tokens` tokens. */
 size_t rung_mech_row(const rung_mech_input *input, const rung_mech_conf *conf);
 size_t rung_mech_inputs(const rung_mech *mech);

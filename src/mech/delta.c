@@ -31,23 +31,17 @@ static size_t head_size(const rung_mech_conf *conf)
     return conf->dk * conf->dv;
 }
 
-static rung_status check(const rung_mech_conf *conf, rung_error *err)
-{
-    (void)conf, (void)err;
-    return RUNG_OK;
-}
-
 static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
     return (rung_carry){.recurrent = conf->heads * head_size(conf)};
 }
 
-/* u of a chunk, its log decays and the weights of one row. */
+/* u of a chunk and the weights of one row. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
-    return CHUNK * conf->dv + 2 * CHUNK;
+    return CHUNK * conf->dv + CHUNK;
 }
 
 /* ---- fast
@@ -56,7 +50,8 @@ static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 /* o += f S^T x */
 static void query_f32(float *o, float f, const float *S, const float *x, const rung_mech_conf *conf)
 {
-    for (size_t j = 0; j < conf->dk; j++) rung_kernels_get()->axpy(o, f * x[j], S + j * conf->dv, conf->dv);
+    const rung_kernels *kern = rung_kernels_get();
+    for (size_t j = 0; j < conf->dk; j++) kern->axpy(o, f * x[j], S + j * conf->dv, conf->dv);
 }
 
 /* One token of one head; u has room for dv numbers. */
@@ -90,46 +85,55 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
 
 /* The rows of one head in one chunk. */
 typedef struct chunk {
-    const float *q, *k, *v, *beta, *g; /* first token of the chunk, this head */
+    const float *q, *k, *v, *beta, *g; /* first token of the chunk, this head; g is NULL without a gate */
     size_t n, key_row, value_row, heads;
-    float *u, *G, *weight; /* [n][dv], [n], [n] */
+    float *u, *weight; /* [n][dv], [n] */
 } chunk;
 
-/* y = base(y) - or + the weighted sum of u_s over s < count, weight e^{G_t-G_s} (k_s . x). */
-static void inside_f32(float *y, float sign, const float *x, size_t t, size_t count, const chunk *c,
-                       const rung_mech_conf *conf)
+/* weight_s = e^{g_{s+1} + ... + g_t} for s <= t; returns e^{g_0 + ... + g_t}. The sums grow backwards from t: a
+ * difference of prefix sums would lose the weak decays near t behind one strong decay far back, and a decay of
+ * -inf would make it a NaN. */
+static float decays_f32(const chunk *c, size_t t)
+{
+    float sum = 0;
+    for (size_t s = t + 1; s-- > 0;) {
+        c->weight[s] = sum;
+        if (c->g) sum += c->g[s * c->heads];
+    }
+    rung_kernels_get()->exp(c->weight, c->weight, t + 1);
+    return expf(sum);
+}
+
+/* y += sign times the sum of weight_s (k_s . x) u_s over s < count. */
+static void inside_f32(float *y, float sign, const float *x, size_t count, const chunk *c, const rung_mech_conf *conf)
 {
     const rung_kernels *kern = rung_kernels_get();
-    for (size_t s = 0; s < count; s++) c->weight[s] = c->G[t] - c->G[s];
-    kern->exp(c->weight, c->weight, count);
     for (size_t s = 0; s < count; s++) {
         float w = sign * c->weight[s] * kern->dot(c->k + s * c->key_row, x, conf->dk);
         kern->axpy(y, w, c->u + s * conf->dv, conf->dv);
     }
 }
 
-static void chunk_f32(float *o, float *S, chunk *c, const rung_mech_conf *conf)
+static void chunk_f32(float *o, float *S, const chunk *c, const rung_mech_conf *conf)
 {
     const rung_kernels *kern = rung_kernels_get();
-    float sum = 0;
-    for (size_t t = 0; t < c->n; t++) c->G[t] = sum += c->g ? c->g[t * c->heads] : 0;
+    float decay = 1;
     for (size_t t = 0; t < c->n; t++) {
-        float *u = c->u + t * conf->dv, decay = expf(c->G[t]), beta = c->beta[t * c->heads];
+        const float *k = c->k + t * c->key_row, *q = c->q + t * c->key_row;
+        float *u = c->u + t * conf->dv, *out = o + t * c->value_row;
+        decay = decays_f32(c, t);
         memcpy(u, c->v + t * c->value_row, conf->dv * sizeof *u);
-        query_f32(u, -decay, S, c->k + t * c->key_row, conf);
-        inside_f32(u, -1, c->k + t * c->key_row, t, t, c, conf);
-        kern->scale(u, beta, conf->dv);
-        float *out = o + t * c->value_row;
+        query_f32(u, -decay, S, k, conf);
+        inside_f32(u, -1, k, t, c, conf);
+        kern->scale(u, c->beta[t * c->heads], conf->dv);
         memset(out, 0, conf->dv * sizeof *out);
-        query_f32(out, decay, S, c->q + t * c->key_row, conf);
-        inside_f32(out, 1, c->q + t * c->key_row, t, t + 1, c, conf);
+        query_f32(out, decay, S, q, conf);
+        inside_f32(out, 1, q, t + 1, c, conf);
     }
-    kern->scale(S, expf(sum), head_size(conf));
-    for (size_t s = 0; s < c->n; s++) {
-        float decay = expf(sum - c->G[s]);
+    kern->scale(S, decay, head_size(conf)); /* decay and weights are those of the last token now */
+    for (size_t s = 0; s < c->n; s++)
         for (size_t j = 0; j < conf->dk; j++)
-            kern->axpy(S + j * conf->dv, decay * c->k[s * c->key_row + j], c->u + s * conf->dv, conf->dv);
-    }
+            kern->axpy(S + j * conf->dv, c->weight[s] * c->k[s * c->key_row + j], c->u + s * conf->dv, conf->dv);
 }
 
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
@@ -150,8 +154,7 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
                    .value_row = value_row,
                    .heads = H,
                    .u = scratch_,
-                   .G = scratch_ + CHUNK * conf->dv,
-                   .weight = scratch_ + CHUNK * conf->dv + CHUNK};
+                   .weight = scratch_ + CHUNK * conf->dv};
         chunk_f32(out + t * value_row, S, &c, conf);
     }
     for (size_t t = 0; !conf->causal && t < tokens; t++) { /* an encoder reads what is left at the end */
@@ -201,8 +204,9 @@ static void read_exact(double *o, const double *state, const double *const *in, 
 /* The same roundings with the dv values of a row as lanes. */
 static void query_lanes(double *out, const double *S, const double *x, const rung_mech_conf *conf, const rung_fmt *fmt)
 {
+    const rung_num_kernels *num = rung_num_kernels_get();
     memset(out, 0, conf->dv * sizeof *out);
-    for (size_t j = 0; j < conf->dk; j++) rung_num_kernels_get()->scale_add(fmt, out, S + j * conf->dv, x[j], conf->dv);
+    for (size_t j = 0; j < conf->dk; j++) num->scale_add(fmt, out, S + j * conf->dv, x[j], conf->dv);
 }
 
 static void absorb_lanes(double *S, const double *k, const double *v, double beta, const double *g,
@@ -259,7 +263,6 @@ const rung_mech rung_mech_delta = {
     .params = no_params,
     .inputs = delta_inputs,
     .recurrent = true,
-    .check = check,
     .carry = carry,
     .scratch = scratch,
     .update_f32 = update_f32,
@@ -279,7 +282,6 @@ const rung_mech rung_mech_gdelta = {
     .params = no_params,
     .inputs = gdelta_inputs,
     .recurrent = true,
-    .check = check,
     .carry = carry,
     .scratch = scratch,
     .update_f32 = update_f32,

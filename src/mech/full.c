@@ -59,12 +59,12 @@ static range queries_of_key(size_t key, size_t seen, const rung_mech_conf *conf)
 
 static rung_carry carry_full(const rung_mech_conf *conf, size_t tokens)
 {
-    return (rung_carry){.cache = tokens * slot_size(conf)};
+    return (rung_carry){.cache = size_times(tokens, slot_size(conf))};
 }
 
 static rung_carry carry_window(const rung_mech_conf *conf, size_t tokens)
 {
-    size_t kept = size_min(tokens, slot_count(conf)) * slot_size(conf);
+    size_t kept = size_times(size_min(tokens, slot_count(conf)), slot_size(conf));
     return conf->causal ? (rung_carry){.window = kept} : (rung_carry){.cache = kept};
 }
 
@@ -280,12 +280,6 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
 /* ---- rows
  * ----------------------------------------------------------------------------------------------------- */
 
-static rung_status check_any(const rung_mech_conf *conf, rung_error *err)
-{
-    (void)conf, (void)err;
-    return RUNG_OK;
-}
-
 static const rung_param full_params[] = {{0}};
 static const rung_param window_params[] = {
     {"W", RUNG_PARAM_INT, 64, 1, INT32_MAX, NULL, "tokens that a query sees, itself included"},
@@ -307,7 +301,6 @@ const rung_mech rung_mech_full = {
     .source = "Vaswani et al. 2017; online form: Milakov, Gimelshein 2018",
     .params = full_params,
     .inputs = qkv,
-    .check = check_any,
     .carry = carry_full,
     .scratch = scratch_full,
     .update_f32 = update_f32,
@@ -326,7 +319,6 @@ const rung_mech rung_mech_window = {
     .source = "Beltagy et al. 2020",
     .params = window_params,
     .inputs = qkv,
-    .check = check_any,
     .carry = carry_window,
     .scratch = scratch_full,
     .update_f32 = update_f32,

@@ -80,7 +80,7 @@ static void phi_f32(float *out, const float *x, const rung_mech_conf *conf)
         for (size_t i = 0; i < d; i++) out[i] = x[i] > 0 ? x[i] + 1 : out[i];
         break;
     case PHI_RELU:
-        for (size_t i = 0; i < d; i++) out[i] = x[i] > 0 ? x[i] : 0;
+        for (size_t i = 0; i < d; i++) out[i] = x[i] > 0 || isnan(x[i]) ? x[i] : 0;
         break;
     case PHI_IDENTITY:
         memcpy(out, x, d * sizeof *x);

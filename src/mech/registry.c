@@ -36,6 +36,21 @@ const char *rung_mech_nearest(const char *name)
     return rung_word_nearest(name, names, RUNG_COUNT(rows));
 }
 
+static rung_status check_size(const char *name, size_t value, size_t high, rung_error *err)
+{
+    if (value >= 1 && value <= high) return RUNG_OK;
+    return rung_fail(err, RUNG_USAGE, "%s = %zu is outside 1..%zu", name, value, high);
+}
+
+rung_status rung_mech_check(const rung_mech_conf *conf, rung_error *err)
+{
+    rung_status status = check_size("heads", conf->heads, RUNG_HEADS_MAX, err);
+    if (status == RUNG_OK) status = check_size("dk", conf->dk, RUNG_DIM_MAX, err);
+    if (status == RUNG_OK) status = check_size("dv", conf->dv, RUNG_DIM_MAX, err);
+    if (status == RUNG_OK && conf->mech->check) status = conf->mech->check(conf, err);
+    return status;
+}
+
 size_t rung_mech_inputs(const rung_mech *mech)
 {
     size_t count = 0;
@@ -58,7 +73,9 @@ size_t rung_mech_row(const rung_mech_input *input, const rung_mech_conf *conf)
 
 size_t rung_carry_total(rung_carry carry)
 {
-    return carry.recurrent + carry.window + carry.cache;
+    size_t total = carry.recurrent;
+    if (!rung_size_add(&total, total, carry.window) || !rung_size_add(&total, total, carry.cache)) return SIZE_MAX;
+    return total;
 }
 
 size_t rung_mech_state_elements(const rung_mech_conf *conf, size_t tokens)

@@ -22,4 +22,11 @@ static inline size_t size_min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* The product, or SIZE_MAX: more than any memory, so that an allocation of it fails with a message. */
+static inline size_t size_times(size_t a, size_t b)
+{
+    size_t product;
+    return rung_size_mul(&product, a, b) ? product : SIZE_MAX;
+}
+
 #endif

@@ -60,44 +60,58 @@ static rung_status read_number(parser *p, size_t *out, size_t high, const char *
     return RUNG_OK;
 }
 
-/* A run of letters, digits and the given extra characters. */
-static size_t read_word(parser *p, char word[WORD_MAX], const char *extra)
+/* A run of letters, digits and the given extra characters. A word that is too long counts as none: cut short it
+ * could mean something else. */
+static bool read_word(parser *p, char word[WORD_MAX], const char *extra)
 {
     size_t len = 0;
-    while (isalnum((unsigned char)*p->at) || (*p->at && strchr(extra, *p->at))) {
-        if (len + 1 < WORD_MAX) word[len++] = *p->at;
-        p->at++;
-    }
+    skip_spaces(p);
+    while (isalnum((unsigned char)p->at[len]) || (p->at[len] && strchr(extra, p->at[len]))) len++;
+    if (len == 0 || len >= WORD_MAX) return false;
+    memcpy(word, p->at, len);
     word[len] = 0;
-    return len;
+    p->at += len;
+    return true;
 }
 
+/* dk and dv, which every mechanism has; zero until they are given. */
 static rung_status read_size_key(parser *p, size_t *out, const char *value, const char *at, const char *key)
 {
     int64_t number;
     char message[96];
-    if (rung_word_int(&number, value, 1, 1 << 20)) {
+    if (*out) return expected(p, at, "the key is given twice");
+    if (rung_word_int(&number, value, 1, (int64_t)RUNG_DIM_MAX)) {
         *out = (size_t)number;
         return RUNG_OK;
     }
-    snprintf(message, sizeof message, "%s takes a number from 1 to %d", key, 1 << 20);
+    snprintf(message, sizeof message, "%s takes a number from 1 to %zu", key, RUNG_DIM_MAX);
     return expected(p, at, message);
+}
+
+static rung_status read_param(parser *p, rung_mech_conf *conf, const char *key, const char *value, const char *at)
+{
+    char word[2 * WORD_MAX], owner[WORD_MAX];
+    rung_error inner = {{0}};
+    size_t index = rung_param_find(conf->mech->params, key);
+    if (index != SIZE_MAX && conf->params[index].set) return expected(p, at, "the key is given twice");
+    snprintf(word, sizeof word, "%s=%s", key, value);
+    snprintf(owner, sizeof owner, "mechanism %s", conf->mech->name);
+    if (rung_param_set(conf->params, conf->mech->params, word, owner, &inner) == RUNG_OK) return RUNG_OK;
+    return expected(p, at, inner.text);
 }
 
 static rung_status read_key(parser *p, rung_mech_conf *conf)
 {
-    char key[WORD_MAX], value[WORD_MAX], word[2 * WORD_MAX], owner[WORD_MAX];
+    char key[WORD_MAX], value[WORD_MAX];
+    skip_spaces(p);
     const char *start = p->at;
     if (!read_word(p, key, "_") || !accept(p, '=')) return expected(p, start, "expected key=value after ':'");
+    skip_spaces(p);
     const char *value_at = p->at;
-    if (!read_word(p, value, "._-")) return expected(p, value_at, "expected a value after '='");
+    if (!read_word(p, value, "._-")) return expected(p, value_at, "expected a value of 1 to 63 letters after '='");
     if (strcmp(key, "dk") == 0) return read_size_key(p, &conf->dk, value, value_at, "dk");
     if (strcmp(key, "dv") == 0) return read_size_key(p, &conf->dv, value, value_at, "dv");
-    rung_error inner = {{0}};
-    snprintf(word, sizeof word, "%s=%s", key, value);
-    snprintf(owner, sizeof owner, "mechanism %s", conf->mech->name);
-    if (rung_param_set(conf->params, conf->mech->params, word, owner, &inner) == RUNG_OK) return RUNG_OK;
-    return expected(p, start, inner.text);
+    return read_param(p, conf, key, value, start);
 }
 
 static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
@@ -113,16 +127,18 @@ static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
                  near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
         return expected(p, start, message);
     }
-    conf->heads = p->defaults->heads, conf->dk = p->defaults->dk, conf->dv = p->defaults->dv;
     conf->causal = p->defaults->causal;
     rung_param_defaults(conf->params, conf->mech->params);
     rung_status status = RUNG_OK;
     while (status == RUNG_OK && accept(p, ':')) status = read_key(p, conf);
     *has_heads = status == RUNG_OK && accept(p, '@');
-    if (*has_heads) status = read_number(p, &conf->heads, 1 << 16, "heads after '@'");
+    if (*has_heads) status = read_number(p, &conf->heads, RUNG_HEADS_MAX, "heads after '@'");
+    if (status != RUNG_OK) return status;
+    if (!*has_heads) conf->heads = p->defaults->heads;
+    if (!conf->dk) conf->dk = p->defaults->dk;
+    if (!conf->dv) conf->dv = p->defaults->dv;
     rung_error inner = {{0}};
-    if (status == RUNG_OK && conf->mech->check(conf, &inner) != RUNG_OK) return expected(p, start, inner.text);
-    return status;
+    return rung_mech_check(conf, &inner) == RUNG_OK ? RUNG_OK : expected(p, start, inner.text);
 }
 
 static rung_status read_mix(parser *p, rung_layer *layer)

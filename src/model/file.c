@@ -85,7 +85,8 @@ static rung_status open_parts(rung_model *model, rung_error *err)
     rung_status status = rung_model_spec_read(&model->spec, model->file, &model->arena, err);
     if (status != RUNG_OK) return status;
     status = rung_model_spec_parse(&model->arch, &model->mlp, &model->spec, &model->arena, err);
-    if (status != RUNG_OK) return rung_fail_at(err, RUNG_INPUT, "%s", rung_safetensors_name(model->file));
+    if (status == RUNG_USAGE) status = RUNG_INPUT; /* the words of a file, not of the caller */
+    if (status != RUNG_OK) return rung_fail_at(err, status, "%s", rung_safetensors_name(model->file));
     opening o = {.model = model};
     status = rung_model_visit_tensors(&model->spec, &model->arch, model->mlp, open_tensor, &o, err);
     if (status == RUNG_OK && o.found != rung_safetensors_count(model->file)) status = report_extra(model, err);
@@ -171,8 +172,8 @@ rung_status rung_model_write(const char *path, const rung_model_spec *spec, cons
     rung_buf_init(&config);
     rung_model_spec_print(&config, spec);
     const rung_meta meta[] = {
-        {"rung.format", "rung.model/1"}, {"rung.arch", spec->arch}, {"rung.config", config.text},
-        {"rung.task", spec->task},       {"rung.made_by", made_by},
+        {"rung.format", RUNG_MODEL_FORMAT}, {"rung.arch", spec->arch}, {"rung.config", config.text},
+        {"rung.task", spec->task},          {"rung.made_by", made_by},
     };
     status = rung_buf_ok(&config, err);
     if (status == RUNG_OK) status = rung_safetensors_write(path, tensors, count, meta, RUNG_COUNT(meta), err);

@@ -17,6 +17,9 @@ struct rung_model {
     size_t parameters;
 };
 
+/* Metadata rung.format of the files that are written and read. */
+#define RUNG_MODEL_FORMAT "rung.model/1"
+
 enum { TENSOR_NAME_MAX = 96 };
 
 /* One tensor that an architecture has. dim 0 is a wildcard: the size is up to the file (rows of a table). */

@@ -93,8 +93,8 @@ rung_status rung_session_copy(rung_session *to, const rung_session *from, rung_e
     if (to->max_tokens < from->tokens)
         return rung_fail(err, RUNG_USAGE, "the session has room for %zu tokens, the copied one holds %zu",
                          to->max_tokens, from->tokens);
-    rung_session_reset(to);
-    for (size_t i = 0; i < layer_count(to); i++)
+    if (to == from) return RUNG_OK;
+    for (size_t i = 0; i < layer_count(to); i++) /* what lies beyond the carried numbers is never read */
         for (size_t g = 0; g < layer_of(to, i)->group_count; g++)
             rung_reals_copy(to->state[i][g], from->state[i][g],
                             rung_mech_state_elements(&layer_of(to, i)->group[g], from->tokens));
@@ -126,13 +126,16 @@ static size_t larger(size_t a, size_t b)
 
 /* The largest row that any group or layer needs of each buffer. */
 typedef struct widths {
-    size_t in[RUNG_MECH_INPUT_MAX], mixed, scratch;
+    size_t in[RUNG_MECH_INPUT_MAX], mixed, hidden, scratch;
 } widths;
 
-static widths widths_of(const rung_arch *arch, size_t tokens)
+static widths widths_of(const rung_model *model, size_t tokens)
 {
-    widths w = {{0}, 0, 0};
+    const rung_arch *arch = &model->arch;
+    widths w = {0};
     for (size_t i = 0; i < arch->layer_count; i++) {
+        /* d_mlp is backed by tensors only where there is such a layer; elsewhere a file may say any number. */
+        if (model->mlp[i] != RUNG_MLP_NONE && model->mlp[i] != RUNG_MLP_TABLE) w.hidden = model->spec.d_mlp;
         w.mixed = larger(w.mixed, rung_layer_width(&arch->layer[i]));
         for (size_t g = 0; g < arch->layer[i].group_count; g++) {
             const rung_mech_conf *conf = &arch->layer[i].group[g];
@@ -158,14 +161,16 @@ static bool take(walk *w, reals *out, size_t row)
 static rung_status walk_buffers(walk *w)
 {
     const rung_model_spec *spec = &w->p->model->spec;
-    widths need = widths_of(&w->p->model->arch, w->pos + w->tokens);
+    widths need = widths_of(w->p->model, w->pos + w->tokens);
     bool ok = take(w, &w->x, spec->d_model) && take(w, &w->h, spec->d_model) && take(w, &w->y, spec->d_model);
     for (size_t i = 0; ok && i < RUNG_MECH_INPUT_MAX && need.in[i]; i++) ok = take(w, &w->in[i], need.in[i]);
     ok = ok && take(w, &w->mixed, need.mixed) && take(w, &w->part, need.mixed);
-    ok = ok && take(w, &w->hidden, spec->d_mlp) && take(w, &w->gate, spec->d_mlp);
+    ok = ok && take(w, &w->hidden, need.hidden) && take(w, &w->gate, need.hidden);
     if (!ok) return RUNG_SYSTEM;
     w->scratch_size = need.scratch;
-    w->scratch = rung_reals_alloc(w->p, &w->arena, need.scratch * w->p->threads, w->err);
+    size_t scratch = SIZE_MAX; /* refused by the allocation */
+    rung_size_mul(&scratch, need.scratch, w->p->threads);
+    w->scratch = rung_reals_alloc(w->p, &w->arena, scratch, w->err);
     return reals_set(w->scratch) ? RUNG_OK : RUNG_SYSTEM;
 }
 
@@ -280,7 +285,8 @@ static rung_status apply_mlp(walk *w, const layer_weights *layer, size_t index)
     return RUNG_OK;
 }
 
-static rung_status refuse_nan(const walk *w, reals numbers, size_t row, size_t rows, const char *where)
+/* numbers = [rows][row], of the tokens from `first` of this call on. */
+static rung_status refuse_nan(const walk *w, reals numbers, size_t row, size_t first, size_t rows, const char *where)
 {
     size_t nan = rung_reals_find_nan(numbers, rows * row);
     if (nan == SIZE_MAX) return RUNG_OK;
@@ -288,7 +294,7 @@ static rung_status refuse_nan(const walk *w, reals numbers, size_t row, size_t r
         w->err, RUNG_INPUT,
         "%s, position %zu: not a number in %s (inf - inf, 0 * inf or 0 / 0); try a format with more exponent "
         "bits, or smaller weights",
-        where, w->pos + nan / row, w->p->exact ? w->p->fmt.name : "fp32");
+        where, w->pos + first + nan / row, w->p->exact ? w->p->fmt.name : "fp32");
 }
 
 static rung_status walk_layers(walk *w)
@@ -296,10 +302,12 @@ static rung_status walk_layers(walk *w)
     rung_status status = RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && i < w->p->model->arch.layer_count; i++) {
         char where[48];
-        mix(w, &w->p->layer[i], i);
-        status = apply_mlp(w, &w->p->layer[i], i);
         snprintf(where, sizeof where, "layer %zu", i);
-        if (status == RUNG_OK) status = refuse_nan(w, w->x, w->d_model, w->tokens, where);
+        mix(w, &w->p->layer[i], i);
+        /* A table assigns: it could overwrite a NaN that the state has kept. */
+        if (w->p->layer[i].mlp == RUNG_MLP_TABLE) status = refuse_nan(w, w->x, w->d_model, 0, w->tokens, where);
+        if (status == RUNG_OK) status = apply_mlp(w, &w->p->layer[i], i);
+        if (status == RUNG_OK) status = refuse_nan(w, w->x, w->d_model, 0, w->tokens, where);
     }
     return status;
 }
@@ -310,16 +318,15 @@ static rung_status read_out(walk *w, double *out, const size_t *at, size_t at_co
     reals h = normed(w, &w->p->final_norm), row = rung_reals_alloc(w->p, &w->arena, answers, w->err);
     rung_status status = reals_set(row) ? RUNG_OK : RUNG_SYSTEM;
     for (size_t i = 0; status == RUNG_OK && i < at_count; i++) {
-        if (at[i] >= w->tokens)
-            return rung_fail(w->err, RUNG_USAGE, "read-out asked at token %zu of a prompt of %zu", at[i], w->tokens);
         w->ops->linear(w->p, row, reals_at(h, at[i] * w->d_model), &w->p->readout, 1);
-        status = refuse_nan(w, row, answers, 1, "read-out");
+        status = refuse_nan(w, row, answers, at[i], 1, "read-out");
         for (size_t a = 0; a < answers; a++) out[i * answers + a] = rung_reals_get(row, a);
     }
     return status;
 }
 
-static rung_status check_call(const rung_session *s, const rung_prompt *prompt, rung_error *err)
+static rung_status check_call(const rung_session *s, const rung_prompt *prompt, const size_t *at, size_t at_count,
+                              rung_error *err)
 {
     if (s->broken) return rung_fail(err, RUNG_USAGE, "the session failed before; reset it first");
     if (prompt->tokens == 0) return rung_fail(err, RUNG_USAGE, "the prompt has no tokens");
@@ -328,13 +335,16 @@ static rung_status check_call(const rung_session *s, const rung_prompt *prompt, 
                          s->max_tokens, s->tokens, prompt->tokens);
     if (!s->program->model->spec.causal && s->tokens)
         return rung_fail(err, RUNG_USAGE, "an encoder takes its whole input in one call; reset the session first");
+    for (size_t i = 0; i < at_count; i++)
+        if (at[i] >= prompt->tokens)
+            return rung_fail(err, RUNG_USAGE, "read-out asked at token %zu of a prompt of %zu", at[i], prompt->tokens);
     return RUNG_OK;
 }
 
 rung_status rung_session_run(rung_session *s, double *out, const rung_prompt *prompt, rung_form form, const size_t *at,
                              size_t at_count, rung_error *err)
 {
-    rung_status status = check_call(s, prompt, err);
+    rung_status status = check_call(s, prompt, at, at_count, err);
     if (status != RUNG_OK) return status;
     walk w = {.session = s,
               .p = s->program,
@@ -401,6 +411,7 @@ static size_t gather(double *to, const rung_session *s)
 rung_status rung_session_pack(const rung_session *s, uint8_t *out, rung_error *err)
 {
     rung_fmt f32;
+    if (s->broken) return rung_fail(err, RUNG_USAGE, "the session failed before, its state belongs to no prefix");
     size_t elements = (size_t)(rung_session_state_bits(s) / (uint64_t)rung_session_number_bits(s));
     double *all = rung_calloc(elements, sizeof *all, err);
     if (!all) return RUNG_SYSTEM;

@@ -179,6 +179,8 @@ static rung_status read_config(rung_model_spec *spec, const rung_json *config, r
         {"max_tokens", &spec->max_tokens}, {"d_model", &spec->d_model}, {"d_mlp", &spec->d_mlp},
         {"heads", &spec->heads},           {"dk", &spec->dk},           {"dv", &spec->dv},
     };
+    if (rung_json_kind_of(config) != RUNG_JSON_OBJECT)
+        return rung_fail(err, RUNG_INPUT, "%s: metadata rung.config is not a JSON object", file);
     const char *known[RUNG_COUNT(sizes) + 4] = {"mlp", "positions", "norm", "causal"};
     rung_status status = RUNG_OK;
     for (size_t i = 0; i < RUNG_COUNT(sizes); i++) known[4 + i] = sizes[i].key;
@@ -203,13 +205,20 @@ rung_status rung_model_spec_read(rung_model_spec *spec, const rung_safetensors *
 {
     const char *name = rung_safetensors_name(file), *arch = rung_safetensors_meta(file, "rung.arch");
     const char *config = rung_safetensors_meta(file, "rung.config"), *task = rung_safetensors_meta(file, "rung.task");
+    const char *format = rung_safetensors_meta(file, "rung.format");
     memset(spec, 0, sizeof *spec);
-    if (!arch || !config)
+    if (format && strcmp(format, RUNG_MODEL_FORMAT) != 0)
+        return rung_fail(err, RUNG_INPUT, "%s: metadata rung.format is '%.40s', this program reads %s", name, format,
+                         RUNG_MODEL_FORMAT);
+    if (!format || !arch || !config)
         return rung_fail(
             err, RUNG_INPUT,
             "%s is not a model of ours: its metadata lacks %s ('rung build' makes one; docs/files.md lists "
             "the keys)",
-            name, arch ? "rung.config" : "rung.arch");
+            name,
+            !format ? "rung.format"
+            : !arch ? "rung.arch"
+                    : "rung.config");
     spec->arch = rung_arena_strdup(arena, arch, err);
     spec->task = rung_arena_strdup(arena, task ? task : "", err);
     if (!spec->arch || !spec->task) return RUNG_SYSTEM;

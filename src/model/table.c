@@ -43,13 +43,19 @@ static rung_status load_coords(size_t **out, const rung_program *p, rung_arena *
                                rung_error *err)
 {
     int64_t *raw = rung_arena_alloc(arena, tensor->elements, sizeof *raw, err);
+    bool *taken = rung_arena_alloc(arena, p->model->spec.d_model, sizeof *taken, err);
     *out = rung_arena_alloc(arena, tensor->elements, sizeof **out, err);
-    if (!raw || !*out) return RUNG_SYSTEM;
+    if (!raw || !taken || !*out) return RUNG_SYSTEM;
     rung_status status = rung_tensor_to_i64(raw, tensor, err);
     for (size_t i = 0; status == RUNG_OK && i < tensor->elements; i++) {
         if (raw[i] < 0 || (uint64_t)raw[i] >= p->model->spec.d_model)
             status = rung_fail(err, RUNG_INPUT, "tensor %s: coordinate %lld is outside d_model = %zu", tensor->name,
                                (long long)raw[i], p->model->spec.d_model);
+        else if (taken[raw[i]])
+            status = rung_fail(err, RUNG_INPUT, "tensor %s: coordinate %lld is listed twice", tensor->name,
+                               (long long)raw[i]);
+        else
+            taken[raw[i]] = true;
         (*out)[i] = (size_t)raw[i];
     }
     return status;

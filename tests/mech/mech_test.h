@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What the tests of the mechanisms share: every mechanism with every parameter word, random inputs that are legal for
+ * it, and the two forms as one call each. Buffers are allocated to the exact sizes that the registry states, so that
+ * an overrun is an error of the sanitizer.
+ */
+#ifndef RUNG_TESTS_MECH_TEST_H
+#define RUNG_TESTS_MECH_TEST_H
+
+#include "rung/mech.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct mech_case {
+    const char *name, *words; /* key=value, separated by blanks */
+} mech_case;
+
+static const mech_case mech_cases[] = {
+    {"full", ""},
+    {"window", "W=1"},
+    {"window", "W=2"},
+    {"window", "W=7"},
+    {"window", "W=63"},
+    {"window", "W=64"},
+    {"window", "W=65"},
+    {"window", "W=1000"},
+    {"linear", ""},
+    {"linear", "phi=elu1 norm=0"},
+    {"linear", "phi=relu norm=1"},
+    {"linear", "phi=relu norm=0"},
+    {"linear", "phi=identity norm=1"},
+    {"linear", "phi=identity norm=0"},
+    {"linear", "phi=taylor2 norm=1"},
+    {"linear", "phi=taylor2 norm=0"},
+    {"delta", ""},
+    {"gdelta", ""},
+};
+
+static inline rung_mech_conf mech_conf(const mech_case *c, size_t heads, size_t dk, size_t dv, bool causal)
+{
+    rung_mech_conf conf = {.mech = rung_mech_get(c->name), .heads = heads, .dk = dk, .dv = dv, .causal = causal};
+    rung_error err = {""};
+    assert_non_null(conf.mech);
+    rung_param_defaults(conf.params, conf.mech->params);
+    for (const char *at = c->words; *at;) {
+        char word[64];
+        size_t len = strcspn(at, " ");
+        assert_true(len < sizeof word);
+        memcpy(word, at, len), word[len] = 0;
+        if (rung_param_set(conf.params, conf.mech->params, word, c->name, &err) != RUNG_OK) fail_msg("%s", err.text);
+        at += len, at += *at == ' ';
+    }
+    if (rung_mech_check(&conf, &err) != RUNG_OK) fail_msg("%s", err.text);
+    return conf;
+}
+
+static inline bool mech_is(const rung_mech_conf *conf, const char *name)
+{
+    return strcmp(conf->mech->name, name) == 0;
+}
+
+/* The word of a parameter, for references that must not look into the source. */
+static inline const char *mech_word(const rung_mech_conf *conf, const char *param)
+{
+    size_t index = rung_param_find(conf->mech->params, param);
+    return conf->mech->params[index].words[conf->params[index].number];
+}
+
+static inline void *mech_alloc(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+    assert_non_null(memory);
+    return memory;
+}
+
+/* ---- inputs ------------------------------------------------------------------------------------------------------ */
+
+typedef struct mech_inputs {
+    size_t count, tokens;
+    double *x[RUNG_MECH_INPUT_MAX];
+    float *f[RUNG_MECH_INPUT_MAX]; /* the same numbers */
+} mech_inputs;
+
+/* Keys of length at most 1 keep the delta rule stable; a positive coordinate keeps z.phi(q) away from zero, where
+ * every evaluator would lose its digits. */
+static inline void draw_vector(double *x, size_t d, const rung_mech_conf *conf, rung_rng *rng)
+{
+    double norm = 0;
+    for (size_t i = 0; i < d; i++) x[i] = rung_rng_normal(rng);
+    if (mech_is(conf, "linear") && strcmp(mech_word(conf, "phi"), "identity") == 0)
+        for (size_t i = 0; i < d; i++) x[i] = fabs(x[i]) + 0.1;
+    if (mech_is(conf, "linear") && strcmp(mech_word(conf, "phi"), "relu") == 0) x[0] = fabs(x[0]) + 0.1;
+    for (size_t i = 0; i < d; i++) norm += x[i] * x[i];
+    double length = mech_is(conf, "full") || mech_is(conf, "window") ? 2 : 1;
+    for (size_t i = 0; i < d; i++) x[i] *= length / sqrt(norm + 1e-30);
+}
+
+/* Logarithms of decays: mild ones, none, and some that erase everything. */
+static inline double draw_decay(bool mild, rung_rng *rng)
+{
+    uint64_t kind = rung_rng_below(rng, 12);
+    if (!mild && kind == 0) return -300;
+    if (!mild && kind == 1) return -20000;
+    if (kind == 2) return 0;
+    return -rung_rng_unit(rng) * (kind < 8 ? 0.05 : 1);
+}
+
+static inline void draw_row(double *x, const rung_mech_input *input, const rung_mech_conf *conf, bool mild,
+                            rung_rng *rng)
+{
+    size_t row = rung_mech_row(input, conf);
+    for (size_t i = 0; i < row; i++) {
+        if (input->source == RUNG_FROM_GATE)
+            x[i] = rung_rng_below(rng, 8) ? rung_rng_unit(rng) : (double)rung_rng_below(rng, 2);
+        else if (input->source == RUNG_FROM_DECAY)
+            x[i] = draw_decay(mild, rng);
+        else
+            x[i] = rung_rng_normal(rng);
+    }
+    for (size_t h = 0; input->dim == RUNG_DIM_KEY && h < conf->heads; h++)
+        draw_vector(x + h * conf->dk, conf->dk, conf, rng);
+}
+
+static inline mech_inputs draw_inputs(const rung_mech_conf *conf, size_t tokens, bool mild, uint64_t seed)
+{
+    mech_inputs in = {.count = rung_mech_inputs(conf->mech), .tokens = tokens};
+    rung_rng rng;
+    rung_rng_init(&rng, seed, 99, 0);
+    for (size_t i = 0; i < in.count; i++) {
+        size_t row = rung_mech_row(&conf->mech->inputs[i], conf);
+        in.x[i] = mech_alloc(tokens * row, sizeof *in.x[i]);
+        in.f[i] = mech_alloc(tokens * row, sizeof *in.f[i]);
+        for (size_t t = 0; t < tokens; t++) draw_row(in.x[i] + t * row, &conf->mech->inputs[i], conf, mild, &rng);
+        for (size_t e = 0; e < tokens * row; e++) in.x[i][e] = in.f[i][e] = (float)in.x[i][e];
+    }
+    return in;
+}
+
+static inline void free_inputs(mech_inputs *in)
+{
+    for (size_t i = 0; i < in->count; i++) free(in->x[i]), free(in->f[i]);
+}
+
+static inline void round_inputs(mech_inputs *in, const rung_mech_conf *conf, const rung_fmt *fmt)
+{
+    for (size_t i = 0; i < in->count; i++)
+        for (size_t e = 0; e < in->tokens * rung_mech_row(&conf->mech->inputs[i], conf); e++)
+            in->x[i][e] = rung_num_round(fmt, in->x[i][e]);
+}
+
+/* ---- forms -------------------------------------------------------------------------------------------------------- */
+
+/* Tokens first .. first+count-1 of the inputs in step form, after `first` tokens. */
+static inline void step_f32(float *o, float *state, const mech_inputs *all, size_t first, size_t count,
+                            const rung_mech_conf *conf)
+{
+    const rung_mech *mech = conf->mech;
+    size_t row = conf->heads * conf->dv, end = first + count;
+    float *scratch = mech_alloc(mech->scratch(conf, end), sizeof *scratch);
+    const float *in[RUNG_MECH_INPUT_MAX];
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t t = first; t < end; t++) {
+            for (size_t i = 0; i < all->count; i++) in[i] = all->f[i] + t * rung_mech_row(&mech->inputs[i], conf);
+            if (pass == 0) mech->update_f32(state, in, t, conf, scratch);
+            if (pass == (conf->causal ? 0 : 1))
+                mech->read_f32(o + (t - first) * row, state, in, t, conf->causal ? t + 1 : end, conf, scratch);
+        }
+    free(scratch);
+}
+
+static inline void step_exact(double *o, double *state, const mech_inputs *all, size_t first, size_t count,
+                              const rung_mech_conf *conf, const rung_fmt *fmt)
+{
+    const rung_mech *mech = conf->mech;
+    size_t row = conf->heads * conf->dv, end = first + count;
+    double *scratch = mech_alloc(mech->scratch(conf, end), sizeof *scratch);
+    const double *in[RUNG_MECH_INPUT_MAX];
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t t = first; t < end; t++) {
+            for (size_t i = 0; i < all->count; i++) in[i] = all->x[i] + t * rung_mech_row(&mech->inputs[i], conf);
+            if (pass == 0) mech->update_exact(state, in, t, conf, fmt, scratch);
+            if (pass == (conf->causal ? 0 : 1))
+                mech->read_exact(o + (t - first) * row, state, in, t, conf->causal ? t + 1 : end, conf, fmt, scratch);
+        }
+    free(scratch);
+}
+
+/* The heads in descending order: they must not depend on each other. */
+static inline void scan_f32(float *o, float *state, const mech_inputs *all, size_t first, size_t count,
+                            const rung_mech_conf *conf)
+{
+    const rung_mech *mech = conf->mech;
+    float *scratch = mech_alloc(mech->scratch(conf, first + count), sizeof *scratch);
+    const float *in[RUNG_MECH_INPUT_MAX];
+    for (size_t i = 0; i < all->count; i++) in[i] = all->f[i] + first * rung_mech_row(&mech->inputs[i], conf);
+    for (size_t h = conf->heads; h-- > 0;) mech->scan_f32(o, state, in, first, count, h, conf, scratch);
+    free(scratch);
+}
+
+static inline void scan_exact(double *o, double *state, const mech_inputs *all, size_t first, size_t count,
+                              const rung_mech_conf *conf, const rung_fmt *fmt)
+{
+    const rung_mech *mech = conf->mech;
+    double *scratch = mech_alloc(mech->scratch(conf, first + count), sizeof *scratch);
+    const double *in[RUNG_MECH_INPUT_MAX];
+    for (size_t i = 0; i < all->count; i++) in[i] = all->x[i] + first * rung_mech_row(&mech->inputs[i], conf);
+    for (size_t h = conf->heads; h-- > 0;) mech->scan_exact(o, state, in, first, count, h, conf, fmt, scratch);
+    free(scratch);
+}
+
+/* ---- comparisons ---------------------------------------------------------------------------------------------------- */
+
+/* Bit for bit, minus zero included; a NaN equals any NaN. */
+static inline bool same_number(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
+}
+
+static inline void assert_same_numbers(const double *a, const double *b, size_t count, const rung_mech_conf *conf,
+                                       const char *what)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!same_number(a[i], b[i]))
+            fail_msg("%s of %s H=%zu dk=%zu dv=%zu causal=%d: element %zu of %zu is %a, not %a", what, conf->mech->name,
+                     conf->heads, conf->dk, conf->dv, conf->causal, i, count, a[i], b[i]);
+}
+
+#endif
