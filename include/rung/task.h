@@ -77,6 +77,9 @@ typedef struct rung_task {
     rung_status (*facts_read)(rung_instance *instance, const char *text, const rung_task_conf *conf, rung_error *err);
     /* The answer under the name that the facts give it. NULL: as answer_word. */
     void (*facts_answer)(rung_buf *out, const rung_task_conf *conf, int32_t answer);
+    /* The id that a word of `len` bytes stands for if it is a word at all; the caller writes the id and compares, so
+     * any id will do for others. NULL: reading searches the whole vocabulary, which is slow when it is large. */
+    uint32_t (*token_read)(const rung_task_conf *conf, const char *word, size_t len);
 } rung_task;
 
 size_t rung_task_count(void);
@@ -103,7 +106,7 @@ rung_status rung_task_make(rung_instance *instance, const rung_task_conf *conf, 
 size_t rung_instance_last_target(const rung_instance *instance);
 
 /* Text. Symbols: the words of the tokens separated by spaces. Reading fills tokens and token and forgets the targets;
- * its cost is linear in vocabulary and text. A task over features has no symbols: writing adds nothing, reading is
+ * its cost is linear in the text and, for rows without token_read, in the vocabulary. A task over features has no symbols: writing adds nothing, reading is
  * RUNG_USAGE. */
 void rung_task_symbols_write(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf);
 rung_status rung_task_symbols_read(rung_instance *instance, const char *text, const rung_task_conf *conf,

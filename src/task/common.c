@@ -4,6 +4,7 @@
  * What the task files share; see common.h.
  */
 #include <assert.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "common.h"
@@ -19,10 +20,9 @@ void rung_task_param_default(rung_task_conf *conf, const char *name, int64_t num
 
 rung_status rung_task_too_large(const rung_task_conf *conf, const char *param, rung_error *err)
 {
-    return rung_fail(
-        err, RUNG_USAGE,
-        "task %s: the prompt would be larger than any that fits (%zu tokens, %zu token ids); lower %s",
-        conf->task->name, RUNG_TASK_TOKENS_MAX, RUNG_TASK_VOCAB_MAX, param);
+    return rung_fail(err, RUNG_USAGE,
+                     "task %s: the prompt would be larger than any that fits (%zu tokens, %zu token ids); lower %s",
+                     conf->task->name, RUNG_TASK_TOKENS_MAX, RUNG_TASK_VOCAB_MAX, param);
 }
 
 rung_status rung_task_check_limits(const rung_task_conf *conf, const char *param, rung_error *err)
@@ -37,8 +37,8 @@ rung_status rung_task_check_limits(const rung_task_conf *conf, const char *param
     };
     for (size_t i = 0; i < RUNG_COUNT(checks); i++)
         if (checks[i].have > checks[i].limit)
-            return rung_fail(err, RUNG_USAGE, "task %s: %zu %s, and the limit is %zu; lower %s",
-                             conf->task->name, checks[i].have, checks[i].what, checks[i].limit, param);
+            return rung_fail(err, RUNG_USAGE, "task %s: %zu %s, and the limit is %zu; lower %s", conf->task->name,
+                             checks[i].have, checks[i].what, checks[i].limit, param);
     return RUNG_OK;
 }
 
@@ -58,17 +58,28 @@ rung_status rung_task_expect_tokens(const rung_instance *instance, const rung_ta
 }
 
 rung_status rung_task_expect_token(uint32_t *value, const rung_instance *instance, const rung_task_conf *conf,
-                                   size_t position, size_t first, size_t count, const char *what,
-                                   rung_error *err)
+                                   size_t position, size_t first, size_t count, const char *what, rung_error *err)
 {
     assert(position < instance->tokens);
     uint32_t token = instance->token[position];
     if (token < first || token - first >= count)
-        return rung_fail(err, RUNG_INPUT,
-                         "task %s: position %zu holds token id %u, and %s has ids %zu to %zu",
+        return rung_fail(err, RUNG_INPUT, "task %s: position %zu holds token id %u, and %s has ids %zu to %zu",
                          conf->task->name, position, token, what, first, first + count - 1);
     *value = (uint32_t)(token - first);
     return RUNG_OK;
+}
+
+size_t rung_task_word_numbers(size_t *numbers, size_t max, const char *word, size_t len)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < max; i++) numbers[i] = 0;
+    for (size_t i = 0; i < len && count < max; i++) {
+        if (!isdigit((unsigned char)word[i])) continue;
+        for (; i < len && isdigit((unsigned char)word[i]); i++)
+            numbers[count] = numbers[count] * 10 + (size_t)(word[i] - '0');
+        count++;
+    }
+    return count;
 }
 
 void rung_task_player_add(rung_instance *instance, const char *name, size_t len)

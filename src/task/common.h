@@ -16,9 +16,9 @@
 
 /* The row "dist" of a task whose only distribution is the uniform one. */
 extern const char *const rung_task_uniform_only[];
-#define RUNG_TASK_DIST_UNIFORM                                                                               \
-    {                                                                                                        \
-        "dist", RUNG_PARAM_WORD, 0, 0, 0, rung_task_uniform_only, "distribution of the prompts"              \
+#define RUNG_TASK_DIST_UNIFORM                                                                                         \
+    {                                                                                                                  \
+        "dist", RUNG_PARAM_WORD, 0, 0, 0, rung_task_uniform_only, "distribution of the prompts"                        \
     }
 
 /* Sets the number of a parameter that the user left at 0 ("choose for me"), so that the canonical text is
@@ -41,8 +41,11 @@ rung_status rung_task_expect_tokens(const rung_instance *instance, const rung_ta
 /* RUNG_INPUT unless token[position] is in [first, first + count); *value is then the distance from `first`.
  * `what` says what is wanted there, for the message ("a table entry"). */
 rung_status rung_task_expect_token(uint32_t *value, const rung_instance *instance, const rung_task_conf *conf,
-                                   size_t position, size_t first, size_t count, const char *what,
-                                   rung_error *err);
+                                   size_t position, size_t first, size_t count, const char *what, rung_error *err);
+
+/* The decimal numbers in the word from left to right, at most `max` of them, the rest of `numbers` zero. Too large ones
+ * come out wrong, which a reader notices when it compares. Returns how many there were. */
+size_t rung_task_word_numbers(size_t *numbers, size_t max, const char *word, size_t len);
 
 /* E[max_v #{i : f(i) = v}] / entries for a uniform f : [entries] -> [values]: what naming the most frequent
  * value of a random table scores. Exact (up to rounding) for at most 64 entries; above that the mean of draws

@@ -11,8 +11,8 @@
 
 #include "common.h"
 
-rung_status rung_task_conf_init(rung_task_conf *conf, const char *name, const char *const *words,
-                                size_t count, rung_error *err)
+rung_status rung_task_conf_init(rung_task_conf *conf, const char *name, const char *const *words, size_t count,
+                                rung_error *err)
 {
     memset(conf, 0, sizeof *conf);
     const rung_task *task = rung_task_get(name);
@@ -76,8 +76,7 @@ rung_status rung_task_conf_parse(rung_task_conf *conf, const char *canonical, ru
     if (count == 0)
         status = rung_fail(err, RUNG_INPUT, "an empty text is no task; it looks like 'eva N=16'");
     else if (count > RUNG_COUNT(words))
-        status = rung_fail(err, RUNG_INPUT, "task text '%.60s...' has more than %d words", canonical,
-                           RUNG_PARAM_MAX);
+        status = rung_fail(err, RUNG_INPUT, "task text '%.60s...' has more than %d words", canonical, RUNG_PARAM_MAX);
     else
         status = rung_task_conf_init(conf, words[0], words + 1, count - 1, err);
     free(copy);

@@ -35,10 +35,8 @@ static rung_status resolve(rung_task_conf *conf, rung_error *err)
     if (keys < n)
         return rung_fail(err, RUNG_USAGE, "task eva: N=%lld entries need as many keys, and K=%lld; raise K",
                          (long long)n, (long long)keys);
-    rung_lookup shape = {.pairs = pairs,
-                         .entries = (size_t)n,
-                         .values = (size_t)rung_task_param(conf, "V"),
-                         .keys = (size_t)keys};
+    rung_lookup shape = {
+        .pairs = pairs, .entries = (size_t)n, .values = (size_t)rung_task_param(conf, "V"), .keys = (size_t)keys};
     return rung_lookup_resolve(conf, &shape, pairs ? "N, V or K" : "N or V", err);
 }
 
@@ -52,6 +50,15 @@ static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token
         rung_buf_printf(out, "k%zu:v%zu", token / shape.values, token % shape.values);
     else
         rung_buf_printf(out, "v%u", token);
+}
+
+static uint32_t token_read(const rung_task_conf *conf, const char *word, size_t len)
+{
+    rung_lookup shape = rung_lookup_of(conf);
+    size_t number[2];
+    rung_task_word_numbers(number, 2, word, len);
+    if (word[len - 1] == '?') return (uint32_t)(rung_lookup_first_query(&shape) + number[0]);
+    return (uint32_t)(shape.pairs ? number[0] * shape.values + number[1] : number[0]);
 }
 
 static void answer_word(rung_buf *out, const rung_task_conf *conf, int32_t answer)
@@ -96,8 +103,7 @@ static void facts_write(rung_buf *out, const rung_instance *instance, const rung
     rung_buf_puts(out, " live?");
 }
 
-static rung_status facts_read(rung_instance *instance, const char *text, const rung_task_conf *conf,
-                              rung_error *err)
+static rung_status facts_read(rung_instance *instance, const char *text, const rung_task_conf *conf, rung_error *err)
 {
     rung_lookup shape = rung_lookup_of(conf);
     rung_scan scan;
@@ -136,4 +142,5 @@ const rung_task rung_task_eva = {
     .facts_write = facts_write,
     .facts_read = facts_read,
     .facts_answer = facts_answer,
+    .token_read = token_read,
 };

@@ -35,8 +35,7 @@ static scrambler scrambler_for(rung_name_kind kind, size_t universe)
     while (i + 1 < RUNG_COUNT(known) && universe > known[i].size) i++;
     assert(universe <= known[i].size);
     scrambler s = known[i];
-    if (kind == RUNG_NAME_PLACE)
-        s.shift /= 3; /* a person and a place of the same id do not share their stem */
+    if (kind == RUNG_NAME_PLACE) s.shift /= 3; /* a person and a place of the same id do not share their stem */
     return s;
 }
 

@@ -30,6 +30,13 @@ static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token
         rung_buf_printf(out, "p%zu", token - shape.values);
 }
 
+static uint32_t token_read(const rung_task_conf *conf, const char *word, size_t len)
+{
+    size_t number;
+    rung_task_word_numbers(&number, 1, word, len);
+    return (uint32_t)(word[0] == 'p' ? conf->answers + number : number);
+}
+
 static void answer_word(rung_buf *out, const rung_task_conf *conf, int32_t answer)
 {
     (void)conf;
@@ -48,4 +55,5 @@ const rung_task rung_task_index = {
     .token_word = token_word,
     .answer_word = answer_word,
     .vote = rung_lookup_vote,
+    .token_read = token_read,
 };

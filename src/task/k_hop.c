@@ -72,8 +72,7 @@ static rung_status resolve(rung_task_conf *conf, rung_error *err)
     return RUNG_OK;
 }
 
-static rung_status generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng,
-                            rung_error *err)
+static rung_status generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng, rung_error *err)
 {
     (void)err;
     shape s = shape_of(conf);
@@ -151,6 +150,13 @@ static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token
         rung_buf_printf(out, "hop%zu", token - s.alphabet);
 }
 
+static uint32_t token_read(const rung_task_conf *conf, const char *word, size_t len)
+{
+    size_t number;
+    rung_task_word_numbers(&number, 1, word, len);
+    return (uint32_t)(word[0] == 'h' ? conf->answers - 1 + number : number);
+}
+
 static void answer_word(rung_buf *out, const rung_task_conf *conf, int32_t answer)
 {
     if ((size_t)answer < shape_of(conf).alphabet)
@@ -176,8 +182,8 @@ static void players(rung_instance *instance, const rung_task_conf *conf)
 /* ---- facts: symbols are towns on a road; the question is the one at the last position
  * ------------------------- */
 
-#define RULE                                                                                                 \
-    "A hop leads from a visit of a town to the visit that followed the latest earlier visit of the same "    \
+#define RULE                                                                                                           \
+    "A hop leads from a visit of a town to the visit that followed the latest earlier visit of the same "              \
     "town. Make "
 #define ROAD     " hops from the end of this road: "
 #define QUESTION ". In which town do you stand, or is there none?"
@@ -193,8 +199,7 @@ static void facts_write(rung_buf *out, const rung_instance *instance, const rung
     rung_buf_puts(out, QUESTION);
 }
 
-static rung_status facts_read(rung_instance *instance, const char *text, const rung_task_conf *conf,
-                              rung_error *err)
+static rung_status facts_read(rung_instance *instance, const char *text, const rung_task_conf *conf, rung_error *err)
 {
     shape s = shape_of(conf);
     rung_scan scan;
@@ -237,4 +242,5 @@ const rung_task rung_task_k_hop = {
     .facts_write = facts_write,
     .facts_read = facts_read,
     .facts_answer = facts_answer,
+    .token_read = token_read,
 };

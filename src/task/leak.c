@@ -4,6 +4,7 @@
  * The leak probe: what three predictors without attention score. They are fitted on the first half of the
  * instances and scored on the second, so an accidental pattern of one half does not count.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,7 @@ typedef struct seen {
 } seen;
 
 typedef struct probe {
-    seen *
-        fit; /* all targets of the fit half; after summing up, one row per position: the most common answer */
+    seen *fit; /* all targets of the fit half; after summing up, one row per position: the most common answer */
     size_t fit_count, fit_cap, positions;
     uint32_t *votes; /* [answers], for one prompt */
     int32_t majority;
@@ -30,8 +30,7 @@ static rung_status remember(probe *p, size_t position, int32_t answer, rung_erro
     if (p->fit_count == p->fit_cap) {
         size_t bytes, cap = p->fit_cap ? 2 * p->fit_cap : 1024;
         seen *more = rung_size_mul(&bytes, cap, sizeof *more) ? realloc(p->fit, bytes) : NULL;
-        if (!more)
-            return rung_fail(err, RUNG_SYSTEM, "no memory for %zu targets; probe fewer instances", cap);
+        if (!more) return rung_fail(err, RUNG_SYSTEM, "no memory for %zu targets; probe fewer instances", cap);
         p->fit = more;
         p->fit_cap = cap;
     }
@@ -39,10 +38,11 @@ static rung_status remember(probe *p, size_t position, int32_t answer, rung_erro
     return RUNG_OK;
 }
 
-static rung_status fit_instance(probe *p, const rung_instance *instance, rung_error *err)
+static rung_status fit_instance(probe *p, const rung_instance *instance, const rung_task_conf *conf, rung_error *err)
 {
     for (size_t t = 0; t < instance->tokens; t++) {
         if (instance->target[t] == RUNG_NO_TARGET) continue;
+        assert(instance->target[t] >= 0 && (size_t)instance->target[t] < conf->answers);
         rung_status status = remember(p, t, instance->target[t], err);
         if (status != RUNG_OK) return status;
     }
@@ -72,9 +72,7 @@ static void keep_modes(probe *p)
     while (i < p->fit_count) {
         size_t end = i;
         seen here = p->fit[i];
-        while (end < p->fit_count && p->fit[end].position == here.position &&
-               p->fit[end].answer == here.answer)
-            end++;
+        while (end < p->fit_count && p->fit[end].position == here.position && p->fit[end].answer == here.answer) end++;
         bool same = p->positions > 0 && p->fit[p->positions - 1].position == here.position;
         if (!same) {
             p->fit[p->positions++] = here;
@@ -132,13 +130,13 @@ static void test_instance(probe *p, const rung_instance *instance, const rung_ta
     }
 }
 
-static rung_status run_probe(probe *p, rung_instance *instance, const rung_task_conf *conf, uint64_t seed,
-                             size_t count, rung_error *err)
+static rung_status run_probe(probe *p, rung_instance *instance, const rung_task_conf *conf, uint64_t seed, size_t count,
+                             rung_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         if (i == count / 2) sum_up(p, conf->answers);
         rung_status status = rung_task_make(instance, conf, seed, i, err);
-        if (status == RUNG_OK && i < count / 2) status = fit_instance(p, instance, err);
+        if (status == RUNG_OK && i < count / 2) status = fit_instance(p, instance, conf, err);
         if (status != RUNG_OK) return status;
         if (i >= count / 2) test_instance(p, instance, conf);
     }
@@ -154,13 +152,11 @@ static double four_deviations(double level, size_t instances)
     return 4 * sqrt(p * (1 - p) / n);
 }
 
-rung_status rung_task_leak(rung_leak *leak, const rung_task_conf *conf, uint64_t seed, size_t count,
-                           rung_error *err)
+rung_status rung_task_leak(rung_leak *leak, const rung_task_conf *conf, uint64_t seed, size_t count, rung_error *err)
 {
     memset(leak, 0, sizeof *leak);
     leak->declared = conf->majority;
-    if (count < 2)
-        return rung_fail(err, RUNG_USAGE, "the leak probe needs at least 2 instances, one for each half");
+    if (count < 2) return rung_fail(err, RUNG_USAGE, "the leak probe needs at least 2 instances, one for each half");
     leak->slack = four_deviations(conf->majority, count - count / 2);
     if (conf->answers == 0) return RUNG_OK;
 

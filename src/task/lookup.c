@@ -26,8 +26,7 @@ static void keep_shape(rung_task_conf *conf, const rung_lookup *lookup)
     conf->derived[3] = lookup->keys;
 }
 
-rung_status rung_lookup_resolve(rung_task_conf *conf, const rung_lookup *lookup, const char *param,
-                                rung_error *err)
+rung_status rung_lookup_resolve(rung_task_conf *conf, const rung_lookup *lookup, const char *param, rung_error *err)
 {
     size_t ids = lookup->values;
     if (lookup->pairs && !rung_size_mul(&ids, lookup->keys, lookup->values))
@@ -43,8 +42,7 @@ rung_status rung_lookup_resolve(rung_task_conf *conf, const rung_lookup *lookup,
     return RUNG_OK;
 }
 
-rung_status rung_lookup_generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng,
-                                 rung_error *err)
+rung_status rung_lookup_generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng, rung_error *err)
 {
     rung_lookup lookup = rung_lookup_of(conf);
     size_t n = lookup.entries;
@@ -64,8 +62,8 @@ rung_status rung_lookup_generate(rung_instance *instance, const rung_task_conf *
 }
 
 /* The value under the asked key; checks on the way that keys differ. */
-static rung_status find_pair(uint32_t *value, const rung_instance *instance, const rung_lookup *lookup,
-                             uint32_t asked, const rung_task_conf *conf, rung_error *err)
+static rung_status find_pair(uint32_t *value, const rung_instance *instance, const rung_lookup *lookup, uint32_t asked,
+                             const rung_task_conf *conf, rung_error *err)
 {
     bool *met = rung_calloc(lookup->keys, sizeof *met, err);
     if (!met) return RUNG_SYSTEM;
@@ -73,8 +71,7 @@ static rung_status find_pair(uint32_t *value, const rung_instance *instance, con
     for (size_t i = 0; i < lookup->entries && status == RUNG_OK; i++) {
         uint32_t key = instance->token[i] / (uint32_t)lookup->values;
         if (met[key])
-            status =
-                rung_fail(err, RUNG_INPUT, "task %s: position %zu repeats key %u", conf->task->name, i, key);
+            status = rung_fail(err, RUNG_INPUT, "task %s: position %zu repeats key %u", conf->task->name, i, key);
         met[key] = true;
         if (key == asked) *value = instance->token[i] % (uint32_t)lookup->values;
     }
@@ -94,8 +91,7 @@ rung_status rung_lookup_solve(rung_instance *instance, const rung_task_conf *con
     for (size_t i = 0; i < n && status == RUNG_OK; i++)
         status = rung_task_expect_token(&value, instance, conf, i, 0, first_query, "an entry", err);
     if (status == RUNG_OK)
-        status =
-            rung_task_expect_token(&asked, instance, conf, n, first_query, lookup.keys, "the query", err);
+        status = rung_task_expect_token(&asked, instance, conf, n, first_query, lookup.keys, "the query", err);
     if (status != RUNG_OK) return status;
     if (lookup.pairs)
         status = find_pair(&value, instance, &lookup, asked, conf, err);

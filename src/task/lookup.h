@@ -21,16 +21,14 @@ typedef struct rung_lookup {
 
 /* Fills tokens, vocab, answers and the levels, and keeps the shape in conf->derived. RUNG_USAGE when the
  * sizes do not fit; `param` is what to lower. */
-rung_status rung_lookup_resolve(rung_task_conf *conf, const rung_lookup *lookup, const char *param,
-                                rung_error *err);
+rung_status rung_lookup_resolve(rung_task_conf *conf, const rung_lookup *lookup, const char *param, rung_error *err);
 /* The shape that was kept. */
 rung_lookup rung_lookup_of(const rung_task_conf *conf);
 /* First id of the queries; what is below is an entry. */
 size_t rung_lookup_first_query(const rung_lookup *lookup);
 
 /* The members of a row. Values and query are uniform; the players are the table and the query. */
-rung_status rung_lookup_generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng,
-                                 rung_error *err);
+rung_status rung_lookup_generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng, rung_error *err);
 rung_status rung_lookup_solve(rung_instance *instance, const rung_task_conf *conf, rung_error *err);
 void rung_lookup_players(rung_instance *instance, const rung_task_conf *conf);
 int32_t rung_lookup_vote(const rung_task_conf *conf, uint32_t token);

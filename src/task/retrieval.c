@@ -20,16 +20,14 @@ static rung_status resolve(rung_task_conf *conf, rung_error *err)
     size_t n = (size_t)rung_task_param(conf, "N"), words = (size_t)1 << rung_task_param(conf, "D");
     rung_lookup shape = {.pairs = true, .entries = n, .keys = words, .values = words};
     if (shape.entries > shape.keys)
-        return rung_fail(err, RUNG_USAGE,
-                         "task retrieval: N=%zu distinct keys do not exist with D=%d bits; raise D",
+        return rung_fail(err, RUNG_USAGE, "task retrieval: N=%zu distinct keys do not exist with D=%d bits; raise D",
                          shape.entries, (int)rung_task_param(conf, "D"));
     return rung_lookup_resolve(conf, &shape, "D", err);
 }
 
 static void put_bits(rung_buf *out, const rung_task_conf *conf, size_t word)
 {
-    for (int64_t bit = rung_task_param(conf, "D"); bit-- > 0;)
-        rung_buf_putc(out, word >> bit & 1 ? '1' : '0');
+    for (int64_t bit = rung_task_param(conf, "D"); bit-- > 0;) rung_buf_putc(out, word >> bit & 1 ? '1' : '0');
 }
 
 static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token)
@@ -44,6 +42,16 @@ static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token
     put_bits(out, conf, token / shape.values);
     rung_buf_putc(out, ':');
     put_bits(out, conf, token % shape.values);
+}
+
+/* The bits of a pair are those of key * values + value, one after the other. */
+static uint32_t token_read(const rung_task_conf *conf, const char *word, size_t len)
+{
+    rung_lookup shape = rung_lookup_of(conf);
+    uint32_t bits = 0;
+    for (size_t i = 0; i < len; i++)
+        if (word[i] == '0' || word[i] == '1') bits = 2 * bits + (word[i] == '1');
+    return bits + (word[len - 1] == '?' ? (uint32_t)rung_lookup_first_query(&shape) : 0);
 }
 
 static void answer_word(rung_buf *out, const rung_task_conf *conf, int32_t answer)
@@ -63,4 +71,5 @@ const rung_task rung_task_retrieval = {
     .token_word = token_word,
     .answer_word = answer_word,
     .vote = rung_lookup_vote,
+    .token_read = token_read,
 };

@@ -25,12 +25,10 @@ static const rung_param params[] = {
     {"N0", RUNG_PARAM_INT, 4, 1, (int64_t)RUNG_TASK_VOCAB_MAX, NULL, "N_0 = m, values of z_0"},
     {"n", RUNG_PARAM_LIST, 0, 1, (int64_t)RUNG_TASK_VOCAB_MAX, NULL,
      "n_1,...,n_{L-1}; one number stands for all; none: 2"},
-    {"V", RUNG_PARAM_INT, 0, 0, (int64_t)RUNG_TASK_VOCAB_MAX, NULL,
-     "V, values of z_L; 0: N_{L-1}, and N_0 when flat"},
+    {"V", RUNG_PARAM_INT, 0, 0, (int64_t)RUNG_TASK_VOCAB_MAX, NULL, "V, values of z_L; 0: N_{L-1}, and N_0 when flat"},
     {"flat", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: every table has values in [N_0]"},
     {"order", RUNG_PARAM_WORD, 0, 0, 0, orders, "place of w in the prompt"},
-    {"form", RUNG_PARAM_WORD, 0, 0, 0, forms,
-     "argument of an entry: its position, or named in the entry, shuffled"},
+    {"form", RUNG_PARAM_WORD, 0, 0, 0, forms, "argument of an entry: its position, or named in the entry, shuffled"},
     RUNG_TASK_DIST_UNIFORM,
     {0},
 };
@@ -134,17 +132,14 @@ static rung_status fill_values(rung_task_conf *conf, rung_error *err)
     bool flat = rung_task_param(conf, "flat") == 1;
     size_t most = (size_t)rung_task_param(conf, "N0");
     for (size_t i = 0; i < n->list_len && !flat; i++)
-        if (!rung_size_mul(&most, most, (size_t)n->list[i]))
-            return rung_task_too_large(conf, what_to_lower, err);
+        if (!rung_size_mul(&most, most, (size_t)n->list[i])) return rung_task_too_large(conf, what_to_lower, err);
     if (most > RUNG_TASK_TOKENS_MAX) return rung_task_too_large(conf, what_to_lower, err);
     rung_task_param_default(conf, "V", (int64_t)most);
     size_t v = (size_t)rung_task_param(conf, "V");
     if (flat && v != most)
-        return rung_fail(err, RUNG_USAGE, "task seqcomp: V=%zu, and flat=1 makes it N0=%zu; leave V out", v,
-                         most);
+        return rung_fail(err, RUNG_USAGE, "task seqcomp: V=%zu, and flat=1 makes it N0=%zu; leave V out", v, most);
     if (v > most)
-        return rung_fail(err, RUNG_USAGE, "task seqcomp: V=%zu is more than the %zu values of z_L; lower V",
-                         v, most);
+        return rung_fail(err, RUNG_USAGE, "task seqcomp: V=%zu is more than the %zu values of z_L; lower V", v, most);
     return RUNG_OK;
 }
 
@@ -177,8 +172,7 @@ static rung_status drawn_majority(double *majority, const rung_seqcomp *shape, s
     double total = 0;
     rung_rng rng;
     rung_rng_init(&rng, shape->range[0], shape->w_count, shape->levels);
-    for (size_t d = 0; d < draws; d++)
-        total += (double)largest_preimage(counts, counts + widest, shape, &rng);
+    for (size_t d = 0; d < draws; d++) total += (double)largest_preimage(counts, counts + widest, shape, &rng);
     free(counts);
     *majority = total / (double)draws / ((double)shape->range[0] * (double)shape->w_count);
     return RUNG_OK;
@@ -193,8 +187,7 @@ static rung_status resolve(rung_task_conf *conf, rung_error *err)
     if (!rung_seqcomp_shape(&shape, conf)) return rung_task_too_large(conf, what_to_lower, err);
     for (size_t l = 1; l <= shape.levels; l++) conf->derived[l - 1] = shape.args[l];
     conf->tokens = shape.z0_at + (shape.w_first ? 1 : 2);
-    if (!rung_size_add(&conf->vocab, shape.w_id, shape.w_count))
-        return rung_task_too_large(conf, what_to_lower, err);
+    if (!rung_size_add(&conf->vocab, shape.w_id, shape.w_count)) return rung_task_too_large(conf, what_to_lower, err);
     conf->answers = shape.range[shape.levels];
     status = rung_task_check_limits(conf, what_to_lower, err);
     if (status != RUNG_OK) return status;
@@ -206,8 +199,7 @@ static rung_status resolve(rung_task_conf *conf, rung_error *err)
 
 /* ---- prompt ------------------------------------------------------------------------------------------- */
 
-static rung_status generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng,
-                            rung_error *err)
+static rung_status generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng, rung_error *err)
 {
     (void)err;
     rung_seqcomp shape;
@@ -239,22 +231,21 @@ static rung_status read_level(uint32_t *table, const rung_instance *instance, co
         if (status != RUNG_OK) return status;
         rung_seqcomp_decode(&u, &value, shape, level, position, instance->token[position]);
         if (table[u] != UINT32_MAX)
-            return rung_fail(err, RUNG_INPUT, "task seqcomp: position %zu repeats argument %zu of z_%zu",
-                             position, u, level);
+            return rung_fail(err, RUNG_INPUT, "task seqcomp: position %zu repeats argument %zu of z_%zu", position, u,
+                             level);
         table[u] = (uint32_t)value;
     }
     return RUNG_OK;
 }
 
-static rung_status compose(size_t *answer, uint32_t *table, const rung_instance *instance,
-                           const rung_task_conf *conf, const rung_seqcomp *shape, rung_error *err)
+static rung_status compose(size_t *answer, uint32_t *table, const rung_instance *instance, const rung_task_conf *conf,
+                           const rung_seqcomp *shape, rung_error *err)
 {
     uint32_t i = 0, w = 0;
     rung_status status =
         rung_task_expect_token(&i, instance, conf, shape->z0_at, shape->z0_id, shape->range[0], "z_0", err);
     if (status == RUNG_OK)
-        status =
-            rung_task_expect_token(&w, instance, conf, shape->w_at, shape->w_id, shape->w_count, "w", err);
+        status = rung_task_expect_token(&w, instance, conf, shape->w_at, shape->w_id, shape->w_count, "w", err);
     for (size_t l = 1; l <= shape->levels && status == RUNG_OK; l++) {
         status = read_level(table, instance, conf, shape, l, err);
         if (status != RUNG_OK) break;
@@ -328,6 +319,18 @@ static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token
         rung_buf_printf(out, "z%zu:%zu", level, value);
 }
 
+static uint32_t token_read(const rung_task_conf *conf, const char *word, size_t len)
+{
+    rung_seqcomp shape;
+    size_t number[3]; /* level, argument, value; without the argument in the form of positions */
+    rung_seqcomp_shape(&shape, conf);
+    size_t count = rung_task_word_numbers(number, 3, word, len);
+    if (word[0] == 'w') return (uint32_t)(shape.w_id + number[0]);
+    if (number[0] == 0) return (uint32_t)(shape.z0_id + number[1]);
+    if (number[0] > shape.levels || count != (shape.pairs ? 3 : 2)) return UINT32_MAX;
+    return rung_seqcomp_entry(&shape, number[0], number[1], number[shape.pairs ? 2 : 1]);
+}
+
 static int32_t vote(const rung_task_conf *conf, uint32_t token)
 {
     rung_seqcomp shape;
@@ -350,4 +353,5 @@ const rung_task rung_task_seqcomp = {
     .facts_write = rung_seqcomp_facts_write,
     .facts_read = rung_seqcomp_facts_read,
     .facts_answer = rung_seqcomp_facts_answer,
+    .token_read = token_read,
 };

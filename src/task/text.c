@@ -105,31 +105,67 @@ static rung_status resolve_words(word_table *table, const rung_task_conf *conf, 
     return status;
 }
 
-static rung_status unknown_word(const slot *s, size_t position, const rung_task_conf *conf, rung_error *err)
+static rung_status unknown_word(const char *word, size_t len, size_t position, const rung_task_conf *conf,
+                                rung_error *err)
 {
     rung_buf sample;
     rung_buf_init(&sample);
     conf->task->token_word(&sample, conf, 0);
-    rung_fail(err, RUNG_INPUT,
-              "position %zu: '%.*s' is not a word of task %s with these parameters; one is '%s'", position,
-              (int)(s->len < 60 ? s->len : 60), s->word, conf->task->name, sample.failed ? "" : sample.text);
+    rung_fail(err, RUNG_INPUT, "position %zu: '%.*s' is not a word of task %s with these parameters; one is '%s'",
+              position, (int)(len < 60 ? len : 60), word, conf->task->name, sample.failed ? "" : sample.text);
     rung_buf_clear(&sample);
     return RUNG_INPUT;
 }
 
-static rung_status read_words(rung_instance *instance, word_table *table, const char *text, size_t count,
+static rung_status join_words(rung_instance *instance, word_table *table, const char *text, size_t count,
                               const rung_task_conf *conf, rung_error *err)
 {
     enter_words(table, instance->token, text);
     rung_status status = resolve_words(table, conf, err);
-    if (status != RUNG_OK) return status;
-    for (size_t t = 0; t < count; t++) {
+    for (size_t t = 0; t < count && status == RUNG_OK; t++) {
         const slot *s = &table->slots[instance->token[t]];
-        if (s->id == UNRESOLVED) return unknown_word(s, t, conf, err);
+        if (s->id == UNRESOLVED) return unknown_word(s->word, s->len, t, conf, err);
         instance->token[t] = s->id;
     }
-    instance->tokens = count;
-    return RUNG_OK;
+    return status;
+}
+
+static rung_status search_words(rung_instance *instance, const char *text, size_t count, const rung_task_conf *conf,
+                                rung_error *err)
+{
+    size_t slots = 2;
+    while (slots < 2 * count) slots *= 2;
+    word_table table = {.slots = rung_calloc(slots, sizeof(slot), err), .mask = slots - 1};
+    if (!table.slots) return RUNG_SYSTEM;
+    rung_status status = join_words(instance, &table, text, count, conf, err);
+    free(table.slots);
+    return status;
+}
+
+static bool is_word_of(rung_buf *scratch, uint32_t id, const char *word, size_t len, const rung_task_conf *conf)
+{
+    if (id >= conf->vocab) return false;
+    rung_buf_reset(scratch);
+    conf->task->token_word(scratch, conf, id);
+    return !scratch->failed && scratch->len == len && memcmp(scratch->text, word, len) == 0;
+}
+
+static rung_status parse_words(rung_instance *instance, const char *text, const rung_task_conf *conf, rung_error *err)
+{
+    size_t len, t = 0;
+    rung_status status = RUNG_OK;
+    rung_buf scratch;
+    rung_buf_init(&scratch);
+    for (const char *w = next_word(&len, text); w && status == RUNG_OK; w = next_word(&len, w + len), t++) {
+        uint32_t id = conf->task->token_read(conf, w, len);
+        if (is_word_of(&scratch, id, w, len, conf))
+            instance->token[t] = id;
+        else
+            status = unknown_word(w, len, t, conf, err);
+    }
+    if (scratch.failed) status = rung_buf_ok(&scratch, err);
+    rung_buf_clear(&scratch);
+    return status;
 }
 
 rung_status rung_task_symbols_read(rung_instance *instance, const char *text, const rung_task_conf *conf,
@@ -137,19 +173,14 @@ rung_status rung_task_symbols_read(rung_instance *instance, const char *text, co
 {
     rung_task_forget(instance, conf);
     if (!conf->task->token_word)
-        return rung_fail(err, RUNG_USAGE,
-                         "task %s has feature vectors, which have no words; use a binary format",
+        return rung_fail(err, RUNG_USAGE, "task %s has feature vectors, which have no words; use a binary format",
                          conf->task->name);
     size_t count = count_words(text);
     if (count == 0 || count > conf->tokens)
-        return rung_fail(err, RUNG_INPUT,
-                         "%zu words, and a prompt of task %s with these parameters has %s%zu", count,
+        return rung_fail(err, RUNG_INPUT, "%zu words, and a prompt of task %s with these parameters has %s%zu", count,
                          conf->task->name, count ? "at most " : "", conf->tokens);
-    size_t slots = 2;
-    while (slots < 2 * count) slots *= 2;
-    word_table table = {.slots = rung_calloc(slots, sizeof(slot), err), .mask = slots - 1};
-    if (!table.slots) return RUNG_SYSTEM;
-    rung_status status = read_words(instance, &table, text, count, conf, err);
-    free(table.slots);
+    rung_status status = conf->task->token_read ? parse_words(instance, text, conf, err)
+                                                : search_words(instance, text, count, conf, err);
+    if (status == RUNG_OK) instance->tokens = count;
     return status;
 }
