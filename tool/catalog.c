@@ -22,19 +22,6 @@ static rung_item mech_item(size_t index)
     return (rung_item){mech->name, mech->summary, mech->source, mech->params};
 }
 
-static const char *dim_text(rung_mech_dim dim)
-{
-    switch (dim) {
-    case RUNG_DIM_KEY:
-        return "[H][dk]";
-    case RUNG_DIM_VALUE:
-        return "[H][dv]";
-    case RUNG_DIM_HEAD:
-        return "[H]";
-    }
-    return "";
-}
-
 static const char *source_text(rung_mech_source source)
 {
     switch (source) {
@@ -44,6 +31,16 @@ static const char *source_text(rung_mech_source source)
         return "sigmoid(W x + b)";
     case RUNG_FROM_DECAY:
         return "-e^A softplus(W x + b)";
+    case RUNG_FROM_LOG_GATE:
+        return "log sigmoid(W x + b)/16";
+    case RUNG_FROM_SOFTPLUS:
+        return "softplus(W x + b)";
+    case RUNG_FROM_KEEP:
+        return "e^-(.61 sigmoid(W x + b))";
+    case RUNG_FROM_RATE:
+        return "a parameter per head";
+    case RUNG_FROM_PARAMETER:
+        return "a parameter";
     }
     return "";
 }
@@ -56,7 +53,7 @@ static void mech_detail(rung_buf *out, size_t index)
     rung_buf_puts(out, "\nInputs of a layer, per token\n");
     for (const rung_mech_input *input = mech->inputs; input->name; input++) {
         char left[64];
-        snprintf(left, sizeof left, "%-4s %-8s", input->name, dim_text(input->dim));
+        snprintf(left, sizeof left, "%-4s %-8s", input->name, rung_mech_dim_text(input->dim));
         rung_buf_printf(out, "  %s %-22s ", left, source_text(input->source));
         rung_wrap(out, input->meaning, 39, 39);
         rung_buf_putc(out, '\n');
@@ -73,7 +70,7 @@ static void mech_detail_json(rung_jout *out, size_t index)
     for (const rung_mech_input *input = mech->inputs; input->name; input++) {
         rung_jout_flat_object(out, NULL);
         rung_jout_string(out, "name", input->name);
-        rung_jout_string(out, "shape", dim_text(input->dim));
+        rung_jout_string(out, "shape", rung_mech_dim_text(input->dim));
         rung_jout_string(out, "made_by", source_text(input->source));
         rung_jout_bool(out, "rotary", input->rotary);
         rung_jout_string(out, "meaning", input->meaning);

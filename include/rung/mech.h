@@ -18,18 +18,36 @@
 #include "rung/base.h"
 #include "rung/num.h"
 
-#define RUNG_MECH_INPUT_MAX 8
+#define RUNG_MECH_INPUT_MAX 12
 
 /* With these, H dk dv and the r dv of every feature map stay below 2^57: no product of them overflows, and neither
  * do their bits. Only a product with the number of tokens can, and that one saturates (see carry). */
 #define RUNG_HEADS_MAX ((size_t)1 << 16)
 #define RUNG_DIM_MAX   ((size_t)1 << 20)
 
-/* Size of one token's row of an input. */
+/* Shape of an input. Most are rows, one per token; from RUNG_DIM_CONSTANT on they belong to the layer and are the same
+ * for every token. */
 typedef enum rung_mech_dim {
-    RUNG_DIM_KEY = 1, /* [H][dk] */
-    RUNG_DIM_VALUE,   /* [H][dv] */
-    RUNG_DIM_HEAD,    /* [H] */
+    RUNG_DIM_KEY = 1,                      /* [H][dk] */
+    RUNG_DIM_VALUE,                        /* [H][dv] */
+    RUNG_DIM_HEAD,                         /* [H] */
+    RUNG_DIM_LEVELS,                       /* [H][levels], levels a parameter of the mechanism */
+    RUNG_DIM_BRANCHES,                     /* [H][3] */
+    RUNG_DIM_FOUR_VALUES,                  /* [H][4 dv] */
+    RUNG_DIM_INDEX_QUERY,                  /* [HI][DI], parameters of the mechanism */
+    RUNG_DIM_INDEX_KEY,                    /* [DI] */
+    RUNG_DIM_INDEX_HEAD,                   /* [HI] */
+    RUNG_DIM_CONSTANT,                     /* not a shape: the first of those below */
+    RUNG_DIM_OF_VALUE = RUNG_DIM_CONSTANT, /* [H][dv] */
+    RUNG_DIM_OF_STATE,                     /* [H][dv][dk] */
+    RUNG_DIM_OF_SQUARE,                    /* [H][dv][dv] */
+    RUNG_DIM_OF_FOUR,                      /* [H][4 dv][dv] */
+    RUNG_DIM_OF_BLOCK_KEY,                 /* [B][dk], B a parameter: what is added to a token's place in its block */
+    RUNG_DIM_OF_BLOCK_VALUE,               /* [B][dv] */
+    RUNG_DIM_OF_COMPRESS_KEY,              /* [dk][B dk] */
+    RUNG_DIM_OF_COMPRESS_VALUE,            /* [dv][B dv] */
+    RUNG_DIM_OF_KEY_SQUARE,                /* [dk][dk] */
+    RUNG_DIM_OF_VALUE_SQUARE,              /* [dv][dv] */
 } rung_mech_dim;
 
 /* How a model layer makes the input from the residual stream. */
@@ -37,7 +55,14 @@ typedef enum rung_mech_source {
     RUNG_FROM_LINEAR = 1, /* W x + b */
     RUNG_FROM_GATE,       /* sigmoid(W x + b) */
     RUNG_FROM_DECAY,      /* -e^{A} softplus(W x + b), A one number per head: the logarithm of a decay */
+    RUNG_FROM_LOG_GATE,   /* -softplus(-(W x + b)) / 16: the logarithm of a sigmoid, slowed down as in GLA */
+    RUNG_FROM_SOFTPLUS,   /* softplus(W x + b) */
+    RUNG_FROM_KEEP,       /* e^{-e^{-1/2} sigmoid(W x + b)}: a decay in (0.545, 1), as in RWKV-7 */
+    RUNG_FROM_RATE,       /* the same at every token: the logarithm of a decay, one number per head, as in RetNet */
+    RUNG_FROM_PARAMETER,  /* a tensor of the layer as it is (the inputs that are no rows) */
 } rung_mech_source;
+
+struct rung_mech_conf;
 
 typedef struct rung_mech_input {
     const char *name;
@@ -45,7 +70,13 @@ typedef struct rung_mech_input {
     rung_mech_source source;
     bool rotary; /* positions may rotate it */
     const char *meaning;
+    bool (*used)(const struct rung_mech_conf *conf); /* with these parameters; NULL: always */
 } rung_mech_input;
+
+/* Sizes of one row, or of one constant. */
+typedef struct rung_shape {
+    size_t rank, dim[3];
+} rung_shape;
 
 struct rung_mech;
 
@@ -55,6 +86,11 @@ typedef struct rung_mech_conf {
     size_t heads, dk, dv; /* H, key and value dimension of a head */
     bool causal;
     rung_value params[RUNG_PARAM_MAX]; /* parallel to mech->params */
+
+    /* What the published layers put around the mechanism; done by the model, not by the mechanism. */
+    size_t conv; /* width of a causal convolution per channel of q, k, v (then silu); 0: none */
+    bool gate;   /* the output of a head is normalised (rms) and multiplied by silu(W x) */
+    bool unit;   /* q and k of a head are scaled to length 1 */
 } rung_mech_conf;
 
 /* Numbers (elements, not bits) that cross a position, by kind. Bits are elements times p. */
@@ -62,6 +98,7 @@ typedef struct rung_carry {
     size_t recurrent; /* does not grow with the position */
     size_t window;    /* keys and values of the last tokens */
     size_t cache;     /* keys and values of all tokens */
+    size_t conv;      /* inputs that a short convolution still needs */
 } rung_carry;
 
 typedef struct rung_mech {
@@ -73,17 +110,21 @@ typedef struct rung_mech {
     const rung_param *params;
     const rung_mech_input *inputs; /* ends with a NULL name */
     bool recurrent;                /* carries a state that does not grow */
+    bool causal_only;              /* has no meaning without a mask */
 
     /* Sizes that the mechanism cannot have, beyond the limits above; NULL: none. Call rung_mech_check. */
     rung_status (*check)(const rung_mech_conf *conf, rung_error *err);
     /* What is carried after `tokens` tokens: exactly the first elements of the state array. SIZE_MAX stands for a
      * number that does not fit. */
     rung_carry (*carry)(const rung_mech_conf *conf, size_t tokens);
+    /* Elements of the state array that suffice for any number of tokens up to this one. NULL: carry never falls, and
+     * what it says of `tokens` is enough. */
+    size_t (*capacity)(const rung_mech_conf *conf, size_t tokens);
     /* Scratch elements that one worker of any function below needs when at most `tokens` tokens are absorbed after
      * the call. */
     size_t (*scratch)(const rung_mech_conf *conf, size_t tokens);
 
-    /* Step form, all heads. in[i] is the token's row of input i, o its row [H][dv]. `seen` tokens have been
+    /* Step form, all heads. in[i] is the token's row of input i (NULL when it is not used), o its row [H][dv]. `seen` tokens have been
      * absorbed when read is called; a causal query at position `pos` has seen = pos + 1. */
     void (*update_f32)(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *scratch);
     void (*read_f32)(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
@@ -92,6 +133,12 @@ typedef struct rung_mech {
                          const rung_fmt *fmt, double *scratch);
     void (*read_exact)(double *o, const double *state, const double *const *in, size_t pos, size_t seen,
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch);
+
+    /* Update and read in one, for a mechanism whose query reads before its own token is merged. NULL: update, read. */
+    void (*step_f32)(float *o, float *state, const float *const *in, size_t pos, const rung_mech_conf *conf,
+                     float *scratch);
+    void (*step_exact)(double *o, double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
+                       const rung_fmt *fmt, double *scratch);
 
     /* Scan form, one head: tokens pos .. pos+tokens-1, in[i] = [tokens][row], o = [tokens][H][dv]. Continues
      * from `state` after pos tokens and leaves it as after pos+tokens. An encoder has pos = 0 and all tokens.
@@ -110,10 +157,21 @@ const char *rung_mech_nearest(const char *name);
 
 /* A message that names the size or parameter; every other function wants a conf that has passed. */
 rung_status rung_mech_check(const rung_mech_conf *conf, rung_error *err);
-/* Elements of one token's row of an input, and of the state array for up to `tokens` tokens. */
+/* Shape of an input and its text ("[H,dk]"); a rank of 0 says that it is not used with these parameters. */
+rung_shape rung_mech_shape(const rung_mech_input *input, const rung_mech_conf *conf);
+const char *rung_mech_dim_text(rung_mech_dim dim);
+bool rung_mech_is_constant(const rung_mech_input *input);
+/* Elements of one token's row of an input (or of the whole constant); 0 when it is not used. */
 size_t rung_mech_row(const rung_mech_input *input, const rung_mech_conf *conf);
 size_t rung_mech_inputs(const rung_mech *mech);
+/* Elements carried after `tokens` tokens, and the size of a state array for up to so many. */
 size_t rung_mech_state_elements(const rung_mech_conf *conf, size_t tokens);
+size_t rung_mech_state_capacity(const rung_mech_conf *conf, size_t tokens);
+/* One causal token: step_*, or update and read. */
+void rung_mech_step_f32(float *o, float *state, const float *const *in, size_t pos, const rung_mech_conf *conf,
+                        float *scratch);
+void rung_mech_step_exact(double *o, double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
+                          const rung_fmt *fmt, double *scratch);
 size_t rung_carry_total(rung_carry carry);
 /* Value of a parameter by name; the name must be in the mechanism's table. */
 int64_t rung_mech_param(const rung_mech_conf *conf, const char *name);

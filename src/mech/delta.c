@@ -242,15 +242,16 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
 
 static const rung_param no_params[] = {{0}};
 #define DELTA_INPUTS                                                                                                   \
-    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query"}, {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key"},          \
-        {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value"},                                                       \
+    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL},                                                        \
+        {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key", NULL},                                                      \
+        {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL},                                                 \
     {                                                                                                                  \
         "beta", RUNG_DIM_HEAD, RUNG_FROM_GATE, false, "how much of the old value is replaced"                          \
     }
 static const rung_mech_input delta_inputs[] = {DELTA_INPUTS, {0}};
 static const rung_mech_input gdelta_inputs[] = {
     DELTA_INPUTS,
-    {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, "natural logarithm of the decay"},
+    {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, "natural logarithm of the decay", NULL},
     {0},
 };
 

@@ -286,9 +286,9 @@ static const rung_param window_params[] = {
     {0},
 };
 static const rung_mech_input qkv[] = {
-    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query"},
-    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key"},
-    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value"},
+    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL},
+    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key", NULL},
+    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL},
     {0},
 };
 

@@ -291,9 +291,9 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
  * -------------------------------------------------------------------------------------------------------- */
 
 static const rung_mech_input inputs[] = {
-    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query, before phi"},
-    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key, before phi"},
-    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value"},
+    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query, before phi", NULL},
+    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key, before phi", NULL},
+    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL},
     {0},
 };
 
