@@ -12,6 +12,7 @@
 #include "common.h"
 #include "halves.h"
 #include "task_rows.h"
+#include "yes_no.h"
 
 static const char *const dist_words[] = {"uniform", "hard", NULL};
 

@@ -11,25 +11,6 @@
 #include "common.h"
 #include "halves.h"
 
-void rung_task_yes_no(rung_task_conf *conf)
-{
-    conf->answers = 2;
-    conf->chance = 0.5;
-    conf->majority = 0.5;
-}
-
-void rung_task_yes_no_word(rung_buf *out, const rung_task_conf *conf, int32_t answer)
-{
-    (void)conf;
-    rung_buf_puts(out, answer ? "yes" : "no");
-}
-
-void rung_task_answer_last(rung_instance *instance, int32_t answer)
-{
-    for (size_t t = 0; t < instance->tokens; t++) instance->target[t] = RUNG_NO_TARGET;
-    instance->target[instance->tokens - 1] = answer;
-}
-
 void rung_halves_resolve(rung_task_conf *conf, size_t bits)
 {
     conf->derived[0] = bits;

@@ -8,13 +8,7 @@
 #define RUNG_TASK_HALVES_H
 
 #include "rung/task.h"
-
-/* A yes-or-no task whose generator tosses a fair coin first: two answers, both levels 1/2. */
-void rung_task_yes_no(rung_task_conf *conf);
-/* "no" and "yes". */
-void rung_task_yes_no_word(rung_buf *out, const rung_task_conf *conf, int32_t answer);
-/* No target anywhere but at the last token. */
-void rung_task_answer_last(rung_instance *instance, int32_t answer);
+#include "yes_no.h"
 
 /* Prompts of 2N tokens; the ids 0 and 1 are bits of the first half, 2 and 3 of the second. conf->derived[0]
  * is N. */

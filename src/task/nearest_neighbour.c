@@ -15,8 +15,8 @@
 
 #include "common.h"
 #include "dyadic.h"
-#include "halves.h"
 #include "task_rows.h"
+#include "yes_no.h"
 
 enum { FORM_JOINT, FORM_SPLIT };
 

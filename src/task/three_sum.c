@@ -15,6 +15,7 @@
 #include "halves.h"
 #include "residues.h"
 #include "task_rows.h"
+#include "yes_no.h"
 
 enum { FORM_POSITION, FORM_LAST };
 

@@ -23,6 +23,7 @@
 #include "residues.h"
 #include "task_rows.h"
 #include "two_sum.h"
+#include "yes_no.h"
 
 static const char *const form_words[] = {"query", "position", "global", NULL};
 static const char *const dist_words[] = {"uniform", "hard", NULL};
