@@ -31,6 +31,8 @@ static const char *source_text(rung_mech_source source)
         return "sigmoid(W x + b)";
     case RUNG_FROM_DECAY:
         return "-e^A softplus(W x + b)";
+    case RUNG_FROM_TIMED:
+        return "(W x + b) dt";
     case RUNG_FROM_LOG_GATE:
         return "log sigmoid(W x + b)/16";
     case RUNG_FROM_SOFTPLUS:

@@ -55,6 +55,7 @@ typedef enum rung_mech_source {
     RUNG_FROM_LINEAR = 1, /* W x + b */
     RUNG_FROM_GATE,       /* sigmoid(W x + b) */
     RUNG_FROM_DECAY,      /* -e^{A} softplus(W x + b), A one number per head: the logarithm of a decay */
+    RUNG_FROM_TIMED,      /* (W x + b) softplus(z), z the W x + b of the input from a decay: the values of Mamba-2 */
     RUNG_FROM_LOG_GATE,   /* -softplus(-(W x + b)) / 16: the logarithm of a sigmoid, slowed down as in GLA */
     RUNG_FROM_SOFTPLUS,   /* softplus(W x + b) */
     RUNG_FROM_KEEP,       /* e^{-e^{-1/2} sigmoid(W x + b)}: a decay in (0.545, 1), as in RWKV-7 */

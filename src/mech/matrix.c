@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Mechanisms whose state is one matrix S [dk][dv] per head: additive with a decay (retnet, mamba2: one per head; gla:
+ * one per key channel) and corrective, the delta rule (delta: no decay; gdelta: one per head; kda: one per key channel).
+ *   S <- diag(e^g) S;   u = v, or u = beta (v - S^T k);   S <- S + k u^T;   o = S^T q.
+ * Nothing is scaled or normalised here: a model that wants |k| = 1 says so.
+ *
+ * Fast scan, chunks of C tokens. With G_t the sum of g inside the chunk up to t and w_ts(x) = sum_j e^{G_tj-G_sj} k_sj x_j,
+ * unrolling the recurrence gives
+ *   u_t = beta_t (v_t - S_0^T (e^{G_t} k_t) - sum_{s<t} w_ts(k_t) u_s),
+ *   o_t = S_0^T (e^{G_t} q_t) + sum_{s<=t} w_ts(q_t) u_s,   S_C = e^{G_C} S_0 + sum_s (e^{G_C-G_s} k_s) u_s^T:
+ * a triangular system in the chunk and one matrix between chunks. Every exponent is <= 0 when g <= 0, so nothing
+ * overflows, and no division by a decay occurs.
+ */
+#include "matrix.h"
+
+#include "rung/kern.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A decay per channel costs dk exponentials for every pair of tokens in a chunk, so its chunks are shorter. */
+enum { CHUNK = 64, CHUNK_CHANNELS = 16 };
+
+typedef enum decay_kind { DECAY_NONE, DECAY_HEAD, DECAY_CHANNEL } decay_kind;
+
+typedef struct kind {
+    decay_kind decay;
+    bool corrects; /* the delta rule: an input beta precedes g */
+} kind;
+
+static kind kind_of(const rung_mech_conf *conf)
+{
+    const rung_mech *mech = conf->mech;
+    bool corrects = mech == &rung_mech_delta || mech == &rung_mech_gdelta || mech == &rung_mech_kda;
+    if (mech == &rung_mech_delta) return (kind){DECAY_NONE, corrects};
+    if (mech == &rung_mech_kda || mech == &rung_mech_gla) return (kind){DECAY_CHANNEL, corrects};
+    return (kind){DECAY_HEAD, corrects};
+}
+
+/* Numbers of g per head and token. */
+static size_t decay_size(kind k, const rung_mech_conf *conf)
+{
+    return k.decay == DECAY_NONE ? 0 : k.decay == DECAY_HEAD ? 1 : conf->dk;
+}
+
+static size_t head_size(const rung_mech_conf *conf)
+{
+    return conf->dk * conf->dv;
+}
+
+static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
+{
+    (void)tokens;
+    return (rung_carry){.recurrent = conf->heads * head_size(conf)};
+}
+
+/* u and the sums of g of a chunk, the weights of one token, and a faded key or query. */
+static size_t scratch(const rung_mech_conf *conf, size_t tokens)
+{
+    (void)tokens;
+    return CHUNK * conf->dv + (CHUNK + CHUNK_CHANNELS * conf->dk) + CHUNK + conf->dk;
+}
+
+/* The rows of one head, whatever the type: first token, and the distance to the next one. */
+#define HEAD_ROWS(type)                                                                                                \
+    struct {                                                                                                           \
+        const type *q, *k, *v, *beta, *g; /* beta, g: NULL when the mechanism has none */                              \
+        size_t key_row, value_row, beta_row, g_row;                                                                    \
+    }
+typedef HEAD_ROWS(float) rows_f32;
+typedef HEAD_ROWS(double) rows_exact;
+
+#define HEAD_ROWS_INIT(in, head, token, conf)                                                                          \
+    {                                                                                                                  \
+        .q = (in)[IN_Q] + ((token) * (conf)->heads + (head)) * (conf)->dk,                                             \
+        .k = (in)[IN_K] + ((token) * (conf)->heads + (head)) * (conf)->dk,                                             \
+        .v = (in)[IN_V] + ((token) * (conf)->heads + (head)) * (conf)->dv,                                             \
+        .beta = kind_of(conf).corrects ? (in)[3] + (token) * (conf)->heads + (head) : NULL,                            \
+        .g = decay_size(kind_of(conf), conf) ? (in)[3 + kind_of(conf).corrects] + ((token) * (conf)->heads + (head)) * \
+                                                                                      decay_size(kind_of(conf), conf)  \
+                                             : NULL,                                                                   \
+        .key_row = (conf)->heads * (conf)->dk, .value_row = (conf)->heads * (conf)->dv, .beta_row = (conf)->heads,     \
+        .g_row = (conf)->heads * decay_size(kind_of(conf), conf)                                                       \
+    }
+
+static bool per_channel(const rung_mech_conf *conf)
+{
+    return kind_of(conf).decay == DECAY_CHANNEL;
+}
+
+/* ---- fast, step ------------------------------------------------------------------------------------------------------ */
+
+static void absorb_f32(float *S, const rows_f32 *r, const rung_mech_conf *conf, float *u)
+{
+    size_t dk = conf->dk, dv = conf->dv;
+    rung_matrix_fade_f32(S, r->g, per_channel(conf), dk, dv);
+    if (!r->beta) {
+        rung_matrix_add_f32(S, r->k, r->v, dk, dv);
+        return;
+    }
+    rung_matrix_query_f32(u, S, r->k, dk, dv);
+    for (size_t i = 0; i < dv; i++) u[i] = r->beta[0] * (r->v[i] - u[i]);
+    rung_matrix_add_f32(S, r->k, u, dk, dv);
+}
+
+static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *u)
+{
+    (void)pos;
+    for (size_t h = 0; h < conf->heads; h++) {
+        rows_f32 r = HEAD_ROWS_INIT(in, h, 0, conf);
+        absorb_f32(state + h * head_size(conf), &r, conf, u);
+    }
+}
+
+static void read_f32(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
+                     const rung_mech_conf *conf, float *scratch_)
+{
+    (void)pos, (void)seen, (void)scratch_;
+    for (size_t h = 0; h < conf->heads; h++)
+        rung_matrix_query_f32(o + h * conf->dv, state + h * head_size(conf), in[IN_Q] + h * conf->dk, conf->dk,
+                              conf->dv);
+}
+
+/* ---- fast, scan ------------------------------------------------------------------------------------------------------ */
+
+typedef struct chunk {
+    rows_f32 r;
+    size_t n, dg;
+    float *u;      /* [n][dv] */
+    float *G;      /* [n][dg] */
+    float *weight; /* [n] */
+    float *faded;  /* [dk] */
+} chunk;
+
+static void sum_decays(const chunk *c)
+{
+    for (size_t t = 0; t < c->n; t++)
+        for (size_t j = 0; j < c->dg; j++)
+            c->G[t * c->dg + j] = (t ? c->G[(t - 1) * c->dg + j] : 0) + c->r.g[t * c->r.g_row + j];
+}
+
+/* faded = e^{G_t - G_s} x, with s = SIZE_MAX for the beginning of the chunk. */
+static const float *fade(const chunk *c, const float *x, size_t t, size_t s, const rung_mech_conf *conf)
+{
+    const float *to = c->G + t * c->dg, *from = s == SIZE_MAX ? NULL : c->G + s * c->dg;
+    if (c->dg == 0) return x;
+    for (size_t j = 0; j < c->dg; j++) c->faded[j] = to[j] - (from ? from[j] : 0);
+    rung_kernels_get()->exp(c->faded, c->faded, c->dg);
+    float one = c->faded[0];
+    for (size_t j = 0; j < conf->dk; j++) c->faded[j] = x[j] * (c->dg == 1 ? one : c->faded[j]);
+    return c->faded;
+}
+
+/* weight_s = w_ts(x) for s < count. With one decay per head the exponentials are a vector over s. */
+static void pair_weights(const chunk *c, const float *x, size_t t, size_t count, const rung_mech_conf *conf)
+{
+    const rung_kernels *kern = rung_kernels_get();
+    if (c->dg > 1 || (c->dg == 1 && per_channel(conf))) {
+        for (size_t s = 0; s < count; s++)
+            c->weight[s] = kern->dot(c->r.k + s * c->r.key_row, fade(c, x, t, s, conf), conf->dk);
+        return;
+    }
+    for (size_t s = 0; s < count; s++) c->weight[s] = c->dg ? c->G[t] - c->G[s] : 0;
+    kern->exp(c->weight, c->weight, count);
+    for (size_t s = 0; s < count; s++) c->weight[s] *= kern->dot(c->r.k + s * c->r.key_row, x, conf->dk);
+}
+
+/* y = S_0^T (e^{G_t} x) + sum over s < count of w_ts(x) u_s */
+static void recall(float *y, const float *S, const float *x, size_t t, size_t count, const chunk *c,
+                   const rung_mech_conf *conf)
+{
+    rung_matrix_query_f32(y, S, fade(c, x, t, SIZE_MAX, conf), conf->dk, conf->dv);
+    pair_weights(c, x, t, count, conf);
+    for (size_t s = 0; s < count; s++) rung_kernels_get()->axpy(y, c->weight[s], c->u + s * conf->dv, conf->dv);
+}
+
+static void chunk_f32(float *o, float *S, const chunk *c, const rung_mech_conf *conf)
+{
+    size_t dv = conf->dv, dk = conf->dk;
+    sum_decays(c);
+    for (size_t t = 0; t < c->n; t++) {
+        float *u = c->u + t * dv;
+        const float *v = c->r.v + t * c->r.value_row;
+        if (c->r.beta) {
+            float beta = c->r.beta[t * c->r.beta_row];
+            recall(u, S, c->r.k + t * c->r.key_row, t, t, c, conf);
+            for (size_t i = 0; i < dv; i++) u[i] = beta * (v[i] - u[i]);
+        } else {
+            memcpy(u, v, dv * sizeof *u);
+        }
+        recall(o + t * c->r.value_row, S, c->r.q + t * c->r.key_row, t, t + 1, c, conf);
+    }
+    rung_matrix_fade_f32(S, c->dg ? c->G + (c->n - 1) * c->dg : NULL, per_channel(conf), dk, dv);
+    for (size_t s = 0; s < c->n; s++)
+        rung_matrix_add_f32(S, fade(c, c->r.k + s * c->r.key_row, c->n - 1, s, conf), c->u + s * dv, dk, dv);
+}
+
+static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
+                     const rung_mech_conf *conf, float *scratch_)
+{
+    (void)pos;
+    size_t most = per_channel(conf) ? CHUNK_CHANNELS : CHUNK, value_row = conf->heads * conf->dv;
+    float *S = state + head * head_size(conf), *out = o + head * conf->dv;
+    for (size_t t = 0; t < tokens; t += most) {
+        chunk c = {.r = HEAD_ROWS_INIT(in, head, t, conf),
+                   .n = size_min(most, tokens - t),
+                   .dg = decay_size(kind_of(conf), conf),
+                   .u = scratch_,
+                   .G = scratch_ + CHUNK * conf->dv};
+        c.weight = c.G + CHUNK + CHUNK_CHANNELS * conf->dk;
+        c.faded = c.weight + CHUNK;
+        chunk_f32(out + t * value_row, S, &c, conf);
+    }
+    for (size_t t = 0; !conf->causal && t < tokens; t++) { /* an encoder reads what is left at the end */
+        rows_f32 r = HEAD_ROWS_INIT(in, head, t, conf);
+        rung_matrix_query_f32(out + t * value_row, S, r.q, conf->dk, conf->dv);
+    }
+}
+
+/* ---- exact ----------------------------------------------------------------------------------------------------------- */
+
+static void update_exact(double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
+                         const rung_fmt *fmt, double *u)
+{
+    size_t dk = conf->dk, dv = conf->dv;
+    (void)pos;
+    for (size_t h = 0; h < conf->heads; h++) {
+        rows_exact r = HEAD_ROWS_INIT(in, h, 0, conf);
+        double *S = state + h * head_size(conf);
+        rung_matrix_fade_exact(S, r.g, per_channel(conf), dk, dv, fmt);
+        if (r.beta) {
+            rung_matrix_query_exact(u, S, r.k, dk, dv, fmt);
+            for (size_t i = 0; i < dv; i++) u[i] = rung_num_mul(fmt, r.beta[0], rung_num_sub(fmt, r.v[i], u[i]));
+        }
+        rung_matrix_add_exact(S, r.k, r.beta ? u : r.v, dk, dv, fmt);
+    }
+}
+
+static void read_exact(double *o, const double *state, const double *const *in, size_t pos, size_t seen,
+                       const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch_)
+{
+    (void)pos, (void)seen, (void)scratch_;
+    for (size_t h = 0; h < conf->heads; h++)
+        rung_matrix_query_exact(o + h * conf->dv, state + h * head_size(conf), in[IN_Q] + h * conf->dk, conf->dk,
+                                conf->dv, fmt);
+}
+
+static void absorb_lanes(double *S, const rows_exact *r, const rung_mech_conf *conf, const rung_fmt *fmt, double *u)
+{
+    const rung_num_kernels *num = rung_num_kernels_get();
+    size_t dk = conf->dk, dv = conf->dv;
+    rung_matrix_fade_lanes(S, r->g, per_channel(conf), dk, dv, fmt);
+    if (r->beta) {
+        rung_matrix_query_lanes(u, S, r->k, dk, dv, fmt);
+        num->sub(fmt, u, r->v, u, dv);
+        num->scale(fmt, u, u, r->beta[0], dv);
+    }
+    rung_matrix_add_lanes(S, r->k, r->beta ? u : r->v, dk, dv, fmt);
+}
+
+static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
+                       const rung_mech_conf *conf, const rung_fmt *fmt, double *u)
+{
+    double *S = state + head * head_size(conf);
+    (void)pos;
+    for (size_t pass = 0; pass < 2; pass++) /* without a mask all tokens are absorbed before the first is read */
+        for (size_t t = 0; t < tokens; t++) {
+            rows_exact r = HEAD_ROWS_INIT(in, head, t, conf);
+            if (pass == 0) absorb_lanes(S, &r, conf, fmt, u);
+            if (pass == !conf->causal)
+                rung_matrix_query_lanes(o + (t * conf->heads + head) * conf->dv, S, r.q, conf->dk, conf->dv, fmt);
+        }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------- */
+
+static const rung_param no_params[] = {{0}};
+
+#define QKV                                                                                                            \
+    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL},                                                        \
+        {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key", NULL},                                                      \
+    {                                                                                                                  \
+        "v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL                                                    \
+    }
+#define BETA                                                                                                           \
+    {                                                                                                                  \
+        "beta", RUNG_DIM_HEAD, RUNG_FROM_GATE, false, "how much of the old value is replaced", NULL                    \
+    }
+#define LOG_DECAY "natural logarithm of the decay"
+#define MATRIX_ROW                                                                                                     \
+    .carries = "H dk dv", .params = no_params, .recurrent = true, .carry = carry, .scratch = scratch,                  \
+    .update_f32 = update_f32, .read_f32 = read_f32, .update_exact = update_exact, .read_exact = read_exact,            \
+    .scan_f32 = scan_f32, .scan_exact = scan_exact
+
+const rung_mech rung_mech_retnet = {
+    .name = "retnet",
+    .summary = "retention: a fixed decay per head (RetNet)",
+    .equation = "S <- e^g S + k v^T, o = S^T q",
+    .source = "Sun et al. 2023",
+    .inputs = (const rung_mech_input[]){QKV, {"g", RUNG_DIM_HEAD, RUNG_FROM_RATE, false, LOG_DECAY, NULL}, {0}},
+    MATRIX_ROW,
+};
+
+const rung_mech rung_mech_gla = {
+    .name = "gla",
+    .summary = "gated linear attention: a decay per key channel",
+    .equation = "S_j <- e^(g_j) S_j + k_j v^T, o = S^T q",
+    .source = "Yang, Wang et al. 2024",
+    .inputs = (const rung_mech_input[]){QKV, {"g", RUNG_DIM_KEY, RUNG_FROM_LOG_GATE, false, LOG_DECAY, NULL}, {0}},
+    MATRIX_ROW,
+};
+
+const rung_mech rung_mech_mamba2 = {
+    .name = "mamba2",
+    .summary = "state space duality: a decay per head that depends on the token (Mamba-2)",
+    .equation = "S <- e^g S + k v^T, o = S^T q with v = x dt, k = B, q = C, g = dt A",
+    .source = "Dao, Gu 2024",
+    .inputs =
+        (const rung_mech_input[]){
+            {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "C", NULL},
+            {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "B", NULL},
+            {"v", RUNG_DIM_VALUE, RUNG_FROM_TIMED, false, "x dt", NULL},
+            {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, "dt A, the logarithm of the decay", NULL},
+            {0},
+        },
+    MATRIX_ROW,
+};
+
+const rung_mech rung_mech_delta = {
+    .name = "delta",
+    .summary = "delta rule (DeltaNet)",
+    .equation = "u = beta (v - S^T k), S <- S + k u^T, o = S^T q",
+    .source = "Schlag et al. 2021; Yang et al. 2024",
+    .inputs = (const rung_mech_input[]){QKV, BETA, {0}},
+    MATRIX_ROW,
+};
+
+const rung_mech rung_mech_gdelta = {
+    .name = "gdelta",
+    .summary = "gated delta rule (Gated DeltaNet)",
+    .equation = "S <- e^g S, u = beta (v - S^T k), S <- S + k u^T, o = S^T q",
+    .source = "Yang, Kautz, Hatamizadeh 2025",
+    .inputs = (const rung_mech_input[]){QKV, BETA, {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, LOG_DECAY, NULL}, {0}},
+    MATRIX_ROW,
+};
+
+const rung_mech rung_mech_kda = {
+    .name = "kda",
+    .summary = "delta rule with a decay per key channel (Kimi Delta Attention)",
+    .equation = "S_j <- e^(g_j) S_j, u = beta (v - S^T k), S <- S + k u^T, o = S^T q",
+    .source = "Kimi team 2025",
+    .inputs = (const rung_mech_input[]){QKV, BETA, {"g", RUNG_DIM_KEY, RUNG_FROM_DECAY, false, LOG_DECAY, NULL}, {0}},
+    MATRIX_ROW,
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * One matrix S [dk][dv] per head as state: what retnet, gla, mamba2, delta, gdelta and kda are made of, and what the
+ * levels of log-linear attention consist of. All functions are about one head.
+ */
+#ifndef RUNG_MECH_MATRIX_H
+#define RUNG_MECH_MATRIX_H
+
+#include "rows.h"
+
+/* out = S^T x: the sum over key channels from 0 upwards. */
+void rung_matrix_query_f32(float *out, const float *S, const float *x, size_t dk, size_t dv);
+void rung_matrix_query_exact(double *out, const double *S, const double *x, size_t dk, size_t dv, const rung_fmt *fmt);
+void rung_matrix_query_lanes(double *out, const double *S, const double *x, size_t dk, size_t dv, const rung_fmt *fmt);
+
+/* S <- diag(e^g) S, g one number for all channels or one per channel; NULL: nothing. */
+void rung_matrix_fade_f32(float *S, const float *g, bool per_channel, size_t dk, size_t dv);
+void rung_matrix_fade_exact(double *S, const double *g, bool per_channel, size_t dk, size_t dv, const rung_fmt *fmt);
+void rung_matrix_fade_lanes(double *S, const double *g, bool per_channel, size_t dk, size_t dv, const rung_fmt *fmt);
+
+/* S <- S + k u^T. */
+void rung_matrix_add_f32(float *S, const float *k, const float *u, size_t dk, size_t dv);
+void rung_matrix_add_exact(double *S, const double *k, const double *u, size_t dk, size_t dv, const rung_fmt *fmt);
+void rung_matrix_add_lanes(double *S, const double *k, const double *u, size_t dk, size_t dv, const rung_fmt *fmt);
+
+#endif
