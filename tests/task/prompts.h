@@ -38,9 +38,11 @@ static inline void prompts_make(prompts *p, uint64_t index)
         fail_msg("%s %llu: %s", p->conf.task->name, (unsigned long long)index, p->err.text);
 }
 
+/* Old targets must not shine through. */
 static inline rung_status prompts_solve(prompts *p)
 {
     p->err.text[0] = 0;
+    for (size_t t = 0; t < p->conf.tokens; t++) p->in.target[t] = 99;
     return p->conf.task->solve(&p->in, &p->conf, &p->err);
 }
 
