@@ -39,6 +39,10 @@ static const char *source_text(rung_mech_source source)
         return "softplus(W x + b)";
     case RUNG_FROM_KEEP:
         return "e^-(.61 sigmoid(W x + b))";
+    case RUNG_FROM_REMOVAL:
+        return "-(W x + b)/|W x + b|";
+    case RUNG_FROM_REPLACEMENT:
+        return "-a sigmoid(W x + b)";
     case RUNG_FROM_RATE:
         return "a parameter per head";
     case RUNG_FROM_PARAMETER:

@@ -52,15 +52,17 @@ typedef enum rung_mech_dim {
 
 /* How a model layer makes the input from the residual stream. */
 typedef enum rung_mech_source {
-    RUNG_FROM_LINEAR = 1, /* W x + b */
-    RUNG_FROM_GATE,       /* sigmoid(W x + b) */
-    RUNG_FROM_DECAY,      /* -e^{A} softplus(W x + b), A one number per head: the logarithm of a decay */
-    RUNG_FROM_TIMED,      /* (W x + b) softplus(z), z the W x + b of the input from a decay: the values of Mamba-2 */
-    RUNG_FROM_LOG_GATE,   /* -softplus(-(W x + b)) / 16: the logarithm of a sigmoid, slowed down as in GLA */
-    RUNG_FROM_SOFTPLUS,   /* softplus(W x + b) */
-    RUNG_FROM_KEEP,       /* e^{-e^{-1/2} sigmoid(W x + b)}: a decay in (0.545, 1), as in RWKV-7 */
-    RUNG_FROM_RATE,       /* the same at every token: the logarithm of a decay, one number per head, as in RetNet */
-    RUNG_FROM_PARAMETER,  /* a tensor of the layer as it is (the inputs that are no rows) */
+    RUNG_FROM_LINEAR = 1,  /* W x + b */
+    RUNG_FROM_GATE,        /* sigmoid(W x + b) */
+    RUNG_FROM_DECAY,       /* -e^{A} softplus(W x + b), A one number per head: the logarithm of a decay */
+    RUNG_FROM_TIMED,       /* (W x + b) softplus(z), z the W x + b of the input from a decay: the values of Mamba-2 */
+    RUNG_FROM_LOG_GATE,    /* -softplus(-(W x + b)) / 16: the logarithm of a sigmoid, slowed down as in GLA */
+    RUNG_FROM_SOFTPLUS,    /* softplus(W x + b) */
+    RUNG_FROM_KEEP,        /* e^{-e^{-1/2} sigmoid(W x + b)}: a decay in (0.545, 1), as in RWKV-7 */
+    RUNG_FROM_REMOVAL,     /* minus W x + b scaled to length 1 in each head */
+    RUNG_FROM_REPLACEMENT, /* minus the input before it, times sigmoid(W x + b) */
+    RUNG_FROM_RATE,        /* the same at every token: the logarithm of a decay, one number per head, as in RetNet */
+    RUNG_FROM_PARAMETER,   /* a tensor of the layer as it is (the inputs that are no rows) */
 } rung_mech_source;
 
 struct rung_mech_conf;

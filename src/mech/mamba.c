@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The selective scan of Mamba: every channel c has its own diagonal recurrence over dk states n,
+ *   h_cn <- e^{dt_c A_cn} h_cn + (dt_c x_c) B_n,   y_c = sum_n C_n h_cn + D_c x_c.
+ * x, dt [H][dv]; B, C [H][dk], shared by the channels of a head (H = 1 is the published layer); A [H][dv][dk] and D
+ * [H][dv] belong to the layer. State: h as [H][dk][dv], so that channels are lanes.
+ *
+ * Order: e^{r(dt A)} is one function of one product; h = r(r(e h) + r(r(dt x) B)); the sum over n runs from 0 upwards and
+ * r(D x) is added last.
+ */
+#include "rows.h"
+
+#include "rung/kern.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { IN_X, IN_DT, IN_B, IN_C, IN_A, IN_D };
+
+static size_t head_size(const rung_mech_conf *conf)
+{
+    return conf->dk * conf->dv;
+}
+
+static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
+{
+    (void)tokens;
+    return (rung_carry){.recurrent = conf->heads * head_size(conf)};
+}
+
+/* A transposed to [dk][dv], and rows of lanes. */
+static size_t scratch(const rung_mech_conf *conf, size_t tokens)
+{
+    (void)tokens;
+    return head_size(conf) + 2 * conf->dv;
+}
+
+/* ---- fast --------------------------------------------------------------------------------------------------------- */
+
+static void transpose_f32(float *to, const float *A, const rung_mech_conf *conf)
+{
+    for (size_t c = 0; c < conf->dv; c++)
+        for (size_t n = 0; n < conf->dk; n++) to[n * conf->dv + c] = A[c * conf->dk + n];
+}
+
+/* One head, one token; At = A transposed, work = two rows of lanes. */
+static void absorb_f32(float *h, const float *x, const float *dt, const float *B, const float *At,
+                       const rung_mech_conf *conf, float *work)
+{
+    size_t dv = conf->dv;
+    float *decay = work, *push = work + dv;
+    for (size_t c = 0; c < dv; c++) push[c] = dt[c] * x[c];
+    for (size_t n = 0; n < conf->dk; n++) {
+        float *row = h + n * dv;
+        for (size_t c = 0; c < dv; c++) decay[c] = dt[c] * At[n * dv + c];
+        rung_kernels_get()->exp(decay, decay, dv);
+        for (size_t c = 0; c < dv; c++) row[c] = decay[c] * row[c] + push[c] * B[n];
+    }
+}
+
+static void query_f32(float *y, const float *h, const float *x, const float *C, const float *D,
+                      const rung_mech_conf *conf)
+{
+    for (size_t c = 0; c < conf->dv; c++) y[c] = D[c] * x[c];
+    for (size_t n = 0; n < conf->dk; n++) rung_kernels_get()->axpy(y, C[n], h + n * conf->dv, conf->dv);
+}
+
+static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *scratch_)
+{
+    (void)pos;
+    for (size_t g = 0; g < conf->heads; g++) {
+        transpose_f32(scratch_, in[IN_A] + g * head_size(conf), conf);
+        absorb_f32(state + g * head_size(conf), in[IN_X] + g * conf->dv, in[IN_DT] + g * conf->dv,
+                   in[IN_B] + g * conf->dk, scratch_, conf, scratch_ + head_size(conf));
+    }
+}
+
+static void read_f32(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
+                     const rung_mech_conf *conf, float *scratch_)
+{
+    (void)pos, (void)seen, (void)scratch_;
+    for (size_t g = 0; g < conf->heads; g++)
+        query_f32(o + g * conf->dv, state + g * head_size(conf), in[IN_X] + g * conf->dv, in[IN_C] + g * conf->dk,
+                  in[IN_D] + g * conf->dv, conf);
+}
+
+static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
+                     const rung_mech_conf *conf, float *scratch_)
+{
+    float *h = state + head * head_size(conf);
+    (void)pos;
+    transpose_f32(scratch_, in[IN_A] + head * head_size(conf), conf);
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t t = 0; t < tokens; t++) {
+            size_t key = (t * conf->heads + head) * conf->dk, value = (t * conf->heads + head) * conf->dv;
+            if (pass == 0)
+                absorb_f32(h, in[IN_X] + value, in[IN_DT] + value, in[IN_B] + key, scratch_, conf,
+                           scratch_ + head_size(conf));
+            if (pass == !conf->causal)
+                query_f32(o + value, h, in[IN_X] + value, in[IN_C] + key, in[IN_D] + head * conf->dv, conf);
+        }
+}
+
+/* ---- exact ---------------------------------------------------------------------------------------------------------- */
+
+static void update_exact(double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
+                         const rung_fmt *fmt, double *scratch_)
+{
+    size_t dk = conf->dk, dv = conf->dv;
+    (void)pos, (void)scratch_;
+    for (size_t g = 0; g < conf->heads; g++)
+        for (size_t c = 0; c < dv; c++) {
+            double dt = in[IN_DT][g * dv + c], push = rung_num_mul(fmt, dt, in[IN_X][g * dv + c]);
+            for (size_t n = 0; n < dk; n++) {
+                double *h = &state[g * head_size(conf) + n * dv + c], A = in[IN_A][(g * dv + c) * dk + n];
+                double decay = rung_num_fn(fmt, RUNG_FN_EXP, rung_num_mul(fmt, dt, A));
+                *h = rung_num_add(fmt, rung_num_mul(fmt, decay, *h), rung_num_mul(fmt, push, in[IN_B][g * dk + n]));
+            }
+        }
+}
+
+static void read_exact(double *o, const double *state, const double *const *in, size_t pos, size_t seen,
+                       const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch_)
+{
+    size_t dk = conf->dk, dv = conf->dv;
+    (void)pos, (void)seen, (void)scratch_;
+    for (size_t g = 0; g < conf->heads; g++)
+        for (size_t c = 0; c < dv; c++) {
+            double sum = 0;
+            for (size_t n = 0; n < dk; n++)
+                sum = rung_num_add(fmt, sum,
+                                   rung_num_mul(fmt, state[g * head_size(conf) + n * dv + c], in[IN_C][g * dk + n]));
+            o[g * dv + c] = rung_num_add(fmt, sum, rung_num_mul(fmt, in[IN_D][g * dv + c], in[IN_X][g * dv + c]));
+        }
+}
+
+/* The same roundings with the channels as lanes; work = two rows. */
+static void absorb_lanes(double *h, const double *x, const double *dt, const double *B, const double *At,
+                         const rung_mech_conf *conf, const rung_fmt *fmt, double *work)
+{
+    const rung_num_kernels *num = rung_num_kernels_get();
+    size_t dv = conf->dv;
+    double *decay = work, *push = work + dv;
+    num->mul(fmt, push, dt, x, dv);
+    for (size_t n = 0; n < conf->dk; n++) {
+        double *row = h + n * dv;
+        num->mul(fmt, decay, dt, At + n * dv, dv);
+        num->fn(fmt, RUNG_FN_EXP, decay, decay, dv);
+        num->mul(fmt, row, decay, row, dv);
+        num->scale_add(fmt, row, push, B[n], dv);
+    }
+}
+
+static void query_lanes(double *y, const double *h, const double *x, const double *C, const double *D,
+                        const rung_mech_conf *conf, const rung_fmt *fmt)
+{
+    const rung_num_kernels *num = rung_num_kernels_get();
+    memset(y, 0, conf->dv * sizeof *y);
+    for (size_t n = 0; n < conf->dk; n++) num->scale_add(fmt, y, h + n * conf->dv, C[n], conf->dv);
+    num->mul_add(fmt, y, D, x, conf->dv);
+}
+
+static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
+                       const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch_)
+{
+    double *h = state + head * head_size(conf), *At = scratch_, *work = scratch_ + head_size(conf);
+    const double *A = in[IN_A] + head * head_size(conf);
+    (void)pos;
+    for (size_t c = 0; c < conf->dv; c++)
+        for (size_t n = 0; n < conf->dk; n++) At[n * conf->dv + c] = A[c * conf->dk + n];
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t t = 0; t < tokens; t++) {
+            size_t key = (t * conf->heads + head) * conf->dk, value = (t * conf->heads + head) * conf->dv;
+            if (pass == 0) absorb_lanes(h, in[IN_X] + value, in[IN_DT] + value, in[IN_B] + key, At, conf, fmt, work);
+            if (pass == !conf->causal)
+                query_lanes(o + value, h, in[IN_X] + value, in[IN_C] + key, in[IN_D] + head * conf->dv, conf, fmt);
+        }
+}
+
+/* ---- row -------------------------------------------------------------------------------------------------------------- */
+
+static const rung_param no_params[] = {{0}};
+static const rung_mech_input inputs[] = {
+    {"x", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "input of each channel", NULL},
+    {"dt", RUNG_DIM_VALUE, RUNG_FROM_SOFTPLUS, false, "step size of each channel", NULL},
+    {"B", RUNG_DIM_KEY, RUNG_FROM_LINEAR, false, "where the input enters the states", NULL},
+    {"C", RUNG_DIM_KEY, RUNG_FROM_LINEAR, false, "how the states are read", NULL},
+    {"A", RUNG_DIM_OF_STATE, RUNG_FROM_PARAMETER, false, "rates of the states, negative", NULL},
+    {"D", RUNG_DIM_OF_VALUE, RUNG_FROM_PARAMETER, false, "how much of x passes by", NULL},
+    {0},
+};
+
+const rung_mech rung_mech_mamba = {
+    .name = "mamba",
+    .summary = "selective scan (Mamba)",
+    .equation = "h_cn <- e^(dt_c A_cn) h_cn + dt_c x_c B_n, y_c = sum_n C_n h_cn + D_c x_c; dk states per channel",
+    .carries = "H dk dv",
+    .source = "Gu, Dao 2023",
+    .params = no_params,
+    .inputs = inputs,
+    .recurrent = true,
+    .carry = carry,
+    .scratch = scratch,
+    .update_f32 = update_f32,
+    .read_f32 = read_f32,
+    .update_exact = update_exact,
+    .read_exact = read_exact,
+    .scan_f32 = scan_f32,
+    .scan_exact = scan_exact,
+};

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Nonlinear recurrent networks, one small network of width dv per head.
+ *   kind=tanh  h <- tanh(U h + x),                          o = h;  U [H][dv][dv]
+ *   kind=lstm  (i, f, g, p) = U h + x, four blocks of dv;   c <- sigmoid(f) c + sigmoid(i) tanh(g);
+ *              h <- sigmoid(p) tanh(c);                     o = h;  U [H][4 dv][dv]
+ * x is what the layer's input projection gives, bias included. State: h, and c of the LSTM. dk plays no part.
+ *
+ * Order: the sum over U's columns from 0 upwards, x added last; c = r(r(sigmoid(f) c) + r(sigmoid(i) tanh(g))).
+ */
+#include "rows.h"
+
+#include "rung/kern.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { KIND_TANH, KIND_LSTM };
+enum { IN_X, IN_X4, IN_U, IN_U4 };
+
+static const char *const kind_words[] = {"tanh", "lstm", NULL};
+static const rung_param params[] = {
+    {"kind", RUNG_PARAM_WORD, KIND_TANH, 0, 0, kind_words, "transition"},
+    {0},
+};
+
+static bool is_lstm(const rung_mech_conf *conf)
+{
+    return conf->params[0].number == KIND_LSTM;
+}
+
+static bool is_tanh(const rung_mech_conf *conf)
+{
+    return !is_lstm(conf);
+}
+
+/* Rows of U, and numbers of a token, per head. */
+static size_t wide(const rung_mech_conf *conf)
+{
+    return (is_lstm(conf) ? 4 : 1) * conf->dv;
+}
+
+static size_t head_size(const rung_mech_conf *conf)
+{
+    return (is_lstm(conf) ? 2 : 1) * conf->dv;
+}
+
+static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
+{
+    (void)tokens;
+    return (rung_carry){.recurrent = conf->heads * head_size(conf)};
+}
+
+/* U transposed, the sums before the nonlinearity, and one row. */
+static size_t scratch(const rung_mech_conf *conf, size_t tokens)
+{
+    (void)tokens;
+    return wide(conf) * conf->dv + wide(conf) + conf->dv;
+}
+
+#define INPUT_OF(in, conf)  (in)[is_lstm(conf) ? IN_X4 : IN_X]
+#define MATRIX_OF(in, conf) (in)[is_lstm(conf) ? IN_U4 : IN_U]
+
+/* ---- fast --------------------------------------------------------------------------------------------------------- */
+
+static float sigmoid(float x)
+{
+    return 1 / (1 + expf(-x));
+}
+
+static void absorb_f32(float *h, const float *x, const float *U, const rung_mech_conf *conf, float *sum)
+{
+    size_t dv = conf->dv, rows = wide(conf);
+    float *c = h + dv;
+    for (size_t i = 0; i < rows; i++) sum[i] = rung_kernels_get()->dot(U + i * dv, h, dv) + x[i];
+    for (size_t i = 0; i < dv; i++) {
+        if (is_tanh(conf)) {
+            h[i] = tanhf(sum[i]);
+            continue;
+        }
+        c[i] = sigmoid(sum[dv + i]) * c[i] + sigmoid(sum[i]) * tanhf(sum[2 * dv + i]);
+        h[i] = sigmoid(sum[3 * dv + i]) * tanhf(c[i]);
+    }
+}
+
+static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *sum)
+{
+    (void)pos;
+    for (size_t g = 0; g < conf->heads; g++)
+        absorb_f32(state + g * head_size(conf), INPUT_OF(in, conf) + g * wide(conf),
+                   MATRIX_OF(in, conf) + g * wide(conf) * conf->dv, conf, sum);
+}
+
+static void read_f32(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
+                     const rung_mech_conf *conf, float *scratch_)
+{
+    (void)in, (void)pos, (void)seen, (void)scratch_;
+    for (size_t g = 0; g < conf->heads; g++)
+        memcpy(o + g * conf->dv, state + g * head_size(conf), conf->dv * sizeof *o);
+}
+
+static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
+                     const rung_mech_conf *conf, float *sum)
+{
+    float *h = state + head * head_size(conf);
+    const float *U = MATRIX_OF(in, conf) + head * wide(conf) * conf->dv;
+    (void)pos;
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t t = 0; t < tokens; t++) {
+            size_t row = t * conf->heads + head;
+            if (pass == 0) absorb_f32(h, INPUT_OF(in, conf) + row * wide(conf), U, conf, sum);
+            if (pass == !conf->causal) memcpy(o + row * conf->dv, h, conf->dv * sizeof *o);
+        }
+}
+
+/* ---- exact ---------------------------------------------------------------------------------------------------------- */
+
+/* From the sums to the next state, one channel. */
+static void turn_exact(double *h, const double *sum, size_t i, const rung_mech_conf *conf, const rung_fmt *fmt)
+{
+    size_t dv = conf->dv;
+    if (is_tanh(conf)) {
+        h[i] = rung_num_fn(fmt, RUNG_FN_TANH, sum[i]);
+        return;
+    }
+    double *c = h + dv + i, in = rung_num_fn(fmt, RUNG_FN_SIGMOID, sum[i]);
+    double keep = rung_num_fn(fmt, RUNG_FN_SIGMOID, sum[dv + i]), new = rung_num_fn(fmt, RUNG_FN_TANH, sum[2 * dv + i]);
+    double out = rung_num_fn(fmt, RUNG_FN_SIGMOID, sum[3 * dv + i]);
+    *c = rung_num_add(fmt, rung_num_mul(fmt, keep, *c), rung_num_mul(fmt, in, new));
+    h[i] = rung_num_mul(fmt, out, rung_num_fn(fmt, RUNG_FN_TANH, *c));
+}
+
+static void update_exact(double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
+                         const rung_fmt *fmt, double *sum)
+{
+    size_t dv = conf->dv, rows = wide(conf);
+    (void)pos;
+    for (size_t g = 0; g < conf->heads; g++) {
+        double *h = state + g * head_size(conf);
+        const double *U = MATRIX_OF(in, conf) + g * rows * dv, *x = INPUT_OF(in, conf) + g * rows;
+        for (size_t i = 0; i < rows; i++) sum[i] = rung_num_add(fmt, rung_num_dot(fmt, U + i * dv, h, dv), x[i]);
+        for (size_t i = 0; i < dv; i++) turn_exact(h, sum, i, conf, fmt);
+    }
+}
+
+static void read_exact(double *o, const double *state, const double *const *in, size_t pos, size_t seen,
+                       const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch_)
+{
+    (void)in, (void)pos, (void)seen, (void)fmt, (void)scratch_;
+    for (size_t g = 0; g < conf->heads; g++)
+        memcpy(o + g * conf->dv, state + g * head_size(conf), conf->dv * sizeof *o);
+}
+
+/* The rows of U are lanes, so U is transposed once. */
+static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
+                       const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch_)
+{
+    const rung_num_kernels *num = rung_num_kernels_get();
+    size_t dv = conf->dv, rows = wide(conf);
+    double *h = state + head * head_size(conf), *Ut = scratch_, *sum = scratch_ + rows * dv;
+    const double *U = MATRIX_OF(in, conf) + head * rows * dv;
+    (void)pos;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < dv; j++) Ut[j * rows + i] = U[i * dv + j];
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t t = 0; t < tokens; t++) {
+            size_t row = t * conf->heads + head;
+            if (pass == !conf->causal && pass) memcpy(o + row * dv, h, dv * sizeof *o);
+            if (pass) continue;
+            memset(sum, 0, rows * sizeof *sum);
+            for (size_t j = 0; j < dv; j++) num->scale_add(fmt, sum, Ut + j * rows, h[j], rows);
+            num->add(fmt, sum, sum, INPUT_OF(in, conf) + row * rows, rows);
+            for (size_t i = 0; i < dv; i++) turn_exact(h, sum, i, conf, fmt);
+            if (conf->causal) memcpy(o + row * dv, h, dv * sizeof *o);
+        }
+}
+
+/* ---- row -------------------------------------------------------------------------------------------------------------- */
+
+static const rung_mech_input inputs[] = {
+    {"x", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "input (kind=tanh)", is_tanh},
+    {"x", RUNG_DIM_FOUR_VALUES, RUNG_FROM_LINEAR, false, "input of the gates i, f, g, p (kind=lstm)", is_lstm},
+    {"U", RUNG_DIM_OF_SQUARE, RUNG_FROM_PARAMETER, false, "recurrent matrix (kind=tanh)", is_tanh},
+    {"U", RUNG_DIM_OF_FOUR, RUNG_FROM_PARAMETER, false, "recurrent matrices of i, f, g, p (kind=lstm)", is_lstm},
+    {0},
+};
+
+const rung_mech rung_mech_rnn = {
+    .name = "rnn",
+    .summary = "nonlinear recurrent network: tanh or LSTM",
+    .equation = "tanh: h <- tanh(U h + x), o = h; lstm: c <- s(f) c + s(i) tanh(g), h <- s(p) tanh(c), o = h",
+    .carries = "H dv (tanh), 2 H dv (lstm)",
+    .source = "Elman 1990; Hochreiter, Schmidhuber 1997",
+    .params = params,
+    .inputs = inputs,
+    .recurrent = true,
+    .carry = carry,
+    .scratch = scratch,
+    .update_f32 = update_f32,
+    .read_f32 = read_f32,
+    .update_exact = update_exact,
+    .read_exact = read_exact,
+    .scan_f32 = scan_f32,
+    .scan_exact = scan_exact,
+};

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * RWKV-7: a state matrix whose transition is a diagonal plus a matrix of rank one. With S [dk][dv] per head,
+ *   S <- diag(w) S + b (a^T S) + k v^T,   o = S^T r.
+ * The paper writes the transpose, S <- S (diag(w) + a b^T) + v k^T. w is the decay itself, in (0, 1), not its logarithm.
+ *
+ * Order: s_i = sum_j S_ji a_j from j = 0 upwards; then S_ji = r(r(r(w_j S_ji) + r(b_j s_i)) + r(k_j v_i)).
+ */
+#include "matrix.h"
+
+#include "rung/kern.h"
+
+#include <math.h>
+
+enum { IN_R, IN_W, IN_KEY, IN_VALUE, IN_A, IN_B };
+
+static size_t head_size(const rung_mech_conf *conf)
+{
+    return conf->dk * conf->dv;
+}
+
+static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
+{
+    (void)tokens;
+    return (rung_carry){.recurrent = conf->heads * head_size(conf)};
+}
+
+static size_t scratch(const rung_mech_conf *conf, size_t tokens)
+{
+    (void)tokens;
+    return conf->dv;
+}
+
+/* ---- fast --------------------------------------------------------------------------------------------------------- */
+
+/* `key` and `value` are the places of the head's row in the inputs. */
+static void absorb_f32(float *S, const float *const *in, size_t key, size_t value, const rung_mech_conf *conf, float *s)
+{
+    const rung_kernels *kern = rung_kernels_get();
+    size_t dv = conf->dv;
+    rung_matrix_query_f32(s, S, in[IN_A] + key, conf->dk, dv);
+    for (size_t j = 0; j < conf->dk; j++) {
+        kern->fade_axpy(S + j * dv, in[IN_W][key + j], in[IN_B][key + j], s, dv);
+        kern->axpy(S + j * dv, in[IN_KEY][key + j], in[IN_VALUE] + value, dv);
+    }
+}
+
+static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *s)
+{
+    (void)pos;
+    for (size_t h = 0; h < conf->heads; h++)
+        absorb_f32(state + h * head_size(conf), in, h * conf->dk, h * conf->dv, conf, s);
+}
+
+static void read_f32(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
+                     const rung_mech_conf *conf, float *scratch_)
+{
+    (void)pos, (void)seen, (void)scratch_;
+    for (size_t h = 0; h < conf->heads; h++)
+        rung_matrix_query_f32(o + h * conf->dv, state + h * head_size(conf), in[IN_R] + h * conf->dk, conf->dk,
+                              conf->dv);
+}
+
+static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
+                     const rung_mech_conf *conf, float *s)
+{
+    float *S = state + head * head_size(conf);
+    (void)pos;
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t t = 0; t < tokens; t++) {
+            size_t key = (t * conf->heads + head) * conf->dk, value = (t * conf->heads + head) * conf->dv;
+            if (pass == 0) absorb_f32(S, in, key, value, conf, s);
+            if (pass == !conf->causal) rung_matrix_query_f32(o + value, S, in[IN_R] + key, conf->dk, conf->dv);
+        }
+}
+
+/* ---- exact ---------------------------------------------------------------------------------------------------------- */
+
+static void update_exact(double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
+                         const rung_fmt *fmt, double *s)
+{
+    size_t dk = conf->dk, dv = conf->dv;
+    (void)pos;
+    for (size_t h = 0; h < conf->heads; h++) {
+        double *S = state + h * head_size(conf);
+        const double *w = in[IN_W] + h * dk, *k = in[IN_KEY] + h * dk, *b = in[IN_B] + h * dk,
+                     *v = in[IN_VALUE] + h * dv;
+        rung_matrix_query_exact(s, S, in[IN_A] + h * dk, dk, dv, fmt);
+        for (size_t j = 0; j < dk; j++)
+            for (size_t i = 0; i < dv; i++) {
+                double kept = rung_num_add(fmt, rung_num_mul(fmt, w[j], S[j * dv + i]), rung_num_mul(fmt, b[j], s[i]));
+                S[j * dv + i] = rung_num_add(fmt, kept, rung_num_mul(fmt, k[j], v[i]));
+            }
+    }
+}
+
+static void read_exact(double *o, const double *state, const double *const *in, size_t pos, size_t seen,
+                       const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch_)
+{
+    (void)pos, (void)seen, (void)scratch_;
+    for (size_t h = 0; h < conf->heads; h++)
+        rung_matrix_query_exact(o + h * conf->dv, state + h * head_size(conf), in[IN_R] + h * conf->dk, conf->dk,
+                                conf->dv, fmt);
+}
+
+static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
+                       const rung_mech_conf *conf, const rung_fmt *fmt, double *s)
+{
+    const rung_num_kernels *num = rung_num_kernels_get();
+    double *S = state + head * head_size(conf);
+    size_t dk = conf->dk, dv = conf->dv;
+    (void)pos;
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t t = 0; t < tokens; t++) {
+            size_t key = (t * conf->heads + head) * dk, value = (t * conf->heads + head) * dv;
+            if (pass == 0) {
+                rung_matrix_query_lanes(s, S, in[IN_A] + key, dk, dv, fmt);
+                for (size_t j = 0; j < dk; j++) num->scale(fmt, S + j * dv, S + j * dv, in[IN_W][key + j], dv);
+                rung_matrix_add_lanes(S, in[IN_B] + key, s, dk, dv, fmt);
+                rung_matrix_add_lanes(S, in[IN_KEY] + key, in[IN_VALUE] + value, dk, dv, fmt);
+            }
+            if (pass == !conf->causal) rung_matrix_query_lanes(o + value, S, in[IN_R] + key, dk, dv, fmt);
+        }
+}
+
+/* ---- row -------------------------------------------------------------------------------------------------------------- */
+
+static const rung_param no_params[] = {{0}};
+static const rung_mech_input inputs[] = {
+    {"r", RUNG_DIM_KEY, RUNG_FROM_LINEAR, false, "receptance, the query", NULL},
+    {"w", RUNG_DIM_KEY, RUNG_FROM_KEEP, false, "decay of each channel, in (0, 1)", NULL},
+    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, false, "key", NULL},
+    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL},
+    {"a", RUNG_DIM_KEY, RUNG_FROM_REMOVAL, false, "minus the direction that is removed", NULL},
+    {"b", RUNG_DIM_KEY, RUNG_FROM_REPLACEMENT, false, "that direction times a rate", NULL},
+    {0},
+};
+
+const rung_mech rung_mech_rwkv7 = {
+    .name = "rwkv7",
+    .summary = "diagonal plus rank one transition (RWKV-7)",
+    .equation = "S <- diag(w) S + b (a^T S) + k v^T, o = S^T r",
+    .carries = "H dk dv",
+    .source = "Peng et al. 2025",
+    .params = no_params,
+    .inputs = inputs,
+    .recurrent = true,
+    .carry = carry,
+    .scratch = scratch,
+    .update_f32 = update_f32,
+    .read_f32 = read_f32,
+    .update_exact = update_exact,
+    .read_exact = read_exact,
+    .scan_f32 = scan_f32,
+    .scan_exact = scan_exact,
+};
