@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The registry of tasks: one line per task, in the order in which they are listed to the user (tables and
- * lookups first, then sets, languages and composition). Adding a task is: its file, a line in task_rows.h, a
- * line here, its section in docs/tasks.md; the generic tests find it by themselves.
+ * The registry of tasks: one line per task, in the order in which the user sees them (lookups first, then sets and
+ * languages, composition last). Adding a task is: its file, a line in task_rows.h, a line here, its section in
+ * docs/tasks.md, and the bytes of its first instances in tests/task/golden.inc, which test_core prints.
  */
 #include <string.h>
 
@@ -20,19 +20,19 @@ static const rung_task *const registry[] = {
     &rung_task_mqar,
     &rung_task_mkar,
     &rung_task_selective_copy,
-    &rung_task_k_hop,
-    &rung_task_seqcomp,
+    &rung_task_counting,
+    &rung_task_is_tree,
     &rung_task_two_sum,
     &rung_task_three_sum,
     &rung_task_q_sparse_average,
+    &rung_task_dyck,
     &rung_task_string_equality,
     &rung_task_disjointness,
     &rung_task_nearest_neighbour,
-    &rung_task_counting,
-    &rung_task_is_tree,
-    &rung_task_dyck,
+    &rung_task_k_hop,
     &rung_task_parity,
     &rung_task_group_word,
+    &rung_task_seqcomp,
 };
 /* clang-format on */
 
