@@ -60,6 +60,27 @@ static inline rung_mech_conf mech_conf(const mech_case *c, size_t heads, size_t 
     return conf;
 }
 
+/* Mechanisms whose reference is in a test of their own, not in test_reference.c and test_mpfr.c. */
+static inline bool mech_has_own_test(const mech_case *c)
+{
+    static const char *const names[] = {"sparse", "dsa"};
+    for (size_t i = 0; i < RUNG_COUNT(names); i++)
+        if (strcmp(names[i], c->name) == 0) return true;
+    return false;
+}
+
+/* A query looks at a part of the tokens that depends on the numbers: a token may matter to none. */
+static inline bool mech_selects(const mech_case *c)
+{
+    return strcmp(c->name, "sparse") == 0 || strcmp(c->name, "dsa") == 0;
+}
+
+/* Some mechanisms have no meaning without a mask. */
+static inline bool mech_allows(const mech_case *c, bool causal)
+{
+    return causal || !rung_mech_get(c->name)->causal_only;
+}
+
 static inline bool mech_is(const rung_mech_conf *conf, const char *name)
 {
     return strcmp(conf->mech->name, name) == 0;
@@ -83,8 +104,9 @@ static inline void *mech_alloc(size_t count, size_t size)
 
 typedef struct mech_inputs {
     size_t count, tokens;
-    double *x[RUNG_MECH_INPUT_MAX];
-    float *f[RUNG_MECH_INPUT_MAX]; /* the same numbers */
+    size_t row[RUNG_MECH_INPUT_MAX], rows[RUNG_MECH_INPUT_MAX]; /* a constant has one row, an unused input none */
+    double *x[RUNG_MECH_INPUT_MAX];                             /* NULL when it is not used */
+    float *f[RUNG_MECH_INPUT_MAX];                              /* the same numbers */
 } mech_inputs;
 
 /* Keys of length at most 1 keep the delta rule stable; a positive coordinate keeps z.phi(q) away from zero, where
@@ -133,13 +155,29 @@ static inline mech_inputs draw_inputs(const rung_mech_conf *conf, size_t tokens,
     rung_rng rng;
     rung_rng_init(&rng, seed, 99, 0);
     for (size_t i = 0; i < in.count; i++) {
-        size_t row = rung_mech_row(&conf->mech->inputs[i], conf);
-        in.x[i] = mech_alloc(tokens * row, sizeof *in.x[i]);
-        in.f[i] = mech_alloc(tokens * row, sizeof *in.f[i]);
-        for (size_t t = 0; t < tokens; t++) draw_row(in.x[i] + t * row, &conf->mech->inputs[i], conf, mild, &rng);
-        for (size_t e = 0; e < tokens * row; e++) in.x[i][e] = in.f[i][e] = (float)in.x[i][e];
+        const rung_mech_input *input = &conf->mech->inputs[i];
+        size_t row = in.row[i] = rung_mech_row(input, conf);
+        size_t rows = in.rows[i] = row == 0 ? 0 : rung_mech_is_constant(input) ? 1 : tokens;
+        if (!rows) continue;
+        in.x[i] = mech_alloc(rows * row, sizeof *in.x[i]);
+        in.f[i] = mech_alloc(rows * row, sizeof *in.f[i]);
+        for (size_t t = 0; t < rows; t++) draw_row(in.x[i] + t * row, input, conf, mild, &rng);
+        for (size_t e = 0; e < rows * row; e++) in.x[i][e] = in.f[i][e] = (float)in.x[i][e];
     }
     return in;
+}
+
+/* All inputs as seen from token t. */
+static inline void inputs_at_f32(const float *in[RUNG_MECH_INPUT_MAX], const mech_inputs *all, size_t t)
+{
+    for (size_t i = 0; i < all->count; i++)
+        in[i] = all->rows[i] == 0 ? NULL : all->f[i] + (t < all->rows[i] ? t : 0) * all->row[i];
+}
+
+static inline void inputs_at_exact(const double *in[RUNG_MECH_INPUT_MAX], const mech_inputs *all, size_t t)
+{
+    for (size_t i = 0; i < all->count; i++)
+        in[i] = all->rows[i] == 0 ? NULL : all->x[i] + (t < all->rows[i] ? t : 0) * all->row[i];
 }
 
 static inline void free_inputs(mech_inputs *in)
@@ -147,11 +185,10 @@ static inline void free_inputs(mech_inputs *in)
     for (size_t i = 0; i < in->count; i++) free(in->x[i]), free(in->f[i]);
 }
 
-static inline void round_inputs(mech_inputs *in, const rung_mech_conf *conf, const rung_fmt *fmt)
+static inline void round_inputs(mech_inputs *in, const rung_fmt *fmt)
 {
     for (size_t i = 0; i < in->count; i++)
-        for (size_t e = 0; e < in->tokens * rung_mech_row(&conf->mech->inputs[i], conf); e++)
-            in->x[i][e] = rung_num_round(fmt, in->x[i][e]);
+        for (size_t e = 0; e < in->rows[i] * in->row[i]; e++) in->x[i][e] = rung_num_round(fmt, in->x[i][e]);
 }
 
 /* ---- forms -------------------------------------------------------------------------------------------------------- */
@@ -166,10 +203,10 @@ static inline void step_f32(float *o, float *state, const mech_inputs *all, size
     const float *in[RUNG_MECH_INPUT_MAX];
     for (int pass = 0; pass < 2; pass++)
         for (size_t t = first; t < end; t++) {
-            for (size_t i = 0; i < all->count; i++) in[i] = all->f[i] + t * rung_mech_row(&mech->inputs[i], conf);
-            if (pass == 0) mech->update_f32(state, in, t, conf, scratch);
-            if (pass == (conf->causal ? 0 : 1))
-                mech->read_f32(o + (t - first) * row, state, in, t, conf->causal ? t + 1 : end, conf, scratch);
+            inputs_at_f32(in, all, t);
+            if (conf->causal && pass == 0) rung_mech_step_f32(o + (t - first) * row, state, in, t, conf, scratch);
+            if (!conf->causal && pass == 0) mech->update_f32(state, in, t, conf, scratch);
+            if (!conf->causal && pass == 1) mech->read_f32(o + (t - first) * row, state, in, t, end, conf, scratch);
         }
     free(scratch);
 }
@@ -183,10 +220,12 @@ static inline void step_exact(double *o, double *state, const mech_inputs *all, 
     const double *in[RUNG_MECH_INPUT_MAX];
     for (int pass = 0; pass < 2; pass++)
         for (size_t t = first; t < end; t++) {
-            for (size_t i = 0; i < all->count; i++) in[i] = all->x[i] + t * rung_mech_row(&mech->inputs[i], conf);
-            if (pass == 0) mech->update_exact(state, in, t, conf, fmt, scratch);
-            if (pass == (conf->causal ? 0 : 1))
-                mech->read_exact(o + (t - first) * row, state, in, t, conf->causal ? t + 1 : end, conf, fmt, scratch);
+            inputs_at_exact(in, all, t);
+            if (conf->causal && pass == 0)
+                rung_mech_step_exact(o + (t - first) * row, state, in, t, conf, fmt, scratch);
+            if (!conf->causal && pass == 0) mech->update_exact(state, in, t, conf, fmt, scratch);
+            if (!conf->causal && pass == 1)
+                mech->read_exact(o + (t - first) * row, state, in, t, end, conf, fmt, scratch);
         }
     free(scratch);
 }
@@ -198,7 +237,7 @@ static inline void scan_f32(float *o, float *state, const mech_inputs *all, size
     const rung_mech *mech = conf->mech;
     float *scratch = mech_alloc(mech->scratch(conf, first + count), sizeof *scratch);
     const float *in[RUNG_MECH_INPUT_MAX];
-    for (size_t i = 0; i < all->count; i++) in[i] = all->f[i] + first * rung_mech_row(&mech->inputs[i], conf);
+    inputs_at_f32(in, all, first);
     for (size_t h = conf->heads; h-- > 0;) mech->scan_f32(o, state, in, first, count, h, conf, scratch);
     free(scratch);
 }
@@ -209,7 +248,7 @@ static inline void scan_exact(double *o, double *state, const mech_inputs *all, 
     const rung_mech *mech = conf->mech;
     double *scratch = mech_alloc(mech->scratch(conf, first + count), sizeof *scratch);
     const double *in[RUNG_MECH_INPUT_MAX];
-    for (size_t i = 0; i < all->count; i++) in[i] = all->x[i] + first * rung_mech_row(&mech->inputs[i], conf);
+    inputs_at_exact(in, all, first);
     for (size_t h = conf->heads; h-- > 0;) mech->scan_exact(o, state, in, first, count, h, conf, fmt, scratch);
     free(scratch);
 }

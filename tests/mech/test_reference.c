@@ -255,6 +255,7 @@ static void compare_all(bool causal)
     for (size_t c = 0; c < RUNG_COUNT(mech_cases); c++)
         for (size_t s = 0; s < RUNG_COUNT(shapes); s++)
             for (size_t t = 0; t < RUNG_COUNT(token_counts); t++) {
+                if (!mech_allows(&mech_cases[c], causal) || mech_has_own_test(&mech_cases[c])) continue;
                 rung_mech_conf conf = mech_conf(&mech_cases[c], shapes[s].heads, shapes[s].dk, shapes[s].dv, causal);
                 if (!too_large(&conf, token_counts[t])) compare(&conf, token_counts[t], 1000 * c + 10 * s + t);
             }
