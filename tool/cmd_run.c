@@ -244,7 +244,7 @@ static void json_tally(rung_jout *out, const tally *t, const bench *b)
 /* ---- one prompt, token by token --------------------------------------------------------------------------------- */
 
 typedef struct position_bits {
-    uint64_t recurrent, window, cache, total;
+    uint64_t recurrent, conv, window, cache, total;
 } position_bits;
 
 static position_bits bits_now(const rung_session *session, size_t layers)
@@ -253,7 +253,8 @@ static position_bits bits_now(const rung_session *session, size_t layers)
     uint64_t p = (uint64_t)rung_session_number_bits(session);
     for (size_t i = 0; i < layers; i++) {
         rung_carry carry = rung_session_carry(session, i);
-        bits.recurrent += p * carry.recurrent, bits.window += p * carry.window, bits.cache += p * carry.cache;
+        bits.recurrent += p * carry.recurrent, bits.conv += p * carry.conv;
+        bits.window += p * carry.window, bits.cache += p * carry.cache;
     }
     bits.total = rung_session_state_bits(session);
     return bits;
@@ -267,8 +268,9 @@ static void print_position(rung_buf *out, const bench *b, size_t t, position_bit
         b->task.task->token_word(&word, &b->task, b->instance.token[t]);
     else
         rung_buf_puts(&word, "(vector)");
-    rung_buf_printf(out, "%8zu  %-12s %12llu %12llu %12llu %14llu", t, word.text, (unsigned long long)bits.recurrent,
-                    (unsigned long long)bits.window, (unsigned long long)bits.cache, (unsigned long long)bits.total);
+    rung_buf_printf(out, "%8zu  %-12s %12llu %12llu %12llu %12llu %14llu", t, word.text,
+                    (unsigned long long)bits.recurrent, (unsigned long long)bits.conv, (unsigned long long)bits.window,
+                    (unsigned long long)bits.cache, (unsigned long long)bits.total);
     int32_t target = b->instance.target[t];
     if (target != RUNG_NO_TARGET && b->task.answers) {
         int32_t answer = (int32_t)rung_argmax(b->out, b->wide);
@@ -286,6 +288,7 @@ static void json_position(rung_jout *out, const bench *b, size_t t, position_bit
     rung_jout_int(out, "position", (int64_t)t);
     if (b->task.vocab) rung_jout_int(out, "token", (int64_t)b->instance.token[t]);
     rung_jout_int(out, "recurrent_bits", (int64_t)bits.recurrent);
+    rung_jout_int(out, "conv_bits", (int64_t)bits.conv);
     rung_jout_int(out, "window_bits", (int64_t)bits.window);
     rung_jout_int(out, "cache_bits", (int64_t)bits.cache);
     rung_jout_int(out, "carried_bits", (int64_t)bits.total);
@@ -308,8 +311,8 @@ static rung_status run_steps(rung_buf *text, rung_jout *json, bench *b, const ru
     if (json)
         rung_jout_array(json, "positions");
     else
-        rung_buf_printf(text, "%8s  %-12s %12s %12s %12s %14s\n", "position", "token", "recurrent", "window", "cache",
-                        "carried bits");
+        rung_buf_printf(text, "%8s  %-12s %12s %12s %12s %12s %14s\n", "position", "token", "recurrent", "conv",
+                        "window", "cache", "carried bits");
     for (size_t t = 0; status == RUNG_OK && t < b->instance.tokens && !rung_signal_pending(); t++) {
         rung_prompt prompt = prompt_of(b, t, 1);
         status = rung_session_run(b->session, b->out, &prompt, RUNG_FORM_STEP, &last, 1, err);

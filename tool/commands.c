@@ -15,6 +15,7 @@
     X(task)                                                                                                            \
     X(build)                                                                                                           \
     X(run)                                                                                                             \
+    X(attn)                                                                                                            \
     X(help)                                                                                                            \
     X(completion)                                                                                                      \
     X(man)

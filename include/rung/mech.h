@@ -179,4 +179,33 @@ size_t rung_carry_total(rung_carry carry);
 /* Value of a parameter by name; the name must be in the mechanism's table. */
 int64_t rung_mech_param(const rung_mech_conf *conf, const char *name);
 
+/* ---- a stretch of tokens through one mechanism, all heads ------------------------------------------------------------ */
+
+/* in[i] = [tokens][row], or the constant; NULL when it is not used. scratch has scratch_size elements, as the row's
+ * scratch() says for pos + tokens, for every worker. */
+typedef struct rung_stretch_f32 {
+    const rung_mech_conf *conf;
+    float *o, *state;
+    const float *in[RUNG_MECH_INPUT_MAX];
+    size_t pos, tokens;
+    float *scratch;
+    size_t scratch_size;
+} rung_stretch_f32;
+
+typedef struct rung_stretch_exact {
+    const rung_mech_conf *conf;
+    const rung_fmt *fmt;
+    double *o, *state;
+    const double *in[RUNG_MECH_INPUT_MAX];
+    size_t pos, tokens;
+    double *scratch;
+    size_t scratch_size;
+} rung_stretch_exact;
+
+/* In scan form, heads on up to `threads` workers; in step form, token by token. */
+void rung_stretch_scan_f32(const rung_stretch_f32 *s, size_t threads);
+void rung_stretch_step_f32(const rung_stretch_f32 *s);
+void rung_stretch_scan_exact(const rung_stretch_exact *s, size_t threads);
+void rung_stretch_step_exact(const rung_stretch_exact *s);
+
 #endif

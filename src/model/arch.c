@@ -74,44 +74,51 @@ static bool read_word(parser *p, char word[WORD_MAX], const char *extra)
     return true;
 }
 
-/* dk and dv, which every mechanism has; zero until they are given. */
-static rung_status read_size_key(parser *p, size_t *out, const char *value, const char *at, const char *key)
-{
-    int64_t number;
-    char message[96];
-    if (*out) return expected(p, at, "the key is given twice");
-    if (rung_word_int(&number, value, 1, (int64_t)RUNG_DIM_MAX)) {
-        *out = (size_t)number;
-        return RUNG_OK;
-    }
-    snprintf(message, sizeof message, "%s takes a number from 1 to %zu", key, RUNG_DIM_MAX);
-    return expected(p, at, message);
-}
+/* Keys that every mechanism has: sizes of a head, and what a layer puts around the mechanism. */
+enum { COMMON_DK, COMMON_DV, COMMON_CONV, COMMON_GATE, COMMON_UNIT, COMMON_COUNT };
+static const rung_param common_params[] = {
+    [COMMON_DK] = {"dk", RUNG_PARAM_INT, 0, 1, (int64_t)RUNG_DIM_MAX, NULL, "key dimension of a head"},
+    [COMMON_DV] = {"dv", RUNG_PARAM_INT, 0, 1, (int64_t)RUNG_DIM_MAX, NULL, "value dimension of a head"},
+    [COMMON_CONV] = {"conv", RUNG_PARAM_INT, 0, 1, 64, NULL, "width of a causal convolution over q, k, v, then silu"},
+    [COMMON_GATE] = {"gate", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: output of a head, normalised, times silu(W x)"},
+    [COMMON_UNIT] = {"unit", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: q and k of a head are scaled to length 1"},
+    [COMMON_COUNT] = {0},
+};
 
-static rung_status read_param(parser *p, rung_mech_conf *conf, const char *key, const char *value, const char *at)
+/* Sets a key of the given table; a message says where, and that a key may come only once. */
+static rung_status set_key(parser *p, rung_value *values, const rung_param *table, const char *owner, const char *key,
+                           const char *value, const char *at)
 {
-    char word[2 * WORD_MAX], owner[WORD_MAX];
+    char word[2 * WORD_MAX];
     rung_error inner = {{0}};
-    size_t index = rung_param_find(conf->mech->params, key);
-    if (index != SIZE_MAX && conf->params[index].set) return expected(p, at, "the key is given twice");
+    size_t index = rung_param_find(table, key);
+    if (index != SIZE_MAX && values[index].set) return expected(p, at, "the key is given twice");
     snprintf(word, sizeof word, "%s=%s", key, value);
-    snprintf(owner, sizeof owner, "mechanism %s", conf->mech->name);
-    if (rung_param_set(conf->params, conf->mech->params, word, owner, &inner) == RUNG_OK) return RUNG_OK;
-    return expected(p, at, inner.text);
+    return rung_param_set(values, table, word, owner, &inner) == RUNG_OK ? RUNG_OK : expected(p, at, inner.text);
 }
 
-static rung_status read_key(parser *p, rung_mech_conf *conf)
+static rung_status read_key(parser *p, rung_mech_conf *conf, rung_value common[COMMON_COUNT])
 {
-    char key[WORD_MAX], value[WORD_MAX];
+    char key[WORD_MAX], value[WORD_MAX], owner[WORD_MAX];
     skip_spaces(p);
     const char *start = p->at;
     if (!read_word(p, key, "_") || !accept(p, '=')) return expected(p, start, "expected key=value after ':'");
     skip_spaces(p);
     const char *value_at = p->at;
     if (!read_word(p, value, "._-")) return expected(p, value_at, "expected a value of 1 to 63 letters after '='");
-    if (strcmp(key, "dk") == 0) return read_size_key(p, &conf->dk, value, value_at, "dk");
-    if (strcmp(key, "dv") == 0) return read_size_key(p, &conf->dv, value, value_at, "dv");
-    return read_param(p, conf, key, value, start);
+    snprintf(owner, sizeof owner, "mechanism %s", conf->mech->name);
+    if (rung_param_find(common_params, key) != SIZE_MAX)
+        return set_key(p, common, common_params, owner, key, value, value_at);
+    return set_key(p, conf->params, conf->mech->params, owner, key, value, start);
+}
+
+static void take_common(rung_mech_conf *conf, const rung_value common[COMMON_COUNT], const rung_arch_defaults *defaults)
+{
+    conf->dk = common[COMMON_DK].set ? (size_t)common[COMMON_DK].number : defaults->dk;
+    conf->dv = common[COMMON_DV].set ? (size_t)common[COMMON_DV].number : defaults->dv;
+    conf->conv = (size_t)common[COMMON_CONV].number;
+    conf->gate = common[COMMON_GATE].number != 0;
+    conf->unit = common[COMMON_UNIT].number != 0;
 }
 
 static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
@@ -129,14 +136,15 @@ static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
     }
     conf->causal = p->defaults->causal;
     rung_param_defaults(conf->params, conf->mech->params);
+    rung_value common[COMMON_COUNT];
+    rung_param_defaults(common, common_params);
     rung_status status = RUNG_OK;
-    while (status == RUNG_OK && accept(p, ':')) status = read_key(p, conf);
+    while (status == RUNG_OK && accept(p, ':')) status = read_key(p, conf, common);
     *has_heads = status == RUNG_OK && accept(p, '@');
     if (*has_heads) status = read_number(p, &conf->heads, RUNG_HEADS_MAX, "heads after '@'");
     if (status != RUNG_OK) return status;
     if (!*has_heads) conf->heads = p->defaults->heads;
-    if (!conf->dk) conf->dk = p->defaults->dk;
-    if (!conf->dv) conf->dv = p->defaults->dv;
+    take_common(conf, common, p->defaults);
     rung_error inner = {{0}};
     return rung_mech_check(conf, &inner) == RUNG_OK ? RUNG_OK : expected(p, start, inner.text);
 }
@@ -253,7 +261,11 @@ static void print_mech(rung_buf *out, const rung_mech_conf *conf)
         rung_buf_putc(out, ':');
         rung_param_print(out, conf->params, conf->mech->params, ":");
     }
-    rung_buf_printf(out, ":dk=%zu:dv=%zu@%zu", conf->dk, conf->dv, conf->heads);
+    rung_buf_printf(out, ":dk=%zu:dv=%zu", conf->dk, conf->dv);
+    if (conf->conv) rung_buf_printf(out, ":conv=%zu", conf->conv);
+    if (conf->gate) rung_buf_puts(out, ":gate=1");
+    if (conf->unit) rung_buf_puts(out, ":unit=1");
+    rung_buf_printf(out, "@%zu", conf->heads);
 }
 
 static void print_layer(rung_buf *out, const rung_layer *layer)

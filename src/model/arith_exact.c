@@ -55,6 +55,12 @@ static double mean_of(const rung_fmt *fmt, const double *x, size_t count)
     return rung_num_div(fmt, sum, rung_num_round(fmt, (double)count));
 }
 
+static double root_mean_square(const rung_fmt *fmt, const double *x, size_t count)
+{
+    double square = rung_num_div(fmt, rung_num_dot(fmt, x, x, count), rung_num_round(fmt, (double)count));
+    return rung_num_fn(fmt, RUNG_FN_SQRT, rung_num_add(fmt, square, rung_num_round(fmt, NORM_EPSILON)));
+}
+
 /* layer: c = x - mean; rms: c = x.  y = (c / sqrt(mean of c^2 + epsilon)) * weight + bias. */
 static void norm(const rung_program *p, reals y, reals x, const norm_weights *w, size_t tokens)
 {
@@ -65,8 +71,7 @@ static void norm(const rung_program *p, reals y, reals x, const norm_weights *w,
         const double *in = x.x + t * d;
         double *out = y.x + t * d, mean = centre ? mean_of(fmt, in, d) : 0;
         for (size_t i = 0; i < d; i++) out[i] = centre ? rung_num_sub(fmt, in[i], mean) : in[i];
-        double square = rung_num_div(fmt, rung_num_dot(fmt, out, out, d), rung_num_round(fmt, (double)d));
-        double root = rung_num_fn(fmt, RUNG_FN_SQRT, rung_num_add(fmt, square, rung_num_round(fmt, NORM_EPSILON)));
+        double root = root_mean_square(fmt, out, d);
         for (size_t i = 0; i < d; i++) {
             out[i] = rung_num_mul(fmt, rung_num_div(fmt, out[i], root), w->weight.x[i]);
             if (w->bias.x) out[i] = rung_num_add(fmt, out[i], w->bias.x[i]);
@@ -85,6 +90,18 @@ static double activate_one(const rung_fmt *fmt, double x, activation kind)
         return rung_num_mul(fmt, x, rung_num_fn(fmt, RUNG_FN_SIGMOID, x));
     case ACT_SIGMOID:
         return rung_num_fn(fmt, RUNG_FN_SIGMOID, x);
+    case ACT_SOFTPLUS:
+        return rung_num_fn(fmt, RUNG_FN_SOFTPLUS, x);
+    case ACT_LOG_GATE:
+        return rung_num_div(fmt, rung_num_sub(fmt, 0, rung_num_fn(fmt, RUNG_FN_SOFTPLUS, rung_num_sub(fmt, 0, x))),
+                            rung_num_round(fmt, 16));
+    case ACT_KEEP: {
+        double slow = rung_num_round(fmt, 0.60653065971263342360); /* e^{-1/2} */
+        double fade = rung_num_mul(fmt, slow, rung_num_fn(fmt, RUNG_FN_SIGMOID, x));
+        return rung_num_fn(fmt, RUNG_FN_EXP, rung_num_sub(fmt, 0, fade));
+    }
+    case ACT_MINUS:
+        return rung_num_sub(fmt, 0, x);
     }
     return x;
 }
@@ -94,16 +111,47 @@ static void activate(const rung_program *p, reals y, activation kind, size_t cou
     for (size_t i = 0; i < count; i++) y.x[i] = activate_one(&p->fmt, y.x[i], kind);
 }
 
-/* g = -(e^A softplus(z)), two functions and one product. The difference 0 - x is exact but for a saturating
- * format. */
-static void decay(const rung_program *p, reals y, reals rate, size_t tokens, size_t heads)
+/* g = -(e^A y): one function, one product. The difference 0 - x is exact but for a saturating format. */
+static void decay(const rung_program *p, reals y, reals rate, size_t tokens, size_t heads, size_t each)
 {
     const rung_fmt *fmt = &p->fmt;
     for (size_t t = 0; t < tokens; t++)
         for (size_t h = 0; h < heads; h++) {
-            double *g = &y.x[t * heads + h], speed = rung_num_fn(fmt, RUNG_FN_EXP, rate.x[h]);
-            *g = rung_num_sub(fmt, 0, rung_num_mul(fmt, speed, rung_num_fn(fmt, RUNG_FN_SOFTPLUS, *g)));
+            double *row = y.x + (t * heads + h) * each, speed = rung_num_fn(fmt, RUNG_FN_EXP, rate.x[h]);
+            for (size_t i = 0; i < each; i++) row[i] = rung_num_sub(fmt, 0, rung_num_mul(fmt, speed, row[i]));
         }
+}
+
+/* x / sqrt(x.x + epsilon) */
+static void unit(const rung_program *p, reals y, size_t rows, size_t each)
+{
+    const rung_fmt *fmt = &p->fmt;
+    for (size_t r = 0; r < rows; r++) {
+        double *row = y.x + r * each, square = rung_num_dot(fmt, row, row, each);
+        double root = rung_num_fn(fmt, RUNG_FN_SQRT, rung_num_add(fmt, square, rung_num_round(fmt, UNIT_EPSILON)));
+        for (size_t i = 0; i < each; i++) row[i] = rung_num_div(fmt, row[i], root);
+    }
+}
+
+/* (x / sqrt(mean of x^2 + epsilon)) * weight */
+static void row_norm(const rung_program *p, reals y, reals weight, size_t rows, size_t each)
+{
+    const rung_fmt *fmt = &p->fmt;
+    for (size_t r = 0; r < rows; r++) {
+        double *row = y.x + r * each, root = root_mean_square(fmt, row, each);
+        for (size_t i = 0; i < each; i++) row[i] = rung_num_mul(fmt, rung_num_div(fmt, row[i], root), weight.x[i]);
+    }
+}
+
+/* The sum over the taps from the oldest token to the newest; channels are lanes. */
+static void convolve(const rung_program *p, reals y, reals x, reals taps, size_t tokens, size_t row, size_t width)
+{
+    const rung_num_kernels *num = rung_num_kernels_get();
+    for (size_t t = 0; t < tokens; t++) {
+        memset(y.x + t * row, 0, row * sizeof *y.x);
+        for (size_t i = 0; i < width; i++)
+            num->mul_add(&p->fmt, y.x + t * row, taps.x + i * row, x.x + (t + i) * row, row);
+    }
 }
 
 static void rotate(const rung_program *p, reals y, size_t pos, size_t tokens, size_t heads)
@@ -122,50 +170,31 @@ static void rotate(const rung_program *p, reals y, size_t pos, size_t tokens, si
         }
 }
 
-/* The inputs of m from token `first` on, as the mechanisms want them. */
-static void inputs_from(const double *in[RUNG_MECH_INPUT_MAX], const mixing *m, size_t first)
+static rung_stretch_exact stretch_of(const rung_program *p, const mixing *m)
 {
-    for (size_t i = 0; m->conf->mech->inputs[i].name; i++)
-        in[i] = m->in[i].x + first * rung_mech_row(&m->conf->mech->inputs[i], m->conf);
-}
-
-typedef struct scan_job {
-    const rung_fmt *fmt;
-    const mixing *m;
-} scan_job;
-
-static void scan_head(void *context, size_t head, size_t worker)
-{
-    const scan_job *job = context;
-    const mixing *m = job->m;
-    const double *in[RUNG_MECH_INPUT_MAX];
-    inputs_from(in, m, 0);
-    m->conf->mech->scan_exact(m->out.x, m->state.x, in, m->pos, m->tokens, head, m->conf, job->fmt,
-                              m->scratch.x + worker * m->scratch_size);
+    rung_stretch_exact s = {.conf = m->conf,
+                            .fmt = &p->fmt,
+                            .o = m->out.x,
+                            .state = m->state.x,
+                            .pos = m->pos,
+                            .tokens = m->tokens,
+                            .scratch = m->scratch.x,
+                            .scratch_size = m->scratch_size};
+    for (size_t i = 0; m->conf->mech->inputs[i].name; i++) s.in[i] = m->in[i].x;
+    return s;
 }
 
 static void scan(const rung_program *p, const mixing *m)
 {
-    scan_job job = {&p->fmt, m};
-    rung_par_for(m->conf->heads, p->threads, scan_head, &job);
+    rung_stretch_exact s = stretch_of(p, m);
+    rung_stretch_scan_exact(&s, p->threads);
 }
 
 static void step(const rung_program *p, const mixing *m)
 {
-    const double *in[RUNG_MECH_INPUT_MAX];
-    const rung_mech *mech = m->conf->mech;
-    size_t row = m->conf->heads * m->conf->dv;
-    for (size_t t = 0; t < m->tokens; t++) {
-        inputs_from(in, m, t);
-        mech->update_exact(m->state.x, in, m->pos + t, m->conf, &p->fmt, m->scratch.x);
-        if (m->conf->causal)
-            mech->read_exact(m->out.x + t * row, m->state.x, in, m->pos + t, m->pos + t + 1, m->conf, &p->fmt,
-                             m->scratch.x);
-    }
-    for (size_t t = 0; !m->conf->causal && t < m->tokens; t++) {
-        inputs_from(in, m, t);
-        mech->read_exact(m->out.x + t * row, m->state.x, in, t, m->tokens, m->conf, &p->fmt, m->scratch.x);
-    }
+    rung_stretch_exact s = stretch_of(p, m);
+
+    rung_stretch_step_exact(&s);
 }
 
 const arith rung_arith_exact = {
@@ -175,6 +204,9 @@ const arith rung_arith_exact = {
     .norm = norm,
     .activate = activate,
     .decay = decay,
+    .unit = unit,
+    .row_norm = row_norm,
+    .convolve = convolve,
     .rotate = rotate,
     .scan = scan,
     .step = step,

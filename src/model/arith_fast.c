@@ -68,6 +68,11 @@ static float sigmoid(float x)
     return 1 / (1 + expf(-x));
 }
 
+static float softplus(float x)
+{
+    return (x > 0 ? x : 0) + log1pf(expf(-fabsf(x)));
+}
+
 static float activate_one(float x, activation kind)
 {
     switch (kind) {
@@ -79,6 +84,14 @@ static float activate_one(float x, activation kind)
         return x * sigmoid(x);
     case ACT_SIGMOID:
         return sigmoid(x);
+    case ACT_SOFTPLUS:
+        return softplus(x);
+    case ACT_LOG_GATE:
+        return -softplus(-x) / 16;
+    case ACT_KEEP:
+        return expf(-0.60653066f * sigmoid(x)); /* e^{-1/2} */
+    case ACT_MINUS:
+        return -x;
     }
     return x;
 }
@@ -89,13 +102,42 @@ static void activate(const rung_program *p, reals y, activation kind, size_t cou
     for (size_t i = 0; i < count; i++) y.f[i] = activate_one(y.f[i], kind);
 }
 
-static void decay(const rung_program *p, reals y, reals rate, size_t tokens, size_t heads)
+static void decay(const rung_program *p, reals y, reals rate, size_t tokens, size_t heads, size_t each)
 {
     (void)p;
     for (size_t t = 0; t < tokens; t++)
-        for (size_t h = 0; h < heads; h++) {
-            float z = y.f[t * heads + h], softplus = (z > 0 ? z : 0) + log1pf(expf(-fabsf(z)));
-            y.f[t * heads + h] = -expf(rate.f[h]) * softplus;
+        for (size_t h = 0; h < heads; h++)
+            rung_kernels_get()->scale(y.f + (t * heads + h) * each, -expf(rate.f[h]), each);
+}
+
+static void unit(const rung_program *p, reals y, size_t rows, size_t each)
+{
+    const rung_kernels *kern = rung_kernels_get();
+    (void)p;
+    for (size_t r = 0; r < rows; r++) {
+        float *row = y.f + r * each;
+        kern->scale(row, 1 / sqrtf(kern->dot(row, row, each) + (float)UNIT_EPSILON), each);
+    }
+}
+
+static void row_norm(const rung_program *p, reals y, reals weight, size_t rows, size_t each)
+{
+    (void)p;
+    for (size_t r = 0; r < rows; r++) {
+        float *row = y.f + r * each, square = rung_kernels_get()->dot(row, row, each) / (float)each;
+        float scale = 1 / sqrtf(square + (float)NORM_EPSILON);
+        for (size_t i = 0; i < each; i++) row[i] = row[i] * scale * weight.f[i];
+    }
+}
+
+static void convolve(const rung_program *p, reals y, reals x, reals taps, size_t tokens, size_t row, size_t width)
+{
+    (void)p;
+    for (size_t t = 0; t < tokens; t++)
+        for (size_t c = 0; c < row; c++) {
+            float sum = 0;
+            for (size_t i = 0; i < width; i++) sum += taps.f[i * row + c] * x.f[(t + i) * row + c];
+            y.f[t * row + c] = sum;
         }
 }
 
@@ -114,43 +156,30 @@ static void rotate(const rung_program *p, reals y, size_t pos, size_t tokens, si
         }
 }
 
-/* The inputs of m from token `first` on, as the mechanisms want them. */
-static void inputs_from(const float *in[RUNG_MECH_INPUT_MAX], const mixing *m, size_t first)
+static rung_stretch_f32 stretch_of(const mixing *m)
 {
-    for (size_t i = 0; m->conf->mech->inputs[i].name; i++)
-        in[i] = m->in[i].f + first * rung_mech_row(&m->conf->mech->inputs[i], m->conf);
-}
-
-static void scan_head(void *context, size_t head, size_t worker)
-{
-    const mixing *m = context;
-    const float *in[RUNG_MECH_INPUT_MAX];
-    inputs_from(in, m, 0);
-    m->conf->mech->scan_f32(m->out.f, m->state.f, in, m->pos, m->tokens, head, m->conf,
-                            m->scratch.f + worker * m->scratch_size);
+    rung_stretch_f32 s = {.conf = m->conf,
+                          .o = m->out.f,
+                          .state = m->state.f,
+                          .pos = m->pos,
+                          .tokens = m->tokens,
+                          .scratch = m->scratch.f,
+                          .scratch_size = m->scratch_size};
+    for (size_t i = 0; m->conf->mech->inputs[i].name; i++) s.in[i] = m->in[i].f;
+    return s;
 }
 
 static void scan(const rung_program *p, const mixing *m)
 {
-    rung_par_for(m->conf->heads, p->threads, scan_head, (void *)m);
+    rung_stretch_f32 s = stretch_of(m);
+    rung_stretch_scan_f32(&s, p->threads);
 }
 
 static void step(const rung_program *p, const mixing *m)
 {
-    const float *in[RUNG_MECH_INPUT_MAX];
-    const rung_mech *mech = m->conf->mech;
-    size_t row = m->conf->heads * m->conf->dv;
+    rung_stretch_f32 s = stretch_of(m);
     (void)p;
-    for (size_t t = 0; t < m->tokens; t++) {
-        inputs_from(in, m, t);
-        mech->update_f32(m->state.f, in, m->pos + t, m->conf, m->scratch.f);
-        if (m->conf->causal)
-            mech->read_f32(m->out.f + t * row, m->state.f, in, m->pos + t, m->pos + t + 1, m->conf, m->scratch.f);
-    }
-    for (size_t t = 0; !m->conf->causal && t < m->tokens; t++) {
-        inputs_from(in, m, t);
-        mech->read_f32(m->out.f + t * row, m->state.f, in, t, m->tokens, m->conf, m->scratch.f);
-    }
+    rung_stretch_step_f32(&s);
 }
 
 const arith rung_arith_fast = {
@@ -160,6 +189,9 @@ const arith rung_arith_fast = {
     .norm = norm,
     .activate = activate,
     .decay = decay,
+    .unit = unit,
+    .row_norm = row_norm,
+    .convolve = convolve,
     .rotate = rotate,
     .scan = scan,
     .step = step,

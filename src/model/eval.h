@@ -44,10 +44,19 @@ typedef struct table_weights {
     size_t *key_coord, *out_coord;
 } table_weights;
 
+/* Everything that a group of heads has for one of its inputs. */
+typedef struct input_weights {
+    linear_weights linear;
+    reals rate;     /* A of a decay, one per head */
+    reals conv;     /* [width][row]: the taps of a short convolution, oldest token first; unset: none */
+    reals constant; /* an input that is no row */
+} input_weights;
+
 typedef struct group_weights {
     const rung_mech_conf *conf;
-    linear_weights input[RUNG_MECH_INPUT_MAX];
-    reals rate[RUNG_MECH_INPUT_MAX]; /* A of a decay, one per head */
+    input_weights input[RUNG_MECH_INPUT_MAX];
+    linear_weights gate; /* of the output, when the group has one */
+    reals gate_norm;     /* [dv] */
 } group_weights;
 
 typedef struct layer_weights {
@@ -60,7 +69,16 @@ typedef struct layer_weights {
     table_weights table;
 } layer_weights;
 
-typedef enum activation { ACT_RELU, ACT_GELU, ACT_SILU, ACT_SIGMOID } activation;
+typedef enum activation {
+    ACT_RELU,
+    ACT_GELU,
+    ACT_SILU,
+    ACT_SIGMOID,
+    ACT_SOFTPLUS,
+    ACT_LOG_GATE, /* -softplus(-x) / 16 */
+    ACT_KEEP,     /* e^{-e^{-1/2} sigmoid(x)} */
+    ACT_MINUS,    /* 0 - x */
+} activation;
 
 struct rung_program;
 
@@ -79,7 +97,14 @@ typedef struct arith {
     void (*multiply)(const struct rung_program *p, reals y, reals x, size_t count); /* y *= x */
     void (*norm)(const struct rung_program *p, reals y, reals x, const norm_weights *w, size_t tokens);
     void (*activate)(const struct rung_program *p, reals y, activation kind, size_t count);
-    void (*decay)(const struct rung_program *p, reals y, reals rate, size_t tokens, size_t heads);
+    /* y = -e^{rate} y: y = [tokens][heads][each], one rate per head. */
+    void (*decay)(const struct rung_program *p, reals y, reals rate, size_t tokens, size_t heads, size_t each);
+    /* Rows of `each` numbers, scaled to length 1; then rows normalised (rms) and multiplied by a weight. */
+    void (*unit)(const struct rung_program *p, reals y, size_t rows, size_t each);
+    void (*row_norm)(const struct rung_program *p, reals y, reals weight, size_t rows, size_t each);
+    /* Causal convolution per channel. x = [width-1 + tokens][row], the first width-1 rows from before; y = [tokens][row]. */
+    void (*convolve)(const struct rung_program *p, reals y, reals x, reals taps, size_t tokens, size_t row,
+                     size_t width);
     /* Halves of each head's dk coordinates are rotated by the angle of the token's position. */
     void (*rotate)(const struct rung_program *p, reals y, size_t pos, size_t tokens, size_t heads);
     void (*scan)(const struct rung_program *p, const mixing *m);
@@ -103,8 +128,10 @@ struct rung_program {
     rung_arena arena;
 };
 
-/* Added to a mean square before its root, in both norms; rounded to the format in the exact evaluator. */
+/* Added to a mean square before its root, in all norms, and to a sum of squares before a vector is scaled to length 1;
+ * rounded to the format in the exact evaluator. */
 #define NORM_EPSILON 1e-5
+#define UNIT_EPSILON 1e-6
 
 /* count numbers, zeroed, of the program's kind; unset with a message when memory is out. */
 reals rung_reals_alloc(const rung_program *p, rung_arena *arena, size_t count, rung_error *err);

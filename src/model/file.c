@@ -32,11 +32,12 @@ static rung_status check_tensor(const tensor_need *need, const rung_tensor *tens
         return rung_fail(err, RUNG_INPUT, "%s: tensor %s is %s; weights must be F64, F32, F16, BF16 or integers", file,
                          need->name, has);
     if (fits) return RUNG_OK;
-    if (need->rank == 1)
-        return rung_fail(err, RUNG_INPUT, "%s: tensor %s is %s, the architecture needs [%zu]", file, need->name, has,
-                         need->shape[0]);
-    return rung_fail(err, RUNG_INPUT, "%s: tensor %s is %s, the architecture needs [%zu,%zu] (0: any)", file,
-                     need->name, has, need->shape[0], need->shape[1]);
+    char wants[96];
+    size_t len = 0;
+    for (size_t i = 0; i < need->rank; i++)
+        len += (size_t)snprintf(wants + len, sizeof wants - len, "%s%zu", i ? "," : "", need->shape[i]);
+    return rung_fail(err, RUNG_INPUT, "%s: tensor %s is %s, the architecture needs [%s]%s", file, need->name, has,
+                     wants, need->shape[0] && need->rank ? "" : " (0: any)");
 }
 
 static rung_status open_tensor(void *context, const tensor_need *need, rung_error *err)
@@ -215,9 +216,19 @@ static void fill_rotary(float *out, size_t rows, size_t cols, bool sine)
 static void fill_random(float *out, const tensor_need *need, size_t elements, uint64_t seed)
 {
     rung_rng rng;
-    double scale = need->fan_in ? 1 / sqrt((double)need->fan_in) : 0;
+    double scale = 1 / sqrt((double)(need->fan_in ? need->fan_in : 1));
     rung_rng_init(&rng, seed, rung_hash64(need->name, strlen(need->name)), 0);
-    for (size_t i = 0; i < elements; i++) out[i] = need->fan_in ? (float)(scale * rung_rng_normal(&rng)) : need->fill;
+    for (size_t i = 0; i < elements; i++) out[i] = (float)(scale * rung_rng_normal(&rng));
+}
+
+static void fill_tensor(float *out, const tensor_need *need, size_t elements, uint64_t seed)
+{
+    if (need->init == RUNG_INIT_RANDOM) fill_random(out, need, elements, seed);
+    for (size_t i = 0; need->init != RUNG_INIT_RANDOM && i < elements; i++) {
+        out[i] = need->fill;
+        if (need->init == RUNG_INIT_RETENTION) out[i] = (float)log1p(-ldexp(1, -5 - (int)(i < 100 ? i : 100)));
+        if (need->init == RUNG_INIT_RATES) out[i] = -(float)(i % need->shape[need->rank - 1] + 1);
+    }
 }
 
 static rung_status grow(writing *w, rung_error *err)
@@ -232,8 +243,10 @@ static rung_status grow(writing *w, rung_error *err)
 
 static bool elements_of(size_t *out, const tensor_need *need)
 {
-    *out = need->shape[0];
-    return need->rank < 2 || rung_size_mul(out, need->shape[0], need->shape[1]);
+    *out = 1;
+    for (size_t i = 0; i < need->rank; i++)
+        if (!rung_size_mul(out, *out, need->shape[i])) return false;
+    return true;
 }
 
 static rung_status write_tensor(void *context, const tensor_need *need, rung_error *err)
@@ -251,14 +264,14 @@ static rung_status write_tensor(void *context, const tensor_need *need, rung_err
                             .dtype = RUNG_F32,
                             .dtype_name = "F32",
                             .rank = need->rank,
-                            .shape = {need->shape[0], need->shape[1]},
+                            .shape = {need->shape[0], need->shape[1], need->shape[2]},
                             .elements = elements,
                             .bytes = (const uint8_t *)data,
                             .size_bytes = elements * sizeof *data};
     if (strcmp(name, "rotary.cos") == 0 || strcmp(name, "rotary.sin") == 0)
         fill_rotary(data, need->shape[0], need->shape[1], name[7] == 's');
     else
-        fill_random(data, need, elements, w->seed);
+        fill_tensor(data, need, elements, w->seed);
     return RUNG_OK;
 }
 

@@ -22,12 +22,21 @@ struct rung_model {
 
 enum { TENSOR_NAME_MAX = 96 };
 
+/* What rung_model_write_random puts into a tensor. */
+typedef enum tensor_init {
+    RUNG_INIT_RANDOM = 0, /* mean 0, variance 1/fan_in */
+    RUNG_INIT_FILL,       /* `fill` everywhere */
+    RUNG_INIT_RETENTION,  /* ln(1 - 2^(-5-h)) for head h, as published for RetNet */
+    RUNG_INIT_RATES,      /* -(n+1) along the last dimension, as published for Mamba */
+} tensor_init;
+
 /* One tensor that an architecture has. dim 0 is a wildcard: the size is up to the file (rows of a table). */
 typedef struct tensor_need {
     char name[TENSOR_NAME_MAX + 8]; /* a prefix and ".weight" */
-    size_t rank, shape[2];
+    size_t rank, shape[3];
     bool optional; /* a bias */
-    size_t fan_in; /* for random weights; 0: filled with `fill` */
+    tensor_init init;
+    size_t fan_in;
     float fill;
 } tensor_need;
 
@@ -44,6 +53,9 @@ rung_status rung_model_spec_parse(rung_arch *arch, rung_mlp **mlp, const rung_mo
 rung_status rung_model_spec_read(rung_model_spec *spec, const rung_safetensors *file, rung_arena *arena,
                                  rung_error *err);
 void rung_model_spec_print(rung_buf *out, const rung_model_spec *spec);
+/* Whether a short convolution runs over this input, and what the convolutions of a group carry. */
+bool rung_input_has_conv(const rung_mech_input *input, const rung_mech_conf *conf);
+size_t rung_group_conv_elements(const rung_mech_conf *conf);
 /* Columns of the output projection of a layer: sum over groups of H dv. */
 size_t rung_layer_width(const rung_layer *layer);
 

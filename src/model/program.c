@@ -111,15 +111,38 @@ static norm_weights load_norm(loader *l, const char *prefix)
     return (norm_weights){load(l, prefix, ".weight"), load(l, prefix, ".bias")};
 }
 
+static void load_input(loader *l, input_weights *w, const char *name, const rung_mech_input *input,
+                       const rung_mech_conf *conf)
+{
+    if (input->source == RUNG_FROM_PARAMETER) {
+        w->constant = load(l, name, "");
+        return;
+    }
+    if (input->source != RUNG_FROM_RATE) w->linear = load_linear(l, name);
+    w->rate = load(l, name, ".A");
+    reals taps = load(l, name, ".conv");
+    if (l->status != RUNG_OK || !reals_set(taps)) return;
+    size_t row = rung_mech_row(input, conf);
+    w->conv = rung_reals_alloc(l->p, &l->p->arena, row * conf->conv, l->err);
+    if (!reals_set(w->conv)) l->status = RUNG_SYSTEM;
+    for (size_t c = 0; l->status == RUNG_OK && c < row; c++)
+        for (size_t i = 0; i < conf->conv; i++)
+            rung_reals_copy(reals_at(w->conv, i * row + c), reals_at(taps, c * conf->conv + i), 1);
+}
+
 static void load_group(loader *l, group_weights *group, const rung_mech_conf *conf, size_t layer, size_t index)
 {
+    char name[TENSOR_NAME_MAX];
     group->conf = conf;
     for (size_t i = 0; conf->mech->inputs[i].name; i++) {
-        char name[TENSOR_NAME_MAX];
+        if (rung_mech_row(&conf->mech->inputs[i], conf) == 0) continue;
         snprintf(name, sizeof name, "layers.%zu.mix.%zu.%s", layer, index, conf->mech->inputs[i].name);
-        group->input[i] = load_linear(l, name);
-        group->rate[i] = load(l, name, ".A");
+        load_input(l, &group->input[i], name, &conf->mech->inputs[i], conf);
     }
+    if (!conf->gate) return;
+    snprintf(name, sizeof name, "layers.%zu.mix.%zu.gate", layer, index);
+    group->gate = load_linear(l, name);
+    group->gate_norm = load(l, name, "_norm");
 }
 
 static void load_mlp(loader *l, layer_weights *layer, size_t index)

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What a layer does around its mechanism: projections, short convolutions, gates, decays, rotary positions, vectors of
+ * length 1 before it; the output gate behind it. Order for one input: projection; convolution and silu; the function of
+ * its source; length 1; rotation.
+ */
+#include "walk.h"
+
+#include <string.h>
+
+/* x = what came before, then the projections; y = their convolution, then silu. The last width-1 rows stay behind. */
+static void convolve(walk *w, reals y, reals history, reals taps, size_t row, size_t width)
+{
+    size_t before = (width - 1) * row;
+    rung_reals_copy(w->padded, history, before);
+    rung_reals_copy(reals_at(w->padded, before), y, w->tokens * row);
+    w->ops->convolve(w->p, y, w->padded, taps, w->tokens, row, width);
+    w->ops->activate(w->p, y, ACT_SILU, w->tokens * row);
+    rung_reals_copy(history, reals_at(w->padded, w->tokens * row), before);
+}
+
+/* The same number per head at every token. */
+static void repeat_rate(walk *w, reals y, reals rate, size_t heads)
+{
+    for (size_t t = 0; t < w->tokens; t++) rung_reals_copy(reals_at(y, t * heads), rate, heads);
+}
+
+/* values = [tokens][heads][dv] times times = [tokens][heads]. */
+static void multiply_heads(walk *w, reals values, reals times, const rung_mech_conf *conf)
+{
+    for (size_t t = 0; t < w->tokens; t++)
+        for (size_t h = 0; h < conf->heads; h++)
+            for (size_t i = 0; i < conf->dv; i++)
+                w->ops->multiply(w->p, reals_at(values, (t * conf->heads + h) * conf->dv + i),
+                                 reals_at(times, t * conf->heads + h), 1);
+}
+
+static size_t index_of_decay(const rung_mech *mech)
+{
+    size_t i = 0;
+    while (mech->inputs[i].name && mech->inputs[i].source != RUNG_FROM_DECAY) i++;
+    return i;
+}
+
+static void project(walk *w, reals y, const input_weights *weights, const rung_mech_input *input,
+                    const rung_mech_conf *conf, reals history, reals h)
+{
+    size_t row = rung_mech_row(input, conf);
+    if (input->source == RUNG_FROM_RATE) {
+        repeat_rate(w, y, weights->rate, conf->heads);
+        return;
+    }
+    w->ops->linear(w->p, y, h, &weights->linear, w->tokens);
+    if (reals_set(weights->conv)) convolve(w, y, history, weights->conv, row, conf->conv);
+}
+
+/* Scales each head's part of a row to length 1. */
+static void make_unit(walk *w, reals y, const rung_mech_conf *conf)
+{
+    w->ops->unit(w->p, y, w->tokens * conf->heads, conf->dk);
+}
+
+/* The function of the source. Decays come last (see rung_walk_inputs), because Mamba-2's values need softplus(z). */
+static void apply_source(walk *w, reals *in, size_t index, const rung_mech_conf *conf)
+{
+    const rung_mech_input *input = &conf->mech->inputs[index];
+    reals y = in[index];
+    size_t count = w->tokens * rung_mech_row(input, conf);
+    switch (input->source) {
+    case RUNG_FROM_GATE:
+        w->ops->activate(w->p, y, ACT_SIGMOID, count);
+        break;
+    case RUNG_FROM_DECAY:
+    case RUNG_FROM_SOFTPLUS:
+        w->ops->activate(w->p, y, ACT_SOFTPLUS, count);
+        break;
+    case RUNG_FROM_LOG_GATE:
+        w->ops->activate(w->p, y, ACT_LOG_GATE, count);
+        break;
+    case RUNG_FROM_KEEP:
+        w->ops->activate(w->p, y, ACT_KEEP, count);
+        break;
+    case RUNG_FROM_REMOVAL:
+        make_unit(w, y, conf);
+        w->ops->activate(w->p, y, ACT_MINUS, count);
+        break;
+    case RUNG_FROM_REPLACEMENT:
+        w->ops->activate(w->p, y, ACT_SIGMOID, count);
+        w->ops->multiply(w->p, y, in[index - 1], count);
+        w->ops->activate(w->p, y, ACT_MINUS, count);
+        break;
+    case RUNG_FROM_LINEAR:
+    case RUNG_FROM_TIMED:
+    case RUNG_FROM_RATE:
+    case RUNG_FROM_PARAMETER:
+        break;
+    }
+}
+
+static bool is_query_or_key(const rung_mech_input *input)
+{
+    return strcmp(input->name, "q") == 0 || strcmp(input->name, "k") == 0;
+}
+
+/* Values of Mamba-2 times the step, then the step becomes the logarithm of a decay. */
+static void apply_decays(walk *w, reals *in, const group_weights *group)
+{
+    const rung_mech_conf *conf = group->conf;
+    size_t step = index_of_decay(conf->mech);
+    const rung_mech_input *decay = &conf->mech->inputs[step];
+    if (!decay->name || rung_mech_row(decay, conf) == 0) return;
+    for (size_t i = 0; conf->mech->inputs[i].name; i++)
+        if (conf->mech->inputs[i].source == RUNG_FROM_TIMED) multiply_heads(w, in[i], in[step], conf);
+    w->ops->decay(w->p, in[step], group->input[step].rate, w->tokens, conf->heads,
+                  rung_mech_row(decay, conf) / conf->heads);
+}
+
+void rung_walk_inputs(walk *w, reals in[RUNG_MECH_INPUT_MAX], const group_weights *group, group_state *state, reals h)
+{
+    const rung_mech_conf *conf = group->conf;
+    size_t behind = 0;
+    for (size_t i = 0; conf->mech->inputs[i].name; i++) {
+        const rung_mech_input *input = &conf->mech->inputs[i];
+        size_t row = rung_mech_row(input, conf);
+        in[i] = row == 0 ? (reals){0} : input->source == RUNG_FROM_PARAMETER ? group->input[i].constant : w->in[i];
+        if (row == 0 || input->source == RUNG_FROM_PARAMETER) continue;
+        project(w, in[i], &group->input[i], input, conf, reals_at(state->conv, behind), h);
+        if (rung_input_has_conv(input, conf)) behind += (conf->conv - 1) * row;
+        apply_source(w, in, i, conf);
+        if (conf->unit && is_query_or_key(input)) make_unit(w, in[i], conf);
+        if (input->rotary && reals_set(w->p->cos)) w->ops->rotate(w->p, in[i], w->pos, w->tokens, conf->heads);
+    }
+    apply_decays(w, in, group);
+}
+
+/* out = rms(out of a head) * silu(W h). */
+void rung_walk_gate(walk *w, reals out, const group_weights *group, reals h)
+{
+    const rung_mech_conf *conf = group->conf;
+    size_t width = conf->heads * conf->dv;
+    if (!conf->gate) return;
+    w->ops->linear(w->p, w->gate, h, &group->gate, w->tokens);
+    w->ops->activate(w->p, w->gate, ACT_SILU, w->tokens * width);
+    w->ops->row_norm(w->p, out, group->gate_norm, w->tokens * conf->heads, conf->dv);
+    w->ops->multiply(w->p, out, w->gate, w->tokens * width);
+}
