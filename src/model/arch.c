@@ -77,9 +77,9 @@ static bool read_word(parser *p, char word[WORD_MAX], const char *extra)
 /* Keys that every mechanism has: sizes of a head, and what a layer puts around the mechanism. */
 enum { COMMON_DK, COMMON_DV, COMMON_CONV, COMMON_GATE, COMMON_UNIT, COMMON_COUNT };
 static const rung_param common_params[] = {
-    [COMMON_DK] = {"dk", RUNG_PARAM_INT, 0, 1, (int64_t)RUNG_DIM_MAX, NULL, "key dimension of a head"},
-    [COMMON_DV] = {"dv", RUNG_PARAM_INT, 0, 1, (int64_t)RUNG_DIM_MAX, NULL, "value dimension of a head"},
-    [COMMON_CONV] = {"conv", RUNG_PARAM_INT, 0, 1, 64, NULL, "width of a causal convolution over q, k, v, then silu"},
+    [COMMON_DK] = {"dk", RUNG_PARAM_INT, 1, 1, (int64_t)RUNG_DIM_MAX, NULL, "key dimension of a head"},
+    [COMMON_DV] = {"dv", RUNG_PARAM_INT, 1, 1, (int64_t)RUNG_DIM_MAX, NULL, "value dimension of a head"},
+    [COMMON_CONV] = {"conv", RUNG_PARAM_INT, 0, 0, 64, NULL, "width of a causal convolution over q, k, v, then silu"},
     [COMMON_GATE] = {"gate", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: output of a head, normalised, times silu(W x)"},
     [COMMON_UNIT] = {"unit", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: q and k of a head are scaled to length 1"},
     [COMMON_COUNT] = {0},
