@@ -162,7 +162,7 @@ static void wrong_strings_are_told_where_and_what(void **state)
     assert_refused("linear:norm=2", 8, "from 0 to 1");
     assert_refused("full:dk=0", 9, "is not a whole number from 1 to 1048576");
     assert_refused("full:dv=1048577", 9, "is not a whole number from 1 to 1048576");
-    assert_refused("full:dk=1.5", 9, "dk takes a number");
+    assert_refused("full:dk=1.5", 9, "is not a whole number");
     assert_refused("full@1:dk=4", 7, "expected ',' or the end");
     assert_refused("full,linear:phi=taylor2:dk=1025", 6, "dk=1025 is above 1024");
     assert_refused("full;linear", 5, "expected ',' or the end");
