@@ -53,8 +53,7 @@ void rung_arch_clear(rung_arch *arch);
 /* The layers as text that parses back to the same ones; runs of equal layers are counted. */
 void rung_arch_print(rung_buf *out, const rung_arch *arch);
 
-/* ---- shape of a model
- * ------------------------------------------------------------------------------------------ */
+/* ---- shape of a model -------------------------------------------------------------------------------------------- */
 
 typedef enum rung_positions {
     RUNG_POS_NONE = 1,
@@ -90,8 +89,7 @@ typedef struct rung_model_spec {
     bool causal;
 } rung_model_spec;
 
-/* ---- model
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- model ------------------------------------------------------------------------------------------------------- */
 
 typedef struct rung_model rung_model;
 
@@ -115,8 +113,7 @@ rung_status rung_model_write_random(const char *path, const rung_model_spec *spe
 rung_status rung_model_write(const char *path, const rung_model_spec *spec, const rung_tensor *tensors, size_t count,
                              const char *made_by, rung_error *err);
 
-/* ---- program and session
- * ------------------------------------------------------------------------------------------ */
+/* ---- program and session ----------------------------------------------------------------------------------------- */
 
 typedef struct rung_program rung_program;
 typedef struct rung_session rung_session;

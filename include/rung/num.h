@@ -29,19 +29,19 @@ typedef struct rung_fmt {
     int bits;                         /* p, the size of one stored number */
     char name[16];                    /* canonical: "f64", "f32", "bf16", "f16", "e8m3", "q3.12" */
 
-    double largest;       /* the largest finite value */
-    double overflow;      /* float: the least magnitude that rounds to infinity, largest + half a unit */
-    double smallest;      /* most negative fixed-point value, -largest for floats */
-    double least_normal;  /* 2^emin of a float, 0 for fixed point */
-    double grid_magic;    /* 1.5 * 2^52 * (spacing of the subnormals or of the fixed-point grid): x+m-m rounds to it */
-    double spacing;       /* that spacing */
+    double largest;        /* the largest finite value */
+    double overflow;       /* float: the least magnitude that rounds to infinity, largest + half a unit */
+    double smallest;       /* most negative fixed-point value, -largest for floats */
+    double least_normal;   /* 2^emin of a float, 0 for fixed point */
+    double grid_magic;     /* 1.5 * 2^52 * (spacing of the subnormals or of the fixed-point grid): x+m-m rounds to it */
+    double spacing;        /* that spacing */
     uint64_t binade_magic; /* float: added to the exponent field of x it makes the double m = 1.5 * 2^52 units of the
                               binade of x, as bits; x+m-m then keeps Y+1 bits of x */
-    uint64_t round_half;  /* half a unit in the last kept place, minus one, as mantissa bits of a double */
-    uint64_t round_keep;  /* mask of the bits of a double that are kept */
-    int round_drop;       /* number of mantissa bits of a double that are dropped */
-    bool is_f64;          /* native double: rounding is the identity */
-    bool double_once_ok;  /* + - * / in double and one rounding is proven correct (Y <= 25 and X <= 10; or fixed with
+    uint64_t round_half;   /* half a unit in the last kept place, minus one, as mantissa bits of a double */
+    uint64_t round_keep;   /* mask of the bits of a double that are kept */
+    int round_drop;        /* number of mantissa bits of a double that are dropped */
+    bool is_f64;           /* native double: rounding is the identity */
+    bool double_once_ok;   /* + - * / in double and one rounding is proven correct (Y <= 25 and X <= 10; or fixed with
                              2(I+F) <= 52; or f64, where the one rounding is that of the double) */
 } rung_fmt;
 
@@ -105,8 +105,7 @@ typedef struct rung_num_kernels {
     void (*fn)(const rung_fmt *fmt, rung_fn fn, double *out, const double *x, size_t n);
     /* The one step of every online softmax, per lane: m' = s > m ? s : m; a = exp(r(m - m')); e = exp(r(s - m'));
      * den = r(r(den a) + e); m = m'. Writes a and e for the numerators, which follow with fade_add. */
-    void (*softmax_step)(const rung_fmt *fmt, double *m, double *den, double *a, double *e, const double *s,
-                         size_t n);
+    void (*softmax_step)(const rung_fmt *fmt, double *m, double *den, double *a, double *e, const double *s, size_t n);
     /* num_i = r(r(num_i a_i) + r(e_i v)) */
     void (*fade_add)(const rung_fmt *fmt, double *num, const double *a, const double *e, double v, size_t n);
 } rung_num_kernels;

@@ -23,12 +23,12 @@ typedef struct rung_task_conf {
     rung_value params[RUNG_PARAM_MAX]; /* parallel to task->params */
 
     /* filled by resolve() */
-    size_t tokens;       /* prompt length; the longest one where lengths vary */
-    size_t vocab;        /* token ids are [0, vocab); 0 when the input is features */
-    size_t answers;      /* answer ids are [0, answers); 0 when the target is a vector */
-    size_t d_in, d_out;  /* features per token and target vector, else 0 */
-    double chance;       /* accuracy of a uniform guess among the answers */
-    double majority;     /* best accuracy without reading the query: what no leak may exceed */
+    size_t tokens;                 /* prompt length; the longest one where lengths vary */
+    size_t vocab;                  /* token ids are [0, vocab); 0 when the input is features */
+    size_t answers;                /* answer ids are [0, answers); 0 when the target is a vector */
+    size_t d_in, d_out;            /* features per token and target vector, else 0 */
+    double chance;                 /* accuracy of a uniform guess among the answers */
+    double majority;               /* best accuracy without reading the query: what no leak may exceed */
     size_t derived[RUNG_LIST_MAX]; /* the task's own numbers, e.g. N_0, N_1, ... of seqcomp */
 } rung_task_conf;
 

@@ -68,8 +68,7 @@ static size_t scratch(const rung_mech_conf *conf, size_t tokens)
     return 2 * CHUNK * features(conf) + CHUNK;
 }
 
-/* ---- fast
- * --------------------------------------------------------------------------------------------------- */
+/* ---- fast -------------------------------------------------------------------------------------------------------- */
 
 static void phi_f32(float *out, const float *x, const rung_mech_conf *conf)
 {
@@ -183,8 +182,7 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
     for (size_t t = 0; t < tokens; t++) read_one_f32(out + t * value_row, S, q + t * key_row, conf, scratch_);
 }
 
-/* ---- exact
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- exact ------------------------------------------------------------------------------------------------------- */
 
 static void phi_exact(double *out, const double *x, const rung_mech_conf *conf, const rung_fmt *fmt)
 {
@@ -287,8 +285,7 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
     }
 }
 
-/* ---- row
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- row --------------------------------------------------------------------------------------------------------- */
 
 static const rung_mech_input inputs[] = {
     {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query, before phi", NULL},

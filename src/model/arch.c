@@ -251,8 +251,7 @@ void rung_arch_clear(rung_arch *arch)
     memset(arch, 0, sizeof *arch);
 }
 
-/* ---- printing
- * --------------------------------------------------------------------------------------------------- */
+/* ---- printing ---------------------------------------------------------------------------------------------------- */
 
 static void print_mech(rung_buf *out, const rung_mech_conf *conf)
 {

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- opening
- * ------------------------------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
 
 typedef struct opening {
     rung_model *model;
@@ -161,8 +160,7 @@ void rung_model_digest(char hex[65], const rung_model *model)
     rung_safetensors_digest(hex, model->file);
 }
 
-/* ---- writing
- * --------------------------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 rung_status rung_model_write(const char *path, const rung_model_spec *spec, const rung_tensor *tensors, size_t count,
                              const char *made_by, rung_error *err)

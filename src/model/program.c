@@ -56,8 +56,7 @@ rung_status rung_program_numbers(reals *out, const rung_program *p, rung_arena *
     return RUNG_OK;
 }
 
-/* ---- loading
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- loading ----------------------------------------------------------------------------------------------------- */
 
 typedef struct loader {
     rung_program *p;

@@ -18,8 +18,7 @@ static size_t layer_count(const rung_session *s)
     return s->program->model->arch.layer_count;
 }
 
-/* ---- life
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------------------------------- */
 
 static rung_status allocate_state(rung_session *s, rung_error *err)
 {
@@ -103,8 +102,7 @@ rung_status rung_session_copy(rung_session *to, const rung_session *from, rung_e
     return RUNG_OK;
 }
 
-/* ---- what is carried
- * ---------------------------------------------------------------------------------------------- */
+/* ---- what is carried --------------------------------------------------------------------------------------------- */
 
 size_t rung_session_tokens(const rung_session *s)
 {

@@ -14,8 +14,7 @@ const char *const rung_mlp_words[] = {"none", "relu", "gelu", "swiglu", "table",
 
 #define SIZE_LIMIT ((size_t)1 << 31)
 
-/* ---- texts
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
 
 static size_t word_index(const char *const *words, const char *word, size_t len)
 {
@@ -108,8 +107,7 @@ rung_status rung_model_spec_check(const rung_model_spec *spec, rung_error *err)
     return status;
 }
 
-/* ---- metadata
- * -------------------------------------------------------------------------------------------------- */
+/* ---- metadata ---------------------------------------------------------------------------------------------------- */
 
 void rung_model_spec_print(rung_buf *out, const rung_model_spec *spec)
 {

@@ -74,8 +74,7 @@ ALWAYS_INLINE double exp_quick(double any)
     return series * exp_power(shifted);
 }
 
-/* ---- exp to 2^-75, for f64
- * ------------------------------------------------------------------------------------------- */
+/* ---- exp to 2^-75, for f64 --------------------------------------------------------------------------------------- */
 
 /* hi + lo, |lo| <= half an ulp of hi. */
 typedef struct pair {
@@ -162,8 +161,7 @@ ALWAYS_INLINE pair exp_double(double *power, double x)
     return result;
 }
 
-/* ---- the Ziv test
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the Ziv test ------------------------------------------------------------------------------------------------ */
 
 /* Both bounds of exp(x), rounded to the format; it is decided when low == high. */
 typedef struct exp_bounds {

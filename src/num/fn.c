@@ -16,8 +16,7 @@ const char *rung_fn_name(rung_fn fn)
     return fn >= 0 && fn < RUNG_FN_COUNT ? NAMES[fn] : "unknown";
 }
 
-/* ---- square root
- * ------------------------------------------------------------------------------------------------ */
+/* ---- square root ------------------------------------------------------------------------------------------------- */
 
 /* The root with its last bit set when it is inexact. A number rounded to odd with 53 bits rounds to p <= 51
  * bits like the exact one, because no midpoint of p bits is odd. The residue is exact: x - s^2 is a multiple
@@ -40,8 +39,7 @@ static double num_sqrt(const rung_fmt *fmt, double x)
     return rung_num_round(fmt, sqrt_to_odd(x));
 }
 
-/* ---- special arguments
- * ------------------------------------------------------------------------------------------ */
+/* ---- special arguments ------------------------------------------------------------------------------------------- */
 
 /* All arguments with a rational value: by Lindemann and Weierstrass exp, log, tanh, sigmoid and softplus are
  * transcendental at every other algebraic argument, so that no other result can be a tie and the search for
@@ -76,8 +74,7 @@ static bool special_value(double *out, rung_fn fn, double x)
     }
 }
 
-/* ---- quick phase
- * -------------------------------------------------------------------------------------------------- */
+/* ---- quick phase ------------------------------------------------------------------------------------------------- */
 
 typedef struct estimate {
     double value, error; /* relative */

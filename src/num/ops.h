@@ -79,8 +79,7 @@ double rung_long_mul(const rung_fmt *fmt, double a, double b);
 double rung_long_div(const rung_fmt *fmt, double a, double b);
 double rung_fixed_sqrt(const rung_fmt *fmt, double x); /* of any fixed-point format */
 
-/* ---- rounding
- * ------------------------------------------------------------------------------------------------ */
+/* ---- rounding ---------------------------------------------------------------------------------------------------- */
 
 /* The larger of two positive doubles, one of them given as bits: bits are in the order of the numbers. gcc makes one
  * instruction of the integer form where AVX-512 has it, and of the other form elsewhere. */
@@ -156,8 +155,7 @@ ALWAYS_INLINE double op_round(const rung_fmt *fmt, route way, double x)
     return NAN;
 }
 
-/* ---- operations
- * ------------------------------------------------------------------------------------------------ */
+/* ---- operations -------------------------------------------------------------------------------------------------- */
 
 /* A result of e11mY below 2^-900 is computed again 2^200 times larger, where doubles lose nothing; a result
  * that is still a subnormal double then is below 2^-1222 and becomes zero. Such results have |a| < 2^147 (b

@@ -14,8 +14,7 @@
 
 enum { FIRST_BITS = 96, LAST_BITS = 1 << 15 };
 
-/* ---- the caches of a thread
- * ----------------------------------------------------------------------------------------- */
+/* ---- the caches of a thread -------------------------------------------------------------------------------------- */
 
 /* MPFR keeps ln 2 and pi per thread and wants to be told when a thread ends. */
 static once_flag cache_once = ONCE_FLAG_INIT;
@@ -38,9 +37,7 @@ static void note_thread(void)
     if (tss_get(cache_key) == NULL) (void)tss_set(cache_key, &cache_key);
 }
 
-/* ---- bounds
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- bounds ------------------------------------------------------------------------------------------------------ */
 
 static mpfr_rnd_t towards(bool up)
 {
@@ -101,8 +98,7 @@ static void bound(mpfr_t y, rung_fn fn, double x, bool up)
     if (fn == RUNG_FN_TANH) mpfr_tanh(y, y, towards(up));
 }
 
-/* ---- rounding an MPFR number to the format
- * -------------------------------------------------------------------------------- */
+/* ---- rounding an MPFR number to the format ----------------------------------------------------------------------- */
 
 /* The double nearest to zero with its last bit set when inexact: rounded to odd, which a later rounding to at
  * most 51 bits cannot tell from y. Underflow leaves the least subnormal double and overflow the largest

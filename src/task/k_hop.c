@@ -179,8 +179,7 @@ static void players(rung_instance *instance, const rung_task_conf *conf)
     rung_task_player_add(instance, "last", 1);
 }
 
-/* ---- facts: symbols are towns on a road; the question is the one at the last position
- * ------------------------- */
+/* ---- facts: symbols are towns on a road; the question is the one at the last position ---------------------------- */
 
 #define RULE                                                                                                           \
     "A hop leads from a visit of a town to the visit that followed the latest earlier visit of the same "              \
