@@ -4,6 +4,7 @@
  * The places where a plausible implementation is wrong: traps of double rounding, special values, the compiler, the
  * error bounds of the quick phase, dot products, threads.
  */
+#include <malloc.h>
 #include <threads.h>
 
 #include "../../src/num/exp.h"
@@ -142,6 +143,26 @@ static void fixed_point_saturates_and_has_one_zero(void **state)
                     isnan(rung_num_fn(&f, RUNG_FN_SQRT, -f.spacing)));
         assert_true(isnan(rung_num_add(&f, NAN, 0)) && isnan(rung_num_mul(&f, 0, NAN)) &&
                     isnan(rung_num_round(&f, NAN)));
+    }
+}
+
+/* A NaN from a file may have any payload; adding half a unit to it as an integer can make a zero of it. */
+static void nan_survives_rounding_with_any_payload(void **state)
+{
+    (void)state;
+    const uint64_t payloads[] = {0x7ff8000000000000, 0x7fffffffffffffff, 0xffffffffffffffff, 0x7ff0000000000001};
+    const char *const names[] = {"f64", "f32", "e2m1", "e10m25", "e11m25", "e11m1", "q3.12", "q20.20"};
+    for (size_t i = 0; i < RUNG_COUNT(names); i++) {
+        const rung_fmt fmt = ref_format(names[i]);
+        for (size_t k = 0; k < RUNG_COUNT(payloads); k++) {
+            double x[9], out[9];
+            for (size_t lane = 0; lane < 9; lane++) memcpy(&x[lane], &payloads[k], sizeof x[lane]);
+            assert_true(isnan(rung_num_round(&fmt, x[0])) && isnan(rung_num_add(&fmt, 1, x[0])));
+            for (int isa = 0; isa <= (int)rung_cpu_isa(); isa++) {
+                rung_num_kernels_of((rung_isa)isa)->round(&fmt, out, x, 9);
+                for (size_t lane = 0; lane < 9; lane++) assert_true(isnan(out[lane]));
+            }
+        }
     }
 }
 
@@ -339,7 +360,6 @@ static int slow_sum(void *out)
     return 0;
 }
 
-/* Under a leak checker this also sees that a thread gives MPFR's caches back. */
 static void threads_do_not_disturb_each_other(void **state)
 {
     (void)state;
@@ -352,6 +372,22 @@ static void threads_do_not_disturb_each_other(void **state)
         assert_int_equal(thrd_join(thread[i], NULL), thrd_success);
         assert_true(got[i] == want);
     }
+}
+
+/* MPFR's caches of a thread are about 800 bytes; the leak checker of the sanitizers does not see them. */
+static void threads_give_their_caches_back(void **state)
+{
+    (void)state;
+    double unused;
+    slow_sum(&unused);
+    size_t before = 0;
+    for (int i = 0; i < 60; i++) {
+        thrd_t thread;
+        assert_int_equal(thrd_create(&thread, slow_sum, &unused), thrd_success);
+        assert_int_equal(thrd_join(thread, NULL), thrd_success);
+        if (i == 9) before = mallinfo2().uordblks; /* the first threads make arenas and stacks that stay */
+    }
+    assert_true(mallinfo2().uordblks < before + 50 * 100);
 }
 
 /* The range of exponents that a caller has set for its own use of MPFR is neither used nor lost. */
@@ -378,6 +414,7 @@ int main(void)
         cmocka_unit_test(compiler_does_not_turn_rounding_into_the_identity),
         cmocka_unit_test(infinities_and_zeros_follow_ieee),
         cmocka_unit_test(fixed_point_saturates_and_has_one_zero),
+        cmocka_unit_test(nan_survives_rounding_with_any_payload),
         cmocka_unit_test(functions_have_their_limits),
         cmocka_unit_test(hard_arguments_are_decided_by_more_bits),
         cmocka_unit_test(quick_exp_keeps_its_error_bounds),
@@ -385,6 +422,7 @@ int main(void)
         cmocka_unit_test(dot_rounds_every_product_and_every_partial_sum_in_order),
         cmocka_unit_test(find_nan_gives_the_first_one),
         cmocka_unit_test(threads_do_not_disturb_each_other),
+        cmocka_unit_test(threads_give_their_caches_back),
         cmocka_unit_test(exponent_range_of_the_caller_is_kept),
     };
     return cmocka_run_group_tests(tests, ref_setup, ref_teardown);
