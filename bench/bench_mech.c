@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Lengths that are compared: quadratic mechanisms would take too long at the others' lengths, and log-linear attention
  * needs several levels above its chunks to show its logarithm. */
@@ -60,50 +61,78 @@ static void fill(float *x, size_t count, const rung_mech_input *input, rung_rng 
         double z = 0.3 * rung_rng_normal(rng);
         if (input->source == RUNG_FROM_GATE || input->source == RUNG_FROM_KEEP) z = rung_rng_unit(rng);
         if (input->source == RUNG_FROM_DECAY || input->source == RUNG_FROM_LOG_GATE || input->source == RUNG_FROM_RATE)
-            z = -0.1 * rung_rng_unit(rng);
+            z = -1e-4 * rung_rng_unit(rng); /* slow, or the oldest states would be subnormal numbers */
         if (input->source == RUNG_FROM_SOFTPLUS) z = 0.1 * rung_rng_unit(rng);
         if (strcmp(input->name, "A") == 0) z = -1 - rung_rng_unit(rng);
         x[i] = (float)z;
     }
 }
 
-/* Seconds per token, best of several, and numbers held per token. */
-typedef struct cost {
-    double seconds, numbers;
-} cost;
-
-static cost measure(const rung_mech_conf *conf, size_t tokens)
-{
+/* One mechanism at one length, ready to run. */
+typedef struct subject {
+    rung_stretch_f32 s;
     rung_arena arena;
-    rung_rng rng;
+    size_t state;
+    double numbers; /* held per token: inputs, state, scratch */
+    double seconds; /* per token, the best so far */
+} subject;
+
+static float *take(subject *it, size_t count)
+{
     rung_error err = {{0}};
-    rung_stretch_f32 s = {.conf = conf, .tokens = tokens, .scratch_size = conf->mech->scratch(conf, tokens)};
-    size_t state = rung_mech_state_capacity(conf, tokens);
-    cost best = {INFINITY, (double)(s.scratch_size + state) / (double)tokens};
-    rung_arena_init(&arena);
+    float *x = rung_arena_alloc(&it->arena, count, sizeof *x, &err);
+    if (!x) {
+        fprintf(stderr, "%s\n", err.text);
+        exit(RUNG_SYSTEM);
+    }
+    it->numbers += (double)count / (double)it->s.tokens;
+    return x;
+}
+
+static void prepare(subject *it, const rung_mech_conf *conf, size_t tokens)
+{
+    rung_rng rng;
     rung_rng_init(&rng, 1, 2, tokens);
+    *it = (subject){.s = {.conf = conf, .tokens = tokens, .scratch_size = conf->mech->scratch(conf, tokens)},
+                    .state = rung_mech_state_capacity(conf, tokens),
+                    .seconds = INFINITY};
+    rung_arena_init(&it->arena);
     for (size_t i = 0; conf->mech->inputs[i].name; i++) {
         const rung_mech_input *input = &conf->mech->inputs[i];
         size_t count = rung_mech_row(input, conf) * (rung_mech_is_constant(input) ? 1 : tokens);
         if (count == 0) continue;
-        float *x = rung_arena_alloc(&arena, count, sizeof *x, &err);
-        if (!x) exit(RUNG_SYSTEM);
+        float *x = take(it, count);
         fill(x, count, input, &rng);
-        s.in[i] = x;
-        best.numbers += (double)count / (double)tokens;
+        it->s.in[i] = x;
     }
-    s.o = rung_arena_alloc(&arena, tokens * conf->heads * conf->dv, sizeof *s.o, &err);
-    s.state = rung_arena_alloc(&arena, state, sizeof *s.state, &err);
-    s.scratch = rung_arena_alloc(&arena, s.scratch_size, sizeof *s.scratch, &err);
-    if (!s.o || !s.state || !s.scratch) exit(RUNG_SYSTEM);
+    it->s.o = take(it, tokens * conf->heads * conf->dv);
+    it->s.state = take(it, it->state);
+    it->s.scratch = take(it, it->s.scratch_size);
+}
+
+/* Time of this process only: other programs on the machine do not count. */
+static double cpu_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void run_once(subject *it)
+{
+    memset(it->s.state, 0, it->state * sizeof *it->s.state);
+    double start = cpu_s();
+    rung_stretch_scan_f32(&it->s, 1);
+    it->seconds = fmin(it->seconds, (cpu_s() - start) / (double)it->s.tokens);
+}
+
+/* Both lengths in turns, so that a busy machine slows both down; the short one as often as its length asks for. */
+static void compare(subject *at_short, subject *at_long)
+{
     for (int r = 0; r < REPEATS; r++) {
-        memset(s.state, 0, state * sizeof *s.state);
-        double start = rung_wall_s();
-        rung_stretch_scan_f32(&s, 1);
-        best.seconds = fmin(best.seconds, (rung_wall_s() - start) / (double)tokens);
+        for (size_t i = 0; i < at_long->s.tokens / at_short->s.tokens; i++) run_once(at_short);
+        run_once(at_long);
     }
-    rung_arena_clear(&arena);
-    return best;
 }
 
 int main(void)
@@ -125,8 +154,10 @@ int main(void)
             return RUNG_USAGE;
         }
         bool linear = cases[i].growth == LINEAR;
-        cost at_short = measure(&conf, linear ? SHORT_LINEAR : SHORT),
-             at_long = measure(&conf, linear ? LONG_LINEAR : LONG);
+        subject at_short, at_long;
+        prepare(&at_short, &conf, linear ? SHORT_LINEAR : SHORT);
+        prepare(&at_long, &conf, linear ? LONG_LINEAR : LONG);
+        compare(&at_short, &at_long);
         double ratio = at_long.seconds / at_short.seconds, theory = expected_ratio(cases[i].growth);
         bool slow = ratio > 1.6 * theory, fat = at_long.numbers > 1.1 * at_short.numbers;
         snprintf(label, sizeof label, "%s%s%s", cases[i].name, cases[i].word ? " " : "",
@@ -135,6 +166,8 @@ int main(void)
                ratio, growth_words[cases[i].growth], at_long.numbers, slow ? "  grows too fast" : "",
                fat ? "  memory grows too fast" : "");
         failures += slow || fat;
+        rung_arena_clear(&at_short.arena);
+        rung_arena_clear(&at_long.arena);
     }
     return failures ? 1 : 0;
 }
