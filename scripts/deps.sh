@@ -5,7 +5,7 @@
 set -eu
 
 build='gcc pkg-config libjansson-dev libgmp-dev libmpfr-dev zlib1g-dev'
-test_='libcmocka-dev bats clang clang-format libclang-rt-14-dev python3 python3-numpy'
+test_='libcmocka-dev bats clang clang-format libclang-rt-14-dev python3 python3-numpy python3-torch'
 
 wanted=
 for set_name in "$@"; do

@@ -46,7 +46,7 @@ asan_command_tests() {
 
 python_tests() {
     local file
-    for file in tests/python/*.py; do
+    for file in tests/python/test_*.py tests/parity/test_*.py; do
         job other "python/$(basename "$file" .py)" env RUNG_LIBRARY="$BUILD/librung.so.0" RUNG="$BUILD/rung" \
             PYTHONPATH="$PWD/python" PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$file"
     done

@@ -51,6 +51,26 @@ static const char *source_text(rung_mech_source source)
     return "";
 }
 
+static void mech_brief(rung_buf *out, size_t index)
+{
+    const rung_mech *mech = rung_mech_at(index);
+    rung_buf line;
+    rung_buf_init(&line);
+    rung_buf_puts(&line, mech->equation);
+    rung_buf_puts(&line, "\nfrom");
+    for (const rung_mech_input *input = mech->inputs; input->name; input++) {
+        const char *shape = rung_mech_dim_text(input->dim) + 1;
+        rung_buf_printf(&line, "%s %s [%s%s", input == mech->inputs ? "" : ",", input->name,
+                        rung_mech_is_constant(input) ? "" : "T,", shape);
+    }
+    rung_buf_printf(&line, "; carries %s", mech->carries);
+    rung_buf_puts(out, "      ");
+    rung_wrap(out, line.text ? line.text : "", 6, 6);
+    rung_buf_putc(out, '\n');
+    out->failed = out->failed || line.failed;
+    rung_buf_clear(&line);
+}
+
 static void mech_detail(rung_buf *out, size_t index)
 {
     const rung_mech *mech = rung_mech_at(index);
@@ -138,6 +158,7 @@ const rung_catalog rung_catalogs[] = {
     {.kind = "mechanisms",
      .count = rung_mech_count,
      .at = mech_item,
+     .brief = mech_brief,
      .detail = mech_detail,
      .detail_json = mech_detail_json},
     {.kind = "tasks",

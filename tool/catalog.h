@@ -19,6 +19,8 @@ typedef struct rung_catalog {
     const char *none; /* what to say when it is empty */
     size_t (*count)(void);
     rung_item (*at)(size_t index);
+    /* What `rung list KIND` adds below the line of an item: whole lines, indented; NULL: nothing. */
+    void (*brief)(rung_buf *out, size_t index);
     /* What only this kind has, below source and above parameters; NULL: nothing. */
     void (*detail)(rung_buf *out, size_t index);
     void (*detail_json)(rung_jout *out, size_t index);

@@ -44,7 +44,8 @@ static void print_item(rung_buf *out, const rung_item *item, size_t indent)
     rung_buf_clear(&text);
 }
 
-static void print_kind(rung_buf *out, const rung_catalog *catalog)
+/* brief: the kind stands alone, so there is room for a few lines on each item. */
+static void print_kind(rung_buf *out, const rung_catalog *catalog, bool brief)
 {
     const size_t indent = name_columns() + 4;
     rung_buf_printf(out, "%s%s%s\n", rung_style_bold(), catalog->kind, rung_style_off());
@@ -52,18 +53,19 @@ static void print_kind(rung_buf *out, const rung_catalog *catalog)
     for (size_t i = 0; i < catalog->count(); i++) {
         const rung_item item = catalog->at(i);
         print_item(out, &item, indent);
+        if (brief && catalog->brief) catalog->brief(out, i);
     }
 }
 
 static void print_all(rung_buf *out, const rung_catalog *only)
 {
     if (only) {
-        print_kind(out, only);
+        print_kind(out, only, true);
         return;
     }
     for (const rung_catalog *row = rung_catalogs; row->kind; row++) {
         if (row != rung_catalogs) rung_buf_putc(out, '\n');
-        print_kind(out, row);
+        print_kind(out, row, false);
     }
     rung_buf_puts(out, "\nDetails of one: rung list tasks NAME\n");
 }

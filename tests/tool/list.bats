@@ -13,7 +13,7 @@ load common
     rung list --json >list.json
     has_schema rung.list/1 <list.json
     for kind in mechanisms tasks; do
-        rung list "$kind" | sed 1d >lines
+        rung list "$kind" | sed 1d | grep -v '^      ' >lines # deeper lines: equations and inputs
         python '
 import json, sys
 items = json.load(open("list.json"))[sys.argv[1]]
@@ -23,6 +23,18 @@ for item, line in zip(items, lines):
     assert line.split()[0] == item["name"]
     assert item["summary"] in line and item["source"] in line and item["source"]' "$kind"
     done
+}
+
+@test "list mechanisms states equation, inputs and what is carried of each" {
+    rung list mechanisms | tr -s ' \n' '  ' >page
+    rung list mechanisms --json >list.json
+    python '
+import json, re
+page = open("page").read()
+for item in json.load(open("list.json"))["mechanisms"]:
+    assert re.sub(r"\s+", " ", item["equation"]) in page, item["name"]
+    assert "; carries " + item["carries"] in page
+    for i in item["inputs"]: assert " %s [" % i["name"] in page'
 }
 
 @test "every item has a detail page with its parameters" {
