@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# build, run and table: the same bytes for the same seed, the same answers in both forms, honest cells.
+load common
+
+@test "build writes the same bytes for the same seed and others for another" {
+    rung build random --arch full,linear --task eva N=6 -o a.safetensors >/dev/null
+    rung build random --arch full,linear --task eva N=6 -o b.safetensors >/dev/null
+    rung build random --arch full,linear --task eva N=6 -o c.safetensors --seed 1 >/dev/null
+    cmp a.safetensors b.safetensors
+    ! cmp -s a.safetensors c.safetensors
+    rung build random --arch full --task eva --json -o d.safetensors | has_schema rung.build/1
+}
+
+@test "build refuses a wrong arch with a caret under the place and writes nothing" {
+    run -2 --separate-stderr rung build random --arch 'full,linaer' -o x.safetensors
+    [[ $stderr == *"did you mean 'linear'"* ]]
+    [[ $stderr == *$'full,linaer\n       ^'* ]]
+    [ ! -e x.safetensors ]
+}
+
+@test "run: step and scan give the same predictions in every kind of format, for every mechanism" {
+    for arch in $(rung list mechanisms --json | python 'import json,sys; print(*[m["name"] for m in json.load(sys.stdin)["mechanisms"]])') \
+        'full@1|linear@2' 'gdelta:conv=4:gate=1:unit=1' 'rnn:kind=lstm'; do
+        rung build random --arch "$arch" --task eva N=6 --norm rms --dk 4 --dv 4 -o m.safetensors >/dev/null
+        for numbers in bf16 f32 q8.8; do
+            rung run m.safetensors --numbers "$numbers" -n 5 --json --show 5 --form scan >scan
+            rung run m.safetensors --numbers "$numbers" -n 5 --json --show 5 --form step --threads 1 >step
+            cmp scan step
+        done
+    done
+}
+
+@test "run --step: carried bits follow the formulas" {
+    rung build random --arch 'full:dk=3:dv=5@2,window:W=2:dk=1:dv=1@1,linear:dk=4:dv=2@3,gdelta:dk=2:dv=2:conv=4@1' \
+        --task eva N=5 -o m.safetensors >/dev/null
+    rung run m.safetensors --step --numbers e4m3 --json | tee steps.json | has_schema rung.run/1
+    python '
+import json
+for p in json.load(open("steps.json"))["positions"]:
+    t = p["position"] + 1
+    assert p["cache_bits"] == 8 * t * 2 * (3 + 5), p
+    assert p["window_bits"] == 8 * min(t, 2) * 2, p
+    assert p["recurrent_bits"] == 8 * (3 * 4 * (2 + 1) + 2 * 2), p
+    assert p["conv_bits"] == 8 * 3 * (2 + 2 + 2), p
+    assert p["carried_bits"] == sum(p[k] for k in ("cache_bits", "window_bits", "recurrent_bits", "conv_bits"))'
+}
+
+@test "run refuses a task that does not fit, a wrong format, a file that is no model" {
+    rung build random --arch full --task eva N=6 -o m.safetensors >/dev/null
+    run -2 --separate-stderr rung run m.safetensors --task eva N=7
+    [[ $stderr == *"made for: eva N=6"* ]]
+    run -2 --separate-stderr rung run m.safetensors --numbers e99m1
+    run -2 --separate-stderr rung run m.safetensors N=6
+    head -c 40 m.safetensors >cut.safetensors
+    run -3 --separate-stderr rung run cut.safetensors
+    [[ $stderr == *cut.safetensors* ]]
+}
+
+@test "run handles vector targets and features" {
+    rung build random --arch full --task q-sparse-average -o q.safetensors >/dev/null
+    rung run q.safetensors -n 3 --json >out.json
+    python 'import json; assert json.load(open("out.json"))["rms_distance"] > 0'
+}
+
+@test "table: every cell has been run or is empty, none has a verdict, the page and the models are there" {
+    rung table -n 20 --json >table.json
+    has_schema rung.table/1 <table.json
+    python '
+import json
+cells = json.load(open("table.json"))["cells"]
+assert len(cells) == 24
+for c in cells:
+    assert c["verdict"] is None
+    assert c["run"] and c["carried_bits"] > 0 and c["prompts"] == 20 or c["why"]
+linear = next(c for c in cells if c["arch"] == "linear" and c["task"].startswith("eva"))
+assert linear["carried_bits"] == 16 * 2 * (2 + 1) and linear["prefix_bits"] == 64'
+    grep -q 'no cell has a' rung-table/index.html
+    rung run rung-table/linear-eva.safetensors -n 3 >/dev/null
+    run -4 --separate-stderr rung table -o /proc/nowhere
+}
