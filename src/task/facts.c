@@ -113,7 +113,8 @@ size_t rung_scan_name(rung_scan *scan, rung_name_kind kind, size_t universe)
         }
         code += weight * (consonant * 5 + vowel);
     }
-    uint64_t id = (code + s.size - s.shift) % s.size * inverse_mod(s.factor, s.size) % s.size;
+    /* Below 2 * 70^4 * 70^4, so the product fits. */
+    uint64_t id = (code + s.size - s.shift) * inverse_mod(s.factor, s.size) % s.size;
     if (id >= universe) {
         rung_scan_fail(scan, "a name that this prompt uses");
         return 0;

@@ -124,7 +124,7 @@ static void scan_level(rung_scan *scan, rung_instance *instance, const cast *c, 
         scan_entry(scan, &u, &value, c, level);
         if (scan->status != RUNG_OK) return;
         uint32_t *token = &instance->token[shape->start[level] + (shape->pairs ? i : u)];
-        if (*token != UINT32_MAX) rung_scan_fail(scan, "before this a fact that was not stated yet");
+        if (*token != UINT32_MAX) rung_scan_fail(scan, "before this a fact not stated yet");
         *token = rung_seqcomp_entry(shape, level, u, value);
     }
 }

@@ -1,73 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What must hold for every task of the registry, present and future: configurations and their canonical text, text in
- * both directions, the same bytes for ever, oracles that survive garbage, and levels that no leak exceeds.
+ * What must hold for every task of the registry: complete rows, configurations and their canonical text, the same bytes
+ * for ever, and oracles that survive garbage.
  */
-#include <ctype.h>
 #include <math.h>
 
-#include "prompts.h"
-
-/* Every task at its default numbers, with every combination of its words (dist, form, ...) that the task accepts. The
- * first words are the defaults and must be accepted; every word must be accepted in some combination. */
-typedef void visit(const char *text);
-
-static size_t word_count(const rung_param *param)
-{
-    size_t count = 0;
-    while (param->kind == RUNG_PARAM_WORD && param->words[count]) count++;
-    return count;
-}
-
-/* Writes combination number `code`, in mixed radix over the words; returns what is left of the number. */
-static size_t write_combination(char *text, size_t size, const rung_task *task, size_t code)
-{
-    size_t len = (size_t)snprintf(text, size, "%s", task->name);
-    for (const rung_param *p = task->params; p->name; p++) {
-        size_t words = word_count(p);
-        if (words == 0) continue;
-        len += (size_t)snprintf(text + len, size - len, " %s=%s", p->name, p->words[code % words]);
-        assert_true(len < size);
-        code /= words;
-    }
-    return code;
-}
-
-static void note_words(bool met[RUNG_PARAM_MAX][64], const rung_task *task, size_t code)
-{
-    for (size_t p = 0; task->params[p].name; p++) {
-        size_t words = word_count(&task->params[p]);
-        if (words == 0) continue;
-        met[p][code % words] = true;
-        code /= words;
-    }
-}
-
-static void for_each_combination(visit *check, const rung_task *task)
-{
-    char text[512];
-    bool met[RUNG_PARAM_MAX][64] = {{false}};
-    for (size_t code = 0; write_combination(text, sizeof text, task, code) == 0; code++) {
-        rung_task_conf conf;
-        rung_error err = {{0}};
-        rung_status status = rung_task_conf_parse(&conf, text, &err);
-        if (status != RUNG_OK && (status != RUNG_USAGE || code == 0)) fail_msg("%s: %s", text, err.text);
-        if (status != RUNG_OK) continue;
-        note_words(met, task, code);
-        check(text);
-    }
-    for (size_t p = 0; task->params[p].name; p++)
-        for (size_t w = 0; w < word_count(&task->params[p]); w++)
-            if (!met[p][w])
-                fail_msg("%s: %s=%s is never accepted", task->name, task->params[p].name, task->params[p].words[w]);
-}
-
-static void for_each_task(visit *check)
-{
-    assert_true(rung_task_count() > 0);
-    for (size_t i = 0; i < rung_task_count(); i++) for_each_combination(check, rung_task_at(i));
-}
+#include "every_task.h"
 
 static char *canonical_of(const rung_task_conf *conf)
 {
@@ -123,6 +62,23 @@ static void misspelt_names_are_answered_with_the_nearest_one(void **state)
         rung_error err = {{0}};
         assert_int_equal(rung_task_conf_parse(&conf, cases[i].text, &err), RUNG_USAGE);
         if (!strstr(err.text, cases[i].hint)) fail_msg("%s: no %s in: %s", cases[i].text, cases[i].hint, err.text);
+    }
+}
+
+static void nothing_of_an_earlier_configuration_remains(void **state)
+{
+    (void)state;
+    rung_task_conf dirty, clean;
+    rung_error err;
+    for (size_t i = 0; i < rung_task_count(); i++) {
+        memset(&dirty, 0x5a, sizeof dirty);
+        memset(&clean, 0, sizeof clean);
+        assert_int_equal(rung_task_conf_init(&dirty, rung_task_at(i)->name, NULL, 0, &err), RUNG_OK);
+        assert_int_equal(rung_task_conf_init(&clean, rung_task_at(i)->name, NULL, 0, &err), RUNG_OK);
+        assert_true(dirty.tokens == clean.tokens && dirty.vocab == clean.vocab && dirty.answers == clean.answers);
+        assert_true(dirty.d_in == clean.d_in && dirty.d_out == clean.d_out);
+        assert_true(dirty.chance == clean.chance && dirty.majority == clean.majority);
+        assert_memory_equal(dirty.derived, clean.derived, sizeof clean.derived);
     }
 }
 
@@ -352,161 +308,6 @@ static void seed_and_parameters_choose_the_stream(void **state)
     prompts_close(&c);
 }
 
-/* ---- text --------------------------------------------------------------------------------------------------------- */
-
-static void compare_read(prompts *q, const prompts *p, rung_status status, const char *what)
-{
-    if (status != RUNG_OK) fail_msg("%s of %s: %s", what, p->conf.task->name, q->err.text);
-    assert_int_equal(q->in.tokens, p->in.tokens);
-    assert_memory_equal(q->in.token, p->in.token, p->in.tokens * sizeof(uint32_t));
-    for (size_t t = 0; t < q->in.tokens; t++) assert_int_equal(q->in.target[t], RUNG_NO_TARGET);
-    assert_int_equal(prompts_solve(q), RUNG_OK);
-    assert_memory_equal(q->in.target, p->in.target, p->in.tokens * sizeof(int32_t));
-}
-
-static void check_text(const char *text)
-{
-    prompts p, q;
-    rung_buf buf;
-    prompts_open(&p, text);
-    prompts_open(&q, text);
-    rung_buf_init(&buf);
-    const rung_task *task = p.conf.task;
-    for (uint64_t index = 0; index < 30 && task->token_word; index++) {
-        prompts_make(&p, index);
-        rung_buf_reset(&buf);
-        rung_task_symbols_write(&buf, &p.in, &p.conf);
-        compare_read(&q, &p, rung_task_symbols_read(&q.in, buf.text, &q.conf, &q.err), "symbols");
-        if (!task->facts_write) continue;
-        rung_buf_reset(&buf);
-        task->facts_write(&buf, &p.in, &p.conf);
-        compare_read(&q, &p, task->facts_read(&q.in, buf.text, &q.conf, &q.err), "facts");
-    }
-    rung_buf_clear(&buf);
-    prompts_close(&p);
-    prompts_close(&q);
-}
-
-static const char *const text_cases[] = {
-    "eva N=1",
-    "eva N=90 V=7",
-    "eva N=40 K=41 form=pair",
-    "eva N=5000 V=5000", /* names of three syllables */
-    "retrieval N=1 D=1",
-    "retrieval N=2048 D=11", /* a vocabulary above 2^22 */
-    "k-hop N=2 k=0",
-    "k-hop N=50 k=9 hops=uniform targets=last",
-    "seqcomp L=1 N0=9",
-    "seqcomp L=1 N0=9 form=pair order=first",
-    "seqcomp L=3 N0=3 n=2,5",
-    "seqcomp L=3 N0=3 n=2,5 order=first",
-    "seqcomp L=3 N0=3 n=2,5 form=pair",
-    "seqcomp L=4 N0=4 n=3 flat=1 form=pair order=first",
-    "seqcomp L=16 N0=2 n=1",
-};
-
-static void text_reads_back_as_the_same_prompt(void **state)
-{
-    (void)state;
-    for_each_task(check_text);
-    for (size_t i = 0; i < RUNG_COUNT(text_cases); i++) check_text(text_cases[i]);
-}
-
-static int compare_words(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void words_are_distinct(char **words, size_t count, const char *what)
-{
-    qsort(words, count, sizeof *words, compare_words);
-    for (size_t i = 0; i < count; i++) {
-        assert_true(words[i][0] != 0);
-        for (const char *c = words[i]; *c; c++) assert_true(!isspace((unsigned char)*c));
-        if (i > 0 && strcmp(words[i - 1], words[i]) == 0) fail_msg("%s: two ids are '%s'", what, words[i]);
-    }
-    for (size_t i = 0; i < count; i++) free(words[i]);
-    free(words);
-}
-
-static void check_words(const char *text)
-{
-    prompts p;
-    prompts_open(&p, text);
-    const rung_task *task = p.conf.task;
-    size_t ids = task->token_word ? p.conf.vocab : 0, answers = p.conf.answers;
-    char **token = calloc(ids + 1, sizeof *token), **answer = calloc(answers + 1, sizeof *answer);
-    char **named = calloc(answers + 1, sizeof *named);
-    for (size_t i = 0; i < ids; i++) {
-        rung_buf word = {0};
-        task->token_word(&word, &p.conf, (uint32_t)i);
-        token[i] = word.text;
-    }
-    for (size_t i = 0; i < answers; i++) {
-        rung_buf word = {0}, name = {0};
-        rung_task_answer_write(&word, &p.conf, (int32_t)i);
-        if (task->facts_answer)
-            task->facts_answer(&name, &p.conf, (int32_t)i);
-        else
-            rung_buf_printf(&name, "%zu", i);
-        answer[i] = word.text;
-        named[i] = name.text;
-    }
-    words_are_distinct(token, ids, text);
-    words_are_distinct(answer, answers, text);
-    words_are_distinct(named, answers, text);
-    prompts_close(&p);
-}
-
-static void every_id_has_a_word_of_its_own_without_spaces(void **state)
-{
-    (void)state;
-    for_each_task(check_words);
-    for (size_t i = 0; i < RUNG_COUNT(text_cases); i++)
-        if (!strstr(text_cases[i], "D=11")) check_words(text_cases[i]);
-}
-
-static void check_bad_text(const char *text)
-{
-    prompts p;
-    prompts_open(&p, text);
-    if (!p.conf.task->token_word) {
-        assert_int_equal(rung_task_symbols_read(&p.in, "a b", &p.conf, &p.err), RUNG_USAGE);
-        prompts_close(&p);
-        return;
-    }
-    prompts_make(&p, 0);
-    rung_buf buf;
-    rung_buf_init(&buf);
-    rung_task_symbols_write(&buf, &p.in, &p.conf);
-    size_t space = strcspn(buf.text, " ");
-    if (buf.text[space]) {
-        memcpy(buf.text + space + 1, "!", 1); /* spoils the second word */
-        assert_int_equal(rung_task_symbols_read(&p.in, buf.text, &p.conf, &p.err), RUNG_INPUT);
-        if (!strstr(p.err.text, "position 1")) fail_msg("no place in: %s", p.err.text);
-        assert_int_equal(p.in.tokens, 0);
-    }
-    assert_int_equal(rung_task_symbols_read(&p.in, " \n", &p.conf, &p.err), RUNG_INPUT);
-    rung_buf_reset(&buf);
-    for (size_t t = 0; t <= p.conf.tokens; t++) {
-        p.conf.task->token_word(&buf, &p.conf, 0);
-        rung_buf_putc(&buf, '\t');
-    }
-    assert_int_equal(rung_task_symbols_read(&p.in, buf.text, &p.conf, &p.err), RUNG_INPUT); /* one too many */
-    if (p.conf.task->facts_read) {
-        assert_int_equal(p.conf.task->facts_read(&p.in, "Once upon a time", &p.conf, &p.err), RUNG_INPUT);
-        assert_true(strstr(p.err.text, "byte 0") != NULL);
-    }
-    rung_buf_clear(&buf);
-    prompts_close(&p);
-}
-
-static void text_of_something_else_is_refused_with_its_place(void **state)
-{
-    (void)state;
-    for_each_task(check_bad_text);
-}
-
 /* ---- oracles ------------------------------------------------------------------------------------------------------ */
 
 static uint32_t garbage_id(const rung_task_conf *conf, rung_rng *rng)
@@ -560,116 +361,12 @@ static void oracles_refuse_or_answer_garbage_but_never_crash(void **state)
         if (!strstr(text_cases[i], "5000") && !strstr(text_cases[i], "2048")) check_survival(text_cases[i]);
 }
 
-/* ---- leaks -------------------------------------------------------------------------------------------------------- */
-
-static void check_leak(const char *text)
-{
-    prompts p;
-    prompts_open(&p, text);
-    bool words = p.conf.answers > 0;
-    prompts_close(&p);
-    if (words) prompts_no_leak(text, 3000);
-}
-
-static void no_predictor_without_attention_exceeds_the_declared_level(void **state)
-{
-    (void)state;
-    for_each_task(check_leak);
-}
-
-/* A task that leaks on purpose, in the way its parameter says, with a declared level of 1/4. */
-static const char *const leaks[] = {"uniform", "constant", "place", "count", NULL};
-static const rung_param leaky_params[] = {{"dist", RUNG_PARAM_WORD, 0, 0, 0, leaks, "how the answer leaks"}, {0}};
-
-static rung_status leaky_generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng, rung_error *err)
-{
-    (void)conf, (void)err;
-    instance->tokens = 8;
-    for (size_t t = 0; t < 8; t++) instance->token[t] = (uint32_t)rung_rng_below(rng, 4);
-    return RUNG_OK;
-}
-
-static int32_t most_frequent(const uint32_t *token)
-{
-    size_t count[4] = {0}, best = 0;
-    for (size_t t = 0; t < 8; t++) count[token[t]]++;
-    for (size_t v = 1; v < 4; v++)
-        if (count[v] > count[best]) best = v;
-    return (int32_t)best;
-}
-
-static rung_status leaky_solve(rung_instance *instance, const rung_task_conf *conf, rung_error *err)
-{
-    (void)err;
-    uint32_t hash = 0; /* a fair answer: nothing that counts or stands in one place */
-    for (size_t t = 0; t < 8; t++) hash = (hash * 5 + instance->token[t]) % 1009;
-    int64_t dist = rung_task_param(conf, "dist");
-    for (size_t t = 4; t < 8; t++) instance->target[t] = (int32_t)((uint32_t)(hash + t * 7) * 2654435761u >> 30);
-    if (dist == 1)
-        for (size_t t = 4; t < 8; t++) instance->target[t] = 2;
-    if (dist == 2)
-        for (size_t t = 4; t < 8; t++) instance->target[t] = (int32_t)t - 4;
-    if (dist == 3) instance->target[4] = instance->target[5] = instance->target[6] = RUNG_NO_TARGET;
-    if (dist == 3) instance->target[7] = most_frequent(instance->token);
-    return RUNG_OK;
-}
-
-static int32_t leaky_vote(const rung_task_conf *conf, uint32_t token)
-{
-    (void)conf;
-    return (int32_t)token;
-}
-
-static const rung_task leaky = {
-    .name = "leaky",
-    .params = leaky_params,
-    .generate = leaky_generate,
-    .solve = leaky_solve,
-    .vote = leaky_vote,
-};
-
-static rung_leak probe_leaky(int64_t dist)
-{
-    rung_task_conf conf = {.task = &leaky, .tokens = 8, .vocab = 4, .answers = 4, .chance = 0.25, .majority = 0.25};
-    rung_leak leak;
-    rung_error err;
-    conf.params[0].number = dist;
-    assert_int_equal(rung_task_leak(&leak, &conf, 5, 1001, &err), RUNG_OK);
-    assert_int_equal(leak.tested, (dist == 3 ? 1 : 4) * 501);
-    assert_true(leak.declared == 0.25);
-    assert_true(fabs(leak.slack - 4 * sqrt(0.25 * 0.75 / 501)) < 1e-12);
-    return leak;
-}
-
-static void the_probe_finds_planted_leaks_and_only_those(void **state)
-{
-    (void)state;
-    rung_leak fair = probe_leaky(0), constant = probe_leaky(1), place = probe_leaky(2), count = probe_leaky(3);
-    double limit = fair.declared + fair.slack;
-    assert_true(fair.majority < limit && fair.position < limit && fair.frequency < limit);
-    assert_true(constant.majority == 1 && constant.position == 1 && constant.frequency < limit);
-    assert_true(place.majority < limit && place.position == 1 && place.frequency < limit);
-    assert_true(count.majority < 0.6 && count.position < 0.6 && count.frequency == 1);
-}
-
-static void the_probe_says_when_it_cannot_probe(void **state)
-{
-    (void)state;
-    rung_task_conf conf = {.task = &leaky, .tokens = 8, .vocab = 4, .answers = 4, .majority = 0.25};
-    rung_leak leak;
-    rung_error err = {{0}};
-    assert_int_equal(rung_task_leak(&leak, &conf, 5, 1, &err), RUNG_USAGE);
-    assert_true(err.text[0] != 0);
-    conf.answers = 0; /* vector targets */
-    assert_int_equal(rung_task_leak(&leak, &conf, 5, 10, &err), RUNG_OK);
-    assert_int_equal(leak.tested, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_complete_and_has_its_own_name),
         cmocka_unit_test(misspelt_names_are_answered_with_the_nearest_one),
+        cmocka_unit_test(nothing_of_an_earlier_configuration_remains),
         cmocka_unit_test(text_that_is_no_configuration_is_refused),
         cmocka_unit_test(canonical_text_names_every_parameter_and_parses_back),
         cmocka_unit_test(levels_and_sizes_make_sense),
@@ -677,13 +374,7 @@ int main(void)
         cmocka_unit_test(bytes_of_the_first_instances_never_change),
         cmocka_unit_test(an_instance_does_not_depend_on_the_ones_before),
         cmocka_unit_test(seed_and_parameters_choose_the_stream),
-        cmocka_unit_test(text_reads_back_as_the_same_prompt),
-        cmocka_unit_test(every_id_has_a_word_of_its_own_without_spaces),
-        cmocka_unit_test(text_of_something_else_is_refused_with_its_place),
         cmocka_unit_test(oracles_refuse_or_answer_garbage_but_never_crash),
-        cmocka_unit_test(no_predictor_without_attention_exceeds_the_declared_level),
-        cmocka_unit_test(the_probe_finds_planted_leaks_and_only_those),
-        cmocka_unit_test(the_probe_says_when_it_cannot_probe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
