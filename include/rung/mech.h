@@ -98,7 +98,7 @@ typedef struct rung_mech_conf {
 
 /* Numbers (elements, not bits) that cross a position, by kind. Bits are elements times p. */
 typedef struct rung_carry {
-    size_t recurrent; /* does not grow with the position */
+    size_t recurrent; /* does not grow with the position (of log-linear attention: as its digits, popcount) */
     size_t window;    /* keys and values of the last tokens */
     size_t cache;     /* keys and values of all tokens */
     size_t conv;      /* inputs that a short convolution still needs */

@@ -24,4 +24,11 @@ void rung_matrix_add_f32(float *S, const float *k, const float *u, size_t dk, si
 void rung_matrix_add_exact(double *S, const double *k, const double *u, size_t dk, size_t dv, const rung_fmt *fmt);
 void rung_matrix_add_lanes(double *S, const double *k, const double *u, size_t dk, size_t dv, const rung_fmt *fmt);
 
+/* The delta rule: u = beta (v - S^T k), S <- S + k u^T. u [dv] is scratch. */
+void rung_matrix_correct_f32(float *S, const float *k, const float *v, float beta, size_t dk, size_t dv, float *u);
+void rung_matrix_correct_exact(double *S, const double *k, const double *v, double beta, size_t dk, size_t dv,
+                               const rung_fmt *fmt, double *u);
+void rung_matrix_correct_lanes(double *S, const double *k, const double *v, double beta, size_t dk, size_t dv,
+                               const rung_fmt *fmt, double *u);
+
 #endif

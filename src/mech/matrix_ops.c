@@ -37,6 +37,13 @@ void rung_matrix_add_f32(float *S, const float *k, const float *u, size_t dk, si
     for (size_t j = 0; j < dk; j++) kern->axpy(S + j * dv, k[j], u, dv);
 }
 
+void rung_matrix_correct_f32(float *S, const float *k, const float *v, float beta, size_t dk, size_t dv, float *u)
+{
+    rung_matrix_query_f32(u, S, k, dk, dv);
+    for (size_t i = 0; i < dv; i++) u[i] = beta * (v[i] - u[i]);
+    rung_matrix_add_f32(S, k, u, dk, dv);
+}
+
 /* ---- exact, the specification --------------------------------------------------------------------------------------- */
 
 void rung_matrix_query_exact(double *out, const double *S, const double *x, size_t dk, size_t dv, const rung_fmt *fmt)
@@ -59,6 +66,14 @@ void rung_matrix_add_exact(double *S, const double *k, const double *u, size_t d
 {
     for (size_t j = 0; j < dk; j++)
         for (size_t i = 0; i < dv; i++) S[j * dv + i] = rung_num_add(fmt, S[j * dv + i], rung_num_mul(fmt, k[j], u[i]));
+}
+
+void rung_matrix_correct_exact(double *S, const double *k, const double *v, double beta, size_t dk, size_t dv,
+                               const rung_fmt *fmt, double *u)
+{
+    rung_matrix_query_exact(u, S, k, dk, dv, fmt);
+    for (size_t i = 0; i < dv; i++) u[i] = rung_num_mul(fmt, beta, rung_num_sub(fmt, v[i], u[i]));
+    rung_matrix_add_exact(S, k, u, dk, dv, fmt);
 }
 
 /* ---- exact, in lanes -------------------------------------------------------------------------------------------------- */
@@ -85,4 +100,14 @@ void rung_matrix_add_lanes(double *S, const double *k, const double *u, size_t d
 {
     const rung_num_kernels *num = rung_num_kernels_get();
     for (size_t j = 0; j < dk; j++) num->scale_add(fmt, S + j * dv, u, k[j], dv);
+}
+
+void rung_matrix_correct_lanes(double *S, const double *k, const double *v, double beta, size_t dk, size_t dv,
+                               const rung_fmt *fmt, double *u)
+{
+    const rung_num_kernels *num = rung_num_kernels_get();
+    rung_matrix_query_lanes(u, S, k, dk, dv, fmt);
+    num->sub(fmt, u, v, u, dv);
+    num->scale(fmt, u, u, beta, dv);
+    rung_matrix_add_lanes(S, k, u, dk, dv, fmt);
 }

@@ -9,7 +9,8 @@
 #include "rung/mech.h"
 
 extern const rung_mech rung_mech_full, rung_mech_window, rung_mech_linear, rung_mech_retnet, rung_mech_gla,
-    rung_mech_mamba2, rung_mech_delta, rung_mech_gdelta, rung_mech_kda, rung_mech_mamba, rung_mech_rwkv7, rung_mech_rnn;
+    rung_mech_mamba2, rung_mech_delta, rung_mech_gdelta, rung_mech_kda, rung_mech_mamba, rung_mech_rwkv7, rung_mech_rnn,
+    rung_mech_loglinear;
 
 /* Places in rung_mech.inputs that every mechanism with keys and values uses. */
 enum { IN_Q = 0, IN_K = 1, IN_V = 2 };

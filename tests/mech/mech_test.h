@@ -40,6 +40,11 @@ static const mech_case mech_cases[] = {
     {"linear", "phi=taylor2 norm=0"},
     {"delta", ""},
     {"gdelta", ""},
+    {"loglinear", "base=linear"},
+    {"loglinear", "base=mamba2"},
+    {"loglinear", "base=gdelta"},
+    {"loglinear", "base=mamba2 levels=1"},
+    {"loglinear", "base=gdelta levels=4"},
 };
 
 static inline rung_mech_conf mech_conf(const mech_case *c, size_t heads, size_t dk, size_t dv, bool causal)
@@ -63,7 +68,7 @@ static inline rung_mech_conf mech_conf(const mech_case *c, size_t heads, size_t 
 /* Mechanisms whose reference is in a test of their own, not in test_reference.c and test_mpfr.c. */
 static inline bool mech_has_own_test(const mech_case *c)
 {
-    static const char *const names[] = {"sparse", "dsa"};
+    static const char *const names[] = {"sparse", "dsa", "loglinear"};
     for (size_t i = 0; i < RUNG_COUNT(names); i++)
         if (strcmp(names[i], c->name) == 0) return true;
     return false;
@@ -98,6 +103,19 @@ static inline void *mech_alloc(size_t count, size_t size)
     void *memory = calloc(count ? count : 1, size);
     assert_non_null(memory);
     return memory;
+}
+
+/* Scratch comes as the last user left it: here as NaN, which all bits set are in either type. */
+static inline void *mech_alloc_scratch(const rung_mech_conf *conf, size_t tokens, size_t size)
+{
+    size_t count = conf->mech->scratch(conf, tokens);
+    return memset(mech_alloc(count, size), 0xff, count * size);
+}
+
+/* A state that has room for so many tokens; what is carried may be less. */
+static inline void *mech_alloc_state(const rung_mech_conf *conf, size_t tokens, size_t size)
+{
+    return mech_alloc(rung_mech_state_capacity(conf, tokens), size);
 }
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */
@@ -142,6 +160,8 @@ static inline void draw_row(double *x, const rung_mech_input *input, const rung_
             x[i] = rung_rng_below(rng, 8) ? rung_rng_unit(rng) : (double)rung_rng_below(rng, 2);
         else if (input->source == RUNG_FROM_DECAY)
             x[i] = draw_decay(mild, rng);
+        else if (input->source == RUNG_FROM_SOFTPLUS)
+            x[i] = !mild && rung_rng_below(rng, 12) == 0 ? 0 : log1p(exp(rung_rng_normal(rng)));
         else
             x[i] = rung_rng_normal(rng);
     }
@@ -199,7 +219,7 @@ static inline void step_f32(float *o, float *state, const mech_inputs *all, size
 {
     const rung_mech *mech = conf->mech;
     size_t row = conf->heads * conf->dv, end = first + count;
-    float *scratch = mech_alloc(mech->scratch(conf, end), sizeof *scratch);
+    float *scratch = mech_alloc_scratch(conf, end, sizeof *scratch);
     const float *in[RUNG_MECH_INPUT_MAX];
     for (int pass = 0; pass < 2; pass++)
         for (size_t t = first; t < end; t++) {
@@ -216,7 +236,7 @@ static inline void step_exact(double *o, double *state, const mech_inputs *all, 
 {
     const rung_mech *mech = conf->mech;
     size_t row = conf->heads * conf->dv, end = first + count;
-    double *scratch = mech_alloc(mech->scratch(conf, end), sizeof *scratch);
+    double *scratch = mech_alloc_scratch(conf, end, sizeof *scratch);
     const double *in[RUNG_MECH_INPUT_MAX];
     for (int pass = 0; pass < 2; pass++)
         for (size_t t = first; t < end; t++) {
@@ -235,7 +255,7 @@ static inline void scan_f32(float *o, float *state, const mech_inputs *all, size
                             const rung_mech_conf *conf)
 {
     const rung_mech *mech = conf->mech;
-    float *scratch = mech_alloc(mech->scratch(conf, first + count), sizeof *scratch);
+    float *scratch = mech_alloc_scratch(conf, first + count, sizeof *scratch);
     const float *in[RUNG_MECH_INPUT_MAX];
     inputs_at_f32(in, all, first);
     for (size_t h = conf->heads; h-- > 0;) mech->scan_f32(o, state, in, first, count, h, conf, scratch);
@@ -246,7 +266,7 @@ static inline void scan_exact(double *o, double *state, const mech_inputs *all, 
                               const rung_mech_conf *conf, const rung_fmt *fmt)
 {
     const rung_mech *mech = conf->mech;
-    double *scratch = mech_alloc(mech->scratch(conf, first + count), sizeof *scratch);
+    double *scratch = mech_alloc_scratch(conf, first + count, sizeof *scratch);
     const double *in[RUNG_MECH_INPUT_MAX];
     inputs_at_exact(in, all, first);
     for (size_t h = conf->heads; h-- > 0;) mech->scan_exact(o, state, in, first, count, h, conf, fmt, scratch);

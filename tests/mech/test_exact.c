@@ -33,7 +33,7 @@ static pair new_pair(const rung_mech_conf *conf, size_t tokens)
     pair p = {.outputs = tokens * conf->heads * conf->dv, .elements = rung_mech_state_elements(conf, tokens)};
     for (int i = 0; i < 2; i++) {
         p.o[i] = mech_alloc(p.outputs, sizeof(double));
-        p.state[i] = mech_alloc(p.elements, sizeof(double));
+        p.state[i] = mech_alloc_state(conf, tokens, sizeof(double));
     }
     return p;
 }
@@ -173,7 +173,7 @@ static void a_nan_reaches_the_outputs_of_its_head_and_no_other(void **state)
             mech_inputs in = draw_inputs(&conf, T, true, c);
             in.x[input][(BAD * H + 1) * each] = NAN, in.f[input][(BAD * H + 1) * each] = NAN;
             pair p = new_pair(&conf, T);
-            float *o = mech_alloc(p.outputs, sizeof *o), *s = mech_alloc(p.elements, sizeof *s);
+            float *o = mech_alloc(p.outputs, sizeof *o), *s = mech_alloc_state(&conf, T, sizeof *s);
             step_exact(p.o[0], p.state[0], &in, 0, T, &conf, &fmt);
             scan_f32(o, s, &in, 0, T, &conf);
             for (size_t i = 0; i < T * H * D; i++) {
