@@ -23,7 +23,7 @@ load common
     for arch in $(rung list mechanisms --json | python 'import json,sys; print(*[m["name"] for m in json.load(sys.stdin)["mechanisms"]])') \
         'full@1|linear@2' 'gdelta:conv=4:gate=1:unit=1' 'rnn:kind=lstm'; do
         rung build random --arch "$arch" --task eva N=6 --norm rms --dk 4 --dv 4 -o m.safetensors >/dev/null
-        for numbers in bf16 f32 q8.8; do
+        for numbers in bf16 f32 q8.24; do
             rung run m.safetensors --numbers "$numbers" -n 5 --json --show 5 --form scan >scan
             rung run m.safetensors --numbers "$numbers" -n 5 --json --show 5 --form step --threads 1 >step
             cmp scan step
@@ -34,15 +34,15 @@ load common
 @test "run --step: carried bits follow the formulas" {
     rung build random --arch 'full:dk=3:dv=5@2,window:W=2:dk=1:dv=1@1,linear:dk=4:dv=2@3,gdelta:dk=2:dv=2:conv=4@1' \
         --task eva N=5 -o m.safetensors >/dev/null
-    rung run m.safetensors --step --numbers e4m3 --json | tee steps.json | has_schema rung.run/1
+    rung run m.safetensors --step --numbers bf16 --json | tee steps.json | has_schema rung.run/1
     python '
 import json
 for p in json.load(open("steps.json"))["positions"]:
     t = p["position"] + 1
-    assert p["cache_bits"] == 8 * t * 2 * (3 + 5), p
-    assert p["window_bits"] == 8 * min(t, 2) * 2, p
-    assert p["recurrent_bits"] == 8 * (3 * 4 * (2 + 1) + 2 * 2), p
-    assert p["conv_bits"] == 8 * 3 * (2 + 2 + 2), p
+    assert p["cache_bits"] == 16 * t * 2 * (3 + 5), p
+    assert p["window_bits"] == 16 * min(t, 2) * 2, p
+    assert p["recurrent_bits"] == 16 * (3 * 4 * (2 + 1) + 2 * 2), p
+    assert p["conv_bits"] == 16 * 3 * (2 + 2 + 2), p
     assert p["carried_bits"] == sum(p[k] for k in ("cache_bits", "window_bits", "recurrent_bits", "conv_bits"))'
 }
 
