@@ -35,11 +35,11 @@ const rung_table_row rung_table_rows[RUNG_TABLE_ROWS] = {
 const rung_table_col rung_table_cols[RUNG_TABLE_COLS] = {
     {"eva: look up f(x)",
      "eva N=16",
-     {"polylog n", "n log n, even with CoT", NULL, NULL, NULL, "n, even with CoT", NULL, NULL}},
+     {"O(polylog n)", "Ω(n log n), even with CoT", NULL, NULL, NULL, "Ω(n), even with CoT", NULL, NULL}},
     {"two-sum, query form",
      "two-sum N=16 M=64 dist=hard",
-     {"log n", "n log n, even with CoT", NULL, NULL, NULL, "n, even with CoT", "B log n", NULL}},
-    {"2-step composition", "seqcomp L=2 N0=4 n=4", {"polylog n", NULL, NULL, NULL, NULL, NULL, NULL, "poly n"}},
+     {"O(log n)", "Ω(n log n), even with CoT", NULL, NULL, NULL, "Ω(n), even with CoT", "Ω(B log n)", NULL}},
+    {"2-step composition", "seqcomp L=2 N0=4 n=4", {"O(polylog n)", NULL, NULL, NULL, NULL, NULL, NULL, "Ω(poly n)"}},
 };
 
 /* Tokens before the query: all players but those that ask; of a composition, the outermost table. */
@@ -186,7 +186,14 @@ static void print_table(rung_buf *out, const rung_table *table, const table_valu
         for (size_t c = 0; c < RUNG_TABLE_COLS; c++) {
             char text[64];
             cell_text(text, sizeof text, &table->cell[r][c]);
-            rung_buf_printf(out, "  %-22s", text);
+            rung_buf_printf(
+                out,
+                "\nEach cell was run here: the bits that a model with H=1, dk=dv=2 in %s carries past the prefix, "
+                "and\nhow many of %lld prompts its random weights answer (one answer in %zu, %zu, %zu is right by "
+                "chance).\nThere is no verdict in any cell: this version has no bounds, no constructions and no "
+                "certificates.\nRandom weights show nothing about what an architecture can learn or compute.\n",
+                table->fmt.name, (long long)v->count, table->task[0].answers, table->task[1].answers,
+                table->task[2].answers);
         }
         rung_buf_putc(out, '\n');
     }

@@ -41,7 +41,7 @@ static void put_cell(rung_buf *out, const rung_table_cell *cell, const char *cla
                         (unsigned long long)cell->carried_bits, cell->cut, cell->right, cell->targets);
     else
         rung_buf_printf(out, "<span class=\"empty\">not run: %s</span>", cell->missing);
-    if (claim) rung_buf_printf(out, "<br><span class=\"dim\">published size: %s</span>", claim);
+    if (claim) rung_buf_printf(out, "<br><span class=\"dim\">published: %s</span>", claim);
     rung_buf_puts(out, "</td>");
 }
 
@@ -52,7 +52,8 @@ void rung_table_page(rung_buf *out, const rung_table *table)
                   "<h1>What attention can and cannot compute</h1>\n<p>Rows are architectures, columns are tasks. A "
                   "cell is empty until something has been run. This version measures what a model carries past the "
                   "prefix of a task; it has no bounds, constructions or certificates, so <b>no cell has a "
-                  "verdict</b>. Published sizes are quoted beside, not checked.</p>\n<div class=\"scroll\"><table>\n");
+                  "verdict</b>. What the papers state of the size H d p is quoted beside, not checked.</p>\n<div "
+                  "class=\"scroll\"><table>\n");
     put_header(out, table);
     rung_buf_puts(out, "<tbody>\n");
     for (size_t r = 0; r < RUNG_TABLE_ROWS; r++) {
@@ -64,7 +65,7 @@ void rung_table_page(rung_buf *out, const rung_table *table)
     rung_buf_printf(
         out,
         "</tbody></table></div>\n<p class=\"dim\">Models: H = 1, d<sub>k</sub> = d<sub>v</sub> = 2, random "
-        "weights, every operation rounded to %s (%d bits). Published sizes: Ye et al., ICML 2026, and the "
+        "weights, every operation rounded to %s (%d bits). Published statements: Ye et al., ICML 2026, and the "
         "papers it cites. Random weights show nothing about what an architecture can learn or compute. Made "
         "by rung %s.</p>\n</html>\n",
         table->fmt.name, table->fmt.bits, RUNG_VERSION);
