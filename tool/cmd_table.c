@@ -172,11 +172,11 @@ static void cell_text(char *text, size_t size, const rung_table_cell *cell)
 
 static void print_table(rung_buf *out, const rung_table *table, const table_values *v)
 {
+    char text[64];
     rung_buf_printf(out, "%s%-30s", rung_style_bold(), "");
     for (size_t c = 0; c < RUNG_TABLE_COLS; c++) rung_buf_printf(out, "  %-22s", rung_table_cols[c].title);
     rung_buf_printf(out, "%s\n%-30s", rung_style_off(), "prefixes to be told apart");
     for (size_t c = 0; c < RUNG_TABLE_COLS; c++) {
-        char text[32];
         snprintf(text, sizeof text, "2^%.1f", table->needs_bits[c]);
         rung_buf_printf(out, "  %-22s", text);
     }
@@ -184,27 +184,18 @@ static void print_table(rung_buf *out, const rung_table *table, const table_valu
     for (size_t r = 0; r < RUNG_TABLE_ROWS; r++) {
         rung_buf_printf(out, "%-30s", rung_table_rows[r].title);
         for (size_t c = 0; c < RUNG_TABLE_COLS; c++) {
-            char text[64];
             cell_text(text, sizeof text, &table->cell[r][c]);
-            rung_buf_printf(
-                out,
-                "\nEach cell was run here: the bits that a model with H=1, dk=dv=2 in %s carries past the prefix, "
-                "and\nhow many of %lld prompts its random weights answer (one answer in %zu, %zu, %zu is right by "
-                "chance).\nThere is no verdict in any cell: this version has no bounds, no constructions and no "
-                "certificates.\nRandom weights show nothing about what an architecture can learn or compute.\n",
-                table->fmt.name, (long long)v->count, table->task[0].answers, table->task[1].answers,
-                table->task[2].answers);
+            rung_buf_printf(out, "  %-22s", text);
         }
         rung_buf_putc(out, '\n');
     }
-    rung_buf_printf(
-        out,
-        "\nEach cell was run here: the bits that a model with H=1, dk=dv=2 in %s carries past the prefix, "
-        "and\nhow many of %lld prompts its random weights answer (one answer in %zu, %zu, %zu is right by "
-        "chance).\n-  the mechanism is not in this version, so nothing was run.\nThere is no verdict in any "
-        "cell: this version has no bounds, no constructions and no certificates.\nRandom weights show "
-        "nothing about what an architecture can learn or compute.\n",
-        table->fmt.name, (long long)v->count, table->task[0].answers, table->task[1].answers, table->task[2].answers);
+    rung_buf_printf(out,
+                    "\nEach cell was run here: the bits that a model with H=1, dk=dv=2 in %s carries past the prefix, "
+                    "and\nhow many of %lld prompts its random weights answer (one answer in %zu, %zu, %zu is right by "
+                    "chance).\nThere is no verdict in any cell: this version has no bounds, no constructions and no "
+                    "certificates.\nRandom weights show nothing about what an architecture can learn or compute.\n",
+                    table->fmt.name, (long long)v->count, table->task[0].answers, table->task[1].answers,
+                    table->task[2].answers);
 }
 
 static void json_table(rung_buf *text, const rung_table *table)
