@@ -8,12 +8,7 @@
  * State: keys and values, [slot][H][dk+dv]. Full has a slot per token; a causal window reuses slot t mod W;
  * without a mask all tokens are kept, because a query at t looks W-1 tokens to both sides.
  */
-#include "rows.h"
-
-#include "rung/kern.h"
-
-#include <math.h>
-#include <string.h>
+#include "softmax.h"
 
 static size_t window_of(const rung_mech_conf *conf)
 {
@@ -68,11 +63,10 @@ static rung_carry carry_window(const rung_mech_conf *conf, size_t tokens)
     return conf->causal ? (rung_carry){.window = kept} : (rung_carry){.cache = kept};
 }
 
-/* Fast: one row of scores. Exact: q^T, s, m, den, a, e and num for a block of queries. */
 static size_t scratch_full(const rung_mech_conf *conf, size_t tokens)
 {
-    size_t exact = (conf->dk + conf->dv + 5) * BLOCK;
-    return tokens > exact ? tokens : exact;
+    (void)tokens;
+    return rung_lanes_size(conf);
 }
 
 /* ---- fast -------------------------------------------------------------------------------------------------
@@ -82,8 +76,7 @@ static void store_f32(float *state, const float *k, const float *v, size_t token
                       const rung_mech_conf *conf)
 {
     float *slot = state + slot_of(token, conf) * slot_size(conf) + head * (conf->dk + conf->dv);
-    memcpy(slot, k + head * conf->dk, conf->dk * sizeof *slot);
-    memcpy(slot + conf->dk, v + head * conf->dv, conf->dv * sizeof *slot);
+    slot_put_f32(slot, k + head * conf->dk, v + head * conf->dv, conf);
 }
 
 static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *scratch)
@@ -92,40 +85,33 @@ static void update_f32(float *state, const float *const *in, size_t pos, const r
     for (size_t h = 0; h < conf->heads; h++) store_f32(state, in[IN_K], in[IN_V], pos, h, conf);
 }
 
-/* One query of one head: scores, maximum, exponentials, weighted mean. score has room for all visible keys.
- */
+/* One query of one head. A ring interrupts the keys once. */
 static void attend_f32(float *o, const float *state, const float *q, range keys, size_t head,
-                       const rung_mech_conf *conf, float *score)
+                       const rung_mech_conf *conf)
 {
-    const rung_kernels *kern = rung_kernels_get();
-    size_t stride = slot_size(conf), count = keys.end - keys.first;
     const float *base = state + head * (conf->dk + conf->dv);
-    float max = -INFINITY, sum = 0;
-    for (size_t j = 0; j < count; j++) {
-        score[j] = kern->dot(q, base + slot_of(keys.first + j, conf) * stride, conf->dk);
-        if (score[j] > max) max = score[j];
+    softmax_f32 s;
+    rung_softmax_begin_f32(&s, o, q, conf);
+    for (size_t j = keys.first, count; j < keys.end; j += count) {
+        count = size_min(keys.end - j, slot_count(conf) - slot_of(j, conf));
+        rung_softmax_add_f32(&s, base + slot_of(j, conf) * slot_size(conf), count, slot_size(conf));
     }
-    for (size_t j = 0; j < count; j++) score[j] -= max;
-    kern->exp(score, score, count);
-    memset(o, 0, conf->dv * sizeof *o);
-    for (size_t j = 0; j < count; j++) {
-        sum += score[j];
-        kern->axpy(o, score[j], base + slot_of(keys.first + j, conf) * stride + conf->dk, conf->dv);
-    }
-    kern->scale(o, 1.0f / sum, conf->dv);
+    rung_softmax_end_f32(&s);
 }
 
 static void read_f32(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
                      const rung_mech_conf *conf, float *scratch)
 {
+    (void)scratch;
     range keys = keys_of_query(pos, seen, conf);
     for (size_t h = 0; h < conf->heads; h++)
-        attend_f32(o + h * conf->dv, state, in[IN_Q] + h * conf->dk, keys, h, conf, scratch);
+        attend_f32(o + h * conf->dv, state, in[IN_Q] + h * conf->dk, keys, h, conf);
 }
 
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
                      const rung_mech_conf *conf, float *scratch)
 {
+    (void)scratch;
     size_t key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv, end = pos + tokens;
     bool interleave = conf->causal && slot_count(conf) != SIZE_MAX; /* a ring forgets what a later query replaces */
     for (size_t t = 0; !interleave && t < tokens; t++)
@@ -133,7 +119,7 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
     for (size_t t = 0; t < tokens; t++) {
         if (interleave) store_f32(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, head, conf);
         attend_f32(o + t * value_row + head * conf->dv, state, in[IN_Q] + t * key_row + head * conf->dk,
-                   keys_of_query(pos + t, end, conf), head, conf, scratch);
+                   keys_of_query(pos + t, end, conf), head, conf);
     }
 }
 
@@ -144,8 +130,7 @@ static void store_exact(double *state, const double *k, const double *v, size_t 
                         const rung_mech_conf *conf)
 {
     double *slot = state + slot_of(token, conf) * slot_size(conf) + head * (conf->dk + conf->dv);
-    memcpy(slot, k + head * conf->dk, conf->dk * sizeof *slot);
-    memcpy(slot + conf->dk, v + head * conf->dv, conf->dv * sizeof *slot);
+    slot_put_exact(slot, k + head * conf->dk, v + head * conf->dv, conf);
 }
 
 static void update_exact(double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
@@ -155,33 +140,17 @@ static void update_exact(double *state, const double *const *in, size_t pos, con
     for (size_t h = 0; h < conf->heads; h++) store_exact(state, in[IN_K], in[IN_V], pos, h, conf);
 }
 
-/* The maximum before the first score: the first step replaces it whatever it is, and multiplies 0 by a finite
- * a, so the result is the same as starting from the first score. Fixed point has no infinity; its least value
- * serves. */
-static double no_maximum(const rung_fmt *fmt)
-{
-    return fmt->kind == RUNG_FMT_FIXED ? fmt->smallest : -INFINITY;
-}
-
-/* The specification, one operation per line. */
 static void attend_exact(double *o, const double *state, const double *q, range keys, size_t head,
                          const rung_mech_conf *conf, const rung_fmt *fmt)
 {
     const double *base = state + head * (conf->dk + conf->dv);
-    double m = no_maximum(fmt), den = 0;
-    memset(o, 0, conf->dv * sizeof *o); /* num */
+    softmax_exact s;
+    rung_softmax_begin_exact(&s, o, conf, fmt);
     for (size_t j = keys.first; j < keys.end; j++) {
-        const double *k = base + slot_of(j, conf) * slot_size(conf), *v = k + conf->dk;
-        double s = rung_num_dot(fmt, q, k, conf->dk);
-        double higher = s > m ? s : m;
-        double a = rung_num_fn(fmt, RUNG_FN_EXP, rung_num_sub(fmt, m, higher));
-        double e = rung_num_fn(fmt, RUNG_FN_EXP, rung_num_sub(fmt, s, higher));
-        den = rung_num_add(fmt, rung_num_mul(fmt, den, a), e);
-        for (size_t i = 0; i < conf->dv; i++)
-            o[i] = rung_num_add(fmt, rung_num_mul(fmt, o[i], a), rung_num_mul(fmt, e, v[i]));
-        m = higher;
+        const double *k = base + slot_of(j, conf) * slot_size(conf);
+        rung_softmax_add_exact(&s, rung_num_dot(fmt, q, k, conf->dk), k + conf->dk, fmt);
     }
-    for (size_t i = 0; i < conf->dv; i++) o[i] = rung_num_div(fmt, o[i], den);
+    rung_softmax_end_exact(&s, fmt);
 }
 
 static void read_exact(double *o, const double *state, const double *const *in, size_t pos, size_t seen,
@@ -191,55 +160,6 @@ static void read_exact(double *o, const double *state, const double *const *in, 
     range keys = keys_of_query(pos, seen, conf);
     for (size_t h = 0; h < conf->heads; h++)
         attend_exact(o + h * conf->dv, state, in[IN_Q] + h * conf->dk, keys, h, conf, fmt);
-}
-
-/* Rows of BLOCK lanes, one lane per query. */
-typedef struct lanes {
-    double *q;   /* [dk][BLOCK] */
-    double *num; /* [dv][BLOCK] */
-    double *s, *m, *den, *a, *e;
-} lanes;
-
-static lanes lanes_init(double *scratch, const rung_mech_conf *conf)
-{
-    lanes l = {.q = scratch, .num = scratch + conf->dk * BLOCK};
-    l.s = l.num + conf->dv * BLOCK;
-    l.m = l.s + BLOCK;
-    l.den = l.m + BLOCK;
-    l.a = l.den + BLOCK;
-    l.e = l.a + BLOCK;
-    return l;
-}
-
-static void lanes_load(lanes *l, const double *q, size_t stride, size_t count, const rung_mech_conf *conf,
-                       const rung_fmt *fmt)
-{
-    for (size_t i = 0; i < conf->dk; i++)
-        for (size_t n = 0; n < count; n++) l->q[i * BLOCK + n] = q[n * stride + i];
-    for (size_t n = 0; n < BLOCK; n++) l->m[n] = no_maximum(fmt), l->den[n] = 0;
-    memset(l->num, 0, conf->dv * BLOCK * sizeof *l->num);
-}
-
-/* Lanes [from, to) absorb one key and value. */
-static void lanes_absorb(lanes *l, const double *k, const double *v, size_t from, size_t to, const rung_mech_conf *conf,
-                         const rung_fmt *fmt)
-{
-    const rung_num_kernels *num = rung_num_kernels_get();
-    size_t n = to - from;
-    memset(l->s + from, 0, n * sizeof *l->s);
-    for (size_t i = 0; i < conf->dk; i++) num->scale_add(fmt, l->s + from, l->q + i * BLOCK + from, k[i], n);
-    num->softmax_step(fmt, l->m + from, l->den + from, l->a + from, l->e + from, l->s + from, n);
-    for (size_t i = 0; i < conf->dv; i++)
-        num->fade_add(fmt, l->num + i * BLOCK + from, l->a + from, l->e + from, v[i], n);
-}
-
-static void lanes_store(double *o, lanes *l, size_t stride, size_t count, const rung_mech_conf *conf,
-                        const rung_fmt *fmt)
-{
-    for (size_t i = 0; i < conf->dv; i++) {
-        rung_num_kernels_get()->div(fmt, l->a, l->num + i * BLOCK, l->den, count);
-        for (size_t n = 0; n < count; n++) o[n * stride + i] = l->a[n];
-    }
 }
 
 /* A key or value of the head: from this call's input if it is new, else from the state (a ring may already
@@ -260,18 +180,19 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch)
 {
     size_t key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv, end = pos + tokens;
-    lanes l = lanes_init(scratch, conf);
+    softmax_lanes l = rung_lanes_init(scratch, conf);
     for (size_t start = pos; start < end; start += BLOCK) {
         size_t count = size_min(BLOCK, end - start), last = start + count - 1;
-        lanes_load(&l, in[IN_Q] + (start - pos) * key_row + head * conf->dk, key_row, count, conf, fmt);
+        rung_lanes_load(&l, in[IN_Q] + (start - pos) * key_row + head * conf->dk, key_row, count, conf, fmt);
         for (size_t j = keys_of_query(start, end, conf).first; j < keys_of_query(last, end, conf).end; j++) {
             range seen_by = queries_of_key(j, end, conf);
             size_t from = seen_by.first > start ? seen_by.first - start : 0;
             size_t to = size_min(seen_by.end - start, count);
             const double *v, *k = key_at(j, state, in, pos, head, conf, &v);
-            lanes_absorb(&l, k, v, from, to, conf, fmt);
+            rung_lanes_add(&l, k, v, from, to, conf, fmt);
         }
-        lanes_store(o + (start - pos) * value_row + head * conf->dv, &l, value_row, count, conf, fmt);
+        rung_lanes_end(&l, 0, count, conf, fmt);
+        rung_lanes_store(o + (start - pos) * value_row + head * conf->dv, l.num, value_row, count, conf);
     }
     for (size_t t = 0; t < tokens; t++)
         store_exact(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, head, conf);

@@ -11,7 +11,7 @@
 static const rung_mech *const rows[] = {
     &rung_mech_full,   &rung_mech_window, &rung_mech_linear,    &rung_mech_retnet, &rung_mech_gla,
     &rung_mech_mamba2, &rung_mech_delta,  &rung_mech_gdelta,    &rung_mech_kda,    &rung_mech_mamba,
-    &rung_mech_rwkv7,  &rung_mech_rnn,    &rung_mech_loglinear,
+    &rung_mech_rwkv7,  &rung_mech_rnn,    &rung_mech_loglinear, &rung_mech_sparse, &rung_mech_dsa,
 };
 
 size_t rung_mech_count(void)

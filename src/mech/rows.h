@@ -10,7 +10,7 @@
 
 extern const rung_mech rung_mech_full, rung_mech_window, rung_mech_linear, rung_mech_retnet, rung_mech_gla,
     rung_mech_mamba2, rung_mech_delta, rung_mech_gdelta, rung_mech_kda, rung_mech_mamba, rung_mech_rwkv7, rung_mech_rnn,
-    rung_mech_loglinear;
+    rung_mech_loglinear, rung_mech_sparse, rung_mech_dsa;
 
 /* Places in rung_mech.inputs that every mechanism with keys and values uses. */
 enum { IN_Q = 0, IN_K = 1, IN_V = 2 };
@@ -22,6 +22,12 @@ enum { BLOCK = 64 };
 static inline size_t size_min(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+/* A NaN stays one. */
+static inline double relu(double x)
+{
+    return x <= 0 ? 0 : x;
 }
 
 /* The product, or SIZE_MAX: more than any memory, so that an allocation of it fails with a message. */

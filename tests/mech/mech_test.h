@@ -38,13 +38,32 @@ static const mech_case mech_cases[] = {
     {"linear", "phi=identity norm=0"},
     {"linear", "phi=taylor2 norm=1"},
     {"linear", "phi=taylor2 norm=0"},
+    {"retnet", ""},
+    {"gla", ""},
+    {"mamba2", ""},
     {"delta", ""},
     {"gdelta", ""},
+    {"kda", ""},
+    {"mamba", ""},
+    {"rwkv7", ""},
+    {"rnn", "kind=tanh"},
+    {"rnn", "kind=lstm"},
     {"loglinear", "base=linear"},
     {"loglinear", "base=mamba2"},
     {"loglinear", "base=gdelta"},
     {"loglinear", "base=mamba2 levels=1"},
     {"loglinear", "base=gdelta levels=4"},
+    {"sparse", ""},
+    {"sparse", "B=1 k=1 own=0"},
+    {"sparse", "B=4 k=1 lambda=250 own=0"},
+    {"sparse", "B=5 k=100 lambda=1000"},
+    {"sparse", "B=3 k=2 comp=given gate=nsa W=1"},
+    {"sparse", "B=4 k=3 comp=mlp gate=nsa W=6 own=0"},
+    {"sparse", "B=2 k=5 comp=mlp gate=nsa W=70"},
+    {"dsa", "k=1 HI=1 DI=1"},
+    {"dsa", "k=4 HI=2 DI=3"},
+    {"dsa", "k=1000 HI=3 DI=2"},
+    {"dsa", ""},
 };
 
 static inline rung_mech_conf mech_conf(const mech_case *c, size_t heads, size_t dk, size_t dv, bool causal)
@@ -151,6 +170,30 @@ static inline double draw_decay(bool mild, rung_rng *rng)
     return -rung_rng_unit(rng) * (kind < 8 ? 0.05 : 1);
 }
 
+/* A constant of the layer: rates of Mamba are negative, and recurrent matrices of gain 0.9 forget, so that a difference
+ * of one rounding does not grow from token to token. */
+static inline double draw_constant(const rung_mech_input *input, const rung_mech_conf *conf, bool mild, rung_rng *rng)
+{
+    bool recurrent = input->dim == RUNG_DIM_OF_SQUARE || input->dim == RUNG_DIM_OF_FOUR;
+    bool compress = input->dim >= RUNG_DIM_OF_COMPRESS_KEY && input->dim <= RUNG_DIM_OF_VALUE_SQUARE;
+    if (compress) /* summaries as long as tokens */
+        return rung_rng_normal(rng) / sqrt((double)rung_mech_shape(input, conf).dim[1]);
+    if (input->dim == RUNG_DIM_OF_STATE) return !mild && rung_rng_below(rng, 12) == 0 ? -300 : -2 * rung_rng_unit(rng);
+    return rung_rng_normal(rng) * (recurrent ? 0.9 / sqrt((double)conf->dv) : 1);
+}
+
+/* Decays, not their logarithms. */
+static inline double draw_keep(bool mild, rung_rng *rng)
+{
+    if (!mild && rung_rng_below(rng, 8) == 0) return (double)rung_rng_below(rng, 2);
+    return exp(-exp(-0.5) * rung_rng_unit(rng));
+}
+
+static inline bool is_log_decay(const rung_mech_input *input)
+{
+    return input->source == RUNG_FROM_DECAY || input->source == RUNG_FROM_LOG_GATE || input->source == RUNG_FROM_RATE;
+}
+
 static inline void draw_row(double *x, const rung_mech_input *input, const rung_mech_conf *conf, bool mild,
                             rung_rng *rng)
 {
@@ -158,14 +201,19 @@ static inline void draw_row(double *x, const rung_mech_input *input, const rung_
     for (size_t i = 0; i < row; i++) {
         if (input->source == RUNG_FROM_GATE)
             x[i] = rung_rng_below(rng, 8) ? rung_rng_unit(rng) : (double)rung_rng_below(rng, 2);
-        else if (input->source == RUNG_FROM_DECAY)
+        else if (is_log_decay(input))
             x[i] = draw_decay(mild, rng);
+        else if (input->source == RUNG_FROM_KEEP)
+            x[i] = draw_keep(mild, rng);
+        else if (rung_mech_is_constant(input))
+            x[i] = draw_constant(input, conf, mild, rng);
         else if (input->source == RUNG_FROM_SOFTPLUS)
             x[i] = !mild && rung_rng_below(rng, 12) == 0 ? 0 : log1p(exp(rung_rng_normal(rng)));
         else
             x[i] = rung_rng_normal(rng);
     }
-    for (size_t h = 0; input->dim == RUNG_DIM_KEY && h < conf->heads; h++)
+    bool vector = input->source == RUNG_FROM_LINEAR || input->source == RUNG_FROM_REMOVAL;
+    for (size_t h = 0; vector && input->dim == RUNG_DIM_KEY && h < conf->heads; h++)
         draw_vector(x + h * conf->dk, conf->dk, conf, rng);
 }
 
@@ -182,6 +230,8 @@ static inline mech_inputs draw_inputs(const rung_mech_conf *conf, size_t tokens,
         in.x[i] = mech_alloc(rows * row, sizeof *in.x[i]);
         in.f[i] = mech_alloc(rows * row, sizeof *in.f[i]);
         for (size_t t = 0; t < rows; t++) draw_row(in.x[i] + t * row, input, conf, mild, &rng);
+        if (input->source == RUNG_FROM_REPLACEMENT) /* of what the input before it removes */
+            for (size_t e = 0; e < rows * row; e++) in.x[i][e] = -in.x[i - 1][e] * rung_rng_unit(&rng);
         for (size_t e = 0; e < rows * row; e++) in.x[i][e] = in.f[i][e] = (float)in.x[i][e];
     }
     return in;

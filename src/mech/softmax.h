@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Softmax attention of one head in progress: what full, window, sparse and dsa are made of. The caller says which keys,
+ * in which order; an accumulator (m, den, num) of dv+2 numbers is all that is kept of them. Three forms: fast, exact
+ * (the specification, one key at a time), and exact for up to BLOCK queries at once, with the same bits.
+ * A slot holds a key [dk] and behind it a value [dv].
+ */
+#ifndef RUNG_MECH_SOFTMAX_H
+#define RUNG_MECH_SOFTMAX_H
+
+#include "rows.h"
+
+#include <string.h>
+
+/* ---- fast -------------------------------------------------------------------------------------------------------- */
+
+enum { SOFTMAX_TILE = 64 }; /* keys that share one rescaling; their scores are on the stack */
+
+typedef struct softmax_f32 {
+    const float *q; /* [dk] */
+    float *o;       /* [dv]: the numerator, in the end the result */
+    float max, sum;
+    size_t dk, dv;
+} softmax_f32;
+
+static inline void slot_put_f32(float *slot, const float *k, const float *v, const rung_mech_conf *conf)
+{
+    memcpy(slot, k, conf->dk * sizeof *slot);
+    memcpy(slot + conf->dk, v, conf->dv * sizeof *slot);
+}
+
+void rung_softmax_begin_f32(softmax_f32 *s, float *o, const float *q, const rung_mech_conf *conf);
+/* `count` slots, `stride` elements apart. */
+void rung_softmax_add_f32(softmax_f32 *s, const float *slot, size_t count, size_t stride);
+/* At most SOFTMAX_TILE slots that are anywhere. */
+void rung_softmax_add_tile_f32(softmax_f32 *s, const float *const *slot, size_t count);
+/* The same when the scores are known; value is the first of the values, and q is not looked at. */
+void rung_softmax_add_scored_f32(softmax_f32 *s, const float *score, const float *value, size_t count, size_t stride);
+/* All zeros when there was no key. */
+void rung_softmax_end_f32(softmax_f32 *s);
+
+/* ---- exact ------------------------------------------------------------------------------------------------------- */
+
+typedef struct softmax_exact {
+    double *o; /* [dv]: num */
+    double m, den;
+    size_t dv, keys;
+} softmax_exact;
+
+static inline void slot_put_exact(double *slot, const double *k, const double *v, const rung_mech_conf *conf)
+{
+    memcpy(slot, k, conf->dk * sizeof *slot);
+    memcpy(slot + conf->dk, v, conf->dv * sizeof *slot);
+}
+
+void rung_softmax_begin_exact(softmax_exact *s, double *o, const rung_mech_conf *conf, const rung_fmt *fmt);
+void rung_softmax_add_exact(softmax_exact *s, double score, const double *value, const rung_fmt *fmt);
+void rung_softmax_end_exact(softmax_exact *s, const rung_fmt *fmt);
+
+/* ---- exact, one lane per query ------------------------------------------------------------------------------------- */
+
+/* Rows of BLOCK lanes. */
+typedef struct softmax_lanes {
+    double *q;   /* [dk][BLOCK] */
+    double *num; /* [dv][BLOCK] */
+    double *s, *m, *den, *a, *e, *x;
+} softmax_lanes;
+
+size_t rung_lanes_size(const rung_mech_conf *conf); /* scratch elements */
+softmax_lanes rung_lanes_init(double *scratch, const rung_mech_conf *conf);
+/* The queries of the lanes, `stride` elements apart; nothing is absorbed yet. */
+void rung_lanes_load(softmax_lanes *l, const double *q, size_t stride, size_t count, const rung_mech_conf *conf,
+                     const rung_fmt *fmt);
+/* Forgets what was absorbed; the queries stay. */
+void rung_lanes_clear(softmax_lanes *l, const rung_mech_conf *conf, const rung_fmt *fmt);
+/* Lanes [from, to) absorb one key and value; their scores stay in l->s. */
+void rung_lanes_add(softmax_lanes *l, const double *k, const double *v, size_t from, size_t to,
+                    const rung_mech_conf *conf, const rung_fmt *fmt);
+/* Lanes [from, to) absorb a slot each. */
+void rung_lanes_add_each(softmax_lanes *l, const double *const *slot, size_t from, size_t to,
+                         const rung_mech_conf *conf, const rung_fmt *fmt);
+/* num becomes the result; lanes [0, from) had no key and get zeros. */
+void rung_lanes_end(softmax_lanes *l, size_t from, size_t count, const rung_mech_conf *conf, const rung_fmt *fmt);
+/* Rows [dv][BLOCK] as outputs, `stride` elements apart. */
+void rung_lanes_store(double *o, const double *rows, size_t stride, size_t count, const rung_mech_conf *conf);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * (B,k)-sparse attention: where things are in its state, and the compression of a block, which has a file of its own.
+ */
+#ifndef RUNG_MECH_SPARSE_H
+#define RUNG_MECH_SPARSE_H
+
+#include "softmax.h"
+
+/* The parameters, looked up once per call. */
+typedef enum sparse_comp { SPARSE_MEAN, SPARSE_MLP, SPARSE_GIVEN } sparse_comp;
+
+typedef struct sparse_plan {
+    size_t B, k, W;
+    bool own, nsa;
+    sparse_comp comp;
+    double lambda; /* in thousandths */
+    size_t slot;   /* elements of a slot of all heads, H (dk+dv) */
+} sparse_plan;
+
+sparse_plan rung_sparse_plan(const rung_mech_conf *conf);
+
+/* Inputs after q, k and v. */
+enum { IN_GATES = 3, IN_CK, IN_CV, IN_PLACE_K, IN_PLACE_V, IN_FIRST_K, IN_FIRST_V, IN_SECOND_K, IN_SECOND_V };
+
+/* The state is a row of slots [H][dk+dv]: B tokens, then the summary of their block, then the next B tokens. So what is
+ * carried after any number of tokens is the beginning of it. */
+static inline size_t sparse_token(size_t token, const sparse_plan *plan)
+{
+    return (token + token / plan->B) * plan->slot;
+}
+
+static inline size_t sparse_summary(size_t block, const sparse_plan *plan)
+{
+    return (block * (plan->B + 1) + plan->B) * plan->slot;
+}
+
+/* Computes the summary of `block` of one head from its tokens in the state (base: the head's part of the first slot).
+ * With comp=given it is row `row` of in[IN_CK] and in[IN_CV], counted in heads. */
+void rung_sparse_compress_f32(float *base, const float *const *in, size_t block, size_t row, const sparse_plan *plan,
+                              const rung_mech_conf *conf, float *scratch);
+void rung_sparse_compress_exact(double *base, const double *const *in, size_t block, size_t row,
+                                const sparse_plan *plan, const rung_mech_conf *conf, const rung_fmt *fmt,
+                                double *scratch);
+/* Blocks [first, end), up to BLOCK of them at once; in holds rows from token `pos` on. */
+void rung_sparse_compress_lanes(double *base, const double *const *in, size_t pos, size_t first, size_t end,
+                                size_t head, const sparse_plan *plan, const rung_mech_conf *conf, const rung_fmt *fmt,
+                                double *scratch);
+size_t rung_sparse_compress_scratch(const sparse_plan *plan, const rung_mech_conf *conf);
+
+#endif
