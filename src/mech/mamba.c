@@ -48,13 +48,14 @@ static void transpose_f32(float *to, const float *A, const rung_mech_conf *conf)
 static void absorb_f32(float *h, const float *x, const float *dt, const float *B, const float *At,
                        const rung_mech_conf *conf, float *work)
 {
+    const rung_kernels *kern = rung_kernels_get();
     size_t dv = conf->dv;
     float *decay = work, *push = work + dv;
     for (size_t c = 0; c < dv; c++) push[c] = dt[c] * x[c];
     for (size_t n = 0; n < conf->dk; n++) {
         float *row = h + n * dv;
         for (size_t c = 0; c < dv; c++) decay[c] = dt[c] * At[n * dv + c];
-        rung_kernels_get()->exp(decay, decay, dv);
+        kern->exp(decay, decay, dv);
         for (size_t c = 0; c < dv; c++) row[c] = decay[c] * row[c] + push[c] * B[n];
     }
 }
@@ -62,8 +63,9 @@ static void absorb_f32(float *h, const float *x, const float *dt, const float *B
 static void query_f32(float *y, const float *h, const float *x, const float *C, const float *D,
                       const rung_mech_conf *conf)
 {
+    const rung_kernels *kern = rung_kernels_get();
     for (size_t c = 0; c < conf->dv; c++) y[c] = D[c] * x[c];
-    for (size_t n = 0; n < conf->dk; n++) rung_kernels_get()->axpy(y, C[n], h + n * conf->dv, conf->dv);
+    for (size_t n = 0; n < conf->dk; n++) kern->axpy(y, C[n], h + n * conf->dv, conf->dv);
 }
 
 static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *scratch_)

@@ -6,12 +6,13 @@
  *   S <- diag(e^g) S;   u = v, or u = beta (v - S^T k);   S <- S + k u^T;   o = S^T q.
  * Nothing is scaled or normalised here: a model that wants |k| = 1 says so.
  *
- * Fast scan, chunks of C tokens. With G_t the sum of g inside the chunk up to t and w_ts(x) = sum_j e^{G_tj-G_sj} k_sj x_j,
- * unrolling the recurrence gives
- *   u_t = beta_t (v_t - S_0^T (e^{G_t} k_t) - sum_{s<t} w_ts(k_t) u_s),
- *   o_t = S_0^T (e^{G_t} q_t) + sum_{s<=t} w_ts(q_t) u_s,   S_C = e^{G_C} S_0 + sum_s (e^{G_C-G_s} k_s) u_s^T:
+ * Fast scan, chunks of C tokens. With E_ts = e^{g_{s+1} + ... + g_t} (a number, or one per key channel) and the chunk's
+ * tokens counted from 1, unrolling the recurrence gives
+ *   u_t = beta_t (v_t - S_0^T (E_t0 k_t) - sum_{s<t} (k_s . E_ts k_t) u_s),
+ *   o_t = S_0^T (E_t0 q_t) + sum_{s<=t} (k_s . E_ts q_t) u_s,   S_C = E_C0 S_0 + sum_s (E_Cs k_s) u_s^T:
  * a triangular system in the chunk and one matrix between chunks. Every exponent is <= 0 when g <= 0, so nothing
- * overflows, and no division by a decay occurs.
+ * overflows, and no division by a decay occurs. Each exponent grows by its own g_t: a difference of prefix sums would
+ * lose the weak decays near t behind one strong decay far back, and a decay of -inf would make it a NaN.
  */
 #include "matrix.h"
 
@@ -56,11 +57,18 @@ static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
     return (rung_carry){.recurrent = conf->heads * head_size(conf)};
 }
 
-/* u and the sums of g of a chunk, the weights of one token, and a faded key or query. */
+/* Rows of the exponents and of their exponentials: one for S_0 and one per token of a chunk. */
+static size_t exponents(const rung_mech_conf *conf)
+{
+    kind k = kind_of(conf);
+    return decay_size(k, conf) * ((k.decay == DECAY_CHANNEL ? CHUNK_CHANNELS : CHUNK) + 1);
+}
+
+/* u of a chunk, exponents, exponentials, and a faded key or query. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
-    return CHUNK * conf->dv + (CHUNK + CHUNK_CHANNELS * conf->dk) + CHUNK + conf->dk;
+    return CHUNK * conf->dv + 2 * exponents(conf) + conf->dk;
 }
 
 /* The rows of one head, whatever the type: first token, and the distance to the next one. */
@@ -96,13 +104,10 @@ static void absorb_f32(float *S, const rows_f32 *r, const rung_mech_conf *conf, 
 {
     size_t dk = conf->dk, dv = conf->dv;
     rung_matrix_fade_f32(S, r->g, per_channel(conf), dk, dv);
-    if (!r->beta) {
+    if (r->beta)
+        rung_matrix_correct_f32(S, r->k, r->v, r->beta[0], dk, dv, u);
+    else
         rung_matrix_add_f32(S, r->k, r->v, dk, dv);
-        return;
-    }
-    rung_matrix_query_f32(u, S, r->k, dk, dv);
-    for (size_t i = 0; i < dv; i++) u[i] = r->beta[0] * (r->v[i] - u[i]);
-    rung_matrix_add_f32(S, r->k, u, dk, dv);
 }
 
 static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *u)
@@ -126,75 +131,71 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
 /* ---- fast, scan ------------------------------------------------------------------------------------------------------ */
 
 typedef struct chunk {
+    const rung_kernels *kern;
     rows_f32 r;
     size_t n, dg;
-    float *u;      /* [n][dv] */
-    float *G;      /* [n][dg] */
-    float *weight; /* [n] */
-    float *faded;  /* [dk] */
+    bool channels;       /* the decay is per key channel */
+    float *u;            /* [n][dv] */
+    float *exponent, *E; /* [n+1][dg]: of S_0, then of each token, up to the token that is being absorbed */
+    float *faded;        /* [dk] */
 } chunk;
 
-static void sum_decays(const chunk *c)
+/* From E_{t-1} to E_t; the own token does not fade. */
+static void absorb_decay(const chunk *c, size_t t)
 {
-    for (size_t t = 0; t < c->n; t++)
-        for (size_t j = 0; j < c->dg; j++)
-            c->G[t * c->dg + j] = (t ? c->G[(t - 1) * c->dg + j] : 0) + c->r.g[t * c->r.g_row + j];
+    if (c->dg == 0) return;
+    const float *g = c->r.g + t * c->r.g_row;
+    for (size_t s = 0; s <= t; s++)
+        for (size_t j = 0; j < c->dg; j++) c->exponent[s * c->dg + j] += g[j];
+    memset(c->exponent + (t + 1) * c->dg, 0, c->dg * sizeof *c->exponent);
+    c->kern->exp(c->E, c->exponent, (t + 2) * c->dg);
 }
 
-/* faded = e^{G_t - G_s} x, with s = SIZE_MAX for the beginning of the chunk. */
-static const float *fade(const chunk *c, const float *x, size_t t, size_t s, const rung_mech_conf *conf)
+/* E_ts x; row 0 of E is that of S_0. */
+static const float *fade(const chunk *c, const float *x, size_t row, size_t dk)
 {
-    const float *to = c->G + t * c->dg, *from = s == SIZE_MAX ? NULL : c->G + s * c->dg;
+    const float *E = c->E + row * c->dg;
     if (c->dg == 0) return x;
-    for (size_t j = 0; j < c->dg; j++) c->faded[j] = to[j] - (from ? from[j] : 0);
-    rung_kernels_get()->exp(c->faded, c->faded, c->dg);
-    float one = c->faded[0];
-    for (size_t j = 0; j < conf->dk; j++) c->faded[j] = x[j] * (c->dg == 1 ? one : c->faded[j]);
+    for (size_t j = 0; j < dk; j++) c->faded[j] = x[j] * E[c->channels ? j : 0];
     return c->faded;
 }
 
-/* weight_s = w_ts(x) for s < count. With one decay per head the exponentials are a vector over s. */
-static void pair_weights(const chunk *c, const float *x, size_t t, size_t count, const rung_mech_conf *conf)
+/* k_s . E_ts x */
+static float pair_weight(const chunk *c, const float *x, size_t s, size_t dk)
 {
-    const rung_kernels *kern = rung_kernels_get();
-    if (c->dg > 1 || (c->dg == 1 && per_channel(conf))) {
-        for (size_t s = 0; s < count; s++)
-            c->weight[s] = kern->dot(c->r.k + s * c->r.key_row, fade(c, x, t, s, conf), conf->dk);
-        return;
-    }
-    for (size_t s = 0; s < count; s++) c->weight[s] = c->dg ? c->G[t] - c->G[s] : 0;
-    kern->exp(c->weight, c->weight, count);
-    for (size_t s = 0; s < count; s++) c->weight[s] *= kern->dot(c->r.k + s * c->r.key_row, x, conf->dk);
+    const float *k = c->r.k + s * c->r.key_row;
+    if (c->channels) return c->kern->dot(k, fade(c, x, s + 1, dk), dk);
+    return c->kern->dot(k, x, dk) * (c->dg ? c->E[s + 1] : 1);
 }
 
-/* y = S_0^T (e^{G_t} x) + sum over s < count of w_ts(x) u_s */
-static void recall(float *y, const float *S, const float *x, size_t t, size_t count, const chunk *c,
-                   const rung_mech_conf *conf)
+/* y = S_0^T (E_t0 x) + sum over s < count of (k_s . E_ts x) u_s */
+static void recall(float *y, const float *S, const float *x, size_t count, const chunk *c, const rung_mech_conf *conf)
 {
-    rung_matrix_query_f32(y, S, fade(c, x, t, SIZE_MAX, conf), conf->dk, conf->dv);
-    pair_weights(c, x, t, count, conf);
-    for (size_t s = 0; s < count; s++) rung_kernels_get()->axpy(y, c->weight[s], c->u + s * conf->dv, conf->dv);
+    size_t dk = conf->dk, dv = conf->dv;
+    rung_matrix_query_f32(y, S, fade(c, x, 0, dk), dk, dv);
+    for (size_t s = 0; s < count; s++) c->kern->axpy(y, pair_weight(c, x, s, dk), c->u + s * dv, dv);
 }
 
 static void chunk_f32(float *o, float *S, const chunk *c, const rung_mech_conf *conf)
 {
     size_t dv = conf->dv, dk = conf->dk;
-    sum_decays(c);
+    if (c->dg) memset(c->exponent, 0, c->dg * sizeof *c->exponent);
     for (size_t t = 0; t < c->n; t++) {
         float *u = c->u + t * dv;
         const float *v = c->r.v + t * c->r.value_row;
+        absorb_decay(c, t);
         if (c->r.beta) {
             float beta = c->r.beta[t * c->r.beta_row];
-            recall(u, S, c->r.k + t * c->r.key_row, t, t, c, conf);
+            recall(u, S, c->r.k + t * c->r.key_row, t, c, conf);
             for (size_t i = 0; i < dv; i++) u[i] = beta * (v[i] - u[i]);
         } else {
             memcpy(u, v, dv * sizeof *u);
         }
-        recall(o + t * c->r.value_row, S, c->r.q + t * c->r.key_row, t, t + 1, c, conf);
+        recall(o + t * c->r.value_row, S, c->r.q + t * c->r.key_row, t + 1, c, conf);
     }
-    rung_matrix_fade_f32(S, c->dg ? c->G + (c->n - 1) * c->dg : NULL, per_channel(conf), dk, dv);
+    rung_matrix_fade_f32(S, c->dg ? c->exponent : NULL, c->channels, dk, dv);
     for (size_t s = 0; s < c->n; s++)
-        rung_matrix_add_f32(S, fade(c, c->r.k + s * c->r.key_row, c->n - 1, s, conf), c->u + s * dv, dk, dv);
+        rung_matrix_add_f32(S, fade(c, c->r.k + s * c->r.key_row, s + 1, dk), c->u + s * dv, dk, dv);
 }
 
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
@@ -204,13 +205,15 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
     size_t most = per_channel(conf) ? CHUNK_CHANNELS : CHUNK, value_row = conf->heads * conf->dv;
     float *S = state + head * head_size(conf), *out = o + head * conf->dv;
     for (size_t t = 0; t < tokens; t += most) {
-        chunk c = {.r = HEAD_ROWS_INIT(in, head, t, conf),
+        chunk c = {.kern = rung_kernels_get(),
+                   .r = HEAD_ROWS_INIT(in, head, t, conf),
                    .n = size_min(most, tokens - t),
                    .dg = decay_size(kind_of(conf), conf),
+                   .channels = per_channel(conf),
                    .u = scratch_,
-                   .G = scratch_ + CHUNK * conf->dv};
-        c.weight = c.G + CHUNK + CHUNK_CHANNELS * conf->dk;
-        c.faded = c.weight + CHUNK;
+                   .exponent = scratch_ + CHUNK * conf->dv};
+        c.E = c.exponent + exponents(conf);
+        c.faded = c.E + exponents(conf);
         chunk_f32(out + t * value_row, S, &c, conf);
     }
     for (size_t t = 0; !conf->causal && t < tokens; t++) { /* an encoder reads what is left at the end */
@@ -230,11 +233,10 @@ static void update_exact(double *state, const double *const *in, size_t pos, con
         rows_exact r = HEAD_ROWS_INIT(in, h, 0, conf);
         double *S = state + h * head_size(conf);
         rung_matrix_fade_exact(S, r.g, per_channel(conf), dk, dv, fmt);
-        if (r.beta) {
-            rung_matrix_query_exact(u, S, r.k, dk, dv, fmt);
-            for (size_t i = 0; i < dv; i++) u[i] = rung_num_mul(fmt, r.beta[0], rung_num_sub(fmt, r.v[i], u[i]));
-        }
-        rung_matrix_add_exact(S, r.k, r.beta ? u : r.v, dk, dv, fmt);
+        if (r.beta)
+            rung_matrix_correct_exact(S, r.k, r.v, r.beta[0], dk, dv, fmt, u);
+        else
+            rung_matrix_add_exact(S, r.k, r.v, dk, dv, fmt);
     }
 }
 
@@ -249,15 +251,12 @@ static void read_exact(double *o, const double *state, const double *const *in, 
 
 static void absorb_lanes(double *S, const rows_exact *r, const rung_mech_conf *conf, const rung_fmt *fmt, double *u)
 {
-    const rung_num_kernels *num = rung_num_kernels_get();
     size_t dk = conf->dk, dv = conf->dv;
     rung_matrix_fade_lanes(S, r->g, per_channel(conf), dk, dv, fmt);
-    if (r->beta) {
-        rung_matrix_query_lanes(u, S, r->k, dk, dv, fmt);
-        num->sub(fmt, u, r->v, u, dv);
-        num->scale(fmt, u, u, r->beta[0], dv);
-    }
-    rung_matrix_add_lanes(S, r->k, r->beta ? u : r->v, dk, dv, fmt);
+    if (r->beta)
+        rung_matrix_correct_lanes(S, r->k, r->v, r->beta[0], dk, dv, fmt, u);
+    else
+        rung_matrix_add_lanes(S, r->k, r->v, dk, dv, fmt);
 }
 
 static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,

@@ -52,11 +52,11 @@ static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
     return (rung_carry){.recurrent = conf->heads * head_size(conf)};
 }
 
-/* U transposed, the sums before the nonlinearity, and one row. */
+/* U transposed, and the sums before the nonlinearity. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
-    return wide(conf) * conf->dv + wide(conf) + conf->dv;
+    return wide(conf) * conf->dv + wide(conf);
 }
 
 #define INPUT_OF(in, conf)  (in)[is_lstm(conf) ? IN_X4 : IN_X]
@@ -71,9 +71,10 @@ static float sigmoid(float x)
 
 static void absorb_f32(float *h, const float *x, const float *U, const rung_mech_conf *conf, float *sum)
 {
+    const rung_kernels *kern = rung_kernels_get();
     size_t dv = conf->dv, rows = wide(conf);
     float *c = h + dv;
-    for (size_t i = 0; i < rows; i++) sum[i] = rung_kernels_get()->dot(U + i * dv, h, dv) + x[i];
+    for (size_t i = 0; i < rows; i++) sum[i] = kern->dot(U + i * dv, h, dv) + x[i];
     for (size_t i = 0; i < dv; i++) {
         if (is_tanh(conf)) {
             h[i] = tanhf(sum[i]);
@@ -152,11 +153,21 @@ static void read_exact(double *o, const double *state, const double *const *in, 
         memcpy(o + g * conf->dv, state + g * head_size(conf), conf->dv * sizeof *o);
 }
 
-/* The rows of U are lanes, so U is transposed once. */
+/* The rows of U are lanes, so it comes transposed. */
+static void absorb_lanes(double *h, const double *x, const double *Ut, const rung_mech_conf *conf, const rung_fmt *fmt,
+                         double *sum)
+{
+    const rung_num_kernels *num = rung_num_kernels_get();
+    size_t dv = conf->dv, rows = wide(conf);
+    memset(sum, 0, rows * sizeof *sum);
+    for (size_t j = 0; j < dv; j++) num->scale_add(fmt, sum, Ut + j * rows, h[j], rows);
+    num->add(fmt, sum, sum, x, rows);
+    for (size_t i = 0; i < dv; i++) turn_exact(h, sum, i, conf, fmt);
+}
+
 static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch_)
 {
-    const rung_num_kernels *num = rung_num_kernels_get();
     size_t dv = conf->dv, rows = wide(conf);
     double *h = state + head * head_size(conf), *Ut = scratch_, *sum = scratch_ + rows * dv;
     const double *U = MATRIX_OF(in, conf) + head * rows * dv;
@@ -166,13 +177,8 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
     for (size_t pass = 0; pass < 2; pass++)
         for (size_t t = 0; t < tokens; t++) {
             size_t row = t * conf->heads + head;
-            if (pass == !conf->causal && pass) memcpy(o + row * dv, h, dv * sizeof *o);
-            if (pass) continue;
-            memset(sum, 0, rows * sizeof *sum);
-            for (size_t j = 0; j < dv; j++) num->scale_add(fmt, sum, Ut + j * rows, h[j], rows);
-            num->add(fmt, sum, sum, INPUT_OF(in, conf) + row * rows, rows);
-            for (size_t i = 0; i < dv; i++) turn_exact(h, sum, i, conf, fmt);
-            if (conf->causal) memcpy(o + row * dv, h, dv * sizeof *o);
+            if (pass == 0) absorb_lanes(h, INPUT_OF(in, conf) + row * rows, Ut, conf, fmt, sum);
+            if (pass == !conf->causal) memcpy(o + row * dv, h, dv * sizeof *o);
         }
 }
 

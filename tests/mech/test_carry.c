@@ -35,13 +35,14 @@ static void formulas_by_hand(void **state)
     const mech_case bare = {"linear", "norm=0"}, taylor = {"linear", "phi=taylor2"}, delta = {"delta", ""};
     const mech_case taylor_bare = {"linear", "phi=taylor2 norm=0"}, gdelta = {"gdelta", ""};
     const mech_case tanh_ = {"rnn", "kind=tanh"}, lstm = {"rnn", "kind=lstm"};
-    const mech_case matrices[] = {{"retnet", ""}, {"gla", ""}, {"mamba2", ""}, {"kda", ""}, {"mamba", ""}, {"rwkv7", ""}};
+    const mech_case matrices[] = {{"retnet", ""}, {"gla", ""},   {"mamba2", ""},
+                                  {"kda", ""},    {"mamba", ""}, {"rwkv7", ""}};
     const mech_case sparse = {"sparse", "B=7"}, single = {"sparse", "B=1"}, dsa = {"dsa", "DI=6"};
     for (size_t t = 0; t < 40; t++) {
         assert_carry(&full, t, true, 0, 0, t * 3 * (4 + 5));
         assert_carry(&full, t, false, 0, 0, t * 3 * (4 + 5));
         assert_carry(&w4, t, true, 0, (t < 4 ? t : 4) * 3 * (4 + 5), 0);
-        assert_carry(&w4, t, false, 0, 0, t * 3 * (4 + 5)); /* both sides: all keys stay */
+        assert_carry(&w4, t, false, 0, 0, t * 3 * (4 + 5));              /* both sides: all keys stay */
         assert_carry(&sparse, t, true, 0, 0, (t + t / 7) * 3 * (4 + 5)); /* a summary for every 7 tokens */
         assert_carry(&single, t, true, 0, 0, 2 * t * 3 * (4 + 5));
         assert_carry(&dsa, t, true, 0, 0, t * (3 * (4 + 5) + 6));

@@ -71,6 +71,29 @@ static double e_to(double x)
     return finish(mpfr_exp(R, A, MPFR_RNDN));
 }
 
+static double hyperbolic_tangent(double x)
+{
+    mpfr_set_d(A, x, MPFR_RNDN);
+    return finish(mpfr_tanh(R, A, MPFR_RNDN));
+}
+
+/* 1/(1+e^-x) is no function of MPFR: 400 bits in the widest range, then one rounding into the format. */
+static double logistic(double x)
+{
+    mpfr_exp_t least = mpfr_get_emin(), most = mpfr_get_emax();
+    mpfr_t wide;
+    mpfr_set_emin(mpfr_get_emin_min()), mpfr_set_emax(mpfr_get_emax_max());
+    mpfr_init2(wide, 400);
+    mpfr_set_d(wide, -x, MPFR_RNDN);
+    mpfr_exp(wide, wide, MPFR_RNDN);
+    mpfr_add_ui(wide, wide, 1, MPFR_RNDN);
+    mpfr_ui_div(wide, 1, wide, MPFR_RNDN);
+    int ternary = mpfr_set(R, wide, MPFR_RNDN);
+    mpfr_clear(wide);
+    mpfr_set_emin(least), mpfr_set_emax(most);
+    return finish(mpfr_check_range(R, ternary, MPFR_RNDN));
+}
+
 static double root_half(void)
 {
     mpfr_set_d(A, 0.5, MPFR_RNDN);
@@ -150,26 +173,92 @@ static void linear_read(double *o, const double *S, const mech_inputs *in, size_
     for (size_t i = 0; i < conf->dv; i++) o[i] = over(o[i], den);
 }
 
-static void delta_update(double *S, const mech_inputs *in, size_t row, const rung_mech_conf *conf)
+/* With a decay per head or per key channel, additive or corrective. */
+static void matrix_update(double *S, const mech_inputs *in, size_t row, const rung_mech_conf *conf)
 {
     double u[16];
     size_t dk = conf->dk, dv = conf->dv;
-    const double *k = in->x[1] + row * dk, *v = in->x[2] + row * dv;
-    if (mech_is(conf, "gdelta")) {
-        double decay = e_to(in->x[4][row]);
-        for (size_t e = 0; e < dk * dv; e++) S[e] = times(S[e], decay);
-    }
+    bool channels = mech_is(conf, "gla") || mech_is(conf, "kda");
+    bool corrects = mech_is(conf, "delta") || mech_is(conf, "gdelta") || mech_is(conf, "kda");
+    const double *k = in->x[1] + row * dk, *v = in->x[2] + row * dv, *g = in->x[corrects ? 4 : 3];
+    for (size_t e = 0; !mech_is(conf, "delta") && e < dk * dv; e++)
+        S[e] = times(S[e], e_to(g[channels ? row * dk + e / dv : row]));
     matrix_query(u, S, k, dk, dv);
-    for (size_t i = 0; i < dv; i++) u[i] = times(in->x[3][row], minus(v[i], u[i]));
+    for (size_t i = 0; i < dv; i++) u[i] = corrects ? times(in->x[3][row], minus(v[i], u[i])) : v[i];
     for (size_t e = 0; e < dk * dv; e++) S[e] = plus(S[e], times(k[e / dv], u[e % dv]));
+}
+
+static void mamba_update(double *S, const mech_inputs *in, size_t row, const rung_mech_conf *conf)
+{
+    size_t dk = conf->dk, dv = conf->dv, h = row % conf->heads;
+    for (size_t e = 0; e < dk * dv; e++) {
+        size_t n = e / dv, c = e % dv;
+        double dt = in->x[1][row * dv + c], decay = e_to(times(dt, in->x[4][(h * dv + c) * dk + n]));
+        double push = times(times(dt, in->x[0][row * dv + c]), in->x[2][row * dk + n]);
+        S[e] = plus(times(decay, S[e]), push);
+    }
+}
+
+static void mamba_read(double *o, const double *S, const mech_inputs *in, size_t row, const rung_mech_conf *conf)
+{
+    size_t dv = conf->dv, h = row % conf->heads;
+    matrix_query(o, S, in->x[3] + row * conf->dk, conf->dk, dv);
+    for (size_t c = 0; c < dv; c++) o[c] = plus(o[c], times(in->x[5][h * dv + c], in->x[0][row * dv + c]));
+}
+
+static void rwkv7_update(double *S, const mech_inputs *in, size_t row, const rung_mech_conf *conf)
+{
+    double s[16];
+    size_t dk = conf->dk, dv = conf->dv;
+    matrix_query(s, S, in->x[4] + row * dk, dk, dv);
+    for (size_t e = 0; e < dk * dv; e++) {
+        size_t j = e / dv, i = e % dv;
+        double kept = plus(times(in->x[1][row * dk + j], S[e]), times(in->x[5][row * dk + j], s[i]));
+        S[e] = plus(kept, times(in->x[2][row * dk + j], in->x[3][row * dv + i]));
+    }
+}
+
+/* state: h, then c of the LSTM. */
+static void rnn_update(double *state, const mech_inputs *in, size_t row, const rung_mech_conf *conf)
+{
+    bool lstm = strcmp(mech_word(conf, "kind"), "lstm") == 0;
+    size_t dv = conf->dv, gates = (lstm ? 4 : 1) * dv;
+    const double *x = in->x[lstm ? 1 : 0] + row * gates, *U = in->x[lstm ? 3 : 2] + row % conf->heads * gates * dv;
+    double sum[16], *h = state, *c = state + dv;
+    for (size_t i = 0; i < gates; i++) sum[i] = plus(dot(U + i * dv, h, dv), x[i]);
+    for (size_t i = 0; i < dv; i++) {
+        if (lstm) {
+            double forgotten = times(logistic(sum[dv + i]), c[i]);
+            c[i] = plus(forgotten, times(logistic(sum[i]), hyperbolic_tangent(sum[2 * dv + i])));
+        }
+        h[i] = lstm ? times(logistic(sum[3 * dv + i]), hyperbolic_tangent(c[i])) : hyperbolic_tangent(sum[i]);
+    }
 }
 
 static void read_state(double *o, const double *S, const mech_inputs *in, size_t row, const rung_mech_conf *conf)
 {
     if (mech_is(conf, "linear"))
         linear_read(o, S, in, row, conf);
+    else if (mech_is(conf, "mamba"))
+        mamba_read(o, S, in, row, conf);
+    else if (mech_is(conf, "rnn"))
+        memcpy(o, S, conf->dv * sizeof *o);
     else
         matrix_query(o, S, in->x[0] + row * conf->dk, conf->dk, conf->dv);
+}
+
+static void update_state(double *S, const mech_inputs *in, size_t row, const rung_mech_conf *conf)
+{
+    if (mech_is(conf, "linear"))
+        linear_update(S, in, row, conf);
+    else if (mech_is(conf, "mamba"))
+        mamba_update(S, in, row, conf);
+    else if (mech_is(conf, "rwkv7"))
+        rwkv7_update(S, in, row, conf);
+    else if (mech_is(conf, "rnn"))
+        rnn_update(S, in, row, conf);
+    else
+        matrix_update(S, in, row, conf);
 }
 
 static void recurrent(double *o, double *state, const mech_inputs *in, const rung_mech_conf *conf)
@@ -179,10 +268,7 @@ static void recurrent(double *o, double *state, const mech_inputs *in, const run
         double *S = state + h * each;
         for (size_t t = 0; t < in->tokens; t++) {
             size_t row = t * H + h;
-            if (mech_is(conf, "linear"))
-                linear_update(S, in, row, conf);
-            else
-                delta_update(S, in, row, conf);
+            update_state(S, in, row, conf);
             if (conf->causal) read_state(o + row * conf->dv, S, in, row, conf);
         }
         for (size_t t = 0; !conf->causal && t < in->tokens; t++)
