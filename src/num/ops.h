@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * num, private: one rounded operation of every kind of format, without a branch, so that the scalar functions
- * and the vector loops are the same text. A loop is instantiated once per route; the route is a constant
- * there.
+ * num, private: one rounded operation of every kind of format, without a branch, so that the scalar functions and the
+ * vector loops are the same text. A loop is instantiated once per route; the route is a constant there.
  *
- * Why "compute in double, round once" is right. Let p = Y+1 <= 26 be the precision of the target and n = I+F.
- * An intermediate rounding to the 53 bits of a double is harmless unless the exact result z is not a midpoint
- * m of two neighbours of the target, but rounds to one, or past one, in double. Midpoints are doubles (at
- * most p+1 = 27 bits), and rounding is monotone, so the only danger is z != m with |z - m| <= half an ulp of
- * the double at m. Write e for the exponent of m, 2^e <= m < 2^(e+1); half an ulp is 2^(e-53). x  The product
- * of two p-bit numbers has 2p <= 52 bits: the double is exact. With X <= 10 both factors are multiples of
- * 2^-535, the product one of 2^-1070, and double reaches down to 2^-1074: exact there too.
- *   +- Figueroa: 2p+1 <= 53 suffices while the target result is normal. Below, sums are multiples of the
- * spacing of the subnormals, hence exact in the target. Overflow is decided after the one rounding; with X =
- * 11 a double that overflows, |z| >= 2^1024 - 2^970, is beyond the threshold 2^1024 - 2^(1023-p) of the
- * target. /  a = A 2^i, b = B 2^j, m = M 2^k with integers A, B < 2^p and M < 2^(p+1). z = m + d, d = (a - m
- * b) / b. If d != 0 then |a - m b| >= 2^min(i, k+j). In the case k+j: |d| >= 2^k / B > 2^(k-p), and m >= 2^e
- * with M < 2^(p+1) gives k >= e-p, so |d| > 2^(e-2p) >= 2^(e-52). In the case i: |d| >= |z| / A > |z| 2^-p.
- * Both exceed 2^(e-53). Subnormal midpoints have fewer bits, M < 2^p, which only helps. The quotient itself
- * must not be a subnormal double: with X <= 10 everything below 2^-536 becomes zero either way. sqrt m = M
- * 2^k with M < 2^(p+1): z^2 - m^2 = a - m^2, and m^2 is a multiple of 2^(2k), while a, which has p bits and
- * is next to m^2 >= 2^(2e), is one of 2^(2e-p). So |z - m| >= 2^min(2k, 2e-p) / (z+m) > 2^(e-2p-2), because
- *      k >= e-p and z+m < 2^(e+2). That is not below 2^(e-53) when 2p+2 <= 53: p <= 25, Y <= 24. At Y = 25
- *      sqrt((2^26-1) 2^28) would be wrong; fn.c rounds to odd first.
- *   X = 11: x and / may leave a subnormal double, which has lost bits. wide_mul and wide_div scale such
- * results by 2^200 and round on the scaled grid. (3*2^24+3) (2^26-4) 2^-1098 is wrong without. fixed: sums
- * are below 2^53 units: exact, only clamped. Products have 2n <= 52 bits: exact. Quotients: with A, B, Q the
- * codes, a midpoint is an odd half, and |Q - m| = |2 A 2^F - (2m) B| / (2|B|) > 2^-(n+1) unless zero
- *      (|B| = 2^n divides exactly), while half an ulp of a quotient below 2^n units is at most 2^(n-54): 2n
- * <= 53.
+ * Why "compute in double, round once" is right (docs/numbers.md has this at length). Let p = Y+1 <= 26 be the
+ * precision of the target and n = I+F. Rounding first to the 53 bits of a double is harmful only if the exact result z
+ * is not a midpoint m of two neighbours of the target but its double is one: midpoints are doubles (at most p+1 = 27
+ * bits) and rounding is monotone, so z cannot jump over one. That needs 0 < |z - m| <= half an ulp of double at m.
+ * Write e for the exponent of m, 2^e <= m < 2^(e+1); half an ulp is 2^(e-53), or 2^-1075 among subnormal doubles.
+ *
+ *   mul    The product of two p-bit numbers has 2p <= 52 bits: the double is exact. With X <= 10 both factors are
+ *          multiples of 2^-535, the product one of 2^-1070, and doubles reach down to 2^-1074: exact there too. With
+ *          X = 11 a subnormal double loses bits: (3*2^24+3) (2^26-4) 2^-1098 would be wrong. wide_mul scales.
+ *   add    Figueroa: 2p+1 <= 53 suffices while the result is normal in the target. Below that, sums are multiples of
+ *          the spacing of the subnormals, hence values. Overflow is decided after the one rounding; with X = 11 a sum
+ *          that overflows a double, |z| >= 2^1024 - 2^970, is beyond the threshold 2^1024 - 2^(1023-p) of the target.
+ *   div    a = A 2^i, b = B 2^j, m = M 2^k with integers A, B < 2^p and M < 2^(p+1). d = z - m = (a - m b) / b. If it
+ *          is not zero, |a - m b| >= 2^min(i, k+j). In the case k+j: |d| >= 2^k / B > 2^(k-p); since M < 2^(p+1),
+ *          k >= e-p, so |d| > 2^(e-2p) >= 2^(e-52). In the case i: |d| >= z / A > z 2^-p. Both exceed 2^(e-53). Where
+ *          the quotient is a subnormal double (X = 11), k = -1023-Y and z is about M 2^k >= 2^k: both bounds give
+ *          |d| > 2^(k-p) = 2^(-1024-2Y) >= 2^-1074, more than 2^-1075. (With X <= 10 it becomes zero either way.)
+ *   sqrt   M as before. z^2 - m^2 = a - m^2; m^2 is a multiple of 2^(2k), and a, which has p bits and is next to
+ *          m^2 >= 2^(2e), one of 2^(2e-p). So |z - m| >= 2^min(2k, 2e-p) / (z+m) > 2^(e-2p-2), as k >= e-p and
+ *          z+m < 2^(e+2). Not below 2^(e-53) when 2p+2 <= 53: Y <= 24. At Y = 25 sqrt((2^26-1) 2^28) would be wrong;
+ *          fn.c rounds to odd.
+ *   fixed  Sums are at most 2^53 units: exact, only clamped. Products have 2n <= 52 bits: exact. Quotients: with codes
+ *          A, B and Q = A 2^F / B, midpoints are odd halves, and |Q - m| = |2 A 2^F - (2m) B| / (2|B|) is zero or above
+ *          2^-(n+1) (|B| = 2^n divides exactly), while half an ulp of double below 2^n is at most 2^(n-54): 2n <= 53.
  */
 #ifndef RUNG_NUM_OPS_H
 #define RUNG_NUM_OPS_H
@@ -61,7 +59,7 @@ ALWAYS_INLINE double double_of(uint64_t bits)
 typedef enum route {
     ROUTE_F64,   /* the machine rounds */
     ROUTE_FLOAT, /* eXmY, X <= 10: double, then one rounding */
-    ROUTE_WIDE,  /* e11mY: the same, except where a double underflows */
+    ROUTE_WIDE,  /* e11mY: the same, except where a product underflows */
     ROUTE_FIXED, /* qI.F, I+F <= 26: double, then one rounding */
     ROUTE_LONG,  /* qI.F, I+F > 26: 128-bit integers (long.c), no vector loop */
 } route;
@@ -157,31 +155,14 @@ ALWAYS_INLINE double op_round(const rung_fmt *fmt, route way, double x)
 
 /* ---- operations -------------------------------------------------------------------------------------------------- */
 
-/* A result of e11mY below 2^-900 is computed again 2^200 times larger, where doubles lose nothing; a result
- * that is still a subnormal double then is below 2^-1222 and becomes zero. Such results have |a| < 2^147 (b
- * >= 2^-1047), so a * 2^200 is exact, except in 0 * large and finite / inf, which are exact anyway and must
- * not become 0 * inf. */
-ALWAYS_INLINE double wide_scale(double result, double a)
-{
-    const double scale = fabs(a) < 0x1p200 ? 0x1p200 : 1;
-    return fabs(result) < 0x1p-900 ? scale : 1;
-}
-
-ALWAYS_INLINE double wide_unscale(const rung_fmt *fmt, double x, double scale)
-{
-    return wide_round_scaled(fmt, x, scale) * (scale > 1 ? 0x1p-200 : 1);
-}
-
+/* A product of e11mY below 2^-900 is computed again 2^200 times larger, where doubles lose nothing, and rounded on the
+ * scaled grid; one that is still a subnormal double then is below 2^-1222 and becomes zero. Such products have
+ * |a| < 2^147 (|b| >= 2^-1047), so that a * 2^200 is exact, except in large * 0, which must not become inf * 0. */
 ALWAYS_INLINE double wide_mul(const rung_fmt *fmt, double a, double b)
 {
-    const double scale = wide_scale(a * b, a);
-    return wide_unscale(fmt, (a * scale) * b, scale);
-}
-
-ALWAYS_INLINE double wide_div(const rung_fmt *fmt, double a, double b)
-{
-    const double scale = wide_scale(a / b, a);
-    return wide_unscale(fmt, (a * scale) / b, scale);
+    const double roomy = fabs(a) < 0x1p200 ? 0x1p200 : 1;
+    const double scale = fabs(a * b) < 0x1p-900 ? roomy : 1;
+    return wide_round_scaled(fmt, (a * scale) * b, scale) * (scale > 1 ? 0x1p-200 : 1);
 }
 
 ALWAYS_INLINE double fixed_div(const rung_fmt *fmt, double a, double b)
@@ -216,7 +197,6 @@ ALWAYS_INLINE double op_mul(const rung_fmt *fmt, route way, double a, double b)
 
 ALWAYS_INLINE double op_div(const rung_fmt *fmt, route way, double a, double b)
 {
-    if (way == ROUTE_WIDE) return wide_div(fmt, a, b);
     if (way == ROUTE_FIXED) return fixed_div(fmt, a, b);
     if (way == ROUTE_LONG) return rung_long_div(fmt, a, b);
     return op_round(fmt, way, a / b);

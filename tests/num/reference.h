@@ -88,7 +88,7 @@ static inline double ref_value(const rung_fmt *fmt, uint64_t code)
     return ref_make_float(fmt, code >> (fmt->bits - 1) & 1, exponent, mantissa);
 }
 
-/* ---- the variables, made once ----------------------------------------------------------------------------------- */
+/* ---- the variables, made once ------------------------------------------------------------------------------------ */
 
 static mpfr_t ref_a, ref_b, ref_z;    /* in the format: ref_begin sets precision and range */
 static mpfr_t ref_wide, ref_wide_two; /* high precision */
@@ -134,7 +134,7 @@ static inline void ref_end(void)
     mpfr_set_emax(ref_emax);
 }
 
-/* ---- fixed point by GMP -------------------------------------------------------------------------------------------- */
+/* ---- fixed point by GMP ------------------------------------------------------------------------------------------ */
 
 /* ref_num / ref_den units, rounded to nearest even and clamped. */
 static inline double ref_settle_fixed(const rung_fmt *fmt)
@@ -189,7 +189,7 @@ static inline double ref_fixed_arith(const rung_fmt *fmt, ref_op op, double a, d
     return ref_settle_fixed(fmt);
 }
 
-/* ---- floats by MPFR ---------------------------------------------------------------------------------------------------- */
+/* ---- floats by MPFR ---------------------------------------------------------------------------------------------- */
 
 /* Between ref_begin and ref_end. The operands have 53 bits, which hold any value exactly. */
 static inline double ref_float_arith(ref_op op, double a, double b)
@@ -239,7 +239,7 @@ static inline double lib_arith(const rung_fmt *fmt, ref_op op, double a, double 
     }
 }
 
-/* ---- functions: high precision, then one rounding ------------------------------------------------------------------------ */
+/* ---- functions: high precision, then one rounding ---------------------------------------------------------------- */
 
 /* fn(x) in ref_wide at `bits` bits, each step rounded to nearest: wrong in the last few bits only. */
 static inline void ref_wide_fn(rung_fn fn, double x, mpfr_prec_t bits)
@@ -329,7 +329,7 @@ static inline double ref_fn(const rung_fmt *fmt, rung_fn fn, double x)
     return ref_round_wide(fmt);
 }
 
-/* ---- operands ---------------------------------------------------------------------------------------------------------------- */
+/* ---- operands ---------------------------------------------------------------------------------------------------- */
 
 static inline uint64_t ref_mantissa(rung_rng *rng, int bits)
 {
@@ -424,7 +424,7 @@ static inline rung_fmt ref_draw_format(rung_rng *rng)
     return ref_fixed(integer_bits, width - integer_bits);
 }
 
-/* ---- how much ------------------------------------------------------------------------------------------------------------------ */
+/* ---- how much ---------------------------------------------------------------------------------------------------- */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define REF_DIVISOR 25

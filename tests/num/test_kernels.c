@@ -44,7 +44,7 @@ static void check_guard(const lanes *v, const rung_num_kernels *k, const char *w
         if (v->out[i] != -77) fail_msg("%s %s writes behind its %zu lanes", k->name, what, v->n);
 }
 
-/* ---- two operands ---------------------------------------------------------------------------------------------- */
+/* ---- two operands ------------------------------------------------------------------------------------------------ */
 
 static void check_binary(lanes *v, const rung_fmt *fmt, const rung_num_kernels *k, rung_rng *rng)
 {
@@ -84,7 +84,7 @@ static void check_round(lanes *v, const rung_fmt *fmt, const rung_num_kernels *k
     check_guard(v, k, "round");
 }
 
-/* ---- three operands ----------------------------------------------------------------------------------------------- */
+/* ---- three operands ---------------------------------------------------------------------------------------------- */
 
 static void check_accumulate(lanes *v, const rung_fmt *fmt, const rung_num_kernels *k, rung_rng *rng)
 {
@@ -160,7 +160,7 @@ static void check_fn(lanes *v, const rung_fmt *fmt, const rung_num_kernels *k, r
     }
 }
 
-/* ---- tests ------------------------------------------------------------------------------------------------------------ */
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 static void over_all(void (*check)(lanes *, const rung_fmt *, const rung_num_kernels *, rung_rng *), int rounds)
 {

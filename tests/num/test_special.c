@@ -41,7 +41,7 @@ static void product_below_the_double_range_is_not_rounded_twice(void **state)
 }
 
 /* Every odd subnormal over a divisor just above or below 2^k, in e11mY: against MPFR. */
-static void quotients_below_the_double_range_are_not_rounded_twice(void **state)
+static void quotients_below_the_double_range_are_the_nearest_values(void **state)
 {
     (void)state;
     for (int y = 20; y <= 25; y++) {
@@ -72,7 +72,7 @@ static void long_fixed_point_products_are_exact(void **state)
     }
 }
 
-/* ---- the compiler --------------------------------------------------------------------------------------------------- */
+/* ---- the compiler ------------------------------------------------------------------------------------------------ */
 
 /* Volatile, so that nothing is computed while compiling. */
 static void compiler_does_not_turn_rounding_into_the_identity(void **state)
@@ -102,7 +102,7 @@ static void compiler_does_not_turn_rounding_into_the_identity(void **state)
     }
 }
 
-/* ---- special values -------------------------------------------------------------------------------------------------- */
+/* ---- special values ---------------------------------------------------------------------------------------------- */
 
 static void infinities_and_zeros_follow_ieee(void **state)
 {
@@ -238,7 +238,7 @@ static void hard_arguments_are_decided_by_more_bits(void **state)
     }
 }
 
-/* ---- error bounds ------------------------------------------------------------------------------------------------------- */
+/* ---- error bounds ------------------------------------------------------------------------------------------------ */
 
 static double draw_exponent(rung_rng *rng)
 {
@@ -308,7 +308,7 @@ static void libm_is_better_than_what_is_trusted(void **state)
     }
 }
 
-/* ---- dot ------------------------------------------------------------------------------------------------------------------ */
+/* ---- dot --------------------------------------------------------------------------------------------------------- */
 
 static void dot_rounds_every_product_and_every_partial_sum_in_order(void **state)
 {
@@ -349,7 +349,7 @@ static void find_nan_gives_the_first_one(void **state)
     assert_true(rung_num_find_nan(x, 100) == 42);
 }
 
-/* ---- threads ---------------------------------------------------------------------------------------------------------------- */
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
 
 static int slow_sum(void *out)
 {
@@ -409,7 +409,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sqrt_at_25_mantissa_bits_is_not_rounded_twice),
         cmocka_unit_test(product_below_the_double_range_is_not_rounded_twice),
-        cmocka_unit_test(quotients_below_the_double_range_are_not_rounded_twice),
+        cmocka_unit_test(quotients_below_the_double_range_are_the_nearest_values),
         cmocka_unit_test(long_fixed_point_products_are_exact),
         cmocka_unit_test(compiler_does_not_turn_rounding_into_the_identity),
         cmocka_unit_test(infinities_and_zeros_follow_ieee),
