@@ -100,7 +100,7 @@ static void linear(float *restrict y, const float *restrict x, const float *rest
 }
 
 const rung_kernels ISA(rung_kernels) = {
-    .name = TEXT(RUNG_ISA_SUFFIX) + 1, /* without the underscore */
+    .name = &TEXT(RUNG_ISA_SUFFIX)[1], /* without the underscore */
     .dot = dot,
     .axpy = axpy,
     .fade_axpy = fade_axpy,

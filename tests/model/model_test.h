@@ -155,6 +155,13 @@ static inline void assert_close(const double *got, const double *want, size_t co
 
 /* ---- tensors ----------------------------------------------------------------------------------------------------------- */
 
+static inline double *zeros(rung_arena *arena, size_t count)
+{
+    double *x = rung_arena_alloc(arena, count, sizeof *x, NULL);
+    assert_non_null(x);
+    return x;
+}
+
 /* A float tensor that borrows its name and data. */
 static inline rung_tensor tensor_of(const char *name, const float *data, size_t rank, size_t rows, size_t cols)
 {
@@ -167,6 +174,77 @@ static inline rung_tensor tensor_of(const char *name, const float *data, size_t 
                          .elements = elements,
                          .bytes = (const uint8_t *)data,
                          .size_bytes = elements * sizeof *data};
+}
+
+/* ---- edited models ----------------------------------------------------------------------------------------------------- */
+
+typedef struct edit {
+    float data[1 << 16];
+    char names[256][64];
+    rung_tensor all[512];
+    size_t count, used;
+    rung_rng rng;
+} edit;
+
+static inline float *edit_take(edit *e, size_t count)
+{
+    assert_true(e->used + count <= RUNG_COUNT(e->data) && e->count + 2 < RUNG_COUNT(e->all));
+    e->used += count;
+    return e->data + e->used - count;
+}
+
+/* Norms and rates of decays that do something; keys short enough for a stable delta rule (beta |k|^2 < 2), and layers
+ * that do not blow up where no norm holds them: beyond that every evaluator loses its digits. */
+static inline void edit_tensor(edit *e, const rung_tensor *from, const rung_model_spec *spec)
+{
+    bool key = strstr(from->name, ".k.weight") != NULL;
+    bool inner = strncmp(from->name, "layers.", 7) == 0 && spec->norm == RUNG_NORM_NONE;
+    float *data = edit_take(e, from->elements), scale = (key ? 0.2f : 1) * (inner ? 0.4f : 1);
+    CHECK(rung_tensor_to_f32(data, from, &check_err));
+    for (size_t i = 0; i < from->elements; i++) {
+        float noise = (float)(0.3 * rung_rng_normal(&e->rng));
+        data[i] = from->rank != 1 ? scale * data[i] : data[i] == 0 ? noise : data[i] * (1 + noise);
+    }
+    e->all[e->count] = *from;
+    e->all[e->count].dtype = RUNG_F32, e->all[e->count].dtype_name = "F32";
+    e->all[e->count].size_bytes = from->elements * sizeof *data;
+    e->all[e->count++].bytes = (const uint8_t *)data;
+}
+
+static inline void edit_add_bias(edit *e, const rung_tensor *beside, const rung_model_spec *spec)
+{
+    const char *dot_weight = strstr(beside->name, ".weight");
+    bool token_embedding = spec->vocab && strcmp(beside->name, "embed.weight") == 0;
+    bool norm = strstr(beside->name, "norm") != NULL;
+    if (!dot_weight || token_embedding || (norm && spec->norm != RUNG_NORM_LAYER)) return;
+    char *name = e->names[e->count / 2];
+    float *data = edit_take(e, beside->shape[0]);
+    snprintf(name, sizeof e->names[0], "%.*s.bias", (int)(dot_weight - beside->name), beside->name);
+    for (size_t i = 0; i < beside->shape[0]; i++) data[i] = (float)(0.3 * rung_rng_normal(&e->rng));
+    e->all[e->count++] = tensor_of(name, data, 1, beside->shape[0], 0);
+}
+
+/* A random model whose numbers all matter, with or without a bias beside every matrix. */
+static inline rung_model *edited_model(const rung_model_spec *spec, uint64_t seed, bool biases)
+{
+    static edit e;
+    rung_safetensors *file;
+    rung_model *model = NULL;
+    char copy[160];
+    e.count = e.used = 0;
+    rung_rng_init(&e.rng, seed, 66, 0);
+    CHECK(rung_model_write_random(test_path(), spec, seed, &check_err));
+    CHECK(rung_safetensors_open(&file, test_path(), &check_err));
+    for (size_t i = 0; i < rung_safetensors_count(file); i++) {
+        edit_tensor(&e, rung_safetensors_at(file, i), spec);
+        if (biases) edit_add_bias(&e, rung_safetensors_at(file, i), spec);
+    }
+    snprintf(copy, sizeof copy, "%s.edited", test_path());
+    CHECK(rung_model_write(copy, spec, e.all, e.count, "a test", &check_err));
+    rung_safetensors_close(file);
+    assert_int_equal(rename(copy, test_path()), 0);
+    CHECK(rung_model_open(&model, test_path(), &check_err));
+    return model;
 }
 
 #endif

@@ -84,6 +84,23 @@ static void the_seed_decides_every_byte(void **state)
     assert_string_not_equal(a, d);
 }
 
+/* Each tensor has a stream of its own: no two matrices of the same shape are equal. */
+static void no_two_tensors_share_their_numbers(void **state)
+{
+    (void)state;
+    rung_model_spec spec = small_spec("2*full@2|delta@2");
+    rung_safetensors *file;
+    CHECK(rung_model_write_random(test_path(), &spec, 1, &check_err));
+    CHECK(rung_safetensors_open(&file, test_path(), &check_err));
+    for (size_t i = 0; i < rung_safetensors_count(file); i++)
+        for (size_t j = 0; j < i; j++) {
+            const rung_tensor *a = rung_safetensors_at(file, i), *b = rung_safetensors_at(file, j);
+            size_t size = a->size_bytes < b->size_bytes ? a->size_bytes : b->size_bytes;
+            if (memcmp(a->bytes, b->bytes, size) == 0) fail_msg("%s begins like %s", a->name, b->name);
+        }
+    rung_safetensors_close(file);
+}
+
 static void sinusoidal_and_rotary_tables_hold_the_published_angles(void **state)
 {
     (void)state;
@@ -390,6 +407,8 @@ static void wrong_configurations_are_told_which_key(void **state)
     assert_config_refused(&whole, "\"norm\":\"layer\"", "\"norm\":\"\"", "\"norm\" is missing or not a known word");
     assert_config_refused(&whole, "true", "1", "needs \"causal\": true or false");
     assert_config_refused(&whole, "\"swiglu\"", "\"relu,swiglu,relu\"", "mlp lists 3 kinds for 2 layers");
+    spec.arch = "full,full,full", spec.mlp = "relu,relu"; /* one kind, or as many as layers */
+    assert_int_equal(rung_model_spec_check(&spec, NULL), RUNG_USAGE);
     assert_config_refused(&whole, "\"swiglu\"", "\"swish\"", "mlp 'swish' is not one of");
     assert_config_refused(&whole, "\"swiglu\"", "\"relu,\"", "mlp '' is not one of");
     assert_config_refused(&whole, "\"swiglu\"", "7", "needs \"mlp\"");
@@ -438,6 +457,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_spec_is_written_and_read_back),
         cmocka_unit_test(the_seed_decides_every_byte),
+        cmocka_unit_test(no_two_tensors_share_their_numbers),
         cmocka_unit_test(sinusoidal_and_rotary_tables_hold_the_published_angles),
         cmocka_unit_test(each_missing_tensor_is_named),
         cmocka_unit_test(each_extra_tensor_is_named),

@@ -27,32 +27,6 @@ static rung_model_spec spec_at(size_t index)
 }
 enum { SPECS = 12 };
 
-/* The delta rule needs short keys (see rung_mech): a model whose key weights are a fifth of the random ones. */
-static rung_model *stable_model(const rung_model_spec *spec, uint64_t seed)
-{
-    static float data[1 << 14];
-    rung_tensor all[128];
-    rung_safetensors *file;
-    rung_model *model = NULL;
-    size_t count = 0, used = 0;
-    char copy[160];
-    CHECK(rung_model_write_random(test_path(), spec, seed, &check_err));
-    CHECK(rung_safetensors_open(&file, test_path(), &check_err));
-    for (; count < rung_safetensors_count(file); count++) {
-        all[count] = *rung_safetensors_at(file, count);
-        if (!strstr(all[count].name, ".k.weight")) continue;
-        CHECK(rung_tensor_to_f32(data + used, &all[count], &check_err));
-        for (size_t i = 0; i < all[count].elements; i++) data[used + i] *= 0.2f;
-        all[count].bytes = (const uint8_t *)(data + used), used += all[count].elements;
-    }
-    snprintf(copy, sizeof copy, "%s.stable", test_path());
-    CHECK(rung_model_write(copy, spec, all, count, "a test", &check_err));
-    rung_safetensors_close(file);
-    assert_int_equal(rename(copy, test_path()), 0);
-    CHECK(rung_model_open(&model, test_path(), &check_err));
-    return model;
-}
-
 typedef struct packed {
     uint8_t *bytes;
     size_t size;
@@ -127,7 +101,7 @@ static void exact_forms_and_parts_give_the_same_bits(void **state)
     (void)state;
     for (size_t i = 0; i < SPECS; i++) {
         rung_model_spec spec = spec_at(i);
-        rung_model *model = stable_model(&spec, i);
+        rung_model *model = edited_model(&spec, i, true);
         all_ways(model, formats[i % RUNG_COUNT(formats)], i);
         all_ways(model, "e6m5", i);
         rung_model_close(model);
@@ -139,7 +113,7 @@ static void fast_forms_and_parts_are_close(void **state)
     (void)state;
     for (size_t i = 0; i < SPECS; i++) {
         rung_model_spec spec = spec_at(i);
-        rung_model *model = stable_model(&spec, i);
+        rung_model *model = edited_model(&spec, i, true);
         all_ways(model, NULL, i);
         rung_model_close(model);
     }
@@ -151,7 +125,7 @@ static void threads_and_instruction_sets_change_nothing(void **state)
     for (size_t i = 0; i < SPECS; i++) {
         rung_model_spec spec = spec_at(i);
         spec.causal = i % 2;
-        rung_model *model = stable_model(&spec, i);
+        rung_model *model = edited_model(&spec, i, true);
         for (int exact = 0; exact < 2; exact++) {
             const char *format = exact ? formats[i % RUNG_COUNT(formats)] : NULL;
             double want[2 * OUT], got[2 * OUT];
@@ -175,7 +149,7 @@ static void read_outs_are_where_they_were_asked(void **state)
 {
     (void)state;
     rung_model_spec spec = spec_at(0);
-    rung_model *model = stable_model(&spec, 1);
+    rung_model *model = edited_model(&spec, 1, true);
     test_prompt p = draw_prompt(&spec, T, 1);
     rung_program *program = program_of(model, "f32", 2);
     rung_session *session = session_of(program, T);
@@ -218,7 +192,7 @@ static void a_fork_continues_like_its_origin(void **state)
     (void)state;
     for (size_t i = 0; i < SPECS; i++) {
         rung_model_spec spec = spec_at(i);
-        rung_model *model = stable_model(&spec, i);
+        rung_model *model = edited_model(&spec, i, true);
         fork_one(model, formats[i % RUNG_COUNT(formats)], i);
         fork_one(model, NULL, i);
         rung_model_close(model);
@@ -251,7 +225,7 @@ static void state_bits_are_the_sum_of_the_formulas(void **state)
 {
     (void)state;
     rung_model_spec spec = small_spec("full,linear,window:W=5@3|gdelta:dv=2@1,delta");
-    rung_model *model = stable_model(&spec, 1);
+    rung_model *model = edited_model(&spec, 1, true);
     static const struct {
         const char *format;
         uint64_t bits;
@@ -323,7 +297,7 @@ static void an_encoder_takes_everything_at_once(void **state)
     for (size_t i = 0; i < SPECS; i++) {
         rung_model_spec spec = spec_at(i);
         spec.causal = false;
-        rung_model *model = stable_model(&spec, i);
+        rung_model *model = edited_model(&spec, i, true);
         rung_program *program = program_of(model, "bf16", 1);
         rung_session *session = session_of(program, 2 * T);
         test_prompt p = draw_prompt(&spec, T, i);
@@ -347,7 +321,7 @@ static void the_mask_hides_the_future_and_only_a_mask_does(void **state)
         for (int causal = 0; causal < 2; causal++) {
             rung_model_spec spec = spec_at(i);
             spec.causal = causal, spec.vocab = 11, spec.d_in = 0;
-            rung_model *model = stable_model(&spec, i);
+            rung_model *model = edited_model(&spec, i, true);
             double one[OUT], two[OUT];
             test_prompt p = draw_prompt(&spec, 4, i);
             run_model(one, model, "f32", &p, RUNG_FORM_SCAN, 1);
@@ -434,7 +408,7 @@ static void a_recurrent_session_has_no_end(void **state)
 {
     (void)state;
     rung_model_spec spec = small_spec("linear,delta,window:W=4");
-    rung_model *model = stable_model(&spec, 1);
+    rung_model *model = edited_model(&spec, 1, true);
     rung_program *program = program_of(model, NULL, 1);
     rung_session *session = session_of(program, SIZE_MAX);
     test_prompt p = draw_prompt(&spec, T, 1);
