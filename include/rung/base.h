@@ -177,6 +177,8 @@ typedef enum rung_isa { RUNG_ISA_REF = 0, RUNG_ISA_AVX2 = 1, RUNG_ISA_AVX512 = 2
 
 /* The best one that this CPU has and that the environment variable RUNG_ISA (ref, avx2, avx512) allows. */
 rung_isa rung_cpu_isa(void);
+/* The environment is read at the first call only; after this, at the next one again. For tests. */
+void rung_cpu_forget(void);
 const char *rung_isa_name(rung_isa isa);
 size_t rung_cpu_threads(void); /* online processors, or RUNG_THREADS when it is set to 1..256 */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * cpu: what this machine offers, and what the environment allows. Read anew at every call, so that a test can
- * change the environment; callers keep the answer when they need it often.
+ * cpu: what this machine offers, and what the environment allows. Asked once: kernels are chosen in inner loops.
  */
 #include "rung/base.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,13 +33,31 @@ static rung_isa detect(void)
 #endif
 }
 
-rung_isa rung_cpu_isa(void)
+static rung_isa choose(void)
 {
     rung_isa best = detect();
     const char *allowed = getenv("RUNG_ISA");
     for (size_t i = 0; allowed && i < RUNG_COUNT(isa_names); i++)
         if (strcmp(allowed, isa_names[i]) == 0 && (rung_isa)i < best) best = (rung_isa)i;
     return best;
+}
+
+#define NOT_CHOSEN (-1)
+static atomic_int chosen = NOT_CHOSEN; /* two threads that race store the same answer */
+
+rung_isa rung_cpu_isa(void)
+{
+    int isa = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (isa == NOT_CHOSEN) {
+        isa = (int)choose();
+        atomic_store_explicit(&chosen, isa, memory_order_relaxed);
+    }
+    return (rung_isa)isa;
+}
+
+void rung_cpu_forget(void)
+{
+    atomic_store_explicit(&chosen, NOT_CHOSEN, memory_order_relaxed);
 }
 
 size_t rung_cpu_threads(void)

@@ -131,14 +131,17 @@ static void threads_and_instruction_sets_change_nothing(void **state)
             double want[2 * OUT], got[2 * OUT];
             test_prompt p = draw_prompt(&spec, 2 * T, i);
             setenv("RUNG_ISA", "ref", 1);
+            rung_cpu_forget();
             run_model(want, model, format, &p, RUNG_FORM_SCAN, 1);
             for (size_t threads = 1; threads <= 3; threads++)
                 for (const char *const *isa = (const char *const[]){"ref", "avx2", "avx512", NULL}; *isa; isa++) {
                     setenv("RUNG_ISA", *isa, 1);
+                    rung_cpu_forget();
                     run_model(got, model, format, &p, RUNG_FORM_SCAN, threads);
                     assert_same_doubles(got, want, 2 * OUT, *isa);
                 }
             unsetenv("RUNG_ISA");
+            rung_cpu_forget();
         }
         rung_model_close(model);
     }
