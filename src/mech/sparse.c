@@ -7,7 +7,7 @@
  *   selection    softmax over the tokens of the k complete blocks whose summary keys have the largest scores q.c
  *                (among equal ones the lower block), from low to high positions; with own=1 also over the tokens of the
  *                query's own block up to t, which is then no candidate: it comes in addition to the k;
- *   window       softmax over the last W tokens (gate=nsa only).
+ *   window       softmax over the last W tokens (branches=nsa only).
  * A branch without a key gives zeros. y = l y_cmp + (1-l) y_sel, or each branch times its gate.
  *
  * Not here: compression blocks that overlap, selection shared by a group of heads, keys of their own for a branch.
@@ -35,7 +35,7 @@ sparse_plan rung_sparse_plan(const rung_mech_conf *conf)
                          .k = (size_t)rung_mech_param(conf, "k"),
                          .W = (size_t)rung_mech_param(conf, "W"),
                          .own = rung_mech_param(conf, "own") != 0,
-                         .nsa = rung_mech_param(conf, "gate") != 0,
+                         .nsa = rung_mech_param(conf, "branches") != 0,
                          .comp = (sparse_comp)rung_mech_param(conf, "comp"),
                          .lambda = (double)rung_mech_param(conf, "lambda"),
                          .slot = conf->heads * (conf->dk + conf->dv)};
@@ -45,7 +45,7 @@ static rung_status check(const rung_mech_conf *conf, rung_error *err)
 {
     sparse_plan plan = rung_sparse_plan(conf);
     if (plan.W > 0 && !plan.nsa)
-        return rung_fail(err, RUNG_USAGE, "sparse: W=%zu needs a gate for the window branch; say gate=nsa, or W=0",
+        return rung_fail(err, RUNG_USAGE, "sparse: W=%zu needs a gate for the window branch; say branches=nsa, or W=0",
                          plan.W);
     return RUNG_OK;
 }
@@ -119,8 +119,9 @@ static void add_tokens_f32(softmax_f32 *s, const float *base, size_t first, size
 
 static void compression_f32(softmax_f32 *s, const float *base, size_t pos, const sparse_plan *plan, float *score)
 {
+    const rung_kernels *kern = rung_kernels_get();
     size_t blocks = complete_blocks(pos, plan);
-    for (size_t b = 0; b < blocks; b++) score[b] = rung_kernels_get()->dot(s->q, base + sparse_summary(b, plan), s->dk);
+    for (size_t b = 0; b < blocks; b++) score[b] = kern->dot(s->q, base + sparse_summary(b, plan), s->dk);
     rung_softmax_add_scored_f32(s, score, base + sparse_summary(0, plan) + s->dk, blocks, (plan->B + 1) * plan->slot);
 }
 
@@ -328,6 +329,7 @@ static void window_lanes(group *g, const sparse_plan *plan, const rung_mech_conf
 static void group_exact(group *g, const double *gates, const sparse_plan *plan, const rung_mech_conf *conf,
                         const rung_fmt *fmt)
 {
+    const rung_num_kernels *num = rung_num_kernels_get();
     memset(g->sum, 0, conf->dv * BLOCK * sizeof *g->sum);
     for (size_t branch = 0; branch < (plan->W ? BRANCHES : 2); branch++) {
         if (branch > 0) rung_lanes_clear(&g->l, conf, fmt);
@@ -340,7 +342,7 @@ static void group_exact(group *g, const double *gates, const sparse_plan *plan, 
             g->weight[n] = weight[branch];
         }
         for (size_t i = 0; i < conf->dv; i++)
-            rung_num_kernels_get()->mul_add(fmt, g->sum + i * BLOCK, g->l.num + i * BLOCK, g->weight, g->count);
+            num->mul_add(fmt, g->sum + i * BLOCK, g->l.num + i * BLOCK, g->weight, g->count);
     }
 }
 
@@ -383,16 +385,16 @@ static bool used_mlp(const rung_mech_conf *conf)
 }
 
 static const char *const comp_words[] = {"mean", "mlp", "given", NULL}; /* in the order of sparse_comp */
-static const char *const gate_words[] = {"lambda", "nsa", NULL};
+static const char *const branch_words[] = {"lambda", "nsa", NULL};
 
 /* B <= 2^20 keeps B+1 slots of the largest heads below 2^58. */
 static const rung_param params[] = {
     {"B", RUNG_PARAM_INT, 16, 1, 1 << 20, NULL, "tokens of a block"},
     {"k", RUNG_PARAM_INT, 2, 1, INT32_MAX, NULL, "complete blocks that a query selects"},
     {"comp", RUNG_PARAM_WORD, SPARSE_MEAN, 0, 0, comp_words, "how a block becomes one key and one value"},
-    {"gate", RUNG_PARAM_WORD, 0, 0, 0, gate_words, "how the branches are added: l and 1-l, or an input"},
-    {"lambda", RUNG_PARAM_INT, 500, 0, 1000, NULL, "l in thousandths (gate=lambda)"},
-    {"W", RUNG_PARAM_INT, 0, 0, INT32_MAX, NULL, "tokens of the window branch (gate=nsa); 0: no such branch"},
+    {"branches", RUNG_PARAM_WORD, 0, 0, 0, branch_words, "how the branches are added: l and 1-l, or an input"},
+    {"lambda", RUNG_PARAM_INT, 500, 0, 1000, NULL, "l in thousandths (branches=lambda)"},
+    {"W", RUNG_PARAM_INT, 0, 0, INT32_MAX, NULL, "tokens of the window branch (branches=nsa); 0: no such branch"},
     {"own", RUNG_PARAM_INT, 1, 0, 1, NULL, "1: the query's own block is always seen, in addition to k"},
     {0},
 };

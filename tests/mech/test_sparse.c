@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * sparse and dsa against references that know no state, no lanes and no selection algorithm: summaries straight from
- * the inputs, a rank for every candidate, one list of keys per branch. In double with a softmax of two passes for the
- * fast evaluator; with rounded operations in the published order for the exact one, where every bit must agree. Then
- * ties, empty branches, causality, NaN, and the special cases that are other mechanisms.
+ * sparse and dsa against references that know no state, no lanes and no selection algorithm (sparse_reference.h): in
+ * double for the fast evaluator, rounded for the exact one, where every bit must agree. Then ties, empty branches,
+ * causality, NaN, and the special cases that are other mechanisms.
  */
-#include "mech_test.h"
+#include "sparse_reference.h"
 
 static const double TOLERANCE = 1e-5; /* largest difference over the largest magnitude */
-
-enum { IN_Q, IN_K, IN_V, IN_GATES, IN_CK, IN_CV, IN_PK, IN_PV, IN_WK1, IN_WV1, IN_WK2, IN_WV2 };
-enum { IN_IQ = 3, IN_IK, IN_IW };
 
 static const mech_case own_cases[] = {
     {"sparse", ""},
@@ -21,214 +17,16 @@ static const mech_case own_cases[] = {
     {"sparse", "B=8 k=3 own=0"},
     {"sparse", "B=64 k=1 lambda=0 own=0"},
     {"sparse", "B=3 k=100 lambda=1000"},
-    {"sparse", "B=16 k=2 comp=given gate=nsa W=20"},
+    {"sparse", "B=16 k=2 comp=given branches=nsa W=20"},
     {"sparse", "B=4 k=3 comp=given lambda=900 own=0"},
-    {"sparse", "B=5 k=2 comp=mlp gate=nsa W=1"},
-    {"sparse", "B=2 k=4 comp=mlp gate=nsa W=300 own=0"},
-    {"sparse", "B=6 k=2 gate=nsa"},
+    {"sparse", "B=5 k=2 comp=mlp branches=nsa W=1"},
+    {"sparse", "B=2 k=4 comp=mlp branches=nsa W=300 own=0"},
+    {"sparse", "B=6 k=2 branches=nsa"},
     {"dsa", "k=1 HI=1 DI=1"},
     {"dsa", "k=7 HI=2 DI=3"},
     {"dsa", "k=64 HI=4 DI=16"},
     {"dsa", "k=1000 HI=3 DI=2"},
 };
-
-/* ---- arithmetic ------------------------------------------------------------------------------------------------------ */
-
-static const rung_fmt *F; /* the format of the reference; NULL: double */
-
-static double plus(double a, double b)
-{
-    return F ? rung_num_add(F, a, b) : a + b;
-}
-
-static double times(double a, double b)
-{
-    return F ? rung_num_mul(F, a, b) : a * b;
-}
-
-static double over(double a, double b)
-{
-    return F ? rung_num_div(F, a, b) : a / b;
-}
-
-static double near(double x)
-{
-    return F ? rung_num_round(F, x) : x;
-}
-
-static double dot(const double *a, const double *b, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum = plus(sum, times(a[i], b[i]));
-    return sum;
-}
-
-static double positive(double x)
-{
-    return x > 0 || isnan(x) ? x : 0;
-}
-
-/* ---- softmax over a list ----------------------------------------------------------------------------------------------- */
-
-typedef struct list {
-    size_t count;
-    const double *k[1024], *v[1024];
-} list;
-
-static void push(list *l, const double *k, const double *v)
-{
-    assert_true(l->count < RUNG_COUNT(l->k));
-    l->k[l->count] = k, l->v[l->count++] = v;
-}
-
-static void softmax_twice(double *y, const double *q, const list *l, const rung_mech_conf *conf)
-{
-    double max = -INFINITY, sum = 0;
-    for (size_t j = 0; j < l->count; j++) max = fmax(max, dot(q, l->k[j], conf->dk));
-    for (size_t j = 0; j < l->count; j++) sum += exp(dot(q, l->k[j], conf->dk) - max);
-    for (size_t j = 0; j < l->count; j++)
-        for (size_t i = 0; i < conf->dv; i++) y[i] += exp(dot(q, l->k[j], conf->dk) - max) / sum * l->v[j][i];
-}
-
-/* Online, from the first score. */
-static void softmax_once(double *y, const double *q, const list *l, const rung_mech_conf *conf)
-{
-    double m = 0, den = 0;
-    for (size_t j = 0; j < l->count; j++) {
-        double s = dot(q, l->k[j], conf->dk), higher = j == 0 || s > m ? s : m;
-        double a = j == 0 ? 0 : rung_num_fn(F, RUNG_FN_EXP, rung_num_sub(F, m, higher));
-        double e = rung_num_fn(F, RUNG_FN_EXP, rung_num_sub(F, s, higher));
-        den = plus(times(den, a), e), m = higher;
-        for (size_t i = 0; i < conf->dv; i++) y[i] = plus(times(y[i], a), times(e, l->v[j][i]));
-    }
-    for (size_t i = 0; l->count > 0 && i < conf->dv; i++) y[i] = over(y[i], den);
-}
-
-static void softmax(double *y, const double *q, const list *l, const rung_mech_conf *conf)
-{
-    memset(y, 0, conf->dv * sizeof *y);
-    (F ? softmax_once : softmax_twice)(y, q, l, conf);
-}
-
-/* ---- selection by rank --------------------------------------------------------------------------------------------------- */
-
-static bool is_chosen(const double *score, size_t count, size_t i, size_t k)
-{
-    size_t before = 0;
-    for (size_t j = 0; j < count; j++) before += score[j] > score[i] || (score[j] == score[i] && j < i);
-    return before < k;
-}
-
-/* Two scores on either side of the cut that fp32 may order otherwise: the outputs then say nothing. */
-static bool is_doubtful(const double *score, size_t count, size_t k)
-{
-    double least = INFINITY, most = -INFINITY, size = 0;
-    for (size_t i = 0; i < count; i++) {
-        size = fmax(size, fabs(score[i]));
-        if (is_chosen(score, count, i, k))
-            least = fmin(least, score[i]);
-        else
-            most = fmax(most, score[i]);
-    }
-    return least != most && least - most < 1e-5 * size;
-}
-
-/* ---- sparse ----------------------------------------------------------------------------------------------------------------- */
-
-static const double *row_of(const mech_inputs *in, size_t input, size_t t, size_t h, const rung_mech_conf *conf)
-{
-    size_t each = in->row[input] / conf->heads;
-    return in->x[input] + t * in->row[input] + h * each;
-}
-
-/* c [dk+dv] of the block that ends at token `last`. */
-static void ref_summary(double *c, const mech_inputs *in, size_t last, size_t h, const rung_mech_conf *conf)
-{
-    size_t B = (size_t)rung_mech_param(conf, "B"), first = last + 1 - B;
-    const char *comp = mech_word(conf, "comp");
-    double *x = mech_alloc(B * (conf->dk + conf->dv), sizeof *x), *hidden = mech_alloc(conf->dk + conf->dv, sizeof *x);
-    for (size_t side = 0; side < 2; c += conf->dk, side++) {
-        size_t d = side ? conf->dv : conf->dk;
-        for (size_t j = 0; j < d; j++) {
-            double sum = 0;
-            for (size_t t = first; t <= last; t++) sum = plus(sum, row_of(in, IN_K + side, t, h, conf)[j]);
-            c[j] = over(sum, near((double)B));
-            if (strcmp(comp, "given") == 0) c[j] = row_of(in, IN_CK + side, last, h, conf)[j];
-        }
-        if (strcmp(comp, "mlp") != 0) continue;
-        for (size_t e = 0; e < B * d; e++)
-            x[e] = plus(row_of(in, IN_K + side, first + e / d, h, conf)[e % d], in->x[IN_PK + side][e]);
-        for (size_t r = 0; r < d; r++) hidden[r] = positive(dot(in->x[IN_WK1 + side] + r * B * d, x, B * d));
-        for (size_t r = 0; r < d; r++) c[r] = dot(in->x[IN_WK2 + side] + r * d, hidden, d);
-    }
-    free(x), free(hidden);
-}
-
-static void push_tokens(list *l, const mech_inputs *in, size_t first, size_t end, size_t h, const rung_mech_conf *conf)
-{
-    for (size_t t = first; t < end; t++) push(l, row_of(in, IN_K, t, h, conf), row_of(in, IN_V, t, h, conf));
-}
-
-static void ref_weights(double weight[3], const mech_inputs *in, size_t t, size_t h, const rung_mech_conf *conf)
-{
-    if (strcmp(mech_word(conf, "gate"), "nsa") == 0) {
-        memcpy(weight, row_of(in, IN_GATES, t, h, conf), 3 * sizeof *weight);
-        return;
-    }
-    weight[0] = near((double)rung_mech_param(conf, "lambda") / 1000);
-    weight[1] = near((double)(1000 - rung_mech_param(conf, "lambda")) / 1000);
-}
-
-/* `c` [blocks][dk+dv] are the summaries of the head. Returns whether the output can be relied on. */
-static bool ref_sparse(double *o, const double *c, const mech_inputs *in, size_t t, size_t h,
-                       const rung_mech_conf *conf)
-{
-    size_t B = (size_t)rung_mech_param(conf, "B"), k = (size_t)rung_mech_param(conf, "k");
-    size_t W = (size_t)rung_mech_param(conf, "W"), dk = conf->dk, each = dk + conf->dv, complete = 0, count = 0;
-    bool own = rung_mech_param(conf, "own"), doubtful;
-    const double *q = row_of(in, IN_Q, t, h, conf);
-    double weight[3] = {0}, *y = mech_alloc(conf->dv, sizeof *y), *score = mech_alloc(t + 1, sizeof *score);
-    static list l[3];
-    for (size_t branch = 0; branch < 3; branch++) l[branch].count = 0;
-    for (size_t b = 0; b * B + B - 1 <= t; b++, complete++) push(&l[0], c + b * each, c + b * each + dk);
-    for (size_t b = 0; b < complete; b++)
-        if (!own || t / B != b) score[count++] = dot(q, c + b * each, dk);
-    doubtful = !F && is_doubtful(score, count, k);
-    for (size_t b = 0; b < count; b++)
-        if (is_chosen(score, count, b, k)) push_tokens(&l[1], in, b * B, b * B + B, h, conf);
-    if (own) push_tokens(&l[1], in, t / B * B, t + 1, h, conf);
-    push_tokens(&l[2], in, t + 1 > W ? t + 1 - W : 0, t + 1, h, conf);
-    ref_weights(weight, in, t, h, conf);
-    for (size_t branch = 0; branch < (W ? 3 : 2); branch++) {
-        softmax(y, q, &l[branch], conf);
-        for (size_t i = 0; i < conf->dv; i++) o[i] = plus(o[i], times(weight[branch], y[i]));
-    }
-    free(y), free(score);
-    return !doubtful;
-}
-
-/* ---- dsa ------------------------------------------------------------------------------------------------------------------------ */
-
-static bool ref_dsa(double *o, const mech_inputs *in, size_t t, size_t h, const rung_mech_conf *conf)
-{
-    size_t k = (size_t)rung_mech_param(conf, "k"), HI = (size_t)rung_mech_param(conf, "HI"), DI = in->row[IN_IK];
-    size_t visible = conf->causal ? t + 1 : in->tokens;
-    double *score = mech_alloc(visible, sizeof *score);
-    static list l;
-    l.count = 0;
-    for (size_t s = 0; s < visible; s++)
-        for (size_t j = 0; j < HI; j++) {
-            double x = dot(in->x[IN_IQ] + (t * HI + j) * DI, in->x[IN_IK] + s * DI, DI);
-            score[s] = plus(score[s], times(in->x[IN_IW][t * HI + j], positive(x)));
-        }
-    for (size_t s = 0; s < visible; s++)
-        if (is_chosen(score, visible, s, k)) push_tokens(&l, in, s, s + 1, h, conf);
-    softmax(o, row_of(in, IN_Q, t, h, conf), &l, conf);
-    for (size_t i = 0; rung_num_find_nan(score, visible) != SIZE_MAX && i < conf->dv; i++) o[i] = NAN; /* no order */
-    bool doubtful = !F && is_doubtful(score, visible, k);
-    free(score);
-    return !doubtful;
-}
 
 /* ---- a run and its reference ------------------------------------------------------------------------------------------------------ */
 
@@ -391,7 +189,7 @@ static void fast_forms_agree_with_the_equations(void **state)
 static void a_thousand_tokens_agree_with_the_equations(void **state)
 {
     (void)state;
-    const mech_case cases[] = {{"sparse", "B=16 k=4 gate=nsa W=100"}, {"dsa", "k=70 HI=2 DI=4"}};
+    const mech_case cases[] = {{"sparse", "B=16 k=4 branches=nsa W=100"}, {"dsa", "k=70 HI=2 DI=4"}};
     for (size_t c = 0; c < RUNG_COUNT(cases); c++) {
         run r = new_run(&cases[c], 1, 6, 4, true, 1000, c);
         reference(&r);
@@ -464,7 +262,7 @@ static void special_cases_are_other_mechanisms(void **state)
     (void)state;
     const mech_case full = {"full", ""}, w9 = {"window", "W=9"}, all = {"dsa", "k=200"};
     const mech_case every_block = {"sparse", "B=8 k=50 lambda=0"}, blocks_of_one = {"sparse", "B=1 lambda=1000"};
-    const mech_case third_branch = {"sparse", "B=8 gate=nsa W=9"};
+    const mech_case third_branch = {"sparse", "B=8 branches=nsa W=9"};
     for (int causal = 0; causal < 2; causal++) {
         run r = new_run(&all, 3, 4, 5, causal, 150, 1);
         assert_is_like(&r, &full);
@@ -540,7 +338,7 @@ static void assert_nan(const mech_case *c, size_t input, size_t bad, size_t from
 static void a_nan_does_not_vanish(void **state)
 {
     (void)state;
-    const mech_case mean = {"sparse", "B=4 k=1"}, nsa = {"sparse", "B=4 k=1 gate=nsa comp=given own=0"};
+    const mech_case mean = {"sparse", "B=4 k=1"}, nsa = {"sparse", "B=4 k=1 branches=nsa comp=given own=0"};
     const mech_case dsa = {"dsa", "k=2 HI=2 DI=2"};
     assert_nan(&mean, IN_Q, 9, 9, false, true);
     assert_nan(&mean, IN_K, 9, 9, false, false); /* own block, then its summary, which everyone sees */
@@ -557,14 +355,14 @@ static void a_nan_does_not_vanish(void **state)
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
-    const mech_case good = {"sparse", "W=4 gate=nsa"};
+    const mech_case good = {"sparse", "W=4 branches=nsa"};
     rung_mech_conf conf = mech_conf(&good, 1, 2, 2, true);
     rung_error err = {""};
     conf.causal = false;
     assert_int_equal(rung_mech_check(&conf, &err), RUNG_USAGE);
     assert_non_null(strstr(err.text, "without a causal mask"));
     conf.causal = true;
-    assert_int_equal(rung_param_set(conf.params, conf.mech->params, "gate=lambda", "sparse", &err), RUNG_OK);
+    assert_int_equal(rung_param_set(conf.params, conf.mech->params, "branches=lambda", "sparse", &err), RUNG_OK);
     assert_int_equal(rung_mech_check(&conf, &err), RUNG_USAGE);
     assert_non_null(strstr(err.text, "W=4 needs a gate"));
     assert_int_equal(rung_param_set(conf.params, conf.mech->params, "stride=8", "sparse", &err), RUNG_USAGE);

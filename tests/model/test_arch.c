@@ -4,13 +4,7 @@
  * The architecture language: strings and the layers that they mean, wrong strings and the column and phrase that they
  * are told, limits, and random architectures whose layers are known before they are written down.
  */
-#include "rung/model.h"
-
-#include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "model_test.h"
 
 static const rung_arch_defaults defaults = {.heads = 2, .dk = 4, .dv = 8, .causal = true};
 
@@ -378,6 +372,39 @@ static void equal_layers_are_counted_wherever_they_come_from(void **state)
     assert_prints("65536*delta", "65536*delta:dk=4:dv=8@2");
 }
 
+/* Whatever the registry holds can be said: defaults are printed and read back, every word of every parameter can be
+ * given, and no parameter of a mechanism has the name of a key that all mechanisms have. */
+static void every_mechanism_and_every_word_can_be_written(void **state)
+{
+    (void)state;
+    static const char *const common[] = {"dk", "dv", "conv", "gate", "unit"};
+    for (size_t m = 0; m < rung_mech_count(); m++) {
+        const rung_mech *mech = rung_mech_at(m);
+        char text[128];
+        for (size_t i = 0; i < RUNG_COUNT(common); i++)
+            if (rung_param_find(mech->params, common[i]) != SIZE_MAX)
+                fail_msg("%s has its own %s", mech->name, common[i]);
+        rung_arch arch;
+        rung_buf said, printed;
+        rung_buf_init(&said), rung_buf_init(&printed);
+        snprintf(text, sizeof text, "%s:conv=4:gate=1:unit=1", mech->name);
+        CHECK(rung_arch_parse(&arch, text, &defaults, &check_err));
+        assert_true(arch.layer[0].group[0].conv == 4 && arch.layer[0].group[0].gate && arch.layer[0].group[0].unit);
+        describe(&said, &arch), rung_arch_print(&printed, &arch), rung_arch_clear(&arch);
+        assert_parses_to(printed.text, said.text);
+        CHECK(rung_arch_parse(&arch, printed.text, &defaults, &check_err));
+        assert_true(arch.layer[0].group[0].conv == 4 && arch.layer[0].group[0].gate && arch.layer[0].group[0].unit);
+        rung_arch_clear(&arch), rung_buf_clear(&said), rung_buf_clear(&printed);
+        for (size_t i = 0; mech->params[i].name; i++)
+            for (size_t v = 0; mech->params[i].kind == RUNG_PARAM_WORD && mech->params[i].words[v]; v++) {
+                snprintf(text, sizeof text, "%s:%s=%s", mech->name, mech->params[i].name, mech->params[i].words[v]);
+                CHECK(rung_arch_parse(&arch, text, &defaults, &check_err));
+                assert_int_equal(arch.layer[0].group[0].params[i].number, v);
+                rung_arch_clear(&arch);
+            }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +418,7 @@ int main(void)
         cmocka_unit_test(the_number_of_layers_has_a_limit_and_is_refused_quickly),
         cmocka_unit_test(random_architectures_parse_to_their_layers_and_print_back),
         cmocka_unit_test(equal_layers_are_counted_wherever_they_come_from),
+        cmocka_unit_test(every_mechanism_and_every_word_can_be_written),
     };
     return cmocka_run_group_tests_name("model: arch", tests, NULL, NULL);
 }
