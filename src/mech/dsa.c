@@ -65,11 +65,12 @@ static void scores_f32(float *score, index_f32 index, const float *iq, const flo
     const rung_kernels *kern = rung_kernels_get();
     for (size_t s = 0; s < visible; s++) {
         const float *ik = s < index.pos ? index.state + s * p->slot + p->keys : index.ik + (s - index.pos) * p->DI;
-        score[s] = 0;
+        float sum = 0;
         for (size_t j = 0; j < p->HI; j++) {
             float x = kern->dot(iq + j * p->DI, ik, p->DI);
-            score[s] += iw[j] * (x <= 0 ? 0 : x);
+            sum += iw[j] * (x <= 0 ? 0 : x);
         }
+        score[s] = sum;
     }
 }
 

@@ -53,10 +53,11 @@ void rung_softmax_add_f32(softmax_f32 *s, const float *slot, size_t count, size_
 
 void rung_softmax_add_tile_f32(softmax_f32 *s, const float *const *slot, size_t count)
 {
+    const rung_kernels *kern = rung_kernels_get();
     float score[SOFTMAX_TILE];
     const float *value[SOFTMAX_TILE];
     for (size_t j = 0; j < count; j++) {
-        score[j] = rung_kernels_get()->dot(s->q, slot[j], s->dk);
+        score[j] = kern->dot(s->q, slot[j], s->dk);
         value[j] = slot[j] + s->dk;
     }
     add_tile_f32(s, score, value, count);
@@ -184,10 +185,11 @@ void rung_lanes_add_each(softmax_lanes *l, const double *const *slot, size_t fro
 
 void rung_lanes_end(softmax_lanes *l, size_t from, size_t count, const rung_mech_conf *conf, const rung_fmt *fmt)
 {
+    const rung_num_kernels *num = rung_num_kernels_get();
     for (size_t i = 0; i < conf->dv; i++) {
         double *row = l->num + i * BLOCK;
         memset(row, 0, from * sizeof *row);
-        rung_num_kernels_get()->div(fmt, row + from, row + from, l->den + from, count - from);
+        num->div(fmt, row + from, row + from, l->den + from, count - from);
     }
 }
 

@@ -162,9 +162,10 @@ static void mlp_lanes(double *c, const double *x, size_t lanes, weights_exact w,
 /* Sums over all channels at once. */
 static void mean_lanes(double *c, const double *x, size_t d, const sparse_plan *plan, const rung_fmt *fmt)
 {
+    const rung_num_kernels *num = rung_num_kernels_get();
     double count = rung_num_round(fmt, (double)plan->B);
     memset(c, 0, d * sizeof *c);
-    for (size_t i = 0; i < plan->B; i++) rung_num_kernels_get()->add(fmt, c, c, x + i * plan->slot, d);
+    for (size_t i = 0; i < plan->B; i++) num->add(fmt, c, c, x + i * plan->slot, d);
     for (size_t j = 0; j < d; j++) c[j] = rung_num_div(fmt, c[j], count);
 }
 
