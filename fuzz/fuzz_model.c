@@ -29,7 +29,7 @@ static bool is_small(const rung_model *model)
     for (size_t i = 0; i < arch->layer_count; i++)
         for (size_t g = 0; g < arch->layer[i].group_count; g++) {
             const rung_mech_conf *conf = &arch->layer[i].group[g];
-            size_t one = rung_mech_state_elements(conf, TOKENS), scratch = conf->mech->scratch(conf, TOKENS);
+            size_t one = rung_mech_state_capacity(conf, TOKENS), scratch = conf->mech->scratch(conf, TOKENS);
             if (one > 100000 || scratch > 1000000) return false;
             state += one;
         }
