@@ -224,12 +224,7 @@ const rung_mech rung_mech_full = {
     .inputs = qkv,
     .carry = carry_full,
     .scratch = scratch_full,
-    .update_f32 = update_f32,
-    .read_f32 = read_f32,
-    .update_exact = update_exact,
-    .read_exact = read_exact,
-    .scan_f32 = scan_f32,
-    .scan_exact = scan_exact,
+    RUNG_MECH_FORMS,
 };
 
 const rung_mech rung_mech_window = {
@@ -242,10 +237,5 @@ const rung_mech rung_mech_window = {
     .inputs = qkv,
     .carry = carry_window,
     .scratch = scratch_full,
-    .update_f32 = update_f32,
-    .read_f32 = read_f32,
-    .update_exact = update_exact,
-    .read_exact = read_exact,
-    .scan_f32 = scan_f32,
-    .scan_exact = scan_exact,
+    RUNG_MECH_FORMS,
 };

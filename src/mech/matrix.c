@@ -289,9 +289,7 @@ static const rung_param no_params[] = {{0}};
     }
 #define LOG_DECAY "natural logarithm of the decay"
 #define MATRIX_ROW                                                                                                     \
-    .carries = "H dk dv", .params = no_params, .recurrent = true, .carry = carry, .scratch = scratch,                  \
-    .update_f32 = update_f32, .read_f32 = read_f32, .update_exact = update_exact, .read_exact = read_exact,            \
-    .scan_f32 = scan_f32, .scan_exact = scan_exact
+    .carries = "H dk dv", .params = no_params, .recurrent = true, .carry = carry, .scratch = scratch, RUNG_MECH_FORMS
 
 const rung_mech rung_mech_retnet = {
     .name = "retnet",

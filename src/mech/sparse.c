@@ -429,10 +429,5 @@ const rung_mech rung_mech_sparse = {
     .check = check,
     .carry = carry,
     .scratch = scratch,
-    .update_f32 = update_f32,
-    .read_f32 = read_f32,
-    .update_exact = update_exact,
-    .read_exact = read_exact,
-    .scan_f32 = scan_f32,
-    .scan_exact = scan_exact,
+    RUNG_MECH_FORMS,
 };

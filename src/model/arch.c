@@ -121,6 +121,16 @@ static void take_common(rung_mech_conf *conf, const rung_value common[COMMON_COU
     conf->unit = common[COMMON_UNIT].number != 0;
 }
 
+static bool has_query_and_key(const rung_mech *mech)
+{
+    bool q = false, k = false;
+    for (const rung_mech_input *input = mech->inputs; input->name; input++) {
+        q = q || strcmp(input->name, "q") == 0;
+        k = k || strcmp(input->name, "k") == 0;
+    }
+    return q && k;
+}
+
 static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
 {
     char name[WORD_MAX], message[160];
@@ -145,6 +155,8 @@ static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
     if (status != RUNG_OK) return status;
     if (!*has_heads) conf->heads = p->defaults->heads;
     take_common(conf, common, p->defaults);
+    if (conf->unit && !has_query_and_key(conf->mech))
+        return expected(p, start, "unit=1 needs a mechanism with q and k");
     rung_error inner = {{0}};
     return rung_mech_check(conf, &inner) == RUNG_OK ? RUNG_OK : expected(p, start, inner.text);
 }

@@ -79,7 +79,7 @@ static float activate_one(float x, activation kind)
     case ACT_RELU:
         return x > 0 || isnan(x) ? x : 0;
     case ACT_GELU:
-        return 0.5f * x * erfcf(-x * 0.70710678f);
+        return x < -40 ? -0.0f : 0.5f * x * erfcf(-x * 0.70710678f); /* not -inf * 0 */
     case ACT_SILU:
         return x * sigmoid(x);
     case ACT_SIGMOID:

@@ -154,6 +154,7 @@ static void wrong_strings_are_told_where_and_what(void **state)
     assert_refused("linear:phi=elu", 8, "did you mean 'elu1'?");
     assert_refused("linear:pi=elu1", 8, "did you mean 'phi'?");
     assert_refused("linear:norm=2", 8, "from 0 to 1");
+    assert_refused("mamba:unit=1", 1, "unit=1 needs a mechanism with q and k");
     assert_refused("full:dk=0", 9, "is not a whole number from 1 to 1048576");
     assert_refused("full:dv=1048577", 9, "is not a whole number from 1 to 1048576");
     assert_refused("full:dk=1.5", 9, "is not a whole number");
@@ -387,13 +388,16 @@ static void every_mechanism_and_every_word_can_be_written(void **state)
         rung_arch arch;
         rung_buf said, printed;
         rung_buf_init(&said), rung_buf_init(&printed);
-        snprintf(text, sizeof text, "%s:conv=4:gate=1:unit=1", mech->name);
+        bool unit = strcmp(mech->inputs[0].name, "q") == 0; /* the others have no q and k to scale */
+        snprintf(text, sizeof text, "%s:conv=4:gate=1%s", mech->name, unit ? ":unit=1" : "");
         CHECK(rung_arch_parse(&arch, text, &defaults, &check_err));
-        assert_true(arch.layer[0].group[0].conv == 4 && arch.layer[0].group[0].gate && arch.layer[0].group[0].unit);
+        assert_true(arch.layer[0].group[0].conv == 4 && arch.layer[0].group[0].gate);
+        assert_true(arch.layer[0].group[0].unit == unit);
         describe(&said, &arch), rung_arch_print(&printed, &arch), rung_arch_clear(&arch);
         assert_parses_to(printed.text, said.text);
         CHECK(rung_arch_parse(&arch, printed.text, &defaults, &check_err));
-        assert_true(arch.layer[0].group[0].conv == 4 && arch.layer[0].group[0].gate && arch.layer[0].group[0].unit);
+        assert_true(arch.layer[0].group[0].conv == 4 && arch.layer[0].group[0].gate);
+        assert_true(arch.layer[0].group[0].unit == unit);
         rung_arch_clear(&arch), rung_buf_clear(&said), rung_buf_clear(&printed);
         for (size_t i = 0; mech->params[i].name; i++)
             for (size_t v = 0; mech->params[i].kind == RUNG_PARAM_WORD && mech->params[i].words[v]; v++) {

@@ -373,8 +373,10 @@ static void compare_around(const char *mech, const char *words, uint64_t seed)
 {
     static const char *const around[] = {"", ":gate=1", ":conv=4", ":unit=1", ":conv=2:gate=1:unit=1", ":conv=1"};
     static const char *const mlps[] = {"none", "relu", "gelu", "swiglu"};
+    bool has_query = strcmp(rung_mech_get(mech)->inputs[0].name, "q") == 0;
     for (size_t a = 0; a < RUNG_COUNT(around); a++, seed++) {
         char arch[256];
+        if (!has_query && strstr(around[a], "unit")) continue; /* refused: nothing to scale */
         snprintf(arch, sizeof arch, "%s%s%s,full@1|%s%s%s@2", mech, words, around[a], mech, words, around[a]);
         rung_model_spec spec = small_spec(arch);
         spec.dk = spec.dv = 4, spec.mlp = mlps[seed % 4];
