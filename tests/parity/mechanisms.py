@@ -64,7 +64,7 @@ def dsa(x, params, causal):
 
 def compress(x, place, first, second, B):
     """[T,H,d] to [T//B,H,d]: W2 relu(W1 [x_i + p_i])."""
-    blocks, (T, H, d) = len(x) // B, x.shape
+    blocks, H, d = len(x) // B, *x.shape[1:]
     x = x[:blocks * B].reshape(blocks, B, H, d) + place[None, :, None]
     return torch.relu(x.permute(0, 2, 1, 3).reshape(blocks, H, B * d) @ first.T) @ second.T
 

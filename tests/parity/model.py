@@ -93,7 +93,7 @@ class Network(torch.nn.Module):
         weight, bias = self.weights[name + ".weight"], self.weights.get(name + ".bias")
         if self.config["norm"] == "layer":
             return F.layer_norm(x, x.shape[-1:], weight, bias, NORM_EPSILON)
-        return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + NORM_EPSILON) * weight
+        return rms(x, weight)
 
     def rotate(self, x):
         """x [T,H,dk]: the first half of the coordinates and the second are pairs."""
@@ -147,8 +147,8 @@ class Network(torch.nn.Module):
                 made["g"] = -(rate[:, None] if made["g"].dim() == 3 else rate) * made["g"]
         out = MECHANISMS[group.mech](made, group.params, self.config["causal"])
         if group.gate:
-            out = out * torch.rsqrt((out * out).mean(-1, keepdim=True) + NORM_EPSILON) * self.weights[prefix + ".gate_norm"]
-            out = out * F.silu(self.linear(prefix + ".gate", h)).reshape(out.shape)
+            gate = F.silu(self.linear(prefix + ".gate", h)).reshape(out.shape)
+            out = rms(out, self.weights[prefix + ".gate_norm"]) * gate
         return out.flatten(1)
 
     def mlp(self, prefix, kind, x, norm):
@@ -158,7 +158,10 @@ class Network(torch.nn.Module):
             return self.table(prefix, x)
         h = self.norm(norm, x)
         up = self.linear(prefix + ".up", h)
-        hidden = {"relu": torch.relu, "gelu": F.gelu}.get(kind, lambda u: u * F.silu(self.linear(prefix + ".gate", h)))(up)
+        if kind == "swiglu":
+            hidden = up * F.silu(self.linear(prefix + ".gate", h))
+        else:
+            hidden = {"relu": torch.relu, "gelu": F.gelu}[kind](up)
         return x + self.linear(prefix + ".down", hidden)
 
     def table(self, prefix, x):
@@ -185,6 +188,10 @@ class Network(torch.nn.Module):
             x = x + self.linear(f"layers.{i}.out", mixed)
             x = self.mlp(f"layers.{i}.mlp", kind, x, f"layers.{i}.norm2")
         return self.linear("readout", self.norm("final_norm", x))
+
+
+def rms(y, weight):
+    return y * torch.rsqrt((y * y).mean(-1, keepdim=True) + NORM_EPSILON) * weight
 
 
 def unit(y):
