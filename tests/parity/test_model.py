@@ -16,7 +16,7 @@ try:
     import numpy
     import torch
 except ImportError as problem:
-    print(f"skipped: {problem}; Debian has it as python3-torch, for /usr/bin/python3")
+    print(f"skipped: {problem}; Debian has python3-torch and python3-numpy, for /usr/bin/python3")
     raise SystemExit(0)
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
