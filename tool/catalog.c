@@ -71,17 +71,28 @@ static void mech_brief(rung_buf *out, size_t index)
     rung_buf_clear(&line);
 }
 
+static size_t longer(size_t width, const char *text)
+{
+    return strlen(text) > width ? strlen(text) : width;
+}
+
 static void mech_detail(rung_buf *out, size_t index)
 {
     const rung_mech *mech = rung_mech_at(index);
+    size_t name = 1, shape = 3, source = 7;
+    for (const rung_mech_input *input = mech->inputs; input->name; input++) {
+        name = longer(name, input->name);
+        shape = longer(shape, rung_mech_dim_text(input->dim));
+        source = longer(source, source_text(input->source));
+    }
     rung_two_columns(out, "equation", mech->equation, LABEL_COLUMNS);
     rung_two_columns(out, "carries", mech->carries, LABEL_COLUMNS);
-    rung_buf_puts(out, "\nInputs of a layer, per token\n");
+    rung_buf_puts(out, "\nInputs, per token unless they belong to the layer\n");
     for (const rung_mech_input *input = mech->inputs; input->name; input++) {
-        char left[64];
-        snprintf(left, sizeof left, "%-4s %-8s", input->name, rung_mech_dim_text(input->dim));
-        rung_buf_printf(out, "  %s %-22s ", left, source_text(input->source));
-        rung_wrap(out, input->meaning, 39, 39);
+        size_t column = 2 + name + 1 + shape + 2 + source + 2;
+        rung_buf_printf(out, "  %-*s %-*s  %-*s  ", (int)name, input->name, (int)shape, rung_mech_dim_text(input->dim),
+                        (int)source, source_text(input->source));
+        rung_wrap(out, input->meaning, column, column);
         rung_buf_putc(out, '\n');
     }
 }
