@@ -59,7 +59,8 @@ static void collect(rung_buf *seen, int ours, int theirs, void (*body)(uint64_t)
 static void collect_from_terminal(rung_buf *seen, void (*body)(uint64_t), uint64_t total)
 {
     int master = posix_openpt(O_RDWR | O_NOCTTY);
-    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    if (master < 0) skip(); /* a container without /dev/pts */
+    assert_true(grantpt(master) == 0 && unlockpt(master) == 0);
     int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
     assert_true(slave >= 0);
     collect(seen, master, slave, body, total);

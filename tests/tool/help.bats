@@ -100,7 +100,7 @@ for c in json.load(sys.stdin)["commands"]:
 }
 
 @test "colour only on a terminal and not with NO_COLOR" {
-    command -v script >/dev/null || skip "no script(1)"
+    script -qec true /dev/null >/dev/null 2>&1 || skip "no script(1) or no pseudo-terminals"
     escape=$(printf '\033')
     TERM=xterm NO_COLOR='' script -qec "$RUNG help" /dev/null >colour
     grep -q "$escape" colour
