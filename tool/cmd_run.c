@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "evaluation.h"
 #include "interval.h"
 #include "json_out.h"
 #include "output.h"
-#include "rung/model.h"
-#include "rung/task.h"
 
 typedef struct run_values {
     const char *task, *numbers;
@@ -20,20 +19,6 @@ typedef struct run_values {
 } run_values;
 
 static const char *const forms[] = {"scan", "step", NULL};
-
-/* Everything that one run needs, opened together and closed together. */
-typedef struct bench {
-    rung_model *model;
-    rung_program *program;
-    rung_session *session;
-    rung_task_conf task;
-    rung_instance instance;
-    bool has_instance;
-    double *out;        /* [targets][wide], grown to the prompt with the most targets */
-    size_t out_targets; /* that it has room for */
-    size_t *at;         /* positions that have a target */
-    size_t wide;        /* rows of the read-out */
-} bench;
 
 /* One answered target. */
 typedef struct prediction {
@@ -49,7 +34,7 @@ typedef struct tally {
     size_t shown_count;
 } tally;
 
-static rung_status choose_task(bench *b, const rung_call *call, rung_error *err)
+static rung_status choose_task(rung_evaluation *b, const rung_call *call, rung_error *err)
 {
     const run_values *v = call->values;
     const rung_model_spec *spec = rung_model_get_spec(b->model);
@@ -60,13 +45,13 @@ static rung_status choose_task(bench *b, const rung_call *call, rung_error *err)
     rung_status status = v->task ? rung_task_conf_init(&b->task, v->task, call->word, call->words, err)
                                  : rung_task_conf_parse(&b->task, spec->task, err);
     if (status != RUNG_OK) return status;
-    b->wide = b->task.answers ? b->task.answers : b->task.d_out;
-    if (b->task.vocab != spec->vocab || b->task.d_in != spec->d_in || b->wide != spec->answers)
+    size_t wide = b->task.answers ? b->task.answers : b->task.d_out;
+    if (b->task.vocab != spec->vocab || b->task.d_in != spec->d_in || wide != spec->answers)
         return rung_fail(
             err, RUNG_USAGE,
             "the model has %zu tokens (or %zu features) and %zu answers, the task %s %zu (%zu) and %zu; it was "
             "made for: %s",
-            spec->vocab, spec->d_in, spec->answers, b->task.task->name, b->task.vocab, b->task.d_in, b->wide,
+            spec->vocab, spec->d_in, spec->answers, b->task.task->name, b->task.vocab, b->task.d_in, wide,
             *spec->task ? spec->task : "no task");
     return RUNG_OK;
 }
@@ -77,28 +62,7 @@ static rung_status choose_numbers(rung_fmt *fmt, bool *exact, const char *name, 
     return *exact ? rung_fmt_parse(fmt, name, err) : RUNG_OK;
 }
 
-static rung_status allocate(bench *b, rung_error *err)
-{
-    rung_status status = rung_instance_init(&b->instance, &b->task, err);
-    b->has_instance = status == RUNG_OK;
-    if (status != RUNG_OK) return status;
-    b->at = rung_calloc(b->task.tokens, sizeof *b->at, err);
-    return b->at ? RUNG_OK : RUNG_SYSTEM;
-}
-
-static rung_status room_for(bench *b, size_t targets, rung_error *err)
-{
-    size_t elements;
-    if (targets <= b->out_targets) return RUNG_OK;
-    if (!rung_size_mul(&elements, targets, b->wide))
-        return rung_fail(err, RUNG_SYSTEM, "%zu read-outs of %zu answers do not fit into memory", targets, b->wide);
-    free(b->out);
-    b->out = rung_calloc(elements, sizeof *b->out, err);
-    b->out_targets = b->out ? targets : 0;
-    return b->out ? RUNG_OK : RUNG_SYSTEM;
-}
-
-static rung_status bench_open(bench *b, const rung_call *call, rung_error *err)
+static rung_status open_evaluation(rung_evaluation *b, const rung_call *call, rung_error *err)
 {
     const run_values *v = call->values;
     rung_fmt fmt;
@@ -106,36 +70,8 @@ static rung_status bench_open(bench *b, const rung_call *call, rung_error *err)
     rung_status status = choose_numbers(&fmt, &exact, v->numbers, err);
     if (status == RUNG_OK) status = rung_model_open(&b->model, call->argument[0], err);
     if (status == RUNG_OK) status = choose_task(b, call, err);
-    if (status == RUNG_OK) status = allocate(b, err);
-    if (status == RUNG_OK)
-        status = rung_program_new(&b->program, b->model, exact ? &fmt : NULL, (size_t)v->threads, err);
-    if (status == RUNG_OK) status = rung_session_new(&b->session, b->program, b->task.tokens, err);
+    if (status == RUNG_OK) status = rung_evaluation_start(b, exact ? &fmt : NULL, (size_t)v->threads, err);
     return status;
-}
-
-static void bench_close(bench *b)
-{
-    rung_session_free(b->session);
-    rung_program_free(b->program);
-    if (b->has_instance) rung_instance_clear(&b->instance);
-    rung_model_close(b->model);
-    free(b->out);
-    free(b->at);
-}
-
-static size_t targets_of(bench *b)
-{
-    size_t count = 0;
-    for (size_t t = 0; t < b->instance.tokens; t++)
-        if (b->instance.target[t] != RUNG_NO_TARGET) b->at[count++] = t;
-    return count;
-}
-
-static rung_prompt prompt_of(const bench *b, size_t first, size_t tokens)
-{
-    return (rung_prompt){.token = b->task.vocab ? b->instance.token + first : NULL,
-                         .feature = b->task.d_in ? b->instance.feature + first * b->task.d_in : NULL,
-                         .tokens = tokens};
 }
 
 /* ---- many prompts --------------------------------------------------------------------------------------------- */
@@ -147,7 +83,7 @@ static double squared_distance(const double *a, const float *b, size_t count)
     return sum;
 }
 
-static void score(tally *t, const bench *b, size_t targets, uint64_t index, size_t show)
+static void score(tally *t, const rung_evaluation *b, size_t targets, uint64_t index, size_t show)
 {
     for (size_t i = 0; i < targets; i++) {
         const double *row = b->out + i * b->wide;
@@ -162,7 +98,7 @@ static void score(tally *t, const bench *b, size_t targets, uint64_t index, size
     }
 }
 
-static rung_status run_prompts(tally *t, bench *b, const rung_call *call, rung_error *err)
+static rung_status run_prompts(tally *t, rung_evaluation *b, const rung_call *call, rung_error *err)
 {
     const run_values *v = call->values;
     rung_progress progress;
@@ -172,10 +108,10 @@ static rung_status run_prompts(tally *t, bench *b, const rung_call *call, rung_e
         uint64_t index = (uint64_t)(v->first + i);
         status = rung_task_make(&b->instance, &b->task, (uint64_t)call->seed, index, err);
         if (status != RUNG_OK) break;
-        size_t targets = targets_of(b);
-        rung_prompt prompt = prompt_of(b, 0, b->instance.tokens);
+        size_t targets = rung_evaluation_targets(b);
+        rung_prompt prompt = rung_evaluation_prompt(b, 0, b->instance.tokens);
         rung_session_reset(b->session);
-        status = room_for(b, targets, err);
+        status = rung_evaluation_room(b, targets, err);
         if (status != RUNG_OK) break;
         status = rung_session_run(b->session, b->out, &prompt, (rung_form)(v->form + 1), b->at, targets, err);
         if (status != RUNG_OK) rung_fail_at(err, status, "prompt %llu", (unsigned long long)index);
@@ -187,7 +123,7 @@ static rung_status run_prompts(tally *t, bench *b, const rung_call *call, rung_e
     return status;
 }
 
-static void print_tally(rung_buf *out, const tally *t, const bench *b)
+static void print_tally(rung_buf *out, const tally *t, const rung_evaluation *b)
 {
     for (size_t i = 0; i < t->shown_count; i++) {
         const prediction *p = &t->shown[i];
@@ -212,7 +148,7 @@ static void print_tally(rung_buf *out, const tally *t, const bench *b)
                     b->task.majority);
 }
 
-static void json_tally(rung_jout *out, const tally *t, const bench *b)
+static void json_tally(rung_jout *out, const tally *t, const rung_evaluation *b)
 {
     rung_jout_int(out, "prompts", (int64_t)t->prompts);
     rung_jout_int(out, "targets", (int64_t)t->targets);
@@ -260,7 +196,7 @@ static position_bits bits_now(const rung_session *session, size_t layers)
     return bits;
 }
 
-static void print_position(rung_buf *out, const bench *b, size_t t, position_bits bits)
+static void print_position(rung_buf *out, const rung_evaluation *b, size_t t, position_bits bits)
 {
     rung_buf word;
     rung_buf_init(&word);
@@ -282,7 +218,7 @@ static void print_position(rung_buf *out, const bench *b, size_t t, position_bit
     rung_buf_clear(&word);
 }
 
-static void json_position(rung_jout *out, const bench *b, size_t t, position_bits bits)
+static void json_position(rung_jout *out, const rung_evaluation *b, size_t t, position_bits bits)
 {
     rung_jout_flat_object(out, NULL);
     rung_jout_int(out, "position", (int64_t)t);
@@ -299,7 +235,8 @@ static void json_position(rung_jout *out, const bench *b, size_t t, position_bit
     rung_jout_end(out);
 }
 
-static rung_status run_steps(rung_buf *text, rung_jout *json, bench *b, const rung_call *call, rung_error *err)
+static rung_status run_steps(rung_buf *text, rung_jout *json, rung_evaluation *b, const rung_call *call,
+                             rung_error *err)
 {
     const run_values *v = call->values;
     const size_t last = 0;
@@ -307,14 +244,14 @@ static rung_status run_steps(rung_buf *text, rung_jout *json, bench *b, const ru
     if (!rung_model_get_spec(b->model)->causal)
         return rung_fail(err, RUNG_USAGE, "--step needs a causal model: an encoder carries nothing past a position");
     rung_status status = rung_task_make(&b->instance, &b->task, (uint64_t)call->seed, (uint64_t)v->first, err);
-    if (status == RUNG_OK) status = room_for(b, 1, err);
+    if (status == RUNG_OK) status = rung_evaluation_room(b, 1, err);
     if (json)
         rung_jout_array(json, "positions");
     else
         rung_buf_printf(text, "%8s  %-12s %12s %12s %12s %12s %14s\n", "position", "token", "recurrent", "conv",
                         "window", "cache", "carried bits");
     for (size_t t = 0; status == RUNG_OK && t < b->instance.tokens && !rung_signal_pending(); t++) {
-        rung_prompt prompt = prompt_of(b, t, 1);
+        rung_prompt prompt = rung_evaluation_prompt(b, t, 1);
         status = rung_session_run(b->session, b->out, &prompt, RUNG_FORM_STEP, &last, 1, err);
         if (status != RUNG_OK) break;
         if (json)
@@ -328,7 +265,7 @@ static rung_status run_steps(rung_buf *text, rung_jout *json, bench *b, const ru
 
 /* ---- command ------------------------------------------------------------------------------------------------------ */
 
-static void print_head(rung_buf *out, const bench *b, const rung_call *call)
+static void print_head(rung_buf *out, const rung_evaluation *b, const rung_call *call)
 {
     const run_values *v = call->values;
     char digest[65];
@@ -340,7 +277,7 @@ static void print_head(rung_buf *out, const bench *b, const rung_call *call)
     rung_buf_printf(out, "\nnumbers  %s\n\n", strcmp(v->numbers, "fp32") ? v->numbers : "fp32, fast evaluator");
 }
 
-static void json_head(rung_jout *out, const bench *b, const rung_call *call)
+static void json_head(rung_jout *out, const rung_evaluation *b, const rung_call *call)
 {
     const run_values *v = call->values;
     char digest[65];
@@ -358,7 +295,7 @@ static void json_head(rung_jout *out, const bench *b, const rung_call *call)
     rung_buf_clear(&task);
 }
 
-static rung_status run_opened(rung_buf *text, bench *b, const rung_call *call, rung_error *err)
+static rung_status run_opened(rung_buf *text, rung_evaluation *b, const rung_call *call, rung_error *err)
 {
     const run_values *v = call->values;
     rung_jout json;
@@ -386,14 +323,14 @@ static rung_status run_opened(rung_buf *text, bench *b, const rung_call *call, r
 
 static int run_run(const rung_call *call, rung_error *err)
 {
-    bench b = {0};
+    rung_evaluation b = {0};
     rung_buf text;
     rung_buf_init(&text);
-    rung_status status = bench_open(&b, call, err);
+    rung_status status = open_evaluation(&b, call, err);
     if (status == RUNG_OK) status = run_opened(&text, &b, call, err);
     if (status == RUNG_OK) status = rung_out_buf(&text, err);
     rung_buf_clear(&text);
-    bench_close(&b);
+    rung_evaluation_close(&b);
     return status;
 }
 

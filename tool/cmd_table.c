@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * rung table: the table of results of the paper, with what has been run here. In this version a cell holds what a
- * model of the row's architecture carries past the prefix of the task, measured on the packed state of the exact
+ * model of the row's architecture carries past the prefix of the task, the length of the packed state of the exact
  * evaluator, and the score of its random weights. No bound, construction or certificate exists yet, so no cell has a
  * verdict.
  */
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "evaluation.h"
 #include "json_out.h"
 #include "output.h"
 #include "table.h"
@@ -88,60 +89,47 @@ static rung_status write_model(char *path, size_t size, const char *directory, s
     return status;
 }
 
-/* The carried bits are counted on the packed state, not taken from the formula. */
-static rung_status measure_cut(rung_table_cell *cell, rung_session *session, const rung_instance *instance,
-                               const rung_task_conf *conf, rung_error *err)
+/* Runs the prefix; what the session then carries is the length of its packed state. */
+static rung_status measure_cut(rung_table_cell *cell, rung_evaluation *e, rung_error *err)
 {
-    rung_prompt prefix = {.token = instance->token, .tokens = cut_of(instance, conf)};
-    rung_session_reset(session);
-    rung_status status = rung_session_run(session, NULL, &prefix, RUNG_FORM_STEP, NULL, 0, err);
+    rung_prompt prefix = rung_evaluation_prompt(e, 0, cut_of(&e->instance, &e->task));
+    rung_session_reset(e->session);
+    rung_status status = rung_session_run(e->session, NULL, &prefix, RUNG_FORM_STEP, NULL, 0, err);
     if (status != RUNG_OK) return status;
     cell->cut = prefix.tokens;
-    cell->carried_bits = rung_session_state_bits(session);
+    cell->carried_bits = rung_session_state_bits(e->session);
     return RUNG_OK;
 }
 
-static rung_status answer_prompts(rung_table_cell *cell, rung_session *session, rung_instance *instance,
-                                  const rung_task_conf *conf, size_t count, uint64_t seed, rung_error *err)
+static rung_status answer_prompts(rung_table_cell *cell, rung_evaluation *e, size_t count, uint64_t seed,
+                                  rung_error *err)
 {
-    rung_status status = RUNG_OK;
-    double *out = rung_calloc(conf->answers, sizeof *out, err);
-    if (!out) return RUNG_SYSTEM;
+    rung_status status = rung_evaluation_room(e, 1, err);
     for (size_t i = 0; status == RUNG_OK && i < count; i++) {
-        status = rung_task_make(instance, conf, seed, i, err);
+        status = rung_task_make(&e->instance, &e->task, seed, i, err);
+        if (status == RUNG_OK && i == 0) status = measure_cut(cell, e, err);
         if (status != RUNG_OK) break;
-        if (i == 0) status = measure_cut(cell, session, instance, conf, err);
-        size_t last = rung_instance_last_target(instance);
-        rung_prompt prompt = {.token = instance->token, .tokens = instance->tokens};
-        rung_session_reset(session);
-        if (status == RUNG_OK) status = rung_session_run(session, out, &prompt, RUNG_FORM_SCAN, &last, 1, err);
+        size_t last = rung_instance_last_target(&e->instance);
+        rung_prompt prompt = rung_evaluation_prompt(e, 0, e->instance.tokens);
+        rung_session_reset(e->session);
+        status = rung_session_run(e->session, e->out, &prompt, RUNG_FORM_SCAN, &last, 1, err);
         if (status != RUNG_OK) break;
         cell->targets++;
-        cell->right += (int32_t)rung_argmax(out, conf->answers) == instance->target[last];
+        cell->right += (int32_t)rung_argmax(e->out, e->wide) == e->instance.target[last];
     }
     cell->prompts = cell->targets;
-    free(out);
     return status;
 }
 
 static rung_status run_model(rung_table_cell *cell, const char *path, const rung_task_conf *conf, const rung_fmt *fmt,
                              const table_values *v, uint64_t seed, rung_error *err)
 {
-    rung_model *model = NULL;
-    rung_program *program = NULL;
-    rung_session *session = NULL;
-    rung_instance instance;
-    rung_status status = rung_instance_init(&instance, conf, err);
-    if (status != RUNG_OK) return status;
-    status = rung_model_open(&model, path, err);
-    if (status == RUNG_OK) status = rung_program_new(&program, model, fmt, (size_t)v->threads, err);
-    if (status == RUNG_OK) status = rung_session_new(&session, program, conf->tokens, err);
-    if (status == RUNG_OK) status = answer_prompts(cell, session, &instance, conf, (size_t)v->count, seed, err);
+    rung_evaluation e = {.task = *conf};
+    rung_status status = rung_model_open(&e.model, path, err);
+    if (status == RUNG_OK) status = rung_evaluation_start(&e, fmt, (size_t)v->threads, err);
+    if (status == RUNG_OK) status = answer_prompts(cell, &e, (size_t)v->count, seed, err);
     cell->run = status == RUNG_OK;
-    rung_session_free(session);
-    rung_program_free(program);
-    rung_model_close(model);
-    rung_instance_clear(&instance);
+    rung_evaluation_close(&e);
     return status;
 }
 
