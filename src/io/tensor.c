@@ -8,7 +8,6 @@
  */
 #include "io_internal.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -259,7 +258,9 @@ static rung_status convert(void *out, const rung_tensor *tensor, store_fn *store
         return rung_fail(err, RUNG_INPUT,
                          "tensor '%s': values of type %s are not converted here; store it as F32 or F16",
                          LABEL(tensor->name), tensor->dtype_name ? LABEL(tensor->dtype_name) : "OTHER");
-    assert(tensor->size_bytes / width == tensor->elements);
+    if (tensor->size_bytes / width != tensor->elements) /* the readers check this; a caller's own tensor may not */
+        return rung_fail(err, RUNG_USAGE, "tensor '%s': %zu bytes are not %zu elements of %zu", LABEL(tensor->name),
+                         tensor->size_bytes, tensor->elements, width);
     for (size_t i = 0; i < tensor->elements; i++) {
         scalar value = load_scalar(tensor->bytes + i * width, tensor->dtype);
         if (!store(out, i, &value)) return refuse_value(tensor, i, &value, target, err);
