@@ -17,6 +17,9 @@ static const char head[] =
     "thead th{border-bottom:2px solid var(--line)}tbody th{font-weight:600;white-space:nowrap}\n"
     "code,.num{font-family:ui-monospace,monospace;font-size:.92em}\n"
     ".dim{color:var(--dim);font-size:.87rem}.bits{font-weight:600}.empty{color:var(--dim)}\n"
+    "@media(max-width:44rem){table{min-width:0}thead{display:none}tr,th,td{display:block;border:0;padding:.2rem 0}\n"
+    "tbody tr{border-bottom:1px solid var(--line);padding:.6rem 0}td::before{content:attr(data-task) \": "
+    "\";color:var(--dim)}}\n"
     "@media print{body{margin:0;max-width:none}.scroll{overflow:visible}}\n"
     "</style>\n";
 
@@ -31,9 +34,10 @@ static void put_header(rung_buf *out, const rung_table *table)
     rung_buf_puts(out, "</tr></thead>\n");
 }
 
-static void put_cell(rung_buf *out, const rung_table_cell *cell, const char *claim)
+/* data-task: on a phone the cells stand below each other and say which column they are. */
+static void put_cell(rung_buf *out, const rung_table_cell *cell, const char *claim, const char *task)
 {
-    rung_buf_puts(out, "<td>");
+    rung_buf_printf(out, "<td data-task=\"%s\">", task);
     if (cell->run)
         rung_buf_printf(out,
                         "<span class=\"bits\">%llu bits</span> carried past token %zu<br><span class=\"dim\">random "
@@ -52,14 +56,15 @@ void rung_table_page(rung_buf *out, const rung_table *table)
                   "<h1>What attention can and cannot compute</h1>\n<p>Rows are architectures, columns are tasks. A "
                   "cell is empty until something has been run. This version measures what a model carries past the "
                   "prefix of a task; it has no bounds, constructions or certificates, so <b>no cell has a "
-                  "verdict</b>. What the papers state of the size H d p is quoted beside, not checked.</p>\n<div "
+                  "verdict</b>. What the papers state of the size <i>Hdp</i> is quoted beside, not checked.</p>\n<div "
                   "class=\"scroll\"><table>\n");
     put_header(out, table);
     rung_buf_puts(out, "<tbody>\n");
     for (size_t r = 0; r < RUNG_TABLE_ROWS; r++) {
         rung_buf_printf(out, "<tr><th>%s<br><code class=\"dim\">%s</code></th>", rung_table_rows[r].title,
                         rung_table_rows[r].arch);
-        for (size_t c = 0; c < RUNG_TABLE_COLS; c++) put_cell(out, &table->cell[r][c], rung_table_cols[c].claim[r]);
+        for (size_t c = 0; c < RUNG_TABLE_COLS; c++)
+            put_cell(out, &table->cell[r][c], rung_table_cols[c].claim[r], rung_table_cols[c].title);
         rung_buf_puts(out, "</tr>\n");
     }
     rung_buf_printf(
