@@ -47,6 +47,8 @@ HEADERS     := $(wildcard include/rung/*.h)
 .PHONY: all test table install uninstall asan fuzz soak bench format format-check layers help clean deps deps-test \
         unit cli python fuzz-smoke install-test
 
+# A make of its own, because pkg-config may only just have been installed. Never beside another goal in one -j call: both
+# would write the same objects.
 all: deps ## build the command and the library
 	@$(MAKE) --no-print-directory $(BUILD)/rung $(BUILD)/librung.a $(BUILD)/$(SONAME)
 
@@ -119,7 +121,8 @@ unit: $(TESTS)
 cli: $(BUILD)/rung
 
 test: deps-test ## everything that must hold: unit, command line, sanitizers, layers, install, fuzz seconds
-	@$(MAKE) --no-print-directory -j2 all unit
+	@$(MAKE) --no-print-directory -j2 all
+	@$(MAKE) --no-print-directory -j2 unit
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung
 	@$(MAKE) --no-print-directory -j2 fuzz-build
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) scripts/run-tests.sh
@@ -144,10 +147,13 @@ format-check:
 FUZZERS := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
 
-$(BUILD)/fuzz/%: fuzz/%.c $(SOURCES) $(HEADERS)
-	@mkdir -p $(@D)
+# Built once for all fuzzers: a make of its own per fuzzer would race with the others for the same objects.
+$(BUILD)/clang/librung.a: $(SOURCES) $(HEADERS) $(wildcard src/*/*.h)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/clang CC=$(CLANG) CFLAGS='-O1 -g' \
-	    SANITIZE='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all' $(BUILD)/clang/librung.a
+	    SANITIZE='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all' $@
+
+$(BUILD)/fuzz/%: fuzz/%.c $(wildcard fuzz/*.h) $(BUILD)/clang/librung.a
+	@mkdir -p $(@D)
 	$(QUIET_LD)$(CLANG) -std=c17 -Iinclude $(DEFINES) -g -O1 $(PKG_CFLAGS) \
 	    -fsanitize=address,undefined,fuzzer -fno-sanitize-recover=all -o $@ $< $(BUILD)/clang/librung.a $(LIBS)
 
@@ -159,7 +165,8 @@ fuzz: deps-test ## a minute of libFuzzer on each reader of foreign files (FUZZ_S
 	@BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh
 
 soak: deps-test ## long comparisons with MPFR, format by format
-	@$(MAKE) --no-print-directory -j2 all unit
+	@$(MAKE) --no-print-directory -j2 all
+	@$(MAKE) --no-print-directory -j2 unit
 	@BUILD=$(BUILD) scripts/soak.sh
 
 bench: all ## speed of the exact arithmetic and of the mechanisms, as ratios in one run
