@@ -68,7 +68,7 @@ static void run_both_forms(const rung_model *model, const rung_fmt *numbers)
     const rung_model_spec *spec = rung_model_get_spec(model);
     rung_program *program = NULL;
     rung_error err = {""};
-    rung_status status = rung_program_new(&program, model, numbers, 1, &err);
+    rung_status status = rung_program_new(&program, model, &(rung_evaluator){.numbers = numbers, .threads = 1}, &err);
     require((status == RUNG_OK) == (err.text[0] == '\0'));
     require(status == RUNG_OK || status == RUNG_INPUT);
     if (status != RUNG_OK) return;

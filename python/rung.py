@@ -77,7 +77,7 @@ class _Spec(C.Structure):
     _fields_ = [("arch", C.c_char_p), ("task", C.c_char_p), ("mlp", C.c_char_p)] + \
         [(name, C.c_size_t) for name in ("vocab", "d_in", "answers", "max_tokens", "d_model", "d_mlp", "heads", "dk",
                                          "dv")] + \
-        [("positions", C.c_int), ("norm", C.c_int), ("causal", C.c_bool)]
+        [("positions", C.c_int), ("norm", C.c_int), ("causal", C.c_bool), ("thoughts", C.c_size_t)]
 
 
 class _Tensor(C.Structure):
@@ -90,9 +90,13 @@ class _Prompt(C.Structure):
     _fields_ = [("token", C.POINTER(C.c_uint32)), ("feature", C.POINTER(C.c_float)), ("tokens", C.c_size_t)]
 
 
+class _Evaluator(C.Structure):
+    _fields_ = [("numbers", C.c_void_p), ("softmax", C.c_int), ("threads", C.c_size_t)]
+
+
 STRUCTS = {"rung_error": _Error, "rung_value": _Value, "rung_task_conf": _TaskConf, "rung_span": _Span,
            "rung_instance": _Instance, "rung_buf": _Buf, "rung_model_spec": _Spec, "rung_tensor": _Tensor,
-           "rung_prompt": _Prompt}  # rung_fmt: only its head is mirrored, so it need only be large enough
+           "rung_prompt": _Prompt, "rung_evaluator": _Evaluator}  # rung_fmt: only its head is mirrored, so it need only be large enough
 
 _POSITIONS = ["none", "learned", "sinusoidal", "rotary"]
 _NORMS = ["none", "rms", "layer"]
@@ -124,7 +128,7 @@ _STATUS_FUNCTIONS = {
     "rung_model_open": [_p(C.c_void_p), C.c_char_p],
     "rung_model_write": [C.c_char_p, _p(_Spec), _p(_Tensor), C.c_size_t, C.c_char_p],
     "rung_model_write_random": [C.c_char_p, _p(_Spec), C.c_uint64],
-    "rung_program_new": [_p(C.c_void_p), C.c_void_p, _p(_Fmt), C.c_size_t],
+    "rung_program_new": [_p(C.c_void_p), C.c_void_p, _p(_Evaluator)],
     "rung_session_new": [_p(C.c_void_p), C.c_void_p, C.c_size_t],
     "rung_session_run": [C.c_void_p, _p(C.c_double), _p(_Prompt), C.c_int, _p(C.c_size_t), C.c_size_t],
 }
@@ -289,7 +293,7 @@ def _spec_from_dict(spec):
     if unknown:
         raise ValueError(f"unknown keys in the spec: {', '.join(sorted(unknown))}; known: {', '.join(sorted(fields))}")
     defaults = {"task": "", "mlp": "none", "vocab": 0, "d_in": 0, "d_mlp": 0, "heads": 1, "positions": "none",
-                "norm": "none", "causal": True}
+                "norm": "none", "causal": True, "thoughts": 0}
     merged = {**defaults, **spec}
     merged["positions"] = _POSITIONS.index(merged["positions"]) + 1
     merged["norm"] = _NORMS.index(merged["norm"]) + 1
@@ -368,12 +372,11 @@ class Model:
 
     def _program(self, numbers):
         if numbers not in self._programs:
-            program, fmt = C.c_void_p(), None
+            program, fmt, how = C.c_void_p(), _Fmt(), _Evaluator()
             if numbers is not None:
-                fmt = _Fmt()
                 _call("rung_fmt_parse", C.byref(fmt), numbers.encode())
-                fmt = C.byref(fmt)
-            _call("rung_program_new", C.byref(program), self._handle, fmt, 0)
+                how.numbers = C.addressof(fmt)
+            _call("rung_program_new", C.byref(program), self._handle, C.byref(how))
             self._programs[numbers] = program
         return self._programs[numbers]
 

@@ -11,6 +11,7 @@ layer_of() {
     num | io | kern | par) echo 1 ;;
     mech | task) echo 2 ;;
     model) echo 3 ;;
+    build | verify) echo 4 ;;
     tool) echo 8 ;;
     *) echo "" ;;
     esac

@@ -14,7 +14,9 @@ rung_status rung_evaluation_start(rung_evaluation *e, const rung_fmt *numbers, s
     e->has_instance = status == RUNG_OK;
     if (status != RUNG_OK) return status;
     e->at = rung_calloc(e->task.tokens, sizeof *e->at, err);
-    status = e->at ? rung_program_new(&e->program, e->model, numbers, threads, err) : RUNG_SYSTEM;
+    status =
+        e->at ? rung_program_new(&e->program, e->model, &(rung_evaluator){.numbers = numbers, .threads = threads}, err)
+              : RUNG_SYSTEM;
     if (status == RUNG_OK) status = rung_session_new(&e->session, e->program, e->task.tokens, err);
     return status;
 }

@@ -78,6 +78,9 @@ typedef struct rung_meta {
 } rung_meta;
 rung_status rung_safetensors_write(const char *path, const rung_tensor *tensors, size_t count, const rung_meta *meta,
                                    size_t meta_count, rung_error *err);
+/* The same bytes in memory, which the caller frees. */
+rung_status rung_safetensors_encode(uint8_t **bytes, size_t *size, const rung_tensor *tensors, size_t count,
+                                    const rung_meta *meta, size_t meta_count, rung_error *err);
 
 /* ---- npy and npz -------------------------------------------------------------------------------------------- */
 

@@ -83,6 +83,15 @@ typedef struct rung_shape {
 
 struct rung_mech;
 
+/* In which order a softmax attention adds up its keys. The lower bounds speak of the first one only: with a maximum that
+ * is known beforehand, or from the last key to the first, a layer can do what they forbid. Exact evaluator only. */
+typedef enum rung_softmax {
+    RUNG_SOFTMAX_ONLINE = 0, /* from position 0 upwards with a running maximum */
+    RUNG_SOFTMAX_TWO_PASS,   /* first the maximum of all scores, then the sums from position 0 upwards */
+    RUNG_SOFTMAX_REVERSE,    /* online, from the last position downwards */
+} rung_softmax;
+extern const char *const rung_softmax_words[];
+
 /* One mechanism with its sizes: what an arch string says of a group of heads. */
 typedef struct rung_mech_conf {
     const struct rung_mech *mech;
@@ -94,6 +103,8 @@ typedef struct rung_mech_conf {
     size_t conv; /* width of a causal convolution per channel of q, k, v (then silu); 0: none */
     bool gate;   /* the output of a head is normalised (rms) and multiplied by silu(W x) */
     bool unit;   /* q and k of a head are scaled to length 1 */
+
+    rung_softmax softmax; /* chosen by whoever evaluates, not part of the architecture */
 } rung_mech_conf;
 
 /* Numbers (elements, not bits) that cross a position, by kind. Bits are elements times p. */
@@ -114,6 +125,7 @@ typedef struct rung_mech {
     const rung_mech_input *inputs; /* ends with a NULL name */
     bool recurrent;                /* carries a state that does not grow */
     bool causal_only;              /* has no meaning without a mask */
+    bool any_softmax;              /* the exact forms know every order of rung_softmax; others are online only */
 
     /* Sizes that the mechanism cannot have, beyond the limits above; NULL: none. Call rung_mech_check. */
     rung_status (*check)(const rung_mech_conf *conf, rung_error *err);

@@ -87,6 +87,8 @@ typedef struct rung_model_spec {
     rung_positions positions;
     rung_norm norm;
     bool causal;
+    size_t thoughts; /* the last so many token ids and read-out rows are thoughts: row answers-thoughts+e, when it wins,
+                        says token vocab-thoughts+e and the model goes on */
 } rung_model_spec;
 
 /* ---- model ------------------------------------------------------------------------------------------------------- */
@@ -103,24 +105,42 @@ const rung_arch *rung_model_get_arch(const rung_model *model);
 rung_mlp rung_model_mlp(const rung_model *model, size_t layer);
 size_t rung_model_parameters(const rung_model *model);
 void rung_model_digest(char hex[65], const rung_model *model);
+/* A tensor as the file has it, or NULL. */
+const rung_tensor *rung_model_tensor(const rung_model *model, const char *name);
+const char *rung_model_made_by(const rung_model *model);
 
 /* Checks a spec as opening a file with it would, without tensors. */
 rung_status rung_model_spec_check(const rung_model_spec *spec, rung_error *err);
 /* Random weights: a pure function of spec and seed. Biases are absent, tables (mlp = table) are refused. */
 rung_status rung_model_write_random(const char *path, const rung_model_spec *spec, uint64_t seed, rung_error *err);
+/* Calls visit for every tensor that the spec needs (optional: may have), in file order. A dimension of 0 is up to the
+ * file (the rows of a table). */
+typedef rung_status rung_model_visit(void *context, const char *name, const size_t *shape, size_t rank, bool optional,
+                                     rung_error *err);
+rung_status rung_model_each_tensor(const rung_model_spec *spec, rung_model_visit *visit, void *context,
+                                   rung_error *err);
 /* Given tensors, for constructions: the tensors must be those that the spec needs. `made_by` goes into the
  * metadata. */
 rung_status rung_model_write(const char *path, const rung_model_spec *spec, const rung_tensor *tensors, size_t count,
                              const char *made_by, rung_error *err);
+/* The same file in memory; the model owns it. */
+rung_status rung_model_from_tensors(rung_model **out, const rung_model_spec *spec, const rung_tensor *tensors,
+                                    size_t count, const char *made_by, rung_error *err);
 
 /* ---- program and session ----------------------------------------------------------------------------------------- */
 
 typedef struct rung_program rung_program;
 typedef struct rung_session rung_session;
 
-/* numbers = NULL: fast fp32. threads = 0: all. The model must outlive the program. */
-rung_status rung_program_new(rung_program **out, const rung_model *model, const rung_fmt *numbers, size_t threads,
-                             rung_error *err);
+/* How a model is evaluated. */
+typedef struct rung_evaluator {
+    const rung_fmt *numbers; /* NULL: fast fp32 */
+    rung_softmax softmax;    /* another order than online needs a format, and mechanisms that know it */
+    size_t threads;          /* 0: all */
+} rung_evaluator;
+
+/* The model must outlive the program; the format is copied. */
+rung_status rung_program_new(rung_program **out, const rung_model *model, const rung_evaluator *how, rung_error *err);
 void rung_program_free(rung_program *program);
 
 /* A session holds the state of every layer, for up to max_tokens tokens. Several sessions may share a
@@ -146,6 +166,11 @@ typedef struct rung_prompt {
  * vocabulary or a missing table key is RUNG_INPUT; the session must then be reset. */
 rung_status rung_session_run(rung_session *session, double *out, const rung_prompt *prompt, rung_form form,
                              const size_t *at, size_t at_count, rung_error *err);
+/* Chain of thought, for causal models over tokens: consumes the prompt and then the model's own thoughts, until the
+ * largest read-out row is no thought or the session is full. Writes the last read-out [answers] and the number of
+ * thoughts. A model without thoughts answers at once. */
+rung_status rung_session_think(rung_session *session, double *out, size_t *thoughts, const rung_prompt *prompt,
+                               rung_form form, rung_error *err);
 size_t rung_session_tokens(const rung_session *session);
 /* Elements that the layer carries now, by kind, all groups together. */
 rung_carry rung_session_carry(const rung_session *session, size_t layer);

@@ -19,4 +19,7 @@
 
 #include "rung/model.h"
 
+#include "rung/build.h"
+#include "rung/verify.h"
+
 #endif

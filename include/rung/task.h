@@ -80,6 +80,11 @@ typedef struct rung_task {
     /* The id that a word of `len` bytes stands for if it is a word at all; the caller writes the id and compares, so
      * any id will do for others. NULL: reading searches the whole vocabulary, which is slow when it is large. */
     uint32_t (*token_read)(const rung_task_conf *conf, const char *word, size_t len);
+    /* Every prompt, as a product of independent choices per position: how many there are at `pos` (1..2^32), and writing
+     * the index-th into token or feature. The product may hold rows that are no prompts (two equal keys); solve() refuses
+     * those. Real vectors choose from a finite grid. NULL: not enumerable. */
+    uint64_t (*choices)(const rung_task_conf *conf, size_t pos);
+    void (*choose)(rung_instance *instance, const rung_task_conf *conf, size_t pos, uint64_t index);
 } rung_task;
 
 size_t rung_task_count(void);
@@ -102,6 +107,11 @@ void rung_instance_clear(rung_instance *instance);
 /* Generates and solves instance number `index` of the seed. */
 rung_status rung_task_make(rung_instance *instance, const rung_task_conf *conf, uint64_t seed, uint64_t index,
                            rung_error *err);
+/* Elements of the product of choices; UINT64_MAX for more than fit, 0 when the task cannot be enumerated. */
+uint64_t rung_task_space(const rung_task_conf *conf);
+/* The index-th of them (the last position varies fastest), solved; *is_prompt says whether the oracle takes it. */
+rung_status rung_task_unrank(rung_instance *instance, bool *is_prompt, const rung_task_conf *conf, uint64_t index,
+                             rung_error *err);
 /* Last position that has a target; SIZE_MAX if none. */
 size_t rung_instance_last_target(const rung_instance *instance);
 

@@ -104,18 +104,57 @@ static rung_status put_all(rung_file_writer *writer, const rung_buf *header, con
     return status;
 }
 
+/* Checks everything and makes the header; `path` is for messages. */
+static rung_status prepare(rung_buf *header, const char *path, const rung_tensor *tensors, size_t count,
+                           const rung_meta *meta, size_t meta_count, rung_error *err)
+{
+    rung_status status = check_tensors(path, tensors, count, err);
+    if (!status) status = check_meta(path, meta, meta_count, err);
+    if (!status) status = make_header(header, path, tensors, count, meta, meta_count, err);
+    return status;
+}
+
 rung_status rung_safetensors_write(const char *path, const rung_tensor *tensors, size_t count, const rung_meta *meta,
                                    size_t meta_count, rung_error *err)
 {
     rung_buf header;
     rung_file_writer writer;
-    rung_status status = check_tensors(path, tensors, count, err);
-    if (!status) status = check_meta(path, meta, meta_count, err);
-    if (status) return status;
     rung_buf_init(&header);
-    status = make_header(&header, path, tensors, count, meta, meta_count, err);
+    rung_status status = prepare(&header, path, tensors, count, meta, meta_count, err);
     if (!status) status = rung_file_begin(&writer, path, err);
     if (!status) status = io_finish(&writer, put_all(&writer, &header, tensors, count, err), err);
+    rung_buf_clear(&header);
+    return status;
+}
+
+static uint8_t *append(uint8_t *to, const void *from, size_t bytes)
+{
+    if (bytes) memcpy(to, from, bytes); /* an empty tensor may have no address */
+    return to + bytes;
+}
+
+static rung_status join(uint8_t **bytes, size_t *size, const rung_buf *header, const rung_tensor *tensors, size_t count,
+                        rung_error *err)
+{
+    uint64_t length = header->len;
+    size_t total = sizeof length + header->len;
+    for (size_t i = 0; i < count; i++) total += tensors[i].size_bytes; /* make_header has checked the sum */
+    *bytes = rung_calloc(total, 1, err);
+    if (!*bytes) return RUNG_SYSTEM;
+    uint8_t *at = append(*bytes, &length, sizeof length);
+    at = append(at, header->text, header->len);
+    for (size_t i = 0; i < count; i++) at = append(at, tensors[i].bytes, tensors[i].size_bytes);
+    *size = total;
+    return RUNG_OK;
+}
+
+rung_status rung_safetensors_encode(uint8_t **bytes, size_t *size, const rung_tensor *tensors, size_t count,
+                                    const rung_meta *meta, size_t meta_count, rung_error *err)
+{
+    rung_buf header;
+    rung_buf_init(&header);
+    rung_status status = prepare(&header, "(in memory)", tensors, count, meta, meta_count, err);
+    if (!status) status = join(bytes, size, &header, tensors, count, err);
     rung_buf_clear(&header);
     return status;
 }

@@ -117,6 +117,7 @@ struct rung_program {
     const rung_model *model;
     bool exact;
     rung_fmt fmt; /* when exact */
+    rung_softmax softmax;
     const arith *ops;
     size_t threads;
     reals embed;            /* [vocab][d_model] */

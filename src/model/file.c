@@ -132,6 +132,7 @@ void rung_model_close(rung_model *model)
     rung_arch_clear(&model->arch);
     rung_arena_clear(&model->arena);
     rung_safetensors_close(model->file);
+    free(model->bytes);
     free(model);
 }
 
@@ -160,10 +161,28 @@ void rung_model_digest(char hex[65], const rung_model *model)
     rung_safetensors_digest(hex, model->file);
 }
 
+const rung_tensor *rung_model_tensor(const rung_model *model, const char *name)
+{
+    return rung_safetensors_get(model->file, name);
+}
+
+const char *rung_model_made_by(const rung_model *model)
+{
+    const char *text = rung_safetensors_meta(model->file, "rung.made_by");
+    return text ? text : "";
+}
+
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-rung_status rung_model_write(const char *path, const rung_model_spec *spec, const rung_tensor *tensors, size_t count,
-                             const char *made_by, rung_error *err)
+/* Where a written file goes: to a path, or into memory. */
+typedef struct destination {
+    const char *path;
+    uint8_t **bytes;
+    size_t *size;
+} destination;
+
+static rung_status write_to(const destination *to, const rung_model_spec *spec, const rung_tensor *tensors,
+                            size_t count, const char *made_by, rung_error *err)
 {
     rung_buf config;
     rung_status status = rung_model_spec_check(spec, err);
@@ -175,8 +194,58 @@ rung_status rung_model_write(const char *path, const rung_model_spec *spec, cons
         {"rung.task", spec->task},          {"rung.made_by", made_by},
     };
     status = rung_buf_ok(&config, err);
-    if (status == RUNG_OK) status = rung_safetensors_write(path, tensors, count, meta, RUNG_COUNT(meta), err);
+    if (status == RUNG_OK && to->path)
+        status = rung_safetensors_write(to->path, tensors, count, meta, RUNG_COUNT(meta), err);
+    else if (status == RUNG_OK)
+        status = rung_safetensors_encode(to->bytes, to->size, tensors, count, meta, RUNG_COUNT(meta), err);
     rung_buf_clear(&config);
+    return status;
+}
+
+rung_status rung_model_write(const char *path, const rung_model_spec *spec, const rung_tensor *tensors, size_t count,
+                             const char *made_by, rung_error *err)
+{
+    return write_to(&(destination){.path = path}, spec, tensors, count, made_by, err);
+}
+
+rung_status rung_model_from_tensors(rung_model **out, const rung_model_spec *spec, const rung_tensor *tensors,
+                                    size_t count, const char *made_by, rung_error *err)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    rung_status status = write_to(&(destination){.bytes = &bytes, .size = &size}, spec, tensors, count, made_by, err);
+    if (status == RUNG_OK) status = rung_model_open_bytes(out, bytes, size, "(in memory)", err);
+    if (status == RUNG_OK)
+        (*out)->bytes = bytes;
+    else
+        free(bytes);
+    return status;
+}
+
+typedef struct public_visit {
+    rung_model_visit *visit;
+    void *context;
+} public_visit;
+
+static rung_status visit_publicly(void *context, const tensor_need *need, rung_error *err)
+{
+    const public_visit *v = context;
+    return v->visit(v->context, need->name, need->shape, need->rank, need->optional, err);
+}
+
+rung_status rung_model_each_tensor(const rung_model_spec *spec, rung_model_visit *visit, void *context, rung_error *err)
+{
+    public_visit v = {visit, context};
+    rung_arena arena;
+    rung_arch arch;
+    rung_mlp *mlp;
+    rung_arena_init(&arena);
+    rung_status status = rung_model_spec_parse(&arch, &mlp, spec, &arena, err);
+    if (status == RUNG_OK) {
+        status = rung_model_visit_tensors(spec, &arch, mlp, visit_publicly, &v, err);
+        rung_arch_clear(&arch);
+    }
+    rung_arena_clear(&arena);
     return status;
 }
 

@@ -10,6 +10,7 @@
 
 struct rung_model {
     rung_safetensors *file;
+    uint8_t *bytes; /* of a file that lives in memory only, else NULL */
     rung_model_spec spec;
     rung_arch arch;
     rung_mlp *mlp; /* [layer_count] */

@@ -132,7 +132,14 @@ static void load_input(loader *l, input_weights *w, const char *name, const rung
 static void load_group(loader *l, group_weights *group, const rung_mech_conf *conf, size_t layer, size_t index)
 {
     char name[TENSOR_NAME_MAX];
-    group->conf = conf;
+    rung_mech_conf *own = rung_arena_alloc(&l->p->arena, 1, sizeof *own, l->err);
+    if (!own) {
+        l->status = RUNG_SYSTEM;
+        return;
+    }
+    *own = *conf;
+    own->softmax = l->p->softmax;
+    group->conf = own;
     for (size_t i = 0; conf->mech->inputs[i].name; i++) {
         if (rung_mech_row(&conf->mech->inputs[i], conf) == 0) continue;
         snprintf(name, sizeof name, "layers.%zu.mix.%zu.%s", layer, index, conf->mech->inputs[i].name);
@@ -195,18 +202,36 @@ static rung_status load_all(rung_program *p, rung_error *err)
     return l.status;
 }
 
-rung_status rung_program_new(rung_program **out, const rung_model *model, const rung_fmt *numbers, size_t threads,
-                             rung_error *err)
+static rung_status check_softmax(const rung_model *model, const rung_evaluator *how, rung_error *err)
 {
+    if (how->softmax == RUNG_SOFTMAX_ONLINE) return RUNG_OK;
+    if (!how->numbers)
+        return rung_fail(err, RUNG_USAGE, "softmax %s is for the exact evaluator; choose its numbers, such as f32",
+                         rung_softmax_words[how->softmax]);
+    for (size_t i = 0; i < model->arch.layer_count; i++)
+        for (size_t g = 0; g < model->arch.layer[i].group_count; g++) {
+            const rung_mech *mech = model->arch.layer[i].group[g].mech;
+            if (!mech->any_softmax && !mech->recurrent)
+                return rung_fail(err, RUNG_USAGE, "layer %zu: %s has the online softmax only, not %s", i, mech->name,
+                                 rung_softmax_words[how->softmax]);
+        }
+    return RUNG_OK;
+}
+
+rung_status rung_program_new(rung_program **out, const rung_model *model, const rung_evaluator *how, rung_error *err)
+{
+    rung_status status = check_softmax(model, how, err);
+    if (status != RUNG_OK) return status;
     rung_program *p = rung_calloc(1, sizeof *p, err);
     if (!p) return RUNG_SYSTEM;
     p->model = model;
-    p->exact = numbers != NULL;
-    if (numbers) p->fmt = *numbers;
-    p->ops = numbers ? &rung_arith_exact : &rung_arith_fast;
-    p->threads = threads ? threads : rung_cpu_threads();
+    p->exact = how->numbers != NULL;
+    p->softmax = how->softmax;
+    if (how->numbers) p->fmt = *how->numbers;
+    p->ops = how->numbers ? &rung_arith_exact : &rung_arith_fast;
+    p->threads = how->threads ? how->threads : rung_cpu_threads();
     rung_arena_init(&p->arena);
-    rung_status status = load_all(p, err);
+    status = load_all(p, err);
     if (status != RUNG_OK) {
         rung_program_free(p);
         return status;

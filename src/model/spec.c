@@ -52,6 +52,7 @@ static rung_status check_sizes(const rung_model_spec *spec, rung_error *err)
         {"vocab", spec->vocab, 0},           {"d_in", spec->d_in, 0},       {"answers", spec->answers, 1},
         {"max_tokens", spec->max_tokens, 1}, {"d_model", spec->d_model, 1}, {"d_mlp", spec->d_mlp, 0},
         {"heads", spec->heads, 1},           {"dk", spec->dk, 1},           {"dv", spec->dv, 1},
+        {"thoughts", spec->thoughts, 0},
     };
     for (size_t i = 0; i < RUNG_COUNT(sizes); i++)
         if (sizes[i].value < sizes[i].low || sizes[i].value > SIZE_LIMIT)
@@ -59,6 +60,11 @@ static rung_status check_sizes(const rung_model_spec *spec, rung_error *err)
                              sizes[i].low);
     if ((spec->vocab == 0) == (spec->d_in == 0))
         return rung_fail(err, RUNG_USAGE, "model: exactly one of vocab (tokens) and d_in (features) must be above 0");
+    if (spec->thoughts && (spec->thoughts >= spec->vocab || spec->thoughts >= spec->answers || !spec->causal))
+        return rung_fail(
+            err, RUNG_USAGE,
+            "model: %zu thoughts need a causal model with more token ids (%zu) and answers (%zu) than that",
+            spec->thoughts, spec->vocab, spec->answers);
     return RUNG_OK;
 }
 
@@ -113,12 +119,13 @@ void rung_model_spec_print(rung_buf *out, const rung_model_spec *spec)
 {
     rung_buf_puts(out, "{\"mlp\":");
     rung_buf_json_string(out, spec->mlp);
-    rung_buf_printf(out,
-                    ",\"vocab\":%zu,\"d_in\":%zu,\"answers\":%zu,\"max_tokens\":%zu,\"d_model\":%zu,\"d_mlp\":%zu,"
-                    "\"heads\":%zu,\"dk\":%zu,\"dv\":%zu,\"positions\":\"%s\",\"norm\":\"%s\",\"causal\":%s}",
-                    spec->vocab, spec->d_in, spec->answers, spec->max_tokens, spec->d_model, spec->d_mlp, spec->heads,
-                    spec->dk, spec->dv, rung_positions_words[spec->positions - 1], rung_norm_words[spec->norm - 1],
-                    spec->causal ? "true" : "false");
+    rung_buf_printf(
+        out,
+        ",\"vocab\":%zu,\"d_in\":%zu,\"answers\":%zu,\"max_tokens\":%zu,\"d_model\":%zu,\"d_mlp\":%zu,"
+        "\"heads\":%zu,\"dk\":%zu,\"dv\":%zu,\"positions\":\"%s\",\"norm\":\"%s\",\"causal\":%s,\"thoughts\":%zu}",
+        spec->vocab, spec->d_in, spec->answers, spec->max_tokens, spec->d_model, spec->d_mlp, spec->heads, spec->dk,
+        spec->dv, rung_positions_words[spec->positions - 1], rung_norm_words[spec->norm - 1],
+        spec->causal ? "true" : "false", spec->thoughts);
 }
 
 static rung_status read_size(size_t *out, const rung_json *object, const char *key, const char *file, rung_error *err)
@@ -170,14 +177,16 @@ static rung_status read_config(rung_model_spec *spec, const rung_json *config, r
         {"max_tokens", &spec->max_tokens}, {"d_model", &spec->d_model}, {"d_mlp", &spec->d_mlp},
         {"heads", &spec->heads},           {"dk", &spec->dk},           {"dv", &spec->dv},
     };
+    const rung_json *thoughts = rung_json_get(config, "thoughts");
     if (rung_json_kind_of(config) != RUNG_JSON_OBJECT)
         return rung_fail(err, RUNG_INPUT, "%s: metadata rung.config is not a JSON object", file);
-    const char *known[RUNG_COUNT(sizes) + 4] = {"mlp", "positions", "norm", "causal"};
+    const char *known[RUNG_COUNT(sizes) + 5] = {"mlp", "positions", "norm", "causal", "thoughts"};
     rung_status status = RUNG_OK;
-    for (size_t i = 0; i < RUNG_COUNT(sizes); i++) known[4 + i] = sizes[i].key;
+    for (size_t i = 0; i < RUNG_COUNT(sizes); i++) known[5 + i] = sizes[i].key;
     status = check_keys(config, known, RUNG_COUNT(known), file, err);
     for (size_t i = 0; status == RUNG_OK && i < RUNG_COUNT(sizes); i++)
         status = read_size(sizes[i].out, config, sizes[i].key, file, err);
+    if (status == RUNG_OK && thoughts) status = read_size(&spec->thoughts, config, "thoughts", file, err);
     size_t positions = 0, norm = 0;
     if (status == RUNG_OK) status = read_choice(&positions, config, "positions", rung_positions_words, file, err);
     if (status == RUNG_OK) status = read_choice(&norm, config, "norm", rung_norm_words, file, err);

@@ -76,7 +76,8 @@ static inline rung_program *program_of(const rung_model *model, const char *form
     rung_program *program = NULL;
     rung_fmt fmt;
     if (format) fmt = format_of(format);
-    CHECK(rung_program_new(&program, model, format ? &fmt : NULL, threads, &check_err));
+    CHECK(rung_program_new(&program, model, &(rung_evaluator){.numbers = format ? &fmt : NULL, .threads = threads},
+                           &check_err));
     return program;
 }
 

@@ -181,7 +181,7 @@ static rung_status open_edited(const pieces *p, rung_error *err)
     rung_program *program = NULL;
     CHECK(rung_safetensors_write(edited_path(), p->tensor, p->tensors, p->meta, p->metas, &check_err));
     rung_status status = rung_model_open(&model, edited_path(), err);
-    if (status == RUNG_OK) status = rung_program_new(&program, model, NULL, 1, err);
+    if (status == RUNG_OK) status = rung_program_new(&program, model, &(rung_evaluator){.threads = 1}, err);
     rung_program_free(program), rung_model_close(model);
     unlink(edited_path());
     return status;

@@ -196,7 +196,7 @@ static void assert_refused(table_model *m, const char *phrase)
     rung_program *program = NULL;
     rung_error err = {""};
     rung_model *model = open_table(m);
-    assert_int_equal(rung_program_new(&program, model, NULL, 1, &err), RUNG_INPUT);
+    assert_int_equal(rung_program_new(&program, model, &(rung_evaluator){.threads = 1}, &err), RUNG_INPUT);
     assert_null(program);
     if (!strstr(err.text, phrase)) fail_msg("'%s' lacks '%s'", err.text, phrase);
     if (!strstr(err.text, test_path())) fail_msg("'%s' lacks the name of the file", err.text);

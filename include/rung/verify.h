@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * verify: is this model right on this task? Every prompt (exhaustive), a random sample with an interval, or a proof over
+ * all prompts at once from the extremal ones (worst case). The model may come from anywhere. Layer 4.
+ */
+#ifndef RUNG_VERIFY_H
+#define RUNG_VERIFY_H
+
+#include "rung/base.h"
+#include "rung/model.h"
+#include "rung/task.h"
+
+/* ---- a model at work on a task ------------------------------------------------------------------------------------- */
+
+/* Whether the model's tokens, features and answers are those of the task (thoughts come on top). */
+rung_status rung_judge_fits(const rung_model *model, const rung_task_conf *task, rung_error *err);
+
+/* One worker: a session, an instance, and room for the read-outs. */
+typedef struct rung_judge {
+    const rung_task_conf *task;
+    const rung_program *program;
+    const rung_model_spec *spec;
+    rung_session *session;
+    rung_instance instance;
+    size_t wide; /* rows of the read-out */
+    size_t *at;  /* positions of the instance that have a target */
+    size_t targets;
+    double *out;     /* [targets][wide] */
+    size_t room;     /* targets that `out` has room for */
+    size_t thoughts; /* of the last prompt */
+} rung_judge;
+
+/* Clear it also when this fails; a zeroed struct may be cleared. */
+rung_status rung_judge_init(rung_judge *j, const rung_program *program, const rung_task_conf *task, rung_error *err);
+void rung_judge_clear(rung_judge *j);
+/* Runs the instance (prompt and targets are filled) and leaves the read-outs in `out`: at every target, or after the
+ * chain of thought when the model has thoughts. */
+rung_status rung_judge_run(rung_judge *j, rung_form form, rung_error *err);
+/* The answer to target i of the last run; RUNG_NO_TARGET when the model was still thinking. */
+int32_t rung_judge_answer(const rung_judge *j, size_t i);
+/* Euclidean distance to a vector target. */
+double rung_judge_distance(const rung_judge *j, size_t i);
+
+/* ---- verdicts over many prompts ------------------------------------------------------------------------------------ */
+
+typedef enum rung_method { RUNG_EXHAUSTIVE = 1, RUNG_SAMPLED, RUNG_WORST_CASE } rung_method;
+extern const char *const rung_method_words[]; /* [method-1] */
+
+typedef struct rung_verify_conf {
+    rung_method method;
+    uint64_t samples, seed; /* sampled */
+    rung_evaluator how;
+    double tolerance;          /* vector targets: the largest distance that still counts as right */
+    size_t show;               /* wrong answers that are kept, at most RUNG_WRONG_MAX */
+    rung_progress *progress;   /* NULL: none; started by the caller with the total of rung_verify_total */
+    bool (*interrupted)(void); /* NULL: never; polled, the result then covers what was done */
+} rung_verify_conf;
+
+#define RUNG_WRONG_MAX 64
+
+/* One wrong answer. The tokens (or features) can be made again from the index: rung_task_unrank or rung_task_make; those
+ * of a worst case have no index and are kept. */
+typedef struct rung_wrong {
+    uint64_t index;
+    size_t position;
+    int32_t target, answer; /* answer RUNG_NO_TARGET: none was given */
+    double distance;        /* vector targets */
+    char why[160];          /* what stopped the model (a NaN, a missing table key), or "" */
+} rung_wrong;
+
+typedef struct rung_verify_result {
+    rung_method method;
+    bool complete;       /* not interrupted */
+    uint64_t candidates; /* rows that were looked at; those that are no prompts are skipped */
+    uint64_t prompts, targets, wrong;
+    double error_low, error_high; /* Clopper-Pearson at 95 % of the share of wrong prompts; exact when exhaustive */
+    double max_distance;          /* vector targets */
+    size_t shown;
+    rung_wrong first_wrong[RUNG_WRONG_MAX]; /* by rising index */
+
+    /* worst case */
+    rung_verdict verdict; /* CAN: proved for all prompts; CANNOT: refuted by `witness`; UNKNOWN: see `reason` */
+    char reason[256];     /* the argument in one line, or why there is none */
+    double margin;     /* least distance from a decision boundary, in the units of the read value; >= 0 when proved */
+    uint64_t cases;    /* extremal cases computed */
+    uint32_t *witness; /* a prompt that goes wrong, confirmed by running the model on it; NULL unless refuted */
+    size_t witness_tokens;
+} rung_verify_result;
+
+/* Prompts (or candidates) that a run will look at, for a progress bar and the line that is printed first. */
+uint64_t rung_verify_total(const rung_task_conf *task, const rung_verify_conf *conf);
+rung_status rung_verify_run(rung_verify_result *result, const rung_model *model, const rung_task_conf *task,
+                            const rung_verify_conf *conf, rung_error *err);
+void rung_verify_clear(rung_verify_result *result);
+
+/* Clopper-Pearson interval at the given level for `hits` of `tried`. */
+typedef struct rung_interval {
+    double low, high;
+} rung_interval;
+rung_interval rung_clopper_pearson(uint64_t hits, uint64_t tried, double level);
+
+#endif
