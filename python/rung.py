@@ -45,7 +45,8 @@ class _Error(C.Structure):
 
 
 class _Value(C.Structure):
-    _fields_ = [("set", C.c_bool), ("number", C.c_int64), ("list", C.c_int64 * _LIST_MAX), ("list_len", C.c_size_t)]
+    _fields_ = [("set", C.c_bool), ("number", C.c_int64), ("list", C.c_int64 * _LIST_MAX), ("list_len", C.c_size_t),
+                ("real", C.c_double)]
 
 
 class _TaskConf(C.Structure):

@@ -188,6 +188,7 @@ typedef enum rung_param_kind {
     RUNG_PARAM_INT,  /* low <= value <= high */
     RUNG_PARAM_LIST, /* comma-separated integers, each in [low, high], at most RUNG_LIST_MAX */
     RUNG_PARAM_WORD, /* one of `words`; the value is its index */
+    RUNG_PARAM_REAL, /* low <= value <= high, in `real` */
 } rung_param_kind;
 
 #define RUNG_LIST_MAX  16
@@ -206,6 +207,7 @@ typedef struct rung_value {
     int64_t number;
     int64_t list[RUNG_LIST_MAX];
     size_t list_len;
+    double real;
 } rung_value;
 
 /* Values parallel to a table that ends with a row whose name is NULL. */

@@ -48,6 +48,11 @@ typedef struct rung_instance {
     rung_span player[RUNG_PLAYERS_MAX]; /* in prompt order, covering the prompt */
 } rung_instance;
 
+/* A run of token ids. */
+typedef struct rung_ids {
+    size_t first, count;
+} rung_ids;
+
 typedef struct rung_task {
     const char *name;
     const char *summary;
@@ -80,11 +85,17 @@ typedef struct rung_task {
     /* The id that a word of `len` bytes stands for if it is a word at all; the caller writes the id and compares, so
      * any id will do for others. NULL: reading searches the whole vocabulary, which is slow when it is large. */
     uint32_t (*token_read)(const rung_task_conf *conf, const char *word, size_t len);
-    /* Every prompt, as a product of independent choices per position: how many there are at `pos` (1..2^32), and writing
-     * the index-th into token or feature. The product may hold rows that are no prompts (two equal keys); solve() refuses
-     * those. Real vectors choose from a finite grid. NULL: not enumerable. */
+    /* Every prompt, as a product of independent choices per position: how many there are at `pos` (at least 1, UINT64_MAX
+     * for more than fit), and writing the index-th into token or feature, which is zero. The product may hold rows that
+     * are no prompts (two equal keys): solve() refuses them, or they break the promise. Real vectors choose from a finite
+     * grid. NULL: not enumerable. */
     uint64_t (*choices)(const rung_task_conf *conf, size_t pos);
     void (*choose)(rung_instance *instance, const rung_task_conf *conf, size_t pos, uint64_t index);
+    /* Tasks over tokens choose from a run of ids, and this is the run; NULL for the others. */
+    rung_ids (*ids)(const rung_task_conf *conf, size_t pos);
+    /* What every prompt of the task has, and its generator guarantees, but the oracle could answer without (a margin,
+     * different keys); called on what solve() takes. NULL: nothing. */
+    bool (*promise)(const rung_instance *instance, const rung_task_conf *conf);
 } rung_task;
 
 size_t rung_task_count(void);
@@ -109,7 +120,8 @@ rung_status rung_task_make(rung_instance *instance, const rung_task_conf *conf, 
                            rung_error *err);
 /* Elements of the product of choices; UINT64_MAX for more than fit, 0 when the task cannot be enumerated. */
 uint64_t rung_task_space(const rung_task_conf *conf);
-/* The index-th of them (the last position varies fastest), solved; *is_prompt says whether the oracle takes it. */
+/* The index-th of them (the last position varies fastest), solved; *is_prompt says whether it is a prompt of the task.
+ * RUNG_USAGE when there are not so many. */
 rung_status rung_task_unrank(rung_instance *instance, bool *is_prompt, const rung_task_conf *conf, uint64_t index,
                              rung_error *err);
 /* Last position that has a target; SIZE_MAX if none. */

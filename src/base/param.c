@@ -8,7 +8,9 @@
 #include "rung/base.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WORDS_MAX 64 /* candidates that a message can list */
@@ -35,7 +37,7 @@ static bool in_range(const rung_param *param, int64_t number)
 void rung_param_defaults(rung_value *values, const rung_param *table)
 {
     for (size_t i = 0; table[i].name; i++) {
-        values[i] = (rung_value){.number = table[i].fallback};
+        values[i] = (rung_value){.number = table[i].fallback, .real = (double)table[i].fallback};
         if (table[i].kind != RUNG_PARAM_LIST || !in_range(&table[i], table[i].fallback)) continue;
         values[i].list[0] = table[i].fallback;
         values[i].list_len = 1;
@@ -84,6 +86,16 @@ static bool read_word(rung_value *value, const rung_param *param, const char *te
     return false;
 }
 
+static bool read_real(rung_value *value, const rung_param *param, const char *text)
+{
+    char *end;
+    double real = strtod(text, &end);
+    if (end == text || *end || isspace((unsigned char)*text)) return false;
+    if (!(real >= (double)param->low && real <= (double)param->high)) return false; /* a NaN is in no range */
+    value->real = real;
+    return true;
+}
+
 static bool read_value(rung_value *value, const rung_param *param, const char *text)
 {
     switch (param->kind) {
@@ -93,6 +105,8 @@ static bool read_value(rung_value *value, const rung_param *param, const char *t
         return read_list(value, param, text);
     case RUNG_PARAM_WORD:
         return read_word(value, param, text);
+    case RUNG_PARAM_REAL:
+        return read_real(value, param, text);
     }
     return false;
 }
@@ -111,6 +125,9 @@ static rung_status fail_value(const rung_param *param, const char *text, const c
                          ", as in %s=%" PRId64 ",%" PRId64,
                          owner, param->name, text, RUNG_LIST_MAX, param->low, param->high, param->name, param->low,
                          param->high);
+    case RUNG_PARAM_REAL:
+        return rung_fail(err, RUNG_USAGE, "%s: %s=%s is not a number from %" PRId64 " to %" PRId64, owner, param->name,
+                         text, param->low, param->high);
     case RUNG_PARAM_WORD:
         break;
     }
@@ -146,6 +163,17 @@ rung_status rung_param_set(rung_value *values, const rung_param *table, const ch
 
 /* ---- canonical text ------------------------------------------------------------------------------------------------ */
 
+/* The shortest decimal that reads back as the same double. */
+static void print_real(rung_buf *out, double real)
+{
+    char text[32];
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, real);
+        if (strtod(text, NULL) == real) break;
+    }
+    rung_buf_puts(out, text);
+}
+
 static void print_value(rung_buf *out, const rung_value *value, const rung_param *param)
 {
     switch (param->kind) {
@@ -159,6 +187,9 @@ static void print_value(rung_buf *out, const rung_value *value, const rung_param
     case RUNG_PARAM_WORD:
         assert(value->number >= 0 && (size_t)value->number < word_count(param));
         rung_buf_puts(out, param->words[value->number]);
+        break;
+    case RUNG_PARAM_REAL:
+        print_real(out, value->real);
         break;
     }
 }

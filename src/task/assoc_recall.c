@@ -126,6 +126,21 @@ static int32_t vote(const rung_task_conf *conf, uint32_t token)
     return token < keys ? RUNG_NO_TARGET : (int32_t)(token - keys);
 }
 
+static rung_ids ids(const rung_task_conf *conf, size_t pos)
+{
+    size_t keys = (size_t)rung_task_param(conf, "K");
+    return pos % 2 ? (rung_ids){keys, conf->answers} : (rung_ids){0, keys};
+}
+
+static bool keys_differ(const rung_instance *instance, const rung_task_conf *conf)
+{
+    (void)conf;
+    for (size_t i = 0; i + 1 < instance->tokens; i += 2)
+        for (size_t j = 0; j < i; j += 2)
+            if (instance->token[i] == instance->token[j]) return false;
+    return true;
+}
+
 const rung_task rung_task_assoc_recall = {
     .name = "assoc-recall",
     .summary = "N key-value pairs, then a key: the value that follows it",
@@ -138,4 +153,6 @@ const rung_task rung_task_assoc_recall = {
     .token_word = token_word,
     .answer_word = rung_symbols_value_word,
     .vote = vote,
+    RUNG_TASK_IDS(ids),
+    .promise = keys_differ,
 };

@@ -239,6 +239,12 @@ static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token
         rung_symbols_answer_word(out, conf, (int32_t)token);
 }
 
+static rung_ids ids(const rung_task_conf *conf, size_t pos)
+{
+    bool separator = pos == (size_t)rung_task_param(conf, "N");
+    return separator ? (rung_ids){conf->answers, 1} : (rung_ids){0, conf->answers};
+}
+
 const rung_task rung_task_c_gram = {
     .name = "c-gram",
     .summary = "a sequence, then c-1 symbols of it: the symbol that follows them",
@@ -251,4 +257,5 @@ const rung_task rung_task_c_gram = {
     .token_word = token_word,
     .answer_word = rung_symbols_answer_word,
     .vote = rung_symbols_vote,
+    RUNG_TASK_IDS(ids),
 };

@@ -34,6 +34,17 @@ rung_status rung_task_too_large(const rung_task_conf *conf, const char *param, r
 rung_status rung_task_unknown(const char *name, rung_error *err);
 /* No tokens, no players, no targets: what a reader of text starts from. */
 void rung_task_forget(rung_instance *instance, const rung_task_conf *conf);
+/* The same with all numbers zero: what a generator starts from. */
+void rung_task_blank(rung_instance *instance, const rung_task_conf *conf);
+/* Solves the prompt and names its players. */
+rung_status rung_task_finish(rung_instance *instance, const rung_task_conf *conf, rung_error *err);
+
+/* The members `choices` and `choose` of rows that have `ids`. */
+uint64_t rung_task_ids_choices(const rung_task_conf *conf, size_t pos);
+void rung_task_ids_choose(rung_instance *instance, const rung_task_conf *conf, size_t pos, uint64_t index);
+#define RUNG_TASK_IDS(function) .ids = (function), .choices = rung_task_ids_choices, .choose = rung_task_ids_choose
+/* Any id anywhere. */
+rung_ids rung_task_any_id(const rung_task_conf *conf, size_t pos);
 
 /* RUNG_INPUT unless the prompt has `want` tokens. */
 rung_status rung_task_expect_tokens(const rung_instance *instance, const rung_task_conf *conf, size_t want,

@@ -152,6 +152,13 @@ static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token
         rung_buf_printf(out, ">%u", token - 2 * alphabet);
 }
 
+static rung_ids ids(const rung_task_conf *conf, size_t pos)
+{
+    size_t n = (size_t)rung_task_param(conf, "N"), alphabet = (size_t)rung_task_param(conf, "V");
+    if (pos < n) return (rung_ids){0, alphabet};
+    return pos == n ? (rung_ids){alphabet, alphabet} : (rung_ids){2 * alphabet, n + 1};
+}
+
 const rung_task rung_task_counting = {
     .name = "count",
     .summary = "a sequence, a symbol and a threshold: does the symbol occur more often?",
@@ -163,4 +170,5 @@ const rung_task rung_task_counting = {
     .players = players,
     .token_word = token_word,
     .answer_word = rung_task_yes_no_word,
+    RUNG_TASK_IDS(ids),
 };

@@ -85,4 +85,5 @@ const rung_task rung_task_disjointness = {
     .token_word = token_word,
     .answer_word = rung_task_yes_no_word,
     .vote = vote,
+    RUNG_TASK_IDS(rung_halves_ids),
 };

@@ -197,4 +197,5 @@ const rung_task rung_task_dyck = {
     .players = players,
     .token_word = token_word,
     .answer_word = rung_task_yes_no_word,
+    RUNG_TASK_IDS(rung_task_any_id),
 };

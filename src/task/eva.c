@@ -143,4 +143,5 @@ const rung_task rung_task_eva = {
     .facts_read = facts_read,
     .facts_answer = facts_answer,
     .token_read = token_read,
+    RUNG_TASK_IDS(rung_lookup_ids),
 };

@@ -32,6 +32,11 @@ void rung_halves_players(rung_instance *instance, const rung_task_conf *conf)
     rung_halves_split(instance, conf->derived[0], 0);
 }
 
+rung_ids rung_halves_ids(const rung_task_conf *conf, size_t pos)
+{
+    return (rung_ids){pos < conf->derived[0] ? 0 : 2, 2};
+}
+
 void rung_halves_write(rung_instance *instance, const uint8_t *first, const uint8_t *second, size_t bits)
 {
     instance->tokens = 2 * bits;

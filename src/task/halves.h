@@ -17,6 +17,7 @@ void rung_halves_resolve(rung_task_conf *conf, size_t bits);
  * query. */
 void rung_halves_split(rung_instance *instance, size_t cut, size_t askers);
 void rung_halves_players(rung_instance *instance, const rung_task_conf *conf);
+rung_ids rung_halves_ids(const rung_task_conf *conf, size_t pos);
 void rung_halves_write(rung_instance *instance, const uint8_t *first, const uint8_t *second, size_t bits);
 /* Checks the prompt and answers at its last token with decide(first[N], second[N], N), both of bits 0 and 1. */
 rung_status rung_halves_solve(rung_instance *instance, const rung_task_conf *conf,

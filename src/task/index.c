@@ -56,4 +56,5 @@ const rung_task rung_task_index = {
     .answer_word = answer_word,
     .vote = rung_lookup_vote,
     .token_read = token_read,
+    RUNG_TASK_IDS(rung_lookup_ids),
 };

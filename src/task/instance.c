@@ -44,7 +44,7 @@ void rung_instance_clear(rung_instance *instance)
     memset(instance, 0, sizeof *instance);
 }
 
-static void zero_prompt(rung_instance *instance, const rung_task_conf *conf)
+void rung_task_blank(rung_instance *instance, const rung_task_conf *conf)
 {
     rung_task_forget(instance, conf);
     if (instance->token) memset(instance->token, 0, conf->tokens * sizeof(uint32_t));
@@ -64,23 +64,28 @@ static rung_status seed_stream(rung_rng *rng, const rung_task_conf *conf, uint64
     return status;
 }
 
-rung_status rung_task_make(rung_instance *instance, const rung_task_conf *conf, uint64_t seed, uint64_t index,
-                           rung_error *err)
+rung_status rung_task_finish(rung_instance *instance, const rung_task_conf *conf, rung_error *err)
 {
-    rung_rng rng;
-    rung_status status = seed_stream(&rng, conf, seed, index, err);
-    if (status != RUNG_OK) return status;
-    zero_prompt(instance, conf);
-    status = conf->task->generate(instance, conf, &rng, err);
-    if (status != RUNG_OK) return status;
-    assert(instance->tokens > 0 && instance->tokens <= conf->tokens);
-    status = conf->task->solve(instance, conf, err);
+    rung_status status = conf->task->solve(instance, conf, err);
     if (status != RUNG_OK) return status;
     if (conf->task->players)
         conf->task->players(instance, conf);
     else
         rung_task_players_two(instance, instance->tokens - 1, "context", "query");
     return RUNG_OK;
+}
+
+rung_status rung_task_make(rung_instance *instance, const rung_task_conf *conf, uint64_t seed, uint64_t index,
+                           rung_error *err)
+{
+    rung_rng rng;
+    rung_status status = seed_stream(&rng, conf, seed, index, err);
+    if (status != RUNG_OK) return status;
+    rung_task_blank(instance, conf);
+    status = conf->task->generate(instance, conf, &rng, err);
+    if (status != RUNG_OK) return status;
+    assert(instance->tokens > 0 && instance->tokens <= conf->tokens);
+    return rung_task_finish(instance, conf, err);
 }
 
 size_t rung_instance_last_target(const rung_instance *instance)

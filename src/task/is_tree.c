@@ -282,4 +282,5 @@ const rung_task rung_task_is_tree = {
     .players = players,
     .token_word = token_word,
     .answer_word = rung_task_yes_no_word,
+    RUNG_TASK_IDS(rung_task_any_id),
 };

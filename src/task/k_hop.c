@@ -226,6 +226,13 @@ static void facts_answer(rung_buf *out, const rung_task_conf *conf, int32_t answ
         rung_buf_puts(out, "none");
 }
 
+static rung_ids ids(const rung_task_conf *conf, size_t pos)
+{
+    shape s = shape_of(conf);
+    if (pos > 0) return (rung_ids){0, s.alphabet};
+    return s.hops_vary ? (rung_ids){s.alphabet, s.k + 1} : (rung_ids){s.alphabet + s.k, 1};
+}
+
 const rung_task rung_task_k_hop = {
     .name = "k-hop",
     .summary = "apply k times: last earlier occurrence of the symbol, then its successor",
@@ -242,4 +249,5 @@ const rung_task rung_task_k_hop = {
     .facts_read = facts_read,
     .facts_answer = facts_answer,
     .token_read = token_read,
+    RUNG_TASK_IDS(ids),
 };

@@ -115,3 +115,10 @@ int32_t rung_lookup_vote(const rung_task_conf *conf, uint32_t token)
     if (token >= rung_lookup_first_query(&lookup)) return RUNG_NO_TARGET;
     return (int32_t)(token % lookup.values);
 }
+
+rung_ids rung_lookup_ids(const rung_task_conf *conf, size_t pos)
+{
+    rung_lookup lookup = rung_lookup_of(conf);
+    size_t first_query = rung_lookup_first_query(&lookup);
+    return pos < lookup.entries ? (rung_ids){0, first_query} : (rung_ids){first_query, lookup.keys};
+}

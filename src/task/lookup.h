@@ -32,5 +32,6 @@ rung_status rung_lookup_generate(rung_instance *instance, const rung_task_conf *
 rung_status rung_lookup_solve(rung_instance *instance, const rung_task_conf *conf, rung_error *err);
 void rung_lookup_players(rung_instance *instance, const rung_task_conf *conf);
 int32_t rung_lookup_vote(const rung_task_conf *conf, uint32_t token);
+rung_ids rung_lookup_ids(const rung_task_conf *conf, size_t pos);
 
 #endif

@@ -279,6 +279,17 @@ static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token
     rung_symbols_answer_word(out, conf, (int32_t)token);
 }
 
+static bool keys_differ(const rung_instance *instance, const rung_task_conf *conf)
+{
+    shape s = shape_of(conf);
+    for (size_t i = 0; i < s.pairs; i++)
+        for (size_t j = 0; j < i; j++)
+            if (memcmp(instance->token + i * (s.key + 1), instance->token + j * (s.key + 1),
+                       s.key * sizeof *instance->token) == 0)
+                return false;
+    return true;
+}
+
 const rung_task rung_task_mkar = {
     .name = "mkar",
     .summary = "associative recall where a key is a tuple of symbols",
@@ -291,4 +302,6 @@ const rung_task rung_task_mkar = {
     .token_word = token_word,
     .answer_word = rung_symbols_answer_word,
     .vote = rung_symbols_vote,
+    RUNG_TASK_IDS(rung_task_any_id),
+    .promise = keys_differ,
 };

@@ -223,6 +223,15 @@ static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token
         rung_symbols_value_word(out, conf, vote(conf, token));
 }
 
+/* Behind the pairs: the filler and the keys, or anything. */
+static rung_ids ids(const rung_task_conf *conf, size_t pos)
+{
+    size_t pairs = (size_t)rung_task_param(conf, "pairs"), first_value = conf->derived[0];
+    if (pos >= 2 * pairs)
+        return (rung_ids){0, rung_task_param(conf, "filler") == FILLER_BLANK ? first_value : conf->vocab};
+    return pos % 2 ? (rung_ids){first_value, conf->answers} : (rung_ids){1, first_value - 1};
+}
+
 const rung_task rung_task_mqar = {
     .name = "mqar",
     .summary = "key-value pairs, then every key again among filler: its value at each of these places",
@@ -235,4 +244,5 @@ const rung_task rung_task_mqar = {
     .token_word = token_word,
     .answer_word = rung_symbols_value_word,
     .vote = vote,
+    RUNG_TASK_IDS(ids),
 };

@@ -15,6 +15,7 @@
 
 #include "common.h"
 #include "dyadic.h"
+#include "grid.h"
 #include "task_rows.h"
 #include "yes_no.h"
 
@@ -333,6 +334,59 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
     return status;
 }
 
+/* ---- grid -------------------------------------------------------------------------------------------- */
+
+/* Points: the directions of {-1,0,1}^d, for d = 2 the axes and diagonals. Queries: the finer ones of {-2..2}^d. */
+enum { POINT_RADIUS = 1, QUERY_RADIUS = 2 };
+
+static uint64_t choices(const rung_task_conf *conf, size_t pos)
+{
+    struct expected expected = expected_at(pos, conf);
+    uint64_t points = rung_grid_cube(conf->derived[DERIVED_D], expected.query ? QUERY_RADIUS : POINT_RADIUS);
+    return rung_grid_times(expected.point ? points : 1, expected.label ? conf->derived[DERIVED_LABELS] : 1);
+}
+
+static void choose(rung_instance *instance, const rung_task_conf *conf, size_t pos, uint64_t index)
+{
+    struct expected expected = expected_at(pos, conf);
+    size_t d = conf->derived[DERIVED_D], labels = expected.label ? conf->derived[DERIVED_LABELS] : 1;
+    float *row = instance->feature + pos * conf->d_in;
+    int64_t direction[RUNG_DYADIC_D_MAX];
+    int32_t point[RUNG_DYADIC_D_MAX];
+    if (expected.label) row[d + index % labels] = 1;
+    row[conf->d_in - 1] = expected.query ? 1 : 0;
+    if (!expected.point) return;
+    rung_grid_cube_point(direction, d, expected.query ? QUERY_RADIUS : POINT_RADIUS, index / labels);
+    rung_dyadic_fit(point, direction, d, RUNG_DYADIC_ONE);
+    rung_dyadic_write(row, point, d);
+}
+
+static double inner_product(const float *a, const float *b, size_t d)
+{
+    double sum = 0;
+    for (size_t c = 0; c < d; c++) sum += (double)a[c] * b[c];
+    return sum;
+}
+
+/* The margins of wins(), against all other points; exact for coordinates k / 2^16. The closest point is the only one
+ * that can have them. */
+static bool has_margin(const rung_instance *instance, const rung_task_conf *conf)
+{
+    size_t n = conf->derived[DERIVED_N], d = conf->derived[DERIVED_D], stride = conf->tokens / n * conf->d_in, best = 0;
+    const float *point = instance->feature, *query = instance->feature + (conf->tokens - 1) * conf->d_in;
+    double gamma = (double)conf->derived[DERIVED_GAMMA];
+    for (size_t i = 1; i < n; i++)
+        if (square_distance(query, point + i * stride, d) < square_distance(query, point + best * stride, d)) best = i;
+    const float *winner = point + best * stride;
+    for (size_t i = 0; i < n; i++) {
+        const float *other = point + i * stride;
+        double lead = inner_product(query, winner, d) - inner_product(query, other, d);
+        double nearer = square_distance(query, other, d) - square_distance(query, winner, d);
+        if (i != best && (lead * 1000 < gamma || nearer * 1000 < 2 * gamma)) return false;
+    }
+    return true;
+}
+
 const rung_task rung_task_nearest_neighbour = {
     .name = "nearest-neighbour",
     .summary = "N labelled points and a query: the label of the closest point",
@@ -341,4 +395,7 @@ const rung_task rung_task_nearest_neighbour = {
     .resolve = resolve,
     .generate = generate,
     .solve = solve,
+    .choices = choices,
+    .choose = choose,
+    .promise = has_margin,
 };

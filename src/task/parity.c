@@ -63,4 +63,5 @@ const rung_task rung_task_parity = {
     .solve = solve,
     .token_word = token_word,
     .answer_word = answer_word,
+    RUNG_TASK_IDS(rung_task_any_id),
 };

@@ -15,6 +15,7 @@
 
 #include "common.h"
 #include "dyadic.h"
+#include "grid.h"
 #include "halves.h"
 #include "task_rows.h"
 
@@ -191,6 +192,25 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
     return RUNG_OK;
 }
 
+/* ---- grid -------------------------------------------------------------------------------------------- */
+
+/* The vector 0 or one of the 2d unit vectors +-e_c, and any subset. */
+static uint64_t choices(const rung_task_conf *conf, size_t pos)
+{
+    (void)pos;
+    return rung_grid_times(2 * conf->derived[DERIVED_D] + 1, rung_grid_subsets(conf->tokens, conf->derived[DERIVED_Q]));
+}
+
+static void choose(rung_instance *instance, const rung_task_conf *conf, size_t pos, uint64_t index)
+{
+    size_t d = conf->derived[DERIVED_D], q = conf->derived[DERIVED_Q];
+    uint64_t subsets = rung_grid_subsets(conf->tokens, q), vector = index / subsets;
+    float *row = instance->feature + pos * conf->d_in;
+    if (vector > 0) row[(vector - 1) / 2] = vector % 2 ? 1 : -1;
+    rung_grid_subset(row + d, conf->tokens, q, index % subsets);
+    row[d + q] = (float)pos;
+}
+
 const rung_task rung_task_q_sparse_average = {
     .name = "q-sparse-average",
     .summary = "vectors and q-subsets of the positions: the average of the vectors that each subset names",
@@ -199,4 +219,6 @@ const rung_task rung_task_q_sparse_average = {
     .resolve = resolve,
     .generate = generate,
     .solve = solve,
+    .choices = choices,
+    .choose = choose,
 };

@@ -72,4 +72,5 @@ const rung_task rung_task_retrieval = {
     .answer_word = answer_word,
     .vote = rung_lookup_vote,
     .token_read = token_read,
+    RUNG_TASK_IDS(rung_lookup_ids),
 };

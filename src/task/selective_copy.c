@@ -224,6 +224,13 @@ static void answer_word(rung_buf *out, const rung_task_conf *conf, int32_t answe
     token_word(out, conf, (uint32_t)answer);
 }
 
+static rung_ids ids(const rung_task_conf *conf, size_t pos)
+{
+    shape s = shape_of(conf);
+    if (!s.list) return rung_task_any_id(conf, pos);
+    return pos < s.tokens - s.numbers ? (rung_ids){0, s.symbols + 1} : (rung_ids){s.symbols + 1, 1};
+}
+
 const rung_task rung_task_selective_copy = {
     .name = "selective-copy",
     .summary = "copy the token that the latest number points back to, or the symbols among blanks in order",
@@ -236,4 +243,5 @@ const rung_task rung_task_selective_copy = {
     .token_word = token_word,
     .answer_word = answer_word,
     .vote = rung_symbols_vote,
+    RUNG_TASK_IDS(ids),
 };

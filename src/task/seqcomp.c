@@ -339,6 +339,17 @@ static int32_t vote(const rung_task_conf *conf, uint32_t token)
     return (int32_t)((token - shape.first_id[shape.levels]) % conf->answers);
 }
 
+static rung_ids ids(const rung_task_conf *conf, size_t pos)
+{
+    rung_seqcomp shape;
+    rung_seqcomp_shape(&shape, conf);
+    if (pos == shape.z0_at) return (rung_ids){shape.z0_id, shape.range[0]};
+    if (pos == shape.w_at) return (rung_ids){shape.w_id, shape.w_count};
+    size_t level = 1; /* z_L stands first */
+    while (pos < shape.start[level]) level++;
+    return (rung_ids){shape.first_id[level], rung_seqcomp_entry_ids(&shape, level)};
+}
+
 const rung_task rung_task_seqcomp = {
     .name = "seqcomp",
     .summary = "L-SeqComp: compose L functions whose tables precede z_0 and w",
@@ -354,4 +365,5 @@ const rung_task rung_task_seqcomp = {
     .facts_read = rung_seqcomp_facts_read,
     .facts_answer = rung_seqcomp_facts_answer,
     .token_read = token_read,
+    RUNG_TASK_IDS(ids),
 };

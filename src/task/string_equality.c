@@ -101,4 +101,5 @@ const rung_task rung_task_string_equality = {
     .players = rung_halves_players,
     .token_word = token_word,
     .answer_word = rung_task_yes_no_word,
+    RUNG_TASK_IDS(rung_halves_ids),
 };

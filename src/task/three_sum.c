@@ -218,4 +218,5 @@ const rung_task rung_task_three_sum = {
     .players = players,
     .token_word = token_word,
     .answer_word = rung_task_yes_no_word,
+    RUNG_TASK_IDS(rung_task_any_id),
 };

@@ -190,6 +190,14 @@ static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token
         rung_buf_puts(out, "?");
 }
 
+static rung_ids ids(const rung_task_conf *conf, size_t pos)
+{
+    two_sum sum = two_sum_of(conf);
+    if (pos < sum.lead) return (rung_ids){conf->vocab - 1, 1};
+    if (pos < sum.lead + sum.numbers) return (rung_ids){0, sum.modulus};
+    return (rung_ids){sum.modulus, sum.form == TWO_SUM_QUERY ? sum.modulus : 1};
+}
+
 const rung_task rung_task_two_sum = {
     .name = "two-sum",
     .summary = "N numbers modulo M: which have a partner that they sum to 0 with?",
@@ -201,4 +209,5 @@ const rung_task rung_task_two_sum = {
     .players = players,
     .token_word = token_word,
     .answer_word = rung_task_yes_no_word,
+    RUNG_TASK_IDS(ids),
 };

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The rows of the registry, in the order in which they are listed.
+ */
+#ifndef RUNG_BUILD_ROWS_H
+#define RUNG_BUILD_ROWS_H
+
+#include "rung/build.h"
+
+#define RUNG_CONSTRUCTIONS(X) X(lookup)
+
+#define X(name) extern const rung_construction rung_construction_##name;
+RUNG_CONSTRUCTIONS(X)
+#undef X
+
+#endif
