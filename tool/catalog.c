@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "output.h"
+#include "rung/build.h"
 #include "rung/mech.h"
 #include "rung/task.h"
 
@@ -158,6 +159,46 @@ static void task_detail_json(rung_jout *out, size_t index)
     rung_jout_bool(out, "facts", rung_task_at(index)->facts_write != NULL);
 }
 
+/* ---- constructions ----------------------------------------------------------------------------------------------- */
+
+static rung_item construction_item(size_t index)
+{
+    const rung_construction *how = rung_construction_at(index);
+    return (rung_item){how->name, how->summary, how->source, how->params};
+}
+
+/* The architecture that the default parameters give; "" when they are refused, which no row should do. */
+static void default_arch(rung_buf *out, const rung_construction *how)
+{
+    rung_error err = {{0}};
+    rung_build b;
+    rung_model *model;
+    if (rung_build_init(&b, how->name, NULL, 0, &err) != RUNG_OK) return;
+    if (rung_build_model(&model, &b, &err) != RUNG_OK) return;
+    rung_buf_puts(out, rung_model_get_spec(model)->arch);
+    rung_model_close(model);
+}
+
+static void construction_detail(rung_buf *out, size_t index)
+{
+    rung_buf arch;
+    rung_buf_init(&arch);
+    default_arch(&arch, rung_construction_at(index));
+    rung_two_columns(out, "solves", rung_construction_at(index)->task, LABEL_COLUMNS);
+    if (!arch.failed && arch.len) rung_two_columns(out, "layers", arch.text, LABEL_COLUMNS);
+    rung_buf_clear(&arch);
+}
+
+static void construction_detail_json(rung_jout *out, size_t index)
+{
+    rung_buf arch;
+    rung_buf_init(&arch);
+    default_arch(&arch, rung_construction_at(index));
+    rung_jout_string(out, "task", rung_construction_at(index)->task);
+    rung_jout_string(out, "arch", arch.failed || !arch.len ? "" : arch.text);
+    rung_buf_clear(&arch);
+}
+
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
 static size_t count_none(void)
@@ -178,8 +219,10 @@ const rung_catalog rung_catalogs[] = {
      .detail = task_detail,
      .detail_json = task_detail_json},
     {.kind = "constructions",
-     .none = "none in this version; 'rung build random' draws weights at random",
-     .count = count_none},
+     .count = rung_construction_count,
+     .at = construction_item,
+     .detail = construction_detail,
+     .detail_json = construction_detail_json},
     {.kind = "bounds", .none = "none in this version", .count = count_none},
     {.kind = "attacks", .none = "none in this version", .count = count_none},
     {0},
@@ -252,7 +295,7 @@ void rung_params_print(rung_buf *out, const rung_param *params)
 
 static void param_json(rung_jout *out, const rung_param *param)
 {
-    static const char *const kinds[] = {"integer", "integers", "word"};
+    static const char *const kinds[] = {"integer", "integers", "word", "number"};
     rung_jout_flat_object(out, NULL);
     rung_jout_string(out, "name", param->name);
     rung_jout_string(out, "kind", kinds[param->kind]);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung build: model files. So far random weights of any architecture, sized for a task; constructions with proven
- * answers will be further names of the same command.
+ * rung build: model files. Constructions, whose explicit weights solve a task, or random weights of any architecture,
+ * sized for a task.
  */
-#include "json_out.h"
+#include <string.h>
+
+#include "catalog.h"
 #include "output.h"
-#include "rung/model.h"
-#include "rung/task.h"
+#include "rung/build.h"
 
 typedef struct build_values {
     const char *arch, *task, *out, *mlp;
@@ -16,7 +17,14 @@ typedef struct build_values {
     bool encoder;
 } build_values;
 
-static const char *const constructions[] = {"random", NULL};
+/* Options that only random weights have: a construction decides these itself. */
+static const char *const random_options[] = {"arch",       "task", "d-model",   "heads", "dk",      "dv", "d-mlp",
+                                             "max-tokens", "mlp",  "positions", "norm",  "encoder", NULL};
+
+static const char *name_at(size_t index)
+{
+    return index == 0 ? "random" : rung_construction_name_at(index - 1);
+}
 
 static rung_status fill_spec(rung_model_spec *spec, rung_buf *task_text, const rung_call *call, rung_error *err)
 {
@@ -76,18 +84,59 @@ static rung_status report(const rung_call *call, const char *path, rung_error *e
     return status;
 }
 
-static int run_build(const rung_call *call, rung_error *err)
+static rung_status build_random(const rung_call *call, rung_error *err)
 {
     const build_values *v = call->values;
     rung_model_spec spec;
     rung_buf task_text;
-    if (!v->out) return rung_fail(err, RUNG_USAGE, "where to? give -o FILE, for example -o model.safetensors");
     rung_buf_init(&task_text);
     rung_status status = fill_spec(&spec, &task_text, call, err);
     if (status == RUNG_OK) status = rung_model_write_random(v->out, &spec, (uint64_t)call->seed, err);
-    if (status == RUNG_OK) status = report(call, v->out, err);
     rung_buf_clear(&task_text);
     return status;
+}
+
+static rung_status build_construction(const rung_call *call, rung_error *err)
+{
+    const build_values *v = call->values;
+    rung_build b;
+    rung_status status = rung_build_init(&b, call->argument[0], call->word, call->words, err);
+    for (size_t i = 0; status == RUNG_OK && random_options[i]; i++)
+        if (rung_call_given(call, random_options[i]))
+            status =
+                rung_fail(err, RUNG_USAGE, "--%s is for 'rung build random'; %s has the parameters of '%s %s --help'",
+                          random_options[i], b.how->name, "rung build", b.how->name);
+    return status == RUNG_OK ? rung_build_write(&b, v->out, err) : status;
+}
+
+static rung_status check_name(const char *name, rung_error *err)
+{
+    const char *names[128];
+    size_t count = 0;
+    for (; count < RUNG_COUNT(names) && name_at(count); count++) {
+        if (strcmp(name_at(count), name) == 0) return RUNG_OK;
+        names[count] = name_at(count);
+    }
+    return rung_fail_unknown(err, "construction", name, names, count);
+}
+
+static int run_build(const rung_call *call, rung_error *err)
+{
+    const build_values *v = call->values;
+    rung_status status = check_name(call->argument[0], err);
+    if (status != RUNG_OK) return status;
+    if (!v->out) return rung_fail(err, RUNG_USAGE, "where to? give -o FILE, for example -o model.safetensors");
+    status = strcmp(call->argument[0], "random") == 0 ? build_random(call, err) : build_construction(call, err);
+    return status == RUNG_OK ? report(call, v->out, err) : status;
+}
+
+static void help_more(rung_buf *out, const rung_call *call)
+{
+    const rung_construction *how = call->arguments ? rung_construction_get(call->argument[0]) : NULL;
+    if (!how) return;
+    rung_buf_printf(out, "\n%sParameters of %s%s\n", rung_style_bold(), how->name, rung_style_off());
+    rung_params_print(out, how->params);
+    rung_buf_printf(out, "\nand those of its task: rung list tasks %s\n", how->task);
 }
 
 #define SIZE_ROW(long_name, field, most, text, value)                                                                  \
@@ -99,11 +148,17 @@ static int run_build(const rung_call *call, rung_error *err)
 const rung_command rung_command_build = {
     .name = "build",
     .summary = "write a model file",
-    .details = "random: weights drawn from the seed, for any architecture; the sizes of input, read-out and positions "
-               "follow from the task. The file is ordinary safetensors; docs/files.md lists its tensors.\n"
-               "Explicit weights that solve a task are not part of this version.",
+    .details =
+        "A construction has explicit weights that solve its task ('rung list constructions'); words key=value are "
+        "its own parameters and those of the task. It refuses what it cannot solve. 'rung verify' checks the file.\n"
+        "random: weights drawn from the seed, for any architecture; the sizes of input, read-out and positions "
+        "follow from the task. The file is ordinary safetensors; docs/files.md lists its tensors.",
     .examples =
         (const rung_example[]){
+            {"rung build lookup N=64 keys=trig -o m.safetensors", "one head with d = 2 that evaluates any function"},
+            {"rung build seqcomp L=2 N0=4 n=4 linear=first -o h.safetensors",
+             "two full layers and a linear one compose"},
+            {"rung build lookup --help", "the parameters of a construction"},
             {"rung build random --arch full,linear --task eva N=16 -o m.safetensors", "one full, one linear layer"},
             {"rung build random --arch '4*(3*gdelta,full)' --task seqcomp L=2 N0=8 n=8 --d-model 64 -o h.safetensors",
              "a 3:1 hybrid"},
@@ -113,10 +168,14 @@ const rung_command rung_command_build = {
         },
     .arguments =
         (const rung_argument[]){
-            {.metavar = "CONSTRUCTION", .help = "random", .least = 1, .most = 1, .choices = constructions},
+            {.metavar = "CONSTRUCTION",
+             .help = "a name of 'rung list constructions', or random",
+             .least = 1,
+             .most = 1,
+             .names = name_at},
             {0},
         },
-    .words = "parameters of the task",
+    .words = "parameters of the construction and of its task",
     .options =
         (const rung_option[]){
             {.name = "arch",
@@ -173,4 +232,5 @@ const rung_command rung_command_build = {
         },
     .values_size = sizeof(build_values),
     .run = run_build,
+    .help_more = help_more,
 };

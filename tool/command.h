@@ -61,6 +61,7 @@ bool rung_call_given(const rung_call *call, const char *option);
 /* Names of the registries, for completions of options and arguments. */
 const char *rung_task_name_at(size_t index);
 const char *rung_mech_name_at(size_t index);
+const char *rung_construction_name_at(size_t index);
 
 /* The usual row for --threads; results never depend on it. */
 #define RUNG_OPTION_THREADS(type, field)                                                                               \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "rung/build.h"
 #include "rung/mech.h"
 #include "rung/task.h"
 
@@ -63,4 +64,9 @@ const char *rung_task_name_at(size_t index)
 const char *rung_mech_name_at(size_t index)
 {
     return index < rung_mech_count() ? rung_mech_at(index)->name : NULL;
+}
+
+const char *rung_construction_name_at(size_t index)
+{
+    return index < rung_construction_count() ? rung_construction_at(index)->name : NULL;
 }
