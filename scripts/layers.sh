@@ -10,7 +10,7 @@ layer_of() {
     base) echo 0 ;;
     num | io | kern | par) echo 1 ;;
     mech | task) echo 2 ;;
-    model) echo 3 ;;
+    model | config) echo 3 ;;
     build | verify) echo 4 ;;
     tool) echo 8 ;;
     *) echo "" ;;

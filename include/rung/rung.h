@@ -17,6 +17,7 @@
 #include "rung/mech.h"
 #include "rung/task.h"
 
+#include "rung/config.h"
 #include "rung/model.h"
 
 #include "rung/build.h"
