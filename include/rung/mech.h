@@ -162,6 +162,16 @@ typedef struct rung_mech {
                      const rung_mech_conf *conf, float *scratch);
     void (*scan_exact)(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch);
+
+    /* NULL, or for a mechanism whose queries do not depend on each other: what one head answers to the queries number
+     * first .. first+count-1 of `at`, which are tokens of this stretch in ascending order, or of all its tokens when at
+     * is NULL. o = [asked][H][dv], by number. The state is that after pos tokens and stays so: a scan is all queries
+     * and then update for every token. Same bits as a scan of all. */
+    void (*ask_f32)(float *o, const float *state, const float *const *in, size_t pos, size_t tokens, const size_t *at,
+                    size_t first, size_t count, size_t head, const rung_mech_conf *conf, float *scratch);
+    void (*ask_exact)(double *o, const double *state, const double *const *in, size_t pos, size_t tokens,
+                      const size_t *at, size_t first, size_t count, size_t head, const rung_mech_conf *conf,
+                      const rung_fmt *fmt, double *scratch);
 } rung_mech;
 
 size_t rung_mech_count(void);
@@ -194,12 +204,15 @@ int64_t rung_mech_param(const rung_mech_conf *conf, const char *name);
 /* ---- a stretch of tokens through one mechanism, all heads ------------------------------------------------------------ */
 
 /* in[i] = [tokens][row], or the constant; NULL when it is not used. scratch has scratch_size elements, as the row's
- * scratch() says for pos + tokens, for every worker. */
+ * scratch() says for pos + tokens, for every worker. at: the tokens whose outputs are wanted, `asked` of them in
+ * ascending order, or NULL for all; o has room for all tokens, and its first rows become those outputs. */
 typedef struct rung_stretch_f32 {
     const rung_mech_conf *conf;
     float *o, *state;
     const float *in[RUNG_MECH_INPUT_MAX];
     size_t pos, tokens;
+    const size_t *at;
+    size_t asked;
     float *scratch;
     size_t scratch_size;
 } rung_stretch_f32;
@@ -210,11 +223,14 @@ typedef struct rung_stretch_exact {
     double *o, *state;
     const double *in[RUNG_MECH_INPUT_MAX];
     size_t pos, tokens;
+    const size_t *at;
+    size_t asked;
     double *scratch;
     size_t scratch_size;
 } rung_stretch_exact;
 
-/* In scan form, heads on up to `threads` workers; in step form, token by token. */
+/* In scan form, heads (and queries, where they are independent) on up to `threads` workers; in step form, token by
+ * token. */
 void rung_stretch_scan_f32(const rung_stretch_f32 *s, size_t threads);
 void rung_stretch_step_f32(const rung_stretch_f32 *s);
 void rung_stretch_scan_exact(const rung_stretch_exact *s, size_t threads);

@@ -4,6 +4,7 @@
  * Softmax attention over all earlier tokens (full) or the last W of them (window). The exact form is the
  * online softmax from position 0 upwards: what a query receives from a prefix is one accumulator (m, den,
  * num) of dv+2 numbers per head, which is the assumption of every lower bound that speaks of a full layer.
+ * conf->softmax chooses two passes or the reverse direction instead (see softmax.c).
  *
  * State: keys and values, [slot][H][dk+dv]. Full has a slot per token; a causal window reuses slot t mod W;
  * without a mask all tokens are kept, because a query at t looks W-1 tokens to both sides.
@@ -44,12 +45,18 @@ static range keys_of_query(size_t pos, size_t seen, const rung_mech_conf *conf)
     return (range){first, end};
 }
 
-static range queries_of_key(size_t key, size_t seen, const rung_mech_conf *conf)
+/* Neighbours from key j on, before `end`: new keys lie in the inputs of this call, older ones in the state, where a
+ * ring interrupts them once. */
+static size_t keys_together(size_t j, size_t end, size_t pos, const rung_mech_conf *conf)
 {
-    size_t window = window_of(conf);
-    size_t first = conf->causal ? key : key >= window ? key - window + 1 : 0;
-    size_t end = window < SIZE_MAX - key ? size_min(seen, key + window) : seen;
-    return (range){first, end};
+    if (j >= pos) return end - j;
+    return size_min(size_min(end, pos) - j, slot_count(conf) - slot_of(j, conf));
+}
+
+/* The token of query number i. */
+static size_t asked_token(const size_t *at, size_t i)
+{
+    return at ? at[i] : i;
 }
 
 static rung_carry carry_full(const rung_mech_conf *conf, size_t tokens)
@@ -69,8 +76,7 @@ static size_t scratch_full(const rung_mech_conf *conf, size_t tokens)
     return rung_lanes_size(conf);
 }
 
-/* ---- fast -------------------------------------------------------------------------------------------------
- */
+/* ---- fast --------------------------------------------------------------------------------------------------------- */
 
 static void store_f32(float *state, const float *k, const float *v, size_t token, size_t head,
                       const rung_mech_conf *conf)
@@ -85,16 +91,20 @@ static void update_f32(float *state, const float *const *in, size_t pos, const r
     for (size_t h = 0; h < conf->heads; h++) store_f32(state, in[IN_K], in[IN_V], pos, h, conf);
 }
 
-/* One query of one head. A ring interrupts the keys once. */
-static void attend_f32(float *o, const float *state, const float *q, range keys, size_t head,
-                       const rung_mech_conf *conf)
+/* One query of one head; keys from position pos on are not in the state yet. */
+static void attend_f32(float *o, const float *state, const float *const *in, const float *q, range keys, size_t pos,
+                       size_t head, const rung_mech_conf *conf)
 {
-    const float *base = state + head * (conf->dk + conf->dv);
+    size_t slot = slot_size(conf), H = conf->heads;
     softmax_f32 s;
     rung_softmax_begin_f32(&s, o, q, conf);
     for (size_t j = keys.first, count; j < keys.end; j += count) {
-        count = size_min(keys.end - j, slot_count(conf) - slot_of(j, conf));
-        rung_softmax_add_f32(&s, base + slot_of(j, conf) * slot_size(conf), count, slot_size(conf));
+        count = keys_together(j, keys.end, pos, conf);
+        if (j < pos)
+            rung_softmax_add_f32(&s, state + slot_of(j, conf) * slot + head * (conf->dk + conf->dv), count, slot);
+        else
+            rung_softmax_add_pairs_f32(&s, in[IN_K] + ((j - pos) * H + head) * conf->dk,
+                                       in[IN_V] + ((j - pos) * H + head) * conf->dv, count, H * conf->dk, H * conf->dv);
     }
     rung_softmax_end_f32(&s);
 }
@@ -105,26 +115,30 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
     (void)scratch;
     range keys = keys_of_query(pos, seen, conf);
     for (size_t h = 0; h < conf->heads; h++)
-        attend_f32(o + h * conf->dv, state, in[IN_Q] + h * conf->dk, keys, h, conf);
+        attend_f32(o + h * conf->dv, state, in, in[IN_Q] + h * conf->dk, keys, SIZE_MAX, h, conf);
+}
+
+static void ask_f32(float *o, const float *state, const float *const *in, size_t pos, size_t tokens, const size_t *at,
+                    size_t first, size_t count, size_t head, const rung_mech_conf *conf, float *scratch)
+{
+    (void)scratch;
+    for (size_t i = first; i < first + count; i++) {
+        size_t t = asked_token(at, i);
+        attend_f32(o + (i * conf->heads + head) * conf->dv, state, in, in[IN_Q] + (t * conf->heads + head) * conf->dk,
+                   keys_of_query(pos + t, pos + tokens, conf), pos, head, conf);
+    }
 }
 
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
                      const rung_mech_conf *conf, float *scratch)
 {
-    (void)scratch;
-    size_t key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv, end = pos + tokens;
-    bool interleave = conf->causal && slot_count(conf) != SIZE_MAX; /* a ring forgets what a later query replaces */
-    for (size_t t = 0; !interleave && t < tokens; t++)
+    size_t key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv;
+    ask_f32(o, state, in, pos, tokens, NULL, 0, tokens, head, conf, scratch);
+    for (size_t t = 0; t < tokens; t++)
         store_f32(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, head, conf);
-    for (size_t t = 0; t < tokens; t++) {
-        if (interleave) store_f32(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, head, conf);
-        attend_f32(o + t * value_row + head * conf->dv, state, in[IN_Q] + t * key_row + head * conf->dk,
-                   keys_of_query(pos + t, end, conf), head, conf);
-    }
 }
 
-/* ---- exact
- * -------------------------------------------------------------------------------------------------- */
+/* ---- exact -------------------------------------------------------------------------------------------------------- */
 
 static void store_exact(double *state, const double *k, const double *v, size_t token, size_t head,
                         const rung_mech_conf *conf)
@@ -144,11 +158,16 @@ static void attend_exact(double *o, const double *state, const double *q, range 
                          const rung_mech_conf *conf, const rung_fmt *fmt)
 {
     const double *base = state + head * (conf->dk + conf->dv);
+    bool two_pass = conf->softmax == RUNG_SOFTMAX_TWO_PASS;
     softmax_exact s;
     rung_softmax_begin_exact(&s, o, conf, fmt);
-    for (size_t j = keys.first; j < keys.end; j++) {
+    for (size_t j = keys.first; two_pass && j < keys.end; j++)
+        rung_softmax_raise_exact(&s, rung_num_dot(fmt, q, base + slot_of(j, conf) * slot_size(conf), conf->dk));
+    for (size_t i = keys.first; i < keys.end; i++) {
+        size_t j = conf->softmax == RUNG_SOFTMAX_REVERSE ? keys.end - 1 - (i - keys.first) : i;
         const double *k = base + slot_of(j, conf) * slot_size(conf);
-        rung_softmax_add_exact(&s, rung_num_dot(fmt, q, k, conf->dk), k + conf->dk, fmt);
+        double score = rung_num_dot(fmt, q, k, conf->dk);
+        (two_pass ? rung_softmax_weigh_exact : rung_softmax_add_exact)(&s, score, k + conf->dk, fmt);
     }
     rung_softmax_end_exact(&s, fmt);
 }
@@ -162,44 +181,104 @@ static void read_exact(double *o, const double *state, const double *const *in, 
         attend_exact(o + h * conf->dv, state, in[IN_Q] + h * conf->dk, keys, h, conf, fmt);
 }
 
-/* A key or value of the head: from this call's input if it is new, else from the state (a ring may already
- * have lost what the first queries of this call still see, so new tokens are stored last). */
-static const double *key_at(size_t j, const double *state, const double *const *in, size_t pos, size_t head,
-                            const rung_mech_conf *conf, const double **v)
+/* ---- exact, a block of queries at once ----------------------------------------------------------------------------- */
+
+/* Where one head finds its keys: in this call's inputs if they are new, else in the state. */
+typedef struct sources {
+    const double *state, *const *in;
+    size_t pos, tokens, head;
+    const rung_mech_conf *conf;
+} sources;
+
+/* Keys j .. j+count-1, neighbours, for lanes [from, to). */
+static key_run run_at(const sources *s, size_t j, size_t count, size_t from, size_t to)
 {
-    if (j >= pos) {
-        *v = in[IN_V] + ((j - pos) * conf->heads + head) * conf->dv;
-        return in[IN_K] + ((j - pos) * conf->heads + head) * conf->dk;
+    const rung_mech_conf *conf = s->conf;
+    size_t slot = slot_size(conf), H = conf->heads;
+    key_run run = {.count = count, .from = from, .to = to};
+    if (j >= s->pos) {
+        run.k = s->in[IN_K] + ((j - s->pos) * H + s->head) * conf->dk, run.k_stride = (ptrdiff_t)(H * conf->dk);
+        run.v = s->in[IN_V] + ((j - s->pos) * H + s->head) * conf->dv, run.v_stride = (ptrdiff_t)(H * conf->dv);
+    } else {
+        run.k = s->state + slot_of(j, conf) * slot + s->head * (conf->dk + conf->dv);
+        run.v = run.k + conf->dk, run.k_stride = run.v_stride = (ptrdiff_t)slot;
     }
-    const double *slot = state + slot_of(j, conf) * slot_size(conf) + head * (conf->dk + conf->dv);
-    *v = slot + conf->dk;
-    return slot;
+    return run;
 }
 
+/* The keys of `count` ascending queries as runs that the same lanes see, from the lowest position upwards. Both ends of
+ * the ranges rise from lane to lane, so the lanes of a key are neighbours. */
+static size_t list_runs(key_run *run, const sources *s, const size_t *at, size_t count)
+{
+    range keys[BLOCK];
+    size_t runs = 0, from = 0, to = 0, next;
+    for (size_t n = 0; n < count; n++) keys[n] = keys_of_query(s->pos + at[n], s->pos + s->tokens, s->conf);
+    for (size_t j = keys[0].first; from < count; j = next) {
+        while (to < count && keys[to].first <= j) to++;
+        while (from < count && keys[from].end <= j) from++;
+        next = from < count ? keys[from].end : j;
+        if (to < count) next = size_min(next, keys[to].first);
+        if (from >= to) continue;
+        next = j + keys_together(j, next, s->pos, s->conf);
+        run[runs++] = run_at(s, j, next - j, from, to);
+    }
+    return runs;
+}
+
+/* From the last key down to the first. */
+static void reverse_runs(key_run *run, size_t runs)
+{
+    for (size_t i = 0; i < runs / 2; i++) {
+        key_run swap = run[i];
+        run[i] = run[runs - 1 - i], run[runs - 1 - i] = swap;
+    }
+    for (size_t i = 0; i < runs; i++) {
+        run[i].k += (ptrdiff_t)(run[i].count - 1) * run[i].k_stride, run[i].k_stride = -run[i].k_stride;
+        run[i].v += (ptrdiff_t)(run[i].count - 1) * run[i].v_stride, run[i].v_stride = -run[i].v_stride;
+    }
+}
+
+/* Every lane's range begins and ends once, the state ends once and a ring once. */
+enum { RUNS_MAX = 2 * BLOCK + 2 };
+
+/* Up to BLOCK queries: those of the tokens at[0..count). */
+static void ask_block(double *o, const sources *s, const size_t *at, size_t count, const rung_fmt *fmt, double *scratch)
+{
+    const rung_mech_conf *conf = s->conf;
+    size_t H = conf->heads;
+    key_run run[RUNS_MAX];
+    size_t runs = list_runs(run, s, at, count);
+    if (conf->softmax == RUNG_SOFTMAX_REVERSE) reverse_runs(run, runs);
+    softmax_lanes l = rung_lanes_init(scratch, conf);
+    for (size_t n = 0; n < count; n++)
+        rung_lanes_set_query(&l, s->in[IN_Q] + (at[n] * H + s->head) * conf->dk, n, conf);
+    rung_lanes_attend(&l, run, runs, count, conf, fmt);
+    rung_lanes_store(o + s->head * conf->dv, l.num, H * conf->dv, count, conf);
+}
+
+static void ask_exact(double *o, const double *state, const double *const *in, size_t pos, size_t tokens,
+                      const size_t *at, size_t first, size_t count, size_t head, const rung_mech_conf *conf,
+                      const rung_fmt *fmt, double *scratch)
+{
+    const sources s = {.state = state, .in = in, .pos = pos, .tokens = tokens, .head = head, .conf = conf};
+    for (size_t done = 0; done < count; done += BLOCK) {
+        size_t block[BLOCK], n = size_min(BLOCK, count - done);
+        for (size_t i = 0; i < n; i++) block[i] = asked_token(at, first + done + i);
+        ask_block(o + (first + done) * conf->heads * conf->dv, &s, block, n, fmt, scratch);
+    }
+}
+
+/* New tokens are stored last: a ring would lose what the first queries of this call still see. */
 static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch)
 {
-    size_t key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv, end = pos + tokens;
-    softmax_lanes l = rung_lanes_init(scratch, conf);
-    for (size_t start = pos; start < end; start += BLOCK) {
-        size_t count = size_min(BLOCK, end - start), last = start + count - 1;
-        rung_lanes_load(&l, in[IN_Q] + (start - pos) * key_row + head * conf->dk, key_row, count, conf, fmt);
-        for (size_t j = keys_of_query(start, end, conf).first; j < keys_of_query(last, end, conf).end; j++) {
-            range seen_by = queries_of_key(j, end, conf);
-            size_t from = seen_by.first > start ? seen_by.first - start : 0;
-            size_t to = size_min(seen_by.end - start, count);
-            const double *v, *k = key_at(j, state, in, pos, head, conf, &v);
-            rung_lanes_add(&l, k, v, from, to, conf, fmt);
-        }
-        rung_lanes_end(&l, 0, count, conf, fmt);
-        rung_lanes_store(o + (start - pos) * value_row + head * conf->dv, l.num, value_row, count, conf);
-    }
+    size_t key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv;
+    ask_exact(o, state, in, pos, tokens, NULL, 0, tokens, head, conf, fmt, scratch);
     for (size_t t = 0; t < tokens; t++)
         store_exact(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, head, conf);
 }
 
-/* ---- rows
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- rows --------------------------------------------------------------------------------------------------------- */
 
 static const rung_param full_params[] = {{0}};
 static const rung_param window_params[] = {
@@ -224,6 +303,9 @@ const rung_mech rung_mech_full = {
     .inputs = qkv,
     .carry = carry_full,
     .scratch = scratch_full,
+    .any_softmax = true,
+    .ask_f32 = ask_f32,
+    .ask_exact = ask_exact,
     RUNG_MECH_FORMS,
 };
 
@@ -237,5 +319,8 @@ const rung_mech rung_mech_window = {
     .inputs = qkv,
     .carry = carry_window,
     .scratch = scratch_full,
+    .any_softmax = true,
+    .ask_f32 = ask_f32,
+    .ask_exact = ask_exact,
     RUNG_MECH_FORMS,
 };

@@ -3,7 +3,8 @@
  *
  * Softmax attention of one head in progress. Exact, per key with score s and value v, in the order of the calls:
  *   m' = max(m, s);  a = e^(m - m');  e = e^(s - m');  den = den a + e;  num = num a + e v;  in the end o = num / den,
- * every operation rounded. Fast: the same per tile of 64 keys, with one a for a tile.
+ * every operation rounded. In two passes: m is the largest score; then den = den + e^(s - m), num = num + e^(s - m) v.
+ * Fast: as the first, per tile of 64 keys, with one a for a tile.
  */
 #include "softmax.h"
 
@@ -41,14 +42,25 @@ static void add_tile_f32(softmax_f32 *s, float *score, const float *const *value
     }
 }
 
-void rung_softmax_add_f32(softmax_f32 *s, const float *slot, size_t count, size_t stride)
+void rung_softmax_add_pairs_f32(softmax_f32 *s, const float *k, const float *v, size_t count, size_t k_stride,
+                                size_t v_stride)
 {
-    const float *tile[SOFTMAX_TILE];
+    const rung_kernels *kern = rung_kernels_get();
+    float score[SOFTMAX_TILE];
+    const float *value[SOFTMAX_TILE];
     for (size_t done = 0; done < count; done += SOFTMAX_TILE) {
         size_t n = size_min(SOFTMAX_TILE, count - done);
-        for (size_t j = 0; j < n; j++) tile[j] = slot + (done + j) * stride;
-        rung_softmax_add_tile_f32(s, tile, n);
+        for (size_t j = 0; j < n; j++) {
+            score[j] = kern->dot(s->q, k + (done + j) * k_stride, s->dk);
+            value[j] = v + (done + j) * v_stride;
+        }
+        add_tile_f32(s, score, value, n);
     }
+}
+
+void rung_softmax_add_f32(softmax_f32 *s, const float *slot, size_t count, size_t stride)
+{
+    rung_softmax_add_pairs_f32(s, slot, slot + s->dk, count, stride, stride);
 }
 
 void rung_softmax_add_tile_f32(softmax_f32 *s, const float *const *slot, size_t count)
@@ -110,6 +122,19 @@ void rung_softmax_add_exact(softmax_exact *s, double score, const double *value,
     s->keys++;
 }
 
+void rung_softmax_raise_exact(softmax_exact *s, double score)
+{
+    s->m = score > s->m ? score : s->m;
+}
+
+void rung_softmax_weigh_exact(softmax_exact *s, double score, const double *value, const rung_fmt *fmt)
+{
+    double e = rung_num_fn(fmt, RUNG_FN_EXP, rung_num_sub(fmt, score, s->m));
+    s->den = rung_num_add(fmt, s->den, e);
+    for (size_t i = 0; i < s->dv; i++) s->o[i] = rung_num_add(fmt, s->o[i], rung_num_mul(fmt, e, value[i]));
+    s->keys++;
+}
+
 void rung_softmax_end_exact(softmax_exact *s, const rung_fmt *fmt)
 {
     for (size_t i = 0; s->keys > 0 && i < s->dv; i++) s->o[i] = rung_num_div(fmt, s->o[i], s->den);
@@ -140,12 +165,25 @@ void rung_lanes_clear(softmax_lanes *l, const rung_mech_conf *conf, const rung_f
     memset(l->num, 0, conf->dv * BLOCK * sizeof *l->num);
 }
 
+void rung_lanes_set_query(softmax_lanes *l, const double *q, size_t lane, const rung_mech_conf *conf)
+{
+    for (size_t i = 0; i < conf->dk; i++) l->q[i * BLOCK + lane] = q[i];
+}
+
 void rung_lanes_load(softmax_lanes *l, const double *q, size_t stride, size_t count, const rung_mech_conf *conf,
                      const rung_fmt *fmt)
 {
-    for (size_t i = 0; i < conf->dk; i++)
-        for (size_t n = 0; n < count; n++) l->q[i * BLOCK + n] = q[n * stride + i];
+    for (size_t n = 0; n < count; n++) rung_lanes_set_query(l, q + n * stride, n, conf);
     rung_lanes_clear(l, conf, fmt);
+}
+
+/* s = q.k */
+static void score(softmax_lanes *l, const double *k, size_t from, size_t to, const rung_mech_conf *conf,
+                  const rung_fmt *fmt)
+{
+    const rung_num_kernels *num = rung_num_kernels_get();
+    memset(l->s + from, 0, (to - from) * sizeof *l->s);
+    for (size_t i = 0; i < conf->dk; i++) num->scale_add(fmt, l->s + from, l->q + i * BLOCK + from, k[i], to - from);
 }
 
 void rung_lanes_add(softmax_lanes *l, const double *k, const double *v, size_t from, size_t to,
@@ -153,11 +191,29 @@ void rung_lanes_add(softmax_lanes *l, const double *k, const double *v, size_t f
 {
     const rung_num_kernels *num = rung_num_kernels_get();
     size_t n = to - from;
-    memset(l->s + from, 0, n * sizeof *l->s);
-    for (size_t i = 0; i < conf->dk; i++) num->scale_add(fmt, l->s + from, l->q + i * BLOCK + from, k[i], n);
+    score(l, k, from, to, conf, fmt);
     num->softmax_step(fmt, l->m + from, l->den + from, l->a + from, l->e + from, l->s + from, n);
     for (size_t i = 0; i < conf->dv; i++)
         num->fade_add(fmt, l->num + i * BLOCK + from, l->a + from, l->e + from, v[i], n);
+}
+
+void rung_lanes_raise(softmax_lanes *l, const double *k, size_t from, size_t to, const rung_mech_conf *conf,
+                      const rung_fmt *fmt)
+{
+    score(l, k, from, to, conf, fmt);
+    for (size_t n = from; n < to; n++) l->m[n] = l->s[n] > l->m[n] ? l->s[n] : l->m[n];
+}
+
+void rung_lanes_weigh(softmax_lanes *l, const double *k, const double *v, size_t from, size_t to,
+                      const rung_mech_conf *conf, const rung_fmt *fmt)
+{
+    const rung_num_kernels *num = rung_num_kernels_get();
+    size_t n = to - from;
+    score(l, k, from, to, conf, fmt);
+    num->sub(fmt, l->e + from, l->s + from, l->m + from, n);
+    num->fn(fmt, RUNG_FN_EXP, l->e + from, l->e + from, n);
+    num->add(fmt, l->den + from, l->den + from, l->e + from, n);
+    for (size_t i = 0; i < conf->dv; i++) num->scale_add(fmt, l->num + i * BLOCK + from, l->e + from, v[i], n);
 }
 
 /* Element i of every lane's slot. */
@@ -191,6 +247,30 @@ void rung_lanes_end(softmax_lanes *l, size_t from, size_t count, const rung_mech
         memset(row, 0, from * sizeof *row);
         num->div(fmt, row + from, row + from, l->den + from, count - from);
     }
+}
+
+typedef enum pass { PASS_ADD, PASS_RAISE, PASS_WEIGH } pass;
+
+static void walk_runs(softmax_lanes *l, const key_run *run, size_t runs, pass what, const rung_mech_conf *conf,
+                      const rung_fmt *fmt)
+{
+    for (const key_run *r = run; r < run + runs; r++)
+        for (size_t j = 0; j < r->count; j++) {
+            const double *k = r->k + (ptrdiff_t)j * r->k_stride, *v = r->v + (ptrdiff_t)j * r->v_stride;
+            if (what == PASS_ADD) rung_lanes_add(l, k, v, r->from, r->to, conf, fmt);
+            if (what == PASS_RAISE) rung_lanes_raise(l, k, r->from, r->to, conf, fmt);
+            if (what == PASS_WEIGH) rung_lanes_weigh(l, k, v, r->from, r->to, conf, fmt);
+        }
+}
+
+void rung_lanes_attend(softmax_lanes *l, const key_run *run, size_t runs, size_t count, const rung_mech_conf *conf,
+                       const rung_fmt *fmt)
+{
+    bool two_pass = conf->softmax == RUNG_SOFTMAX_TWO_PASS;
+    rung_lanes_clear(l, conf, fmt);
+    if (two_pass) walk_runs(l, run, runs, PASS_RAISE, conf, fmt);
+    walk_runs(l, run, runs, two_pass ? PASS_WEIGH : PASS_ADD, conf, fmt);
+    rung_lanes_end(l, 0, count, conf, fmt);
 }
 
 void rung_lanes_store(double *o, const double *rows, size_t stride, size_t count, const rung_mech_conf *conf)

@@ -11,6 +11,7 @@
 
 #include "rows.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* ---- fast -------------------------------------------------------------------------------------------------------- */
@@ -33,6 +34,9 @@ static inline void slot_put_f32(float *slot, const float *k, const float *v, con
 void rung_softmax_begin_f32(softmax_f32 *s, float *o, const float *q, const rung_mech_conf *conf);
 /* `count` slots, `stride` elements apart. */
 void rung_softmax_add_f32(softmax_f32 *s, const float *slot, size_t count, size_t stride);
+/* The same with keys and values that lie apart, each with a stride of its own. */
+void rung_softmax_add_pairs_f32(softmax_f32 *s, const float *k, const float *v, size_t count, size_t k_stride,
+                                size_t v_stride);
 /* At most SOFTMAX_TILE slots that are anywhere. */
 void rung_softmax_add_tile_f32(softmax_f32 *s, const float *const *slot, size_t count);
 /* The same when the scores are known; value is the first of the values, and q is not looked at. */
@@ -56,6 +60,9 @@ static inline void slot_put_exact(double *slot, const double *k, const double *v
 
 void rung_softmax_begin_exact(softmax_exact *s, double *o, const rung_mech_conf *conf, const rung_fmt *fmt);
 void rung_softmax_add_exact(softmax_exact *s, double score, const double *value, const rung_fmt *fmt);
+/* Two passes: raise for every score, then weigh for every score and value. */
+void rung_softmax_raise_exact(softmax_exact *s, double score);
+void rung_softmax_weigh_exact(softmax_exact *s, double score, const double *value, const rung_fmt *fmt);
 void rung_softmax_end_exact(softmax_exact *s, const rung_fmt *fmt);
 
 /* ---- exact, one lane per query ------------------------------------------------------------------------------------- */
@@ -67,8 +74,17 @@ typedef struct softmax_lanes {
     double *s, *m, *den, *a, *e, *x;
 } softmax_lanes;
 
+/* Keys and values that the same lanes see, strides in elements, in the order of the sums. */
+typedef struct key_run {
+    const double *k, *v;
+    ptrdiff_t k_stride, v_stride;
+    size_t count, from, to;
+} key_run;
+
 size_t rung_lanes_size(const rung_mech_conf *conf); /* scratch elements */
 softmax_lanes rung_lanes_init(double *scratch, const rung_mech_conf *conf);
+/* One query as it lies in a row of its own; for whoever calls rung_lanes_clear himself. */
+void rung_lanes_set_query(softmax_lanes *l, const double *q, size_t lane, const rung_mech_conf *conf);
 /* The queries of the lanes, `stride` elements apart; nothing is absorbed yet. */
 void rung_lanes_load(softmax_lanes *l, const double *q, size_t stride, size_t count, const rung_mech_conf *conf,
                      const rung_fmt *fmt);
@@ -77,11 +93,20 @@ void rung_lanes_clear(softmax_lanes *l, const rung_mech_conf *conf, const rung_f
 /* Lanes [from, to) absorb one key and value; their scores stay in l->s. */
 void rung_lanes_add(softmax_lanes *l, const double *k, const double *v, size_t from, size_t to,
                     const rung_mech_conf *conf, const rung_fmt *fmt);
+/* Two passes, as above, of lanes [from, to). */
+void rung_lanes_raise(softmax_lanes *l, const double *k, size_t from, size_t to, const rung_mech_conf *conf,
+                      const rung_fmt *fmt);
+void rung_lanes_weigh(softmax_lanes *l, const double *k, const double *v, size_t from, size_t to,
+                      const rung_mech_conf *conf, const rung_fmt *fmt);
 /* Lanes [from, to) absorb a slot each. */
 void rung_lanes_add_each(softmax_lanes *l, const double *const *slot, size_t from, size_t to,
                          const rung_mech_conf *conf, const rung_fmt *fmt);
 /* num becomes the result; lanes [0, from) had no key and get zeros. */
 void rung_lanes_end(softmax_lanes *l, size_t from, size_t count, const rung_mech_conf *conf, const rung_fmt *fmt);
+/* All of it for `count` lanes whose queries are set, from the first key to the results in num, in the softmax of conf.
+ * Every lane sees a key. */
+void rung_lanes_attend(softmax_lanes *l, const key_run *run, size_t runs, size_t count, const rung_mech_conf *conf,
+                       const rung_fmt *fmt);
 /* Rows [dv][BLOCK] as outputs, `stride` elements apart. */
 void rung_lanes_store(double *o, const double *rows, size_t stride, size_t count, const rung_mech_conf *conf);
 

@@ -7,10 +7,30 @@
 
 #include "rung/par.h"
 
+#include <string.h>
+
 /* Distance from one token to the next; a constant stays where it is. */
 static size_t stride_of(const rung_mech_input *input, const rung_mech_conf *conf)
 {
     return rung_mech_is_constant(input) ? 0 : rung_mech_row(input, conf);
+}
+
+static size_t asked_of(const size_t *at, size_t asked, size_t tokens)
+{
+    return at ? asked : tokens;
+}
+
+static size_t token_of(const size_t *at, size_t number)
+{
+    return at ? at[number] : number;
+}
+
+/* Queries that one worker takes at a time: a block of lanes of the exact kernels. */
+enum { PART = 64 };
+
+static size_t parts_of(size_t queries)
+{
+    return queries / PART + (queries % PART != 0);
 }
 
 /* ---- fast --------------------------------------------------------------------------------------------------------- */
@@ -22,9 +42,14 @@ static void scan_head_f32(void *context, size_t head, size_t worker)
                             s->scratch + worker * s->scratch_size);
 }
 
-void rung_stretch_scan_f32(const rung_stretch_f32 *s, size_t threads)
+/* Some queries of one head. */
+static void ask_part_f32(void *context, size_t item, size_t worker)
 {
-    rung_par_for(s->conf->heads, threads, scan_head_f32, (void *)s);
+    const rung_stretch_f32 *s = context;
+    size_t head = item % s->conf->heads, first = item / s->conf->heads * PART;
+    size_t asked = asked_of(s->at, s->asked, s->tokens), count = asked - first < PART ? asked - first : PART;
+    s->conf->mech->ask_f32(s->o, s->state, s->in, s->pos, s->tokens, s->at, first, count, head, s->conf,
+                           s->scratch + worker * s->scratch_size);
 }
 
 static void rows_at_f32(const float *rows[RUNG_MECH_INPUT_MAX], const rung_stretch_f32 *s, size_t token)
@@ -33,20 +58,48 @@ static void rows_at_f32(const float *rows[RUNG_MECH_INPUT_MAX], const rung_stret
         rows[i] = s->in[i] ? s->in[i] + token * stride_of(&s->conf->mech->inputs[i], s->conf) : NULL;
 }
 
+void rung_stretch_scan_f32(const rung_stretch_f32 *s, size_t threads)
+{
+    const rung_mech_conf *conf = s->conf;
+    const float *rows[RUNG_MECH_INPUT_MAX];
+    size_t row = conf->heads * conf->dv;
+    if (!conf->mech->ask_f32) {
+        rung_par_for(conf->heads, threads, scan_head_f32, (void *)s);
+        for (size_t i = 0; s->at && i < s->asked; i++)
+            memmove(s->o + i * row, s->o + s->at[i] * row, row * sizeof *s->o);
+        return;
+    }
+    rung_par_for(parts_of(asked_of(s->at, s->asked, s->tokens)) * conf->heads, threads, ask_part_f32, (void *)s);
+    for (size_t t = 0; t < s->tokens; t++) {
+        rows_at_f32(rows, s, t);
+        conf->mech->update_f32(s->state, rows, s->pos + t, conf, s->scratch);
+    }
+}
+
+/* o: where the output goes, NULL if nobody asks. An update and a read cost what both in one do only if both are wanted. */
+static void step_token_f32(float *o, const rung_stretch_f32 *s, const float *const *rows, size_t pos)
+{
+    const rung_mech *mech = s->conf->mech;
+    if (o && s->conf->causal)
+        rung_mech_step_f32(o, s->state, rows, pos, s->conf, s->scratch);
+    else
+        mech->update_f32(s->state, rows, pos, s->conf, s->scratch);
+}
+
 void rung_stretch_step_f32(const rung_stretch_f32 *s)
 {
     const float *rows[RUNG_MECH_INPUT_MAX];
-    size_t row = s->conf->heads * s->conf->dv;
+    size_t row = s->conf->heads * s->conf->dv, asked = asked_of(s->at, s->asked, s->tokens), next = 0;
     for (size_t t = 0; t < s->tokens; t++) {
+        bool wanted = next < asked && token_of(s->at, next) == t;
         rows_at_f32(rows, s, t);
-        if (s->conf->causal)
-            rung_mech_step_f32(s->o + t * row, s->state, rows, s->pos + t, s->conf, s->scratch);
-        else
-            s->conf->mech->update_f32(s->state, rows, s->pos + t, s->conf, s->scratch);
+        step_token_f32(wanted ? s->o + next * row : NULL, s, rows, s->pos + t);
+        next += wanted;
     }
-    for (size_t t = 0; !s->conf->causal && t < s->tokens; t++) {
+    for (size_t i = 0; !s->conf->causal && i < asked; i++) {
+        size_t t = token_of(s->at, i);
         rows_at_f32(rows, s, t);
-        s->conf->mech->read_f32(s->o + t * row, s->state, rows, s->pos + t, s->tokens, s->conf, s->scratch);
+        s->conf->mech->read_f32(s->o + i * row, s->state, rows, s->pos + t, s->tokens, s->conf, s->scratch);
     }
 }
 
@@ -59,9 +112,14 @@ static void scan_head_exact(void *context, size_t head, size_t worker)
                               s->scratch + worker * s->scratch_size);
 }
 
-void rung_stretch_scan_exact(const rung_stretch_exact *s, size_t threads)
+/* Some queries of one head. */
+static void ask_part_exact(void *context, size_t item, size_t worker)
 {
-    rung_par_for(s->conf->heads, threads, scan_head_exact, (void *)s);
+    const rung_stretch_exact *s = context;
+    size_t head = item % s->conf->heads, first = item / s->conf->heads * PART;
+    size_t asked = asked_of(s->at, s->asked, s->tokens), count = asked - first < PART ? asked - first : PART;
+    s->conf->mech->ask_exact(s->o, s->state, s->in, s->pos, s->tokens, s->at, first, count, head, s->conf, s->fmt,
+                             s->scratch + worker * s->scratch_size);
 }
 
 static void rows_at_exact(const double *rows[RUNG_MECH_INPUT_MAX], const rung_stretch_exact *s, size_t token)
@@ -70,19 +128,47 @@ static void rows_at_exact(const double *rows[RUNG_MECH_INPUT_MAX], const rung_st
         rows[i] = s->in[i] ? s->in[i] + token * stride_of(&s->conf->mech->inputs[i], s->conf) : NULL;
 }
 
+void rung_stretch_scan_exact(const rung_stretch_exact *s, size_t threads)
+{
+    const rung_mech_conf *conf = s->conf;
+    const double *rows[RUNG_MECH_INPUT_MAX];
+    size_t row = conf->heads * conf->dv;
+    if (!conf->mech->ask_exact) {
+        rung_par_for(conf->heads, threads, scan_head_exact, (void *)s);
+        for (size_t i = 0; s->at && i < s->asked; i++)
+            memmove(s->o + i * row, s->o + s->at[i] * row, row * sizeof *s->o);
+        return;
+    }
+    rung_par_for(parts_of(asked_of(s->at, s->asked, s->tokens)) * conf->heads, threads, ask_part_exact, (void *)s);
+    for (size_t t = 0; t < s->tokens; t++) {
+        rows_at_exact(rows, s, t);
+        conf->mech->update_exact(s->state, rows, s->pos + t, conf, s->fmt, s->scratch);
+    }
+}
+
+/* o: where the output goes, NULL if nobody asks. An update and a read cost what both in one do only if both are wanted. */
+static void step_token_exact(double *o, const rung_stretch_exact *s, const double *const *rows, size_t pos)
+{
+    const rung_mech *mech = s->conf->mech;
+    if (o && s->conf->causal)
+        rung_mech_step_exact(o, s->state, rows, pos, s->conf, s->fmt, s->scratch);
+    else
+        mech->update_exact(s->state, rows, pos, s->conf, s->fmt, s->scratch);
+}
+
 void rung_stretch_step_exact(const rung_stretch_exact *s)
 {
     const double *rows[RUNG_MECH_INPUT_MAX];
-    size_t row = s->conf->heads * s->conf->dv;
+    size_t row = s->conf->heads * s->conf->dv, asked = asked_of(s->at, s->asked, s->tokens), next = 0;
     for (size_t t = 0; t < s->tokens; t++) {
+        bool wanted = next < asked && token_of(s->at, next) == t;
         rows_at_exact(rows, s, t);
-        if (s->conf->causal)
-            rung_mech_step_exact(s->o + t * row, s->state, rows, s->pos + t, s->conf, s->fmt, s->scratch);
-        else
-            s->conf->mech->update_exact(s->state, rows, s->pos + t, s->conf, s->fmt, s->scratch);
+        step_token_exact(wanted ? s->o + next * row : NULL, s, rows, s->pos + t);
+        next += wanted;
     }
-    for (size_t t = 0; !s->conf->causal && t < s->tokens; t++) {
+    for (size_t i = 0; !s->conf->causal && i < asked; i++) {
+        size_t t = token_of(s->at, i);
         rows_at_exact(rows, s, t);
-        s->conf->mech->read_exact(s->o + t * row, s->state, rows, s->pos + t, s->tokens, s->conf, s->fmt, s->scratch);
+        s->conf->mech->read_exact(s->o + i * row, s->state, rows, s->pos + t, s->tokens, s->conf, s->fmt, s->scratch);
     }
 }
