@@ -117,4 +117,39 @@ const rung_num_kernels *rung_num_kernels_get(void);
 /* acc = +0; for k = 0, 1, ...: acc = r(acc + r(a_k b_k)). The only order of a dot product in this library. */
 double rung_num_dot(const rung_fmt *fmt, const double *a, const double *b, size_t n);
 
+/* ---- certified reals ----------------------------------------------------------------------------------------------- */
+
+/* Intervals that surely hold the real number, for inequalities that must not rest on a rounded double. A sheet owns all
+ * values made on it; precision is the same for all, `bits` of mantissa with outward rounding. Integers up to that many
+ * bits, and sums and products of them that fit, are exact points. */
+typedef struct rung_certified rung_certified;
+typedef struct rung_ival {
+    size_t at; /* on the sheet */
+} rung_ival;
+
+rung_status rung_certified_new(rung_certified **out, size_t bits, rung_error *err);
+void rung_certified_free(rung_certified *sheet);
+void rung_certified_reset(rung_certified *sheet);        /* forgets all values, keeps the memory */
+bool rung_certified_failed(const rung_certified *sheet); /* memory ran out: no value may be believed */
+
+rung_ival rung_ival_u64(rung_certified *sheet, uint64_t x);
+rung_ival rung_ival_real(rung_certified *sheet, double x); /* exactly this double */
+rung_ival rung_ival_add(rung_certified *sheet, rung_ival a, rung_ival b);
+rung_ival rung_ival_sub(rung_certified *sheet, rung_ival a, rung_ival b);
+rung_ival rung_ival_mul(rung_certified *sheet, rung_ival a, rung_ival b);
+rung_ival rung_ival_div(rung_certified *sheet, rung_ival a, rung_ival b); /* b must not hold 0: the whole line then */
+rung_ival rung_ival_log2(rung_certified *sheet, rung_ival a);             /* of what is below 0: minus infinity */
+rung_ival rung_ival_exp2(rung_certified *sheet, rung_ival a);
+rung_ival rung_ival_ceil(rung_certified *sheet, rung_ival a);
+rung_ival rung_ival_min(rung_certified *sheet, rung_ival a, rung_ival b);
+/* log2 of n choose k */
+rung_ival rung_ival_log2_choose(rung_certified *sheet, uint64_t n, uint64_t k);
+
+/* Certainly a < b, certainly a >= b, or neither: then try more bits. */
+typedef enum rung_certainty { RUNG_SURELY_NOT = -1, RUNG_UNSURE = 0, RUNG_SURELY = 1 } rung_certainty;
+rung_certainty rung_ival_less(const rung_certified *sheet, rung_ival a, rung_ival b);
+/* The ends, rounded outwards to doubles. */
+double rung_ival_low(const rung_certified *sheet, rung_ival a);
+double rung_ival_high(const rung_certified *sheet, rung_ival a);
+
 #endif
