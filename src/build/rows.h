@@ -8,7 +8,15 @@
 
 #include "rung/build.h"
 
-#define RUNG_CONSTRUCTIONS(X) X(lookup)
+#define RUNG_CONSTRUCTIONS(X)                                                                                          \
+    X(lookup)                                                                                                          \
+    X(assoc_recall)                                                                                                    \
+    X(c_gram)                                                                                                          \
+    X(count_symbol)                                                                                                    \
+    X(string_equality)                                                                                                 \
+    X(disjointness)                                                                                                    \
+    X(eva_recurrent)                                                                                                   \
+    X(dyck)
 
 #define X(name) extern const rung_construction rung_construction_##name;
 RUNG_CONSTRUCTIONS(X)
