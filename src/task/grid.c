@@ -10,16 +10,25 @@ uint64_t rung_grid_times(uint64_t a, uint64_t b)
     return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-/* C(n, k) as the product of (n-k+i)/i, which is an integer after every step. */
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    for (uint64_t rest; b > 0; b = rest) {
+        rest = a % b;
+        a = b;
+    }
+    return a;
+}
+
+/* C(n, k) as the product of (n-k+i)/i, which is an integer after every step and rises. What i has in common with the
+ * product so far is divided out first, and the rest then divides n-k+i: only a result that does not fit overflows. */
 uint64_t rung_grid_subsets(uint64_t n, uint64_t k)
 {
     uint64_t count = 1;
     if (k > n) return 0;
     if (k > n - k) k = n - k;
-    for (uint64_t i = 1; i <= k; i++) {
-        uint64_t product = rung_grid_times(count, n - k + i);
-        if (product == UINT64_MAX) return product;
-        count = product / i;
+    for (uint64_t i = 1; i <= k && count < UINT64_MAX; i++) {
+        uint64_t common = common_divisor(count, i);
+        count = rung_grid_times(count / common, (n - k + i) / (i / common));
     }
     return count;
 }

@@ -357,6 +357,7 @@ static void choose(rung_instance *instance, const rung_task_conf *conf, size_t p
     row[conf->d_in - 1] = expected.query ? 1 : 0;
     if (!expected.point) return;
     rung_grid_cube_point(direction, d, expected.query ? QUERY_RADIUS : POINT_RADIUS, index / labels);
+    for (size_t c = 0; c < d; c++) direction[c] *= 1 << 20; /* lengths are rounded to integers: make them long */
     rung_dyadic_fit(point, direction, d, RUNG_DYADIC_ONE);
     rung_dyadic_write(row, point, d);
 }
