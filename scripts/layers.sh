@@ -12,6 +12,7 @@ layer_of() {
     mech | task) echo 2 ;;
     model | config) echo 3 ;;
     build | verify) echo 4 ;;
+    bound) echo 5 ;;
     tool) echo 8 ;;
     *) echo "" ;;
     esac

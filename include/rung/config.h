@@ -44,6 +44,7 @@ typedef struct rung_ledger {
     char *spelling; /* how the layer kinds were found: "layer_types", "full_attention_interval", ... */
     size_t layer_count;
     rung_held *layer;
+    bool encoder;      /* no causal mask: none of the bounds speaks of it */
     uint64_t context;  /* longest context that the file names, 0: none */
     int number_bits;   /* of the model's dtype; 0: not stated */
     int state_bits;    /* of the recurrent state where the config names it, else 0 */

@@ -41,6 +41,9 @@ typedef struct rung_arch {
     rung_arena arena; /* owns the groups */
 } rung_arch;
 
+/* Numbers that the short convolutions of a group of heads carry past a position. */
+size_t rung_group_conv_elements(const rung_mech_conf *conf);
+
 /* What an arch string leaves open. */
 typedef struct rung_arch_defaults {
     size_t heads, dk, dv;

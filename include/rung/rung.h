@@ -23,4 +23,6 @@
 #include "rung/build.h"
 #include "rung/verify.h"
 
+#include "rung/bound.h"
+
 #endif

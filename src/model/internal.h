@@ -54,9 +54,8 @@ rung_status rung_model_spec_parse(rung_arch *arch, rung_mlp **mlp, const rung_mo
 rung_status rung_model_spec_read(rung_model_spec *spec, const rung_safetensors *file, rung_arena *arena,
                                  rung_error *err);
 void rung_model_spec_print(rung_buf *out, const rung_model_spec *spec);
-/* Whether a short convolution runs over this input, and what the convolutions of a group carry. */
+/* Whether a short convolution runs over this input. */
 bool rung_input_has_conv(const rung_mech_input *input, const rung_mech_conf *conf);
-size_t rung_group_conv_elements(const rung_mech_conf *conf);
 /* Columns of the output projection of a layer: sum over groups of H dv. */
 size_t rung_layer_width(const rung_layer *layer);
 

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Looking up a table with recurrent layers only. Theorem A: the states of all layers after the last table entry are a
+ * function of the table; the query and everything after it, any chain of thought included, sees the table only through
+ * them. Two tables with the same states get the same answer on a query where they differ. So R layers of s bits in all
+ * solve eva with N entries of V values only if s >= N log2 V. For log-linear attention the state after N tokens is one
+ * matrix per one-bit of N.
+ */
+#include "rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct lookup {
+    uint64_t entries, values, state, levels;
+    unsigned ones; /* one-bits of the prefix length */
+} lookup;
+
+static unsigned ones_of(uint64_t n)
+{
+    return (unsigned)__builtin_popcountll(n);
+}
+
+static bound_sides sides(rung_certified *s, const void *context)
+{
+    const lookup *l = context;
+    rung_ival needs = rung_ival_mul(s, rung_ival_u64(s, l->entries), rung_ival_log2(s, rung_ival_u64(s, l->values)));
+    rung_ival levels = rung_ival_mul(s, rung_ival_u64(s, l->levels), rung_ival_u64(s, l->ones));
+    return (bound_sides){needs, rung_ival_add(s, rung_ival_u64(s, l->state), levels)};
+}
+
+static lookup of_entries(uint64_t entries, uint64_t values, const rung_pattern *p)
+{
+    return (lookup){entries, values, p->all_state, p->levels_state, ones_of(entries)};
+}
+
+/* The smallest N with N log2 N > state bits. Without levels the left side rises, so bisection finds the true minimum; with
+ * them every N below the first hit is tried. */
+static rung_status threshold(uint64_t *entries, bool *exact, const rung_pattern *p, bool general, uint64_t values,
+                             rung_error *err)
+{
+    uint64_t high = 2, low;
+    bool surely = false;
+    rung_status status = RUNG_OK;
+    *exact = true;
+    for (; status == RUNG_OK && !surely && high < UINT64_C(1) << 61; high *= 2) {
+        lookup l = of_entries(high, general ? high : values, p);
+        status = bound_surely(&surely, sides, &l, err);
+    }
+    if (!surely) return *entries = 0, status;
+    high /= 2, low = p->levels_state ? 1 : high / 2;
+    if (p->levels_state && high > 1 << 16) *exact = false, low = high / 2;
+    while (status == RUNG_OK && p->levels_state && low < high) { /* popcounts jump: try them one by one */
+        lookup l = of_entries(low, general ? low : values, p);
+        status = bound_surely(&surely, sides, &l, err);
+        if (surely || (!*exact && low > high / 2 + (1 << 16))) break;
+        low++;
+    }
+    if (p->levels_state) return *entries = surely ? low : high, status;
+    while (status == RUNG_OK && high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        lookup l = of_entries(middle, general ? middle : values, p);
+        status = bound_surely(&surely, sides, &l, err);
+        if (surely)
+            high = middle;
+        else
+            low = middle;
+    }
+    *entries = high;
+    return status;
+}
+
+/* The entries to ask about: the task's own, or with --n as many as fit before the query (V = N, or the task's V for
+ * index). For log-linear attention the best count of entries below that is a power of two. */
+static lookup asked(const rung_question *q, const rung_pattern *p)
+{
+    bool eva = strcmp(q->task->task->name, "eva") == 0;
+    uint64_t values = (uint64_t)rung_task_param(q->task, "V");
+    if (!q->n) return of_entries((uint64_t)rung_task_param(q->task, "N"), values, p);
+    uint64_t most = q->n - 1, best = most;
+    double best_ratio = 0;
+    for (uint64_t entries = most, tried = 0; p->levels_state && entries > 0 && tried < 128; tried++) {
+        double bits = (double)entries * log2(eva ? (double)entries : (double)values);
+        double held = (double)p->all_state + (double)p->levels_state * ones_of(entries);
+        if (bits / held > best_ratio) best_ratio = bits / held, best = entries;
+        entries &= entries - 1; /* drop the lowest one-bit: the next count with fewer of them */
+    }
+    return of_entries(best, eva ? best : values, p);
+}
+
+static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p, rung_error *err)
+{
+    if (p->full || p->sparse)
+        return bound_missing(answer, "a layer keeps all tokens; the statement is about recurrent layers only");
+    if (q->n == 1) return bound_missing(answer, "one token has no room for a table and a query");
+    lookup l = asked(q, p);
+    rung_status status = bound_decide(answer, sides, &l, err);
+    if (status != RUNG_OK) return status;
+    snprintf(answer->premise, sizeof answer->premise,
+             "every layer carries a state; the query comes after the table; any chain of thought");
+    snprintf(answer->statement, sizeof answer->statement, "N log2 V = %llu x %.4f = %.1f > %.0f bits of state",
+             (unsigned long long)l.entries, log2((double)l.values), answer->lhs, answer->rhs);
+    double ceiling = (answer->rhs / (double)l.entries + 1) / log2((double)l.values);
+    answer->ceiling = l.values > 1 && ceiling < 1 ? ceiling : 0;
+    if (!q->thresholds) return RUNG_OK;
+    uint64_t entries;
+    bool eva = strcmp(q->task->task->name, "eva") == 0;
+    status = threshold(&entries, &answer->exact, p, eva, l.values, err);
+    answer->n_threshold = entries ? (double)entries + 1 : 0;
+    return status;
+}
+
+const rung_bound rung_bound_lookup_recurrent = {
+    .id = "A",
+    .summary = "recurrent layers look up N values only with N log2 V bits of state, with any chain of thought",
+    .task = "eva index",
+    .source = "Bhattamishra et al. 2024, Wen, Dang, Lyu 2025; with constants: ours",
+    .checked = "proof checked by search at small sizes",
+    .section = "theorem-a",
+    .evaluate = evaluate,
+};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The rows of the registry, in the order in which they are listed, and what the files of this directory share.
+ */
+#ifndef RUNG_BOUND_ROWS_H
+#define RUNG_BOUND_ROWS_H
+
+#include "rung/bound.h"
+#include "rung/num.h"
+
+#define RUNG_BOUNDS(X) X(lookup_recurrent)
+
+#define X(name) extern const rung_bound rung_bound_##name;
+RUNG_BOUNDS(X)
+#undef X
+
+/* Says in `premise` what is missing; always RUNG_OK, so that a row can end with it. */
+rung_status bound_missing(rung_bound_answer *answer, const char *format, ...) RUNG_PRINTF(2, 3);
+
+/* Decides lhs > rhs on sheets of rising precision: `side` computes both sides on a fresh sheet. Fills lhs, rhs, holds. An
+ * inequality that 1024 bits do not decide does not hold. */
+typedef struct bound_sides {
+    rung_ival lhs, rhs;
+} bound_sides;
+typedef bound_sides bound_side(rung_certified *sheet, const void *context);
+rung_status bound_decide(rung_bound_answer *answer, bound_side *side, const void *context, rung_error *err);
+/* The same for many small questions in a search: certainly lhs > rhs? */
+rung_status bound_surely(bool *surely, bound_side *side, const void *context, rung_error *err);
+
+#endif
