@@ -12,5 +12,7 @@
  * know is UNKNOWN with its reason, not a failure. */
 rung_status rung_worst_case(rung_verify_result *result, const rung_model *model, const rung_task_conf *task,
                             const rung_verify_conf *conf, rung_error *err);
+/* The queries that it will look at; 0 for a task that it does not know. */
+uint64_t rung_worst_case_total(const rung_task_conf *task);
 
 #endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Worst case: is a model of one attention layer right on every prompt of a task at this size and in this number format?
+ * A proof from the extremal prompts, a prompt that goes wrong, or neither. Nothing is taken on trust: what the proof
+ * presupposes of the weights is looked up in them, and a prompt counts as wrong only after the exact evaluator has run it.
+ */
+#include "worst_case_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Prompts that may be run to refute: a few seconds at most, but two in any case. */
+#define TRIES_MAX      64
+#define TRY_TOKENS_MAX 2e9 /* tokens squared, all tries together */
+
+typedef enum known_task { TASK_OTHER, TASK_LOOKUP, TASK_TWO_SUM } known_task;
+
+static known_task kind_of(const rung_task_conf *task)
+{
+    const char *name = task->task->name;
+    if (strcmp(name, "index") == 0) return TASK_LOOKUP;
+    if (strcmp(name, "eva") == 0) return rung_task_param(task, "form") == 0 ? TASK_LOOKUP : TASK_OTHER;
+    if (strcmp(name, "two-sum") == 0) return rung_task_param(task, "form") == 0 ? TASK_TWO_SUM : TASK_OTHER;
+    return TASK_OTHER;
+}
+
+uint64_t rung_worst_case_total(const rung_task_conf *task)
+{
+    known_task kind = kind_of(task);
+    if (kind == TASK_OTHER) return 0;
+    return (uint64_t)rung_task_param(task, kind == TASK_LOOKUP ? "N" : "M");
+}
+
+rung_status wc_unknown(wc_run *run, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(run->result->reason, sizeof run->result->reason, format, args);
+    va_end(args);
+    run->result->verdict = RUNG_UNKNOWN;
+    return RUNG_OK;
+}
+
+bool wc_interrupted(const wc_run *run)
+{
+    return run->conf->interrupted && run->conf->interrupted();
+}
+
+void wc_progress(const wc_run *run, size_t done)
+{
+    if (run->conf->progress) rung_progress_tick(run->conf->progress, done);
+}
+
+/* ---- candidates --------------------------------------------------------------------------------------------------- */
+
+bool wc_may_try(const wc_run *run)
+{
+    double cost = (double)run->task->tokens * (double)run->task->tokens * (double)(run->tried + 1);
+    return run->tried < 2 || (run->tried < TRIES_MAX && cost <= TRY_TOKENS_MAX);
+}
+
+static rung_status prepare_session(wc_run *run)
+{
+    if (run->session) {
+        rung_session_reset(run->session);
+        return RUNG_OK;
+    }
+    return rung_session_new(&run->session, run->program, run->task->tokens, run->err);
+}
+
+static rung_status keep_witness(wc_run *run, const char *why)
+{
+    rung_verify_result *result = run->result;
+    size_t tokens = run->instance.tokens;
+    result->witness = rung_calloc(tokens, sizeof *result->witness, run->err);
+    if (!result->witness) return RUNG_SYSTEM;
+    memcpy(result->witness, run->instance.token, tokens * sizeof *result->witness);
+    result->witness_tokens = tokens;
+    result->verdict = RUNG_CANNOT;
+    snprintf(result->reason, sizeof result->reason, "%s", why);
+    return RUNG_OK;
+}
+
+/* A prompt that stops the model (a NaN, a missing key) has gone wrong as well. */
+rung_status wc_try_prompt(wc_run *run, bool *wrong)
+{
+    rung_instance *in = &run->instance;
+    size_t last = run->task->tokens - 1, answers = rung_model_get_spec(run->model)->answers;
+    char why[160];
+    rung_error stop = {""};
+    in->tokens = run->task->tokens, *wrong = false, run->tried++;
+    rung_status status = run->task->task->solve(in, run->task, run->err);
+    if (status == RUNG_OK) status = prepare_session(run);
+    double *out = status == RUNG_OK ? rung_calloc(answers, sizeof *out, run->err) : NULL;
+    if (!out) return status == RUNG_OK ? RUNG_SYSTEM : status;
+    rung_prompt prompt = {.token = in->token, .tokens = in->tokens};
+    rung_status ran = rung_session_run(run->session, out, &prompt, RUNG_FORM_SCAN, &last, 1, &stop);
+    size_t answer = rung_argmax(out, answers);
+    free(out);
+    if (ran != RUNG_OK && ran != RUNG_INPUT) return rung_fail(run->err, ran, "%s", stop.text);
+    *wrong = ran == RUNG_INPUT || (int32_t)answer != in->target[last];
+    if (!*wrong) return RUNG_OK;
+    if (ran == RUNG_INPUT)
+        snprintf(why, sizeof why, "the witness stops the model: %.120s", stop.text);
+    else
+        snprintf(why, sizeof why, "the model answers %zu to the witness, and %d is right", answer,
+                 (int)in->target[last]);
+    return keep_witness(run, why);
+}
+
+/* ---- the run ------------------------------------------------------------------------------------------------------- */
+
+static rung_status judge(wc_run *run, known_task kind)
+{
+    wc_weights w;
+    rung_status status = wc_weights_load(&w, run->model, run->conf->how.numbers, run->err);
+    run->w = &w;
+    if (status == RUNG_OK && !wc_weights_finite(&w))
+        status = wc_unknown(run, "a weight is not finite in %s", w.fmt.name);
+    else if (status == RUNG_OK)
+        status = kind == TASK_LOOKUP ? wc_lookup(run) : wc_two_sum(run);
+    wc_weights_clear(&w);
+    return status;
+}
+
+static rung_status check_sizes(const rung_model *model, const rung_task_conf *task, rung_error *err)
+{
+    const rung_model_spec *spec = rung_model_get_spec(model);
+    if (spec->vocab != task->vocab || spec->answers != task->answers)
+        return rung_fail(err, RUNG_USAGE,
+                         "the model has %zu tokens and %zu answers, task %s has %zu and %zu; choose the task that the "
+                         "model is for",
+                         spec->vocab, spec->answers, task->task->name, task->vocab, task->answers);
+    if (spec->positions != RUNG_POS_NONE && spec->max_tokens < task->tokens)
+        return rung_fail(err, RUNG_USAGE, "the model has %zu positions, task %s needs %zu", spec->max_tokens,
+                         task->task->name, task->tokens);
+    return RUNG_OK;
+}
+
+rung_status rung_worst_case(rung_verify_result *result, const rung_model *model, const rung_task_conf *task,
+                            const rung_verify_conf *conf, rung_error *err)
+{
+    wc_run run = {.result = result, .model = model, .task = task, .conf = conf, .err = err};
+    known_task kind = kind_of(task);
+    result->method = RUNG_WORST_CASE, result->complete = true, result->verdict = RUNG_UNKNOWN;
+    result->witness = NULL, result->witness_tokens = 0, result->cases = 0, result->margin = 0;
+    if (kind == TASK_OTHER)
+        return wc_unknown(&run, "no worst case is known for this task; it is for eva form=position, index and "
+                                "two-sum form=query");
+    if (!wc_shape_known(result->reason, sizeof result->reason, model, &conf->how)) return RUNG_OK;
+    rung_status status = check_sizes(model, task, err);
+    if (status == RUNG_OK) status = rung_instance_init(&run.instance, task, err);
+    if (status == RUNG_OK) status = rung_program_new(&run.program, model, &conf->how, err);
+    if (status == RUNG_OK) status = judge(&run, kind);
+    rung_session_free(run.session);
+    rung_program_free(run.program);
+    rung_instance_clear(&run.instance);
+    return status;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The extremal runs of a look-up. Keys depend on the position alone, so for a given query the scores, and with them
+ * m, a, e and den, are the same for all tables; a numerator num <- r(r(num a) + r(e v)) never falls when a value rises,
+ * because a, e >= 0. Over all tables with value u at the wanted position it is therefore least when all others have the
+ * least value and largest when all have the largest one, and these tables exist. Lanes are queries.
+ */
+#include "worst_case_lookup.h"
+
+#include <math.h>
+#include <string.h>
+
+/* As in src/mech/softmax.c: the maximum before the first score. */
+static double no_maximum(const rung_fmt *fmt)
+{
+    return fmt->kind == RUNG_FMT_FIXED ? fmt->smallest : -INFINITY;
+}
+
+/* All values 0 give 0, all values 1 give den: r(e 1) = e. Such runs need no arithmetic. */
+static bool run_is_trivial(const extremal_run *r)
+{
+    return r->other == r->wanted && (r->other == 0 || r->other == 1);
+}
+
+static bool load_queries(const lookup *l, lookup_worker *wk, size_t head, size_t count)
+{
+    const wc_weights *w = l->w;
+    for (size_t i = 0; i < w->dk; i++)
+        for (size_t n = 0; n < count; n++) {
+            double q = wc_project(w, &w->q, head * w->dk + i, wk->x + n * w->d);
+            if (!isfinite(q)) return false;
+            wk->q[i * WC_LANES + n] = q;
+        }
+    for (size_t n = 0; n < count; n++) wk->m[n] = no_maximum(&w->fmt), wk->den[n] = 0;
+    memset(wk->num, 0, l->run_count[head] * WC_LANES * sizeof *wk->num);
+    return true;
+}
+
+/* num of one run over all lanes; the lane whose query asks for this position has its wanted value. */
+static void fade(const lookup *l, lookup_worker *wk, const extremal_run *run, double *num, size_t lane, size_t count)
+{
+    const rung_num_kernels *k = rung_num_kernels_get();
+    const rung_fmt *fmt = &l->w->fmt;
+    if (lane >= count || run->other == run->wanted) {
+        k->fade_add(fmt, num, wk->a, wk->e, run->other, count);
+        return;
+    }
+    k->fade_add(fmt, num, wk->a, wk->e, run->other, lane);
+    k->fade_add(fmt, num + lane, wk->a + lane, wk->e + lane, run->wanted, 1);
+    k->fade_add(fmt, num + lane + 1, wk->a + lane + 1, wk->e + lane + 1, run->other, count - lane - 1);
+}
+
+static void absorb_tables(const lookup *l, lookup_worker *wk, size_t head, size_t first, size_t count)
+{
+    const rung_num_kernels *k = rung_num_kernels_get();
+    const rung_fmt *fmt = &l->w->fmt;
+    const extremal_run *runs = l->runs[head];
+    for (size_t j = 0; j < l->entries; j++) {
+        const double *key = l->key + (head * l->entries + j) * l->w->dk;
+        memset(wk->s, 0, count * sizeof *wk->s);
+        for (size_t i = 0; i < l->w->dk; i++) /* r(q 0) is a zero: q is finite */
+            if (key[i] != 0) k->scale_add(fmt, wk->s, wk->q + i * WC_LANES, key[i], count);
+        k->softmax_step(fmt, wk->m, wk->den, wk->a, wk->e, wk->s, count);
+        size_t lane = j >= first ? j - first : SIZE_MAX;
+        for (size_t r = 0; r < l->run_count[head]; r++)
+            if (!run_is_trivial(&runs[r])) fade(l, wk, &runs[r], wk->num + r * WC_LANES, lane, count);
+    }
+    for (size_t r = 0; r < l->run_count[head]; r++)
+        if (run_is_trivial(&runs[r]) && runs[r].other == 1)
+            memcpy(wk->num + r * WC_LANES, wk->den, count * sizeof *wk->den);
+}
+
+/* The last key is the query's own; then the quotient. */
+static void finish_lane(const lookup *l, lookup_worker *wk, size_t head, size_t lane)
+{
+    const wc_weights *w = l->w;
+    const rung_fmt *fmt = &w->fmt;
+    const double *x = wk->x + lane * w->d;
+    double score = 0, m = wk->m[lane];
+    for (size_t i = 0; i < w->dk; i++)
+        score = rung_num_add(fmt, score,
+                             rung_num_mul(fmt, wk->q[i * WC_LANES + lane], wc_project(w, &w->k, head * w->dk + i, x)));
+    double higher = score > m ? score : m;
+    double a = rung_num_fn(fmt, RUNG_FN_EXP, rung_num_sub(fmt, m, higher));
+    double e = rung_num_fn(fmt, RUNG_FN_EXP, rung_num_sub(fmt, score, higher));
+    double den = rung_num_add(fmt, rung_num_mul(fmt, wk->den[lane], a), e);
+    for (size_t i = head * w->dv; i < (head + 1) * w->dv; i++) {
+        const value_set *set = &l->set[l->set_of[i]];
+        double own = rung_num_mul(fmt, e, wc_project(w, &w->v, i, x));
+        wc_span *y = wk->y + lane * l->offset[w->mixed] + l->offset[i];
+        for (size_t u = 0; u < set->count; u++) {
+            const double *num = wk->num + (set->first_run + 2 * u) * WC_LANES + lane;
+            double low = rung_num_add(fmt, rung_num_mul(fmt, num[0], a), own);
+            double high = rung_num_add(fmt, rung_num_mul(fmt, num[WC_LANES], a), own);
+            y[u] = (wc_span){rung_num_div(fmt, low, den), rung_num_div(fmt, high, den)};
+        }
+    }
+}
+
+static bool residuals_finite(const double *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(x[i])) return false;
+    return true;
+}
+
+bool wc_lookup_extremes(const lookup *l, lookup_worker *wk, size_t first, size_t count)
+{
+    const wc_weights *w = l->w;
+    for (size_t n = 0; n < count; n++) wc_residual(wk->x + n * w->d, w, l->values + first + n, l->entries);
+    if (!residuals_finite(wk->x, count * w->d)) return false;
+    for (size_t h = 0; h < w->heads; h++) {
+        if (!load_queries(l, wk, h, count)) return false;
+        absorb_tables(l, wk, h, first, count);
+        for (size_t n = 0; n < count; n++) finish_lane(l, wk, h, n);
+    }
+    return true;
+}
+
+/* ---- the table tokens ---------------------------------------------------------------------------------------------- */
+
+/* A query that is the same at all of them: after every position, all values least and all values largest. */
+static void prefix_head(wc_span *y, const lookup *l, size_t head, const double *q, wc_span *num)
+{
+    const wc_weights *w = l->w;
+    const rung_fmt *fmt = &w->fmt;
+    double m = no_maximum(fmt), den = 0;
+    memset(num, 0, w->dv * sizeof *num);
+    for (size_t j = 0; j < l->entries; j++) {
+        double score = rung_num_dot(fmt, q, l->key + (head * l->entries + j) * w->dk, w->dk);
+        double higher = score > m ? score : m;
+        double a = rung_num_fn(fmt, RUNG_FN_EXP, rung_num_sub(fmt, m, higher));
+        double e = rung_num_fn(fmt, RUNG_FN_EXP, rung_num_sub(fmt, score, higher));
+        den = rung_num_add(fmt, rung_num_mul(fmt, den, a), e), m = higher;
+        for (size_t i = 0; i < w->dv; i++) {
+            wc_span v = l->range[head * w->dv + i];
+            num[i].lo = rung_num_add(fmt, rung_num_mul(fmt, num[i].lo, a), rung_num_mul(fmt, e, v.lo));
+            num[i].hi = rung_num_add(fmt, rung_num_mul(fmt, num[i].hi, a), rung_num_mul(fmt, e, v.hi));
+            wc_span now = {rung_num_div(fmt, num[i].lo, den), rung_num_div(fmt, num[i].hi, den)};
+            if (j == 0 || !wc_finite(now))
+                y[i] = now;
+            else if (wc_finite(y[i])) /* what is not finite stays so, and the caller refuses it */
+                y[i] = wc_hull(y[i], now);
+        }
+    }
+}
+
+void wc_lookup_prefixes(wc_span *y, const lookup *l, lookup_worker *wk)
+{
+    const wc_weights *w = l->w;
+    wc_residual(wk->x, w, 0, 0);
+    for (size_t h = 0; h < w->heads; h++) {
+        for (size_t i = 0; i < w->dk; i++) wk->q[i] = wc_project(w, &w->q, h * w->dk + i, wk->x);
+        prefix_head(y + h * w->dv, l, h, wk->q, wk->scratch);
+    }
+}
