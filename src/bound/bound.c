@@ -128,7 +128,7 @@ static rung_status answer_one(rung_bound_answer *answer, const rung_bound *bound
     rung_status status = bound->evaluate(answer, q, p, err);
     if (status != RUNG_OK) return rung_fail_at(err, status, "bound %s", bound->id);
     if (answer->applies && answer->holds) answer->verdict = RUNG_CANNOT;
-    if (answer->rhs > 0) answer->margin = answer->lhs / answer->rhs;
+    if (answer->margin == 0 && answer->rhs > 0) answer->margin = answer->lhs / answer->rhs;
     return RUNG_OK;
 }
 

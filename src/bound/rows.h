@@ -9,7 +9,14 @@
 #include "rung/bound.h"
 #include "rung/num.h"
 
-#define RUNG_BOUNDS(X) X(lookup_recurrent)
+#define RUNG_BOUNDS(X)                                                                                                 \
+    X(lookup_recurrent)                                                                                                \
+    X(compose_none)                                                                                                    \
+    X(compose_single)                                                                                                  \
+    X(compose_first)                                                                                                   \
+    X(compose_between)                                                                                                 \
+    X(compose_full)                                                                                                    \
+    X(compose_full_then)
 
 #define X(name) extern const rung_bound rung_bound_##name;
 RUNG_BOUNDS(X)
