@@ -14,9 +14,7 @@
     X(c_gram)                                                                                                          \
     X(count_symbol)                                                                                                    \
     X(string_equality)                                                                                                 \
-    X(disjointness)                                                                                                    \
-    X(eva_recurrent)                                                                                                   \
-    X(dyck)
+    X(disjointness)
 
 #define X(name) extern const rung_construction rung_construction_##name;
 RUNG_CONSTRUCTIONS(X)
