@@ -100,7 +100,8 @@ static void choose_x(one_full *o)
     double N0 = (double)o->size.N0, best = INFINITY, middle = sqrt(o->c * N0 / fmax(o->B, 1));
     uint64_t from = 1, to = o->size.N0;
     if (o->size.N0 > 4096) {
-        from = middle > 64 ? (uint64_t)(middle - 64) : 1;
+        from = middle > 65 ? (uint64_t)(middle - 64) : 1;
+        if (from > o->size.N0) from = o->size.N0;
         to = from + 160 < o->size.N0 ? from + 160 : o->size.N0;
     }
     for (uint64_t x1 = from; x1 <= to; x1++) {
@@ -242,8 +243,8 @@ static bool b_take(one_full *o, const uint64_t *point)
 {
     o->t = point[0], o->q = point[1], o->g = point[2], o->x = point[3];
     if (o->g > o->q || o->x > o->q) return false;
-    if ((double)o->t * (double)o->q * (double)o->x > 1e15 || (o->t > 1 && o->x > 4096))
-        return false; /* too slow to prove */
+    if ((double)o->t * (double)o->q * (double)o->x > 1e18) return false; /* the tokens that are listed must fit */
+    if (o->t > 1 && o->x > 4096) return false;                           /* too slow to prove step by step */
     if (o->task.free) o->size.N0 = o->t * o->q;
     o->theta = spread_estimate(o->t, o->q, o->A / (double)o->g, o->x);
     return true;
