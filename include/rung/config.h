@@ -21,7 +21,8 @@ typedef struct rung_held {
     char mechanism[48]; /* for people: "full", "mla", "gdelta", "mamba2", "window", "dsa", "mamba2+full", ... */
 
     uint64_t state_elements;  /* recurrent state; of log-linear attention one matrix (per level) */
-    uint64_t conv_elements;   /* inputs that a short convolution or token shift still needs */
+    uint64_t conv_elements;   /* inputs that a short convolution or token shift still needs, also inside an attention */
+    uint64_t extra_elements;  /* carried too, and neither: angles, last key and last value of Mamba-3 */
     uint64_t window_elements; /* keys and values of a full window or chunk */
     uint64_t kv_per_token;    /* elements that a growing cache gains per token; 0: none, or shared with another layer */
     bool levels;              /* log-linear: state_elements for every one-bit of the position */
@@ -30,8 +31,8 @@ typedef struct rung_held {
     uint64_t heads;     /* query heads that attend (full, window, chunk, sparse) */
     uint64_t value_dim; /* of one such head: what a query receives is heads (value_dim + 2) numbers when online */
     uint64_t key_dim;
-    uint64_t window_size;      /* W, or the chunk */
-    uint64_t block, top;       /* sparse: B (1: single tokens) and how many are opened */
+    uint64_t window_size;      /* W, or the chunk; of a full or sparse layer: a window that it also has, else 0 */
+    uint64_t block, top;       /* sparse: B (1: single tokens) and how many are opened; top 0: summaries alone */
     uint64_t summary_elements; /* sparse: numbers of one block's summary, all heads; 0: not known */
     bool summary_by_position;  /* the compression may depend on the place of the block */
     bool summary_overlaps;     /* blocks of the compression share tokens */
@@ -44,10 +45,10 @@ typedef struct rung_ledger {
     char *spelling; /* how the layer kinds were found: "layer_types", "full_attention_interval", ... */
     size_t layer_count;
     rung_held *layer;
-    bool encoder;      /* no causal mask: none of the bounds speaks of it */
-    uint64_t context;  /* longest context that the file names, 0: none */
-    int number_bits;   /* of the model's dtype; 0: not stated */
-    int state_bits;    /* of the recurrent state where the config names it, else 0 */
+    bool encoder;     /* no causal mask: none of the bounds speaks of it */
+    uint64_t context; /* longest context that the file names, 0: none */
+    int number_bits;  /* of the model's dtype; 0: not stated */
+    int state_bits; /* of the recurrent state where the config names it or (then a note says so) the family fixes it */
     size_t note_count; /* what a reader should know: "11 layers share the cache of others", "heads derived" */
     char **note;
     rung_arena arena;
@@ -62,9 +63,8 @@ void rung_ledger_clear(rung_ledger *ledger);
 
 /* Totals over the layers; they saturate at UINT64_MAX. */
 typedef struct rung_ledger_sum {
-    uint64_t total, full, recurrent, window, chunk, sparse, mlp,
-        both; /* layers; both: recurrent and (full or window or sparse) */
-    uint64_t state_elements, conv_elements, window_elements;
+    uint64_t total, full, recurrent, window, chunk, sparse, mlp, both; /* layers; both: recurrent and attending */
+    uint64_t state_elements, conv_elements, extra_elements, window_elements;
     uint64_t kv_elements_per_token; /* of the largest layer with a growing cache */
 } rung_ledger_sum;
 rung_ledger_sum rung_ledger_total(const rung_ledger *ledger);

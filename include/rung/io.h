@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * io: files that other people made, and files for other people. JSON (the only module that includes jansson),
- * safetensors, npy and npz (the only module that includes zlib). Every size that a file states is checked against
+ * safetensors, the header of GGUF, npy and npz (the only module that includes zlib). Every size that a file states is checked against
  * the file before anything is allocated; a message names the file and the tensor. Layer 1.
  */
 #ifndef RUNG_IO_H
@@ -81,6 +81,27 @@ rung_status rung_safetensors_write(const char *path, const rung_tensor *tensors,
 /* The same bytes in memory, which the caller frees. */
 rung_status rung_safetensors_encode(uint8_t **bytes, size_t *size, const rung_tensor *tensors, size_t count,
                                     const rung_meta *meta, size_t meta_count, rung_error *err);
+
+/* ---- gguf --------------------------------------------------------------------------------------------------- */
+
+/* The header of a GGUF file, versions 2 and 3, little endian: keys with typed values, and the table of tensors, which is
+ * checked (names, types, sizes, offsets, alignment, all inside the file) and not handed out. The file stays mapped. */
+typedef struct rung_gguf rung_gguf;
+
+rung_status rung_gguf_open(rung_gguf **out, const char *path, rung_error *err);
+/* The same from memory that the caller keeps alive; `name` stands for the file in messages. */
+rung_status rung_gguf_open_bytes(rung_gguf **out, const void *bytes, size_t size, const char *name, rung_error *err);
+void rung_gguf_close(rung_gguf *file);
+bool rung_gguf_magic(const void *bytes, size_t size); /* whether the first four bytes are those of such a file */
+size_t rung_gguf_count(const rung_gguf *file);        /* keys */
+const char *rung_gguf_key_at(const rung_gguf *file, size_t index); /* sorted; NULL beyond the end */
+size_t rung_gguf_tensor_count(const rung_gguf *file);
+/* How many values a key has: 1 unless it is an array; 0 when it is absent. */
+size_t rung_gguf_len(const rung_gguf *file, const char *key);
+bool rung_gguf_is_array(const rung_gguf *file, const char *key);
+/* A value that is a whole number from 0 on, whatever its type; true and false are 1 and 0. Index 0 of a scalar. */
+bool rung_gguf_u64(uint64_t *out, const rung_gguf *file, const char *key, size_t index);
+const char *rung_gguf_string(const rung_gguf *file, const char *key); /* NULL unless one string */
 
 /* ---- npy and npz -------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Looking things up in a configuration: one fact under several names, absent when it is null or "auto", with the defaults
+ * of the configuration class behind the file and the objects around a nested text model behind those.
+ */
+#include "reader.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define SIZE_VALUE_MAX ((uint64_t)1 << 40) /* of one size; above the parameters of any model */
+
+/* ---- failures and notes ---- */
+
+void cfg_fail(cfg_reader *r, const char *format, ...)
+{
+    if (r->status) return;
+    va_list args;
+    rung_error text;
+    va_start(args, format);
+    vsnprintf(text.text, sizeof text.text, format, args);
+    va_end(args);
+    r->status = rung_fail(r->err, RUNG_INPUT, "%s: %s", SHOW(r->name), text.text);
+}
+
+void cfg_note(cfg_reader *r, const char *format, ...)
+{
+    va_list args;
+    char text[512];
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cfg_ledger_note(r->ledger, text, NULL);
+}
+
+const char *cfg_show(cfg_shown *out, const char *word)
+{
+    size_t len = strlen(word), room = sizeof out->text - 1, at = 0;
+    /* The end of a path says more than its start. */
+    const char *from = len > room ? word + len - room : word;
+    for (; from[at]; at++) out->text[at] = from[at] >= ' ' && from[at] <= '~' ? from[at] : '?';
+    out->text[at] = '\0';
+    return out->text;
+}
+
+/* ---- values ---- */
+
+static bool is_absent(const rung_json *value)
+{
+    const char *text = rung_json_string(value);
+    return !value || rung_json_kind_of(value) == RUNG_JSON_NULL || (text && strcmp(text, "auto") == 0);
+}
+
+/* Copies the next word of a blank-separated list; false at its end. */
+typedef struct word {
+    char text[64];
+} word;
+
+static bool next_word(word *out, const char **list)
+{
+    const char *start = *list + strspn(*list, " ");
+    size_t len = strcspn(start, " ");
+    if (len == 0 || len >= sizeof out->text) return false;
+    memcpy(out->text, start, len);
+    out->text[len] = '\0';
+    *list = start + len;
+    return true;
+}
+
+/* "a.b": the member b of the member a. */
+static const rung_json *member(const rung_json *object, const char *path)
+{
+    char part[64];
+    const char *dot = strchr(path, '.');
+    if (!dot) return rung_json_get(object, path);
+    memcpy(part, path, (size_t)(dot - path));
+    part[dot - path] = '\0';
+    return member(rung_json_get(object, part), dot + 1);
+}
+
+/* The value and the spelling under which it was found. */
+static const rung_json *find_named(word *key, const rung_json *object, const char *keys)
+{
+    while (next_word(key, &keys)) {
+        const rung_json *value = member(object, key->text);
+        if (!is_absent(value)) return value;
+    }
+    return NULL;
+}
+
+const rung_json *cfg_find_in(const rung_json *object, const char *keys)
+{
+    return find_named(&(word){{0}}, object, keys);
+}
+
+const rung_json *cfg_find(const cfg_reader *r, const char *keys)
+{
+    const rung_json *value = cfg_find_in(r->config, keys);
+    for (size_t i = 0; !value && i < r->outer_count; i++) value = cfg_find_in(r->outer[i], keys);
+    return value;
+}
+
+bool cfg_has(const cfg_reader *r, const char *keys)
+{
+    return cfg_find(r, keys) != NULL;
+}
+
+const char *cfg_find_text(const cfg_reader *r, const char *keys)
+{
+    return rung_json_string(cfg_find(r, keys));
+}
+
+/* ---- numbers ---- */
+
+/* A size: a whole number, also one that is written 4.0. `false` stands for none. */
+static bool to_size(uint64_t *out, cfg_reader *r, const rung_json *value, const char *key)
+{
+    double real = 0;
+    bool flag = true;
+    if (rung_json_bool(&flag, value) && !flag) return false;
+    if (!rung_json_real(&real, value) || real < 0 || floor(real) != real) {
+        cfg_fail(r, "'%s' must be a whole number from 0 on", key);
+        return false;
+    }
+    if (real > (double)SIZE_VALUE_MAX) {
+        cfg_fail(r, "'%s' is too large for a size", key);
+        return false;
+    }
+    *out = (uint64_t)real;
+    return true;
+}
+
+bool cfg_find_size_in(uint64_t *out, cfg_reader *r, const rung_json *object, const char *keys)
+{
+    word key;
+    const rung_json *value = find_named(&key, object, keys);
+    return value && to_size(out, r, value, key.text);
+}
+
+/* Remembers what came from the class, once. */
+static void record_default(cfg_reader *r, const char *key, double value)
+{
+    char text[96];
+    snprintf(text, sizeof text, "%s=%g", key, value);
+    if (r->defaults.text && strstr(r->defaults.text, text)) return;
+    if (r->defaults.len) rung_buf_puts(&r->defaults, ", ");
+    rung_buf_puts(&r->defaults, text);
+}
+
+/* Explicitly null is not missing: it says "none" or "derive it", so the default of the class does not apply. */
+static bool is_mentioned(const rung_json *object, const char *keys)
+{
+    word key;
+    while (next_word(&key, &keys))
+        if (member(object, key.text)) return true;
+    return false;
+}
+
+static bool find_default(double *value, cfg_reader *r, const char *keys)
+{
+    word key;
+    if (is_mentioned(r->config, keys)) return false;
+    while (next_word(&key, &keys))
+        if (cfg_class_default(value, r->type, key.text)) {
+            record_default(r, key.text, *value);
+            return true;
+        }
+    return false;
+}
+
+static bool find_size_outside(uint64_t *out, cfg_reader *r, const char *keys)
+{
+    for (size_t i = 0; i < r->outer_count; i++)
+        if (cfg_find_size_in(out, r, r->outer[i], keys)) return true;
+    return false;
+}
+
+bool cfg_find_size(uint64_t *out, cfg_reader *r, const char *keys)
+{
+    double value;
+    if (cfg_find_size_in(out, r, r->config, keys)) return true;
+    if (r->status) return false;
+    if (find_default(&value, r, keys)) {
+        *out = (uint64_t)value;
+        return value > 0;
+    }
+    return find_size_outside(out, r, keys);
+}
+
+bool cfg_find_size_at(uint64_t *out, cfg_reader *r, const char *keys, size_t layer)
+{
+    word key;
+    const rung_json *value = find_named(&key, r->config, keys);
+    if (rung_json_kind_of(value) != RUNG_JSON_ARRAY) return cfg_find_size(out, r, keys);
+    if (layer < rung_json_len(value)) return to_size(out, r, rung_json_at(value, layer), key.text);
+    cfg_fail(r, "'%s' has %zu entries for %zu layers", key.text, rung_json_len(value), r->layers);
+    return false;
+}
+
+uint64_t cfg_need_size(cfg_reader *r, const char *keys, const char *what)
+{
+    uint64_t value = 0;
+    if (!cfg_find_size(&value, r, keys)) cfg_fail(r, "has no %s; looked for: %s", what, keys);
+    return value;
+}
+
+uint64_t cfg_size_or(cfg_reader *r, const char *keys, uint64_t fallback)
+{
+    uint64_t value;
+    return cfg_find_size(&value, r, keys) ? value : fallback;
+}
+
+double cfg_real_or(cfg_reader *r, const char *keys, double fallback)
+{
+    double value;
+    word key;
+    const rung_json *found = find_named(&key, r->config, keys);
+    if (!found) return find_default(&value, r, keys) ? value : fallback;
+    if (rung_json_real(&value, found) && value > 0 && value <= 0x1p20) return value;
+    cfg_fail(r, "'%s' must be a number above 0", key.text);
+    return fallback;
+}
+
+bool cfg_flag_or(cfg_reader *r, const char *keys, bool fallback)
+{
+    bool flag;
+    double value;
+    if (rung_json_bool(&flag, cfg_find(r, keys))) return flag;
+    return find_default(&value, r, keys) ? value != 0 : fallback;
+}
+
+uint64_t cfg_divide(cfg_reader *r, uint64_t a, uint64_t b, const char *what)
+{
+    if (b != 0 && a % b == 0) return a / b;
+    cfg_fail(r, "cannot derive the %s: %" PRIu64 " is not a multiple of %" PRIu64, what, a, b);
+    return 0;
+}
+
+uint64_t cfg_hidden_size(cfg_reader *r)
+{
+    return cfg_need_size(r, "hidden_size d_model n_embd n_embed embedding_dim", "hidden size");
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * A ledger from a config.json: the text model is found, the layers get their kinds, then their sizes.
+ */
+#include "reader.h"
+#include "state.h"
+
+/* ---- the object that describes the text model ---- */
+
+static void descend(cfg_reader *r)
+{
+    static const char nested[] = "text_config llm_config llm_cfg language_config thinker_config lm_config text_cfg";
+    while (r->outer_count < NEST_MAX) {
+        const rung_json *inner = cfg_find_in(r->config, nested);
+        if (rung_json_kind_of(inner) != RUNG_JSON_OBJECT) return;
+        memmove(&r->outer[1], &r->outer[0], r->outer_count * sizeof *r->outer);
+        r->outer[0] = r->config;
+        r->outer_count++;
+        r->config = inner;
+    }
+}
+
+/* A text model that does not name itself is named by what it is in. */
+static const char *type_of(const cfg_reader *r)
+{
+    const char *type = cfg_find_text(r, "model_type");
+    return type ? type : "";
+}
+
+static const char *family_name(const cfg_reader *r)
+{
+    const char *architecture = rung_json_string(rung_json_at(cfg_find(r, "architectures"), 0));
+    return r->type[0] ? r->type : architecture ? architecture : "";
+}
+
+static char *shown_copy(cfg_reader *r, const char *word)
+{
+    char *copy = rung_arena_strdup(&r->ledger->arena, SHOW(word), r->err);
+    if (!copy) r->status = RUNG_SYSTEM;
+    return copy;
+}
+
+/* ---- numbers and context ---- */
+
+static int bits_of(const char *dtype)
+{
+    static const struct {
+        const char *name;
+        int bits;
+    } known[] = {{"float32", 32},      {"float", 32},      {"fp32", 32}, {"bfloat16", 16}, {"bf16", 16},
+                 {"float16", 16},      {"half", 16},       {"fp16", 16}, {"float64", 64},  {"double", 64},
+                 {"float8_e4m3fn", 8}, {"float8_e5m2", 8}, {"fp8", 8}};
+    if (!dtype) return 0;
+    if (strncmp(dtype, "torch.", 6) == 0) dtype += 6;
+    for (size_t i = 0; i < RUNG_COUNT(known); i++)
+        if (strcmp(known[i].name, dtype) == 0) return known[i].bits;
+    return 0;
+}
+
+static void read_numbers(cfg_reader *r)
+{
+    rung_ledger *ledger = r->ledger;
+    int named = bits_of(cfg_find_text(r, "mamba_ssm_dtype mamba_ssm_cache_dtype inference_state_dtype ssm_state_dtype "
+                                         "mamba_cache_dtype"));
+    ledger->number_bits = bits_of(cfg_find_text(r, "dtype torch_dtype"));
+    ledger->state_bits = named;
+    for (size_t i = 0; named == 32 && i < ledger->layer_count; i++)
+        ledger->layer[i].fp32_state = ledger->layer[i].recurrent;
+    if (named == 0 && r->family->state_bits) {
+        ledger->state_bits = r->family->state_bits;
+        cfg_note(r, "the published code keeps the recurrent state in %d bits; the file does not say",
+                 r->family->state_bits);
+    }
+}
+
+static void read_context(cfg_reader *r)
+{
+    r->ledger->context = cfg_size_or(r,
+                                     "max_position_embeddings model_max_length context_length n_positions max_seq_len "
+                                     "max_sequence_length max_seq_length seq_length n_ctx",
+                                     0);
+}
+
+/* ---- layers ---- */
+
+static void read_layer(rung_held *held, cfg_reader *r, const cfg_mixer *mixer, size_t i)
+{
+    unsigned kinds = r->layer[i].kinds;
+    cfg_held_kinds(held, kinds);
+    if (held->recurrent) cfg_read_mixer(held, r, mixer, i);
+    if (kinds & KIND_ATTENDS) cfg_read_attention(held, r, i);
+    if (held->mlp) cfg_held_name(held, "mlp");
+}
+
+static bool any_kind(const cfg_reader *r, unsigned kinds)
+{
+    for (size_t i = 0; i < r->layers; i++)
+        if (r->layer[i].kinds & kinds) return true;
+    return false;
+}
+
+static void read_layers(cfg_reader *r)
+{
+    rung_ledger *ledger = r->ledger;
+    const cfg_mixer *mixer = any_kind(r, KIND_RECURRENT) ? cfg_find_mixer(r) : NULL;
+    if (r->status) return;
+    ledger->layer = rung_arena_alloc(&ledger->arena, r->layers, sizeof *ledger->layer, r->err);
+    if (!ledger->layer) {
+        r->status = RUNG_SYSTEM;
+        return;
+    }
+    ledger->layer_count = r->layers;
+    for (size_t i = 0; i < r->layers && !r->status; i++) read_layer(&ledger->layer[i], r, mixer, i);
+}
+
+/* ---- notes ---- */
+
+static void note_sharing(cfg_reader *r)
+{
+    size_t shared = 0;
+    for (size_t i = 0; i < r->layers; i++) {
+        const rung_held *held = &r->ledger->layer[i];
+        shared += held->heads > 0 && held->kv_per_token == 0 && held->window_elements == 0;
+    }
+    if (shared) cfg_note(r, "%zu layers use the cache of others", shared);
+}
+
+static void note_bounds(cfg_reader *r)
+{
+    bool latent = false, compressed = false, selected = false;
+    for (size_t i = 0; i < r->layers; i++) {
+        latent |= r->ledger->layer[i].heads > 0 && cfg_has(r, "kv_lora_rank");
+        compressed |= r->layer[i].ratio > 0;
+        selected |= r->ledger->layer[i].sparse && cfg_has(r, "sparse_config.dense_len");
+    }
+    if (latent)
+        cfg_note(r, "latent attention: value_dim is the larger of kv_lora_rank and v_head_dim, because servers may "
+                    "sum latents or values");
+    if (compressed)
+        cfg_note(r, "compressing layers: the cache is counted as if nothing were compressed and keys were not also "
+                    "values; it is smaller");
+    if (selected) cfg_note(r, "attends fully below %zu tokens", (size_t)cfg_size_or(r, "sparse_config.dense_len", 0));
+    if (r->ledger->layer_count && rung_ledger_total(r->ledger).extra_elements)
+        cfg_note(r, "angles and the last key and value of Mamba-3 are counted apart from its state");
+}
+
+static void note_defaults(cfg_reader *r)
+{
+    if (r->defaults.len) cfg_note(r, "defaults of the class of %s: %s", SHOW(r->type), r->defaults.text);
+}
+
+/* ---- all of it ---- */
+
+static void read_all(cfg_reader *r)
+{
+    rung_ledger *ledger = r->ledger;
+    r->type = type_of(r);
+    r->family = cfg_family_of(r->type);
+    ledger->family = shown_copy(r, family_name(r));
+    ledger->spelling = shown_copy(r, "");
+    if (cfg_flag_or(r, "is_encoder_decoder", false))
+        cfg_fail(r, "is an encoder with a decoder; only decoders are read");
+    read_context(r);
+    if (!r->status) cfg_read_kinds(r);
+    if (!r->status) read_layers(r);
+    if (!r->status) read_numbers(r);
+    if (r->status) return;
+    note_sharing(r);
+    note_bounds(r);
+    note_defaults(r);
+}
+
+rung_status cfg_ledger_from_json(rung_ledger *ledger, const rung_json_doc *doc, const char *name, rung_error *err)
+{
+    cfg_reader r = {.name = name, .config = rung_json_root(doc), .ledger = ledger, .err = err};
+    if (rung_json_kind_of(r.config) != RUNG_JSON_OBJECT)
+        return rung_fail(err, RUNG_INPUT, "%s: is JSON, but not a configuration: its root is not an object",
+                         SHOW(name));
+    rung_buf_init(&r.defaults);
+    descend(&r);
+    read_all(&r);
+    rung_buf_clear(&r.defaults);
+    return r.status;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Attention to a selection: how large a block is, how many are opened, what stands for a block when they are chosen. The
+ * whole cache is kept in all of them, so what a token adds to it is read in attention.c. Where a file leaves room, the
+ * larger number is taken: a bound must not promise less than the model has.
+ */
+#include "reader.h"
+#include "state.h"
+
+/* DeepSeek-V4: entries of `ratio` tokens. The finer kind has an indexer that selects entries, compressed once more for
+ * it, and its blocks overlap by half; the coarse one reads every entry and opens none. */
+static void read_compressed(rung_held *held, cfg_reader *r, size_t i)
+{
+    enum { COARSE = 128 };
+    uint64_t ratio = r->layer[i].ratio, index_dim = cfg_size_or(r, "index_head_dim", 0);
+    bool coarse = ratio >= COARSE;
+    held->block = ratio;
+    held->top = coarse ? 0 : cfg_need_size(r, "index_topk", "number of selected entries");
+    held->summary_elements = cfg_plus(held->value_dim, coarse ? 0 : index_dim);
+    held->summary_by_position = true;
+    held->summary_overlaps = !coarse;
+    held->window_size = cfg_size_or(r, "sliding_window", 0);
+    cfg_held_name(held, coarse ? "hca" : "csa");
+}
+
+/* Top tokens by an indexer, one key per token; a shared layer uses the choice of the one before it. With index_kpool the
+ * keys are pooled and blocks are chosen. */
+static void read_indexed(rung_held *held, cfg_reader *r, size_t i)
+{
+    const char *type = rung_json_string(rung_json_at(cfg_find(r, "indexer_types"), i));
+    uint64_t pool = cfg_size_or(r, "index_kpool", 1);
+    held->block = pool ? pool : 1;
+    held->top = cfg_need_size(r, "index_topk", "number of selected tokens");
+    if (!type || strcmp(type, "shared") != 0) held->index_elements = cfg_need_size(r, "index_head_dim", "indexer key");
+    cfg_held_name(held, "dsa");
+}
+
+/* MiniMax-M3: blocks by the best of their tokens' index keys. */
+static void read_msa(rung_held *held, cfg_reader *r)
+{
+    held->block = cfg_need_size(r, "sparse_attention_config.sparse_block_size", "block size");
+    held->top = cfg_need_size(r, "sparse_attention_config.sparse_topk_blocks", "number of opened blocks");
+    held->index_elements = cfg_times(cfg_size_or(r, "sparse_attention_config.sparse_num_index_heads", 1),
+                                     cfg_size_or(r, "sparse_attention_config.sparse_index_dim", 0));
+    cfg_held_name(held, "msa");
+}
+
+/* InfLLM-v2: means of keys over kernel_size tokens, one every kernel_stride, so the last one of a block reaches into the
+ * next when the kernel is longer than the stride. */
+static void read_infllm(rung_held *held, cfg_reader *r, uint64_t keys)
+{
+    uint64_t stride = cfg_need_size(r, "sparse_config.kernel_stride", "stride of the compression");
+    uint64_t kernel = cfg_need_size(r, "sparse_config.kernel_size", "kernel of the compression");
+    held->block = cfg_need_size(r, "sparse_config.block_size", "block size");
+    held->top = cfg_need_size(r, "sparse_config.topk", "number of opened blocks");
+    if (stride == 0) cfg_fail(r, "'sparse_config.kernel_stride' must be at least 1");
+    if (r->status) return;
+    held->summary_elements = cfg_times((held->block + stride - 1) / stride, keys);
+    held->summary_overlaps = kernel > stride;
+    held->summary_by_position =
+        cfg_flag_or(r, "attn_use_rope", true) && !cfg_flag_or(r, "sparse_config.use_nope", false);
+    held->window_size = cfg_size_or(r, "sparse_config.window_size", 0);
+    cfg_held_name(held, "infllm2");
+}
+
+static void read_nsa(rung_held *held, cfg_reader *r, uint64_t keys_and_values)
+{
+    held->block = cfg_need_size(r, "block_size", "block size");
+    held->top = cfg_need_size(r, "block_counts", "number of opened blocks");
+    held->summary_elements = keys_and_values;
+    held->summary_by_position = true;
+    held->window_size = cfg_size_or(r, "window_size", 0);
+    cfg_held_name(held, "nsa");
+}
+
+static void read_moba(rung_held *held, cfg_reader *r, uint64_t keys)
+{
+    held->block = cfg_need_size(r, "moba_chunk_size", "block size");
+    held->top = cfg_need_size(r, "moba_topk", "number of opened blocks");
+    held->summary_elements = keys;
+    held->summary_by_position = true;
+    cfg_held_name(held, "moba");
+}
+
+void cfg_read_sparse(rung_held *held, cfg_reader *r, size_t i)
+{
+    /* Keys alone: the share of key_dim in what a token adds to the cache. */
+    uint64_t both = held->kv_per_token, per_head = cfg_plus(held->key_dim, held->value_dim);
+    uint64_t keys = r->status || per_head == 0 ? 0 : cfg_times(both / per_head, held->key_dim);
+    if (r->layer[i].ratio > 0)
+        read_compressed(held, r, i);
+    else if (cfg_has(r, "sparse_attention_config"))
+        read_msa(held, r);
+    else if (cfg_has(r, "sparse_config.topk"))
+        read_infllm(held, r, keys);
+    else if (strcmp(r->type, "nsa") == 0)
+        read_nsa(held, r, both);
+    else if (strcmp(r->type, "moba") == 0)
+        read_moba(held, r, keys);
+    else
+        read_indexed(held, r, i);
+    if (held->block == 0) cfg_fail(r, "layer %zu has sparse blocks of 0 tokens", i);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Spellings that give a rule instead of a list, the pattern that a configuration class makes, and the two that say least:
+ * one window for all, and nothing at all.
+ */
+#include "spelling.h"
+
+static bool read_interval(cfg_reader *r, const char *key, unsigned rest)
+{
+    uint64_t period;
+    if (!cfg_find_size(&period, r, key)) return r->status != RUNG_OK;
+    if (period == 0) {
+        cfg_fail(r, "'%s' must be at least 1", key);
+        return true;
+    }
+    if (cfg_have_layers(r, key, 0)) cfg_set_every(r, period, KIND_FULL, rest);
+    return true;
+}
+
+bool cfg_spell_full_attention_interval(cfg_reader *r)
+{
+    return read_interval(r, "full_attention_interval", KIND_RECURRENT);
+}
+
+bool cfg_spell_global_attn_every(cfg_reader *r)
+{
+    return read_interval(r, "global_attn_every_n_layers", KIND_WINDOW);
+}
+
+/* Jamba: full iff i % period == offset. Zamba: two recurrent layers and a shared one, then the rule from there on, and
+ * what it picks has both mechanisms. */
+bool cfg_spell_attn_layer_period(cfg_reader *r)
+{
+    uint64_t period;
+    if (!cfg_find_size(&period, r, "attn_layer_period")) return r->status != RUNG_OK;
+    uint64_t offset = cfg_size_or(r, "attn_layer_offset", 0);
+    bool shared = strcmp(r->type, "zamba") == 0;
+    if (period == 0) cfg_fail(r, "'attn_layer_period' must be at least 1");
+    if (r->status || !cfg_have_layers(r, "attn_layer_period", 0)) return true;
+    for (size_t i = 0; i < r->layers; i++) {
+        bool picked = shared ? i == 2 || (i >= 3 && (i - 3) % period == offset) : i % period == offset;
+        unsigned attends = shared ? KIND_RECURRENT | KIND_FULL : KIND_FULL;
+        r->layer[i].kinds = picked ? attends : KIND_RECURRENT;
+    }
+    return true;
+}
+
+/* Ring and Ling: the last of each group, and what is left over behind the last whole group. Or a list: 1 is linear. */
+bool cfg_spell_layer_group_size(cfg_reader *r)
+{
+    uint64_t group;
+    const rung_json *list = cfg_find(r, "layer_group_size");
+    bool is_list = rung_json_kind_of(list) == RUNG_JSON_ARRAY;
+    if (!list) return false;
+    if (!cfg_have_layers(r, "layer_group_size", is_list ? rung_json_len(list) : 0)) return true;
+    for (size_t i = 0; is_list && i < r->layers; i++) {
+        int64_t one = 0;
+        if (!rung_json_int(&one, rung_json_at(list, i)))
+            cfg_fail(r, "entry %zu of 'layer_group_size' is not a number", i);
+        r->layer[i].kinds = one == 1 ? KIND_RECURRENT : KIND_FULL;
+    }
+    if (is_list) return true;
+    group = cfg_need_size(r, "layer_group_size", "group size");
+    if (group == 0) {
+        cfg_fail(r, "'layer_group_size' must be at least 1");
+        return true;
+    }
+    cfg_set_every(r, group, KIND_FULL, KIND_RECURRENT);
+    for (size_t i = r->layers / group * group; i < r->layers; i++) r->layer[i].kinds = KIND_FULL;
+    return true;
+}
+
+/* A number p: full iff (i + 1) % p == 0. A text such as LLLG, tiled: local and global. */
+bool cfg_spell_sliding_window_pattern(cfg_reader *r)
+{
+    static const char key[] = "sliding_window_pattern _sliding_window_pattern";
+    const char *text = cfg_find_text(r, key);
+    if (!text) {
+        uint64_t period;
+        if (!cfg_find_size(&period, r, key) || period == 0) return r->status != RUNG_OK;
+        if (cfg_have_layers(r, key, 0)) cfg_set_every(r, period, KIND_FULL, KIND_WINDOW);
+        return true;
+    }
+    if (!*text || strspn(text, "LG") != strlen(text)) {
+        cfg_fail(r, "'sliding_window_pattern' is '%s', and letters L and G are known", SHOW(text));
+        return true;
+    }
+    if (!cfg_have_layers(r, "sliding_window_pattern", 0)) return true;
+    for (size_t i = 0; i < r->layers; i++) r->layer[i].kinds = text[i % strlen(text)] == 'G' ? KIND_FULL : KIND_WINDOW;
+    return true;
+}
+
+static bool all_sparse_if(cfg_reader *r, const char *key)
+{
+    if (!cfg_has(r, key)) return false;
+    if (cfg_have_layers(r, key, 0)) cfg_set_all(r, KIND_SPARSE);
+    return true;
+}
+
+bool cfg_spell_index_topk(cfg_reader *r)
+{
+    return all_sparse_if(r, "index_topk");
+}
+
+bool cfg_spell_sparse_config(cfg_reader *r)
+{
+    return all_sparse_if(r, "sparse_config.topk");
+}
+
+/* Llama-4: a layer with rotary positions is chunked, one without is full; without a list every fourth is without. */
+bool cfg_spell_attention_chunk(cfg_reader *r)
+{
+    const rung_json *list = cfg_find(r, "no_rope_layers");
+    uint64_t chunk;
+    if (!cfg_find_size(&chunk, r, "attention_chunk_size")) return r->status != RUNG_OK;
+    size_t len = rung_json_len(list);
+    if (!cfg_have_layers(r, "attention_chunk_size", len)) return true;
+    uint64_t interval = cfg_size_or(r, "no_rope_layer_interval", 4);
+    cfg_set_every(r, interval ? interval : 4, KIND_FULL, KIND_CHUNK);
+    for (size_t i = 0; len > 0 && i < r->layers; i++) {
+        int64_t rotary = 1;
+        if (!rung_json_int(&rotary, rung_json_at(list, i))) cfg_fail(r, "'no_rope_layers' must hold numbers");
+        r->layer[i].kinds = rotary ? KIND_CHUNK : KIND_FULL;
+    }
+    return true;
+}
+
+/* A long pattern is one published model and cannot be tiled over another number of layers. */
+bool cfg_spell_class_pattern(cfg_reader *r)
+{
+    const char *pattern = r->family->pattern;
+    if (!pattern || !cfg_have_layers(r, "model_type", 0)) return r->status != RUNG_OK;
+    if (strlen(pattern) > 8 && strlen(pattern) != r->layers) return false;
+    if (strlen(pattern) > 1)
+        cfg_note(r, "the file does not say which layer is of which kind; taken from the class of %s", r->type);
+    for (size_t i = 0; i < r->layers; i++) r->layer[i].kinds = cfg_letter(pattern[i % strlen(pattern)]);
+    return true;
+}
+
+/* One window for all layers, or for those from max_window_layers on. A window no shorter than the context cuts nothing
+ * off: the layer is full as far as the file goes. */
+bool cfg_spell_sliding_window(cfg_reader *r)
+{
+    uint64_t window, first = 0;
+    if (!cfg_flag_or(r, "use_sliding_window", true)) return false;
+    if (!cfg_find_size(&window, r, "sliding_window") || window == 0) return r->status != RUNG_OK;
+    if (!cfg_have_layers(r, "sliding_window", 0)) return true;
+    if (cfg_has(r, "use_sliding_window")) first = cfg_size_or(r, "max_window_layers", 0);
+    bool cuts = r->ledger->context == 0 || window < r->ledger->context;
+    if (!cuts) cfg_note(r, "the window of %zu is no shorter than the context; counted as full", (size_t)window);
+    for (size_t i = 0; i < r->layers; i++) {
+        r->layer[i].kinds = i >= first && cuts ? KIND_WINDOW : KIND_FULL;
+        r->layer[i].idle_window = cuts ? 0 : window;
+    }
+    return true;
+}
+
+/* num_heads alone does not count: libraries of recurrent mixers use it too. */
+bool cfg_spell_nothing(cfg_reader *r)
+{
+    uint64_t heads;
+    if (!cfg_has(r, "num_query_heads") && !cfg_find_size(&heads, r, "num_attention_heads n_head n_heads"))
+        return r->status != RUNG_OK;
+    if (cfg_have_layers(r, "layers", 0)) cfg_set_all(r, KIND_FULL);
+    return true;
+}
