@@ -13,7 +13,8 @@
 
 /* ---- a model at work on a task ------------------------------------------------------------------------------------- */
 
-/* Whether the model's tokens, features and answers are those of the task (thoughts come on top). */
+/* Whether the model's tokens, features and answers are those of the task (thoughts come on top) and its positions suffice.
+ */
 rung_status rung_judge_fits(const rung_model *model, const rung_task_conf *task, rung_error *err);
 
 /* One worker: a session, an instance, and room for the read-outs. */
@@ -23,19 +24,23 @@ typedef struct rung_judge {
     const rung_model_spec *spec;
     rung_session *session;
     rung_instance instance;
-    size_t wide; /* rows of the read-out */
+    size_t wide; /* rows of the read-out, thoughts included */
     size_t *at;  /* positions of the instance that have a target */
     size_t targets;
-    double *out;     /* [targets][wide] */
+    double *out;     /* [targets][wide]; there is always room for one row */
     size_t room;     /* targets that `out` has room for */
     size_t thoughts; /* of the last prompt */
 } rung_judge;
 
-/* Clear it also when this fails; a zeroed struct may be cleared. */
-rung_status rung_judge_init(rung_judge *j, const rung_program *program, const rung_task_conf *task, rung_error *err);
+/* The program is that of the model, and the model fits the task. All three must outlive the judge. Clear it also when
+ * this fails; a zeroed struct may be cleared. */
+rung_status rung_judge_init(rung_judge *j, const rung_model *model, const rung_program *program,
+                            const rung_task_conf *task, rung_error *err);
 void rung_judge_clear(rung_judge *j);
+/* Tokens first .. first+tokens-1 of the instance. */
+rung_prompt rung_judge_prompt(const rung_judge *j, size_t first, size_t tokens);
 /* Runs the instance (prompt and targets are filled) and leaves the read-outs in `out`: at every target, or after the
- * chain of thought when the model has thoughts. */
+ * chain of thought when the model has thoughts; such a model answers once, so the prompt must ask once, at its end. */
 rung_status rung_judge_run(rung_judge *j, rung_form form, rung_error *err);
 /* The answer to target i of the last run; RUNG_NO_TARGET when the model was still thinking. */
 int32_t rung_judge_answer(const rung_judge *j, size_t i);
@@ -54,7 +59,7 @@ typedef struct rung_verify_conf {
     double tolerance;          /* vector targets: the largest distance that still counts as right */
     size_t show;               /* wrong answers that are kept, at most RUNG_WRONG_MAX */
     rung_progress *progress;   /* NULL: none; started by the caller with the total of rung_verify_total */
-    bool (*interrupted)(void); /* NULL: never; polled, the result then covers what was done */
+    bool (*interrupted)(void); /* NULL: never; polled from any thread, the result then covers what was done */
 } rung_verify_conf;
 
 #define RUNG_WRONG_MAX 64
@@ -72,12 +77,14 @@ typedef struct rung_wrong {
 typedef struct rung_verify_result {
     rung_method method;
     bool complete;       /* not interrupted */
-    uint64_t candidates; /* rows that were looked at; those that are no prompts are skipped */
-    uint64_t prompts, targets, wrong;
-    double error_low, error_high; /* Clopper-Pearson at 95 % of the share of wrong prompts; exact when exhaustive */
+    uint64_t candidates; /* rows that were looked at, the first so many; those that are no prompts are skipped */
+    uint64_t prompts, targets;
+    uint64_t wrong;               /* prompts with at least one wrong answer */
+    double error_low, error_high; /* share of wrong prompts: Clopper-Pearson at 95 % of a sample; exact when exhaustive
+                                     and complete, else 0 and 1 */
     double max_distance;          /* vector targets */
     size_t shown;
-    rung_wrong first_wrong[RUNG_WRONG_MAX]; /* by rising index */
+    rung_wrong first_wrong[RUNG_WRONG_MAX]; /* by rising index, the first wrong answer of each prompt */
 
     /* worst case */
     rung_verdict verdict; /* CAN: proved for all prompts; CANNOT: refuted by `witness`; UNKNOWN: see `reason` */
@@ -88,16 +95,21 @@ typedef struct rung_verify_result {
     size_t witness_tokens;
 } rung_verify_result;
 
-/* Prompts (or candidates) that a run will look at, for a progress bar and the line that is printed first. */
+/* Prompts (or candidates, or queries of a worst case) that a run will look at, for a progress bar and the line that is
+ * printed first. UINT64_MAX: more than fit. 0: this task has no such thing. */
 uint64_t rung_verify_total(const rung_task_conf *task, const rung_verify_conf *conf);
 rung_status rung_verify_run(rung_verify_result *result, const rung_model *model, const rung_task_conf *task,
                             const rung_verify_conf *conf, rung_error *err);
 void rung_verify_clear(rung_verify_result *result);
 
-/* Clopper-Pearson interval at the given level for `hits` of `tried`. */
+/* ---- intervals for a rate that was measured as `hits` of `tried` ----------------------------------------------------- */
+
 typedef struct rung_interval {
     double low, high;
 } rung_interval;
+/* Clopper-Pearson: covers with probability >= level, whatever the rate. */
 rung_interval rung_clopper_pearson(uint64_t hits, uint64_t tried, double level);
+/* Wilson's score interval at 95 %: never outside [0, 1], covers about as often as it says. */
+rung_interval rung_wilson(uint64_t hits, uint64_t tried);
 
 #endif
