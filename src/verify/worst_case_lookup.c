@@ -42,13 +42,6 @@ static bool structure_known(wc_run *run, const wc_group *g)
     return true;
 }
 
-static bool all_finite(const double *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(x[i])) return false;
-    return true;
-}
-
 static bool affordable(wc_run *run, const lookup *l)
 {
     double steps = 0;
@@ -156,7 +149,7 @@ static void decide_block(void *context, size_t block, size_t worker)
 
 /* ---- all queries ---------------------------------------------------------------------------------------------------------- */
 
-static bool worker_init(lookup_worker *wk, lookup *l, rung_error *err)
+bool wc_lookup_worker(lookup_worker *wk, lookup *l, rung_error *err)
 {
     const wc_weights *w = l->w;
     size_t runs = 1, spans = SIZE_MAX;
@@ -166,10 +159,11 @@ static bool worker_init(lookup_worker *wk, lookup *l, rung_error *err)
     wk->q = rung_arena_alloc(&l->arena, WC_LANES * w->dk, sizeof *wk->q, err);
     wk->s = rung_arena_alloc(&l->arena, 5 * WC_LANES, sizeof *wk->s, err);
     wk->num = rung_arena_alloc(&l->arena, runs * WC_LANES, sizeof *wk->num, err);
+    wk->prefix = rung_arena_alloc(&l->arena, WC_PREFIXES_MAX * WC_LANES, sizeof *wk->prefix, err);
     wk->y = rung_arena_alloc(&l->arena, spans, sizeof *wk->y, err);
     wk->all = rung_arena_alloc(&l->arena, w->mixed, sizeof *wk->all, err);
     wk->scratch = rung_arena_alloc(&l->arena, w->mixed + 2 * w->d, sizeof *wk->scratch, err);
-    if (!wk->x || !wk->q || !wk->s || !wk->num || !wk->y || !wk->all || !wk->scratch) return false;
+    if (!wk->x || !wk->q || !wk->s || !wk->num || !wk->prefix || !wk->y || !wk->all || !wk->scratch) return false;
     wk->m = wk->s + WC_LANES, wk->den = wk->m + WC_LANES, wk->a = wk->den + WC_LANES, wk->e = wk->a + WC_LANES;
     return true;
 }
@@ -246,6 +240,22 @@ static rung_status refute(wc_run *run, const lookup *l, const lookup_fault *f, b
     }
     for (size_t v = 0; v < l->values && status == RUNG_OK && !*wrong && wc_may_try(run); v++)
         status = try_table(run, l, wrong, f->query, f->token, v);
+    return status;
+}
+
+/* The same token everywhere: what the tokens before the last read is then extremal. */
+static rung_status refute_others(wc_run *run, const lookup *l, bool *wrong)
+{
+    const wc_weights *w = l->w;
+    rung_status status = RUNG_OK;
+    *wrong = false;
+    for (size_t c = 0; c < w->d && status == RUNG_OK && !*wrong && wc_may_try(run); c++) {
+        if (w->out.start[c] == w->out.start[c + 1]) continue;
+        for (size_t side = 0; side < 2 && status == RUNG_OK && !*wrong; side++) {
+            size_t token = furthest(l, c, side);
+            status = try_table(run, l, wrong, 0, token, token);
+        }
+    }
     return status;
 }
 
@@ -333,12 +343,11 @@ static rung_status judge(wc_run *run, lookup *l, const wc_group *g)
     job.fault = rung_arena_alloc(&l->arena, threads * BATCH, sizeof *job.fault, run->err);
     if (!worker || !job.fault) return RUNG_SYSTEM;
     for (size_t t = 0; t < threads; t++)
-        if (!worker_init(&worker[t], l, run->err)) return RUNG_SYSTEM;
+        if (!wc_lookup_worker(&worker[t], l, run->err)) return RUNG_SYSTEM;
     char others[160] = "";
     bool wrong = false;
     if (!others_safe(others, sizeof others, l, &worker[0], g)) {
-        lookup_fault any = {WC_NO_KEY, 0, SIZE_MAX, 0, 0};
-        rung_status status = refute(run, l, &any, &wrong);
+        rung_status status = refute_others(run, l, &wrong);
         if (status != RUNG_OK || wrong) return status;
     }
     return judge_all(l, &job, threads, others);
@@ -351,12 +360,9 @@ rung_status wc_lookup(wc_run *run)
     if (!structure_known(run, &table)) return RUNG_OK;
     rung_arena_init(&l.arena);
     rung_status status = wc_lookup_prepare(&l, run, run->err);
-    bool goes_on = status == RUNG_OK && affordable(run, &l);
-    if (goes_on &&
-        !(all_finite(l.key, l.entries * run->w->heads * run->w->dk) && all_finite(l.value, l.values * run->w->mixed))) {
-        status = wc_unknown(run, "a key or value overflows in %s", run->w->fmt.name);
-        goes_on = false;
-    }
+    bool goes_on = status == RUNG_OK && l.set_count;
+    if (status == RUNG_OK && !goes_on) wc_unknown(run, "a key or value overflows in %s", run->w->fmt.name);
+    goes_on = goes_on && affordable(run, &l);
     if (goes_on && !l.by_class && token_checks(&l) > TOKEN_CHECKS_MAX) {
         status = wc_unknown(run, "the read-out looks past the table, and %.2g checks token by token are too many",
                             token_checks(&l));

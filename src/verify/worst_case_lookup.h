@@ -9,7 +9,10 @@
 
 #include "worst_case_parts.h"
 
-enum { WC_LANES = 64 }; /* queries of one block; their rows stay in the first cache */
+enum {
+    WC_LANES = 64,          /* queries of one block; their rows stay in the first cache */
+    WC_PREFIXES_MAX = 1024, /* partial sums that are kept for them: half a megabyte, in the second cache */
+};
 
 /* The values that one coordinate of a head takes, rising. Coordinates of a head with the same values share it, and its
  * 2 count runs: others at the least (then at the largest) value, the wanted position at each. */
@@ -31,11 +34,19 @@ typedef struct key_class {
     int64_t *integer;  /* [count]: what it rounds to, for every query */
 } key_class;
 
+/* Keys of a head by their first dimensions. */
+typedef struct key_prefixes {
+    size_t dims, count;
+    uint32_t *of;      /* [entries] */
+    uint32_t *example; /* [count] */
+} key_prefixes;
+
 typedef struct lookup {
     wc_run *run;
     const wc_weights *w;
     size_t entries, values; /* N, V */
     double *key;            /* [heads][entries][dk] */
+    key_prefixes *prefixes; /* [heads] */
     double *value;          /* [values][mixed] */
     wc_span *range;         /* [mixed] of the values */
     value_set *set;         /* [set_count] */
@@ -55,8 +66,9 @@ typedef struct lookup {
 typedef struct lookup_worker {
     double *x; /* [WC_LANES][d] residual of the queries */
     double *q, *s, *m, *den, *a, *e;
-    double *num; /* [runs][WC_LANES] */
-    wc_span *y;  /* [WC_LANES][offset[mixed]] */
+    double *num;    /* [runs][WC_LANES] */
+    double *prefix; /* [prefixes][WC_LANES] */
+    wc_span *y;     /* [WC_LANES][offset[mixed]] */
     wc_span *all, *scratch;
 } lookup_worker;
 
@@ -73,7 +85,9 @@ bool wc_lookup_extremes(const lookup *l, lookup_worker *worker, size_t first, si
 /* The extremes at the table tokens, when they all ask the same: [mixed]. */
 void wc_lookup_prefixes(wc_span *y, const lookup *l, lookup_worker *worker);
 
-/* worst_case_tables.c: what depends on the weights alone. */
+/* worst_case_lookup.c: memory of one worker, from the arena of l; false when there is none. */
+bool wc_lookup_worker(lookup_worker *worker, lookup *l, rung_error *err);
+/* worst_case_tables.c: what depends on the weights alone. No sets when a key or value is not finite. */
 rung_status wc_lookup_prepare(lookup *l, const wc_run *run, rung_error *err);
 
 #endif

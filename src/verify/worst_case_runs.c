@@ -51,18 +51,70 @@ static void fade(const lookup *l, lookup_worker *wk, const extremal_run *run, do
     k->fade_add(fmt, num + lane + 1, wk->a + lane + 1, wk->e + lane + 1, run->other, count - lane - 1);
 }
 
+/* s = sum of q_i k_i over dimensions from..to-1, after what s holds. */
+static void add_products(const lookup *l, const lookup_worker *wk, double *s, const double *key, size_t from, size_t to,
+                         size_t count)
+{
+    const rung_num_kernels *k = rung_num_kernels_get();
+    for (size_t i = from; i < to; i++) /* r(q 0) is a zero: q is finite */
+        if (key[i] != 0) k->scale_add(&l->w->fmt, s, wk->q + i * WC_LANES, key[i], count);
+}
+
+/* Keys that begin alike share the first partial sums. */
+static void add_prefixes(const lookup *l, const lookup_worker *wk, const key_prefixes *p, const double *keys,
+                         size_t count)
+{
+    for (size_t n = 0; n < p->count; n++) {
+        double *s = wk->prefix + n * WC_LANES;
+        memset(s, 0, count * sizeof *s);
+        add_products(l, wk, s, keys + p->example[n] * l->w->dk, 0, p->dims, count);
+    }
+}
+
+static bool any_rises(const lookup_worker *wk, size_t count)
+{
+    bool rises = false;
+    for (size_t n = 0; n < count; n++) rises |= !(wk->s[n] <= wk->m[n]);
+    return rises;
+}
+
+/* No lane has a new maximum, so a = exp(0) = 1 and r(x a) = x: den = r(den + e), num = r(num + r(e v)). */
+static void absorb_quietly(const lookup *l, lookup_worker *wk, size_t head, size_t lane, size_t count)
+{
+    const rung_num_kernels *k = rung_num_kernels_get();
+    const rung_fmt *fmt = &l->w->fmt;
+    const extremal_run *runs = l->runs[head];
+    k->sub(fmt, wk->e, wk->s, wk->m, count);
+    k->fn(fmt, RUNG_FN_EXP, wk->e, wk->e, count);
+    k->add(fmt, wk->den, wk->den, wk->e, count);
+    for (size_t r = 0; r < l->run_count[head]; r++) {
+        double *num = wk->num + r * WC_LANES, kept = lane < count ? num[lane] : 0;
+        if (run_is_trivial(&runs[r])) continue;
+        if (runs[r].other != 0) k->scale_add(fmt, num, wk->e, runs[r].other, count);
+        if (lane >= count) continue;
+        num[lane] = kept;
+        k->scale_add(fmt, num + lane, wk->e + lane, runs[r].wanted, 1);
+    }
+}
+
 static void absorb_tables(const lookup *l, lookup_worker *wk, size_t head, size_t first, size_t count)
 {
     const rung_num_kernels *k = rung_num_kernels_get();
     const rung_fmt *fmt = &l->w->fmt;
     const extremal_run *runs = l->runs[head];
+    const key_prefixes *p = &l->prefixes[head];
+    const double *keys = l->key + head * l->entries * l->w->dk;
+    bool one = rung_num_round(fmt, 1) == 1;
+    add_prefixes(l, wk, p, keys, count);
     for (size_t j = 0; j < l->entries; j++) {
-        const double *key = l->key + (head * l->entries + j) * l->w->dk;
-        memset(wk->s, 0, count * sizeof *wk->s);
-        for (size_t i = 0; i < l->w->dk; i++) /* r(q 0) is a zero: q is finite */
-            if (key[i] != 0) k->scale_add(fmt, wk->s, wk->q + i * WC_LANES, key[i], count);
-        k->softmax_step(fmt, wk->m, wk->den, wk->a, wk->e, wk->s, count);
         size_t lane = j >= first ? j - first : SIZE_MAX;
+        memcpy(wk->s, wk->prefix + p->of[j] * WC_LANES, count * sizeof *wk->s);
+        add_products(l, wk, wk->s, keys + j * l->w->dk, p->dims, l->w->dk, count);
+        if (one && !any_rises(wk, count)) {
+            absorb_quietly(l, wk, head, lane, count);
+            continue;
+        }
+        k->softmax_step(fmt, wk->m, wk->den, wk->a, wk->e, wk->s, count);
         for (size_t r = 0; r < l->run_count[head]; r++)
             if (!run_is_trivial(&runs[r])) fade(l, wk, &runs[r], wk->num + r * WC_LANES, lane, count);
     }

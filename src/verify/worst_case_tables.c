@@ -6,6 +6,7 @@
  */
 #include "worst_case_lookup.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,12 @@ static size_t unique(double *x, size_t count)
     return kept;
 }
 
+static uint32_t place_of(const double *sorted, size_t count, double x)
+{
+    const double *at = bsearch(&x, sorted, count, sizeof x, compare_doubles);
+    return (uint32_t)(at - sorted);
+}
+
 /* The set of coordinate i: one that the head already has, or the next. */
 static void enter_set(lookup *l, size_t i, double *value, size_t count)
 {
@@ -91,10 +98,8 @@ static rung_status collect_values(lookup *l, rung_error *err)
         for (size_t v = 0; v < l->values; v++) value[v] = l->value[v * w->mixed + i] + 0.0; /* one zero */
         size_t count = unique(value, l->values);
         enter_set(l, i, value, count);
-        for (size_t v = 0; v < l->values; v++) {
-            const double *at = bsearch(&l->value[v * w->mixed + i], value, count, sizeof *value, compare_doubles);
-            l->place[i * l->values + v] = (uint32_t)(at - value);
-        }
+        for (size_t v = 0; v < l->values; v++)
+            l->place[i * l->values + v] = place_of(value, count, l->value[v * w->mixed + i]);
         l->offset[i + 1] = l->offset[i] + count;
     }
     return status;
@@ -124,17 +129,18 @@ static int compare_u64(const void *a, const void *b)
 }
 
 /* Classes by what they were and by one more coordinate. */
-static void refine(key_class *c, const uint32_t *place, size_t values, uint64_t *pair, uint64_t *sorted)
+static size_t refine(uint32_t *of, const uint32_t *place, size_t items, uint64_t *pair, uint64_t *sorted)
 {
-    for (size_t v = 0; v < values; v++) pair[v] = sorted[v] = (uint64_t)c->of[v] << 32 | place[v];
-    qsort(sorted, values, sizeof *sorted, compare_u64);
-    c->count = 0;
-    for (size_t v = 0; v < values; v++)
-        if (c->count == 0 || sorted[v] != sorted[c->count - 1]) sorted[c->count++] = sorted[v];
-    for (size_t v = 0; v < values; v++) {
-        const uint64_t *at = bsearch(&pair[v], sorted, c->count, sizeof *sorted, compare_u64);
-        c->of[v] = (uint32_t)(at - sorted);
+    size_t count = 0;
+    for (size_t v = 0; v < items; v++) pair[v] = sorted[v] = (uint64_t)of[v] << 32 | place[v];
+    qsort(sorted, items, sizeof *sorted, compare_u64);
+    for (size_t v = 0; v < items; v++)
+        if (count == 0 || sorted[v] != sorted[count - 1]) sorted[count++] = sorted[v];
+    for (size_t v = 0; v < items; v++) {
+        const uint64_t *at = bsearch(&pair[v], sorted, count, sizeof *sorted, compare_u64);
+        of[v] = (uint32_t)(at - sorted);
     }
+    return count;
 }
 
 static rung_status collect_classes(lookup *l, rung_error *err)
@@ -152,11 +158,37 @@ static rung_status collect_classes(lookup *l, rung_error *err)
         if (status != RUNG_OK) break;
         c->count = 1;
         for (size_t n = out->start[row]; n < out->start[row + 1]; n++)
-            refine(c, l->place + out->col[n] * l->values, l->values, pair, sorted);
+            c->count = refine(c->of, l->place + out->col[n] * l->values, l->values, pair, sorted);
         c->example = take(l, &status, c->count, sizeof *c->example, err);
         c->integer = take(l, &status, c->count, sizeof *c->integer, err);
         for (size_t v = l->values; status == RUNG_OK && v-- > 0;) c->example[c->of[v]] = (uint32_t)v;
     }
+    return status;
+}
+
+/* The longest beginnings of keys that are few. */
+static rung_status collect_prefixes(lookup *l, size_t head, rung_error *err)
+{
+    const double *key = l->key + head * l->entries * l->w->dk;
+    key_prefixes *p = &l->prefixes[head];
+    rung_status status = RUNG_OK;
+    size_t n = l->entries, dk = l->w->dk;
+    double *value = take(l, &status, n, sizeof *value, err);
+    uint32_t *place = take(l, &status, n, sizeof *place, err), *next = take(l, &status, n, sizeof *next, err);
+    uint64_t *pair = take(l, &status, 2 * n, sizeof *pair, err);
+    p->of = take(l, &status, n, sizeof *p->of, err);
+    p->example = take(l, &status, WC_PREFIXES_MAX, sizeof *p->example, err);
+    p->count = 1;
+    for (; status == RUNG_OK && p->dims < dk; p->dims++) {
+        for (size_t j = 0; j < n; j++) value[j] = key[j * dk + p->dims];
+        size_t distinct = unique(value, n);
+        for (size_t j = 0; j < n; j++) place[j] = place_of(value, distinct, key[j * dk + p->dims]);
+        memcpy(next, p->of, n * sizeof *next);
+        size_t count = refine(next, place, n, pair, pair + n);
+        if (count > WC_PREFIXES_MAX) break;
+        memcpy(p->of, next, n * sizeof *next), p->count = count;
+    }
+    for (size_t j = n; status == RUNG_OK && j-- > 0;) p->example[p->of[j]] = (uint32_t)j;
     return status;
 }
 
@@ -167,14 +199,27 @@ static bool answers_follow_table(const wc_weights *w)
     return true;
 }
 
+static bool table_finite(const lookup *l)
+{
+    size_t keys = l->entries * l->w->heads * l->w->dk, values = l->values * l->w->mixed;
+    for (size_t i = 0; i < keys; i++)
+        if (!isfinite(l->key[i])) return false;
+    for (size_t i = 0; i < values; i++)
+        if (!isfinite(l->value[i])) return false;
+    return true;
+}
+
 rung_status wc_lookup_prepare(lookup *l, const wc_run *run, rung_error *err)
 {
     l->w = run->w;
     l->entries = (size_t)rung_task_param(run->task, "N");
     l->values = (size_t)rung_task_param(run->task, "V");
     rung_status status = project_table(l, err);
-    if (status == RUNG_OK) status = collect_values(l, err);
+    if (status != RUNG_OK || !table_finite(l)) return status;
+    status = collect_values(l, err);
     if (status == RUNG_OK) status = list_runs(l, err);
+    if (status == RUNG_OK) l->prefixes = take(l, &status, l->w->heads, sizeof *l->prefixes, err);
+    for (size_t h = 0; status == RUNG_OK && h < l->w->heads; h++) status = collect_prefixes(l, h, err);
     l->by_class = status == RUNG_OK && answers_follow_table(l->w);
     if (l->by_class) status = collect_classes(l, err);
     return status;

@@ -90,8 +90,304 @@ static void membership_agrees_with_every_prompt(void **state)
             for (size_t f = 0; f < RUNG_COUNT(names); f++) compare_with_brute_force(&t, model, &task, names[f], false);
             rung_model_close(model);
         }
-    print_message("proved %zu refuted %zu unknown %zu\n", t.proved, t.refuted, t.unknown);
     assert_true(t.proved > 20 && t.refuted > 20 && t.unknown < 40);
+}
+
+/* ---- extremes ----------------------------------------------------------------------------------------------------------- */
+
+enum { SMALL = 8 }; /* coordinates, values of one, queries */
+
+/* Least and largest output of every coordinate, by query and by the value at the wanted position. */
+typedef struct seen {
+    const recipe *r;
+    size_t dv;
+    bool met[SMALL][SMALL][SMALL];
+    wc_span y[SMALL][SMALL][SMALL];
+} seen;
+
+static size_t place_in_set(const recipe *r, size_t token, size_t i)
+{
+    return r->scalar ? token : token >> i & 1;
+}
+
+static void see(void *context, const rung_instance *in, const double *out)
+{
+    seen *s = context;
+    size_t query = in->token[s->r->n] - s->r->v, token = in->token[query];
+    for (size_t i = 0; i < s->dv; i++) {
+        size_t u = place_in_set(s->r, token, i);
+        bool *met = &s->met[query][i][u];
+        wc_span *y = &s->y[query][i][u];
+        *y = *met ? wc_hull(*y, wc_point(out[i])) : wc_point(out[i]);
+        *met = true;
+    }
+}
+
+/* The private parts, as the verifier puts them together. */
+static void compute_extremes(seen *s, const rung_model *model, const rung_task_conf *task, const char *format)
+{
+    wc_weights w;
+    rung_fmt fmt = format_of(format);
+    rung_verify_result result;
+    memset(&result, 0, sizeof result);
+    CHECK(wc_weights_load(&w, model, &fmt, &check_err));
+    wc_run run = {.result = &result, .model = model, .task = task, .w = &w};
+    lookup l = {.run = &run};
+    rung_arena_init(&l.arena);
+    CHECK(wc_lookup_prepare(&l, &run, &check_err));
+    lookup_worker wk;
+    assert_true(wc_lookup_worker(&wk, &l, NULL));
+    assert_true(wc_lookup_extremes(&l, &wk, 0, l.entries));
+    for (size_t x = 0; x < l.entries; x++)
+        for (size_t i = 0; i < w.mixed; i++)
+            for (size_t u = 0; u < l.offset[i + 1] - l.offset[i]; u++)
+                s->y[x][i][u] = wk.y[x * l.offset[w.mixed] + l.offset[i] + u];
+    rung_arena_clear(&l.arena);
+    wc_weights_clear(&w);
+}
+
+static void extremes_are_attained(void **state)
+{
+    static const recipe recipes[] = {{.n = 4, .v = 4, .scale = 0.75},
+                                     {.n = 8, .v = 2, .scale = 0.5, .own_value = 0.5, .own_key = 0.25},
+                                     {.n = 4, .v = 4, .scale = 1.5, .scalar = true},
+                                     {.n = 5, .v = 4, .scale = 0.3, .pairs = true, .own_value = -3},
+                                     {.n = 4, .v = 4, .scale = 1.2, .bent = true},
+                                     {.n = 4, .v = 4, .scale = 0}, /* the wanted key is no new maximum */
+                                     {.n = 8, .v = 2, .scale = -0.5}};
+    (void)state;
+    for (size_t n = 0; n < RUNG_COUNT(recipes); n++)
+        for (size_t f = 0; f < RUNG_COUNT(formats); f++) {
+            recipe r = recipes[n];
+            r.no_table = true; /* the read-out shows the outputs of the head */
+            rung_task_conf task = eva_task(r.n, r.v);
+            rung_model *model = make_lookup(&r);
+            static seen brute, computed;
+            memset(&brute, 0, sizeof brute), memset(&computed, 0, sizeof computed);
+            brute.r = &r, brute.dv = layout_of(&r).dv;
+            brute_force(model, &task, formats[f], see, &brute);
+            compute_extremes(&computed, model, &task, formats[f]);
+            for (size_t x = 0; x < r.n; x++)
+                for (size_t i = 0; i < brute.dv; i++)
+                    for (size_t u = 0; u < (r.scalar ? r.v : 2); u++) {
+                        wc_span a = brute.y[x][i][u], b = computed.y[x][i][u];
+                        if (a.lo != b.lo || a.hi != b.hi)
+                            fail_msg("recipe %zu %s query %zu coordinate %zu value %zu: [%a, %a], not [%a, %a]", n,
+                                     formats[f], x, i, u, b.lo, b.hi, a.lo, a.hi);
+                    }
+            rung_model_close(model);
+        }
+}
+
+/* ---- premises ------------------------------------------------------------------------------------------------------------ */
+
+static void assert_unknown(const recipe *r, const char *format, const char *because)
+{
+    rung_model *model = make_lookup(r);
+    rung_task_conf task = eva_task(r->n, r->v);
+    rung_verify_result result = worst_case(model, &task, format);
+    assert_int_equal(result.verdict, RUNG_UNKNOWN);
+    if (!strstr(result.reason, because)) fail_msg("the reason is '%s', not '%s'", result.reason, because);
+    rung_model_close(model);
+}
+
+static void keys_that_see_the_token_are_not_proved(void **state)
+{
+    (void)state;
+    assert_unknown(&(recipe){.n = 4, .v = 4, .scale = 2, .token_in_key = true}, "e8m4", "depend on the token");
+}
+
+static void values_that_see_the_position_are_not_proved(void **state)
+{
+    (void)state;
+    assert_unknown(&(recipe){.n = 4, .v = 4, .scale = 2, .position_value = true}, "e8m4", "depend on the position");
+}
+
+/* Prompts that are right at the query and stop at another token. */
+static void a_table_that_lacks_a_key_of_other_tokens_is_not_proved(void **state)
+{
+    static const double scales[] = {0.5, 2, 4};
+    tally t = {0};
+    (void)state;
+    sweep(&t, (recipe){.n = 4, .v = 3, .drop_row = 4}, scales, RUNG_COUNT(scales), false);
+    assert_true(t.proved < RUNG_COUNT(scales) * RUNG_COUNT(formats));
+    sweep(&t, (recipe){.n = 4, .v = 4, .drop_row = 2}, scales, RUNG_COUNT(scales), true);
+    sweep(&t, (recipe){.n = 4, .v = 4, .asking_entries = true}, scales, RUNG_COUNT(scales), true);
+    sweep(&t, (recipe){.n = 3, .v = 3, .asking_entries = true, .scalar = true}, scales, RUNG_COUNT(scales), false);
+}
+
+/* In e8m8 the average of fifteen times 63 is 64, which the table does not have: the query never sees it. */
+static void a_token_before_the_query_that_leaves_the_table_is_refuted(void **state)
+{
+    recipe r = {.n = 64, .v = 64, .scale = 4, .scalar = true};
+    rung_task_conf task = eva_task(64, 64);
+    rung_model *model = make_lookup(&r);
+    (void)state;
+    rung_verify_result result = worst_case(model, &task, "e8m8");
+    assert_int_equal(result.verdict, RUNG_CANNOT);
+    assert_witness(&result, model, &task, "e8m8");
+    assert_non_null(strstr(result.reason, "no key (64)"));
+    free(result.witness);
+    rung_model_close(model);
+}
+
+static void answers_that_cannot_be_told_apart_are_refuted(void **state)
+{
+    static const double scales[] = {2, 4};
+    tally t = {0};
+    (void)state;
+    sweep(&t, (recipe){.n = 4, .v = 4, .twin_answers = true}, scales, RUNG_COUNT(scales), true);
+    sweep(&t, (recipe){.n = 4, .v = 4, .twin_tokens = true}, scales, RUNG_COUNT(scales), true);
+    assert_int_equal(t.proved, 0);
+}
+
+static void a_key_that_reads_two_coordinates_is_bounded(void **state)
+{
+    static const double scales[] = {1, 2, 4};
+    static const double spreads[] = {0.0625, -0.25, 0.5};
+    tally t = {0};
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(spreads); i++)
+        sweep(&t, (recipe){.n = 4, .v = 4, .spread = spreads[i]}, scales, RUNG_COUNT(scales), false);
+    assert_true(t.proved > 5 && t.refuted > 5);
+}
+
+static void other_models_are_unknown(void **state)
+{
+    recipe r = {.n = 4, .v = 4, .scale = 2};
+    rung_model *model = make_lookup(&r);
+    rung_task_conf task = eva_task(4, 4), other;
+    rung_verify_result result;
+    rung_error err;
+    rung_fmt fmt = format_of("e8m4");
+    (void)state;
+    memset(&result, 0, sizeof result);
+    CHECK(rung_worst_case(&result, model, &task, &(rung_verify_conf){.method = RUNG_WORST_CASE}, &check_err));
+    assert_int_equal(result.verdict, RUNG_UNKNOWN);
+    CHECK(rung_worst_case(&result, model, &task,
+                          &(rung_verify_conf){.how = {.numbers = &fmt, .softmax = RUNG_SOFTMAX_REVERSE}}, &check_err));
+    assert_int_equal(result.verdict, RUNG_UNKNOWN);
+    CHECK(rung_task_conf_init(&other, "parity", NULL, 0, &check_err));
+    CHECK(rung_worst_case(&result, model, &other, &(rung_verify_conf){.how = {.numbers = &fmt}}, &check_err));
+    assert_int_equal(result.verdict, RUNG_UNKNOWN);
+    assert_int_equal(rung_worst_case_total(&other), 0);
+    assert_int_equal(rung_worst_case_total(&task), 4);
+    other = eva_task(5, 4);
+    assert_int_equal(rung_worst_case(&result, model, &other, &(rung_verify_conf){.how = {.numbers = &fmt}}, &err),
+                     RUNG_USAGE);
+    rung_model_close(model);
+}
+
+/* ---- what sampling misses -------------------------------------------------------------------------------------------------- */
+
+static uint64_t wrong_samples(const rung_model *model, const rung_task_conf *task, const char *format, size_t count)
+{
+    rung_program *program = NULL;
+    rung_session *session = NULL;
+    rung_instance in;
+    rung_fmt fmt = format_of(format);
+    uint64_t wrong = 0;
+    CHECK(rung_program_new(&program, model, &(rung_evaluator){.numbers = &fmt, .threads = 1}, &check_err));
+    CHECK(rung_session_new(&session, program, task->tokens, &check_err));
+    CHECK(rung_instance_init(&in, task, &check_err));
+    for (size_t i = 0; i < count; i++) {
+        CHECK(rung_task_make(&in, task, 1, i, &check_err));
+        wrong += !answers_right(session, &in, task->answers, NULL);
+    }
+    rung_instance_clear(&in);
+    rung_session_free(session), rung_program_free(program);
+    return wrong;
+}
+
+/* (1 + e^-2s)^6 - 1 is 1.03 at s = 1.03: only tables that agree against the wanted bit go wrong. */
+static void a_scale_a_little_too_small_passes_samples_and_is_refuted(void **state)
+{
+    recipe r = {.n = 64, .v = 64, .scale = 1.03};
+    rung_task_conf task = eva_task(64, 64);
+    rung_model *model = make_lookup(&r);
+    (void)state;
+    rung_verify_result result = worst_case(model, &task, "e8m9");
+    assert_int_equal(result.verdict, RUNG_CANNOT);
+    assert_witness(&result, model, &task, "e8m9");
+    assert_int_equal(wrong_samples(model, &task, "e8m9", 1000), 0);
+    free(result.witness);
+    rung_model_close(model);
+    r.scale = 1.3;
+    model = make_lookup(&r);
+    result = worst_case(model, &task, "e8m9");
+    assert_int_equal(result.verdict, RUNG_CAN);
+    rung_model_close(model);
+}
+
+static bool always(void)
+{
+    return true;
+}
+
+static void an_interrupted_proof_is_none(void **state)
+{
+    recipe r = {.n = 256, .v = 256, .scale = 2};
+    rung_task_conf task = eva_task(256, 256);
+    rung_model *model = make_lookup(&r);
+    rung_verify_result result;
+    rung_fmt fmt = format_of("e8m4");
+    (void)state;
+    memset(&result, 0, sizeof result);
+    CHECK(rung_worst_case(&result, model, &task,
+                          &(rung_verify_conf){.how = {.numbers = &fmt, .threads = 1}, .interrupted = always},
+                          &check_err));
+    assert_int_equal(result.verdict, RUNG_UNKNOWN);
+    assert_false(result.complete);
+    double start_s = rung_wall_s();
+    result = worst_case(model, &task, "e8m4");
+    assert_int_equal(result.verdict, RUNG_CAN);
+    assert_true(rung_wall_s() - start_s < 5); /* 0.02 s of work; the machine may be busy */
+    rung_model_close(model);
+}
+
+/* ---- membership ------------------------------------------------------------------------------------------------------------- */
+
+static void numbers_whose_keys_see_the_position_are_not_proved(void **state)
+{
+    sum_recipe r = {.n = 3, .m = 5, .gap = 8, .blank = true, .position_key = true};
+    rung_task_conf task = sum_task(&r);
+    rung_model *model = make_sum(&r);
+    (void)state;
+    rung_verify_result result = worst_case(model, &task, "e8m7");
+    assert_int_equal(result.verdict, RUNG_UNKNOWN);
+    rung_model_close(model);
+}
+
+static void membership_needs_all_keys_of_the_table(void **state)
+{
+    sum_recipe r = {.n = 3, .m = 5, .gap = 8, .blank = true, .drop_zero = true};
+    rung_task_conf task = sum_task(&r);
+    rung_model *model = make_sum(&r);
+    (void)state;
+    rung_verify_result result = worst_case(model, &task, "e8m7");
+    assert_int_not_equal(result.verdict, RUNG_CAN);
+    free(result.witness);
+    rung_model_close(model);
+}
+
+/* Many copies of the closest miss outweigh the blank: no prompt of random numbers shows it. */
+static void copies_of_the_closest_miss_are_found(void **state)
+{
+    sum_recipe r = {.n = 40, .m = 16, .gap = 6, .blank = true};
+    rung_task_conf task = sum_task(&r);
+    rung_model *model = make_sum(&r);
+    (void)state;
+    rung_verify_result result = worst_case(model, &task, "e8m12");
+    assert_int_equal(result.verdict, RUNG_CANNOT);
+    assert_witness(&result, model, &task, "e8m12");
+    assert_int_equal(wrong_samples(model, &task, "e8m12", 300), 0);
+    free(result.witness);
+    rung_model_close(model);
+    r.gap = 12;
+    model = make_sum(&r);
+    result = worst_case(model, &task, "e8m12");
+    assert_int_equal(result.verdict, RUNG_CAN);
+    rung_model_close(model);
 }
 
 int main(void)
@@ -99,7 +395,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdict_is_that_of_every_table),
         cmocka_unit_test(scalar_values_are_decided_too),
+        cmocka_unit_test(extremes_are_attained),
+        cmocka_unit_test(keys_that_see_the_token_are_not_proved),
+        cmocka_unit_test(values_that_see_the_position_are_not_proved),
+        cmocka_unit_test(a_table_that_lacks_a_key_of_other_tokens_is_not_proved),
+        cmocka_unit_test(a_token_before_the_query_that_leaves_the_table_is_refuted),
+        cmocka_unit_test(answers_that_cannot_be_told_apart_are_refuted),
+        cmocka_unit_test(a_key_that_reads_two_coordinates_is_bounded),
+        cmocka_unit_test(other_models_are_unknown),
+        cmocka_unit_test(a_scale_a_little_too_small_passes_samples_and_is_refuted),
+        cmocka_unit_test(an_interrupted_proof_is_none),
         cmocka_unit_test(membership_agrees_with_every_prompt),
+        cmocka_unit_test(numbers_whose_keys_see_the_position_are_not_proved),
+        cmocka_unit_test(membership_needs_all_keys_of_the_table),
+        cmocka_unit_test(copies_of_the_closest_miss_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,6 +83,7 @@ typedef struct recipe {
     bool twin_answers;   /* rows 0 and 1 of the read-out are the same */
     double spread;       /* a second head coordinate leaks into the first key coordinate of the table */
     bool bent;           /* odd positions have keys half as long */
+    bool twin_tokens;    /* token 1 has the value of token 0, and its answer */
 } recipe;
 
 static inline size_t bits_for(size_t count)
@@ -111,11 +112,17 @@ static inline float key_bit(const recipe *r, size_t address, size_t i)
     return r->pairs ? (float)(one == (i < bits)) : one ? 1 : -1;
 }
 
+static inline size_t code_of(const recipe *r, size_t token)
+{
+    return r->twin_tokens && token == 1 ? 0 : token;
+}
+
 static inline void add_tokens(sheet *s, const recipe *r, const layout *l)
 {
     float *embed = sheet_add(s, "embed.weight", r->v + r->n, l->d);
     for (size_t v = 0; v < r->v; v++)
-        for (size_t i = 0; i < l->dv; i++) embed[v * l->d + l->value + i] = r->scalar ? (float)v : (float)(v >> i & 1);
+        for (size_t i = 0; i < l->dv; i++)
+            embed[v * l->d + l->value + i] = r->scalar ? (float)v : (float)(code_of(r, v) >> i & 1);
     for (size_t x = 0; x < r->n; x++) {
         float *row = embed + (r->v + x) * l->d;
         for (size_t i = 0; i < l->dk; i++) row[l->query + i] = (float)r->scale * key_bit(r, x, i);
@@ -167,7 +174,7 @@ static inline void add_readout(sheet *s, const recipe *r, const layout *l)
     float *w = sheet_add(s, "readout.weight", r->v, l->d);
     for (size_t a = 0; a < r->v; a++)
         for (size_t i = 0; i < l->bits; i++) {
-            size_t code = r->twin_answers && a == 1 ? 0 : a;
+            size_t code = r->twin_answers && a == 1 ? 0 : code_of(r, a);
             if (!r->no_table)
                 w[a * l->d + (code >> i & 1 ? l->zeros : l->ones) + i] = -1;
             else if (a < l->dv)
