@@ -10,6 +10,8 @@
 
 #define RUNG_CONSTRUCTIONS(X)                                                                                          \
     X(lookup)                                                                                                          \
+    X(two_sum)                                                                                                         \
+    X(loophole)                                                                                                        \
     X(assoc_recall)                                                                                                    \
     X(c_gram)                                                                                                          \
     X(count_symbol)                                                                                                    \
