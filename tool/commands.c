@@ -15,7 +15,9 @@
     X(table)                                                                                                           \
     X(task)                                                                                                            \
     X(build)                                                                                                           \
+    X(precision)                                                                                                       \
     X(run)                                                                                                             \
+    X(verify)                                                                                                          \
     X(attn)                                                                                                            \
     X(help)                                                                                                            \
     X(completion)                                                                                                      \

@@ -25,4 +25,12 @@ typedef struct rung_kernels {
 const rung_kernels *rung_kernels_of(rung_isa isa);
 const rung_kernels *rung_kernels_get(void); /* of rung_cpu_isa() */
 
+/* What `rung bench` measures against: causal softmax attention of one head in fp32 with a lane per query, as fast as
+ * plain C gets. Queries first .. first+count-1, count <= RUNG_YARDSTICK_QUERIES; q, k = [tokens][dk], v, o =
+ * [tokens][dv]; scratch has RUNG_YARDSTICK_QUERIES (dk+dv+1) floats. Its bytes do depend on the instruction set. */
+#define RUNG_YARDSTICK_QUERIES 64
+typedef void rung_yardstick(float *o, const float *q, const float *k, const float *v, size_t first, size_t count,
+                            size_t dk, size_t dv, float *scratch);
+rung_yardstick *rung_yardstick_get(void); /* of rung_cpu_isa() */
+
 #endif

@@ -17,6 +17,8 @@
 #ifndef RUNG_NUM_H
 #define RUNG_NUM_H
 
+#include <stddef.h>
+
 #include "rung/base.h"
 
 typedef enum rung_fmt_kind { RUNG_FMT_FLOAT = 1, RUNG_FMT_FIXED = 2 } rung_fmt_kind;
@@ -89,6 +91,26 @@ size_t rung_num_find_nan(const double *x, size_t count);
 
 /* ---- many numbers: the hot operations, vectorised ---------------------------------------------------------- */
 
+/* Keys and values that the same lanes see, strides in elements, in the order of the sums. */
+typedef struct rung_attend_run {
+    const double *k, *v; /* [dk], [dv] */
+    ptrdiff_t k_stride, v_stride;
+    size_t count;
+    size_t from, to; /* lanes [from, to) */
+} rung_attend_run;
+
+/* Softmax attention of up to RUNG_ATTEND_LANES queries, one lane each. */
+#define RUNG_ATTEND_LANES 64
+typedef struct rung_attend {
+    size_t dk, dv, lanes;
+    const double *q; /* [dk][RUNG_ATTEND_LANES] */
+    const rung_attend_run *run;
+    size_t runs;
+    bool two_pass;   /* the largest score first; otherwise online */
+    double *scratch; /* RUNG_ATTEND_SCRATCH(dk, dv) elements */
+} rung_attend;
+#define RUNG_ATTEND_SCRATCH(dk, dv) (((dk) + (dv)) * (RUNG_ATTEND_LANES + 1) + 8)
+
 /* Element-wise over n lanes; out may be an input. Lanes are independent, so the width of the machine never shows in
  * a result: every instruction set gives the same bits, and the same bits as the functions above. r() rounds. */
 typedef struct rung_num_kernels {
@@ -108,6 +130,10 @@ typedef struct rung_num_kernels {
     void (*softmax_step)(const rung_fmt *fmt, double *m, double *den, double *a, double *e, const double *s, size_t n);
     /* num_i = r(r(num_i a_i) + r(e_i v)) */
     void (*fade_add)(const rung_fmt *fmt, double *num, const double *a, const double *e, double v, size_t n);
+    /* All steps of all keys at once: num = [dv][RUNG_ATTEND_LANES] and den = [RUNG_ATTEND_LANES], starting from zeros,
+     * still to be divided. False, and nothing is written, where this fast way is not proven to give the bits of the steps
+     * above: numbers so large that something might overflow, infinities, NaN, a -0 among the values, some formats. */
+    bool (*attend)(const rung_fmt *fmt, double *num, double *den, const rung_attend *job);
 } rung_num_kernels;
 
 /* The table of an instruction set (falls back to the reference one), and of rung_cpu_isa(). */
