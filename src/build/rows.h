@@ -16,7 +16,11 @@
     X(c_gram)                                                                                                          \
     X(count_symbol)                                                                                                    \
     X(string_equality)                                                                                                 \
-    X(disjointness)
+    X(disjointness)                                                                                                    \
+    X(eva_recurrent)                                                                                                   \
+    X(dyck)                                                                                                            \
+    X(q_sparse_average)                                                                                                \
+    X(nearest_neighbour)
 
 #define X(name) extern const rung_construction rung_construction_##name;
 RUNG_CONSTRUCTIONS(X)
