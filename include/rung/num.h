@@ -167,6 +167,7 @@ rung_ival rung_ival_div(rung_certified *sheet, rung_ival a, rung_ival b); /* b m
 rung_ival rung_ival_log2(rung_certified *sheet, rung_ival a);             /* of what is below 0: minus infinity */
 rung_ival rung_ival_exp2(rung_certified *sheet, rung_ival a);
 rung_ival rung_ival_ceil(rung_certified *sheet, rung_ival a);
+rung_ival rung_ival_log2e(rung_certified *sheet); /* 1 / ln 2 */
 rung_ival rung_ival_min(rung_certified *sheet, rung_ival a, rung_ival b);
 /* log2 of n choose k */
 rung_ival rung_ival_log2_choose(rung_certified *sheet, uint64_t n, uint64_t k);

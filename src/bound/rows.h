@@ -16,7 +16,9 @@
     X(compose_first)                                                                                                   \
     X(compose_between)                                                                                                 \
     X(compose_full)                                                                                                    \
-    X(compose_full_then)
+    X(compose_full_then)                                                                                               \
+    X(compose_deep)                                                                                                    \
+    X(compose_deep_full)
 
 #define X(name) extern const rung_bound rung_bound_##name;
 RUNG_BOUNDS(X)

@@ -206,6 +206,14 @@ rung_ival rung_ival_min(rung_certified *sheet, rung_ival a, rung_ival b)
     return r;
 }
 
+rung_ival rung_ival_log2e(rung_certified *sheet)
+{
+    rung_ival r = fresh(sheet), one = rung_ival_u64(sheet, 1);
+    mpfr_const_log2(get(sheet, r)->low, MPFR_RNDD);
+    mpfr_const_log2(get(sheet, r)->high, MPFR_RNDU);
+    return rung_ival_div(sheet, one, r);
+}
+
 /* log2 of x! at one end: lgamma with the end's rounding, divided by ln 2 rounded the other way. */
 static void log2_factorial(mpfr_t out, uint64_t x, mpfr_rnd_t way)
 {
