@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "evaluation.h"
 #include "json_out.h"
 #include "output.h"
+#include "rung/verify.h"
 #include "table.h"
 
 typedef struct table_values {
@@ -90,32 +90,27 @@ static rung_status write_model(char *path, size_t size, const char *directory, s
 }
 
 /* Runs the prefix; what the session then carries is the length of its packed state. */
-static rung_status measure_cut(rung_table_cell *cell, rung_evaluation *e, rung_error *err)
+static rung_status measure_cut(rung_table_cell *cell, rung_judge *j, rung_error *err)
 {
-    rung_prompt prefix = rung_evaluation_prompt(e, 0, cut_of(&e->instance, &e->task));
-    rung_session_reset(e->session);
-    rung_status status = rung_session_run(e->session, NULL, &prefix, RUNG_FORM_STEP, NULL, 0, err);
+    rung_prompt prefix = rung_judge_prompt(j, 0, cut_of(&j->instance, j->task));
+    rung_session_reset(j->session);
+    rung_status status = rung_session_run(j->session, NULL, &prefix, RUNG_FORM_STEP, NULL, 0, err);
     if (status != RUNG_OK) return status;
     cell->cut = prefix.tokens;
-    cell->carried_bits = rung_session_state_bits(e->session);
+    cell->carried_bits = rung_session_state_bits(j->session);
     return RUNG_OK;
 }
 
-static rung_status answer_prompts(rung_table_cell *cell, rung_evaluation *e, size_t count, uint64_t seed,
-                                  rung_error *err)
+static rung_status answer_prompts(rung_table_cell *cell, rung_judge *j, size_t count, uint64_t seed, rung_error *err)
 {
-    rung_status status = rung_evaluation_room(e, 1, err);
+    rung_status status = RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && i < count; i++) {
-        status = rung_task_make(&e->instance, &e->task, seed, i, err);
-        if (status == RUNG_OK && i == 0) status = measure_cut(cell, e, err);
-        if (status != RUNG_OK) break;
-        size_t last = rung_instance_last_target(&e->instance);
-        rung_prompt prompt = rung_evaluation_prompt(e, 0, e->instance.tokens);
-        rung_session_reset(e->session);
-        status = rung_session_run(e->session, e->out, &prompt, RUNG_FORM_SCAN, &last, 1, err);
+        status = rung_task_make(&j->instance, j->task, seed, i, err);
+        if (status == RUNG_OK && i == 0) status = measure_cut(cell, j, err);
+        if (status == RUNG_OK) status = rung_judge_run(j, RUNG_FORM_SCAN, err);
         if (status != RUNG_OK) break;
         cell->targets++;
-        cell->right += (int32_t)rung_argmax(e->out, e->wide) == e->instance.target[last];
+        cell->right += rung_judge_answer(j, j->targets - 1) == j->instance.target[j->at[j->targets - 1]];
     }
     cell->prompts = cell->targets;
     return status;
@@ -124,12 +119,18 @@ static rung_status answer_prompts(rung_table_cell *cell, rung_evaluation *e, siz
 static rung_status run_model(rung_table_cell *cell, const char *path, const rung_task_conf *conf, const rung_fmt *fmt,
                              const table_values *v, uint64_t seed, rung_error *err)
 {
-    rung_evaluation e = {.task = *conf};
-    rung_status status = rung_model_open(&e.model, path, err);
-    if (status == RUNG_OK) status = rung_evaluation_start(&e, fmt, (size_t)v->threads, err);
-    if (status == RUNG_OK) status = answer_prompts(cell, &e, (size_t)v->count, seed, err);
+    rung_model *model = NULL;
+    rung_program *program = NULL;
+    rung_judge j = {0};
+    const rung_evaluator how = {.numbers = fmt, .threads = (size_t)v->threads};
+    rung_status status = rung_model_open(&model, path, err);
+    if (status == RUNG_OK) status = rung_program_new(&program, model, &how, err);
+    if (status == RUNG_OK) status = rung_judge_init(&j, model, program, conf, err);
+    if (status == RUNG_OK) status = answer_prompts(cell, &j, (size_t)v->count, seed, err);
     cell->run = status == RUNG_OK;
-    rung_evaluation_close(&e);
+    rung_judge_clear(&j);
+    rung_program_free(program);
+    rung_model_close(model);
     return status;
 }
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * A model, a task and an evaluator from the command line; see subject.h.
+ */
+#include <string.h>
+
+#include "subject.h"
+
+static rung_status choose_task(rung_subject *s, const rung_call *call, rung_error *err)
+{
+    const char *own = rung_model_get_spec(s->model)->task, *other = s->words->task;
+    if (!other && call->words)
+        return rung_fail(err, RUNG_USAGE, "'%s' is a parameter of which task? add --task NAME", call->word[0]);
+    if (!other && !*own)
+        return rung_fail(err, RUNG_USAGE, "the model names no task; add --task NAME ('rung list tasks')");
+    rung_status status = other ? rung_task_conf_init(&s->task, other, call->word, call->words, err)
+                               : rung_task_conf_parse(&s->task, own, err);
+    return status == RUNG_OK ? rung_judge_fits(s->model, &s->task, err) : status;
+}
+
+rung_status rung_subject_open(rung_subject *s, const rung_call *call, const rung_subject_words *words, rung_error *err)
+{
+    bool exact = strcmp(words->numbers, "fp32") != 0;
+    *s = (rung_subject){.words = words};
+    s->how = (rung_evaluator){
+        .numbers = exact ? &s->fmt : NULL, .softmax = (rung_softmax)words->softmax, .threads = (size_t)words->threads};
+    rung_status status = exact ? rung_fmt_parse(&s->fmt, words->numbers, err) : RUNG_OK;
+    if (status == RUNG_OK) status = rung_model_open(&s->model, call->argument[0], err);
+    return status == RUNG_OK ? choose_task(s, call, err) : status;
+}
+
+void rung_subject_close(rung_subject *s)
+{
+    rung_model_close(s->model);
+}
+
+void rung_subject_print(rung_buf *out, const rung_subject *s)
+{
+    char digest[65];
+    rung_model_digest(digest, s->model);
+    rung_buf_printf(out, "model    %s, %zu parameters, sha256 %.12s\ntask     ", rung_model_get_spec(s->model)->arch,
+                    rung_model_parameters(s->model), digest);
+    rung_task_canonical(out, &s->task);
+    rung_buf_printf(out, "\nnumbers  %s", s->how.numbers ? s->words->numbers : "fp32, fast evaluator");
+    if (s->how.softmax != RUNG_SOFTMAX_ONLINE) rung_buf_printf(out, ", softmax %s", rung_softmax_words[s->how.softmax]);
+    rung_buf_putc(out, '\n');
+}
+
+void rung_subject_json(rung_jout *out, const rung_subject *s, const rung_call *call)
+{
+    char digest[65];
+    rung_buf task;
+    rung_buf_init(&task);
+    rung_task_canonical(&task, &s->task);
+    rung_model_digest(digest, s->model);
+    rung_jout_string(out, "model", call->argument[0]);
+    rung_jout_string(out, "sha256", digest);
+    rung_jout_string(out, "arch", rung_model_get_spec(s->model)->arch);
+    rung_jout_string(out, "task", task.text);
+    rung_jout_string(out, "numbers", s->words->numbers);
+    rung_jout_int(out, "number_bits", s->how.numbers ? s->fmt.bits : 32);
+    rung_jout_string(out, "softmax", rung_softmax_words[s->how.softmax]);
+    rung_jout_int(out, "seed", call->seed);
+    rung_buf_clear(&task);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * A model, a task and an evaluator, as run and verify take them from the command line: options, opening, and the head of
+ * the output.
+ */
+#ifndef RUNG_TOOL_SUBJECT_H
+#define RUNG_TOOL_SUBJECT_H
+
+#include "command.h"
+#include "json_out.h"
+#include "rung/verify.h"
+
+/* Part of a command's values; its rows are RUNG_SUBJECT_OPTIONS, and the model is the first argument. */
+typedef struct rung_subject_words {
+    const char *task, *numbers;
+    int64_t softmax, threads;
+} rung_subject_words;
+
+typedef struct rung_subject {
+    const rung_subject_words *words;
+    rung_model *model;
+    rung_task_conf task; /* the model's own, or another that fits */
+    rung_fmt fmt;
+    rung_evaluator how; /* points to fmt, so a subject must not move */
+} rung_subject;
+
+/* Close it also when this fails. */
+rung_status rung_subject_open(rung_subject *s, const rung_call *call, const rung_subject_words *words, rung_error *err);
+void rung_subject_close(rung_subject *s);
+/* The lines model, task, numbers. */
+void rung_subject_print(rung_buf *out, const rung_subject *s);
+void rung_subject_json(rung_jout *out, const rung_subject *s, const rung_call *call);
+
+#define RUNG_SUBJECT_OPTIONS(type, field)                                                                              \
+    {.name = "task",                                                                                                   \
+     .kind = RUNG_OPTION_STRING,                                                                                       \
+     .at = offsetof(type, field.task),                                                                                 \
+     .metavar = "TASK",                                                                                                \
+     .help = "another task than the model's own",                                                                      \
+     .names = rung_task_name_at},                                                                                      \
+        {.name = "numbers",                                                                                            \
+         .kind = RUNG_OPTION_STRING,                                                                                   \
+         .at = offsetof(type, field.numbers),                                                                          \
+         .metavar = "FORMAT",                                                                                          \
+         .help = "fp32 (fast), or f64, f32, bf16, f16, eXmY, qI.F (exact)",                                            \
+         .fallback = "fp32"},                                                                                          \
+        {.name = "softmax",                                                                                            \
+         .kind = RUNG_OPTION_CHOICE,                                                                                   \
+         .at = offsetof(type, field.softmax),                                                                          \
+         .metavar = "ORDER",                                                                                           \
+         .help = "order in which attention adds up its keys; exact numbers only",                                      \
+         .fallback = "online",                                                                                         \
+         .choices = rung_softmax_words},                                                                               \
+        RUNG_OPTION_THREADS(type, field.threads)
+
+#define RUNG_SUBJECT_ARGUMENT                                                                                          \
+    {                                                                                                                  \
+        .metavar = "MODEL", .help = "a .safetensors model of ours", .least = 1, .most = 1,                             \
+        .complete = RUNG_COMPLETE_FILE                                                                                 \
+    }
+
+#endif
