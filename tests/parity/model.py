@@ -168,9 +168,11 @@ class Network(torch.nn.Module):
         keys, key_coords, values, out_coords = (self.weights[f"{prefix}.{part}"] for part in
                                                 ("keys", "key_coords", "values", "out_coords"))
         rows = {tuple(key): row for key, row in zip(keys.long().tolist(), values)}
+        missing = torch.full_like(values[0], torch.nan)  # an error where somebody reads it, and nowhere else
         x = x.clone()
         for token in x:
-            token[out_coords.long()] = rows[tuple(torch.round(token[key_coords.long()]).long().tolist())].to(x.dtype)
+            key = tuple(torch.round(token[key_coords.long()]).nan_to_num(1e9, 1e9, 1e9).long().tolist())
+            token[out_coords.long()] = rows.get(key, missing).to(x.dtype)
         return x
 
     @torch.no_grad()
