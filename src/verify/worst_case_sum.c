@@ -40,9 +40,13 @@ static bool structure_known(wc_run *run, const wc_group *numbers)
     return known;
 }
 
-static rung_status prepare(member_task *t, wc_run *run)
+rung_status wc_member_prepare(member_task *t, wc_run *run)
 {
     const wc_weights *w = run->w;
+    t->run = run, t->w = w;
+    t->numbers = (size_t)rung_task_param(run->task, "N");
+    t->modulus = (size_t)rung_task_param(run->task, "M");
+    t->lead = (size_t)rung_task_param(run->task, "blank");
     size_t tokens = t->modulus + 1, keys = SIZE_MAX, values = SIZE_MAX; /* refused by the allocation */
     rung_size_mul(&keys, tokens, w->heads * w->dk);
     rung_size_mul(&values, tokens, w->mixed);
@@ -86,7 +90,7 @@ static bool level_init(level *l, member_task *t, rung_error *err)
     return true;
 }
 
-static bool worker_init(member_worker *wk, member_task *t, rung_error *err)
+bool wc_member_worker(member_worker *wk, member_task *t, rung_error *err)
 {
     const wc_weights *w = t->w;
     for (size_t i = 0; i < WC_LEVELS_MAX; i++)
@@ -247,7 +251,7 @@ static rung_status judge(wc_run *run, member_task *t, const wc_group groups[2])
     job.fault = rung_arena_alloc(&t->arena, threads * BATCH, sizeof *job.fault, run->err);
     if (!job.worker || !job.fault) return RUNG_SYSTEM;
     for (size_t i = 0; i < threads; i++)
-        if (!worker_init(&job.worker[i], t, run->err)) return RUNG_SYSTEM;
+        if (!wc_member_worker(&job.worker[i], t, run->err)) return RUNG_SYSTEM;
     wc_others_safe(others, sizeof others, w, groups, 1 + t->lead, t->range, NULL, job.worker[0].scratch,
                    t->lead + t->numbers);
     return judge_all(t, &job, threads, others);
@@ -255,16 +259,15 @@ static rung_status judge(wc_run *run, member_task *t, const wc_group groups[2])
 
 rung_status wc_two_sum(wc_run *run)
 {
-    member_task t = {.run = run, .w = run->w};
-    t.numbers = (size_t)rung_task_param(run->task, "N");
-    t.modulus = (size_t)rung_task_param(run->task, "M");
-    t.lead = (size_t)rung_task_param(run->task, "blank");
-    const wc_group groups[2] = {{0, t.modulus, t.lead, t.numbers}, {run->task->vocab - 1, 1, 0, 1}};
+    member_task t = {.run = run};
+    size_t numbers = (size_t)rung_task_param(run->task, "N"), modulus = (size_t)rung_task_param(run->task, "M");
+    const wc_group groups[2] = {{0, modulus, (size_t)rung_task_param(run->task, "blank"), numbers},
+                                {run->task->vocab - 1, 1, 0, 1}};
     if (!structure_known(run, &groups[0])) return RUNG_OK;
     rung_arena_init(&t.arena);
-    rung_status status = prepare(&t, run);
-    if (status == RUNG_OK && !(all_finite(t.key, (t.modulus + 1) * run->w->heads * run->w->dk) &&
-                               all_finite(t.value, (t.modulus + 1) * run->w->mixed)))
+    rung_status status = wc_member_prepare(&t, run);
+    if (status == RUNG_OK && !(all_finite(t.key, (modulus + 1) * run->w->heads * run->w->dk) &&
+                               all_finite(t.value, (modulus + 1) * run->w->mixed)))
         status = wc_unknown(run, "a key or value overflows in %s", run->w->fmt.name);
     else if (status == RUNG_OK)
         status = judge(run, &t, groups);

@@ -44,6 +44,10 @@ typedef struct member_worker {
  * when there are too many levels or a number of the query is not finite. */
 bool wc_member_bounds(const member_task *t, member_worker *worker, size_t y);
 
+/* worst_case_sum.c: what is the same for all queries, and the memory of one worker, both in the arena of t. */
+rung_status wc_member_prepare(member_task *t, wc_run *run);
+bool wc_member_worker(member_worker *worker, member_task *t, rung_error *err);
+
 static inline size_t wc_match_of(const member_task *t, size_t y)
 {
     return (t->modulus - y) % t->modulus;

@@ -5,6 +5,7 @@
  * so every premise of the proof is broken here once.
  */
 #include "../../src/verify/worst_case_lookup.h"
+#include "../../src/verify/worst_case_sum.h"
 #include "worst_case_models.h"
 
 /* ---- verdicts ---------------------------------------------------------------------------------------------------------- */
@@ -107,7 +108,7 @@ typedef struct seen {
 
 static size_t place_in_set(const recipe *r, size_t token, size_t i)
 {
-    return r->scalar ? token : token >> i & 1;
+    return r->scalar ? token : token >> i % layout_of(r).dv & 1;
 }
 
 static void see(void *context, const rung_instance *in, const double *out)
@@ -154,7 +155,8 @@ static void extremes_are_attained(void **state)
                                      {.n = 5, .v = 4, .scale = 0.3, .pairs = true, .own_value = -3},
                                      {.n = 4, .v = 4, .scale = 1.2, .bent = true},
                                      {.n = 4, .v = 4, .scale = 0}, /* the wanted key is no new maximum */
-                                     {.n = 8, .v = 2, .scale = -0.5}};
+                                     {.n = 8, .v = 2, .scale = -0.5},
+                                     {.n = 4, .v = 4, .scale = 0.6, .two_heads = true}};
     (void)state;
     for (size_t n = 0; n < RUNG_COUNT(recipes); n++)
         for (size_t f = 0; f < RUNG_COUNT(formats); f++) {
@@ -164,7 +166,7 @@ static void extremes_are_attained(void **state)
             rung_model *model = make_lookup(&r);
             static seen brute, computed;
             memset(&brute, 0, sizeof brute), memset(&computed, 0, sizeof computed);
-            brute.r = &r, brute.dv = layout_of(&r).dv;
+            brute.r = &r, brute.dv = layout_of(&r).dv * (r.two_heads ? 2 : 1);
             brute_force(model, &task, formats[f], see, &brute);
             compute_extremes(&computed, model, &task, formats[f]);
             for (size_t x = 0; x < r.n; x++)
@@ -214,6 +216,13 @@ static void a_table_that_lacks_a_key_of_other_tokens_is_not_proved(void **state)
     sweep(&t, (recipe){.n = 4, .v = 4, .drop_row = 2}, scales, RUNG_COUNT(scales), true);
     sweep(&t, (recipe){.n = 4, .v = 4, .asking_entries = true}, scales, RUNG_COUNT(scales), true);
     sweep(&t, (recipe){.n = 3, .v = 3, .asking_entries = true, .scalar = true}, scales, RUNG_COUNT(scales), false);
+    t = (tally){0};
+    sweep(&t, (recipe){.n = 4, .v = 2, .asking_entries = true, .lift = true}, scales, RUNG_COUNT(scales), false);
+    assert_true(t.proved > 0);
+    t.proved = 0;
+    sweep(&t, (recipe){.n = 4, .v = 2, .asking_entries = true, .lift = true, .drop_row = 2}, scales, RUNG_COUNT(scales),
+          false);
+    assert_int_equal(t.proved, 0);
 }
 
 /* In e8m8 the average of fifteen times 63 is 64, which the table does not have: the query never sees it. */
@@ -249,6 +258,7 @@ static void a_key_that_reads_two_coordinates_is_bounded(void **state)
     (void)state;
     for (size_t i = 0; i < RUNG_COUNT(spreads); i++)
         sweep(&t, (recipe){.n = 4, .v = 4, .spread = spreads[i]}, scales, RUNG_COUNT(scales), false);
+    sweep(&t, (recipe){.n = 4, .v = 4, .spread = 0.25, .two_heads = true}, scales, RUNG_COUNT(scales), false);
     assert_true(t.proved > 5 && t.refuted > 5);
 }
 
@@ -347,6 +357,64 @@ static void an_interrupted_proof_is_none(void **state)
 
 /* ---- membership ------------------------------------------------------------------------------------------------------------- */
 
+/* Every output that occurs lies in the bounds of its query and answer. */
+typedef struct bounded {
+    const sum_recipe *r;
+    const char *format;
+    wc_span y[16][2];
+} bounded;
+
+static void lies_within(void *context, const rung_instance *in, const double *out)
+{
+    const bounded *b = context;
+    size_t last = in->tokens - 1, query = in->token[last] - b->r->m;
+    wc_span y = b->y[query][in->target[last]];
+    if (!(y.lo <= out[1] && out[1] <= y.hi))
+        fail_msg("M = %zu %s query %zu: %a is outside [%a, %a]", b->r->m, b->format, query, out[1], y.lo, y.hi);
+}
+
+static void bound_outputs(bounded *b, const rung_model *model, const rung_task_conf *task)
+{
+    wc_weights w;
+    rung_fmt fmt = format_of(b->format);
+    rung_verify_result result;
+    memset(&result, 0, sizeof result);
+    CHECK(wc_weights_load(&w, model, &fmt, &check_err));
+    wc_run run = {.result = &result, .model = model, .task = task, .w = &w};
+    member_task t = {.run = &run};
+    static member_worker wk;
+    rung_arena_init(&t.arena);
+    CHECK(wc_member_prepare(&t, &run));
+    assert_true(wc_member_worker(&wk, &t, NULL));
+    for (size_t y = 0; y < t.modulus; y++) {
+        assert_true(wc_member_bounds(&t, &wk, y));
+        b->y[y][0] = wk.y[0], b->y[y][1] = wk.y[1];
+    }
+    rung_arena_clear(&t.arena);
+    wc_weights_clear(&w);
+}
+
+static void bounds_hold_for_every_prompt(void **state)
+{
+    static const sum_recipe recipes[] = {{.n = 3, .m = 5, .gap = 0.3},
+                                         {.n = 3, .m = 6, .gap = 1, .mixed = true},
+                                         {.n = 4, .m = 4, .gap = 0.5, .mixed = true, .blank = true},
+                                         {.n = 4, .m = 5, .gap = 3, .blank = true},
+                                         {.n = 3, .m = 6, .gap = -1, .mixed = true, .blank = true}};
+    (void)state;
+    for (size_t n = 0; n < RUNG_COUNT(recipes); n++)
+        for (size_t f = 0; f < RUNG_COUNT(formats); f++) {
+            sum_recipe r = recipes[n];
+            r.no_table = true; /* the read-out of yes is the output of the head */
+            bounded b = {.r = &r, .format = formats[f]};
+            rung_task_conf task = sum_task(&r);
+            rung_model *model = make_sum(&r);
+            bound_outputs(&b, model, &task);
+            brute_force(model, &task, formats[f], lies_within, &b);
+            rung_model_close(model);
+        }
+}
+
 static void numbers_whose_keys_see_the_position_are_not_proved(void **state)
 {
     sum_recipe r = {.n = 3, .m = 5, .gap = 8, .blank = true, .position_key = true};
@@ -406,6 +474,7 @@ int main(void)
         cmocka_unit_test(a_scale_a_little_too_small_passes_samples_and_is_refuted),
         cmocka_unit_test(an_interrupted_proof_is_none),
         cmocka_unit_test(membership_agrees_with_every_prompt),
+        cmocka_unit_test(bounds_hold_for_every_prompt),
         cmocka_unit_test(numbers_whose_keys_see_the_position_are_not_proved),
         cmocka_unit_test(membership_needs_all_keys_of_the_table),
         cmocka_unit_test(copies_of_the_closest_miss_are_found),

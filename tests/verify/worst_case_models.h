@@ -83,6 +83,8 @@ typedef struct recipe {
     bool twin_answers;   /* rows 0 and 1 of the read-out are the same */
     double spread;       /* a second head coordinate leaks into the first key coordinate of the table */
     bool bent;           /* odd positions have keys half as long */
+    bool lift;           /* V = 2: keys of the query are 2 and 3, those of table tokens 0 and 1 */
+    bool two_heads;      /* the second asks for the opposite address and reads halves; see spread */
     bool twin_tokens;    /* token 1 has the value of token 0, and its answer */
 } recipe;
 
@@ -129,6 +131,7 @@ static inline void add_tokens(sheet *s, const recipe *r, const layout *l)
         for (size_t i = 0; i < l->dk; i++) row[i] = (float)r->own_key;
         for (size_t i = 0; i < l->dv; i++) row[l->value + i] = (float)r->own_value;
     }
+    for (size_t x = 0; r->lift && x < r->n; x++) embed[(r->v + x) * l->d + l->ones] = 2;
     if (r->token_in_key) embed[1 * l->d] = 0.25f;
     if (r->asking_entries)
         for (size_t v = 0; v < r->v; v++) embed[v * l->d + l->query] = 0.5f + (float)v;
@@ -138,20 +141,27 @@ static inline void add_tokens(sheet *s, const recipe *r, const layout *l)
     if (r->position_value) positions[1 * l->d + l->value] = 0.25f;
 }
 
+/* The second head is seen through `spread`, and by the read-out at `zeros` when there is no table. */
 static inline void add_layer(sheet *s, const recipe *r, const layout *l)
 {
-    float *q = sheet_add(s, "layers.0.mix.0.q.weight", l->dk, l->d);
-    float *k = sheet_add(s, "layers.0.mix.0.k.weight", l->dk, l->d);
-    float *v = sheet_add(s, "layers.0.mix.0.v.weight", l->dv, l->d);
-    float *out = sheet_add(s, "layers.0.out.weight", l->d, l->dv);
-    for (size_t i = 0; i < l->dk; i++) q[i * l->d + l->query + i] = k[i * l->d + i] = 1;
-    for (size_t i = 0; i < l->dv; i++) v[i * l->d + l->value + i] = out[(l->ones + i) * l->dv + i] = 1;
-    if (r->spread != 0 && l->dv > 1) out[l->ones * l->dv + 1] = (float)r->spread;
+    size_t heads = r->two_heads ? 2 : 1, mixed = heads * l->dv;
+    float *q = sheet_add(s, "layers.0.mix.0.q.weight", heads * l->dk, l->d);
+    float *k = sheet_add(s, "layers.0.mix.0.k.weight", heads * l->dk, l->d);
+    float *v = sheet_add(s, "layers.0.mix.0.v.weight", mixed, l->d);
+    float *out = sheet_add(s, "layers.0.out.weight", l->d, mixed);
+    for (size_t i = 0; i < heads * l->dk; i++) {
+        q[i * l->d + l->query + i % l->dk] = i < l->dk ? 1 : -1;
+        k[i * l->d + i % l->dk] = 1;
+    }
+    for (size_t i = 0; i < mixed; i++) v[i * l->d + l->value + i % l->dv] = i < l->dv ? 1 : 0.5f;
+    for (size_t i = 0; i < l->dv; i++) out[(l->ones + i) * mixed + i] = 1;
+    for (size_t i = l->dv; r->no_table && i < mixed; i++) out[(l->zeros + i - l->dv) * mixed + i] = 1;
+    if (r->spread != 0 && mixed > 1) out[l->ones * mixed + (r->two_heads ? l->dv : 1)] = (float)r->spread;
 }
 
 static inline void add_table(sheet *s, const recipe *r, const layout *l)
 {
-    size_t all = r->scalar ? r->v : (size_t)1 << l->bits, entries = all - (r->drop_row != 0), n = 0;
+    size_t all = r->lift ? 4 : r->scalar ? r->v : (size_t)1 << l->bits, entries = all - (r->drop_row != 0), n = 0;
     float *keys = sheet_add(s, "layers.0.mlp.keys", entries, l->dv);
     float *key_coords = sheet_add(s, "layers.0.mlp.key_coords", l->dv, 0);
     float *values = sheet_add(s, "layers.0.mlp.values", entries, 2 * l->bits);
@@ -160,7 +170,7 @@ static inline void add_table(sheet *s, const recipe *r, const layout *l)
     for (size_t i = 0; i < 2 * l->bits; i++) out_coords[i] = (float)(l->ones + i);
     for (size_t a = 0; a < all; a++) {
         if (a + 1 == r->drop_row) continue;
-        for (size_t i = 0; i < l->dv; i++) keys[n * l->dv + i] = r->scalar ? (float)a : (float)(a >> i & 1);
+        for (size_t i = 0; i < l->dv; i++) keys[n * l->dv + i] = r->scalar || r->lift ? (float)a : (float)(a >> i & 1);
         for (size_t i = 0; i < l->bits; i++) {
             values[n * 2 * l->bits + i] = (float)(a >> i & 1);
             values[n * 2 * l->bits + l->bits + i] = (float)!(a >> i & 1);
@@ -179,6 +189,8 @@ static inline void add_readout(sheet *s, const recipe *r, const layout *l)
                 w[a * l->d + (code >> i & 1 ? l->zeros : l->ones) + i] = -1;
             else if (a < l->dv)
                 w[a * l->d + l->ones + a] = 1;
+            else if (a < 2 * l->dv)
+                w[a * l->d + l->zeros + a - l->dv] = 1;
         }
 }
 
@@ -197,7 +209,7 @@ static inline rung_model *make_lookup(const recipe *r)
                                               .max_tokens = r->n + 1,
                                               .d_model = l.d,
                                               .d_mlp = 1,
-                                              .heads = 1,
+                                              .heads = r->two_heads ? 2 : 1,
                                               .dk = l.dk,
                                               .dv = l.dv,
                                               .positions = RUNG_POS_LEARNED,
@@ -220,6 +232,7 @@ typedef struct sum_recipe {
     size_t n, m;
     double gap; /* of the scores, between the match and the closest miss */
     bool blank, position_key, no_table, drop_zero;
+    bool mixed; /* values -1, 0, 1 */
 } sum_recipe;
 
 /* Coordinates: key cos, sin, blank; query cos, sin, blank; value; answer yes, no. */
@@ -233,12 +246,13 @@ static inline void add_sum_tokens(sheet *s, const sum_recipe *r)
     for (size_t x = 0; x < r->m; x++) {
         float *number = embed + x * SUM_D, *query = embed + (r->m + x) * SUM_D;
         number[SUM_KEY] = (float)cos(turn * (double)x), number[SUM_KEY + 1] = (float)-sin(turn * (double)x);
-        number[SUM_VALUE] = 1;
+        number[SUM_VALUE] = r->mixed ? (float)(x % 3) - 1 : 1;
         query[SUM_QUERY] = (float)(c * cos(turn * (double)x)),
         query[SUM_QUERY + 1] = (float)(c * sin(turn * (double)x));
         query[SUM_QUERY + 2] = (float)(c - r->gap / 2);
     }
     if (r->blank) embed[2 * r->m * SUM_D + SUM_KEY + 2] = 1;
+    if (r->mixed && r->blank) embed[2 * r->m * SUM_D + SUM_VALUE] = 0.5f;
     float *positions = sheet_add(s, "positions", r->n + 1 + r->blank, SUM_D);
     if (r->position_key) positions[(r->blank + 1) * SUM_D + SUM_KEY] = 0.5f;
 }
