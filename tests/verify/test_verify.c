@@ -277,6 +277,9 @@ static void a_model_may_think_before_it_answers(void **state)
     task = task_of("parity N=5 targets=all");
     m = thinker(&task);
     assert_refused(&m, &task, &conf, "asks 5 times");
+    task = task_of("mqar T=4 pairs=1 vocab=5"); /* a query, then filler */
+    m = thinker(&task);
+    assert_refused(&m, &task, &conf, "position 2 of 4");
 }
 
 /* ---- samples ---------------------------------------------------------------------------------------------------------- */
@@ -378,9 +381,11 @@ static void what_does_not_fit_is_refused(void **state)
     assert_refused(&m, &other, &conf, "made for: no task");
     m.spec.max_tokens = ROWS_MAX, m.spec.positions = RUNG_POS_LEARNED, m.spec.vocab = 2;
     assert_refused(&m, &vast, &conf, "positions");
+    m = toy_for(&task, 0);
+    other = task_of("mkar T=4 V=5 key=1"); /* as many tokens and ids, other answers */
+    assert_refused(&m, &other, &conf, "2 answers");
     conf = method(RUNG_SAMPLED, 1);
     conf.samples = 0;
-    m = toy_for(&task, 0);
     assert_refused(&m, &task, &conf, "0 prompts");
 }
 
