@@ -10,6 +10,9 @@
 
 #define RUNG_CONSTRUCTIONS(X)                                                                                          \
     X(lookup)                                                                                                          \
+    X(seqcomp)                                                                                                         \
+    X(seqcomp_cot)                                                                                                     \
+    X(seqcomp_encoder)                                                                                                 \
     X(two_sum)                                                                                                         \
     X(loophole)                                                                                                        \
     X(assoc_recall)                                                                                                    \

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * L-SeqComp by a chain of thought: F full layers make F hops per pass, and what they found is said as a token, a thought
+ * (step, w, i), from which the next pass goes on. F (T+1) >= L+1 hops are enough, so T = ceil((L+1)/F) - 1 thoughts are:
+ * one full layer does what L of them in one pass cannot.
+ *
+ * Hops are those of seqcomp_bits.h. A token that asks (w, or a thought) holds the levels that its F layers look into,
+ * all of w, and the argument of the first hop. Hops that are left over look for z_0 again, which answers whatever the
+ * argument is, before anything else. The read-out compares (step, w) with the asking token's own exact bits, which
+ * no layer touches, and i with the last slot, which a table rounds: thought (p, w, i) has 0 exactly when it is the one,
+ * an answer when the step is the last. Nobody asks for a thought: its key differs in every bit.
+ *
+ * Sizes: F layers, one head, d_k = 2 address bits, d_v = 2 value bits; the thoughts of step p are w_count times the
+ * values of i after that pass. Noise starts anew with each thought.
+ */
+#include "rows.h"
+#include "seqcomp_bits.h"
+
+enum { THOUGHTS_MAX = 1 << 20, MINIMAL = -1 };
+
+static const rung_param params[] = {
+    {"full", RUNG_PARAM_INT, 1, 1, SEQCOMP_LEVELS + 1, NULL, "F, full layers: hops per pass"},
+    {"thoughts", RUNG_PARAM_INT, MINIMAL, MINIMAL, 256, NULL, "T, thoughts before the answer; -1: as few as suffice"},
+    {"gap", RUNG_PARAM_REAL, 0, 0, 100000, NULL, "score of the wanted key above the next, 0: enough"},
+    {0},
+};
+
+typedef struct chain {
+    seqcomp_bits l;
+    size_t full, thoughts; /* F, T */
+    size_t spare;          /* F (T+1) - (L+1) */
+    size_t spoken;         /* different thoughts, all steps */
+    bit_field step, level[SEQCOMP_LEVELS + 1], slot[SEQCOMP_LEVELS + 1];
+} chain;
+
+/* The level that layer `layer` of pass `pass` looks into. */
+static size_t level_of(const chain *c, size_t pass, size_t layer)
+{
+    size_t hop = pass * c->full + layer;
+    return hop < c->spare ? 0 : hop - c->spare;
+}
+
+static size_t values_after(const chain *c, size_t pass)
+{
+    return c->l.task->range[level_of(c, pass, c->full - 1)];
+}
+
+static double error_of_chain(const void *context, double gap)
+{
+    const chain *c = context;
+    double noise = 0;
+    for (size_t hop = 0; hop < c->full; hop++)
+        noise = seqcomp_bits_wrong(&c->l, gap, c->l.arg_bits, noise, (double)(c->thoughts + 1));
+    return noise;
+}
+
+static rung_status choose_thoughts(chain *c, const rung_build *b, rung_error *err)
+{
+    size_t hops = c->l.task->levels + 1, least = (hops + c->full - 1) / c->full - 1;
+    int64_t wanted = rung_build_param(b, "thoughts");
+    c->thoughts = wanted == MINIMAL ? least : (size_t)wanted;
+    if (c->thoughts < least)
+        return rung_fail(err, RUNG_USAGE,
+                         "thoughts=%zu and full=%zu make %zu hops, and L=%zu needs L+1=%zu; take thoughts=%zu or more "
+                         "full layers",
+                         c->thoughts, c->full, c->full * (c->thoughts + 1), hops - 1, hops, least);
+    c->spare = c->full * (c->thoughts + 1) - hops;
+    for (size_t p = 0; p < c->thoughts; p++) {
+        size_t more = SIZE_MAX;
+        if (!rung_size_mul(&more, c->l.task->w_count, values_after(c, p)) ||
+            !rung_size_add(&c->spoken, c->spoken, more) || c->spoken > THOUGHTS_MAX)
+            return rung_fail(err, RUNG_USAGE,
+                             "the thoughts (step, w, i) are more than the %d that are built, with %zu values of w; "
+                             "lower N0, n or L, or take more full layers",
+                             THOUGHTS_MAX, c->l.task->w_count);
+    }
+    return RUNG_OK;
+}
+
+static void write_asker(const chain *c, const sheet_matrix *embed, size_t row, size_t pass, size_t w, size_t i)
+{
+    seqcomp_bits_idle_key(&c->l, embed, row);
+    bit_field_write(&c->l.value, embed, row, i);
+    bit_field_write(&c->l.w, embed, row, seqcomp_bits_w_code(&c->l, w));
+    bit_field_write(&c->step, embed, row, pass);
+    for (size_t f = 0; f < c->full; f++) bit_field_write(&c->level[f], embed, row, level_of(c, pass, f));
+}
+
+/* What pass `pass` says of w and i, as a token and as a row of the read-out. */
+static void write_thought(rung_sheet *s, const chain *c, const sheet_matrix *embed, size_t number, size_t pass,
+                          size_t w, size_t i)
+{
+    size_t row = s->spec.answers - c->spoken + number;
+    write_asker(c, embed, s->spec.vocab - c->spoken + number, pass + 1, w, i);
+    bit_field_read_out(s, &c->step, row, pass);
+    bit_field_read_out(s, &c->l.w, row, seqcomp_bits_w_code(&c->l, w));
+    bit_field_read_out(s, &c->slot[c->full - 1], row, i);
+}
+
+static void write_tokens(rung_sheet *s, const chain *c)
+{
+    const seqcomp *t = c->l.task;
+    sheet_matrix embed = sheet_get(s, "embed.weight");
+    size_t number = 0;
+    for (size_t v = 0; v < t->range[0]; v++) seqcomp_bits_z0(&c->l, &embed, t->first_id[0] + v, v);
+    for (size_t w = 0; w < t->w_count; w++) write_asker(c, &embed, t->w_id + w, 0, w, 0);
+    for (size_t p = 0; p < c->thoughts; p++)
+        for (size_t w = 0; w < t->w_count; w++)
+            for (size_t i = 0; i < values_after(c, p); i++) write_thought(s, c, &embed, number++, p, w, i);
+    for (size_t a = 0; a < t->range[t->levels]; a++) {
+        bit_field_read_out(s, &c->step, a, c->thoughts);
+        bit_field_read_out(s, &c->slot[c->full - 1], a, a);
+    }
+}
+
+static void write_layers(rung_sheet *s, const chain *c)
+{
+    const seqcomp_bits *l = &c->l;
+    for (size_t f = 0; f < c->full; f++) {
+        seqcomp_bits_look(s, l, f, &c->level[f], f ? &c->slot[f - 1] : &l->value);
+        seqcomp_fetch(s, f, l->value.first, c->slot[f].first, 2 * l->value_bits);
+    }
+    bit_field_snap(s, c->full - 1, &c->slot[c->full - 1], l->value_bits);
+}
+
+static void choose_shape(rung_sheet *s, chain *c)
+{
+    seqcomp_bits *l = &c->l;
+    l->key = bit_field_coords(s, l->address_bits), l->value = bit_field_coords(s, l->value_bits);
+    l->w = bit_field_coords(s, l->w_bits), c->step = bit_field_coords(s, sheet_bits_for(c->thoughts + 1));
+    for (size_t f = 0; f < c->full; f++)
+        c->level[f] = bit_field_coords(s, l->level_bits), c->slot[f] = bit_field_coords(s, l->value_bits);
+    s->spec.positions = l->task->pairs ? RUNG_POS_NONE : RUNG_POS_LEARNED;
+    s->spec.thoughts = c->spoken;
+    s->spec.vocab += c->spoken;
+    s->spec.answers += c->spoken;
+    s->spec.max_tokens += c->thoughts;
+    seqcomp_plan_layers(s, &(seqcomp_plan){.linear = SEQCOMP_LINEAR_NONE, .count = c->full}, l->dk, 2 * l->value_bits,
+                        false);
+}
+
+static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
+{
+    seqcomp t;
+    rung_status status = seqcomp_init(&t, b, err);
+    if (status != RUNG_OK) return status;
+    chain c = {.l = seqcomp_bits_of(&t), .full = (size_t)rung_build_param(b, "full")};
+    status = choose_thoughts(&c, b, err);
+    if (status == RUNG_OK) status = seqcomp_choose_gap(&c.l.gap, b, error_of_chain, &c, err);
+    if (status != RUNG_OK) return status;
+    choose_shape(s, &c);
+    seqcomp_write_entries(s, &t, &(seqcomp_writer){&c.l, seqcomp_bits_key, seqcomp_bits_value});
+    write_tokens(s, &c);
+    write_layers(s, &c);
+    return RUNG_OK;
+}
+
+const rung_construction rung_construction_seqcomp_cot = {
+    .name = "seqcomp-cot",
+    .summary = "few full layers that compose L functions, thinking aloud in between",
+    .source = "Chen, Peng, Wu 2024 (one layer, L steps); F layers and the weights: ours",
+    .task = "seqcomp",
+    .params = params,
+    .build = build,
+};

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Composition of L functions with fewer layers than a decoder needs in one pass: by thoughts, and without a mask.
+ */
+#include "seqcomp_test.h"
+
+static const variant variants[] = {
+    {"seqcomp-cot", "e8m1"},
+    {"seqcomp-cot full=2", "e8m1"},
+    {"seqcomp-cot full=3 thoughts=2", "e8m1"},
+    {"seqcomp-encoder", "e8m1"},
+};
+
+static void an_encoder_has_a_logarithm_of_layers(void **state)
+{
+    static const size_t wanted[] = {0, 2, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 6};
+    char text[128];
+    (void)state;
+    for (size_t L = 1; L < RUNG_COUNT(wanted); L++) {
+        snprintf(text, sizeof text, "seqcomp-encoder N0=2 flat=1 L=%zu", L);
+        assert_int_equal(layers_of(text).full, wanted[L]);
+        assert_int_equal(wrong_of(text, "e8m1", 6), 0);
+        snprintf(text, sizeof text, "seqcomp-encoder N0=3 flat=1 L=%zu", L < 8 ? L : 8);
+        assert_int_equal(wrong_of(text, "f32", 4), 0);
+    }
+}
+
+static size_t thoughts_of(const char *text)
+{
+    rung_build b = build_of(text);
+    rung_model *model = model_of(&b);
+    trial t = trial_begin(model, &b.task, "e8m2", RUNG_SOFTMAX_ONLINE);
+    size_t thoughts, first = SIZE_MAX;
+    for (uint64_t i = 0; i < 10; i++) {
+        CHECK(rung_task_make(&t.instance, &b.task, 3, i, &check_err));
+        rung_prompt prompt = {.token = t.instance.token, .tokens = t.instance.tokens};
+        rung_session_reset(t.session);
+        CHECK(rung_session_think(t.session, t.out, &thoughts, &prompt, RUNG_FORM_STEP, &check_err));
+        assert_int_equal(rung_argmax(t.out, t.spec->answers), t.instance.target[t.instance.tokens - 1]);
+        if (first == SIZE_MAX) first = thoughts;
+        assert_int_equal(thoughts, first);
+    }
+    trial_end(&t);
+    rung_model_close(model);
+    return first;
+}
+
+/* F (T+1) >= L+1, and T is the least unless one asks for more. */
+static void thoughts_are_as_many_as_needed(void **state)
+{
+    char text[128];
+    (void)state;
+    for (size_t L = 1; L <= 5; L++)
+        for (size_t full = 1; full <= L + 2; full++) {
+            size_t least = (L + full) / full - 1;
+            snprintf(text, sizeof text, "seqcomp-cot N0=3 flat=1 L=%zu full=%zu", L, full);
+            assert_int_equal(layers_of(text).full, full);
+            assert_int_equal(thoughts_of(text), least);
+            snprintf(text, sizeof text, "seqcomp-cot N0=3 flat=1 L=%zu full=%zu thoughts=%zu", L, full, least + 2);
+            assert_int_equal(thoughts_of(text), least + 2);
+            if (least == 0) continue;
+            snprintf(text, sizeof text, "seqcomp-cot N0=3 flat=1 L=%zu full=%zu thoughts=%zu", L, full, least - 1);
+            assert_refused(text, "hops");
+        }
+}
+
+static void sizes_and_words_are_refused(void **state)
+{
+    (void)state;
+    assert_refused("seqcomp-cot L=3 N0=64 n=100 flat=1", "more than the 1048576");
+}
+
+static void the_least_gap_is_enough(void **state)
+{
+    (void)state;
+    least_gap_is_enough("seqcomp-cot", 1.67);
+    least_gap_is_enough("seqcomp-encoder", 3.28);
+}
+
+static void a_missing_weight_is_seen(void **state)
+{
+    static const breakage broken[] = {
+        {"seqcomp-cot", "layers.0.mix.0.q.weight", true},
+        {"seqcomp-cot", "layers.0.mlp.values", true},
+        {"seqcomp-encoder", "layers.0.mix.0.q.weight", true},
+        {"seqcomp-encoder", "layers.1.mix.0.k.weight", true},
+    };
+    (void)state;
+    missing_weights_are_seen(broken, RUNG_COUNT(broken));
+}
+
+int main(void)
+{
+    static variant_list list = {variants, RUNG_COUNT(variants)};
+    const struct CMUnitTest tests[] = {
+        SEQCOMP_TESTS(&list),
+        cmocka_unit_test(an_encoder_has_a_logarithm_of_layers),
+        cmocka_unit_test(thoughts_are_as_many_as_needed),
+        cmocka_unit_test(sizes_and_words_are_refused),
+        cmocka_unit_test(the_least_gap_is_enough),
+        cmocka_unit_test(a_missing_weight_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
