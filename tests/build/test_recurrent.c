@@ -109,8 +109,8 @@ static void the_state_is_as_small_as_the_bound(void **state)
     assert_int_equal(wrong_of("eva-recurrent N=30 V=3 pack=5", "q7.0", 300), 0);
     assert_int_equal(state_bits("eva-recurrent mech=loglinear N=15 V=16", "q3.0"), 4 * 15 * 4); /* popcount 15 = 4 */
     assert_int_equal(state_bits("eva-recurrent task=index N=500 V=4 pack=5", "q9.0"), 1000);
-    assert_int_equal(wrong_of("eva-recurrent task=index N=500 V=4 pack=5", "q9.0", 300), 0);
-    assert_int_equal(wrong_of("eva-recurrent task=index N=500 V=4 pack=5 mech=mamba2", NULL, 100), 0);
+    assert_int_equal(wrong_of("eva-recurrent task=index N=500 V=4 pack=5", "q9.0", 20), 0);
+    assert_int_equal(wrong_of("eva-recurrent task=index N=500 V=4 pack=5 mech=mamba2", NULL, 20), 0);
 }
 
 /* By the bound some prompt must go wrong. */
