@@ -189,18 +189,20 @@ void sheet_readout_numbers(rung_sheet *s, size_t ones, size_t zeros, size_t bits
 /* What a table does to round an answer: the coordinates that it reads, and how a code stands in them. */
 typedef struct rounding {
     size_t from, keys, entries;
-    bool number; /* one coordinate holds the code itself; else one coordinate per bit */
+    bool number;   /* one coordinate holds the code itself; else one coordinate per bit */
+    size_t values; /* codes; larger keys are read as the largest of them */
 } rounding;
 
 static void fill_snap(const sheet_table *table, const rounding *r, size_t bits)
 {
-    for (size_t code = 0; code < r->entries; code++) {
+    for (size_t key = 0; key < r->entries; key++) {
+        size_t code = key < r->values ? key : r->values - 1;
         if (r->number)
-            sheet_set(&table->keys, code, 0, (double)code);
+            sheet_set(&table->keys, key, 0, (double)key);
         else
-            sheet_set_bits(&table->keys, code, 0, bits, code, 0, 1);
-        sheet_set_bits(&table->values, code, 0, bits, code, 0, 1);
-        sheet_set_bits(&table->values, code, bits, bits, code, 1, 0);
+            sheet_set_bits(&table->keys, key, 0, bits, key, 0, 1);
+        sheet_set_bits(&table->values, key, 0, bits, code, 0, 1);
+        sheet_set_bits(&table->values, key, bits, bits, code, 1, 0);
     }
 }
 
@@ -222,10 +224,11 @@ static void snap(rung_sheet *s, size_t layer, const rounding *r, size_t bits, si
 void sheet_snap_bits(rung_sheet *s, size_t layer, size_t from, size_t bits, size_t ones, size_t zeros)
 {
     size_t entries = (size_t)1 << (bits < TABLE_BITS_MAX ? bits : TABLE_BITS_MAX);
-    snap(s, layer, &(rounding){from, bits, entries, false}, bits, ones, zeros);
+    snap(s, layer, &(rounding){from, bits, entries, false, entries}, bits, ones, zeros);
 }
 
 void sheet_snap_number(rung_sheet *s, size_t layer, size_t from, size_t values, size_t bits, size_t ones, size_t zeros)
 {
-    snap(s, layer, &(rounding){from, 1, values, true}, bits, ones, zeros);
+    size_t entries = values + values / 2 + 1; /* an average of V-1 and V-1 may be rounded to more than V-1 */
+    snap(s, layer, &(rounding){from, 1, entries, true, values}, bits, ones, zeros);
 }
