@@ -183,7 +183,8 @@ static rung_status write_plot(const char *path, const findings *f, const rung_ca
     for (size_t i = 0, len = 0; i < call->words && len < sizeof subtitle - 1; i++)
         len += (size_t)snprintf(subtitle + len, sizeof subtitle - len, "%s%s", i ? " " : "", call->word[i]);
     snprintf(x_name, sizeof x_name, "%s (logarithmic)", f->over.key);
-    snprintf(line, sizeof line, "%.2f log2 %s %+.2f", f->slope, f->over.key, f->intercept);
+    snprintf(line, sizeof line, "%.2f log2 %s %c %.2f", f->slope, f->over.key, f->intercept < 0 ? '-' : '+',
+             fabs(f->intercept));
     rung_buf_init(&svg);
     rung_plot_svg(&svg, &(rung_plot){.title = title,
                                      .subtitle = subtitle,

@@ -88,22 +88,32 @@ static void put_plan(rung_buf *out, const rung_task_conf *task, const rung_verif
 
 /* ---- text ------------------------------------------------------------------------------------------------------------ */
 
-static void put_vectors(rung_buf *out, const rung_instance *instance, size_t d_in)
+/* A prompt for people is at most a few lines long; --json has all of it. */
+enum { SHOWN_HEAD = 24, SHOWN_TAIL = 8 };
+
+static void put_row(rung_buf *out, const rung_instance *instance, const rung_task_conf *task, size_t t)
 {
-    for (size_t t = 0; t < instance->tokens; t++) {
-        rung_buf_puts(out, t ? " (" : "(");
-        for (size_t c = 0; c < d_in; c++)
-            rung_buf_printf(out, "%s%g", c ? " " : "", (double)instance->feature[t * d_in + c]);
-        rung_buf_putc(out, ')');
+    if (task->vocab) {
+        task->task->token_word(out, task, instance->token[t]);
+        return;
     }
+    rung_buf_putc(out, '(');
+    for (size_t c = 0; c < task->d_in; c++)
+        rung_buf_printf(out, "%s%g", c ? " " : "", (double)instance->feature[t * task->d_in + c]);
+    rung_buf_putc(out, ')');
 }
 
 static void put_prompt(rung_buf *out, const rung_instance *instance, const rung_task_conf *task)
 {
-    if (task->vocab)
-        rung_task_symbols_write(out, instance, task);
-    else
-        put_vectors(out, instance, task->d_in);
+    bool whole = instance->tokens <= 2 * SHOWN_HEAD;
+    for (size_t t = 0; t < instance->tokens; t++) {
+        if (!whole && t == SHOWN_HEAD) {
+            rung_buf_printf(out, " ... (%zu more)", instance->tokens - SHOWN_HEAD - SHOWN_TAIL);
+            t = instance->tokens - SHOWN_TAIL;
+        }
+        if (t) rung_buf_putc(out, ' ');
+        put_row(out, instance, task, t);
+    }
 }
 
 /* The prompt of a wrong answer, made again. */

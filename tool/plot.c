@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { WIDTH = 720, HEIGHT = 440, LEFT = 72, RIGHT = 24, TOP = 76, BOTTOM = 72 };
+enum { WIDTH = 720, HEIGHT = 440, LEFT = 72, RIGHT = 24, TOP = 96, BOTTOM = 72 };
 
 static const char style[] =
     "<style>svg{font:14px system-ui,sans-serif;color-scheme:light dark}text{fill:#222}.dim{fill:#666}"
