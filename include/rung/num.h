@@ -132,7 +132,7 @@ typedef struct rung_num_kernels {
     void (*fade_add)(const rung_fmt *fmt, double *num, const double *a, const double *e, double v, size_t n);
     /* All steps of all keys at once: num = [dv][RUNG_ATTEND_LANES] and den = [RUNG_ATTEND_LANES], starting from zeros,
      * still to be divided. False, and nothing is written, where this fast way is not proven to give the bits of the steps
-     * above: numbers so large that something might overflow, infinities, NaN, a -0 among the values, some formats. */
+     * above: numbers so large that something might overflow, infinities, NaN, a -0 that might get lost, some formats. */
     bool (*attend)(const rung_fmt *fmt, double *num, double *den, const rung_attend *job);
 } rung_num_kernels;
 

@@ -19,3 +19,12 @@ const rung_kernels *rung_kernels_get(void)
 {
     return rung_kernels_of(rung_cpu_isa());
 }
+
+rung_yardstick *rung_yardstick_get(void)
+{
+#if defined(__x86_64__)
+    if (rung_cpu_isa() == RUNG_ISA_AVX512) return rung_yardstick_avx512;
+    if (rung_cpu_isa() == RUNG_ISA_AVX2) return rung_yardstick_avx2;
+#endif
+    return rung_yardstick_ref;
+}

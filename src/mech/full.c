@@ -191,11 +191,11 @@ typedef struct sources {
 } sources;
 
 /* Keys j .. j+count-1, neighbours, for lanes [from, to). */
-static key_run run_at(const sources *s, size_t j, size_t count, size_t from, size_t to)
+static rung_attend_run run_at(const sources *s, size_t j, size_t count, size_t from, size_t to)
 {
     const rung_mech_conf *conf = s->conf;
     size_t slot = slot_size(conf), H = conf->heads;
-    key_run run = {.count = count, .from = from, .to = to};
+    rung_attend_run run = {.count = count, .from = from, .to = to};
     if (j >= s->pos) {
         run.k = s->in[IN_K] + ((j - s->pos) * H + s->head) * conf->dk, run.k_stride = (ptrdiff_t)(H * conf->dk);
         run.v = s->in[IN_V] + ((j - s->pos) * H + s->head) * conf->dv, run.v_stride = (ptrdiff_t)(H * conf->dv);
@@ -208,7 +208,7 @@ static key_run run_at(const sources *s, size_t j, size_t count, size_t from, siz
 
 /* The keys of `count` ascending queries as runs that the same lanes see, from the lowest position upwards. Both ends of
  * the ranges rise from lane to lane, so the lanes of a key are neighbours. */
-static size_t list_runs(key_run *run, const sources *s, const size_t *at, size_t count)
+static size_t list_runs(rung_attend_run *run, const sources *s, const size_t *at, size_t count)
 {
     range keys[BLOCK];
     size_t runs = 0, from = 0, to = 0, next;
@@ -226,10 +226,10 @@ static size_t list_runs(key_run *run, const sources *s, const size_t *at, size_t
 }
 
 /* From the last key down to the first. */
-static void reverse_runs(key_run *run, size_t runs)
+static void reverse_runs(rung_attend_run *run, size_t runs)
 {
     for (size_t i = 0; i < runs / 2; i++) {
-        key_run swap = run[i];
+        rung_attend_run swap = run[i];
         run[i] = run[runs - 1 - i], run[runs - 1 - i] = swap;
     }
     for (size_t i = 0; i < runs; i++) {
@@ -246,7 +246,7 @@ static void ask_block(double *o, const sources *s, const size_t *at, size_t coun
 {
     const rung_mech_conf *conf = s->conf;
     size_t H = conf->heads;
-    key_run run[RUNS_MAX];
+    rung_attend_run run[RUNS_MAX];
     size_t runs = list_runs(run, s, at, count);
     if (conf->softmax == RUNG_SOFTMAX_REVERSE) reverse_runs(run, runs);
     softmax_lanes l = rung_lanes_init(scratch, conf);

@@ -144,7 +144,7 @@ void rung_softmax_end_exact(softmax_exact *s, const rung_fmt *fmt)
 
 size_t rung_lanes_size(const rung_mech_conf *conf)
 {
-    return (conf->dk + conf->dv + 6) * BLOCK;
+    return (conf->dk + conf->dv + 6) * BLOCK + RUNG_ATTEND_SCRATCH(conf->dk, conf->dv);
 }
 
 softmax_lanes rung_lanes_init(double *scratch, const rung_mech_conf *conf)
@@ -156,6 +156,7 @@ softmax_lanes rung_lanes_init(double *scratch, const rung_mech_conf *conf)
     l.a = l.den + BLOCK;
     l.e = l.a + BLOCK;
     l.x = l.e + BLOCK;
+    l.attend = l.x + BLOCK;
     return l;
 }
 
@@ -251,10 +252,10 @@ void rung_lanes_end(softmax_lanes *l, size_t from, size_t count, const rung_mech
 
 typedef enum pass { PASS_ADD, PASS_RAISE, PASS_WEIGH } pass;
 
-static void walk_runs(softmax_lanes *l, const key_run *run, size_t runs, pass what, const rung_mech_conf *conf,
+static void walk_runs(softmax_lanes *l, const rung_attend_run *run, size_t runs, pass what, const rung_mech_conf *conf,
                       const rung_fmt *fmt)
 {
-    for (const key_run *r = run; r < run + runs; r++)
+    for (const rung_attend_run *r = run; r < run + runs; r++)
         for (size_t j = 0; j < r->count; j++) {
             const double *k = r->k + (ptrdiff_t)j * r->k_stride, *v = r->v + (ptrdiff_t)j * r->v_stride;
             if (what == PASS_ADD) rung_lanes_add(l, k, v, r->from, r->to, conf, fmt);
@@ -263,13 +264,22 @@ static void walk_runs(softmax_lanes *l, const key_run *run, size_t runs, pass wh
         }
 }
 
-void rung_lanes_attend(softmax_lanes *l, const key_run *run, size_t runs, size_t count, const rung_mech_conf *conf,
-                       const rung_fmt *fmt)
+void rung_lanes_attend(softmax_lanes *l, const rung_attend_run *run, size_t runs, size_t count,
+                       const rung_mech_conf *conf, const rung_fmt *fmt)
 {
-    bool two_pass = conf->softmax == RUNG_SOFTMAX_TWO_PASS;
-    rung_lanes_clear(l, conf, fmt);
-    if (two_pass) walk_runs(l, run, runs, PASS_RAISE, conf, fmt);
-    walk_runs(l, run, runs, two_pass ? PASS_WEIGH : PASS_ADD, conf, fmt);
+    const rung_attend job = {.dk = conf->dk,
+                             .dv = conf->dv,
+                             .lanes = count,
+                             .q = l->q,
+                             .run = run,
+                             .runs = runs,
+                             .two_pass = conf->softmax == RUNG_SOFTMAX_TWO_PASS,
+                             .scratch = l->attend};
+    if (!rung_num_kernels_get()->attend(fmt, l->num, l->den, &job)) {
+        rung_lanes_clear(l, conf, fmt);
+        if (job.two_pass) walk_runs(l, run, runs, PASS_RAISE, conf, fmt);
+        walk_runs(l, run, runs, job.two_pass ? PASS_WEIGH : PASS_ADD, conf, fmt);
+    }
     rung_lanes_end(l, 0, count, conf, fmt);
 }
 

@@ -11,7 +11,6 @@
 
 #include "rows.h"
 
-#include <stddef.h>
 #include <string.h>
 
 /* ---- fast -------------------------------------------------------------------------------------------------------- */
@@ -72,14 +71,8 @@ typedef struct softmax_lanes {
     double *q;   /* [dk][BLOCK] */
     double *num; /* [dv][BLOCK] */
     double *s, *m, *den, *a, *e, *x;
+    double *attend; /* room for the kernel that does all keys at once */
 } softmax_lanes;
-
-/* Keys and values that the same lanes see, strides in elements, in the order of the sums. */
-typedef struct key_run {
-    const double *k, *v;
-    ptrdiff_t k_stride, v_stride;
-    size_t count, from, to;
-} key_run;
 
 size_t rung_lanes_size(const rung_mech_conf *conf); /* scratch elements */
 softmax_lanes rung_lanes_init(double *scratch, const rung_mech_conf *conf);
@@ -103,10 +96,10 @@ void rung_lanes_add_each(softmax_lanes *l, const double *const *slot, size_t fro
                          const rung_mech_conf *conf, const rung_fmt *fmt);
 /* num becomes the result; lanes [0, from) had no key and get zeros. */
 void rung_lanes_end(softmax_lanes *l, size_t from, size_t count, const rung_mech_conf *conf, const rung_fmt *fmt);
-/* All of it for `count` lanes whose queries are set, from the first key to the results in num, in the softmax of conf.
+/* All of it, fast where the kernels can, for `count` lanes whose queries are set, from the first key to the results in num, in the softmax of conf.
  * Every lane sees a key. */
-void rung_lanes_attend(softmax_lanes *l, const key_run *run, size_t runs, size_t count, const rung_mech_conf *conf,
-                       const rung_fmt *fmt);
+void rung_lanes_attend(softmax_lanes *l, const rung_attend_run *run, size_t runs, size_t count,
+                       const rung_mech_conf *conf, const rung_fmt *fmt);
 /* Rows [dv][BLOCK] as outputs, `stride` elements apart. */
 void rung_lanes_store(double *o, const double *rows, size_t stride, size_t count, const rung_mech_conf *conf);
 

@@ -188,4 +188,42 @@ ALWAYS_INLINE exp_bounds exp_try(const rung_fmt *fmt, route way, double x)
     return out;
 }
 
+/* ---- exp to 2^-66 with a table, for f64 in lanes ------------------------------------------------------------------- */
+
+/* 2^(i/128) as pairs, in exp_roots.c. */
+enum { EXP_ROOTS = 128 };
+extern const double rung_exp_roots[2 * EXP_ROOTS];
+
+/* Proved below: 2^-68. */
+#define EXP_ROOTS_ERROR 0x1p-66
+
+/* x = (128 n + i) (ln 2)/128 + r, |r| <= 2^-8.5, so that e^x = 2^n 2^(i/128) (1 + r + q), q = r^2/2 + ... + r^6/720.
+ * r is a pair, as in exp_double. Errors relative to e^x: the rest of the series, r^7/5040 < 2^-71.8; q < 2^-18 in double,
+ * four roundings of 2^-71; the product of the root with r is exact; what is summed below the leading double is below
+ * 2^-17, six roundings of 2^-70 at most; together below 2^-67. Half of the margin is given away. */
+ALWAYS_INLINE exp_bounds exp_try_roots(double any)
+{
+    const double x = exp_clamp(any);
+    const double shifted = x * (EXP_LOG2_E * EXP_ROOTS) + EXP_SHIFT;
+    const double k = shifted - EXP_SHIFT;
+    const double first = x - k * (EXP_LN2_TOP / EXP_ROOTS), second = k * (EXP_LN2_MID / EXP_ROOTS);
+    const double r = first - second;
+    const double back = first - r;
+    const double r_low = ((first - (r + back)) + (back - second)) - k * (EXP_LN2_END / EXP_ROOTS);
+    double q = mul_then_add(r, 1.0 / 720, 1.0 / 120);
+    q = mul_then_add(q, r, 1.0 / 24);
+    q = mul_then_add(q, r, 1.0 / 6);
+    q = mul_then_add(q, r, 1.0 / 2);
+    q = mul_then_add(q, r * r, r_low);
+    const uint64_t bits = bits_of(shifted), root = bits & (EXP_ROOTS - 1);
+    const double top = rung_exp_roots[2 * root], low = rung_exp_roots[2 * root + 1];
+    const pair product = two_product(top, r), sum = fast_two_sum(top, product.hi);
+    const double tail = (sum.lo + product.lo) + (mul_then_add(low, r, low) + top * q);
+    const double margin = top * EXP_ROOTS_ERROR;
+    const double power = double_of(((bits >> 7) + 1023) << 52); /* bits of EXP_SHIFT are zero where they matter */
+    exp_bounds out = {(sum.hi + (tail - margin)) * power, (sum.hi + (tail + margin)) * power};
+    out.high = !(fabs(any) <= EXP_RANGE) ? NAN : out.high;
+    return out;
+}
+
 #endif

@@ -6,27 +6,8 @@
  * scalar functions give, bit for bit: the arithmetic is the same text, and exp is decided by a Ziv test,
  * which has one answer.
  */
-#if defined(__GNUC__) && !defined(__clang__)
-/* Nobody traps floating-point exceptions here. While the compiler thinks that someone may, it keeps a division or sum
- * inside the branch that needs it, and such a loop is not vectorised. Changes no result. */
-#pragma GCC optimize("no-trapping-math")
-#endif
-
-#include "exp.h"
+#include "lanes.h"
 #include "vec.h"
-
-#define JOIN_(a, b)     a##b
-#define JOIN(a, b)      JOIN_(a, b)
-#define TEXT_(a)        #a
-#define TEXT(a)         TEXT_(a)
-#define WITH_SUFFIX(id) JOIN(id, RUNG_ISA_SUFFIX)
-
-/* An output may be an input, lane by lane: no iteration reads what another one writes. */
-#if defined(__clang__)
-#define LANES /* clang checks for overlap itself, and complains when told not to where it cannot vectorise */
-#else
-#define LANES _Pragma("GCC ivdep")
-#endif
 
 /* Calls loop(format, route, ...) with the route as a constant. The copy is local, so that stores to the
  * output cannot change its fields and they stay in registers; the slow route, whose functions take its
@@ -160,35 +141,11 @@ static void vec_fade_add(const rung_fmt *fmt, double *num, const double *a, cons
 /* ---- exp and the other functions
  * -------------------------------------------------------------------------------------- */
 
-enum { BLOCK = 64 }; /* lanes between two looks at the Ziv test; their bounds stay in the first cache */
-
-/* Lanes whose bounds differ are computed again by the scalar function; rare, and NaNs. */
-static void repair_exp(const rung_fmt *fmt, double *low, const double *high, const double *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!(low[i] == high[i])) low[i] = rung_num_fn(fmt, RUNG_FN_EXP, x[i]);
-}
-
-/* out and x must not overlap; n <= BLOCK. */
-ALWAYS_INLINE void exp_block(const rung_fmt *f, route way, const rung_fmt *fmt, double *out, const double *x, size_t n)
-{
-    double high[BLOCK];
-    uint64_t undecided = 0;
-    LANES
-    for (size_t i = 0; i < n; i++) {
-        const exp_bounds bounds = exp_try(f, way, x[i]);
-        out[i] = bounds.low;
-        high[i] = bounds.high;
-        undecided |= bounds.low == bounds.high ? 0 : UINT64_C(1);
-    }
-    if (undecided) repair_exp(fmt, out, high, x, n);
-}
-
 ALWAYS_INLINE void exp_loop(const rung_fmt *f, route way, const rung_fmt *fmt, double *out, const double *x, size_t n)
 {
-    for (size_t start = 0; start < n; start += BLOCK) {
-        const size_t count = n - start < BLOCK ? n - start : BLOCK;
-        double argument[BLOCK];
+    for (size_t start = 0; start < n; start += EXP_BLOCK) {
+        const size_t count = n - start < EXP_BLOCK ? n - start : EXP_BLOCK;
+        double argument[EXP_BLOCK];
         memcpy(argument, x + start, count * sizeof *x); /* out may be x */
         exp_block(f, way, fmt, out + start, argument, count);
     }
@@ -217,9 +174,9 @@ ALWAYS_INLINE void softmax_loop(const rung_fmt *f, route way, const rung_fmt *fm
                                 double *e, const double *s, size_t n)
 {
     const double one = op_round(f, way, 1.0);
-    for (size_t start = 0; start < n; start += BLOCK) {
-        const size_t count = n - start < BLOCK ? n - start : BLOCK;
-        double gap[BLOCK], faded[BLOCK];
+    for (size_t start = 0; start < n; start += EXP_BLOCK) {
+        const size_t count = n - start < EXP_BLOCK ? n - start : EXP_BLOCK;
+        double gap[EXP_BLOCK], faded[EXP_BLOCK];
         LANES
         for (size_t i = 0; i < count; i++) {
             const double old = m[start + i], score = s[start + i];
@@ -259,4 +216,5 @@ const rung_num_kernels WITH_SUFFIX(rung_num_kernels) = {
     .fn = vec_fn,
     .softmax_step = vec_softmax_step,
     .fade_add = vec_fade_add,
+    .attend = WITH_SUFFIX(rung_attend),
 };

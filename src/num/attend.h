@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * num, private: the parts of the attention kernel. attend_isa.c looks at the numbers and decides whether every operation
+ * stays clear of infinities, and in which lanes it is computed; attend_float_isa.c and attend_double_isa.c are the two
+ * kinds of lanes, made from the same text (attend_lanes.h).
+ */
+#ifndef RUNG_NUM_ATTEND_H
+#define RUNG_NUM_ATTEND_H
+
+#include <string.h>
+
+#include "rung/num.h"
+
+/* exp(-x) of a format with Y <= 10, by the upper bits of x as a float. */
+typedef struct exp_codes {
+    uint32_t first, last; /* codes below and above are like these */
+    int shift;            /* code = bits >> shift */
+    float value[];        /* [last-first+1] */
+} exp_codes;
+
+/* NULL for other formats, and when there is no memory. */
+const exp_codes *rung_exp_codes(const rung_fmt *fmt);
+
+/* What attend_isa.c has found out. */
+typedef struct attend_facts {
+    double start;       /* a maximum that no score is below, with room for the difference */
+    bool tiny_scores;   /* a product q_i k_i may be below the least normal number */
+    double tiny_weight; /* a weight e below this one may give such a product e v_i; 0: none does */
+    bool watch;         /* a sum might overflow: look whether one does */
+    const exp_codes *codes;
+} attend_facts;
+
+/* False, and nothing is written, if a sum overflows or a -0 would get lost. */
+typedef bool attend_lanes(const rung_fmt *fmt, double *num, double *den, const rung_attend *job,
+                          const attend_facts *facts);
+
+attend_lanes rung_attend_float_ref, rung_attend_double_ref;
+#if defined(__x86_64__)
+attend_lanes rung_attend_float_avx2, rung_attend_double_avx2, rung_attend_float_avx512, rung_attend_double_avx512;
+#endif
+
+#ifdef __FMA__
+enum { HAVE_FMA = 1 };
+#else
+enum { HAVE_FMA = 0 };
+#endif
+
+#endif
