@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung table: the table of results of the paper, with what has been run here. In this version a cell holds what a
- * model of the row's architecture carries past the prefix of the task, the length of the packed state of the exact
- * evaluator, and the score of its random weights. No bound, construction or certificate exists yet, so no cell has a
- * verdict.
+ * rung table: the table of results of the paper, every cell reached here. All architectures have one head of dimension 2 and
+ * numbers of 26 bits, unless a construction needs more and says so; at this size the theorems bite and the constructions
+ * still work, on the very same instances.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,7 +13,6 @@
 
 #include "json_out.h"
 #include "output.h"
-#include "rung/verify.h"
 #include "table.h"
 
 typedef struct table_values {
@@ -22,198 +20,262 @@ typedef struct table_values {
     int64_t count, threads;
 } table_values;
 
+#define LOOKUP  "lookup N=541 keys=trig values=scalar gap=16"
+#define TWO_SUM "two-sum N=127 M=509"
+
 const rung_table_row rung_table_rows[RUNG_TABLE_ROWS] = {
-    {"full attention", "full", "full"},
-    {"linear attention", "linear", "linear"},
-    {"delta rule", "delta", "delta"},
-    {"gated delta rule", "gdelta", "gdelta"},
-    {"sliding window", "window:W=4", "window"},
-    {"log-linear", "loglinear", "loglinear"},
-    {"block-sparse", "sparse:B=4:k=1", "sparse"},
-    {"hybrid: one full, four linear", "full,4*linear", "full"},
+    {.title = "one full layer",
+     .arch = "full",
+     .build = {LOOKUP, TWO_SUM, NULL},
+     .claim = {"O(polylog n)", "O(log n)", NULL}},
+    {.title = "three full layers",
+     .arch = "3*full",
+     .build = {LOOKUP, TWO_SUM, "seqcomp L=2 N0=30 n=17 keys=trig"},
+     .claim = {NULL, NULL, "O(polylog n)"}},
+    {.title = "one full layer, thinking aloud",
+     .arch = "full",
+     .thinks = true,
+     .build = {LOOKUP, TWO_SUM, "seqcomp-cot L=2 N0=30 n=17"},
+     .claim = {NULL, NULL, "O(polylog n)"}},
+    {.title = "linear attention",
+     .arch = "linear",
+     .claim = {"Ω(n log n), even with CoT", "Ω(n log n), even with CoT", NULL}},
+    {.title = "delta rule", .arch = "delta"},
+    {.title = "gated delta rule", .arch = "gdelta"},
+    {.title = "sliding window", .arch = "window:W=2"},
+    {.title = "log-linear attention",
+     .arch = "loglinear",
+     .claim = {"Ω(n), even with CoT", "Ω(n), even with CoT", NULL}},
+    {.title = "block-sparse attention", .arch = "sparse:B=32:k=1", .claim = {NULL, "Ω(B log n)", NULL}},
+    {.title = "token-sparse attention",
+     .arch = "dsa:k=1:HI=1:DI=2",
+     .build = {NULL, "two-sum N=127 M=509 by=dsa", NULL}},
+    {.title = "hybrid: full, four linear",
+     .arch = "full,4*linear",
+     .build = {LOOKUP, TWO_SUM, NULL},
+     .claim = {NULL, NULL, "Ω(poly n)"}},
+    {.title = "hybrid: linear, two full",
+     .arch = "linear,2*full",
+     .build = {LOOKUP, TWO_SUM, "seqcomp L=2 N0=30 n=17 keys=trig linear=first"}},
 };
 
 const rung_table_col rung_table_cols[RUNG_TABLE_COLS] = {
-    {"eva: look up f(x)",
-     "eva N=16",
-     {"O(polylog n)", "Ω(n log n), even with CoT", NULL, NULL, NULL, "Ω(n), even with CoT", NULL, NULL}},
-    {"two-sum, query form",
-     "two-sum N=16 M=64 dist=hard",
-     {"O(log n)", "Ω(n log n), even with CoT", NULL, NULL, NULL, "Ω(n), even with CoT", "Ω(B log n)", NULL}},
-    {"2-step composition", "seqcomp L=2 N0=4 n=4", {"O(polylog n)", NULL, NULL, NULL, NULL, NULL, NULL, "Ω(poly n)"}},
+    {"look up f(x)", "eva N=541"},
+    {"two-sum, query form", "two-sum N=127 M=509 blank=1"},
+    {"compose two functions", "seqcomp L=2 N0=30 n=17"},
 };
 
-/* Tokens before the query: all players but those that ask; of a composition, the outermost table. */
-static size_t cut_of(const rung_instance *instance, const rung_task_conf *conf)
+/* ---- CANNOT ------------------------------------------------------------------------------------------------------------- */
+
+/* The strongest answer: a theorem that holds, else the one whose inequality comes closest, else a reason. */
+static void take_answers(rung_table_cell *cell, const rung_bound_report *report)
 {
-    return strcmp(conf->task->name, "seqcomp") == 0 ? instance->player[0].len
-                                                    : instance->player[instance->player_count - 1].start;
+    double best = 0;
+    snprintf(cell->nearest, sizeof cell->nearest, "no theorem speaks of these layers");
+    for (size_t i = 0; i < report->count; i++) {
+        const rung_bound_answer *a = &report->answer[i];
+        if (!a->applies) continue;
+        if (a->verdict == RUNG_CANNOT && (cell->verdict != RUNG_CANNOT || cell->trivial)) {
+            cell->verdict = RUNG_CANNOT, cell->trivial = a->trivial;
+            cell->lhs = a->lhs, cell->rhs = a->rhs;
+            snprintf(cell->bound, sizeof cell->bound, "%s", a->bound->id);
+            snprintf(cell->statement, sizeof cell->statement, "%s", a->statement);
+        }
+        if (a->verdict != RUNG_CANNOT && a->rhs > 0 && a->lhs / a->rhs > best) {
+            best = a->lhs / a->rhs;
+            snprintf(cell->nearest, sizeof cell->nearest, "bound %s needs %.4g > %.4g", a->bound->id, a->lhs, a->rhs);
+        }
+    }
 }
 
-/* Bits that tell apart the prefixes which some query distinguishes. eva, seqcomp: every entry of the table before the
- * cut, N log2 V. two-sum: sets of N values without a zero-sum pair, log2 C(floor((M-1)/2), N). */
-static double needed_bits(const rung_task_conf *conf, size_t cut)
+static rung_status ask_bounds(rung_table_cell *cell, const rung_table *table, size_t row, size_t col, rung_error *err)
 {
-    if (strcmp(conf->task->name, "two-sum") != 0) return (double)cut * log2((double)conf->answers);
-    double n = (double)rung_task_param(conf, "N"), u = floor(((double)rung_task_param(conf, "M") - 1) / 2);
-    return (lgamma(u + 1) - lgamma(n + 1) - lgamma(u - n + 1)) / log(2);
-}
-
-/* ---- one cell ---------------------------------------------------------------------------------------------------- */
-
-static rung_status write_model(char *path, size_t size, const char *directory, size_t row, const rung_task_conf *conf,
-                               uint64_t seed, rung_error *err)
-{
-    rung_buf task;
-    rung_buf_init(&task);
-    rung_task_canonical(&task, conf);
-    rung_model_spec spec = {.arch = rung_table_rows[row].arch,
-                            .task = task.text,
-                            .mlp = "none",
-                            .vocab = conf->vocab,
-                            .answers = conf->answers,
-                            .max_tokens = conf->tokens,
-                            .d_model = 16,
-                            .d_mlp = 16,
-                            .heads = 1,
-                            .dk = 2,
-                            .dv = 2,
-                            .positions = RUNG_POS_LEARNED,
-                            .norm = RUNG_NORM_RMS,
-                            .causal = true};
-    snprintf(path, size, "%s/%s-%s.safetensors", directory, rung_table_rows[row].mechanism, conf->task->name);
-    if (row == RUNG_TABLE_ROWS - 1) snprintf(path, size, "%s/hybrid-%s.safetensors", directory, conf->task->name);
-    rung_status status = rung_buf_ok(&task, err);
-    if (status == RUNG_OK) status = rung_model_write_random(path, &spec, seed, err);
-    rung_buf_clear(&task);
+    const rung_arch_defaults small = {.heads = 1, .dk = 2, .dv = 2, .causal = true};
+    rung_ledger ledger;
+    rung_bound_report report;
+    rung_status status = rung_ledger_of_arch(&ledger, rung_table_rows[row].arch, &small, err);
+    if (status != RUNG_OK) return status;
+    rung_question question = {.ledger = &ledger,
+                              .task = &table->task[col],
+                              .bits = table->fmt.bits,
+                              .tokens_after = rung_table_rows[row].thinks};
+    status = rung_bound_run(&report, &question, err);
+    if (status == RUNG_OK) take_answers(cell, &report);
+    rung_ledger_clear(&ledger);
     return status;
 }
 
-/* Runs the prefix; what the session then carries is the length of its packed state. */
-static rung_status measure_cut(rung_table_cell *cell, rung_judge *j, rung_error *err)
+/* ---- CAN ---------------------------------------------------------------------------------------------------------------- */
+
+static rung_status build_model(rung_build *b, rung_table_cell *cell, const char *text, const char *directory,
+                               rung_error *err)
 {
-    rung_prompt prefix = rung_judge_prompt(j, 0, cut_of(&j->instance, j->task));
-    rung_session_reset(j->session);
-    rung_status status = rung_session_run(j->session, NULL, &prefix, RUNG_FORM_STEP, NULL, 0, err);
+    char copy[160];
+    const char *words[16];
+    size_t count = 0;
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *word = strtok(copy, " "); word && count < RUNG_COUNT(words); word = strtok(NULL, " "))
+        words[count++] = word;
+    rung_status status = rung_build_init(b, words[0], words + 1, count - 1, err);
+    snprintf(cell->model, sizeof cell->model, "%s", text);
+    for (char *c = cell->model; *c; c++)
+        if (*c == ' ' || *c == '=') *c = '-';
+    strncat(cell->model, ".safetensors", sizeof cell->model - strlen(cell->model) - 1);
+    snprintf(cell->command, sizeof cell->command, "rung build %s -o %s", text, cell->model);
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", directory, cell->model);
+    return status == RUNG_OK ? rung_build_write(b, path, err) : status;
+}
+
+/* A proof where the worst case has one, else a sample; any wrong answer leaves the cell UNKNOWN. */
+static rung_status check_model(rung_table_cell *cell, const rung_model *model, const rung_task_conf *task,
+                               const rung_fmt *fmt, const rung_call *call, rung_error *err)
+{
+    const table_values *v = call->values;
+    rung_verify_conf conf = {.method = RUNG_WORST_CASE,
+                             .samples = (uint64_t)v->count,
+                             .seed = (uint64_t)call->seed,
+                             .how = {.numbers = fmt, .threads = (size_t)v->threads}};
+    rung_verify_result result;
+    rung_status status = rung_verify_run(&result, model, task, &conf, err);
     if (status != RUNG_OK) return status;
-    cell->cut = prefix.tokens;
-    cell->carried_bits = rung_session_state_bits(j->session);
+    rung_verdict verdict = result.verdict;
+    rung_verify_clear(&result);
+    cell->proved = verdict == RUNG_CAN;
+    if (verdict == RUNG_UNKNOWN) {
+        conf.method = RUNG_SAMPLED;
+        status = rung_verify_run(&result, model, task, &conf, err);
+        if (status != RUNG_OK) return status;
+        cell->prompts = result.prompts;
+        if (result.wrong == 0 && result.prompts > 0) verdict = RUNG_CAN;
+        rung_verify_clear(&result);
+    }
+    if (verdict == RUNG_CAN)
+        cell->verdict = RUNG_CAN;
+    else
+        snprintf(cell->nearest, sizeof cell->nearest, "the construction goes wrong in %s", fmt->name);
     return RUNG_OK;
 }
 
-static rung_status answer_prompts(rung_table_cell *cell, rung_judge *j, size_t count, uint64_t seed, rung_error *err)
+static rung_status try_construction(rung_table_cell *cell, const rung_table *table, const char *text,
+                                    const rung_call *call, rung_error *err)
 {
-    rung_status status = RUNG_OK;
-    for (size_t i = 0; status == RUNG_OK && i < count; i++) {
-        status = rung_task_make(&j->instance, j->task, seed, i, err);
-        if (status == RUNG_OK && i == 0) status = measure_cut(cell, j, err);
-        if (status == RUNG_OK) status = rung_judge_run(j, RUNG_FORM_SCAN, err);
-        if (status != RUNG_OK) break;
-        cell->targets++;
-        cell->right += rung_judge_answer(j, j->targets - 1) == j->instance.target[j->at[j->targets - 1]];
-    }
-    cell->prompts = cell->targets;
-    return status;
-}
-
-static rung_status run_model(rung_table_cell *cell, const char *path, const rung_task_conf *conf, const rung_fmt *fmt,
-                             const table_values *v, uint64_t seed, rung_error *err)
-{
-    rung_model *model = NULL;
-    rung_program *program = NULL;
-    rung_judge j = {0};
-    const rung_evaluator how = {.numbers = fmt, .threads = (size_t)v->threads};
-    rung_status status = rung_model_open(&model, path, err);
-    if (status == RUNG_OK) status = rung_program_new(&program, model, &how, err);
-    if (status == RUNG_OK) status = rung_judge_init(&j, model, program, conf, err);
-    if (status == RUNG_OK) status = answer_prompts(cell, &j, (size_t)v->count, seed, err);
-    cell->run = status == RUNG_OK;
-    rung_judge_clear(&j);
-    rung_program_free(program);
+    const table_values *v = call->values;
+    char path[4096];
+    rung_build b;
+    rung_model *model;
+    rung_status status = build_model(&b, cell, text, v->out, err);
+    if (status != RUNG_OK) return status;
+    snprintf(path, sizeof path, "%s/%s", v->out, cell->model);
+    status = rung_model_open(&model, path, err);
+    if (status != RUNG_OK) return status;
+    snprintf(cell->arch, sizeof cell->arch, "%s", rung_model_get_spec(model)->arch);
+    status = check_model(cell, model, &b.task, &table->fmt, call, err);
     rung_model_close(model);
     return status;
 }
 
+/* Both would be a wrong theorem or a wrong construction: nothing may be printed then. */
 static rung_status run_cell(rung_table *table, size_t row, size_t col, const rung_call *call, rung_error *err)
 {
-    const table_values *v = call->values;
     rung_table_cell *cell = &table->cell[row][col];
-    char path[4096];
-    if (!rung_mech_get(rung_table_rows[row].mechanism)) {
-        cell->missing = "mechanism not in this version";
-        return RUNG_OK;
-    }
-    rung_status status = write_model(path, sizeof path, v->out, row, &table->task[col], (uint64_t)call->seed, err);
-    if (status == RUNG_OK) status = run_model(cell, path, &table->task[col], &table->fmt, v, (uint64_t)call->seed, err);
-    table->needs_bits[col] = needed_bits(&table->task[col], cell->cut);
+    const char *build = rung_table_rows[row].build[col];
+    cell->verdict = RUNG_UNKNOWN;
+    rung_status status = ask_bounds(cell, table, row, col, err);
+    bool cannot = cell->verdict == RUNG_CANNOT;
+    if (status == RUNG_OK && build) status = try_construction(cell, table, build, call, err);
+    if (status == RUNG_OK && cannot && cell->verdict == RUNG_CAN)
+        return rung_fail(err, RUNG_SYSTEM,
+                         "%s, %s: bound %s and a construction contradict each other; please report this",
+                         rung_table_rows[row].title, rung_table_cols[col].title, cell->bound);
     return status == RUNG_OK ? status : rung_fail_at(err, status, "%s", rung_table_rows[row].title);
 }
 
-/* ---- output -------------------------------------------------------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------------------------------------------------- */
+
+static const char *const verdict_words[] = {"CAN", "CANNOT", "UNKNOWN"};
+
+static const char *word_of(const rung_table_cell *cell)
+{
+    return verdict_words[cell->verdict - 1];
+}
 
 static void cell_text(char *text, size_t size, const rung_table_cell *cell)
 {
-    if (!cell->run)
-        snprintf(text, size, "-");
+    if (cell->verdict == RUNG_CAN && cell->proved)
+        snprintf(text, size, "CAN, proved");
+    else if (cell->verdict == RUNG_CAN)
+        snprintf(text, size, "CAN, %llu prompts", (unsigned long long)cell->prompts);
+    else if (cell->verdict == RUNG_CANNOT)
+        snprintf(text, size, "CANNOT, %s: %.0f > %.0f", cell->bound, cell->lhs, cell->rhs);
     else
-        snprintf(text, size, "%llu bits, %zu/%zu", (unsigned long long)cell->carried_bits, cell->right, cell->targets);
+        snprintf(text, size, "UNKNOWN");
 }
 
-static void print_table(rung_buf *out, const rung_table *table, const table_values *v)
+static void print_table(rung_buf *out, const rung_table *table)
 {
     char text[64];
-    rung_buf_printf(out, "%s%-30s", rung_style_bold(), "");
-    for (size_t c = 0; c < RUNG_TABLE_COLS; c++) rung_buf_printf(out, "  %-22s", rung_table_cols[c].title);
-    rung_buf_printf(out, "%s\n%-30s", rung_style_off(), "prefixes to be told apart");
+    rung_buf_printf(out, "%s%-31s", rung_style_bold(), "");
+    for (size_t c = 0; c < RUNG_TABLE_COLS; c++) rung_buf_printf(out, "  %-24s", rung_table_cols[c].title);
+    rung_buf_printf(out, "%s\n%s%-31s", rung_style_off(), rung_style_dim(), "");
     for (size_t c = 0; c < RUNG_TABLE_COLS; c++) {
-        snprintf(text, sizeof text, "2^%.1f", table->needs_bits[c]);
-        rung_buf_printf(out, "  %-22s", text);
+        snprintf(text, sizeof text, "%zu tokens", table->task[c].tokens);
+        rung_buf_printf(out, "  %-24s", text);
     }
-    rung_buf_putc(out, '\n');
+    rung_buf_printf(out, "%s\n", rung_style_off());
     for (size_t r = 0; r < RUNG_TABLE_ROWS; r++) {
-        rung_buf_printf(out, "%-30s", rung_table_rows[r].title);
+        rung_buf_printf(out, "%-31s", rung_table_rows[r].title);
         for (size_t c = 0; c < RUNG_TABLE_COLS; c++) {
             cell_text(text, sizeof text, &table->cell[r][c]);
-            rung_buf_printf(out, "  %-22s", text);
+            rung_buf_printf(out, "  %-24s", text);
         }
         rung_buf_putc(out, '\n');
     }
-    rung_buf_printf(out,
-                    "\nEach cell was run here: the bits that a model with H=1, dk=dv=2 in %s carries past the prefix, "
-                    "and\nhow many of %lld prompts its random weights answer (one answer in %zu, %zu, %zu is right by "
-                    "chance).\nThere is no verdict in any cell: this version has no bounds, no constructions and no "
-                    "certificates.\nRandom weights show nothing about what an architecture can learn or compute.\n",
-                    table->fmt.name, (long long)v->count, table->task[0].answers, table->task[1].answers,
-                    table->task[2].answers);
+    rung_buf_printf(
+        out,
+        "\nThe same instances in every row of a column, numbers of %d bits (%s). CANNOT: a theorem about one head\n"
+        "with dk = dv = 2 per layer, with its inequality; it assumes sums from left to right. CAN: weights\n"
+        "that were built and checked here, for every prompt (proved) or on a sample; a larger architecture may\n"
+        "leave layers idle. The page names their dimensions. UNKNOWN: neither.\n",
+        table->fmt.bits, table->fmt.name);
+}
+
+static void json_cell(rung_jout *out, const rung_table *table, size_t r, size_t c)
+{
+    const rung_table_cell *cell = &table->cell[r][c];
+    rung_jout_object(out, NULL);
+    rung_jout_string(out, "row", rung_table_rows[r].title);
+    rung_jout_string(out, "arch", rung_table_rows[r].arch);
+    rung_jout_string(out, "task", rung_table_cols[c].task);
+    rung_jout_int(out, "tokens", (int64_t)table->task[c].tokens);
+    rung_jout_string(out, "published", rung_table_rows[r].claim[c]);
+    rung_jout_string(out, "verdict", word_of(cell));
+    if (cell->verdict == RUNG_CAN) {
+        rung_jout_bool(out, "proved", cell->proved);
+        rung_jout_int(out, "prompts", (int64_t)cell->prompts);
+        rung_jout_string(out, "model", cell->model);
+        rung_jout_string(out, "layers", cell->arch);
+        rung_jout_string(out, "command", cell->command);
+    } else if (cell->verdict == RUNG_CANNOT) {
+        rung_jout_string(out, "bound", cell->bound);
+        rung_jout_string(out, "statement", cell->statement);
+        rung_jout_bool(out, "trivial", cell->trivial);
+        rung_jout_real(out, "lhs", cell->lhs);
+        rung_jout_real(out, "rhs", cell->rhs);
+    } else {
+        rung_jout_string(out, "why", cell->nearest);
+    }
+    rung_jout_end(out);
 }
 
 static void json_table(rung_buf *text, const rung_table *table)
 {
     rung_jout out;
-    rung_jout_begin(&out, text, "rung.table/1", true);
+    rung_jout_begin(&out, text, "rung.table/2", true);
     rung_jout_string(&out, "numbers", table->fmt.name);
     rung_jout_array(&out, "cells");
     for (size_t r = 0; r < RUNG_TABLE_ROWS; r++)
-        for (size_t c = 0; c < RUNG_TABLE_COLS; c++) {
-            const rung_table_cell *cell = &table->cell[r][c];
-            rung_jout_flat_object(&out, NULL);
-            rung_jout_string(&out, "row", rung_table_rows[r].title);
-            rung_jout_string(&out, "arch", rung_table_rows[r].arch);
-            rung_jout_string(&out, "task", rung_table_cols[c].task);
-            rung_jout_string(&out, "published", rung_table_cols[c].claim[r]);
-            rung_jout_null(&out, "verdict");
-            rung_jout_bool(&out, "run", cell->run);
-            if (cell->run) {
-                rung_jout_int(&out, "carried_bits", (int64_t)cell->carried_bits);
-                rung_jout_int(&out, "after_tokens", (int64_t)cell->cut);
-                rung_jout_real(&out, "prefix_bits", table->needs_bits[c]);
-                rung_jout_int(&out, "random_weights_right", (int64_t)cell->right);
-                rung_jout_int(&out, "prompts", (int64_t)cell->prompts);
-            } else {
-                rung_jout_string(&out, "why", cell->missing);
-            }
-            rung_jout_end(&out);
-        }
+        for (size_t c = 0; c < RUNG_TABLE_COLS; c++) json_cell(&out, table, r, c);
     rung_jout_end(&out);
     rung_jout_finish(&out);
 }
@@ -231,14 +293,13 @@ static rung_status write_page(const rung_table *table, const char *directory, ru
     return status;
 }
 
-/* ---- command -------------------------------------------------------------------------------------------------------- */
+/* ---- command ------------------------------------------------------------------------------------------------------------- */
 
 static rung_status prepare(rung_table *table, const table_values *v, rung_error *err)
 {
     rung_status status = rung_fmt_parse(&table->fmt, v->numbers, err);
-    for (size_t c = 0; status == RUNG_OK && c < RUNG_TABLE_COLS; c++) {
+    for (size_t c = 0; status == RUNG_OK && c < RUNG_TABLE_COLS; c++)
         status = rung_task_conf_parse(&table->task[c], rung_table_cols[c].task, err);
-    }
     if (status == RUNG_OK && mkdir(v->out, 0777) != 0 && errno != EEXIST)
         status = rung_fail(err, RUNG_SYSTEM, "cannot make the directory %s: %s", v->out, strerror(errno));
     return status;
@@ -247,38 +308,40 @@ static rung_status prepare(rung_table *table, const table_values *v, rung_error 
 static int run_table(const rung_call *call, rung_error *err)
 {
     const table_values *v = call->values;
-    rung_table table = {0};
+    rung_table *table = rung_calloc(1, sizeof *table, err);
     rung_progress progress;
     rung_buf text;
-    rung_status status = prepare(&table, v, err);
+    if (!table) return RUNG_SYSTEM;
+    rung_status status = prepare(table, v, err);
     rung_call_progress(call, &progress, "cells", RUNG_TABLE_ROWS * RUNG_TABLE_COLS);
     for (size_t i = 0; status == RUNG_OK && i < RUNG_TABLE_ROWS * RUNG_TABLE_COLS; i++) {
-        status = run_cell(&table, i / RUNG_TABLE_COLS, i % RUNG_TABLE_COLS, call, err);
+        status = run_cell(table, i / RUNG_TABLE_COLS, i % RUNG_TABLE_COLS, call, err);
         rung_progress_tick(&progress, i + 1);
     }
     rung_progress_finish(&progress);
-    if (status == RUNG_OK) status = write_page(&table, v->out, err);
-    if (status != RUNG_OK) return status;
+    if (status == RUNG_OK) status = write_page(table, v->out, err);
     rung_buf_init(&text);
-    if (call->json)
-        json_table(&text, &table);
-    else
-        print_table(&text, &table, v);
-    status = rung_out_buf(&text, err);
+    if (status == RUNG_OK && call->json) json_table(&text, table);
+    if (status == RUNG_OK && !call->json) print_table(&text, table);
+    if (status == RUNG_OK) status = rung_out_buf(&text, err);
     rung_buf_clear(&text);
-    rung_note(call, "page: %s/index.html, models beside it (rung run %s/full-eva.safetensors --step)", v->out, v->out);
+    free(table);
+    if (status == RUNG_OK) rung_note(call, "page: %s/index.html, the models of the CAN cells beside it", v->out);
     return status;
 }
 
 const rung_command rung_command_table = {
     .name = "table",
-    .summary = "the paper's table of results, with what has been run here",
-    .details = "Rows are architectures, columns are tasks. A cell is empty until something has been run. Also writes a "
-               "page and the models that were run.",
+    .summary = "the paper's table of results, every cell reached here",
+    .details =
+        "Rows are architectures, columns are tasks at one size. CANNOT comes from a theorem whose inequality holds "
+        "there, "
+        "CAN from weights that are built and checked in the same run, UNKNOWN is neither. Also writes a page and the "
+        "models.",
     .examples =
         (const rung_example[]){
             {"rung table", "on the terminal, and rung-table/index.html"},
-            {"rung table --numbers e4m3", "the same models in 8-bit floats"},
+            {"rung table --numbers e8m10", "shorter numbers: theorems bite more, some constructions fail"},
             {"rung table --json", "for programs"},
             {0},
         },
@@ -296,14 +359,14 @@ const rung_command rung_command_table = {
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(table_values, numbers),
              .metavar = "FORMAT",
-             .help = "number format of the exact evaluator",
-             .fallback = "bf16"},
+             .help = "number format: of the constructions, and p of the bounds",
+             .fallback = "e8m17"},
             {.name = "count",
              .letter = 'n',
              .kind = RUNG_OPTION_INT,
              .at = offsetof(table_values, count),
              .metavar = "N",
-             .help = "prompts per cell",
+             .help = "prompts of a sample, where there is no proof",
              .fallback = "200",
              .low = 1,
              .high = 1000000},

@@ -1,39 +1,48 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The table of results: rows are architectures, columns are tasks, and a cell holds what has been run here. What has
- * not been run is empty.
+ * The table of results: rows are architectures, columns are tasks, and a cell holds a verdict that was reached here: CANNOT
+ * by a theorem whose inequality holds at these sizes, CAN by weights that were built and checked, UNKNOWN otherwise.
  */
 #ifndef RUNG_TOOL_TABLE_H
 #define RUNG_TOOL_TABLE_H
 
-#include "rung/model.h"
-#include "rung/task.h"
+#include "rung/bound.h"
+#include "rung/build.h"
+#include "rung/verify.h"
 
-#define RUNG_TABLE_ROWS 8
+#define RUNG_TABLE_ROWS 12
 #define RUNG_TABLE_COLS 3
 
 typedef struct rung_table_cell {
-    bool run;
-    const char *missing;   /* why not, when it was not run */
-    uint64_t carried_bits; /* past the last token before the query */
-    size_t cut;            /* that token count */
-    size_t prompts, right, targets;
+    rung_verdict verdict;
+    bool proved;       /* CAN for every prompt, by the worst case */
+    uint64_t prompts;  /* CAN on a sample of so many */
+    char model[128];   /* file of the weights, CAN */
+    char arch[160];    /* their layers */
+    char command[160]; /* that builds them */
+    char bound[16];    /* id of the theorem, CANNOT */
+    char statement[384];
+    bool trivial;
+    double lhs, rhs;
+    char nearest[200]; /* UNKNOWN: what comes closest, or why nothing applies */
 } rung_table_cell;
 
+/* What is idle in a larger architecture still solves the task: weights for `full` are weights for `3*full`. */
 typedef struct rung_table_row {
-    const char *title, *arch, *mechanism; /* the mechanism that the row is about */
+    const char *title, *arch;
+    bool thinks;                        /* its own words follow the prompt: each is a receiver that no theorem counts */
+    const char *build[RUNG_TABLE_COLS]; /* construction and words; NULL: none is known */
+    const char *claim[RUNG_TABLE_COLS]; /* what the paper states of the width Hdp, or NULL */
 } rung_table_row;
 
 typedef struct rung_table_col {
-    const char *title, *task;           /* canonical enough for rung_task_conf_parse */
-    const char *claim[RUNG_TABLE_ROWS]; /* what the paper states of the row, NULL where it states nothing */
+    const char *title, *task;
 } rung_table_col;
 
 typedef struct rung_table {
     rung_fmt fmt;
     rung_task_conf task[RUNG_TABLE_COLS];
-    double needs_bits[RUNG_TABLE_COLS]; /* log2 of the number of prefixes that some query tells apart */
     rung_table_cell cell[RUNG_TABLE_ROWS][RUNG_TABLE_COLS];
 } rung_table;
 

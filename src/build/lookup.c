@@ -61,7 +61,7 @@ static rung_status choose_gap(double *gap, const rung_build *b, const table_task
     address_kind kind = (address_kind)rung_build_param(b, "keys");
     double bound = allowed_leak(t, rung_build_param(b, "values")), least = address_least_gap(kind, t->addresses, bound);
     *gap = rung_build_value(b, "gap")->real;
-    if (*gap == 0) *gap = least + 0.5; /* leak times 0.6: room for rounding */
+    if (*gap == 0) *gap = least + 2; /* a seventh of the leak that is allowed: room for rounding */
     address a = address_init(kind, t->addresses, *gap);
     if (address_leak(&a) < bound) return RUNG_OK;
     return rung_fail(
