@@ -84,11 +84,17 @@ static void the_least_gap_is_enough(void **state)
 
 static void a_changed_weight_is_seen(void **state)
 {
-    static const char *const tensors[] = {"layers.0.mix.0.q.weight", "layers.0.mix.0.v.weight", "layers.0.out.weight",
-                                          "readout.weight"};
+    static const struct {
+        const char *tensor;
+        size_t element; /* one that is 1 or -1 */
+    } gone[] = {{"layers.0.mix.0.q.weight", 2},
+                {"layers.0.mix.0.k.weight", 0},
+                {"layers.0.mix.0.v.weight", 4},
+                {"layers.0.out.weight", 12}};
     (void)state;
-    for (size_t i = 0; i < RUNG_COUNT(tensors); i++)
-        assert_true(wrong_with("lookup keys=sign N=4 V=4", "f32", 0, tensors[i], i == 0 ? 2 : 1, i == 0 ? -1 : 50) > 0);
+    for (size_t i = 0; i < RUNG_COUNT(gone); i++)
+        assert_true(wrong_with("lookup keys=sign N=4 V=4", "f32", 0, gone[i].tensor, gone[i].element, -1) > 0);
+    assert_true(wrong_with("lookup keys=sign N=4 V=4", "f32", 0, "readout.weight", 6, 1) > 0);
     assert_true(wrong_with("lookup keys=trig N=4 V=4", "f32", 0, "positions", 0, -50) > 0);
     assert_true(wrong_with("lookup keys=bits N=4 V=4", "f32", 0, "layers.0.mlp.values", 0, 1) > 0);
 }

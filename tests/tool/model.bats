@@ -63,19 +63,29 @@ for p in json.load(open("steps.json"))["positions"]:
     python 'import json; assert json.load(open("out.json"))["rms_distance"] > 0'
 }
 
-@test "table: every cell has been run or is empty, none has a verdict, the page and the models are there" {
+@test "table: every cell has a verdict with its reason, the page and the models are there" {
     rung table -n 20 --json >table.json
-    has_schema rung.table/1 <table.json
+    has_schema rung.table/2 <table.json
     python '
 import json
 cells = json.load(open("table.json"))["cells"]
-assert len(cells) == 24
+assert len(cells) == 36
 for c in cells:
-    assert c["verdict"] is None
-    assert c["run"] and c["carried_bits"] > 0 and c["prompts"] == 20 or c["why"]
-linear = next(c for c in cells if c["arch"] == "linear" and c["task"].startswith("eva"))
-assert linear["carried_bits"] == 16 * 2 * (2 + 1) and linear["prefix_bits"] == 64'
-    grep -q 'no cell has a' rung-table/index.html
-    rung run rung-table/linear-eva.safetensors -n 3 >/dev/null
+    if c["verdict"] == "CAN":
+        assert c["proved"] or c["prompts"] == 20, c
+        assert c["command"].startswith("rung build ") and c["model"].endswith(".safetensors")
+    elif c["verdict"] == "CANNOT":
+        assert c["lhs"] > c["rhs"] and c["bound"] and c["statement"] and not c["trivial"], c
+    else:
+        assert c["verdict"] == "UNKNOWN" and c["why"], c
+of = {(c["row"], c["task"].split()[0]): c for c in cells}
+assert of["one full layer", "eva"]["proved"]
+assert of["linear attention", "eva"]["rhs"] == 2 * 3 * 26
+assert of["hybrid: full, four linear", "seqcomp"]["verdict"] == "CANNOT"
+assert of["hybrid: linear, two full", "seqcomp"]["verdict"] == "CAN"
+assert of["three full layers", "seqcomp"]["verdict"] == "CAN"
+assert of["block-sparse attention", "two-sum"]["verdict"] == "CANNOT"'
+    grep -q 'class="cannot"' rung-table/index.html
+    rung run "rung-table/$(python 'import json; print(next(c["model"] for c in json.load(open("table.json"))["cells"] if c["verdict"] == "CAN"))')" -n 3 >/dev/null
     run -4 --separate-stderr rung table -o /proc/nowhere
 }
