@@ -95,8 +95,8 @@ static void a_changed_weight_is_seen(void **state)
     for (size_t i = 0; i < RUNG_COUNT(gone); i++)
         assert_true(wrong_with("lookup keys=sign N=4 V=4", "f32", 0, gone[i].tensor, gone[i].element, -1) > 0);
     assert_true(wrong_with("lookup keys=sign N=4 V=4", "f32", 0, "readout.weight", 6, 1) > 0);
-    assert_true(wrong_with("lookup keys=trig N=4 V=4", "f32", 0, "positions", 0, -50) > 0);
-    assert_true(wrong_with("lookup keys=bits N=4 V=4", "f32", 0, "layers.0.mlp.values", 0, 1) > 0);
+    assert_true(wrong_with("lookup keys=trig N=4 V=4", "f32", 0, "positions", 0, -2) > 0);
+    assert_true(wrong_with("lookup keys=bits N=4 V=4", "f32", 0, "layers.0.mlp.values", 4, -1) > 0);
 }
 
 static void one_entry_too_many_is_seen(void **state)
