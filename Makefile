@@ -69,7 +69,7 @@ $(BUILD)/obj/tool/%.o: tool/%.c | $(BUILD)/flags
 define isa_rule
 $(BUILD)/obj/%_isa.$(1).o: src/%_isa.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$$(QUIET_CC)$$(CC) $$(ALL_CFLAGS) -O3 $$(ISA_FLAGS_$(1)) -MMD -MP -c $$< -o $$@
+	$$(QUIET_CC)$$(CC) $$(ALL_CFLAGS) $$(if $$(SANITIZE),-O1,-O3) $$(ISA_FLAGS_$(1)) -MMD -MP -c $$< -o $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
