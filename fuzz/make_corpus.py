@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) The rung authors
 #
-# Writes the seeds of fuzz/corpus/{safetensors,npy,npz,json}: small legal files that reach every branch of the readers,
-# and one of each kind that is refused late. The bytes do not depend on the machine. Run by hand after a change.
+# Writes the seeds of fuzz/corpus/{safetensors,npy,npz,json,gguf,config}: small legal files that reach every branch of the
+# readers, and one of each kind that is refused late. Those of config are the fixtures of tests/config, one line each. The bytes do not depend on the machine. Run by hand after a change.
 import io
 import json
 import pathlib
@@ -89,3 +89,72 @@ put("json", "nested", b"[" * 40 + b"]" * 40)
 put("json", "scalar", b"-9223372036854775808")
 put("json", "duplicate", b'{"a":1,"\\u0061":2}')
 put("json", "mark", '["\uffff","\\uffff",NaN]'.encode())
+
+
+U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64 = range(13)
+LAYOUT = {U8: "B", I8: "b", U16: "H", I16: "h", U32: "I", I32: "i", F32: "f", BOOL: "?", U64: "Q", I64: "q", F64: "d"}
+
+
+def text(word):
+    return struct.pack("<Q", len(word)) + word.encode()
+
+
+def value(kind, content):
+    if kind == STRING:
+        return text(content)
+    if kind == ARRAY:
+        inner, items = content
+        return struct.pack("<IQ", inner, len(items)) + b"".join(value(inner, item) for item in items)
+    return struct.pack("<" + LAYOUT[kind], content)
+
+
+def gguf(keys, tensors=(), version=3):
+    out = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(keys))
+    for name, (kind, content) in keys.items():
+        out += text(name) + struct.pack("<I", kind) + value(kind, content)
+    data = b""
+    for name, shape, kind, content in tensors:
+        out += text(name) + struct.pack("<I", len(shape)) + b"".join(struct.pack("<Q", d) for d in shape)
+        out += struct.pack("<IQ", kind, len(data))
+        data += content + b"\0" * (-len(content) % 32)
+    return out + (b"\0" * (-len(out) % 32) + data if tensors else b"")
+
+
+def model(arch, sizes, lists={}):
+    keys = {"general.architecture": (STRING, arch)}
+    keys.update({arch + "." + k: (U32, v) for k, v in sizes.items()})
+    keys.update({arch + "." + k: (ARRAY, (U32, v)) for k, v in lists.items()})
+    return gguf(keys)
+
+
+SCALARS = {"u8": (U8, 1), "i8": (I8, -1), "u16": (U16, 2), "i16": (I16, -2), "u32": (U32, 3), "i32": (I32, -3), "f32": (F32, 4.0),
+           "bool": (BOOL, True), "string": (STRING, "s"), "u64": (U64, 5), "i64": (I64, -5), "f64": (F64, 0.5)}
+put("gguf", "empty", gguf({}))
+put("gguf", "scalars", gguf(SCALARS))
+put("gguf", "arrays", gguf({k: (ARRAY, (v[0], [v[1]] * 3)) for k, v in SCALARS.items()}, version=2))
+put("gguf", "tensors", gguf({"general.alignment": (U32, 32)}, [("w", (8, 2), 0, bytes(64)), ("q", (32,), 2, bytes(18)), ("s", (), 1, bytes(2))]))
+put("gguf", "twice", gguf({}, [("w", (1,), 0, bytes(4)), ("w", (1,), 0, bytes(4))]))
+
+ATTENTION = {"block_count": 4, "embedding_length": 64, "context_length": 99, "attention.head_count": 4}
+SSM = {"ssm.conv_kernel": 4, "ssm.inner_size": 128, "ssm.state_size": 16, "ssm.group_count": 1}
+MODELS = {
+    "jamba": model("jamba", {**ATTENTION, **SSM}, {"attention.head_count_kv": [0, 0, 2, 0]}),
+    "nemotron": model("nemotron_h", {**ATTENTION, **SSM}, {"attention.head_count_kv": [0, 0, 2, 0], "feed_forward_length": [0, 9, 0, 9]}),
+    "qwen": model("qwen3next", {**ATTENTION, **SSM, "full_attention_interval": 2, "nextn_predict_layers": 1}),
+    "falcon": model("falcon-h1", {**ATTENTION, **SSM}),
+    "listed": model("x", {**ATTENTION, **SSM}, {"attention.recurrent_layers": [1, 0, 1, 0]}),
+    "kimi": model("kimi", {**ATTENTION, "kda.head_dim": 8, "ssm.conv_kernel": 4, "attention.kv_lora_rank": 8, "rope.dimension_count": 4},
+                  {"attention.head_count_kv": [0, 1, 0, 1]}),
+    "rwkv": model("rwkv7", {"block_count": 2, "embedding_length": 64, "wkv.head_size": 8, "token_shift_count": 2}),
+    "lfm": model("lfm2", {**ATTENTION, "shortconv.l_cache": 3}, {"attention.head_count_kv": [0, 2, 0, 2]}),
+    "gemma": model("gemma3n", {**ATTENTION, "attention.sliding_window": 9, "attention.shared_kv_layers": 1}),
+    "windows": model("x", {**ATTENTION, "attention.sliding_window": 9}, {"attention.sliding_window_pattern": [1, 0, 1, 0]}),
+    "chunks": model("llama4", ATTENTION),
+    "compressed": model("x", {**ATTENTION, "attention.indexer.top_k": 4, "attention.indexer.key_length": 8, "attention.sliding_window": 9},
+                        {"attention.compress_ratios": [0, 4, 128, 4]}),
+    "indexed": model("x", {**ATTENTION, "attention.indexer.top_k": 4, "attention.indexer.key_length": 8}),
+}
+for name, content in MODELS.items():
+    put("config", "gguf_" + name, content)
+for path in sorted((pathlib.Path(__file__).parent.parent / "tests/config/fixtures").glob("*.json")):
+    put("config", path.stem, " ".join(path.read_text().split()).encode())

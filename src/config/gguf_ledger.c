@@ -17,6 +17,7 @@ typedef struct header {
     rung_ledger *ledger;
     size_t layers;
     bool single_minded; /* a block does attention, MLP or recurrence, never two */
+    bool heads_tell;    /* the list of key and value heads says which layers are recurrent */
     rung_status status; /* the first failure */
     rung_error *err;
 } header;
@@ -35,11 +36,15 @@ typedef struct key {
     char text[128];
 } key;
 
-/* "{arch}.attention.<word>" or "{arch}.<word>", whichever the file has. */
+/* "{arch}.<word>"; what belongs to attention may also stand without that word. */
 static const char *key_of(key *out, const header *h, const char *word)
 {
-    snprintf(out->text, sizeof out->text, "%s.attention.%s", h->arch, word);
-    if (rung_gguf_len(h->file, out->text) == 0) snprintf(out->text, sizeof out->text, "%s.%s", h->arch, word);
+    static const char group[] = "attention.";
+    snprintf(out->text, sizeof out->text, "%s.%s", h->arch, word);
+    if (rung_gguf_len(h->file, out->text) > 0 || strncmp(word, group, strlen(group)) != 0) return out->text;
+    key other;
+    snprintf(other.text, sizeof other.text, "%s.%s", h->arch, word + strlen(group));
+    if (rung_gguf_len(h->file, other.text) > 0) *out = other;
     return out->text;
 }
 #define KEY(word) key_of(&(key){{0}}, h, word)
@@ -99,13 +104,20 @@ static bool has_recurrence(const header *h)
            has(h, "shortconv.l_cache") || has(h, "kda.head_dim");
 }
 
-/* Then some blocks have no feed-forward width. */
-static bool is_single_minded(header *h)
+static bool lists_zero(header *h, const char *word)
 {
-    uint64_t width;
-    for (size_t i = 0; is_list(h, "feed_forward_length") && i < h->layers; i++)
-        if (find_at(&width, h, "feed_forward_length", i) && width == 0) return true;
+    uint64_t value;
+    for (size_t i = 0; is_list(h, word) && i < h->layers; i++)
+        if (find_at(&value, h, word, i) && value == 0) return true;
     return false;
+}
+
+/* A list of heads without a zero tells nothing about a recurrent mechanism that the file has. */
+static void look_at_lists(header *h)
+{
+    h->single_minded = lists_zero(h, "feed_forward_length");
+    h->heads_tell =
+        is_list(h, "attention.head_count_kv") && (lists_zero(h, "attention.head_count_kv") || !has_recurrence(h));
 }
 
 static unsigned kinds_without_heads(header *h, size_t i)
@@ -117,24 +129,26 @@ static unsigned kinds_without_heads(header *h, size_t i)
 /* The spelling that tells recurrent layers from others, or NULL. */
 static const char *recurrence_spelling(header *h)
 {
-    if (has(h, "recurrent_layers")) return "attention.recurrent_layers";
+    if (has(h, "attention.recurrent_layers")) return "attention.recurrent_layers";
     if (has(h, "full_attention_interval")) return "full_attention_interval";
-    if (is_list(h, "head_count_kv")) return "attention.head_count_kv";
+    if (h->heads_tell) return "attention.head_count_kv";
     if (h->pattern && strpbrk(h->pattern, "RH")) return "architecture";
     if (!has_recurrence(h)) return "nothing: full attention everywhere";
-    return number_or(h, "head_count_kv", 0, 0) == 0 && number_or(h, "head_count", 0, 0) == 0 ? "no attention heads"
-                                                                                             : NULL;
+    return number_or(h, "attention.head_count_kv", 0, 0) == 0 && number_or(h, "attention.head_count", 0, 0) == 0
+               ? "no attention heads"
+               : NULL;
 }
 
 static unsigned recurrent_or_full(header *h, size_t i)
 {
     uint64_t value;
-    if (has(h, "recurrent_layers")) return need(h, "recurrent_layers", i) ? KIND_RECURRENT : KIND_FULL;
+    if (has(h, "attention.recurrent_layers"))
+        return need(h, "attention.recurrent_layers", i) ? KIND_RECURRENT : KIND_FULL;
     if (find_at(&value, h, "full_attention_interval", i)) {
         if (value == 0) refuse_key(h, "full_attention_interval", "must be at least 1");
         return h->status || (i + 1) % value == 0 ? KIND_FULL : KIND_RECURRENT;
     }
-    if (is_list(h, "head_count_kv")) return need(h, "head_count_kv", i) ? KIND_FULL : kinds_without_heads(h, i);
+    if (h->heads_tell) return need(h, "attention.head_count_kv", i) ? KIND_FULL : kinds_without_heads(h, i);
     if (h->pattern && strpbrk(h->pattern, "RH")) return cfg_letter(h->pattern[i % strlen(h->pattern)]);
     return has_recurrence(h) ? KIND_RECURRENT : KIND_FULL;
 }
@@ -142,10 +156,10 @@ static unsigned recurrent_or_full(header *h, size_t i)
 /* What full attention is cut down to. A number p: all but every p-th see the window; a list: those with 1. */
 static bool sees_window(header *h, size_t i)
 {
-    uint64_t window = number_or(h, "sliding_window", i, 0), value;
+    uint64_t window = number_or(h, "attention.sliding_window", i, 0), value;
     if (window == 0) return false;
-    if (is_list(h, "sliding_window_pattern")) return need(h, "sliding_window_pattern", i) != 0;
-    if (find_at(&value, h, "sliding_window_pattern", i)) return value == 0 || i % value < value - 1;
+    if (is_list(h, "attention.sliding_window_pattern")) return need(h, "attention.sliding_window_pattern", i) != 0;
+    if (find_at(&value, h, "attention.sliding_window_pattern", i)) return value == 0 || i % value < value - 1;
     if (h->pattern) return cfg_letter(h->pattern[i % strlen(h->pattern)]) == KIND_WINDOW;
     return h->ledger->context == 0 || window < h->ledger->context;
 }
@@ -155,9 +169,9 @@ static unsigned kinds_of(header *h, size_t i)
     unsigned kinds = recurrent_or_full(h, i);
     if (!(kinds & KIND_FULL)) return kinds;
     unsigned attends = KIND_FULL;
-    if (has(h, "compress_ratios"))
-        attends = need(h, "compress_ratios", i) ? KIND_SPARSE : KIND_WINDOW;
-    else if (has(h, "indexer.top_k"))
+    if (has(h, "attention.compress_ratios"))
+        attends = need(h, "attention.compress_ratios", i) ? KIND_SPARSE : KIND_WINDOW;
+    else if (has(h, "attention.indexer.top_k"))
         attends = KIND_SPARSE;
     else if (h->pattern && cfg_letter(h->pattern[i % strlen(h->pattern)]) == KIND_CHUNK)
         attends = KIND_CHUNK;
@@ -172,10 +186,10 @@ static unsigned kinds_of(header *h, size_t i)
  * its values, group_count its key heads. */
 static void read_ssm(rung_held *held, header *h, size_t i)
 {
-    uint64_t groups = number_or(h, "ssm.group_count", i, 0);
+    uint64_t inner = need(h, "ssm.inner_size", i), state = need(h, "ssm.state_size", i);
+    uint64_t kernel = need(h, "ssm.conv_kernel", i), groups = number_or(h, "ssm.group_count", i, 0);
     bool delta = has(h, "full_attention_interval") || is_arch_like(h, "qwen3");
-    cfg_state_mamba2(held, 1, need(h, "ssm.inner_size", i), need(h, "ssm.state_size", i), groups,
-                     need(h, "ssm.conv_kernel", i));
+    cfg_state_mamba2(held, 1, inner, state, groups, kernel);
     cfg_held_name(held, delta ? "gdelta" : groups ? "mamba2" : "mamba");
 }
 
@@ -183,11 +197,12 @@ static void read_recurrent(rung_held *held, header *h, size_t i)
 {
     uint64_t size;
     if (find_at(&size, h, "kda.head_dim", i)) {
-        uint64_t heads = need(h, "head_count", i);
+        uint64_t heads = need(h, "attention.head_count", i);
         cfg_state_delta(held, heads, heads, size, size, need(h, "ssm.conv_kernel", i));
         cfg_held_name(held, "kda");
     } else if (find_at(&size, h, "wkv.head_size", i)) {
-        cfg_state_rwkv(held, need(h, "embedding_length", i), size, number_or(h, "token_shift_count", i, 2));
+        uint64_t hidden = need(h, "embedding_length", i);
+        cfg_state_rwkv(held, hidden, size, number_or(h, "token_shift_count", i, 2));
         cfg_held_name(held, is_arch_like(h, "rwkv7") ? "rwkv7" : "rwkv6");
     } else if (find_at(&size, h, "shortconv.l_cache", i)) {
         cfg_state_conv(held, need(h, "embedding_length", i), size);
@@ -200,11 +215,13 @@ static void read_recurrent(rung_held *held, header *h, size_t i)
 /* head_count may be a list with 0 where there is no attention; only the layer at hand matters. */
 static uint64_t read_grouped(rung_held *held, header *h, size_t i)
 {
-    uint64_t heads = need(h, "head_count", i), kv = number_or(h, "head_count_kv", i, heads), hidden;
-    const char *key_word = held->window && has(h, "key_length_swa") ? "key_length_swa" : "key_length";
-    const char *value_word = held->window && has(h, "value_length_swa") ? "value_length_swa" : "value_length";
+    uint64_t heads = need(h, "attention.head_count", i), kv = number_or(h, "attention.head_count_kv", i, heads), hidden;
+    const char *key_word =
+        held->window && has(h, "attention.key_length_swa") ? "attention.key_length_swa" : "attention.key_length";
+    const char *value_word =
+        held->window && has(h, "attention.value_length_swa") ? "attention.value_length_swa" : "attention.value_length";
     hidden = has(h, key_word) && has(h, value_word) ? 0 : need(h, "embedding_length", i);
-    if (heads == 0) refuse_key(h, "head_count", "is 0 in a layer that attends");
+    if (heads == 0) refuse_key(h, "attention.head_count", "is 0 in a layer that attends");
     if (h->status) return 0;
     held->heads = heads;
     held->key_dim = number_or(h, key_word, i, hidden / heads);
@@ -215,9 +232,9 @@ static uint64_t read_grouped(rung_held *held, header *h, size_t i)
 /* As in a config.json, the larger of what a query may receive. */
 static uint64_t read_latent(rung_held *held, header *h, size_t i)
 {
-    uint64_t rank = need(h, "kv_lora_rank", i), rope = number_or(h, "rope.dimension_count", i, 0);
-    uint64_t value = number_or(h, "value_length_mla", i, number_or(h, "value_length", i, 0));
-    held->heads = need(h, "head_count", i);
+    uint64_t rank = need(h, "attention.kv_lora_rank", i), rope = number_or(h, "rope.dimension_count", i, 0);
+    uint64_t value = number_or(h, "attention.value_length_mla", i, number_or(h, "attention.value_length", i, 0));
+    held->heads = need(h, "attention.head_count", i);
     held->value_dim = value > rank ? value : rank;
     held->key_dim = cfg_plus(rank, rope);
     return cfg_plus(rank, rope);
@@ -225,11 +242,12 @@ static uint64_t read_latent(rung_held *held, header *h, size_t i)
 
 static void read_sparse(rung_held *held, header *h, size_t i)
 {
-    uint64_t ratio = number_or(h, "compress_ratios", i, 0), index = number_or(h, "indexer.key_length", i, 0);
+    uint64_t ratio = number_or(h, "attention.compress_ratios", i, 0),
+             index = number_or(h, "attention.indexer.key_length", i, 0);
     bool coarse = ratio >= 128;
-    held->block = ratio ? ratio : number_or(h, "indexer.block_size", i, 1);
-    held->top = coarse ? 0 : need(h, "indexer.top_k", i);
-    if (held->block == 0) refuse_key(h, "indexer.block_size", "must be at least 1");
+    held->block = ratio ? ratio : number_or(h, "attention.indexer.block_size", i, 1);
+    held->top = coarse ? 0 : need(h, "attention.indexer.top_k", i);
+    if (held->block == 0) refuse_key(h, "attention.indexer.block_size", "must be at least 1");
     if (!ratio) {
         held->index_elements = index;
         cfg_held_name(held, held->block > 1 ? "msa" : "dsa");
@@ -238,18 +256,18 @@ static void read_sparse(rung_held *held, header *h, size_t i)
     held->summary_elements = cfg_plus(held->value_dim, coarse ? 0 : index);
     held->summary_by_position = true;
     held->summary_overlaps = !coarse;
-    held->window_size = number_or(h, "sliding_window", i, 0);
+    held->window_size = number_or(h, "attention.sliding_window", i, 0);
     cfg_held_name(held, coarse ? "hca" : "csa");
 }
 
 static void read_attention(rung_held *held, header *h, size_t i)
 {
     enum { CHUNK_OF_LLAMA4 = 8192 }; /* files do not write it */
-    bool latent = number_or(h, "kv_lora_rank", i, 0) > 0;
+    bool latent = number_or(h, "attention.kv_lora_rank", i, 0) > 0;
     uint64_t per_token = latent ? read_latent(held, h, i) : read_grouped(held, h, i);
-    uint64_t tail = number_or(h, "shared_kv_layers", 0, 0);
-    if (held->window) held->window_size = need(h, "sliding_window", i);
-    if (held->chunk) held->window_size = number_or(h, "chunk_size", i, CHUNK_OF_LLAMA4);
+    uint64_t tail = number_or(h, "attention.shared_kv_layers", 0, 0);
+    if (held->window) held->window_size = need(h, "attention.sliding_window", i);
+    if (held->chunk) held->window_size = number_or(h, "attention.chunk_size", i, CHUNK_OF_LLAMA4);
     cfg_hold_tokens(held, per_token, held->window_size, tail < h->layers && i >= h->layers - tail);
     if (held->sparse)
         read_sparse(held, h, i);
@@ -331,8 +349,8 @@ rung_status cfg_ledger_from_gguf(rung_ledger *ledger, const rung_gguf *file, con
     ledger->context = number_or(&h, "context_length", 0, 0);
     ledger->number_bits = bits_of_file(&h);
     count_layers(&h);
+    if (!h.status) look_at_lists(&h);
     if (!h.status) name_spelling(&h);
-    h.single_minded = is_single_minded(&h);
     if (!h.status) read_layers(&h);
     return h.status;
 }
