@@ -44,6 +44,7 @@ static uint64_t message_bits(const rung_held *held, const rung_question *q, bool
 static uint64_t carried_bits(const rung_held *held, const rung_question *q, bool *overflow)
 {
     uint64_t elements = plus(held->conv_elements, held->window_elements, overflow);
+    elements = plus(elements, held->extra_elements, overflow);
     if (!held->levels) elements = plus(elements, held->state_elements, overflow);
     return times(elements, (uint64_t)q->bits, overflow);
 }
@@ -61,7 +62,7 @@ rung_pattern rung_pattern_of(const rung_question *q)
     rung_pattern p = {0};
     for (size_t i = 0; i < q->ledger->layer_count; i++) {
         const rung_held *held = &q->ledger->layer[i];
-        bool carries = held->recurrent || held->window || held->chunk || held->conv_elements;
+        bool carries = held->recurrent || held->window || held->chunk || held->conv_elements || held->extra_elements;
         p.sparse = p.sparse || held->sparse;
         p.chunk = p.chunk || held->chunk;
         p.headwise = p.headwise || (carries && (held->full || held->sparse));
