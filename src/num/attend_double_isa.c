@@ -45,10 +45,11 @@ bool WITH_SUFFIX(rung_attend_double)(const rung_fmt *fmt, double *num, double *d
                     .tiny_weight = facts->tiny_weight};
     const exps f64 = {fmt, ROUTE_F64}, shorter = {fmt, ROUTE_FLOAT}, wide = {fmt, ROUTE_WIDE},
                fixed = {fmt, ROUTE_FIXED};
-    if (fmt->is_f64) return ATTEND_BY_WIDTH(num, den, job, facts, g, KIND_NATIVE, TINY_NEVER, false, &f64);
+    if (fmt->is_f64) return attend_in_lanes(num, den, job, facts, g, (shape){KIND_NATIVE, TINY_NEVER, false}, &f64);
     if (fmt->kind == RUNG_FMT_FIXED)
-        return ATTEND_BY_WIDTH(num, den, job, facts, g, KIND_FIXED, TINY_NEVER, false, &fixed);
-    if (fmt->exponent_bits == 11) return ATTEND_BY_WIDTH(num, den, job, facts, g, KIND_FLOAT, TINY_FUSED, false, &wide);
-    if (facts->watch) return ATTEND_BY_WIDTH(num, den, job, facts, g, KIND_FLOAT, TINY_GRID, true, &shorter);
-    return ATTEND_BY_WIDTH(num, den, job, facts, g, KIND_FLOAT, TINY_GRID, false, &shorter);
+        return attend_in_lanes(num, den, job, facts, g, (shape){KIND_FIXED, TINY_NEVER, false}, &fixed);
+    if (fmt->exponent_bits == 11)
+        return attend_in_lanes(num, den, job, facts, g, (shape){KIND_FLOAT, TINY_FUSED, false}, &wide);
+    if (facts->watch) return attend_in_lanes(num, den, job, facts, g, (shape){KIND_FLOAT, TINY_GRID, true}, &shorter);
+    return attend_in_lanes(num, den, job, facts, g, (shape){KIND_FLOAT, TINY_GRID, false}, &shorter);
 }

@@ -92,8 +92,9 @@ bool WITH_SUFFIX(rung_attend_float)(const rung_fmt *fmt, double *num, double *de
                     .high = (float)fmt->largest,
                     .still = 1,
                     .tiny_weight = (float)facts->tiny_weight};
-    if (!facts->codes) return ATTEND_BY_WIDTH(num, den, job, facts, g, KIND_NATIVE, TINY_NEVER, false, &f32);
-    if (fmt->exponent_bits == 8) return ATTEND_BY_WIDTH(num, den, job, facts, g, KIND_FLOAT, TINY_FUSED, false, &table);
-    if (facts->watch) return ATTEND_BY_WIDTH(num, den, job, facts, g, KIND_FLOAT, TINY_GRID, true, &table);
-    return ATTEND_BY_WIDTH(num, den, job, facts, g, KIND_FLOAT, TINY_GRID, false, &table);
+    if (!facts->codes) return attend_in_lanes(num, den, job, facts, g, (shape){KIND_NATIVE, TINY_NEVER, false}, &f32);
+    if (fmt->exponent_bits == 8)
+        return attend_in_lanes(num, den, job, facts, g, (shape){KIND_FLOAT, TINY_FUSED, false}, &table);
+    if (facts->watch) return attend_in_lanes(num, den, job, facts, g, (shape){KIND_FLOAT, TINY_GRID, true}, &table);
+    return attend_in_lanes(num, den, job, facts, g, (shape){KIND_FLOAT, TINY_GRID, false}, &table);
 }

@@ -11,7 +11,12 @@
 
 #include "attend.h"
 
-enum { WIDE = RUNG_ATTEND_LANES, NARROW = 16 }; /* lanes of a row; the latter for a few queries */
+/* Rows have WIDE lanes, or NARROW ones when the queries are few. NARROW is a vector or a few of them on every machine: the
+ * inner loop becomes straight code, and both widths share it. */
+enum { WIDE = RUNG_ATTEND_LANES, NARROW = 16 };
+#define EACH_LANE(l, width)                                                                                            \
+    for (size_t l##_first = 0; l##_first < (width); l##_first += NARROW)                                               \
+    LANES for (size_t l##_place = 0, l = l##_first; l##_place < NARROW; l##_place++, l++)
 
 /* How an operation is rounded; a constant in every loop. */
 typedef enum kind {
@@ -42,7 +47,7 @@ typedef struct work {
     real_bits seen[WIDE];
     real *q, *num; /* [dk], [dv] rows */
     real *k, *v;   /* room for a key and a value as reals */
-    size_t dk, dv;
+    size_t dk, dv, width;
 } work;
 
 ALWAYS_INLINE real_bits bits_of_real(real x)
@@ -57,6 +62,12 @@ ALWAYS_INLINE real real_of(real_bits bits)
     real x;
     memcpy(&x, &bits, sizeof x);
     return x;
+}
+
+/* All bits, or none. A conditional expression may become a branch around a store, and then the loop is not vectorised. */
+ALWAYS_INLINE real_bits mask_if(bool condition)
+{
+    return -(real_bits)condition;
 }
 
 /* ---- rounded operations ------------------------------------------------------------------------------------------ */
@@ -121,7 +132,6 @@ typedef struct shape {
     kind k;
     tiny t;
     bool watch; /* sums may overflow: keep an eye on them */
-    size_t width;
 } shape;
 
 ALWAYS_INLINE real size_of(real x)
@@ -140,25 +150,26 @@ ALWAYS_INLINE real one_more(const grid *g, shape is, real *top, real acc, real a
 /* s = q.k; four coordinates at a time, so that sums stay in registers. */
 ALWAYS_INLINE void score_key(work *w, const grid *g, shape is, const real *key)
 {
-    const size_t width = is.width;
-    for (size_t l = 0; l < width; l++) w->s[l] = 0;
+    const size_t width = w->width;
+    memset(w->s, 0, width * sizeof *w->s);
     size_t i = 0;
     for (; i + 4 <= w->dk; i += 4) {
-        const real *q = w->q + i * width, k0 = key[i], k1 = key[i + 1], k2 = key[i + 2], k3 = key[i + 3];
-        LANES
-        for (size_t l = 0; l < width; l++) {
+        const real *q = w->q + i * width, *q1 = q + width, *q2 = q1 + width, *q3 = q2 + width;
+        const real k0 = key[i], k1 = key[i + 1], k2 = key[i + 2], k3 = key[i + 3];
+        EACH_LANE(l, width)
+        {
             real top = is.watch ? w->top[l] : 0;
             real acc = one_more(g, is, &top, w->s[l], q[l], k0);
-            acc = one_more(g, is, &top, acc, q[width + l], k1);
-            acc = one_more(g, is, &top, acc, q[2 * width + l], k2);
-            w->s[l] = one_more(g, is, &top, acc, q[3 * width + l], k3);
+            acc = one_more(g, is, &top, acc, q1[l], k1);
+            acc = one_more(g, is, &top, acc, q2[l], k2);
+            w->s[l] = one_more(g, is, &top, acc, q3[l], k3);
             if (is.watch) w->top[l] = top;
         }
     }
     for (; i < w->dk; i++) {
         const real *q = w->q + i * width, k0 = key[i];
-        LANES
-        for (size_t l = 0; l < width; l++) {
+        EACH_LANE(l, width)
+        {
             real top = is.watch ? w->top[l] : 0;
             w->s[l] = one_more(g, is, &top, w->s[l], q[l], k0);
             if (is.watch) w->top[l] = top;
@@ -167,11 +178,11 @@ ALWAYS_INLINE void score_key(work *w, const grid *g, shape is, const real *key)
 }
 
 /* The keys of a run are seen by lanes [from, to). */
-static inline void set_seen(work *w, const grid *g, const rung_attend_run *run, size_t width)
+static inline void set_seen(work *w, const grid *g, const rung_attend_run *run)
 {
-    for (size_t l = 0; l < width; l++) {
+    for (size_t l = 0; l < w->width; l++) {
         const bool seen = l >= run->from && l < run->to;
-        w->seen[l] = seen ? (real_bits)-1 : 0;
+        w->seen[l] = mask_if(seen);
         w->stay[l] = seen ? g->still : 1;
     }
 }
@@ -184,39 +195,50 @@ ALWAYS_INLINE real score_seen(const work *w, size_t l)
     return real_of((bits_of_real(w->s[l]) & seen) | (bits_of_real(w->m[l]) & ~seen));
 }
 
-ALWAYS_INLINE void raise_key(work *w, size_t width)
+ALWAYS_INLINE void raise_key(work *w)
 {
-    LANES
-    for (size_t l = 0; l < width; l++) {
+    EACH_LANE(l, w->width)
+    {
         const real old = w->m[l], score = score_seen(w, l);
         w->m[l] = score > old ? score : old;
     }
 }
 
+/* Any bit of any lane. Kept as a vector of NARROW lanes, because adding up is slow. */
+typedef struct any_bits {
+    real_bits lane[NARROW];
+} any_bits;
+
+ALWAYS_INLINE bool is_any(const any_bits *a)
+{
+    real_bits bits = 0;
+    for (size_t l = 0; l < NARROW; l++) bits |= a->lane[l];
+    return bits != 0;
+}
+
 /* What the numerators of some lane need: to be multiplied by a; to have e v added; and that with care. */
 typedef struct needs {
-    real_bits fade, weigh, tiny;
+    bool fade, weigh, tiny;
 } needs;
 
 /* The step of the specification for m and den; a and e are left for the numerators. Lanes that do not see the key get
  * a = 1 and e = 0. One of the two exponents is 0 (see vec_isa.c), the other one is `gap`. */
 ALWAYS_INLINE needs step_key(work *w, const grid *g, shape is, const void *exp_context)
 {
-    const size_t width = is.width;
-    LANES
-    for (size_t l = 0; l < width; l++) {
+    EACH_LANE(l, w->width)
+    {
         const real old = w->m[l], score = score_seen(w, l);
         w->s[l] = score;
         w->gap[l] = sum_of(g, is.k, (score > old ? old : score) - (score > old ? score : old));
     }
-    exp_lanes(w->fall, w->gap, exp_context, width);
+    exp_lanes(w->fall, w->gap, exp_context, w->width);
     const real_bits one = bits_of_real(1);
-    const real still = g->still;
-    real_bits fades = 0, weighs = 0, tinies = 0;
-    LANES
-    for (size_t l = 0; l < width; l++) {
+    const real still = g->still, tiny_weight = g->tiny_weight;
+    any_bits fades = {0}, weighs = {0}, tinies = {0};
+    EACH_LANE(l, w->width)
+    {
         const real old = w->m[l], score = w->s[l], fall = w->fall[l], stay = w->stay[l];
-        const real_bits up = score > old ? (real_bits)-1 : 0, seen = w->seen[l];
+        const real_bits up = mask_if(score > old), seen = w->seen[l];
         const real keep = real_of((bits_of_real(fall) & up) | (bits_of_real(stay) & ~up));
         const real enter = real_of(((bits_of_real(still) & up) | (bits_of_real(fall) & ~up)) & seen);
         const real den = sum_of(g, is.k, product_of(g, is.k, is.t, w->den[l], keep) + enter);
@@ -225,11 +247,11 @@ ALWAYS_INLINE needs step_key(work *w, const grid *g, shape is, const void *exp_c
         w->m[l] = score > old ? score : old;
         w->a[l] = keep;
         w->e[l] = enter;
-        fades |= bits_of_real(keep) ^ one;
-        weighs |= bits_of_real(enter);
-        tinies |= enter < g->tiny_weight ? bits_of_real(enter) : 0;
+        fades.lane[l_place] |= bits_of_real(keep) ^ one;
+        weighs.lane[l_place] |= bits_of_real(enter);
+        tinies.lane[l_place] |= bits_of_real(enter) & mask_if(enter < tiny_weight);
     }
-    return (needs){fades, weighs, tinies};
+    return (needs){is_any(&fades), is_any(&weighs), is_any(&tinies)};
 }
 
 /* num = r(num a). False if a -0 is lost: where a negative number becomes zero, the specification has a -0, which stays one
@@ -237,27 +259,27 @@ ALWAYS_INLINE needs step_key(work *w, const grid *g, shape is, const void *exp_c
  * zero product does not matter. */
 ALWAYS_INLINE bool fade(work *w, const grid *g, shape is, const double *value)
 {
-    real_bits lost = 0;
+    any_bits lost = {0};
     for (size_t i = 0; i < w->dv; i++) {
-        const real_bits minus_zero = bits_of(value[i]) == SIGN_BIT ? (real_bits)-1 : 0;
-        real *num = w->num + i * is.width;
-        LANES
-        for (size_t l = 0; l < is.width; l++) {
+        const real_bits minus_zero = mask_if(bits_of(value[i]) == SIGN_BIT);
+        real *num = w->num + i * w->width;
+        EACH_LANE(l, w->width)
+        {
             const real old = num[l], faded = product_of(g, is.k, is.t, old, w->a[l]);
-            lost |= (old < 0 ? minus_zero : 0) & (faded == 0 ? (real_bits)-1 : 0);
+            lost.lane[l_place] |= minus_zero & mask_if(old < 0) & mask_if(faded == 0);
             num[l] = faded;
         }
     }
-    return lost == 0;
+    return !is_any(&lost);
 }
 
 ALWAYS_INLINE void weigh_key(work *w, const grid *g, shape is, const real *value)
 {
     for (size_t i = 0; i < w->dv; i++) {
-        real *num = w->num + i * is.width;
+        real *num = w->num + i * w->width;
         const real v = value[i];
-        LANES
-        for (size_t l = 0; l < is.width; l++) {
+        EACH_LANE(l, w->width)
+        {
             real top = is.watch ? w->top[l] : 0;
             num[l] = one_more(g, is, &top, num[l], w->e[l], v);
             if (is.watch) w->top[l] = top;
@@ -278,7 +300,7 @@ ALWAYS_INLINE const real *as_reals(real *room, const double *x, size_t n)
 /* The shape for products that are not tiny. */
 ALWAYS_INLINE shape not_tiny(shape is)
 {
-    return (shape){is.k, TINY_NEVER, is.watch, is.width};
+    return (shape){is.k, TINY_NEVER, is.watch};
 }
 
 ALWAYS_INLINE void score_any(work *w, const grid *g, shape is, bool tiny_scores, const double *key)
@@ -290,13 +312,19 @@ ALWAYS_INLINE void score_any(work *w, const grid *g, shape is, bool tiny_scores,
         score_key(w, g, is, reals);
 }
 
+typedef enum pass { PASS_RAISE, PASS_ABSORB } pass;
+
 /* False when a -0 would be lost. */
-ALWAYS_INLINE bool absorb_run(work *w, const grid *g, shape is, const attend_facts *facts, const void *exp_context,
-                              const rung_attend_run *run)
+ALWAYS_INLINE bool walk_run(work *w, const grid *g, shape is, pass what, const attend_facts *facts,
+                            const void *exp_context, const rung_attend_run *run)
 {
-    set_seen(w, g, run, is.width);
+    set_seen(w, g, run);
     for (size_t j = 0; j < run->count; j++) {
         score_any(w, g, is, facts->tiny_scores, run->k + (ptrdiff_t)j * run->k_stride);
+        if (what == PASS_RAISE) {
+            raise_key(w);
+            continue;
+        }
         const needs some = step_key(w, g, is, exp_context);
         const double *value = run->v + (ptrdiff_t)j * run->v_stride;
         if (some.fade && !fade(w, g, is, value)) return false;
@@ -310,21 +338,11 @@ ALWAYS_INLINE bool absorb_run(work *w, const grid *g, shape is, const attend_fac
     return true;
 }
 
-ALWAYS_INLINE void find_maxima(work *w, const grid *g, shape is, const attend_facts *facts, const rung_attend *job)
+static inline void init_work(work *w, const rung_attend *job, double start)
 {
-    for (const rung_attend_run *run = job->run; run < job->run + job->runs; run++) {
-        set_seen(w, g, run, is.width);
-        for (size_t j = 0; j < run->count; j++) {
-            score_any(w, g, is, facts->tiny_scores, run->k + (ptrdiff_t)j * run->k_stride);
-            raise_key(w, is.width);
-        }
-    }
-}
-
-static inline void init_work(work *w, const rung_attend *job, double start, size_t width)
-{
+    const size_t width = job->lanes <= NARROW ? NARROW : WIDE;
     real *room = (real *)(void *)(((uintptr_t)job->scratch + 63) / 64 * 64);
-    *w = (work){.q = room, .num = room + job->dk * width, .dk = job->dk, .dv = job->dv};
+    *w = (work){.q = room, .num = room + job->dk * width, .dk = job->dk, .dv = job->dv, .width = width};
     w->k = w->num + job->dv * width, w->v = w->k + job->dk;
     for (size_t i = 0; i < job->dk; i++)
         for (size_t l = 0; l < width; l++)
@@ -333,40 +351,33 @@ static inline void init_work(work *w, const rung_attend *job, double start, size
     for (size_t l = 0; l < width; l++) w->m[l] = (real)start;
 }
 
-static inline void store_work(double *num, double *den, const work *w, size_t width)
+static inline void store_work(double *num, double *den, const work *w)
 {
     for (size_t i = 0; i < w->dv; i++)
-        for (size_t l = 0; l < width; l++) num[i * RUNG_ATTEND_LANES + l] = (double)w->num[i * width + l];
-    for (size_t l = 0; l < width; l++) den[l] = (double)w->den[l];
+        for (size_t l = 0; l < w->width; l++) num[i * RUNG_ATTEND_LANES + l] = (double)w->num[i * w->width + l];
+    for (size_t l = 0; l < w->width; l++) den[l] = (double)w->den[l];
 }
 
-static inline bool has_overflown(const work *w, const grid *g, size_t width)
+static inline bool has_overflown(const work *w, const grid *g)
 {
     bool over = false;
-    for (size_t l = 0; l < width; l++) over |= w->top[l] > g->high;
+    for (size_t l = 0; l < w->width; l++) over |= w->top[l] > g->high;
     return over;
 }
 
-/* The grid is a copy, so that it stays in registers. */
+/* Every call is a copy of the loops for one shape. The grid is a copy, so that it stays in registers. */
 ALWAYS_INLINE bool attend_in_lanes(double *num, double *den, const rung_attend *job, const attend_facts *facts, grid g,
                                    shape is, const void *exp_context)
 {
     work w;
-    init_work(&w, job, facts->start, is.width);
-    if (job->two_pass) {
-        g.still = 1; /* nothing fades */
-        find_maxima(&w, &g, is, facts, job);
-    }
-    for (size_t r = 0; r < job->runs; r++)
-        if (!absorb_run(&w, &g, is, facts, exp_context, &job->run[r])) return false;
-    if (is.watch && has_overflown(&w, &g, is.width)) return false;
-    store_work(num, den, &w, is.width);
+    init_work(&w, job, facts->start);
+    if (job->two_pass) g.still = 1; /* nothing fades */
+    for (pass what = job->two_pass ? PASS_RAISE : PASS_ABSORB; what <= PASS_ABSORB; what++)
+        for (size_t r = 0; r < job->runs; r++)
+            if (!walk_run(&w, &g, is, what, facts, exp_context, &job->run[r])) return false;
+    if (is.watch && has_overflown(&w, &g)) return false;
+    store_work(num, den, &w);
     return true;
 }
-
-/* Every shape is a constant, and every call a copy of the loops. */
-#define ATTEND_BY_WIDTH(num, den, job, facts, g, k, t, watch, exp_context)                                             \
-    ((job)->lanes <= NARROW ? attend_in_lanes(num, den, job, facts, g, (shape){k, t, watch, NARROW}, exp_context)      \
-                            : attend_in_lanes(num, den, job, facts, g, (shape){k, t, watch, WIDE}, exp_context))
 
 #endif

@@ -194,13 +194,14 @@ ALWAYS_INLINE exp_bounds exp_try(const rung_fmt *fmt, route way, double x)
 enum { EXP_ROOTS = 128 };
 extern const double rung_exp_roots[2 * EXP_ROOTS];
 
-/* Proved below: 2^-68. */
+/* Proved below: 2^-67. */
 #define EXP_ROOTS_ERROR 0x1p-66
 
-/* x = (128 n + i) (ln 2)/128 + r, |r| <= 2^-8.5, so that e^x = 2^n 2^(i/128) (1 + r + q), q = r^2/2 + ... + r^6/720.
- * r is a pair, as in exp_double. Errors relative to e^x: the rest of the series, r^7/5040 < 2^-71.8; q < 2^-18 in double,
- * four roundings of 2^-71; the product of the root with r is exact; what is summed below the leading double is below
- * 2^-17, six roundings of 2^-70 at most; together below 2^-67. Half of the margin is given away. */
+/* x = (128 n + i) (ln 2)/128 + r + r_low, |r| <= 2^-8.5, so that e^x = 2^n 2^(i/128) (1 + r + q) with q = r^2/2 + ... +
+ * r^6/720 + r_low (1 + r). r_low is below 2^-54, mostly k times the last part of ln 2, and not below half an ulp of r.
+ * Errors relative to e^x: the rest of the series, r^7/5040 < 2^-71.8, and r_low r^2/2 < 2^-72; q < 2^-18 in double, five
+ * roundings of 2^-71; the product of the root with r is exact; what is summed below the leading double is below 2^-17,
+ * six roundings of 2^-71 at most; together below 2^-67. Half of the margin is given away. */
 ALWAYS_INLINE exp_bounds exp_try_roots(double any)
 {
     const double x = exp_clamp(any);
@@ -214,7 +215,7 @@ ALWAYS_INLINE exp_bounds exp_try_roots(double any)
     q = mul_then_add(q, r, 1.0 / 24);
     q = mul_then_add(q, r, 1.0 / 6);
     q = mul_then_add(q, r, 1.0 / 2);
-    q = mul_then_add(q, r * r, r_low);
+    q = mul_then_add(q, r * r, mul_then_add(r_low, r, r_low));
     const uint64_t bits = bits_of(shifted), root = bits & (EXP_ROOTS - 1);
     const double top = rung_exp_roots[2 * root], low = rung_exp_roots[2 * root + 1];
     const pair product = two_product(top, r), sum = fast_two_sum(top, product.hi);

@@ -153,8 +153,9 @@ static rung_fmt format_named(const char *name)
     return fmt;
 }
 
-/* The size of the numbers: ordinary; so large that scores overflow; so small that products underflow; sharp scores. */
-typedef enum flavour { ORDINARY, LARGE, TINY, SHARP, EDGES, FLAVOURS } flavour;
+/* Ordinary numbers; so large that scores overflow; as large as just fits; so small that products underflow; sharp scores;
+ * values that are small or zeros of either sign under sharp scores, where a -0 can come out; odd numbers. */
+typedef enum flavour { ORDINARY, LARGE, FULL_RANGE, TINY, SHARP, SIGNS, EDGES, FLAVOURS } flavour;
 
 static double odd_number(const rung_fmt *fmt, rung_rng *rng)
 {
@@ -165,6 +166,12 @@ static double odd_number(const rung_fmt *fmt, rung_rng *rng)
     return rung_num_round(fmt, odd[rung_rng_below(rng, RUNG_COUNT(odd))]);
 }
 
+static double signed_speck(const rung_fmt *fmt, rung_rng *rng)
+{
+    const double specks[] = {-0.0, -0.0, 0.0, -fmt->spacing, -8 * fmt->spacing, fmt->spacing};
+    return specks[rung_rng_below(rng, RUNG_COUNT(specks))];
+}
+
 static void flavour_inputs(problem *p, flavour taste, rung_rng *rng)
 {
     double reach = p->fmt.kind == RUNG_FMT_FIXED ? p->fmt.integer_bits : ilogb(p->fmt.largest);
@@ -172,8 +179,10 @@ static void flavour_inputs(problem *p, flavour taste, rung_rng *rng)
         for (size_t e = 0; e < p->in.rows[i] * p->in.row[i]; e++) {
             double *x = &p->in.x[i][e];
             if (taste == LARGE) *x *= exp2(reach * (0.3 + 0.3 * rung_rng_unit(rng)));
+            if (taste == FULL_RANGE) *x *= exp2(i == 2 ? reach - 4 : (reach - 3) / 2);
             if (taste == TINY) *x *= exp2(-reach * rung_rng_unit(rng));
-            if (taste == SHARP && i < 2) *x *= 8;
+            if ((taste == SHARP || taste == SIGNS) && i < 2) *x *= 8;
+            if (taste == SIGNS && i == 2) *x = signed_speck(&p->fmt, rng);
             *x = rung_num_round(&p->fmt, *x);
             if (taste == EDGES && rung_rng_below(rng, 4) == 0) *x = odd_number(&p->fmt, rng);
         }
