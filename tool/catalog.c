@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "output.h"
+#include "rung/bound.h"
 #include "rung/build.h"
 #include "rung/mech.h"
 #include "rung/task.h"
@@ -199,6 +200,39 @@ static void construction_detail_json(rung_jout *out, size_t index)
     rung_buf_clear(&arch);
 }
 
+/* ---- bounds ------------------------------------------------------------------------------------------------------- */
+
+static rung_item bound_item(size_t index)
+{
+    const rung_bound *bound = rung_bound_at(index);
+    return (rung_item){bound->id, bound->summary, bound->source, NULL};
+}
+
+static const char *bound_order(const rung_bound *bound)
+{
+    return bound->needs_order ? "full layers add up their keys from left to right" : "any order of sums";
+}
+
+static void bound_detail(rung_buf *out, size_t index)
+{
+    const rung_bound *bound = rung_bound_at(index);
+    char section[96];
+    snprintf(section, sizeof section, "docs/theory.md#%s", bound->section);
+    rung_two_columns(out, "about", bound->task, LABEL_COLUMNS);
+    rung_two_columns(out, "assumes", bound_order(bound), LABEL_COLUMNS);
+    rung_two_columns(out, "checked", bound->checked, LABEL_COLUMNS);
+    rung_two_columns(out, "proof", section, LABEL_COLUMNS);
+}
+
+static void bound_detail_json(rung_jout *out, size_t index)
+{
+    const rung_bound *bound = rung_bound_at(index);
+    rung_jout_string(out, "tasks", bound->task);
+    rung_jout_bool(out, "needs_left_to_right", bound->needs_order);
+    rung_jout_string(out, "checked", bound->checked);
+    rung_jout_string(out, "section", bound->section);
+}
+
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
 static size_t count_none(void)
@@ -223,7 +257,11 @@ const rung_catalog rung_catalogs[] = {
      .at = construction_item,
      .detail = construction_detail,
      .detail_json = construction_detail_json},
-    {.kind = "bounds", .none = "none in this version", .count = count_none},
+    {.kind = "bounds",
+     .count = rung_bound_count,
+     .at = bound_item,
+     .detail = bound_detail,
+     .detail_json = bound_detail_json},
     {.kind = "attacks", .none = "none in this version", .count = count_none},
     {0},
 };

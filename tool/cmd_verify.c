@@ -169,11 +169,6 @@ static void print_counts(rung_buf *out, const report *r)
         rung_buf_printf(out, "largest distance %.6g, tolerance %g\n", result->max_distance, r->conf->tolerance);
 }
 
-static const char *verdict_word(rung_verdict verdict)
-{
-    return verdict == RUNG_CAN ? "CAN" : verdict == RUNG_CANNOT ? "CANNOT" : "UNKNOWN";
-}
-
 static rung_status witness_instance(rung_instance *instance, const report *r, rung_error *err)
 {
     const rung_verify_result *result = r->result;
@@ -189,7 +184,7 @@ static rung_status print_worst_case(rung_buf *out, const report *r, rung_error *
     const rung_verify_result *result = r->result;
     rung_instance witness;
     rung_status status = RUNG_OK;
-    rung_buf_printf(out, "%s%s%s  %s\n", rung_style_bold(), verdict_word(result->verdict), rung_style_off(),
+    rung_buf_printf(out, "%s%s%s  %s\n", rung_style_bold(), rung_verdict_words[result->verdict - 1], rung_style_off(),
                     result->reason);
     if (result->verdict == RUNG_CAN) rung_buf_printf(out, "margin   %.6g\n", result->margin);
     if (result->cases) rung_buf_printf(out, "cases    %llu\n", (unsigned long long)result->cases);
@@ -296,7 +291,7 @@ static rung_status json_worst_case(rung_jout *out, const report *r, rung_error *
 {
     const rung_verify_result *result = r->result;
     rung_instance witness;
-    rung_jout_string(out, "verdict", verdict_word(result->verdict));
+    rung_jout_string(out, "verdict", rung_verdict_words[result->verdict - 1]);
     rung_jout_string(out, "reason", result->reason);
     if (result->verdict == RUNG_CAN)
         rung_jout_real(out, "margin", result->margin);

@@ -13,6 +13,8 @@
 #define RUNG_COMMANDS(X)                                                                                               \
     X(list)                                                                                                            \
     X(table)                                                                                                           \
+    X(bound)                                                                                                           \
+    X(compare)                                                                                                         \
     X(task)                                                                                                            \
     X(build)                                                                                                           \
     X(precision)                                                                                                       \

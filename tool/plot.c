@@ -68,7 +68,7 @@ static frame frame_of(const rung_plot *p)
     return f;
 }
 
-static void put_text(rung_buf *out, double x, double y, const char *class, const char *anchor, const char *text)
+void rung_svg_text(rung_buf *out, double x, double y, const char *class, const char *anchor, const char *text)
 {
     rung_buf_printf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x, y, anchor);
     for (; *text; text++) {
@@ -76,6 +76,8 @@ static void put_text(rung_buf *out, double x, double y, const char *class, const
             rung_buf_puts(out, "&lt;");
         else if (*text == '&')
             rung_buf_puts(out, "&amp;");
+        else if ((unsigned char)*text < ' ') /* XML has no control characters */
+            rung_buf_putc(out, '?');
         else
             rung_buf_putc(out, *text);
     }
@@ -89,12 +91,12 @@ static void put_axes(rung_buf *out, const rung_plot *p, const frame *f)
         rung_buf_printf(out, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT,
                         WIDTH - RIGHT, py(f, y), py(f, y));
         snprintf(text, sizeof text, "%g", y);
-        put_text(out, LEFT - 8, py(f, y) + 5, "dim", "end", text);
+        rung_svg_text(out, LEFT - 8, py(f, y) + 5, "dim", "end", text);
     }
     rung_buf_printf(out, "<line class=\"axis\" x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\"/>\n", LEFT, WIDTH - RIGHT,
                     HEIGHT - BOTTOM, HEIGHT - BOTTOM);
-    put_text(out, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 20, "", "middle", p->x_name);
-    put_text(out, LEFT - 48, TOP - 14, "", "start", p->y_name);
+    rung_svg_text(out, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 20, "", "middle", p->x_name);
+    rung_svg_text(out, LEFT - 48, TOP - 14, "", "start", p->y_name);
 }
 
 static void put_points(rung_buf *out, const rung_plot *p, const frame *f)
@@ -104,8 +106,8 @@ static void put_points(rung_buf *out, const rung_plot *p, const frame *f)
         rung_buf_printf(out, "<circle class=\"point\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>\n", px(f, p->x[i]),
                         py(f, p->y[i]));
         snprintf(text, sizeof text, "%g", p->y[i]);
-        put_text(out, px(f, p->x[i]), py(f, p->y[i]) - 11, "", "middle", text);
-        if (p->mark) put_text(out, px(f, p->x[i]), HEIGHT - BOTTOM + 20, "dim", "middle", p->mark[i]);
+        rung_svg_text(out, px(f, p->x[i]), py(f, p->y[i]) - 11, "", "middle", text);
+        if (p->mark) rung_svg_text(out, px(f, p->x[i]), HEIGHT - BOTTOM + 20, "dim", "middle", p->mark[i]);
     }
 }
 
@@ -118,7 +120,7 @@ static void put_line(rung_buf *out, const rung_plot *p, const frame *f)
     if (p->slope < 0) x0 = fmax(x0, at_top), x1 = fmin(x1, at_bottom);
     rung_buf_printf(out, "<line class=\"fit\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", px(f, x0),
                     py(f, p->intercept + p->slope * x0), px(f, x1), py(f, p->intercept + p->slope * x1));
-    put_text(out, WIDTH - RIGHT, HEIGHT - BOTTOM - 12, "dim", "end", p->line_name);
+    rung_svg_text(out, WIDTH - RIGHT, HEIGHT - BOTTOM - 12, "dim", "end", p->line_name);
 }
 
 void rung_plot_svg(rung_buf *out, const rung_plot *p)
@@ -128,8 +130,8 @@ void rung_plot_svg(rung_buf *out, const rung_plot *p)
                     HEIGHT);
     rung_buf_puts(out, style);
     rung_buf_printf(out, "<rect class=\"back\" width=\"%d\" height=\"%d\"/>\n", WIDTH, HEIGHT);
-    put_text(out, LEFT - 48, 26, "", "start", p->title);
-    put_text(out, LEFT - 48, 46, "dim", "start", p->subtitle);
+    rung_svg_text(out, LEFT - 48, 26, "", "start", p->title);
+    rung_svg_text(out, LEFT - 48, 46, "dim", "start", p->subtitle);
     put_axes(out, p, &f);
     if (p->line) put_line(out, p, &f);
     put_points(out, p, &f);

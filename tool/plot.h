@@ -20,6 +20,9 @@ typedef struct rung_plot {
 
 void rung_plot_svg(rung_buf *out, const rung_plot *plot);
 
+/* One <text>, escaped. */
+void rung_svg_text(rung_buf *out, double x, double y, const char *class, const char *anchor, const char *text);
+
 /* Least squares through at least two points with different x; false otherwise. */
 bool rung_plot_fit(double *intercept, double *slope, const double *x, const double *y, size_t count);
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Questions and thresholds; see bound_ask.h.
+ */
+#include "bound_ask.h"
+
+#include <stdlib.h>
+
+/* Longer than any prompt that is looked for one by one; rows about composition find their sizes first and compare then. */
+#define FAR_TOKENS (UINT64_C(1) << 40)
+
+rung_question rung_bound_question(const rung_bound_ask *ask, const rung_bound_input *input)
+{
+    return (rung_question){.ledger = &input->ledger,
+                           .task = ask->task,
+                           .n = ask->n,
+                           .bits = input->bits,
+                           .message = (rung_message)ask->words->message,
+                           .softmax = ask->softmax,
+                           .tokens_after = ask->tokens_after,
+                           .thresholds = ask->thresholds};
+}
+
+/* Both reports have the same rows in the same order: those that speak of the task. A row may speak of free sizes only. */
+static void take_thresholds(rung_bound_report *report, const rung_bound_report *far)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        rung_bound_answer *to = &report->answer[i];
+        const rung_bound_answer *from = &far->answer[i];
+        if (!from->applies || to->n_threshold > 0 || to->log2_n > 0) continue;
+        to->n_threshold = from->n_threshold, to->log2_n = from->log2_n, to->exact = from->exact;
+    }
+}
+
+rung_status rung_bound_answers(rung_bound_report *report, const rung_question *q, rung_error *err)
+{
+    rung_status status = rung_bound_run(report, q, err);
+    if (status != RUNG_OK || q->n || !q->thresholds) return status;
+    rung_question free_sizes = *q;
+    free_sizes.n = FAR_TOKENS;
+    rung_bound_report *far = rung_calloc(1, sizeof *far, err);
+    if (!far) return RUNG_SYSTEM;
+    status = rung_bound_run(far, &free_sizes, err);
+    if (status == RUNG_OK) take_thresholds(report, far);
+    free(far);
+    return status;
+}
+
+static bool decides_more(const rung_bound_answer *a, const rung_bound_answer *b)
+{
+    bool can = a->verdict == RUNG_CANNOT, other = b->verdict == RUNG_CANNOT;
+    if (can != other) return can;
+    if (can && a->trivial != b->trivial) return !a->trivial;
+    return a->margin > b->margin;
+}
+
+const rung_bound_answer *rung_bound_decisive(const rung_bound_report *report)
+{
+    const rung_bound_answer *best = NULL;
+    for (size_t i = 0; i < report->count; i++)
+        if (report->answer[i].applies && (!best || decides_more(&report->answer[i], best))) best = &report->answer[i];
+    return best;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * A plan as text and JSON.
+ */
+#include <string.h>
+
+#include "bound_plan.h"
+#include "output.h"
+
+/* Mechanisms that are refused for the same thing. */
+static bool same_reason(const rung_plan_option *a, const rung_plan_option *b)
+{
+    return a->how == b->how && strcmp(a->why, b->why) == 0;
+}
+
+static void print_rejected(rung_buf *out, const rung_plan *plan)
+{
+    size_t rejected = plan->chosen == SIZE_MAX ? plan->count : plan->chosen;
+    if (!rejected) return;
+    rung_buf_puts(out, "cheaper, and not right\n");
+    for (size_t i = 0, next; i < rejected; i = next) {
+        const rung_plan_option *o = &plan->option[i];
+        rung_buf text;
+        rung_buf_init(&text);
+        for (next = i + 1; next < rejected && same_reason(o, &plan->option[next]);) next++;
+        rung_buf_printf(&text, "%s%s%s", o->how->name, o->own[0] ? " " : "", o->own);
+        if (next > i + 1) rung_buf_printf(&text, " and %zu more like it", next - i - 1);
+        rung_buf_printf(&text, ": %s", o->tried ? o->why : "not tried");
+        rung_buf_puts(out, "  ");
+        if (!text.failed) rung_wrap(out, text.text, 2, 4);
+        rung_buf_putc(out, '\n');
+        rung_buf_clear(&text);
+    }
+    rung_buf_putc(out, '\n');
+}
+
+static void print_evidence(rung_buf *out, const rung_plan *plan)
+{
+    const rung_plan_run *run = &plan->run;
+    rung_buf text;
+    rung_buf_init(&text);
+    rung_buf_printf(
+        &text, "%s, %zu tokens: %llu random prompt%s in %s, all right (error rate below %.2g with 95 %% confidence)",
+        run->task, run->tokens, (unsigned long long)run->prompts, run->prompts == 1 ? "" : "s", run->numbers,
+        run->error_high);
+    rung_buf_puts(out, "run      ");
+    if (!text.failed) rung_wrap(out, text.text, 9, 9);
+    rung_buf_putc(out, '\n');
+    rung_buf_clear(&text);
+}
+
+static void print_chosen(rung_buf *out, const rung_plan *plan)
+{
+    rung_buf_printf(out, "layers   %s%s%s\n", rung_style_bold(), plan->arch ? plan->arch : "(too large to build here)",
+                    rung_style_off());
+    rung_buf_printf(out, "costs    %llu full layer%s, %llu bits of state, %llu bits per message%s\n",
+                    (unsigned long long)plan->full, plan->full == 1 ? "" : "s", (unsigned long long)plan->state_bits,
+                    (unsigned long long)plan->message_bits, plan->arch ? "" : ", at 64 tokens");
+    rung_buf_printf(out, "build    rung build %s -o m.safetensors\n", plan->build);
+    print_evidence(out, plan);
+    if (plan->verdict == RUNG_CAN) {
+        rung_buf_printf(out, "verdict  %sCAN%s at %zu tokens, by the prompts that were run\n", rung_style_bold(),
+                        rung_style_off(), plan->tokens);
+        return;
+    }
+    rung_buf_printf(out,
+                    "line     right with %d mantissa bits at %zu tokens and %d at %zu: about %.0f at %zu, and %s has "
+                    "them\n",
+                    plan->mantissa[0], plan->mantissa_tokens[0], plan->mantissa[1], plan->mantissa_tokens[1],
+                    plan->mantissa_n, plan->tokens, plan->run.numbers);
+    rung_buf_printf(out, "verdict  %sCAN%s at %zu tokens, and %sUNKNOWN%s at %zu, which takes too long here:\n",
+                    rung_style_bold(), rung_style_off(), plan->run.tokens, rung_style_bold(), rung_style_off(),
+                    plan->tokens);
+    rung_buf_printf(out, "         rung verify m.safetensors --numbers %s --samples 1\n", plan->run.numbers);
+}
+
+void rung_plan_print(rung_buf *out, const rung_plan *plan, const rung_plan_conf *conf)
+{
+    rung_buf_printf(out, "%s, %zu tokens, p = %d\n\n", conf->ask->task->task->name, plan->tokens, conf->bits);
+    print_rejected(out, plan);
+    if (plan->chosen == SIZE_MAX)
+        rung_buf_printf(out, "verdict  %sUNKNOWN%s: no construction was right%s\n", rung_style_bold(), rung_style_off(),
+                        plan->count ? "" : ": none of them is about this task and size");
+    else
+        print_chosen(out, plan);
+}
+
+static void json_chosen(rung_jout *out, const rung_plan *plan)
+{
+    const rung_plan_option *o = &plan->option[plan->chosen];
+    const rung_plan_run *run = &plan->run;
+    rung_jout_string(out, "arch", plan->arch);
+    rung_jout_string(out, "construction", o->how->name);
+    rung_jout_string(out, "build", plan->build);
+    rung_jout_int(out, "full_layers", (int64_t)plan->full);
+    rung_jout_int(out, "state_bits", (int64_t)plan->state_bits);
+    rung_jout_int(out, "message_bits", (int64_t)plan->message_bits);
+    rung_jout_object(out, "verified");
+    rung_jout_string(out, "task", run->task);
+    rung_jout_int(out, "tokens", (int64_t)run->tokens);
+    rung_jout_string(out, "numbers", run->numbers);
+    rung_jout_int(out, "prompts", (int64_t)run->prompts);
+    rung_jout_int(out, "wrong", 0);
+    rung_jout_real(out, "error_rate_below", run->error_high);
+    rung_jout_bool(out, "at_wanted_size", !plan->extrapolated);
+    rung_jout_end(out);
+    if (!plan->extrapolated) return;
+    rung_jout_flat_object(out, "extrapolated");
+    for (size_t i = 0; i < 2; i++) {
+        rung_jout_int(out, i ? "tokens_2" : "tokens_1", (int64_t)plan->mantissa_tokens[i]);
+        rung_jout_int(out, i ? "mantissa_bits_2" : "mantissa_bits_1", plan->mantissa[i]);
+    }
+    rung_jout_real(out, "mantissa_bits_at_n", plan->mantissa_n);
+    rung_jout_end(out);
+}
+
+void rung_plan_json(rung_buf *text, const rung_plan *plan, const rung_plan_conf *conf)
+{
+    rung_jout out;
+    rung_jout_begin(&out, text, "rung.bound/1", true);
+    rung_bound_task_json(&out, conf->ask->task);
+    rung_jout_int(&out, "n", (int64_t)plan->tokens);
+    rung_jout_int(&out, "bits", conf->bits);
+    rung_jout_object(&out, "plan");
+    if (plan->chosen != SIZE_MAX) json_chosen(&out, plan);
+    rung_jout_array(&out, "rejected");
+    for (size_t i = 0; i < plan->count && i < plan->chosen; i++) {
+        const rung_plan_option *o = &plan->option[i];
+        rung_jout_flat_object(&out, NULL);
+        rung_jout_string(&out, "construction", o->how->name);
+        rung_jout_string(&out, "words", o->own);
+        rung_jout_int(&out, "full_layers", (int64_t)o->full);
+        rung_jout_string(&out, "why", o->why);
+        rung_jout_end(&out);
+    }
+    rung_jout_end(&out);
+    rung_jout_end(&out);
+    rung_jout_string(&out, "verdict", rung_verdict_words[plan->verdict - 1]);
+    rung_jout_finish(&out);
+}

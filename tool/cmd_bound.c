@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * rung bound: what the layers of an architecture hold, and what they provably cannot do.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bound_ask.h"
+#include "bound_ledger.h"
+#include "bound_plan.h"
+#include "catalog.h"
+#include "output.h"
+#include "rung/par.h"
+
+typedef struct bound_values {
+    rung_ledger_words words;
+    const char *task;
+    int64_t n, softmax, expect, solve, samples, threads;
+    bool tokens_after, no_thresholds, plan;
+} bound_values;
+
+/* ---- one answer per input --------------------------------------------------------------------------------------------- */
+
+typedef struct outcome {
+    rung_bound_report *report; /* NULL without a task */
+    rung_solved *solved;       /* NULL without --solve */
+    rung_status status;
+    rung_error err;
+} outcome;
+
+typedef struct job {
+    const rung_call *call;
+    const rung_bound_ask *ask;
+    const rung_bound_input *inputs;
+    outcome *outcomes;
+} job;
+
+static rung_status answer(outcome *o, const job *j, const rung_bound_input *input)
+{
+    const bound_values *v = j->call->values;
+    if (!j->ask->task) return RUNG_OK;
+    rung_question q = rung_bound_question(j->ask, input);
+    o->report = rung_calloc(1, sizeof *o->report, &o->err);
+    if (!o->report) return RUNG_SYSTEM;
+    rung_status status = rung_bound_answers(o->report, &q, &o->err);
+    if (status != RUNG_OK || !rung_call_given(j->call, "solve")) return status;
+    o->solved = rung_calloc(1, sizeof *o->solved, &o->err);
+    if (!o->solved) return RUNG_SYSTEM;
+    return rung_bound_solve(o->solved, j->ask, input, (rung_solve)v->solve, &o->err);
+}
+
+static void answer_item(void *context, size_t item, size_t worker)
+{
+    const job *j = context;
+    (void)worker;
+    j->outcomes[item].status = answer(&j->outcomes[item], j, &j->inputs[item]);
+}
+
+static rung_status first_failure(const job *j, rung_error *err)
+{
+    for (size_t i = 0; i < j->call->arguments; i++) {
+        if (j->outcomes[i].status == RUNG_OK) continue;
+        *err = j->outcomes[i].err;
+        return j->outcomes[i].status;
+    }
+    return RUNG_OK;
+}
+
+/* ---- output ------------------------------------------------------------------------------------------------------------- */
+
+static void json_one(rung_jout *out, const job *j, size_t i)
+{
+    rung_bound_json(out, j->ask, &j->inputs[i], j->outcomes[i].report);
+    if (j->outcomes[i].solved) rung_solved_json(out, j->outcomes[i].solved);
+}
+
+static void json_all(rung_buf *text, const job *j)
+{
+    rung_jout out;
+    rung_jout_begin(&out, text, "rung.bound/1", true);
+    if (j->call->arguments == 1) {
+        json_one(&out, j, 0);
+    } else {
+        rung_jout_array(&out, "results");
+        for (size_t i = 0; i < j->call->arguments; i++) {
+            rung_jout_object(&out, NULL);
+            json_one(&out, j, i);
+            rung_jout_end(&out);
+        }
+        rung_jout_end(&out);
+    }
+    rung_jout_finish(&out);
+}
+
+static void print_all(rung_buf *out, const job *j)
+{
+    for (size_t i = 0; i < j->call->arguments; i++) {
+        const outcome *o = &j->outcomes[i];
+        if (i) rung_buf_putc(out, '\n');
+        if (o->solved)
+            rung_solved_print(out, j->ask, &j->inputs[i], o->solved);
+        else
+            rung_bound_print(out, j->ask, &j->inputs[i], o->report);
+    }
+}
+
+static bool as_expected(const rung_call *call, rung_verdict verdict, const char *of)
+{
+    const bound_values *v = call->values;
+    if (!rung_call_given(call, "expect") || (int64_t)verdict == v->expect + 1) return true;
+    rung_note(call, "expected %s, and %s is %s", rung_verdict_words[v->expect], of, rung_verdict_words[verdict - 1]);
+    return false;
+}
+
+static int finish(const job *j, rung_error *err)
+{
+    rung_buf text;
+    bool expected = true;
+    rung_buf_init(&text);
+    if (j->call->json)
+        json_all(&text, j);
+    else
+        print_all(&text, j);
+    rung_status status = rung_out_buf(&text, err);
+    rung_buf_clear(&text);
+    for (size_t i = 0; i < j->call->arguments; i++) {
+        const rung_bound_report *report = j->outcomes[i].report;
+        if (!as_expected(j->call, report ? report->verdict : RUNG_UNKNOWN, j->call->argument[i])) expected = false;
+    }
+    return status != RUNG_OK ? (int)status : expected ? 0 : RUNG_NEGATIVE;
+}
+
+/* ---- command ------------------------------------------------------------------------------------------------------------ */
+
+/* Options that would do nothing should not do it in silence. */
+static void note_unused(const rung_call *call, const rung_bound_input *inputs)
+{
+    static const char *const about_archs[] = {"heads", "head-dim", "dk", "dv"};
+    for (size_t i = 0; i < call->arguments; i++)
+        if (inputs[i].is_arch) return;
+    for (size_t i = 0; i < RUNG_COUNT(about_archs); i++)
+        if (rung_call_given(call, about_archs[i]))
+            rung_note(call, "--%s is for layers as text; files say it themselves", about_archs[i]);
+}
+
+static int run_inputs(const rung_call *call, const rung_bound_ask *ask, rung_error *err)
+{
+    const bound_values *v = call->values;
+    job j = {.call = call, .ask = ask};
+    rung_bound_input *inputs;
+    rung_status status = rung_bound_inputs_open(&inputs, call, ask->words, err);
+    if (status != RUNG_OK) return status;
+    j.inputs = inputs;
+    note_unused(call, inputs);
+    j.outcomes = rung_calloc(call->arguments, sizeof *j.outcomes, err);
+    if (j.outcomes) rung_par_for(call->arguments, (size_t)v->threads, answer_item, &j);
+    int code = j.outcomes ? (int)first_failure(&j, err) : RUNG_SYSTEM;
+    if (code == RUNG_OK) code = finish(&j, err);
+    for (size_t i = 0; j.outcomes && i < call->arguments; i++) {
+        free(j.outcomes[i].report);
+        free(j.outcomes[i].solved);
+    }
+    free(j.outcomes);
+    rung_bound_inputs_close(inputs, call->arguments);
+    return code;
+}
+
+static int run_plan(const rung_call *call, const rung_bound_ask *ask, rung_error *err)
+{
+    const bound_values *v = call->values;
+    rung_plan_conf conf = {.ask = ask,
+                           .call = call,
+                           .bits = ask->words->bits ? (int)ask->words->bits : 32,
+                           .samples = (uint64_t)v->samples,
+                           .threads = (size_t)v->threads};
+    rung_plan plan;
+    rung_buf text;
+    rung_status status = rung_plan_search(&plan, &conf, err);
+    if (status == RUNG_OK) {
+        rung_buf_init(&text);
+        if (call->json)
+            rung_plan_json(&text, &plan, &conf);
+        else
+            rung_plan_print(&text, &plan, &conf);
+        status = rung_out_buf(&text, err);
+        rung_buf_clear(&text);
+    }
+    bool expected = status != RUNG_OK || as_expected(call, plan.verdict, "the plan");
+    rung_plan_clear(&plan);
+    return status != RUNG_OK ? (int)status : expected ? 0 : RUNG_NEGATIVE;
+}
+
+static rung_status check_usage(const rung_call *call, rung_error *err)
+{
+    const bound_values *v = call->values;
+    if (v->plan && call->arguments)
+        return rung_fail(err, RUNG_USAGE, "--plan looks for an architecture, and '%s' is one; leave one of them out",
+                         call->argument[0]);
+    if (!v->plan && !call->arguments)
+        return rung_fail(err, RUNG_USAGE, "needs ARCH|FILE: layers such as full,4*linear");
+    if (v->task) return RUNG_OK;
+    if (call->words)
+        return rung_fail(err, RUNG_USAGE, "'%s' is a parameter of which task? add --task NAME", call->word[0]);
+    static const char *const about_tasks[] = {"n", "solve", "plan", "expect", "tokens-after"};
+    for (size_t i = 0; i < RUNG_COUNT(about_tasks); i++)
+        if (rung_call_given(call, about_tasks[i]))
+            return rung_fail(err, RUNG_USAGE, "--%s for which task? add --task NAME ('rung list tasks')",
+                             about_tasks[i]);
+    return RUNG_OK;
+}
+
+static int run_bound(const rung_call *call, rung_error *err)
+{
+    const bound_values *v = call->values;
+    rung_task_conf task;
+    rung_bound_ask ask = {.words = &v->words,
+                          .n = (uint64_t)v->n,
+                          .softmax = (rung_softmax)v->softmax,
+                          .tokens_after = v->tokens_after,
+                          .thresholds = !v->no_thresholds};
+    rung_status status = check_usage(call, err);
+    if (status == RUNG_OK && v->task) {
+        status = rung_task_conf_init(&task, v->task, call->word, call->words, err);
+        ask.task = &task;
+    }
+    if (status != RUNG_OK) return status;
+    return v->plan ? run_plan(call, &ask, err) : run_inputs(call, &ask, err);
+}
+
+static void help_more(rung_buf *out, const rung_call *call)
+{
+    const bound_values *v = call->values;
+    const rung_task *task = v->task ? rung_task_get(v->task) : NULL;
+    if (!task) return;
+    rung_buf_printf(out, "\n%sParameters of %s%s\n", rung_style_bold(), task->name, rung_style_off());
+    rung_params_print(out, task->params);
+}
+
+#define FLAG(long_name, field, text)                                                                                   \
+    {                                                                                                                  \
+        .name = long_name, .kind = RUNG_OPTION_FLAG, .at = offsetof(bound_values, field), .help = text                 \
+    }
+
+const rung_command rung_command_bound = {
+    .name = "bound",
+    .summary = "what layers hold, and what they provably cannot do",
+    .details = "The ledger of an architecture (state, convolution, window, growing cache, message) and every theorem "
+               "about the "
+               "task with its numbers filled in. CANNOT: a theorem holds at these numbers. UNKNOWN: none does, which "
+               "never means "
+               "that the layers can; the margin and the smallest n at which a theorem would bite are shown.\n"
+               "A file is a Hugging Face config.json (or its directory), a GGUF file, or a .safetensors model of ours. "
+               "Without "
+               "--n the task has exactly the size that its words say; --n N asks about every size with at most N "
+               "prompt tokens, "
+               "alphabets as the words say. Without --task the ledger alone is shown.\n"
+               "--solve turns the question around. --plan looks among the constructions of 'rung build' for the "
+               "cheapest layers "
+               "(fewest full ones, then fewest bits of state) that solve the task, and says what of it was verified.",
+    .examples =
+        (const rung_example[]){
+            {"rung bound full,4*linear --head-dim 2 --bits 26 --task seqcomp L=2 --n 542",
+             "one full layer and four linear ones cannot compose"},
+            {"rung bound config.json --task eva --n 1000000",
+             "a real model: its layers, and a lookup in a million entries"},
+            {"rung bound a/config.json b.gguf '4*(3*gdelta,full)' --json", "ledgers of several, for programs"},
+            {"rung bound full,4*linear --head-dim 2 --task seqcomp L=2 --n 1000 --solve p",
+             "with how many bits is it still impossible?"},
+            {"rung bound --plan --task seqcomp L=3 --n 1000 --bits 16", "which layers would do, verified"},
+            {"rung bound linear --task eva N=64 --bits 8 --expect CANNOT", "exit code 1 unless CANNOT"},
+            {0},
+        },
+    .arguments = (const rung_argument[]){RUNG_LEDGER_ARGUMENT(0), {0}},
+    .words = "parameters of the task",
+    .options =
+        (const rung_option[]){
+            {.name = "task",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(bound_values, task),
+             .metavar = "TASK",
+             .help = "a name of 'rung list tasks'",
+             .names = rung_task_name_at},
+            {.name = "n",
+             .kind = RUNG_OPTION_INT,
+             .at = offsetof(bound_values, n),
+             .metavar = "N",
+             .help = "any size of the task with at most so many prompt tokens",
+             .low = 1,
+             .high = INT64_MAX / 4},
+            RUNG_LEDGER_OPTIONS(bound_values, words),
+            {.name = "softmax",
+             .kind = RUNG_OPTION_CHOICE,
+             .at = offsetof(bound_values, softmax),
+             .metavar = "ORDER",
+             .help = "order in which attention adds up its keys",
+             .fallback = "online",
+             .choices = rung_softmax_words},
+            FLAG("tokens-after", tokens_after, "the prompt goes on after the last token of the task (a template)"),
+            FLAG("no-thresholds", no_thresholds, "do not look for the smallest n; faster for many inputs"),
+            {.name = "solve",
+             .kind = RUNG_OPTION_CHOICE,
+             .at = offsetof(bound_values, solve),
+             .metavar = "WHAT",
+             .help = "smallest n, or largest p, head dimension, number of recurrent layers, with CANNOT",
+             .choices = rung_solve_words},
+            FLAG("plan", plan, "look for the cheapest layers that can"),
+            {.name = "samples",
+             .kind = RUNG_OPTION_INT,
+             .at = offsetof(bound_values, samples),
+             .metavar = "N",
+             .help = "prompts with which --plan verifies",
+             .fallback = "100",
+             .low = 1,
+             .high = 1 << 30},
+            {.name = "expect",
+             .kind = RUNG_OPTION_CHOICE,
+             .at = offsetof(bound_values, expect),
+             .metavar = "VERDICT",
+             .help = "exit with 1 when the verdict is another",
+             .choices = rung_verdict_words},
+            RUNG_OPTION_THREADS(bound_values, threads),
+            {0},
+        },
+    .values_size = sizeof(bound_values),
+    .negative = "the verdict is not that of --expect",
+    .run = run_bound,
+    .help_more = help_more,
+};

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * rung compare: ledgers side by side, as a table and as one picture.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bound_ask.h"
+#include "bound_ledger.h"
+#include "compare_svg.h"
+#include "output.h"
+
+typedef struct compare_values {
+    rung_ledger_words words;
+    const char *task, *plot;
+    int64_t n;
+} compare_values;
+
+/* One column. */
+typedef struct column {
+    const rung_bound_input *input;
+    rung_ledger_view view;
+    uint64_t grows;            /* elements per token, all caches */
+    rung_bound_report *report; /* NULL without a task */
+} column;
+
+typedef struct columns {
+    column *at;
+    size_t count;
+    rung_bound_ask ask;
+} columns;
+
+/* ---- rows -------------------------------------------------------------------------------------------------------------- */
+
+static void put_count(rung_buf *out, uint64_t value)
+{
+    if (value)
+        rung_buf_printf(out, "%llu", (unsigned long long)value);
+    else
+        rung_buf_putc(out, '.');
+}
+
+#define COUNT_ROW(name, expression)                                                                                    \
+    static void name(rung_buf *out, const column *c)                                                                   \
+    {                                                                                                                  \
+        put_count(out, expression);                                                                                    \
+    }
+COUNT_ROW(put_layers, c->view.sum.total)
+COUNT_ROW(put_full, c->view.sum.full)
+COUNT_ROW(put_recurrent, c->view.sum.recurrent)
+COUNT_ROW(put_window, c->view.sum.window)
+COUNT_ROW(put_chunk, c->view.sum.chunk)
+COUNT_ROW(put_sparse, c->view.sum.sparse)
+COUNT_ROW(put_mlp, c->view.sum.mlp)
+COUNT_ROW(put_bits, (uint64_t)c->input->bits)
+COUNT_ROW(put_state, c->view.sum.state_elements + c->view.sum.extra_elements)
+COUNT_ROW(put_conv, c->view.sum.conv_elements)
+COUNT_ROW(put_windows, c->view.sum.window_elements)
+COUNT_ROW(put_carried, c->view.state_bits)
+COUNT_ROW(put_message, c->view.message_bits)
+COUNT_ROW(put_grows, c->grows)
+
+static void put_verdict(rung_buf *out, const column *c)
+{
+    rung_buf_puts(out, rung_verdict_words[c->report->verdict - 1]);
+}
+
+static void put_theorem(rung_buf *out, const column *c)
+{
+    const rung_bound_answer *a = rung_bound_decisive(c->report);
+    rung_buf_puts(out, a ? a->bound->id : ".");
+}
+
+static void put_from(rung_buf *out, const column *c)
+{
+    double least = 0;
+    for (size_t i = 0; i < c->report->count; i++) {
+        double n = c->report->answer[i].n_threshold;
+        if (n > 0 && (least <= 0 || n < least)) least = n;
+    }
+    if (least > 0)
+        rung_buf_printf(out, least < 1e15 ? "%.0f" : "%.3g", least);
+    else
+        rung_buf_putc(out, '.');
+}
+
+static const struct row {
+    const char *label;
+    void (*put)(rung_buf *out, const column *c);
+    bool about_task, always;
+} rows[] = {
+    {"layers", put_layers, false, true},
+    {"full", put_full, false, true},
+    {"recurrent", put_recurrent, false, true},
+    {"window", put_window, false, false},
+    {"chunk", put_chunk, false, false},
+    {"sparse", put_sparse, false, false},
+    {"no token mixing", put_mlp, false, false},
+    {"p, bits per number", put_bits, false, true},
+    {"state, elements", put_state, false, false},
+    {"convolution, elements", put_conv, false, false},
+    {"window, elements", put_windows, false, false},
+    {"carried past a position, bits", put_carried, false, true},
+    {"handed to a token by full layers, bits", put_message, false, true},
+    {"caches grow per token, elements", put_grows, false, true},
+    {"verdict", put_verdict, true, true},
+    {"by, or nearest", put_theorem, true, true},
+    {"CANNOT from n on", put_from, true, true},
+};
+
+/* ---- table -------------------------------------------------------------------------------------------------------------- */
+
+/* A row of nothing but dots says nothing. */
+static bool is_empty(const struct row *row, const columns *all)
+{
+    bool empty = true;
+    rung_buf cell;
+    rung_buf_init(&cell);
+    for (size_t i = 0; i < all->count && empty; i++) {
+        rung_buf_reset(&cell);
+        row->put(&cell, &all->at[i]);
+        empty = cell.text && strcmp(cell.text, ".") == 0;
+    }
+    rung_buf_clear(&cell);
+    return empty;
+}
+
+static void print_row(rung_buf *out, const struct row *row, const columns *all)
+{
+    rung_buf cell;
+    rung_buf_init(&cell);
+    rung_buf_printf(out, "%-38s", row->label);
+    for (size_t i = 0; i < all->count; i++) {
+        rung_buf_reset(&cell);
+        row->put(&cell, &all->at[i]);
+        rung_buf_printf(out, "  %14s", cell.text ? cell.text : "");
+    }
+    rung_buf_putc(out, '\n');
+    out->failed = out->failed || cell.failed;
+    rung_buf_clear(&cell);
+}
+
+static void print_table(rung_buf *out, const columns *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        rung_buf_printf(out, "[%zu] %s%s%s", i + 1, rung_style_bold(), all->at[i].input->text, rung_style_off());
+        if (!all->at[i].input->is_arch) {
+            rung_buf_puts(out, "  ");
+            rung_ledger_order(out, &all->at[i].input->ledger);
+        }
+        rung_buf_putc(out, '\n');
+    }
+    if (all->ask.task) {
+        rung_buf_puts(out, "task ");
+        rung_task_canonical(out, all->ask.task);
+        if (all->ask.n) rung_buf_printf(out, ", any size with at most %llu tokens", (unsigned long long)all->ask.n);
+        rung_buf_putc(out, '\n');
+    }
+    rung_buf_printf(out, "\n%-38s", "");
+    for (size_t i = 0; i < all->count; i++) {
+        char head[32];
+        snprintf(head, sizeof head, "[%zu]", i + 1);
+        rung_buf_printf(out, "  %14s", head);
+    }
+    rung_buf_putc(out, '\n');
+    for (size_t i = 0; i < RUNG_COUNT(rows); i++)
+        if ((all->ask.task || !rows[i].about_task) && (rows[i].always || !is_empty(&rows[i], all)))
+            print_row(out, &rows[i], all);
+}
+
+static void print_json(rung_buf *text, const columns *all)
+{
+    rung_jout out;
+    rung_jout_begin(&out, text, "rung.compare/1", true);
+    rung_jout_array(&out, "results");
+    for (size_t i = 0; i < all->count; i++) {
+        rung_jout_object(&out, NULL);
+        rung_bound_json(&out, &all->ask, all->at[i].input, all->at[i].report);
+        rung_jout_end(&out);
+    }
+    rung_jout_end(&out);
+    rung_jout_finish(&out);
+}
+
+/* ---- command ------------------------------------------------------------------------------------------------------------ */
+
+static rung_status fill_column(column *c, const rung_bound_input *input, const rung_bound_ask *ask, rung_error *err)
+{
+    c->input = input;
+    c->view = rung_ledger_view_of(input, (rung_message)ask->words->message);
+    for (size_t i = 0; i < input->ledger.layer_count; i++) c->grows += input->ledger.layer[i].kv_per_token;
+    if (!ask->task) return RUNG_OK;
+    rung_question q = rung_bound_question(ask, input);
+    c->report = rung_calloc(1, sizeof *c->report, err);
+    return c->report ? rung_bound_answers(c->report, &q, err) : RUNG_SYSTEM;
+}
+
+static rung_status write_plot(const char *path, const rung_bound_input *inputs, size_t count, rung_message message,
+                              rung_error *err)
+{
+    rung_buf svg;
+    rung_buf_init(&svg);
+    rung_compare_svg(&svg, inputs, count, message);
+    rung_status status = rung_buf_ok(&svg, err);
+    if (status == RUNG_OK) status = rung_file_write(path, svg.text, svg.len, err);
+    rung_buf_clear(&svg);
+    return status;
+}
+
+static rung_status compare(const columns *all, const rung_bound_input *inputs, const rung_call *call, rung_error *err)
+{
+    const compare_values *v = call->values;
+    rung_buf text;
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; status == RUNG_OK && i < all->count; i++)
+        status = fill_column(&all->at[i], &inputs[i], &all->ask, err);
+    if (status != RUNG_OK) return status;
+    rung_buf_init(&text);
+    if (call->json)
+        print_json(&text, all);
+    else
+        print_table(&text, all);
+    status = rung_out_buf(&text, err);
+    rung_buf_clear(&text);
+    if (status == RUNG_OK && v->plot)
+        status = write_plot(v->plot, inputs, all->count, (rung_message)v->words.message, err);
+    if (status == RUNG_OK && v->plot) rung_note(call, "wrote %s", v->plot);
+    return status;
+}
+
+static int run_compare(const rung_call *call, rung_error *err)
+{
+    const compare_values *v = call->values;
+    rung_task_conf task;
+    rung_bound_input *inputs;
+    columns all = {
+        .count = call->arguments,
+        .ask = {.words = &v->words, .n = (uint64_t)v->n, .thresholds = true, .task = v->task ? &task : NULL}};
+    if (!v->task && (call->words || v->n))
+        return rung_fail(err, RUNG_USAGE, "'%s' belongs to which task? add --task NAME",
+                         call->words ? call->word[0] : "--n");
+    rung_status status = v->task ? rung_task_conf_init(&task, v->task, call->word, call->words, err) : RUNG_OK;
+    if (status == RUNG_OK) status = rung_bound_inputs_open(&inputs, call, &v->words, err);
+    if (status != RUNG_OK) return status;
+    all.at = rung_calloc(all.count, sizeof *all.at, err);
+    status = all.at ? compare(&all, inputs, call, err) : RUNG_SYSTEM;
+    for (size_t i = 0; all.at && i < all.count; i++) free(all.at[i].report);
+    free(all.at);
+    rung_bound_inputs_close(inputs, call->arguments);
+    return status;
+}
+
+const rung_command rung_command_compare = {
+    .name = "compare",
+    .summary = "ledgers of several architectures side by side, and as a picture",
+    .details =
+        "What the layers of each carry past a position, hand to a token and add to their caches. --plot draws one bar "
+        "per layer on one scale for all: above the line what it holds, below what crosses a position. With --task "
+        "also the verdicts of 'rung bound'.",
+    .examples =
+        (const rung_example[]){
+            {"rung compare '12*(3*gdelta,full)' '6*(7*gdelta,full)' '48*full' --heads 32 --head-dim 128",
+             "a 3:1 and a 7:1 hybrid beside full attention"},
+            {"rung compare a/config.json b/config.json c.gguf --plot abc.svg", "real models, with the picture"},
+            {"rung compare full,linear linear,full 2*full --head-dim 2 --bits 8 --task seqcomp L=2",
+             "the order of layers matters"},
+            {0},
+        },
+    .arguments = (const rung_argument[]){RUNG_LEDGER_ARGUMENT(1), {0}},
+    .words = "parameters of the task",
+    .options =
+        (const rung_option[]){
+            {.name = "plot",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(compare_values, plot),
+             .metavar = "FILE",
+             .help = "write a picture (SVG)",
+             .complete = RUNG_COMPLETE_FILE},
+            RUNG_LEDGER_OPTIONS(compare_values, words),
+            {.name = "task",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(compare_values, task),
+             .metavar = "TASK",
+             .help = "verdicts about this task, too",
+             .names = rung_task_name_at},
+            {.name = "n",
+             .kind = RUNG_OPTION_INT,
+             .at = offsetof(compare_values, n),
+             .metavar = "N",
+             .help = "any size of the task with at most so many prompt tokens",
+             .low = 1,
+             .high = INT64_MAX / 4},
+            {0},
+        },
+    .values_size = sizeof(compare_values),
+    .run = run_compare,
+};

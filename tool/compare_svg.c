@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The picture of `rung compare`; see compare_svg.h.
+ */
+#include "compare_svg.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bound_ledger.h"
+#include "plot.h"
+
+enum {
+    WIDTH = 1000,
+    LEFT = 84,
+    RIGHT = 24,
+    HEAD = 92,     /* title and legend */
+    CAPTION = 72,  /* three lines above a panel */
+    SCALE = 92,    /* of the largest bar, up and down */
+    OPEN = 26,     /* by which an open bar is higher than any solid one */
+    FOOT = 44,     /* numbers of the layers, and room */
+    BAR_MAX = 34,  /* so that two layers are not two walls */
+    TEXT_MAX = 112 /* characters of a caption */
+};
+
+typedef enum kind { FULL, RECURRENT, WINDOW, CHUNK, SPARSE, MLP, KINDS } kind;
+static const char *const kind_words[KINDS] = {"full", "recurrent", "window", "chunk", "sparse", "no token mixing"};
+
+static const char style[] =
+    "<style>svg{font:14px system-ui,sans-serif;color-scheme:light "
+    "dark}text{fill:#222}.dim{fill:#666}.name{font-weight:600}"
+    ".small{font-size:12px;fill:#666}.back{fill:#fff}.axis{stroke:#888}.grid{stroke:#8883}"
+    ".k0{fill:#c8374f;stroke:#c8374f}.k1{fill:#2673c9;stroke:#2673c9}.k2{fill:#d49a00;stroke:#d49a00}"
+    ".k3{fill:#8a6d1f;stroke:#8a6d1f}.k4{fill:#7b46c4;stroke:#7b46c4}.k5{fill:#999;stroke:#999}"
+    ".bar{stroke:none}.cross{stroke:none;fill-opacity:.55}.open{fill-opacity:.13;stroke:none}"
+    ".side{fill:none;stroke-width:1.2}"
+    "@media(prefers-color-scheme:dark){text{fill:#eee}.dim,.small{fill:#aaa}.back{fill:#111}"
+    ".k0{fill:#f0788c;stroke:#f0788c}.k1{fill:#6aaef5;stroke:#6aaef5}.k2{fill:#f0c04a;stroke:#f0c04a}"
+    ".k3{fill:#c9a953;stroke:#c9a953}.k4{fill:#b48cf0;stroke:#b48cf0}}"
+    "</style>\n";
+
+/* 1572864 as "1.5 Mibit". */
+static void put_bits(char *out, size_t size, double bits)
+{
+    static const char *const units[] = {"bit", "Kibit", "Mibit", "Gibit", "Tibit", "Pibit", "Eibit"};
+    size_t unit = 0;
+    while (bits >= 1023.5 && unit + 1 < RUNG_COUNT(units)) bits /= 1024, unit++;
+    snprintf(out, size, bits < 9.95 && bits != floor(bits) ? "%.1f %s" : "%.0f %s", bits, units[unit]);
+}
+
+/* ---- what a layer is made of -------------------------------------------------------------------------------------------- */
+
+typedef struct part {
+    kind kind;
+    bool grows;
+    double holds;   /* bits; of a growing cache for one token */
+    double crosses; /* bits */
+} part;
+
+enum { PARTS_MAX = 4 };
+
+static size_t parts_of(part out[PARTS_MAX], const rung_held *held, int bits, rung_message message)
+{
+    size_t count = 0;
+    double p = bits,
+           state = ((double)held->state_elements + (double)held->conv_elements + (double)held->extra_elements) * p;
+    double window = (double)held->window_elements * p, cache = (double)held->kv_per_token * p;
+    if (held->recurrent || state > 0) out[count++] = (part){RECURRENT, false, state, state};
+    if (held->window || held->chunk) out[count++] = (part){held->window ? WINDOW : CHUNK, false, window, window};
+    if (held->full) out[count++] = (part){FULL, true, cache, (double)rung_layer_bits_of(held, bits, message).message};
+    if (held->sparse) out[count++] = (part){SPARSE, true, cache, 0};
+    if (!count) out[count++] = (part){.kind = MLP};
+    return count;
+}
+
+/* The logarithmic scale of all panels, and the kinds that occur. */
+typedef struct scale {
+    double low, high; /* log2 of bits */
+    bool has[KINDS];
+} scale;
+
+static void widen(scale *s, double bits)
+{
+    if (bits <= 0) return;
+    s->low = fmin(s->low, log2(bits)), s->high = fmax(s->high, log2(bits));
+}
+
+static scale scale_of(const rung_bound_input *inputs, size_t count, rung_message message)
+{
+    scale s = {INFINITY, -INFINITY, {false}};
+    for (size_t i = 0; i < count; i++)
+        for (size_t l = 0; l < inputs[i].ledger.layer_count; l++) {
+            part parts[PARTS_MAX];
+            size_t n = parts_of(parts, &inputs[i].ledger.layer[l], inputs[i].bits, message);
+            for (size_t k = 0; k < n; k++) {
+                s.has[parts[k].kind] = true;
+                widen(&s, parts[k].holds), widen(&s, parts[k].crosses);
+            }
+        }
+    if (!(s.low <= s.high)) s.low = 0, s.high = 1;
+    s.low = fmax(0, floor(s.low) - 2), s.high = ceil(s.high); /* the smallest bar is still one */
+    if (s.high - s.low < 4) s.high = s.low + 4;
+    return s;
+}
+
+static double height_of(const scale *s, double bits)
+{
+    return bits > 0 ? fmax(1.5, (log2(bits) - s->low) / (s->high - s->low) * SCALE) : 0;
+}
+
+/* ---- drawing ------------------------------------------------------------------------------------------------------------ */
+
+static void put_rect(rung_buf *out, const char *class, kind k, double x, double y, double w, double h)
+{
+    if (h <= 0) return;
+    rung_buf_printf(out, "<rect class=\"%s k%d\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>\n", class, k, x,
+                    y, w, h);
+}
+
+static void put_part(rung_buf *out, const part *p, const scale *s, double x, double w, double base)
+{
+    double up = height_of(s, p->holds), down = height_of(s, p->crosses), top = base - SCALE - OPEN;
+    if (p->kind == MLP) put_rect(out, "bar", MLP, x, base - 2, w, 4);
+    if (p->grows) {
+        put_rect(out, "open", p->kind, x, top, w, base - top);
+        rung_buf_printf(out, "<path class=\"side k%d\" d=\"M%.2f %.2fV%.2fl%.2f -6l%.2f 6V%.2f\"/>\n", p->kind, x, base,
+                        top, w / 2, w / 2, base);
+    }
+    put_rect(out, "bar", p->kind, x, base - up, w, up);
+    put_rect(out, "cross", p->kind, x, base + 1, w, down);
+}
+
+/* What a pointer that rests on the layer is told. */
+static void put_hint(rung_buf *out, const rung_held *held, size_t index, int bits, rung_message message)
+{
+    rung_layer_bits b = rung_layer_bits_of(held, bits, message);
+    rung_buf_printf(out, "<title>layer %zu: %s", index + 1, held->mechanism[0] ? held->mechanism : "mlp");
+    if (b.carried) rung_buf_printf(out, ", carries %llu bits", (unsigned long long)b.carried);
+    if (held->kv_per_token)
+        rung_buf_printf(out, ", cache grows by %llu elements per token", (unsigned long long)held->kv_per_token);
+    if (b.message) rung_buf_printf(out, ", hands %llu bits to a token", (unsigned long long)b.message);
+    rung_buf_puts(out, "</title>\n");
+}
+
+static void put_layers(rung_buf *out, const rung_bound_input *input, const scale *s, rung_message message, double base)
+{
+    size_t layers = input->ledger.layer_count;
+    double step = fmin((WIDTH - LEFT - RIGHT) / (double)(layers ? layers : 1), BAR_MAX / 0.8), bar = 0.8 * step;
+    for (size_t l = 0; l < layers; l++) {
+        part parts[PARTS_MAX];
+        size_t n = parts_of(parts, &input->ledger.layer[l], input->bits, message);
+        double x = LEFT + step * (double)l + 0.1 * step;
+        rung_buf_puts(out, "<g>");
+        put_hint(out, &input->ledger.layer[l], l, input->bits, message);
+        for (size_t k = 0; k < n; k++)
+            put_part(out, &parts[k], s, x + bar * (double)k / (double)n, bar / (double)n * (n > 1 ? 0.92 : 1), base);
+        rung_buf_puts(out, "</g>\n");
+    }
+    size_t every = 1;
+    while (step * (double)every < 36) every *= 2;
+    for (size_t l = every; l <= layers; l += every) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", l);
+        rung_svg_text(out, LEFT + step * ((double)l - 0.5), base + SCALE + 20, "small", "middle", number);
+    }
+}
+
+static void put_axis(rung_buf *out, const scale *s, double base)
+{
+    double range = s->high - s->low, step = range > 20 ? 10 : range > 10 ? 5 : range > 5 ? 2 : 1;
+    for (double t = step * ceil((s->low + 0.5) / step); t <= s->high; t += step) {
+        char label[32];
+        double h = height_of(s, exp2(t));
+        put_bits(label, sizeof label, exp2(t));
+        for (int side = -1; side <= 1; side += 2) {
+            rung_buf_printf(out, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT,
+                            WIDTH - RIGHT, base + side * h, base + side * h);
+            if (h > 12) rung_svg_text(out, LEFT - 8, base + side * h + 4, "small", "end", label);
+        }
+    }
+    rung_buf_printf(out, "<line class=\"axis\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT, WIDTH - RIGHT,
+                    base, base);
+}
+
+static void put_line(rung_buf *out, const char *text, double y, const char *class)
+{
+    char cut[TEXT_MAX + 8];
+    size_t len = strlen(text);
+    while (len > TEXT_MAX || (len > TEXT_MAX - 4 && ((unsigned char)text[len] & 0xC0) == 0x80)) len--;
+    while (len < strlen(text) && len && ((unsigned char)text[len] & 0xC0) == 0x80) len--; /* not inside a character */
+    snprintf(cut, sizeof cut, "%.*s%s", (int)len, text, text[len] ? "..." : "");
+    rung_svg_text(out, LEFT, y, class, "start", cut);
+}
+
+static void put_caption(rung_buf *out, const rung_bound_input *input, rung_message message, double y)
+{
+    rung_ledger_view view = rung_ledger_view_of(input, message);
+    uint64_t growing = 0, caches = 0;
+    char held[32], handed[32];
+    rung_buf line;
+    for (size_t i = 0; i < input->ledger.layer_count; i++) {
+        growing += input->ledger.layer[i].kv_per_token;
+        caches += input->ledger.layer[i].kv_per_token > 0;
+    }
+    put_bits(held, sizeof held, (double)view.state_bits);
+    put_bits(handed, sizeof handed, (double)view.message_bits);
+    put_line(out, input->text, y, "name");
+    rung_buf_init(&line);
+    rung_ledger_counts(&line, &view.sum);
+    if (!input->is_arch) {
+        rung_buf_puts(&line, "; in order ");
+        rung_ledger_order(&line, &input->ledger);
+    }
+    if (line.text) put_line(out, line.text, y + 20, "dim");
+    rung_buf_reset(&line);
+    rung_buf_printf(&line, "p = %d: %s carried past a position, %s handed to a token", input->bits, held, handed);
+    if (caches)
+        rung_buf_printf(&line, ", %llu cache%s, +%llu elements per token", (unsigned long long)caches,
+                        caches == 1 ? "" : "s", (unsigned long long)growing);
+    if (line.text) put_line(out, line.text, y + 38, "dim");
+    out->failed = out->failed || line.failed;
+    rung_buf_clear(&line);
+}
+
+static void put_legend(rung_buf *out, const scale *s)
+{
+    double x = LEFT;
+    rung_svg_text(out, LEFT, 28, "name", "start", "What each layer holds, and what crosses a position");
+    rung_svg_text(
+        out, LEFT, 50, "small", "start",
+        "above the line: bits that it holds; open: a cache that grows, its foot is one token; below: bits that "
+        "one token gets of all earlier ones");
+    for (int k = 0; k < KINDS; k++) {
+        if (!s->has[k]) continue;
+        put_rect(out, "bar", (kind)k, x, 64, 12, 12);
+        rung_svg_text(out, x + 18, 75, "small", "start", kind_words[k]);
+        x += 40 + 7.2 * (double)strlen(kind_words[k]);
+    }
+}
+
+void rung_compare_svg(rung_buf *out, const rung_bound_input *inputs, size_t count, rung_message message)
+{
+    enum { PANEL = CAPTION + OPEN + 2 * SCALE + FOOT };
+    scale s = scale_of(inputs, count, message);
+    size_t height = HEAD + count * PANEL;
+    rung_buf_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %zu\" role=\"img\">\n", WIDTH,
+                    height);
+    rung_buf_puts(out, style);
+    rung_buf_printf(out, "<rect class=\"back\" width=\"%d\" height=\"%zu\"/>\n", WIDTH, height);
+    put_legend(out, &s);
+    for (size_t i = 0; i < count; i++) {
+        double top = HEAD + (double)(i * PANEL) + 16, base = top + CAPTION + OPEN + SCALE - 16;
+        put_caption(out, &inputs[i], message, top);
+        put_axis(out, &s, base);
+        put_layers(out, &inputs[i], &s, message, base);
+    }
+    rung_buf_puts(out, "</svg>\n");
+}
