@@ -76,11 +76,11 @@ void rung_stretch_scan_f32(const rung_stretch_f32 *s, size_t threads)
     }
 }
 
-/* o: where the output goes, NULL if nobody asks. An update and a read cost what both in one do only if both are wanted. */
-static void step_token_f32(float *o, const rung_stretch_f32 *s, const float *const *rows, size_t pos)
+/* One token, which reads at once if it is causal. o: the row of its output, and room for any if nobody asks for it. */
+static void step_token_f32(float *o, bool wanted, const rung_stretch_f32 *s, const float *const *rows, size_t pos)
 {
     const rung_mech *mech = s->conf->mech;
-    if (o && s->conf->causal)
+    if (s->conf->causal && (wanted || mech->step_f32)) /* which has no update of its own */
         rung_mech_step_f32(o, s->state, rows, pos, s->conf, s->scratch);
     else
         mech->update_f32(s->state, rows, pos, s->conf, s->scratch);
@@ -93,7 +93,7 @@ void rung_stretch_step_f32(const rung_stretch_f32 *s)
     for (size_t t = 0; t < s->tokens; t++) {
         bool wanted = next < asked && token_of(s->at, next) == t;
         rows_at_f32(rows, s, t);
-        step_token_f32(wanted ? s->o + next * row : NULL, s, rows, s->pos + t);
+        step_token_f32(s->o + next * row, wanted, s, rows, s->pos + t);
         next += wanted;
     }
     for (size_t i = 0; !s->conf->causal && i < asked; i++) {
@@ -146,11 +146,11 @@ void rung_stretch_scan_exact(const rung_stretch_exact *s, size_t threads)
     }
 }
 
-/* o: where the output goes, NULL if nobody asks. An update and a read cost what both in one do only if both are wanted. */
-static void step_token_exact(double *o, const rung_stretch_exact *s, const double *const *rows, size_t pos)
+/* One token, which reads at once if it is causal. o: the row of its output, and room for any if nobody asks for it. */
+static void step_token_exact(double *o, bool wanted, const rung_stretch_exact *s, const double *const *rows, size_t pos)
 {
     const rung_mech *mech = s->conf->mech;
-    if (o && s->conf->causal)
+    if (s->conf->causal && (wanted || mech->step_exact)) /* which has no update of its own */
         rung_mech_step_exact(o, s->state, rows, pos, s->conf, s->fmt, s->scratch);
     else
         mech->update_exact(s->state, rows, pos, s->conf, s->fmt, s->scratch);
@@ -163,7 +163,7 @@ void rung_stretch_step_exact(const rung_stretch_exact *s)
     for (size_t t = 0; t < s->tokens; t++) {
         bool wanted = next < asked && token_of(s->at, next) == t;
         rows_at_exact(rows, s, t);
-        step_token_exact(wanted ? s->o + next * row : NULL, s, rows, s->pos + t);
+        step_token_exact(s->o + next * row, wanted, s, rows, s->pos + t);
         next += wanted;
     }
     for (size_t i = 0; !s->conf->causal && i < asked; i++) {
