@@ -166,7 +166,8 @@ typedef struct rung_prompt {
 
 /* Consumes the prompt after what the session has seen and writes the read-out at the chosen positions of this
  * prompt: out = [at_count][answers]. An encoder takes its whole input in one call. A NaN, a token outside the
- * vocabulary or a missing table key is RUNG_INPUT; the session must then be reset. */
+ * vocabulary or a missing table key is RUNG_INPUT; the session must then be reset. In the last layer nothing is computed
+ * for tokens that are not asked, so what would go wrong there does not. */
 rung_status rung_session_run(rung_session *session, double *out, const rung_prompt *prompt, rung_form form,
                              const size_t *at, size_t at_count, rung_error *err);
 /* Chain of thought, for causal models over tokens: consumes the prompt and then the model's own thoughts, until the

@@ -178,6 +178,8 @@ static rung_stretch_exact stretch_of(const rung_program *p, const mixing *m)
                             .state = m->state.x,
                             .pos = m->pos,
                             .tokens = m->tokens,
+                            .at = m->at,
+                            .asked = m->asked,
                             .scratch = m->scratch.x,
                             .scratch_size = m->scratch_size};
     for (size_t i = 0; m->conf->mech->inputs[i].name; i++) s.in[i] = m->in[i].x;

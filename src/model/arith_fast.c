@@ -163,6 +163,8 @@ static rung_stretch_f32 stretch_of(const mixing *m)
                           .state = m->state.f,
                           .pos = m->pos,
                           .tokens = m->tokens,
+                          .at = m->at,
+                          .asked = m->asked,
                           .scratch = m->scratch.f,
                           .scratch_size = m->scratch_size};
     for (size_t i = 0; m->conf->mech->inputs[i].name; i++) s.in[i] = m->in[i].f;

@@ -87,6 +87,8 @@ typedef struct mixing {
     const rung_mech_conf *conf;
     reals out, state, in[RUNG_MECH_INPUT_MAX];
     size_t pos, tokens;
+    const size_t *at; /* tokens whose output is wanted, rising; out then has `asked` rows. NULL: all */
+    size_t asked;
     reals scratch; /* scratch_size for each worker */
     size_t scratch_size;
 } mixing;
@@ -144,8 +146,9 @@ size_t rung_reals_find_nan(reals r, size_t count);
 /* table.c */
 rung_status rung_table_load(table_weights *table, const rung_program *p, rung_arena *arena, size_t layer,
                             rung_error *err);
-rung_status rung_table_apply(reals x, const table_weights *table, size_t tokens, size_t d_model, size_t layer,
-                             rung_error *err);
+/* at: which tokens the rows of x are, for messages; NULL: 0, 1, ... */
+rung_status rung_table_apply(reals x, const table_weights *table, size_t tokens, const size_t *at, size_t d_model,
+                             size_t layer, rung_error *err);
 /* program.c: one tensor of the model, as numbers of the program. */
 rung_status rung_program_numbers(reals *out, const rung_program *p, rung_arena *arena, const rung_tensor *tensor,
                                  rung_error *err);

@@ -147,8 +147,8 @@ static rung_status missing_key(const int64_t *key, size_t count, size_t layer, s
     return rung_fail(err, RUNG_INPUT, "layer %zu, token %zu: the MLP table has no key (%s)", layer, token, text);
 }
 
-rung_status rung_table_apply(reals x, const table_weights *table, size_t tokens, size_t d_model, size_t layer,
-                             rung_error *err)
+rung_status rung_table_apply(reals x, const table_weights *table, size_t tokens, const size_t *at, size_t d_model,
+                             size_t layer, rung_error *err)
 {
     for (size_t t = 0; t < tokens; t++) {
         int64_t key[KEYS_MAX];
@@ -156,12 +156,12 @@ rung_status rung_table_apply(reals x, const table_weights *table, size_t tokens,
             double value = nearbyint(rung_reals_get(x, t * d_model + table->key_coord[i]));
             if (!(fabs(value) < 9e15))
                 return rung_fail(err, RUNG_INPUT,
-                                 "layer %zu, token %zu: coordinate %zu is %g, too large for a table key", layer, t,
-                                 table->key_coord[i], value);
+                                 "layer %zu, token %zu: coordinate %zu is %g, too large for a table key", layer,
+                                 at ? at[t] : t, table->key_coord[i], value);
             key[i] = (int64_t)value;
         }
         size_t found = find_row(table, key);
-        if (found == SIZE_MAX) return missing_key(key, table->key_count, layer, t, err);
+        if (found == SIZE_MAX) return missing_key(key, table->key_count, layer, at ? at[t] : t, err);
         for (size_t i = 0; i < table->out_count; i++)
             rung_reals_copy(reals_at(x, t * d_model + table->out_coord[i]),
                             reals_at(table->value, found * table->out_count + i), 1);

@@ -7,6 +7,9 @@
  */
 #include "walk.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;
@@ -132,10 +135,61 @@ static void place_columns(walk *w, size_t offset, size_t width, size_t total)
         rung_reals_copy(reals_at(w->mixed, t * total + offset), reals_at(w->part, t * width), width);
 }
 
-static void mix(walk *w, const layer_weights *layer, size_t index)
+static bool is_last(const walk *w, size_t index)
 {
-    reals h = normed(w, &layer->norm1);
-    size_t offset = 0, total = layer->out.cols;
+    return index + 1 == w->p->model->arch.layer_count;
+}
+
+/* The rows of the asked tokens, in front; `to` may be `from`, since they rise. */
+static void gather_asked(const walk *w, reals to, reals from)
+{
+    for (size_t i = 0; i < w->asked_count; i++)
+        if (w->asked[i] != i || to.x != from.x || to.f != from.f)
+            rung_reals_copy(reals_at(to, i * w->d_model), reals_at(from, w->asked[i] * w->d_model), w->d_model);
+}
+
+/* The position in the call that row `row` of x belongs to. */
+static size_t position_of(const walk *w, size_t row, bool narrowed)
+{
+    return narrowed ? w->asked[row] : row;
+}
+
+/* numbers = [rows][row], of the rows of x from `first` on; narrowed: x holds the asked tokens only. */
+static rung_status refuse_nan(const walk *w, reals numbers, size_t row, size_t first, size_t rows, bool narrowed,
+                              const char *where)
+{
+    size_t nan = rung_reals_find_nan(numbers, rows * row);
+    if (nan == SIZE_MAX) return RUNG_OK;
+    return rung_fail(
+        w->err, RUNG_INPUT,
+        "%s, position %zu: not a number in %s (inf - inf, 0 * inf or 0 / 0); try a format with more exponent "
+        "bits, or smaller weights",
+        where, w->pos + position_of(w, first + nan / row, narrowed), w->p->exact ? w->p->fmt.name : "fp32");
+}
+
+/* Tokens that nobody asks have no output that could be looked at, but what they leave behind is carried on: the inputs
+ * of the mechanism, which a cache keeps, and a recurrent state. */
+static rung_status refuse_nan_kept(const walk *w, const mixing *m, const char *where)
+{
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; status == RUNG_OK && m->conf->mech->inputs[i].name; i++) {
+        const rung_mech_input *input = &m->conf->mech->inputs[i];
+        size_t row = rung_mech_row(input, m->conf);
+        if (row && !rung_mech_is_constant(input)) status = refuse_nan(w, m->in[i], row, 0, m->tokens, false, where);
+    }
+    if (status != RUNG_OK || !m->conf->mech->recurrent) return status;
+    size_t elements = rung_mech_state_elements(m->conf, m->pos + m->tokens);
+    return refuse_nan(w, m->state, elements ? elements : 1, m->tokens - 1, elements ? 1 : 0, false, where);
+}
+
+/* In the last layer all tokens enter the states, but only those that are asked need a query and what follows it. */
+static rung_status mix(walk *w, const layer_weights *layer, size_t index, const char *where)
+{
+    rung_status status = RUNG_OK;
+    reals h = normed(w, &layer->norm1), kept = h;
+    bool last = is_last(w, index);
+    size_t offset = 0, total = layer->out.cols, all = w->tokens, rows = last ? w->asked_count : all;
+    if (last) gather_asked(w, kept = w->y, h);
     for (size_t g = 0; g < layer->group_count; g++) {
         const rung_mech_conf *conf = layer->group[g].conf;
         size_t width = conf->heads * conf->dv;
@@ -143,17 +197,25 @@ static void mix(walk *w, const layer_weights *layer, size_t index)
                     .out = layer->group_count > 1 ? w->part : w->mixed,
                     .state = w->session->state[index][g].mech,
                     .pos = w->pos,
-                    .tokens = w->tokens,
+                    .tokens = all,
+                    .at = last ? w->asked : NULL,
+                    .asked = rows,
                     .scratch = w->scratch,
                     .scratch_size = w->scratch_size};
         rung_walk_inputs(w, m.in, &layer->group[g], &w->session->state[index][g], h);
         (w->form == RUNG_FORM_STEP ? w->ops->step : w->ops->scan)(w->p, &m);
-        rung_walk_gate(w, m.out, &layer->group[g], h);
+        if (last && status == RUNG_OK) status = refuse_nan_kept(w, &m, where);
+        w->tokens = rows;
+        rung_walk_gate(w, m.out, &layer->group[g], kept);
         if (layer->group_count > 1) place_columns(w, offset, width, total);
+        w->tokens = all;
         offset += width;
     }
+    if (last) gather_asked(w, w->x, w->x);
+    w->tokens = rows;
     w->ops->linear(w->p, w->y, w->mixed, &layer->out, w->tokens);
     w->ops->add(w->p, w->x, w->y, w->tokens * w->d_model);
+    return status;
 }
 
 static rung_status apply_mlp(walk *w, const layer_weights *layer, size_t index)
@@ -161,7 +223,8 @@ static rung_status apply_mlp(walk *w, const layer_weights *layer, size_t index)
     size_t hidden = w->tokens * w->p->model->spec.d_mlp;
     if (layer->mlp == RUNG_MLP_NONE) return RUNG_OK;
     if (layer->mlp == RUNG_MLP_TABLE)
-        return rung_table_apply(w->x, &layer->table, w->tokens, w->d_model, index, w->err);
+        return rung_table_apply(w->x, &layer->table, w->tokens, is_last(w, index) ? w->asked : NULL, w->d_model, index,
+                                w->err);
     reals h = normed(w, &layer->norm2);
     w->ops->linear(w->p, w->hidden, h, &layer->up, w->tokens);
     if (layer->mlp == RUNG_MLP_RELU) w->ops->activate(w->p, w->hidden, ACT_RELU, hidden);
@@ -176,31 +239,45 @@ static rung_status apply_mlp(walk *w, const layer_weights *layer, size_t index)
     return RUNG_OK;
 }
 
-/* numbers = [rows][row], of the tokens from `first` of this call on. */
-static rung_status refuse_nan(const walk *w, reals numbers, size_t row, size_t first, size_t rows, const char *where)
-{
-    size_t nan = rung_reals_find_nan(numbers, rows * row);
-    if (nan == SIZE_MAX) return RUNG_OK;
-    return rung_fail(
-        w->err, RUNG_INPUT,
-        "%s, position %zu: not a number in %s (inf - inf, 0 * inf or 0 / 0); try a format with more exponent "
-        "bits, or smaller weights",
-        where, w->pos + first + nan / row, w->p->exact ? w->p->fmt.name : "fp32");
-}
-
 static rung_status walk_layers(walk *w)
 {
     rung_status status = RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && i < w->p->model->arch.layer_count; i++) {
         char where[48];
+        bool last = is_last(w, i);
         snprintf(where, sizeof where, "layer %zu", i);
-        mix(w, &w->p->layer[i], i);
+        status = mix(w, &w->p->layer[i], i, where);
         /* A table assigns: it could overwrite a NaN that the state has kept. */
-        if (w->p->layer[i].mlp == RUNG_MLP_TABLE) status = refuse_nan(w, w->x, w->d_model, 0, w->tokens, where);
+        if (status == RUNG_OK && w->p->layer[i].mlp == RUNG_MLP_TABLE)
+            status = refuse_nan(w, w->x, w->d_model, 0, w->tokens, last, where);
         if (status == RUNG_OK) status = apply_mlp(w, &w->p->layer[i], i);
-        if (status == RUNG_OK) status = refuse_nan(w, w->x, w->d_model, 0, w->tokens, where);
+        if (status == RUNG_OK) status = refuse_nan(w, w->x, w->d_model, 0, w->tokens, last, where);
     }
     return status;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The asked positions, each once, in rising order. */
+static rung_status sort_asked(walk *w, const size_t *at, size_t at_count)
+{
+    w->asked = rung_arena_alloc(&w->arena, at_count, sizeof *w->asked, w->err);
+    if (!w->asked) return RUNG_SYSTEM;
+    if (at_count) memcpy(w->asked, at, at_count * sizeof *at);
+    qsort(w->asked, at_count, sizeof *w->asked, by_size);
+    for (size_t i = 0; i < at_count; i++)
+        if (i == 0 || w->asked[i] != w->asked[i - 1]) w->asked[w->asked_count++] = w->asked[i];
+    return RUNG_OK;
+}
+
+static size_t row_of(const walk *w, size_t position)
+{
+    const size_t *found = bsearch(&position, w->asked, w->asked_count, sizeof *w->asked, by_size);
+    return (size_t)(found - w->asked);
 }
 
 static rung_status read_out(walk *w, double *out, const size_t *at, size_t at_count)
@@ -209,8 +286,9 @@ static rung_status read_out(walk *w, double *out, const size_t *at, size_t at_co
     reals h = normed(w, &w->p->final_norm), row = rung_reals_alloc(w->p, &w->arena, answers, w->err);
     rung_status status = reals_set(row) ? RUNG_OK : RUNG_SYSTEM;
     for (size_t i = 0; status == RUNG_OK && i < at_count; i++) {
-        w->ops->linear(w->p, row, reals_at(h, at[i] * w->d_model), &w->p->readout, 1);
-        status = refuse_nan(w, row, answers, at[i], 1, "read-out");
+        size_t source = row_of(w, at[i]);
+        w->ops->linear(w->p, row, reals_at(h, source * w->d_model), &w->p->readout, 1);
+        status = refuse_nan(w, row, answers, source, 1, true, "read-out");
         for (size_t a = 0; a < answers; a++) out[i * answers + a] = rung_reals_get(row, a);
     }
     return status;
@@ -247,6 +325,7 @@ rung_status rung_session_run(rung_session *s, double *out, const rung_prompt *pr
               .err = err};
     rung_arena_init(&w.arena);
     status = walk_buffers(&w);
+    if (status == RUNG_OK) status = sort_asked(&w, at, at_count);
     if (status == RUNG_OK) status = embed(&w, prompt);
     if (status == RUNG_OK) status = walk_layers(&w);
     if (status == RUNG_OK) status = read_out(&w, out, at, at_count);

@@ -27,7 +27,9 @@ typedef struct walk {
     rung_session *session;
     const rung_program *p;
     const arith *ops;
-    size_t pos, tokens, d_model;
+    size_t pos, tokens, d_model; /* tokens: rows of x; after the last layer only those that are asked */
+    size_t *asked;               /* positions of this call whose read-out is wanted, rising */
+    size_t asked_count;
     rung_form form;
     reals x, h, y, in[RUNG_MECH_INPUT_MAX], mixed, part, hidden, gate, padded, scratch;
     size_t scratch_size;
