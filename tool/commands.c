@@ -20,6 +20,7 @@
     X(precision)                                                                                                       \
     X(run)                                                                                                             \
     X(verify)                                                                                                          \
+    X(bench)                                                                                                           \
     X(attn)                                                                                                            \
     X(help)                                                                                                            \
     X(completion)                                                                                                      \
