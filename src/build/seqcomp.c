@@ -84,7 +84,7 @@ static rung_status build_bits(rung_sheet *s, const rung_build *b, const seqcomp 
     seqcomp_bits l = seqcomp_bits_of(t);
     coords c = {0};
     size_t answer_bits = sheet_bits_for(t->range[t->levels]);
-    rung_status status = seqcomp_choose_gap(&l.gap, b, error_of_bits, &l, err);
+    rung_status status = seqcomp_choose_gap(&l.gap, b, error_of_bits, &l, SEQCOMP_USUAL_GAP, err);
     if (status != RUNG_OK) return status;
     l.key = bit_field_coords(s, l.address_bits), l.value = bit_field_coords(s, l.value_bits);
     l.w = bit_field_coords(s, l.w_bits), c.mark = sheet_coords(s, 1);

@@ -5,6 +5,8 @@
  */
 #include "seqcomp_bits.h"
 
+#include "match.h"
+
 #include <math.h>
 
 /* ---- fields ---------------------------------------------------------------------------------------------------------- */
@@ -16,8 +18,7 @@ bit_field bit_field_coords(rung_sheet *s, size_t bits)
 
 void bit_field_write(const bit_field *f, const sheet_matrix *m, size_t row, uint64_t code)
 {
-    sheet_set_bits(m, row, f->first, f->bits, code, 0, 1);
-    sheet_set_bits(m, row, f->first + f->bits, f->bits, code, 1, 0);
+    match_key(m, row, f->first, f->bits, code);
 }
 
 void bit_field_read_out(rung_sheet *s, const bit_field *f, size_t row, uint64_t code)
@@ -78,7 +79,7 @@ void seqcomp_bits_key(const void *layout, const sheet_matrix *m, size_t row, siz
 
 void seqcomp_bits_idle_key(const seqcomp_bits *l, const sheet_matrix *m, size_t row)
 {
-    for (size_t i = 0; i < l->dk; i++) sheet_set(m, row, l->key.first + i, 1);
+    match_never(m, row, l->key.first, l->address_bits);
 }
 
 void seqcomp_bits_value(const void *layout, const sheet_matrix *m, size_t row, size_t level, size_t value)

@@ -147,7 +147,7 @@ static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
     if (status != RUNG_OK) return status;
     chain c = {.l = seqcomp_bits_of(&t), .full = (size_t)rung_build_param(b, "full")};
     status = choose_thoughts(&c, b, err);
-    if (status == RUNG_OK) status = seqcomp_choose_gap(&c.l.gap, b, error_of_chain, &c, err);
+    if (status == RUNG_OK) status = seqcomp_choose_gap(&c.l.gap, b, error_of_chain, &c, SEQCOMP_USUAL_GAP, err);
     if (status != RUNG_OK) return status;
     choose_shape(s, &c);
     seqcomp_write_entries(s, &t, &(seqcomp_writer){&c.l, seqcomp_bits_key, seqcomp_bits_value});

@@ -162,7 +162,7 @@ static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
     if (status != RUNG_OK) return status;
     web w = {.l = seqcomp_bits_of(&t), .doublings = sheet_bits_for(t.levels + 1)}; /* ceil(log2(L+1)) */
     size_t answer_bits = sheet_bits_for(t.range[t.levels]);
-    status = seqcomp_choose_gap(&w.l.gap, b, error_of_web, &w, err);
+    status = seqcomp_choose_gap(&w.l.gap, b, error_of_web, &w, SEQCOMP_USUAL_GAP, err);
     if (status != RUNG_OK) return status;
     choose_shape(s, &w);
     seqcomp_write_entries(s, &t, &(seqcomp_writer){&w, write_key, write_value});

@@ -5,6 +5,8 @@
  */
 #include "seqcomp_parts.h"
 
+#include "match.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -80,28 +82,27 @@ void seqcomp_write_entries(rung_sheet *s, const seqcomp *t, const seqcomp_writer
 
 /* ---- gap ------------------------------------------------------------------------------------------------------------- */
 
-/* Beyond this e^-gap is nothing even for a double. */
-static const double gap_max = 512;
+typedef struct halves {
+    seqcomp_error *error;
+    const void *context;
+} halves;
 
-static double least_gap(seqcomp_error *error, const void *context)
+static double in_halves(const void *context, double gap)
 {
-    double gap = 0.01;
-    while (gap < gap_max && error(context, gap) >= 0.5) gap += 0.01;
-    return gap;
+    const halves *h = context;
+    return 2 * h->error(h->context, gap);
 }
 
 rung_status seqcomp_choose_gap(double *gap, const rung_build *b, seqcomp_error *error, const void *context,
-                               rung_error *err)
+                               double usual, rung_error *err)
 {
-    *gap = rung_build_value(b, "gap")->real;
-    if (*gap == 0)
-        for (*gap = 1; *gap < gap_max && error(context, *gap) > 1.0 / 32;) *gap *= 2;
-    double off = error(context, *gap);
-    if (off < 0.5) return RUNG_OK;
-    return rung_fail(err, RUNG_USAGE,
-                     "gap=%g is too small: a fetched number may be off by %.3g, and must be by less than 1/2; take "
-                     "gap=%.2f or more",
-                     *gap, off, least_gap(error, context));
+    halves h = {error, context};
+    match_limit limit = {.excess = in_halves,
+                         .context = &h,
+                         .usual = usual,
+                         .meaning = "a fetched number may be off by 1/2 or more",
+                         .instead = "take smaller sizes"};
+    return match_gap(gap, b, &limit, err);
 }
 
 /* ---- layers ---------------------------------------------------------------------------------------------------------- */

@@ -41,11 +41,13 @@ typedef struct seqcomp_writer {
 } seqcomp_writer;
 void seqcomp_write_entries(rung_sheet *s, const seqcomp *t, const seqcomp_writer *writer);
 
-/* The gap that the parameter `gap` asks for, or for 0 the least power of two (exact in every format) with room to spare.
- * error(context, gap) is how far a fetched number may be off; 1/2 or more is refused. */
+/* The parameter `gap`, or for 0 at least `usual`. error(context, gap) is how far a fetched number may be off; 1/2 or more is
+ * refused. */
 typedef double seqcomp_error(const void *context, double gap);
 rung_status seqcomp_choose_gap(double *gap, const rung_build *b, seqcomp_error *error, const void *context,
-                               rung_error *err);
+                               double usual, rung_error *err);
+/* e^-8 is nothing to a bit, and -8 a short number. */
+#define SEQCOMP_USUAL_GAP 8
 
 /* Coordinates from..from+count-1 of the tokens to..: values and output of a head. */
 void seqcomp_fetch(rung_sheet *s, size_t layer, size_t from, size_t to, size_t count);

@@ -6,7 +6,9 @@
  *
  *   quadratic  K = (a, a^2), a = A - n/2, Q = g (2p, -1), p = p_l + i_{l-1}: the wanted place is linear in the slot, since
  *              w_{l-1} range + start is one number p_l of the token w. Score g (p^2 - (p-a)^2). A slot that is off by e
- *              moves p: keys at distance k fall behind by g (k^2 - 2ke) only. Counting from the middle saves two bits.
+ *              moves p: keys at distance k fall behind by g (k^2 - 2ke) only. Counted from the middle all numbers of a score
+ *              are g times integers up to n^2/4, or even ones up to n^2/2: exact, and so right, if the format has them, that is
+ *              with m >= 2 log2 n - 3 mantissa bits and slots that are integers.
  *   trig       K = (cos tA, sin tA), t = 2 pi/n: the next query is no linear function of the slot. A table of (slot
  *              rounded, digit of w) writes it after each layer, for whatever any token can hold, and so no noise is
  *              carried on.
@@ -45,6 +47,10 @@ static double error_of_trig(const void *context, double gap)
     address a = address_init(ADDRESS_TRIG, l->task->tokens, gap);
     return spread(l->task, address_leak(&a));
 }
+
+/* Slots of the quadratic form are not rounded on their way. e^-32 times any value is lost beside 1 in float32 and shorter
+ * formats, and the slot is exact. */
+enum { EXACT_GAP = 32 };
 
 static double quadratic_leak(size_t keys, double gap, double noise)
 {
@@ -202,7 +208,9 @@ rung_status seqcomp_build_scalar(rung_sheet *s, const rung_build *b, const seqco
     layout l = {.task = t, .plan = plan, .trig = keys == SEQCOMP_KEYS_TRIG, .middle = (double)(t->tokens / 2)};
     size_t bits = sheet_bits_for(slot_values(t)), last = plan->count - 1;
     rung_status status = check_tables(&l, err);
-    if (status == RUNG_OK) status = seqcomp_choose_gap(&l.gap, b, l.trig ? error_of_trig : error_of_quadratic, &l, err);
+    if (status == RUNG_OK)
+        status = seqcomp_choose_gap(&l.gap, b, l.trig ? error_of_trig : error_of_quadratic, &l,
+                                    l.trig ? SEQCOMP_USUAL_GAP : EXACT_GAP, err);
     if (status != RUNG_OK) return status;
     l.circle = address_init(ADDRESS_TRIG, t->tokens, l.gap);
     l.key = sheet_coords(s, 2), l.value = sheet_coords(s, 1), l.mark = sheet_coords(s, 1);

@@ -14,11 +14,24 @@ typedef struct variant {
     const char *text, *narrow;
 } variant;
 
-/* The state of the tests that ask every variant the same. */
-typedef struct variant_list {
-    const variant *variant;
-    size_t count;
-} variant_list;
+/* One weight that becomes zero: the first or the last of its tensor that is not. */
+typedef struct breakage {
+    const char *text, *tensor;
+    bool last;
+} breakage;
+
+/* The least gap that the refusal of a smaller one names, at flat=1 L=2 N0=2 n=2. */
+typedef struct least_gap {
+    const char *text;
+    double gap;
+} least_gap;
+
+/* What the common tests ask about; the lists end with a NULL. */
+typedef struct suite {
+    const variant *variants;
+    const least_gap *gaps;
+    const breakage *broken;
+} suite;
 
 static inline const char *with(const variant *v, const char *size)
 {
@@ -93,9 +106,9 @@ static inline void assert_all_right(const char *text, const char *format)
 
 static inline void every_flat_prompt_is_right(void **state)
 {
-    const variant_list *all = *state;
-    for (size_t i = 0; i < all->count; i++) {
-        const variant *v = &all->variant[i];
+    const suite *all = *state;
+    for (size_t i = 0; all->variants[i].text; i++) {
+        const variant *v = &all->variants[i];
         static const char *const sizes[] = {"flat=1 L=1 N0=4", "flat=1 L=2 N0=2 n=2"};
         for (size_t k = 0; k < RUNG_COUNT(sizes); k++) {
             assert_all_right(with(v, sizes[k]), NULL);
@@ -110,25 +123,25 @@ static inline void every_flat_prompt_is_right(void **state)
 /* Ranges that grow, are cut by V, or are single points; digits that are missing; arguments that tokens name. */
 static inline void every_other_prompt_is_right(void **state)
 {
-    const variant_list *all = *state;
+    const suite *all = *state;
     static const char *const sizes[] = {"L=2 N0=2 n=2 V=3", "L=2 N0=3 n=1 V=2", "L=3 N0=1 n=2,1 V=2", "L=1 N0=1",
                                         "L=1 N0=2 form=pair"};
-    for (size_t i = 0; i < all->count; i++)
+    for (size_t i = 0; all->variants[i].text; i++)
         for (size_t k = 0; k < RUNG_COUNT(sizes); k++) {
-            assert_all_right(with(&all->variant[i], sizes[k]), NULL);
-            assert_all_right(with(&all->variant[i], sizes[k]), all->variant[i].narrow);
+            assert_all_right(with(&all->variants[i], sizes[k]), NULL);
+            assert_all_right(with(&all->variants[i], sizes[k]), all->variants[i].narrow);
         }
 }
 
 static inline void large_prompts_are_right(void **state)
 {
-    const variant_list *all = *state;
+    const suite *all = *state;
     static const char *const sizes[] = {"L=2 N0=16 n=16 flat=1", "L=2 N0=40 n=3 V=100", "L=3 N0=4 n=3,5",
                                         "L=4 N0=5 n=4,3,2 flat=1", "L=3 N0=6 n=4 flat=1 form=pair"};
-    for (size_t i = 0; i < all->count; i++)
+    for (size_t i = 0; all->variants[i].text; i++)
         for (size_t k = 0; k < RUNG_COUNT(sizes); k++) {
-            const char *text = with(&all->variant[i], sizes[k]);
-            bool bits = strcmp(all->variant[i].narrow, "e8m1") == 0;
+            const char *text = with(&all->variants[i], sizes[k]);
+            bool bits = strcmp(all->variants[i].narrow, "e8m1") == 0;
             assert_int_equal(wrong_of(text, NULL, 4), 0);
             assert_int_equal(wrong_of(text, "f32", 2), 0);
             assert_int_equal(wrong_of(text, bits ? "e8m1" : "e8m15", 2), 0);
@@ -137,10 +150,10 @@ static inline void large_prompts_are_right(void **state)
 
 static inline void what_is_not_right_is_refused(void **state)
 {
-    const variant_list *all = *state;
-    for (size_t i = 0; i < all->count; i++) {
-        assert_refused(with(&all->variant[i], "order=first"), "take order=last");
-        assert_refused(with(&all->variant[i], "L=2 N0=2 n=2 gap=0.3"), "take gap=");
+    const suite *all = *state;
+    for (size_t i = 0; all->variants[i].text; i++) {
+        assert_refused(with(&all->variants[i], "order=first"), "take order=last");
+        assert_refused(with(&all->variants[i], "L=2 N0=2 n=2 gap=0.3"), "take gap=");
     }
 }
 
@@ -166,21 +179,18 @@ static inline layers layers_of(const char *text)
 }
 
 /* The bound that the refusal rests on holds: with the gap that the message names every prompt is right. */
-static inline void least_gap_is_enough(const char *construction, double least)
+static inline void the_least_gap_is_enough(void **state)
 {
-    char text[128], hint[32];
-    snprintf(text, sizeof text, "%s flat=1 L=2 N0=2 n=2 gap=%.2f", construction, least - 0.01);
-    snprintf(hint, sizeof hint, "take gap=%.2f", least);
-    assert_refused(text, hint);
-    snprintf(text, sizeof text, "%s flat=1 L=2 N0=2 n=2 gap=%.2f", construction, least);
-    assert_all_right(text, "f64");
+    const suite *all = *state;
+    for (const least_gap *g = all->gaps; g->text; g++) {
+        char text[128], hint[32];
+        snprintf(text, sizeof text, "%s flat=1 L=2 N0=2 n=2 gap=%.2f", g->text, g->gap - 0.01);
+        snprintf(hint, sizeof hint, "take gap=%.2f", g->gap);
+        assert_refused(text, hint);
+        snprintf(text, sizeof text, "%s flat=1 L=2 N0=2 n=2 gap=%.2f", g->text, g->gap);
+        assert_all_right(text, "f64");
+    }
 }
-
-/* One weight that becomes zero: the first or the last of its tensor that is not. */
-typedef struct breakage {
-    const char *text, *tensor;
-    bool last;
-} breakage;
 
 static inline size_t find_weight(const rung_model *model, const char *name, bool last, double *weight)
 {
@@ -195,25 +205,28 @@ static inline size_t find_weight(const rung_model *model, const char *name, bool
     return found;
 }
 
-static inline void missing_weights_are_seen(const breakage *broken, size_t count)
+static inline void a_missing_weight_is_seen(void **state)
 {
-    for (size_t i = 0; i < count; i++) {
+    const suite *all = *state;
+    for (const breakage *c = all->broken; c->text; c++) {
         char text[128];
         double weight = 0;
-        snprintf(text, sizeof text, "%s flat=1 L=2 N0=2 n=2", broken[i].text);
+        snprintf(text, sizeof text, "%s flat=1 L=2 N0=2 n=2", c->text);
         rung_build b = build_of(text);
         rung_model *model = model_of(&b);
-        size_t element = find_weight(model, broken[i].tensor, broken[i].last, &weight);
+        size_t element = find_weight(model, c->tensor, c->last, &weight);
         rung_model_close(model);
-        if (wrong_with(text, "f32", 0, broken[i].tensor, element, -weight) == 0)
-            fail_msg("%s without a weight of %s", text, broken[i].tensor);
+        if (wrong_with(text, "f32", 0, c->tensor, element, -weight) == 0)
+            fail_msg("%s without a weight of %s", text, c->tensor);
     }
 }
 
-#define SEQCOMP_TESTS(list)                                                                                            \
-    cmocka_unit_test_prestate(every_flat_prompt_is_right, list),                                                       \
-        cmocka_unit_test_prestate(every_other_prompt_is_right, list),                                                  \
-        cmocka_unit_test_prestate(large_prompts_are_right, list),                                                      \
-        cmocka_unit_test_prestate(what_is_not_right_is_refused, list)
+#define SEQCOMP_TESTS(suite)                                                                                           \
+    cmocka_unit_test_prestate(every_flat_prompt_is_right, suite),                                                      \
+        cmocka_unit_test_prestate(every_other_prompt_is_right, suite),                                                 \
+        cmocka_unit_test_prestate(large_prompts_are_right, suite),                                                     \
+        cmocka_unit_test_prestate(what_is_not_right_is_refused, suite),                                                \
+        cmocka_unit_test_prestate(the_least_gap_is_enough, suite),                                                     \
+        cmocka_unit_test_prestate(a_missing_weight_is_seen, suite)
 
 #endif
