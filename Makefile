@@ -172,6 +172,7 @@ soak: deps-test ## long comparisons with MPFR, format by format
 bench: all ## speed of the exact arithmetic and of the mechanisms, as ratios in one run
 	@$(MAKE) --no-print-directory $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 	@for b in $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c)); do $$b || exit 1; done
+	@$(BUILD)/rung bench exact
 
 $(BUILD)/bench/%: bench/%.c $(BUILD)/librung.a
 	@mkdir -p $(@D)

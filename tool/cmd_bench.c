@@ -37,8 +37,8 @@ static double bar_of(const rung_fmt *fmt)
 typedef struct bench {
     size_t tokens, dim, threads, runs;
     rung_arena arena;
-    float *in[3], *o, *room;          /* fp32: q, k, v = [tokens][dim]; scratch of every worker */
-    double *exact[3], *exact_o;       /* the same numbers, rounded to a format */
+    float *in[3], *o, *room;    /* fp32: q, k, v = [tokens][dim]; scratch of every worker */
+    double *exact[3], *exact_o; /* the same numbers, rounded to a format */
     double *state, *scratch;
     rung_mech_conf conf;
 } bench;
@@ -66,6 +66,7 @@ static void draw(bench *b, uint64_t seed)
 static rung_status bench_init(bench *b, const bench_values *v, uint64_t seed, rung_error *err)
 {
     *b = (bench){.tokens = (size_t)v->tokens, .dim = (size_t)v->dim, .runs = (size_t)v->runs};
+    rung_arena_init(&b->arena);
     b->threads = v->threads ? (size_t)v->threads : rung_cpu_threads();
     b->conf = (rung_mech_conf){.mech = rung_mech_get("full"), .heads = 1, .dk = b->dim, .dv = b->dim, .causal = true};
     size_t count = b->tokens * b->dim;
@@ -172,8 +173,9 @@ static void print_head(rung_buf *out, const bench *b)
     rung_buf_printf(out,
                     "exact softmax attention against fp32 (%s), one causal layer, one head, n = %zu, dk = dv = %zu, "
                     "%zu %s\n%-8s %12s %12s %8s %6s %14s %14s\n",
-                    rung_isa_name(rung_cpu_isa()), b->tokens, b->dim, b->threads, b->threads == 1 ? "thread" : "threads",
-                    "format", "exact ms", "fp32 ms", "ratio", "bar", "bytes at n", "bytes at 2n");
+                    rung_isa_name(rung_cpu_isa()), b->tokens, b->dim, b->threads,
+                    b->threads == 1 ? "thread" : "threads", "format", "exact ms", "fp32 ms", "ratio", "bar",
+                    "bytes at n", "bytes at 2n");
 }
 
 static void print_row(rung_buf *out, const row *r)
@@ -277,10 +279,11 @@ static const char *const what_words[] = {"exact", NULL};
 const rung_command rung_command_bench = {
     .name = "bench",
     .summary = "the price of exact numbers, measured against fp32",
-    .details = "One causal layer of softmax attention with one head, in every kind of format and in a vectorised fp32 kernel "
-               "that cares for speed alone, in turns. The ratio is the median of the ratios of processor time, which other "
-               "programs on the machine disturb little. At the standard sizes it has a bar: 8 for floats with at most 10 "
-               "mantissa bits, 16 for all others.",
+    .details =
+        "One causal layer of softmax attention with one head, in every kind of format and in a vectorised fp32 kernel "
+        "that cares for speed alone, in turns. The ratio is the median of the ratios of processor time, which other "
+        "programs on the machine disturb little. At the standard sizes it has a bar: 8 for floats with at most 10 "
+        "mantissa bits, 16 for all others.",
     .examples =
         (const rung_example[]){
             {"rung bench exact", "all formats at n = 4096; a few seconds"},
