@@ -9,6 +9,8 @@
  * constant). Their tokens are constants between the blocks of z_2 and z_1, the `middle`: they ask nothing, but where a
  * proof lists what each token of z_1 receives of z_2, they are listed too. With free sizes they are L-2 tables of N_0
  * entries.
+ *
+ * Whole numbers are doubles, so that no product of them wraps: searches may round, certified sides never do.
  */
 #ifndef RUNG_BOUND_COMPOSE_H
 #define RUNG_BOUND_COMPOSE_H
@@ -16,29 +18,43 @@
 #include "rows.h"
 
 typedef struct compose_size {
-    uint64_t N0, n1, V;
+    double N0, n1, V;
 } compose_size;
 
 typedef struct compose_task {
     uint64_t L;
-    bool free;         /* sizes are chosen by the prover, V = N_{L-1} */
+    bool free;         /* sizes are chosen by the prover */
     bool last;         /* w comes last */
-    compose_size size; /* otherwise: N_0, n_{L-1}, V */
-    uint64_t middle;   /* and the tokens between */
+    bool flat;         /* every table has values in [N_0] */
+    double V;          /* free sizes: values of z_L that the user insists on, else 0 */
+    compose_size size; /* given sizes: N_0, n_{L-1}, V */
+    double middle;     /* and the tokens of z_2 .. z_{L-1} */
 } compose_task;
 
 compose_task compose_of(const rung_question *q);
-/* Prompt length of the smallest L-task that contains these sizes as its part with L' = 2; and with L' = 1. */
-double compose_tokens(const compose_task *t, double N0, double n1);
-double compose_tokens_single(const compose_task *t, double N0);
-/* Tokens between the first table and z_1, when z_1 has N0 entries. */
-uint64_t compose_middle(const compose_task *t, uint64_t N0);
-/* The smallest n1 in 1..2^40 for which holds(n1) is true, if the truth never turns back; 0 if there is none. */
-uint64_t compose_least_n1(bool (*holds)(double n1, const void *context), const void *context);
 
-/* Fills n_threshold, and holds = false with n below the threshold; call after bound_decide with the point of the
- * threshold (or of the given size). `tokens` of that point. */
+/* V of a task whose first table has `entries` entries, and log2 of it. */
+double compose_values(const compose_task *t, double N0, double entries);
+rung_ival compose_values_log2(rung_certified *s, const compose_task *t, double N0, rung_ival entries);
+/* Prompt length of the smallest L-task that contains these sizes as its part with L' = 2, rounded up. */
+double compose_tokens(const compose_task *t, double N0, double n1);
+/* The least double that is not below x. */
+double compose_round_up(long double x);
+/* Tokens between the first table and z_1, when z_1 has N0 entries. */
+double compose_middle(const compose_task *t, double N0);
+/* The smallest n1 in 1..2^60 for which holds(n1) is true, if the truth never turns back; 0 if there is none. */
+double compose_least_n1(bool (*holds)(double n1, const void *context), const void *context);
+
+/* bound_decide; with free sizes, where the search has rounded in its own favour, *grow is raised a little until the
+ * inequality holds. *grow is part of the context. */
+rung_status compose_decide(rung_bound_answer *answer, const compose_task *t, bound_side *side, const void *context,
+                           double *grow, rung_error *err);
+/* Fills n_threshold, and holds = false with n below the threshold; call after compose_decide with the tokens of the point
+ * that was decided. */
 void compose_finish(rung_bound_answer *answer, const rung_question *q, const compose_task *t, double tokens,
                     bool exact);
+
+/* Shorthands for sides. */
+rung_ival compose_product(rung_certified *s, double a, double b);
 
 #endif

@@ -11,7 +11,7 @@
  * these the answer needs the layer-1 accumulators of z_0 (c g t) and of the tokens of z_1, one for each index and value
  * (c (N_0 - g t + g t q)). Impossible if
  *
- *     n_1 N_0 2^(-c/(g t)) log2 V > c (n_1 (1 + t) + N_0 (1 + g) + middle),      1 <= g <= q.
+ *     n_1 ceil(t q 2^(-c/(g t))) log2 V > c (n_1 (1 + t) + N_0 + g t q + middle),      1 <= g <= q, t q <= N_0.
  *
  * Ce (F F R^e, B > 0 bits of state after). One class for a batch of beta values of w, n_1 = G beta, loss c beta; in it x
  * functions by Lemma S, Theta = Theta(t, q, c beta / g, x) values. More is listed: the layer-2 accumulators of z_0, for each
@@ -29,23 +29,26 @@
 
 typedef struct two_full {
     compose_task task;
-    compose_size size;
+    double N0, n1; /* n_1 = G beta in Ce */
     double B, c;
     uint64_t state_after, message;
-    uint64_t t, q, g;    /* both */
-    uint64_t x, beta, G; /* Ce */
-    double theta;        /* while searching */
+    double t, q, g;    /* both */
+    double x, beta, G; /* Ce */
+    double y, ladder;  /* of the lemmas S' and S */
+    double theta;      /* while searching */
 } two_full;
 
 static two_full question_of(const rung_question *q, const rung_pattern *p)
 {
     compose_task t = compose_of(q);
     return (two_full){.task = t,
-                      .size = t.size,
+                      .N0 = t.size.N0,
+                      .n1 = t.size.n1,
                       .B = (double)p->state[2],
                       .c = (double)p->message,
                       .state_after = p->state[2],
-                      .message = p->message};
+                      .message = p->message,
+                      .ladder = SPREAD_ROUGH};
 }
 
 static bool pattern_fits(rung_bound_answer *answer, const compose_task *t, const rung_pattern *p)
@@ -63,9 +66,9 @@ static bool pattern_fits(rung_bound_answer *answer, const compose_task *t, const
     return false;
 }
 
-static rung_ival product(rung_certified *s, uint64_t a, uint64_t b)
+static double log2_values(const two_full *o, double n1)
 {
-    return rung_ival_mul(s, rung_ival_u64(s, a), rung_ival_u64(s, b));
+    return log2(compose_values(&o->task, o->N0, o->N0 * n1));
 }
 
 /* c times a number of accumulators. */
@@ -74,9 +77,11 @@ static rung_ival heard(rung_certified *s, const two_full *o, rung_ival accumulat
     return rung_ival_mul(s, rung_ival_u64(s, o->message), accumulators);
 }
 
-static bool small(double a, double b, double c)
+/* N_0 + factor g t + middle: the tokens of z_1 and between, where each of g t indices counts factor + 1 times. */
+static rung_ival tokens_of(rung_certified *s, const two_full *o, rung_ival factor)
 {
-    return a * b * c < 1e17; /* products of three stay exact integers below 2^63 */
+    rung_ival whole = rung_ival_add(s, rung_ival_real(s, o->N0), rung_ival_real(s, compose_middle(&o->task, o->N0)));
+    return rung_ival_add(s, whole, rung_ival_mul(s, compose_product(s, o->g, o->t), factor));
 }
 
 /* ---- C0 ------------------------------------------------------------------------------------------------------------------ */
@@ -84,68 +89,72 @@ static bool small(double a, double b, double c)
 static bound_sides c0_sides(rung_certified *s, const void *context)
 {
     const two_full *o = context;
-    uint64_t cells = o->g * o->t, N0 = o->t * o->q;
-    rung_ival loss = rung_ival_div(s, rung_ival_u64(s, o->message), rung_ival_u64(s, cells));
+    rung_ival loss = rung_ival_div(s, rung_ival_u64(s, o->message), compose_product(s, o->g, o->t));
     rung_ival share = rung_ival_exp2(s, rung_ival_sub(s, rung_ival_u64(s, 0), loss));
-    rung_ival values = rung_ival_ceil(s, rung_ival_mul(s, rung_ival_u64(s, N0), share));
-    rung_ival lhs = rung_ival_mul(s, rung_ival_mul(s, rung_ival_u64(s, o->size.n1), values),
-                                  rung_ival_log2(s, rung_ival_u64(s, o->size.V)));
-    uint64_t tokens = o->size.N0 - cells + cells * o->q + cells + compose_middle(&o->task, o->size.N0);
-    rung_ival listed = rung_ival_add(s, product(s, o->size.n1, 1 + o->t), rung_ival_u64(s, tokens));
+    rung_ival values = rung_ival_ceil(s, rung_ival_mul(s, compose_product(s, o->t, o->q), share));
+    rung_ival V = compose_values_log2(s, &o->task, o->N0, compose_product(s, o->N0, o->n1));
+    rung_ival lhs = rung_ival_mul(s, rung_ival_mul(s, rung_ival_real(s, o->n1), values), V);
+    /* g t for z_0, and N_0 - g t + g t q for the tokens of z_1 */
+    rung_ival listed = rung_ival_add(s, compose_product(s, o->n1, 1 + o->t), tokens_of(s, o, rung_ival_real(s, o->q)));
     return (bound_sides){lhs, heard(s, o, listed)};
+}
+
+static double c0_gain(const two_full *o, double n1)
+{
+    double values = ceil(o->t * o->q * exp2(-o->c / (o->g * o->t)));
+    double listed = n1 * (1 + o->t) + o->N0 + o->g * o->t * o->q + compose_middle(&o->task, o->N0);
+    return n1 * values * log2_values(o, n1) - o->c * listed;
 }
 
 static bool c0_holds(double n1, const void *context)
 {
-    const two_full *o = context;
-    double t = (double)o->t, q = (double)o->q, g = (double)o->g, N0 = (double)o->size.N0;
-    double V = o->task.free ? n1 * N0 : (double)o->size.V, middle = (double)compose_middle(&o->task, o->size.N0);
-    double values = ceil(t * q * exp2(-o->c / (g * t)));
-    return n1 * values * log2(V) > o->c * (n1 * (1 + t) + N0 + g * t * q + middle);
+    return c0_gain(context, n1) > 0;
 }
 
-static bool c0_take(two_full *o, const uint64_t *point)
+static bool c0_take(two_full *o, const double *point)
 {
     o->t = point[0], o->q = point[1], o->g = point[2];
-    if (o->g > o->q || !small((double)o->t, (double)o->q, (double)o->g)) return false;
-    if (o->task.free) o->size.N0 = o->t * o->q;
+    if (o->g > o->q || o->q < 1) return false;
+    if (o->task.free) o->N0 = o->t * o->q;
     return true;
 }
 
-static double c0_tokens(const uint64_t *point, const void *context)
+static double c0_tokens(const double *point, const void *context)
 {
     two_full o = *(const two_full *)context;
     if (!c0_take(&o, point)) return INFINITY;
-    o.size.n1 = compose_least_n1(c0_holds, &o);
-    return o.size.n1 ? compose_tokens(&o.task, (double)o.size.N0, (double)o.size.n1) : INFINITY;
+    double n1 = compose_least_n1(c0_holds, &o);
+    return n1 > 0 ? compose_tokens(&o.task, o.N0, n1) : INFINITY;
 }
 
-static double c0_deficit(const uint64_t *point, const void *context)
+/* Given sizes; point is t, g. */
+static double c0_deficit(const double *point, const void *context)
 {
     two_full o = *(const two_full *)context;
-    uint64_t whole[3] = {point[0], o.size.N0 / point[0], point[1]};
-    if (whole[1] == 0 || !c0_take(&o, whole)) return INFINITY;
-    double t = (double)o.t, q = (double)o.q, g = (double)o.g, n1 = (double)o.size.n1;
-    double values = ceil(t * q * exp2(-o.c / (g * t)));
-    return o.c * (n1 * (1 + t) + (double)o.size.N0 + g * t * q + (double)o.task.middle) -
-           n1 * values * log2((double)o.size.V);
+    return c0_take(&o, (double[]){point[0], floor(o.N0 / point[0]), point[1]}) ? -c0_gain(&o, o.n1) : INFINITY;
 }
 
-static double c0_choose(two_full *o)
+static bool c0_choose_given(two_full *o)
 {
-    uint64_t N0 = o->size.N0, most = 8 + (uint64_t)(4 * o->c), point[3] = {1, 1, 1};
-    if (!o->task.free) {
-        search_box box = {2, {1, 1}, {N0, N0}};
-        search_least(point, true, &box, c0_deficit, o, 400);
-        c0_take(o, (uint64_t[]){point[0], N0 / point[0], point[1]});
-        return 0;
-    }
+    search s;
+    search_box box = {2, {1, 1}, {o->N0, o->N0}};
+    search_init(&s, &box, c0_deficit, o, 8);
+    search_try_random(&s, 400);
+    search_try(&s, (double[]){1, 1});
+    if (search_run(&s) == INFINITY) return false;
+    return c0_take(o, (double[]){s.best[0], floor(o->N0 / s.best[0]), s.best[1]});
+}
+
+static bool c0_choose_free(two_full *o)
+{
+    search s;
+    double most = 8 + 4 * o->c;
     search_box box = {3, {1, 1, 1}, {most, 4 * most, most}};
-    double tokens = search_least(point, false, &box, c0_tokens, o, 4000);
-    if (tokens == INFINITY || !c0_take(o, point)) return INFINITY;
-    o->size.n1 = compose_least_n1(c0_holds, o);
-    o->size.V = o->size.n1 * o->size.N0;
-    return tokens;
+    search_init(&s, &box, c0_tokens, o, 12);
+    search_try_random(&s, 4000);
+    if (search_run(&s) == INFINITY || !c0_take(o, s.best)) return false;
+    o->n1 = compose_least_n1(c0_holds, o);
+    return true;
 }
 
 static rung_status evaluate_c0(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
@@ -154,18 +163,17 @@ static rung_status evaluate_c0(rung_bound_answer *answer, const rung_question *q
     two_full o = question_of(q, p);
     if (!pattern_fits(answer, &o.task, p)) return RUNG_OK;
     if (o.state_after) return bound_missing(answer, "recurrent layers follow: see Ce");
-    double tokens = c0_choose(&o);
-    if (tokens == INFINITY) return bound_missing(answer, "no size was found that satisfies the inequality");
-    rung_status status = bound_decide(answer, c0_sides, &o, err);
+    if (!(o.task.free ? c0_choose_free(&o) : c0_choose_given(&o)))
+        return bound_missing(answer, "no size was found that satisfies the inequality");
+    rung_status status = compose_decide(answer, &o.task, c0_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
-    compose_finish(answer, q, &o.task, tokens, false);
-    answer->trivial = log2((double)o.size.V) > o.c;
+    compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
+    answer->trivial = log2_values(&o, o.n1) > o.c;
     snprintf(answer->premise, sizeof answer->premise, "F F, summed from left to right, w last");
     snprintf(answer->statement, sizeof answer->statement,
-             "n_1 ceil(N_0 2^(-c/gt)) log2 V = %.1f > %.1f, with N_0 = %llu, n_1 = %llu, V = %llu, t = %llu, q = %llu, "
-             "g = %llu, c = %llu",
-             answer->lhs, answer->rhs, (unsigned long long)o.size.N0, (unsigned long long)o.size.n1,
-             (unsigned long long)o.size.V, (unsigned long long)o.t, (unsigned long long)o.q, (unsigned long long)o.g,
+             "n_1 ceil(t q 2^(-c/gt)) log2 V = %.1f > %.1f, with N_0 = %.0f, n_1 = %.0f, V = %.0f, t = %.0f, q = %.0f, "
+             "g = %.0f, c = %llu",
+             answer->lhs, answer->rhs, o.N0, o.n1, compose_values(&o.task, o.N0, o.N0 * o.n1), o.t, o.q, o.g,
              (unsigned long long)o.message);
     return RUNG_OK;
 }
@@ -183,91 +191,108 @@ const rung_bound rung_bound_compose_full = {
 
 /* ---- Ce ------------------------------------------------------------------------------------------------------------------ */
 
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static bound_sides ce_sides(rung_certified *s, const void *context)
 {
     const two_full *o = context;
-    uint64_t cells = o->g * o->t, middle = compose_middle(&o->task, o->size.N0);
-    rung_ival loss = rung_ival_div(s, product(s, o->message, o->beta), rung_ival_u64(s, o->g));
-    uint64_t theta = spread_surely(s, o->t, o->q, loss, o->x);
-    rung_ival lhs = rung_ival_mul(s, product(s, o->size.n1, theta), rung_ival_log2(s, rung_ival_u64(s, o->size.V)));
-    uint64_t first = o->size.N0 + middle + lesser(o->G * o->x, o->q) * cells; /* + g t - g t */
-    uint64_t second = o->size.N0 - cells + o->G * o->x * cells + middle;
-    rung_ival listed = rung_ival_add(s, product(s, o->size.n1, 1 + o->t), rung_ival_u64(s, first));
-    listed = rung_ival_add(s, listed, product(s, o->t, o->x * o->G));
-    rung_ival once = rung_ival_add(s, rung_ival_u64(s, o->state_after), heard(s, o, rung_ival_u64(s, second)));
-    rung_ival states = rung_ival_min(s, product(s, o->G * o->x, o->state_after), once);
-    return (bound_sides){lhs, rung_ival_add(s, heard(s, o, listed), states)};
+    rung_ival n1 = compose_product(s, o->G, o->beta), Gx = compose_product(s, o->G, o->x), one = rung_ival_u64(s, 1);
+    rung_ival c = rung_ival_u64(s, o->message), B = rung_ival_u64(s, o->state_after);
+    rung_ival loss = rung_ival_div(s, rung_ival_mul(s, c, rung_ival_real(s, o->beta)), rung_ival_real(s, o->g));
+    rung_ival theta = spread_from_class_surely(s, o->t, o->q, loss, o->x, o->y);
+    rung_ival V = compose_values_log2(s, &o->task, o->N0, rung_ival_mul(s, n1, rung_ival_real(s, o->N0)));
+    rung_ival lhs = rung_ival_mul(s, rung_ival_mul(s, n1, theta), V);
+    rung_ival listed = rung_ival_mul(s, n1, rung_ival_real(s, 1 + o->t));
+    listed = rung_ival_add(s, listed, tokens_of(s, o, rung_ival_min(s, Gx, rung_ival_real(s, o->q))));
+    listed = rung_ival_add(s, listed, rung_ival_mul(s, rung_ival_real(s, o->t), Gx));
+    rung_ival once = rung_ival_add(s, B, heard(s, o, tokens_of(s, o, rung_ival_sub(s, Gx, one))));
+    return (bound_sides){lhs, rung_ival_add(s, heard(s, o, listed), rung_ival_min(s, rung_ival_mul(s, Gx, B), once))};
 }
 
-/* Right side without n_1 c (1+t). */
-static double ce_constant(const two_full *o)
+static double ce_gain(const two_full *o, double G)
 {
-    double cells = (double)o->g * (double)o->t, N0 = (double)o->size.N0, Gx = (double)o->G * (double)o->x;
-    double middle = (double)compose_middle(&o->task, o->size.N0);
-    double first = N0 + fmin(Gx, (double)o->q) * cells + middle + (double)o->t * Gx;
-    return o->c * first + fmin(Gx * o->B, o->B + o->c * (N0 - cells + Gx * cells + middle));
+    double cells = o->g * o->t, Gx = G * o->x, n1 = G * o->beta, whole = o->N0 + compose_middle(&o->task, o->N0);
+    double listed = whole + fmin(Gx, o->q) * cells + o->t * Gx;
+    double states = fmin(Gx * o->B, o->B + o->c * (whole + (Gx - 1) * cells));
+    return n1 * (o->theta * log2_values(o, n1) - o->c * (1 + o->t)) - o->c * listed - states;
 }
 
-static bool ce_take(two_full *o, const uint64_t *point)
+static bool ce_take(two_full *o, const double *point)
 {
     o->t = point[0], o->q = point[1], o->g = point[2], o->x = point[3], o->beta = point[4];
-    if (o->g > o->q || o->x > o->q || o->x > 2048) return false;
-    if (!small((double)o->t, (double)o->q, (double)o->g)) return false;
-    if (o->task.free) o->size.N0 = o->t * o->q;
-    o->theta = spread_estimate(o->t, o->q, o->c * (double)o->beta / (double)o->g, o->x);
-    return o->theta >= 1;
+    if (o->g > o->q || o->q < 1 || o->t * o->q > 0x1p52) return false;
+    if (o->task.free) o->N0 = o->t * o->q;
+    o->theta = spread_from_class(&o->y, o->t, o->q, o->c * o->beta / o->g, o->x, o->ladder);
+    return o->y == 0 || o->x <= o->q;
 }
 
 static bool ce_holds(double G, const void *context)
 {
-    two_full o = *(const two_full *)context;
-    o.G = (uint64_t)G;
-    double n1 = G * (double)o.beta, V = o.task.free ? n1 * (double)o.size.N0 : (double)o.size.V;
-    if (!small(G, (double)o.x, (double)o.g * (double)o.t)) return false;
-    return n1 * (o.theta * log2(V) - o.c * (1 + (double)o.t)) > ce_constant(&o);
+    return ce_gain(context, G) > 0;
 }
 
 /* The left side grows faster than G, the right side at most as G: one crossing. */
-static double ce_tokens(const uint64_t *point, const void *context)
+static double ce_tokens(const double *point, const void *context)
 {
     two_full o = *(const two_full *)context;
     if (!ce_take(&o, point)) return INFINITY;
-    uint64_t G = compose_least_n1(ce_holds, &o);
-    return G ? compose_tokens(&o.task, (double)o.size.N0, (double)G * (double)o.beta) : INFINITY;
+    double G = compose_least_n1(ce_holds, &o);
+    return G > 0 ? compose_tokens(&o.task, o.N0, G * o.beta) : INFINITY;
 }
 
-static double ce_deficit(const uint64_t *point, const void *context)
+/* Given sizes; point is t, g, x, beta. Values of w beyond G beta are left out. */
+static double ce_deficit(const double *point, const void *context)
 {
     two_full o = *(const two_full *)context;
-    uint64_t whole[5] = {point[0], o.size.N0 / point[0], point[1], point[2], point[3]};
-    if (whole[1] == 0 || !ce_take(&o, whole) || o.beta > o.size.n1) return INFINITY;
-    o.G = o.size.n1 / o.beta;
-    double n1 = (double)o.G * (double)o.beta; /* the other values of w are left out */
-    return ce_constant(&o) - n1 * (o.theta * log2((double)o.size.V) - o.c * (1 + (double)o.t));
+    double whole[5] = {point[0], floor(o.N0 / point[0]), point[1], point[2], point[3]};
+    if (!ce_take(&o, whole) || o.beta > o.n1) return INFINITY;
+    return -ce_gain(&o, floor(o.n1 / o.beta));
 }
 
-static double ce_choose(two_full *o)
+static bool ce_choose_given(two_full *o)
 {
-    uint64_t N0 = o->size.N0, most = 64 + (uint64_t)(16 * o->c), point[5] = {1, 1, 1, 1, 1};
-    if (!o->task.free) {
-        search_box box = {4, {1, 1, 1, 1}, {N0, N0, N0, o->size.n1}};
-        search_least(point, true, &box, ce_deficit, o, 400);
-        ce_take(o, (uint64_t[]){point[0], N0 / point[0], point[1], point[2], point[3]});
-        o->G = o->size.n1 / o->beta, o->size.n1 = o->G * o->beta;
-        return 0;
-    }
-    search_box box = {5, {1, 1, 1, 1, 1}, {64, 64 * most, 16 * most, 512, 16}};
-    double tokens = search_least(point, false, &box, ce_tokens, o, 3000);
-    if (tokens == INFINITY || !ce_take(o, point)) return INFINITY;
+    search s;
+    search_box box = {4, {1, 1, 1, 1}, {o->N0, o->N0, o->N0, o->n1}};
+    search_init(&s, &box, ce_deficit, o, 6);
+    search_try_random(&s, 400);
+    search_try(&s, (double[]){1, 1, 1, 1});
+    if (search_run(&s) == INFINITY) return false;
+    o->ladder = SPREAD_FINE;
+    ce_take(o, (double[]){s.best[0], floor(o->N0 / s.best[0]), s.best[1], s.best[2], s.best[3]});
+    o->G = floor(o->n1 / o->beta);
+    return true;
+}
+
+/* The same with g = q: point is t, q, x, beta. */
+static double ce_tokens_all(const double *point, const void *context)
+{
+    return ce_tokens((double[]){point[0], point[1], point[1], point[2], point[3]}, context);
+}
+
+/* With g = q, where t, q, x and beta are all near c; then with any g. */
+static bool ce_choose_free(two_full *o)
+{
+    search all, some;
+    double most = 0x1p40;
+    search_box box = {5, {1, 1, 1, 1, 1}, {most, most, most, most, most}}, box_all = box;
+    box_all.count = 4;
+    search_init(&all, &box_all, ce_tokens_all, o, 8);
+    search_try_near(&all, (double[]){o->c, o->c, o->c, o->c}, 2, 3000);
+    if (search_run(&all) == INFINITY) return false;
+    o->ladder = SPREAD_FINE;
+    search_init(&some, &box, ce_tokens, o, 1);
+    search_try(&some, (double[]){all.best[0], all.best[1], all.best[1], all.best[2], all.best[3]});
+    search_run(&some);
+    if (!ce_take(o, some.best)) return false;
     o->G = compose_least_n1(ce_holds, o);
-    o->size.n1 = o->G * o->beta;
-    o->size.V = o->size.n1 * o->size.N0;
-    return tokens;
+    return true;
+}
+
+static void ce_print(rung_bound_answer *answer, const two_full *o)
+{
+    snprintf(answer->statement, sizeof answer->statement,
+             "n_1 Theta log2 V = %.1f > %.1f, with N_0 = %.0f, n_1 = %.0f, V = %.0f, t = %.0f, q = %.0f, g = %.0f, x = "
+             "%.0f, beta = %.0f, G = %.0f, Theta = %.0f, c = %llu, B = %llu",
+             answer->lhs, answer->rhs, o->N0, o->n1, compose_values(&o->task, o->N0, o->N0 * o->n1), o->t, o->q, o->g,
+             o->x, o->beta, o->G, o->theta, (unsigned long long)o->message, (unsigned long long)o->state_after);
 }
 
 static rung_status evaluate_ce(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
@@ -276,21 +301,15 @@ static rung_status evaluate_ce(rung_bound_answer *answer, const rung_question *q
     two_full o = question_of(q, p);
     if (!pattern_fits(answer, &o.task, p)) return RUNG_OK;
     if (!o.state_after) return bound_missing(answer, "no recurrent layer follows: C0 is stronger");
-    double tokens = ce_choose(&o);
-    if (tokens == INFINITY) return bound_missing(answer, "no size was found that satisfies the inequality");
-    rung_status status = bound_decide(answer, ce_sides, &o, err);
+    if (!(o.task.free ? ce_choose_free(&o) : ce_choose_given(&o)))
+        return bound_missing(answer, "no size was found that satisfies the inequality");
+    rung_status status = compose_decide(answer, &o.task, ce_sides, &o, &o.G, err);
     if (status != RUNG_OK) return status;
-    compose_finish(answer, q, &o.task, tokens, false);
-    answer->trivial = log2((double)o.size.V) > o.c;
+    o.n1 = o.G * o.beta;
+    compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
+    answer->trivial = log2_values(&o, o.n1) > o.c;
     snprintf(answer->premise, sizeof answer->premise, "F F R^%zu, summed from left to right, w last", p->layers[2]);
-    snprintf(answer->statement, sizeof answer->statement,
-             "n_1 Theta log2 V = %.1f > %.1f, with N_0 = %llu, n_1 = %llu, V = %llu, t = %llu, q = %llu, g = %llu, x = "
-             "%llu, "
-             "beta = %llu, G = %llu, Theta = %.0f, c = %llu, B = %llu",
-             answer->lhs, answer->rhs, (unsigned long long)o.size.N0, (unsigned long long)o.size.n1,
-             (unsigned long long)o.size.V, (unsigned long long)o.t, (unsigned long long)o.q, (unsigned long long)o.g,
-             (unsigned long long)o.x, (unsigned long long)o.beta, (unsigned long long)o.G, o.theta,
-             (unsigned long long)o.message, (unsigned long long)o.state_after);
+    ce_print(answer, &o);
     return RUNG_OK;
 }
 

@@ -16,67 +16,106 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+
+/* The smallest whole *x in 2..2^61 for which the side surely holds, if the truth never turns back; 0 if there is none. *x is
+ * part of the context. */
+static rung_status least(double *x, bound_side *side, const void *context, rung_error *err)
+{
+    double low = 1, high = 2;
+    bool surely = false;
+    rung_status status = RUNG_OK;
+    while (status == RUNG_OK && !surely && high < 0x1p61) {
+        *x = high;
+        status = bound_surely(&surely, side, context, err);
+        if (!surely) low = high, high *= 2;
+    }
+    while (status == RUNG_OK && surely && high - low > fmax(1, high * 0x1p-50)) {
+        bool enough;
+        *x = low + floor((high - low) / 2);
+        status = bound_surely(&enough, side, context, err);
+        if (enough)
+            high = *x;
+        else
+            low = *x;
+    }
+    *x = surely ? high : 0;
+    return status;
+}
 
 /* ---- A for seqcomp ----------------------------------------------------------------------------------------------------- */
 
 typedef struct passing {
-    uint64_t entries, values, state;
+    const compose_task *task;
+    double N0, n1;
+    double others; /* tables besides the first: each has N_0 entries in the smallest task */
+    uint64_t state;
 } passing;
 
 static bound_sides passing_sides(rung_certified *s, const void *context)
 {
     const passing *p = context;
-    rung_ival needs = rung_ival_mul(s, rung_ival_u64(s, p->entries), rung_ival_log2(s, rung_ival_u64(s, p->values)));
-    return (bound_sides){needs, rung_ival_u64(s, p->state)};
+    rung_ival entries = compose_product(s, p->N0, p->n1);
+    return (bound_sides){rung_ival_mul(s, entries, compose_values_log2(s, p->task, p->N0, entries)),
+                         rung_ival_u64(s, p->state)};
+}
+
+static double passing_tokens(const passing *p)
+{
+    return compose_round_up((long double)p->N0 * p->n1 + (long double)p->others * p->N0 + 2);
+}
+
+static bool passing_holds(double n1, const void *context)
+{
+    const passing *p = context;
+    return n1 * p->N0 * log2(compose_values(p->task, p->N0, p->N0 * n1)) > (double)p->state;
+}
+
+/* flat=1 has V = N_0: every N_0 while they are few, then steps of 0.1 %. */
+static void flat_sizes(passing *best, bool *exact)
+{
+    double least_tokens = INFINITY;
+    *exact = true;
+    for (double N0 = 2; (best->others + 1) * N0 + 2 < least_tokens && N0 < 0x1p60;) {
+        passing p = *best;
+        p.N0 = N0, p.n1 = compose_least_n1(passing_holds, &p);
+        if (p.n1 > 0 && passing_tokens(&p) < least_tokens) least_tokens = passing_tokens(&p), *best = p;
+        if (N0 > 0x1p14) *exact = false;
+        N0 += N0 > 0x1p14 ? floor(N0 / 1024) : 1;
+    }
 }
 
 /* With free sizes n_1 = ... = n_{L-2} = 1 and N_0 = 1 leave a first table of n_{L-1} entries before L-1 of one entry each:
- * as good as all of the prompt. */
-static rung_status least_entries(uint64_t *entries, uint64_t state, rung_error *err)
+ * as good as all of the prompt. With one function that table is the only one, and N_0 its size. */
+static rung_status passing_sizes(passing *p, bool *exact, rung_error *err)
 {
-    uint64_t low = 1, high = 2;
-    bool surely = false;
-    rung_status status = RUNG_OK;
-    while (status == RUNG_OK && !surely && high < UINT64_C(1) << 61) {
-        status = bound_surely(&surely, passing_sides, &(passing){high, high, state}, err);
-        if (!surely) low = high, high *= 2;
-    }
-    while (status == RUNG_OK && surely && high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        bool enough;
-        status = bound_surely(&enough, passing_sides, &(passing){middle, middle, state}, err);
-        if (enough)
-            high = middle;
-        else
-            low = middle;
-    }
-    *entries = surely ? high : 0;
-    return status;
+    *exact = true;
+    p->N0 = p->n1 = 1;
+    if (p->task->L == 1) return least(&p->N0, passing_sides, p, err);
+    if (!p->task->flat) return least(&p->n1, passing_sides, p, err);
+    flat_sizes(p, exact);
+    return RUNG_OK;
 }
 
 static rung_status evaluate_none(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
                                  rung_error *err)
 {
     compose_task t = compose_of(q);
+    bool exact = false;
     if (p->full || p->sparse || p->levels_state)
         return bound_missing(answer, "the statement is about recurrent layers of fixed state only");
     if (!t.last) return bound_missing(answer, "w comes first: the state may already know what will be asked");
-    passing a = {(uint64_t)q->task->derived[t.L - 1], t.size.V, p->all_state};
-    rung_status status = RUNG_OK;
-    if (t.free) {
-        status = least_entries(&a.entries, p->all_state, err);
-        if (status != RUNG_OK || !a.entries) return status;
-        a.values = a.entries;
-    }
-    status = bound_decide(answer, passing_sides, &a, err);
+    passing a = {&t, (double)q->task->derived[t.L - 1], 1, (double)(t.L - 1), p->all_state};
+    rung_status status = t.free ? passing_sizes(&a, &exact, err) : RUNG_OK;
     if (status != RUNG_OK) return status;
-    double tokens = (double)a.entries + (t.L == 1 ? 2 : (double)(t.L - 1) + 2);
-    compose_finish(answer, q, &t, tokens, true);
+    if (!(a.N0 > 0 && a.n1 > 0)) return bound_missing(answer, "no size below 2^60 satisfies the inequality");
+    status = compose_decide(answer, &t, passing_sides, &a, t.L == 1 ? &a.N0 : &a.n1, err);
+    if (status != RUNG_OK) return status;
+    compose_finish(answer, q, &t, passing_tokens(&a), exact);
     snprintf(answer->premise, sizeof answer->premise, "every layer carries a state; any chain of thought");
-    snprintf(answer->statement, sizeof answer->statement, "N_%llu log2 V = %llu x %.4f = %.1f > %.0f bits of state",
-             (unsigned long long)(t.L - 1), (unsigned long long)a.entries, log2((double)a.values), answer->lhs,
-             answer->rhs);
+    snprintf(answer->statement, sizeof answer->statement,
+             "N_%llu log2 V = %.0f x %.4f = %.1f > %.0f bits of state, with V = %.0f", (unsigned long long)(t.L - 1),
+             a.N0 * a.n1, log2(compose_values(&t, a.N0, a.N0 * a.n1)), answer->lhs, answer->rhs,
+             compose_values(&t, a.N0, a.N0 * a.n1));
     return RUNG_OK;
 }
 
@@ -93,41 +132,20 @@ const rung_bound rung_bound_compose_none = {
 /* ---- A' ------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct single {
-    uint64_t N0, V, before, after, message;
+    const compose_task *task;
+    double N0;
+    uint64_t before, after, message;
 } single;
 
 static bound_sides single_sides(rung_certified *s, const void *context)
 {
     const single *a = context;
     rung_ival power = rung_ival_exp2(s, rung_ival_sub(s, rung_ival_u64(s, 0), rung_ival_u64(s, a->before)));
-    rung_ival class = rung_ival_ceil(s, rung_ival_mul(s, rung_ival_u64(s, a->N0), power));
-    rung_ival each = rung_ival_sub(s, rung_ival_log2(s, rung_ival_u64(s, a->V)), rung_ival_u64(s, a->after));
+    rung_ival class = rung_ival_ceil(s, rung_ival_mul(s, rung_ival_real(s, a->N0), power));
+    rung_ival each =
+        rung_ival_sub(s, compose_values_log2(s, a->task, a->N0, rung_ival_real(s, a->N0)), rung_ival_u64(s, a->after));
     return (bound_sides){rung_ival_mul(s, class, each),
                          rung_ival_add(s, rung_ival_u64(s, a->before), rung_ival_u64(s, a->message))};
-}
-
-/* The smallest N_0 = V. Both factors rise with it. */
-static rung_status least_N0(single *a, rung_error *err)
-{
-    uint64_t low = 1, high = 2;
-    bool surely = false;
-    rung_status status = RUNG_OK;
-    while (status == RUNG_OK && !surely && high < UINT64_C(1) << 61) {
-        a->N0 = a->V = high;
-        status = bound_surely(&surely, single_sides, a, err);
-        if (!surely) low = high, high *= 2;
-    }
-    if (!surely) return a->N0 = 0, status;
-    while (status == RUNG_OK && high - low > 1) {
-        a->N0 = a->V = low + (high - low) / 2;
-        status = bound_surely(&surely, single_sides, a, err);
-        if (surely)
-            high = a->N0;
-        else
-            low = a->N0;
-    }
-    a->N0 = a->V = high;
-    return status;
 }
 
 static rung_status evaluate_single(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
@@ -135,23 +153,25 @@ static rung_status evaluate_single(rung_bound_answer *answer, const rung_questio
 {
     compose_task t = compose_of(q);
     if (t.L != 1) return bound_missing(answer, "about one function, L = 1");
+    if (!t.last) return bound_missing(answer, "w comes first: z_0 is the last token and asks for itself");
     if (p->full != 1 || p->too_many || p->headwise || p->sparse || p->levels_state)
         return bound_missing(answer, "about one full layer with recurrent ones before and after it");
-    single a = {t.size.N0, t.size.V, p->state[0], p->state[1], p->message};
-    rung_status status = t.free ? least_N0(&a, err) : RUNG_OK;
+    single a = {&t, t.size.N0, p->state[0], p->state[1], p->message};
+    /* both factors of the left side rise with N_0 = V */
+    rung_status status = t.free ? least(&a.N0, single_sides, &a, err) : RUNG_OK;
     if (status != RUNG_OK) return status;
-    if (!a.N0) return bound_missing(answer, "no size below 2^61 satisfies the inequality");
-    status = bound_decide(answer, single_sides, &a, err);
+    if (!(a.N0 > 0)) return bound_missing(answer, "no size below 2^61 satisfies the inequality");
+    status = compose_decide(answer, &t, single_sides, &a, &a.N0, err);
     if (status != RUNG_OK) return status;
-    compose_finish(answer, q, &t, compose_tokens_single(&t, (double)a.N0), true);
-    answer->trivial = log2((double)a.V) > (double)a.message;
-    snprintf(answer->premise, sizeof answer->premise, "R^%zu F R^%zu, summed from left to right", p->layers[0],
+    double V = compose_values(&t, a.N0, a.N0);
+    compose_finish(answer, q, &t, a.N0 + 2, a.N0 < 0x1p50);
+    answer->trivial = log2(V) > (double)a.message;
+    snprintf(answer->premise, sizeof answer->premise, "R^%zu F R^%zu, summed from left to right, w last", p->layers[0],
              p->layers[1]);
     snprintf(answer->statement, sizeof answer->statement,
-             "ceil(N_0 2^-%llu) (log2 V - %llu) = %.1f > %.0f = %llu + c, with N_0 = %llu, V = %llu, c = %llu",
+             "ceil(N_0 2^-%llu) (log2 V - %llu) = %.1f > %.0f = %llu + c, with N_0 = %.0f, V = %.0f, c = %llu",
              (unsigned long long)a.before, (unsigned long long)a.after, answer->lhs, answer->rhs,
-             (unsigned long long)a.before, (unsigned long long)a.N0, (unsigned long long)a.V,
-             (unsigned long long)a.message);
+             (unsigned long long)a.before, a.N0, V, (unsigned long long)a.message);
     return RUNG_OK;
 }
 

@@ -17,7 +17,7 @@
  * each function, or once together with the accumulators of the M = N_0 - g t + x g t tokens of z_1 (L > 2: and of the
  * tokens between). Impossible if
  *
- *     n_1 Theta log2 V > A + c t n_1 + [B>0] (c t + min(x B, B + c M)),     1 <= g <= q, x <= q.
+ *     n_1 Theta log2 V > A + c t n_1 + [B>0] (c t + min(x B, B + c M)),     1 <= g <= q, t q <= N_0.
  */
 #include "compose.h"
 #include "search.h"
@@ -28,13 +28,14 @@
 
 typedef struct one_full {
     compose_task task;
-    compose_size size;
+    double N0, n1;
     double A, B, c; /* for searching; the integers are below 2^62 and doubles only guess */
     uint64_t state_before, state_after, message;
-    /* parameters of the proof */
-    uint64_t x0, x1;     /* B0 */
-    uint64_t t, q, g, x; /* B */
-    double theta;        /* while searching */
+    /* parameters of the proof, whole numbers */
+    double x0, x1;     /* B0 */
+    double t, q, g, x; /* B */
+    double y, ladder;  /* of the lemmas S' and S */
+    double theta;      /* while searching */
 } one_full;
 
 static bool pattern_fits(rung_bound_answer *answer, const compose_task *t, const rung_pattern *p)
@@ -54,24 +55,33 @@ static one_full question_of(const rung_question *q, const rung_pattern *p)
 {
     compose_task t = compose_of(q);
     return (one_full){.task = t,
-                      .size = t.size,
+                      .N0 = t.size.N0,
+                      .n1 = t.size.n1,
                       .A = (double)p->state[0],
                       .B = (double)p->state[1],
                       .c = (double)p->message,
                       .state_before = p->state[0],
                       .state_after = p->state[1],
-                      .message = p->message};
+                      .message = p->message,
+                      .ladder = SPREAD_ROUGH};
 }
 
-static rung_ival product(rung_certified *s, uint64_t a, uint64_t b)
+static double log2_values(const one_full *o, double n1)
 {
-    return rung_ival_mul(s, rung_ival_u64(s, a), rung_ival_u64(s, b));
+    return log2(compose_values(&o->task, o->N0, o->N0 * n1));
 }
 
-/* entries x log2 V, of entries that are themselves a product. */
-static rung_ival entropy(rung_certified *s, uint64_t n1, uint64_t each, uint64_t V)
+/* n1 x each x log2 V */
+static rung_ival entropy(rung_certified *s, const one_full *o, double n1, rung_ival each)
 {
-    return rung_ival_mul(s, product(s, n1, each), rung_ival_log2(s, rung_ival_u64(s, V)));
+    rung_ival V = compose_values_log2(s, &o->task, o->N0, compose_product(s, o->N0, o->n1));
+    return rung_ival_mul(s, rung_ival_mul(s, rung_ival_real(s, n1), each), V);
+}
+
+/* c times a number of accumulators. */
+static rung_ival heard(rung_certified *s, const one_full *o, rung_ival accumulators)
+{
+    return rung_ival_mul(s, rung_ival_u64(s, o->message), accumulators);
 }
 
 /* ---- B0 ---------------------------------------------------------------------------------------------------------------- */
@@ -79,34 +89,29 @@ static rung_ival entropy(rung_certified *s, uint64_t n1, uint64_t each, uint64_t
 static bound_sides b0_sides(rung_certified *s, const void *context)
 {
     const one_full *o = context;
-    if (o->state_after == 0) return (bound_sides){entropy(s, 1, o->size.N0, o->size.V), rung_ival_u64(s, o->message)};
-    rung_ival receivers = rung_ival_add(s, rung_ival_u64(s, o->size.n1), rung_ival_u64(s, o->x0));
-    rung_ival heard = rung_ival_mul(s, rung_ival_u64(s, o->message), receivers);
-    return (bound_sides){entropy(s, o->size.n1, o->size.N0, o->size.V),
-                         rung_ival_add(s, heard, product(s, o->state_after, o->x1))};
+    if (o->state_after == 0)
+        return (bound_sides){entropy(s, o, 1, rung_ival_real(s, o->N0)), rung_ival_u64(s, o->message)};
+    rung_ival receivers = rung_ival_add(s, rung_ival_real(s, o->n1), rung_ival_real(s, o->x0));
+    rung_ival states = rung_ival_mul(s, rung_ival_u64(s, o->state_after), rung_ival_real(s, o->x1));
+    return (bound_sides){entropy(s, o, o->n1, rung_ival_real(s, o->N0)),
+                         rung_ival_add(s, heard(s, o, receivers), states)};
 }
 
 static bool b0_holds(double n1, const void *context)
 {
     const one_full *o = context;
-    double N0 = (double)o->size.N0, V = o->task.free ? n1 * N0 : (double)o->size.V;
-    if (o->state_after == 0) return N0 * log2(V) > o->c;
-    return n1 * N0 * log2(V) > o->c * (n1 + (double)o->x0) + o->B * (double)o->x1;
+    if (o->state_after == 0) return o->N0 * log2_values(o, n1) > o->c;
+    return n1 * o->N0 * log2_values(o, n1) > o->c * (n1 + o->x0) + o->B * o->x1;
 }
 
 /* The x_1 with the least c x_0 + B x_1: near the square root, or all of them while they are few. */
 static void choose_x(one_full *o)
 {
-    double N0 = (double)o->size.N0, best = INFINITY, middle = sqrt(o->c * N0 / fmax(o->B, 1));
-    uint64_t from = 1, to = o->size.N0;
-    if (o->size.N0 > 4096) {
-        from = middle > 65 ? (uint64_t)(middle - 64) : 1;
-        if (from > o->size.N0) from = o->size.N0;
-        to = from + 160 < o->size.N0 ? from + 160 : o->size.N0;
-    }
-    for (uint64_t x1 = from; x1 <= to; x1++) {
-        uint64_t x0 = (o->size.N0 + x1 - 1) / x1;
-        double cost = o->c * (double)x0 + o->B * (double)x1;
+    double best = INFINITY, root = floor(sqrt(o->c * o->N0 / fmax(o->B, 1))), from = 1, to = o->N0;
+    if (o->N0 > 4096) from = fmin(fmax(root - 64, 1), o->N0), to = fmin(from + 160, o->N0);
+    for (double x1 = from; x1 <= to; x1++) {
+        double x0 = ceil(o->N0 / x1), cost = o->c * x0 + o->B * x1;
+        if (x0 * x1 < o->N0) x0++; /* quotients of numbers beyond 2^53 */
         if (cost < best) best = cost, o->x0 = x0, o->x1 = x1;
     }
 }
@@ -116,10 +121,8 @@ static void choose_x(one_full *o)
 static double b0_tokens(one_full *o)
 {
     choose_x(o);
-    o->size.n1 = compose_least_n1(b0_holds, o);
-    if (!o->size.n1) return INFINITY;
-    o->size.V = o->size.n1 * o->size.N0;
-    return compose_tokens(&o->task, (double)o->size.N0, (double)o->size.n1);
+    o->n1 = compose_least_n1(b0_holds, o);
+    return o->n1 > 0 ? compose_tokens(&o->task, o->N0, o->n1) : INFINITY;
 }
 
 /* Exhaustive while N_0 up to half of the best n can be walked through; else every N_0 up to 2^14 and then steps of 0.1 %. */
@@ -127,38 +130,36 @@ static double b0_threshold(one_full *best, bool *exact)
 {
     double tokens = INFINITY;
     *exact = true;
-    for (uint64_t N0 = 1; (double)(best->task.L) * (double)N0 + 2 < tokens && N0 < UINT64_C(1) << 40;) {
+    for (double N0 = 1; (double)best->task.L * N0 + 2 < tokens && N0 < 0x1p40;) {
         one_full o = *best;
-        o.size.N0 = N0;
+        o.N0 = N0;
         double n = b0_tokens(&o);
         if (n < tokens) tokens = n, *best = o;
         if (N0 > 4096) *exact = false;
-        N0 += N0 > 1 << 14 ? N0 / 1024 : 1;
+        N0 += N0 > 0x1p14 ? floor(N0 / 1024) : 1;
     }
     return tokens;
 }
 
 static void b0_print(rung_bound_answer *answer, const one_full *o)
 {
+    double V = compose_values(&o->task, o->N0, o->N0 * o->n1);
     if (o->state_after == 0)
         snprintf(answer->statement, sizeof answer->statement,
-                 "N_0 log2 V = %.1f > %.0f = c, with N_0 = %llu, n_1 = %llu, V = %llu", answer->lhs, answer->rhs,
-                 (unsigned long long)o->size.N0, (unsigned long long)o->size.n1, (unsigned long long)o->size.V);
+                 "N_0 log2 V = %.1f > %.0f = c, with N_0 = %.0f, n_1 = %.0f, V = %.0f", answer->lhs, answer->rhs, o->N0,
+                 o->n1, V);
     else
         snprintf(answer->statement, sizeof answer->statement,
-                 "N_1 log2 V = %.1f > %.1f = c (n_1 + x_0) + B x_1, with N_0 = %llu, n_1 = %llu, V = %llu, x_0 = %llu, "
-                 "x_1 = %llu, c = %llu, B = %llu",
-                 answer->lhs, answer->rhs, (unsigned long long)o->size.N0, (unsigned long long)o->size.n1,
-                 (unsigned long long)o->size.V, (unsigned long long)o->x0, (unsigned long long)o->x1,
-                 (unsigned long long)o->message, (unsigned long long)o->state_after);
+                 "N_1 log2 V = %.1f > %.1f = c (n_1 + x_0) + B x_1, with N_0 = %.0f, n_1 = %.0f, V = %.0f, x_0 = %.0f, "
+                 "x_1 = %.0f, c = %llu, B = %llu",
+                 answer->lhs, answer->rhs, o->N0, o->n1, V, o->x0, o->x1, (unsigned long long)o->message,
+                 (unsigned long long)o->state_after);
 }
 
 /* Uniform z_2, w, z_0 and z_1 = identity is hard on average: x_1 = 1, x_0 = N_0. */
 static void b0_ceiling(rung_bound_answer *answer, const one_full *o)
 {
-    double entries = (double)o->size.n1 * (double)o->size.N0, values = log2((double)o->size.V);
-    double heard = o->c * ((double)o->size.n1 + (double)o->size.N0) + o->B;
-    double ceiling = (heard / entries + 1) / values;
+    double told = o->c * (o->n1 + o->N0) + o->B, ceiling = (told / (o->n1 * o->N0) + 1) / log2_values(o, o->n1);
     answer->ceiling = ceiling < 1 ? ceiling : 0;
 }
 
@@ -175,10 +176,10 @@ static rung_status evaluate_b0(rung_bound_answer *answer, const rung_question *q
     else
         choose_x(&o);
     if (tokens == INFINITY) return bound_missing(answer, "no size below 2^40 satisfies the inequality");
-    rung_status status = bound_decide(answer, b0_sides, &o, err);
+    rung_status status = compose_decide(answer, &o.task, b0_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
-    compose_finish(answer, q, &o.task, tokens, exact);
-    answer->trivial = log2((double)o.size.V) > o.c;
+    compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), exact);
+    answer->trivial = log2_values(&o, o.n1) > o.c;
     snprintf(answer->premise, sizeof answer->premise, "F R^%zu, summed from left to right, w last", p->layers[1]);
     b0_print(answer, &o);
     b0_ceiling(answer, &o);
@@ -199,132 +200,172 @@ const rung_bound rung_bound_compose_first = {
 /* ---- B ------------------------------------------------------------------------------------------------------------------- */
 
 /* M and the middle: tokens of z_1 with what they receive of z_2, one for each value that they can have. */
-static uint64_t listed_tokens(const one_full *o)
+static rung_ival listed_tokens(rung_certified *s, const one_full *o)
 {
-    return o->size.N0 - o->g * o->t + o->x * o->g * o->t + compose_middle(&o->task, o->size.N0);
+    rung_ival cells = rung_ival_mul(s, compose_product(s, o->g, o->t), rung_ival_real(s, o->x - 1));
+    rung_ival others = rung_ival_real(s, compose_middle(&o->task, o->N0));
+    return rung_ival_add(s, rung_ival_add(s, rung_ival_real(s, o->N0), cells), others);
 }
 
-/* min(x B, B + c M), with the two sides as integers. */
+/* min(x B, B + c M) */
 static rung_ival later_states(rung_certified *s, const one_full *o)
 {
-    uint64_t tokens = listed_tokens(o);
-    rung_ival once = rung_ival_add(s, rung_ival_u64(s, o->state_after), product(s, o->message, tokens));
-    return rung_ival_min(s, product(s, o->x, o->state_after), once);
+    rung_ival B = rung_ival_u64(s, o->state_after);
+    rung_ival once = rung_ival_add(s, B, heard(s, o, listed_tokens(s, o)));
+    return rung_ival_min(s, rung_ival_mul(s, rung_ival_real(s, o->x), B), once);
 }
 
 static bound_sides b_sides(rung_certified *s, const void *context)
 {
     const one_full *o = context;
-    rung_ival loss = rung_ival_div(s, rung_ival_u64(s, o->state_before), rung_ival_u64(s, o->g));
-    uint64_t theta = spread_surely(s, o->t, o->q, loss, o->x);
-    rung_ival heard = rung_ival_mul(s, product(s, o->message, o->t), rung_ival_u64(s, o->size.n1));
-    heard = rung_ival_add(s, heard, rung_ival_u64(s, o->state_before));
+    rung_ival loss = rung_ival_div(s, rung_ival_u64(s, o->state_before), rung_ival_real(s, o->g));
+    rung_ival theta = spread_from_class_surely(s, o->t, o->q, loss, o->x, o->y);
+    rung_ival told = rung_ival_add(s, rung_ival_u64(s, o->state_before), heard(s, o, compose_product(s, o->t, o->n1)));
     if (o->state_after) {
-        heard = rung_ival_add(s, heard, product(s, o->message, o->t));
-        heard = rung_ival_add(s, heard, later_states(s, o));
+        told = rung_ival_add(s, told, heard(s, o, rung_ival_real(s, o->t)));
+        told = rung_ival_add(s, told, later_states(s, o));
     }
-    return (bound_sides){entropy(s, o->size.n1, theta, o->size.V), heard};
+    return (bound_sides){entropy(s, o, o->n1, theta), told};
 }
 
+/* Right side without c t n_1. */
 static double b_constant(const one_full *o)
 {
-    double later = fmin((double)o->x * o->B, o->B + o->c * (double)listed_tokens(o));
-    return o->A + (o->B > 0 ? o->c * (double)o->t + later : 0);
+    double listed = o->N0 + o->g * o->t * (o->x - 1) + compose_middle(&o->task, o->N0);
+    return o->A + (o->B > 0 ? o->c * o->t + fmin(o->x * o->B, o->B + o->c * listed) : 0);
+}
+
+static double b_gain(const one_full *o, double n1)
+{
+    return n1 * (o->theta * log2_values(o, n1) - o->c * o->t) - b_constant(o);
 }
 
 static bool b_holds(double n1, const void *context)
 {
-    const one_full *o = context;
-    double V = o->task.free ? n1 * (double)o->size.N0 : (double)o->size.V;
-    return n1 * (o->theta * log2(V) - o->c * (double)o->t) > b_constant(o);
+    return b_gain(context, n1) > 0;
 }
 
-static bool b_take(one_full *o, const uint64_t *point)
+/* t, q, g, x; g = 0 stands for q. Without states after F neither g nor x costs anything. N_0 much larger than A + c never
+ * pays: a class of density 2^-A then already has nearly all values. */
+static bool b_take(one_full *o, const double *point)
 {
-    o->t = point[0], o->q = point[1], o->g = point[2], o->x = point[3];
-    if (o->g > o->q || o->x > o->q) return false;
-    if ((double)o->t * (double)o->q * (double)o->x > 1e18) return false; /* the tokens that are listed must fit */
-    if (o->t > 1 && o->x > 4096) return false;                           /* too slow to prove step by step */
-    if (o->task.free) o->size.N0 = o->t * o->q;
-    o->theta = spread_estimate(o->t, o->q, o->A / (double)o->g, o->x);
-    return true;
+    o->t = point[0], o->q = point[1];
+    o->g = o->B > 0 && point[2] > 0 ? point[2] : o->q, o->x = o->B > 0 ? point[3] : o->q * o->t;
+    if (o->q < 1 || o->g > o->q || o->t * o->q > 0x1p60) return false;
+    if (o->task.free) o->N0 = o->t * o->q;
+    o->theta = spread_from_class(&o->y, o->t, o->q, o->A / o->g, o->x, o->ladder);
+    return o->y == 0 || o->x <= o->q;
 }
 
 /* Free sizes: n at this point. */
-static double b_tokens(const uint64_t *point, const void *context)
+static double b_tokens(const double *point, const void *context)
 {
     one_full o = *(const one_full *)context;
     if (!b_take(&o, point)) return INFINITY;
-    o.size.n1 = compose_least_n1(b_holds, &o);
-    return o.size.n1 ? compose_tokens(&o.task, (double)o.size.N0, (double)o.size.n1) : INFINITY;
+    double n1 = compose_least_n1(b_holds, &o);
+    return n1 > 0 ? compose_tokens(&o.task, o.N0, n1) : INFINITY;
 }
 
-/* Given sizes: how far the right side is above the left; q is the largest with t q <= N_0, which loses nothing but the
- * rest of [N_0]. */
-static double b_deficit(const uint64_t *point, const void *context)
+/* The same with g = q: point is t, q, x. */
+static double b_tokens_all(const double *point, const void *context)
+{
+    return b_tokens((double[]){point[0], point[1], 0, point[2]}, context);
+}
+
+/* Given sizes: how far the right side is above the left. Point is t, g, x; q is the largest with t q <= N_0, which loses
+ * nothing but the rest of [N_0]. */
+static double b_deficit(const double *point, const void *context)
 {
     one_full o = *(const one_full *)context;
-    uint64_t whole[4] = {point[0], o.size.N0 / point[0], point[1], point[2]};
-    if (whole[1] == 0 || !b_take(&o, whole)) return INFINITY;
-    double n1 = (double)o.size.n1;
-    return b_constant(&o) - n1 * (o.theta * log2((double)o.size.V) - o.c * (double)o.t);
+    double whole[4] = {point[0], floor(o.N0 / point[0]), point[1], point[2]};
+    return b_take(&o, whole) ? -b_gain(&o, o.n1) : INFINITY;
 }
 
-static void b_choose_given(one_full *o)
+static bool b_choose_given(one_full *o)
 {
-    uint64_t N0 = o->size.N0, point[3] = {1, N0, N0}, t1 = 1;
-    search_box box = {3, {1, 1, 1}, {N0, N0, N0}};
-    search_least(point, true, &box, b_deficit, o, 400);
-    t1 = point[0];
-    b_take(o, (uint64_t[]){t1, N0 / t1, point[1], point[2]});
+    search s;
+    search_box box = {3, {1, 1, 1}, {o->N0, o->N0, o->N0}};
+    search_init(&s, &box, b_deficit, o, 6);
+    for (double t = 1; t <= fmin(o->N0, 16); t++)
+        for (double q = floor(o->N0 / t), x = 1; x <= q; x = floor(x * 1.5) + 1) search_try(&s, (double[]){t, q, x});
+    search_try_random(&s, 200);
+    if (search_run(&s) == INFINITY) return false;
+    o->ladder = SPREAD_FINE;
+    return b_take(o, (double[]){s.best[0], floor(o->N0 / s.best[0]), s.best[1], s.best[2]});
 }
 
-static double b_choose_free(one_full *o)
+/* The next whole number on a grid of about `count` that reaches from 1 to most. */
+static double next_on_grid(double x, double most, double count)
 {
-    uint64_t point[4] = {1, 2, 2, 1}, size = 16 + (uint64_t)(4 * (o->A + o->c));
-    search_box box = {4, {1, 1, 1, 1}, {64, size, size, size}};
-    double best = INFINITY;
-    for (uint64_t q = 2; q <= size && 2 * (double)q < best;
-         q += 1 + q / 64) { /* t = 1, g = q, x = Theta: the simple form */
-        double values = ceil((double)q * exp2(-o->A / (double)q));
-        uint64_t start[4] = {1, q, q, values < (double)q ? (uint64_t)values : q};
-        double n = b_tokens(start, o);
-        if (n < best) best = n, point[0] = start[0], point[1] = start[1], point[2] = start[2], point[3] = start[3];
-    }
-    double n = search_least(point, best < INFINITY, &box, b_tokens, o, 600);
-    if (n == INFINITY || !b_take(o, point)) return INFINITY;
-    o->size.n1 = compose_least_n1(b_holds, o);
-    o->size.V = o->size.n1 * o->size.N0;
-    return n;
+    return fmax(x + 1, floor(x * exp2(log2(most) / count)));
+}
+
+/* Starts with t, q and x on grids, g a fraction of q. */
+static void b_starts(search *s, double most, bool all)
+{
+    static const double shares[] = {1, 0.5, 0.25, 0.1, 0.03};
+    for (double t = 1; t <= most; t += t < 8 ? 1 : t)
+        for (double q = 2; q <= most; q = next_on_grid(q, most, 40))
+            for (double x = 1; x <= q; x = next_on_grid(x, most, 16))
+                for (size_t g = 0; g < (all ? 1 : RUNG_COUNT(shares)); g++)
+                    search_try(s, all ? (double[]){t, q, x} : (double[]){t, q, fmax(1, q * shares[g]), x});
+}
+
+/* A rough search with g = q (point t, q, x) or any g (t, q, g, x), then a fine one from its best points. *best is t, q, g, x. */
+static double b_search(double best[4], one_full *o, bool all)
+{
+    search s, fine;
+    double most = 16 + fmin(4 * (o->A + o->c), 0x1p46);
+    search_box box = {all ? 3 : 4, {1, 1, 1, 1}, {most, most, most, most}};
+    one_full finely = *o;
+    finely.ladder = SPREAD_FINE;
+    search_init(&s, &box, all ? b_tokens_all : b_tokens, o, all ? 16 : 24);
+    s.budget = 60000;
+    b_starts(&s, most, all);
+    for (double q = 2; all && q <= most; q += 1 + floor(q / 64)) /* t = 1, x = Theta */
+        search_try(&s, (double[]){1, q, ceil(q * exp2(-o->A / q))});
+    if (!all) search_try_random(&s, 4000);
+    search_run(&s);
+    search_init(&fine, &box, s.value, &finely, 1);
+    fine.budget = 4000;
+    if (s.least < INFINITY) search_try(&fine, s.best);
+    search_run(&fine);
+    best[0] = fine.best[0], best[1] = fine.best[1];
+    best[2] = all ? 0 : fine.best[2], best[3] = fine.best[all ? 2 : 3];
+    return fine.least;
+}
+
+static bool b_choose_free(one_full *o)
+{
+    double all[4], some[4], least = b_search(all, o, true), other = o->B > 0 ? b_search(some, o, false) : INFINITY;
+    if (fmin(least, other) == INFINITY) return false;
+    o->ladder = SPREAD_FINE;
+    if (!b_take(o, other < least ? some : all)) return false;
+    o->n1 = compose_least_n1(b_holds, o);
+    return true;
 }
 
 static void b_print(rung_bound_answer *answer, const one_full *o)
 {
     snprintf(answer->statement, sizeof answer->statement,
-             "n_1 Theta log2 V = %.1f > %.1f, with N_0 = %llu, n_1 = %llu, V = %llu, t = %llu, q = %llu, g = %llu, x = "
-             "%llu, "
-             "Theta = %.0f, c = %llu, A = %llu, B = %llu",
-             answer->lhs, answer->rhs, (unsigned long long)o->size.N0, (unsigned long long)o->size.n1,
-             (unsigned long long)o->size.V, (unsigned long long)o->t, (unsigned long long)o->q,
-             (unsigned long long)o->g, (unsigned long long)o->x, o->theta, (unsigned long long)o->message,
-             (unsigned long long)o->state_before, (unsigned long long)o->state_after);
+             "n_1 Theta log2 V = %.1f > %.1f, with N_0 = %.0f, n_1 = %.0f, V = %.0f, t = %.0f, q = %.0f, g = %.0f, x = "
+             "%.0f, Theta = %.0f, c = %llu, A = %llu, B = %llu",
+             answer->lhs, answer->rhs, o->N0, o->n1, compose_values(&o->task, o->N0, o->N0 * o->n1), o->t, o->q, o->g,
+             o->x, o->theta, (unsigned long long)o->message, (unsigned long long)o->state_before,
+             (unsigned long long)o->state_after);
 }
 
 static rung_status evaluate_b(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p, rung_error *err)
 {
     one_full o = question_of(q, p);
-    double tokens = 0;
     if (!pattern_fits(answer, &o.task, p)) return RUNG_OK;
     if (p->state[0] == 0) return bound_missing(answer, "no recurrent layer before the full one: B0 is stronger");
-    if (o.task.free)
-        tokens = b_choose_free(&o);
-    else
-        b_choose_given(&o);
-    if (tokens == INFINITY) return bound_missing(answer, "no size was found that satisfies the inequality");
-    rung_status status = bound_decide(answer, b_sides, &o, err);
+    bool found = o.task.free ? b_choose_free(&o) : b_choose_given(&o);
+    if (!found) return bound_missing(answer, "no size was found that satisfies the inequality");
+    rung_status status = compose_decide(answer, &o.task, b_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
-    compose_finish(answer, q, &o.task, tokens, false);
-    answer->trivial = log2((double)o.size.V) > o.c;
+    compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
+    answer->trivial = log2_values(&o, o.n1) > o.c;
     snprintf(answer->premise, sizeof answer->premise, "R^%zu F R^%zu, summed from left to right, w last", p->layers[0],
              p->layers[1]);
     b_print(answer, &o);

@@ -1,26 +1,44 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Smallest value of a function of a few integers, by a fixed sequence of starts and descents along the coordinates. A
- * heuristic: what it finds is checked by whoever asked, and a better point may exist.
+ * Smallest value of a function of a few whole numbers, by starts and descents that are the same for the same question. A
+ * heuristic: what it finds is checked by whoever asked, and a better point may exist. Whole numbers are doubles, so that
+ * none overflows; above 2^53 they are whole anyway.
  */
 #ifndef RUNG_BOUND_SEARCH_H
 #define RUNG_BOUND_SEARCH_H
 
 #include "rung/base.h"
 
-#define SEARCH_DIMS 16
+#define SEARCH_DIMS 24
 
 typedef struct search_box {
     size_t count;
-    uint64_t low[SEARCH_DIMS], high[SEARCH_DIMS];
+    double low[SEARCH_DIMS], high[SEARCH_DIMS];
 } search_box;
 
-/* INFINITY where the point is not allowed. */
-typedef double search_value(const uint64_t *point, const void *context);
+/* Points that are not allowed have the value INFINITY, or better a large one that falls towards the allowed ones. */
+typedef double search_value(const double *point, const void *context);
 
-/* The best point found and its value; `point` may hold a start when started is true. */
-double search_least(uint64_t *point, bool started, const search_box *box, search_value *value, const void *context,
-                    size_t starts);
+typedef struct search search;
+struct search {
+    search_box box;
+    search_value *value;
+    const void *context;
+    size_t kept;                     /* starts that are descended from */
+    size_t evaluations, budget;      /* a descent ends when there were more than `budget`; none at first */
+    double best[SEARCH_DIMS], least; /* the result; least is INFINITY while nothing is known */
+    double start[32][SEARCH_DIMS], start_value[32]; /* the best ones so far, sorted */
+};
+
+void search_init(search *s, const search_box *box, search_value *value, const void *context, size_t kept);
+/* Proposes a start; clamped into the box. */
+void search_try(search *s, const double *point);
+/* Proposes `count` starts, log-uniform in the box. */
+void search_try_random(search *s, size_t count);
+/* Proposes `count` starts around a point: each coordinate times 2^(a bell curve of that width). */
+void search_try_near(search *s, const double *point, double width, size_t count);
+/* Descends from the kept starts. Returns the least value; the point is in s->best. */
+double search_run(search *s);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
+ * How many values a few functions take, chosen from a set that is not too thin (docs/theory.md, lemmas S and S').
+ *
  * Lemma S (spread): t coordinates with disjoint alphabets of q values each, and a set K of functions of density at least
  * 2^-D. Then for every x there are x functions in K that together take at least Theta(t,q,D,x) pairs (coordinate, value):
  *
@@ -9,18 +11,42 @@
  *   (h-1)/t < p (Chernoff, and concavity for unequal probabilities); if that is below 2^-D, some function of K has h new
  *   pairs: C_{j+1} = C_j + h.
  *
- * Any h that passes the test will do; the largest is best. KL is the binary divergence in bits.
+ * KL is the binary divergence in bits. It falls as C_j grows, so a gain h that passes at the last of several steps passes at
+ * all of them, and whole runs of steps are taken at once. Any h that passes will do; the largest is best, and with many
+ * coordinates a ladder of gains that falls by a ratio is nearly as good.
+ *
+ * Lemma S' (random spread): x <= q independent uniform functions on T coordinates take fewer than Theta pairs with
+ * probability at most 2^-budget, if for some 0 < y < 1
+ *
+ *   T sum_{j<x} log2(y + (1-y) j/q) - Theta log2 y <= -budget.
+ *
+ * Whole numbers are doubles here, exact up to 2^53.
  */
 #ifndef RUNG_BOUND_SPREAD_H
 #define RUNG_BOUND_SPREAD_H
 
 #include "rows.h"
 
-/* In doubles, for searching. D may be 0; x >= 1. Stops early when nothing more is gained. */
-double spread_estimate(uint64_t t, uint64_t q, double D, uint64_t x);
+/* Lemma S in doubles, for searching. D may be 0; x >= 1. The next gain after h is at most ladder h. */
+double spread_estimate(double t, double q, double D, double x, double ladder);
+/* Certified: a whole number that Theta surely reaches, D as an interval; t q below 2^52, or t = 1. */
+double spread_surely(rung_certified *sheet, double t, double q, rung_ival D, double x, double ladder);
 
-/* Certified: a number that Theta surely reaches, at most spread_estimate; D as an interval. Each step's h is guessed in
- * doubles and then proved, or lowered until it is. */
-uint64_t spread_surely(rung_certified *sheet, uint64_t t, uint64_t q, rung_ival D, uint64_t x);
+/* Gains for searching, and for the result: all of them up to t = 16 and t = 200. */
+#define SPREAD_ROUGH 0.94
+#define SPREAD_FINE  0.995
+
+/* Values of x functions of a class of density 2^-D: lemma S, and *y = 0; where its numbers would not fit, S' with this y.
+ * Certified with the fine ladder. */
+double spread_from_class(double *y, double t, double q, double D, double x, double ladder);
+rung_ival spread_from_class_surely(rung_certified *sheet, double t, double q, rung_ival D, double x, double y);
+
+/* Lemma S' in doubles: -sum_{j<x} log2(y + (1-y) j/q), or a little less. */
+double spread_random_bits(double y, double x, double q);
+/* The y in [from, to] with the largest Theta/T when budget/T is `budget`, nearly; Theta/T with it. */
+double spread_random_rate(double *y, double from, double to, double x, double q, double budget);
+/* Certified: Theta = ceil((T bits - budget) / -log2 y), an interval whose lower end is surely reached. Not positive when
+ * nothing is. */
+rung_ival spread_random_surely(rung_certified *sheet, rung_ival T, double y, double x, double q, rung_ival budget);
 
 #endif
