@@ -263,9 +263,13 @@ static int bench_exact(const rung_call *call, rung_error *err)
     return status != RUNG_OK ? (int)status : over ? RUNG_NEGATIVE : 0;
 }
 
+static const char *const what_words[] = {"exact", NULL};
+
 static int run_bench(const rung_call *call, rung_error *err)
 {
-    return bench_exact(call, err); /* the only word that the argument may be */
+    if (strcmp(call->argument[0], what_words[0]) == 0) return bench_exact(call, err);
+    return rung_fail(err, RUNG_USAGE, "bench knows nothing of '%s'; its subject is %s", call->argument[0],
+                     what_words[0]);
 }
 
 #define INT_ROW(name_, field, low_, high_, help_, fallback_)                                                           \
@@ -273,8 +277,6 @@ static int run_bench(const rung_call *call, rung_error *err)
         .name = name_, .kind = RUNG_OPTION_INT, .at = offsetof(bench_values, field), .metavar = "N", .help = help_,    \
         .fallback = fallback_, .low = low_, .high = high_                                                              \
     }
-
-static const char *const what_words[] = {"exact", NULL};
 
 const rung_command rung_command_bench = {
     .name = "bench",
