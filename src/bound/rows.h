@@ -18,7 +18,16 @@
     X(compose_full)                                                                                                    \
     X(compose_full_then)                                                                                               \
     X(compose_deep)                                                                                                    \
-    X(compose_deep_full)
+    X(compose_deep_full)                                                                                               \
+    X(cut_recurrent)                                                                                                   \
+    X(cut_one)                                                                                                         \
+    X(causal)                                                                                                          \
+    X(sparse_membership)                                                                                               \
+    X(average_one)                                                                                                     \
+    X(headwise_one)                                                                                                    \
+    X(published_full)                                                                                                  \
+    X(published_hybrid)                                                                                                \
+    X(published_sparse)
 
 #define X(name) extern const rung_bound rung_bound_##name;
 RUNG_BOUNDS(X)

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Targets that depend on later tokens. A causal model answers at a position before it has seen what comes after, so it
+ * answers two prompts alike that agree up to there:
+ *
+ *   two-sum form=position     1, 1, ..., 1 and 1, ..., 1, -1 (M >= 5): has the first number a partner?
+ *   three-sum form=position   1, 1, ..., 1 and 1, ..., 1, -2 (M >= 30): is the first number in a triple?
+ *   q-sparse-average          position 0 asks for the last vector, which is e_1 or -e_1.
+ *
+ * The size of the model does not matter, so this is no separation of mechanisms; it says what the task is.
+ */
+#include "rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p, rung_error *err)
+{
+    (void)p, (void)err;
+    const char *name = q->task->task->name;
+    bool two = strcmp(name, "two-sum") == 0, three = strcmp(name, "three-sum") == 0;
+    if (two && rung_task_param(q->task, "form") != 1) return bound_missing(answer, "about form=position only");
+    if (three && rung_task_param(q->task, "form") != 0) return bound_missing(answer, "about form=position only");
+    uint64_t lead = two ? (uint64_t)rung_task_param(q->task, "blank") : 0, least = lead + (three ? 3 : 2);
+    snprintf(answer->premise, sizeof answer->premise, "a causal model of any size and number of layers");
+    snprintf(answer->statement, sizeof answer->statement,
+             "the answer at position %llu depends on the last token: 1 bit > 0 bits that come back",
+             (unsigned long long)lead);
+    answer->lhs = 1, answer->rhs = 0;
+    answer->holds = (q->n ? q->n : q->task->tokens) >= least;
+    answer->trivial = true;
+    answer->n_threshold = (double)least, answer->exact = true;
+    return RUNG_OK;
+}
+
+const rung_bound rung_bound_causal = {
+    .id = "causal",
+    .summary = "no causal model answers at a position what depends on later tokens",
+    .task = "two-sum three-sum q-sparse-average",
+    .source = "definition of the task",
+    .checked = "prompts checked at small sizes",
+    .section = "causal",
+    .evaluate = evaluate,
+};

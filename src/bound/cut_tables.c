@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Pairwise distinguishable prefixes of tasks that look something up. Only what a prefix of both sides can be asked counts: a
+ * key that one of two tables lacks tells nothing. So keys are fixed, and values free.
+ *
+ * Three families of sequences, for tasks that ask what follows a key of `key` symbols out of V:
+ *
+ *   blocks  a of the symbols make keys, V-a make values: key, value, key, value, ... with different fixed keys. A key never
+ *           appears anywhere else, since a value interrupts every other stretch. (V-a)^r with r = min(P/(key+1), a^key).
+ *   rows    key = 1: all different symbols, the last one fixed: (m-1)!, m = min(P, V). Rows of the same symbols with the same
+ *           last one differ in what follows some other symbol.
+ *   trees   key = 1, and the latest occurrence counts: a tree on m symbols with a fixed root, children before parents, each
+ *           followed by its parent: the latest occurrence of every symbol but the root is followed by its parent. m^(m-2)
+ *           trees (Cayley), 2(m-1) symbols.
+ *
+ * Where the last token is to be fixed, it is the last symbol of all keys: a^(key-1) keys are left, none for key = 1.
+ */
+#include "cut_tables.h"
+
+static const char too_short[] = "no prompt of the task is so short";
+static const char whole_query[] = "the last token is the whole query";
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* min(base^exponent, limit) */
+static uint64_t power_up_to(uint64_t base, uint64_t exponent, uint64_t limit)
+{
+    uint64_t power = 1;
+    for (uint64_t i = 0; i < exponent && power < limit; i++)
+        if (__builtin_mul_overflow(power, base, &power)) return limit;
+    return least(power, limit);
+}
+
+/* ---- families of sequences ---------------------------------------------------------------------------------------------- */
+
+typedef struct family {
+    uint64_t symbols, alphabet, key; /* P, V, symbols of a key */
+    bool last;                       /* the last symbol of all keys is the same */
+    bool latest;                     /* the latest occurrence counts; otherwise all must agree */
+} family;
+
+static void take_better(cut_count *best, cut_count other)
+{
+    if (other.a > 0 && cut_log2_estimate(&other) > cut_log2_estimate(best)) *best = other;
+}
+
+static cut_count best_blocks(const family *f)
+{
+    cut_count best = {CUT_POWER, 1, 1};
+    uint64_t room = f->symbols / (f->key + 1), letters = f->last ? f->key - 1 : f->key;
+    for (uint64_t a = 1; a + 1 < f->alphabet && letters; a++) {
+        uint64_t keys = power_up_to(a, letters, room);
+        take_better(&best, (cut_count){CUT_POWER, f->alphabet - a, keys});
+        if (keys == room) break; /* more letters for keys only take values away */
+    }
+    return best;
+}
+
+static cut_count best_of(const family *f)
+{
+    cut_count best = best_blocks(f);
+    if (f->key > 1 || f->last || f->symbols < 2) return best;
+    uint64_t row = least(f->symbols, f->alphabet), tree = least(f->alphabet, f->symbols / 2 + 1);
+    take_better(&best, (cut_count){CUT_FALLING, row - 1, row - 1});
+    if (f->latest && tree > 2) take_better(&best, (cut_count){CUT_POWER, tree, tree - 2});
+    return best;
+}
+
+/* c-1 symbols after a separator: the gram that they begin. */
+const char *cut_c_gram(cut_point *point, const cut_question *q)
+{
+    uint64_t c = cut_param(q, "c");
+    if (c == 2 && q->last) return whole_query;
+    if (q->tokens && q->tokens < 2 * c) return too_short;
+    uint64_t symbols = q->tokens ? q->tokens - c : cut_param(q, "N");
+    point->count = best_of(&(family){symbols, cut_param(q, "V"), c - 1, q->last, false});
+    point->prefix = symbols;
+    return NULL;
+}
+
+static const char *mkar_stream(cut_point *point, const cut_question *q, uint64_t tokens, uint64_t key)
+{
+    if (key == 1 && q->last) return whole_query;
+    point->count = best_of(&(family){tokens - key, cut_param(q, "V"), key, q->last, true});
+    point->prefix = tokens - key;
+    return NULL;
+}
+
+static const char *mkar_pairs(cut_point *point, const cut_question *q, uint64_t tokens, uint64_t key)
+{
+    uint64_t V = cut_param(q, "V"), room = (tokens - key) / (key + 1);
+    uint64_t pairs = power_up_to(V, key, room), open = q->last ? power_up_to(V, key - 1, pairs) : pairs;
+    if (key == 1 && q->last) return whole_query;
+    point->count = (cut_count){CUT_POWER, V, open};
+    point->prefix = pairs * (key + 1);
+    point->odd_lengths = (key & (key + 1)) != 0;
+    if (!q->last) point->entries = pairs, point->values = V;
+    return NULL;
+}
+
+const char *cut_mkar(cut_point *point, const cut_question *q)
+{
+    uint64_t key = cut_param(q, "key"), tokens = q->tokens ? q->tokens : q->task->tokens;
+    if (tokens < 2 * key + 1) return too_short;
+    return (cut_param(q, "layout") ? mkar_pairs : mkar_stream)(point, q, tokens, key);
+}
+
+/* h hops, the last of them into the prefix: "b2 a, b3 b2, ..., bh b(h-1), bh" goes from bh to b(h-1) and so on to a, because every
+ * b differs from its neighbours. With the last symbol bh fixed up to three symbols are set aside for the b's. */
+const char *cut_k_hop(cut_point *point, const cut_question *q)
+{
+    uint64_t k = cut_param(q, "k"), alphabet = cut_param(q, "alphabet"), hops = k;
+    uint64_t tokens = q->tokens ? q->tokens : q->task->tokens;
+    if (k == 0) return "k=0 asks for the symbol itself";
+    if (k == 1 && q->last) return whole_query;
+    if (cut_param(q, "hops")) hops = q->last ? 2 : 1;
+    if (tokens < 2 * hops + 2) return too_short;
+    uint64_t symbols = tokens - 2 * hops, aside = q->last ? least(hops - 1, 3) : 0;
+    if (alphabet < aside + 1) return "the alphabet is too small";
+    point->count = best_of(&(family){symbols, alphabet - aside, 1, false, true});
+    point->prefix = symbols + 1;
+    return NULL;
+}
+
+/* ---- tables of pairs ------------------------------------------------------------------------------------------------------ */
+
+/* Keys in a fixed order, values free. */
+static const char *table(cut_point *point, const cut_question *q, uint64_t entries, uint64_t values,
+                         uint64_t tokens_each)
+{
+    if (q->last) return whole_query;
+    if (!entries) return too_short;
+    point->count = (cut_count){CUT_POWER, values, entries};
+    point->prefix = entries * tokens_each;
+    point->entries = entries, point->values = values;
+    return NULL;
+}
+
+const char *cut_assoc_recall(cut_point *point, const cut_question *q)
+{
+    uint64_t pairs = q->tokens ? (q->tokens - 1) / 2 : cut_param(q, "N"), V = cut_param(q, "V");
+    const char *why = table(point, q, pairs, V, 2);
+    if (why || !cut_param(q, "dist")) return why;
+    point->entries = 0; /* different values are not independent */
+    return NULL;
+}
+
+const char *cut_retrieval(cut_point *point, const cut_question *q)
+{
+    uint64_t words = UINT64_C(1) << cut_param(q, "D");
+    return table(point, q, q->tokens ? least(q->tokens - 1, words) : cut_param(q, "N"), words, 1);
+}
+
+/* Values differ. */
+const char *cut_mqar(cut_point *point, const cut_question *q)
+{
+    uint64_t keys = (uint64_t)q->task->derived[0] - 1, values = (uint64_t)q->task->answers;
+    uint64_t pairs = q->tokens ? least(q->tokens / 4, keys) : cut_param(q, "pairs");
+    const char *why = table(point, q, pairs, values, 2);
+    point->count = (cut_count){CUT_FALLING, values, pairs};
+    point->entries = 0;
+    return why;
+}
+
+/* ---- copying ---------------------------------------------------------------------------------------------------------------- */
+
+/* distance: number #n after j symbols asks for the token n - j places before the cut. With r tokens after the number, j = 0..r,
+ * these are numbers + r places, r = min(first - 1, T - first - numbers). With a fixed symbol as last token: one number, then the
+ * symbol; n - 1 places before the cut. list: the symbols in order. */
+const char *cut_selective_copy(cut_point *point, const cut_question *q)
+{
+    uint64_t V = cut_param(q, "V"), numbers = cut_param(q, "numbers"), first = cut_param(q, "first");
+    uint64_t tokens = q->tokens ? q->tokens : q->task->tokens;
+    if (cut_param(q, "form") == 1) {
+        if (q->last) return "each symbol is asked for by a token of its own";
+        if (tokens < 2 * numbers) return too_short;
+        point->count = (cut_count){CUT_POWER, V, numbers};
+        point->prefix = tokens - numbers;
+        return NULL;
+    }
+    if (tokens < first + numbers) return too_short;
+    uint64_t after = q->last ? 1 : least(first - 1, tokens - first - numbers);
+    uint64_t places = q->last ? numbers - (first == 1) : numbers + after;
+    point->count = (cut_count){CUT_POWER, V + numbers, places};
+    point->prefix = tokens - 1 - after;
+    return NULL;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Cuts of tasks that look something up; see cut.h.
+ */
+#ifndef RUNG_BOUND_CUT_TABLES_H
+#define RUNG_BOUND_CUT_TABLES_H
+
+#include "cut.h"
+
+static inline uint64_t cut_param(const cut_question *q, const char *name)
+{
+    return (uint64_t)rung_task_param(q->task, name);
+}
+
+const char *cut_assoc_recall(cut_point *point, const cut_question *q);
+const char *cut_retrieval(cut_point *point, const cut_question *q);
+const char *cut_mqar(cut_point *point, const cut_question *q);
+const char *cut_mkar(cut_point *point, const cut_question *q);
+const char *cut_c_gram(cut_point *point, const cut_question *q);
+const char *cut_k_hop(cut_point *point, const cut_question *q);
+const char *cut_selective_copy(cut_point *point, const cut_question *q);
+
+#endif

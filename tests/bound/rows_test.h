@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What the tests of the rows about tasks share: layers with a number of bits, and one row's answer.
+ */
+#ifndef RUNG_TESTS_ROWS_TEST_H
+#define RUNG_TESTS_ROWS_TEST_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rung/bound.h"
+
+static rung_error check_err;
+
+#define CHECK(call)                                                                                                    \
+    do {                                                                                                               \
+        check_err.text[0] = '\0';                                                                                      \
+        if ((call) != RUNG_OK) fail_msg("%s: %s", #call, check_err.text);                                              \
+    } while (0)
+
+#define LAYERS_MAX 64
+
+/* Layers with numbers of one bit each, so that elements are bits. */
+typedef struct stack {
+    rung_held layer[LAYERS_MAX];
+    rung_ledger ledger;
+} stack;
+
+static inline rung_held recurrent_bits(uint64_t bits)
+{
+    return (rung_held){.recurrent = true, .state_elements = bits};
+}
+
+/* c = dv + 2 >= 2, and dk bits of queries. */
+static inline rung_held full_bits(uint64_t message, uint64_t query)
+{
+    return (rung_held){.full = true, .heads = 1, .value_dim = message - 2, .key_dim = query};
+}
+
+static inline rung_ledger *stack_of(stack *s, size_t count, const rung_held *layers)
+{
+    memcpy(s->layer, layers, count * sizeof *layers);
+    s->ledger = (rung_ledger){.name = "test", .family = "", .spelling = "", .layer_count = count, .layer = s->layer};
+    return &s->ledger;
+}
+
+/* "two-sum N=3 M=5" */
+static inline bool try_task(rung_task_conf *conf, const char *text)
+{
+    char copy[256];
+    const char *words[32];
+    size_t count = 0;
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) words[count++] = word;
+    return rung_task_conf_init(conf, words[0], words + 1, count - 1, &check_err) == RUNG_OK;
+}
+
+static inline rung_task_conf task_of(const char *text)
+{
+    rung_task_conf conf;
+    if (!try_task(&conf, text)) fail_msg("%s: %s", text, check_err.text);
+    return conf;
+}
+
+static inline rung_question question_of(const rung_ledger *ledger, const rung_task_conf *task, uint64_t n)
+{
+    return (rung_question){.ledger = ledger, .task = task, .n = n, .bits = 1};
+}
+
+/* The answer of the row `id`, which must speak of the task, as the whole report has it. */
+static inline rung_bound_answer reported(const rung_question *q, const char *id)
+{
+    static rung_bound_report report;
+    CHECK(rung_bound_run(&report, q, &check_err));
+    for (size_t i = 0; i < report.count; i++)
+        if (strcmp(report.answer[i].bound->id, id) == 0) return report.answer[i];
+    fail_msg("no row %s for %s", id, q->task->task->name);
+    return report.answer[0];
+}
+
+/* The same from this row alone, without the premises that all rows share: other rows may take long. */
+static inline rung_bound_answer answer_of(const rung_question *q, const char *id)
+{
+    const rung_bound *bound = rung_bound_get(id);
+    rung_bound_answer answer = {.bound = bound, .applies = true, .verdict = RUNG_UNKNOWN};
+    rung_pattern pattern = rung_pattern_of(q);
+    assert_non_null(bound);
+    CHECK(bound->evaluate(&answer, q, &pattern, &check_err));
+    return answer;
+}
+
+static inline rung_bound_answer ask_recurrent(const rung_task_conf *task, uint64_t bits, uint64_t n, const char *id)
+{
+    stack s;
+    rung_held layer = recurrent_bits(bits);
+    rung_question q = question_of(stack_of(&s, 1, &layer), task, n);
+    return answer_of(&q, id);
+}
+
+static inline rung_bound_answer ask_full(const rung_task_conf *task, uint64_t message, uint64_t query, uint64_t n,
+                                         const char *id)
+{
+    stack s;
+    rung_held layer = full_bits(message, query);
+    rung_question q = question_of(stack_of(&s, 1, &layer), task, n);
+    return answer_of(&q, id);
+}
+
+#endif
