@@ -8,7 +8,7 @@
  * takes too long to run is judged by smaller ones: the smallest mantissa that is right is found at two sizes, the line
  * through them (in log2 of the tokens) must stay within the format, and the largest size that is affordable is run.
  */
-#include "bound_plan.h"
+#include "bound_plan_parts.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -16,221 +16,21 @@
 #include <string.h>
 
 #include "output.h"
-#include "rung/verify.h"
 
-enum { WORDS_MAX = 64, SMALL_TOKENS = 64, MEDIUM_TOKENS = 256, FEW_PROMPTS = 4, MANTISSA_MAX = 25 };
+enum { MEDIUM_TOKENS = 256, FEW_PROMPTS = 4 };
 
 /* Products of a key or value with a query that are run at most, about five seconds of one core. */
 #define WORK_MAX 2e10
+/* Of a vector answer. */
+#define TOLERANCE 0.001
 /* Larger models are not built only to show their layers. */
 #define PARAMETERS_MAX 3e8
 
-/* ---- words ---------------------------------------------------------------------------------------------------------------- */
-
-/* The words of one build: those of the user, the construction's own, and the size. */
-typedef struct word_list {
-    const char *at[WORDS_MAX];
-    size_t count;
-    char own[96], size[32], task[40];
-} word_list;
-
-/* The parameter that makes prompts longer, or NULL: the task has one size. */
-static const char *size_name(const rung_task *task)
-{
-    static const char *const names[] = {"N0", "N", "T", "n"};
-    for (size_t i = 0; i < RUNG_COUNT(names); i++) {
-        size_t at = rung_param_find(task->params, names[i]);
-        if (at != SIZE_MAX && task->params[at].kind == RUNG_PARAM_INT) return names[i];
-    }
-    return NULL;
-}
-
-static bool names_size(const char *word, const char *name)
-{
-    size_t len = strlen(name);
-    return strncmp(word, name, len) == 0 && word[len] == '=';
-}
-
-/* Sets the size word for the largest instance with at most `tokens` tokens; false when even the smallest is longer, or the
- * user has fixed the size. */
-static bool size_for(char *word, size_t size, const rung_plan_conf *conf, size_t tokens)
-{
-    const rung_task *task = conf->ask->task->task;
-    const char *name = size_name(task), *words[WORDS_MAX];
-    if (!name || conf->call->words + 1 > WORDS_MAX) return false;
-    const rung_param *param = &task->params[rung_param_find(task->params, name)];
-    for (size_t i = 0; i < conf->call->words; i++) {
-        if (names_size(conf->call->word[i], name)) return false;
-        words[i] = conf->call->word[i];
-    }
-    words[conf->call->words] = word;
-    int64_t low = param->low - 1, high = (int64_t)tokens < param->high ? (int64_t)tokens + 1 : param->high + 1;
-    while (high - low > 1) {
-        rung_task_conf probe;
-        int64_t middle = low + (high - low) / 2;
-        snprintf(word, size, "%s=%lld", name, (long long)middle);
-        bool fits = rung_task_conf_init(&probe, task->name, words, conf->call->words + 1, NULL) == RUNG_OK &&
-                    probe.tokens <= tokens;
-        if (fits)
-            low = middle;
-        else
-            high = middle;
-    }
-    snprintf(word, size, "%s=%lld", name, (long long)low);
-    return low >= param->low;
-}
-
-/* tokens = 0: the size that the user's words say. */
-static bool make_words(word_list *list, const rung_plan_conf *conf, const rung_plan_option *o, size_t tokens)
-{
-    *list = (word_list){0};
-    if (conf->call->words + 20 > WORDS_MAX) return false;
-    for (size_t i = 0; i < conf->call->words; i++) list->at[list->count++] = conf->call->word[i];
-    memcpy(list->own, o->own, sizeof list->own);
-    for (char *word = strtok(list->own, " "); word && list->count < WORDS_MAX - 2; word = strtok(NULL, " "))
-        list->at[list->count++] = word;
-    if (!tokens) return true;
-    if (!size_for(list->size, sizeof list->size, conf, tokens)) return false;
-    list->at[list->count++] = list->size;
-    return true;
-}
-
-static rung_status build_at(rung_build *b, rung_model **model, const rung_plan_conf *conf, const rung_plan_option *o,
-                            size_t tokens, rung_error *err)
-{
-    word_list list;
-    if (!make_words(&list, conf, o, tokens))
-        return rung_fail(err, RUNG_USAGE, "no instance has at most %zu tokens", tokens);
-    rung_status status = rung_build_init(b, o->how->name, list.at, list.count, err);
-    return status == RUNG_OK ? rung_build_model(model, b, err) : status;
-}
-
-/* ---- formats -------------------------------------------------------------------------------------------------------------- */
-
-typedef struct format_choice {
-    int exponent, mantissa;
-} format_choice;
-
-/* Floats of at most p bits: a wide exponent first, a long mantissa second. p numbers contain those of a smaller format. */
-static size_t formats_of(format_choice out[2], int bits)
-{
-    size_t count = 0;
-    if (bits >= 10) out[count++] = (format_choice){8, bits - 9 < MANTISSA_MAX ? bits - 9 : MANTISSA_MAX};
-    if (bits >= 7) out[count++] = (format_choice){5, bits - 6 < MANTISSA_MAX ? bits - 6 : MANTISSA_MAX};
-    return count;
-}
-
-static rung_status parse_format(rung_fmt *fmt, format_choice f, rung_error *err)
+static rung_status parse_format(rung_fmt *fmt, plan_format f, rung_error *err)
 {
     char name[24];
     snprintf(name, sizeof name, "e%dm%d", f.exponent, f.mantissa);
     return rung_fmt_parse(fmt, name, err);
-}
-
-/* ---- candidates ------------------------------------------------------------------------------------------------------------ */
-
-static bool has_word(const rung_param *param, const char *word)
-{
-    for (size_t i = 0; param->words[i]; i++)
-        if (strcmp(param->words[i], word) == 0) return true;
-    return false;
-}
-
-static bool solves(const rung_construction *how, const char *task)
-{
-    size_t at = rung_param_find(how->params, "task");
-    return at == SIZE_MAX ? strcmp(how->task, task) == 0 : has_word(&how->params[at], task);
-}
-
-/* Values that are tried of one parameter: every word; of how values lie in numbers, also what fills a mantissa. */
-static size_t choices_of(const rung_param *param)
-{
-    size_t count = 0;
-    if (param->kind == RUNG_PARAM_INT && (strcmp(param->name, "bits") == 0 || strcmp(param->name, "pack") == 0))
-        return 2;
-    if (param->kind != RUNG_PARAM_WORD || strcmp(param->name, "task") == 0) return 1;
-    while (param->words[count]) count++;
-    return count;
-}
-
-static void put_choice(rung_buf *out, const rung_param *param, size_t choice, const char *task, int bits)
-{
-    format_choice formats[2] = {{0}};
-    if (strcmp(param->name, "task") == 0) {
-        rung_buf_printf(out, "%stask=%s", out->len ? " " : "", task);
-        return;
-    }
-    if (choices_of(param) == 1) return;
-    if (param->kind == RUNG_PARAM_WORD) {
-        rung_buf_printf(out, "%s%s=%s", out->len ? " " : "", param->name, param->words[choice]);
-        return;
-    }
-    formats_of(formats, bits);
-    if (choice) rung_buf_printf(out, "%s%s=%d", out->len ? " " : "", param->name, formats[0].mantissa + 1);
-}
-
-static void measure(rung_plan_option *o, const rung_model *model, int bits, rung_message message)
-{
-    rung_ledger ledger;
-    o->parameters = rung_model_parameters(model);
-    if (rung_ledger_of_model(&ledger, model, "", NULL) != RUNG_OK) return;
-    rung_pattern p = rung_pattern_of(&(rung_question){.ledger = &ledger, .bits = bits, .message = message});
-    o->full = rung_ledger_total(&ledger).full;
-    o->state_bits = p.all_state + p.levels_state, o->message_bits = p.message;
-    rung_ledger_clear(&ledger);
-}
-
-/* Builds it small; thoughts and missing masks are another question. */
-static void add_option(rung_plan *plan, const rung_plan_conf *conf, const rung_construction *how, const char *own)
-{
-    rung_plan_option *o = &plan->option[plan->count];
-    rung_build b;
-    rung_model *model = NULL;
-    rung_error err = {{0}};
-    *o = (rung_plan_option){.how = how};
-    snprintf(o->own, sizeof o->own, "%s", own);
-    size_t small = conf->ask->n ? conf->ask->n < SMALL_TOKENS ? conf->ask->n : SMALL_TOKENS : 0;
-    if (build_at(&b, &model, conf, o, small, &err) != RUNG_OK) {
-        plan->refused++;
-        return;
-    }
-    const rung_model_spec *spec = rung_model_get_spec(model);
-    if (spec->thoughts || !spec->causal) {
-        plan->refused++;
-    } else {
-        measure(o, model, conf->bits, (rung_message)conf->ask->words->message);
-        plan->count++;
-    }
-    rung_model_close(model);
-}
-
-static void add_construction(rung_plan *plan, const rung_plan_conf *conf, const rung_construction *how)
-{
-    size_t variants = 1;
-    for (const rung_param *param = how->params; param->name; param++) variants *= choices_of(param);
-    for (size_t v = 0; v < variants && plan->count < RUNG_PLAN_MAX; v++) {
-        rung_buf own;
-        size_t rest = v;
-        rung_buf_init(&own);
-        for (const rung_param *param = how->params; param->name; param++) {
-            put_choice(&own, param, rest % choices_of(param), conf->ask->task->task->name, conf->bits);
-            rest /= choices_of(param);
-        }
-        if (!own.failed) add_option(plan, conf, how, own.text ? own.text : "");
-        rung_buf_clear(&own);
-    }
-}
-
-/* By what is proposed to be cheap; then by what crosses a cut, then by size. */
-static int by_cost(const void *left, const void *right)
-{
-    const rung_plan_option *a = left, *b = right;
-    if (a->full != b->full) return a->full < b->full ? -1 : 1;
-    if (a->state_bits != b->state_bits) return a->state_bits < b->state_bits ? -1 : 1;
-    if (a->message_bits != b->message_bits) return a->message_bits < b->message_bits ? -1 : 1;
-    if (a->parameters != b->parameters) return a->parameters < b->parameters ? -1 : 1;
-    int names = strcmp(a->how->name, b->how->name);
-    return names ? names : strcmp(a->own, b->own);
 }
 
 /* ---- right or not ------------------------------------------------------------------------------------------------------------ */
@@ -255,34 +55,12 @@ static double work_of(const rung_model *model, size_t tokens)
     return each * (double)tokens;
 }
 
+/* One size in one format. */
 typedef struct trial {
-    bool right;
-    uint64_t prompts, wrong;
-    double error_high;
+    rung_finding found;
     size_t tokens;
+    bool too_long; /* not one prompt is affordable */
 } trial;
-
-static rung_status try_model(trial *t, const rung_model *model, const rung_task_conf *task, const rung_fmt *fmt,
-                             uint64_t samples, const rung_plan_conf *conf, rung_error *err)
-{
-    rung_verify_result *result = rung_calloc(1, sizeof *result, err);
-    if (!result) return RUNG_SYSTEM;
-    rung_verify_conf how = {.method = RUNG_SAMPLED,
-                            .samples = samples,
-                            .seed = (uint64_t)conf->call->seed,
-                            .how = {.numbers = fmt, .softmax = conf->ask->softmax, .threads = conf->threads},
-                            .tolerance = 0.001,
-                            .interrupted = interrupted};
-    rung_status status = rung_verify_run(result, model, task, &how, err);
-    *t = (trial){.right = status == RUNG_OK && result->complete && result->prompts && !result->wrong,
-                 .prompts = result->prompts,
-                 .wrong = result->wrong,
-                 .error_high = result->error_high,
-                 .tokens = task->tokens};
-    rung_verify_clear(result);
-    free(result);
-    return status;
-}
 
 /* At most `tokens` tokens (0: as the words say); prompts are fewer when that is too much work, and none when one is. */
 static rung_status try_at(trial *t, const rung_plan_conf *conf, const rung_plan_option *o, size_t tokens,
@@ -291,31 +69,37 @@ static rung_status try_at(trial *t, const rung_plan_conf *conf, const rung_plan_
     rung_build b;
     rung_model *model;
     *t = (trial){0};
-    rung_status status = build_at(&b, &model, conf, o, tokens, err);
+    rung_status status = plan_build_at(&b, &model, conf, o, tokens, err);
     if (status != RUNG_OK) return status;
     double afford = floor(WORK_MAX / work_of(model, b.task.tokens));
-    uint64_t samples = afford < (double)conf->samples ? (uint64_t)afford : conf->samples;
-    t->tokens = b.task.tokens;
-    if (samples > FEW_PROMPTS) status = try_model(t, model, &b.task, fmt, FEW_PROMPTS, conf, err);
-    bool go_on = samples <= FEW_PROMPTS || t->right; /* what is wrong is mostly wrong at once */
-    if (status == RUNG_OK && samples && go_on) status = try_model(t, model, &b.task, fmt, samples, conf, err);
+    rung_verify_conf how = {.samples = FEW_PROMPTS,
+                            .seed = (uint64_t)conf->call->seed,
+                            .how = {.numbers = fmt, .softmax = conf->ask->softmax, .threads = conf->threads},
+                            .tolerance = TOLERANCE,
+                            .interrupted = interrupted};
+    t->tokens = b.task.tokens, t->too_long = afford < FEW_PROMPTS;
+    if (!t->too_long) status = rung_finding_of(&t->found, model, &b.task, &how, 0, err);
+    if (status == RUNG_OK && t->found.right && t->found.evidence == RUNG_A_SAMPLE) { /* most is wrong at once */
+        how.samples = afford < (double)conf->samples ? (uint64_t)afford : conf->samples;
+        status = rung_finding_of(&t->found, model, &b.task, &how, how.samples, err);
+    }
     rung_model_close(model);
     return status;
 }
 
 /* The smallest mantissa that is right, 0: none up to f's. */
 static rung_status least_mantissa(int *least, size_t *tokens, const rung_plan_conf *conf, const rung_plan_option *o,
-                                  size_t at, format_choice f, rung_error *err)
+                                  size_t at, plan_format f, rung_error *err)
 {
     rung_status status = RUNG_OK;
     *least = 0;
     for (int m = 1; status == RUNG_OK && !*least && m <= f.mantissa && !interrupted(); m++) {
         rung_fmt fmt;
         trial t = {0};
-        status = parse_format(&fmt, (format_choice){f.exponent, m}, err);
+        status = parse_format(&fmt, (plan_format){f.exponent, m}, err);
         if (status == RUNG_OK) status = try_at(&t, conf, o, at, &fmt, err);
         *tokens = t.tokens;
-        if (status == RUNG_OK && t.right) *least = m;
+        if (status == RUNG_OK && t.found.right) *least = m;
     }
     return status;
 }
@@ -326,7 +110,7 @@ typedef struct attempt {
     rung_plan *plan;
     const rung_plan_conf *conf;
     rung_plan_option *o;
-    format_choice f;
+    plan_format f;
     rung_fmt fmt;
 } attempt;
 
@@ -350,7 +134,7 @@ static rung_status within_line(bool *within, const attempt *a, rung_error *err)
     int *need = plan->mantissa;
     size_t *at = plan->mantissa_tokens;
     *within = false;
-    rung_status status = least_mantissa(&need[0], &at[0], a->conf, a->o, SMALL_TOKENS, a->f, err);
+    rung_status status = least_mantissa(&need[0], &at[0], a->conf, a->o, RUNG_PLAN_SMALL, a->f, err);
     if (status == RUNG_OK && need[0])
         status = least_mantissa(&need[1], &at[1], a->conf, a->o, MEDIUM_TOKENS, a->f, err);
     if (status != RUNG_OK) return status;
@@ -372,7 +156,7 @@ static rung_status affordable(size_t *tokens, const attempt *a, rung_error *err)
 {
     rung_build b;
     rung_model *model;
-    rung_status status = build_at(&b, &model, a->conf, a->o, MEDIUM_TOKENS, err);
+    rung_status status = plan_build_at(&b, &model, a->conf, a->o, MEDIUM_TOKENS, err);
     if (status != RUNG_OK) return status;
     double ratio = WORK_MAX / FEW_PROMPTS / work_of(model, b.task.tokens) / 2; /* keys get longer, too */
     *tokens = (size_t)((double)b.task.tokens * sqrt(fmax(ratio, 1)));
@@ -384,15 +168,14 @@ static rung_status keep_run(const attempt *a, const trial *t, size_t tokens, run
 {
     rung_plan_run *run = &a->plan->run;
     rung_build b;
-    word_list list;
+    plan_words words;
     rung_buf text;
-    if (!make_words(&list, a->conf, a->o, tokens)) return rung_fail(err, RUNG_USAGE, "no such size");
-    rung_status status = rung_build_init(&b, a->o->how->name, list.at, list.count, err);
+    rung_status status = plan_init_at(&b, &words, a->conf, a->o, tokens, err);
     if (status != RUNG_OK) return status;
     rung_buf_init(&text);
     rung_task_canonical(&text, &b.task);
     status = rung_buf_ok(&text, err);
-    *run = (rung_plan_run){.tokens = t->tokens, .prompts = t->prompts, .error_high = t->error_high};
+    *run = (rung_plan_run){.tokens = t->tokens, .found = t->found};
     if (status == RUNG_OK) snprintf(run->task, sizeof run->task, "%s", text.text);
     snprintf(run->numbers, sizeof run->numbers, "%s", a->fmt.name);
     rung_buf_clear(&text);
@@ -406,7 +189,12 @@ static rung_status attempt_format(const attempt *a, size_t wanted, rung_error *e
     trial t;
     bool within;
     size_t most;
-    rung_status status = affordable(&most, a, err);
+    rung_build b;
+    plan_words words;
+    rung_status status = plan_init_at(&b, &words, a->conf, a->o, wanted, err);
+    if (status != RUNG_OK) return status;
+    a->plan->tokens = b.task.tokens;
+    if (wanted) status = affordable(&most, a, err);
     if (status != RUNG_OK) return status;
     a->plan->extrapolated = wanted && most < a->plan->tokens;
     if (a->plan->extrapolated) {
@@ -417,23 +205,28 @@ static rung_status attempt_format(const attempt *a, size_t wanted, rung_error *e
     }
     status = try_at(&t, a->conf, a->o, most, &a->fmt, err);
     if (status != RUNG_OK) return status;
-    if (t.right) return keep_run(a, &t, most, err);
-    give_up(a, "%llu of %llu prompts wrong at %zu tokens in %s", (unsigned long long)t.wrong,
-            (unsigned long long)t.prompts, t.tokens, a->fmt.name);
+    if (t.found.right) return keep_run(a, &t, most, err);
+    if (t.too_long)
+        give_up(a, "%zu tokens take too long to run here", t.tokens);
+    else if (t.found.evidence == RUNG_PROVED)
+        give_up(a, "some prompt is wrong at %zu tokens in %s", t.tokens, a->fmt.name);
+    else
+        give_up(a, "%llu of %llu prompts wrong at %zu tokens in %s", (unsigned long long)t.found.wrong,
+                (unsigned long long)t.found.prompts, t.tokens, a->fmt.name);
     return RUNG_OK;
 }
 
 /* A refusal (RUNG_USAGE) is a reason, not a failure. */
 static rung_status attempt_option(rung_plan *plan, const rung_plan_conf *conf, rung_plan_option *o, rung_error *err)
 {
-    format_choice formats[2];
-    size_t count = formats_of(formats, conf->bits);
+    plan_format formats[2];
+    size_t count = plan_formats(formats, conf->bits);
     o->tried = true;
     for (size_t i = 0; i < count && !o->good; i++) {
         attempt a = {.plan = plan, .conf = conf, .o = o, .f = formats[i]};
         rung_error why = {{0}};
         rung_status status = parse_format(&a.fmt, formats[i], &why);
-        if (status == RUNG_OK) status = attempt_format(&a, conf->ask->n ? (size_t)conf->ask->n : 0, &why);
+        if (status == RUNG_OK) status = attempt_format(&a, plan_wanted(conf), &why);
         if (status == RUNG_OK) continue;
         if (status == RUNG_SYSTEM) return *err = why, status;
         give_up(&a, "%.200s", why.text);
@@ -444,70 +237,58 @@ static rung_status attempt_option(rung_plan *plan, const rung_plan_conf *conf, r
 
 /* ---- the proposal ---------------------------------------------------------------------------------------------------------- */
 
-static rung_status describe(rung_plan *plan, const rung_plan_conf *conf, rung_error *err)
+static rung_status describe_build(rung_plan *plan, const rung_plan_conf *conf, const rung_plan_option *o, size_t wanted,
+                                  rung_error *err)
 {
-    rung_plan_option *o = &plan->option[plan->chosen];
-    size_t wanted = conf->ask->n ? (size_t)conf->ask->n : 0;
-    word_list list;
+    plan_words words;
     rung_build b;
-    rung_model *model;
     rung_buf text;
-    if (!make_words(&list, conf, o, wanted)) return rung_fail(err, RUNG_USAGE, "no instance is so short");
+    rung_status status = plan_init_at(&b, &words, conf, o, wanted, err);
+    if (status != RUNG_OK) return status;
     rung_buf_init(&text);
     rung_buf_puts(&text, o->how->name);
-    for (size_t i = 0; i < list.count; i++) rung_buf_printf(&text, " %s", list.at[i]);
-    rung_status status = rung_buf_ok(&text, err);
+    for (size_t i = 0; i < words.count; i++) rung_buf_printf(&text, " %s", words.at[i]);
+    status = rung_buf_ok(&text, err);
     if (status == RUNG_OK && !(plan->build = rung_arena_strdup(&plan->arena, text.text, err))) status = RUNG_SYSTEM;
     rung_buf_clear(&text);
-    double grown = plan->extrapolated ? (double)plan->tokens / SMALL_TOKENS * 2 : 1;
-    plan->full = o->full, plan->state_bits = o->state_bits, plan->message_bits = o->message_bits;
-    if (status != RUNG_OK || (double)o->parameters * grown > PARAMETERS_MAX) return status;
-    status = build_at(&b, &model, conf, o, wanted, err);
+    return status;
+}
+
+/* What the chosen one is at the wanted size. */
+static rung_status describe(rung_plan *plan, const rung_plan_conf *conf, rung_error *err)
+{
+    const rung_plan_option *o = &plan->option[plan->chosen];
+    size_t wanted = plan_wanted(conf);
+    rung_build b;
+    rung_model *model;
+    double grown = plan->extrapolated ? (double)plan->tokens / RUNG_PLAN_SMALL * 2 : 1;
+    plan->cost = o->cost;
+    rung_status status = describe_build(plan, conf, o, wanted, err);
+    if (status != RUNG_OK || (double)o->cost.parameters * grown > PARAMETERS_MAX) return status;
+    status = plan_build_at(&b, &model, conf, o, wanted, err);
     if (status != RUNG_OK) return status;
-    rung_plan_option full_size = *o;
-    measure(&full_size, model, conf->bits, (rung_message)conf->ask->words->message);
-    plan->full = full_size.full, plan->state_bits = full_size.state_bits, plan->message_bits = full_size.message_bits;
+    plan->cost = plan_cost(model, conf);
     plan->arch = rung_arena_strdup(&plan->arena, rung_model_get_spec(model)->arch, err);
     rung_model_close(model);
     return plan->arch ? RUNG_OK : RUNG_SYSTEM;
 }
 
-/* Tokens of the wanted instance. */
-static rung_status wanted_tokens(rung_plan *plan, const rung_plan_conf *conf, rung_error *err)
-{
-    const char *words[WORDS_MAX];
-    char size[32];
-    rung_task_conf task;
-    plan->tokens = conf->ask->task->tokens;
-    if (!conf->ask->n) return RUNG_OK;
-    if (conf->ask->n > (uint64_t)1 << 32 || conf->call->words + 1 > WORDS_MAX)
-        return rung_fail(err, RUNG_USAGE, "--plan: n = %llu is longer than any prompt that can be built",
-                         (unsigned long long)conf->ask->n);
-    if (!size_for(size, sizeof size, conf, (size_t)conf->ask->n))
-        return rung_fail(err, RUNG_USAGE,
-                         "--plan: no %s has at most %llu tokens with these words; leave out its size, or "
-                         "--n",
-                         conf->ask->task->task->name, (unsigned long long)conf->ask->n);
-    for (size_t i = 0; i < conf->call->words; i++) words[i] = conf->call->word[i];
-    words[conf->call->words] = size;
-    rung_status status = rung_task_conf_init(&task, conf->ask->task->task->name, words, conf->call->words + 1, err);
-    plan->tokens = status == RUNG_OK ? task.tokens : 0;
-    return status;
-}
-
 rung_status rung_plan_search(rung_plan *plan, const rung_plan_conf *conf, rung_error *err)
 {
-    const char *task = conf->ask->task->task->name;
     *plan = (rung_plan){.chosen = SIZE_MAX, .verdict = RUNG_UNKNOWN};
     rung_arena_init(&plan->arena);
     if (conf->bits < 7)
         return rung_fail(err, RUNG_USAGE, "--plan runs what it proposes in floats of p bits; take --bits 7 or more");
-    rung_status status = wanted_tokens(plan, conf, err);
-    if (status != RUNG_OK) return status;
+    if (conf->ask->n > (uint64_t)1 << 32)
+        return rung_fail(err, RUNG_USAGE, "--plan: %llu tokens are longer than any prompt that can be built",
+                         (unsigned long long)conf->ask->n);
+    if (conf->ask->n && !plan_wanted(conf) && conf->ask->task->tokens > conf->ask->n)
+        return rung_fail(err, RUNG_USAGE,
+                         "--plan: with these words a prompt has %zu tokens, more than --n %llu; leave out one",
+                         conf->ask->task->tokens, (unsigned long long)conf->ask->n);
+    rung_status status = RUNG_OK;
     rung_signals_defer(true);
-    for (size_t i = 0; i < rung_construction_count(); i++)
-        if (solves(rung_construction_at(i), task)) add_construction(plan, conf, rung_construction_at(i));
-    qsort(plan->option, plan->count, sizeof plan->option[0], by_cost);
+    plan_collect(plan, conf);
     for (size_t i = 0; status == RUNG_OK && i < plan->count && !interrupted(); i++) {
         status = attempt_option(plan, conf, &plan->option[i], err);
         if (status == RUNG_OK && plan->option[i].good) {
@@ -516,7 +297,7 @@ rung_status rung_plan_search(rung_plan *plan, const rung_plan_conf *conf, rung_e
         }
     }
     if (status != RUNG_OK || plan->chosen == SIZE_MAX) return status;
-    plan->verdict = plan->extrapolated ? RUNG_UNKNOWN : RUNG_CAN;
+    plan->verdict = plan->extrapolated || plan->option[plan->chosen].variant ? RUNG_UNKNOWN : RUNG_CAN;
     return describe(plan, conf, err);
 }
 

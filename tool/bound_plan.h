@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The search behind `rung bound --plan`: among the constructions of `rung build`, the cheapest layers (fewest full ones,
- * then fewest bits of state) that solve a task in numbers of p bits. What is proposed has been run; where the wanted size is
+ * The search behind `rung bound --plan`: among the constructions of `rung build`, the cheapest layers (fewest that keep
+ * all tokens, then fewest bits of state) that solve a task in numbers of p bits. What is proposed has been run; where the wanted size is
  * too long to run here, it was run at a smaller one, and the verdict says so.
  */
 #ifndef RUNG_TOOL_BOUND_PLAN_H
 #define RUNG_TOOL_BOUND_PLAN_H
 
 #include "bound_ask.h"
-#include "rung/build.h"
+#include "precision.h"
 
 #define RUNG_PLAN_MAX 128
 
@@ -21,12 +21,18 @@ typedef struct rung_plan_conf {
     size_t threads;
 } rung_plan_conf;
 
-/* A construction with its own words, at a small size. */
+typedef struct rung_plan_cost {
+    uint64_t full, sparse; /* layers that keep all tokens */
+    uint64_t state_bits, message_bits;
+    size_t parameters;
+} rung_plan_cost;
+
+/* A construction with its own words. */
 typedef struct rung_plan_option {
     const rung_construction *how;
-    char own[96]; /* "keys=trig linear=first" */
-    uint64_t full, state_bits, message_bits;
-    size_t parameters;
+    char own[96];        /* "keys=trig linear=first" */
+    rung_plan_cost cost; /* at a small size */
+    bool variant;        /* it presupposes words of the task that the user has not said */
     bool tried, good;
     char why[256]; /* why not */
 } rung_plan_option;
@@ -34,9 +40,8 @@ typedef struct rung_plan_option {
 typedef struct rung_plan_run {
     char task[128]; /* canonical */
     size_t tokens;
-    uint64_t prompts;
     char numbers[16];
-    double error_high; /* of the share of wrong prompts, 95 % */
+    rung_finding found;
 } rung_plan_run;
 
 typedef struct rung_plan {
@@ -47,7 +52,7 @@ typedef struct rung_plan {
     /* of the chosen one */
     char *arch, *build; /* at the wanted size; the words after `rung build` */
     size_t tokens;      /* of the wanted size */
-    uint64_t full, state_bits, message_bits;
+    rung_plan_cost cost;
     rung_plan_run run;
     bool extrapolated;         /* run.tokens < tokens: */
     int mantissa[2];           /* the smallest that is right, at two small sizes, */

@@ -37,47 +37,76 @@ static void print_rejected(rung_buf *out, const rung_plan *plan)
 
 static void print_evidence(rung_buf *out, const rung_plan *plan)
 {
-    const rung_plan_run *run = &plan->run;
+    const rung_finding *found = &plan->run.found;
+    unsigned long long prompts = found->prompts;
     rung_buf text;
     rung_buf_init(&text);
-    rung_buf_printf(
-        &text, "%s, %zu tokens: %llu random prompt%s in %s, all right (error rate below %.2g with 95 %% confidence)",
-        run->task, run->tokens, (unsigned long long)run->prompts, run->prompts == 1 ? "" : "s", run->numbers,
-        run->error_high);
+    rung_buf_printf(&text, "%s, %zu tokens, in %s: ", plan->run.task, plan->run.tokens, plan->run.numbers);
+    if (found->evidence == RUNG_PROVED)
+        rung_buf_printf(&text, "proved, %s", found->reason);
+    else if (found->evidence == RUNG_ALL_PROMPTS)
+        rung_buf_printf(&text, "all %llu prompts right", prompts);
+    else
+        rung_buf_printf(&text, "%llu random prompts, all right (error rate below %.2g with 95 %% confidence)", prompts,
+                        found->error_high);
     rung_buf_puts(out, "run      ");
     if (!text.failed) rung_wrap(out, text.text, 9, 9);
     rung_buf_putc(out, '\n');
     rung_buf_clear(&text);
 }
 
+static void print_cost(rung_buf *out, const rung_plan *plan)
+{
+    const rung_plan_cost *cost = &plan->cost;
+    rung_buf_printf(out, "costs    %llu full layer%s, ", (unsigned long long)cost->full, cost->full == 1 ? "" : "s");
+    if (cost->sparse)
+        rung_buf_printf(out, "%llu that select%s and keep%s all tokens, ", (unsigned long long)cost->sparse,
+                        cost->sparse == 1 ? "s" : "", cost->sparse == 1 ? "s" : "");
+    rung_buf_printf(out, "%llu bits of state, %llu bits per message%s\n", (unsigned long long)cost->state_bits,
+                    (unsigned long long)cost->message_bits, plan->arch ? "" : ", in a small model");
+}
+
+/* What was asked for is the wanted size of the task as it was said; whatever less was run is said, too. */
+static void print_verdict(rung_buf *out, const rung_plan *plan)
+{
+    const rung_plan_option *o = &plan->option[plan->chosen];
+    const char *bold = rung_style_bold(), *off = rung_style_off();
+    if (plan->extrapolated)
+        rung_buf_printf(out,
+                        "line     right with %d mantissa bits at %zu tokens and %d at %zu: about %.0f at %zu, and %s "
+                        "has them\n",
+                        plan->mantissa[0], plan->mantissa_tokens[0], plan->mantissa[1], plan->mantissa_tokens[1],
+                        plan->mantissa_n, plan->tokens, plan->run.numbers);
+    rung_buf_printf(out, "verdict  %sCAN%s at %zu tokens%s%s%s", bold, off, plan->run.tokens,
+                    plan->run.found.evidence == RUNG_A_SAMPLE ? ", by a sample" : "", o->variant ? ", with " : "",
+                    o->variant ? o->how->task_words : "");
+    if (o->variant) rung_buf_printf(out, "; %sUNKNOWN%s without", bold, off);
+    if (plan->extrapolated)
+        rung_buf_printf(out,
+                        "; %sUNKNOWN%s at %zu, which takes too long here:\n"
+                        "         rung verify m.safetensors --numbers %s --samples 1",
+                        bold, off, plan->tokens, plan->run.numbers);
+    rung_buf_putc(out, '\n');
+}
+
 static void print_chosen(rung_buf *out, const rung_plan *plan)
 {
     rung_buf_printf(out, "layers   %s%s%s\n", rung_style_bold(), plan->arch ? plan->arch : "(too large to build here)",
                     rung_style_off());
-    rung_buf_printf(out, "costs    %llu full layer%s, %llu bits of state, %llu bits per message%s\n",
-                    (unsigned long long)plan->full, plan->full == 1 ? "" : "s", (unsigned long long)plan->state_bits,
-                    (unsigned long long)plan->message_bits, plan->arch ? "" : ", at 64 tokens");
+    print_cost(out, plan);
     rung_buf_printf(out, "build    rung build %s -o m.safetensors\n", plan->build);
     print_evidence(out, plan);
-    if (plan->verdict == RUNG_CAN) {
-        rung_buf_printf(out, "verdict  %sCAN%s at %zu tokens, by the prompts that were run\n", rung_style_bold(),
-                        rung_style_off(), plan->tokens);
-        return;
-    }
-    rung_buf_printf(out,
-                    "line     right with %d mantissa bits at %zu tokens and %d at %zu: about %.0f at %zu, and %s has "
-                    "them\n",
-                    plan->mantissa[0], plan->mantissa_tokens[0], plan->mantissa[1], plan->mantissa_tokens[1],
-                    plan->mantissa_n, plan->tokens, plan->run.numbers);
-    rung_buf_printf(out, "verdict  %sCAN%s at %zu tokens, and %sUNKNOWN%s at %zu, which takes too long here:\n",
-                    rung_style_bold(), rung_style_off(), plan->run.tokens, rung_style_bold(), rung_style_off(),
-                    plan->tokens);
-    rung_buf_printf(out, "         rung verify m.safetensors --numbers %s --samples 1\n", plan->run.numbers);
+    print_verdict(out, plan);
 }
 
 void rung_plan_print(rung_buf *out, const rung_plan *plan, const rung_plan_conf *conf)
 {
-    rung_buf_printf(out, "%s, %zu tokens, p = %d\n\n", conf->ask->task->task->name, plan->tokens, conf->bits);
+    rung_buf_puts(out, conf->ask->task->task->name);
+    if (conf->ask->n)
+        rung_buf_printf(out, " with at most %llu tokens", (unsigned long long)conf->ask->n);
+    else
+        rung_buf_printf(out, ", %zu tokens", conf->ask->task->tokens);
+    rung_buf_printf(out, ", p = %d\n\n", conf->bits);
     print_rejected(out, plan);
     if (plan->chosen == SIZE_MAX)
         rung_buf_printf(out, "verdict  %sUNKNOWN%s: no construction was right%s\n", rung_style_bold(), rung_style_off(),
@@ -93,16 +122,20 @@ static void json_chosen(rung_jout *out, const rung_plan *plan)
     rung_jout_string(out, "arch", plan->arch);
     rung_jout_string(out, "construction", o->how->name);
     rung_jout_string(out, "build", plan->build);
-    rung_jout_int(out, "full_layers", (int64_t)plan->full);
-    rung_jout_int(out, "state_bits", (int64_t)plan->state_bits);
-    rung_jout_int(out, "message_bits", (int64_t)plan->message_bits);
+    rung_jout_int(out, "full_layers", (int64_t)plan->cost.full);
+    rung_jout_int(out, "sparse_layers", (int64_t)plan->cost.sparse);
+    rung_jout_int(out, "state_bits", (int64_t)plan->cost.state_bits);
+    rung_jout_int(out, "message_bits", (int64_t)plan->cost.message_bits);
+    rung_jout_string(out, "presupposes", o->variant ? o->how->task_words : NULL);
     rung_jout_object(out, "verified");
     rung_jout_string(out, "task", run->task);
     rung_jout_int(out, "tokens", (int64_t)run->tokens);
     rung_jout_string(out, "numbers", run->numbers);
-    rung_jout_int(out, "prompts", (int64_t)run->prompts);
-    rung_jout_int(out, "wrong", 0);
-    rung_jout_real(out, "error_rate_below", run->error_high);
+    rung_jout_string(out, "evidence", rung_evidence_words[run->found.evidence - 1]);
+    rung_jout_string(out, "proof", run->found.evidence == RUNG_PROVED ? run->found.reason : NULL);
+    rung_jout_int(out, "prompts", (int64_t)run->found.prompts);
+    rung_jout_int(out, "wrong", (int64_t)run->found.wrong);
+    rung_jout_real(out, "error_rate_below", run->found.error_high);
     rung_jout_bool(out, "at_wanted_size", !plan->extrapolated);
     rung_jout_end(out);
     if (!plan->extrapolated) return;
@@ -120,7 +153,7 @@ void rung_plan_json(rung_buf *text, const rung_plan *plan, const rung_plan_conf 
     rung_jout out;
     rung_jout_begin(&out, text, "rung.bound/1", true);
     rung_bound_task_json(&out, conf->ask->task);
-    rung_jout_int(&out, "n", (int64_t)plan->tokens);
+    rung_jout_int(&out, "n", (int64_t)(plan->chosen == SIZE_MAX ? conf->ask->n : plan->tokens));
     rung_jout_int(&out, "bits", conf->bits);
     rung_jout_object(&out, "plan");
     if (plan->chosen != SIZE_MAX) json_chosen(&out, plan);
@@ -130,7 +163,8 @@ void rung_plan_json(rung_buf *text, const rung_plan *plan, const rung_plan_conf 
         rung_jout_flat_object(&out, NULL);
         rung_jout_string(&out, "construction", o->how->name);
         rung_jout_string(&out, "words", o->own);
-        rung_jout_int(&out, "full_layers", (int64_t)o->full);
+        rung_jout_int(&out, "full_layers", (int64_t)o->cost.full);
+        rung_jout_int(&out, "sparse_layers", (int64_t)o->cost.sparse);
         rung_jout_string(&out, "why", o->why);
         rung_jout_end(&out);
     }

@@ -60,16 +60,34 @@ static void print_applicable(rung_buf *out, const rung_bound_answer *a)
     rung_buf_printf(out, "\n%*s[%s; %s]\n", (int)indent, "", a->bound->source, a->bound->checked);
 }
 
+/* The first row that gives this reason for not applying. */
+static bool says_it_first(const rung_bound_report *report, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!report->answer[k].applies && strcmp(report->answer[k].premise, report->answer[i].premise) == 0)
+            return false;
+    return !report->answer[i].applies;
+}
+
+/* One line for each reason. */
 static void print_others(rung_buf *out, const rung_bound_report *report)
 {
+    rung_buf ids;
     bool any = false;
+    rung_buf_init(&ids);
     for (size_t i = 0; i < report->count; i++) {
-        const rung_bound_answer *a = &report->answer[i];
-        if (a->applies) continue;
+        const char *reason = report->answer[i].premise;
+        if (!says_it_first(report, i)) continue;
+        rung_buf_reset(&ids);
+        for (size_t k = i; k < report->count; k++)
+            if (!report->answer[k].applies && strcmp(report->answer[k].premise, reason) == 0)
+                rung_buf_printf(&ids, "%s%s", ids.len ? ", " : "", report->answer[k].bound->id);
         if (!any) rung_buf_puts(out, "not applicable\n");
         any = true;
-        rung_two_columns(out, a->bound->id, a->premise, 20);
+        if (ids.text) rung_two_columns(out, ids.text, reason, 20);
     }
+    out->failed = out->failed || ids.failed;
+    rung_buf_clear(&ids);
 }
 
 /* Where tokens of the task would have to be added up in another order, nothing is proved. */

@@ -102,8 +102,6 @@ static void fit(findings *f)
     f->fitted = rung_plot_fit(&f->intercept, &f->slope, f->x, f->y, f->points);
 }
 
-static const char *const evidence_words[] = {"proved", "all prompts", "sample"};
-
 static void print_row(rung_buf *out, const rung_precision *row, const char *size)
 {
     char gap[32] = "-", least[32] = "-";
@@ -116,7 +114,7 @@ static void print_row(rung_buf *out, const rung_precision *row, const char *size
     }
     rung_buf_printf(out, "%10s %8zu  %-8s %4d %6d  %6s %9s  %-6s  %s\n", size, row->tokens, row->format.name,
                     size_of(row), row->format.bits, gap, least, row->steady ? "yes" : "no",
-                    evidence_words[row->evidence - 1]);
+                    rung_evidence_words[row->evidence - 1]);
 }
 
 static void print_text(rung_buf *out, const findings *f, const rung_call *call)
@@ -155,7 +153,7 @@ static void print_json(rung_buf *text, const findings *f, const rung_call *call)
             rung_jout_real(&out, "gap", row->gap);
             rung_jout_real(&out, "least_gap", row->least_gap);
             rung_jout_bool(&out, "steady", row->steady);
-            rung_jout_string(&out, "evidence", evidence_words[row->evidence - 1]);
+            rung_jout_string(&out, "evidence", rung_evidence_words[row->evidence - 1]);
         }
         rung_jout_end(&out);
     }

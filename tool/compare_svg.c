@@ -27,17 +27,17 @@ enum {
 typedef enum kind { FULL, RECURRENT, WINDOW, CHUNK, SPARSE, MLP, KINDS } kind;
 static const char *const kind_words[KINDS] = {"full", "recurrent", "window", "chunk", "sparse", "no token mixing"};
 
+/* What a bar looks like comes last: rules of equal weight override what is before them, the colours of the dark too. */
 static const char style[] =
-    "<style>svg{font:14px system-ui,sans-serif;color-scheme:light "
-    "dark}text{fill:#222}.dim{fill:#666}.name{font-weight:600}"
-    ".small{font-size:12px;fill:#666}.back{fill:#fff}.axis{stroke:#888}.grid{stroke:#8883}"
+    "<style>svg{font:14px system-ui,sans-serif;color-scheme:light dark}text{fill:#222}.dim{fill:#666}"
+    ".name{font-weight:600}.small{font-size:12px;fill:#666}.back{fill:#fff}.axis{stroke:#888}.grid{stroke:#8883}"
     ".k0{fill:#c8374f;stroke:#c8374f}.k1{fill:#2673c9;stroke:#2673c9}.k2{fill:#d49a00;stroke:#d49a00}"
     ".k3{fill:#8a6d1f;stroke:#8a6d1f}.k4{fill:#7b46c4;stroke:#7b46c4}.k5{fill:#999;stroke:#999}"
-    ".bar{stroke:none}.cross{stroke:none;fill-opacity:.55}.open{fill-opacity:.13;stroke:none}"
-    ".side{fill:none;stroke-width:1.2}"
     "@media(prefers-color-scheme:dark){text{fill:#eee}.dim,.small{fill:#aaa}.back{fill:#111}"
     ".k0{fill:#f0788c;stroke:#f0788c}.k1{fill:#6aaef5;stroke:#6aaef5}.k2{fill:#f0c04a;stroke:#f0c04a}"
     ".k3{fill:#c9a953;stroke:#c9a953}.k4{fill:#b48cf0;stroke:#b48cf0}}"
+    ".bar{stroke:none}.cross{stroke:none;fill-opacity:.55}.open{stroke:none;fill-opacity:.13}"
+    ".side{fill:none;stroke-width:1.2}"
     "</style>\n";
 
 /* 1572864 as "1.5 Mibit". */
@@ -185,12 +185,13 @@ static void put_axis(rung_buf *out, const scale *s, double base)
 
 static void put_line(rung_buf *out, const char *text, double y, const char *class)
 {
-    char cut[TEXT_MAX + 8];
+    char line[TEXT_MAX + 4];
     size_t len = strlen(text);
-    while (len > TEXT_MAX || (len > TEXT_MAX - 4 && ((unsigned char)text[len] & 0xC0) == 0x80)) len--;
-    while (len < strlen(text) && len && ((unsigned char)text[len] & 0xC0) == 0x80) len--; /* not inside a character */
-    snprintf(cut, sizeof cut, "%.*s%s", (int)len, text, text[len] ? "..." : "");
-    rung_svg_text(out, LEFT, y, class, "start", cut);
+    bool cut = len > TEXT_MAX;
+    if (cut) len = TEXT_MAX;
+    while (cut && len && ((unsigned char)text[len] & 0xC0) == 0x80) len--; /* not inside a character */
+    snprintf(line, sizeof line, "%.*s%s", (int)len, text, cut ? "..." : "");
+    rung_svg_text(out, LEFT, y, class, "start", line);
 }
 
 static void put_caption(rung_buf *out, const rung_bound_input *input, rung_message message, double y)

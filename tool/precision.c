@@ -23,32 +23,54 @@ typedef struct search {
     size_t tokens;
 } search;
 
-/* Whether the model at this gap is right in this format. A refusal of the construction is a no. */
+const char *const rung_evidence_words[] = {"proved", "all prompts", "sample", NULL};
+
+static rung_status find_by(rung_finding *out, rung_verdict *verdict, const rung_model *model,
+                           const rung_task_conf *task, const rung_verify_conf *conf, rung_method method,
+                           rung_error *err)
+{
+    rung_verify_conf how = *conf;
+    rung_verify_result *result = rung_calloc(1, sizeof *result, err);
+    if (!result) return RUNG_SYSTEM;
+    how.method = method;
+    rung_status status = rung_verify_run(result, model, task, &how, err);
+    out->prompts = result->prompts, out->wrong = result->wrong, out->error_high = result->error_high;
+    *verdict = result->verdict;
+    if (method == RUNG_WORST_CASE) snprintf(out->reason, sizeof out->reason, "%s", result->reason);
+    if (status == RUNG_OK) rung_verify_clear(result);
+    free(result);
+    return status;
+}
+
+rung_status rung_finding_of(rung_finding *out, const rung_model *model, const rung_task_conf *task,
+                            const rung_verify_conf *conf, uint64_t exhaustive_limit, rung_error *err)
+{
+    rung_verdict verdict;
+    *out = (rung_finding){.evidence = RUNG_PROVED};
+    rung_status status = find_by(out, &verdict, model, task, conf, RUNG_WORST_CASE, err);
+    out->right = status == RUNG_OK && verdict == RUNG_CAN;
+    if (status != RUNG_OK || verdict != RUNG_UNKNOWN) return status;
+    uint64_t space = rung_task_space(task);
+    bool all = space > 0 && space <= exhaustive_limit;
+    out->evidence = all ? RUNG_ALL_PROMPTS : RUNG_A_SAMPLE;
+    status = find_by(out, &verdict, model, task, conf, all ? RUNG_EXHAUSTIVE : RUNG_SAMPLED, err);
+    out->right = status == RUNG_OK && out->wrong == 0 && out->prompts > 0;
+    return status;
+}
+
+/* Whether the model at this gap is right in this format. */
 static rung_status verdict_of(bool *right, search *s, const rung_model *model, const rung_task_conf *task,
                               const rung_fmt *fmt, rung_error *err)
 {
-    rung_verify_conf conf = {.method = RUNG_WORST_CASE,
-                             .samples = s->conf->samples,
+    rung_verify_conf conf = {.samples = s->conf->samples,
                              .seed = s->conf->seed,
                              .how = {.numbers = fmt, .softmax = s->conf->softmax, .threads = s->conf->threads},
                              .interrupted = s->conf->interrupted};
-    rung_verify_result result;
-    uint64_t space = rung_task_space(task);
-    rung_status status = rung_verify_run(&result, model, task, &conf, err);
+    rung_finding found;
+    rung_status status = rung_finding_of(&found, model, task, &conf, s->conf->exhaustive_limit, err);
     if (status != RUNG_OK) return status;
-    s->evidence = RUNG_PROVED;
-    *right = result.verdict == RUNG_CAN;
-    snprintf(s->reason, sizeof s->reason, "%s", result.reason);
-    bool unknown = result.verdict == RUNG_UNKNOWN;
-    rung_verify_clear(&result);
-    if (!unknown) return RUNG_OK;
-    bool all = space > 0 && space <= s->conf->exhaustive_limit;
-    conf.method = all ? RUNG_EXHAUSTIVE : RUNG_SAMPLED;
-    s->evidence = all ? RUNG_ALL_PROMPTS : RUNG_A_SAMPLE;
-    status = rung_verify_run(&result, model, task, &conf, err);
-    if (status != RUNG_OK) return status;
-    *right = result.wrong == 0 && result.prompts > 0;
-    rung_verify_clear(&result);
+    *right = found.right, s->evidence = found.evidence;
+    snprintf(s->reason, sizeof s->reason, "%s", found.reason);
     return RUNG_OK;
 }
 

@@ -12,6 +12,21 @@
 
 /* How far "right" was established. */
 typedef enum rung_evidence { RUNG_PROVED = 1, RUNG_ALL_PROMPTS, RUNG_A_SAMPLE } rung_evidence;
+extern const char *const rung_evidence_words[]; /* [evidence-1] */
+
+/* Whether a model is right: by the worst case where there is a proof, else by all prompts where they are few, else by a
+ * sample. */
+typedef struct rung_finding {
+    bool right;
+    rung_evidence evidence;
+    char reason[256];        /* of the proof, or why there is none */
+    uint64_t prompts, wrong; /* that were run; a proof needs none */
+    double error_high;       /* upper end of the 95 % interval of the error rate of a sample */
+} rung_finding;
+
+/* Of `conf` the method is chosen here. */
+rung_status rung_finding_of(rung_finding *out, const rung_model *model, const rung_task_conf *task,
+                            const rung_verify_conf *conf, uint64_t exhaustive_limit, rung_error *err);
 
 typedef struct rung_precision_conf {
     const char *construction;

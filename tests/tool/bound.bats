@@ -1,0 +1,359 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# bound: numbers that were computed by hand or that a second program confirms, honest UNKNOWNs, exit codes.
+load common
+
+FIXTURES=$BATS_TEST_DIRNAME/../config/fixtures
+
+# threshold ID ARGS...: the n_threshold of one theorem.
+threshold() {
+    local id=$1
+    shift
+    rung bound "$@" --json | python '
+import json, sys
+found = [t for t in json.load(sys.stdin)["theorems"] if t["id"] == sys.argv[1]]
+assert len(found) == 1 and found[0]["applies"], found
+print(found[0]["n_threshold"])' "$id"
+}
+
+# verdict ARGS...
+verdict() { rung bound "$@" --json | python 'import json, sys; print(json.load(sys.stdin)["verdict"])'; }
+
+toy=(--heads 1 --head-dim 2 --bits 8 --message numerator)
+headline=(--heads 1 --head-dim 2 --bits 26 --task seqcomp L=2)
+
+# ---- numbers ------------------------------------------------------------------------------------------------------------
+
+@test "bound: the smallest prompts with a proof, as computed by hand or smaller" {
+    [ "$(threshold B0 full,linear "${toy[@]}" --task seqcomp L=2)" = 79 ]
+    [ "$(threshold B0 full,4*linear "${toy[@]}" --task seqcomp L=2)" = 114 ]
+    [ "$(threshold B linear,full,linear "${toy[@]}" --task seqcomp L=2)" -le 321 ]
+    [ "$(threshold C0 2*full "${toy[@]}" --task seqcomp L=2)" -le 2354 ]
+    [ "$(threshold B0 full,4*linear --head-dim 2 --bits 26 --message numerator --task seqcomp L=2)" -le 434 ]
+    [ "$(threshold B0 full,4*linear "${headline[@]}")" -le 542 ]
+}
+
+@test "bound: eva with one to four linear layers" {
+    local want=(14 23 31 38)
+    for layers in 1 2 3 4; do
+        [ "$(threshold A "$layers*linear" "${toy[@]}" --task eva)" = "${want[layers - 1]}" ]
+    done
+}
+
+@test "bound: 36 recurrent layers of 2^24 bits look up 24599875 values and not one more" {
+    big=('36*linear:norm=0' --heads 32 --head-dim 128 --bits 32 --task eva)
+    [ "$(threshold A "${big[@]}")" = 24599877 ]
+    [ "$(verdict "${big[@]}" --n 24599877)" = CANNOT ]
+    [ "$(verdict "${big[@]}" --n 24599876)" = UNKNOWN ]
+}
+
+@test "bound: one full and four linear layers cannot what three full ones, or a linear and two full ones, do" {
+    run -0 rung bound full,4*linear "${headline[@]}" --n 542 --expect CANNOT
+    [[ $output == *"verdict  CANNOT: whatever their weights"* ]]
+    run -0 rung bound full,4*linear "${headline[@]}" N0=30 n=17 --expect CANNOT # the very same sizes
+    [[ $output == *"542 tokens"* ]]
+    for linear in none first; do
+        rung build seqcomp L=2 N0=30 n=17 keys=trig linear=$linear -o m.safetensors >/dev/null
+        rung bound m.safetensors --bits 26 --json | python '
+import json, sys
+d = json.load(sys.stdin)
+assert d["layers"]["full"] == (3 if sys.argv[1] == "none" else 2) and d["layers"]["total"] == 3
+for layer in d["per_layer"]:
+    assert layer["message_bits_per_token"] <= 1 * (2 + 2) * 26 and layer["state_bits"] <= 1 * 2 * 3 * 26
+    if "full" in layer["kinds"]: assert (layer["heads"], layer["key_dim"]) == (1, 2) and layer["value_dim"] <= 2' $linear
+        run -0 rung verify m.safetensors --samples 40 --numbers e8m17 --quiet # 1 + 8 + 17 = 26 bits
+        [[ $output == *"40 prompts, 40 answers, all right"* ]]
+    done
+}
+
+@test "bound: verdicts are monotone in n, p and the number of layers" {
+    python '
+import json, random, subprocess, sys
+random.seed(5)
+def cannot(arch, task, n, p):
+    out = subprocess.run([sys.argv[1], "bound", arch, "--head-dim", "2", "--bits", str(p), "--task", *task, "--n", str(n),
+                          "--json", "--no-thresholds"], stdout=subprocess.PIPE, check=True).stdout
+    return json.loads(out)["verdict"] == "CANNOT"
+seen = set()
+for _ in range(25):
+    layers = random.randint(1, 4)
+    arch = random.choice(["%d*linear", "full,%d*linear", "%d*linear,full", "%d*gdelta"])
+    task = random.choice([["eva"], ["seqcomp", "L=2"], ["index"], ["two-sum", "M=64"]])
+    n, p = random.randint(3, 400), random.randint(1, 12)
+    base = cannot(arch % layers, task, n, p)
+    seen.add(base)
+    if base: assert cannot(arch % layers, task, n + random.randint(1, 50), p), (arch, layers, task, n, p)
+    else: assert not cannot(arch % (layers + 1), task, n, p + 1), (arch, layers, task, n, p)
+assert len(seen) == 2' "$RUNG"
+}
+
+# ---- shape of the output --------------------------------------------------------------------------------------------------
+
+@test "bound --json has the members that it promises, and its totals are sums" {
+    rung bound "$FIXTURES/qwen3_next.json" --task seqcomp L=2 --n 1000 --json >out.json
+    has_schema rung.bound/1 <out.json
+    python '
+import json
+d = json.load(open("out.json"))
+assert set(d["layers"]) == {"total", "full", "recurrent", "window", "chunk", "sparse", "mlp", "both"}
+assert {"state_elements", "conv_elements", "window_elements", "state_bits", "message_bits_per_token",
+        "kv_elements_per_token"} <= set(d["ledger"])
+for t in d["theorems"]:
+    assert {"id", "statement", "premise", "lhs", "rhs", "holds", "trivial", "verdict", "margin", "n_threshold", "exact",
+            "source", "checked"} <= set(t)
+    assert t["verdict"] in ("CANNOT", "UNKNOWN") and (t["verdict"] == "CANNOT") == t["holds"]
+per, ledger = d["per_layer"], d["ledger"]
+assert len(per) == d["layers"]["total"] == 48 and d["layers"]["full"] == 12 and d["layers"]["recurrent"] == 36
+for key in ("state_elements", "conv_elements", "window_elements", "state_bits", "message_bits_per_token"):
+    assert ledger[key] == sum(layer[key] for layer in per), key
+assert ledger["kv_elements_per_token"] == max(layer["kv_elements_per_token"] for layer in per)
+assert ledger["state_bits"] == d["bits"] * (ledger["state_elements"] + ledger["conv_elements"] + ledger["window_elements"])
+full = [layer for layer in per if "full" in layer["kinds"]]
+assert ledger["message_bits_per_token"] == sum(l["heads"] * (l["value_dim"] + 2) * d["bits"] for l in full)
+assert d["verdict"] == "UNKNOWN" and not any(t["applies"] for t in d["theorems"])'
+}
+
+@test "bound: the message is what --message says" {
+    for kind in 'online 4' 'numerator 3' 'paper 4'; do
+        set -- $kind
+        rung bound 2*full --heads 3 --head-dim 2 --bits 10 --message $1 --json | python '
+import json, sys
+assert json.load(sys.stdin)["ledger"]["message_bits_per_token"] == 2 * 3 * int(sys.argv[1]) * 10' $2
+    done
+}
+
+@test "bound: several inputs give results in order, one gives none; without a task the ledger alone" {
+    rung bound full linear "$FIXTURES/jamba.json" --json >out.json
+    has_schema rung.bound/1 <out.json
+    python '
+import json
+d = json.load(open("out.json"))
+assert [r["input"].split("/")[-1] for r in d["results"]] == ["full", "linear", "jamba.json"]
+assert [r["layers"]["full"] > 0 for r in d["results"]] == [True, False, True]
+assert all(r["theorems"] == [] for r in d["results"])'
+    rung bound full --json | python 'import json, sys; assert "results" not in json.load(sys.stdin)'
+    run -0 rung bound full,linear
+    [[ $output != *verdict* && $output == *"2 layers: 1 full, 1 recurrent"* ]]
+}
+
+@test "bound: p is what the file says, else 32, and --bits wins; the output says which" {
+    bits() { rung bound "$@" --json | python 'import json, sys; d = json.load(sys.stdin); print(d["bits"], d["bits_from"])'; }
+    [[ $(bits full) == "32 nothing says"* ]]
+    [[ $(bits "$FIXTURES/jamba.json") == "16 the dtype of the file; servers choose it"* ]]
+    [[ $(bits "$FIXTURES/nemotron_h.json") == "32 the states of the file; servers choose it"* ]]
+    [ "$(bits "$FIXTURES/jamba.json" --bits 8)" = "8 --bits" ]
+    run -0 rung bound "$FIXTURES/jamba.json"
+    [[ $output == *"p = 16 bits per number (the dtype of the file; servers choose it: --bits)"* ]]
+}
+
+@test "bound: a directory stands for its config.json, and a model of ours for its layers" {
+    mkdir model
+    cp "$FIXTURES/jamba.json" model/config.json
+    [ "$(rung bound model --json | grep -v '"input"')" = "$(rung bound model/config.json --json | grep -v '"input"')" ]
+    rung build random --arch full,2*linear --dk 4 --dv 3 --heads 2 --task eva -o m.safetensors >/dev/null
+    ledger() { rung bound "$@" --json | python 'import json, sys; d = json.load(sys.stdin); print(d["ledger"], d["layers"], d["order"])'; }
+    [ "$(ledger m.safetensors)" = "$(ledger full,2*linear --heads 2 --dk 4 --dv 3)" ]
+}
+
+@test "bound: text names theorem, numbers, margin, threshold, order of sums, and what does not apply" {
+    run -0 rung bound full,4*linear "${headline[@]}" --n 100
+    [[ $output == *"UNKNOWN  B0: "* && $output == *"holds from n = 542 on"* ]]
+    [[ $output == *"not applicable"* && $output == *"C0, Ce "*"about two full layers"* ]]
+    [[ $output == *"adds its keys up from left to right"* ]]
+    [[ $(tail -n 3 <<<"$output" | tr -s ' \n' ' ') == *"verdict UNKNOWN: no theorem bites here; B0 comes nearest"*"bites from n = 542 on"* ]]
+    run -0 rung bound linear --head-dim 2 --bits 1 --task eva --n 5000
+    [[ $output != *"left to right"* ]]
+}
+
+@test "bound: a failure for want of room for the answer is called trivial" {
+    run -0 rung bound full --head-dim 1 --bits 1 --task seqcomp L=1 N0=500
+    [[ $output == *"; trivial: the answer does not fit"* && $output == *"wrongly (A'), trivially:"* ]]
+    rung bound full --head-dim 1 --bits 1 --task seqcomp L=1 N0=500 --json | python '
+import json, sys
+d = json.load(sys.stdin)
+assert d["verdict"] == "CANNOT" and d["trivial"] and any(t["trivial"] for t in d["theorems"])'
+}
+
+@test "bound: orders of summation and tokens after the task leave full layers open, not recurrent ones" {
+    for how in '--softmax two-pass' '--softmax reverse' --tokens-after; do
+        run -0 rung bound full,4*linear "${headline[@]}" --n 5000 $how --expect UNKNOWN
+        [[ $output != *"CANNOT"*"B0"* ]]
+        [ "$(verdict 4*linear --head-dim 2 --bits 8 --task eva --n 100 $how)" = CANNOT ]
+    done
+    run -0 rung bound full,4*linear "${headline[@]}" --n 5000 --softmax reverse
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"B0, B, "*"a softmax from right to left can do what this theorem forbids"* ]]
+    run -0 rung bound full,4*linear "${headline[@]}" --n 5000 --tokens-after
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"each is a new receiver that the proof does not count"* ]]
+}
+
+@test "bound: 36 recurrent layers among 12 full ones: nothing applies, and it says so" {
+    run -0 rung bound '12*(3*gdelta,full)' --heads 32 --head-dim 128 --task seqcomp L=2 --n 1000000000 --expect UNKNOWN
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"no theorem applies to these layers and this task. This does not say that they can"* ]]
+}
+
+# ---- the inverse -----------------------------------------------------------------------------------------------------------
+
+# solve WHAT ARGS...
+solve() {
+    rung bound "${@:2}" --solve "$1" --json | python '
+import json, sys
+s = json.load(sys.stdin)["solve"]
+assert s["both_sides_checked"], s
+print("%d" % s["value"])'
+}
+
+@test "bound --solve finds the edge: CANNOT there, UNKNOWN one further" {
+    [ "$(solve n full,4*linear "${headline[@]}")" = 542 ]
+    n=$(solve n full,4*linear "${toy[@]}" --task seqcomp L=2)
+    [ "$(verdict full,4*linear "${toy[@]}" --task seqcomp L=2 --n $n)" = CANNOT ]
+    [ "$(verdict full,4*linear "${toy[@]}" --task seqcomp L=2 --n $((n - 1)))" = UNKNOWN ]
+    p=$(solve p 2*linear --head-dim 2 --task eva --n 200)
+    [ "$(verdict 2*linear --head-dim 2 --bits $p --task eva --n 200)" = CANNOT ]
+    [ "$(verdict 2*linear --head-dim 2 --bits $((p + 1)) --task eva --n 200)" = UNKNOWN ]
+    d=$(solve d full,2*linear --bits 8 --task seqcomp L=2 --n 1000)
+    [ "$(verdict full,2*linear --head-dim $d --bits 8 --task seqcomp L=2 --n 1000)" = CANNOT ]
+    [ "$(verdict full,2*linear --head-dim $((d + 1)) --bits 8 --task seqcomp L=2 --n 1000)" = UNKNOWN ]
+    r=$(solve layers full,linear --head-dim 2 --bits 8 --task seqcomp L=2 --n 1000)
+    [ "$(verdict full,$r*linear --head-dim 2 --bits 8 --task seqcomp L=2 --n 1000)" = CANNOT ]
+    [ "$(verdict full,$((r + 1))*linear --head-dim 2 --bits 8 --task seqcomp L=2 --n 1000)" = UNKNOWN ]
+}
+
+@test "bound --solve says why there is no edge, and what it cannot vary" {
+    run -0 rung bound 4*full --head-dim 2 --task seqcomp L=2 --n 1000 --solve p
+    [[ $output == *"CANNOT: none"* ]]
+    run -2 rung bound "$FIXTURES/jamba.json" --task eva --n 100 --solve d
+    [[ $output == *"its own head dimension"* ]]
+    run -2 rung bound '2*(linear,full)' --task eva --n 100 --solve layers
+    [[ $output == *"several places (1 and 3)"* ]]
+    run -2 rung bound 2*full --task eva --n 100 --solve layers
+    run -2 rung bound linear --solve n
+    [[ $output == *"--solve for which task?"* ]]
+    run -2 rung bound linear --task eva --solve m
+}
+
+# ---- plans ------------------------------------------------------------------------------------------------------------------
+
+@test "bound --plan proposes layers that verify confirms, and nothing cheaper is right" {
+    for task in 'seqcomp L=2' 'eva form=pair' index 'two-sum blank=1' assoc-recall 'retrieval N=20'; do
+        rung bound --plan --task $task --n 30 --bits 16 --samples 300 --json >plan.json
+        has_schema rung.bound/1 <plan.json
+        build=$(python '
+import json
+d = json.load(open("plan.json"))
+p, v = d["plan"], d["plan"]["verified"]
+assert d["verdict"] == "CAN" and v["at_wanted_size"] and v["tokens"] == d["n"] <= 30 and v["wrong"] == 0
+assert all(r["full_layers"] + r["sparse_layers"] <= p["full_layers"] + p["sparse_layers"] and r["why"] for r in p["rejected"])
+print(p["build"] + " -o m.safetensors " + v["numbers"])')
+        numbers=${build##* }
+        rung build ${build% *} >/dev/null
+        run -0 rung verify m.safetensors --samples 50 --seed 9 --numbers "$numbers" --quiet
+        [ "$(rung bound m.safetensors --bits 16 --json | python 'import json, sys; d = json.load(sys.stdin); print(d["layers"]["full"], d["ledger"]["state_bits"])')" \
+            = "$(python 'import json; p = json.load(open("plan.json"))["plan"]; print(p["full_layers"], p["state_bits"])')" ]
+    done
+}
+
+@test "bound --plan: composition needs one full layer less with a linear one, whatever the number of functions" {
+    for levels in 2 3; do
+        rung bound --plan --task seqcomp L=$levels --n 60 --bits 16 --samples 10 --json | python '
+import json, sys
+d = json.load(sys.stdin)
+assert d["verdict"] == "CAN" and d["plan"]["full_layers"] == int(sys.argv[1]) and "linear" in d["plan"]["arch"]' $levels
+    done
+}
+
+@test "bound --plan says so where it knows nothing, or was asked for the impossible" {
+    run -0 rung bound --plan --task parity --n 20
+    [[ $output == *"UNKNOWN: no construction was right: none of them is about this task"* ]]
+    run -0 rung bound --plan --task two-sum --n 20 --expect UNKNOWN # a task that the construction alters
+    [[ $output == *"with blank=1; UNKNOWN without"* ]]
+    run -2 rung bound --plan full --task eva
+    run -2 rung bound --plan
+    run -2 rung bound --plan --task seqcomp N0=50 --n 20
+    run -2 rung bound --plan --task eva --bits 3
+    run -1 rung bound --plan --task parity --n 20 --expect CAN
+}
+
+# ---- what is wrong --------------------------------------------------------------------------------------------------------
+
+@test "bound --expect: exit code 1 and a line when the verdict is another, for any input" {
+    run -1 --separate-stderr rung bound full,4*linear "${headline[@]}" --n 541 --expect CANNOT
+    [[ $stderr == "expected CANNOT, and full,4*linear is UNKNOWN" ]]
+    run -0 rung bound full,4*linear "${headline[@]}" --n 542 --expect CANNOT
+    run -1 rung bound full,4*linear 3*full "${headline[@]}" --n 542 --expect CANNOT
+    run -0 rung bound 3*full "${headline[@]}" --n 542 --expect UNKNOWN
+    run -2 rung bound 3*full "${headline[@]}" --n 542 --expect CANOT
+    [[ $output == *"did you mean 'CANNOT'"* ]]
+}
+
+@test "bound: misspelt words are answered with the nearest" {
+    run -2 rung bound full --task seqcmp
+    [[ $output == *"did you mean 'seqcomp'"* ]]
+    run -2 rung bound full --task seqcomp M0=4
+    [[ $output == *"unknown"*"'M0'"* && $output == *"N0"* ]]
+    run -2 rung bound full,linaer --task eva
+    [[ $output == *"linear"* && $output == *"column 6"* ]]
+    run -2 rung bound full --taks eva
+    [[ $output == *"did you mean '--task'"* || $output == *"--task"* ]]
+    run -2 rung bound full --task eva --message onlin
+    [[ $output == *"did you mean 'online'"* ]]
+    run -2 rung bound full N=4
+    [[ $output == *"add --task"* ]]
+    run -2 rung bound
+    [[ $output == *"needs ARCH|FILE"* ]]
+}
+
+@test "bound: files that are missing, no configuration, cut off or absurd exit with 3 and a name" {
+    echo '{"model_type": "qwen3", ' >broken.json
+    echo '[1, 2]' >list.json
+    echo '{}' >empty.json
+    : >nothing.json
+    printf 'GGUF\3\0\0\0\1\0\0' >cut.gguf
+    rung build random --task eva -o m.safetensors >/dev/null
+    head -c 200 m.safetensors >cut.safetensors
+    for file in missing.json missing/config.json broken.json list.json empty.json nothing.json cut.gguf cut.safetensors; do
+        run -3 rung bound "$file" --task eva
+        [[ $output == *"${file%%/*}"* ]]
+        run -3 rung bound full "$file" --json
+    done
+    mkdir nomodel
+    run -3 rung bound nomodel
+}
+
+@test "bound: sizes that do not fit are no proof of anything" {
+    run -0 rung bound '60000*linear' --heads 65536 --head-dim 1048576 --bits 65536 --task eva --n 100 --expect UNKNOWN
+    [[ $output == *"2^62"* ]]
+}
+
+@test "bound: a thousand configurations in one call within five seconds" {
+    files=("$FIXTURES"/*.json)
+    mkdir many
+    for ((i = 0; i < 1000; i++)); do ln -s "${files[i % ${#files[@]}]}" many/$i.json; done
+    python '
+import json, resource, subprocess, sys
+before = resource.getrusage(resource.RUSAGE_CHILDREN)
+out = subprocess.run([sys.argv[1], "bound", *sys.argv[2:], "--task", "seqcomp", "L=2", "--n", "100000", "--json", "--threads", "1"],
+                     stdout=subprocess.PIPE, check=True).stdout
+after = resource.getrusage(resource.RUSAGE_CHILDREN)
+assert len(json.loads(out)["results"]) == 1000
+used = after.ru_utime - before.ru_utime
+slow = 10 if "asan" in sys.argv[1] else 1
+assert used < 5 * slow, used' "$RUNG" many/*.json
+}
+
+@test "list bounds: every theorem that bound can name, with a section of its proof" {
+    rung list bounds --json >list.json
+    rung bound full --task seqcomp --json >seqcomp.json
+    rung bound full --task eva --json >eva.json
+    python '
+import json
+rows = {r["name"]: r for r in json.load(open("list.json"))["bounds"]}
+assert rows
+for name in ("seqcomp", "eva"):
+    theorems = json.load(open(name + ".json"))["theorems"]
+    assert theorems
+    for t in theorems:
+        row = rows[t["id"]]
+        assert name in row["tasks"].split() and row["section"] and row["source"] == t["source"] and row["checked"]'
+    run -0 rung list bounds B0
+    [[ $output == *"proof"*"docs/theory.md#"* && $output == *"about"*"seqcomp"* ]]
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Which constructions there are for a task, and what they cost.
+ */
+#include "bound_plan_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MANTISSA_MAX = 25 };
+
+size_t plan_formats(plan_format out[2], int bits)
+{
+    size_t count = 0;
+    if (bits >= 10) out[count++] = (plan_format){8, bits - 9 < MANTISSA_MAX ? bits - 9 : MANTISSA_MAX};
+    if (bits >= 7) out[count++] = (plan_format){5, bits - 6 < MANTISSA_MAX ? bits - 6 : MANTISSA_MAX};
+    return count;
+}
+
+static bool has_word(const rung_param *param, const char *word)
+{
+    for (size_t i = 0; param->words[i]; i++)
+        if (strcmp(param->words[i], word) == 0) return true;
+    return false;
+}
+
+static bool solves(const rung_construction *how, const char *task)
+{
+    size_t at = rung_param_find(how->params, "task");
+    return at == SIZE_MAX ? strcmp(how->task, task) == 0 : has_word(&how->params[at], task);
+}
+
+static bool fills_numbers(const rung_param *param)
+{
+    return param->kind == RUNG_PARAM_INT && (strcmp(param->name, "bits") == 0 || strcmp(param->name, "pack") == 0);
+}
+
+/* Values that are tried of one parameter: every word; of how values lie in numbers, also what fills a mantissa. */
+static size_t choices_of(const rung_param *param)
+{
+    size_t count = 0;
+    if (fills_numbers(param)) return 2;
+    if (param->kind != RUNG_PARAM_WORD || strcmp(param->name, "task") == 0) return 1;
+    while (param->words[count]) count++;
+    return count;
+}
+
+/* A mantissa of m bits holds whole numbers of m + 1 bits: so many bits, or so many values of the task. */
+static int64_t fill_of(const rung_param *param, const rung_plan_conf *conf)
+{
+    plan_format formats[2] = {{0}};
+    const rung_task_conf *task = conf->ask->task;
+    plan_formats(formats, conf->bits);
+    int64_t room = formats[0].mantissa + 1;
+    if (strcmp(param->name, "bits") == 0 || rung_param_find(task->task->params, "V") == SIZE_MAX) return room;
+    double each = ceil(log2(fmax(2, (double)rung_task_param(task, "V"))));
+    return (int64_t)fmax(1, floor((double)room / each));
+}
+
+static void put_choice(rung_buf *out, const rung_param *param, size_t choice, const rung_plan_conf *conf)
+{
+    const char *space = out->len ? " " : "";
+    if (strcmp(param->name, "task") == 0)
+        rung_buf_printf(out, "%stask=%s", space, conf->ask->task->task->name);
+    else if (fills_numbers(param) && choice)
+        rung_buf_printf(out, "%s%s=%lld", space, param->name, (long long)fill_of(param, conf));
+    else if (param->kind == RUNG_PARAM_WORD)
+        rung_buf_printf(out, "%s%s=%s", space, param->name, param->words[choice]);
+}
+
+rung_plan_cost plan_cost(const rung_model *model, const rung_plan_conf *conf)
+{
+    rung_plan_cost cost = {.parameters = rung_model_parameters(model)};
+    rung_ledger ledger;
+    if (rung_ledger_of_model(&ledger, model, "", NULL) != RUNG_OK) return cost;
+    rung_pattern p = rung_pattern_of(
+        &(rung_question){.ledger = &ledger, .bits = conf->bits, .message = (rung_message)conf->ask->words->message});
+    rung_ledger_sum sum = rung_ledger_total(&ledger);
+    cost.full = sum.full, cost.sparse = sum.sparse;
+    cost.state_bits = p.all_state + p.levels_state, cost.message_bits = p.message;
+    rung_ledger_clear(&ledger);
+    return cost;
+}
+
+/* Words that the construction presupposes and that the user has not said: sizes aside, the task is another one. */
+static bool is_variant(const rung_task_conf *built, const rung_task_conf *asked, const char *presupposed)
+{
+    for (const char *at = presupposed; at && *at; at += strspn(at, " ")) {
+        char name[32];
+        size_t len = strcspn(at, "=");
+        snprintf(name, sizeof name, "%.*s", (int)len, at);
+        if (rung_task_param(built, name) != rung_task_param(asked, name)) return true;
+        at += strcspn(at, " ");
+    }
+    return false;
+}
+
+/* Builds it small; thoughts and missing masks are another question. */
+static void add_option(rung_plan *plan, const rung_plan_conf *conf, const rung_construction *how, const char *own)
+{
+    rung_plan_option *o = &plan->option[plan->count];
+    rung_build b;
+    rung_model *model = NULL;
+    rung_error err = {{0}};
+    *o = (rung_plan_option){.how = how};
+    snprintf(o->own, sizeof o->own, "%s", own);
+    size_t wanted = plan_wanted(conf), small = wanted < RUNG_PLAN_SMALL ? wanted : RUNG_PLAN_SMALL;
+    if (plan_build_at(&b, &model, conf, o, small, &err) != RUNG_OK) {
+        plan->refused++;
+        return;
+    }
+    const rung_model_spec *spec = rung_model_get_spec(model);
+    if (spec->thoughts || !spec->causal) {
+        plan->refused++;
+    } else {
+        o->cost = plan_cost(model, conf), o->variant = is_variant(&b.task, conf->ask->task, how->task_words);
+        plan->count++;
+    }
+    rung_model_close(model);
+}
+
+static void add_construction(rung_plan *plan, const rung_plan_conf *conf, const rung_construction *how)
+{
+    size_t variants = 1;
+    for (const rung_param *param = how->params; param->name; param++) variants *= choices_of(param);
+    for (size_t v = 0; v < variants && plan->count < RUNG_PLAN_MAX; v++) {
+        rung_buf own;
+        size_t rest = v;
+        rung_buf_init(&own);
+        for (const rung_param *param = how->params; param->name; param++) {
+            put_choice(&own, param, rest % choices_of(param), conf);
+            rest /= choices_of(param);
+        }
+        if (!own.failed) add_option(plan, conf, how, own.text ? own.text : "");
+        rung_buf_clear(&own);
+    }
+}
+
+static int compare_counts(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* The task as it was said; layers that keep all tokens, then bits of state, then what crosses a cut, then size. */
+static int by_cost(const void *left, const void *right)
+{
+    const rung_plan_option *a = left, *b = right;
+    const rung_plan_cost *x = &a->cost, *y = &b->cost;
+    if (a->variant != b->variant) return a->variant ? 1 : -1;
+    int order = compare_counts(x->full + x->sparse, y->full + y->sparse);
+    if (!order) order = compare_counts(x->state_bits, y->state_bits);
+    if (!order) order = compare_counts(x->message_bits, y->message_bits);
+    if (!order) order = compare_counts(x->parameters, y->parameters);
+    if (!order) order = strcmp(a->how->name, b->how->name);
+    return order ? order : strcmp(a->own, b->own);
+}
+
+void plan_collect(rung_plan *plan, const rung_plan_conf *conf)
+{
+    for (size_t i = 0; i < rung_construction_count(); i++)
+        if (solves(rung_construction_at(i), conf->ask->task->task->name))
+            add_construction(plan, conf, rung_construction_at(i));
+    qsort(plan->option, plan->count, sizeof plan->option[0], by_cost);
+}

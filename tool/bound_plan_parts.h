@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Private to the planner: sizes and words of a build, and the options in the order of their cost.
+ */
+#ifndef RUNG_TOOL_BOUND_PLAN_PARTS_H
+#define RUNG_TOOL_BOUND_PLAN_PARTS_H
+
+#include "bound_plan.h"
+
+enum {
+    RUNG_PLAN_WORDS = 64,
+    RUNG_PLAN_SMALL = 64
+}; /* words of a build; tokens of the models by which options are ordered */
+
+/* The words of one build: those of the user, the construction's own, and the size. */
+typedef struct plan_words {
+    const char *at[RUNG_PLAN_WORDS];
+    size_t count;
+    char own[96], size[32];
+} plan_words;
+
+/* The tokens that are asked for, 0: the size that the user's words say. */
+size_t plan_wanted(const rung_plan_conf *conf);
+/* The largest instance with at most `tokens` tokens, or with 0 that of the user's words. */
+rung_status plan_init_at(rung_build *b, plan_words *words, const rung_plan_conf *conf, const rung_plan_option *o,
+                         size_t tokens, rung_error *err);
+rung_status plan_build_at(rung_build *b, rung_model **model, const rung_plan_conf *conf, const rung_plan_option *o,
+                          size_t tokens, rung_error *err);
+
+typedef struct plan_format {
+    int exponent, mantissa;
+} plan_format;
+
+/* Floats of at most p bits: a wide exponent first, a long mantissa second. Numbers of p bits contain those of a smaller
+ * format. */
+size_t plan_formats(plan_format out[2], int bits);
+
+rung_plan_cost plan_cost(const rung_model *model, const rung_plan_conf *conf);
+/* Every construction of the task, with every choice of its own words that builds at a small size. */
+void plan_collect(rung_plan *plan, const rung_plan_conf *conf);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The words of a build at a given number of tokens.
+ */
+#include "bound_plan_parts.h"
+
+#include <string.h>
+
+/* The parameter that makes prompts longer, or NULL: the task has one size. */
+static const char *size_name(const rung_task *task)
+{
+    static const char *const names[] = {"N0", "N", "T", "n"};
+    for (size_t i = 0; i < RUNG_COUNT(names); i++) {
+        size_t at = rung_param_find(task->params, names[i]);
+        if (at != SIZE_MAX && task->params[at].kind == RUNG_PARAM_INT) return names[i];
+    }
+    return NULL;
+}
+
+static bool names_size(const char *word, const char *name)
+{
+    size_t len = strlen(name);
+    return strncmp(word, name, len) == 0 && word[len] == '=';
+}
+
+/* A size that the user names stays. */
+size_t plan_wanted(const rung_plan_conf *conf)
+{
+    const char *name = size_name(conf->ask->task->task);
+    for (size_t i = 0; name && i < conf->call->words; i++)
+        if (names_size(conf->call->word[i], name)) return 0;
+    return name ? (size_t)conf->ask->n : 0;
+}
+
+/* The user's words and the construction's own. */
+static bool start_words(plan_words *words, const rung_plan_conf *conf, const rung_plan_option *o)
+{
+    *words = (plan_words){0};
+    if (conf->call->words + RUNG_PARAM_MAX + 1 > RUNG_PLAN_WORDS) return false;
+    for (size_t i = 0; i < conf->call->words; i++) words->at[words->count++] = conf->call->word[i];
+    memcpy(words->own, o->own, sizeof words->own);
+    for (char *word = strtok(words->own, " "); word; word = strtok(NULL, " ")) words->at[words->count++] = word;
+    return true;
+}
+
+/* Adds the size of the largest instance with at most `tokens` tokens; false when even the smallest is longer. The construction is asked, because it may presuppose something about the task (a blank). */
+static bool add_size(plan_words *words, const rung_plan_conf *conf, const rung_plan_option *o, size_t tokens)
+{
+    const rung_task *task = conf->ask->task->task;
+    const char *name = size_name(task);
+    if (!name) return false;
+    const rung_param *param = &task->params[rung_param_find(task->params, name)];
+    words->at[words->count++] = words->size;
+    int64_t low = param->low - 1, high = (int64_t)tokens < param->high ? (int64_t)tokens + 1 : param->high + 1;
+    while (high - low > 1) {
+        rung_build probe;
+        int64_t middle = low + (high - low) / 2;
+        snprintf(words->size, sizeof words->size, "%s=%lld", name, (long long)middle);
+        bool fits = rung_build_init(&probe, o->how->name, words->at, words->count, NULL) == RUNG_OK &&
+                    probe.task.tokens <= tokens;
+        if (fits)
+            low = middle;
+        else
+            high = middle;
+    }
+    snprintf(words->size, sizeof words->size, "%s=%lld", name, (long long)low);
+    return low >= param->low;
+}
+
+rung_status plan_init_at(rung_build *b, plan_words *words, const rung_plan_conf *conf, const rung_plan_option *o,
+                         size_t tokens, rung_error *err)
+{
+    if (!start_words(words, conf, o)) return rung_fail(err, RUNG_USAGE, "more than %d words", RUNG_PLAN_WORDS);
+    if (tokens && !add_size(words, conf, o, tokens))
+        return rung_fail(err, RUNG_USAGE, "no instance has at most %zu tokens with these words", tokens);
+    return rung_build_init(b, o->how->name, words->at, words->count, err);
+}
+
+rung_status plan_build_at(rung_build *b, rung_model **model, const rung_plan_conf *conf, const rung_plan_option *o,
+                          size_t tokens, rung_error *err)
+{
+    plan_words words;
+    rung_status status = plan_init_at(b, &words, conf, o, tokens, err);
+    return status == RUNG_OK ? rung_build_model(model, b, err) : status;
+}
