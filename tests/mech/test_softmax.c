@@ -292,6 +292,30 @@ static void a_case_worked_out_by_hand(void **state)
     }
 }
 
+/* Scores of 0.6 times the largest value and minus that: both are values, their difference is not, and exp(-inf) = 0 is not
+ * what exp of the true difference rounds to in these formats. */
+static void a_difference_that_overflows_is_minus_infinity(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"e2m10", "e2m7", "e2m20", "e3m25"};
+    rung_rng rng;
+    rung_rng_init(&rng, 23, 0, 0);
+    for (size_t f = 0; f < RUNG_COUNT(names); f++) {
+        problem p = {.conf = mech_conf(&cases[0], 1, 4, 1, true), .fmt = format_named(names[f])};
+        p.in = draw_inputs(&p.conf, 4, true, f);
+        double part = sqrt(0.6 * p.fmt.largest / 4);
+        for (size_t e = 0; e < 16; e++)
+            p.in.x[0][e] = rung_num_round(&p.fmt, part),
+            p.in.x[1][e] = rung_num_round(&p.fmt, e / 4 % 2 ? part : -part);
+        for (size_t e = 0; e < 4; e++) p.in.x[2][e] = e % 2 ? 0.5 : 1;
+        for (p.conf.softmax = RUNG_SOFTMAX_ONLINE; p.conf.softmax <= RUNG_SOFTMAX_REVERSE; p.conf.softmax++)
+            assert_all_ways(&p, &rng);
+        double gap = 1.2 * p.fmt.largest;
+        assert_true(gap > p.fmt.largest && rung_num_fn(&p.fmt, RUNG_FN_EXP, -gap) > 0);
+        free_inputs(&p.in);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +323,7 @@ int main(void)
         cmocka_unit_test(every_length_and_width),
         cmocka_unit_test(the_orders_differ_in_the_last_bits_and_agree_before_them),
         cmocka_unit_test(a_case_worked_out_by_hand),
+        cmocka_unit_test(a_difference_that_overflows_is_minus_infinity),
     };
     return cmocka_run_group_tests_name("mech: softmax", tests, NULL, NULL);
 }
