@@ -15,11 +15,18 @@ static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 
 /* ---- what the three share ---------------------------------------------------------------------------------------- */
 
+/* A word that has to be quoted (the bound A') is easier to type than to complete. */
+static bool is_plain(const char *word)
+{
+    return !strpbrk(word, "'\"\\ $`()");
+}
+
 /* "a b c" from a list of choices or a registry; nothing when there is neither. */
 static void candidates(rung_buf *out, const char *const *choices, rung_names *names)
 {
     for (size_t i = 0; choices && choices[i]; i++) rung_buf_printf(out, "%s%s", i ? " " : "", choices[i]);
-    for (size_t i = 0; names && names(i); i++) rung_buf_printf(out, "%s%s", i ? " " : "", names(i));
+    for (size_t i = 0; names && names(i); i++)
+        if (is_plain(names(i))) rung_buf_printf(out, "%s%s", i ? " " : "", names(i));
 }
 
 /* All candidates of all arguments of a command. */

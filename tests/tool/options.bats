@@ -14,7 +14,7 @@ refuses() {
 
 @test "an unknown command suggests the nearest and exits 2" {
     refuses 2 "did you mean 'task'?" tsak
-    refuses 2 "did you mean 'completion'?" comp
+    refuses 2 "did you mean 'completion'?" compl
     refuses 2 "unknown command 'zzzzzz'" zzzzzz
     refuses 2 "did you mean 'list'?" help lisst
 }
