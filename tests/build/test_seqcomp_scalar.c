@@ -33,6 +33,7 @@ static void scalars_need_many_bits(void **state)
     } cases[] = {{"N0=2 n=2", "e8m3", "e8m2"},
                  {"N0=4 n=3", "e8m6", "e8m5"},
                  {"N0=8 n=6", "e8m9", "e8m8"},
+                 {"N0=40 n=2", "e8m11", "e8m10"},
                  {"N0=16 n=16", "e8m14", "e8m13"}};
     char text[128];
     (void)state;
@@ -41,6 +42,8 @@ static void scalars_need_many_bits(void **state)
         assert_int_equal(wrong_of(text, cases[i].enough, 30), 0);
         assert_true(wrong_of(text, cases[i].few, 30) > 0);
     }
+    /* Only a power of two keeps whole numbers exact. */
+    assert_true(wrong_of("seqcomp keys=quadratic L=2 flat=1 N0=40 n=2 gap=12", "e8m11", 30) > 0);
     assert_int_equal(wrong_of("seqcomp keys=trig L=2 N0=16 n=16 flat=1", "e8m13", 10), 0);
     assert_true(wrong_of("seqcomp keys=trig L=2 N0=16 n=16 flat=1", "e8m11", 10) > 0);
 }

@@ -63,7 +63,7 @@ static void thoughts_are_as_many_as_needed(void **state)
 {
     char text[128];
     (void)state;
-    for (size_t L = 1; L <= 5; L++)
+    for (size_t L = 1; L <= 4; L++)
         for (size_t full = 1; full <= L + 2; full++) {
             size_t least = (L + full) / full - 1;
             snprintf(text, sizeof text, "seqcomp-cot N0=3 flat=1 L=%zu full=%zu", L, full);
