@@ -316,6 +316,67 @@ static void a_difference_that_overflows_is_minus_infinity(void **state)
     }
 }
 
+/* ---- a stretch shares its queries among threads --------------------------------------------------------------------- */
+
+enum { LONG = 150, THREADS = 3 };
+
+static size_t every_seventh(size_t *at, size_t tokens)
+{
+    size_t count = 0;
+    for (size_t t = 3; t < tokens; t += 7) at[count++] = t;
+    return count;
+}
+
+static void assert_stretch(const problem *p, size_t threads, const size_t *at, size_t asked)
+{
+    size_t row = p->conf.heads * p->conf.dv, size = p->conf.mech->scratch(&p->conf, LONG);
+    rung_stretch_exact s = {.conf = &p->conf, .fmt = &p->fmt, .tokens = LONG, .at = at, .asked = asked};
+    s.o = mech_alloc(LONG * row, sizeof *s.o), s.state = mech_alloc_state(&p->conf, LONG, sizeof *s.state);
+    s.scratch = mech_alloc(size * threads, sizeof *s.scratch), s.scratch_size = size;
+    inputs_at_exact(s.in, &p->in, 0);
+    rung_stretch_scan_exact(&s, threads);
+    for (size_t i = 0; i < (at ? asked : LONG); i++)
+        assert_same_numbers(s.o + i * row, p->want + (at ? at[i] : i) * row, row, &p->conf, "stretch");
+    free(s.o), free(s.state), free(s.scratch);
+}
+
+static void assert_stretch_f32(const problem *p, size_t threads, const size_t *at, size_t asked)
+{
+    size_t row = p->conf.heads * p->conf.dv;
+    rung_stretch_f32 s = {.conf = &p->conf, .tokens = LONG, .at = at, .asked = asked};
+    s.o = mech_alloc(LONG * row, sizeof *s.o), s.state = mech_alloc_state(&p->conf, LONG, sizeof *s.state);
+    s.scratch_size = p->conf.mech->scratch(&p->conf, LONG);
+    s.scratch = mech_alloc(s.scratch_size * threads, sizeof *s.scratch);
+    inputs_at_f32(s.in, &p->in, 0);
+    rung_stretch_scan_f32(&s, threads);
+    for (size_t i = 0; i < (at ? asked : LONG) * row; i++) {
+        double want = p->want[(at ? at[i / row] : i / row) * row + i % row];
+        if (!(fabs((double)s.o[i] - want) < 1e-4)) fail_msg("fast, number %zu is %g, not %g", i, (double)s.o[i], want);
+    }
+    free(s.o), free(s.state), free(s.scratch);
+}
+
+static void threads_share_the_queries_of_a_stretch(void **state)
+{
+    (void)state;
+    size_t at[LONG], asked = every_seventh(at, LONG);
+    for (size_t c = 0; c < RUNG_COUNT(cases); c++)
+        for (int causal = 0; causal < 2; causal++) {
+            problem p = {.conf = mech_conf(&cases[c], 2, 3, 2, causal), .fmt = format_named("f32")};
+            p.in = draw_inputs(&p.conf, LONG, true, c);
+            round_inputs(&p.in, &p.fmt);
+            solve(&p);
+            for (size_t threads = 1; threads <= THREADS; threads++) {
+                assert_stretch(&p, threads, NULL, 0);
+                assert_stretch(&p, threads, at, asked);
+                assert_stretch(&p, threads, at, 0);
+                assert_stretch_f32(&p, threads, NULL, 0);
+                assert_stretch_f32(&p, threads, at, asked);
+            }
+            free(p.want), free_inputs(&p.in);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +385,7 @@ int main(void)
         cmocka_unit_test(the_orders_differ_in_the_last_bits_and_agree_before_them),
         cmocka_unit_test(a_case_worked_out_by_hand),
         cmocka_unit_test(a_difference_that_overflows_is_minus_infinity),
+        cmocka_unit_test(threads_share_the_queries_of_a_stretch),
     };
     return cmocka_run_group_tests_name("mech: softmax", tests, NULL, NULL);
 }
