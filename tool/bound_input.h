@@ -51,7 +51,7 @@ void rung_bound_inputs_close(rung_bound_input *inputs, size_t count);
 
 #define RUNG_LEDGER_OPTIONS(type, field)                                                                               \
     RUNG_LEDGER_ROW(type, "bits", field.bits, 0, 65536,                                                                \
-                    "p, of accumulators and states, because servers choose it; 0: what the input says, else 32", "0"), \
+                    "p, bits of accumulators and states, which servers choose; 0: as the input says, else 32", "0"),   \
         RUNG_LEDGER_ROW(type, "heads", field.heads, 1, 1 << 16, "heads where an arch names none", "1"),                \
         RUNG_LEDGER_ROW(type, "head-dim", field.head_dim, 1, 1 << 20, "dk and dv where an arch names none", "16"),     \
         RUNG_LEDGER_ROW(type, "dk", field.dk, 0, 1 << 20, "key dimension alone, 0: as --head-dim", "0"),               \
