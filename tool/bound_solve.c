@@ -31,7 +31,7 @@ typedef struct probe {
 
 static bool carries(const rung_held *held)
 {
-    return held->recurrent || held->window || held->chunk || held->conv_elements;
+    return rung_layer_bits_of(held, 1, RUNG_MESSAGE_ONLINE).carried > 0;
 }
 
 /* Recurrent layers that all are the same and follow each other. */
