@@ -225,18 +225,17 @@ static void a_table_that_lacks_a_key_of_other_tokens_is_not_proved(void **state)
     assert_int_equal(t.proved, 0);
 }
 
-/* In e8m8 the average of fifteen times 63 is 64, which the table does not have: the query never sees it. */
-static void a_token_before_the_query_that_leaves_the_table_is_refuted(void **state)
+/* In e8m8 the average of fifteen times 63 is 64, which the table does not have. Nobody asks there, so the model does not stop;
+ * the proof speaks of all tokens and is cautious. */
+static void a_token_before_the_query_that_leaves_the_table_is_not_proved(void **state)
 {
     recipe r = {.n = 64, .v = 64, .scale = 4, .scalar = true};
     rung_task_conf task = eva_task(64, 64);
     rung_model *model = make_lookup(&r);
     (void)state;
     rung_verify_result result = worst_case(model, &task, "e8m8");
-    assert_int_equal(result.verdict, RUNG_CANNOT);
-    assert_witness(&result, model, &task, "e8m8");
-    assert_non_null(strstr(result.reason, "no key (64)"));
-    free(result.witness);
+    assert_int_equal(result.verdict, RUNG_UNKNOWN);
+    assert_null(result.witness);
     rung_model_close(model);
 }
 
@@ -467,7 +466,7 @@ int main(void)
         cmocka_unit_test(keys_that_see_the_token_are_not_proved),
         cmocka_unit_test(values_that_see_the_position_are_not_proved),
         cmocka_unit_test(a_table_that_lacks_a_key_of_other_tokens_is_not_proved),
-        cmocka_unit_test(a_token_before_the_query_that_leaves_the_table_is_refuted),
+        cmocka_unit_test(a_token_before_the_query_that_leaves_the_table_is_not_proved),
         cmocka_unit_test(answers_that_cannot_be_told_apart_are_refuted),
         cmocka_unit_test(a_key_that_reads_two_coordinates_is_bounded),
         cmocka_unit_test(other_models_are_unknown),
