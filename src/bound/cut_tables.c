@@ -18,13 +18,7 @@
  */
 #include "cut_tables.h"
 
-static const char too_short[] = "no prompt of the task is so short";
 static const char whole_query[] = "the last token is the whole query";
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* min(base^exponent, limit) */
 static uint64_t power_up_to(uint64_t base, uint64_t exponent, uint64_t limit)
@@ -32,7 +26,7 @@ static uint64_t power_up_to(uint64_t base, uint64_t exponent, uint64_t limit)
     uint64_t power = 1;
     for (uint64_t i = 0; i < exponent && power < limit; i++)
         if (__builtin_mul_overflow(power, base, &power)) return limit;
-    return least(power, limit);
+    return cut_least(power, limit);
 }
 
 /* ---- families of sequences ---------------------------------------------------------------------------------------------- */
@@ -64,7 +58,7 @@ static cut_count best_of(const family *f)
 {
     cut_count best = best_blocks(f);
     if (f->key > 1 || f->last || f->symbols < 2) return best;
-    uint64_t row = least(f->symbols, f->alphabet), tree = least(f->alphabet, f->symbols / 2 + 1);
+    uint64_t row = cut_least(f->symbols, f->alphabet), tree = cut_least(f->alphabet, f->symbols / 2 + 1);
     take_better(&best, (cut_count){CUT_FALLING, row - 1, row - 1});
     if (f->latest && tree > 2) take_better(&best, (cut_count){CUT_POWER, tree, tree - 2});
     return best;
@@ -75,7 +69,7 @@ const char *cut_c_gram(cut_point *point, const cut_question *q)
 {
     uint64_t c = cut_param(q, "c");
     if (c == 2 && q->last) return whole_query;
-    if (q->tokens && q->tokens < 2 * c) return too_short;
+    if (q->tokens && q->tokens < 2 * c) return cut_too_short;
     uint64_t symbols = q->tokens ? q->tokens - c : cut_param(q, "N");
     point->count = best_of(&(family){symbols, cut_param(q, "V"), c - 1, q->last, false});
     point->prefix = symbols;
@@ -105,7 +99,7 @@ static const char *mkar_pairs(cut_point *point, const cut_question *q, uint64_t 
 const char *cut_mkar(cut_point *point, const cut_question *q)
 {
     uint64_t key = cut_param(q, "key"), tokens = q->tokens ? q->tokens : q->task->tokens;
-    if (tokens < 2 * key + 1) return too_short;
+    if (tokens < 2 * key + 1) return cut_too_short;
     return (cut_param(q, "layout") ? mkar_pairs : mkar_stream)(point, q, tokens, key);
 }
 
@@ -118,8 +112,8 @@ const char *cut_k_hop(cut_point *point, const cut_question *q)
     if (k == 0) return "k=0 asks for the symbol itself";
     if (k == 1 && q->last) return whole_query;
     if (cut_param(q, "hops")) hops = q->last ? 2 : 1;
-    if (tokens < 2 * hops + 2) return too_short;
-    uint64_t symbols = tokens - 2 * hops, aside = q->last ? least(hops - 1, 3) : 0;
+    if (tokens < 2 * hops + 2) return cut_too_short;
+    uint64_t symbols = tokens - 2 * hops, aside = q->last ? cut_least(hops - 1, 3) : 0;
     if (alphabet < aside + 1) return "the alphabet is too small";
     point->count = best_of(&(family){symbols, alphabet - aside, 1, false, true});
     point->prefix = symbols + 1;
@@ -133,7 +127,7 @@ static const char *table(cut_point *point, const cut_question *q, uint64_t entri
                          uint64_t tokens_each)
 {
     if (q->last) return whole_query;
-    if (!entries) return too_short;
+    if (!entries) return cut_too_short;
     point->count = (cut_count){CUT_POWER, values, entries};
     point->prefix = entries * tokens_each;
     point->entries = entries, point->values = values;
@@ -152,14 +146,14 @@ const char *cut_assoc_recall(cut_point *point, const cut_question *q)
 const char *cut_retrieval(cut_point *point, const cut_question *q)
 {
     uint64_t words = UINT64_C(1) << cut_param(q, "D");
-    return table(point, q, q->tokens ? least(q->tokens - 1, words) : cut_param(q, "N"), words, 1);
+    return table(point, q, q->tokens ? cut_least(q->tokens - 1, words) : cut_param(q, "N"), words, 1);
 }
 
 /* Values differ. */
 const char *cut_mqar(cut_point *point, const cut_question *q)
 {
     uint64_t keys = (uint64_t)q->task->derived[0] - 1, values = (uint64_t)q->task->answers;
-    uint64_t pairs = q->tokens ? least(q->tokens / 4, keys) : cut_param(q, "pairs");
+    uint64_t pairs = q->tokens ? cut_least(q->tokens / 4, keys) : cut_param(q, "pairs");
     const char *why = table(point, q, pairs, values, 2);
     point->count = (cut_count){CUT_FALLING, values, pairs};
     point->entries = 0;
@@ -177,13 +171,13 @@ const char *cut_selective_copy(cut_point *point, const cut_question *q)
     uint64_t tokens = q->tokens ? q->tokens : q->task->tokens;
     if (cut_param(q, "form") == 1) {
         if (q->last) return "each symbol is asked for by a token of its own";
-        if (tokens < 2 * numbers) return too_short;
+        if (tokens < 2 * numbers) return cut_too_short;
         point->count = (cut_count){CUT_POWER, V, numbers};
         point->prefix = tokens - numbers;
         return NULL;
     }
-    if (tokens < first + numbers) return too_short;
-    uint64_t after = q->last ? 1 : least(first - 1, tokens - first - numbers);
+    if (tokens < first + numbers) return cut_too_short;
+    uint64_t after = q->last ? 1 : cut_least(first - 1, tokens - first - numbers);
     uint64_t places = q->last ? numbers - (first == 1) : numbers + after;
     point->count = (cut_count){CUT_POWER, V + numbers, places};
     point->prefix = tokens - 1 - after;

@@ -13,6 +13,13 @@ static inline uint64_t cut_param(const cut_question *q, const char *name)
     return (uint64_t)rung_task_param(q->task, name);
 }
 
+static inline uint64_t cut_least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+extern const char cut_too_short[]; /* the reason that most of them have */
+
 const char *cut_assoc_recall(cut_point *point, const cut_question *q);
 const char *cut_retrieval(cut_point *point, const cut_question *q);
 const char *cut_mqar(cut_point *point, const cut_question *q);

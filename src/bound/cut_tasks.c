@@ -9,12 +9,7 @@
 
 #include <string.h>
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static const char too_short[] = "no prompt of the task is so short";
+const char cut_too_short[] = "no prompt of the task is so short";
 
 /* ---- sums ------------------------------------------------------------------------------------------------------------- */
 
@@ -26,15 +21,15 @@ static const char *two_sum(cut_point *point, const cut_question *q)
     uint64_t lead = cut_param(q, "blank"), M = cut_param(q, "M"), form = cut_param(q, "form");
     if (form == 1) return "form=position asks about later numbers too, which no causal model sees";
     if (form == 0 && q->last) return "the last token is the whole query";
-    if (q->tokens && q->tokens < lead + 2 + (form == 2)) return too_short;
+    if (q->tokens && q->tokens < lead + 2 + (form == 2)) return cut_too_short;
     uint64_t numbers = q->tokens ? q->tokens - lead - 1 : cut_param(q, "N");
     if (form == 0) {
-        point->count = (cut_count){CUT_SUBSETS, M, least(numbers, M)};
+        point->count = (cut_count){CUT_SUBSETS, M, cut_least(numbers, M)};
         point->prefix = lead + numbers;
         return NULL;
     }
     uint64_t pairs = (M - 1) / 2;
-    point->count = (cut_count){CUT_SIGNED, pairs, least(numbers - 1, pairs)};
+    point->count = (cut_count){CUT_SIGNED, pairs, cut_least(numbers - 1, pairs)};
     point->prefix = lead + numbers - 1;
     return NULL;
 }
@@ -44,13 +39,13 @@ static const char *two_sum(cut_point *point, const cut_question *q)
 static const char *three_sum(cut_point *point, const cut_question *q)
 {
     uint64_t M = cut_param(q, "M"), numbers = q->tokens ? q->tokens : cut_param(q, "N");
-    if (numbers < 3) return too_short;
+    if (numbers < 3) return cut_too_short;
     if (q->tokens) { /* the task wants (N+2)(N+3) <= M < 2^24 */
-        numbers = least(numbers, 4096);
+        numbers = cut_least(numbers, 4096);
         while ((numbers + 2) * (numbers + 3) > M) numbers--;
     }
     uint64_t values = (M - 2) / 2 - 1;
-    point->count = (cut_count){CUT_SUBSETS, values, least(numbers - 2, values)};
+    point->count = (cut_count){CUT_SUBSETS, values, cut_least(numbers - 2, values)};
     point->prefix = numbers - 2;
     return NULL;
 }
@@ -62,7 +57,7 @@ static const char *three_sum(cut_point *point, const cut_question *q)
 static const char *string_equality(cut_point *point, const cut_question *q)
 {
     uint64_t bits = q->tokens ? q->tokens / 2 : cut_param(q, "N");
-    if (bits < 1) return too_short;
+    if (bits < 1) return cut_too_short;
     point->count = (cut_count){CUT_POWER, 2, bits};
     point->prefix = bits;
     return NULL;
@@ -76,7 +71,7 @@ static const char *disjointness(cut_point *point, const cut_question *q)
     uint64_t bits = q->tokens ? q->tokens / 2 : own;
     bool usual = size == ((own + 1) / 4 ? (own + 1) / 4 : 1);
     if (q->tokens && usual) size = (bits + 1) / 4 ? (bits + 1) / 4 : 1;
-    if (bits < 2 || 2 * size > bits) return too_short;
+    if (bits < 2 || 2 * size > bits) return cut_too_short;
     point->count = (cut_count){CUT_CHOOSE, q->last && bits == 2 * size ? bits - 1 : bits, size};
     point->prefix = bits;
     return NULL;
@@ -89,10 +84,10 @@ static const char *disjointness(cut_point *point, const cut_question *q)
 static const char *count(cut_point *point, const cut_question *q)
 {
     uint64_t V = cut_param(q, "V");
-    if (q->tokens && q->tokens < 3) return too_short;
+    if (q->tokens && q->tokens < 3) return cut_too_short;
     uint64_t symbols = q->tokens ? q->tokens - 2 : cut_param(q, "N");
     point->count =
-        q->last ? (cut_count){CUT_SUBSETS, V, least(symbols, V)} : (cut_count){CUT_CHOOSE, symbols + V - 1, V - 1};
+        q->last ? (cut_count){CUT_SUBSETS, V, cut_least(symbols, V)} : (cut_count){CUT_CHOOSE, symbols + V - 1, V - 1};
     point->prefix = symbols;
     return NULL;
 }
@@ -103,7 +98,7 @@ static const char *count(cut_point *point, const cut_question *q)
 static const char *is_tree(cut_point *point, const cut_question *q)
 {
     uint64_t n = q->tokens ? q->tokens / 2 + 1 : cut_param(q, "n"), low = q->last ? 3 : 2, high = n - 1;
-    if (n < 4) return too_short;
+    if (n < 4) return cut_too_short;
     while (low < high) { /* (n-k) log2 k has one maximum */
         uint64_t k = low + (high - low) / 2;
         cut_count here = {CUT_POWER, k, n - k}, next = {CUT_POWER, k + 1, n - k - 1};
@@ -125,8 +120,8 @@ static const char *is_tree(cut_point *point, const cut_question *q)
 static const char *dyck(cut_point *point, const cut_question *q)
 {
     uint64_t brackets = q->tokens ? q->tokens - q->tokens % 2 : cut_param(q, "N"), spare = q->last ? 2 : 0;
-    if (brackets < 4) return too_short;
-    uint64_t depth = least(cut_param(q, "k"), (brackets - spare) / 2);
+    if (brackets < 4) return cut_too_short;
+    uint64_t depth = cut_least(cut_param(q, "k"), (brackets - spare) / 2);
     point->count = (cut_count){CUT_STACKS, cut_param(q, "types"), depth};
     point->prefix = depth;
     return NULL;
@@ -139,7 +134,7 @@ static const char *q_sparse_average(cut_point *point, const cut_question *q)
 {
     if (q->last) return "the last token is the whole query; there is a row of its own";
     uint64_t positions = q->tokens ? q->tokens : cut_param(q, "N"), size = cut_param(q, "q");
-    if (positions < 2 || size > positions) return too_short;
+    if (positions < 2 || size > positions) return cut_too_short;
     point->count = size < positions ? (cut_count){CUT_POWER, 2, positions - 1} : (cut_count){CUT_POWER, positions, 1};
     point->prefix = positions - 1;
     return NULL;

@@ -7,25 +7,9 @@
 #define RUNG_TESTS_ROWS_TEST_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "build/build_test.h"
 #include "rung/bound.h"
-
-static rung_error check_err;
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        check_err.text[0] = '\0';                                                                                      \
-        if ((call) != RUNG_OK) fail_msg("%s: %s", #call, check_err.text);                                              \
-    } while (0)
 
 #define LAYERS_MAX 64
 

@@ -8,8 +8,6 @@
 
 #include <gmp.h>
 
-#include "rung/build.h"
-
 static rung_rng rng;
 
 static uint64_t between(uint64_t low, uint64_t high)
@@ -110,6 +108,7 @@ static const struct {
 } by_hand[] = {
     {"c-gram c=2 N=4 V=6", 16, 0},               /* blocks 4^2, rows 3! */
     {"c-gram c=2 N=8 V=8", 5040, 0},             /* rows 7!, blocks 4^4 */
+    {"c-gram c=2 N=12 V=6", 120, 0},             /* rows 5!; a tree would repeat its symbols */
     {"c-gram c=3 N=6 V=4", 4, 4},                /* blocks 2^2 */
     {"c-gram c=3 N=12 V=10", 4096, 1296},        /* 2^2 keys, 8 values; 4 keys with one last symbol, 6 values */
     {"mkar T=7 V=4 key=1", 16, 0},               /* trees 4^2 */
@@ -117,7 +116,7 @@ static const struct {
     {"mkar T=20 V=5 key=1", 125, 0},             /* trees 5^3 */
     {"mkar T=8 V=3 key=2", 2, 2},                /* one key, 2 values */
     {"mkar T=14 V=2 key=2 layout=pairs", 16, 4}, /* 4 pairs; 2 keys with one last symbol */
-    {"mkar T=9 V=3 key=1 layout=pairs", 27, 0},  /* 3 keys in 4 places */
+    {"mkar T=7 V=3 key=1 layout=pairs", 27, 0},  /* 3 pairs */
     {"k-hop N=7 alphabet=3 k=2", 3, 1},          /* trees 3^1 of 4 symbols; rows 1! of the 2 that are left */
     {"k-hop N=12 alphabet=7 k=3", 720, 24},      /* rows 6!; rows 4! of 5 symbols */
     {"k-hop N=12 alphabet=7 k=3 hops=uniform", 1296, 125}, /* trees 6^4 of 11; trees 5^3 of 9 */
@@ -229,6 +228,32 @@ static void test_longer_prompts_are_never_easier(void **state)
             }
             if (first ? threshold != (double)first : threshold > 0 && threshold <= 100)
                 fail_msg("%s: threshold %g, first %llu", free_tasks[i], threshold, (unsigned long long)first);
+        }
+    }
+}
+
+/* Log-linear attention pays for every one-bit of the tokens before the cut; where only some lengths occur, their popcounts jump. */
+static void test_levels_are_the_one_bits_of_the_prefix(void **state)
+{
+    (void)state;
+    stack s;
+    for (uint64_t level = 1; level <= 8; level++) {
+        rung_held layer = {.recurrent = true, .levels = true, .state_elements = level};
+        stack_of(&s, 1, &layer);
+        for (int N = 1; N <= 40; N++) {
+            char text[64];
+            snprintf(text, sizeof text, "string-equality N=%d", N);
+            rung_task_conf conf = task_of(text);
+            rung_question q = question_of(&s.ledger, &conf, 0);
+            assert_int_equal(answer_of(&q, "cut").holds, N > (int)level * __builtin_popcount((unsigned)N));
+        }
+        rung_task_conf pairs = task_of("mkar V=3 key=2 layout=pairs T=20");
+        bool before = false;
+        for (uint64_t n = 1; n <= 100; n++) {
+            rung_question q = question_of(&s.ledger, &pairs, n);
+            bool now = answer_of(&q, "cut").holds;
+            assert_true(now || !before);
+            before = now;
         }
     }
 }
@@ -541,6 +566,12 @@ static void test_bits_of_both_kinds_of_heads_add_up(void **state)
             assert_int_equal(answer_of(&q, "cut-one").holds, c + r < 20);
             assert_false(answer_of(&q, "cut").applies);
         }
+    rung_held apart[2] = {full_bits(2, 1), recurrent_bits(1)}, two[2] = {full_bits(2, 1), full_bits(2, 1)};
+    stack s;
+    rung_question q = question_of(stack_of(&s, 2, apart), &conf, 0);
+    assert_false(answer_of(&q, "cut-one").applies || answer_of(&q, "cut").applies);
+    q.ledger = stack_of(&s, 2, two);
+    assert_false(answer_of(&q, "cut-one").applies || answer_of(&q, "cut").applies);
 }
 
 /* ---- published ------------------------------------------------------------------------------------------------------------------- */
@@ -610,16 +641,9 @@ static void test_no_construction_is_forbidden(void **state)
 {
     (void)state;
     for (size_t i = 0; i < RUNG_COUNT(constructions); i++) {
-        char copy[256];
-        const char *words[16];
-        size_t count = 0;
-        rung_build b;
-        rung_model *model = NULL;
+        rung_build b = build_of(constructions[i].text);
+        rung_model *model = model_of(&b);
         rung_ledger ledger;
-        snprintf(copy, sizeof copy, "%s", constructions[i].text);
-        for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) words[count++] = word;
-        CHECK(rung_build_init(&b, words[0], words + 1, count - 1, &check_err));
-        CHECK(rung_build_model(&model, &b, &check_err));
         CHECK(rung_ledger_of_model(&ledger, model, constructions[i].text, &check_err));
         rung_question q = question_of(&ledger, &b.task, 0);
         q.bits = constructions[i].bits;
@@ -686,6 +710,7 @@ int main(void)
         cmocka_unit_test(test_families_by_hand),
         cmocka_unit_test(test_long_sums_stay_below_the_truth),
         cmocka_unit_test(test_longer_prompts_are_never_easier),
+        cmocka_unit_test(test_levels_are_the_one_bits_of_the_prefix),
         cmocka_unit_test(test_free_sizes_are_the_best_sizes),
         cmocka_unit_test(test_sparse_inequality_in_integers),
         cmocka_unit_test(test_values_that_a_compression_hides),
