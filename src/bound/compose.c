@@ -92,6 +92,7 @@ void compose_finish(rung_bound_answer *answer, const rung_question *q, const com
 {
     if (!t->free) return;
     answer->n_threshold = answer->holds ? tokens : 0;
+    answer->log2_n = answer->holds && tokens >= 0x1p53 ? log2(tokens) : 0;
     answer->exact = answer->holds && exact;
     if (answer->holds && (long double)tokens > (long double)q->n) {
         answer->holds = false;

@@ -5,7 +5,6 @@
  */
 #include "compose_deep.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -27,17 +26,18 @@ static rung_status evaluate_deep(rung_bound_answer *answer, deep *d, const rung_
     if (d->task.flat) return bound_missing(answer, "about tables whose values are as many as their entries; flat=1");
     if (!d->task.free) return bound_missing(answer, "evaluated for a length only: ask with --n");
     if (d->L > DEEP_MAX)
-        return bound_missing(answer, "more than %d functions: the smallest size has more than thousands of bits",
+        return bound_missing(answer, "about at most %d functions: with more the smallest size has thousands of bits",
                              DEEP_MAX);
-    if (!deep_choose(d)) return bound_missing(answer, "no size was found that satisfies the inequality");
+    if (!deep_choose(d)) return bound_missing(answer, "no size below 2^1000 was found that satisfies the inequality");
     rung_status status = compose_decide(answer, &d->task, deep_sides, d, &d->n[1], err);
     if (status != RUNG_OK) return status;
     long double tokens = deep_tokens(d);
     double log2_n = (double)log2l(tokens);
     answer->holds = answer->holds && deep_allowed(d);
-    answer->log2_n = answer->holds ? log2_n : 0;
-    compose_finish(answer, q, &d->task, log2_n < 1023.9 ? compose_round_up(tokens) : DBL_MAX, false);
-    answer->trivial = log2_n > (double)d->c && !(d->task.V > 0 && log2(d->task.V) <= (double)d->c);
+    bool holds = answer->holds;
+    compose_finish(answer, q, &d->task, compose_round_up(tokens), false);
+    answer->log2_n = holds ? log2_n : 0; /* always: such numbers are read as powers */
+    answer->trivial = deep_log2_values(d) > (double)d->c;
     deep_print(answer, d);
     return RUNG_OK;
 }

@@ -20,7 +20,7 @@
  *   Impossible if D_L < n_{L-1} Theta_{L-1} log2 V.
  *
  * With more functions in the task than L', the others pass their argument on: L - L' tables of N_{L'-2} constant entries
- * between z_L and z_{L'-1}, which are counted with those of z_{L'-1} in the last step.
+ * between z_L and z_{L'-1}. They do not depend on z_{L'-1}: in the last step x_l N_{l-1} is x_l N_{l-1} + (L-L') N_{L'-2}.
  */
 #ifndef RUNG_BOUND_COMPOSE_DEEP_H
 #define RUNG_BOUND_COMPOSE_DEEP_H
@@ -45,6 +45,8 @@ bound_sides deep_sides(rung_certified *s, const void *context);
 bool deep_allowed(const deep *d);
 /* Finds parameters in doubles; false if there are none. */
 bool deep_choose(deep *d);
+/* log2 V, for people. */
+double deep_log2_values(const deep *d);
 /* The prompt length, rounded up where it does not fit. */
 long double deep_tokens(const deep *d);
 

@@ -75,6 +75,13 @@ bool deep_allowed(const deep *d)
     return d->t >= 1 && d->g >= 1 && cells_fit(d);
 }
 
+double deep_log2_values(const deep *d)
+{
+    long double table = N0_of(d);
+    for (size_t l = 1; l < d->L; l++) table *= d->n[l];
+    return (double)log2l(d->task.V > 0 ? fminl(table, d->task.V) : table);
+}
+
 long double deep_tokens(const deep *d)
 {
     long double table = N0_of(d), tokens = table + 2;
@@ -133,9 +140,9 @@ static line next_cost(const plan *p, size_t l)
     long double after = (long double)d->r[d->pure ? d->L : l], states = 0;
     for (size_t i = 1; i < l; i++) contexts *= d->x[i];
     for (size_t i = 0; i < l + !last && !d->pure; i++) states += (long double)d->r[i];
-    line own = p->table[l - 1];
-    if (last) own = plus(own, times(p->table[d->L - 2], (long double)(d->task.L - d->L)));
-    line tokens = times(own, x), listed = plus(times(p->W, contexts), times(tokens, seen));
+    line tokens = times(p->table[l - 1], x);
+    if (last) tokens = plus(tokens, times(p->table[d->L - 2], (long double)(d->task.L - d->L)));
+    line listed = plus(times(p->W, contexts), times(tokens, seen));
     if (!last || after > 0) listed = plus(listed, plus(constant(contexts), lower_tokens(p, l)));
     line cost = plus(plus(times(p->cost[l], x), constant(1 + states)), times(listed, c));
     if (!last || after == 0) return cost;
@@ -169,7 +176,7 @@ static bool solve(plan *p, double *worst)
     long double whole = p->table[d->L - 1].slope;
     double fixed = d->task.V > 0 ? log2(d->task.V) : INFINITY, least = (double)(cost.slope / values.slope);
     double low = fmax(least, (double)log2l(whole)), high = 2 * low + 64;
-    *worst = TOO_LARGE * (1 + 0.1 * log2(fmax(low / LARGEST, 1)));
+    *worst = TOO_LARGE * (1 + 0.1 * log2(fmax(fmax(low / LARGEST, least / fixed), 1)));
     if (values.slope <= 0 || low > LARGEST || fixed <= least) return false;
     for (int i = 0; i < 60 && high - low > 1e-12 * high; i++) {
         double V = (low + high) / 2;

@@ -6,6 +6,8 @@
 #include "compose_deep.h"
 #include "spread.h"
 
+#include <assert.h>
+
 static rung_ival times(rung_certified *s, rung_ival a, double b)
 {
     return rung_ival_mul(s, a, rung_ival_real(s, b));
@@ -75,9 +77,9 @@ static rung_ival next_cost(rung_certified *s, const deep *d, size_t l, rung_ival
     bool last = l == d->L - 1;
     uint64_t after = d->r[d->pure ? d->L : l];
     double x = d->x[l], seen = (double)(d->pure ? l + 1 : l) - (last ? 1 : 0);
-    rung_ival own = z->table[l - 1], c = rung_ival_u64(s, d->c);
-    if (last) own = plus_times(s, own, z->table[d->L - 2], (double)(d->task.L - d->L));
-    rung_ival tokens = times(s, own, x), contexts = times(s, span(s, d, 1, l - 1), d->t);
+    rung_ival tokens = times(s, z->table[l - 1], x), c = rung_ival_u64(s, d->c);
+    if (last) tokens = plus_times(s, tokens, z->table[d->L - 2], (double)(d->task.L - d->L));
+    rung_ival contexts = times(s, span(s, d, 1, l - 1), d->t);
     rung_ival cost = rung_ival_add(s, times(s, D, x), rung_ival_u64(s, 1));
     for (size_t i = 0; i <= l && !d->pure; i++)
         if (!(last && i == l)) cost = rung_ival_add(s, cost, rung_ival_u64(s, d->r[i]));
@@ -92,6 +94,7 @@ static rung_ival next_cost(rung_certified *s, const deep *d, size_t l, rung_ival
 bound_sides deep_sides(rung_certified *s, const void *context)
 {
     const deep *d = context;
+    assert(deep_allowed(d));
     sizes z = sizes_of(s, d);
     rung_ival theta = first_values(s, d, &z), D = first_cost(s, d, &z), one = rung_ival_u64(s, 1);
     for (size_t l = 2; l < d->L; l++) {

@@ -20,23 +20,13 @@
  *
  *     n_1 Theta log2 V > c (n_1 (1+t) + g t + M_1 + middle) + c t x G + min(G x B, B + c (M_2 + middle)).
  */
-#include "compose.h"
+#include "compose_full.h"
 #include "search.h"
 #include "spread.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
-
-typedef struct two_full {
-    compose_task task;
-    double N0, n1; /* n_1 = G beta in Ce */
-    double B, c;
-    uint64_t state_after, message;
-    double t, q, g;    /* both */
-    double x, beta, G; /* Ce */
-    double y, ladder;  /* of the lemmas S' and S */
-    double theta;      /* while searching */
-} two_full;
 
 static two_full question_of(const rung_question *q, const rung_pattern *p)
 {
@@ -86,9 +76,10 @@ static rung_ival tokens_of(rung_certified *s, const two_full *o, rung_ival facto
 
 /* ---- C0 ------------------------------------------------------------------------------------------------------------------ */
 
-static bound_sides c0_sides(rung_certified *s, const void *context)
+bound_sides compose_c0_sides(rung_certified *s, const void *context)
 {
     const two_full *o = context;
+    assert(o->g >= 1 && o->g <= o->q && o->t * o->q <= o->N0);
     rung_ival loss = rung_ival_div(s, rung_ival_u64(s, o->message), compose_product(s, o->g, o->t));
     rung_ival share = rung_ival_exp2(s, rung_ival_sub(s, rung_ival_u64(s, 0), loss));
     rung_ival values = rung_ival_ceil(s, rung_ival_mul(s, compose_product(s, o->t, o->q), share));
@@ -165,7 +156,7 @@ static rung_status evaluate_c0(rung_bound_answer *answer, const rung_question *q
     if (o.state_after) return bound_missing(answer, "recurrent layers follow: see Ce");
     if (!(o.task.free ? c0_choose_free(&o) : c0_choose_given(&o)))
         return bound_missing(answer, "no size was found that satisfies the inequality");
-    rung_status status = compose_decide(answer, &o.task, c0_sides, &o, &o.n1, err);
+    rung_status status = compose_decide(answer, &o.task, compose_c0_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
     answer->trivial = log2_values(&o, o.n1) > o.c;
@@ -191,9 +182,10 @@ const rung_bound rung_bound_compose_full = {
 
 /* ---- Ce ------------------------------------------------------------------------------------------------------------------ */
 
-static bound_sides ce_sides(rung_certified *s, const void *context)
+bound_sides compose_ce_sides(rung_certified *s, const void *context)
 {
     const two_full *o = context;
+    assert(o->g >= 1 && o->g <= o->q && o->t * o->q <= o->N0);
     rung_ival n1 = compose_product(s, o->G, o->beta), Gx = compose_product(s, o->G, o->x), one = rung_ival_u64(s, 1);
     rung_ival c = rung_ival_u64(s, o->message), B = rung_ival_u64(s, o->state_after);
     rung_ival loss = rung_ival_div(s, rung_ival_mul(s, c, rung_ival_real(s, o->beta)), rung_ival_real(s, o->g));
@@ -303,7 +295,7 @@ static rung_status evaluate_ce(rung_bound_answer *answer, const rung_question *q
     if (!o.state_after) return bound_missing(answer, "no recurrent layer follows: C0 is stronger");
     if (!(o.task.free ? ce_choose_free(&o) : ce_choose_given(&o)))
         return bound_missing(answer, "no size was found that satisfies the inequality");
-    rung_status status = compose_decide(answer, &o.task, ce_sides, &o, &o.G, err);
+    rung_status status = compose_decide(answer, &o.task, compose_ce_sides, &o, &o.G, err);
     if (status != RUNG_OK) return status;
     o.n1 = o.G * o.beta;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);

@@ -12,7 +12,7 @@
  *
  *     ceil(N_0 2^-A) (log2 V - B) > A + c.
  */
-#include "compose.h"
+#include "compose_one.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,14 +44,7 @@ static rung_status least(double *x, bound_side *side, const void *context, rung_
 
 /* ---- A for seqcomp ----------------------------------------------------------------------------------------------------- */
 
-typedef struct passing {
-    const compose_task *task;
-    double N0, n1;
-    double others; /* tables besides the first: each has N_0 entries in the smallest task */
-    uint64_t state;
-} passing;
-
-static bound_sides passing_sides(rung_certified *s, const void *context)
+bound_sides compose_passing_sides(rung_certified *s, const void *context)
 {
     const passing *p = context;
     rung_ival entries = compose_product(s, p->N0, p->n1);
@@ -90,8 +83,8 @@ static rung_status passing_sizes(passing *p, bool *exact, rung_error *err)
 {
     *exact = true;
     p->N0 = p->n1 = 1;
-    if (p->task->L == 1) return least(&p->N0, passing_sides, p, err);
-    if (!p->task->flat) return least(&p->n1, passing_sides, p, err);
+    if (p->task->L == 1) return least(&p->N0, compose_passing_sides, p, err);
+    if (!p->task->flat) return least(&p->n1, compose_passing_sides, p, err);
     flat_sizes(p, exact);
     return RUNG_OK;
 }
@@ -108,9 +101,9 @@ static rung_status evaluate_none(rung_bound_answer *answer, const rung_question 
     rung_status status = t.free ? passing_sizes(&a, &exact, err) : RUNG_OK;
     if (status != RUNG_OK) return status;
     if (!(a.N0 > 0 && a.n1 > 0)) return bound_missing(answer, "no size below 2^60 satisfies the inequality");
-    status = compose_decide(answer, &t, passing_sides, &a, t.L == 1 ? &a.N0 : &a.n1, err);
+    status = compose_decide(answer, &t, compose_passing_sides, &a, t.L == 1 ? &a.N0 : &a.n1, err);
     if (status != RUNG_OK) return status;
-    compose_finish(answer, q, &t, passing_tokens(&a), exact);
+    compose_finish(answer, q, &t, passing_tokens(&a), exact && a.N0 * a.n1 < 0x1p50);
     snprintf(answer->premise, sizeof answer->premise, "every layer carries a state; any chain of thought");
     snprintf(answer->statement, sizeof answer->statement,
              "N_%llu log2 V = %.0f x %.4f = %.1f > %.0f bits of state, with V = %.0f", (unsigned long long)(t.L - 1),
@@ -131,13 +124,7 @@ const rung_bound rung_bound_compose_none = {
 
 /* ---- A' ------------------------------------------------------------------------------------------------------------------ */
 
-typedef struct single {
-    const compose_task *task;
-    double N0;
-    uint64_t before, after, message;
-} single;
-
-static bound_sides single_sides(rung_certified *s, const void *context)
+bound_sides compose_single_sides(rung_certified *s, const void *context)
 {
     const single *a = context;
     rung_ival power = rung_ival_exp2(s, rung_ival_sub(s, rung_ival_u64(s, 0), rung_ival_u64(s, a->before)));
@@ -158,10 +145,10 @@ static rung_status evaluate_single(rung_bound_answer *answer, const rung_questio
         return bound_missing(answer, "about one full layer with recurrent ones before and after it");
     single a = {&t, t.size.N0, p->state[0], p->state[1], p->message};
     /* both factors of the left side rise with N_0 = V */
-    rung_status status = t.free ? least(&a.N0, single_sides, &a, err) : RUNG_OK;
+    rung_status status = t.free ? least(&a.N0, compose_single_sides, &a, err) : RUNG_OK;
     if (status != RUNG_OK) return status;
     if (!(a.N0 > 0)) return bound_missing(answer, "no size below 2^61 satisfies the inequality");
-    status = compose_decide(answer, &t, single_sides, &a, &a.N0, err);
+    status = compose_decide(answer, &t, compose_single_sides, &a, &a.N0, err);
     if (status != RUNG_OK) return status;
     double V = compose_values(&t, a.N0, a.N0);
     compose_finish(answer, q, &t, a.N0 + 2, a.N0 < 0x1p50);

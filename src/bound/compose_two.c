@@ -19,24 +19,13 @@
  *
  *     n_1 Theta log2 V > A + c t n_1 + [B>0] (c t + min(x B, B + c M)),     1 <= g <= q, t q <= N_0.
  */
-#include "compose.h"
+#include "compose_two.h"
 #include "search.h"
 #include "spread.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
-
-typedef struct one_full {
-    compose_task task;
-    double N0, n1;
-    double A, B, c; /* for searching; the integers are below 2^62 and doubles only guess */
-    uint64_t state_before, state_after, message;
-    /* parameters of the proof, whole numbers */
-    double x0, x1;     /* B0 */
-    double t, q, g, x; /* B */
-    double y, ladder;  /* of the lemmas S' and S */
-    double theta;      /* while searching */
-} one_full;
 
 static bool pattern_fits(rung_bound_answer *answer, const compose_task *t, const rung_pattern *p)
 {
@@ -86,11 +75,12 @@ static rung_ival heard(rung_certified *s, const one_full *o, rung_ival accumulat
 
 /* ---- B0 ---------------------------------------------------------------------------------------------------------------- */
 
-static bound_sides b0_sides(rung_certified *s, const void *context)
+bound_sides compose_b0_sides(rung_certified *s, const void *context)
 {
     const one_full *o = context;
     if (o->state_after == 0)
         return (bound_sides){entropy(s, o, 1, rung_ival_real(s, o->N0)), rung_ival_u64(s, o->message)};
+    assert(o->x0 * o->x1 >= o->N0);
     rung_ival receivers = rung_ival_add(s, rung_ival_real(s, o->n1), rung_ival_real(s, o->x0));
     rung_ival states = rung_ival_mul(s, rung_ival_u64(s, o->state_after), rung_ival_real(s, o->x1));
     return (bound_sides){entropy(s, o, o->n1, rung_ival_real(s, o->N0)),
@@ -176,7 +166,7 @@ static rung_status evaluate_b0(rung_bound_answer *answer, const rung_question *q
     else
         choose_x(&o);
     if (tokens == INFINITY) return bound_missing(answer, "no size below 2^40 satisfies the inequality");
-    rung_status status = compose_decide(answer, &o.task, b0_sides, &o, &o.n1, err);
+    rung_status status = compose_decide(answer, &o.task, compose_b0_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), exact);
     answer->trivial = log2_values(&o, o.n1) > o.c;
@@ -215,9 +205,10 @@ static rung_ival later_states(rung_certified *s, const one_full *o)
     return rung_ival_min(s, rung_ival_mul(s, rung_ival_real(s, o->x), B), once);
 }
 
-static bound_sides b_sides(rung_certified *s, const void *context)
+bound_sides compose_b_sides(rung_certified *s, const void *context)
 {
     const one_full *o = context;
+    assert(o->g >= 1 && o->g <= o->q && o->t * o->q <= o->N0);
     rung_ival loss = rung_ival_div(s, rung_ival_u64(s, o->state_before), rung_ival_real(s, o->g));
     rung_ival theta = spread_from_class_surely(s, o->t, o->q, loss, o->x, o->y);
     rung_ival told = rung_ival_add(s, rung_ival_u64(s, o->state_before), heard(s, o, compose_product(s, o->t, o->n1)));
@@ -362,7 +353,7 @@ static rung_status evaluate_b(rung_bound_answer *answer, const rung_question *q,
     if (p->state[0] == 0) return bound_missing(answer, "no recurrent layer before the full one: B0 is stronger");
     bool found = o.task.free ? b_choose_free(&o) : b_choose_given(&o);
     if (!found) return bound_missing(answer, "no size was found that satisfies the inequality");
-    rung_status status = compose_decide(answer, &o.task, b_sides, &o, &o.n1, err);
+    rung_status status = compose_decide(answer, &o.task, compose_b_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
     answer->trivial = log2_values(&o, o.n1) > o.c;

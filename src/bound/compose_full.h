@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Theorems C0 and Ce: what their two sides are made of.
+ */
+#ifndef RUNG_BOUND_COMPOSE_FULL_H
+#define RUNG_BOUND_COMPOSE_FULL_H
+
+#include "compose.h"
+
+typedef struct two_full {
+    compose_task task;
+    double N0, n1; /* n_1 = G beta in Ce */
+    double B, c;
+    uint64_t state_after, message;
+    double t, q, g;    /* both */
+    double x, beta, G; /* Ce */
+    double y, ladder;  /* of the lemmas S' and S */
+    double theta;      /* while searching */
+} two_full;
+
+bound_sides compose_c0_sides(rung_certified *s, const void *two_full);
+bound_sides compose_ce_sides(rung_certified *s, const void *two_full);
+
+#endif

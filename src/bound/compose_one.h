@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Theorems A (for composition) and A': what their two sides are made of.
+ */
+#ifndef RUNG_BOUND_COMPOSE_ONE_H
+#define RUNG_BOUND_COMPOSE_ONE_H
+
+#include "compose.h"
+
+/* Recurrent layers: N_0 n_1 entries of the first table, all state bits. */
+typedef struct passing {
+    const compose_task *task;
+    double N0, n1;
+    double others; /* tables besides the first: each has N_0 entries in the smallest task */
+    uint64_t state;
+} passing;
+bound_sides compose_passing_sides(rung_certified *s, const void *passing);
+
+/* One function, one full layer: state bits before and after it, and c. */
+typedef struct single {
+    const compose_task *task;
+    double N0;
+    uint64_t before, after, message;
+} single;
+bound_sides compose_single_sides(rung_certified *s, const void *single);
+
+#endif
