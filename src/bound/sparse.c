@@ -140,6 +140,7 @@ static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, c
     double all = answer->lhs;
     if (status == RUNG_OK && x.least) status = bound_decide(answer, block_sides, &x, err);
     if (status != RUNG_OK) return status;
+    answer->holds = answer->holds && x.least;
     describe(answer, &x, all);
     if (q->thresholds && x.least) answer->n_threshold = least_tokens(&x), answer->exact = true;
     return RUNG_OK;
