@@ -196,8 +196,19 @@ static void test_three_and_more_functions(void **state)
     }
 }
 
-/* A task with more functions than the theorem needs: longer, because all of them are in the prompt. */
-static void test_more_functions_are_not_shorter(void **state)
+/* "name = number" in a statement. */
+static double named(const char *statement, const char *name)
+{
+    char key[32];
+    snprintf(key, sizeof key, " %s = ", name);
+    const char *at = strstr(statement, key);
+    if (!at) fail_msg("no '%s' in: %s", name, statement);
+    return strtod(at + strlen(key), NULL);
+}
+
+/* A task with more functions than the theorem needs: longer, because all of them are in the prompt, those that pass their
+ * argument on with N_1 entries each. */
+static void test_more_functions_are_longer(void **state)
 {
     (void)state;
     double before = 0;
@@ -207,6 +218,9 @@ static void test_more_functions_are_not_shorter(void **state)
         rung_bound_answer a = ask("R20 F12 R20 F12", task, ENDLESS, "D");
         assert_true(a.applies && a.n_threshold > before);
         before = a.n_threshold;
+        double N0 = named(a.statement, "t") * named(a.statement, "q_1") * named(a.statement, "q_2");
+        double N1 = N0 * named(a.statement, "n_1"), N2 = N1 * named(a.statement, "n_2");
+        assert_true(before == 2 + N0 + N1 * (L - 2) + N2);
     }
 }
 
@@ -256,7 +270,9 @@ static void test_other_tasks_and_orders(void **state)
     assert_false(a.applies);
     a = ask("R4 F4 F4", "seqcomp L=2", ENDLESS, "C0"); /* the pointer is handed on: solvable */
     assert_false(a.applies);
-    a = ask("F4 R4 F4", "seqcomp L=2", ENDLESS, "Ce");
+    a = ask("F4 R4 F4", "seqcomp L=2", ENDLESS, "C0");
+    assert_false(a.applies);
+    a = ask("F4 R4 F4 R4", "seqcomp L=2", ENDLESS, "Ce");
     assert_false(a.applies);
     a = ask("F4 F4", "seqcomp L=2", ENDLESS, "D"); /* as many full layers as functions */
     assert_false(a.applies);
@@ -348,7 +364,7 @@ int main(void)
         cmocka_unit_test(test_message_with_and_without_maximum),
         cmocka_unit_test(test_real_sizes),
         cmocka_unit_test(test_three_and_more_functions),
-        cmocka_unit_test(test_more_functions_are_not_shorter),
+        cmocka_unit_test(test_more_functions_are_longer),
         cmocka_unit_test(test_shorter_prompts_are_left_alone),
         cmocka_unit_test(test_other_tasks_and_orders),
         cmocka_unit_test(test_premises_of_every_report),

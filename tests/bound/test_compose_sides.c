@@ -79,6 +79,25 @@ static sizes_of_two draw_sizes(uint64_t most_N0, uint64_t most_n1)
 
 #define u(x) (int)(x)
 
+/* log2 V of the sides is that of the sizes: given, free, flat, and with a V that the user insists on. */
+static void test_values(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        double N0 = (double)between(1, 50), entries = N0 * (double)between(1, 50);
+        compose_task t = {
+            .L = 2, .free = between(0, 1), .flat = between(0, 1), .size = {N0, entries / N0, (double)between(1, 9)}};
+        t.V = between(0, 1) ? (double)between(1, 3000) : 0;
+        double want = !t.free ? t.size.V : t.flat ? N0 : t.V == 0 || t.V > entries ? entries : t.V;
+        assert_true(compose_values(&t, N0, entries) == want);
+        rung_certified_reset(sheet);
+        rung_ival got = compose_values_log2(sheet, &t, N0, rung_ival_real(sheet, entries));
+        assert_true(rung_ival_low(sheet, got) <= log2(want) + 1e-12 &&
+                    rung_ival_high(sheet, got) >= log2(want) - 1e-12);
+        assert_true(rung_ival_high(sheet, got) - rung_ival_low(sheet, got) < 1e-12);
+    }
+}
+
 /* ---- no full layer, one function -------------------------------------------------------------------------------------- */
 
 static void test_theorem_a(void **state)
@@ -493,11 +512,17 @@ static void test_rows_of_free_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_theorem_a),           cmocka_unit_test(test_theorem_a_prime),
-        cmocka_unit_test(test_theorem_b0),          cmocka_unit_test(test_theorem_b),
-        cmocka_unit_test(test_theorem_c0),          cmocka_unit_test(test_theorem_ce),
-        cmocka_unit_test(test_theorem_d),           cmocka_unit_test(test_theorem_d_found),
-        cmocka_unit_test(test_rows_of_given_sizes), cmocka_unit_test(test_rows_of_free_sizes),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_theorem_a),
+        cmocka_unit_test(test_theorem_a_prime),
+        cmocka_unit_test(test_theorem_b0),
+        cmocka_unit_test(test_theorem_b),
+        cmocka_unit_test(test_theorem_c0),
+        cmocka_unit_test(test_theorem_ce),
+        cmocka_unit_test(test_theorem_d),
+        cmocka_unit_test(test_theorem_d_found),
+        cmocka_unit_test(test_rows_of_given_sizes),
+        cmocka_unit_test(test_rows_of_free_sizes),
     };
     return cmocka_run_group_tests_name("compose, both sides", tests, setup, teardown);
 }
