@@ -15,7 +15,7 @@ CLANG    ?= clang
 CFLAGS   ?= -O2 -g
 PYTHON   ?= /usr/bin/python3
 
-MODULES  := base num io kern par mech task model config build verify bound
+MODULES  := base num io kern par mech task cert model config build verify protocol bound attack
 PACKAGES := jansson mpfr gmp zlib
 
 # Contraction would turn r(x + magic) - magic into something else and merge roundings; see docs/numbers.md.
@@ -25,7 +25,7 @@ DEFINES  := -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE
 PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
 PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES))
 ALL_CFLAGS = -std=c17 -Iinclude -fPIC -pthread $(DEFINES) $(WARNINGS) $(CFLAGS) $(NUMERICS) $(SANITIZE) $(PKG_CFLAGS)
-LIBS       = $(PKG_LIBS) -lm -pthread
+LIBS       = $(PKG_LIBS) -lflint -lm -pthread # FLINT has no .pc file
 
 # A file named *_isa.c is compiled once per instruction set, each time with another name suffix.
 ISAS := ref

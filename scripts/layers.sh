@@ -9,10 +9,10 @@ layer_of() {
     case $1 in
     base) echo 0 ;;
     num | io | kern | par) echo 1 ;;
-    mech | task) echo 2 ;;
+    mech | task | cert) echo 2 ;;
     model | config) echo 3 ;;
-    build | verify) echo 4 ;;
-    bound) echo 5 ;;
+    build | verify | protocol) echo 4 ;;
+    bound | attack) echo 5 ;;
     tool) echo 8 ;;
     *) echo "" ;;
     esac
@@ -23,6 +23,7 @@ owner_of() {
     zlib.h) echo io ;;
     gmp.h | mpfr.h) echo num ;;
     pthread.h) echo par ;;
+    flint/*) echo attack ;;
     *) echo "" ;;
     esac
 }
@@ -43,9 +44,10 @@ check_file() { # file module
             [ -n "$other_layer" ] || { complain "$1: includes unknown module '$other'"; continue; }
             [ "$other_layer" -lt "$layer" ] || complain "$1: layer $layer ($2) includes layer $other_layer ($other)"
             ;;
-        */*) case $header in sys/*) ;; *) complain "$1: includes '$header' across directories" ;; esac ;;
+        sys/*) ;;
         *)
             owner=$(owner_of "$header")
+            case $owner:$header in :*/*) complain "$1: includes '$header' across directories" ;; esac
             [ -z "$owner" ] || [ "$owner" = "$2" ] || complain "$1: '$header' belongs to module $owner"
             ;;
         esac

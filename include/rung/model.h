@@ -184,7 +184,33 @@ uint64_t rung_session_state_bits(const rung_session *session); /* all layers */
 /* The carried state of all layers as one bit string of rung_session_state_bits bits (see rung_num_pack): what
  * two prefixes are compared by. out has (bits+7)/8 bytes. */
 rung_status rung_session_pack(const rung_session *session, uint8_t *out, rung_error *err);
+/* The residual stream of the last token that was asked in the last run, after the last layer and before the final norm:
+ * [d_model]. What every read-out is a function of. */
+void rung_session_view(const rung_session *session, double *out);
 /* Index of the largest entry, the lowest one among equals. */
 size_t rung_argmax(const double *x, size_t count);
+
+/* ---- one layer at a time ------------------------------------------------------------------------------------------- */
+
+/* Consecutive tokens of a prompt on their way through the layers of an exact, causal program: what a player of a protocol
+ * does by itself, between the messages. The mechanisms are run by the caller (rung_stretch_*_exact, or in another way), who
+ * thereby says what passes from one stretch of tokens to the next. The bits are those of rung_session_run. */
+typedef struct rung_rows rung_rows;
+
+/* Embeds the tokens as positions pos, pos+1, ... of a prompt. The program must outlive it. */
+rung_status rung_rows_new(rung_rows **out, const rung_program *program, const rung_prompt *prompt, size_t pos,
+                          rung_error *err);
+void rung_rows_free(rung_rows *rows);
+const double *rung_rows_stream(const rung_rows *rows); /* [tokens][d_model], now */
+/* The inputs of one group of heads: in[i] = [tokens][row], or the constant, or NULL when it is not used; valid until the next
+ * call. `conv` is what short convolutions carry over (rung_group_conv_elements numbers, zero at the start of a prompt):
+ * read, and replaced by what the next stretch needs. */
+void rung_rows_inputs(rung_rows *rows, const double *in[RUNG_MECH_INPUT_MAX], double *conv, size_t layer, size_t group);
+/* What the heads of the group answered: o = [tokens][H][dv]. Every group once, then finish. */
+void rung_rows_answer(rung_rows *rows, const double *o, size_t layer, size_t group);
+/* Gates, output projection and MLP: the stream after the layer. RUNG_INPUT for a NaN or a missing table key. */
+rung_status rung_rows_finish(rung_rows *rows, size_t layer, rung_error *err);
+/* The read-out of one token of the stretch, [answers]. */
+rung_status rung_rows_read_out(rung_rows *rows, double *out, size_t at, rung_error *err);
 
 #endif
