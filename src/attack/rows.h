@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The rows of the registry, in the order in which they are listed.
+ */
+#ifndef RUNG_ATTACK_ROWS_H
+#define RUNG_ATTACK_ROWS_H
+
+#include "rung/attack.h"
+
+#define RUNG_ATTACKS(X)                                                                                                \
+    X(swallow)                                                                                                         \
+    X(forget)                                                                                                          \
+    X(overwrite)                                                                                                       \
+    X(collide)                                                                                                         \
+    X(climb)
+
+#define X(name) extern const rung_attack rung_attack_##name;
+RUNG_ATTACKS(X)
+#undef X
+
+#endif
