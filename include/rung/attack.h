@@ -26,6 +26,7 @@ typedef struct rung_budget {
     size_t memory;  /* bytes that an attack may allocate at once */
     size_t threads; /* 0: all */
     uint64_t seed;
+    unsigned kinds;            /* of certificates that are wanted, as bits 1 << kind; 0: all */
     rung_progress *progress;   /* NULL: none; attacks restart it with what they are doing */
     bool (*interrupted)(void); /* NULL: never; polled from any thread */
 } rung_budget;
@@ -47,6 +48,7 @@ typedef struct rung_attack {
     const char *source;          /* section of THEORY or paper, as docs/attacks.md tells it */
     const char *applies;         /* to which models and tasks, in words */
     const char *cost;            /* in words, as a function of the sizes */
+    unsigned kinds;              /* which kinds of certificates it can give: the bits 1 << kind */
     const char *breaks, *spares; /* an arch, format and task that it breaks, and one that it does not; run by a test */
     /* Expected seconds; a negative number: it does not apply, and `why` (size bytes) says why not. */
     double (*expect)(const rung_victim *victim, const rung_budget *budget, char *why, size_t size);
