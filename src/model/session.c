@@ -23,7 +23,8 @@ static size_t layer_count(const rung_session *s)
 static rung_status allocate_state(rung_session *s, rung_error *err)
 {
     s->state = rung_arena_alloc(&s->arena, layer_count(s), sizeof *s->state, err);
-    if (!s->state) return RUNG_SYSTEM;
+    s->view = rung_reals_alloc(s->program, &s->arena, s->program->model->spec.d_model, err);
+    if (!s->state || !reals_set(s->view)) return RUNG_SYSTEM;
     for (size_t i = 0; i < layer_count(s); i++) {
         const rung_layer *layer = layer_of(s, i);
         s->state[i] = rung_arena_alloc(&s->arena, layer->group_count, sizeof **s->state, err);
@@ -97,6 +98,7 @@ rung_status rung_session_copy(rung_session *to, const rung_session *from, rung_e
             rung_reals_copy(to->state[i][g].mech, from->state[i][g].mech, rung_mech_state_elements(conf, from->tokens));
             rung_reals_copy(to->state[i][g].conv, from->state[i][g].conv, rung_group_conv_elements(conf));
         }
+    rung_reals_copy(to->view, from->view, to->program->model->spec.d_model);
     to->tokens = from->tokens;
     to->broken = from->broken;
     return RUNG_OK;
@@ -131,6 +133,11 @@ uint64_t rung_session_state_bits(const rung_session *s)
     uint64_t elements = 0;
     for (size_t i = 0; i < layer_count(s); i++) elements += rung_carry_total(rung_session_carry(s, i));
     return elements * (uint64_t)rung_session_number_bits(s);
+}
+
+void rung_session_view(const rung_session *s, double *out)
+{
+    for (size_t i = 0; i < s->program->model->spec.d_model; i++) out[i] = rung_reals_get(s->view, i);
 }
 
 /* All carried numbers in one run, so that codes of any width can follow each other without gaps. */

@@ -63,7 +63,7 @@ static bool take(walk *w, reals *out, size_t row)
     return reals_set(*out);
 }
 
-static rung_status walk_buffers(walk *w)
+rung_status rung_walk_buffers(walk *w)
 {
     const rung_model_spec *spec = &w->p->model->spec;
     widths need = widths_of(w->p->model, w->pos, w->tokens);
@@ -108,7 +108,7 @@ static rung_status embed_features(walk *w, const float *feature)
     return RUNG_OK;
 }
 
-static rung_status embed(walk *w, const rung_prompt *prompt)
+rung_status rung_walk_embed(walk *w, const rung_prompt *prompt)
 {
     const rung_model_spec *spec = &w->p->model->spec;
     if (spec->positions != RUNG_POS_NONE && w->pos + w->tokens > spec->max_tokens)
@@ -120,19 +120,26 @@ static rung_status embed(walk *w, const rung_prompt *prompt)
     return status;
 }
 
-/* h = norm(x), or x itself where the model has no norms. */
-static reals normed(walk *w, const norm_weights *weights)
+reals rung_walk_normed(walk *w, const norm_weights *weights)
 {
     if (!reals_set(weights->weight)) return w->x;
     w->ops->norm(w->p, w->h, w->x, weights, w->tokens);
     return w->h;
 }
 
-/* Columns [offset, offset+width) of `mixed`, from the rows of one group. */
-static void place_columns(walk *w, size_t offset, size_t width, size_t total)
+void rung_walk_place(walk *w, const layer_weights *layer, size_t group)
 {
+    const rung_mech_conf *conf = layer->group[group].conf;
+    size_t offset = 0, width = conf->heads * conf->dv, total = layer->out.cols;
+    for (size_t g = 0; g < group; g++) offset += layer->group[g].conf->heads * layer->group[g].conf->dv;
     for (size_t t = 0; t < w->tokens; t++)
         rung_reals_copy(reals_at(w->mixed, t * total + offset), reals_at(w->part, t * width), width);
+}
+
+void rung_walk_project(walk *w, const layer_weights *layer)
+{
+    w->ops->linear(w->p, w->y, w->mixed, &layer->out, w->tokens);
+    w->ops->add(w->p, w->x, w->y, w->tokens * w->d_model);
 }
 
 static bool is_last(const walk *w, size_t index)
@@ -169,8 +176,10 @@ static rung_status refuse_nan(const walk *w, reals numbers, size_t row, size_t f
 
 /* Tokens that nobody asks have no output that could be looked at, but what they leave behind is carried on: the inputs
  * of the mechanism, which a cache keeps, and a recurrent state. */
-static rung_status refuse_nan_kept(const walk *w, const mixing *m, const char *where)
+static rung_status refuse_nan_kept(const walk *w, const mixing *m, size_t index)
 {
+    char where[48];
+    snprintf(where, sizeof where, "layer %zu", index);
     rung_status status = RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && m->conf->mech->inputs[i].name; i++) {
         const rung_mech_input *input = &m->conf->mech->inputs[i];
@@ -183,16 +192,15 @@ static rung_status refuse_nan_kept(const walk *w, const mixing *m, const char *w
 }
 
 /* In the last layer all tokens enter the states, but only those that are asked need a query and what follows it. */
-static rung_status mix(walk *w, const layer_weights *layer, size_t index, const char *where)
+static rung_status mix(walk *w, const layer_weights *layer, size_t index)
 {
     rung_status status = RUNG_OK;
-    reals h = normed(w, &layer->norm1), kept = h;
+    reals h = rung_walk_normed(w, &layer->norm1), kept = h;
     bool last = is_last(w, index);
-    size_t offset = 0, total = layer->out.cols, all = w->tokens, rows = last ? w->asked_count : all;
+    size_t all = w->tokens, rows = last ? w->asked_count : all;
     if (last) gather_asked(w, kept = w->y, h);
     for (size_t g = 0; g < layer->group_count; g++) {
         const rung_mech_conf *conf = layer->group[g].conf;
-        size_t width = conf->heads * conf->dv;
         mixing m = {.conf = conf,
                     .out = layer->group_count > 1 ? w->part : w->mixed,
                     .state = w->session->state[index][g].mech,
@@ -204,17 +212,15 @@ static rung_status mix(walk *w, const layer_weights *layer, size_t index, const 
                     .scratch_size = w->scratch_size};
         rung_walk_inputs(w, m.in, &layer->group[g], &w->session->state[index][g], h);
         (w->form == RUNG_FORM_STEP ? w->ops->step : w->ops->scan)(w->p, &m);
-        if (last && status == RUNG_OK) status = refuse_nan_kept(w, &m, where);
+        if (last && status == RUNG_OK) status = refuse_nan_kept(w, &m, index);
         w->tokens = rows;
         rung_walk_gate(w, m.out, &layer->group[g], kept);
-        if (layer->group_count > 1) place_columns(w, offset, width, total);
+        if (layer->group_count > 1) rung_walk_place(w, layer, g);
         w->tokens = all;
-        offset += width;
     }
     if (last) gather_asked(w, w->x, w->x);
     w->tokens = rows;
-    w->ops->linear(w->p, w->y, w->mixed, &layer->out, w->tokens);
-    w->ops->add(w->p, w->x, w->y, w->tokens * w->d_model);
+    rung_walk_project(w, layer);
     return status;
 }
 
@@ -225,7 +231,7 @@ static rung_status apply_mlp(walk *w, const layer_weights *layer, size_t index)
     if (layer->mlp == RUNG_MLP_TABLE)
         return rung_table_apply(w->x, &layer->table, w->tokens, is_last(w, index) ? w->asked : NULL, w->d_model, index,
                                 w->err);
-    reals h = normed(w, &layer->norm2);
+    reals h = rung_walk_normed(w, &layer->norm2);
     w->ops->linear(w->p, w->hidden, h, &layer->up, w->tokens);
     if (layer->mlp == RUNG_MLP_RELU) w->ops->activate(w->p, w->hidden, ACT_RELU, hidden);
     if (layer->mlp == RUNG_MLP_GELU) w->ops->activate(w->p, w->hidden, ACT_GELU, hidden);
@@ -239,20 +245,29 @@ static rung_status apply_mlp(walk *w, const layer_weights *layer, size_t index)
     return RUNG_OK;
 }
 
+/* The MLP, and a look at what it and the mechanism made. */
+rung_status rung_walk_close(walk *w, size_t index, bool narrowed)
+{
+    char where[48];
+    rung_status status = RUNG_OK;
+    snprintf(where, sizeof where, "layer %zu", index);
+    /* A table assigns: it could overwrite a NaN that the state has kept. */
+    if (w->p->layer[index].mlp == RUNG_MLP_TABLE)
+        status = refuse_nan(w, w->x, w->d_model, 0, w->tokens, narrowed, where);
+    if (status == RUNG_OK) status = apply_mlp(w, &w->p->layer[index], index);
+    if (status == RUNG_OK) status = refuse_nan(w, w->x, w->d_model, 0, w->tokens, narrowed, where);
+    return status;
+}
+
 static rung_status walk_layers(walk *w)
 {
     rung_status status = RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && i < w->p->model->arch.layer_count; i++) {
-        char where[48];
-        bool last = is_last(w, i);
-        snprintf(where, sizeof where, "layer %zu", i);
-        status = mix(w, &w->p->layer[i], i, where);
-        /* A table assigns: it could overwrite a NaN that the state has kept. */
-        if (status == RUNG_OK && w->p->layer[i].mlp == RUNG_MLP_TABLE)
-            status = refuse_nan(w, w->x, w->d_model, 0, w->tokens, last, where);
-        if (status == RUNG_OK) status = apply_mlp(w, &w->p->layer[i], i);
-        if (status == RUNG_OK) status = refuse_nan(w, w->x, w->d_model, 0, w->tokens, last, where);
+        status = mix(w, &w->p->layer[i], i);
+        if (status == RUNG_OK) status = rung_walk_close(w, i, is_last(w, i));
     }
+    if (status == RUNG_OK && w->asked_count)
+        rung_reals_copy(w->session->view, reals_at(w->x, (w->asked_count - 1) * w->d_model), w->d_model);
     return status;
 }
 
@@ -280,16 +295,22 @@ static size_t row_of(const walk *w, size_t position)
     return (size_t)(found - w->asked);
 }
 
+rung_status rung_walk_read_row(walk *w, double *out, reals row, reals h, size_t at, bool narrowed)
+{
+    size_t answers = w->p->model->spec.answers;
+    w->ops->linear(w->p, row, reals_at(h, at * w->d_model), &w->p->readout, 1);
+    for (size_t a = 0; a < answers; a++) out[a] = rung_reals_get(row, a);
+    return refuse_nan(w, row, answers, at, 1, narrowed, "read-out");
+}
+
 static rung_status read_out(walk *w, double *out, const size_t *at, size_t at_count)
 {
     size_t answers = w->p->model->spec.answers;
-    reals h = normed(w, &w->p->final_norm), row = rung_reals_alloc(w->p, &w->arena, answers, w->err);
+    reals h = rung_walk_normed(w, &w->p->final_norm), row = rung_reals_alloc(w->p, &w->arena, answers, w->err);
     rung_status status = reals_set(row) ? RUNG_OK : RUNG_SYSTEM;
     for (size_t i = 0; status == RUNG_OK && i < at_count; i++) {
         size_t source = row_of(w, at[i]);
-        w->ops->linear(w->p, row, reals_at(h, source * w->d_model), &w->p->readout, 1);
-        status = refuse_nan(w, row, answers, source, 1, true, "read-out");
-        for (size_t a = 0; a < answers; a++) out[i * answers + a] = rung_reals_get(row, a);
+        status = rung_walk_read_row(w, out + i * answers, row, h, source, true);
     }
     return status;
 }
@@ -324,9 +345,9 @@ rung_status rung_session_run(rung_session *s, double *out, const rung_prompt *pr
               .form = form,
               .err = err};
     rung_arena_init(&w.arena);
-    status = walk_buffers(&w);
+    status = rung_walk_buffers(&w);
     if (status == RUNG_OK) status = sort_asked(&w, at, at_count);
-    if (status == RUNG_OK) status = embed(&w, prompt);
+    if (status == RUNG_OK) status = rung_walk_embed(&w, prompt);
     if (status == RUNG_OK) status = walk_layers(&w);
     if (status == RUNG_OK) status = read_out(&w, out, at, at_count);
     s->broken = status != RUNG_OK;

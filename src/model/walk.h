@@ -18,6 +18,7 @@ struct rung_session {
     const rung_program *program;
     size_t tokens, max_tokens;
     group_state **state; /* [layer][group] */
+    reals view;          /* [d_model]: see rung_session_view */
     rung_arena arena;
     bool broken; /* a run failed half-way: the state belongs to no prefix */
 };
@@ -36,6 +37,20 @@ typedef struct walk {
     rung_arena arena;
     rung_error *err;
 } walk;
+
+/* walk.c: the pieces of a layer, on w->tokens rows. */
+rung_status rung_walk_buffers(walk *w);
+rung_status rung_walk_embed(walk *w, const rung_prompt *prompt);
+/* h = norm(x), or x itself where the model has no norms. */
+reals rung_walk_normed(walk *w, const norm_weights *weights);
+/* The columns of one group of `mixed`, from `part`. */
+void rung_walk_place(walk *w, const layer_weights *layer, size_t group);
+/* x += Out(mixed) */
+void rung_walk_project(walk *w, const layer_weights *layer);
+/* x += MLP(x); narrowed: the rows are the asked tokens only, for messages. */
+rung_status rung_walk_close(walk *w, size_t index, bool narrowed);
+/* Read-out of row `at` of h = norm(x); `row` is room for it. */
+rung_status rung_walk_read_row(walk *w, double *out, reals row, reals h, size_t at, bool narrowed);
 
 /* inputs.c: everything between the norm of a layer and its mechanism, and between the mechanism and the projection. */
 void rung_walk_inputs(walk *w, reals in[RUNG_MECH_INPUT_MAX], const group_weights *group, group_state *state, reals h);
