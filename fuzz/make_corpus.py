@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) The rung authors
 #
-# Writes the seeds of fuzz/corpus/{safetensors,npy,npz,json,gguf,config}: small legal files that reach every branch of the
+# Writes the seeds of fuzz/corpus/{safetensors,npy,npz,json,gguf,config,cert}: small legal files that reach every branch of the
 # readers, and one of each kind that is refused late. Those of config are the fixtures of tests/config, one line each. The bytes do not depend on the machine. Run by hand after a change.
 import io
 import json
@@ -158,3 +158,16 @@ for name, content in MODELS.items():
     put("config", "gguf_" + name, content)
 for path in sorted((pathlib.Path(__file__).parent.parent / "tests/config/fixtures").glob("*.json")):
     put("config", path.stem, " ".join(path.read_text().split()).encode())
+
+
+def certificate(kind, *lines):
+    head = ["rung-certificate 1", "kind " + kind, "model " + "0123456789abcdef" * 4, "arch full, 2*linear:phi=relu", "numbers bf16",
+            "task seqcomp L=1 N0=4 n= V=4 flat=0 order=last form=position dist=uniform"]
+    return ("\n".join(head + list(lines) + ["end"]) + "\n").encode()
+
+
+put("cert", "wrong_answer", certificate("wrong-answer", "prompt 0 4294967295 7", "position 2", "right 1", "given 2147483647"))
+put("cert", "state", certificate("state-collision", "prompt 0 1 7", "prompt 1 0 7", "prefix 2", "position 2", "right 1 2", "state 00ff3"))
+put("cert", "view", certificate("view-collision", "prompt 5", "prompt 5", "position 0", "right 0 1", "view 9"))
+put("cert", "block", certificate("block-collision", "prompt 1 2", "prompt 3 2", "position 1", "right 0 1", "layer 0", "block 0", "summary ab", "view cd"))
+put("cert", "cut", certificate("wrong-answer", "prompt 0", "position 0", "right 1", "given 2")[:-1])
