@@ -77,6 +77,12 @@ rung_status rung_hunter_block_collision(hunter *h, rung_cert *cert, bool *true_c
 /* The claim that `like` makes, about other prompts (b is not looked at when it has one only). */
 rung_status rung_hunter_claim(hunter *h, rung_cert *cert, bool *true_claim, const rung_cert *like, const uint32_t *a,
                               const uint32_t *b, rung_error *err);
+/* Tokens of a block of a layer that is one group of sparse with mean compression; false: it is not. */
+bool rung_block_size(size_t *size, const rung_victim *victim, size_t layer);
+/* The summaries of a block of such a layer, all heads, as in a certificate; *hex stays NULL when the last token opens the block
+ * or sees it through a window. */
+rung_status rung_block_summary(char **hex, const rung_victim *victim, const uint32_t *token, size_t layer, size_t block,
+                               rung_error *err);
 /* Fewer differing tokens, then plainer prompts, as long as the claim stays true and there is time. */
 rung_status rung_hunter_shrink(hunter *h, rung_cert *cert, const rung_budget *budget, double began, rung_error *err);
 

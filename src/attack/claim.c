@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * From what was found to a certificate: the model is run again on the prompts, and only what is true is claimed.
+ */
+#include "hunt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the common part ------------------------------------------------------------------------------------------------- */
+
+/* What a claim has; texts are borrowed. */
+typedef struct claim {
+    rung_cert cert;
+    rung_buf task;
+} claim;
+
+static void claim_init(claim *c, const hunter *h, rung_cert_kind kind, const uint32_t *a, const uint32_t *b)
+{
+    const rung_victim *victim = h->victim;
+    memset(c, 0, sizeof *c);
+    rung_buf_init(&c->task);
+    rung_task_canonical(&c->task, victim->task);
+    c->cert.kind = kind;
+    c->cert.arch = (char *)rung_model_get_spec(victim->model)->arch;
+    c->cert.numbers = (char *)victim->numbers.name;
+    c->cert.tokens = h->tokens;
+    c->cert.position = h->tokens - 1;
+    c->cert.prompt[0] = (uint32_t *)a;
+    c->cert.prompt[1] = (uint32_t *)b;
+}
+
+/* Copies it out and frees what was made here. */
+static rung_status claim_end(claim *c, rung_cert *cert, bool true_claim, rung_status status, const hunter *h,
+                             rung_error *err)
+{
+    if (status == RUNG_OK && true_claim) {
+        status = rung_buf_ok(&c->task, err);
+        c->cert.task = c->task.text;
+        rung_model_digest(c->cert.model, h->victim->model);
+        if (status == RUNG_OK) status = rung_cert_copy(cert, &c->cert, err);
+    }
+    rung_buf_clear(&c->task);
+    free(c->cert.state);
+    free(c->cert.summary);
+    free(c->cert.view);
+    return status;
+}
+
+/* The oracle of both; false when they do not differ, or are no prompts. */
+static bool answers_differ(claim *c, hunter *h)
+{
+    c->cert.right[0] = rung_hunter_oracle(h, c->cert.prompt[0]);
+    c->cert.right[1] = rung_hunter_oracle(h, c->cert.prompt[1]);
+    return c->cert.right[0] != RUNG_NO_TARGET && c->cert.right[1] != RUNG_NO_TARGET &&
+           c->cert.right[0] != c->cert.right[1];
+}
+
+/* A prompt that stops the model makes a claim untrue; it is no failure of this program. */
+static rung_status stopped_is_untrue(rung_status status, bool *true_claim)
+{
+    if (status != RUNG_OK) *true_claim = false;
+    return status == RUNG_INPUT ? RUNG_OK : status;
+}
+
+/* ---- wrong answer ---------------------------------------------------------------------------------------------------- */
+
+rung_status rung_hunter_wrong_answer(hunter *h, rung_cert *cert, bool *true_claim, const uint32_t *token,
+                                     rung_error *err)
+{
+    claim c;
+    claim_init(&c, h, RUNG_CERT_WRONG_ANSWER, token, NULL);
+    rung_status status = rung_hunter_answer(h, &c.cert.given, &c.cert.right[0], token, err);
+    *true_claim = c.cert.given != RUNG_NO_TARGET && c.cert.given != c.cert.right[0];
+    status = stopped_is_untrue(status, true_claim);
+    return claim_end(&c, cert, *true_claim, status, h, err);
+}
+
+/* ---- states ---------------------------------------------------------------------------------------------------------- */
+
+rung_status rung_hunter_state_collision(hunter *h, rung_cert *cert, bool *true_claim, const uint32_t *a,
+                                        const uint32_t *b, size_t prefix, rung_error *err)
+{
+    claim c;
+    char *other = NULL;
+    claim_init(&c, h, RUNG_CERT_STATE_COLLISION, a, b);
+    c.cert.prefix = prefix;
+    *true_claim = prefix < h->tokens && memcmp(a + prefix, b + prefix, (h->tokens - prefix) * sizeof *a) == 0 &&
+                  answers_differ(&c, h);
+    rung_status status = RUNG_OK;
+    if (*true_claim) {
+        status = rung_hunter_prefix(h, a, prefix, err);
+        if (status == RUNG_OK && !(c.cert.state = rung_cert_hex(h->state, h->state_bits, err))) status = RUNG_SYSTEM;
+        if (status == RUNG_OK) status = rung_hunter_prefix(h, b, prefix, err);
+        if (status == RUNG_OK && !(other = rung_cert_hex(h->state, h->state_bits, err))) status = RUNG_SYSTEM;
+        *true_claim = status == RUNG_OK && strcmp(c.cert.state, other) == 0;
+        status = stopped_is_untrue(status, true_claim);
+        free(other);
+    }
+    return claim_end(&c, cert, *true_claim, status, h, err);
+}
+
+/* ---- views ----------------------------------------------------------------------------------------------------------- */
+
+static rung_status view_hex(char **hex, hunter *h, const uint32_t *token, rung_error *err)
+{
+    const rung_fmt *fmt = &h->victim->numbers;
+    size_t count = rung_model_get_spec(h->victim->model)->d_model, bits = count * (size_t)fmt->bits;
+    rung_status status = rung_hunter_view(h, token, err);
+    if (status != RUNG_OK) return status;
+    uint8_t *packed = rung_calloc(bits / 8 + 1, 1, err);
+    if (!packed) return RUNG_SYSTEM;
+    rung_num_pack(packed, fmt, h->view, count);
+    *hex = rung_cert_hex(packed, bits, err);
+    free(packed);
+    return *hex ? RUNG_OK : RUNG_SYSTEM;
+}
+
+/* The last tokens and the views agree, the answers do not. */
+static rung_status same_view(claim *c, hunter *h, bool *true_claim, rung_error *err)
+{
+    const uint32_t *a = c->cert.prompt[0], *b = c->cert.prompt[1];
+    char *other = NULL;
+    *true_claim = a[h->tokens - 1] == b[h->tokens - 1] && answers_differ(c, h);
+    if (!*true_claim) return RUNG_OK;
+    rung_status status = view_hex(&c->cert.view, h, a, err);
+    if (status == RUNG_OK) status = view_hex(&other, h, b, err);
+    *true_claim = status == RUNG_OK && strcmp(c->cert.view, other) == 0;
+    free(other);
+    return stopped_is_untrue(status, true_claim);
+}
+
+rung_status rung_hunter_view_collision(hunter *h, rung_cert *cert, bool *true_claim, const uint32_t *a,
+                                       const uint32_t *b, rung_error *err)
+{
+    claim c;
+    claim_init(&c, h, RUNG_CERT_VIEW_COLLISION, a, b);
+    rung_status status = same_view(&c, h, true_claim, err);
+    return claim_end(&c, cert, *true_claim, status, h, err);
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------------------------------- */
+
+static bool differ_inside_only(const uint32_t *a, const uint32_t *b, size_t tokens, size_t first, size_t end)
+{
+    for (size_t t = 0; t < tokens; t++)
+        if (a[t] != b[t] && (t < first || t >= end)) return false;
+    return end <= tokens;
+}
+
+rung_status rung_hunter_block_collision(hunter *h, rung_cert *cert, bool *true_claim, const uint32_t *a,
+                                        const uint32_t *b, size_t layer, size_t block, rung_error *err)
+{
+    claim c;
+    char *other = NULL;
+    size_t size = 0;
+    claim_init(&c, h, RUNG_CERT_BLOCK_COLLISION, a, b);
+    c.cert.layer = layer, c.cert.block = block;
+    rung_status status = RUNG_OK;
+    *true_claim = rung_block_size(&size, h->victim, layer) &&
+                  differ_inside_only(a, b, h->tokens, block * size, (block + 1) * size);
+    if (*true_claim) status = same_view(&c, h, true_claim, err);
+    if (*true_claim) status = rung_block_summary(&c.cert.summary, h->victim, a, layer, block, err);
+    if (*true_claim && status == RUNG_OK) status = rung_block_summary(&other, h->victim, b, layer, block, err);
+    *true_claim = *true_claim && c.cert.summary && other && strcmp(c.cert.summary, other) == 0;
+    status = stopped_is_untrue(status, true_claim);
+    free(other);
+    return claim_end(&c, cert, *true_claim, status, h, err);
+}
+
+rung_status rung_hunter_claim(hunter *h, rung_cert *cert, bool *true_claim, const rung_cert *like, const uint32_t *a,
+                              const uint32_t *b, rung_error *err)
+{
+    switch (like->kind) {
+    case RUNG_CERT_WRONG_ANSWER:
+        return rung_hunter_wrong_answer(h, cert, true_claim, a, err);
+    case RUNG_CERT_STATE_COLLISION:
+        return rung_hunter_state_collision(h, cert, true_claim, a, b, like->prefix, err);
+    case RUNG_CERT_VIEW_COLLISION:
+        return rung_hunter_view_collision(h, cert, true_claim, a, b, err);
+    case RUNG_CERT_BLOCK_COLLISION:
+        return rung_hunter_block_collision(h, cert, true_claim, a, b, like->layer, like->block, err);
+    }
+    *true_claim = false;
+    return RUNG_OK;
+}
+
+void rung_break_take(rung_break *result, rung_cert *cert)
+{
+    rung_cert_clear(&result->cert);
+    result->cert = *cert;
+    result->found = true;
+    memset(cert, 0, sizeof *cert);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Swallow: a recurrence that rounds at every step, h_t = r(h_{t-1} + u_t), keeps nothing of an update below half a unit in the
+ * last place of its state. After a prefix that makes the state large, two late tokens leave the same bits in all layers, and a
+ * continuation that asks for them needs two answers. Any depth, MLPs and residual streams included: states are compared, not
+ * computed. A prefix that repeats one token usually beats a random one, since its updates point the same way.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chase.h"
+#include "rows.h"
+
+enum { PREFIXES_MAX = 4096, LATE_MAX = 6, TOKENS_MAX = 4096, PAIRS_MAX = 16 };
+
+/* A last token and what it leaves. */
+typedef struct trace {
+    uint64_t hash;
+    uint32_t token;
+} trace;
+
+static int by_hash(const void *a, const void *b)
+{
+    const trace *x = a, *y = b;
+    if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
+    return (x->token > y->token) - (x->token < y->token);
+}
+
+typedef struct swallow {
+    const chase *c;
+    hunter *h;
+    rung_session *fork;
+    uint32_t *a, *b;
+    trace *trace;
+    rung_rng rng;
+} swallow;
+
+static bool swallow_init(swallow *s, const chase *c, hunter *h, uint64_t index, rung_error *err)
+{
+    *s = (swallow){.c = c, .h = h};
+    rung_rng_init(&s->rng, c->budget->seed, 0x5a110, index);
+    s->a = rung_calloc(h->tokens, sizeof *s->a, err);
+    s->b = s->a ? rung_calloc(h->tokens, sizeof *s->b, err) : NULL;
+    s->trace = s->b ? rung_calloc(TOKENS_MAX, sizeof *s->trace, err) : NULL;
+    return s->trace && rung_session_new(&s->fork, h->victim->program, h->tokens, err) == RUNG_OK;
+}
+
+static void swallow_clear(swallow *s)
+{
+    rung_session_free(s->fork);
+    free(s->trace);
+    free(s->a);
+    free(s->b);
+}
+
+/* The last positions before somebody else speaks, the latest first: there the state is largest. */
+static size_t late_positions(size_t late[LATE_MAX], const hunter *h)
+{
+    size_t count = 0;
+    for (size_t p = h->instance.player_count; p-- > 0 && count < LATE_MAX;) {
+        size_t end = h->instance.player[p].start + h->instance.player[p].len;
+        if (end < h->tokens && end > 0) late[count++] = end - 1;
+    }
+    return count;
+}
+
+/* States after the prefix [0, pos) and each token that may follow. */
+static rung_status follow(size_t *count, swallow *s, size_t pos, rung_error *err)
+{
+    rung_ids ids = s->h->victim->task->task->ids(s->h->victim->task, pos);
+    size_t tried = ids.count < TOKENS_MAX ? ids.count : TOKENS_MAX;
+    rung_status status = rung_hunter_prefix(s->h, s->a, pos, err);
+    *count = 0;
+    for (size_t i = 0; i < tried && status == RUNG_OK && rung_budget_left(s->c->budget, s->c->began) > 0; i++) {
+        uint32_t token = (uint32_t)(ids.first + (ids.count <= TOKENS_MAX ? i : rung_rng_below(&s->rng, ids.count)));
+        rung_prompt one = {.token = &token, .tokens = 1};
+        status = rung_session_copy(s->fork, s->h->session, err);
+        if (status != RUNG_OK) return status;
+        s->h->evaluations++;
+        status = rung_session_run(s->fork, NULL, &one, RUNG_FORM_STEP, NULL, 0, err);
+        if (status == RUNG_OK) status = rung_hunter_pack(s->h, s->fork, err);
+        if (status == RUNG_OK)
+            s->trace[(*count)++] =
+                (trace){.hash = rung_hash64(s->h->state, (s->h->state_bits + 7) / 8), .token = token};
+        if (status == RUNG_INPUT) status = RUNG_OK; /* this token stops the model; the others may not */
+    }
+    return status;
+}
+
+/* Neighbours with the same hash become prompts. The tail of a is spoiled by looking for a continuation, so it is restored. */
+static rung_status compare(rung_cert *cert, bool *found, swallow *s, size_t pos, size_t count, const uint32_t *base,
+                           rung_error *err)
+{
+    rung_status status = RUNG_OK;
+    size_t pairs = 0;
+    qsort(s->trace, count, sizeof *s->trace, by_hash);
+    for (size_t i = 0; i + 1 < count && status == RUNG_OK && !*found && pairs < PAIRS_MAX; i++) {
+        const trace *x = &s->trace[i], *y = x + 1;
+        if (x->hash != y->hash || x->token == y->token) continue;
+        pairs++;
+        memcpy(s->a, base, s->h->tokens * sizeof *base);
+        s->a[pos] = x->token;
+        memcpy(s->b, s->a, s->h->tokens * sizeof *base);
+        s->b[pos] = y->token;
+        if (rung_hunter_separate(s->h, s->a, s->b, pos + 1, &s->rng))
+            status = rung_hunter_state_collision(s->h, cert, found, s->a, s->b, pos + 1, err);
+    }
+    return status;
+}
+
+static rung_status attempt(const chase *c, hunter *h, rung_cert *cert, bool *found, uint64_t index, char *how,
+                           size_t size, rung_error *err)
+{
+    swallow s;
+    size_t late[LATE_MAX], lates, count;
+    uint32_t *base = rung_calloc(h->tokens, sizeof *base, err);
+    rung_status status = base && swallow_init(&s, c, h, index, err) ? RUNG_OK : RUNG_SYSTEM;
+    if (status == RUNG_OK && rung_hunter_bait(h, base, c->budget->seed, index)) {
+        lates = late_positions(late, h);
+        for (size_t i = 0; i < lates && status == RUNG_OK && !*found; i++) {
+            memcpy(s.a, base, h->tokens * sizeof *base);
+            status = follow(&count, &s, late[i], err);
+            if (status == RUNG_OK) status = compare(cert, found, &s, late[i], count, base, err);
+            if (*found)
+                snprintf(how, size, "the token at position %zu is lost in rounding after %s", late[i],
+                         index % 2 ? "a random prefix" : "a prefix that repeats itself");
+        }
+    }
+    if (base) swallow_clear(&s);
+    free(base);
+    return status;
+}
+
+static double expect(const rung_victim *victim, const rung_budget *budget, char *why, size_t size)
+{
+    (void)budget;
+    if (!rung_victim_suits(victim, why, size) || !rung_victim_forgets(victim, why, size)) return -1;
+    double tokens = (double)victim->task->vocab < TOKENS_MAX ? (double)victim->task->vocab : TOKENS_MAX;
+    return 2 * rung_victim_seconds(victim, victim->task->tokens) + 2 * tokens * rung_victim_seconds(victim, 1);
+}
+
+static rung_status run(rung_break *result, const rung_victim *victim, const rung_budget *budget, rung_error *err)
+{
+    const chase c = {.victim = victim,
+                     .budget = budget,
+                     .began = rung_wall_s(),
+                     .what = "prefixes, each with all late tokens",
+                     .count = PREFIXES_MAX,
+                     .attempt = attempt};
+    return rung_chase_run(result, &c, err);
+}
+
+const rung_attack rung_attack_swallow = {
+    .name = "swallow",
+    .summary = "a late token whose update is lost in rounding",
+    .source = "docs/attacks.md#swallow",
+    .applies = "models whose layers all carry a state that does not grow, or a window; any depth; tasks over token ids",
+    .cost = "per prefix one run of n tokens and one step for each late token",
+    .kinds = 1u << RUNG_CERT_STATE_COLLISION,
+    .breaks = "linear e8m4 eva N=64 V=8",
+    .spares = "linear f32 eva N=4 V=4",
+    .expect = expect,
+    .run = run,
+};

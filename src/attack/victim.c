@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What attacks ask of a victim before they run it: does it have the parts that they need, how many bits does it carry, how
+ * long will one run take.
+ */
+#include "hunt.h"
+
+#include <math.h>
+#include <string.h>
+
+bool rung_victim_suits(const rung_victim *victim, char *why, size_t size)
+{
+    const rung_model_spec *spec = rung_model_get_spec(victim->model);
+    const rung_task_conf *task = victim->task;
+    const char *lacks = NULL;
+    if (!spec->causal)
+        lacks = "the model is an encoder: it carries nothing from one token to the next";
+    else if (!task->vocab || !task->task->ids)
+        lacks = "the prompts of the task are not made of token ids";
+    else if (!task->answers)
+        lacks = "the task asks for a vector, not for one answer";
+    if (lacks) snprintf(why, size, "%s", lacks);
+    return !lacks;
+}
+
+/* ---- counts ---------------------------------------------------------------------------------------------------------- */
+
+uint64_t rung_victim_state_bits(const rung_victim *victim, size_t tokens)
+{
+    const rung_arch *arch = rung_model_get_arch(victim->model);
+    size_t elements = 0, bits;
+    for (size_t i = 0; i < arch->layer_count; i++)
+        for (size_t g = 0; g < arch->layer[i].group_count; g++) {
+            const rung_mech_conf *conf = &arch->layer[i].group[g];
+            if (!rung_size_add(&elements, elements, rung_mech_state_elements(conf, tokens))) return UINT64_MAX;
+            if (!rung_size_add(&elements, elements, rung_group_conv_elements(conf))) return UINT64_MAX;
+        }
+    return rung_size_mul(&bits, elements, (size_t)victim->numbers.bits) ? bits : UINT64_MAX;
+}
+
+double rung_victim_prefix_bits(const rung_victim *victim, size_t tokens)
+{
+    double bits = 0;
+    for (size_t pos = 0; pos < tokens; pos++) bits += log2((double)victim->task->task->ids(victim->task, pos).count);
+    return bits;
+}
+
+bool rung_victim_has(const rung_victim *victim, const char *const *names)
+{
+    const rung_arch *arch = rung_model_get_arch(victim->model);
+    for (size_t i = 0; i < arch->layer_count; i++)
+        for (size_t g = 0; g < arch->layer[i].group_count; g++)
+            for (size_t n = 0; names[n]; n++)
+                if (strcmp(arch->layer[i].group[g].mech->name, names[n]) == 0) return true;
+    return false;
+}
+
+/* ---- time ------------------------------------------------------------------------------------------------------------ */
+
+/* Rounded operations per token: every weight once, every number of a recurrent state twice, and half of a cache. */
+static double operations_per_token(const rung_victim *victim, size_t tokens)
+{
+    const rung_model_spec *spec = rung_model_get_spec(victim->model);
+    double table = (double)(spec->vocab + spec->answers) * (double)spec->d_model; /* one row is looked up, not all */
+    double weights = (double)rung_model_parameters(victim->model) - table;
+    double state = (double)rung_victim_state_bits(victim, tokens) / victim->numbers.bits;
+    return (weights > 0 ? weights : 0) + 2 * state;
+}
+
+double rung_victim_seconds(const rung_victim *victim, size_t tokens)
+{
+    const double per_operation_s = 2e-9; /* measured: exact kernels of a few lanes, one core */
+    const double per_run_s = 5e-6;       /* buffers of a run */
+    return per_run_s + per_operation_s * (double)tokens * operations_per_token(victim, tokens);
+}
+
+/* ---- budget ---------------------------------------------------------------------------------------------------------- */
+
+double rung_budget_left(const rung_budget *budget, double began)
+{
+    if (budget->interrupted && budget->interrupted()) return 0;
+    double left = budget->seconds - (rung_wall_s() - began);
+    return left > 0 ? left : 0;
+}
+
+void rung_budget_says(const rung_budget *budget, const char *what, uint64_t total)
+{
+    if (!budget->progress) return;
+    rung_progress_finish(budget->progress);
+    rung_progress_start(budget->progress, what, total);
+}
