@@ -168,10 +168,14 @@ rung_status rung_sparse_take_opened(desk *d, const rung_letter *opened, epoch *e
 {
     blocks b = rung_blocks_of(e->conf);
     size_t heads = e->conf->heads, wide = e->conf->dk + e->conf->dv;
-    double *rows = rung_epoch_numbers(e, (size_t)opened->bits / (size_t)e->fmt->bits, 1), *next = rows;
+    size_t first = opened->first * heads, end = first + opened->count * heads, chosen = 0;
+    for (size_t i = first; i < end; i++) chosen += d->choice[i];
+    size_t came = (size_t)opened->bits / (size_t)e->fmt->bits, expected = chosen * b.B * wide;
+    double *rows = rung_epoch_numbers(e, came > expected ? came : expected, 1),
+           *next = rows; /* who lies may send less */
     if (!rows) return RUNG_SYSTEM;
     rung_letter_unpack(rows, opened, e);
-    for (size_t i = opened->first * heads; i < (opened->first + opened->count) * heads; i++)
+    for (size_t i = first; i < end; i++)
         for (size_t t = 0; d->choice[i] && t < b.B; t++, next += wide)
             memcpy(token_at(d->slot, i / heads * b.B + t, &b) + i % heads * wide, next, wide * sizeof *next);
     return RUNG_OK;

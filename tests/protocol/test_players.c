@@ -251,6 +251,55 @@ static void a_lie_in_any_kind_of_message_is_seen(void **state)
         }
 }
 
+/* NaN in the n-th letter of opened keys and values. */
+typedef struct poison {
+    const rung_fmt *fmt;
+    size_t next, at;
+} poison;
+
+static rung_status poison_opened(void *context, rung_letter *letter, rung_error *err)
+{
+    (void)err;
+    poison *x = context;
+    if (letter->what != RUNG_SENT_OPENED || x->next++ != x->at) return RUNG_OK;
+    double nan[8 * PROMPT_MAX];
+    size_t count = (size_t)letter->bits / (size_t)x->fmt->bits;
+    assert_true(count <= RUNG_COUNT(nan));
+    for (size_t i = 0; i < count; i++) nan[i] = NAN;
+    rung_num_pack(letter->bytes, x->fmt, nan, count);
+    return RUNG_OK;
+}
+
+/* One head, and a player for every block: a letter is one opened block. */
+static void nothing_is_opened_that_is_not_read(void **state)
+{
+    (void)state;
+    static const char *const archs[] = {"sparse:B=4:k=2:own=0@1", "sparse:B=4:k=1:own=0@1", "sparse:B=2:k=3@1",
+                                        "sparse:B=4:k=2@1,sparse:B=4:k=1:own=0@1"};
+    size_t opened = 0;
+    for (uint64_t seed = 0; seed < 24; seed++) {
+        rung_model_spec spec = small_spec(archs[seed % RUNG_COUNT(archs)]);
+        spec.positions = RUNG_POS_LEARNED;
+        match m = match_of(&spec, "bf16", seed);
+        poison x = {.fmt = &m.fmt, .at = SIZE_MAX};
+        rung_transcript t;
+        draw_tokens(&m, 20, seed);
+        for (int i = 0; i < 5; i++) add_player(&m, 4);
+        m.at[m.asked++] = 19;
+        CHECK(play_match(&t, &m, &check_err));
+        size_t letters = (size_t)t.letters[RUNG_SENT_OPENED];
+        rung_transcript_clear(&t);
+        m.tap = poison_opened, m.context = &x;
+        for (size_t n = 0; n < letters; n++, opened++) {
+            x.next = 0, x.at = n;
+            assert_int_equal(play_match(&t, &m, NULL), RUNG_INPUT);
+            rung_transcript_clear(&t);
+        }
+        match_clear(&m);
+    }
+    assert_true(opened > 20);
+}
+
 /* Without positions the same keys in another order are the same real numbers, but not the same bits: players that add in the wrong
  * order do not get through. */
 static void the_order_of_the_players_is_in_the_bits(void **state)
@@ -328,6 +377,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_player_knows_its_tokens_and_its_messages_only),
         cmocka_unit_test(a_lie_in_any_kind_of_message_is_seen),
+        cmocka_unit_test(nothing_is_opened_that_is_not_read),
         cmocka_unit_test(the_order_of_the_players_is_in_the_bits),
         cmocka_unit_test(tokens_that_nobody_asks_get_no_accumulators_in_the_last_layer),
         cmocka_unit_test(a_wire_that_fails_ends_the_game),

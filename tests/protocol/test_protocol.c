@@ -37,6 +37,20 @@ static uint64_t group_bits(const match *m, const rung_mech_conf *conf, size_t cu
     return p * (conv + carry.recurrent);
 }
 
+/* Bits of window branches over cut c: of each later player the tokens before the cut that its first asking token sees. */
+static uint64_t window_bits(const match *m, const rung_mech_conf *conf, size_t c, bool last)
+{
+    uint64_t tokens = 0;
+    size_t W = is(conf, "sparse") ? (size_t)rung_mech_param(conf, "W") : 0, cut = m->player[c + 1].start;
+    for (size_t i = c + 1; W && i < m->players; i++) {
+        size_t end = m->player[i].start + m->player[i].len, first = last ? end : m->player[i].start;
+        for (size_t n = m->asked; last && n-- > 0;)
+            if (m->at[n] >= m->player[i].start && m->at[n] < end) first = m->at[n];
+        if (first < end && first + 1 < cut + W) tokens += first + 1 >= W ? cut - (first + 1 - W) : cut;
+    }
+    return tokens * conf->heads * (conf->dk + conf->dv) * (uint64_t)m->fmt.bits;
+}
+
 static void check_ledger(const rung_transcript *t, const match *m)
 {
     const rung_arch *arch = rung_model_get_arch(m->model);
@@ -46,10 +60,13 @@ static void check_ledger(const rung_transcript *t, const match *m)
     for (size_t l = 0; l < arch->layer_count; l++)
         for (size_t c = 0; c < t->cuts; c++) {
             const uint64_t *bits = t->bits + (l * t->cuts + c) * RUNG_SENT_COUNTED;
-            uint64_t expected = 0,
+            uint64_t expected = 0, windows = 0,
                      fixed = bits[RUNG_SENT_STATE] + bits[RUNG_SENT_ACCUMULATORS] + bits[RUNG_SENT_SUMMARIES];
             for (size_t g = 0; g < arch->layer[l].group_count; g++)
                 expected += group_bits(m, &arch->layer[l].group[g], m->player[c + 1].start, l + 1 == arch->layer_count);
+            for (size_t g = 0; g < arch->layer[l].group_count; g++)
+                windows += window_bits(m, &arch->layer[l].group[g], c, l + 1 == arch->layer_count);
+            assert_int_equal(bits[RUNG_SENT_WINDOW], windows);
             if (fixed != expected)
                 fail_msg("layer %zu, cut %zu: %llu bits, the formula says %llu", l, c, (unsigned long long)fixed,
                          (unsigned long long)expected);
