@@ -123,7 +123,7 @@ static inline int most_frequent(const int *letter, int count)
     return best;
 }
 
-enum { KEYS = 1 << 14 };
+enum { KEYS = 1 << 16 };
 
 /* A number made of letters; those of a part that the proof leaves out are not in it. */
 typedef struct listing {
@@ -141,15 +141,15 @@ static inline void list(listing *l, int part, int letter, int letters)
 /* Answers of equal listings agree: remembers the first answer of each. */
 typedef struct answers {
     uint64_t value[KEYS];
-    bool known[KEYS];
+    unsigned known[KEYS], now; /* an answer is known if it was given in this round */
 } answers;
 
 static inline void claim_answer(claims *c, answers *a, int key, uint64_t value, const char *what)
 {
-    if (a->known[key])
+    if (a->known[key] == a->now)
         claim(c, a->value[key] == value, what);
     else
-        a->known[key] = true, a->value[key] = value;
+        a->known[key] = a->now, a->value[key] = value;
 }
 
 #endif

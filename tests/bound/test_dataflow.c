@@ -118,7 +118,8 @@ static void b_claims_at(const one_full *o, int i, int j, int u, int w)
 static void b_answers(const one_full *o, int j, int u, int w, bool once)
 {
     const two *p = o->p;
-    answers a = {.known = {false}};
+    static answers a;
+    a.now++;
     for (int i = 0; i < p->first; i++) {
         if (!o->in_R[i]) continue;
         const flow *f = at(p, i, j, u, w);
@@ -236,7 +237,8 @@ static void c_list(listing *l, const two_full *o, const flow *f, bool once)
 
 static void c_answers(const two_full *o, int j, int u, int w, bool once)
 {
-    answers a = {.known = {false}};
+    static answers a;
+    a.now++;
     for (int i = 0; i < o->p->first; i++) {
         if (!o->in_R[i]) continue;
         const flow *f = at(o->p, i, j, u, w);
