@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * A certificate in words; see explain.h.
+ */
+#include "explain.h"
+
+#include <string.h>
+
+#include "output.h"
+
+size_t rung_explained_merge(const rung_explained *x)
+{
+    return x->cert.kind == RUNG_CERT_STATE_COLLISION && x->cert.prefix < x->cert.tokens ? x->cert.prefix
+                                                                                        : x->cert.tokens;
+}
+
+bool rung_explained_differs(const rung_explained *x, size_t token)
+{
+    return x->prompts == 2 && x->cert.prompt[0][token] != x->cert.prompt[1][token];
+}
+
+void rung_explained_token(rung_buf *out, const rung_explained *x, size_t prompt, size_t token)
+{
+    uint32_t id = x->cert.prompt[prompt][token];
+    if (x->task.task->token_word && id < x->task.vocab)
+        x->task.task->token_word(out, &x->task, id);
+    else
+        rung_buf_printf(out, "#%u", id);
+}
+
+void rung_explained_answer(rung_buf *out, const rung_explained *x, int32_t answer)
+{
+    if (answer >= 0 && (size_t)answer < x->task.answers)
+        rung_task_answer_write(out, &x->task, answer);
+    else
+        rung_buf_printf(out, "#%d", (int)answer);
+}
+
+/* ---- what is claimed -------------------------------------------------------------------------------------------------- */
+
+const char *rung_explained_title(const rung_explained *x)
+{
+    switch (x->cert.kind) {
+    case RUNG_CERT_WRONG_ANSWER:
+        return "the model answers one prompt wrongly";
+    case RUNG_CERT_STATE_COLLISION:
+        return "two prefixes leave the model in the same state";
+    case RUNG_CERT_VIEW_COLLISION:
+        return "the last token ends up with the same numbers";
+    case RUNG_CERT_BLOCK_COLLISION:
+        return "two blocks have the same summary, and nobody opens them";
+    }
+    return "";
+}
+
+const char *rung_explained_hex(const rung_explained *x)
+{
+    return x->cert.kind == RUNG_CERT_STATE_COLLISION ? x->cert.state : x->cert.view;
+}
+
+/* The last digit is filled up with at most 3 bits, so the count is certain if a number has at least 4. */
+size_t rung_explained_numbers(const rung_explained *x, const char *hex)
+{
+    return x->fmt.bits >= 4 ? 4 * strlen(hex) / (size_t)x->fmt.bits : 0;
+}
+
+static void put_amount(rung_buf *out, const rung_explained *x, const char *hex)
+{
+    size_t numbers = rung_explained_numbers(x, hex);
+    if (numbers)
+        rung_buf_printf(out, "%zu number%s of %s, %zu bits", numbers, numbers == 1 ? "" : "s", x->fmt.name,
+                        numbers * (size_t)x->fmt.bits);
+    else
+        rung_buf_printf(out, "%zu hexadecimal digits", strlen(hex));
+}
+
+void rung_explained_equal(rung_buf *out, const rung_explained *x)
+{
+    const rung_cert *c = &x->cert;
+    switch (c->kind) {
+    case RUNG_CERT_WRONG_ANSWER:
+        rung_buf_printf(out, "At position %zu the model says ", c->position);
+        rung_explained_answer(out, x, c->given);
+        rung_buf_puts(out, ", and the right answer is ");
+        rung_explained_answer(out, x, c->right[0]);
+        rung_buf_putc(out, '.');
+        return;
+    case RUNG_CERT_STATE_COLLISION:
+        rung_buf_printf(
+            out, "After %zu token%s everything that any layer carries on is the same in both prompts, bit for bit: ",
+            c->prefix, c->prefix == 1 ? "" : "s");
+        put_amount(out, x, c->state);
+        rung_buf_puts(out, ". The tokens that follow are the same, too, so from here on the two runs are one run.");
+        return;
+    case RUNG_CERT_VIEW_COLLISION:
+        rung_buf_puts(out, "After the last layer the last token holds the same numbers in both prompts, bit for bit: ");
+        break;
+    case RUNG_CERT_BLOCK_COLLISION:
+        rung_buf_printf(
+            out,
+            "Layer %zu sees a block that it does not open only through its summary, and the summary of block "
+            "%zu is the same in both prompts (",
+            c->layer, c->block);
+        put_amount(out, x, c->summary);
+        rung_buf_puts(out, "). No head of the last token opens it, so after the last layer that token holds the same "
+                           "numbers: ");
+        break;
+    }
+    put_amount(out, x, c->view);
+    rung_buf_putc(out, '.');
+}
+
+const char *rung_explained_so(const rung_explained *x)
+{
+    switch (x->cert.kind) {
+    case RUNG_CERT_WRONG_ANSWER:
+        return "This read-out is wrong here; another one might be right. What the model carries is not at fault, as "
+               "far as "
+               "this certificate goes.";
+    case RUNG_CERT_STATE_COLLISION:
+        return "No read-out can tell the prompts apart, and no chain of thought can: its words would be the same "
+               "words. "
+               "Whatever is answered, it is wrong for one of the two.";
+    default:
+        return "No read-out of this token can tell the prompts apart: whatever is answered, it is wrong for one of the "
+               "two. (More tokens might: what earlier tokens left behind may still differ.)";
+    }
+}
+
+/* ---- the prompts, line by line ------------------------------------------------------------------------------------------ */
+
+enum { RUN_MOST = 4, COLUMN = 9, STRIP = 64 };
+
+static void put_cell(rung_buf *out, const rung_explained *x, size_t prompt, size_t token, size_t width)
+{
+    rung_buf word;
+    rung_buf_init(&word);
+    rung_explained_token(&word, x, prompt, token);
+    rung_buf_printf(out, "  %-*s", (int)width, word.text ? word.text : "");
+    out->failed = out->failed || word.failed;
+    rung_buf_clear(&word);
+}
+
+static void put_answers(rung_buf *out, const rung_explained *x)
+{
+    rung_buf_puts(out, "asked: ");
+    for (size_t p = 0; p < x->prompts; p++) {
+        if (p) rung_buf_puts(out, " and ");
+        rung_explained_answer(out, x, x->cert.right[p]);
+    }
+    rung_buf_puts(out, x->prompts == 2 ? " are right" : " is right");
+}
+
+static void put_row(rung_buf *out, const rung_explained *x, size_t token, size_t width)
+{
+    bool differs = rung_explained_differs(x, token);
+    if (differs) rung_buf_puts(out, rung_style_bold());
+    rung_buf_printf(out, "%8zu ", token);
+    for (size_t p = 0; p < x->prompts; p++) put_cell(out, x, p, token, width);
+    if (differs) rung_buf_puts(out, "  <- differs");
+    if (token == x->cert.position) rung_buf_puts(out, "  "), put_answers(out, x);
+    if (differs) rung_buf_puts(out, rung_style_off());
+    while (out->len && out->text[out->len - 1] == ' ') out->text[--out->len] = '\0';
+    rung_buf_putc(out, '\n');
+}
+
+static void put_merge(rung_buf *out, const rung_explained *x)
+{
+    const char *hex = rung_explained_hex(x);
+    size_t len = hex ? strlen(hex) : 0;
+    if (!hex) return;
+    rung_buf_printf(out, "-------- the same in both: %.40s%s\n", hex, len > 40 ? "..." : "");
+}
+
+/* The end of the run of tokens from `at` on that are all equal, or all different; a run ends at `end`. */
+static size_t run_end(const rung_explained *x, size_t at, size_t end)
+{
+    size_t t = at + 1;
+    while (t < end && rung_explained_differs(x, t) == rung_explained_differs(x, at)) t++;
+    return t;
+}
+
+static void put_left_out(rung_buf *out, const rung_explained *x, size_t count, bool differs)
+{
+    const char *what = differs ? (count == 1 ? " that differs" : " that differ") : ", the same in both";
+    rung_buf_printf(out, "     ...   %zu more%s\n", count, x->prompts == 1 ? "" : what);
+}
+
+/* Long runs of equal tokens are left out but for their ends; of different ones, what is beyond the rows. */
+static void put_part(rung_buf *out, const rung_explained *x, size_t from, size_t end, size_t width, size_t *rows)
+{
+    for (size_t t = from, stop; t < end; t = stop) {
+        stop = run_end(x, t, end);
+        bool differs = rung_explained_differs(x, t);
+        size_t most = differs || x->prompts == 1 ? *rows : RUN_MOST, count = stop - t;
+        size_t head = count <= most ? count : differs ? most : most / 2, tail = count <= most || differs ? 0 : most / 2;
+        for (size_t i = 0; i < head; i++) put_row(out, x, t + i, width);
+        if (head + tail < count) put_left_out(out, x, count - head - tail, differs);
+        for (size_t i = 0; i < tail; i++) put_row(out, x, stop - tail + i, width);
+        if (differs || x->prompts == 1) *rows -= head;
+    }
+}
+
+static size_t widest_word(const rung_explained *x)
+{
+    size_t width = strlen("prompt 1");
+    rung_buf word;
+    rung_buf_init(&word);
+    for (size_t i = 0; i < x->prompts * x->cert.tokens; i++) {
+        rung_buf_reset(&word);
+        rung_explained_token(&word, x, i / x->cert.tokens, i % x->cert.tokens);
+        if (word.len > width) width = word.len;
+    }
+    rung_buf_clear(&word);
+    return width;
+}
+
+static void put_prompts(rung_buf *out, const rung_explained *x, size_t rows)
+{
+    size_t width = widest_word(x), merge = rung_explained_merge(x), last = x->cert.tokens - 1;
+    rung_buf_puts(out, "position ");
+    if (x->prompts == 1)
+        rung_buf_puts(out, "  prompt");
+    else
+        rung_buf_printf(out, "  %-*s  prompt 2", (int)width, "prompt 1");
+    rung_buf_putc(out, '\n');
+    put_part(out, x, 0, merge < last ? merge : last, width, &rows);
+    if (merge <= last) {
+        put_merge(out, x);
+        put_part(out, x, merge, last, width, &rows);
+    }
+    put_row(out, x, last, width); /* the asked one is never left out */
+    if (merge > last) put_merge(out, x);
+}
+
+/* The whole prompt in one line: a sign stands for one token, or for several. */
+static void put_strip(rung_buf *out, const rung_explained *x)
+{
+    size_t tokens = x->cert.tokens, per = (tokens + STRIP - 1) / STRIP, merge = rung_explained_merge(x);
+    rung_buf_printf(out, "%-*s", COLUMN, "where");
+    for (size_t t = 0; t < tokens; t += per) {
+        bool differs = false;
+        for (size_t i = t; i < t + per && i < tokens; i++) differs = differs || rung_explained_differs(x, i);
+        if (merge < tokens && t >= merge && t < merge + per) rung_buf_putc(out, '|');
+        rung_buf_putc(out, differs ? '#' : t + per >= tokens ? '?' : '.');
+    }
+    rung_buf_printf(out, "\n%*s# differs, . the same%s, ? asked", COLUMN, "", merge < tokens ? ", | same state" : "");
+    if (per > 1) rung_buf_printf(out, "; %zu tokens per sign", per);
+    rung_buf_putc(out, '\n');
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------------------- */
+
+static void put_text(rung_buf *out, const char *label, const char *text)
+{
+    rung_buf_printf(out, "%s%-*s%s", rung_style_bold(), COLUMN, label, rung_style_off());
+    rung_wrap(out, text ? text : "", COLUMN, COLUMN);
+    rung_buf_putc(out, '\n');
+}
+
+static void put_model(rung_buf *out, const rung_explained *x)
+{
+    rung_buf line;
+    if (!x->has_model) return;
+    rung_buf_init(&line);
+    rung_buf_puts(&line, "the file is the one; run here, it answers ");
+    for (size_t p = 0; p < x->prompts; p++) {
+        if (p) rung_buf_puts(&line, " to the first prompt and ");
+        if (x->given[p] == RUNG_NO_TARGET)
+            rung_buf_puts(&line, "nothing (it stops)");
+        else
+            rung_explained_answer(&line, x, x->given[p]);
+    }
+    if (x->prompts == 2) rung_buf_puts(&line, " to the second");
+    put_text(out, "here", line.text);
+    rung_buf_clear(&line);
+}
+
+void rung_explain_print(rung_buf *out, const rung_explained *x, size_t rows)
+{
+    rung_buf text;
+    rung_buf_init(&text);
+    rung_buf_printf(out, "%s%s%s: %s\n\n", rung_style_bold(), rung_cert_kind_words[x->cert.kind - 1], rung_style_off(),
+                    rung_explained_title(x));
+    rung_buf_printf(&text, "%s, sha256 %.12s", x->cert.arch, x->cert.model);
+    put_text(out, "model", text.text);
+    rung_buf_reset(&text);
+    rung_buf_printf(&text, "%s, %d bits each, every operation rounded once", x->fmt.name, x->fmt.bits);
+    put_text(out, "numbers", text.text);
+    rung_buf_reset(&text);
+    rung_buf_printf(&text, "%s: %s", x->cert.task, x->task.task->summary);
+    put_text(out, "task", text.text);
+    rung_buf_putc(out, '\n');
+    put_prompts(out, x, rows);
+    rung_buf_putc(out, '\n');
+    if (x->prompts == 2) put_strip(out, x);
+    rung_buf_reset(&text);
+    rung_explained_equal(&text, x);
+    put_text(out, x->prompts == 2 ? "equal" : "wrong", text.text);
+    put_text(out, "so", rung_explained_so(x));
+    put_model(out, x);
+    if (x->fault[0])
+        put_text(out, "BUT", x->fault);
+    else
+        put_text(out, "oracle",
+                 x->prompts == 2 ? "agrees: both are prompts of the task, and these are their answers"
+                                 : "agrees: it is a prompt of the task, and this is its answer");
+    out->failed = out->failed || text.failed;
+    rung_buf_clear(&text);
+}
