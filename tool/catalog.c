@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "output.h"
+#include "rung/attack.h"
 #include "rung/bound.h"
 #include "rung/build.h"
 #include "rung/mech.h"
@@ -233,12 +234,37 @@ static void bound_detail_json(rung_jout *out, size_t index)
     rung_jout_string(out, "section", bound->section);
 }
 
-/* ---- the table --------------------------------------------------------------------------------------------------- */
+/* ---- attacks ------------------------------------------------------------------------------------------------------ */
 
-static size_t count_none(void)
+static rung_item attack_item(size_t index)
 {
-    return 0;
+    const rung_attack *attack = rung_attack_at(index);
+    return (rung_item){attack->name, attack->summary, attack->source, NULL};
 }
+
+static void attack_detail(rung_buf *out, size_t index)
+{
+    const rung_attack *attack = rung_attack_at(index);
+    rung_two_columns(out, "applies to", attack->applies, LABEL_COLUMNS);
+    rung_two_columns(out, "cost", attack->cost, LABEL_COLUMNS);
+    rung_two_columns(out, "breaks", attack->breaks, LABEL_COLUMNS);
+    rung_two_columns(out, "spares", attack->spares, LABEL_COLUMNS);
+}
+
+static void attack_detail_json(rung_jout *out, size_t index)
+{
+    const rung_attack *attack = rung_attack_at(index);
+    rung_jout_string(out, "applies", attack->applies);
+    rung_jout_string(out, "cost", attack->cost);
+    rung_jout_string(out, "breaks", attack->breaks);
+    rung_jout_string(out, "spares", attack->spares);
+    rung_jout_flat_array(out, "kinds");
+    for (size_t kind = RUNG_CERT_WRONG_ANSWER; kind <= RUNG_CERT_BLOCK_COLLISION; kind++)
+        if (attack->kinds & 1u << kind) rung_jout_string(out, NULL, rung_cert_kind_words[kind - 1]);
+    rung_jout_end(out);
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 const rung_catalog rung_catalogs[] = {
     {.kind = "mechanisms",
@@ -262,7 +288,11 @@ const rung_catalog rung_catalogs[] = {
      .at = bound_item,
      .detail = bound_detail,
      .detail_json = bound_detail_json},
-    {.kind = "attacks", .none = "none in this version", .count = count_none},
+    {.kind = "attacks",
+     .count = rung_attack_count,
+     .at = attack_item,
+     .detail = attack_detail,
+     .detail_json = attack_detail_json},
     {0},
 };
 

@@ -32,13 +32,14 @@ void rung_subject_close(rung_subject *s);
 void rung_subject_print(rung_buf *out, const rung_subject *s);
 void rung_subject_json(rung_jout *out, const rung_subject *s, const rung_call *call);
 
+#define RUNG_OPTION_TASK(type, field)                                                                                  \
+    {                                                                                                                  \
+        .name = "task", .kind = RUNG_OPTION_STRING, .at = offsetof(type, field), .metavar = "TASK",                    \
+        .help = "another task than the model's own", .names = rung_task_name_at                                        \
+    }
+
 #define RUNG_SUBJECT_OPTIONS(type, field)                                                                              \
-    {.name = "task",                                                                                                   \
-     .kind = RUNG_OPTION_STRING,                                                                                       \
-     .at = offsetof(type, field.task),                                                                                 \
-     .metavar = "TASK",                                                                                                \
-     .help = "another task than the model's own",                                                                      \
-     .names = rung_task_name_at},                                                                                      \
+    RUNG_OPTION_TASK(type, field.task),                                                                                \
         {.name = "numbers",                                                                                            \
          .kind = RUNG_OPTION_STRING,                                                                                   \
          .at = offsetof(type, field.numbers),                                                                          \

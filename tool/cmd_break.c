@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * rung break: searches for a failure of a model on a task, and writes it as a certificate that rung-check confirms. Finding
+ * nothing is UNKNOWN, never "safe".
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+#include "rung/attack.h"
+#include "subject.h"
+
+typedef struct break_values {
+    rung_subject_words subject;
+    const char *out, *attack, *memory;
+    int64_t budget, kind, expect;
+} break_values;
+
+enum { TRIED_MAX = 64 };
+
+/* What the output is made of. */
+typedef struct report {
+    const rung_call *call;
+    const rung_subject *subject;
+    const rung_break *result;
+    const rung_break *tried;
+    size_t tried_count;
+    char why_not[200]; /* there is no certificate; "" when there is one, or nothing was found */
+    double seconds;
+} report;
+
+static bool interrupted(void)
+{
+    return rung_signal_pending() != 0;
+}
+
+/* ---- options --------------------------------------------------------------------------------------------------------- */
+
+/* "2GiB", "512MiB", "64k", or a number of bytes. */
+static rung_status read_memory(size_t *bytes, const char *text, rung_error *err)
+{
+    static const char units[] = "kmgt";
+    char *end;
+    double number = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end | 0x20) : NULL;
+    double size = number;
+    for (const char *u = units; unit && u <= unit; u++) size *= 1024;
+    if (unit) end++;
+    if (unit && (strcmp(end, "iB") == 0 || strcmp(end, "B") == 0)) end += strlen(end);
+    if (end == text || *end || !(size >= 1) || size > 0x1p60)
+        return rung_fail(err, RUNG_USAGE, "--memory %s is no amount of memory; give a number such as 512MiB or 2GiB",
+                         text);
+    *bytes = (size_t)size;
+    return RUNG_OK;
+}
+
+static rung_status check_options(const rung_call *call, rung_error *err)
+{
+    const break_values *v = call->values;
+    if (!v->out) return rung_fail(err, RUNG_USAGE, "where does the certificate go? add -o FILE");
+    if (strcmp(v->subject.numbers, "fp32") == 0)
+        return rung_fail(err, RUNG_USAGE,
+                         "fp32 is the fast evaluator, and a certificate is about exact numbers; say --numbers f32");
+    return RUNG_OK;
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------------ */
+
+static void put_token(rung_buf *out, const rung_task_conf *task, uint32_t token)
+{
+    if (task->task->token_word)
+        task->task->token_word(out, task, token);
+    else
+        rung_buf_printf(out, "%u", token);
+}
+
+static size_t count_differing(const rung_cert *cert)
+{
+    size_t count = 0;
+    for (size_t t = 0; cert->prompt[1] && t < cert->tokens; t++) count += cert->prompt[0][t] != cert->prompt[1][t];
+    return count;
+}
+
+/* Where the prompts differ, up to a few positions, and what is asked. */
+static void print_prompts(rung_buf *out, const rung_cert *cert, const rung_task_conf *task)
+{
+    enum { SHOWN = 4 };
+    size_t differing = count_differing(cert), shown = 0;
+    if (cert->prompt[1]) {
+        rung_buf_printf(out, "prompts  %zu tokens, %zu of them different:", cert->tokens, differing);
+        for (size_t t = 0; t < cert->tokens && shown < SHOWN; t++) {
+            if (cert->prompt[0][t] == cert->prompt[1][t]) continue;
+            rung_buf_printf(out, "%s at %zu ", shown++ ? "," : "", t);
+            put_token(out, task, cert->prompt[0][t]);
+            rung_buf_puts(out, " or ");
+            put_token(out, task, cert->prompt[1][t]);
+        }
+        rung_buf_puts(out, differing > SHOWN ? ", ...\n" : "\n");
+    } else {
+        rung_buf_printf(out, "prompt   %zu tokens\n", cert->tokens);
+    }
+    rung_buf_puts(out, "asked    ");
+    put_token(out, task, cert->prompt[0][cert->position]);
+    rung_buf_puts(out, ": right is ");
+    rung_task_answer_write(out, task, cert->right[0]);
+    rung_buf_puts(out, cert->prompt[1] ? " or " : ", given is ");
+    rung_task_answer_write(out, task, cert->prompt[1] ? cert->right[1] : cert->given);
+    rung_buf_putc(out, '\n');
+}
+
+static void print_found(rung_buf *out, const report *r)
+{
+    const rung_break *result = r->result;
+    const break_values *v = r->call->values;
+    rung_buf_printf(out, "%sCANNOT%s  %s: %s\n", rung_style_bold(), rung_style_off(), result->attack, result->report);
+    print_prompts(out, &result->cert, &r->subject->task);
+    rung_buf_puts(out, "claim    ");
+    rung_buf statement;
+    rung_buf_init(&statement);
+    rung_cert_statement(&statement, &result->cert);
+    if (statement.text) rung_wrap(out, statement.text, 9, 9);
+    out->failed = out->failed || statement.failed;
+    rung_buf_clear(&statement);
+    rung_buf_printf(out, "\nsearch   %llu runs, %.2f s\n", (unsigned long long)result->evaluations, r->seconds);
+    if (r->why_not[0])
+        rung_buf_printf(out, "no certificate is written: %s\n", r->why_not);
+    else
+        rung_buf_printf(out, "written  %s; check it with: rung-check %s %s\n", v->out, v->out, r->call->argument[0]);
+}
+
+static void print_tried(rung_buf *out, const report *r)
+{
+    rung_buf_printf(out, "%sUNKNOWN%s  no attack found a failure, which proves nothing. What was tried in %.1f s:\n",
+                    rung_style_bold(), rung_style_off(), r->seconds);
+    for (size_t i = 0; i < r->tried_count; i++) {
+        const rung_break *t = &r->tried[i];
+        char left[48];
+        snprintf(left, sizeof left, "%-11s %6.1f s", t->attack, t->seconds);
+        rung_two_columns(out, left, t->report, 24);
+    }
+}
+
+static void print_report(rung_buf *out, const report *r)
+{
+    rung_subject_print(out, r->subject);
+    rung_buf_putc(out, '\n');
+    if (r->result->found)
+        print_found(out, r);
+    else
+        print_tried(out, r);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------------ */
+
+static void json_found(rung_jout *out, const report *r)
+{
+    const rung_break *result = r->result;
+    const rung_cert *cert = &result->cert;
+    const break_values *v = r->call->values;
+    rung_buf statement;
+    rung_buf_init(&statement);
+    rung_cert_statement(&statement, cert);
+    rung_jout_string(out, "attack", result->attack);
+    rung_jout_string(out, "how", result->report);
+    rung_jout_string(out, "kind", rung_cert_kind_words[cert->kind - 1]);
+    rung_jout_string(out, "statement", statement.text);
+    rung_jout_string(out, "certificate", r->why_not[0] ? NULL : v->out);
+    rung_jout_string(out, "why_no_certificate", r->why_not[0] ? r->why_not : NULL);
+    rung_jout_int(out, "tokens", (int64_t)cert->tokens);
+    rung_jout_int(out, "differing_tokens", (int64_t)count_differing(cert));
+    rung_jout_int(out, "evaluations", (int64_t)result->evaluations);
+    out->buf->failed = out->buf->failed || statement.failed;
+    rung_buf_clear(&statement);
+}
+
+static void json_report(rung_buf *text, const report *r)
+{
+    rung_jout out;
+    rung_jout_begin(&out, text, "rung.break/1", true);
+    rung_subject_json(&out, r->subject, r->call);
+    rung_jout_string(&out, "verdict", rung_verdict_words[(r->result->found ? RUNG_CANNOT : RUNG_UNKNOWN) - 1]);
+    rung_jout_real(&out, "seconds", r->seconds);
+    if (r->result->found) json_found(&out, r);
+    rung_jout_array(&out, "tried");
+    for (size_t i = 0; i < r->tried_count; i++) {
+        rung_jout_flat_object(&out, NULL);
+        rung_jout_string(&out, "attack", r->tried[i].attack);
+        rung_jout_bool(&out, "found", r->tried[i].found);
+        rung_jout_string(&out, "report", r->tried[i].report);
+        rung_jout_int(&out, "evaluations", (int64_t)r->tried[i].evaluations);
+        rung_jout_real(&out, "seconds", r->tried[i].seconds);
+        rung_jout_end(&out);
+    }
+    rung_jout_end(&out);
+    rung_jout_finish(&out);
+}
+
+/* ---- command --------------------------------------------------------------------------------------------------------- */
+
+static rung_status search(rung_break *result, rung_break *tried, size_t *tried_count, const rung_victim *victim,
+                          const rung_call *call, rung_error *err)
+{
+    const break_values *v = call->values;
+    rung_progress progress = {0};
+    rung_budget budget = {.seconds = (double)v->budget,
+                          .threads = (size_t)v->subject.threads,
+                          .seed = (uint64_t)call->seed,
+                          .kinds = rung_call_given(call, "kind") ? 1u << (v->kind + 1) : 0,
+                          .progress = call->quiet ? NULL : &progress,
+                          .interrupted = interrupted};
+    rung_status status = read_memory(&budget.memory, v->memory, err);
+    if (status != RUNG_OK) return status;
+    rung_signals_defer(true);
+    status = rung_attack_run(result, tried, TRIED_MAX, tried_count, victim, v->attack, &budget, err);
+    rung_progress_finish(&progress);
+    return status;
+}
+
+/* What was found before a signal came is not written: who interrupts wants nothing any more. */
+static rung_status write_certificate(report *r, const rung_victim *victim, rung_error *err)
+{
+    const break_values *v = r->call->values;
+    if (!r->result->found || rung_signal_pending()) return RUNG_OK;
+    if (!rung_attack_certifiable(victim, r->result->cert.kind, r->why_not, sizeof r->why_not)) return RUNG_OK;
+    r->why_not[0] = 0;
+    return rung_cert_write(v->out, &r->result->cert, err);
+}
+
+static rung_status print(const report *r, rung_error *err)
+{
+    rung_buf text;
+    rung_buf_init(&text);
+    if (r->call->json)
+        json_report(&text, r);
+    else
+        print_report(&text, r);
+    rung_status status = rung_out_buf(&text, err);
+    rung_buf_clear(&text);
+    return status;
+}
+
+static bool as_expected(const rung_call *call, bool found)
+{
+    const break_values *v = call->values;
+    rung_verdict verdict = found ? RUNG_CANNOT : RUNG_UNKNOWN;
+    if (!rung_call_given(call, "expect") || (int64_t)verdict == v->expect + 1) return true;
+    rung_note(call, "expected %s, and the verdict is %s", rung_verdict_words[v->expect],
+              rung_verdict_words[verdict - 1]);
+    return false;
+}
+
+static int break_subject(const rung_subject *s, const rung_program *program, const rung_call *call, rung_error *err)
+{
+    const rung_victim victim = {.model = s->model, .program = program, .task = &s->task, .numbers = s->fmt};
+    rung_break result = {0}, tried[TRIED_MAX] = {0};
+    report r = {.call = call, .subject = s, .result = &result, .tried = tried};
+    double began = rung_wall_s();
+    rung_status status = search(&result, tried, &r.tried_count, &victim, call, err);
+    r.seconds = rung_wall_s() - began;
+    if (status == RUNG_OK) status = write_certificate(&r, &victim, err);
+    if (status == RUNG_OK && !rung_signal_pending()) status = print(&r, err);
+    bool expected = as_expected(call, result.found);
+    rung_break_clear(&result);
+    return status != RUNG_OK ? (int)status : expected ? 0 : RUNG_NEGATIVE;
+}
+
+static int run_break(const rung_call *call, rung_error *err)
+{
+    const break_values *v = call->values;
+    rung_subject s = {0};
+    rung_program *program = NULL;
+    rung_status status = check_options(call, err);
+    if (status != RUNG_OK) return status;
+    status = rung_subject_open(&s, call, &v->subject, err);
+    rung_evaluator alone = s.how;
+    alone.threads = 1; /* attacks share the cores among their own runs */
+    if (status == RUNG_OK) status = rung_program_new(&program, s.model, &alone, err);
+    int code = status == RUNG_OK ? break_subject(&s, program, call, err) : (int)status;
+    rung_program_free(program);
+    rung_subject_close(&s);
+    return code;
+}
+
+static const char *attack_name_at(size_t index)
+{
+    return index < rung_attack_count() ? rung_attack_at(index)->name : NULL;
+}
+
+const rung_command rung_command_break = {
+    .name = "break",
+    .summary = "search for a failure of a model, and write a certificate of it",
+    .details =
+        "Attacks that apply to the model are tried in the order of their expected cost until one finds a failure or "
+        "the "
+        "budget is gone. What is found is shrunk and written as a certificate, which rung-check confirms without "
+        "trusting this program. The strongest kind, state-collision, shows two prefixes after which all carried "
+        "numbers agree although they need different answers: no read-out and no chain of thought can repair it.\n"
+        "The verdict is CANNOT with a certificate, or UNKNOWN with a list of what was tried and how far. UNKNOWN says "
+        "nothing about the model. What is found in models or tasks that rung-check does not know is reported without a "
+        "certificate.",
+    .examples =
+        (const rung_example[]){
+            {"rung break m.safetensors --numbers bf16 -o m.cert", "everything that applies, for a minute"},
+            {"rung break m.safetensors --numbers e8m4 --kind state-collision -o m.cert", "what no read-out can repair"},
+            {"rung break m.safetensors --numbers f16 --attack climb --budget 600 -o m.cert", "one attack, ten minutes"},
+            {"rung break m.safetensors --task eva N=64 V=8 --numbers q3.8 -o m.cert --json", "for programs"},
+            {0},
+        },
+    .arguments = (const rung_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
+    .words = "parameters of the task",
+    .options =
+        (const rung_option[]){
+            {.name = "out",
+             .letter = 'o',
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(break_values, out),
+             .metavar = "FILE",
+             .help = "where the certificate goes",
+             .complete = RUNG_COMPLETE_FILE},
+            RUNG_OPTION_TASK(break_values, subject.task),
+            {.name = "numbers",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(break_values, subject.numbers),
+             .metavar = "FORMAT",
+             .help = "exact format in which the model is run: f32, bf16, f16, eXmY, qI.F",
+             .fallback = "f32"},
+            {.name = "attack",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(break_values, attack),
+             .metavar = "NAME",
+             .help = "this one only ('rung list attacks')",
+             .names = attack_name_at},
+            {.name = "kind",
+             .kind = RUNG_OPTION_CHOICE,
+             .at = offsetof(break_values, kind),
+             .metavar = "KIND",
+             .help = "only this kind of certificate",
+             .choices = rung_cert_kind_words},
+            {.name = "budget",
+             .kind = RUNG_OPTION_INT,
+             .at = offsetof(break_values, budget),
+             .metavar = "SECONDS",
+             .help = "time for all attacks together",
+             .fallback = "60",
+             .low = 1,
+             .high = 1 << 30},
+            {.name = "memory",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(break_values, memory),
+             .metavar = "SIZE",
+             .help = "what an attack may allocate at once",
+             .fallback = "2GiB"},
+            {.name = "expect",
+             .kind = RUNG_OPTION_CHOICE,
+             .at = offsetof(break_values, expect),
+             .metavar = "VERDICT",
+             .help = "exit with 1 when the verdict is another",
+             .choices = rung_verdict_words},
+            RUNG_OPTION_THREADS(break_values, subject.threads),
+            {0},
+        },
+    .values_size = sizeof(break_values),
+    .negative = "the verdict is not that of --expect",
+    .run = run_break,
+};
