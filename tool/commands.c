@@ -20,6 +20,8 @@
     X(precision)                                                                                                       \
     X(run)                                                                                                             \
     X(verify)                                                                                                          \
+    X(explain)                                                                                                         \
+    X(break)                                                                                                           \
     X(bench)                                                                                                           \
     X(attn)                                                                                                            \
     X(help)                                                                                                            \
