@@ -67,6 +67,10 @@ changed() {
     run -1 rung explain changed.cert
     changed '^position 2' 'position 1' swap-wrong
     run -1 rung explain changed.cert
+    sed -i 's/^task .*/task two-sum N=2 M=5 form=position self=1 blank=0 dist=uniform/; s/^prompt .*/prompt 1 4/
+        s/^position .*/position 0/; s/^right .*/right 1/; s/^given .*/given 0/' changed.cert
+    run -1 rung explain changed.cert
+    [[ $output == *"position 0 is not the last token"* ]]
     changed '^given 1' 'given 0' swap-wrong
     run -1 rung explain changed.cert
     [[ $output == *"the answer given is the right one"* ]]
