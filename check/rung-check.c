@@ -1,0 +1,3091 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * rung-check: confirms or refuses a certificate that a model fails at a task. One file, libc and libm only, written from
+ * docs/certificate.md; section numbers in the comments are those of that document. It shares nothing with the program
+ * that writes certificates and never searches: it runs the model once for each prompt, one operation after the other.
+ *
+ * It is no evaluator for daily use, and it does not say that a model is right.
+ *
+ * Contents: verdicts and memory; SHA-256; numbers (3); functions (3.2); JSON; safetensors; the certificate (1); the
+ * architecture and its tensors; mixers; layers; tasks; what is claimed (2); the command. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION "0.1.0"
+
+typedef unsigned __int128 u128;
+
+/* ---- verdicts and memory ------------------------------------------------------------------------------------------ */
+
+/* Exit codes. 0 is for --help and --version only, so a crash or an early end never looks like acceptance. */
+enum verdict { SHOWN = 0, USAGE = 2, MALFORMED = 3, SYSTEM = 4, ACCEPTED = 10, REJECTED = 20 };
+
+/* One check at a time: whoever finds out that it cannot go on leaves with stop(), and everything that was allocated is
+ * freed in one place. */
+static struct {
+    jmp_buf leave;
+    char reason[512];
+    struct block *blocks;
+    size_t used, limit; /* bytes */
+} run;
+
+struct block {
+    struct block *next;
+    max_align_t data[];
+};
+
+static _Noreturn void stop(enum verdict verdict, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(run.reason, sizeof run.reason, format, arguments);
+    va_end(arguments);
+    longjmp(run.leave, verdict);
+}
+
+#define reject(...) stop(REJECTED, __VA_ARGS__)
+
+/* More than any certificate needs: 2^33 bytes are the weights and caches of a billion numbers. */
+static const size_t memory_limit = (size_t)1 << 33;
+
+static size_t times(size_t a, size_t b)
+{
+    size_t product = 0;
+    if (__builtin_mul_overflow(a, b, &product) || product > (size_t)1 << 48)
+        reject("sizes: %zu times %zu is absurd", a, b);
+    return product;
+}
+
+/* Zeroed memory that lives until the end of the check. */
+static void *allocate(size_t count, size_t size)
+{
+    size_t bytes = times(count, size);
+    if (bytes > run.limit - run.used) reject("sizes: more than %zu bytes of memory would be needed", run.limit);
+    struct block *block = calloc(1, sizeof *block + bytes + 1);
+    if (!block) stop(SYSTEM, "out of memory");
+    run.used += bytes;
+    block->next = run.blocks;
+    run.blocks = block;
+    return block->data;
+}
+
+static double *numbers(size_t count)
+{
+    return allocate(count, sizeof(double));
+}
+
+static void free_all(void)
+{
+    while (run.blocks) {
+        struct block *next = run.blocks->next;
+        free(run.blocks);
+        run.blocks = next;
+    }
+    run.used = 0;
+}
+
+struct text {
+    const char *at;
+    size_t len;
+};
+
+static bool is(struct text text, const char *word)
+{
+    return strlen(word) == text.len && memcmp(text.at, word, text.len) == 0;
+}
+
+static bool same_text(struct text a, struct text b)
+{
+    return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
+}
+
+/* For messages: at most 60 characters of it. */
+#define SHOW(text) (int)((text).len < 60 ? (text).len : 60), (text).at
+
+/* ---- SHA-256 (FIPS 180-4) ----------------------------------------------------------------------------------------- */
+
+static uint32_t rotate(uint32_t x, unsigned n)
+{
+    return x >> n | x << (32 - n);
+}
+
+/* The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
+static const uint32_t sha_constants[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+};
+
+static void sha_block(uint32_t state[8], const unsigned char *data)
+{
+    uint32_t w[64];
+    for (size_t i = 0; i < 16; i++)
+        w[i] = (uint32_t)data[4 * i] << 24 | (uint32_t)data[4 * i + 1] << 16 | (uint32_t)data[4 * i + 2] << 8 |
+               data[4 * i + 3];
+    for (size_t i = 16; i < 64; i++) {
+        uint32_t s0 = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
+        uint32_t s1 = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
+        w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+    }
+    uint32_t v[8];
+    memcpy(v, state, sizeof v);
+    for (size_t i = 0; i < 64; i++) {
+        uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]), majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
+        uint32_t t1 = v[7] + (rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25)) + choice + sha_constants[i] + w[i];
+        uint32_t t2 = (rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22)) + majority;
+        memmove(v + 1, v, 7 * sizeof *v);
+        v[4] += t1;
+        v[0] = t1 + t2;
+    }
+    for (size_t i = 0; i < 8; i++) state[i] += v[i];
+}
+
+static void sha256(char hex[65], const unsigned char *data, size_t size)
+{
+    uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    size_t whole = size / 64, rest = size % 64;
+    for (size_t i = 0; i < whole; i++) sha_block(state, data + 64 * i);
+    unsigned char tail[128] = {0};
+    memcpy(tail, data + 64 * whole, rest);
+    tail[rest] = 0x80;
+    size_t tail_size = rest < 56 ? 64 : 128;
+    for (size_t i = 0; i < 8; i++) tail[tail_size - 1 - i] = (unsigned char)((uint64_t)size * 8 >> 8 * i);
+    for (size_t i = 0; i < tail_size; i += 64) sha_block(state, tail + i);
+    for (size_t i = 0; i < 8; i++) snprintf(hex + 8 * i, 9, "%08x", (unsigned)state[i]);
+}
+
+/* ---- numbers (3.1, 3.2, 3.4) -------------------------------------------------------------------------------------- */
+
+/* Every value of every format is a double, so values are kept in doubles. */
+static struct {
+    bool fixed;
+    bool exact_product; /* a product of two values is a double */
+    int x, y;           /* bits of exponent and mantissa, or of integer and fraction */
+    int bits;
+    /* floats */
+    int e_min;     /* 1 - B: the exponent of the least normal number */
+    unsigned cut;  /* mantissa bits of a double that the format lacks */
+    double normal; /* the least normal number */
+    double largest;
+    double magic; /* |x| + magic - magic rounds to the grid of the subnormals */
+    uint64_t normal_bits, span_bits;
+    /* fixed */
+    double scale, unit; /* 2^F, 2^-F */
+    double low, high;   /* least and greatest integer code */
+    double one;         /* r(1) */
+    double least;       /* where a softmax starts: -inf, or the smallest value */
+} num;
+
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static double double_of(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static const uint64_t sign_bit = (uint64_t)1 << 63;
+
+/* The bits of a NaN would be rounded like a number; subnormals have a grid of their own; large numbers overflow. */
+static double round_float_slowly(double x)
+{
+    double a = fabs(x);
+    if (isnan(x)) return x;
+    if (a < num.normal) {
+        a = (a + num.magic) - num.magic;
+    } else if (!isinf(a)) {
+        uint64_t bits = bits_of(a), unit = (uint64_t)1 << num.cut;
+        a = double_of((bits + (unit / 2 - 1) + (bits >> num.cut & 1)) & ~(unit - 1));
+        if (a > num.largest) a = (double)INFINITY;
+    }
+    return copysign(a, x);
+}
+
+/* Adding 1.5 2^52 leaves no fraction bits for numbers up to 2^51; it rounds as the machine does, to nearest even. */
+static inline double nearest_integer(double x)
+{
+    const double shift = 0x1.8p52;
+    return fabs(x) < 0x1p51 ? (x + shift) - shift : nearbyint(x);
+}
+
+static double round_fixed(double x)
+{
+    if (isnan(x)) return x;
+    double code = nearest_integer(x * num.scale);
+    code = code < num.low ? num.low : code > num.high ? num.high : code;
+    return code * num.unit + 0.0; /* + 0.0: there is one zero */
+}
+
+/* r(x) of a double. On the quick way the magnitude is rounded as an integer: a carry out of the mantissa raises the
+ * exponent, as it should. What does not end up between the least normal and the largest number is done again slowly. */
+static inline double r(double x)
+{
+    if (num.fixed) return round_fixed(x);
+    uint64_t bits = bits_of(x), unit = (uint64_t)1 << num.cut;
+    uint64_t rounded = (bits + (unit / 2 - 1) + (bits >> num.cut & 1)) & ~(unit - 1);
+    if ((rounded & ~sign_bit) - num.normal_bits <= num.span_bits && (bits & ~sign_bit) >= num.normal_bits)
+        return double_of(rounded);
+    return round_float_slowly(x);
+}
+
+static int bit_length(u128 m)
+{
+    uint64_t high = (uint64_t)(m >> 64), low = (uint64_t)m;
+    if (high) return 128 - __builtin_clzll(high);
+    return low ? 64 - __builtin_clzll(low) : 0;
+}
+
+/* m / 2^shift to the nearest integer, ties to even, shift >= 1. `above`: the true number lies between m and m + 1. */
+static u128 shift_round(u128 m, int shift, bool above)
+{
+    if (shift > 127) return 0; /* m < 2^126 */
+    u128 half = (u128)1 << (shift - 1), rest = m & (2 * half - 1), k = m >> shift;
+    return k + (rest > half || (rest == half && (above || (k & 1))));
+}
+
+/* r of (m + [above] epsilon) 2^e with the given sign, m < 2^126. With `above` the format cuts off a bit of m at least. */
+static double round_exact(bool negative, u128 m, int e, bool above)
+{
+    double sign = negative ? -1.0 : 1.0;
+    int length = bit_length(m);
+    if (num.fixed) {
+        int shift = -num.y - e;
+        if (length - shift > 60) return negative ? num.low * num.unit : num.high * num.unit;
+        double code = shift > 0 ? (double)shift_round(m, shift, above) : (double)(m << -shift);
+        return round_fixed(sign * code * num.unit);
+    }
+    int top = length - 1 + e, grid = (top > num.e_min ? top : num.e_min) - num.y;
+    double value = grid > e ? ldexp((double)shift_round(m, grid - e, above), grid) : ldexp((double)m, e);
+    return copysign(value > num.largest ? (double)INFINITY : value, sign);
+}
+
+/* |x| = m 2^e with an integer m < 2^53; x finite. */
+static uint64_t take_apart(int *e, double x)
+{
+    double fraction = frexp(fabs(x), e);
+    *e -= 53;
+    return (uint64_t)ldexp(fraction, 53);
+}
+
+/* Wide fixed point: codes are integers of 53 bits. Floats with 11 exponent bits: the double product has 52 bits and is
+ * exact unless it is so small that a double lacks places for it. */
+static double multiply_slowly(double a, double b)
+{
+    if (isnan(a) || isnan(b) || a == 0 || b == 0) return r(a * b);
+    bool negative = (a < 0) != (b < 0);
+    if (num.fixed) {
+        u128 product = (u128)(uint64_t)fabs(a * num.scale) * (uint64_t)fabs(b * num.scale);
+        return round_exact(negative, product, -2 * num.y, false);
+    }
+    if (fabs(a * b) > 0x1p-900) return r(a * b);
+    int ea = 0, eb = 0;
+    u128 product = (u128)take_apart(&ea, a) * take_apart(&eb, b);
+    return round_exact(negative, product, ea + eb, false);
+}
+
+static inline double mul(double a, double b)
+{
+    return num.exact_product ? r(a * b) : multiply_slowly(a, b);
+}
+
+/* Sums of two values are doubles, or rounding the double is right (3.2). */
+static inline double add(double a, double b)
+{
+    return r(a + b);
+}
+static inline double sub(double a, double b)
+{
+    return r(a - b);
+}
+
+/* In wide fixed point the quotient of codes A 2^F / B by integers, A, B at most 2^52. */
+static double divide(double a, double b)
+{
+    if (!num.fixed) return r(a / b);
+    if (b == 0 || isnan(a) || isnan(b)) return (double)NAN;
+    if (num.exact_product) return r(a / b);
+    u128 dividend = (u128)(uint64_t)fabs(a * num.scale) << num.y, divisor = (uint64_t)fabs(b * num.scale);
+    u128 quotient = dividend / divisor, rest = dividend % divisor;
+    if (2 * rest > divisor || (2 * rest == divisor && (quotient & 1))) quotient++;
+    return round_exact((a < 0) != (b < 0), quotient, -num.y, false);
+}
+
+/* floor of the square root of m, 2^104 <= m < 2^106. */
+static uint64_t integer_root(u128 m)
+{
+    uint64_t root = (uint64_t)sqrt((double)m);
+    while ((u128)root * root > m) root--;
+    while ((u128)(root + 1) * (root + 1) <= m) root++;
+    return root;
+}
+
+static double square_root(double x)
+{
+    if (isnan(x) || x < 0) return (double)NAN;
+    if (x == 0 || isinf(x)) return x;
+    int e = 0;
+    u128 m = take_apart(&e, x);
+    unsigned up = 52 + (unsigned)(e & 1); /* an even exponent, and a root of 52 or 53 bits */
+    m <<= up;
+    e -= (int)up;
+    uint64_t root =
+        integer_root(m); /* 53 bits; a format keeps fewer: 26, or in fixed point those above 2^-F >= 2^(I-52) */
+    return round_exact(false, root, e / 2, (u128)root * root != m);
+}
+
+/* The code of a value (3.4). */
+static uint64_t code_of(double v)
+{
+    if (num.fixed) return (uint64_t)(int64_t)(v * num.scale) & (((uint64_t)1 << num.bits) - 1);
+    uint64_t sign = (uint64_t)signbit(v) << (num.bits - 1), ones = ((uint64_t)1 << num.x) - 1;
+    double a = fabs(v);
+    if (isinf(a)) return sign | ones << num.y;
+    if (a < num.normal) return sign | (uint64_t)ldexp(a, num.y - num.e_min);
+    int e = 0;
+    double fraction = frexp(a, &e); /* a = fraction 2^e, fraction in [1/2, 1) */
+    return sign | (uint64_t)(e - num.e_min) << num.y | ((uint64_t)ldexp(fraction, num.y + 1) - ((uint64_t)1 << num.y));
+}
+
+static void set_float(int x, int y)
+{
+    memset(&num, 0, sizeof num);
+    int bias = (1 << (x - 1)) - 1;
+    num.x = x, num.y = y, num.bits = 1 + x + y;
+    num.exact_product = x <= 10;
+    num.e_min = 1 - bias;
+    num.cut = (unsigned)(52 - y);
+    num.normal = ldexp(1, num.e_min);
+    num.largest = ldexp(2 - ldexp(1, -y), bias);
+    num.magic = ldexp(1.5, 52 + num.e_min - y);
+    num.normal_bits = bits_of(num.normal);
+    num.span_bits = bits_of(num.largest) - num.normal_bits;
+    num.one = 1;
+    num.least = -(double)INFINITY;
+}
+
+static void set_fixed(int integer, int fraction)
+{
+    memset(&num, 0, sizeof num);
+    num.fixed = true;
+    num.x = integer, num.y = fraction, num.bits = 1 + integer + fraction;
+    num.exact_product = integer + fraction <= 26;
+    num.scale = ldexp(1, fraction), num.unit = ldexp(1, -fraction);
+    num.low = -ldexp(1, integer + fraction), num.high = -num.low - 1;
+    num.one = round_fixed(1);
+    num.least = num.low * num.unit;
+}
+
+/* Decimal digits without leading zeros, at most two; -1 if there are none. */
+static int small_number(const char **at, const char *end)
+{
+    const char *start = *at;
+    int value = 0;
+    while (*at < end && *at - start < 2 && isdigit((unsigned char)**at)) value = 10 * value + (*(*at)++ - '0');
+    return *at == start || (*start == '0' && *at - start > 1) ? -1 : value;
+}
+
+/* False if it is not the canonical name of a format. */
+static bool set_format(struct text name)
+{
+    static const struct {
+        const char *name;
+        int x, y;
+    } usual[] = {{"f32", 8, 23}, {"bf16", 8, 7}, {"f16", 5, 10}};
+    for (size_t i = 0; i < 3; i++)
+        if (is(name, usual[i].name)) return set_float(usual[i].x, usual[i].y), true;
+    if (name.len < 4) return false;
+    bool fixed = name.at[0] == 'q';
+    const char *at = name.at + 1, *end = name.at + name.len;
+    int a = small_number(&at, end);
+    if ((!fixed && name.at[0] != 'e') || a < 0 || at == end || *at++ != (fixed ? '.' : 'm')) return false;
+    int b = small_number(&at, end);
+    if (b < 0 || at != end) return false;
+    if (fixed) return a + b >= 1 && a + b <= 52 && (set_fixed(a, b), true);
+    for (size_t i = 0; i < 3; i++)
+        if (usual[i].x == a && usual[i].y == b) return false;
+    return a >= 2 && a <= 11 && b >= 1 && b <= 25 && (set_float(a, b), true);
+}
+
+/* ---- functions (3.2): double-double, and Ziv's test ---------------------------------------------------------------- */
+
+/* hi + lo with |lo| <= ulp(hi) / 2. The sums and products below have relative errors below 2^-100 (Joldes, Muller,
+ * Popescu 2017: 2^-103 and better for these algorithms), for operands of one sign or after cancellation accounted for
+ * where it happens; all magnitudes stay between 2^-900 and 2^900, so nothing underflows. */
+struct dd {
+    double hi, lo;
+};
+
+static struct dd quick_two_sum(double a, double b)
+{ /* |a| >= |b| or a = 0 */
+    double s = a + b;
+    return (struct dd){s, b - (s - a)};
+}
+
+static struct dd two_sum(double a, double b)
+{
+    double s = a + b, t = s - a;
+    return (struct dd){s, (a - (s - t)) + (b - t)};
+}
+
+static struct dd dd_add(struct dd a, struct dd b)
+{
+    struct dd s = two_sum(a.hi, b.hi), t = two_sum(a.lo, b.lo);
+    s = quick_two_sum(s.hi, s.lo + t.hi);
+    return quick_two_sum(s.hi, s.lo + t.lo);
+}
+
+static struct dd dd_mul(struct dd a, struct dd b)
+{
+    double p = a.hi * b.hi, e = fma(a.hi, b.hi, -p);
+    return quick_two_sum(p, e + (a.hi * b.lo + a.lo * b.hi));
+}
+
+static struct dd dd_of(double x)
+{
+    return (struct dd){x, 0};
+}
+static struct dd dd_minus(struct dd a)
+{
+    return (struct dd){-a.hi, -a.lo};
+}
+
+static struct dd dd_div(struct dd a, struct dd b)
+{
+    double q1 = a.hi / b.hi;
+    struct dd rest = dd_add(a, dd_minus(dd_mul(dd_of(q1), b)));
+    double q2 = rest.hi / b.hi;
+    rest = dd_add(rest, dd_minus(dd_mul(dd_of(q2), b)));
+    return dd_add(quick_two_sum(q1, q2), dd_of(rest.hi / b.hi));
+}
+
+/* r(±v 2^k), v > 0, when the true value is within the relative error 2^-correct of v; both ends of the interval must
+ * round alike, for rounding is monotone. */
+static double decide(const char *function, double argument, bool negative, struct dd v, int k, int correct)
+{
+    int e = 0;
+    u128 m = (u128)take_apart(&e, v.hi) << 60;
+    e += k - 60;
+    double low = ldexp(v.lo, -(e - k)), whole = floor(low); /* |low| <= 2^60 */
+    m = whole < 0 ? m - (u128)-whole : m + (u128)whole;
+    u128 error = ((u128)1 << (113 - correct)) + 2;
+    double below = round_exact(negative, m - error, e, false), above = round_exact(negative, m + error, e, false);
+    if (below != above) reject("undecided: %s(%a) is too close to a tie of the format", function, argument);
+    return below;
+}
+
+/* A positive number below every half spacing of a format. */
+static double decide_tiny(bool negative)
+{
+    return round_exact(negative, 1, -3000, false);
+}
+
+/* The same in double: v with relative error eps, |v| between 2^-1000 and 2^1000. */
+static inline bool decide_quickly(double *out, double v, double eps)
+{
+    double low = r(v - v * eps), high = r(v + v * eps);
+    *out = low;
+    return low == high;
+}
+
+static struct {
+    bool ready;
+    struct dd inverse_factorial[28];
+    struct dd inverse_odd[37]; /* 1/(2j+1) */
+    double root[64];           /* 2^(j/64) */
+} table;
+
+/* ln 2 in three parts of 42, 42 and 53 bits: products of the first two with integers below 2^11 are exact. */
+static const double ln2[3] = {0x1.62e42fefa3800p-1, 0x1.ef35793c76000p-45, 0x1.cc01f97b57a08p-87};
+
+/* e^x = v 2^k for |x| <= 1500, v in (0.7, 1.5), relative error below 2^-97: |t| <= 0.35 carries an absolute error below 2^-105,
+ * the series is cut off at 0.35^28/28! < 2^-140, and Horner's rule adds a few times 2^-102. */
+static struct dd dd_exp(int *k, struct dd x)
+{
+    double n = nearest_integer(x.hi * 0x1.71547652b82fep+0);
+    struct dd t = two_sum(x.hi, -n * ln2[0]);
+    t = dd_add(t, dd_add(dd_of(-n * ln2[1]), dd_of(-n * ln2[2])));
+    t = dd_add(t, dd_of(x.lo));
+    struct dd sum = table.inverse_factorial[27];
+    for (int i = 26; i >= 0; i--) sum = dd_add(dd_mul(sum, t), table.inverse_factorial[i]);
+    *k = (int)n;
+    return sum;
+}
+
+static void make_tables(void)
+{
+    if (table.ready) return;
+    table.inverse_factorial[0] = dd_of(1);
+    for (int i = 1; i < 28; i++) table.inverse_factorial[i] = dd_div(table.inverse_factorial[i - 1], dd_of(i));
+    for (int j = 0; j < 37; j++) table.inverse_odd[j] = dd_div(dd_of(1), dd_of(2 * j + 1));
+    struct dd ln2_64 = dd_add(dd_of(ln2[0] / 64), dd_of(ln2[1] / 64));
+    for (int j = 0; j < 64; j++) {
+        int k = 0;
+        struct dd root = dd_exp(&k, dd_mul(ln2_64, dd_of(j)));
+        table.root[j] = ldexp(root.hi, k);
+    }
+    table.ready = true;
+}
+
+/* e^x for |x| <= 690 in double, relative error below 2^-50. With N = round(64 x / ln 2) < 2^16 the product with the first
+ * part of ln 2 / 64 (36 bits) is exact, the difference too (Sterbenz), and t, |t| <= 0.0055, has an absolute error below 2^-59;
+ * t^7/7! < 2^-64. What remains is half an ulp of the root, half of the sum and 2^-57: below 2^-51.8. */
+static inline double exp_quickly(double x)
+{
+    double n = nearest_integer(x * 0x1.71547652b82fep+6);
+    double t = (x - n * 0x1.62e42fefa0000p-7) - n * 0x1.cf79abc9e3b3ap-46;
+    double p = t + t * t * (1.0 / 2 + t * (1.0 / 6 + t * (1.0 / 24 + t * (1.0 / 120 + t * (1.0 / 720)))));
+    int64_t whole = (int64_t)n;
+    double root = table.root[whole & 63], v = root + root * p;
+    return v * double_of((uint64_t)((whole >> 6) + 1023) << 52);
+}
+
+static const double eps_exp = 0x1p-49;
+
+static double exponential(double x)
+{
+    double v = 0;
+    if (isnan(x)) return x;
+    if (x == 0) return num.one;
+    if (fabs(x) <= 690 && decide_quickly(&v, exp_quickly(x), eps_exp)) return v;
+    if (x > 800) return round_exact(false, 1, 3000, false);
+    if (x < -800) return decide_tiny(false);
+    int k = 0;
+    struct dd e = dd_exp(&k, dd_of(x));
+    return decide("exp", x, false, e, k, 96);
+}
+
+/* In fixed point x is a multiple of 2^-52, and 1/2 + x/4 can be a tie; sigmoid(x) = 1/2 + x/4 - x³/48 + ... is on the side
+ * of 1/2, by less than |x|³/48, which for |x| < 2^-16 is less than the 2^-53 to the next tie. In units of 2^-100. */
+static double sigmoid_near_zero(double x)
+{
+    u128 half = (u128)1 << 99, quarter = (u128)ldexp(fabs(x), 98), shift = (u128)ldexp(fabs(x * x * x), 100) / 48 + 2;
+    u128 m = x > 0 ? half + quarter : half - quarter;
+    double near = round_exact(false, x > 0 ? m - 1 : m, -100, true);
+    double far = round_exact(false, x > 0 ? m - shift : m + shift, -100, false);
+    if (near != far) reject("undecided: sigmoid(%a) is too close to a tie of the format", x);
+    return near;
+}
+
+/* w = e^-|x|; 1/(1+w), or w/(1+w) below zero. Three operations after exp: 2^-50 + 3 2^-53 < 2^-49. */
+static double sigmoid(double x)
+{
+    double v = 0;
+    if (isnan(x)) return x;
+    if (x == 0) return r(0.5);
+    double a = fabs(x);
+    if (num.fixed && a < 0x1p-16) return sigmoid_near_zero(x);
+    if (a <= 690) {
+        double w = exp_quickly(-a);
+        if (decide_quickly(&v, (x > 0 ? 1 : w) / (1 + w), eps_exp)) return v;
+    }
+    if (x < -800) return decide_tiny(false);
+    int k = 0;
+    struct dd e = dd_exp(&k, dd_of(a < 600 ? -a : -600)); /* from 600 on 1/(1+w) is 1 up to 2^-800 */
+    struct dd w = {ldexp(e.hi, k), ldexp(e.lo, k)}, sum = dd_add(dd_of(1), w);
+    if (x > 0) return decide("sigmoid", x, false, dd_div(dd_of(1), sum), 0, 95);
+    if (a >= 600) e = dd_exp(&k, dd_of(x)); /* w/(1+w) = w, up to 2^-800 */
+    return decide("sigmoid", x, false, dd_div(e, sum), k, 95);
+}
+
+/* ln(1+u) for 0 < u <= 1 by 2 artanh(s), s = u/(2+u) <= 1/3: sum of s^(2j+1)/(2j+1), all terms positive; 36 terms
+ * leave 9^-36 < 2^-114. */
+static struct dd dd_log1p(struct dd u)
+{
+    struct dd s = dd_div(u, dd_add(dd_of(2), u)), square = dd_mul(s, s), sum = dd_of(0);
+    for (int j = 36; j >= 0; j--) sum = dd_add(dd_mul(sum, square), table.inverse_odd[j]);
+    return dd_mul(dd_add(s, s), sum);
+}
+
+/* The same in double, 19 terms, 9^-19 < 2^-60: with the error of u below 2^-47. */
+static double log1p_quickly(double u)
+{
+    double s = u / (2 + u), square = s * s, sum = 0;
+    for (int j = 18; j >= 0; j--) sum = sum * square + table.inverse_odd[j].hi;
+    return 2 * s * sum;
+}
+
+static double softplus(double x)
+{
+    double v = 0;
+    if (isnan(x)) return x;
+    if (x == (double)INFINITY) return r(x);
+    if (fabs(x) <= 690 && decide_quickly(&v, (x > 0 ? x : 0) + log1p_quickly(exp_quickly(-fabs(x))), 0x1p-47)) return v;
+    if (x < -800) return decide_tiny(false);
+    int k = 0;
+    double a = fabs(x);
+    struct dd e = dd_exp(&k, dd_of(a < 600 ? -a : -600));
+    struct dd u = {ldexp(e.hi, k), ldexp(e.lo, k)};
+    if (x > 0) return decide("softplus", x, false, dd_add(dd_of(x), dd_log1p(u)), 0, 94);
+    if (a < 40) return decide("softplus", x, false, dd_log1p(u), 0, 94);
+    /* u < 2^-57: ln(1+u) = u (1 - u/2 + u²/3 - ...), and u³ < 2^-171 */
+    struct dd factor = dd_add(dd_of(1), dd_of(-u.hi / 2 + u.hi * u.hi / 3));
+    e = dd_exp(&k, dd_of(x));
+    return decide("softplus", x, false, dd_mul(e, factor), k, 94);
+}
+
+/* gelu(x) = x Φ(x). Near 0 with the density φ(x): Φ(x) = 1/2 + φ(x) (x + x³/3 + x⁵/15 + ...), terms of one sign.
+ * Far away the upper tail Q(x) = Φ(-x) = φ(x)/(x + 1/(x + 2/(x + 3/...))): its convergents lie on either side in turn. */
+
+static struct dd dd_density(int *k, double x)
+{                                                                            /* φ(x) = v 2^k, |x| <= 40 */
+    const struct dd factor = {0x1.9884533d43651p-2, -0x1.cbc0d30ebfd15p-56}; /* 1/sqrt(2π) */
+    double p = x * x;
+    struct dd half = {-p / 2, -fma(x, x, -p) / 2};
+    return dd_mul(dd_exp(k, half), factor);
+}
+
+static struct dd dd_middle(double x)
+{ /* Φ(x) - 1/2 for 0 < x <= 3; relative error below 2^-94 */
+    int k = 0;
+    struct dd density = dd_density(&k, x), term = dd_of(x), sum = term;
+    struct dd square = {x * x, fma(x, x, -(x * x))};
+    for (int j = 1; term.hi > sum.hi * 0x1p-110; j++) {
+        term = dd_div(dd_mul(term, square), dd_of(2 * j + 1));
+        sum = dd_add(sum, term);
+    }
+    struct dd v = dd_mul(density, sum);
+    return (struct dd){ldexp(v.hi, k), ldexp(v.lo, k)};
+}
+
+static struct dd tail_convergent(double x, int n)
+{
+    struct dd t = dd_of(x);
+    for (int j = n; j > 0; j--) t = dd_add(dd_of(x), dd_div(dd_of(j), t));
+    return t;
+}
+
+static struct dd dd_tail(int *k, double x)
+{ /* Q(x) = v 2^k, 3 <= x <= 40; relative error below 2^-91 */
+    struct dd a = dd_of(1), b = dd_of(2);
+    for (int n = 32; fabs(a.hi - b.hi + (a.lo - b.lo)) > a.hi * 0x1p-93; n *= 2) {
+        a = tail_convergent(x, n);
+        b = tail_convergent(x, n + 1);
+    }
+    return dd_div(dd_density(k, x), a);
+}
+
+/* gelu(x) for 0 < |x| < 2^-60: x/2 + 0.4 x², a relative change of less than 2^-60, upwards for either sign of x. */
+static double gelu_near_zero(double x)
+{
+    int e = 0;
+    u128 m = (u128)take_apart(&e, x) << 60;
+    e -= 61;
+    bool negative = x < 0;
+    u128 change = (m >> 60) + 1;
+    double near = negative ? round_exact(true, m - 1, e, true) : round_exact(false, m, e, true);
+    double far = round_exact(negative, negative ? m - change : m + change, e, false);
+    if (near != far) reject("undecided: gelu(%a) is too close to a tie of the format", x);
+    return near;
+}
+
+/* For -3 < x < 6 in double; each of at most 100 terms has an error below 3j 2^-53, and those with a large j are small.
+ * Below zero 1/2 - middle loses up to 9 bits. */
+static bool gelu_quickly(double *out, double x)
+{
+    if (!(x > -3 && x < 6)) return false;
+    double square = x * x, term = fabs(x), sum = term;
+    for (int j = 1; term > sum * 0x1p-60; j++) {
+        term *= square / (2 * j + 1);
+        sum += term;
+    }
+    double middle = exp_quickly(-square / 2) * 0x1.9884533d43651p-2 * sum;
+    return x > 0 ? decide_quickly(out, x * (0.5 + middle), 0x1p-43) : decide_quickly(out, x * (0.5 - middle), 0x1p-34);
+}
+
+static double gelu(double x)
+{
+    double v = 0;
+    if (isnan(x) || x == 0) return x;
+    if (x > 40) return x; /* x - x Q(x), and Q(40) < 2^-1150 */
+    if (x < -40) return decide_tiny(true);
+    double a = fabs(x);
+    if (a < 0x1p-60) return gelu_near_zero(x);
+    if (gelu_quickly(&v, x)) return v;
+    if (a <= 3) {
+        struct dd middle = dd_middle(a), half = dd_of(0.5);
+        struct dd share = dd_add(half, x > 0 ? middle : dd_minus(middle));
+        return decide("gelu", x, x<0, dd_mul(dd_of(a), share), 0, x> 0 ? 92 : 84);
+    }
+    int k = 0;
+    struct dd tail = dd_tail(&k, a);
+    if (x < 0) return decide("gelu", x, true, dd_mul(dd_of(a), tail), k, 90);
+    struct dd share = dd_add(dd_of(1), (struct dd){-ldexp(tail.hi, k), -ldexp(tail.lo, k)});
+    return decide("gelu", x, false, dd_mul(dd_of(a), share), 0, 92);
+}
+
+/* ---- JSON (4.1), strict ------------------------------------------------------------------------------------------------ */
+
+struct json {
+    enum { JSON_OBJECT, JSON_ARRAY, JSON_TEXT, JSON_INTEGER, JSON_TRUE, JSON_FALSE, JSON_NULL } kind;
+    struct text key, text; /* key: of a member; text: decoded */
+    int64_t integer;
+    size_t count; /* of children */
+    struct json *first, *next;
+};
+
+struct parser {
+    const char *start, *at, *end;
+    const char *what; /* for messages */
+};
+
+static _Noreturn void bad_json(const struct parser *p, const char *reason)
+{
+    reject("%s: byte %zu: %s", p->what, (size_t)(p->at - p->start), reason);
+}
+
+static void json_space(struct parser *p)
+{
+    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r')) p->at++;
+}
+
+static bool json_take(struct parser *p, char c)
+{
+    json_space(p);
+    if (p->at == p->end || *p->at != c) return false;
+    p->at++;
+    return true;
+}
+
+static unsigned json_hex4(struct parser *p)
+{
+    unsigned value = 0;
+    for (int i = 0; i < 4; i++, p->at++) {
+        if (p->at == p->end || !isxdigit((unsigned char)*p->at)) bad_json(p, "four hexadecimal digits expected");
+        char c = *p->at;
+        value = value * 16 + (unsigned)(isdigit((unsigned char)c) ? c - '0' : (c | 32) - 'a' + 10);
+    }
+    return value;
+}
+
+/* UTF-8 of a code point below 2^21; returns the number of bytes. */
+static size_t put_utf8(char *out, unsigned c)
+{
+    if (c < 0x80) return out[0] = (char)c, 1;
+    size_t bytes = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = bytes - 1; i > 0; i--, c >>= 6) out[i] = (char)(0x80 | (c & 63));
+    out[0] = (char)((0xf00 >> bytes & 0xff) | c);
+    return bytes;
+}
+
+static unsigned json_escaped_code(struct parser *p)
+{
+    unsigned c = json_hex4(p);
+    if (c == 0) bad_json(p, "NUL in a string");
+    if (c >= 0xdc00 && c < 0xe000) bad_json(p, "half a surrogate pair");
+    if (c < 0xd800 || c >= 0xe000) return c;
+    if (p->end - p->at < 6 || p->at[0] != '\\' || p->at[1] != 'u') bad_json(p, "half a surrogate pair");
+    p->at += 2;
+    unsigned low = json_hex4(p);
+    if (low < 0xdc00 || low >= 0xe000) bad_json(p, "half a surrogate pair");
+    return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+}
+
+/* The length of the UTF-8 sequence at p->at, which is checked: no overlong forms, no surrogates, nothing above 0x10ffff. */
+static size_t utf8_sequence(const struct parser *p)
+{
+    const unsigned char *s = (const unsigned char *)p->at;
+    size_t left = (size_t)(p->end - p->at), bytes = s[0] < 0x80   ? 1
+                                                    : s[0] < 0xc2 ? 0
+                                                    : s[0] < 0xe0 ? 2
+                                                    : s[0] < 0xf0 ? 3
+                                                    : s[0] < 0xf5 ? 4
+                                                                  : 0;
+    if (bytes == 0 || bytes > left) bad_json(p, "invalid UTF-8");
+    for (size_t i = 1; i < bytes; i++)
+        if ((s[i] & 0xc0) != 0x80) bad_json(p, "invalid UTF-8");
+    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
+    if (overlong || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf4 && s[1] >= 0x90)) bad_json(p, "invalid UTF-8");
+    return bytes;
+}
+
+/* The opening quote has been read. Decoded text is never longer than its source. */
+static struct text json_string(struct parser *p)
+{
+    const char *close = p->at;
+    while (close < p->end && *close != '"') close += *close == '\\' && close + 1 < p->end ? 2 : 1;
+    if (close >= p->end) bad_json(p, "a string does not end");
+    char *out = allocate((size_t)(close - p->at), 1);
+    size_t len = 0;
+    while (*p->at != '"') {
+        if ((unsigned char)*p->at < 0x20) bad_json(p, "a control character in a string");
+        if (*p->at != '\\') {
+            for (size_t bytes = utf8_sequence(p); bytes > 0; bytes--) out[len++] = *p->at++;
+            continue;
+        }
+        static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+        char c = p->at[1];
+        const char *name = c ? strchr(names, c) : NULL;
+        p->at += 2;
+        if (name)
+            out[len++] = meanings[name - names];
+        else if (c == 'u')
+            len += put_utf8(out + len, json_escaped_code(p));
+        else
+            bad_json(p, "an unknown escape");
+    }
+    p->at++;
+    return (struct text){out, len};
+}
+
+static int compare_text(struct text a, struct text b)
+{
+    int order = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    return compare_text((*(struct json *const *)a)->key, (*(struct json *const *)b)->key);
+}
+
+static void no_duplicate_keys(const struct parser *p, const struct json *object)
+{
+    struct json **members = allocate(object->count, sizeof *members);
+    size_t n = 0;
+    for (struct json *m = object->first; m; m = m->next) members[n++] = m;
+    qsort(members, n, sizeof *members, compare_keys);
+    for (size_t i = 1; i < n; i++)
+        if (same_text(members[i - 1]->key, members[i]->key))
+            reject("%s: key '%.*s' comes twice", p->what, SHOW(members[i]->key));
+}
+
+static struct json *json_value(struct parser *p, int depth);
+
+static void json_children(struct parser *p, struct json *parent, char close, int depth)
+{
+    struct json **last = &parent->first;
+    if (json_take(p, close)) return;
+    do {
+        struct text key = {"", 0};
+        if (parent->kind == JSON_OBJECT) {
+            if (!json_take(p, '"')) bad_json(p, "a key expected");
+            key = json_string(p);
+            if (!json_take(p, ':')) bad_json(p, "':' expected");
+        }
+        *last = json_value(p, depth + 1);
+        (*last)->key = key;
+        last = &(*last)->next;
+        parent->count++;
+    } while (json_take(p, ','));
+    if (!json_take(p, close)) bad_json(p, "',' or the end of an object or array expected");
+    if (parent->kind == JSON_OBJECT) no_duplicate_keys(p, parent);
+}
+
+/* Nothing in a model file is negative or a fraction. */
+static int64_t json_integer(struct parser *p)
+{
+    const char *start = p->at;
+    int64_t value = 0;
+    for (; p->at < p->end && isdigit((unsigned char)*p->at); p->at++)
+        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *p->at - '0', &value))
+            bad_json(p, "an integer is too large");
+    if (p->at == start)
+        bad_json(p, "a value expected (a string, a whole number from 0 on, an object, an array, true, false or null)");
+    if (*start == '0' && p->at - start > 1) bad_json(p, "a number with leading zeros");
+    if (p->at < p->end && strchr(".eE", *p->at)) bad_json(p, "a number that is not written as a whole one");
+    return value;
+}
+
+static struct json *json_value(struct parser *p, int depth)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    struct json *value = allocate(1, sizeof *value);
+    if (depth > 32) bad_json(p, "nested too deep");
+    if (json_take(p, '{')) {
+        value->kind = JSON_OBJECT;
+        json_children(p, value, '}', depth);
+    } else if (json_take(p, '[')) {
+        value->kind = JSON_ARRAY;
+        json_children(p, value, ']', depth);
+    } else if (json_take(p, '"')) {
+        value->kind = JSON_TEXT;
+        value->text = json_string(p);
+    } else {
+        for (int i = 0; i < 3; i++) {
+            size_t len = strlen(words[i]);
+            if ((size_t)(p->end - p->at) < len || memcmp(p->at, words[i], len) != 0) continue;
+            p->at += len;
+            value->kind = i == 0 ? JSON_TRUE : i == 1 ? JSON_FALSE : JSON_NULL;
+            return value;
+        }
+        value->kind = JSON_INTEGER;
+        value->integer = json_integer(p);
+    }
+    return value;
+}
+
+static struct json *json_object(struct text source, const char *what)
+{
+    struct parser p = {source.at, source.at, source.at + source.len, what};
+    struct json *value = json_value(&p, 0);
+    json_space(&p);
+    if (p.at != p.end) bad_json(&p, "something follows the value");
+    if (value->kind != JSON_OBJECT) reject("%s: not an object", what);
+    return value;
+}
+
+static struct json *member(const struct json *object, const char *key)
+{
+    for (struct json *m = object->first; m; m = m->next)
+        if (is(m->key, key)) return m;
+    return NULL;
+}
+
+static struct text text_of(const struct json *object, const char *key, const char *what)
+{
+    struct json *m = member(object, key);
+    if (!m || m->kind != JSON_TEXT) reject("%s: '%s' is missing or not a string", what, key);
+    return m->text;
+}
+
+/* ---- safetensors (4.1) ------------------------------------------------------------------------------------------------- */
+
+struct bytes {
+    unsigned char *data;
+    size_t size;
+};
+
+enum dtype { F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, DTYPES };
+static const struct {
+    const char *name;
+    size_t size;
+} dtypes[DTYPES] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4},
+                    {"I16", 2}, {"I8", 1},  {"U64", 8}, {"U32", 4},  {"U16", 2}, {"U8", 1}};
+
+enum { MAX_RANK = 8 };
+
+struct tensor {
+    struct text name;
+    enum dtype dtype;
+    size_t rank, shape[MAX_RANK], count; /* count of elements */
+    size_t begin, end;
+    const unsigned char *data;
+    bool used;
+};
+
+struct file {
+    struct json *metadata;
+    struct tensor *tensors; /* by name */
+    size_t count;
+};
+
+static size_t unsigned_of(const struct json *value, const char *what, struct text name)
+{
+    if (value->kind != JSON_INTEGER) reject("tensor '%.*s': %s must hold whole numbers", SHOW(name), what);
+    return (size_t)value->integer;
+}
+
+static struct tensor read_entry(const struct json *entry)
+{
+    struct tensor t = {.name = entry->key, .count = 1, .dtype = DTYPES};
+    const struct json *shape = NULL, *offsets = NULL;
+    struct text name = {"", 0};
+    if (entry->kind == JSON_OBJECT && entry->count == 3) {
+        shape = member(entry, "shape");
+        offsets = member(entry, "data_offsets");
+        name = text_of(entry, "dtype", "a tensor");
+    }
+    if (!shape || !offsets || shape->kind != JSON_ARRAY || offsets->kind != JSON_ARRAY || offsets->count != 2)
+        reject("tensor '%.*s': its entry must have exactly dtype, shape and data_offsets", SHOW(t.name));
+    for (int d = 0; d < DTYPES; d++)
+        if (is(name, dtypes[d].name)) t.dtype = (enum dtype)d;
+    if (t.dtype == DTYPES) reject("tensor '%.*s': type '%.*s' is not for weights", SHOW(t.name), SHOW(name));
+    if (shape->count > MAX_RANK) reject("tensor '%.*s': more than 8 dimensions", SHOW(t.name));
+    for (const struct json *s = shape->first; s; s = s->next) {
+        t.shape[t.rank] = unsigned_of(s, "shape", t.name);
+        t.count = times(t.count, t.shape[t.rank++]);
+    }
+    t.begin = unsigned_of(offsets->first, "data_offsets", t.name);
+    t.end = unsigned_of(offsets->first->next, "data_offsets", t.name);
+    if (t.begin > t.end || t.end - t.begin != times(t.count, dtypes[t.dtype].size))
+        reject("tensor '%.*s': data_offsets do not fit its shape and type", SHOW(t.name));
+    return t;
+}
+
+static int compare_begin(const void *a, const void *b)
+{
+    const struct tensor *x = a, *y = b;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+static int compare_name(const void *a, const void *b)
+{
+    return compare_text(((const struct tensor *)a)->name, ((const struct tensor *)b)->name);
+}
+
+static struct file read_safetensors(struct bytes bytes)
+{
+    uint64_t header = 0;
+    if (bytes.size < 8) reject("model: shorter than the length of its header");
+    for (size_t i = 8; i-- > 0;) header = header << 8 | bytes.data[i];
+    if (header > 100000000 || header > bytes.size - 8)
+        reject("model: its header is longer than the file or than 100000000 bytes");
+    struct text source = {(const char *)bytes.data + 8, (size_t)header};
+    if (source.len == 0 || source.at[0] != '{') reject("model: the header does not begin with '{'");
+    struct json *root = json_object(source, "header of the model");
+    struct file file = {.tensors = allocate(root->count, sizeof(struct tensor))};
+    for (struct json *m = root->first; m; m = m->next) {
+        if (!is(m->key, "__metadata__")) {
+            file.tensors[file.count++] = read_entry(m);
+            continue;
+        }
+        if (m->kind != JSON_OBJECT) reject("model: '__metadata__' is no object");
+        for (struct json *value = m->first; value; value = value->next)
+            if (value->kind != JSON_TEXT) reject("model: '__metadata__' holds something else than strings");
+        file.metadata = m;
+    }
+    if (!file.metadata) reject("model: no '__metadata__'");
+    const unsigned char *data = bytes.data + 8 + source.len;
+    size_t size = bytes.size - 8 - source.len, expected = 0;
+    qsort(file.tensors, file.count, sizeof *file.tensors, compare_begin);
+    for (size_t i = 0; i < file.count; i++) {
+        struct tensor *t = &file.tensors[i];
+        if (t->begin != expected || t->end > size)
+            reject("tensor '%.*s': tensors must tile the data of the file", SHOW(t->name));
+        expected = t->end;
+        t->data = data + t->begin;
+    }
+    if (expected != size) reject("model: %zu bytes follow the last tensor", size - expected);
+    qsort(file.tensors, file.count, sizeof *file.tensors, compare_name);
+    return file;
+}
+
+static double short_float(unsigned bits, int x, int y)
+{ /* F16 and BF16; both have 16 bits */
+    int exponent = (int)(bits >> y) & ((1 << x) - 1), bias = (1 << (x - 1)) - 1;
+    double mantissa = (double)(bits & ((1U << y) - 1)), sign = bits >> 15 ? -1 : 1;
+    if (exponent == (1 << x) - 1) return mantissa != 0 ? (double)NAN : sign * (double)INFINITY;
+    if (exponent == 0) return sign * ldexp(mantissa, 1 - bias - y);
+    return sign * ldexp(mantissa + (1 << y), exponent - bias - y);
+}
+
+static bool is_float(enum dtype type)
+{
+    return type <= BF16;
+}
+static bool is_signed(enum dtype type)
+{
+    return type >= I64 && type <= I8;
+}
+
+static uint64_t raw_bits(const struct tensor *t, size_t i)
+{
+    size_t size = dtypes[t->dtype].size;
+    uint64_t bits = 0;
+    for (size_t b = size; b-- > 0;) bits = bits << 8 | t->data[i * size + b];
+    if (is_signed(t->dtype) && bits >> (8 * size - 1)) bits |= ~(uint64_t)0 << (8 * size - 1);
+    return bits;
+}
+
+static double float_element(const struct tensor *t, size_t i)
+{
+    uint64_t bits = raw_bits(t, i);
+    if (t->dtype == F64) return double_of(bits);
+    if (t->dtype == F16) return short_float((unsigned)bits, 5, 10);
+    if (t->dtype == BF16) return short_float((unsigned)bits, 8, 7);
+    uint32_t low = (uint32_t)bits;
+    float value;
+    memcpy(&value, &low, sizeof value);
+    return (double)value;
+}
+
+static int64_t whole_element(const struct tensor *t, size_t i)
+{
+    if (is_float(t->dtype)) {
+        double v = float_element(t, i);
+        if (!(fabs(v) < 0x1p63) || v != floor(v)) reject("tensor '%.*s': element %zu is not whole", SHOW(t->name), i);
+        return (int64_t)v;
+    }
+    uint64_t bits = raw_bits(t, i);
+    if (t->dtype == U64 && bits >> 63) reject("tensor '%.*s': element %zu is beyond 2^63", SHOW(t->name), i);
+    return (int64_t)bits;
+}
+
+/* A weight, rounded to the format once (3.2). */
+static double weight_element(const struct tensor *t, size_t i)
+{
+    if (is_float(t->dtype)) {
+        double v = float_element(t, i);
+        if (isnan(v)) reject("tensor '%.*s': element %zu is not a number", SHOW(t->name), i);
+        return r(v);
+    }
+    int64_t v = whole_element(t, i);
+    if (v > (int64_t)1 << 53 || v < -((int64_t)1 << 53))
+        reject("tensor '%.*s': element %zu is beyond 2^53", SHOW(t->name), i);
+    return r((double)v);
+}
+
+static struct tensor *find_tensor(struct file *file, const char *name)
+{
+    struct tensor key = {.name = {name, strlen(name)}};
+    return file->count ? bsearch(&key, file->tensors, file->count, sizeof key, compare_name) : NULL;
+}
+
+/* Shape [rows] or [rows, columns] with columns = 0 for the former. NULL if it is not there. */
+static struct tensor *take_tensor(struct file *file, const char *name, size_t rows, size_t columns)
+{
+    struct tensor *t = find_tensor(file, name);
+    if (!t) return NULL;
+    if (t->rank != (columns ? 2 : 1) || t->shape[0] != rows || (columns && t->shape[1] != columns)) {
+        if (columns) reject("tensor '%s': shape [%zu,%zu] expected", name, rows, columns);
+        reject("tensor '%s': shape [%zu] expected", name, rows);
+    }
+    t->used = true;
+    return t;
+}
+
+static double *take_optional(struct file *file, const char *name, size_t rows, size_t columns)
+{
+    struct tensor *t = take_tensor(file, name, rows, columns);
+    if (!t) return NULL;
+    double *values = numbers(t->count);
+    for (size_t i = 0; i < t->count; i++) values[i] = weight_element(t, i);
+    return values;
+}
+
+static double *take_weights(struct file *file, const char *name, size_t rows, size_t columns)
+{
+    double *values = take_optional(file, name, rows, columns);
+    if (!values) reject("tensor '%s' is missing", name);
+    return values;
+}
+
+/* ---- the certificate (1) ------------------------------------------------------------------------------------------------ */
+
+enum kind { WRONG_ANSWER, STATE_COLLISION, VIEW_COLLISION, BLOCK_COLLISION, KINDS };
+static const char *const kind_names[KINDS] = {"wrong-answer", "state-collision", "view-collision", "block-collision"};
+
+struct prompt {
+    uint32_t *tokens;
+    size_t count;
+};
+
+struct certificate {
+    enum kind kind;
+    struct text digest, arch, format, task;
+    struct prompt prompt[2];
+    int prompts;
+    unsigned long long prefix, position, right[2], given, layer, block;
+    struct text state, summary, view;
+};
+
+struct lines {
+    const char *at, *end;
+    size_t number; /* of the line that was read last */
+};
+
+#define malformed(lines, ...) malformed_at((lines)->number, __VA_ARGS__)
+
+static _Noreturn void malformed_at(size_t line, const char *format, ...)
+{
+    char reason[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    stop(MALFORMED, "line %zu: %s", line, reason);
+}
+
+/* The rest of the next line after `word` and a space. */
+static struct text next_line(struct lines *lines, const char *word)
+{
+    lines->number++;
+    size_t left = (size_t)(lines->end - lines->at), len = strlen(word);
+    const char *newline = left ? memchr(lines->at, '\n', left) : NULL;
+    if (!newline) malformed(lines, "'%s' expected, and every line ends with a newline", word);
+    struct text line = {lines->at, (size_t)(newline - lines->at)};
+    lines->at = newline + 1;
+    for (size_t i = 0; i < line.len; i++) {
+        if (line.at[i] < 0x20 || line.at[i] > 0x7e) malformed(lines, "byte %zu is not printable ASCII", i + 1);
+        if (line.at[i] == ' ' && (i == 0 || i + 1 == line.len || line.at[i + 1] == ' '))
+            malformed(lines, "fields are separated by exactly one space, and nothing else has spaces");
+    }
+    bool bare = strcmp(word, "end") == 0;
+    if (line.len < len || memcmp(line.at, word, len) != 0 ||
+        (bare ? line.len != len : line.len < len + 2 || line.at[len] != ' '))
+        malformed(lines, bare ? "'%s' expected" : "'%s' and its value expected", word);
+    return bare ? line : (struct text){line.at + len + 1, line.len - len - 1};
+}
+
+/* A decimal number at the beginning of the text, which is cut off together with the space after it. */
+static unsigned long long take_number(struct lines *lines, struct text *text)
+{
+    size_t digits = 0;
+    unsigned long long value = 0;
+    while (digits < text->len && isdigit((unsigned char)text->at[digits])) {
+        if (digits == 18) malformed(lines, "a number has more than 18 digits");
+        value = 10 * value + (unsigned long long)(text->at[digits++] - '0');
+    }
+    if (digits == 0 || (digits < text->len && text->at[digits] != ' ')) malformed(lines, "a decimal number expected");
+    if (digits > 1 && text->at[0] == '0') malformed(lines, "a number has leading zeros");
+    size_t cut = digits < text->len ? digits + 1 : digits;
+    text->at += cut;
+    text->len -= cut;
+    return value;
+}
+
+static unsigned long long number_line(struct lines *lines, const char *word)
+{
+    struct text text = next_line(lines, word);
+    unsigned long long value = take_number(lines, &text);
+    if (text.len) malformed(lines, "one number expected");
+    return value;
+}
+
+static struct text hex_line(struct lines *lines, const char *word)
+{
+    struct text text = next_line(lines, word);
+    for (size_t i = 0; i < text.len; i++)
+        if (!isdigit((unsigned char)text.at[i]) && (text.at[i] < 'a' || text.at[i] > 'f'))
+            malformed(lines, "lower case hexadecimal digits expected");
+    return text;
+}
+
+/* Room for 2^26 tokens, the longest prompt of any task. */
+static struct prompt prompt_line(struct lines *lines)
+{
+    struct text text = next_line(lines, "prompt");
+    size_t count = 1;
+    for (size_t i = 0; i < text.len; i++) count += text.at[i] == ' ';
+    if (count > (size_t)1 << 26) malformed(lines, "a prompt has more than 2^26 tokens");
+    struct prompt prompt = {allocate(count, sizeof(uint32_t)), count};
+    for (size_t i = 0; i < count; i++) {
+        unsigned long long id = take_number(lines, &text);
+        if (id >= 1ULL << 31) malformed(lines, "token %zu: ids are below 2^31", i);
+        prompt.tokens[i] = (uint32_t)id;
+    }
+    return prompt;
+}
+
+static void right_line(struct lines *lines, struct certificate *c)
+{
+    struct text text = next_line(lines, "right");
+    for (int i = 0; i < c->prompts; i++) {
+        if (!text.len) malformed(lines, "as many answers as prompts expected");
+        c->right[i] = take_number(lines, &text);
+    }
+    if (text.len) malformed(lines, "as many answers as prompts expected");
+}
+
+static struct certificate read_certificate(struct bytes bytes)
+{
+    struct lines all = {(const char *)bytes.data, (const char *)bytes.data + bytes.size, 0}, *lines = &all;
+    struct certificate c = {.kind = KINDS};
+    if (!is(next_line(lines, "rung-certificate"), "1")) malformed(lines, "this checker knows version 1");
+    struct text kind = next_line(lines, "kind");
+    for (int k = 0; k < KINDS; k++)
+        if (is(kind, kind_names[k])) c.kind = (enum kind)k;
+    if (c.kind == KINDS) malformed(lines, "unknown kind '%.*s'", SHOW(kind));
+    c.digest = hex_line(lines, "model");
+    if (c.digest.len != 64) malformed(lines, "64 hexadecimal digits expected");
+    c.arch = next_line(lines, "arch");
+    c.format = next_line(lines, "numbers");
+    if (!set_format(c.format)) malformed(lines, "'%.*s' is not the canonical name of a format", SHOW(c.format));
+    c.task = next_line(lines, "task");
+    c.prompts = c.kind == WRONG_ANSWER ? 1 : 2;
+    for (int i = 0; i < c.prompts; i++) c.prompt[i] = prompt_line(lines);
+    if (c.prompts == 2 && c.prompt[0].count != c.prompt[1].count)
+        malformed(lines, "the prompts have different lengths");
+    if (c.kind == STATE_COLLISION) c.prefix = number_line(lines, "prefix");
+    c.position = number_line(lines, "position");
+    right_line(lines, &c);
+    if (c.kind == WRONG_ANSWER) c.given = number_line(lines, "given");
+    if (c.kind == BLOCK_COLLISION) {
+        c.layer = number_line(lines, "layer");
+        c.block = number_line(lines, "block");
+        c.summary = hex_line(lines, "summary");
+    }
+    if (c.kind == STATE_COLLISION) c.state = hex_line(lines, "state");
+    if (c.kind == VIEW_COLLISION || c.kind == BLOCK_COLLISION) c.view = hex_line(lines, "view");
+    next_line(lines, "end");
+    if (lines->at != lines->end) malformed_at(lines->number + 1, "something follows 'end'");
+    return c;
+}
+
+/* ---- the architecture (4.1) ---------------------------------------------------------------------------------------------- */
+
+enum mechanism { FULL, WINDOW, LINEAR, RETNET, GLA, MAMBA2, DELTA, GDELTA, KDA, LOGLINEAR, SPARSE, MECHANISMS };
+static const char *const mechanism_names[MECHANISMS] = {"full",  "window", "linear", "retnet",    "gla",   "mamba2",
+                                                        "delta", "gdelta", "kda",    "loglinear", "sparse"};
+enum { ELU1, RELU, IDENTITY, TAYLOR2 };
+enum { BASE_LINEAR, BASE_MAMBA2, BASE_GDELTA };
+
+/* One group of heads, as the text says. */
+struct shape {
+    enum mechanism mechanism;
+    size_t heads; /* 0: not given */
+    size_t dk, dv, conv, gate, unit;
+    size_t window, phi, norm, base, levels, block, chosen, comp, branches, lambda, own;
+};
+
+enum { EVERY = (1 << MECHANISMS) - 1 };
+
+static const struct key {
+    const char *name;
+    unsigned mechanisms; /* bit set */
+    size_t field;        /* offset in struct shape */
+    size_t low, high, fallback;
+    const char *words[5]; /* instead of numbers */
+} keys[] = {
+    {"dk", EVERY, offsetof(struct shape, dk), 1, 1 << 20, 0, {0}},
+    {"dv", EVERY, offsetof(struct shape, dv), 1, 1 << 20, 0, {0}},
+    {"conv", EVERY, offsetof(struct shape, conv), 0, 64, 0, {0}},
+    {"gate", EVERY, offsetof(struct shape, gate), 0, 1, 0, {0}},
+    {"unit", EVERY, offsetof(struct shape, unit), 0, 1, 0, {0}},
+    {"W", 1 << WINDOW, offsetof(struct shape, window), 1, INT32_MAX, 64, {0}},
+    {"phi", 1 << LINEAR, offsetof(struct shape, phi), 0, 3, ELU1, {"elu1", "relu", "identity", "taylor2"}},
+    {"norm", 1 << LINEAR, offsetof(struct shape, norm), 0, 1, 1, {0}},
+    {"base", 1 << LOGLINEAR, offsetof(struct shape, base), 0, 2, BASE_LINEAR, {"linear", "mamba2", "gdelta"}},
+    {"levels", 1 << LOGLINEAR, offsetof(struct shape, levels), 1, 40, 24, {0}},
+    {"B", 1 << SPARSE, offsetof(struct shape, block), 1, 1 << 20, 16, {0}},
+    {"k", 1 << SPARSE, offsetof(struct shape, chosen), 1, INT32_MAX, 2, {0}},
+    {"comp", 1 << SPARSE, offsetof(struct shape, comp), 0, 2, 0, {"mean", "mlp", "given"}},
+    {"branches", 1 << SPARSE, offsetof(struct shape, branches), 0, 1, 0, {"lambda", "nsa"}},
+    {"lambda", 1 << SPARSE, offsetof(struct shape, lambda), 0, 1000, 500, {0}},
+    {"W", 1 << SPARSE, offsetof(struct shape, window), 0, INT32_MAX, 0, {0}},
+    {"own", 1 << SPARSE, offsetof(struct shape, own), 0, 1, 1, {0}},
+};
+enum { KEYS = sizeof keys / sizeof *keys, MAX_GROUPS = 8, MAX_LAYERS = 65536 };
+
+static size_t *field_of(struct shape *shape, const struct key *key)
+{
+    return (size_t *)(void *)((char *)shape + key->field);
+}
+
+struct mix {
+    struct shape group[MAX_GROUPS];
+    size_t groups;
+};
+
+struct arch {
+    struct text text;
+    size_t at;
+    struct mix *layers;
+    size_t count, room;
+};
+
+static _Noreturn void bad_arch(const struct arch *arch, const char *reason)
+{
+    reject("arch: character %zu: %s", arch->at + 1, reason);
+}
+
+static char arch_peek(struct arch *arch)
+{
+    while (arch->at < arch->text.len && arch->text.at[arch->at] == ' ') arch->at++;
+    return arch->at < arch->text.len ? arch->text.at[arch->at] : '\0';
+}
+
+static bool arch_take(struct arch *arch, char c)
+{
+    if (arch_peek(arch) != c) return false;
+    arch->at++;
+    return true;
+}
+
+static struct text arch_word(struct arch *arch, const char *also)
+{
+    arch_peek(arch);
+    struct text word = {arch->text.at + arch->at, 0};
+    for (; arch->at < arch->text.len; arch->at++, word.len++) {
+        char c = arch->text.at[arch->at];
+        if (!isalnum((unsigned char)c) && !strchr(also, c)) break;
+    }
+    if (word.len == 0 || word.len > 63) bad_arch(arch, "a name or value of 1 to 63 characters expected");
+    return word;
+}
+
+static size_t arch_number(struct arch *arch, struct text word, size_t low, size_t high)
+{
+    size_t value = 0;
+    for (size_t i = 0; i < word.len; i++) {
+        if (!isdigit((unsigned char)word.at[i])) bad_arch(arch, "a whole number expected");
+        value = value > high ? value : 10 * value + (size_t)(word.at[i] - '0');
+    }
+    if (value < low || value > high) bad_arch(arch, "a number is out of range");
+    return value;
+}
+
+static void read_key(struct arch *arch, struct shape *shape, bool seen[KEYS])
+{
+    struct text name = arch_word(arch, "_");
+    if (!arch_take(arch, '=')) bad_arch(arch, "'=' expected");
+    struct text value = arch_word(arch, "._-");
+    for (size_t i = 0; i < KEYS; i++) {
+        const struct key *key = &keys[i];
+        if (!is(name, key->name) || !(key->mechanisms >> shape->mechanism & 1)) continue;
+        if (seen[i]) bad_arch(arch, "a key comes twice");
+        seen[i] = true;
+        if (!key->words[0]) {
+            *field_of(shape, key) = arch_number(arch, value, key->low, key->high);
+            return;
+        }
+        for (size_t w = key->low; w <= key->high; w++)
+            if (is(value, key->words[w])) {
+                *field_of(shape, key) = w;
+                return;
+            }
+        bad_arch(arch, "an unknown value of a key");
+    }
+    bad_arch(arch, "an unknown key");
+}
+
+static struct shape read_mechanism(struct arch *arch)
+{
+    struct shape shape = {.mechanism = MECHANISMS};
+    bool seen[KEYS] = {false};
+    struct text name = arch_word(arch, "-");
+    for (int m = 0; m < MECHANISMS; m++)
+        if (is(name, mechanism_names[m])) shape.mechanism = (enum mechanism)m;
+    if (shape.mechanism == MECHANISMS) reject("arch: mechanism '%.*s' cannot be certified", SHOW(name));
+    for (size_t i = 0; i < KEYS; i++)
+        if (keys[i].mechanisms >> shape.mechanism & 1) *field_of(&shape, &keys[i]) = keys[i].fallback;
+    while (arch_take(arch, ':')) read_key(arch, &shape, seen);
+    if (arch_take(arch, '@')) shape.heads = arch_number(arch, arch_word(arch, ""), 1, 65536);
+    if (shape.mechanism == SPARSE && shape.comp != 0)
+        reject("arch: sparse with another compression than the mean cannot be certified");
+    if (shape.mechanism == SPARSE && shape.window > 0 && shape.branches == 0)
+        reject("arch: sparse with W > 0 needs branches=nsa");
+    return shape;
+}
+
+static void append_layer(struct arch *arch, const struct mix *mix)
+{
+    if (arch->count == MAX_LAYERS) bad_arch(arch, "more than 65536 layers");
+    if (arch->count == arch->room) {
+        struct mix *more = allocate(2 * arch->room + 8, sizeof *more);
+        if (arch->count) memcpy(more, arch->layers, arch->count * sizeof *more);
+        arch->layers = more;
+        arch->room = 2 * arch->room + 8;
+    }
+    arch->layers[arch->count++] = *mix;
+}
+
+static void read_mix(struct arch *arch)
+{
+    struct mix mix = {.groups = 0};
+    do {
+        if (mix.groups == MAX_GROUPS) bad_arch(arch, "more than 8 groups in a layer");
+        mix.group[mix.groups++] = read_mechanism(arch);
+    } while (arch_take(arch, '|'));
+    for (size_t g = 0; g < mix.groups; g++)
+        if (mix.groups > 1 && mix.group[g].heads == 0) bad_arch(arch, "every group of a mix needs @heads");
+    append_layer(arch, &mix);
+}
+
+static void read_items(struct arch *arch, int depth)
+{
+    if (depth > 32) bad_arch(arch, "parentheses nest too deep");
+    do {
+        size_t copies = 1, first = arch->count;
+        if (isdigit((unsigned char)arch_peek(arch))) {
+            struct text digits = arch_word(arch, "");
+            copies = arch_number(arch, digits, 1, MAX_LAYERS);
+            if (!arch_take(arch, '*')) bad_arch(arch, "'*' expected after a count");
+        }
+        if (arch_take(arch, '(')) {
+            read_items(arch, depth + 1);
+            if (!arch_take(arch, ')')) bad_arch(arch, "')' expected");
+        } else {
+            read_mix(arch);
+        }
+        size_t last = arch->count;
+        for (size_t c = 1; c < copies; c++)
+            for (size_t i = first; i < last; i++) {
+                struct mix copy = arch->layers[i]; /* the array may move */
+                append_layer(arch, &copy);
+            }
+    } while (arch_take(arch, ','));
+}
+
+static struct arch read_arch(struct text text)
+{
+    struct arch arch = {.text = text};
+    read_items(&arch, 0);
+    if (arch.at != text.len) bad_arch(&arch, "something follows that is not understood");
+    return arch;
+}
+
+/* ---- the model (4.1): configuration and weights ---------------------------------------------------------------------------- */
+
+enum mlp { MLP_NONE, MLP_RELU, MLP_GELU, MLP_SWIGLU, MLP_TABLE, MLPS };
+enum positions { NO_POSITIONS, LEARNED, SINUSOIDAL, ROTARY };
+enum norm { NO_NORM, RMS, LAYER_NORM };
+
+struct config {
+    size_t vocab, d_in, answers, max_tokens, d, d_mlp, heads, dk, dv, thoughts;
+    struct text mlp;
+    enum positions positions;
+    enum norm norm;
+};
+
+enum source { PLAIN, TIMED, RATE, LOG_GATE, GATE, DECAY, SOFTPLUS };
+
+struct matrix {
+    size_t rows, columns;
+    double *weight, *bias; /* bias may be NULL */
+};
+
+struct norm_weights {
+    double *weight, *bias;
+};
+
+struct input {
+    const char *name;
+    enum source source;
+    size_t width; /* numbers per head */
+    struct matrix project;
+    double *a;              /* RATE: A; DECAY: exp(A) */
+    double *taps, *history; /* conv: [row][K], [K-1][row] with the oldest token first */
+    double *row;            /* of the present token */
+};
+
+enum { Q, K, V, MAX_INPUTS = 6 };
+
+struct group {
+    struct shape shape;
+    struct input input[MAX_INPUTS];
+    size_t inputs;
+    double *q, *k, *v, *g, *beta, *lambda, *gates; /* rows of the inputs */
+    struct matrix gate;
+    double *gate_norm, *gate_row;
+    double *out; /* [H dv] */
+    /* carried */
+    size_t slot;              /* numbers per slot: a token of all heads, a matrix of all heads */
+    size_t tokens;            /* seen */
+    double *state;            /* slots */
+    double *summaries;        /* sparse: [blocks][H][dk+dv] */
+    size_t slots, matrices;   /* allocated; of loglinear: in use */
+    double *scratch, *scores; /* enough for what the mechanism does on the way */
+    struct candidate *candidates;
+    bool *chosen;
+    size_t watched; /* a block of sparse; SIZE_MAX: none */
+    bool opened;    /* by a head of the asked token */
+};
+
+struct table_mlp {
+    size_t rows, keys, outs;
+    int64_t *key;  /* [rows][keys] */
+    double *value; /* [rows][outs] */
+    size_t *order; /* rows by their keys */
+    size_t *key_at, *out_at;
+};
+
+struct layer {
+    struct norm_weights norm1, norm2;
+    struct group *groups;
+    size_t count, width; /* groups; numbers that they give together */
+    struct matrix out, up, gate, down;
+    enum mlp mlp;
+    struct table_mlp table;
+};
+
+struct model {
+    struct config config;
+    struct layer *layers;
+    size_t count;
+    double *embed, *positions, *cos, *sin;
+    struct norm_weights final;
+    struct matrix readout;
+    double *x, *h, *mixed, *hidden, *hidden_gate; /* rows of the present token */
+    double r_d, eps_norm, eps_unit;               /* r(d), r(10^-5), r(10^-6) */
+};
+
+static size_t word_in(const char *const *words, size_t count, struct text word, const char *what)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is(word, words[i])) return i;
+    reject("rung.config: unknown %s '%.*s'", what, SHOW(word));
+}
+
+static struct config read_config(struct text source)
+{
+    static const char *const position_words[] = {"none", "learned", "sinusoidal", "rotary"}, *const norm_words[] = {
+                                                                                                 "none", "rms",
+                                                                                                 "layer"};
+    struct config c = {0};
+    struct {
+        const char *name;
+        size_t low, *value;
+    } sizes[] = {{"vocab", 1, &c.vocab},           {"d_in", 0, &c.d_in}, {"answers", 1, &c.answers},
+                 {"max_tokens", 1, &c.max_tokens}, {"d_model", 1, &c.d}, {"d_mlp", 0, &c.d_mlp},
+                 {"heads", 1, &c.heads},           {"dk", 1, &c.dk},     {"dv", 1, &c.dv},
+                 {"thoughts", 0, &c.thoughts}};
+    struct json *object = json_object(source, "rung.config");
+    size_t known = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct json *m = member(object, sizes[i].name);
+        if (!m && strcmp(sizes[i].name, "thoughts") == 0) continue;
+        if (!m || m->kind != JSON_INTEGER || m->integer < (int64_t)sizes[i].low || m->integer > (int64_t)1 << 31)
+            reject("rung.config: '%s' is missing or out of range", sizes[i].name);
+        *sizes[i].value = (size_t)m->integer;
+        known++;
+    }
+    c.mlp = text_of(object, "mlp", "rung.config");
+    c.positions = (enum positions)word_in(position_words, 4, text_of(object, "positions", "rung.config"), "positions");
+    c.norm = (enum norm)word_in(norm_words, 3, text_of(object, "norm", "rung.config"), "norm");
+    struct json *causal = member(object, "causal");
+    if (!causal || causal->kind != JSON_TRUE) reject("rung.config: the model must be causal");
+    if (c.d_in != 0) reject("rung.config: models of features cannot be certified");
+    if (c.thoughts != 0) reject("rung.config: models with thoughts cannot be certified");
+    if (object->count != known + 4) reject("rung.config: it has keys that are not known");
+    return c;
+}
+
+/* "layers.3.mix.0.q" and an ending. */
+static const char *name_of(char out[128], size_t layer, const char *format, ...)
+{
+    int len = snprintf(out, 128, "layers.%zu.", layer);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(out + len, 128 - (size_t)len, format, arguments);
+    va_end(arguments);
+    return out;
+}
+
+/* NAME.weight and NAME.bias, which may be absent. */
+static struct matrix take_matrix(struct file *file, const char *name, size_t rows, size_t columns)
+{
+    char full[160];
+    struct matrix m = {.rows = rows, .columns = columns};
+    snprintf(full, sizeof full, "%s.weight", name);
+    m.weight = take_weights(file, full, rows, columns);
+    snprintf(full, sizeof full, "%s.bias", name);
+    m.bias = take_optional(file, full, rows, 0);
+    return m;
+}
+
+static struct norm_weights take_norm(struct file *file, const struct config *c, const char *name)
+{
+    char full[160];
+    struct norm_weights norm = {NULL, NULL};
+    if (c->norm == NO_NORM) return norm;
+    snprintf(full, sizeof full, "%s.weight", name);
+    norm.weight = take_weights(file, full, c->d, 0);
+    snprintf(full, sizeof full, "%s.bias", name);
+    if (c->norm == LAYER_NORM) norm.bias = take_optional(file, full, c->d, 0);
+    return norm;
+}
+
+static void add_input(struct group *g, const char *name, enum source source, size_t width, double **row)
+{
+    struct input *in = &g->input[g->inputs++];
+    *in = (struct input){.name = name, .source = source, .width = width, .row = numbers(times(g->shape.heads, width))};
+    *row = in->row;
+}
+
+/* The inputs of a mechanism in the order of the table. */
+static void list_inputs(struct group *g)
+{
+    const struct shape *s = &g->shape;
+    enum mechanism m = s->mechanism;
+    bool faded = m == RETNET || m == GLA || m == MAMBA2, corrected = m == DELTA || m == GDELTA || m == KDA;
+    add_input(g, "q", PLAIN, s->dk, &g->q);
+    add_input(g, "k", PLAIN, s->dk, &g->k);
+    add_input(g, "v", m == MAMBA2 ? TIMED : PLAIN, s->dv, &g->v);
+    if (corrected) add_input(g, "beta", GATE, 1, &g->beta);
+    if (m == LOGLINEAR) add_input(g, "lambda", SOFTPLUS, s->levels, &g->lambda);
+    if (faded) add_input(g, "g", m == RETNET ? RATE : m == GLA ? LOG_GATE : DECAY, m == GLA ? s->dk : 1, &g->g);
+    if (m == GDELTA || m == KDA || (m == LOGLINEAR && s->base != BASE_LINEAR))
+        add_input(g, "g", DECAY, m == KDA ? s->dk : 1, &g->g);
+    if (m == LOGLINEAR && s->base == BASE_GDELTA) add_input(g, "beta", GATE, 1, &g->beta);
+    if (m == SPARSE && s->branches == 1) add_input(g, "gates", GATE, 3, &g->gates);
+}
+
+static void load_input(struct file *file, const struct config *c, const struct shape *s, struct input *in, size_t layer,
+                       size_t group, size_t order)
+{
+    char name[128];
+    size_t row = s->heads * in->width;
+    if (in->source != RATE)
+        in->project = take_matrix(file, name_of(name, layer, "mix.%zu.%s", group, in->name), row, c->d);
+    if (in->source == RATE || in->source == DECAY) {
+        in->a = take_weights(file, name_of(name, layer, "mix.%zu.%s.A", group, in->name), s->heads, 0);
+        for (size_t h = 0; h < s->heads && in->source == DECAY; h++) in->a[h] = exponential(in->a[h]);
+    }
+    if (s->conv >= 1 && order <= V) {
+        in->taps = take_weights(file, name_of(name, layer, "mix.%zu.%s.conv", group, in->name), row, s->conv);
+        in->history = numbers(times(row, s->conv - 1));
+    }
+}
+
+static void load_group(struct file *file, const struct config *c, struct group *g, size_t layer, size_t index)
+{
+    struct shape *s = &g->shape;
+    char name[128];
+    if (s->heads == 0) s->heads = c->heads;
+    if (s->dk == 0) s->dk = c->dk;
+    if (s->dv == 0) s->dv = c->dv;
+    if (s->heads > 65536 || s->dk > 1 << 20 || s->dv > 1 << 20) reject("rung.config: heads, dk or dv is out of range");
+    if (s->mechanism == LINEAR && s->phi == TAYLOR2 && s->dk > 1024) reject("arch: taylor2 wants dk up to 1024");
+    if (c->positions == ROTARY && (s->dk != c->dk || s->dk % 2))
+        reject("arch: with rotary positions every dk is that of the config, and even");
+    list_inputs(g);
+    for (size_t i = 0; i < g->inputs; i++) load_input(file, c, s, &g->input[i], layer, index, i);
+    g->out = numbers(times(s->heads, s->dv));
+    g->watched = SIZE_MAX;
+    if (!s->gate) return;
+    g->gate = take_matrix(file, name_of(name, layer, "mix.%zu.gate", index), s->heads * s->dv, c->d);
+    g->gate_norm = take_weights(file, name_of(name, layer, "mix.%zu.gate_norm", index), s->dv, 0);
+    g->gate_row = numbers(s->heads * s->dv);
+}
+
+static size_t *take_coordinates(struct file *file, const char *name, size_t count, size_t d)
+{
+    struct tensor *t = take_tensor(file, name, count, 0);
+    if (!t) reject("tensor '%s' is missing", name);
+    size_t *out = allocate(count, sizeof *out);
+    bool *seen = allocate(d, sizeof *seen);
+    for (size_t i = 0; i < count; i++) {
+        int64_t v = whole_element(t, i);
+        if (v < 0 || (uint64_t)v >= d || seen[v])
+            reject("tensor '%s': element %zu is no coordinate, or comes twice", name, i);
+        seen[v] = true;
+        out[i] = (size_t)v;
+    }
+    return out;
+}
+
+static const struct table_mlp *sorted_table; /* qsort has no argument for it */
+
+static int compare_rows(const int64_t *a, const int64_t *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_key_rows(const void *a, const void *b)
+{
+    const struct table_mlp *t = sorted_table;
+    return compare_rows(t->key + *(const size_t *)a * t->keys, t->key + *(const size_t *)b * t->keys, t->keys);
+}
+
+static void load_table(struct file *file, struct table_mlp *t, size_t layer, size_t d)
+{
+    char name[128];
+    struct tensor *key = find_tensor(file, name_of(name, layer, "mlp.keys"));
+    if (!key || key->rank != 2 || key->shape[1] < 1 || key->shape[1] > 16)
+        reject("tensor '%s': shape [n,1 to 16] expected", name);
+    key->used = true;
+    t->rows = key->shape[0], t->keys = key->shape[1];
+    t->key = allocate(key->count, sizeof *t->key);
+    for (size_t i = 0; i < key->count; i++) t->key[i] = whole_element(key, i);
+    t->key_at = take_coordinates(file, name_of(name, layer, "mlp.key_coords"), t->keys, d);
+    struct tensor *out = find_tensor(file, name_of(name, layer, "mlp.out_coords"));
+    if (!out || out->rank != 1) reject("tensor '%s': shape [o] expected", name);
+    t->outs = out->shape[0];
+    t->out_at = take_coordinates(file, name, t->outs, d);
+    name_of(name, layer, "mlp.values");
+    struct tensor *value = find_tensor(file, name);
+    if (!value || value->rank != 2 || value->shape[0] != t->rows || value->shape[1] != t->outs)
+        reject("tensor '%s': shape [n,o] expected", name);
+    value->used = true;
+    t->value = numbers(value->count);
+    for (size_t i = 0; i < value->count; i++) t->value[i] = weight_element(value, i);
+    t->order = allocate(t->rows, sizeof *t->order);
+    for (size_t i = 0; i < t->rows; i++) t->order[i] = i;
+    sorted_table = t;
+    qsort(t->order, t->rows, sizeof *t->order, compare_key_rows);
+    for (size_t i = 1; i < t->rows; i++)
+        if (compare_key_rows(&t->order[i - 1], &t->order[i]) == 0)
+            reject("layer %zu: its table has a key twice", layer);
+}
+
+static void load_mlp(struct file *file, const struct config *c, struct layer *layer, size_t index)
+{
+    char name[128];
+    if (layer->mlp == MLP_TABLE) load_table(file, &layer->table, index, c->d);
+    if (layer->mlp == MLP_NONE || layer->mlp == MLP_TABLE) return;
+    if (c->d_mlp < 1) reject("rung.config: d_mlp must be at least 1");
+    layer->norm2 = take_norm(file, c, name_of(name, index, "norm2"));
+    layer->up = take_matrix(file, name_of(name, index, "mlp.up"), c->d_mlp, c->d);
+    if (layer->mlp == MLP_SWIGLU) layer->gate = take_matrix(file, name_of(name, index, "mlp.gate"), c->d_mlp, c->d);
+    layer->down = take_matrix(file, name_of(name, index, "mlp.down"), c->d, c->d_mlp);
+}
+
+static void load_layer(struct file *file, const struct config *c, struct layer *layer, const struct mix *mix,
+                       size_t index)
+{
+    char name[128];
+    layer->norm1 = take_norm(file, c, name_of(name, index, "norm1"));
+    layer->count = mix->groups;
+    layer->groups = allocate(mix->groups, sizeof *layer->groups);
+    for (size_t g = 0; g < mix->groups; g++) {
+        layer->groups[g].shape = mix->group[g];
+        load_group(file, c, &layer->groups[g], index, g);
+        layer->width += layer->groups[g].shape.heads * layer->groups[g].shape.dv;
+    }
+    layer->out = take_matrix(file, name_of(name, index, "out"), c->d, layer->width);
+    load_mlp(file, c, layer, index);
+}
+
+/* One word for all layers, or one for each. */
+static void set_mlps(struct model *model)
+{
+    static const char *const words[] = {"none", "relu", "gelu", "swiglu", "table"};
+    struct text rest = model->config.mlp;
+    size_t commas = 0;
+    for (size_t i = 0; i < rest.len; i++) commas += rest.at[i] == ',';
+    if (commas != 0 && commas + 1 != model->count) reject("rung.config: mlp must name one kind, or one for each layer");
+    for (size_t l = 0; l < model->count; l++) {
+        const char *comma = commas ? memchr(rest.at, ',', rest.len) : NULL;
+        struct text word = {rest.at, comma ? (size_t)(comma - rest.at) : rest.len};
+        model->layers[l].mlp = (enum mlp)word_in(words, MLPS, word, "mlp");
+        if (comma) rest = (struct text){comma + 1, rest.len - word.len - 1};
+    }
+}
+
+static struct model load_model(struct file *file, const struct arch *arch)
+{
+    struct model m = {.config = read_config(text_of(file->metadata, "rung.config", "model"))};
+    const struct config *c = &m.config;
+    m.count = arch->count;
+    m.layers = allocate(m.count, sizeof *m.layers);
+    set_mlps(&m);
+    m.embed = take_weights(file, "embed.weight", c->vocab, c->d);
+    if (c->positions == LEARNED || c->positions == SINUSOIDAL)
+        m.positions = take_weights(file, "positions", c->max_tokens, c->d);
+    if (c->positions == ROTARY && c->dk >= 2) {
+        m.cos = take_weights(file, "rotary.cos", c->max_tokens, c->dk / 2);
+        m.sin = take_weights(file, "rotary.sin", c->max_tokens, c->dk / 2);
+    }
+    for (size_t l = 0; l < m.count; l++) load_layer(file, c, &m.layers[l], &arch->layers[l], l);
+    m.final = take_norm(file, c, "final_norm");
+    m.readout = take_matrix(file, "readout", c->answers, c->d);
+    for (size_t i = 0; i < file->count; i++)
+        if (!file->tensors[i].used)
+            reject("tensor '%.*s' has no place in this architecture", SHOW(file->tensors[i].name));
+    size_t widest = 0;
+    for (size_t l = 0; l < m.count; l++) widest = m.layers[l].width > widest ? m.layers[l].width : widest;
+    m.x = numbers(c->d), m.h = numbers(c->d), m.mixed = numbers(widest);
+    m.hidden = numbers(c->d_mlp), m.hidden_gate = numbers(c->d_mlp);
+    m.r_d = r((double)c->d), m.eps_norm = r(1e-5), m.eps_unit = r(1e-6);
+    return m;
+}
+
+/* ---- vectors (3.3) --------------------------------------------------------------------------------------------------------- */
+
+static double dot(const double *a, const double *b, size_t count)
+{
+    double acc = 0;
+    for (size_t i = 0; i < count; i++) acc = add(acc, mul(a[i], b[i]));
+    return acc;
+}
+
+/* out_n = dot(x, row n), rows `stride` apart; four at a time, because each sum waits for its own roundings. */
+static void dots(double *out, const double *x, const double *rows, size_t stride, size_t rows_count, size_t count)
+{
+    size_t n = 0;
+    for (; n + 4 <= rows_count; n += 4) {
+        const double *a = rows + n * stride, *b = a + stride, *c = b + stride, *d = c + stride;
+        double sa = 0, sb = 0, sc = 0, sd = 0;
+        for (size_t i = 0; i < count; i++) {
+            sa = add(sa, mul(a[i], x[i]));
+            sb = add(sb, mul(b[i], x[i]));
+            sc = add(sc, mul(c[i], x[i]));
+            sd = add(sd, mul(d[i], x[i]));
+        }
+        out[n] = sa, out[n + 1] = sb, out[n + 2] = sc, out[n + 3] = sd;
+    }
+    for (; n < rows_count; n++) out[n] = dot(rows + n * stride, x, count);
+}
+
+static void project(double *y, const struct matrix *m, const double *x)
+{
+    dots(y, x, m->weight, m->columns, m->rows, m->columns);
+    for (size_t i = 0; i < m->rows && m->bias; i++) y[i] = add(y[i], m->bias[i]);
+}
+
+/* o_i = dot over j of S_ji and x_j. */
+static void transposed(double *o, const double *s, const double *x, size_t rows, size_t columns)
+{
+    for (size_t i = 0; i < columns; i++) o[i] = 0;
+    for (size_t j = 0; j < rows; j++)
+        for (size_t i = 0; i < columns; i++) o[i] = add(o[i], mul(s[j * columns + i], x[j]));
+}
+
+/* S_ji = r(S_ji + r(x_j u_i)). */
+static void add_outer(double *s, const double *x, const double *u, size_t rows, size_t columns)
+{
+    for (size_t j = 0; j < rows; j++)
+        for (size_t i = 0; i < columns; i++) s[j * columns + i] = add(s[j * columns + i], mul(x[j], u[i]));
+}
+
+static void add_rows(double *x, const double *y, size_t count)
+{
+    for (size_t i = 0; i < count; i++) x[i] = add(x[i], y[i]);
+}
+
+static double relu(double x)
+{
+    return x <= 0 ? 0 : x; /* a NaN stays one */
+}
+static double silu(double x)
+{
+    return mul(x, sigmoid(x));
+}
+
+static void no_nan(const double *x, size_t count, const char *what, size_t layer, size_t token)
+{
+    for (size_t i = 0; i < count; i++)
+        if (isnan(x[i])) reject("not a number: %s of layer %zu, token %zu", what, layer, token);
+}
+
+/* ---- softmax attention (3.3, 4.4) -------------------------------------------------------------------------------------------- */
+
+struct softmax {
+    double m, den, *num;
+    size_t width, seen;
+};
+
+static struct softmax softmax_start(double *num_row, size_t width)
+{
+    for (size_t i = 0; i < width; i++) num_row[i] = 0;
+    return (struct softmax){num.least, 0, num_row, width, 0};
+}
+
+static void softmax_add(struct softmax *s, double score, const double *v)
+{
+    double m = score > s->m ? score : s->m;
+    double a = exponential(sub(s->m, m)), e = exponential(sub(score, m));
+    if (a != 1) { /* multiplying by 1 changes no value */
+        s->den = mul(s->den, a);
+        for (size_t i = 0; i < s->width; i++) s->num[i] = mul(s->num[i], a);
+    }
+    s->den = add(s->den, e);
+    for (size_t i = 0; i < s->width; i++) s->num[i] = add(s->num[i], mul(e, v[i]));
+    s->m = m;
+    s->seen++;
+}
+
+/* The result is in s->num. */
+static void softmax_end(struct softmax *s)
+{
+    for (size_t i = 0; i < s->width && s->seen; i++) s->num[i] = divide(s->num[i], s->den);
+}
+
+/* Tokens first .. last of a cache of slots [H][dk+dv]; `rows` points to head h of slot 0. */
+static void attend(struct softmax *s, const struct group *g, const double *q, const double *rows, size_t first,
+                   size_t last)
+{
+    rows += first * g->slot;
+    dots(g->scores, q, rows, g->slot, last + 1 - first, g->shape.dk);
+    for (size_t j = 0; j <= last - first; j++) softmax_add(s, g->scores[j], rows + j * g->slot + g->shape.dk);
+}
+
+static void keep_token(const struct group *g, double *slot)
+{
+    const struct shape *s = &g->shape;
+    for (size_t h = 0; h < s->heads; h++, slot += s->dk + s->dv) {
+        memcpy(slot, g->k + h * s->dk, s->dk * sizeof *slot);
+        memcpy(slot + s->dk, g->v + h * s->dv, s->dv * sizeof *slot);
+    }
+}
+
+static void run_full(struct group *g, bool asked)
+{
+    const struct shape *s = &g->shape;
+    size_t t = g->tokens;
+    bool ring = s->mechanism == WINDOW && t >= s->window; /* token t - W + 1 is in the slot after that of token t */
+    size_t slot = ring ? t % s->window : t;
+    keep_token(g, g->state + slot * g->slot);
+    for (size_t h = 0; h < s->heads && asked; h++) {
+        const double *q = g->q + h * s->dk, *rows = g->state + h * (s->dk + s->dv);
+        struct softmax sum = softmax_start(g->out + h * s->dv, s->dv);
+        if (ring && slot + 1 < s->window) attend(&sum, g, q, rows, slot + 1, s->window - 1);
+        attend(&sum, g, q, rows, 0, slot);
+        softmax_end(&sum);
+    }
+}
+
+/* ---- states of a fixed size (4.5) ------------------------------------------------------------------------------------------ */
+
+static size_t features(const struct shape *s)
+{
+    return s->phi == TAYLOR2 ? 1 + s->dk + s->dk * s->dk : s->dk;
+}
+
+static void feature_map(double *f, const struct shape *s, const double *x)
+{
+    if (s->phi == TAYLOR2) {
+        double root_half = r(0.70710678118654752440);
+        *f++ = num.one;
+        for (size_t i = 0; i < s->dk; i++) *f++ = x[i];
+        for (size_t i = 0; i < s->dk; i++)
+            for (size_t j = 0; j < s->dk; j++) *f++ = mul(mul(x[i], x[j]), root_half);
+        return;
+    }
+    for (size_t i = 0; i < s->dk; i++) {
+        if (s->phi == ELU1)
+            f[i] = x[i] > 0 ? add(x[i], num.one) : exponential(x[i]);
+        else
+            f[i] = s->phi == RELU ? relu(x[i]) : x[i];
+    }
+}
+
+static void run_linear(struct group *g, bool asked)
+{
+    const struct shape *s = &g->shape;
+    size_t rho = features(s), per_head = rho * (s->dv + s->norm);
+    for (size_t h = 0; h < s->heads; h++) {
+        double *f = g->scratch, *state = g->state + h * per_head, *z = state + rho * s->dv, *o = g->out + h * s->dv;
+        feature_map(f, s, g->k + h * s->dk);
+        add_outer(state, f, g->v + h * s->dv, rho, s->dv);
+        if (s->norm) add_rows(z, f, rho);
+        if (!asked) continue;
+        feature_map(f, s, g->q + h * s->dk);
+        transposed(o, state, f, rho, s->dv);
+        double den = s->norm ? dot(z, f, rho) : 0;
+        for (size_t i = 0; i < s->dv && s->norm; i++) o[i] = divide(o[i], den);
+    }
+}
+
+/* S_ji = r(S_ji exp(g)), g of the head or of channel j. */
+static void fade(double *state, const double *g, bool per_channel, const struct shape *s)
+{
+    double e = per_channel ? 0 : exponential(*g);
+    for (size_t j = 0; j < s->dk; j++) {
+        if (per_channel) e = exponential(g[j]);
+        for (size_t i = 0; i < s->dv; i++) state[j * s->dv + i] = mul(state[j * s->dv + i], e);
+    }
+}
+
+/* u_i = r(beta r(v_i - p_i)), p = S^T k; v may be NULL for zeros. */
+static void correction(double *u, const double *state, const double *k, const double *v, double beta,
+                       const struct shape *s)
+{
+    transposed(u, state, k, s->dk, s->dv);
+    for (size_t i = 0; i < s->dv; i++) u[i] = mul(beta, sub(v ? v[i] : 0, u[i]));
+}
+
+static void run_matrix(struct group *g, bool asked)
+{
+    const struct shape *s = &g->shape;
+    bool per_channel = s->mechanism == GLA || s->mechanism == KDA;
+    for (size_t h = 0; h < s->heads; h++) {
+        double *state = g->state + h * s->dk * s->dv, *u = g->scratch;
+        const double *k = g->k + h * s->dk, *v = g->v + h * s->dv;
+        if (g->g) fade(state, g->g + h * (per_channel ? s->dk : 1), per_channel, s);
+        if (g->beta) correction(u, state, k, v, g->beta[h], s);
+        add_outer(state, k, g->beta ? u : v, s->dk, s->dv);
+        if (asked) transposed(g->out + h * s->dv, state, g->q + h * s->dk, s->dk, s->dv);
+    }
+}
+
+/* ---- loglinear (4.6) --------------------------------------------------------------------------------------------------------- */
+
+/* o_i = r(o_i + r(lambda y_i)), y = S^T q. */
+static void read_level(struct group *g, size_t h, const double *matrix, size_t level)
+{
+    const struct shape *s = &g->shape;
+    double *o = g->out + h * s->dv, *y = g->scratch;
+    double weight = g->lambda[h * s->levels + (level < s->levels ? level : s->levels - 1)];
+    transposed(y, matrix, g->q + h * s->dk, s->dk, s->dv);
+    for (size_t i = 0; i < s->dv; i++) o[i] = add(o[i], mul(weight, y[i]));
+}
+
+static void loglinear_head(struct group *g, size_t h, bool asked)
+{
+    const struct shape *s = &g->shape;
+    size_t size = s->dk * s->dv, bit = 64;
+    const double *k = g->k + h * s->dk, *v = g->v + h * s->dv;
+    double *o = g->out + h * s->dv, *u = g->scratch;
+    for (size_t i = 0; i < s->dv; i++) o[i] = 0;
+    for (size_t n = 0; n < g->matrices; n++) {
+        double *matrix = g->state + n * g->slot + h * size;
+        if (g->g) fade(matrix, g->g + h, false, s);
+        if (g->beta) {
+            correction(u, matrix, k, NULL, g->beta[h], s);
+            add_outer(matrix, k, u, s->dk, s->dv);
+        }
+        do bit--;
+        while (!(g->tokens >> bit & 1));
+        if (asked) read_level(g, h, matrix, bit + 1);
+    }
+    double *own = g->state + g->matrices * g->slot + h * size; /* there is always room for one more */
+    for (size_t i = 0; i < s->dv; i++) u[i] = g->beta ? mul(g->beta[h], v[i]) : v[i];
+    for (size_t i = 0; i < size; i++) own[i] = 0;
+    add_outer(own, k, u, s->dk, s->dv);
+    if (asked) read_level(g, h, own, 0);
+}
+
+static void run_loglinear(struct group *g, bool asked)
+{
+    for (size_t h = 0; h < g->shape.heads; h++) loglinear_head(g, h, asked);
+    for (size_t t = g->tokens; t & 1;
+         t >>= 1) { /* the newest matrix takes up the one before it, in whose place it goes */
+        double *newest = g->state + g->matrices * g->slot, *before = newest - g->slot;
+        for (size_t i = 0; i < g->slot; i++) before[i] = add(newest[i], before[i]);
+        g->matrices--;
+    }
+    g->matrices++;
+}
+
+/* ---- sparse (4.7) -------------------------------------------------------------------------------------------------------------- */
+
+struct candidate {
+    double score;
+    size_t block;
+};
+
+static int compare_candidates(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->score != y->score) return x->score > y->score ? -1 : 1;
+    return x->block < y->block ? -1 : 1;
+}
+
+static void summarize(struct group *g, size_t block)
+{
+    double *out = g->summaries + block * g->slot, divisor = r((double)g->shape.block);
+    const double *slots = g->state + block * g->shape.block * g->slot;
+    for (size_t i = 0; i < g->slot; i++) out[i] = 0;
+    for (size_t t = 0; t < g->shape.block; t++) add_rows(out, slots + t * g->slot, g->slot);
+    for (size_t i = 0; i < g->slot; i++) out[i] = divide(out[i], divisor);
+}
+
+/* Marks the chosen blocks; scores of the summaries are in g->scores. */
+static void choose_blocks(struct group *g, size_t candidates)
+{
+    struct candidate *c = g->candidates;
+    for (size_t b = 0; b < candidates; b++) {
+        g->chosen[b] = candidates <= g->shape.chosen;
+        c[b] = (struct candidate){isnan(g->scores[b]) ? -(double)INFINITY : g->scores[b],
+                                  b}; /* a NaN stops the model anyway */
+    }
+    if (candidates <= g->shape.chosen) return;
+    qsort(c, candidates, sizeof *c, compare_candidates);
+    for (size_t i = 0; i < g->shape.chosen; i++) g->chosen[c[i].block] = true;
+}
+
+static void add_branch(double *o, double weight, struct softmax *branch)
+{
+    softmax_end(branch);
+    for (size_t i = 0; i < branch->width; i++) o[i] = add(o[i], mul(weight, branch->num[i]));
+}
+
+static void sparse_head(struct group *g, size_t h)
+{
+    const struct shape *s = &g->shape;
+    size_t t = g->tokens, size = s->block, complete = (t + 1) / size, own = t / size,
+           candidates = s->own ? own : complete;
+    const double *q = g->q + h * s->dk, *rows = g->state + h * (s->dk + s->dv),
+                 *blocks = g->summaries + h * (s->dk + s->dv);
+    double *o = g->out + h * s->dv, weights[3] = {r((double)s->lambda / 1000), r((double)(1000 - s->lambda) / 1000), 0};
+    if (g->gates) memcpy(weights, g->gates + 3 * h, sizeof weights);
+    for (size_t i = 0; i < s->dv; i++) o[i] = 0;
+
+    struct softmax branch = softmax_start(g->scratch, s->dv);
+    if (complete) attend(&branch, g, q, blocks, 0, complete - 1);
+    add_branch(o, weights[0], &branch);
+
+    choose_blocks(g, candidates); /* by the scores that attend has left */
+    branch = softmax_start(g->scratch, s->dv);
+    for (size_t b = 0; b < candidates; b++)
+        if (g->chosen[b]) attend(&branch, g, q, rows, b * size, (b + 1) * size - 1);
+    if (s->own) attend(&branch, g, q, rows, own * size, t);
+    add_branch(o, weights[1], &branch);
+    if (g->watched < candidates && g->chosen[g->watched]) g->opened = true;
+    if (s->own && g->watched == own) g->opened = true;
+
+    if (s->window == 0) return;
+    branch = softmax_start(g->scratch, s->dv);
+    attend(&branch, g, q, rows, t + 1 > s->window ? t + 1 - s->window : 0, t);
+    add_branch(o, weights[2], &branch);
+}
+
+static void run_sparse(struct group *g, bool asked)
+{
+    size_t t = g->tokens;
+    keep_token(g, g->state + t * g->slot);
+    if ((t + 1) % g->shape.block == 0) summarize(g, t / g->shape.block);
+    g->opened = false;
+    for (size_t h = 0; h < g->shape.heads && asked; h++) sparse_head(g, h);
+}
+
+/* ---- layers (4.2, 4.3, 4.9) ------------------------------------------------------------------------------------------------------ */
+
+/* y_i = r(r(c_i / s) w_i) with s = sqrt(r(r(dot(c,c) / r(d)) + eps)); y and c may be the same. */
+static void rms_norm(double *y, const double *c, const double *weight, size_t d, double r_d, double eps)
+{
+    double s = square_root(add(divide(dot(c, c, d), r_d), eps));
+    for (size_t i = 0; i < d; i++) y[i] = mul(divide(c[i], s), weight[i]);
+}
+
+static void norm(double *h, const struct model *m, const struct norm_weights *w, const double *x)
+{
+    size_t d = m->config.d;
+    memcpy(h, x, d * sizeof *h);
+    if (m->config.norm == NO_NORM) return;
+    if (m->config.norm == LAYER_NORM) {
+        double sum = 0;
+        for (size_t i = 0; i < d; i++) sum = add(sum, x[i]);
+        double mean = divide(sum, m->r_d);
+        for (size_t i = 0; i < d; i++) h[i] = sub(x[i], mean);
+    }
+    rms_norm(h, h, w->weight, d, m->r_d, m->eps_norm);
+    if (w->bias) add_rows(h, w->bias, d);
+}
+
+static void convolve(struct input *in, size_t row, size_t taps)
+{
+    for (size_t c = 0; c < row; c++) {
+        double acc = 0, now = in->row[c];
+        for (size_t i = 0; i + 1 < taps; i++) acc = add(acc, mul(in->taps[c * taps + i], in->history[i * row + c]));
+        acc = add(acc, mul(in->taps[c * taps + taps - 1], now));
+        for (size_t i = 0; i + 2 < taps; i++) in->history[i * row + c] = in->history[(i + 1) * row + c];
+        if (taps >= 2) in->history[(taps - 2) * row + c] = now;
+        in->row[c] = silu(acc);
+    }
+}
+
+static double source_function(enum source source, double y)
+{
+    switch (source) {
+    case GATE:
+        return sigmoid(y);
+    case SOFTPLUS:
+    case DECAY:
+        return softplus(y);
+    case LOG_GATE:
+        return divide(sub(0, softplus(sub(0, y))), r(16));
+    default:
+        return y;
+    }
+}
+
+static void rotate_head(double *z, const double *cos_row, const double *sin_row, size_t half)
+{
+    for (size_t i = 0; i < half; i++) {
+        double a = z[i], b = z[half + i];
+        z[i] = sub(mul(a, cos_row[i]), mul(b, sin_row[i]));
+        z[half + i] = add(mul(b, cos_row[i]), mul(a, sin_row[i]));
+    }
+}
+
+static void make_input(const struct model *m, const struct group *g, struct input *in, size_t order, size_t position)
+{
+    const struct shape *s = &g->shape;
+    size_t row = s->heads * in->width;
+    if (in->source == RATE) {
+        memcpy(in->row, in->a, row * sizeof *in->row);
+        return;
+    }
+    project(in->row, &in->project, m->h);
+    if (in->taps) convolve(in, row, s->conv);
+    for (size_t i = 0; i < row; i++) in->row[i] = source_function(in->source, in->row[i]);
+    for (size_t h = 0; h < s->heads && order <= K; h++) {
+        double *z = in->row + h * s->dk;
+        if (s->unit) {
+            double length = square_root(add(dot(z, z, s->dk), m->eps_unit));
+            for (size_t i = 0; i < s->dk; i++) z[i] = divide(z[i], length);
+        }
+        if (m->cos) rotate_head(z, m->cos + position * (s->dk / 2), m->sin + position * (s->dk / 2), s->dk / 2);
+    }
+}
+
+static void make_inputs(const struct model *m, struct group *g, size_t layer, size_t position)
+{
+    const struct shape *s = &g->shape;
+    for (size_t i = 0; i < g->inputs; i++) make_input(m, g, &g->input[i], i, position);
+    if (g->input[V].source == TIMED)
+        for (size_t i = 0; i < s->heads * s->dv; i++) g->v[i] = mul(g->v[i], g->g[i / s->dv]);
+    for (size_t n = 0; n < g->inputs; n++) {
+        struct input *in = &g->input[n];
+        for (size_t i = 0; i < s->heads * in->width && in->source == DECAY; i++)
+            in->row[i] = sub(0, mul(in->a[i / in->width], in->row[i]));
+        no_nan(in->row, s->heads * in->width, "an input", layer, position);
+    }
+}
+
+static void run_mechanism(struct group *g, bool asked)
+{
+    switch (g->shape.mechanism) {
+    case FULL:
+    case WINDOW:
+        run_full(g, asked);
+        break;
+    case LINEAR:
+        run_linear(g, asked);
+        break;
+    case LOGLINEAR:
+        run_loglinear(g, asked);
+        break;
+    case SPARSE:
+        run_sparse(g, asked);
+        break;
+    default:
+        run_matrix(g, asked);
+    }
+    g->tokens++;
+}
+
+static void output_gate(const struct model *m, struct group *g)
+{
+    const struct shape *s = &g->shape;
+    project(g->gate_row, &g->gate, m->h);
+    for (size_t h = 0; h < s->heads; h++) {
+        double *o = g->out + h * s->dv, *w = g->gate_row + h * s->dv;
+        rms_norm(o, o, g->gate_norm, s->dv, r((double)s->dv), m->eps_norm);
+        for (size_t i = 0; i < s->dv; i++) o[i] = mul(o[i], silu(w[i]));
+    }
+}
+
+static void look_up(const struct table_mlp *t, double *x, size_t layer, size_t token)
+{
+    int64_t key[16];
+    for (size_t i = 0; i < t->keys; i++) {
+        double v = nearbyint(x[t->key_at[i]]);
+        if (!(fabs(v) < 9e15)) reject("layer %zu, token %zu: %a is no key of a table", layer, token, v);
+        key[i] = (int64_t)v;
+    }
+    size_t low = 0, high = t->rows;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_rows(t->key + t->order[middle] * t->keys, key, t->keys) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == t->rows || compare_rows(t->key + t->order[low] * t->keys, key, t->keys) != 0)
+        reject("layer %zu, token %zu: its table does not have the key", layer, token);
+    for (size_t i = 0; i < t->outs; i++) x[t->out_at[i]] = t->value[t->order[low] * t->outs + i];
+}
+
+static void run_mlp(const struct model *m, const struct layer *layer, size_t index, size_t token)
+{
+    if (layer->mlp == MLP_NONE) return;
+    if (layer->mlp == MLP_TABLE) {
+        look_up(&layer->table, m->x, index, token);
+        return;
+    }
+    norm(m->h, m, &layer->norm2, m->x);
+    project(m->hidden, &layer->up, m->h);
+    if (layer->mlp == MLP_SWIGLU) project(m->hidden_gate, &layer->gate, m->h);
+    for (size_t i = 0; i < m->config.d_mlp; i++) {
+        double u = m->hidden[i];
+        m->hidden[i] = layer->mlp == MLP_RELU   ? relu(u)
+                       : layer->mlp == MLP_GELU ? gelu(u)
+                                                : mul(u, silu(m->hidden_gate[i]));
+    }
+    project(m->h, &layer->down, m->hidden);
+    add_rows(m->x, m->h, m->config.d);
+}
+
+/* One token through one layer. Without `asked` only what later tokens need. */
+static void run_layer(const struct model *m, struct layer *layer, size_t index, size_t token, bool asked)
+{
+    norm(m->h, m, &layer->norm1, m->x);
+    size_t at = 0;
+    for (size_t i = 0; i < layer->count; i++) {
+        struct group *g = &layer->groups[i];
+        size_t width = g->shape.heads * g->shape.dv;
+        make_inputs(m, g, index, token);
+        run_mechanism(g, asked);
+        if (!asked) continue;
+        if (g->shape.gate) output_gate(m, g);
+        memcpy(m->mixed + at, g->out, width * sizeof *m->mixed);
+        at += width;
+    }
+    if (!asked) return;
+    project(m->h, &layer->out, m->mixed);
+    add_rows(m->x, m->h, m->config.d);
+    no_nan(m->x, m->config.d, "the residual stream after the mixing", index, token);
+    run_mlp(m, layer, index, token);
+    no_nan(m->x, m->config.d, "the residual stream after the MLP", index, token);
+}
+
+/* ---- carried numbers (4.4 to 4.8) -------------------------------------------------------------------------------------------------- */
+
+/* Slots of the state array that `tokens` tokens need; loglinear: one for the newest token, and one per set bit. */
+static size_t slots_for(const struct shape *s, size_t tokens)
+{
+    size_t bits = 1;
+    switch (s->mechanism) {
+    case FULL:
+    case SPARSE:
+        return tokens;
+    case WINDOW:
+        return tokens < s->window ? tokens : s->window;
+    case LOGLINEAR:
+        while (tokens >> bits) bits++;
+        return bits + 1;
+    default:
+        return 1;
+    }
+}
+
+static size_t slot_size(const struct shape *s)
+{
+    switch (s->mechanism) {
+    case FULL:
+    case WINDOW:
+    case SPARSE:
+        return times(s->heads, s->dk + s->dv);
+    case LINEAR:
+        return times(s->heads, times(features(s), s->dv + s->norm));
+    default:
+        return times(s->heads, times(s->dk, s->dv));
+    }
+}
+
+static void make_room(struct model *m, size_t tokens)
+{
+    for (size_t l = 0; l < m->count; l++)
+        for (size_t i = 0; i < m->layers[l].count; i++) {
+            struct group *g = &m->layers[l].groups[i];
+            const struct shape *s = &g->shape;
+            g->slot = slot_size(s);
+            g->slots = slots_for(s, tokens);
+            g->state = numbers(times(g->slots, g->slot));
+            g->scores = numbers(tokens);
+            g->scratch = numbers(s->dv + (s->mechanism == LINEAR ? features(s) : 0));
+            if (s->mechanism != SPARSE) continue;
+            size_t blocks = tokens / s->block;
+            g->summaries = numbers(times(blocks, g->slot));
+            g->candidates = allocate(blocks, sizeof *g->candidates);
+            g->chosen = allocate(blocks, sizeof *g->chosen);
+        }
+}
+
+static void forget(struct model *m)
+{
+    for (size_t l = 0; l < m->count; l++)
+        for (size_t i = 0; i < m->layers[l].count; i++) {
+            struct group *g = &m->layers[l].groups[i];
+            g->tokens = g->matrices = 0;
+            memset(g->state, 0, g->slots * g->slot * sizeof *g->state);
+            for (size_t n = 0; n < 3; n++)
+                if (g->input[n].history)
+                    memset(g->input[n].history, 0,
+                           g->shape.heads * g->input[n].width * (g->shape.conv - 1) * sizeof(double));
+        }
+}
+
+/* Reads a hexadecimal string number by number, or only looks for a NaN where there is none. */
+struct reader {
+    struct text hex;
+    size_t at;        /* digits used */
+    unsigned pending; /* bits of the last digit that are left */
+    size_t count;     /* numbers compared */
+    const char *what;
+};
+
+static unsigned hex_digit(char c)
+{
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+static void compare_number(struct reader *reader, double v)
+{
+    if (isnan(v)) reject("not a number: %s", reader->what);
+    if (!reader->hex.at) return;
+    uint64_t code = code_of(v);
+    for (unsigned left = (unsigned)num.bits; left > 0;) {
+        if (reader->pending == 0) {
+            if (reader->at == reader->hex.len) reject("'%s' is too short", reader->what);
+            reader->at++;
+            reader->pending = 4;
+        }
+        unsigned take = left < reader->pending ? left : reader->pending;
+        unsigned stated = hex_digit(reader->hex.at[reader->at - 1]) >> (reader->pending - take) & ((1U << take) - 1);
+        unsigned got = (unsigned)(code >> (left - take)) & ((1U << take) - 1);
+        if (stated != got)
+            reject("'%s': number %zu is %a, and the certificate says otherwise", reader->what, reader->count, v);
+        left -= take;
+        reader->pending -= take;
+    }
+    reader->count++;
+}
+
+static void compare_numbers(struct reader *reader, const double *v, size_t count)
+{
+    for (size_t i = 0; i < count; i++) compare_number(reader, v[i]);
+}
+
+/* All numbers have been compared: what is left of the last digit is 0, and nothing follows. */
+static void compare_end(const struct reader *reader)
+{
+    if (!reader->hex.at) return;
+    if (reader->at != reader->hex.len) reject("'%s' is too long", reader->what);
+    if (reader->pending && hex_digit(reader->hex.at[reader->at - 1]) & ((1U << reader->pending) - 1))
+        reject("'%s': its last digit is not filled up with zeros", reader->what);
+}
+
+static void compare_group(struct reader *reader, const struct group *g)
+{
+    const struct shape *s = &g->shape;
+    size_t used = g->slots;
+    if (s->mechanism == LOGLINEAR) used = g->matrices;
+    if (s->mechanism == FULL || s->mechanism == SPARSE) used = g->tokens;
+    if (s->mechanism == WINDOW) used = g->tokens < s->window ? g->tokens : s->window;
+    for (size_t i = 0; i < used; i++) {
+        compare_numbers(reader, g->state + i * g->slot, g->slot);
+        if (s->mechanism == SPARSE && (i + 1) % s->block == 0)
+            compare_numbers(reader, g->summaries + i / s->block * g->slot, g->slot);
+    }
+    for (size_t n = 0; n < 3 && s->conv >= 2; n++)
+        compare_numbers(reader, g->input[n].history, s->heads * g->input[n].width * (s->conv - 1));
+}
+
+/* Everything that is carried past the tokens seen so far: no NaN, and equal to `hex` if there is one. */
+static void compare_state(const struct model *m, struct text hex)
+{
+    struct reader reader = {.hex = hex, .what = "state"};
+    for (size_t l = 0; l < m->count; l++)
+        for (size_t i = 0; i < m->layers[l].count; i++) compare_group(&reader, &m->layers[l].groups[i]);
+    compare_end(&reader);
+}
+
+/* The first `count` tokens; afterwards m->x is the view of token `asked` (SIZE_MAX: none), if that is the last. */
+static void run_tokens(struct model *m, const uint32_t *tokens, size_t count, size_t asked)
+{
+    size_t d = m->config.d;
+    forget(m);
+    for (size_t t = 0; t < count; t++) {
+        memcpy(m->x, m->embed + tokens[t] * d, d * sizeof *m->x);
+        if (m->positions) add_rows(m->x, m->positions + t * d, d);
+        for (size_t l = 0; l < m->count; l++) run_layer(m, &m->layers[l], l, t, l + 1 < m->count || t == asked);
+    }
+}
+
+/* The index of the largest entry of the read-out, the lowest among equals. */
+static size_t answer_of(const struct model *m)
+{
+    double *y = numbers(m->config.answers);
+    norm(m->h, m, &m->final, m->x);
+    project(y, &m->readout, m->h);
+    size_t best = 0;
+    for (size_t i = 0; i < m->config.answers; i++) {
+        if (isnan(y[i])) reject("not a number: entry %zu of the read-out", i);
+        if (y[i] > y[best]) best = i;
+    }
+    return best;
+}
+
+/* ---- tasks (5) --------------------------------------------------------------------------------------------------------------------- */
+
+/* The rest of a canonical text. */
+struct words {
+    struct text rest;
+};
+
+static struct text next_word(struct words *words)
+{
+    const char *space = words->rest.len ? memchr(words->rest.at, ' ', words->rest.len) : NULL;
+    struct text word = {words->rest.at, space ? (size_t)(space - words->rest.at) : words->rest.len};
+    size_t cut = word.len + (space ? 1 : 0);
+    words->rest = (struct text){words->rest.at + cut, words->rest.len - cut};
+    return word;
+}
+
+/* The value of the next word, which must be KEY=VALUE. */
+static struct text next_value(struct words *words, const char *key)
+{
+    struct text word = next_word(words);
+    size_t len = strlen(key);
+    if (word.len <= len || memcmp(word.at, key, len) != 0 || word.at[len] != '=')
+        reject("task: '%s=' expected where '%.*s' is", key, SHOW(word));
+    return (struct text){word.at + len + 1, word.len - len - 1};
+}
+
+static size_t canonical_number(struct text text, const char *key, size_t low, size_t high)
+{
+    size_t value = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (!isdigit((unsigned char)text.at[i]) || i == 18) reject("task: %s is no number, or too large", key);
+        value = 10 * value + (size_t)(text.at[i] - '0');
+    }
+    if (text.len == 0 || (text.at[0] == '0' && text.len > 1) || value < low || value > high)
+        reject("task: %s must be a number from %zu to %zu", key, low, high);
+    return value;
+}
+
+static size_t next_number(struct words *words, const char *key, size_t low, size_t high)
+{
+    return canonical_number(next_value(words, key), key, low, high);
+}
+
+/* 0 or 1: which of the two words it is; b may be NULL. */
+static size_t next_choice(struct words *words, const char *key, const char *a, const char *b)
+{
+    struct text value = next_value(words, key);
+    if (is(value, a)) return 0;
+    if (!b || !is(value, b)) reject("task: %s=%.*s cannot be certified", key, SHOW(value));
+    return 1;
+}
+
+enum { MAX_DEPTH = 16 };
+static const size_t max_tokens = (size_t)1 << 26, max_ids = (size_t)1 << 24;
+
+struct task {
+    size_t (*oracle)(const struct task *, const struct prompt *);
+    size_t tokens, ids, answers;
+    size_t n, v, k, m;         /* sizes as the task names them */
+    bool pair, blank, w_first; /* forms */
+    /* seqcomp, l = 1 .. L: digits n_{l-1}, arguments A_l, values R_l, first id; l = 0: values, first id of z_0 */
+    size_t depth, digits[MAX_DEPTH + 1], arguments[MAX_DEPTH + 1], values[MAX_DEPTH + 1], first_id[MAX_DEPTH + 1], w_id,
+        w_count;
+};
+
+/* The token at a position minus `first`, which must be below `count`. */
+static size_t token_in(const struct prompt *p, size_t position, size_t first, size_t count)
+{
+    size_t id = p->tokens[position];
+    if (id < first || id - first >= count)
+        reject("prompt: token %zu at position %zu does not belong there", id, position);
+    return id - first;
+}
+
+static size_t oracle_eva(const struct task *t, const struct prompt *p)
+{
+    size_t query = token_in(p, t->n, t->pair ? t->k * t->v : t->v, t->k), answer = SIZE_MAX;
+    bool *seen = allocate(t->k, sizeof *seen);
+    for (size_t i = 0; i < t->n; i++) {
+        size_t entry = token_in(p, i, 0, t->pair ? t->k * t->v : t->v), key = t->pair ? entry / t->v : i;
+        if (seen[key]) reject("prompt: key %zu comes twice", key);
+        seen[key] = true;
+        if (key == query) answer = entry % t->v;
+    }
+    if (answer == SIZE_MAX) reject("prompt: the key that is asked is not there");
+    return answer;
+}
+
+static size_t oracle_two_sum(const struct task *t, const struct prompt *p)
+{
+    if (t->blank) token_in(p, 0, 2 * t->m, 1);
+    size_t query = token_in(p, t->blank + t->n, t->m, t->m), answer = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if ((token_in(p, t->blank + i, 0, t->m) + query) % t->m == 0) answer = 1;
+    return answer;
+}
+
+static size_t oracle_recall(const struct task *t, const struct prompt *p)
+{
+    size_t query = token_in(p, 2 * t->n, 0, t->k), answer = SIZE_MAX;
+    bool *seen = allocate(t->k, sizeof *seen);
+    for (size_t i = 0; i < t->n; i++) {
+        size_t key = token_in(p, 2 * i, 0, t->k), value = token_in(p, 2 * i + 1, t->k, t->v);
+        if (seen[key]) reject("prompt: key %zu comes twice", key);
+        seen[key] = true;
+        if (key == query) answer = value;
+    }
+    if (answer == SIZE_MAX) reject("prompt: the key that is asked is not there");
+    return answer;
+}
+
+/* Fills f with the table of level l, whose entries begin at `at`. */
+static void read_level_table(uint32_t *f, const struct task *t, const struct prompt *p, size_t l, size_t at)
+{
+    bool *seen = allocate(t->arguments[l], sizeof *seen);
+    for (size_t u = 0; u < t->arguments[l]; u++) {
+        size_t ids = t->pair ? t->arguments[l] * t->values[l] : t->values[l],
+               entry = token_in(p, at + u, t->first_id[l], ids);
+        size_t argument = t->pair ? entry / t->values[l] : u;
+        if (seen[argument]) reject("prompt: argument %zu of z_%zu comes twice", argument, l);
+        seen[argument] = true;
+        f[argument] = (uint32_t)(entry % t->values[l]);
+    }
+}
+
+static size_t oracle_seqcomp(const struct task *t, const struct prompt *p)
+{
+    size_t at = t->w_first;
+    uint32_t *f[MAX_DEPTH + 1] = {NULL};
+    for (size_t l = t->depth; l >= 1; l--) {
+        f[l] = allocate(t->arguments[l], sizeof **f);
+        read_level_table(f[l], t, p, l, at);
+        at += t->arguments[l];
+    }
+    size_t i = token_in(p, at, t->first_id[0], t->values[0]),
+           w = token_in(p, t->w_first ? 0 : at + 1, t->w_id, t->w_count);
+    for (size_t l = 1; l <= t->depth; l++) {
+        i = f[l][w % t->digits[l] * t->values[l - 1] + i];
+        w /= t->digits[l];
+    }
+    return i;
+}
+
+static void read_eva(struct task *t, struct words *words, bool index)
+{
+    t->oracle = oracle_eva;
+    t->n = next_number(words, "N", 1, max_tokens);
+    t->v = next_number(words, "V", 1, max_ids);
+    t->k = index ? t->n : next_number(words, "K", 1, max_ids);
+    t->pair = !index && next_choice(words, "form", "position", "pair");
+    if (t->pair ? t->k < t->n : t->k != t->n) reject("task: K must be N, or in the form pair at least N");
+    next_choice(words, "dist", "uniform", NULL);
+    t->tokens = t->n + 1;
+    t->ids = t->pair ? t->k * t->v + t->k : t->v + t->n;
+    t->answers = t->v;
+}
+
+static void read_two_sum(struct task *t, struct words *words)
+{
+    t->oracle = oracle_two_sum;
+    t->n = next_number(words, "N", 1, (size_t)1 << 24);
+    t->m = next_number(words, "M", 2, ((size_t)1 << 23) - 1);
+    next_choice(words, "form", "query", NULL);
+    next_choice(words, "self", "1", NULL);
+    t->blank = next_number(words, "blank", 0, 1);
+    if (next_choice(words, "dist", "uniform", "hard") && t->m < 2 * t->n + 3) reject("task: dist=hard needs M >= 2N+3");
+    t->tokens = t->blank + t->n + 1;
+    t->ids = 2 * t->m + t->blank;
+    t->answers = 2;
+}
+
+static void read_recall(struct task *t, struct words *words)
+{
+    t->oracle = oracle_recall;
+    t->n = next_number(words, "N", 1, (size_t)1 << 22);
+    t->k = next_number(words, "K", t->n, (size_t)1 << 23);
+    t->v = next_number(words, "V", 1, (size_t)1 << 23);
+    if (next_choice(words, "dist", "uniform", "distinct") && t->v < t->n) reject("task: dist=distinct needs V >= N");
+    t->tokens = 2 * t->n + 1;
+    t->ids = t->k + t->v;
+    t->answers = t->v;
+}
+
+/* n_1,…,n_{L-1} become the digits of levels 2 … L; level 1 has one digit, 0. */
+static void read_digits(struct task *t, struct text list)
+{
+    t->digits[1] = t->w_count = 1;
+    for (size_t l = 2; l <= t->depth; l++) {
+        const char *comma = l < t->depth ? memchr(list.at, ',', list.len) : NULL;
+        struct text number = {list.at, comma ? (size_t)(comma - list.at) : list.len};
+        if (l < t->depth && !comma) reject("task: n must hold L-1 numbers");
+        t->digits[l] = canonical_number(number, "n", 1, max_ids);
+        t->w_count = times(t->w_count, t->digits[l]);
+        if (t->w_count > max_ids) reject("task: too many token ids");
+        list = (struct text){list.at + number.len + (comma != NULL), list.len - number.len - (comma != NULL)};
+    }
+    if (list.len) reject("task: n must hold L-1 numbers");
+}
+
+static void read_seqcomp(struct task *t, struct words *words)
+{
+    t->oracle = oracle_seqcomp;
+    t->depth = next_number(words, "L", 1, MAX_DEPTH);
+    size_t n0 = next_number(words, "N0", 1, max_ids);
+    read_digits(t, next_value(words, "n"));
+    size_t v = next_number(words, "V", 1, max_tokens);
+    bool flat = next_number(words, "flat", 0, 1);
+    t->w_first = next_choice(words, "order", "last", "first");
+    t->pair = next_choice(words, "form", "position", "pair");
+    next_choice(words, "dist", "uniform", NULL);
+    size_t product = flat ? n0 : times(n0, t->w_count);
+    if (product > max_tokens || v > product || (flat && v != n0)) reject("task: N0, n and V do not go together");
+    t->values[0] = n0;
+    t->tokens = 2;
+    for (size_t l = 1; l <= t->depth; l++) {
+        t->arguments[l] = times(t->digits[l], t->values[l - 1]);
+        t->values[l] = l == t->depth ? v : flat ? n0 : t->arguments[l];
+        t->first_id[l] = t->ids;
+        t->ids += t->pair ? times(t->arguments[l], t->values[l]) : t->values[l];
+        t->tokens += t->arguments[l];
+    }
+    t->first_id[0] = t->ids;
+    t->w_id = t->ids + n0;
+    t->ids = t->w_id + t->w_count;
+    t->answers = v;
+}
+
+static struct task read_task(struct text text)
+{
+    struct words words = {text};
+    struct task t = {.n = 0};
+    struct text name = next_word(&words);
+    if (is(name, "eva") || is(name, "index"))
+        read_eva(&t, &words, is(name, "index"));
+    else if (is(name, "two-sum"))
+        read_two_sum(&t, &words);
+    else if (is(name, "assoc-recall"))
+        read_recall(&t, &words);
+    else if (is(name, "seqcomp"))
+        read_seqcomp(&t, &words);
+    else
+        reject("task: '%.*s' cannot be certified", SHOW(name));
+    if (words.rest.len) reject("task: '%.*s' follows its last key", SHOW(words.rest));
+    if (t.tokens > max_tokens || t.ids > max_ids || t.answers > max_ids)
+        reject("task: more than 2^26 tokens, 2^24 ids or 2^24 answers");
+    return t;
+}
+
+/* ---- what is claimed (2) ------------------------------------------------------------------------------------------------------------- */
+
+static void check_prompts(const struct certificate *c, const struct task *task, const struct config *config)
+{
+    if (task->ids != config->vocab || task->answers != config->answers)
+        reject("the task has %zu token ids and %zu answers, the model %zu and %zu", task->ids, task->answers,
+               config->vocab, config->answers);
+    for (int i = 0; i < c->prompts; i++) {
+        const struct prompt *p = &c->prompt[i];
+        if (p->count != task->tokens)
+            reject("prompt %d: %zu tokens, and those of the task have %zu", i + 1, p->count, task->tokens);
+        if (config->positions != NO_POSITIONS && p->count > config->max_tokens)
+            reject("prompt %d: longer than the model's positions", i + 1);
+        size_t right = task->oracle(task, p);
+        if (right != c->right[i]) reject("prompt %d: the right answer is %zu, not %llu", i + 1, right, c->right[i]);
+    }
+    if (c->position != task->tokens - 1)
+        reject("position: the answer is asked at the last token, %zu", task->tokens - 1);
+    if (c->prompts == 2 && c->right[0] == c->right[1]) reject("the right answers are equal");
+}
+
+/* Tokens outside [from, to) must agree. */
+static void agree_outside(const struct certificate *c, size_t from, size_t to)
+{
+    for (size_t i = 0; i < c->prompt[0].count; i++)
+        if ((i < from || i >= to) && c->prompt[0].tokens[i] != c->prompt[1].tokens[i])
+            reject("the prompts differ at token %zu", i);
+}
+
+static void compare_view(const struct certificate *c, const struct model *m)
+{
+    struct reader reader = {.hex = c->view, .what = "view"};
+    compare_numbers(&reader, m->x, m->config.d);
+    compare_end(&reader);
+}
+
+static void run_whole(struct model *m, const struct prompt *p)
+{
+    run_tokens(m, p->tokens, p->count, p->count - 1);
+    compare_state(m, (struct text){NULL, 0});
+}
+
+static void check_wrong_answer(const struct certificate *c, struct model *m)
+{
+    if (c->given == c->right[0]) reject("the answer that is given is right");
+    run_whole(m, &c->prompt[0]);
+    size_t answer = answer_of(m);
+    if (answer != c->given) reject("the model answers %zu, not %llu", answer, c->given);
+}
+
+static void check_state_collision(const struct certificate *c, struct model *m)
+{
+    if (c->prefix > c->position) reject("prefix: it must not include the asked token");
+    agree_outside(c, 0, (size_t)c->prefix);
+    for (int i = 0; i < 2; i++) {
+        run_tokens(m, c->prompt[i].tokens, (size_t)c->prefix, SIZE_MAX);
+        compare_state(m, c->state);
+    }
+}
+
+static void check_view_collision(const struct certificate *c, struct model *m)
+{
+    agree_outside(c, 0, (size_t)c->position);
+    for (int i = 0; i < 2; i++) {
+        run_whole(m, &c->prompt[i]);
+        compare_view(c, m);
+    }
+}
+
+static void check_block_collision(const struct certificate *c, struct model *m)
+{
+    if (c->layer >= m->count) reject("layer: there is no layer %llu", c->layer);
+    struct layer *layer = &m->layers[c->layer];
+    struct group *g = &layer->groups[0];
+    if (layer->count != 1 || g->shape.mechanism != SPARSE) reject("layer: it is not one group of sparse");
+    size_t size = g->shape.block, count = c->prompt[0].count, last = count - 1;
+    if (c->block >= count / size) reject("block: block %llu is not complete", c->block);
+    size_t from = (size_t)c->block * size, to = from + size;
+    agree_outside(c, from, to);
+    if (g->shape.window > 0 && last + 1 < to + g->shape.window)
+        reject("block: the window of the last token reaches it");
+    g->watched = (size_t)c->block;
+    for (int i = 0; i < 2; i++) {
+        run_whole(m, &c->prompt[i]);
+        struct reader reader = {.hex = c->summary, .what = "summary"};
+        compare_numbers(&reader, g->summaries + c->block * g->slot, g->slot);
+        compare_end(&reader);
+        if (g->opened) reject("block: a head of the last token opens it");
+        compare_view(c, m);
+    }
+}
+
+/* Only what was checked is printed. */
+static void print_text(const char *label, struct text text)
+{
+    fputs(label, stdout);
+    fwrite(text.at, 1, text.len, stdout);
+    putchar('\n');
+}
+
+static void print_statement(const struct certificate *c)
+{
+    printf("accepted: %s\n", kind_names[c->kind]);
+    print_text("model    sha256 ", c->digest);
+    print_text("arch     ", c->arch);
+    print_text("numbers  ", c->format);
+    print_text("task     ", c->task);
+    for (int i = 0; i < c->prompts; i++) {
+        printf("prompt  ");
+        for (size_t t = 0; t < c->prompt[i].count; t++) printf(" %u", (unsigned)c->prompt[i].tokens[t]);
+        printf("\nasked    at position %llu; the right answer is %llu\n", c->position, c->right[i]);
+    }
+    if (c->kind == WRONG_ANSWER) {
+        printf("found    the largest entry of the read-out (the first among equals) is answer %llu\n", c->given);
+        printf("follows  the model is wrong on this prompt\n");
+        return;
+    }
+    if (c->kind == STATE_COLLISION) {
+        printf(
+            "found    after the first %llu tokens of either prompt all layers carry the same numbers, bit for bit:\n",
+            c->prefix);
+        print_text("         ", c->state);
+        printf("follows  the rest of the prompts is the same, so whatever the model does after the prefix, with any "
+               "read-out and any chain of\n"
+               "         thought, it does for both: it is wrong on one of them\n");
+        return;
+    }
+    if (c->kind == BLOCK_COLLISION) {
+        printf("found    the prompts differ in block %llu of layer %llu alone; its summary is the same in both, bit "
+               "for bit:\n",
+               c->block, c->layer);
+        print_text("         ", c->summary);
+        printf("         no head of the last token opens the block, and no window of it reaches the block\n");
+    }
+    printf("found    the residual stream of the last token after the last layer is the same in both prompts, bit for "
+           "bit:\n");
+    print_text("         ", c->view);
+    printf("follows  no read-out can tell the prompts apart: whatever it is, the model is wrong on one of them\n");
+}
+
+static void check_certificate(struct bytes certificate, struct bytes model)
+{
+    static void (*const checks[KINDS])(const struct certificate *, struct model *) = {
+        check_wrong_answer, check_state_collision, check_view_collision, check_block_collision};
+    struct certificate c = read_certificate(certificate);
+    char digest[65];
+    sha256(digest, model.data, model.size);
+    if (!is(c.digest, digest)) reject("model: its digest is %s, not the one of the certificate", digest);
+    struct file file = read_safetensors(model);
+    if (!is(text_of(file.metadata, "rung.format", "model"), "rung.model/1"))
+        reject("model: its rung.format is not rung.model/1");
+    if (!same_text(c.arch, text_of(file.metadata, "rung.arch", "model")))
+        reject("arch: not the rung.arch of the model");
+    struct arch arch = read_arch(c.arch);
+    struct model m = load_model(&file, &arch);
+    struct task task = read_task(c.task);
+    check_prompts(&c, &task, &m.config);
+    make_room(&m, c.prompt[0].count);
+    checks[c.kind](&c, &m);
+    print_statement(&c);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------------------------------ */
+
+/* The verdict on two files in memory; the reason of a refusal is in run.reason. */
+static enum verdict judge(struct bytes certificate, struct bytes model, size_t limit)
+{
+    run.limit = limit;
+    run.used = 0;
+    make_tables();
+    int verdict = setjmp(run.leave);
+    if (verdict == 0) {
+        check_certificate(certificate, model);
+        verdict = ACCEPTED;
+    }
+    free_all();
+    return (enum verdict)verdict;
+}
+
+static bool read_whole(struct bytes *out, const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    size_t room = 1 << 16;
+    *out = (struct bytes){malloc(room), 0};
+    while (file && out->data) {
+        out->size += fread(out->data + out->size, 1, room - out->size, file);
+        if (out->size < room) break;
+        unsigned char *more = realloc(out->data, room *= 2);
+        if (!more) free(out->data);
+        out->data = more;
+    }
+    bool good = file && out->data && !ferror(file);
+    if (!good) fprintf(stderr, "rung-check: %s: %s\n", path, strerror(errno));
+    if (file) fclose(file);
+    return good;
+}
+
+static const char help[] = //
+    "rung-check: confirm a certificate that a model fails at a task\n"
+    "\n"
+    "Examples\n"
+    "  rung-check swap.cert swap.safetensors\n"
+    "      prints what is proved and exits with 10, or why not and exits with 20\n"
+    "  rung break m.safetensors -o m.cert; rung-check m.cert m.safetensors\n"
+    "      a certificate from the search, confirmed by a program that shares nothing with it\n"
+    "\n"
+    "Usage\n"
+    "  rung-check CERT MODEL\n"
+    "\n"
+    "  CERT is a text file (docs/certificate.md has its grammar and its meaning), MODEL the\n"
+    "  .safetensors file whose digest it names. The model is evaluated in the stated number\n"
+    "  format, every operation correctly rounded and in the documented order; the claim is\n"
+    "  compared bit for bit. Nothing is searched and nothing is trusted but the task.\n"
+    "\n"
+    "  -h, --help     this text\n"
+    "      --version  the version\n"
+    "\n"
+    "Exit codes\n"
+    "  10 accepted; 20 rejected: untrue, or not decided; 3 malformed, or a file that cannot be\n"
+    "  read; 2 wrong usage; 4 system: memory, output. 0 is for --help and --version only.\n";
+
+/* What was printed must have arrived, or it is worth nothing. */
+static int finish(enum verdict verdict)
+{
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "rung-check: cannot write: %s\n", strerror(errno));
+        return SYSTEM;
+    }
+    return verdict;
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc && argv[i][0] == '-'; i++) {
+        bool wants_help = strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+        if (wants_help || strcmp(argv[i], "--version") == 0) {
+            fputs(wants_help ? help : "rung-check " VERSION "\n", stdout);
+            return finish(SHOWN);
+        }
+    }
+    if (argc != 3 || argv[1][0] == '-' || argv[2][0] == '-') {
+        fputs("rung-check: a certificate and a model expected\nTry 'rung-check --help'.\n", stderr);
+        return USAGE;
+    }
+    struct bytes certificate = {0}, model = {0};
+    enum verdict verdict = MALFORMED;
+    if (read_whole(&certificate, argv[1]) && read_whole(&model, argv[2])) {
+        verdict = judge(certificate, model, memory_limit);
+        const char *word = verdict == REJECTED ? "rejected: " : verdict == MALFORMED ? "malformed: " : "";
+        if (verdict != ACCEPTED) fprintf(verdict == REJECTED ? stdout : stderr, "%s%s\n", word, run.reason);
+    }
+    free(certificate.data);
+    free(model.data);
+    return finish(verdict);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * dump MODEL FORMAT: for each line of token ids on stdin what rung-check computes, for comparison with rung and for making
+ * certificates: `view X...`, `readout X...`, `numbers COUNT` and `state HEX` after all tokens, `prefix HEX` after all but
+ * the last; or `rejected REASON`. Numbers are hexadecimal floats. The checker is included as it is. */
+#define main rung_check_main
+#include "../../check/rung-check.c"
+#undef main
+
+/* The checker only compares hexadecimal digits; here they are written, bit by bit. */
+struct packer {
+    unsigned digit, filled;
+    size_t count;
+};
+
+static void pack(struct packer *p, const double *v, size_t count)
+{
+    for (size_t i = 0; i < count; i++, p->count++)
+        for (int bit = num.bits - 1; bit >= 0; bit--) {
+            p->digit = p->digit * 2 + (unsigned)(code_of(v[i]) >> bit & 1);
+            if (++p->filled % 4 == 0) {
+                putchar("0123456789abcdef"[p->digit]);
+                p->digit = 0;
+            }
+        }
+}
+
+static void pack_end(struct packer *p)
+{
+    if (p->filled % 4) putchar("0123456789abcdef"[p->digit << (4 - p->filled % 4)]);
+    putchar('\n');
+}
+
+static void print_state(const char *label, const struct model *m)
+{
+    struct packer p = {0, 0, 0};
+    printf("%s ", label);
+    for (size_t l = 0; l < m->count; l++)
+        for (size_t i = 0; i < m->layers[l].count; i++) {
+            const struct group *g = &m->layers[l].groups[i];
+            const struct shape *s = &g->shape;
+            size_t slots = s->mechanism == FULL || s->mechanism == SPARSE ? g->tokens
+                           : s->mechanism == LOGLINEAR                    ? g->matrices
+                                                                          : g->slots;
+            if (s->mechanism == WINDOW && g->tokens < slots) slots = g->tokens;
+            for (size_t n = 0; n < slots; n++) {
+                pack(&p, g->state + n * g->slot, g->slot);
+                if (s->mechanism == SPARSE && (n + 1) % s->block == 0)
+                    pack(&p, g->summaries + n / s->block * g->slot, g->slot);
+            }
+            for (size_t n = 0; n < 3 && s->conv >= 2; n++)
+                pack(&p, g->input[n].history, s->heads * g->input[n].width * (s->conv - 1));
+        }
+    size_t count = p.count;
+    pack_end(&p);
+    if (strcmp(label, "state") == 0) printf("numbers %zu\n", count);
+}
+
+static void print_numbers(const char *label, const double *v, size_t count)
+{
+    printf("%s", label);
+    for (size_t i = 0; i < count; i++) printf(" %a", v[i]);
+    printf("\n");
+}
+
+static void dump_blocks(const struct model *m)
+{
+    for (size_t l = 0; l < m->count; l++) {
+        const struct group *g = &m->layers[l].groups[0];
+        if (m->layers[l].count != 1 || g->shape.mechanism != SPARSE) continue;
+        for (size_t b = 0; b < g->tokens / g->shape.block; b++) {
+            struct packer p = {0, 0, 0};
+            printf("block %zu %zu ", l, b);
+            pack(&p, g->summaries + b * g->slot, g->slot);
+            pack_end(&p);
+        }
+    }
+}
+
+static void dump_prompt(struct model *m, const uint32_t *tokens, size_t count)
+{
+    make_room(m, count);
+    run_tokens(m, tokens, count - 1, SIZE_MAX);
+    print_state("prefix", m);
+    run_tokens(m, tokens, count, count - 1);
+    compare_state(m, (struct text){NULL, 0}); /* no NaN */
+    print_state("state", m);
+    struct packer p = {0, 0, 0};
+    printf("packed ");
+    pack(&p, m->x, m->config.d);
+    pack_end(&p);
+    print_numbers("view", m->x, m->config.d);
+    dump_blocks(m);
+    double *y = numbers(m->config.answers);
+    norm(m->h, m, &m->final, m->x);
+    project(y, &m->readout, m->h);
+    no_nan(y, m->config.answers, "the read-out", m->count, count - 1);
+    print_numbers("readout", y, m->config.answers);
+}
+
+static size_t read_tokens(uint32_t *tokens, size_t room, char *line)
+{
+    size_t count = 0;
+    for (char *word = strtok(line, " \n"); word && count < room; word = strtok(NULL, " \n"))
+        tokens[count++] = (uint32_t)strtoul(word, NULL, 10);
+    return count;
+}
+
+int main(int argc, char **argv)
+{
+    static char line[1 << 20];
+    static uint32_t tokens[1 << 17];
+    struct bytes bytes;
+    if (argc != 3 || !read_whole(&bytes, argv[1]) || !set_format((struct text){argv[2], strlen(argv[2])})) return 2;
+    run.limit = memory_limit;
+    make_tables();
+    while (fgets(line, sizeof line, stdin)) {
+        if (setjmp(run.leave) == 0) {
+            struct file file = read_safetensors(bytes);
+            struct arch arch = read_arch(text_of(file.metadata, "rung.arch", "model"));
+            struct model m = load_model(&file, &arch);
+            size_t count = read_tokens(tokens, sizeof tokens / sizeof *tokens, line);
+            if (m.config.positions != NO_POSITIONS && count > m.config.max_tokens) reject("too long");
+            dump_prompt(&m, tokens, count);
+        } else {
+            printf("\nrejected %s\n", run.reason);
+        }
+        printf("end\n");
+        fflush(stdout);
+        free_all();
+    }
+    free(bytes.data);
+    return 0;
+}
