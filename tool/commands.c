@@ -19,6 +19,7 @@
     X(build)                                                                                                           \
     X(precision)                                                                                                       \
     X(run)                                                                                                             \
+    X(protocol)                                                                                                        \
     X(verify)                                                                                                          \
     X(explain)                                                                                                         \
     X(break)                                                                                                           \

@@ -37,7 +37,7 @@ static rung_status group_covers(const rung_mech_conf *conf, size_t layer, rung_e
         return rung_fail(
             err, RUNG_USAGE,
             "layer %zu: dsa selects single tokens by a key of every earlier one: what a token needs to know grows with "
-            "the prompt, and no message is shorter than the cache",
+            "the prompt, and no short message is known",
             layer);
     if (!rung_state_of_mech(conf) && !is_mech(conf, "full") && !is_mech(conf, "sparse"))
         return rung_fail(err, RUNG_USAGE, "layer %zu: no protocol is known for %s, whose cache grows", layer,
