@@ -12,6 +12,9 @@
     X(swallow)                                                                                                         \
     X(forget)                                                                                                          \
     X(overwrite)                                                                                                       \
+    X(relation)                                                                                                        \
+    X(wagner)                                                                                                          \
+    X(middle)                                                                                                          \
     X(collide)                                                                                                         \
     X(climb)
 

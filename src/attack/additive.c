@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Tables whose rows add up (see additive.h), and the attack on a carried state that is such a sum: one layer of linear attention, or
+ * of log-linear attention with base=linear, in fixed point. A solver finds two prefixes with the same sum; the model, run on both,
+ * has the last word. additive_state.c reads the table out of a model.
+ */
+#include "additive.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tables ---------------------------------------------------------------------------------------------------------- */
+
+rung_status rung_additive_init(additive *sums, size_t places, const size_t *choices, size_t dims, rung_error *err)
+{
+    size_t rows = 0, elements;
+    *sums = (additive){.places = places, .dims = dims};
+    sums->first = rung_calloc(places + 1, sizeof *sums->first, err);
+    if (!sums->first) return RUNG_SYSTEM;
+    for (size_t j = 0; j < places; j++) {
+        if (!rung_size_add(&rows, rows, choices[j])) return rung_fail(err, RUNG_SYSTEM, "too many choices");
+        sums->first[j + 1] = rows;
+    }
+    if (!rung_size_mul(&elements, rows, dims)) return rung_fail(err, RUNG_SYSTEM, "too many numbers in a table");
+    sums->token = rung_calloc(rows, sizeof *sums->token, err);
+    sums->row = sums->token ? rung_calloc(elements, sizeof *sums->row, err) : NULL;
+    return sums->row ? RUNG_OK : RUNG_SYSTEM;
+}
+
+void rung_additive_clear(additive *sums)
+{
+    free(sums->first);
+    free(sums->token);
+    free(sums->row);
+    memset(sums, 0, sizeof *sums);
+}
+
+static bool makes_a_difference(const additive *sums, size_t dim)
+{
+    for (size_t j = 0; j < sums->places; j++)
+        for (size_t c = 1; c < additive_choices(sums, j); c++)
+            if (additive_row(sums, j, c)[dim] != additive_row(sums, j, 0)[dim]) return true;
+    return false;
+}
+
+static void drop_dead_coordinates(additive *sums)
+{
+    size_t rows = sums->first[sums->places], kept = 0;
+    size_t *live = rung_calloc(sums->dims, sizeof *live, NULL);
+    if (!live) return; /* they do no harm */
+    for (size_t i = 0; i < sums->dims; i++)
+        if (makes_a_difference(sums, i)) live[kept++] = i;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < kept; i++) sums->row[r * kept + i] = sums->row[r * sums->dims + live[i]];
+    sums->dims = kept;
+    free(live);
+}
+
+/* Also of the coordinates that are left out: they are sums as well. */
+static double fullness(const additive *sums, double largest)
+{
+    double most = 0;
+    for (size_t i = 0; i < sums->dims; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < sums->places; j++) {
+            double high = 0;
+            for (size_t c = 0; c < additive_choices(sums, j); c++) {
+                double x = (double)additive_row(sums, j, c)[i];
+                if (x < 0) x = -x;
+                if (x > high) high = x;
+            }
+            sum += high;
+        }
+        if (sum > most) most = sum;
+    }
+    return most / largest;
+}
+
+static bool same_everywhere(const additive *sums)
+{
+    size_t rows = additive_choices(sums, 0);
+    for (size_t j = 1; j < sums->places; j++)
+        if (additive_choices(sums, j) != rows ||
+            memcmp(sums->token + sums->first[j], sums->token, rows * sizeof *sums->token) != 0 ||
+            memcmp(additive_row(sums, j, 0), sums->row, rows * sums->dims * sizeof *sums->row) != 0)
+            return false;
+    return true;
+}
+
+static bool consecutive_ids(const additive *sums)
+{
+    for (size_t j = 0; j < sums->places; j++)
+        for (size_t c = 0; c < additive_choices(sums, j); c++)
+            if (sums->token[sums->first[j] + c] != sums->token[sums->first[j]] + c) return false;
+    return true;
+}
+
+void rung_additive_seal(additive *sums, double largest)
+{
+    sums->fullness = fullness(sums, largest);
+    drop_dead_coordinates(sums);
+    sums->same = same_everywhere(sums);
+    sums->whole = consecutive_ids(sums);
+}
+
+bool rung_additive_holds(const additive *sums, const uint32_t *f, const uint32_t *g)
+{
+    if (memcmp(f, g, sums->places * sizeof *f) == 0) return false;
+    for (size_t i = 0; i < sums->dims; i++) {
+        int64_t sum = 0;
+        for (size_t j = 0; j < sums->places; j++)
+            sum += additive_row(sums, j, f[j])[i] - additive_row(sums, j, g[j])[i];
+        if (sum != 0) return false;
+    }
+    return true;
+}
+
+/* ---- the attack -------------------------------------------------------------------------------------------------------- */
+
+/* Collisions that no continuation tells apart (a permutation, for a task about sets), or that the model does not confirm because
+ * something saturates: others are asked for, but not forever. */
+enum { ATTEMPTS = 12 };
+
+typedef struct assault {
+    hunter h;
+    additive sums;
+    uint32_t *a, *b, *f, *g; /* prompts, and choices */
+    additive_note note;
+    size_t inseparable, refuted;
+} assault;
+
+static rung_status assault_init(assault *as, const rung_victim *victim, const rung_budget *budget, rung_error *err)
+{
+    size_t tokens = victim->task->tokens;
+    memset(as, 0, sizeof *as);
+    rung_status status = rung_hunter_init(&as->h, victim, err);
+    if (status != RUNG_OK) return status;
+    as->a = rung_calloc(4 * tokens, sizeof *as->a, err);
+    if (!as->a) return RUNG_SYSTEM;
+    as->b = as->a + tokens, as->f = as->b + tokens, as->g = as->f + tokens;
+    return rung_additive_of_state(&as->sums, as->b, &as->h, budget, err);
+}
+
+static void assault_clear(assault *as)
+{
+    rung_hunter_clear(&as->h);
+    rung_additive_clear(&as->sums);
+    free(as->a);
+}
+
+/* b holds a prompt. */
+static void put_choices(assault *as)
+{
+    memcpy(as->a, as->b, as->h.tokens * sizeof *as->a);
+    for (size_t j = 0; j < as->sums.places; j++) {
+        as->a[j] = as->sums.token[as->sums.first[j] + as->f[j]];
+        as->b[j] = as->sums.token[as->sums.first[j] + as->g[j]];
+    }
+}
+
+static rung_status confirm(bool *found, rung_cert *cert, assault *as, uint64_t seed, rung_error *err)
+{
+    rung_rng rng;
+    rung_rng_init(&rng, seed, 61, 0);
+    *found = false;
+    put_choices(as);
+    if (!rung_hunter_separate(&as->h, as->a, as->b, as->sums.places, &rng)) {
+        as->inseparable++;
+        return RUNG_OK;
+    }
+    rung_status status = rung_hunter_state_collision(&as->h, cert, found, as->a, as->b, as->sums.places, err);
+    as->refuted += status == RUNG_OK && !*found;
+    return status;
+}
+
+static void report(rung_break *result, const assault *as, size_t differing)
+{
+    const additive *sums = &as->sums;
+    char proof[80];
+    if (sums->fullness <= 1)
+        snprintf(proof, sizeof proof, "no sum can saturate (at most %.3g of the range)", sums->fullness);
+    else
+        snprintf(proof, sizeof proof, "sums might saturate (up to %.3g of the range)", sums->fullness);
+    int used = snprintf(result->report, sizeof result->report,
+                        "a state of %zu bits is a sum of %zu numbers over %zu places, %s; %s", sums->bits, sums->dims,
+                        sums->places, proof, as->note.text);
+    if (used < 0 || (size_t)used >= sizeof result->report) return;
+    char *rest = result->report + used;
+    size_t room = sizeof result->report - (size_t)used;
+    if (result->found)
+        snprintf(rest, room, "; %zu tokens differ", differing);
+    else if (as->inseparable + as->refuted > 0)
+        snprintf(rest, room, "; %zu collisions that no continuation tells apart, %zu that saturation spoils",
+                 as->inseparable, as->refuted);
+}
+
+rung_status rung_additive_run(rung_break *result, const rung_victim *victim, const rung_budget *budget,
+                              additive_solver *solve, rung_error *err)
+{
+    assault as;
+    rung_cert cert = {0};
+    size_t differing = 0;
+    double began = rung_wall_s();
+    bool found = false;
+    rung_status status = assault_init(&as, victim, budget, err);
+    for (size_t try = 0; status == RUNG_OK && !found && try < ATTEMPTS; try++) {
+        if (rung_budget_left(budget, began) <= 0) break;
+        if (!solve(as.f, as.g, &as.note, &as.sums, budget, budget->seed + try, began)) break;
+        status = confirm(&found, &cert, &as, budget->seed + try, err);
+    }
+    if (found) {
+        for (size_t j = 0; j < as.sums.places; j++) differing += as.f[j] != as.g[j];
+        rung_break_take(result, &cert);
+    }
+    result->evaluations = as.h.evaluations;
+    if (status == RUNG_OK) report(result, &as, differing);
+    assault_clear(&as);
+    return status;
+}

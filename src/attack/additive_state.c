@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Reading the table T of an additive state out of a model: what one token at one position adds to a state of zeros, by the
+ * mechanism's own step, so that feature maps, the normaliser and every rounding are those of the model. In log-linear attention a token
+ * adds to the matrix of its bucket; after 2^k tokens there is one matrix, so the prefix is cut there.
+ */
+#include "additive.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- does it fit? ------------------------------------------------------------------------------------------------------ */
+
+static bool is_loglinear(const rung_mech_conf *conf)
+{
+    return strcmp(conf->mech->name, "loglinear") == 0;
+}
+
+static bool is_sum(const rung_mech_conf *conf)
+{
+    if (rung_group_conv_elements(conf) > 0) return false;
+    if (is_loglinear(conf)) return rung_mech_param(conf, "base") == 0;
+    return strcmp(conf->mech->name, "linear") == 0;
+}
+
+static bool layer_is_sum(const rung_layer *layer)
+{
+    for (size_t g = 0; g < layer->group_count; g++)
+        if (!is_sum(&layer->group[g])) return false;
+    return true;
+}
+
+bool rung_additive_suits(const rung_victim *victim, char *why, size_t size)
+{
+    const rung_arch *arch = rung_model_get_arch(victim->model);
+    const char *lacks = NULL;
+    if (!rung_victim_suits(victim, why, size)) return false;
+    if (victim->numbers.kind != RUNG_FMT_FIXED)
+        lacks = "addition rounds in a float format: the state is no sum";
+    else if (arch->layer_count != 1)
+        lacks = "the state of a second layer is no sum over the tokens";
+    else if (!layer_is_sum(&arch->layer[0]))
+        lacks = "the layer is not linear or loglinear:base=linear without convolutions";
+    else if (victim->task->tokens < 3)
+        lacks = "the prompts are too short";
+    if (lacks) snprintf(why, size, "%s", lacks);
+    return !lacks;
+}
+
+/* ---- where to cut ------------------------------------------------------------------------------------------------------- */
+
+/* The first player's tokens; with log-linear attention in the layer the largest power of two in them. */
+static size_t cut_of(const rung_victim *victim, const rung_instance *instance)
+{
+    const rung_layer *layer = &rung_model_get_arch(victim->model)->layer[0];
+    size_t cut = instance->player_count > 1 ? instance->player[0].len : instance->tokens - 1, power = 1;
+    if (cut == 0 || cut >= instance->tokens) cut = instance->tokens - 1;
+    while (power <= cut / 2) power *= 2;
+    for (size_t g = 0; g < layer->group_count; g++)
+        if (is_loglinear(&layer->group[g])) return power;
+    return cut;
+}
+
+void rung_additive_sizes(double *bits, size_t *places, double *choices, const rung_victim *victim)
+{
+    rung_instance instance = {0};
+    size_t numbers = 0;
+    const rung_layer *layer = &rung_model_get_arch(victim->model)->layer[0];
+    *places = victim->task->tokens - 1;
+    if (rung_instance_init(&instance, victim->task, NULL) == RUNG_OK &&
+        rung_task_make(&instance, victim->task, 1, 0, NULL) == RUNG_OK)
+        *places = cut_of(victim, &instance);
+    rung_instance_clear(&instance);
+    for (size_t g = 0; g < layer->group_count; g++) numbers += rung_mech_state_elements(&layer->group[g], *places);
+    *bits = (double)numbers * victim->numbers.bits;
+    *choices = (double)victim->task->task->ids(victim->task, *places - 1).count;
+}
+
+/* ---- choices ------------------------------------------------------------------------------------------------------------ */
+
+/* More tokens per place only cost memory: with 512 there are 2^18 differences at every place. */
+enum { CHOICES_MAX = 512, CHOICES_TIED = 48, FREE_TRIALS = 8 };
+
+typedef struct selection {
+    hunter *h;
+    const uint32_t *base; /* a prompt */
+    size_t places, most;  /* most: choices of a place */
+    size_t *count;        /* [places] */
+    uint32_t *token;      /* [places][most] */
+    uint32_t *scratch;    /* [tokens] */
+} selection;
+
+static rung_ids ids_at(const hunter *h, size_t pos)
+{
+    return h->victim->task->task->ids(h->victim->task, pos);
+}
+
+/* Are arbitrary ids at these places still prompts? */
+static bool places_are_free(const selection *s, rung_rng *rng)
+{
+    for (size_t trial = 0; trial < FREE_TRIALS; trial++) {
+        memcpy(s->scratch, s->base, s->h->tokens * sizeof *s->base);
+        for (size_t j = 0; j < s->places; j++) {
+            rung_ids ids = ids_at(s->h, j);
+            s->scratch[j] = (uint32_t)(ids.first + rung_rng_below(rng, ids.count));
+        }
+        if (rung_hunter_oracle(s->h, s->scratch) == RUNG_NO_TARGET) return false;
+    }
+    return true;
+}
+
+/* The c-th of at most `most` ids, spread over the run; the same for equal runs. */
+static uint32_t candidate(rung_ids ids, size_t c, size_t most)
+{
+    return (uint32_t)(ids.first + (ids.count <= most ? c : c * ids.count / most));
+}
+
+static void choose(selection *s, bool free_places)
+{
+    memcpy(s->scratch, s->base, s->h->tokens * sizeof *s->base);
+    for (size_t j = 0; j < s->places; j++) {
+        rung_ids ids = ids_at(s->h, j);
+        size_t count = ids.count < s->most ? ids.count : s->most;
+        for (size_t c = 0; c < count; c++) {
+            s->scratch[j] = candidate(ids, c, s->most);
+            if (free_places || rung_hunter_oracle(s->h, s->scratch) != RUNG_NO_TARGET)
+                s->token[j * s->most + s->count[j]++] = s->scratch[j];
+        }
+        s->scratch[j] = s->base[j];
+        if (s->count[j] == 0) s->token[j * s->most + s->count[j]++] = s->base[j];
+    }
+}
+
+static size_t most_choices(size_t places, size_t dims, bool free_places, const rung_budget *budget)
+{
+    size_t room = budget->memory / 8 / (places * (dims + 2) * sizeof(int64_t)),
+           most = free_places ? CHOICES_MAX : CHOICES_TIED;
+    if (most > room) most = room;
+    return most < 2 ? 2 : most;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------------------------------- */
+
+/* What one token adds to a state of zeros. */
+typedef struct absorber {
+    double *state, *o, *scratch;
+    const rung_fmt *fmt;
+} absorber;
+
+/* Which of the matrices that are left after `places` tokens holds token j, oldest first. */
+static size_t bucket_of(size_t j, size_t places)
+{
+    size_t bucket = 0, end = 0;
+    for (size_t bit = (size_t)1 << 62; bit; bit /= 2) {
+        if (!(places & bit)) continue;
+        end += bit;
+        if (j < end) break;
+        bucket++;
+    }
+    return bucket;
+}
+
+static void put_row(int64_t *row, absorber *w, const rung_mech_conf *conf, const double *const *in, size_t token,
+                    size_t places)
+{
+    const double *at[RUNG_MECH_INPUT_MAX] = {0};
+    size_t elements = rung_mech_state_elements(conf, 1);
+    for (size_t i = 0; i < rung_mech_inputs(conf->mech); i++) {
+        bool constant = rung_mech_is_constant(&conf->mech->inputs[i]);
+        at[i] = in[i] && !constant ? in[i] + token * rung_mech_row(&conf->mech->inputs[i], conf) : in[i];
+    }
+    memset(w->state, 0, elements * sizeof *w->state);
+    rung_mech_step_exact(w->o, w->state, at, 0, conf, w->fmt, w->scratch);
+    if (is_loglinear(conf)) row += bucket_of(token, places) * elements;
+    for (size_t i = 0; i < elements; i++) row[i] = (int64_t)(w->state[i] / w->fmt->spacing); /* exact: a power of two */
+}
+
+/* The c-th choice of every place at once: a prompt of its own. */
+static rung_status put_choice(additive *sums, absorber *w, const hunter *h, uint32_t *token, size_t c, rung_error *err)
+{
+    const rung_layer *layer = &rung_model_get_arch(h->victim->model)->layer[0];
+    const double *in[RUNG_MECH_INPUT_MAX];
+    rung_rows *rows = NULL;
+    for (size_t j = 0; j < sums->places; j++)
+        token[j] = sums->token[sums->first[j] + (c < additive_choices(sums, j) ? c : 0)];
+    rung_status status =
+        rung_rows_new(&rows, h->victim->program, &(rung_prompt){.token = token, .tokens = sums->places}, 0, err);
+    if (status != RUNG_OK) return status;
+    for (size_t g = 0, at = 0; g < layer->group_count; g++) {
+        rung_rows_inputs(rows, in, NULL, 0, g);
+        for (size_t j = 0; j < sums->places; j++)
+            if (c < additive_choices(sums, j))
+                put_row(sums->row + (sums->first[j] + c) * sums->dims + at, w, &layer->group[g], in, j, sums->places);
+        at += rung_mech_state_elements(&layer->group[g], sums->places);
+    }
+    rung_rows_free(rows);
+    return RUNG_OK;
+}
+
+static rung_status absorber_init(absorber *w, rung_arena *arena, const rung_victim *victim, rung_error *err)
+{
+    const rung_layer *layer = &rung_model_get_arch(victim->model)->layer[0];
+    size_t state = 1, o = 1, scratch = 1;
+    for (size_t g = 0; g < layer->group_count; g++) {
+        const rung_mech_conf *conf = &layer->group[g];
+        size_t s = rung_mech_state_capacity(conf, 1), r = conf->heads * conf->dv, t = conf->mech->scratch(conf, 1);
+        if (s > state) state = s;
+        if (r > o) o = r;
+        if (t > scratch) scratch = t;
+    }
+    w->fmt = &victim->numbers;
+    w->state = rung_arena_alloc(arena, state, sizeof(double), err);
+    w->o = rung_arena_alloc(arena, o, sizeof(double), err);
+    w->scratch = rung_arena_alloc(arena, scratch, sizeof(double), err);
+    return w->state && w->o && w->scratch ? RUNG_OK : RUNG_SYSTEM;
+}
+
+static rung_status fill_rows(additive *sums, const selection *s, rung_arena *arena, rung_error *err)
+{
+    absorber w;
+    size_t most = 0;
+    rung_status status = absorber_init(&w, arena, s->h->victim, err);
+    for (size_t j = 0; j < sums->places; j++) {
+        memcpy(sums->token + sums->first[j], s->token + j * s->most, s->count[j] * sizeof *s->token);
+        if (s->count[j] > most) most = s->count[j];
+    }
+    for (size_t c = 0; c < most && status == RUNG_OK; c++) status = put_choice(sums, &w, s->h, s->scratch, c, err);
+    return status;
+}
+
+static rung_status allocate_selection(selection *s, rung_arena *arena, rung_error *err)
+{
+    s->scratch = rung_arena_alloc(arena, s->h->tokens, sizeof *s->scratch, err);
+    s->count = rung_arena_alloc(arena, s->places, sizeof *s->count, err);
+    return s->scratch && s->count ? RUNG_OK : RUNG_SYSTEM;
+}
+
+static rung_status select_and_fill(additive *sums, selection *s, rung_arena *arena, const rung_budget *budget,
+                                   rung_error *err)
+{
+    const rung_layer *layer = &rung_model_get_arch(s->h->victim->model)->layer[0];
+    const rung_fmt *fmt = &s->h->victim->numbers;
+    rung_rng rng;
+    size_t dims = 0;
+    rung_status status = allocate_selection(s, arena, err);
+    if (status != RUNG_OK) return status;
+    rung_rng_init(&rng, budget->seed, 60, 0);
+    for (size_t g = 0; g < layer->group_count; g++) dims += rung_mech_state_elements(&layer->group[g], s->places);
+    bool free_places = places_are_free(s, &rng);
+    s->most = most_choices(s->places, dims, free_places, budget);
+    s->token = rung_arena_alloc(arena, s->places, s->most * sizeof *s->token, err);
+    if (!s->token) return RUNG_SYSTEM;
+    choose(s, free_places);
+    status = rung_additive_init(sums, s->places, s->count, dims, err);
+    if (status == RUNG_OK) status = fill_rows(sums, s, arena, err);
+    if (status != RUNG_OK) return status;
+    sums->bits = dims * (size_t)fmt->bits;
+    rung_additive_seal(sums, fmt->largest / fmt->spacing);
+    return RUNG_OK;
+}
+
+rung_status rung_additive_of_state(additive *sums, uint32_t *base, hunter *h, const rung_budget *budget,
+                                   rung_error *err)
+{
+    rung_arena arena;
+    memset(sums, 0, sizeof *sums);
+    if (!rung_hunter_draw(h, base, budget->seed, 0))
+        return rung_fail(err, RUNG_USAGE, "the task draws no prompt of full length");
+    selection s = {.h = h, .base = base, .places = cut_of(h->victim, &h->instance)};
+    rung_arena_init(&arena);
+    rung_status status = select_and_fill(sums, &s, &arena, budget, err);
+    rung_arena_clear(&arena);
+    return status;
+}
