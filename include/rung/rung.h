@@ -21,6 +21,7 @@
 #include "rung/model.h"
 
 #include "rung/build.h"
+#include "rung/protocol.h"
 #include "rung/verify.h"
 
 #include "rung/bound.h"
