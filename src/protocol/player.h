@@ -18,7 +18,6 @@ typedef struct segment {
 
 /* What is the same for everybody while one group of heads is worked on. */
 typedef struct epoch {
-    const rung_model *model;
     const rung_mech_conf *conf;
     const rung_fmt *fmt;
     size_t layer, group, tokens; /* tokens: of the whole prompt */
@@ -75,8 +74,8 @@ uint8_t *rung_epoch_bytes(epoch *e, size_t count);
 /* Whether the mechanism's own numbers go with the state, or only those of its convolutions. */
 bool rung_state_of_mech(const rung_mech_conf *conf);
 size_t rung_state_elements(const rung_mech_conf *conf, size_t tokens);
-/* in: from the player before, NULL for the first. Makes the inputs, and the outputs where the mechanism is in the state; out is what the
- * next player is told, of rung_state_elements numbers, which *numbers gets as well. */
+/* in: from the player before, NULL for the first. Makes the inputs, and the outputs where the mechanism is in the state; *numbers becomes
+ * what the next player is told, rung_state_elements of them. */
 rung_status rung_state_turn(player *p, double **numbers, const rung_letter *in, epoch *e);
 
 /* ---- full attention: full.c ------------------------------------------------------------------------------------------------------ */

@@ -273,8 +273,7 @@ static rung_status play_layer(game *g, size_t layer)
     rung_status status = RUNG_OK;
     bool last = layer + 1 == g->arch->layer_count;
     for (size_t i = 0; status == RUNG_OK && i < g->arch->layer[layer].group_count; i++) {
-        epoch e = {.model = g->rules->model,
-                   .conf = &g->arch->layer[layer].group[i],
+        epoch e = {.conf = &g->arch->layer[layer].group[i],
                    .fmt = g->rules->numbers,
                    .layer = layer,
                    .group = i,
