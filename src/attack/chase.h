@@ -35,6 +35,19 @@ size_t rung_hunter_bytes(const rung_victim *victim);
 /* A state that every later token meets again cannot collide: false, with the layer, when one keeps all its keys. */
 bool rung_victim_forgets(const rung_victim *victim, char *why, size_t size);
 
+/* Where a steered prefix goes, and who looks at it: at promising places on the way and at the end, where h's session holds the
+ * tokens [0, at). *enough ends it. */
+typedef struct steer_to {
+    size_t end;
+    void *context;
+    rung_status (*look)(void *context, bool *enough, const uint32_t *token, size_t at, rung_error *err);
+} steer_to;
+
+/* Chooses the tokens of a prompt before `end` anew, where they come from the same ids as that at `end`, so that all numbers of the
+ * state become large. Does nothing where the size of the state changes with the position. What results may be no prompt. */
+rung_status rung_hunter_steer(const chase *c, hunter *h, const steer_to *to, uint32_t *token, rung_rng *rng,
+                              rung_error *err);
+
 /* Prompt number `index` to begin with: the even ones say the same thing over and over where the task allows it (their states grow
  * fast, which is what loses late tokens), the odd ones are random. Players of the prompt are in h->instance. */
 bool rung_hunter_bait(hunter *h, uint32_t *token, uint64_t seed, uint64_t index);

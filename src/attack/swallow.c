@@ -34,6 +34,9 @@ typedef struct swallow {
     uint32_t *a, *b;
     trace *trace;
     rung_rng rng;
+    rung_cert *cert; /* what is found */
+    bool *found;
+    size_t lost_at;
 } swallow;
 
 static bool swallow_init(swallow *s, const chase *c, hunter *h, uint64_t index, rung_error *err)
@@ -66,11 +69,11 @@ static size_t late_positions(size_t late[LATE_MAX], const hunter *h)
 }
 
 /* States after the prefix [0, pos) and each token that may follow. */
-static rung_status follow(size_t *count, swallow *s, size_t pos, rung_error *err)
+static rung_status follow(size_t *count, swallow *s, const uint32_t *base, size_t pos, rung_error *err)
 {
     rung_ids ids = s->h->victim->task->task->ids(s->h->victim->task, pos);
     size_t tried = ids.count < TOKENS_MAX ? ids.count : TOKENS_MAX;
-    rung_status status = rung_hunter_prefix(s->h, s->a, pos, err);
+    rung_status status = rung_hunter_prefix(s->h, base, pos, err);
     *count = 0;
     for (size_t i = 0; i < tried && status == RUNG_OK && rung_budget_left(s->c->budget, s->c->began) > 0; i++) {
         uint32_t token = (uint32_t)(ids.first + (ids.count <= TOKENS_MAX ? i : rung_rng_below(&s->rng, ids.count)));
@@ -89,13 +92,12 @@ static rung_status follow(size_t *count, swallow *s, size_t pos, rung_error *err
 }
 
 /* Neighbours with the same hash become prompts. The tail of a is spoiled by looking for a continuation, so it is restored. */
-static rung_status compare(rung_cert *cert, bool *found, swallow *s, size_t pos, size_t count, const uint32_t *base,
-                           rung_error *err)
+static rung_status compare(swallow *s, const uint32_t *base, size_t pos, size_t count, rung_error *err)
 {
     rung_status status = RUNG_OK;
     size_t pairs = 0;
     qsort(s->trace, count, sizeof *s->trace, by_hash);
-    for (size_t i = 0; i + 1 < count && status == RUNG_OK && !*found && pairs < PAIRS_MAX; i++) {
+    for (size_t i = 0; i + 1 < count && status == RUNG_OK && !*s->found && pairs < PAIRS_MAX; i++) {
         const trace *x = &s->trace[i], *y = x + 1;
         if (x->hash != y->hash || x->token == y->token) continue;
         pairs++;
@@ -104,30 +106,53 @@ static rung_status compare(rung_cert *cert, bool *found, swallow *s, size_t pos,
         memcpy(s->b, s->a, s->h->tokens * sizeof *base);
         s->b[pos] = y->token;
         if (rung_hunter_separate(s->h, s->a, s->b, pos + 1, &s->rng))
-            status = rung_hunter_state_collision(s->h, cert, found, s->a, s->b, pos + 1, err);
+            status = rung_hunter_state_collision(s->h, s->cert, s->found, s->a, s->b, pos + 1, err);
     }
     return status;
+}
+
+/* Late tokens after the first `pos` of base. */
+static rung_status look(void *context, bool *enough, const uint32_t *base, size_t pos, rung_error *err)
+{
+    swallow *s = context;
+    size_t count;
+    rung_status status = follow(&count, s, base, pos, err);
+    if (status == RUNG_OK) status = compare(s, base, pos, count, err);
+    s->lost_at = pos;
+    *enough = *s->found;
+    return status;
+}
+
+/* Every other attempt steers; the others begin with a prompt that repeats itself, or with a random one. */
+typedef enum manner { REPEATED, STEERED, RANDOM } manner;
+static const char *const manner_words[] = {"a prefix that repeats itself", "a steered prefix", "a random prefix"};
+static const manner turns[] = {REPEATED, STEERED, RANDOM, STEERED};
+
+static rung_status attempt_at(swallow *s, uint32_t *base, size_t pos, uint64_t index, rung_error *err)
+{
+    manner how = turns[index % RUNG_COUNT(turns)];
+    bool enough;
+    if (!rung_hunter_bait(s->h, base, s->c->budget->seed, 2 * index + (how != REPEATED))) return RUNG_OK;
+    if (how != STEERED) return look(s, &enough, base, pos, err);
+    const steer_to to = {.end = pos, .context = s, .look = look};
+    return rung_hunter_steer(s->c, s->h, &to, base, &s->rng, err);
 }
 
 static rung_status attempt(const chase *c, hunter *h, rung_cert *cert, bool *found, uint64_t index, char *how,
                            size_t size, rung_error *err)
 {
-    swallow s;
-    size_t late[LATE_MAX], lates, count;
+    swallow s = {0};
+    size_t late[LATE_MAX], lates = 0;
     uint32_t *base = rung_calloc(h->tokens, sizeof *base, err);
     rung_status status = base && swallow_init(&s, c, h, index, err) ? RUNG_OK : RUNG_SYSTEM;
-    if (status == RUNG_OK && rung_hunter_bait(h, base, c->budget->seed, index)) {
-        lates = late_positions(late, h);
-        for (size_t i = 0; i < lates && status == RUNG_OK && !*found; i++) {
-            memcpy(s.a, base, h->tokens * sizeof *base);
-            status = follow(&count, &s, late[i], err);
-            if (status == RUNG_OK) status = compare(cert, found, &s, late[i], count, base, err);
-            if (*found)
-                snprintf(how, size, "the token at position %zu is lost in rounding after %s", late[i],
-                         index % 2 ? "a random prefix" : "a prefix that repeats itself");
-        }
-    }
-    if (base) swallow_clear(&s);
+    s.cert = cert, s.found = found;
+    if (status == RUNG_OK && rung_hunter_draw(h, base, c->budget->seed, index)) lates = late_positions(late, h);
+    for (size_t i = 0; i < lates && status == RUNG_OK && !*found; i++)
+        status = attempt_at(&s, base, late[i], index, err);
+    if (*found)
+        snprintf(how, size, "the token at position %zu is lost in rounding after %s", s.lost_at,
+                 manner_words[turns[index % RUNG_COUNT(turns)]]);
+    swallow_clear(&s);
     free(base);
     return status;
 }
