@@ -15,6 +15,7 @@
     X(relation)                                                                                                        \
     X(wagner)                                                                                                          \
     X(middle)                                                                                                          \
+    X(block)                                                                                                           \
     X(collide)                                                                                                         \
     X(climb)
 
