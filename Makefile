@@ -45,12 +45,12 @@ TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
 HEADERS     := $(wildcard include/rung/*.h)
 
 .PHONY: all test table install uninstall asan fuzz soak bench format format-check layers help clean deps deps-test \
-        unit cli python fuzz-smoke install-test
+        unit cli python fuzz-smoke install-test check-coverage
 
 # A make of its own, because pkg-config may only just have been installed. Never beside another goal in one -j call: both
 # would write the same objects.
 all: deps ## build the command and the library
-	@$(MAKE) --no-print-directory $(BUILD)/rung $(BUILD)/librung.a $(BUILD)/$(SONAME)
+	@$(MAKE) --no-print-directory $(BUILD)/rung $(BUILD)/rung-check $(BUILD)/librung.a $(BUILD)/$(SONAME)
 
 # ---- dependencies -----------------------------------------------------------------------------------------------
 
@@ -101,6 +101,15 @@ $(BUILD)/$(SONAME): $(OBJECTS) scripts/librung.map
 $(BUILD)/rung: $(TOOL_OBJ) $(BUILD)/librung.a
 	$(QUIET_LD)$(CC) $(SANITIZE) -o $@ $(TOOL_OBJ) $(BUILD)/librung.a $(LIBS)
 
+# The checker of certificates: one file, nothing of ours but itself.
+CHECK_CFLAGS = -std=c17 $(WARNINGS) -Wconversion $(CFLAGS) $(NUMERICS) $(SANITIZE)
+$(BUILD)/rung-check: check/rung-check.c $(BUILD)/flags
+	$(QUIET_LD)$(CC) $(CHECK_CFLAGS) -o $@ $< -lm
+
+# What it computes on the way, for its tests.
+$(BUILD)/check-dump: tests/check/dump.c check/rung-check.c $(BUILD)/flags
+	$(QUIET_LD)$(CC) $(CHECK_CFLAGS) -Wno-unused-function -o $@ $< -lm
+
 # ---- tests --------------------------------------------------------------------------------------------------------
 
 # Modules up to and including $(1), highest first, as the linker wants them.
@@ -118,20 +127,23 @@ $(BUILD)/test/%: tests/%.c $(BUILD)/flags $$(foreach m,$$(call upto,$$(call modu
 	$(QUIET_LD)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -Itests -o $@ $< $(filter %.a,$^) -lcmocka $(LIBS)
 
 unit: $(TESTS)
-cli: $(BUILD)/rung
+cli: $(BUILD)/rung $(BUILD)/rung-check
 
 test: deps-test ## everything that must hold: unit, command line, sanitizers, layers, install, fuzz seconds
 	@$(MAKE) --no-print-directory -j2 all
-	@$(MAKE) --no-print-directory -j2 unit
-	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung
+	@$(MAKE) --no-print-directory -j2 unit $(BUILD)/check-dump
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung $(BUILD)/asan/rung-check
 	@$(MAKE) --no-print-directory -j2 fuzz-build
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) scripts/run-tests.sh
 
 ASAN_VARS := CFLAGS='-O1 -g -fno-omit-frame-pointer' SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
 
 asan: deps-test ## unit and command line tests under AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung $(BUILD)/asan/rung-check
 	@BUILD=$(BUILD) scripts/run-tests.sh asan
+
+check-coverage: ## which lines of the checker its tests do not reach
+	@BUILD=$(BUILD) PYTHON=$(PYTHON) tests/check/coverage.sh
 
 layers: ## check that every module includes only lower layers
 	@scripts/layers.sh
@@ -152,6 +164,7 @@ $(BUILD)/clang/librung.a: $(SOURCES) $(HEADERS) $(wildcard src/*/*.h)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/clang CC=$(CLANG) CFLAGS='-O1 -g' \
 	    SANITIZE='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all' $@
 
+$(BUILD)/fuzz/fuzz_check: check/rung-check.c
 $(BUILD)/fuzz/%: fuzz/%.c $(wildcard fuzz/*.h) $(BUILD)/clang/librung.a
 	@mkdir -p $(@D)
 	$(QUIET_LD)$(CLANG) -std=c17 -Iinclude $(DEFINES) -g -O1 $(PKG_CFLAGS) \
@@ -164,9 +177,15 @@ fuzz: deps-test ## a minute of libFuzzer on each reader of foreign files (FUZZ_S
 	@$(MAKE) --no-print-directory -j2 fuzz-build
 	@BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh
 
-soak: deps-test ## long comparisons with MPFR, format by format
+SOAKS := $(patsubst tests/%.c,$(BUILD)/test/%,$(wildcard tests/*/soak_*.c))
+
+.PHONY: soaks
+soaks: $(SOAKS)
+
+soak: ## hours: arithmetic against MPFR format by format, theorems against a SAT solver and on random models
+	@scripts/deps.sh build test soak
 	@$(MAKE) --no-print-directory -j2 all
-	@$(MAKE) --no-print-directory -j2 unit
+	@$(MAKE) --no-print-directory -j2 unit soaks
 	@BUILD=$(BUILD) scripts/soak.sh
 
 bench: all ## speed of the exact arithmetic and of the mechanisms, as ratios in one run
@@ -193,7 +212,7 @@ MANDIR   := $(DESTDIR)$(PREFIX)/share/man/man1
 install: all ## PREFIX=/usr/local DESTDIR=: command, library, headers, rung.pc, man page, completions
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/rung \
 	    $(MANDIR) $(BASHCOMP) $(ZSHCOMP) $(FISHCOMP)
-	install -m 755 $(BUILD)/rung $(DESTDIR)$(PREFIX)/bin/rung
+	install -m 755 $(BUILD)/rung $(BUILD)/rung-check $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(BUILD)/librung.a $(DESTDIR)$(PREFIX)/lib/librung.a
 	install -m 755 $(BUILD)/$(SONAME) $(DESTDIR)$(PREFIX)/lib/librung.so.$(VERSION)
 	ln -sf librung.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
@@ -201,12 +220,13 @@ install: all ## PREFIX=/usr/local DESTDIR=: command, library, headers, rung.pc, 
 	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/rung/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/rung.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/rung.pc
 	$(BUILD)/rung man > $(MANDIR)/rung.1
+	install -m 644 check/rung-check.1 $(MANDIR)/rung-check.1
 	$(BUILD)/rung completion bash > $(BASHCOMP)/rung
 	$(BUILD)/rung completion zsh > $(ZSHCOMP)/_rung
 	$(BUILD)/rung completion fish > $(FISHCOMP)/rung.fish
 
 uninstall: ## remove what install wrote
-	rm -f $(DESTDIR)$(PREFIX)/bin/rung $(DESTDIR)$(PREFIX)/lib/librung.a \
+	rm -f $(DESTDIR)$(PREFIX)/bin/rung $(DESTDIR)$(PREFIX)/bin/rung-check $(MANDIR)/rung-check.1 $(DESTDIR)$(PREFIX)/lib/librung.a \
 	    $(DESTDIR)$(PREFIX)/lib/librung.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME) $(DESTDIR)$(PREFIX)/lib/librung.so \
 	    $(addprefix $(DESTDIR)$(PREFIX)/include/rung/,$(notdir $(HEADERS))) $(DESTDIR)$(PREFIX)/lib/pkgconfig/rung.pc \
 	    $(MANDIR)/rung.1 $(BASHCOMP)/rung $(ZSHCOMP)/_rung $(FISHCOMP)/rung.fish

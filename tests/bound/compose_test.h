@@ -68,9 +68,9 @@ static inline uint64_t share_of(uint64_t q, uint64_t D, uint64_t g)
     return high;
 }
 
-/* Lemma S, one step: (h-1)/t < p and t KL((h-1)/t || p) > D/g with p = 1 - C/(t q), as
- * ((h-1) q)^((h-1) g) ((t-h+1) q)^((t-h+1) g) > 2^D (t q - C)^((h-1) g) C^((t-h+1) g). */
-static inline bool step_gains(uint64_t h, uint64_t t, uint64_t q, uint64_t C, uint64_t D, uint64_t g)
+/* Lemma S, one step: (h-1)/t < p and t KL((h-1)/t || p) > log2(S)/g with p = 1 - C/(t q), as
+ * ((h-1) q)^((h-1) g) ((t-h+1) q)^((t-h+1) g) > S (t q - C)^((h-1) g) C^((t-h+1) g). */
+static inline bool step_gains(uint64_t h, uint64_t t, uint64_t q, uint64_t C, const mpz_t S, uint64_t g)
 {
     if (C == 0) return h <= t;
     if ((h - 1) * q >= t * q - C) return false;
@@ -82,21 +82,32 @@ static inline bool step_gains(uint64_t h, uint64_t t, uint64_t q, uint64_t C, ui
     mpz_ui_pow_ui(right, t * q - C, (h - 1) * g);
     mpz_ui_pow_ui(factor, C, (t - h + 1) * g);
     mpz_mul(right, right, factor);
-    mpz_mul_2exp(right, right, D);
+    mpz_mul(right, right, S);
     bool more = mpz_cmp(left, right) > 0;
     mpz_clears(left, right, factor, NULL);
     return more;
 }
 
-/* Theta(t, q, D/g, x), one function after the other. */
-static inline uint64_t spread_of(uint64_t t, uint64_t q, uint64_t D, uint64_t g, uint64_t x)
+/* Theta(t, q, log2(S)/g, x), one function after the other. */
+static inline uint64_t spread_over(uint64_t t, uint64_t q, const mpz_t S, uint64_t g, uint64_t x)
 {
     uint64_t C = 0, h = t;
     for (uint64_t j = 0; j < x && h > 0; j++) {
-        while (h > 0 && !step_gains(h, t, q, C, D, g)) h--;
+        while (h > 0 && !step_gains(h, t, q, C, S, g)) h--;
         C += h;
     }
     return C;
+}
+
+/* Theta(t, q, D/g, x) */
+static inline uint64_t spread_of(uint64_t t, uint64_t q, uint64_t D, uint64_t g, uint64_t x)
+{
+    mpz_t S;
+    mpz_init(S);
+    mpz_setbit(S, D);
+    uint64_t values = spread_over(t, q, S, g, x);
+    mpz_clear(S);
+    return values;
 }
 
 /* ---- theorems ------------------------------------------------------------------------------------------------------------ */
