@@ -16,6 +16,8 @@
     X(wagner)                                                                                                          \
     X(middle)                                                                                                          \
     X(block)                                                                                                           \
+    X(compose)                                                                                                         \
+    X(invisible)                                                                                                       \
     X(collide)                                                                                                         \
     X(climb)
 
