@@ -35,12 +35,11 @@ size_t rung_hunter_bytes(const rung_victim *victim);
 /* A state that every later token meets again cannot collide: false, with the layer, when one keeps all its keys. */
 bool rung_victim_forgets(const rung_victim *victim, char *why, size_t size);
 
-/* Where a steered prefix goes, and who looks at it: at promising places on the way and at the end, where h's session holds the
- * tokens [0, at). *enough ends it. */
+/* Where a steered prefix goes, and who looks at it there, when h's session holds the tokens [0, at). */
 typedef struct steer_to {
     size_t end;
     void *context;
-    rung_status (*look)(void *context, bool *enough, const uint32_t *token, size_t at, rung_error *err);
+    rung_status (*look)(void *context, const uint32_t *token, size_t at, rung_error *err);
 } steer_to;
 
 /* Chooses the tokens of a prompt before `end` anew, where they come from the same ids as that at `end`, so that all numbers of the

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Steering: a prefix that makes every number of a state large. What each token adds to the state is measured once, at an early
- * place where little is lost; then the prefix is chosen token by token, each time the one that raises sum log |s_e| most, to
- * first order: the sum over e of u_e / s_e. The logarithm favours the entries that lag behind, and the last places of all of
- * them rise together. With C tokens to choose from and E entries with independent signs the drift of an entry is about
- * sqrt(2 ln C / E) of a typical update, where a repeated token drifts fast in some entries and hardly in others.
+ * Steering: a prefix that makes every number of a state large. What each token would add to the state at the place that the
+ * prefix leads to is measured from time to time; the prefix is chosen token by token, each time the one that lowers most, to
+ * first order, the cost -sum log(1 - e^-r_e), where r_e is what entry e loses, in typical updates. That favours the entries that
+ * lag behind and leaves those alone that are large enough. Near the end the first few tokens of that ranking are tried in
+ * earnest, and only the tokens count that are nearest to being lost. A repeated token drifts fast in some entries and hardly
+ * in others; a steered prefix drifts in all.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,23 +16,30 @@
 #include "rung/kern.h"
 
 /* Early tokens are random; what follows is chosen in stretches, each from the true state. */
-enum { EARLY_TOKENS = 24, STRETCH = 32, TOKENS_MAX = 4096, TRIED = 16, TRIALS_MAX = 1024, LOOK_EVERY = 64 };
+enum { EARLY_TOKENS = 24, STRETCH = 32, TOKENS_MAX = 4096, TRIED = 16, TRIALS_MAX = 1024, FOCUS = 8, FOCUS_TIMES = 4 };
 #define HARD      30.0              /* an entry that e^-30 of the tokens move is not moved */
 #define SOFT      0.3               /* measured: 0.05 keeps wrong signs for ever, 1 lets small entries lag behind */
 #define TABLE_MAX ((size_t)1 << 20) /* numbers of the table: it is read once for every chosen token */
 
+/* A token of the table, and how many entries it is expected to move. */
+typedef struct lost {
+    size_t moves, row;
+} lost;
+
 typedef struct steering {
     hunter *h;
     rung_session *fork, *best;
-    rung_ids ids;       /* of the positions that are steered */
-    size_t tokens;      /* rows of the table */
-    size_t elements;    /* of a state */
-    uint32_t *token;    /* [tokens] */
-    float *update;      /* [tokens][elements]: what a token adds */
-    float *pull;        /* [elements]: how much an entry should grow, with its sign */
-    float *gain;        /* [tokens] */
-    double *state, *at; /* [elements] */
-    double *size;       /* [elements]: of a typical update, root mean square */
+    rung_ids ids;                           /* of the positions that are steered */
+    size_t tokens;                          /* rows of the table */
+    size_t elements;                        /* of a state */
+    uint32_t *token;                        /* [tokens] */
+    float *update;                          /* [tokens][elements]: what a token adds */
+    float *pull;                            /* [elements]: how much an entry should grow, with its sign */
+    float *gain;                            /* [tokens] */
+    double *state, *at;                     /* [elements] */
+    double *copy, *conv, *answer, *scratch; /* of one group of heads */
+    double *size;                           /* [elements]: of a typical update, root mean square */
+    lost *order;                            /* [tokens] */
 } steering;
 
 /* Tokens in the table: all, or as many as time and memory allow. */
@@ -41,6 +49,23 @@ static size_t table_rows(const rung_ids *ids, size_t elements, size_t memory)
     if (rows > fit) rows = fit;
     if (rows > TOKENS_MAX) rows = TOKENS_MAX;
     return rows < ids->count ? rows : ids->count;
+}
+
+/* The most that a group of heads needs of one kind: state, convolution, answer, scratch. */
+static size_t group_room(const rung_victim *victim, size_t tokens, int kind)
+{
+    const rung_arch *arch = rung_model_get_arch(victim->model);
+    size_t most = 1;
+    for (size_t i = 0; i < arch->layer_count; i++)
+        for (size_t g = 0; g < arch->layer[i].group_count; g++) {
+            const rung_mech_conf *conf = &arch->layer[i].group[g];
+            size_t need = kind == 0   ? rung_mech_state_capacity(conf, tokens + 1)
+                          : kind == 1 ? rung_group_conv_elements(conf)
+                          : kind == 2 ? conf->heads * conf->dv
+                                      : conf->mech->scratch(conf, tokens + 1);
+            most = need > most ? need : most;
+        }
+    return most;
 }
 
 static rung_status steering_init(steering *s, hunter *h, size_t pos, size_t memory, rung_error *err)
@@ -57,7 +82,14 @@ static rung_status steering_init(steering *s, hunter *h, size_t pos, size_t memo
     s->state = rung_calloc(s->elements, sizeof *s->state, err);
     s->at = rung_calloc(s->elements, sizeof *s->at, err);
     s->size = rung_calloc(s->elements, sizeof *s->size, err);
-    if (!s->token || !s->update || !s->pull || !s->gain || !s->state || !s->at || !s->size) return RUNG_SYSTEM;
+    s->copy = rung_calloc(group_room(victim, pos, 0), sizeof(double), err);
+    s->conv = rung_calloc(group_room(victim, pos, 1), sizeof(double), err);
+    s->answer = rung_calloc(group_room(victim, pos, 2), sizeof(double), err);
+    s->scratch = rung_calloc(group_room(victim, pos, 3), sizeof(double), err);
+    s->order = rung_calloc(s->tokens, sizeof *s->order, err);
+    if (!s->token || !s->update || !s->pull || !s->gain || !s->state || !s->at || !s->size || !s->order || !s->copy ||
+        !s->conv || !s->answer || !s->scratch)
+        return RUNG_SYSTEM;
     rung_status status = rung_session_new(&s->best, victim->program, h->tokens, err);
     return status == RUNG_OK ? rung_session_new(&s->fork, victim->program, h->tokens, err) : status;
 }
@@ -73,6 +105,11 @@ static void steering_clear(steering *s)
     free(s->state);
     free(s->at);
     free(s->size);
+    free(s->order);
+    free(s->copy);
+    free(s->conv);
+    free(s->answer);
+    free(s->scratch);
 }
 
 static rung_status read_state(double *to, steering *s, const rung_session *session, rung_error *err)
@@ -92,48 +129,103 @@ static rung_status step(steering *s, size_t i, rung_error *err)
     return status == RUNG_OK ? read_state(s->at, s, s->fork, err) : status;
 }
 
-/* What token number i adds to s->state. */
-static rung_status measure_one(steering *s, size_t i, rung_error *err)
+/* One group of heads of a token on its way: what it would add to an empty state, and what it answers with the true one. */
+static const double *probe_group(steering *s, rung_rows *rows, float *update, const double *state, size_t pos,
+                                 size_t layer, size_t group)
 {
-    float *update = s->update + i * s->elements;
-    rung_status status = step(s, i, err);
-    for (size_t e = 0; status == RUNG_OK && e < s->elements; e++) update[e] = (float)(s->at[e] - s->state[e]);
-    return status == RUNG_INPUT ? RUNG_OK : status; /* a token that stops the model adds nothing */
+    const rung_mech_conf *conf = &rung_model_get_arch(s->h->victim->model)->layer[layer].group[group];
+    const rung_fmt *fmt = &s->h->victim->numbers;
+    const double *in[RUNG_MECH_INPUT_MAX];
+    size_t elements = rung_mech_state_elements(conf, pos), conv = rung_group_conv_elements(conf);
+    memcpy(s->conv, state + elements, conv * sizeof *state);
+    rung_rows_inputs(rows, in, s->conv, layer, group);
+    memset(s->copy, 0, elements * sizeof *s->copy);
+    conf->mech->update_exact(s->copy, in, pos, conf, fmt, s->scratch);
+    for (size_t e = 0; e < elements; e++) update[e] = (float)s->copy[e];
+    memset(update + elements, 0, conv * sizeof *update);
+    memcpy(s->copy, state, elements * sizeof *state);
+    rung_mech_step_exact(s->answer, s->copy, in, pos, conf, fmt, s->scratch);
+    rung_rows_answer(rows, s->answer, layer, group);
+    return state + elements + conv;
 }
 
-static rung_status measure(steering *s, rung_rng *rng, rung_error *err)
+/* What a token would add as number `pos` of a prompt, with the answers of s->state on its way, before anything is lost. */
+static rung_status probe(steering *s, float *update, uint32_t token, size_t pos, rung_error *err)
 {
-    rung_status status = read_state(s->state, s, s->h->session, err);
+    const rung_arch *arch = rung_model_get_arch(s->h->victim->model);
+    rung_prompt one = {.token = &token, .tokens = 1};
+    const double *state = s->state;
+    rung_rows *rows = NULL;
+    rung_status status = rung_rows_new(&rows, s->h->victim->program, &one, pos, err);
+    s->h->evaluations++;
+    for (size_t i = 0; i < arch->layer_count && status == RUNG_OK; i++) {
+        for (size_t g = 0; g < arch->layer[i].group_count; g++)
+            state = probe_group(s, rows, update + (state - s->state), state, pos, i, g);
+        if (i + 1 < arch->layer_count) status = rung_rows_finish(rows, i, err);
+    }
+    rung_rows_free(rows);
+    if (status == RUNG_INPUT) memset(update, 0, s->elements * sizeof *update); /* it stops the model and adds nothing */
+    return status == RUNG_INPUT ? RUNG_OK : status;
+}
+
+/* Root mean squares over the first `count` tokens of the order. */
+static void set_sizes(steering *s, size_t count)
+{
+    memset(s->size, 0, s->elements * sizeof *s->size);
+    for (size_t i = 0; i < count; i++) {
+        const float *update = s->update + s->order[i].row * s->elements;
+        for (size_t e = 0; e < s->elements; e++) s->size[e] += (double)update[e] * (double)update[e];
+    }
+    for (size_t e = 0; e < s->elements; e++) s->size[e] = sqrt(s->size[e] / (double)count);
+}
+
+/* The table: what every token would add at the place that the prefix leads to. */
+static rung_status measure(steering *s, size_t end, rung_error *err)
+{
+    rung_status status = RUNG_OK;
     for (size_t i = 0; i < s->tokens && status == RUNG_OK; i++) {
-        size_t choice = s->tokens == s->ids.count ? i : (size_t)rung_rng_below(rng, s->ids.count);
-        s->token[i] = (uint32_t)(s->ids.first + choice);
-        status = measure_one(s, i, err);
+        s->order[i].row = i;
+        status = probe(s, s->update + i * s->elements, s->token[i], end, err);
     }
-    for (size_t e = 0; e < s->elements; e++) {
-        double sum = 0;
-        for (size_t i = 0; i < s->tokens; i++)
-            sum += (double)s->update[i * s->elements + e] * s->update[i * s->elements + e];
-        s->size[e] = sqrt(sum / (double)s->tokens);
-    }
+    if (status == RUNG_OK) set_sizes(s, s->tokens);
     return status;
 }
 
-/* How much of a typical update entry e loses, as a ratio r: e^-r is about the share of tokens that still move it. A float loses
- * what is below half a unit in the last place; fixed point loses everything at its ends and nothing before. */
-static double hardness(const steering *s, const double *state, size_t e)
+static void choose_tokens(steering *s, rung_rng *rng)
 {
-    const rung_fmt *fmt = &s->h->victim->numbers;
-    double size = fabs(state[e]), share = fmt->kind == RUNG_FMT_FLOAT
-                                              ? ldexp(size, -fmt->mantissa_bits - 2) / s->size[e]
-                                              : 4 * size / fmt->largest;
-    return s->size[e] > 0 && share < HARD ? share : HARD;
+    for (size_t i = 0; i < s->tokens; i++) {
+        size_t choice = s->tokens == s->ids.count ? i : (size_t)rung_rng_below(rng, s->ids.count);
+        s->token[i] = (uint32_t)(s->ids.first + choice);
+    }
 }
 
-/* -log of the share of tokens that leave the state as it is, if entries were independent. */
-static double cost_of(const steering *s, const double *state)
+/* Updates below this are lost: half a unit in the last place of a float, between two binades. Fixed point loses nothing until it
+ * is at its end, and everything there. */
+static double lost_below(const steering *s, double state)
+{
+    const rung_fmt *fmt = &s->h->victim->numbers;
+    if (fmt->kind == RUNG_FMT_FIXED) return fabs(state) >= fmt->largest ? HUGE_VAL : fabs(state) * 1e-3;
+    return ldexp(fabs(state), -fmt->mantissa_bits - 2);
+}
+
+/* That, in typical updates: e^-r is about the share of tokens that still move entry e. */
+static double hardness(const steering *s, const double *state, size_t e)
+{
+    return s->size[e] > 0 ? fmin(lost_below(s, state[e]) / s->size[e], HARD) : HARD;
+}
+
+/* -log of the share of tokens that leave entry e as it is. */
+static double cost_of_entry(const steering *s, const double *state, size_t e)
+{
+    return -log(-expm1(-fmax(hardness(s, state, e), SOFT)));
+}
+
+/* What a step to s->at changes; in the end it changes few entries. */
+static double cost_of_step(const steering *s)
 {
     double sum = 0;
-    for (size_t e = 0; e < s->elements; e++) sum -= log(-expm1(-fmax(hardness(s, state, e), SOFT)));
+    for (size_t e = 0; e < s->elements; e++)
+        if (s->at[e] != s->state[e]) sum += cost_of_entry(s, s->at, e) - cost_of_entry(s, s->state, e);
     return sum;
 }
 
@@ -176,13 +268,6 @@ static uint32_t choose_by_table(steering *s)
     return s->token[best[0]];
 }
 
-/* The table learns from what a step really did, where little of it is lost. */
-static void learn(steering *s, size_t i)
-{
-    for (size_t e = 0; e < s->elements; e++)
-        if (hardness(s, s->state, e) < 0.25) s->update[i * s->elements + e] = (float)(s->at[e] - s->state[e]);
-}
-
 /* By running the best few. h's session and s->state take the step. */
 static rung_status choose_by_trial(uint32_t *token, steering *s, rung_error *err)
 {
@@ -194,8 +279,7 @@ static rung_status choose_by_trial(uint32_t *token, steering *s, rung_error *err
         status = step(s, best[i], err);
         if (status == RUNG_INPUT) continue;
         if (status != RUNG_OK) break;
-        double cost = cost_of(s, s->at);
-        learn(s, best[i]);
+        double cost = cost_of_step(s);
         if (cost >= least) continue;
         least = cost;
         *token = s->token[best[i]];
@@ -205,6 +289,29 @@ static rung_status choose_by_trial(uint32_t *token, steering *s, rung_error *err
     if (status == RUNG_INPUT) status = RUNG_OK;
     if (status == RUNG_OK) status = rung_session_copy(s->h->session, s->best, err);
     return status == RUNG_OK ? read_state(s->state, s, s->h->session, err) : status;
+}
+
+static int by_moves(const void *a, const void *b)
+{
+    const lost *x = a, *y = b;
+    if (x->moves != y->moves) return x->moves < y->moves ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* From now on only the tokens count that are nearest to being lost at the end. */
+static rung_status refocus(steering *s, size_t end, rung_error *err)
+{
+    rung_status status = measure(s, end, err);
+    if (status != RUNG_OK) return status;
+    for (size_t i = 0; i < s->tokens; i++) {
+        const float *update = s->update + i * s->elements;
+        s->order[i] = (lost){.row = i};
+        for (size_t e = 0; e < s->elements; e++)
+            s->order[i].moves += fabs((double)update[e]) > lost_below(s, s->state[e]);
+    }
+    qsort(s->order, s->tokens, sizeof *s->order, by_moves);
+    set_sizes(s, s->tokens < FOCUS ? s->tokens : FOCUS);
+    return RUNG_OK;
 }
 
 static bool is_steered(const steering *s, size_t pos)
@@ -219,49 +326,45 @@ static rung_status go_on(steering *s, const uint32_t *token, size_t from, size_t
     return rung_session_run(s->h->session, NULL, &part, RUNG_FORM_SCAN, NULL, 0, err);
 }
 
-/* Is it likely that some tokens leave the state as it is? */
-static bool is_promising(const steering *s)
+static rung_status advance(steering *s, uint32_t *token, size_t at, rung_error *err)
 {
-    const double doubt = 3; /* the estimate of independent entries is that far off, as a logarithm */
-    return cost_of(s, s->state) < log((double)s->ids.count) + doubt;
+    if (is_steered(s, at)) return choose_by_trial(&token[at], s, err);
+    rung_status status = go_on(s, token, at, at + 1, err);
+    return status == RUNG_OK ? read_state(s->state, s, s->h->session, err) : status;
 }
 
-/* The last positions, with runs. */
-static rung_status finish(steering *s, const steer_to *to, uint32_t *token, size_t *at, const chase *c, rung_error *err)
+/* The last positions, with runs; after a quarter of them for the tokens in focus. */
+static rung_status finish(steering *s, const steer_to *to, uint32_t *token, size_t at, const chase *c, rung_error *err)
 {
     rung_status status = RUNG_OK;
-    bool enough = false;
-    for (; *at < to->end && status == RUNG_OK && rung_budget_left(c->budget, c->began) > 0; ++*at) {
-        if (is_steered(s, *at) && *at % LOOK_EVERY == 0 && is_promising(s))
-            status = to->look(to->context, &enough, token, *at, err);
-        if (status != RUNG_OK || enough) return status;
-        if (is_steered(s, *at)) {
-            status = choose_by_trial(&token[*at], s, err);
-        } else {
-            status = go_on(s, token, *at, *at + 1, err);
-            if (status == RUNG_OK) status = read_state(s->state, s, s->h->session, err);
-        }
+    size_t aim = at + (to->end - at) / 4, every = (to->end - aim) / FOCUS_TIMES + 1;
+    for (; at < to->end && status == RUNG_OK && rung_budget_left(c->budget, c->began) > 0; at++) {
+        if (at >= aim && (at - aim) % every == 0) status = refocus(s, to->end, err);
+        if (status == RUNG_OK) status = advance(s, token, at, err);
     }
-    return status == RUNG_OK && *at == to->end ? to->look(to->context, &enough, token, *at, err) : status;
+    return status == RUNG_OK && at == to->end ? to->look(to->context, token, at, err) : status;
 }
 
 static rung_status steer(steering *s, const steer_to *to, uint32_t *token, rung_rng *rng, const chase *c,
                          rung_error *err)
 {
     size_t end = to->end, at = end > 2 * EARLY_TOKENS ? EARLY_TOKENS : 1;
+    size_t trials = end - at < TRIALS_MAX ? at : end - TRIALS_MAX, measured = at;
     rung_session_reset(s->h->session);
+    choose_tokens(s, rng);
     rung_status status = go_on(s, token, 0, at, err);
-    if (status == RUNG_OK) status = measure(s, rng, err);
-    size_t trials = end - at < TRIALS_MAX ? at + (end - at) / 2 : end - TRIALS_MAX;
+    if (status == RUNG_OK) status = read_state(s->state, s, s->h->session, err);
+    if (status == RUNG_OK) status = measure(s, end, err);
     while (status == RUNG_OK && at < trials && rung_budget_left(c->budget, c->began) > 0) {
         size_t next = at + STRETCH < trials ? at + STRETCH : trials;
         for (size_t pos = at; pos < next; pos++)
             if (is_steered(s, pos)) token[pos] = choose_by_table(s);
         status = go_on(s, token, at, next, err);
         if (status == RUNG_OK) status = read_state(s->state, s, s->h->session, err);
+        if (status == RUNG_OK && next >= 4 * measured) status = measure(s, end, err), measured = next;
         at = next;
     }
-    return status == RUNG_OK ? finish(s, to, token, &at, c, err) : status;
+    return status == RUNG_OK ? finish(s, to, token, at, c, err) : status;
 }
 
 rung_status rung_hunter_steer(const chase *c, hunter *h, const steer_to *to, uint32_t *token, rung_rng *rng,

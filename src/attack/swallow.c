@@ -68,25 +68,30 @@ static size_t late_positions(size_t late[LATE_MAX], const hunter *h)
     return count;
 }
 
+/* What one late token leaves after h's session. A token that stops the model leaves nothing; others may not stop it. */
+static rung_status leave(size_t *count, swallow *s, uint32_t token, rung_error *err)
+{
+    rung_prompt one = {.token = &token, .tokens = 1};
+    rung_status status = rung_session_copy(s->fork, s->h->session, err);
+    if (status != RUNG_OK) return status;
+    s->h->evaluations++;
+    status = rung_session_run(s->fork, NULL, &one, RUNG_FORM_STEP, NULL, 0, err);
+    if (status == RUNG_OK) status = rung_hunter_pack(s->h, s->fork, err);
+    if (status != RUNG_OK) return status == RUNG_INPUT ? RUNG_OK : status;
+    s->trace[(*count)++] = (trace){.hash = rung_hash64(s->h->state, (s->h->state_bits + 7) / 8), .token = token};
+    return RUNG_OK;
+}
+
 /* States after the prefix [0, pos) and each token that may follow. */
-static rung_status follow(size_t *count, swallow *s, const uint32_t *base, size_t pos, rung_error *err)
+static rung_status follow(size_t *count, swallow *s, size_t pos, rung_error *err)
 {
     rung_ids ids = s->h->victim->task->task->ids(s->h->victim->task, pos);
     size_t tried = ids.count < TOKENS_MAX ? ids.count : TOKENS_MAX;
-    rung_status status = rung_hunter_prefix(s->h, base, pos, err);
+    rung_status status = RUNG_OK;
     *count = 0;
     for (size_t i = 0; i < tried && status == RUNG_OK && rung_budget_left(s->c->budget, s->c->began) > 0; i++) {
-        uint32_t token = (uint32_t)(ids.first + (ids.count <= TOKENS_MAX ? i : rung_rng_below(&s->rng, ids.count)));
-        rung_prompt one = {.token = &token, .tokens = 1};
-        status = rung_session_copy(s->fork, s->h->session, err);
-        if (status != RUNG_OK) return status;
-        s->h->evaluations++;
-        status = rung_session_run(s->fork, NULL, &one, RUNG_FORM_STEP, NULL, 0, err);
-        if (status == RUNG_OK) status = rung_hunter_pack(s->h, s->fork, err);
-        if (status == RUNG_OK)
-            s->trace[(*count)++] =
-                (trace){.hash = rung_hash64(s->h->state, (s->h->state_bits + 7) / 8), .token = token};
-        if (status == RUNG_INPUT) status = RUNG_OK; /* this token stops the model; the others may not */
+        uint64_t choice = ids.count <= TOKENS_MAX ? i : rung_rng_below(&s->rng, ids.count);
+        status = leave(count, s, (uint32_t)(ids.first + choice), err);
     }
     return status;
 }
@@ -112,14 +117,13 @@ static rung_status compare(swallow *s, const uint32_t *base, size_t pos, size_t 
 }
 
 /* Late tokens after the first `pos` of base. */
-static rung_status look(void *context, bool *enough, const uint32_t *base, size_t pos, rung_error *err)
+static rung_status look(void *context, const uint32_t *base, size_t pos, rung_error *err)
 {
     swallow *s = context;
     size_t count;
-    rung_status status = follow(&count, s, base, pos, err);
+    rung_status status = follow(&count, s, pos, err);
     if (status == RUNG_OK) status = compare(s, base, pos, count, err);
     s->lost_at = pos;
-    *enough = *s->found;
     return status;
 }
 
@@ -131,9 +135,11 @@ static const manner turns[] = {REPEATED, STEERED, RANDOM, STEERED};
 static rung_status attempt_at(swallow *s, uint32_t *base, size_t pos, uint64_t index, rung_error *err)
 {
     manner how = turns[index % RUNG_COUNT(turns)];
-    bool enough;
     if (!rung_hunter_bait(s->h, base, s->c->budget->seed, 2 * index + (how != REPEATED))) return RUNG_OK;
-    if (how != STEERED) return look(s, &enough, base, pos, err);
+    if (how != STEERED) {
+        rung_status status = rung_hunter_prefix(s->h, base, pos, err);
+        return status == RUNG_OK ? look(s, base, pos, err) : status;
+    }
     const steer_to to = {.end = pos, .context = s, .look = look};
     return rung_hunter_steer(s->c, s->h, &to, base, &s->rng, err);
 }
