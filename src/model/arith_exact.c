@@ -8,6 +8,7 @@
 
 #include "rung/par.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,18 +19,36 @@ typedef struct linear_job {
     const linear_weights *w;
 } linear_job;
 
-/* One token: the sum over inputs runs from index 0 upwards, the bias comes last; the outputs are lanes. */
+static bool all_finite(const double *x, size_t count)
+{
+    bool finite = true;
+    for (size_t i = 0; i < count; i++) finite &= fabs(x[i]) <= DBL_MAX;
+    return finite;
+}
+
+/* The sum over inputs, from index 0 upwards; the outputs are lanes. Products with a 0 are 0 or -0 where nothing is infinite. The
+ * sum begins at 0, and 0 plus -0 is 0, so it never is -0, and such products leave it as it is: they are left out.
+ * Constructed models have few others. */
+static void add_inputs(const rung_fmt *fmt, double *y, const double *x, const linear_weights *w)
+{
+    const rung_num_kernels *num = rung_num_kernels_get();
+    bool some = w->finite && all_finite(x, w->cols);
+    for (size_t i = 0; i < (some ? w->read_count : w->cols); i++) {
+        size_t j = some ? w->read[i] : i;
+        if (x[j] != 0 || !some) num->scale_add(fmt, y, w->weight.x + j * w->rows, x[j], w->rows);
+    }
+}
+
+/* One token; the bias comes last. */
 static void linear_token(void *context, size_t token, size_t worker)
 {
     const linear_job *job = context;
     const linear_weights *w = job->w;
-    const rung_num_kernels *num = rung_num_kernels_get();
     double *y = job->y + token * w->rows;
-    const double *x = job->x + token * w->cols;
     (void)worker;
     memset(y, 0, w->rows * sizeof *y);
-    for (size_t j = 0; j < w->cols; j++) num->scale_add(job->fmt, y, w->weight.x + j * w->rows, x[j], w->rows);
-    if (w->bias.x) num->add(job->fmt, y, y, w->bias.x, w->rows);
+    add_inputs(job->fmt, y, job->x + token * w->cols, w);
+    if (w->bias.x) rung_num_kernels_get()->add(job->fmt, y, y, w->bias.x, w->rows);
 }
 
 static void linear(const rung_program *p, reals y, reals x, const linear_weights *w, size_t tokens)

@@ -30,6 +30,9 @@ static inline bool reals_set(reals r)
 typedef struct linear_weights {
     size_t rows, cols;
     reals weight, bias; /* bias unset: none */
+    bool finite;        /* exact: no weight overflows the format */
+    size_t *read;       /* exact: [read_count] inputs with a weight that is not 0, rising */
+    size_t read_count;
 } linear_weights;
 
 typedef struct norm_weights {

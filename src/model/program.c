@@ -86,6 +86,21 @@ static void transpose(double *to, const double *from, size_t rows, size_t cols)
         for (size_t j = 0; j < cols; j++) to[j * rows + i] = from[i * cols + j];
 }
 
+/* What the exact sum may leave out. */
+static void look_at_weights(linear_weights *w)
+{
+    w->finite = true;
+    for (size_t j = 0; j < w->cols; j++) {
+        const double *column = w->weight.x + j * w->rows;
+        bool read = false;
+        for (size_t i = 0; i < w->rows; i++) {
+            read = read || column[i] != 0;
+            w->finite = w->finite && isfinite(column[i]);
+        }
+        if (read) w->read[w->read_count++] = j;
+    }
+}
+
 static linear_weights load_linear(loader *l, const char *prefix)
 {
     linear_weights w = {0};
@@ -96,12 +111,14 @@ static linear_weights load_linear(loader *l, const char *prefix)
     w.rows = tensor->shape[0], w.cols = tensor->shape[1];
     if (!l->p->exact) return w;
     double *flipped = rung_arena_alloc(&l->p->arena, w.rows * w.cols, sizeof *flipped, l->err);
-    if (!flipped) {
+    w.read = rung_arena_alloc(&l->p->arena, w.cols, sizeof *w.read, l->err);
+    if (!flipped || !w.read) {
         l->status = RUNG_SYSTEM;
         return w;
     }
     transpose(flipped, w.weight.x, w.rows, w.cols);
     w.weight.x = flipped;
+    look_at_weights(&w);
     return w;
 }
 

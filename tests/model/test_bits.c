@@ -403,6 +403,24 @@ static void every_mechanism_and_all_around_it_bit_for_bit(void **state)
     }
 }
 
+/* What the exact evaluator leaves out of a sum must not show: -0, products that vanish, and 0 times infinity. */
+static void zeros_and_infinities_bit_for_bit(void **state)
+{
+    static const char *const small[] = {"e5m2", "bf16", "f16", "q3.12", "e11m25"};
+    (void)state;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        rung_model_spec spec = small_spec("full,linear,gdelta:gate=1");
+        spec.dk = spec.dv = 4;
+        edit_thin = THIN;
+        spec.mlp = seed % 2 ? "relu" : "none";
+        compare(&spec, small[seed % RUNG_COUNT(small)], seed);
+        edit_thin = seed / 5 % 2 ? HUGE_WEIGHTS : HUGE_INPUT;
+        spec.arch = "full", spec.mlp = "none";
+        compare(&spec, small[seed % RUNG_COUNT(small)], seed);
+    }
+    edit_thin = THIN_NOT;
+}
+
 static void encoders_bit_for_bit(void **state)
 {
     (void)state;
@@ -446,6 +464,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_mechanism_and_all_around_it_bit_for_bit),
+        cmocka_unit_test(zeros_and_infinities_bit_for_bit),
         cmocka_unit_test(encoders_bit_for_bit),
         cmocka_unit_test(convolutions_cross_a_cut_and_are_counted),
     };
