@@ -110,25 +110,44 @@ static bool places_are_free(const selection *s, rung_rng *rng)
     return true;
 }
 
-/* The c-th of at most `most` ids, spread over the run; the same for equal runs. */
-static uint32_t candidate(rung_ids ids, size_t c, size_t most)
+static void accept(selection *s, size_t place, uint32_t token)
 {
-    return (uint32_t)(ids.first + (ids.count <= most ? c : c * ids.count / most));
+    s->token[place * s->most + s->count[place]++] = token;
 }
 
-static void choose(selection *s, bool free_places)
+/* At most `most` ids, spread over the run; the same for equal runs. */
+static void choose_freely(selection *s)
 {
-    memcpy(s->scratch, s->base, s->h->tokens * sizeof *s->base);
     for (size_t j = 0; j < s->places; j++) {
         rung_ids ids = ids_at(s->h, j);
         size_t count = ids.count < s->most ? ids.count : s->most;
-        for (size_t c = 0; c < count; c++) {
-            s->scratch[j] = candidate(ids, c, s->most);
-            if (free_places || rung_hunter_oracle(s->h, s->scratch) != RUNG_NO_TARGET)
-                s->token[j * s->most + s->count[j]++] = s->scratch[j];
+        for (size_t c = 0; c < count; c++) accept(s, j, (uint32_t)(ids.first + c * ids.count / count));
+    }
+}
+
+static bool is_prompt_with(selection *s, size_t place, uint32_t token)
+{
+    uint32_t before = s->scratch[place];
+    s->scratch[place] = token;
+    bool is = rung_hunter_oracle(s->h, s->scratch) != RUNG_NO_TARGET;
+    s->scratch[place] = before;
+    return is;
+}
+
+/* A token that may stand here in the prompt, and nowhere else beside what stands here now: such choices of all places go together (the
+ * keys of pairs, of which no two may be equal). */
+static void choose_tied(selection *s)
+{
+    enum { ORACLES = 1 << 17 };
+    memcpy(s->scratch, s->base, s->h->tokens * sizeof *s->base);
+    for (size_t j = 0; j < s->places; j++) {
+        rung_ids ids = ids_at(s->h, j);
+        size_t stride = ids.count * s->places / ORACLES + 1, other = j ? j - 1 : s->places - 1;
+        for (size_t c = 0; c < ids.count && s->count[j] < s->most; c += stride) {
+            uint32_t token = (uint32_t)(ids.first + c);
+            if (is_prompt_with(s, j, token) && (other == j || !is_prompt_with(s, other, token))) accept(s, j, token);
         }
-        s->scratch[j] = s->base[j];
-        if (s->count[j] == 0) s->token[j * s->most + s->count[j]++] = s->base[j];
+        if (s->count[j] == 0) accept(s, j, s->base[j]);
     }
 }
 
@@ -251,7 +270,10 @@ static rung_status select_and_fill(additive *sums, selection *s, rung_arena *are
     s->most = most_choices(s->places, dims, free_places, budget);
     s->token = rung_arena_alloc(arena, s->places, s->most * sizeof *s->token, err);
     if (!s->token) return RUNG_SYSTEM;
-    choose(s, free_places);
+    if (free_places)
+        choose_freely(s);
+    else
+        choose_tied(s);
     status = rung_additive_init(sums, s->places, s->count, dims, err);
     if (status == RUNG_OK) status = fill_rows(sums, s, arena, err);
     if (status != RUNG_OK) return status;
