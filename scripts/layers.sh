@@ -11,7 +11,7 @@ layer_of() {
     num | io | kern | par) echo 1 ;;
     mech | task | cert) echo 2 ;;
     model | config) echo 3 ;;
-    build | verify | protocol) echo 4 ;;
+    build | verify | protocol | train) echo 4 ;;
     bound | attack) echo 5 ;;
     tool) echo 8 ;;
     *) echo "" ;;
@@ -67,5 +67,17 @@ for file in include/rung/*.h; do
     check_file "$file" "$module"
     files=$((files + 1))
 done
+# The checker of certificates stands alone: one file that includes nothing but the C library.
+for file in check/*.[ch]; do
+    [ "$file" = check/rung-check.c ] || complain "$file: the checker is one file"
+done
+for header in $(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*(.*)/\1/p' check/rung-check.c); do
+    case $header in
+    '<ctype.h>' | '<errno.h>' | '<math.h>' | '<setjmp.h>' | '<stdarg.h>' | '<stdbool.h>' | '<stddef.h>' | '<stdint.h>' | \
+        '<stdio.h>' | '<stdlib.h>' | '<string.h>') ;;
+    *) complain "check/rung-check.c: includes $header; the C library only" ;;
+    esac
+done
+files=$((files + 1))
 [ "$bad" = 0 ] || { echo "layers: $bad wrong arrows" >&2; exit 1; }
 echo "layers: $files files, every arrow points down"

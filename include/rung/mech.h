@@ -172,6 +172,11 @@ typedef struct rung_mech {
     void (*ask_exact)(double *o, const double *state, const double *const *in, size_t pos, size_t tokens,
                       const size_t *at, size_t first, size_t count, size_t head, const rung_mech_conf *conf,
                       const rung_fmt *fmt, double *scratch);
+
+    /* Backward, fp32, one head of the stretch; scratch_elements for one worker. NULL: cannot be trained. */
+    void (*backward_f32)(const struct rung_backward *b, size_t head);
+    size_t (*backward_scratch)(const rung_mech_conf *conf, size_t tokens); /* of pos + tokens */
+    bool forks; /* backward_f32 takes a state before the stretch and gradients of states */
 } rung_mech;
 
 size_t rung_mech_count(void);
@@ -235,5 +240,25 @@ void rung_stretch_scan_f32(const rung_stretch_f32 *s, size_t threads);
 void rung_stretch_step_f32(const rung_stretch_f32 *s);
 void rung_stretch_scan_exact(const rung_stretch_exact *s, size_t threads);
 void rung_stretch_step_exact(const rung_stretch_exact *s);
+
+/* ---- gradients ------------------------------------------------------------------------------------------------------ */
+
+/* A stretch that has been scanned, and the gradient of a loss with respect to what came out of it. The gradients of the
+ * inputs are ADDED to din, in the shapes of in; NULL where one is not wanted. Nothing of size tokens x tokens is kept: what
+ * is needed is computed again. A choice (of blocks, of tokens) has no gradient.
+ *
+ * A stretch may continue a prefix that several stretches share: `state` is what the scan started from, `dstate`, in the layout
+ * of the state, comes in as the gradient with respect to the state after the stretch and goes out as that with respect to the
+ * state before it (a cache: rows of this stretch move to din, rows before it are added to). */
+typedef struct rung_backward {
+    const rung_mech_conf *conf;
+    const float *in[RUNG_MECH_INPUT_MAX];
+    float *din[RUNG_MECH_INPUT_MAX];
+    const float *o, *g; /* [tokens][H][dv]: the outputs, and their gradient */
+    const float *state; /* after pos tokens; NULL: pos = 0 */
+    float *dstate;      /* NULL: the state after the stretch does not matter, and pos = 0 */
+    size_t pos, tokens;
+    float *scratch;
+} rung_backward;
 
 #endif
