@@ -45,11 +45,13 @@ typedef struct rung_break {
 typedef struct rung_attack {
     const char *name;
     const char *summary;
-    const char *source;          /* section of THEORY or paper, as docs/attacks.md tells it */
-    const char *applies;         /* to which models and tasks, in words */
-    const char *cost;            /* in words, as a function of the sizes */
-    unsigned kinds;              /* which kinds of certificates it can give: the bits 1 << kind */
-    const char *breaks, *spares; /* an arch, format and task that it breaks, and one that it does not; run by a test */
+    const char *source;  /* section of THEORY or paper, as docs/attacks.md tells it */
+    const char *applies; /* to which models and tasks, in words */
+    const char *cost;    /* in words, as a function of the sizes */
+    unsigned kinds;      /* which kinds of certificates it can give: the bits 1 << kind */
+    /* A model that it breaks and one that it does not; a test runs both. "ARCH FORMAT TASK key=value ... [--option value ...]":
+     * random weights of that arch (rung build random, seed 0) on that task, in that format; build:NAME is the construction. */
+    const char *breaks, *spares;
     /* Expected seconds; a negative number: it does not apply, and `why` (size bytes) says why not. */
     double (*expect)(const rung_victim *victim, const rung_budget *budget, char *why, size_t size);
     /* Looks until it finds something, has nothing more to try, or the budget is gone. Not finding is RUNG_OK. */

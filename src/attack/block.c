@@ -336,8 +336,8 @@ const rung_attack rung_attack_block = {
     .applies = "one layer of sparse attention with mean compression, blocks that the last token need not open",
     .cost = "2^(s/2) contents for s bits of summary; less where tokens or pairs add the same, or in fixed point",
     .kinds = 1u << RUNG_CERT_BLOCK_COLLISION,
-    .breaks = "sparse:B=8:k=1, dk=dv=3, e4m3, two-sum N=64 M=128 (random weights, 48 bits)",
-    .spares = "sparse:B=2:k=1, dk=dv=4, f32, two-sum N=8 M=9 (random weights, 256 bits against 7 of a block)",
+    .breaks = "sparse:B=8:k=1:dk=3:dv=3 e4m3 two-sum N=64 M=128",
+    .spares = "sparse:B=2:k=1:dk=4:dv=4 f32 two-sum N=8 M=9",
     .expect = expect,
     .run = run,
 };

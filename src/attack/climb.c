@@ -123,7 +123,7 @@ const rung_attack rung_attack_climb = {
     .cost = "one run of n tokens for each prompt; some hundred for a trained model",
     .kinds = 1u << RUNG_CERT_WRONG_ANSWER,
     .breaks = "full e8m7 eva N=8 V=8",
-    .spares = "construction:lookup f32 eva N=8 V=8",
+    .spares = "build:lookup f32 eva N=8 V=8",
     .expect = expect,
     .run = run,
 };

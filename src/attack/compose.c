@@ -258,8 +258,8 @@ const rung_attack rung_attack_compose = {
     .applies = "one full layer with recurrent layers around it; seqcomp L=2",
     .cost = "256 prompts; all V^N_1 tables when they are at most 2^20, or 2^(Q/2) of them for a digest of Q <= 64 bits",
     .kinds = 1u << RUNG_CERT_WRONG_ANSWER | 1u << RUNG_CERT_VIEW_COLLISION,
-    .breaks = "full, dk=dv=1, e4m2, seqcomp L=2 N0=2 n=2 (random weights; 42 bits reach z_0 and w)",
-    .spares = "3*full, f32, seqcomp L=2 N0=2 n=2 (the construction: one layer more than there are functions)",
+    .breaks = "full:dk=1:dv=1 e4m2 seqcomp L=2 N0=2 n=2",
+    .spares = "build:seqcomp f32 seqcomp L=2 N0=2 n=2",
     .expect = expect,
     .run = run,
 };

@@ -139,8 +139,8 @@ const rung_attack rung_attack_invisible = {
     .applies = "softmax attention in any layer; formats of few digits beside log2 of the tokens",
     .cost = "two runs for each token that is changed",
     .kinds = 1u << RUNG_CERT_VIEW_COLLISION,
-    .breaks = "full, dk=dv=4, e8m2, eva N=64 V=8 (random weights, learned positions)",
-    .spares = "full, dk=dv=4, f64, eva N=8 V=4 (random weights, learned positions)",
+    .breaks = "full:dk=4:dv=4 e8m2 eva N=64 V=8",
+    .spares = "full:dk=4:dv=4 f64 eva N=8 V=4",
     .expect = expect,
     .run = run,
 };

@@ -162,8 +162,8 @@ const rung_attack rung_attack_middle = {
     .applies = "one layer of linear attention (or log-linear, base=linear) in fixed point; any task over tokens",
     .cost = "2^(b/2) differences for b bits of sum, or all tables",
     .kinds = 1u << RUNG_CERT_STATE_COLLISION,
-    .breaks = "linear, dk=1, dv=2, q6.4, eva N=16 V=8 (random weights, learned positions; 33 bits)",
-    .spares = "linear, dk=2, dv=3, q4.20, eva N=4 V=4 (random weights, learned positions; all 256 tables differ)",
+    .breaks = "linear:dk=1:dv=2 q6.4 eva N=16 V=8",
+    .spares = "linear:dk=2:dv=3 q4.20 eva N=4 V=4",
     .expect = expect,
     .run = run,
 };

@@ -118,8 +118,8 @@ const rung_attack rung_attack_overwrite = {
         "token ids",
     .cost = "two runs of n tokens for each refrain, then 2 log2 n for the shortest prefix",
     .kinds = 1u << RUNG_CERT_STATE_COLLISION,
-    .breaks = "delta e8m4 eva N=64 V=4",
-    .spares = "delta f32 eva N=3 V=4",
+    .breaks = "delta:dk=4:dv=4:unit=1 e8m4 eva N=256 V=4",
+    .spares = "delta:dk=4:dv=4:unit=1 f32 eva N=3 V=4",
     .expect = expect,
     .run = run,
 };

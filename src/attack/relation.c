@@ -275,8 +275,8 @@ const rung_attack rung_attack_relation = {
             "linearly any b, else "
             "about 40 bits",
     .kinds = 1u << RUNG_CERT_STATE_COLLISION,
-    .breaks = "linear, dk=3, dv=4, q9.8, two-sum N=256 M=256 (random weights, no positions; 270 bits)",
-    .spares = "linear, dk=3, dv=4, q9.8, eva N=64 V=16 (random weights, learned positions: coefficients above 1)",
+    .breaks = "linear:dk=3:dv=4 q9.8 two-sum N=256 M=256 --positions none",
+    .spares = "linear:dk=3:dv=4 q9.8 eva N=64 V=16",
     .expect = expect,
     .run = run,
 };

@@ -189,7 +189,7 @@ const rung_attack rung_attack_swallow = {
     .applies = "models whose layers all carry a state that does not grow, or a window; any depth; tasks over token ids",
     .cost = "per prefix one run of n tokens and one step for each late token",
     .kinds = 1u << RUNG_CERT_STATE_COLLISION,
-    .breaks = "linear e8m4 eva N=64 V=8",
+    .breaks = "linear:dk=2:dv=2 e8m4 eva N=64 V=16",
     .spares = "linear f32 eva N=4 V=4",
     .expect = expect,
     .run = run,

@@ -219,8 +219,8 @@ const rung_attack rung_attack_wagner = {
     .applies = "one layer of linear attention (or log-linear, base=linear) in fixed point; any task over tokens",
     .cost = "2^t lists of 2^(b/(t+1)) differences for b bits of sum, t <= log2 of the positions",
     .kinds = 1u << RUNG_CERT_STATE_COLLISION,
-    .breaks = "linear, dk=dv=3, q11.4, eva N=256 V=16 (random weights, learned positions; 192 bits)",
-    .spares = "linear, dk=dv=8, q7.20, eva N=16 V=16 (random weights; 2016 bits against 64 of a table)",
+    .breaks = "linear:dk=3:dv=3 q11.4 eva N=256 V=16",
+    .spares = "linear:dk=8:dv=8 q7.20 eva N=16 V=16",
     .expect = expect,
     .run = run,
 };
