@@ -22,13 +22,23 @@ rung_question rung_bound_question(const rung_bound_ask *ask, const rung_bound_in
                            .thresholds = ask->thresholds};
 }
 
+/* A row that chooses the sizes says at least how long a prompt it would need; a prompt that is shorter is not refuted. */
+static void take_answer(rung_bound_answer *to, const rung_bound_answer *far, size_t tokens)
+{
+    if (!(far->n_threshold > (double)tokens)) return;
+    *to = *far;
+    to->holds = false, to->verdict = RUNG_UNKNOWN;
+    to->margin = (double)tokens / far->n_threshold;
+}
+
 /* Both reports have the same rows in the same order: those that speak of the task. A row may speak of free sizes only. */
-static void take_thresholds(rung_bound_report *report, const rung_bound_report *far)
+static void take_thresholds(rung_bound_report *report, const rung_bound_report *far, size_t tokens)
 {
     for (size_t i = 0; i < report->count; i++) {
         rung_bound_answer *to = &report->answer[i];
         const rung_bound_answer *from = &far->answer[i];
         if (!from->applies || to->n_threshold > 0 || to->log2_n > 0) continue;
+        if (!to->applies) take_answer(to, from, tokens);
         to->n_threshold = from->n_threshold, to->log2_n = from->log2_n, to->exact = from->exact;
     }
 }
@@ -42,7 +52,7 @@ rung_status rung_bound_answers(rung_bound_report *report, const rung_question *q
     rung_bound_report *far = rung_calloc(1, sizeof *far, err);
     if (!far) return RUNG_SYSTEM;
     status = rung_bound_run(far, &free_sizes, err);
-    if (status == RUNG_OK) take_thresholds(report, far);
+    if (status == RUNG_OK) take_thresholds(report, far, q->task->tokens);
     free(far);
     return status;
 }

@@ -19,8 +19,8 @@
 
 enum { MEDIUM_TOKENS = 256, FEW_PROMPTS = 4 };
 
-/* Products of a key or value with a query that are run at most, about five seconds of one core. */
-#define WORK_MAX 2e10
+/* Products of a key or value with a query that are run at most, some three seconds of one core. */
+#define WORK_MAX 1e10
 /* Of a vector answer. */
 #define TOLERANCE 0.001
 /* Larger models are not built only to show their layers. */
@@ -62,45 +62,60 @@ typedef struct trial {
     bool too_long; /* not one prompt is affordable */
 } trial;
 
-/* At most `tokens` tokens (0: as the words say); prompts are fewer when that is too much work, and none when one is. */
-static rung_status try_at(trial *t, const rung_plan_conf *conf, const rung_plan_option *o, size_t tokens,
-                          const rung_fmt *fmt, rung_error *err)
+/* Prompts are fewer when they are too much work, and none when FEW_PROMPTS are. */
+static rung_status try_model(trial *t, const rung_plan_conf *conf, const rung_model *model, const rung_task_conf *task,
+                             const rung_fmt *fmt, rung_error *err)
+{
+    double afford = floor(WORK_MAX / work_of(model, task->tokens));
+    uint64_t most = afford < (double)conf->samples ? (uint64_t)afford : conf->samples;
+    bool once = most < 2 * FEW_PROMPTS; /* a first look is not worth it */
+    rung_verify_conf how = {.samples = once ? most : FEW_PROMPTS,
+                            .seed = (uint64_t)conf->call->seed,
+                            .how = {.numbers = fmt, .softmax = conf->ask->softmax, .threads = conf->threads},
+                            .tolerance = TOLERANCE,
+                            .interrupted = interrupted};
+    rung_status status = RUNG_OK;
+    *t = (trial){.tokens = task->tokens, .too_long = afford < FEW_PROMPTS};
+    if (!t->too_long) status = rung_finding_of(&t->found, model, task, &how, 0, err);
+    if (status == RUNG_OK && !once && t->found.right && t->found.evidence == RUNG_A_SAMPLE) {
+        how.samples = most; /* what is wrong is mostly wrong at once */
+        status = rung_finding_of(&t->found, model, task, &how, how.samples, err);
+    }
+    return status;
+}
+
+/* At most `tokens` tokens (0: as the words say). */
+static rung_status try_at(trial *t, const rung_plan_conf *conf, rung_plan_option *o, size_t tokens, const rung_fmt *fmt,
+                          rung_error *err)
 {
     rung_build b;
     rung_model *model;
     *t = (trial){0};
     rung_status status = plan_build_at(&b, &model, conf, o, tokens, err);
     if (status != RUNG_OK) return status;
-    double afford = floor(WORK_MAX / work_of(model, b.task.tokens));
-    rung_verify_conf how = {.samples = FEW_PROMPTS,
-                            .seed = (uint64_t)conf->call->seed,
-                            .how = {.numbers = fmt, .softmax = conf->ask->softmax, .threads = conf->threads},
-                            .tolerance = TOLERANCE,
-                            .interrupted = interrupted};
-    t->tokens = b.task.tokens, t->too_long = afford < FEW_PROMPTS;
-    if (!t->too_long) status = rung_finding_of(&t->found, model, &b.task, &how, 0, err);
-    if (status == RUNG_OK && t->found.right && t->found.evidence == RUNG_A_SAMPLE) { /* most is wrong at once */
-        how.samples = afford < (double)conf->samples ? (uint64_t)afford : conf->samples;
-        status = rung_finding_of(&t->found, model, &b.task, &how, how.samples, err);
-    }
+    status = try_model(t, conf, model, &b.task, fmt, err);
     rung_model_close(model);
     return status;
 }
 
 /* The smallest mantissa that is right, 0: none up to f's. */
-static rung_status least_mantissa(int *least, size_t *tokens, const rung_plan_conf *conf, const rung_plan_option *o,
+static rung_status least_mantissa(int *least, size_t *tokens, const rung_plan_conf *conf, rung_plan_option *o,
                                   size_t at, plan_format f, rung_error *err)
 {
-    rung_status status = RUNG_OK;
+    rung_build b;
+    rung_model *model;
     *least = 0;
+    rung_status status = plan_build_at(&b, &model, conf, o, at, err);
+    if (status != RUNG_OK) return status;
+    *tokens = b.task.tokens;
     for (int m = 1; status == RUNG_OK && !*least && m <= f.mantissa && !interrupted(); m++) {
         rung_fmt fmt;
         trial t = {0};
         status = parse_format(&fmt, (plan_format){f.exponent, m}, err);
-        if (status == RUNG_OK) status = try_at(&t, conf, o, at, &fmt, err);
-        *tokens = t.tokens;
+        if (status == RUNG_OK) status = try_model(&t, conf, model, &b.task, &fmt, err);
         if (status == RUNG_OK && t.found.right) *least = m;
     }
+    rung_model_close(model);
     return status;
 }
 
@@ -237,7 +252,7 @@ static rung_status attempt_option(rung_plan *plan, const rung_plan_conf *conf, r
 
 /* ---- the proposal ---------------------------------------------------------------------------------------------------------- */
 
-static rung_status describe_build(rung_plan *plan, const rung_plan_conf *conf, const rung_plan_option *o, size_t wanted,
+static rung_status describe_build(rung_plan *plan, const rung_plan_conf *conf, rung_plan_option *o, size_t wanted,
                                   rung_error *err)
 {
     plan_words words;
@@ -257,7 +272,7 @@ static rung_status describe_build(rung_plan *plan, const rung_plan_conf *conf, c
 /* What the chosen one is at the wanted size. */
 static rung_status describe(rung_plan *plan, const rung_plan_conf *conf, rung_error *err)
 {
-    const rung_plan_option *o = &plan->option[plan->chosen];
+    rung_plan_option *o = &plan->option[plan->chosen];
     size_t wanted = plan_wanted(conf);
     rung_build b;
     rung_model *model;

@@ -27,12 +27,21 @@ typedef struct rung_plan_cost {
     size_t parameters;
 } rung_plan_cost;
 
+/* The largest size with at most so many tokens. */
+typedef struct rung_plan_size {
+    size_t tokens;
+    int64_t size;
+} rung_plan_size;
+
 /* A construction with its own words. */
 typedef struct rung_plan_option {
     const rung_construction *how;
-    char own[96];        /* "keys=trig linear=first" */
-    rung_plan_cost cost; /* at a small size */
-    bool variant;        /* it presupposes words of the task that the user has not said */
+    char own[96];           /* "keys=trig linear=first" */
+    rung_plan_cost cost;    /* at a small size */
+    bool variant;           /* it presupposes words of the task that the user has not said */
+    rung_plan_size size[4]; /* the first ones that were looked for */
+    size_t sized;
+    int64_t likely_size; /* where to begin looking; 0: anywhere */
     bool tried, good;
     char why[256]; /* why not */
 } rung_plan_option;

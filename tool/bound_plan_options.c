@@ -105,6 +105,7 @@ static void add_option(rung_plan *plan, const rung_plan_conf *conf, const rung_c
     rung_model *model = NULL;
     rung_error err = {{0}};
     *o = (rung_plan_option){.how = how};
+    if (plan->count && o[-1].how == how && o[-1].sized) o->likely_size = o[-1].size[0].size;
     snprintf(o->own, sizeof o->own, "%s", own);
     size_t wanted = plan_wanted(conf), small = wanted < RUNG_PLAN_SMALL ? wanted : RUNG_PLAN_SMALL;
     if (plan_build_at(&b, &model, conf, o, small, &err) != RUNG_OK) {
@@ -115,6 +116,7 @@ static void add_option(rung_plan *plan, const rung_plan_conf *conf, const rung_c
     if (spec->thoughts || !spec->causal) {
         plan->refused++;
     } else {
+        o->likely_size = 0; /* other numbers of tokens follow */
         o->cost = plan_cost(model, conf), o->variant = is_variant(&b.task, conf->ask->task, how->task_words);
         plan->count++;
     }

@@ -23,9 +23,9 @@ typedef struct plan_words {
 /* The tokens that are asked for, 0: the size that the user's words say. */
 size_t plan_wanted(const rung_plan_conf *conf);
 /* The largest instance with at most `tokens` tokens, or with 0 that of the user's words. */
-rung_status plan_init_at(rung_build *b, plan_words *words, const rung_plan_conf *conf, const rung_plan_option *o,
+rung_status plan_init_at(rung_build *b, plan_words *words, const rung_plan_conf *conf, rung_plan_option *o,
                          size_t tokens, rung_error *err);
-rung_status plan_build_at(rung_build *b, rung_model **model, const rung_plan_conf *conf, const rung_plan_option *o,
+rung_status plan_build_at(rung_build *b, rung_model **model, const rung_plan_conf *conf, rung_plan_option *o,
                           size_t tokens, rung_error *err);
 
 typedef struct plan_format {

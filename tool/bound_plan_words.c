@@ -5,6 +5,7 @@
  */
 #include "bound_plan_parts.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The parameter that makes prompts longer, or NULL: the task has one size. */
@@ -44,31 +45,64 @@ static bool start_words(plan_words *words, const rung_plan_conf *conf, const run
     return true;
 }
 
-/* Adds the size of the largest instance with at most `tokens` tokens; false when even the smallest is longer. The construction is asked, because it may presuppose something about the task (a blank). */
-static bool add_size(plan_words *words, const rung_plan_conf *conf, const rung_plan_option *o, size_t tokens)
+typedef struct sizing {
+    plan_words *words; /* the last one is the size */
+    const rung_construction *how;
+    const char *name;
+} sizing;
+
+static void put_size(const sizing *s, int64_t size)
 {
-    const rung_task *task = conf->ask->task->task;
-    const char *name = size_name(task);
-    if (!name) return false;
-    const rung_param *param = &task->params[rung_param_find(task->params, name)];
-    words->at[words->count++] = words->size;
-    int64_t low = param->low - 1, high = (int64_t)tokens < param->high ? (int64_t)tokens + 1 : param->high + 1;
-    while (high - low > 1) {
-        rung_build probe;
+    snprintf(s->words->size, sizeof s->words->size, "%s=%lld", s->name, (long long)size);
+}
+
+/* Tokens of the instance of this size, SIZE_MAX when there is none. The construction is asked, because it may presuppose
+ * something about the task (a blank). */
+static size_t tokens_at(const sizing *s, int64_t size)
+{
+    rung_build probe;
+    put_size(s, size);
+    if (rung_build_init(&probe, s->how->name, s->words->at, s->words->count, NULL) != RUNG_OK) return SIZE_MAX;
+    return probe.task.tokens;
+}
+
+/* The largest size in low+1 .. high-1 with at most `tokens` tokens, low when there is none. Tokens are nearly proportional to
+ * the size, and asking is not cheap (a task draws its majority): the next guess is where the line from the origin through the
+ * last answer has so many, if not given; every third one halves what is left. */
+static int64_t largest_size(const sizing *s, int64_t low, int64_t high, size_t tokens, double guess)
+{
+    for (int step = 0; high - low > 1; step++) {
         int64_t middle = low + (high - low) / 2;
-        snprintf(words->size, sizeof words->size, "%s=%lld", name, (long long)middle);
-        bool fits = rung_build_init(&probe, o->how->name, words->at, words->count, NULL) == RUNG_OK &&
-                    probe.task.tokens <= tokens;
-        if (fits)
+        if (guess > 0 && step % 3 < 2) middle = (int64_t)fmin(fmax(guess, (double)low + 1), (double)high - 1);
+        size_t there = tokens_at(s, middle);
+        guess = there < SIZE_MAX ? floor((double)middle * (double)tokens / (double)there) : 0;
+        if (there <= tokens)
             low = middle;
         else
             high = middle;
     }
-    snprintf(words->size, sizeof words->size, "%s=%lld", name, (long long)low);
-    return low >= param->low;
+    return low;
 }
 
-rung_status plan_init_at(rung_build *b, plan_words *words, const rung_plan_conf *conf, const rung_plan_option *o,
+/* Adds the size of the largest instance with at most `tokens` tokens; false when even the smallest is longer. */
+static bool add_size(plan_words *words, const rung_plan_conf *conf, rung_plan_option *o, size_t tokens)
+{
+    const rung_task *task = conf->ask->task->task;
+    sizing s = {words, o->how, size_name(task)};
+    if (!s.name) return false;
+    const rung_param *param = &task->params[rung_param_find(task->params, s.name)];
+    words->at[words->count++] = words->size;
+    for (size_t i = 0; i < o->sized; i++)
+        if (o->size[i].tokens == tokens) return put_size(&s, o->size[i].size), true;
+    int64_t high = (int64_t)tokens < param->high ? (int64_t)tokens + 1 : param->high + 1;
+    int64_t size = largest_size(&s, param->low - 1, high, tokens, (double)o->likely_size);
+    put_size(&s, size);
+    if (size < param->low) return false;
+    if (o->sized < RUNG_COUNT(o->size)) o->size[o->sized++] = (rung_plan_size){tokens, size};
+    return true;
+}
+
+rung_status plan_init_at(rung_build *b, plan_words *words, const rung_plan_conf *conf, rung_plan_option *o,
                          size_t tokens, rung_error *err)
 {
     if (!start_words(words, conf, o)) return rung_fail(err, RUNG_USAGE, "more than %d words", RUNG_PLAN_WORDS);
@@ -77,7 +111,7 @@ rung_status plan_init_at(rung_build *b, plan_words *words, const rung_plan_conf 
     return rung_build_init(b, o->how->name, words->at, words->count, err);
 }
 
-rung_status plan_build_at(rung_build *b, rung_model **model, const rung_plan_conf *conf, const rung_plan_option *o,
+rung_status plan_build_at(rung_build *b, rung_model **model, const rung_plan_conf *conf, rung_plan_option *o,
                           size_t tokens, rung_error *err)
 {
     plan_words words;

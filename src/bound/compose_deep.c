@@ -24,7 +24,7 @@ static rung_status evaluate_deep(rung_bound_answer *answer, deep *d, const rung_
 {
     if (!d->task.last) return bound_missing(answer, "w comes first: every token may know what is asked");
     if (d->task.flat) return bound_missing(answer, "about tables whose values are as many as their entries; flat=1");
-    if (!d->task.free) return bound_missing(answer, "evaluated for a length only: ask with --n");
+    if (!d->task.free) return bound_missing(answer, "about sizes of its own: ask for a length with --n");
     if (d->L > DEEP_MAX)
         return bound_missing(answer, "about at most %d functions: with more the smallest size has thousands of bits",
                              DEEP_MAX);

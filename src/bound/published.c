@@ -22,6 +22,7 @@
 
 typedef struct published {
     uint64_t exponent, n, width, bits; /* n >= (H d max(p, log n))^exponent */
+    uint64_t full_width;               /* H d of the full layers alone */
 } published;
 
 static bound_sides sides(rung_certified *s, const void *context)
@@ -48,18 +49,28 @@ static double least_log2_n(const published *x)
 }
 
 /* H d of the widest layer; a recurrent one of s bits counts as s/p, rounded up. */
-static uint64_t width_of(const rung_question *q)
+static void find_widths(published *x, const rung_ledger *ledger)
 {
-    uint64_t widest = 1;
-    for (size_t i = 0; i < q->ledger->layer_count; i++) {
-        const rung_held *held = &q->ledger->layer[i];
+    x->width = x->full_width = 1;
+    for (size_t i = 0; i < ledger->layer_count; i++) {
+        const rung_held *held = &ledger->layer[i];
         uint64_t dim = held->key_dim > held->value_dim ? held->key_dim : held->value_dim;
         uint64_t wide = held->full ? held->heads * dim : 0,
                  state = held->state_elements + held->conv_elements + held->extra_elements + held->window_elements;
-        if (wide > widest) widest = wide;
-        if (state > widest) widest = state;
+        if (wide > x->full_width) x->full_width = wide;
+        if (state > x->width) x->width = state;
     }
-    return widest;
+    if (x->full_width > x->width) x->width = x->full_width;
+}
+
+/* "H d = 2", and where a state is wider, that it is one. */
+static void print_width(char *out, size_t room, const published *x)
+{
+    if (x->width == x->full_width)
+        snprintf(out, room, "H d = %llu", (unsigned long long)x->width);
+    else
+        snprintf(out, room, "H d = %llu (numbers in the largest state; full layers have %llu)",
+                 (unsigned long long)x->width, (unsigned long long)x->full_width);
 }
 
 static uint64_t functions_of(const rung_question *q)
@@ -76,7 +87,10 @@ static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, u
 {
     if (!q->n) return bound_missing(answer, "the sizes of the task are the theorem's; ask for a prompt length n");
     if (shift > 60) return bound_missing(answer, "the exponent 2^%u does not fit", shift);
-    published x = {UINT64_C(1) << shift, q->n, width_of(q), (uint64_t)q->bits};
+    published x = {.exponent = UINT64_C(1) << shift, .n = q->n, .bits = (uint64_t)q->bits};
+    char width[96];
+    find_widths(&x, q->ledger);
+    print_width(width, sizeof width, &x);
     rung_status status = bound_decide(answer, sides, &x, err);
     if (status != RUNG_OK) return status;
     answer->log2_n = least_log2_n(&x);
@@ -84,8 +98,8 @@ static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, u
     snprintf(answer->premise, sizeof answer->premise,
              "as published; p at least log2 n; sizes of the task as in the proof");
     snprintf(answer->statement, sizeof answer->statement,
-             "log2 n = %.1f > 2^%u log2(H d p) = %.0f, L = %llu, H d = %llu; holds from log2 n = %.4g on", answer->lhs,
-             shift, answer->rhs, (unsigned long long)functions_of(q), (unsigned long long)x.width, answer->log2_n);
+             "log2 n = %.1f > 2^%u log2(H d p) = %.0f, L = %llu, %s; holds from log2 n = %.4g on", answer->lhs, shift,
+             answer->rhs, (unsigned long long)functions_of(q), width, answer->log2_n);
     return RUNG_OK;
 }
 

@@ -33,6 +33,26 @@ headline=(--heads 1 --head-dim 2 --bits 26 --task seqcomp L=2)
     [ "$(threshold B0 full,4*linear "${headline[@]}")" -le 542 ]
 }
 
+@test "bound: a theorem with sizes of its own says from which length on it holds, asked for a length or not" {
+    local layers=linear,full,linear,full,linear
+    for arch in $layers 3*full; do
+        id=$([ $arch = $layers ] && echo D || echo D-pure)
+        [ "$(threshold $id $arch "${toy[@]}" --task seqcomp L=3)" = "$(threshold $id $arch "${toy[@]}" --task seqcomp L=3 --n 1000)" ]
+    done
+    [ "$(verdict $layers "${toy[@]}" --task seqcomp L=3)" = UNKNOWN ]
+    run -0 rung bound $layers "${toy[@]}" --task seqcomp L=3
+    [[ $output == *"D comes nearest"* && $output == *"needs more tokens"* ]]
+    run -0 rung bound $layers "${toy[@]}" --task seqcomp L=3 --no-thresholds
+    [[ $output == *"ask for a length with --n"* ]]
+}
+
+@test "bound: a published width that is the size of a state is called one" {
+    run -0 rung bound full,linear "${toy[@]}" --task seqcomp L=2 --n 50
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"H d = 6 (numbers in the largest state; full layers have 2)"* ]]
+    run -0 rung bound 2*full "${toy[@]}" --task seqcomp L=2 --n 50
+    [[ $output == *"H d = 2;"* ]]
+}
+
 @test "bound: eva with one to four linear layers" {
     local want=(14 23 31 38)
     for layers in 1 2 3 4; do
@@ -338,6 +358,36 @@ assert len(json.loads(out)["results"]) == 1000
 used = after.ru_utime - before.ru_utime
 slow = 10 if "asan" in sys.argv[1] else 1
 assert used < 5 * slow, used' "$RUNG" many/*.json
+}
+
+# seconds_used LIMIT ARGS...: fails if a call takes more seconds of processor time.
+seconds_used() {
+    python '
+import resource, subprocess, sys
+subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL, check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+slow = 10 if "asan" in sys.argv[2] else 1
+assert used < float(sys.argv[1]) * slow, (used, sys.argv[3:])' "$1" "$RUNG" "${@:2}"
+}
+
+@test "bound: a verdict takes at most a second, with three functions and more at most ten" {
+    local large=(--heads 32 --head-dim 128 --bits 32)
+    for layers in linear,full,linear gdelta,full,35*gdelta 18*gdelta,full,18*gdelta full,36*gdelta 2*full,gdelta; do
+        seconds_used 1 bound $layers "${large[@]}" --task seqcomp L=2 --n 100000
+    done
+    seconds_used 1 bound linear,full,linear "${toy[@]}" --task seqcomp L=2 N0=200 n=100
+    for task in eva index two-sum three-sum q-sparse-average string-equality disjointness; do
+        seconds_used 1 bound 4*linear,full "${large[@]}" --task $task --n 100000
+    done
+    interleaved=$(printf '3*gdelta,full,%.0s' {1..12})
+    seconds_used 1 bound "${interleaved%,}" "${large[@]}" --task seqcomp L=13 --n 100000
+    seconds_used 10 bound linear,full,linear,full,linear --bits 16 --task seqcomp L=3 --n 100000
+    seconds_used 10 bound 4*full,linear --bits 16 --task seqcomp L=4 --n 100000
+    seconds_used 10 bound linear,5*full,linear --bits 16 --task seqcomp L=6 --n 100000
+}
+
+@test "bound --plan: a long prompt is proposed in seconds" {
+    seconds_used 20 bound --plan --task seqcomp L=4 --n 100000 --bits 16 # it took 41
 }
 
 @test "list bounds: every theorem that bound can name, with a section of its proof" {
