@@ -245,8 +245,7 @@ static inline double r(double x)
     if (num.fixed) return round_fixed(x);
     uint64_t bits = bits_of(x), unit = (uint64_t)1 << num.cut;
     uint64_t rounded = (bits + (unit / 2 - 1) + (bits >> num.cut & 1)) & ~(unit - 1);
-    if ((rounded & ~sign_bit) - num.normal_bits <= num.span_bits && (bits & ~sign_bit) >= num.normal_bits)
-        return double_of(rounded);
+    if ((rounded & ~sign_bit) - num.normal_bits <= num.span_bits) return double_of(rounded);
     return round_float_slowly(x);
 }
 

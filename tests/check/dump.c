@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
+ * dump MODEL: verdicts on certificates that come on stdin, each ended by a NUL; `verdict CODE REASON` after what the
+ * checker prints. Thousands of them in a second.
  * dump MODEL FORMAT: for each line of token ids on stdin what rung-check computes, for comparison with rung and for making
  * certificates: `view X...`, `readout X...`, `numbers COUNT` and `state HEX` after all tokens, `prefix HEX` after all but
  * the last; or `rejected REASON`. Numbers are hexadecimal floats. The checker is included as it is. */
+int rung_check_main(int argc, char **argv);
 #define main rung_check_main
 #include "../../check/rung-check.c"
 #undef main
@@ -107,12 +110,27 @@ static size_t read_tokens(uint32_t *tokens, size_t room, char *line)
     return count;
 }
 
+static int judge_all(struct bytes model)
+{
+    static char text[1 << 20];
+    for (;;) {
+        size_t size = 0;
+        int c = getchar();
+        for (; c > 0 && size < sizeof text; c = getchar()) text[size++] = (char)c;
+        if (c == EOF) return 0;
+        enum verdict verdict = judge((struct bytes){(unsigned char *)text, size}, model, memory_limit);
+        printf("verdict %d %s\n", (int)verdict, verdict == ACCEPTED ? "" : run.reason);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static char line[1 << 20];
     static uint32_t tokens[1 << 17];
     struct bytes bytes;
-    if (argc != 3 || !read_whole(&bytes, argv[1]) || !set_format((struct text){argv[2], strlen(argv[2])})) return 2;
+    if (argc < 2 || !read_whole(&bytes, argv[1])) return 2;
+    if (argc == 2) return judge_all(bytes);
+    if (!set_format((struct text){argv[2], strlen(argv[2])})) return 2;
     run.limit = memory_limit;
     make_tables();
     while (fgets(line, sizeof line, stdin)) {

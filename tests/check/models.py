@@ -31,6 +31,10 @@ def read(path):
         if name == "__metadata__":
             continue
         begin, end = entry["data_offsets"]
+        if entry["dtype"] == "BF16":
+            values = [struct.unpack("<f", b"\0\0" + data[i : i + 2])[0] for i in range(begin, end, 2)]
+            tensors[name] = ("BF16", entry["shape"], values)
+            continue
         code = CODES[entry["dtype"]]
         count = (end - begin) // struct.calcsize(code)
         tensors[name] = (entry["dtype"], entry["shape"], list(struct.unpack("<%d%s" % (count, code), data[begin:end])))
@@ -122,3 +126,45 @@ def check(certificate, model):
 def certificate(kind, digest, arch, numbers, task, *lines):
     head = ["rung-certificate 1", "kind " + kind, "model " + digest, "arch " + arch, "numbers " + numbers, "task " + task]
     return "\n".join([*head, *lines, "end"]) + "\n"
+
+
+def judge(model, texts):
+    """(code, everything that was said) for each text, in one process."""
+    if not texts:
+        return []
+    data = b"".join((t if isinstance(t, bytes) else t.encode()) + b"\0" for t in texts)
+    done = subprocess.run([dump_command, str(model)], input=data, capture_output=True, check=True)
+    results, said = [], []
+    for line in done.stdout.decode("utf-8", "replace").splitlines():
+        if line.startswith("verdict "):
+            _, code, reason = line.split(" ", 2)
+            results.append((int(code), "\n".join([*said, reason])))
+            said = []
+        else:
+            said.append(line)
+    assert len(results) == len(texts), (len(results), len(texts))
+    return results
+
+
+def slug(reason):
+    """A reason as a file name, without what may change with the weights."""
+    words = "".join(c if c.isalnum() else " " for c in reason.lower()).split()
+    return "-".join(word for word in words if word.isalpha() and len(word) > 2)[:44].rstrip("-")
+
+
+def parse_certificate(text):
+    """The lines by their first word; `prompt` is a list of prompts."""
+    found = {"prompt": []}
+    for line in text.splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "prompt":
+            found[word].append([int(x) for x in rest.split()])
+        else:
+            found[word] = rest
+    return found
+
+
+def lines_of(prompt, given):
+    """The end of a wrong-answer to a prompt of eva N=3 V=2."""
+    right = prompt[prompt[-1] - 2] if len(prompt) == 4 else 0
+    return f"prompt {' '.join(map(str, prompt))}\nposition {len(prompt) - 1}\nright {right}\ngiven {given}\nend\n"

@@ -4,6 +4,7 @@
  * The arithmetic of rung-check a second time with MPFR, whose precision and exponent range are set to the format. Guards
  * against: double rounding, wrong ties, subnormals, overflow, signs of zeros, saturation, and approximations whose stated
  * error is too small. The checker is included as it is, with its main renamed. */
+int rung_check_main(int argc, char **argv);
 #define main rung_check_main
 #include "../../check/rung-check.c"
 #undef main
