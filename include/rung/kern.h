@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * kern: the fp32 kernels of the fast evaluator. A table of function pointers: the reference kernels fill it,
- * an instruction set overrides. Every kernel sums in 16 fixed lanes, then the lanes pairwise, so the bytes do
+ * an instruction set overrides. Every kernel but gemm sums in 16 fixed lanes, then the lanes pairwise, so the bytes do
  * not depend on the instruction set or on the number of threads. Kernels never allocate and never fail.
  * Layer 1.
  */
@@ -20,6 +20,11 @@ typedef struct rung_kernels {
     void (*exp)(float *y, const float *x, size_t n); /* relative error below 2^-22; y may be x */
     /* y[T][n] = x[T][m] w[n][m]^T + bias[n]; bias may be NULL. y must not overlap x. */
     void (*linear)(float *y, const float *x, const float *w, const float *bias, size_t T, size_t n, size_t m);
+    /* y[rows][cols] += x w, w = [inner][cols], element (i, k) of x at x[i * x_row + k * x_inner], so that x may be the
+     * transpose of what is stored. Every element is one sum over k from 0 upwards that starts from y. y must not overlap
+     * the others. */
+    void (*gemm)(float *y, const float *x, const float *w, size_t rows, size_t cols, size_t inner, size_t x_row,
+                 size_t x_inner);
 } rung_kernels;
 
 const rung_kernels *rung_kernels_of(rung_isa isa);

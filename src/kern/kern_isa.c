@@ -107,4 +107,5 @@ const rung_kernels ISA(rung_kernels) = {
     .scale = scale,
     .exp = exp_all,
     .linear = linear,
+    .gemm = ISA(rung_gemm),
 };

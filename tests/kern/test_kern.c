@@ -125,6 +125,38 @@ static void linear_is_rows_times_columns_plus_bias(void **state)
 
 /* ---- element by element ----------------------------------------------------------------------------------------- */
 
+/* Both storages of x, sizes around every tile; each element one sum in the order of k, so the bytes are known. */
+static void check_gemm(const rung_kernels *kern, size_t inner, rung_rng *rng)
+{
+    size_t rows = 1 + (size_t)rung_rng_below(rng, 14), cols = 1 + (size_t)rung_rng_below(rng, 150);
+    bool flip = rung_rng_below(rng, 2);
+    float *x = calloc(rows * inner + GUARD, sizeof *x), *w = calloc(cols * inner + GUARD, sizeof *w);
+    float *y = calloc(rows * cols + GUARD, sizeof *y), *want = calloc(rows * cols + GUARD, sizeof *want);
+    assert_true(x && w && y && want);
+    draw(x, rows * inner, rng);
+    draw(w, cols * inner, rng);
+    draw(y, rows * cols, rng);
+    memcpy(want, y, (rows * cols + GUARD) * sizeof *y);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            for (size_t k = 0; k < inner; k++) {
+                float product = x[flip ? k * rows + i : i * inner + k] * w[k * cols + j];
+                want[i * cols + j] = want[i * cols + j] + product;
+            }
+    kern->gemm(y, x, w, rows, cols, inner, flip ? 1 : inner, flip ? rows : 1);
+    assert_same_bytes(y, want, rows * cols + GUARD, kern->name);
+    free(x);
+    free(w);
+    free(y);
+    free(want);
+}
+
+static void gemm_adds_every_product_in_the_order_of_the_inner_index(void **state)
+{
+    (void)state;
+    for_all(check_gemm);
+}
+
 static void check_elements(const rung_kernels *kern, size_t n, rung_rng *rng)
 {
     float x[N_MAX], y[N_MAX] = {0}, got[N_MAX], want[N_MAX] = {0};
@@ -265,6 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dot_uses_every_element_once_in_the_published_order),
         cmocka_unit_test(linear_is_rows_times_columns_plus_bias),
+        cmocka_unit_test(gemm_adds_every_product_in_the_order_of_the_inner_index),
         cmocka_unit_test(axpy_fade_and_scale_round_every_operation_once),
         cmocka_unit_test(no_kernel_loses_a_nan_or_an_infinity),
         cmocka_unit_test(exp_is_within_its_bound_of_libm_everywhere),
