@@ -66,6 +66,7 @@ typedef enum rung_mech_source {
 } rung_mech_source;
 
 struct rung_mech_conf;
+struct rung_backward;
 
 typedef struct rung_mech_input {
     const char *name;
