@@ -14,7 +14,7 @@
 #include "rows.h"
 #include "rung/par.h"
 
-enum { BITS_MAX = 64, BATCH = 64, TABLE_LOG_MAX = 20, SAME_PREFIX_BITS = 4 };
+enum { BITS_MAX = 64, BATCH = 64, TABLE_LOG_MAX = 20, SAME_PREFIX_BITS = 4, SHORT_TRAILS = 4096 };
 
 /* What is compared. */
 typedef struct target {
@@ -82,6 +82,7 @@ typedef struct search {
     double began;
     target t;
     uint64_t mask;    /* the end of a trail has these bits 0 */
+    uint64_t later;   /* what the mask becomes after the first trails */
     uint64_t longest; /* steps of a trail, at most */
     uint32_t *tail;   /* a prompt whose tokens from the prefix on are shared */
     bool generated;   /* prefixes are those of the generator: the product of choices has no prompts to speak of */
@@ -210,7 +211,8 @@ typedef struct ends {
     uint64_t mask;
 } ends;
 
-/* So that the trails of 2^(bits/2) steps fill the table once, and never the memory. */
+/* So that the trails of 2^(bits/2) steps fill the table once, and never the memory. The first ones have one step: a plain
+ * birthday search, for models that use so few of their bits that a walk would run in a circle and meet no end. */
 static rung_status plan_trails(search *s, ends *e, size_t memory, rung_error *err)
 {
     int room = TABLE_LOG_MAX, half = (int)(s->t.bits + 1) / 2;
@@ -218,7 +220,8 @@ static rung_status plan_trails(search *s, ends *e, size_t memory, rung_error *er
     int zeros =
         half - 8 > 0 ? (half - 8) / 2 : 0; /* trails of 2^zeros steps: short beside the search, long beside the table */
     if (half - zeros > room) zeros = half - room;
-    s->mask = ((uint64_t)1 << zeros) - 1;
+    s->mask = 0;
+    s->later = ((uint64_t)1 << zeros) - 1;
     s->longest = (uint64_t)20 << zeros; /* a trail is longer with probability e^-20 unless it runs in a circle */
     e->mask = ((uint64_t)1 << room) - 1;
     e->slot = rung_calloc((size_t)e->mask + 1, sizeof *e->slot, err);
@@ -268,6 +271,10 @@ static rung_status hunt(rung_break *result, search *s, walker *each, size_t work
     rung_budget_says(s->budget, "evaluations of a collision search", 0);
     while (status == RUNG_OK && !found && rung_budget_left(s->budget, s->began) > 0) {
         b->s = s, b->walker = each;
+        if (b->first == SHORT_TRAILS) {
+            s->mask = s->later;
+            memset(e.slot, 0, ((size_t)e.mask + 1) * sizeof *e.slot);
+        }
         rung_par_for(BATCH, workers, walk_trail, b);
         status = use_batch(&cert, &found, b, &e, &meetings, err);
         b->first += BATCH;

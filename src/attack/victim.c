@@ -9,6 +9,20 @@
 #include <math.h>
 #include <string.h>
 
+/* Whether some prompt of the generator has its full length and asks at its end. */
+static bool asks_at_the_end(const rung_task_conf *task)
+{
+    enum { PROMPTS = 8 };
+    rung_instance instance;
+    bool asks = false;
+    if (rung_instance_init(&instance, task, NULL) != RUNG_OK) return false;
+    for (uint64_t i = 0; i < PROMPTS && !asks; i++)
+        asks = rung_task_make(&instance, task, 0, i, NULL) == RUNG_OK && instance.tokens == task->tokens &&
+               instance.target[task->tokens - 1] != RUNG_NO_TARGET;
+    rung_instance_clear(&instance);
+    return asks;
+}
+
 bool rung_victim_suits(const rung_victim *victim, char *why, size_t size)
 {
     const rung_model_spec *spec = rung_model_get_spec(victim->model);
@@ -20,6 +34,8 @@ bool rung_victim_suits(const rung_victim *victim, char *why, size_t size)
         lacks = "the prompts of the task are not made of token ids";
     else if (!task->answers)
         lacks = "the task asks for a vector, not for one answer";
+    else if (!asks_at_the_end(task))
+        lacks = "the task does not ask at its last token";
     if (lacks) snprintf(why, size, "%s", lacks);
     return !lacks;
 }

@@ -181,7 +181,8 @@ static inline void confirm(const caught *c, const rung_cert *cert)
         free(view[i]);
     }
     free(out);
-    ask_rung_check(c, cert);
+    char why[200];
+    if (rung_attack_certifiable(&c->victim, cert->kind, why, sizeof why)) ask_rung_check(c, cert);
 }
 
 /* Runs one row as the command does, with shrinking left out; a found certificate is confirmed. */
