@@ -132,15 +132,17 @@ cli: $(BUILD)/rung $(BUILD)/rung-check
 test: deps-test ## everything that must hold: unit, command line, sanitizers, layers, install, fuzz seconds
 	@$(MAKE) --no-print-directory -j2 all
 	@$(MAKE) --no-print-directory -j2 unit $(BUILD)/check-dump
-	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung $(BUILD)/asan/rung-check
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung \
+	    $(BUILD)/asan/rung-check $(BUILD)/asan/check-dump
 	@$(MAKE) --no-print-directory -j2 fuzz-build
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) scripts/run-tests.sh
 
 ASAN_VARS := CFLAGS='-O1 -g -fno-omit-frame-pointer' SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
 
 asan: deps-test ## unit and command line tests under AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung $(BUILD)/asan/rung-check
-	@BUILD=$(BUILD) scripts/run-tests.sh asan
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung \
+	    $(BUILD)/asan/rung-check $(BUILD)/asan/check-dump
+	@BUILD=$(BUILD) PYTHON=$(PYTHON) scripts/run-tests.sh asan
 
 check-coverage: ## which lines of the checker its tests do not reach
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) tests/check/coverage.sh

@@ -1273,7 +1273,7 @@ static struct prompt prompt_line(struct lines *lines)
     struct prompt prompt = {allocate(count, sizeof(uint32_t)), count};
     for (size_t i = 0; i < count; i++) {
         unsigned long long id = take_number(lines, &text);
-        if (id >= 1ULL << 31) malformed(lines, "token %zu: ids are below 2^31", i);
+        if (id >> 32) malformed(lines, "token %zu: ids are below 2^32", i);
         prompt.tokens[i] = (uint32_t)id;
     }
     return prompt;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) The rung authors
 #
-# Writes the seeds of fuzz/corpus/{safetensors,npy,npz,json,gguf,config,cert}: small legal files that reach every branch of the
+# Writes the seeds of fuzz/corpus/{safetensors,npy,npz,json,gguf,config,cert,check}: small legal files that reach every branch of the
 # readers, and one of each kind that is refused late. Those of config are the fixtures of tests/config, one line each. The bytes do not depend on the machine. Run by hand after a change.
 import io
 import json
@@ -171,3 +171,10 @@ put("cert", "state", certificate("state-collision", "prompt 0 1 7", "prompt 1 0 
 put("cert", "view", certificate("view-collision", "prompt 5", "prompt 5", "position 0", "right 0 1", "view 9"))
 put("cert", "block", certificate("block-collision", "prompt 1 2", "prompt 3 2", "position 1", "right 0 1", "layer 0", "block 0", "summary ab", "view cd"))
 put("cert", "cut", certificate("wrong-answer", "prompt 0", "position 0", "right 1", "given 2")[:-1])
+
+# A certificate, a NUL, its model.
+stored = pathlib.Path(__file__).parent.parent / "tests/check"
+for name in ("full.view-collision", "window.state-collision", "taylor.wrong-answer", "gla.state-collision", "gdelta.view-collision",
+             "loggdelta.state-collision", "nsa.block-collision", "mixed.state-collision", "seqpair.wrong-answer", "recall.view-collision", "e11.wrong-answer"):
+    text = (stored / "accept" / (name + ".cert")).read_bytes()
+    put("check", name.replace(".", "_"), text + b"\0" + (stored / "models" / (name.split(".")[0] + ".safetensors")).read_bytes())

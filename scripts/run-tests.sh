@@ -52,6 +52,16 @@ python_tests() {
     done
 }
 
+# rung-check: stored certificates, mutants, damaged models; the forward pass against rung.
+check_tests() { # label directory [prefix words...]
+    local label=$1 directory=$2 file
+    shift 2
+    for file in tests/check/test_*.py; do
+        job other "$label/$(basename "$file" .py)" "$@" env RUNG_LIBRARY="$BUILD/librung.so.0" RUNG="$BUILD/rung" \
+            RUNG_CHECK="$directory/rung-check" CHECK_DUMP="$directory/check-dump" PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$file"
+    done
+}
+
 tree_checks() {
     [ ! -e tests/install.sh ] || job other install tests/install.sh
     job other layers scripts/layers.sh
@@ -60,7 +70,7 @@ tree_checks() {
     else
         # shellcheck disable=SC2016 # for the inner shell
         job other format sh -c '{ git ls-files "*.c" "*.h" 2>/dev/null ||
-            find bench examples fuzz include src tests tool -name "*.[ch]"; } | while read -r file; do
+            find bench check examples fuzz include src tests tool -name "*.[ch]"; } | while read -r file; do
                 [ ! -e "$file" ] || echo "$file"; done | xargs clang-format --dry-run -Werror'
     fi
 }
@@ -80,12 +90,15 @@ all)
     command_tests tool "$BUILD/rung"
     asan_command_tests
     python_tests
+    check_tests check "$BUILD"
+    check_tests check-asan "$BUILD/asan" "${asan_environment[@]}"
     tree_checks
     fuzz_smoke
     ;;
 asan)
     asan_tests
     asan_command_tests
+    check_tests check-asan "$BUILD/asan" "${asan_environment[@]}"
     ;;
 *)
     echo "usage: run-tests.sh [asan]" >&2

@@ -24,7 +24,7 @@ run_make() {
 }
 
 check_files() {
-    for file in bin/rung lib/librung.a lib/librung.so lib/librung.so.0 lib/pkgconfig/rung.pc share/man/man1/rung.1 \
+    for file in bin/rung bin/rung-check share/man/man1/rung-check.1 lib/librung.a lib/librung.so lib/librung.so.0 lib/pkgconfig/rung.pc share/man/man1/rung.1 \
         share/bash-completion/completions/rung share/zsh/site-functions/_rung \
         share/fish/vendor_completions.d/rung.fish; do
         [ -s "$prefix/$file" ] || fail "$file is missing or empty"

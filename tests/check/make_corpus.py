@@ -210,7 +210,7 @@ def malformed(text):
     yield "three-right", spoil(text, line_of(text, "right"), "right 0 1 0")
     yield "format", spoil(text, line_of(text, "numbers"), "numbers e8m23")
     yield "unequal-prompts", spoil(text, line_of(text, "prompt"), "prompt 0 1 2")
-    yield "token-too-large", spoil(text, line_of(text, "prompt"), "prompt 0 1 0 2147483648")
+    yield "token-too-large", spoil(text, line_of(text, "prompt"), "prompt 0 1 0 4294967296")
     yield "hex-upper", spoil(text, line_of(text, "state"), line_of(text, "state") + "A")
     yield "not-ascii", text.replace("arch linear", "arch linéar")
     yield "cut", text[: len(text) // 2]
