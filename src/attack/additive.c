@@ -116,6 +116,37 @@ bool rung_additive_holds(const additive *sums, const uint32_t *f, const uint32_t
     return true;
 }
 
+/* Groups of tokens: about sixteen choices stay at every place, few enough for exchanges to be rare and many for large lists. */
+static size_t groups_of(const additive *sums)
+{
+    size_t fewest = SIZE_MAX;
+    for (size_t j = 0; j < sums->places; j++)
+        if (additive_choices(sums, j) > 1 && additive_choices(sums, j) < fewest) fewest = additive_choices(sums, j);
+    size_t groups = fewest == SIZE_MAX ? 0 : fewest / 16;
+    return groups < sums->places ? groups : sums->places;
+}
+
+bool rung_additive_thin(additive *sums, uint64_t seed)
+{
+    size_t groups = groups_of(sums), kept = 0;
+    if (groups < 2) return false;
+    for (size_t j = 0; j < sums->places; j++) {
+        size_t begin = sums->first[j], choices = additive_choices(sums, j), here = kept;
+        for (size_t c = 0; c < choices; c++) {
+            bool ours = (c + seed) % groups == j % groups || choices == 1;
+            if (!ours) continue;
+            sums->token[kept] = sums->token[begin + c];
+            memmove(sums->row + kept * sums->dims, sums->row + (begin + c) * sums->dims,
+                    sums->dims * sizeof *sums->row);
+            kept++;
+        }
+        sums->first[j] = here;
+    }
+    sums->first[sums->places] = kept;
+    sums->same = sums->whole = false;
+    return true;
+}
+
 /* ---- the attack -------------------------------------------------------------------------------------------------------- */
 
 /* Collisions that no continuation tells apart (a permutation, for a task about sets), or that the model does not confirm because
@@ -128,6 +159,7 @@ typedef struct assault {
     uint32_t *a, *b, *f, *g; /* prompts, and choices */
     additive_note note;
     size_t inseparable, refuted;
+    bool thinned;
 } assault;
 
 static rung_status assault_init(assault *as, const rung_victim *victim, const rung_budget *budget, rung_error *err)
@@ -167,6 +199,8 @@ static rung_status confirm(bool *found, rung_cert *cert, assault *as, uint64_t s
     put_choices(as);
     if (!rung_hunter_separate(&as->h, as->a, as->b, as->sums.places, &rng)) {
         as->inseparable++;
+        if (!as->thinned && !as->sums.same) rung_additive_thin(&as->sums, seed);
+        as->thinned = true;
         return RUNG_OK;
     }
     rung_status status = rung_hunter_state_collision(&as->h, cert, found, as->a, as->b, as->sums.places, err);

@@ -54,6 +54,10 @@ void rung_additive_clear(additive *sums);
 /* After the rows are filled in: drops dead coordinates, fills same, whole and fullness. `largest` as a multiple of the spacing. */
 void rung_additive_seal(additive *sums, double largest);
 
+/* Leaves each token to a few places only, so that an exchange of tokens, which adds nothing and which tasks about sets do not see, is
+ * no longer the easiest relation; false, and nothing done, when there are too few choices for that. */
+bool rung_additive_thin(additive *sums, uint64_t seed);
+
 /* The carried state of a victim after its first player, as a table. `base` receives a prompt whose tokens [0, places) the choices
  * replace. Clear it also when this fails. */
 rung_status rung_additive_of_state(additive *sums, uint32_t *base, hunter *h, const rung_budget *budget,

@@ -225,17 +225,33 @@ static rung_status as_additive(additive *sums, const block_table *table, rung_er
     return status;
 }
 
+/* A choice of the thinned table, as one of the block's. */
+static void find_choices(uint32_t *choice, const additive *sums, const block_table *table)
+{
+    for (size_t i = 0; i < table->places; i++) {
+        uint32_t token = sums->token[sums->first[i] + choice[i]];
+        for (choice[i] = 0; table->token[i * table->most + choice[i]] != token;) choice[i]++;
+    }
+}
+
 static rung_status try_relations(bool *found, rung_cert *cert, siege *s, rung_error *err)
 {
-    additive_solver *const solver[] = {rung_additive_relation, rung_additive_middle, rung_additive_wagner};
+    additive_solver *const solver[] = {rung_additive_wagner, rung_additive_middle, rung_additive_relation};
     additive sums = {0};
     additive_note note = {""};
     rung_status status = as_additive(&sums, &s->table, err);
     rung_budget part = *s->budget;
     part.seconds = s->budget->seconds / 6;
-    for (size_t i = 0; i < RUNG_COUNT(solver) && status == RUNG_OK && !*found; i++) {
-        /* Another seed than the budget's: an exchange of tokens is no other set. */
-        if (!solver[i](s->f, s->g, &note, &sums, &part, part.seed + 1, rung_wall_s())) continue;
+    if (status == RUNG_OK) rung_additive_thin(&sums, part.seed);
+    for (size_t i = 0; i < 3 * RUNG_COUNT(solver) && status == RUNG_OK && !*found; i++) {
+        /* Other seeds than the budget's: an exchange of tokens is no other set. */
+        if (rung_budget_left(s->budget, s->began) < part.seconds) break;
+        if (!solver[i / 3](s->f, s->g, &note, &sums, &part, part.seed + 1 + i, rung_wall_s())) {
+            i += 2 - i % 3; /* the next solver */
+            continue;
+        }
+        find_choices(s->f, &sums, &s->table);
+        find_choices(s->g, &sums, &s->table);
         snprintf(s->how, sizeof s->how, "exact sums, %.100s", note.text);
         if (rung_block_differ_as_sets(&s->table, s->f, s->g, s->table.places))
             status = make_certificate(found, cert, s, s->table.places, err);
@@ -244,13 +260,12 @@ static rung_status try_relations(bool *found, rung_cert *cert, siege *s, rung_er
     return status;
 }
 
-/* Four times as many contents each time, up to what fits; then others. */
-static rung_status try_whole_blocks(bool *found, rung_cert *cert, siege *s, rung_error *err)
+/* Four times as many contents each time, up to `largest` or what fits; then others, unless there is a next stage. */
+static rung_status try_whole_blocks(bool *found, rung_cert *cert, siege *s, double largest, bool once, rung_error *err)
 {
-    double most = (double)s->budget->memory - 64e6, room = 1 << 16;
-    double space = 0, largest = most > 0 ? most / 16 : 0;
+    double memory = (double)s->budget->memory, room = 1 << 16, space = 0;
     rung_status status = RUNG_OK;
-    if (largest > 1 << 26) largest = 1 << 26;
+    while (largest > 1 && rung_block_search_bytes(largest) > memory) largest /= 2;
     for (size_t i = 0; i < s->table.places; i++) space += log2((double)s->table.count[i]);
     if (exp2(space) < largest) largest = exp2(space);
     while (status == RUNG_OK && !*found && rung_budget_left(s->budget, s->began) > 0) {
@@ -258,7 +273,7 @@ static rung_status try_whole_blocks(bool *found, rung_cert *cert, siege *s, rung
         if (room < 2) break;
         status = try_birthday(found, cert, s, s->table.places, (size_t)room, err);
         if (s->collisions > 16) break;
-        if (room >= largest && room >= exp2(space)) break; /* few contents, all seen about once */
+        if (room >= largest && (once || room >= exp2(space))) break; /* few contents: all seen about once */
         room *= 4;
     }
     return status;
@@ -266,10 +281,12 @@ static rung_status try_whole_blocks(bool *found, rung_cert *cert, siege *s, rung
 
 static rung_status try_block(bool *found, rung_cert *cert, siege *s, rung_error *err)
 {
+    const double quick = 1 << 20, largest = 1 << 26;
     rung_status status = try_few_tokens(found, cert, s, err);
+    if (status == RUNG_OK && !*found) status = try_whole_blocks(found, cert, s, quick, true, err);
     if (status == RUNG_OK && !*found && s->table.fmt->kind == RUNG_FMT_FIXED)
         status = try_relations(found, cert, s, err);
-    if (status == RUNG_OK && !*found) status = try_whole_blocks(found, cert, s, err);
+    if (status == RUNG_OK && !*found) status = try_whole_blocks(found, cert, s, largest, false, err);
     return status;
 }
 
