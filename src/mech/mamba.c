@@ -9,14 +9,12 @@
  * Order: e^{r(dt A)} is one function of one product; h = r(r(e h) + r(r(dt x) B)); the sum over n runs from 0 upwards and
  * r(D x) is added last.
  */
-#include "rows.h"
+#include "replay.h"
 
 #include "rung/kern.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { IN_X, IN_DT, IN_B, IN_C, IN_A, IN_D };
 
 static size_t head_size(const rung_mech_conf *conf)
 {
@@ -38,15 +36,15 @@ static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 
 /* ---- fast --------------------------------------------------------------------------------------------------------- */
 
-static void transpose_f32(float *to, const float *A, const rung_mech_conf *conf)
+void rung_mamba_transpose_f32(float *to, const float *A, const rung_mech_conf *conf)
 {
     for (size_t c = 0; c < conf->dv; c++)
         for (size_t n = 0; n < conf->dk; n++) to[n * conf->dv + c] = A[c * conf->dk + n];
 }
 
 /* One head, one token; At = A transposed, work = two rows of lanes. */
-static void absorb_f32(float *h, const float *x, const float *dt, const float *B, const float *At,
-                       const rung_mech_conf *conf, float *work)
+void rung_mamba_absorb_f32(float *h, const float *x, const float *dt, const float *B, const float *At,
+                           const rung_mech_conf *conf, float *work)
 {
     const rung_kernels *kern = rung_kernels_get();
     size_t dv = conf->dv;
@@ -72,9 +70,9 @@ static void update_f32(float *state, const float *const *in, size_t pos, const r
 {
     (void)pos;
     for (size_t g = 0; g < conf->heads; g++) {
-        transpose_f32(scratch_, in[IN_A] + g * head_size(conf), conf);
-        absorb_f32(state + g * head_size(conf), in[IN_X] + g * conf->dv, in[IN_DT] + g * conf->dv,
-                   in[IN_B] + g * conf->dk, scratch_, conf, scratch_ + head_size(conf));
+        rung_mamba_transpose_f32(scratch_, in[MAMBA_A] + g * head_size(conf), conf);
+        rung_mamba_absorb_f32(state + g * head_size(conf), in[MAMBA_X] + g * conf->dv, in[MAMBA_DT] + g * conf->dv,
+                              in[MAMBA_B] + g * conf->dk, scratch_, conf, scratch_ + head_size(conf));
     }
 }
 
@@ -83,8 +81,8 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
 {
     (void)pos, (void)seen, (void)scratch_;
     for (size_t g = 0; g < conf->heads; g++)
-        query_f32(o + g * conf->dv, state + g * head_size(conf), in[IN_X] + g * conf->dv, in[IN_C] + g * conf->dk,
-                  in[IN_D] + g * conf->dv, conf);
+        query_f32(o + g * conf->dv, state + g * head_size(conf), in[MAMBA_X] + g * conf->dv, in[MAMBA_C] + g * conf->dk,
+                  in[MAMBA_D] + g * conf->dv, conf);
 }
 
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
@@ -92,15 +90,15 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
 {
     float *h = state + head * head_size(conf);
     (void)pos;
-    transpose_f32(scratch_, in[IN_A] + head * head_size(conf), conf);
+    rung_mamba_transpose_f32(scratch_, in[MAMBA_A] + head * head_size(conf), conf);
     for (size_t pass = 0; pass < 2; pass++)
         for (size_t t = 0; t < tokens; t++) {
             size_t key = (t * conf->heads + head) * conf->dk, value = (t * conf->heads + head) * conf->dv;
             if (pass == 0)
-                absorb_f32(h, in[IN_X] + value, in[IN_DT] + value, in[IN_B] + key, scratch_, conf,
-                           scratch_ + head_size(conf));
+                rung_mamba_absorb_f32(h, in[MAMBA_X] + value, in[MAMBA_DT] + value, in[MAMBA_B] + key, scratch_, conf,
+                                      scratch_ + head_size(conf));
             if (pass == !conf->causal)
-                query_f32(o + value, h, in[IN_X] + value, in[IN_C] + key, in[IN_D] + head * conf->dv, conf);
+                query_f32(o + value, h, in[MAMBA_X] + value, in[MAMBA_C] + key, in[MAMBA_D] + head * conf->dv, conf);
         }
 }
 
@@ -113,11 +111,11 @@ static void update_exact(double *state, const double *const *in, size_t pos, con
     (void)pos, (void)scratch_;
     for (size_t g = 0; g < conf->heads; g++)
         for (size_t c = 0; c < dv; c++) {
-            double dt = in[IN_DT][g * dv + c], push = rung_num_mul(fmt, dt, in[IN_X][g * dv + c]);
+            double dt = in[MAMBA_DT][g * dv + c], push = rung_num_mul(fmt, dt, in[MAMBA_X][g * dv + c]);
             for (size_t n = 0; n < dk; n++) {
-                double *h = &state[g * head_size(conf) + n * dv + c], A = in[IN_A][(g * dv + c) * dk + n];
+                double *h = &state[g * head_size(conf) + n * dv + c], A = in[MAMBA_A][(g * dv + c) * dk + n];
                 double decay = rung_num_fn(fmt, RUNG_FN_EXP, rung_num_mul(fmt, dt, A));
-                *h = rung_num_add(fmt, rung_num_mul(fmt, decay, *h), rung_num_mul(fmt, push, in[IN_B][g * dk + n]));
+                *h = rung_num_add(fmt, rung_num_mul(fmt, decay, *h), rung_num_mul(fmt, push, in[MAMBA_B][g * dk + n]));
             }
         }
 }
@@ -132,8 +130,8 @@ static void read_exact(double *o, const double *state, const double *const *in, 
             double sum = 0;
             for (size_t n = 0; n < dk; n++)
                 sum = rung_num_add(fmt, sum,
-                                   rung_num_mul(fmt, state[g * head_size(conf) + n * dv + c], in[IN_C][g * dk + n]));
-            o[g * dv + c] = rung_num_add(fmt, sum, rung_num_mul(fmt, in[IN_D][g * dv + c], in[IN_X][g * dv + c]));
+                                   rung_num_mul(fmt, state[g * head_size(conf) + n * dv + c], in[MAMBA_C][g * dk + n]));
+            o[g * dv + c] = rung_num_add(fmt, sum, rung_num_mul(fmt, in[MAMBA_D][g * dv + c], in[MAMBA_X][g * dv + c]));
         }
 }
 
@@ -167,16 +165,18 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch_)
 {
     double *h = state + head * head_size(conf), *At = scratch_, *work = scratch_ + head_size(conf);
-    const double *A = in[IN_A] + head * head_size(conf);
+    const double *A = in[MAMBA_A] + head * head_size(conf);
     (void)pos;
     for (size_t c = 0; c < conf->dv; c++)
         for (size_t n = 0; n < conf->dk; n++) At[n * conf->dv + c] = A[c * conf->dk + n];
     for (size_t pass = 0; pass < 2; pass++)
         for (size_t t = 0; t < tokens; t++) {
             size_t key = (t * conf->heads + head) * conf->dk, value = (t * conf->heads + head) * conf->dv;
-            if (pass == 0) absorb_lanes(h, in[IN_X] + value, in[IN_DT] + value, in[IN_B] + key, At, conf, fmt, work);
+            if (pass == 0)
+                absorb_lanes(h, in[MAMBA_X] + value, in[MAMBA_DT] + value, in[MAMBA_B] + key, At, conf, fmt, work);
             if (pass == !conf->causal)
-                query_lanes(o + value, h, in[IN_X] + value, in[IN_C] + key, in[IN_D] + head * conf->dv, conf, fmt);
+                query_lanes(o + value, h, in[MAMBA_X] + value, in[MAMBA_C] + key, in[MAMBA_D] + head * conf->dv, conf,
+                            fmt);
         }
 }
 
@@ -205,4 +205,7 @@ const rung_mech rung_mech_mamba = {
     .carry = carry,
     .scratch = scratch,
     RUNG_MECH_FORMS,
+    .backward_f32 = rung_mamba_backward_f32,
+    .backward_scratch = rung_mamba_backward_scratch,
+    .forks = true,
 };

@@ -14,6 +14,10 @@ void rung_matrix_query_f32(float *out, const float *S, const float *x, size_t dk
 void rung_matrix_query_exact(double *out, const double *S, const double *x, size_t dk, size_t dv, const rung_fmt *fmt);
 void rung_matrix_query_lanes(double *out, const double *S, const double *x, size_t dk, size_t dv, const rung_fmt *fmt);
 
+/* Backwards of o = S^T x, g the gradient of o: dx += S g (NULL: not wanted), dS += x g^T. */
+void rung_matrix_undo_query_f32(float *dx, float *dS, const float *S, const float *x, const float *g, size_t dk,
+                                size_t dv);
+
 /* S <- diag(e^g) S, g one number for all channels or one per channel; NULL: nothing. */
 void rung_matrix_fade_f32(float *S, const float *g, bool per_channel, size_t dk, size_t dv);
 void rung_matrix_fade_exact(double *S, const double *g, bool per_channel, size_t dk, size_t dv, const rung_fmt *fmt);

@@ -20,6 +20,16 @@ void rung_matrix_query_f32(float *out, const float *S, const float *x, size_t dk
     for (size_t j = 0; j < dk; j++) kern->axpy(out, x[j], S + j * dv, dv);
 }
 
+void rung_matrix_undo_query_f32(float *dx, float *dS, const float *S, const float *x, const float *g, size_t dk,
+                                size_t dv)
+{
+    const rung_kernels *kern = rung_kernels_get();
+    for (size_t j = 0; j < dk; j++) {
+        if (dx) dx[j] += kern->dot(S + j * dv, g, dv);
+        kern->axpy(dS + j * dv, x[j], g, dv);
+    }
+}
+
 void rung_matrix_fade_f32(float *S, const float *g, bool per_channel, size_t dk, size_t dv)
 {
     const rung_kernels *kern = rung_kernels_get();

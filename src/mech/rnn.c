@@ -9,7 +9,7 @@
  *
  * Order: the sum over U's columns from 0 upwards, x added last; c = r(r(sigmoid(f) c) + r(sigmoid(i) tanh(g))).
  */
-#include "rows.h"
+#include "replay.h"
 
 #include "rung/kern.h"
 
@@ -17,7 +17,6 @@
 #include <string.h>
 
 enum { KIND_TANH, KIND_LSTM };
-enum { IN_X, IN_X4, IN_U, IN_U4 };
 
 static const char *const kind_words[] = {"tanh", "lstm", NULL};
 static const rung_param params[] = {
@@ -25,63 +24,68 @@ static const rung_param params[] = {
     {0},
 };
 
-static bool is_lstm(const rung_mech_conf *conf)
+bool rung_rnn_is_lstm(const rung_mech_conf *conf)
 {
     return conf->params[0].number == KIND_LSTM;
 }
 
 static bool is_tanh(const rung_mech_conf *conf)
 {
-    return !is_lstm(conf);
+    return !rung_rnn_is_lstm(conf);
 }
 
 /* Rows of U, and numbers of a token, per head. */
-static size_t wide(const rung_mech_conf *conf)
+size_t rung_rnn_rows(const rung_mech_conf *conf)
 {
-    return (is_lstm(conf) ? 4 : 1) * conf->dv;
+    return (rung_rnn_is_lstm(conf) ? 4 : 1) * conf->dv;
 }
 
-static size_t head_size(const rung_mech_conf *conf)
+size_t rung_rnn_head_size(const rung_mech_conf *conf)
 {
-    return (is_lstm(conf) ? 2 : 1) * conf->dv;
+    return (rung_rnn_is_lstm(conf) ? 2 : 1) * conf->dv;
 }
 
 static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
-    return (rung_carry){.recurrent = conf->heads * head_size(conf)};
+    return (rung_carry){.recurrent = conf->heads * rung_rnn_head_size(conf)};
 }
 
 /* U transposed, and the sums before the nonlinearity. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
-    return wide(conf) * conf->dv + wide(conf);
+    return rung_rnn_rows(conf) * conf->dv + rung_rnn_rows(conf);
 }
 
-#define INPUT_OF(in, conf)  (in)[is_lstm(conf) ? IN_X4 : IN_X]
-#define MATRIX_OF(in, conf) (in)[is_lstm(conf) ? IN_U4 : IN_U]
+#define INPUT_OF(in, conf)  (in)[rung_rnn_is_lstm(conf) ? RNN_X4 : RNN_X]
+#define MATRIX_OF(in, conf) (in)[rung_rnn_is_lstm(conf) ? RNN_U4 : RNN_U]
 
 /* ---- fast --------------------------------------------------------------------------------------------------------- */
 
-static float sigmoid(float x)
+float rung_rnn_sigmoid(float x)
 {
     return 1 / (1 + expf(-x));
 }
 
-static void absorb_f32(float *h, const float *x, const float *U, const rung_mech_conf *conf, float *sum)
+void rung_rnn_sums_f32(float *sum, const float *h, const float *x, const float *U, const rung_mech_conf *conf)
 {
-    const rung_kernels *kern = rung_kernels_get();
-    size_t dv = conf->dv, rows = wide(conf);
+    size_t dv = conf->dv, rows = rung_rnn_rows(conf);
+    for (size_t i = 0; i < rows; i++) sum[i] = rung_kernels_get()->dot(U + i * dv, h, dv) + x[i];
+}
+
+void rung_rnn_absorb_f32(float *h, const float *x, const float *U, const rung_mech_conf *conf, float *sum)
+{
+    size_t dv = conf->dv;
     float *c = h + dv;
-    for (size_t i = 0; i < rows; i++) sum[i] = kern->dot(U + i * dv, h, dv) + x[i];
+    rung_rnn_sums_f32(sum, h, x, U, conf);
     for (size_t i = 0; i < dv; i++) {
         if (is_tanh(conf)) {
             h[i] = tanhf(sum[i]);
             continue;
         }
-        c[i] = sigmoid(sum[dv + i]) * c[i] + sigmoid(sum[i]) * tanhf(sum[2 * dv + i]);
-        h[i] = sigmoid(sum[3 * dv + i]) * tanhf(c[i]);
+        c[i] = rung_rnn_sigmoid(sum[dv + i]) * c[i] + rung_rnn_sigmoid(sum[i]) * tanhf(sum[2 * dv + i]);
+        h[i] = rung_rnn_sigmoid(sum[3 * dv + i]) * tanhf(c[i]);
     }
 }
 
@@ -89,8 +93,8 @@ static void update_f32(float *state, const float *const *in, size_t pos, const r
 {
     (void)pos;
     for (size_t g = 0; g < conf->heads; g++)
-        absorb_f32(state + g * head_size(conf), INPUT_OF(in, conf) + g * wide(conf),
-                   MATRIX_OF(in, conf) + g * wide(conf) * conf->dv, conf, sum);
+        rung_rnn_absorb_f32(state + g * rung_rnn_head_size(conf), INPUT_OF(in, conf) + g * rung_rnn_rows(conf),
+                            MATRIX_OF(in, conf) + g * rung_rnn_rows(conf) * conf->dv, conf, sum);
 }
 
 static void read_f32(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
@@ -98,19 +102,19 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
 {
     (void)in, (void)pos, (void)seen, (void)scratch_;
     for (size_t g = 0; g < conf->heads; g++)
-        memcpy(o + g * conf->dv, state + g * head_size(conf), conf->dv * sizeof *o);
+        memcpy(o + g * conf->dv, state + g * rung_rnn_head_size(conf), conf->dv * sizeof *o);
 }
 
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
                      const rung_mech_conf *conf, float *sum)
 {
-    float *h = state + head * head_size(conf);
-    const float *U = MATRIX_OF(in, conf) + head * wide(conf) * conf->dv;
+    float *h = state + head * rung_rnn_head_size(conf);
+    const float *U = MATRIX_OF(in, conf) + head * rung_rnn_rows(conf) * conf->dv;
     (void)pos;
     for (size_t pass = 0; pass < 2; pass++)
         for (size_t t = 0; t < tokens; t++) {
             size_t row = t * conf->heads + head;
-            if (pass == 0) absorb_f32(h, INPUT_OF(in, conf) + row * wide(conf), U, conf, sum);
+            if (pass == 0) rung_rnn_absorb_f32(h, INPUT_OF(in, conf) + row * rung_rnn_rows(conf), U, conf, sum);
             if (pass == !conf->causal) memcpy(o + row * conf->dv, h, conf->dv * sizeof *o);
         }
 }
@@ -135,10 +139,10 @@ static void turn_exact(double *h, const double *sum, size_t i, const rung_mech_c
 static void update_exact(double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
                          const rung_fmt *fmt, double *sum)
 {
-    size_t dv = conf->dv, rows = wide(conf);
+    size_t dv = conf->dv, rows = rung_rnn_rows(conf);
     (void)pos;
     for (size_t g = 0; g < conf->heads; g++) {
-        double *h = state + g * head_size(conf);
+        double *h = state + g * rung_rnn_head_size(conf);
         const double *U = MATRIX_OF(in, conf) + g * rows * dv, *x = INPUT_OF(in, conf) + g * rows;
         for (size_t i = 0; i < rows; i++) sum[i] = rung_num_add(fmt, rung_num_dot(fmt, U + i * dv, h, dv), x[i]);
         for (size_t i = 0; i < dv; i++) turn_exact(h, sum, i, conf, fmt);
@@ -150,7 +154,7 @@ static void read_exact(double *o, const double *state, const double *const *in, 
 {
     (void)in, (void)pos, (void)seen, (void)fmt, (void)scratch_;
     for (size_t g = 0; g < conf->heads; g++)
-        memcpy(o + g * conf->dv, state + g * head_size(conf), conf->dv * sizeof *o);
+        memcpy(o + g * conf->dv, state + g * rung_rnn_head_size(conf), conf->dv * sizeof *o);
 }
 
 /* The rows of U are lanes, so it comes transposed. */
@@ -158,7 +162,7 @@ static void absorb_lanes(double *h, const double *x, const double *Ut, const run
                          double *sum)
 {
     const rung_num_kernels *num = rung_num_kernels_get();
-    size_t dv = conf->dv, rows = wide(conf);
+    size_t dv = conf->dv, rows = rung_rnn_rows(conf);
     memset(sum, 0, rows * sizeof *sum);
     for (size_t j = 0; j < dv; j++) num->scale_add(fmt, sum, Ut + j * rows, h[j], rows);
     num->add(fmt, sum, sum, x, rows);
@@ -168,8 +172,8 @@ static void absorb_lanes(double *h, const double *x, const double *Ut, const run
 static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch_)
 {
-    size_t dv = conf->dv, rows = wide(conf);
-    double *h = state + head * head_size(conf), *Ut = scratch_, *sum = scratch_ + rows * dv;
+    size_t dv = conf->dv, rows = rung_rnn_rows(conf);
+    double *h = state + head * rung_rnn_head_size(conf), *Ut = scratch_, *sum = scratch_ + rows * dv;
     const double *U = MATRIX_OF(in, conf) + head * rows * dv;
     (void)pos;
     for (size_t i = 0; i < rows; i++)
@@ -186,9 +190,10 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
 
 static const rung_mech_input inputs[] = {
     {"x", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "input (kind=tanh)", is_tanh},
-    {"x", RUNG_DIM_FOUR_VALUES, RUNG_FROM_LINEAR, false, "input of the gates i, f, g, p (kind=lstm)", is_lstm},
+    {"x", RUNG_DIM_FOUR_VALUES, RUNG_FROM_LINEAR, false, "input of the gates i, f, g, p (kind=lstm)", rung_rnn_is_lstm},
     {"U", RUNG_DIM_OF_SQUARE, RUNG_FROM_PARAMETER, false, "recurrent matrix (kind=tanh)", is_tanh},
-    {"U", RUNG_DIM_OF_FOUR, RUNG_FROM_PARAMETER, false, "recurrent matrices of i, f, g, p (kind=lstm)", is_lstm},
+    {"U", RUNG_DIM_OF_FOUR, RUNG_FROM_PARAMETER, false, "recurrent matrices of i, f, g, p (kind=lstm)",
+     rung_rnn_is_lstm},
     {0},
 };
 
@@ -204,4 +209,7 @@ const rung_mech rung_mech_rnn = {
     .carry = carry,
     .scratch = scratch,
     RUNG_MECH_FORMS,
+    .backward_f32 = rung_rnn_backward_f32,
+    .backward_scratch = rung_rnn_backward_scratch,
+    .forks = true,
 };

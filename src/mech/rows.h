@@ -42,4 +42,10 @@ static inline size_t size_times(size_t a, size_t b)
     return rung_size_mul(&product, a, b) ? product : SIZE_MAX;
 }
 
+static inline size_t size_plus(size_t a, size_t b)
+{
+    size_t sum;
+    return rung_size_add(&sum, a, b) ? sum : SIZE_MAX;
+}
+
 #endif

@@ -8,12 +8,11 @@
  * Order: s_i = sum_j S_ji a_j from j = 0 upwards; then S_ji = r(r(r(w_j S_ji) + r(b_j s_i)) + r(k_j v_i)).
  */
 #include "matrix.h"
+#include "replay.h"
 
 #include "rung/kern.h"
 
 #include <math.h>
-
-enum { IN_R, IN_W, IN_KEY, IN_VALUE, IN_A, IN_B };
 
 static size_t head_size(const rung_mech_conf *conf)
 {
@@ -35,14 +34,15 @@ static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 /* ---- fast --------------------------------------------------------------------------------------------------------- */
 
 /* `key` and `value` are the places of the head's row in the inputs. */
-static void absorb_f32(float *S, const float *const *in, size_t key, size_t value, const rung_mech_conf *conf, float *s)
+void rung_rwkv7_absorb_f32(float *S, const float *const *in, size_t key, size_t value, const rung_mech_conf *conf,
+                           float *s)
 {
     const rung_kernels *kern = rung_kernels_get();
     size_t dv = conf->dv;
-    rung_matrix_query_f32(s, S, in[IN_A] + key, conf->dk, dv);
+    rung_matrix_query_f32(s, S, in[RWKV7_A] + key, conf->dk, dv);
     for (size_t j = 0; j < conf->dk; j++) {
-        kern->fade_axpy(S + j * dv, in[IN_W][key + j], in[IN_B][key + j], s, dv);
-        kern->axpy(S + j * dv, in[IN_KEY][key + j], in[IN_VALUE] + value, dv);
+        kern->fade_axpy(S + j * dv, in[RWKV7_W][key + j], in[RWKV7_B][key + j], s, dv);
+        kern->axpy(S + j * dv, in[RWKV7_K][key + j], in[RWKV7_V] + value, dv);
     }
 }
 
@@ -50,7 +50,7 @@ static void update_f32(float *state, const float *const *in, size_t pos, const r
 {
     (void)pos;
     for (size_t h = 0; h < conf->heads; h++)
-        absorb_f32(state + h * head_size(conf), in, h * conf->dk, h * conf->dv, conf, s);
+        rung_rwkv7_absorb_f32(state + h * head_size(conf), in, h * conf->dk, h * conf->dv, conf, s);
 }
 
 static void read_f32(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
@@ -58,7 +58,7 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
 {
     (void)pos, (void)seen, (void)scratch_;
     for (size_t h = 0; h < conf->heads; h++)
-        rung_matrix_query_f32(o + h * conf->dv, state + h * head_size(conf), in[IN_R] + h * conf->dk, conf->dk,
+        rung_matrix_query_f32(o + h * conf->dv, state + h * head_size(conf), in[RWKV7_R] + h * conf->dk, conf->dk,
                               conf->dv);
 }
 
@@ -70,8 +70,8 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
     for (size_t pass = 0; pass < 2; pass++)
         for (size_t t = 0; t < tokens; t++) {
             size_t key = (t * conf->heads + head) * conf->dk, value = (t * conf->heads + head) * conf->dv;
-            if (pass == 0) absorb_f32(S, in, key, value, conf, s);
-            if (pass == !conf->causal) rung_matrix_query_f32(o + value, S, in[IN_R] + key, conf->dk, conf->dv);
+            if (pass == 0) rung_rwkv7_absorb_f32(S, in, key, value, conf, s);
+            if (pass == !conf->causal) rung_matrix_query_f32(o + value, S, in[RWKV7_R] + key, conf->dk, conf->dv);
         }
 }
 
@@ -84,9 +84,9 @@ static void update_exact(double *state, const double *const *in, size_t pos, con
     (void)pos;
     for (size_t h = 0; h < conf->heads; h++) {
         double *S = state + h * head_size(conf);
-        const double *w = in[IN_W] + h * dk, *k = in[IN_KEY] + h * dk, *b = in[IN_B] + h * dk,
-                     *v = in[IN_VALUE] + h * dv;
-        rung_matrix_query_exact(s, S, in[IN_A] + h * dk, dk, dv, fmt);
+        const double *w = in[RWKV7_W] + h * dk, *k = in[RWKV7_K] + h * dk, *b = in[RWKV7_B] + h * dk,
+                     *v = in[RWKV7_V] + h * dv;
+        rung_matrix_query_exact(s, S, in[RWKV7_A] + h * dk, dk, dv, fmt);
         for (size_t j = 0; j < dk; j++)
             for (size_t i = 0; i < dv; i++) {
                 double kept = rung_num_add(fmt, rung_num_mul(fmt, w[j], S[j * dv + i]), rung_num_mul(fmt, b[j], s[i]));
@@ -100,7 +100,7 @@ static void read_exact(double *o, const double *state, const double *const *in, 
 {
     (void)pos, (void)seen, (void)scratch_;
     for (size_t h = 0; h < conf->heads; h++)
-        rung_matrix_query_exact(o + h * conf->dv, state + h * head_size(conf), in[IN_R] + h * conf->dk, conf->dk,
+        rung_matrix_query_exact(o + h * conf->dv, state + h * head_size(conf), in[RWKV7_R] + h * conf->dk, conf->dk,
                                 conf->dv, fmt);
 }
 
@@ -115,12 +115,12 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
         for (size_t t = 0; t < tokens; t++) {
             size_t key = (t * conf->heads + head) * dk, value = (t * conf->heads + head) * dv;
             if (pass == 0) {
-                rung_matrix_query_lanes(s, S, in[IN_A] + key, dk, dv, fmt);
-                for (size_t j = 0; j < dk; j++) num->scale(fmt, S + j * dv, S + j * dv, in[IN_W][key + j], dv);
-                rung_matrix_add_lanes(S, in[IN_B] + key, s, dk, dv, fmt);
-                rung_matrix_add_lanes(S, in[IN_KEY] + key, in[IN_VALUE] + value, dk, dv, fmt);
+                rung_matrix_query_lanes(s, S, in[RWKV7_A] + key, dk, dv, fmt);
+                for (size_t j = 0; j < dk; j++) num->scale(fmt, S + j * dv, S + j * dv, in[RWKV7_W][key + j], dv);
+                rung_matrix_add_lanes(S, in[RWKV7_B] + key, s, dk, dv, fmt);
+                rung_matrix_add_lanes(S, in[RWKV7_K] + key, in[RWKV7_V] + value, dk, dv, fmt);
             }
-            if (pass == !conf->causal) rung_matrix_query_lanes(o + value, S, in[IN_R] + key, dk, dv, fmt);
+            if (pass == !conf->causal) rung_matrix_query_lanes(o + value, S, in[RWKV7_R] + key, dk, dv, fmt);
         }
 }
 
@@ -149,4 +149,7 @@ const rung_mech rung_mech_rwkv7 = {
     .carry = carry,
     .scratch = scratch,
     RUNG_MECH_FORMS,
+    .backward_f32 = rung_rwkv7_backward_f32,
+    .backward_scratch = rung_rwkv7_backward_scratch,
+    .forks = true,
 };

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The backward pass of any recurrence, from what it does to one state: see replay.h.
+ */
+#include "replay.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Steps between two kept states: the least number whose square is at least `steps`, so there are no more kept states
+ * than steps between two of them. */
+static size_t stride_of(size_t steps)
+{
+    size_t root = (size_t)sqrt((double)steps);
+    root = root ? root : 1;
+    while (root < steps / root + (steps % root != 0)) root++; /* the root of the double was cut off */
+    return root;
+}
+
+/* The kept states, those from one of them to the next, and a gradient for a caller that brings none. */
+size_t rung_replay_scratch(size_t size, size_t steps)
+{
+    return size_times(size, 2 * stride_of(steps) + 2);
+}
+
+void rung_replay_run(const rung_replay *r, const float *state, float *dstate, float *scratch)
+{
+    size_t size = r->size, stride = stride_of(r->steps);
+    float *kept = scratch, *between = kept + stride * size, *own = between + (stride + 1) * size;
+    if (!dstate) dstate = memset(own, 0, size * sizeof *own);
+
+    if (state)
+        memcpy(between, state, size * sizeof *between);
+    else
+        memset(between, 0, size * sizeof *between);
+    for (size_t i = 0; i < r->steps; i++) {
+        if (i % stride == 0) memcpy(kept + i / stride * size, between, size * sizeof *kept);
+        r->absorb(between, i, r->context);
+    }
+    if (r->finish) r->finish(dstate, between, r->context);
+
+    for (size_t end = r->steps; end > 0;) {
+        size_t first = (end - 1) / stride * stride;
+        memcpy(between, kept + first / stride * size, size * sizeof *between);
+        for (size_t i = first; i < end; i++) {
+            float *before = between + (i - first) * size;
+            memcpy(before + size, before, size * sizeof *before);
+            r->absorb(before + size, i, r->context);
+        }
+        for (; end > first; end--) {
+            const float *after = between + (end - first) * size;
+            r->undo(dstate, after - size, after, end - 1, r->context);
+        }
+    }
+}
+
+void rung_replay_head(const rung_replay *r, const rung_backward *b, size_t head, float *scratch)
+{
+    const float *state = b->state ? b->state + head * r->size : NULL;
+    rung_replay_run(r, state, b->dstate ? b->dstate + head * r->size : NULL, scratch);
+}
