@@ -18,6 +18,7 @@
 typedef struct table_values {
     const char *out, *numbers;
     int64_t count, threads;
+    bool no_certificates;
 } table_values;
 
 #define LOOKUP  "lookup N=541 keys=trig values=scalar gap=16"
@@ -42,6 +43,7 @@ const rung_table_row rung_table_rows[RUNG_TABLE_ROWS] = {
      .claim = {"Ω(n log n), even with CoT", "Ω(n log n), even with CoT", NULL}},
     {.title = "delta rule", .arch = "delta"},
     {.title = "gated delta rule", .arch = "gdelta"},
+    {.title = "Mamba-2", .arch = "mamba2"},
     {.title = "sliding window", .arch = "window:W=2"},
     {.title = "log-linear attention",
      .arch = "loglinear",
@@ -178,6 +180,7 @@ static rung_status try_construction(rung_table_cell *cell, const rung_table *tab
 /* Both would be a wrong theorem or a wrong construction: nothing may be printed then. */
 static rung_status run_cell(rung_table *table, size_t row, size_t col, const rung_call *call, rung_error *err)
 {
+    const table_values *v = call->values;
     rung_table_cell *cell = &table->cell[row][col];
     const char *build = rung_table_rows[row].build[col];
     cell->verdict = RUNG_UNKNOWN;
@@ -188,6 +191,10 @@ static rung_status run_cell(rung_table *table, size_t row, size_t col, const run
         return rung_fail(err, RUNG_SYSTEM,
                          "%s, %s: bound %s and a construction contradict each other; please report this",
                          rung_table_rows[row].title, rung_table_cols[col].title, cell->bound);
+    if (status == RUNG_OK && cannot && !v->no_certificates) {
+        rung_table_effort effort = {v->out, (size_t)v->threads, (uint64_t)call->seed};
+        status = rung_table_break(cell, table, row, col, &effort, err);
+    }
     return status == RUNG_OK ? status : rung_fail_at(err, status, "%s", rung_table_rows[row].title);
 }
 
@@ -207,7 +214,7 @@ static void cell_text(char *text, size_t size, const rung_table_cell *cell)
     else if (cell->verdict == RUNG_CAN)
         snprintf(text, size, "CAN, %llu prompts", (unsigned long long)cell->prompts);
     else if (cell->verdict == RUNG_CANNOT)
-        snprintf(text, size, "CANNOT, %s: %.0f > %.0f", cell->bound, cell->lhs, cell->rhs);
+        snprintf(text, size, "CANNOT%s, %s: %.0f > %.0f", cell->cert[0] ? "*" : "", cell->bound, cell->lhs, cell->rhs);
     else
         snprintf(text, size, "UNKNOWN");
 }
@@ -236,8 +243,22 @@ static void print_table(rung_buf *out, const rung_table *table)
         "\nThe same instances in every row of a column, numbers of %d bits (%s). CANNOT: a theorem about one head\n"
         "with dk = dv = 2 per layer, with its inequality; it assumes sums from left to right. CAN: weights\n"
         "that were built and checked here, for every prompt (proved) or on a sample; a larger architecture may\n"
-        "leave layers idle. The page names their dimensions. UNKNOWN: neither.\n",
+        "leave layers idle. The page names their dimensions. UNKNOWN: neither. *: a model of these layers with\n"
+        "random weights fails, with a certificate that rung-check has accepted just now.\n",
         table->fmt.bits, table->fmt.name);
+}
+
+static void json_certificate(rung_jout *out, const rung_table_cell *cell)
+{
+    if (!cell->cert[0]) return;
+    rung_jout_object(out, "certificate");
+    rung_jout_string(out, "file", cell->cert);
+    rung_jout_string(out, "model", cell->cert_model);
+    rung_jout_string(out, "kind", cell->cert_kind);
+    rung_jout_string(out, "numbers", cell->cert_numbers);
+    rung_jout_string(out, "attack", cell->cert_attack);
+    rung_jout_string(out, "how", cell->cert_how);
+    rung_jout_end(out);
 }
 
 static void json_cell(rung_jout *out, const rung_table *table, size_t r, size_t c)
@@ -262,6 +283,7 @@ static void json_cell(rung_jout *out, const rung_table *table, size_t r, size_t 
         rung_jout_bool(out, "trivial", cell->trivial);
         rung_jout_real(out, "lhs", cell->lhs);
         rung_jout_real(out, "rhs", cell->rhs);
+        json_certificate(out, cell);
     } else {
         rung_jout_string(out, "why", cell->nearest);
     }
@@ -271,7 +293,7 @@ static void json_cell(rung_jout *out, const rung_table *table, size_t r, size_t 
 static void json_table(rung_buf *text, const rung_table *table)
 {
     rung_jout out;
-    rung_jout_begin(&out, text, "rung.table/2", true);
+    rung_jout_begin(&out, text, "rung.table/3", true);
     rung_jout_string(&out, "numbers", table->fmt.name);
     rung_jout_array(&out, "cells");
     for (size_t r = 0; r < RUNG_TABLE_ROWS; r++)
@@ -326,7 +348,7 @@ static int run_table(const rung_call *call, rung_error *err)
     if (status == RUNG_OK) status = rung_out_buf(&text, err);
     rung_buf_clear(&text);
     free(table);
-    if (status == RUNG_OK) rung_note(call, "page: %s/index.html, the models of the CAN cells beside it", v->out);
+    if (status == RUNG_OK) rung_note(call, "page: %s/index.html, models and certificates beside it", v->out);
     return status;
 }
 
@@ -335,9 +357,9 @@ const rung_command rung_command_table = {
     .summary = "the paper's table of results, every cell reached here",
     .details =
         "Rows are architectures, columns are tasks at one size. CANNOT comes from a theorem whose inequality holds "
-        "there, "
-        "CAN from weights that are built and checked in the same run, UNKNOWN is neither. Also writes a page and the "
-        "models.",
+        "there, and carries a certificate of one model that fails, which rung-check confirms while the table is made; "
+        "CAN from weights that are built and checked in the same run, UNKNOWN is neither. Also writes a page, the "
+        "models and the certificates.",
     .examples =
         (const rung_example[]){
             {"rung table", "on the terminal, and rung-table/index.html"},
@@ -370,6 +392,10 @@ const rung_command rung_command_table = {
              .fallback = "200",
              .low = 1,
              .high = 1000000},
+            {.name = "no-certificates",
+             .kind = RUNG_OPTION_FLAG,
+             .at = offsetof(table_values, no_certificates),
+             .help = "theorems and constructions only: break no models"},
             RUNG_OPTION_THREADS(table_values, threads),
             {0},
         },

@@ -57,6 +57,26 @@ static void put_header(rung_buf *out, const rung_table *table)
     rung_buf_puts(out, "</tr></thead>\n");
 }
 
+static void put_link(rung_buf *out, const char *file, const char *text)
+{
+    rung_buf_puts(out, "<a href=\"");
+    put_escaped(out, file);
+    rung_buf_printf(out, "\">%s</a>", text);
+}
+
+static void put_certificate(rung_buf *out, const rung_table_cell *cell)
+{
+    if (!cell->cert[0]) return;
+    rung_buf_printf(out, "<details><summary>%s, %s</summary>", cell->cert_kind, cell->cert_numbers);
+    rung_buf_printf(out, "Attack <code>%s</code> on random weights: ", cell->cert_attack);
+    put_escaped(out, cell->cert_how);
+    rung_buf_puts(out, ". Accepted by rung-check: ");
+    put_link(out, cell->cert, "certificate");
+    rung_buf_puts(out, ", ");
+    put_link(out, cell->cert_model, "model");
+    rung_buf_puts(out, ".</details>");
+}
+
 static void put_verdict(rung_buf *out, const rung_table_cell *cell)
 {
     if (cell->verdict == RUNG_CAN) {
@@ -76,6 +96,7 @@ static void put_verdict(rung_buf *out, const rung_table_cell *cell)
                         cell->lhs, cell->rhs, cell->trivial ? " (trivial)" : "", cell->bound);
         put_escaped(out, cell->statement);
         rung_buf_puts(out, "</details>");
+        put_certificate(out, cell);
     } else {
         rung_buf_puts(out, "<span class=\"empty\">UNKNOWN</span><br><span class=\"dim\">");
         put_escaped(out, cell->nearest);
@@ -100,7 +121,9 @@ void rung_table_page(rung_buf *out, const rung_table *table)
         "<h1>What attention can and cannot compute</h1>\n<p>Rows are architectures, columns are tasks; a column "
         "has the same instances in every row. Numbers have %d bits (<code>%s</code>). <b>CANNOT</b>: a theorem "
         "about layers of one head with d<sub>k</sub> = d<sub>v</sub> = 2, whose inequality holds at these sizes; "
-        "it assumes sums from left to right. <b>CAN</b>: explicit weights, built and checked when this page was "
+        "it assumes sums from left to right. Below it, one model of these layers that fails, with a certificate that a "
+        "second program, rung-check, accepted when this page was made. <b>CAN</b>: explicit weights, built and checked "
+        "when this page was "
         "made; a larger architecture may leave layers idle. <b>UNKNOWN</b>: neither.</p>\n<div "
         "class=\"scroll\"><table>\n",
         table->fmt.bits, table->fmt.name);

@@ -65,20 +65,28 @@ for p in json.load(open("steps.json"))["positions"]:
 
 @test "table: every cell has a verdict with its reason, the page and the models are there" {
     rung table -n 20 --json >table.json
-    has_schema rung.table/2 <table.json
+    has_schema rung.table/3 <table.json
     python '
 import json
 cells = json.load(open("table.json"))["cells"]
-assert len(cells) == 36
+certificates = {}
+assert len(cells) == 39
 for c in cells:
     if c["verdict"] == "CAN":
         assert c["proved"] or c["prompts"] == 20, c
         assert c["command"].startswith("rung build ") and c["model"].endswith(".safetensors")
     elif c["verdict"] == "CANNOT":
         assert c["lhs"] > c["rhs"] and c["bound"] and c["statement"] and not c["trivial"], c
+        certificates[c["row"], c["task"].split()[0]] = c["certificate"]
     else:
         assert c["verdict"] == "UNKNOWN" and c["why"], c
 of = {(c["row"], c["task"].split()[0]): c for c in cells}
+for row in ("linear attention", "delta rule", "gated delta rule", "Mamba-2", "log-linear attention"):
+    for task in ("eva", "two-sum"):
+        assert certificates[row, task]["kind"] == "state-collision", (row, task)
+assert certificates["block-sparse attention", "two-sum"]["kind"] == "block-collision"
+hybrid = certificates["hybrid: full, four linear", "seqcomp"]
+assert hybrid["kind"] == "wrong-answer" and hybrid["numbers"] == "e8m17"
 assert of["one full layer", "eva"]["proved"]
 assert of["linear attention", "eva"]["rhs"] == 2 * 3 * 26
 assert of["hybrid: full, four linear", "seqcomp"]["verdict"] == "CANNOT"
@@ -86,6 +94,9 @@ assert of["hybrid: linear, two full", "seqcomp"]["verdict"] == "CAN"
 assert of["three full layers", "seqcomp"]["verdict"] == "CAN"
 assert of["block-sparse attention", "two-sum"]["verdict"] == "CANNOT"'
     grep -q 'class="cannot"' rung-table/index.html
+    for cert in rung-table/*.cert; do
+        run -10 "$(dirname "$RUNG")/rung-check" "$cert" "rung-table/random-$(basename "$cert" .cert).safetensors"
+    done
     rung run "rung-table/$(python 'import json; print(next(c["model"] for c in json.load(open("table.json"))["cells"] if c["verdict"] == "CAN"))')" -n 3 >/dev/null
     run -4 --separate-stderr rung table -o /proc/nowhere
 }
