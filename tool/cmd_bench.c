@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung bench: how much slower exact softmax attention is than the fp32 yardstick of rung/kern.h, as ratios of processor
- * time in one run, each with a bar that it must not pass; and that memory grows as the tokens do.
+ * rung bench exact: how much slower exact softmax attention is than the fp32 yardstick of rung/kern.h, as ratios of
+ * processor time in one run, each with a bar that it must not pass; and that memory grows as the tokens do. rung bench
+ * break is in bench_break.c.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "bench_break.h"
 #include "json_out.h"
 #include "output.h"
 #include "rung/kern.h"
@@ -20,7 +22,7 @@ enum { TOKENS = 4096, DIM = 24 };
 enum { RUNS_MAX = 101 };
 
 typedef struct bench_values {
-    int64_t tokens, dim, runs, threads;
+    int64_t tokens, dim, runs, threads, seeds;
     const char *numbers;
 } bench_values;
 
@@ -263,13 +265,13 @@ static int bench_exact(const rung_call *call, rung_error *err)
     return status != RUNG_OK ? (int)status : over ? RUNG_NEGATIVE : 0;
 }
 
-static const char *const what_words[] = {"exact", NULL};
+static const char *const what_words[] = {"exact", "break", NULL};
 
 static int run_bench(const rung_call *call, rung_error *err)
 {
-    if (strcmp(call->argument[0], what_words[0]) == 0) return bench_exact(call, err);
-    return rung_fail(err, RUNG_USAGE, "bench knows nothing of '%s'; its subject is %s", call->argument[0],
-                     what_words[0]);
+    const bench_values *v = call->values;
+    if (strcmp(call->argument[0], "exact") == 0) return bench_exact(call, err);
+    return rung_bench_break(call, (size_t)v->seeds, (size_t)v->threads, err);
 }
 
 #define INT_ROW(name_, field, low_, high_, help_, fallback_)                                                           \
@@ -280,22 +282,31 @@ static int run_bench(const rung_call *call, rung_error *err)
 
 const rung_command rung_command_bench = {
     .name = "bench",
-    .summary = "the price of exact numbers, measured against fp32",
+    .summary = "the price of exact numbers, and the speed of attacks",
     .details =
-        "One causal layer of softmax attention with one head, in every kind of format and in a vectorised fp32 kernel "
+        "exact: one causal layer of softmax attention with one head, in every kind of format and in a vectorised fp32 "
+        "kernel "
         "that cares for speed alone, in turns. The ratio is the median of the ratios of processor time, which other "
         "programs on the machine disturb little. At the standard sizes it has a bar: 8 for floats with at most 10 "
-        "mantissa bits, 16 for all others.",
+        "mantissa bits, 16 for all others.\n"
+        "break: attacks on models with random weights that must succeed in time, and rung-check beside one pass of a "
+        "scalar "
+        "evaluator. A few minutes.",
     .examples =
         (const rung_example[]){
             {"rung bench exact", "all formats at n = 4096; a few seconds"},
             {"rung bench exact --numbers bf16 --tokens 1024", "one format, other sizes: no bar"},
             {"rung bench exact --json > bench.json", "the same for a program"},
+            {"rung bench break", "attacks that must succeed within their time"},
             {0},
         },
     .arguments =
         (const rung_argument[]){
-            {.metavar = "WHAT", .help = "exact: softmax attention", .least = 1, .most = 1, .choices = what_words},
+            {.metavar = "WHAT",
+             .help = "exact: softmax attention; break: attacks",
+             .least = 1,
+             .most = 1,
+             .choices = what_words},
             {0},
         },
     .options =
@@ -308,11 +319,12 @@ const rung_command rung_command_bench = {
             INT_ROW("tokens", tokens, 1, 1 << 20, "length of the prompt", "4096"),
             INT_ROW("dim", dim, 1, 4096, "dk and dv", "24"),
             INT_ROW("runs", runs, 5, RUNS_MAX, "turns of which the median is taken", "5"),
+            INT_ROW("seeds", seeds, 0, 100, "break: models for each attack, 0 for the usual number", "0"),
             INT_ROW("threads", threads, 0, 256, "worker threads of both sides, 0 for all cores", "0"),
             {0},
         },
     .values_size = sizeof(bench_values),
-    .negative = "a ratio is above its bar",
+    .negative = "a bar is missed",
     .helper = true,
     .run = run_bench,
 };

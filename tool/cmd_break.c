@@ -55,6 +55,15 @@ static rung_status read_memory(size_t *bytes, const char *text, rung_error *err)
     return RUNG_OK;
 }
 
+/* Better said now than after the search. */
+static rung_status check_place(const char *path, rung_error *err)
+{
+    rung_file_writer writer;
+    rung_status status = rung_file_begin(&writer, path, err);
+    if (status == RUNG_OK) rung_file_abandon(&writer);
+    return status;
+}
+
 static rung_status check_options(const rung_call *call, rung_error *err)
 {
     const break_values *v = call->values;
@@ -62,7 +71,7 @@ static rung_status check_options(const rung_call *call, rung_error *err)
     if (strcmp(v->subject.numbers, "fp32") == 0)
         return rung_fail(err, RUNG_USAGE,
                          "fp32 is the fast evaluator, and a certificate is about exact numbers; say --numbers f32");
-    return RUNG_OK;
+    return check_place(v->out, err);
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------------ */

@@ -42,3 +42,15 @@ assert int(sys.argv[1]) == (1 if r["too_slow"] else 0)' "$status"
     run -2 --separate-stderr rung bench exact --numbers e99m1
     [[ $stderr == *"e99m1"* ]]
 }
+
+@test "bench break attacks random models, and rung-check accepts what is found" {
+    status=0
+    rung bench break --seeds 1 --json >bench.json || status=$?
+    has_schema rung.bench-break/1 <bench.json
+    python '
+import json, sys
+rows = json.load(open("bench.json"))["rows"]
+assert {r["attack"] for r in rows} == {"swallow", "wagner", "relation", "block"}
+assert any(r["found"] for r in rows) and all(r.get("accepted", 1) >= r["found"] for r in rows)
+assert int(sys.argv[1]) == any(r["missed"] for r in rows)' "$status"
+}
