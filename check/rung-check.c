@@ -1229,15 +1229,16 @@ static struct text next_line(struct lines *lines, const char *word)
     return bare ? line : (struct text){line.at + len + 1, line.len - len - 1};
 }
 
-/* A decimal number at the beginning of the text, which is cut off together with the space after it. */
-static unsigned long long take_number(struct lines *lines, struct text *text)
+/* A decimal number of at most `bits` bits at the beginning of the text, cut off together with the space after it. */
+static unsigned long long take_number(struct lines *lines, struct text *text, int bits)
 {
     size_t digits = 0;
     unsigned long long value = 0;
     while (digits < text->len && isdigit((unsigned char)text->at[digits])) {
-        if (digits == 18) malformed(lines, "a number has more than 18 digits");
+        if (value >> bits) break;
         value = 10 * value + (unsigned long long)(text->at[digits++] - '0');
     }
+    if (value >> bits) malformed(lines, "a number is not below 2^%d", bits);
     if (digits == 0 || (digits < text->len && text->at[digits] != ' ')) malformed(lines, "a decimal number expected");
     if (digits > 1 && text->at[0] == '0') malformed(lines, "a number has leading zeros");
     size_t cut = digits < text->len ? digits + 1 : digits;
@@ -1249,7 +1250,7 @@ static unsigned long long take_number(struct lines *lines, struct text *text)
 static unsigned long long number_line(struct lines *lines, const char *word)
 {
     struct text text = next_line(lines, word);
-    unsigned long long value = take_number(lines, &text);
+    unsigned long long value = take_number(lines, &text, 31);
     if (text.len) malformed(lines, "one number expected");
     return value;
 }
@@ -1272,9 +1273,7 @@ static struct prompt prompt_line(struct lines *lines)
     if (count > (size_t)1 << 26) malformed(lines, "a prompt has more than 2^26 tokens");
     struct prompt prompt = {allocate(count, sizeof(uint32_t)), count};
     for (size_t i = 0; i < count; i++) {
-        unsigned long long id = take_number(lines, &text);
-        if (id >> 32) malformed(lines, "token %zu: ids are below 2^32", i);
-        prompt.tokens[i] = (uint32_t)id;
+        prompt.tokens[i] = (uint32_t)take_number(lines, &text, 32);
     }
     return prompt;
 }
@@ -1284,9 +1283,22 @@ static void right_line(struct lines *lines, struct certificate *c)
     struct text text = next_line(lines, "right");
     for (int i = 0; i < c->prompts; i++) {
         if (!text.len) malformed(lines, "as many answers as prompts expected");
-        c->right[i] = take_number(lines, &text);
+        c->right[i] = take_number(lines, &text, 31);
     }
     if (text.len) malformed(lines, "as many answers as prompts expected");
+}
+
+/* A name, then words KEY=VALUE; what they mean is the business of section 5. */
+static struct text task_line(struct lines *lines)
+{
+    struct text text = next_line(lines, "task");
+    for (size_t i = 0; i + 1 < text.len; i++) {
+        if (text.at[i] != ' ') continue;
+        size_t key = i + 1;
+        while (key < text.len && text.at[key] != '=' && text.at[key] != ' ') key++;
+        if (key == i + 1 || key == text.len || text.at[key] != '=') malformed(lines, "words KEY=VALUE expected");
+    }
+    return text;
 }
 
 static struct certificate read_certificate(struct bytes bytes)
@@ -1303,7 +1315,7 @@ static struct certificate read_certificate(struct bytes bytes)
     c.arch = next_line(lines, "arch");
     c.format = next_line(lines, "numbers");
     if (!set_format(c.format)) malformed(lines, "'%.*s' is not the canonical name of a format", SHOW(c.format));
-    c.task = next_line(lines, "task");
+    c.task = task_line(lines);
     c.prompts = c.kind == WRONG_ANSWER ? 1 : 2;
     for (int i = 0; i < c.prompts; i++) c.prompt[i] = prompt_line(lines);
     if (c.prompts == 2 && c.prompt[0].count != c.prompt[1].count)
@@ -2911,7 +2923,7 @@ static void check_block_collision(const struct certificate *c, struct model *m)
     size_t size = g->shape.block, count = c->prompt[0].count, last = count - 1;
     if (c->block >= count / size) reject("block: block %llu is not complete", c->block);
     size_t from = (size_t)c->block * size, to = from + size;
-    agree_outside(c, from, to);
+    agree_outside(c, from, to < last ? to : last); /* the last tokens are the same */
     if (g->shape.window > 0 && last + 1 < to + g->shape.window)
         reject("block: the window of the last token reaches it");
     g->watched = (size_t)c->block;
