@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * No bound contradicts a construction. Constructions with random words are built, run on every prompt of their small task, and
+ * judged right in the narrowest format of a ladder; no row may then say CANNOT of their layers and these bits, nor of random
+ * architectures that contain these layers (the others pass everything on, more bits may stay unused). The same layers with fewer
+ * bits must be refuted here and there: else the check could not fail. Protocols of any number of bits are in
+ * test_compose_protocols.c.
+ */
+#include "rows_test.h"
+#include "rung/verify.h"
+
+enum { SPACE_MAX = 3000 };
+
+static rung_rng rng;
+
+static uint64_t between(uint64_t low, uint64_t high)
+{
+    return low + rung_rng_below(&rng, high - low + 1);
+}
+
+/* ---- random constructions ----------------------------------------------------------------------------------------------- */
+
+/* a..b is a random number, x/y/z a random word. */
+static const char *const templates[] = {
+    "lookup task=eva N=2..6 V=2..4 keys=bits/sign/trig/quadratic values=bits/scalar",
+    "lookup task=index N=2..8 keys=bits/sign/trig/quadratic",
+    "eva-recurrent task=eva N=2..4 V=2..5 mech=linear/retnet/gla/mamba2/delta/gdelta/kda bits=0..2 pack=1..2",
+    "eva-recurrent task=index N=2..8 mech=linear/loglinear/gdelta pack=1..3",
+    "eva-recurrent task=eva N=2..5 V=2..3 mech=loglinear/linear",
+    "seqcomp L=1 N0=2..4 V=2..4 linear=none/first/after keys=bits/trig/quadratic form=position/pair",
+    "seqcomp L=1 N0=2..4 linear=first/after",
+    "seqcomp L=2 N0=2 n=1..2 linear=none/first/after keys=bits/trig/quadratic",
+    "seqcomp L=2 N0=2 n=1..2 V=2 linear=first/after flat=0/1",
+    "seqcomp L=3 N0=2 n=1,1 V=2 linear=none/first/after",
+    "seqcomp-cot L=1..2 N0=2 V=2 full=1..3",
+    "seqcomp-encoder L=1..2 N0=2 V=2",
+    "two-sum N=2..4 M=3..7 form=query",
+    "two-sum N=2..4 M=3..7 by=dsa form=query",
+    "string-equality N=2..5",
+    "disjointness N=2..5",
+    "assoc-recall by=full/window/delta/gdelta/kda/retnet/linear",
+    "count by=full/window/linear",
+};
+
+static const char *put_word(char *out, size_t room, const char *from)
+{
+    size_t len = strcspn(from, " "), value = strcspn(from, "=");
+    char word[64];
+    assert_true(len < sizeof word && room >= sizeof word);
+    snprintf(word, sizeof word, "%.*s", (int)len, from);
+    char *dots = strstr(word, ".."), *slash = strchr(word, '/');
+    if (dots) {
+        int64_t low = strtoll(word + value + 1, NULL, 10), high = strtoll(dots + 2, NULL, 10);
+        snprintf(out, room, "%.*s=%d", (int)value, word, (int)between((uint64_t)low, (uint64_t)high));
+    } else if (slash) {
+        size_t choices = 1;
+        for (const char *at = word; (at = strchr(at, '/')); at++) choices++;
+        char *pick = word + value + 1;
+        for (uint64_t k = between(0, choices - 1); k > 0; k--) pick = strchr(pick, '/') + 1;
+        snprintf(out, room, "%.*s=%.*s", (int)value, word, (int)strcspn(pick, "/"), pick);
+    } else {
+        memcpy(out, word, sizeof word);
+    }
+    return from + len + strspn(from + len, " ");
+}
+
+/* False when the construction or the task refuses these words. */
+static bool draw_build(rung_build *b, rung_model **model, char *text, size_t room, const char *template)
+{
+    char words[16][64];
+    const char *at = template, *list[16];
+    size_t count = 0, used = 0;
+    for (; *at; count++) at = put_word(words[count], sizeof words[0], at), list[count] = words[count];
+    for (size_t i = 0; i < count; i++) used += (size_t)snprintf(text + used, room - used, "%s ", words[i]);
+    if (rung_build_init(b, words[0], list + 1, count - 1, &check_err) != RUNG_OK) return false;
+    return rung_build_model(model, b, &check_err) == RUNG_OK;
+}
+
+/* ---- right in how many bits ------------------------------------------------------------------------------------------------ */
+
+static bool right_on_all_prompts(const rung_model *model, const rung_task_conf *task, const char *format)
+{
+    static rung_verify_result result;
+    rung_fmt fmt;
+    CHECK(rung_fmt_parse(&fmt, format, &check_err));
+    rung_verify_conf conf = {.method = RUNG_EXHAUSTIVE, .how = {.numbers = &fmt, .threads = 1}};
+    CHECK(rung_verify_run(&result, model, task, &conf, &check_err));
+    bool right = result.complete && result.prompts > 0 && result.wrong == 0;
+    rung_verify_clear(&result);
+    return right;
+}
+
+/* The narrowest format of the ladder in which the model is right; 0: none. */
+static int bits_needed(const rung_model *model, const rung_task_conf *task)
+{
+    static const char *const ladder[] = {"q1.1", "e2m1", "q2.2", "e3m1", "e4m1", "e4m3", "e8m1", "bf16", "f32"};
+    rung_fmt fmt;
+    for (size_t i = 0; i < RUNG_COUNT(ladder); i++) {
+        if (!right_on_all_prompts(model, task, ladder[i])) continue;
+        CHECK(rung_fmt_parse(&fmt, ladder[i], &check_err));
+        return fmt.bits;
+    }
+    return 0;
+}
+
+/* ---- architectures that contain it -------------------------------------------------------------------------------------------- */
+
+static rung_held other_layer(void)
+{
+    switch (between(0, 3)) {
+    case 0:
+        return full_bits(between(3, 20), between(1, 8));
+    case 1:
+        return (rung_held){.window = true, .window_elements = between(1, 40), .heads = 1, .value_dim = 2, .key_dim = 2};
+    default:
+        return recurrent_bits(between(1, 60));
+    }
+}
+
+static void enlarge(rung_held *layer)
+{
+    if (layer->heads && between(0, 1)) layer->heads += between(0, 2), layer->value_dim += between(0, 2);
+    if (layer->recurrent && between(0, 1)) layer->state_elements += between(0, 9);
+}
+
+/* All layers in their order, some larger, and up to three others between them. */
+static rung_ledger *draw_containing(stack *s, const rung_ledger *solved)
+{
+    rung_held layer[LAYERS_MAX];
+    size_t count = 0, others = between(0, 3);
+    for (size_t i = 0; i <= solved->layer_count; i++) {
+        while (others && (i == solved->layer_count || between(0, 2) == 0)) layer[count++] = other_layer(), others--;
+        if (i == solved->layer_count) break;
+        layer[count] = solved->layer[i];
+        enlarge(&layer[count++]);
+    }
+    rung_ledger *ledger = stack_of(s, count, layer);
+    ledger->encoder = solved->encoder;
+    return ledger;
+}
+
+/* ---- the check -------------------------------------------------------------------------------------------------------------- */
+
+typedef struct tally {
+    int solved, refused, wrong, questions;
+    int near[64]; /* by row: layers of the same kind with fewer bits are refuted */
+} tally;
+
+static rung_question question_about(const rung_ledger *ledger, const rung_task_conf *task, const rung_model *model,
+                                    int bits)
+{
+    rung_question q = question_of(ledger, task, 0);
+    q.bits = bits, q.tokens_after = rung_model_get_spec(model)->thoughts > 0;
+    return q;
+}
+
+static void assert_not_refuted(tally *n, const rung_question *q, const char *text)
+{
+    static rung_bound_report report;
+    n->questions++;
+    CHECK(rung_bound_run(&report, q, &check_err));
+    for (size_t i = 0; i < report.count; i++)
+        if (report.answer[i].verdict == RUNG_CANNOT)
+            fail_msg("%s: %s refutes what was built: %s", text, report.answer[i].bound->id, report.answer[i].statement);
+}
+
+static void count_near(tally *n, const rung_question *q)
+{
+    static rung_bound_report report;
+    CHECK(rung_bound_run(&report, q, &check_err));
+    for (size_t i = 0; i < report.count; i++)
+        for (size_t k = 0; k < rung_bound_count(); k++)
+            if (report.answer[i].verdict == RUNG_CANNOT && report.answer[i].bound == rung_bound_at(k)) n->near[k]++;
+}
+
+static void check_solved(tally *n, const rung_build *b, const rung_model *model, int bits, int variants,
+                         const char *text)
+{
+    rung_ledger ledger;
+    CHECK(rung_ledger_of_model(&ledger, model, text, &check_err));
+    rung_question q = question_about(&ledger, &b->task, model, bits);
+    assert_not_refuted(n, &q, text);
+    for (int k = 0; k < variants; k++) {
+        stack s;
+        q = question_about(draw_containing(&s, &ledger), &b->task, model, bits + (int)between(0, 3));
+        assert_not_refuted(n, &q, text);
+    }
+    q = question_about(&ledger, &b->task, model, 1);
+    count_near(n, &q);
+    n->solved++;
+    rung_ledger_clear(&ledger);
+}
+
+static void check_drawn(tally *n, int variants)
+{
+    rung_build b;
+    rung_model *model = NULL;
+    char text[512];
+    if (!draw_build(&b, &model, text, sizeof text, templates[between(0, RUNG_COUNT(templates) - 1)])) {
+        n->refused++;
+        return;
+    }
+    uint64_t space = rung_task_space(&b.task);
+    bool small = b.task.answers > 0 && space > 0 && space <= SPACE_MAX;
+    int bits = small ? bits_needed(model, &b.task) : 0;
+    if (bits)
+        check_solved(n, &b, model, bits, variants, text);
+    else
+        n->wrong++;
+    rung_model_close(model);
+}
+
+static void test_constructions(void **state)
+{
+    static tally n;
+    int solved = getenv("RUNG_SOAK") ? 3000 : 120;
+    (void)state;
+    rung_rng_init(&rng, 17, 5, 0);
+    while (n.solved < solved) check_drawn(&n, 900);
+    print_message("%d constructions right, %d refused, %d not right or too large; %d questions, none contradicted\n",
+                  n.solved, n.refused, n.wrong, n.questions);
+    for (size_t k = 0; k < rung_bound_count(); k++)
+        if (n.near[k]) print_message("with one bit per number %s refutes %d\n", rung_bound_at(k)->id, n.near[k]);
+    assert_true(n.questions >= 100000);
+    assert_true(n.near[0] > 0); /* tables that just fit into a state */
+}
+
+/* Larger ones, in the formats that docs/constructions/seqcomp.md says: with keys of bits one bit of mantissa suffices. Some
+ * sizes are given, and then all sizes up to a length: every one has such layers. */
+static void test_compositions_of_any_size(void **state)
+{
+    static const char *const large[] = {
+        "seqcomp L=1 N0=2..400 linear=none/first/after",
+        "seqcomp L=2..4 N0=2..20 n=1..4 linear=none/first/after form=position/pair",
+        "seqcomp L=2..4 N0=2..20 flat=1 linear=none/first/after",
+        "seqcomp-cot L=1..3 N0=2..8 full=1..3",
+        "seqcomp-encoder L=1..5 N0=2..8",
+    };
+    static tally n;
+    (void)state;
+    rung_rng_init(&rng, 18, 5, 0);
+    for (int i = 0; n.solved < 60; i++) {
+        rung_build b;
+        rung_model *model = NULL;
+        char text[512];
+        if (!draw_build(&b, &model, text, sizeof text, large[(size_t)i % RUNG_COUNT(large)])) continue;
+        check_solved(&n, &b, model, 10, 100, text);
+        rung_model_close(model);
+    }
+    print_message("%d large compositions, %d questions\n", n.solved, n.questions);
+}
+
+static void assert_length_not_refuted(const char *layers, uint64_t L, uint64_t tokens)
+{
+    char task[32];
+    stack s;
+    snprintf(task, sizeof task, "seqcomp L=%d", (int)L);
+    rung_task_conf conf = task_of(task);
+    static tally n;
+    rung_held layer[LAYERS_MAX];
+    uint64_t code = 2;
+    while ((UINT64_C(1) << code / 2) < tokens) code += 2; /* two numbers for every bit of a pointer */
+    size_t count = strlen(layers);
+    for (size_t i = 0; i < count; i++)
+        layer[i] = layers[i] == 'R' ? recurrent_bits(code) : full_bits(code + 2, code * (L + 1));
+    rung_question q = question_of(stack_of(&s, count, layer), &conf, tokens);
+    q.bits = 10;
+    assert_not_refuted(&n, &q, layers);
+}
+
+static void test_compositions_of_all_sizes(void **state)
+{
+    (void)state;
+    for (uint64_t L = 1; L <= 6; L++)
+        for (uint64_t tokens = 16; tokens <= UINT64_C(1) << 40; tokens *= 16) {
+            char all[8] = "FFFFFFF", first[8] = "RFFFFFF", after[8] = "FRFFFFF";
+            all[L + 1] = first[L + 1] = after[L + 1] = '\0';
+            assert_length_not_refuted(all, L, tokens);
+            assert_length_not_refuted(first, L, tokens);
+            assert_length_not_refuted(after, L, tokens);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_constructions),
+        cmocka_unit_test(test_compositions_of_any_size),
+        cmocka_unit_test(test_compositions_of_all_sizes),
+    };
+    return cmocka_run_group_tests_name("bounds and constructions", tests, NULL, NULL);
+}
