@@ -118,7 +118,7 @@ static rung_status run(rung_break *result, const rung_victim *victim, const rung
 const rung_attack rung_attack_climb = {
     .name = "climb",
     .summary = "a wrong answer, by random testing and then by hill climbing on the margin",
-    .source = "docs/attacks.md#climb",
+    .source = "random testing and hill climbing",
     .applies = "every causal model and every task over token ids that asks at its last token",
     .cost = "one run of n tokens for each prompt; some hundred for a trained model",
     .kinds = 1u << RUNG_CERT_WRONG_ANSWER,

@@ -368,7 +368,7 @@ static double expect(const rung_victim *victim, const rung_budget *budget, char 
 const rung_attack rung_attack_collide = {
     .name = "collide",
     .summary = "two prefixes with one state, or two prompts with one view, by parallel collision search",
-    .source = "docs/attacks.md#collide",
+    .source = "van Oorschot, Wiener 1999, parallel collision search",
     .applies = "states after some prefix, or views, of at most 64 bits; tasks over token ids",
     .cost = "2^(bits/2) runs of the prefix, in little memory",
     .kinds = 1u << RUNG_CERT_STATE_COLLISION | 1u << RUNG_CERT_VIEW_COLLISION,

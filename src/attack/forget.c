@@ -83,7 +83,7 @@ static rung_status run(rung_break *result, const rung_victim *victim, const rung
 const rung_attack rung_attack_forget = {
     .name = "forget",
     .summary = "an early token whose trace fades below the last bit, or leaves the window",
-    .source = "docs/attacks.md#forget",
+    .source = "decays below 1 in rounded arithmetic",
     .applies = "layers that all carry a state that does not grow, or a window, one of them with a decay, a gate or a "
                "window; tasks over token ids",
     .cost = "two runs of n tokens for each pair of prompts, then 2 log2 n for the shortest prefix",

@@ -112,7 +112,7 @@ static rung_status run(rung_break *result, const rung_victim *victim, const rung
 const rung_attack rung_attack_overwrite = {
     .name = "overwrite",
     .summary = "a token whose key comes again until nothing of its value is left",
-    .source = "docs/attacks.md#overwrite",
+    .source = "Schlag, Irie, Schmidhuber 2021, the delta rule",
     .applies =
         "layers that all carry a state that does not grow, or a window, one of them with the delta rule; tasks over "
         "token ids",

@@ -185,7 +185,7 @@ static rung_status run(rung_break *result, const rung_victim *victim, const rung
 const rung_attack rung_attack_swallow = {
     .name = "swallow",
     .summary = "a late token whose update is lost in rounding",
-    .source = "docs/attacks.md#swallow",
+    .source = "rounding of sums; docs/numbers.md",
     .applies = "models whose layers all carry a state that does not grow, or a window; any depth; tasks over token ids",
     .cost = "per prefix one run of n tokens and one step for each late token",
     .kinds = 1u << RUNG_CERT_STATE_COLLISION,

@@ -46,6 +46,14 @@ assert ran >= int(sys.argv[2]), "only %d commands found" % ran' "$1" "$2"
     check "$BATS_TEST_DIRNAME/../../docs/commands.md" 14
 }
 
+@test "docs/attacks.md is what the command prints, and has a section for every attack" {
+    check "$BATS_TEST_DIRNAME/../../docs/attacks.md" 2
+    for name in $(rung list attacks --json | python 'import json, sys
+print(*[a["name"] for a in json.load(sys.stdin)["attacks"]])'); do
+        grep -qE "^### (.*, )?$name(\$|,)" "$BATS_TEST_DIRNAME/../../docs/attacks.md"
+    done
+}
+
 @test "README.md is what the command prints" {
     check "$BATS_TEST_DIRNAME/../../README.md" 3
 }
