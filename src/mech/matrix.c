@@ -14,37 +14,10 @@
  * overflows, and no division by a decay occurs. Each exponent grows by its own g_t: a difference of prefix sums would
  * lose the weak decays near t behind one strong decay far back, and a decay of -inf would make it a NaN.
  */
-#include "matrix.h"
-
-#include "rung/kern.h"
+#include "matrix_chunk.h"
 
 #include <math.h>
 #include <string.h>
-
-/* A decay per channel costs dk exponentials for every pair of tokens in a chunk, so its chunks are shorter. */
-enum { CHUNK = 64, CHUNK_CHANNELS = 16 };
-
-typedef enum decay_kind { DECAY_NONE, DECAY_HEAD, DECAY_CHANNEL } decay_kind;
-
-typedef struct kind {
-    decay_kind decay;
-    bool corrects; /* the delta rule: an input beta precedes g */
-} kind;
-
-static kind kind_of(const rung_mech_conf *conf)
-{
-    const rung_mech *mech = conf->mech;
-    bool corrects = mech == &rung_mech_delta || mech == &rung_mech_gdelta || mech == &rung_mech_kda;
-    if (mech == &rung_mech_delta) return (kind){DECAY_NONE, corrects};
-    if (mech == &rung_mech_kda || mech == &rung_mech_gla) return (kind){DECAY_CHANNEL, corrects};
-    return (kind){DECAY_HEAD, corrects};
-}
-
-/* Numbers of g per head and token. */
-static size_t decay_size(kind k, const rung_mech_conf *conf)
-{
-    return k.decay == DECAY_NONE ? 0 : k.decay == DECAY_HEAD ? 1 : conf->dk;
-}
 
 static size_t head_size(const rung_mech_conf *conf)
 {
@@ -57,45 +30,16 @@ static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
     return (rung_carry){.recurrent = conf->heads * head_size(conf)};
 }
 
-/* Rows of the exponents and of their exponentials: one for S_0 and one per token of a chunk. */
-static size_t exponents(const rung_mech_conf *conf)
-{
-    kind k = kind_of(conf);
-    return decay_size(k, conf) * ((k.decay == DECAY_CHANNEL ? CHUNK_CHANNELS : CHUNK) + 1);
-}
-
 /* u of a chunk, exponents, exponentials, and a faded key or query. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
-    return CHUNK * conf->dv + 2 * exponents(conf) + conf->dk;
+    return CHUNK * conf->dv + 2 * rung_matrix_exponents(conf) + conf->dk;
 }
-
-/* The rows of one head, whatever the type: first token, and the distance to the next one. */
-#define HEAD_ROWS(type)                                                                                                \
-    struct {                                                                                                           \
-        const type *q, *k, *v, *beta, *g; /* beta, g: NULL when the mechanism has none */                              \
-        size_t key_row, value_row, beta_row, g_row;                                                                    \
-    }
-typedef HEAD_ROWS(float) rows_f32;
-typedef HEAD_ROWS(double) rows_exact;
-
-#define HEAD_ROWS_INIT(in, head, token, conf)                                                                          \
-    {                                                                                                                  \
-        .q = (in)[IN_Q] + ((token) * (conf)->heads + (head)) * (conf)->dk,                                             \
-        .k = (in)[IN_K] + ((token) * (conf)->heads + (head)) * (conf)->dk,                                             \
-        .v = (in)[IN_V] + ((token) * (conf)->heads + (head)) * (conf)->dv,                                             \
-        .beta = kind_of(conf).corrects ? (in)[3] + (token) * (conf)->heads + (head) : NULL,                            \
-        .g = decay_size(kind_of(conf), conf) ? (in)[3 + kind_of(conf).corrects] + ((token) * (conf)->heads + (head)) * \
-                                                                                      decay_size(kind_of(conf), conf)  \
-                                             : NULL,                                                                   \
-        .key_row = (conf)->heads * (conf)->dk, .value_row = (conf)->heads * (conf)->dv, .beta_row = (conf)->heads,     \
-        .g_row = (conf)->heads * decay_size(kind_of(conf), conf)                                                       \
-    }
 
 static bool per_channel(const rung_mech_conf *conf)
 {
-    return kind_of(conf).decay == DECAY_CHANNEL;
+    return rung_matrix_kind(conf).decay == DECAY_CHANNEL;
 }
 
 /* ---- fast, step ------------------------------------------------------------------------------------------------------ */
@@ -130,91 +74,35 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
 
 /* ---- fast, scan ------------------------------------------------------------------------------------------------------ */
 
-typedef struct chunk {
-    const rung_kernels *kern;
-    rows_f32 r;
-    size_t n, dg;
-    bool channels;       /* the decay is per key channel */
-    float *u;            /* [n][dv] */
-    float *exponent, *E; /* [n+1][dg]: of S_0, then of each token, up to the token that is being absorbed */
-    float *faded;        /* [dk] */
-} chunk;
-
-/* From E_{t-1} to E_t; the own token does not fade. */
-static void absorb_decay(const chunk *c, size_t t)
+static void chunk_f32(float *o, float *S, const matrix_chunk *c)
 {
-    if (c->dg == 0) return;
-    const float *g = c->r.g + t * c->r.g_row;
-    for (size_t s = 0; s <= t; s++)
-        for (size_t j = 0; j < c->dg; j++) c->exponent[s * c->dg + j] += g[j];
-    memset(c->exponent + (t + 1) * c->dg, 0, c->dg * sizeof *c->exponent);
-    c->kern->exp(c->E, c->exponent, (t + 2) * c->dg);
-}
-
-/* E_ts x; row 0 of E is that of S_0. */
-static const float *fade(const chunk *c, const float *x, size_t row, size_t dk)
-{
-    const float *E = c->E + row * c->dg;
-    if (c->dg == 0) return x;
-    for (size_t j = 0; j < dk; j++) c->faded[j] = x[j] * E[c->channels ? j : 0];
-    return c->faded;
-}
-
-/* k_s . E_ts x */
-static float pair_weight(const chunk *c, const float *x, size_t s, size_t dk)
-{
-    const float *k = c->r.k + s * c->r.key_row;
-    if (c->channels) return c->kern->dot(k, fade(c, x, s + 1, dk), dk);
-    return c->kern->dot(k, x, dk) * (c->dg ? c->E[s + 1] : 1);
-}
-
-/* y = S_0^T (E_t0 x) + sum over s < count of (k_s . E_ts x) u_s */
-static void recall(float *y, const float *S, const float *x, size_t count, const chunk *c, const rung_mech_conf *conf)
-{
-    size_t dk = conf->dk, dv = conf->dv;
-    rung_matrix_query_f32(y, S, fade(c, x, 0, dk), dk, dv);
-    for (size_t s = 0; s < count; s++) c->kern->axpy(y, pair_weight(c, x, s, dk), c->u + s * dv, dv);
-}
-
-static void chunk_f32(float *o, float *S, const chunk *c, const rung_mech_conf *conf)
-{
-    size_t dv = conf->dv, dk = conf->dk;
-    if (c->dg) memset(c->exponent, 0, c->dg * sizeof *c->exponent);
+    rung_matrix_chunk_begin(c);
     for (size_t t = 0; t < c->n; t++) {
-        float *u = c->u + t * dv;
-        const float *v = c->r.v + t * c->r.value_row;
-        absorb_decay(c, t);
-        if (c->r.beta) {
-            float beta = c->r.beta[t * c->r.beta_row];
-            recall(u, S, c->r.k + t * c->r.key_row, t, c, conf);
-            for (size_t i = 0; i < dv; i++) u[i] = beta * (v[i] - u[i]);
-        } else {
-            memcpy(u, v, dv * sizeof *u);
-        }
-        recall(o + t * c->r.value_row, S, c->r.q + t * c->r.key_row, t + 1, c, conf);
+        rung_matrix_chunk_enter(c, S, t);
+        rung_matrix_chunk_recall(o + t * c->r.value_row, S, c->r.q + t * c->r.key_row, t, t + 1, c);
     }
-    rung_matrix_fade_f32(S, c->dg ? c->exponent : NULL, c->channels, dk, dv);
-    for (size_t s = 0; s < c->n; s++)
-        rung_matrix_add_f32(S, fade(c, c->r.k + s * c->r.key_row, s + 1, dk), c->u + s * dv, dk, dv);
+    rung_matrix_chunk_leave(S, c);
 }
 
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
                      const rung_mech_conf *conf, float *scratch_)
 {
     (void)pos;
-    size_t most = per_channel(conf) ? CHUNK_CHANNELS : CHUNK, value_row = conf->heads * conf->dv;
+    size_t most = rung_matrix_chunk_tokens(conf), value_row = conf->heads * conf->dv;
     float *S = state + head * head_size(conf), *out = o + head * conf->dv;
     for (size_t t = 0; t < tokens; t += most) {
-        chunk c = {.kern = rung_kernels_get(),
-                   .r = HEAD_ROWS_INIT(in, head, t, conf),
-                   .n = size_min(most, tokens - t),
-                   .dg = decay_size(kind_of(conf), conf),
-                   .channels = per_channel(conf),
-                   .u = scratch_,
-                   .exponent = scratch_ + CHUNK * conf->dv};
-        c.E = c.exponent + exponents(conf);
-        c.faded = c.E + exponents(conf);
-        chunk_f32(out + t * value_row, S, &c, conf);
+        matrix_chunk c = {.kern = rung_kernels_get(),
+                          .r = HEAD_ROWS_INIT(in, head, t, conf),
+                          .n = size_min(most, tokens - t),
+                          .dk = conf->dk,
+                          .dv = conf->dv,
+                          .dg = rung_matrix_decay_size(conf),
+                          .channels = per_channel(conf),
+                          .u = scratch_,
+                          .exponent = scratch_ + CHUNK * conf->dv};
+        c.E = c.exponent + rung_matrix_exponents(conf);
+        c.faded = c.E + rung_matrix_exponents(conf);
+        chunk_f32(out + t * value_row, S, &c);
     }
     for (size_t t = 0; !conf->causal && t < tokens; t++) { /* an encoder reads what is left at the end */
         rows_f32 r = HEAD_ROWS_INIT(in, head, t, conf);
@@ -289,7 +177,8 @@ static const rung_param no_params[] = {{0}};
     }
 #define LOG_DECAY "natural logarithm of the decay"
 #define MATRIX_ROW                                                                                                     \
-    .carries = "H dk dv", .params = no_params, .recurrent = true, .carry = carry, .scratch = scratch, RUNG_MECH_FORMS
+    .carries = "H dk dv", .params = no_params, .recurrent = true, .carry = carry, .scratch = scratch, RUNG_MECH_FORMS, \
+    .backward_f32 = rung_matrix_backward_f32, .backward_scratch = rung_matrix_backward_scratch, .forks = true
 
 const rung_mech rung_mech_retnet = {
     .name = "retnet",
