@@ -9,41 +9,7 @@
  * State: keys and values, [slot][H][dk+dv]. Full has a slot per token; a causal window reuses slot t mod W;
  * without a mask all tokens are kept, because a query at t looks W-1 tokens to both sides.
  */
-#include "softmax.h"
-
-static size_t window_of(const rung_mech_conf *conf)
-{
-    return conf->mech == &rung_mech_window ? (size_t)rung_mech_param(conf, "W") : SIZE_MAX;
-}
-
-static size_t slot_size(const rung_mech_conf *conf)
-{
-    return conf->heads * (conf->dk + conf->dv);
-}
-
-static size_t slot_count(const rung_mech_conf *conf)
-{
-    return conf->causal ? window_of(conf) : SIZE_MAX;
-}
-
-static size_t slot_of(size_t token, const rung_mech_conf *conf)
-{
-    size_t slots = slot_count(conf);
-    return slots == SIZE_MAX ? token : token % slots;
-}
-
-/* Keys that a query may see: [first, end). */
-typedef struct range {
-    size_t first, end;
-} range;
-
-static range keys_of_query(size_t pos, size_t seen, const rung_mech_conf *conf)
-{
-    size_t window = window_of(conf);
-    size_t first = pos >= window ? pos - window + 1 : 0;
-    size_t end = conf->causal ? pos + 1 : window < SIZE_MAX - pos ? size_min(seen, pos + window) : seen;
-    return (range){first, end};
-}
+#include "full.h"
 
 /* Neighbours from key j on, before `end`: new keys lie in the inputs of this call, older ones in the state, where a
  * ring interrupts them once. */
@@ -306,6 +272,9 @@ const rung_mech rung_mech_full = {
     .any_softmax = true,
     .ask_f32 = ask_f32,
     .ask_exact = ask_exact,
+    .backward_f32 = rung_full_backward_f32,
+    .backward_scratch = rung_full_backward_scratch,
+    .forks = true,
     RUNG_MECH_FORMS,
 };
 
@@ -322,5 +291,8 @@ const rung_mech rung_mech_window = {
     .any_softmax = true,
     .ask_f32 = ask_f32,
     .ask_exact = ask_exact,
+    .backward_f32 = rung_full_backward_f32,
+    .backward_scratch = rung_full_backward_scratch,
+    .forks = true,
     RUNG_MECH_FORMS,
 };

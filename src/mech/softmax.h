@@ -43,6 +43,21 @@ void rung_softmax_add_scored_f32(softmax_f32 *s, const float *score, const float
 /* All zeros when there was no key. */
 void rung_softmax_end_f32(softmax_f32 *s);
 
+/* ---- gradients (softmax_backward.c) --------------------------------------------------------------------------------- */
+
+/* What the backward pass wants to know of a query and all of its keys, zeros at first. */
+typedef struct softmax_row {
+    float max, sum;     /* m, den */
+    float centre, mean; /* c, den D */
+} softmax_row;
+
+/* At most SOFTMAX_TILE more slots; g is the gradient of the query's output. */
+void rung_softmax_measure_f32(softmax_row *r, const float *q, const float *g, const float *const *slot, size_t count,
+                              const rung_mech_conf *conf);
+/* When all have been measured: the same slots again, and what is added to their gradients and to the query's. */
+void rung_softmax_undo_f32(float *dq, float *const *dslot, const softmax_row *r, const float *q, const float *g,
+                           const float *const *slot, size_t count, const rung_mech_conf *conf);
+
 /* ---- exact ------------------------------------------------------------------------------------------------------- */
 
 typedef struct softmax_exact {
