@@ -9,6 +9,7 @@ check() {
     mkdir -p bin build
     ln -sf "$RUNG" bin/rung
     ln -sf "$RUNG" build/rung
+    ln -sf "$(dirname "$RUNG")/rung-check" build/rung-check
     PATH=$PWD/bin:$PATH python '
 import re, subprocess, sys
 
@@ -34,7 +35,7 @@ def pattern(want):
 
 ran = 0
 for command, want in commands(sys.argv[1]):
-    if not re.match(r"(build/)?rung ", command): continue
+    if not re.match(r"(build/)?rung(-check)? ", command): continue
     ran += 1
     run = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if not re.fullmatch(pattern(want), run.stdout):
