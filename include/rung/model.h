@@ -116,6 +116,8 @@ const char *rung_model_made_by(const rung_model *model);
 rung_status rung_model_spec_check(const rung_model_spec *spec, rung_error *err);
 /* Random weights: a pure function of spec and seed. Biases are absent, tables (mlp = table) are refused. */
 rung_status rung_model_write_random(const char *path, const rung_model_spec *spec, uint64_t seed, rung_error *err);
+/* The same file in memory; the model owns it. */
+rung_status rung_model_random(rung_model **out, const rung_model_spec *spec, uint64_t seed, rung_error *err);
 /* Calls visit for every tensor that the spec needs (optional: may have), in file order. A dimension of 0 is up to the
  * file (the rows of a table). */
 typedef rung_status rung_model_visit(void *context, const char *name, const size_t *shape, size_t rank, bool optional,

@@ -34,8 +34,14 @@ float *rung_net_values(rung_net *net);
 size_t rung_net_tensor_count(const rung_net *net);
 const rung_net_tensor *rung_net_tensor_at(const rung_net *net, size_t index);
 rung_status rung_net_write(const rung_net *net, const char *path, const char *made_by, rung_error *err);
-/* Straight-through rounding: the forward pass sees every weight rounded to the format, the optimiser the real one. NULL: off. */
-rung_status rung_net_quantise(rung_net *net, const rung_fmt *numbers, rung_error *err);
+/* Straight-through rounding: the forward pass and the file see every weight rounded to the format, the optimiser the real
+ * one. NULL: off. */
+void rung_net_quantise(rung_net *net, const rung_fmt *numbers);
+/* Whether every mechanism can go on from the state after a prefix several times: what rung_batch.queries needs. */
+bool rung_net_forks(const rung_net *net);
+/* Gives every layer but the last a read-out of its own, over `classes`, for the layer targets of a batch; their losses
+ * count `weight` times. They are parameters behind those of the model and are not written. Once, before a tape is made. */
+rung_status rung_net_tell_layers(rung_net *net, size_t classes, double weight, uint64_t seed, rung_error *err);
 
 /* Sequences of one length. A sequence is a prefix and `queries` continuations of `each` tokens that do not see each other;
  * queries = 0: the prefix is all. */
@@ -53,7 +59,7 @@ typedef struct rung_loss {
     size_t targets, right;
 } rung_loss;
 
-/* Workspace for batches up to a size; reused, nothing is allocated inside a step. */
+/* Workspace for batches up to a size; reused, next to nothing is allocated inside a step. */
 typedef struct rung_tape rung_tape;
 rung_status rung_tape_new(rung_tape **out, const rung_net *net, const rung_batch *largest, size_t threads,
                           rung_error *err);

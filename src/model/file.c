@@ -349,8 +349,9 @@ static void make_sinusoidal(writing *w)
             fill_sinusoidal((float *)w->tensor[i].bytes, w->tensor[i].shape[0], w->tensor[i].shape[1]);
 }
 
-static rung_status write_random(writing *w, const char *path, const rung_model_spec *spec, const rung_arch *arch,
-                                const rung_mlp *mlp, rung_error *err)
+/* To a path, or as a model in memory. */
+static rung_status write_random(writing *w, const char *path, rung_model **out, const rung_model_spec *spec,
+                                const rung_arch *arch, const rung_mlp *mlp, rung_error *err)
 {
     char made_by[64];
     for (size_t i = 0; i < arch->layer_count; i++)
@@ -361,10 +362,12 @@ static rung_status write_random(writing *w, const char *path, const rung_model_s
     if (status != RUNG_OK) return status;
     if (spec->positions == RUNG_POS_SINUSOIDAL) make_sinusoidal(w);
     snprintf(made_by, sizeof made_by, "rung build random, seed %llu", (unsigned long long)w->seed);
-    return rung_model_write(path, spec, w->tensor, w->count, made_by, err);
+    return path ? rung_model_write(path, spec, w->tensor, w->count, made_by, err)
+                : rung_model_from_tensors(out, spec, w->tensor, w->count, made_by, err);
 }
 
-rung_status rung_model_write_random(const char *path, const rung_model_spec *spec, uint64_t seed, rung_error *err)
+static rung_status random_to(const char *path, rung_model **out, const rung_model_spec *spec, uint64_t seed,
+                             rung_error *err)
 {
     writing w = {.seed = seed};
     rung_arch arch;
@@ -372,10 +375,20 @@ rung_status rung_model_write_random(const char *path, const rung_model_spec *spe
     rung_arena_init(&w.arena);
     rung_status status = rung_model_spec_parse(&arch, &mlp, spec, &w.arena, err);
     if (status == RUNG_OK) {
-        status = write_random(&w, path, spec, &arch, mlp, err);
+        status = write_random(&w, path, out, spec, &arch, mlp, err);
         rung_arch_clear(&arch);
     }
     free(w.tensor);
     rung_arena_clear(&w.arena);
     return status;
+}
+
+rung_status rung_model_write_random(const char *path, const rung_model_spec *spec, uint64_t seed, rung_error *err)
+{
+    return random_to(path, NULL, spec, seed, err);
+}
+
+rung_status rung_model_random(rung_model **out, const rung_model_spec *spec, uint64_t seed, rung_error *err)
+{
+    return random_to(NULL, out, spec, seed, err);
 }

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * One slice of a batch through the layers and back:
+ *   x = embedding + position;  per layer: x += Out(mix(norm1 x)), x += MLP(norm2 x).
+ * A mechanism runs over the prefix of a sequence, then from the state that the prefix left over each continuation.
+ */
+#include "tape.h"
+
+#include <string.h>
+
+static const float *weights_at(const slice *s, size_t offset)
+{
+    return offset == ABSENT ? NULL : s->seen->w + offset;
+}
+
+static float *grads_at(const slice *s, size_t offset)
+{
+    return offset == ABSENT ? NULL : s->grad + offset;
+}
+
+/* ---- mechanisms ------------------------------------------------------------------------------------------------------- */
+
+/* Distance from one row to the next; a constant stays where it is. */
+static size_t stride_of(const rung_mech_input *input, const rung_mech_conf *conf)
+{
+    return rung_mech_is_constant(input) ? 0 : rung_mech_row(input, conf);
+}
+
+static void inputs_at(const float *in[RUNG_MECH_INPUT_MAX], const slice *s, const kept_group *kept,
+                      const net_group *group, size_t row)
+{
+    for (size_t i = 0; group->conf->mech->inputs[i].name; i++)
+        in[i] = group->input[i].constant != ABSENT ? s->seen->w + group->input[i].constant
+                : kept->in[i] ? kept->in[i] + row * stride_of(&group->conf->mech->inputs[i], group->conf)
+                              : NULL;
+}
+
+static void scan(slice *s, kept_group *kept, const net_group *group, size_t row, size_t pos, size_t tokens)
+{
+    rung_stretch_f32 stretch = {.conf = group->conf,
+                                .o = kept->o + row * group->conf->heads * group->conf->dv,
+                                .state = s->state,
+                                .pos = pos,
+                                .tokens = tokens,
+                                .scratch = s->scratch,
+                                .scratch_size = s->scratch_size};
+    inputs_at(stretch.in, s, kept, group, row);
+    rung_stretch_scan_f32(&stretch, 1);
+}
+
+void train_mix(slice *s, kept_group *kept, const net_group *group)
+{
+    size_t tokens = shape_tokens(&s->shape), before = rung_mech_state_elements(group->conf, s->shape.prefix);
+    for (size_t n = 0; n < s->sequences; n++) {
+        float *state = kept->state + n * kept->state_size;
+        memset(s->state, 0, rung_mech_state_capacity(group->conf, s->shape.prefix + s->shape.each) * sizeof *s->state);
+        if (s->shape.prefix) scan(s, kept, group, n * tokens, 0, s->shape.prefix);
+        if (s->shape.queries) memcpy(state, s->state, before * sizeof *state);
+        for (size_t q = 0; q < s->shape.queries; q++) {
+            if (q) memcpy(s->state, state, before * sizeof *state);
+            scan(s, kept, group, n * tokens + s->shape.prefix + q * s->shape.each, s->shape.prefix, s->shape.each);
+        }
+    }
+}
+
+static void scan_back(slice *s, const kept_group *kept, const net_group *group, const float *g, const float *state,
+                      float *dstate, size_t row, size_t pos, size_t tokens)
+{
+    size_t width = group->conf->heads * group->conf->dv;
+    rung_backward b = {.conf = group->conf,
+                       .o = kept->o + row * width,
+                       .g = g + row * width,
+                       .state = state,
+                       .dstate = dstate,
+                       .pos = pos,
+                       .tokens = tokens,
+                       .scratch = s->scratch};
+    inputs_at(b.in, s, kept, group, row);
+    for (size_t i = 0; group->conf->mech->inputs[i].name; i++)
+        b.din[i] = group->input[i].constant != ABSENT ? s->grad + group->input[i].constant
+                   : kept->in[i] ? s->din[i] + row * stride_of(&group->conf->mech->inputs[i], group->conf)
+                                 : NULL;
+    for (size_t h = 0; h < group->conf->heads; h++) group->conf->mech->backward_f32(&b, h);
+}
+
+/* Continuations first: each says how the state after the prefix should change, and the prefix hears the sum. */
+static void sequence_back(slice *s, const kept_group *kept, const net_group *group, const float *g, size_t n)
+{
+    const shape *sh = &s->shape;
+    const float *state = kept->state + n * kept->state_size;
+    size_t start = n * shape_tokens(sh), before = rung_mech_state_elements(group->conf, sh->prefix);
+    size_t after = rung_mech_state_capacity(group->conf, sh->prefix + sh->each);
+    memset(s->dprefix, 0, before * sizeof *s->dprefix);
+    for (size_t q = 0; q < sh->queries; q++) {
+        memset(s->dstate, 0, after * sizeof *s->dstate);
+        scan_back(s, kept, group, g, sh->prefix ? state : NULL, sh->prefix ? s->dstate : NULL,
+                  start + sh->prefix + q * sh->each, sh->prefix, sh->each);
+        train_add(s->dprefix, s->dstate, before);
+    }
+    if (sh->prefix) scan_back(s, kept, group, g, NULL, sh->queries ? s->dprefix : NULL, start, 0, sh->prefix);
+}
+
+void train_mix_back(slice *s, const kept_group *kept, const net_group *group, const float *g)
+{
+    for (size_t i = 0; group->conf->mech->inputs[i].name; i++)
+        if (kept->in[i])
+            memset(s->din[i], 0, s->rows * rung_mech_row(&group->conf->mech->inputs[i], group->conf) * sizeof(float));
+    for (size_t n = 0; n < s->sequences; n++) sequence_back(s, kept, group, g, n);
+}
+
+/* ---- embedding ------------------------------------------------------------------------------------------------------------ */
+
+static void embed(slice *s, float *x, const rung_batch *batch)
+{
+    const rung_net *net = s->net;
+    size_t d = net->spec.d_model, tokens = shape_tokens(&s->shape), first = s->first * tokens;
+    if (net->embed == ABSENT) train_linear(x, batch->feature + first * net->spec.d_in, s->seen, &net->feature, s->rows);
+    for (size_t r = 0; r < s->rows; r++) {
+        if (net->embed != ABSENT)
+            memcpy(x + r * d, s->seen->w + net->embed + batch->token[first + r] * d, d * sizeof *x);
+        if (net->positions != ABSENT)
+            train_add(x + r * d, s->seen->w + net->positions + shape_position(&s->shape, r % tokens) * d, d);
+    }
+}
+
+static void embed_back(slice *s, const rung_batch *batch)
+{
+    const rung_net *net = s->net;
+    size_t d = net->spec.d_model, tokens = shape_tokens(&s->shape), first = s->first * tokens;
+    bool learned = net->spec.positions == RUNG_POS_LEARNED;
+    if (net->embed == ABSENT)
+        train_linear_back(NULL, s->grad, s->dx, batch->feature + first * net->spec.d_in, s->seen, &net->feature,
+                          s->rows);
+    for (size_t r = 0; r < s->rows; r++) {
+        if (net->embed != ABSENT) train_add(s->grad + net->embed + batch->token[first + r] * d, s->dx + r * d, d);
+        if (learned) train_add(s->grad + net->positions + shape_position(&s->shape, r % tokens) * d, s->dx + r * d, d);
+    }
+}
+
+/* ---- norms ------------------------------------------------------------------------------------------------------------------ */
+
+static bool is_centred(const slice *s)
+{
+    return s->net->spec.norm == RUNG_NORM_LAYER;
+}
+
+/* h = norm(x), or x itself where there is none. */
+static const float *normed(slice *s, float *h, const float *x, const net_norm *norm)
+{
+    if (norm->weight == ABSENT) return x;
+    train_norm(h, x, weights_at(s, norm->weight), weights_at(s, norm->bias), s->rows, s->net->spec.d_model,
+               is_centred(s));
+    return h;
+}
+
+/* dx += the gradient through the norm of dh. */
+static void normed_back(slice *s, const float *x, const net_norm *norm)
+{
+    size_t d = s->net->spec.d_model;
+    if (norm->weight == ABSENT)
+        train_add(s->dx, s->dh, s->rows * d);
+    else
+        train_norm_back(s->dx, grads_at(s, norm->weight), grads_at(s, norm->bias), s->dh, x,
+                        weights_at(s, norm->weight), s->rows, d, is_centred(s));
+}
+
+/* ---- mixing ------------------------------------------------------------------------------------------------------------------ */
+
+/* Columns [offset, offset + width) of wide rows of `total`. */
+static void put_columns(float *wide, const float *narrow, size_t rows, size_t total, size_t offset, size_t width)
+{
+    for (size_t r = 0; r < rows; r++) memcpy(wide + r * total + offset, narrow + r * width, width * sizeof *wide);
+}
+
+static void take_columns(float *narrow, const float *wide, size_t rows, size_t total, size_t offset, size_t width)
+{
+    for (size_t r = 0; r < rows; r++) memcpy(narrow + r * width, wide + r * total + offset, width * sizeof *wide);
+}
+
+/* out = rms(o of a head) silu(W h). */
+static void apply_gate(slice *s, float *out, kept_group *kept, const net_group *group, const float *h)
+{
+    const rung_mech_conf *conf = group->conf;
+    size_t count = s->rows * conf->heads * conf->dv;
+    if (!conf->gate) {
+        memcpy(out, kept->o, count * sizeof *out);
+        return;
+    }
+    train_linear(kept->gate, h, s->seen, &group->gate, s->rows);
+    train_norm(out, kept->o, weights_at(s, group->gate_norm), NULL, s->rows * conf->heads, conf->dv, false);
+    train_activate(s->dgate, kept->gate, TRAIN_SILU, count);
+    train_multiply(out, s->dgate, count);
+}
+
+/* g, the gradient of out, becomes that of o; dh += that through the gate. Uses dhidden as room. */
+static void gate_back(slice *s, float *g, const kept_group *kept, const net_group *group, const float *h)
+{
+    const rung_mech_conf *conf = group->conf;
+    size_t rows = s->rows * conf->heads, count = rows * conf->dv;
+    float *normal = s->dhidden, *silu = s->dgate;
+    if (!conf->gate) return;
+    train_norm(normal, kept->o, weights_at(s, group->gate_norm), NULL, rows, conf->dv, false);
+    train_activate(silu, kept->gate, TRAIN_SILU, count);
+    train_multiply(normal, g, count); /* the gradient of silu(gate) */
+    train_multiply(silu, g, count);   /* and that of the norm */
+    train_activate_back(normal, kept->gate, TRAIN_SILU, count);
+    train_linear_back(s->dh, s->grad, normal, h, s->seen, &group->gate, s->rows);
+    memset(g, 0, count * sizeof *g);
+    train_norm_back(g, grads_at(s, group->gate_norm), NULL, silu, kept->o, weights_at(s, group->gate_norm), rows,
+                    conf->dv, false);
+}
+
+static void mix_forward(slice *s, kept_layer *kept, const net_layer *layer)
+{
+    size_t offset = 0, total = layer->out.cols, d = s->net->spec.d_model;
+    const float *h = normed(s, kept->h1, kept->x, &layer->norm1);
+    for (size_t g = 0; g < layer->group_count; g++) {
+        size_t width = layer->group[g].conf->heads * layer->group[g].conf->dv;
+        train_inputs(s, &kept->group[g], &layer->group[g], h);
+        train_mix(s, &kept->group[g], &layer->group[g]);
+        apply_gate(s, s->dpart, &kept->group[g], &layer->group[g], h);
+        put_columns(kept->mixed, s->dpart, s->rows, total, offset, width);
+        offset += width;
+    }
+    train_linear(kept->x1, kept->mixed, s->seen, &layer->out, s->rows);
+    train_add(kept->x1, kept->x, s->rows * d);
+}
+
+static void mix_backward(slice *s, const kept_layer *kept, const net_layer *layer)
+{
+    size_t offset = 0, total = layer->out.cols, d = s->net->spec.d_model;
+    const float *h = layer->norm1.weight == ABSENT ? kept->x : kept->h1;
+    memset(s->dmixed, 0, s->rows * total * sizeof *s->dmixed);
+    memset(s->dh, 0, s->rows * d * sizeof *s->dh);
+    train_linear_back(s->dmixed, s->grad, s->dx, kept->mixed, s->seen, &layer->out, s->rows);
+    for (size_t g = 0; g < layer->group_count; g++) {
+        size_t width = layer->group[g].conf->heads * layer->group[g].conf->dv;
+        take_columns(s->dpart, s->dmixed, s->rows, total, offset, width);
+        gate_back(s, s->dpart, &kept->group[g], &layer->group[g], h);
+        train_mix_back(s, &kept->group[g], &layer->group[g], s->dpart);
+        train_inputs_back(s, s->dh, &kept->group[g], &layer->group[g], h);
+        offset += width;
+    }
+    normed_back(s, kept->x, &layer->norm1);
+}
+
+/* ---- MLP ------------------------------------------------------------------------------------------------------------------------ */
+
+static train_act act_of_mlp(rung_mlp mlp)
+{
+    return mlp == RUNG_MLP_RELU ? TRAIN_RELU : mlp == RUNG_MLP_GELU ? TRAIN_GELU : TRAIN_SILU;
+}
+
+/* hidden = act(up), or up silu(gate). */
+static void mlp_forward(slice *s, float *y, kept_layer *kept, const net_layer *layer)
+{
+    size_t count = s->rows * s->net->spec.d_mlp, all = s->rows * s->net->spec.d_model;
+    if (layer->mlp == RUNG_MLP_NONE) {
+        memcpy(y, kept->x1, all * sizeof *y);
+        return;
+    }
+    const float *h = normed(s, kept->h2, kept->x1, &layer->norm2);
+    train_linear(kept->up, h, s->seen, &layer->up, s->rows);
+    if (layer->mlp == RUNG_MLP_SWIGLU) {
+        train_linear(kept->gate, h, s->seen, &layer->gate, s->rows);
+        train_activate(kept->hidden, kept->gate, TRAIN_SILU, count);
+        train_multiply(kept->hidden, kept->up, count);
+    } else {
+        train_activate(kept->hidden, kept->up, act_of_mlp(layer->mlp), count);
+    }
+    train_linear(y, kept->hidden, s->seen, &layer->down, s->rows);
+    train_add(y, kept->x1, all);
+}
+
+static void mlp_backward(slice *s, const kept_layer *kept, const net_layer *layer)
+{
+    size_t count = s->rows * s->net->spec.d_mlp;
+    if (layer->mlp == RUNG_MLP_NONE) return;
+    const float *h = layer->norm2.weight == ABSENT ? kept->x1 : kept->h2;
+    memset(s->dhidden, 0, count * sizeof *s->dhidden);
+    memset(s->dh, 0, s->rows * s->net->spec.d_model * sizeof *s->dh);
+    train_linear_back(s->dhidden, s->grad, s->dx, kept->hidden, s->seen, &layer->down, s->rows);
+    if (layer->mlp == RUNG_MLP_SWIGLU) {
+        memcpy(s->dgate, s->dhidden, count * sizeof *s->dgate); /* of silu(gate): dhidden up */
+        train_multiply(s->dgate, kept->up, count);
+        train_activate_back(s->dgate, kept->gate, TRAIN_SILU, count);
+        train_linear_back(s->dh, s->grad, s->dgate, h, s->seen, &layer->gate, s->rows);
+        train_activate(s->dgate, kept->gate, TRAIN_SILU, count); /* of up: dhidden silu(gate) */
+        train_multiply(s->dhidden, s->dgate, count);
+    } else {
+        train_activate_back(s->dhidden, kept->up, act_of_mlp(layer->mlp), count);
+    }
+    train_linear_back(s->dh, s->grad, s->dhidden, h, s->seen, &layer->up, s->rows);
+    normed_back(s, kept->x1, &layer->norm2);
+}
+
+/* ---- all layers -------------------------------------------------------------------------------------------------------------- */
+
+void train_forward(slice *s, const rung_batch *batch)
+{
+    size_t layers = s->net->arch.layer_count;
+    embed(s, layers ? s->layer[0].x : s->final, batch);
+    for (size_t i = 0; i < layers; i++) {
+        mix_forward(s, &s->layer[i], &s->net->layer[i]);
+        mlp_forward(s, i + 1 < layers ? s->layer[i + 1].x : s->final, &s->layer[i], &s->net->layer[i]);
+    }
+}
+
+void train_layer_back(slice *s, size_t layer)
+{
+    mlp_backward(s, &s->layer[layer], &s->net->layer[layer]);
+    mix_backward(s, &s->layer[layer], &s->net->layer[layer]);
+}
+
+void train_embed_back(slice *s, const rung_batch *batch)
+{
+    embed_back(s, batch);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What is asked: the read-out at the target positions only, cross-entropy or squared error, and the gradient of both. The
+ * same for what inner layers are told, through read-outs of their own.
+ */
+#include "tape.h"
+
+#include "rung/kern.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Distance from a vector target that counts as right while training. */
+#define NEAR 0.1
+
+/* Rows that have a target; target = [..] of the batch. */
+static size_t find_asked(slice *s, const int32_t *target)
+{
+    size_t asked = 0;
+    for (size_t r = 0; r < s->rows; r++)
+        if (target[slice_token(s, r)] != RUNG_NO_TARGET) s->asked[asked++] = r;
+    return asked;
+}
+
+static size_t largest(const float *x, size_t count)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++)
+        if (x[i] > x[best]) best = i;
+    return best;
+}
+
+/* One row of logits becomes share * (softmax - one-hot of the answer), its gradient; returns the cross-entropy. */
+static double cross_entropy(float *logits, size_t classes, int32_t answer, float share)
+{
+    double sum = 0;
+    float top = logits[largest(logits, classes)], own = logits[answer];
+    for (size_t c = 0; c < classes; c++) logits[c] -= top;
+    rung_kernels_get()->exp(logits, logits, classes);
+    for (size_t c = 0; c < classes; c++) sum += (double)logits[c];
+    for (size_t c = 0; c < classes; c++) logits[c] = share * (float)((double)logits[c] / sum);
+    logits[answer] -= share;
+    return log(sum) - (double)(own - top);
+}
+
+/* The mean over the coordinates; y becomes its gradient. */
+static double squared_error(float *y, const float *want, size_t count, float share, bool *near)
+{
+    double sum = 0;
+    for (size_t c = 0; c < count; c++) {
+        float off = y[c] - want[c];
+        sum += (double)off * (double)off;
+        y[c] = share * 2 * off / (float)count;
+    }
+    *near = sum <= NEAR * NEAR;
+    return sum / (double)count;
+}
+
+static void choose_rows(slice *s, const float *x, size_t asked)
+{
+    size_t d = s->net->spec.d_model;
+    for (size_t i = 0; i < asked; i++) memcpy(s->chosen + i * d, x + s->asked[i] * d, d * sizeof *x);
+}
+
+static void spread_rows(slice *s, size_t asked)
+{
+    size_t d = s->net->spec.d_model;
+    for (size_t i = 0; i < asked; i++) train_add(s->dx + s->asked[i] * d, s->dchosen + i * d, d);
+}
+
+/* A read-out with its norm: any weight and bias, or none at all but the scaling (told). */
+typedef struct reading {
+    const net_linear *linear;
+    size_t weight, bias;
+    bool norm, centre;
+} reading;
+
+static const float *seen_at(const slice *s, size_t offset)
+{
+    return offset == ABSENT ? NULL : s->seen->w + offset;
+}
+
+static void read_forward(slice *s, const reading *r, const float *x, size_t asked)
+{
+    size_t d = s->net->spec.d_model;
+    choose_rows(s, x, asked);
+    if (r->norm)
+        train_norm(s->normed, s->chosen, seen_at(s, r->weight), seen_at(s, r->bias), asked, d, r->centre);
+    else
+        memcpy(s->normed, s->chosen, asked * d * sizeof *x);
+    train_linear(s->logits, s->normed, s->seen, r->linear, asked);
+}
+
+/* logits hold their gradient; dx and grad get theirs. */
+static void read_backward(slice *s, const reading *r, size_t asked)
+{
+    size_t d = s->net->spec.d_model;
+    float *through = s->dh; /* [asked][d] */
+    memset(s->dchosen, 0, asked * d * sizeof(float));
+    memset(through, 0, asked * d * sizeof(float));
+    train_linear_back(through, s->grad, s->logits, s->normed, s->seen, r->linear, asked);
+    if (r->norm)
+        train_norm_back(s->dchosen, r->weight == ABSENT ? NULL : s->grad + r->weight,
+                        r->bias == ABSENT ? NULL : s->grad + r->bias, through, s->chosen, seen_at(s, r->weight), asked,
+                        d, r->centre);
+    else
+        memcpy(s->dchosen, through, asked * d * sizeof(float));
+    spread_rows(s, asked);
+}
+
+void train_loss(slice *s, const rung_batch *batch, double share, bool backward)
+{
+    const rung_net *net = s->net;
+    const reading r = {&net->readout, net->final_norm.weight, net->final_norm.bias, net->final_norm.weight != ABSENT,
+                       net->spec.norm == RUNG_NORM_LAYER};
+    size_t asked = find_asked(s, batch->target), answers = net->spec.answers;
+    read_forward(s, &r, s->final, asked);
+    for (size_t i = 0; i < asked; i++) {
+        float *row = s->logits + i * answers;
+        size_t token = slice_token(s, s->asked[i]);
+        bool right = false;
+        double loss;
+        if (batch->target_value) {
+            loss = squared_error(row, batch->target_value + token * answers, answers, (float)share, &right);
+        } else {
+            right = largest(row, answers) == (size_t)batch->target[token];
+            loss = cross_entropy(row, answers, batch->target[token], (float)share);
+        }
+        s->loss += share * loss;
+        s->right += right;
+    }
+    s->targets += asked;
+    if (backward) read_backward(s, &r, asked);
+}
+
+void train_told_loss(slice *s, const rung_batch *batch, size_t layer, double share, bool backward)
+{
+    const rung_net *net = s->net;
+    const net_linear *told = &net->layer[layer].told;
+    const reading r = {told, ABSENT, ABSENT, true, false};
+    const int32_t *target = batch->layer_target + layer * batch->sequences * shape_tokens(&s->shape);
+    const float *x = layer + 1 < net->arch.layer_count ? s->layer[layer + 1].x : s->final;
+    size_t asked = find_asked(s, target);
+    read_forward(s, &r, x, asked);
+    for (size_t i = 0; i < asked; i++)
+        s->loss += share * cross_entropy(s->logits + i * told->rows, told->rows, target[slice_token(s, s->asked[i])],
+                                         (float)share);
+    if (backward) read_backward(s, &r, asked);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The inside of a network: where each weight of a model lies in the one array of parameters. Names and shapes come from the
+ * model module; here they become offsets, once, so that a step follows no names.
+ */
+#ifndef RUNG_TRAIN_NET_H
+#define RUNG_TRAIN_NET_H
+
+#include "rung/train.h"
+
+#define ABSENT SIZE_MAX /* an offset: the model has no such tensor */
+
+/* y = W x + b, W = [rows][cols]. */
+typedef struct net_linear {
+    size_t rows, cols, weight, bias;
+} net_linear;
+
+typedef struct net_norm {
+    size_t weight, bias;
+} net_norm;
+
+typedef struct net_input {
+    net_linear linear;
+    size_t rate, conv, constant; /* conv = [row][width], oldest token first */
+} net_input;
+
+typedef struct net_group {
+    const rung_mech_conf *conf;
+    net_input input[RUNG_MECH_INPUT_MAX];
+    net_linear gate;
+    size_t gate_norm;
+} net_group;
+
+typedef struct net_layer {
+    net_norm norm1, norm2;
+    size_t group_count;
+    net_group *group;
+    net_linear out;
+    rung_mlp mlp;
+    net_linear up, gate, down;
+    net_linear told; /* weight ABSENT: nothing is told after this layer */
+} net_layer;
+
+struct rung_net {
+    rung_model_spec spec; /* texts in the arena */
+    rung_arch arch;
+    bool has_arch;
+    rung_arena arena;
+    size_t tensor_count, tensor_capacity, model_tensors; /* those of the model come first */
+    rung_net_tensor *tensor;
+    size_t parameters;
+    float *values;
+    size_t embed; /* [vocab][d_model] */
+    net_linear feature;
+    size_t positions, cos, sin;
+    net_layer *layer;
+    net_norm final_norm;
+    net_linear readout;
+    double told_weight;
+    bool rounded;
+    rung_fmt numbers;
+};
+
+/* The weights that the forward pass sees: the values, rounded if the network is. out = [parameters]. */
+void train_net_seen(float *out, const rung_net *net);
+
+#endif
