@@ -25,10 +25,13 @@ enum { TILE = SOFTMAX_TILE };
 
 /* ---- one query ----------------------------------------------------------------------------------------------------------- */
 
-/* A row of scores, which are overwritten, joins what the query has seen. */
-static void measure_row(softmax_row *r, float *s, const float *dp, size_t count)
+/* A row of at most TILE scores joins what the query has seen; scores and dp are overwritten. */
+static void measure_row(softmax_row *r, float *s, float *dp, size_t count)
 {
+    const rung_kernels *kern = rung_kernels_get();
+    float ones[TILE]; /* a sum in the order of a dot product has shorter chains of roundings */
     size_t best = 0;
+    for (size_t j = 0; j < count; j++) ones[j] = 1;
     for (size_t j = 1; j < count; j++)
         if (s[j] > s[best]) best = j;
     if (r->sum == 0 || s[best] > r->max) {
@@ -36,9 +39,10 @@ static void measure_row(softmax_row *r, float *s, const float *dp, size_t count)
         r->mean = (r->mean + r->sum * (r->centre - dp[best])) * fade;
         r->sum *= fade, r->max = s[best], r->centre = dp[best];
     }
-    for (size_t j = 0; j < count; j++) s[j] -= r->max;
-    rung_kernels_get()->exp(s, s, count);
-    for (size_t j = 0; j < count; j++) r->sum += s[j], r->mean += s[j] * (dp[j] - r->centre);
+    for (size_t j = 0; j < count; j++) s[j] -= r->max, dp[j] -= r->centre;
+    kern->exp(s, s, count);
+    r->sum += kern->dot(s, ones, count);
+    r->mean += kern->dot(s, dp, count);
 }
 
 /* (2): scores become p, dp becomes ds. */
