@@ -7,14 +7,13 @@
  * numbers. Feature maps: elu1 (x+1 for x > 0, else e^x), relu, identity, taylor2 (1, x_i, x_i x_j / sqrt 2),
  * whose inner product is the Taylor polynomial 1 + x.y + (x.y)^2/2 of e^(x.y).
  */
-#include "rows.h"
+#include "linear.h"
 
 #include "rung/kern.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { PHI_ELU1, PHI_RELU, PHI_IDENTITY, PHI_TAYLOR2 };
 static const char *const phi_words[] = {"elu1", "relu", "identity", "taylor2", NULL};
 static const rung_param params[] = {
     {"phi", RUNG_PARAM_WORD, PHI_ELU1, 0, 0, phi_words, "feature map of keys and queries"},
@@ -23,33 +22,29 @@ static const rung_param params[] = {
 };
 enum { PARAM_PHI, PARAM_NORM };
 
-/* Tokens of one chunk of the fast scan: inside a chunk the cost is quadratic, between chunks it is one
- * matrix. */
-enum { CHUNK = 64 };
-
-static int phi_of(const rung_mech_conf *conf)
+int rung_linear_phi(const rung_mech_conf *conf)
 {
     return (int)conf->params[PARAM_PHI].number;
 }
 
-static bool has_norm(const rung_mech_conf *conf)
+bool rung_linear_has_norm(const rung_mech_conf *conf)
 {
     return conf->params[PARAM_NORM].number != 0;
 }
 
-static size_t features(const rung_mech_conf *conf)
+size_t rung_linear_features(const rung_mech_conf *conf)
 {
-    return phi_of(conf) == PHI_TAYLOR2 ? 1 + conf->dk + conf->dk * conf->dk : conf->dk;
+    return rung_linear_phi(conf) == PHI_TAYLOR2 ? 1 + conf->dk + conf->dk * conf->dk : conf->dk;
 }
 
-static size_t head_size(const rung_mech_conf *conf)
+size_t rung_linear_head_size(const rung_mech_conf *conf)
 {
-    return features(conf) * (conf->dv + has_norm(conf));
+    return rung_linear_features(conf) * (conf->dv + rung_linear_has_norm(conf));
 }
 
 static rung_status check(const rung_mech_conf *conf, rung_error *err)
 {
-    if (phi_of(conf) == PHI_TAYLOR2 && conf->dk > 1024)
+    if (rung_linear_phi(conf) == PHI_TAYLOR2 && conf->dk > 1024)
         return rung_fail(err, RUNG_USAGE, "linear: phi=taylor2 makes dk^2+dk+1 features; dk=%zu is above 1024",
                          conf->dk);
     return RUNG_OK;
@@ -58,22 +53,22 @@ static rung_status check(const rung_mech_conf *conf, rung_error *err)
 static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
-    return (rung_carry){.recurrent = conf->heads * head_size(conf)};
+    return (rung_carry){.recurrent = conf->heads * rung_linear_head_size(conf)};
 }
 
 /* phi of a chunk of queries and of keys, the scores of one query, and its normaliser products. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
-    return 2 * CHUNK * features(conf) + CHUNK;
+    return 2 * CHUNK * rung_linear_features(conf) + CHUNK;
 }
 
 /* ---- fast -------------------------------------------------------------------------------------------------------- */
 
-static void phi_f32(float *out, const float *x, const rung_mech_conf *conf)
+void rung_linear_phi_f32(float *out, const float *x, const rung_mech_conf *conf)
 {
     size_t d = conf->dk;
-    switch (phi_of(conf)) {
+    switch (rung_linear_phi(conf)) {
     case PHI_ELU1:
         rung_kernels_get()->exp(out, x, d);
         for (size_t i = 0; i < d; i++) out[i] = x[i] > 0 ? x[i] + 1 : out[i];
@@ -93,38 +88,38 @@ static void phi_f32(float *out, const float *x, const rung_mech_conf *conf)
     }
 }
 
-static void absorb_f32(float *S, const float *phi_k, const float *v, const rung_mech_conf *conf)
+void rung_linear_absorb_f32(float *S, const float *phi_k, const float *v, const rung_mech_conf *conf)
 {
     const rung_kernels *kern = rung_kernels_get();
-    size_t r = features(conf);
+    size_t r = rung_linear_features(conf);
     for (size_t j = 0; j < r; j++) kern->axpy(S + j * conf->dv, phi_k[j], v, conf->dv);
-    if (has_norm(conf)) kern->axpy(S + r * conf->dv, 1, phi_k, r);
+    if (rung_linear_has_norm(conf)) kern->axpy(S + r * conf->dv, 1, phi_k, r);
 }
 
 /* o += S^T phi(q); returns z . phi(q). */
 static float query_f32(float *o, const float *S, const float *phi_q, const rung_mech_conf *conf)
 {
     const rung_kernels *kern = rung_kernels_get();
-    size_t r = features(conf);
+    size_t r = rung_linear_features(conf);
     for (size_t j = 0; j < r; j++) kern->axpy(o, phi_q[j], S + j * conf->dv, conf->dv);
-    return has_norm(conf) ? kern->dot(S + r * conf->dv, phi_q, r) : 1;
+    return rung_linear_has_norm(conf) ? kern->dot(S + r * conf->dv, phi_q, r) : 1;
 }
 
 static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *phi_k)
 {
     (void)pos;
     for (size_t h = 0; h < conf->heads; h++) {
-        phi_f32(phi_k, in[IN_K] + h * conf->dk, conf);
-        absorb_f32(state + h * head_size(conf), phi_k, in[IN_V] + h * conf->dv, conf);
+        rung_linear_phi_f32(phi_k, in[IN_K] + h * conf->dk, conf);
+        rung_linear_absorb_f32(state + h * rung_linear_head_size(conf), phi_k, in[IN_V] + h * conf->dv, conf);
     }
 }
 
 static void read_one_f32(float *o, const float *S, const float *q, const rung_mech_conf *conf, float *phi_q)
 {
-    phi_f32(phi_q, q, conf);
+    rung_linear_phi_f32(phi_q, q, conf);
     memset(o, 0, conf->dv * sizeof *o);
     float z = query_f32(o, S, phi_q, conf);
-    if (has_norm(conf)) rung_kernels_get()->scale(o, 1 / z, conf->dv);
+    if (rung_linear_has_norm(conf)) rung_kernels_get()->scale(o, 1 / z, conf->dv);
 }
 
 static void read_f32(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
@@ -132,7 +127,7 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
 {
     (void)pos, (void)seen;
     for (size_t h = 0; h < conf->heads; h++)
-        read_one_f32(o + h * conf->dv, state + h * head_size(conf), in[IN_Q] + h * conf->dk, conf, phi_q);
+        read_one_f32(o + h * conf->dv, state + h * rung_linear_head_size(conf), in[IN_Q] + h * conf->dk, conf, phi_q);
 }
 
 /* One causal chunk of n tokens: what came before through S, what is inside through scores phi(q_t).phi(k_s),
@@ -141,11 +136,11 @@ static void chunk_f32(float *o, float *S, const float *q, const float *k, const 
                       const rung_mech_conf *conf, float *scratch_)
 {
     const rung_kernels *kern = rung_kernels_get();
-    size_t r = features(conf), key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv;
+    size_t r = rung_linear_features(conf), key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv;
     float *phi_q = scratch_, *phi_k = phi_q + CHUNK * r;
     for (size_t t = 0; t < n; t++) {
-        phi_f32(phi_q + t * r, q + t * key_row, conf);
-        phi_f32(phi_k + t * r, k + t * key_row, conf);
+        rung_linear_phi_f32(phi_q + t * r, q + t * key_row, conf);
+        rung_linear_phi_f32(phi_k + t * r, k + t * key_row, conf);
     }
     for (size_t t = 0; t < n; t++) {
         float *out = o + t * value_row;
@@ -156,9 +151,9 @@ static void chunk_f32(float *o, float *S, const float *q, const float *k, const 
             kern->axpy(out, score, v + s * value_row, conf->dv);
             z += score;
         }
-        if (has_norm(conf)) kern->scale(out, 1 / z, conf->dv);
+        if (rung_linear_has_norm(conf)) kern->scale(out, 1 / z, conf->dv);
     }
-    for (size_t t = 0; t < n; t++) absorb_f32(S, phi_k + t * r, v + t * value_row, conf);
+    for (size_t t = 0; t < n; t++) rung_linear_absorb_f32(S, phi_k + t * r, v + t * value_row, conf);
 }
 
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
@@ -166,7 +161,7 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
 {
     (void)pos;
     size_t key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv;
-    float *S = state + head * head_size(conf);
+    float *S = state + head * rung_linear_head_size(conf);
     const float *q = in[IN_Q] + head * conf->dk, *k = in[IN_K] + head * conf->dk, *v = in[IN_V] + head * conf->dv;
     float *out = o + head * conf->dv;
     if (conf->causal) {
@@ -176,8 +171,8 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
         return;
     }
     for (size_t t = 0; t < tokens; t++) {
-        phi_f32(scratch_, k + t * key_row, conf);
-        absorb_f32(S, scratch_, v + t * value_row, conf);
+        rung_linear_phi_f32(scratch_, k + t * key_row, conf);
+        rung_linear_absorb_f32(S, scratch_, v + t * value_row, conf);
     }
     for (size_t t = 0; t < tokens; t++) read_one_f32(out + t * value_row, S, q + t * key_row, conf, scratch_);
 }
@@ -188,7 +183,7 @@ static void phi_exact(double *out, const double *x, const rung_mech_conf *conf, 
 {
     size_t d = conf->dk;
     double root_half = rung_num_round(fmt, 0.70710678118654752440);
-    switch (phi_of(conf)) {
+    switch (rung_linear_phi(conf)) {
     case PHI_ELU1:
         for (size_t i = 0; i < d; i++)
             out[i] = x[i] > 0 ? rung_num_add(fmt, x[i], rung_num_round(fmt, 1)) : rung_num_fn(fmt, RUNG_FN_EXP, x[i]);
@@ -213,15 +208,15 @@ static void update_exact(double *state, const double *const *in, size_t pos, con
                          const rung_fmt *fmt, double *phi_k)
 {
     (void)pos;
-    size_t r = features(conf);
+    size_t r = rung_linear_features(conf);
     for (size_t h = 0; h < conf->heads; h++) {
-        double *S = state + h * head_size(conf), *z = S + r * conf->dv;
+        double *S = state + h * rung_linear_head_size(conf), *z = S + r * conf->dv;
         const double *v = in[IN_V] + h * conf->dv;
         phi_exact(phi_k, in[IN_K] + h * conf->dk, conf, fmt);
         for (size_t j = 0; j < r; j++)
             for (size_t i = 0; i < conf->dv; i++)
                 S[j * conf->dv + i] = rung_num_add(fmt, S[j * conf->dv + i], rung_num_mul(fmt, phi_k[j], v[i]));
-        for (size_t j = 0; has_norm(conf) && j < r; j++) z[j] = rung_num_add(fmt, z[j], phi_k[j]);
+        for (size_t j = 0; rung_linear_has_norm(conf) && j < r; j++) z[j] = rung_num_add(fmt, z[j], phi_k[j]);
     }
 }
 
@@ -229,9 +224,9 @@ static void read_exact(double *o, const double *state, const double *const *in, 
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *phi_q)
 {
     (void)pos, (void)seen;
-    size_t r = features(conf);
+    size_t r = rung_linear_features(conf);
     for (size_t h = 0; h < conf->heads; h++) {
-        const double *S = state + h * head_size(conf), *z = S + r * conf->dv;
+        const double *S = state + h * rung_linear_head_size(conf), *z = S + r * conf->dv;
         double *out = o + h * conf->dv;
         phi_exact(phi_q, in[IN_Q] + h * conf->dk, conf, fmt);
         for (size_t i = 0; i < conf->dv; i++) {
@@ -239,7 +234,7 @@ static void read_exact(double *o, const double *state, const double *const *in, 
             for (size_t j = 0; j < r; j++)
                 out[i] = rung_num_add(fmt, out[i], rung_num_mul(fmt, S[j * conf->dv + i], phi_q[j]));
         }
-        if (!has_norm(conf)) continue;
+        if (!rung_linear_has_norm(conf)) continue;
         double den = rung_num_dot(fmt, z, phi_q, r);
         for (size_t i = 0; i < conf->dv; i++) out[i] = rung_num_div(fmt, out[i], den);
     }
@@ -250,18 +245,18 @@ static void absorb_lanes(double *S, const double *phi_k, const double *v, const 
                          const rung_fmt *fmt)
 {
     const rung_num_kernels *num = rung_num_kernels_get();
-    size_t r = features(conf);
+    size_t r = rung_linear_features(conf);
     for (size_t j = 0; j < r; j++) num->scale_add(fmt, S + j * conf->dv, v, phi_k[j], conf->dv);
-    if (has_norm(conf)) num->add(fmt, S + r * conf->dv, S + r * conf->dv, phi_k, r);
+    if (rung_linear_has_norm(conf)) num->add(fmt, S + r * conf->dv, S + r * conf->dv, phi_k, r);
 }
 
 static void read_lanes(double *o, const double *S, const double *phi_q, const rung_mech_conf *conf, const rung_fmt *fmt)
 {
     const rung_num_kernels *num = rung_num_kernels_get();
-    size_t r = features(conf);
+    size_t r = rung_linear_features(conf);
     memset(o, 0, conf->dv * sizeof *o);
     for (size_t j = 0; j < r; j++) num->scale_add(fmt, o, S + j * conf->dv, phi_q[j], conf->dv);
-    if (!has_norm(conf)) return;
+    if (!rung_linear_has_norm(conf)) return;
     double den = rung_num_dot(fmt, S + r * conf->dv, phi_q, r);
     for (size_t i = 0; i < conf->dv; i++) o[i] = rung_num_div(fmt, o[i], den);
 }
@@ -270,7 +265,7 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *phi)
 {
     (void)pos;
-    double *S = state + head * head_size(conf);
+    double *S = state + head * rung_linear_head_size(conf);
     for (size_t t = 0; t < tokens; t++) {
         size_t key = (t * conf->heads + head) * conf->dk, value = (t * conf->heads + head) * conf->dv;
         phi_exact(phi, in[IN_K] + key, conf, fmt);
@@ -307,4 +302,7 @@ const rung_mech rung_mech_linear = {
     .carry = carry,
     .scratch = scratch,
     RUNG_MECH_FORMS,
+    .backward_f32 = rung_linear_backward_f32,
+    .backward_scratch = rung_linear_backward_scratch,
+    .forks = true,
 };

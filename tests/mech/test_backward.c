@@ -220,9 +220,12 @@ static void check_problem(problem *p, uint64_t seed)
     gradient_free(&d);
 }
 
+/* The mechanism that the command line names; NULL: all. */
+static const char *only;
+
 static bool is_trained(const mech_case *c)
 {
-    return rung_mech_get(c->name)->backward_f32 != NULL;
+    return rung_mech_get(c->name)->backward_f32 != NULL && (!only || strcmp(only, c->name) == 0);
 }
 
 static bool forks(const mech_case *c)
@@ -424,8 +427,9 @@ static void test_a_shared_prefix_has_the_sum_of_the_gradients(void **state)
         }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    only = argc > 1 ? argv[1] : NULL;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients_are_the_slopes_of_the_exact_evaluator),
         cmocka_unit_test(test_gradients_pass_through_the_states_before_and_after),
