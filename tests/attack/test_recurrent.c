@@ -29,6 +29,16 @@ static void swallow_breaks_rounded_recurrences_of_any_depth(void **state)
     finds("swallow", (prey){.arch = "linear", .numbers = "q3.4", .task = "eva N=64 V=8", .dk = 2, .dv = 2});
 }
 
+/* Positions of the size of tokens: no prefix that repeats itself makes all 84 numbers of both layers large. */
+static void swallow_needs_a_steered_prefix_where_positions_are_random(void **state)
+{
+    (void)state;
+    char report[400] = "";
+    prey deep = {.arch = "2*linear", .numbers = "e8m6", .task = "eva N=700 V=700", .dk = 6, .dv = 6};
+    if (!prey_breaks("swallow", deep, 30, report)) fail_msg("%s", report);
+    assert_non_null(strstr(report, "a steered prefix"));
+}
+
 /* Six numbers of 32 bits hold 4 entries of 2 bits, and no state that small is met twice. */
 static void swallow_spares_states_with_room(void **state)
 {
@@ -97,6 +107,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(swallow_breaks_rounded_recurrences_of_any_depth),
+        cmocka_unit_test(swallow_needs_a_steered_prefix_where_positions_are_random),
         cmocka_unit_test(swallow_spares_states_with_room),
         cmocka_unit_test(forget_breaks_every_decay_gate_and_window),
         cmocka_unit_test(forget_spares_what_keeps_everything),
