@@ -2,8 +2,8 @@
  * Copyright (c) The rung authors
  *
  * Reading the table T of an additive state out of a model: what one token at one position adds to a state of zeros, by the
- * mechanism's own step, so that feature maps, the normaliser and every rounding are those of the model. In log-linear attention a token
- * adds to the matrix of its bucket; after 2^k tokens there is one matrix, so the prefix is cut there.
+ * mechanism's own step, so that feature maps, the normaliser and every rounding are those of the model. Log-linear
+ * attention has one matrix per binary digit of the position; after 2^k tokens that is one matrix, so the prefix is cut there.
  */
 #include "additive.h"
 
@@ -167,21 +167,7 @@ typedef struct absorber {
     const rung_fmt *fmt;
 } absorber;
 
-/* Which of the matrices that are left after `places` tokens holds token j, oldest first. */
-static size_t bucket_of(size_t j, size_t places)
-{
-    size_t bucket = 0, end = 0;
-    for (size_t bit = (size_t)1 << 62; bit; bit /= 2) {
-        if (!(places & bit)) continue;
-        end += bit;
-        if (j < end) break;
-        bucket++;
-    }
-    return bucket;
-}
-
-static void put_row(int64_t *row, absorber *w, const rung_mech_conf *conf, const double *const *in, size_t token,
-                    size_t places)
+static void put_row(int64_t *row, absorber *w, const rung_mech_conf *conf, const double *const *in, size_t token)
 {
     const double *at[RUNG_MECH_INPUT_MAX] = {0};
     size_t elements = rung_mech_state_elements(conf, 1);
@@ -191,7 +177,6 @@ static void put_row(int64_t *row, absorber *w, const rung_mech_conf *conf, const
     }
     memset(w->state, 0, elements * sizeof *w->state);
     rung_mech_step_exact(w->o, w->state, at, 0, conf, w->fmt, w->scratch);
-    if (is_loglinear(conf)) row += bucket_of(token, places) * elements;
     for (size_t i = 0; i < elements; i++) row[i] = (int64_t)(w->state[i] / w->fmt->spacing); /* exact: a power of two */
 }
 
@@ -210,7 +195,7 @@ static rung_status put_choice(additive *sums, absorber *w, const hunter *h, uint
         rung_rows_inputs(rows, in, NULL, 0, g);
         for (size_t j = 0; j < sums->places; j++)
             if (c < additive_choices(sums, j))
-                put_row(sums->row + (sums->first[j] + c) * sums->dims + at, w, &layer->group[g], in, j, sums->places);
+                put_row(sums->row + (sums->first[j] + c) * sums->dims + at, w, &layer->group[g], in, j);
         at += rung_mech_state_elements(&layer->group[g], sums->places);
     }
     rung_rows_free(rows);

@@ -99,6 +99,8 @@ static void the_search_finds_exactly_what_all_contents_have(void **state)
             mean_of(x, &s, a, depth);
             mean_of(y, &s, b, depth);
             assert_memory_equal(x, y, s.table.dims * sizeof *x);
+            rung_block_sums(y, &s.table, a, depth);
+            assert_memory_equal(x, y, s.table.dims * sizeof *x);
         }
     }
     assert_true(yes > 20 && no > 20 && whole > 10);
