@@ -20,8 +20,6 @@
 
 #include <string.h>
 
-enum { BRANCHES = 3 }; /* compression, selection, window */
-
 /* Queries of one group of a scan: a row of scores each, n/B numbers. With fewer of them for small blocks the rows take
  * at most 16 n numbers. */
 static size_t group_size(const sparse_plan *plan)
@@ -68,34 +66,18 @@ static size_t scratch(const rung_mech_conf *conf, size_t tokens)
     return compress > scan ? compress : scan;
 }
 
-/* Blocks that have ended at or before pos, and those of them that a query at pos may select. */
-static size_t complete_blocks(size_t pos, const sparse_plan *plan)
-{
-    return (pos + 1) / plan->B;
-}
-
-static size_t candidate_blocks(size_t pos, const sparse_plan *plan)
-{
-    return plan->own ? pos / plan->B : complete_blocks(pos, plan);
-}
-
-static size_t window_start(size_t pos, const sparse_plan *plan)
-{
-    return pos >= plan->W ? pos - plan->W + 1 : 0;
-}
-
 /* ---- fast -------------------------------------------------------------------------------------------------------- */
 
-static void weights_f32(float weight[BRANCHES], const float *gates, const sparse_plan *plan)
+void rung_sparse_weights_f32(float weight[BRANCHES], const float *gates, const sparse_plan *plan)
 {
     weight[0] = plan->nsa ? gates[0] : (float)(plan->lambda / 1000);
     weight[1] = plan->nsa ? gates[1] : (float)((1000 - plan->lambda) / 1000);
     weight[2] = plan->nsa ? gates[2] : 0;
 }
 
-/* base is the head's part of the first slot, here and below; row counts heads, the token's in the inputs. */
-static void absorb_f32(float *base, const float *const *in, size_t pos, size_t row, const sparse_plan *plan,
-                       const rung_mech_conf *conf, float *scratch_)
+/* base is the head's part of the first slot, here and below. */
+void rung_sparse_absorb_f32(float *base, const float *const *in, size_t pos, size_t row, const sparse_plan *plan,
+                            const rung_mech_conf *conf, float *scratch_)
 {
     slot_put_f32(base + sparse_token(pos, plan), in[IN_K] + row * conf->dk, in[IN_V] + row * conf->dv, conf);
     if ((pos + 1) % plan->B == 0) rung_sparse_compress_f32(base, in, pos / plan->B, row, plan, conf, scratch_);
@@ -105,7 +87,7 @@ static void update_f32(float *state, const float *const *in, size_t pos, const r
 {
     sparse_plan plan = rung_sparse_plan(conf);
     for (size_t h = 0; h < conf->heads; h++)
-        absorb_f32(state + h * (conf->dk + conf->dv), in, pos, h, &plan, conf, scratch_);
+        rung_sparse_absorb_f32(state + h * (conf->dk + conf->dv), in, pos, h, &plan, conf, scratch_);
 }
 
 /* Tokens [first, end): a summary interrupts them after every block. */
@@ -139,7 +121,7 @@ static void query_f32(float *o, const float *base, const float *q, const float *
 {
     const rung_kernels *kern = rung_kernels_get();
     float weight[BRANCHES], *y = scratch_, *score = y + conf->dv;
-    weights_f32(weight, gates, plan);
+    rung_sparse_weights_f32(weight, gates, plan);
     memset(o, 0, conf->dv * sizeof *o);
     for (size_t branch = 0; branch < (plan->W ? BRANCHES : 2); branch++) {
         softmax_f32 s;
@@ -168,7 +150,7 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
     sparse_plan plan = rung_sparse_plan(conf);
     float *base = state + head * (conf->dk + conf->dv);
     for (size_t t = 0, row = head; t < tokens; t++, row += conf->heads) {
-        absorb_f32(base, in, pos + t, row, &plan, conf, scratch_);
+        rung_sparse_absorb_f32(base, in, pos + t, row, &plan, conf, scratch_);
         query_f32(o + row * conf->dv, base, in[IN_Q] + row * conf->dk, plan.nsa ? in[IN_GATES] + row * BRANCHES : NULL,
                   pos + t, &plan, conf, scratch_);
     }
@@ -429,5 +411,8 @@ const rung_mech rung_mech_sparse = {
     .check = check,
     .carry = carry,
     .scratch = scratch,
+    .backward_f32 = rung_sparse_backward_f32,
+    .backward_scratch = rung_sparse_backward_scratch,
+    .forks = true,
     RUNG_MECH_FORMS,
 };

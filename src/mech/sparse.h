@@ -21,6 +21,8 @@ typedef struct sparse_plan {
 
 sparse_plan rung_sparse_plan(const rung_mech_conf *conf);
 
+enum { BRANCHES = 3 }; /* compression, selection, window */
+
 /* Inputs after q, k and v. */
 enum { IN_GATES = 3, IN_CK, IN_CV, IN_PLACE_K, IN_PLACE_V, IN_FIRST_K, IN_FIRST_V, IN_SECOND_K, IN_SECOND_V };
 
@@ -36,6 +38,36 @@ static inline size_t sparse_summary(size_t block, const sparse_plan *plan)
     return (block * (plan->B + 1) + plan->B) * plan->slot;
 }
 
+/* Blocks that have ended at or before pos, and those of them that a query at pos may select. */
+static inline size_t complete_blocks(size_t pos, const sparse_plan *plan)
+{
+    return (pos + 1) / plan->B;
+}
+
+static inline size_t candidate_blocks(size_t pos, const sparse_plan *plan)
+{
+    return plan->own ? pos / plan->B : complete_blocks(pos, plan);
+}
+
+static inline size_t window_start(size_t pos, const sparse_plan *plan)
+{
+    return pos >= plan->W ? pos - plan->W + 1 : 0;
+}
+
+/* How much each branch counts; gates are the query's, if there are any. */
+void rung_sparse_weights_f32(float weight[BRANCHES], const float *gates, const sparse_plan *plan);
+/* One token of one head, and the summary of its block if it is the last. row counts heads, the token's in the inputs. */
+void rung_sparse_absorb_f32(float *base, const float *const *in, size_t pos, size_t row, const sparse_plan *plan,
+                            const rung_mech_conf *conf, float *scratch);
+
+/* The weights of a compression, of one side: keys or values. */
+typedef struct sparse_mlp {
+    const float *place, *first, *second; /* [B][d], [d][B d], [d][d] */
+} sparse_mlp;
+
+/* c from the side x of the block's first token; scratch becomes the inputs [B d] and the hidden layer [d]. */
+void rung_sparse_mlp_f32(float *c, const float *x, sparse_mlp w, size_t d, const sparse_plan *plan, float *scratch);
+
 /* Computes the summary of `block` of one head from its tokens in the state (base: the head's part of the first slot).
  * With comp=given it is row `row` of in[IN_CK] and in[IN_CV], counted in heads. */
 void rung_sparse_compress_f32(float *base, const float *const *in, size_t block, size_t row, const sparse_plan *plan,
@@ -48,5 +80,8 @@ void rung_sparse_compress_lanes(double *base, const double *const *in, size_t po
                                 size_t head, const sparse_plan *plan, const rung_mech_conf *conf, const rung_fmt *fmt,
                                 double *scratch);
 size_t rung_sparse_compress_scratch(const sparse_plan *plan, const rung_mech_conf *conf);
+
+void rung_sparse_backward_f32(const rung_backward *b, size_t head);
+size_t rung_sparse_backward_scratch(const rung_mech_conf *conf, size_t tokens);
 
 #endif

@@ -15,11 +15,7 @@
 
 #include <string.h>
 
-/* Of a block and of one side, keys or values. */
-typedef struct weights_f32 {
-    const float *place, *first, *second; /* [B][d], [d][B d], [d][d] */
-} weights_f32;
-
+/* As sparse_mlp. */
 typedef struct weights_exact {
     const double *place, *first, *second;
 } weights_exact;
@@ -47,7 +43,7 @@ static void mean_f32(float *c, const float *x, size_t d, const sparse_plan *plan
     for (size_t j = 0; j < d; j++) c[j] /= (float)plan->B;
 }
 
-static void mlp_f32(float *c, const float *x, weights_f32 w, size_t d, const sparse_plan *plan, float *scratch)
+void rung_sparse_mlp_f32(float *c, const float *x, sparse_mlp w, size_t d, const sparse_plan *plan, float *scratch)
 {
     const rung_kernels *kern = rung_kernels_get();
     float *all = scratch, *hidden = scratch + plan->B * d;
@@ -69,8 +65,10 @@ void rung_sparse_compress_f32(float *base, const float *const *in, size_t block,
         mean_f32(cv, v, conf->dv, plan);
         return;
     case SPARSE_MLP:
-        mlp_f32(ck, k, (weights_f32){in[IN_PLACE_K], in[IN_FIRST_K], in[IN_SECOND_K]}, conf->dk, plan, scratch);
-        mlp_f32(cv, v, (weights_f32){in[IN_PLACE_V], in[IN_FIRST_V], in[IN_SECOND_V]}, conf->dv, plan, scratch);
+        rung_sparse_mlp_f32(ck, k, (sparse_mlp){in[IN_PLACE_K], in[IN_FIRST_K], in[IN_SECOND_K]}, conf->dk, plan,
+                            scratch);
+        rung_sparse_mlp_f32(cv, v, (sparse_mlp){in[IN_PLACE_V], in[IN_FIRST_V], in[IN_SECOND_V]}, conf->dv, plan,
+                            scratch);
         return;
     case SPARSE_GIVEN:
         slot_put_f32(ck, in[IN_CK] + row * conf->dk, in[IN_CV] + row * conf->dv, conf);

@@ -65,6 +65,16 @@ static void set_state(problem *p)
     free(left), free(o);
 }
 
+/* Keys of length 1 in one dimension are +1 and -1: equal scores, among which a nudge chooses. Other lengths tell them apart. */
+static void break_ties(problem *p, rung_rng *rng)
+{
+    for (size_t i = 0; i < p->in.count; i++) {
+        size_t n = p->conf.mech->inputs[i].dim == RUNG_DIM_KEY ? p->in.row[i] * p->in.rows[i] : 0;
+        for (size_t e = 0; e < n; e++)
+            p->in.f[i][e] *= (float)(0.5 + rung_rng_unit(rng)), p->in.x[i][e] = p->in.f[i][e];
+    }
+}
+
 static problem problem_new(const mech_case *c, size_t shape, bool causal, size_t pos, size_t tokens, bool weighs_state,
                            uint64_t seed)
 {
@@ -75,6 +85,7 @@ static problem problem_new(const mech_case *c, size_t shape, bool causal, size_t
     assert_int_equal(rung_fmt_parse(&p.fmt, "f64", &err), RUNG_OK);
     p.conf = mech_conf(c, shapes[shape].heads, shapes[shape].dk, shapes[shape].dv, causal);
     p.in = draw_inputs(&p.conf, pos + tokens, seed % 2, seed);
+    if (mech_selects(c)) break_ties(&p, &rng);
     p.before = rung_mech_state_elements(&p.conf, pos), p.after = rung_mech_state_elements(&p.conf, end_of(&p));
     p.state = mech_alloc(p.before, sizeof *p.state), p.start = mech_alloc(p.before, sizeof *p.start);
     p.o = mech_alloc(outputs(&p), sizeof *p.o);
@@ -179,9 +190,17 @@ static double length_of(const float *x, size_t n)
     return sqrt(sum);
 }
 
-static void check_slope(const problem *p, const float *got, double *x, const double *direction, size_t n,
-                        const char *name, const char *along)
+/* Summaries that a relu has set to 0 have equal scores, among which a nudge would choose: they stay. */
+static void keep_ties(double *direction, const double *x, size_t n, const problem *p)
 {
+    for (size_t i = 0; mech_selects(p->what) && i < n; i++)
+        if (x[i] == 0) direction[i] = 0;
+}
+
+static void check_slope(const problem *p, const float *got, double *x, double *direction, size_t n, const char *name,
+                        const char *along)
+{
+    keep_ties(direction, x, n, p);
     double want = slope(p, x, direction, n), have = 0, size = length_of(got, n);
     for (size_t i = 0; i < n; i++) have += direction[i] * got[i];
     if (fabs(want - have) <= TOLERANCE * (size + fabs(want)) + 1e-5)
