@@ -4,7 +4,7 @@
  * Log-linear attention (Guo et al. 2025): the past of a query lies in O(log t) state matrices, one per bucket of a
  * Fenwick tree, and the query weighs them by lambda. The t tokens before token t are cut by the binary digits of t: the
  * set bit l of t stands for 2^l of them, oldest tokens to the highest bit, and that bucket has level l+1. Level 0 is
- * token t alone. Tokens s < t have level bit_length(t xor s): the highest bit where s and t differ is the set bit of t
+ * token t alone. Tokens s < t have level rung_loglinear_bits(t xor s): the highest bit where s and t differ is the set bit of t
  * that begins to leave s behind.
  *   base=linear:  S^(l) = sum of k_s v_s^T over the bucket
  *   base=mamba2:  e^g multiplies every S^(l) before the token enters with k v^T
@@ -17,7 +17,7 @@
  * Nothing is normalised, and there is no feature map. A level beyond the last weight takes the last weight, which only
  * occurs after more than 2^(levels-1) tokens.
  */
-#include "matrix.h"
+#include "loglinear.h"
 
 #include "rung/kern.h"
 
@@ -33,40 +33,33 @@ static const rung_param params[] = {
     {0},
 };
 enum { PARAM_BASE, PARAM_LEVELS };
-enum { IN_LAMBDA = 3, IN_G = 4, IN_BETA = 5 };
 
-/* Tokens of one chunk of the fast scan: quadratic inside, the matrices of levels above 6 from outside. A power of two,
- * so that chunks that begin at its multiples see no smaller buckets. */
-enum { CHUNK = 64 };
-
-static bool fades(const rung_mech_conf *conf)
+bool rung_loglinear_fades(const rung_mech_conf *conf)
 {
     return conf->params[PARAM_BASE].number != BASE_LINEAR;
 }
 
-static bool corrects(const rung_mech_conf *conf)
+bool rung_loglinear_corrects(const rung_mech_conf *conf)
 {
     return conf->params[PARAM_BASE].number == BASE_GDELTA;
 }
 
-static size_t levels(const rung_mech_conf *conf)
+size_t rung_loglinear_levels(const rung_mech_conf *conf)
 {
     return (size_t)conf->params[PARAM_LEVELS].number;
 }
 
-/* Place of a level's weight in a row of lambda. */
-static size_t weight_of(size_t level, const rung_mech_conf *conf)
+size_t rung_loglinear_weight(size_t level, const rung_mech_conf *conf)
 {
-    return size_min(level, levels(conf) - 1);
+    return size_min(level, rung_loglinear_levels(conf) - 1);
 }
 
-/* Matrices after so many tokens. */
-static size_t matrices(size_t tokens)
+size_t rung_loglinear_matrices(size_t tokens)
 {
     return (size_t)__builtin_popcountll(tokens);
 }
 
-static size_t bit_length(size_t x)
+size_t rung_loglinear_bits(size_t x)
 {
     return x ? sizeof(unsigned long long) * CHAR_BIT - (size_t)__builtin_clzll(x) : 0;
 }
@@ -84,14 +77,18 @@ static size_t place(size_t m, size_t head, const rung_mech_conf *conf)
 
 static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
 {
-    return (rung_carry){.recurrent = size_times(matrices(tokens), conf->heads * matrix_size(conf))};
+    return (rung_carry){.recurrent = size_times(rung_loglinear_matrices(tokens), conf->heads * matrix_size(conf))};
 }
 
 /* The least number with c set bits is 2^c - 1, so no t <= tokens has more than the c with 2^c <= tokens + 1. */
+size_t rung_loglinear_most(size_t tokens)
+{
+    return tokens == SIZE_MAX ? rung_loglinear_bits(tokens) : rung_loglinear_bits(tokens + 1) - 1;
+}
+
 static size_t capacity(const rung_mech_conf *conf, size_t tokens)
 {
-    size_t most = tokens == SIZE_MAX ? bit_length(tokens) : bit_length(tokens + 1) - 1;
-    return size_times(most, conf->heads * matrix_size(conf));
+    return size_times(rung_loglinear_most(tokens), conf->heads * matrix_size(conf));
 }
 
 /* Four rows of the exact form; two rows and the decays of a chunk in the fast one. */
@@ -103,17 +100,9 @@ static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 
 /* ---- fast ------------------------------------------------------------------------------------------------------------ */
 
-/* Tokens pos .. pos+n-1 of one head. The rows are those of the first token, the next ones H rows on. */
-typedef struct chunk {
-    const float *q, *k, *v, *lambda, *g; /* g NULL: nothing fades inside the chunk */
-    size_t pos, n, head;
-    float *weight; /* [n] decay of token s up to the token in hand */
-    float *total;  /* [n] decay at token t of all that came before the chunk */
-} chunk;
-
 /* weight_s = e^{g_(s+1) + ... + g_t} for s <= t, total_t = e^{g_0 + ... + g_t}. The sums grow backwards from t: a
  * difference of prefix sums would lose weak decays behind a strong one, and would be a NaN after one of -inf. */
-static void decays_f32(const chunk *c, size_t t, const rung_mech_conf *conf)
+void rung_loglinear_decays_f32(const loglinear_chunk *c, size_t t, const rung_mech_conf *conf)
 {
     float sum = 0;
     for (size_t s = t + 1; s-- > 0;) {
@@ -126,30 +115,31 @@ static void decays_f32(const chunk *c, size_t t, const rung_mech_conf *conf)
 
 /* What came before the chunk. Any token s of a matrix stands for all: the matrix was complete at pos, so every t >= pos
  * differs from all of its tokens first in the same bit. The matrix is the outer loop, it stays in the cache. */
-static void read_before_f32(float *o, const float *state, const chunk *c, const rung_mech_conf *conf)
+static void read_before_f32(float *o, const float *state, const loglinear_chunk *c, const rung_mech_conf *conf)
 {
     size_t first = 0; /* token of the matrix */
-    for (size_t m = 0; m < matrices(c->pos); m++) {
-        const float *S = state + place(m, c->head, conf);
+    for (size_t m = 0; m < rung_loglinear_matrices(c->pos); m++) {
+        const float *S = state + m * c->step;
         for (size_t t = 0; t < c->n; t++) {
-            size_t row = t * conf->heads, level = bit_length((c->pos + t) ^ first);
-            float weight = c->total[t] * c->lambda[row * levels(conf) + weight_of(level, conf)];
+            size_t row = t * conf->heads, level = rung_loglinear_bits((c->pos + t) ^ first);
+            float weight =
+                c->total[t] * c->lambda[row * rung_loglinear_levels(conf) + rung_loglinear_weight(level, conf)];
             for (size_t j = 0; j < conf->dk; j++)
                 rung_kernels_get()->axpy(o + row * conf->dv, weight * c->q[row * conf->dk + j], S + j * conf->dv,
                                          conf->dv);
         }
-        first += (size_t)1 << (bit_length(c->pos - first) - 1);
+        first += (size_t)1 << (rung_loglinear_bits(c->pos - first) - 1);
     }
 }
 
-static void read_inside_f32(float *o, size_t t, const chunk *c, const rung_mech_conf *conf)
+static void read_inside_f32(float *o, size_t t, const loglinear_chunk *c, const rung_mech_conf *conf)
 {
     const rung_kernels *kern = rung_kernels_get();
     size_t H = conf->heads, row = t * H;
     for (size_t s = 0; s <= t; s++) {
-        size_t level = bit_length((c->pos + t) ^ (c->pos + s));
+        size_t level = rung_loglinear_bits((c->pos + t) ^ (c->pos + s));
         float score = kern->dot(c->q + row * conf->dk, c->k + s * H * conf->dk, conf->dk);
-        float weight = c->weight[s] * c->lambda[row * levels(conf) + weight_of(level, conf)];
+        float weight = c->weight[s] * c->lambda[row * rung_loglinear_levels(conf) + rung_loglinear_weight(level, conf)];
         kern->axpy(o + row * conf->dv, weight * score, c->v + s * H * conf->dv, conf->dv);
     }
 }
@@ -157,73 +147,79 @@ static void read_inside_f32(float *o, size_t t, const chunk *c, const rung_mech_
 /* From the buckets of pos to those of end = pos + n. Above the highest bit where they differ the buckets stay; at that
  * bit, a one of end, lies a bucket that takes all the rest of pos and the first tokens of the chunk; the tokens after
  * it fill the buckets of the lower ones of end. The weights are those of the last token. */
-static void merge_f32(float *state, const chunk *c, const rung_mech_conf *conf)
+void rung_loglinear_merge_f32(float *state, const loglinear_chunk *c, const rung_mech_conf *conf)
 {
     const rung_kernels *kern = rung_kernels_get();
-    size_t H = conf->heads, end = c->pos + c->n, bit = bit_length(c->pos ^ end) - 1, size = matrix_size(conf);
-    size_t slot = matrices(c->pos >> bit), old = matrices(c->pos);
-    for (size_t m = 0; c->g && m < old; m++) kern->scale(state + place(m, c->head, conf), c->total[c->n - 1], size);
-    for (size_t m = slot + 1; m < old; m++)
-        kern->axpy(state + place(slot, c->head, conf), 1, state + place(m, c->head, conf), size);
+    size_t H = conf->heads, end = c->pos + c->n, bit = rung_loglinear_bits(c->pos ^ end) - 1, size = matrix_size(conf);
+    size_t slot = rung_loglinear_matrices(c->pos >> bit), old = rung_loglinear_matrices(c->pos);
+    for (size_t m = 0; c->g && m < old; m++) kern->scale(state + m * c->step, c->total[c->n - 1], size);
+    for (size_t m = slot + 1; m < old; m++) kern->axpy(state + slot * c->step, 1, state + m * c->step, size);
     bool empty = slot == old;
     for (size_t s = 0; s < c->n; slot++, empty = true) {
-        float *S = state + place(slot, c->head, conf);
+        float *S = state + slot * c->step;
         size_t edge = end >> bit << bit;
         if (empty) memset(S, 0, size * sizeof *S);
         for (; c->pos + s < edge; s++)
             for (size_t j = 0; j < conf->dk; j++)
                 kern->axpy(S + j * conf->dv, c->weight[s] * c->k[s * H * conf->dk + j], c->v + s * H * conf->dv,
                            conf->dv);
-        if (edge < end) bit = bit_length(end - edge) - 1;
+        if (edge < end) bit = rung_loglinear_bits(end - edge) - 1;
     }
 }
 
-static void chunk_f32(float *o, float *state, const chunk *c, const rung_mech_conf *conf)
+static void chunk_f32(float *o, float *state, const loglinear_chunk *c, const rung_mech_conf *conf)
 {
     for (size_t t = 0; t < c->n; t++) {
         memset(o + t * conf->heads * conf->dv, 0, conf->dv * sizeof *o);
-        decays_f32(c, t, conf);
+        rung_loglinear_decays_f32(c, t, conf);
         read_inside_f32(o, t, c, conf);
     }
     read_before_f32(o, state, c, conf);
-    merge_f32(state, c, conf);
+    rung_loglinear_merge_f32(state, c, conf);
 }
 
 /* The delta rule is not the same at every token, so it goes one by one: first every matrix as if nothing entered, then
  * beta v enters as into plain linear attention. */
-static void correct_all_f32(float *state, const chunk *c, const float *g, float beta, float *u, const float *zero,
+void rung_loglinear_age_f32(float *state, const loglinear_chunk *c, float beta, float *u, const float *zero,
                             const rung_mech_conf *conf)
 {
-    for (size_t m = 0; m < matrices(c->pos); m++) {
-        float *S = state + place(m, c->head, conf);
-        rung_matrix_fade_f32(S, g, false, conf->dk, conf->dv);
+    for (size_t m = 0; m < rung_loglinear_matrices(c->pos); m++) {
+        float *S = state + m * c->step;
+        rung_matrix_fade_f32(S, c->g, false, conf->dk, conf->dv);
         rung_matrix_correct_f32(S, c->k, zero, beta, conf->dk, conf->dv, u);
     }
     for (size_t i = 0; i < conf->dv; i++) u[i] = beta * c->v[i];
 }
 
+loglinear_chunk rung_loglinear_chunk(const float *const *in, size_t t, size_t pos, size_t tokens, size_t head,
+                                     const rung_mech_conf *conf, float *work)
+{
+    size_t row = t * conf->heads + head, room = CHUNK - (pos + t) % CHUNK;
+    return (loglinear_chunk){.q = in[IN_Q] + row * conf->dk,
+                             .k = in[IN_K] + row * conf->dk,
+                             .v = in[IN_V] + row * conf->dv,
+                             .lambda = in[IN_LAMBDA] + row * rung_loglinear_levels(conf),
+                             .g = rung_loglinear_fades(conf) ? in[IN_G] + row : NULL,
+                             .pos = pos + t,
+                             .n = rung_loglinear_corrects(conf) ? 1 : size_min(room, tokens - t),
+                             .step = conf->heads * matrix_size(conf),
+                             .weight = work,
+                             .total = work + CHUNK};
+}
+
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
                      const rung_mech_conf *conf, float *scratch_)
 {
-    float *u = scratch_ + 2 * CHUNK, *zero = u + conf->dv;
+    float *u = scratch_ + 2 * CHUNK, *zero = u + conf->dv, *S = state + head * matrix_size(conf);
     memset(zero, 0, conf->dv * sizeof *zero);
     for (size_t t = 0; t < tokens;) {
-        size_t row = t * conf->heads + head, room = CHUNK - (pos + t) % CHUNK;
-        chunk c = {.q = in[IN_Q] + row * conf->dk,
-                   .k = in[IN_K] + row * conf->dk,
-                   .v = in[IN_V] + row * conf->dv,
-                   .lambda = in[IN_LAMBDA] + row * levels(conf),
-                   .g = fades(conf) ? in[IN_G] + row : NULL,
-                   .pos = pos + t,
-                   .n = corrects(conf) ? 1 : size_min(room, tokens - t),
-                   .head = head,
-                   .weight = scratch_,
-                   .total = scratch_ + CHUNK};
-        if (corrects(conf)) {
-            correct_all_f32(state, &c, c.g, in[IN_BETA][row], u, zero, conf);
+        size_t row = t * conf->heads + head;
+        loglinear_chunk c = rung_loglinear_chunk(in, t, pos, tokens, head, conf, scratch_);
+        if (rung_loglinear_corrects(conf)) {
+            rung_loglinear_age_f32(S, &c, in[IN_BETA][row], u, zero, conf);
             c.v = u, c.g = NULL;
         }
-        chunk_f32(o + row * conf->dv, state, &c, conf);
+        chunk_f32(o + row * conf->dv, S, &c, conf);
         t += c.n;
     }
 }
@@ -278,9 +274,9 @@ static token token_at(const double *const *in, size_t t, size_t pos, size_t head
     return (token){.q = in[IN_Q] + row * conf->dk,
                    .k = in[IN_K] + row * conf->dk,
                    .v = in[IN_V] + row * dv,
-                   .lambda = in[IN_LAMBDA] + row * levels(conf),
-                   .g = fades(conf) ? in[IN_G] + row : NULL,
-                   .beta = corrects(conf) ? in[IN_BETA] + row : NULL,
+                   .lambda = in[IN_LAMBDA] + row * rung_loglinear_levels(conf),
+                   .g = rung_loglinear_fades(conf) ? in[IN_G] + row : NULL,
+                   .beta = rung_loglinear_corrects(conf) ? in[IN_BETA] + row : NULL,
                    .pos = pos + t,
                    .head = head,
                    .fmt = fmt,
@@ -295,7 +291,7 @@ static token token_at(const double *const *in, size_t t, size_t pos, size_t head
 static void age_exact(double *state, const token *x, const rung_mech_conf *conf)
 {
     memset(x->zero, 0, conf->dv * sizeof *x->zero);
-    for (size_t m = 0; m < matrices(x->pos); m++) {
+    for (size_t m = 0; m < rung_loglinear_matrices(x->pos); m++) {
         double *S = state + place(m, x->head, conf);
         x->ops->fade(S, x->g, false, conf->dk, conf->dv, x->fmt);
         if (x->beta) x->ops->correct(S, x->k, x->zero, *x->beta, conf->dk, conf->dv, x->fmt, x->u);
@@ -307,9 +303,9 @@ static void read_exact(double *o, const double *state, const token *x, const run
 {
     memset(o, 0, conf->dv * sizeof *o);
     for (size_t rest = x->pos, m = 0; rest; m++) {
-        size_t level = bit_length(rest);
+        size_t level = rung_loglinear_bits(rest);
         x->ops->query(x->y, state + place(m, x->head, conf), x->q, conf->dk, conf->dv, x->fmt);
-        x->ops->add(o, x->lambda + weight_of(level, conf), x->y, 1, conf->dv, x->fmt);
+        x->ops->add(o, x->lambda + rung_loglinear_weight(level, conf), x->y, 1, conf->dv, x->fmt);
         rest ^= (size_t)1 << (level - 1);
     }
 }
@@ -318,7 +314,7 @@ static void read_exact(double *o, const double *state, const token *x, const run
  * that are full, from the top of the stack, and lies down where the last of them was. */
 static void enter_exact(double *o, double *state, const token *x, const rung_mech_conf *conf)
 {
-    size_t dv = conf->dv, old = matrices(x->pos), slot = matrices(x->pos + 1) - 1;
+    size_t dv = conf->dv, old = rung_loglinear_matrices(x->pos), slot = rung_loglinear_matrices(x->pos + 1) - 1;
     for (size_t i = 0; i < dv; i++) x->u[i] = x->beta ? rung_num_mul(x->fmt, *x->beta, x->v[i]) : x->v[i];
     memset(x->y, 0, dv * sizeof *x->y);
     for (size_t j = 0; j < conf->dk; j++) {
@@ -363,8 +359,8 @@ static const rung_mech_input inputs[] = {
     {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key", NULL},
     {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL},
     {"lambda", RUNG_DIM_LEVELS, RUNG_FROM_SOFTPLUS, false, "weight of each level", NULL},
-    {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, "natural logarithm of the decay", fades},
-    {"beta", RUNG_DIM_HEAD, RUNG_FROM_GATE, false, "how much of the old value is replaced", corrects},
+    {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, "natural logarithm of the decay", rung_loglinear_fades},
+    {"beta", RUNG_DIM_HEAD, RUNG_FROM_GATE, false, "how much of the old value is replaced", rung_loglinear_corrects},
     {0},
 };
 
@@ -385,4 +381,7 @@ const rung_mech rung_mech_loglinear = {
     .step_exact = step_exact,
     .scan_f32 = scan_f32,
     .scan_exact = scan_exact,
+    .backward_f32 = rung_loglinear_backward_f32,
+    .backward_scratch = rung_loglinear_backward_scratch,
+    .forks = true,
 };
