@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "effort.h"
 #include "rung/build.h"
 
 static rung_error check_err;
@@ -74,7 +75,8 @@ typedef struct trial {
     double *out;
     size_t *at;
     uint64_t prompts, wrong;
-    double distance; /* largest, of vector targets */
+    bool until_wrong; /* ends at the first wrong prompt */
+    double distance;  /* largest, of vector targets */
 } trial;
 
 static inline trial trial_begin(const rung_model *model, const rung_task_conf *task, const char *format,
@@ -142,9 +144,25 @@ static inline void trial_run(trial *t)
     t->wrong += !right;
 }
 
+/* One prompt of so many is run. Who looks for a wrong one needs all, until it is found. */
+static inline size_t prompt_stride(const trial *t)
+{
+    return t->until_wrong ? 1 : effort(1, 11);
+}
+
+static inline size_t space_stride(const trial *t, uint64_t space)
+{
+    return space > 512 ? prompt_stride(t) : 1;
+}
+
+static inline bool trial_goes_on(const trial *t)
+{
+    return !t->until_wrong || t->wrong == 0;
+}
+
 static inline void trial_sample(trial *t, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && trial_goes_on(t); i += prompt_stride(t)) {
         CHECK(rung_task_make(&t->instance, t->task, 7, i, &check_err));
         trial_run(t);
     }
@@ -154,7 +172,7 @@ static inline void trial_all(trial *t)
 {
     uint64_t space = rung_task_space(t->task);
     assert_true(space > 0 && space < 1000000);
-    for (uint64_t i = 0; i < space; i++) {
+    for (uint64_t i = 0; i < space && trial_goes_on(t); i += space_stride(t, space)) {
         bool is_prompt;
         CHECK(rung_task_unrank(&t->instance, &is_prompt, t->task, i, &check_err));
         if (is_prompt) trial_run(t);
@@ -162,11 +180,11 @@ static inline void trial_all(trial *t)
     assert_true(t->prompts > 0);
 }
 
-/* Wrong prompts of a construction: all of them (samples = 0), or among so many. */
-static inline uint64_t wrong_of_model(const rung_model *model, const rung_task_conf *task, const char *format,
-                                      rung_softmax softmax, size_t samples)
+static inline uint64_t trial_wrong(const rung_model *model, const rung_task_conf *task, const char *format,
+                                   rung_softmax softmax, size_t samples, bool until_wrong)
 {
     trial t = trial_begin(model, task, format, softmax);
+    t.until_wrong = until_wrong;
     if (samples)
         trial_sample(&t, samples);
     else
@@ -176,11 +194,34 @@ static inline uint64_t wrong_of_model(const rung_model *model, const rung_task_c
     return wrong;
 }
 
+/* Wrong prompts of a construction: all of them (samples = 0), or among so many. */
+static inline uint64_t wrong_of_model(const rung_model *model, const rung_task_conf *task, const char *format,
+                                      rung_softmax softmax, size_t samples)
+{
+    return trial_wrong(model, task, format, softmax, samples, false);
+}
+
 static inline uint64_t wrong_of(const char *text, const char *format, size_t samples)
 {
     rung_build b = build_of(text);
     rung_model *model = model_of(&b);
     uint64_t wrong = wrong_of_model(model, &b.task, format, RUNG_SOFTMAX_ONLINE, samples);
+    rung_model_close(model);
+    return wrong;
+}
+
+/* Whether there is a wrong one. */
+static inline bool goes_wrong_model(const rung_model *model, const rung_task_conf *task, const char *format,
+                                    size_t samples)
+{
+    return trial_wrong(model, task, format, RUNG_SOFTMAX_ONLINE, samples, true) > 0;
+}
+
+static inline bool goes_wrong(const char *text, const char *format, size_t samples)
+{
+    rung_build b = build_of(text);
+    rung_model *model = model_of(&b);
+    bool wrong = goes_wrong_model(model, &b.task, format, samples);
     rung_model_close(model);
     return wrong;
 }
@@ -225,13 +266,13 @@ static inline rung_model *model_with(const rung_model *model, const char *name, 
     return changed;
 }
 
-/* Wrong prompts after that change. */
-static inline uint64_t wrong_with(const char *text, const char *format, size_t samples, const char *name,
-                                  size_t element, double add)
+/* Whether a prompt goes wrong after that change. */
+static inline bool goes_wrong_with(const char *text, const char *format, size_t samples, const char *name,
+                                   size_t element, double add)
 {
     rung_build b = build_of(text);
     rung_model *model = model_of(&b), *changed = model_with(model, name, element, add);
-    uint64_t wrong = wrong_of_model(changed, &b.task, format, RUNG_SOFTMAX_ONLINE, samples);
+    bool wrong = goes_wrong_model(changed, &b.task, format, samples);
     rung_model_close(changed);
     rung_model_close(model);
     return wrong;

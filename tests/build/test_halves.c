@@ -68,14 +68,14 @@ static void a_changed_weight_is_seen(void **state)
         size_t width = rung_model_get_spec(model)->d_model;
         rung_model_close(model);
         assert_int_equal(width, 6 + 12 + 3);
-        assert_true(wrong_with(text, "f32", 0, "positions", 18, -0.5) > 0);            /* nowhere to rest */
-        assert_true(wrong_with(text, "f32", 0, "positions", 18, 1) > 0);               /* rests too low */
-        assert_true(wrong_with(text, "f32", 0, "positions", 5 * width + 18, 1) > 0);   /* place 1 is not seen */
-        assert_true(wrong_with(text, "f32", 0, "positions", width + 6, -1) > 0);       /* a place mistaken */
-        assert_true(wrong_with(text, "f32", 0, "positions", 5 * width + 12, -16) > 0); /* another one fetched */
-        assert_true(wrong_with(text, "f32", 0, "layers.1.mix.0.k.weight", 1, 1) > 0);  /* takes off nothing */
-        assert_true(wrong_with(text, "f32", 0, "layers.1.mix.0.q.bias", 0, 15) > 0);   /* a gap of 1 */
-        assert_true(wrong_with(text, "f32", 0, "readout.bias", c, 1) > 0);             /* another threshold */
+        assert_true(goes_wrong_with(text, "f32", 0, "positions", 18, -0.5));            /* nowhere to rest */
+        assert_true(goes_wrong_with(text, "f32", 0, "positions", 18, 1));               /* rests too low */
+        assert_true(goes_wrong_with(text, "f32", 0, "positions", 5 * width + 18, 1));   /* place 1 is not seen */
+        assert_true(goes_wrong_with(text, "f32", 0, "positions", width + 6, -1));       /* a place mistaken */
+        assert_true(goes_wrong_with(text, "f32", 0, "positions", 5 * width + 12, -16)); /* another one fetched */
+        assert_true(goes_wrong_with(text, "f32", 0, "layers.1.mix.0.k.weight", 1, 1));  /* takes off nothing */
+        assert_true(goes_wrong_with(text, "f32", 0, "layers.1.mix.0.q.bias", 0, 15));   /* a gap of 1 */
+        assert_true(goes_wrong_with(text, "f32", 0, "readout.bias", c, 1));             /* another threshold */
     }
 }
 

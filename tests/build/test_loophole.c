@@ -138,7 +138,7 @@ static void small_tables_go_wrong_with_a_running_maximum(void **state)
     rung_build b = build_of("loophole N0=3");
     rung_model *model = model_of(&b);
     (void)state;
-    assert_true(wrong_of_model(model, &b.task, "f32", RUNG_SOFTMAX_ONLINE, 0) > 100); /* of 486 */
+    assert_true(wrong_of_model(model, &b.task, "f32", RUNG_SOFTMAX_ONLINE, 0) > effort(100, 9)); /* of 486, 45 */
     rung_model_close(model);
 }
 
@@ -148,16 +148,19 @@ static void tables_that_the_lower_bound_forbids_are_right_with_a_known_maximum(v
     rung_model *model = model_of(&b);
     const rung_mech_conf *group = &rung_model_get_arch(model)->layer[0].group[0];
     double received = (double)(group->heads * (group->dv + 2)) * 32;
+    size_t tables = effort(300, 10), prompts = 118 * tables;
     (void)state;
     assert_int_equal(rung_model_get_arch(model)->layer_count, 1);
     assert_true(received == 256 && received < 118 * log2(118));
-    right_of two_pass = run_tables(model, &b.task, "f32", RUNG_SOFTMAX_TWO_PASS, 300);
-    right_of reverse = run_tables(model, &b.task, "f32", RUNG_SOFTMAX_REVERSE, 300);
-    right_of online = run_tables(model, &b.task, "f32", RUNG_SOFTMAX_ONLINE, 300);
-    assert_int_equal(two_pass.prompts, 35400);
-    assert_int_equal(two_pass.right, 35400);
-    assert_int_equal(reverse.right, 35400);
-    if (online.right * 50 >= online.prompts) fail_msg("%zu of 35400 are right with a running maximum", online.right);
+    right_of two_pass = run_tables(model, &b.task, "f32", RUNG_SOFTMAX_TWO_PASS, tables);
+    right_of reverse = run_tables(model, &b.task, "f32", RUNG_SOFTMAX_REVERSE, tables);
+    right_of online = run_tables(model, &b.task, "f32", RUNG_SOFTMAX_ONLINE, tables);
+    assert_int_equal(two_pass.prompts, prompts);
+    assert_int_equal(two_pass.right, prompts);
+    assert_int_equal(reverse.right, prompts);
+    /* Of few tables the five that are not random are a large part. */
+    if (online.right * effort(50, 2) >= online.prompts)
+        fail_msg("%zu of %zu are right with a running maximum", online.right, prompts);
     rung_model_close(model);
 }
 
@@ -167,7 +170,7 @@ static void the_largest_tables_are_right(void **state)
     (void)state;
     for (size_t i = 0; i < RUNG_COUNT(texts); i++)
         for (rung_softmax order = RUNG_SOFTMAX_TWO_PASS; order <= RUNG_SOFTMAX_REVERSE; order++) {
-            right_of sum = run_construction(texts[i], "f32", order, 20);
+            right_of sum = run_construction(texts[i], "f32", order, effort(20, 6));
             assert_int_equal(sum.right, sum.prompts);
         }
 }

@@ -82,8 +82,8 @@ static void a_crowd_at_the_margin_does_not_win(void **state)
 static void too_few_bits_are_seen(void **state)
 {
     (void)state;
-    assert_true(wrong_of("nearest-neighbour dist=hard", "e8m3", 500) > 0);
-    assert_true(wrong_of("nearest-neighbour dist=hard gamma=10", "bf16", 500) > 0);
+    assert_true(goes_wrong("nearest-neighbour dist=hard", "e8m3", 500));
+    assert_true(goes_wrong("nearest-neighbour dist=hard gamma=10", "bf16", 500));
 }
 
 /* Columns of q.bias: the last one keeps tokens without a label away. */
@@ -106,7 +106,7 @@ static void what_is_broken_is_seen(void **state)
     for (size_t i = 0; i < RUNG_COUNT(changes); i++) {
         char text[128];
         snprintf(text, sizeof text, "nearest-neighbour N=2 d=2 form=%s", changes[i].form);
-        if (wrong_with(text, "f32", 0, changes[i].tensor, changes[i].element, changes[i].add) == 0)
+        if (!goes_wrong_with(text, "f32", 0, changes[i].tensor, changes[i].element, changes[i].add))
             fail_msg("%s: %s[%zu] + %g is not seen", text, changes[i].tensor, changes[i].element, changes[i].add);
     }
 }

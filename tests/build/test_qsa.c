@@ -16,7 +16,7 @@ static double worst_of_model(const rung_model *model, const rung_task_conf *task
     size_t d = task->d_out;
     double worst = 0;
     assert_true(count > 0 && count < 1000000);
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < count; i += space_stride(&t, count)) {
         bool is_prompt = true;
         if (samples)
             CHECK(rung_task_make(&t.instance, task, 3, i, &check_err));

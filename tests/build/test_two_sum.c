@@ -206,15 +206,15 @@ static void one_wrong_weight_is_noticed(void **state)
     static const char query[] = "two-sum M=4 N=4", position[] = "two-sum M=6 N=4 form=position self=0";
     static const char global[] = "two-sum M=4 N=3 form=global", dsa[] = "two-sum M=4 N=3 by=dsa";
     (void)state;
-    assert_true(wrong_with(query, "f32", 0, "embed.weight", 8 * 9 + 2, 1) > 0);      /* the blank above a match */
-    assert_true(wrong_with(query, "f32", 0, "embed.weight", 8 * 9 + 6, 1) > 0);      /* the blank says yes */
-    assert_true(wrong_with(query, "f32", 0, "embed.weight", 1 * 9 + 1, -2) > 0);     /* 1 stands where 3 does */
-    assert_true(wrong_with(position, "f32", 0, "embed.weight", 3 * 11 + 3, 2) > 0);  /* M/2 counts as 0 */
-    assert_true(wrong_with(position, "f32", 0, "embed.weight", 0 * 11 + 6, -1) > 0); /* 0 finds itself */
-    assert_true(wrong_with(global, "f32", 0, "embed.weight", 4 * 14 + 6, -9) > 0);   /* the last token has a flag */
-    assert_true(wrong_with(global, "f32", 0, "embed.weight", 4 * 14 + 11, -9) > 0);  /* an average, not an or */
-    assert_true(wrong_with(dsa, "f32", 0, "embed.weight", 8 * 8 + 4, -4) > 0);       /* the blank passes for a 0 */
-    assert_true(wrong_with(dsa, "f32", 0, "embed.weight", 1 * 8 + 4, -1) > 0);       /* 1 says that it is no 1 */
+    assert_true(goes_wrong_with(query, "f32", 0, "embed.weight", 8 * 9 + 2, 1));      /* the blank above a match */
+    assert_true(goes_wrong_with(query, "f32", 0, "embed.weight", 8 * 9 + 6, 1));      /* the blank says yes */
+    assert_true(goes_wrong_with(query, "f32", 0, "embed.weight", 1 * 9 + 1, -2));     /* 1 stands where 3 does */
+    assert_true(goes_wrong_with(position, "f32", 0, "embed.weight", 3 * 11 + 3, 2));  /* M/2 counts as 0 */
+    assert_true(goes_wrong_with(position, "f32", 0, "embed.weight", 0 * 11 + 6, -1)); /* 0 finds itself */
+    assert_true(goes_wrong_with(global, "f32", 0, "embed.weight", 4 * 14 + 6, -9));   /* the last token has a flag */
+    assert_true(goes_wrong_with(global, "f32", 0, "embed.weight", 4 * 14 + 11, -9));  /* an average, not an or */
+    assert_true(goes_wrong_with(dsa, "f32", 0, "embed.weight", 8 * 8 + 4, -4));       /* the blank passes for a 0 */
+    assert_true(goes_wrong_with(dsa, "f32", 0, "embed.weight", 1 * 8 + 4, -1));       /* 1 says that it is no 1 */
 }
 
 int main(void)
