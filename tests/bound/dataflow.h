@@ -83,6 +83,13 @@ static inline int states_at(const flow *f, const flow_model *m, int from, int to
     return all;
 }
 
+static inline int power(int base, int exponent)
+{
+    int p = 1;
+    while (exponent-- > 0) p *= base;
+    return p;
+}
+
 /* A table of `entries` entries with so many values each, as tokens; returns the number of the token after it. */
 static inline int put_table(int *token, int at, int table, int entries, int values)
 {

@@ -31,13 +31,6 @@ static flow *at(const two *p, int i, int j, int u, int w)
     return &p->run[((i * p->second + j) * p->z.free + u) * p->z.n1 + w];
 }
 
-static int power(int base, int exponent)
-{
-    int p = 1;
-    while (exponent-- > 0) p *= base;
-    return p;
-}
-
 static void run_instance(const two *p, int i, int j, int u, int w)
 {
     int token[FLOW_TOKENS], fixed = p->z.N0 - p->z.free;

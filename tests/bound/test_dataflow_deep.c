@@ -48,13 +48,6 @@ typedef struct three {
     flow *run, *same_z2;        /* of the context at hand, by outer tables; with some_first for z_1 */
 } three;
 
-static int power(int base, int exponent)
-{
-    int p = 1;
-    while (exponent-- > 0) p *= base;
-    return p;
-}
-
 static void run_instance(flow *out, const three *p, int outer, int j, int u, int w)
 {
     int token[FLOW_TOKENS];
