@@ -85,13 +85,13 @@ static rung_status shrink_parts(shrinker *s, size_t size, simplify *how, rung_er
     return status;
 }
 
-/* Gives up when nothing became simpler with parts of a sixteenth: what hangs together so tightly will not. */
+/* Gives up when nothing became simpler with parts of a quarter: what hangs together so tightly will not. */
 static rung_status shrink_by(shrinker *s, simplify *how, rung_error *err)
 {
     rung_status status = RUNG_OK;
     size_t all = s->count;
     for (size_t size = all; size > 0 && s->count > 0 && status == RUNG_OK; size /= 2) {
-        if (s->count == all && size < all / 16) break;
+        if (s->count == all && size < all / 4) break;
         status = shrink_parts(s, size, how, err);
     }
     return status;

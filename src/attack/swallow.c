@@ -130,7 +130,7 @@ static rung_status look(void *context, const uint32_t *base, size_t pos, rung_er
 /* Every other attempt steers; the others begin with a prompt that repeats itself, or with a random one. */
 typedef enum manner { REPEATED, STEERED, RANDOM } manner;
 static const char *const manner_words[] = {"a prefix that repeats itself", "a steered prefix", "a random prefix"};
-static const manner turns[] = {REPEATED, STEERED, RANDOM, STEERED};
+static const manner turns[] = {REPEATED, RANDOM, STEERED, STEERED};
 
 static rung_status attempt_at(swallow *s, uint32_t *base, size_t pos, uint64_t index, rung_error *err)
 {
