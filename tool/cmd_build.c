@@ -9,48 +9,16 @@
 #include "catalog.h"
 #include "output.h"
 #include "rung/build.h"
+#include "shape.h"
 
 typedef struct build_values {
-    const char *arch, *task, *out, *mlp;
-    int64_t d_model, d_mlp, heads, dk, dv, max_tokens;
-    int64_t positions, norm;
-    bool encoder;
+    const char *out;
+    rung_shape_words shape;
 } build_values;
-
-/* Options that only random weights have: a construction decides these itself. */
-static const char *const random_options[] = {"arch",       "task", "d-model",   "heads", "dk",      "dv", "d-mlp",
-                                             "max-tokens", "mlp",  "positions", "norm",  "encoder", NULL};
 
 static const char *name_at(size_t index)
 {
     return index == 0 ? "random" : rung_construction_name_at(index - 1);
-}
-
-static rung_status fill_spec(rung_model_spec *spec, rung_buf *task_text, const rung_call *call, rung_error *err)
-{
-    const build_values *v = call->values;
-    rung_task_conf conf;
-    rung_status status = rung_task_conf_init(&conf, v->task, call->word, call->words, err);
-    if (status != RUNG_OK) return status;
-    rung_task_canonical(task_text, &conf);
-    *spec = (rung_model_spec){
-        .arch = v->arch,
-        .task = task_text->text,
-        .mlp = v->mlp,
-        .vocab = conf.vocab,
-        .d_in = conf.d_in,
-        .answers = conf.answers ? conf.answers : conf.d_out,
-        .max_tokens = v->max_tokens ? (size_t)v->max_tokens : conf.tokens,
-        .d_model = (size_t)v->d_model,
-        .d_mlp = (size_t)(v->d_mlp ? v->d_mlp : 4 * v->d_model),
-        .heads = (size_t)v->heads,
-        .dk = (size_t)v->dk,
-        .dv = (size_t)v->dv,
-        .positions = (rung_positions)(v->positions + 1),
-        .norm = (rung_norm)(v->norm + 1),
-        .causal = !v->encoder,
-    };
-    return rung_buf_ok(task_text, err);
 }
 
 static rung_status report(const rung_call *call, const char *path, rung_error *err)
@@ -88,9 +56,10 @@ static rung_status build_random(const rung_call *call, rung_error *err)
 {
     const build_values *v = call->values;
     rung_model_spec spec;
+    rung_task_conf conf;
     rung_buf task_text;
     rung_buf_init(&task_text);
-    rung_status status = fill_spec(&spec, &task_text, call, err);
+    rung_status status = rung_shape_spec(&spec, &conf, &task_text, &v->shape, call->word, call->words, err);
     if (status == RUNG_OK) status = rung_model_write_random(v->out, &spec, (uint64_t)call->seed, err);
     rung_buf_clear(&task_text);
     return status;
@@ -101,11 +70,12 @@ static rung_status build_construction(const rung_call *call, rung_error *err)
     const build_values *v = call->values;
     rung_build b;
     rung_status status = rung_build_init(&b, call->argument[0], call->word, call->words, err);
-    for (size_t i = 0; status == RUNG_OK && random_options[i]; i++)
-        if (rung_call_given(call, random_options[i]))
+    /* Options that only random weights have: a construction decides these itself. */
+    for (size_t i = 0; status == RUNG_OK && rung_shape_options[i]; i++)
+        if (rung_call_given(call, rung_shape_options[i]))
             status =
                 rung_fail(err, RUNG_USAGE, "--%s is for 'rung build random'; %s has the parameters of '%s %s --help'",
-                          random_options[i], b.how->name, "rung build", b.how->name);
+                          rung_shape_options[i], b.how->name, "rung build", b.how->name);
     return status == RUNG_OK ? rung_build_write(&b, v->out, err) : status;
 }
 
@@ -138,12 +108,6 @@ static void help_more(rung_buf *out, const rung_call *call)
     rung_params_print(out, how->params);
     rung_buf_printf(out, "\nand those of its task: rung list tasks %s\n", how->task);
 }
-
-#define SIZE_ROW(long_name, field, most, text, value)                                                                  \
-    {                                                                                                                  \
-        .name = long_name, .kind = RUNG_OPTION_INT, .at = offsetof(build_values, field), .metavar = "N", .help = text, \
-        .fallback = value, .low = 0, .high = most                                                                      \
-    }
 
 const rung_command rung_command_build = {
     .name = "build",
@@ -178,19 +142,6 @@ const rung_command rung_command_build = {
     .words = "parameters of the construction and of its task",
     .options =
         (const rung_option[]){
-            {.name = "arch",
-             .kind = RUNG_OPTION_STRING,
-             .at = offsetof(build_values, arch),
-             .metavar = "ARCH",
-             .help = "layers in the arch language, such as full,4*linear",
-             .fallback = "full"},
-            {.name = "task",
-             .kind = RUNG_OPTION_STRING,
-             .at = offsetof(build_values, task),
-             .metavar = "TASK",
-             .help = "the task that the model is for",
-             .fallback = "eva",
-             .names = rung_task_name_at},
             {.name = "out",
              .letter = 'o',
              .kind = RUNG_OPTION_STRING,
@@ -198,36 +149,7 @@ const rung_command rung_command_build = {
              .metavar = "FILE",
              .help = "the model file to write",
              .complete = RUNG_COMPLETE_FILE},
-            SIZE_ROW("d-model", d_model, 1 << 20, "width of the residual stream", "32"),
-            SIZE_ROW("heads", heads, 1 << 16, "heads where the arch names none", "1"),
-            SIZE_ROW("dk", dk, 1 << 20, "key dimension where the arch names none", "16"),
-            SIZE_ROW("dv", dv, 1 << 20, "value dimension where the arch names none", "16"),
-            SIZE_ROW("d-mlp", d_mlp, 1 << 22, "hidden width of the MLPs, 0 for 4 d-model", "0"),
-            SIZE_ROW("max-tokens", max_tokens, 1 << 30, "positions, 0 for the length of the task's prompts", "0"),
-            {.name = "mlp",
-             .kind = RUNG_OPTION_STRING,
-             .at = offsetof(build_values, mlp),
-             .metavar = "KIND",
-             .help = "none, relu, gelu or swiglu, or one per layer separated by commas",
-             .fallback = "none"},
-            {.name = "positions",
-             .kind = RUNG_OPTION_CHOICE,
-             .at = offsetof(build_values, positions),
-             .metavar = "KIND",
-             .help = "how positions enter",
-             .fallback = "learned",
-             .choices = rung_positions_words},
-            {.name = "norm",
-             .kind = RUNG_OPTION_CHOICE,
-             .at = offsetof(build_values, norm),
-             .metavar = "KIND",
-             .help = "norm before mixers and MLPs",
-             .fallback = "none",
-             .choices = rung_norm_words},
-            {.name = "encoder",
-             .kind = RUNG_OPTION_FLAG,
-             .at = offsetof(build_values, encoder),
-             .help = "no causal mask: every token sees all"},
+            RUNG_SHAPE_OPTIONS(build_values, shape, "32", "none", "none"),
             {0},
         },
     .values_size = sizeof(build_values),

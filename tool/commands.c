@@ -17,6 +17,7 @@
     X(compare)                                                                                                         \
     X(task)                                                                                                            \
     X(build)                                                                                                           \
+    X(train)                                                                                                           \
     X(precision)                                                                                                       \
     X(run)                                                                                                             \
     X(protocol)                                                                                                        \

@@ -90,38 +90,56 @@ double rung_adamw_step(rung_net *net, float *m, float *v, float *grad, const run
 typedef struct rung_train_conf {
     rung_model_spec model;
     rung_task_conf task;
-    rung_adamw adamw;
-    uint64_t seed, steps;
-    size_t batch, accumulate,
-        queries;          /* queries: masked multi-query prompts where the task has them; 0: one question each */
-    double layer_targets; /* weight of what each layer is told; 0: off (tasks that have it) */
-    double mix_first, mix_second,
-        mix_until; /* seqcomp: shares of prompts independent of w, of the argument; until this share of the steps */
-    bool random_labels;  /* control: answers are random; accuracy must stay at chance */
-    const char *numbers; /* quantisation-aware: format, or NULL */
-    uint64_t eval_every, eval_prompts;
-    double stop_at; /* early stop: accuracy on fresh data at `stop_times` evaluations in a row; 0: never */
-    size_t stop_times;
-    uint64_t checkpoint_every;
-    size_t threads;
+    rung_adamw adamw;     /* its steps are those below */
+    uint64_t seed, steps; /* at most 2^40 */
+    size_t batch;         /* prompts */
+    size_t accumulate;    /* batches per step */
+    size_t queries;       /* questions about the same prompt, which do not see each other; 0: its own only */
+    double layer_targets; /* weight of what each layer is told; 0: off (seqcomp: layer j is told i_{j-1}) */
+    double mix_first,
+        mix_second;            /* seqcomp: shares of prompts whose tables do not depend on w, on their argument ... */
+    double mix_until;          /* ... up to this share of the steps */
+    bool random_labels;        /* control: answers are random; accuracy must stay at chance */
+    const char *numbers;       /* quantisation-aware: format of the weights, or NULL */
+    uint64_t eval_every;       /* steps; 0: only at the end */
+    uint64_t eval_prompts;     /* at most 2^24 */
+    double stop_at;            /* early stop: this accuracy on fresh data ... */
+    size_t stop_times;         /* ... at so many evaluations in a row; 0: never */
+    uint64_t checkpoint_every; /* steps; 0: only at the end and when stopped */
+    size_t threads;            /* 0: all; does not change the result */
 } rung_train_conf;
 
 typedef struct rung_train_state {
     uint64_t step;
-    double loss, accuracy;           /* of the last steps, on training data */
-    double eval_loss, eval_accuracy; /* of the last evaluation on fresh data */
+    double loss, accuracy;           /* on training data, of the last steps (exponential mean) */
+    double rate, gradient;           /* of the last step: learning rate, norm of the gradient before clipping */
+    double eval_loss, eval_accuracy; /* of the last evaluation on fresh data; NaN before the first */
     double tokens_per_second, seconds;
-    bool stopped_early;
+    size_t parameters;
+    bool resumed, stopped_early;
+    bool finished; /* false: stopped by the caller */
 } rung_train_state;
 
 /* Called after each step (evaluated: the state has new evaluation results); false stops with a checkpoint. */
 typedef bool rung_train_watch(void *context, const rung_train_state *state, bool evaluated);
 
-/* Trains from scratch, or from `checkpoint` if that file exists, which is replaced as it goes on (never half a file). The result is
- * written as a model to `out`. */
+/* What every run starts from: the recipe of docs/training.md; model and task are left empty. */
+void rung_train_defaults(rung_train_conf *conf);
+/* Trains from scratch, or from `checkpoint` (may be NULL) if that file exists, which is replaced as it goes on (never half a
+ * file); one that belongs to another run is refused. The result is written as a model to `out` when the run has finished. */
 rung_status rung_train_run(rung_train_state *state, const rung_train_conf *conf, const char *out,
                            const char *checkpoint, rung_train_watch *watch, void *context, rung_error *err);
 /* Everything that decides the bytes of the result, as one line: the canonical text of a run. */
 void rung_train_canonical(rung_buf *out, const rung_train_conf *conf);
+
+/* ---- events for TensorBoard ---------------------------------------------------------------------------------------------- */
+
+/* A file of scalars that TensorBoard reads: records with masked CRC-32C, each a protocol buffer `Event`. */
+typedef struct rung_events rung_events;
+/* Makes DIR/events.out.tfevents.<wall time>.rung; the directory is made if need be. */
+rung_status rung_events_open(rung_events **out, const char *directory, double wall_s, rung_error *err);
+rung_status rung_events_scalar(rung_events *events, const char *tag, float value, uint64_t step, double wall_s,
+                               rung_error *err);
+void rung_events_close(rung_events *events);
 
 #endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Batches. Prompt number i of a stream is instance i of the task for the seed of that stream, then changed by what the
+ * configuration says: simpler tables, more questions about the same prefix, random answers. Workers fill prompts on the
+ * side of each other; each has an instance of its own.
+ */
+#include "data.h"
+
+#include "rung/par.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct train_data {
+    const rung_train_conf *conf;
+    size_t prompts, layers;
+    size_t start;  /* first token of the question, when there are several per prompt */
+    bool repeated; /* questions are sequences of their own */
+    size_t tokens; /* of one sequence */
+    rung_batch batch;
+    uint32_t *token;
+    float *feature, *value;
+    int32_t *target, *told;
+    rung_instance instance[RUNG_SLICES];
+    rung_error error[RUNG_SLICES];
+    rung_status status[RUNG_SLICES];
+    uint64_t seed, first;
+    bool mixed;
+};
+
+/* ---- shape ----------------------------------------------------------------------------------------------------------- */
+
+/* The question is what the last player holds; of seqcomp it is (z_0, w). */
+static size_t question_start(const rung_instance *instance, const rung_task_conf *task)
+{
+    size_t last = instance->player_count - 1;
+    if (train_is_seqcomp(task) && last > 0) last--;
+    return instance->player[last].start;
+}
+
+static rung_status check_questions(train_data *data, rung_error *err)
+{
+    const rung_task_conf *task = &data->conf->task;
+    rung_instance *sample = &data->instance[0];
+    if (train_is_seqcomp(task)) {
+        rung_status status = train_seqcomp_check(task, "several questions per prompt", err);
+        if (status != RUNG_OK) return status;
+    }
+    if (!task->vocab || !task->task->ids)
+        return rung_fail(err, RUNG_USAGE, "task %s has no questions that could be drawn; leave out --queries",
+                         task->task->name);
+    if (rung_param_find(task->task->params, "dist") != SIZE_MAX && rung_task_param(task, "dist") != 0)
+        return rung_fail(err, RUNG_USAGE, "several questions per prompt are uniform; leave out dist=");
+    rung_status status = rung_task_make(sample, task, data->conf->seed, 0, err);
+    if (status != RUNG_OK) return status;
+    data->start = question_start(sample, task);
+    bool only = data->start > 0 && sample->tokens == task->tokens;
+    for (size_t t = 0; t < data->start; t++) only = only && sample->target[t] == RUNG_NO_TARGET;
+    if (!only)
+        return rung_fail(err, RUNG_USAGE, "task %s asks inside its prompts; leave out --queries", task->task->name);
+    return RUNG_OK;
+}
+
+static rung_status shape_batch(train_data *data, const rung_net *net, rung_error *err)
+{
+    const rung_train_conf *conf = data->conf;
+    size_t tokens = conf->task.tokens, each;
+    data->batch = (rung_batch){.sequences = data->prompts, .prefix = tokens};
+    data->tokens = tokens;
+    if (!conf->queries) return RUNG_OK;
+    rung_status status = check_questions(data, err);
+    if (status != RUNG_OK) return status;
+    data->repeated = !rung_net_forks(net);
+    each = tokens - data->start;
+    if (data->repeated) {
+        if (!rung_size_mul(&data->batch.sequences, data->prompts, conf->queries))
+            return rung_fail(err, RUNG_USAGE, "%zu prompts with %zu questions are too many", data->prompts,
+                             conf->queries);
+        return RUNG_OK;
+    }
+    data->batch.prefix = data->start;
+    data->batch.queries = conf->queries;
+    data->batch.each = each;
+    if (!rung_size_mul(&data->tokens, conf->queries, each) || !rung_size_add(&data->tokens, data->tokens, data->start))
+        return rung_fail(err, RUNG_USAGE, "%zu questions are too many", conf->queries);
+    return RUNG_OK;
+}
+
+static rung_status make_room(train_data *data, rung_error *err)
+{
+    const rung_task_conf *task = &data->conf->task;
+    size_t all, told;
+    if (!rung_size_mul(&all, data->tokens, data->batch.sequences) || all > SIZE_MAX / 64 / (task->d_in + 1) ||
+        !rung_size_mul(&told, all, data->layers) || all > SIZE_MAX / 64 / (task->d_out + 1))
+        return rung_fail(err, RUNG_USAGE, "a batch of %zu sequences of %zu tokens is too large", data->batch.sequences,
+                         data->tokens);
+    data->target = rung_calloc(all, sizeof *data->target, err);
+    if (task->vocab) data->token = rung_calloc(all, sizeof *data->token, err);
+    if (task->d_in) data->feature = rung_calloc(all * task->d_in, sizeof *data->feature, err);
+    if (task->d_out) data->value = rung_calloc(all * task->d_out, sizeof *data->value, err);
+    if (data->conf->layer_targets > 0) data->told = rung_calloc(told, sizeof *data->told, err);
+    data->batch.token = data->token, data->batch.feature = data->feature;
+    data->batch.target = data->target, data->batch.target_value = data->value;
+    data->batch.layer_target = data->told;
+    bool ok = data->target && (!task->vocab || data->token) && (!task->d_in || data->feature) &&
+              (!task->d_out || data->value) && (data->conf->layer_targets <= 0 || data->told);
+    return ok ? RUNG_OK : RUNG_SYSTEM;
+}
+
+static rung_status check_extras(const rung_train_conf *conf, rung_error *err)
+{
+    rung_status status = RUNG_OK;
+    if (conf->mix_first + conf->mix_second > 0) status = train_seqcomp_check(&conf->task, "mixes of prompts", err);
+    if (status == RUNG_OK && conf->layer_targets > 0)
+        status = train_seqcomp_check(&conf->task, "targets of layers", err);
+    if (status == RUNG_OK && conf->random_labels && !conf->task.answers)
+        return rung_fail(err, RUNG_USAGE, "random labels need answers to choose from; %s has vectors",
+                         conf->task.task->name);
+    return status;
+}
+
+size_t train_data_classes(const rung_train_conf *conf)
+{
+    return conf->layer_targets > 0 ? train_seqcomp_widest(&conf->task) : 0;
+}
+
+static rung_status open_data(train_data *data, const rung_net *net, rung_error *err)
+{
+    rung_status status = check_extras(data->conf, err);
+    for (size_t i = 0; status == RUNG_OK && i < RUNG_SLICES; i++)
+        status = rung_instance_init(&data->instance[i], &data->conf->task, err);
+    if (status == RUNG_OK) status = shape_batch(data, net, err);
+    return status == RUNG_OK ? make_room(data, err) : status;
+}
+
+static rung_status count_layers(size_t *layers, const rung_model_spec *spec, rung_error *err)
+{
+    rung_arch arch;
+    rung_status status =
+        rung_arch_parse(&arch, spec->arch, &(rung_arch_defaults){spec->heads, spec->dk, spec->dv, spec->causal}, err);
+    if (status != RUNG_OK) return status;
+    *layers = arch.layer_count;
+    rung_arch_clear(&arch);
+    return RUNG_OK;
+}
+
+rung_status train_data_new(train_data **out, const rung_train_conf *conf, const rung_net *net, size_t prompts,
+                           rung_error *err)
+{
+    train_data *data = rung_calloc(1, sizeof *data, err);
+    if (!data) return RUNG_SYSTEM;
+    data->conf = conf;
+    data->prompts = prompts;
+    rung_status status = count_layers(&data->layers, &conf->model, err);
+    if (status == RUNG_OK) status = open_data(data, net, err);
+    if (status != RUNG_OK) {
+        train_data_free(data);
+        return status;
+    }
+    *out = data;
+    return RUNG_OK;
+}
+
+void train_data_free(train_data *data)
+{
+    if (!data) return;
+    for (size_t i = 0; i < RUNG_SLICES; i++) rung_instance_clear(&data->instance[i]);
+    free(data->token);
+    free(data->feature);
+    free(data->value);
+    free(data->target);
+    free(data->told);
+    free(data);
+}
+
+/* ---- prompts ----------------------------------------------------------------------------------------------------------- */
+
+/* Another question about the prefix of the instance, solved. The oracle or the promise may refuse one; the last is kept. */
+static rung_status draw_question(rung_instance *instance, const train_data *data, rung_rng *rng, rung_error *err)
+{
+    const rung_task_conf *task = &data->conf->task;
+    rung_status status = RUNG_OK;
+    for (int attempt = 0; attempt < 64; attempt++) {
+        for (size_t t = data->start; t < task->tokens; t++) {
+            rung_ids ids = task->task->ids(task, t);
+            instance->token[t] = (uint32_t)(ids.first + rung_rng_below(rng, ids.count));
+        }
+        status = task->task->solve(instance, task, err);
+        if (status == RUNG_OK && (!task->task->promise || task->task->promise(instance, task))) return RUNG_OK;
+        if (status == RUNG_SYSTEM) return status;
+    }
+    return status == RUNG_OK ? rung_fail(err, RUNG_USAGE, "task %s: no question keeps its promise", task->task->name)
+                             : status;
+}
+
+/* Tokens [from, to) of the instance become those of the batch from `row` on. */
+static void put_tokens(train_data *data, const rung_instance *instance, size_t row, size_t from, size_t to)
+{
+    size_t d_in = data->conf->task.d_in, d_out = data->conf->task.d_out, count = to - from;
+    if (data->token) memcpy(data->token + row, instance->token + from, count * sizeof *data->token);
+    if (data->feature)
+        memcpy(data->feature + row * d_in, instance->feature + from * d_in, count * d_in * sizeof(float));
+    if (data->value)
+        memcpy(data->value + row * d_out, instance->target_value + from * d_out, count * d_out * sizeof(float));
+    memcpy(data->target + row, instance->target + from, count * sizeof *data->target);
+}
+
+/* Layer l (from 0) is told i_l at the token that asks; every layer behind the L-th one, the answer. */
+static void put_told(train_data *data, const rung_instance *instance, size_t row)
+{
+    int32_t chain[RUNG_LIST_MAX + 1];
+    size_t all = data->tokens * data->batch.sequences;
+    if (!data->told) return;
+    size_t last = train_seqcomp_chain(chain, instance->token, &data->conf->task);
+    for (size_t l = 0; l + 1 < data->layers; l++) data->told[l * all + row] = chain[l < last ? l : last];
+}
+
+static void relabel(train_data *data, size_t row, size_t tokens, rung_rng *rng)
+{
+    for (size_t t = row; data->conf->random_labels && t < row + tokens; t++)
+        if (data->target[t] != RUNG_NO_TARGET) data->target[t] = (int32_t)rung_rng_below(rng, data->conf->task.answers);
+}
+
+static rung_status simplify(rung_instance *instance, const train_data *data, rung_rng *rng, rung_error *err)
+{
+    const rung_train_conf *conf = data->conf;
+    double u = rung_rng_unit(rng);
+    if (!data->mixed || u >= conf->mix_first + conf->mix_second) return RUNG_OK;
+    train_seqcomp_simplify(instance->token, &conf->task, u < conf->mix_first);
+    return conf->task.task->solve(instance, &conf->task, err);
+}
+
+static rung_status put_questions(train_data *data, rung_instance *instance, size_t prompt, rung_rng *rng,
+                                 rung_error *err)
+{
+    size_t queries = data->conf->queries, each = data->conf->task.tokens - data->start, start = data->start;
+    rung_status status = RUNG_OK;
+    for (size_t q = 0; status == RUNG_OK && q < queries; q++) {
+        size_t row = data->repeated ? (prompt * queries + q) * data->tokens : prompt * data->tokens;
+        if (q) status = draw_question(instance, data, rng, err);
+        if (q == 0 || data->repeated) put_tokens(data, instance, row, 0, start);
+        row += start + (data->repeated ? 0 : q * each);
+        put_tokens(data, instance, row, start, start + each);
+        put_told(data, instance, row + each - 1);
+    }
+    return status;
+}
+
+static rung_status put_prompt(train_data *data, rung_instance *instance, size_t prompt, rung_error *err)
+{
+    const rung_train_conf *conf = data->conf;
+    uint64_t index = data->first + prompt;
+    rung_rng rng;
+    rung_rng_init(&rng, data->seed, rung_hash64("prompts of training", 19), index);
+    rung_status status = rung_task_make(instance, &conf->task, data->seed, index, err);
+    if (status == RUNG_OK) status = simplify(instance, data, &rng, err);
+    if (status != RUNG_OK) return status;
+    if (!conf->model.causal && instance->tokens != conf->task.tokens)
+        return rung_fail(err, RUNG_USAGE, "prompts of %s differ in length, and an encoder would see the padding",
+                         conf->task.task->name);
+    if (conf->queries) {
+        status = put_questions(data, instance, prompt, &rng, err);
+    } else {
+        put_tokens(data, instance, prompt * data->tokens, 0, instance->tokens);
+        put_told(data, instance, prompt * data->tokens + instance->tokens - 1);
+    }
+    size_t rows = data->batch.sequences / data->prompts * data->tokens;
+    relabel(data, prompt * rows, rows, &rng);
+    return status;
+}
+
+static void fill_part(void *context, size_t item, size_t worker)
+{
+    train_data *data = context;
+    (void)worker;
+    data->status[item] = RUNG_OK;
+    for (size_t p = item; p < data->prompts && data->status[item] == RUNG_OK; p += RUNG_SLICES)
+        data->status[item] = put_prompt(data, &data->instance[item], p, &data->error[item]);
+}
+
+rung_status train_data_fill(train_data *data, train_stream stream, uint64_t first, bool mixed, rung_error *err)
+{
+    size_t all = data->tokens * data->batch.sequences;
+    uint64_t words[2] = {data->conf->seed, (uint64_t)stream};
+    data->seed = rung_hash64(words, sizeof words);
+    data->first = first;
+    data->mixed = mixed;
+    for (size_t t = 0; t < all; t++) data->target[t] = RUNG_NO_TARGET;
+    if (data->token) memset(data->token, 0, all * sizeof *data->token);
+    for (size_t t = 0; data->told && t < all * data->layers; t++) data->told[t] = RUNG_NO_TARGET;
+    rung_par_for(RUNG_SLICES, data->conf->threads, fill_part, data);
+    for (size_t i = 0; i < RUNG_SLICES; i++)
+        if (data->status[i] != RUNG_OK) return rung_fail(err, data->status[i], "%s", data->error[i].text);
+    return RUNG_OK;
+}
+
+const rung_batch *train_data_batch(const train_data *data)
+{
+    return &data->batch;
+}
+
+size_t train_data_tokens(const train_data *data)
+{
+    return data->tokens * data->batch.sequences;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * A training run from its specification to a model file. Step s uses the prompts s * batch * accumulate, ...; evaluation e
+ * those of another stream; so the state after s steps is a function of the specification alone.
+ */
+#include "checkpoint.h"
+#include "data.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Weight of the past in the mean of loss and accuracy that is shown. */
+#define MEAN_KEEP 0.95
+
+void rung_train_defaults(rung_train_conf *conf)
+{
+    *conf = (rung_train_conf){
+        .adamw = {.rate = 3e-3,
+                  .beta1 = 0.9,
+                  .beta2 = 0.98,
+                  .epsilon = 1e-8,
+                  .decay = 0.01,
+                  .clip = 1,
+                  .schedule = RUNG_SCHEDULE_COSINE,
+                  .warmup = 50},
+        .seed = 1,
+        .steps = 1000,
+        .batch = 32,
+        .accumulate = 1,
+        .mix_until = 0.7,
+        .eval_every = 100,
+        .eval_prompts = 256,
+        .stop_times = 2,
+    };
+}
+
+/* ---- canonical text ---------------------------------------------------------------------------------------------------- */
+
+void rung_train_canonical(rung_buf *out, const rung_train_conf *conf)
+{
+    const rung_model_spec *m = &conf->model;
+    const rung_adamw *a = &conf->adamw;
+    rung_buf_printf(out,
+                    "arch=%s mlp=%s d_model=%zu d_mlp=%zu heads=%zu dk=%zu dv=%zu positions=%s norm=%s causal=%d "
+                    "max_tokens=%zu ",
+                    m->arch, m->mlp, m->d_model, m->d_mlp, m->heads, m->dk, m->dv,
+                    rung_positions_words[m->positions - 1], rung_norm_words[m->norm - 1], (int)m->causal,
+                    m->max_tokens);
+    rung_buf_puts(out, "task=");
+    rung_task_canonical(out, &conf->task);
+    rung_buf_printf(out,
+                    " seed=%" PRIu64 " steps=%" PRIu64 " batch=%zu accumulate=%zu rate=%.17g beta1=%.17g beta2=%.17g "
+                    "epsilon=%.17g decay=%.17g clip=%.17g schedule=%s warmup=%" PRIu64,
+                    conf->seed, conf->steps, conf->batch, conf->accumulate, a->rate, a->beta1, a->beta2, a->epsilon,
+                    a->decay, a->clip, rung_schedule_words[a->schedule - 1], a->warmup);
+    rung_buf_printf(out, " queries=%zu layer_targets=%.17g mix_first=%.17g mix_second=%.17g mix_until=%.17g",
+                    conf->queries, conf->layer_targets, conf->mix_first, conf->mix_second, conf->mix_until);
+    rung_buf_printf(out,
+                    " random_labels=%d numbers=%s eval_every=%" PRIu64 " eval_prompts=%" PRIu64
+                    " stop_at=%.17g stop_times=%zu",
+                    (int)conf->random_labels, conf->numbers ? conf->numbers : "fp32", conf->eval_every,
+                    conf->eval_prompts, conf->stop_at, conf->stop_times);
+}
+
+/* ---- checks ------------------------------------------------------------------------------------------------------------------ */
+
+static rung_status check_range(const char *name, double value, double low, double high, rung_error *err)
+{
+    if (value >= low && value <= high) return RUNG_OK;
+    return rung_fail(err, RUNG_USAGE, "training: %s = %g is outside %g..%g", name, value, low, high);
+}
+
+static rung_status check_conf(const rung_train_conf *conf, rung_error *err)
+{
+    const struct {
+        const char *name;
+        double value, low, high;
+    } ranges[] = {
+        {"steps", (double)conf->steps, 1, 0x1p40},
+        {"batch", (double)conf->batch, 1, 0x1p24},
+        {"accumulate", (double)conf->accumulate, 1, 0x1p20},
+        {"queries", (double)conf->queries, 0, 0x1p20},
+        {"eval_prompts", (double)conf->eval_prompts, 0, 0x1p24},
+        {"rate", conf->adamw.rate, 0, 1e3},
+        {"beta1", conf->adamw.beta1, 0, 0x1.fffffep-1},
+        {"beta2", conf->adamw.beta2, 0, 0x1.fffffep-1},
+        {"epsilon", conf->adamw.epsilon, 1e-30, 1},
+        {"decay", conf->adamw.decay, 0, 1e3},
+        {"clip", conf->adamw.clip, 0, 1e30},
+        {"layer_targets", conf->layer_targets, 0, 1e6},
+        {"mix_first", conf->mix_first, 0, 1},
+        {"mix_second", conf->mix_second, 0, 1},
+        {"mix_first + mix_second", conf->mix_first + conf->mix_second, 0, 1},
+        {"mix_until", conf->mix_until, 0, 1},
+        {"stop_at", conf->stop_at, 0, 1},
+    };
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; status == RUNG_OK && i < RUNG_COUNT(ranges); i++)
+        status = check_range(ranges[i].name, ranges[i].value, ranges[i].low, ranges[i].high, err);
+    if (status == RUNG_OK && conf->stop_at > 0 && (conf->eval_prompts == 0 || conf->eval_every == 0))
+        return rung_fail(err, RUNG_USAGE, "training: an early stop needs evaluations; set eval_every and eval_prompts");
+    return status;
+}
+
+/* ---- trainer ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct trainer {
+    const rung_train_conf *conf;
+    rung_net *net;
+    rung_tape *tape;
+    train_data *data;
+    float *m, *v, *grad, *part;
+    rung_buf canonical;
+    train_progress at;
+    double rate, gradient, began;
+    uint64_t began_step;
+    bool resumed;
+} trainer;
+
+static rung_status open_net(trainer *t, rung_error *err)
+{
+    const rung_train_conf *conf = t->conf;
+    size_t classes = 0;
+    rung_status status = rung_net_new(&t->net, &conf->model, conf->seed, err);
+    if (status == RUNG_OK) status = train_data_new(&t->data, conf, t->net, conf->batch, err);
+    if (status == RUNG_OK && (classes = train_data_classes(conf)))
+        status = rung_net_tell_layers(t->net, classes, conf->layer_targets, conf->seed, err);
+    if (status == RUNG_OK && conf->numbers) {
+        rung_fmt fmt;
+        status = rung_fmt_parse(&fmt, conf->numbers, err);
+        if (status == RUNG_OK) rung_net_quantise(t->net, &fmt);
+    }
+    return status == RUNG_OK ? rung_tape_new(&t->tape, t->net, train_data_batch(t->data), conf->threads, err) : status;
+}
+
+static rung_status open_trainer(trainer *t, const char *checkpoint, rung_error *err)
+{
+    rung_status status = check_conf(t->conf, err);
+    if (status == RUNG_OK) status = open_net(t, err);
+    if (status != RUNG_OK) return status;
+    size_t parameters = rung_net_parameters(t->net);
+    t->m = rung_calloc(parameters, sizeof *t->m, err);
+    t->v = rung_calloc(parameters, sizeof *t->v, err);
+    t->grad = rung_calloc(parameters, sizeof *t->grad, err);
+    t->part = rung_calloc(t->conf->accumulate > 1 ? parameters : 1, sizeof *t->part, err);
+    if (!t->m || !t->v || !t->grad || !t->part) return RUNG_SYSTEM;
+    rung_train_canonical(&t->canonical, t->conf);
+    status = rung_buf_ok(&t->canonical, err);
+    t->at.eval_loss = t->at.eval_accuracy = NAN;
+    if (status == RUNG_OK && checkpoint)
+        status = train_checkpoint_read(&t->resumed, &t->at, rung_net_values(t->net), t->m, t->v, checkpoint,
+                                       t->canonical.text, parameters, err);
+    t->began = rung_wall_s();
+    t->began_step = t->at.step;
+    return status;
+}
+
+static void close_trainer(trainer *t)
+{
+    rung_tape_free(t->tape);
+    train_data_free(t->data);
+    rung_net_free(t->net);
+    free(t->m);
+    free(t->v);
+    free(t->grad);
+    free(t->part);
+    rung_buf_clear(&t->canonical);
+}
+
+/* ---- one step ------------------------------------------------------------------------------------------------------------------ */
+
+static bool is_mixed(const trainer *t)
+{
+    return (double)t->at.step < t->conf->mix_until * (double)t->conf->steps;
+}
+
+/* The mean gradient over the batches of a step. */
+static rung_status accumulate(trainer *t, rung_loss *sum, rung_error *err)
+{
+    const rung_train_conf *conf = t->conf;
+    size_t parameters = rung_net_parameters(t->net);
+    float share = 1 / (float)conf->accumulate;
+    rung_status status = RUNG_OK;
+    *sum = (rung_loss){0};
+    if (conf->accumulate > 1) memset(t->grad, 0, parameters * sizeof *t->grad);
+    for (size_t a = 0; status == RUNG_OK && a < conf->accumulate; a++) {
+        uint64_t first = (t->at.step * conf->accumulate + a) * conf->batch;
+        float *to = conf->accumulate > 1 ? t->part : t->grad;
+        rung_loss loss = {0};
+        status = train_data_fill(t->data, TRAIN_STREAM_LEARN, first, is_mixed(t), err);
+        if (status == RUNG_OK) status = rung_net_gradient(&loss, to, t->net, t->tape, train_data_batch(t->data), err);
+        for (size_t i = 0; status == RUNG_OK && conf->accumulate > 1 && i < parameters; i++)
+            t->grad[i] += share * to[i];
+        sum->loss += loss.loss / (double)conf->accumulate;
+        sum->targets += loss.targets;
+        sum->right += loss.right;
+    }
+    return status;
+}
+
+static double mean_with(double mean, double now, bool first)
+{
+    return first ? now : MEAN_KEEP * mean + (1 - MEAN_KEEP) * now;
+}
+
+static rung_status step(trainer *t, rung_error *err)
+{
+    rung_adamw adamw = t->conf->adamw;
+    rung_loss loss;
+    adamw.steps = t->conf->steps;
+    rung_status status = accumulate(t, &loss, err);
+    if (status != RUNG_OK) return status;
+    if (!isfinite(loss.loss))
+        return rung_fail(err, RUNG_INPUT,
+                         "step %" PRIu64 ": the loss is no number any more; try a smaller rate or clip", t->at.step);
+    t->rate = rung_adamw_rate(&adamw, t->at.step);
+    t->gradient = rung_adamw_step(t->net, t->m, t->v, t->grad, &adamw, t->at.step);
+    if (!isfinite(t->gradient))
+        return rung_fail(err, RUNG_INPUT,
+                         "step %" PRIu64 ": the gradient is no number any more; try a smaller rate or clip",
+                         t->at.step);
+    t->at.loss = mean_with(t->at.loss, loss.loss, t->at.step == 0);
+    t->at.accuracy = mean_with(t->at.accuracy, (double)loss.right / (double)loss.targets, t->at.step == 0);
+    t->at.step++;
+    return RUNG_OK;
+}
+
+/* ---- evaluation ---------------------------------------------------------------------------------------------------------------- */
+
+/* Fresh prompts, never simplified; those of an evaluation are numbered from its step on, so that none comes back. */
+static rung_status evaluate(trainer *t, rung_error *err)
+{
+    const rung_train_conf *conf = t->conf;
+    uint64_t batches = (conf->eval_prompts + conf->batch - 1) / conf->batch;
+    uint64_t number = conf->eval_every ? t->at.step / conf->eval_every : 0, first = number * batches * conf->batch;
+    rung_status status = RUNG_OK;
+    rung_loss sum = {0};
+    if (t->at.step == conf->steps && conf->eval_every && t->at.step % conf->eval_every) first += batches * conf->batch;
+    for (uint64_t b = 0; status == RUNG_OK && b < batches; b++) {
+        rung_loss loss = {0};
+        status = train_data_fill(t->data, TRAIN_STREAM_EVAL, first + b * conf->batch, false, err);
+        rung_batch batch = *train_data_batch(t->data);
+        batch.layer_target = NULL;
+        if (status == RUNG_OK) status = rung_net_loss(&loss, t->net, t->tape, &batch, err);
+        sum.loss += loss.loss * (double)loss.targets;
+        sum.targets += loss.targets;
+        sum.right += loss.right;
+    }
+    if (status != RUNG_OK) return status;
+    t->at.eval_loss = sum.loss / (double)sum.targets;
+    t->at.eval_accuracy = (double)sum.right / (double)sum.targets;
+    t->at.streak = t->at.eval_accuracy >= conf->stop_at ? t->at.streak + 1 : 0;
+    t->at.stopped_early = conf->stop_at > 0 && t->at.streak >= conf->stop_times && t->at.step < conf->steps;
+    return RUNG_OK;
+}
+
+static bool is_evaluated(const trainer *t)
+{
+    const rung_train_conf *conf = t->conf;
+    bool due = conf->eval_every && t->at.step % conf->eval_every == 0;
+    return conf->eval_prompts && (due || t->at.step == conf->steps);
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_over(const trainer *t)
+{
+    return t->at.step >= t->conf->steps || t->at.stopped_early;
+}
+
+static void show(rung_train_state *state, const trainer *t)
+{
+    double seconds = rung_wall_s() - t->began;
+    double tokens =
+        (double)(t->at.step - t->began_step) * (double)t->conf->accumulate * (double)train_data_tokens(t->data);
+    *state = (rung_train_state){.step = t->at.step,
+                                .loss = t->at.loss,
+                                .accuracy = t->at.accuracy,
+                                .rate = t->rate,
+                                .gradient = t->gradient,
+                                .eval_loss = t->at.eval_loss,
+                                .eval_accuracy = t->at.eval_accuracy,
+                                .tokens_per_second = seconds > 0 ? tokens / seconds : 0,
+                                .seconds = seconds,
+                                .parameters = rung_net_parameters(t->net),
+                                .resumed = t->resumed,
+                                .stopped_early = t->at.stopped_early,
+                                .finished = is_over(t)};
+}
+
+static rung_status save(const trainer *t, const char *checkpoint, rung_error *err)
+{
+    if (!checkpoint) return RUNG_OK;
+    return train_checkpoint_write(checkpoint, t->canonical.text, &t->at, rung_net_values(t->net), t->m, t->v,
+                                  rung_net_parameters(t->net), err);
+}
+
+static rung_status loop(rung_train_state *state, trainer *t, const char *checkpoint, rung_train_watch *watch,
+                        void *context, rung_error *err)
+{
+    uint64_t every = t->conf->checkpoint_every;
+    rung_status status = RUNG_OK;
+    bool go = true;
+    while (status == RUNG_OK && go && !is_over(t)) {
+        status = step(t, err);
+        bool evaluated = status == RUNG_OK && is_evaluated(t);
+        if (evaluated) status = evaluate(t, err);
+        if (status != RUNG_OK) break;
+        show(state, t);
+        go = !watch || watch(context, state, evaluated);
+        if (!go || is_over(t) || (every && t->at.step % every == 0)) status = save(t, checkpoint, err);
+    }
+    return status;
+}
+
+static rung_status write_model(const trainer *t, const char *out, rung_error *err)
+{
+    rung_buf made_by;
+    rung_buf_init(&made_by);
+    rung_buf_printf(&made_by, "rung train, step %" PRIu64 ": %s", t->at.step, t->canonical.text);
+    rung_status status = rung_buf_ok(&made_by, err);
+    if (status == RUNG_OK) status = rung_net_write(t->net, out, made_by.text, err);
+    rung_buf_clear(&made_by);
+    return status;
+}
+
+rung_status rung_train_run(rung_train_state *state, const rung_train_conf *conf, const char *out,
+                           const char *checkpoint, rung_train_watch *watch, void *context, rung_error *err)
+{
+    trainer t = {.conf = conf};
+    rung_buf_init(&t.canonical);
+    rung_status status = open_trainer(&t, checkpoint, err);
+    if (status == RUNG_OK) status = loop(state, &t, checkpoint, watch, context, err);
+    if (status == RUNG_OK) show(state, &t);
+    if (status == RUNG_OK && is_over(&t)) status = write_model(&t, out, err);
+    close_trainer(&t);
+    return status;
+}

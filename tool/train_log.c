@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What a run tells while it goes on: one line on a terminal, a line of JSON per log step, TensorBoard events.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "json_out.h"
+#include "output.h"
+#include "train.h"
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* At the first step, because only then is it known whether the run goes on from a checkpoint. */
+static rung_status open_log(rung_train_log *log, const rung_train_state *state)
+{
+    const rung_train_words *w = log->words;
+    log->opened = true;
+    if (w->metrics && !(log->metrics = fopen(w->metrics, state->resumed ? "a" : "w")))
+        return rung_fail(log->err, RUNG_SYSTEM, "%s: %s", w->metrics, strerror(errno));
+    return w->tensorboard ? rung_events_open(&log->events, w->tensorboard, now_s(), log->err) : RUNG_OK;
+}
+
+static rung_status write_metrics(rung_train_log *log, const rung_train_state *state, bool evaluated)
+{
+    rung_buf line;
+    rung_jout out;
+    if (!log->metrics) return RUNG_OK;
+    rung_buf_init(&line);
+    rung_jout_begin(&out, &line, NULL, false);
+    rung_jout_int(&out, "step", (int64_t)state->step);
+    rung_jout_real(&out, "loss", state->loss);
+    rung_jout_real(&out, "accuracy", state->accuracy);
+    rung_jout_real(&out, "rate", state->rate);
+    rung_jout_real(&out, "gradient", state->gradient);
+    if (evaluated) rung_jout_real(&out, "eval_loss", state->eval_loss);
+    if (evaluated) rung_jout_real(&out, "eval_accuracy", state->eval_accuracy);
+    rung_jout_real(&out, "seconds", state->seconds);
+    rung_jout_real(&out, "tokens_per_second", state->tokens_per_second);
+    rung_jout_finish(&out);
+    rung_status status = rung_buf_ok(&line, log->err);
+    if (status == RUNG_OK && (fwrite(line.text, 1, line.len, log->metrics) != line.len || fflush(log->metrics) != 0))
+        status = rung_fail(log->err, RUNG_SYSTEM, "%s: %s", log->words->metrics, strerror(errno));
+    rung_buf_clear(&line);
+    return status;
+}
+
+static rung_status write_events(rung_train_log *log, const rung_train_state *state, bool evaluated)
+{
+    const struct {
+        const char *tag;
+        double value;
+        bool wanted;
+    } scalars[] = {
+        {"train/loss", state->loss, true},          {"train/accuracy", state->accuracy, true},
+        {"train/rate", state->rate, true},          {"train/gradient", state->gradient, true},
+        {"eval/loss", state->eval_loss, evaluated}, {"eval/accuracy", state->eval_accuracy, evaluated},
+    };
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; log->events && status == RUNG_OK && i < RUNG_COUNT(scalars); i++)
+        if (scalars[i].wanted)
+            status = rung_events_scalar(log->events, scalars[i].tag, (float)scalars[i].value, state->step, now_s(),
+                                        log->err);
+    return status;
+}
+
+static void draw(rung_train_log *log, const rung_train_state *state)
+{
+    double now = rung_wall_s(), left = 0;
+    char evaluation[40] = "";
+    if (log->call->quiet || !isatty(STDERR_FILENO) || now - log->drawn_s < 0.1) return;
+    log->drawn_s = now;
+    log->drawn = true;
+    if (state->tokens_per_second > 0 && state->step > 1)
+        left = state->seconds / (double)state->step * (double)(log->steps - state->step);
+    if (!isnan(state->eval_accuracy)) snprintf(evaluation, sizeof evaluation, "  fresh %.4f", state->eval_accuracy);
+    fprintf(stderr, "\r\033[Kstep %" PRIu64 "/%" PRIu64 "  loss %.4f  accuracy %.4f%s  %.0f tokens/s  ETA %d:%02d",
+            state->step, log->steps, state->loss, state->accuracy, evaluation, state->tokens_per_second,
+            (int)(left / 60), (int)left % 60);
+    fflush(stderr);
+}
+
+bool rung_train_watched(void *context, const rung_train_state *state, bool evaluated)
+{
+    rung_train_log *log = context;
+    if (!log->opened) log->status = open_log(log, state);
+    bool due = evaluated || (log->words->log_every && state->step % (uint64_t)log->words->log_every == 0);
+    if (log->status == RUNG_OK && due) log->status = write_metrics(log, state, evaluated);
+    if (log->status == RUNG_OK && due) log->status = write_events(log, state, evaluated);
+    draw(log, state);
+    return log->status == RUNG_OK && !rung_signal_pending();
+}
+
+rung_status rung_train_log_close(rung_train_log *log)
+{
+    if (log->drawn) fputs("\r\033[K", stderr);
+    if (log->metrics) fclose(log->metrics);
+    rung_events_close(log->events);
+    return log->status;
+}

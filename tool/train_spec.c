@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * A run written down in a file: a JSON object becomes the command line that it stands for, so that there is one set of names,
+ * ranges and messages.
+ */
+#include <string.h>
+
+#include "rung/io.h"
+#include "train.h"
+
+typedef struct spelling {
+    char **word; /* [2 members + words of the task + 1] */
+    size_t count, room;
+    rung_arena *arena;
+    const char *path;
+    rung_error *err;
+} spelling;
+
+static rung_status add_word(spelling *s, const char *text)
+{
+    char *copy = rung_arena_strdup(s->arena, text, s->err);
+    if (!copy) return RUNG_SYSTEM;
+    if (s->count == s->room) return rung_fail(s->err, RUNG_INPUT, "%s: too many members", s->path);
+    s->word[s->count++] = copy;
+    return RUNG_OK;
+}
+
+/* "eva N=8 V=4": the name is the value of --task, the rest are words. */
+static rung_status add_task(spelling *s, const char *text)
+{
+    char *copy = rung_arena_strdup(s->arena, text, s->err), *rest = NULL;
+    if (!copy) return RUNG_SYSTEM;
+    char *word = strtok_r(copy, " ", &rest);
+    rung_status status = word ? add_word(s, "--task") : rung_fail(s->err, RUNG_INPUT, "%s: the task is empty", s->path);
+    for (; status == RUNG_OK && word; word = strtok_r(NULL, " ", &rest)) status = add_word(s, word);
+    return status;
+}
+
+static rung_status add_member(spelling *s, const char *key, const rung_json *value)
+{
+    char option[64], number[64];
+    const char *text = rung_json_string(value);
+    int64_t whole;
+    double real;
+    bool flag;
+    if (strcmp(key, "task") == 0 && text) return add_task(s, text);
+    snprintf(option, sizeof option, "--%.56s", key);
+    if (rung_json_bool(&flag, value)) return flag ? add_word(s, option) : RUNG_OK;
+    if (rung_json_int(&whole, value))
+        snprintf(number, sizeof number, "%lld", (long long)whole);
+    else if (rung_json_real(&real, value))
+        snprintf(number, sizeof number, "%.17g", real);
+    else if (!text)
+        return rung_fail(s->err, RUNG_INPUT, "%s: \"%.40s\" must be a text, a number, true or false", s->path, key);
+    rung_status status = add_word(s, option);
+    return status == RUNG_OK ? add_word(s, text ? text : number) : status;
+}
+
+/* Before it becomes an option, so that the message speaks of keys. */
+static rung_status check_key(const spelling *s, const rung_command *command, const char *key)
+{
+    const char *names[RUNG_OPTION_MAX + 1] = {"seed"};
+    size_t count = 1;
+    for (const rung_option *row = command->options; row->name; row++) names[count++] = row->name;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], key) == 0) return RUNG_OK;
+    const char *near = rung_options_guess(key, names, count);
+    return rung_fail(s->err, RUNG_INPUT, "%s: unknown key \"%.40s\"%s%s%s", s->path, key,
+                     near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+static rung_status spell(spelling *s, const rung_command *command, const rung_json *root)
+{
+    rung_status status = RUNG_OK;
+    if (rung_json_kind_of(root) != RUNG_JSON_OBJECT)
+        return rung_fail(s->err, RUNG_INPUT, "%s is no JSON object with the keys of 'rung train --help'", s->path);
+    s->room = 2 * rung_json_len(root) + RUNG_PARAM_MAX + 2;
+    s->word = rung_arena_alloc(s->arena, s->room + 1, sizeof *s->word, s->err);
+    if (!s->word) return RUNG_SYSTEM;
+    for (size_t i = 0; status == RUNG_OK && i < rung_json_len(root); i++) {
+        const char *key = rung_json_key_at(root, i);
+        status = check_key(s, command, key);
+        if (status == RUNG_OK) status = add_member(s, key, rung_json_value_at(root, i));
+    }
+    return status;
+}
+
+static size_t size_of(rung_option_kind kind)
+{
+    switch (kind) {
+    case RUNG_OPTION_FLAG:
+        return sizeof(bool);
+    case RUNG_OPTION_STRING:
+        return sizeof(const char *);
+    case RUNG_OPTION_SIZES:
+        return sizeof(rung_sizes);
+    case RUNG_OPTION_INT:
+    case RUNG_OPTION_CHOICE:
+        break;
+    }
+    return sizeof(int64_t);
+}
+
+static void overrule(rung_call *merged, const rung_call *call)
+{
+    const rung_option *rows = call->command->options;
+    for (size_t i = 0; rows[i].name; i++) {
+        if (!(call->given >> i & 1)) continue;
+        memcpy((char *)merged->values + rows[i].at, (const char *)call->values + rows[i].at, size_of(rows[i].kind));
+        merged->given |= UINT64_C(1) << i;
+    }
+    if (call->seed) merged->seed = call->seed;
+    merged->json = call->json, merged->quiet = call->quiet;
+    if (call->words) merged->word = call->word, merged->words = call->words;
+}
+
+rung_status rung_train_read_spec(rung_call *merged, const rung_call *call, const char *path, rung_arena *arena,
+                                 rung_error *err)
+{
+    spelling s = {.arena = arena, .path = path, .err = err};
+    rung_json_doc *doc;
+    rung_status status = rung_json_open(&doc, path, err);
+    if (status != RUNG_OK) return status;
+    status = spell(&s, call->command, rung_json_root(doc));
+    rung_json_free(doc);
+    *merged = (rung_call){.command = call->command};
+    if (status == RUNG_OK) merged->values = rung_arena_alloc(arena, 1, call->command->values_size, err);
+    if (status != RUNG_OK || !merged->values) return status != RUNG_OK ? status : RUNG_SYSTEM;
+    status = rung_options_parse(merged, (int)s.count, s.word, arena, err);
+    if (status != RUNG_OK) return rung_fail_at(err, status == RUNG_USAGE ? RUNG_INPUT : status, "%s", path);
+    overrule(merged, call);
+    return RUNG_OK;
+}
