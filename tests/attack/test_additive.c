@@ -179,7 +179,7 @@ static void solvers_find_relations_that_hold(void **state)
             additive sums = random_table(cases[n].places, cases[n].choices, cases[n].dims, cases[n].span, seed);
             uint32_t f[512], g[512];
             additive_note note;
-            rung_budget budget = budget_of(30);
+            rung_budget budget = budget_of(120);
             if (!cases[n].solve(f, g, &note, &sums, &budget, seed, rung_wall_s()))
                 fail_msg("case %zu seed %llu: %s", n, (unsigned long long)seed, note.text);
             assert_relation(&sums, f, g);
@@ -193,7 +193,7 @@ static void values_that_enter_linearly_fall_to_larger_coefficients(void **state)
     additive sums = random_table(48, 40, 6, 1000, 9);
     uint32_t f[64], g[64], large = 0;
     additive_note note;
-    rung_budget budget = budget_of(30);
+    rung_budget budget = budget_of(120);
     (void)state;
     for (size_t j = 0; j < sums.places; j++)
         for (size_t c = 2; c < 40; c++)
@@ -218,7 +218,7 @@ static void the_tree_does_not_depend_on_threads_or_on_what_is_remembered(void **
     for (size_t run = 0; run < 4; run++) {
         wagner_tree t;
         size_t reached[2];
-        rung_budget budget = budget_of(30);
+        rung_budget budget = budget_of(120);
         budget.threads = 1 + run % 3;
         CHECK(rung_wagner_init(&t, &sums, 4, 3000, 3, 11, &check_err));
         t.budget = &budget;
@@ -276,13 +276,13 @@ static void the_examples_of_the_rows_hold(void **state)
 {
     char report[400];
     (void)state;
-    assert_true(prey_breaks("relation", (prey){"linear", "q9.8", "two-sum N=256 M=256", 3, 4, true, 1}, 30, report));
+    assert_true(prey_breaks("relation", (prey){"linear", "q9.8", "two-sum N=256 M=256", 3, 4, true, 1}, 120, report));
     assert_non_null(strstr(report, "counts"));
     assert_false(prey_breaks("relation", (prey){"linear", "q9.8", "eva N=64 V=16", 3, 4, false, 1}, 3, report));
-    assert_true(prey_breaks("wagner", (prey){"linear", "q11.4", "eva N=256 V=16", 3, 3, false, 1}, 30, report));
+    assert_true(prey_breaks("wagner", (prey){"linear", "q11.4", "eva N=256 V=16", 3, 3, false, 1}, 120, report));
     assert_non_null(strstr(report, "no sum can saturate"));
     assert_false(prey_breaks("wagner", (prey){"linear", "q7.20", "eva N=16 V=16", 8, 8, false, 1}, 3, report));
-    assert_true(prey_breaks("middle", (prey){"linear", "q6.4", "eva N=16 V=8", 1, 2, false, 1}, 30, report));
+    assert_true(prey_breaks("middle", (prey){"linear", "q6.4", "eva N=16 V=8", 1, 2, false, 1}, 120, report));
     assert_false(prey_breaks("middle", (prey){"linear", "q4.20", "eva N=4 V=4", 2, 3, false, 1}, 10, report));
     assert_non_null(strstr(report, "all 256 tables have different sums"));
 }
@@ -291,7 +291,7 @@ static void positions_that_do_not_count_are_exchanged(void **state)
 {
     char report[400];
     (void)state;
-    assert_true(prey_breaks("relation", (prey){"linear", "q9.8", "eva N=64 V=16", 3, 4, true, 1}, 10, report));
+    assert_true(prey_breaks("relation", (prey){"linear", "q9.8", "eva N=64 V=16", 3, 4, true, 1}, 120, report));
     assert_non_null(strstr(report, "exchanged"));
 }
 
@@ -300,7 +300,7 @@ static void log_linear_attention_falls_where_it_is_one_matrix(void **state)
     char report[400];
     (void)state;
     assert_true(
-        prey_breaks("wagner", (prey){"loglinear:levels=9", "q8.5", "eva N=128 V=16", 2, 2, false, 1}, 30, report));
+        prey_breaks("wagner", (prey){"loglinear:levels=9", "q8.5", "eva N=128 V=16", 2, 2, false, 1}, 120, report));
     assert_non_null(strstr(report, "over 128 places"));
 }
 
@@ -311,7 +311,7 @@ static void saturation_is_no_obstacle_to_the_truth(void **state)
     size_t found = 0;
     (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++)
-        found += prey_breaks("wagner", (prey){"linear", "q5.5", "eva N=64 V=8", 2, 2, false, seed}, 10, report);
+        found += prey_breaks("wagner", (prey){"linear", "q5.5", "eva N=64 V=8", 2, 2, false, seed}, 120, report);
     assert_non_null(strstr(report, "might saturate"));
     assert_true(found > 0);
 }
@@ -319,7 +319,7 @@ static void saturation_is_no_obstacle_to_the_truth(void **state)
 static void keys_of_pairs_are_not_repeated(void **state)
 {
     (void)state;
-    assert_true(prey_breaks("middle", (prey){"linear", "q6.3", "eva N=12 V=8 form=pair", 1, 1, false, 1}, 20, NULL));
+    assert_true(prey_breaks("middle", (prey){"linear", "q6.3", "eva N=12 V=8 form=pair", 1, 1, false, 1}, 120, NULL));
 }
 
 int main(void)

@@ -97,7 +97,7 @@ static void the_examples_of_compose_hold(void **state)
 {
     char report[400], why[200];
     (void)state;
-    assert_true(prey_breaks("compose", (prey){"full", "e4m2", "seqcomp L=2 N0=2 n=2", 1, 1, false, 4}, 20, report));
+    assert_true(prey_breaks("compose", (prey){"full", "e4m2", "seqcomp L=2 N0=2 n=2", 1, 1, false, 4}, 120, report));
     assert_non_null(strstr(report, "all 256 tables"));
     rung_build b;
     caught c = {.path = ""};
@@ -118,18 +118,18 @@ static void a_hybrid_is_caught_with_wrong_answers(void **state)
     char report[400];
     (void)state;
     assert_true(
-        prey_breaks("compose", (prey){"full,linear", "e8m7", "seqcomp L=2 N0=8 n=4", 2, 2, false, 1}, 20, report));
+        prey_breaks("compose", (prey){"full,linear", "e8m7", "seqcomp L=2 N0=8 n=4", 2, 2, false, 1}, 120, report));
     assert_null(strstr(report, "transcripts"));
     assert_true(prey_breaks("compose", (prey){"linear,full", "e8m7", "seqcomp L=2 N0=4 n=4 form=pair", 2, 2, false, 1},
-                            20, report));
+                            120, report));
 }
 
 static void the_examples_of_invisible_hold(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++)
-        assert_true(prey_breaks("invisible", (prey){"full", "e8m2", "eva N=64 V=8", 4, 4, false, seed}, 20, NULL));
-    assert_true(prey_breaks("invisible", (prey){"full,linear", "e8m3", "eva N=64 V=8", 4, 4, false, 1}, 20, NULL));
+        assert_true(prey_breaks("invisible", (prey){"full", "e8m2", "eva N=64 V=8", 4, 4, false, seed}, 120, NULL));
+    assert_true(prey_breaks("invisible", (prey){"full,linear", "e8m3", "eva N=64 V=8", 4, 4, false, 1}, 120, NULL));
     assert_false(prey_breaks("invisible", (prey){"full", "f64", "eva N=8 V=4", 4, 4, false, 1}, 2, NULL));
     assert_false(prey_breaks("invisible", (prey){"linear", "e8m2", "eva N=8 V=4", 4, 4, false, 1}, 2, NULL));
 }
