@@ -174,7 +174,7 @@ static void sha256(char hex[65], const unsigned char *data, size_t size)
 
 /* Every value of every format is a double, so values are kept in doubles. */
 static struct {
-    bool fixed;
+    bool fixed, single; /* single: f32, the machine's own */
     bool exact_product; /* a product of two values is a double */
     int x, y;           /* bits of exponent and mantissa, or of integer and fraction */
     int bits;
@@ -188,6 +188,7 @@ static struct {
     /* fixed */
     double scale, unit; /* 2^F, 2^-F */
     double low, high;   /* least and greatest integer code */
+    double plain;       /* below it codes are rounded quickly and need not be clamped */
     double one;         /* r(1) */
     double least;       /* where a softmax starts: -inf, or the smallest value */
 } num;
@@ -223,17 +224,17 @@ static double round_float_slowly(double x)
     return copysign(a, x);
 }
 
-/* Adding 1.5 2^52 leaves no fraction bits for numbers up to 2^51; it rounds as the machine does, to nearest even. */
-static inline double nearest_integer(double x)
+/* Adding 1.5 2^52 leaves no fraction bits for numbers below 2^51; it rounds as the machine does, to nearest even. */
+static inline double nearest_small(double x)
 {
     const double shift = 0x1.8p52;
-    return fabs(x) < 0x1p51 ? (x + shift) - shift : nearbyint(x);
+    return (x + shift) - shift;
 }
 
 static double round_fixed(double x)
 {
     if (isnan(x)) return x;
-    double code = nearest_integer(x * num.scale);
+    double code = nearbyint(x * num.scale);
     code = code < num.low ? num.low : code > num.high ? num.high : code;
     return code * num.unit + 0.0; /* + 0.0: there is one zero */
 }
@@ -242,7 +243,11 @@ static double round_fixed(double x)
  * exponent, as it should. What does not end up between the least normal and the largest number is done again slowly. */
 static inline double r(double x)
 {
-    if (num.fixed) return round_fixed(x);
+    if (num.single) return (double)(float)x;
+    if (num.fixed) {
+        double code = x * num.scale;
+        return fabs(code) < num.plain ? nearest_small(code) * num.unit + 0.0 : round_fixed(x);
+    }
     uint64_t bits = bits_of(x), unit = (uint64_t)1 << num.cut;
     uint64_t rounded = (bits + (unit / 2 - 1) + (bits >> num.cut & 1)) & ~(unit - 1);
     if ((rounded & ~sign_bit) - num.normal_bits <= num.span_bits) return double_of(rounded);
@@ -373,6 +378,7 @@ static void set_float(int x, int y)
     int bias = (1 << (x - 1)) - 1;
     num.x = x, num.y = y, num.bits = 1 + x + y;
     num.exact_product = x <= 10;
+    num.single = x == 8 && y == 23;
     num.e_min = 1 - bias;
     num.cut = (unsigned)(52 - y);
     num.normal = ldexp(1, num.e_min);
@@ -392,6 +398,7 @@ static void set_fixed(int integer, int fraction)
     num.exact_product = integer + fraction <= 26;
     num.scale = ldexp(1, fraction), num.unit = ldexp(1, -fraction);
     num.low = -ldexp(1, integer + fraction), num.high = -num.low - 1;
+    num.plain = num.high < 0x1p51 ? num.high : 0x1p51;
     num.one = round_fixed(1);
     num.least = num.low * num.unit;
 }
@@ -522,7 +529,7 @@ static const double ln2[3] = {0x1.62e42fefa3800p-1, 0x1.ef35793c76000p-45, 0x1.c
  * the series is cut off at 0.35^28/28! < 2^-140, and Horner's rule adds a few times 2^-102. */
 static struct dd dd_exp(int *k, struct dd x)
 {
-    double n = nearest_integer(x.hi * 0x1.71547652b82fep+0);
+    double n = nearest_small(x.hi * 0x1.71547652b82fep+0);
     struct dd t = two_sum(x.hi, -n * ln2[0]);
     t = dd_add(t, dd_add(dd_of(-n * ln2[1]), dd_of(-n * ln2[2])));
     t = dd_add(t, dd_of(x.lo));
@@ -552,7 +559,7 @@ static void make_tables(void)
  * t^7/7! < 2^-64. What remains is half an ulp of the root, half of the sum and 2^-57: below 2^-51.8. */
 static inline double exp_quickly(double x)
 {
-    double n = nearest_integer(x * 0x1.71547652b82fep+6);
+    double n = nearest_small(x * 0x1.71547652b82fep+6);
     double t = (x - n * 0x1.62e42fefa0000p-7) - n * 0x1.cf79abc9e3b3ap-46;
     double p = t + t * t * (1.0 / 2 + t * (1.0 / 6 + t * (1.0 / 24 + t * (1.0 / 120 + t * (1.0 / 720)))));
     int64_t whole = (int64_t)n;
