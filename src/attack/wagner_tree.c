@@ -6,7 +6,7 @@
  * one more only up to a width, which every join measures. The lists are a pure function of table, seed and sizes, whatever the number of threads, so what
  * was forgotten can be computed again when the choices behind the one vanishing sum are wanted.
  */
-#include "wagner.h"
+#include "wagner_list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,18 +41,13 @@ void rung_wagner_clear(wagner_tree *t)
     memset(t, 0, sizeof *t);
 }
 
-/* Sums of 32 bits may wrap: what is found is checked in the end. */
+/* Numbers of 32 bits may wrap: what is found is checked in the end. */
 void rung_wagner_reorder(wagner_tree *t, const uint32_t *order)
 {
     size_t dims = t->sums->dims;
     for (size_t r = 0; r < t->sums->first[t->sums->places]; r++)
         for (size_t i = 0; i < dims; i++)
             t->row[r * dims + i] = (int32_t)(uint32_t)(uint64_t)t->sums->row[r * dims + (order ? order[i] : i)];
-}
-
-static int32_t plus(int32_t a, int32_t b)
-{
-    return (int32_t)((uint32_t)a + (uint32_t)b);
 }
 
 static int32_t minus(int32_t a, int32_t b)
@@ -115,35 +110,12 @@ void rung_wagner_leaf_row(int32_t *x, const wagner_tree *t, const wagner_leaf *l
     for (size_t i = 0; i < leaf->places; i++) {
         const int32_t *a = leaf->row[i] + f[i] * dims, *b = leaf->row[i] + g[i] * dims;
         if (f[i] == g[i]) continue;
-        for (size_t c = 0; c < dims; c++) x[c] = plus(x[c], minus(a[c], b[c]));
+        for (size_t c = 0; c < dims; c++) x[c] = wagner_plus(x[c], minus(a[c], b[c]));
     }
 }
 
-/* ---- lists -------------------------------------------------------------------------------------------------------------- */
-
-typedef struct list {
-    size_t count, width;
-    int32_t *x; /* [count][width] */
-} list;
-
-static bool list_init(list *l, size_t count, size_t width)
-{
-    *l = (list){.count = count, .width = width};
-    l->x = rung_calloc(count ? count : 1, (width ? width : 1) * sizeof *l->x, NULL);
-    return l->x != NULL;
-}
-
-static void list_clear(list *l)
-{
-    free(l->x);
-    *l = (list){0};
-}
-
-/* Work on runs of elements. */
-enum { RUN = 4096 };
-
 typedef struct leaf_job {
-    list *out;
+    wagner_list *out;
     const wagner_tree *t;
     wagner_leaf leaf;
 } leaf_job;
@@ -151,57 +123,20 @@ typedef struct leaf_job {
 static void leaf_run(void *context, size_t item, size_t worker)
 {
     leaf_job *job = context;
-    size_t end = (item + 1) * RUN < job->out->count ? (item + 1) * RUN : job->out->count;
+    size_t end = (item + 1) * WAGNER_RUN < job->out->count ? (item + 1) * WAGNER_RUN : job->out->count;
     (void)worker;
-    for (size_t e = item * RUN; e < end; e++)
+    for (size_t e = item * WAGNER_RUN; e < end; e++)
         rung_wagner_leaf_row(job->out->x + e * job->out->width, job->t, &job->leaf, e);
 }
 
-static bool make_leaf(list *out, wagner_tree *t, size_t leaf)
+static bool make_leaf(wagner_list *out, wagner_tree *t, size_t leaf)
 {
     leaf_job job = {out, t, rung_wagner_leaf(t, leaf)};
     size_t count = job.leaf.space < t->room ? (size_t)job.leaf.space : t->room;
-    if (!list_init(out, count, t->sums->dims)) return false;
-    rung_par_for((count + RUN - 1) / RUN, t->budget->threads, leaf_run, &job);
+    if (!rung_wagner_list_init(out, count, t->sums->dims)) return false;
+    rung_par_for((count + WAGNER_RUN - 1) / WAGNER_RUN, t->budget->threads, leaf_run, &job);
     if (t->budget->progress) rung_progress_tick(t->budget->progress, ++t->leaves_done);
     return true;
-}
-
-/* ---- keys ---------------------------------------------------------------------------------------------------------------- */
-
-/* A left element u and a right one v go together when the keys of u and -v are equal. The cut counts from the first coordinate
- * that the lists still have. */
-static int32_t key_at(const int32_t *x, bool right, size_t i)
-{
-    return right ? (int32_t)(0 - (uint32_t)x[i]) : x[i];
-}
-
-static int64_t key_last(const int32_t *x, bool right, const wagner_cut *cut)
-{
-    double y = (double)key_at(x, right, cut->exact) * cut->inverse + 0.5;
-    int64_t down = (int64_t)y;
-    return down - (y < (double)down);
-}
-
-static uint64_t key_hash(const int32_t *x, bool right, const wagner_cut *cut)
-{
-    uint64_t h = 0x9e3779b97f4a7c15u;
-    for (size_t i = 0; i < cut->exact; i++) {
-        h = (h ^ (uint32_t)key_at(x, right, i)) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
-    }
-    if (cut->width > 0) {
-        h = (h ^ (uint64_t)key_last(x, right, cut)) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
-    }
-    return h * 0xc4ceb9fe1a85ec53u;
-}
-
-static bool keys_agree(const int32_t *u, const int32_t *v, const wagner_cut *cut)
-{
-    for (size_t i = 0; i < cut->exact; i++)
-        if (plus(u[i], v[i]) != 0) return false;
-    return !(cut->width > 0) || key_last(u, false, cut) == key_last(v, true, cut);
 }
 
 /* ---- how much may vanish ---------------------------------------------------------------------------------------------------- */
@@ -222,14 +157,14 @@ static wagner_cut candidate(size_t exact, size_t q, double span)
 
 /* Elements of both lists by which pairs are counted: about 2000 pairs when the lists have as many as they should. */
 typedef struct sample {
-    const list *side[2];
+    const wagner_list *side[2];
     size_t count[2];
     int bits;       /* of the table */
     uint64_t *key;  /* open addressing; 0: free */
     uint32_t *many; /* elements with this key */
 } sample;
 
-static bool sample_init(sample *s, const list *l, const list *r, size_t room, rung_arena *arena)
+static bool sample_init(sample *s, const wagner_list *l, const wagner_list *r, size_t room, rung_arena *arena)
 {
     size_t most = (size_t)sqrt(2048 * (double)room);
     *s = (sample){.side = {l, r}, .bits = 4};
@@ -260,13 +195,13 @@ static double count_pairs(sample *s, const wagner_cut *cut)
     memset(s->key, 0, sizeof *s->key << s->bits);
     memset(s->many, 0, sizeof *s->many << s->bits);
     for (size_t i = 0; i < s->count[0]; i++) {
-        uint64_t key = key_hash(sample_row(s, 0, i), false, cut) | 1;
+        uint64_t key = rung_wagner_key_hash(sample_row(s, 0, i), false, cut) | 1;
         size_t at = sample_slot(s, key);
         s->key[at] = key;
         s->many[at]++;
     }
     for (size_t i = 0; i < s->count[1]; i++)
-        pairs += s->many[sample_slot(s, key_hash(sample_row(s, 1, i), true, cut) | 1)];
+        pairs += s->many[sample_slot(s, rung_wagner_key_hash(sample_row(s, 1, i), true, cut) | 1)];
     for (size_t i = 0; i < 2; i++) share *= (double)s->side[i]->count / (double)s->count[i];
     return pairs * share;
 }
@@ -299,7 +234,7 @@ static wagner_cut measure_width(sample *s, size_t exact, size_t room)
     return candidate(exact, low, 4 * span);
 }
 
-static bool measure_cut(wagner_cut *cut, wagner_tree *t, size_t depth, const list *l, const list *r)
+static bool measure_cut(wagner_cut *cut, wagner_tree *t, size_t depth, const wagner_list *l, const wagner_list *r)
 {
     sample s;
     rung_arena arena;
@@ -316,213 +251,12 @@ static bool measure_cut(wagner_cut *cut, wagner_tree *t, size_t depth, const lis
     return well;
 }
 
-/* ---- joining --------------------------------------------------------------------------------------------------------------- */
-
-/* 40 bits of hash and 24 of index. Two different keys share a ticket once in 2^40 pairs; then the sum is wrong, and no harm done, for
- * it has to vanish in the end. */
-typedef uint64_t ticket;
-enum { INDEX_BITS = 24 };
-#define INDEX_MASK (((uint64_t)1 << INDEX_BITS) - 1)
-
-enum { CHUNKS = 64 };
-
-typedef struct joint {
-    const list *side[2];
-    const wagner_cut *cut;
-    int part_bits; /* 2^part_bits parts of equal leading hash bits */
-    ticket *ticket[2];
-    size_t *start[2]; /* [parts+1] */
-    wagner_pair *pair;
-    size_t chunk_room, chunk_count[CHUNKS]; /* pairs of chunk c are at pair + c * chunk_room */
-    size_t longest;                         /* tickets of one side in one part */
-    uint32_t *table;                        /* [workers][table_size]: heads, then next, of chains */
-    size_t table_size;
-    bool last; /* nothing is left to be checked later */
-    list *out;
-} joint;
-
-static size_t part_of(ticket k, int part_bits)
-{
-    return part_bits ? k >> (64 - part_bits) : 0;
-}
-
-/* Tickets of one side, by part. */
-static void sort_side(void *context, size_t side, size_t worker)
-{
-    joint *j = context;
-    const list *l = j->side[side];
-    size_t parts = (size_t)1 << j->part_bits, *start = j->start[side];
-    ticket *unsorted = j->ticket[side] + l->count;
-    (void)worker;
-    for (size_t e = 0; e < l->count; e++) {
-        unsorted[e] = (key_hash(l->x + e * l->width, side == 1, j->cut) & ~INDEX_MASK) | e;
-        start[part_of(unsorted[e], j->part_bits) + 1]++;
-    }
-    for (size_t p = 0; p < parts; p++) start[p + 1] += start[p];
-    for (size_t e = 0; e < l->count; e++) j->ticket[side][start[part_of(unsorted[e], j->part_bits)]++] = unsorted[e];
-    for (size_t p = parts; p > 0; p--) start[p] = start[p - 1];
-    start[0] = 0;
-}
-
-/* A chained hash table of tickets. */
-typedef struct chains {
-    size_t heads; /* a power of two */
-    uint32_t *head, *next;
-} chains;
-
-static chains chains_of(uint32_t *memory, size_t count)
-{
-    chains c = {.heads = 1, .head = memory};
-    while (c.heads < count) c.heads *= 2;
-    c.next = memory + c.heads;
-    memset(c.head, 0xff, c.heads * sizeof *c.head);
-    return c;
-}
-
-static uint32_t *chain_at(const chains *c, ticket k)
-{
-    return &c->head[(k >> INDEX_BITS) & (c->heads - 1)];
-}
-
-static const int32_t *row_of(const list *l, ticket k)
-{
-    return l->x + (k & INDEX_MASK) * l->width;
-}
-
-/* Moves the tickets of different rows to the front and chains them; returns how many there are. Equal rows would have equal sums:
- * they multiply at every depth and in the end a list is a few rows many times over. */
-static size_t chain_different(chains *c, ticket *k, size_t count, const list *l, uint32_t *memory)
-{
-    size_t kept = 0;
-    *c = chains_of(memory, count);
-    for (size_t e = 0; e < count; e++) {
-        uint32_t *at = chain_at(c, k[e]), other = *at;
-        while (other != UINT32_MAX && ((k[other] ^ k[e]) >> INDEX_BITS ||
-                                       memcmp(row_of(l, k[other]), row_of(l, k[e]), l->width * sizeof *l->x) != 0))
-            other = c->next[other];
-        if (other != UINT32_MAX) continue;
-        k[kept] = k[e];
-        c->next[kept] = *at;
-        *at = (uint32_t)kept++;
-    }
-    return kept;
-}
-
-/* The pairs of one part: the left tickets in chains, asked by the right ones. */
-static void join_part(joint *j, size_t chunk, size_t part, uint32_t *memory)
-{
-    chains c;
-    ticket *l = j->ticket[0] + j->start[0][part], *r = j->ticket[1] + j->start[1][part];
-    size_t right = chain_different(&c, r, j->start[1][part + 1] - j->start[1][part], j->side[1], memory);
-    chain_different(&c, l, j->start[0][part + 1] - j->start[0][part], j->side[0], memory);
-    for (size_t e = 0; e < right; e++)
-        for (uint32_t at = *chain_at(&c, r[e]); at != UINT32_MAX; at = c.next[at]) {
-            if ((l[at] ^ r[e]) >> INDEX_BITS) continue;
-            if (j->last && !keys_agree(row_of(j->side[0], l[at]), row_of(j->side[1], r[e]), j->cut)) continue;
-            if (j->chunk_count[chunk] == j->chunk_room) return;
-            j->pair[chunk * j->chunk_room + j->chunk_count[chunk]++] =
-                (wagner_pair){(uint32_t)(l[at] & INDEX_MASK), (uint32_t)(r[e] & INDEX_MASK)};
-        }
-}
-
-static void join_chunk(void *context, size_t chunk, size_t worker)
-{
-    joint *j = context;
-    size_t parts = (size_t)1 << j->part_bits;
-    for (size_t p = chunk * parts / CHUNKS; p < (chunk + 1) * parts / CHUNKS; p++)
-        join_part(j, chunk, p, j->table + worker * j->table_size);
-}
-
-static void add_run(void *context, size_t item, size_t worker)
-{
-    joint *j = context;
-    size_t end = (item + 1) * RUN < j->out->count ? (item + 1) * RUN : j->out->count, drop = j->cut->exact;
-    (void)worker;
-    for (size_t e = item * RUN; e < end; e++) {
-        const int32_t *u = j->side[0]->x + j->pair[e].left * j->side[0]->width + drop;
-        const int32_t *v = j->side[1]->x + j->pair[e].right * j->side[1]->width + drop;
-        int32_t *x = j->out->x + e * j->out->width;
-        for (size_t i = 0; i < j->out->width; i++) x[i] = plus(u[i], v[i]);
-    }
-}
+/* ---- growing ---------------------------------------------------------------------------------------------------------------- */
 
 static size_t threads_of(const wagner_tree *t)
 {
     return t->budget->threads ? t->budget->threads : rung_cpu_threads();
 }
-
-static void find_longest(joint *j)
-{
-    j->longest = 1;
-    for (size_t s = 0; s < 2; s++)
-        for (size_t p = 0; p < (size_t)1 << j->part_bits; p++)
-            if (j->start[s][p + 1] - j->start[s][p] > j->longest) j->longest = j->start[s][p + 1] - j->start[s][p];
-    j->table_size = 3 * j->longest + 1;
-}
-
-/* Moves the pairs of all chunks together. */
-static size_t close_ranks(joint *j, size_t room)
-{
-    size_t count = 0;
-    for (size_t c = 0; c < CHUNKS; c++) {
-        memmove(j->pair + count, j->pair + c * j->chunk_room, j->chunk_count[c] * sizeof *j->pair);
-        count += j->chunk_count[c];
-    }
-    return count < room ? count : room;
-}
-
-static bool joint_init(joint *j, const list *l, const list *r, const wagner_cut *cut, size_t room, rung_arena *arena)
-{
-    *j = (joint){.side = {l, r}, .cut = cut, .last = cut->exact == l->width};
-    while (j->part_bits < 16 && (size_t)512 << j->part_bits < l->count + r->count) j->part_bits++;
-    size_t parts = (size_t)1 << j->part_bits;
-    j->chunk_room = parts < CHUNKS ? room : room / CHUNKS + room / (2 * CHUNKS) + 16;
-    for (size_t s = 0; s < 2; s++) {
-        j->ticket[s] = rung_arena_alloc(arena, 2 * j->side[s]->count + 1, sizeof(ticket), NULL);
-        j->start[s] = rung_arena_alloc(arena, parts + 1, sizeof(size_t), NULL);
-        if (!j->ticket[s] || !j->start[s]) return false;
-    }
-    j->pair = rung_arena_alloc(arena, j->chunk_room * (parts < CHUNKS ? parts : CHUNKS), sizeof *j->pair, NULL);
-    return j->pair != NULL;
-}
-
-static bool joint_work(joint *j, list *out, size_t room, size_t threads, rung_arena *arena)
-{
-    size_t parts = (size_t)1 << j->part_bits;
-    rung_par_for(2, threads, sort_side, j);
-    find_longest(j);
-    j->table = rung_arena_alloc(arena, threads, j->table_size * sizeof *j->table, NULL);
-    if (!j->table) return false;
-    if (parts < CHUNKS) { /* then a chunk is a part */
-        for (size_t p = 0; p < parts; p++) join_part(j, p, p, j->table);
-    } else {
-        rung_par_for(CHUNKS, threads, join_chunk, j);
-    }
-    size_t count = close_ranks(j, room);
-    if (!list_init(out, count, j->side[0]->width - j->cut->exact)) return false;
-    j->out = out;
-    rung_par_for((count + RUN - 1) / RUN, threads, add_run, j);
-    return true;
-}
-
-/* out = the pairs of l and r that the cut allows, `room` at most; *pairs, to be freed, says which. */
-static bool join(list *out, wagner_pair **pairs, const list *l, const list *r, const wagner_cut *cut, size_t room,
-                 size_t threads)
-{
-    joint j;
-    rung_arena arena;
-    rung_arena_init(&arena);
-    bool well = joint_init(&j, l, r, cut, room, &arena) && joint_work(&j, out, room, threads, &arena);
-    if (well) {
-        *pairs = rung_calloc(out->count + 1, sizeof **pairs, NULL);
-        well = *pairs != NULL;
-        if (well) memcpy(*pairs, j.pair, out->count * sizeof **pairs);
-    }
-    rung_arena_clear(&arena);
-    return well;
-}
-
-/* ---- growing ---------------------------------------------------------------------------------------------------------------- */
 
 static wagner_pair **pairs_of(wagner_tree *t, size_t depth, size_t node)
 {
@@ -530,16 +264,16 @@ static wagner_pair **pairs_of(wagner_tree *t, size_t depth, size_t node)
 }
 
 /* The last join makes everything vanish. */
-static bool find_cut(wagner_cut *cut, wagner_tree *t, size_t depth, const list *l, const list *r)
+static bool find_cut(wagner_cut *cut, wagner_tree *t, size_t depth, const wagner_list *l, const wagner_list *r)
 {
     if (depth < t->levels) return measure_cut(cut, t, depth, l, r);
     *cut = (wagner_cut){.exact = l->width};
     return true;
 }
 
-static bool grow(list *out, wagner_tree *t, size_t depth, size_t node, size_t keep, size_t reached[2])
+static bool grow(wagner_list *out, wagner_tree *t, size_t depth, size_t node, size_t keep, size_t reached[2])
 {
-    list side[2] = {{0}, {0}};
+    wagner_list side[2] = {{0}, {0}};
     wagner_pair *pairs = NULL;
     wagner_cut cut = {0};
     if (rung_budget_left(t->budget, t->began) <= 0) return false;
@@ -547,10 +281,10 @@ static bool grow(list *out, wagner_tree *t, size_t depth, size_t node, size_t ke
     bool well = grow(&side[0], t, depth - 1, 2 * node, keep, NULL) &&
                 grow(&side[1], t, depth - 1, 2 * node + 1, keep, NULL) &&
                 find_cut(&cut, t, depth, &side[0], &side[1]) &&
-                join(out, &pairs, &side[0], &side[1], &cut, t->room, threads_of(t));
+                rung_wagner_join(out, &pairs, &side[0], &side[1], &cut, t->room, threads_of(t));
     if (reached) reached[0] = side[0].count, reached[1] = side[1].count;
-    list_clear(&side[0]);
-    list_clear(&side[1]);
+    rung_wagner_list_clear(&side[0]);
+    rung_wagner_list_clear(&side[1]);
     if (well && depth >= keep && !*pairs_of(t, depth, node))
         *pairs_of(t, depth, node) = pairs;
     else
@@ -572,9 +306,9 @@ static bool unwind(uint32_t *f, uint32_t *g, wagner_tree *t, size_t depth, size_
         return true;
     }
     if (!*pairs_of(t, depth, node)) {
-        list again = {0};
+        wagner_list again = {0};
         bool well = grow(&again, t, depth, node, 1, NULL);
-        list_clear(&again);
+        rung_wagner_list_clear(&again);
         if (!well) return false;
     }
     wagner_pair pair = (*pairs_of(t, depth, node))[e];
@@ -588,11 +322,11 @@ static bool unwind(uint32_t *f, uint32_t *g, wagner_tree *t, size_t depth, size_
 
 bool rung_wagner_grow(uint32_t *f, uint32_t *g, size_t reached[2], wagner_tree *t)
 {
-    list out = {0};
+    wagner_list out = {0};
     reached[0] = reached[1] = 0;
     bool well = grow(&out, t, t->levels, 0, t->keep, reached);
     size_t found = out.count;
-    list_clear(&out);
+    rung_wagner_list_clear(&out);
     t->stopped = !well;
     if (!well || found == 0) return false;
     for (size_t j = 0; j < t->sums->places; j++) f[j] = g[j] = 0;
@@ -604,7 +338,7 @@ bool rung_wagner_grow(uint32_t *f, uint32_t *g, size_t reached[2], wagner_tree *
 double rung_wagner_bytes(size_t dims, size_t levels, double room, size_t keep)
 {
     double lists = ((double)levels / 2 + 3) * (double)dims * sizeof(int32_t);
-    double joining = 4 * sizeof(ticket) + 2.5 * sizeof(wagner_pair) + 16 * sizeof(uint16_t) + 12;
+    double joining = rung_wagner_join_bytes();
     double kept = ldexp(1, (int)levels - (int)keep + 1) * sizeof(wagner_pair) + 2 * sizeof(wagner_pair) * (double)keep;
     return room * (lists + joining + kept);
 }
