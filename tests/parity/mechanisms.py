@@ -244,7 +244,7 @@ def loglinear(x, params, causal):
     level = torch.tensor([[min((t ^ s).bit_length(), levels - 1) for s in range(T)] for t in range(T)])
     weights, query = zeros(q, q.shape[1], T, T), q.clone()
     for s in reversed(range(T)):  # query[t] has passed the transitions of t, t-1, ..., s+1
-        seen = query[s:]
+        seen = query[s:].clone()  # what autograd keeps must not change
         met = torch.einsum("thd,hd->th", seen, k[s])
         beta = x["beta"][s] if base == "gdelta" else torch.ones_like(decay[s])
         weights[:, s:, s] = (met * beta).T
@@ -275,10 +275,10 @@ def rnn(x, params, causal):
     for h, U in enumerate(x["U"]):
         rows, dv = U.shape
         net = kind(rows, dv, bias=False).to(U.dtype)
-        with torch.no_grad():
-            net.weight_ih_l0.copy_(torch.eye(rows))
-            net.weight_hh_l0.copy_(U)
-        heads.append(net(x["x"][:, h])[0].detach())
+        for name, matrix in (("weight_ih_l0", torch.eye(rows, dtype=U.dtype)), ("weight_hh_l0", U)):
+            delattr(net, name)  # a parameter of its own, which U's gradient would not reach
+            setattr(net, name, matrix)
+        heads.append(net(x["x"][:, h])[0])
     out = torch.stack(heads, dim=1)
     return out if causal else out[-1:].expand_as(out)
 

@@ -110,7 +110,8 @@ def run_theirs(mech, params, arrays, causal):
                                 causal).numpy()
 
 
-class Parity(unittest.TestCase):
+class InFolder(unittest.TestCase):
+    """A folder for the files of all tests."""
     @classmethod
     def setUpClass(cls):
         torch.set_num_threads(1)
@@ -120,6 +121,8 @@ class Parity(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
+
+class Parity(InFolder):
     def near(self, got, want, tolerance, what):
         self.assertEqual(got.shape, want.shape, what)
         error, size = abs(got - want).max(), abs(want).max()
