@@ -55,11 +55,24 @@ def top(scores, allowed, k):
     return allowed & (rank < k)
 
 
+def index_choice(x, params, causal):
+    """The indexer's scores [T,S], and which k tokens it takes."""
+    index = torch.einsum("tj,tjs->ts", x["iw"], torch.relu(torch.einsum("tjd,sd->tjs", x["iq"], x["ik"])))
+    return index, top(index, sees(len(index), causal), int(params.get("k", 64)))
+
+
 def dsa(x, params, causal):
     """The indexer's k best tokens, then softmax over these."""
-    index = torch.einsum("tj,tjs->ts", x["iw"], torch.relu(torch.einsum("tjd,sd->tjs", x["iq"], x["ik"])))
-    chosen = top(index, sees(len(index), causal), int(params.get("k", 64)))
+    _, chosen = index_choice(x, params, causal)
     return softmax_over(scores_of(x["q"], x["k"]), chosen[None], x["v"])
+
+
+def dsa_loss(x, params, causal):
+    """What the indexer learns from: KL of the heads' mean attention, a constant, from the softmax of its scores."""
+    index, chosen = index_choice(x, params, causal)
+    attention = torch.softmax(scores_of(x["q"], x["k"]).masked_fill(~chosen, -INFINITY), dim=-1).mean(0).detach()
+    own = torch.log_softmax(index.masked_fill(~chosen, -INFINITY), dim=-1)
+    return (torch.xlogy(attention, attention) - attention * own.masked_fill(~chosen, 0)).sum()
 
 
 def compress(x, place, first, second, B):
@@ -285,3 +298,4 @@ def rnn(x, params, causal):
 
 MECHANISMS = {f.__name__: f for f in (full, window, linear, retnet, gla, mamba2, delta, gdelta, kda, mamba, rwkv7, rnn,
                                       loglinear, sparse, dsa)}
+LOSSES = {"dsa": dsa_loss}  # of mechanisms that learn from more than the gradient of o

@@ -18,7 +18,7 @@ except ImportError as problem:
     raise SystemExit(0)
 
 import tensors
-from mechanisms import MECHANISMS
+from mechanisms import LOSSES, MECHANISMS
 from test_parity import CASES, CAUSAL_ONLY, InFolder, RUNG, make_inputs
 
 LENGTHS = (1, 2, 17, 64, 65, 150)
@@ -39,7 +39,10 @@ def run_ours(mech, words, arrays, upstream, folder, *options):
 
 def run_theirs(mech, params, arrays, upstream, causal):
     inputs = {name: torch.from_numpy(x).double().requires_grad_() for name, x in arrays.items()}
-    MECHANISMS[mech](inputs, params, causal).backward(torch.from_numpy(upstream).double())
+    loss = (MECHANISMS[mech](inputs, params, causal) * torch.from_numpy(upstream).double()).sum()
+    if mech in LOSSES:
+        loss = loss + LOSSES[mech](inputs, params, causal)
+    loss.backward()
     return {name: numpy.zeros(x.shape) if x.grad is None else x.grad.numpy() for name, x in inputs.items()}
 
 
