@@ -10,7 +10,7 @@
  * State: a slot per token, [H][dk+dv] and then its indexer key [DI]. The scan of a head computes the indexer itself,
  * because heads run independently of each other; head 0 stores the indexer keys.
  */
-#include "softmax.h"
+#include "dsa.h"
 #include "top.h"
 
 #include "rung/kern.h"
@@ -18,23 +18,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { IN_IQ = 3, IN_IK = 4, IN_IW = 5 };
-
 /* Queries of one group of an exact scan, a row of n scores each. */
 enum { GROUP = 16 };
 
-/* The parameters, looked up once per call. */
-typedef struct plan {
-    size_t k, HI, DI;
-    size_t slot; /* elements of a slot */
-    size_t keys; /* where its indexer key starts */
-} plan;
-
-static plan plan_of(const rung_mech_conf *conf)
+dsa_plan rung_dsa_plan(const rung_mech_conf *conf)
 {
-    plan p = {.k = (size_t)rung_mech_param(conf, "k"),
-              .HI = (size_t)rung_mech_param(conf, "HI"),
-              .DI = (size_t)rung_mech_param(conf, "DI")};
+    dsa_plan p = {.k = (size_t)rung_mech_param(conf, "k"),
+                  .HI = (size_t)rung_mech_param(conf, "HI"),
+                  .DI = (size_t)rung_mech_param(conf, "DI")};
     p.keys = conf->heads * (conf->dk + conf->dv);
     p.slot = p.keys + p.DI;
     return p;
@@ -42,29 +33,24 @@ static plan plan_of(const rung_mech_conf *conf)
 
 static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
 {
-    return (rung_carry){.cache = size_times(tokens, plan_of(conf).slot)};
+    return (rung_carry){.cache = size_times(tokens, rung_dsa_plan(conf).slot)};
 }
 
 /* A step: one row of scores. A scan: a row per query of a group, the lanes, a tile of indexer keys and two rows. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
-    size_t lanes = rung_lanes_size(conf) + (plan_of(conf).DI + 1) * BLOCK, all;
+    size_t lanes = rung_lanes_size(conf) + (rung_dsa_plan(conf).DI + 1) * BLOCK, all;
     return rung_size_add(&all, size_times(GROUP, tokens), lanes) ? all : SIZE_MAX;
 }
 
 /* ---- fast -------------------------------------------------------------------------------------------------------- */
 
-/* Indexer keys: those of the tokens before pos are in the state, the others in the input of the call. */
-typedef struct index_f32 {
-    const float *state, *ik;
-    size_t pos;
-} index_f32;
-
-static void scores_f32(float *score, index_f32 index, const float *iq, const float *iw, size_t visible, const plan *p)
+void rung_dsa_scores_f32(float *score, dsa_index index, const float *iq, const float *iw, size_t visible,
+                         const dsa_plan *p)
 {
     const rung_kernels *kern = rung_kernels_get();
     for (size_t s = 0; s < visible; s++) {
-        const float *ik = s < index.pos ? index.state + s * p->slot + p->keys : index.ik + (s - index.pos) * p->DI;
+        const float *ik = dsa_index_key(index, s, p);
         float sum = 0;
         for (size_t j = 0; j < p->HI; j++) {
             float x = kern->dot(iq + j * p->DI, ik, p->DI);
@@ -75,7 +61,7 @@ static void scores_f32(float *score, index_f32 index, const float *iq, const flo
 }
 
 /* base is the head's part of the first slot, here and below. */
-static void attend_f32(float *o, const float *base, const float *q, rung_top top, const plan *p,
+static void attend_f32(float *o, const float *base, const float *q, rung_top top, const dsa_plan *p,
                        const rung_mech_conf *conf)
 {
     const float *slot[SOFTMAX_TILE];
@@ -94,7 +80,7 @@ static void attend_f32(float *o, const float *base, const float *q, rung_top top
 static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *scratch_)
 {
     (void)scratch_;
-    plan p = plan_of(conf);
+    dsa_plan p = rung_dsa_plan(conf);
     float *slot = state + pos * p.slot;
     for (size_t h = 0; h < conf->heads; h++)
         slot_put_f32(slot + h * (conf->dk + conf->dv), in[IN_K] + h * conf->dk, in[IN_V] + h * conf->dv, conf);
@@ -104,9 +90,9 @@ static void update_f32(float *state, const float *const *in, size_t pos, const r
 static void read_f32(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
                      const rung_mech_conf *conf, float *score)
 {
-    plan p = plan_of(conf);
+    dsa_plan p = rung_dsa_plan(conf);
     size_t visible = conf->causal ? pos + 1 : seen;
-    scores_f32(score, (index_f32){state, NULL, seen}, in[IN_IQ], in[IN_IW], visible, &p);
+    rung_dsa_scores_f32(score, (dsa_index){state, NULL, seen}, in[IN_IQ], in[IN_IW], visible, &p);
     rung_top top = rung_top_f32(score, visible, p.k);
     for (size_t h = 0; h < conf->heads; h++)
         attend_f32(o + h * conf->dv, state + h * (conf->dk + conf->dv), in[IN_Q] + h * conf->dk, top, &p, conf);
@@ -115,16 +101,16 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
                      const rung_mech_conf *conf, float *score)
 {
-    plan p = plan_of(conf);
+    dsa_plan p = rung_dsa_plan(conf);
     float *base = state + head * (conf->dk + conf->dv);
-    index_f32 index = {state, in[IN_IK], pos};
+    dsa_index index = {state, in[IN_IK], pos};
     for (size_t t = 0, row = head; t < tokens; t++, row += conf->heads) {
         slot_put_f32(base + (pos + t) * p.slot, in[IN_K] + row * conf->dk, in[IN_V] + row * conf->dv, conf);
         if (head == 0) memcpy(state + (pos + t) * p.slot + p.keys, in[IN_IK] + t * p.DI, p.DI * sizeof *state);
     }
     for (size_t t = 0, row = head; t < tokens; t++, row += conf->heads) {
         size_t visible = conf->causal ? pos + t + 1 : pos + tokens;
-        scores_f32(score, index, in[IN_IQ] + t * p.HI * p.DI, in[IN_IW] + t * p.HI, visible, &p);
+        rung_dsa_scores_f32(score, index, in[IN_IQ] + t * p.HI * p.DI, in[IN_IW] + t * p.HI, visible, &p);
         attend_f32(o + row * conf->dv, base, in[IN_Q] + row * conf->dk, rung_top_f32(score, visible, p.k), &p, conf);
     }
 }
@@ -132,7 +118,7 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
 /* ---- exact ------------------------------------------------------------------------------------------------------- */
 
 /* The specification of I_ts. */
-static double score_exact(const double *ik, const double *iq, const double *iw, const plan *p, const rung_fmt *fmt)
+static double score_exact(const double *ik, const double *iq, const double *iw, const dsa_plan *p, const rung_fmt *fmt)
 {
     double score = 0;
     for (size_t j = 0; j < p->HI; j++) {
@@ -146,14 +132,14 @@ static void update_exact(double *state, const double *const *in, size_t pos, con
                          const rung_fmt *fmt, double *scratch_)
 {
     (void)fmt, (void)scratch_;
-    plan p = plan_of(conf);
+    dsa_plan p = rung_dsa_plan(conf);
     double *slot = state + pos * p.slot;
     for (size_t h = 0; h < conf->heads; h++)
         slot_put_exact(slot + h * (conf->dk + conf->dv), in[IN_K] + h * conf->dk, in[IN_V] + h * conf->dv, conf);
     memcpy(slot + p.keys, in[IN_IK], p.DI * sizeof *slot);
 }
 
-static void attend_exact(double *o, const double *base, const double *q, rung_top top, const plan *p,
+static void attend_exact(double *o, const double *base, const double *q, rung_top top, const dsa_plan *p,
                          const rung_mech_conf *conf, const rung_fmt *fmt)
 {
     softmax_exact s;
@@ -169,7 +155,7 @@ static void attend_exact(double *o, const double *base, const double *q, rung_to
 static void read_exact(double *o, const double *state, const double *const *in, size_t pos, size_t seen,
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *score)
 {
-    plan p = plan_of(conf);
+    dsa_plan p = rung_dsa_plan(conf);
     size_t visible = conf->causal ? pos + 1 : seen;
     for (size_t s = 0; s < visible; s++)
         score[s] = score_exact(state + s * p.slot + p.keys, in[IN_IQ], in[IN_IW], &p, fmt);
@@ -197,7 +183,7 @@ static size_t visible_to(size_t lane, const group *g, const rung_mech_conf *conf
 }
 
 /* Keys s .. s+count-1 side by side. */
-static void load_tile(group *g, size_t s, size_t count, const plan *p)
+static void load_tile(group *g, size_t s, size_t count, const dsa_plan *p)
 {
     for (size_t n = 0; n < count; n++) {
         const double *ik =
@@ -207,7 +193,7 @@ static void load_tile(group *g, size_t s, size_t count, const plan *p)
 }
 
 /* I of one query and the first `count` keys of the tile. */
-static void score_tile(double *score, group *g, size_t lane, size_t count, const plan *p, const rung_fmt *fmt)
+static void score_tile(double *score, group *g, size_t lane, size_t count, const dsa_plan *p, const rung_fmt *fmt)
 {
     const rung_num_kernels *num = rung_num_kernels_get();
     size_t query = g->start + lane - g->pos;
@@ -222,7 +208,7 @@ static void score_tile(double *score, group *g, size_t lane, size_t count, const
     }
 }
 
-static void score_group(group *g, const plan *p, const rung_mech_conf *conf, const rung_fmt *fmt)
+static void score_group(group *g, const dsa_plan *p, const rung_mech_conf *conf, const rung_fmt *fmt)
 {
     size_t visible = visible_to(g->count - 1, g, conf);
     for (size_t s = 0; s < visible; s += BLOCK) {
@@ -235,7 +221,7 @@ static void score_group(group *g, const plan *p, const rung_mech_conf *conf, con
 }
 
 /* The r-th chosen token of every lane, r = 0, 1, ...; later lanes never have fewer of them. */
-static void attend_group(group *g, const plan *p, const rung_mech_conf *conf, const rung_fmt *fmt)
+static void attend_group(group *g, const dsa_plan *p, const rung_mech_conf *conf, const rung_fmt *fmt)
 {
     rung_top top[GROUP];
     const double *slot[GROUP], *base = g->state + g->head * (conf->dk + conf->dv);
@@ -254,7 +240,7 @@ static void attend_group(group *g, const plan *p, const rung_mech_conf *conf, co
 static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch_)
 {
-    plan p = plan_of(conf);
+    dsa_plan p = rung_dsa_plan(conf);
     size_t H = conf->heads;
     double *base = state + head * (conf->dk + conf->dv);
     group g = {.state = state, .in = in, .pos = pos, .end = pos + tokens, .head = head};
@@ -305,5 +291,8 @@ const rung_mech rung_mech_dsa = {
     .inputs = inputs,
     .carry = carry,
     .scratch = scratch,
+    .backward_f32 = rung_dsa_backward_f32,
+    .backward_scratch = rung_dsa_backward_scratch,
+    .forks = true,
     RUNG_MECH_FORMS,
 };

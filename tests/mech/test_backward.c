@@ -5,9 +5,10 @@
  * is left behind; its derivative along a random direction of one input, or along one coordinate of it, is the central
  * difference of the exact evaluator in f64, step by step: another program than the one that is tested. Then what a caller
  * relies on: gradients are added, an unwanted one changes no other, a stretch cut in two and a prefix that two stretches
- * share give what the whole stretches give.
+ * share give what the whole stretches give. The indexer of dsa has a loss of its own, which is added to that of every
+ * stretch.
  */
-#include "mech_test.h"
+#include "dsa_loss.h"
 
 /* Of the length of the gradient: fp32 sums of a few hundred terms, conditioned like the forward pass. */
 static const double TOLERANCE = 2e-4;
@@ -30,6 +31,7 @@ typedef struct problem {
     double *start;                     /* the same state */
     float *g, *g_state;                /* the loss is g . o + g_state . (state after) */
     bool weighs_state;
+    dsa_target target; /* dsa only */
 } problem;
 
 static size_t outputs(const problem *p)
@@ -40,6 +42,20 @@ static size_t outputs(const problem *p)
 static size_t end_of(const problem *p)
 {
     return p->pos + p->tokens;
+}
+
+static bool has_indexer(const problem *p)
+{
+    return mech_is(&p->conf, "dsa");
+}
+
+static dsa_stretch indexer_of(const problem *p)
+{
+    dsa_stretch d = {.conf = &p->conf, .in = &p->in, .state = p->start, .pos = p->pos, .end = end_of(p)};
+    if (!has_indexer(p)) return d;
+    d.k = (size_t)rung_mech_param(&p->conf, "k");
+    d.HI = (size_t)rung_mech_param(&p->conf, "HI"), d.DI = (size_t)rung_mech_param(&p->conf, "DI");
+    return d;
 }
 
 static void draw_normals(float *x, size_t n, rung_rng *rng)
@@ -94,13 +110,15 @@ static problem problem_new(const mech_case *c, size_t shape, bool causal, size_t
     if (weighs_state) draw_normals(p.g_state, p.after, &rng);
     if (pos) set_state(&p);
     scan_outputs(&p);
+    const dsa_stretch indexer = indexer_of(&p);
+    if (has_indexer(&p)) p.target = dsa_target_new(&indexer);
     return p;
 }
 
 static void problem_free(problem *p)
 {
     free_inputs(&p->in);
-    free(p->state), free(p->start), free(p->o), free(p->g), free(p->g_state);
+    free(p->state), free(p->start), free(p->o), free(p->g), free(p->g_state), free(p->target.p);
 }
 
 static double loss(const problem *p)
@@ -112,7 +130,8 @@ static double loss(const problem *p)
     for (size_t i = 0; i < outputs(p); i++) sum += p->g[i] * o[i];
     for (size_t i = 0; p->weighs_state && i < p->after; i++) sum += p->g_state[i] * state[i];
     free(state), free(o);
-    return sum;
+    const dsa_stretch indexer = indexer_of(p);
+    return has_indexer(p) ? sum + dsa_loss(&indexer, &p->target) : sum;
 }
 
 /* ---- its gradient ------------------------------------------------------------------------------------------------------ */
@@ -413,6 +432,12 @@ static void back_to_prefix(gradient *d, const problem *p, size_t prefix)
     part_free(&rest);
 }
 
+/* The indexer's loss of a shared prefix is that of one stretch, not of two. */
+static bool is_indexers(const problem *p, size_t input)
+{
+    return has_indexer(p) && p->conf.mech->inputs[input].dim >= RUNG_DIM_INDEX_QUERY;
+}
+
 static void test_a_shared_prefix_has_the_sum_of_the_gradients(void **state)
 {
     (void)state;
@@ -435,7 +460,7 @@ static void test_a_shared_prefix_has_the_sum_of_the_gradients(void **state)
             for (size_t i = 0; i < whole_a.count; i++) {
                 bool constant = rung_mech_is_constant(&a.conf.mech->inputs[i]);
                 size_t n = constant ? whole_a.size[i] : prefix * a.in.row[i];
-                if (!whole_a.din[i]) continue;
+                if (!whole_a.din[i] || is_indexers(&a, i)) continue;
                 if (constant) add_to(of_a.din[i], of_b.din[i], n); /* its continuation */
                 add_to(whole_a.din[i], whole_b.din[i], n);
                 assert_near(of_a.din[i], whole_a.din[i], n, &a, a.conf.mech->inputs[i].name);
