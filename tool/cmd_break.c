@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "break_theorem.h"
 #include "output.h"
 #include "rung/attack.h"
 #include "subject.h"
@@ -26,6 +27,7 @@ typedef struct report {
     const rung_break *result;
     const rung_break *tried;
     size_t tried_count;
+    char theorem[640]; /* that refutes all models of these layers, or "" */
     char why_not[200]; /* there is no certificate; "" when there is one, or nothing was found */
     double seconds;
 } report;
@@ -158,6 +160,10 @@ static void print_report(rung_buf *out, const report *r)
         print_found(out, r);
     else
         print_tried(out, r);
+    if (!r->theorem[0]) return;
+    rung_buf_puts(out, "theorem  ");
+    rung_wrap(out, r->theorem, 9, 9);
+    rung_buf_putc(out, '\n');
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------ */
@@ -191,6 +197,7 @@ static void json_report(rung_buf *text, const report *r)
     rung_jout_string(&out, "verdict", rung_verdict_words[(r->result->found ? RUNG_CANNOT : RUNG_UNKNOWN) - 1]);
     rung_jout_real(&out, "seconds", r->seconds);
     if (r->result->found) json_found(&out, r);
+    rung_jout_string(&out, "theorem", r->theorem[0] ? r->theorem : NULL);
     rung_jout_array(&out, "tried");
     for (size_t i = 0; i < r->tried_count; i++) {
         rung_jout_flat_object(&out, NULL);
@@ -268,6 +275,8 @@ static int break_subject(const rung_subject *s, const rung_program *program, con
     rung_status status = search(&result, tried, &r.tried_count, &victim, call, err);
     r.seconds = rung_wall_s() - began;
     if (status == RUNG_OK) status = write_certificate(&r, &victim, err);
+    if (status == RUNG_OK)
+        status = rung_break_theorem(r.theorem, sizeof r.theorem, s->model, &s->task, s->fmt.bits, err);
     if (status == RUNG_OK && !rung_signal_pending()) status = print(&r, err);
     bool expected = as_expected(call, result.found);
     rung_break_clear(&result);
