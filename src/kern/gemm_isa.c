@@ -41,6 +41,10 @@ static inline lanes load(const float *from)
     return v;
 }
 
+/* Vectors of eight and four for the columns that fill no wider one. */
+typedef float lanes8 __attribute__((vector_size(32)));
+typedef float lanes4 __attribute__((vector_size(16)));
+
 static inline __attribute__((always_inline)) void tile(const product *p, size_t row, size_t col, size_t from, size_t to,
                                                        size_t rows, size_t vectors)
 {
@@ -59,7 +63,23 @@ static inline __attribute__((always_inline)) void tile(const product *p, size_t 
             memcpy(p->y + (row + r) * p->cols + col + v * LANES, &sum[r][v], sizeof sum[r][v]);
 }
 
-/* Columns that fill no vector. */
+#define STRIP(name, type)                                                                                              \
+    static inline __attribute__((always_inline)) void name(const product *p, size_t row, size_t col, size_t from,      \
+                                                           size_t to, size_t rows)                                     \
+    {                                                                                                                  \
+        type sum[ROWS], column;                                                                                        \
+        for (size_t r = 0; r < rows; r++) memcpy(&sum[r], p->y + (row + r) * p->cols + col, sizeof column);            \
+        for (size_t k = from; k < to; k++) {                                                                           \
+            const float *x = p->x + row * p->x_row + k * p->x_inner;                                                   \
+            memcpy(&column, p->w + k * p->cols + col, sizeof column);                                                  \
+            for (size_t r = 0; r < rows; r++) sum[r] += x[r * p->x_row] * column;                                      \
+        }                                                                                                              \
+        for (size_t r = 0; r < rows; r++) memcpy(p->y + (row + r) * p->cols + col, &sum[r], sizeof column);            \
+    }
+STRIP(strip8, lanes8)
+STRIP(strip4, lanes4)
+
+/* Columns that fill no vector at all. */
 static void narrow(const product *p, size_t row, size_t col, size_t from, size_t to)
 {
     float *y = p->y + row * p->cols;
@@ -75,6 +95,8 @@ static inline __attribute__((always_inline)) void columns(const product *p, size
     size_t col = 0;
     for (; col + VECTORS * LANES <= p->cols; col += VECTORS * LANES) tile(p, row, col, from, to, rows, VECTORS);
     for (; col + LANES <= p->cols; col += LANES) tile(p, row, col, from, to, rows, 1);
+    for (; LANES > 8 && col + 8 <= p->cols; col += 8) strip8(p, row, col, from, to, rows);
+    for (; LANES > 4 && col + 4 <= p->cols; col += 4) strip4(p, row, col, from, to, rows);
     for (size_t r = 0; col < p->cols && r < rows; r++) narrow(p, row + r, col, from, to);
 }
 
