@@ -29,11 +29,18 @@ static rung_status read_reals(rung_train_conf *conf, const rung_train_words *w, 
         const char *option, *text;
         double *to;
     } reals[] = {
-        {"rate", w->rate, &conf->adamw.rate},          {"beta1", w->beta1, &conf->adamw.beta1},
-        {"beta2", w->beta2, &conf->adamw.beta2},       {"decay", w->decay, &conf->adamw.decay},
-        {"clip", w->clip, &conf->adamw.clip},          {"layer-targets", w->layer_targets, &conf->layer_targets},
-        {"mix-w", w->mix_first, &conf->mix_first},     {"mix-argument", w->mix_second, &conf->mix_second},
-        {"mix-until", w->mix_until, &conf->mix_until}, {"stop-at", w->stop_at, &conf->stop_at},
+        {"rate", w->rate, &conf->adamw.rate},
+        {"beta1", w->beta1, &conf->adamw.beta1},
+        {"beta2", w->beta2, &conf->adamw.beta2},
+        {"decay", w->decay, &conf->adamw.decay},
+        {"clip", w->clip, &conf->adamw.clip},
+        {"gain", w->gain, &conf->gain},
+        {"query-gain", w->query_gain, &conf->query_gain},
+        {"layer-targets", w->layer_targets, &conf->layer_targets},
+        {"mix-w", w->mix_first, &conf->mix_first},
+        {"mix-argument", w->mix_second, &conf->mix_second},
+        {"mix-until", w->mix_until, &conf->mix_until},
+        {"stop-at", w->stop_at, &conf->stop_at},
     };
     rung_status status = RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && i < RUNG_COUNT(reals); i++)
@@ -270,6 +277,9 @@ const rung_command rung_command_train = {
             TEXT_ROW("beta2", beta2, "B", "mean of squared gradients", "0.98"),
             TEXT_ROW("decay", decay, "D", "weight decay of matrices", "0.01"),
             TEXT_ROW("clip", clip, "C", "largest norm of the gradient, 0 for none", "1"),
+            TEXT_ROW("gain", gain, "G", "first projections are those of a random model times this", "0.57735"),
+            TEXT_ROW("query-gain", query_gain, "G",
+                     "first queries of softmax attention times this over sqrt(dk); 0: as they are", "1"),
             COUNT_ROW("queries", queries, 0, 1 << 20, "questions per prompt that do not see each other; 0: its own",
                       "0"),
             TEXT_ROW("layer-targets", layer_targets, "W",

@@ -39,6 +39,9 @@ rung_status rung_net_write(const rung_net *net, const char *path, const char *ma
 void rung_net_quantise(rung_net *net, const rung_fmt *numbers);
 /* Whether every mechanism can go on from the state after a prefix several times: what rung_batch.queries needs. */
 bool rung_net_forks(const rung_net *net);
+/* Before training: multiplies every projection by `gain`, and queries of softmax attention by query_gain / sqrt(dk) too
+ * (0: not). Scores are q.k without a factor, and would be far from 0 with the weights of a random model. */
+void rung_net_scale(rung_net *net, double gain, double query_gain);
 /* Gives every layer but the last a read-out of its own, over `classes`, for the layer targets of a batch; their losses
  * count `weight` times. They are parameters behind those of the model and are not written. Once, before a tape is made. */
 rung_status rung_net_tell_layers(rung_net *net, size_t classes, double weight, uint64_t seed, rung_error *err);
@@ -95,6 +98,9 @@ typedef struct rung_train_conf {
     size_t batch;         /* prompts */
     size_t accumulate;    /* batches per step */
     size_t queries;       /* questions about the same prompt, which do not see each other; 0: its own only */
+    double gain;          /* every projection starts as that of a random model times this */
+    double
+        query_gain; /* and queries of softmax attention times this over sqrt(dk), the usual scale of scores; 0: not */
     double layer_targets; /* weight of what each layer is told; 0: off (seqcomp: layer j is told i_{j-1}) */
     double mix_first,
         mix_second;            /* seqcomp: shares of prompts whose tables do not depend on w, on their argument ... */

@@ -6,6 +6,7 @@
  */
 #include "net.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -281,6 +282,33 @@ rung_status rung_net_tell_layers(rung_net *net, size_t classes, double weight, u
     }
     net->told_weight = weight;
     return RUNG_OK;
+}
+
+/* ---- first values ----------------------------------------------------------------------------------------------------- */
+
+static void scale_matrix(rung_net *net, const net_linear *l, double factor)
+{
+    for (size_t i = 0; l->weight != ABSENT && i < l->rows * l->cols; i++)
+        net->values[l->weight + i] = (float)((double)net->values[l->weight + i] * factor);
+}
+
+static void scale_queries(rung_net *net, const net_group *group, double query_gain)
+{
+    const rung_mech *mech = group->conf->mech;
+    for (size_t i = 0; !mech->recurrent && mech->inputs[i].name; i++)
+        if (strcmp(mech->inputs[i].name, "q") == 0)
+            scale_matrix(net, &group->input[i].linear, query_gain / sqrt((double)group->conf->dk));
+}
+
+void rung_net_scale(rung_net *net, double gain, double query_gain)
+{
+    for (size_t i = 0; i < net->model_tensors; i++)
+        for (size_t e = 0; net->tensor[i].decays && e < net->tensor[i].elements; e++) {
+            float *w = &net->values[net->tensor[i].offset + e];
+            *w = (float)((double)*w * gain);
+        }
+    for (size_t i = 0; query_gain > 0 && i < net->arch.layer_count; i++)
+        for (size_t g = 0; g < net->layer[i].group_count; g++) scale_queries(net, &net->layer[i].group[g], query_gain);
 }
 
 /* ---- access -------------------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Whole runs: the same bytes for any number of threads, after a stop and after a kill; what is learnt and what must not be;
+ * batches against the oracle; refusals; the update rule against its definition in double; event files read back.
+ */
+#include "train_test.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+static char directory[] = "/tmp/rung-test-run-XXXXXX";
+
+static const char *path_of(const char *name)
+{
+    static char path[4][128];
+    static size_t turn;
+    char *out = path[turn++ % 4];
+    snprintf(out, sizeof path[0], "%s/%s", directory, name);
+    return out;
+}
+
+static void remove_file(const char *name)
+{
+    unlink(path_of(name));
+}
+
+static int make_directory(void **state)
+{
+    (void)state;
+    return mkdtemp(directory) ? 0 : 1;
+}
+
+static int remove_directory(void **state)
+{
+    char command[160];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    return system(command);
+}
+
+typedef struct test_run {
+    rung_train_conf conf;
+    rung_buf task;
+} test_run;
+
+static void run_init(test_run *r, const char *arch, const char *task)
+{
+    rung_train_defaults(&r->conf);
+    rung_buf_init(&r->task);
+    CHECK(rung_task_conf_parse(&r->conf.task, task, &check_err));
+    rung_task_canonical(&r->task, &r->conf.task);
+    r->conf.model = (rung_model_spec){.arch = arch,
+                                      .task = r->task.text,
+                                      .mlp = "relu",
+                                      .vocab = r->conf.task.vocab,
+                                      .d_in = r->conf.task.d_in,
+                                      .answers = r->conf.task.answers ? r->conf.task.answers : r->conf.task.d_out,
+                                      .max_tokens = r->conf.task.tokens,
+                                      .d_model = 16,
+                                      .d_mlp = 32,
+                                      .heads = 2,
+                                      .dk = 8,
+                                      .dv = 4,
+                                      .positions = RUNG_POS_LEARNED,
+                                      .norm = RUNG_NORM_RMS,
+                                      .causal = true};
+    r->conf.steps = 24;
+    r->conf.batch = 10;
+    r->conf.eval_every = 7;
+    r->conf.eval_prompts = 20;
+    r->conf.threads = 1;
+}
+
+static void run_clear(test_run *r)
+{
+    rung_buf_clear(&r->task);
+}
+
+static void assert_same_files(const char *a, const char *b)
+{
+    rung_file_map one, two;
+    CHECK(rung_file_open_map(&one, path_of(a), &check_err));
+    CHECK(rung_file_open_map(&two, path_of(b), &check_err));
+    assert_int_equal(one.size, two.size);
+    assert_memory_equal(one.bytes, two.bytes, one.size);
+    rung_file_close_map(&one);
+    rung_file_close_map(&two);
+}
+
+/* ---- the same bytes ----------------------------------------------------------------------------------------------------- */
+
+static const char *const runs[][2] = {
+    {"full,gdelta:conv=2", "eva N=6 V=4"},
+    {"2*full", "seqcomp L=2 N0=3 n=2 flat=1"},
+};
+
+static void set_extras(test_run *r, size_t which)
+{
+    r->conf.queries = which ? 3 : 0;
+    r->conf.layer_targets = which ? 0.5 : 0;
+    r->conf.mix_first = r->conf.mix_second = which ? 0.3 : 0;
+    r->conf.accumulate = which ? 1 : 2;
+    r->conf.numbers = which ? "bf16" : NULL;
+}
+
+static bool stop_at_ten(void *context, const rung_train_state *state, bool evaluated)
+{
+    (void)context;
+    (void)evaluated;
+    return state->step != 10;
+}
+
+static void threads_and_stops_do_not_show(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(runs); i++) {
+        test_run r;
+        rung_train_state end;
+        run_init(&r, runs[i][0], runs[i][1]);
+        set_extras(&r, i);
+        remove_file("a.ckpt");
+        remove_file("b.ckpt");
+        CHECK(rung_train_run(&end, &r.conf, path_of("a"), path_of("a.ckpt"), NULL, NULL, &check_err));
+        assert_true(end.finished && end.step == 24 && !end.resumed);
+        r.conf.threads = 2;
+        r.conf.checkpoint_every = 4;
+        CHECK(rung_train_run(&end, &r.conf, path_of("b"), path_of("b.ckpt"), stop_at_ten, NULL, &check_err));
+        assert_true(!end.finished && end.step == 10);
+        CHECK(rung_train_run(&end, &r.conf, path_of("b"), path_of("b.ckpt"), NULL, NULL, &check_err));
+        assert_true(end.finished && end.resumed);
+        assert_same_files("a", "b");
+        assert_same_files("a.ckpt", "b.ckpt");
+        CHECK(rung_train_run(&end, &r.conf, path_of("b"), path_of("b.ckpt"), NULL, NULL, &check_err)); /* again: over */
+        assert_same_files("a", "b");
+        run_clear(&r);
+    }
+}
+
+/* A child is killed at any moment, several times; what it leaves is the old checkpoint or the new one. */
+static void a_kill_loses_steps_but_changes_nothing(void **state)
+{
+    (void)state;
+    test_run r;
+    rung_train_state end;
+    run_init(&r, runs[0][0], runs[0][1]);
+    r.conf.steps = 60;
+    r.conf.checkpoint_every = 1;
+    remove_file("a.ckpt");
+    remove_file("k.ckpt");
+    CHECK(rung_train_run(&end, &r.conf, path_of("a"), path_of("a.ckpt"), NULL, NULL, &check_err));
+    for (int kill_number = 0; kill_number < 6; kill_number++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            rung_error err;
+            _exit(rung_train_run(&end, &r.conf, path_of("k"), path_of("k.ckpt"), NULL, NULL, &err) == RUNG_OK ? 0 : 1);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 9000000L * (kill_number + 1)}, NULL);
+        kill(child, SIGKILL);
+        int how;
+        assert_int_equal(waitpid(child, &how, 0), child);
+        assert_true(WIFSIGNALED(how) || WEXITSTATUS(how) == 0);
+    }
+    CHECK(rung_train_run(&end, &r.conf, path_of("k"), path_of("k.ckpt"), NULL, NULL, &check_err));
+    assert_same_files("a", "k");
+    assert_same_files("a.ckpt", "k.ckpt");
+    run_clear(&r);
+}
+
+static void a_checkpoint_of_another_run_is_refused_by_name(void **state)
+{
+    (void)state;
+    test_run r;
+    rung_train_state end;
+    rung_error err;
+    run_init(&r, runs[0][0], runs[0][1]);
+    remove_file("a.ckpt");
+    CHECK(rung_train_run(&end, &r.conf, path_of("a"), path_of("a.ckpt"), NULL, NULL, &check_err));
+    r.conf.adamw.rate = 1e-3;
+    assert_int_equal(rung_train_run(&end, &r.conf, path_of("a"), path_of("a.ckpt"), NULL, NULL, &err), RUNG_USAGE);
+    assert_non_null(strstr(err.text, "rate=0.001"));
+    CHECK(rung_file_write(path_of("a.ckpt"), "rubbish", 7, &check_err));
+    assert_int_equal(rung_train_run(&end, &r.conf, path_of("a"), path_of("a.ckpt"), NULL, NULL, &err), RUNG_INPUT);
+    run_clear(&r);
+}
+
+/* ---- learning -------------------------------------------------------------------------------------------------------------- */
+
+static void a_lookup_is_learnt_stops_early_and_random_labels_are_not(void **state)
+{
+    (void)state;
+    test_run r;
+    rung_train_state end;
+    run_init(&r, "full", "eva N=4 V=4");
+    r.conf.steps = 2000;
+    r.conf.batch = 32;
+    r.conf.adamw.rate = 1e-2;
+    r.conf.eval_every = 50;
+    r.conf.eval_prompts = 128;
+    r.conf.stop_at = 0.99;
+    r.conf.threads = 2;
+    CHECK(rung_train_run(&end, &r.conf, path_of("l"), NULL, NULL, NULL, &check_err));
+    assert_true(end.stopped_early && end.step < 2000 && end.eval_accuracy >= 0.99);
+    r.conf.random_labels = true;
+    r.conf.steps = 200;
+    r.conf.eval_prompts = 2048;
+    CHECK(rung_train_run(&end, &r.conf, path_of("l"), NULL, NULL, NULL, &check_err));
+    assert_true(!end.stopped_early && fabs(end.eval_accuracy - 0.25) < 4 * sqrt(0.25 * 0.75 / 2048));
+    run_clear(&r);
+}
+
+/* ---- refusals ----------------------------------------------------------------------------------------------------------------- */
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+    test_run r;
+    rung_train_state end;
+    rung_error err;
+    run_init(&r, "full", "eva N=4 V=4");
+    const rung_train_conf good = r.conf;
+    r.conf.layer_targets = 1;
+    assert_int_equal(rung_train_run(&end, &r.conf, path_of("l"), NULL, NULL, NULL, &err), RUNG_USAGE);
+    assert_non_null(strstr(err.text, "seqcomp"));
+    r.conf = good, r.conf.mix_first = 0.7, r.conf.mix_second = 0.7;
+    assert_int_equal(rung_train_run(&end, &r.conf, path_of("l"), NULL, NULL, NULL, &err), RUNG_USAGE);
+    r.conf = good, r.conf.batch = 0;
+    assert_int_equal(rung_train_run(&end, &r.conf, path_of("l"), NULL, NULL, NULL, &err), RUNG_USAGE);
+    assert_non_null(strstr(err.text, "batch"));
+    r.conf = good, r.conf.adamw.rate = 1000, r.conf.adamw.clip = 0, r.conf.steps = 200;
+    r.conf.model.norm = RUNG_NORM_NONE;
+    rung_status status = rung_train_run(&end, &r.conf, path_of("l"), NULL, NULL, NULL, &err);
+    assert_true(status == RUNG_OK || strstr(err.text, "no number"));
+    run_clear(&r);
+}
+
+/* ---- AdamW ------------------------------------------------------------------------------------------------------------------- */
+
+static void adamw_follows_its_definition_in_double(void **state)
+{
+    (void)state;
+    rung_model_spec spec = small_spec("linear");
+    rung_net *net = NULL;
+    CHECK(rung_net_new(&net, &spec, 3, &check_err));
+    size_t count = rung_net_parameters(net);
+    float *m = calloc(count, sizeof *m), *v = calloc(count, sizeof *v), *g = calloc(count, sizeof *g);
+    double *w = calloc(count, sizeof *w), *dm = calloc(count, sizeof *dm), *dv = calloc(count, sizeof *dv);
+    assert_true(m && v && g && w && dm && dv);
+    rung_adamw conf = {3e-3, 0.9, 0.98, 1e-8, 0.1, 0.5, RUNG_SCHEDULE_LINEAR, 3, 20};
+    rung_rng rng;
+    rung_rng_init(&rng, 1, 2, 3);
+    for (size_t i = 0; i < count; i++) w[i] = (double)rung_net_values(net)[i];
+    for (uint64_t step = 0; step < 15; step++) {
+        double square = 0, t = (double)step + 1;
+        double rate = step < 3 ? 3e-3 * t / 3 : 3e-3 * (1 - (double)(step - 3) / 17);
+        assert_true(fabs(rate - rung_adamw_rate(&conf, step)) < 1e-12);
+        for (size_t i = 0; i < count; i++) g[i] = (float)(0.05 * rung_rng_normal(&rng));
+        for (size_t i = 0; i < count; i++) square += (double)g[i] * (double)g[i];
+        double scale = fmin(1, 0.5 / (sqrt(square) + 1e-6));
+        for (size_t n = 0; n < rung_net_tensor_count(net); n++) {
+            const rung_net_tensor *tensor = rung_net_tensor_at(net, n);
+            for (size_t i = tensor->offset; i < tensor->offset + tensor->elements; i++) {
+                double gi = scale * (double)g[i];
+                dm[i] = 0.9 * dm[i] + 0.1 * gi;
+                dv[i] = 0.98 * dv[i] + 0.02 * gi * gi;
+                if (tensor->decays) w[i] -= rate * 0.1 * w[i];
+                w[i] -= rate * (dm[i] / (1 - pow(0.9, t))) / (sqrt(dv[i] / (1 - pow(0.98, t))) + 1e-8);
+            }
+        }
+        double norm = rung_adamw_step(net, m, v, g, &conf, step);
+        assert_true(fabs(norm - sqrt(square)) < 1e-6 * norm);
+    }
+    for (size_t i = 0; i < count; i++) assert_true(fabs(w[i] - (double)rung_net_values(net)[i]) < 1e-5);
+    rung_net_free(net);
+    free(m);
+    free(v);
+    free(g);
+    free(w);
+    free(dm);
+    free(dv);
+}
+
+/* ---- events --------------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t crc_bitwise(const uint8_t *bytes, size_t count)
+{
+    uint32_t c = ~0u;
+    for (size_t i = 0; i < count; i++)
+        for (int bit = 0; bit < 8; bit++) {
+            uint32_t in = (bytes[i] >> bit ^ c) & 1;
+            c = c >> 1 ^ (in ? 0x82f63b78u : 0);
+        }
+    return ~c;
+}
+
+static uint32_t unmask(const uint8_t *at)
+{
+    uint32_t masked = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    uint32_t rotated = masked - 0xa282ead8u;
+    return rotated >> 17 | rotated << 15;
+}
+
+static void event_files_have_framed_records_with_their_numbers(void **state)
+{
+    (void)state;
+    rung_events *events = NULL;
+    rung_file_map map;
+    char command[200], path[300] = "";
+    assert_int_equal(crc_bitwise((const uint8_t *)"123456789", 9), 0xe3069283u); /* the check value of CRC-32C */
+    CHECK(rung_events_open(&events, path_of("tb"), 1700000000, &check_err));
+    CHECK(rung_events_scalar(events, "train/loss", 0.5f, 300, 1700000001, &check_err));
+    rung_events_close(events);
+    snprintf(command, sizeof command, "ls %s/events.out.tfevents.*", path_of("tb"));
+    FILE *list = popen(command, "r");
+    assert_non_null(list);
+    assert_non_null(fgets(path, sizeof path, list));
+    pclose(list);
+    path[strcspn(path, "\n")] = 0;
+    CHECK(rung_file_open_map(&map, path, &check_err));
+    size_t at = 0, records = 0;
+    const uint8_t *last = NULL;
+    size_t last_length = 0;
+    while (at < map.size) {
+        assert_true(map.size - at > 16);
+        size_t length = map.bytes[at];
+        for (size_t i = 1; i < 8; i++) assert_int_equal(map.bytes[at + i], 0);
+        assert_int_equal(unmask(map.bytes + at + 8), crc_bitwise(map.bytes + at, 8));
+        assert_int_equal(unmask(map.bytes + at + 12 + length), crc_bitwise(map.bytes + at + 12, length));
+        last = map.bytes + at + 12, last_length = length;
+        at += 16 + length, records++;
+    }
+    assert_int_equal(records, 2);
+    /* wall_time; step 300 = 0xac 0x02; summary { value { tag "train/loss"; simple_value 0.5 } } */
+    static const uint8_t want[] = {0x10, 0xac, 0x02, 0x2a, 0x13, 0x0a, 0x11, 0x0a, 0x0a, 't',  'r',  'a',
+                                   'i',  'n',  '/',  'l',  'o',  's',  's',  0x15, 0x00, 0x00, 0x00, 0x3f};
+    assert_int_equal(last_length, 9 + sizeof want);
+    assert_int_equal(last[0], 0x09);
+    assert_memory_equal(last + 9, want, sizeof want);
+    rung_file_close_map(&map);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_and_stops_do_not_show),
+        cmocka_unit_test(a_kill_loses_steps_but_changes_nothing),
+        cmocka_unit_test(a_checkpoint_of_another_run_is_refused_by_name),
+        cmocka_unit_test(a_lookup_is_learnt_stops_early_and_random_labels_are_not),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(adamw_follows_its_definition_in_double),
+        cmocka_unit_test(event_files_have_framed_records_with_their_numbers),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
