@@ -31,7 +31,8 @@ struct train_data {
 
 /* ---- shape ----------------------------------------------------------------------------------------------------------- */
 
-/* The question is what the last player holds; of seqcomp it is (z_0, w). */
+/* The question is what the last player of the task's own split holds, one token; of seqcomp it is (z_0, w). Longer ones are
+ * not uniform in any task: a random string equals no other. */
 static size_t question_start(const rung_instance *instance, const rung_task_conf *task)
 {
     size_t last = instance->player_count - 1;
@@ -47,7 +48,7 @@ static rung_status check_questions(train_data *data, rung_error *err)
         rung_status status = train_seqcomp_check(task, "several questions per prompt", err);
         if (status != RUNG_OK) return status;
     }
-    if (!task->vocab || !task->task->ids)
+    if (!task->vocab || !task->task->ids || !task->task->players)
         return rung_fail(err, RUNG_USAGE, "task %s has no questions that could be drawn; leave out --queries",
                          task->task->name);
     if (rung_param_find(task->task->params, "dist") != SIZE_MAX && rung_task_param(task, "dist") != 0)
@@ -55,6 +56,9 @@ static rung_status check_questions(train_data *data, rung_error *err)
     rung_status status = rung_task_make(sample, task, data->conf->seed, 0, err);
     if (status != RUNG_OK) return status;
     data->start = question_start(sample, task);
+    if (!train_is_seqcomp(task) && data->start + 1 != task->tokens)
+        return rung_fail(err, RUNG_USAGE, "the question of task %s is more than a token; leave out --queries",
+                         task->task->name);
     bool only = data->start > 0 && sample->tokens == task->tokens;
     for (size_t t = 0; t < data->start; t++) only = only && sample->target[t] == RUNG_NO_TARGET;
     if (!only)

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Batches of training: every question of every prompt against the oracle of the task, simple prompts are as simple as they
+ * say, layers are told what composition says, streams do not meet, and shared and repeated prefixes ask the same.
+ */
+#include "../../src/train/data.h"
+#include "train_test.h"
+
+typedef struct test_data {
+    rung_train_conf conf;
+    rung_buf task;
+    rung_net *net;
+    train_data *data;
+} test_data;
+
+static void data_open(test_data *d, const char *arch, const char *task, size_t queries, size_t prompts)
+{
+    rung_task_conf *conf = &d->conf.task;
+    CHECK(rung_task_conf_parse(conf, task, &check_err));
+    rung_buf_init(&d->task);
+    rung_task_canonical(&d->task, conf);
+    d->conf.model = small_spec(arch);
+    d->conf.model.task = d->task.text;
+    d->conf.model.vocab = conf->vocab, d->conf.model.d_in = conf->d_in;
+    d->conf.model.answers = conf->answers ? conf->answers : conf->d_out;
+    d->conf.model.max_tokens = conf->tokens;
+    d->conf.queries = queries;
+    d->conf.threads = 2;
+    CHECK(rung_net_new(&d->net, &d->conf.model, 1, &check_err));
+    CHECK(train_data_new(&d->data, &d->conf, d->net, prompts, &check_err));
+}
+
+static void data_close(test_data *d)
+{
+    train_data_free(d->data);
+    rung_net_free(d->net);
+    rung_buf_clear(&d->task);
+}
+
+/* Solves each prompt of the batch again, put together from its parts. */
+static void assert_solved(const test_data *d, const rung_batch *b)
+{
+    const rung_task_conf *task = &d->conf.task;
+    size_t row = b->prefix + b->queries * b->each, runs = b->queries ? b->queries : 1;
+    size_t length = b->prefix + (b->queries ? b->each : 0);
+    rung_instance instance;
+    CHECK(rung_instance_init(&instance, task, &check_err));
+    assert_int_equal(length, task->tokens);
+    for (size_t s = 0; s < b->sequences; s++)
+        for (size_t q = 0; q < runs; q++) {
+            const uint32_t *token = b->token + s * row;
+            const int32_t *target = b->target + s * row;
+            instance.tokens = length;
+            memcpy(instance.token, token, b->prefix * sizeof *token);
+            if (b->queries)
+                memcpy(instance.token + b->prefix, token + b->prefix + q * b->each, b->each * sizeof *token);
+            CHECK(task->task->solve(&instance, task, &check_err));
+            assert_memory_equal(instance.target, target, b->prefix * sizeof *target);
+            if (b->queries)
+                assert_memory_equal(instance.target + b->prefix, target + b->prefix + q * b->each,
+                                    b->each * sizeof *target);
+        }
+    rung_instance_clear(&instance);
+}
+
+static void every_question_has_the_answer_of_the_oracle(void **state)
+{
+    (void)state;
+    const struct {
+        const char *task;
+        size_t queries;
+    } cases[] = {
+        {"eva N=5 V=3", 4},
+        {"eva N=5 V=3 form=pair K=9", 4},
+        {"seqcomp L=3 N0=3 n=2,3", 5},
+        {"seqcomp L=2 N0=4", 0},
+        {"mqar", 0},
+        {"k-hop", 0},
+        {"index", 3},
+    };
+    for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
+        test_data d = {0};
+        data_open(&d, "linear", cases[i].task, cases[i].queries, 11);
+        for (uint64_t first = 0; first < 33; first += 11) {
+            CHECK(train_data_fill(d.data, TRAIN_STREAM_LEARN, first, false, &check_err));
+            assert_solved(&d, train_data_batch(d.data));
+        }
+        data_close(&d);
+    }
+}
+
+static void shared_and_repeated_prefixes_ask_the_same(void **state)
+{
+    (void)state;
+    test_data shared = {0};
+    data_open(&shared, "linear", "eva N=5 V=3", 4, 6);
+    test_data again = {0};
+    data_open(&again, "linear", "eva N=5 V=3", 4, 6);
+    const rung_batch *a = train_data_batch(shared.data), *b = train_data_batch(again.data);
+    CHECK(train_data_fill(shared.data, TRAIN_STREAM_LEARN, 60, false, &check_err));
+    CHECK(train_data_fill(again.data, TRAIN_STREAM_LEARN, 12, false, &check_err));
+    CHECK(train_data_fill(again.data, TRAIN_STREAM_LEARN, 60, false, &check_err)); /* the past does not matter */
+    assert_int_equal(a->queries, 4);
+    assert_memory_equal(a->token, b->token, train_data_tokens(shared.data) * sizeof *a->token);
+    CHECK(train_data_fill(again.data, TRAIN_STREAM_EVAL, 60, false, &check_err));
+    assert_memory_not_equal(a->token, b->token, train_data_tokens(shared.data) * sizeof *a->token);
+    data_close(&again);
+    again = (test_data){0};
+    again.conf.model.causal = false; /* an encoder cannot fork */
+    CHECK(rung_task_conf_parse(&again.conf.task, "eva N=5 V=3", &check_err));
+    rung_buf_init(&again.task);
+    again.conf.model = small_spec("linear");
+    again.conf.model.causal = false;
+    again.conf.model.vocab = again.conf.task.vocab, again.conf.model.answers = again.conf.task.answers;
+    again.conf.queries = 4, again.conf.threads = 1;
+    CHECK(rung_net_new(&again.net, &again.conf.model, 1, &check_err));
+    CHECK(train_data_new(&again.data, &again.conf, again.net, 6, &check_err));
+    CHECK(train_data_fill(again.data, TRAIN_STREAM_LEARN, 60, false, &check_err));
+    b = train_data_batch(again.data);
+    assert_true(b->queries == 0 && b->sequences == 24 && b->prefix == 6);
+    for (size_t s = 0; s < 6; s++)
+        for (size_t q = 0; q < 4; q++) {
+            const uint32_t *one = b->token + (s * 4 + q) * 6, *all = a->token + s * 9;
+            assert_memory_equal(one, all, 5 * sizeof *one);
+            assert_int_equal(one[5], all[5 + q]);
+            assert_int_equal(b->target[(s * 4 + q) * 6 + 5], a->target[s * 9 + 5 + q]);
+        }
+    data_close(&again);
+    data_close(&shared);
+}
+
+/* Entries of z_2 are the first 12 tokens: u = 3 w + i. */
+static void mixes_make_tables_simple_and_layers_are_told_the_chain(void **state)
+{
+    (void)state;
+    test_data d = {.conf = {.mix_first = 0.4, .mix_second = 0.3, .layer_targets = 1}};
+    size_t of_w = 0, of_argument = 0, prompts = 200, kept = 0;
+    data_open(&d, "4*linear", "seqcomp L=2 N0=3 n=4 flat=1", 2, prompts);
+    assert_int_equal(train_data_classes(&d.conf), 3);
+    CHECK(train_data_fill(d.data, TRAIN_STREAM_LEARN, 0, true, &check_err));
+    const rung_batch *b = train_data_batch(d.data);
+    assert_solved(&d, b);
+    for (size_t s = 0; s < prompts; s++) {
+        const uint32_t *token = b->token + s * 19;
+        bool w_matters = false, argument_matters = false;
+        for (size_t u = 0; u < 12; u++) {
+            w_matters = w_matters || token[u] != token[u % 3];
+            argument_matters = argument_matters || token[u] != token[u / 3 * 3];
+        }
+        of_w += !w_matters, of_argument += !argument_matters, kept += w_matters && argument_matters;
+        for (size_t q = 0; q < 2; q++) {
+            size_t at = s * 19 + 15 + 2 * q, all = prompts * 19;
+            int32_t i0 = (int32_t)(b->token[at] - 6), w = (int32_t)(b->token[at + 1] - 9);
+            int32_t i1 = (int32_t)token[12 + i0], i2 = b->target[at + 1]; /* z_1 has the first ids */
+            assert_int_equal(token[3 * w + i1] - 3, i2);
+            const int32_t want[] = {i0, i1, i2, RUNG_NO_TARGET};
+            for (size_t l = 0; l < 4; l++) {
+                assert_int_equal(b->layer_target[l * all + at + 1], want[l]);
+                assert_int_equal(b->layer_target[l * all + at], RUNG_NO_TARGET);
+            }
+        }
+    }
+    assert_true(of_w > 50 && of_w < 110 && of_argument > 35 && of_argument < 85 && kept > 30);
+    CHECK(train_data_fill(d.data, TRAIN_STREAM_LEARN, 0, false, &check_err));
+    for (size_t s = 0; s < 20; s++) {
+        bool w_matters = false;
+        for (size_t u = 0; u < 12; u++) w_matters = w_matters || b->token[s * 19 + u] != b->token[s * 19 + u % 3];
+        assert_true(w_matters);
+    }
+    data_close(&d);
+}
+
+static void questions_that_cannot_be_drawn_are_refused(void **state)
+{
+    (void)state;
+    const char *const tasks[] = {"mqar", "seqcomp L=2 N0=4 form=pair", "nearest-neighbour"};
+    for (size_t i = 0; i < RUNG_COUNT(tasks); i++) {
+        test_data d = {0};
+        rung_error err;
+        data_open(&d, "linear", tasks[i], 0, 3);
+        train_data *data = NULL;
+        d.conf.queries = 2;
+        assert_int_equal(train_data_new(&data, &d.conf, d.net, 3, &err), RUNG_USAGE);
+        data_close(&d);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_question_has_the_answer_of_the_oracle),
+        cmocka_unit_test(shared_and_repeated_prefixes_ask_the_same),
+        cmocka_unit_test(mixes_make_tables_simple_and_layers_are_told_the_chain),
+        cmocka_unit_test(questions_that_cannot_be_drawn_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
