@@ -8,34 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attn.h"
 #include "json_out.h"
 #include "output.h"
-#include "rung/io.h"
-#include "rung/mech.h"
 
 typedef struct attn_values {
     const char *in, *out, *numbers, *scale;
     int64_t form, dtype, threads;
-    bool state, encoder;
+    bool state, encoder, grad;
 } attn_values;
 
 static const char *const forms[] = {"scan", "step", NULL};
 static const char *const dtypes[] = {"F32", "F64", "BF16", "F16", NULL};
 static const char *const dtype_formats[] = {"f32", "f64", "bf16", "f16"};
 static const rung_dtype dtype_codes[] = {RUNG_F32, RUNG_F64, RUNG_BF16, RUNG_F16};
-
-/* Numbers of one run; exactly one of the two evaluators is used. */
-typedef struct attn {
-    rung_safetensors *file;
-    rung_mech_conf conf;
-    size_t tokens;
-    bool exact;
-    rung_fmt fmt;
-    rung_arena arena;
-    double *in[RUNG_MECH_INPUT_MAX]; /* as read, rounded to the format when exact */
-    double *o, *state;
-    size_t state_elements;
-} attn;
 
 /* ---- sizes ---------------------------------------------------------------------------------------------------------- */
 
@@ -109,7 +95,7 @@ static rung_status wrong_input(const attn *a, const rung_mech_input *input, cons
 }
 
 /* Rows of summaries may come one per block; they are spread to the blocks' last tokens, where they are read. */
-static size_t rows_per_block(const attn *a, const rung_mech_input *input, const rung_tensor *tensor)
+size_t rung_attn_rows_per_block(const attn *a, const rung_mech_input *input, const rung_tensor *tensor)
 {
     if (strcmp(input->name, "ck") != 0 && strcmp(input->name, "cv") != 0) return 0;
     size_t block = (size_t)rung_mech_param(&a->conf, "B");
@@ -121,7 +107,7 @@ static bool shape_fits(const attn *a, const rung_mech_input *input, const rung_t
     rung_shape shape = rung_mech_shape(input, &a->conf);
     size_t lead = rung_mech_is_constant(input) ? 0 : 1;
     if (tensor->rank != shape.rank + lead) return false;
-    if (lead && tensor->shape[0] != a->tokens && !rows_per_block(a, input, tensor)) return false;
+    if (lead && tensor->shape[0] != a->tokens && !rung_attn_rows_per_block(a, input, tensor)) return false;
     for (size_t i = 0; i < shape.rank; i++)
         if (tensor->shape[lead + i] != shape.dim[i]) return false;
     return true;
@@ -151,7 +137,7 @@ static rung_status read_input(attn *a, size_t index, rung_error *err)
                          input->name, nan, a->conf.mech->name, a->conf.mech->equation);
     if (a->exact) rung_num_kernels_get()->round(&a->fmt, raw, raw, tensor->elements);
     a->in[index] = raw;
-    size_t block = rung_mech_is_constant(input) ? 0 : rows_per_block(a, input, tensor);
+    size_t block = rung_mech_is_constant(input) ? 0 : rung_attn_rows_per_block(a, input, tensor);
     if (!block) return RUNG_OK;
     a->in[index] = rung_arena_alloc(&a->arena, count, sizeof *raw, err);
     if (!a->in[index]) return RUNG_SYSTEM;
@@ -164,7 +150,7 @@ static void note_unused(const attn *a, const rung_call *call)
 {
     for (size_t i = 0; i < rung_safetensors_count(a->file); i++) {
         const char *name = rung_safetensors_at(a->file, i)->name;
-        bool used = false;
+        bool used = ((const attn_values *)call->values)->grad && strcmp(name, RUNG_ATTN_GRADIENT) == 0;
         for (const rung_mech_input *input = a->conf.mech->inputs; input->name; input++)
             used = used || (rung_mech_row(input, &a->conf) && strcmp(name, input->name) == 0);
         if (!used) rung_note(call, "note: %s has no input '%s'; it is not used", a->conf.mech->name, name);
@@ -183,6 +169,7 @@ static rung_status scale_query(attn *a, const char *text, rung_error *err)
         for (size_t k = 0; k < RUNG_COUNT(queries); k++) {
             if (strcmp(a->conf.mech->inputs[i].name, queries[k]) != 0 || !a->in[i]) continue;
             size_t count = a->tokens * rung_mech_row(&a->conf.mech->inputs[i], &a->conf);
+            a->scale = scale, a->scaled = i;
             double factor = a->exact ? rung_num_round(&a->fmt, scale) : scale;
             for (size_t e = 0; e < count; e++)
                 a->in[i][e] = a->exact ? rung_num_mul(&a->fmt, a->in[i][e], factor) : a->in[i][e] * factor;
@@ -193,14 +180,14 @@ static rung_status scale_query(attn *a, const char *text, rung_error *err)
 
 /* ---- running ------------------------------------------------------------------------------------------------------------ */
 
-static float *to_floats(rung_arena *arena, const double *from, size_t count, rung_error *err)
+float *rung_attn_floats(rung_arena *arena, const double *from, size_t count, rung_error *err)
 {
     float *to = rung_arena_alloc(arena, count, sizeof *to, err);
     for (size_t i = 0; to && from && i < count; i++) to[i] = (float)from[i];
     return to;
 }
 
-static size_t input_count(const attn *a, size_t i)
+size_t rung_attn_input_count(const attn *a, size_t i)
 {
     const rung_mech_input *input = &a->conf.mech->inputs[i];
     return rung_mech_row(input, &a->conf) * (rung_mech_is_constant(input) ? 1 : a->tokens);
@@ -216,7 +203,7 @@ static rung_status run_fast(attn *a, size_t out, size_t state, size_t scratch, c
     if (!s.o || !s.state || !s.scratch) return RUNG_SYSTEM;
     for (size_t i = 0; a->conf.mech->inputs[i].name; i++) {
         if (!a->in[i]) continue;
-        s.in[i] = to_floats(&a->arena, a->in[i], input_count(a, i), err);
+        s.in[i] = rung_attn_floats(&a->arena, a->in[i], rung_attn_input_count(a, i), err);
         if (!s.in[i]) return RUNG_SYSTEM;
     }
     if (v->form)
@@ -288,9 +275,22 @@ static rung_status encode(rung_tensor *tensor, const char *name, const double *x
     return RUNG_OK;
 }
 
+/* d and the name of the input, in its shape. */
+static rung_status encode_gradient(rung_tensor *tensor, attn *a, size_t input, int64_t dtype, rung_error *err)
+{
+    char name[64];
+    const rung_tensor *like = rung_safetensors_get(a->file, a->conf.mech->inputs[input].name);
+    snprintf(name, sizeof name, "d%s", like->name);
+    const char *kept = rung_arena_strdup(&a->arena, name, err);
+    rung_status status = encode(tensor, kept, a->din[input], like->elements, dtype, &a->arena, err);
+    tensor->rank = like->rank;
+    memcpy(tensor->shape, like->shape, sizeof tensor->shape);
+    return kept ? status : RUNG_SYSTEM;
+}
+
 static rung_status write_result(attn *a, const attn_values *v, rung_error *err)
 {
-    rung_tensor tensors[2];
+    rung_tensor tensors[2 + RUNG_MECH_INPUT_MAX];
     const rung_mech_conf *conf = &a->conf;
     const rung_meta meta[] = {{"rung.attn", conf->mech->name}, {"rung.numbers", v->numbers}};
     size_t count = 1;
@@ -307,6 +307,9 @@ static rung_status write_result(attn *a, const attn_values *v, rung_error *err)
         }
         count++;
     }
+    for (size_t i = 0; status == RUNG_OK && conf->mech->inputs[i].name; i++)
+        if (a->din[i]) status = encode_gradient(&tensors[count++], a, i, v->dtype, err);
+    if (status != RUNG_OK) return status;
     return rung_safetensors_write(v->out, tensors, count, meta, RUNG_COUNT(meta), err);
 }
 
@@ -330,12 +333,16 @@ static rung_status report(const attn *a, const rung_call *call, rung_error *err)
         rung_jout_int(&out, "window_elements", (int64_t)carry.window);
         rung_jout_int(&out, "cache_elements", (int64_t)carry.cache);
         rung_jout_int(&out, "state_bits", (int64_t)a->state_elements * bits);
+        rung_jout_flat_array(&out, "gradients");
+        for (size_t i = 0; a->conf.mech->inputs[i].name; i++)
+            if (a->din[i]) rung_jout_string(&out, NULL, a->conf.mech->inputs[i].name);
+        rung_jout_end(&out);
         rung_jout_string(&out, "out", v->out);
         rung_jout_finish(&out);
     } else {
-        rung_buf_printf(&text, "%s: o [%zu,%zu,%zu] in %s; carries %zu numbers (%zu bits) past the last token\n",
-                        v->out, a->tokens, a->conf.heads, a->conf.dv, v->numbers, a->state_elements,
-                        a->state_elements * (size_t)bits);
+        rung_buf_printf(&text, "%s: o [%zu,%zu,%zu]%s in %s; carries %zu numbers (%zu bits) past the last token\n",
+                        v->out, a->tokens, a->conf.heads, a->conf.dv, v->grad ? " and gradients" : "", v->numbers,
+                        a->state_elements, a->state_elements * (size_t)bits);
     }
     rung_status status = rung_out_buf(&text, err);
     rung_buf_clear(&text);
@@ -348,10 +355,12 @@ static rung_status run_opened(attn *a, const rung_call *call, rung_error *err)
 {
     const attn_values *v = call->values;
     rung_status status = configure(a, call, err);
+    if (status == RUNG_OK && v->grad) status = rung_attn_can_grad(a, v->numbers, err);
     for (size_t i = 0; status == RUNG_OK && a->conf.mech->inputs[i].name; i++) status = read_input(a, i, err);
     if (status == RUNG_OK) note_unused(a, call);
     if (status == RUNG_OK) status = scale_query(a, v->scale, err);
     if (status == RUNG_OK) status = run_mech(a, v, err);
+    if (status == RUNG_OK && v->grad) status = rung_attn_grad(a, err);
     if (status == RUNG_OK) status = write_result(a, v, err);
     return status == RUNG_OK ? report(a, call, err) : status;
 }
@@ -359,7 +368,7 @@ static rung_status run_opened(attn *a, const rung_call *call, rung_error *err)
 static int run_attn(const rung_call *call, rung_error *err)
 {
     const attn_values *v = call->values;
-    attn a = {.exact = strcmp(v->numbers, "fp32") != 0};
+    attn a = {.exact = strcmp(v->numbers, "fp32") != 0, .scaled = SIZE_MAX};
     if (!v->in || !v->out) return rung_fail(err, RUNG_USAGE, "give --in FILE and --out FILE, both safetensors");
     rung_status status = a.exact ? rung_fmt_parse(&a.fmt, v->numbers, err) : RUNG_OK;
     if (status == RUNG_OK) status = rung_safetensors_open(&a.file, v->in, err);
@@ -374,16 +383,20 @@ static int run_attn(const rung_call *call, rung_error *err)
 const rung_command rung_command_attn = {
     .name = "attn",
     .summary = "one mechanism on given tensors, to lay beside other implementations",
-    .details = "Inputs are tensors [T,H,d] named as 'rung list mechanisms NAME' says, F32, F64, BF16 or F16; constants "
-               "of a layer "
-               "have no T. They are used as given: q is not scaled, k is not normalised, g is the natural logarithm of "
-               "a decay. The "
-               "output is o [T,H,dv].",
+    .details =
+        "Inputs are tensors [T,H,d] named as 'rung list mechanisms NAME' says, F32, F64, BF16 or F16; constants "
+        "of a layer "
+        "have no T. They are used as given: q is not scaled, k is not normalised, g is the natural logarithm of "
+        "a decay. The "
+        "output is o [T,H,dv]. With --grad also the gradients of sum(do * o), do a tensor [T,H,dv] of the input "
+        "file or ones: dq for q and so on, constants included. A choice of blocks or tokens has no gradient; the "
+        "indexer of dsa gets that of its own loss (docs/mechanisms/dsa.md).",
     .examples =
         (const rung_example[]){
             {"rung attn gdelta --in x.safetensors --out y.safetensors", "q, k, v, beta, g to o"},
             {"rung attn full --in x.safetensors --out y.safetensors --scale 0.125", "softmax of q.k/8"},
             {"rung attn linear phi=relu norm=0 --in x.safetensors --out y.safetensors --state", "and the final state"},
+            {"rung attn gla --in x.safetensors --out y.safetensors --grad", "and the gradients dq, dk, dv, dg"},
             {"rung attn mamba2 --in x.safetensors --out y.safetensors --numbers bf16", "every operation in bf16"},
             {0},
         },
@@ -413,6 +426,10 @@ const rung_command rung_command_attn = {
              .kind = RUNG_OPTION_FLAG,
              .at = offsetof(attn_values, state),
              .help = "also write what is carried past the last token"},
+            {.name = "grad",
+             .kind = RUNG_OPTION_FLAG,
+             .at = offsetof(attn_values, grad),
+             .help = "also write the gradients d<input> of sum(do * o), do from the input file or ones (fp32)"},
             {.name = "scale",
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(attn_values, scale),

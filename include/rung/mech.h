@@ -246,7 +246,8 @@ void rung_stretch_step_exact(const rung_stretch_exact *s);
 
 /* A stretch that has been scanned, and the gradient of a loss with respect to what came out of it. The gradients of the
  * inputs are ADDED to din, in the shapes of in; NULL where one is not wanted. Nothing of size tokens x tokens is kept: what
- * is needed is computed again. A choice (of blocks, of tokens) has no gradient.
+ * is needed is computed again. A choice (of blocks, of tokens) has no gradient; the indexer of dsa gets that of its own loss
+ * (docs/mechanisms/dsa.md), whatever g is. Heads run one after the other: some share inputs (the mlp of sparse).
  *
  * A stretch may continue a prefix that several stretches share: `state` is what the scan started from, `dstate`, in the layout
  * of the state, comes in as the gradient with respect to the state after the stretch and goes out as that with respect to the

@@ -152,3 +152,47 @@ o = json.load(open("out.json"))
 assert (o["tokens"], o["heads"], o["dk"], o["dv"]) == (8, 3, 2, 5)
 assert o["cache_elements"] == 8 * 3 * 7 and o["state_bits"] == 8 * 3 * 7 * 8'
 }
+
+@test "gradients of full attention agree with its formula, for a given do and for ones, with a scale" {
+    make_tensors q=70,2,5 k=70,2,5 v=70,2,3 do=70,2,3
+    for scale in 1 0.5; do
+        rung attn full --in x.safetensors --out y.safetensors --grad --scale $scale
+        compare '
+scale = '$scale'
+for h in range(2):
+    q, k, v, g = (x[n][:, h] for n in ("q", "k", "v", "do"))
+    p = np.exp(scale * q @ k.T) * np.tri(70)
+    p /= p.sum(1, keepdims=True)
+    dp = g @ v.T
+    ds = p * (dp - (p * dp).sum(1, keepdims=True)) * scale
+    for name, want in ("dq", ds @ k), ("dk", ds.T @ q), ("dv", p.T @ g), ("o", p @ v):
+        assert abs(y[name][:, h] - want).max() < 1e-5, name'
+    done
+    make_tensors q=9,1,2 k=9,1,2 v=9,1,1
+    rung attn full --in x.safetensors --out y.safetensors --grad --json | grep '"gradients": \["q", "k", "v"\]'
+    compare '
+p = np.exp(x["q"][:, 0] @ x["k"][:, 0].T) * np.tri(9)
+assert abs(y["dv"][:, 0, 0] - (p / p.sum(1, keepdims=True)).sum(0)).max() < 1e-5'
+}
+
+@test "a gradient has the shape of its input: constants, summaries one per block, a decay named g beside do" {
+    make_tensors q=12,2,3 k=12,2,3 v=12,2,4 ck=3,2,3 cv=3,2,4 g=12,2 do=12,2,4
+    rung attn sparse B=4 k=1 comp=given lambda=1000 --in x.safetensors --out y.safetensors --grad
+    compare '
+for n in "q", "k", "v", "ck", "cv": assert y["d" + n].shape == x[n].shape, n
+p = np.exp(np.einsum("thd,bhd->thb", x["q"], x["ck"])) * (np.arange(12)[:, None, None] // 4 + (np.arange(12)[:, None, None] % 4 == 3) > np.arange(3))
+p = p / np.maximum(p.sum(2, keepdims=True), 1e-30)
+assert abs(y["dcv"] - np.einsum("thb,thd->bhd", p, x["do"])).max() < 1e-5
+assert (y["dv"] == 0).all()'
+    rung attn mamba2 --in x.safetensors --out y.safetensors --grad
+    compare 'assert y["dg"].shape == (12, 2) and abs(y["dg"]).max() > 0'
+}
+
+@test "gradients that cannot be had are refused with a reason" {
+    make_tensors q=4,1,2 k=4,1,2 v=4,1,2 do=4,1,3
+    run -3 --separate-stderr rung attn full --in x.safetensors --out y.safetensors --grad
+    [[ $stderr == *"tensor do"*"[4,1,2]"* ]]
+    run -2 --separate-stderr rung attn full --in x.safetensors --out y.safetensors --grad --numbers bf16
+    [[ $stderr == *"fp32"* ]]
+    [ ! -e y.safetensors ]
+}
