@@ -4,6 +4,7 @@
 # rung-check on the stored certificates (accept, reject, malformed), on damaged models, and on mutants: each word of every accepted
 # certificate is changed in several ways, and what is still accepted must be another true statement. Truth is found out with
 # rung and with the oracles of oracles.py, not with the checker.
+import itertools
 import json
 import pathlib
 import struct
@@ -443,6 +444,45 @@ def test_other_claims(damage):
                   edit=lambda text: text.replace("view-collision", "block-collision").replace("view ", "layer 0\nblock 0\nsummary 0\nview "))
 
 
+def test_nan_that_is_only_carried(damage):
+    """inf - inf in the state of the last layer, which nobody reads before the end of the prefix."""
+    fixtures = models.here.parent / "cert" / "fixtures"
+    metadata, tensors = models.read(fixtures / "swap.safetensors")
+    tensors["embed.weight"] = ("F32", [4, 2], [240.0, 240.0, 240.0, -240.0, 1.0, 0.0, 1.0, 0.0])
+    path = damage.scratch / "carried.safetensors"
+    digest = models.write(path, metadata, tensors)
+    text = (fixtures / "swap-state.cert").read_text().split("\n")
+    text[2] = "model " + digest
+    (code, said), = models.judge(path, ["\n".join(text)])
+    expect(code == 20 and "not a number: state" in said, f"{code} {said}")
+
+
+def test_blocks_with_the_last_token(damage):
+    """One block of all seven tokens: the last token opens it, as its own or as the only one; last tokens must agree."""
+    task = "eva N=6 V=2 K=6 form=position dist=uniform"
+    prompts = [(list(bits) + [q], bits[q - 2]) for bits in itertools.product((0, 1), repeat=6) for q in range(2, 8)]
+    for own in (0, 1):
+        arch = f"sparse:B=7:k=1:own={own}"
+        raw = rewritten("sparse", arch=arch)
+        path = damage.scratch / "block.safetensors"
+        path.write_bytes(raw)
+        seen = set()
+        for numbers in ("e3m2", "e3m1", "e2m1", "q2.1", "q2.0", "q1.0"):  # short enough for two prompts to look alike
+            rows = [(p, right, x) for (p, right), x in zip(prompts, models.dump(path, numbers, [p for p, _ in prompts])) if "view" in x]
+            for a, b in itertools.product(rows, rows):
+                last = a[0][-1] == b[0][-1]
+                if a[1] >= b[1] or last in seen or any(a[2][key] != b[2][key] for key in ("packed", ("block", 0, 0))):
+                    continue
+                seen.add(last)
+                text = models.certificate("block-collision", models.hashlib.sha256(raw).hexdigest(), arch, numbers, task,
+                                          "prompt " + " ".join(map(str, a[0])), "prompt " + " ".join(map(str, b[0])), "position 6",
+                                          f"right {a[1]} {b[1]}", "layer 0", "block 0", "summary " + a[2]["block", 0, 0], "view " + a[2]["packed"])
+                (code, said), = models.judge(path, [text])
+                reason = "opens it" if last else "the prompts differ at token 6"
+                expect(code == 20 and reason in said, f"own={own}: {reason!r} expected: {code} {said}")
+        expect(seen == {True, False}, f"own={own}: no two prompts with the same view")
+
+
 def test_sizes(damage):
     """Sizes that a small file can state are refused, not allocated."""
     big = "full:dv=1048576@65536"
@@ -500,6 +540,8 @@ def main():
         test_tensors(damage)
         test_tables(damage)
         test_other_claims(damage)
+        test_nan_that_is_only_carried(damage)
+        test_blocks_with_the_last_token(damage)
         test_sizes(damage)
         test_mutants(scratch)
     print(f"{passed} checks passed")
