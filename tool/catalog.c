@@ -79,6 +79,83 @@ static size_t longer(size_t width, const char *text)
     return strlen(text) > width ? strlen(text) : width;
 }
 
+/* ---- what can be done with a mechanism: what its row has ---- */
+
+static bool is_fast(const rung_mech *mech)
+{
+    return mech->scan_f32 && (mech->step_f32 || (mech->update_f32 && mech->read_f32));
+}
+
+/* The format is an argument of the exact forms: one that has them has them in every format. */
+static bool is_exact(const rung_mech *mech)
+{
+    return mech->scan_exact && (mech->step_exact || (mech->update_exact && mech->read_exact));
+}
+
+static bool has_backward(const rung_mech *mech)
+{
+    return mech->backward_f32 && mech->backward_scratch;
+}
+
+static bool has_encoder(const rung_mech *mech)
+{
+    return !mech->causal_only;
+}
+
+static bool has_forks(const rung_mech *mech)
+{
+    return has_backward(mech) && mech->forks;
+}
+
+static const struct support {
+    const char *name;
+    bool (*has)(const rung_mech *mech);
+} supports[] = {
+    {"fast", is_fast},       {"exact", is_exact},      {"backward", has_backward}, {"bf16", is_exact},
+    {"quantised", is_exact}, {"encoder", has_encoder}, {"prefixes", has_forks},
+};
+
+/* Below the list: a row per mechanism. Indented as what belongs to an item. */
+static void mech_foot(rung_buf *out)
+{
+    size_t name = 0;
+    for (size_t i = 0; i < rung_mech_count(); i++) name = longer(name, rung_mech_at(i)->name);
+    rung_buf_printf(out, "\n      %-*s", (int)name, "");
+    for (size_t c = 0; c < RUNG_COUNT(supports); c++) rung_buf_printf(out, "  %s", supports[c].name);
+    for (size_t i = 0; i < rung_mech_count(); i++) {
+        const rung_mech *mech = rung_mech_at(i);
+        rung_buf_printf(out, "\n      %-*s", (int)name, mech->name);
+        for (size_t c = 0; c < RUNG_COUNT(supports); c++) {
+            bool last = c + 1 == RUNG_COUNT(supports);
+            rung_buf_printf(out, "  %-*s", last ? 0 : (int)strlen(supports[c].name),
+                            supports[c].has(mech) ? "yes" : "no");
+        }
+    }
+    rung_buf_puts(out, "\n\n      ");
+    rung_wrap(
+        out,
+        "fast: fp32. exact: every operation rounded to the chosen format; bf16 and quantised (f16, eXmY, qI.F) are "
+        "such formats, and nothing else computes in them. backward: gradients in fp32, so it can be trained. encoder: "
+        "without a causal mask. prefixes: gradients of prompts that share a prefix pass through its state.",
+        6, 6);
+    rung_buf_putc(out, '\n');
+}
+
+static void print_support(rung_buf *out, const rung_mech *mech)
+{
+    const char *comma = "";
+    rung_buf line;
+    rung_buf_init(&line);
+    for (size_t c = 0; c < RUNG_COUNT(supports); c++) {
+        if (!supports[c].has(mech)) continue;
+        rung_buf_printf(&line, "%s%s", comma, supports[c].name);
+        comma = ", ";
+    }
+    rung_two_columns(out, "has", line.text ? line.text : "", LABEL_COLUMNS);
+    out->failed = out->failed || line.failed;
+    rung_buf_clear(&line);
+}
+
 static void mech_detail(rung_buf *out, size_t index)
 {
     const rung_mech *mech = rung_mech_at(index);
@@ -90,6 +167,7 @@ static void mech_detail(rung_buf *out, size_t index)
     }
     rung_two_columns(out, "equation", mech->equation, LABEL_COLUMNS);
     rung_two_columns(out, "carries", mech->carries, LABEL_COLUMNS);
+    print_support(out, mech);
     rung_buf_puts(out, "\nInputs, per token unless they belong to the layer\n");
     for (const rung_mech_input *input = mech->inputs; input->name; input++) {
         size_t column = 2 + name + 1 + shape + 2 + source + 2;
@@ -106,6 +184,9 @@ static void mech_detail_json(rung_jout *out, size_t index)
     rung_jout_string(out, "equation", mech->equation);
     rung_jout_string(out, "carries", mech->carries);
     rung_jout_bool(out, "recurrent", mech->recurrent);
+    rung_jout_flat_object(out, "support");
+    for (size_t c = 0; c < RUNG_COUNT(supports); c++) rung_jout_bool(out, supports[c].name, supports[c].has(mech));
+    rung_jout_end(out);
     rung_jout_array(out, "inputs");
     for (const rung_mech_input *input = mech->inputs; input->name; input++) {
         rung_jout_flat_object(out, NULL);
@@ -271,6 +352,7 @@ const rung_catalog rung_catalogs[] = {
      .count = rung_mech_count,
      .at = mech_item,
      .brief = mech_brief,
+     .foot = mech_foot,
      .detail = mech_detail,
      .detail_json = mech_detail_json},
     {.kind = "tasks",

@@ -21,6 +21,8 @@ typedef struct rung_catalog {
     rung_item (*at)(size_t index);
     /* What `rung list KIND` adds below the line of an item: whole lines, indented; NULL: nothing. */
     void (*brief)(rung_buf *out, size_t index);
+    /* What is said once below the list of this kind alone; NULL: nothing. */
+    void (*foot)(rung_buf *out);
     /* What only this kind has, below source and above parameters; NULL: nothing. */
     void (*detail)(rung_buf *out, size_t index);
     void (*detail_json)(rung_jout *out, size_t index);

@@ -55,6 +55,7 @@ static void print_kind(rung_buf *out, const rung_catalog *catalog, bool brief)
         print_item(out, &item, indent);
         if (brief && catalog->brief) catalog->brief(out, i);
     }
+    if (brief && catalog->foot) catalog->foot(out);
 }
 
 static void print_all(rung_buf *out, const rung_catalog *only)

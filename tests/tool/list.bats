@@ -13,7 +13,7 @@ load common
     rung list --json >list.json
     has_schema rung.list/1 <list.json
     for kind in mechanisms tasks; do
-        rung list "$kind" | sed 1d | grep -v '^      ' >lines # deeper lines: equations and inputs
+        rung list "$kind" | sed 1d | grep -v '^      \|^$' >lines # deeper lines: equations, inputs, support
         python '
 import json, sys
 items = json.load(open("list.json"))[sys.argv[1]]
@@ -35,6 +35,24 @@ for item in json.load(open("list.json"))["mechanisms"]:
     assert re.sub(r"\s+", " ", item["equation"]) in page, item["name"]
     assert "; carries " + item["carries"] in page
     for i in item["inputs"]: assert " %s [" % i["name"] in page'
+}
+
+@test "list mechanisms says what is supported, in a table, in json and in the detail" {
+    rung list mechanisms >page
+    rung list mechanisms --json >list.json
+    python '
+import json
+lines = open("page").read().splitlines()
+start = next(i for i, line in enumerate(lines) if line.split()[:2] == ["fast", "exact"])
+columns = lines[start].split()
+items = json.load(open("list.json"))["mechanisms"]
+assert {"fast", "exact", "backward", "bf16", "quantised"} <= set(columns)
+for item, line in zip(items, lines[start + 1:]):
+    assert line.split() == [item["name"]] + ["yes" if item["support"][c] else "no" for c in columns], line
+assert all(i["support"]["fast"] and i["support"]["exact"] for i in items)
+assert not next(i for i in items if i["name"] == "sparse")["support"]["encoder"]
+assert next(i for i in items if i["name"] == "full")["support"]["backward"]'
+    rung list mechanisms full | grep -q '^  has .*fast, exact, backward'
 }
 
 @test "every item has a detail page with its parameters" {
