@@ -286,7 +286,7 @@ static void test_gradients_are_the_slopes_of_the_exact_evaluator(void **state)
     static const size_t tokens[] = {1, 2, 5, 17, 64, 65, 131};
     (void)state;
     for (size_t c = 0; c < RUNG_COUNT(mech_cases); c++)
-        for (uint64_t seed = 0; is_trained(&mech_cases[c]) && seed < 14; seed++) {
+        for (uint64_t seed = 0; is_trained(&mech_cases[c]) && seed < effort(14, 7); seed++) {
             bool causal = seed % 3 != 2 || !mech_allows(&mech_cases[c], false);
             problem p = problem_new(&mech_cases[c], shape_for(seed + c), causal, 0,
                                     pick(tokens, RUNG_COUNT(tokens), seed), false, 100 * c + seed);
@@ -300,7 +300,7 @@ static void test_gradients_pass_through_the_states_before_and_after(void **state
     static const size_t tokens[] = {1, 3, 64, 70}, before[] = {0, 1, 6, 63, 64, 67};
     (void)state;
     for (size_t c = 0; c < RUNG_COUNT(mech_cases); c++)
-        for (uint64_t seed = 0; forks(&mech_cases[c]) && seed < 12; seed++) {
+        for (uint64_t seed = 0; forks(&mech_cases[c]) && seed < effort(12, 6); seed++) {
             problem p = problem_new(&mech_cases[c], shape_for(seed + c), true, pick(before, RUNG_COUNT(before), seed),
                                     pick(tokens, RUNG_COUNT(tokens), seed), true, 5000 + 100 * c + seed);
             check_problem(&p, seed);
