@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# train: the same bytes whatever happens on the way, runs written down as files, logs that others read, refusals that help, and
+# a trained model that can be broken.
+load common
+
+SMALL=(--arch full --task eva N=4 V=4 --d-model 16 --dk 8 --dv 4 --batch 16)
+
+@test "train gives the same bytes for the same seed and any number of threads, and others for another seed" {
+    rung train "${SMALL[@]}" --steps 30 -o a.safetensors --threads 1 >/dev/null
+    rung train "${SMALL[@]}" --steps 30 -o b.safetensors --threads 2 >/dev/null
+    rung train "${SMALL[@]}" --steps 30 -o c.safetensors --seed 1 >/dev/null
+    cmp a.safetensors b.safetensors
+    ! cmp -s a.safetensors c.safetensors
+    [ ! -e a.safetensors.checkpoint ]
+}
+
+# interrupt SIGNAL OUT: ends a run after some steps and prints its exit code. A shell would start it with SIGINT ignored.
+interrupt() {
+    python '
+import os, signal, subprocess, sys, time
+number, out, command = getattr(signal, "SIG" + sys.argv[1]), sys.argv[2], sys.argv[3:]
+if os.path.exists("m.jsonl"): os.remove("m.jsonl")
+run = subprocess.Popen(command + ["--steps", "600", "--checkpoint-every", "3", "-o", out, "--checkpoint", out + ".state",
+                                  "--metrics", "m.jsonl", "--log-every", "1"], stderr=subprocess.DEVNULL)
+while run.poll() is None and (not os.path.exists("m.jsonl") or len(open("m.jsonl").readlines()) % 100 < 20): time.sleep(0.005)
+run.send_signal(number)
+print(run.wait())' "$1" "$2" "$RUNG" train "${SMALL[@]}"
+}
+
+@test "SIGINT and SIGTERM leave a checkpoint and say so with 130 and 143; the same command goes on; a kill -9 changes nothing" {
+    rung train "${SMALL[@]}" --steps 600 -o whole.safetensors --checkpoint whole.state >/dev/null
+    [ "$(interrupt INT cut.safetensors)" = 130 ]
+    [ ! -e cut.safetensors ] && [ -e cut.safetensors.state ]
+    [ "$(interrupt TERM cut.safetensors)" = 143 ]
+    [ "$(interrupt KILL cut.safetensors)" = -9 ]
+    [ "$(interrupt KILL cut.safetensors)" = -9 ]
+    rung train "${SMALL[@]}" --steps 600 --checkpoint-every 3 -o cut.safetensors --checkpoint cut.safetensors.state --json >end.json
+    python 'import json; assert json.load(open("end.json"))["resumed"]'
+    cmp whole.safetensors cut.safetensors
+    cmp whole.state cut.safetensors.state
+}
+
+@test "a checkpoint of another run is refused with the words that differ" {
+    rung train "${SMALL[@]}" --steps 10 -o a.safetensors --checkpoint a.state >/dev/null
+    run -2 --separate-stderr rung train "${SMALL[@]}" --steps 10 --rate 0.01 -o a.safetensors --checkpoint a.state
+    [[ $stderr == *"rate=0.003"* && $stderr == *"rate=0.01"* ]]
+}
+
+@test "a run from a file is the run of its options, and options win" {
+    cat >run.json <<'END'
+{"arch": "full", "task": "eva N=4 V=4", "d-model": 16, "dk": 8, "dv": 4, "batch": 16, "steps": 20, "out": "j.safetensors", "rate": 0.003}
+END
+    rung train run.json >/dev/null
+    rung train "${SMALL[@]}" --steps 20 -o o.safetensors >/dev/null
+    cmp j.safetensors o.safetensors
+    rung train run.json --steps 25 --json -o k.safetensors | has_schema rung.train/1
+    rung train run.json --steps 25 --json -o k.safetensors | python 'import json, sys; assert json.load(sys.stdin)["steps"] == 25'
+}
+
+@test "a spec with an unknown key, a wrong value or no object is refused by name" {
+    echo '{"arch": "full", "raet": 0.1}' >a.json
+    run -3 --separate-stderr rung train a.json
+    [[ $stderr == *'a.json: unknown key "raet"; did you mean "rate"'* ]]
+    echo '{"schedule": "cosin"}' >b.json
+    run -3 --separate-stderr rung train b.json
+    [[ $stderr == *b.json* && $stderr == *cosin* ]]
+    echo '[1]' >c.json
+    run -3 --separate-stderr rung train c.json
+    [[ $stderr == *"no JSON object"* ]]
+}
+
+@test "metrics are lines of JSON, and TensorBoard gets an event file" {
+    rung train "${SMALL[@]}" --steps 40 --eval-every 20 -o m.safetensors --metrics m.jsonl --tensorboard tb >/dev/null
+    python '
+import json
+lines = [json.loads(line) for line in open("m.jsonl")]
+assert [l["step"] for l in lines] == [10, 20, 30, 40], lines
+assert [("eval_accuracy" in l) for l in lines] == [False, True, False, True]
+assert all(0 <= l["accuracy"] <= 1 and l["loss"] > 0 for l in lines)'
+    grep -aq 'train/loss' tb/events.out.tfevents.*.rung
+    grep -aq 'brain.Event:2' tb/events.out.tfevents.*.rung
+}
+
+@test "a lookup is learnt, --require judges it, and verify agrees with training" {
+    rung train "${SMALL[@]}" --rate 0.01 --steps 1500 --eval-every 50 --stop-at 1 --require 0.99 -o m.safetensors >/dev/null
+    rung verify m.safetensors --json 2>/dev/null | python '
+import json, sys
+found = json.load(sys.stdin)
+assert found["wrong"] <= 0.03 * found["prompts"], found'
+    run -1 --separate-stderr rung train "${SMALL[@]}" --steps 3 --require 0.99 -o n.safetensors
+    [[ $stderr == *"required an accuracy of 0.99"* ]]
+    rung train "${SMALL[@]}" --steps 100 --random-labels --eval-prompts 2000 --json -o r.safetensors >r.json
+    python 'import json; assert abs(json.load(open("r.json"))["eval_accuracy"] - 0.25) < 0.04'
+}
+
+@test "what cannot be trained is refused with a reason" {
+    run -2 --separate-stderr rung train --arch full --task eva --mlp table -o m.safetensors
+    [[ $stderr == *table* ]]
+    run -2 --separate-stderr rung train --arch full --task eva --layer-targets 1 -o m.safetensors
+    [[ $stderr == *seqcomp* ]]
+    run -2 --separate-stderr rung train --arch full --task eva --rate fast -o m.safetensors
+    [[ $stderr == *"--rate fast"* ]]
+    run -2 --separate-stderr rung train --arch full --task eva
+    [[ $stderr == *"-o FILE"* ]]
+    [ ! -e m.safetensors ]
+}
+
+@test "weights trained for a format are values of that format" {
+    rung train "${SMALL[@]}" --steps 20 --numbers e4m3 -o q.safetensors >/dev/null
+    python '
+import json, struct
+data = open("q.safetensors", "rb").read()
+size = struct.unpack("<Q", data[:8])[0]
+head = json.loads(data[8:8 + size])
+begin, end = head["readout.weight"]["data_offsets"]
+words = struct.unpack("<%dI" % ((end - begin) // 4), data[8 + size + begin:8 + size + end])
+assert all(w & 0xfffff == 0 or (w >> 23 & 255) < 121 for w in words)'
+}
+
+@test "a trained linear model is broken with a certificate that rung-check confirms" {
+    rung train --arch linear --task eva N=16 V=4 --d-model 16 --dk 2 --dv 2 --mlp none --steps 200 -o m.safetensors >/dev/null
+    rung break m.safetensors --numbers e5m3 --budget 30 -o m.cert --expect CANNOT >/dev/null
+    run -10 "$(dirname "$RUNG")/rung-check" m.cert m.safetensors
+    [[ $output == "accepted: "* ]]
+}
