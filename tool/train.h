@@ -14,8 +14,8 @@ typedef struct rung_train_words {
     const char *out, *checkpoint, *metrics, *tensorboard, *numbers;
     int64_t steps, batch, accumulate, queries, warmup, schedule, eval_every, eval_prompts, stop_times, checkpoint_every,
         log_every, threads;
-    const char *rate, *gain, *query_gain, *beta1, *beta2, *decay, *clip, *layer_targets, *mix_first, *mix_second,
-        *mix_until, *stop_at, *require;
+    const char *rate, *gain, *score_gain, *position_gain, *beta1, *beta2, *decay, *clip, *layer_targets, *mix_first,
+        *mix_second, *mix_until, *stop_at, *require;
     bool random_labels;
 } rung_train_words;
 

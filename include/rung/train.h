@@ -39,9 +39,10 @@ rung_status rung_net_write(const rung_net *net, const char *path, const char *ma
 void rung_net_quantise(rung_net *net, const rung_fmt *numbers);
 /* Whether every mechanism can go on from the state after a prefix several times: what rung_batch.queries needs. */
 bool rung_net_forks(const rung_net *net);
-/* Before training: multiplies every projection by `gain`, and queries of softmax attention by query_gain / sqrt(dk) too
- * (0: not). Scores are q.k without a factor, and would be far from 0 with the weights of a random model. */
-void rung_net_scale(rung_net *net, double gain, double query_gain);
+/* Before training: multiplies every projection by `gain`, queries and keys of softmax attention by sqrt(score) / dk^(1/4)
+ * too, so that the scores q.k, which have no factor of their own, start as usual (0: not), and learned positions by
+ * `positions`. */
+void rung_net_scale(rung_net *net, double gain, double score, double positions);
 /* Gives every layer but the last a read-out of its own, over `classes`, for the layer targets of a batch; their losses
  * count `weight` times. They are parameters behind those of the model and are not written. Once, before a tape is made. */
 rung_status rung_net_tell_layers(rung_net *net, size_t classes, double weight, uint64_t seed, rung_error *err);

@@ -286,29 +286,31 @@ rung_status rung_net_tell_layers(rung_net *net, size_t classes, double weight, u
 
 /* ---- first values ----------------------------------------------------------------------------------------------------- */
 
-static void scale_matrix(rung_net *net, const net_linear *l, double factor)
+static void scale_run(rung_net *net, size_t offset, size_t count, double factor)
 {
-    for (size_t i = 0; l->weight != ABSENT && i < l->rows * l->cols; i++)
-        net->values[l->weight + i] = (float)((double)net->values[l->weight + i] * factor);
+    for (size_t i = 0; offset != ABSENT && i < count; i++)
+        net->values[offset + i] = (float)((double)net->values[offset + i] * factor);
 }
 
-static void scale_queries(rung_net *net, const net_group *group, double query_gain)
+/* Both sides of a score alike, so that a step of the optimiser moves them alike. */
+static void scale_scores(rung_net *net, const net_group *group, double score)
 {
     const rung_mech *mech = group->conf->mech;
-    for (size_t i = 0; !mech->recurrent && mech->inputs[i].name; i++)
-        if (strcmp(mech->inputs[i].name, "q") == 0)
-            scale_matrix(net, &group->input[i].linear, query_gain / sqrt((double)group->conf->dk));
+    for (size_t i = 0; !mech->recurrent && mech->inputs[i].name; i++) {
+        const net_linear *l = &group->input[i].linear;
+        if (strcmp(mech->inputs[i].name, "q") == 0 || strcmp(mech->inputs[i].name, "k") == 0)
+            scale_run(net, l->weight, l->rows * l->cols, sqrt(score / sqrt((double)group->conf->dk)));
+    }
 }
 
-void rung_net_scale(rung_net *net, double gain, double query_gain)
+void rung_net_scale(rung_net *net, double gain, double score, double positions)
 {
     for (size_t i = 0; i < net->model_tensors; i++)
-        for (size_t e = 0; net->tensor[i].decays && e < net->tensor[i].elements; e++) {
-            float *w = &net->values[net->tensor[i].offset + e];
-            *w = (float)((double)*w * gain);
-        }
-    for (size_t i = 0; query_gain > 0 && i < net->arch.layer_count; i++)
-        for (size_t g = 0; g < net->layer[i].group_count; g++) scale_queries(net, &net->layer[i].group[g], query_gain);
+        if (net->tensor[i].decays) scale_run(net, net->tensor[i].offset, net->tensor[i].elements, gain);
+    for (size_t i = 0; score > 0 && i < net->arch.layer_count; i++)
+        for (size_t g = 0; g < net->layer[i].group_count; g++) scale_scores(net, &net->layer[i].group[g], score);
+    if (net->spec.positions == RUNG_POS_LEARNED)
+        scale_run(net, net->positions, net->spec.max_tokens * net->spec.d_model, positions);
 }
 
 /* ---- access -------------------------------------------------------------------------------------------------------------- */

@@ -31,7 +31,8 @@ void rung_train_defaults(rung_train_conf *conf)
         .batch = 32,
         .accumulate = 1,
         .gain = 0.57735026918962576, /* 1/sqrt(3): the variance 1/(3 fan_in) that PyTorch gives a projection */
-        .query_gain = 1,
+        .score_gain = 1,
+        .position_gain = 2, /* as large as the embeddings of tokens */
         .mix_until = 0.7,
         .eval_every = 100,
         .eval_prompts = 256,
@@ -58,11 +59,11 @@ void rung_train_canonical(rung_buf *out, const rung_train_conf *conf)
                     "epsilon=%.17g decay=%.17g clip=%.17g schedule=%s warmup=%" PRIu64,
                     conf->seed, conf->steps, conf->batch, conf->accumulate, a->rate, a->beta1, a->beta2, a->epsilon,
                     a->decay, a->clip, rung_schedule_words[a->schedule - 1], a->warmup);
-    rung_buf_printf(
-        out,
-        " gain=%.17g query_gain=%.17g queries=%zu layer_targets=%.17g mix_first=%.17g mix_second=%.17g mix_until=%.17g",
-        conf->gain, conf->query_gain, conf->queries, conf->layer_targets, conf->mix_first, conf->mix_second,
-        conf->mix_until);
+    rung_buf_printf(out,
+                    " gain=%.17g score_gain=%.17g position_gain=%.17g queries=%zu layer_targets=%.17g mix_first=%.17g "
+                    "mix_second=%.17g mix_until=%.17g",
+                    conf->gain, conf->score_gain, conf->position_gain, conf->queries, conf->layer_targets,
+                    conf->mix_first, conf->mix_second, conf->mix_until);
     rung_buf_printf(out,
                     " random_labels=%d numbers=%s eval_every=%" PRIu64 " eval_prompts=%" PRIu64
                     " stop_at=%.17g stop_times=%zu",
@@ -96,7 +97,8 @@ static rung_status check_conf(const rung_train_conf *conf, rung_error *err)
         {"decay", conf->adamw.decay, 0, 1e3},
         {"clip", conf->adamw.clip, 0, 1e30},
         {"gain", conf->gain, 0, 1e3},
-        {"query_gain", conf->query_gain, 0, 1e3},
+        {"score_gain", conf->score_gain, 0, 1e3},
+        {"position_gain", conf->position_gain, 0, 1e3},
         {"layer_targets", conf->layer_targets, 0, 1e6},
         {"mix_first", conf->mix_first, 0, 1},
         {"mix_second", conf->mix_second, 0, 1},
@@ -132,7 +134,7 @@ static rung_status open_net(trainer *t, rung_error *err)
     const rung_train_conf *conf = t->conf;
     size_t classes = 0;
     rung_status status = rung_net_new(&t->net, &conf->model, conf->seed, err);
-    if (status == RUNG_OK) rung_net_scale(t->net, conf->gain, conf->query_gain);
+    if (status == RUNG_OK) rung_net_scale(t->net, conf->gain, conf->score_gain, conf->position_gain);
     if (status == RUNG_OK) status = train_data_new(&t->data, conf, t->net, conf->batch, err);
     if (status == RUNG_OK && (classes = train_data_classes(conf)))
         status = rung_net_tell_layers(t->net, classes, conf->layer_targets, conf->seed, err);

@@ -55,6 +55,10 @@ print(*[a["name"] for a in json.load(sys.stdin)["attacks"]])'); do
     done
 }
 
+@test "docs/training.md is what the command prints" {
+    check "$BATS_TEST_DIRNAME/../../docs/training.md" 4
+}
+
 @test "README.md is what the command prints" {
     check "$BATS_TEST_DIRNAME/../../README.md" 3
 }
