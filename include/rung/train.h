@@ -99,9 +99,9 @@ typedef struct rung_train_conf {
     size_t batch;         /* prompts */
     size_t accumulate;    /* batches per step */
     size_t queries;       /* questions about the same prompt, which do not see each other; 0: its own only */
-    double gain;          /* every projection starts as that of a random model times this */
-    double
-        query_gain; /* and queries of softmax attention times this over sqrt(dk), the usual scale of scores; 0: not */
+    double gain;          /* every projection starts as that of a random model times this, */
+    double score_gain;    /* scores of softmax attention times this over sqrt(dk) (0: as they are), */
+    double position_gain; /* learned positions times this */
     double layer_targets; /* weight of what each layer is told; 0: off (seqcomp: layer j is told i_{j-1}) */
     double mix_first,
         mix_second;            /* seqcomp: shares of prompts whose tables do not depend on w, on their argument ... */
