@@ -138,11 +138,12 @@ static choice draw_choice(const sizes_of_two *z)
     return k;
 }
 
-/* How often the theorem forbids what a protocol does; *forbids counts what it forbids at all. */
+/* How often the theorem forbids what a protocol does, at most once when a term is left out; *forbids counts what it forbids at
+ * all. */
 static int contradictions(says *theorem, does *protocol, const ranges *r, int drop, int draws, int *forbids)
 {
     int wrong = 0;
-    for (int i = 0; i < draws; i++) {
+    for (int i = 0; i < draws && !(drop && wrong); i++) {
         sizes_of_two z = draw(r);
         choice k = draw_choice(&z);
         if (!theorem(&z, &k, drop)) continue;
@@ -152,7 +153,7 @@ static int contradictions(says *theorem, does *protocol, const ranges *r, int dr
     return wrong;
 }
 
-enum { DRAWS = 120000 };
+enum { DRAWS = SANITIZED ? 6000 : 120000, DRAWS_DROPPED = 60000 };
 
 /* `needed` are the terms whose absence must show, as a bit set. */
 static void assert_agree(const char *name, says *theorem, does *protocol, const ranges *r, unsigned needed)
@@ -161,7 +162,7 @@ static void assert_agree(const char *name, says *theorem, does *protocol, const 
     if (wrong) fail_msg("%s forbids %d times what a protocol does", name, wrong);
     if (forbids < DRAWS / 500) fail_msg("%s forbade only %d of the draws", name, forbids);
     for (int drop = 1; drop < DROP_COUNT; drop++)
-        if (needed >> drop & 1 && !contradictions(theorem, protocol, r, drop, DRAWS / 2, &forbids))
+        if (needed >> drop & 1 && !contradictions(theorem, protocol, r, drop, DRAWS_DROPPED, &forbids))
             fail_msg("%s without term %d was not caught", name, drop);
 }
 
@@ -216,7 +217,7 @@ static void test_rows_are_silent_where_protocols_exist(void **state)
 {
     (void)state;
     int asked[4] = {0};
-    for (int i = 0; i < 250; i++) {
+    for (size_t i = 0; i < effort(250, 60); i++) {
         char layers[64];
         sizes_of_two z = draw(&(ranges){true, true, 12, 12, 40});
         int A = (int)z.A, B = (int)z.B, c = (int)z.c;
@@ -230,7 +231,7 @@ static void test_rows_are_silent_where_protocols_exist(void **state)
         snprintf(layers, sizeof layers, "F%d F%d", c, c);
         if (full_does(&z) && ++asked[3]) assert_row_is_silent("C0", layers, &z);
     }
-    for (size_t i = 0; i < RUNG_COUNT(asked); i++) assert_true(asked[i] > 25);
+    for (size_t i = 0; i < RUNG_COUNT(asked); i++) assert_true(asked[i] > (int)effort(25, 5));
 }
 
 /* Three functions, two full layers among recurrent ones: z_0 takes i_1 and hands it to w, whose entries of z_2 have taken

@@ -104,7 +104,7 @@ static void test_theorem_a(void **state)
 {
     (void)state;
     int held = 0, drawn = 0;
-    for (int i = 0; i < 100000; i++) {
+    for (size_t i = 0; i < effort(100000, 4000); i++) {
         sizes_of_two z = draw_sizes(40, 6);
         compose_task t;
         passing p = {task_with(&t, 2, &z), (double)z.N0, (double)z.n1, 1,
@@ -119,7 +119,7 @@ static void test_theorem_a_prime(void **state)
 {
     (void)state;
     int held = 0, drawn = 0;
-    for (int i = 0; i < 100000; i++) {
+    for (size_t i = 0; i < effort(100000, 4000); i++) {
         sizes_of_two z = draw_sizes(200, 1);
         compose_task t;
         double bits = log2((double)z.V);
@@ -147,7 +147,7 @@ static void test_theorem_b0(void **state)
 {
     (void)state;
     int held = 0, drawn = 0;
-    for (int i = 0; i < 100000; i++) {
+    for (size_t i = 0; i < effort(100000, 4000); i++) {
         sizes_of_two z = draw_sizes(24, 12);
         choice k = {.x1 = between(1, z.N0)};
         double bits = (double)(z.N0 * z.n1) * log2((double)z.V);
@@ -173,7 +173,7 @@ static void test_theorem_b(void **state)
 {
     (void)state;
     int held = 0, drawn = 0;
-    for (int i = 0; i < 100000; i++) {
+    for (size_t i = 0; i < effort(100000, 4000); i++) {
         sizes_of_two z = draw_sizes(16, 8);
         choice k = draw_choice(&z);
         z.A = 1 + near((double)(k.g * k.t) / 2);
@@ -202,7 +202,7 @@ static void test_theorem_c0(void **state)
 {
     (void)state;
     int held = 0, drawn = 0;
-    for (int i = 0; i < 100000; i++) {
+    for (size_t i = 0; i < effort(100000, 4000); i++) {
         sizes_of_two z = draw_sizes(12, 20);
         choice k = draw_choice(&z);
         double tokens = (double)(z.n1 * (1 + k.t) + z.N0 + k.g * k.t * k.q + z.middle);
@@ -219,7 +219,7 @@ static void test_theorem_ce(void **state)
 {
     (void)state;
     int held = 0, drawn = 0;
-    for (int i = 0; i < 12000; i++) {
+    for (size_t i = 0; i < effort(12000, 500); i++) {
         sizes_of_two z = draw_sizes(24, 40);
         choice k = draw_choice(&z);
         k.beta = between(1, z.n1 < 4 ? z.n1 : 4), k.G = z.n1 / k.beta;
@@ -364,7 +364,7 @@ static deep draw_deep(void)
 static void test_theorem_d(void **state)
 {
     (void)state;
-    for (int i = 0; i < 3000; i++) {
+    for (size_t i = 0; i < effort(3000, 300); i++) {
         deep d = draw_deep();
         mpfr_ptr left, right;
         pool_used = 0;
@@ -374,7 +374,7 @@ static void test_theorem_d(void **state)
         double low = rung_ival_low(sheet, sides.lhs), high = rung_ival_high(sheet, sides.rhs);
         double lhs = mpfr_get_d(left, MPFR_RNDN), rhs = mpfr_get_d(right, MPFR_RNDN);
         if (fabs(low - lhs) > 1e-9 * fabs(lhs) + 1e-9 || fabs(high - rhs) > 1e-9 * rhs || high < rhs * (1 - 1e-15))
-            fail_msg("draw %d, L=%zu of %d%s, t=%g g=%g: %.12g > %.12g, but %.12g and %.12g", i, d.L, u(d.task.L),
+            fail_msg("draw %zu, L=%zu of %d%s, t=%g g=%g: %.12g > %.12g, but %.12g and %.12g", i, d.L, u(d.task.L),
                      d.pure ? ", pure" : "", d.t, d.g, low, high, lhs, rhs);
     }
     for (size_t i = 0; i < pool_made; i++) mpfr_clear(pool[i]);
@@ -445,7 +445,7 @@ static void test_rows_of_given_sizes(void **state)
 {
     (void)state;
     int missed = 0, found = 0;
-    for (int i = 0; i < 90; i++) {
+    for (size_t i = 0; i < effort(90, 30); i++) {
         char task[128], layers[64];
         uint64_t L = between(2, 3), N0 = between(2, 8), n1 = between(1, 12), n2 = L == 3 ? between(1, 5) : 1;
         bool flat = between(0, 3) == 0;
@@ -469,7 +469,7 @@ static void test_rows_of_given_sizes(void **state)
         if (!a.applies || (a.holds && !truth)) fail_msg("%s, %s: %s", layers, task, a.statement);
         found += a.holds, missed += truth && !a.holds;
     }
-    assert_true(found > 8 && missed <= 1 + found / 20);
+    assert_true(found > (int)effort(8, 2) && missed <= 1 + found / 20);
 }
 
 /* The point of every threshold satisfies its inequality in whole numbers, its parameters are in range, and the prompt has
@@ -477,7 +477,7 @@ static void test_rows_of_given_sizes(void **state)
 static void test_rows_of_free_sizes(void **state)
 {
     (void)state;
-    for (int i = 0; i < 12; i++) {
+    for (size_t i = 0; i < effort(12, 4); i++) {
         char task[64], layers[64];
         uint64_t L = between(2, 4), c = between(6, 14), A = between(1, 24), B = between(1, 40);
         bool flat = between(0, 2) == 0;

@@ -40,7 +40,7 @@ static rung_ival fraction(uint64_t a, uint64_t b)
 static void test_theta_is_the_one_of_whole_numbers(void **state)
 {
     (void)state;
-    for (int i = 0; i < 60000; i++) {
+    for (size_t i = 0; i < effort(60000, 3000); i++) {
         uint64_t t = between(1, 7), q = between(1, 12), x = between(1, 16), D = between(0, 40), g = between(1, 12);
         rung_certified_reset(sheet);
         double got = spread_surely(sheet, (double)t, (double)q, fraction(D, g), (double)x, SPREAD_FINE);
@@ -235,7 +235,7 @@ static void test_random_functions_spread(void **state)
 {
     (void)state;
     int meaningful = 0;
-    for (int i = 0; i < 20000; i++) {
+    for (size_t i = 0; i < effort(20000, 2000); i++) {
         unsigned T = (unsigned)between(1, 12), q = (unsigned)between(2, 24), x = (unsigned)between(1, q);
         double y = exp2(-0.05 - 8 * rung_rng_unit(&rng)), bits = spread_random_bits(y, x, q);
         double budget = T * bits * rung_rng_unit(&rng);
@@ -249,7 +249,7 @@ static void test_random_functions_spread(void **state)
             fail_msg("T=%u q=%u x=%u y=%g budget=%g: fewer than %g with probability 2^%Lg", T, q, x, y, budget, theta,
                      log2l(below));
     }
-    assert_true(meaningful > 3000);
+    assert_true(meaningful > (int)effort(3000, 300));
 }
 
 /* The integral stands for the sum from above: bits are never more than the sum of all terms, and hardly less. */

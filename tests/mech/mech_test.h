@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "effort.h"
+
 typedef struct mech_case {
     const char *name, *words; /* key=value, separated by blanks */
 } mech_case;

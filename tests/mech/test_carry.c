@@ -192,6 +192,7 @@ static void carried_numbers_matter_and_others_do_not(void **state)
     for (size_t c = 0; c < RUNG_COUNT(mech_cases); c++)
         for (size_t s = 0; s < RUNG_COUNT(shapes); s++)
             for (size_t n = 0; n < RUNG_COUNT(prefixes); n++) {
+                if ((c + s + n) % effort(1, 5) != 0) continue; /* three and six have no factor in common with it */
                 world w = new_world(&mech_cases[c], prefixes[n], s);
                 size_t carried = rung_mech_state_elements(&w.conf, w.prefix);
                 for (size_t e = 0; e < w.elements; e++) {

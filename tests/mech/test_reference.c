@@ -396,6 +396,7 @@ static void compare(const rung_mech_conf *conf, size_t tokens, uint64_t seed)
  * exponential for each of its dk dv states and each pair of tokens: one length suffices. Elsewhere the edges of a chunk are seen at small sizes. */
 static bool too_large(const rung_mech_conf *conf, size_t tokens)
 {
+    if (SANITIZED && conf->dk * conf->dv >= 64 && tokens == 200) return true;
     bool taylor = mech_is(conf, "linear") && strcmp(mech_word(conf, "phi"), "taylor2") == 0;
     bool costly = is_dense(conf) || mech_is(conf, "mamba");
     if (conf->dk * conf->dv >= 256 && (tokens == 63 || tokens == 64)) return true;
@@ -407,6 +408,7 @@ static void compare_all(bool causal)
     for (size_t c = 0; c < RUNG_COUNT(mech_cases); c++)
         for (size_t s = 0; s < RUNG_COUNT(shapes); s++)
             for (size_t t = 0; t < RUNG_COUNT(token_counts); t++) {
+                if ((c + s + t) % effort(1, 3) != 0) continue; /* each length with a third of the shapes */
                 if (!mech_allows(&mech_cases[c], causal) || mech_has_own_test(&mech_cases[c])) continue;
                 rung_mech_conf conf = mech_conf(&mech_cases[c], shapes[s].heads, shapes[s].dk, shapes[s].dv, causal);
                 if (!too_large(&conf, token_counts[t])) compare(&conf, token_counts[t], 1000 * c + 10 * s + t);
@@ -429,19 +431,20 @@ static void encoder_forms_agree_with_the_equations(void **state)
 static void a_thousand_tokens_agree_with_the_equations(void **state)
 {
     (void)state;
+    const size_t tokens = effort(1000, 200);
     for (size_t c = 0; c < RUNG_COUNT(mech_cases); c++) {
         if (mech_has_own_test(&mech_cases[c])) continue;
         rung_mech_conf conf = mech_conf(&mech_cases[c], 1, 4, 3, true);
-        mech_inputs in = draw_inputs(&conf, 1000, true, c);
+        mech_inputs in = draw_inputs(&conf, tokens, true, c);
         for (size_t i = 0; i < in.count; i++)
             for (size_t e = 0; is_log_decay(&conf.mech->inputs[i]) && e < in.rows[i] * in.row[i]; e++)
                 in.x[i][e] = in.f[i][e] = -0.001f;
-        run r = new_run(&conf, 1000);
+        run r = new_run(&conf, tokens);
         reference(r.want, r.want_state, &in, &conf);
-        clear_run(&r), scan_f32(r.o, r.state, &in, 0, 1000, &conf);
-        assert_near(r.o, r.want, r.outputs, &conf, 1000, "scan");
-        clear_run(&r), step_f32(r.o, r.state, &in, 0, 1000, &conf);
-        assert_near(r.o, r.want, r.outputs, &conf, 1000, "step");
+        clear_run(&r), scan_f32(r.o, r.state, &in, 0, tokens, &conf);
+        assert_near(r.o, r.want, r.outputs, &conf, tokens, "scan");
+        clear_run(&r), step_f32(r.o, r.state, &in, 0, tokens, &conf);
+        assert_near(r.o, r.want, r.outputs, &conf, tokens, "step");
         free_run(&r), free_inputs(&in);
     }
 }

@@ -199,18 +199,12 @@ static void try(const mech_case *c, const char *format, size_t T, size_t heads, 
     free_inputs(&p.in);
 }
 
-#ifdef __SANITIZE_ADDRESS__
-enum { ROUNDS = 1 };
-#else
-enum { ROUNDS = 4 };
-#endif
-
 static void every_order_in_every_format_and_form(void **state)
 {
     (void)state;
     rung_rng rng;
     rung_rng_init(&rng, 21, 0, 0);
-    for (int round = 0; round < ROUNDS; round++)
+    for (size_t round = 0; round < effort(4, 1); round++)
         for (size_t f = 0; f < RUNG_COUNT(formats); f++)
             for (flavour taste = ORDINARY; taste < FLAVOURS; taste++) {
                 const mech_case *c = &cases[rung_rng_below(&rng, RUNG_COUNT(cases))];
@@ -228,9 +222,9 @@ static void every_length_and_width(void **state)
     static const char *const few[] = {"bf16", "f16", "f32", "e8m25", "q6.9", "e4m3"};
     rung_rng rng;
     rung_rng_init(&rng, 22, 0, 0);
-    for (size_t T = 1; T <= 200; T += T < 130 ? (ROUNDS > 1 ? 1 : 9) : 23)
+    for (size_t T = 1; T <= 200; T += T < 130 ? effort(1, 9) : 23)
         try(&cases[T % RUNG_COUNT(cases)], few[T % RUNG_COUNT(few)], T, 1, 1 + T % 3, 1, T % 4 != 0, ORDINARY, &rng);
-    for (size_t d = 1; d <= 128; d += ROUNDS > 1 ? 1 : 11) {
+    for (size_t d = 1; d <= 128; d += effort(1, 11)) {
         try(&cases[0], few[d % RUNG_COUNT(few)], 5, 1, d, 1, true, ORDINARY, &rng);
         try(&cases[0], few[(d + 1) % RUNG_COUNT(few)], 5, 1, 1, d, true, ORDINARY, &rng);
     }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "effort.h"
 #include "num/cmocka_all.h"
 #include "rung/num.h"
 
@@ -426,12 +427,6 @@ static inline rung_fmt ref_draw_format(rung_rng *rng)
 
 /* ---- how much ---------------------------------------------------------------------------------------------------- */
 
-#if defined(__SANITIZE_ADDRESS__)
-#define REF_DIVISOR 25
-#else
-#define REF_DIVISOR 1
-#endif
-
 /* Calls check(format, count, rng) over all formats in batches that add up to `total`, or, when RUNG_SOAK is set, with
  * `total` for every format (RUNG_SOAK=1) or for the one that it names. */
 static inline void ref_over_formats(void (*check)(const rung_fmt *, size_t, rung_rng *, int), int what, size_t total)
@@ -442,7 +437,7 @@ static inline void ref_over_formats(void (*check)(const rung_fmt *, size_t, rung
     rung_fmt fmt;
     if (soak == NULL || *soak == '\0' || strcmp(soak, "0") == 0) {
         const size_t batch = 2000;
-        for (size_t done = 0; done < total / REF_DIVISOR; done += batch) {
+        for (size_t done = 0; done < total / effort(1, 25); done += batch) {
             fmt = ref_draw_format(&rng);
             check(&fmt, batch, &rng, what);
         }

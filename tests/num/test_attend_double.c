@@ -27,19 +27,19 @@ static void biased_pairs_of_every_format(void **state)
     for (int X = 2; X <= 11; X++)
         for (int Y = 1; Y <= 25; Y++) {
             const rung_fmt fmt = ref_float(X, Y);
-            biased_pairs(&fmt, 10000 / REF_DIVISOR, &rng);
+            biased_pairs(&fmt, effort(10000, 400), &rng);
         }
     for (int I = 0; I <= 50; I += 1 + I / 8)
         for (int F = I == 0; F <= 44 && I + F <= 50; F += 1 + F / 8) {
             const rung_fmt fmt = ref_fixed(I, F);
-            biased_pairs(&fmt, 10000 / REF_DIVISOR, &rng);
+            biased_pairs(&fmt, effort(10000, 400), &rng);
         }
 }
 
 static void every_pair_of_the_small_formats(void **state)
 {
     (void)state;
-    const int most = REF_DIVISOR == 1 ? 8 : 6;
+    const int most = SANITIZED ? 6 : 8;
     for (int a = 0; a <= most; a++)
         for (int b = 0; b <= most - a; b++) {
             if (a >= 2 && b >= 1) {
@@ -78,7 +78,7 @@ static void exp_with_roots_encloses_the_value(void **state)
     (void)state;
     rung_rng rng;
     rung_rng_init(&rng, 33, 0, 0);
-    size_t undecided = 0, count = 400000 / REF_DIVISOR;
+    size_t undecided = 0, count = effort(400000, 16000);
     mpfr_t exact;
     mpfr_init2(exact, 200);
     for (size_t i = 0; i < count; i++) {

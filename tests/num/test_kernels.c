@@ -162,7 +162,7 @@ static void check_fn(lanes *v, const rung_fmt *fmt, const rung_num_kernels *k, r
 
 /* ---- tests ------------------------------------------------------------------------------------------------------- */
 
-static void over_all(void (*check)(lanes *, const rung_fmt *, const rung_num_kernels *, rung_rng *), int rounds)
+static void over_all(void (*check)(lanes *, const rung_fmt *, const rung_num_kernels *, rung_rng *), size_t rounds)
 {
     static lanes v;
     for (int isa = 0; isa <= (int)rung_cpu_isa(); isa++) {
@@ -172,7 +172,7 @@ static void over_all(void (*check)(lanes *, const rung_fmt *, const rung_num_ker
         assert_string_equal(k->name, rung_isa_name((rung_isa)isa));
         for (size_t f = 0; f < RUNG_COUNT(FORMATS); f++) {
             const rung_fmt fmt = ref_format(FORMATS[f]);
-            for (int r = 0; r < rounds / (REF_DIVISOR == 1 ? 1 : 8); r++) check(&v, &fmt, k, &rng);
+            for (size_t r = 0; r < effort(rounds, rounds / 8); r++) check(&v, &fmt, k, &rng);
         }
     }
 }

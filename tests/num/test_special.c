@@ -273,7 +273,7 @@ static void quick_exp_keeps_its_error_bounds(void **state)
     rung_rng rng;
     rung_rng_init(&rng, 3, 1, 4);
     double worst_quick = -200, worst_double = -200;
-    for (int i = 0; i < 400000 / REF_DIVISOR; i++) {
+    for (size_t i = 0; i < effort(400000, 16000); i++) {
         const double x = draw_exponent(&rng);
         double power;
         const pair value = exp_double(&power, x);
@@ -291,7 +291,7 @@ static void libm_is_better_than_what_is_trusted(void **state)
     (void)state;
     rung_rng rng;
     rung_rng_init(&rng, 3, 1, 5);
-    for (int i = 0; i < 40000 / REF_DIVISOR; i++) {
+    for (size_t i = 0; i < effort(40000, 1600); i++) {
         const double x = rung_rng_normal(&rng) * exp2((double)rung_rng_below(&rng, 30) - 20);
         for (int fn = RUNG_FN_LOG; fn < RUNG_FN_COUNT; fn++) {
             if (fn == RUNG_FN_SIGMOID || (fn == RUNG_FN_LOG && x <= 0) || fabs(x) > 37) continue;

@@ -32,11 +32,18 @@ static void compare_with_brute_force(tally *t, const rung_model *model, const ru
 
 static const char *const formats[] = {"e8m1", "e8m2", "e8m3", "e8m4", "e5m2", "q3.4", "q4.2"};
 
+/* The formats that the i-th of a row of models is tried in: all; under the sanitizers one of three, each in turn. */
+static bool tried_in(size_t i, size_t format)
+{
+    return (i + format) % effort(1, 3) == 0;
+}
+
 static void sweep(tally *t, recipe r, const double *scales, size_t count, bool decided)
 {
     rung_task_conf task = eva_task(r.n, r.v);
     for (size_t s = 0; s < count; s++)
         for (size_t f = 0; f < RUNG_COUNT(formats); f++) {
+            if (!tried_in(s, f)) continue;
             r.scale = scales[s];
             rung_model *model = make_lookup(&r);
             compare_with_brute_force(t, model, &task, formats[f], decided);
@@ -63,7 +70,7 @@ static void verdict_is_that_of_every_table(void **state)
     tally t = {0};
     (void)state;
     for (size_t i = 0; i < RUNG_COUNT(recipes); i++) sweep(&t, recipes[i], scales, RUNG_COUNT(scales), true);
-    assert_true(t.proved > 50 && t.refuted > 50);
+    assert_true(t.proved > effort(50, 15) && t.refuted > effort(50, 15));
 }
 
 static void scalar_values_are_decided_too(void **state)
@@ -73,7 +80,7 @@ static void scalar_values_are_decided_too(void **state)
     (void)state;
     sweep(&t, (recipe){.n = 4, .v = 4, .scalar = true}, scales, RUNG_COUNT(scales), true);
     sweep(&t, (recipe){.n = 3, .v = 5, .scalar = true}, scales, RUNG_COUNT(scales), true);
-    assert_true(t.proved > 5 && t.refuted > 5);
+    assert_true(t.proved > effort(5, 1) && t.refuted > effort(5, 1));
 }
 
 static void membership_agrees_with_every_prompt(void **state)
@@ -88,10 +95,11 @@ static void membership_agrees_with_every_prompt(void **state)
                 .n = m > 6 ? 2 : 3, .m = m, .gap = gaps[g], .blank = g % 2 == 0 || m % 2, .no_table = m == 7};
             rung_task_conf task = sum_task(&r);
             rung_model *model = make_sum(&r);
-            for (size_t f = 0; f < RUNG_COUNT(names); f++) compare_with_brute_force(&t, model, &task, names[f], false);
+            for (size_t f = 0; f < RUNG_COUNT(names); f++)
+                if (tried_in(m + g, f)) compare_with_brute_force(&t, model, &task, names[f], false);
             rung_model_close(model);
         }
-    assert_true(t.proved > 20 && t.refuted > 20 && t.unknown < 40);
+    assert_true(t.proved > effort(20, 6) && t.refuted > effort(20, 6) && t.unknown < effort(40, 14));
 }
 
 /* ---- extremes ----------------------------------------------------------------------------------------------------------- */
@@ -160,6 +168,7 @@ static void extremes_are_attained(void **state)
     (void)state;
     for (size_t n = 0; n < RUNG_COUNT(recipes); n++)
         for (size_t f = 0; f < RUNG_COUNT(formats); f++) {
+            if (!tried_in(n, f)) continue;
             recipe r = recipes[n];
             r.no_table = true; /* the read-out shows the outputs of the head */
             rung_task_conf task = eva_task(r.n, r.v);
@@ -258,7 +267,7 @@ static void a_key_that_reads_two_coordinates_is_bounded(void **state)
     for (size_t i = 0; i < RUNG_COUNT(spreads); i++)
         sweep(&t, (recipe){.n = 4, .v = 4, .spread = spreads[i]}, scales, RUNG_COUNT(scales), false);
     sweep(&t, (recipe){.n = 4, .v = 4, .spread = 0.25, .two_heads = true}, scales, RUNG_COUNT(scales), false);
-    assert_true(t.proved > 5 && t.refuted > 5);
+    assert_true(t.proved > effort(5, 1) && t.refuted > effort(5, 1));
 }
 
 static void other_models_are_unknown(void **state)
@@ -318,7 +327,7 @@ static void a_scale_a_little_too_small_passes_samples_and_is_refuted(void **stat
     rung_verify_result result = worst_case(model, &task, "e8m9");
     assert_int_equal(result.verdict, RUNG_CANNOT);
     assert_witness(&result, model, &task, "e8m9");
-    assert_int_equal(wrong_samples(model, &task, "e8m9", 1000), 0);
+    assert_int_equal(wrong_samples(model, &task, "e8m9", effort(1000, 100)), 0);
     free(result.witness);
     rung_model_close(model);
     r.scale = 1.3;
@@ -403,6 +412,7 @@ static void bounds_hold_for_every_prompt(void **state)
     (void)state;
     for (size_t n = 0; n < RUNG_COUNT(recipes); n++)
         for (size_t f = 0; f < RUNG_COUNT(formats); f++) {
+            if (!tried_in(n, f)) continue;
             sum_recipe r = recipes[n];
             r.no_table = true; /* the read-out of yes is the output of the head */
             bounded b = {.r = &r, .format = formats[f]};
@@ -447,7 +457,7 @@ static void copies_of_the_closest_miss_are_found(void **state)
     rung_verify_result result = worst_case(model, &task, "e8m12");
     assert_int_equal(result.verdict, RUNG_CANNOT);
     assert_witness(&result, model, &task, "e8m12");
-    assert_int_equal(wrong_samples(model, &task, "e8m12", 300), 0);
+    assert_int_equal(wrong_samples(model, &task, "e8m12", effort(300, 50)), 0);
     free(result.witness);
     rung_model_close(model);
     r.gap = 12;

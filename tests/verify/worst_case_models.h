@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "effort.h"
+
 #define CHECK(call)                                                                                                    \
     do {                                                                                                               \
         rung_error check_err = {""};                                                                                   \
