@@ -20,6 +20,12 @@ static bool is_query_or_key(const rung_mech_input *input)
     return strcmp(input->name, "q") == 0 || strcmp(input->name, "k") == 0;
 }
 
+/* The indexer of dsa learns from a loss of its own, here its mean over all tokens, and the stream does not hear of it. */
+static bool is_index(const rung_mech_input *input)
+{
+    return input->dim == RUNG_DIM_INDEX_QUERY || input->dim == RUNG_DIM_INDEX_KEY || input->dim == RUNG_DIM_INDEX_HEAD;
+}
+
 static size_t index_of_decay(const rung_mech *mech)
 {
     size_t i = 0;
@@ -282,6 +288,10 @@ static void input_back(slice *s, float *dh, const kept_group *kept, const net_gr
         memset(s->dz, 0, s->rows * row * sizeof *s->dz);
         convolve_back(s->dz, s->grad + weights->conv, g, kept->raw[index], &c, s->sequences);
         g = s->dz;
+    }
+    if (is_index(&conf->mech->inputs[index])) {
+        for (size_t i = 0; i < s->rows * row; i++) g[i] *= s->token_share;
+        dh = NULL;
     }
     train_linear_back(dh, s->grad, g, h, s->seen, &weights->linear, s->rows);
 }

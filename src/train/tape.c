@@ -252,6 +252,7 @@ static void do_slice(void *context, size_t item, size_t worker)
     s->first = first_of(p->batch->sequences, item);
     s->sequences = first_of(p->batch->sequences, item + 1) - s->first;
     s->rows = s->sequences * shape_tokens(&s->shape);
+    s->token_share = 1 / (float)(p->batch->sequences * shape_tokens(&s->shape));
     s->loss = 0, s->targets = 0, s->right = 0;
     if (s->rows == 0) return;
     train_forward(s, p->batch);

@@ -54,6 +54,7 @@ typedef struct slice {
     const seen_weights *seen;
     shape shape;
     size_t first, sequences, rows; /* of the batch at work */
+    float token_share;             /* one over its tokens, in all slices */
     kept_layer *layer;
     float *final;           /* the stream after the last layer */
     float *grad;            /* [parameters] */
