@@ -56,6 +56,11 @@ static void assert_solved(const test_data *d, const rung_batch *b)
             if (b->queries)
                 memcpy(instance.token + b->prefix, token + b->prefix + q * b->each, b->each * sizeof *token);
             CHECK(task->task->solve(&instance, task, &check_err));
+            int32_t chain[RUNG_LIST_MAX + 1];
+            if (train_is_seqcomp(task)) {
+                size_t last = train_seqcomp_chain(chain, instance.token, task);
+                assert_int_equal(chain[last], instance.target[length - 1]);
+            }
             assert_memory_equal(instance.target, target, b->prefix * sizeof *target);
             if (b->queries)
                 assert_memory_equal(instance.target + b->prefix, target + b->prefix + q * b->each,
