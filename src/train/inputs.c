@@ -188,7 +188,7 @@ static void apply_decays(slice *s, kept_group *kept, const net_group *group)
 {
     const rung_mech_conf *conf = group->conf;
     size_t step = index_of_decay(conf->mech), heads = conf->heads;
-    if (!kept->in[step]) return;
+    if (!conf->mech->inputs[step].name || !kept->in[step]) return;
     size_t each = rung_mech_row(&conf->mech->inputs[step], conf) / heads;
     for (size_t i = 0; conf->mech->inputs[i].name; i++)
         if (conf->mech->inputs[i].source == RUNG_FROM_TIMED)
@@ -224,7 +224,7 @@ static void decays_back(slice *s, const kept_group *kept, const net_group *group
 {
     const rung_mech_conf *conf = group->conf;
     size_t step = index_of_decay(conf->mech), heads = conf->heads;
-    if (!kept->in[step]) return;
+    if (!conf->mech->inputs[step].name || !kept->in[step]) return;
     size_t each = rung_mech_row(&conf->mech->inputs[step], conf) / heads;
     const float *rates = s->seen->w + group->input[step].rate;
     float *drates = s->grad + group->input[step].rate, *dp = s->din[step];
