@@ -234,8 +234,9 @@ const rung_command rung_command_train = {
             {"rung train --arch full --task eva N=8 V=8 --steps 400 -o m.safetensors", "one layer learns to look up"},
             {"rung train --arch '2*gdelta:conv=4:unit=1' --task mqar --batch 64 -o m.safetensors --metrics m.jsonl",
              "with a log for plots"},
-            {"rung train --arch '3*full' --task seqcomp L=2 N0=8 n=8 flat=1 --dk 32 --dv 8 --d-mlp 128 --queries 32 "
-             "--batch 8 --layer-targets 1 --mix-w 0.3 --mix-argument 0.3 -o c.safetensors",
+            {"rung train --arch '3*full' --task seqcomp L=2 N0=8 n=8 flat=1 --dk 32 --dv 8 --d-mlp 128 --norm layer "
+             "--queries 32 "
+             "--batch 8 --layer-targets 4 --mix-w 0.3 --mix-argument 0.3 --rate 0.001 --steps 1500 -o c.safetensors",
              "the recipe for composition"},
             {"rung train run.json --seed 3 -o run-3.safetensors", "a run from a file, with another seed"},
             {"rung train --arch linear --task eva N=8 V=4 --random-labels --steps 200 -o r.safetensors",
@@ -261,7 +262,7 @@ const rung_command rung_command_train = {
              .metavar = "FILE",
              .help = "the model file to write",
              .complete = RUNG_COMPLETE_FILE},
-            RUNG_SHAPE_OPTIONS(rung_train_words, shape, "64", "relu", "rms"),
+            RUNG_SHAPE_OPTIONS(rung_train_words, shape, "64", "gelu", "rms"),
             COUNT_ROW("steps", steps, 1, INT64_C(1) << 40, "updates of the weights", "1000"),
             COUNT_ROW("batch", batch, 1, 1 << 24, "prompts per batch", "32"),
             COUNT_ROW("accumulate", accumulate, 1, 1 << 20, "batches per update", "1"),

@@ -28,7 +28,7 @@ rung_status rung_train_read_spec(rung_call *merged, const rung_call *call, const
 typedef struct rung_train_log {
     const rung_call *call;
     const rung_train_words *words;
-    uint64_t steps;
+    uint64_t steps, before; /* before: done when this process began */
     FILE *metrics;
     rung_events *events;
     double drawn_s;

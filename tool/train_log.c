@@ -26,6 +26,7 @@ static rung_status open_log(rung_train_log *log, const rung_train_state *state)
 {
     const rung_train_words *w = log->words;
     log->opened = true;
+    log->before = state->step - 1;
     if (w->metrics && !(log->metrics = fopen(w->metrics, state->resumed ? "a" : "w")))
         return rung_fail(log->err, RUNG_SYSTEM, "%s: %s", w->metrics, strerror(errno));
     return w->tensorboard ? rung_events_open(&log->events, w->tensorboard, now_s(), log->err) : RUNG_OK;
@@ -76,13 +77,12 @@ static rung_status write_events(rung_train_log *log, const rung_train_state *sta
 
 static void draw(rung_train_log *log, const rung_train_state *state)
 {
-    double now = rung_wall_s(), left = 0;
+    double now = rung_wall_s(), left;
     char evaluation[40] = "";
     if (log->call->quiet || !isatty(STDERR_FILENO) || now - log->drawn_s < 0.1) return;
     log->drawn_s = now;
     log->drawn = true;
-    if (state->tokens_per_second > 0 && state->step > 1)
-        left = state->seconds / (double)state->step * (double)(log->steps - state->step);
+    left = state->seconds / (double)(state->step - log->before) * (double)(log->steps - state->step);
     if (!isnan(state->eval_accuracy)) snprintf(evaluation, sizeof evaluation, "  fresh %.4f", state->eval_accuracy);
     fprintf(stderr, "\r\033[Kstep %" PRIu64 "/%" PRIu64 "  loss %.4f  accuracy %.4f%s  %.0f tokens/s  ETA %d:%02d",
             state->step, log->steps, state->loss, state->accuracy, evaluation, state->tokens_per_second,

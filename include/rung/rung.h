@@ -22,6 +22,7 @@
 
 #include "rung/build.h"
 #include "rung/protocol.h"
+#include "rung/train.h"
 #include "rung/verify.h"
 
 #include "rung/bound.h"

@@ -212,6 +212,25 @@ static void a_lookup_is_learnt_stops_early_and_random_labels_are_not(void **stat
     run_clear(&r);
 }
 
+/* Two batches of eight prompts are the sixteen prompts of one. */
+static void accumulated_batches_are_one_large_batch(void **state)
+{
+    (void)state;
+    test_run r;
+    rung_train_state one, two;
+    run_init(&r, "full", "eva N=4 V=4");
+    r.conf.steps = 12;
+    r.conf.batch = 16;
+    r.conf.eval_prompts = 32;
+    CHECK(rung_train_run(&one, &r.conf, path_of("l"), NULL, NULL, NULL, &check_err));
+    r.conf.batch = 8;
+    r.conf.accumulate = 2;
+    CHECK(rung_train_run(&two, &r.conf, path_of("l"), NULL, NULL, NULL, &check_err));
+    assert_true(fabs(one.loss - two.loss) < 1e-4 && fabs(one.gradient - two.gradient) < 1e-3 * one.gradient);
+    assert_true(fabs(one.eval_loss - two.eval_loss) < 1e-4);
+    run_clear(&r);
+}
+
 /* ---- refusals ----------------------------------------------------------------------------------------------------------------- */
 
 static void what_makes_no_sense_is_refused(void **state)
@@ -349,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_kill_loses_steps_but_changes_nothing),
         cmocka_unit_test(a_checkpoint_of_another_run_is_refused_by_name),
         cmocka_unit_test(a_lookup_is_learnt_stops_early_and_random_labels_are_not),
+        cmocka_unit_test(accumulated_batches_are_one_large_batch),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(adamw_follows_its_definition_in_double),
         cmocka_unit_test(event_files_have_framed_records_with_their_numbers),
