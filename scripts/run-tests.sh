@@ -15,7 +15,8 @@ mkdir -p "$LOGS"
 . scripts/jobs.sh
 shopt -s nullglob
 
-asan_environment=(env ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1)
+# RUNG_SANITIZED: cases of the command line take smaller sizes.
+asan_environment=(env RUNG_SANITIZED=1 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1)
 
 # By source, not by executable: what is left over from a deleted test is not run, what was not built fails.
 unit_tests() { # label directory [prefix words...]

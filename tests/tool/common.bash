@@ -26,6 +26,12 @@ setup() { cd "$BATS_TEST_TMPDIR" || exit 1; }
 
 rung() { "$RUNG" "$@"; }
 
+# effort FULL SANITIZED: how much of something, as in tests/effort.h. RUNG_SANITIZED is set where RUNG has the sanitizers.
+effort() { if [ -n "${RUNG_SANITIZED:-}" ]; then echo "$2"; else echo "$1"; fi; }
+
+# For a case that measures seconds, or that repeats computations which other cases take under the sanitizers.
+without_sanitizers() { [ -z "${RUNG_SANITIZED:-}" ] || skip "not under the sanitizers: $1"; }
+
 # python CODE ARGS: runs an assertion program; its failure is the failure of the test.
 python() { "$PYTHON" -c "$@"; }
 
