@@ -6,11 +6,13 @@ load common
 
 SMALL=(--arch full --task eva N=4 V=4 --d-model 16 --dk 8 --dv 4 --batch 16)
 
-@test "train gives the same bytes for the same seed and any number of threads, and others for another seed" {
+@test "train gives the same bytes for the same seed and any number of threads and instruction set, and others for another seed" {
     rung train "${SMALL[@]}" --steps 30 -o a.safetensors --threads 1 >/dev/null
     rung train "${SMALL[@]}" --steps 30 -o b.safetensors --threads 2 >/dev/null
     rung train "${SMALL[@]}" --steps 30 -o c.safetensors --seed 1 >/dev/null
+    RUNG_ISA=ref rung train "${SMALL[@]}" --steps 30 -o d.safetensors >/dev/null
     cmp a.safetensors b.safetensors
+    cmp a.safetensors d.safetensors
     ! cmp -s a.safetensors c.safetensors
     [ ! -e a.safetensors.checkpoint ]
 }
