@@ -204,6 +204,9 @@ void rung_mech_step_f32(float *o, float *state, const float *const *in, size_t p
 void rung_mech_step_exact(double *o, double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
                           const rung_fmt *fmt, double *scratch);
 size_t rung_carry_total(rung_carry carry);
+/* Whether what the model makes by a sigmoid is doubled: beta of a delta rule in (0, 2), so that a transition has eigenvalues
+ * below zero. */
+bool rung_mech_doubles_gates(const rung_mech_conf *conf);
 /* Value of a parameter by name; the name must be in the mechanism's table. */
 int64_t rung_mech_param(const rung_mech_conf *conf, const char *name);
 

@@ -60,9 +60,13 @@ static bool unknown_mechanism(const rung_model *model, char *why, size_t size)
             const rung_mech_conf *conf = &arch->layer[i].group[g];
             bool known = is_among(conf->mech->name, known_mechanisms);
             bool mean = strcmp(conf->mech->name, "sparse") != 0 || rung_mech_param(conf, "comp") == 0;
-            if (known && mean) continue;
+            bool plain = !rung_mech_doubles_gates(conf);
+            if (known && mean && plain) continue;
             snprintf(why, size, "rung-check does not know %s%s (layer %zu)", conf->mech->name,
-                     known ? " with another compression than the mean" : "", i);
+                     !known  ? ""
+                     : !mean ? " with another compression than the mean"
+                             : " with neg=1",
+                     i);
             return true;
         }
     return false;

@@ -118,7 +118,7 @@ class Network(torch.nn.Module):
             y = self.convolve(name, y)
         y = y.reshape(len(h), *shape)
         if inp.source == "gate":
-            y = torch.sigmoid(y)
+            y = torch.sigmoid(y) * (2 if group.params.get("neg") == "1" else 1)
         elif inp.source in ("decay", "softplus"):
             y = F.softplus(y, threshold=100)
         elif inp.source == "log gate":

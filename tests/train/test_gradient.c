@@ -27,7 +27,7 @@ static const variant variants[] = {
     {"retnet", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, false},
     {"gla:gate=1", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, false},
     {"mamba2:conv=3", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, true},
-    {"delta:unit=1:conv=4", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, false},
+    {"delta:unit=1:conv=4:neg=1", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, false},
     {"gdelta:unit=1:conv=2:gate=1", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, true},
     {"kda:unit=1", "none", RUNG_POS_NONE, RUNG_NORM_LAYER, 0, false, false, false},
     {"mamba:conv=2", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, true},
