@@ -99,14 +99,57 @@ struct text {
     size_t len;
 };
 
-static bool is(struct text text, const char *word)
+static int compare_text(struct text a, struct text b)
 {
-    return strlen(word) == text.len && memcmp(text.at, word, text.len) == 0;
+    int order = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
+    return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-static bool same_text(struct text a, struct text b)
+static bool is(struct text text, const char *word)
 {
-    return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
+    return compare_text(text, (struct text){word, strlen(word)}) == 0;
+}
+
+/* The index of the text among `count` words, or `count`. */
+static size_t index_of(struct text text, const char *const *words, size_t count)
+{
+    size_t i = 0;
+    while (i < count && !is(text, words[i])) i++;
+    return i;
+}
+
+static size_t count_of(struct text text, char c)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.len; i++) count += text.at[i] == c;
+    return count;
+}
+
+/* Cuts off and gives what comes before the separator, or all; the separator goes too. */
+static struct text cut(struct text *rest, char separator)
+{
+    const char *end = rest->len ? memchr(rest->at, separator, rest->len) : NULL;
+    struct text word = {rest->at, end ? (size_t)(end - rest->at) : rest->len};
+    size_t used = word.len + (end ? 1 : 0);
+    *rest = (struct text){rest->at + used, rest->len - used};
+    return word;
+}
+
+/* Decimal digits and nothing else, a number up to `high` < 2^59. */
+static bool decimal(size_t *value, struct text text, size_t high)
+{
+    *value = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (!isdigit((unsigned char)text.at[i])) return false;
+        if (*value <= high) *value = 10 * *value + (size_t)(text.at[i] - '0');
+    }
+    return text.len > 0 && *value <= high;
+}
+
+/* The same without leading zeros. */
+static bool canonical(size_t *value, struct text text, size_t high)
+{
+    return decimal(value, text, high) && (text.len == 1 || text.at[0] != '0');
 }
 
 /* For messages: at most 60 characters of it. */
@@ -209,19 +252,19 @@ static double double_of(uint64_t bits)
 
 static const uint64_t sign_bit = (uint64_t)1 << 63;
 
+/* The magnitude is rounded as an integer: a carry out of the mantissa raises the exponent, as it should. */
+static inline uint64_t round_bits(double x)
+{
+    uint64_t bits = bits_of(x), unit = (uint64_t)1 << num.cut;
+    return (bits + (unit / 2 - 1) + (bits >> num.cut & 1)) & ~(unit - 1);
+}
+
 /* The bits of a NaN would be rounded like a number; subnormals have a grid of their own; large numbers overflow. */
 static double round_float_slowly(double x)
 {
-    double a = fabs(x);
     if (isnan(x)) return x;
-    if (a < num.normal) {
-        a = (a + num.magic) - num.magic;
-    } else if (!isinf(a)) {
-        uint64_t bits = bits_of(a), unit = (uint64_t)1 << num.cut;
-        a = double_of((bits + (unit / 2 - 1) + (bits >> num.cut & 1)) & ~(unit - 1));
-        if (a > num.largest) a = (double)INFINITY;
-    }
-    return copysign(a, x);
+    double a = fabs(x), rounded = a < num.normal ? (a + num.magic) - num.magic : double_of(round_bits(a));
+    return copysign(rounded > num.largest ? (double)INFINITY : rounded, x);
 }
 
 /* Adding 1.5 2^52 leaves no fraction bits for numbers below 2^51; it rounds as the machine does, to nearest even. */
@@ -239,8 +282,7 @@ static double round_fixed(double x)
     return code * num.unit + 0.0; /* + 0.0: there is one zero */
 }
 
-/* r(x) of a double. On the quick way the magnitude is rounded as an integer: a carry out of the mantissa raises the
- * exponent, as it should. What does not end up between the least normal and the largest number is done again slowly. */
+/* r(x) of a double. What does not end up between the least normal and the largest number is done again slowly. */
 static inline double r(double x)
 {
     if (num.single) return (double)(float)x;
@@ -248,8 +290,7 @@ static inline double r(double x)
         double code = x * num.scale;
         return fabs(code) < num.plain ? nearest_small(code) * num.unit + 0.0 : round_fixed(x);
     }
-    uint64_t bits = bits_of(x), unit = (uint64_t)1 << num.cut;
-    uint64_t rounded = (bits + (unit / 2 - 1) + (bits >> num.cut & 1)) & ~(unit - 1);
+    uint64_t rounded = round_bits(x);
     if ((rounded & ~sign_bit) - num.normal_bits <= num.span_bits) return double_of(rounded);
     return round_float_slowly(x);
 }
@@ -336,27 +377,20 @@ static double divide(double a, double b)
     return round_exact((a < 0) != (b < 0), quotient, -num.y, false);
 }
 
-/* floor of the square root of m, 2^104 <= m < 2^106. */
-static uint64_t integer_root(u128 m)
-{
-    uint64_t root = (uint64_t)sqrt((double)m);
-    while ((u128)root * root > m) root--;
-    while ((u128)(root + 1) * (root + 1) <= m) root++;
-    return root;
-}
-
+/* By the floor of the root of an integer m, 2^104 <= m < 2^106. A format keeps fewer than its 53 bits: 26, or in fixed
+ * point those above 2^-F >= 2^(I-52). */
 static double square_root(double x)
 {
     if (isnan(x) || x < 0) return (double)NAN;
     if (x == 0 || isinf(x)) return x;
     int e = 0;
     u128 m = take_apart(&e, x);
-    unsigned up = 52 + (unsigned)(e & 1); /* an even exponent, and a root of 52 or 53 bits */
+    int up = 52 + (e & 1); /* an even exponent */
     m <<= up;
-    e -= (int)up;
-    uint64_t root =
-        integer_root(m); /* 53 bits; a format keeps fewer: 26, or in fixed point those above 2^-F >= 2^(I-52) */
-    return round_exact(false, root, e / 2, (u128)root * root != m);
+    uint64_t root = (uint64_t)sqrt((double)m);
+    while ((u128)root * root > m) root--;
+    while ((u128)(root + 1) * (root + 1) <= m) root++;
+    return round_exact(false, root, (e - up) / 2, (u128)root * root != m);
 }
 
 /* The code of a value (3.4). */
@@ -403,35 +437,24 @@ static void set_fixed(int integer, int fraction)
     num.least = num.low * num.unit;
 }
 
-/* Decimal digits without leading zeros, at most two; -1 if there are none. */
-static int small_number(const char **at, const char *end)
-{
-    const char *start = *at;
-    int value = 0;
-    while (*at < end && *at - start < 2 && isdigit((unsigned char)**at)) value = 10 * value + (*(*at)++ - '0');
-    return *at == start || (*start == '0' && *at - start > 1) ? -1 : value;
-}
-
 /* False if it is not the canonical name of a format. */
 static bool set_format(struct text name)
 {
     static const struct {
         const char *name;
-        int x, y;
+        size_t x, y;
     } usual[] = {{"f32", 8, 23}, {"bf16", 8, 7}, {"f16", 5, 10}};
-    for (size_t i = 0; i < 3; i++)
-        if (is(name, usual[i].name)) return set_float(usual[i].x, usual[i].y), true;
-    if (name.len < 4) return false;
+    if (name.len == 0) return false;
+    size_t x = 0, y = 0;
     bool fixed = name.at[0] == 'q';
-    const char *at = name.at + 1, *end = name.at + name.len;
-    int a = small_number(&at, end);
-    if ((!fixed && name.at[0] != 'e') || a < 0 || at == end || *at++ != (fixed ? '.' : 'm')) return false;
-    int b = small_number(&at, end);
-    if (b < 0 || at != end) return false;
-    if (fixed) return a + b >= 1 && a + b <= 52 && (set_fixed(a, b), true);
-    for (size_t i = 0; i < 3; i++)
-        if (usual[i].x == a && usual[i].y == b) return false;
-    return a >= 2 && a <= 11 && b >= 1 && b <= 25 && (set_float(a, b), true);
+    struct text rest = {name.at + 1, name.len - 1}, first = cut(&rest, fixed ? '.' : 'm');
+    bool generic = (fixed || name.at[0] == 'e') && canonical(&x, first, 52) && canonical(&y, rest, 52);
+    if (generic && fixed) return x + y >= 1 && x + y <= 52 && (set_fixed((int)x, (int)y), true);
+    for (size_t i = 0; i < 3; i++) {
+        if (is(name, usual[i].name)) return set_float((int)usual[i].x, (int)usual[i].y), true;
+        if (usual[i].x == x && usual[i].y == y) return false;
+    }
+    return generic && x >= 2 && x <= 11 && y >= 1 && y <= 25 && (set_float((int)x, (int)y), true);
 }
 
 /* ---- functions (3.2): double-double, and Ziv's test ---------------------------------------------------------------- */
@@ -486,19 +509,22 @@ static struct dd dd_div(struct dd a, struct dd b)
     return dd_add(quick_two_sum(q1, q2), dd_of(rest.hi / b.hi));
 }
 
-/* r(±v 2^k), v > 0, when the true value is within the relative error 2^-correct of v; both ends of the interval must
- * round alike, for rounding is monotone. */
-static double decide(const char *function, double argument, bool negative, struct dd v, int k, int correct)
+/* r of a value between a 2^e (or a bit above it) and b 2^e: both ends must round alike, for rounding is monotone. */
+static double decide_between(bool negative, u128 a, bool above, u128 b, int e)
+{
+    double value = round_exact(negative, a, e, above);
+    if (round_exact(negative, b, e, false) != value) reject("undecided: close to a tie of the format, near %a", value);
+    return value;
+}
+
+/* r(±v 2^k), v > 0, when the true value is within the relative error 2^-correct of it. */
+static double decide(bool negative, struct dd v, int k, int correct)
 {
     int e = 0;
-    u128 m = (u128)take_apart(&e, v.hi) << 60;
-    e += k - 60;
-    double low = ldexp(v.lo, -(e - k)), whole = floor(low); /* |low| <= 2^60 */
-    m = whole < 0 ? m - (u128)-whole : m + (u128)whole;
-    u128 error = ((u128)1 << (113 - correct)) + 2;
-    double below = round_exact(negative, m - error, e, false), above = round_exact(negative, m + error, e, false);
-    if (below != above) reject("undecided: %s(%a) is too close to a tie of the format", function, argument);
-    return below;
+    u128 m = (u128)take_apart(&e, v.hi) << 60, error = ((u128)1 << (113 - correct)) + 2;
+    double low = floor(ldexp(v.lo, 60 - e)); /* |low| <= 2^60 */
+    m = low < 0 ? m - (u128)-low : m + (u128)low;
+    return decide_between(negative, m - error, false, m + error, e + k - 60);
 }
 
 /* A positive number below every half spacing of a format. */
@@ -516,7 +542,6 @@ static inline bool decide_quickly(double *out, double v, double eps)
 }
 
 static struct {
-    bool ready;
     struct dd inverse_factorial[28];
     struct dd inverse_odd[37]; /* 1/(2j+1) */
     double root[64];           /* 2^(j/64) */
@@ -541,7 +566,7 @@ static struct dd dd_exp(int *k, struct dd x)
 
 static void make_tables(void)
 {
-    if (table.ready) return;
+    if (table.root[0] != 0) return;
     table.inverse_factorial[0] = dd_of(1);
     for (int i = 1; i < 28; i++) table.inverse_factorial[i] = dd_div(table.inverse_factorial[i - 1], dd_of(i));
     for (int j = 0; j < 37; j++) table.inverse_odd[j] = dd_div(dd_of(1), dd_of(2 * j + 1));
@@ -551,7 +576,6 @@ static void make_tables(void)
         struct dd root = dd_exp(&k, dd_mul(ln2_64, dd_of(j)));
         table.root[j] = ldexp(root.hi, k);
     }
-    table.ready = true;
 }
 
 /* e^x for |x| <= 690 in double, relative error below 2^-50. With N = round(64 x / ln 2) < 2^16 the product with the first
@@ -579,7 +603,7 @@ static double exponential(double x)
     if (x < -800) return decide_tiny(false);
     int k = 0;
     struct dd e = dd_exp(&k, dd_of(x));
-    return decide("exp", x, false, e, k, 96);
+    return decide(false, e, k, 96);
 }
 
 /* In fixed point x is a multiple of 2^-52, and 1/2 + x/4 can be a tie; sigmoid(x) = 1/2 + x/4 - x³/48 + ... is on the side
@@ -588,10 +612,15 @@ static double sigmoid_near_zero(double x)
 {
     u128 half = (u128)1 << 99, quarter = (u128)ldexp(fabs(x), 98), shift = (u128)ldexp(fabs(x * x * x), 100) / 48 + 2;
     u128 m = x > 0 ? half + quarter : half - quarter;
-    double near = round_exact(false, x > 0 ? m - 1 : m, -100, true);
-    double far = round_exact(false, x > 0 ? m - shift : m + shift, -100, false);
-    if (near != far) reject("undecided: sigmoid(%a) is too close to a tie of the format", x);
-    return near;
+    return decide_between(false, x > 0 ? m - 1 : m, true, x > 0 ? m - shift : m + shift, -100);
+}
+
+/* w = e^-a, a > 0; from 600 on e^-600, for then 1 + w is 1 up to 2^-800. */
+static struct dd dd_small_exp(double a)
+{
+    int k = 0;
+    struct dd e = dd_exp(&k, dd_of(a < 600 ? -a : -600));
+    return (struct dd){ldexp(e.hi, k), ldexp(e.lo, k)};
 }
 
 /* w = e^-|x|; 1/(1+w), or w/(1+w) below zero. Three operations after exp: 2^-50 + 3 2^-53 < 2^-49. */
@@ -608,11 +637,8 @@ static double sigmoid(double x)
     }
     if (x < -800) return decide_tiny(false);
     int k = 0;
-    struct dd e = dd_exp(&k, dd_of(a < 600 ? -a : -600)); /* from 600 on 1/(1+w) is 1 up to 2^-800 */
-    struct dd w = {ldexp(e.hi, k), ldexp(e.lo, k)}, sum = dd_add(dd_of(1), w);
-    if (x > 0) return decide("sigmoid", x, false, dd_div(dd_of(1), sum), 0, 95);
-    if (a >= 600) e = dd_exp(&k, dd_of(x)); /* w/(1+w) = w, up to 2^-800 */
-    return decide("sigmoid", x, false, dd_div(e, sum), k, 95);
+    struct dd sum = dd_add(dd_of(1), dd_small_exp(a)), top = x > 0 ? dd_of(1) : dd_exp(&k, dd_of(x));
+    return decide(false, dd_div(top, sum), k, 95);
 }
 
 /* ln(1+u) for 0 < u <= 1 by 2 artanh(s), s = u/(2+u) <= 1/3: sum of s^(2j+1)/(2j+1), all terms positive; 36 terms
@@ -634,21 +660,18 @@ static double log1p_quickly(double u)
 
 static double softplus(double x)
 {
-    double v = 0;
+    double v = 0, a = fabs(x);
     if (isnan(x)) return x;
     if (x == (double)INFINITY) return r(x);
-    if (fabs(x) <= 690 && decide_quickly(&v, (x > 0 ? x : 0) + log1p_quickly(exp_quickly(-fabs(x))), 0x1p-47)) return v;
+    if (a <= 690 && decide_quickly(&v, (x > 0 ? x : 0) + log1p_quickly(exp_quickly(-a)), 0x1p-47)) return v;
     if (x < -800) return decide_tiny(false);
-    int k = 0;
-    double a = fabs(x);
-    struct dd e = dd_exp(&k, dd_of(a < 600 ? -a : -600));
-    struct dd u = {ldexp(e.hi, k), ldexp(e.lo, k)};
-    if (x > 0) return decide("softplus", x, false, dd_add(dd_of(x), dd_log1p(u)), 0, 94);
-    if (a < 40) return decide("softplus", x, false, dd_log1p(u), 0, 94);
+    struct dd u = dd_small_exp(a);
+    if (x > -40) return decide(false, dd_add(dd_of(x > 0 ? x : 0), dd_log1p(u)), 0, 94);
     /* u < 2^-57: ln(1+u) = u (1 - u/2 + u²/3 - ...), and u³ < 2^-171 */
     struct dd factor = dd_add(dd_of(1), dd_of(-u.hi / 2 + u.hi * u.hi / 3));
-    e = dd_exp(&k, dd_of(x));
-    return decide("softplus", x, false, dd_mul(e, factor), k, 94);
+    int k = 0;
+    struct dd e = dd_exp(&k, dd_of(x));
+    return decide(false, dd_mul(e, factor), k, 94);
 }
 
 /* gelu(x) = x Φ(x). Near 0 with the density φ(x): Φ(x) = 1/2 + φ(x) (x + x³/3 + x⁵/15 + ...), terms of one sign.
@@ -696,28 +719,21 @@ static struct dd dd_tail(int *k, double x)
 static double gelu_near_zero(double x)
 {
     int e = 0;
-    u128 m = (u128)take_apart(&e, x) << 60;
-    e -= 61;
-    bool negative = x < 0;
-    u128 change = (m >> 60) + 1;
-    double near = negative ? round_exact(true, m - 1, e, true) : round_exact(false, m, e, true);
-    double far = round_exact(negative, negative ? m - change : m + change, e, false);
-    if (near != far) reject("undecided: gelu(%a) is too close to a tie of the format", x);
-    return near;
+    u128 m = (u128)take_apart(&e, x) << 60, change = (m >> 60) + 1;
+    return decide_between(x < 0, x < 0 ? m - 1 : m, true, x < 0 ? m - change : m + change, e - 61);
 }
 
 /* For -3 < x < 6 in double; each of at most 100 terms has an error below 3j 2^-53, and those with a large j are small.
  * Below zero 1/2 - middle loses up to 9 bits. */
 static bool gelu_quickly(double *out, double x)
 {
-    if (!(x > -3 && x < 6)) return false;
     double square = x * x, term = fabs(x), sum = term;
     for (int j = 1; term > sum * 0x1p-60; j++) {
         term *= square / (2 * j + 1);
         sum += term;
     }
-    double middle = exp_quickly(-square / 2) * 0x1.9884533d43651p-2 * sum;
-    return x > 0 ? decide_quickly(out, x * (0.5 + middle), 0x1p-43) : decide_quickly(out, x * (0.5 - middle), 0x1p-34);
+    double middle = copysign(exp_quickly(-square / 2) * 0x1.9884533d43651p-2 * sum, x);
+    return decide_quickly(out, x * (0.5 + middle), x > 0 ? 0x1p-43 : 0x1p-34);
 }
 
 static double gelu(double x)
@@ -728,26 +744,24 @@ static double gelu(double x)
     if (x < -40) return decide_tiny(true);
     double a = fabs(x);
     if (a < 0x1p-60) return gelu_near_zero(x);
-    if (gelu_quickly(&v, x)) return v;
+    if (x > -3 && x < 6 && gelu_quickly(&v, x)) return v;
     if (a <= 3) {
-        struct dd middle = dd_middle(a), half = dd_of(0.5);
-        struct dd share = dd_add(half, x > 0 ? middle : dd_minus(middle));
-        return decide("gelu", x, x<0, dd_mul(dd_of(a), share), 0, x> 0 ? 92 : 84);
+        struct dd middle = dd_middle(a), share = dd_add(dd_of(0.5), x > 0 ? middle : dd_minus(middle));
+        return decide(x<0, dd_mul(dd_of(a), share), 0, x> 0 ? 92 : 84);
     }
     int k = 0;
     struct dd tail = dd_tail(&k, a);
-    if (x < 0) return decide("gelu", x, true, dd_mul(dd_of(a), tail), k, 90);
+    if (x < 0) return decide(true, dd_mul(dd_of(a), tail), k, 90);
     struct dd share = dd_add(dd_of(1), (struct dd){-ldexp(tail.hi, k), -ldexp(tail.lo, k)});
-    return decide("gelu", x, false, dd_mul(dd_of(a), share), 0, 92);
+    return decide(false, dd_mul(dd_of(a), share), 0, 92);
 }
 
-/* ---- JSON (4.1), strict ------------------------------------------------------------------------------------------------ */
+/* ---- JSON (4.1), strict ------------------------------------------------------------------------------------------- */
 
 struct json {
-    enum { JSON_OBJECT, JSON_ARRAY, JSON_TEXT, JSON_INTEGER, JSON_TRUE, JSON_FALSE, JSON_NULL } kind;
+    enum { JSON_TRUE, JSON_FALSE, JSON_NULL, JSON_OBJECT, JSON_ARRAY, JSON_TEXT, JSON_INTEGER } kind;
     struct text key, text; /* key: of a member; text: decoded */
-    int64_t integer;
-    size_t count; /* of children */
+    size_t integer, count; /* count: of children */
     struct json *first, *next;
 };
 
@@ -774,17 +788,6 @@ static bool json_take(struct parser *p, char c)
     return true;
 }
 
-static unsigned json_hex4(struct parser *p)
-{
-    unsigned value = 0;
-    for (int i = 0; i < 4; i++, p->at++) {
-        if (p->at == p->end || !isxdigit((unsigned char)*p->at)) bad_json(p, "four hexadecimal digits expected");
-        char c = *p->at;
-        value = value * 16 + (unsigned)(isdigit((unsigned char)c) ? c - '0' : (c | 32) - 'a' + 10);
-    }
-    return value;
-}
-
 /* UTF-8 of a code point below 2^21; returns the number of bytes. */
 static size_t put_utf8(char *out, unsigned c)
 {
@@ -795,35 +798,48 @@ static size_t put_utf8(char *out, unsigned c)
     return bytes;
 }
 
-static unsigned json_escaped_code(struct parser *p)
+/* One character; it must be written as put_utf8 writes it. */
+static unsigned json_character(struct parser *p)
 {
-    unsigned c = json_hex4(p);
-    if (c == 0) bad_json(p, "NUL in a string");
-    if (c >= 0xdc00 && c < 0xe000) bad_json(p, "half a surrogate pair");
-    if (c < 0xd800 || c >= 0xe000) return c;
-    if (p->end - p->at < 6 || p->at[0] != '\\' || p->at[1] != 'u') bad_json(p, "half a surrogate pair");
-    p->at += 2;
-    unsigned low = json_hex4(p);
-    if (low < 0xdc00 || low >= 0xe000) bad_json(p, "half a surrogate pair");
-    return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+    unsigned char first = (unsigned char)*p->at;
+    size_t bytes = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (bytes > (size_t)(p->end - p->at)) bad_json(p, "invalid UTF-8");
+    unsigned c = bytes == 1 ? first : first & 0x7fU >> bytes;
+    for (size_t i = 1; i < bytes; i++) c = c << 6 | ((unsigned char)p->at[i] & 63);
+    char again[4];
+    if (c > 0x10ffff || c >> 11 == 0xd800 >> 11 || put_utf8(again, c) != bytes || memcmp(again, p->at, bytes) != 0)
+        bad_json(p, "invalid UTF-8");
+    if (c < 0x20) bad_json(p, "a control character in a string");
+    p->at += bytes;
+    return c;
 }
 
-/* The length of the UTF-8 sequence at p->at, which is checked: no overlong forms, no surrogates, nothing above 0x10ffff. */
-static size_t utf8_sequence(const struct parser *p)
+static unsigned json_hex4(struct parser *p)
 {
-    const unsigned char *s = (const unsigned char *)p->at;
-    size_t left = (size_t)(p->end - p->at), bytes = s[0] < 0x80   ? 1
-                                                    : s[0] < 0xc2 ? 0
-                                                    : s[0] < 0xe0 ? 2
-                                                    : s[0] < 0xf0 ? 3
-                                                    : s[0] < 0xf5 ? 4
-                                                                  : 0;
-    if (bytes == 0 || bytes > left) bad_json(p, "invalid UTF-8");
-    for (size_t i = 1; i < bytes; i++)
-        if ((s[i] & 0xc0) != 0x80) bad_json(p, "invalid UTF-8");
-    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    if (overlong || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf4 && s[1] >= 0x90)) bad_json(p, "invalid UTF-8");
-    return bytes;
+    unsigned value = 0;
+    for (int i = 0; i < 4; i++, p->at++) {
+        if (p->at == p->end || !isxdigit((unsigned char)*p->at)) bad_json(p, "four hexadecimal digits expected");
+        value = value * 16 + (unsigned)(isdigit((unsigned char)*p->at) ? *p->at - '0' : (*p->at | 32) - 'a' + 10);
+    }
+    return value;
+}
+
+/* The backslash has been read. */
+static unsigned json_escape(struct parser *p)
+{
+    static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    const char letter = *p->at++, *name = letter ? strchr(names, letter) : NULL;
+    if (name) return (unsigned char)meanings[name - names];
+    if (letter != 'u') bad_json(p, "an unknown escape");
+    unsigned c = json_hex4(p), low = 0;
+    if (c == 0) bad_json(p, "NUL in a string");
+    if (c >> 11 != 0xd800 >> 11) return c;
+    if (p->end - p->at >= 2 && memcmp(p->at, "\\u", 2) == 0) {
+        p->at += 2;
+        low = json_hex4(p);
+    }
+    if (c >= 0xdc00 || low < 0xdc00 || low > 0xdfff) bad_json(p, "half a surrogate pair");
+    return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 }
 
 /* The opening quote has been read. Decoded text is never longer than its source. */
@@ -835,30 +851,12 @@ static struct text json_string(struct parser *p)
     char *out = allocate((size_t)(close - p->at), 1);
     size_t len = 0;
     while (*p->at != '"') {
-        if ((unsigned char)*p->at < 0x20) bad_json(p, "a control character in a string");
-        if (*p->at != '\\') {
-            for (size_t bytes = utf8_sequence(p); bytes > 0; bytes--) out[len++] = *p->at++;
-            continue;
-        }
-        static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-        char c = p->at[1];
-        const char *name = c ? strchr(names, c) : NULL;
-        p->at += 2;
-        if (name)
-            out[len++] = meanings[name - names];
-        else if (c == 'u')
-            len += put_utf8(out + len, json_escaped_code(p));
-        else
-            bad_json(p, "an unknown escape");
+        bool escaped = *p->at == '\\';
+        p->at += escaped;
+        len += put_utf8(out + len, escaped ? json_escape(p) : json_character(p));
     }
     p->at++;
     return (struct text){out, len};
-}
-
-static int compare_text(struct text a, struct text b)
-{
-    int order = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
-    return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -873,14 +871,15 @@ static void no_duplicate_keys(const struct parser *p, const struct json *object)
     for (struct json *m = object->first; m; m = m->next) members[n++] = m;
     qsort(members, n, sizeof *members, compare_keys);
     for (size_t i = 1; i < n; i++)
-        if (same_text(members[i - 1]->key, members[i]->key))
+        if (compare_keys(&members[i - 1], &members[i]) == 0)
             reject("%s: key '%.*s' comes twice", p->what, SHOW(members[i]->key));
 }
 
 static struct json *json_value(struct parser *p, int depth);
 
-static void json_children(struct parser *p, struct json *parent, char close, int depth)
+static void json_children(struct parser *p, struct json *parent, int depth)
 {
+    char close = parent->kind == JSON_OBJECT ? '}' : ']';
     struct json **last = &parent->first;
     if (json_take(p, close)) return;
     do {
@@ -900,45 +899,43 @@ static void json_children(struct parser *p, struct json *parent, char close, int
 }
 
 /* Nothing in a model file is negative or a fraction. */
-static int64_t json_integer(struct parser *p)
+static size_t json_integer(struct parser *p)
 {
-    const char *start = p->at;
-    int64_t value = 0;
-    for (; p->at < p->end && isdigit((unsigned char)*p->at); p->at++)
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *p->at - '0', &value))
-            bad_json(p, "an integer is too large");
-    if (p->at == start)
-        bad_json(p, "a value expected (a string, a whole number from 0 on, an object, an array, true, false or null)");
-    if (*start == '0' && p->at - start > 1) bad_json(p, "a number with leading zeros");
+    struct text digits = {p->at, 0};
+    size_t value = 0;
+    for (; p->at < p->end && isdigit((unsigned char)*p->at); p->at++) digits.len++;
+    if (digits.len == 0) bad_json(p, "a value expected, or a whole number from 0 on");
+    if (digits.len > 1 && digits.at[0] == '0') bad_json(p, "a number with leading zeros");
     if (p->at < p->end && strchr(".eE", *p->at)) bad_json(p, "a number that is not written as a whole one");
+    if (!decimal(&value, digits, (size_t)1 << 58)) bad_json(p, "an integer is too large");
     return value;
 }
 
 static struct json *json_value(struct parser *p, int depth)
 {
-    static const char *const words[] = {"true", "false", "null"};
+    static const char *const words[] = {[JSON_TRUE] = "true", [JSON_FALSE] = "false", [JSON_NULL] = "null"};
     struct json *value = allocate(1, sizeof *value);
     if (depth > 32) bad_json(p, "nested too deep");
-    if (json_take(p, '{')) {
-        value->kind = JSON_OBJECT;
-        json_children(p, value, '}', depth);
-    } else if (json_take(p, '[')) {
-        value->kind = JSON_ARRAY;
-        json_children(p, value, ']', depth);
-    } else if (json_take(p, '"')) {
+    if (json_take(p, '"')) {
         value->kind = JSON_TEXT;
         value->text = json_string(p);
-    } else {
-        for (int i = 0; i < 3; i++) {
-            size_t len = strlen(words[i]);
-            if ((size_t)(p->end - p->at) < len || memcmp(p->at, words[i], len) != 0) continue;
-            p->at += len;
-            value->kind = i == 0 ? JSON_TRUE : i == 1 ? JSON_FALSE : JSON_NULL;
-            return value;
-        }
-        value->kind = JSON_INTEGER;
-        value->integer = json_integer(p);
+        return value;
     }
+    bool object = json_take(p, '{');
+    if (object || json_take(p, '[')) {
+        value->kind = object ? JSON_OBJECT : JSON_ARRAY;
+        json_children(p, value, depth);
+        return value;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        size_t len = strlen(words[i]);
+        if ((size_t)(p->end - p->at) < len || memcmp(p->at, words[i], len) != 0) continue;
+        p->at += len;
+        value->kind = i;
+        return value;
+    }
+    value->kind = JSON_INTEGER;
+    value->integer = json_integer(p);
     return value;
 }
 
@@ -954,9 +951,9 @@ static struct json *json_object(struct text source, const char *what)
 
 static struct json *member(const struct json *object, const char *key)
 {
-    for (struct json *m = object->first; m; m = m->next)
-        if (is(m->key, key)) return m;
-    return NULL;
+    struct json *m = object->first;
+    while (m && !is(m->key, key)) m = m->next;
+    return m;
 }
 
 static struct text text_of(const struct json *object, const char *key, const char *what)
@@ -974,11 +971,10 @@ struct bytes {
 };
 
 enum dtype { F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, DTYPES };
-static const struct {
-    const char *name;
-    size_t size;
-} dtypes[DTYPES] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4},
-                    {"I16", 2}, {"I8", 1},  {"U64", 8}, {"U32", 4},  {"U16", 2}, {"U8", 1}};
+static const char *const dtype_names[DTYPES] = {"F64", "F32", "F16", "BF16", "I64", "I32",
+                                                "I16", "I8",  "U64", "U32",  "U16", "U8"};
+static const size_t dtype_sizes[DTYPES] = {8, 4, 2, 2, 8, 4, 2, 1, 8, 4, 2, 1};
+static const int float_exponent_bits[] = {11, 8, 5, 8}; /* of the first four */
 
 enum { MAX_RANK = 8 };
 
@@ -997,35 +993,35 @@ struct file {
     size_t count;
 };
 
-static size_t unsigned_of(const struct json *value, const char *what, struct text name)
+/* A whole number of the entry of a tensor. */
+static size_t size_of(const struct json *value, struct text tensor)
 {
-    if (value->kind != JSON_INTEGER) reject("tensor '%.*s': %s must hold whole numbers", SHOW(name), what);
-    return (size_t)value->integer;
+    if (value->kind != JSON_INTEGER) reject("tensor '%.*s': whole numbers expected", SHOW(tensor));
+    return value->integer;
 }
 
 static struct tensor read_entry(const struct json *entry)
 {
-    struct tensor t = {.name = entry->key, .count = 1, .dtype = DTYPES};
+    struct tensor t = {.name = entry->key, .count = 1};
     const struct json *shape = NULL, *offsets = NULL;
-    struct text name = {"", 0};
+    struct text type = {"", 0};
     if (entry->kind == JSON_OBJECT && entry->count == 3) {
         shape = member(entry, "shape");
         offsets = member(entry, "data_offsets");
-        name = text_of(entry, "dtype", "a tensor");
+        type = text_of(entry, "dtype", "a tensor");
     }
     if (!shape || !offsets || shape->kind != JSON_ARRAY || offsets->kind != JSON_ARRAY || offsets->count != 2)
         reject("tensor '%.*s': its entry must have exactly dtype, shape and data_offsets", SHOW(t.name));
-    for (int d = 0; d < DTYPES; d++)
-        if (is(name, dtypes[d].name)) t.dtype = (enum dtype)d;
-    if (t.dtype == DTYPES) reject("tensor '%.*s': type '%.*s' is not for weights", SHOW(t.name), SHOW(name));
+    t.dtype = (enum dtype)index_of(type, dtype_names, DTYPES);
+    if (t.dtype == DTYPES) reject("tensor '%.*s': type '%.*s' is not for weights", SHOW(t.name), SHOW(type));
     if (shape->count > MAX_RANK) reject("tensor '%.*s': more than 8 dimensions", SHOW(t.name));
     for (const struct json *s = shape->first; s; s = s->next) {
-        t.shape[t.rank] = unsigned_of(s, "shape", t.name);
+        t.shape[t.rank] = size_of(s, t.name);
         t.count = times(t.count, t.shape[t.rank++]);
     }
-    t.begin = unsigned_of(offsets->first, "data_offsets", t.name);
-    t.end = unsigned_of(offsets->first->next, "data_offsets", t.name);
-    if (t.begin > t.end || t.end - t.begin != times(t.count, dtypes[t.dtype].size))
+    t.begin = size_of(offsets->first, t.name);
+    t.end = size_of(offsets->first->next, t.name);
+    if (t.begin > t.end || t.end - t.begin != times(t.count, dtype_sizes[t.dtype]))
         reject("tensor '%.*s': data_offsets do not fit its shape and type", SHOW(t.name));
     return t;
 }
@@ -1079,85 +1075,66 @@ static struct file read_safetensors(struct bytes bytes)
     return file;
 }
 
-static double short_float(unsigned bits, int x, int y)
-{ /* F16 and BF16; both have 16 bits */
-    int exponent = (int)(bits >> y) & ((1 << x) - 1), bias = (1 << (x - 1)) - 1;
-    double mantissa = (double)(bits & ((1U << y) - 1)), sign = bits >> 15 ? -1 : 1;
-    if (exponent == (1 << x) - 1) return mantissa != 0 ? (double)NAN : sign * (double)INFINITY;
-    if (exponent == 0) return sign * ldexp(mantissa, 1 - bias - y);
-    return sign * ldexp(mantissa + (1 << y), exponent - bias - y);
-}
-
-static bool is_float(enum dtype type)
-{
-    return type <= BF16;
-}
-static bool is_signed(enum dtype type)
-{
-    return type >= I64 && type <= I8;
-}
-
 static uint64_t raw_bits(const struct tensor *t, size_t i)
 {
-    size_t size = dtypes[t->dtype].size;
+    size_t size = dtype_sizes[t->dtype];
     uint64_t bits = 0;
     for (size_t b = size; b-- > 0;) bits = bits << 8 | t->data[i * size + b];
-    if (is_signed(t->dtype) && bits >> (8 * size - 1)) bits |= ~(uint64_t)0 << (8 * size - 1);
     return bits;
 }
 
 static double float_element(const struct tensor *t, size_t i)
 {
-    uint64_t bits = raw_bits(t, i);
-    if (t->dtype == F64) return double_of(bits);
-    if (t->dtype == F16) return short_float((unsigned)bits, 5, 10);
-    if (t->dtype == BF16) return short_float((unsigned)bits, 8, 7);
-    uint32_t low = (uint32_t)bits;
-    float value;
-    memcpy(&value, &low, sizeof value);
-    return (double)value;
+    int x = float_exponent_bits[t->dtype], y = 8 * (int)dtype_sizes[t->dtype] - 1 - x, ones = (1 << x) - 1;
+    uint64_t bits = raw_bits(t, i), implicit = (uint64_t)1 << y;
+    int exponent = (int)(bits >> y) & ones;
+    double mantissa = (double)(bits & (implicit - 1)), sign = bits >> (x + y) ? -1 : 1;
+    if (exponent == ones) return mantissa != 0 ? (double)NAN : sign * (double)INFINITY;
+    if (exponent == 0) return sign * ldexp(mantissa, 1 - ones / 2 - y);
+    return sign * ldexp(mantissa + (double)implicit, exponent - ones / 2 - y);
 }
 
 static int64_t whole_element(const struct tensor *t, size_t i)
 {
-    if (is_float(t->dtype)) {
+    if (t->dtype <= BF16) {
         double v = float_element(t, i);
         if (!(fabs(v) < 0x1p63) || v != floor(v)) reject("tensor '%.*s': element %zu is not whole", SHOW(t->name), i);
         return (int64_t)v;
     }
-    uint64_t bits = raw_bits(t, i);
+    uint64_t bits = raw_bits(t, i), sign = (uint64_t)1 << (8 * dtype_sizes[t->dtype] - 1);
     if (t->dtype == U64 && bits >> 63) reject("tensor '%.*s': element %zu is beyond 2^63", SHOW(t->name), i);
-    return (int64_t)bits;
+    return t->dtype <= I8 ? (int64_t)((bits ^ sign) - sign) : (int64_t)bits;
 }
 
 /* A weight, rounded to the format once (3.2). */
 static double weight_element(const struct tensor *t, size_t i)
 {
-    if (is_float(t->dtype)) {
-        double v = float_element(t, i);
-        if (isnan(v)) reject("tensor '%.*s': element %zu is not a number", SHOW(t->name), i);
-        return r(v);
-    }
-    int64_t v = whole_element(t, i);
-    if (v > (int64_t)1 << 53 || v < -((int64_t)1 << 53))
-        reject("tensor '%.*s': element %zu is beyond 2^53", SHOW(t->name), i);
-    return r((double)v);
+    bool whole = t->dtype > BF16;
+    int64_t integer = whole ? whole_element(t, i) : 0, limit = (int64_t)1 << 53;
+    double v = whole ? (double)integer : float_element(t, i);
+    if (isnan(v)) reject("tensor '%.*s': element %zu is not a number", SHOW(t->name), i);
+    if (integer > limit || integer < -limit) reject("tensor '%.*s': element %zu is beyond 2^53", SHOW(t->name), i);
+    return r(v);
 }
 
 static struct tensor *find_tensor(struct file *file, const char *name)
 {
     struct tensor key = {.name = {name, strlen(name)}};
-    return file->count ? bsearch(&key, file->tensors, file->count, sizeof key, compare_name) : NULL;
+    return bsearch(&key, file->tensors, file->count, sizeof key, compare_name);
 }
 
-/* Shape [rows] or [rows, columns] with columns = 0 for the former. NULL if it is not there. */
+/* The number of columns of a tensor of rank 1. */
+#define VECTOR SIZE_MAX
+
+/* The tensor of shape [rows, columns], or NULL if there is none. */
 static struct tensor *take_tensor(struct file *file, const char *name, size_t rows, size_t columns)
 {
     struct tensor *t = find_tensor(file, name);
     if (!t) return NULL;
-    if (t->rank != (columns ? 2 : 1) || t->shape[0] != rows || (columns && t->shape[1] != columns)) {
-        if (columns) reject("tensor '%s': shape [%zu,%zu] expected", name, rows, columns);
-        reject("tensor '%s': shape [%zu] expected", name, rows);
+    bool vector = columns == VECTOR;
+    if (t->rank != (vector ? 1 : 2) || t->shape[0] != rows || (!vector && t->shape[1] != columns)) {
+        if (vector) reject("tensor '%s': shape [%zu] expected", name, rows);
+        reject("tensor '%s': shape [%zu,%zu] expected", name, rows, columns);
     }
     t->used = true;
     return t;
@@ -1179,7 +1156,16 @@ static double *take_weights(struct file *file, const char *name, size_t rows, si
     return values;
 }
 
-/* ---- the certificate (1) ------------------------------------------------------------------------------------------------ */
+static int64_t *take_integers(struct file *file, const char *name, size_t rows, size_t columns)
+{
+    struct tensor *t = take_tensor(file, name, rows, columns);
+    if (!t) reject("tensor '%s' is missing", name);
+    int64_t *values = allocate(t->count, sizeof *values);
+    for (size_t i = 0; i < t->count; i++) values[i] = whole_element(t, i);
+    return values;
+}
+
+/* ---- the certificate (1) ------------------------------------------------------------------------------------------ */
 
 enum kind { WRONG_ANSWER, STATE_COLLISION, VIEW_COLLISION, BLOCK_COLLISION, KINDS };
 static const char *const kind_names[KINDS] = {"wrong-answer", "state-collision", "view-collision", "block-collision"};
@@ -1194,72 +1180,48 @@ struct certificate {
     struct text digest, arch, format, task;
     struct prompt prompt[2];
     int prompts;
-    unsigned long long prefix, position, right[2], given, layer, block;
+    size_t prefix, position, right[2], given, layer, block;
     struct text state, summary, view;
 };
 
 struct lines {
-    const char *at, *end;
+    struct text rest;
     size_t number; /* of the line that was read last */
 };
 
-#define malformed(lines, ...) malformed_at((lines)->number, __VA_ARGS__)
-
-static _Noreturn void malformed_at(size_t line, const char *format, ...)
+static _Noreturn void malformed(const struct lines *lines, const char *reason)
 {
-    char reason[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(reason, sizeof reason, format, arguments);
-    va_end(arguments);
-    stop(MALFORMED, "line %zu: %s", line, reason);
+    stop(MALFORMED, "line %zu: %s", lines->number, reason);
 }
 
-/* The rest of the next line after `word` and a space. */
+/* The rest of the next line after `word` and a space; nothing follows "end". */
 static struct text next_line(struct lines *lines, const char *word)
 {
+    size_t left = lines->rest.len;
+    struct text line = cut(&lines->rest, '\n'), value = line;
     lines->number++;
-    size_t left = (size_t)(lines->end - lines->at), len = strlen(word);
-    const char *newline = left ? memchr(lines->at, '\n', left) : NULL;
-    if (!newline) malformed(lines, "'%s' expected, and every line ends with a newline", word);
-    struct text line = {lines->at, (size_t)(newline - lines->at)};
-    lines->at = newline + 1;
+    if (line.len == left) malformed(lines, "a line expected that ends with a newline");
     for (size_t i = 0; i < line.len; i++) {
-        if (line.at[i] < 0x20 || line.at[i] > 0x7e) malformed(lines, "byte %zu is not printable ASCII", i + 1);
+        if (line.at[i] < 0x20 || line.at[i] > 0x7e) malformed(lines, "a byte is not printable ASCII");
         if (line.at[i] == ' ' && (i == 0 || i + 1 == line.len || line.at[i + 1] == ' '))
             malformed(lines, "fields are separated by exactly one space, and nothing else has spaces");
     }
-    bool bare = strcmp(word, "end") == 0;
-    if (line.len < len || memcmp(line.at, word, len) != 0 ||
-        (bare ? line.len != len : line.len < len + 2 || line.at[len] != ' '))
-        malformed(lines, bare ? "'%s' expected" : "'%s' and its value expected", word);
-    return bare ? line : (struct text){line.at + len + 1, line.len - len - 1};
-}
-
-/* A decimal number of at most `bits` bits at the beginning of the text, cut off together with the space after it. */
-static unsigned long long take_number(struct lines *lines, struct text *text, int bits)
-{
-    size_t digits = 0;
-    unsigned long long value = 0;
-    while (digits < text->len && isdigit((unsigned char)text->at[digits])) {
-        if (value >> bits) break;
-        value = 10 * value + (unsigned long long)(text->at[digits++] - '0');
-    }
-    if (value >> bits) malformed(lines, "a number is not below 2^%d", bits);
-    if (digits == 0 || (digits < text->len && text->at[digits] != ' ')) malformed(lines, "a decimal number expected");
-    if (digits > 1 && text->at[0] == '0') malformed(lines, "a number has leading zeros");
-    size_t cut = digits < text->len ? digits + 1 : digits;
-    text->at += cut;
-    text->len -= cut;
+    if (!is(cut(&value, ' '), word) || (value.len == 0) != (strcmp(word, "end") == 0))
+        stop(MALFORMED, "line %zu: '%s' and its value expected", lines->number, word);
     return value;
 }
 
-static unsigned long long number_line(struct lines *lines, const char *word)
+static size_t number_in(const struct lines *lines, struct text text, int bits)
 {
-    struct text text = next_line(lines, word);
-    unsigned long long value = take_number(lines, &text, 31);
-    if (text.len) malformed(lines, "one number expected");
+    size_t value = 0;
+    if (!canonical(&value, text, ((size_t)1 << bits) - 1))
+        stop(MALFORMED, "line %zu: '%.*s' is no decimal number below 2^%d", lines->number, SHOW(text), bits);
     return value;
+}
+
+static size_t number_line(struct lines *lines, const char *word)
+{
+    return number_in(lines, next_line(lines, word), 31);
 }
 
 static struct text hex_line(struct lines *lines, const char *word)
@@ -1275,53 +1237,37 @@ static struct text hex_line(struct lines *lines, const char *word)
 static struct prompt prompt_line(struct lines *lines)
 {
     struct text text = next_line(lines, "prompt");
-    size_t count = 1;
-    for (size_t i = 0; i < text.len; i++) count += text.at[i] == ' ';
+    size_t count = 1 + count_of(text, ' ');
     if (count > (size_t)1 << 26) malformed(lines, "a prompt has more than 2^26 tokens");
     struct prompt prompt = {allocate(count, sizeof(uint32_t)), count};
-    for (size_t i = 0; i < count; i++) {
-        prompt.tokens[i] = (uint32_t)take_number(lines, &text, 32);
-    }
+    for (size_t i = 0; i < count; i++) prompt.tokens[i] = (uint32_t)number_in(lines, cut(&text, ' '), 32);
     return prompt;
-}
-
-static void right_line(struct lines *lines, struct certificate *c)
-{
-    struct text text = next_line(lines, "right");
-    for (int i = 0; i < c->prompts; i++) {
-        if (!text.len) malformed(lines, "as many answers as prompts expected");
-        c->right[i] = take_number(lines, &text, 31);
-    }
-    if (text.len) malformed(lines, "as many answers as prompts expected");
 }
 
 /* A name, then words KEY=VALUE; what they mean is the business of section 5. */
 static struct text task_line(struct lines *lines)
 {
-    struct text text = next_line(lines, "task");
-    for (size_t i = 0; i + 1 < text.len; i++) {
-        if (text.at[i] != ' ') continue;
-        size_t key = i + 1;
-        while (key < text.len && text.at[key] != '=' && text.at[key] != ' ') key++;
-        if (key == i + 1 || key == text.len || text.at[key] != '=') malformed(lines, "words KEY=VALUE expected");
+    struct text task = next_line(lines, "task"), rest = task;
+    cut(&rest, ' ');
+    while (rest.len) {
+        struct text value = cut(&rest, ' '), key = cut(&value, '=');
+        if (key.len == 0 || value.at == key.at + key.len) malformed(lines, "words KEY=VALUE expected");
     }
-    return text;
+    return task;
 }
 
 static struct certificate read_certificate(struct bytes bytes)
 {
-    struct lines all = {(const char *)bytes.data, (const char *)bytes.data + bytes.size, 0}, *lines = &all;
+    struct lines all = {{(const char *)bytes.data, bytes.size}, 0}, *lines = &all;
     struct certificate c = {.kind = KINDS};
     if (!is(next_line(lines, "rung-certificate"), "1")) malformed(lines, "this checker knows version 1");
-    struct text kind = next_line(lines, "kind");
-    for (int k = 0; k < KINDS; k++)
-        if (is(kind, kind_names[k])) c.kind = (enum kind)k;
-    if (c.kind == KINDS) malformed(lines, "unknown kind '%.*s'", SHOW(kind));
+    c.kind = (enum kind)index_of(next_line(lines, "kind"), kind_names, KINDS);
+    if (c.kind == KINDS) malformed(lines, "an unknown kind");
     c.digest = hex_line(lines, "model");
     if (c.digest.len != 64) malformed(lines, "64 hexadecimal digits expected");
     c.arch = next_line(lines, "arch");
     c.format = next_line(lines, "numbers");
-    if (!set_format(c.format)) malformed(lines, "'%.*s' is not the canonical name of a format", SHOW(c.format));
+    if (!set_format(c.format)) malformed(lines, "not the canonical name of a format");
     c.task = task_line(lines);
     c.prompts = c.kind == WRONG_ANSWER ? 1 : 2;
     for (int i = 0; i < c.prompts; i++) c.prompt[i] = prompt_line(lines);
@@ -1329,7 +1275,9 @@ static struct certificate read_certificate(struct bytes bytes)
         malformed(lines, "the prompts have different lengths");
     if (c.kind == STATE_COLLISION) c.prefix = number_line(lines, "prefix");
     c.position = number_line(lines, "position");
-    right_line(lines, &c);
+    struct text right = next_line(lines, "right");
+    for (int i = 0; i < c.prompts; i++) c.right[i] = number_in(lines, cut(&right, ' '), 31);
+    if (right.len) malformed(lines, "as many answers as prompts expected");
     if (c.kind == WRONG_ANSWER) c.given = number_line(lines, "given");
     if (c.kind == BLOCK_COLLISION) {
         c.layer = number_line(lines, "layer");
@@ -1339,7 +1287,8 @@ static struct certificate read_certificate(struct bytes bytes)
     if (c.kind == STATE_COLLISION) c.state = hex_line(lines, "state");
     if (c.kind == VIEW_COLLISION || c.kind == BLOCK_COLLISION) c.view = hex_line(lines, "view");
     next_line(lines, "end");
-    if (lines->at != lines->end) malformed_at(lines->number + 1, "something follows 'end'");
+    lines->number++;
+    if (lines->rest.len) malformed(lines, "something follows 'end'");
     return c;
 }
 
@@ -1401,8 +1350,8 @@ struct mix {
 struct arch {
     struct text text;
     size_t at;
-    struct mix *layers;
-    size_t count, room;
+    const struct mix **layers; /* copies of a layer point to the same */
+    size_t count;
 };
 
 static _Noreturn void bad_arch(const struct arch *arch, const char *reason)
@@ -1438,11 +1387,9 @@ static struct text arch_word(struct arch *arch, const char *also)
 static size_t arch_number(struct arch *arch, struct text word, size_t low, size_t high)
 {
     size_t value = 0;
-    for (size_t i = 0; i < word.len; i++) {
-        if (!isdigit((unsigned char)word.at[i])) bad_arch(arch, "a whole number expected");
-        value = value > high ? value : 10 * value + (size_t)(word.at[i] - '0');
-    }
-    if (value < low || value > high) bad_arch(arch, "a number is out of range");
+    bool good = decimal(&value, word, high);
+    if (!good && value <= high) bad_arch(arch, "a whole number expected");
+    if (!good || value < low) bad_arch(arch, "a number is out of range");
     return value;
 }
 
@@ -1451,39 +1398,28 @@ static void read_key(struct arch *arch, struct shape *shape, bool seen[KEYS])
     struct text name = arch_word(arch, "_");
     if (!arch_take(arch, '=')) bad_arch(arch, "'=' expected");
     struct text value = arch_word(arch, "._-");
-    for (size_t i = 0; i < KEYS; i++) {
-        const struct key *key = &keys[i];
-        if (!is(name, key->name) || !(key->mechanisms >> shape->mechanism & 1)) continue;
-        if (seen[i]) bad_arch(arch, "a key comes twice");
-        seen[i] = true;
-        if (!key->words[0]) {
-            *field_of(shape, key) = arch_number(arch, value, key->low, key->high);
-            return;
-        }
-        for (size_t w = key->low; w <= key->high; w++)
-            if (is(value, key->words[w])) {
-                *field_of(shape, key) = w;
-                return;
-            }
-        bad_arch(arch, "an unknown value of a key");
-    }
-    bad_arch(arch, "an unknown key");
+    size_t i = 0;
+    while (i < KEYS && !(is(name, keys[i].name) && keys[i].mechanisms >> shape->mechanism & 1)) i++;
+    if (i == KEYS) bad_arch(arch, "an unknown key");
+    if (seen[i]) bad_arch(arch, "a key comes twice");
+    seen[i] = true;
+    const struct key *key = &keys[i];
+    size_t word = key->words[0] ? index_of(value, key->words, key->high + 1) : 0;
+    if (key->words[0] && word > key->high) bad_arch(arch, "an unknown value of a key");
+    *field_of(shape, key) = key->words[0] ? word : arch_number(arch, value, key->low, key->high);
 }
 
 static struct shape read_mechanism(struct arch *arch)
 {
-    struct shape shape = {.mechanism = MECHANISMS};
     bool seen[KEYS] = {false};
     struct text name = arch_word(arch, "-");
-    for (int m = 0; m < MECHANISMS; m++)
-        if (is(name, mechanism_names[m])) shape.mechanism = (enum mechanism)m;
+    struct shape shape = {.mechanism = (enum mechanism)index_of(name, mechanism_names, MECHANISMS)};
     if (shape.mechanism == MECHANISMS) reject("arch: mechanism '%.*s' cannot be certified", SHOW(name));
     for (size_t i = 0; i < KEYS; i++)
         if (keys[i].mechanisms >> shape.mechanism & 1) *field_of(&shape, &keys[i]) = keys[i].fallback;
     while (arch_take(arch, ':')) read_key(arch, &shape, seen);
     if (arch_take(arch, '@')) shape.heads = arch_number(arch, arch_word(arch, ""), 1, 65536);
-    if (shape.mechanism == SPARSE && shape.comp != 0)
-        reject("arch: sparse with another compression than the mean cannot be certified");
+    if (shape.comp != 0) reject("arch: sparse with another compression than the mean cannot be certified");
     if (shape.mechanism == SPARSE && shape.window > 0 && shape.branches == 0)
         reject("arch: sparse with W > 0 needs branches=nsa");
     return shape;
@@ -1492,25 +1428,19 @@ static struct shape read_mechanism(struct arch *arch)
 static void append_layer(struct arch *arch, const struct mix *mix)
 {
     if (arch->count == MAX_LAYERS) bad_arch(arch, "more than 65536 layers");
-    if (arch->count == arch->room) {
-        struct mix *more = allocate(2 * arch->room + 8, sizeof *more);
-        if (arch->count) memcpy(more, arch->layers, arch->count * sizeof *more);
-        arch->layers = more;
-        arch->room = 2 * arch->room + 8;
-    }
-    arch->layers[arch->count++] = *mix;
+    arch->layers[arch->count++] = mix;
 }
 
 static void read_mix(struct arch *arch)
 {
-    struct mix mix = {.groups = 0};
+    struct mix *mix = allocate(1, sizeof *mix);
     do {
-        if (mix.groups == MAX_GROUPS) bad_arch(arch, "more than 8 groups in a layer");
-        mix.group[mix.groups++] = read_mechanism(arch);
+        if (mix->groups == MAX_GROUPS) bad_arch(arch, "more than 8 groups in a layer");
+        mix->group[mix->groups++] = read_mechanism(arch);
     } while (arch_take(arch, '|'));
-    for (size_t g = 0; g < mix.groups; g++)
-        if (mix.groups > 1 && mix.group[g].heads == 0) bad_arch(arch, "every group of a mix needs @heads");
-    append_layer(arch, &mix);
+    for (size_t g = 0; g < mix->groups; g++)
+        if (mix->groups > 1 && mix->group[g].heads == 0) bad_arch(arch, "every group of a mix needs @heads");
+    append_layer(arch, mix);
 }
 
 static void read_items(struct arch *arch, int depth)
@@ -1519,8 +1449,7 @@ static void read_items(struct arch *arch, int depth)
     do {
         size_t copies = 1, first = arch->count;
         if (isdigit((unsigned char)arch_peek(arch))) {
-            struct text digits = arch_word(arch, "");
-            copies = arch_number(arch, digits, 1, MAX_LAYERS);
+            copies = arch_number(arch, arch_word(arch, ""), 1, MAX_LAYERS);
             if (!arch_take(arch, '*')) bad_arch(arch, "'*' expected after a count");
         }
         if (arch_take(arch, '(')) {
@@ -1531,16 +1460,13 @@ static void read_items(struct arch *arch, int depth)
         }
         size_t last = arch->count;
         for (size_t c = 1; c < copies; c++)
-            for (size_t i = first; i < last; i++) {
-                struct mix copy = arch->layers[i]; /* the array may move */
-                append_layer(arch, &copy);
-            }
+            for (size_t i = first; i < last; i++) append_layer(arch, arch->layers[i]);
     } while (arch_take(arch, ','));
 }
 
 static struct arch read_arch(struct text text)
 {
-    struct arch arch = {.text = text};
+    struct arch arch = {.text = text, .layers = allocate(MAX_LAYERS, sizeof *arch.layers)};
     read_items(&arch, 0);
     if (arch.at != text.len) bad_arch(&arch, "something follows that is not understood");
     return arch;
@@ -1561,13 +1487,9 @@ struct config {
 
 enum source { PLAIN, TIMED, RATE, LOG_GATE, GATE, DECAY, SOFTPLUS };
 
-struct matrix {
+struct matrix { /* or the weights of a norm, a row */
     size_t rows, columns;
     double *weight, *bias; /* bias may be NULL */
-};
-
-struct norm_weights {
-    double *weight, *bias;
 };
 
 struct input {
@@ -1603,19 +1525,23 @@ struct group {
     bool opened;    /* by a head of the asked token */
 };
 
+enum { MAX_KEYS = 16 };
+
+struct table_row {
+    int64_t key[MAX_KEYS]; /* zeros after the last */
+    const double *value;
+};
+
 struct table_mlp {
-    size_t rows, keys, outs;
-    int64_t *key;  /* [rows][keys] */
-    double *value; /* [rows][outs] */
-    size_t *order; /* rows by their keys */
-    size_t *key_at, *out_at;
+    size_t count, keys, outs;
+    struct table_row *rows;
+    int64_t *key_at, *out_at; /* coordinates */
 };
 
 struct layer {
-    struct norm_weights norm1, norm2;
     struct group *groups;
     size_t count, width; /* groups; numbers that they give together */
-    struct matrix out, up, gate, down;
+    struct matrix norm1, out, norm2, up, gate, down;
     enum mlp mlp;
     struct table_mlp table;
 };
@@ -1623,26 +1549,25 @@ struct layer {
 struct model {
     struct config config;
     struct layer *layers;
-    size_t count;
+    struct group *groups; /* of all layers, one after the other */
+    size_t count, group_count;
     double *embed, *positions, *cos, *sin;
-    struct norm_weights final;
-    struct matrix readout;
+    struct matrix final, readout;
     double *x, *h, *mixed, *hidden, *hidden_gate; /* rows of the present token */
     double r_d, eps_norm, eps_unit;               /* r(d), r(10^-5), r(10^-6) */
 };
 
 static size_t word_in(const char *const *words, size_t count, struct text word, const char *what)
 {
-    for (size_t i = 0; i < count; i++)
-        if (is(word, words[i])) return i;
-    reject("rung.config: unknown %s '%.*s'", what, SHOW(word));
+    size_t i = index_of(word, words, count);
+    if (i == count) reject("rung.config: unknown %s '%.*s'", what, SHOW(word));
+    return i;
 }
 
 static struct config read_config(struct text source)
 {
-    static const char *const position_words[] = {"none", "learned", "sinusoidal", "rotary"}, *const norm_words[] = {
-                                                                                                 "none", "rms",
-                                                                                                 "layer"};
+    static const char *const position_words[] = {"none", "learned", "sinusoidal", "rotary"};
+    static const char *const norm_words[] = {"none", "rms", "layer"};
     struct config c = {0};
     struct {
         const char *name;
@@ -1651,59 +1576,51 @@ static struct config read_config(struct text source)
                  {"max_tokens", 1, &c.max_tokens}, {"d_model", 1, &c.d}, {"d_mlp", 0, &c.d_mlp},
                  {"heads", 1, &c.heads},           {"dk", 1, &c.dk},     {"dv", 1, &c.dv},
                  {"thoughts", 0, &c.thoughts}};
-    struct json *object = json_object(source, "rung.config");
-    size_t known = 0;
+    struct json *object = json_object(source, "rung.config"), *causal = member(object, "causal");
+    size_t known = 4;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct json *m = member(object, sizes[i].name);
-        if (!m && strcmp(sizes[i].name, "thoughts") == 0) continue;
-        if (!m || m->kind != JSON_INTEGER || m->integer < (int64_t)sizes[i].low || m->integer > (int64_t)1 << 31)
+        if (!m && sizes[i].value == &c.thoughts) continue;
+        if (!m || m->kind != JSON_INTEGER || m->integer < sizes[i].low || m->integer > (size_t)1 << 31)
             reject("rung.config: '%s' is missing or out of range", sizes[i].name);
-        *sizes[i].value = (size_t)m->integer;
+        *sizes[i].value = m->integer;
         known++;
     }
     c.mlp = text_of(object, "mlp", "rung.config");
     c.positions = (enum positions)word_in(position_words, 4, text_of(object, "positions", "rung.config"), "positions");
     c.norm = (enum norm)word_in(norm_words, 3, text_of(object, "norm", "rung.config"), "norm");
-    struct json *causal = member(object, "causal");
     if (!causal || causal->kind != JSON_TRUE) reject("rung.config: the model must be causal");
-    if (c.d_in != 0) reject("rung.config: models of features cannot be certified");
-    if (c.thoughts != 0) reject("rung.config: models with thoughts cannot be certified");
-    if (object->count != known + 4) reject("rung.config: it has keys that are not known");
+    if (c.d_in != 0 || c.thoughts != 0) reject("rung.config: features and thoughts cannot be certified");
+    if (object->count != known) reject("rung.config: it has keys that are not known");
     return c;
 }
 
-/* "layers.3.mix.0.q" and an ending. */
-static const char *name_of(char out[128], size_t layer, const char *format, ...)
+/* The name of a tensor or of a group of them, such as "layers.3.mix.0.q". */
+static const char *name_of(const char *format, ...)
 {
-    int len = snprintf(out, 128, "layers.%zu.", layer);
+    enum { LONGEST_NAME = 128 };
+    char *name = allocate(LONGEST_NAME, 1);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(out + len, 128 - (size_t)len, format, arguments);
+    vsnprintf(name, LONGEST_NAME, format, arguments);
     va_end(arguments);
-    return out;
+    return name;
 }
 
 /* NAME.weight and NAME.bias, which may be absent. */
 static struct matrix take_matrix(struct file *file, const char *name, size_t rows, size_t columns)
 {
-    char full[160];
-    struct matrix m = {.rows = rows, .columns = columns};
-    snprintf(full, sizeof full, "%s.weight", name);
-    m.weight = take_weights(file, full, rows, columns);
-    snprintf(full, sizeof full, "%s.bias", name);
-    m.bias = take_optional(file, full, rows, 0);
-    return m;
+    return (struct matrix){.rows = rows,
+                           .columns = columns,
+                           .weight = take_weights(file, name_of("%s.weight", name), rows, columns),
+                           .bias = take_optional(file, name_of("%s.bias", name), rows, VECTOR)};
 }
 
-static struct norm_weights take_norm(struct file *file, const struct config *c, const char *name)
+static struct matrix take_norm(struct file *file, const struct config *c, const char *name)
 {
-    char full[160];
-    struct norm_weights norm = {NULL, NULL};
-    if (c->norm == NO_NORM) return norm;
-    snprintf(full, sizeof full, "%s.weight", name);
-    norm.weight = take_weights(file, full, c->d, 0);
-    snprintf(full, sizeof full, "%s.bias", name);
-    if (c->norm == LAYER_NORM) norm.bias = take_optional(file, full, c->d, 0);
+    if (c->norm == LAYER_NORM) return take_matrix(file, name, c->d, VECTOR);
+    struct matrix norm = {.bias = NULL};
+    if (c->norm == RMS) norm.weight = take_weights(file, name_of("%s.weight", name), c->d, VECTOR);
     return norm;
 }
 
@@ -1732,132 +1649,111 @@ static void list_inputs(struct group *g)
     if (m == SPARSE && s->branches == 1) add_input(g, "gates", GATE, 3, &g->gates);
 }
 
-static void load_input(struct file *file, const struct config *c, const struct shape *s, struct input *in, size_t layer,
-                       size_t group, size_t order)
+/* `name`: the beginning of the names of the group. */
+static void load_input(struct file *file, const struct config *c, const struct shape *s, struct input *in,
+                       const char *name, size_t order)
 {
-    char name[128];
     size_t row = s->heads * in->width;
-    if (in->source != RATE)
-        in->project = take_matrix(file, name_of(name, layer, "mix.%zu.%s", group, in->name), row, c->d);
-    if (in->source == RATE || in->source == DECAY) {
-        in->a = take_weights(file, name_of(name, layer, "mix.%zu.%s.A", group, in->name), s->heads, 0);
-        for (size_t h = 0; h < s->heads && in->source == DECAY; h++) in->a[h] = exponential(in->a[h]);
-    }
+    if (in->source != RATE) in->project = take_matrix(file, name_of("%s.%s", name, in->name), row, c->d);
+    if (in->source == RATE || in->source == DECAY)
+        in->a = take_weights(file, name_of("%s.%s.A", name, in->name), s->heads, VECTOR);
+    for (size_t h = 0; h < s->heads && in->source == DECAY; h++) in->a[h] = exponential(in->a[h]);
     if (s->conv >= 1 && order <= V) {
-        in->taps = take_weights(file, name_of(name, layer, "mix.%zu.%s.conv", group, in->name), row, s->conv);
+        in->taps = take_weights(file, name_of("%s.%s.conv", name, in->name), row, s->conv);
         in->history = numbers(times(row, s->conv - 1));
     }
 }
 
-static void load_group(struct file *file, const struct config *c, struct group *g, size_t layer, size_t index)
+static void load_group(struct file *file, const struct config *c, struct group *g, const char *name)
 {
     struct shape *s = &g->shape;
-    char name[128];
     if (s->heads == 0) s->heads = c->heads;
     if (s->dk == 0) s->dk = c->dk;
     if (s->dv == 0) s->dv = c->dv;
     if (s->heads > 65536 || s->dk > 1 << 20 || s->dv > 1 << 20) reject("rung.config: heads, dk or dv is out of range");
-    if (s->mechanism == LINEAR && s->phi == TAYLOR2 && s->dk > 1024) reject("arch: taylor2 wants dk up to 1024");
+    if (s->phi == TAYLOR2 && s->dk > 1024) reject("arch: taylor2 wants dk up to 1024");
     if (c->positions == ROTARY && (s->dk != c->dk || s->dk % 2))
         reject("arch: with rotary positions every dk is that of the config, and even");
     list_inputs(g);
-    for (size_t i = 0; i < g->inputs; i++) load_input(file, c, s, &g->input[i], layer, index, i);
+    for (size_t i = 0; i < g->inputs; i++) load_input(file, c, s, &g->input[i], name, i);
     g->out = numbers(times(s->heads, s->dv));
     g->watched = SIZE_MAX;
     if (!s->gate) return;
-    g->gate = take_matrix(file, name_of(name, layer, "mix.%zu.gate", index), s->heads * s->dv, c->d);
-    g->gate_norm = take_weights(file, name_of(name, layer, "mix.%zu.gate_norm", index), s->dv, 0);
+    g->gate = take_matrix(file, name_of("%s.gate", name), s->heads * s->dv, c->d);
+    g->gate_norm = take_weights(file, name_of("%s.gate_norm", name), s->dv, VECTOR);
     g->gate_row = numbers(s->heads * s->dv);
 }
 
-static size_t *take_coordinates(struct file *file, const char *name, size_t count, size_t d)
+static int64_t *take_coordinates(struct file *file, const char *name, size_t count, size_t d)
 {
-    struct tensor *t = take_tensor(file, name, count, 0);
-    if (!t) reject("tensor '%s' is missing", name);
-    size_t *out = allocate(count, sizeof *out);
+    int64_t *at = take_integers(file, name, count, VECTOR);
     bool *seen = allocate(d, sizeof *seen);
     for (size_t i = 0; i < count; i++) {
-        int64_t v = whole_element(t, i);
-        if (v < 0 || (uint64_t)v >= d || seen[v])
+        if (at[i] < 0 || (uint64_t)at[i] >= d || seen[at[i]])
             reject("tensor '%s': element %zu is no coordinate, or comes twice", name, i);
-        seen[v] = true;
-        out[i] = (size_t)v;
+        seen[at[i]] = true;
     }
-    return out;
+    return at;
 }
 
-static const struct table_mlp *sorted_table; /* qsort has no argument for it */
-
-static int compare_rows(const int64_t *a, const int64_t *b, size_t count)
+static int compare_rows(const void *a, const void *b)
 {
-    for (size_t i = 0; i < count; i++)
-        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+    const struct table_row *x = a, *y = b;
+    for (size_t i = 0; i < MAX_KEYS; i++)
+        if (x->key[i] != y->key[i]) return x->key[i] < y->key[i] ? -1 : 1;
     return 0;
 }
 
-static int compare_key_rows(const void *a, const void *b)
+/* The lengths of a tensor that may be of any size. */
+static const size_t *lengths_of(struct file *file, const char *name, size_t rank)
 {
-    const struct table_mlp *t = sorted_table;
-    return compare_rows(t->key + *(const size_t *)a * t->keys, t->key + *(const size_t *)b * t->keys, t->keys);
+    struct tensor *t = find_tensor(file, name);
+    if (!t || t->rank != rank) reject("tensor '%s' is missing or not of rank %zu", name, rank);
+    return t->shape;
 }
 
-static void load_table(struct file *file, struct table_mlp *t, size_t layer, size_t d)
+static void load_table(struct file *file, struct table_mlp *t, const char *name, size_t d)
 {
-    char name[128];
-    struct tensor *key = find_tensor(file, name_of(name, layer, "mlp.keys"));
-    if (!key || key->rank != 2 || key->shape[1] < 1 || key->shape[1] > 16)
-        reject("tensor '%s': shape [n,1 to 16] expected", name);
-    key->used = true;
-    t->rows = key->shape[0], t->keys = key->shape[1];
-    t->key = allocate(key->count, sizeof *t->key);
-    for (size_t i = 0; i < key->count; i++) t->key[i] = whole_element(key, i);
-    t->key_at = take_coordinates(file, name_of(name, layer, "mlp.key_coords"), t->keys, d);
-    struct tensor *out = find_tensor(file, name_of(name, layer, "mlp.out_coords"));
-    if (!out || out->rank != 1) reject("tensor '%s': shape [o] expected", name);
-    t->outs = out->shape[0];
-    t->out_at = take_coordinates(file, name, t->outs, d);
-    name_of(name, layer, "mlp.values");
-    struct tensor *value = find_tensor(file, name);
-    if (!value || value->rank != 2 || value->shape[0] != t->rows || value->shape[1] != t->outs)
-        reject("tensor '%s': shape [n,o] expected", name);
-    value->used = true;
-    t->value = numbers(value->count);
-    for (size_t i = 0; i < value->count; i++) t->value[i] = weight_element(value, i);
-    t->order = allocate(t->rows, sizeof *t->order);
-    for (size_t i = 0; i < t->rows; i++) t->order[i] = i;
-    sorted_table = t;
-    qsort(t->order, t->rows, sizeof *t->order, compare_key_rows);
-    for (size_t i = 1; i < t->rows; i++)
-        if (compare_key_rows(&t->order[i - 1], &t->order[i]) == 0)
-            reject("layer %zu: its table has a key twice", layer);
+    const char *keys_name = name_of("%s.keys", name), *outs_name = name_of("%s.out_coords", name);
+    const size_t *lengths = lengths_of(file, keys_name, 2);
+    t->count = lengths[0], t->keys = lengths[1], t->outs = *lengths_of(file, outs_name, 1);
+    if (t->keys < 1 || t->keys > MAX_KEYS) reject("tensor '%s': 1 to 16 columns expected", keys_name);
+    const int64_t *key = take_integers(file, keys_name, t->count, t->keys);
+    const double *value = take_weights(file, name_of("%s.values", name), t->count, t->outs);
+    t->key_at = take_coordinates(file, name_of("%s.key_coords", name), t->keys, d);
+    t->out_at = take_coordinates(file, outs_name, t->outs, d);
+    t->rows = allocate(t->count, sizeof *t->rows);
+    for (size_t i = 0; i < t->count; i++) {
+        memcpy(t->rows[i].key, key + i * t->keys, t->keys * sizeof *key);
+        t->rows[i].value = value + i * t->outs;
+    }
+    qsort(t->rows, t->count, sizeof *t->rows, compare_rows);
+    for (size_t i = 1; i < t->count; i++)
+        if (compare_rows(&t->rows[i - 1], &t->rows[i]) == 0) reject("tensor '%s': a key twice", keys_name);
 }
 
-static void load_mlp(struct file *file, const struct config *c, struct layer *layer, size_t index)
+static void load_layer(struct file *file, struct model *m, size_t index, const struct mix *mix)
 {
-    char name[128];
-    if (layer->mlp == MLP_TABLE) load_table(file, &layer->table, index, c->d);
-    if (layer->mlp == MLP_NONE || layer->mlp == MLP_TABLE) return;
-    if (c->d_mlp < 1) reject("rung.config: d_mlp must be at least 1");
-    layer->norm2 = take_norm(file, c, name_of(name, index, "norm2"));
-    layer->up = take_matrix(file, name_of(name, index, "mlp.up"), c->d_mlp, c->d);
-    if (layer->mlp == MLP_SWIGLU) layer->gate = take_matrix(file, name_of(name, index, "mlp.gate"), c->d_mlp, c->d);
-    layer->down = take_matrix(file, name_of(name, index, "mlp.down"), c->d, c->d_mlp);
-}
-
-static void load_layer(struct file *file, const struct config *c, struct layer *layer, const struct mix *mix,
-                       size_t index)
-{
-    char name[128];
-    layer->norm1 = take_norm(file, c, name_of(name, index, "norm1"));
+    const struct config *c = &m->config;
+    struct layer *layer = &m->layers[index];
+    const char *name = name_of("layers.%zu", index), *mlp = name_of("%s.mlp", name);
+    layer->norm1 = take_norm(file, c, name_of("%s.norm1", name));
     layer->count = mix->groups;
-    layer->groups = allocate(mix->groups, sizeof *layer->groups);
+    layer->groups = m->groups + m->group_count;
+    m->group_count += mix->groups;
     for (size_t g = 0; g < mix->groups; g++) {
         layer->groups[g].shape = mix->group[g];
-        load_group(file, c, &layer->groups[g], index, g);
+        load_group(file, c, &layer->groups[g], name_of("%s.mix.%zu", name, g));
         layer->width += layer->groups[g].shape.heads * layer->groups[g].shape.dv;
     }
-    layer->out = take_matrix(file, name_of(name, index, "out"), c->d, layer->width);
-    load_mlp(file, c, layer, index);
+    layer->out = take_matrix(file, name_of("%s.out", name), c->d, layer->width);
+    if (layer->mlp == MLP_TABLE) load_table(file, &layer->table, mlp, c->d);
+    if (layer->mlp == MLP_NONE || layer->mlp == MLP_TABLE) return;
+    if (c->d_mlp < 1) reject("rung.config: d_mlp must be at least 1");
+    layer->norm2 = take_norm(file, c, name_of("%s.norm2", name));
+    layer->up = take_matrix(file, name_of("%s.up", mlp), c->d_mlp, c->d);
+    if (layer->mlp == MLP_SWIGLU) layer->gate = take_matrix(file, name_of("%s.gate", mlp), c->d_mlp, c->d);
+    layer->down = take_matrix(file, name_of("%s.down", mlp), c->d, c->d_mlp);
 }
 
 /* One word for all layers, or one for each. */
@@ -1865,15 +1761,10 @@ static void set_mlps(struct model *model)
 {
     static const char *const words[] = {"none", "relu", "gelu", "swiglu", "table"};
     struct text rest = model->config.mlp;
-    size_t commas = 0;
-    for (size_t i = 0; i < rest.len; i++) commas += rest.at[i] == ',';
+    size_t commas = count_of(rest, ',');
     if (commas != 0 && commas + 1 != model->count) reject("rung.config: mlp must name one kind, or one for each layer");
-    for (size_t l = 0; l < model->count; l++) {
-        const char *comma = commas ? memchr(rest.at, ',', rest.len) : NULL;
-        struct text word = {rest.at, comma ? (size_t)(comma - rest.at) : rest.len};
-        model->layers[l].mlp = (enum mlp)word_in(words, MLPS, word, "mlp");
-        if (comma) rest = (struct text){comma + 1, rest.len - word.len - 1};
-    }
+    for (size_t l = 0; l < model->count; l++)
+        model->layers[l].mlp = (enum mlp)word_in(words, MLPS, commas ? cut(&rest, ',') : rest, "mlp");
 }
 
 static struct model load_model(struct file *file, const struct arch *arch)
@@ -1882,6 +1773,9 @@ static struct model load_model(struct file *file, const struct arch *arch)
     const struct config *c = &m.config;
     m.count = arch->count;
     m.layers = allocate(m.count, sizeof *m.layers);
+    size_t groups = 0, widest = 0;
+    for (size_t l = 0; l < m.count; l++) groups += arch->layers[l]->groups;
+    m.groups = allocate(groups, sizeof *m.groups);
     set_mlps(&m);
     m.embed = take_weights(file, "embed.weight", c->vocab, c->d);
     if (c->positions == LEARNED || c->positions == SINUSOIDAL)
@@ -1890,13 +1784,12 @@ static struct model load_model(struct file *file, const struct arch *arch)
         m.cos = take_weights(file, "rotary.cos", c->max_tokens, c->dk / 2);
         m.sin = take_weights(file, "rotary.sin", c->max_tokens, c->dk / 2);
     }
-    for (size_t l = 0; l < m.count; l++) load_layer(file, c, &m.layers[l], &arch->layers[l], l);
+    for (size_t l = 0; l < m.count; l++) load_layer(file, &m, l, arch->layers[l]);
     m.final = take_norm(file, c, "final_norm");
     m.readout = take_matrix(file, "readout", c->answers, c->d);
     for (size_t i = 0; i < file->count; i++)
         if (!file->tensors[i].used)
             reject("tensor '%.*s' has no place in this architecture", SHOW(file->tensors[i].name));
-    size_t widest = 0;
     for (size_t l = 0; l < m.count; l++) widest = m.layers[l].width > widest ? m.layers[l].width : widest;
     m.x = numbers(c->d), m.h = numbers(c->d), m.mixed = numbers(widest);
     m.hidden = numbers(c->d_mlp), m.hidden_gate = numbers(c->d_mlp);
@@ -2039,46 +1932,26 @@ static void run_full(struct group *g, bool asked)
     }
 }
 
-/* ---- states of a fixed size (4.5) ------------------------------------------------------------------------------------------ */
+/* ---- states of a fixed size (4.5) --------------------------------------------------------------------------------- */
 
 static size_t features(const struct shape *s)
 {
     return s->phi == TAYLOR2 ? 1 + s->dk + s->dk * s->dk : s->dk;
 }
 
-static void feature_map(double *f, const struct shape *s, const double *x)
+/* phi(x): in f, or x itself. */
+static const double *feature_map(double *f, const struct shape *s, const double *x)
 {
-    if (s->phi == TAYLOR2) {
-        double root_half = r(0.70710678118654752440);
-        *f++ = num.one;
-        for (size_t i = 0; i < s->dk; i++) *f++ = x[i];
-        for (size_t i = 0; i < s->dk; i++)
-            for (size_t j = 0; j < s->dk; j++) *f++ = mul(mul(x[i], x[j]), root_half);
-        return;
-    }
-    for (size_t i = 0; i < s->dk; i++) {
-        if (s->phi == ELU1)
-            f[i] = x[i] > 0 ? add(x[i], num.one) : exponential(x[i]);
-        else
-            f[i] = s->phi == RELU ? relu(x[i]) : x[i];
-    }
-}
-
-static void run_linear(struct group *g, bool asked)
-{
-    const struct shape *s = &g->shape;
-    size_t rho = features(s), per_head = rho * (s->dv + s->norm);
-    for (size_t h = 0; h < s->heads; h++) {
-        double *f = g->scratch, *state = g->state + h * per_head, *z = state + rho * s->dv, *o = g->out + h * s->dv;
-        feature_map(f, s, g->k + h * s->dk);
-        add_outer(state, f, g->v + h * s->dv, rho, s->dv);
-        if (s->norm) add_rows(z, f, rho);
-        if (!asked) continue;
-        feature_map(f, s, g->q + h * s->dk);
-        transposed(o, state, f, rho, s->dv);
-        double den = s->norm ? dot(z, f, rho) : 0;
-        for (size_t i = 0; i < s->dv && s->norm; i++) o[i] = divide(o[i], den);
-    }
+    if (s->mechanism != LINEAR || s->phi == IDENTITY) return x;
+    for (size_t i = 0; i < s->dk && s->phi == RELU; i++) f[i] = relu(x[i]);
+    for (size_t i = 0; i < s->dk && s->phi == ELU1; i++) f[i] = x[i] > 0 ? add(x[i], num.one) : exponential(x[i]);
+    if (s->phi != TAYLOR2) return f;
+    double root_half = r(0.70710678118654752440);
+    f[0] = num.one;
+    memcpy(f + 1, x, s->dk * sizeof *f);
+    for (size_t i = 0; i < s->dk; i++)
+        for (size_t j = 0; j < s->dk; j++) f[1 + (i + 1) * s->dk + j] = mul(mul(x[i], x[j]), root_half);
+    return f;
 }
 
 /* S_ji = r(S_ji exp(g)), g of the head or of channel j. */
@@ -2103,13 +1976,20 @@ static void run_matrix(struct group *g, bool asked)
 {
     const struct shape *s = &g->shape;
     bool per_channel = s->mechanism == GLA || s->mechanism == KDA;
+    size_t rho = features(s);
     for (size_t h = 0; h < s->heads; h++) {
-        double *state = g->state + h * s->dk * s->dv, *u = g->scratch;
-        const double *k = g->k + h * s->dk, *v = g->v + h * s->dv;
+        double *state = g->state + h * rho * (s->dv + s->norm), *z = state + rho * s->dv, *o = g->out + h * s->dv;
+        double *u = g->scratch, *f = u + s->dv;
+        const double *k = feature_map(f, s, g->k + h * s->dk), *v = g->v + h * s->dv;
         if (g->g) fade(state, g->g + h * (per_channel ? s->dk : 1), per_channel, s);
         if (g->beta) correction(u, state, k, v, g->beta[h], s);
-        add_outer(state, k, g->beta ? u : v, s->dk, s->dv);
-        if (asked) transposed(g->out + h * s->dv, state, g->q + h * s->dk, s->dk, s->dv);
+        add_outer(state, k, g->beta ? u : v, rho, s->dv);
+        if (s->norm) add_rows(z, k, rho);
+        if (!asked) continue;
+        const double *q = feature_map(f, s, g->q + h * s->dk);
+        transposed(o, state, q, rho, s->dv);
+        double den = s->norm ? dot(z, q, rho) : 0;
+        for (size_t i = 0; i < s->dv && s->norm; i++) o[i] = divide(o[i], den);
     }
 }
 
@@ -2153,11 +2033,10 @@ static void loglinear_head(struct group *g, size_t h, bool asked)
 static void run_loglinear(struct group *g, bool asked)
 {
     for (size_t h = 0; h < g->shape.heads; h++) loglinear_head(g, h, asked);
-    for (size_t t = g->tokens; t & 1;
-         t >>= 1) { /* the newest matrix takes up the one before it, in whose place it goes */
+    /* The newest matrix takes up the one before it, in whose place it goes. */
+    for (size_t t = g->tokens; t & 1; t >>= 1, g->matrices--) {
         double *newest = g->state + g->matrices * g->slot, *before = newest - g->slot;
         for (size_t i = 0; i < g->slot; i++) before[i] = add(newest[i], before[i]);
-        g->matrices--;
     }
     g->matrices++;
 }
@@ -2190,13 +2069,12 @@ static void choose_blocks(struct group *g, size_t candidates)
 {
     struct candidate *c = g->candidates;
     for (size_t b = 0; b < candidates; b++) {
-        g->chosen[b] = candidates <= g->shape.chosen;
-        c[b] = (struct candidate){isnan(g->scores[b]) ? -(double)INFINITY : g->scores[b],
-                                  b}; /* a NaN stops the model anyway */
+        double score = isnan(g->scores[b]) ? 0 : g->scores[b]; /* a NaN stops the model anyway */
+        c[b] = (struct candidate){score, b};
+        g->chosen[b] = false;
     }
-    if (candidates <= g->shape.chosen) return;
     qsort(c, candidates, sizeof *c, compare_candidates);
-    for (size_t i = 0; i < g->shape.chosen; i++) g->chosen[c[i].block] = true;
+    for (size_t i = 0; i < candidates && i < g->shape.chosen; i++) g->chosen[c[i].block] = true;
 }
 
 static void add_branch(double *o, double weight, struct softmax *branch)
@@ -2253,7 +2131,7 @@ static void rms_norm(double *y, const double *c, const double *weight, size_t d,
     for (size_t i = 0; i < d; i++) y[i] = mul(divide(c[i], s), weight[i]);
 }
 
-static void norm(double *h, const struct model *m, const struct norm_weights *w, const double *x)
+static void norm(double *h, const struct model *m, const struct matrix *w, const double *x)
 {
     size_t d = m->config.d;
     memcpy(h, x, d * sizeof *h);
@@ -2282,17 +2160,9 @@ static void convolve(struct input *in, size_t row, size_t taps)
 
 static double source_function(enum source source, double y)
 {
-    switch (source) {
-    case GATE:
-        return sigmoid(y);
-    case SOFTPLUS:
-    case DECAY:
-        return softplus(y);
-    case LOG_GATE:
-        return divide(sub(0, softplus(sub(0, y))), r(16));
-    default:
-        return y;
-    }
+    if (source == GATE) return sigmoid(y);
+    if (source == SOFTPLUS || source == DECAY) return softplus(y);
+    return source == LOG_GATE ? divide(sub(0, softplus(sub(0, y))), r(16)) : y;
 }
 
 static void rotate_head(double *z, const double *cos_row, const double *sin_row, size_t half)
@@ -2339,28 +2209,6 @@ static void make_inputs(const struct model *m, struct group *g, size_t layer, si
     }
 }
 
-static void run_mechanism(struct group *g, bool asked)
-{
-    switch (g->shape.mechanism) {
-    case FULL:
-    case WINDOW:
-        run_full(g, asked);
-        break;
-    case LINEAR:
-        run_linear(g, asked);
-        break;
-    case LOGLINEAR:
-        run_loglinear(g, asked);
-        break;
-    case SPARSE:
-        run_sparse(g, asked);
-        break;
-    default:
-        run_matrix(g, asked);
-    }
-    g->tokens++;
-}
-
 static void output_gate(const struct model *m, struct group *g)
 {
     const struct shape *s = &g->shape;
@@ -2374,40 +2222,26 @@ static void output_gate(const struct model *m, struct group *g)
 
 static void look_up(const struct table_mlp *t, double *x, size_t layer, size_t token)
 {
-    int64_t key[16];
+    struct table_row key = {.value = NULL};
     for (size_t i = 0; i < t->keys; i++) {
         double v = nearbyint(x[t->key_at[i]]);
         if (!(fabs(v) < 9e15)) reject("layer %zu, token %zu: %a is no key of a table", layer, token, v);
-        key[i] = (int64_t)v;
+        key.key[i] = (int64_t)v;
     }
-    size_t low = 0, high = t->rows;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_rows(t->key + t->order[middle] * t->keys, key, t->keys) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == t->rows || compare_rows(t->key + t->order[low] * t->keys, key, t->keys) != 0)
-        reject("layer %zu, token %zu: its table does not have the key", layer, token);
-    for (size_t i = 0; i < t->outs; i++) x[t->out_at[i]] = t->value[t->order[low] * t->outs + i];
+    const struct table_row *row = bsearch(&key, t->rows, t->count, sizeof key, compare_rows);
+    if (!row) reject("layer %zu, token %zu: its table does not have the key", layer, token);
+    for (size_t i = 0; i < t->outs; i++) x[t->out_at[i]] = row->value[i];
 }
 
-static void run_mlp(const struct model *m, const struct layer *layer, size_t index, size_t token)
+static void run_mlp(const struct model *m, const struct layer *layer)
 {
-    if (layer->mlp == MLP_NONE) return;
-    if (layer->mlp == MLP_TABLE) {
-        look_up(&layer->table, m->x, index, token);
-        return;
-    }
     norm(m->h, m, &layer->norm2, m->x);
     project(m->hidden, &layer->up, m->h);
     if (layer->mlp == MLP_SWIGLU) project(m->hidden_gate, &layer->gate, m->h);
     for (size_t i = 0; i < m->config.d_mlp; i++) {
-        double u = m->hidden[i];
-        m->hidden[i] = layer->mlp == MLP_RELU   ? relu(u)
-                       : layer->mlp == MLP_GELU ? gelu(u)
-                                                : mul(u, silu(m->hidden_gate[i]));
+        double *u = &m->hidden[i];
+        if (layer->mlp == MLP_SWIGLU) *u = mul(*u, silu(m->hidden_gate[i]));
+        if (layer->mlp != MLP_SWIGLU) *u = layer->mlp == MLP_RELU ? relu(*u) : gelu(*u);
     }
     project(m->h, &layer->down, m->hidden);
     add_rows(m->x, m->h, m->config.d);
@@ -2416,13 +2250,17 @@ static void run_mlp(const struct model *m, const struct layer *layer, size_t ind
 /* One token through one layer. Without `asked` only what later tokens need. */
 static void run_layer(const struct model *m, struct layer *layer, size_t index, size_t token, bool asked)
 {
+    static void (*const mechanisms[MECHANISMS])(struct group *, bool) = {
+        run_full,   run_full,   run_matrix, run_matrix,    run_matrix, run_matrix,
+        run_matrix, run_matrix, run_matrix, run_loglinear, run_sparse};
     norm(m->h, m, &layer->norm1, m->x);
     size_t at = 0;
     for (size_t i = 0; i < layer->count; i++) {
         struct group *g = &layer->groups[i];
         size_t width = g->shape.heads * g->shape.dv;
         make_inputs(m, g, index, token);
-        run_mechanism(g, asked);
+        mechanisms[g->shape.mechanism](g, asked);
+        g->tokens++;
         if (!asked) continue;
         if (g->shape.gate) output_gate(m, g);
         memcpy(m->mixed + at, g->out, width * sizeof *m->mixed);
@@ -2432,149 +2270,117 @@ static void run_layer(const struct model *m, struct layer *layer, size_t index, 
     project(m->h, &layer->out, m->mixed);
     add_rows(m->x, m->h, m->config.d);
     no_nan(m->x, m->config.d, "the residual stream after the mixing", index, token);
-    run_mlp(m, layer, index, token);
+    if (layer->mlp == MLP_TABLE) look_up(&layer->table, m->x, index, token);
+    if (layer->mlp == MLP_RELU || layer->mlp == MLP_GELU || layer->mlp == MLP_SWIGLU) run_mlp(m, layer);
     no_nan(m->x, m->config.d, "the residual stream after the MLP", index, token);
 }
 
-/* ---- carried numbers (4.4 to 4.8) -------------------------------------------------------------------------------------------------- */
+/* ---- carried numbers (4.4 to 4.8) --------------------------------------------------------------------------------- */
+
+static bool keeps_tokens(const struct shape *s)
+{
+    return s->mechanism == FULL || s->mechanism == WINDOW || s->mechanism == SPARSE;
+}
 
 /* Slots of the state array that `tokens` tokens need; loglinear: one for the newest token, and one per set bit. */
 static size_t slots_for(const struct shape *s, size_t tokens)
 {
-    size_t bits = 1;
-    switch (s->mechanism) {
-    case FULL:
-    case SPARSE:
-        return tokens;
-    case WINDOW:
-        return tokens < s->window ? tokens : s->window;
-    case LOGLINEAR:
-        while (tokens >> bits) bits++;
-        return bits + 1;
-    default:
-        return 1;
-    }
-}
-
-static size_t slot_size(const struct shape *s)
-{
-    switch (s->mechanism) {
-    case FULL:
-    case WINDOW:
-    case SPARSE:
-        return times(s->heads, s->dk + s->dv);
-    case LINEAR:
-        return times(s->heads, times(features(s), s->dv + s->norm));
-    default:
-        return times(s->heads, times(s->dk, s->dv));
-    }
+    size_t slots = keeps_tokens(s) ? tokens : 1;
+    if (s->mechanism == WINDOW && tokens > s->window) return s->window;
+    if (s->mechanism != LOGLINEAR) return slots;
+    while (tokens >> slots) slots++;
+    return slots + 1;
 }
 
 static void make_room(struct model *m, size_t tokens)
 {
-    for (size_t l = 0; l < m->count; l++)
-        for (size_t i = 0; i < m->layers[l].count; i++) {
-            struct group *g = &m->layers[l].groups[i];
-            const struct shape *s = &g->shape;
-            g->slot = slot_size(s);
-            g->slots = slots_for(s, tokens);
-            g->state = numbers(times(g->slots, g->slot));
-            g->scores = numbers(tokens);
-            g->scratch = numbers(s->dv + (s->mechanism == LINEAR ? features(s) : 0));
-            if (s->mechanism != SPARSE) continue;
-            size_t blocks = tokens / s->block;
-            g->summaries = numbers(times(blocks, g->slot));
-            g->candidates = allocate(blocks, sizeof *g->candidates);
-            g->chosen = allocate(blocks, sizeof *g->chosen);
-        }
+    for (struct group *g = m->groups; g < m->groups + m->group_count; g++) {
+        const struct shape *s = &g->shape;
+        g->slot = times(s->heads, keeps_tokens(s) ? s->dk + s->dv : times(features(s), s->dv + s->norm));
+        g->slots = slots_for(s, tokens);
+        g->state = numbers(times(g->slots, g->slot));
+        g->scores = numbers(tokens);
+        g->scratch = numbers(s->dv + features(s));
+        if (s->mechanism != SPARSE) continue;
+        size_t blocks = tokens / s->block;
+        g->summaries = numbers(times(blocks, g->slot));
+        g->candidates = allocate(blocks, sizeof *g->candidates);
+        g->chosen = allocate(blocks, sizeof *g->chosen);
+    }
+}
+
+/* Numbers that the convolution of an input carries. */
+static size_t history_size(const struct group *g, size_t input)
+{
+    return g->shape.conv ? g->shape.heads * g->input[input].width * (g->shape.conv - 1) : 0;
 }
 
 static void forget(struct model *m)
 {
-    for (size_t l = 0; l < m->count; l++)
-        for (size_t i = 0; i < m->layers[l].count; i++) {
-            struct group *g = &m->layers[l].groups[i];
-            g->tokens = g->matrices = 0;
-            memset(g->state, 0, g->slots * g->slot * sizeof *g->state);
-            for (size_t n = 0; n < 3; n++)
-                if (g->input[n].history)
-                    memset(g->input[n].history, 0,
-                           g->shape.heads * g->input[n].width * (g->shape.conv - 1) * sizeof(double));
-        }
+    for (struct group *g = m->groups; g < m->groups + m->group_count; g++) {
+        g->tokens = g->matrices = 0;
+        memset(g->state, 0, g->slots * g->slot * sizeof *g->state);
+        for (size_t n = 0; n <= V && g->shape.conv; n++)
+            memset(g->input[n].history, 0, history_size(g, n) * sizeof(double));
+    }
 }
 
-/* Reads a hexadecimal string number by number, or only looks for a NaN where there is none. */
+/* Reads a hexadecimal string bit by bit, or only looks for a NaN where there is none. */
 struct reader {
     struct text hex;
-    size_t at;        /* digits used */
-    unsigned pending; /* bits of the last digit that are left */
-    size_t count;     /* numbers compared */
     const char *what;
+    size_t bit, count; /* bits read; numbers compared */
 };
 
-static unsigned hex_digit(char c)
+static unsigned next_bit(struct reader *reader)
 {
-    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
-}
-
-static void compare_number(struct reader *reader, double v)
-{
-    if (isnan(v)) reject("not a number: %s", reader->what);
-    if (!reader->hex.at) return;
-    uint64_t code = code_of(v);
-    for (unsigned left = (unsigned)num.bits; left > 0;) {
-        if (reader->pending == 0) {
-            if (reader->at == reader->hex.len) reject("'%s' is too short", reader->what);
-            reader->at++;
-            reader->pending = 4;
-        }
-        unsigned take = left < reader->pending ? left : reader->pending;
-        unsigned stated = hex_digit(reader->hex.at[reader->at - 1]) >> (reader->pending - take) & ((1U << take) - 1);
-        unsigned got = (unsigned)(code >> (left - take)) & ((1U << take) - 1);
-        if (stated != got)
-            reject("'%s': number %zu is %a, and the certificate says otherwise", reader->what, reader->count, v);
-        left -= take;
-        reader->pending -= take;
-    }
-    reader->count++;
+    char digit = reader->hex.at[reader->bit / 4];
+    return (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10) >> (3 - reader->bit++ % 4) & 1;
 }
 
 static void compare_numbers(struct reader *reader, const double *v, size_t count)
 {
-    for (size_t i = 0; i < count; i++) compare_number(reader, v[i]);
+    for (size_t i = 0; i < count; i++, reader->count++) {
+        if (isnan(v[i])) reject("not a number: %s", reader->what);
+        if (!reader->hex.at) continue;
+        uint64_t code = code_of(v[i]);
+        for (int bit = num.bits - 1; bit >= 0; bit--) {
+            if (reader->bit == 4 * reader->hex.len) reject("'%s' is too short", reader->what);
+            if (next_bit(reader) != (code >> bit & 1))
+                reject("'%s': number %zu is %a, and the certificate says otherwise", reader->what, reader->count, v[i]);
+        }
+    }
 }
 
 /* All numbers have been compared: what is left of the last digit is 0, and nothing follows. */
-static void compare_end(const struct reader *reader)
+static void compare_end(struct reader *reader)
 {
     if (!reader->hex.at) return;
-    if (reader->at != reader->hex.len) reject("'%s' is too long", reader->what);
-    if (reader->pending && hex_digit(reader->hex.at[reader->at - 1]) & ((1U << reader->pending) - 1))
-        reject("'%s': its last digit is not filled up with zeros", reader->what);
+    while (reader->bit % 4)
+        if (next_bit(reader)) reject("'%s': its last digit is not filled up with zeros", reader->what);
+    if (reader->bit != 4 * reader->hex.len) reject("'%s' is too long", reader->what);
 }
 
-static void compare_group(struct reader *reader, const struct group *g)
+static void compare_row(struct text hex, const char *what, const double *v, size_t count)
 {
-    const struct shape *s = &g->shape;
-    size_t used = g->slots;
-    if (s->mechanism == LOGLINEAR) used = g->matrices;
-    if (s->mechanism == FULL || s->mechanism == SPARSE) used = g->tokens;
-    if (s->mechanism == WINDOW) used = g->tokens < s->window ? g->tokens : s->window;
-    for (size_t i = 0; i < used; i++) {
-        compare_numbers(reader, g->state + i * g->slot, g->slot);
-        if (s->mechanism == SPARSE && (i + 1) % s->block == 0)
-            compare_numbers(reader, g->summaries + i / s->block * g->slot, g->slot);
-    }
-    for (size_t n = 0; n < 3 && s->conv >= 2; n++)
-        compare_numbers(reader, g->input[n].history, s->heads * g->input[n].width * (s->conv - 1));
+    struct reader reader = {.hex = hex, .what = what};
+    compare_numbers(&reader, v, count);
+    compare_end(&reader);
 }
 
 /* Everything that is carried past the tokens seen so far: no NaN, and equal to `hex` if there is one. */
 static void compare_state(const struct model *m, struct text hex)
 {
     struct reader reader = {.hex = hex, .what = "state"};
-    for (size_t l = 0; l < m->count; l++)
-        for (size_t i = 0; i < m->layers[l].count; i++) compare_group(&reader, &m->layers[l].groups[i]);
+    for (const struct group *g = m->groups; g < m->groups + m->group_count; g++) {
+        size_t used = g->shape.mechanism == LOGLINEAR ? g->matrices : slots_for(&g->shape, g->tokens);
+        for (size_t i = 0; i < used; i++) {
+            compare_numbers(&reader, g->state + i * g->slot, g->slot);
+            if (g->shape.mechanism == SPARSE && (i + 1) % g->shape.block == 0)
+                compare_numbers(&reader, g->summaries + i / g->shape.block * g->slot, g->slot);
+        }
+        for (size_t n = 0; n <= V; n++) compare_numbers(&reader, g->input[n].history, history_size(g, n));
+    }
     compare_end(&reader);
 }
 
@@ -2604,69 +2410,22 @@ static size_t answer_of(const struct model *m)
     return best;
 }
 
-/* ---- tasks (5) --------------------------------------------------------------------------------------------------------------------- */
-
-/* The rest of a canonical text. */
-struct words {
-    struct text rest;
-};
-
-static struct text next_word(struct words *words)
-{
-    const char *space = words->rest.len ? memchr(words->rest.at, ' ', words->rest.len) : NULL;
-    struct text word = {words->rest.at, space ? (size_t)(space - words->rest.at) : words->rest.len};
-    size_t cut = word.len + (space ? 1 : 0);
-    words->rest = (struct text){words->rest.at + cut, words->rest.len - cut};
-    return word;
-}
-
-/* The value of the next word, which must be KEY=VALUE. */
-static struct text next_value(struct words *words, const char *key)
-{
-    struct text word = next_word(words);
-    size_t len = strlen(key);
-    if (word.len <= len || memcmp(word.at, key, len) != 0 || word.at[len] != '=')
-        reject("task: '%s=' expected where '%.*s' is", key, SHOW(word));
-    return (struct text){word.at + len + 1, word.len - len - 1};
-}
-
-static size_t canonical_number(struct text text, const char *key, size_t low, size_t high)
-{
-    size_t value = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        if (!isdigit((unsigned char)text.at[i]) || i == 18) reject("task: %s is no number, or too large", key);
-        value = 10 * value + (size_t)(text.at[i] - '0');
-    }
-    if (text.len == 0 || (text.at[0] == '0' && text.len > 1) || value < low || value > high)
-        reject("task: %s must be a number from %zu to %zu", key, low, high);
-    return value;
-}
-
-static size_t next_number(struct words *words, const char *key, size_t low, size_t high)
-{
-    return canonical_number(next_value(words, key), key, low, high);
-}
-
-/* 0 or 1: which of the two words it is; b may be NULL. */
-static size_t next_choice(struct words *words, const char *key, const char *a, const char *b)
-{
-    struct text value = next_value(words, key);
-    if (is(value, a)) return 0;
-    if (!b || !is(value, b)) reject("task: %s=%.*s cannot be certified", key, SHOW(value));
-    return 1;
-}
+/* ---- tasks (5) ---------------------------------------------------------------------------------------------------- */
 
 enum { MAX_DEPTH = 16 };
 static const size_t max_tokens = (size_t)1 << 26, max_ids = (size_t)1 << 24;
 
+/* How a prompt gives a function: values, whose places are the arguments; arguments and values in one token; in two. */
+enum form { PLACES, PAIRS, TURNS };
+
 struct task {
     size_t (*oracle)(const struct task *, const struct prompt *);
     size_t tokens, ids, answers;
-    size_t n, v, k, m;         /* sizes as the task names them */
-    bool pair, blank, w_first; /* forms */
+    size_t n, v, k, m, blank, query_id; /* sizes as the task names them; the first id of the questions */
+    enum form form;
     /* seqcomp, l = 1 .. L: digits n_{l-1}, arguments A_l, values R_l, first id; l = 0: values, first id of z_0 */
-    size_t depth, digits[MAX_DEPTH + 1], arguments[MAX_DEPTH + 1], values[MAX_DEPTH + 1], first_id[MAX_DEPTH + 1], w_id,
-        w_count;
+    size_t depth, digits[MAX_DEPTH + 1], arguments[MAX_DEPTH + 1], values[MAX_DEPTH + 1], first_id[MAX_DEPTH + 1];
+    size_t w_id, w_count, w_first; /* w_first: w comes first in the prompt */
 };
 
 /* The token at a position minus `first`, which must be below `count`. */
@@ -2678,17 +2437,34 @@ static size_t token_in(const struct prompt *p, size_t position, size_t first, si
     return id - first;
 }
 
-static size_t oracle_eva(const struct task *t, const struct prompt *p)
+static const uint32_t nothing = UINT32_MAX;
+
+/* A function as `count` entries of the prompt from `at` on, whose ids begin with `first`. */
+static uint32_t *read_function(const struct prompt *p, enum form form, size_t at, size_t first, size_t count,
+                               size_t arguments, size_t values)
 {
-    size_t query = token_in(p, t->n, t->pair ? t->k * t->v : t->v, t->k), answer = SIZE_MAX;
-    bool *seen = allocate(t->k, sizeof *seen);
-    for (size_t i = 0; i < t->n; i++) {
-        size_t entry = token_in(p, i, 0, t->pair ? t->k * t->v : t->v), key = t->pair ? entry / t->v : i;
-        if (seen[key]) reject("prompt: key %zu comes twice", key);
-        seen[key] = true;
-        if (key == query) answer = entry % t->v;
+    uint32_t *f = allocate(arguments, sizeof *f);
+    for (size_t i = 0; i < arguments; i++) f[i] = nothing;
+    for (size_t i = 0; i < count; i++) {
+        size_t argument = i, value = 0;
+        if (form == TURNS) {
+            argument = token_in(p, at + 2 * i, first, arguments);
+            value = token_in(p, at + 2 * i + 1, first + arguments, values);
+        } else {
+            value = token_in(p, at + i, first, form == PAIRS ? arguments * values : values);
+            if (form == PAIRS) argument = value / values;
+        }
+        if (f[argument] != nothing) reject("prompt: key %zu comes twice", argument);
+        f[argument] = (uint32_t)(value % values);
     }
-    if (answer == SIZE_MAX) reject("prompt: the key that is asked is not there");
+    return f;
+}
+
+static size_t oracle_recall(const struct task *t, const struct prompt *p)
+{
+    size_t query = token_in(p, t->tokens - 1, t->query_id, t->k);
+    uint32_t answer = read_function(p, t->form, 0, 0, t->n, t->k, t->v)[query];
+    if (answer == nothing) reject("prompt: the key that is asked is not there");
     return answer;
 }
 
@@ -2701,45 +2477,16 @@ static size_t oracle_two_sum(const struct task *t, const struct prompt *p)
     return answer;
 }
 
-static size_t oracle_recall(const struct task *t, const struct prompt *p)
-{
-    size_t query = token_in(p, 2 * t->n, 0, t->k), answer = SIZE_MAX;
-    bool *seen = allocate(t->k, sizeof *seen);
-    for (size_t i = 0; i < t->n; i++) {
-        size_t key = token_in(p, 2 * i, 0, t->k), value = token_in(p, 2 * i + 1, t->k, t->v);
-        if (seen[key]) reject("prompt: key %zu comes twice", key);
-        seen[key] = true;
-        if (key == query) answer = value;
-    }
-    if (answer == SIZE_MAX) reject("prompt: the key that is asked is not there");
-    return answer;
-}
-
-/* Fills f with the table of level l, whose entries begin at `at`. */
-static void read_level_table(uint32_t *f, const struct task *t, const struct prompt *p, size_t l, size_t at)
-{
-    bool *seen = allocate(t->arguments[l], sizeof *seen);
-    for (size_t u = 0; u < t->arguments[l]; u++) {
-        size_t ids = t->pair ? t->arguments[l] * t->values[l] : t->values[l],
-               entry = token_in(p, at + u, t->first_id[l], ids);
-        size_t argument = t->pair ? entry / t->values[l] : u;
-        if (seen[argument]) reject("prompt: argument %zu of z_%zu comes twice", argument, l);
-        seen[argument] = true;
-        f[argument] = (uint32_t)(entry % t->values[l]);
-    }
-}
-
 static size_t oracle_seqcomp(const struct task *t, const struct prompt *p)
 {
     size_t at = t->w_first;
     uint32_t *f[MAX_DEPTH + 1] = {NULL};
     for (size_t l = t->depth; l >= 1; l--) {
-        f[l] = allocate(t->arguments[l], sizeof **f);
-        read_level_table(f[l], t, p, l, at);
+        f[l] = read_function(p, t->form, at, t->first_id[l], t->arguments[l], t->arguments[l], t->values[l]);
         at += t->arguments[l];
     }
-    size_t i = token_in(p, at, t->first_id[0], t->values[0]),
-           w = token_in(p, t->w_first ? 0 : at + 1, t->w_id, t->w_count);
+    size_t i = token_in(p, at, t->first_id[0], t->values[0]);
+    size_t w = token_in(p, t->w_first ? 0 : at + 1, t->w_id, t->w_count);
     for (size_t l = 1; l <= t->depth; l++) {
         i = f[l][w % t->digits[l] * t->values[l - 1] + i];
         w /= t->digits[l];
@@ -2747,21 +2494,51 @@ static size_t oracle_seqcomp(const struct task *t, const struct prompt *p)
     return i;
 }
 
-static void read_eva(struct task *t, struct words *words, bool index)
+/* The value of the next word, which must be KEY=VALUE. */
+static struct text next_value(struct text *words, const char *key)
 {
-    t->oracle = oracle_eva;
+    struct text word = cut(words, ' '), value = word;
+    if (!is(cut(&value, '='), key)) reject("task: '%s=' expected where '%.*s' is", key, SHOW(word));
+    return value;
+}
+
+static size_t number_of(struct text text, const char *key, size_t low, size_t high)
+{
+    size_t value = 0;
+    if (!canonical(&value, text, high) || value < low) reject("task: %s is no number from %zu to %zu", key, low, high);
+    return value;
+}
+
+static size_t next_number(struct text *words, const char *key, size_t low, size_t high)
+{
+    return number_of(next_value(words, key), key, low, high);
+}
+
+/* 0 or 1: which of the two words it is; b may be NULL. */
+static size_t next_choice(struct text *words, const char *key, const char *a, const char *b)
+{
+    struct text value = next_value(words, key);
+    if (is(value, a)) return 0;
+    if (!b || !is(value, b)) reject("task: %s=%.*s cannot be certified", key, SHOW(value));
+    return 1;
+}
+
+static void read_eva(struct task *t, struct text *words, bool index)
+{
+    t->oracle = oracle_recall;
     t->n = next_number(words, "N", 1, max_tokens);
     t->v = next_number(words, "V", 1, max_ids);
     t->k = index ? t->n : next_number(words, "K", 1, max_ids);
-    t->pair = !index && next_choice(words, "form", "position", "pair");
-    if (t->pair ? t->k < t->n : t->k != t->n) reject("task: K must be N, or in the form pair at least N");
+    t->form = !index && next_choice(words, "form", "position", "pair") ? PAIRS : PLACES;
+    if (t->form == PAIRS ? t->k < t->n : t->k != t->n) reject("task: K must be N, or in the form pair at least N");
     next_choice(words, "dist", "uniform", NULL);
     t->tokens = t->n + 1;
-    t->ids = t->pair ? t->k * t->v + t->k : t->v + t->n;
+    t->query_id = t->form == PAIRS ? t->k * t->v : t->v;
+    t->ids = t->query_id + t->k;
     t->answers = t->v;
 }
 
-static void read_two_sum(struct task *t, struct words *words)
+static void read_two_sum(struct task *t, struct text *words)
 {
     t->oracle = oracle_two_sum;
     t->n = next_number(words, "N", 1, (size_t)1 << 24);
@@ -2775,9 +2552,10 @@ static void read_two_sum(struct task *t, struct words *words)
     t->answers = 2;
 }
 
-static void read_recall(struct task *t, struct words *words)
+static void read_recall(struct task *t, struct text *words)
 {
     t->oracle = oracle_recall;
+    t->form = TURNS;
     t->n = next_number(words, "N", 1, (size_t)1 << 22);
     t->k = next_number(words, "K", t->n, (size_t)1 << 23);
     t->v = next_number(words, "V", 1, (size_t)1 << 23);
@@ -2790,20 +2568,17 @@ static void read_recall(struct task *t, struct words *words)
 /* n_1,…,n_{L-1} become the digits of levels 2 … L; level 1 has one digit, 0. */
 static void read_digits(struct task *t, struct text list)
 {
+    size_t count = list.len ? 1 + count_of(list, ',') : 0;
+    if (count != t->depth - 1) reject("task: n must hold L-1 numbers");
     t->digits[1] = t->w_count = 1;
     for (size_t l = 2; l <= t->depth; l++) {
-        const char *comma = l < t->depth ? memchr(list.at, ',', list.len) : NULL;
-        struct text number = {list.at, comma ? (size_t)(comma - list.at) : list.len};
-        if (l < t->depth && !comma) reject("task: n must hold L-1 numbers");
-        t->digits[l] = canonical_number(number, "n", 1, max_ids);
+        t->digits[l] = number_of(cut(&list, ','), "n", 1, max_ids);
         t->w_count = times(t->w_count, t->digits[l]);
         if (t->w_count > max_ids) reject("task: too many token ids");
-        list = (struct text){list.at + number.len + (comma != NULL), list.len - number.len - (comma != NULL)};
     }
-    if (list.len) reject("task: n must hold L-1 numbers");
 }
 
-static void read_seqcomp(struct task *t, struct words *words)
+static void read_seqcomp(struct task *t, struct text *words)
 {
     t->oracle = oracle_seqcomp;
     t->depth = next_number(words, "L", 1, MAX_DEPTH);
@@ -2812,7 +2587,7 @@ static void read_seqcomp(struct task *t, struct words *words)
     size_t v = next_number(words, "V", 1, max_tokens);
     bool flat = next_number(words, "flat", 0, 1);
     t->w_first = next_choice(words, "order", "last", "first");
-    t->pair = next_choice(words, "form", "position", "pair");
+    t->form = next_choice(words, "form", "position", "pair") ? PAIRS : PLACES;
     next_choice(words, "dist", "uniform", NULL);
     size_t product = flat ? n0 : times(n0, t->w_count);
     if (product > max_tokens || v > product || (flat && v != n0)) reject("task: N0, n and V do not go together");
@@ -2822,7 +2597,7 @@ static void read_seqcomp(struct task *t, struct words *words)
         t->arguments[l] = times(t->digits[l], t->values[l - 1]);
         t->values[l] = l == t->depth ? v : flat ? n0 : t->arguments[l];
         t->first_id[l] = t->ids;
-        t->ids += t->pair ? times(t->arguments[l], t->values[l]) : t->values[l];
+        t->ids += t->form == PAIRS ? times(t->arguments[l], t->values[l]) : t->values[l];
         t->tokens += t->arguments[l];
     }
     t->first_id[0] = t->ids;
@@ -2833,20 +2608,19 @@ static void read_seqcomp(struct task *t, struct words *words)
 
 static struct task read_task(struct text text)
 {
-    struct words words = {text};
     struct task t = {.n = 0};
-    struct text name = next_word(&words);
+    struct text name = cut(&text, ' ');
     if (is(name, "eva") || is(name, "index"))
-        read_eva(&t, &words, is(name, "index"));
+        read_eva(&t, &text, is(name, "index"));
     else if (is(name, "two-sum"))
-        read_two_sum(&t, &words);
+        read_two_sum(&t, &text);
     else if (is(name, "assoc-recall"))
-        read_recall(&t, &words);
+        read_recall(&t, &text);
     else if (is(name, "seqcomp"))
-        read_seqcomp(&t, &words);
+        read_seqcomp(&t, &text);
     else
         reject("task: '%.*s' cannot be certified", SHOW(name));
-    if (words.rest.len) reject("task: '%.*s' follows its last key", SHOW(words.rest));
+    if (text.len) reject("task: '%.*s' follows its last key", SHOW(text));
     if (t.tokens > max_tokens || t.ids > max_ids || t.answers > max_ids)
         reject("task: more than 2^26 tokens, 2^24 ids or 2^24 answers");
     return t;
@@ -2866,7 +2640,7 @@ static void check_prompts(const struct certificate *c, const struct task *task, 
         if (config->positions != NO_POSITIONS && p->count > config->max_tokens)
             reject("prompt %d: longer than the model's positions", i + 1);
         size_t right = task->oracle(task, p);
-        if (right != c->right[i]) reject("prompt %d: the right answer is %zu, not %llu", i + 1, right, c->right[i]);
+        if (right != c->right[i]) reject("prompt %d: the right answer is %zu, not %zu", i + 1, right, c->right[i]);
     }
     if (c->position != task->tokens - 1)
         reject("position: the answer is asked at the last token, %zu", task->tokens - 1);
@@ -2881,13 +2655,6 @@ static void agree_outside(const struct certificate *c, size_t from, size_t to)
             reject("the prompts differ at token %zu", i);
 }
 
-static void compare_view(const struct certificate *c, const struct model *m)
-{
-    struct reader reader = {.hex = c->view, .what = "view"};
-    compare_numbers(&reader, m->x, m->config.d);
-    compare_end(&reader);
-}
-
 static void run_whole(struct model *m, const struct prompt *p)
 {
     run_tokens(m, p->tokens, p->count, p->count - 1);
@@ -2899,96 +2666,89 @@ static void check_wrong_answer(const struct certificate *c, struct model *m)
     if (c->given == c->right[0]) reject("the answer that is given is right");
     run_whole(m, &c->prompt[0]);
     size_t answer = answer_of(m);
-    if (answer != c->given) reject("the model answers %zu, not %llu", answer, c->given);
+    if (answer != c->given) reject("the model answers %zu, not %zu", answer, c->given);
 }
 
 static void check_state_collision(const struct certificate *c, struct model *m)
 {
     if (c->prefix > c->position) reject("prefix: it must not include the asked token");
-    agree_outside(c, 0, (size_t)c->prefix);
+    agree_outside(c, 0, c->prefix);
     for (int i = 0; i < 2; i++) {
-        run_tokens(m, c->prompt[i].tokens, (size_t)c->prefix, SIZE_MAX);
+        run_tokens(m, c->prompt[i].tokens, c->prefix, SIZE_MAX);
         compare_state(m, c->state);
     }
 }
 
 static void check_view_collision(const struct certificate *c, struct model *m)
 {
-    agree_outside(c, 0, (size_t)c->position);
+    agree_outside(c, 0, c->position);
     for (int i = 0; i < 2; i++) {
         run_whole(m, &c->prompt[i]);
-        compare_view(c, m);
+        compare_row(c->view, "view", m->x, m->config.d);
     }
 }
 
 static void check_block_collision(const struct certificate *c, struct model *m)
 {
-    if (c->layer >= m->count) reject("layer: there is no layer %llu", c->layer);
+    if (c->layer >= m->count) reject("layer: there is no layer %zu", c->layer);
     struct layer *layer = &m->layers[c->layer];
     struct group *g = &layer->groups[0];
     if (layer->count != 1 || g->shape.mechanism != SPARSE) reject("layer: it is not one group of sparse");
     size_t size = g->shape.block, count = c->prompt[0].count, last = count - 1;
-    if (c->block >= count / size) reject("block: block %llu is not complete", c->block);
-    size_t from = (size_t)c->block * size, to = from + size;
+    if (c->block >= count / size) reject("block: block %zu is not complete", c->block);
+    size_t from = c->block * size, to = from + size;
     agree_outside(c, from, to < last ? to : last); /* the last tokens are the same */
     if (g->shape.window > 0 && last + 1 < to + g->shape.window)
         reject("block: the window of the last token reaches it");
-    g->watched = (size_t)c->block;
+    g->watched = c->block;
     for (int i = 0; i < 2; i++) {
         run_whole(m, &c->prompt[i]);
-        struct reader reader = {.hex = c->summary, .what = "summary"};
-        compare_numbers(&reader, g->summaries + c->block * g->slot, g->slot);
-        compare_end(&reader);
+        compare_row(c->summary, "summary", g->summaries + c->block * g->slot, g->slot);
         if (g->opened) reject("block: a head of the last token opens it");
-        compare_view(c, m);
+        compare_row(c->view, "view", m->x, m->config.d);
     }
 }
 
 /* Only what was checked is printed. */
 static void print_text(const char *label, struct text text)
 {
-    fputs(label, stdout);
+    printf("%-8s ", label);
     fwrite(text.at, 1, text.len, stdout);
     putchar('\n');
 }
 
 static void print_statement(const struct certificate *c)
 {
-    printf("accepted: %s\n", kind_names[c->kind]);
-    print_text("model    sha256 ", c->digest);
-    print_text("arch     ", c->arch);
-    print_text("numbers  ", c->format);
-    print_text("task     ", c->task);
+    printf("accepted: %s\nmodel    sha256 %.64s\n", kind_names[c->kind], c->digest.at);
+    print_text("arch", c->arch);
+    print_text("numbers", c->format);
+    print_text("task", c->task);
     for (int i = 0; i < c->prompts; i++) {
         printf("prompt  ");
         for (size_t t = 0; t < c->prompt[i].count; t++) printf(" %u", (unsigned)c->prompt[i].tokens[t]);
-        printf("\nasked    at position %llu; the right answer is %llu\n", c->position, c->right[i]);
+        printf("\nasked    at position %zu; the right answer is %zu\n", c->position, c->right[i]);
     }
     if (c->kind == WRONG_ANSWER) {
-        printf("found    the largest entry of the read-out (the first among equals) is answer %llu\n", c->given);
+        printf("found    the largest entry of the read-out (the first among equals) is answer %zu\n", c->given);
         printf("follows  the model is wrong on this prompt\n");
         return;
     }
     if (c->kind == STATE_COLLISION) {
-        printf(
-            "found    after the first %llu tokens of either prompt all layers carry the same numbers, bit for bit:\n",
-            c->prefix);
-        print_text("         ", c->state);
-        printf("follows  the rest of the prompts is the same, so whatever the model does after the prefix, with any "
-               "read-out and any chain of\n"
-               "         thought, it does for both: it is wrong on one of them\n");
+        printf("found    after the first %zu tokens of either prompt all layers carry the same numbers, bit for bit:\n",
+               c->prefix);
+        print_text("", c->state);
+        printf("follows  the rest of the prompts is the same, so whatever the model does after the prefix, with any\n"
+               "         read-out and any chain of thought, it does for both: it is wrong on one of them\n");
         return;
     }
     if (c->kind == BLOCK_COLLISION) {
-        printf("found    the prompts differ in block %llu of layer %llu alone; its summary is the same in both, bit "
-               "for bit:\n",
+        printf("found    the prompts differ in block %zu of layer %zu alone; its summary is the same in both:\n",
                c->block, c->layer);
-        print_text("         ", c->summary);
+        print_text("", c->summary);
         printf("         no head of the last token opens the block, and no window of it reaches the block\n");
     }
-    printf("found    the residual stream of the last token after the last layer is the same in both prompts, bit for "
-           "bit:\n");
-    print_text("         ", c->view);
+    printf("found    the residual stream of the last token after the last layer is the same, bit for bit:\n");
+    print_text("", c->view);
     printf("follows  no read-out can tell the prompts apart: whatever it is, the model is wrong on one of them\n");
 }
 
@@ -3003,7 +2763,7 @@ static void check_certificate(struct bytes certificate, struct bytes model)
     struct file file = read_safetensors(model);
     if (!is(text_of(file.metadata, "rung.format", "model"), "rung.model/1"))
         reject("model: its rung.format is not rung.model/1");
-    if (!same_text(c.arch, text_of(file.metadata, "rung.arch", "model")))
+    if (compare_text(c.arch, text_of(file.metadata, "rung.arch", "model")) != 0)
         reject("arch: not the rung.arch of the model");
     struct arch arch = read_arch(c.arch);
     struct model m = load_model(&file, &arch);
