@@ -334,20 +334,15 @@ static uint64_t take_apart(int *e, double x)
     return (uint64_t)ldexp(fraction, 53);
 }
 
-/* Wide fixed point: codes are integers of 53 bits. Floats with 11 exponent bits: the double product has 52 bits and is
- * exact unless it is so small that a double lacks places for it. */
+/* Wide fixed point, and floats with 11 exponent bits: their double product has 52 bits and is exact unless it is so small
+ * that a double lacks places for it. */
 static double multiply_slowly(double a, double b)
 {
-    if (isnan(a) || isnan(b) || a == 0 || b == 0) return r(a * b);
-    bool negative = (a < 0) != (b < 0);
-    if (num.fixed) {
-        u128 product = (u128)(uint64_t)fabs(a * num.scale) * (uint64_t)fabs(b * num.scale);
-        return round_exact(negative, product, -2 * num.y, false);
-    }
-    if (fabs(a * b) > 0x1p-900) return r(a * b);
+    double quick = a * b;
+    if (isnan(quick) || a == 0 || b == 0 || (!num.fixed && fabs(quick) > 0x1p-900)) return r(quick);
     int ea = 0, eb = 0;
     u128 product = (u128)take_apart(&ea, a) * take_apart(&eb, b);
-    return round_exact(negative, product, ea + eb, false);
+    return round_exact((a < 0) != (b < 0), product, ea + eb, false);
 }
 
 static inline double mul(double a, double b)
@@ -758,35 +753,42 @@ static double gelu(double x)
 
 /* ---- JSON (4.1), strict ------------------------------------------------------------------------------------------- */
 
-struct json {
-    enum { JSON_TRUE, JSON_FALSE, JSON_NULL, JSON_OBJECT, JSON_ARRAY, JSON_TEXT, JSON_INTEGER } kind;
-    struct text key, text; /* key: of a member; text: decoded */
-    size_t integer, count; /* count: of children */
-    struct json *first, *next;
-};
-
+/* Of JSON, and of the arch. */
 struct parser {
     const char *start, *at, *end;
     const char *what; /* for messages */
 };
 
-static _Noreturn void bad_json(const struct parser *p, const char *reason)
+static struct parser parser_of(struct text source, const char *what)
+{
+    return (struct parser){source.at, source.at, source.at + source.len, what};
+}
+
+static _Noreturn void bad(const struct parser *p, const char *reason)
 {
     reject("%s: byte %zu: %s", p->what, (size_t)(p->at - p->start), reason);
 }
 
-static void json_space(struct parser *p)
+/* The next character after white space, 0 at the end. */
+static char peek(struct parser *p)
 {
-    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r')) p->at++;
+    while (p->at < p->end && strchr(" \t\n\r", *p->at) && *p->at) p->at++;
+    return p->at < p->end ? *p->at : '\0';
 }
 
-static bool json_take(struct parser *p, char c)
+static bool take(struct parser *p, char c)
 {
-    json_space(p);
-    if (p->at == p->end || *p->at != c) return false;
+    if (peek(p) != c) return false;
     p->at++;
     return true;
 }
+
+struct json {
+    enum { JSON_TRUE, JSON_FALSE, JSON_NULL, JSON_INTEGER, JSON_OBJECT, JSON_ARRAY, JSON_TEXT } kind;
+    struct text key, text; /* key: of a member; text: decoded */
+    size_t integer, count; /* count: of children */
+    struct json *first, *next;
+};
 
 /* UTF-8 of a code point below 2^21; returns the number of bytes. */
 static size_t put_utf8(char *out, unsigned c)
@@ -803,13 +805,13 @@ static unsigned json_character(struct parser *p)
 {
     unsigned char first = (unsigned char)*p->at;
     size_t bytes = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if (bytes > (size_t)(p->end - p->at)) bad_json(p, "invalid UTF-8");
+    if (bytes > (size_t)(p->end - p->at)) bad(p, "invalid UTF-8");
     unsigned c = bytes == 1 ? first : first & 0x7fU >> bytes;
     for (size_t i = 1; i < bytes; i++) c = c << 6 | ((unsigned char)p->at[i] & 63);
     char again[4];
     if (c > 0x10ffff || c >> 11 == 0xd800 >> 11 || put_utf8(again, c) != bytes || memcmp(again, p->at, bytes) != 0)
-        bad_json(p, "invalid UTF-8");
-    if (c < 0x20) bad_json(p, "a control character in a string");
+        bad(p, "invalid UTF-8");
+    if (c < 0x20) bad(p, "a control character in a string");
     p->at += bytes;
     return c;
 }
@@ -818,7 +820,7 @@ static unsigned json_hex4(struct parser *p)
 {
     unsigned value = 0;
     for (int i = 0; i < 4; i++, p->at++) {
-        if (p->at == p->end || !isxdigit((unsigned char)*p->at)) bad_json(p, "four hexadecimal digits expected");
+        if (p->at == p->end || !isxdigit((unsigned char)*p->at)) bad(p, "four hexadecimal digits expected");
         value = value * 16 + (unsigned)(isdigit((unsigned char)*p->at) ? *p->at - '0' : (*p->at | 32) - 'a' + 10);
     }
     return value;
@@ -830,15 +832,15 @@ static unsigned json_escape(struct parser *p)
     static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
     const char letter = *p->at++, *name = letter ? strchr(names, letter) : NULL;
     if (name) return (unsigned char)meanings[name - names];
-    if (letter != 'u') bad_json(p, "an unknown escape");
+    if (letter != 'u') bad(p, "an unknown escape");
     unsigned c = json_hex4(p), low = 0;
-    if (c == 0) bad_json(p, "NUL in a string");
+    if (c == 0) bad(p, "NUL in a string");
     if (c >> 11 != 0xd800 >> 11) return c;
     if (p->end - p->at >= 2 && memcmp(p->at, "\\u", 2) == 0) {
         p->at += 2;
         low = json_hex4(p);
     }
-    if (c >= 0xdc00 || low < 0xdc00 || low > 0xdfff) bad_json(p, "half a surrogate pair");
+    if (c >= 0xdc00 || low < 0xdc00 || low > 0xdfff) bad(p, "half a surrogate pair");
     return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 }
 
@@ -847,7 +849,7 @@ static struct text json_string(struct parser *p)
 {
     const char *close = p->at;
     while (close < p->end && *close != '"') close += *close == '\\' && close + 1 < p->end ? 2 : 1;
-    if (close >= p->end) bad_json(p, "a string does not end");
+    if (close >= p->end) bad(p, "a string does not end");
     char *out = allocate((size_t)(close - p->at), 1);
     size_t len = 0;
     while (*p->at != '"') {
@@ -881,70 +883,54 @@ static void json_children(struct parser *p, struct json *parent, int depth)
 {
     char close = parent->kind == JSON_OBJECT ? '}' : ']';
     struct json **last = &parent->first;
-    if (json_take(p, close)) return;
+    if (take(p, close)) return;
     do {
         struct text key = {"", 0};
         if (parent->kind == JSON_OBJECT) {
-            if (!json_take(p, '"')) bad_json(p, "a key expected");
+            if (!take(p, '"')) bad(p, "a key expected");
             key = json_string(p);
-            if (!json_take(p, ':')) bad_json(p, "':' expected");
+            if (!take(p, ':')) bad(p, "':' expected");
         }
         *last = json_value(p, depth + 1);
         (*last)->key = key;
         last = &(*last)->next;
         parent->count++;
-    } while (json_take(p, ','));
-    if (!json_take(p, close)) bad_json(p, "',' or the end of an object or array expected");
+    } while (take(p, ','));
+    if (!take(p, close)) bad(p, "',' or the end of an object or array expected");
     if (parent->kind == JSON_OBJECT) no_duplicate_keys(p, parent);
 }
 
 /* Nothing in a model file is negative or a fraction. */
-static size_t json_integer(struct parser *p)
-{
-    struct text digits = {p->at, 0};
-    size_t value = 0;
-    for (; p->at < p->end && isdigit((unsigned char)*p->at); p->at++) digits.len++;
-    if (digits.len == 0) bad_json(p, "a value expected, or a whole number from 0 on");
-    if (digits.len > 1 && digits.at[0] == '0') bad_json(p, "a number with leading zeros");
-    if (p->at < p->end && strchr(".eE", *p->at)) bad_json(p, "a number that is not written as a whole one");
-    if (!decimal(&value, digits, (size_t)1 << 58)) bad_json(p, "an integer is too large");
-    return value;
-}
-
 static struct json *json_value(struct parser *p, int depth)
 {
-    static const char *const words[] = {[JSON_TRUE] = "true", [JSON_FALSE] = "false", [JSON_NULL] = "null"};
+    static const char *const words[] = {"true", "false", "null"}; /* in the order of the kinds; then JSON_INTEGER */
     struct json *value = allocate(1, sizeof *value);
-    if (depth > 32) bad_json(p, "nested too deep");
-    if (json_take(p, '"')) {
+    if (depth > 32) bad(p, "nested too deep");
+    if (take(p, '"')) {
         value->kind = JSON_TEXT;
         value->text = json_string(p);
         return value;
     }
-    bool object = json_take(p, '{');
-    if (object || json_take(p, '[')) {
+    bool object = take(p, '{');
+    if (object || take(p, '[')) {
         value->kind = object ? JSON_OBJECT : JSON_ARRAY;
         json_children(p, value, depth);
         return value;
     }
-    for (size_t i = 0; i < 3; i++) {
-        size_t len = strlen(words[i]);
-        if ((size_t)(p->end - p->at) < len || memcmp(p->at, words[i], len) != 0) continue;
-        p->at += len;
-        value->kind = i;
-        return value;
-    }
-    value->kind = JSON_INTEGER;
-    value->integer = json_integer(p);
+    struct text word = {p->at, 0};
+    for (; p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '.'); p->at++) word.len++;
+    value->kind = index_of(word, words, 3);
+    if (value->kind == JSON_INTEGER && !canonical(&value->integer, word, (size_t)1 << 58))
+        bad(p, "a value expected, or a number is too large, has leading zeros or is not written as a whole one");
     return value;
 }
 
 static struct json *json_object(struct text source, const char *what)
 {
-    struct parser p = {source.at, source.at, source.at + source.len, what};
+    struct parser p = parser_of(source, what);
     struct json *value = json_value(&p, 0);
-    json_space(&p);
-    if (p.at != p.end) bad_json(&p, "something follows the value");
+    peek(&p);
+    if (p.at != p.end) bad(&p, "something follows the value");
     if (value->kind != JSON_OBJECT) reject("%s: not an object", what);
     return value;
 }
@@ -1126,12 +1112,11 @@ static struct tensor *find_tensor(struct file *file, const char *name)
 /* The number of columns of a tensor of rank 1. */
 #define VECTOR SIZE_MAX
 
-/* The tensor of shape [rows, columns], or NULL if there is none. */
 static struct tensor *take_tensor(struct file *file, const char *name, size_t rows, size_t columns)
 {
     struct tensor *t = find_tensor(file, name);
-    if (!t) return NULL;
     bool vector = columns == VECTOR;
+    if (!t) reject("tensor '%s' is missing", name);
     if (t->rank != (vector ? 1 : 2) || t->shape[0] != rows || (!vector && t->shape[1] != columns)) {
         if (vector) reject("tensor '%s': shape [%zu] expected", name, rows);
         reject("tensor '%s': shape [%zu,%zu] expected", name, rows, columns);
@@ -1140,26 +1125,17 @@ static struct tensor *take_tensor(struct file *file, const char *name, size_t ro
     return t;
 }
 
-static double *take_optional(struct file *file, const char *name, size_t rows, size_t columns)
-{
-    struct tensor *t = take_tensor(file, name, rows, columns);
-    if (!t) return NULL;
-    double *values = numbers(t->count);
-    for (size_t i = 0; i < t->count; i++) values[i] = weight_element(t, i);
-    return values;
-}
-
 static double *take_weights(struct file *file, const char *name, size_t rows, size_t columns)
 {
-    double *values = take_optional(file, name, rows, columns);
-    if (!values) reject("tensor '%s' is missing", name);
+    struct tensor *t = take_tensor(file, name, rows, columns);
+    double *values = numbers(t->count);
+    for (size_t i = 0; i < t->count; i++) values[i] = weight_element(t, i);
     return values;
 }
 
 static int64_t *take_integers(struct file *file, const char *name, size_t rows, size_t columns)
 {
     struct tensor *t = take_tensor(file, name, rows, columns);
-    if (!t) reject("tensor '%s' is missing", name);
     int64_t *values = allocate(t->count, sizeof *values);
     for (size_t i = 0; i < t->count; i++) values[i] = whole_element(t, i);
     return values;
@@ -1348,77 +1324,55 @@ struct mix {
 };
 
 struct arch {
-    struct text text;
-    size_t at;
+    struct parser p;
     const struct mix **layers; /* copies of a layer point to the same */
     size_t count;
 };
 
-static _Noreturn void bad_arch(const struct arch *arch, const char *reason)
+static struct text next_word(struct parser *p, const char *also)
 {
-    reject("arch: character %zu: %s", arch->at + 1, reason);
-}
-
-static char arch_peek(struct arch *arch)
-{
-    while (arch->at < arch->text.len && arch->text.at[arch->at] == ' ') arch->at++;
-    return arch->at < arch->text.len ? arch->text.at[arch->at] : '\0';
-}
-
-static bool arch_take(struct arch *arch, char c)
-{
-    if (arch_peek(arch) != c) return false;
-    arch->at++;
-    return true;
-}
-
-static struct text arch_word(struct arch *arch, const char *also)
-{
-    arch_peek(arch);
-    struct text word = {arch->text.at + arch->at, 0};
-    for (; arch->at < arch->text.len; arch->at++, word.len++) {
-        char c = arch->text.at[arch->at];
-        if (!isalnum((unsigned char)c) && !strchr(also, c)) break;
-    }
-    if (word.len == 0 || word.len > 63) bad_arch(arch, "a name or value of 1 to 63 characters expected");
+    peek(p);
+    struct text word = {p->at, 0};
+    while (p->at < p->end && (isalnum((unsigned char)*p->at) || strchr(also, *p->at))) p->at++, word.len++;
+    if (word.len == 0 || word.len > 63) bad(p, "a name or value of 1 to 63 characters expected");
     return word;
 }
 
-static size_t arch_number(struct arch *arch, struct text word, size_t low, size_t high)
+static size_t number_up_to(const struct parser *p, struct text word, size_t low, size_t high)
 {
     size_t value = 0;
     bool good = decimal(&value, word, high);
-    if (!good && value <= high) bad_arch(arch, "a whole number expected");
-    if (!good || value < low) bad_arch(arch, "a number is out of range");
+    if (!good && value <= high) bad(p, "a whole number expected");
+    if (!good || value < low) bad(p, "a number is out of range");
     return value;
 }
 
-static void read_key(struct arch *arch, struct shape *shape, bool seen[KEYS])
+static void read_key(struct parser *p, struct shape *shape, bool seen[KEYS])
 {
-    struct text name = arch_word(arch, "_");
-    if (!arch_take(arch, '=')) bad_arch(arch, "'=' expected");
-    struct text value = arch_word(arch, "._-");
+    struct text name = next_word(p, "_");
+    if (!take(p, '=')) bad(p, "'=' expected");
+    struct text value = next_word(p, "._-");
     size_t i = 0;
     while (i < KEYS && !(is(name, keys[i].name) && keys[i].mechanisms >> shape->mechanism & 1)) i++;
-    if (i == KEYS) bad_arch(arch, "an unknown key");
-    if (seen[i]) bad_arch(arch, "a key comes twice");
+    if (i == KEYS) bad(p, "an unknown key");
+    if (seen[i]) bad(p, "a key comes twice");
     seen[i] = true;
     const struct key *key = &keys[i];
     size_t word = key->words[0] ? index_of(value, key->words, key->high + 1) : 0;
-    if (key->words[0] && word > key->high) bad_arch(arch, "an unknown value of a key");
-    *field_of(shape, key) = key->words[0] ? word : arch_number(arch, value, key->low, key->high);
+    if (key->words[0] && word > key->high) bad(p, "an unknown value of a key");
+    *field_of(shape, key) = key->words[0] ? word : number_up_to(p, value, key->low, key->high);
 }
 
-static struct shape read_mechanism(struct arch *arch)
+static struct shape read_mechanism(struct parser *p)
 {
     bool seen[KEYS] = {false};
-    struct text name = arch_word(arch, "-");
+    struct text name = next_word(p, "-");
     struct shape shape = {.mechanism = (enum mechanism)index_of(name, mechanism_names, MECHANISMS)};
     if (shape.mechanism == MECHANISMS) reject("arch: mechanism '%.*s' cannot be certified", SHOW(name));
     for (size_t i = 0; i < KEYS; i++)
         if (keys[i].mechanisms >> shape.mechanism & 1) *field_of(&shape, &keys[i]) = keys[i].fallback;
-    while (arch_take(arch, ':')) read_key(arch, &shape, seen);
-    if (arch_take(arch, '@')) shape.heads = arch_number(arch, arch_word(arch, ""), 1, 65536);
+    while (take(p, ':')) read_key(p, &shape, seen);
+    if (take(p, '@')) shape.heads = number_up_to(p, next_word(p, ""), 1, 65536);
     if (shape.comp != 0) reject("arch: sparse with another compression than the mean cannot be certified");
     if (shape.mechanism == SPARSE && shape.window > 0 && shape.branches == 0)
         reject("arch: sparse with W > 0 needs branches=nsa");
@@ -1427,48 +1381,50 @@ static struct shape read_mechanism(struct arch *arch)
 
 static void append_layer(struct arch *arch, const struct mix *mix)
 {
-    if (arch->count == MAX_LAYERS) bad_arch(arch, "more than 65536 layers");
+    if (arch->count == MAX_LAYERS) bad(&arch->p, "more than 65536 layers");
     arch->layers[arch->count++] = mix;
 }
 
 static void read_mix(struct arch *arch)
 {
+    struct parser *p = &arch->p;
     struct mix *mix = allocate(1, sizeof *mix);
     do {
-        if (mix->groups == MAX_GROUPS) bad_arch(arch, "more than 8 groups in a layer");
-        mix->group[mix->groups++] = read_mechanism(arch);
-    } while (arch_take(arch, '|'));
+        if (mix->groups == MAX_GROUPS) bad(p, "more than 8 groups in a layer");
+        mix->group[mix->groups++] = read_mechanism(p);
+    } while (take(p, '|'));
     for (size_t g = 0; g < mix->groups; g++)
-        if (mix->groups > 1 && mix->group[g].heads == 0) bad_arch(arch, "every group of a mix needs @heads");
+        if (mix->groups > 1 && mix->group[g].heads == 0) bad(p, "every group of a mix needs @heads");
     append_layer(arch, mix);
 }
 
 static void read_items(struct arch *arch, int depth)
 {
-    if (depth > 32) bad_arch(arch, "parentheses nest too deep");
+    struct parser *p = &arch->p;
+    if (depth > 32) bad(p, "parentheses nest too deep");
     do {
         size_t copies = 1, first = arch->count;
-        if (isdigit((unsigned char)arch_peek(arch))) {
-            copies = arch_number(arch, arch_word(arch, ""), 1, MAX_LAYERS);
-            if (!arch_take(arch, '*')) bad_arch(arch, "'*' expected after a count");
+        if (isdigit((unsigned char)peek(p))) {
+            copies = number_up_to(p, next_word(p, ""), 1, MAX_LAYERS);
+            if (!take(p, '*')) bad(p, "'*' expected after a count");
         }
-        if (arch_take(arch, '(')) {
+        if (take(p, '(')) {
             read_items(arch, depth + 1);
-            if (!arch_take(arch, ')')) bad_arch(arch, "')' expected");
+            if (!take(p, ')')) bad(p, "')' expected");
         } else {
             read_mix(arch);
         }
         size_t last = arch->count;
         for (size_t c = 1; c < copies; c++)
             for (size_t i = first; i < last; i++) append_layer(arch, arch->layers[i]);
-    } while (arch_take(arch, ','));
+    } while (take(p, ','));
 }
 
 static struct arch read_arch(struct text text)
 {
-    struct arch arch = {.text = text, .layers = allocate(MAX_LAYERS, sizeof *arch.layers)};
+    struct arch arch = {.p = parser_of(text, "arch"), .layers = allocate(MAX_LAYERS, sizeof *arch.layers)};
     read_items(&arch, 0);
-    if (arch.at != text.len) bad_arch(&arch, "something follows that is not understood");
+    if (arch.p.at != arch.p.end) bad(&arch.p, "something follows that is not understood");
     return arch;
 }
 
@@ -1610,10 +1566,11 @@ static const char *name_of(const char *format, ...)
 /* NAME.weight and NAME.bias, which may be absent. */
 static struct matrix take_matrix(struct file *file, const char *name, size_t rows, size_t columns)
 {
-    return (struct matrix){.rows = rows,
-                           .columns = columns,
-                           .weight = take_weights(file, name_of("%s.weight", name), rows, columns),
-                           .bias = take_optional(file, name_of("%s.bias", name), rows, VECTOR)};
+    struct matrix m = {.rows = rows, .columns = columns};
+    const char *bias = name_of("%s.bias", name);
+    m.weight = take_weights(file, name_of("%s.weight", name), rows, columns);
+    if (find_tensor(file, bias)) m.bias = take_weights(file, bias, rows, VECTOR);
+    return m;
 }
 
 static struct matrix take_norm(struct file *file, const struct config *c, const char *name)
@@ -1657,6 +1614,7 @@ static void load_input(struct file *file, const struct config *c, const struct s
     if (in->source != RATE) in->project = take_matrix(file, name_of("%s.%s", name, in->name), row, c->d);
     if (in->source == RATE || in->source == DECAY)
         in->a = take_weights(file, name_of("%s.%s.A", name, in->name), s->heads, VECTOR);
+    if (in->source == RATE) memcpy(in->row, in->a, s->heads * sizeof *in->a);
     for (size_t h = 0; h < s->heads && in->source == DECAY; h++) in->a[h] = exponential(in->a[h]);
     if (s->conv >= 1 && order <= V) {
         in->taps = take_weights(file, name_of("%s.%s.conv", name, in->name), row, s->conv);
@@ -2178,10 +2136,7 @@ static void make_input(const struct model *m, const struct group *g, struct inpu
 {
     const struct shape *s = &g->shape;
     size_t row = s->heads * in->width;
-    if (in->source == RATE) {
-        memcpy(in->row, in->a, row * sizeof *in->row);
-        return;
-    }
+    if (in->source == RATE) return;
     project(in->row, &in->project, m->h);
     if (in->taps) convolve(in, row, s->conv);
     for (size_t i = 0; i < row; i++) in->row[i] = source_function(in->source, in->row[i]);
@@ -2655,40 +2610,8 @@ static void agree_outside(const struct certificate *c, size_t from, size_t to)
             reject("the prompts differ at token %zu", i);
 }
 
-static void run_whole(struct model *m, const struct prompt *p)
-{
-    run_tokens(m, p->tokens, p->count, p->count - 1);
-    compare_state(m, (struct text){NULL, 0});
-}
-
-static void check_wrong_answer(const struct certificate *c, struct model *m)
-{
-    if (c->given == c->right[0]) reject("the answer that is given is right");
-    run_whole(m, &c->prompt[0]);
-    size_t answer = answer_of(m);
-    if (answer != c->given) reject("the model answers %zu, not %zu", answer, c->given);
-}
-
-static void check_state_collision(const struct certificate *c, struct model *m)
-{
-    if (c->prefix > c->position) reject("prefix: it must not include the asked token");
-    agree_outside(c, 0, c->prefix);
-    for (int i = 0; i < 2; i++) {
-        run_tokens(m, c->prompt[i].tokens, c->prefix, SIZE_MAX);
-        compare_state(m, c->state);
-    }
-}
-
-static void check_view_collision(const struct certificate *c, struct model *m)
-{
-    agree_outside(c, 0, c->position);
-    for (int i = 0; i < 2; i++) {
-        run_whole(m, &c->prompt[i]);
-        compare_row(c->view, "view", m->x, m->config.d);
-    }
-}
-
-static void check_block_collision(const struct certificate *c, struct model *m)
+/* The group of the block, which may be all that differs and which the last token must not see. */
+static struct group *watch_block(const struct certificate *c, struct model *m)
 {
     if (c->layer >= m->count) reject("layer: there is no layer %zu", c->layer);
     struct layer *layer = &m->layers[c->layer];
@@ -2701,12 +2624,27 @@ static void check_block_collision(const struct certificate *c, struct model *m)
     if (g->shape.window > 0 && last + 1 < to + g->shape.window)
         reject("block: the window of the last token reaches it");
     g->watched = c->block;
-    for (int i = 0; i < 2; i++) {
-        run_whole(m, &c->prompt[i]);
-        compare_row(c->summary, "summary", g->summaries + c->block * g->slot, g->slot);
-        if (g->opened) reject("block: a head of the last token opens it");
-        compare_row(c->view, "view", m->x, m->config.d);
+    return g;
+}
+
+/* Runs the model on every prompt, or on its prefix, and compares. What the kind does not claim is absent from c. */
+static void check_claim(const struct certificate *c, struct model *m)
+{
+    bool prefix = c->kind == STATE_COLLISION;
+    size_t count = prefix ? c->prefix : c->position + 1, asked = prefix ? SIZE_MAX : c->position;
+    struct group *g = c->kind == BLOCK_COLLISION ? watch_block(c, m) : NULL;
+    if (c->kind == WRONG_ANSWER && c->given == c->right[0]) reject("the answer that is given is right");
+    if (c->prefix > c->position) reject("prefix: it must not include the asked token");
+    if (prefix || c->kind == VIEW_COLLISION) agree_outside(c, 0, prefix ? c->prefix : c->position);
+    for (int i = 0; i < c->prompts; i++) {
+        run_tokens(m, c->prompt[i].tokens, count, asked);
+        compare_state(m, c->state);
+        if (g) compare_row(c->summary, "summary", g->summaries + c->block * g->slot, g->slot);
+        if (g && g->opened) reject("block: a head of the last token opens it");
+        if (c->view.at) compare_row(c->view, "view", m->x, m->config.d);
     }
+    size_t answer = c->kind == WRONG_ANSWER ? answer_of(m) : c->given;
+    if (answer != c->given) reject("the model answers %zu, not %zu", answer, c->given);
 }
 
 /* Only what was checked is printed. */
@@ -2754,23 +2692,21 @@ static void print_statement(const struct certificate *c)
 
 static void check_certificate(struct bytes certificate, struct bytes model)
 {
-    static void (*const checks[KINDS])(const struct certificate *, struct model *) = {
-        check_wrong_answer, check_state_collision, check_view_collision, check_block_collision};
     struct certificate c = read_certificate(certificate);
     char digest[65];
     sha256(digest, model.data, model.size);
     if (!is(c.digest, digest)) reject("model: its digest is %s, not the one of the certificate", digest);
     struct file file = read_safetensors(model);
-    if (!is(text_of(file.metadata, "rung.format", "model"), "rung.model/1"))
-        reject("model: its rung.format is not rung.model/1");
-    if (compare_text(c.arch, text_of(file.metadata, "rung.arch", "model")) != 0)
-        reject("arch: not the rung.arch of the model");
+    struct text format = text_of(file.metadata, "rung.format", "model");
+    if (!is(format, "rung.model/1")) reject("model: its rung.format is not rung.model/1");
+    struct text text = text_of(file.metadata, "rung.arch", "model");
+    if (compare_text(c.arch, text) != 0) reject("arch: not the rung.arch of the model");
     struct arch arch = read_arch(c.arch);
     struct model m = load_model(&file, &arch);
     struct task task = read_task(c.task);
     check_prompts(&c, &task, &m.config);
     make_room(&m, c.prompt[0].count);
-    checks[c.kind](&c, &m);
+    check_claim(&c, &m);
     print_statement(&c);
 }
 
@@ -2821,10 +2757,9 @@ static const char help[] = //
     "Usage\n"
     "  rung-check CERT MODEL\n"
     "\n"
-    "  CERT is a text file (docs/certificate.md has its grammar and its meaning), MODEL the\n"
-    "  .safetensors file whose digest it names. The model is evaluated in the stated number\n"
-    "  format, every operation correctly rounded and in the documented order; the claim is\n"
-    "  compared bit for bit. Nothing is searched and nothing is trusted but the task.\n"
+    "  CERT is a text file (docs/certificate.md), MODEL the .safetensors file whose digest it\n"
+    "  names. The model is evaluated in the stated number format, every operation correctly\n"
+    "  rounded and in the documented order; the claim is compared bit for bit.\n"
     "\n"
     "  -h, --help     this text\n"
     "      --version  the version\n"
