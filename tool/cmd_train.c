@@ -236,7 +236,8 @@ const rung_command rung_command_train = {
              "with a log for plots"},
             {"rung train --arch '3*full' --task seqcomp L=2 N0=8 n=8 flat=1 --dk 32 --dv 8 --d-mlp 128 --norm layer "
              "--queries 32 "
-             "--batch 8 --layer-targets 4 --mix-w 0.3 --mix-argument 0.3 --rate 0.001 --steps 1500 -o c.safetensors",
+             "--batch 8 --layer-targets 4 --mix-w 0.3 --mix-argument 0.3 --rate 0.001 --score-gain 3 --steps 2000 -o "
+             "c.safetensors",
              "the recipe for composition"},
             {"rung train run.json --seed 3 -o run-3.safetensors", "a run from a file, with another seed"},
             {"rung train --arch linear --task eva N=8 V=4 --random-labels --steps 200 -o r.safetensors",
