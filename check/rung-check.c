@@ -334,15 +334,15 @@ static uint64_t take_apart(int *e, double x)
     return (uint64_t)ldexp(fraction, 53);
 }
 
-/* Wide fixed point, and floats with 11 exponent bits: their double product has 52 bits and is exact unless it is so small
- * that a double lacks places for it. */
+/* Wide fixed point: codes are integers of 53 bits. Floats with 11 exponent bits: the double product has 52 bits and is
+ * exact unless it is so small that a double lacks places for it. */
 static double multiply_slowly(double a, double b)
 {
-    double quick = a * b;
-    if (isnan(quick) || a == 0 || b == 0 || (!num.fixed && fabs(quick) > 0x1p-900)) return r(quick);
-    int ea = 0, eb = 0;
-    u128 product = (u128)take_apart(&ea, a) * take_apart(&eb, b);
-    return round_exact((a < 0) != (b < 0), product, ea + eb, false);
+    if (isnan(a) || isnan(b) || a == 0 || b == 0 || (!num.fixed && fabs(a * b) > 0x1p-900)) return r(a * b);
+    int ea = -num.y, eb = -num.y;
+    uint64_t ma = num.fixed ? (uint64_t)fabs(a * num.scale) : take_apart(&ea, a);
+    uint64_t mb = num.fixed ? (uint64_t)fabs(b * num.scale) : take_apart(&eb, b);
+    return round_exact((a < 0) != (b < 0), (u128)ma * mb, ea + eb, false);
 }
 
 static inline double mul(double a, double b)
