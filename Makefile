@@ -44,7 +44,7 @@ OBJECTS     := $(foreach m,$(MODULES),$(call objects_of,$(m)))
 TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
 HEADERS     := $(wildcard include/rung/*.h)
 
-.PHONY: all test table install uninstall asan fuzz soak bench format format-check layers help clean deps deps-test \
+.PHONY: all test table install uninstall asan fuzz soak learn bench format format-check layers help clean deps deps-test \
         unit cli python fuzz-smoke install-test check-coverage
 
 # A make of its own, because pkg-config may only just have been installed. Never beside another goal in one -j call: both
@@ -192,10 +192,14 @@ soak: ## hours: arithmetic against MPFR format by format, theorems against a SAT
 	@$(MAKE) --no-print-directory -j2 unit soaks
 	@BUILD=$(BUILD) scripts/soak.sh
 
-bench: all ## speed of the exact arithmetic and of the mechanisms, as ratios in one run
+learn: all ## success rates of training over seeds (scripts/learn.sh says which groups there are)
+	@BUILD=$(BUILD) scripts/learn.sh
+
+bench: all ## speed of the exact arithmetic, of the mechanisms and of the attacks
 	@$(MAKE) --no-print-directory $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 	@for b in $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c)); do $$b || exit 1; done
 	@$(BUILD)/rung bench exact
+	@$(BUILD)/rung bench break
 
 $(BUILD)/bench/%: bench/%.c $(BUILD)/librung.a
 	@mkdir -p $(@D)
