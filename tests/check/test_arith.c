@@ -12,6 +12,8 @@ int rung_check_main(int argc, char **argv);
 #include <cmocka.h>
 #include <mpfr.h>
 
+#include "effort.h"
+
 static uint64_t random_state = 1;
 
 static uint64_t random_bits(void)
@@ -131,7 +133,7 @@ static void operations_are_rounded_once(void **state)
     (void)state;
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
         choose(formats[f]);
-        for (int i = 0; i < 4000; i++) check_pair(formats[f], random_value(), random_value());
+        for (size_t i = 0; i < effort(4000, 800); i++) check_pair(formats[f], random_value(), random_value());
     }
 }
 
@@ -141,7 +143,7 @@ static void results_next_to_ties(void **state)
     (void)state;
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
         choose(formats[f]);
-        for (int i = 0; i < 3000; i++) {
+        for (size_t i = 0; i < effort(3000, 600); i++) {
             double b = random_value(), q = random_value();
             if (isinf(b) || isinf(q) || b == 0) continue;
             double half =
@@ -268,11 +270,11 @@ static void functions_are_rounded_once(void **state)
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
         choose(formats[f]);
         for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-            for (int n = 0; n < 400; n++) check_function(formats[f], i, random_value());
-            for (int n = 0; n < 400; n++)
+            for (size_t n = 0; n < effort(400, 80); n++) check_function(formats[f], i, random_value());
+            for (size_t n = 0; n < effort(400, 80); n++)
                 check_function(formats[f], i,
                                r(ldexp((double)(random_bits() >> 11), -53 + (int)(random_bits() % 11) - 4)));
-            for (int n = 0; n < 300; n++)
+            for (size_t n = 0; n < effort(300, 60); n++)
                 check_function(formats[f], i,
                                r(-ldexp((double)(random_bits() >> 11), -53 + (int)(random_bits() % 11) - 4)));
             static const double corners[] = {0.0,
@@ -327,7 +329,7 @@ static void double_double_alone(void **state)
     for (size_t f = 0; f < 3; f++) {
         choose(wide[f]);
         for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-            for (int n = 0; n < 1500; n++) {
+            for (size_t n = 0; n < effort(1500, 150); n++) {
                 double x = ldexp((double)(random_bits() >> 11), -53 + (int)(random_bits() % 11) - 4);
                 check_function(wide[f], i, r(random_bits() & 1 ? x : -x));
             }
@@ -391,7 +393,7 @@ static void errors_are_below_their_bounds(void **state)
     mpfr_init2(a, 60);
     mpfr_init2(z, 300);
     double quick = 0, slow = 0, log1p_error = 0, middle = 0, tail = 0;
-    for (int n = 0; n < 20000; n++) {
+    for (size_t n = 0; n < effort(20000, 4000); n++) {
         double x = ldexp((double)(int64_t)random_bits(), -63) * (n % 3 == 0 ? 690 : n % 3 == 1 ? 2 : 0x1p-20);
         int k = 0;
         mpfr_set_d(a, x, MPFR_RNDN);
