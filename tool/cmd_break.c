@@ -18,7 +18,7 @@ typedef struct break_values {
     int64_t budget, kind, expect;
 } break_values;
 
-enum { TRIED_MAX = 64 };
+enum { TRIED_MAX = 64, REPORT_COLUMN = 24 };
 
 /* What the output is made of. */
 typedef struct report {
@@ -73,7 +73,8 @@ static rung_status check_options(const rung_call *call, rung_error *err)
     if (strcmp(v->subject.numbers, "fp32") == 0)
         return rung_fail(err, RUNG_USAGE,
                          "fp32 is the fast evaluator, and a certificate is about exact numbers; say --numbers f32");
-    return check_place(v->out, err);
+    rung_status status = rung_out_spares(v->out, call->argument[0], err);
+    return status == RUNG_OK ? check_place(v->out, err) : status;
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------------ */
@@ -120,11 +121,35 @@ static void print_prompts(rung_buf *out, const rung_cert *cert, const rung_task_
     rung_buf_putc(out, '\n');
 }
 
+/* A label of up to eight letters, and a text beside it. */
+static void print_labelled(rung_buf *out, const char *label, bool bold, const char *format, ...) RUNG_PRINTF(4, 5);
+static void print_labelled(rung_buf *out, const char *label, bool bold, const char *format, ...)
+{
+    enum { COLUMN = 9 };
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    rung_buf_printf(out, "%s%s%s%*s", bold ? rung_style_bold() : "", label, bold ? rung_style_off() : "",
+                    COLUMN - (int)strlen(label), "");
+    rung_wrap(out, text, COLUMN, COLUMN);
+    rung_buf_putc(out, '\n');
+}
+
+/* Of all attacks, and of what came after them. */
+static unsigned long long count_runs(const report *r)
+{
+    unsigned long long runs = r->result->evaluations;
+    for (size_t i = 0; i < r->tried_count; i++) runs += r->tried[i].found ? 0 : r->tried[i].evaluations;
+    return runs;
+}
+
 static void print_found(rung_buf *out, const report *r)
 {
     const rung_break *result = r->result;
     const break_values *v = r->call->values;
-    rung_buf_printf(out, "%sCANNOT%s  %s: %s\n", rung_style_bold(), rung_style_off(), result->attack, result->report);
+    print_labelled(out, "CANNOT", true, "%s: %s", result->attack, result->report);
     print_prompts(out, &result->cert, &r->subject->task);
     rung_buf_puts(out, "claim    ");
     rung_buf statement;
@@ -133,23 +158,51 @@ static void print_found(rung_buf *out, const report *r)
     if (statement.text) rung_wrap(out, statement.text, 9, 9);
     out->failed = out->failed || statement.failed;
     rung_buf_clear(&statement);
-    rung_buf_printf(out, "\nsearch   %llu runs, %.2f s\n", (unsigned long long)result->evaluations, r->seconds);
+    rung_buf_printf(out, "\nsearch   %llu runs, %.2f s\n", count_runs(r), r->seconds);
     if (r->why_not[0])
-        rung_buf_printf(out, "no certificate is written: %s\n", r->why_not);
+        print_labelled(out, "written", false, "no certificate: %s", r->why_not);
     else
         rung_buf_printf(out, "written  %s; check it with: rung-check %s %s\n", v->out, v->out, r->call->argument[0]);
 }
 
+/* Attacks that did not run for the same reason, beside it; `from` is the first of them. */
+static void print_untried(rung_buf *out, const report *r, size_t from)
+{
+    rung_buf names;
+    const char *why = r->tried[from].report;
+    for (size_t i = 0; i < from; i++)
+        if (r->tried[i].seconds <= 0 && strcmp(r->tried[i].report, why) == 0) return; /* named already */
+    rung_buf_init(&names);
+    for (size_t i = from; i < r->tried_count; i++)
+        if (r->tried[i].seconds <= 0 && strcmp(r->tried[i].report, why) == 0)
+            rung_buf_printf(&names, "%s%s", names.len ? ", " : "", r->tried[i].attack);
+    if (names.len + 4 <= REPORT_COLUMN) {
+        rung_two_columns(out, names.text ? names.text : "", why, REPORT_COLUMN);
+    } else {
+        rung_buf_puts(out, "  ");
+        rung_wrap(out, names.text, 2, 2);
+        rung_buf_printf(out, "\n%*s", REPORT_COLUMN, "");
+        rung_wrap(out, why, REPORT_COLUMN, REPORT_COLUMN);
+        rung_buf_putc(out, '\n');
+    }
+    out->failed = out->failed || names.failed;
+    rung_buf_clear(&names);
+}
+
+/* What has run, then what has not; with --attack that one only. */
 static void print_tried(rung_buf *out, const report *r)
 {
-    rung_buf_printf(out, "%sUNKNOWN%s  no attack found a failure, which proves nothing. What was tried in %.1f s:\n",
-                    rung_style_bold(), rung_style_off(), r->seconds);
+    const char *only = ((const break_values *)r->call->values)->attack;
+    print_labelled(out, "UNKNOWN", true,
+                   "no attack found a failure, which proves nothing. Tried in %.1f s:", r->seconds);
     for (size_t i = 0; i < r->tried_count; i++) {
         const rung_break *t = &r->tried[i];
         char left[48];
         snprintf(left, sizeof left, "%-11s %6.1f s", t->attack, t->seconds);
-        rung_two_columns(out, left, t->report, 24);
+        if (t->seconds > 0) rung_two_columns(out, left, t->report, REPORT_COLUMN);
     }
+    for (size_t i = 0; i < r->tried_count; i++)
+        if (r->tried[i].seconds <= 0 && (!only || strcmp(only, r->tried[i].attack) == 0)) print_untried(out, r, i);
 }
 
 static void print_report(rung_buf *out, const report *r)
@@ -160,10 +213,7 @@ static void print_report(rung_buf *out, const report *r)
         print_found(out, r);
     else
         print_tried(out, r);
-    if (!r->theorem[0]) return;
-    rung_buf_puts(out, "theorem  ");
-    rung_wrap(out, r->theorem, 9, 9);
-    rung_buf_putc(out, '\n');
+    if (r->theorem[0]) print_labelled(out, "theorem", false, "%s", r->theorem);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------ */
@@ -278,7 +328,9 @@ static int break_subject(const rung_subject *s, const rung_program *program, con
     if (status == RUNG_OK)
         status = rung_break_theorem(r.theorem, sizeof r.theorem, s->model, &s->task, s->fmt.bits, err);
     if (status == RUNG_OK && !rung_signal_pending()) status = print(&r, err);
-    bool expected = as_expected(call, result.found);
+    if (status == RUNG_OK && rung_signal_pending())
+        rung_note(call, "stopped after %.1f s; nothing is written", r.seconds);
+    bool expected = rung_signal_pending() || as_expected(call, result.found);
     rung_break_clear(&result);
     return status != RUNG_OK ? (int)status : expected ? 0 : RUNG_NEGATIVE;
 }
@@ -334,7 +386,7 @@ const rung_command rung_command_break = {
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(break_values, out),
              .metavar = "FILE",
-             .help = "where the certificate goes",
+             .help = "where the certificate goes; must be given",
              .complete = RUNG_COMPLETE_FILE},
             RUNG_OPTION_TASK(break_values, subject.task),
             {.name = "numbers",

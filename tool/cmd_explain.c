@@ -313,9 +313,9 @@ static rung_status explain(const rung_explained *x, const rung_call *call, rung_
         print_json(&text, x);
     else
         rung_explain_print(&text, x, (size_t)v->show);
-    rung_status status = rung_out_buf(&text, err);
+    rung_status status = v->svg ? write_picture(x, v->svg, err) : RUNG_OK;
+    if (status == RUNG_OK) status = rung_out_buf(&text, err);
     rung_buf_clear(&text);
-    if (status == RUNG_OK && v->svg) status = write_picture(x, v->svg, err);
     if (status == RUNG_OK && v->svg) rung_note(call, "wrote %s", v->svg);
     return status;
 }
@@ -325,7 +325,9 @@ static int run_explain(const rung_call *call, rung_error *err)
     const explain_values *v = call->values;
     rung_explained *x = rung_calloc(1, sizeof *x, err);
     if (!x) return RUNG_SYSTEM;
-    rung_status status = open_certificate(x, call->argument[0], err);
+    rung_status status = rung_out_spares(v->svg, call->argument[0], err);
+    if (status == RUNG_OK) status = rung_out_spares(v->svg, v->model, err);
+    if (status == RUNG_OK) status = open_certificate(x, call->argument[0], err);
     if (status == RUNG_OK && v->model) status = ask_model(x, v->model, err);
     if (status == RUNG_OK) status = explain(x, call, err);
     int code = status == RUNG_OK && x->fault[0] ? RUNG_NEGATIVE : (int)status;

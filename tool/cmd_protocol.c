@@ -226,6 +226,8 @@ static rung_status report(const rung_played *p, const rung_call *call, rung_erro
         rung_protocol_print(&text, p);
     if (status == RUNG_OK) status = rung_out_buf(&text, err);
     rung_buf_clear(&text);
+    if (status == RUNG_OK && v->trace) rung_note(call, "wrote %s", v->trace);
+    if (status == RUNG_OK && v->svg) rung_note(call, "wrote %s", v->svg);
     return status;
 }
 
@@ -257,7 +259,10 @@ static int run_protocol(const rung_call *call, rung_error *err)
     if (strcmp(v->subject.numbers, "fp32") == 0)
         return rung_fail(err, RUNG_USAGE,
                          "fp32 is the fast evaluator, and messages are exact numbers; say --numbers f32");
-    rung_status status = rung_subject_open(&s, call, &v->subject, err);
+    rung_status status = rung_out_spares(v->trace, call->argument[0], err);
+    if (status == RUNG_OK) status = rung_out_spares(v->svg, call->argument[0], err);
+    if (status != RUNG_OK) return status;
+    status = rung_subject_open(&s, call, &v->subject, err);
     if (status == RUNG_OK) status = run_subject(&s, call, err);
     rung_subject_close(&s);
     return status;

@@ -196,6 +196,8 @@ static int run_train(const rung_call *call, rung_error *err)
     if (!call->arguments) return run_words(call, err);
     rung_arena_init(&arena);
     int status = rung_train_read_spec(&merged, call, call->argument[0], &arena, err);
+    if (status == RUNG_OK)
+        status = rung_out_spares(((const rung_train_words *)merged.values)->out, call->argument[0], err);
     if (status == RUNG_OK) status = run_words(&merged, err);
     rung_arena_clear(&arena);
     return status;
@@ -261,7 +263,7 @@ const rung_command rung_command_train = {
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(rung_train_words, out),
              .metavar = "FILE",
-             .help = "the model file to write",
+             .help = "the model file to write; must be given, here or in SPEC",
              .complete = RUNG_COMPLETE_FILE},
             RUNG_SHAPE_OPTIONS(rung_train_words, shape, "64", "gelu", "rms"),
             COUNT_ROW("steps", steps, 1, INT64_C(1) << 40, "updates of the weights", "1000"),

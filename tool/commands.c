@@ -22,8 +22,8 @@
     X(run)                                                                                                             \
     X(protocol)                                                                                                        \
     X(verify)                                                                                                          \
-    X(explain)                                                                                                         \
     X(break)                                                                                                           \
+    X(explain)                                                                                                         \
     X(bench)                                                                                                           \
     X(attn)                                                                                                            \
     X(help)                                                                                                            \

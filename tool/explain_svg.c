@@ -71,7 +71,7 @@ static double word_width(const rung_explained *x, size_t token)
 
 static void put_left_out(char text[32], const cell *c)
 {
-    snprintf(text, 32, "... %zu ...", c->left_out);
+    snprintf(text, 32, "%zu more", c->left_out);
 }
 
 static void add_cell(part *p, const rung_explained *x, size_t token, size_t left_out)

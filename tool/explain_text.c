@@ -170,7 +170,8 @@ static void put_merge(rung_buf *out, const rung_explained *x)
     const char *hex = rung_explained_hex(x);
     size_t len = hex ? strlen(hex) : 0;
     if (!hex) return;
-    rung_buf_printf(out, "-------- the same in both: %.40s%s\n", hex, len > 40 ? "..." : "");
+    rung_buf_printf(out, "-------- the same %s: %.40s%s\n", x->cert.state ? "state" : "numbers", hex,
+                    len > 40 ? "..." : "");
 }
 
 /* The end of the run of tokens from `at` on that are all equal, or all different; a run ends at `end`. */
@@ -202,6 +203,37 @@ static void put_part(rung_buf *out, const rung_explained *x, size_t from, size_t
     }
 }
 
+/* The end of the run of the same token from `at` on. */
+static size_t repeat_end(const rung_explained *x, size_t at, size_t end)
+{
+    size_t t = at + 1;
+    while (t < end && x->cert.prompt[0][t] == x->cert.prompt[0][at]) t++;
+    return t;
+}
+
+/* A single prompt: a token that repeats is shown where its run begins and ends, if all runs fit into the rows. */
+static void put_single(rung_buf *out, const rung_explained *x, size_t end, size_t width, size_t rows)
+{
+    size_t needed = 0, stop;
+    for (size_t t = 0; t < end; t = stop) {
+        stop = repeat_end(x, t, end);
+        needed += stop - t < RUN_MOST ? stop - t : 3;
+    }
+    if (needed > rows) {
+        put_part(out, x, 0, end, width, &rows);
+        return;
+    }
+    for (size_t t = 0; t < end; t = stop) {
+        stop = repeat_end(x, t, end);
+        size_t left_out = stop - t < RUN_MOST ? 0 : stop - t - 2;
+        for (size_t i = t; i < stop; i++)
+            if (i == t || i > t + left_out)
+                put_row(out, x, i, width);
+            else if (i == t + 1)
+                rung_buf_printf(out, "     ...   %zu more of the same\n", left_out);
+    }
+}
+
 static size_t widest_word(const rung_explained *x)
 {
     size_t width = strlen("prompt 1");
@@ -225,7 +257,10 @@ static void put_prompts(rung_buf *out, const rung_explained *x, size_t rows)
     else
         rung_buf_printf(out, "  %-*s  prompt 2", (int)width, "prompt 1");
     rung_buf_putc(out, '\n');
-    put_part(out, x, 0, merge < last ? merge : last, width, &rows);
+    if (x->prompts == 1)
+        put_single(out, x, last, width, rows);
+    else
+        put_part(out, x, 0, merge < last ? merge : last, width, &rows);
     if (merge <= last) {
         put_merge(out, x);
         put_part(out, x, merge, last, width, &rows);
@@ -264,15 +299,16 @@ static void put_model(rung_buf *out, const rung_explained *x)
     rung_buf line;
     if (!x->has_model) return;
     rung_buf_init(&line);
-    rung_buf_puts(&line, "the file is the one; run here, it answers ");
-    for (size_t p = 0; p < x->prompts; p++) {
+    bool alike = x->prompts == 2 && x->given[0] == x->given[1];
+    rung_buf_puts(&line, "the file has this sha256; run here, it answers ");
+    for (size_t p = 0; p < (alike ? 1 : x->prompts); p++) {
         if (p) rung_buf_puts(&line, " to the first prompt and ");
         if (x->given[p] == RUNG_NO_TARGET)
             rung_buf_puts(&line, "nothing (it stops)");
         else
             rung_explained_answer(&line, x, x->given[p]);
     }
-    if (x->prompts == 2) rung_buf_puts(&line, " to the second");
+    if (x->prompts == 2) rung_buf_puts(&line, alike ? " to both prompts" : " to the second");
     put_text(out, "here", line.text);
     rung_buf_clear(&line);
 }

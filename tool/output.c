@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "json_out.h"
@@ -52,6 +53,14 @@ rung_status rung_out_text(const rung_call *call, const rung_buf *text, const cha
     status = rung_out_buf(&object, err);
     rung_buf_clear(&object);
     return status;
+}
+
+rung_status rung_out_spares(const char *path, const char *input, rung_error *err)
+{
+    struct stat a, b;
+    if (!path || !input || stat(path, &a) != 0 || stat(input, &b) != 0) return RUNG_OK;
+    if (!S_ISREG(a.st_mode) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return RUNG_OK;
+    return rung_fail(err, RUNG_USAGE, "'%s' is read here, and the output would replace it; choose another name", path);
 }
 
 rung_status rung_out_finish(rung_error *err)

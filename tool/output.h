@@ -20,6 +20,10 @@ rung_status rung_out_text(const rung_call *call, const rung_buf *text, const cha
 /* Flushes; also reports the failure of any earlier write, printf included. */
 rung_status rung_out_finish(rung_error *err);
 
+/* Fails when `path`, which is going to be written, is the file `input` that the command reads: writing would destroy
+ * it. Either may be NULL. */
+rung_status rung_out_spares(const char *path, const char *input, rung_error *err);
+
 /* A line on stderr unless --quiet: what was done, never data. */
 void rung_note(const rung_call *call, const char *format, ...) RUNG_PRINTF(2, 3);
 /* rung_progress_start that honours --quiet. */

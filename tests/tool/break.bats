@@ -102,6 +102,28 @@ for side, verdict, budget in ("breaks", "CANNOT", 30), ("spares", "UNKNOWN", 1):
     [[ $stderr == *nowhere* ]]
 }
 
+@test "break does not write over the model" {
+    small
+    cp m.safetensors copy
+    ln -s m.safetensors link.cert
+    for out in m.safetensors ./m.safetensors link.cert; do
+        run -2 --separate-stderr rung break m.safetensors --numbers e8m4 -o $out
+        [[ $stderr == *"choose another name"* ]]
+    done
+    cmp m.safetensors copy
+}
+
+@test "with --attack only that one is listed, and no line is longer than 80 columns" {
+    rung build lookup N=8 V=8 -q -o m.safetensors >/dev/null
+    run -0 --separate-stderr rung break m.safetensors --numbers f32 --attack swallow --budget 1 -o m.cert
+    [[ $output == *swallow*"does not apply"* && $output != *climb* && $output != *"not asked"* ]]
+    run ! grep -E '.{81}' <<<"$output"
+    rung build random --arch full --task eva N=8 --encoder -q -o m.safetensors >/dev/null
+    run -0 --separate-stderr rung break m.safetensors --numbers f32 --budget 1 -o m.cert
+    [ "$(grep -c 'does not apply' <<<"$output")" = 1 ] # the same reason is given once
+    run ! grep -E '.{81}' <<<"$output"
+}
+
 @test "too little memory is said, not exceeded" {
     rung build random --arch linear --task eva N=3000 V=8 -q -o m.safetensors >/dev/null
     run -0 --separate-stderr rung break m.safetensors --numbers f32 --attack swallow --memory 100k --budget 1 -o m.cert

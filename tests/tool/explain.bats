@@ -12,7 +12,7 @@ PAGE=$BATS_TEST_DIRNAME/../../docs/commands.md
     grep -qE '^ +0 +v0 +v1 +<- differs$' <<<"$output"
     grep -qE '^ +1 +v1 +v0 +<- differs$' <<<"$output"
     grep -qE '^ +2 +x0\? +x0\? +asked: v0 and v1 are right$' <<<"$output"
-    grep -qE '^-------- the same in both: 38$' <<<"$output"
+    grep -qE '^-------- the same state: 38$' <<<"$output"
     grep -qE '^where +##\|\?$' <<<"$output"
     [[ $output == *"1 number of e4m3, 8 bits"*"no chain of thought can"*"agrees"* ]]
     run ! grep -E ' $|.{81}' <<<"$output"
@@ -37,9 +37,9 @@ assert text in page, text' "$PAGE"
 
 @test "explain --model runs the model on the prompts" {
     run -0 rung explain "$FIXTURES/swap-state.cert" --model "$FIXTURES/swap.safetensors"
-    [[ $output == *"it answers v1 to the first prompt and v1"* ]]
+    [[ $output == *"it answers v1 to both prompts"* ]]
     run -0 rung explain "$FIXTURES/block.cert" -m "$FIXTURES/block.safetensors"
-    [[ $output == *"it answers v1 to the first prompt and v1"* ]]
+    [[ $output == *"it answers v1 to both prompts"* ]]
     for cert in swap-view swap-wrong; do run -0 rung explain "$FIXTURES/$cert.cert" -m "$FIXTURES/swap.safetensors"; done
     run -3 rung explain "$FIXTURES/block.cert" --model "$FIXTURES/swap.safetensors"
     [[ $output == *"is another model"* ]]
@@ -141,6 +141,26 @@ print("state", "0123456789abcdef" * 40 + "\nend")' "$@" >long.cert
     run -0 rung explain long.cert
     [ "$(grep -c -- '<- differs$' <<<"$output")" = 32 ]
     [[ $output == *"167 more that differ"* ]]
+}
+
+@test "explain shows a repeated token of a single prompt once at either end" {
+    printf '%s\n' "rung-certificate 1" "kind wrong-answer" "model $(printf 'ab%.0s' {1..32})" "arch linear" "numbers bf16" \
+        "task eva N=40 V=4 K=40 form=position dist=uniform" "prompt $(printf '0 %.0s' {1..20})3$(printf ' 0%.0s' {1..19}) 4" \
+        "position 40" "right 0" "given 1" end >one.cert
+    run -0 rung explain one.cert
+    [[ $output == *"18 more of the same"*" 20   v3"*"17 more of the same"*" 40   x0?"* ]]
+    [ "$(grep -c '   v0$' <<<"$output")" = 4 ]
+    run -0 rung explain one.cert --show 4
+    [[ $output != *"of the same"* && $output == *"36 more"* ]]
+}
+
+@test "explain does not draw its picture onto what it reads" {
+    cp "$FIXTURES/swap-state.cert" "$FIXTURES/swap.safetensors" .
+    run -2 rung explain swap-state.cert --svg ./swap-state.cert
+    [[ $output == *"choose another name"* ]]
+    run -2 rung explain swap-state.cert --model swap.safetensors --svg swap.safetensors
+    cmp swap-state.cert "$FIXTURES/swap-state.cert"
+    cmp swap.safetensors "$FIXTURES/swap.safetensors"
 }
 
 # No word on another, every box inside, as many boxes of each colour as arguments say: first prompt, second, same.

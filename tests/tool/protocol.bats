@@ -20,7 +20,7 @@ random_model() { rung build random --dk 4 --dv 4 --d-model 16 --heads 2 "$@" >/d
 
 @test "protocol: the trace has every message, and its bits add up to the table and to bound" {
     random_model --arch 'linear,full,full@1|mamba2@1' --task seqcomp L=2 N0=3 -o m.safetensors
-    run -0 rung protocol m.safetensors --json --trace t.jsonl
+    run -0 --separate-stderr rung protocol m.safetensors --json --trace t.jsonl
     has_schema rung.protocol/1 <<<"$output"
     rung bound m.safetensors --bits 16 --json >bound.json
     python '
