@@ -276,13 +276,13 @@ static void test_free_sizes_are_the_best_sizes(void **state)
                  {"k-hop alphabet=9 k=1", "N", 2},
                  {"q-sparse-average q=2 d=1", "N", 2}};
     for (size_t i = 0; i < RUNG_COUNT(tasks); i++)
-        for (int round = 0; round < 4; round++) {
+        for (size_t round = 0; round < effort(4, 2); round++) {
             stack s;
             rung_task_conf any = task_of(tasks[i].task);
             rung_ledger *ledger = layers_for(&s, false, between(0, 30), round % 2 ? between(1, 4) : 0);
             bool so_far = false;
             uint64_t n = 1;
-            for (uint64_t size = tasks[i].least; size < 40; size++) {
+            for (uint64_t size = tasks[i].least; size < effort(40, 24); size++) {
                 char text[128];
                 snprintf(text, sizeof text, "%s %s=%llu", tasks[i].task, tasks[i].size, (unsigned long long)size);
                 rung_task_conf conf;

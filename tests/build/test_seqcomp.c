@@ -39,7 +39,7 @@ static void nothing_impossible_is_offered(void **state)
     static const char *const keys[] = {"bits", "trig", "quadratic"};
     char text[128];
     (void)state;
-    for (size_t L = 1; L <= 6; L++)
+    for (size_t L = 1; L <= effort(6, 4); L++)
         for (size_t k = 0; k < RUNG_COUNT(keys); k++) {
             snprintf(text, sizeof text, "seqcomp keys=%s N0=2 flat=1 L=%zu", keys[k], L);
             layers none = layers_of(text);

@@ -28,7 +28,7 @@ static void an_encoder_has_a_logarithm_of_layers(void **state)
     static const size_t wanted[] = {0, 2, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 6};
     char text[128];
     (void)state;
-    for (size_t L = 1; L < RUNG_COUNT(wanted); L++) {
+    for (size_t L = 1; L < RUNG_COUNT(wanted); L += effort(1, 3)) {
         snprintf(text, sizeof text, "seqcomp-encoder N0=2 flat=1 L=%zu", L);
         assert_int_equal(layers_of(text).full, wanted[L]);
         assert_int_equal(wrong_of(text, "e8m1", 6), 0);
@@ -44,7 +44,7 @@ static size_t thoughts_of(const char *text)
     rung_model *model = model_of(&b);
     trial t = trial_begin(model, &b.task, "e8m2", RUNG_SOFTMAX_ONLINE);
     size_t thoughts, first = SIZE_MAX;
-    for (uint64_t i = 0; i < 4; i++) {
+    for (uint64_t i = 0; i < effort(4, 2); i++) {
         CHECK(rung_task_make(&t.instance, &b.task, 3, i, &check_err));
         rung_prompt prompt = {.token = t.instance.token, .tokens = t.instance.tokens};
         rung_session_reset(t.session);
