@@ -104,6 +104,7 @@ typedef struct rung_mech_conf {
     size_t conv; /* width of a causal convolution per channel of q, k, v (then silu); 0: none */
     bool gate;   /* the output of a head is normalised (rms) and multiplied by silu(W x) */
     bool unit;   /* q and k of a head are scaled to length 1 */
+    bool neg;    /* beta of a delta rule is doubled: with |k| = 1 a transition then has eigenvalues in [-1, 1] */
 
     rung_softmax softmax; /* chosen by whoever evaluates, not part of the architecture */
 } rung_mech_conf;
@@ -204,9 +205,6 @@ void rung_mech_step_f32(float *o, float *state, const float *const *in, size_t p
 void rung_mech_step_exact(double *o, double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
                           const rung_fmt *fmt, double *scratch);
 size_t rung_carry_total(rung_carry carry);
-/* Whether what the model makes by a sigmoid is doubled: beta of a delta rule in (0, 2), so that a transition has eigenvalues
- * below zero. */
-bool rung_mech_doubles_gates(const rung_mech_conf *conf);
 /* Value of a parameter by name; the name must be in the mechanism's table. */
 int64_t rung_mech_param(const rung_mech_conf *conf, const char *name);
 

@@ -60,7 +60,7 @@ static bool unknown_mechanism(const rung_model *model, char *why, size_t size)
             const rung_mech_conf *conf = &arch->layer[i].group[g];
             bool known = is_among(conf->mech->name, known_mechanisms);
             bool mean = strcmp(conf->mech->name, "sparse") != 0 || rung_mech_param(conf, "comp") == 0;
-            bool plain = !rung_mech_doubles_gates(conf);
+            bool plain = !conf->neg;
             if (known && mean && plain) continue;
             snprintf(why, size, "rung-check does not know %s%s (layer %zu)", conf->mech->name,
                      !known  ? ""

@@ -164,8 +164,6 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
 /* ---- rows ------------------------------------------------------------------------------------------------------------- */
 
 static const rung_param no_params[] = {{0}};
-static const rung_param delta_params[] = {
-    {"neg", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: a model doubles beta, so eigenvalues lie in [-1, 1] when |k| = 1"}, {0}};
 
 #define QKV                                                                                                            \
     {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL},                                                        \
@@ -179,7 +177,7 @@ static const rung_param delta_params[] = {
     }
 #define LOG_DECAY "natural logarithm of the decay"
 #define MATRIX_ROW                                                                                                     \
-    .carries = "H dk dv", .recurrent = true, .carry = carry, .scratch = scratch, RUNG_MECH_FORMS,                      \
+    .carries = "H dk dv", .params = no_params, .recurrent = true, .carry = carry, .scratch = scratch, RUNG_MECH_FORMS, \
     .backward_f32 = rung_matrix_backward_f32, .backward_scratch = rung_matrix_backward_scratch, .forks = true
 
 const rung_mech rung_mech_retnet = {
@@ -188,7 +186,6 @@ const rung_mech rung_mech_retnet = {
     .equation = "S <- e^g S + k v^T, o = S^T q",
     .source = "Sun et al. 2023",
     .inputs = (const rung_mech_input[]){QKV, {"g", RUNG_DIM_HEAD, RUNG_FROM_RATE, false, LOG_DECAY, NULL}, {0}},
-    .params = no_params,
     MATRIX_ROW,
 };
 
@@ -198,7 +195,6 @@ const rung_mech rung_mech_gla = {
     .equation = "S_j <- e^(g_j) S_j + k_j v^T, o = S^T q",
     .source = "Yang, Wang et al. 2024",
     .inputs = (const rung_mech_input[]){QKV, {"g", RUNG_DIM_KEY, RUNG_FROM_LOG_GATE, false, LOG_DECAY, NULL}, {0}},
-    .params = no_params,
     MATRIX_ROW,
 };
 
@@ -215,7 +211,6 @@ const rung_mech rung_mech_mamba2 = {
             {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, "dt A, the logarithm of the decay", NULL},
             {0},
         },
-    .params = no_params,
     MATRIX_ROW,
 };
 
@@ -225,7 +220,6 @@ const rung_mech rung_mech_delta = {
     .equation = "u = beta (v - S^T k), S <- S + k u^T, o = S^T q",
     .source = "Schlag et al. 2021; Yang et al. 2024",
     .inputs = (const rung_mech_input[]){QKV, BETA, {0}},
-    .params = delta_params,
     MATRIX_ROW,
 };
 
@@ -235,7 +229,6 @@ const rung_mech rung_mech_gdelta = {
     .equation = "S <- e^g S, u = beta (v - S^T k), S <- S + k u^T, o = S^T q",
     .source = "Yang, Kautz, Hatamizadeh 2025",
     .inputs = (const rung_mech_input[]){QKV, BETA, {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, LOG_DECAY, NULL}, {0}},
-    .params = delta_params,
     MATRIX_ROW,
 };
 
@@ -245,6 +238,5 @@ const rung_mech rung_mech_kda = {
     .equation = "S_j <- e^(g_j) S_j, u = beta (v - S^T k), S <- S + k u^T, o = S^T q",
     .source = "Kimi team 2025",
     .inputs = (const rung_mech_input[]){QKV, BETA, {"g", RUNG_DIM_KEY, RUNG_FROM_DECAY, false, LOG_DECAY, NULL}, {0}},
-    .params = delta_params,
     MATRIX_ROW,
 };

@@ -212,12 +212,6 @@ void rung_mech_step_exact(double *o, double *state, const double *const *in, siz
     mech->read_exact(o, state, in, pos, pos + 1, conf, fmt, scratch);
 }
 
-bool rung_mech_doubles_gates(const rung_mech_conf *conf)
-{
-    size_t index = rung_param_find(conf->mech->params, "neg");
-    return index != SIZE_MAX && conf->params[index].number == 1;
-}
-
 int64_t rung_mech_param(const rung_mech_conf *conf, const char *name)
 {
     size_t index = rung_param_find(conf->mech->params, name);

@@ -75,13 +75,14 @@ static bool read_word(parser *p, char word[WORD_MAX], const char *extra)
 }
 
 /* Keys that every mechanism has: sizes of a head, and what a layer puts around the mechanism. */
-enum { COMMON_DK, COMMON_DV, COMMON_CONV, COMMON_GATE, COMMON_UNIT, COMMON_COUNT };
+enum { COMMON_DK, COMMON_DV, COMMON_CONV, COMMON_GATE, COMMON_UNIT, COMMON_NEG, COMMON_COUNT };
 static const rung_param common_params[] = {
     [COMMON_DK] = {"dk", RUNG_PARAM_INT, 1, 1, (int64_t)RUNG_DIM_MAX, NULL, "key dimension of a head"},
     [COMMON_DV] = {"dv", RUNG_PARAM_INT, 1, 1, (int64_t)RUNG_DIM_MAX, NULL, "value dimension of a head"},
     [COMMON_CONV] = {"conv", RUNG_PARAM_INT, 0, 0, 64, NULL, "width of a causal convolution over q, k, v, then silu"},
     [COMMON_GATE] = {"gate", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: output of a head, normalised, times silu(W x)"},
     [COMMON_UNIT] = {"unit", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: q and k of a head are scaled to length 1"},
+    [COMMON_NEG] = {"neg", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: beta of a delta rule is doubled"},
     [COMMON_COUNT] = {0},
 };
 
@@ -119,16 +120,14 @@ static void take_common(rung_mech_conf *conf, const rung_value common[COMMON_COU
     conf->conv = (size_t)common[COMMON_CONV].number;
     conf->gate = common[COMMON_GATE].number != 0;
     conf->unit = common[COMMON_UNIT].number != 0;
+    conf->neg = common[COMMON_NEG].number != 0;
 }
 
-static bool has_query_and_key(const rung_mech *mech)
+static bool has_input(const rung_mech_conf *conf, const char *name)
 {
-    bool q = false, k = false;
-    for (const rung_mech_input *input = mech->inputs; input->name; input++) {
-        q = q || strcmp(input->name, "q") == 0;
-        k = k || strcmp(input->name, "k") == 0;
-    }
-    return q && k;
+    for (const rung_mech_input *input = conf->mech->inputs; input->name; input++)
+        if (strcmp(input->name, name) == 0) return rung_mech_row(input, conf) > 0;
+    return false;
 }
 
 static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
@@ -155,10 +154,12 @@ static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
     if (status != RUNG_OK) return status;
     if (!*has_heads) conf->heads = p->defaults->heads;
     take_common(conf, common, p->defaults);
-    if (conf->unit && !has_query_and_key(conf->mech))
-        return expected(p, start, "unit=1 needs a mechanism with q and k");
     rung_error inner = {{0}};
-    return rung_mech_check(conf, &inner) == RUNG_OK ? RUNG_OK : expected(p, start, inner.text);
+    if (rung_mech_check(conf, &inner) != RUNG_OK) return expected(p, start, inner.text);
+    if (conf->unit && !(has_input(conf, "q") && has_input(conf, "k")))
+        return expected(p, start, "unit=1 needs a mechanism with q and k");
+    if (conf->neg && !has_input(conf, "beta")) return expected(p, start, "neg=1 needs a delta rule, which has beta");
+    return RUNG_OK;
 }
 
 static rung_status read_mix(parser *p, rung_layer *layer)
@@ -276,6 +277,7 @@ static void print_mech(rung_buf *out, const rung_mech_conf *conf)
     if (conf->conv) rung_buf_printf(out, ":conv=%zu", conf->conv);
     if (conf->gate) rung_buf_puts(out, ":gate=1");
     if (conf->unit) rung_buf_puts(out, ":unit=1");
+    if (conf->neg) rung_buf_puts(out, ":neg=1");
     rung_buf_printf(out, "@%zu", conf->heads);
 }
 

@@ -70,7 +70,7 @@ static void apply_source(walk *w, reals *in, size_t index, const rung_mech_conf 
     switch (input->source) {
     case RUNG_FROM_GATE:
         w->ops->activate(w->p, y, ACT_SIGMOID, count);
-        if (rung_mech_doubles_gates(conf)) w->ops->add(w->p, y, y, count);
+        if (conf->neg) w->ops->add(w->p, y, y, count);
         break;
     case RUNG_FROM_DECAY:
     case RUNG_FROM_SOFTPLUS:

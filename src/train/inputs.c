@@ -159,7 +159,7 @@ static void apply_source(slice *s, kept_group *kept, const net_group *group, siz
     train_act act;
     make_z(s, y, kept, index, row, group->input[index].conv != ABSENT);
     if (act_of_source(&act, input->source)) train_activate(y, y, act, count);
-    if (input->source == RUNG_FROM_GATE && rung_mech_doubles_gates(conf)) train_add(y, y, count);
+    if (input->source == RUNG_FROM_GATE && conf->neg) train_add(y, y, count);
     if (input->source == RUNG_FROM_REMOVAL) {
         train_unit(y, s->rows * conf->heads, conf->dk);
         negate(y, count);
@@ -268,7 +268,7 @@ static void source_back(slice *s, float *g, const kept_group *kept, const net_gr
             g[i] *= -before[i];
         }
     }
-    if (input->source == RUNG_FROM_GATE && rung_mech_doubles_gates(conf)) train_add(g, g, count);
+    if (input->source == RUNG_FROM_GATE && conf->neg) train_add(g, g, count);
     if (act_of_source(&act, input->source)) train_activate_back(g, kept->raw[index], act, count);
 }
 

@@ -155,6 +155,8 @@ static void wrong_strings_are_told_where_and_what(void **state)
     assert_refused("linear:pi=elu1", 8, "did you mean 'phi'?");
     assert_refused("linear:norm=2", 8, "from 0 to 1");
     assert_refused("mamba:unit=1", 1, "unit=1 needs a mechanism with q and k");
+    assert_refused("gla:neg=1", 1, "neg=1 needs a delta rule");
+    assert_refused("loglinear:neg=1", 1, "neg=1 needs a delta rule");
     assert_refused("full:dk=0", 9, "is not a whole number from 1 to 1048576");
     assert_refused("full:dv=1048577", 9, "is not a whole number from 1 to 1048576");
     assert_refused("full:dk=1.5", 9, "is not a whole number");
@@ -378,7 +380,7 @@ static void equal_layers_are_counted_wherever_they_come_from(void **state)
 static void every_mechanism_and_every_word_can_be_written(void **state)
 {
     (void)state;
-    static const char *const common[] = {"dk", "dv", "conv", "gate", "unit"};
+    static const char *const common[] = {"dk", "dv", "conv", "gate", "unit", "neg"};
     for (size_t m = 0; m < rung_mech_count(); m++) {
         const rung_mech *mech = rung_mech_at(m);
         char text[128];

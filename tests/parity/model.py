@@ -18,7 +18,7 @@ import tensors
 from mechanisms import MECHANISMS
 
 NORM_EPSILON, UNIT_EPSILON = 1e-5, 1e-6
-COMMON = ("dk", "dv", "conv", "gate", "unit")
+COMMON = ("dk", "dv", "conv", "gate", "unit", "neg")
 
 
 # ---- the architecture language -----------------------------------------------------------------------------------
@@ -34,7 +34,7 @@ class Group:
         self.heads = int(heads or config["heads"])
         common = {key: int(self.params.pop(key)) for key in COMMON if key in self.params}
         self.dk, self.dv = common.get("dk", config["dk"]), common.get("dv", config["dv"])
-        self.conv, self.gate, self.unit = (common.get(key, 0) for key in ("conv", "gate", "unit"))
+        self.conv, self.gate, self.unit, self.neg = (common.get(key, 0) for key in ("conv", "gate", "unit", "neg"))
         self.inputs = layouts.inputs_of(self.mech, self.params)
 
 
@@ -118,7 +118,7 @@ class Network(torch.nn.Module):
             y = self.convolve(name, y)
         y = y.reshape(len(h), *shape)
         if inp.source == "gate":
-            y = torch.sigmoid(y) * (2 if group.params.get("neg") == "1" else 1)
+            y = torch.sigmoid(y) * (1 + group.neg)
         elif inp.source in ("decay", "softplus"):
             y = F.softplus(y, threshold=100)
         elif inp.source == "log gate":
