@@ -66,14 +66,16 @@ static size_t times(size_t a, size_t b)
     return product;
 }
 
-/* Zeroed memory that lives until the end of the check. */
+/* Zeroed memory that lives until the end of the check. Small pieces cost more than they hold: the link, and what malloc
+ * keeps for itself, count too. */
 static void *allocate(size_t count, size_t size)
 {
-    size_t bytes = times(count, size);
-    if (bytes > run.limit - run.used) reject("sizes: more than %zu bytes of memory would be needed", run.limit);
-    struct block *block = calloc(1, sizeof *block + bytes + 1);
+    enum { MALLOC_OWN = 16 };
+    size_t bytes = times(count, size) + sizeof(struct block) + 1, cost = bytes + MALLOC_OWN;
+    if (cost > run.limit - run.used) reject("sizes: more than %zu bytes of memory would be needed", run.limit);
+    struct block *block = calloc(1, bytes);
     if (!block) stop(SYSTEM, "out of memory");
-    run.used += bytes;
+    run.used += cost;
     block->next = run.blocks;
     run.blocks = block;
     return block->data;
@@ -2735,7 +2737,8 @@ static bool read_whole(struct bytes *out, const char *path)
     while (file && out->data) {
         out->size += fread(out->data + out->size, 1, room - out->size, file);
         if (out->size < room) break;
-        unsigned char *more = realloc(out->data, room *= 2);
+        errno = EFBIG;
+        unsigned char *more = room < memory_limit ? realloc(out->data, room *= 2) : NULL;
         if (!more) free(out->data);
         out->data = more;
     }

@@ -441,14 +441,34 @@ static void names_of_formats(void **state)
         assert_false(set_format((struct text){wrong[i], strlen(wrong[i])}));
 }
 
+/* A header of 100 MB can hold 50 million values: what they take is counted, even if it is nothing but their ends. */
+static void small_pieces_count(void **state)
+{
+    (void)state;
+    static size_t pieces;
+    run.limit = run.used + ((size_t)1 << 20);
+    int verdict = setjmp(run.leave);
+    for (; verdict == 0 && pieces < (size_t)1 << 16; pieces++) allocate(0, 1);
+    assert_int_equal(verdict, REJECTED);
+    assert_true(pieces > 10000);
+    free_all();
+    assert_int_equal(run.used, 0);
+    run.limit = memory_limit;
+}
+
 int main(void)
 {
     run.limit = memory_limit;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_are_rounded_once),   cmocka_unit_test(results_next_to_ties),
-        cmocka_unit_test(all_pairs_of_short_formats),    cmocka_unit_test(functions_are_rounded_once),
-        cmocka_unit_test(double_double_alone),           cmocka_unit_test(hard_to_round),
-        cmocka_unit_test(errors_are_below_their_bounds), cmocka_unit_test(names_of_formats),
+        cmocka_unit_test(operations_are_rounded_once),
+        cmocka_unit_test(results_next_to_ties),
+        cmocka_unit_test(all_pairs_of_short_formats),
+        cmocka_unit_test(functions_are_rounded_once),
+        cmocka_unit_test(double_double_alone),
+        cmocka_unit_test(hard_to_round),
+        cmocka_unit_test(errors_are_below_their_bounds),
+        cmocka_unit_test(names_of_formats),
+        cmocka_unit_test(small_pieces_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
