@@ -57,15 +57,6 @@ static rung_status read_memory(size_t *bytes, const char *text, rung_error *err)
     return RUNG_OK;
 }
 
-/* Better said now than after the search. */
-static rung_status check_place(const char *path, rung_error *err)
-{
-    rung_file_writer writer;
-    rung_status status = rung_file_begin(&writer, path, err);
-    if (status == RUNG_OK) rung_file_abandon(&writer);
-    return status;
-}
-
 static rung_status check_options(const rung_call *call, rung_error *err)
 {
     const break_values *v = call->values;
@@ -74,7 +65,7 @@ static rung_status check_options(const rung_call *call, rung_error *err)
         return rung_fail(err, RUNG_USAGE,
                          "fp32 is the fast evaluator, and a certificate is about exact numbers; say --numbers f32");
     rung_status status = rung_out_spares(v->out, call->argument[0], err);
-    return status == RUNG_OK ? check_place(v->out, err) : status;
+    return status == RUNG_OK ? rung_out_place(v->out, err) : status;
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------------ */
@@ -193,8 +184,13 @@ static void print_untried(rung_buf *out, const report *r, size_t from)
 static void print_tried(rung_buf *out, const report *r)
 {
     const char *only = ((const break_values *)r->call->values)->attack;
-    print_labelled(out, "UNKNOWN", true,
-                   "no attack found a failure, which proves nothing. Tried in %.1f s:", r->seconds);
+    bool any = false;
+    for (size_t i = 0; i < r->tried_count; i++) any = any || r->tried[i].seconds > 0;
+    if (any)
+        print_labelled(out, "UNKNOWN", true,
+                       "no attack found a failure, which proves nothing. Tried in %.1f s:", r->seconds);
+    else
+        print_labelled(out, "UNKNOWN", true, "no attack could be tried, which proves nothing.");
     for (size_t i = 0; i < r->tried_count; i++) {
         const rung_break *t = &r->tried[i];
         char left[48];
@@ -328,8 +324,7 @@ static int break_subject(const rung_subject *s, const rung_program *program, con
     if (status == RUNG_OK)
         status = rung_break_theorem(r.theorem, sizeof r.theorem, s->model, &s->task, s->fmt.bits, err);
     if (status == RUNG_OK && !rung_signal_pending()) status = print(&r, err);
-    if (status == RUNG_OK && rung_signal_pending())
-        rung_note(call, "stopped after %.1f s; nothing is written", r.seconds);
+    if (status == RUNG_OK && rung_signal_pending()) rung_note(call, "stopped after %.1f s", r.seconds);
     bool expected = rung_signal_pending() || as_expected(call, result.found);
     rung_break_clear(&result);
     return status != RUNG_OK ? (int)status : expected ? 0 : RUNG_NEGATIVE;

@@ -182,6 +182,8 @@ static int run_words(const rung_call *call, rung_error *err)
     rung_buf_init(&checkpoint);
     int status = fill_conf(&conf, &task_text, call, err);
     if (status == RUNG_OK && w->require) status = read_real(&ignored, w->require, "require", err);
+    if (status == RUNG_OK) status = rung_out_place(w->out, err);
+    if (status == RUNG_OK && w->metrics) status = rung_out_place(w->metrics, err);
     if (status == RUNG_OK) status = checkpoint_path(&checkpoint, w, err);
     if (status == RUNG_OK) status = train(call, &conf, checkpoint.text, err);
     rung_buf_clear(&task_text);

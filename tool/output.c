@@ -63,6 +63,14 @@ rung_status rung_out_spares(const char *path, const char *input, rung_error *err
     return rung_fail(err, RUNG_USAGE, "'%s' is read here, and the output would replace it; choose another name", path);
 }
 
+rung_status rung_out_place(const char *path, rung_error *err)
+{
+    rung_file_writer writer;
+    rung_status status = rung_file_begin(&writer, path, err);
+    if (status == RUNG_OK) rung_file_abandon(&writer);
+    return status;
+}
+
 rung_status rung_out_finish(rung_error *err)
 {
     const bool failed = ferror(stdout) != 0;

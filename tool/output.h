@@ -23,6 +23,8 @@ rung_status rung_out_finish(rung_error *err);
 /* Fails when `path`, which is going to be written, is the file `input` that the command reads: writing would destroy
  * it. Either may be NULL. */
 rung_status rung_out_spares(const char *path, const char *input, rung_error *err);
+/* Fails when `path` cannot be written: better said now than after an hour. */
+rung_status rung_out_place(const char *path, rung_error *err);
 
 /* A line on stderr unless --quiet: what was done, never data. */
 void rung_note(const rung_call *call, const char *format, ...) RUNG_PRINTF(2, 3);

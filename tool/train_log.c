@@ -28,7 +28,7 @@ static rung_status open_log(rung_train_log *log, const rung_train_state *state)
     log->opened = true;
     log->before = state->step - 1;
     if (w->metrics && !(log->metrics = fopen(w->metrics, state->resumed ? "a" : "w")))
-        return rung_fail(log->err, RUNG_SYSTEM, "%s: %s", w->metrics, strerror(errno));
+        return rung_fail(log->err, RUNG_SYSTEM, "cannot write '%s': %s", w->metrics, strerror(errno));
     return w->tensorboard ? rung_events_open(&log->events, w->tensorboard, now_s(), log->err) : RUNG_OK;
 }
 
@@ -51,7 +51,7 @@ static rung_status write_metrics(rung_train_log *log, const rung_train_state *st
     rung_jout_finish(&out);
     rung_status status = rung_buf_ok(&line, log->err);
     if (status == RUNG_OK && (fwrite(line.text, 1, line.len, log->metrics) != line.len || fflush(log->metrics) != 0))
-        status = rung_fail(log->err, RUNG_SYSTEM, "%s: %s", log->words->metrics, strerror(errno));
+        status = rung_fail(log->err, RUNG_SYSTEM, "cannot write '%s': %s", log->words->metrics, strerror(errno));
     rung_buf_clear(&line);
     return status;
 }

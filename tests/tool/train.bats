@@ -96,6 +96,18 @@ assert found["wrong"] <= 0.03 * found["prompts"], found'
     python 'import json; assert abs(json.load(open("r.json"))["eval_accuracy"] - 0.25) < 0.04'
 }
 
+@test "a place that cannot be written is said before the run, and nothing is left behind" {
+    mkdir -p work/place && cd work
+    for where in "-o nowhere/m" "-o place" "-o nowhere/m --checkpoint c" "-o m --metrics nowhere/m.jsonl"; do
+        run -4 --separate-stderr rung train --task eva N=4 --steps 1000000 $where
+        [[ $stderr == *"cannot write"* ]]
+    done
+    echo '{"steps": 5, "out": "run.json"}' >run.json
+    run -2 --separate-stderr rung train run.json
+    [[ $stderr == *"choose another name"* ]]
+    [ "$(echo *)" = "place run.json" ]
+}
+
 @test "what cannot be trained is refused with a reason" {
     run -2 --separate-stderr rung train --arch full --task eva --mlp table -o m.safetensors
     [[ $stderr == *table* ]]
