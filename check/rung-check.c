@@ -44,12 +44,14 @@ struct block {
     max_align_t data[];
 };
 
+/* Names in a reason are those of the file: printable ASCII alone, so that none begins a line "accepted" or moves the cursor. */
 static _Noreturn void stop(enum verdict verdict, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(run.reason, sizeof run.reason, format, arguments);
     va_end(arguments);
+    for (char *c = run.reason; *c; c++) *c = *c < 0x20 || *c > 0x7e ? '?' : *c;
     longjmp(run.leave, verdict);
 }
 

@@ -245,6 +245,7 @@ def test_damaged_files(damage):
         (raw_file({"__metadata__": {"rung.format": "rung.model/1"}}), "'rung.arch' is missing"),
         (raw_file({"__metadata__": meta}), "'rung.config' is missing"),
         (raw_file({"__metadata__": meta, "w": dict(t, dtype="F31")}, b"1234"), "not for weights"),
+        (raw_file({"__metadata__": meta, "w\naccepted: \x1b[2K\x7f\xe9": dict(t, dtype="F31")}, b"1234"), "tensor 'w?accepted: ?[2K???'"),
         (raw_file({"__metadata__": meta, "w": dict(t, dtype=4)}, b"1234"), "'dtype' is missing"),
         (raw_file({"__metadata__": meta, "w": dict(t, shape=[1] * 9)}, b"1234"), "8 dimensions"),
         (raw_file({"__metadata__": meta, "w": dict(t, shape=["1"])}, b"1234"), "whole numbers"),
