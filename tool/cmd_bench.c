@@ -269,9 +269,12 @@ static const char *const what_words[] = {"exact", "break", NULL};
 
 static int run_bench(const rung_call *call, rung_error *err)
 {
+    static const char *const subjects[] = {"exact", "break"};
     const bench_values *v = call->values;
     if (strcmp(call->argument[0], "exact") == 0) return bench_exact(call, err);
-    return rung_bench_break(call, (size_t)v->seeds, (size_t)v->threads, err);
+    if (strcmp(call->argument[0], "break") == 0)
+        return rung_bench_break(call, (size_t)v->seeds, (size_t)v->threads, err);
+    return rung_fail_unknown(err, "subject", call->argument[0], subjects, RUNG_COUNT(subjects));
 }
 
 #define INT_ROW(name_, field, low_, high_, help_, fallback_)                                                           \
