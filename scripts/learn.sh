@@ -3,8 +3,8 @@
 # Does it learn? Success rates over seeds, for `make learn`: learn.sh [GROUP...], groups composition, budget, eva, mqar,
 # parity.
 # Environment: BUILD (build), SEEDS ("10 11 12 13 14": smaller ones were used to choose the recipe), THREADS (0: all), OUT ($BUILD/learn), TIMES (5: of `budget`). A run that is in
-# OUT already is not repeated. What a theorem or a construction promises is asserted (the last line says which failed); the rest
-# is a measurement and only printed.
+# OUT already is not repeated. Rates that we want to keep are asserted (the last line says how many failed): weights exist there,
+# that they are found is experience, not theory. The rest is a measurement and only printed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
