@@ -13,6 +13,8 @@ layer_of() {
     model | config) echo 3 ;;
     build | verify | protocol | train) echo 4 ;;
     bound | attack) echo 5 ;;
+    lab) echo 6 ;;
+    report | probe | serve) echo 7 ;;
     tool) echo 8 ;;
     *) echo "" ;;
     esac
@@ -24,6 +26,7 @@ owner_of() {
     gmp.h | mpfr.h) echo num ;;
     pthread.h) echo par ;;
     flint/*) echo attack ;;
+    sqlite3.h) echo lab ;;
     *) echo "" ;;
     esac
 }
