@@ -21,13 +21,6 @@ typedef struct rung_bound_ask {
 
 rung_question rung_bound_question(const rung_bound_ask *ask, const rung_bound_input *input);
 
-/* rung_bound_run; where a row finds thresholds only among free sizes, it is asked a second time for them. */
-rung_status rung_bound_answers(rung_bound_report *report, const rung_question *q, rung_error *err);
-
-/* The row that decides: CANNOT, and if possible not trivial; else the applicable one with the largest margin. NULL: no
- * row applies. */
-const rung_bound_answer *rung_bound_decisive(const rung_bound_report *report);
-
 void rung_bound_print(rung_buf *out, const rung_bound_ask *ask, const rung_bound_input *input,
                       const rung_bound_report *report);
 /* Members of one result: ledger, theorems, verdict. report is NULL without a task. */

@@ -397,7 +397,7 @@ const char *rung_catalog_nearest(const rung_catalog *catalog, const char *name)
     const char *names[256];
     size_t count = catalog->count() < RUNG_COUNT(names) ? catalog->count() : RUNG_COUNT(names);
     for (size_t i = 0; i < count; i++) names[i] = catalog->at(i).name;
-    return rung_options_guess(name, names, count);
+    return rung_word_guess(name, names, count);
 }
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */

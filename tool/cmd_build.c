@@ -9,7 +9,7 @@
 #include "catalog.h"
 #include "output.h"
 #include "rung/build.h"
-#include "shape.h"
+#include "rung/train.h"
 
 typedef struct build_values {
     const char *out;

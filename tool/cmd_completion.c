@@ -278,7 +278,7 @@ static void write_fish(rung_buf *out)
 
 static rung_status unknown_shell(const char *name, rung_error *err)
 {
-    const char *near = rung_options_guess(name, shells, 3);
+    const char *near = rung_word_guess(name, shells, 3);
     if (near) return rung_fail(err, RUNG_USAGE, "unknown shell '%s'; did you mean '%s'?", name, near);
     return rung_fail(err, RUNG_USAGE, "unknown shell '%s'; one of bash, zsh, fish", name);
 }

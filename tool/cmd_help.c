@@ -9,7 +9,7 @@
 
 static const char *const kind_names[] = {
     [RUNG_OPTION_FLAG] = "flag",      [RUNG_OPTION_STRING] = "string", [RUNG_OPTION_INT] = "integer",
-    [RUNG_OPTION_SIZES] = "integers", [RUNG_OPTION_CHOICE] = "choice",
+    [RUNG_OPTION_SIZES] = "integers", [RUNG_OPTION_CHOICE] = "choice", [RUNG_OPTION_REAL] = "number",
 };
 
 static void json_option(rung_jout *out, const rung_option *option)

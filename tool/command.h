@@ -9,6 +9,7 @@
 #define RUNG_TOOL_COMMAND_H
 
 #include "options.h"
+#include "rung/task.h"
 
 /* A negative result where the command was asked to judge. Beside the rung_status values as exit code. */
 #define RUNG_NEGATIVE 1
@@ -59,15 +60,7 @@ const char *rung_command_name_at(size_t index);     /* a rung_names */
 bool rung_call_given(const rung_call *call, const char *option);
 
 /* Names of the registries, for completions of options and arguments. */
-const char *rung_task_name_at(size_t index);
 const char *rung_mech_name_at(size_t index);
 const char *rung_construction_name_at(size_t index);
-
-/* The usual row for --threads; results never depend on it. */
-#define RUNG_OPTION_THREADS(type, field)                                                                               \
-    {                                                                                                                  \
-        .name = "threads", .kind = RUNG_OPTION_INT, .at = offsetof(type, field), .metavar = "N",                       \
-        .help = "worker threads, 0 for all cores; the result is the same", .fallback = "0", .low = 0, .high = 256      \
-    }
 
 #endif

@@ -8,7 +8,6 @@
 #include "command.h"
 #include "rung/build.h"
 #include "rung/mech.h"
-#include "rung/task.h"
 
 #define RUNG_COMMANDS(X)                                                                                               \
     X(list)                                                                                                            \
@@ -57,17 +56,12 @@ const char *rung_command_nearest(const char *name)
 {
     const char *names[RUNG_COUNT(commands)];
     for (size_t i = 0; i < RUNG_COUNT(commands); i++) names[i] = commands[i]->name;
-    return rung_options_guess(name, names, RUNG_COUNT(commands));
+    return rung_word_guess(name, names, RUNG_COUNT(commands));
 }
 
 const char *rung_command_name_at(size_t index)
 {
     return index < RUNG_COUNT(commands) ? commands[index]->name : NULL;
-}
-
-const char *rung_task_name_at(size_t index)
-{
-    return index < rung_task_count() ? rung_task_at(index)->name : NULL;
 }
 
 const char *rung_mech_name_at(size_t index)

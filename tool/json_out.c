@@ -99,8 +99,17 @@ void rung_jout_int(rung_jout *out, const char *key, int64_t value)
     rung_buf_printf(out->buf, "%lld", (long long)value);
 }
 
-/* The shortest of `least` to `most` digits that reads back; a float needs at most 9 and a double 17. */
-static void put_real(rung_jout *out, const char *key, double value, int least, int most)
+void rung_jout_real(rung_jout *out, const char *key, double value)
+{
+    if (!isfinite(value)) {
+        rung_jout_null(out, key);
+        return;
+    }
+    lead_in(out, key);
+    rung_buf_real(out->buf, value);
+}
+
+void rung_jout_float(rung_jout *out, const char *key, float value)
 {
     char text[32];
     if (!isfinite(value)) {
@@ -108,21 +117,11 @@ static void put_real(rung_jout *out, const char *key, double value, int least, i
         return;
     }
     lead_in(out, key);
-    for (int digits = least; digits <= most; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (most == 9 ? (double)strtof(text, NULL) == value : strtod(text, NULL) == value) break;
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, (double)value);
+        if (strtof(text, NULL) == value) break;
     }
     rung_buf_puts(out->buf, text);
-}
-
-void rung_jout_real(rung_jout *out, const char *key, double value)
-{
-    put_real(out, key, value, 15, 17);
-}
-
-void rung_jout_float(rung_jout *out, const char *key, float value)
-{
-    put_real(out, key, (double)value, 6, 9);
 }
 
 void rung_jout_bool(rung_jout *out, const char *key, bool value)

@@ -53,16 +53,8 @@ static const rung_option *find_letter(const rung_option *table, char letter)
 
 const rung_option *rung_options_find(const rung_option *table, const char *name)
 {
-    const rung_option *row = find_row(table, name, strlen(name));
-    return row ? row : find_row(rung_options_common, name, strlen(name));
-}
-
-const char *rung_options_guess(const char *word, const char *const *candidates, size_t count)
-{
-    const size_t len = strlen(word);
-    for (size_t i = 0; len >= 2 && i < count; i++)
-        if (strncmp(candidates[i], word, len) == 0) return candidates[i];
-    return rung_word_nearest(word, candidates, count);
+    const rung_option *row = rung_option_find(table, name);
+    return row ? row : rung_option_find(rung_options_common, name);
 }
 
 static size_t collect_names(const char **out, const rung_option *table)
@@ -79,97 +71,9 @@ static rung_status unknown_option(const rung_command *command, const char *text,
     count += collect_names(names + count, rung_options_common);
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)(len < 63 ? len : 63), text);
-    const char *near = rung_options_guess(word, names, count);
+    const char *near = rung_word_guess(word, names, count);
     if (near) return rung_fail(err, RUNG_USAGE, "unknown option '--%s'; did you mean '--%s'?", word, near);
     return rung_fail(err, RUNG_USAGE, "unknown option '--%s'", word);
-}
-
-/* ---- one value --------------------------------------------------------------------------------------------------- */
-
-static rung_status bad_number(const rung_option *row, const char *text, rung_error *err)
-{
-    if (row->high == INT64_MAX)
-        return rung_fail(err, RUNG_USAGE, "--%s: '%s' is not a whole number of at least %lld", row->name, text,
-                         (long long)row->low);
-    return rung_fail(err, RUNG_USAGE, "--%s: '%s' is not a whole number from %lld to %lld", row->name, text,
-                     (long long)row->low, (long long)row->high);
-}
-
-static rung_status set_int(int64_t *out, const rung_option *row, const char *text, rung_error *err)
-{
-    return rung_word_int(out, text, row->low, row->high) ? RUNG_OK : bad_number(row, text, err);
-}
-
-static rung_status set_sizes(rung_sizes *out, const rung_option *row, const char *text, rung_error *err)
-{
-    out->len = 0;
-    for (const char *rest = text;; rest++) {
-        const size_t len = strcspn(rest, ",");
-        char item[32];
-        if (out->len == RUNG_LIST_MAX)
-            return rung_fail(err, RUNG_USAGE, "--%s: more than %d numbers in '%s'", row->name, RUNG_LIST_MAX, text);
-        snprintf(item, sizeof item, "%.*s", (int)(len < 31 ? len : 31), rest);
-        if (len >= sizeof item || !rung_word_int(&out->at[out->len], item, row->low, row->high))
-            return bad_number(row, item, err);
-        out->len++;
-        rest += len;
-        if (*rest == '\0') return RUNG_OK;
-    }
-}
-
-static size_t count_choices(const char *const *choices)
-{
-    size_t count = 0;
-    while (choices[count]) count++;
-    return count;
-}
-
-static rung_status set_choice(int64_t *out, const rung_option *row, const char *text, rung_error *err)
-{
-    const size_t count = count_choices(row->choices);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(row->choices[i], text) == 0) {
-            *out = (int64_t)i;
-            return RUNG_OK;
-        }
-    const char *near = rung_options_guess(text, row->choices, count);
-    if (near) return rung_fail(err, RUNG_USAGE, "--%s: unknown value '%s'; did you mean '%s'?", row->name, text, near);
-    rung_buf all;
-    rung_buf_init(&all);
-    for (size_t i = 0; i < count; i++) rung_buf_printf(&all, "%s%s", i ? ", " : "", row->choices[i]);
-    rung_fail(err, RUNG_USAGE, "--%s: unknown value '%s'; one of %s", row->name, text, all.text ? all.text : "");
-    rung_buf_clear(&all);
-    return RUNG_USAGE;
-}
-
-/* `text` is NULL for a flag. */
-static rung_status set_value(void *values, const rung_option *row, const char *text, rung_error *err)
-{
-    void *field = (char *)values + row->at;
-    switch (row->kind) {
-    case RUNG_OPTION_FLAG:
-        *(bool *)field = true;
-        return RUNG_OK;
-    case RUNG_OPTION_STRING:
-        *(const char **)field = text;
-        return RUNG_OK;
-    case RUNG_OPTION_INT:
-        return set_int(field, row, text, err);
-    case RUNG_OPTION_SIZES:
-        return set_sizes(field, row, text, err);
-    case RUNG_OPTION_CHOICE:
-        return set_choice(field, row, text, err);
-    }
-    assert(!"an option table has a row without a kind");
-    return RUNG_USAGE;
-}
-
-static rung_status set_fallbacks(void *values, const rung_option *table, rung_error *err)
-{
-    rung_status status = RUNG_OK;
-    for (; !status && table && table->name; table++)
-        if (table->fallback) status = set_value(values, table, table->fallback, err);
-    return status;
 }
 
 /* ---- the command line -------------------------------------------------------------------------------------------- */
@@ -191,9 +95,9 @@ static bool is_common(const rung_option *row)
 
 static rung_status set_row(parser *p, const rung_option *row, const char *text)
 {
-    if (is_common(row)) return set_value(p->call, row, text, p->err);
+    if (is_common(row)) return rung_option_set(p->call, row, text, "--", p->err);
     p->call->given |= UINT64_C(1) << (row - p->call->command->options);
-    return set_value(p->call->values, row, text, p->err);
+    return rung_option_set(p->call->values, row, text, "--", p->err);
 }
 
 /* The value of an option: attached to it, or the next argument. Something that looks like another long option
@@ -292,8 +196,8 @@ rung_status rung_options_parse(rung_call *call, int argc, char *const *argv, run
     call->argument = p.argument;
     call->word = p.word;
 
-    rung_status status = set_fallbacks(call, rung_options_common, err);
-    if (!status) status = set_fallbacks(call->values, call->command->options, err);
+    rung_status status = rung_option_defaults(call, rung_options_common, err);
+    if (!status) status = rung_option_defaults(call->values, call->command->options, err);
     if (status) return status;
     status = parse_all(&p);
     if (wants_help(argc, argv)) {
@@ -305,7 +209,7 @@ rung_status rung_options_parse(rung_call *call, int argc, char *const *argv, run
 
 bool rung_call_given(const rung_call *call, const char *option)
 {
-    const rung_option *row = find_row(call->command->options, option, strlen(option));
+    const rung_option *row = rung_option_find(call->command->options, option);
     assert(row && "the command's table has this option");
     return call->given >> (row - call->command->options) & 1;
 }

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung train: its words, a spec file as words, and what is told while it runs.
+ * rung train: a spec file as words, and what is told while it runs.
  */
 #ifndef RUNG_TOOL_TRAIN_H
 #define RUNG_TOOL_TRAIN_H
 
+#include "command.h"
 #include "rung/train.h"
-#include "shape.h"
-
-typedef struct rung_train_words {
-    rung_shape_words shape;
-    const char *out, *checkpoint, *metrics, *tensorboard, *numbers;
-    int64_t steps, batch, accumulate, queries, warmup, schedule, eval_every, eval_prompts, stop_times, checkpoint_every,
-        log_every, threads;
-    const char *rate, *gain, *score_gain, *position_gain, *beta1, *beta2, *decay, *clip, *layer_targets, *mix_first,
-        *mix_second, *mix_until, *stop_at, *require;
-    bool random_labels;
-} rung_train_words;
 
 /* Reads a JSON object whose keys are the long options (and "seed"); "task" is a text with its parameters, as in "eva N=8 V=4".
  * Options that were given on the command line win. `merged` becomes the call to run; its memory is the arena's. */

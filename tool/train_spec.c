@@ -39,22 +39,16 @@ static rung_status add_task(spelling *s, const char *text)
 
 static rung_status add_member(spelling *s, const char *key, const rung_json *value)
 {
-    char option[64], number[64];
-    const char *text = rung_json_string(value);
-    int64_t whole;
-    double real;
+    char option[64], number[RUNG_JSON_WORD];
+    const char *text = rung_json_word(number, value);
     bool flag;
-    if (strcmp(key, "task") == 0 && text) return add_task(s, text);
+    if (!text)
+        return rung_fail(s->err, RUNG_INPUT, "%s: \"%.40s\" must be a text, a number, true or false", s->path, key);
+    if (strcmp(key, "task") == 0 && rung_json_string(value)) return add_task(s, text);
     snprintf(option, sizeof option, "--%.56s", key);
     if (rung_json_bool(&flag, value)) return flag ? add_word(s, option) : RUNG_OK;
-    if (rung_json_int(&whole, value))
-        snprintf(number, sizeof number, "%lld", (long long)whole);
-    else if (rung_json_real(&real, value))
-        snprintf(number, sizeof number, "%.17g", real);
-    else if (!text)
-        return rung_fail(s->err, RUNG_INPUT, "%s: \"%.40s\" must be a text, a number, true or false", s->path, key);
     rung_status status = add_word(s, option);
-    return status == RUNG_OK ? add_word(s, text ? text : number) : status;
+    return status == RUNG_OK ? add_word(s, text) : status;
 }
 
 /* Before it becomes an option, so that the message speaks of keys. */
@@ -65,7 +59,7 @@ static rung_status check_key(const spelling *s, const rung_command *command, con
     for (const rung_option *row = command->options; row->name; row++) names[count++] = row->name;
     for (size_t i = 0; i < count; i++)
         if (strcmp(names[i], key) == 0) return RUNG_OK;
-    const char *near = rung_options_guess(key, names, count);
+    const char *near = rung_word_guess(key, names, count);
     return rung_fail(s->err, RUNG_INPUT, "%s: unknown key \"%.40s\"%s%s%s", s->path, key,
                      near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
@@ -86,28 +80,12 @@ static rung_status spell(spelling *s, const rung_command *command, const rung_js
     return status;
 }
 
-static size_t size_of(rung_option_kind kind)
-{
-    switch (kind) {
-    case RUNG_OPTION_FLAG:
-        return sizeof(bool);
-    case RUNG_OPTION_STRING:
-        return sizeof(const char *);
-    case RUNG_OPTION_SIZES:
-        return sizeof(rung_sizes);
-    case RUNG_OPTION_INT:
-    case RUNG_OPTION_CHOICE:
-        break;
-    }
-    return sizeof(int64_t);
-}
-
 static void overrule(rung_call *merged, const rung_call *call)
 {
     const rung_option *rows = call->command->options;
     for (size_t i = 0; rows[i].name; i++) {
         if (!(call->given >> i & 1)) continue;
-        memcpy((char *)merged->values + rows[i].at, (const char *)call->values + rows[i].at, size_of(rows[i].kind));
+        rung_option_copy(merged->values, call->values, &rows[i]);
         merged->given |= UINT64_C(1) << i;
     }
     if (call->seed) merged->seed = call->seed;

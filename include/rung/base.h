@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * base: what every other module stands on. Status and messages, memory, text, random numbers, hashes,
- * files, progress, CPU features, and tables of key=value parameters. Layer 0: includes nothing of ours.
+ * files, progress, CPU features, and tables of parameters and options. Layer 0: includes nothing of ours.
  */
 #ifndef RUNG_BASE_H
 #define RUNG_BASE_H
@@ -90,12 +90,16 @@ void rung_buf_putc(rung_buf *buf, char c);
 void rung_buf_printf(rung_buf *buf, const char *format, ...) RUNG_PRINTF(2, 3);
 /* A JSON string literal with its quotes; `text` is UTF-8. */
 void rung_buf_json_string(rung_buf *buf, const char *text);
+/* The shortest decimal number that reads back as `value`, which is finite. */
+void rung_buf_real(rung_buf *buf, double value);
 rung_status rung_buf_ok(const rung_buf *buf, rung_error *err);
 
 /* ---- words --------------------------------------------------------------------------------------------- */
 
 /* The candidate nearest to `word` by edit distance, or NULL when none is near enough to be a misspelling. */
 const char *rung_word_nearest(const char *word, const char *const *candidates, size_t count);
+/* The candidate that begins with `word`, else the nearest one, else NULL. */
+const char *rung_word_guess(const char *word, const char *const *candidates, size_t count);
 /* A whole decimal integer in [low, high]; false when text is anything else. */
 bool rung_word_int(int64_t *out, const char *text, int64_t low, int64_t high);
 
@@ -220,5 +224,60 @@ rung_status rung_param_set(rung_value *values, const rung_param *table, const ch
 size_t rung_param_find(const rung_param *table, const char *name);
 /* Appends "a=1<separator>b=2,3" with every parameter in table order: the canonical text of a configuration. */
 void rung_param_print(rung_buf *out, const rung_value *values, const rung_param *table, const char *separator);
+
+/* ---- option: named values of a struct ----------------------------------------------------------------------- */
+
+/* One table per struct, and from its rows parsing, ranges, messages, help, manual and completions: the options of a
+ * command, the keys of a run. A row says where its value goes as an offset, so that tables are constant. */
+#define RUNG_OPTION_MAX 64 /* rows of one table: `given` has one bit for each */
+
+typedef enum rung_option_kind {
+    RUNG_OPTION_FLAG = 1, /* bool */
+    RUNG_OPTION_STRING,   /* const char *, borrowed; NULL when absent */
+    RUNG_OPTION_INT,      /* int64_t in [low, high] */
+    RUNG_OPTION_SIZES,    /* rung_sizes: comma-separated integers, each in [low, high] */
+    RUNG_OPTION_CHOICE,   /* int64_t: index into `choices` */
+    RUNG_OPTION_REAL,     /* double, finite */
+} rung_option_kind;
+
+typedef struct rung_sizes {
+    int64_t at[RUNG_LIST_MAX];
+    size_t len;
+} rung_sizes;
+
+/* The index-th name of a registry, NULL past the end: what completions offer. */
+typedef const char *rung_names(size_t index);
+typedef enum rung_complete { RUNG_COMPLETE_NOTHING = 0, RUNG_COMPLETE_FILE, RUNG_COMPLETE_DIR } rung_complete;
+
+typedef struct rung_option {
+    const char *name; /* long name without dashes; NULL ends a table */
+    char letter;      /* short form, 0 for none */
+    rung_option_kind kind;
+    size_t at;                  /* offsetof(struct of values, field) */
+    const char *metavar;        /* "N", "FILE"; not for flags */
+    const char *help;           /* one line, no full stop */
+    const char *fallback;       /* the default, as one would type it; NULL: zero, NULL, empty */
+    int64_t low, high;          /* of an integer, or of each integer of a list */
+    const char *const *choices; /* NULL-terminated */
+    rung_names *names;          /* completion candidates of a string */
+    rung_complete complete;
+} rung_option;
+
+/* Reads `text` (NULL for a flag) into the field of the row. A message begins with `prefix` and the name of the row. */
+rung_status rung_option_set(void *values, const rung_option *row, const char *text, const char *prefix,
+                            rung_error *err);
+/* The defaults of a table, through the same conversion. */
+rung_status rung_option_defaults(void *values, const rung_option *table, rung_error *err);
+/* Copies the field of the row from one struct to another. */
+void rung_option_copy(void *to, const void *from, const rung_option *row);
+/* The row of a name, or NULL. */
+const rung_option *rung_option_find(const rung_option *table, const char *name);
+
+/* The usual row for --threads; results never depend on it. */
+#define RUNG_OPTION_THREADS(type, field)                                                                               \
+    {                                                                                                                  \
+        .name = "threads", .kind = RUNG_OPTION_INT, .at = offsetof(type, field), .metavar = "N",                       \
+        .help = "worker threads, 0 for all cores; the result is the same", .fallback = "0", .low = 0, .high = 256      \
+    }
 
 #endif

@@ -115,4 +115,11 @@ typedef struct rung_bound_report {
 
 rung_status rung_bound_run(rung_bound_report *report, const rung_question *question, rung_error *err);
 
+/* rung_bound_run; where a row finds thresholds only among free sizes, it is asked a second time for them. */
+rung_status rung_bound_answers(rung_bound_report *report, const rung_question *q, rung_error *err);
+
+/* The row that decides: CANNOT, and if possible not trivial; else the applicable one with the largest margin. NULL: no
+ * row applies. */
+const rung_bound_answer *rung_bound_decisive(const rung_bound_report *report);
+
 #endif

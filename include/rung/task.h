@@ -102,6 +102,7 @@ size_t rung_task_count(void);
 const rung_task *rung_task_at(size_t index);
 const rung_task *rung_task_get(const char *name);
 const char *rung_task_nearest(const char *name);
+const char *rung_task_name_at(size_t index); /* a rung_names */
 
 /* Defaults, then words "key=value", then resolve. */
 rung_status rung_task_conf_init(rung_task_conf *conf, const char *name, const char *const *words, size_t count,

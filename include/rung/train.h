@@ -104,14 +104,15 @@ typedef struct rung_train_conf {
     double position_gain; /* learned positions times this */
     double layer_targets; /* weight of what each layer is told; 0: off (seqcomp: layer j is told i_{j-1}) */
     double mix_first,
-        mix_second;            /* seqcomp: shares of prompts whose tables do not depend on w, on their argument ... */
-    double mix_until;          /* ... up to this share of the steps */
-    bool random_labels;        /* control: answers are random; accuracy must stay at chance */
-    const char *numbers;       /* quantisation-aware: format of the weights, or NULL */
-    uint64_t eval_every;       /* steps; 0: only at the end */
-    uint64_t eval_prompts;     /* at most 2^24 */
-    double stop_at;            /* early stop: this accuracy on fresh data ... */
-    size_t stop_times;         /* ... at so many evaluations in a row; 0: never */
+        mix_second;        /* seqcomp: shares of prompts whose tables do not depend on w, on their argument ... */
+    double mix_until;      /* ... up to this share of the steps */
+    bool random_labels;    /* control: answers are random; accuracy must stay at chance */
+    const char *numbers;   /* quantisation-aware: format of the weights, or NULL */
+    uint64_t eval_every;   /* steps; 0: only at the end */
+    uint64_t eval_prompts; /* at most 2^24 */
+    uint64_t test_prompts; /* after the last step, of a third stream that nothing is chosen by; at most 2^24, 0: none */
+    double stop_at;        /* early stop: this accuracy on fresh data ... */
+    size_t stop_times;     /* ... at so many evaluations in a row; 0: never */
     uint64_t checkpoint_every; /* steps; 0: only at the end and when stopped */
     size_t threads;            /* 0: all; does not change the result */
 } rung_train_conf;
@@ -121,10 +122,13 @@ typedef struct rung_train_state {
     double loss, accuracy;           /* on training data, of the last steps (exponential mean) */
     double rate, gradient;           /* of the last step: learning rate, norm of the gradient before clipping */
     double eval_loss, eval_accuracy; /* of the last evaluation on fresh data; NaN before the first */
+    double test_loss, test_accuracy; /* after the last step; NaN before, or when there are no test prompts */
+    size_t test_targets, test_right;
     double tokens_per_second, seconds;
     size_t parameters;
     bool resumed, stopped_early;
     bool finished; /* false: stopped by the caller */
+    bool diverged; /* the run failed because loss or gradient became no number: for every run with these words */
 } rung_train_state;
 
 /* Called after each step (evaluated: the state has new evaluation results); false stops with a checkpoint. */
@@ -133,11 +137,103 @@ typedef bool rung_train_watch(void *context, const rung_train_state *state, bool
 /* What every run starts from: the recipe of docs/training.md; model and task are left empty. */
 void rung_train_defaults(rung_train_conf *conf);
 /* Trains from scratch, or from `checkpoint` (may be NULL) if that file exists, which is replaced as it goes on (never half a
- * file); one that belongs to another run is refused. The result is written as a model to `out` when the run has finished. */
+ * file); one that belongs to another run is refused. The result is written as a model to `out` (may be NULL) when the run has finished. */
 rung_status rung_train_run(rung_train_state *state, const rung_train_conf *conf, const char *out,
                            const char *checkpoint, rung_train_watch *watch, void *context, rung_error *err);
+/* RUNG_USAGE when a number is outside its range. rung_train_run looks itself. */
+rung_status rung_train_check(const rung_train_conf *conf, rung_error *err);
 /* Everything that decides the bytes of the result, as one line: the canonical text of a run. */
 void rung_train_canonical(rung_buf *out, const rung_train_conf *conf);
+
+/* ---- a run as words --------------------------------------------------------------------------------------------------- */
+
+/* The shape of a model as build and train take it: an architecture and sizes, and from the task those of input, read-out and
+ * positions. Its rows are RUNG_SHAPE_OPTIONS. */
+typedef struct rung_shape_words {
+    const char *arch, *task, *mlp;
+    int64_t d_model, d_mlp, heads, dk, dv, max_tokens;
+    int64_t positions, norm;
+    bool encoder;
+} rung_shape_words;
+
+/* Names of the rows. */
+extern const char *const rung_shape_options[];
+
+/* Task and spec; the words are those of the task. The spec borrows from w and from task_text, which the caller clears. */
+rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_buf *task_text, const rung_shape_words *w,
+                            const char *const *word, size_t words, rung_error *err);
+
+#define RUNG_SHAPE_SIZE(type, field, long_name, most, text, value)                                                     \
+    {                                                                                                                  \
+        .name = long_name, .kind = RUNG_OPTION_INT, .at = offsetof(type, field), .metavar = "N", .help = text,         \
+        .fallback = value, .low = 0, .high = most                                                                      \
+    }
+
+/* The defaults that differ: width of the stream, MLP, norm. */
+#define RUNG_SHAPE_OPTIONS(type, shape, d_model_value, mlp_value, norm_value)                                          \
+    {.name = "arch",                                                                                                   \
+     .kind = RUNG_OPTION_STRING,                                                                                       \
+     .at = offsetof(type, shape.arch),                                                                                 \
+     .metavar = "ARCH",                                                                                                \
+     .help = "layers in the arch language, such as full,4*linear",                                                     \
+     .fallback = "full"},                                                                                              \
+        {.name = "task",                                                                                               \
+         .kind = RUNG_OPTION_STRING,                                                                                   \
+         .at = offsetof(type, shape.task),                                                                             \
+         .metavar = "TASK",                                                                                            \
+         .help = "the task that the model is for",                                                                     \
+         .fallback = "eva",                                                                                            \
+         .names = rung_task_name_at},                                                                                  \
+        RUNG_SHAPE_SIZE(type, shape.d_model, "d-model", 1 << 20, "width of the residual stream", d_model_value),       \
+        RUNG_SHAPE_SIZE(type, shape.heads, "heads", 1 << 16, "heads where the arch names none", "1"),                  \
+        RUNG_SHAPE_SIZE(type, shape.dk, "dk", 1 << 20, "key dimension where the arch names none", "16"),               \
+        RUNG_SHAPE_SIZE(type, shape.dv, "dv", 1 << 20, "value dimension where the arch names none", "16"),             \
+        RUNG_SHAPE_SIZE(type, shape.d_mlp, "d-mlp", 1 << 22, "hidden width of the MLPs, 0 for 4 d-model", "0"),        \
+        RUNG_SHAPE_SIZE(type, shape.max_tokens, "max-tokens", 1 << 30,                                                 \
+                        "positions, 0 for the length of the task's prompts", "0"),                                     \
+        {.name = "mlp",                                                                                                \
+         .kind = RUNG_OPTION_STRING,                                                                                   \
+         .at = offsetof(type, shape.mlp),                                                                              \
+         .metavar = "KIND",                                                                                            \
+         .help = "none, relu, gelu or swiglu, or one per layer separated by commas",                                   \
+         .fallback = mlp_value},                                                                                       \
+        {.name = "positions",                                                                                          \
+         .kind = RUNG_OPTION_CHOICE,                                                                                   \
+         .at = offsetof(type, shape.positions),                                                                        \
+         .metavar = "KIND",                                                                                            \
+         .help = "how positions enter",                                                                                \
+         .fallback = "learned",                                                                                        \
+         .choices = rung_positions_words},                                                                             \
+        {.name = "norm",                                                                                               \
+         .kind = RUNG_OPTION_CHOICE,                                                                                   \
+         .at = offsetof(type, shape.norm),                                                                             \
+         .metavar = "KIND",                                                                                            \
+         .help = "norm before mixers and MLPs",                                                                        \
+         .fallback = norm_value,                                                                                       \
+         .choices = rung_norm_words},                                                                                  \
+    {                                                                                                                  \
+        .name = "encoder", .kind = RUNG_OPTION_FLAG, .at = offsetof(type, shape.encoder),                              \
+        .help = "no causal mask: every token sees all"                                                                 \
+    }
+
+/* A run as it is written down: the options of `rung train`, the keys of a file that describes a run and of a sweep. The seed
+ * and the words of the task stand beside it. */
+typedef struct rung_train_words {
+    rung_shape_words shape;
+    const char *out, *checkpoint, *metrics, *tensorboard, *numbers;
+    int64_t steps, batch, accumulate, queries, warmup, schedule, eval_every, eval_prompts, test_prompts, stop_times,
+        checkpoint_every, log_every, threads;
+    double rate, gain, score_gain, position_gain, beta1, beta2, decay, clip, layer_targets, mix_first, mix_second,
+        mix_until, stop_at, require;
+    bool random_labels;
+} rung_train_words;
+
+extern const rung_option rung_train_options[];
+/* Whether the row is part of what decides the result; the others say where it goes, what is told, or how it is judged. */
+bool rung_train_decides(const rung_option *row);
+/* The run that the words stand for, checked. conf borrows from words and from task_text, which the caller clears. */
+rung_status rung_train_conf_of(rung_train_conf *conf, rung_buf *task_text, const rung_train_words *words, uint64_t seed,
+                               const char *const *word, size_t count, rung_error *err);
 
 /* ---- events for TensorBoard ---------------------------------------------------------------------------------------------- */
 

@@ -114,6 +114,16 @@ void rung_buf_json_string(rung_buf *buf, const char *text)
     rung_buf_putc(buf, '"');
 }
 
+void rung_buf_real(rung_buf *buf, double value)
+{
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    rung_buf_puts(buf, text);
+}
+
 rung_status rung_buf_ok(const rung_buf *buf, rung_error *err)
 {
     if (!buf->failed) return RUNG_OK;

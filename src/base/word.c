@@ -63,6 +63,14 @@ const char *rung_word_nearest(const char *word, const char *const *candidates, s
     return nearest;
 }
 
+const char *rung_word_guess(const char *word, const char *const *candidates, size_t count)
+{
+    const size_t len = strlen(word);
+    for (size_t i = 0; len >= 2 && i < count; i++)
+        if (strncmp(candidates[i], word, len) == 0) return candidates[i];
+    return rung_word_nearest(word, candidates, count);
+}
+
 /* Accumulates downwards from zero, because INT64_MIN has no positive counterpart. */
 bool rung_word_int(int64_t *out, const char *text, int64_t low, int64_t high)
 {

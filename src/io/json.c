@@ -242,6 +242,20 @@ const char *rung_json_string(const rung_json *value)
     return value && value->kind == RUNG_JSON_STRING ? json_string_value(value->value) : NULL;
 }
 
+const char *rung_json_word(char room[RUNG_JSON_WORD], const rung_json *value)
+{
+    double real;
+    bool flag;
+    if (rung_json_bool(&flag, value)) return flag ? "true" : "false";
+    if (rung_json_kind_of(value) == RUNG_JSON_INT)
+        snprintf(room, RUNG_JSON_WORD, "%lld", (long long)json_integer_value(value->value));
+    else if (rung_json_real(&real, value))
+        snprintf(room, RUNG_JSON_WORD, "%.17g", real);
+    else
+        return rung_json_string(value);
+    return room;
+}
+
 bool rung_json_int(int64_t *out, const rung_json *value)
 {
     if (!value || value->kind != RUNG_JSON_INT) return false;

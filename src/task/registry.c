@@ -58,6 +58,11 @@ static void all_names(const char *names[RUNG_COUNT(registry)])
     for (size_t i = 0; i < RUNG_COUNT(registry); i++) names[i] = registry[i]->name;
 }
 
+const char *rung_task_name_at(size_t index)
+{
+    return index < rung_task_count() ? rung_task_at(index)->name : NULL;
+}
+
 const char *rung_task_nearest(const char *name)
 {
     const char *names[RUNG_COUNT(registry)];

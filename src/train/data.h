@@ -15,8 +15,8 @@ rung_status train_data_new(train_data **out, const rung_train_conf *conf, const 
                            rung_error *err);
 void train_data_free(train_data *data);
 
-/* Where prompts come from: training and evaluation never meet, because their seeds differ. */
-typedef enum train_stream { TRAIN_STREAM_LEARN = 1, TRAIN_STREAM_EVAL } train_stream;
+/* Where prompts come from: training, evaluation and test never meet, because their seeds differ. */
+typedef enum train_stream { TRAIN_STREAM_LEARN = 1, TRAIN_STREAM_EVAL, TRAIN_STREAM_TEST } train_stream;
 
 /* Prompts first, first+1, ... of the stream. mixed: with the shares of simple prompts of the configuration. */
 rung_status train_data_fill(train_data *data, train_stream stream, uint64_t first, bool mixed, rung_error *err);

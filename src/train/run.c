@@ -69,6 +69,7 @@ void rung_train_canonical(rung_buf *out, const rung_train_conf *conf)
                     " stop_at=%.17g stop_times=%zu",
                     (int)conf->random_labels, conf->numbers ? conf->numbers : "fp32", conf->eval_every,
                     conf->eval_prompts, conf->stop_at, conf->stop_times);
+    if (conf->test_prompts) rung_buf_printf(out, " test_prompts=%" PRIu64, conf->test_prompts);
 }
 
 /* ---- checks ------------------------------------------------------------------------------------------------------------------ */
@@ -79,7 +80,7 @@ static rung_status check_range(const char *name, double value, double low, doubl
     return rung_fail(err, RUNG_USAGE, "training: %s = %g is outside %g..%g", name, value, low, high);
 }
 
-static rung_status check_conf(const rung_train_conf *conf, rung_error *err)
+rung_status rung_train_check(const rung_train_conf *conf, rung_error *err)
 {
     const struct {
         const char *name;
@@ -90,6 +91,7 @@ static rung_status check_conf(const rung_train_conf *conf, rung_error *err)
         {"accumulate", (double)conf->accumulate, 1, 0x1p20},
         {"queries", (double)conf->queries, 0, 0x1p20},
         {"eval_prompts", (double)conf->eval_prompts, 0, 0x1p24},
+        {"test_prompts", (double)conf->test_prompts, 0, 0x1p24},
         {"rate", conf->adamw.rate, 0, 1e3},
         {"beta1", conf->adamw.beta1, 0, 0x1.fffffep-1},
         {"beta2", conf->adamw.beta2, 0, 0x1.fffffep-1},
@@ -124,9 +126,10 @@ typedef struct trainer {
     float *m, *v, *grad, *part;
     rung_buf canonical;
     train_progress at;
+    rung_loss tested;
     double rate, gradient, began;
     uint64_t began_step;
-    bool resumed;
+    bool resumed, diverged;
 } trainer;
 
 static rung_status open_net(trainer *t, rung_error *err)
@@ -148,7 +151,7 @@ static rung_status open_net(trainer *t, rung_error *err)
 
 static rung_status open_trainer(trainer *t, const char *checkpoint, rung_error *err)
 {
-    rung_status status = check_conf(t->conf, err);
+    rung_status status = rung_train_check(t->conf, err);
     if (status == RUNG_OK) status = open_net(t, err);
     if (status != RUNG_OK) return status;
     size_t parameters = rung_net_parameters(t->net);
@@ -216,6 +219,12 @@ static double mean_with(double mean, double now, bool first)
     return first ? now : MEAN_KEEP * mean + (1 - MEAN_KEEP) * now;
 }
 
+static rung_status diverge(const trainer *t, const char *what, rung_error *err)
+{
+    return rung_fail(err, RUNG_INPUT, "step %" PRIu64 ": the %s is no number any more; try a smaller rate or clip",
+                     t->at.step, what);
+}
+
 static rung_status step(trainer *t, rung_error *err)
 {
     rung_adamw adamw = t->conf->adamw;
@@ -223,15 +232,12 @@ static rung_status step(trainer *t, rung_error *err)
     adamw.steps = t->conf->steps;
     rung_status status = accumulate(t, &loss, err);
     if (status != RUNG_OK) return status;
-    if (!isfinite(loss.loss))
-        return rung_fail(err, RUNG_INPUT,
-                         "step %" PRIu64 ": the loss is no number any more; try a smaller rate or clip", t->at.step);
+    t->diverged = !isfinite(loss.loss);
+    if (t->diverged) return diverge(t, "loss", err);
     t->rate = rung_adamw_rate(&adamw, t->at.step);
     t->gradient = rung_adamw_step(t->net, t->m, t->v, t->grad, &adamw, t->at.step);
-    if (!isfinite(t->gradient))
-        return rung_fail(err, RUNG_INPUT,
-                         "step %" PRIu64 ": the gradient is no number any more; try a smaller rate or clip",
-                         t->at.step);
+    t->diverged = !isfinite(t->gradient);
+    if (t->diverged) return diverge(t, "gradient", err);
     t->at.loss = mean_with(t->at.loss, loss.loss, t->at.step == 0);
     t->at.accuracy = mean_with(t->at.accuracy, (double)loss.right / (double)loss.targets, t->at.step == 0);
     t->at.step++;
@@ -240,31 +246,53 @@ static rung_status step(trainer *t, rung_error *err)
 
 /* ---- evaluation ---------------------------------------------------------------------------------------------------------------- */
 
-/* Fresh prompts, never simplified; those of an evaluation are numbered from its step on, so that none comes back. */
-static rung_status evaluate(trainer *t, rung_error *err)
+/* `batches` batches of fresh prompts, never simplified. */
+static rung_status measure(rung_loss *mean, trainer *t, train_stream stream, uint64_t first, uint64_t batches,
+                           rung_error *err)
 {
-    const rung_train_conf *conf = t->conf;
-    uint64_t batches = (conf->eval_prompts + conf->batch - 1) / conf->batch;
-    uint64_t number = conf->eval_every ? t->at.step / conf->eval_every : 0, first = number * batches * conf->batch;
     rung_status status = RUNG_OK;
-    rung_loss sum = {0};
-    if (t->at.step == conf->steps && conf->eval_every && t->at.step % conf->eval_every) first += batches * conf->batch;
+    *mean = (rung_loss){0};
     for (uint64_t b = 0; status == RUNG_OK && b < batches; b++) {
         rung_loss loss = {0};
-        status = train_data_fill(t->data, TRAIN_STREAM_EVAL, first + b * conf->batch, false, err);
+        status = train_data_fill(t->data, stream, first + b * t->conf->batch, false, err);
         rung_batch batch = *train_data_batch(t->data);
         batch.layer_target = NULL;
         if (status == RUNG_OK) status = rung_net_loss(&loss, t->net, t->tape, &batch, err);
-        sum.loss += loss.loss * (double)loss.targets;
-        sum.targets += loss.targets;
-        sum.right += loss.right;
+        mean->loss += loss.loss * (double)loss.targets;
+        mean->targets += loss.targets;
+        mean->right += loss.right;
     }
+    mean->loss /= (double)mean->targets;
+    return status;
+}
+
+static uint64_t batches_of(const trainer *t, uint64_t prompts)
+{
+    return (prompts + t->conf->batch - 1) / t->conf->batch;
+}
+
+/* The prompts of an evaluation are numbered from its step on, so that none comes back. */
+static rung_status evaluate(trainer *t, rung_error *err)
+{
+    const rung_train_conf *conf = t->conf;
+    uint64_t batches = batches_of(t, conf->eval_prompts);
+    uint64_t number = conf->eval_every ? t->at.step / conf->eval_every : 0, first = number * batches * conf->batch;
+    rung_loss mean;
+    if (t->at.step == conf->steps && conf->eval_every && t->at.step % conf->eval_every) first += batches * conf->batch;
+    rung_status status = measure(&mean, t, TRAIN_STREAM_EVAL, first, batches, err);
     if (status != RUNG_OK) return status;
-    t->at.eval_loss = sum.loss / (double)sum.targets;
-    t->at.eval_accuracy = (double)sum.right / (double)sum.targets;
+    t->at.eval_loss = mean.loss;
+    t->at.eval_accuracy = (double)mean.right / (double)mean.targets;
     t->at.streak = t->at.eval_accuracy >= conf->stop_at ? t->at.streak + 1 : 0;
     t->at.stopped_early = conf->stop_at > 0 && t->at.streak >= conf->stop_times && t->at.step < conf->steps;
     return RUNG_OK;
+}
+
+/* The last test, which neither the rule for stopping nor whoever compares runs has seen. */
+static rung_status test(trainer *t, rung_error *err)
+{
+    if (!t->conf->test_prompts) return RUNG_OK;
+    return measure(&t->tested, t, TRAIN_STREAM_TEST, 0, batches_of(t, t->conf->test_prompts), err);
 }
 
 static bool is_evaluated(const trainer *t)
@@ -293,12 +321,17 @@ static void show(rung_train_state *state, const trainer *t)
                                 .gradient = t->gradient,
                                 .eval_loss = t->at.eval_loss,
                                 .eval_accuracy = t->at.eval_accuracy,
+                                .test_loss = t->tested.targets ? t->tested.loss : NAN,
+                                .test_accuracy = (double)t->tested.right / (double)t->tested.targets,
+                                .test_targets = t->tested.targets,
+                                .test_right = t->tested.right,
                                 .tokens_per_second = seconds > 0 ? tokens / seconds : 0,
                                 .seconds = seconds,
                                 .parameters = rung_net_parameters(t->net),
                                 .resumed = t->resumed,
                                 .stopped_early = t->at.stopped_early,
-                                .finished = is_over(t)};
+                                .finished = is_over(t),
+                                .diverged = t->diverged};
 }
 
 static rung_status save(const trainer *t, const char *checkpoint, rung_error *err)
@@ -344,8 +377,9 @@ rung_status rung_train_run(rung_train_state *state, const rung_train_conf *conf,
     rung_buf_init(&t.canonical);
     rung_status status = open_trainer(&t, checkpoint, err);
     if (status == RUNG_OK) status = loop(state, &t, checkpoint, watch, context, err);
-    if (status == RUNG_OK) show(state, &t);
-    if (status == RUNG_OK && is_over(&t)) status = write_model(&t, out, err);
+    if (status == RUNG_OK && is_over(&t)) status = test(&t, err);
+    if (status == RUNG_OK || t.diverged) show(state, &t);
+    if (status == RUNG_OK && is_over(&t) && out) status = write_model(&t, out, err);
     close_trainer(&t);
     return status;
 }

@@ -114,7 +114,7 @@ assert found["wrong"] <= 0.03 * found["prompts"], found'
     run -2 --separate-stderr rung train --arch full --task eva --layer-targets 1 -o m.safetensors
     [[ $stderr == *seqcomp* ]]
     run -2 --separate-stderr rung train --arch full --task eva --rate fast -o m.safetensors
-    [[ $stderr == *"--rate fast"* ]]
+    [[ $stderr == *"--rate: 'fast' is no number"* ]]
     run -2 --separate-stderr rung train --arch full --task eva
     [[ $stderr == *"-o FILE"* ]]
     [ ! -e m.safetensors ]

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * A run as words: the table of its keys, and the configuration that they stand for. The command line, the file of a run and
+ * the spec of a sweep all go through here, so that there is one set of names, ranges and defaults.
+ */
+#include "rung/train.h"
+
+#include <string.h>
+
+/* ---- shape ----------------------------------------------------------------------------------------------------------------- */
+
+const char *const rung_shape_options[] = {"arch",       "task", "d-model",   "heads", "dk",      "dv", "d-mlp",
+                                          "max-tokens", "mlp",  "positions", "norm",  "encoder", NULL};
+
+rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_buf *task_text, const rung_shape_words *w,
+                            const char *const *word, size_t words, rung_error *err)
+{
+    rung_status status = rung_task_conf_init(conf, w->task, word, words, err);
+    if (status != RUNG_OK) return status;
+    rung_task_canonical(task_text, conf);
+    *spec = (rung_model_spec){
+        .arch = w->arch,
+        .task = task_text->text,
+        .mlp = w->mlp,
+        .vocab = conf->vocab,
+        .d_in = conf->d_in,
+        .answers = conf->answers ? conf->answers : conf->d_out,
+        .max_tokens = w->max_tokens ? (size_t)w->max_tokens : conf->tokens,
+        .d_model = (size_t)w->d_model,
+        .d_mlp = (size_t)(w->d_mlp ? w->d_mlp : 4 * w->d_model),
+        .heads = (size_t)w->heads,
+        .dk = (size_t)w->dk,
+        .dv = (size_t)w->dv,
+        .positions = (rung_positions)(w->positions + 1),
+        .norm = (rung_norm)(w->norm + 1),
+        .causal = !w->encoder,
+    };
+    return rung_buf_ok(task_text, err);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------------------------------------- */
+
+#define COUNT_ROW(long_name, field, least, most, text, value)                                                          \
+    {                                                                                                                  \
+        .name = long_name, .kind = RUNG_OPTION_INT, .at = offsetof(rung_train_words, field), .metavar = "N",           \
+        .help = text, .fallback = value, .low = least, .high = most                                                    \
+    }
+#define TEXT_ROW(long_name, field, meta, text, value)                                                                  \
+    {                                                                                                                  \
+        .name = long_name, .kind = RUNG_OPTION_STRING, .at = offsetof(rung_train_words, field), .metavar = meta,       \
+        .help = text, .fallback = value                                                                                \
+    }
+#define REAL_ROW(long_name, field, meta, text, value)                                                                  \
+    {                                                                                                                  \
+        .name = long_name, .kind = RUNG_OPTION_REAL, .at = offsetof(rung_train_words, field), .metavar = meta,         \
+        .help = text, .fallback = value                                                                                \
+    }
+#define FILE_ROW(long_name, field, meta, text, kind_of_path)                                                           \
+    {                                                                                                                  \
+        .name = long_name, .kind = RUNG_OPTION_STRING, .at = offsetof(rung_train_words, field), .metavar = meta,       \
+        .help = text, .complete = kind_of_path                                                                         \
+    }
+
+const rung_option rung_train_options[] = {
+    {.name = "out",
+     .letter = 'o',
+     .kind = RUNG_OPTION_STRING,
+     .at = offsetof(rung_train_words, out),
+     .metavar = "FILE",
+     .help = "the model file to write; must be given, here or in SPEC",
+     .complete = RUNG_COMPLETE_FILE},
+    RUNG_SHAPE_OPTIONS(rung_train_words, shape, "64", "gelu", "rms"),
+    COUNT_ROW("steps", steps, 1, INT64_C(1) << 40, "updates of the weights", "1000"),
+    COUNT_ROW("batch", batch, 1, 1 << 24, "prompts per batch", "32"),
+    COUNT_ROW("accumulate", accumulate, 1, 1 << 20, "batches per update", "1"),
+    REAL_ROW("rate", rate, "R", "learning rate", "0.003"),
+    {.name = "schedule",
+     .kind = RUNG_OPTION_CHOICE,
+     .at = offsetof(rung_train_words, schedule),
+     .metavar = "KIND",
+     .help = "of the rate after the warm-up",
+     .fallback = "cosine",
+     .choices = rung_schedule_words},
+    COUNT_ROW("warmup", warmup, 0, INT64_C(1) << 40, "steps in which the rate rises", "50"),
+    REAL_ROW("beta1", beta1, "B", "mean of gradients", "0.9"),
+    REAL_ROW("beta2", beta2, "B", "mean of squared gradients", "0.98"),
+    REAL_ROW("decay", decay, "D", "weight decay of matrices", "0.01"),
+    REAL_ROW("clip", clip, "C", "largest norm of the gradient, 0 for none", "1"),
+    REAL_ROW("gain", gain, "G", "first projections are those of a random model times this", "0.57735"),
+    REAL_ROW("score-gain", score_gain, "G",
+             "first scores of softmax attention times this over sqrt(dk); 0: as they are", "1"),
+    REAL_ROW("position-gain", position_gain, "G", "first learned positions times this", "2"),
+    COUNT_ROW("queries", queries, 0, 1 << 20, "questions per prompt that do not see each other; 0: its own", "0"),
+    REAL_ROW("layer-targets", layer_targets, "W", "seqcomp: weight with which layer j is told i_{j-1}; 0: it is not",
+             "0"),
+    REAL_ROW("mix-w", mix_first, "P", "seqcomp: share of prompts whose tables do not depend on w", "0"),
+    REAL_ROW("mix-argument", mix_second, "P", "seqcomp: share whose tables do not depend on their argument", "0"),
+    REAL_ROW("mix-until", mix_until, "P", "share of the steps after which such prompts end", "0.7"),
+    {.name = "random-labels",
+     .kind = RUNG_OPTION_FLAG,
+     .at = offsetof(rung_train_words, random_labels),
+     .help = "control: answers are random, and accuracy must stay at chance"},
+    TEXT_ROW("numbers", numbers, "FORMAT", "train for weights in this format: bf16, f16, eXmY, qI.F", NULL),
+    COUNT_ROW("eval-every", eval_every, 0, INT64_C(1) << 40, "steps between evaluations; 0: only at the end", "100"),
+    COUNT_ROW("eval-prompts", eval_prompts, 0, 1 << 24, "fresh prompts of an evaluation", "256"),
+    COUNT_ROW("test-prompts", test_prompts, 0, 1 << 24,
+              "prompts of a last test, of a stream that nothing is stopped or chosen by", "0"),
+    REAL_ROW("stop-at", stop_at, "A", "stop early at this accuracy on fresh prompts; 0: never", "0"),
+    COUNT_ROW("stop-times", stop_times, 1, 1 << 20, "when so many evaluations in a row have reached it", "2"),
+    REAL_ROW("require", require, "A", "exit with 1 when the accuracy on fresh prompts is below", NULL),
+    FILE_ROW("checkpoint", checkpoint, "FILE", "go on from it if it exists, and keep it (default: beside the model)",
+             RUNG_COMPLETE_FILE),
+    COUNT_ROW("checkpoint-every", checkpoint_every, 0, INT64_C(1) << 40, "steps between checkpoints", "500"),
+    FILE_ROW("metrics", metrics, "FILE", "a line of JSON per log step", RUNG_COMPLETE_FILE),
+    FILE_ROW("tensorboard", tensorboard, "DIR", "event files for TensorBoard", RUNG_COMPLETE_DIR),
+    COUNT_ROW("log-every", log_every, 0, INT64_C(1) << 40, "steps between lines of metrics and events", "10"),
+    RUNG_OPTION_THREADS(rung_train_words, threads),
+    {0},
+};
+
+bool rung_train_decides(const rung_option *row)
+{
+    static const char *const others[] = {"out",         "checkpoint", "checkpoint-every", "metrics",
+                                         "tensorboard", "log-every",  "threads",          "require"};
+    for (size_t i = 0; i < RUNG_COUNT(others); i++)
+        if (strcmp(others[i], row->name) == 0) return false;
+    return true;
+}
+
+/* ---- configuration ------------------------------------------------------------------------------------------------------------ */
+
+static void fill_learning(rung_train_conf *conf, const rung_train_words *w)
+{
+    conf->adamw.rate = w->rate;
+    conf->adamw.beta1 = w->beta1;
+    conf->adamw.beta2 = w->beta2;
+    conf->adamw.decay = w->decay;
+    conf->adamw.clip = w->clip;
+    conf->adamw.schedule = (rung_schedule)(w->schedule + 1);
+    conf->adamw.warmup = (uint64_t)w->warmup;
+    conf->gain = w->gain;
+    conf->score_gain = w->score_gain;
+    conf->position_gain = w->position_gain;
+    conf->layer_targets = w->layer_targets;
+    conf->mix_first = w->mix_first;
+    conf->mix_second = w->mix_second;
+    conf->mix_until = w->mix_until;
+    conf->random_labels = w->random_labels;
+    conf->numbers = w->numbers;
+}
+
+static void fill_lengths(rung_train_conf *conf, const rung_train_words *w)
+{
+    conf->steps = (uint64_t)w->steps;
+    conf->batch = (size_t)w->batch;
+    conf->accumulate = (size_t)w->accumulate;
+    conf->queries = (size_t)w->queries;
+    conf->eval_every = (uint64_t)w->eval_every;
+    conf->eval_prompts = (uint64_t)w->eval_prompts;
+    conf->test_prompts = (uint64_t)w->test_prompts;
+    conf->stop_at = w->stop_at;
+    conf->stop_times = (size_t)w->stop_times;
+    conf->checkpoint_every = (uint64_t)w->checkpoint_every;
+    conf->threads = (size_t)w->threads;
+}
+
+rung_status rung_train_conf_of(rung_train_conf *conf, rung_buf *task_text, const rung_train_words *words, uint64_t seed,
+                               const char *const *word, size_t count, rung_error *err)
+{
+    rung_train_defaults(conf);
+    rung_status status = rung_shape_spec(&conf->model, &conf->task, task_text, &words->shape, word, count, err);
+    fill_learning(conf, words);
+    fill_lengths(conf, words);
+    conf->seed = seed;
+    return status == RUNG_OK ? rung_train_check(conf, err) : status;
+}
