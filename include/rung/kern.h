@@ -2,8 +2,8 @@
  * Copyright (c) The rung authors
  *
  * kern: the fp32 kernels of the fast evaluator. A table of function pointers: the reference kernels fill it,
- * an instruction set overrides. Every kernel but gemm sums in 16 fixed lanes, then the lanes pairwise, so the bytes do
- * not depend on the instruction set or on the number of threads. Kernels never allocate and never fail.
+ * an instruction set overrides. Sums run in 16 fixed lanes, then over the lanes pairwise, and in products along one chain of
+ * fused multiply-adds, so the bytes do not depend on the instruction set or on the number of threads. Kernels never allocate and never fail.
  * Layer 1.
  */
 #ifndef RUNG_KERN_H
@@ -11,24 +11,129 @@
 
 #include "rung/base.h"
 
+/* The second factor of a product, prepared once and used for many first ones: its columns in strips of RUNG_PANEL, each
+ * strip row after row, the last one filled up with zeros. The first rows of a panel are the panel of the first rows. */
+#define RUNG_PANEL 32
+
+static inline size_t rung_panels_size(size_t inner, size_t cols)
+{
+    return (cols + RUNG_PANEL - 1) / RUNG_PANEL * RUNG_PANEL * inner;
+}
+
+/* y[rows][cols] = start + bias + x w. Element (i, k) of x lies at x[i * x_row + k * x_inner], so that x may be the transpose
+ * of what is stored; rows of y and of start are y_row and start_row apart. start and bias (one row) may be NULL, start may be
+ * y. Every element is (start + bias), then one fused multiply-add after the other for k from 0 upwards. y must not overlap x.
+ * panel_rows: the rows that a strip of the panels has, where `inner` are fewer of them; 0 says that it has `inner`. */
+typedef struct rung_product {
+    float *y;
+    const float *x, *panels, *start, *bias;
+    size_t rows, cols, inner;
+    size_t y_row, x_row, x_inner, start_row, panel_rows;
+} rung_product;
+
+typedef enum rung_act {
+    RUNG_ACT_SILU,
+    RUNG_ACT_SIGMOID,
+    RUNG_ACT_SOFTPLUS,
+    RUNG_ACT_LOG_GATE, /* -softplus(-x) / 16 */
+    RUNG_ACT_KEEP,     /* e^{-e^{-1/2} sigmoid(x)} */
+} rung_act;
+
+/* What one step of AdamW does to every parameter alike: g clip is the gradient, w loses (1 - keep) of itself. */
+typedef struct rung_adam_step {
+    float beta1, beta2, rest1, rest2, epsilon, step, root, keep, clip;
+} rung_adam_step;
+
 typedef struct rung_kernels {
     const char *name;
     float (*dot)(const float *a, const float *b, size_t n);
     void (*axpy)(float *y, float a, const float *x, size_t n);               /* y += a x */
     void (*fade_axpy)(float *y, float f, float a, const float *x, size_t n); /* y = f y + a x */
     void (*scale)(float *y, float a, size_t n);                              /* y *= a */
-    void (*exp)(float *y, const float *x, size_t n); /* relative error below 2^-22; y may be x */
+    void (*exp)(float *y, const float *x, size_t n); /* relative error below 2^-22, 0 below -86.9; y may be x */
     /* y[T][n] = x[T][m] w[n][m]^T + bias[n]; bias may be NULL. y must not overlap x. */
     void (*linear)(float *y, const float *x, const float *w, const float *bias, size_t T, size_t n, size_t m);
-    /* y[rows][cols] += x w, w = [inner][cols], element (i, k) of x at x[i * x_row + k * x_inner], so that x may be the
-     * transpose of what is stored. Every element is one sum over k from 0 upwards that starts from y. y must not overlap
-     * the others. */
-    void (*gemm)(float *y, const float *x, const float *w, size_t rows, size_t cols, size_t inner, size_t x_row,
-                 size_t x_inner);
+    /* Makes the panels of w = [inner][cols], element (k, c) at w[k * w_inner + c * w_col]; panels has
+     * rung_panels_size(inner, cols) floats. */
+    void (*pack)(float *panels, const float *w, size_t inner, size_t cols, size_t w_inner, size_t w_col);
+    void (*multiply)(const rung_product *p);
+    /* Scores of a query with `cols` keys, a multiple of RUNG_PANEL, of which it sees [first, end), at least one: they become e^(s - max), the
+     * others 0. Returns the sum. With dp, the gradients of the weights s / sum, the gradients of the scores take its place. */
+    float (*soften)(float *s, size_t first, size_t end, size_t cols);
+    float (*soften_back)(float *s, float *dp, size_t first, size_t end, size_t cols);
+    void (*times)(float *y, const float *x, size_t n); /* y *= x */
+    float (*sum)(const float *x, size_t n);
+    double (*square_sum)(const float *x, size_t n);
+    /* Rows of d: y = (x - mean) / sqrt(mean square + epsilon) w + b, with the mean where `centre`; w and b may be NULL.
+     * Backward: dx, dw and db (may be NULL) are added to; room has 2 d floats. */
+    void (*norm)(float *y, const float *x, const float *w, const float *b, size_t rows, size_t d, bool centre,
+                 float epsilon);
+    void (*norm_back)(float *dx, float *dw, float *db, const float *dy, const float *x, const float *w, size_t rows,
+                      size_t d, bool centre, float epsilon, float *room);
+    /* y = f(x), and x becomes f'(x): what a backward pass needs of it. */
+    void (*relu)(float *y, float *x, size_t n);
+    void (*gelu)(float *y, float *x, size_t n);
+    /* y = f(x), y may be x; g *= f'(x). */
+    void (*activate)(float *y, const float *x, rung_act act, size_t n);
+    void (*activate_back)(float *g, const float *x, rung_act act, size_t n);
+    void (*adam)(float *w, float *m, float *v, const float *g, size_t n, const rung_adam_step *u);
 } rung_kernels;
 
 const rung_kernels *rung_kernels_of(rung_isa isa);
 const rung_kernels *rung_kernels_get(void); /* of rung_cpu_isa() */
+
+/* What a chunk of n <= RUNG_CHUNK tokens of a recurrence needs besides products. A matrix of pairs (t, s) of its tokens has
+ * rows of RUNG_CHUNK floats, so that it is a panel too. Sums of lanes and chains of products are the same for every set. */
+#define RUNG_CHUNK    RUNG_PANEL
+#define RUNG_SUBCHUNK 16 /* tokens whose pairs are taken one by one where every channel has its own decay */
+
+typedef struct rung_chunk_kernels {
+    /* Rows of n floats: y = a_t x (y may be x), y += a_t x, out_t = x . y; then element by
+     * element, y = x a (y may be x) and y += x a. */
+    void (*scale_rows)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t rows, size_t n);
+    void (*add_rows)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t rows, size_t n);
+    void (*dot_rows)(float *out, const float *x, size_t x_row, const float *y, size_t y_row, size_t rows, size_t n);
+    void (*multiply_rows)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t a_row,
+                          size_t rows, size_t n);
+    void (*add_products)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t a_row,
+                         size_t rows, size_t n);
+    bool (*finite_rows)(const float *x, size_t x_row, size_t rows, size_t n);
+    /* y comes as e^x and becomes x + 1 where x > 0; dx += dy times the slope of that. */
+    void (*elu1)(float *y, const float *x, size_t n);
+    void (*undo_elu1)(float *dx, const float *x, const float *y, const float *dy, size_t n);
+
+    /* One decay w_t per token: E_ts = w_(s+1) ... w_t for s <= t, else 0. */
+    void (*pair_decays)(float *E, const float *w, size_t n);
+    /* A_ts *= sign E_ts where s + before <= t, else 0; E NULL: ones. */
+    void (*mask_pairs)(float *A, const float *E, size_t n, size_t before, float sign);
+    /* W_ts += A_ts dA_ts where s + before <= t. */
+    void (*add_weights)(float *W, const float *A, const float *dA, size_t n, size_t before);
+    /* dg_r += sum over s < r <= t of W_ts, with W transposed ([s][t]), a weight of each t with what came before the chunk, of
+     * each s with what comes after it, and of what goes through. */
+    void (*sum_decays)(float *dg, size_t dg_row, const float *W, const float *from_start, const float *to_end,
+                       float through, size_t n);
+    /* Rows t upwards (or downwards): r_t += sum of M_ts u_s over the rows before it, u_t = beta_t r_t. M_ts lies at
+     * M[t m_row + s m_col]; u are panels with panel_rows rows, rows of r have room for whole vectors of 16. */
+    void (*solve_block)(float *u, float *r, size_t r_row, const float *M, size_t m_row, size_t m_col, const float *beta,
+                        size_t rows, size_t cols, size_t panel_rows, bool downwards);
+
+    /* A decay per channel, rows w of d floats, n <= RUNG_SUBCHUNK: since_t = w_0 ... w_t, until_s = w_(s+1) ... w_(n-1). */
+    void (*channel_decays)(float *since, float *until, const float *w, size_t n, size_t d);
+    /* A_ts = sum of q_t E_ts k_s for s <= t, B_ts = -sum of k_t E_ts k_s for s < t (NULL: not wanted). `faded` has n d floats, here
+     * and below. */
+    void (*channel_pairs)(float *A, float *B, const float *q, size_t q_row, const float *k, size_t k_row,
+                          const float *w, size_t n, size_t d, float *faded);
+    /* Backwards of one of them, x = q or k, s + before <= t: added to dx, dk and dg. */
+    void (*undo_channel_pairs)(float *dx, size_t dx_row, float *dk, size_t dk_row, float *dg, size_t dg_row,
+                               const float *dA, const float *x, size_t x_row, const float *k, size_t k_row,
+                               const float *w, size_t n, size_t d, size_t before, float *faded);
+    /* dg_r += through + the sum of from_start over t >= r and of to_end over s < r; rows of d floats. */
+    void (*sum_channel_decays)(float *dg, size_t dg_row, const float *from_start, const float *to_end,
+                               const float *through, size_t n, size_t d);
+} rung_chunk_kernels;
+
+const rung_chunk_kernels *rung_chunk_kernels_of(rung_isa isa);
+const rung_chunk_kernels *rung_chunk_kernels_get(void);
 
 /* What `rung bench` measures against: causal softmax attention of one head in fp32 with a lane per query, as fast as
  * plain C gets. Queries first .. first+count-1, count <= RUNG_YARDSTICK_QUERIES; q, k = [tokens][dk], v, o =
@@ -37,5 +142,10 @@ const rung_kernels *rung_kernels_get(void); /* of rung_cpu_isa() */
 typedef void rung_yardstick(float *o, const float *q, const float *k, const float *v, size_t first, size_t count,
                             size_t dk, size_t dv, float *scratch);
 rung_yardstick *rung_yardstick_get(void); /* of rung_cpu_isa() */
+
+/* The limit that `rung bench` states speeds as shares of: chains of fused multiply-adds in registers (reference: multiply and
+ * add), thousands of rounds of them. Returns the floating-point operations; `sink` gets a number that means nothing. */
+typedef double rung_peak(float *sink, size_t thousands);
+rung_peak *rung_peak_get(void); /* of rung_cpu_isa() */
 
 #endif

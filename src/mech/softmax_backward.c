@@ -100,12 +100,15 @@ typedef struct tiles {
     float *k, *kt, *vt; /* [keys][dk], its transpose, that of the values */
     float *dk, *dv;     /* [keys][dk], [keys][dv] */
     float *s, *ds;      /* [TILE][keys] */
+    float *panels;      /* of the second factor of the product at work */
     size_t first, keys;
 } tiles;
 
 static size_t tile_elements(const rung_mech_conf *conf)
 {
-    return TILE * (3 * conf->dk + 2 * conf->dv + 2 * TILE);
+    size_t width = conf->dk > conf->dv ? conf->dk : conf->dv;
+    return TILE * (3 * conf->dk + 2 * conf->dv + 2 * TILE) + rung_panels_size(TILE, width) +
+           rung_panels_size(width, TILE);
 }
 
 size_t rung_full_backward_scratch(const rung_mech_conf *conf, size_t tokens)
@@ -135,7 +138,7 @@ static tiles tiles_init(const rung_backward *b, size_t head)
     t.row = (softmax_row *)(t.dq + T * dk);
     t.k = (float *)(t.row + T), t.kt = t.k + TILE * dk, t.vt = t.kt + TILE * dk;
     t.dk = t.vt + TILE * dv, t.dv = t.dk + TILE * dk;
-    t.s = t.dv + TILE * dv, t.ds = t.s + TILE * TILE;
+    t.s = t.dv + TILE * dv, t.ds = t.s + TILE * TILE, t.panels = t.ds + TILE * TILE;
     gather_rows(t.q, b->in[IN_Q], dk, &t);
     gather_rows(t.g, b->g, dv, &t);
     memset(t.dq, 0, T * dk * sizeof *t.dq);
@@ -176,15 +179,34 @@ static range columns_of(size_t query, const tiles *t)
     return (range){size_min(from, to), to};
 }
 
+/* y += x w, w = [inner][cols], element (i, k) of x at x[i * x_row + k * x_inner]. */
+static void add_product(const tiles *t, float *y, const float *x, const float *w, size_t rows, size_t cols,
+                        size_t inner, size_t x_row, size_t x_inner)
+{
+    const rung_kernels *kern = rung_kernels_get();
+    const rung_product p = {.y = y,
+                            .x = x,
+                            .panels = t->panels,
+                            .start = y,
+                            .rows = rows,
+                            .cols = cols,
+                            .inner = inner,
+                            .y_row = cols,
+                            .x_row = x_row,
+                            .x_inner = x_inner,
+                            .start_row = cols};
+    kern->pack(t->panels, w, inner, cols, cols, 1);
+    kern->multiply(&p);
+}
+
 /* (1), and dp of (3). */
 static void score_tile(tiles *t, size_t query, size_t count)
 {
-    const rung_kernels *kern = rung_kernels_get();
     size_t dk = t->b->conf->dk, dv = t->b->conf->dv;
     memset(t->s, 0, count * t->keys * sizeof *t->s);
     memset(t->ds, 0, count * t->keys * sizeof *t->ds);
-    kern->gemm(t->s, t->q + query * dk, t->kt, count, t->keys, dk, dk, 1);
-    kern->gemm(t->ds, t->g + query * dv, t->vt, count, t->keys, dv, dv, 1);
+    add_product(t, t->s, t->q + query * dk, t->kt, count, t->keys, dk, dk, 1);
+    add_product(t, t->ds, t->g + query * dv, t->vt, count, t->keys, dv, dv, 1);
 }
 
 static void measure_tile(tiles *t, size_t query, size_t count)
@@ -199,7 +221,6 @@ static void measure_tile(tiles *t, size_t query, size_t count)
 
 static void undo_tile(tiles *t, size_t query, size_t count)
 {
-    const rung_kernels *kern = rung_kernels_get();
     size_t dk = t->b->conf->dk, dv = t->b->conf->dv, keys = t->keys;
     score_tile(t, query, count);
     for (size_t n = 0; n < count; n++) {
@@ -209,9 +230,9 @@ static void undo_tile(tiles *t, size_t query, size_t count)
         for (size_t j = c.end; j < keys; j++) s[j] = ds[j] = 0;
         undo_row(s + c.first, ds + c.first, &t->row[query + n], c.end - c.first);
     }
-    kern->gemm(t->dv, t->s, t->g + query * dv, keys, dv, count, 1, keys);  /* (3) */
-    kern->gemm(t->dq + query * dk, t->ds, t->k, count, dk, keys, keys, 1); /* (1) */
-    kern->gemm(t->dk, t->ds, t->q + query * dk, keys, dk, count, 1, keys);
+    add_product(t, t->dv, t->s, t->g + query * dv, keys, dv, count, 1, keys);  /* (3) */
+    add_product(t, t->dq + query * dk, t->ds, t->k, count, dk, keys, keys, 1); /* (1) */
+    add_product(t, t->dk, t->ds, t->q + query * dk, keys, dk, count, 1, keys);
 }
 
 /* Queries that see a key of the tile. */

@@ -7,6 +7,8 @@
  */
 #include "net.h"
 
+#include "rung/kern.h"
+
 #include <math.h>
 
 const char *const rung_schedule_words[] = {"constant", "cosine", "linear", NULL};
@@ -22,46 +24,25 @@ double rung_adamw_rate(const rung_adamw *conf, uint64_t step)
     return conf->rate;
 }
 
-static double norm_of(const float *grad, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) sum += (double)grad[i] * (double)grad[i];
-    return sqrt(sum);
-}
-
-/* What one step does to every parameter alike. */
-typedef struct update {
-    float beta1, beta2, rest1, rest2, epsilon, step, root, keep;
-} update;
-
-static void update_run(float *w, float *m, float *v, const float *g, size_t count, const update *u)
-{
-    for (size_t i = 0; i < count; i++) {
-        m[i] = u->beta1 * m[i] + u->rest1 * g[i];
-        v[i] = u->beta2 * v[i] + u->rest2 * g[i] * g[i];
-        w[i] = w[i] * u->keep - u->step * m[i] / (sqrtf(v[i]) / u->root + u->epsilon);
-    }
-}
-
 double rung_adamw_step(rung_net *net, float *m, float *v, float *grad, const rung_adamw *conf, uint64_t step)
 {
-    double t = (double)(step + 1), rate = rung_adamw_rate(conf, step), norm = norm_of(grad, net->parameters);
-    update u = {.beta1 = (float)conf->beta1,
-                .beta2 = (float)conf->beta2,
-                .rest1 = (float)(1 - conf->beta1),
-                .rest2 = (float)(1 - conf->beta2),
-                .epsilon = (float)conf->epsilon,
-                .step = (float)(rate / (1 - pow(conf->beta1, t))),
-                .root = (float)sqrt(1 - pow(conf->beta2, t))};
-    if (conf->clip > 0 && norm + 1e-6 > conf->clip) {
-        float scale = (float)(conf->clip / (norm + 1e-6));
-        for (size_t i = 0; i < net->parameters; i++) grad[i] *= scale;
-    }
+    const rung_kernels *kern = rung_kernels_get();
+    double t = (double)(step + 1), rate = rung_adamw_rate(conf, step),
+           norm = sqrt(kern->square_sum(grad, net->parameters));
+    rung_adam_step u = {.beta1 = (float)conf->beta1,
+                        .beta2 = (float)conf->beta2,
+                        .rest1 = (float)(1 - conf->beta1),
+                        .rest2 = (float)(1 - conf->beta2),
+                        .epsilon = (float)conf->epsilon,
+                        .step = (float)(rate / (1 - pow(conf->beta1, t))),
+                        .root = (float)sqrt(1 - pow(conf->beta2, t)),
+                        .clip = 1};
+    if (conf->clip > 0 && norm + 1e-6 > conf->clip) u.clip = (float)(conf->clip / (norm + 1e-6));
     for (size_t i = 0; i < net->tensor_count; i++) {
         const rung_net_tensor *tensor = &net->tensor[i];
         size_t at = tensor->offset;
         u.keep = tensor->decays ? (float)(1 - rate * conf->decay) : 1;
-        update_run(net->values + at, m + at, v + at, grad + at, tensor->elements, &u);
+        kern->adam(net->values + at, m + at, v + at, grad + at, tensor->elements, &u);
     }
     return norm;
 }

@@ -95,22 +95,22 @@ static void rotate(const slice *s, float *y, size_t heads, float sign)
 
 /* ---- forward ---------------------------------------------------------------------------------------------------------------- */
 
-static bool act_of_source(train_act *act, rung_mech_source source)
+static bool act_of_source(rung_act *act, rung_mech_source source)
 {
     switch (source) {
     case RUNG_FROM_GATE:
     case RUNG_FROM_REPLACEMENT:
-        *act = TRAIN_SIGMOID;
+        *act = RUNG_ACT_SIGMOID;
         return true;
     case RUNG_FROM_DECAY:
     case RUNG_FROM_SOFTPLUS:
-        *act = TRAIN_SOFTPLUS;
+        *act = RUNG_ACT_SOFTPLUS;
         return true;
     case RUNG_FROM_LOG_GATE:
-        *act = TRAIN_LOG_GATE;
+        *act = RUNG_ACT_LOG_GATE;
         return true;
     case RUNG_FROM_KEEP:
-        *act = TRAIN_KEEP;
+        *act = RUNG_ACT_KEEP;
         return true;
     case RUNG_FROM_LINEAR:
     case RUNG_FROM_TIMED:
@@ -127,11 +127,18 @@ static conv conv_of(const slice *s, const net_input *weights, size_t row, const 
     return (conv){&s->shape, s->seen->w + weights->conv, row, conf->conv};
 }
 
+bool train_input_is_plain(const rung_net *net, const net_group *group, size_t index)
+{
+    const rung_mech_input *input = &group->conf->mech->inputs[index];
+    return input->source == RUNG_FROM_LINEAR && group->input[index].conv == ABSENT &&
+           !(group->conf->unit && is_query_or_key(input)) && !(input->rotary && net->cos != ABSENT);
+}
+
 /* z: the projection, or silu of its convolution: what the function of the source is applied to. */
 static void make_z(const slice *s, float *z, const kept_group *kept, size_t index, size_t row, bool convolved)
 {
     if (convolved)
-        train_activate(z, kept->conv[index], TRAIN_SILU, s->rows * row);
+        rung_kernels_get()->activate(z, kept->conv[index], RUNG_ACT_SILU, s->rows * row);
     else
         memcpy(z, kept->raw[index], s->rows * row * sizeof *z);
 }
@@ -139,7 +146,7 @@ static void make_z(const slice *s, float *z, const kept_group *kept, size_t inde
 static void project(slice *s, kept_group *kept, const net_group *group, size_t index, size_t row, const float *h)
 {
     const net_input *weights = &group->input[index];
-    train_linear(kept->raw[index], h, s->seen, &weights->linear, s->rows);
+    train_linear(kept->raw[index], h, NULL, s->seen, &weights->linear, s->rows);
     if (weights->conv == ABSENT) return;
     conv c = conv_of(s, weights, row, group->conf);
     convolve(kept->conv[index], kept->raw[index], &c, s->sequences);
@@ -156,9 +163,10 @@ static void apply_source(slice *s, kept_group *kept, const net_group *group, siz
     const rung_mech_input *input = &conf->mech->inputs[index];
     float *y = kept->in[index];
     size_t count = s->rows * row;
-    train_act act;
+    rung_act act;
+    if (train_input_is_plain(s->net, group, index)) return;
     make_z(s, y, kept, index, row, group->input[index].conv != ABSENT);
-    if (act_of_source(&act, input->source)) train_activate(y, y, act, count);
+    if (act_of_source(&act, input->source)) rung_kernels_get()->activate(y, y, act, count);
     if (input->source == RUNG_FROM_GATE && conf->neg) train_add(y, y, count);
     if (input->source == RUNG_FROM_REMOVAL) {
         train_unit(y, s->rows * conf->heads, conf->dk);
@@ -238,7 +246,8 @@ static void decays_back(slice *s, const kept_group *kept, const net_group *group
         if (conf->mech->inputs[v].source != RUNG_FROM_TIMED) continue;
         make_z(s, s->dz, kept, v, heads * conf->dv, group->input[v].conv != ABSENT);
         for (size_t r = 0; r < s->rows * heads; r++) {
-            float p = train_softplus(kept->raw[step][r]), *dv = s->din[v] + r * conf->dv;
+            float p, *dv = s->din[v] + r * conf->dv;
+            rung_kernels_get()->activate(&p, &kept->raw[step][r], RUNG_ACT_SOFTPLUS, 1);
             for (size_t i = 0; i < conf->dv; i++) {
                 dp[r] += dv[i] * s->dz[r * conf->dv + i];
                 dv[i] *= p;
@@ -254,7 +263,8 @@ static void source_back(slice *s, float *g, const kept_group *kept, const net_gr
     const rung_mech_input *input = &conf->mech->inputs[index];
     size_t count = s->rows * row;
     bool convolved = group->input[index].conv != ABSENT, unit = conf->unit && is_query_or_key(input);
-    train_act act;
+    rung_act act;
+    if (train_input_is_plain(s->net, group, index)) return;
     if (input->rotary && s->net->cos != ABSENT) rotate(s, g, conf->heads, -1);
     make_z(s, s->dz, kept, index, row, convolved);
     if (unit || input->source == RUNG_FROM_REMOVAL) train_unit_back(g, s->dz, s->rows * conf->heads, conf->dk);
@@ -262,18 +272,18 @@ static void source_back(slice *s, float *g, const kept_group *kept, const net_gr
     if (input->source == RUNG_FROM_REPLACEMENT) { /* y = -b sigmoid(z), b the input before */
         const float *before = kept->in[index - 1];
         float *dbefore = s->din[index - 1];
-        train_activate(s->dz, s->dz, TRAIN_SIGMOID, count);
+        rung_kernels_get()->activate(s->dz, s->dz, RUNG_ACT_SIGMOID, count);
         for (size_t i = 0; i < count; i++) {
             dbefore[i] -= g[i] * s->dz[i];
             g[i] *= -before[i];
         }
     }
     if (input->source == RUNG_FROM_GATE && conf->neg) train_add(g, g, count);
-    if (act_of_source(&act, input->source)) train_activate_back(g, kept->raw[index], act, count);
+    if (act_of_source(&act, input->source)) rung_kernels_get()->activate_back(g, kept->raw[index], act, count);
 }
 
-static void input_back(slice *s, float *dh, const kept_group *kept, const net_group *group, size_t index,
-                       const float *h)
+/* The panels of the slice are those of the normed stream. */
+static void input_back(slice *s, float *dh, const kept_group *kept, const net_group *group, size_t index)
 {
     const rung_mech_conf *conf = group->conf;
     const net_input *weights = &group->input[index];
@@ -286,7 +296,7 @@ static void input_back(slice *s, float *dh, const kept_group *kept, const net_gr
     source_back(s, g, kept, group, index, row);
     if (weights->conv != ABSENT) {
         conv c = conv_of(s, weights, row, conf);
-        train_activate_back(g, kept->conv[index], TRAIN_SILU, s->rows * row);
+        rung_kernels_get()->activate_back(g, kept->conv[index], RUNG_ACT_SILU, s->rows * row);
         memset(s->dz, 0, s->rows * row * sizeof *s->dz);
         convolve_back(s->dz, s->grad + weights->conv, g, kept->raw[index], &c, s->sequences);
         g = s->dz;
@@ -295,7 +305,8 @@ static void input_back(slice *s, float *dh, const kept_group *kept, const net_gr
         for (size_t i = 0; i < s->rows * row; i++) g[i] *= s->token_share;
         dh = NULL;
     }
-    train_linear_back(dh, s->grad, g, h, s->seen, &weights->linear, s->rows);
+    if (dh) train_linear_input_back(dh, dh, g, s->seen, &weights->linear, s->rows);
+    train_linear_weight_back(s->grad, g, s->panels, &weights->linear, s->rows);
 }
 
 /* From the last input to the first, because a replacement adds to the gradient of the input before it. */
@@ -303,7 +314,8 @@ void train_inputs_back(slice *s, float *dh, const kept_group *kept, const net_gr
 {
     const rung_mech_conf *conf = group->conf;
     decays_back(s, kept, group);
+    train_pack_rows(s->panels, h, s->rows, s->net->spec.d_model);
     for (size_t i = rung_mech_inputs(conf->mech); i-- > 0;)
         if (is_projected(&conf->mech->inputs[i], rung_mech_row(&conf->mech->inputs[i], conf)))
-            input_back(s, dh, kept, group, i, h);
+            input_back(s, dh, kept, group, i);
 }

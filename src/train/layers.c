@@ -19,6 +19,26 @@ static float *grads_at(const slice *s, size_t offset)
     return offset == ABSENT ? NULL : s->grad + offset;
 }
 
+void train_norm(const slice *s, float *y, const float *x, net_norm at, size_t rows, size_t d, bool centre)
+{
+    rung_kernels_get()->norm(y, x, weights_at(s, at.weight), weights_at(s, at.bias), rows, d, centre, NORM_EPSILON);
+}
+
+void train_norm_back(const slice *s, float *dx, const float *dy, const float *x, net_norm at, size_t rows, size_t d,
+                     bool centre)
+{
+    rung_kernels_get()->norm_back(dx, grads_at(s, at.weight), grads_at(s, at.bias), dy, x, weights_at(s, at.weight),
+                                  rows, d, centre, NORM_EPSILON, s->room);
+}
+
+void train_linear_back(slice *s, float *dx, const float *start, const float *dy, const float *x, const net_linear *l,
+                       size_t rows)
+{
+    if (dx) train_linear_input_back(dx, start, dy, s->seen, l, rows);
+    train_pack_rows(s->panels, x, rows, l->cols);
+    train_linear_weight_back(s->grad, dy, s->panels, l, rows);
+}
+
 /* ---- mechanisms ------------------------------------------------------------------------------------------------------- */
 
 /* Distance from one row to the next; a constant stays where it is. */
@@ -115,7 +135,8 @@ static void embed(slice *s, float *x, const rung_batch *batch)
 {
     const rung_net *net = s->net;
     size_t d = net->spec.d_model, tokens = shape_tokens(&s->shape), first = s->first * tokens;
-    if (net->embed == ABSENT) train_linear(x, batch->feature + first * net->spec.d_in, s->seen, &net->feature, s->rows);
+    if (net->embed == ABSENT)
+        train_linear(x, batch->feature + first * net->spec.d_in, NULL, s->seen, &net->feature, s->rows);
     for (size_t r = 0; r < s->rows; r++) {
         if (net->embed != ABSENT)
             memcpy(x + r * d, s->seen->w + net->embed + batch->token[first + r] * d, d * sizeof *x);
@@ -130,8 +151,7 @@ static void embed_back(slice *s, const rung_batch *batch)
     size_t d = net->spec.d_model, tokens = shape_tokens(&s->shape), first = s->first * tokens;
     bool learned = net->spec.positions == RUNG_POS_LEARNED;
     if (net->embed == ABSENT)
-        train_linear_back(NULL, s->grad, s->dx, batch->feature + first * net->spec.d_in, s->seen, &net->feature,
-                          s->rows);
+        train_linear_back(s, NULL, NULL, s->dx, batch->feature + first * net->spec.d_in, &net->feature, s->rows);
     for (size_t r = 0; r < s->rows; r++) {
         if (net->embed != ABSENT) train_add(s->grad + net->embed + batch->token[first + r] * d, s->dx + r * d, d);
         if (learned) train_add(s->grad + net->positions + shape_position(&s->shape, r % tokens) * d, s->dx + r * d, d);
@@ -149,8 +169,7 @@ static bool is_centred(const slice *s)
 static const float *normed(slice *s, float *h, const float *x, const net_norm *norm)
 {
     if (norm->weight == ABSENT) return x;
-    train_norm(h, x, weights_at(s, norm->weight), weights_at(s, norm->bias), s->rows, s->net->spec.d_model,
-               is_centred(s));
+    train_norm(s, h, x, *norm, s->rows, s->net->spec.d_model, is_centred(s));
     return h;
 }
 
@@ -161,8 +180,7 @@ static void normed_back(slice *s, const float *x, const net_norm *norm)
     if (norm->weight == ABSENT)
         train_add(s->dx, s->dh, s->rows * d);
     else
-        train_norm_back(s->dx, grads_at(s, norm->weight), grads_at(s, norm->bias), s->dh, x,
-                        weights_at(s, norm->weight), s->rows, d, is_centred(s));
+        train_norm_back(s, s->dx, s->dh, x, *norm, s->rows, d, is_centred(s));
 }
 
 /* ---- mixing ------------------------------------------------------------------------------------------------------------------ */
@@ -178,19 +196,17 @@ static void take_columns(float *narrow, const float *wide, size_t rows, size_t t
     for (size_t r = 0; r < rows; r++) memcpy(narrow + r * width, wide + r * total + offset, width * sizeof *wide);
 }
 
-/* out = rms(o of a head) silu(W h). */
-static void apply_gate(slice *s, float *out, kept_group *kept, const net_group *group, const float *h)
+/* rms(o of a head) silu(W h); o itself where there is no gate. Uses dpart and dgate as room. */
+static const float *gated(slice *s, kept_group *kept, const net_group *group, const float *h)
 {
     const rung_mech_conf *conf = group->conf;
     size_t count = s->rows * conf->heads * conf->dv;
-    if (!conf->gate) {
-        memcpy(out, kept->o, count * sizeof *out);
-        return;
-    }
-    train_linear(kept->gate, h, s->seen, &group->gate, s->rows);
-    train_norm(out, kept->o, weights_at(s, group->gate_norm), NULL, s->rows * conf->heads, conf->dv, false);
-    train_activate(s->dgate, kept->gate, TRAIN_SILU, count);
-    train_multiply(out, s->dgate, count);
+    if (!conf->gate) return kept->o;
+    train_linear(kept->gate, h, NULL, s->seen, &group->gate, s->rows);
+    train_norm(s, s->dpart, kept->o, (net_norm){group->gate_norm, ABSENT}, s->rows * conf->heads, conf->dv, false);
+    rung_kernels_get()->activate(s->dgate, kept->gate, RUNG_ACT_SILU, count);
+    train_multiply(s->dpart, s->dgate, count);
+    return s->dpart;
 }
 
 /* g, the gradient of out, becomes that of o; dh += that through the gate. Uses dhidden as room. */
@@ -200,45 +216,44 @@ static void gate_back(slice *s, float *g, const kept_group *kept, const net_grou
     size_t rows = s->rows * conf->heads, count = rows * conf->dv;
     float *normal = s->dhidden, *silu = s->dgate;
     if (!conf->gate) return;
-    train_norm(normal, kept->o, weights_at(s, group->gate_norm), NULL, rows, conf->dv, false);
-    train_activate(silu, kept->gate, TRAIN_SILU, count);
+    const net_norm norm = {group->gate_norm, ABSENT};
+    train_norm(s, normal, kept->o, norm, rows, conf->dv, false);
+    rung_kernels_get()->activate(silu, kept->gate, RUNG_ACT_SILU, count);
     train_multiply(normal, g, count); /* the gradient of silu(gate) */
     train_multiply(silu, g, count);   /* and that of the norm */
-    train_activate_back(normal, kept->gate, TRAIN_SILU, count);
-    train_linear_back(s->dh, s->grad, normal, h, s->seen, &group->gate, s->rows);
+    rung_kernels_get()->activate_back(normal, kept->gate, RUNG_ACT_SILU, count);
+    train_linear_back(s, s->dh, s->dh, normal, h, &group->gate, s->rows);
     memset(g, 0, count * sizeof *g);
-    train_norm_back(g, grads_at(s, group->gate_norm), NULL, silu, kept->o, weights_at(s, group->gate_norm), rows,
-                    conf->dv, false);
+    train_norm_back(s, g, silu, kept->o, norm, rows, conf->dv, false);
 }
 
 static void mix_forward(slice *s, kept_layer *kept, const net_layer *layer)
 {
-    size_t offset = 0, total = layer->out.cols, d = s->net->spec.d_model;
+    size_t offset = 0, total = layer->out.cols;
     const float *h = normed(s, kept->h1, kept->x, &layer->norm1);
     for (size_t g = 0; g < layer->group_count; g++) {
         size_t width = layer->group[g].conf->heads * layer->group[g].conf->dv;
         train_inputs(s, &kept->group[g], &layer->group[g], h);
         train_mix(s, &kept->group[g], &layer->group[g]);
-        apply_gate(s, s->dpart, &kept->group[g], &layer->group[g], h);
-        put_columns(kept->mixed, s->dpart, s->rows, total, offset, width);
+        const float *answer = gated(s, &kept->group[g], &layer->group[g], h);
+        if (answer != kept->mixed) put_columns(kept->mixed, answer, s->rows, total, offset, width);
         offset += width;
     }
-    train_linear(kept->x1, kept->mixed, s->seen, &layer->out, s->rows);
-    train_add(kept->x1, kept->x, s->rows * d);
+    train_linear(kept->x1, kept->mixed, kept->x, s->seen, &layer->out, s->rows);
 }
 
 static void mix_backward(slice *s, const kept_layer *kept, const net_layer *layer)
 {
     size_t offset = 0, total = layer->out.cols, d = s->net->spec.d_model;
     const float *h = layer->norm1.weight == ABSENT ? kept->x : kept->h1;
-    memset(s->dmixed, 0, s->rows * total * sizeof *s->dmixed);
     memset(s->dh, 0, s->rows * d * sizeof *s->dh);
-    train_linear_back(s->dmixed, s->grad, s->dx, kept->mixed, s->seen, &layer->out, s->rows);
+    train_linear_back(s, s->dmixed, NULL, s->dx, kept->mixed, &layer->out, s->rows);
     for (size_t g = 0; g < layer->group_count; g++) {
         size_t width = layer->group[g].conf->heads * layer->group[g].conf->dv;
-        take_columns(s->dpart, s->dmixed, s->rows, total, offset, width);
-        gate_back(s, s->dpart, &kept->group[g], &layer->group[g], h);
-        train_mix_back(s, &kept->group[g], &layer->group[g], s->dpart);
+        float *part = width == total ? s->dmixed : s->dpart;
+        if (part != s->dmixed) take_columns(part, s->dmixed, s->rows, total, offset, width);
+        gate_back(s, part, &kept->group[g], &layer->group[g], h);
+        train_mix_back(s, &kept->group[g], &layer->group[g], part);
         train_inputs_back(s, s->dh, &kept->group[g], &layer->group[g], h);
         offset += width;
     }
@@ -247,12 +262,7 @@ static void mix_backward(slice *s, const kept_layer *kept, const net_layer *laye
 
 /* ---- MLP ------------------------------------------------------------------------------------------------------------------------ */
 
-static train_act act_of_mlp(rung_mlp mlp)
-{
-    return mlp == RUNG_MLP_RELU ? TRAIN_RELU : mlp == RUNG_MLP_GELU ? TRAIN_GELU : TRAIN_SILU;
-}
-
-/* hidden = act(up), or up silu(gate). */
+/* hidden = act(up), and up becomes its slope; or up silu(gate). */
 static void mlp_forward(slice *s, float *y, kept_layer *kept, const net_layer *layer)
 {
     size_t count = s->rows * s->net->spec.d_mlp, all = s->rows * s->net->spec.d_model;
@@ -261,37 +271,39 @@ static void mlp_forward(slice *s, float *y, kept_layer *kept, const net_layer *l
         return;
     }
     const float *h = normed(s, kept->h2, kept->x1, &layer->norm2);
-    train_linear(kept->up, h, s->seen, &layer->up, s->rows);
+    const rung_kernels *kern = rung_kernels_get();
+    train_linear(kept->up, h, NULL, s->seen, &layer->up, s->rows);
     if (layer->mlp == RUNG_MLP_SWIGLU) {
-        train_linear(kept->gate, h, s->seen, &layer->gate, s->rows);
-        train_activate(kept->hidden, kept->gate, TRAIN_SILU, count);
+        train_linear(kept->gate, h, NULL, s->seen, &layer->gate, s->rows);
+        kern->activate(kept->hidden, kept->gate, RUNG_ACT_SILU, count);
         train_multiply(kept->hidden, kept->up, count);
+    } else if (layer->mlp == RUNG_MLP_GELU) {
+        kern->gelu(kept->hidden, kept->up, count);
     } else {
-        train_activate(kept->hidden, kept->up, act_of_mlp(layer->mlp), count);
+        kern->relu(kept->hidden, kept->up, count);
     }
-    train_linear(y, kept->hidden, s->seen, &layer->down, s->rows);
-    train_add(y, kept->x1, all);
+    train_linear(y, kept->hidden, kept->x1, s->seen, &layer->down, s->rows);
 }
 
 static void mlp_backward(slice *s, const kept_layer *kept, const net_layer *layer)
 {
     size_t count = s->rows * s->net->spec.d_mlp;
     if (layer->mlp == RUNG_MLP_NONE) return;
-    const float *h = layer->norm2.weight == ABSENT ? kept->x1 : kept->h2;
-    memset(s->dhidden, 0, count * sizeof *s->dhidden);
-    memset(s->dh, 0, s->rows * s->net->spec.d_model * sizeof *s->dh);
-    train_linear_back(s->dhidden, s->grad, s->dx, kept->hidden, s->seen, &layer->down, s->rows);
+    const rung_kernels *kern = rung_kernels_get();
+    const float *h = layer->norm2.weight == ABSENT ? kept->x1 : kept->h2, *through_gate = NULL;
+    train_linear_back(s, s->dhidden, NULL, s->dx, kept->hidden, &layer->down, s->rows);
     if (layer->mlp == RUNG_MLP_SWIGLU) {
         memcpy(s->dgate, s->dhidden, count * sizeof *s->dgate); /* of silu(gate): dhidden up */
         train_multiply(s->dgate, kept->up, count);
-        train_activate_back(s->dgate, kept->gate, TRAIN_SILU, count);
-        train_linear_back(s->dh, s->grad, s->dgate, h, s->seen, &layer->gate, s->rows);
-        train_activate(s->dgate, kept->gate, TRAIN_SILU, count); /* of up: dhidden silu(gate) */
+        kern->activate_back(s->dgate, kept->gate, RUNG_ACT_SILU, count);
+        train_linear_back(s, s->dh, NULL, s->dgate, h, &layer->gate, s->rows);
+        through_gate = s->dh;
+        kern->activate(s->dgate, kept->gate, RUNG_ACT_SILU, count); /* of up: dhidden silu(gate) */
         train_multiply(s->dhidden, s->dgate, count);
     } else {
-        train_activate_back(s->dhidden, kept->up, act_of_mlp(layer->mlp), count);
+        train_multiply(s->dhidden, kept->up, count);
     }
-    train_linear_back(s->dh, s->grad, s->dhidden, h, s->seen, &layer->up, s->rows);
+    train_linear_back(s, s->dh, through_gate, s->dhidden, h, &layer->up, s->rows);
     normed_back(s, kept->x1, &layer->norm2);
 }
 

@@ -34,14 +34,14 @@ static size_t largest(const float *x, size_t count)
 /* One row of logits becomes share * (softmax - one-hot of the answer), its gradient; returns the cross-entropy. */
 static double cross_entropy(float *logits, size_t classes, int32_t answer, float share)
 {
-    double sum = 0;
+    const rung_kernels *kern = rung_kernels_get();
     float top = logits[largest(logits, classes)], own = logits[answer];
     for (size_t c = 0; c < classes; c++) logits[c] -= top;
-    rung_kernels_get()->exp(logits, logits, classes);
-    for (size_t c = 0; c < classes; c++) sum += (double)logits[c];
-    for (size_t c = 0; c < classes; c++) logits[c] = share * (float)((double)logits[c] / sum);
+    kern->exp(logits, logits, classes);
+    float sum = kern->sum(logits, classes);
+    kern->scale(logits, share / sum, classes);
     logits[answer] -= share;
-    return log(sum) - (double)(own - top);
+    return log((double)sum) - (double)(own - top);
 }
 
 /* The mean over the coordinates; y becomes its gradient. */
@@ -72,24 +72,19 @@ static void spread_rows(slice *s, size_t asked)
 /* A read-out with its norm: any weight and bias, or none at all but the scaling (told). */
 typedef struct reading {
     const net_linear *linear;
-    size_t weight, bias;
+    net_norm at;
     bool norm, centre;
 } reading;
-
-static const float *seen_at(const slice *s, size_t offset)
-{
-    return offset == ABSENT ? NULL : s->seen->w + offset;
-}
 
 static void read_forward(slice *s, const reading *r, const float *x, size_t asked)
 {
     size_t d = s->net->spec.d_model;
     choose_rows(s, x, asked);
     if (r->norm)
-        train_norm(s->normed, s->chosen, seen_at(s, r->weight), seen_at(s, r->bias), asked, d, r->centre);
+        train_norm(s, s->normed, s->chosen, r->at, asked, d, r->centre);
     else
         memcpy(s->normed, s->chosen, asked * d * sizeof *x);
-    train_linear(s->logits, s->normed, s->seen, r->linear, asked);
+    train_linear(s->logits, s->normed, NULL, s->seen, r->linear, asked);
 }
 
 /* logits hold their gradient; dx and grad get theirs. */
@@ -98,12 +93,9 @@ static void read_backward(slice *s, const reading *r, size_t asked)
     size_t d = s->net->spec.d_model;
     float *through = s->dh; /* [asked][d] */
     memset(s->dchosen, 0, asked * d * sizeof(float));
-    memset(through, 0, asked * d * sizeof(float));
-    train_linear_back(through, s->grad, s->logits, s->normed, s->seen, r->linear, asked);
+    train_linear_back(s, through, NULL, s->logits, s->normed, r->linear, asked);
     if (r->norm)
-        train_norm_back(s->dchosen, r->weight == ABSENT ? NULL : s->grad + r->weight,
-                        r->bias == ABSENT ? NULL : s->grad + r->bias, through, s->chosen, seen_at(s, r->weight), asked,
-                        d, r->centre);
+        train_norm_back(s, s->dchosen, through, s->chosen, r->at, asked, d, r->centre);
     else
         memcpy(s->dchosen, through, asked * d * sizeof(float));
     spread_rows(s, asked);
@@ -112,7 +104,7 @@ static void read_backward(slice *s, const reading *r, size_t asked)
 void train_loss(slice *s, const rung_batch *batch, double share, bool backward)
 {
     const rung_net *net = s->net;
-    const reading r = {&net->readout, net->final_norm.weight, net->final_norm.bias, net->final_norm.weight != ABSENT,
+    const reading r = {&net->readout, net->final_norm, net->final_norm.weight != ABSENT,
                        net->spec.norm == RUNG_NORM_LAYER};
     size_t asked = find_asked(s, batch->target), answers = net->spec.answers;
     read_forward(s, &r, s->final, asked);
@@ -138,7 +130,7 @@ void train_told_loss(slice *s, const rung_batch *batch, size_t layer, double sha
 {
     const rung_net *net = s->net;
     const net_linear *told = &net->layer[layer].told;
-    const reading r = {told, ABSENT, ABSENT, true, false};
+    const reading r = {told, {ABSENT, ABSENT}, true, false};
     const int32_t *target = batch->layer_target + layer * batch->sequences * shape_tokens(&s->shape);
     const float *x = layer + 1 < net->arch.layer_count ? s->layer[layer + 1].x : s->final;
     size_t asked = find_asked(s, target);

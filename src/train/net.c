@@ -6,6 +6,8 @@
  */
 #include "net.h"
 
+#include "rung/kern.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,11 +96,21 @@ static size_t offset_of(const rung_net *net, const char *prefix, const char *suf
     return tensor ? tensor->offset : ABSENT;
 }
 
-static net_linear linear_of(const rung_net *net, const char *prefix)
+/* A projection finds its place among the panels, both ways; there is room for one per tensor in the list. */
+static net_linear place_linear(rung_net *net, size_t rows, size_t cols, size_t weight, size_t bias)
+{
+    net_linear l = {rows, cols, weight, bias, .forth = net->panels};
+    l.back = l.forth + rung_panels_size(cols, rows);
+    net->panels = l.back + rung_panels_size(rows, cols);
+    net->linear[net->linear_count++] = l;
+    return l;
+}
+
+static net_linear linear_of(rung_net *net, const char *prefix)
 {
     const rung_net_tensor *weight = find(net, prefix, ".weight");
     if (!weight) return (net_linear){.weight = ABSENT, .bias = ABSENT};
-    return (net_linear){weight->shape[0], weight->shape[1], weight->offset, offset_of(net, prefix, ".bias")};
+    return place_linear(net, weight->shape[0], weight->shape[1], weight->offset, offset_of(net, prefix, ".bias"));
 }
 
 static net_norm norm_of(const rung_net *net, const char *prefix)
@@ -106,7 +118,7 @@ static net_norm norm_of(const rung_net *net, const char *prefix)
     return (net_norm){offset_of(net, prefix, ".weight"), offset_of(net, prefix, ".bias")};
 }
 
-static void place_group(const rung_net *net, net_group *group, const rung_mech_conf *conf, size_t layer, size_t index)
+static void place_group(rung_net *net, net_group *group, const rung_mech_conf *conf, size_t layer, size_t index)
 {
     char name[96];
     group->conf = conf;
@@ -147,8 +159,10 @@ static rung_status place_layer(rung_net *net, net_layer *layer, size_t index, ru
 static rung_status place_all(rung_net *net, const rung_model *model, rung_error *err)
 {
     rung_status status = RUNG_OK;
+    net->linear = rung_arena_alloc(&net->arena, net->tensor_count + net->arch.layer_count, sizeof *net->linear, err);
+    if (!net->linear) return RUNG_SYSTEM;
     net->embed = net->spec.vocab ? offset_of(net, "embed", ".weight") : ABSENT;
-    net->feature = linear_of(net, "embed");
+    if (net->embed == ABSENT) net->feature = linear_of(net, "embed");
     net->positions = offset_of(net, "positions", "");
     net->cos = offset_of(net, "rotary", ".cos");
     net->sin = offset_of(net, "rotary", ".sin");
@@ -278,7 +292,7 @@ rung_status rung_net_tell_layers(rung_net *net, size_t classes, double weight, u
     for (size_t i = 0; i + 1 < layers; i++) {
         const rung_net_tensor *tensor = &net->tensor[net->model_tensors + i];
         draw_told(net->values + tensor->offset, tensor, seed);
-        net->layer[i].told = (net_linear){classes, net->spec.d_model, tensor->offset, ABSENT};
+        net->layer[i].told = place_linear(net, classes, net->spec.d_model, tensor->offset, ABSENT);
     }
     net->told_weight = weight;
     return RUNG_OK;

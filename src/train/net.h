@@ -11,9 +11,9 @@
 
 #define ABSENT SIZE_MAX /* an offset: the model has no such tensor */
 
-/* y = W x + b, W = [rows][cols]. */
+/* y = W x + b, W = [rows][cols]; forth and back: where the panels of W^T and of W lie among the panels of the network. */
 typedef struct net_linear {
-    size_t rows, cols, weight, bias;
+    size_t rows, cols, weight, bias, forth, back;
 } net_linear;
 
 typedef struct net_norm {
@@ -58,6 +58,8 @@ struct rung_net {
     net_norm final_norm;
     net_linear readout;
     double told_weight;
+    size_t linear_count, panels; /* every projection once more, in a row, and the floats that their panels take */
+    net_linear *linear;
     bool rounded;
     rung_fmt numbers;
 };

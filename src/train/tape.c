@@ -2,7 +2,8 @@
  * Copyright (c) The rung authors
  *
  * A step: weights as the forward pass sees them, the slices of the batch on the workers, and their gradients added in the
- * order of the slices. A batch always has RUNG_SLICES slices, whoever does them, so the bytes do not depend on the threads.
+ * order of the slices. A batch always has RUNG_SLICES slices, whoever does them, and a slice always goes a few sequences at a
+ * time, so the bytes do not depend on the threads.
  */
 #include "tape.h"
 
@@ -11,15 +12,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a slice of the batch came to. */
+typedef struct part {
+    float *grad; /* [parameters] */
+    double loss;
+    size_t sequences, targets, right;
+} part;
+
 struct rung_tape {
     const rung_net *net;
-    size_t threads, sequences; /* sequences: of the largest slice */
+    size_t threads, sequences; /* sequences: at work at a time */
     shape shape;
-    float *seen, *flipped;
+    float *seen, *panels;
     seen_weights weights;
+    double *told_share; /* [layers] */
     rung_arena arena;
-    slice slice[RUNG_SLICES];
+    slice *work; /* [threads] */
+    part part[RUNG_SLICES];
 };
+
+/* Rows at a time, unless one sequence has more: what they keep of a layer of usual width should fit into a cache of one or two
+ * megabytes, and gradients of weights are sums over so many rows. */
+enum { ROWS_AT_A_TIME = 128 };
+
+static size_t sequences_at_a_time(const shape *sh)
+{
+    size_t tokens = shape_tokens(sh);
+    return tokens < ROWS_AT_A_TIME ? ROWS_AT_A_TIME / tokens : 1;
+}
 
 /* ---- memory --------------------------------------------------------------------------------------------------------- */
 
@@ -28,9 +48,14 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* The widest row that any layer needs of each buffer, and the sizes for one sequence. */
 typedef struct widths {
-    size_t in[RUNG_MECH_INPUT_MAX], input, mixed, hidden, state, scratch, classes;
+    size_t in[RUNG_MECH_INPUT_MAX], input, mixed, hidden, state, scratch, classes, norm, factor;
 } widths;
 
 static void widen_by_group(widths *w, const rung_mech_conf *conf, const shape *sh)
@@ -40,6 +65,7 @@ static void widen_by_group(widths *w, const rung_mech_conf *conf, const shape *s
     if (conf->mech->backward_scratch) w->scratch = larger(w->scratch, conf->mech->backward_scratch(conf, tokens));
     w->state = larger(w->state, rung_mech_state_capacity(conf, tokens));
     w->hidden = larger(w->hidden, conf->heads * conf->dv);
+    w->norm = larger(w->norm, conf->dv);
     for (size_t i = 0; conf->mech->inputs[i].name; i++) {
         if (rung_mech_is_constant(&conf->mech->inputs[i])) continue;
         w->in[i] = larger(w->in[i], rung_mech_row(&conf->mech->inputs[i], conf));
@@ -49,7 +75,8 @@ static void widen_by_group(widths *w, const rung_mech_conf *conf, const shape *s
 
 static widths widths_of(const rung_net *net, const shape *sh)
 {
-    widths w = {.classes = net->spec.answers};
+    widths w = {.classes = net->spec.answers, .norm = net->spec.d_model};
+    for (size_t i = 0; i < net->linear_count; i++) w.factor = larger(w.factor, net->linear[i].cols);
     for (size_t i = 0; i < net->arch.layer_count; i++) {
         const net_layer *layer = &net->layer[i];
         if (layer->mlp != RUNG_MLP_NONE) w.hidden = larger(w.hidden, net->spec.d_mlp);
@@ -88,7 +115,10 @@ static void take_group(taker *t, kept_group *kept, const net_group *group)
         size_t row = rung_mech_row(&conf->mech->inputs[i], conf);
         if (row == 0 || conf->mech->inputs[i].source == RUNG_FROM_PARAMETER) continue;
         kept->in[i] = take(t, t->rows, row);
-        if (conf->mech->inputs[i].source != RUNG_FROM_RATE) kept->raw[i] = take(t, t->rows, row);
+        if (train_input_is_plain(t->tape->net, group, i))
+            kept->raw[i] = kept->in[i];
+        else if (conf->mech->inputs[i].source != RUNG_FROM_RATE)
+            kept->raw[i] = take(t, t->rows, row);
         if (group->input[i].conv != ABSENT) kept->conv[i] = take(t, t->rows, row);
     }
     kept->o = take(t, t->rows, width);
@@ -102,11 +132,13 @@ static void take_layer(taker *t, kept_layer *kept, const net_layer *layer)
     size_t d = t->tape->net->spec.d_model, d_mlp = t->tape->net->spec.d_mlp;
     kept->x = take(t, t->rows, d);
     if (layer->norm1.weight != ABSENT) kept->h1 = take(t, t->rows, d);
-    kept->mixed = take(t, t->rows, layer->out.cols);
     kept->x1 = take(t, t->rows, d);
     kept->group = rung_arena_alloc(&t->tape->arena, layer->group_count, sizeof *kept->group, t->err);
     if (!kept->group) t->failed = true;
     for (size_t g = 0; !t->failed && g < layer->group_count; g++) take_group(t, &kept->group[g], &layer->group[g]);
+    if (t->failed) return;
+    bool alone = layer->group_count == 1 && !layer->group[0].conf->gate;
+    kept->mixed = alone ? kept->group[0].o : take(t, t->rows, layer->out.cols);
     if (layer->mlp == RUNG_MLP_NONE) return;
     if (layer->norm2.weight != ABSENT) kept->h2 = take(t, t->rows, d);
     kept->up = take(t, t->rows, d_mlp);
@@ -124,7 +156,8 @@ static void take_slice(taker *t, slice *s, const widths *w)
     if (!s->layer) t->failed = true;
     for (size_t i = 0; !t->failed && i < layers; i++) take_layer(t, &s->layer[i], &net->layer[i]);
     s->final = take(t, rows, d);
-    s->grad = take(t, 1, net->parameters);
+    s->panels = take(t, rows, rung_panels_size(1, w->factor));
+    s->room = take(t, 2, w->norm);
     s->dx = take(t, rows, d), s->dh = take(t, rows, d);
     s->dmixed = take(t, rows, w->mixed), s->dpart = take(t, rows, w->mixed);
     s->dhidden = take(t, rows, w->hidden), s->dgate = take(t, rows, w->hidden);
@@ -182,15 +215,19 @@ rung_status rung_tape_new(rung_tape **out, const rung_net *net, const rung_batch
     if (!tape) return RUNG_SYSTEM;
     rung_arena_init(&tape->arena);
     tape->net = net;
-    tape->threads = threads ? threads : rung_cpu_threads();
+    tape->threads = smaller(threads ? threads : rung_cpu_threads(), RUNG_SLICES);
     tape->shape = shape_of(largest);
-    tape->sequences = largest_slice(largest->sequences);
+    tape->sequences = smaller(largest_slice(largest->sequences), sequences_at_a_time(&tape->shape));
     taker t = {.tape = tape, .rows = tape->sequences * shape_tokens(&tape->shape), .err = err};
     widths w = widths_of(net, &tape->shape);
     tape->seen = take(&t, 1, net->parameters);
-    tape->flipped = take(&t, 1, net->parameters);
-    tape->weights = (seen_weights){tape->seen, tape->flipped};
-    for (size_t i = 0; i < RUNG_SLICES && !t.failed; i++) take_slice(&t, &tape->slice[i], &w);
+    tape->panels = take(&t, 1, net->panels);
+    tape->weights = (seen_weights){tape->seen, tape->panels};
+    for (size_t i = 0; i < RUNG_SLICES; i++) tape->part[i].grad = take(&t, 1, net->parameters);
+    tape->told_share = rung_arena_alloc(&tape->arena, net->arch.layer_count, sizeof *tape->told_share, err);
+    tape->work = rung_arena_alloc(&tape->arena, tape->threads, sizeof *tape->work, err);
+    t.failed = t.failed || !tape->told_share || !tape->work;
+    for (size_t i = 0; i < tape->threads && !t.failed; i++) take_slice(&t, &tape->work[i], &w);
     if (t.failed) {
         rung_tape_free(tape);
         return RUNG_SYSTEM;
@@ -208,64 +245,72 @@ void rung_tape_free(rung_tape *tape)
 
 /* ---- a step ----------------------------------------------------------------------------------------------------------- */
 
-static void flip(float *to, const float *from, size_t rows, size_t cols)
-{
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++) to[j * rows + i] = from[i * cols + j];
-}
-
-static void prepare_weights(rung_tape *tape)
-{
-    const rung_net *net = tape->net;
-    train_net_seen(tape->seen, net);
-    for (size_t i = 0; i < net->tensor_count; i++)
-        if (net->tensor[i].rank == 2)
-            flip(tape->flipped + net->tensor[i].offset, tape->seen + net->tensor[i].offset, net->tensor[i].shape[0],
-                 net->tensor[i].shape[1]);
-}
-
 /* One call at work on all slices. */
 typedef struct pass {
     rung_tape *tape;
     const rung_batch *batch;
-    bool backward;
-    double share, *told_share; /* of one target; [layers] */
-    float *grad;
+    double share; /* of one target */
+    float *grad;  /* NULL: forward only */
 } pass;
+
+static void pack_weights(void *context, size_t item, size_t worker)
+{
+    rung_tape *tape = context;
+    const net_linear *l = &tape->net->linear[item];
+    const float *w = tape->seen + l->weight;
+    (void)worker;
+    rung_kernels_get()->pack(tape->panels + l->forth, w, l->cols, l->rows, 1, l->cols);
+    rung_kernels_get()->pack(tape->panels + l->back, w, l->rows, l->cols, l->cols, 1);
+}
 
 static void backward(slice *s, const pass *p)
 {
-    size_t layers = s->net->arch.layer_count;
-    for (size_t i = layers; i-- > 0;) {
-        if (p->told_share[i] > 0) train_told_loss(s, p->batch, i, p->told_share[i], true);
+    const double *told_share = p->tape->told_share;
+    memset(s->dx, 0, s->rows * s->net->spec.d_model * sizeof *s->dx);
+    train_loss(s, p->batch, p->share, true);
+    for (size_t i = s->net->arch.layer_count; i-- > 0;) {
+        if (told_share[i] > 0) train_told_loss(s, p->batch, i, told_share[i], true);
         train_layer_back(s, i);
     }
     train_embed_back(s, p->batch);
 }
 
+static void measure_only(slice *s, const pass *p)
+{
+    const double *told_share = p->tape->told_share;
+    train_loss(s, p->batch, p->share, false);
+    for (size_t i = 0; i < s->net->arch.layer_count; i++)
+        if (told_share[i] > 0) train_told_loss(s, p->batch, i, told_share[i], false);
+}
+
+static void do_sequences(slice *s, const pass *p, size_t first, size_t count)
+{
+    s->first = first, s->sequences = count;
+    s->rows = count * shape_tokens(&s->shape);
+    train_forward(s, p->batch);
+    if (p->grad)
+        backward(s, p);
+    else
+        measure_only(s, p);
+}
+
 static void do_slice(void *context, size_t item, size_t worker)
 {
     const pass *p = context;
-    slice *s = &p->tape->slice[item];
-    (void)worker;
+    slice *s = &p->tape->work[worker];
+    part *out = &p->tape->part[item];
+    size_t all = p->batch->sequences, first = first_of(all, item), end = first_of(all, item + 1), count;
     s->shape = shape_of(p->batch);
-    s->first = first_of(p->batch->sequences, item);
-    s->sequences = first_of(p->batch->sequences, item + 1) - s->first;
-    s->rows = s->sequences * shape_tokens(&s->shape);
-    s->token_share = 1 / (float)(p->batch->sequences * shape_tokens(&s->shape));
+    s->token_share = 1 / (float)(all * shape_tokens(&s->shape));
     s->loss = 0, s->targets = 0, s->right = 0;
-    if (s->rows == 0) return;
-    train_forward(s, p->batch);
-    if (p->backward) {
-        memset(s->grad, 0, s->net->parameters * sizeof *s->grad);
-        memset(s->dx, 0, s->rows * s->net->spec.d_model * sizeof *s->dx);
+    s->grad = out->grad;
+    if (p->grad) memset(s->grad, 0, s->net->parameters * sizeof *s->grad);
+    for (size_t n = first; n < end; n += count) {
+        count = smaller(smaller(p->tape->sequences, sequences_at_a_time(&s->shape)), end - n);
+        do_sequences(s, p, n, count);
     }
-    train_loss(s, p->batch, p->share, p->backward);
-    if (p->backward)
-        backward(s, p);
-    else
-        for (size_t i = 0; i < s->net->arch.layer_count; i++)
-            if (p->told_share[i] > 0) train_told_loss(s, p->batch, i, p->told_share[i], false);
+    out->sequences = end - first;
+    out->loss = s->loss, out->targets = s->targets, out->right = s->right;
 }
 
 /* Parameters that one item of the sum over slices takes. */
@@ -274,12 +319,11 @@ enum { SUM_PART = 4096 };
 static void sum_part(void *context, size_t item, size_t worker)
 {
     const pass *p = context;
-    size_t start = item * SUM_PART, all = p->tape->net->parameters,
-           count = all - start < SUM_PART ? all - start : SUM_PART;
+    size_t start = item * SUM_PART, count = smaller(SUM_PART, p->tape->net->parameters - start);
     (void)worker;
     memset(p->grad + start, 0, count * sizeof *p->grad);
     for (size_t i = 0; i < RUNG_SLICES; i++)
-        if (p->tape->slice[i].rows) train_add(p->grad + start, p->tape->slice[i].grad + start, count);
+        if (p->tape->part[i].sequences) train_add(p->grad + start, p->tape->part[i].grad + start, count);
 }
 
 static size_t count_targets(const int32_t *target, size_t tokens)
@@ -296,7 +340,7 @@ static rung_status check_batch(const rung_tape *tape, const rung_batch *batch, s
     rung_status status = check_shape(tape->net, batch, err);
     if (status != RUNG_OK) return status;
     if (sh.prefix + sh.each > tape->shape.prefix + tape->shape.each || sh.prefix > tape->shape.prefix ||
-        sh.queries > tape->shape.queries || largest_slice(batch->sequences) > tape->sequences)
+        sh.queries > tape->shape.queries)
         return rung_fail(err, RUNG_USAGE, "the batch is larger than the one that the workspace was made for");
     if (spec->vocab ? !batch->token : !batch->feature)
         return rung_fail(err, RUNG_USAGE, "the model reads %s, the batch has none",
@@ -318,6 +362,7 @@ static rung_status fill_told(double *share, const rung_net *net, const rung_batc
     for (size_t i = 0; i < net->arch.layer_count; i++) {
         const net_linear *told = &net->layer[i].told;
         const int32_t *target = batch->layer_target ? batch->layer_target + i * tokens : NULL;
+        share[i] = 0;
         if (told->weight == ABSENT || !target) continue;
         size_t targets = count_targets(target, tokens);
         share[i] = targets ? net->told_weight / (double)targets : 0;
@@ -333,9 +378,9 @@ static void collect(rung_loss *loss, const rung_tape *tape)
 {
     *loss = (rung_loss){0};
     for (size_t i = 0; i < RUNG_SLICES; i++) {
-        loss->loss += tape->slice[i].loss;
-        loss->targets += tape->slice[i].targets;
-        loss->right += tape->slice[i].right;
+        loss->loss += tape->part[i].loss;
+        loss->targets += tape->part[i].targets;
+        loss->right += tape->part[i].right;
     }
 }
 
@@ -347,19 +392,16 @@ static rung_status run(rung_loss *loss, float *grad, const rung_net *net, rung_t
     if (status != RUNG_OK) return status;
     size_t targets = count_targets(batch->target, tokens);
     if (targets == 0) return rung_fail(err, RUNG_USAGE, "the batch has no targets");
-    double *told = rung_calloc(net->arch.layer_count, sizeof *told, err);
-    if (!told) return RUNG_SYSTEM;
-    pass p = {tape, batch, grad != NULL, 1 / (double)targets, told, grad};
+    pass p = {tape, batch, 1 / (double)targets, grad};
     tape->net = net;
-    status = fill_told(told, net, batch, tokens, err);
-    if (status == RUNG_OK) {
-        prepare_weights(tape);
-        rung_par_for(RUNG_SLICES, tape->threads, do_slice, &p);
-        if (grad) rung_par_for((net->parameters + SUM_PART - 1) / SUM_PART, tape->threads, sum_part, &p);
-        collect(loss, tape);
-    }
-    free(told);
-    return status;
+    status = fill_told(tape->told_share, net, batch, tokens, err);
+    if (status != RUNG_OK) return status;
+    train_net_seen(tape->seen, net);
+    rung_par_for(net->linear_count, tape->threads, pack_weights, tape);
+    rung_par_for(RUNG_SLICES, tape->threads, do_slice, &p);
+    if (grad) rung_par_for((net->parameters + SUM_PART - 1) / SUM_PART, tape->threads, sum_part, &p);
+    collect(loss, tape);
+    return RUNG_OK;
 }
 
 rung_status rung_net_loss(rung_loss *loss, const rung_net *net, rung_tape *tape, const rung_batch *batch,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The workspace of a step: what the forward pass of one slice of a batch keeps for the backward pass. A slice is done by
- * one thread from the embedding to the gradient of every weight; nothing is shared but the weights.
+ * The workspace of one worker: what the forward pass of some sequences keeps for the backward pass. A slice of a batch is
+ * done by one worker from the embedding to the gradient of every weight, a few sequences at a time, so that what is kept
+ * stays in the caches; nothing is shared but the weights.
  *
- * Rows: the tokens of a slice, sequence by sequence, each with its prefix first and then its continuations one after
+ * Rows: the tokens of the sequences at work, sequence by sequence, each with its prefix first and then its continuations one after
  * another. Everything but mechanisms, convolutions and positions is a function of one row.
  */
 #ifndef RUNG_TRAIN_TAPE_H
@@ -13,7 +14,7 @@
 #include "ops.h"
 
 /* What one group of heads keeps, [rows][..]. An input is: raw, the projection; conv, its convolution, where it has one;
- * in, what the mechanism sees. */
+ * in, what the mechanism sees, which is raw itself where nothing lies between. */
 typedef struct kept_group {
     float *raw[RUNG_MECH_INPUT_MAX], *conv[RUNG_MECH_INPUT_MAX], *in[RUNG_MECH_INPUT_MAX];
     float *o, *gate; /* what the mechanism answered; the gate before silu */
@@ -22,8 +23,10 @@ typedef struct kept_group {
 } kept_group;
 
 typedef struct kept_layer {
-    float *x, *h1, *mixed;               /* the stream before the layer, its norm, what the heads answered together */
-    float *x1, *h2, *up, *gate, *hidden; /* the stream before the MLP, its norm, inside the MLP */
+    float *x, *h1, *mixed; /* the stream before the layer, its norm, what the heads answered together */
+    float *x1, *h2, *up, *gate,
+        *hidden; /* the stream before the MLP, its norm, inside the MLP; without a gate up ends as
+                                            the slope of the activation */
     kept_group *group;
 } kept_layer;
 
@@ -58,9 +61,11 @@ typedef struct slice {
     kept_layer *layer;
     float *final;           /* the stream after the last layer */
     float *grad;            /* [parameters] */
+    float *panels;          /* of rows that meet the gradient of what was made of them */
     float *dx, *dh;         /* [rows][d_model] */
     float *dmixed, *dpart;  /* [rows][widest layer] */
     float *dhidden, *dgate; /* [rows][d_mlp or widest gate] */
+    float *room;            /* two rows of a norm */
     float *din[RUNG_MECH_INPUT_MAX], *dz;
     float *state, *dstate, *dprefix; /* of one sequence */
     float *scratch;
@@ -71,11 +76,21 @@ typedef struct slice {
     size_t targets, right;
 } slice;
 
+/* y = norm(x) with the weights at these offsets, or without. Backward: dx += , and the gradients of the weights. */
+void train_norm(const slice *s, float *y, const float *x, net_norm at, size_t rows, size_t d, bool centre);
+void train_norm_back(const slice *s, float *dx, const float *dy, const float *x, net_norm at, size_t rows, size_t d,
+                     bool centre);
+/* Both gradients of a projection of x: dx = start + , dx may be NULL. */
+void train_linear_back(slice *s, float *dx, const float *start, const float *dy, const float *x, const net_linear *l,
+                       size_t rows);
+
 /* ---- parts ---------------------------------------------------------------------------------------------------------- */
 
 void train_inputs(slice *s, kept_group *kept, const net_group *group, const float *h);
-/* din of the slice comes in as the gradient of what the mechanism saw; dh += that of the normed stream. */
+/* din of the slice comes in as the gradient of what the mechanism saw; dh += that of the normed stream, h. */
 void train_inputs_back(slice *s, float *dh, const kept_group *kept, const net_group *group, const float *h);
+/* Whether the mechanism sees the projection as it is. */
+bool train_input_is_plain(const rung_net *net, const net_group *group, size_t index);
 
 void train_mix(slice *s, kept_group *kept, const net_group *group);
 /* g = [rows][H dv], the gradient of o; fills din of the slice. */

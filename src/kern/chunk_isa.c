@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What a chunk of tokens needs besides matrix products, compiled once per instruction set: rows times numbers, decays between
+ * pairs of tokens, the gradients of these decays, and small triangular systems. Vectors of 16 floats, which the compiler cuts
+ * to what the set has; multiplications and additions round on their own, and a sum over lanes is the same tree everywhere,
+ * so the bytes do not depend on the set.
+ */
+#include "chunk.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PASTE_(name, suffix) name##suffix
+#define PASTE(name, suffix)  PASTE_(name, suffix)
+#define ISA(name)            PASTE(name, RUNG_ISA_SUFFIX)
+#define INLINE               static inline __attribute__((always_inline))
+
+enum { LANES = 16 };
+typedef float wide __attribute__((vector_size(LANES * sizeof(float))));
+typedef float loose __attribute__((vector_size(LANES * sizeof(float)), aligned(4), may_alias)); /* anywhere in memory */
+
+/* ---- vectors ------------------------------------------------------------------------------------------------------------ */
+
+/* The first `count` of 16 floats, zeros behind them; a macro, because a function would pass a vector by value. */
+#define LOAD(v, from, count)                                                                                           \
+    do {                                                                                                               \
+        (v) = (wide){0};                                                                                               \
+        if ((count) >= LANES)                                                                                          \
+            (v) = *(const loose *)(from);                                                                              \
+        else                                                                                                           \
+            memcpy(&(v), (from), (count) * sizeof(float));                                                             \
+    } while (0)
+
+#define STORE(to, v, count)                                                                                            \
+    do {                                                                                                               \
+        if ((count) >= LANES)                                                                                          \
+            *(loose *)(to) = (v);                                                                                      \
+        else                                                                                                           \
+            memcpy((to), &(v), (count) * sizeof(float));                                                               \
+    } while (0)
+
+#define FOLD(v, width)                                                                                                 \
+    for (size_t fold = 0; fold < (width); fold++) (v)[fold] += (v)[fold + (width)]
+
+INLINE float sum_lanes(const wide *v)
+{
+    float lane[LANES];
+    memcpy(lane, v, sizeof lane);
+    FOLD(lane, 8);
+    FOLD(lane, 4);
+    FOLD(lane, 2);
+    FOLD(lane, 1);
+    return lane[0];
+}
+
+INLINE float dot(const float *x, const float *y, size_t n)
+{
+    wide sum = {0}, a, b;
+    for (size_t i = 0; i < n; i += LANES) {
+        LOAD(a, x + i, n - i);
+        LOAD(b, y + i, n - i);
+        sum += a * b;
+    }
+    return sum_lanes(&sum);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------------------------------------- */
+
+static void scale_rows(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t rows, size_t n)
+{
+    for (size_t t = 0; t < rows; t++)
+        for (size_t i = 0; i < n; i++) y[t * y_row + i] = a[t] * x[t * x_row + i];
+}
+
+static void add_rows(float *restrict y, size_t y_row, const float *restrict x, size_t x_row, const float *restrict a,
+                     size_t rows, size_t n)
+{
+    for (size_t t = 0; t < rows; t++)
+        for (size_t i = 0; i < n; i++) y[t * y_row + i] += a[t] * x[t * x_row + i];
+}
+
+static void dot_rows(float *restrict out, const float *restrict x, size_t x_row, const float *restrict y, size_t y_row,
+                     size_t rows, size_t n)
+{
+    for (size_t t = 0; t < rows; t++) out[t] = dot(x + t * x_row, y + t * y_row, n);
+}
+
+static void multiply_rows(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t a_row,
+                          size_t rows, size_t n)
+{
+    for (size_t t = 0; t < rows; t++)
+        for (size_t i = 0; i < n; i++) y[t * y_row + i] = x[t * x_row + i] * a[t * a_row + i];
+}
+
+static void add_products(float *restrict y, size_t y_row, const float *restrict x, size_t x_row,
+                         const float *restrict a, size_t a_row, size_t rows, size_t n)
+{
+    for (size_t t = 0; t < rows; t++)
+        for (size_t i = 0; i < n; i++) y[t * y_row + i] += x[t * x_row + i] * a[t * a_row + i];
+}
+
+/* A number minus itself is 0 unless it is infinite or a NaN. */
+static bool finite_rows(const float *x, size_t x_row, size_t rows, size_t n)
+{
+    int bad = 0;
+    for (size_t t = 0; t < rows; t++)
+        for (size_t i = 0; i < n; i++) bad |= x[t * x_row + i] - x[t * x_row + i] != 0;
+    return !bad;
+}
+
+static void elu1(float *restrict y, const float *restrict x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] + 1 : y[i];
+}
+
+static void undo_elu1(float *restrict dx, const float *restrict x, const float *restrict y, const float *restrict dy,
+                      size_t n)
+{
+    for (size_t i = 0; i < n; i++) dx[i] += x[i] > 0 ? dy[i] : y[i] * dy[i];
+}
+
+/* ---- pairs of tokens, one decay for all channels -------------------------------------------------------------------------- */
+
+enum { C = RUNG_CHUNK };
+
+static void pair_decays(float *restrict E, const float *restrict w, size_t n)
+{
+    float row[C];
+    for (size_t t = 0; t < n; t++) {
+        for (size_t s = 0; s < C; s++) row[s] = s < t ? row[s] * w[t] : s == t ? 1 : 0;
+        memcpy(E + t * C, row, sizeof row);
+    }
+}
+
+static void mask_pairs(float *restrict A, const float *restrict E, size_t n, size_t before, float sign)
+{
+    for (size_t t = 0; t < n; t++)
+        for (size_t s = 0; s < C; s++) {
+            float fade = E ? E[t * C + s] : 1;
+            A[t * C + s] = s + before <= t ? A[t * C + s] * (sign * fade) : 0;
+        }
+}
+
+static void add_weights(float *restrict W, const float *restrict A, const float *restrict dA, size_t n, size_t before)
+{
+    for (size_t t = 0; t < n; t++)
+        for (size_t s = 0; s < C; s++) W[t * C + s] += s + before <= t ? A[t * C + s] * dA[t * C + s] : 0;
+}
+
+/* W comes transposed, [s][t]: for every r the pairs s < r of each t are added up first, then those t >= r. */
+static void sum_decays(float *restrict dg, size_t dg_row, const float *restrict W, const float *restrict from_start,
+                       const float *restrict to_end, float through, size_t n)
+{
+    float before[C] = {0}, passed = through;
+    memcpy(before, from_start, n * sizeof *before);
+    for (size_t r = 0; r < n; r++) {
+        wide sum = *(const loose *)before + *(const loose *)(before + LANES);
+        dg[r * dg_row] += sum_lanes(&sum) + passed;
+        passed += to_end[r];
+        for (size_t t = 0; t < C; t++) before[t] = t > r ? before[t] + W[r * C + t] : 0;
+    }
+}
+_Static_assert(C == 2 * LANES, "a row of pairs is two vectors");
+
+/* ---- triangular systems ----------------------------------------------------------------------------------------------------- */
+
+static void solve_block(float *u, float *r, size_t r_row, const float *M, size_t m_row, size_t m_col, const float *beta,
+                        size_t rows, size_t cols, size_t panel_rows, bool downwards)
+{
+    for (size_t col = 0; col < cols; col += LANES) {
+        float *panel = u + col / RUNG_PANEL * RUNG_PANEL * panel_rows + col % RUNG_PANEL;
+        for (size_t i = 0; i < rows; i++) {
+            size_t t = downwards ? rows - 1 - i : i;
+            wide sum = *(const loose *)(r + t * r_row + col);
+            for (size_t j = 0; j < i; j++) {
+                size_t s = downwards ? rows - 1 - j : j;
+                sum += M[t * m_row + s * m_col] * *(const loose *)(panel + s * RUNG_PANEL);
+            }
+            *(loose *)(r + t * r_row + col) = sum;
+            *(loose *)(panel + t * RUNG_PANEL) = beta[t] * sum;
+        }
+    }
+}
+
+/* ---- pairs of tokens, a decay per channel ------------------------------------------------------------------------------------ */
+
+enum { SUB = RUNG_SUBCHUNK };
+
+static void channel_decays(float *restrict since, float *restrict until, const float *restrict w, size_t n, size_t d)
+{
+    for (size_t i = 0; i < d; i += LANES) {
+        size_t count = d - i;
+        wide product, next;
+        for (size_t t = 0; t < n; t++) {
+            LOAD(next, w + t * d + i, count);
+            product = t ? product * next : next;
+            STORE(since + t * d + i, product, count);
+        }
+        product = (wide){0} + 1;
+        for (size_t t = n; t-- > 0;) {
+            STORE(until + t * d + i, product, count);
+            LOAD(next, w + t * d + i, count);
+            product *= next;
+        }
+    }
+}
+
+/* faded[s] = k_s on its way from token s to token t. */
+static void fade_keys(float *faded, const float *k, const float *w, size_t t, size_t d)
+{
+    for (size_t i = 0; i < d; i += LANES) {
+        size_t count = d - i;
+        wide fade, row;
+        LOAD(fade, w + t * d + i, count);
+        for (size_t s = 0; s < t; s++) {
+            LOAD(row, faded + s * d + i, count);
+            row *= fade;
+            STORE(faded + s * d + i, row, count);
+        }
+    }
+    memcpy(faded + t * d, k, d * sizeof *faded);
+}
+
+static void channel_pairs(float *restrict A, float *restrict B, const float *restrict q, size_t q_row,
+                          const float *restrict k, size_t k_row, const float *restrict w, size_t n, size_t d,
+                          float *restrict faded)
+{
+    for (size_t t = 0; t < n; t++) {
+        fade_keys(faded, k + t * k_row, w, t, d);
+        for (size_t s = 0; s <= t; s++) A[t * C + s] = dot(q + t * q_row, faded + s * d, d);
+        for (size_t s = 0; B && s < t; s++) B[t * C + s] = -dot(k + t * k_row, faded + s * d, d);
+    }
+}
+
+/* Forwards over t: what the faded keys give to x_t, and the pairs of each decay, those s < r added up first. */
+static void undo_pairs_forward(float *restrict dx, size_t dx_row, float *restrict dg, size_t dg_row,
+                               const float *restrict dA, const float *restrict x, size_t x_row, const float *restrict k,
+                               size_t k_row, const float *restrict w, size_t n, size_t d, size_t before,
+                               float *restrict faded)
+{
+    for (size_t t = 0; t < n; t++) {
+        fade_keys(faded, k + t * k_row, w, t, d);
+        for (size_t i = 0; i < d; i += LANES) {
+            size_t count = d - i;
+            wide sum = {0}, got, query, key, g;
+            LOAD(got, dx + t * dx_row + i, count);
+            LOAD(query, x + t * x_row + i, count);
+            for (size_t s = 0; s + before <= t; s++) {
+                LOAD(key, faded + s * d + i, count);
+                key *= dA[t * C + s];
+                got += key;
+                if (s == t) break;
+                sum += key * query;
+                LOAD(g, dg + (s + 1) * dg_row + i, count);
+                g += sum;
+                STORE(dg + (s + 1) * dg_row + i, g, count);
+            }
+            STORE(dx + t * dx_row + i, got, count);
+        }
+    }
+}
+
+/* Backwards over t: what the faded queries give to k_s. */
+static void undo_pairs_backward(float *restrict dk, size_t dk_row, const float *restrict dA, const float *restrict x,
+                                size_t x_row, const float *restrict w, size_t n, size_t d, size_t before)
+{
+    for (size_t i = 0; i < d; i += LANES) {
+        size_t count = d - i;
+        wide back[SUB] = {{0}}, fade, query, got;
+        for (size_t t = n; t-- > 0;) {
+            LOAD(query, x + t * x_row + i, count);
+            for (size_t s = 0; s + before <= t; s++) back[s] += dA[t * C + s] * query;
+            LOAD(got, dk + t * dk_row + i, count);
+            got += back[t];
+            STORE(dk + t * dk_row + i, got, count);
+            LOAD(fade, w + t * d + i, count);
+            for (size_t s = 0; s < t; s++) back[s] *= fade;
+        }
+    }
+}
+
+static void undo_channel_pairs(float *dx, size_t dx_row, float *dk, size_t dk_row, float *dg, size_t dg_row,
+                               const float *dA, const float *x, size_t x_row, const float *k, size_t k_row,
+                               const float *w, size_t n, size_t d, size_t before, float *faded)
+{
+    undo_pairs_forward(dx, dx_row, dg, dg_row, dA, x, x_row, k, k_row, w, n, d, before, faded);
+    undo_pairs_backward(dk, dk_row, dA, x, x_row, w, n, d, before);
+}
+
+static void sum_channel_decays(float *restrict dg, size_t dg_row, const float *restrict from_start,
+                               const float *restrict to_end, const float *restrict through, size_t n, size_t d)
+{
+    for (size_t i = 0; i < d; i += LANES) {
+        size_t count = d - i;
+        wide sum, next, g;
+        LOAD(sum, through + i, count);
+        for (size_t r = 0; r < n; r++) {
+            LOAD(g, dg + r * dg_row + i, count);
+            g += sum;
+            STORE(dg + r * dg_row + i, g, count);
+            LOAD(next, to_end + r * d + i, count);
+            sum += next;
+        }
+        sum = (wide){0};
+        for (size_t r = n; r-- > 0;) {
+            LOAD(next, from_start + r * d + i, count);
+            sum += next;
+            LOAD(g, dg + r * dg_row + i, count);
+            g += sum;
+            STORE(dg + r * dg_row + i, g, count);
+        }
+    }
+}
+
+const rung_chunk_kernels ISA(rung_chunk_kernels) = {
+    .scale_rows = scale_rows,
+    .add_rows = add_rows,
+    .dot_rows = dot_rows,
+    .multiply_rows = multiply_rows,
+    .add_products = add_products,
+    .finite_rows = finite_rows,
+    .elu1 = elu1,
+    .undo_elu1 = undo_elu1,
+    .pair_decays = pair_decays,
+    .mask_pairs = mask_pairs,
+    .add_weights = add_weights,
+    .sum_decays = sum_decays,
+    .solve_block = solve_block,
+    .channel_decays = channel_decays,
+    .channel_pairs = channel_pairs,
+    .undo_channel_pairs = undo_channel_pairs,
+    .sum_channel_decays = sum_channel_decays,
+};

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Matrix products in fp32, compiled once per instruction set. The second factor comes in panels of RUNG_PANEL columns, so that
+ * it is read in order; the first is read where it lies, one number for a whole row of lanes. Columns of y are lanes, its rows
+ * stay in registers, and every element is one chain of fused multiply-adds over the inner index from 0 upwards: its bytes
+ * depend neither on the width of a register nor on the size of a tile.
+ */
+#include "table.h"
+
+#include <math.h>
+#include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#define PASTE_(name, suffix) name##suffix
+#define PASTE(name, suffix)  PASTE_(name, suffix)
+#define ISA(name)            PASTE(name, RUNG_ISA_SUFFIX)
+#define INLINE               static inline __attribute__((always_inline))
+
+/* ROWS x VECTORS sums, VECTORS vectors of a panel and one factor fit into the registers: 32 of 64 bytes, 16 of 32. */
+#if defined(__AVX512F__)
+
+enum { LANES = 16, ROWS = 14, VECTORS = 2 };
+typedef __m512 lanes;
+
+INLINE lanes load(const float *from)
+{
+    return _mm512_loadu_ps(from);
+}
+
+INLINE void store(float *to, lanes v)
+{
+    _mm512_storeu_ps(to, v);
+}
+
+INLINE lanes everywhere(float x)
+{
+    return _mm512_set1_ps(x);
+}
+
+INLINE lanes multiply_add(lanes a, lanes b, lanes c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+INLINE lanes plus(lanes a, lanes b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+#elif defined(__AVX2__)
+
+enum { LANES = 8, ROWS = 6, VECTORS = 2 };
+typedef __m256 lanes;
+
+INLINE lanes load(const float *from)
+{
+    return _mm256_loadu_ps(from);
+}
+
+INLINE void store(float *to, lanes v)
+{
+    _mm256_storeu_ps(to, v);
+}
+
+INLINE lanes everywhere(float x)
+{
+    return _mm256_set1_ps(x);
+}
+
+INLINE lanes multiply_add(lanes a, lanes b, lanes c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+INLINE lanes plus(lanes a, lanes b)
+{
+    return _mm256_add_ps(a, b);
+}
+
+#else
+
+/* The readable one: a lane is a float, and fmaf() rounds once wherever it runs. */
+enum { LANES = 1, ROWS = 4, VECTORS = 4 };
+typedef float lanes;
+
+INLINE lanes load(const float *from)
+{
+    return *from;
+}
+
+INLINE void store(float *to, lanes v)
+{
+    *to = v;
+}
+
+INLINE lanes everywhere(float x)
+{
+    return x;
+}
+
+INLINE lanes multiply_add(lanes a, lanes b, lanes c)
+{
+    return fmaf(a, b, c);
+}
+
+INLINE lanes plus(lanes a, lanes b)
+{
+    return a + b;
+}
+
+#endif
+
+enum { TILE_COLS = LANES * VECTORS, CACHE_LINE = 16 };
+_Static_assert(RUNG_PANEL % TILE_COLS == 0, "a panel is cut into whole tiles");
+
+/* ---- one tile --------------------------------------------------------------------------------------------------------- */
+
+/* ROWS x VECTORS sums at most; `panel` points at the tile's first column. */
+typedef struct place {
+    float *y;
+    const float *x, *panel, *start, *bias;
+    size_t y_row, x_row, x_inner, start_row, inner;
+} place;
+
+INLINE lanes first_value(const place *p, size_t row, size_t col)
+{
+    lanes bias = p->bias ? load(p->bias + col) : everywhere(0);
+    return p->start ? plus(load(p->start + row * p->start_row + col), bias) : bias;
+}
+
+INLINE void tile(const place *p, size_t rows, size_t vectors)
+{
+    lanes sum[ROWS][VECTORS], column[VECTORS];
+    const float *x = p->x, *panel = p->panel;
+    size_t x_row = p->x_row, x_inner = p->x_inner;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t v = 0; v < vectors; v++) sum[r][v] = first_value(p, r, v * LANES);
+    const float *next = x + rows * x_row; /* the rows of the next tile are fetched while this one is at work; of a */
+    size_t ahead = x_inner == 1 ? CACHE_LINE : 0; /* transpose they are in the lines that are read anyway */
+    for (size_t k = 0; k < p->inner; k++, x += x_inner, panel += RUNG_PANEL) {
+        __builtin_prefetch(next + k * ahead);
+        for (size_t v = 0; v < vectors; v++) column[v] = load(panel + v * LANES);
+        for (size_t r = 0; r < rows; r++) {
+            lanes factor = everywhere(x[r * x_row]);
+            for (size_t v = 0; v < vectors; v++) sum[r][v] = multiply_add(factor, column[v], sum[r][v]);
+        }
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t v = 0; v < vectors; v++) store(p->y + r * p->y_row + v * LANES, sum[r][v]);
+}
+
+/* The number of rows must be known to the compiler, or the sums are not in registers. */
+INLINE void tile_of(const place *p, size_t rows, size_t vectors)
+{
+    switch (rows) {
+#define CASE(n)                                                                                                        \
+    case n:                                                                                                            \
+        if (n <= ROWS) tile(p, n <= ROWS ? n : 1, vectors);                                                            \
+        break;
+        CASE(1)
+        CASE(2)
+        CASE(3)
+        CASE(4)
+        CASE(5)
+        CASE(6)
+        CASE(7)
+        CASE(8)
+        CASE(9)
+        CASE(10)
+        CASE(11)
+        CASE(12)
+        CASE(13)
+        CASE(14)
+#undef CASE
+    }
+}
+
+static void wide_tile(const place *p, size_t rows)
+{
+    tile_of(p, rows, VECTORS);
+}
+
+static void slim_tile(const place *p, size_t rows)
+{
+    tile_of(p, rows, 1);
+}
+
+/* Fewer columns than the tile has: on a copy, because what lies to the right of y's columns is not ours. */
+static void narrow_tile(const place *p, size_t rows, size_t cols)
+{
+    float y[ROWS * TILE_COLS], start[ROWS * TILE_COLS] = {0}, bias[TILE_COLS] = {0};
+    place copy = *p;
+    copy.y = y, copy.y_row = TILE_COLS;
+    for (size_t r = 0; p->start && r < rows; r++)
+        memcpy(start + r * TILE_COLS, p->start + r * p->start_row, cols * sizeof *y);
+    if (p->start) copy.start = start, copy.start_row = TILE_COLS;
+    if (p->bias) memcpy(bias, p->bias, cols * sizeof *y), copy.bias = bias;
+    if (cols <= LANES)
+        slim_tile(&copy, rows);
+    else
+        wide_tile(&copy, rows);
+    for (size_t r = 0; r < rows; r++) memcpy(p->y + r * p->y_row, y + r * TILE_COLS, cols * sizeof *y);
+}
+
+/* ---- all of them -------------------------------------------------------------------------------------------------------- */
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* One tile's width of columns, all rows: that part of the panel stays in the first cache. */
+static void strip(const rung_product *p, size_t col, size_t cols)
+{
+    size_t panel_rows = p->panel_rows ? p->panel_rows : p->inner;
+    const float *panel = p->panels + col / RUNG_PANEL * RUNG_PANEL * panel_rows + col % RUNG_PANEL;
+    for (size_t row = 0, rows; row < p->rows; row += rows) {
+        rows = smaller(ROWS, p->rows - row);
+        place at = {.y = p->y + row * p->y_row + col,
+                    .x = p->x + row * p->x_row,
+                    .panel = panel,
+                    .start = p->start ? p->start + row * p->start_row + col : NULL,
+                    .bias = p->bias ? p->bias + col : NULL,
+                    .y_row = p->y_row,
+                    .x_row = p->x_row,
+                    .x_inner = p->x_inner,
+                    .start_row = p->start_row,
+                    .inner = p->inner};
+        if (cols == TILE_COLS)
+            wide_tile(&at, rows);
+        else if (cols == LANES)
+            slim_tile(&at, rows);
+        else
+            narrow_tile(&at, rows, cols);
+    }
+}
+
+void ISA(rung_multiply)(const rung_product *p)
+{
+    for (size_t col = 0; col < p->cols; col += TILE_COLS) strip(p, col, smaller(TILE_COLS, p->cols - col));
+}
+
+/* ---- panels --------------------------------------------------------------------------------------------------------------- */
+
+/* Elements of w that become rows from..to and columns first..last of a panel. */
+typedef struct block {
+    size_t from, to, first, last;
+} block;
+
+static void pack_plain(float *panel, const float *w, block b, size_t w_inner, size_t w_col)
+{
+    for (size_t k = b.from; k < b.to; k++)
+        for (size_t c = b.first; c < b.last; c++) panel[k * RUNG_PANEL + c] = w[k * w_inner + c * w_col];
+}
+
+#if defined(__AVX2__)
+
+enum { SIDE = 8 };
+
+/* to[i][j] = from[j][i] for a square of eight; rows are to_row and from_row apart. */
+INLINE void flip_square(float *to, size_t to_row, const float *from, size_t from_row)
+{
+    __m256 row[SIDE], pair[SIDE], four[SIDE];
+    for (size_t i = 0; i < SIDE; i++) row[i] = _mm256_loadu_ps(from + i * from_row);
+    for (size_t i = 0; i < SIDE; i += 2) {
+        pair[i] = _mm256_unpacklo_ps(row[i], row[i + 1]);
+        pair[i + 1] = _mm256_unpackhi_ps(row[i], row[i + 1]);
+    }
+    for (size_t i = 0; i < SIDE; i += 4)
+        for (size_t j = 0; j < 2; j++) {
+            four[i + 2 * j] = _mm256_shuffle_ps(pair[i + j], pair[i + j + 2], 0x44);
+            four[i + 2 * j + 1] = _mm256_shuffle_ps(pair[i + j], pair[i + j + 2], 0xee);
+        }
+    for (size_t i = 0; i < SIDE / 2; i++) {
+        _mm256_storeu_ps(to + i * to_row, _mm256_permute2f128_ps(four[i], four[i + 4], 0x20));
+        _mm256_storeu_ps(to + (i + 4) * to_row, _mm256_permute2f128_ps(four[i], four[i + 4], 0x31));
+    }
+}
+
+/* The panel of a transpose: squares, and what is left of them at the end of the rows and of the columns. */
+static void pack_flipped(float *panel, const float *w, size_t inner, size_t cols, size_t w_col)
+{
+    size_t whole_inner = inner - inner % SIDE, whole_cols = cols - cols % SIDE;
+    for (size_t c = 0; c < whole_cols; c += SIDE)
+        for (size_t k = 0; k < whole_inner; k += SIDE)
+            flip_square(panel + k * RUNG_PANEL + c, RUNG_PANEL, w + c * w_col + k, w_col);
+    pack_plain(panel, w, (block){whole_inner, inner, 0, whole_cols}, 1, w_col);
+    pack_plain(panel, w, (block){0, inner, whole_cols, cols}, 1, w_col);
+}
+
+#else
+
+static void pack_flipped(float *panel, const float *w, size_t inner, size_t cols, size_t w_col)
+{
+    pack_plain(panel, w, (block){0, inner, 0, cols}, 1, w_col);
+}
+
+#endif
+
+static void pack_panel(float *panel, const float *w, size_t inner, size_t cols, size_t w_inner, size_t w_col)
+{
+    if (w_inner == 1)
+        pack_flipped(panel, w, inner, cols, w_col);
+    else if (w_col == 1 && cols == RUNG_PANEL) /* a copy of known length is a few instructions */
+        for (size_t k = 0; k < inner; k++) memcpy(panel + k * RUNG_PANEL, w + k * w_inner, RUNG_PANEL * sizeof *w);
+    else if (w_col == 1)
+        for (size_t k = 0; k < inner; k++) memcpy(panel + k * RUNG_PANEL, w + k * w_inner, cols * sizeof *w);
+    else
+        pack_plain(panel, w, (block){0, inner, 0, cols}, w_inner, w_col);
+    for (size_t k = 0; cols < RUNG_PANEL && k < inner; k++)
+        memset(panel + k * RUNG_PANEL + cols, 0, (RUNG_PANEL - cols) * sizeof *panel);
+}
+
+void ISA(rung_pack)(float *restrict panels, const float *restrict w, size_t inner, size_t cols, size_t w_inner,
+                    size_t w_col)
+{
+    for (size_t col = 0; col < cols; col += RUNG_PANEL)
+        pack_panel(panels + col * inner, w + col * w_col, inner, smaller(RUNG_PANEL, cols - col), w_inner, w_col);
+}
