@@ -56,11 +56,10 @@ static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
     return (rung_carry){.recurrent = conf->heads * rung_linear_head_size(conf)};
 }
 
-/* phi of a chunk of queries and of keys, the scores of one query, and its normaliser products. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
-    return 2 * CHUNK * rung_linear_features(conf) + CHUNK;
+    return rung_linear_chunk_size(conf) + rung_panels_size(rung_linear_features(conf), conf->dv);
 }
 
 /* ---- fast -------------------------------------------------------------------------------------------------------- */
@@ -71,7 +70,7 @@ void rung_linear_phi_f32(float *out, const float *x, const rung_mech_conf *conf)
     switch (rung_linear_phi(conf)) {
     case PHI_ELU1:
         rung_kernels_get()->exp(out, x, d);
-        for (size_t i = 0; i < d; i++) out[i] = x[i] > 0 ? x[i] + 1 : out[i];
+        rung_chunk_kernels_get()->elu1(out, x, d);
         break;
     case PHI_RELU:
         for (size_t i = 0; i < d; i++) out[i] = x[i] > 0 || isnan(x[i]) ? x[i] : 0;
@@ -130,51 +129,70 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
         read_one_f32(o + h * conf->dv, state + h * rung_linear_head_size(conf), in[IN_Q] + h * conf->dk, conf, phi_q);
 }
 
-/* One causal chunk of n tokens: what came before through S, what is inside through scores phi(q_t).phi(k_s),
- * s <= t; S absorbs the chunk at the end. q, k, v point at the head's first row; strides are whole tokens. */
-static void chunk_f32(float *o, float *S, const float *q, const float *k, const float *v, size_t n,
-                      const rung_mech_conf *conf, float *scratch_)
+/* Token by token: for a few of them, and for numbers that are not finite, which in a product would reach tokens before them. */
+static void walk_f32(float *o, float *state, const float *const *in, size_t from, size_t to, size_t head,
+                     const rung_mech_conf *conf, float *phi)
 {
-    const rung_kernels *kern = rung_kernels_get();
-    size_t r = rung_linear_features(conf), key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv;
-    float *phi_q = scratch_, *phi_k = phi_q + CHUNK * r;
-    for (size_t t = 0; t < n; t++) {
-        rung_linear_phi_f32(phi_q + t * r, q + t * key_row, conf);
-        rung_linear_phi_f32(phi_k + t * r, k + t * key_row, conf);
+    float *S = state + head * rung_linear_head_size(conf);
+    for (size_t t = from; t < to; t++) {
+        size_t key = (t * conf->heads + head) * conf->dk, value = (t * conf->heads + head) * conf->dv;
+        rung_linear_phi_f32(phi, in[IN_K] + key, conf);
+        rung_linear_absorb_f32(S, phi, in[IN_V] + value, conf);
+        if (conf->causal) read_one_f32(o + value, S, in[IN_Q] + key, conf, phi);
     }
-    for (size_t t = 0; t < n; t++) {
-        float *out = o + t * value_row;
-        memset(out, 0, conf->dv * sizeof *out);
-        float z = query_f32(out, S, phi_q + t * r, conf);
-        for (size_t s = 0; s <= t; s++) {
-            float score = kern->dot(phi_q + t * r, phi_k + s * r, r);
-            kern->axpy(out, score, v + s * value_row, conf->dv);
-            z += score;
-        }
-        if (rung_linear_has_norm(conf)) kern->scale(out, 1 / z, conf->dv);
-    }
-    for (size_t t = 0; t < n; t++) rung_linear_absorb_f32(S, phi_k + t * r, v + t * value_row, conf);
 }
+
+/* An encoder: every query reads the last state. S in panels, z behind the state's own. */
+static void read_all_f32(float *o, const float *S, const float *z, const float *const *in, size_t tokens, size_t head,
+                         const rung_mech_conf *conf, linear_chunk *c)
+{
+    for (size_t t = 0; t < tokens; t += CHUNK) {
+        rung_linear_chunk_rows(c, in, t, tokens, head, conf);
+        rung_linear_chunk_phi(c->p, in[IN_Q] + (t * conf->heads + head) * conf->dk, c, conf);
+        rung_chunk_product(o + t * c->v_row, c->v_row, chunk_rows(c->p, c->r), S, c->r, c->n, c->dv, c->r, false);
+        rung_linear_chunk_norms(c, z, false);
+        if (z)
+            rung_chunk_kernels_get()->scale_rows(o + t * c->v_row, c->v_row, o + t * c->v_row, c->v_row, c->inverse,
+                                                 c->n, c->dv);
+    }
+}
+
+static void chunk_f32(float *o, float *S, float *z, linear_chunk *c)
+{
+    rung_linear_chunk_read(o, S, c);
+    rung_linear_chunk_norms(c, z, true);
+    if (z) rung_chunk_kernels_get()->scale_rows(o, c->v_row, o, c->v_row, c->inverse, c->n, c->dv);
+}
+
+/* Below so many tokens the token loop is faster than opening and closing the state. */
+enum { FEW = 4 };
 
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
                      const rung_mech_conf *conf, float *scratch_)
 {
     (void)pos;
-    size_t key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv;
-    float *S = state + head * rung_linear_head_size(conf);
-    const float *q = in[IN_Q] + head * conf->dk, *k = in[IN_K] + head * conf->dk, *v = in[IN_V] + head * conf->dv;
-    float *out = o + head * conf->dv;
-    if (conf->causal) {
-        for (size_t t = 0; t < tokens; t += CHUNK)
-            chunk_f32(out + t * value_row, S, q + t * key_row, k + t * key_row, v + t * value_row,
-                      size_min(CHUNK, tokens - t), conf, scratch_);
+    if (tokens < FEW && conf->causal) {
+        walk_f32(o, state, in, 0, tokens, head, conf, scratch_);
         return;
     }
-    for (size_t t = 0; t < tokens; t++) {
-        rung_linear_phi_f32(scratch_, k + t * key_row, conf);
-        rung_linear_absorb_f32(S, scratch_, v + t * value_row, conf);
+    linear_chunk c = rung_linear_chunk_new(conf, scratch_);
+    float *S = scratch_ + rung_linear_chunk_size(conf), *own = state + head * rung_linear_head_size(conf);
+    float *z = rung_linear_has_norm(conf) ? own + c.r * c.dv : NULL, *out = o + head * c.dv;
+    rung_chunk_open(S, own, c.r, c.dv);
+    for (size_t t = 0; t < tokens; t += CHUNK) {
+        rung_linear_chunk_rows(&c, in, t, tokens, head, conf);
+        rung_linear_chunk_enter(&c, conf, conf->causal);
+        if (conf->causal) chunk_f32(out + t * c.v_row, S, z, &c);
+        if (conf->causal && !rung_chunk_kernels_get()->finite_rows(out + t * c.v_row, c.v_row, c.n, c.dv)) {
+            rung_chunk_close(own, S, c.r, c.dv);
+            walk_f32(o, state, in, t, t + c.n, head, conf, scratch_);
+            rung_chunk_open(S, own, c.r, c.dv);
+        } else {
+            rung_linear_chunk_leave(S, z, &c);
+        }
     }
-    for (size_t t = 0; t < tokens; t++) read_one_f32(out + t * value_row, S, q + t * key_row, conf, scratch_);
+    rung_chunk_close(own, S, c.r, c.dv);
+    if (!conf->causal) read_all_f32(out, S, z, in, tokens, head, conf, &c);
 }
 
 /* ---- exact ------------------------------------------------------------------------------------------------------- */

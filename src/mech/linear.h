@@ -6,12 +6,9 @@
 #ifndef RUNG_MECH_LINEAR_H
 #define RUNG_MECH_LINEAR_H
 
-#include "rows.h"
+#include "chunk.h"
 
 enum { PHI_ELU1, PHI_RELU, PHI_IDENTITY, PHI_TAYLOR2 };
-
-/* Tokens of one chunk: inside a chunk the cost is quadratic, between chunks it is one matrix. */
-enum { CHUNK = 64 };
 
 int rung_linear_phi(const rung_mech_conf *conf);
 bool rung_linear_has_norm(const rung_mech_conf *conf);
@@ -21,6 +18,32 @@ size_t rung_linear_head_size(const rung_mech_conf *conf);
 void rung_linear_phi_f32(float *out, const float *x, const rung_mech_conf *conf);
 /* S <- S + phi(k) v^T, z <- z + phi(k) */
 void rung_linear_absorb_f32(float *S, const float *phi_k, const float *v, const rung_mech_conf *conf);
+
+/* A chunk of n tokens, rows from the first one on; p = phi(q), f = phi(k), A_ts = p_t . f_s. */
+typedef struct linear_chunk {
+    const float *q, *k, *v;
+    size_t n, r, dv, q_row, v_row;
+    float *p, *f;   /* [n][r] */
+    float *flipped; /* panels of f^T */
+    float *values;  /* panels of v */
+    float *A;
+    float *norm, *inverse; /* [n] z . p_t over all tokens up to t, and 1 over it */
+} linear_chunk;
+
+size_t rung_linear_chunk_size(const rung_mech_conf *conf);
+linear_chunk rung_linear_chunk_new(const rung_mech_conf *conf, float *scratch);
+/* Points it at the tokens from `first` on. */
+void rung_linear_chunk_rows(linear_chunk *c, const float *const *in, size_t first, size_t tokens, size_t head,
+                            const rung_mech_conf *conf);
+void rung_linear_chunk_phi(float *phi, const float *x, const linear_chunk *c, const rung_mech_conf *conf);
+/* f and the values; with `reads` also p and A. */
+void rung_linear_chunk_enter(const linear_chunk *c, const rung_mech_conf *conf, bool reads);
+/* o = S^T p + A v, S in panels. */
+void rung_linear_chunk_read(float *o, const float *S, const linear_chunk *c);
+/* The normalisers; z NULL: none. `inside`: with the pairs of the chunk. */
+void rung_linear_chunk_norms(const linear_chunk *c, const float *z, bool inside);
+/* S and z (NULL: none) from before the chunk to after it. */
+void rung_linear_chunk_leave(float *S, float *z, const linear_chunk *c);
 
 void rung_linear_backward_f32(const rung_backward *b, size_t head);
 size_t rung_linear_backward_scratch(const rung_mech_conf *conf, size_t tokens);

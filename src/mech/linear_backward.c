@@ -4,37 +4,29 @@
  * Gradients of linear attention, chunk by chunk. With p_t = phi(q_t), f_s = phi(k_s) and S_0, z_0 before the chunk, forwards
  *   (1) p_t, f_s,   (2) w_ts = p_t . f_s,   (3) n_t = S_0^T p_t + sum_{s<=t} w_ts v_s, y_t = z_0 . p_t + sum_{s<=t} w_ts,
  *   (4) o_t = n_t / y_t (norm=0: n_t),   (5) S = S_0 + sum_s f_s v_s^T, z = z_0 + sum_s f_s;
- * backwards, with D, d the gradients of S and z,
+ * backwards, with D, d the gradients of S and z, all as products of matrices of a chunk,
  *   (5) df_s = D v_s + d, dv_s = D^T f_s;   (4) dn_t = g_t / y_t, dy_t = -(g_t . o_t) / y_t;
  *   (3) dw_ts = v_s . dn_t + dy_t, dv_s = w_ts dn_t, dp_t = S_0 dn_t + z_0 dy_t, D += p_t dn_t^T, d += p_t dy_t;
  *   (2) dp_t = sum_s dw_ts f_s, df_s = sum_t dw_ts p_t;   (1) the derivative of phi.
  */
 #include "linear.h"
-#include "matrix.h"
 #include "replay.h"
-
-#include "rung/kern.h"
 
 #include <string.h>
 
+/* What the states are to the replay: S in panels, then z. */
 typedef struct context {
     rung_back_head at;
-    size_t r;
-    float *f, *df; /* [CHUNK][r] */
-    float *p, *dp; /* [r] of one query */
-    float *w;      /* [CHUNK] */
-    float *dn;     /* [dv] */
+    linear_chunk chunk;
+    float *flipped;   /* panels of S^T or D^T */
+    float *flipped_v; /* panels of v^T */
+    float *features;  /* panels of f or p */
+    float *upstream;  /* panels of dn */
+    float *dn;        /* [CHUNK][dv] */
+    float *dp, *df;   /* [CHUNK][r] */
+    float *dA;
+    float *dy, *one; /* [CHUNK] */
 } context;
-
-static const float *input(const context *c, size_t which, size_t t)
-{
-    return rung_back_row(c->at.b->in[which], &c->at, t, which == IN_V ? c->at.b->conf->dv : c->at.b->conf->dk);
-}
-
-static float *gradient(const context *c, size_t which, size_t t)
-{
-    return rung_back_din(c->at.b->din[which], &c->at, t, which == IN_V ? c->at.b->conf->dv : c->at.b->conf->dk);
-}
 
 /* (1): dx += phi'(x)^T dphi; phi = phi(x). */
 static void undo_phi(float *dx, const float *x, const float *phi, const float *dphi, const rung_mech_conf *conf)
@@ -43,7 +35,7 @@ static void undo_phi(float *dx, const float *x, const float *phi, const float *d
     if (!dx) return;
     switch (rung_linear_phi(conf)) {
     case PHI_ELU1:
-        for (size_t i = 0; i < d; i++) dx[i] += x[i] > 0 ? dphi[i] : phi[i] * dphi[i];
+        rung_chunk_kernels_get()->undo_elu1(dx, x, phi, dphi, d);
         break;
     case PHI_RELU:
         for (size_t i = 0; i < d; i++) dx[i] += x[i] > 0 ? dphi[i] : 0;
@@ -61,139 +53,206 @@ static void undo_phi(float *dx, const float *x, const float *phi, const float *d
     }
 }
 
-/* The keys of a chunk, from token `first` on. */
-static size_t chunk_keys(size_t first, const context *c)
+static linear_chunk chunk_at(size_t number, const context *c)
 {
-    size_t n = size_min(CHUNK, c->at.b->tokens - first);
-    for (size_t s = 0; s < n; s++) rung_linear_phi_f32(c->f + s * c->r, input(c, IN_K, first + s), c->at.b->conf);
-    return n;
+    linear_chunk k = c->chunk;
+    rung_linear_chunk_rows(&k, c->at.b->in, number * CHUNK, c->at.b->tokens, c->at.head, c->at.b->conf);
+    return k;
+}
+
+static float *z_of(float *S, const context *c)
+{
+    const rung_mech_conf *conf = c->at.b->conf;
+    return rung_linear_has_norm(conf) ? S + rung_panels_size(c->chunk.r, conf->dv) : NULL;
 }
 
 static void absorb(float *S, size_t number, const void *c_)
 {
     const context *c = c_;
-    size_t first = number * CHUNK, n = chunk_keys(first, c);
-    for (size_t s = 0; s < n; s++) rung_linear_absorb_f32(S, c->f + s * c->r, input(c, IN_V, first + s), c->at.b->conf);
+    linear_chunk k = chunk_at(number, c);
+    rung_linear_chunk_enter(&k, c->at.b->conf, false);
+    rung_linear_chunk_leave(S, z_of(S, c), &k);
 }
 
-/* (4) of token t, c->dn, and dy is what comes back. */
-static float undo_norm(float y, size_t t, const context *c)
-{
-    const rung_kernels *kern = rung_kernels_get();
-    const rung_backward *b = c->at.b;
-    size_t dv = b->conf->dv;
-    const float *g = rung_back_row(b->g, &c->at, t, dv);
-    memcpy(c->dn, g, dv * sizeof *g);
-    if (!rung_linear_has_norm(b->conf)) return 0;
-    kern->scale(c->dn, 1 / y, dv);
-    return -kern->dot(c->dn, rung_back_row(b->o, &c->at, t, dv), dv);
-}
-
-/* (3), what p recalls of the state: c->dp becomes its part. */
-static void undo_state(float *D, const float *S, const float *p, float dy, const context *c)
-{
-    const rung_kernels *kern = rung_kernels_get();
-    size_t r = c->r, dv = c->at.b->conf->dv;
-    memset(c->dp, 0, r * sizeof *c->dp);
-    rung_matrix_undo_query_f32(c->dp, D, S, p, c->dn, r, dv);
-    if (!rung_linear_has_norm(c->at.b->conf)) return;
-    kern->axpy(c->dp, dy, S + r * dv, r);
-    kern->axpy(D + r * dv, dy, p, r);
-}
-
-static float state_norm(const float *S, const float *p, const context *c)
+/* (1) of all tokens of the chunk. */
+static void undo_all_phi(size_t which, const float *x, const float *phi, const float *dphi, size_t number,
+                         const linear_chunk *k, const context *c)
 {
     const rung_mech_conf *conf = c->at.b->conf;
-    return rung_linear_has_norm(conf) ? rung_kernels_get()->dot(S + c->r * conf->dv, p, c->r) : 0;
+    float *dx = rung_back_din(c->at.b->din[which], &c->at, number * CHUNK, conf->dk);
+    for (size_t t = 0; dx && t < k->n; t++)
+        undo_phi(dx + t * k->q_row, x + t * k->q_row, phi + t * k->r, dphi + t * k->r, conf);
+}
+
+/* (4): c->dn, c->dy and the panels of dn. */
+static void undo_norm(const float *z, bool inside, size_t number, const linear_chunk *k, const context *c)
+{
+    const rung_backward *b = c->at.b;
+    const rung_chunk_kernels *kern = rung_chunk_kernels_get();
+    const float *g = rung_back_row(b->g, &c->at, number * CHUNK, k->dv),
+                *o = rung_back_row(b->o, &c->at, number * CHUNK, k->dv);
+    rung_linear_chunk_norms(k, z, inside);
+    kern->scale_rows(c->dn, k->dv, g, k->v_row, z ? k->inverse : c->one, k->n, k->dv);
+    rung_kernels_get()->pack(c->upstream, c->dn, k->n, k->dv, k->dv, 1);
+    if (!z) return;
+    kern->dot_rows(c->dy, c->dn, k->dv, o, k->v_row, k->n, k->dv);
+    for (size_t t = 0; t < k->n; t++) c->dy[t] = -c->dy[t];
+}
+
+/* (3), what p reads of the state: c->dp becomes its part. */
+static void undo_state(float *D, const float *S, const float *z, const linear_chunk *k, const context *c)
+{
+    float *d = z_of(D, c);
+    rung_chunk_flip(c->flipped, S, k->r, k->dv);
+    rung_chunk_product(c->dp, k->r, chunk_rows(c->dn, k->dv), c->flipped, k->dv, k->n, k->r, k->dv, false);
+    rung_chunk_absorb(D, chunk_rows(k->p, k->r), c->upstream, k->n, k->r, k->dv);
+    for (size_t t = 0; z && t < k->n; t++) {
+        rung_kernels_get()->axpy(c->dp + t * k->r, c->dy[t], z, k->r);
+        rung_kernels_get()->axpy(d, c->dy[t], k->p + t * k->r, k->r);
+    }
 }
 
 /* An encoder reads the last state only. */
 static void finish(float *D, const float *S, const void *c_)
 {
     const context *c = c_;
-    for (size_t t = 0; t < c->at.b->tokens; t++) {
-        const float *q = input(c, IN_Q, t);
-        rung_linear_phi_f32(c->p, q, c->at.b->conf);
-        float dy = undo_norm(state_norm(S, c->p, c), t, c);
-        undo_state(D, S, c->p, dy, c);
-        undo_phi(gradient(c, IN_Q, t), q, c->p, c->dp, c->at.b->conf);
+    const float *z = z_of((float *)S, c);
+    for (size_t number = 0; number < chunk_count(c->at.b->tokens); number++) {
+        linear_chunk k = chunk_at(number, c);
+        rung_linear_chunk_phi(k.p, k.q, &k, c->at.b->conf);
+        undo_norm(z, false, number, &k, c);
+        undo_state(D, S, z, &k, c);
+        undo_all_phi(IN_Q, k.q, k.p, c->dp, number, &k, c);
     }
 }
 
-/* (5) of token s of the chunk. */
-static void undo_absorb(const float *D, size_t first, size_t s, const context *c)
+/* (5) */
+static void undo_absorb(const float *D, float *d_v, const linear_chunk *k, const context *c)
 {
-    const rung_kernels *kern = rung_kernels_get();
-    const rung_mech_conf *conf = c->at.b->conf;
-    size_t r = c->r, dv = conf->dv;
-    const float *v = input(c, IN_V, first + s), *f = c->f + s * r;
-    float *df = c->df + s * r, *d_v = gradient(c, IN_V, first + s);
-    for (size_t j = 0; j < r; j++) df[j] = kern->dot(D + j * dv, v, dv);
-    if (rung_linear_has_norm(conf)) kern->axpy(df, 1, D + r * dv, r);
-    for (size_t j = 0; d_v && j < r; j++) kern->axpy(d_v, f[j], D + j * dv, dv);
+    const float *d = z_of((float *)D, c);
+    rung_chunk_flip(c->flipped, D, k->r, k->dv);
+    rung_chunk_product(c->df, k->r, chunk_rows(k->v, k->v_row), c->flipped, k->dv, k->n, k->r, k->dv, false);
+    for (size_t s = 0; d && s < k->n; s++) rung_kernels_get()->axpy(c->df + s * k->r, 1, d, k->r);
+    rung_chunk_product(d_v, k->v_row, chunk_rows(k->f, k->r), D, k->r, k->n, k->dv, k->r, true);
 }
 
-/* (4) to (1) of query t of the chunk. */
-static void undo_query(float *D, const float *S, size_t first, size_t t, const context *c)
+/* (3) and (2), what the pairs of the chunk do. */
+static void undo_pairs(float *d_v, const float *z, const linear_chunk *k, const context *c)
 {
     const rung_kernels *kern = rung_kernels_get();
-    size_t r = c->r, dv = c->at.b->conf->dv;
-    const float *q = input(c, IN_Q, first + t);
-    rung_linear_phi_f32(c->p, q, c->at.b->conf);
-    float y = state_norm(S, c->p, c);
-    for (size_t s = 0; s <= t; s++) y += c->w[s] = kern->dot(c->p, c->f + s * r, r);
-    float dy = undo_norm(y, first + t, c);
-    undo_state(D, S, c->p, dy, c);
-    for (size_t s = 0; s <= t; s++) {
-        float *d_v = gradient(c, IN_V, first + s), dw = kern->dot(input(c, IN_V, first + s), c->dn, dv) + dy;
-        if (d_v) kern->axpy(d_v, c->w[s], c->dn, dv);
-        kern->axpy(c->dp, dw, c->f + s * r, r);
-        kern->axpy(c->df + s * r, dw, c->p, r);
-    }
-    undo_phi(gradient(c, IN_Q, first + t), q, c->p, c->dp, c->at.b->conf);
+    kern->pack(c->flipped_v, k->v, k->dv, k->n, 1, k->v_row);
+    rung_chunk_pairs(c->dA, chunk_rows(c->dn, k->dv), c->flipped_v, k->n, k->dv);
+    for (size_t t = 0; z && t < k->n; t++)
+        for (size_t s = 0; s <= t; s++) c->dA[t * CHUNK + s] += c->dy[t];
+    rung_chunk_kernels_get()->mask_pairs(c->dA, NULL, k->n, 0, 1);
+    rung_chunk_upper(d_v, k->v_row, k->A, c->upstream, k->n, k->dv);
+    kern->pack(c->features, k->f, k->n, k->r, k->r, 1);
+    rung_chunk_lower(c->dp, k->r, c->dA, c->features, k->n, k->r);
+    kern->pack(c->features, k->p, k->n, k->r, k->r, 1);
+    rung_chunk_upper(c->df, k->r, c->dA, c->features, k->n, k->r);
 }
 
 static void undo(float *D, const float *S, const float *after, size_t number, const void *c_)
 {
     const context *c = c_;
     const rung_mech_conf *conf = c->at.b->conf;
-    size_t first = number * CHUNK, n = chunk_keys(first, c);
+    linear_chunk k = chunk_at(number, c);
+    const float *z = z_of((float *)S, c);
+    float *d_v = rung_back_din(c->at.b->din[IN_V], &c->at, number * CHUNK, conf->dv);
     (void)after;
-    for (size_t s = 0; s < n; s++) undo_absorb(D, first, s, c);
-    for (size_t t = 0; conf->causal && t < n; t++) undo_query(D, S, first, t, c);
-    for (size_t s = 0; s < n; s++)
-        undo_phi(gradient(c, IN_K, first + s), input(c, IN_K, first + s), c->f + s * c->r, c->df + s * c->r, conf);
+    rung_linear_chunk_enter(&k, conf, conf->causal);
+    undo_absorb(D, d_v, &k, c);
+    if (conf->causal) {
+        undo_norm(z, true, number, &k, c);
+        undo_state(D, S, z, &k, c);
+        undo_pairs(d_v, z, &k, c);
+        undo_all_phi(IN_Q, k.q, k.p, c->dp, number, &k, c);
+    }
+    undo_all_phi(IN_K, k.k, k.f, c->df, number, &k, c);
 }
 
-static size_t steps_of(size_t tokens)
+/* ---- one head ---------------------------------------------------------------------------------------------------------- */
+
+static size_t state_size(const rung_mech_conf *conf)
 {
-    return tokens / CHUNK + (tokens % CHUNK != 0);
+    size_t r = rung_linear_features(conf);
+    return rung_panels_size(r, conf->dv) + rung_linear_has_norm(conf) * r;
 }
 
-/* f and df of a chunk; p, dp, w and dn of a query. */
 static size_t work(const rung_mech_conf *conf)
 {
-    return (2 * CHUNK + 2) * rung_linear_features(conf) + CHUNK + conf->dv;
+    size_t r = rung_linear_features(conf), dv = conf->dv;
+    return rung_linear_chunk_size(conf) + rung_panels_size(dv, r) + rung_panels_size(dv, CHUNK) +
+           rung_panels_size(CHUNK, r) + rung_panels_size(CHUNK, dv) + CHUNK * (dv + 2 * r) + PAIRS + 2 * CHUNK;
 }
 
+/* States of more features than this are too large to keep them all. */
+static bool keeps_all(const rung_mech_conf *conf)
+{
+    return rung_linear_phi(conf) != PHI_TAYLOR2;
+}
+
+static size_t replay_scratch(const rung_mech_conf *conf, size_t tokens)
+{
+    return (keeps_all(conf) ? rung_replay_scratch_all : rung_replay_scratch)(state_size(conf), chunk_count(tokens));
+}
+
+/* The work, a state and its gradient to begin with, and the replay. */
 size_t rung_linear_backward_scratch(const rung_mech_conf *conf, size_t tokens)
 {
-    return size_plus(work(conf), rung_replay_scratch(rung_linear_head_size(conf), steps_of(tokens)));
+    return size_plus(work(conf) + 2 * state_size(conf), replay_scratch(conf, tokens));
+}
+
+static context context_new(const rung_backward *b, size_t head)
+{
+    size_t r = rung_linear_features(b->conf), dv = b->conf->dv;
+    context c = {.at = {b, head}, .chunk = rung_linear_chunk_new(b->conf, b->scratch)};
+    c.flipped = b->scratch + rung_linear_chunk_size(b->conf);
+    c.flipped_v = c.flipped + rung_panels_size(dv, r);
+    c.features = c.flipped_v + rung_panels_size(dv, CHUNK);
+    c.upstream = c.features + rung_panels_size(CHUNK, r);
+    c.dn = c.upstream + rung_panels_size(CHUNK, dv);
+    c.dp = c.dn + CHUNK * dv;
+    c.df = c.dp + CHUNK * r;
+    c.dA = c.df + CHUNK * r;
+    c.dy = c.dA + PAIRS;
+    c.one = c.dy + CHUNK;
+    for (size_t t = 0; t < CHUNK; t++) c.one[t] = 1;
+    return c;
+}
+
+/* From [r][dv] and z to panels and z. */
+static void open_state(float *S, const float *state, const context *c)
+{
+    size_t r = c->chunk.r, dv = c->chunk.dv;
+    float *z = z_of(S, c);
+    rung_chunk_open(S, state, r, dv);
+    if (z && state) memcpy(z, state + r * dv, r * sizeof *z);
+    if (z && !state) memset(z, 0, r * sizeof *z);
+}
+
+static void close_state(float *state, const float *S, const context *c)
+{
+    size_t r = c->chunk.r, dv = c->chunk.dv;
+    const float *z = z_of((float *)S, c);
+    rung_chunk_close(state, S, r, dv);
+    if (z) memcpy(state + r * dv, z, r * sizeof *z);
 }
 
 void rung_linear_backward_f32(const rung_backward *b, size_t head)
 {
-    size_t r = rung_linear_features(b->conf);
-    context c = {.at = {b, head}, .r = r, .f = b->scratch, .df = b->scratch + CHUNK * r};
-    c.p = c.df + CHUNK * r;
-    c.dp = c.p + r;
-    c.w = c.dp + r;
-    c.dn = c.w + CHUNK;
-    rung_replay replay = {.size = rung_linear_head_size(b->conf),
-                          .steps = steps_of(b->tokens),
+    context c = context_new(b, head);
+    size_t size = state_size(b->conf), place = head * rung_linear_head_size(b->conf);
+    float *start = b->scratch + work(b->conf), *D = start + size;
+    rung_replay replay = {.size = size,
+                          .steps = chunk_count(b->tokens),
+                          .keeps_all = keeps_all(b->conf),
                           .absorb = absorb,
                           .finish = b->conf->causal ? NULL : finish,
                           .undo = undo,
                           .context = &c};
-    rung_replay_head(&replay, b, head, b->scratch + work(b->conf));
+    open_state(start, b->state ? b->state + place : NULL, &c);
+    open_state(D, b->dstate ? b->dstate + place : NULL, &c);
+    rung_replay_run(&replay, start, D, D + size);
+    if (b->dstate) close_state(b->dstate + place, D, &c);
 }

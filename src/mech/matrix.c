@@ -10,9 +10,9 @@
  * tokens counted from 1, unrolling the recurrence gives
  *   u_t = beta_t (v_t - S_0^T (E_t0 k_t) - sum_{s<t} (k_s . E_ts k_t) u_s),
  *   o_t = S_0^T (E_t0 q_t) + sum_{s<=t} (k_s . E_ts q_t) u_s,   S_C = E_C0 S_0 + sum_s (E_Cs k_s) u_s^T:
- * a triangular system in the chunk and one matrix between chunks. Every exponent is <= 0 when g <= 0, so nothing
- * overflows, and no division by a decay occurs. Each exponent grows by its own g_t: a difference of prefix sums would
- * lose the weak decays near t behind one strong decay far back, and a decay of -inf would make it a NaN.
+ * a triangular system in the chunk and one matrix between chunks. E_ts is the product of its own e^{g_r}, at most 1 when
+ * g <= 0, so nothing overflows, and no division by a decay occurs: a difference of prefix sums in the exponent would lose
+ * the weak decays near t behind one strong decay far back, and a decay of -inf would make it a NaN.
  */
 #include "matrix_chunk.h"
 
@@ -30,11 +30,11 @@ static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
     return (rung_carry){.recurrent = conf->heads * head_size(conf)};
 }
 
-/* u of a chunk, exponents, exponentials, and a faded key or query. */
+/* A chunk, and the state in panels; the step form needs a row u. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
-    return CHUNK * conf->dv + 2 * rung_matrix_exponents(conf) + conf->dk;
+    return rung_matrix_chunk_size(conf) + rung_panels_size(conf->dk, conf->dv);
 }
 
 static bool per_channel(const rung_mech_conf *conf)
@@ -74,40 +74,47 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
 
 /* ---- fast, scan ------------------------------------------------------------------------------------------------------ */
 
-static void chunk_f32(float *o, float *S, const matrix_chunk *c)
+/* Token by token: for a few of them, and for numbers that are not finite, which in a product would reach tokens before them. */
+static void walk_f32(float *o, float *S, const float *const *in, size_t from, size_t to, size_t head,
+                     const rung_mech_conf *conf, float *u)
 {
-    rung_matrix_chunk_begin(c);
-    for (size_t t = 0; t < c->n; t++) {
-        rung_matrix_chunk_enter(c, S, t);
-        rung_matrix_chunk_recall(o + t * c->r.value_row, S, c->r.q + t * c->r.key_row, t, t + 1, c);
+    for (size_t t = from; t < to; t++) {
+        rows_f32 r = HEAD_ROWS_INIT(in, head, t, conf);
+        absorb_f32(S, &r, conf, u);
+        if (conf->causal) rung_matrix_query_f32(o + t * r.value_row, S, r.q, conf->dk, conf->dv);
     }
-    rung_matrix_chunk_leave(S, c);
 }
+
+/* Below so many tokens the token loop is faster than opening and closing the state. */
+enum { FEW = 4 };
 
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
                      const rung_mech_conf *conf, float *scratch_)
 {
     (void)pos;
-    size_t most = rung_matrix_chunk_tokens(conf), value_row = conf->heads * conf->dv;
-    float *S = state + head * head_size(conf), *out = o + head * conf->dv;
-    for (size_t t = 0; t < tokens; t += most) {
-        matrix_chunk c = {.kern = rung_kernels_get(),
-                          .r = HEAD_ROWS_INIT(in, head, t, conf),
-                          .n = size_min(most, tokens - t),
-                          .dk = conf->dk,
-                          .dv = conf->dv,
-                          .dg = rung_matrix_decay_size(conf),
-                          .channels = per_channel(conf),
-                          .u = scratch_,
-                          .exponent = scratch_ + CHUNK * conf->dv};
-        c.E = c.exponent + rung_matrix_exponents(conf);
-        c.faded = c.E + rung_matrix_exponents(conf);
-        chunk_f32(out + t * value_row, S, &c);
+    size_t dk = conf->dk, dv = conf->dv, row = conf->heads * dv;
+    float *own = state + head * head_size(conf), *out = o + head * dv, *S = scratch_ + rung_matrix_chunk_size(conf);
+    if (tokens < FEW && conf->causal) {
+        walk_f32(out, own, in, 0, tokens, head, conf, scratch_);
+        return;
     }
-    for (size_t t = 0; !conf->causal && t < tokens; t++) { /* an encoder reads what is left at the end */
-        rows_f32 r = HEAD_ROWS_INIT(in, head, t, conf);
-        rung_matrix_query_f32(out + t * value_row, S, r.q, conf->dk, conf->dv);
+    matrix_chunk c = rung_matrix_chunk_new(conf, scratch_);
+    rung_chunk_open(S, own, dk, dv);
+    for (size_t t = 0; t < tokens; t += CHUNK) {
+        rung_matrix_chunk_rows(&c, in, t, tokens, head, conf);
+        rung_matrix_chunk_enter(&c, S, conf->causal);
+        if (conf->causal) rung_matrix_chunk_read(out + t * row, S, &c);
+        if (conf->causal && !rung_chunk_kernels_get()->finite_rows(out + t * row, row, c.n, dv)) {
+            rung_chunk_close(own, S, dk, dv);
+            walk_f32(out, own, in, t, t + c.n, head, conf, scratch_);
+            rung_chunk_open(S, own, dk, dv);
+        } else {
+            rung_matrix_chunk_leave(S, &c);
+        }
     }
+    rung_chunk_close(own, S, dk, dv);
+    if (!conf->causal) /* an encoder reads what is left at the end */
+        rung_chunk_product(out, row, chunk_rows(in[IN_Q] + head * dk, conf->heads * dk), S, dk, tokens, dv, dk, false);
 }
 
 /* ---- exact ----------------------------------------------------------------------------------------------------------- */

@@ -6,12 +6,14 @@
  *   (3) S_C = E_C0 S_0 + sum_s (E_Cs k_s) u_s^T,
  * where x recalls y = S_0^T (E_t0 x) + sum_s (k_s . E_ts x) u_s. A recall whose y has the gradient d gives
  *   dx = E_t0 (S_0 d) + sum_s E_ts k_s (u_s . d),   dk_s = E_ts x (u_s . d),   du_s = (k_s . E_ts x) d,   dS_0 = (E_t0 x) d^T.
- * Backwards: (3) with D the gradient of S_C, du_s = D^T (E_Cs k_s), dk_s = E_Cs (D u_s), dS_0 = E_C0 D; then the tokens from
- * the last to the first: (2) with d = g_t; (1) du_t is complete, dbeta_t = du_t . r_t, dv_t = beta_t du_t, d = -dv_t. This
- * is the transposed triangular system of the WY form.
+ * Backwards: (3) with D the gradient of S_C, du_s = D^T (E_Cs k_s), dk_s = E_Cs (D u_s), dS_0 = E_C0 D; (2) with d = g_t; (1)
+ * the tokens from the last to the first: du_t is complete, dbeta_t = du_t . r_t, dv_t = beta_t du_t, d = -dv_t. This is the
+ * transposed triangular system of the WY form; all the rest are products of matrices.
  *
  * g_r stands in the exponent of every E_ts with s < r <= t, so dg_r is the sum of E_ts dE_ts over these pairs. They are
- * added up in two sweeps, over s first; no difference of prefix sums, which would lose a small one behind a large one.
+ * added up over s first, then over t; no difference of prefix sums, which would lose a small one behind a large one. With a
+ * decay per channel a pair counts where it is known: inside a subchunk, from one to the other, and with what is before and
+ * after the chunk.
  */
 #include "matrix_chunk.h"
 #include "replay.h"
@@ -20,158 +22,283 @@
 
 typedef struct context {
     rung_back_head at;
-    matrix_chunk chunk; /* buffers; rows and length are those of a step */
-    float *du;          /* [n][dv] */
-    float *sum;         /* [dg] E_ts dE_ts of the rows so far */
-    float *m;           /* [dk] */
-    float *unwanted;    /* where gradients go that nobody wants: [max(dk, dv)] */
+    matrix_chunk chunk;                             /* buffers; rows and length are those of a step */
+    float *S_flipped, *D_flipped, *u_flipped;       /* panels of the transposes */
+    float *upstream, *values, *q_panels, *k_panels; /* panels of g, of dv of the delta rule, of q and k */
+    float *du;                                      /* [n][chunk_wide(dv)]: du, then dv of the delta rule */
+    float *dA;                                      /* pairs */
+    float *W, *flipped;                             /* pairs: E_ts dE_ts, and transposed */
+    float *m;                                       /* [n][dk] */
+    /* E dE of what is before the chunk with each token, of each token with what is after it: [n] numbers, or rows of dk;
+     * of what goes through the chunk, or through each of its subchunks. */
+    float *from_start, *to_end, *through;
+    float *one;      /* [CHUNK] */
+    float *unwanted; /* [3][dk], for gradients that nobody wants */
 } context;
 
-/* One chunk on its way back; d* point to the head's part of its first token. */
+/* One chunk on its way back; d* point to the head's part of its first token, NULL where they are not wanted. */
 typedef struct step {
     const context *c;
-    matrix_chunk k; /* the chunk */
+    matrix_chunk k;
     const float *g; /* NULL: an encoder, whose reads have been undone */
     float *dq, *dk, *dv, *dbeta, *dg;
 } step;
 
+/* A recall of all tokens: the rows x, as they are and faded from the start; d, the gradient of what they recalled, which counts
+ * with the sign that `from` has as well; the pairs s + before <= t. */
+typedef struct recall {
+    float *dx;
+    const float *x, *x_panels, *pairs, *d_panels;
+    chunk_factor from, d;
+    float sign;
+    size_t before;
+} recall;
+
 static matrix_chunk chunk_at(const context *c, size_t number)
 {
     const rung_backward *b = c->at.b;
-    size_t most = rung_matrix_chunk_tokens(b->conf), token = number * most;
     matrix_chunk k = c->chunk;
-    k.r = (rows_f32)HEAD_ROWS_INIT(b->in, c->at.head, token, b->conf);
-    k.n = size_min(most, b->tokens - token);
+    rung_matrix_chunk_rows(&k, b->in, number * CHUNK, b->tokens, c->at.head, b->conf);
     return k;
-}
-
-static void enter_all(const matrix_chunk *k, const float *S)
-{
-    rung_matrix_chunk_begin(k);
-    for (size_t t = 0; t < k->n; t++) rung_matrix_chunk_enter(k, S, t);
 }
 
 static void absorb(float *S, size_t number, const void *c_)
 {
     matrix_chunk k = chunk_at(c_, number);
-    enter_all(&k, S);
+    rung_matrix_chunk_enter(&k, S, false);
     rung_matrix_chunk_leave(S, &k);
 }
 
-static float *row_of(float *d, size_t t, size_t row, const step *p)
+static void add_weighted(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t rows, size_t n)
 {
-    return d ? d + t * row : p->c->unwanted;
+    if (y) rung_chunk_kernels_get()->add_rows(y, y_row, x, x_row, a, rows, n);
 }
 
-/* ---- decays ------------------------------------------------------------------------------------------------------------ */
+/* ---- rows that have faded from the start, or to the end ------------------------------------------------------------------ */
 
-/* All pairs so far begin before token s: its g is in their exponents. */
-static void pass_decay(size_t s, const step *p)
+/* c->m is the gradient of the faded rows of x: dx += sign E m, weight += sign E m x. */
+static void undo_fade(float *dx, float *weight, const float *x, const float *E, float sign, const step *p)
 {
-    float *dg = row_of(p->dg, s, p->k.r.g_row, p);
-    for (size_t j = 0; j < p->k.dg; j++) dg[j] += p->c->sum[j];
+    const matrix_chunk *k = &p->k;
+    size_t n = k->n, dk = k->dk, row = k->r.key_row;
+    float factor[CHUNK], met[CHUNK];
+    for (size_t t = 0; t < n; t++) factor[t] = k->kind.decay == DECAY_HEAD ? sign * E[t] : sign;
+    add_weighted(dx, row, p->c->m, dk, factor, n, dk);
+    if (!p->dg) return;
+    rung_chunk_kernels_get()->dot_rows(met, p->c->m, dk, x, row, n, dk);
+    for (size_t t = 0; t < n; t++) weight[t] += factor[t] * met[t];
 }
 
-/* dx += E_ts m, and the product of E_ts x m joins the sum. */
-static void undo_fade(float *dx, const float *x, const float *m, size_t t, size_t row, const step *p)
+/* The same per channel. E are products inside the subchunks; `part` has faded through the other one as well. */
+static void undo_channel_fade(float *dx, float *weight, const float *x, const float *E, size_t part, float sign,
+                              const step *p)
 {
-    const float *E = chunk_decay(&p->k, t, row);
-    float *sum = p->c->sum;
-    if (p->k.dg == 0) {
-        p->k.kern->axpy(dx, 1, m, p->k.dk);
-    } else if (!p->k.channels) {
-        p->k.kern->axpy(dx, *E, m, p->k.dk);
-        *sum += *E * p->k.kern->dot(x, m, p->k.dk);
-    } else {
-        for (size_t j = 0; j < p->k.dk; j++) {
-            float e = E[j] * m[j];
-            dx[j] += e;
-            sum[j] += e * x[j];
-        }
+    const rung_chunk_kernels *kern = rung_chunk_kernels_get();
+    const matrix_chunk *k = &p->k;
+    size_t n = k->n, dk = k->dk, row = k->r.key_row;
+    float factor[CHUNK], *m = p->c->m, *other = m + part * SUBCHUNK * dk;
+    for (size_t t = 0; t < n; t++) factor[t] = sign;
+    kern->multiply_rows(m, dk, m, dk, E, dk, n, dk);
+    if (chunk_part(k, 1))
+        kern->multiply_rows(other, dk, other, dk, chunk_part_decay(k, !part), 0, chunk_part(k, part), dk);
+    kern->scale_rows(m, dk, m, dk, factor, n, dk);
+    add_weighted(dx, row, m, dk, p->c->one, n, dk);
+    if (p->dg) kern->add_products(weight, dk, m, dk, x, row, n, dk);
+}
+
+/* What a recall takes from S_0. */
+static void undo_start(float *dS, const recall *x, const step *p)
+{
+    const matrix_chunk *k = &p->k;
+    const context *c = p->c;
+    rung_chunk_product(c->m, k->dk, x->d, c->S_flipped, k->dv, k->n, k->dk, k->dv, false);
+    rung_chunk_absorb(dS, x->from, x->d_panels, k->n, k->dk, k->dv);
+    if (k->kind.decay == DECAY_CHANNEL)
+        undo_channel_fade(x->dx, c->from_start, x->x, k->since, 1, x->sign, p);
+    else
+        undo_fade(x->dx, c->from_start, x->x, k->start, x->sign, p);
+}
+
+/* (3): what the keys give to S_C, whose gradient is in D_flipped. */
+static void undo_end(const step *p)
+{
+    const matrix_chunk *k = &p->k;
+    const context *c = p->c;
+    chunk_factor u = k->kind.corrects ? chunk_rows(k->rest, chunk_wide(k->dv)) : chunk_rows(k->r.v, k->r.value_row);
+    rung_chunk_product(c->m, k->dk, u, c->D_flipped, k->dv, k->n, k->dk, k->dv, false);
+    if (k->kind.corrects) rung_chunk_kernels_get()->scale_rows(c->m, k->dk, c->m, k->dk, k->beta, k->n, k->dk);
+    if (k->kind.decay == DECAY_CHANNEL)
+        undo_channel_fade(p->dk, c->to_end, k->r.k, k->until, 0, 1, p);
+    else
+        undo_fade(p->dk, c->to_end, k->r.k, k->end, 1, p);
+}
+
+/* ---- pairs --------------------------------------------------------------------------------------------------------------- */
+
+/* Inside the subchunks. */
+static void undo_near_pairs(const recall *x, const step *p)
+{
+    const matrix_chunk *k = &p->k;
+    size_t dk = k->dk, row = k->r.key_row;
+    float *none = p->c->unwanted;
+    for (size_t part = 0; part < 2 && chunk_part(k, part); part++) {
+        size_t t = part * SUBCHUNK;
+        rung_chunk_kernels_get()->undo_channel_pairs(
+            x->dx ? x->dx + t * row : none, x->dx ? row : 0, p->dk ? p->dk + t * row : none + dk, p->dk ? row : 0,
+            p->dg ? p->dg + t * k->r.g_row : none + 2 * dk, p->dg ? k->r.g_row : 0, p->c->dA + t * CHUNK + t,
+            x->x + t * row, row, k->r.k + t * row, row, k->w + t * dk, chunk_part(k, part), dk, x->before, k->faded);
     }
 }
 
-/* ---- one recall -------------------------------------------------------------------------------------------------------- */
-
-/* out = S y */
-static void rows_times(float *out, const float *S, const float *y, const matrix_chunk *k)
+/* One side of the pairs of the second subchunk with the first: the rows y times E are the other side, those of x get
+ * E' times the product, and weight the same times x. */
+static void undo_far_side(float *dx, float *weight, const float *x, const float *E, size_t rows, chunk_factor d,
+                          const float *y, const float *E_y, size_t y_rows, const step *p)
 {
-    for (size_t j = 0; j < k->dk; j++) out[j] = k->kern->dot(S + j * k->dv, y, k->dv);
+    const rung_chunk_kernels *kern = rung_chunk_kernels_get();
+    size_t dk = p->k.dk, row = p->k.r.key_row;
+    float *m = p->c->m, *panels = p->c->q_panels;
+    kern->multiply_rows(m, dk, y, row, E_y, dk, y_rows, dk);
+    rung_kernels_get()->pack(panels, m, y_rows, dk, dk, 1);
+    rung_chunk_product(m, dk, d, panels, y_rows, rows, dk, y_rows, false);
+    kern->multiply_rows(m, dk, m, dk, E, dk, rows, dk);
+    add_weighted(dx, row, m, dk, p->c->one, rows, dk);
+    if (p->dg) kern->add_products(weight, dk, m, dk, x, row, rows, dk);
 }
 
-static void undo_pair(float *dx, const float *x, const float *d, size_t t, size_t s, const step *p)
+static void undo_far_pairs(const recall *x, const step *p)
 {
     const matrix_chunk *k = &p->k;
-    const float *key = k->r.k + s * k->r.key_row, *faded = rung_matrix_chunk_fade(k, x, t, s + 1);
-    float *m = p->c->m, met = k->kern->dot(k->u + s * k->dv, d, k->dv);
-    k->kern->axpy(p->c->du + s * k->dv, k->kern->dot(key, faded, k->dk), d, k->dv);
-    k->kern->axpy(row_of(p->dk, s, k->r.key_row, p), met, faded, k->dk);
-    for (size_t j = 0; j < k->dk; j++) m[j] = met * key[j];
-    undo_fade(dx, x, m, t, s + 1, p);
+    size_t second = chunk_part(k, 1), at = SUBCHUNK * k->dk, skip = SUBCHUNK * k->r.key_row;
+    const float *low = p->c->dA + SUBCHUNK * CHUNK;
+    if (!second) return;
+    undo_far_side(x->dx ? x->dx + skip : NULL, p->c->from_start + at, x->x + skip, k->since + at, second,
+                  chunk_rows(low, CHUNK), k->r.k, k->until, SUBCHUNK, p);
+    undo_far_side(p->dk, p->c->to_end, k->r.k, k->until, SUBCHUNK, chunk_columns(low, CHUNK), x->x + skip,
+                  k->since + at, second, p);
 }
 
-/* x of token t has recalled y, with gradient d, from S_0 and `count` tokens; dS is the gradient of S_0. */
-static void undo_recall(float *dx, float *dS, const float *S, const float *x, const float *d, size_t t, size_t count,
-                        const step *p)
+static void undo_pairs(const recall *x, const step *p)
+{
+    const rung_chunk_kernels *kern = rung_chunk_kernels_get();
+    const context *c = p->c;
+    const matrix_chunk *k = &p->k;
+    size_t n = k->n;
+    rung_chunk_pairs(c->dA, x->d, c->u_flipped, n, k->dv);
+    if (k->kind.decay == DECAY_CHANNEL) {
+        kern->mask_pairs(c->dA, NULL, n, x->before, x->sign);
+        undo_near_pairs(x, p);
+        undo_far_pairs(x, p);
+        return;
+    }
+    if (k->kind.decay == DECAY_HEAD && p->dg)
+        kern->add_weights(c->W, x->pairs, c->dA, n, x->before); /* both without their sign, which is the same */
+    kern->mask_pairs(c->dA, k->kind.decay == DECAY_HEAD ? k->E : NULL, n, x->before, x->sign);
+    rung_chunk_lower(x->dx, k->r.key_row, c->dA, c->k_panels, n, k->dk);
+    rung_chunk_upper(p->dk, k->r.key_row, c->dA, x->x_panels, n, k->dk);
+}
+
+/* ---- decays -------------------------------------------------------------------------------------------------------------- */
+
+/* The rows of S_0 that come through the chunk. */
+static void weigh_through(const float *dS, const float *S, const step *p)
 {
     const matrix_chunk *k = &p->k;
-    memset(p->c->sum, 0, k->dg * sizeof *p->c->sum);
-    rung_matrix_add_f32(dS, rung_matrix_chunk_fade(k, x, t, 0), d, k->dk, k->dv);
-    rows_times(p->c->m, S, d, k);
-    undo_fade(dx, x, p->c->m, t, 0, p);
-    for (size_t s = 0; s <= t; s++) {
-        pass_decay(s, p);
-        if (s < count) undo_pair(dx, x, d, t, s, p);
+    float met[CHUNK], *through = p->c->through;
+    size_t dk = k->dk;
+    if (!p->dg) return;
+    if (k->kind.decay == DECAY_HEAD) {
+        *through = k->start[k->n - 1] * rung_kernels_get()->dot(S, dS, rung_panels_size(dk, k->dv));
+        return;
+    }
+    memset(through, 0, dk * sizeof *through);
+    for (size_t col = 0; col < k->dv; col += RUNG_PANEL)
+        for (size_t j = 0; j < dk; j += CHUNK) {
+            size_t rows = size_min(CHUNK, dk - j), at = col * dk + j * RUNG_PANEL;
+            rung_chunk_kernels_get()->dot_rows(met, S + at, RUNG_PANEL, dS + at, RUNG_PANEL, rows, RUNG_PANEL);
+            for (size_t i = 0; i < rows; i++) through[j + i] += k->whole[j + i] * met[i];
+        }
+}
+
+/* What goes through the first subchunk also comes from before the chunk to the second; what goes through the second also goes
+ * from the first to the end. Before the pairs of the two are weighed. */
+static void weigh_parts(const step *p)
+{
+    const matrix_chunk *k = &p->k;
+    const context *c = p->c;
+    size_t dk = k->dk, second = chunk_part(k, 1);
+    if (!p->dg || k->kind.decay != DECAY_CHANNEL || !second) return;
+    memcpy(c->through + dk, c->through, dk * sizeof *c->through);
+    add_weighted(c->through, 0, c->from_start + SUBCHUNK * dk, dk, c->one, second, dk);
+    add_weighted(c->through + dk, 0, c->to_end, dk, c->one, SUBCHUNK, dk);
+}
+
+static void add_decays(const step *p)
+{
+    const rung_chunk_kernels *kern = rung_chunk_kernels_get();
+    const matrix_chunk *k = &p->k;
+    const context *c = p->c;
+    if (!p->dg) return;
+    if (k->kind.decay == DECAY_HEAD) {
+        rung_kernels_get()->pack(c->flipped, c->W, k->n, k->n, 1, CHUNK);
+        kern->sum_decays(p->dg, k->r.g_row, c->flipped, c->from_start, c->to_end, *c->through, k->n);
+        return;
+    }
+    for (size_t part = 0; part < 2 && chunk_part(k, part); part++) {
+        size_t t = part * SUBCHUNK, at = t * k->dk;
+        kern->sum_channel_decays(p->dg + t * k->r.g_row, k->r.g_row, c->from_start + at, c->to_end + at,
+                                 c->through + part * k->dk, chunk_part(k, part), k->dk);
     }
 }
 
 /* ---- one chunk --------------------------------------------------------------------------------------------------------- */
 
-/* (3), where the rows of S_0 and the keys fade up to the end of the chunk. */
-static void undo_leave(float *dS, const float *S, const step *p)
+static void prepare(const float *dS, const float *S, const step *p)
 {
+    const rung_kernels *kern = rung_kernels_get();
+    const context *c = p->c;
     const matrix_chunk *k = &p->k;
-    size_t last = k->n - 1;
-    float *sum = p->c->sum;
-    memset(sum, 0, k->dg * sizeof *sum);
-    for (size_t j = 0; k->dg && j < k->dk; j++) {
-        size_t at = k->channels ? j : 0;
-        sum[at] += chunk_decay(k, last, 0)[at] * k->kern->dot(S + j * k->dv, dS + j * k->dv, k->dv);
+    size_t n = k->n, dk = k->dk, dv = k->dv, decays = rung_matrix_decay_size(c->at.b->conf);
+    rung_chunk_flip(c->S_flipped, S, dk, dv);
+    rung_chunk_flip(c->D_flipped, dS, dk, dv);
+    rung_chunk_flip(c->u_flipped, k->u, n, dv);
+    if (p->g) kern->pack(c->upstream, p->g, n, dv, k->r.value_row, 1);
+    if (k->kind.decay != DECAY_CHANNEL) {
+        kern->pack(c->k_panels, k->r.k, n, dk, k->r.key_row, 1);
+        if (p->g) kern->pack(c->q_panels, k->r.q, n, dk, k->r.key_row, 1);
     }
-    for (size_t s = 0; s < k->n; s++) {
-        const float *key = k->r.k + s * k->r.key_row;
-        pass_decay(s, p);
-        rung_matrix_query_f32(p->c->du + s * k->dv, dS, rung_matrix_chunk_fade(k, key, last, s + 1), k->dk, k->dv);
-        rows_times(p->c->m, dS, k->u + s * k->dv, k);
-        undo_fade(row_of(p->dk, s, k->r.key_row, p), key, p->c->m, last, s + 1, p);
-    }
-    rung_matrix_fade_f32(dS, k->dg ? k->exponent : NULL, k->channels, k->dk, k->dv);
+    memset(c->from_start, 0, 2 * CHUNK * decays * sizeof *c->from_start); /* and to_end */
+    memset(c->W, 0, PAIRS * sizeof *c->W);
 }
 
-/* (2) and (1). */
-static void undo_token(float *dS, const float *S, size_t t, const step *p)
+/* du_s of (3) and (2), and for the delta rule (1): its dv, in rows and in panels. */
+static void undo_values(const float *dS, const step *p)
 {
+    const rung_chunk_kernels *kern = rung_chunk_kernels_get();
+    const context *c = p->c;
     const matrix_chunk *k = &p->k;
-    const float *q = k->r.q + t * k->r.key_row, *key = k->r.k + t * k->r.key_row;
-    float *du = p->c->du + t * k->dv, *dv = row_of(p->dv, t, k->r.value_row, p);
-    if (p->g) undo_recall(row_of(p->dq, t, k->r.key_row, p), dS, S, q, p->g + t * k->r.value_row, t, t + 1, p);
-    if (!k->r.beta) {
-        k->kern->axpy(dv, 1, du, k->dv);
+    size_t n = k->n, dv = k->dv, wide = chunk_wide(dv);
+    float met[CHUNK];
+    if (!k->kind.corrects) {
+        rung_chunk_product(p->dv, k->r.value_row, k->to_k, dS, k->dk, n, dv, k->dk, true);
+        if (p->g) rung_chunk_upper(p->dv, k->r.value_row, k->A, c->upstream, n, dv);
         return;
     }
-    float beta = k->r.beta[t * k->r.beta_row];
-    *row_of(p->dbeta, t, k->r.beta_row, p) += k->kern->dot(du, k->residual + t * k->dv, k->dv);
-    k->kern->axpy(dv, beta, du, k->dv);
-    k->kern->scale(du, -beta, k->dv);
-    undo_recall(row_of(p->dk, t, k->r.key_row, p), dS, S, key, du, t, t, p);
+    memset(c->du, 0, n * wide * sizeof *c->du);
+    rung_chunk_product(c->du, wide, k->to_k, dS, k->dk, n, dv, k->dk, true);
+    if (p->g) rung_chunk_upper(c->du, wide, k->A, c->upstream, n, dv);
+    rung_chunk_solve(c->values, c->du, k->B, k->beta, n, dv, true);
+    kern->dot_rows(met, c->du, wide, k->rest, wide, n, dv);
+    for (size_t t = 0; p->dbeta && t < n; t++) p->dbeta[t * k->r.beta_row] += met[t];
+    kern->scale_rows(c->du, wide, c->du, wide, k->beta, n, dv);
+    add_weighted(p->dv, k->r.value_row, c->du, wide, c->one, n, dv);
 }
 
-static void undo(float *dS, const float *S, const float *after, size_t number, const void *c_)
+static step step_at(const context *c, size_t number)
 {
-    const context *c = c_;
     const rung_backward *b = c->at.b;
     const rung_mech_conf *conf = b->conf;
-    size_t token = number * rung_matrix_chunk_tokens(conf), dg = rung_matrix_decay_size(conf);
+    size_t token = number * CHUNK, dg = rung_matrix_decay_size(conf);
     step p = {.c = c,
               .k = chunk_at(c, number),
               .g = conf->causal ? rung_back_row(b->g, &c->at, token, conf->dv) : NULL,
@@ -180,10 +307,44 @@ static void undo(float *dS, const float *S, const float *after, size_t number, c
               .dv = rung_back_din(b->din[IN_V], &c->at, token, conf->dv)};
     if (p.k.r.beta) p.dbeta = rung_back_din(b->din[IN_BETA], &c->at, token, 1);
     if (dg) p.dg = rung_back_din(b->din[place_of_g(conf)], &c->at, token, dg);
+    return p;
+}
+
+static void undo(float *dS, const float *S, const float *after, size_t number, const void *c_)
+{
+    const context *c = c_;
+    step p = step_at(c, number);
+    matrix_chunk *k = &p.k;
     (void)after;
-    enter_all(&p.k, S);
-    undo_leave(dS, S, &p);
-    for (size_t t = p.k.n; t-- > 0;) undo_token(dS, S, t, &p);
+    rung_matrix_chunk_enter(k, S, p.g != NULL);
+    prepare(dS, S, &p);
+    undo_values(dS, &p);
+    undo_end(&p);
+    weigh_through(dS, S, &p);
+    rung_matrix_chunk_fade(dS, k);
+    recall by_q = {.dx = p.dq,
+                   .x = k->r.q,
+                   .x_panels = c->q_panels,
+                   .pairs = k->A,
+                   .d_panels = c->upstream,
+                   .from = k->from_q,
+                   .d = chunk_rows(p.g, k->r.value_row),
+                   .sign = 1};
+    recall by_k = {.dx = p.dk,
+                   .x = k->r.k,
+                   .x_panels = c->k_panels,
+                   .pairs = k->B,
+                   .d_panels = c->values,
+                   .from = k->from_k,
+                   .d = chunk_rows(c->du, chunk_wide(k->dv)),
+                   .sign = -1,
+                   .before = 1};
+    if (p.g) undo_start(dS, &by_q, &p);
+    if (k->kind.corrects) undo_start(dS, &by_k, &p);
+    weigh_parts(&p);
+    if (p.g) undo_pairs(&by_q, &p);
+    if (k->kind.corrects) undo_pairs(&by_k, &p);
+    add_decays(&p);
 }
 
 /* An encoder has read the last state only. */
@@ -191,64 +352,76 @@ static void finish(float *dS, const float *S, const void *c_)
 {
     const context *c = c_;
     const rung_backward *b = c->at.b;
-    size_t dk = b->conf->dk, dv = b->conf->dv;
-    for (size_t t = 0; t < b->tokens; t++)
-        rung_matrix_undo_query_f32(rung_back_din(b->din[IN_Q], &c->at, t, dk), dS, S,
-                                   rung_back_row(b->in[IN_Q], &c->at, t, dk), rung_back_row(b->g, &c->at, t, dv), dk,
-                                   dv);
+    size_t dk = b->conf->dk, dv = b->conf->dv, row = b->conf->heads * dv;
+    const float *g = rung_back_row(b->g, &c->at, 0, dv);
+    rung_chunk_flip(c->S_flipped, S, dk, dv);
+    rung_chunk_product(rung_back_din(b->din[IN_Q], &c->at, 0, dk), b->conf->heads * dk, chunk_rows(g, row),
+                       c->S_flipped, dv, b->tokens, dk, dv, true);
+    for (size_t t = 0; t < b->tokens; t += CHUNK) {
+        matrix_chunk k = chunk_at(c, t / CHUNK);
+        rung_kernels_get()->pack(c->upstream, g + t * row, k.n, dv, row, 1);
+        rung_chunk_absorb(dS, chunk_rows(k.r.q, k.r.key_row), c->upstream, k.n, dk, dv);
+    }
 }
 
 /* ---- one head ---------------------------------------------------------------------------------------------------------- */
 
-static size_t wide(const rung_mech_conf *conf)
-{
-    return conf->dk > conf->dv ? conf->dk : conf->dv;
-}
-
-/* u, r, du; exponents and all exponentials; a faded row, m, and the sums of the decays. */
 static size_t work(const rung_mech_conf *conf)
 {
-    size_t n = rung_matrix_chunk_tokens(conf);
-    return 3 * n * conf->dv + (n + 1) * rung_matrix_exponents(conf) + 2 * conf->dk + rung_matrix_decay_size(conf) +
-           wide(conf);
+    size_t dk = conf->dk, dv = conf->dv;
+    return rung_matrix_chunk_size(conf) + 2 * rung_panels_size(dv, dk) + rung_panels_size(dv, CHUNK) +
+           2 * rung_panels_size(CHUNK, dv) + 2 * rung_panels_size(CHUNK, dk) + CHUNK * chunk_wide(dv) + 3 * PAIRS +
+           CHUNK * dk + (2 * CHUNK + 2) * rung_matrix_decay_size(conf) + CHUNK + 3 * dk;
 }
 
-static size_t steps_of(size_t tokens, const rung_mech_conf *conf)
-{
-    size_t n = rung_matrix_chunk_tokens(conf);
-    return tokens / n + (tokens % n != 0);
-}
-
+/* The work, a state and its gradient to begin with, and the states of all chunks: n tokens have as many numbers in a state
+ * as in n / CHUNK rows of values when dk = CHUNK. */
 size_t rung_matrix_backward_scratch(const rung_mech_conf *conf, size_t tokens)
 {
-    return size_plus(work(conf), rung_replay_scratch(conf->dk * conf->dv, steps_of(tokens, conf)));
+    size_t state = rung_panels_size(conf->dk, conf->dv);
+    return size_plus(work(conf) + 2 * state, rung_replay_scratch_all(state, chunk_count(tokens)));
+}
+
+static context context_new(const rung_backward *b, size_t head)
+{
+    const rung_mech_conf *conf = b->conf;
+    size_t dk = conf->dk, dv = conf->dv, decays = rung_matrix_decay_size(conf);
+    context c = {.at = {b, head}, .chunk = rung_matrix_chunk_new(conf, b->scratch)};
+    c.S_flipped = b->scratch + rung_matrix_chunk_size(conf);
+    c.D_flipped = c.S_flipped + rung_panels_size(dv, dk);
+    c.u_flipped = c.D_flipped + rung_panels_size(dv, dk);
+    c.upstream = c.u_flipped + rung_panels_size(dv, CHUNK);
+    c.values = c.upstream + rung_panels_size(CHUNK, dv);
+    c.q_panels = c.values + rung_panels_size(CHUNK, dv);
+    c.k_panels = c.q_panels + rung_panels_size(CHUNK, dk);
+    c.du = c.k_panels + rung_panels_size(CHUNK, dk);
+    c.dA = c.du + CHUNK * chunk_wide(dv);
+    c.W = c.dA + PAIRS;
+    c.flipped = c.W + PAIRS;
+    c.m = c.flipped + PAIRS;
+    c.from_start = c.m + CHUNK * dk;
+    c.to_end = c.from_start + CHUNK * decays;
+    c.through = c.to_end + CHUNK * decays;
+    c.one = c.through + 2 * decays;
+    c.unwanted = c.one + CHUNK;
+    for (size_t t = 0; t < CHUNK; t++) c.one[t] = 1;
+    return c;
 }
 
 void rung_matrix_backward_f32(const rung_backward *b, size_t head)
 {
-    const rung_mech_conf *conf = b->conf;
-    size_t n = rung_matrix_chunk_tokens(conf), values = n * conf->dv;
-    context c = {.at = {b, head},
-                 .chunk = {.kern = rung_kernels_get(),
-                           .dk = conf->dk,
-                           .dv = conf->dv,
-                           .dg = rung_matrix_decay_size(conf),
-                           .channels = rung_matrix_kind(conf).decay == DECAY_CHANNEL,
-                           .u = b->scratch,
-                           .residual = b->scratch + values,
-                           .exponent = b->scratch + 3 * values,
-                           .E_step = rung_matrix_exponents(conf)},
-                 .du = b->scratch + 2 * values};
-    c.chunk.E = c.chunk.exponent + rung_matrix_exponents(conf);
-    c.chunk.faded = c.chunk.E + n * c.chunk.E_step;
-    c.m = c.chunk.faded + conf->dk;
-    c.sum = c.m + conf->dk;
-    c.unwanted = c.sum + c.chunk.dg;
-    rung_replay r = {.size = conf->dk * conf->dv,
-                     .steps = steps_of(b->tokens, conf),
+    context c = context_new(b, head);
+    size_t dk = b->conf->dk, dv = b->conf->dv, size = rung_panels_size(dk, dv), place = head * dk * dv;
+    float *start = b->scratch + work(b->conf), *D = start + size;
+    rung_replay r = {.size = size,
+                     .steps = chunk_count(b->tokens),
+                     .keeps_all = true,
                      .absorb = absorb,
-                     .finish = conf->causal ? NULL : finish,
+                     .finish = b->conf->causal ? NULL : finish,
                      .undo = undo,
                      .context = &c};
-    rung_replay_head(&r, b, head, b->scratch + work(conf));
+    rung_chunk_open(start, b->state ? b->state + place : NULL, dk, dv);
+    rung_chunk_open(D, b->dstate ? b->dstate + place : NULL, dk, dv);
+    rung_replay_run(&r, start, D, D + size);
+    if (b->dstate) rung_chunk_close(b->dstate + place, D, dk, dv);
 }

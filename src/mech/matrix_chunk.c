@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * One chunk of the mechanisms in matrix.c: its triangular system and what it makes of the state before it.
+ * One chunk of the mechanisms in matrix.c as matrix products: its triangular system and what it makes of the state before it.
+ * Decays are products of e^g along the tokens, never quotients. One decay for all channels scales the matrix of pairs. With a
+ * decay per channel, E_ts of two tokens in different subchunks is (since the start of t's) times (until the end of s's), a product
+ * of faded rows; pairs inside a subchunk are taken one by one.
  */
 #include "matrix_chunk.h"
 
@@ -22,73 +25,200 @@ size_t rung_matrix_decay_size(const rung_mech_conf *conf)
     return decay == DECAY_NONE ? 0 : decay == DECAY_HEAD ? 1 : conf->dk;
 }
 
-size_t rung_matrix_chunk_tokens(const rung_mech_conf *conf)
+/* ---- memory ------------------------------------------------------------------------------------------------------------ */
+
+static size_t channel_rows(const rung_mech_conf *conf)
 {
-    return rung_matrix_kind(conf).decay == DECAY_CHANNEL ? CHUNK_CHANNELS : CHUNK;
+    return rung_matrix_kind(conf).decay == DECAY_CHANNEL ? (3 * CHUNK + 1 + SUBCHUNK) * conf->dk : 0;
 }
 
-size_t rung_matrix_exponents(const rung_mech_conf *conf)
+size_t rung_matrix_chunk_size(const rung_mech_conf *conf)
 {
-    return rung_matrix_decay_size(conf) * (rung_matrix_chunk_tokens(conf) + 1);
+    size_t dk = conf->dk, dv = conf->dv;
+    return 3 * PAIRS + rung_panels_size(CHUNK, dv) + CHUNK * chunk_wide(dv) + rung_panels_size(dk, CHUNK) +
+           3 * CHUNK * dk + 4 * CHUNK + channel_rows(conf);
 }
 
-void rung_matrix_chunk_begin(const matrix_chunk *c)
+matrix_chunk rung_matrix_chunk_new(const rung_mech_conf *conf, float *scratch)
 {
-    if (c->dg) memset(c->exponent, 0, c->dg * sizeof *c->exponent);
+    size_t dk = conf->dk, dv = conf->dv;
+    matrix_chunk c = {.dk = dk, .dv = dv, .kind = rung_matrix_kind(conf), .A = scratch};
+    c.B = c.A + PAIRS;
+    c.E = c.B + PAIRS;
+    c.u = c.E + PAIRS;
+    c.rest = c.u + rung_panels_size(CHUNK, dv);
+    c.keys = c.rest + CHUNK * chunk_wide(dv);
+    c.faded_q = c.keys + rung_panels_size(dk, CHUNK);
+    c.faded_k = c.faded_q + CHUNK * dk;
+    c.ended_k = c.faded_k + CHUNK * dk;
+    c.beta = c.ended_k + CHUNK * dk;
+    c.start = c.beta + CHUNK;
+    c.end = c.start + CHUNK;
+    c.w = c.end + CHUNK;
+    if (c.kind.decay != DECAY_CHANNEL) return c;
+    c.w += CHUNK;
+    c.since = c.w + CHUNK * dk;
+    c.until = c.since + CHUNK * dk;
+    c.whole = c.until + CHUNK * dk;
+    c.faded = c.whole + dk;
+    return c;
 }
 
-/* From E_{t-1} to E_t; the own token does not fade. */
-static void absorb_decay(const matrix_chunk *c, size_t t)
+void rung_matrix_chunk_rows(matrix_chunk *c, const float *const *in, size_t first, size_t tokens, size_t head,
+                            const rung_mech_conf *conf)
 {
-    if (c->dg == 0) return;
-    const float *g = c->r.g + t * c->r.g_row;
-    for (size_t s = 0; s <= t; s++)
-        for (size_t j = 0; j < c->dg; j++) c->exponent[s * c->dg + j] += g[j];
-    memset(c->exponent + (t + 1) * c->dg, 0, c->dg * sizeof *c->exponent);
-    c->kern->exp(c->E + t * c->E_step, c->exponent, (t + 2) * c->dg);
+    c->r = (rows_f32)HEAD_ROWS_INIT(in, head, first, conf);
+    c->n = size_min(CHUNK, tokens - first);
 }
 
-const float *rung_matrix_chunk_fade(const matrix_chunk *c, const float *x, size_t t, size_t row)
+/* ---- decays and pairs -------------------------------------------------------------------------------------------------- */
+
+static void minus_one(float *a, size_t n)
 {
-    const float *E = chunk_decay(c, t, row);
-    if (c->dg == 0) return x;
-    for (size_t j = 0; j < c->dk; j++) c->faded[j] = x[j] * E[c->channels ? j : 0];
-    return c->faded;
+    for (size_t t = 0; t < n; t++) a[t] = -1;
 }
 
-/* k_s . E_ts x */
-static float pair_weight(const matrix_chunk *c, const float *x, size_t t, size_t s)
+static void enter_plain(matrix_chunk *c)
 {
-    const float *k = c->r.k + s * c->r.key_row;
-    if (c->channels) return c->kern->dot(k, rung_matrix_chunk_fade(c, x, t, s + 1), c->dk);
-    return c->kern->dot(k, x, c->dk) * (c->dg ? *chunk_decay(c, t, s + 1) : 1);
+    c->from_q = chunk_rows(c->r.q, c->r.key_row);
+    c->to_k = chunk_rows(c->r.k, c->r.key_row);
+    if (!c->kind.corrects) return;
+    minus_one(c->start, c->n);
+    rung_chunk_kernels_get()->scale_rows(c->faded_k, c->dk, c->r.k, c->r.key_row, c->start, c->n, c->dk);
 }
 
-void rung_matrix_chunk_recall(float *y, const float *S, const float *x, size_t t, size_t count, const matrix_chunk *c)
+static void enter_head(matrix_chunk *c)
 {
-    rung_matrix_query_f32(y, S, rung_matrix_chunk_fade(c, x, t, 0), c->dk, c->dv);
-    for (size_t s = 0; s < count; s++) c->kern->axpy(y, pair_weight(c, x, t, s), c->u + s * c->dv, c->dv);
+    const rung_chunk_kernels *kern = rung_chunk_kernels_get();
+    size_t n = c->n, dk = c->dk;
+    for (size_t t = 0; t < n; t++) c->w[t] = c->r.g[t * c->r.g_row];
+    rung_kernels_get()->exp(c->w, c->w, n);
+    kern->pair_decays(c->E, c->w, n);
+    for (size_t t = 0; t < n; t++) c->start[t] = c->w[t] * (t ? c->start[t - 1] : 1);
+    memcpy(c->end, c->E + (n - 1) * CHUNK, n * sizeof *c->end);
+    kern->scale_rows(c->faded_q, dk, c->r.q, c->r.key_row, c->start, n, dk);
+    kern->scale_rows(c->ended_k, dk, c->r.k, c->r.key_row, c->end, n, dk);
+    if (!c->kind.corrects) return;
+    for (size_t t = 0; t < n; t++) c->start[t] = -c->start[t];
+    kern->scale_rows(c->faded_k, dk, c->r.k, c->r.key_row, c->start, n, dk);
+    for (size_t t = 0; t < n; t++) c->start[t] = -c->start[t];
 }
 
-void rung_matrix_chunk_enter(const matrix_chunk *c, const float *S, size_t t)
+/* Pairs when E_ts is one number. */
+static void enter_pairs(matrix_chunk *c, bool reads)
 {
-    float *u = c->u + t * c->dv;
-    const float *v = c->r.v + t * c->r.value_row;
-    absorb_decay(c, t);
-    if (!c->r.beta) {
-        memcpy(u, v, c->dv * sizeof *u);
+    const rung_chunk_kernels *kern = rung_chunk_kernels_get();
+    const float *E = c->kind.decay == DECAY_HEAD ? c->E : NULL;
+    if (!reads && !c->kind.corrects) return;
+    rung_kernels_get()->pack(c->keys, c->r.k, c->dk, c->n, 1, c->r.key_row);
+    if (reads) {
+        rung_chunk_pairs(c->A, chunk_rows(c->r.q, c->r.key_row), c->keys, c->n, c->dk);
+        kern->mask_pairs(c->A, E, c->n, 0, 1);
+    }
+    if (c->kind.corrects) {
+        rung_chunk_pairs(c->B, chunk_rows(c->r.k, c->r.key_row), c->keys, c->n, c->dk);
+        kern->mask_pairs(c->B, E, c->n, 1, -1);
+    }
+}
+
+/* Rows of a subchunk on their way to, or from, the other one. */
+static void fade_part(float *rows, size_t part, const float *decay, const matrix_chunk *c)
+{
+    float *at = rows + part * SUBCHUNK * c->dk;
+    rung_chunk_kernels_get()->multiply_rows(at, c->dk, at, c->dk, decay, 0, chunk_part(c, part), c->dk);
+}
+
+static void enter_channels(matrix_chunk *c)
+{
+    const rung_chunk_kernels *kern = rung_chunk_kernels_get();
+    size_t n = c->n, dk = c->dk;
+    for (size_t t = 0; t < n; t++) rung_kernels_get()->exp(c->w + t * dk, c->r.g + t * c->r.g_row, dk);
+    for (size_t part = 0; part < 2 && chunk_part(c, part); part++) {
+        size_t at = part * SUBCHUNK * dk;
+        kern->channel_decays(c->since + at, c->until + at, c->w + at, chunk_part(c, part), dk);
+    }
+    memcpy(c->whole, chunk_part_decay(c, 0), dk * sizeof *c->whole);
+    if (chunk_part(c, 1)) kern->multiply_rows(c->whole, dk, c->whole, dk, chunk_part_decay(c, 1), dk, 1, dk);
+    kern->multiply_rows(c->faded_q, dk, c->r.q, c->r.key_row, c->since, dk, n, dk);
+    kern->multiply_rows(c->ended_k, dk, c->r.k, c->r.key_row, c->until, dk, n, dk);
+    if (!c->kind.corrects) return;
+    kern->multiply_rows(c->faded_k, dk, c->r.k, c->r.key_row, c->since, dk, n, dk);
+    minus_one(c->start, n);
+    kern->scale_rows(c->faded_k, dk, c->faded_k, dk, c->start, n, dk);
+}
+
+/* Pairs inside the subchunks, then those of one with the other; then rows fade to the ends of the chunk. */
+static void enter_channel_pairs(matrix_chunk *c, bool reads)
+{
+    const rung_chunk_kernels *kern = rung_chunk_kernels_get();
+    size_t dk = c->dk, row = c->r.key_row, low = SUBCHUNK * CHUNK, second = chunk_part(c, 1);
+    memset(c->A, 0, 2 * PAIRS * sizeof *c->A); /* and B */
+    for (size_t part = 0; (reads || c->kind.corrects) && part < 2 && chunk_part(c, part); part++) {
+        size_t t = part * SUBCHUNK, diagonal = t * CHUNK + t;
+        kern->channel_pairs(c->A + diagonal, c->kind.corrects ? c->B + diagonal : NULL, c->r.q + t * row, row,
+                            c->r.k + t * row, row, c->w + t * dk, chunk_part(c, part), dk, c->faded);
+    }
+    if (!second) return;
+    rung_kernels_get()->pack(c->keys, c->ended_k, dk, SUBCHUNK, 1, dk);
+    if (reads)
+        rung_chunk_product(c->A + low, CHUNK, chunk_rows(c->faded_q + SUBCHUNK * dk, dk), c->keys, dk, second, SUBCHUNK,
+                           dk, false);
+    if (c->kind.corrects)
+        rung_chunk_product(c->B + low, CHUNK, chunk_rows(c->faded_k + SUBCHUNK * dk, dk), c->keys, dk, second, SUBCHUNK,
+                           dk, false);
+    fade_part(c->faded_q, 1, chunk_part_decay(c, 0), c);
+    fade_part(c->ended_k, 0, chunk_part_decay(c, 1), c);
+    if (c->kind.corrects) fade_part(c->faded_k, 1, chunk_part_decay(c, 0), c);
+}
+
+/* ---- the system -------------------------------------------------------------------------------------------------------- */
+
+static void enter_values(matrix_chunk *c, const float *S)
+{
+    size_t wide = chunk_wide(c->dv);
+    if (!c->kind.corrects) {
+        rung_kernels_get()->pack(c->u, c->r.v, c->n, c->dv, c->r.value_row, 1);
         return;
     }
-    float beta = c->r.beta[t * c->r.beta_row], *residual = c->residual ? c->residual + t * c->dv : u;
-    rung_matrix_chunk_recall(residual, S, c->r.k + t * c->r.key_row, t, t, c);
-    for (size_t i = 0; i < c->dv; i++) residual[i] = v[i] - residual[i];
-    for (size_t i = 0; i < c->dv; i++) u[i] = beta * residual[i];
+    for (size_t t = 0; t < c->n; t++) {
+        c->beta[t] = c->r.beta[t * c->r.beta_row];
+        memcpy(c->rest + t * wide, c->r.v + t * c->r.value_row, c->dv * sizeof *c->rest);
+        memset(c->rest + t * wide + c->dv, 0, (wide - c->dv) * sizeof *c->rest);
+    }
+    rung_chunk_product(c->rest, wide, c->from_k, S, c->dk, c->n, c->dv, c->dk, true);
+    rung_chunk_solve(c->u, c->rest, c->B, c->beta, c->n, c->dv, false);
+}
+
+void rung_matrix_chunk_enter(matrix_chunk *c, const float *S, bool reads)
+{
+    c->from_q = chunk_rows(c->faded_q, c->dk);
+    c->from_k = chunk_rows(c->faded_k, c->dk);
+    c->to_k = chunk_rows(c->ended_k, c->dk);
+    if (c->kind.decay == DECAY_NONE) enter_plain(c);
+    if (c->kind.decay == DECAY_HEAD) enter_head(c);
+    if (c->kind.decay == DECAY_CHANNEL) {
+        enter_channels(c);
+        enter_channel_pairs(c, reads);
+    } else {
+        enter_pairs(c, reads);
+    }
+    enter_values(c, S);
+}
+
+void rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c)
+{
+    rung_chunk_product(o, c->r.value_row, c->from_q, S, c->dk, c->n, c->dv, c->dk, false);
+    rung_chunk_lower(o, c->r.value_row, c->A, c->u, c->n, c->dv);
+}
+
+void rung_matrix_chunk_fade(float *S, const matrix_chunk *c)
+{
+    if (c->kind.decay == DECAY_HEAD) rung_kernels_get()->scale(S, c->start[c->n - 1], rung_panels_size(c->dk, c->dv));
+    if (c->kind.decay == DECAY_CHANNEL) rung_chunk_fade_rows(S, c->whole, c->dk, c->dv);
 }
 
 void rung_matrix_chunk_leave(float *S, const matrix_chunk *c)
 {
-    rung_matrix_fade_f32(S, c->dg ? c->exponent : NULL, c->channels, c->dk, c->dv);
-    for (size_t s = 0; s < c->n; s++)
-        rung_matrix_add_f32(S, rung_matrix_chunk_fade(c, c->r.k + s * c->r.key_row, c->n - 1, s + 1), c->u + s * c->dv,
-                            c->dk, c->dv);
+    rung_matrix_chunk_fade(S, c);
+    rung_chunk_absorb(S, c->to_k, c->u, c->n, c->dk, c->dv);
 }

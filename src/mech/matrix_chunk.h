@@ -7,12 +7,8 @@
 #ifndef RUNG_MECH_MATRIX_CHUNK_H
 #define RUNG_MECH_MATRIX_CHUNK_H
 
+#include "chunk.h"
 #include "matrix.h"
-
-#include "rung/kern.h"
-
-/* A decay per channel costs dk exponentials for every pair of tokens in a chunk, so its chunks are shorter. */
-enum { CHUNK = 64, CHUNK_CHANNELS = 16 };
 
 typedef enum decay_kind { DECAY_NONE, DECAY_HEAD, DECAY_CHANNEL } decay_kind;
 
@@ -23,9 +19,6 @@ typedef struct matrix_kind {
 
 matrix_kind rung_matrix_kind(const rung_mech_conf *conf);
 size_t rung_matrix_decay_size(const rung_mech_conf *conf); /* numbers of g per head and token */
-size_t rung_matrix_chunk_tokens(const rung_mech_conf *conf);
-/* Rows of the exponents and of their exponentials: one for S_0 and one per token of a chunk. */
-size_t rung_matrix_exponents(const rung_mech_conf *conf);
 
 /* The rows of one head, whatever the type: first token, and the distance to the next one. */
 #define HEAD_ROWS(type)                                                                                                \
@@ -56,34 +49,52 @@ static inline size_t place_of_g(const rung_mech_conf *conf)
         .g_row = (conf)->heads * rung_matrix_decay_size(conf)                                                          \
     }
 
+/* n tokens from the first one of r on, in the notation of matrix.c. What is faded from the start of the chunk is the row times
+ * E_t0, what is faded to its end the row times E_Cs; a chunk without decays points at the rows as they are. */
 typedef struct matrix_chunk {
-    const rung_kernels *kern;
     rows_f32 r;
-    size_t n, dk, dv, dg;
-    bool channels;   /* the decay is per key channel */
-    float *u;        /* [n][dv] */
-    float *residual; /* [n][dv] v - S^T k of the delta rule; NULL: not kept */
-    float *exponent; /* [n+1][dg]: of S_0, then of each token, up to the token that is being absorbed */
-    float *E;        /* the exponentials; those of token t begin at t * E_step */
-    size_t E_step;   /* 0: only those of the last token are kept */
-    float *faded;    /* [dk] */
-} matrix_chunk;
+    size_t n, dk, dv;
+    matrix_kind kind;
 
-void rung_matrix_chunk_begin(const matrix_chunk *c);
-/* Token t: its decays E_ts and its u_t, from S_0 and the tokens before it. */
-void rung_matrix_chunk_enter(const matrix_chunk *c, const float *S, size_t t);
-/* y = S_0^T (E_t0 x) + sum over s < count of (k_s . E_ts x) u_s */
-void rung_matrix_chunk_recall(float *y, const float *S, const float *x, size_t t, size_t count, const matrix_chunk *c);
-/* From S_0 to S_C. */
+    float *A, *B; /* pairs: k_s . E_ts q_t for s <= t; -k_s . E_ts k_t for s < t (delta rule) */
+    float *u;     /* panels of u */
+    float *rest;  /* [n][chunk_wide(dv)] v - S^T k of the delta rule, which is u / beta */
+    float *beta;  /* [n] */
+    float *keys;  /* panels of keys, transposed */
+
+    chunk_factor from_q, from_k, to_k; /* q and -k faded from the start, k faded to the end */
+    float *faded_q, *faded_k, *ended_k;
+
+    float *w, *start, *end, *E; /* DECAY_HEAD: [n] e^g, E_t0, E_Cs; pairs E_ts */
+
+    /* DECAY_CHANNEL, [n][dk]: e^g, and its products since the start and until the end of the subchunk that the token is in; of
+     * the whole chunk. The chunk has at most two subchunks. */
+    float *since, *until, *whole, *faded;
+} matrix_chunk;
+_Static_assert(CHUNK == 2 * SUBCHUNK, "a chunk has two subchunks");
+
+size_t rung_matrix_chunk_size(const rung_mech_conf *conf);
+matrix_chunk rung_matrix_chunk_new(const rung_mech_conf *conf, float *scratch);
+/* Points it at the tokens from `first` on. */
+void rung_matrix_chunk_rows(matrix_chunk *c, const float *const *in, size_t first, size_t tokens, size_t head,
+                            const rung_mech_conf *conf);
+/* Decays, B, u; with `reads` also A. S in panels, the state before the chunk. */
+void rung_matrix_chunk_enter(matrix_chunk *c, const float *S, bool reads);
+/* o_t of all tokens. */
+void rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c);
+/* S <- E_C0 S, and then the state after the chunk. */
+void rung_matrix_chunk_fade(float *S, const matrix_chunk *c);
 void rung_matrix_chunk_leave(float *S, const matrix_chunk *c);
 
-/* E_ts of a row (0 is that of S_0, s+1 that of token s), [dg]. */
-static inline const float *chunk_decay(const matrix_chunk *c, size_t t, size_t row)
+/* Tokens of a subchunk, and what has faded until its end. */
+static inline size_t chunk_part(const matrix_chunk *c, size_t part)
 {
-    return c->E + t * c->E_step + row * c->dg;
+    return part ? c->n - size_min(c->n, SUBCHUNK) : size_min(c->n, SUBCHUNK);
 }
-/* E_ts x, in c->faded or x itself. */
-const float *rung_matrix_chunk_fade(const matrix_chunk *c, const float *x, size_t t, size_t row);
+static inline const float *chunk_part_decay(const matrix_chunk *c, size_t part)
+{
+    return c->since + (part * SUBCHUNK + chunk_part(c, part) - 1) * c->dk;
+}
 
 void rung_matrix_backward_f32(const rung_backward *b, size_t head);
 size_t rung_matrix_backward_scratch(const rung_mech_conf *conf, size_t tokens);

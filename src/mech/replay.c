@@ -24,16 +24,44 @@ size_t rung_replay_scratch(size_t size, size_t steps)
     return size_times(size, 2 * stride_of(steps) + 2);
 }
 
+/* All states, and a gradient. */
+size_t rung_replay_scratch_all(size_t size, size_t steps)
+{
+    return size_times(size, size_plus(steps, 2));
+}
+
+static void begin(float *to, const float *state, size_t size)
+{
+    if (state)
+        memcpy(to, state, size * sizeof *to);
+    else
+        memset(to, 0, size * sizeof *to);
+}
+
+static void run_all(const rung_replay *r, const float *state, float *dstate, float *scratch)
+{
+    size_t size = r->size;
+    float *own = scratch + (r->steps + 1) * size;
+    if (!dstate) dstate = memset(own, 0, size * sizeof *own);
+    begin(scratch, state, size);
+    for (size_t i = 0; i < r->steps; i++) {
+        float *after = memcpy(scratch + (i + 1) * size, scratch + i * size, size * sizeof *after);
+        r->absorb(after, i, r->context);
+    }
+    if (r->finish) r->finish(dstate, scratch + r->steps * size, r->context);
+    for (size_t i = r->steps; i-- > 0;) r->undo(dstate, scratch + i * size, scratch + (i + 1) * size, i, r->context);
+}
+
 void rung_replay_run(const rung_replay *r, const float *state, float *dstate, float *scratch)
 {
     size_t size = r->size, stride = stride_of(r->steps);
     float *kept = scratch, *between = kept + stride * size, *own = between + (stride + 1) * size;
+    if (r->keeps_all) {
+        run_all(r, state, dstate, scratch);
+        return;
+    }
     if (!dstate) dstate = memset(own, 0, size * sizeof *own);
-
-    if (state)
-        memcpy(between, state, size * sizeof *between);
-    else
-        memset(between, 0, size * sizeof *between);
+    begin(between, state, size);
     for (size_t i = 0; i < r->steps; i++) {
         if (i % stride == 0) memcpy(kept + i / stride * size, between, size * sizeof *kept);
         r->absorb(between, i, r->context);

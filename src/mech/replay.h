@@ -3,7 +3,7 @@
  *
  * The backward pass of a recurrence, one head. Its states are computed again: the pass forwards keeps one state in every
  * sqrt(steps), the pass backwards recomputes those between two of them, so 2 sqrt(steps) states are in memory and every
- * state is computed twice. A step is a token or a chunk of tokens, whatever the mechanism takes at a time. What the
+ * state is computed twice. Where states are small beside what a step reads, all of them are kept. A step is a token or a chunk of tokens, whatever the mechanism takes at a time. What the
  * recurrent mechanisms offer each other for it is declared here as well.
  */
 #ifndef RUNG_MECH_REPLAY_H
@@ -13,6 +13,7 @@
 
 typedef struct rung_replay {
     size_t size, steps; /* elements of the state, which is contiguous */
+    bool keeps_all;     /* every state is kept; `after` of undo is valid all the same */
     /* The state after a step, in place. */
     void (*absorb)(float *state, size_t step, const void *context);
     /* Reads of the last state (an encoder), before the first undo; NULL: none. */
@@ -23,6 +24,7 @@ typedef struct rung_replay {
 } rung_replay;
 
 size_t rung_replay_scratch(size_t size, size_t steps);
+size_t rung_replay_scratch_all(size_t size, size_t steps); /* of a replay that keeps all */
 /* From `state` (NULL: zeros); dstate comes in and goes out as in rung_backward (NULL: zeros, and not wanted). */
 void rung_replay_run(const rung_replay *r, const float *state, float *dstate, float *scratch);
 /* The same for a mechanism whose state is one block of r->size elements per head. */
