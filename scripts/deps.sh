@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages of the named sets (build, test, soak) that are missing. As root or with a sudo that needs no
+# Installs the Debian packages of the named sets (build, test, soak, bench) that are missing. As root or with a sudo that needs no
 # password it calls apt-get; otherwise it prints the one line to run. Silent and offline when nothing is missing.
 set -eu
 
 build='gcc pkg-config libjansson-dev libgmp-dev libmpfr-dev libflint-dev zlib1g-dev'
 test_='libcmocka-dev bats clang clang-format libclang-rt-14-dev python3 python3-numpy python3-torch'
 soak='cadical'
+bench='python3 python3-numpy python3-torch libopenblas0-openmp'
 
 wanted=
 for set_name in "$@"; do
@@ -14,7 +15,8 @@ for set_name in "$@"; do
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $test_" ;;
     soak) wanted="$wanted $soak" ;;
-    *) echo "deps.sh: unknown set '$set_name' (build, test, soak)" >&2; exit 2 ;;
+    bench) wanted="$wanted $bench" ;;
+    *) echo "deps.sh: unknown set '$set_name' (build, test, soak, bench)" >&2; exit 2 ;;
     esac
 done
 

@@ -4,7 +4,7 @@
  * rung bench break: attacks on random models that must succeed within their time, on most seeds; and how long rung-check takes
  * beside one pass of the scalar evaluator for each prompt, where it stands beside this program.
  */
-#include "bench_break.h"
+#include "bench.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,20 +51,11 @@ static rung_status read_task(rung_task_conf *task, const char *text, rung_error 
     return rung_task_conf_init(task, word[0], word + 1, count - 1, err);
 }
 
-static rung_status make_file(target *t, rung_error *err)
-{
-    snprintf(t->path, sizeof t->path, "/tmp/rung-bench-XXXXXX");
-    int file = mkstemp(t->path);
-    if (file < 0) return rung_fail(err, RUNG_SYSTEM, "no file can be made in /tmp");
-    close(file);
-    return RUNG_OK;
-}
-
 static rung_status target_open(target *t, const bar *b, uint64_t seed, rung_error *err)
 {
     memset(t, 0, sizeof *t);
     rung_status status = read_task(&t->task, b->task, err);
-    if (status == RUNG_OK) status = make_file(t, err);
+    if (status == RUNG_OK) status = rung_bench_file(t->path, err);
     bool counted = strcmp(b->attack, "relation") == 0; /* positions would make every place a lattice of its own */
     rung_model_spec spec = {.arch = b->arch,
                             .task = "",
@@ -104,14 +95,6 @@ typedef struct checked {
     double check_s, scalar_s; /* processor time */
 } checked;
 
-static double processor_s(int who)
-{
-    struct rusage usage;
-    getrusage(who, &usage);
-    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
-           1e-6 * ((double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec);
-}
-
 /* Beside this program; false: it is not there. */
 static bool find_checker(char *path, size_t size)
 {
@@ -146,14 +129,14 @@ static rung_status scalar_passes(double *seconds, const target *t, const rung_ce
     rung_session *session = NULL;
     setenv("RUNG_ISA", "ref", 1);
     rung_cpu_forget();
-    double began = processor_s(RUSAGE_SELF);
+    double began = rung_bench_processor_s(RUSAGE_SELF);
     rung_status status = rung_session_new(&session, t->program, cert->tokens, err);
     for (size_t i = 0; i < 2 && cert->prompt[i] && status == RUNG_OK; i++) {
         rung_prompt prompt = {.token = cert->prompt[i], .tokens = tokens};
         rung_session_reset(session);
         status = rung_session_run(session, NULL, &prompt, RUNG_FORM_SCAN, NULL, 0, err);
     }
-    *seconds = processor_s(RUSAGE_SELF) - began;
+    *seconds = rung_bench_processor_s(RUSAGE_SELF) - began;
     rung_session_free(session);
     unsetenv("RUNG_ISA");
     rung_cpu_forget();
@@ -168,9 +151,9 @@ static rung_status time_checker(checked *c, const target *t, const rung_cert *ce
     snprintf(path, sizeof path, "%s.cert", t->path);
     rung_status status = rung_cert_write(path, cert, err);
     if (status != RUNG_OK) return status;
-    double began = processor_s(RUSAGE_CHILDREN);
+    double began = rung_bench_processor_s(RUSAGE_CHILDREN);
     c->code = run_checker(checker, path, t->path);
-    c->check_s = processor_s(RUSAGE_CHILDREN) - began;
+    c->check_s = rung_bench_processor_s(RUSAGE_CHILDREN) - began;
     unlink(path);
     return scalar_passes(&c->scalar_s, t, cert, err);
 }

@@ -1,291 +1,45 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung bench exact: how much slower exact softmax attention is than the fp32 yardstick of rung/kern.h, as ratios of
- * processor time in one run, each with a bar that it must not pass; and that memory grows as the tokens do. rung bench
- * break is in bench_break.c.
+ * rung bench: the subjects are in bench_*.c.
  */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "bench_break.h"
-#include "json_out.h"
-#include "output.h"
-#include "rung/kern.h"
-#include "rung/mech.h"
-#include "rung/par.h"
+#include "bench.h"
 
-/* The sizes that the bars are for. */
-enum { TOKENS = 4096, DIM = 24 };
-enum { RUNS_MAX = 101 };
-
-typedef struct bench_values {
-    int64_t tokens, dim, runs, threads, seeds;
-    const char *numbers;
-} bench_values;
-
-static const char *const standard[] = {"bf16", "f16", "e8m3", "e5m2", "f32", "e8m25", "q3.12", "q8.20", "f64"};
-
-/* Floats of at most 10 mantissa bits have table and fp32 lanes to themselves. */
-static double bar_of(const rung_fmt *fmt)
+static int run_break(const rung_call *call, rung_error *err)
 {
-    return fmt->kind == RUNG_FMT_FLOAT && fmt->mantissa_bits <= 10 ? 8 : 16;
+    const rung_bench_values *v = call->values;
+    return rung_bench_break(call, (size_t)v->seeds, (size_t)v->threads, err);
 }
 
-/* ---- one layer, one head --------------------------------------------------------------------------------------------- */
+static const struct {
+    const char *name;
+    int (*run)(const rung_call *call, rung_error *err);
+} subjects[] = {
+    {"exact", rung_bench_exact},   {"break", run_break},          {"peak", rung_bench_peak},
+    {"step", rung_bench_step},     {"mixers", rung_bench_mixers}, {"length", rung_bench_length},
+    {"memory", rung_bench_memory},
+};
 
-typedef struct bench {
-    size_t tokens, dim, threads, runs;
-    rung_arena arena;
-    float *in[3], *o, *room;    /* fp32: q, k, v = [tokens][dim]; scratch of every worker */
-    double *exact[3], *exact_o; /* the same numbers, rounded to a format */
-    double *state, *scratch;
-    rung_mech_conf conf;
-} bench;
-
-static double *take(bench *b, size_t count, rung_error *err)
-{
-    return rung_arena_alloc(&b->arena, count, sizeof(double), err);
-}
-
-static size_t yardstick_room(const bench *b)
-{
-    return RUNG_YARDSTICK_QUERIES * (2 * b->dim + 1);
-}
-
-/* Scores of a standard deviation of one: q and k of 1/dim^(1/4). */
-static void draw(bench *b, uint64_t seed)
-{
-    rung_rng rng;
-    rung_rng_init(&rng, seed, 1, b->tokens);
-    for (size_t i = 0; i < 3; i++)
-        for (size_t e = 0; e < b->tokens * b->dim; e++)
-            b->in[i][e] = (float)(rung_rng_normal(&rng) * (i < 2 ? pow((double)b->dim, -0.25) : 1));
-}
-
-static rung_status bench_init(bench *b, const bench_values *v, uint64_t seed, rung_error *err)
-{
-    *b = (bench){.tokens = (size_t)v->tokens, .dim = (size_t)v->dim, .runs = (size_t)v->runs};
-    rung_arena_init(&b->arena);
-    b->threads = v->threads ? (size_t)v->threads : rung_cpu_threads();
-    b->conf = (rung_mech_conf){.mech = rung_mech_get("full"), .heads = 1, .dk = b->dim, .dv = b->dim, .causal = true};
-    size_t count = b->tokens * b->dim;
-    bool ok = true;
-    for (size_t i = 0; i < 3; i++) {
-        ok = (b->in[i] = rung_arena_alloc(&b->arena, count, sizeof(float), err)) && ok;
-        ok = ok && (b->exact[i] = take(b, count, err));
-    }
-    ok = ok && (b->o = rung_arena_alloc(&b->arena, count, sizeof(float), err));
-    ok = ok && (b->room = rung_arena_alloc(&b->arena, yardstick_room(b) * b->threads, sizeof(float), err));
-    ok = ok && (b->exact_o = take(b, count, err));
-    ok = ok && (b->state = take(b, rung_mech_state_capacity(&b->conf, b->tokens), err));
-    ok = ok && (b->scratch = take(b, b->conf.mech->scratch(&b->conf, b->tokens) * b->threads, err));
-    if (ok) draw(b, seed);
-    return ok ? RUNG_OK : RUNG_SYSTEM;
-}
-
-static void yardstick_block(void *context, size_t block, size_t worker)
-{
-    const bench *b = context;
-    size_t first = block * RUNG_YARDSTICK_QUERIES, left = b->tokens - first;
-    rung_yardstick_get()(b->o, b->in[0], b->in[1], b->in[2], first,
-                         left < RUNG_YARDSTICK_QUERIES ? left : RUNG_YARDSTICK_QUERIES, b->dim, b->dim,
-                         b->room + worker * yardstick_room(b));
-}
-
-static void run_yardstick(bench *b)
-{
-    rung_par_for((b->tokens + RUNG_YARDSTICK_QUERIES - 1) / RUNG_YARDSTICK_QUERIES, b->threads, yardstick_block, b);
-}
-
-static void run_exact(bench *b, const rung_fmt *fmt)
-{
-    const rung_stretch_exact s = {.conf = &b->conf,
-                                  .fmt = fmt,
-                                  .o = b->exact_o,
-                                  .state = b->state,
-                                  .in = {b->exact[0], b->exact[1], b->exact[2]},
-                                  .tokens = b->tokens,
-                                  .scratch = b->scratch,
-                                  .scratch_size = b->conf.mech->scratch(&b->conf, b->tokens)};
-    rung_stretch_scan_exact(&s, b->threads);
-}
-
-/* ---- measuring ------------------------------------------------------------------------------------------------------- */
-
-/* Of this process, all threads together: other programs on the machine do not count. */
-static double cpu_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, size_t count)
-{
-    qsort(x, count, sizeof *x, by_size);
-    return count % 2 ? x[count / 2] : (x[count / 2 - 1] + x[count / 2]) / 2;
-}
-
-typedef struct row {
-    rung_fmt fmt;
-    double exact_ms, fp32_ms, ratio, bar; /* medians; bar NAN: not these sizes */
-    size_t state_bytes, twice_bytes;      /* of n tokens and of 2n */
-} row;
-
-static bool is_over(const row *r)
-{
-    return r->ratio > r->bar; /* false for NAN */
-}
-
-/* In turns, so that a busy or slow phase of the machine meets both. The first turn warms up and is not counted. */
-static void measure(row *r, bench *b)
-{
-    double exact[RUNS_MAX], fp32[RUNS_MAX], ratio[RUNS_MAX];
-    for (size_t i = 0; i < 3; i++)
-        for (size_t e = 0; e < b->tokens * b->dim; e++) b->exact[i][e] = rung_num_round(&r->fmt, (double)b->in[i][e]);
-    for (size_t run = 0; run <= b->runs; run++) {
-        const size_t at = run ? run - 1 : 0;
-        const double start = cpu_s();
-        run_yardstick(b);
-        const double between = cpu_s();
-        run_exact(b, &r->fmt);
-        exact[at] = cpu_s() - between, fp32[at] = between - start, ratio[at] = exact[at] / fp32[at];
-    }
-    r->exact_ms = 1e3 * median(exact, b->runs);
-    r->fp32_ms = 1e3 * median(fp32, b->runs);
-    r->ratio = median(ratio, b->runs);
-    r->bar = b->tokens == TOKENS && b->dim == DIM ? bar_of(&r->fmt) : NAN;
-    r->state_bytes = rung_mech_state_elements(&b->conf, b->tokens) * sizeof(double);
-    r->twice_bytes = rung_mech_state_elements(&b->conf, 2 * b->tokens) * sizeof(double);
-}
-
-/* ---- output ---------------------------------------------------------------------------------------------------------- */
-
-static void print_head(rung_buf *out, const bench *b)
-{
-    rung_buf_printf(out,
-                    "exact softmax attention against fp32 (%s), one causal layer, one head, n = %zu, dk = dv = %zu, "
-                    "%zu %s\n%-8s %12s %12s %8s %6s %14s %14s\n",
-                    rung_isa_name(rung_cpu_isa()), b->tokens, b->dim, b->threads,
-                    b->threads == 1 ? "thread" : "threads", "format", "exact ms", "fp32 ms", "ratio", "bar",
-                    "bytes at n", "bytes at 2n");
-}
-
-static void print_row(rung_buf *out, const row *r)
-{
-    char bar[16] = "-";
-    if (!isnan(r->bar)) snprintf(bar, sizeof bar, "%.0f", r->bar);
-    rung_buf_printf(out, "%-8s %12.3f %12.3f %8.2f %6s %14zu %14zu%s\n", r->fmt.name, r->exact_ms, r->fp32_ms, r->ratio,
-                    bar, r->state_bytes, r->twice_bytes, is_over(r) ? "  too slow" : "");
-}
-
-static void print_json(rung_buf *text, const bench *b, const row *rows, size_t count)
-{
-    rung_jout out;
-    rung_jout_begin(&out, text, "rung.bench/1", true);
-    rung_jout_string(&out, "instruction_set", rung_isa_name(rung_cpu_isa()));
-    rung_jout_int(&out, "tokens", (int64_t)b->tokens);
-    rung_jout_int(&out, "dim", (int64_t)b->dim);
-    rung_jout_int(&out, "threads", (int64_t)b->threads);
-    rung_jout_int(&out, "runs", (int64_t)b->runs);
-    rung_jout_array(&out, "rows");
-    for (const row *r = rows; r < rows + count; r++) {
-        rung_jout_flat_object(&out, NULL);
-        rung_jout_string(&out, "format", r->fmt.name);
-        rung_jout_real(&out, "exact_ms", r->exact_ms);
-        rung_jout_real(&out, "fp32_ms", r->fp32_ms);
-        rung_jout_real(&out, "ratio", r->ratio);
-        rung_jout_real(&out, "bar", r->bar);
-        rung_jout_bool(&out, "too_slow", is_over(r));
-        rung_jout_int(&out, "state_bytes", (int64_t)r->state_bytes);
-        rung_jout_int(&out, "state_bytes_at_twice_the_tokens", (int64_t)r->twice_bytes);
-        rung_jout_end(&out);
-    }
-    rung_jout_end(&out);
-    rung_jout_finish(&out);
-}
-
-/* ---- the command ----------------------------------------------------------------------------------------------------- */
-
-/* Rows appear as they are measured. */
-static rung_status measure_all(row *rows, size_t count, bench *b, const rung_call *call, rung_error *err)
-{
-    rung_status status = RUNG_OK;
-    for (size_t i = 0; status == RUNG_OK && i < count; i++) {
-        rung_buf line;
-        measure(&rows[i], b);
-        if (call->json) continue;
-        rung_buf_init(&line);
-        if (i == 0) print_head(&line, b);
-        print_row(&line, &rows[i]);
-        status = rung_out_buf(&line, err);
-        rung_buf_clear(&line);
-        if (status == RUNG_OK) status = rung_out_finish(err);
-    }
-    return status;
-}
-
-static rung_status parse_formats(row *rows, size_t *count, const char *numbers, rung_error *err)
-{
-    rung_status status = RUNG_OK;
-    *count = numbers ? 1 : RUNG_COUNT(standard);
-    for (size_t i = 0; status == RUNG_OK && i < *count; i++)
-        status = rung_fmt_parse(&rows[i].fmt, numbers ? numbers : standard[i], err);
-    return status;
-}
-
-static int bench_exact(const rung_call *call, rung_error *err)
-{
-    const bench_values *v = call->values;
-    row rows[RUNG_COUNT(standard)] = {0};
-    bench b;
-    size_t count, over = 0;
-    rung_status status = parse_formats(rows, &count, v->numbers, err);
-    if (status != RUNG_OK) return status;
-    status = bench_init(&b, v, (uint64_t)call->seed, err);
-    if (status == RUNG_OK) status = measure_all(rows, count, &b, call, err);
-    if (status == RUNG_OK && call->json) {
-        rung_buf text;
-        rung_buf_init(&text);
-        print_json(&text, &b, rows, count);
-        status = rung_out_buf(&text, err);
-        rung_buf_clear(&text);
-    }
-    rung_arena_clear(&b.arena);
-    for (size_t i = 0; i < count; i++) over += is_over(&rows[i]) || rows[i].twice_bytes > 2 * rows[i].state_bytes;
-    return status != RUNG_OK ? (int)status : over ? RUNG_NEGATIVE : 0;
-}
-
-static const char *const what_words[] = {"exact", "break", NULL};
+static const char *const what_words[] = {"exact", "break", "peak", "step", "mixers", "length", "memory", NULL};
 
 static int run_bench(const rung_call *call, rung_error *err)
 {
-    static const char *const subjects[] = {"exact", "break"};
-    const bench_values *v = call->values;
-    if (strcmp(call->argument[0], "exact") == 0) return bench_exact(call, err);
-    if (strcmp(call->argument[0], "break") == 0)
-        return rung_bench_break(call, (size_t)v->seeds, (size_t)v->threads, err);
-    return rung_fail_unknown(err, "subject", call->argument[0], subjects, RUNG_COUNT(subjects));
+    for (size_t i = 0; i < RUNG_COUNT(subjects); i++)
+        if (strcmp(call->argument[0], subjects[i].name) == 0) return subjects[i].run(call, err);
+    return rung_fail_unknown(err, "subject", call->argument[0], what_words, RUNG_COUNT(what_words) - 1);
 }
 
 #define INT_ROW(name_, field, low_, high_, help_, fallback_)                                                           \
     {                                                                                                                  \
-        .name = name_, .kind = RUNG_OPTION_INT, .at = offsetof(bench_values, field), .metavar = "N", .help = help_,    \
-        .fallback = fallback_, .low = low_, .high = high_                                                              \
+        .name = name_, .kind = RUNG_OPTION_INT, .at = offsetof(rung_bench_values, field), .metavar = "N",              \
+        .help = help_, .fallback = fallback_, .low = low_, .high = high_                                               \
     }
 
 const rung_command rung_command_bench = {
     .name = "bench",
-    .summary = "the price of exact numbers, and the speed of attacks",
+    .summary = "how fast this is: exact numbers, attacks, training, beside PyTorch",
     .details =
         "exact: one causal layer of softmax attention with one head, in every kind of format and in a vectorised fp32 "
         "kernel "
@@ -294,19 +48,31 @@ const rung_command rung_command_bench = {
         "mantissa bits, 16 for all others.\n"
         "break: attacks on models with random weights that must succeed in time, and rung-check beside one pass of a "
         "scalar "
-        "evaluator. A few minutes.",
+        "evaluator. A few minutes.\n"
+        "peak: fp32 multiply-adds in registers, what all speeds are shares of.\n"
+        "step: whole training steps. mixers: one mechanism alone, forward and backward. Both in turns with PyTorch, "
+        "where /usr/bin/python3 has it, after losses, outputs and gradients have been found equal; wall time. PyTorch "
+        "gets the instruction set, the threads and the BLAS that it is fastest with, in two spellings: the usual one, "
+        "which the bars are for, and the best that was found.\n"
+        "length: tokens per second of recurrent mechanisms in a short and a long sequence.\n"
+        "memory: what one training step needs at most.\n"
+        "Bars count at the standard sizes only, and not with --quick.",
     .examples =
         (const rung_example[]){
             {"rung bench exact", "all formats at n = 4096; a few seconds"},
             {"rung bench exact --numbers bf16 --tokens 1024", "one format, other sizes: no bar"},
             {"rung bench exact --json > bench.json", "the same for a program"},
             {"rung bench break", "attacks that must succeed within their time"},
+            {"rung bench step", "training beside PyTorch; two minutes"},
+            {"rung bench step --arch gdelta:unit=1 --layers 2 --tokens 512", "another architecture"},
+            {"rung bench mixers --mech delta", "one mechanism"},
+            {"RUNG_ISA=avx2 rung bench step", "without AVX-512, on both sides and in the peak"},
             {0},
         },
     .arguments =
         (const rung_argument[]){
             {.metavar = "WHAT",
-             .help = "exact: softmax attention; break: attacks",
+             .help = "exact, break, peak, step, mixers, length or memory",
              .least = 1,
              .most = 1,
              .choices = what_words},
@@ -316,17 +82,54 @@ const rung_command rung_command_bench = {
         (const rung_option[]){
             {.name = "numbers",
              .kind = RUNG_OPTION_STRING,
-             .at = offsetof(bench_values, numbers),
+             .at = offsetof(rung_bench_values, numbers),
              .metavar = "FORMAT",
-             .help = "one format (f64, f32, bf16, f16, eXmY, qI.F) instead of the usual ones"},
-            INT_ROW("tokens", tokens, 1, 1 << 20, "length of the prompt", "4096"),
-            INT_ROW("dim", dim, 1, 4096, "dk and dv", "24"),
-            INT_ROW("runs", runs, 5, RUNS_MAX, "turns of which the median is taken", "5"),
+             .help = "exact: one format (f64, f32, bf16, f16, eXmY, qI.F) instead of the usual ones"},
+            {.name = "tokens",
+             .kind = RUNG_OPTION_SIZES,
+             .at = offsetof(rung_bench_values, tokens),
+             .metavar = "N,...",
+             .help = "lengths (exact 4096, step 64,256, mixers 1024, length 256,4096, memory 4096)",
+             .low = 1,
+             .high = 1 << 20},
+            INT_ROW("dim", dim, 0, 4096, "dk and dv of exact, mixers, length; 0: 24, 64, 64", "0"),
+            {.name = "mech",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(rung_bench_values, mech),
+             .metavar = "NAME",
+             .help = "mixers, length: this one only",
+             .names = rung_mech_name_at},
+            {.name = "arch",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(rung_bench_values, arch),
+             .metavar = "ARCH",
+             .help = "step, memory: what one layer is",
+             .fallback = "full"},
+            {.name = "layers",
+             .kind = RUNG_OPTION_SIZES,
+             .at = offsetof(rung_bench_values, layers),
+             .metavar = "N,...",
+             .help = "step, memory: layers (2,4 and 2)",
+             .low = 1,
+             .high = 1024},
+            INT_ROW("batch", batch, 0, 1 << 20, "sequences; 0: step 64, mixers and length 32, memory 4", "0"),
+            INT_ROW("heads", heads, 1, 1024, "step, mixers, length, memory: heads", "4"),
+            INT_ROW("d-model", d_model, 1, 1 << 16, "step, memory: width of the stream", "128"),
+            INT_ROW("vocab", vocab, 2, 1 << 20, "step, memory: tokens and answers", "64"),
+            INT_ROW("runs", runs, 5, RUNG_BENCH_RUNS_MAX, "turns of which the median is taken", "5"),
+            {.name = "quick",
+             .kind = RUNG_OPTION_FLAG,
+             .at = offsetof(rung_bench_values, quick),
+             .help = "two turns and no bars (not exact, break)"},
+            {.name = "no-peer",
+             .kind = RUNG_OPTION_FLAG,
+             .at = offsetof(rung_bench_values, no_peer),
+             .help = "step, mixers: without PyTorch"},
             INT_ROW("seeds", seeds, 0, 100, "break: models for each attack, 0 for the usual number", "0"),
             INT_ROW("threads", threads, 0, 256, "worker threads of both sides, 0 for all cores", "0"),
             {0},
         },
-    .values_size = sizeof(bench_values),
+    .values_size = sizeof(rung_bench_values),
     .negative = "a bar is missed",
     .helper = true,
     .run = run_bench,

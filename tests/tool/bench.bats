@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# bench: both sides are run and the figures are there; whether a bar is met is for `make bench`, on a quiet machine.
+# bench: all sides are run, agree, and the figures are there; whether a bar is met is for `make bench`, on a quiet machine.
 load common
 
 @test "bench exact measures every kind of format beside the yardstick, and memory grows as the tokens do" {
@@ -54,4 +54,100 @@ rows = json.load(open("bench.json"))["rows"]
 assert {r["attack"] for r in rows} == {"swallow", "wagner", "relation", "block"}
 assert any(r["found"] for r in rows) and all(r.get("accepted", 1) >= r["found"] for r in rows)
 assert int(sys.argv[1]) == any(r["missed"] for r in rows)' "$status"
+}
+
+# has_peer: whether rung finds a PyTorch here.
+has_peer() { "$PYTHON" -c 'import numpy, torch' 2>/dev/null && [ "$PYTHON" = /usr/bin/python3 ]; }
+
+small=(--quick --threads 2 --json)
+
+@test "bench peak measures multiply-adds of the instruction set that RUNG_ISA allows" {
+    for isa in ref avx2; do
+        RUNG_ISA=$isa rung bench peak "${small[@]}" >peak.json
+        has_schema rung.bench-speed/1 <peak.json
+        python '
+import json, sys
+b = json.load(open("peak.json"))
+(row,) = b["rows"]
+assert b["subject"] == "peak" and b["instruction_set"] in (sys.argv[1], "ref"), b
+assert 0.01 < row["one_thread"]["low"] <= row["one_thread"]["value"] <= row["one_thread"]["high"]
+assert row["all_threads"]["value"] > 0' "$isa"
+    done
+}
+
+@test "bench step trains the same model as PyTorch, and counts tokens and operations as it says" {
+    rung bench step --layers 1,2 --tokens 24 --batch 5 --d-model 16 --heads 2 --vocab 11 "${small[@]}" >step.json
+    has_schema rung.bench-speed/1 <step.json
+    peer=0
+    has_peer && peer=1
+    python '
+import json, sys
+b = json.load(open("step.json"))
+assert [r["name"] for r in b["rows"]] == ["1 layers, 24 tokens", "2 layers, 24 tokens"]
+for layers, r in enumerate(b["rows"], 1):
+    matrices = layers * (4 * 16 * 16 + 2 * 16 * 64) + 11 * 16
+    flops = 6 * matrices + 3 * layers * 24 * (16 + 16)
+    assert abs(r["gflops"]["high"] / (r["ktok_per_s"]["high"] * flops * 1e-6) - 1) < 1e-6
+    assert abs(r["share_of_peak"]["high"] - r["gflops"]["high"] / r["peak_gflops"]["value"]) < 1e-9
+    assert 2 < r["loss_at_first"]["value"] < 6
+    assert not any("at_least" in f for f in r.values() if isinstance(f, dict))  # no bars at these sizes
+    assert ("ratio" in r and "ratio_to_best" in r) == bool(int(sys.argv[1]))
+assert (b["peer"] is not None) == bool(int(sys.argv[1]))' "$peer"
+}
+
+@test "bench mixers computes the outputs and gradients that PyTorch has, for every mechanism with a chunked form" {
+    rung bench mixers --tokens 128 --batch 3 --dim 8 --heads 2 "${small[@]}" >mixers.json
+    has_schema rung.bench-speed/1 <mixers.json
+    peer=0
+    has_peer && peer=1
+    python '
+import json, sys
+rows = {r["name"].split(",")[0]: r for r in json.load(open("mixers.json"))["rows"]}
+chunked = {"full", "linear", "gla", "retnet", "mamba2", "delta", "gdelta"}
+assert set(rows) == chunked | {"kda", "rwkv7", "mamba", "loglinear"}
+for name, r in rows.items():
+    assert r["forward_ms"]["value"] > 0 and r["forward_backward_ms"]["value"] > 0
+    assert ("ratio" in r) == (bool(int(sys.argv[1])) and name in chunked), name' "$peer"
+}
+
+@test "bench step and mixers without PyTorch measure rung alone and say so" {
+    for subject in "step --layers 1 --d-model 16" "mixers --mech full --dim 4"; do
+        # shellcheck disable=SC2086
+        PYTHONHOME=/nowhere run -0 --separate-stderr rung bench $subject --tokens 16 --batch 2 "${small[@]}"
+        [[ $stderr == *"no PyTorch"* && $output == *'"peer": null'* && $output != *ratio* ]]
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr rung bench $subject --tokens 16 --batch 2 --no-peer "${small[@]}"
+        [[ $stderr != *"no PyTorch"* && $output == *'"peer": null'* ]]
+    done
+}
+
+@test "bench length compares tokens per second of every recurrent mechanism at two lengths" {
+    rung bench length --tokens 32,64 --batch 4 --dim 8 --heads 2 "${small[@]}" >length.json
+    python '
+import json
+rows = json.load(open("length.json"))["rows"]
+assert {r["name"].split(",")[0] for r in rows} == {"linear", "gla", "retnet", "mamba2", "delta", "gdelta", "kda", "rwkv7",
+                                                   "mamba", "loglinear"}
+for r in rows:
+    for work in ("forward", "both"):
+        assert r[work + "_long_to_short"]["value"] > 0 and "at_least" not in r[work + "_long_to_short"]'
+    run -2 --separate-stderr rung bench length --tokens 64
+    run -2 --separate-stderr rung bench length --mech full-stop
+}
+
+@test "bench memory has a bar at the standard sizes, and its exit code says whether it is met" {
+    without_sanitizers "they need memory of their own"
+    status=0
+    rung bench memory --json >memory.json || status=$?
+    python '
+import json, sys
+(r,) = json.load(open("memory.json"))["rows"]
+f = r["peak_mib"]
+assert f["at_most"] == 1024 and f["value"] > 30 and f["missed"] == (f["value"] > 1024)
+assert int(sys.argv[1]) == f["missed"]' "$status"
+    rung bench memory --layers 1 --tokens 64 --d-model 16 --json >small.json
+    python '
+import json
+small, large = (json.load(open(n))["rows"][0]["peak_mib"] for n in ("small.json", "memory.json"))
+assert small["value"] < large["value"] and "at_most" not in small'
 }

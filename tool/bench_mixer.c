@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * A batch of sequences through one mechanism: each worker takes whole sequences.
+ */
+#include "bench_mixer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bench.h"
+#include "rung/par.h"
+
+/* ---- counting -------------------------------------------------------------------------------------------------------- */
+
+double rung_mixer_flops(const rung_mech_conf *conf, size_t tokens)
+{
+    static const char *const products[] = {"linear", "retnet", "gla", "mamba2", "mamba"};
+    static const char *const deltas[] = {"delta", "gdelta", "kda", "rwkv7"};
+    const char *name = conf->mech->name;
+    const double heads = (double)conf->heads, dk = (double)conf->dk, dv = (double)conf->dv;
+    if (strcmp(name, "full") == 0) return heads * (double)tokens * (dk + dv);
+    for (size_t i = 0; i < RUNG_COUNT(products); i++)
+        if (strcmp(name, products[i]) == 0) return heads * 4 * dk * dv;
+    for (size_t i = 0; i < RUNG_COUNT(deltas); i++)
+        if (strcmp(name, deltas[i]) == 0) return heads * 6 * dk * dv;
+    /* One state is entered, half of the log2(n) levels are read on average. */
+    if (strcmp(name, "loglinear") == 0) return heads * (2 + log2((double)tokens)) * dk * dv;
+    return NAN;
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------------------------------- */
+
+/* Sizes at which every mechanism stays in the range of numbers over thousands of tokens: keys of length about 1, and decays so
+ * slow that no state becomes a subnormal number, which would cost more than others. */
+static rung_mixer_noise noise_of(const rung_mech_input *input, size_t index, size_t dk)
+{
+    const uint32_t stream = 10 + (uint32_t)index;
+    const float unit = (float)sqrt(3.0 / (double)dk);
+    switch (input->source) {
+    case RUNG_FROM_GATE:
+        return (rung_mixer_noise){stream, 0, 1};
+    case RUNG_FROM_DECAY:
+    case RUNG_FROM_LOG_GATE:
+    case RUNG_FROM_RATE:
+        return (rung_mixer_noise){stream, -0x1p-10f, 0};
+    case RUNG_FROM_SOFTPLUS:
+        return (rung_mixer_noise){stream, 0, input->dim == RUNG_DIM_LEVELS ? 1 : 0.125f};
+    case RUNG_FROM_KEEP:
+        return (rung_mixer_noise){stream, 0.875f, 1};
+    case RUNG_FROM_REMOVAL:
+    case RUNG_FROM_REPLACEMENT:
+        return (rung_mixer_noise){stream, -0.5f * unit, 0.5f * unit};
+    case RUNG_FROM_PARAMETER:
+        return (rung_mixer_noise){stream, -2, -1};
+    case RUNG_FROM_LINEAR:
+    case RUNG_FROM_TIMED:
+        break;
+    }
+    if (input->dim == RUNG_DIM_KEY) return (rung_mixer_noise){stream, -unit, unit};
+    return (rung_mixer_noise){stream, -1, 1};
+}
+
+static float *take(rung_mixer *m, size_t count, rung_error *err)
+{
+    return rung_arena_alloc(&m->arena, count, sizeof(float), err);
+}
+
+static float *take_noise(rung_mixer *m, size_t count, rung_mixer_noise noise, rung_error *err)
+{
+    float *x = take(m, count, err);
+    for (size_t i = 0; x && i < count; i++) x[i] = rung_bench_noise(i, noise.stream, noise.low, noise.high);
+    return x;
+}
+
+static rung_status take_input(rung_mixer *m, size_t i, rung_error *err)
+{
+    const rung_mech_input *input = &m->conf.mech->inputs[i];
+    m->row[i] = rung_mech_row(input, &m->conf);
+    m->constant[i] = rung_mech_is_constant(input);
+    m->noise[i] = noise_of(input, i, m->conf.dk);
+    if (m->row[i] == 0) return RUNG_OK;
+    size_t rows = m->batch * m->tokens;
+    m->in[i] = take_noise(m, m->row[i] * (m->constant[i] ? 1 : rows), m->noise[i], err);
+    m->din[i] = m->in[i] ? take(m, m->row[i] * (m->constant[i] ? m->threads : rows), err) : NULL;
+    return m->din[i] ? RUNG_OK : RUNG_SYSTEM;
+}
+
+size_t rung_mixer_outputs(const rung_mixer *m)
+{
+    return m->batch * m->tokens * m->conf.heads * m->conf.dv;
+}
+
+rung_status rung_mixer_init(rung_mixer *m, const char *mech, size_t batch, size_t heads, size_t tokens, size_t dim,
+                            size_t threads, rung_error *err)
+{
+    *m = (rung_mixer){.batch = batch, .tokens = tokens, .threads = threads};
+    rung_arena_init(&m->arena);
+    m->conf = (rung_mech_conf){.mech = rung_mech_get(mech), .heads = heads, .dk = dim, .dv = dim, .causal = true};
+    if (!m->conf.mech) return rung_fail(err, RUNG_USAGE, "unknown mechanism '%s'", mech);
+    rung_param_defaults(m->conf.params, m->conf.mech->params);
+    rung_status status = rung_mech_check(&m->conf, err);
+    for (size_t i = 0; status == RUNG_OK && i < rung_mech_inputs(m->conf.mech); i++) status = take_input(m, i, err);
+    if (status != RUNG_OK) return status;
+    m->state_size = rung_mech_state_capacity(&m->conf, tokens);
+    m->scratch_size = m->conf.mech->scratch(&m->conf, tokens);
+    m->back_size = m->conf.mech->backward_scratch(&m->conf, tokens);
+    size_t larger = m->scratch_size > m->back_size ? m->scratch_size : m->back_size;
+    m->back_size = m->state_size + larger;
+    m->room = take(m, m->back_size * threads, err);
+    m->o = m->room ? take(m, rung_mixer_outputs(m), err) : NULL;
+    m->upstream =
+        m->o ? take_noise(m, rung_mixer_outputs(m), (rung_mixer_noise){RUNG_MIXER_UPSTREAM, -1, 1}, err) : NULL;
+    return m->upstream ? RUNG_OK : RUNG_SYSTEM;
+}
+
+void rung_mixer_clear(rung_mixer *m)
+{
+    rung_arena_clear(&m->arena);
+}
+
+/* ---- running --------------------------------------------------------------------------------------------------------- */
+
+/* What input i of a sequence begins with; of a constant, the whole. */
+static size_t start_of(const rung_mixer *m, size_t i, size_t sequence)
+{
+    return m->constant[i] ? 0 : sequence * m->tokens * m->row[i];
+}
+
+static void forward_one(void *context, size_t sequence, size_t worker)
+{
+    const rung_mixer *m = context;
+    float *state = m->room + worker * m->back_size;
+    rung_stretch_f32 s = {.conf = &m->conf,
+                          .o = m->o + sequence * m->tokens * m->conf.heads * m->conf.dv,
+                          .state = state,
+                          .tokens = m->tokens,
+                          .scratch = state + m->state_size,
+                          .scratch_size = m->scratch_size};
+    for (size_t i = 0; i < RUNG_MECH_INPUT_MAX; i++)
+        if (m->in[i]) s.in[i] = m->in[i] + start_of(m, i, sequence);
+    memset(state, 0, m->state_size * sizeof *state);
+    rung_stretch_scan_f32(&s, 1);
+}
+
+static void backward_one(void *context, size_t sequence, size_t worker)
+{
+    const rung_mixer *m = context;
+    size_t at = sequence * m->tokens * m->conf.heads * m->conf.dv;
+    rung_backward b = {.conf = &m->conf,
+                       .o = m->o + at,
+                       .g = m->upstream + at,
+                       .tokens = m->tokens,
+                       .scratch = m->room + worker * m->back_size};
+    forward_one(context, sequence, worker);
+    for (size_t i = 0; i < RUNG_MECH_INPUT_MAX; i++) {
+        if (!m->in[i]) continue;
+        b.in[i] = m->in[i] + start_of(m, i, sequence);
+        b.din[i] = m->din[i] + (m->constant[i] ? worker * m->row[i] : start_of(m, i, sequence));
+        if (!m->constant[i]) memset(b.din[i], 0, m->tokens * m->row[i] * sizeof(float)); /* gradients are added to it */
+    }
+    for (size_t head = 0; head < m->conf.heads; head++) m->conf.mech->backward_f32(&b, head);
+}
+
+void rung_mixer_forward(rung_mixer *m)
+{
+    rung_par_for(m->batch, m->threads, forward_one, m);
+}
+
+void rung_mixer_backward(rung_mixer *m)
+{
+    rung_par_for(m->batch, m->threads, backward_one, m);
+}
+
+double rung_mixer_time(rung_mixer *m, bool backward, size_t times)
+{
+    double start = rung_wall_s();
+    for (size_t i = 0; i < times; i++) (backward ? rung_mixer_backward : rung_mixer_forward)(m);
+    return (rung_wall_s() - start) / (double)times;
+}
+
+void rung_mixer_sums(double sums[2], const float *x, size_t count)
+{
+    sums[0] = sums[1] = 0;
+    for (size_t i = 0; i < count; i++) {
+        sums[0] += (double)x[i] * (double)x[i];
+        sums[1] += (double)x[i] * (double)rung_bench_noise(i, RUNG_MIXER_WEIGHTS, -1, 1);
+    }
+}
