@@ -42,7 +42,6 @@ typedef struct rung_samples {
 void rung_samples_add(rung_samples *samples, double value);
 /* Round by round above[i] / below[i]: both of the same moment, so that a slow phase of the machine cancels. */
 void rung_samples_divide(rung_samples *out, const rung_samples *above, const rung_samples *below);
-double rung_samples_largest(const rung_samples *samples);
 
 typedef struct rung_figure {
     const char *key;         /* snake case: its name in JSON, and with blanks in the text */
@@ -62,9 +61,6 @@ typedef struct rung_bench_row {
 
 rung_figure *rung_row_number(rung_bench_row *row, const char *key, double value);
 rung_figure *rung_row_samples(rung_bench_row *row, const char *key, const rung_samples *samples);
-/* gflops as shares of the largest peak of all rounds: what the processor can do, however busy it was with others. Adds the
- * peak as well; returns the figure of the shares. */
-rung_figure *rung_row_share(rung_bench_row *row, const char *key, const rung_samples *gflops, const rung_samples *peak);
 
 /* ---- a report: rows appear as they are measured, JSON at the end --------------------------------------------------------- */
 
@@ -76,6 +72,7 @@ typedef struct rung_bench_report {
     rung_bench_row *rows;
     size_t count, capacity, missed;
     double busy_s, started_s; /* of the whole machine and of the clock, at the start */
+    double peak;              /* GFLOP/s on these threads, the largest that was seen */
     char peer[256];           /* what it is; empty: there is none */
 } rung_bench_report;
 
@@ -83,6 +80,12 @@ rung_status rung_report_init(rung_bench_report *report, const rung_call *call, c
                              rung_error *err);
 /* Adds the row, and prints it unless JSON is wanted. */
 rung_status rung_report_row(rung_bench_report *report, const rung_bench_row *row, rung_error *err);
+/* Measures the peak again, between two other measurements: what the processor can do is asked for, and another program can only
+ * make it look less, so the largest one counts. */
+void rung_report_peak(rung_bench_report *report);
+/* Adds the peak so far and the shares of it, under `key`; returns the figure of the shares. */
+rung_figure *rung_report_share(rung_bench_row *row, const char *key, const rung_samples *gflops,
+                               const rung_bench_report *report);
 /* JSON, and what other programs took; frees. Returns the exit code of the subject when `status` is RUNG_OK. */
 int rung_report_finish(rung_bench_report *report, rung_status status, rung_error *err);
 
@@ -103,6 +106,7 @@ uint32_t rung_bench_whole(size_t i, uint32_t stream, uint32_t below);
 
 /* Bytes of memory that it had at most (VmHWM); 0 when the system does not say. */
 size_t rung_bench_peak_memory(void);
+double rung_bench_cpu_s(void);          /* processor time of this process, all threads together */
 double rung_bench_processor_s(int who); /* of getrusage: user and system time */
 /* A new empty file in /tmp, for the caller to remove; path has 64 bytes. */
 rung_status rung_bench_file(char path[64], rung_error *err);

@@ -5,7 +5,6 @@
  * processor time in one run, each with a bar that it must not pass; and that memory grows as the tokens do.
  */
 #include <math.h>
-#include <time.h>
 
 #include "bench.h"
 #include "json_out.h"
@@ -107,14 +106,6 @@ static void run_exact(bench *b, const rung_fmt *fmt)
 
 /* ---- measuring ------------------------------------------------------------------------------------------------------- */
 
-/* Of this process, all threads together: other programs on the machine do not count. */
-static double cpu_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 typedef struct row {
     rung_fmt fmt;
     double exact_ms, fp32_ms, ratio, bar; /* medians; bar NAN: not these sizes */
@@ -134,11 +125,11 @@ static void measure(row *r, bench *b)
         for (size_t e = 0; e < b->tokens * b->dim; e++) b->exact[i][e] = rung_num_round(&r->fmt, (double)b->in[i][e]);
     for (size_t run = 0; run <= b->runs; run++) {
         const size_t at = run ? run - 1 : 0;
-        const double start = cpu_s();
+        const double start = rung_bench_cpu_s();
         run_yardstick(b);
-        const double between = cpu_s();
+        const double between = rung_bench_cpu_s();
         run_exact(b, &r->fmt);
-        exact[at] = cpu_s() - between, fp32[at] = between - start, ratio[at] = exact[at] / fp32[at];
+        exact[at] = rung_bench_cpu_s() - between, fp32[at] = between - start, ratio[at] = exact[at] / fp32[at];
     }
     r->exact_ms = 1e3 * rung_bench_median(exact, b->runs);
     r->fp32_ms = 1e3 * rung_bench_median(fp32, b->runs);

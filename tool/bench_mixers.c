@@ -134,10 +134,10 @@ static rung_status meet_peer(bool *met, rung_bench_row *row, rung_peer *peer, ru
 
 /* [0]: forward, [1]: forward and backward. */
 typedef struct mixer_rounds {
-    rung_samples ours[2], gflops, peak, peer[RUNG_SPELLINGS][2]; /* milliseconds */
+    rung_samples ours[2], gflops, peer[RUNG_SPELLINGS][2]; /* milliseconds */
 } mixer_rounds;
 
-static rung_status play_rounds(mixer_rounds *r, rung_mixer *m, rung_peer *peer, const rung_bench_report *report,
+static rung_status play_rounds(mixer_rounds *r, rung_mixer *m, rung_peer *peer, rung_bench_report *report,
                                rung_error *err)
 {
     static const char *const works[2] = {"forward", "backward"};
@@ -146,7 +146,7 @@ static rung_status play_rounds(mixer_rounds *r, rung_mixer *m, rung_peer *peer, 
     rung_status status = RUNG_OK;
     for (int w = 0; w < 2; w++) times[w] = rung_bench_times(rung_mixer_time(m, w, 1), round_s, report->call);
     for (size_t run = 0; run < report->runs && status == RUNG_OK; run++) {
-        rung_samples_add(&r->peak, rung_bench_peak_now(report->threads));
+        rung_report_peak(report);
         for (int w = 0; w < 2; w++) rung_samples_add(&r->ours[w], 1e3 * rung_mixer_time(m, w, times[w]));
         rung_samples_add(&r->gflops, 1e-6 * flops / r->ours[0].at[run]);
         for (size_t s = 0; s < RUNG_SPELLINGS && peer; s++)
@@ -177,12 +177,12 @@ static void fill_peer(rung_bench_row *row, const mixer_rounds *r, double bar)
 
 /* The bars are for the usual sizes; ratios for a tuned PyTorch on AVX-512, shares for any vectors. */
 static void fill_row(rung_bench_row *row, const mixer_rounds *r, const struct subject *s, const rung_mixer *m,
-                     bool tuned)
+                     const rung_bench_report *report, bool tuned)
 {
     bool usual = m->batch == BATCH && m->conf.heads == HEADS && m->tokens == TOKENS && m->conf.dk == DIM;
     rung_row_samples(row, "forward_ms", &r->ours[0]);
     rung_row_samples(row, "forward_backward_ms", &r->ours[1]);
-    rung_row_share(row, "forward_share_of_peak", &r->gflops, &r->peak)->bar =
+    rung_report_share(row, "forward_share_of_peak", &r->gflops, report)->bar =
         usual && rung_cpu_isa() != RUNG_ISA_REF ? s->share_factor * s->ggml_share : NAN;
     if (usual && !isnan(s->ggml_share)) rung_row_number(row, "ggml_share_of_peak", s->ggml_share);
     fill_peer(row, r, usual && tuned && rung_cpu_isa() == RUNG_ISA_AVX512 ? s->ratio_bar : NAN);
@@ -209,7 +209,7 @@ static rung_status measure_mixer(rung_bench_report *report, rung_peer *peer, con
     rung_status status = init_mixer(&m, report, s->mech, rung_bench_or_usual(v->batch, BATCH), tokens, err);
     if (status == RUNG_OK) status = meet_peer(&met, &row, peer, &m, err);
     if (status == RUNG_OK) status = play_rounds(r, &m, met ? peer : NULL, report, err);
-    if (status == RUNG_OK) fill_row(&row, r, s, &m, peer->tuned);
+    if (status == RUNG_OK) fill_row(&row, r, s, &m, report, peer->tuned);
     if (status == RUNG_OK) status = rung_report_row(report, &row, err);
     rung_mixer_clear(&m);
     free(r);
@@ -240,15 +240,15 @@ int rung_bench_mixers(const rung_call *call, rung_error *err)
 enum { SHORT = 256, LONG = 4096 };
 
 typedef struct length_rounds {
-    rung_samples speed[2][2]; /* [forward, both][short, long]: thousand tokens per second */
+    rung_samples speed[2][2]; /* [forward, both][short, long]: thousand tokens per second of processor time */
 } length_rounds;
 
 static void fill_length(rung_bench_row *row, const length_rounds *r, const rung_mixer *shorter,
                         const rung_mixer *longer)
 {
     static const char *const keys[2][3] = {
-        {"forward_ktok_per_s_short", "forward_ktok_per_s_long", "forward_long_to_short"},
-        {"both_ktok_per_s_short", "both_ktok_per_s_long", "both_long_to_short"},
+        {"forward_ktok_per_cpu_s_short", "forward_ktok_per_cpu_s_long", "forward_long_to_short"},
+        {"both_ktok_per_cpu_s_short", "both_ktok_per_cpu_s_long", "both_long_to_short"},
     };
     bool usual = shorter->tokens == SHORT && longer->tokens == LONG;
     /* Constant work per token; that of log-linear attention grows as its levels do. */
@@ -263,6 +263,14 @@ static void fill_length(rung_bench_row *row, const length_rounds *r, const rung_
     }
 }
 
+/* Processor time: other programs do not count, and both sides are ours. */
+static double tokens_per_cpu_s(rung_mixer *m, bool backward, size_t times)
+{
+    double start = rung_bench_cpu_s();
+    rung_mixer_time(m, backward, times);
+    return (double)(times * m->batch * m->tokens) / (rung_bench_cpu_s() - start);
+}
+
 /* Both lengths in turns; there are as many tokens of each. */
 static void play_lengths(length_rounds *r, rung_mixer m[2], const rung_bench_report *report)
 {
@@ -270,9 +278,7 @@ static void play_lengths(length_rounds *r, rung_mixer m[2], const rung_bench_rep
         size_t times = rung_bench_times(rung_mixer_time(&m[1], w, 1), round_s, report->call);
         rung_mixer_time(&m[0], w, 1);
         for (size_t run = 0; run < report->runs; run++)
-            for (int n = 0; n < 2; n++)
-                rung_samples_add(&r->speed[w][n],
-                                 1e-3 * (double)(m[n].batch * m[n].tokens) / rung_mixer_time(&m[n], w, times));
+            for (int n = 0; n < 2; n++) rung_samples_add(&r->speed[w][n], 1e-3 * tokens_per_cpu_s(&m[n], w, times));
     }
 }
 

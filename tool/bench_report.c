@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -38,13 +39,6 @@ void rung_samples_divide(rung_samples *out, const rung_samples *above, const run
     for (size_t i = 0; i < above->count && i < below->count; i++) rung_samples_add(out, above->at[i] / below->at[i]);
 }
 
-double rung_samples_largest(const rung_samples *samples)
-{
-    double largest = -INFINITY;
-    for (size_t i = 0; i < samples->count; i++) largest = fmax(largest, samples->at[i]);
-    return largest;
-}
-
 rung_figure *rung_row_number(rung_bench_row *row, const char *key, double value)
 {
     rung_figure *f = &row->figure[row->count < RUNG_FIGURES_MAX - 1 ? row->count++ : row->count];
@@ -58,15 +52,6 @@ rung_figure *rung_row_samples(rung_bench_row *row, const char *key, const rung_s
     rung_figure *f = rung_row_number(row, key, rung_bench_median(sorted.at, sorted.count));
     f->low = sorted.at[0], f->high = sorted.at[sorted.count - 1], f->rounds = true;
     return f;
-}
-
-rung_figure *rung_row_share(rung_bench_row *row, const char *key, const rung_samples *gflops, const rung_samples *peak)
-{
-    rung_samples share = *gflops;
-    const double largest = rung_samples_largest(peak);
-    for (size_t i = 0; i < share.count; i++) share.at[i] /= largest;
-    rung_row_number(row, "peak_gflops", largest);
-    return rung_row_samples(row, key, &share);
 }
 
 static bool is_missed(const rung_figure *f)
@@ -86,6 +71,13 @@ static double busy_s(void)
         busy = (user + nice_ + system) / (double)sysconf(_SC_CLK_TCK);
     fclose(file);
     return busy;
+}
+
+double rung_bench_cpu_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 double rung_bench_processor_s(int who)
@@ -148,6 +140,20 @@ rung_status rung_report_init(rung_bench_report *report, const rung_call *call, c
                                   .busy_s = busy_s() - own_s()};
     report->rows = rung_calloc(capacity, sizeof *report->rows, err);
     return report->rows ? RUNG_OK : RUNG_SYSTEM;
+}
+
+void rung_report_peak(rung_bench_report *report)
+{
+    report->peak = fmax(report->peak, rung_bench_peak_now(report->threads));
+}
+
+rung_figure *rung_report_share(rung_bench_row *row, const char *key, const rung_samples *gflops,
+                               const rung_bench_report *report)
+{
+    rung_samples share = *gflops;
+    for (size_t i = 0; i < share.count; i++) share.at[i] /= report->peak;
+    rung_row_number(row, "peak_gflops", report->peak);
+    return rung_row_samples(row, key, &share);
 }
 
 /* "share_of_peak" as words. */

@@ -87,7 +87,7 @@ static rung_status meet_peer(rung_peer *peer, rung_bench_row *row, const rung_tr
 /* ---- rounds ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct step_rounds {
-    rung_samples speed, gflops, peak, peer[RUNG_SPELLINGS]; /* thousand tokens per second */
+    rung_samples speed, gflops, peer[RUNG_SPELLINGS]; /* thousand tokens per second */
 } step_rounds;
 
 static rung_status time_ours(double *seconds, rung_trainee *t, size_t times, rung_error *err)
@@ -100,7 +100,7 @@ static rung_status time_ours(double *seconds, rung_trainee *t, size_t times, run
 }
 
 /* The peak, ours, theirs in both spellings: one after the other, so that a slow phase of the machine meets all. */
-static rung_status play_rounds(step_rounds *r, rung_trainee *t, rung_peer *peer, const rung_bench_report *report,
+static rung_status play_rounds(step_rounds *r, rung_trainee *t, rung_peer *peer, rung_bench_report *report,
                                rung_error *err)
 {
     double seconds, thousand = 1e-3 * (double)(t->shape.batch * t->shape.tokens);
@@ -111,7 +111,7 @@ static rung_status play_rounds(step_rounds *r, rung_trainee *t, rung_peer *peer,
         their_times[s] = rung_bench_times(seconds, round_s, report->call);
     }
     for (size_t run = 0; run < report->runs && status == RUNG_OK; run++) {
-        rung_samples_add(&r->peak, rung_bench_peak_now(report->threads));
+        rung_report_peak(report);
         status = time_ours(&seconds, t, times, err);
         rung_samples_add(&r->speed, thousand / seconds);
         rung_samples_add(&r->gflops, 1e-6 * t->flops * thousand / seconds);
@@ -141,7 +141,8 @@ static double ratio_bar(const rung_trainee_shape *s)
     return NAN;
 }
 
-static void fill_row(rung_bench_row *row, const step_rounds *r, const rung_trainee_shape *shape, bool tuned)
+static void fill_row(rung_bench_row *row, const step_rounds *r, const rung_trainee_shape *shape,
+                     const rung_bench_report *report, bool tuned)
 {
     static const char *const speeds[] = {"pytorch_ktok_per_s", "pytorch_best_ktok_per_s"};
     static const char *const ratios[] = {"ratio", "ratio_to_best"};
@@ -149,7 +150,7 @@ static void fill_row(rung_bench_row *row, const step_rounds *r, const rung_train
     double bar = ratio_bar(shape);
     rung_row_samples(row, "ktok_per_s", &r->speed);
     rung_row_samples(row, "gflops", &r->gflops);
-    rung_row_share(row, "share_of_peak", &r->gflops, &r->peak)->bar =
+    rung_report_share(row, "share_of_peak", &r->gflops, report)->bar =
         isnan(bar) || rung_cpu_isa() == RUNG_ISA_REF ? NAN : share_bar;
     for (size_t s = 0; s < RUNG_SPELLINGS && r->peer[s].count; s++) {
         rung_row_samples(row, speeds[s], &r->peer[s]);
@@ -189,7 +190,7 @@ static rung_status measure(rung_bench_report *report, rung_peer *peer, const run
     rung_status status = rung_trainee_init(&t, shape, err);
     if (status == RUNG_OK) status = prepare(&row, &t, other, err);
     if (status == RUNG_OK) status = play_rounds(r, &t, other, report, err);
-    if (status == RUNG_OK) fill_row(&row, r, shape, peer->tuned);
+    if (status == RUNG_OK) fill_row(&row, r, shape, report, peer->tuned);
     if (status == RUNG_OK) status = rung_report_row(report, &row, err);
     rung_trainee_clear(&t);
     free(r);
