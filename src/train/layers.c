@@ -262,48 +262,88 @@ static void mix_backward(slice *s, const kept_layer *kept, const net_layer *laye
 
 /* ---- MLP ------------------------------------------------------------------------------------------------------------------------ */
 
+/* Rows of the MLP at a time: its weights stay in the second cache while the rows pass through all of it. */
+enum { BLOCK = 64 };
+
+/* Some rows on their way through the MLP of a layer; [first, first + rows). */
+typedef struct mlp_rows {
+    const float *h; /* what goes in: the normed stream */
+    float *up, *gate, *hidden;
+    size_t first, rows, elements; /* elements: of the hidden layer */
+} mlp_rows;
+
+static mlp_rows mlp_rows_at(const slice *s, const kept_layer *kept, const net_layer *layer, size_t first)
+{
+    size_t rows = s->rows - first < BLOCK ? s->rows - first : BLOCK, d_mlp = s->net->spec.d_mlp;
+    const float *h = layer->norm2.weight == ABSENT ? kept->x1 : kept->h2;
+    return (mlp_rows){.h = h + first * s->net->spec.d_model,
+                      .up = kept->up + first * d_mlp,
+                      .gate = layer->mlp == RUNG_MLP_SWIGLU ? kept->gate + first * d_mlp : NULL,
+                      .hidden = kept->hidden + first * d_mlp,
+                      .first = first,
+                      .rows = rows,
+                      .elements = rows * d_mlp};
+}
+
 /* hidden = act(up), and up becomes its slope; or up silu(gate). */
+static void mlp_rows_forward(slice *s, float *y, const kept_layer *kept, const net_layer *layer, const mlp_rows *m)
+{
+    const rung_kernels *kern = rung_kernels_get();
+    size_t d = s->net->spec.d_model;
+    train_linear(m->up, m->h, NULL, s->seen, &layer->up, m->rows);
+    if (layer->mlp == RUNG_MLP_SWIGLU) {
+        train_linear(m->gate, m->h, NULL, s->seen, &layer->gate, m->rows);
+        kern->activate(m->hidden, m->gate, RUNG_ACT_SILU, m->elements);
+        train_multiply(m->hidden, m->up, m->elements);
+    } else if (layer->mlp == RUNG_MLP_GELU) {
+        kern->gelu(m->hidden, m->up, m->elements);
+    } else {
+        kern->relu(m->hidden, m->up, m->elements);
+    }
+    train_linear(y + m->first * d, m->hidden, kept->x1 + m->first * d, s->seen, &layer->down, m->rows);
+}
+
 static void mlp_forward(slice *s, float *y, kept_layer *kept, const net_layer *layer)
 {
-    size_t count = s->rows * s->net->spec.d_mlp, all = s->rows * s->net->spec.d_model;
     if (layer->mlp == RUNG_MLP_NONE) {
-        memcpy(y, kept->x1, all * sizeof *y);
+        memcpy(y, kept->x1, s->rows * s->net->spec.d_model * sizeof *y);
         return;
     }
-    const float *h = normed(s, kept->h2, kept->x1, &layer->norm2);
-    const rung_kernels *kern = rung_kernels_get();
-    train_linear(kept->up, h, NULL, s->seen, &layer->up, s->rows);
-    if (layer->mlp == RUNG_MLP_SWIGLU) {
-        train_linear(kept->gate, h, NULL, s->seen, &layer->gate, s->rows);
-        kern->activate(kept->hidden, kept->gate, RUNG_ACT_SILU, count);
-        train_multiply(kept->hidden, kept->up, count);
-    } else if (layer->mlp == RUNG_MLP_GELU) {
-        kern->gelu(kept->hidden, kept->up, count);
-    } else {
-        kern->relu(kept->hidden, kept->up, count);
+    normed(s, kept->h2, kept->x1, &layer->norm2);
+    for (size_t first = 0; first < s->rows; first += BLOCK) {
+        mlp_rows m = mlp_rows_at(s, kept, layer, first);
+        mlp_rows_forward(s, y, kept, layer, &m);
     }
-    train_linear(y, kept->hidden, kept->x1, s->seen, &layer->down, s->rows);
+}
+
+/* dh = the gradient of what goes in, from dx, that of what comes out. */
+static void mlp_rows_backward(slice *s, const net_layer *layer, const mlp_rows *m)
+{
+    const rung_kernels *kern = rung_kernels_get();
+    size_t at = m->first * s->net->spec.d_model;
+    const float *through_gate = NULL;
+    train_linear_back(s, s->dhidden, NULL, s->dx + at, m->hidden, &layer->down, m->rows);
+    if (layer->mlp == RUNG_MLP_SWIGLU) {
+        memcpy(s->dgate, s->dhidden, m->elements * sizeof *s->dgate); /* of silu(gate): dhidden up */
+        train_multiply(s->dgate, m->up, m->elements);
+        kern->activate_back(s->dgate, m->gate, RUNG_ACT_SILU, m->elements);
+        train_linear_back(s, s->dh + at, NULL, s->dgate, m->h, &layer->gate, m->rows);
+        through_gate = s->dh + at;
+        kern->activate(s->dgate, m->gate, RUNG_ACT_SILU, m->elements); /* of up: dhidden silu(gate) */
+        train_multiply(s->dhidden, s->dgate, m->elements);
+    } else {
+        train_multiply(s->dhidden, m->up, m->elements);
+    }
+    train_linear_back(s, s->dh + at, through_gate, s->dhidden, m->h, &layer->up, m->rows);
 }
 
 static void mlp_backward(slice *s, const kept_layer *kept, const net_layer *layer)
 {
-    size_t count = s->rows * s->net->spec.d_mlp;
     if (layer->mlp == RUNG_MLP_NONE) return;
-    const rung_kernels *kern = rung_kernels_get();
-    const float *h = layer->norm2.weight == ABSENT ? kept->x1 : kept->h2, *through_gate = NULL;
-    train_linear_back(s, s->dhidden, NULL, s->dx, kept->hidden, &layer->down, s->rows);
-    if (layer->mlp == RUNG_MLP_SWIGLU) {
-        memcpy(s->dgate, s->dhidden, count * sizeof *s->dgate); /* of silu(gate): dhidden up */
-        train_multiply(s->dgate, kept->up, count);
-        kern->activate_back(s->dgate, kept->gate, RUNG_ACT_SILU, count);
-        train_linear_back(s, s->dh, NULL, s->dgate, h, &layer->gate, s->rows);
-        through_gate = s->dh;
-        kern->activate(s->dgate, kept->gate, RUNG_ACT_SILU, count); /* of up: dhidden silu(gate) */
-        train_multiply(s->dhidden, s->dgate, count);
-    } else {
-        train_multiply(s->dhidden, kept->up, count);
+    for (size_t first = 0; first < s->rows; first += BLOCK) {
+        mlp_rows m = mlp_rows_at(s, kept, layer, first);
+        mlp_rows_backward(s, layer, &m);
     }
-    train_linear_back(s, s->dh, through_gate, s->dhidden, h, &layer->up, s->rows);
     normed_back(s, kept->x1, &layer->norm2);
 }
 
