@@ -40,24 +40,26 @@ typedef float loose __attribute__((vector_size(LANES * sizeof(float)), aligned(4
             memcpy((to), &(v), (count) * sizeof(float));                                                               \
     } while (0)
 
-#define FOLD(v, width)                                                                                                 \
-    for (size_t fold = 0; fold < (width); fold++) (v)[fold] += (v)[fold + (width)]
+/* Lane l takes up lane l + width; the lanes from width on are left over. */
+typedef int places __attribute__((vector_size(LANES * sizeof(int))));
+#define FOLD(v, ...) ((v) + __builtin_shuffle((v), (places){__VA_ARGS__}))
 
 INLINE float sum_lanes(const wide *v)
 {
-    float lane[LANES];
-    memcpy(lane, v, sizeof lane);
-    FOLD(lane, 8);
-    FOLD(lane, 4);
-    FOLD(lane, 2);
-    FOLD(lane, 1);
-    return lane[0];
+    wide sum = *v;
+    sum = FOLD(sum, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+    sum = FOLD(sum, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
+    sum = FOLD(sum, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+    sum = FOLD(sum, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
+    return sum[0];
 }
 
 INLINE float dot(const float *x, const float *y, size_t n)
 {
     wide sum = {0}, a, b;
-    for (size_t i = 0; i < n; i += LANES) {
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) sum += *(const loose *)(x + i) * *(const loose *)(y + i);
+    if (i < n) {
         LOAD(a, x + i, n - i);
         LOAD(b, y + i, n - i);
         sum += a * b;
@@ -67,17 +69,26 @@ INLINE float dot(const float *x, const float *y, size_t n)
 
 /* ---- rows ----------------------------------------------------------------------------------------------------------------- */
 
+/* Whole vectors of a row, then what is left of it: a loop over parts of vectors would not stay in registers. */
+#define ROW_OPERATION(to, value)                                                                                       \
+    do {                                                                                                               \
+        size_t i = 0;                                                                                                  \
+        for (; i + LANES <= n; i += LANES) *(loose *)(to) = value(loose);                                              \
+        for (; i < n; i++) *(to) = value(float);                                                                       \
+    } while (0)
+
 static void scale_rows(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t rows, size_t n)
 {
-    for (size_t t = 0; t < rows; t++)
-        for (size_t i = 0; i < n; i++) y[t * y_row + i] = a[t] * x[t * x_row + i];
+#define VALUE(type) (a[t] * *(const type *)(x + t * x_row + i))
+    for (size_t t = 0; t < rows; t++) ROW_OPERATION(y + t * y_row + i, VALUE);
+#undef VALUE
 }
 
-static void add_rows(float *restrict y, size_t y_row, const float *restrict x, size_t x_row, const float *restrict a,
-                     size_t rows, size_t n)
+static void add_rows(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t rows, size_t n)
 {
-    for (size_t t = 0; t < rows; t++)
-        for (size_t i = 0; i < n; i++) y[t * y_row + i] += a[t] * x[t * x_row + i];
+#define VALUE(type) (*(const type *)(y + t * y_row + i) + a[t] * *(const type *)(x + t * x_row + i))
+    for (size_t t = 0; t < rows; t++) ROW_OPERATION(y + t * y_row + i, VALUE);
+#undef VALUE
 }
 
 static void dot_rows(float *restrict out, const float *restrict x, size_t x_row, const float *restrict y, size_t y_row,
@@ -89,24 +100,32 @@ static void dot_rows(float *restrict out, const float *restrict x, size_t x_row,
 static void multiply_rows(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t a_row,
                           size_t rows, size_t n)
 {
-    for (size_t t = 0; t < rows; t++)
-        for (size_t i = 0; i < n; i++) y[t * y_row + i] = x[t * x_row + i] * a[t * a_row + i];
+#define VALUE(type) (*(const type *)(x + t * x_row + i) * *(const type *)(a + t * a_row + i))
+    for (size_t t = 0; t < rows; t++) ROW_OPERATION(y + t * y_row + i, VALUE);
+#undef VALUE
 }
 
-static void add_products(float *restrict y, size_t y_row, const float *restrict x, size_t x_row,
-                         const float *restrict a, size_t a_row, size_t rows, size_t n)
+static void add_products(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t a_row,
+                         size_t rows, size_t n)
 {
-    for (size_t t = 0; t < rows; t++)
-        for (size_t i = 0; i < n; i++) y[t * y_row + i] += x[t * x_row + i] * a[t * a_row + i];
+#define VALUE(type)                                                                                                    \
+    (*(const type *)(y + t * y_row + i) + *(const type *)(x + t * x_row + i) * *(const type *)(a + t * a_row + i))
+    for (size_t t = 0; t < rows; t++) ROW_OPERATION(y + t * y_row + i, VALUE);
+#undef VALUE
 }
 
-/* A number minus itself is 0 unless it is infinite or a NaN. */
+/* A number minus itself is 0 unless it is infinite or a NaN, and so is the sum of many of them. */
 static bool finite_rows(const float *x, size_t x_row, size_t rows, size_t n)
 {
-    int bad = 0;
-    for (size_t t = 0; t < rows; t++)
-        for (size_t i = 0; i < n; i++) bad |= x[t * x_row + i] - x[t * x_row + i] != 0;
-    return !bad;
+    wide sum = {0};
+    float rest = 0;
+    for (size_t t = 0; t < rows; t++) {
+        const float *row = x + t * x_row;
+        size_t i = 0;
+        for (; i + LANES <= n; i += LANES) sum += *(const loose *)(row + i) - *(const loose *)(row + i);
+        for (; i < n; i++) rest += row[i] - row[i];
+    }
+    return sum_lanes(&sum) + rest == 0;
 }
 
 static void elu1(float *restrict y, const float *restrict x, size_t n)
@@ -124,21 +143,32 @@ static void undo_elu1(float *restrict dx, const float *restrict x, const float *
 
 enum { C = RUNG_CHUNK };
 
+static const places first = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+/* C has no conditional on vectors. */
+#define CHOOSE(mask, yes, no) ((wide)(((mask) & (places)(yes)) | (~(mask) & (places)(no))))
+
 static void pair_decays(float *restrict E, const float *restrict w, size_t n)
 {
-    float row[C];
+    wide left = {0}, right = {0};
     for (size_t t = 0; t < n; t++) {
-        for (size_t s = 0; s < C; s++) row[s] = s < t ? row[s] * w[t] : s == t ? 1 : 0;
-        memcpy(E + t * C, row, sizeof row);
+        places at = first - (int)t;
+        left = CHOOSE(at == 0, (wide){0} + 1, left * w[t]);
+        right = CHOOSE(at == -LANES, (wide){0} + 1, right * w[t]);
+        *(loose *)(E + t * C) = left;
+        *(loose *)(E + t * C + LANES) = right;
     }
 }
 
 static void mask_pairs(float *restrict A, const float *restrict E, size_t n, size_t before, float sign)
 {
     for (size_t t = 0; t < n; t++)
-        for (size_t s = 0; s < C; s++) {
-            float fade = E ? E[t * C + s] : 1;
-            A[t * C + s] = s + before <= t ? A[t * C + s] * (sign * fade) : 0;
+        for (size_t s = 0; s < C; s += LANES) {
+            loose *pairs = (loose *)(A + t * C + s);
+            places seen = first <= (int)t - (int)before - (int)s;
+            wide fade = (wide){0} + sign;
+            if (E) fade *= *(const loose *)(E + t * C + s);
+            *pairs = (wide)(seen & (places)(*pairs * fade));
         }
 }
 
@@ -207,17 +237,13 @@ static void channel_decays(float *restrict since, float *restrict until, const f
 }
 
 /* faded[s] = k_s on its way from token s to token t. */
-static void fade_keys(float *faded, const float *k, const float *w, size_t t, size_t d)
+static void fade_keys(float *restrict faded, const float *restrict k, const float *restrict w, size_t t, size_t d)
 {
-    for (size_t i = 0; i < d; i += LANES) {
-        size_t count = d - i;
-        wide fade, row;
-        LOAD(fade, w + t * d + i, count);
-        for (size_t s = 0; s < t; s++) {
-            LOAD(row, faded + s * d + i, count);
-            row *= fade;
-            STORE(faded + s * d + i, row, count);
-        }
+    for (size_t s = 0; s < t; s++) {
+        float *row = faded + s * d;
+        size_t i = 0;
+        for (; i + LANES <= d; i += LANES) *(loose *)(row + i) *= *(const loose *)(w + t * d + i);
+        for (; i < d; i++) row[i] *= w[t * d + i];
     }
     memcpy(faded + t * d, k, d * sizeof *faded);
 }

@@ -109,7 +109,10 @@ void rung_chunk_close(float *state, const float *S, size_t dk, size_t dv)
 {
     for (size_t col = 0; col < dv; col += RUNG_PANEL)
         for (size_t j = 0; j < dk; j++)
-            memcpy(state + j * dv + col, S + col * dk + j * RUNG_PANEL, size_min(RUNG_PANEL, dv - col) * sizeof *S);
+            if (dv - col >= RUNG_PANEL) /* a copy of known length is a few instructions */
+                memcpy(state + j * dv + col, S + col * dk + j * RUNG_PANEL, RUNG_PANEL * sizeof *S);
+            else
+                memcpy(state + j * dv + col, S + col * dk + j * RUNG_PANEL, (dv - col) * sizeof *S);
 }
 
 void rung_chunk_fade_rows(float *S, const float *a, size_t dk, size_t dv)

@@ -87,7 +87,7 @@ static void enter_plain(matrix_chunk *c)
     rung_chunk_kernels_get()->scale_rows(c->faded_k, c->dk, c->r.k, c->r.key_row, c->start, c->n, c->dk);
 }
 
-static void enter_head(matrix_chunk *c)
+static void enter_head(matrix_chunk *c, bool reads)
 {
     const rung_chunk_kernels *kern = rung_chunk_kernels_get();
     size_t n = c->n, dk = c->dk;
@@ -96,7 +96,7 @@ static void enter_head(matrix_chunk *c)
     kern->pair_decays(c->E, c->w, n);
     for (size_t t = 0; t < n; t++) c->start[t] = c->w[t] * (t ? c->start[t - 1] : 1);
     memcpy(c->end, c->E + (n - 1) * CHUNK, n * sizeof *c->end);
-    kern->scale_rows(c->faded_q, dk, c->r.q, c->r.key_row, c->start, n, dk);
+    if (reads) kern->scale_rows(c->faded_q, dk, c->r.q, c->r.key_row, c->start, n, dk);
     kern->scale_rows(c->ended_k, dk, c->r.k, c->r.key_row, c->end, n, dk);
     if (!c->kind.corrects) return;
     for (size_t t = 0; t < n; t++) c->start[t] = -c->start[t];
@@ -128,7 +128,7 @@ static void fade_part(float *rows, size_t part, const float *decay, const matrix
     rung_chunk_kernels_get()->multiply_rows(at, c->dk, at, c->dk, decay, 0, chunk_part(c, part), c->dk);
 }
 
-static void enter_channels(matrix_chunk *c)
+static void enter_channels(matrix_chunk *c, bool reads)
 {
     const rung_chunk_kernels *kern = rung_chunk_kernels_get();
     size_t n = c->n, dk = c->dk;
@@ -139,7 +139,7 @@ static void enter_channels(matrix_chunk *c)
     }
     memcpy(c->whole, chunk_part_decay(c, 0), dk * sizeof *c->whole);
     if (chunk_part(c, 1)) kern->multiply_rows(c->whole, dk, c->whole, dk, chunk_part_decay(c, 1), dk, 1, dk);
-    kern->multiply_rows(c->faded_q, dk, c->r.q, c->r.key_row, c->since, dk, n, dk);
+    if (reads) kern->multiply_rows(c->faded_q, dk, c->r.q, c->r.key_row, c->since, dk, n, dk);
     kern->multiply_rows(c->ended_k, dk, c->r.k, c->r.key_row, c->until, dk, n, dk);
     if (!c->kind.corrects) return;
     kern->multiply_rows(c->faded_k, dk, c->r.k, c->r.key_row, c->since, dk, n, dk);
@@ -159,14 +159,14 @@ static void enter_channel_pairs(matrix_chunk *c, bool reads)
                             c->r.k + t * row, row, c->w + t * dk, chunk_part(c, part), dk, c->faded);
     }
     if (!second) return;
-    rung_kernels_get()->pack(c->keys, c->ended_k, dk, SUBCHUNK, 1, dk);
+    if (reads || c->kind.corrects) rung_kernels_get()->pack(c->keys, c->ended_k, dk, SUBCHUNK, 1, dk);
     if (reads)
         rung_chunk_product(c->A + low, CHUNK, chunk_rows(c->faded_q + SUBCHUNK * dk, dk), c->keys, dk, second, SUBCHUNK,
                            dk, false);
     if (c->kind.corrects)
         rung_chunk_product(c->B + low, CHUNK, chunk_rows(c->faded_k + SUBCHUNK * dk, dk), c->keys, dk, second, SUBCHUNK,
                            dk, false);
-    fade_part(c->faded_q, 1, chunk_part_decay(c, 0), c);
+    if (reads) fade_part(c->faded_q, 1, chunk_part_decay(c, 0), c);
     fade_part(c->ended_k, 0, chunk_part_decay(c, 1), c);
     if (c->kind.corrects) fade_part(c->faded_k, 1, chunk_part_decay(c, 0), c);
 }
@@ -195,9 +195,9 @@ void rung_matrix_chunk_enter(matrix_chunk *c, const float *S, bool reads)
     c->from_k = chunk_rows(c->faded_k, c->dk);
     c->to_k = chunk_rows(c->ended_k, c->dk);
     if (c->kind.decay == DECAY_NONE) enter_plain(c);
-    if (c->kind.decay == DECAY_HEAD) enter_head(c);
+    if (c->kind.decay == DECAY_HEAD) enter_head(c, reads);
     if (c->kind.decay == DECAY_CHANNEL) {
-        enter_channels(c);
+        enter_channels(c, reads);
         enter_channel_pairs(c, reads);
     } else {
         enter_pairs(c, reads);
