@@ -18,6 +18,7 @@ enum { LANES = 16 };
 
 INLINE float sum_lanes(float *lane)
 {
+#pragma GCC unroll 4 /* the widths are then known, and each step is one instruction */
     for (size_t width = LANES / 2; width > 0; width /= 2)
         for (size_t i = 0; i < width; i++) lane[i] += lane[i + width];
     return lane[0];

@@ -19,18 +19,20 @@
 enum { WIDE = RUNG_PANEL };
 _Static_assert(WIDE == 2 * LANES, "sum_wide folds once before the tree");
 
-/* e^x for x <= 0, with fused steps. 2^n e^r as in exp_one, but n >= -126: what is smaller is 0, next to the 1 of the largest
- * score. The exponent's offset of 127 is in `magic`, whose own bits above the lowest nine are shifted out. The polynomial is
- * the one of degree 6 with 1 + r in front whose largest relative error on |r| <= ln2/2 is least: 2^-27.9. */
+/* e^x for x <= 0, with fused steps. 2^n e^r as in exp_one, but n >= -126: below -87 the result stays at e^-87, which is
+ * nothing beside the 1 of the largest score. The exponent's offset of 127 is in `magic`, whose own bits above the lowest nine
+ * are shifted out. One constant is enough for ln2: n times its error is below 2^-22, and 2^-25 for weights above 2^-16. The
+ * polynomial is the one of degree 6 with 1 + r in front whose largest relative error on |r| <= ln2/2 is least: 2^-27.9. */
 INLINE float exp_below(float x)
 {
     const float magic = 12582912.0f + 127;
-    float shifted = fmaf(x, 1.44269504f, magic), whole = shifted - magic, power;
+    float near = -87.0f > x ? -87.0f : x; /* a NaN stays one */
+    float shifted = fmaf(near, 1.44269504f, magic), whole = shifted - magic, power;
     uint32_t bits;
     memcpy(&bits, &shifted, sizeof bits);
     bits <<= 23;
     memcpy(&power, &bits, sizeof power);
-    float r = fmaf(whole, 2.12194440e-4f, fmaf(whole, -0.693359375f, x));
+    float r = fmaf(whole, -0.69314718f, near);
     float p = 0x1.6a2434p-10f;
     p = fmaf(p, r, 0x1.1239e2p-7f);
     p = fmaf(p, r, 0x1.5558f2p-5f);
@@ -38,30 +40,36 @@ INLINE float exp_below(float x)
     p = fmaf(p, r, 0x1.fffffcp-2f);
     p = fmaf(p, r, 1.0f);
     p = fmaf(p, r, 1.0f);
-    return x < -87 ? 0 : p * power;
+    return p * power;
 }
 
-/* The whole strips of WIDE columns that hold [first, end) of a row. */
+/* The columns that a query sees, in whole strips of WIDE. */
 typedef struct span {
-    size_t from, to;
+    size_t first, end, from, to;
 } span;
 
 static span span_of(size_t first, size_t end)
 {
-    return (span){first / WIDE * WIDE, (end + WIDE - 1) / WIDE * WIDE};
+    return (span){first, end, first / WIDE * WIDE, (end + WIDE - 1) / WIDE * WIDE};
 }
 
-INLINE void fill(float *x, size_t from, size_t to, float value)
+/* A strip's columns outside of [first, end). */
+INLINE void hide_strip(float *x, size_t at, span v, float value)
 {
-    for (size_t i = from; i < to; i++) x[i] = value;
+    int32_t first = v.first > at ? (int32_t)(v.first - at) : 0, end = v.end - at < WIDE ? (int32_t)(v.end - at) : WIDE;
+    for (int32_t l = 0; l < WIDE; l++) x[at + (size_t)l] = l >= first && l < end ? x[at + (size_t)l] : value;
 }
 
-/* What the query does not see: 0 outside of the span, and in it what the exponential turns into 0. */
-static void hide_scores(float *s, size_t first, size_t end, size_t cols)
+INLINE void hide(float *x, span v, float value)
 {
-    span v = span_of(first, end);
-    fill(s, 0, v.from, 0), fill(s, v.to, cols, 0);
-    fill(s, v.from, first, -INFINITY), fill(s, end, v.to, -INFINITY);
+    hide_strip(x, v.from, v, value);
+    hide_strip(x, v.to - WIDE, v, value);
+}
+
+static void clear_outside(float *x, span v, size_t cols)
+{
+    for (size_t i = 0; i < v.from; i++) x[i] = 0;
+    for (size_t i = v.to; i < cols; i++) x[i] = 0;
 }
 
 INLINE float sum_wide(float *lane)
@@ -75,27 +83,35 @@ INLINE float larger(float a, float b)
     return a > b ? a : b;
 }
 
-static float largest(const float *s, span v)
+INLINE float largest_lane(float *lane)
 {
-    float lane[WIDE];
-    fill(lane, 0, WIDE, -INFINITY);
-    for (size_t i = v.from; i < v.to; i += WIDE)
-        for (size_t l = 0; l < WIDE; l++) lane[l] = larger(s[i + l], lane[l]);
+#pragma GCC unroll 8
     for (size_t width = WIDE / 2; width > 0; width /= 2)
         for (size_t l = 0; l < width; l++) lane[l] = larger(lane[l + width], lane[l]);
     return lane[0];
 }
 
+static float largest(const float *s, span v)
+{
+    float lane[WIDE];
+    for (size_t l = 0; l < WIDE; l++) lane[l] = s[v.from + l];
+    for (size_t i = v.from + WIDE; i < v.to; i += WIDE)
+        for (size_t l = 0; l < WIDE; l++) lane[l] = larger(s[i + l], lane[l]);
+    return largest_lane(lane);
+}
+
 float ISA(rung_soften)(float *s, size_t first, size_t end, size_t cols)
 {
     span v = span_of(first, end);
-    hide_scores(s, first, end, cols);
+    hide(s, v, -INFINITY);
     float max = largest(s, v), sum[WIDE] = {0};
     for (size_t i = v.from; i < v.to; i += WIDE)
         for (size_t l = 0; l < WIDE; l++) {
             float e = exp_below(s[i + l] - max);
             s[i + l] = e, sum[l] += e;
         }
+    hide(s, v, 0);
+    clear_outside(s, v, cols);
     return sum_wide(sum);
 }
 
@@ -103,27 +119,27 @@ float ISA(rung_soften)(float *s, size_t first, size_t end, size_t cols)
 static float dp_at(const float *s, const float *dp, span v, float max)
 {
     float lane[WIDE];
-    fill(lane, 0, WIDE, -INFINITY);
+    for (size_t l = 0; l < WIDE; l++) lane[l] = -INFINITY;
     for (size_t i = v.from; i < v.to; i += WIDE)
         for (size_t l = 0; l < WIDE; l++) lane[l] = larger(s[i + l] == max ? dp[i + l] : -INFINITY, lane[l]);
-    for (size_t width = WIDE / 2; width > 0; width /= 2)
-        for (size_t l = 0; l < width; l++) lane[l] = larger(lane[l + width], lane[l]);
-    return lane[0];
+    return largest_lane(lane);
 }
 
 float ISA(rung_soften_back)(float *restrict s, float *restrict dp, size_t first, size_t end, size_t cols)
 {
     span v = span_of(first, end);
-    hide_scores(s, first, end, cols);
-    fill(dp, 0, first, 0), fill(dp, end, cols, 0);
+    hide(s, v, -INFINITY);
     float max = largest(s, v), centre = dp_at(s, dp, v, max), sum[WIDE] = {0}, drift[WIDE] = {0};
+    hide(dp, v, centre); /* so that what is hidden drifts by nothing */
     for (size_t i = v.from; i < v.to; i += WIDE)
         for (size_t l = 0; l < WIDE; l++) {
             float e = exp_below(s[i + l] - max);
             s[i + l] = e, sum[l] += e;
             drift[l] = fmaf(e, dp[i + l] - centre, drift[l]);
         }
+    hide(s, v, 0);
     float total = sum_wide(sum), scale = 1 / total, mean = sum_wide(drift) * scale;
     for (size_t i = v.from; i < v.to; i++) dp[i] = s[i] * scale * (dp[i] - centre - mean);
+    clear_outside(s, v, cols), clear_outside(dp, v, cols);
     return total;
 }

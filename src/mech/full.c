@@ -11,20 +11,6 @@
  */
 #include "full.h"
 
-/* Neighbours from key j on, before `end`: new keys lie in the inputs of this call, older ones in the state, where a
- * ring interrupts them once. */
-static size_t keys_together(size_t j, size_t end, size_t pos, const rung_mech_conf *conf)
-{
-    if (j >= pos) return end - j;
-    return size_min(size_min(end, pos) - j, slot_count(conf) - slot_of(j, conf));
-}
-
-/* The token of query number i. */
-static size_t asked_token(const size_t *at, size_t i)
-{
-    return at ? at[i] : i;
-}
-
 static rung_carry carry_full(const rung_mech_conf *conf, size_t tokens)
 {
     return (rung_carry){.cache = size_times(tokens, slot_size(conf))};
@@ -38,8 +24,8 @@ static rung_carry carry_window(const rung_mech_conf *conf, size_t tokens)
 
 static size_t scratch_full(const rung_mech_conf *conf, size_t tokens)
 {
-    (void)tokens;
-    return rung_lanes_size(conf);
+    size_t exact = rung_lanes_size(conf), fast = rung_full_ask_scratch(conf, tokens);
+    return exact > fast ? exact : fast;
 }
 
 /* ---- fast --------------------------------------------------------------------------------------------------------- */
@@ -57,41 +43,20 @@ static void update_f32(float *state, const float *const *in, size_t pos, const r
     for (size_t h = 0; h < conf->heads; h++) store_f32(state, in[IN_K], in[IN_V], pos, h, conf);
 }
 
-/* One query of one head; keys from position pos on are not in the state yet. */
-static void attend_f32(float *o, const float *state, const float *const *in, const float *q, range keys, size_t pos,
-                       size_t head, const rung_mech_conf *conf)
-{
-    size_t slot = slot_size(conf), H = conf->heads;
-    softmax_f32 s;
-    rung_softmax_begin_f32(&s, o, q, conf);
-    for (size_t j = keys.first, count; j < keys.end; j += count) {
-        count = keys_together(j, keys.end, pos, conf);
-        if (j < pos)
-            rung_softmax_add_f32(&s, state + slot_of(j, conf) * slot + head * (conf->dk + conf->dv), count, slot);
-        else
-            rung_softmax_add_pairs_f32(&s, in[IN_K] + ((j - pos) * H + head) * conf->dk,
-                                       in[IN_V] + ((j - pos) * H + head) * conf->dv, count, H * conf->dk, H * conf->dv);
-    }
-    rung_softmax_end_f32(&s);
-}
-
 static void read_f32(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
                      const rung_mech_conf *conf, float *scratch)
 {
     (void)scratch;
     range keys = keys_of_query(pos, seen, conf);
-    for (size_t h = 0; h < conf->heads; h++)
-        attend_f32(o + h * conf->dv, state, in, in[IN_Q] + h * conf->dk, keys, SIZE_MAX, h, conf);
-}
-
-static void ask_f32(float *o, const float *state, const float *const *in, size_t pos, size_t tokens, const size_t *at,
-                    size_t first, size_t count, size_t head, const rung_mech_conf *conf, float *scratch)
-{
-    (void)scratch;
-    for (size_t i = first; i < first + count; i++) {
-        size_t t = asked_token(at, i);
-        attend_f32(o + (i * conf->heads + head) * conf->dv, state, in, in[IN_Q] + (t * conf->heads + head) * conf->dk,
-                   keys_of_query(pos + t, pos + tokens, conf), pos, head, conf);
+    size_t slot = slot_size(conf);
+    for (size_t h = 0; h < conf->heads; h++) {
+        softmax_f32 s;
+        rung_softmax_begin_f32(&s, o + h * conf->dv, in[IN_Q] + h * conf->dk, conf);
+        for (size_t j = keys.first, count; j < keys.end; j += count) {
+            count = keys_together(j, keys.end, SIZE_MAX, conf);
+            rung_softmax_add_f32(&s, state + slot_of(j, conf) * slot + h * (conf->dk + conf->dv), count, slot);
+        }
+        rung_softmax_end_f32(&s);
     }
 }
 
@@ -99,7 +64,7 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
                      const rung_mech_conf *conf, float *scratch)
 {
     size_t key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv;
-    ask_f32(o, state, in, pos, tokens, NULL, 0, tokens, head, conf, scratch);
+    rung_full_ask_f32(o, state, in, pos, tokens, NULL, 0, tokens, head, conf, scratch);
     for (size_t t = 0; t < tokens; t++)
         store_f32(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, head, conf);
 }
@@ -270,7 +235,7 @@ const rung_mech rung_mech_full = {
     .carry = carry_full,
     .scratch = scratch_full,
     .any_softmax = true,
-    .ask_f32 = ask_f32,
+    .ask_f32 = rung_full_ask_f32,
     .ask_exact = ask_exact,
     .backward_f32 = rung_full_backward_f32,
     .backward_scratch = rung_full_backward_scratch,
@@ -289,7 +254,7 @@ const rung_mech rung_mech_window = {
     .carry = carry_window,
     .scratch = scratch_full,
     .any_softmax = true,
-    .ask_f32 = ask_f32,
+    .ask_f32 = rung_full_ask_f32,
     .ask_exact = ask_exact,
     .backward_f32 = rung_full_backward_f32,
     .backward_scratch = rung_full_backward_scratch,

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Full and window attention: which keys a query sees, and where they are in the state (see full.c).
+ * Full and window attention: which keys a query sees, and where they are in the state (see full.c). The fast forms take
+ * queries in blocks and all keys that a block sees at once, prepared as panels of matrix products.
  */
 #ifndef RUNG_MECH_FULL_H
 #define RUNG_MECH_FULL_H
 
 #include "softmax.h"
+
+#include "rung/kern.h"
 
 static inline size_t window_of(const rung_mech_conf *conf)
 {
@@ -41,6 +44,76 @@ static inline range keys_of_query(size_t pos, size_t seen, const rung_mech_conf 
     size_t end = conf->causal ? pos + 1 : window < SIZE_MAX - pos ? size_min(seen, pos + window) : seen;
     return (range){first, end};
 }
+
+/* Neighbours from key j on, before `end`: new keys lie in the inputs of this call, older ones in the state, where a
+ * ring interrupts them once. */
+static inline size_t keys_together(size_t j, size_t end, size_t pos, const rung_mech_conf *conf)
+{
+    if (j >= pos) return end - j;
+    return size_min(size_min(end, pos) - j, slot_count(conf) - slot_of(j, conf));
+}
+
+/* The token of query number i. */
+static inline size_t asked_token(const size_t *at, size_t i)
+{
+    return at ? at[i] : i;
+}
+
+/* ---- fast: the keys of one head as panels (full_panels.c) ------------------------------------------------------------ */
+
+/* Queries of a block: four tiles of products with 14 rows. Fewer make the products with a block's transpose short, more take
+ * the second cache from the panels and multiply more that no query sees. */
+enum { QUERIES = 56 };
+
+/* Keys [first, end) of a head. Those before pos are in the state. Panels begin at `base`, the multiple of RUNG_PANEL at or
+ * before `first`: a column of scores then has the same lane in every sum, whoever is in the block. */
+typedef struct key_panels {
+    const rung_mech_conf *conf;
+    const float *state, *k, *v;
+    size_t pos, head;
+    size_t first, end, base;
+    float *room; /* [RUNG_PANEL][dk or dv] */
+} key_panels;
+
+/* Tokens whose queries share panels: all of them, or so many that the memory of a window does not grow with the text. */
+size_t rung_full_group(const rung_mech_conf *conf);
+/* Keys from `base` on that such queries have at most when the text has `tokens`, a multiple of RUNG_PANEL. */
+size_t rung_full_group_keys(const rung_mech_conf *conf, size_t tokens);
+
+static inline size_t whole_panels(size_t keys)
+{
+    return size_plus(keys, RUNG_PANEL - 1) / RUNG_PANEL * RUNG_PANEL;
+}
+
+/* Columns of scores with so many keys: whole vectors, whose last ones nobody sees. */
+static inline size_t score_cols(size_t keys)
+{
+    return (keys + 15) / 16 * 16;
+}
+
+/* Distance of two rows of scores: an odd number of cache lines, or a column of a block would lie in one set of the cache. */
+static inline size_t score_row(size_t keys)
+{
+    return size_plus(whole_panels(keys), 16);
+}
+
+static inline size_t panel_keys(const key_panels *p)
+{
+    return p->end - p->base;
+}
+
+/* Of keys as columns, [dk or dv][keys], and as rows. */
+void rung_full_pack_keys(float *panels, const key_panels *p);
+void rung_full_pack_values(float *panels, const key_panels *p);
+void rung_full_pack_key_rows(float *panels, const key_panels *p);
+void rung_full_pack_value_rows(float *panels, const key_panels *p);
+
+/* ---- fast: forwards (full_fast.c) and backwards (full_backward.c) ---------------------------------------------------- */
+
+void rung_full_ask_f32(float *o, const float *state, const float *const *in, size_t pos, size_t tokens,
+                       const size_t *at, size_t first, size_t count, size_t head, const rung_mech_conf *conf,
+                       float *scratch);
+size_t rung_full_ask_scratch(const rung_mech_conf *conf, size_t tokens);
 
 void rung_full_backward_f32(const rung_backward *b, size_t head);
 size_t rung_full_backward_scratch(const rung_mech_conf *conf, size_t tokens);

@@ -28,9 +28,9 @@ static size_t token_of(const size_t *at, size_t number)
 /* Queries that one worker takes at a time: a block of lanes of the exact kernels. */
 enum { PART = 64 };
 
-static size_t parts_of(size_t queries)
+static size_t parts_of(size_t queries, size_t part)
 {
-    return queries / PART + (queries % PART != 0);
+    return queries / part + (queries % part != 0);
 }
 
 /* ---- fast --------------------------------------------------------------------------------------------------------- */
@@ -42,14 +42,41 @@ static void scan_head_f32(void *context, size_t head, size_t worker)
                             s->scratch + worker * s->scratch_size);
 }
 
+/* All of a head's queries share what is prepared for them, unless the heads do not come out even on the threads. */
+static size_t part_of_head(size_t asked, size_t heads, size_t threads)
+{
+    size_t workers = threads ? threads : rung_cpu_threads(), part = asked / (4 * workers) + 1;
+    return heads % workers == 0 ? asked : part > PART ? part : PART;
+}
+
+typedef struct parts_f32 {
+    const rung_stretch_f32 *stretch;
+    size_t asked, part;
+} parts_f32;
+
 /* Some queries of one head. */
 static void ask_part_f32(void *context, size_t item, size_t worker)
 {
-    const rung_stretch_f32 *s = context;
-    size_t head = item % s->conf->heads, first = item / s->conf->heads * PART;
-    size_t asked = asked_of(s->at, s->asked, s->tokens), count = asked - first < PART ? asked - first : PART;
+    const parts_f32 *p = context;
+    const rung_stretch_f32 *s = p->stretch;
+    size_t head = item % s->conf->heads, first = item / s->conf->heads * p->part;
+    size_t count = p->asked - first < p->part ? p->asked - first : p->part;
     s->conf->mech->ask_f32(s->o, s->state, s->in, s->pos, s->tokens, s->at, first, count, head, s->conf,
                            s->scratch + worker * s->scratch_size);
+}
+
+/* Every token is absorbed, in order. */
+static void update_all_f32(const rung_stretch_f32 *s)
+{
+    const rung_mech *mech = s->conf->mech;
+    const float *rows[RUNG_MECH_INPUT_MAX];
+    size_t stride[RUNG_MECH_INPUT_MAX];
+    for (size_t i = 0; mech->inputs[i].name; i++) rows[i] = s->in[i], stride[i] = stride_of(&mech->inputs[i], s->conf);
+    for (size_t t = 0; t < s->tokens; t++) {
+        mech->update_f32(s->state, rows, s->pos + t, s->conf, s->scratch);
+        for (size_t i = 0; mech->inputs[i].name; i++)
+            if (rows[i]) rows[i] += stride[i];
+    }
 }
 
 static void rows_at_f32(const float *rows[RUNG_MECH_INPUT_MAX], const rung_stretch_f32 *s, size_t token)
@@ -61,7 +88,6 @@ static void rows_at_f32(const float *rows[RUNG_MECH_INPUT_MAX], const rung_stret
 void rung_stretch_scan_f32(const rung_stretch_f32 *s, size_t threads)
 {
     const rung_mech_conf *conf = s->conf;
-    const float *rows[RUNG_MECH_INPUT_MAX];
     size_t row = conf->heads * conf->dv;
     if (!conf->mech->ask_f32) {
         rung_par_for(conf->heads, threads, scan_head_f32, (void *)s);
@@ -69,11 +95,10 @@ void rung_stretch_scan_f32(const rung_stretch_f32 *s, size_t threads)
             memmove(s->o + i * row, s->o + s->at[i] * row, row * sizeof *s->o);
         return;
     }
-    rung_par_for(parts_of(asked_of(s->at, s->asked, s->tokens)) * conf->heads, threads, ask_part_f32, (void *)s);
-    for (size_t t = 0; t < s->tokens; t++) {
-        rows_at_f32(rows, s, t);
-        conf->mech->update_f32(s->state, rows, s->pos + t, conf, s->scratch);
-    }
+    parts_f32 p = {.stretch = s, .asked = asked_of(s->at, s->asked, s->tokens)};
+    p.part = part_of_head(p.asked, conf->heads, threads);
+    if (p.asked) rung_par_for(parts_of(p.asked, p.part) * conf->heads, threads, ask_part_f32, &p);
+    update_all_f32(s);
 }
 
 /* One token, which reads at once if it is causal. o: the row of its output, and room for any if nobody asks for it. */
@@ -139,7 +164,8 @@ void rung_stretch_scan_exact(const rung_stretch_exact *s, size_t threads)
             memmove(s->o + i * row, s->o + s->at[i] * row, row * sizeof *s->o);
         return;
     }
-    rung_par_for(parts_of(asked_of(s->at, s->asked, s->tokens)) * conf->heads, threads, ask_part_exact, (void *)s);
+    rung_par_for(parts_of(asked_of(s->at, s->asked, s->tokens), PART) * conf->heads, threads, ask_part_exact,
+                 (void *)s);
     for (size_t t = 0; t < s->tokens; t++) {
         rows_at_exact(rows, s, t);
         conf->mech->update_exact(s->state, rows, s->pos + t, conf, s->fmt, s->scratch);

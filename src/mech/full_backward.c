@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Gradients of full and window attention, the equations of softmax_backward.c for a block of queries at a time. All scores of
+ * a block are there at once, so that a row of them is made into weights and into gradients without being computed again, and
+ * everything else is a product of matrices; nothing of size tokens x tokens is in memory. Weights stay as e^(s - m): who
+ * divides by their sum is the gradient of the output on its way to the values.
+ */
+#include "full.h"
+
+/* One head of a stretch. Rows of `keys` begin at keys.base. */
+typedef struct undoing {
+    key_panels keys;
+    const rung_backward *b;
+    float *k_columns, *v_columns, *k_rows; /* panels of [dk][keys], [dv][keys], [keys][dk] */
+    float *dk, *dv;                        /* [keys][dk], [keys][dv] */
+    float *s, *ds;                         /* [QUERIES][s_row] */
+    float *q, *g;                          /* [QUERIES][dk], [QUERIES][dv]: the block's rows side by side */
+    float *panels;                         /* of a block of queries */
+    size_t s_row;
+} undoing;
+
+/* A block, and the keys that one of its queries sees; columns of scores begin at `base`. */
+typedef struct block {
+    size_t query, count;
+    range keys;
+    size_t base, cols;
+} block;
+
+static size_t end_of(const rung_backward *b)
+{
+    return b->pos + b->tokens;
+}
+
+static range seen_by(const rung_backward *b, size_t query)
+{
+    return keys_of_query(b->pos + query, end_of(b), b->conf);
+}
+
+static size_t widest(const rung_mech_conf *conf)
+{
+    return conf->dk > conf->dv ? conf->dk : conf->dv;
+}
+
+size_t rung_full_backward_scratch(const rung_mech_conf *conf, size_t tokens)
+{
+    size_t keys = rung_full_group_keys(conf, tokens), dk = conf->dk, dv = conf->dv;
+    size_t of_keys = size_times(keys, dk + dv + whole_panels(dk) + dk + dv);
+    size_t of_queries = size_plus(2 * score_row(keys), dk + dv + whole_panels(widest(conf)));
+    return size_plus(size_plus(of_keys, size_times(size_min(QUERIES, tokens), of_queries)), RUNG_PANEL * widest(conf));
+}
+
+/* The panels of the keys that queries first .. first+count-1 see, and zeros for their gradients. */
+static undoing undoing_init(const rung_backward *b, size_t head, size_t first, size_t count)
+{
+    size_t dk = b->conf->dk, dv = b->conf->dv, queries = size_min(QUERIES, count);
+    undoing u = {.keys = {.conf = b->conf, .state = b->state, .k = b->in[IN_K], .v = b->in[IN_V]}, .b = b};
+    u.keys.pos = b->pos, u.keys.head = head;
+    u.keys.first = seen_by(b, first).first, u.keys.end = seen_by(b, first + count - 1).end;
+    u.keys.base = u.keys.first - u.keys.first % RUNG_PANEL;
+    size_t keys = whole_panels(panel_keys(&u.keys));
+    u.k_columns = b->scratch, u.v_columns = u.k_columns + keys * dk, u.k_rows = u.v_columns + keys * dv;
+    u.dk = u.k_rows + keys * whole_panels(dk), u.dv = u.dk + keys * dk;
+    u.s_row = score_row(keys), u.s = u.dv + keys * dv, u.ds = u.s + queries * u.s_row;
+    u.q = u.ds + queries * u.s_row, u.g = u.q + queries * dk, u.panels = u.g + queries * dv;
+    u.keys.room = u.panels + queries * whole_panels(widest(b->conf));
+    rung_full_pack_keys(u.k_columns, &u.keys);
+    rung_full_pack_values(u.v_columns, &u.keys);
+    rung_full_pack_key_rows(u.k_rows, &u.keys);
+    memset(u.dk, 0, keys * (dk + dv) * sizeof *u.dk);
+    return u;
+}
+
+/* ---- a block ------------------------------------------------------------------------------------------------------------- */
+
+/* The block's rows of queries, or of gradients of outputs, gathered in `x`, with all keys: y = x panels. */
+static void score(float *y, float *x, const undoing *u, const block *at, const float *from, const float *columns,
+                  size_t width)
+{
+    for (size_t n = 0; n < at->count; n++)
+        memcpy(x + n * width, from + ((at->query + n) * u->b->conf->heads + u->keys.head) * width, width * sizeof *x);
+    const rung_product product = {.y = y,
+                                  .x = x,
+                                  .panels = columns + (at->base - u->keys.base) * width,
+                                  .rows = at->count,
+                                  .cols = at->cols,
+                                  .inner = width,
+                                  .y_row = u->s_row,
+                                  .x_row = width,
+                                  .x_inner = 1};
+    rung_kernels_get()->multiply(&product);
+}
+
+/* Scores become weights, the gradients of weights become those of scores, and g, of the outputs, is divided by the sum. */
+static void undo_rows(const undoing *u, const block *at)
+{
+    const rung_kernels *kern = rung_kernels_get();
+    size_t dv = u->b->conf->dv;
+    for (size_t n = 0; n < at->count; n++) {
+        range own = seen_by(u->b, at->query + n);
+        float sum = kern->soften_back(u->s + n * u->s_row, u->ds + n * u->s_row, own.first - at->base,
+                                      own.end - at->base, whole_panels(at->cols));
+        kern->scale(u->g + n * dv, 1 / sum, dv);
+    }
+}
+
+static void add_to_queries(const undoing *u, const block *at)
+{
+    size_t dk = u->b->conf->dk, row = u->b->conf->heads * dk;
+    float *dq = u->b->din[IN_Q] ? u->b->din[IN_Q] + at->query * row + u->keys.head * dk : NULL;
+    const rung_product product = {.y = dq,
+                                  .x = u->ds + (at->keys.first - at->base),
+                                  .panels = u->k_rows + (at->keys.first - u->keys.base) * RUNG_PANEL,
+                                  .start = dq,
+                                  .rows = at->count,
+                                  .cols = dk,
+                                  .inner = at->keys.end - at->keys.first,
+                                  .y_row = row,
+                                  .x_row = u->s_row,
+                                  .x_inner = 1,
+                                  .start_row = row,
+                                  .panel_rows = panel_keys(&u->keys)};
+    if (dq) rung_kernels_get()->multiply(&product);
+}
+
+/* y[keys][width] += weights^T rows, rows = [queries][width]. */
+static void add_to_keys(float *y, const undoing *u, const block *at, const float *weights, const float *rows,
+                        size_t width)
+{
+    float *to = y + (at->keys.first - u->keys.base) * width;
+    const rung_product product = {.y = to,
+                                  .x = weights + (at->keys.first - at->base),
+                                  .panels = u->panels,
+                                  .start = to,
+                                  .rows = at->keys.end - at->keys.first,
+                                  .cols = width,
+                                  .inner = at->count,
+                                  .y_row = width,
+                                  .x_row = 1,
+                                  .x_inner = u->s_row,
+                                  .start_row = width};
+    rung_kernels_get()->pack(u->panels, rows, at->count, width, width, 1);
+    rung_kernels_get()->multiply(&product);
+}
+
+static void undo_block(const undoing *u, size_t query, size_t count)
+{
+    const rung_backward *b = u->b;
+    size_t dk = b->conf->dk, dv = b->conf->dv;
+    block at = {.query = query, .count = count};
+    at.keys = (range){seen_by(b, query).first, seen_by(b, query + count - 1).end};
+    at.base = at.keys.first - at.keys.first % RUNG_PANEL, at.cols = score_cols(at.keys.end - at.base);
+    score(u->s, u->q, u, &at, b->in[IN_Q], u->k_columns, dk);
+    score(u->ds, u->g, u, &at, b->g, u->v_columns, dv);
+    undo_rows(u, &at);
+    add_to_queries(u, &at);
+    add_to_keys(u->dv, u, &at, u->s, u->g, dv);
+    add_to_keys(u->dk, u, &at, u->ds, u->q, dk);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------------------------------------- */
+
+static void add_row(float *to, const float *from, size_t n)
+{
+    if (to) rung_kernels_get()->axpy(to, 1, from, n);
+}
+
+/* Where the head's part of a slot of the state begins. */
+static size_t slot_at(size_t token, const rung_backward *b, size_t head)
+{
+    return slot_of(token, b->conf) * slot_size(b->conf) + head * (b->conf->dk + b->conf->dv);
+}
+
+/* A gradient of a key and its value, to the inputs of this stretch. */
+static void add_to_inputs(const rung_backward *b, size_t head, size_t token, const float *dk, const float *dv)
+{
+    size_t row = token * b->conf->heads + head;
+    add_row(b->din[IN_K] ? b->din[IN_K] + row * b->conf->dk : NULL, dk, b->conf->dk);
+    add_row(b->din[IN_V] ? b->din[IN_V] + row * b->conf->dv : NULL, dv, b->conf->dv);
+}
+
+/* What the keys of the panels got goes to the inputs, or to the state before them. */
+static void store_keys(const undoing *u)
+{
+    const rung_backward *b = u->b;
+    for (size_t j = u->keys.first; j < u->keys.end; j++) {
+        const float *dk = u->dk + (j - u->keys.base) * b->conf->dk, *dv = u->dv + (j - u->keys.base) * b->conf->dv;
+        float *slot = j < b->pos && b->dstate ? b->dstate + slot_at(j, b, u->keys.head) : NULL;
+        if (slot) add_row(slot, dk, b->conf->dk), add_row(slot + b->conf->dk, dv, b->conf->dv);
+        if (j >= b->pos) add_to_inputs(b, u->keys.head, j - b->pos, dk, dv);
+    }
+}
+
+/* A gradient of the state after the stretch: what its tokens put there is theirs, and replaces what was there. */
+static void undo_store(const rung_backward *b, size_t head)
+{
+    size_t dk = b->conf->dk, dv = b->conf->dv, kept = size_min(b->tokens, slot_count(b->conf));
+    for (size_t i = b->tokens - kept; i < b->tokens; i++) {
+        float *slot = b->dstate + slot_at(b->pos + i, b, head);
+        add_to_inputs(b, head, i, slot, slot + dk);
+        memset(slot, 0, (dk + dv) * sizeof *slot);
+    }
+}
+
+void rung_full_backward_f32(const rung_backward *b, size_t head)
+{
+    size_t group = rung_full_group(b->conf);
+    if (b->dstate) undo_store(b, head);
+    for (size_t i = 0, count; i < b->tokens; i += count) {
+        count = size_min(group, b->tokens - i);
+        undoing u = undoing_init(b, head, i, count);
+        for (size_t done = 0; done < count; done += QUERIES) undo_block(&u, i + done, size_min(QUERIES, count - done));
+        store_keys(&u);
+    }
+}
