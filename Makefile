@@ -15,8 +15,8 @@ CLANG    ?= clang
 CFLAGS   ?= -O2 -g
 PYTHON   ?= /usr/bin/python3
 
-MODULES  := base num io kern par mech task cert model config build verify protocol train bound attack
-PACKAGES := jansson mpfr gmp zlib
+MODULES  := base num io kern par mech task cert model config build verify protocol train bound attack lab
+PACKAGES := jansson mpfr gmp zlib sqlite3
 
 # Contraction would turn r(x + magic) - magic into something else and merge roundings; see docs/numbers.md.
 NUMERICS := -ffp-contract=off -fno-fast-math -fno-math-errno
@@ -169,8 +169,8 @@ FUZZERS := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
 
 # Built once for all fuzzers: a make of its own per fuzzer would race with the others for the same objects.
-# Nothing above config reads a foreign file.
-FUZZ_MODULES := $(call head_to,config,$(MODULES))
+# Nothing above lab reads a foreign file.
+FUZZ_MODULES := $(call head_to,lab,$(MODULES))
 $(BUILD)/clang/librung.a: $(foreach m,$(FUZZ_MODULES),$(wildcard src/$(m)/*.[ch])) $(HEADERS)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/clang MODULES='$(FUZZ_MODULES)' CC=$(CLANG) CFLAGS='-O1 -g' \
 	    SANITIZE='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all' $@

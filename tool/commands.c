@@ -17,6 +17,9 @@
     X(task)                                                                                                            \
     X(build)                                                                                                           \
     X(train)                                                                                                           \
+    X(sweep)                                                                                                           \
+    X(export)                                                                                                          \
+    X(merge)                                                                                                           \
     X(precision)                                                                                                       \
     X(run)                                                                                                             \
     X(protocol)                                                                                                        \

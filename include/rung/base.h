@@ -91,6 +91,8 @@ void rung_buf_printf(rung_buf *buf, const char *format, ...) RUNG_PRINTF(2, 3);
 /* A JSON string literal with its quotes; `text` is UTF-8. */
 void rung_buf_json_string(rung_buf *buf, const char *text);
 /* The shortest decimal number that reads back as `value`, which is finite. */
+#define RUNG_REAL_TEXT 32
+void rung_real_text(char text[RUNG_REAL_TEXT], double value);
 void rung_buf_real(rung_buf *buf, double value);
 rung_status rung_buf_ok(const rung_buf *buf, rung_error *err);
 

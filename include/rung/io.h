@@ -159,7 +159,7 @@ const char *rung_json_key_at(const rung_json *object, size_t index);
 const rung_json *rung_json_value_at(const rung_json *object, size_t index);
 const char *rung_json_string(const rung_json *value); /* NULL unless a string */
 /* A text, a number, true or false as the word that one would type; NULL for anything else. Numbers are written into `room`. */
-#define RUNG_JSON_WORD 40
+#define RUNG_JSON_WORD RUNG_REAL_TEXT
 const char *rung_json_word(char room[RUNG_JSON_WORD], const rung_json *value);
 bool rung_json_int(int64_t *out, const rung_json *value);
 bool rung_json_real(double *out, const rung_json *value); /* integers too */

@@ -27,4 +27,6 @@
 
 #include "rung/bound.h"
 
+#include "rung/lab.h"
+
 #endif

@@ -114,13 +114,18 @@ void rung_buf_json_string(rung_buf *buf, const char *text)
     rung_buf_putc(buf, '"');
 }
 
-void rung_buf_real(rung_buf *buf, double value)
+void rung_real_text(char text[RUNG_REAL_TEXT], double value)
 {
-    char text[32];
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
+        snprintf(text, RUNG_REAL_TEXT, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }
+}
+
+void rung_buf_real(rung_buf *buf, double value)
+{
+    char text[RUNG_REAL_TEXT];
+    rung_real_text(text, value);
     rung_buf_puts(buf, text);
 }
 

@@ -250,7 +250,7 @@ const char *rung_json_word(char room[RUNG_JSON_WORD], const rung_json *value)
     if (rung_json_kind_of(value) == RUNG_JSON_INT)
         snprintf(room, RUNG_JSON_WORD, "%lld", (long long)json_integer_value(value->value));
     else if (rung_json_real(&real, value))
-        snprintf(room, RUNG_JSON_WORD, "%.17g", real);
+        rung_real_text(room, real);
     else
         return rung_json_string(value);
     return room;

@@ -4,7 +4,7 @@
 load common
 
 # check PAGE: runs each "$ " line of the fenced blocks in one directory, in order, and compares what follows it. A line
-# that is or ends in "..." stands for whatever is there.
+# that is or ends in "..." stands for whatever is there. A block "```json FILE" is that file.
 check() {
     without_sanitizers "the same output again"
     mkdir -p bin build
@@ -15,11 +15,15 @@ check() {
 import re, subprocess, sys
 
 def commands(page):
-    fenced, command, want = False, None, []
+    fenced, command, want, file = False, None, [], None
     for line in open(page, encoding="utf-8").read().splitlines():
         if line.startswith("```"):
             if command: yield command, want
+            if file: file.close()
             fenced, command, want = not fenced, None, []
+            file = open(line.split()[1], "w") if fenced and line.startswith("```json ") else None
+        elif file:
+            print(line, file=file)
         elif fenced and line.startswith("$ "):
             if command: yield command, want
             command, want = line[2:], []
@@ -58,6 +62,10 @@ print(*[a["name"] for a in json.load(sys.stdin)["attacks"]])'); do
 
 @test "docs/training.md is what the command prints" {
     check "$BATS_TEST_DIRNAME/../../docs/training.md" 4
+}
+
+@test "docs/lab.md is what the command prints" {
+    check "$BATS_TEST_DIRNAME/../../docs/lab.md" 5
 }
 
 @test "README.md is what the command prints" {

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What a sweep will cost, from a few steps of every kind of run. An upper bound in so far as runs that stop early take less.
+ */
+#include "spec.h"
+#include "store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Steps of a measurement: the first is slower than the rest, and is left out. */
+enum { STEPS_LEAST = 3, STEPS_MOST = 50 };
+#define MEASURE_S 0.15
+/* A forward pass beside a whole step; forward and backward cost about as 1 to 2. */
+#define FORWARD_SHARE (1.0 / 3.0)
+
+typedef struct kind {
+    uint64_t key; /* of what decides the time of a step */
+    double step_s;
+} kind;
+
+typedef struct clock {
+    double first_s, last_s;
+    uint64_t steps;
+} clock;
+
+static bool watch(void *context, const rung_train_state *state, bool evaluated)
+{
+    clock *c = context;
+    double now = rung_wall_s();
+    (void)evaluated;
+    if (state->step == 1) c->first_s = now;
+    c->last_s = now;
+    c->steps = state->step;
+    return state->step < STEPS_LEAST || (now - c->first_s < MEASURE_S && state->step < STEPS_MOST);
+}
+
+static rung_status measure(double *step_s, const rung_train_conf *conf, rung_error *err)
+{
+    rung_train_conf copy = *conf;
+    rung_train_state state = {0};
+    clock c = {0};
+    copy.steps = STEPS_MOST + 1;
+    copy.eval_every = 0;
+    copy.eval_prompts = copy.test_prompts = 0;
+    copy.stop_at = 0;
+    copy.threads = 1;
+    rung_status status = rung_train_run(&state, &copy, NULL, NULL, watch, &c, err);
+    if (status == RUNG_INPUT && state.diverged) status = RUNG_OK; /* its speed is not the point */
+    *step_s = c.steps > 1 ? (c.last_s - c.first_s) / (double)(c.steps - 1) : 0;
+    return status;
+}
+
+static uint64_t key_of(const rung_train_conf *conf)
+{
+    const rung_model_spec *m = &conf->model;
+    char text[1024];
+    int len = snprintf(text, sizeof text, "%.300s %.100s %.300s %zu %zu %zu %zu %zu %zu %zu %zu %zu %d %d", m->arch,
+                       m->mlp, m->task, m->d_model, m->d_mlp, m->heads, m->dk, m->dv, m->max_tokens, conf->batch,
+                       conf->accumulate, conf->queries, (int)m->positions, (int)m->norm);
+    return rung_hash64(text, (size_t)len);
+}
+
+/* Steps, and evaluations in steps. */
+static double steps_of(const rung_train_conf *conf)
+{
+    double prompts = (double)conf->test_prompts, steps = (double)conf->steps;
+    double evaluations = conf->eval_every ? steps / (double)conf->eval_every : 1;
+    prompts += evaluations * (double)conf->eval_prompts;
+    return steps + FORWARD_SHARE * prompts / (double)conf->batch / (double)conf->accumulate;
+}
+
+typedef struct estimate {
+    kind *kind;
+    size_t kinds;
+    double until_s;
+    rung_lab_cost *cost;
+    double known_s, known, unknown; /* seconds and runs of measured kinds, runs of the others */
+} estimate;
+
+static kind *find_kind(estimate *e, uint64_t key)
+{
+    for (size_t i = 0; i < e->kinds; i++)
+        if (e->kind[i].key == key) return &e->kind[i];
+    return NULL;
+}
+
+static rung_status add_run(estimate *e, const rung_train_conf *conf, rung_error *err)
+{
+    rung_status status = RUNG_OK;
+    uint64_t key = key_of(conf);
+    kind *k = find_kind(e, key);
+    if (!k) {
+        k = &e->kind[e->kinds++];
+        *k = (kind){.key = key};
+        if (rung_wall_s() < e->until_s) status = measure(&k->step_s, conf, err);
+        e->cost->measured += k->step_s > 0;
+    }
+    e->known += k->step_s > 0;
+    e->unknown += !(k->step_s > 0);
+    e->known_s += k->step_s * steps_of(conf);
+    return status;
+}
+
+static rung_status add_index(estimate *e, const rung_sweep *sweep, size_t index, rung_store *store, rung_error *err)
+{
+    rung_sweep_run run;
+    bool done = false;
+    rung_status status = store ? rung_store_has(&done, store, sweep->point[index].id, err) : RUNG_OK;
+    e->cost->runs++;
+    e->cost->done += done;
+    if (status != RUNG_OK || done) return status;
+    status = rung_sweep_run_init(&run, sweep, index, err);
+    if (status == RUNG_OK) {
+        status = add_run(e, &run.conf, err);
+        if (status != RUNG_OK)
+            status = rung_fail_at(err, status == RUNG_USAGE ? RUNG_INPUT : status, "%s: arch %.80s, task %.80s",
+                                  sweep->file, run.conf.model.arch, run.conf.model.task);
+    }
+    rung_sweep_run_clear(&run);
+    return status;
+}
+
+rung_status rung_lab_estimate(rung_lab_cost *cost, const rung_sweep *sweep, rung_store *store,
+                              const rung_lab_conf *conf, double budget_s, rung_error *err)
+{
+    size_t shards = conf->shards ? conf->shards : 1;
+    *cost = (rung_lab_cost){0};
+    estimate e = {.cost = cost, .until_s = rung_wall_s() + budget_s};
+    e.kind = rung_calloc(sweep->points, sizeof *e.kind, err);
+    rung_status status = e.kind ? RUNG_OK : RUNG_SYSTEM;
+    for (size_t i = conf->shards ? conf->shard : 0; status == RUNG_OK && i < sweep->points; i += shards) {
+        status = add_index(&e, sweep, i, store, err);
+        if (conf->go && !conf->go(conf->context)) break;
+    }
+    cost->kinds = e.kinds;
+    cost->seconds = e.known_s + (e.known > 0 ? e.unknown * e.known_s / e.known : 0);
+    free(e.kind);
+    return status;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What is known of a run without training it: what its layers hold at 32 bits per number, the format of training, and what
+ * the theorems say of them on this task at this size.
+ */
+#include "store.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rung/bound.h"
+
+enum { TRAINING_BITS = 32 };
+
+static void take_pattern(rung_run_row *row, const rung_pattern *pattern, const rung_ledger *ledger)
+{
+    rung_ledger_sum sum = rung_ledger_total(ledger);
+    row->layers = ledger->layer_count;
+    row->full_layers = pattern->full;
+    row->recurrent_layers = pattern->recurrent;
+    row->state_bits = pattern->all_state;
+    row->level_bits = pattern->levels_state;
+    row->message_bits = pattern->message;
+    row->kv_bits_per_token = sum.kv_elements_per_token * TRAINING_BITS;
+}
+
+static double number_or_none(double value)
+{
+    return value > 0 ? value : NAN;
+}
+
+static void take_answer(lab_facts *facts, const rung_bound_answer *answer)
+{
+    rung_run_theory *t = &facts->row.theory;
+    if (!answer) return;
+    snprintf(facts->bound, sizeof facts->bound, "%s", answer->bound->id);
+    snprintf(facts->statement, sizeof facts->statement, "%s", answer->statement);
+    t->margin = answer->margin;
+    t->ceiling = number_or_none(answer->ceiling);
+    t->n_threshold = number_or_none(answer->n_threshold);
+    t->log2_n = number_or_none(answer->log2_n);
+}
+
+/* The lowest of all ceilings: the row that decides need not be the one about averages. */
+static void take_ceiling(lab_facts *facts, const rung_bound_report *report)
+{
+    double *ceiling = &facts->row.theory.ceiling;
+    for (size_t i = 0; i < report->count; i++) {
+        const rung_bound_answer *a = &report->answer[i];
+        if (a->applies && a->ceiling > 0 && !(*ceiling <= a->ceiling)) *ceiling = a->ceiling;
+    }
+}
+
+static rung_status ask(lab_facts *facts, const rung_ledger *ledger, const rung_train_conf *conf, rung_error *err)
+{
+    rung_question q = {.ledger = ledger,
+                       .task = &conf->task,
+                       .bits = TRAINING_BITS,
+                       .softmax = RUNG_SOFTMAX_ONLINE,
+                       .thresholds = true};
+    rung_bound_report *report = rung_calloc(1, sizeof *report, err);
+    if (!report) return RUNG_SYSTEM;
+    rung_status status = rung_bound_answers(report, &q, err);
+    if (status == RUNG_OK) {
+        take_pattern(&facts->row, &report->pattern, ledger);
+        facts->row.theory.verdict = report->verdict;
+        facts->row.theory.trivial = report->trivial;
+        take_answer(facts, rung_bound_decisive(report));
+        take_ceiling(facts, report);
+    }
+    free(report);
+    return status;
+}
+
+rung_status lab_facts_of(lab_facts *facts, const rung_train_conf *conf, rung_error *err)
+{
+    const rung_model_spec *m = &conf->model;
+    const rung_arch_defaults defaults = {m->heads, m->dk, m->dv, m->causal};
+    rung_ledger ledger;
+    *facts = (lab_facts){.bound = ""};
+    facts->row.theory = (rung_run_theory){.bits = TRAINING_BITS,
+                                          .verdict = RUNG_UNKNOWN,
+                                          .margin = NAN,
+                                          .ceiling = NAN,
+                                          .n_threshold = NAN,
+                                          .log2_n = NAN};
+    rung_status status = rung_ledger_of_arch(&ledger, m->arch, &defaults, err);
+    if (status != RUNG_OK) return status;
+    status = ask(facts, &ledger, conf, err);
+    rung_ledger_clear(&ledger);
+    return status;
+}

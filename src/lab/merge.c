@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Several stores into one. What decides nothing (times, machines, versions) may differ between two copies of a run; anything
+ * else must be the same to the last bit, or one of the two stores is not to be trusted.
+ */
+#include "store.h"
+
+#include <string.h>
+
+/* Runs in both whose results differ in some column. IS NOT, because NULL is equal to NULL here. */
+static const char other_results[] =
+    "SELECT b.id FROM src.runs b JOIN runs a ON a.id = b.id WHERE (a.canonical, a.outcome, a.step, a.loss, a.accuracy,"
+    " a.eval_loss, a.eval_accuracy, a.test_loss, a.test_accuracy, a.test_targets, a.test_right, a.parameters)"
+    " IS NOT (b.canonical, b.outcome, b.step, b.loss, b.accuracy,"
+    " b.eval_loss, b.eval_accuracy, b.test_loss, b.test_accuracy, b.test_targets, b.test_right, b.parameters) LIMIT 1";
+#define METRICS "step, loss, accuracy, rate, gradient, eval_loss, eval_accuracy"
+static const char other_metrics[] = "SELECT b.id FROM src.runs b JOIN runs a ON a.id = b.id WHERE EXISTS"
+                                    " (SELECT " METRICS " FROM metrics WHERE run = a.number EXCEPT SELECT " METRICS
+                                    " FROM src.metrics WHERE run = b.number) OR EXISTS"
+                                    " (SELECT " METRICS " FROM src.metrics WHERE run = b.number EXCEPT SELECT " METRICS
+                                    " FROM metrics WHERE run = a.number) LIMIT 1";
+static const char other_files[] =
+    "SELECT b.id FROM src.runs b JOIN runs a ON a.id = b.id JOIN artefacts x ON x.run = a.number"
+    " JOIN src.artefacts y ON y.run = b.number AND y.kind = x.kind AND y.name = x.name WHERE x.sha256 <> y.sha256 "
+    "LIMIT 1";
+
+#define RUN_COLUMNS                                                                                                    \
+    "id, canonical, words, arch, task, seed, rate, random_labels, outcome, step, steps, loss, accuracy, eval_loss,"    \
+    " eval_accuracy, test_loss, test_accuracy, test_targets, test_right, chance, majority, tokens, parameters, "       \
+    "layers,"                                                                                                          \
+    " full_layers, recurrent_layers, state_bits, level_bits, message_bits, kv_bits_per_token, seconds, resumed,"       \
+    " finished_at"
+
+/* In this order: later ones look for what earlier ones have brought. */
+static const char *const copies[] = {
+    "INSERT INTO versions(rung, sqlite, compiler, kernels) SELECT rung, sqlite, compiler, kernels FROM src.versions"
+    " EXCEPT SELECT rung, sqlite, compiler, kernels FROM versions",
+    "INSERT INTO machines(host, cpu, cores, memory_bytes, system) SELECT host, cpu, cores, memory_bytes, system"
+    " FROM src.machines EXCEPT SELECT host, cpu, cores, memory_bytes, system FROM machines",
+    "CREATE TEMP TABLE fresh AS SELECT id FROM src.runs WHERE id NOT IN (SELECT id FROM runs)",
+    "INSERT INTO runs(" RUN_COLUMNS ", version, machine) SELECT " RUN_COLUMNS ","
+    " (SELECT w.number FROM versions w JOIN src.versions v ON v.rung IS w.rung AND v.sqlite IS w.sqlite"
+    "  AND v.compiler IS w.compiler AND v.kernels IS w.kernels WHERE v.number = r.version),"
+    " (SELECT n.number FROM machines n JOIN src.machines m ON m.host IS n.host AND m.cpu IS n.cpu AND m.cores IS "
+    "n.cores"
+    "  AND m.memory_bytes IS n.memory_bytes AND m.system IS n.system WHERE m.number = r.machine)"
+    " FROM src.runs r WHERE id IN (SELECT id FROM fresh) ORDER BY r.number",
+    "CREATE TEMP TABLE pairs(old INTEGER PRIMARY KEY, new INTEGER)",
+    "INSERT INTO pairs SELECT b.number, a.number FROM src.runs b JOIN runs a ON a.id = b.id"
+    " WHERE b.id IN (SELECT id FROM fresh)",
+    "INSERT INTO theory SELECT p.new, bits, verdict, bound, statement, margin, ceiling, n_threshold, log2_n, trivial"
+    " FROM src.theory t JOIN pairs p ON p.old = t.run",
+    "INSERT INTO metrics SELECT p.new, " METRICS " FROM src.metrics m JOIN pairs p ON p.old = m.run",
+    "INSERT OR IGNORE INTO artefacts SELECT a.number, x.kind, x.name, x.sha256, x.size, x.content"
+    " FROM src.artefacts x JOIN src.runs b ON b.number = x.run JOIN runs a ON a.id = b.id",
+    "INSERT OR IGNORE INTO sweeps(id, name, question, success, text, added)"
+    " SELECT id, name, question, success, text, added FROM src.sweeps ORDER BY number",
+    "INSERT OR IGNORE INTO plan SELECT w.number, p.place, p.run, p.label, p.cell, p.setting FROM src.plan p"
+    " JOIN src.sweeps s ON s.number = p.sweep JOIN sweeps w ON w.id = s.id",
+};
+
+static rung_status refuse_different(const rung_store *store, const char *from, const char *sql, const char *what,
+                                    rung_error *err)
+{
+    sqlite3_stmt *s;
+    bool row;
+    rung_status status = lab_sql_open(&s, store, err, sql, "");
+    if (status == RUNG_OK) status = lab_sql_next(&row, &s, store, err);
+    if (status != RUNG_OK || !row) return status;
+    status = rung_fail(err, RUNG_INPUT, "run %s differs between %s and %s: its %s are not the same, and must be",
+                       (const char *)sqlite3_column_text(s, 0), from, store->path, what);
+    sqlite3_finalize(s);
+    return status;
+}
+
+static rung_status copy_all(const rung_store *store, const char *from, size_t *added, size_t *same, rung_error *err)
+{
+    int64_t fresh = 0, both = 0;
+    rung_status status = refuse_different(store, from, other_results, "results", err);
+    if (status == RUNG_OK) status = refuse_different(store, from, other_metrics, "metrics", err);
+    if (status == RUNG_OK) status = refuse_different(store, from, other_files, "artefacts", err);
+    if (status == RUNG_OK)
+        status = lab_sql_int(&both, store, 0, err, "SELECT count(*) FROM src.runs b JOIN runs a ON a.id = b.id", "");
+    for (size_t i = 0; status == RUNG_OK && i < RUNG_COUNT(copies); i++) status = lab_sql_exec(store, copies[i], err);
+    if (status == RUNG_OK) status = lab_sql_int(&fresh, store, 0, err, "SELECT count(*) FROM fresh", "");
+    *added = (size_t)fresh, *same = (size_t)both;
+    return status;
+}
+
+rung_status rung_store_merge(rung_store *store, const char *from, size_t *added, size_t *same, double wait_s,
+                             rung_error *err)
+{
+    rung_store *other;
+    rung_status status = rung_store_open(&other, from, RUNG_STORE_READ, wait_s, err); /* says what is wrong with it */
+    if (status != RUNG_OK) return status;
+    rung_store_close(other);
+    status = lab_sql_do(store, err, "ATTACH ? AS src", "s", from);
+    if (status != RUNG_OK) return status;
+    status = lab_sql_begin(store, err);
+    if (status == RUNG_OK) status = lab_sql_end(store, copy_all(store, from, added, same, err), err);
+    sqlite3_exec(store->db, "DROP TABLE IF EXISTS temp.fresh; DROP TABLE IF EXISTS temp.pairs; DETACH src", NULL, NULL,
+                 NULL);
+    return status;
+}

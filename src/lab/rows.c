@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Reading a store, row by row.
+ */
+#include "store.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- columns ----------------------------------------------------------------------------------------------------------------- */
+
+static const char *text_at(sqlite3_stmt *s, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(s, column);
+    return text ? text : "";
+}
+
+static double real_at(sqlite3_stmt *s, int column)
+{
+    return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
+}
+
+static uint64_t count_at(sqlite3_stmt *s, int column)
+{
+    return (uint64_t)sqlite3_column_int64(s, column);
+}
+
+/* ---- runs ----------------------------------------------------------------------------------------------------------------------- */
+
+/* In the order in which read_run takes them. */
+#define RUN_COLUMNS                                                                                                    \
+    "r.number, r.id, r.canonical, r.words, r.arch, r.task, r.seed, r.rate, r.random_labels, r.outcome, r.step,"        \
+    " r.steps, r.loss, r.accuracy, r.eval_loss, r.eval_accuracy, r.test_loss, r.test_accuracy, r.test_targets,"        \
+    " r.test_right, r.chance, r.majority, r.tokens, r.parameters, r.layers, r.full_layers, r.recurrent_layers,"        \
+    " r.state_bits, r.level_bits, r.message_bits, r.kv_bits_per_token, r.seconds, r.resumed, r.finished_at,"           \
+    " v.rung, v.kernels, m.host"
+#define JOINS " LEFT JOIN versions v ON v.number = r.version LEFT JOIN machines m ON m.number = r.machine"
+
+static const char all_runs[] =
+    "SELECT " RUN_COLUMNS ", t.bits, t.verdict, t.bound, t.statement, t.margin, t.ceiling, t.n_threshold, t.log2_n,"
+    " t.trivial, '', 0, 0, 0, 0 FROM runs r LEFT JOIN theory t ON t.run = r.number" JOINS " ORDER BY r.number";
+static const char runs_of_sweep[] =
+    "SELECT " RUN_COLUMNS ", r.bits, r.verdict, r.bound, r.statement, r.margin, r.ceiling, r.n_threshold, r.log2_n,"
+    " r.trivial, r.label, r.place, r.cell, r.setting, r.chosen FROM results r" JOINS
+    " WHERE r.sweep = ? ORDER BY r.place";
+
+static rung_outcome outcome_of(const char *word)
+{
+    for (size_t i = 0; rung_outcome_words[i]; i++)
+        if (strcmp(rung_outcome_words[i], word) == 0) return (rung_outcome)(i + 1);
+    return RUNG_OUTCOME_DIVERGED;
+}
+
+static rung_run_theory read_theory(sqlite3_stmt *s, int c)
+{
+    return (rung_run_theory){
+        .bits = sqlite3_column_int(s, c),
+        .verdict = strcmp(text_at(s, c + 1), "CANNOT") == 0 ? RUNG_CANNOT : RUNG_UNKNOWN,
+        .bound = text_at(s, c + 2),
+        .statement = text_at(s, c + 3),
+        .margin = real_at(s, c + 4),
+        .ceiling = sqlite3_column_double(s, c + 5),
+        .n_threshold = sqlite3_column_double(s, c + 6),
+        .log2_n = sqlite3_column_double(s, c + 7),
+        .trivial = sqlite3_column_int(s, c + 8),
+    };
+}
+
+static rung_run_row read_run(sqlite3_stmt *s)
+{
+    return (rung_run_row){
+        .number = sqlite3_column_int64(s, 0),
+        .id = text_at(s, 1),
+        .canonical = text_at(s, 2),
+        .words = text_at(s, 3),
+        .arch = text_at(s, 4),
+        .task = text_at(s, 5),
+        .seed = count_at(s, 6),
+        .rate = real_at(s, 7),
+        .random_labels = sqlite3_column_int(s, 8),
+        .outcome = outcome_of(text_at(s, 9)),
+        .step = count_at(s, 10),
+        .steps = count_at(s, 11),
+        .loss = real_at(s, 12),
+        .accuracy = real_at(s, 13),
+        .eval_loss = real_at(s, 14),
+        .eval_accuracy = real_at(s, 15),
+        .test_loss = real_at(s, 16),
+        .test_accuracy = real_at(s, 17),
+        .test_targets = count_at(s, 18),
+        .test_right = count_at(s, 19),
+        .chance = real_at(s, 20),
+        .majority = real_at(s, 21),
+        .tokens = count_at(s, 22),
+        .parameters = count_at(s, 23),
+        .layers = count_at(s, 24),
+        .full_layers = count_at(s, 25),
+        .recurrent_layers = count_at(s, 26),
+        .state_bits = count_at(s, 27),
+        .level_bits = count_at(s, 28),
+        .message_bits = count_at(s, 29),
+        .kv_bits_per_token = count_at(s, 30),
+        .seconds = real_at(s, 31),
+        .resumed = sqlite3_column_int(s, 32),
+        .finished_at = real_at(s, 33),
+        .version = text_at(s, 34),
+        .kernels = text_at(s, 35),
+        .host = text_at(s, 36),
+        .theory = read_theory(s, 37),
+        .label = text_at(s, 46),
+        .place = count_at(s, 47),
+        .cell = count_at(s, 48),
+        .setting = count_at(s, 49),
+        .chosen = sqlite3_column_int(s, 50),
+    };
+}
+
+rung_status rung_store_runs(rung_store *store, int64_t sweep, rung_run_each *each, void *context, rung_error *err)
+{
+    sqlite3_stmt *s;
+    bool row = true;
+    rung_status status =
+        sweep ? lab_sql_open(&s, store, err, runs_of_sweep, "i", sweep) : lab_sql_open(&s, store, err, all_runs, "");
+    while (status == RUNG_OK && row) {
+        status = lab_sql_next(&row, &s, store, err);
+        if (status != RUNG_OK || !row) break;
+        rung_run_row run = read_run(s);
+        row = each(context, &run);
+    }
+    sqlite3_finalize(s);
+    return status;
+}
+
+rung_status rung_store_run_count(size_t *count, rung_store *store, rung_error *err)
+{
+    int64_t number;
+    rung_status status = lab_sql_int(&number, store, 0, err, "SELECT count(*) FROM runs", "");
+    if (status == RUNG_OK) *count = (size_t)number;
+    return status;
+}
+
+rung_status rung_store_has(bool *has, rung_store *store, const char *id, rung_error *err)
+{
+    int64_t number;
+    rung_status status = lab_sql_int(&number, store, 0, err, "SELECT 1 FROM runs WHERE id = ?", "s", id);
+    *has = status == RUNG_OK && number;
+    return status;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------------------------------------------- */
+
+rung_status rung_store_metrics(rung_store *store, int64_t run, rung_metric_each *each, void *context, rung_error *err)
+{
+    sqlite3_stmt *s;
+    bool row = true;
+    rung_status status = lab_sql_open(&s, store, err,
+                                      "SELECT step, loss, accuracy, rate, gradient, eval_loss, eval_accuracy"
+                                      " FROM metrics WHERE run = ? ORDER BY step",
+                                      "i", run);
+    while (status == RUNG_OK && row) {
+        status = lab_sql_next(&row, &s, store, err);
+        if (status != RUNG_OK || !row) break;
+        rung_metric m = {count_at(s, 0), real_at(s, 1), real_at(s, 2), real_at(s, 3),
+                         real_at(s, 4),  real_at(s, 5), real_at(s, 6)};
+        row = each(context, &m);
+    }
+    sqlite3_finalize(s);
+    return status;
+}
+
+rung_status rung_store_sweeps(rung_store *store, rung_sweep_each *each, void *context, rung_error *err)
+{
+    sqlite3_stmt *s;
+    bool row = true;
+    rung_status status =
+        lab_sql_open(&s, store, err,
+                     "SELECT s.number, s.id, s.name, s.question, s.text, s.success, count(p.run), count(r.id),"
+                     " coalesce(sum(r.test_accuracy >= s.success), 0) FROM sweeps s"
+                     " LEFT JOIN plan p ON p.sweep = s.number LEFT JOIN runs r ON r.id = p.run"
+                     " GROUP BY s.number ORDER BY s.number",
+                     "");
+    while (status == RUNG_OK && row) {
+        status = lab_sql_next(&row, &s, store, err);
+        if (status != RUNG_OK || !row) break;
+        rung_sweep_row sweep = {sqlite3_column_int64(s, 0),
+                                text_at(s, 1),
+                                text_at(s, 2),
+                                text_at(s, 3),
+                                text_at(s, 4),
+                                real_at(s, 5),
+                                count_at(s, 6),
+                                count_at(s, 7),
+                                count_at(s, 8)};
+        row = each(context, &sweep);
+    }
+    sqlite3_finalize(s);
+    return status;
+}
+
+rung_status rung_store_artefacts(rung_store *store, int64_t run, rung_artefact_each *each, void *context,
+                                 rung_error *err)
+{
+    sqlite3_stmt *s;
+    bool row = true;
+    rung_status status = lab_sql_open(&s, store, err,
+                                      "SELECT run, kind, name, sha256, content FROM artefacts WHERE run = ?1 OR ?1 = 0"
+                                      " ORDER BY run, kind, name",
+                                      "i", run);
+    while (status == RUNG_OK && row) {
+        status = lab_sql_next(&row, &s, store, err);
+        if (status != RUNG_OK || !row) break;
+        rung_artefact a = {
+            sqlite3_column_int64(s, 0),        text_at(s, 1), text_at(s, 2), text_at(s, 3), sqlite3_column_blob(s, 4),
+            (size_t)sqlite3_column_bytes(s, 4)};
+        row = each(context, &a);
+    }
+    sqlite3_finalize(s);
+    return status;
+}

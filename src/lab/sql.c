@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * SQLite with our statuses and messages. SQLite's own messages are for those who know SQLite; a full disk, a lock and a
+ * damaged file are said in words that tell what to do.
+ */
+#include "store.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+double lab_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static rung_status fail_disk(const rung_store *store, rung_error *err)
+{
+    int number = sqlite3_system_errno(store->db);
+    return rung_fail(err, RUNG_SYSTEM,
+                     "%s cannot be written%s%s; what is finished is kept, and the same command goes on", store->path,
+                     number ? ": " : "", number ? strerror(number) : "");
+}
+
+rung_status lab_sql_fail(const rung_store *store, rung_error *err)
+{
+    const char *path = store->path;
+    switch (sqlite3_errcode(store->db) & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+        return rung_fail(err, RUNG_SYSTEM,
+                         "%s is locked by another program, even after %g s; end that program, or wait longer (--wait)",
+                         path, store->wait_s);
+    case SQLITE_FULL:
+        return rung_fail(err, RUNG_SYSTEM,
+                         "%s: the disk is full; what is finished is kept: make room and give the same command again",
+                         path);
+    case SQLITE_IOERR:
+        return fail_disk(store, err);
+    case SQLITE_NOTADB:
+        return rung_fail(err, RUNG_INPUT, "%s is no store: it is not an SQLite file", path);
+    case SQLITE_CORRUPT:
+        return rung_fail(
+            err, RUNG_INPUT,
+            "%s is damaged (%s); 'sqlite3 %s .recover' saves what can be read, or start with another store", path,
+            sqlite3_errmsg(store->db), path);
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+    case SQLITE_AUTH:
+        return rung_fail(err, RUNG_SYSTEM, "%s cannot be opened: %s%s%s", path, sqlite3_errmsg(store->db),
+                         errno ? ": " : "", errno ? strerror(errno) : "");
+    case SQLITE_NOMEM:
+        return rung_fail(err, RUNG_SYSTEM, "%s: out of memory", path);
+    default:
+        return rung_fail(err, RUNG_INPUT, "%s: %s", path, sqlite3_errmsg(store->db));
+    }
+}
+
+rung_status lab_sql_exec(const rung_store *store, const char *sql, rung_error *err)
+{
+    errno = 0;
+    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? RUNG_OK : lab_sql_fail(store, err);
+}
+
+static int bind_all(sqlite3_stmt *statement, const char *kinds, va_list values)
+{
+    int code = SQLITE_OK;
+    for (int at = 1; code == SQLITE_OK && *kinds; kinds++, at++) {
+        switch (*kinds) {
+        case 's':
+            code = sqlite3_bind_text(statement, at, va_arg(values, const char *), -1, SQLITE_STATIC);
+            break;
+        case 'i':
+            code = sqlite3_bind_int64(statement, at, va_arg(values, int64_t));
+            break;
+        case 'd':
+            code = sqlite3_bind_double(statement, at, va_arg(values, double));
+            break;
+        default: {
+            const void *bytes = va_arg(values, const void *);
+            code = sqlite3_bind_blob64(statement, at, bytes, va_arg(values, size_t), SQLITE_STATIC);
+        }
+        }
+    }
+    return code;
+}
+
+static rung_status open_with(sqlite3_stmt **out, const rung_store *store, rung_error *err, const char *sql,
+                             const char *kinds, va_list values)
+{
+    errno = 0;
+    *out = NULL;
+    if (sqlite3_prepare_v2(store->db, sql, -1, out, NULL) == SQLITE_OK && bind_all(*out, kinds, values) == SQLITE_OK)
+        return RUNG_OK;
+    rung_status status = lab_sql_fail(store, err);
+    sqlite3_finalize(*out);
+    *out = NULL;
+    return status;
+}
+
+rung_status lab_sql_open(sqlite3_stmt **out, const rung_store *store, rung_error *err, const char *sql,
+                         const char *kinds, ...)
+{
+    va_list values;
+    va_start(values, kinds);
+    rung_status status = open_with(out, store, err, sql, kinds, values);
+    va_end(values);
+    return status;
+}
+
+rung_status lab_sql_next(bool *row, sqlite3_stmt **statement, const rung_store *store, rung_error *err)
+{
+    int code = sqlite3_step(*statement);
+    *row = code == SQLITE_ROW;
+    if (*row) return RUNG_OK;
+    rung_status status = code == SQLITE_DONE ? RUNG_OK : lab_sql_fail(store, err);
+    sqlite3_finalize(*statement);
+    *statement = NULL;
+    return status;
+}
+
+static rung_status first_int(int64_t *out, const rung_store *store, rung_error *err, const char *sql, const char *kinds,
+                             va_list values)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    rung_status status = open_with(&statement, store, err, sql, kinds, values);
+    if (status == RUNG_OK) status = lab_sql_next(&row, &statement, store, err);
+    if (status != RUNG_OK || !row) return status;
+    if (out) *out = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return RUNG_OK;
+}
+
+rung_status lab_sql_do(const rung_store *store, rung_error *err, const char *sql, const char *kinds, ...)
+{
+    va_list values;
+    va_start(values, kinds);
+    rung_status status = first_int(NULL, store, err, sql, kinds, values);
+    va_end(values);
+    return status;
+}
+
+rung_status lab_sql_int(int64_t *out, const rung_store *store, int64_t fallback, rung_error *err, const char *sql,
+                        const char *kinds, ...)
+{
+    va_list values;
+    *out = fallback;
+    va_start(values, kinds);
+    rung_status status = first_int(out, store, err, sql, kinds, values);
+    va_end(values);
+    return status;
+}
+
+rung_status lab_sql_begin(const rung_store *store, rung_error *err)
+{
+    return lab_sql_exec(store, "BEGIN IMMEDIATE", err);
+}
+
+rung_status lab_sql_end(const rung_store *store, rung_status status, rung_error *err)
+{
+    if (status == RUNG_OK) status = lab_sql_exec(store, "COMMIT", err);
+    if (status != RUNG_OK && !sqlite3_get_autocommit(store->db)) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}

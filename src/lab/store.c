@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Opening a store. docs/store.md describes the schema below; a change there is a new user_version.
+ */
+#include "store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define APPLICATION_ID 0x52554e47 /* "RUNG" */
+#define SCHEMA_VERSION 1
+
+const char *const rung_outcome_words[] = {"finished", "stopped", "diverged", NULL};
+
+static const char schema[] =
+    "CREATE TABLE versions(number INTEGER PRIMARY KEY, rung TEXT, sqlite TEXT, compiler TEXT, kernels TEXT);"
+    "CREATE TABLE machines(number INTEGER PRIMARY KEY, host TEXT, cpu TEXT, cores INTEGER, memory_bytes INTEGER,"
+    " system TEXT);"
+    "CREATE TABLE runs(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, canonical TEXT NOT NULL, words TEXT NOT "
+    "NULL,"
+    " arch TEXT, task TEXT, seed INTEGER, rate REAL, random_labels INTEGER, outcome TEXT NOT NULL, step INTEGER,"
+    " steps INTEGER, loss REAL, accuracy REAL, eval_loss REAL, eval_accuracy REAL, test_loss REAL, test_accuracy REAL,"
+    " test_targets INTEGER, test_right INTEGER, chance REAL, majority REAL, tokens INTEGER, parameters INTEGER,"
+    " layers INTEGER, full_layers INTEGER, recurrent_layers INTEGER, state_bits INTEGER, level_bits INTEGER,"
+    " message_bits INTEGER, kv_bits_per_token INTEGER, seconds REAL, resumed INTEGER, finished_at REAL,"
+    " version INTEGER REFERENCES versions, machine INTEGER REFERENCES machines);"
+    "CREATE TABLE theory(run INTEGER PRIMARY KEY REFERENCES runs, bits INTEGER, verdict TEXT, bound TEXT,"
+    " statement TEXT, margin REAL, ceiling REAL, n_threshold REAL, log2_n REAL, trivial INTEGER);"
+    "CREATE TABLE metrics(run INTEGER REFERENCES runs, step INTEGER, loss REAL, accuracy REAL, rate REAL, gradient "
+    "REAL,"
+    " eval_loss REAL, eval_accuracy REAL, PRIMARY KEY(run, step)) WITHOUT ROWID;"
+    "CREATE TABLE artefacts(run INTEGER REFERENCES runs, kind TEXT, name TEXT, sha256 TEXT, size INTEGER, content BLOB,"
+    " PRIMARY KEY(run, kind, name));"
+    "CREATE TABLE sweeps(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT, question TEXT, success REAL,"
+    " text TEXT, added REAL);"
+    "CREATE TABLE plan(sweep INTEGER REFERENCES sweeps, place INTEGER, run TEXT NOT NULL, label TEXT, cell INTEGER,"
+    " setting INTEGER, PRIMARY KEY(sweep, place)) WITHOUT ROWID;"
+    "CREATE TABLE claims(run TEXT PRIMARY KEY, host TEXT, boot TEXT, space TEXT, pid INTEGER, started INTEGER,"
+    " beat REAL) WITHOUT ROWID;"
+    "CREATE VIEW parameters AS SELECT runs.number AS run, key, value FROM runs, json_each(runs.words);"
+    "CREATE VIEW results AS"
+    " WITH mean AS (SELECT sweep, cell, setting, avg(eval_accuracy) AS accuracy, avg(eval_loss) AS loss"
+    "  FROM plan JOIN runs ON runs.id = plan.run GROUP BY sweep, cell, setting),"
+    " best AS (SELECT sweep, cell, setting, row_number() OVER (PARTITION BY sweep, cell"
+    "  ORDER BY accuracy DESC, loss IS NULL, loss, setting) AS place FROM mean)"
+    " SELECT plan.sweep, plan.place, plan.label, plan.cell, plan.setting,"
+    " coalesce(runs.test_accuracy >= sweeps.success, 0) AS success, best.place = 1 AS chosen, runs.*,"
+    " theory.bits, theory.verdict, theory.bound, theory.statement, theory.margin, theory.ceiling, theory.n_threshold,"
+    " theory.log2_n, theory.trivial"
+    " FROM plan JOIN sweeps ON sweeps.number = plan.sweep JOIN runs ON runs.id = plan.run"
+    " JOIN best ON best.sweep = plan.sweep AND best.cell = plan.cell AND best.setting = plan.setting"
+    " LEFT JOIN theory ON theory.run = runs.number;"
+    "PRAGMA application_id = 1381322311;"
+    "PRAGMA user_version = 1;";
+_Static_assert(APPLICATION_ID == 1381322311 && SCHEMA_VERSION == 1, "as in the text above");
+
+/* ---- what the file is ------------------------------------------------------------------------------------------------------ */
+
+static rung_status is_fresh(bool *fresh, const rung_store *store, rung_error *err)
+{
+    int64_t id, version, tables;
+    rung_status status = lab_sql_int(&id, store, 0, err, "PRAGMA application_id", "");
+    if (status == RUNG_OK) status = lab_sql_int(&version, store, 0, err, "PRAGMA user_version", "");
+    if (status == RUNG_OK) status = lab_sql_int(&tables, store, 0, err, "SELECT count(*) FROM sqlite_master", "");
+    if (status != RUNG_OK) return status;
+    *fresh = id == 0 && version == 0 && tables == 0;
+    if (*fresh) return RUNG_OK;
+    if (id != APPLICATION_ID)
+        return rung_fail(err, RUNG_INPUT, "%s is an SQLite file, but no store of ours", store->path);
+    if (version > SCHEMA_VERSION)
+        return rung_fail(err, RUNG_INPUT,
+                         "%s has version %lld of the schema, and this rung knows up to %d; use a later one",
+                         store->path, (long long)version, SCHEMA_VERSION);
+    return RUNG_OK;
+}
+
+/* A file that ends before its last page: SQLite would say so only when it comes there. */
+static rung_status check_length(const rung_store *store, rung_error *err)
+{
+    int64_t pages, page;
+    struct stat info;
+    rung_status status = lab_sql_int(&pages, store, 0, err, "PRAGMA page_count", "");
+    if (status == RUNG_OK) status = lab_sql_int(&page, store, 0, err, "PRAGMA page_size", "");
+    if (status != RUNG_OK || stat(store->path, &info) != 0) return status;
+    char wal[4096];
+    struct stat log;
+    snprintf(wal, sizeof wal, "%.4000s-wal", store->path);
+    bool pending = stat(wal, &log) == 0 && log.st_size > 0; /* then later pages may still be there */
+    if (!pending && (int64_t)info.st_size < pages * page)
+        return rung_fail(err, RUNG_INPUT,
+                         "%s is damaged: it has %lld bytes of %lld; use a copy, or start another store", store->path,
+                         (long long)info.st_size, (long long)(pages * page));
+    return RUNG_OK;
+}
+
+/* ---- opening --------------------------------------------------------------------------------------------------------------- */
+
+/* The change to WAL does not wait for locks by itself. */
+static rung_status switch_to_wal(const rung_store *store, rung_error *err)
+{
+    double until = rung_wall_s() + store->wait_s;
+    rung_status status;
+    do {
+        status = lab_sql_do(store, err, "PRAGMA journal_mode = WAL", "");
+        if (status == RUNG_OK || (sqlite3_errcode(store->db) & 0xff) != SQLITE_BUSY) return status;
+        usleep(20000);
+    } while (rung_wall_s() < until);
+    return status;
+}
+
+static rung_status make_schema(const rung_store *store, rung_error *err)
+{
+    bool fresh;
+    rung_status status = switch_to_wal(store, err);
+    if (status == RUNG_OK) status = lab_sql_begin(store, err);
+    if (status != RUNG_OK) return status;
+    status = is_fresh(&fresh, store, err); /* again: another process may have been faster */
+    if (status == RUNG_OK && fresh) status = lab_sql_exec(store, schema, err);
+    return lab_sql_end(store, status, err);
+}
+
+static rung_status prepare(const rung_store *store, rung_store_mode mode, rung_error *err)
+{
+    bool fresh;
+    rung_status status = lab_sql_exec(store, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF", err);
+    if (status == RUNG_OK) status = is_fresh(&fresh, store, err);
+    if (status == RUNG_OK && fresh && mode == RUNG_STORE_READ)
+        return rung_fail(err, RUNG_INPUT, "%s is empty: no store", store->path);
+    if (status == RUNG_OK && fresh) status = make_schema(store, err);
+    return status == RUNG_OK ? check_length(store, err) : status;
+}
+
+static rung_status connect_to(rung_store *store, rung_store_mode mode, rung_error *err)
+{
+    int flags = mode == RUNG_STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    if (mode == RUNG_STORE_READ && access(store->path, F_OK) != 0)
+        return rung_fail(err, RUNG_INPUT, "%s does not exist", store->path);
+    if (sqlite3_open_v2(store->path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return store->db ? lab_sql_fail(store, err) : rung_fail(err, RUNG_SYSTEM, "%s: out of memory", store->path);
+    sqlite3_extended_result_codes(store->db, 1);
+    sqlite3_busy_timeout(store->db, (int)(store->wait_s * 1000));
+    return prepare(store, mode, err);
+}
+
+rung_status rung_store_open(rung_store **out, const char *path, rung_store_mode mode, double wait_s, rung_error *err)
+{
+    rung_store *store = rung_calloc(1, sizeof *store, err);
+    if (!store) return RUNG_SYSTEM;
+    store->wait_s = wait_s;
+    store->path = strdup(path);
+    rung_status status = store->path ? connect_to(store, mode, err) : rung_fail(err, RUNG_SYSTEM, "out of memory");
+    if (status != RUNG_OK) {
+        rung_store_close(store);
+        return status;
+    }
+    *out = store;
+    return RUNG_OK;
+}
+
+void rung_store_close(rung_store *store)
+{
+    if (!store) return;
+    sqlite3_close(store->db);
+    free(store->path);
+    free(store);
+}
+
+const char *rung_store_path(const rung_store *store)
+{
+    return store->path;
+}

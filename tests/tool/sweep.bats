@@ -1,0 +1,257 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# sweep, export and merge: a run of a sweep is a run of train; whatever interrupts, nothing finished is lost or repeated; bad specs
+# and bad stores are refused with the place; what others read is what was stored.
+load common
+
+# spec FILE [STEPS [MEMBERS]]: six runs.
+spec() {
+    cat >"$1" <<END
+{"name": "small", "question": "which learns?", "success": 0.9, ${3:-}
+ "base": {"task": "eva N=3 V=2", "steps": ${2:-30}, "batch": 8, "d-model": 8, "dk": 4, "dv": 4, "eval-every": 10, "eval-prompts": 16,
+          "test-prompts": 32, "checkpoint-every": 5},
+ "grid": {"arch": ["full", "linear"], "seed": [1, 2, 3]}}
+END
+}
+
+# What a run is and has given, without times and places.
+results() { rung export "$1" --jsonl | python '
+import json, sys
+for line in sorted(sys.stdin):
+    row = json.loads(line)
+    for key in ("seconds", "resumed", "finished_at", "host"): del row[key]
+    print(json.dumps(row, sort_keys=True))'; rung export "$1" --jsonl --metrics | sort; }
+
+@test "a run of a sweep is the run of train with the same words" {
+    spec s.json
+    rung sweep s.json --json | has_schema rung.sweep/1
+    rung train --arch linear --task eva N=3 V=2 --steps 30 --batch 8 --d-model 8 --dk 4 --dv 4 --eval-every 10 --eval-prompts 16 \
+        --test-prompts 32 --seed 2 -o m.safetensors --json >train.json
+    rung export s.db --jsonl >runs.jsonl
+    rung sweep s.json --dry-run --json >plan.json
+    python '
+import hashlib, json
+train = json.load(open("train.json"))
+id = hashlib.sha256(("rung.run/1\n" + train["run"]).encode()).hexdigest()[:32]
+plan = {r["id"]: r["run"] for r in json.load(open("plan.json"))["plan"]}
+assert plan[id] == train["run"]
+rows = {r["id"]: r for r in map(json.loads, open("runs.jsonl"))}
+assert set(rows) == set(plan) and len(rows) == 6
+for key in "loss", "accuracy", "eval_loss", "eval_accuracy", "test_loss", "test_accuracy", "parameters", "step":
+    assert rows[id][key] == train[key], key'
+}
+
+@test "the plan is printed before anything is done, and a dry run does nothing" {
+    spec s.json
+    rung sweep s.json --dry-run >plan
+    grep -q '^small: 6 runs, 0 in s.db$' plan
+    grep -q '^question  which learns?$' plan
+    grep -qE '^to do     6, at most about .* \(.* 2 of 2 kinds measured\)$' plan
+    [ "$(grep -c 'seed' plan)" = 6 ]
+    [ ! -e s.db ]
+    rung sweep s.json >first
+    grep -q '^done      6 now, 0 before$' first
+    rung sweep s.json >second
+    grep -q '^small: 6 runs, 6 in s.db$' second
+    grep -q '^done      0 now, 6 before$' second
+    [ "$(echo *)" = "first plan s.db s.json second" ]
+}
+
+@test "mistakes in a spec are named with their place" {
+    echo '{"base": {"ratee": 0.1}}' >bad.json
+    run -3 --separate-stderr rung sweep bad.json
+    [[ $stderr == *'bad.json: base: unknown key "ratee"; did you mean "rate"?'* ]]
+    echo '{"base": {"arch": "rnn", "task": "eva", "steps": 5, "numbers": "e99m1"}}' >bad.json
+    run -3 --separate-stderr rung sweep bad.json
+    [[ $stderr == *'bad.json'*e99m1* ]]
+    echo '{"base": {' >bad.json
+    run -3 --separate-stderr rung sweep bad.json
+    [[ $stderr == *"bad.json:2:"* ]]
+    run -3 rung sweep absent.json
+    run -2 rung sweep
+    spec s.json
+    run -2 --separate-stderr rung sweep s.json --shard 4/4
+    [[ $stderr == *"0 <= i < n"* ]]
+    run -2 rung sweep s.json -o s.json
+    [ ! -e bad.db ] && [ ! -e s.db ]
+}
+
+# interrupt SIGNAL STORE: ends a sweep when it has written a checkpoint, prints its exit code.
+interrupt() {
+    python '
+import glob, os, signal, subprocess, sys, time
+def stand(): return {f: os.stat(f).st_mtime_ns for f in glob.glob(sys.argv[2] + ".work/*.checkpoint") if os.path.exists(f)}
+before = stand()
+run = subprocess.Popen(sys.argv[3:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+while run.poll() is None and stand() == before: time.sleep(0.002)
+run.send_signal(getattr(signal, "SIG" + sys.argv[1]))
+print(run.wait())' "$1" "$2" "$RUNG" sweep long.json -o "$2" --no-estimate --jobs 1
+}
+
+@test "SIGINT and SIGTERM leave checkpoints and say so with 130 and 143; kill -9 changes nothing" {
+    spec long.json "$(effort 300 60)"
+    rung sweep long.json -o whole.db >/dev/null
+    [ "$(interrupt INT cut.db)" = 130 ]
+    [ -n "$(ls cut.db.work/*.checkpoint)" ]
+    [ "$(interrupt TERM cut.db)" = 143 ]
+    [ "$(interrupt KILL cut.db)" = -9 ]
+    [ "$(interrupt KILL cut.db)" = -9 ]
+    rung sweep long.json -o cut.db >/dev/null
+    [ ! -e cut.db.work ]
+    results whole.db >whole
+    results cut.db >cut
+    cmp whole cut
+}
+
+@test "two sweeps on one store share the work and repeat nothing" {
+    spec s.json
+    rung sweep s.json -o both.db --json >a.json &
+    rung sweep s.json -o both.db --json >b.json
+    wait $!
+    python '
+import json
+a, b = json.load(open("a.json")), json.load(open("b.json"))
+assert a["left"] == b["left"] == 0
+assert a["done"] + b["done"] == 6, (a, b)'
+    rung sweep s.json -o one.db >/dev/null
+    cmp <(results both.db) <(results one.db)
+}
+
+@test "shards are parts, also in a job array, and merge to the whole" {
+    spec s.json
+    rung sweep s.json -o whole.db >/dev/null
+    rung sweep s.json -o 0.db --shard 0/2 >/dev/null
+    SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=4 SLURM_ARRAY_TASK_COUNT=2 rung sweep s.json -o 1.db >said
+    grep -q '^shard     1/2, from SLURM_ARRAY_TASK_ID$' said
+    grep -q '^small: 3 runs' said
+    run -0 rung merge -o all.db 0.db 1.db
+    [ "$output" = "all.db: 6 runs added, 0 were there and are the same" ]
+    run -0 rung merge -o all.db whole.db
+    [ "$output" = "all.db: 0 runs added, 6 were there and are the same" ]
+    cmp <(results whole.db) <(results all.db)
+    rung merge -o all.db 0.db --json | has_schema rung.merge/1
+    run -2 rung merge whole.db
+    run -2 rung merge -o whole.db whole.db
+    python 'import sqlite3; db = sqlite3.connect("1.db"); db.execute("UPDATE runs SET test_right = test_right + 1 WHERE number = 1"); db.commit()
+print(db.execute("SELECT id FROM runs WHERE number = 1").fetchone()[0])' >id
+    run -3 --separate-stderr rung merge -o all.db 1.db
+    [[ $stderr == *"run $(cat id) differs"* ]]
+}
+
+@test "a store that is locked, foreign, damaged or on a full disk gives a message and keeps what it has" {
+    spec s.json
+    rung sweep s.json >/dev/null
+    python '
+import sqlite3, subprocess, sys
+db = sqlite3.connect("s.db", isolation_level=None)
+db.execute("BEGIN IMMEDIATE")
+run = subprocess.run([sys.argv[1], "sweep", "s.json", "--wait", "1"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+assert run.returncode == 4 and "locked by another program" in run.stderr, run' "$RUNG"
+    head -c 5000 "$RUNG" >noise.db
+    run -3 --separate-stderr rung export noise.db
+    [[ $stderr == *"noise.db is no store"* ]]
+    run -3 --separate-stderr rung sweep s.json -o noise.db
+    [[ $stderr == *"noise.db is no store"* ]]
+    head -c 9000 s.db >short.db
+    run -3 --separate-stderr rung export short.db
+    [[ $stderr == *"short.db is damaged"* ]]
+    run -3 --separate-stderr rung export nothing.db
+    [[ $stderr == *"nothing.db does not exist"* ]]
+}
+
+@test "a full disk: a clear message, and the same command goes on when there is room" {
+    mkdir small
+    mount -t tmpfs -o size=300k tmpfs small 2>/dev/null || skip "no tmpfs can be mounted here"
+    spec s.json
+    dd if=/dev/zero of=small/ballast bs=1k count=240 2>/dev/null
+    run --separate-stderr rung sweep s.json -o small/s.db
+    [ "$status" = 4 ]
+    said=$stderr
+    rm small/ballast
+    rung sweep s.json -o small/s.db >/dev/null || { umount small; return 1; }
+    results small/s.db >full
+    umount small
+    rung sweep s.json -o roomy.db >/dev/null
+    cmp full <(results roomy.db)
+    [[ $said == *small/s.db* && ( $said == *"full"* || $said == *"No space left"* ) ]]
+}
+
+@test "export writes CSV, lines of JSON and events that other programs read" {
+    spec s.json 30 '"choose": [],'
+    rung sweep s.json >/dev/null
+    rung export s.db --sweep small -o runs.csv
+    rung export s.db --metrics >metrics.csv
+    rung export s.db --jsonl >runs.jsonl
+    rung export s.db --tensorboard tb 2>note
+    grep -q '6 runs in tb' note
+    python '
+import csv, glob, json, sqlite3, struct
+rows = list(csv.DictReader(open("runs.csv")))
+lines = [json.loads(l) for l in open("runs.jsonl")]
+db = sqlite3.connect("s.db"); db.row_factory = sqlite3.Row
+stored = {r["id"]: r for r in db.execute("SELECT * FROM results")}
+assert len(rows) == len(lines) == len(stored) == 6
+for row, line in zip(rows, lines):
+    s = stored[row["id"]]
+    assert line["id"] == row["id"] and json.loads(s["words"]) == line["words"]
+    for key in "loss", "eval_accuracy", "test_accuracy", "test_loss":
+        assert float(row[key]) == s[key] == line[key], key
+    assert row["arch"] == s["arch"] and int(row["seed"]) == s["seed"] and row["task.N"] == "3" and row["chosen"] == "true"
+    assert row["verdict"] == "UNKNOWN" and line["ceiling"] is None and row["ceiling"] == ""
+steps = list(csv.DictReader(open("metrics.csv")))
+assert len(steps) == 18 and {r["step"] for r in steps} == {"10", "20", "30"}
+curve = {(r["id"], int(r["step"])): float(r["eval_loss"]) for r in steps}
+for run, step, loss in db.execute("SELECT id, metrics.step, metrics.eval_loss FROM metrics JOIN runs ON runs.number = metrics.run"):
+    assert curve[run, step] == loss
+files = glob.glob("tb/*/events.out.tfevents.*")
+assert len(files) == 6
+for f in files:
+    data, records = open(f, "rb").read(), 0
+    while data:
+        size, = struct.unpack("<Q", data[:8]); data = data[12 + size + 4:]; records += 1
+    assert records == 1 + 3 * 6 + 1, records'
+    run -3 --separate-stderr rung export s.db --sweep smal
+    [[ $stderr == *"it has: small"* ]]
+    run -2 rung export s.db --csv --jsonl
+    run -2 rung export s.db -o s.db
+}
+
+# many N: a store of N runs, copies of one, made in one transaction.
+many() {
+    spec s.json 10
+    rung sweep s.json -o seed.db --shard 0/6 >/dev/null
+    cp seed.db many.db
+    python '
+import sqlite3, sys
+db = sqlite3.connect("many.db")
+names = [r[1] for r in db.execute("PRAGMA table_info(runs)")]
+row = list(db.execute("SELECT * FROM runs").fetchone())
+metrics = db.execute("SELECT * FROM metrics").fetchall()
+theory = db.execute("SELECT * FROM theory").fetchone()
+count = int(sys.argv[1])
+def copies():
+    for i in range(2, count + 1):
+        r = list(row); r[0] = i; r[names.index("id")] = "%032x" % i; r[names.index("seed")] = i
+        yield r
+db.executemany("INSERT INTO runs VALUES(%s)" % ",".join("?" * len(row)), copies())
+db.executemany("INSERT INTO theory VALUES(%s)" % ",".join("?" * len(theory)), ((i,) + theory[1:] for i in range(2, count + 1)))
+for m in metrics: db.executemany("INSERT INTO metrics VALUES(%s)" % ",".join("?" * len(m)), ((i,) + m[1:] for i in range(2, count + 1)))
+db.execute("DELETE FROM plan")
+db.executemany("INSERT INTO plan SELECT 1, number - 1, id, ?, number % 100, number % 200 FROM runs WHERE number = ?",
+               (("", i) for i in range(1, count + 1)))
+db.commit()' "$1"
+}
+
+@test "a store of many runs is listed in seconds" {
+    without_sanitizers "a matter of seconds"
+    count=${RUNG_MANY:-20000}
+    many "$count"
+    start=$(date +%s%N)
+    rung export many.db >all.csv
+    rung export many.db --sweep small --jsonl >all.jsonl
+    took=$((($(date +%s%N) - start) / 1000000))
+    [ "$(wc -l <all.csv)" = $((count + 1)) ]
+    [ "$(wc -l <all.jsonl)" = "$count" ]
+    echo "# $count runs: CSV and JSON lines in $took ms" >&3
+    [ "$took" -lt 60000 ] # a busy machine; docs/lab.md has the time of an idle one
+}

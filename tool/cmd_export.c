@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * rung export: what stores hold, as CSV, as lines of JSON, or as event files for TensorBoard.
+ */
+#include "store_export.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "output.h"
+
+typedef struct export_values {
+    const char *out, *sweep, *tensorboard;
+    int64_t wait;
+    bool csv, jsonl, metrics;
+} export_values;
+
+/* ---- which runs --------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct search {
+    const char *name;
+    int64_t number;
+    rung_buf known;
+} search;
+
+/* The last one of a name: a spec that was changed is another sweep. */
+static bool match_sweep(void *context, const rung_sweep_row *row)
+{
+    search *s = context;
+    if (strcmp(row->name, s->name) == 0) s->number = row->number;
+    rung_buf_printf(&s->known, "%s%s", s->known.len ? ", " : "", row->name);
+    return true;
+}
+
+static rung_status find_sweep(int64_t *number, rung_store *store, const char *name, rung_error *err)
+{
+    search s = {.name = name};
+    *number = 0;
+    if (!name) return RUNG_OK;
+    rung_status status = rung_store_sweeps(store, match_sweep, &s, err);
+    if (status == RUNG_OK && !s.number)
+        status = rung_fail(err, RUNG_INPUT, "%s has no sweep '%s'; it has: %.200s", rung_store_path(store), name,
+                           s.known.text ? s.known.text : "none");
+    *number = s.number;
+    rung_buf_clear(&s.known);
+    return status;
+}
+
+/* ---- stores -------------------------------------------------------------------------------------------------------------------------- */
+
+typedef rung_status store_use(rung_store_export *x, rung_error *err);
+
+static rung_status each_store(rung_store_export *x, const rung_call *call, store_use *use, rung_error *err)
+{
+    const export_values *v = call->values;
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++) {
+        status = rung_store_open(&x->store, call->argument[i], RUNG_STORE_READ, (double)v->wait, err);
+        if (status != RUNG_OK) break;
+        status = find_sweep(&x->sweep, x->store, v->sweep, err);
+        if (status == RUNG_OK) status = use(x, err);
+        rung_store_close(x->store);
+    }
+    return status;
+}
+
+static rung_status export_table(rung_store_export *x, const rung_call *call, rung_error *err)
+{
+    const export_values *v = call->values;
+    x->format = v->jsonl ? RUNG_EXPORT_JSONL : RUNG_EXPORT_CSV;
+    x->metrics = v->metrics;
+    rung_status status = RUNG_OK;
+    if (x->format == RUNG_EXPORT_CSV) status = each_store(x, call, rung_store_export_columns, err);
+    if (status == RUNG_OK && x->format == RUNG_EXPORT_CSV) status = rung_store_export_head(x, err);
+    if (status == RUNG_OK) status = each_store(x, call, rung_store_export_rows, err);
+    return status == RUNG_OK ? rung_store_export_flush(x, err) : status;
+}
+
+static rung_status export_file(rung_store_export *x, const rung_call *call, const char *out, rung_error *err)
+{
+    rung_status status = rung_out_place(out, err);
+    for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++)
+        status = rung_out_spares(out, call->argument[i], err);
+    if (status == RUNG_OK) status = rung_file_begin(&x->file, out, err);
+    if (status != RUNG_OK) return status;
+    status = export_table(x, call, err);
+    if (status == RUNG_OK) return rung_file_commit(&x->file, err);
+    rung_file_abandon(&x->file);
+    return status;
+}
+
+static rung_status export_events(rung_store_export *x, const rung_call *call, const char *directory, rung_error *err)
+{
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+        return rung_fail(err, RUNG_SYSTEM, "%s: %s", directory, strerror(errno));
+    x->directory = directory;
+    rung_status status = each_store(x, call, rung_store_export_events, err);
+    if (status == RUNG_OK)
+        rung_note(call, "%zu runs in %s; look with: tensorboard --logdir %s", x->runs, directory, directory);
+    return status;
+}
+
+static int run_export(const rung_call *call, rung_error *err)
+{
+    const export_values *v = call->values;
+    rung_store_export x = {0};
+    rung_status status;
+    if (v->csv + v->jsonl + (v->tensorboard != NULL) > 1)
+        return rung_fail(err, RUNG_USAGE, "one of --csv, --jsonl and --tensorboard, not several");
+    if (v->tensorboard && v->out) return rung_fail(err, RUNG_USAGE, "--tensorboard says where; leave out --out");
+    if (call->json) return rung_fail(err, RUNG_USAGE, "--json would be one object; --jsonl is a line of JSON per run");
+    rung_store_export_init(&x);
+    if (v->tensorboard)
+        status = export_events(&x, call, v->tensorboard, err);
+    else if (v->out)
+        status = export_file(&x, call, v->out, err);
+    else
+        status = export_table(&x, call, err);
+    rung_store_export_clear(&x);
+    return status;
+}
+
+const rung_command rung_command_export = {
+    .name = "export",
+    .summary = "the runs of a store as CSV, JSON lines or TensorBoard events",
+    .details =
+        "One line per run, with its words, its results, what its layers hold and what theory says of it; with "
+        "--metrics one line per evaluation during training. docs/store.md has the meaning of every column. Numbers "
+        "that do not exist are empty, or null.",
+    .examples =
+        (const rung_example[]){
+            {"rung export depth.db > depth.csv", "for a spreadsheet, R or pandas"},
+            {"rung export depth.db --jsonl --metrics -o curves.jsonl", "training curves"},
+            {"rung export a.db b.db --tensorboard runs", "for TensorBoard"},
+            {0},
+        },
+    .arguments =
+        (const rung_argument[]){
+            {.metavar = "STORE",
+             .help = "stores to read",
+             .least = 1,
+             .most = SIZE_MAX,
+             .complete = RUNG_COMPLETE_FILE},
+            {0},
+        },
+    .options =
+        (const rung_option[]){
+            {.name = "csv",
+             .kind = RUNG_OPTION_FLAG,
+             .at = offsetof(export_values, csv),
+             .help = "a table with a head (what is done without an option)"},
+            {.name = "jsonl",
+             .kind = RUNG_OPTION_FLAG,
+             .at = offsetof(export_values, jsonl),
+             .help = "an object per line"},
+            {.name = "tensorboard",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(export_values, tensorboard),
+             .metavar = "DIR",
+             .help = "event files, a directory per run",
+             .complete = RUNG_COMPLETE_DIR},
+            {.name = "metrics",
+             .kind = RUNG_OPTION_FLAG,
+             .at = offsetof(export_values, metrics),
+             .help = "evaluations during training instead of runs"},
+            {.name = "sweep",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(export_values, sweep),
+             .metavar = "NAME",
+             .help = "only the runs of this sweep, with their labels and which are chosen"},
+            {.name = "out",
+             .letter = 'o',
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(export_values, out),
+             .metavar = "FILE",
+             .help = "write there (default: stdout)",
+             .complete = RUNG_COMPLETE_FILE},
+            {.name = "wait",
+             .kind = RUNG_OPTION_INT,
+             .at = offsetof(export_values, wait),
+             .metavar = "S",
+             .help = "seconds to wait for a store that another program holds",
+             .fallback = "60",
+             .low = 0,
+             .high = 86400},
+            {0},
+        },
+    .values_size = sizeof(export_values),
+    .run = run_export,
+};

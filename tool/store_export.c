@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * CSV, JSON lines and event files; see store_export.h. Every row has the same fields in all formats: those of the table
+ * below, and the words of the run.
+ */
+#include "store_export.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json_out.h"
+#include "output.h"
+#include "rung/io.h"
+
+#define FLUSH_BYTES (1 << 20)
+
+/* ---- fields ----------------------------------------------------------------------------------------------------------------------- */
+
+typedef enum field_kind { FIELD_TEXT = 1, FIELD_COUNT, FIELD_REAL, FIELD_FLAG, FIELD_NUMBER } field_kind;
+
+typedef struct field {
+    const char *name;
+    field_kind kind;
+    size_t at;
+} field;
+
+#define FIELD(name, kind)                                                                                              \
+    {                                                                                                                  \
+#name, kind, offsetof(rung_run_row, name)                                                                      \
+    }
+#define THEORY(name, kind)                                                                                             \
+    {                                                                                                                  \
+#name, kind, offsetof(rung_run_row, theory.name)                                                               \
+    }
+
+/* FIELD_NUMBER: a real that is 0 where there is none. */
+static const field run_fields[] = {
+    FIELD(step, FIELD_COUNT),         FIELD(loss, FIELD_REAL),
+    FIELD(accuracy, FIELD_REAL),      FIELD(eval_loss, FIELD_REAL),
+    FIELD(eval_accuracy, FIELD_REAL), FIELD(test_loss, FIELD_REAL),
+    FIELD(test_accuracy, FIELD_REAL), FIELD(test_targets, FIELD_COUNT),
+    FIELD(test_right, FIELD_COUNT),   FIELD(chance, FIELD_REAL),
+    FIELD(majority, FIELD_REAL),      FIELD(tokens, FIELD_COUNT),
+    FIELD(parameters, FIELD_COUNT),   FIELD(layers, FIELD_COUNT),
+    FIELD(full_layers, FIELD_COUNT),  FIELD(recurrent_layers, FIELD_COUNT),
+    FIELD(state_bits, FIELD_COUNT),   FIELD(level_bits, FIELD_COUNT),
+    FIELD(message_bits, FIELD_COUNT), FIELD(kv_bits_per_token, FIELD_COUNT),
+    THEORY(bound, FIELD_TEXT),        THEORY(margin, FIELD_REAL),
+    THEORY(ceiling, FIELD_NUMBER),    THEORY(n_threshold, FIELD_NUMBER),
+    THEORY(log2_n, FIELD_NUMBER),     THEORY(trivial, FIELD_FLAG),
+    FIELD(seconds, FIELD_REAL),       FIELD(resumed, FIELD_FLAG),
+    FIELD(finished_at, FIELD_REAL),   FIELD(version, FIELD_TEXT),
+    FIELD(kernels, FIELD_TEXT),       FIELD(host, FIELD_TEXT),
+};
+static const field sweep_fields[] = {
+    FIELD(label, FIELD_TEXT),    FIELD(place, FIELD_COUNT), FIELD(cell, FIELD_COUNT),
+    FIELD(setting, FIELD_COUNT), FIELD(chosen, FIELD_FLAG),
+};
+#undef FIELD
+#undef THEORY
+
+static void put_csv_text(rung_buf *out, const char *text)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        rung_buf_puts(out, text);
+        return;
+    }
+    rung_buf_putc(out, '"');
+    for (; *text; text++) {
+        if (*text == '"') rung_buf_putc(out, '"');
+        rung_buf_putc(out, *text);
+    }
+    rung_buf_putc(out, '"');
+}
+
+/* One value, in JSON or as a cell of CSV; what does not exist is null or nothing. */
+static void put_field(rung_store_export *x, const rung_run_row *row, const field *f)
+{
+    const void *at = (const char *)row + f->at;
+    bool json = x->format == RUNG_EXPORT_JSONL;
+    double real = f->kind == FIELD_REAL || f->kind == FIELD_NUMBER ? *(const double *)at : 0;
+    switch (f->kind) {
+    case FIELD_TEXT:
+        (json ? rung_buf_json_string : put_csv_text)(&x->text, *(const char *const *)at);
+        break;
+    case FIELD_COUNT:
+        rung_buf_printf(&x->text, "%" PRIu64, *(const uint64_t *)at);
+        break;
+    case FIELD_FLAG:
+        rung_buf_puts(&x->text, *(const bool *)at ? "true" : "false");
+        break;
+    case FIELD_REAL:
+    case FIELD_NUMBER:
+        if (isfinite(real) && (f->kind == FIELD_REAL || real > 0))
+            rung_buf_real(&x->text, real);
+        else if (json)
+            rung_buf_puts(&x->text, "null");
+    }
+}
+
+static void put_fields(rung_store_export *x, const rung_run_row *row, const field *fields, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        rung_buf_puts(&x->text, x->format == RUNG_EXPORT_JSONL ? ", \"" : ",");
+        if (x->format == RUNG_EXPORT_JSONL) rung_buf_printf(&x->text, "%s\": ", fields[i].name);
+        put_field(x, row, &fields[i]);
+    }
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------------------------------------- */
+
+void rung_store_export_init(rung_store_export *x)
+{
+    *x = (rung_store_export){0};
+    rung_buf_init(&x->text);
+    rung_arena_init(&x->arena);
+}
+
+void rung_store_export_clear(rung_store_export *x)
+{
+    rung_buf_clear(&x->text);
+    rung_arena_clear(&x->arena);
+    free(x->key);
+}
+
+rung_status rung_store_export_flush(rung_store_export *x, rung_error *err)
+{
+    rung_status status = rung_buf_ok(&x->text, err);
+    if (status != RUNG_OK || !x->text.len) return status;
+    if (!x->file.stream)
+        status = rung_out_bytes(x->text.text, x->text.len, err);
+    else if (fwrite(x->text.text, 1, x->text.len, x->file.stream) != x->text.len)
+        status = rung_fail(err, RUNG_SYSTEM, "%s: %s", x->file.path, strerror(errno));
+    rung_buf_reset(&x->text);
+    return status;
+}
+
+static bool flush_if_long(rung_store_export *x)
+{
+    if (x->text.len >= FLUSH_BYTES) x->status = rung_store_export_flush(x, x->err);
+    return x->status == RUNG_OK && !rung_signal_pending();
+}
+
+/* ---- columns of CSV ------------------------------------------------------------------------------------------------------------------ */
+
+static rung_status add_key(rung_store_export *x, const char *key)
+{
+    for (size_t i = 0; i < x->keys; i++)
+        if (strcmp(x->key[i], key) == 0) return RUNG_OK;
+    if (x->keys == x->room) {
+        size_t room = x->room ? 2 * x->room : 64;
+        char **grown = realloc(x->key, room * sizeof *grown);
+        if (!grown) return rung_fail(x->err, RUNG_SYSTEM, "out of memory");
+        x->key = grown, x->room = room;
+    }
+    x->key[x->keys] = rung_arena_strdup(&x->arena, key, x->err);
+    return x->key[x->keys++] ? RUNG_OK : RUNG_SYSTEM;
+}
+
+/* Which keys there are follows from the version that wrote them, the task, and how many: equal ones are looked at once. */
+static bool is_seen(rung_store_export *x, const rung_run_row *row)
+{
+    char text[160];
+    size_t count = 0;
+    for (const char *at = row->words; (at = strstr(at, "\": ")); at++) count++;
+    int len = snprintf(text, sizeof text, "%.64s %.64s %zu", row->version, row->task, count);
+    uint64_t hash = rung_hash64(text, (size_t)len);
+    for (size_t i = 0; i < x->seens; i++)
+        if (x->seen[i] == hash) return true;
+    if (x->seens < RUNG_COUNT(x->seen)) x->seen[x->seens++] = hash;
+    return false;
+}
+
+static bool collect_keys(void *context, const rung_run_row *row)
+{
+    rung_store_export *x = context;
+    rung_json_doc *doc;
+    if (is_seen(x, row)) return !rung_signal_pending();
+    x->status = rung_json_parse(&doc, row->words, strlen(row->words), row->id, x->err);
+    if (x->status != RUNG_OK) return false;
+    const rung_json *words = rung_json_root(doc);
+    for (size_t i = 0; x->status == RUNG_OK && i < rung_json_len(words); i++)
+        x->status = add_key(x, rung_json_key_at(words, i));
+    rung_json_free(doc);
+    return x->status == RUNG_OK && !rung_signal_pending();
+}
+
+static rung_status read_runs(rung_store_export *x, rung_run_each *each, rung_error *err)
+{
+    x->err = err;
+    x->status = RUNG_OK;
+    rung_status status = rung_store_runs(x->store, x->sweep, each, x, err);
+    return status == RUNG_OK ? x->status : status;
+}
+
+rung_status rung_store_export_columns(rung_store_export *x, rung_error *err)
+{
+    return read_runs(x, collect_keys, err);
+}
+
+static void put_names(rung_store_export *x, const field *fields, size_t count)
+{
+    for (size_t i = 0; i < count; i++) rung_buf_printf(&x->text, ",%s", fields[i].name);
+}
+
+static const char *const metric_names[] = {"loss", "accuracy", "rate", "gradient", "eval_loss", "eval_accuracy"};
+
+rung_status rung_store_export_head(rung_store_export *x, rung_error *err)
+{
+    x->err = err;
+    rung_buf_puts(&x->text, "id");
+    if (x->metrics) {
+        rung_buf_puts(&x->text, ",step");
+        for (size_t i = 0; i < RUNG_COUNT(metric_names); i++) rung_buf_printf(&x->text, ",%s", metric_names[i]);
+    }
+    for (size_t i = 0; i < x->keys; i++) {
+        rung_buf_putc(&x->text, ',');
+        put_csv_text(&x->text, x->key[i]);
+    }
+    if (!x->metrics) {
+        rung_buf_puts(&x->text, ",outcome,verdict");
+        put_names(x, run_fields, RUNG_COUNT(run_fields));
+    }
+    if (x->sweep) put_names(x, sweep_fields, RUNG_COUNT(sweep_fields));
+    rung_buf_putc(&x->text, '\n');
+    return rung_buf_ok(&x->text, err);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------------------------ */
+
+static void put_csv_words(rung_store_export *x, const rung_json *words)
+{
+    char room[RUNG_JSON_WORD];
+    for (size_t i = 0; i < x->keys; i++) {
+        const char *word = rung_json_word(room, rung_json_get(words, x->key[i]));
+        rung_buf_putc(&x->text, ',');
+        if (word) put_csv_text(&x->text, word);
+    }
+}
+
+/* Everything about the run but its id and its words. */
+static void put_results(rung_store_export *x, const rung_run_row *row)
+{
+    bool json = x->format == RUNG_EXPORT_JSONL;
+    if (!x->metrics) {
+        rung_buf_printf(&x->text, json ? ", \"outcome\": \"%s\", \"verdict\": \"%s\"" : ",%s,%s",
+                        rung_outcome_words[row->outcome - 1], rung_verdict_words[row->theory.verdict - 1]);
+        put_fields(x, row, run_fields, RUNG_COUNT(run_fields));
+    }
+    if (x->sweep) put_fields(x, row, sweep_fields, RUNG_COUNT(sweep_fields));
+}
+
+typedef struct metric_row {
+    rung_store_export *x;
+    const rung_run_row *run;
+    const rung_json *words;
+} metric_row;
+
+static bool put_metric(void *context, const rung_metric *m)
+{
+    metric_row *r = context;
+    rung_store_export *x = r->x;
+    const double values[] = {m->loss, m->accuracy, m->rate, m->gradient, m->eval_loss, m->eval_accuracy};
+    bool json = x->format == RUNG_EXPORT_JSONL;
+    rung_buf_printf(&x->text, json ? "{\"id\": \"%s\", \"step\": %" PRIu64 : "%s,%" PRIu64, r->run->id, m->step);
+    for (size_t i = 0; i < RUNG_COUNT(values); i++) {
+        rung_buf_puts(&x->text, json ? ", \"" : ",");
+        if (json) rung_buf_printf(&x->text, "%s\": ", metric_names[i]);
+        if (isfinite(values[i]))
+            rung_buf_real(&x->text, values[i]);
+        else if (json)
+            rung_buf_puts(&x->text, "null");
+    }
+    if (json)
+        rung_buf_printf(&x->text, ", \"words\": %s", r->run->words);
+    else
+        put_csv_words(x, r->words);
+    put_results(x, r->run);
+    rung_buf_puts(&x->text, json ? "}\n" : "\n");
+    return flush_if_long(x);
+}
+
+static bool put_run(rung_store_export *x, const rung_run_row *row, const rung_json *words)
+{
+    bool json = x->format == RUNG_EXPORT_JSONL;
+    rung_buf_printf(&x->text, json ? "{\"id\": \"%s\"" : "%s", row->id);
+    if (json)
+        rung_buf_printf(&x->text, ", \"words\": %s", row->words);
+    else
+        put_csv_words(x, words);
+    put_results(x, row);
+    rung_buf_puts(&x->text, json ? "}\n" : "\n");
+    return flush_if_long(x);
+}
+
+static bool put_row(void *context, const rung_run_row *row)
+{
+    rung_store_export *x = context;
+    rung_json_doc *doc = NULL;
+    bool more;
+    if (x->format == RUNG_EXPORT_CSV)
+        x->status = rung_json_parse(&doc, row->words, strlen(row->words), row->id, x->err);
+    if (x->status != RUNG_OK) return false;
+    const rung_json *words = doc ? rung_json_root(doc) : NULL;
+    if (x->metrics) {
+        metric_row r = {x, row, words};
+        rung_status status = rung_store_metrics(x->store, row->number, put_metric, &r, x->err);
+        if (status != RUNG_OK) x->status = status;
+        more = x->status == RUNG_OK && !rung_signal_pending();
+    } else {
+        more = put_run(x, row, words);
+    }
+    rung_json_free(doc);
+    return more;
+}
+
+rung_status rung_store_export_rows(rung_store_export *x, rung_error *err)
+{
+    return read_runs(x, put_row, err);
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct event_run {
+    rung_store_export *x;
+    rung_events *events;
+    double wall_s;
+} event_run;
+
+static bool put_events(void *context, const rung_metric *m)
+{
+    event_run *e = context;
+    const struct {
+        const char *tag;
+        double value;
+    } scalars[] = {
+        {"train/loss", m->loss},         {"train/accuracy", m->accuracy}, {"train/rate", m->rate},
+        {"train/gradient", m->gradient}, {"eval/loss", m->eval_loss},     {"eval/accuracy", m->eval_accuracy},
+    };
+    rung_store_export *x = e->x;
+    for (size_t i = 0; x->status == RUNG_OK && i < RUNG_COUNT(scalars); i++)
+        if (isfinite(scalars[i].value))
+            x->status =
+                rung_events_scalar(e->events, scalars[i].tag, (float)scalars[i].value, m->step, e->wall_s, x->err);
+    return x->status == RUNG_OK;
+}
+
+/* TASK-ARCH-seed-id, with what a file name does not like replaced. */
+static void name_directory(rung_buf *out, const rung_store_export *x, const rung_run_row *row)
+{
+    rung_buf_printf(out, "%s/", x->directory);
+    size_t start = out->len;
+    rung_buf_printf(out, "%.40s-%.80s-seed%" PRIu64 "-%.8s", row->task, row->arch, row->seed, row->id);
+    for (size_t i = start; !out->failed && i < out->len; i++)
+        if (strchr("/*:|=,()@ ", out->text[i])) out->text[i] = '_';
+}
+
+static bool put_event_run(void *context, const rung_run_row *row)
+{
+    rung_store_export *x = context;
+    event_run e = {.x = x, .wall_s = row->finished_at};
+    rung_buf directory;
+    rung_buf_init(&directory);
+    name_directory(&directory, x, row);
+    x->status = rung_buf_ok(&directory, x->err);
+    if (x->status == RUNG_OK) x->status = rung_events_open(&e.events, directory.text, row->finished_at, x->err);
+    if (x->status == RUNG_OK) {
+        rung_status status = rung_store_metrics(x->store, row->number, put_events, &e, x->err);
+        if (status != RUNG_OK) x->status = status;
+    }
+    if (x->status == RUNG_OK && isfinite(row->test_accuracy))
+        x->status =
+            rung_events_scalar(e.events, "test/accuracy", (float)row->test_accuracy, row->step, e.wall_s, x->err);
+    rung_events_close(e.events);
+    rung_buf_clear(&directory);
+    x->runs++;
+    return x->status == RUNG_OK && !rung_signal_pending();
+}
+
+rung_status rung_store_export_events(rung_store_export *x, rung_error *err)
+{
+    return read_runs(x, put_event_run, err);
+}

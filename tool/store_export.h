@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Rows of a store in the formats of other programs.
+ */
+#ifndef RUNG_TOOL_STORE_EXPORT_H
+#define RUNG_TOOL_STORE_EXPORT_H
+
+#include "command.h"
+#include "rung/lab.h"
+
+typedef enum rung_export_format { RUNG_EXPORT_CSV = 1, RUNG_EXPORT_JSONL } rung_export_format;
+
+typedef struct rung_store_export {
+    rung_store *store; /* the one at work */
+    int64_t sweep;     /* in it; 0: all runs */
+    rung_export_format format;
+    bool metrics;
+    const char *directory; /* of events */
+    rung_file_writer file; /* stream NULL: stdout */
+    rung_buf text;         /* not written yet */
+    char **key;            /* columns of words that occur, CSV */
+    size_t keys, room;
+    uint64_t seen[64]; /* kinds of runs whose keys are known */
+    size_t seens;
+    rung_arena arena;
+    size_t runs;
+    rung_status status;
+    rung_error *err;
+} rung_store_export;
+
+void rung_store_export_init(rung_store_export *x);
+void rung_store_export_clear(rung_store_export *x);
+/* Collects the keys of the store at work; head and rows come after all stores have been asked. */
+rung_status rung_store_export_columns(rung_store_export *x, rung_error *err);
+rung_status rung_store_export_head(rung_store_export *x, rung_error *err);
+rung_status rung_store_export_rows(rung_store_export *x, rung_error *err);
+rung_status rung_store_export_flush(rung_store_export *x, rung_error *err);
+rung_status rung_store_export_events(rung_store_export *x, rung_error *err);
+
+#endif
