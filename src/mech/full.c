@@ -48,16 +48,8 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
 {
     (void)scratch;
     range keys = keys_of_query(pos, seen, conf);
-    size_t slot = slot_size(conf);
-    for (size_t h = 0; h < conf->heads; h++) {
-        softmax_f32 s;
-        rung_softmax_begin_f32(&s, o + h * conf->dv, in[IN_Q] + h * conf->dk, conf);
-        for (size_t j = keys.first, count; j < keys.end; j += count) {
-            count = keys_together(j, keys.end, SIZE_MAX, conf);
-            rung_softmax_add_f32(&s, state + slot_of(j, conf) * slot + h * (conf->dk + conf->dv), count, slot);
-        }
-        rung_softmax_end_f32(&s);
-    }
+    for (size_t h = 0; h < conf->heads; h++)
+        rung_full_attend_f32(o + h * conf->dv, state, in, in[IN_Q] + h * conf->dk, keys, SIZE_MAX, h, conf);
 }
 
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,

@@ -61,9 +61,15 @@ static inline size_t asked_token(const size_t *at, size_t i)
 
 /* ---- fast: the keys of one head as panels (full_panels.c) ------------------------------------------------------------ */
 
-/* Queries of a block: four tiles of products with 14 rows. Fewer make the products with a block's transpose short, more take
- * the second cache from the panels and multiply more that no query sees. */
+/* Queries of a block at most: four tiles of products with 14 rows. Fewer make the products with a block's transpose short, more
+ * take the second cache from the panels. */
 enum { QUERIES = 56 };
+
+/* Half of them among few keys, where much of what a block multiplies would be seen by no query. */
+static inline size_t block_queries(size_t keys)
+{
+    return keys <= 128 ? QUERIES / 2 : QUERIES;
+}
 
 /* Keys [first, end) of a head. Those before pos are in the state. Panels begin at `base`, the multiple of RUNG_PANEL at or
  * before `first`: a column of scores then has the same lane in every sum, whoever is in the block. */
@@ -85,16 +91,25 @@ static inline size_t whole_panels(size_t keys)
     return size_plus(keys, RUNG_PANEL - 1) / RUNG_PANEL * RUNG_PANEL;
 }
 
+enum { LINE = 16 }; /* floats of a cache line, and of the widest vector */
+
+/* Where panels begin: a vector that crosses two lines is read twice. */
+static inline float *whole_line(float *room)
+{
+    size_t over = (uintptr_t)room / sizeof *room % LINE;
+    return over ? room + (LINE - over) : room;
+}
+
 /* Columns of scores with so many keys: whole vectors, whose last ones nobody sees. */
 static inline size_t score_cols(size_t keys)
 {
-    return (keys + 15) / 16 * 16;
+    return (keys + LINE - 1) / LINE * LINE;
 }
 
 /* Distance of two rows of scores: an odd number of cache lines, or a column of a block would lie in one set of the cache. */
 static inline size_t score_row(size_t keys)
 {
-    return size_plus(whole_panels(keys), 16);
+    return size_plus(whole_panels(keys), LINE);
 }
 
 static inline size_t panel_keys(const key_panels *p)
@@ -102,6 +117,9 @@ static inline size_t panel_keys(const key_panels *p)
     return p->end - p->base;
 }
 
+/* Key j and its value as they lie. */
+const float *rung_full_key(const key_panels *p, size_t j);
+const float *rung_full_value(const key_panels *p, size_t j);
 /* Of keys as columns, [dk or dv][keys], and as rows. */
 void rung_full_pack_keys(float *panels, const key_panels *p);
 void rung_full_pack_values(float *panels, const key_panels *p);
@@ -110,6 +128,9 @@ void rung_full_pack_value_rows(float *panels, const key_panels *p);
 
 /* ---- fast: forwards (full_fast.c) and backwards (full_backward.c) ---------------------------------------------------- */
 
+/* One query of one head without panels; keys from position pos on are not in the state yet. */
+void rung_full_attend_f32(float *o, const float *state, const float *const *in, const float *q, range keys, size_t pos,
+                          size_t head, const rung_mech_conf *conf);
 void rung_full_ask_f32(float *o, const float *state, const float *const *in, size_t pos, size_t tokens,
                        const size_t *at, size_t first, size_t count, size_t head, const rung_mech_conf *conf,
                        float *scratch);

@@ -4,7 +4,8 @@
  * Gradients of full and window attention, the equations of softmax_backward.c for a block of queries at a time. All scores of
  * a block are there at once, so that a row of them is made into weights and into gradients without being computed again, and
  * everything else is a product of matrices; nothing of size tokens x tokens is in memory. Weights stay as e^(s - m): who
- * divides by their sum is the gradient of the output on its way to the values.
+ * divides by their sum is the gradient of the output on its way to the values. A stretch of one token, for which panels would
+ * not pay, goes key by key.
  */
 #include "full.h"
 
@@ -17,7 +18,7 @@ typedef struct undoing {
     float *s, *ds;                         /* [QUERIES][s_row] */
     float *q, *g;                          /* [QUERIES][dk], [QUERIES][dv]: the block's rows side by side */
     float *panels;                         /* of a block of queries */
-    size_t s_row;
+    size_t s_row, queries;
 } undoing;
 
 /* A block, and the keys that one of its queries sees; columns of scores begin at `base`. */
@@ -47,19 +48,20 @@ size_t rung_full_backward_scratch(const rung_mech_conf *conf, size_t tokens)
     size_t keys = rung_full_group_keys(conf, tokens), dk = conf->dk, dv = conf->dv;
     size_t of_keys = size_times(keys, dk + dv + whole_panels(dk) + dk + dv);
     size_t of_queries = size_plus(2 * score_row(keys), dk + dv + whole_panels(widest(conf)));
-    return size_plus(size_plus(of_keys, size_times(size_min(QUERIES, tokens), of_queries)), RUNG_PANEL * widest(conf));
+    return size_plus(size_plus(of_keys, size_times(size_min(QUERIES, tokens), of_queries)),
+                     LINE + RUNG_PANEL * widest(conf));
 }
 
 /* The panels of the keys that queries first .. first+count-1 see, and zeros for their gradients. */
 static undoing undoing_init(const rung_backward *b, size_t head, size_t first, size_t count)
 {
-    size_t dk = b->conf->dk, dv = b->conf->dv, queries = size_min(QUERIES, count);
+    size_t dk = b->conf->dk, dv = b->conf->dv;
     undoing u = {.keys = {.conf = b->conf, .state = b->state, .k = b->in[IN_K], .v = b->in[IN_V]}, .b = b};
     u.keys.pos = b->pos, u.keys.head = head;
     u.keys.first = seen_by(b, first).first, u.keys.end = seen_by(b, first + count - 1).end;
     u.keys.base = u.keys.first - u.keys.first % RUNG_PANEL;
-    size_t keys = whole_panels(panel_keys(&u.keys));
-    u.k_columns = b->scratch, u.v_columns = u.k_columns + keys * dk, u.k_rows = u.v_columns + keys * dv;
+    size_t keys = whole_panels(panel_keys(&u.keys)), queries = u.queries = size_min(block_queries(keys), count);
+    u.k_columns = whole_line(b->scratch), u.v_columns = u.k_columns + keys * dk, u.k_rows = u.v_columns + keys * dv;
     u.dk = u.k_rows + keys * whole_panels(dk), u.dv = u.dk + keys * dk;
     u.s_row = score_row(keys), u.s = u.dv + keys * dv, u.ds = u.s + queries * u.s_row;
     u.q = u.ds + queries * u.s_row, u.g = u.q + queries * dk, u.panels = u.g + queries * dv;
@@ -160,9 +162,9 @@ static void undo_block(const undoing *u, size_t query, size_t count)
 
 /* ---- all of them ----------------------------------------------------------------------------------------------------------- */
 
-static void add_row(float *to, const float *from, size_t n)
+static void add_times(float *to, float factor, const float *from, size_t n)
 {
-    if (to) rung_kernels_get()->axpy(to, 1, from, n);
+    if (to) rung_kernels_get()->axpy(to, factor, from, n);
 }
 
 /* Where the head's part of a slot of the state begins. */
@@ -171,34 +173,68 @@ static size_t slot_at(size_t token, const rung_backward *b, size_t head)
     return slot_of(token, b->conf) * slot_size(b->conf) + head * (b->conf->dk + b->conf->dv);
 }
 
-/* A gradient of a key and its value, to the inputs of this stretch. */
-static void add_to_inputs(const rung_backward *b, size_t head, size_t token, const float *dk, const float *dv)
+/* Where the gradients of a key and its value are added; NULL where they are not wanted. */
+typedef struct key_slopes {
+    float *dk, *dv;
+} key_slopes;
+
+static key_slopes slopes_at(const rung_backward *b, size_t head, size_t j)
 {
-    size_t row = token * b->conf->heads + head;
-    add_row(b->din[IN_K] ? b->din[IN_K] + row * b->conf->dk : NULL, dk, b->conf->dk);
-    add_row(b->din[IN_V] ? b->din[IN_V] + row * b->conf->dv : NULL, dv, b->conf->dv);
+    size_t dk = b->conf->dk, dv = b->conf->dv, row = (j - b->pos) * b->conf->heads + head;
+    float *slot = j < b->pos && b->dstate ? b->dstate + slot_at(j, b, head) : NULL;
+    if (j < b->pos) return (key_slopes){slot, slot ? slot + dk : NULL};
+    return (key_slopes){b->din[IN_K] ? b->din[IN_K] + row * dk : NULL, b->din[IN_V] ? b->din[IN_V] + row * dv : NULL};
+}
+
+static void add_to_key(const rung_backward *b, size_t head, size_t j, const float *dk, const float *dv)
+{
+    key_slopes to = slopes_at(b, head, j);
+    add_times(to.dk, 1, dk, b->conf->dk);
+    add_times(to.dv, 1, dv, b->conf->dv);
 }
 
 /* What the keys of the panels got goes to the inputs, or to the state before them. */
 static void store_keys(const undoing *u)
 {
-    const rung_backward *b = u->b;
-    for (size_t j = u->keys.first; j < u->keys.end; j++) {
-        const float *dk = u->dk + (j - u->keys.base) * b->conf->dk, *dv = u->dv + (j - u->keys.base) * b->conf->dv;
-        float *slot = j < b->pos && b->dstate ? b->dstate + slot_at(j, b, u->keys.head) : NULL;
-        if (slot) add_row(slot, dk, b->conf->dk), add_row(slot + b->conf->dk, dv, b->conf->dv);
-        if (j >= b->pos) add_to_inputs(b, u->keys.head, j - b->pos, dk, dv);
-    }
+    size_t dk = u->b->conf->dk, dv = u->b->conf->dv;
+    for (size_t j = u->keys.first, n = j - u->keys.base; j < u->keys.end; j++, n++)
+        add_to_key(u->b, u->keys.head, j, u->dk + n * dk, u->dv + n * dv);
 }
 
 /* A gradient of the state after the stretch: what its tokens put there is theirs, and replaces what was there. */
 static void undo_store(const rung_backward *b, size_t head)
 {
     size_t dk = b->conf->dk, dv = b->conf->dv, kept = size_min(b->tokens, slot_count(b->conf));
-    for (size_t i = b->tokens - kept; i < b->tokens; i++) {
-        float *slot = b->dstate + slot_at(b->pos + i, b, head);
-        add_to_inputs(b, head, i, slot, slot + dk);
+    for (size_t j = end_of(b) - kept; j < end_of(b); j++) {
+        float *slot = b->dstate + slot_at(j, b, head);
+        add_to_key(b, head, j, slot, slot + dk);
         memset(slot, 0, (dk + dv) * sizeof *slot);
+    }
+}
+
+/* ---- a query alone --------------------------------------------------------------------------------------------------------- */
+
+/* The stretch is one token. */
+static void undo_query(const rung_backward *b, size_t head)
+{
+    const rung_kernels *kern = rung_kernels_get();
+    const key_panels keys = {
+        .conf = b->conf, .state = b->state, .k = b->in[IN_K], .v = b->in[IN_V], .pos = b->pos, .head = head};
+    size_t dk = b->conf->dk, dv = b->conf->dv;
+    range own = seen_by(b, 0);
+    size_t base = own.first - own.first % RUNG_PANEL, cols = whole_panels(own.end - base);
+    const float *q = b->in[IN_Q] + head * dk, *g = b->g + head * dv;
+    float *s = b->scratch, *ds = s + cols, *dq = b->din[IN_Q] ? b->din[IN_Q] + head * dk : NULL;
+    for (size_t j = own.first; j < own.end; j++) {
+        s[j - base] = kern->dot(q, rung_full_key(&keys, j), dk);
+        ds[j - base] = kern->dot(g, rung_full_value(&keys, j), dv);
+    }
+    float scale = 1 / kern->soften_back(s, ds, own.first - base, own.end - base, cols);
+    for (size_t j = own.first; j < own.end; j++) {
+        key_slopes to = slopes_at(b, head, j);
+        add_times(dq, ds[j - base], rung_full_key(&keys, j), dk);
+        add_times(to.dk, ds[j - base], q, dk);
+        add_times(to.dv, s[j - base] * scale, g, dv);
     }
 }
 
@@ -206,10 +242,15 @@ void rung_full_backward_f32(const rung_backward *b, size_t head)
 {
     size_t group = rung_full_group(b->conf);
     if (b->dstate) undo_store(b, head);
+    if (b->tokens == 1) {
+        undo_query(b, head);
+        return;
+    }
     for (size_t i = 0, count; i < b->tokens; i += count) {
         count = size_min(group, b->tokens - i);
         undoing u = undoing_init(b, head, i, count);
-        for (size_t done = 0; done < count; done += QUERIES) undo_block(&u, i + done, size_min(QUERIES, count - done));
+        for (size_t done = 0; done < count; done += u.queries)
+            undo_block(&u, i + done, size_min(u.queries, count - done));
         store_keys(&u);
     }
 }

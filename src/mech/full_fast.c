@@ -3,7 +3,8 @@
  *
  * Softmax attention of full and window in fp32, a block of queries at a time: their scores with all keys that one of them
  * sees are a product of matrices, rows of scores become weights, and weights times values are a second product. Of the
- * scores only the block's are in memory. What a query gets does not depend on the others in its block, to the last bit.
+ * scores only the block's are in memory. What a query gets does not depend on the others in its block, to the last bit. A
+ * stretch of one token, for which panels would not pay, goes key by key.
  */
 #include "full.h"
 
@@ -25,7 +26,8 @@ typedef struct asking {
 
 size_t rung_full_ask_scratch(const rung_mech_conf *conf, size_t tokens)
 {
-    size_t keys = rung_full_group_keys(conf, tokens), room = RUNG_PANEL * (conf->dk > conf->dv ? conf->dk : conf->dv);
+    size_t keys = rung_full_group_keys(conf, tokens),
+           room = LINE + RUNG_PANEL * (conf->dk > conf->dv ? conf->dk : conf->dv);
     size_t panels = size_times(keys, conf->dk + whole_panels(conf->dv));
     size_t block = size_times(size_min(QUERIES, tokens), size_plus(conf->dk, score_row(keys)));
     return size_plus(size_plus(panels, block), room);
@@ -103,14 +105,31 @@ static void ask_group(asking *a, size_t number, size_t count, float *scratch)
     key_panels *keys = &a->keys;
     keys->first = seen_by(a, number).first, keys->end = seen_by(a, number + count - 1).end;
     keys->base = keys->first - keys->first % RUNG_PANEL;
-    size_t columns = whole_panels(panel_keys(keys)), block = size_min(QUERIES, count);
-    a->k_columns = scratch, a->v_rows = a->k_columns + columns * conf->dk;
+    size_t columns = whole_panels(panel_keys(keys)), block = size_min(block_queries(columns), count);
+    a->k_columns = whole_line(scratch), a->v_rows = a->k_columns + columns * conf->dk;
     a->query = a->v_rows + panel_keys(keys) * whole_panels(conf->dv);
     a->s = a->query + block * conf->dk, a->s_row = score_row(panel_keys(keys));
     keys->room = a->s + block * a->s_row;
     rung_full_pack_keys(a->k_columns, keys);
     rung_full_pack_value_rows(a->v_rows, keys);
-    for (size_t done = 0; done < count; done += QUERIES) ask_block(a, number + done, size_min(QUERIES, count - done));
+    for (size_t done = 0; done < count; done += block) ask_block(a, number + done, size_min(block, count - done));
+}
+
+void rung_full_attend_f32(float *o, const float *state, const float *const *in, const float *q, range keys, size_t pos,
+                          size_t head, const rung_mech_conf *conf)
+{
+    size_t slot = slot_size(conf), H = conf->heads;
+    softmax_f32 s;
+    rung_softmax_begin_f32(&s, o, q, conf);
+    for (size_t j = keys.first, count; j < keys.end; j += count) {
+        count = keys_together(j, keys.end, pos, conf);
+        if (j < pos)
+            rung_softmax_add_f32(&s, state + slot_of(j, conf) * slot + head * (conf->dk + conf->dv), count, slot);
+        else
+            rung_softmax_add_pairs_f32(&s, in[IN_K] + ((j - pos) * H + head) * conf->dk,
+                                       in[IN_V] + ((j - pos) * H + head) * conf->dv, count, H * conf->dk, H * conf->dv);
+    }
+    rung_softmax_end_f32(&s);
 }
 
 void rung_full_ask_f32(float *o, const float *state, const float *const *in, size_t pos, size_t tokens,
@@ -122,6 +141,11 @@ void rung_full_ask_f32(float *o, const float *state, const float *const *in, siz
                 .q = in[IN_Q],
                 .at = at,
                 .seen = pos + tokens};
+    if (tokens == 1 && count == 1) {
+        rung_full_attend_f32(o + (first * conf->heads + head) * conf->dv, state, in, in[IN_Q] + head * conf->dk,
+                             seen_by(&a, first), pos, head, conf);
+        return;
+    }
     for (size_t i = first, next; i < first + count; i = next) {
         size_t start = asked_token(at, i);
         for (next = i + 1; next < first + count && asked_token(at, next) - start < rung_full_group(conf);) next++;

@@ -31,9 +31,10 @@ static rows rows_from(const key_panels *p, size_t j, bool values)
 {
     const rung_mech_conf *conf = p->conf;
     size_t width = values ? conf->dv : conf->dk, offset = values ? conf->dk : 0;
-    const float *slot = p->state + p->head * (conf->dk + conf->dv) + offset, *new = values ? p->v : p->k;
-    if (j < p->pos) return (rows){slot + slot_of(j, conf) * slot_size(conf), slot_size(conf), width};
-    return (rows){new + ((j - p->pos) * conf->heads + p->head) * width, conf->heads *width, width};
+    size_t slot = slot_of(j, conf) * slot_size(conf) + p->head * (conf->dk + conf->dv);
+    if (j < p->pos) return (rows){p->state + slot + offset, slot_size(conf), width};
+    const float *from = values ? p->v : p->k;
+    return (rows){from + ((j - p->pos) * conf->heads + p->head) * width, conf->heads * width, width};
 }
 
 /* The strip's keys side by side, zeros for those before the first. */
@@ -68,6 +69,16 @@ static void pack_rows(float *panels, const key_panels *p, bool values)
             rung_kernels_get()->pack(panels + col * panel_keys(p) + (j - p->base) * RUNG_PANEL, from.at + col, count,
                                      size_min(RUNG_PANEL, from.width - col), from.stride, 1);
     }
+}
+
+const float *rung_full_key(const key_panels *p, size_t j)
+{
+    return rows_from(p, j, false).at;
+}
+
+const float *rung_full_value(const key_panels *p, size_t j)
+{
+    return rows_from(p, j, true).at;
 }
 
 void rung_full_pack_keys(float *panels, const key_panels *p)
