@@ -108,7 +108,7 @@ typedef struct rung_run_row {
     uint64_t message_bits;      /* what a token receives from a prefix in the largest full layer */
     uint64_t kv_bits_per_token; /* caches that grow */
     rung_run_theory theory;
-    double seconds; /* of training, all attempts together as far as is known */
+    double seconds; /* of training; of the last attempt when it was interrupted */
     bool resumed;
     double finished_at; /* seconds since 1970 */
     const char *version, *kernels, *host;

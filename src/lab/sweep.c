@@ -107,6 +107,7 @@ static void note(hand *h, rung_lab_did did, const rung_train_state *state)
     lock(all);
     all->part[h->worker] = 0;
     all->sum.done += did == RUNG_LAB_DONE;
+    all->sum.before += did == RUNG_LAB_WAS_DONE; /* by somebody else since we began: before we came to it */
     all->sum.elsewhere += did == RUNG_LAB_ELSEWHERE;
     all->sum.stopped = all->sum.stopped || did == RUNG_LAB_STOPPED;
     if (did == RUNG_LAB_DONE) {
@@ -151,6 +152,7 @@ static void work(void *context, size_t item, size_t worker)
 static rung_status count_done(crew *all, bool *done, const rung_store *store, rung_error *err)
 {
     sqlite3_stmt *s;
+    all->sum.total = all->sum.before = all->sum.succeeded = 0;
     rung_status status =
         lab_sql_open(&s, store, err, "SELECT test_accuracy >= ? FROM runs WHERE id = ?", "d", all->sweep->success);
     for (size_t i = all->shard; status == RUNG_OK && i < all->sweep->points; i += all->shards) {
@@ -178,8 +180,13 @@ static rung_status do_all(crew *all, bool *done, rung_store *store, rung_error *
     rung_par_for(jobs, jobs, work, all);
     lab_work_clean(store);
     all->sum.stopped = all->sum.stopped || (all->conf->go && !all->conf->go(all->conf->context));
-    all->sum.left = all->sum.total - all->sum.before - all->sum.done - all->sum.elsewhere;
-    return all->status == RUNG_OK ? RUNG_OK : rung_fail(err, all->status, "%s", all->err.text);
+    if (all->status != RUNG_OK) return rung_fail(err, all->status, "%s", all->err.text);
+    status = count_done(all, done, store, err); /* others may have been at work as well */
+    all->sum.before -= all->sum.done;
+    size_t lacking = all->sum.total - all->sum.before - all->sum.done;
+    if (all->sum.elsewhere > lacking) all->sum.elsewhere = lacking; /* finished meanwhile */
+    all->sum.left = lacking - all->sum.elsewhere;
+    return status;
 }
 
 rung_status rung_lab_sweep(rung_lab_sum *sum, const rung_sweep *sweep, const char *path, const rung_lab_conf *conf,

@@ -191,9 +191,10 @@ lines = [json.loads(l) for l in open("runs.jsonl")]
 db = sqlite3.connect("s.db"); db.row_factory = sqlite3.Row
 stored = {r["id"]: r for r in db.execute("SELECT * FROM results")}
 assert len(rows) == len(lines) == len(stored) == 6
-for row, line in zip(rows, lines):
-    s = stored[row["id"]]
-    assert line["id"] == row["id"] and json.loads(s["words"]) == line["words"]
+lines = {l["id"]: l for l in lines}
+for row in rows:
+    s, line = stored[row["id"]], lines[row["id"]]
+    assert json.loads(s["words"]) == line["words"]
     for key in "loss", "eval_accuracy", "test_accuracy", "test_loss":
         assert float(row[key]) == s[key] == line[key], key
     assert row["arch"] == s["arch"] and int(row["seed"]) == s["seed"] and row["task.N"] == "3" and row["chosen"] == "true"
