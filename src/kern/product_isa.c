@@ -35,6 +35,16 @@ INLINE void store(float *to, lanes v)
     _mm512_storeu_ps(to, v);
 }
 
+INLINE lanes load_some(const float *from, size_t n)
+{
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), from);
+}
+
+INLINE void store_some(float *to, lanes v, size_t n)
+{
+    _mm512_mask_storeu_ps(to, (__mmask16)((1u << n) - 1), v);
+}
+
 INLINE lanes everywhere(float x)
 {
     return _mm512_set1_ps(x);
@@ -63,6 +73,21 @@ INLINE lanes load(const float *from)
 INLINE void store(float *to, lanes v)
 {
     _mm256_storeu_ps(to, v);
+}
+
+INLINE __m256i first_lanes(size_t n)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+INLINE lanes load_some(const float *from, size_t n)
+{
+    return _mm256_maskload_ps(from, first_lanes(n));
+}
+
+INLINE void store_some(float *to, lanes v, size_t n)
+{
+    _mm256_maskstore_ps(to, first_lanes(n), v);
 }
 
 INLINE lanes everywhere(float x)
@@ -96,6 +121,16 @@ INLINE void store(float *to, lanes v)
     *to = v;
 }
 
+INLINE lanes load_some(const float *from, size_t n)
+{
+    return n ? *from : 0;
+}
+
+INLINE void store_some(float *to, lanes v, size_t n)
+{
+    if (n) *to = v;
+}
+
 INLINE lanes everywhere(float x)
 {
     return x;
@@ -125,19 +160,33 @@ typedef struct place {
     size_t y_row, x_row, x_inner, start_row, inner;
 } place;
 
-INLINE lanes first_value(const place *p, size_t row, size_t col)
+/* The last vector of a row has `last` elements of y; what lies to the right of them is not ours. */
+INLINE lanes load_row(const float *row, size_t vector, size_t vectors, size_t last)
 {
-    lanes bias = p->bias ? load(p->bias + col) : everywhere(0);
-    return p->start ? plus(load(p->start + row * p->start_row + col), bias) : bias;
+    return vector + 1 < vectors || last == LANES ? load(row + vector * LANES) : load_some(row + vector * LANES, last);
 }
 
-INLINE void tile(const place *p, size_t rows, size_t vectors)
+INLINE void store_row(float *row, lanes v, size_t vector, size_t vectors, size_t last)
+{
+    if (vector + 1 < vectors || last == LANES)
+        store(row + vector * LANES, v);
+    else
+        store_some(row + vector * LANES, v, last);
+}
+
+INLINE lanes first_value(const place *p, size_t row, size_t vector, size_t vectors, size_t last)
+{
+    lanes bias = p->bias ? load_row(p->bias, vector, vectors, last) : everywhere(0);
+    return p->start ? plus(load_row(p->start + row * p->start_row, vector, vectors, last), bias) : bias;
+}
+
+INLINE void tile(const place *p, size_t rows, size_t vectors, size_t last)
 {
     lanes sum[ROWS][VECTORS], column[VECTORS];
     const float *x = p->x, *panel = p->panel;
     size_t x_row = p->x_row, x_inner = p->x_inner;
     for (size_t r = 0; r < rows; r++)
-        for (size_t v = 0; v < vectors; v++) sum[r][v] = first_value(p, r, v * LANES);
+        for (size_t v = 0; v < vectors; v++) sum[r][v] = first_value(p, r, v, vectors, last);
     const float *next = x + rows * x_row; /* the rows of the next tile are fetched while this one is at work; of a */
     size_t ahead = x_inner == 1 ? CACHE_LINE : 0; /* transpose they are in the lines that are read anyway */
     for (size_t k = 0; k < p->inner; k++, x += x_inner, panel += RUNG_PANEL) {
@@ -149,16 +198,16 @@ INLINE void tile(const place *p, size_t rows, size_t vectors)
         }
     }
     for (size_t r = 0; r < rows; r++)
-        for (size_t v = 0; v < vectors; v++) store(p->y + r * p->y_row + v * LANES, sum[r][v]);
+        for (size_t v = 0; v < vectors; v++) store_row(p->y + r * p->y_row, sum[r][v], v, vectors, last);
 }
 
 /* The number of rows must be known to the compiler, or the sums are not in registers. */
-INLINE void tile_of(const place *p, size_t rows, size_t vectors)
+INLINE void tile_of(const place *p, size_t rows, size_t vectors, size_t last)
 {
     switch (rows) {
 #define CASE(n)                                                                                                        \
     case n:                                                                                                            \
-        if (n <= ROWS) tile(p, n <= ROWS ? n : 1, vectors);                                                            \
+        if (n <= ROWS) tile(p, n <= ROWS ? n : 1, vectors, last);                                                      \
         break;
         CASE(1)
         CASE(2)
@@ -180,29 +229,19 @@ INLINE void tile_of(const place *p, size_t rows, size_t vectors)
 
 static void wide_tile(const place *p, size_t rows)
 {
-    tile_of(p, rows, VECTORS);
+    tile_of(p, rows, VECTORS, LANES);
 }
 
-static void slim_tile(const place *p, size_t rows)
-{
-    tile_of(p, rows, 1);
-}
-
-/* Fewer columns than the tile has: on a copy, because what lies to the right of y's columns is not ours. */
+/* Fewer columns than a tile has: the vectors that they need, the last of them in part. */
 static void narrow_tile(const place *p, size_t rows, size_t cols)
 {
-    float y[ROWS * TILE_COLS], start[ROWS * TILE_COLS] = {0}, bias[TILE_COLS] = {0};
-    place copy = *p;
-    copy.y = y, copy.y_row = TILE_COLS;
-    for (size_t r = 0; p->start && r < rows; r++)
-        memcpy(start + r * TILE_COLS, p->start + r * p->start_row, cols * sizeof *y);
-    if (p->start) copy.start = start, copy.start_row = TILE_COLS;
-    if (p->bias) memcpy(bias, p->bias, cols * sizeof *y), copy.bias = bias;
-    if (cols <= LANES)
-        slim_tile(&copy, rows);
+    size_t vectors = (cols + LANES - 1) / LANES, last = cols - (vectors - 1) * LANES;
+    if (vectors == 1)
+        tile_of(p, rows, 1, last);
+    else if (vectors == 2)
+        tile_of(p, rows, 2, last);
     else
-        wide_tile(&copy, rows);
-    for (size_t r = 0; r < rows; r++) memcpy(p->y + r * p->y_row, y + r * TILE_COLS, cols * sizeof *y);
+        tile_of(p, rows, vectors < VECTORS ? vectors : VECTORS, last);
 }
 
 /* ---- all of them -------------------------------------------------------------------------------------------------------- */
@@ -231,8 +270,6 @@ static void strip(const rung_product *p, size_t col, size_t cols)
                     .inner = p->inner};
         if (cols == TILE_COLS)
             wide_tile(&at, rows);
-        else if (cols == LANES)
-            slim_tile(&at, rows);
         else
             narrow_tile(&at, rows, cols);
     }
@@ -300,18 +337,27 @@ static void pack_flipped(float *panel, const float *w, size_t inner, size_t cols
 
 #endif
 
+/* One row of neighbours, filled up with zeros. */
+INLINE void pack_row(float *panel, const float *w, size_t cols)
+{
+    for (size_t c = 0; c < RUNG_PANEL; c += LANES) {
+        size_t left = cols > c ? cols - c : 0;
+        store(panel + c, left >= LANES ? load(w + c) : load_some(w + c, left));
+    }
+}
+
 static void pack_panel(float *panel, const float *w, size_t inner, size_t cols, size_t w_inner, size_t w_col)
 {
+    if (w_col == 1) {
+        for (size_t k = 0; k < inner; k++) pack_row(panel + k * RUNG_PANEL, w + k * w_inner, cols);
+        return;
+    }
     if (w_inner == 1)
         pack_flipped(panel, w, inner, cols, w_col);
-    else if (w_col == 1 && cols == RUNG_PANEL) /* a copy of known length is a few instructions */
-        for (size_t k = 0; k < inner; k++) memcpy(panel + k * RUNG_PANEL, w + k * w_inner, RUNG_PANEL * sizeof *w);
-    else if (w_col == 1)
-        for (size_t k = 0; k < inner; k++) memcpy(panel + k * RUNG_PANEL, w + k * w_inner, cols * sizeof *w);
     else
         pack_plain(panel, w, (block){0, inner, 0, cols}, w_inner, w_col);
     for (size_t k = 0; cols < RUNG_PANEL && k < inner; k++)
-        memset(panel + k * RUNG_PANEL + cols, 0, (RUNG_PANEL - cols) * sizeof *panel);
+        for (size_t c = cols; c < RUNG_PANEL; c++) panel[k * RUNG_PANEL + c] = 0;
 }
 
 void ISA(rung_pack)(float *restrict panels, const float *restrict w, size_t inner, size_t cols, size_t w_inner,
