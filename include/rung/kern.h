@@ -112,6 +112,10 @@ typedef struct rung_chunk_kernels {
      * each s with what comes after it, and of what goes through. */
     void (*sum_decays)(float *dg, size_t dg_row, const float *W, const float *from_start, const float *to_end,
                        float through, size_t n);
+    /* A_ts *= lambda_t[l], l the number of binary digits of (t xor s), the last of `levels` numbers standing for all beyond it;
+     * dlambda_t[l] += the sum of A_ts dA_ts over the s of level l. */
+    void (*weigh_levels)(float *A, const float *lambda, size_t lambda_row, size_t levels, size_t n);
+    void (*sum_levels)(float *dlambda, size_t lambda_row, size_t levels, const float *A, const float *dA, size_t n);
     /* Rows t upwards (or downwards): r_t += sum of M_ts u_s over the rows before it, u_t = beta_t r_t. M_ts lies at
      * M[t m_row + s m_col]; u are panels with panel_rows rows, rows of r have room for whole vectors of 16. */
     void (*solve_block)(float *u, float *r, size_t r_row, const float *M, size_t m_row, size_t m_col, const float *beta,

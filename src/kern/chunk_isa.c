@@ -193,6 +193,43 @@ static void sum_decays(float *restrict dg, size_t dg_row, const float *restrict 
 }
 _Static_assert(C == 2 * LANES, "a row of pairs is two vectors");
 
+/* ---- pairs of tokens by the highest digit where they differ ------------------------------------------------------------------- */
+
+enum { LEVELS = 6 }; /* 0 to the digits of C - 1 */
+_Static_assert(C == 1 << (LEVELS - 1), "pairs of a chunk differ in so many digits");
+
+/* The lanes s .. s+15 whose token is at this level as seen from t. */
+#define AT_LEVEL(level, t, s) ((((first + (int)(s)) ^ (int)(t)) >> ((level) ? (level)-1 : 0)) == ((level) != 0))
+
+INLINE size_t weight_of(size_t level, size_t levels)
+{
+    return level < levels ? level : levels - 1;
+}
+
+static void weigh_levels(float *restrict A, const float *restrict lambda, size_t lambda_row, size_t levels, size_t n)
+{
+    for (size_t t = 0; t < n; t++)
+        for (size_t s = 0; s < C; s += LANES) {
+            wide weight = {0};
+            for (size_t l = 0; l < LEVELS; l++)
+                weight = CHOOSE(AT_LEVEL(l, t, s), (wide){0} + lambda[t * lambda_row + weight_of(l, levels)], weight);
+            *(loose *)(A + t * C + s) *= weight;
+        }
+}
+
+static void sum_levels(float *restrict dlambda, size_t lambda_row, size_t levels, const float *restrict A,
+                       const float *restrict dA, size_t n)
+{
+    for (size_t t = 0; t < n; t++) {
+        wide left = *(const loose *)(A + t * C) * *(const loose *)(dA + t * C),
+             right = *(const loose *)(A + t * C + LANES) * *(const loose *)(dA + t * C + LANES);
+        for (size_t l = 0; l < LEVELS; l++) {
+            wide sum = (wide)(AT_LEVEL(l, t, 0) & (places)left) + (wide)(AT_LEVEL(l, t, LANES) & (places)right);
+            dlambda[t * lambda_row + weight_of(l, levels)] += sum_lanes(&sum);
+        }
+    }
+}
+
 /* ---- triangular systems ----------------------------------------------------------------------------------------------------- */
 
 static void solve_block(float *u, float *r, size_t r_row, const float *M, size_t m_row, size_t m_col, const float *beta,
@@ -352,6 +389,8 @@ const rung_chunk_kernels ISA(rung_chunk_kernels) = {
     .mask_pairs = mask_pairs,
     .add_weights = add_weights,
     .sum_decays = sum_decays,
+    .weigh_levels = weigh_levels,
+    .sum_levels = sum_levels,
     .solve_block = solve_block,
     .channel_decays = channel_decays,
     .channel_pairs = channel_pairs,

@@ -19,10 +19,7 @@
  */
 #include "loglinear.h"
 
-#include "rung/kern.h"
-
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 enum { BASE_LINEAR, BASE_MAMBA2, BASE_GDELTA };
@@ -42,6 +39,11 @@ bool rung_loglinear_fades(const rung_mech_conf *conf)
 bool rung_loglinear_corrects(const rung_mech_conf *conf)
 {
     return conf->params[PARAM_BASE].number == BASE_GDELTA;
+}
+
+matrix_kind rung_loglinear_kind(const rung_mech_conf *conf)
+{
+    return (matrix_kind){rung_loglinear_fades(conf) ? DECAY_HEAD : DECAY_NONE, rung_loglinear_corrects(conf)};
 }
 
 size_t rung_loglinear_levels(const rung_mech_conf *conf)
@@ -91,145 +93,6 @@ static size_t capacity(const rung_mech_conf *conf, size_t tokens)
     return size_times(rung_loglinear_most(tokens), conf->heads * matrix_size(conf));
 }
 
-/* Four rows of the exact form; two rows and the decays of a chunk in the fast one. */
-static size_t scratch(const rung_mech_conf *conf, size_t tokens)
-{
-    (void)tokens;
-    return 4 * conf->dv + 2 * CHUNK;
-}
-
-/* ---- fast ------------------------------------------------------------------------------------------------------------ */
-
-/* weight_s = e^{g_(s+1) + ... + g_t} for s <= t, total_t = e^{g_0 + ... + g_t}. The sums grow backwards from t: a
- * difference of prefix sums would lose weak decays behind a strong one, and would be a NaN after one of -inf. */
-void rung_loglinear_decays_f32(const loglinear_chunk *c, size_t t, const rung_mech_conf *conf)
-{
-    float sum = 0;
-    for (size_t s = t + 1; s-- > 0;) {
-        c->weight[s] = sum;
-        if (c->g) sum += c->g[s * conf->heads];
-    }
-    rung_kernels_get()->exp(c->weight, c->weight, t + 1);
-    c->total[t] = expf(sum);
-}
-
-/* What came before the chunk. Any token s of a matrix stands for all: the matrix was complete at pos, so every t >= pos
- * differs from all of its tokens first in the same bit. The matrix is the outer loop, it stays in the cache. */
-static void read_before_f32(float *o, const float *state, const loglinear_chunk *c, const rung_mech_conf *conf)
-{
-    size_t first = 0; /* token of the matrix */
-    for (size_t m = 0; m < rung_loglinear_matrices(c->pos); m++) {
-        const float *S = state + m * c->step;
-        for (size_t t = 0; t < c->n; t++) {
-            size_t row = t * conf->heads, level = rung_loglinear_bits((c->pos + t) ^ first);
-            float weight =
-                c->total[t] * c->lambda[row * rung_loglinear_levels(conf) + rung_loglinear_weight(level, conf)];
-            for (size_t j = 0; j < conf->dk; j++)
-                rung_kernels_get()->axpy(o + row * conf->dv, weight * c->q[row * conf->dk + j], S + j * conf->dv,
-                                         conf->dv);
-        }
-        first += (size_t)1 << (rung_loglinear_bits(c->pos - first) - 1);
-    }
-}
-
-static void read_inside_f32(float *o, size_t t, const loglinear_chunk *c, const rung_mech_conf *conf)
-{
-    const rung_kernels *kern = rung_kernels_get();
-    size_t H = conf->heads, row = t * H;
-    for (size_t s = 0; s <= t; s++) {
-        size_t level = rung_loglinear_bits((c->pos + t) ^ (c->pos + s));
-        float score = kern->dot(c->q + row * conf->dk, c->k + s * H * conf->dk, conf->dk);
-        float weight = c->weight[s] * c->lambda[row * rung_loglinear_levels(conf) + rung_loglinear_weight(level, conf)];
-        kern->axpy(o + row * conf->dv, weight * score, c->v + s * H * conf->dv, conf->dv);
-    }
-}
-
-/* From the buckets of pos to those of end = pos + n. Above the highest bit where they differ the buckets stay; at that
- * bit, a one of end, lies a bucket that takes all the rest of pos and the first tokens of the chunk; the tokens after
- * it fill the buckets of the lower ones of end. The weights are those of the last token. */
-void rung_loglinear_merge_f32(float *state, const loglinear_chunk *c, const rung_mech_conf *conf)
-{
-    const rung_kernels *kern = rung_kernels_get();
-    size_t H = conf->heads, end = c->pos + c->n, bit = rung_loglinear_bits(c->pos ^ end) - 1, size = matrix_size(conf);
-    size_t slot = rung_loglinear_matrices(c->pos >> bit), old = rung_loglinear_matrices(c->pos);
-    for (size_t m = 0; c->g && m < old; m++) kern->scale(state + m * c->step, c->total[c->n - 1], size);
-    for (size_t m = slot + 1; m < old; m++) kern->axpy(state + slot * c->step, 1, state + m * c->step, size);
-    bool empty = slot == old;
-    for (size_t s = 0; s < c->n; slot++, empty = true) {
-        float *S = state + slot * c->step;
-        size_t edge = end >> bit << bit;
-        if (empty) memset(S, 0, size * sizeof *S);
-        for (; c->pos + s < edge; s++)
-            for (size_t j = 0; j < conf->dk; j++)
-                kern->axpy(S + j * conf->dv, c->weight[s] * c->k[s * H * conf->dk + j], c->v + s * H * conf->dv,
-                           conf->dv);
-        if (edge < end) bit = rung_loglinear_bits(end - edge) - 1;
-    }
-}
-
-static void chunk_f32(float *o, float *state, const loglinear_chunk *c, const rung_mech_conf *conf)
-{
-    for (size_t t = 0; t < c->n; t++) {
-        memset(o + t * conf->heads * conf->dv, 0, conf->dv * sizeof *o);
-        rung_loglinear_decays_f32(c, t, conf);
-        read_inside_f32(o, t, c, conf);
-    }
-    read_before_f32(o, state, c, conf);
-    rung_loglinear_merge_f32(state, c, conf);
-}
-
-/* The delta rule is not the same at every token, so it goes one by one: first every matrix as if nothing entered, then
- * beta v enters as into plain linear attention. */
-void rung_loglinear_age_f32(float *state, const loglinear_chunk *c, float beta, float *u, const float *zero,
-                            const rung_mech_conf *conf)
-{
-    for (size_t m = 0; m < rung_loglinear_matrices(c->pos); m++) {
-        float *S = state + m * c->step;
-        rung_matrix_fade_f32(S, c->g, false, conf->dk, conf->dv);
-        rung_matrix_correct_f32(S, c->k, zero, beta, conf->dk, conf->dv, u);
-    }
-    for (size_t i = 0; i < conf->dv; i++) u[i] = beta * c->v[i];
-}
-
-loglinear_chunk rung_loglinear_chunk(const float *const *in, size_t t, size_t pos, size_t tokens, size_t head,
-                                     const rung_mech_conf *conf, float *work)
-{
-    size_t row = t * conf->heads + head, room = CHUNK - (pos + t) % CHUNK;
-    return (loglinear_chunk){.q = in[IN_Q] + row * conf->dk,
-                             .k = in[IN_K] + row * conf->dk,
-                             .v = in[IN_V] + row * conf->dv,
-                             .lambda = in[IN_LAMBDA] + row * rung_loglinear_levels(conf),
-                             .g = rung_loglinear_fades(conf) ? in[IN_G] + row : NULL,
-                             .pos = pos + t,
-                             .n = rung_loglinear_corrects(conf) ? 1 : size_min(room, tokens - t),
-                             .step = conf->heads * matrix_size(conf),
-                             .weight = work,
-                             .total = work + CHUNK};
-}
-
-static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
-                     const rung_mech_conf *conf, float *scratch_)
-{
-    float *u = scratch_ + 2 * CHUNK, *zero = u + conf->dv, *S = state + head * matrix_size(conf);
-    memset(zero, 0, conf->dv * sizeof *zero);
-    for (size_t t = 0; t < tokens;) {
-        size_t row = t * conf->heads + head;
-        loglinear_chunk c = rung_loglinear_chunk(in, t, pos, tokens, head, conf, scratch_);
-        if (rung_loglinear_corrects(conf)) {
-            rung_loglinear_age_f32(S, &c, in[IN_BETA][row], u, zero, conf);
-            c.v = u, c.g = NULL;
-        }
-        chunk_f32(o + row * conf->dv, S, &c, conf);
-        t += c.n;
-    }
-}
-
-static void step_f32(float *o, float *state, const float *const *in, size_t pos, const rung_mech_conf *conf,
-                     float *scratch_)
-{
-    for (size_t h = 0; h < conf->heads; h++) scan_f32(o, state, in, pos, 1, h, conf, scratch_);
-}
-
 /* ---- exact ----------------------------------------------------------------------------------------------------------- */
 
 /* The roundings of a token are those of four operations on matrices and of one sum. Step does them in scalar code, scan
@@ -274,9 +137,9 @@ static token token_at(const double *const *in, size_t t, size_t pos, size_t head
     return (token){.q = in[IN_Q] + row * conf->dk,
                    .k = in[IN_K] + row * conf->dk,
                    .v = in[IN_V] + row * dv,
-                   .lambda = in[IN_LAMBDA] + row * rung_loglinear_levels(conf),
-                   .g = rung_loglinear_fades(conf) ? in[IN_G] + row : NULL,
-                   .beta = rung_loglinear_corrects(conf) ? in[IN_BETA] + row : NULL,
+                   .lambda = in[LOG_LAMBDA] + row * rung_loglinear_levels(conf),
+                   .g = rung_loglinear_fades(conf) ? in[LOG_G] + row : NULL,
+                   .beta = rung_loglinear_corrects(conf) ? in[LOG_BETA] + row : NULL,
                    .pos = pos + t,
                    .head = head,
                    .fmt = fmt,
@@ -376,10 +239,10 @@ const rung_mech rung_mech_loglinear = {
     .causal_only = true,
     .carry = carry,
     .capacity = capacity,
-    .scratch = scratch,
-    .step_f32 = step_f32,
+    .scratch = rung_loglinear_scratch,
+    .step_f32 = rung_loglinear_step_f32,
     .step_exact = step_exact,
-    .scan_f32 = scan_f32,
+    .scan_f32 = rung_loglinear_scan_f32,
     .scan_exact = scan_exact,
     .backward_f32 = rung_loglinear_backward_f32,
     .backward_scratch = rung_loglinear_backward_scratch,

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What log-linear attention and its backward pass share: places in the Fenwick tree, and chunks of the fast scan.
+ * What the files of log-linear attention share: places in the Fenwick tree, and chunks of tokens of the fast evaluator.
+ *
+ * A chunk has n = 2^i <= CHUNK tokens and begins at a multiple of n, so that no bucket before it is smaller than it, every
+ * token of it sees such a bucket at the same level, all its tokens end up in one bucket, and two of them, t and s, differ in
+ * the same digits as t and s counted from its start. With the base as in matrix.c and T the inverse of (1 + beta k_s . E_ts k_t),
+ * s < t, of the delta rule, one matrix otherwise,
+ *   o_t = sum over matrices m of lambda_t^(m) (what q_t recalls of S_m, as if no value entered)
+ *       + sum over s <= t of lambda_t^(level of t, s) (A T beta)_ts v_s.
  */
 #ifndef RUNG_MECH_LOGLINEAR_H
 #define RUNG_MECH_LOGLINEAR_H
 
-#include "matrix.h"
+#include "matrix_chunk.h"
 
-enum { IN_LAMBDA = 3, IN_G = 4, IN_BETA = 5 };
-
-/* Tokens of one chunk of the fast scan: quadratic inside, the matrices of levels above 6 from outside. A power of two,
- * so that chunks that begin at its multiples see no smaller buckets. */
-enum { CHUNK = 64 };
+enum { LOG_LAMBDA = 3, LOG_G = 4, LOG_BETA = 5 };
 
 bool rung_loglinear_fades(const rung_mech_conf *conf);
 bool rung_loglinear_corrects(const rung_mech_conf *conf);
@@ -23,26 +26,41 @@ size_t rung_loglinear_matrices(size_t tokens); /* after so many tokens */
 size_t rung_loglinear_most(size_t tokens);     /* after any number of tokens up to this one */
 size_t rung_loglinear_bits(size_t x);          /* binary digits */
 
-/* Tokens pos .. pos+n-1 of one head. The rows are those of the first token, the next ones H rows on. */
+size_t rung_loglinear_scratch(const rung_mech_conf *conf, size_t tokens);
+void rung_loglinear_step_f32(float *o, float *state, const float *const *in, size_t pos, const rung_mech_conf *conf,
+                             float *scratch);
+void rung_loglinear_scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
+                             const rung_mech_conf *conf, float *scratch);
+
 typedef struct loglinear_chunk {
-    const float *q, *k, *v, *lambda, *g; /* g NULL: nothing fades inside the chunk */
-    size_t pos, n;
-    size_t step;   /* from one matrix of the head to the next */
-    float *weight; /* [n] decay of token s up to the token in hand */
-    float *total;  /* [n] decay at token t of all that came before the chunk */
+    matrix_chunk k;
+    size_t pos; /* tokens before it */
+    const float *lambda;
+    size_t lambda_row, levels;
+    float *values;           /* panels of v */
+    float *X, *Y;            /* pairs: A T beta (A itself without a delta rule), and weighted by lambda */
+    float *flipped, *solved; /* pairs, delta rule only: (A T)^T and its rows times beta */
+    float *part;             /* [n][dv] what is recalled of one matrix */
+    float *weight;           /* [n] of that matrix */
 } loglinear_chunk;
 
-/* The chunk that begins at token t of the stretch; work = 2 CHUNK elements. A base that corrects takes one token at a
- * time. */
-loglinear_chunk rung_loglinear_chunk(const float *const *in, size_t t, size_t pos, size_t tokens, size_t head,
-                                     const rung_mech_conf *conf, float *work);
-/* The weights and the total of token t. */
-void rung_loglinear_decays_f32(const loglinear_chunk *c, size_t t, const rung_mech_conf *conf);
-/* The delta rule on every matrix as if nothing entered, then u = beta v; zero = [dv] zeros. */
-void rung_loglinear_age_f32(float *S, const loglinear_chunk *c, float beta, float *u, const float *zero,
-                            const rung_mech_conf *conf);
-/* The matrices from before the chunk to after it; the decays are those of its last token. */
-void rung_loglinear_merge_f32(float *S, const loglinear_chunk *c, const rung_mech_conf *conf);
+size_t rung_loglinear_chunk_size(const rung_mech_conf *conf);
+loglinear_chunk rung_loglinear_chunk_new(const rung_mech_conf *conf, float *scratch);
+/* Tokens of the chunk that begins after pos tokens when `rest` are left. */
+size_t rung_loglinear_chunk_length(size_t pos, size_t rest);
+/* Points it at token t of a stretch after pos tokens. */
+void rung_loglinear_chunk_rows(loglinear_chunk *c, const float *const *in, size_t t, size_t pos, size_t tokens,
+                               size_t head, const rung_mech_conf *conf);
+/* Decays and pairs, X and Y. */
+void rung_loglinear_chunk_enter(loglinear_chunk *c);
+/* u of the chunk when only matrix S enters it, then `part`. */
+void rung_loglinear_chunk_recall(loglinear_chunk *c, const float *S);
+/* `weight` of matrix number m. */
+void rung_loglinear_chunk_weigh(const loglinear_chunk *c, size_t m);
+/* All matrices, `size` apart, from before the chunk to after it; u of each is made again. */
+void rung_loglinear_chunk_leave(float *S, size_t size, loglinear_chunk *c);
+/* Number of the matrix that matrix m, or a token of the chunk (m = SIZE_MAX), ends up in. */
+size_t rung_loglinear_chunk_place(const loglinear_chunk *c, size_t m);
 
 void rung_loglinear_backward_f32(const rung_backward *b, size_t head);
 size_t rung_loglinear_backward_scratch(const rung_mech_conf *conf, size_t tokens);

@@ -15,6 +15,7 @@ matrix_kind rung_matrix_kind(const rung_mech_conf *conf)
     const rung_mech *mech = conf->mech;
     bool corrects = mech == &rung_mech_delta || mech == &rung_mech_gdelta || mech == &rung_mech_kda;
     if (mech == &rung_mech_delta) return (matrix_kind){DECAY_NONE, corrects};
+    if (mech == &rung_mech_loglinear) return rung_loglinear_kind(conf);
     if (mech == &rung_mech_kda || mech == &rung_mech_gla) return (matrix_kind){DECAY_CHANNEL, corrects};
     return (matrix_kind){DECAY_HEAD, corrects};
 }
@@ -173,27 +174,33 @@ static void enter_channel_pairs(matrix_chunk *c, bool reads)
 
 /* ---- the system -------------------------------------------------------------------------------------------------------- */
 
-static void enter_values(matrix_chunk *c, const float *S)
+/* r = v - S^T (E_t0 k) to begin with. */
+static void begin_rest(const matrix_chunk *c, const float *v, const float *S)
 {
-    size_t wide = chunk_wide(c->dv);
-    if (!c->kind.corrects) {
-        rung_kernels_get()->pack(c->u, c->r.v, c->n, c->dv, c->r.value_row, 1);
-        return;
-    }
+    size_t wide = chunk_wide(c->dv), copied = v ? c->dv : 0;
     for (size_t t = 0; t < c->n; t++) {
-        c->beta[t] = c->r.beta[t * c->r.beta_row];
-        memcpy(c->rest + t * wide, c->r.v + t * c->r.value_row, c->dv * sizeof *c->rest);
-        memset(c->rest + t * wide + c->dv, 0, (wide - c->dv) * sizeof *c->rest);
+        if (v) memcpy(c->rest + t * wide, v + t * c->r.value_row, copied * sizeof *c->rest);
+        memset(c->rest + t * wide + copied, 0, (wide - copied) * sizeof *c->rest);
     }
-    rung_chunk_product(c->rest, wide, c->from_k, S, c->dk, c->n, c->dv, c->dk, true);
-    rung_chunk_solve(c->u, c->rest, c->B, c->beta, c->n, c->dv, false);
+    if (S) rung_chunk_product(c->rest, wide, c->from_k, S, c->dk, c->n, c->dv, c->dk, true);
 }
 
-void rung_matrix_chunk_enter(matrix_chunk *c, const float *S, bool reads)
+void rung_matrix_chunk_values(matrix_chunk *c, const float *v, const float *S)
+{
+    if (c->kind.corrects) {
+        begin_rest(c, v, S);
+        rung_chunk_solve(c->u, c->rest, c->B, c->beta, c->n, c->dv, false);
+    } else if (v) {
+        rung_kernels_get()->pack(c->u, v, c->n, c->dv, c->r.value_row, 1);
+    }
+}
+
+void rung_matrix_chunk_pairs(matrix_chunk *c, bool reads)
 {
     c->from_q = chunk_rows(c->faded_q, c->dk);
     c->from_k = chunk_rows(c->faded_k, c->dk);
     c->to_k = chunk_rows(c->ended_k, c->dk);
+    for (size_t t = 0; c->kind.corrects && t < c->n; t++) c->beta[t] = c->r.beta[t * c->r.beta_row];
     if (c->kind.decay == DECAY_NONE) enter_plain(c);
     if (c->kind.decay == DECAY_HEAD) enter_head(c, reads);
     if (c->kind.decay == DECAY_CHANNEL) {
@@ -202,7 +209,12 @@ void rung_matrix_chunk_enter(matrix_chunk *c, const float *S, bool reads)
     } else {
         enter_pairs(c, reads);
     }
-    enter_values(c, S);
+}
+
+void rung_matrix_chunk_enter(matrix_chunk *c, const float *S, bool reads)
+{
+    rung_matrix_chunk_pairs(c, reads);
+    rung_matrix_chunk_values(c, c->r.v, S);
 }
 
 void rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c)

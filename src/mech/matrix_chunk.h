@@ -18,7 +18,8 @@ typedef struct matrix_kind {
 } matrix_kind;
 
 matrix_kind rung_matrix_kind(const rung_mech_conf *conf);
-size_t rung_matrix_decay_size(const rung_mech_conf *conf); /* numbers of g per head and token */
+matrix_kind rung_loglinear_kind(const rung_mech_conf *conf); /* of its base */
+size_t rung_matrix_decay_size(const rung_mech_conf *conf);   /* numbers of g per head and token */
 
 /* The rows of one head, whatever the type: first token, and the distance to the next one. */
 #define HEAD_ROWS(type)                                                                                                \
@@ -78,7 +79,11 @@ matrix_chunk rung_matrix_chunk_new(const rung_mech_conf *conf, float *scratch);
 /* Points it at the tokens from `first` on. */
 void rung_matrix_chunk_rows(matrix_chunk *c, const float *const *in, size_t first, size_t tokens, size_t head,
                             const rung_mech_conf *conf);
-/* Decays, B, u; with `reads` also A. S in panels, the state before the chunk. */
+/* Decays and pairs: B of the delta rule, with `reads` also A. */
+void rung_matrix_chunk_pairs(matrix_chunk *c, bool reads);
+/* u of the values v and of S, the state before the chunk in panels; NULL: zeros. */
+void rung_matrix_chunk_values(matrix_chunk *c, const float *v, const float *S);
+/* Both, with the values of the tokens. */
 void rung_matrix_chunk_enter(matrix_chunk *c, const float *S, bool reads);
 /* o_t of all tokens. */
 void rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c);
