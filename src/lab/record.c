@@ -146,12 +146,14 @@ static rung_status insert_model(const rung_store *store, int64_t run, const char
     return status;
 }
 
-static rung_status insert_all(const rung_store *store, const rung_sweep_run *run, const rung_train_state *state,
-                              const lab_metrics *metrics, const lab_facts *facts, const char *model, rung_error *err)
+static rung_status insert_all(rung_lab_did *did, const rung_store *store, const rung_sweep_run *run,
+                              const rung_train_state *state, const lab_metrics *metrics, const lab_facts *facts,
+                              const char *model, rung_error *err)
 {
     int64_t number;
     rung_status status = lab_sql_int(&number, store, 0, err, "SELECT number FROM runs WHERE id = ?", "s", run->id);
-    if (status != RUNG_OK || number) return status; /* somebody else was faster, with the same result */
+    *did = number ? RUNG_LAB_WAS_DONE : RUNG_LAB_DONE;
+    if (status != RUNG_OK || number) return status;
     status = insert_run(&number, store, run, state, facts, err);
     if (status == RUNG_OK) status = insert_theory(store, number, facts, err);
     if (status == RUNG_OK) status = insert_metrics(store, number, metrics, err);
@@ -159,14 +161,14 @@ static rung_status insert_all(const rung_store *store, const rung_sweep_run *run
     return status == RUNG_OK ? lab_claim_drop(store, run->id, err) : status;
 }
 
-rung_status lab_record(const rung_store *store, const rung_sweep_run *run, const rung_train_state *state,
-                       const lab_metrics *metrics, const char *model, rung_error *err)
+rung_status lab_record(rung_lab_did *did, const rung_store *store, const rung_sweep_run *run,
+                       const rung_train_state *state, const lab_metrics *metrics, const char *model, rung_error *err)
 {
     lab_facts facts;
     rung_status status = lab_facts_of(&facts, &run->conf, err);
     if (status == RUNG_OK) status = lab_sql_begin(store, err);
     if (status != RUNG_OK) return status;
-    status = insert_all(store, run, state, metrics, &facts, model, err);
+    status = insert_all(did, store, run, state, metrics, &facts, model, err);
     return lab_sql_end(store, status, err);
 }
 

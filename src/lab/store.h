@@ -59,9 +59,10 @@ typedef struct lab_facts {
 /* What is known of a run without training it. */
 rung_status lab_facts_of(lab_facts *facts, const rung_train_conf *conf, rung_error *err);
 
-/* The run with everything that belongs to it, in one transaction, which also ends the claim. model may be NULL. */
-rung_status lab_record(const rung_store *store, const rung_sweep_run *run, const rung_train_state *state,
-                       const lab_metrics *metrics, const char *model, rung_error *err);
+/* The run with everything that belongs to it, in one transaction, which also ends the claim. model may be NULL. *did is
+ * RUNG_LAB_WAS_DONE when somebody else, who thought us dead, has been faster. */
+rung_status lab_record(rung_lab_did *did, const rung_store *store, const rung_sweep_run *run,
+                       const rung_train_state *state, const lab_metrics *metrics, const char *model, rung_error *err);
 rung_status lab_insert_artefact(const rung_store *store, const rung_artefact *artefact, rung_error *err);
 
 #endif

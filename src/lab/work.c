@@ -233,7 +233,8 @@ static rung_status do_claimed(rung_lab_did *did, worker *w, rung_train_state *st
     if (status != RUNG_OK) return status;
     *did = state->finished || state->diverged ? RUNG_LAB_DONE : RUNG_LAB_STOPPED;
     if (*did == RUNG_LAB_STOPPED) return RUNG_OK;
-    status = lab_record(w->store, &w->run, state, &w->metrics, keep && !state->diverged ? w->model.text : NULL, w->err);
+    status =
+        lab_record(did, w->store, &w->run, state, &w->metrics, keep && !state->diverged ? w->model.text : NULL, w->err);
     if (status == RUNG_OK) remove_files(w);
     return status;
 }

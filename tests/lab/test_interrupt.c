@@ -164,6 +164,36 @@ static void checkpoints_that_are_damaged_or_lack_metrics_begin_anew(void **state
     rung_sweep_free(sweep);
 }
 
+static bool count_resumed(void *context, const rung_run_row *row)
+{
+    *(size_t *)context += row->resumed;
+    return true;
+}
+
+/* After a kill the metrics may be ahead of the checkpoint. The run goes on nevertheless, and no line is there twice. */
+static void lines_behind_the_checkpoint_are_dropped_and_the_run_goes_on(void **state)
+{
+    (void)state;
+    rung_sweep *sweep = parse(small_spec);
+    atomic_int calls = 25;
+    char path[256];
+    size_t resumed = 0;
+    rung_error err = {""};
+    do_sweep(sweep, in_dir("ahead.db"), (rung_lab_conf){.jobs = 1, .go = go_for_a_while, .context = &calls});
+    snprintf(path, sizeof path, "%s.work/%s.metrics", in_dir("ahead.db"), rung_sweep_id(sweep, 0));
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    fputs("30 0x1p0 0x1p0 0x1p0 0x1p0 0x1p0 0x1p0\n", file);
+    fclose(file);
+    do_sweep(sweep, in_dir("ahead.db"), (rung_lab_conf){.jobs = 2});
+    expect_undisturbed(in_dir("ahead.db"));
+    rung_store *store = open_store(in_dir("ahead.db"), RUNG_STORE_READ);
+    assert_int_equal(rung_store_runs(store, 0, count_resumed, &resumed, &err), RUNG_OK);
+    assert_int_equal(resumed, 1);
+    rung_store_close(store);
+    rung_sweep_free(sweep);
+}
+
 /* ---- several processes ---------------------------------------------------------------------------------------------------------- */
 
 static void several_sweeps_on_one_store_share_the_work(void **state)
@@ -220,14 +250,58 @@ static void claims_of_others_hold_while_they_live(void **state)
     rung_sweep_free(sweep);
 }
 
+typedef struct rival {
+    const rung_sweep *sweep;
+    const char *path;
+    int calls;
+} rival;
+
+/* In the middle of a run its claim is taken over by somebody who then finishes first. */
+static bool be_overtaken(void *context)
+{
+    rival *r = context;
+    rung_lab_did did;
+    rung_error err = {""};
+    if (++r->calls != 15) return true;
+    claim_as(r->path, rung_sweep_id(r->sweep, 0), "elsewhere", "b", 1, 1, 0);
+    rung_store *store = open_store(r->path, RUNG_STORE_WRITE);
+    assert_int_equal(rung_lab_run(&did, store, r->sweep, 0, &(rung_lab_conf){.wait_s = 5}, &err), RUNG_OK);
+    assert_int_equal(did, RUNG_LAB_DONE);
+    rung_store_close(store);
+    return true;
+}
+
+static void a_run_that_two_have_done_is_recorded_once(void **state)
+{
+    (void)state;
+    rung_sweep *sweep = parse(small_spec);
+    rival r = {.sweep = sweep, .path = in_dir("rival.db")};
+    rung_lab_conf conf = {.wait_s = 5, .go = be_overtaken, .context = &r};
+    rung_store *store = open_store(r.path, RUNG_STORE_WRITE);
+    rung_lab_did did;
+    rung_error err = {""};
+    size_t count;
+    rung_status status = rung_lab_run(&did, store, sweep, 0, &conf, &err);
+    if (status != RUNG_OK) fail_msg("%s", err.text);
+    assert_int_equal(did, RUNG_LAB_WAS_DONE);
+    assert_int_equal(rung_store_run_count(&count, store, &err), RUNG_OK);
+    assert_int_equal(count, 1);
+    rung_store_close(store);
+    do_sweep(sweep, r.path, (rung_lab_conf){.jobs = 2});
+    expect_undisturbed(r.path);
+    rung_sweep_free(sweep);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kills_lose_no_finished_run_and_repeat_none),
         cmocka_unit_test(a_stopped_sweep_goes_on_from_its_checkpoints),
         cmocka_unit_test(checkpoints_that_are_damaged_or_lack_metrics_begin_anew),
+        cmocka_unit_test(lines_behind_the_checkpoint_are_dropped_and_the_run_goes_on),
         cmocka_unit_test(several_sweeps_on_one_store_share_the_work),
         cmocka_unit_test(claims_of_others_hold_while_they_live),
+        cmocka_unit_test(a_run_that_two_have_done_is_recorded_once),
     };
     return cmocka_run_group_tests(tests, make_reference, drop_reference);
 }
