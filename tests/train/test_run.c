@@ -361,6 +361,58 @@ static void event_files_have_framed_records_with_their_numbers(void **state)
     rung_file_close_map(&map);
 }
 
+/* ---- the last test ------------------------------------------------------------------------------------------------------- */
+
+/* Right answers of a model file on prompts 0, 1, ... of the third stream, by the evaluator of `rung run`. */
+static size_t count_right(const char *path, const rung_train_conf *conf, size_t prompts)
+{
+    const uint64_t stream[2] = {conf->seed, 3};
+    rung_model *model;
+    rung_program *program;
+    rung_session *session;
+    rung_instance instance;
+    double logits[64];
+    size_t right = 0;
+    CHECK(rung_model_open(&model, path, &check_err));
+    CHECK(rung_program_new(&program, model, &(rung_evaluator){.threads = 1}, &check_err));
+    CHECK(rung_session_new(&session, program, conf->task.tokens, &check_err));
+    CHECK(rung_instance_init(&instance, &conf->task, &check_err));
+    for (size_t i = 0; i < prompts; i++) {
+        CHECK(rung_task_make(&instance, &conf->task, rung_hash64(stream, sizeof stream), i, &check_err));
+        rung_prompt prompt = {.token = instance.token, .tokens = instance.tokens};
+        size_t last = instance.tokens - 1;
+        rung_session_reset(session);
+        CHECK(rung_session_run(session, logits, &prompt, RUNG_FORM_SCAN, &last, 1, &check_err));
+        right += rung_argmax(logits, conf->task.answers) == (size_t)instance.target[last];
+    }
+    rung_instance_clear(&instance);
+    rung_session_free(session);
+    rung_program_free(program);
+    rung_model_close(model);
+    return right;
+}
+
+static void the_last_test_has_its_own_prompts_and_changes_nothing(void **state)
+{
+    test_run r;
+    rung_train_state without, with;
+    (void)state;
+    run_init(&r, "full", "eva N=4 V=4");
+    r.conf.steps = 60;
+    CHECK(rung_train_run(&without, &r.conf, NULL, NULL, NULL, NULL, &check_err)); /* NULL: no model is written */
+    assert_true(isnan(without.test_accuracy) && without.test_targets == 0);
+    r.conf.test_prompts = 95; /* ten batches of ten */
+    CHECK(rung_train_run(&with, &r.conf, path_of("tested"), NULL, NULL, NULL, &check_err));
+    assert_true(with.loss == without.loss && with.eval_loss == without.eval_loss);
+    assert_int_equal(with.test_targets, 100);
+    assert_true(with.test_accuracy == (double)with.test_right / 100);
+    assert_int_equal(with.test_right, count_right(path_of("tested"), &r.conf, 100));
+    assert_true(with.test_right > 25 &&
+                with.test_right < 100); /* neither chance nor all, or a wrong stream would not show */
+    remove_file("tested");
+    run_clear(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +423,7 @@ int main(void)
         cmocka_unit_test(accumulated_batches_are_one_large_batch),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(adamw_follows_its_definition_in_double),
+        cmocka_unit_test(the_last_test_has_its_own_prompts_and_changes_nothing),
         cmocka_unit_test(event_files_have_framed_records_with_their_numbers),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
