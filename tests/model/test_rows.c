@@ -6,7 +6,7 @@
  */
 #include "model_test.h"
 
-enum { TOKENS = 13, CUT = 6, STATE = 4096, WIDE = 64 };
+enum { TOKENS = 13, CUT = 6, STATE = 4096, SCRATCH = 1 << 18, WIDE = 64 };
 
 static const char *const archs[] = {
     "full",          "window:W=4",     "linear",          "delta:conv=3:gate=1", "mamba2",    "loglinear",
@@ -20,10 +20,11 @@ typedef struct group_memory {
 static void mix_group(rung_rows *rows, group_memory *memory, const rung_mech_conf *conf, const rung_fmt *fmt,
                       size_t pos, size_t tokens, size_t layer, size_t group)
 {
-    double o[TOKENS * WIDE], scratch[STATE];
-    assert_true(conf->mech->scratch(conf, TOKENS) <= STATE && rung_mech_state_capacity(conf, TOKENS) <= STATE);
+    static double scratch[SCRATCH];
+    double o[TOKENS * WIDE];
+    assert_true(conf->mech->scratch(conf, TOKENS) <= SCRATCH && rung_mech_state_capacity(conf, TOKENS) <= STATE);
     rung_stretch_exact s = {.conf = conf, .fmt = fmt, .o = o, .state = memory->mech, .pos = pos, .tokens = tokens};
-    s.scratch = scratch, s.scratch_size = STATE;
+    s.scratch = scratch, s.scratch_size = SCRATCH;
     rung_rows_inputs(rows, s.in, memory->conv, layer, group);
     rung_stretch_scan_exact(&s, 1);
     rung_rows_answer(rows, o, layer, group);
