@@ -285,14 +285,45 @@ static void fade_keys(float *restrict faded, const float *restrict k, const floa
     memcpy(faded + t * d, k, d * sizeof *faded);
 }
 
+/* One more decay for the faded key of a token, which then meets q and k. */
+INLINE void fade_and_meet(float *by_q, float *by_k, float *faded, const float *w, const float *q, const float *k,
+                          size_t d)
+{
+    wide sum_q = {0}, sum_k = {0}, row, a, b, c;
+    size_t i = 0;
+    for (; i + LANES <= d; i += LANES) {
+        row = *(const loose *)(faded + i) * *(const loose *)(w + i);
+        *(loose *)(faded + i) = row;
+        sum_q += *(const loose *)(q + i) * row;
+        if (by_k) sum_k += *(const loose *)(k + i) * row;
+    }
+    if (i < d) {
+        size_t count = d - i;
+        LOAD(row, faded + i, count);
+        LOAD(a, w + i, count);
+        LOAD(b, q + i, count);
+        LOAD(c, k + i, count);
+        row *= a;
+        STORE(faded + i, row, count);
+        sum_q += b * row;
+        sum_k += c * row;
+    }
+    *by_q = sum_lanes(&sum_q);
+    if (by_k) *by_k = -sum_lanes(&sum_k);
+}
+
 static void channel_pairs(float *restrict A, float *restrict B, const float *restrict q, size_t q_row,
                           const float *restrict k, size_t k_row, const float *restrict w, size_t n, size_t d,
                           float *restrict faded)
 {
     for (size_t t = 0; t < n; t++) {
-        fade_keys(faded, k + t * k_row, w, t, d);
-        for (size_t s = 0; s <= t; s++) A[t * C + s] = dot(q + t * q_row, faded + s * d, d);
-        for (size_t s = 0; B && s < t; s++) B[t * C + s] = -dot(k + t * k_row, faded + s * d, d);
+        const float *query = q + t * q_row, *key = k + t * k_row;
+        for (size_t s = 0; B && s < t; s++)
+            fade_and_meet(A + t * C + s, B + t * C + s, faded + s * d, w + t * d, query, key, d);
+        for (size_t s = 0; !B && s < t; s++)
+            fade_and_meet(A + t * C + s, NULL, faded + s * d, w + t * d, query, key, d);
+        A[t * C + t] = dot(query, key, d);
+        memcpy(faded + t * d, key, d * sizeof *faded);
     }
 }
 

@@ -28,6 +28,7 @@ typedef struct linear_chunk {
     float *values;  /* panels of v */
     float *A;
     float *norm, *inverse; /* [n] z . p_t over all tokens up to t, and 1 over it */
+    float *one;            /* [CHUNK] */
 } linear_chunk;
 
 size_t rung_linear_chunk_size(const rung_mech_conf *conf);

@@ -25,7 +25,7 @@ typedef struct context {
     float *dn;        /* [CHUNK][dv] */
     float *dp, *df;   /* [CHUNK][r] */
     float *dA;
-    float *dy, *one; /* [CHUNK] */
+    float *dy; /* [CHUNK] */
 } context;
 
 /* (1): dx += phi'(x)^T dphi; phi = phi(x). */
@@ -92,7 +92,7 @@ static void undo_norm(const float *z, bool inside, size_t number, const linear_c
     const float *g = rung_back_row(b->g, &c->at, number * CHUNK, k->dv),
                 *o = rung_back_row(b->o, &c->at, number * CHUNK, k->dv);
     rung_linear_chunk_norms(k, z, inside);
-    kern->scale_rows(c->dn, k->dv, g, k->v_row, z ? k->inverse : c->one, k->n, k->dv);
+    kern->scale_rows(c->dn, k->dv, g, k->v_row, z ? k->inverse : k->one, k->n, k->dv);
     rung_kernels_get()->pack(c->upstream, c->dn, k->n, k->dv, k->dv, 1);
     if (!z) return;
     kern->dot_rows(c->dy, c->dn, k->dv, o, k->v_row, k->n, k->dv);
@@ -106,10 +106,9 @@ static void undo_state(float *D, const float *S, const float *z, const linear_ch
     rung_chunk_flip(c->flipped, S, k->r, k->dv);
     rung_chunk_product(c->dp, k->r, chunk_rows(c->dn, k->dv), c->flipped, k->dv, k->n, k->r, k->dv, false);
     rung_chunk_absorb(D, chunk_rows(k->p, k->r), c->upstream, k->n, k->r, k->dv);
-    for (size_t t = 0; z && t < k->n; t++) {
-        rung_kernels_get()->axpy(c->dp + t * k->r, c->dy[t], z, k->r);
-        rung_kernels_get()->axpy(d, c->dy[t], k->p + t * k->r, k->r);
-    }
+    if (!z) return;
+    rung_chunk_kernels_get()->add_rows(c->dp, k->r, z, 0, c->dy, k->n, k->r);
+    rung_chunk_kernels_get()->add_rows(d, 0, k->p, k->r, c->dy, k->n, k->r);
 }
 
 /* An encoder reads the last state only. */
@@ -132,7 +131,7 @@ static void undo_absorb(const float *D, float *d_v, const linear_chunk *k, const
     const float *d = z_of((float *)D, c);
     rung_chunk_flip(c->flipped, D, k->r, k->dv);
     rung_chunk_product(c->df, k->r, chunk_rows(k->v, k->v_row), c->flipped, k->dv, k->n, k->r, k->dv, false);
-    for (size_t s = 0; d && s < k->n; s++) rung_kernels_get()->axpy(c->df + s * k->r, 1, d, k->r);
+    if (d) rung_chunk_kernels_get()->add_rows(c->df, k->r, d, 0, k->one, k->n, k->r);
     rung_chunk_product(d_v, k->v_row, chunk_rows(k->f, k->r), D, k->r, k->n, k->dv, k->r, true);
 }
 
@@ -142,8 +141,7 @@ static void undo_pairs(float *d_v, const float *z, const linear_chunk *k, const 
     const rung_kernels *kern = rung_kernels_get();
     kern->pack(c->flipped_v, k->v, k->dv, k->n, 1, k->v_row);
     rung_chunk_pairs(c->dA, chunk_rows(c->dn, k->dv), c->flipped_v, k->n, k->dv);
-    for (size_t t = 0; z && t < k->n; t++)
-        for (size_t s = 0; s <= t; s++) c->dA[t * CHUNK + s] += c->dy[t];
+    if (z) rung_chunk_kernels_get()->add_rows(c->dA, CHUNK, k->one, 0, c->dy, k->n, CHUNK);
     rung_chunk_kernels_get()->mask_pairs(c->dA, NULL, k->n, 0, 1);
     rung_chunk_upper(d_v, k->v_row, k->A, c->upstream, k->n, k->dv);
     kern->pack(c->features, k->f, k->n, k->r, k->r, 1);
@@ -183,7 +181,7 @@ static size_t work(const rung_mech_conf *conf)
 {
     size_t r = rung_linear_features(conf), dv = conf->dv;
     return rung_linear_chunk_size(conf) + rung_panels_size(dv, r) + rung_panels_size(dv, CHUNK) +
-           rung_panels_size(CHUNK, r) + rung_panels_size(CHUNK, dv) + CHUNK * (dv + 2 * r) + PAIRS + 2 * CHUNK;
+           rung_panels_size(CHUNK, r) + rung_panels_size(CHUNK, dv) + CHUNK * (dv + 2 * r) + PAIRS + CHUNK;
 }
 
 /* States of more features than this are too large to keep them all. */
@@ -216,8 +214,6 @@ static context context_new(const rung_backward *b, size_t head)
     c.df = c.dp + CHUNK * r;
     c.dA = c.df + CHUNK * r;
     c.dy = c.dA + PAIRS;
-    c.one = c.dy + CHUNK;
-    for (size_t t = 0; t < CHUNK; t++) c.one[t] = 1;
     return c;
 }
 

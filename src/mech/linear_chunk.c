@@ -11,7 +11,7 @@
 size_t rung_linear_chunk_size(const rung_mech_conf *conf)
 {
     size_t r = rung_linear_features(conf);
-    return 3 * CHUNK * r + rung_panels_size(CHUNK, conf->dv) + PAIRS + 2 * CHUNK;
+    return 3 * CHUNK * r + rung_panels_size(CHUNK, conf->dv) + PAIRS + 3 * CHUNK;
 }
 
 linear_chunk rung_linear_chunk_new(const rung_mech_conf *conf, float *scratch)
@@ -27,6 +27,8 @@ linear_chunk rung_linear_chunk_new(const rung_mech_conf *conf, float *scratch)
     c.A = c.values + rung_panels_size(CHUNK, c.dv);
     c.norm = c.A + PAIRS;
     c.inverse = c.norm + CHUNK;
+    c.one = c.inverse + CHUNK;
+    for (size_t t = 0; t < CHUNK; t++) c.one[t] = 1;
     return c;
 }
 
@@ -76,5 +78,5 @@ void rung_linear_chunk_norms(const linear_chunk *c, const float *z, bool inside)
 void rung_linear_chunk_leave(float *S, float *z, const linear_chunk *c)
 {
     rung_chunk_absorb(S, chunk_rows(c->f, c->r), c->values, c->n, c->r, c->dv);
-    for (size_t t = 0; z && t < c->n; t++) rung_kernels_get()->axpy(z, 1, c->f + t * c->r, c->r);
+    if (z) rung_chunk_kernels_get()->add_rows(z, 0, c->f, c->r, c->one, c->n, c->r);
 }

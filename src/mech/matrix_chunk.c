@@ -160,7 +160,8 @@ static void enter_channel_pairs(matrix_chunk *c, bool reads)
                             c->r.k + t * row, row, c->w + t * dk, chunk_part(c, part), dk, c->faded);
     }
     if (!second) return;
-    if (reads || c->kind.corrects) rung_kernels_get()->pack(c->keys, c->ended_k, dk, SUBCHUNK, 1, dk);
+    if (reads || c->kind.corrects) /* whole panels take less time than a half and zeros */
+        rung_kernels_get()->pack(c->keys, c->ended_k, dk, c->n, 1, dk);
     if (reads)
         rung_chunk_product(c->A + low, CHUNK, chunk_rows(c->faded_q + SUBCHUNK * dk, dk), c->keys, dk, second, SUBCHUNK,
                            dk, false);

@@ -171,16 +171,13 @@ static void weigh_through(const float *dS, const float *S, const matrix_step *p)
     const matrix_chunk *k = &p->k;
     float met[CHUNK], *through = p->c->through;
     size_t dk = k->dk;
-    if (!p->dg) return;
-    if (k->kind.decay == DECAY_HEAD) {
-        *through = k->start[k->n - 1] * rung_kernels_get()->dot(S, dS, rung_panels_size(dk, k->dv));
-        return;
-    }
-    for (size_t col = 0; col < k->dv; col += RUNG_PANEL)
+    bool channels = k->kind.decay == DECAY_CHANNEL;
+    for (size_t col = 0; p->dg && col < k->dv; col += RUNG_PANEL)
         for (size_t j = 0; j < dk; j += CHUNK) {
             size_t rows = size_min(CHUNK, dk - j), at = col * dk + j * RUNG_PANEL;
             rung_chunk_kernels_get()->dot_rows(met, S + at, RUNG_PANEL, dS + at, RUNG_PANEL, rows, RUNG_PANEL);
-            for (size_t i = 0; i < rows; i++) through[j + i] += k->whole[j + i] * met[i];
+            for (size_t i = 0; i < rows; i++)
+                through[channels ? j + i : 0] += (channels ? k->whole[j + i] : k->start[k->n - 1]) * met[i];
         }
 }
 
