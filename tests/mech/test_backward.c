@@ -17,7 +17,8 @@ static const double NUDGE = 1e-6;
 
 static const struct {
     size_t heads, dk, dv;
-} shapes[] = {{1, 1, 1}, {2, 3, 5}, {3, 5, 2}, {1, 4, 4}, {2, 1, 6}, {2, 7, 1}, {1, 9, 17}};
+} shapes[] = {{1, 1, 1}, {2, 3, 5}, {3, 5, 2}, {1, 4, 4}, {2, 1, 6}, {2, 7, 1}, {1, 9, 17}, {1, 33, 18}, {2, 16, 40}};
+enum { SMALL = 7 }; /* the others are wider than a register or a panel */
 
 /* ---- a stretch and its loss -------------------------------------------------------------------------------------------- */
 
@@ -278,7 +279,7 @@ static size_t pick(const size_t *from, size_t count, uint64_t seed)
 
 static size_t shape_for(uint64_t seed)
 {
-    return seed % RUNG_COUNT(shapes);
+    return seed % SMALL;
 }
 
 static void test_gradients_are_the_slopes_of_the_exact_evaluator(void **state)
@@ -291,6 +292,28 @@ static void test_gradients_are_the_slopes_of_the_exact_evaluator(void **state)
             problem p = problem_new(&mech_cases[c], shape_for(seed + c), causal, 0,
                                     pick(tokens, RUNG_COUNT(tokens), seed), false, 100 * c + seed);
             check_problem(&p, seed);
+            problem_free(&p);
+        }
+}
+
+/* Those that take tokens in chunks, as matrix products. */
+static bool is_chunked(const mech_case *c)
+{
+    static const char *const names[] = {"linear", "retnet", "gla", "mamba2", "delta", "gdelta", "kda", "loglinear"};
+    for (size_t i = 0; i < RUNG_COUNT(names); i++)
+        if (strcmp(names[i], c->name) == 0) return is_trained(c) && !strstr(c->words, "taylor2");
+    return false;
+}
+
+static void test_gradients_of_heads_wider_than_a_panel(void **state)
+{
+    static const size_t tokens[] = {33, 66};
+    (void)state;
+    for (size_t c = 0; c < RUNG_COUNT(mech_cases); c++)
+        if (is_chunked(&mech_cases[c])) {
+            problem p = problem_new(&mech_cases[c], SMALL + c % (RUNG_COUNT(shapes) - SMALL), true, 5,
+                                    pick(tokens, RUNG_COUNT(tokens), c / 2), true, 9000 + c);
+            check_problem(&p, c);
             problem_free(&p);
         }
 }
@@ -476,6 +499,7 @@ int main(int argc, char **argv)
     only = argc > 1 ? argv[1] : NULL;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients_are_the_slopes_of_the_exact_evaluator),
+        cmocka_unit_test(test_gradients_of_heads_wider_than_a_panel),
         cmocka_unit_test(test_gradients_pass_through_the_states_before_and_after),
         cmocka_unit_test(test_gradients_are_added_to_what_is_there),
         cmocka_unit_test(test_a_gradient_that_is_not_wanted_changes_no_other),

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * kern: the kernels for chunks of tokens. Each against its definition, pair by pair in double; and the same bytes from every
+ * instruction set that this machine has.
+ */
+#include "rung/kern.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { C = RUNG_CHUNK, SUB = RUNG_SUBCHUNK, D_MAX = 70, ROW = D_MAX + 3, ROOM = C * (D_MAX + 32), ARRAYS = 8 };
+
+/* Random numbers, and what a kernel writes. Decays are in [0, 1], some of them 0 or 1. */
+typedef struct sheet {
+    size_t n, d;
+    float x[ARRAYS][ROOM], w[ROOM], y[3][ROOM];
+} sheet;
+
+static void draw_sheet(sheet *s, size_t n, size_t d, uint64_t seed)
+{
+    rung_rng rng;
+    rung_rng_init(&rng, seed, n, d);
+    s->n = n, s->d = d;
+    for (size_t a = 0; a < ARRAYS; a++)
+        for (size_t i = 0; i < ROOM; i++) s->x[a][i] = (float)rung_rng_normal(&rng);
+    for (size_t i = 0; i < ROOM; i++) {
+        uint64_t kind = rung_rng_below(&rng, 16);
+        s->w[i] = kind < 2 ? (float)kind : (float)exp(-rung_rng_unit(&rng));
+    }
+    for (size_t a = 0; a < 3; a++)
+        for (size_t i = 0; i < ROOM; i++) s->y[a][i] = (float)rung_rng_normal(&rng);
+}
+
+typedef void run_kernel(sheet *s, const rung_chunk_kernels *kern);
+typedef void run_definition(double *want[3], const sheet *s);
+
+static void assert_close(const float *got, const double *want, const char *what, const sheet *s)
+{
+    for (size_t i = 0; i < ROOM; i++)
+        if (!(fabs(got[i] - want[i]) <= 2e-5 * (1 + fabs(want[i]))))
+            fail_msg("%s, n=%zu d=%zu: element %zu is %g, not %g", what, s->n, s->d, i, (double)got[i], want[i]);
+}
+
+/* All sizes; all of y is compared, so that nothing is written where nothing should be. */
+static void check(const char *what, size_t most, run_kernel *run, run_definition *define)
+{
+    static const size_t widths[] = {1, 3, 16, 17, 33, 64, 70};
+    sheet *first = malloc(sizeof *first), *s = malloc(sizeof *s);
+    double *want[3];
+    assert_non_null(first);
+    assert_non_null(s);
+    for (size_t a = 0; a < 3; a++) assert_non_null(want[a] = malloc(ROOM * sizeof **want));
+    unsetenv("RUNG_ISA");
+    rung_cpu_forget();
+    for (size_t n = 1; n <= most; n += n == 1 ? 1 : n % 5 + 2)
+        for (size_t i = 0; i < RUNG_COUNT(widths); i++)
+            for (int isa = RUNG_ISA_REF; isa <= (int)rung_cpu_isa(); isa++) {
+                draw_sheet(s, n, widths[i], n);
+                for (size_t a = 0; a < 3; a++)
+                    for (size_t e = 0; e < ROOM; e++) want[a][e] = s->y[a][e];
+                if (isa == RUNG_ISA_REF) define(want, s);
+                run(s, rung_chunk_kernels_of((rung_isa)isa));
+                for (size_t a = 0; a < 3 && isa == RUNG_ISA_REF; a++) assert_close(s->y[a], want[a], what, s);
+                if (isa == RUNG_ISA_REF) *first = *s;
+                assert_memory_equal(first->y, s->y, sizeof s->y);
+            }
+    for (size_t a = 0; a < 3; a++) free(want[a]);
+    free(first), free(s);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------- */
+
+static void run_rows(sheet *s, const rung_chunk_kernels *kern)
+{
+    kern->scale_rows(s->y[0], ROW, s->x[0], ROW, s->x[1], s->n, s->d);
+    kern->add_rows(s->y[0], ROW, s->x[2], ROW, s->x[3], s->n, s->d);
+    kern->multiply_rows(s->y[1], ROW, s->x[0], ROW, s->x[4], 0, s->n, s->d);
+    kern->add_products(s->y[1], ROW, s->x[5], ROW, s->x[6], ROW, s->n, s->d);
+    kern->dot_rows(s->y[2], s->x[0], ROW, s->x[1], ROW, s->n, s->d);
+}
+
+static void define_rows(double *want[3], const sheet *s)
+{
+    for (size_t t = 0; t < s->n; t++) {
+        want[2][t] = 0;
+        for (size_t i = 0; i < s->d; i++) {
+            size_t at = t * ROW + i;
+            want[0][at] = (double)s->x[1][t] * s->x[0][at] + (double)s->x[3][t] * s->x[2][at];
+            want[1][at] = (double)s->x[0][at] * s->x[4][i] + (double)s->x[5][at] * s->x[6][at];
+            want[2][t] += (double)s->x[0][at] * s->x[1][at];
+        }
+    }
+}
+
+static void rows_are_scaled_added_and_multiplied(void **state)
+{
+    (void)state;
+    check("rows", C, run_rows, define_rows);
+}
+
+static void a_number_that_is_not_finite_is_seen_wherever_it_is(void **state)
+{
+    static const float bad[] = {NAN, INFINITY, -INFINITY};
+    float x[5 * 20];
+    (void)state;
+    for (int isa = RUNG_ISA_REF; isa <= (int)rung_cpu_isa(); isa++)
+        for (size_t d = 1; d <= 20; d++)
+            for (size_t at = 0; at < 5 * d; at++) {
+                const rung_chunk_kernels *kern = rung_chunk_kernels_of((rung_isa)isa);
+                for (size_t i = 0; i < RUNG_COUNT(x); i++) x[i] = i < 5 * d ? 1e38f : NAN;
+                assert_true(kern->finite_rows(x, d, 5, d));
+                x[at] = bad[at % 3];
+                assert_false(kern->finite_rows(x, d, 5, d));
+            }
+}
+
+/* ---- pairs -------------------------------------------------------------------------------------------------------------- */
+
+static double decay(const sheet *s, size_t t, size_t from, size_t channel, size_t row)
+{
+    double product = 1;
+    for (size_t r = from + 1; r <= t; r++) product *= s->w[r * row + channel];
+    return product;
+}
+
+static void run_pairs(sheet *s, const rung_chunk_kernels *kern)
+{
+    float *E = s->y[0];
+    kern->pair_decays(E, s->w, s->n);
+    kern->mask_pairs(s->y[1], E, s->n, s->d % 2, -1);
+    kern->mask_pairs(s->y[2], NULL, s->n, s->d % 2, 1);
+    kern->add_weights(s->y[2], s->x[0], s->x[1], s->n, s->d % 2);
+}
+
+static void define_pairs(double *want[3], const sheet *s)
+{
+    for (size_t t = 0; t < s->n; t++)
+        for (size_t u = 0; u < C; u++) {
+            size_t at = t * C + u;
+            bool seen = u + s->d % 2 <= t;
+            want[0][at] = u <= t ? decay(s, t, u, 0, 1) : 0;
+            want[1][at] = seen ? -want[1][at] * want[0][at] : 0;
+            want[2][at] = seen ? want[2][at] + (double)s->x[0][at] * s->x[1][at] : 0;
+        }
+}
+
+static void pairs_fade_and_later_tokens_are_not_seen(void **state)
+{
+    (void)state;
+    check("pairs", C, run_pairs, define_pairs);
+}
+
+static void run_decays(sheet *s, const rung_chunk_kernels *kern)
+{
+    kern->sum_decays(s->y[0], 3, s->x[0], s->x[1], s->x[2], s->x[3][0], s->n);
+}
+
+/* x[0] is W transposed. */
+static void define_decays(double *want[3], const sheet *s)
+{
+    for (size_t r = 0; r < s->n; r++) {
+        double sum = s->x[3][0];
+        for (size_t t = r; t < s->n; t++) sum += s->x[1][t];
+        for (size_t u = 0; u < r; u++) sum += s->x[2][u];
+        for (size_t t = r; t < s->n; t++)
+            for (size_t u = 0; u < r; u++) sum += s->x[0][u * C + t];
+        want[0][r * 3] += sum;
+    }
+}
+
+/* W has no pairs s >= t, and none beyond the chunk. */
+static void run_masked_decays(sheet *s, const rung_chunk_kernels *kern)
+{
+    for (size_t u = 0; u < C; u++)
+        for (size_t t = 0; t < C; t++)
+            if (t >= s->n) s->x[0][u * C + t] = 0;
+    run_decays(s, kern);
+}
+
+static void a_decay_has_the_weights_of_all_pairs_across_it(void **state)
+{
+    (void)state;
+    check("decays", C, run_masked_decays, define_decays);
+}
+
+static size_t level_of(size_t t, size_t s, size_t levels)
+{
+    size_t level = 0;
+    for (size_t x = t ^ s; x; x /= 2) level++;
+    return level < levels ? level : levels - 1;
+}
+
+static void run_levels(sheet *s, const rung_chunk_kernels *kern)
+{
+    size_t levels = s->d % 8 + 1;
+    kern->weigh_levels(s->y[0], s->x[0], 9, levels, s->n);
+    kern->sum_levels(s->y[1], 9, levels, s->x[1], s->x[2], s->n);
+}
+
+static void define_levels(double *want[3], const sheet *s)
+{
+    size_t levels = s->d % 8 + 1;
+    for (size_t t = 0; t < s->n; t++)
+        for (size_t u = 0; u < C; u++) {
+            size_t at = t * C + u, level = level_of(t, u, levels);
+            want[0][at] *= s->x[0][t * 9 + level];
+            want[1][t * 9 + level] += (double)s->x[1][at] * s->x[2][at];
+        }
+}
+
+static void pairs_are_weighed_by_the_digit_where_they_differ(void **state)
+{
+    (void)state;
+    check("levels", C, run_levels, define_levels);
+}
+
+/* ---- triangles ------------------------------------------------------------------------------------------------------------- */
+
+enum { SYSTEM = 8, WIDE = 96 };
+
+static void run_solve(sheet *s, const rung_chunk_kernels *kern)
+{
+    size_t rows = (s->n - 1) % SYSTEM + 1;
+    for (size_t i = 0; i < ROOM; i++) s->x[0][i] *= 0.3f;
+    kern->solve_block(s->y[0], s->y[1], WIDE, s->x[0], C, 1, s->x[1], rows, s->d, SYSTEM, s->n % 2);
+}
+
+static void define_solve(double *want[3], const sheet *s)
+{
+    size_t rows = (s->n - 1) % SYSTEM + 1, whole = (s->d + 15) / 16 * 16;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t c = 0; c < whole; c++) {
+            size_t t = s->n % 2 ? rows - 1 - i : i;
+            for (size_t j = 0; j < i; j++) {
+                size_t u = s->n % 2 ? rows - 1 - j : j;
+                want[1][t * WIDE + c] +=
+                    (double)(0.3f * s->x[0][t * C + u]) * want[0][c / 32 * 32 * SYSTEM + u * 32 + c % 32];
+            }
+            want[0][c / 32 * 32 * SYSTEM + t * 32 + c % 32] = s->x[1][t] * want[1][t * WIDE + c];
+        }
+}
+
+static void a_triangular_system_is_solved_from_either_end(void **state)
+{
+    (void)state;
+    check("system", C, run_solve, define_solve);
+}
+
+/* ---- a decay per channel ---------------------------------------------------------------------------------------------------- */
+
+static void run_channels(sheet *s, const rung_chunk_kernels *kern)
+{
+    static float faded[SUB * D_MAX];
+    kern->channel_decays(s->y[0], s->y[1], s->w, s->n, s->d);
+    kern->channel_pairs(s->y[2], s->y[2] + SUB * C, s->x[0], ROW, s->x[1], ROW, s->w, s->n, s->d, faded);
+}
+
+static void define_channels(double *want[3], const sheet *s)
+{
+    size_t d = s->d;
+    for (size_t t = 0; t < s->n; t++) {
+        for (size_t i = 0; i < d; i++) {
+            want[0][t * d + i] = s->w[i] * decay(s, t, 0, i, d);
+            want[1][t * d + i] = decay(s, s->n - 1, t, i, d);
+        }
+        for (size_t u = 0; u <= t; u++) {
+            double by_q = 0, by_k = 0;
+            for (size_t i = 0; i < d; i++) {
+                double key = s->x[1][u * ROW + i] * decay(s, t, u, i, d);
+                by_q += s->x[0][t * ROW + i] * key;
+                by_k -= s->x[1][t * ROW + i] * key;
+            }
+            want[2][t * C + u] = by_q;
+            if (u < t) want[2][SUB * C + t * C + u] = by_k;
+        }
+    }
+}
+
+static void pairs_fade_by_channel(void **state)
+{
+    (void)state;
+    check("channels", SUB, run_channels, define_channels);
+}
+
+static void run_undo_channels(sheet *s, const rung_chunk_kernels *kern)
+{
+    static float faded[SUB * D_MAX];
+    kern->undo_channel_pairs(s->y[0], ROW, s->y[1], ROW, s->y[2], ROW, s->x[2], s->x[0], ROW, s->x[1], ROW, s->w, s->n,
+                             s->d, s->n % 2, faded);
+    kern->sum_channel_decays(s->y[2], ROW, s->x[3], s->x[4], s->x[5], s->n, s->d);
+}
+
+static void define_undo_channels(double *want[3], const sheet *s)
+{
+    size_t d = s->d;
+    for (size_t i = 0; i < d; i++)
+        for (size_t t = 0; t < s->n; t++) {
+            for (size_t u = 0; u + s->n % 2 <= t; u++) {
+                double weight = s->x[2][t * C + u] * decay(s, t, u, i, d);
+                want[0][t * ROW + i] += weight * s->x[1][u * ROW + i];
+                want[1][u * ROW + i] += weight * s->x[0][t * ROW + i];
+                for (size_t r = u + 1; r <= t; r++)
+                    want[2][r * ROW + i] += weight * s->x[1][u * ROW + i] * s->x[0][t * ROW + i];
+            }
+            want[2][t * ROW + i] += s->x[5][i];
+            for (size_t r = 0; r <= t; r++) want[2][r * ROW + i] += s->x[3][t * d + i];
+            for (size_t u = 0; u < t; u++) want[2][t * ROW + i] += s->x[4][u * d + i];
+        }
+}
+
+static void gradients_of_channels_are_those_of_their_pairs(void **state)
+{
+    (void)state;
+    check("channels, backwards", SUB, run_undo_channels, define_undo_channels);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_scaled_added_and_multiplied),
+        cmocka_unit_test(a_number_that_is_not_finite_is_seen_wherever_it_is),
+        cmocka_unit_test(pairs_fade_and_later_tokens_are_not_seen),
+        cmocka_unit_test(a_decay_has_the_weights_of_all_pairs_across_it),
+        cmocka_unit_test(pairs_are_weighed_by_the_digit_where_they_differ),
+        cmocka_unit_test(a_triangular_system_is_solved_from_either_end),
+        cmocka_unit_test(pairs_fade_by_channel),
+        cmocka_unit_test(gradients_of_channels_are_those_of_their_pairs),
+    };
+    return cmocka_run_group_tests_name("kern: chunks", tests, NULL, NULL);
+}
