@@ -251,33 +251,32 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* One tile's width of columns, all rows: that part of the panel stays in the first cache. */
-static void strip(const rung_product *p, size_t col, size_t cols)
+static void fill(const rung_product *p, size_t row, size_t col)
 {
     size_t panel_rows = p->panel_rows ? p->panel_rows : p->inner;
-    const float *panel = p->panels + col / RUNG_PANEL * RUNG_PANEL * panel_rows + col % RUNG_PANEL;
-    for (size_t row = 0, rows; row < p->rows; row += rows) {
-        rows = smaller(ROWS, p->rows - row);
-        place at = {.y = p->y + row * p->y_row + col,
-                    .x = p->x + row * p->x_row,
-                    .panel = panel,
-                    .start = p->start ? p->start + row * p->start_row + col : NULL,
-                    .bias = p->bias ? p->bias + col : NULL,
-                    .y_row = p->y_row,
-                    .x_row = p->x_row,
-                    .x_inner = p->x_inner,
-                    .start_row = p->start_row,
-                    .inner = p->inner};
-        if (cols == TILE_COLS)
-            wide_tile(&at, rows);
-        else
-            narrow_tile(&at, rows, cols);
-    }
+    size_t rows = smaller(ROWS, p->rows - row), cols = smaller(TILE_COLS, p->cols - col);
+    place at = {.y = p->y + row * p->y_row + col,
+                .x = p->x + row * p->x_row,
+                .panel = p->panels + col / RUNG_PANEL * RUNG_PANEL * panel_rows + col % RUNG_PANEL,
+                .start = p->start ? p->start + row * p->start_row + col : NULL,
+                .bias = p->bias ? p->bias + col : NULL,
+                .y_row = p->y_row,
+                .x_row = p->x_row,
+                .x_inner = p->x_inner,
+                .start_row = p->start_row,
+                .inner = p->inner};
+    if (cols == TILE_COLS)
+        wide_tile(&at, rows);
+    else
+        narrow_tile(&at, rows, cols);
 }
 
+/* Row by row of tiles: rows of y are written from end to end, which the machine's own prefetching understands, and the panels
+ * come in order from the second cache. */
 void ISA(rung_multiply)(const rung_product *p)
 {
-    for (size_t col = 0; col < p->cols; col += TILE_COLS) strip(p, col, smaller(TILE_COLS, p->cols - col));
+    for (size_t row = 0; row < p->rows; row += ROWS)
+        for (size_t col = 0; col < p->cols; col += TILE_COLS) fill(p, row, col);
 }
 
 /* ---- panels --------------------------------------------------------------------------------------------------------------- */

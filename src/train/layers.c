@@ -131,9 +131,10 @@ void train_mix_back(slice *s, const kept_group *kept, const net_group *group, co
 
 /* ---- embedding ------------------------------------------------------------------------------------------------------------ */
 
-static void embed(slice *s, float *x, const rung_batch *batch)
+void train_embed(slice *s, const rung_batch *batch)
 {
     const rung_net *net = s->net;
+    float *x = net->arch.layer_count ? s->layer[0].x : s->final;
     size_t d = net->spec.d_model, tokens = shape_tokens(&s->shape), first = s->first * tokens;
     if (net->embed == ABSENT)
         train_linear(x, batch->feature + first * net->spec.d_in, NULL, s->seen, &net->feature, s->rows);
@@ -145,7 +146,7 @@ static void embed(slice *s, float *x, const rung_batch *batch)
     }
 }
 
-static void embed_back(slice *s, const rung_batch *batch)
+void train_embed_back(slice *s, const rung_batch *batch)
 {
     const rung_net *net = s->net;
     size_t d = net->spec.d_model, tokens = shape_tokens(&s->shape), first = s->first * tokens;
@@ -347,25 +348,17 @@ static void mlp_backward(slice *s, const kept_layer *kept, const net_layer *laye
     normed_back(s, kept->x1, &layer->norm2);
 }
 
-/* ---- all layers -------------------------------------------------------------------------------------------------------------- */
+/* ---- one layer ---------------------------------------------------------------------------------------------------------------- */
 
-void train_forward(slice *s, const rung_batch *batch)
+void train_layer(slice *s, size_t layer)
 {
-    size_t layers = s->net->arch.layer_count;
-    embed(s, layers ? s->layer[0].x : s->final, batch);
-    for (size_t i = 0; i < layers; i++) {
-        mix_forward(s, &s->layer[i], &s->net->layer[i]);
-        mlp_forward(s, i + 1 < layers ? s->layer[i + 1].x : s->final, &s->layer[i], &s->net->layer[i]);
-    }
+    bool last = layer + 1 == s->net->arch.layer_count;
+    mix_forward(s, &s->layer[layer], &s->net->layer[layer]);
+    mlp_forward(s, last ? s->final : s->layer[layer + 1].x, &s->layer[layer], &s->net->layer[layer]);
 }
 
 void train_layer_back(slice *s, size_t layer)
 {
     mlp_backward(s, &s->layer[layer], &s->net->layer[layer]);
     mix_backward(s, &s->layer[layer], &s->net->layer[layer]);
-}
-
-void train_embed_back(slice *s, const rung_batch *batch)
-{
-    embed_back(s, batch);
 }

@@ -2,8 +2,8 @@
  * Copyright (c) The rung authors
  *
  * The workspace of one worker: what the forward pass of some sequences keeps for the backward pass. A slice of a batch is
- * done by one worker from the embedding to the gradient of every weight, a few sequences at a time, so that what is kept
- * stays in the caches; nothing is shared but the weights.
+ * done by one worker from the embedding to the gradient of every weight, layer after layer and in each layer block after
+ * block of a few sequences, so that a layer's weights and a block's rows stay in the caches; nothing is shared but the weights.
  *
  * Rows: the tokens of the sequences at work, sequence by sequence, each with its prefix first and then its continuations one after
  * another. Everything but mechanisms, convolutions and positions is a function of one row.
@@ -52,17 +52,28 @@ static inline size_t shape_row(const shape *s, size_t t, size_t pos)
     return pos < s->prefix ? pos : s->prefix + (t - s->prefix) / s->each * s->each + (pos - s->prefix);
 }
 
+/* A few sequences of the batch: what is kept of them. */
+typedef struct block {
+    size_t first, sequences, rows;
+    kept_layer *layer;
+    float *final; /* the stream after the last layer */
+    float *dx;    /* [rows][d_model], the gradient of the stream */
+} block;
+
 typedef struct slice {
     const rung_net *net;
     const seen_weights *seen;
     shape shape;
-    size_t first, sequences, rows; /* of the batch at work */
-    float token_share;             /* one over its tokens, in all slices */
+    block *all; /* the blocks that are kept together */
+    /* The block at work: */
+    size_t first, sequences, rows;
     kept_layer *layer;
-    float *final;           /* the stream after the last layer */
+    float *final, *dx;
+    /* Room for it: */
+    float token_share;      /* one over the tokens of the batch, in all slices */
     float *grad;            /* [parameters] */
     float *panels;          /* of rows that meet the gradient of what was made of them */
-    float *dx, *dh;         /* [rows][d_model] */
+    float *dh;              /* [rows][d_model] */
     float *dmixed, *dpart;  /* [rows][widest layer] */
     float *dhidden, *dgate; /* [rows][d_mlp or widest gate] */
     float *room;            /* two rows of a norm */
@@ -96,7 +107,8 @@ void train_mix(slice *s, kept_group *kept, const net_group *group);
 /* g = [rows][H dv], the gradient of o; fills din of the slice. */
 void train_mix_back(slice *s, const kept_group *kept, const net_group *group, const float *g);
 
-void train_forward(slice *s, const rung_batch *batch);
+void train_embed(slice *s, const rung_batch *batch);
+void train_layer(slice *s, size_t layer);
 /* dx, the gradient of the stream behind a layer, becomes that before it. */
 void train_layer_back(slice *s, size_t layer);
 void train_embed_back(slice *s, const rung_batch *batch);
