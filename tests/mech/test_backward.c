@@ -494,11 +494,25 @@ static void test_a_shared_prefix_has_the_sum_of_the_gradients(void **state)
         }
 }
 
+/* The cases above are a list of their own: a mechanism that is added must be trained and tested, or say why not. */
+static void test_no_mechanism_is_without_a_gradient(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < rung_mech_count(); i++) {
+        const rung_mech *mech = rung_mech_at(i);
+        bool tested = false;
+        for (size_t c = 0; c < RUNG_COUNT(mech_cases); c++) tested |= strcmp(mech_cases[c].name, mech->name) == 0;
+        if (!mech->backward_f32 || !mech->backward_scratch) fail_msg("%s has no backward pass", mech->name);
+        if (!tested) fail_msg("%s is not among the cases", mech->name);
+    }
+}
+
 int main(int argc, char **argv)
 {
     only = argc > 1 ? argv[1] : NULL;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients_are_the_slopes_of_the_exact_evaluator),
+        cmocka_unit_test(test_no_mechanism_is_without_a_gradient),
         cmocka_unit_test(test_gradients_of_heads_wider_than_a_panel),
         cmocka_unit_test(test_gradients_pass_through_the_states_before_and_after),
         cmocka_unit_test(test_gradients_are_added_to_what_is_there),
