@@ -67,25 +67,25 @@ budget() {
     rate full-3linear-long 0.99 - --arch 'full,3*linear:dk=4' "${recipe[@]}" --steps $steps
 }
 
-# Looking up N values: a state of dk (dv + 1) numbers against N log2 V bits. The ceiling of the bound is far below 1 for the small
-# one only if its numbers are short; in fp32 what fails is learning, not counting.
+# Looking up N values: a state of dk (dv + 1) numbers of 32 bits against the N log2 V = 192 bits that the answers need. With 128
+# bits the counting bound forbids it, whatever is learnt; with more it may be learnt or not.
 eva() {
-    local task=(--task eva N=16 V=8 --d-model 32 --heads 1 --mlp none --batch 64 --steps 1500 --rate 0.003 --stop-at 0.99)
-    rate eva-linear-dk2 0.99 - --arch linear --dk 2 --dv 2 "${task[@]}"
-    rate eva-linear-dk8 0.99 - --arch linear --dk 8 --dv 8 "${task[@]}"
-    rate eva-linear-dk32 0.99 4 --arch linear --dk 32 --dv 32 "${task[@]}"
+    local task=(--task eva N=64 V=8 --d-model 64 --heads 1 --mlp none --batch 64 --steps 3000 --rate 0.002 --stop-at 0.99)
+    rate eva-linear-128-bits 0.99 - --arch linear --dk 2 --dv 1 "${task[@]}"
+    rate eva-linear-2304-bits 0.99 - --arch linear --dk 8 --dv 8 "${task[@]}"
+    rate eva-linear-34816-bits 0.99 4 --arch linear --dk 64 --dv 16 "${task[@]}"
 }
 
 mqar() {
-    local task=(--task mqar T=64 --d-model 64 --heads 1 --dk 32 --dv 32 --batch 64 --steps 2000 --rate 0.003 --stop-at 0.99)
-    rate mqar-full 0.99 4 --arch '2*full' "${task[@]}"
-    rate mqar-delta 0.99 4 --arch '2*delta:conv=4:unit=1' "${task[@]}"
-    rate mqar-mamba2 0.99 - --arch '2*mamba2:conv=4' "${task[@]}"
+    local task=(--task mqar T=64 vocab=256 --d-model 64 --heads 1 --dk 32 --dv 32 --batch 64 --steps 3000 --stop-at 0.99)
+    rate mqar-full 0.99 4 --arch '2*full' "${task[@]}" --score-gain 1 --rate 0.001
+    rate mqar-delta 0.99 4 --arch '2*delta:conv=4:unit=1' "${task[@]}" --rate 0.003
+    rate mqar-mamba2 0.99 4 --arch '2*mamba2:conv=4' "${task[@]}" --rate 0.003
 }
 
 # One layer of the delta rule with keys of length 1: a transition with eigenvalues in [0, 1] cannot flip a sign, one in [-1, 1] can.
 parity() {
-    local task=(--task parity N=16 --d-model 32 --heads 2 --dk 8 --dv 8 --positions none --batch 64 --steps 3000 --rate 0.003
+    local task=(--task parity N=16 --d-model 32 --heads 2 --dk 8 --dv 8 --positions none --batch 64 --steps 3000 --rate 0.01
         --stop-at 0.99)
     rate parity-delta-0-1 0.99 - --arch 'delta:unit=1' "${task[@]}"
     rate parity-delta-neg 0.99 4 --arch 'delta:unit=1:neg=1' "${task[@]}"
