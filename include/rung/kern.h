@@ -92,6 +92,8 @@ typedef struct rung_chunk_kernels {
      * element, y = x a (y may be x) and y += x a. */
     void (*scale_rows)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t rows, size_t n);
     void (*add_rows)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t rows, size_t n);
+    /* y *= a_t, and 0 instead of less than 2^-102: products with subnormal numbers are slow. a_step 0: one a for all. */
+    void (*fade_rows)(float *y, size_t y_row, const float *a, size_t a_step, size_t rows, size_t n);
     void (*dot_rows)(float *out, const float *x, size_t x_row, const float *y, size_t y_row, size_t rows, size_t n);
     void (*multiply_rows)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t a_row,
                           size_t rows, size_t n);

@@ -91,6 +91,23 @@ static void add_rows(float *y, size_t y_row, const float *x, size_t x_row, const
 #undef VALUE
 }
 
+/* Products of what is at least this with numbers down to 2^-24 have a full mantissa. */
+static const float TINY = 0x1p-102f;
+
+/* A NaN is not small. */
+static void fade_rows(float *y, size_t y_row, const float *a, size_t a_step, size_t rows, size_t n)
+{
+    for (size_t t = 0; t < rows; t++) {
+        float *row = y + t * y_row, fade = a[t * a_step];
+        size_t i = 0;
+        for (; i + LANES <= n; i += LANES) {
+            wide faded = *(const loose *)(row + i) * fade;
+            *(loose *)(row + i) = (wide)(~((faded > -TINY) & (faded < TINY)) & (places)faded);
+        }
+        for (; i < n; i++) row[i] = fabsf(row[i] * fade) < TINY ? 0 : row[i] * fade;
+    }
+}
+
 static void dot_rows(float *restrict out, const float *restrict x, size_t x_row, const float *restrict y, size_t y_row,
                      size_t rows, size_t n)
 {
@@ -410,6 +427,7 @@ static void sum_channel_decays(float *restrict dg, size_t dg_row, const float *r
 const rung_chunk_kernels ISA(rung_chunk_kernels) = {
     .scale_rows = scale_rows,
     .add_rows = add_rows,
+    .fade_rows = fade_rows,
     .dot_rows = dot_rows,
     .multiply_rows = multiply_rows,
     .add_products = add_products,

@@ -115,8 +115,8 @@ void rung_chunk_close(float *state, const float *S, size_t dk, size_t dv)
                 memcpy(state + j * dv + col, S + col * dk + j * RUNG_PANEL, (dv - col) * sizeof *S);
 }
 
-void rung_chunk_fade_rows(float *S, const float *a, size_t dk, size_t dv)
+void rung_chunk_fade(float *S, const float *a, bool per_row, size_t dk, size_t dv)
 {
     for (size_t col = 0; col < dv; col += RUNG_PANEL)
-        rung_chunk_kernels_get()->scale_rows(S + col * dk, RUNG_PANEL, S + col * dk, RUNG_PANEL, a, dk, RUNG_PANEL);
+        rung_chunk_kernels_get()->fade_rows(S + col * dk, RUNG_PANEL, a, per_row, dk, RUNG_PANEL);
 }

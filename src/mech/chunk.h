@@ -62,7 +62,7 @@ void rung_chunk_flip(float *to, const float *S, size_t rows, size_t cols);
 /* Between panels and [dk][dv]; NULL stands for zeros. */
 void rung_chunk_open(float *S, const float *state, size_t dk, size_t dv);
 void rung_chunk_close(float *state, const float *S, size_t dk, size_t dv);
-/* Rows of S, or all of it, times numbers. */
-void rung_chunk_fade_rows(float *S, const float *a, size_t dk, size_t dv);
+/* The rows of S times a number for each, or all of it times one. */
+void rung_chunk_fade(float *S, const float *a, bool per_row, size_t dk, size_t dv);
 
 #endif

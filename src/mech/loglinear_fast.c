@@ -124,7 +124,7 @@ static void read_chunk(float *o, const float *S, size_t size, loglinear_chunk *c
 }
 
 /* Below so many tokens the token loop is faster than opening and closing the matrices. */
-enum { FEW = 2 };
+enum { FEW = 4 };
 
 void rung_loglinear_scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
                              const rung_mech_conf *conf, float *scratch)

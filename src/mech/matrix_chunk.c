@@ -226,8 +226,8 @@ void rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c)
 
 void rung_matrix_chunk_fade(float *S, const matrix_chunk *c)
 {
-    if (c->kind.decay == DECAY_HEAD) rung_kernels_get()->scale(S, c->start[c->n - 1], rung_panels_size(c->dk, c->dv));
-    if (c->kind.decay == DECAY_CHANNEL) rung_chunk_fade_rows(S, c->whole, c->dk, c->dv);
+    if (c->kind.decay == DECAY_HEAD) rung_chunk_fade(S, c->start + c->n - 1, false, c->dk, c->dv);
+    if (c->kind.decay == DECAY_CHANNEL) rung_chunk_fade(S, c->whole, true, c->dk, c->dv);
 }
 
 void rung_matrix_chunk_leave(float *S, const matrix_chunk *c)

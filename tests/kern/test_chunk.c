@@ -103,6 +103,35 @@ static void rows_are_scaled_added_and_multiplied(void **state)
     check("rows", C, run_rows, define_rows);
 }
 
+static void run_fade(sheet *s, const rung_chunk_kernels *kern)
+{
+    for (size_t i = 0; i < ROOM; i += 3) s->y[0][i] *= 1e-31f;
+    s->y[1][0] = NAN;
+    kern->fade_rows(s->y[0], ROW, s->w, 1, s->n, s->d);
+    kern->fade_rows(s->y[1], ROW, s->w, 0, s->n, s->d);
+    assert_true(isnan(s->y[1][0]));
+    s->y[1][0] = 0;
+    for (size_t t = 0; t < s->n; t++)
+        for (size_t i = 0; i < s->d; i++) {
+            float left = fabsf(s->y[0][t * ROW + i]);
+            assert_true(left == 0 || left >= 0x1p-102f);
+        }
+}
+
+static void define_fade(double *want[3], const sheet *s)
+{
+    for (size_t i = 0; i < ROOM; i += 3) want[0][i] *= 1e-31;
+    for (size_t t = 0; t < s->n; t++)
+        for (size_t i = 0; i < s->d; i++) want[0][t * ROW + i] *= s->w[t], want[1][t * ROW + i] *= s->w[0];
+    want[1][0] = 0;
+}
+
+static void what_fades_away_becomes_zero(void **state)
+{
+    (void)state;
+    check("fade", C, run_fade, define_fade);
+}
+
 static void a_number_that_is_not_finite_is_seen_wherever_it_is(void **state)
 {
     static const float bad[] = {NAN, INFINITY, -INFINITY};
@@ -323,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_scaled_added_and_multiplied),
+        cmocka_unit_test(what_fades_away_becomes_zero),
         cmocka_unit_test(a_number_that_is_not_finite_is_seen_wherever_it_is),
         cmocka_unit_test(pairs_fade_and_later_tokens_are_not_seen),
         cmocka_unit_test(a_decay_has_the_weights_of_all_pairs_across_it),
