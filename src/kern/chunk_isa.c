@@ -42,7 +42,7 @@ typedef float loose __attribute__((vector_size(LANES * sizeof(float)), aligned(4
 
 /* Lane l takes up lane l + width; the lanes from width on are left over. */
 typedef int places __attribute__((vector_size(LANES * sizeof(int))));
-#define FOLD(v, ...) ((v) + __builtin_shuffle((v), (places){__VA_ARGS__}))
+#define FOLD(v, ...) ((v) + __builtin_shufflevector((v), (v), __VA_ARGS__))
 
 INLINE float sum_lanes(const wide *v)
 {
