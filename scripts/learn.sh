@@ -88,7 +88,7 @@ parity() {
     local task=(--task parity N=16 --d-model 32 --heads 2 --dk 8 --dv 8 --positions none --batch 64 --steps 3000 --rate 0.01
         --stop-at 0.99)
     rate parity-delta-0-1 0.99 - --arch 'delta:unit=1' "${task[@]}"
-    rate parity-delta-neg 0.99 4 --arch 'delta:unit=1:neg=1' "${task[@]}"
+    rate parity-delta-neg 0.99 3 --arch 'delta:unit=1:neg=1' "${task[@]}"
 }
 
 for group in ${*:-composition budget eva mqar parity}; do
