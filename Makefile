@@ -15,7 +15,7 @@ CLANG    ?= clang
 CFLAGS   ?= -O2 -g
 PYTHON   ?= /usr/bin/python3
 
-MODULES  := base num io kern par mech task cert model config build verify protocol train bound attack lab
+MODULES  := base num io kern par mech task cert model config build verify protocol train bound attack lab report
 PACKAGES := jansson mpfr gmp zlib sqlite3
 
 # Contraction would turn r(x + magic) - magic into something else and merge roundings; see docs/numbers.md.
@@ -45,7 +45,7 @@ TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
 HEADERS     := $(wildcard include/rung/*.h)
 
 .PHONY: all test table install uninstall asan fuzz soak learn bench format format-check layers help clean deps deps-test \
-        unit cli python fuzz-smoke install-test check-coverage
+        unit cli python fuzz-smoke install-test check-coverage plots
 
 # A make of its own, because pkg-config may only just have been installed. Never beside another goal in one -j call: both
 # would write the same objects.
@@ -68,6 +68,23 @@ $(BUILD)/gen/bench_peer.inc: tool/bench_peer.py
 	@sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' $< > $@
 $(BUILD)/obj/tool/bench_peer.o: $(BUILD)/gen/bench_peer.inc
 $(BUILD)/obj/tool/bench_peer.o: ALL_CFLAGS += -I$(BUILD)/gen
+
+# The page of rung report: files as bytes of C. The plot library is fetched once per build directory; a build without npm or
+# without network goes on without it.
+$(BUILD)/gen/page.%.inc: src/report/page.%
+	@mkdir -p $(@D)
+	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
+$(BUILD)/npm/plot.js: report/package-lock.json scripts/plot-library.sh
+	@scripts/plot-library.sh $(BUILD)/npm
+$(BUILD)/gen/plot.%.inc: $(BUILD)/npm/plot.js
+	@mkdir -p $(@D)
+	@od -An -v -td1 $(BUILD)/npm/plot.$* | sed 's/[0-9]\+/&,/g' > $@
+$(BUILD)/obj/report/assets.o: $(BUILD)/gen/page.js.inc $(BUILD)/gen/page.css.inc $(BUILD)/gen/plot.js.inc $(BUILD)/gen/plot.css.inc
+$(BUILD)/obj/report/assets.o: ALL_CFLAGS += -I$(BUILD)/gen
+
+plots: ## fetch the plot library of rung report again (npm)
+	@rm -rf $(BUILD)/npm
+	@$(MAKE) --no-print-directory all
 
 $(BUILD)/obj/tool/%.o: tool/%.c | $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -20,6 +20,7 @@
     X(sweep)                                                                                                           \
     X(export)                                                                                                          \
     X(merge)                                                                                                           \
+    X(report)                                                                                                          \
     X(precision)                                                                                                       \
     X(run)                                                                                                             \
     X(protocol)                                                                                                        \

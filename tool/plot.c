@@ -68,22 +68,6 @@ static frame frame_of(const rung_plot *p)
     return f;
 }
 
-void rung_svg_text(rung_buf *out, double x, double y, const char *class, const char *anchor, const char *text)
-{
-    rung_buf_printf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x, y, anchor);
-    for (; *text; text++) {
-        if (*text == '<')
-            rung_buf_puts(out, "&lt;");
-        else if (*text == '&')
-            rung_buf_puts(out, "&amp;");
-        else if ((unsigned char)*text < ' ') /* XML has no control characters */
-            rung_buf_putc(out, '?');
-        else
-            rung_buf_putc(out, *text);
-    }
-    rung_buf_puts(out, "</text>\n");
-}
-
 static void put_axes(rung_buf *out, const rung_plot *p, const frame *f)
 {
     char text[32];

@@ -6,7 +6,7 @@
 #ifndef RUNG_TOOL_PLOT_H
 #define RUNG_TOOL_PLOT_H
 
-#include "rung/base.h"
+#include "rung/report.h"
 
 typedef struct rung_plot {
     const char *title, *subtitle, *x_name, *y_name;
@@ -19,9 +19,6 @@ typedef struct rung_plot {
 } rung_plot;
 
 void rung_plot_svg(rung_buf *out, const rung_plot *plot);
-
-/* One <text>, escaped. */
-void rung_svg_text(rung_buf *out, double x, double y, const char *class, const char *anchor, const char *text);
 
 /* Least squares through at least two points with different x; false otherwise. */
 bool rung_plot_fit(double *intercept, double *slope, const double *x, const double *y, size_t count);

@@ -5,6 +5,8 @@
  */
 #include "table.h"
 
+#include "rung/report.h"
+
 static const char head[] =
     "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>rung: table of results</title>\n"
@@ -27,24 +29,10 @@ static const char head[] =
     "@media print{body{margin:0;max-width:none}.scroll{overflow:visible}}\n"
     "</style>\n";
 
-static void put_escaped(rung_buf *out, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '<')
-            rung_buf_puts(out, "&lt;");
-        else if (*text == '>')
-            rung_buf_puts(out, "&gt;");
-        else if (*text == '&')
-            rung_buf_puts(out, "&amp;");
-        else
-            rung_buf_putc(out, *text);
-    }
-}
-
 static void put_code(rung_buf *out, const char *text)
 {
     rung_buf_puts(out, "<code>");
-    put_escaped(out, text);
+    rung_text_escape(out, text);
     rung_buf_puts(out, "</code>");
 }
 
@@ -60,7 +48,7 @@ static void put_header(rung_buf *out, const rung_table *table)
 static void put_link(rung_buf *out, const char *file, const char *text)
 {
     rung_buf_puts(out, "<a href=\"");
-    put_escaped(out, file);
+    rung_text_escape(out, file);
     rung_buf_printf(out, "\">%s</a>", text);
 }
 
@@ -69,7 +57,7 @@ static void put_certificate(rung_buf *out, const rung_table_cell *cell)
     if (!cell->cert[0]) return;
     rung_buf_printf(out, "<details><summary>%s, %s</summary>", cell->cert_kind, cell->cert_numbers);
     rung_buf_printf(out, "Attack <code>%s</code> on random weights: ", cell->cert_attack);
-    put_escaped(out, cell->cert_how);
+    rung_text_escape(out, cell->cert_how);
     rung_buf_puts(out, ". Accepted by rung-check: ");
     put_link(out, cell->cert, "certificate");
     rung_buf_puts(out, ", ");
@@ -94,12 +82,12 @@ static void put_verdict(rung_buf *out, const rung_table_cell *cell)
         rung_buf_printf(out,
                         "<span class=\"cannot\">CANNOT</span> %.0f &gt; %.0f%s<details><summary>theorem %s</summary>",
                         cell->lhs, cell->rhs, cell->trivial ? " (trivial)" : "", cell->bound);
-        put_escaped(out, cell->statement);
+        rung_text_escape(out, cell->statement);
         rung_buf_puts(out, "</details>");
         put_certificate(out, cell);
     } else {
         rung_buf_puts(out, "<span class=\"empty\">UNKNOWN</span><br><span class=\"dim\">");
-        put_escaped(out, cell->nearest);
+        rung_text_escape(out, cell->nearest);
         rung_buf_puts(out, "</span>");
     }
 }

@@ -29,4 +29,6 @@
 
 #include "rung/lab.h"
 
+#include "rung/report.h"
+
 #endif

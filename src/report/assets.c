@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Files that are part of the page, as bytes that the build has made of them. The plot library (uPlot, MIT) is fetched when
+ * building and is not in this tree; without it those two are empty, and the page has its figures as SVG only.
+ */
+#include "model.h"
+
+const char report_css[] = {
+#include "page.css.inc"
+    0};
+const char report_js[] = {
+#include "page.js.inc"
+    0};
+const char report_plot_js[] = {
+#include "plot.js.inc"
+    0};
+const char report_plot_css[] = {
+#include "plot.css.inc"
+    0};

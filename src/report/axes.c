@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What can stand at an axis: numbers among the words that vary, and what the layers hold. A column such as state_bits depends on
+ * words (dk, or the architecture itself); those words name no series at that axis, or every series would be one point.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "model.h"
+
+typedef struct column {
+    const char *name, *slug;
+    size_t at;
+    bool layers;
+} column;
+
+static const column columns[] = {
+    {"full layers", "full-layers", offsetof(rung_run_row, full_layers), true},
+    {"recurrent layers", "recurrent-layers", offsetof(rung_run_row, recurrent_layers), true},
+    {"layers", "layers", offsetof(rung_run_row, layers), false},
+    {"state bits", "state-bits", offsetof(rung_run_row, state_bits), false},
+    {"tokens of a prompt", "tokens", offsetof(rung_run_row, tokens), false},
+};
+
+double report_axis_value(const report_group *g, const report_axis *axis, size_t cell)
+{
+    const report_setting *s = report_chosen(g, cell);
+    if (axis->key == SIZE_MAX) {
+        uint64_t value;
+        memcpy(&value, (const char *)&s->row + axis->column, sizeof value);
+        return value || axis->layers ? (double)value : NAN; /* no state is no point of a logarithmic axis */
+    }
+    uint32_t level = report_level_of(s, axis->key);
+    return level == REPORT_ABSENT ? NAN : g->key[axis->key].level[level].number;
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Whether two cells that differ in nothing that is kept but `but` have different values of the axis. SIZE_MAX: whether two
+ * cells that agree in the key `same` have different values. */
+static bool differs(const report_group *g, const report_axis *axis, size_t but, size_t same, rung_error *err)
+{
+    report_index index = {0};
+    bool found = false, fresh;
+    for (size_t c = 0; !found && c < g->cells; c++) {
+        double value = report_axis_value(g, axis, c);
+        uint64_t tuple = 0;
+        if (isnan(value)) continue;
+        for (size_t i = 0; i < g->shown.key_count; i++) {
+            size_t k = g->varying[i];
+            bool take = but == SIZE_MAX ? k == same : i != but && g->key[k].kept;
+            if (take) tuple = report_hash(tuple, report_level_of(report_chosen(g, c), k));
+        }
+        size_t *at = report_index_put(&index, tuple, &fresh, err);
+        if (!at) break;
+        if (fresh) *at = (size_t)bits_of(value);
+        found = *at != (size_t)bits_of(value);
+    }
+    report_index_clear(&index);
+    return found;
+}
+
+/* The names of architectures, by whatever they are called here. */
+static bool is_arch(const report_group *g, size_t key)
+{
+    return strcmp(g->key[key].name, "arch") == 0 || strcmp(g->key[key].name, "label") == 0;
+}
+
+static void find_behind(report_axis *axis, const report_group *g, rung_error *err)
+{
+    uint64_t numbers = 0, words = 0;
+    for (size_t i = 0; i < g->shown.key_count; i++) {
+        const report_key *key = &g->key[g->varying[i]];
+        if (!key->kept || !differs(g, axis, i, SIZE_MAX, err)) continue;
+        if (key->numeric) numbers |= UINT64_C(1) << i;
+        if (is_arch(g, g->varying[i])) words |= UINT64_C(1) << i;
+    }
+    axis->family = words && !numbers;
+    axis->behind = numbers ? numbers : words;
+}
+
+/* A column that one number of the words decides, and nothing else, says nothing new. */
+static bool is_new(const report_axis *axis, const report_group *g, rung_error *err)
+{
+    if (axis->layers || strcmp(axis->slug, "state-bits") == 0) return true;
+    for (size_t i = 0; i < g->shown.key_count; i++)
+        if (g->shown.key[i].numeric && !g->shown.key[i].chosen && !differs(g, axis, SIZE_MAX, g->varying[i], err))
+            return false;
+    return true;
+}
+
+static bool varies(const report_axis *axis, const report_group *g)
+{
+    double first = NAN;
+    for (size_t c = 0; c < g->cells; c++) {
+        double value = report_axis_value(g, axis, c);
+        if (isnan(first)) first = value;
+        if (!isnan(value) && value != first) return true;
+    }
+    return false;
+}
+
+/* The same number in every cell as a column that is an axis already. */
+static bool repeats(const report_axis *axis, size_t axes, const report_group *g)
+{
+    for (size_t a = 0; a < axes; a++) {
+        bool same = true;
+        for (size_t c = 0; same && c < g->cells; c++)
+            same = report_axis_value(g, &axis[a], c) == report_axis_value(g, &axis[axes], c);
+        if (same) return true;
+    }
+    return false;
+}
+
+/* task.N is N. */
+static const char *short_name(const char *key)
+{
+    return strncmp(key, "task.", 5) == 0 ? key + 5 : key;
+}
+
+size_t report_axes(report_axis axis[REPORT_AXES], const report_group *g, rung_error *err)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < g->shown.key_count && count < REPORT_AXES - RUNG_COUNT(columns); i++) {
+        const report_key *key = &g->key[g->varying[i]];
+        if (!key->numeric || !(key->kept || key->tied)) continue;
+        axis[count] = (report_axis){.key = g->varying[i], .name = short_name(key->name), .slug = short_name(key->name)};
+        if (key->tied)
+            find_behind(&axis[count], g, err);
+        else
+            axis[count].behind = UINT64_C(1) << i;
+        count++;
+    }
+    for (size_t i = 0; i < RUNG_COUNT(columns); i++) {
+        const column *c = &columns[i];
+        axis[count] =
+            (report_axis){.key = SIZE_MAX, .column = c->at, .name = c->name, .slug = c->slug, .layers = c->layers};
+        if (c->at == offsetof(rung_run_row, layers) && count && axis[count - 1].layers)
+            continue; /* its parts say more */
+        if (!varies(&axis[count], g) || !is_new(&axis[count], g, err) || repeats(axis, count, g)) continue;
+        find_behind(&axis[count], g, err);
+        count++;
+    }
+    return count;
+}
+
+static bool lists(const char *names, const char *one, size_t len)
+{
+    for (const char *at = names; at && *at; at = strchr(at, '+'), at = at ? at + 1 : NULL)
+        if (strncmp(at, one, len) == 0 && (at[len] == '+' || at[len] == '\0')) return true;
+    return false;
+}
+
+/* Names begin an item, or follow "(", "*" and "|"; parameters follow ":" and heads "@". */
+void report_family(char *out, size_t size, const char *arch)
+{
+    size_t len = 0;
+    bool name = true;
+    out[0] = '\0';
+    for (const char *at = arch; *at;) {
+        size_t word = 0;
+        while (isalnum((unsigned char)at[word]) || at[word] == '_' || at[word] == '-') word++;
+        if (word == 0) {
+            name = strchr(",(*|", *at) != NULL || (name && *at != ':' && *at != '@');
+            at++;
+            continue;
+        }
+        if (name && !isdigit((unsigned char)*at) && !lists(out, at, word) && len + word + 2 < size)
+            len += (size_t)snprintf(out + len, size - len, "%s%.*s", len ? "+" : "", (int)word, at);
+        at += word;
+    }
+}
+
+const char *report_recurrent(char *out, size_t size, const char *arch)
+{
+    char all[128];
+    size_t len = 0;
+    report_family(all, sizeof all, arch);
+    out[0] = '\0';
+    for (char *name = strtok(all, "+"); name; name = strtok(NULL, "+"))
+        if (strcmp(name, "full") != 0 && len + strlen(name) + 2 < size)
+            len += (size_t)snprintf(out + len, size - len, "%s%s", len ? "+" : "", name);
+    return out;
+}

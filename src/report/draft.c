@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Parts of figures: scales, guides, names.
+ */
+#include "draft.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- lists ----------------------------------------------------------------------------------------------------------------------- */
+
+#define ADD(name, list_type, item_type, field)                                                                         \
+    rung_status name(list_type *list, const item_type *item, rung_error *err)                                          \
+    {                                                                                                                  \
+        item_type *more = report_grow(list->field, list->count, &list->room, sizeof *more, err);                       \
+        if (!more) return RUNG_SYSTEM;                                                                                 \
+        list->field = more;                                                                                            \
+        more[list->count++] = *item;                                                                                   \
+        return RUNG_OK;                                                                                                \
+    }
+ADD(report_add_figure, figure_list, rung_chart, figure)
+ADD(report_add_heat, heat_list, rung_heat, heat)
+ADD(report_add_series, series_list, rung_series, series)
+ADD(report_add_guide, guide_list, rung_guide, guide)
+#undef ADD
+
+void *report_settle(rung_report *report, const void *items, size_t count, size_t size, rung_error *err)
+{
+    void *copy = rung_arena_alloc(&report->arena, count, size, err);
+    if (copy && count) memcpy(copy, items, count * size);
+    return copy;
+}
+
+/* ---- scales ---------------------------------------------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static size_t distinct(double *values, size_t count)
+{
+    size_t kept = 0;
+    qsort(values, count, sizeof *values, by_value);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || values[i] != values[kept - 1]) values[kept++] = values[i];
+    return kept;
+}
+
+/* A grid has few values, and they are the ticks; a factor of 8 between the ends is shown by its logarithm. */
+rung_status report_scale(rung_axis *axis, rung_report *report, double *values, size_t count, bool may_log,
+                         rung_error *err)
+{
+    count = distinct(values, count);
+    if (count == 0) return RUNG_OK;
+    axis->low = values[0], axis->high = values[count - 1];
+    axis->log = may_log && axis->low > 0 && axis->high >= 8 * axis->low;
+    if (count > 40) return RUNG_OK;
+    axis->ticks = count;
+    axis->tick = report_settle(report, values, count, sizeof *values, err);
+    return axis->tick ? RUNG_OK : RUNG_SYSTEM;
+}
+
+/* ---- guides ---------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct level_point {
+    double x, y;
+} level_point;
+
+static int by_x(const void *a, const void *b)
+{
+    return by_value(&((const level_point *)a)->x, &((const level_point *)b)->x);
+}
+
+static rung_status add_level(guide_list *list, rung_report *report, level_point *p, size_t count, rung_guide guide,
+                             const char *name, rung_error *err)
+{
+    double *x = rung_arena_alloc(&report->arena, count, sizeof *x, err);
+    double *y = rung_arena_alloc(&report->arena, count, sizeof *y, err);
+    if (!x || !y) return RUNG_SYSTEM;
+    qsort(p, count, sizeof *p, by_x);
+    bool same = true;
+    for (size_t i = 0; i < count; i++) {
+        if (guide.count && x[guide.count - 1] == p[i].x) {
+            if (fabs(y[guide.count - 1] - p[i].y) > 1e-9) return RUNG_OK; /* several levels at one place */
+            continue;
+        }
+        x[guide.count] = p[i].x, y[guide.count++] = p[i].y;
+        same = same && fabs(p[i].y - y[0]) < 1e-9;
+    }
+    guide.x = x, guide.y = y;
+    guide.name = same ? report_say(report, err, "%s %.3g", name, y[0]) : name;
+    return guide.name ? report_add_guide(list, &guide, err) : RUNG_SYSTEM;
+}
+
+rung_status report_chance(guide_list *list, rung_report *report, const report_group *g, const report_slot *slot,
+                          size_t slots, rung_error *err)
+{
+    level_point *p = rung_calloc(2 * slots + 1, sizeof *p, err), *q = p + slots;
+    size_t chances = 0, guesses = 0;
+    bool apart = false;
+    if (!p) return RUNG_SYSTEM;
+    for (size_t i = 0; i < slots; i++) {
+        const rung_run_row *row = g->shown.cell[slot[i].cell].row;
+        if (isfinite(row->chance)) p[chances++] = (level_point){slot[i].x, row->chance};
+        if (isfinite(row->majority)) q[guesses++] = (level_point){slot[i].x, row->majority};
+        apart = apart || fabs(row->majority - row->chance) > 5e-4;
+    }
+    rung_status status = RUNG_OK;
+    if (chances) status = add_level(list, report, p, chances, (rung_guide){.kind = RUNG_GUIDE_CHANCE}, "chance", err);
+    if (status == RUNG_OK && guesses && apart)
+        status = add_level(list, report, q, guesses, (rung_guide){.kind = RUNG_GUIDE_MAJORITY},
+                           "best guess without the query", err);
+    free(p);
+    return status;
+}
+
+/* tokens -> x between two points of the series; NaN outside. */
+static double place_of_tokens(const report_group *g, const report_slot *slot, size_t slots, double tokens, bool log)
+{
+    for (size_t i = 0; i + 1 < slots; i++) {
+        double a = (double)g->shown.cell[slot[i].cell].row->tokens,
+               b = (double)g->shown.cell[slot[i + 1].cell].row->tokens;
+        if (!(a < b)) return NAN; /* no function of the axis */
+        if (tokens < a || tokens > b) continue;
+        double part = (tokens - a) / (b - a), x = slot[i].x, y = slot[i + 1].x;
+        return log ? exp(log2(x) * M_LN2 + part * M_LN2 * (log2(y) - log2(x))) : x + part * (y - x);
+    }
+    return NAN;
+}
+
+rung_status report_threshold(guide_list *list, rung_report *report, const report_group *g, const report_slot *slot,
+                             size_t slots, const char *name, size_t colour, bool log, rung_error *err)
+{
+    double tokens = slots ? g->shown.cell[slot[0].cell].row->theory.n_threshold : 0;
+    for (size_t i = 1; i < slots; i++)
+        if (g->shown.cell[slot[i].cell].row->theory.n_threshold != tokens) return RUNG_OK;
+    double at = tokens > 0 ? place_of_tokens(g, slot, slots, tokens, log) : NAN;
+    if (isnan(at)) return RUNG_OK;
+    rung_guide guide = {.kind = RUNG_GUIDE_THRESHOLD, .count = 1, .colour = colour};
+    guide.name = report_say(report, err, "%s: CANNOT is proved from %.6g tokens on", name, tokens);
+    guide.x = report_settle(report, &at, 1, sizeof at, err);
+    return guide.name && guide.x ? report_add_guide(list, &guide, err) : RUNG_SYSTEM;
+}
+
+/* ---- names and marks ---------------------------------------------------------------------------------------------------------------- */
+
+const char *report_figure_id(rung_report *report, const report_group *g, const char *what, const char *axis,
+                             size_t number, rung_error *err)
+{
+    char word[64];
+    size_t len = 0;
+    for (; *axis && len + 1 < sizeof word; axis++)
+        word[len++] = isalnum((unsigned char)*axis) || *axis == '_' ? *axis : '-';
+    word[len] = '\0';
+    return report_say(report, err, "%s-%s%s%s-%zu", g->shown.slug, what, len ? "-" : "", word, number);
+}
+
+unsigned report_marks(const rung_cell *cell)
+{
+    return (cell->row->theory.verdict == RUNG_CANNOT ? RUNG_MARK_CANNOT : 0) | (cell->above ? RUNG_MARK_ABOVE : 0);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Lists of figures and heat maps while they are made; their parts live in the arena of the report.
+ */
+#ifndef RUNG_REPORT_DRAFT_H
+#define RUNG_REPORT_DRAFT_H
+
+#include "model.h"
+
+typedef struct figure_list {
+    rung_chart *figure;
+    size_t count, room;
+} figure_list;
+
+typedef struct heat_list {
+    rung_heat *heat;
+    size_t count, room;
+} heat_list;
+
+typedef struct series_list {
+    rung_series *series;
+    size_t count, room;
+} series_list;
+
+typedef struct guide_list {
+    rung_guide *guide;
+    size_t count, room;
+} guide_list;
+
+rung_status report_add_figure(figure_list *list, const rung_chart *figure, rung_error *err);
+rung_status report_add_heat(heat_list *list, const rung_heat *heat, rung_error *err);
+rung_status report_add_series(series_list *list, const rung_series *series, rung_error *err);
+rung_status report_add_guide(guide_list *list, const rung_guide *guide, rung_error *err);
+
+/* A copy in the arena; an empty list is no failure. NULL: out of memory. */
+void *report_settle(rung_report *report, const void *items, size_t count, size_t size, rung_error *err);
+
+/* Sets low, high, log and ticks of an axis from the values that occur. */
+rung_status report_scale(rung_axis *axis, rung_report *report, double *values, size_t count, bool may_log,
+                         rung_error *err);
+/* Chance and the best blind guess over the cells of a panel; nothing where cells of one place disagree. */
+rung_status report_chance(guide_list *list, rung_report *report, const report_group *group, const report_slot *slot,
+                          size_t slots, rung_error *err);
+/* Where the theorems begin to hold for a series, if that is inside it. */
+rung_status report_threshold(guide_list *list, rung_report *report, const report_group *group, const report_slot *slot,
+                             size_t slots, const char *name, size_t colour, bool log, rung_error *err);
+/* "accuracy-N-2" for the group: its slug, a word, an axis and a number, fit for a file name. */
+const char *report_figure_id(rung_report *report, const report_group *group, const char *what, const char *axis,
+                             size_t number, rung_error *err);
+unsigned report_marks(const rung_cell *cell);
+
+#endif

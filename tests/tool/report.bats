@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# report: cells and intervals are those that a second program computes from the store; pages load nothing, show hostile names as text,
+# and look right in a browser.
+load common
+
+HERE=$BATS_TEST_DIRNAME/../report
+
+# store KIND [RUNS]: KIND.db with invented runs in a real schema.
+store() {
+    echo '{"name": "one", "base": {"arch": "full", "task": "eva N=2 V=2", "steps": 2, "batch": 2, "d-model": 4, "dk": 2, "dv": 2,
+        "test-prompts": 4}}' >one.json
+    rung sweep one.json -o "$1.db" -q >/dev/null
+    "$PYTHON" "$HERE/synthetic.py" "$1.db" "$@"
+}
+
+browser() {
+    command -v chromium >/dev/null || skip "chromium is not installed"
+    without_sanitizers "a browser looks at the page, not at the program"
+    "$PYTHON" "$HERE/browser.py" "$@"
+}
+
+@test "every cell is what a second program computes from the store" {
+    store capacity
+    rung report capacity.db -o page.html --json >report.json
+    has_schema rung.report/1 <report.json
+    python '
+import json, math, sqlite3
+T = {2: 12.706204736, 3: 4.302652730, 4: 3.182446305, 5: 2.776445105}
+Z = 1.959963984540054
+rows = {}
+for arch, words, random, test, eval_, loss in sqlite3.connect("capacity.db").execute(
+        "SELECT arch, words, random_labels, test_accuracy, eval_accuracy, eval_loss FROM runs"):
+    w = json.loads(words)
+    rows.setdefault((arch, w["task.N"], w["dk"], random), {}).setdefault(w["rate"], []).append((test, eval_, loss))
+mean = lambda v: sum(v) / len(v)
+sweep, = json.load(open("report.json"))["sweeps"]
+assert sweep["chosen"] == ["rate"] and sweep["controls"] == 2 and sweep["controls_above_chance"] == 0 and sweep["diverged"] == 15
+assert len(sweep["cells"]) == len(rows) == 47
+for cell in sweep["cells"]:
+    w = cell["words"]
+    settings = rows.pop((w["arch"], int(w["task.N"]), int(w["dk"]), int(cell["random_labels"])))
+    rate = max(settings, key=lambda r: (mean([e for _, e, _ in settings[r]]), -mean([l for _, _, l in settings[r]])))
+    assert float(w["rate"]) == rate and cell["settings"] == len(settings)
+    runs = settings[rate]
+    test = [t for t, _, _ in runs if t is not None]
+    m = mean(test)
+    half = T[len(test)] * math.sqrt(sum((t - m) ** 2 for t in test) / (len(test) - 1) / len(test))
+    a, s = cell["accuracy"], cell["success"]
+    for got, want in (a["mean"], m), (a["low"], m - half), (a["high"], m + half): assert abs(got - want) < 1e-8, (got, want)
+    n, k = len(runs), sum(t is not None and t >= 0.95 for t, _, _ in runs)
+    assert (cell["runs"], cell["succeeded"], cell["diverged"]) == (n, k, n - len(test))
+    for limit in s["low"], s["high"]: assert abs((k / n - limit) ** 2 * n - Z * Z * limit * (1 - limit)) < 1e-9
+assert not rows'
+}
+
+@test "figures are the same as SVG, as CSV and in the page" {
+    store capacity
+    rung report capacity.db -o page.html --svg figures --csv figures --json >report.json 2>notes
+    python '
+import csv, glob, json, os
+import xml.etree.ElementTree as tree
+ids = json.load(open("report.json"))["sweeps"][0]["figures"]
+page = open("page.html").read()
+assert {os.path.basename(f)[:-4] for f in glob.glob("figures/*.svg")} == set(ids)
+for id in ids:
+    assert "id=\"%s\"" % id in page
+    tree.parse("figures/%s.svg" % id)
+    rows = list(csv.DictReader(open("figures/%s.csv" % id)))
+    assert rows, id
+cells = list(csv.DictReader(open("figures/capacity-cells.csv")))
+assert len(cells) == 47 and cells[0]["arch"] == "full"
+points = [r for r in csv.DictReader(open("figures/capacity-accuracy-N-1.csv")) if r["series"] == "linear"]
+want = [c for c in cells if c["arch"] == "linear" and c["dk"] == "4"]
+assert [(p["N"], p["test accuracy"], p["low"], p["ceiling"]) for p in points] == \
+    [(c["task.N"], c["accuracy"], c["accuracy_low"], c["ceiling"]) for c in want]
+assert sum(p["cannot"] == "1" for p in points) == 3'
+    run ! grep -qiE '(src|href)="?(https?:)?//' page.html
+    grep -q 'Wilson' page.html
+    grep -q "Student's t" page.html
+    grep -q 'CANNOT is proved from' page.html
+    grep -q 'certificate of linear' page.html
+    grep -q 'random labels' page.html
+    [ "$(grep -c '<details><summary>certificate</summary>' page.html)" = 2 ]
+}
+
+@test "layers, architectures alone and runs of no sweep have figures too" {
+    store depth
+    rung report depth.db -o depth.html --csv depth --json >depth.json
+    [ -e depth/depth-accuracy-full-layers-1.csv ]
+    [ -e depth/depth-map-full-layers-1.csv ]
+    store plain
+    rung report plain.db -o plain.html --csv plain >text
+    grep -q '^runs of no sweep: 1 run, 1 cell' text
+    [ "$(wc -l <plain/plain-cells-1.csv)" = 7 ]
+}
+
+@test "several stores are one report, and a run of both counts once" {
+    store capacity
+    cp capacity.db other.db
+    rung report capacity.db -o a.html --json >a.json
+    rung report capacity.db other.db -o b.html --json >b.json
+    cmp a.json b.json
+}
+
+@test "names of a store are text, wherever they stand" {
+    store hostile
+    rung report hostile.db -o page.html --svg pictures --csv tables >text 2>notes
+    run ! grep -qE '<img|alert\("2"\)|<!--' page.html
+    run ! grep -rqE '<img|<script' pictures
+    for file in pictures/*.svg; do python 'import sys, xml.etree.ElementTree as t; t.parse(sys.argv[1])' "$file"; done
+    [ -z "$(find . -path '*<*')" ]
+    browser page.html 1280 light live
+    browser page.html 390 dark static
+}
+
+@test "a page has no overlaps and no messages, on a desk and on a phone, light and dark" {
+    store capacity
+    rung report capacity.db -o page.html -q >text
+    browser page.html 1280 light live
+    browser page.html 390 dark live
+    browser page.html 1280 dark static
+    browser page.html 390 light static
+}
+
+@test "pictures that stand alone have no overlaps, with many places at an axis too" {
+    store dense
+    rung report dense.db -o page.html --svg dense -q >text
+    browser dense 800 light pictures
+    browser page.html 390 dark static
+    store capacity
+    rung report capacity.db -o page.html --svg capacity -q >text
+    browser capacity 800 dark pictures
+}
+
+@test "what cannot be read or written is said" {
+    run -3 --separate-stderr rung report absent.db
+    [[ $stderr == *"absent.db does not exist"* ]]
+    echo text >no.db
+    run -3 --separate-stderr rung report no.db
+    [[ $stderr == *"no.db"* ]]
+    store plain
+    run -2 rung report plain.db -o plain.db
+    run -2 rung report
+    run ! rung report plain.db -o absent/page.html
+    [ ! -e report.html ]
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * rung report: what stores hold, as one page and as figures.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "json_out.h"
+#include "output.h"
+#include "rung/report.h"
+
+typedef struct report_values {
+    const char *out, *svg, *csv;
+    int64_t wait;
+} report_values;
+
+/* ---- files -------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct writer {
+    const char *directory, *ending;
+    rung_buf text;
+    size_t files;
+} writer;
+
+/* Ids are letters, digits, '-' and '_'. */
+static rung_status write_one(writer *w, const char *id, rung_error *err)
+{
+    char path[4096];
+    rung_status status = rung_buf_ok(&w->text, err);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s.%s", w->directory, id, w->ending) >= sizeof path)
+        status = rung_fail(err, RUNG_INPUT, "%s: the name is too long", w->directory);
+    if (status == RUNG_OK) status = rung_file_write(path, w->text.text ? w->text.text : "", w->text.len, err);
+    rung_buf_reset(&w->text);
+    w->files++;
+    return status;
+}
+
+static rung_status write_figures(writer *w, const rung_chart *figure, size_t count, bool svg, rung_error *err)
+{
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; status == RUNG_OK && i < count; i++) {
+        if (svg)
+            rung_chart_svg(&w->text, &figure[i], true);
+        else
+            rung_chart_csv(&w->text, &figure[i]);
+        status = write_one(w, figure[i].id, err);
+    }
+    return status;
+}
+
+static rung_status write_heats(writer *w, const rung_group *g, bool svg, rung_error *err)
+{
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; status == RUNG_OK && i < g->heats; i++) {
+        if (svg)
+            rung_heat_svg(&w->text, &g->heat[i], true);
+        else
+            rung_heat_csv(&w->text, &g->heat[i]);
+        status = write_one(w, g->heat[i].id, err);
+    }
+    return status;
+}
+
+static rung_status write_cells(writer *w, const rung_group *g, rung_error *err)
+{
+    rung_group_csv(&w->text, g);
+    char id[128];
+    snprintf(id, sizeof id, "%s-cells", g->slug);
+    return write_one(w, id, err);
+}
+
+static rung_status write_all(const rung_call *call, const rung_report *report, const char *directory, bool svg,
+                             rung_error *err)
+{
+    writer w = {.directory = directory, .ending = svg ? "svg" : "csv"};
+    rung_status status = RUNG_OK;
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+        return rung_fail(err, RUNG_SYSTEM, "cannot make the directory %s: %s", directory, strerror(errno));
+    for (size_t i = 0; status == RUNG_OK && i < rung_report_groups(report); i++) {
+        const rung_group *g = rung_report_group(report, i);
+        status = write_figures(&w, g->figure, g->figures, svg, err);
+        if (status == RUNG_OK) status = write_figures(&w, g->curve, g->curves, svg, err);
+        if (status == RUNG_OK) status = write_heats(&w, g, svg, err);
+        if (status == RUNG_OK && !svg) status = write_cells(&w, g, err);
+    }
+    if (status == RUNG_OK) rung_note(call, "%zu %s files in %s", w.files, w.ending, directory);
+    rung_buf_clear(&w.text);
+    return status;
+}
+
+static rung_status write_page(const rung_report *report, const char *path, rung_error *err)
+{
+    rung_buf page;
+    rung_buf_init(&page);
+    rung_report_page(&page, report);
+    rung_status status = rung_buf_ok(&page, err);
+    if (status == RUNG_OK) status = rung_file_write(path, page.text, page.len, err);
+    rung_buf_clear(&page);
+    return status;
+}
+
+/* ---- the terminal ------------------------------------------------------------------------------------------------------------ */
+
+/* Names come from a file: no control character of theirs reaches the terminal. */
+static void print_text(rung_buf *out, const char *text)
+{
+    for (; *text; text++) rung_buf_putc(out, (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
+}
+
+static void print_keys(rung_buf *out, const rung_group *g)
+{
+    rung_buf_puts(out, "  varies   ");
+    for (size_t k = 0; k < g->key_count; k++) {
+        rung_buf_puts(out, k ? ", " : " ");
+        print_text(out, g->key[k].name);
+        if (g->key[k].chosen) rung_buf_puts(out, " (chosen)");
+    }
+    rung_buf_putc(out, '\n');
+}
+
+static void print_group(rung_buf *out, const rung_group *g)
+{
+    rung_buf_puts(out, rung_style_bold());
+    print_text(out, g->name[0] ? g->name : "runs of no sweep");
+    rung_buf_printf(out, "%s: %zu run%s", rung_style_off(), g->runs, g->runs == 1 ? "" : "s");
+    if (g->planned > g->runs) rung_buf_printf(out, " of %llu", (unsigned long long)g->planned);
+    rung_buf_printf(out, ", %zu cell%s, %zu figure%s\n", g->cells, g->cells == 1 ? "" : "s",
+                    g->figures + g->heats + g->curves, g->figures + g->heats + g->curves == 1 ? "" : "s");
+    if (g->question[0]) {
+        rung_buf_puts(out, "  question  ");
+        print_text(out, g->question);
+        rung_buf_putc(out, '\n');
+    }
+    print_keys(out, g);
+    if (g->controls)
+        rung_buf_printf(out, "  controls  %zu with random labels, %zu of them above chance\n", g->controls,
+                        g->controls_off);
+    if (g->above) rung_buf_printf(out, "  theory    %zu cells are ABOVE a ceiling: a fault or news\n", g->above);
+    if (g->diverged) rung_buf_printf(out, "  diverged  %zu runs\n", g->diverged);
+    if (g->left_out[0]) {
+        rung_buf_puts(out, "  left out  ");
+        print_text(out, g->left_out);
+        rung_buf_putc(out, '\n');
+    }
+}
+
+static void json_interval(rung_jout *out, const char *key, const rung_estimate *i)
+{
+    rung_jout_object(out, key);
+    rung_jout_real(out, "mean", i->mean);
+    rung_jout_real(out, "low", i->low);
+    rung_jout_real(out, "high", i->high);
+    rung_jout_int(out, "count", (int64_t)i->count);
+    rung_jout_end(out);
+}
+
+/* 0 stands for "none". */
+static void json_some(rung_jout *out, const char *key, double value)
+{
+    rung_jout_real(out, key, value > 0 ? value : NAN);
+}
+
+static void json_cell(rung_jout *out, const rung_group *g, size_t c)
+{
+    const rung_cell *cell = &g->cell[c];
+    const rung_run_row *row = cell->row;
+    rung_jout_object(out, NULL);
+    rung_jout_object(out, "words");
+    for (size_t k = 0; k < g->key_count; k++) rung_jout_string(out, g->key[k].name, rung_group_value(g, c, k));
+    rung_jout_end(out);
+    rung_jout_bool(out, "random_labels", row->random_labels);
+    rung_jout_int(out, "runs", (int64_t)cell->runs);
+    rung_jout_int(out, "succeeded", (int64_t)cell->succeeded);
+    rung_jout_int(out, "diverged", (int64_t)cell->diverged);
+    rung_jout_int(out, "settings", (int64_t)cell->settings);
+    json_interval(out, "accuracy", &cell->accuracy);
+    json_interval(out, "success", &cell->success);
+    json_interval(out, "evaluated", &cell->evaluated);
+    rung_jout_real(out, "chance", row->chance);
+    rung_jout_real(out, "majority", row->majority);
+    rung_jout_int(out, "state_bits", (int64_t)row->state_bits);
+    rung_jout_int(out, "full_layers", (int64_t)row->full_layers);
+    rung_jout_int(out, "recurrent_layers", (int64_t)row->recurrent_layers);
+    rung_jout_int(out, "tokens", (int64_t)row->tokens);
+    rung_jout_string(out, "verdict", rung_verdict_words[row->theory.verdict - 1]);
+    rung_jout_string(out, "bound", row->theory.bound);
+    json_some(out, "ceiling", row->theory.ceiling);
+    json_some(out, "n_threshold", row->theory.n_threshold);
+    rung_jout_bool(out, "above_ceiling", cell->above);
+    rung_jout_string(out, "certificate_sha256", cell->certificate ? cell->certificate_sha256 : NULL);
+    rung_jout_end(out);
+}
+
+static void json_ids(rung_jout *out, const rung_group *g)
+{
+    rung_jout_array(out, "figures");
+    for (size_t i = 0; i < g->figures; i++) rung_jout_string(out, NULL, g->figure[i].id);
+    for (size_t i = 0; i < g->heats; i++) rung_jout_string(out, NULL, g->heat[i].id);
+    for (size_t i = 0; i < g->curves; i++) rung_jout_string(out, NULL, g->curve[i].id);
+    rung_jout_end(out);
+}
+
+static void json_group(rung_jout *out, const rung_group *g)
+{
+    rung_jout_object(out, NULL);
+    rung_jout_string(out, "sweep", g->name);
+    rung_jout_string(out, "question", g->question);
+    rung_jout_real(out, "success", g->success);
+    rung_jout_int(out, "planned", (int64_t)g->planned);
+    rung_jout_int(out, "runs", (int64_t)g->runs);
+    rung_jout_int(out, "diverged", (int64_t)g->diverged);
+    rung_jout_int(out, "controls", (int64_t)g->controls);
+    rung_jout_int(out, "controls_above_chance", (int64_t)g->controls_off);
+    rung_jout_int(out, "above_ceiling", (int64_t)g->above);
+    rung_jout_array(out, "chosen");
+    for (size_t k = 0; k < g->key_count; k++)
+        if (g->key[k].chosen) rung_jout_string(out, NULL, g->key[k].name);
+    rung_jout_end(out);
+    json_ids(out, g);
+    rung_jout_array(out, "cells");
+    for (size_t c = 0; c < g->cells; c++) json_cell(out, g, c);
+    rung_jout_end(out);
+    rung_jout_end(out);
+}
+
+static void json_report(rung_buf *text, const rung_report *report)
+{
+    rung_jout out;
+    rung_jout_begin(&out, text, "rung.report/1", true);
+    rung_jout_int(&out, "runs", (int64_t)rung_report_runs(report));
+    rung_jout_string(&out, "interval_of_means", "Student's t over seeds, 95 %");
+    rung_jout_string(&out, "interval_of_rates", "Wilson, 95 %");
+    rung_jout_bool(&out, "interactive", rung_report_interactive());
+    rung_jout_array(&out, "sweeps");
+    for (size_t i = 0; i < rung_report_groups(report); i++) json_group(&out, rung_report_group(report, i));
+    rung_jout_end(&out);
+    rung_jout_finish(&out);
+}
+
+static rung_status print_report(const rung_call *call, const rung_report *report, rung_error *err)
+{
+    rung_buf text;
+    rung_buf_init(&text);
+    if (call->json) {
+        json_report(&text, report);
+    } else {
+        for (size_t i = 0; i < rung_report_groups(report); i++) print_group(&text, rung_report_group(report, i));
+        if (!rung_report_groups(report)) rung_buf_puts(&text, "no finished runs\n");
+    }
+    rung_status status = rung_out_buf(&text, err);
+    rung_buf_clear(&text);
+    return status;
+}
+
+/* ---- command ------------------------------------------------------------------------------------------------------------------- */
+
+static rung_status read_stores(rung_report *report, const rung_call *call, rung_error *err)
+{
+    const report_values *v = call->values;
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++) {
+        status = rung_out_spares(v->out, call->argument[i], err);
+        if (status == RUNG_OK) status = rung_report_add(report, call->argument[i], (double)v->wait, err);
+    }
+    return status == RUNG_OK ? rung_report_make(report, err) : status;
+}
+
+static int run_report(const rung_call *call, rung_error *err)
+{
+    const report_values *v = call->values;
+    rung_report *report;
+    rung_status status = rung_out_place(v->out, err);
+    if (status == RUNG_OK) status = rung_report_new(&report, err);
+    if (status != RUNG_OK) return status;
+    status = read_stores(report, call, err);
+    if (status == RUNG_OK) status = write_page(report, v->out, err);
+    if (status == RUNG_OK && v->svg) status = write_all(call, report, v->svg, true, err);
+    if (status == RUNG_OK && v->csv) status = write_all(call, report, v->csv, false, err);
+    if (status == RUNG_OK) status = print_report(call, report, err);
+    if (status == RUNG_OK)
+        rung_note(call, "page: %s%s", v->out,
+                  rung_report_interactive() ? "" : " (figures as SVG: built without the plot library)");
+    rung_report_free(report);
+    return status;
+}
+
+const rung_command rung_command_report = {
+    .name = "report",
+    .summary = "what stores hold, as one page with figures, intervals and theory",
+    .details = "Finds out what varies in the runs of a sweep and draws accuracy and success rate against every number "
+               "among it, "
+               "with 95 % intervals over seeds (Student's t for means, Wilson for rates), chance, controls, and the "
+               "thresholds and "
+               "ceilings of theory; maps over two numbers, training curves, and a table that sorts and filters. "
+               "Learning rates are "
+               "selected per architecture and cell by the evaluation during training; the final test is shown. The "
+               "page needs no "
+               "network. Runs that several stores have count once.",
+    .examples =
+        (const rung_example[]){
+            {"rung report depth.db", "report.html, for a browser"},
+            {"rung report node-*.db -o all.html", "several stores, one page"},
+            {"rung report depth.db --svg figures --csv figures", "the same figures as files"},
+            {"rung report depth.db --json", "every cell with its intervals, for programs"},
+            {0},
+        },
+    .arguments =
+        (const rung_argument[]){
+            {.metavar = "STORE",
+             .help = "stores to read",
+             .least = 1,
+             .most = SIZE_MAX,
+             .complete = RUNG_COMPLETE_FILE},
+            {0},
+        },
+    .options =
+        (const rung_option[]){
+            {.name = "out",
+             .letter = 'o',
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(report_values, out),
+             .metavar = "FILE",
+             .help = "the page",
+             .fallback = "report.html",
+             .complete = RUNG_COMPLETE_FILE},
+            {.name = "svg",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(report_values, svg),
+             .metavar = "DIR",
+             .help = "also every figure as a picture",
+             .complete = RUNG_COMPLETE_DIR},
+            {.name = "csv",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(report_values, csv),
+             .metavar = "DIR",
+             .help = "also every figure and the cells as tables",
+             .complete = RUNG_COMPLETE_DIR},
+            {.name = "wait",
+             .kind = RUNG_OPTION_INT,
+             .at = offsetof(report_values, wait),
+             .metavar = "S",
+             .help = "seconds to wait for a store that another program holds",
+             .fallback = "60",
+             .low = 0,
+             .high = 86400},
+            {0},
+        },
+    .values_size = sizeof(report_values),
+    .run = run_report,
+};
