@@ -148,4 +148,64 @@ typedef struct rung_leak {
 } rung_leak;
 rung_status rung_task_leak(rung_leak *leak, const rung_task_conf *conf, uint64_t seed, size_t count, rung_error *err);
 
+/* ---- text for models that other people trained ---------------------------------------------------------------------- */
+
+/* A prompt as text over names that the caller chooses, for instance words that are one token each in the tokenizer of a
+ * served model. Everything else in the text is fixed words, so that the answer is one name (or "none", "yes", "no").
+ *   facts  "The mentor of apple at river is stone."       one sentence per entry of a table
+ *   table  "| mentor | apple | river | stone |"           one line per entry
+ *   words  "z2:0 z2:5 ... z0:2 w:1"                       the task's own words, one per token; every task over tokens
+ * A name always follows a space, and so does the answer after the cue, so a name is the same token wherever it stands. */
+typedef enum rung_text_spelling { RUNG_TEXT_FACTS = 1, RUNG_TEXT_TABLE, RUNG_TEXT_WORDS } rung_text_spelling;
+extern const char *const rung_text_spelling_words[]; /* [spelling-1], NULL-terminated */
+
+typedef struct rung_text_options {
+    rung_text_spelling spelling;
+    bool
+        shuffled; /* entries in random order, levels mixed; otherwise as in the prompt. Not where order has a meaning */
+    uint64_t seed;       /* of that order */
+    bool question_first; /* before the entries; otherwise after them */
+    size_t hops;         /* 0: the task's question. 1: the control, which needs one look into the same entries: seqcomp
+                            asks for i_1, k-hop makes one hop, two-sum names the partner. Tasks of one look are their own
+                            control. Between: i_hops of seqcomp, that many hops of k-hop; never more than the task has */
+    bool think;          /* asks for steps and then a last line "Answer: NAME"; otherwise for one name only */
+    bool cue;            /* ends in "Answer:", for completion; a chat message goes without */
+    bool solved;         /* adds the cue, the answer and a blank line: an example to put before a prompt */
+} rung_text_options;
+
+/* Does the task with these parameters have that spelling? RUNG_USAGE, with what to do, when it has not. */
+rung_status rung_text_check(const rung_task_conf *conf, const rung_text_options *options, rung_error *err);
+/* How many names a prompt needs; 0 for words, and for tasks over numbers. */
+size_t rung_text_names(const rung_task_conf *conf, rung_text_spelling spelling);
+/* Names must be different, not empty, without white space or any of . , : ; ? ! | ( ) and not yes, no or none. */
+rung_status rung_text_names_check(const char *const *names, size_t count, rung_error *err);
+/* Short common English words to choose names from: likely to be one token each, which the tokenizer decides. NULL past the
+ * end; a rung_names. They pass rung_text_names_check. */
+const char *rung_text_candidate_at(size_t index);
+
+/* Appends the text of a prompt whose answers are known (rung_task_make). The caller has called rung_text_check;
+ * names[rung_text_names] (NULL when that is 0) are dealt to the roles in order, so shuffle them per instance. There is no
+ * blank line in the text but the one that ends a solved example. */
+void rung_text_write(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf, const char *const *names,
+                     const rung_text_options *options);
+/* The answers that the question may have, [0, count), and the one that it has. chance = 1 / count. */
+size_t rung_text_answers(const rung_task_conf *conf, const rung_text_options *options);
+size_t rung_text_answer(const rung_instance *instance, const rung_task_conf *conf, const rung_text_options *options);
+/* Appends an answer as the reply should have it, without a space before it. */
+void rung_text_answer_write(rung_buf *out, const rung_task_conf *conf, const char *const *names,
+                            const rung_text_options *options, size_t answer);
+
+/* The reverse, for any options: what spelling it is, in which order, with which names is found out. What stands before
+ * the last blank line is not read (examples). Names are dealt to ids as they appear, so the prompt is the written one up
+ * to a renaming of ids within their roles, and its answer is the id of the same name; with `names` (not NULL) ids are
+ * those that rung_text_write was given. Questions with hops are read where the prompt can express them (k-hop).
+ * Fills tokens and token, forgets the targets. RUNG_INPUT: not such a text; the message has the byte. */
+typedef struct rung_text_book rung_text_book;
+rung_status rung_text_read(rung_instance *instance, rung_text_book **book, const char *text, const rung_task_conf *conf,
+                           const char *const *names, rung_error *err);
+/* The answer id as the text called it, or as rung_task_answer_write does where the text had no name for it. */
+void rung_text_book_answer(rung_buf *out, const rung_text_book *book, const rung_task_conf *conf, int32_t answer);
+rung_text_spelling rung_text_book_spelling(const rung_text_book *book);
+void rung_text_book_free(rung_text_book *book);
+
 #endif
