@@ -2,7 +2,8 @@
  * Copyright (c) The rung authors
  *
  * par: work over independent outputs. Results never depend on the number of threads, because no two items
- * write the same memory and every item does the same operations in the same order wherever it runs. Layer 1.
+ * write the same memory and every item does the same operations in the same order wherever it runs. Also what
+ * several processes need to work together; who carries their messages is a matter of the tool. Layer 1.
  */
 #ifndef RUNG_PAR_H
 #define RUNG_PAR_H
@@ -14,5 +15,29 @@ typedef void rung_par_body(void *context, size_t item, size_t worker);
 /* Calls body for every item in [0, count) on up to `threads` threads (0: rung_cpu_threads()), worker in [0,
  * threads). Returns when all are done. Falls back to the calling thread when threads cannot be had. */
 void rung_par_for(size_t count, size_t threads, rung_par_body *body, void *context);
+
+/* ---- several processes -------------------------------------------------------------------------------------- */
+
+/* Bytes of one rank that another one shall have: read where from is the own rank, written where to is. */
+typedef struct rung_parcel {
+    void *bytes;
+    size_t size, from, to;
+} rung_parcel;
+
+/* Processes that run the same program, numbered from 0. One thread at a time may call. A team that has lost a rank cannot go
+ * on: then these functions end the process. */
+typedef struct rung_team {
+    size_t rank, size;
+    void *context;
+    /* All ranks call it with the same list, apart from addresses. */
+    void (*exchange)(void *context, const rung_parcel *parcel, size_t parcels);
+    /* A message; those between the same two ranks arrive in order. */
+    void (*send)(void *context, size_t to, const void *bytes, size_t size);
+    /* A message that has arrived, of `size` bytes; false: none has. Never waits. */
+    bool (*receive)(void *context, size_t *from, void *bytes, size_t size);
+} rung_team;
+
+/* How much of `count` things comes before the part of a rank: parts in the order of the ranks, as equal as can be. */
+size_t rung_team_first(const rung_team *team, size_t rank, size_t count);
 
 #endif

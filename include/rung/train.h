@@ -2,14 +2,15 @@
  * Copyright (c) The rung authors
  *
  * train: learning the weights of any architecture on any task, in fp32, without Python. A run is a pure function of its
- * specification: the same bytes in the checkpoint for any number of threads and after any interruption, because a batch is
- * always reduced in RUNG_SLICES fixed slices, one after another. Layer 4.
+ * specification: the same bytes in the checkpoint for any number of threads and processes and after any interruption, because a
+ * batch is always reduced in RUNG_SLICES fixed slices, one after another. Layer 4.
  */
 #ifndef RUNG_TRAIN_H
 #define RUNG_TRAIN_H
 
 #include "rung/base.h"
 #include "rung/model.h"
+#include "rung/par.h"
 #include "rung/task.h"
 
 #define RUNG_SLICES 8
@@ -68,6 +69,9 @@ typedef struct rung_tape rung_tape;
 rung_status rung_tape_new(rung_tape **out, const rung_net *net, const rung_batch *largest, size_t threads,
                           rung_error *err);
 void rung_tape_free(rung_tape *tape);
+/* From now on the slices of a batch are shared by the ranks, at most RUNG_SLICES: all call with the same weights and batches,
+ * and all get the result, which is that of one process to the last bit. NULL: alone. */
+void rung_tape_join(rung_tape *tape, const rung_team *team);
 /* Forward only, or forward and backward: grad = [parameters], overwritten. */
 rung_status rung_net_loss(rung_loss *loss, const rung_net *net, rung_tape *tape, const rung_batch *batch,
                           rung_error *err);
@@ -115,6 +119,7 @@ typedef struct rung_train_conf {
     size_t stop_times;     /* ... at so many evaluations in a row; 0: never */
     uint64_t checkpoint_every; /* steps; 0: only at the end and when stopped */
     size_t threads;            /* 0: all; does not change the result */
+    const rung_team *team;     /* all ranks call rung_train_run with the same words; NULL: alone; nor does it */
 } rung_train_conf;
 
 typedef struct rung_train_state {
@@ -137,7 +142,8 @@ typedef bool rung_train_watch(void *context, const rung_train_state *state, bool
 /* What every run starts from: the recipe of docs/training.md; model and task are left empty. */
 void rung_train_defaults(rung_train_conf *conf);
 /* Trains from scratch, or from `checkpoint` (may be NULL) if that file exists, which is replaced as it goes on (never half a
- * file); one that belongs to another run is refused. The result is written as a model to `out` (may be NULL) when the run has finished. */
+ * file); one that belongs to another run is refused. The result is written as a model to `out` (may be NULL) when the run has
+ * finished. In a team every rank calls this; only rank 0 reads and writes files, and all stop when watch says so at one. */
 rung_status rung_train_run(rung_train_state *state, const rung_train_conf *conf, const char *out,
                            const char *checkpoint, rung_train_watch *watch, void *context, rung_error *err);
 /* RUNG_USAGE when a number is outside its range. rung_train_run looks itself. */

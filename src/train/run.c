@@ -6,6 +6,7 @@
  */
 #include "checkpoint.h"
 #include "data.h"
+#include "share.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -120,6 +121,7 @@ rung_status rung_train_check(const rung_train_conf *conf, rung_error *err)
 
 typedef struct trainer {
     const rung_train_conf *conf;
+    const rung_team *team; /* NULL: alone */
     rung_net *net;
     rung_tape *tape;
     train_data *data;
@@ -146,14 +148,18 @@ static rung_status open_net(trainer *t, rung_error *err)
         status = rung_fmt_parse(&fmt, conf->numbers, err);
         if (status == RUNG_OK) rung_net_quantise(t->net, &fmt);
     }
-    return status == RUNG_OK ? rung_tape_new(&t->tape, t->net, train_data_batch(t->data), conf->threads, err) : status;
+    if (status == RUNG_OK) status = rung_tape_new(&t->tape, t->net, train_data_batch(t->data), conf->threads, err);
+    if (status == RUNG_OK) rung_tape_join(t->tape, t->team);
+    return status;
 }
 
-static rung_status open_trainer(trainer *t, const char *checkpoint, rung_error *err)
+static bool is_first(const trainer *t)
 {
-    rung_status status = rung_train_check(t->conf, err);
-    if (status == RUNG_OK) status = open_net(t, err);
-    if (status != RUNG_OK) return status;
+    return !t->team || t->team->rank == 0;
+}
+
+static rung_status allocate(trainer *t, rung_error *err)
+{
     size_t parameters = rung_net_parameters(t->net);
     t->m = rung_calloc(parameters, sizeof *t->m, err);
     t->v = rung_calloc(parameters, sizeof *t->v, err);
@@ -161,11 +167,40 @@ static rung_status open_trainer(trainer *t, const char *checkpoint, rung_error *
     t->part = rung_calloc(t->conf->accumulate > 1 ? parameters : 1, sizeof *t->part, err);
     if (!t->m || !t->v || !t->grad || !t->part) return RUNG_SYSTEM;
     rung_train_canonical(&t->canonical, t->conf);
-    status = rung_buf_ok(&t->canonical, err);
     t->at.eval_loss = t->at.eval_accuracy = NAN;
-    if (status == RUNG_OK && checkpoint)
-        status = train_checkpoint_read(&t->resumed, &t->at, rung_net_values(t->net), t->m, t->v, checkpoint,
-                                       t->canonical.text, parameters, err);
+    return rung_buf_ok(&t->canonical, err);
+}
+
+/* Rank 0 reads, and all go on from what it has found. */
+static rung_status resume(trainer *t, const char *checkpoint, rung_error *err)
+{
+    size_t parameters = rung_net_parameters(t->net);
+    float *values = rung_net_values(t->net);
+    rung_status status = RUNG_OK;
+    if (checkpoint && is_first(t))
+        status = train_checkpoint_read(&t->resumed, &t->at, values, t->m, t->v, checkpoint, t->canonical.text,
+                                       parameters, err);
+    status = train_share_status(t->team, status, err);
+    train_share_first(t->team, &t->resumed, sizeof t->resumed);
+    if (status != RUNG_OK || !t->resumed) return status;
+    train_share_first(t->team, &t->at, sizeof t->at);
+    train_share_first(t->team, values, parameters * sizeof *values);
+    train_share_first(t->team, t->m, parameters * sizeof *t->m);
+    train_share_first(t->team, t->v, parameters * sizeof *t->v);
+    return RUNG_OK;
+}
+
+static rung_status open_trainer(trainer *t, const char *checkpoint, rung_error *err)
+{
+    if (t->conf->team && t->conf->team->size > RUNG_SLICES)
+        return rung_fail(err, RUNG_USAGE, "%zu processes are too many for one model: a batch has %d slices to share",
+                         t->conf->team->size, RUNG_SLICES);
+    rung_status status = rung_train_check(t->conf, err);
+    if (status == RUNG_OK) status = open_net(t, err);
+    if (status == RUNG_OK) status = allocate(t, err);
+    status = train_share_status(t->team, status, err);
+    if (status == RUNG_OK) status = train_share_same(t->team, "words", t->canonical.text, t->canonical.len, err);
+    if (status == RUNG_OK) status = resume(t, checkpoint, err);
     t->began = rung_wall_s();
     t->began_step = t->at.step;
     return status;
@@ -334,11 +369,17 @@ static void show(rung_train_state *state, const trainer *t)
                                 .diverged = t->diverged};
 }
 
+/* In a team only if the weights are the same everywhere: on other processors they might not be, and then nothing is worth
+ * keeping. */
 static rung_status save(const trainer *t, const char *checkpoint, rung_error *err)
 {
-    if (!checkpoint) return RUNG_OK;
-    return train_checkpoint_write(checkpoint, t->canonical.text, &t->at, rung_net_values(t->net), t->m, t->v,
-                                  rung_net_parameters(t->net), err);
+    size_t parameters = rung_net_parameters(t->net);
+    const float *values = rung_net_values(t->net);
+    rung_status status = train_share_same(t->team, "weights", values, parameters * sizeof *values, err);
+    if (status != RUNG_OK || !checkpoint) return status;
+    if (is_first(t))
+        status = train_checkpoint_write(checkpoint, t->canonical.text, &t->at, values, t->m, t->v, parameters, err);
+    return train_share_status(t->team, status, err);
 }
 
 static rung_status loop(rung_train_state *state, trainer *t, const char *checkpoint, rung_train_watch *watch,
@@ -353,7 +394,7 @@ static rung_status loop(rung_train_state *state, trainer *t, const char *checkpo
         if (evaluated) status = evaluate(t, err);
         if (status != RUNG_OK) break;
         show(state, t);
-        go = !watch || watch(context, state, evaluated);
+        go = train_share_agrees(t->team, !watch || watch(context, state, evaluated));
         if (!go || is_over(t) || (every && t->at.step % every == 0)) status = save(t, checkpoint, err);
     }
     return status;
@@ -362,18 +403,19 @@ static rung_status loop(rung_train_state *state, trainer *t, const char *checkpo
 static rung_status write_model(const trainer *t, const char *out, rung_error *err)
 {
     rung_buf made_by;
+    if (!is_first(t)) return train_share_status(t->team, RUNG_OK, err);
     rung_buf_init(&made_by);
     rung_buf_printf(&made_by, "rung train, step %" PRIu64 ": %s", t->at.step, t->canonical.text);
     rung_status status = rung_buf_ok(&made_by, err);
     if (status == RUNG_OK) status = rung_net_write(t->net, out, made_by.text, err);
     rung_buf_clear(&made_by);
-    return status;
+    return train_share_status(t->team, status, err);
 }
 
 rung_status rung_train_run(rung_train_state *state, const rung_train_conf *conf, const char *out,
                            const char *checkpoint, rung_train_watch *watch, void *context, rung_error *err)
 {
-    trainer t = {.conf = conf};
+    trainer t = {.conf = conf, .team = conf->team && conf->team->size > 1 ? conf->team : NULL};
     rung_buf_init(&t.canonical);
     rung_status status = open_trainer(&t, checkpoint, err);
     if (status == RUNG_OK) status = loop(state, &t, checkpoint, watch, context, err);

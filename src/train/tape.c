@@ -3,21 +3,13 @@
  *
  * A step: weights as the forward pass sees them, the slices of the batch on the workers, and their gradients added in the
  * order of the slices. A batch always has RUNG_SLICES slices, whoever does them, and a slice always goes a few sequences at a
- * time, so the bytes do not depend on the threads.
+ * time, so the bytes depend neither on the threads nor on the processes that share the slices.
  */
 #include "tape.h"
-
-#include "rung/par.h"
+#include "share.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* What a slice of the batch came to. */
-typedef struct part {
-    float *grad; /* [parameters] */
-    double loss;
-    size_t sequences, targets, right;
-} part;
 
 struct rung_tape {
     const rung_net *net;
@@ -27,8 +19,9 @@ struct rung_tape {
     seen_weights weights;
     double *told_share; /* [layers] */
     rung_arena arena;
-    slice *work; /* [threads] */
-    part part[RUNG_SLICES];
+    slice *work;           /* [threads] */
+    const rung_team *team; /* NULL: alone */
+    train_part part[RUNG_SLICES];
 };
 
 /* Rows of a block, unless one sequence has more: what it keeps of a layer of usual width, with the weights of the layer, should
@@ -254,6 +247,11 @@ rung_status rung_tape_new(rung_tape **out, const rung_net *net, const rung_batch
     return RUNG_OK;
 }
 
+void rung_tape_join(rung_tape *tape, const rung_team *team)
+{
+    tape->team = team && team->size > 1 ? team : NULL;
+}
+
 void rung_tape_free(rung_tape *tape)
 {
     if (!tape) return;
@@ -267,8 +265,9 @@ void rung_tape_free(rung_tape *tape)
 typedef struct pass {
     rung_tape *tape;
     const rung_batch *batch;
-    double share; /* of one target */
-    float *grad;  /* NULL: forward only */
+    double share;                   /* of one target */
+    float *grad;                    /* NULL: forward only */
+    train_range slices, parameters; /* that this process does, that it adds up */
 } pass;
 
 static void pack_weights(void *context, size_t item, size_t worker)
@@ -349,16 +348,16 @@ static void do_slice(void *context, size_t item, size_t worker)
 {
     const pass *p = context;
     slice *s = &p->tape->work[worker];
-    part *out = &p->tape->part[item];
-    size_t all = p->batch->sequences, first = first_of(all, item), end = first_of(all, item + 1);
+    size_t index = p->slices.first + item;
+    train_part *out = &p->tape->part[index];
+    size_t all = p->batch->sequences, first = first_of(all, index), end = first_of(all, index + 1);
     s->shape = shape_of(p->batch);
     s->token_share = 1 / (float)(all * shape_tokens(&s->shape));
     s->loss = 0, s->targets = 0, s->right = 0;
     s->grad = out->grad;
     if (p->grad) memset(s->grad, 0, s->net->parameters * sizeof *s->grad);
     for (size_t n = first; n < end;) n = do_blocks(s, p, n, end);
-    out->sequences = end - first;
-    out->loss = s->loss, out->targets = s->targets, out->right = s->right;
+    out->sum = (train_sum){s->loss, end - first, s->targets, s->right};
 }
 
 /* Parameters that one item of the sum over slices takes. */
@@ -367,11 +366,11 @@ enum { SUM_PART = 4096 };
 static void sum_part(void *context, size_t item, size_t worker)
 {
     const pass *p = context;
-    size_t start = item * SUM_PART, count = smaller(SUM_PART, p->tape->net->parameters - start);
+    size_t start = p->parameters.first + item * SUM_PART, count = smaller(SUM_PART, p->parameters.end - start);
     (void)worker;
     memset(p->grad + start, 0, count * sizeof *p->grad);
     for (size_t i = 0; i < RUNG_SLICES; i++)
-        if (p->tape->part[i].sequences) train_add(p->grad + start, p->tape->part[i].grad + start, count);
+        if (p->tape->part[i].sum.sequences) train_add(p->grad + start, p->tape->part[i].grad + start, count);
 }
 
 static size_t count_targets(const int32_t *target, size_t tokens)
@@ -426,9 +425,10 @@ static void collect(rung_loss *loss, const rung_tape *tape)
 {
     *loss = (rung_loss){0};
     for (size_t i = 0; i < RUNG_SLICES; i++) {
-        loss->loss += tape->part[i].loss;
-        loss->targets += tape->part[i].targets;
-        loss->right += tape->part[i].right;
+        const train_sum *sum = &tape->part[i].sum;
+        loss->loss += sum->loss;
+        loss->targets += sum->targets;
+        loss->right += sum->right;
     }
 }
 
@@ -440,14 +440,19 @@ static rung_status run(rung_loss *loss, float *grad, const rung_net *net, rung_t
     if (status != RUNG_OK) return status;
     size_t targets = count_targets(batch->target, tokens);
     if (targets == 0) return rung_fail(err, RUNG_USAGE, "the batch has no targets");
-    pass p = {tape, batch, 1 / (double)targets, grad};
+    pass p = {.tape = tape, .batch = batch, .share = 1 / (double)targets, .grad = grad};
+    p.slices = train_share(tape->team, RUNG_SLICES);
+    p.parameters = train_share(tape->team, net->parameters);
     tape->net = net;
     status = fill_told(tape->told_share, net, batch, tokens, err);
     if (status != RUNG_OK) return status;
     train_net_seen(tape->seen, net);
     rung_par_for(net->linear_count, tape->threads, pack_weights, tape);
-    rung_par_for(RUNG_SLICES, tape->threads, do_slice, &p);
-    if (grad) rung_par_for((net->parameters + SUM_PART - 1) / SUM_PART, tape->threads, sum_part, &p);
+    rung_par_for(p.slices.end - p.slices.first, tape->threads, do_slice, &p);
+    train_share_parts(tape->team, tape->part, grad ? net->parameters : 0);
+    if (grad)
+        rung_par_for((p.parameters.end - p.parameters.first + SUM_PART - 1) / SUM_PART, tape->threads, sum_part, &p);
+    if (grad) train_share_gradient(tape->team, grad, net->parameters);
     collect(loss, tape);
     return RUNG_OK;
 }

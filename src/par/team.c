@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * How ranks divide work. Rank r of s begins at floor(r * count / s), computed without the product.
+ */
+#include "rung/par.h"
+
+size_t rung_team_first(const rung_team *team, size_t rank, size_t count)
+{
+    return count / team->size * rank + count % team->size * rank / team->size;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Who sends what in a step. The sum over slices runs in the order of the slices wherever it is done, so that any number of
+ * processes gets the bits of one: rank r receives its share of the parameters of every slice's gradient, adds, and gives the
+ * sums to all. With R ranks and P parameters a rank sends about (8/R + 1) P numbers. No arithmetic here.
+ */
+#include "share.h"
+
+#include <string.h>
+
+/* Parcels of one exchange: for every slice and every rank at most two, and for every two ranks one. */
+enum { PARCELS = RUNG_SLICES * RUNG_SLICES * 2 };
+
+typedef struct post {
+    const rung_team *team;
+    rung_parcel parcel[PARCELS];
+    size_t count;
+} post;
+
+static void put(post *p, void *bytes, size_t size, size_t from, size_t to)
+{
+    if (from != to && size) p->parcel[p->count++] = (rung_parcel){bytes, size, from, to};
+}
+
+static void put_to_all(post *p, void *bytes, size_t size, size_t from)
+{
+    for (size_t to = 0; to < p->team->size; to++) put(p, bytes, size, from, to);
+}
+
+static void deliver(const post *p)
+{
+    p->team->exchange(p->team->context, p->parcel, p->count);
+}
+
+static train_range range_of(const rung_team *team, size_t rank, size_t count)
+{
+    return (train_range){rung_team_first(team, rank, count), rung_team_first(team, rank + 1, count)};
+}
+
+train_range train_share(const rung_team *team, size_t count)
+{
+    return team ? range_of(team, team->rank, count) : (train_range){0, count};
+}
+
+void train_share_parts(const rung_team *team, train_part *part, size_t parameters)
+{
+    post p = {.team = team};
+    if (!team) return;
+    for (size_t from = 0; from < team->size; from++) {
+        train_range slices = range_of(team, from, RUNG_SLICES);
+        for (size_t i = slices.first; i < slices.end; i++) {
+            put_to_all(&p, &part[i].sum, sizeof part[i].sum, from);
+            for (size_t to = 0; parameters && to < team->size; to++) {
+                train_range mine = range_of(team, to, parameters);
+                put(&p, part[i].grad + mine.first, (mine.end - mine.first) * sizeof *part[i].grad, from, to);
+            }
+        }
+    }
+    deliver(&p);
+}
+
+void train_share_gradient(const rung_team *team, float *grad, size_t parameters)
+{
+    post p = {.team = team};
+    if (!team) return;
+    for (size_t from = 0; from < team->size; from++) {
+        train_range theirs = range_of(team, from, parameters);
+        put_to_all(&p, grad + theirs.first, (theirs.end - theirs.first) * sizeof *grad, from);
+    }
+    deliver(&p);
+}
+
+/* Item r of an array is of rank r; afterwards all have all. */
+static void gather(const rung_team *team, void *items, size_t size)
+{
+    post p = {.team = team};
+    for (size_t from = 0; from < team->size; from++) put_to_all(&p, (char *)items + from * size, size, from);
+    deliver(&p);
+}
+
+bool train_share_agrees(const rung_team *team, bool yes)
+{
+    bool said[RUNG_SLICES] = {false};
+    if (!team) return yes;
+    said[team->rank] = yes;
+    gather(team, said, sizeof *said);
+    for (size_t i = 0; i < team->size; i++) yes = yes && said[i];
+    return yes;
+}
+
+rung_status train_share_status(const rung_team *team, rung_status status, rung_error *err)
+{
+    rung_status all[RUNG_SLICES] = {RUNG_OK};
+    if (!team) return status;
+    all[team->rank] = status;
+    gather(team, all, sizeof *all);
+    for (size_t i = 0; status == RUNG_OK && i < team->size; i++)
+        if (all[i] != RUNG_OK) status = rung_fail(err, all[i], "rank %zu has failed", i);
+    return status;
+}
+
+void train_share_first(const rung_team *team, void *bytes, size_t size)
+{
+    post p = {.team = team};
+    if (!team) return;
+    put_to_all(&p, bytes, size, 0);
+    deliver(&p);
+}
+
+rung_status train_share_same(const rung_team *team, const char *what, const void *bytes, size_t size, rung_error *err)
+{
+    char hash[RUNG_SLICES][65];
+    if (!team) return RUNG_OK;
+    rung_sha256_hex(hash[team->rank], bytes, size);
+    gather(team, hash, sizeof *hash);
+    for (size_t i = 1; i < team->size; i++)
+        if (strcmp(hash[0], hash[i]) != 0)
+            return rung_fail(
+                err, RUNG_USAGE,
+                "ranks 0 and %zu do not have the same %s; all must run the same program on machines of one kind", i,
+                what);
+    return RUNG_OK;
+}
