@@ -96,6 +96,8 @@ typedef struct rung_task {
     /* What every prompt of the task has, and its generator guarantees, but the oracle could answer without (a margin,
      * different keys); called on what solve() takes. NULL: nothing. */
     bool (*promise)(const rung_instance *instance, const rung_task_conf *conf);
+    /* Text over chosen names (rung_text_*). NULL: none. */
+    const struct rung_text_form *text;
 } rung_task;
 
 size_t rung_task_count(void);

@@ -12,6 +12,7 @@
 #include "halves.h"
 #include "symbols.h"
 #include "task_rows.h"
+#include "text_form.h"
 
 enum { DIST_UNIFORM, DIST_DISTINCT };
 static const char *const dist_words[] = {"uniform", "distinct", NULL};
@@ -155,4 +156,5 @@ const rung_task rung_task_assoc_recall = {
     .vote = vote,
     RUNG_TASK_IDS(ids),
     .promise = keys_differ,
+    .text = &rung_text_assoc_recall,
 };

@@ -10,6 +10,7 @@
 #include "facts.h"
 #include "lookup.h"
 #include "task_rows.h"
+#include "text_form.h"
 
 static const char *const forms[] = {"position", "pair", NULL};
 
@@ -144,4 +145,5 @@ const rung_task rung_task_eva = {
     .facts_answer = facts_answer,
     .token_read = token_read,
     RUNG_TASK_IDS(rung_lookup_ids),
+    .text = &rung_text_lookup,
 };

@@ -73,7 +73,7 @@ void rung_scan_init(rung_scan *scan, const char *text, rung_error *err)
 rung_status rung_scan_fail(rung_scan *scan, const char *wanted)
 {
     if (scan->status != RUNG_OK) return scan->status;
-    scan->status = rung_fail(scan->err, RUNG_INPUT, "facts, byte %zu: expected %s, found '%.30s'",
+    scan->status = rung_fail(scan->err, RUNG_INPUT, "text, byte %zu: expected %s, found '%.30s'",
                              (size_t)(scan->at - scan->text), wanted, scan->at);
     return scan->status;
 }

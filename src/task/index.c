@@ -6,6 +6,7 @@
  */
 #include "lookup.h"
 #include "task_rows.h"
+#include "text_form.h"
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 16, 1, (int64_t)RUNG_TASK_VOCAB_MAX, NULL, "N, symbols before the query"},
@@ -57,4 +58,5 @@ const rung_task rung_task_index = {
     .vote = rung_lookup_vote,
     .token_read = token_read,
     RUNG_TASK_IDS(rung_lookup_ids),
+    .text = &rung_text_index,
 };

@@ -15,6 +15,7 @@
 #include "common.h"
 #include "facts.h"
 #include "task_rows.h"
+#include "text_form.h"
 
 static const char *const hop_words[] = {"fixed", "uniform", NULL};
 static const char *const target_words[] = {"all", "last", NULL};
@@ -250,4 +251,5 @@ const rung_task rung_task_k_hop = {
     .facts_answer = facts_answer,
     .token_read = token_read,
     RUNG_TASK_IDS(ids),
+    .text = &rung_text_k_hop,
 };

@@ -9,6 +9,7 @@
 #include "halves.h"
 #include "symbols.h"
 #include "task_rows.h"
+#include "text_form.h"
 
 static const char *const target_words[] = {"all", "last", NULL};
 
@@ -64,4 +65,5 @@ const rung_task rung_task_parity = {
     .token_word = token_word,
     .answer_word = answer_word,
     RUNG_TASK_IDS(rung_task_any_id),
+    .text = &rung_text_parity,
 };

@@ -6,6 +6,7 @@
  */
 #include "lookup.h"
 #include "task_rows.h"
+#include "text_form.h"
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 16, 1, 2048, NULL, "N, pairs; at most 2^D"},
@@ -73,4 +74,5 @@ const rung_task rung_task_retrieval = {
     .vote = rung_lookup_vote,
     .token_read = token_read,
     RUNG_TASK_IDS(rung_lookup_ids),
+    .text = &rung_text_lookup,
 };

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "task_rows.h"
+#include "text_form.h"
 
 static const char *const forms[] = {"position", "pair", NULL};
 static const char *const orders[] = {"last", "first", NULL};
@@ -366,4 +367,5 @@ const rung_task rung_task_seqcomp = {
     .facts_answer = rung_seqcomp_facts_answer,
     .token_read = token_read,
     RUNG_TASK_IDS(ids),
+    .text = &rung_text_seqcomp,
 };

@@ -12,7 +12,7 @@
 #include "facts.h"
 #include "seqcomp.h"
 
-static const char *const relations[RUNG_SEQCOMP_LEVELS_MAX + 1] = {
+const char *const rung_seqcomp_relations[RUNG_SEQCOMP_LEVELS_MAX + 1] = {
     NULL,     "guide",  "mentor", "tailor", "healer", "lawyer", "tutor", "banker", "porter",
     "warden", "singer", "farmer", "sailor", "editor", "patron", "rival", "cousin",
 };
@@ -76,7 +76,7 @@ static void write_entry(rung_buf *out, const cast *c, size_t level, size_t u, si
 {
     size_t below = c->shape.range[level - 1];
     write_person(out, c, level - 1, u % below);
-    rung_buf_printf(out, "'s %s", relations[level]);
+    rung_buf_printf(out, "'s %s", rung_seqcomp_relations[level]);
     if (level > 1) {
         rung_buf_puts(out, " in ");
         write_place(out, c, level - 1, u / below);
@@ -90,7 +90,7 @@ static void scan_entry(rung_scan *scan, size_t *u, size_t *value, const cast *c,
 {
     *u = scan_person(scan, c, level - 1);
     rung_scan_literal(scan, "'s ");
-    rung_scan_literal(scan, relations[level]);
+    rung_scan_literal(scan, rung_seqcomp_relations[level]);
     if (level > 1) {
         rung_scan_literal(scan, " in ");
         *u += scan_place(scan, c, level - 1) * c->shape.range[level - 1];
@@ -132,9 +132,9 @@ static void scan_level(rung_scan *scan, rung_instance *instance, const cast *c, 
 /* "Ask for the traveller's guide, then for the mentor in Talostad. Who is it?" */
 static void write_w(rung_buf *out, const cast *c, size_t w)
 {
-    rung_buf_printf(out, "Ask for the traveller's %s", relations[1]);
+    rung_buf_printf(out, "Ask for the traveller's %s", rung_seqcomp_relations[1]);
     for (size_t l = 1; l < c->shape.levels; l++) {
-        rung_buf_printf(out, ", then for the %s in ", relations[l + 1]);
+        rung_buf_printf(out, ", then for the %s in ", rung_seqcomp_relations[l + 1]);
         write_place(out, c, l, w % c->shape.n[l]);
         w /= c->shape.n[l];
     }
@@ -145,10 +145,10 @@ static size_t scan_w(rung_scan *scan, const cast *c)
 {
     size_t w = 0, weight = 1;
     rung_scan_literal(scan, "Ask for the traveller's ");
-    rung_scan_literal(scan, relations[1]);
+    rung_scan_literal(scan, rung_seqcomp_relations[1]);
     for (size_t l = 1; l < c->shape.levels; l++) {
         rung_scan_literal(scan, ", then for the ");
-        rung_scan_literal(scan, relations[l + 1]);
+        rung_scan_literal(scan, rung_seqcomp_relations[l + 1]);
         rung_scan_literal(scan, " in ");
         w += weight * scan_place(scan, c, l);
         weight *= c->shape.n[l];

@@ -22,6 +22,7 @@
 #include "halves.h"
 #include "residues.h"
 #include "task_rows.h"
+#include "text_form.h"
 #include "two_sum.h"
 #include "yes_no.h"
 
@@ -210,4 +211,5 @@ const rung_task rung_task_two_sum = {
     .token_word = token_word,
     .answer_word = rung_task_yes_no_word,
     RUNG_TASK_IDS(ids),
+    .text = &rung_text_two_sum,
 };
