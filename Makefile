@@ -15,8 +15,8 @@ CLANG    ?= clang
 CFLAGS   ?= -O2 -g
 PYTHON   ?= /usr/bin/python3
 
-MODULES  := base num io kern par mech task cert model config build verify protocol train bound attack lab report
-PACKAGES := jansson mpfr gmp zlib sqlite3
+MODULES  := base num io kern par mech task cert model config build verify protocol train bound attack lab report serve
+PACKAGES := jansson mpfr gmp zlib sqlite3 libmicrohttpd
 
 # Contraction would turn r(x + magic) - magic into something else and merge roundings; see docs/numbers.md.
 NUMERICS := -ffp-contract=off -fno-fast-math -fno-math-errno

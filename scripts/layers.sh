@@ -27,6 +27,7 @@ owner_of() {
     pthread.h) echo par ;;
     flint/*) echo attack ;;
     sqlite3.h) echo lab ;;
+    microhttpd.h) echo serve ;;
     *) echo "" ;;
     esac
 }
@@ -47,7 +48,7 @@ check_file() { # file module
             [ -n "$other_layer" ] || { complain "$1: includes unknown module '$other'"; continue; }
             [ "$other_layer" -lt "$layer" ] || complain "$1: layer $layer ($2) includes layer $other_layer ($other)"
             ;;
-        sys/*) ;;
+        sys/* | arpa/*) ;;
         *)
             owner=$(owner_of "$header")
             case $owner:$header in :*/*) complain "$1: includes '$header' across directories" ;; esac

@@ -28,6 +28,7 @@
     X(break)                                                                                                           \
     X(explain)                                                                                                         \
     X(bench)                                                                                                           \
+    X(serve)                                                                                                           \
     X(attn)                                                                                                            \
     X(help)                                                                                                            \
     X(completion)                                                                                                      \

@@ -30,5 +30,6 @@
 #include "rung/lab.h"
 
 #include "rung/report.h"
+#include "rung/serve.h"
 
 #endif

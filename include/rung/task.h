@@ -179,7 +179,7 @@ typedef struct rung_text_options {
 rung_status rung_text_check(const rung_task_conf *conf, const rung_text_options *options, rung_error *err);
 /* How many names a prompt needs; 0 for words, and for tasks over numbers. */
 size_t rung_text_names(const rung_task_conf *conf, rung_text_spelling spelling);
-/* Names must be different, not empty, without white space or any of . , : ; ? ! | ( ) and not yes, no or none. */
+/* Names must be different, not empty, without white space or any of . , : ; ? ! | ( ) < > and not yes, no or none. */
 rung_status rung_text_names_check(const char *const *names, size_t count, rung_error *err);
 /* Short common English words to choose names from: likely to be one token each, which the tokenizer decides. NULL past the
  * end; a rung_names. They pass rung_text_names_check. */
@@ -205,7 +205,7 @@ void rung_text_answer_write(rung_buf *out, const rung_task_conf *conf, const cha
 typedef struct rung_text_book rung_text_book;
 rung_status rung_text_read(rung_instance *instance, rung_text_book **book, const char *text, const rung_task_conf *conf,
                            const char *const *names, rung_error *err);
-/* The answer id as the text called it, or as rung_task_answer_write does where the text had no name for it. */
+/* The answer id as the text called it; where it had no name for it, as rung_task_answer_write does, in < >. */
 void rung_text_book_answer(rung_buf *out, const rung_text_book *book, const rung_task_conf *conf, int32_t answer);
 rung_text_spelling rung_text_book_spelling(const rung_text_book *book);
 void rung_text_book_free(rung_text_book *book);

@@ -33,7 +33,7 @@ struct rung_text_book {
 
 static bool ends_name(char c)
 {
-    return c == '\0' || strchr(" \t\n\r\v\f.,:;?!|()", c) != NULL;
+    return c == '\0' || strchr(" \t\n\r\v\f.,:;?!|()<>", c) != NULL;
 }
 
 size_t rung_text_name_len(const char *text)
@@ -48,9 +48,10 @@ static rung_status check_name(const char *name, size_t index, rung_error *err)
     static const char *const taken[] = {"yes", "no", "none"};
     size_t len = rung_text_name_len(name);
     if (len == 0 || name[len])
-        return rung_fail(err, RUNG_USAGE,
-                         "name %zu, '%.40s': a name is not empty and has no white space and none of . , : ; ? ! | ( )",
-                         index, name);
+        return rung_fail(
+            err, RUNG_USAGE,
+            "name %zu, '%.40s': a name is not empty and has no white space and none of . , : ; ? ! | ( ) < >", index,
+            name);
     for (size_t i = 0; i < RUNG_COUNT(taken); i++)
         if (strcmp(name, taken[i]) == 0)
             return rung_fail(err, RUNG_USAGE, "name %zu, '%s', is an answer of its own; take another", index, name);
@@ -200,5 +201,9 @@ void rung_text_book_answer(rung_buf *out, const rung_text_book *book, const rung
             rung_buf_add(out, s->name, s->len);
             return;
         }
+    /* A number could be the name of another answer; brackets are in no name. */
+    bool unnamed = named && (size_t)answer < book->roles[book->answers].size;
+    if (unnamed) rung_buf_putc(out, '<');
     rung_task_answer_write(out, conf, answer);
+    if (unnamed) rung_buf_putc(out, '>');
 }
