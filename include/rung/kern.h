@@ -20,13 +20,14 @@ static inline size_t rung_panels_size(size_t inner, size_t cols)
     return (cols + RUNG_PANEL - 1) / RUNG_PANEL * RUNG_PANEL * inner;
 }
 
-/* y[rows][cols] = start + bias + x w. Element (i, k) of x lies at x[i * x_row + k * x_inner], so that x may be the transpose
- * of what is stored; rows of y and of start are y_row and start_row apart. start and bias (one row) may be NULL, start may be
- * y. Every element is (start + bias), then one fused multiply-add after the other for k from 0 upwards. y must not overlap x.
+/* y[rows][cols] = (start + bias + x w) factor. Element (i, k) of x lies at x[i * x_row + k * x_inner], so that x may be the transpose
+ * of what is stored; rows of y and of start are y_row and start_row apart, those of factor as those of y. start, bias (one row)
+ * and factor may be NULL, start may be y. Every element is (start + bias), then one fused multiply-add after the other for k
+ * from 0 upwards, then times its factor. y must not overlap x.
  * panel_rows: the rows that a strip of the panels has, where `inner` are fewer of them; 0 says that it has `inner`. */
 typedef struct rung_product {
     float *y;
-    const float *x, *panels, *start, *bias;
+    const float *x, *panels, *start, *bias, *factor;
     size_t rows, cols, inner;
     size_t y_row, x_row, x_inner, start_row, panel_rows;
 } rung_product;
@@ -61,7 +62,8 @@ typedef struct rung_kernels {
      * others 0. Returns the sum. With dp, the gradients of the weights s / sum, the gradients of the scores take its place. */
     float (*soften)(float *s, size_t first, size_t end, size_t cols);
     float (*soften_back)(float *s, float *dp, size_t first, size_t end, size_t cols);
-    void (*times)(float *y, const float *x, size_t n); /* y *= x */
+    void (*times)(float *y, const float *x, size_t n);                 /* y *= x */
+    void (*add_rows)(float *y, const float *x, size_t rows, size_t n); /* y[n] += row after row of x[rows][n] */
     float (*sum)(const float *x, size_t n);
     double (*square_sum)(const float *x, size_t n);
     /* Rows of d: y = (x - mean) / sqrt(mean square + epsilon) w + b, with the mean where `centre`; w and b may be NULL.

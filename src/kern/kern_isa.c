@@ -64,6 +64,7 @@ const rung_kernels ISA(rung_kernels) = {
     .fade_axpy = fade_axpy,
     .scale = scale,
     .times = times,
+    .add_rows = ISA(rung_add_rows),
     .exp = exp_all,
     .linear = linear,
     .pack = ISA(rung_pack),

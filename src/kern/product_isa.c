@@ -60,6 +60,11 @@ INLINE lanes plus(lanes a, lanes b)
     return _mm512_add_ps(a, b);
 }
 
+INLINE lanes times(lanes a, lanes b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
 #elif defined(__AVX2__)
 
 enum { LANES = 8, ROWS = 6, VECTORS = 2 };
@@ -105,6 +110,11 @@ INLINE lanes plus(lanes a, lanes b)
     return _mm256_add_ps(a, b);
 }
 
+INLINE lanes times(lanes a, lanes b)
+{
+    return _mm256_mul_ps(a, b);
+}
+
 #else
 
 /* The readable one: a lane is a float, and fmaf() rounds once wherever it runs. */
@@ -146,6 +156,11 @@ INLINE lanes plus(lanes a, lanes b)
     return a + b;
 }
 
+INLINE lanes times(lanes a, lanes b)
+{
+    return a * b;
+}
+
 #endif
 
 enum { TILE_COLS = LANES * VECTORS, CACHE_LINE = 16 };
@@ -153,10 +168,10 @@ _Static_assert(RUNG_PANEL % TILE_COLS == 0, "a panel is cut into whole tiles");
 
 /* ---- one tile --------------------------------------------------------------------------------------------------------- */
 
-/* ROWS x VECTORS sums at most; `panel` points at the tile's first column. */
+/* ROWS x VECTORS sums at most; `panel` points at the tile's first column, next_y at the first number of the tile after it. */
 typedef struct place {
     float *y;
-    const float *x, *panel, *start, *bias;
+    const float *next_y, *x, *panel, *start, *bias, *factor;
     size_t y_row, x_row, x_inner, start_row, inner;
 } place;
 
@@ -180,17 +195,33 @@ INLINE lanes first_value(const place *p, size_t row, size_t vector, size_t vecto
     return p->start ? plus(load_row(p->start + row * p->start_row, vector, vectors, last), bias) : bias;
 }
 
-INLINE void tile(const place *p, size_t rows, size_t vectors, size_t last)
+INLINE lanes last_value(const place *p, lanes sum, size_t row, size_t vector, size_t vectors, size_t last)
+{
+    return p->factor ? times(sum, load_row(p->factor + row * p->y_row, vector, vectors, last)) : sum;
+}
+
+/* What the tile after this one will touch is fetched while this one is at work: its rows of y and, unless x is a transpose,
+ * whose lines are read anyway, its rows of x, one line per step. The panels are read in order, so what comes AHEAD rows later
+ * is needed soon, whichever tile that is. */
+enum { AHEAD = 24 };
+
+INLINE void fetch_y(const place *p, size_t rows, size_t vectors)
+{
+    for (size_t r = 0; r < rows; r++)
+        for (size_t v = 0; v < vectors; v++) __builtin_prefetch(p->next_y + r * p->y_row + v * LANES, 1);
+}
+
+/* x_row and x_inner are those of p; the caller says again which of them is 1, so that the compiler knows. */
+INLINE void tile(const place *p, size_t rows, size_t vectors, size_t last, size_t x_row, size_t x_inner)
 {
     lanes sum[ROWS][VECTORS], column[VECTORS];
-    const float *x = p->x, *panel = p->panel;
-    size_t x_row = p->x_row, x_inner = p->x_inner;
+    const float *x = p->x, *panel = p->panel, *next_x = x + rows * x_row;
     for (size_t r = 0; r < rows; r++)
         for (size_t v = 0; v < vectors; v++) sum[r][v] = first_value(p, r, v, vectors, last);
-    const float *next = x + rows * x_row; /* the rows of the next tile are fetched while this one is at work; of a */
-    size_t ahead = x_inner == 1 ? CACHE_LINE : 0; /* transpose they are in the lines that are read anyway */
+    fetch_y(p, rows, vectors);
     for (size_t k = 0; k < p->inner; k++, x += x_inner, panel += RUNG_PANEL) {
-        __builtin_prefetch(next + k * ahead);
+        if (x_inner == 1) __builtin_prefetch(next_x + k * CACHE_LINE);
+        for (size_t v = 0; v < vectors; v++) __builtin_prefetch(panel + AHEAD * RUNG_PANEL + v * LANES);
         for (size_t v = 0; v < vectors; v++) column[v] = load(panel + v * LANES);
         for (size_t r = 0; r < rows; r++) {
             lanes factor = everywhere(x[r * x_row]);
@@ -198,16 +229,17 @@ INLINE void tile(const place *p, size_t rows, size_t vectors, size_t last)
         }
     }
     for (size_t r = 0; r < rows; r++)
-        for (size_t v = 0; v < vectors; v++) store_row(p->y + r * p->y_row, sum[r][v], v, vectors, last);
+        for (size_t v = 0; v < vectors; v++)
+            store_row(p->y + r * p->y_row, last_value(p, sum[r][v], r, v, vectors, last), v, vectors, last);
 }
 
 /* The number of rows must be known to the compiler, or the sums are not in registers. */
-INLINE void tile_of(const place *p, size_t rows, size_t vectors, size_t last)
+INLINE void tile_of(const place *p, size_t rows, size_t vectors, size_t last, size_t x_row, size_t x_inner)
 {
     switch (rows) {
 #define CASE(n)                                                                                                        \
     case n:                                                                                                            \
-        if (n <= ROWS) tile(p, n <= ROWS ? n : 1, vectors, last);                                                      \
+        if (n <= ROWS) tile(p, n <= ROWS ? n : 1, vectors, last, x_row, x_inner);                                      \
         break;
         CASE(1)
         CASE(2)
@@ -229,7 +261,12 @@ INLINE void tile_of(const place *p, size_t rows, size_t vectors, size_t last)
 
 static void wide_tile(const place *p, size_t rows)
 {
-    tile_of(p, rows, VECTORS, LANES);
+    tile_of(p, rows, VECTORS, LANES, p->x_row, 1);
+}
+
+static void wide_flipped_tile(const place *p, size_t rows)
+{
+    tile_of(p, rows, VECTORS, LANES, 1, p->x_inner);
 }
 
 /* Fewer columns than a tile has: the vectors that they need, the last of them in part. */
@@ -237,11 +274,11 @@ static void narrow_tile(const place *p, size_t rows, size_t cols)
 {
     size_t vectors = (cols + LANES - 1) / LANES, last = cols - (vectors - 1) * LANES;
     if (vectors == 1)
-        tile_of(p, rows, 1, last);
+        tile_of(p, rows, 1, last, p->x_row, p->x_inner);
     else if (vectors == 2)
-        tile_of(p, rows, 2, last);
+        tile_of(p, rows, 2, last, p->x_row, p->x_inner);
     else
-        tile_of(p, rows, vectors < VECTORS ? vectors : VECTORS, last);
+        tile_of(p, rows, vectors < VECTORS ? vectors : VECTORS, last, p->x_row, p->x_inner);
 }
 
 /* ---- all of them -------------------------------------------------------------------------------------------------------- */
@@ -255,18 +292,24 @@ static void fill(const rung_product *p, size_t row, size_t col)
 {
     size_t panel_rows = p->panel_rows ? p->panel_rows : p->inner;
     size_t rows = smaller(ROWS, p->rows - row), cols = smaller(TILE_COLS, p->cols - col);
+    bool is_last = col + TILE_COLS >= p->cols; /* of its row; the next one begins the next row of tiles */
+    size_t next_row = is_last ? smaller(row + ROWS, p->rows - 1) : row;
     place at = {.y = p->y + row * p->y_row + col,
+                .next_y = p->y + next_row * p->y_row + (is_last ? 0 : col + TILE_COLS),
                 .x = p->x + row * p->x_row,
                 .panel = p->panels + col / RUNG_PANEL * RUNG_PANEL * panel_rows + col % RUNG_PANEL,
                 .start = p->start ? p->start + row * p->start_row + col : NULL,
                 .bias = p->bias ? p->bias + col : NULL,
+                .factor = p->factor ? p->factor + row * p->y_row + col : NULL,
                 .y_row = p->y_row,
                 .x_row = p->x_row,
                 .x_inner = p->x_inner,
                 .start_row = p->start_row,
                 .inner = p->inner};
-    if (cols == TILE_COLS)
+    if (cols == TILE_COLS && p->x_inner == 1)
         wide_tile(&at, rows);
+    else if (cols == TILE_COLS && p->x_row == 1)
+        wide_flipped_tile(&at, rows);
     else
         narrow_tile(&at, rows, cols);
 }

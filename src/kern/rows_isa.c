@@ -39,6 +39,21 @@ double ISA(rung_square_sum)(const float *x, size_t n)
     return lane[0];
 }
 
+/* LANES columns at a time, so that their sums stay in registers. */
+void ISA(rung_add_rows)(float *restrict y, const float *restrict x, size_t rows, size_t n)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        float lane[LANES];
+        for (size_t l = 0; l < LANES; l++) lane[l] = y[i + l];
+        for (size_t r = 0; r < rows; r++)
+            for (size_t l = 0; l < LANES; l++) lane[l] += x[r * n + i + l];
+        for (size_t l = 0; l < LANES; l++) y[i + l] = lane[l];
+    }
+    for (; i < n; i++)
+        for (size_t r = 0; r < rows; r++) y[i] += x[r * n + i];
+}
+
 /* ---- norms ------------------------------------------------------------------------------------------------------------ */
 
 /* Of a row of d: what is taken off and what it is multiplied with. */

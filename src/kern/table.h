@@ -15,6 +15,7 @@ typedef void rung_pack(float *restrict panels, const float *restrict w, size_t i
 typedef float rung_soften(float *s, size_t first, size_t end, size_t cols);
 typedef float rung_soften_back(float *restrict s, float *restrict dp, size_t first, size_t end, size_t cols);
 typedef float rung_sum(const float *x, size_t n);
+typedef void rung_add_rows(float *restrict y, const float *restrict x, size_t rows, size_t n);
 typedef double rung_square_sum(const float *x, size_t n);
 typedef void rung_norm(float *restrict y, const float *restrict x, const float *restrict w, const float *restrict b,
                        size_t rows, size_t d, bool centre, float epsilon);
@@ -34,6 +35,7 @@ rung_pack rung_pack_ref;
 rung_soften rung_soften_ref;
 rung_soften_back rung_soften_back_ref;
 rung_sum rung_sum_ref;
+rung_add_rows rung_add_rows_ref;
 rung_square_sum rung_square_sum_ref;
 rung_norm rung_norm_ref;
 rung_norm_back rung_norm_back_ref;
@@ -50,6 +52,7 @@ rung_pack rung_pack_avx2, rung_pack_avx512;
 rung_soften rung_soften_avx2, rung_soften_avx512;
 rung_soften_back rung_soften_back_avx2, rung_soften_back_avx512;
 rung_sum rung_sum_avx2, rung_sum_avx512;
+rung_add_rows rung_add_rows_avx2, rung_add_rows_avx512;
 rung_square_sum rung_square_sum_avx2, rung_square_sum_avx512;
 rung_norm rung_norm_avx2, rung_norm_avx512;
 rung_norm_back rung_norm_back_avx2, rung_norm_back_avx512;

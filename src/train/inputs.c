@@ -305,7 +305,7 @@ static void input_back(slice *s, float *dh, const kept_group *kept, const net_gr
         for (size_t i = 0; i < s->rows * row; i++) g[i] *= s->token_share;
         dh = NULL;
     }
-    if (dh) train_linear_input_back(dh, dh, g, s->seen, &weights->linear, s->rows);
+    if (dh) train_linear_input_back(dh, dh, g, NULL, s->seen, &weights->linear, s->rows);
     train_linear_weight_back(s->grad, g, s->panels, &weights->linear, s->rows);
 }
 

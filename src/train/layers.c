@@ -31,12 +31,17 @@ void train_norm_back(const slice *s, float *dx, const float *dy, const float *x,
                                   rows, d, centre, NORM_EPSILON, s->room);
 }
 
+static void weights_back(slice *s, const float *dy, const float *x, const net_linear *l, size_t rows)
+{
+    train_pack_rows(s->panels, x, rows, l->cols);
+    train_linear_weight_back(s->grad, dy, s->panels, l, rows);
+}
+
 void train_linear_back(slice *s, float *dx, const float *start, const float *dy, const float *x, const net_linear *l,
                        size_t rows)
 {
-    if (dx) train_linear_input_back(dx, start, dy, s->seen, l, rows);
-    train_pack_rows(s->panels, x, rows, l->cols);
-    train_linear_weight_back(s->grad, dy, s->panels, l, rows);
+    if (dx) train_linear_input_back(dx, start, dy, NULL, s->seen, l, rows);
+    weights_back(s, dy, x, l, rows);
 }
 
 /* ---- mechanisms ------------------------------------------------------------------------------------------------------- */
@@ -264,7 +269,7 @@ static void mix_backward(slice *s, const kept_layer *kept, const net_layer *laye
 /* ---- MLP ------------------------------------------------------------------------------------------------------------------------ */
 
 /* Rows of the MLP at a time: its weights stay in the second cache while the rows pass through all of it. */
-enum { BLOCK = 64 };
+enum { BLOCK = 128 };
 
 /* Some rows on their way through the MLP of a layer; [first, first + rows). */
 typedef struct mlp_rows {
@@ -322,8 +327,9 @@ static void mlp_rows_backward(slice *s, const net_layer *layer, const mlp_rows *
 {
     const rung_kernels *kern = rung_kernels_get();
     size_t at = m->first * s->net->spec.d_model;
-    const float *through_gate = NULL;
-    train_linear_back(s, s->dhidden, NULL, s->dx + at, m->hidden, &layer->down, m->rows);
+    const float *through_gate = NULL, *slope = layer->mlp == RUNG_MLP_SWIGLU ? NULL : m->up;
+    train_linear_input_back(s->dhidden, NULL, s->dx + at, slope, s->seen, &layer->down, m->rows);
+    weights_back(s, s->dx + at, m->hidden, &layer->down, m->rows);
     if (layer->mlp == RUNG_MLP_SWIGLU) {
         memcpy(s->dgate, s->dhidden, m->elements * sizeof *s->dgate); /* of silu(gate): dhidden up */
         train_multiply(s->dgate, m->up, m->elements);
@@ -332,8 +338,6 @@ static void mlp_rows_backward(slice *s, const net_layer *layer, const mlp_rows *
         through_gate = s->dh + at;
         kern->activate(s->dgate, m->gate, RUNG_ACT_SILU, m->elements); /* of up: dhidden silu(gate) */
         train_multiply(s->dhidden, s->dgate, m->elements);
-    } else {
-        train_multiply(s->dhidden, m->up, m->elements);
     }
     train_linear_back(s, s->dh + at, through_gate, s->dhidden, m->h, &layer->up, m->rows);
 }

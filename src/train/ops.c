@@ -39,13 +39,14 @@ void train_linear(float *y, const float *x, const float *start, const seen_weigh
                                                  .start_row = l->rows});
 }
 
-void train_linear_input_back(float *dx, const float *start, const float *dy, const seen_weights *seen,
-                             const net_linear *l, size_t rows)
+void train_linear_input_back(float *dx, const float *start, const float *dy, const float *factor,
+                             const seen_weights *seen, const net_linear *l, size_t rows)
 {
     rung_kernels_get()->multiply(&(rung_product){.y = dx,
                                                  .x = dy,
                                                  .panels = seen->panels + l->back,
                                                  .start = start,
+                                                 .factor = factor,
                                                  .rows = rows,
                                                  .cols = l->cols,
                                                  .inner = l->rows,
@@ -74,7 +75,7 @@ void train_linear_weight_back(float *grad, const float *dy, const float *x_panel
                                                  .x_row = 1,
                                                  .x_inner = l->rows,
                                                  .start_row = l->cols});
-    for (size_t r = 0; l->bias != ABSENT && r < rows; r++) train_add(grad + l->bias, dy + r * l->rows, l->rows);
+    if (l->bias != ABSENT) rung_kernels_get()->add_rows(grad + l->bias, dy, rows, l->rows);
 }
 
 /* ---- rows of length 1 --------------------------------------------------------------------------------------------------- */

@@ -20,9 +20,9 @@ typedef struct seen_weights {
 /* y = start + W x + b; start = [rows][l->rows] or NULL. */
 void train_linear(float *y, const float *x, const float *start, const seen_weights *seen, const net_linear *l,
                   size_t rows);
-/* dx = start + dy W; start may be NULL or dx. */
-void train_linear_input_back(float *dx, const float *start, const float *dy, const seen_weights *seen,
-                             const net_linear *l, size_t rows);
+/* dx = (start + dy W) factor; start may be NULL or dx, factor NULL. */
+void train_linear_input_back(float *dx, const float *start, const float *dy, const float *factor,
+                             const seen_weights *seen, const net_linear *l, size_t rows);
 /* dW += dy^T x, db += dy; x as panels of [rows][l->cols], which projections of the same x share. */
 void train_linear_weight_back(float *grad, const float *dy, const float *x_panels, const net_linear *l, size_t rows);
 void train_pack_rows(float *panels, const float *x, size_t rows, size_t cols);

@@ -13,7 +13,7 @@
 
 struct rung_tape {
     const rung_net *net;
-    size_t threads, sequences, blocks; /* sequences of a block, blocks that are kept together */
+    size_t threads, sequences; /* of a block */
     shape shape;
     float *seen, *panels;
     seen_weights weights;
@@ -24,21 +24,14 @@ struct rung_tape {
     train_part part[RUNG_SLICES];
 };
 
-/* Rows of a block, unless one sequence has more: what it keeps of a layer of usual width, with the weights of the layer, should
- * fit into a cache of one or two megabytes. Rows that are kept together: so many use the weights of a layer before the next
- * layer needs the cache. */
-enum { BLOCK_ROWS = 64, KEPT_ROWS = 1024 };
+/* Rows of a block, unless one sequence has more. Fewer leave the weights waiting for their use, and their gradients are read and
+ * written more often; what more of them keep does not fit into a cache of two megabytes. */
+enum { BLOCK_ROWS = 128 };
 
 static size_t sequences_of_block(const shape *sh)
 {
     size_t tokens = shape_tokens(sh);
     return tokens < BLOCK_ROWS ? BLOCK_ROWS / tokens : 1;
-}
-
-static size_t blocks_together(const shape *sh)
-{
-    size_t rows = sequences_of_block(sh) * shape_tokens(sh);
-    return rows < KEPT_ROWS ? KEPT_ROWS / rows : 1;
 }
 
 /* ---- memory --------------------------------------------------------------------------------------------------------- */
@@ -146,26 +139,16 @@ static void take_layer(taker *t, kept_layer *kept, const net_layer *layer)
     if (layer->mlp == RUNG_MLP_SWIGLU) kept->gate = take(t, t->rows, d_mlp);
 }
 
-static void take_block(taker *t, block *b)
-{
-    const rung_net *net = t->tape->net;
-    size_t layers = net->arch.layer_count;
-    b->layer = rung_arena_alloc(&t->tape->arena, layers, sizeof *b->layer, t->err);
-    if (!b->layer) t->failed = true;
-    for (size_t i = 0; !t->failed && i < layers; i++) take_layer(t, &b->layer[i], &net->layer[i]);
-    b->final = take(t, t->rows, net->spec.d_model);
-    b->dx = take(t, t->rows, net->spec.d_model);
-}
-
 static void take_slice(taker *t, slice *s, const widths *w)
 {
     const rung_net *net = t->tape->net;
-    size_t d = net->spec.d_model, rows = t->rows;
+    size_t d = net->spec.d_model, rows = t->rows, layers = net->arch.layer_count;
     s->net = net;
     s->seen = &t->tape->weights;
-    s->all = rung_arena_alloc(&t->tape->arena, t->tape->blocks, sizeof *s->all, t->err);
-    if (!s->all) t->failed = true;
-    for (size_t i = 0; !t->failed && i < t->tape->blocks; i++) take_block(t, &s->all[i]);
+    s->layer = rung_arena_alloc(&t->tape->arena, layers, sizeof *s->layer, t->err);
+    if (!s->layer) t->failed = true;
+    for (size_t i = 0; !t->failed && i < layers; i++) take_layer(t, &s->layer[i], &net->layer[i]);
+    s->final = take(t, rows, d), s->dx = take(t, rows, d);
     s->panels = take(t, rows, rung_panels_size(1, w->factor));
     s->room = take(t, 2, w->norm);
     s->dh = take(t, rows, d);
@@ -228,7 +211,6 @@ rung_status rung_tape_new(rung_tape **out, const rung_net *net, const rung_batch
     tape->threads = smaller(threads ? threads : rung_cpu_threads(), RUNG_SLICES);
     tape->shape = shape_of(largest);
     tape->sequences = smaller(largest_slice(largest->sequences), sequences_of_block(&tape->shape));
-    tape->blocks = smaller(largest_slice(largest->sequences) / tape->sequences + 1, blocks_together(&tape->shape));
     taker t = {.tape = tape, .rows = tape->sequences * shape_tokens(&tape->shape), .err = err};
     widths w = widths_of(net, &tape->shape);
     tape->seen = take(&t, 1, net->parameters);
@@ -280,19 +262,6 @@ static void pack_weights(void *context, size_t item, size_t worker)
     rung_kernels_get()->pack(tape->panels + l->back, w, l->rows, l->cols, l->cols, 1);
 }
 
-static void enter(slice *s, const block *b)
-{
-    s->first = b->first, s->sequences = b->sequences, s->rows = b->rows;
-    s->layer = b->layer, s->final = b->final, s->dx = b->dx;
-}
-
-static void forward(slice *s, const pass *p, size_t blocks)
-{
-    for (size_t b = 0; b < blocks; b++) enter(s, &s->all[b]), train_embed(s, p->batch);
-    for (size_t i = 0; i < s->net->arch.layer_count; i++)
-        for (size_t b = 0; b < blocks; b++) enter(s, &s->all[b]), train_layer(s, i);
-}
-
 /* A layer and what it is told, which is the gradient that its stream starts with beside the one from above. */
 static void layer_back(slice *s, const pass *p, size_t layer)
 {
@@ -301,47 +270,30 @@ static void layer_back(slice *s, const pass *p, size_t layer)
     train_layer_back(s, layer);
 }
 
-static void backward(slice *s, const pass *p, size_t blocks)
+static void backward(slice *s, const pass *p)
 {
-    for (size_t b = 0; b < blocks; b++) {
-        enter(s, &s->all[b]);
-        memset(s->dx, 0, s->rows * s->net->spec.d_model * sizeof *s->dx);
-        train_loss(s, p->batch, p->share, true);
-    }
-    for (size_t i = s->net->arch.layer_count; i-- > 0;)
-        for (size_t b = 0; b < blocks; b++) enter(s, &s->all[b]), layer_back(s, p, i);
-    for (size_t b = 0; b < blocks; b++) enter(s, &s->all[b]), train_embed_back(s, p->batch);
+    memset(s->dx, 0, s->rows * s->net->spec.d_model * sizeof *s->dx);
+    train_loss(s, p->batch, p->share, true);
+    for (size_t i = s->net->arch.layer_count; i-- > 0;) layer_back(s, p, i);
+    train_embed_back(s, p->batch);
 }
 
-static void measure_only(slice *s, const pass *p, size_t blocks)
+static void measure_only(slice *s, const pass *p)
 {
     const double *told_share = p->tape->told_share;
-    for (size_t b = 0; b < blocks; b++) {
-        enter(s, &s->all[b]);
-        train_loss(s, p->batch, p->share, false);
-        for (size_t i = 0; i < s->net->arch.layer_count; i++)
-            if (told_share[i] > 0) train_told_loss(s, p->batch, i, told_share[i], false);
-    }
+    train_loss(s, p->batch, p->share, false);
+    for (size_t i = 0; i < s->net->arch.layer_count; i++)
+        if (told_share[i] > 0) train_told_loss(s, p->batch, i, told_share[i], false);
 }
 
-/* Sequences from `first` on, as many as are kept together; returns the first that is not done. */
-static size_t do_blocks(slice *s, const pass *p, size_t first, size_t end)
+static void do_block(slice *s, const pass *p)
 {
-    const rung_tape *tape = p->tape;
-    size_t each = smaller(tape->sequences, sequences_of_block(&s->shape));
-    size_t most = smaller(tape->blocks, blocks_together(&s->shape)), blocks = 0;
-    for (; blocks < most && first < end; blocks++) {
-        block *b = &s->all[blocks];
-        b->first = first, b->sequences = smaller(each, end - first);
-        b->rows = b->sequences * shape_tokens(&s->shape);
-        first += b->sequences;
-    }
-    forward(s, p, blocks);
+    train_embed(s, p->batch);
+    for (size_t i = 0; i < s->net->arch.layer_count; i++) train_layer(s, i);
     if (p->grad)
-        backward(s, p, blocks);
+        backward(s, p);
     else
-        measure_only(s, p, blocks);
-    return first;
+        measure_only(s, p);
 }
 
 static void do_slice(void *context, size_t item, size_t worker)
@@ -352,11 +304,16 @@ static void do_slice(void *context, size_t item, size_t worker)
     train_part *out = &p->tape->part[index];
     size_t all = p->batch->sequences, first = first_of(all, index), end = first_of(all, index + 1);
     s->shape = shape_of(p->batch);
+    size_t each = smaller(p->tape->sequences, sequences_of_block(&s->shape));
     s->token_share = 1 / (float)(all * shape_tokens(&s->shape));
     s->loss = 0, s->targets = 0, s->right = 0;
     s->grad = out->grad;
     if (p->grad) memset(s->grad, 0, s->net->parameters * sizeof *s->grad);
-    for (size_t n = first; n < end;) n = do_blocks(s, p, n, end);
+    for (s->first = first; s->first < end; s->first += s->sequences) {
+        s->sequences = smaller(each, end - s->first);
+        s->rows = s->sequences * shape_tokens(&s->shape);
+        do_block(s, p);
+    }
     out->sum = (train_sum){s->loss, end - first, s->targets, s->right};
 }
 

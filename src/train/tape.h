@@ -2,8 +2,8 @@
  * Copyright (c) The rung authors
  *
  * The workspace of one worker: what the forward pass of some sequences keeps for the backward pass. A slice of a batch is
- * done by one worker from the embedding to the gradient of every weight, layer after layer and in each layer block after
- * block of a few sequences, so that a layer's weights and a block's rows stay in the caches; nothing is shared but the weights.
+ * done by one worker from the embedding to the gradient of every weight, block after block of a few sequences, so that what a
+ * block keeps is in a cache when the backward pass comes for it; nothing is shared but the weights.
  *
  * Rows: the tokens of the sequences at work, sequence by sequence, each with its prefix first and then its continuations one after
  * another. Everything but mechanisms, convolutions and positions is a function of one row.
@@ -52,24 +52,14 @@ static inline size_t shape_row(const shape *s, size_t t, size_t pos)
     return pos < s->prefix ? pos : s->prefix + (t - s->prefix) / s->each * s->each + (pos - s->prefix);
 }
 
-/* A few sequences of the batch: what is kept of them. */
-typedef struct block {
-    size_t first, sequences, rows;
-    kept_layer *layer;
-    float *final; /* the stream after the last layer */
-    float *dx;    /* [rows][d_model], the gradient of the stream */
-} block;
-
 typedef struct slice {
     const rung_net *net;
     const seen_weights *seen;
     shape shape;
-    block *all; /* the blocks that are kept together */
-    /* The block at work: */
-    size_t first, sequences, rows;
+    size_t first, sequences, rows; /* the block at work: a few sequences of the batch */
     kept_layer *layer;
-    float *final, *dx;
-    /* Room for it: */
+    float *final;           /* the stream after the last layer */
+    float *dx;              /* [rows][d_model], the gradient of the stream */
     float token_share;      /* one over the tokens of the batch, in all slices */
     float *grad;            /* [parameters] */
     float *panels;          /* of rows that meet the gradient of what was made of them */

@@ -129,7 +129,7 @@ static void linear_is_rows_times_columns_plus_bias(void **state)
  * chain of fused multiply-adds in the order of k, so the bytes are known. */
 typedef struct product_case {
     rung_product p;
-    float *x, *w, *panels, *y, *start, *bias, *want;
+    float *x, *w, *panels, *y, *start, *bias, *factor, *want;
     size_t w_inner, w_col;
 } product_case;
 
@@ -153,11 +153,13 @@ static void draw_product(product_case *c, size_t inner, rung_rng *rng)
     c->w_inner = flip_w ? 1 : cols + gap, c->w_col = flip_w ? inner + gap : 1;
     c->x = drawn((rows + gap) * (inner + gap), rng), c->w = drawn((cols + gap) * (inner + gap), rng);
     c->y = drawn(rows * (cols + gap), rng), c->start = drawn(rows * (cols + gap), rng), c->bias = drawn(cols, rng);
+    c->factor = drawn(rows * (cols + gap), rng);
     c->want = drawn(rows * (cols + gap), rng);
     c->panels = drawn(rung_panels_size(inner, cols), rng);
     c->p.y = c->y, c->p.x = c->x, c->p.panels = c->panels;
     if (rung_rng_below(rng, 4)) c->p.start = in_place ? c->y : c->start;
     if (rung_rng_below(rng, 2)) c->p.bias = c->bias;
+    if (rung_rng_below(rng, 2)) c->p.factor = c->factor;
 }
 
 static void multiply_plainly(product_case *c)
@@ -170,7 +172,7 @@ static void multiply_plainly(product_case *c)
             if (p->start) sum = start + sum;
             for (size_t k = 0; k < p->inner; k++)
                 sum = fmaf(p->x[i * p->x_row + k * p->x_inner], c->w[k * c->w_inner + j * c->w_col], sum);
-            c->want[i * p->y_row + j] = sum;
+            c->want[i * p->y_row + j] = p->factor ? sum * p->factor[i * p->y_row + j] : sum;
         }
 }
 
@@ -183,7 +185,7 @@ static void check_product(const rung_kernels *kern, size_t inner, rung_rng *rng)
     assert_guard(c.panels, rung_panels_size(inner, c.p.cols));
     kern->multiply(&c.p);
     assert_same_bytes(c.y, c.want, c.p.rows * c.p.y_row + GUARD, kern->name); /* the gaps between the rows too */
-    float *all[] = {c.x, c.w, c.panels, c.y, c.start, c.bias, c.want};
+    float *all[] = {c.x, c.w, c.panels, c.y, c.start, c.bias, c.factor, c.want};
     for (size_t i = 0; i < RUNG_COUNT(all); i++) free(all[i]);
 }
 
@@ -218,6 +220,24 @@ static void check_elements(const rung_kernels *kern, size_t n, rung_rng *rng)
     for (size_t i = 0; i < n; i++) want[i] = a * y[i];
     kern->scale(got, a, n);
     assert_same_bytes(got, want, n, "scale"), assert_guard(got, n);
+}
+
+static void check_sums_of_columns(const rung_kernels *kern, size_t n, rung_rng *rng)
+{
+    enum { ROWS = 3 };
+    float x[ROWS * N_MAX], got[N_MAX], want[N_MAX];
+    draw(x, ROWS * n, rng), draw(got, n, rng);
+    memcpy(want, got, sizeof want);
+    for (size_t r = 0; r < ROWS; r++)
+        for (size_t i = 0; i < n; i++) want[i] += x[r * n + i];
+    kern->add_rows(got, x, ROWS, n);
+    assert_same_bytes(got, want, n, "add_rows"), assert_guard(got, n);
+}
+
+static void rows_are_added_in_their_order(void **state)
+{
+    (void)state;
+    for_all(check_sums_of_columns);
 }
 
 static void axpy_fade_and_scale_round_every_operation_once(void **state)
@@ -501,6 +521,7 @@ int main(void)
         cmocka_unit_test(gelu_of_the_largest_numbers_is_one_of_them),
         cmocka_unit_test(a_step_of_adam_is_the_published_one),
         cmocka_unit_test(axpy_fade_and_scale_round_every_operation_once),
+        cmocka_unit_test(rows_are_added_in_their_order),
         cmocka_unit_test(no_kernel_loses_a_nan_or_an_infinity),
         cmocka_unit_test(exp_is_within_its_bound_of_libm_everywhere),
         cmocka_unit_test(exp_of_infinities_nan_and_zeros),
