@@ -23,7 +23,8 @@ typedef struct rung_net rung_net;
 typedef struct rung_net_tensor {
     char name[104];
     size_t offset, elements, rank, shape[3];
-    bool decays; /* weight decay applies: matrices; not norms, biases, embeddings, positions, decay rates */
+    bool decays;   /* weight decay applies: matrices; not norms, biases, embeddings, positions, decay rates */
+    bool projects; /* the matrix of a projection */
 } rung_net_tensor;
 
 /* Starts from rung_model_write_random's weights for spec and seed. Refuses what cannot be trained, with the reason. */

@@ -306,7 +306,7 @@ static void input_back(slice *s, float *dh, const kept_group *kept, const net_gr
         dh = NULL;
     }
     if (dh) train_linear_input_back(dh, dh, g, NULL, s->seen, &weights->linear, s->rows);
-    train_linear_weight_back(s->grad, g, s->panels, &weights->linear, s->rows);
+    train_weights_back(s, g, &weights->linear, s->rows);
 }
 
 /* From the last input to the first, because a replacement adds to the gradient of the input before it. */

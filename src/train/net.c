@@ -81,7 +81,7 @@ static rung_status read_values(rung_net *net, const rung_model *model, rung_erro
 
 /* ---- offsets ------------------------------------------------------------------------------------------------------- */
 
-static const rung_net_tensor *find(const rung_net *net, const char *prefix, const char *suffix)
+static rung_net_tensor *find(const rung_net *net, const char *prefix, const char *suffix)
 {
     char name[sizeof net->tensor->name];
     snprintf(name, sizeof name, "%s%s", prefix, suffix);
@@ -97,25 +97,38 @@ static size_t offset_of(const rung_net *net, const char *prefix, const char *suf
 }
 
 /* A projection finds its place among the panels, both ways; there is room for one per tensor in the list. */
-static net_linear place_linear(rung_net *net, size_t rows, size_t cols, size_t weight, size_t bias)
+static net_linear place_linear(rung_net *net, rung_net_tensor *weight, size_t bias)
 {
-    net_linear l = {rows, cols, weight, bias, .forth = net->panels};
+    size_t rows = weight->shape[0], cols = weight->shape[1];
+    net_linear l = {rows, cols, weight->offset, bias, .forth = net->panels, .index = net->linear_count};
     l.back = l.forth + rung_panels_size(cols, rows);
     net->panels = l.back + rung_panels_size(rows, cols);
     net->linear[net->linear_count++] = l;
+    weight->projects = true;
     return l;
+}
+
+static net_linear no_linear(void)
+{
+    return (net_linear){.weight = ABSENT, .bias = ABSENT};
 }
 
 static net_linear linear_of(rung_net *net, const char *prefix)
 {
-    const rung_net_tensor *weight = find(net, prefix, ".weight");
-    if (!weight) return (net_linear){.weight = ABSENT, .bias = ABSENT};
-    return place_linear(net, weight->shape[0], weight->shape[1], weight->offset, offset_of(net, prefix, ".bias"));
+    rung_net_tensor *weight = find(net, prefix, ".weight");
+    if (!weight) return no_linear();
+    return place_linear(net, weight, offset_of(net, prefix, ".bias"));
 }
 
 static net_norm norm_of(const rung_net *net, const char *prefix)
 {
     return (net_norm){offset_of(net, prefix, ".weight"), offset_of(net, prefix, ".bias")};
+}
+
+/* Inputs of different kinds of a mechanism may share a name, and with it a tensor: it belongs to the one in use. */
+static bool conf_uses(const rung_mech_conf *conf, size_t input)
+{
+    return rung_mech_row(&conf->mech->inputs[input], conf) > 0;
 }
 
 static void place_group(rung_net *net, net_group *group, const rung_mech_conf *conf, size_t layer, size_t index)
@@ -124,8 +137,9 @@ static void place_group(rung_net *net, net_group *group, const rung_mech_conf *c
     group->conf = conf;
     for (size_t i = 0; conf->mech->inputs[i].name; i++) {
         snprintf(name, sizeof name, "layers.%zu.mix.%zu.%s", layer, index, conf->mech->inputs[i].name);
-        group->input[i] = (net_input){linear_of(net, name), offset_of(net, name, ".A"), offset_of(net, name, ".conv"),
-                                      offset_of(net, name, "")};
+        group->input[i] =
+            (net_input){conf_uses(conf, i) ? linear_of(net, name) : no_linear(), offset_of(net, name, ".A"),
+                        offset_of(net, name, ".conv"), offset_of(net, name, "")};
     }
     snprintf(name, sizeof name, "layers.%zu.mix.%zu.gate", layer, index);
     group->gate = linear_of(net, name);
@@ -290,9 +304,9 @@ rung_status rung_net_tell_layers(rung_net *net, size_t classes, double weight, u
     net->values = grown;
     memset(net->values + before, 0, (net->parameters - before) * sizeof *grown);
     for (size_t i = 0; i + 1 < layers; i++) {
-        const rung_net_tensor *tensor = &net->tensor[net->model_tensors + i];
+        rung_net_tensor *tensor = &net->tensor[net->model_tensors + i];
         draw_told(net->values + tensor->offset, tensor, seed);
-        net->layer[i].told = place_linear(net, classes, net->spec.d_model, tensor->offset, ABSENT);
+        net->layer[i].told = place_linear(net, tensor, ABSENT);
     }
     net->told_weight = weight;
     return RUNG_OK;

@@ -61,13 +61,14 @@ void train_pack_rows(float *panels, const float *x, size_t rows, size_t cols)
     rung_kernels_get()->pack(panels, x, rows, cols, cols, 1);
 }
 
-void train_linear_weight_back(float *grad, const float *dy, const float *x_panels, const net_linear *l, size_t rows)
+void train_linear_weight_back(float *grad, const float *dy, const float *x_panels, const net_linear *l, size_t rows,
+                              bool fresh)
 {
     float *dw = grad + l->weight;
     rung_kernels_get()->multiply(&(rung_product){.y = dw,
                                                  .x = dy,
                                                  .panels = x_panels,
-                                                 .start = dw,
+                                                 .start = fresh ? NULL : dw,
                                                  .rows = l->rows,
                                                  .cols = l->cols,
                                                  .inner = rows,

@@ -160,7 +160,8 @@ static void take_slice(taker *t, slice *s, const widths *w)
     s->scratch = take(t, 1, w->scratch);
     s->scratch_size = w->scratch;
     s->asked = rung_arena_alloc(&t->tape->arena, rows, sizeof *s->asked, t->err);
-    if (!s->asked) t->failed = true;
+    s->touched = rung_arena_alloc(&t->tape->arena, net->linear_count, sizeof *s->touched, t->err);
+    if (!s->asked || !s->touched) t->failed = true;
     s->chosen = take(t, rows, d), s->normed = take(t, rows, d), s->dchosen = take(t, rows, d);
     s->logits = take(t, rows, w->classes);
 }
@@ -296,6 +297,25 @@ static void do_block(slice *s, const pass *p)
         measure_only(s, p);
 }
 
+/* The gradient of a projection is written by its first block and added to by the others: most of the parameters need no zeros.
+ * Tensors that are added to from the start do, and projections that nothing went through. */
+static void begin_gradient(slice *s)
+{
+    const rung_net *net = s->net;
+    memset(s->touched, 0, net->linear_count * sizeof *s->touched);
+    for (size_t i = 0; i < net->tensor_count; i++)
+        if (!net->tensor[i].projects)
+            memset(s->grad + net->tensor[i].offset, 0, net->tensor[i].elements * sizeof *s->grad);
+}
+
+static void end_gradient(slice *s)
+{
+    for (size_t i = 0; i < s->net->linear_count; i++) {
+        const net_linear *l = &s->net->linear[i];
+        if (!s->touched[i]) memset(s->grad + l->weight, 0, l->rows * l->cols * sizeof *s->grad);
+    }
+}
+
 static void do_slice(void *context, size_t item, size_t worker)
 {
     const pass *p = context;
@@ -308,12 +328,13 @@ static void do_slice(void *context, size_t item, size_t worker)
     s->token_share = 1 / (float)(all * shape_tokens(&s->shape));
     s->loss = 0, s->targets = 0, s->right = 0;
     s->grad = out->grad;
-    if (p->grad) memset(s->grad, 0, s->net->parameters * sizeof *s->grad);
+    if (p->grad) begin_gradient(s);
     for (s->first = first; s->first < end; s->first += s->sequences) {
         s->sequences = smaller(each, end - s->first);
         s->rows = s->sequences * shape_tokens(&s->shape);
         do_block(s, p);
     }
+    if (p->grad) end_gradient(s);
     out->sum = (train_sum){s->loss, end - first, s->targets, s->right};
 }
 
