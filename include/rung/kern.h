@@ -21,15 +21,16 @@ static inline size_t rung_panels_size(size_t inner, size_t cols)
 }
 
 /* y[rows][cols] = (start + bias + x w) factor. Element (i, k) of x lies at x[i * x_row + k * x_inner], so that x may be the transpose
- * of what is stored; rows of y and of start are y_row and start_row apart, those of factor as those of y. start, bias (one row)
- * and factor may be NULL, start may be y. Every element is (start + bias), then one fused multiply-add after the other for k
- * from 0 upwards, then times its factor. y must not overlap x.
- * panel_rows: the rows that a strip of the panels has, where `inner` are fewer of them; 0 says that it has `inner`. */
+ * of what is stored. w comes in panels or, where w_row is not 0, as it is, element (k, c) at panels[k * w_row + c]; panel_rows: the
+ * rows that a strip of the panels has, where `inner` are fewer of them; 0 says that it has `inner`. Rows of y and of start are
+ * y_row and start_row apart, those of factor as those of y. start, bias (one row) and factor may be NULL, start may be y. Every
+ * element is (start + bias), then one fused multiply-add after the other for k from 0 upwards, then times its factor. y must not
+ * overlap x. */
 typedef struct rung_product {
     float *y;
     const float *x, *panels, *start, *bias, *factor;
     size_t rows, cols, inner;
-    size_t y_row, x_row, x_inner, start_row, panel_rows;
+    size_t y_row, x_row, x_inner, w_row, start_row, panel_rows;
 } rung_product;
 
 typedef enum rung_act {

@@ -168,11 +168,11 @@ _Static_assert(RUNG_PANEL % TILE_COLS == 0, "a panel is cut into whole tiles");
 
 /* ---- one tile --------------------------------------------------------------------------------------------------------- */
 
-/* ROWS x VECTORS sums at most; `panel` points at the tile's first column, next_y at the first number of the tile after it. */
+/* ROWS x VECTORS sums at most; w points at the tile's first column, next_y at the first number of the tile after it. */
 typedef struct place {
     float *y;
-    const float *next_y, *x, *panel, *start, *bias, *factor;
-    size_t y_row, x_row, x_inner, start_row, inner;
+    const float *next_y, *x, *w, *start, *bias, *factor;
+    size_t y_row, x_row, x_inner, w_row, start_row, inner;
 } place;
 
 /* The last vector of a row has `last` elements of y; what lies to the right of them is not ours. */
@@ -201,7 +201,7 @@ INLINE lanes last_value(const place *p, lanes sum, size_t row, size_t vector, si
 }
 
 /* What the tile after this one will touch is fetched while this one is at work: its rows of y and, unless x is a transpose,
- * whose lines are read anyway, its rows of x, one line per step. The panels are read in order, so what comes AHEAD rows later
+ * whose lines are read anyway, its rows of x, one line per step. w is read in order, so what comes AHEAD rows later
  * is needed soon, whichever tile that is. */
 enum { AHEAD = 24 };
 
@@ -215,14 +215,14 @@ INLINE void fetch_y(const place *p, size_t rows, size_t vectors)
 INLINE void tile(const place *p, size_t rows, size_t vectors, size_t last, size_t x_row, size_t x_inner)
 {
     lanes sum[ROWS][VECTORS], column[VECTORS];
-    const float *x = p->x, *panel = p->panel, *next_x = x + rows * x_row;
+    const float *x = p->x, *w = p->w, *next_x = x + rows * x_row;
     for (size_t r = 0; r < rows; r++)
         for (size_t v = 0; v < vectors; v++) sum[r][v] = first_value(p, r, v, vectors, last);
     fetch_y(p, rows, vectors);
-    for (size_t k = 0; k < p->inner; k++, x += x_inner, panel += RUNG_PANEL) {
+    for (size_t k = 0; k < p->inner; k++, x += x_inner, w += p->w_row) {
         if (x_inner == 1) __builtin_prefetch(next_x + k * CACHE_LINE);
-        for (size_t v = 0; v < vectors; v++) __builtin_prefetch(panel + AHEAD * RUNG_PANEL + v * LANES);
-        for (size_t v = 0; v < vectors; v++) column[v] = load(panel + v * LANES);
+        for (size_t v = 0; v < vectors; v++) __builtin_prefetch(w + AHEAD * p->w_row + v * LANES);
+        for (size_t v = 0; v < vectors; v++) column[v] = load_row(w, v, vectors, last);
         for (size_t r = 0; r < rows; r++) {
             lanes factor = everywhere(x[r * x_row]);
             for (size_t v = 0; v < vectors; v++) sum[r][v] = multiply_add(factor, column[v], sum[r][v]);
@@ -291,19 +291,21 @@ static size_t smaller(size_t a, size_t b)
 static void fill(const rung_product *p, size_t row, size_t col)
 {
     size_t panel_rows = p->panel_rows ? p->panel_rows : p->inner;
+    size_t strip = p->w_row ? col : col / RUNG_PANEL * RUNG_PANEL * panel_rows + col % RUNG_PANEL;
     size_t rows = smaller(ROWS, p->rows - row), cols = smaller(TILE_COLS, p->cols - col);
     bool is_last = col + TILE_COLS >= p->cols; /* of its row; the next one begins the next row of tiles */
     size_t next_row = is_last ? smaller(row + ROWS, p->rows - 1) : row;
     place at = {.y = p->y + row * p->y_row + col,
                 .next_y = p->y + next_row * p->y_row + (is_last ? 0 : col + TILE_COLS),
                 .x = p->x + row * p->x_row,
-                .panel = p->panels + col / RUNG_PANEL * RUNG_PANEL * panel_rows + col % RUNG_PANEL,
+                .w = p->panels + strip,
                 .start = p->start ? p->start + row * p->start_row + col : NULL,
                 .bias = p->bias ? p->bias + col : NULL,
                 .factor = p->factor ? p->factor + row * p->y_row + col : NULL,
                 .y_row = p->y_row,
                 .x_row = p->x_row,
                 .x_inner = p->x_inner,
+                .w_row = p->w_row ? p->w_row : RUNG_PANEL,
                 .start_row = p->start_row,
                 .inner = p->inner};
     if (cols == TILE_COLS && p->x_inner == 1)

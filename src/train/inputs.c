@@ -282,8 +282,9 @@ static void source_back(slice *s, float *g, const kept_group *kept, const net_gr
     if (act_of_source(&act, input->source)) rung_kernels_get()->activate_back(g, kept->raw[index], act, count);
 }
 
-/* The panels of the slice are those of the normed stream. */
-static void input_back(slice *s, float *dh, const kept_group *kept, const net_group *group, size_t index)
+/* h: the normed stream. */
+static void input_back(slice *s, float *dh, const kept_group *kept, const net_group *group, const float *h,
+                       size_t index)
 {
     const rung_mech_conf *conf = group->conf;
     const net_input *weights = &group->input[index];
@@ -306,7 +307,7 @@ static void input_back(slice *s, float *dh, const kept_group *kept, const net_gr
         dh = NULL;
     }
     if (dh) train_linear_input_back(dh, dh, g, NULL, s->seen, &weights->linear, s->rows);
-    train_weights_back(s, g, &weights->linear, s->rows);
+    train_weights_back(s, g, h, &weights->linear, s->rows);
 }
 
 /* From the last input to the first, because a replacement adds to the gradient of the input before it. */
@@ -314,8 +315,7 @@ void train_inputs_back(slice *s, float *dh, const kept_group *kept, const net_gr
 {
     const rung_mech_conf *conf = group->conf;
     decays_back(s, kept, group);
-    train_pack_rows(s->panels, h, s->rows, s->net->spec.d_model);
     for (size_t i = rung_mech_inputs(conf->mech); i-- > 0;)
         if (is_projected(&conf->mech->inputs[i], rung_mech_row(&conf->mech->inputs[i], conf)))
-            input_back(s, dh, kept, group, i);
+            input_back(s, dh, kept, group, h, i);
 }

@@ -31,9 +31,9 @@ void train_norm_back(const slice *s, float *dx, const float *dy, const float *x,
                                   rows, d, centre, NORM_EPSILON, s->room);
 }
 
-void train_weights_back(slice *s, const float *dy, const net_linear *l, size_t rows)
+void train_weights_back(slice *s, const float *dy, const float *x, const net_linear *l, size_t rows)
 {
-    train_linear_weight_back(s->grad, dy, s->panels, l, rows, !s->touched[l->index]);
+    train_linear_weight_back(s->grad, dy, x, l, rows, !s->touched[l->index]);
     s->touched[l->index] = true;
 }
 
@@ -41,8 +41,7 @@ void train_linear_back(slice *s, float *dx, const float *start, const float *dy,
                        size_t rows)
 {
     if (dx) train_linear_input_back(dx, start, dy, NULL, s->seen, l, rows);
-    train_pack_rows(s->panels, x, rows, l->cols);
-    train_weights_back(s, dy, l, rows);
+    train_weights_back(s, dy, x, l, rows);
 }
 
 /* ---- mechanisms ------------------------------------------------------------------------------------------------------- */
@@ -330,8 +329,7 @@ static void mlp_rows_backward(slice *s, const net_layer *layer, const mlp_rows *
     size_t at = m->first * s->net->spec.d_model;
     const float *through_gate = NULL, *slope = layer->mlp == RUNG_MLP_SWIGLU ? NULL : m->up;
     train_linear_input_back(s->dhidden, NULL, s->dx + at, slope, s->seen, &layer->down, m->rows);
-    train_pack_rows(s->panels, m->hidden, m->rows, layer->down.cols);
-    train_weights_back(s, s->dx + at, &layer->down, m->rows);
+    train_weights_back(s, s->dx + at, m->hidden, &layer->down, m->rows);
     if (layer->mlp == RUNG_MLP_SWIGLU) {
         memcpy(s->dgate, s->dhidden, m->elements * sizeof *s->dgate); /* of silu(gate): dhidden up */
         train_multiply(s->dgate, m->up, m->elements);

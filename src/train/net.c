@@ -96,13 +96,12 @@ static size_t offset_of(const rung_net *net, const char *prefix, const char *suf
     return tensor ? tensor->offset : ABSENT;
 }
 
-/* A projection finds its place among the panels, both ways; there is room for one per tensor in the list. */
+/* A projection finds its place among the panels; there is room for one per tensor in the list. */
 static net_linear place_linear(rung_net *net, rung_net_tensor *weight, size_t bias)
 {
     size_t rows = weight->shape[0], cols = weight->shape[1];
-    net_linear l = {rows, cols, weight->offset, bias, .forth = net->panels, .index = net->linear_count};
-    l.back = l.forth + rung_panels_size(cols, rows);
-    net->panels = l.back + rung_panels_size(rows, cols);
+    net_linear l = {rows, cols, weight->offset, bias, .panels = net->panels, .index = net->linear_count};
+    net->panels += rung_panels_size(cols, rows);
     net->linear[net->linear_count++] = l;
     weight->projects = true;
     return l;

@@ -11,10 +11,10 @@
 
 #define ABSENT SIZE_MAX /* an offset: the model has no such tensor */
 
-/* y = W x + b, W = [rows][cols]; forth and back: where the panels of W^T and of W lie among the panels of the network; index:
- * its place in the list of all projections. */
+/* y = W x + b, W = [rows][cols]; panels: where those of W^T lie among the panels of the network; index: its place in the list of
+ * all projections. */
 typedef struct net_linear {
-    size_t rows, cols, weight, bias, forth, back, index;
+    size_t rows, cols, weight, bias, panels, index;
 } net_linear;
 
 typedef struct net_norm {

@@ -27,7 +27,7 @@ void train_linear(float *y, const float *x, const float *start, const seen_weigh
 {
     rung_kernels_get()->multiply(&(rung_product){.y = y,
                                                  .x = x,
-                                                 .panels = seen->panels + l->forth,
+                                                 .panels = seen->panels + l->panels,
                                                  .start = start,
                                                  .bias = l->bias == ABSENT ? NULL : seen->w + l->bias,
                                                  .rows = rows,
@@ -44,7 +44,8 @@ void train_linear_input_back(float *dx, const float *start, const float *dy, con
 {
     rung_kernels_get()->multiply(&(rung_product){.y = dx,
                                                  .x = dy,
-                                                 .panels = seen->panels + l->back,
+                                                 .panels = seen->w + l->weight,
+                                                 .w_row = l->cols,
                                                  .start = start,
                                                  .factor = factor,
                                                  .rows = rows,
@@ -56,18 +57,14 @@ void train_linear_input_back(float *dx, const float *start, const float *dy, con
                                                  .start_row = l->cols});
 }
 
-void train_pack_rows(float *panels, const float *x, size_t rows, size_t cols)
-{
-    rung_kernels_get()->pack(panels, x, rows, cols, cols, 1);
-}
-
-void train_linear_weight_back(float *grad, const float *dy, const float *x_panels, const net_linear *l, size_t rows,
+void train_linear_weight_back(float *grad, const float *dy, const float *x, const net_linear *l, size_t rows,
                               bool fresh)
 {
     float *dw = grad + l->weight;
     rung_kernels_get()->multiply(&(rung_product){.y = dw,
                                                  .x = dy,
-                                                 .panels = x_panels,
+                                                 .panels = x,
+                                                 .w_row = l->cols,
                                                  .start = fresh ? NULL : dw,
                                                  .rows = l->rows,
                                                  .cols = l->cols,

@@ -23,11 +23,9 @@ void train_linear(float *y, const float *x, const float *start, const seen_weigh
 /* dx = (start + dy W) factor; start may be NULL or dx, factor NULL. */
 void train_linear_input_back(float *dx, const float *start, const float *dy, const float *factor,
                              const seen_weights *seen, const net_linear *l, size_t rows);
-/* dW += dy^T x, db += dy; x as panels of [rows][l->cols], which projections of the same x share. When dW is fresh, it is written
- * whatever it held. */
-void train_linear_weight_back(float *grad, const float *dy, const float *x_panels, const net_linear *l, size_t rows,
+/* dW += dy^T x, db += dy. When dW is fresh, it is written whatever it held. */
+void train_linear_weight_back(float *grad, const float *dy, const float *x, const net_linear *l, size_t rows,
                               bool fresh);
-void train_pack_rows(float *panels, const float *x, size_t rows, size_t cols);
 
 /* The norm of the model's rows; see the kernels. */
 #define NORM_EPSILON 1e-5f

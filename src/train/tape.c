@@ -48,7 +48,7 @@ static size_t smaller(size_t a, size_t b)
 
 /* The widest row that any layer needs of each buffer, and the sizes for one sequence. */
 typedef struct widths {
-    size_t in[RUNG_MECH_INPUT_MAX], input, mixed, hidden, state, scratch, classes, norm, factor;
+    size_t in[RUNG_MECH_INPUT_MAX], input, mixed, hidden, state, scratch, classes, norm;
 } widths;
 
 static void widen_by_group(widths *w, const rung_mech_conf *conf, const shape *sh)
@@ -69,7 +69,6 @@ static void widen_by_group(widths *w, const rung_mech_conf *conf, const shape *s
 static widths widths_of(const rung_net *net, const shape *sh)
 {
     widths w = {.classes = net->spec.answers, .norm = net->spec.d_model};
-    for (size_t i = 0; i < net->linear_count; i++) w.factor = larger(w.factor, net->linear[i].cols);
     for (size_t i = 0; i < net->arch.layer_count; i++) {
         const net_layer *layer = &net->layer[i];
         if (layer->mlp != RUNG_MLP_NONE) w.hidden = larger(w.hidden, net->spec.d_mlp);
@@ -149,7 +148,6 @@ static void take_slice(taker *t, slice *s, const widths *w)
     if (!s->layer) t->failed = true;
     for (size_t i = 0; !t->failed && i < layers; i++) take_layer(t, &s->layer[i], &net->layer[i]);
     s->final = take(t, rows, d), s->dx = take(t, rows, d);
-    s->panels = take(t, rows, rung_panels_size(1, w->factor));
     s->room = take(t, 2, w->norm);
     s->dh = take(t, rows, d);
     s->dmixed = take(t, rows, w->mixed), s->dpart = take(t, rows, w->mixed);
@@ -257,10 +255,8 @@ static void pack_weights(void *context, size_t item, size_t worker)
 {
     rung_tape *tape = context;
     const net_linear *l = &tape->net->linear[item];
-    const float *w = tape->seen + l->weight;
     (void)worker;
-    rung_kernels_get()->pack(tape->panels + l->forth, w, l->cols, l->rows, 1, l->cols);
-    rung_kernels_get()->pack(tape->panels + l->back, w, l->rows, l->cols, l->cols, 1);
+    rung_kernels_get()->pack(tape->panels + l->panels, tape->seen + l->weight, l->cols, l->rows, 1, l->cols);
 }
 
 /* A layer and what it is told, which is the gradient that its stream starts with beside the one from above. */

@@ -63,7 +63,6 @@ typedef struct slice {
     float token_share; /* one over the tokens of the batch, in all slices */
     float *grad;       /* [parameters] */
     bool *touched;     /* [projections]: grad has the gradient of its weights; before that it holds anything there */
-    float *panels;     /* of rows that meet the gradient of what was made of them */
     float *dh;         /* [rows][d_model] */
     float *dmixed, *dpart;  /* [rows][widest layer] */
     float *dhidden, *dgate; /* [rows][d_mlp or widest gate] */
@@ -82,8 +81,8 @@ typedef struct slice {
 void train_norm(const slice *s, float *y, const float *x, net_norm at, size_t rows, size_t d, bool centre);
 void train_norm_back(const slice *s, float *dx, const float *dy, const float *x, net_norm at, size_t rows, size_t d,
                      bool centre);
-/* The gradient of the weights of a projection of x, which is in the panels of the slice. */
-void train_weights_back(slice *s, const float *dy, const net_linear *l, size_t rows);
+/* The gradient of the weights of a projection of x. */
+void train_weights_back(slice *s, const float *dy, const float *x, const net_linear *l, size_t rows);
 /* Both gradients of a projection of x: dx = start + , dx may be NULL. */
 void train_linear_back(slice *s, float *dx, const float *start, const float *dy, const float *x, const net_linear *l,
                        size_t rows);

@@ -160,6 +160,7 @@ static void draw_product(product_case *c, size_t inner, rung_rng *rng)
     if (rung_rng_below(rng, 4)) c->p.start = in_place ? c->y : c->start;
     if (rung_rng_below(rng, 2)) c->p.bias = c->bias;
     if (rung_rng_below(rng, 2)) c->p.factor = c->factor;
+    if (c->w_col == 1 && rung_rng_below(rng, 2)) c->p.panels = c->w, c->p.w_row = c->w_inner;
 }
 
 static void multiply_plainly(product_case *c)
