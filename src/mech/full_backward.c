@@ -17,7 +17,6 @@ typedef struct undoing {
     float *dk, *dv;                        /* [keys][dk], [keys][dv] */
     float *s, *ds;                         /* [QUERIES][s_row] */
     float *q, *g;                          /* [QUERIES][dk], [QUERIES][dv]: the block's rows side by side */
-    float *panels;                         /* of a block of queries */
     size_t s_row, queries;
 } undoing;
 
@@ -47,7 +46,7 @@ size_t rung_full_backward_scratch(const rung_mech_conf *conf, size_t tokens)
 {
     size_t keys = rung_full_group_keys(conf, tokens), dk = conf->dk, dv = conf->dv;
     size_t of_keys = size_times(keys, dk + dv + whole_panels(dk) + dk + dv);
-    size_t of_queries = size_plus(2 * score_row(keys), dk + dv + whole_panels(widest(conf)));
+    size_t of_queries = size_plus(2 * score_row(keys), dk + dv);
     return size_plus(size_plus(of_keys, size_times(size_min(QUERIES, tokens), of_queries)),
                      LINE + RUNG_PANEL * widest(conf));
 }
@@ -64,8 +63,8 @@ static undoing undoing_init(const rung_backward *b, size_t head, size_t first, s
     u.k_columns = whole_line(b->scratch), u.v_columns = u.k_columns + keys * dk, u.k_rows = u.v_columns + keys * dv;
     u.dk = u.k_rows + keys * whole_panels(dk), u.dv = u.dk + keys * dk;
     u.s_row = score_row(keys), u.s = u.dv + keys * dv, u.ds = u.s + queries * u.s_row;
-    u.q = u.ds + queries * u.s_row, u.g = u.q + queries * dk, u.panels = u.g + queries * dv;
-    u.keys.room = u.panels + queries * whole_panels(widest(b->conf));
+    u.q = u.ds + queries * u.s_row, u.g = u.q + queries * dk;
+    u.keys.room = u.g + queries * dv;
     rung_full_pack_keys(u.k_columns, &u.keys);
     rung_full_pack_values(u.v_columns, &u.keys);
     rung_full_pack_key_rows(u.k_rows, &u.keys);
@@ -132,7 +131,8 @@ static void add_to_keys(float *y, const undoing *u, const block *at, const float
     float *to = y + (at->keys.first - u->keys.base) * width;
     const rung_product product = {.y = to,
                                   .x = weights + (at->keys.first - at->base),
-                                  .panels = u->panels,
+                                  .panels = rows,
+                                  .w_row = width,
                                   .start = to,
                                   .rows = at->keys.end - at->keys.first,
                                   .cols = width,
@@ -141,7 +141,6 @@ static void add_to_keys(float *y, const undoing *u, const block *at, const float
                                   .x_row = 1,
                                   .x_inner = u->s_row,
                                   .start_row = width};
-    rung_kernels_get()->pack(u->panels, rows, at->count, width, width, 1);
     rung_kernels_get()->multiply(&product);
 }
 
