@@ -36,12 +36,13 @@ INLINE float fused(float a, float b, float c)
 INLINE float exp_one(float x)
 {
     const float magic = 12582912.0f, least = -86.9f;
-    float clamped = x < least ? least : x > 89.0f ? 89.0f : x;
+    uint32_t keep = x < least ? 0 : ~0u;
+    float high = x > 89.0f ? 89.0f : x, clamped = high < least ? least : high;
     float shifted = fused(clamped, 1.44269504f, magic), whole = shifted - magic;
     uint32_t bits, magic_bits;
     memcpy(&bits, &shifted, sizeof bits);
     memcpy(&magic_bits, &magic, sizeof magic_bits);
-    bits = (bits - magic_bits + 126) << 23; /* of 2^(n-1) */
+    bits = (bits - magic_bits + 126) << 23 & keep; /* of 2^(n-1), or 0 */
     float r = fused(whole, -0.693359375f, clamped), p = 1.0f / 5040, power;
     memcpy(&power, &bits, sizeof power);
     r = fused(whole, 2.12194440e-4f, r);
@@ -52,8 +53,7 @@ INLINE float exp_one(float x)
     p = fused(p, r, 0.5f);
     p = fused(p, r, 1.0f);
     p = fused(p, r, 1.0f);
-    p = p * power * 2;
-    return x < least ? 0 : p;
+    return p * power * 2;
 }
 
 #endif

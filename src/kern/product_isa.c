@@ -208,7 +208,7 @@ enum { AHEAD = 24 };
 INLINE void fetch_y(const place *p, size_t rows, size_t vectors)
 {
     for (size_t r = 0; r < rows; r++)
-        for (size_t v = 0; v < vectors; v++) __builtin_prefetch(p->next_y + r * p->y_row + v * LANES, 1);
+        for (size_t c = 0; c < vectors * LANES; c += CACHE_LINE) __builtin_prefetch(p->next_y + r * p->y_row + c, 1);
 }
 
 /* x_row and x_inner are those of p; the caller says again which of them is 1, so that the compiler knows. */
@@ -221,7 +221,7 @@ INLINE void tile(const place *p, size_t rows, size_t vectors, size_t last, size_
     fetch_y(p, rows, vectors);
     for (size_t k = 0; k < p->inner; k++, x += x_inner, w += p->w_row) {
         if (x_inner == 1) __builtin_prefetch(next_x + k * CACHE_LINE);
-        for (size_t v = 0; v < vectors; v++) __builtin_prefetch(w + AHEAD * p->w_row + v * LANES);
+        for (size_t c = 0; c < vectors * LANES; c += CACHE_LINE) __builtin_prefetch(w + AHEAD * p->w_row + c);
         for (size_t v = 0; v < vectors; v++) column[v] = load_row(w, v, vectors, last);
         for (size_t r = 0; r < rows; r++) {
             lanes factor = everywhere(x[r * x_row]);

@@ -125,6 +125,18 @@ INLINE float softplus(float x)
     return (x > 0 ? x : 0) + 2 * s * p;
 }
 
+/* By bits: conditional expressions that depend on each other become branches, and a loop with branches does not become vectors. */
+INLINE float by_sign(float x, float if_negative, float otherwise)
+{
+    uint32_t sign, a, b;
+    memcpy(&sign, &x, sizeof sign);
+    memcpy(&a, &if_negative, sizeof a);
+    memcpy(&b, &otherwise, sizeof b);
+    uint32_t mask = -(sign >> 31), bits = (a & mask) | (b & ~mask);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 /* y = x Phi(x), and x becomes the slope Phi(x) + x phi(x), phi(x) = e^{-x^2/2} / sqrt(2 pi), Phi its integral. With z = |x| /
  * sqrt(2) and t = 1 / (1 + z/2), Phi(-|x|) = erfc(z) / 2 and erfc(z) e^{z^2} / t is a polynomial of degree 8 in t up to a
  * relative 6e-8 for z < 9.8 (interpolated at Chebyshev's points); beyond, e^{-z^2} is 0. Arguments are cut at 40, where x phi(x) is 0
@@ -132,7 +144,8 @@ INLINE float softplus(float x)
 void ISA(rung_gelu)(float *restrict y, float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        float low = x[i] < -40 ? -40 : x[i], near = low > 40 ? 40 : low, z = (near < 0 ? -near : near) * ROOT_HALF;
+        float size = __builtin_fabsf(x[i]), cut = by_sign(40 - size, 40, size), near = __builtin_copysignf(cut, x[i]);
+        float low = by_sign(x[i], near, x[i]), z = cut * ROOT_HALF; /* a NaN has no sign in size, and stays one */
         float t = 1 / fused(z, 0.5f, 1), bell = exp_one(-z * z), p = -0.05954839211f;
         p = fused(p, t, 0.2869803429f);
         p = fused(p, t, -0.4922891005f);
@@ -142,7 +155,7 @@ void ISA(rung_gelu)(float *restrict y, float *restrict x, size_t n)
         p = fused(p, t, 0.242680594f);
         p = fused(p, t, 0.2824312596f);
         p = fused(p, t, 0.2820834005f);
-        float tail = 0.5f * t * p * bell, rest = 1 - tail, below = near < 0 ? tail : rest;
+        float tail = 0.5f * t * p * bell, rest = 1 - tail, below = by_sign(near, tail, rest);
         y[i] = low * below;
         x[i] = fused(near * 0.39894228f, bell, below);
     }

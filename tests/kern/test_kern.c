@@ -386,10 +386,11 @@ static void gelu_of_the_largest_numbers_is_one_of_them(void **state)
 {
     (void)state;
     for (int isa = RUNG_ISA_REF; isa <= (int)rung_cpu_isa(); isa++) {
-        float x[] = {INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, NAN, 0}, y[RUNG_COUNT(x)];
+        float x[] = {INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, NAN, 0, -NAN}, y[RUNG_COUNT(x)];
         rung_kernels_of((rung_isa)isa)->gelu(y, x, RUNG_COUNT(x));
-        assert_true(y[0] == INFINITY && y[1] == 0 && y[2] == FLT_MAX && y[3] == 0 && isnan(y[4]) && y[5] == 0);
-        assert_true(x[0] == 1 && x[1] == 0 && x[2] == 1 && x[3] == 0 && isnan(x[4]) && x[5] == 0.5f);
+        assert_true(y[0] == INFINITY && y[1] == 0 && y[2] == FLT_MAX && y[3] == 0 && isnan(y[4]) && y[5] == 0 &&
+                    isnan(y[6]));
+        assert_true(x[0] == 1 && x[1] == 0 && x[2] == 1 && x[3] == 0 && isnan(x[4]) && x[5] == 0.5f && isnan(x[6]));
     }
 }
 
