@@ -23,6 +23,7 @@ int rung_bench_exact(const rung_call *call, rung_error *err);
 /* seeds 0: as many models as the bars are for. */
 int rung_bench_break(const rung_call *call, size_t seeds, size_t threads, rung_error *err);
 int rung_bench_peak(const rung_call *call, rung_error *err);
+int rung_bench_products(const rung_call *call, rung_error *err);
 int rung_bench_step(const rung_call *call, rung_error *err);
 int rung_bench_memory(const rung_call *call, rung_error *err);
 int rung_bench_mixers(const rung_call *call, rung_error *err);

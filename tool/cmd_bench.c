@@ -17,12 +17,13 @@ static const struct {
     const char *name;
     int (*run)(const rung_call *call, rung_error *err);
 } subjects[] = {
-    {"exact", rung_bench_exact},   {"break", run_break},          {"peak", rung_bench_peak},
-    {"step", rung_bench_step},     {"mixers", rung_bench_mixers}, {"length", rung_bench_length},
-    {"memory", rung_bench_memory},
+    {"exact", rung_bench_exact},       {"break", run_break},          {"peak", rung_bench_peak},
+    {"products", rung_bench_products}, {"step", rung_bench_step},     {"mixers", rung_bench_mixers},
+    {"length", rung_bench_length},     {"memory", rung_bench_memory},
 };
 
-static const char *const what_words[] = {"exact", "break", "peak", "step", "mixers", "length", "memory", NULL};
+static const char *const what_words[] = {"exact",  "break",  "peak",   "products", "step",
+                                         "mixers", "length", "memory", NULL};
 
 static int run_bench(const rung_call *call, rung_error *err)
 {
@@ -49,7 +50,9 @@ const rung_command rung_command_bench = {
         "break: attacks on models with random weights that must succeed in time, and rung-check beside one pass of a "
         "scalar "
         "evaluator. A few minutes.\n"
-        "peak: fp32 multiply-adds in registers, what all speeds are shares of.\n"
+        "peak: fp32 multiply-adds in registers, what all speeds are shares of. products: the matrix products of a "
+        "training "
+        "step, one thread.\n"
         "step: whole training steps. mixers: one mechanism alone, forward and backward. Both in turns with PyTorch, "
         "where /usr/bin/python3 has it, after losses, outputs and gradients have been found equal; wall time. PyTorch "
         "gets the instruction set, the threads and the BLAS that it is fastest with, in two spellings: the usual one, "
@@ -72,7 +75,7 @@ const rung_command rung_command_bench = {
     .arguments =
         (const rung_argument[]){
             {.metavar = "WHAT",
-             .help = "exact, break, peak, step, mixers, length or memory",
+             .help = "exact, break, peak, products, step, mixers, length or memory",
              .least = 1,
              .most = 1,
              .choices = what_words},

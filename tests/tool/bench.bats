@@ -75,6 +75,18 @@ assert row["all_threads"]["value"] > 0' "$isa"
     done
 }
 
+@test "bench products states every product of a step as a share of the peak of one thread" {
+    rung bench products "${small[@]}" >products.json
+    has_schema rung.bench-speed/1 <products.json
+    python '
+import json
+b = json.load(open("products.json"))
+assert b["subject"] == "products" and b["threads"] == 1 and len(b["rows"]) == 10
+for r in b["rows"]:
+    assert abs(r["share_of_peak"]["high"] - r["gflops"]["high"] / r["peak_gflops"]["value"]) < 1e-9
+    assert 0 < r["share_of_peak"]["value"] < 1.5, r'
+}
+
 @test "bench step trains the same model as PyTorch, and counts tokens and operations as it says" {
     rung bench step --layers 1,2 --tokens 24 --batch 5 --d-model 16 --heads 2 --vocab 11 "${small[@]}" >step.json
     has_schema rung.bench-speed/1 <step.json
