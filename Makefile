@@ -186,8 +186,8 @@ FUZZERS := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
 
 # Built once for all fuzzers: a make of its own per fuzzer would race with the others for the same objects.
-# Nothing above lab reads a foreign file.
-FUZZ_MODULES := $(call head_to,lab,$(MODULES))
+# Above lab only serve reads what strangers send.
+FUZZ_MODULES := $(call head_to,lab,$(MODULES)) serve
 $(BUILD)/clang/librung.a: $(foreach m,$(FUZZ_MODULES),$(wildcard src/$(m)/*.[ch])) $(HEADERS)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/clang MODULES='$(FUZZ_MODULES)' CC=$(CLANG) CFLAGS='-O1 -g' \
 	    SANITIZE='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all' $@

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) The rung authors
 #
-# Writes the seeds of fuzz/corpus/{safetensors,npy,npz,json,gguf,config,cert,check}: small legal files that reach every branch of the
+# Writes the seeds of fuzz/corpus/{safetensors,npy,npz,json,gguf,config,cert,check,serve}: small legal files that reach every branch of the
 # readers, and one of each kind that is refused late. Those of config are the fixtures of tests/config, one line each. The bytes do not depend on the machine. Run by hand after a change.
 import io
 import json
@@ -178,3 +178,28 @@ for name in ("full.view-collision", "window.state-collision", "taylor.wrong-answ
              "loggdelta.state-collision", "nsa.block-collision", "mixed.state-collision", "seqpair.wrong-answer", "recall.view-collision", "e11.wrong-answer"):
     text = (stored / "accept" / (name + ".cert")).read_bytes()
     put("check", name.replace(".", "_"), text + b"\0" + (stored / "models" / (name.split(".")[0] + ".safetensors")).read_bytes())
+
+
+# serve: the first byte is the path; prompts of seqcomp L=2 N0=2 in every spelling.
+WORDS = "z2:0 z2:3 z2:2 z2:1 z1:0 z1:1 z0:1 w:1"
+FACTS = ("Facts: The mentor of apple at chair is stone. The mentor of river at chair is cloud. The mentor of apple at house is cloud. "
+         "The mentor of river at house is apple. The guide of apple is river. The guide of river is river.")
+TABLE = ("Table:\n| mentor | a | p | b |\n| mentor | c | p | d |\n| mentor | a | q | d |\n| mentor | c | q | a |\n| guide | a | c |\n"
+         "| guide | c | c |")
+ASK = "Question: Start at %s. Take its guide, then the mentor at %s. Which name do you reach?"
+ONE, STEPS = " Answer with one name only.", " Think step by step. End with a line that says Answer: and one name."
+
+
+def request(name, path, body):
+    put("serve", name, bytes([path]) + json.dumps(body).encode())
+
+
+request("words", 0, {"prompt": WORDS, "max_tokens": 1, "temperature": 0, "logprobs": 5, "stop": ["a", "\n"]})
+request("facts", 0, {"prompt": FACTS + "\n" + ASK % ("apple", "house") + ONE + "\nAnswer:", "seed": 3, "temperature": 1.5})
+request("table", 0, {"prompt": ["x\n\n" + ASK % ("a", "q") + STEPS + "\n" + TABLE, [265, 300]], "model": "m", "n": 1, "echo": False})
+request("chat", 1, {"messages": [{"role": "system", "content": "x"}, {"role": "user", "content": [{"type": "text", "text": WORDS}]}],
+                    "logprobs": True, "top_logprobs": 2, "max_completion_tokens": 3, "chat_template_kwargs": {"enable_thinking": False}})
+request("tokenize", 2, {"prompt": "The guide of apple zz\u00e9 z2:0", "return_token_strs": True})
+request("tokenize-chat", 2, {"messages": [{"role": "user", "content": "apple"}]})
+request("detokenize", 3, {"tokens": [84, 256, 257, 1000]})
+request("refused", 0, {"prompt": WORDS, "stream": True})
