@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * libFuzzer target: prompts as text. The first line is a letter, 's' for symbols or 'f' for facts, and a configuration of
- * a task; the rest is the text. What is read must be within the vocabulary, must be solved or refused, and must come back
+ * libFuzzer target: prompts as text. The first line is a letter, 's' for symbols, 'f' for facts or 'n' for text over names, and a
+ * configuration of a task; the rest is the text. What is read must be within the vocabulary, must be solved or refused, and must come back
  * the same after it is written and read again.
  */
 #include "rung/task.h"
@@ -94,6 +94,20 @@ static void check_round_trip(const rung_instance *instance, const rung_task_conf
     rung_buf_clear(&text);
 }
 
+/* Names are learnt from the text, so what is written again with other names has other ids: it is only read. */
+static void check_names(const rung_task_conf *conf, const char *text)
+{
+    rung_instance instance;
+    rung_text_book *book = NULL;
+    rung_error err = {{0}};
+    require(rung_instance_init(&instance, conf, NULL) == RUNG_OK);
+    rung_status status = rung_text_read(&instance, &book, text, conf, NULL, &err);
+    require((status == RUNG_OK) == (err.text[0] == '\0') && (status == RUNG_OK) == (book != NULL));
+    if (status == RUNG_OK) check_tokens(&instance, conf);
+    rung_text_book_free(book);
+    rung_instance_clear(&instance);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = calloc(size + 1, 1);
@@ -107,7 +121,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         conf = configure(text + 1);
     }
     rung_instance instance;
-    if (conf && (!facts || conf->task->facts_read)) {
+    if (conf && text[0] == 'n') {
+        check_names(conf, line_end + 1);
+    } else if (conf && (!facts || conf->task->facts_read)) {
         require(rung_instance_init(&instance, conf, NULL) == RUNG_OK);
         if (read_text(&instance, conf, facts, line_end + 1) == RUNG_OK) {
             check_tokens(&instance, conf);

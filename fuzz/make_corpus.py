@@ -203,3 +203,11 @@ request("tokenize", 2, {"prompt": "The guide of apple zz\u00e9 z2:0", "return_to
 request("tokenize-chat", 2, {"messages": [{"role": "user", "content": "apple"}]})
 request("detokenize", 3, {"tokens": [84, 256, 257, 1000]})
 request("refused", 0, {"prompt": WORDS, "stream": True})
+
+# task_text: texts over names; the other seeds are what rung task prints.
+put("task_text", "names-facts", ("nseqcomp L=2 N0=2\n" + FACTS + "\n" + ASK % ("apple", "house") + ONE + "\nAnswer:").encode())
+put("task_text", "names-table", ("nseqcomp L=2 N0=2 form=pair\n" + ASK % ("a", "q") + STEPS + "\n" + TABLE).encode())
+put("task_text", "names-list", b"nk-hop N=4 k=2\nFacts: a, b, a, b.\nQuestion: A hop goes from a place in the list to the place right after the "
+    b"latest earlier place that has the same name. Start at the last place. Number of hops: 1. Which name do you reach, or none? "
+    b"Answer with one name only.")
+put("task_text", "names-sum", b"ntwo-sum N=2 M=8\nTable:\n| 3 |\n| 5 |\nQuestion: Is in the list the number 5? Answer with yes or no only.")

@@ -216,11 +216,12 @@ static rung_status read_form(rung_instance *instance, rung_text_book *book, cons
     rung_scribe scribe = {.reading = true, .spelling = rung_text_book_spelling(book), .book = book};
     rung_scan_init(&scribe.scan, text, err);
     rung_facts_begin(instance, conf);
-    instance->tokens = conf->tokens;
     rung_text_options order = {.question_first = starts(text, LABEL_QUESTION)};
     put_parts(&scribe, instance, conf, &order, NULL);
     if (scribe.scan.status == RUNG_OK && *scribe.scan.at) rung_scribe_say(&scribe, "\n" CUE);
-    return rung_scan_end(&scribe.scan);
+    if (rung_scan_end(&scribe.scan) != RUNG_OK) return scribe.scan.status;
+    instance->tokens = conf->tokens;
+    return RUNG_OK;
 }
 
 rung_status rung_text_read(rung_instance *instance, rung_text_book **book, const char *text, const rung_task_conf *conf,
