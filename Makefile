@@ -15,8 +15,8 @@ CLANG    ?= clang
 CFLAGS   ?= -O2 -g
 PYTHON   ?= /usr/bin/python3
 
-MODULES  := base num io kern par mech task cert model config build verify protocol train bound attack lab report serve
-PACKAGES := jansson mpfr gmp zlib sqlite3 libmicrohttpd
+MODULES  := base num io kern par mech task cert model config build verify protocol train bound attack lab report probe serve
+PACKAGES := jansson mpfr gmp zlib sqlite3 libcurl libmicrohttpd
 
 # Contraction would turn r(x + magic) - magic into something else and merge roundings; see docs/numbers.md.
 NUMERICS := -ffp-contract=off -fno-fast-math -fno-math-errno
@@ -186,8 +186,8 @@ FUZZERS := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
 
 # Built once for all fuzzers: a make of its own per fuzzer would race with the others for the same objects.
-# Above lab only serve reads what strangers send.
-FUZZ_MODULES := $(call head_to,lab,$(MODULES)) serve
+# report reads nothing that strangers send, and its page needs npm.
+FUZZ_MODULES := $(filter-out report,$(MODULES))
 $(BUILD)/clang/librung.a: $(foreach m,$(FUZZ_MODULES),$(wildcard src/$(m)/*.[ch])) $(HEADERS)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/clang MODULES='$(FUZZ_MODULES)' CC=$(CLANG) CFLAGS='-O1 -g' \
 	    SANITIZE='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all' $@

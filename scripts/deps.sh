@@ -4,7 +4,7 @@
 # password it calls apt-get; otherwise it prints the one line to run. Silent and offline when nothing is missing.
 set -eu
 
-build='gcc pkg-config libjansson-dev libgmp-dev libmpfr-dev libflint-dev zlib1g-dev libsqlite3-dev libmicrohttpd-dev'
+build='gcc pkg-config libjansson-dev libgmp-dev libmpfr-dev libflint-dev zlib1g-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev'
 test_='libcmocka-dev bats curl wrk clang clang-format libclang-rt-14-dev python3 python3-numpy python3-torch'
 soak='cadical'
 bench='python3 python3-numpy python3-torch libopenblas0-openmp'

@@ -27,6 +27,7 @@ owner_of() {
     pthread.h) echo par ;;
     flint/*) echo attack ;;
     sqlite3.h) echo lab ;;
+    curl/*) echo probe ;;
     microhttpd.h) echo serve ;;
     *) echo "" ;;
     esac

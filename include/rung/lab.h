@@ -159,6 +159,96 @@ rung_status rung_store_attach(rung_store *store, const char *id, const rung_arte
 rung_status rung_store_merge(rung_store *store, const char *from, size_t *added, size_t *same, double wait_s,
                              rung_error *err);
 
+/* ---- probes: what served models have answered --------------------------------------------------------------------------------- */
+
+/* One attempt of a request to a server, with what came back. */
+typedef struct rung_exchange {
+    const char *hash; /* of url and request, by rung_exchange_hash */
+    const char *url;
+    const char *request; /* the body that was sent; "" for GET */
+    int64_t http;        /* status; 0: no reply */
+    const char *problem; /* why the reply cannot be used; "" when it can */
+    const void *reply;
+    size_t size;
+    uint64_t attempt; /* from 0 */
+    double seconds;
+} rung_exchange;
+void rung_exchange_hash(char hex[65], const char *url, const char *request);
+rung_status rung_store_exchange_add(rung_store *store, const rung_exchange *exchange, rung_error *err);
+/* The usable reply of a hash, appended to `reply`; *http stays 0 when there is none. */
+rung_status rung_store_exchange_find(rung_buf *reply, int64_t *http, rung_store *store, const char *hash,
+                                     rung_error *err);
+rung_status rung_store_exchange_count(size_t *count, rung_store *store, rung_error *err);
+
+/* One model asked one task in one way. */
+typedef struct rung_probe_row {
+    int64_t number;             /* in this store */
+    const char *id;             /* half a SHA-256 of canonical, as of a run */
+    const char *canonical;      /* everything that decides which questions are asked, as JSON */
+    const char *source;         /* "probe", or the harness that a log comes from */
+    const char *model, *server; /* server: root address or file */
+    const char *task;           /* name */
+    double added;               /* seconds since 1970; filled in */
+} rung_probe_row;
+
+/* All answers to questions of one kind. Numbers that do not exist are NaN, texts "". */
+typedef struct rung_probe_cell {
+    uint64_t place;        /* within the probe */
+    const char *mode;      /* "direct", "one-hop", "shuffled", "thinking"; of a log "log" */
+    const char *words;     /* {"L": 2, "n": 16} */
+    const char *canonical; /* the task with its parameters */
+    uint64_t depth, facts; /* L and n; 0: the task has none */
+    double chance;         /* of a guess among the answers */
+    uint64_t asked, right; /* right: the likeliest of the possible answers by the first token; of a log its own score */
+    uint64_t text_right;   /* by the generated text */
+    uint64_t off;          /* no possible answer was among the likeliest tokens, or the text names none */
+    uint64_t cut;          /* thinking that did not come to an end; in asked, never in right */
+    double mass;           /* mean probability of the right answer */
+    double prompt_tokens;  /* mean, as the server counts */
+    const char *verdict;   /* of the bounds for the given configuration; "" without one */
+    const char *bound, *statement;
+    double ceiling, margin;
+} rung_probe_cell;
+
+typedef struct rung_probe_answer {
+    uint64_t cell;    /* place */
+    uint64_t index;   /* of the instance */
+    const char *hash; /* of the exchange; "" when it came from a log */
+    const char *wanted, *said;
+    bool right, text_right, off, cut;
+    double mass;
+} rung_probe_answer;
+
+/* How deep: see rung_depth in probe.h for what the interval means. */
+typedef struct rung_probe_depth {
+    const char *words; /* the other keys of the grid: {"n": 16} */
+    uint64_t facts;
+    double threshold, confidence;
+    uint64_t low, high, deepest; /* deepest: the largest depth of the grid */
+    bool settled;                /* low = high */
+} rung_probe_depth;
+
+/* Adds the probe, or finds it by its id. */
+rung_status rung_store_probe_put(int64_t *number, rung_store *store, const rung_probe_row *row, rung_error *err);
+/* These replace what is there. Answers: all of them in one transaction. */
+rung_status rung_store_probe_cell_put(rung_store *store, int64_t probe, const rung_probe_cell *cell, rung_error *err);
+rung_status rung_store_probe_answers_put(rung_store *store, int64_t probe, const rung_probe_answer *answers,
+                                         size_t count, rung_error *err);
+rung_status rung_store_probe_depth_put(rung_store *store, int64_t probe, const rung_probe_depth *depth,
+                                       rung_error *err);
+/* Texts are borrowed until the next row. A store of version 1 has none. `each` returns false to stop. */
+typedef bool rung_probe_each(void *context, const rung_probe_row *row);
+typedef bool rung_probe_cell_each(void *context, const rung_probe_cell *cell);
+typedef bool rung_probe_answer_each(void *context, const rung_probe_answer *answer);
+typedef bool rung_probe_depth_each(void *context, const rung_probe_depth *depth);
+rung_status rung_store_probes(rung_store *store, rung_probe_each *each, void *context, rung_error *err);
+rung_status rung_store_probe_cells(rung_store *store, int64_t probe, rung_probe_cell_each *each, void *context,
+                                   rung_error *err);
+rung_status rung_store_probe_answers(rung_store *store, int64_t probe, rung_probe_answer_each *each, void *context,
+                                     rung_error *err);
+rung_status rung_store_probe_depths(rung_store *store, int64_t probe, rung_probe_depth_each *each, void *context,
+                                    rung_error *err);
+
 /* ---- doing it -------------------------------------------------------------------------------------------------------------- */
 
 /* Where a run is, for progress; called from the threads that do the runs, at most ten times a second each. */

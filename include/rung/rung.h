@@ -29,6 +29,7 @@
 
 #include "rung/lab.h"
 
+#include "rung/probe.h"
 #include "rung/report.h"
 #include "rung/serve.h"
 

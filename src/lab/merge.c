@@ -83,6 +83,7 @@ static rung_status copy_all(const rung_store *store, const char *from, size_t *a
     if (status == RUNG_OK)
         status = lab_sql_int(&both, store, 0, err, "SELECT count(*) FROM src.runs b JOIN runs a ON a.id = b.id", "");
     for (size_t i = 0; status == RUNG_OK && i < RUNG_COUNT(copies); i++) status = lab_sql_exec(store, copies[i], err);
+    if (status == RUNG_OK) status = lab_merge_probes(store, err);
     if (status == RUNG_OK) status = lab_sql_int(&fresh, store, 0, err, "SELECT count(*) FROM fresh", "");
     *added = (size_t)fresh, *same = (size_t)both;
     return status;

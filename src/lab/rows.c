@@ -10,18 +10,18 @@
 
 /* ---- columns ----------------------------------------------------------------------------------------------------------------- */
 
-static const char *text_at(sqlite3_stmt *s, int column)
+const char *lab_text_at(sqlite3_stmt *s, int column)
 {
     const char *text = (const char *)sqlite3_column_text(s, column);
     return text ? text : "";
 }
 
-static double real_at(sqlite3_stmt *s, int column)
+double lab_real_at(sqlite3_stmt *s, int column)
 {
     return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
 }
 
-static uint64_t count_at(sqlite3_stmt *s, int column)
+uint64_t lab_count_at(sqlite3_stmt *s, int column)
 {
     return (uint64_t)sqlite3_column_int64(s, column);
 }
@@ -56,10 +56,10 @@ static rung_run_theory read_theory(sqlite3_stmt *s, int c)
 {
     return (rung_run_theory){
         .bits = sqlite3_column_int(s, c),
-        .verdict = strcmp(text_at(s, c + 1), "CANNOT") == 0 ? RUNG_CANNOT : RUNG_UNKNOWN,
-        .bound = text_at(s, c + 2),
-        .statement = text_at(s, c + 3),
-        .margin = real_at(s, c + 4),
+        .verdict = strcmp(lab_text_at(s, c + 1), "CANNOT") == 0 ? RUNG_CANNOT : RUNG_UNKNOWN,
+        .bound = lab_text_at(s, c + 2),
+        .statement = lab_text_at(s, c + 3),
+        .margin = lab_real_at(s, c + 4),
         .ceiling = sqlite3_column_double(s, c + 5),
         .n_threshold = sqlite3_column_double(s, c + 6),
         .log2_n = sqlite3_column_double(s, c + 7),
@@ -71,47 +71,47 @@ static rung_run_row read_run(sqlite3_stmt *s)
 {
     return (rung_run_row){
         .number = sqlite3_column_int64(s, 0),
-        .id = text_at(s, 1),
-        .canonical = text_at(s, 2),
-        .words = text_at(s, 3),
-        .arch = text_at(s, 4),
-        .task = text_at(s, 5),
-        .seed = count_at(s, 6),
-        .rate = real_at(s, 7),
+        .id = lab_text_at(s, 1),
+        .canonical = lab_text_at(s, 2),
+        .words = lab_text_at(s, 3),
+        .arch = lab_text_at(s, 4),
+        .task = lab_text_at(s, 5),
+        .seed = lab_count_at(s, 6),
+        .rate = lab_real_at(s, 7),
         .random_labels = sqlite3_column_int(s, 8),
-        .outcome = outcome_of(text_at(s, 9)),
-        .step = count_at(s, 10),
-        .steps = count_at(s, 11),
-        .loss = real_at(s, 12),
-        .accuracy = real_at(s, 13),
-        .eval_loss = real_at(s, 14),
-        .eval_accuracy = real_at(s, 15),
-        .test_loss = real_at(s, 16),
-        .test_accuracy = real_at(s, 17),
-        .test_targets = count_at(s, 18),
-        .test_right = count_at(s, 19),
-        .chance = real_at(s, 20),
-        .majority = real_at(s, 21),
-        .tokens = count_at(s, 22),
-        .parameters = count_at(s, 23),
-        .layers = count_at(s, 24),
-        .full_layers = count_at(s, 25),
-        .recurrent_layers = count_at(s, 26),
-        .state_bits = count_at(s, 27),
-        .level_bits = count_at(s, 28),
-        .message_bits = count_at(s, 29),
-        .kv_bits_per_token = count_at(s, 30),
-        .seconds = real_at(s, 31),
+        .outcome = outcome_of(lab_text_at(s, 9)),
+        .step = lab_count_at(s, 10),
+        .steps = lab_count_at(s, 11),
+        .loss = lab_real_at(s, 12),
+        .accuracy = lab_real_at(s, 13),
+        .eval_loss = lab_real_at(s, 14),
+        .eval_accuracy = lab_real_at(s, 15),
+        .test_loss = lab_real_at(s, 16),
+        .test_accuracy = lab_real_at(s, 17),
+        .test_targets = lab_count_at(s, 18),
+        .test_right = lab_count_at(s, 19),
+        .chance = lab_real_at(s, 20),
+        .majority = lab_real_at(s, 21),
+        .tokens = lab_count_at(s, 22),
+        .parameters = lab_count_at(s, 23),
+        .layers = lab_count_at(s, 24),
+        .full_layers = lab_count_at(s, 25),
+        .recurrent_layers = lab_count_at(s, 26),
+        .state_bits = lab_count_at(s, 27),
+        .level_bits = lab_count_at(s, 28),
+        .message_bits = lab_count_at(s, 29),
+        .kv_bits_per_token = lab_count_at(s, 30),
+        .seconds = lab_real_at(s, 31),
         .resumed = sqlite3_column_int(s, 32),
-        .finished_at = real_at(s, 33),
-        .version = text_at(s, 34),
-        .kernels = text_at(s, 35),
-        .host = text_at(s, 36),
+        .finished_at = lab_real_at(s, 33),
+        .version = lab_text_at(s, 34),
+        .kernels = lab_text_at(s, 35),
+        .host = lab_text_at(s, 36),
         .theory = read_theory(s, 37),
-        .label = text_at(s, 46),
-        .place = count_at(s, 47),
-        .cell = count_at(s, 48),
-        .setting = count_at(s, 49),
+        .label = lab_text_at(s, 46),
+        .place = lab_count_at(s, 47),
+        .cell = lab_count_at(s, 48),
+        .setting = lab_count_at(s, 49),
         .chosen = sqlite3_column_int(s, 50),
     };
 }
@@ -161,8 +161,8 @@ rung_status rung_store_metrics(rung_store *store, int64_t run, rung_metric_each 
     while (status == RUNG_OK && row) {
         status = lab_sql_next(&row, &s, store, err);
         if (status != RUNG_OK || !row) break;
-        rung_metric m = {count_at(s, 0), real_at(s, 1), real_at(s, 2), real_at(s, 3),
-                         real_at(s, 4),  real_at(s, 5), real_at(s, 6)};
+        rung_metric m = {lab_count_at(s, 0), lab_real_at(s, 1), lab_real_at(s, 2), lab_real_at(s, 3),
+                         lab_real_at(s, 4),  lab_real_at(s, 5), lab_real_at(s, 6)};
         row = each(context, &m);
     }
     sqlite3_finalize(s);
@@ -183,15 +183,9 @@ rung_status rung_store_sweeps(rung_store *store, rung_sweep_each *each, void *co
     while (status == RUNG_OK && row) {
         status = lab_sql_next(&row, &s, store, err);
         if (status != RUNG_OK || !row) break;
-        rung_sweep_row sweep = {sqlite3_column_int64(s, 0),
-                                text_at(s, 1),
-                                text_at(s, 2),
-                                text_at(s, 3),
-                                text_at(s, 4),
-                                real_at(s, 5),
-                                count_at(s, 6),
-                                count_at(s, 7),
-                                count_at(s, 8)};
+        rung_sweep_row sweep = {sqlite3_column_int64(s, 0), lab_text_at(s, 1),  lab_text_at(s, 2),
+                                lab_text_at(s, 3),          lab_text_at(s, 4),  lab_real_at(s, 5),
+                                lab_count_at(s, 6),         lab_count_at(s, 7), lab_count_at(s, 8)};
         row = each(context, &sweep);
     }
     sqlite3_finalize(s);
@@ -210,9 +204,8 @@ rung_status rung_store_artefacts(rung_store *store, int64_t run, rung_artefact_e
     while (status == RUNG_OK && row) {
         status = lab_sql_next(&row, &s, store, err);
         if (status != RUNG_OK || !row) break;
-        rung_artefact a = {
-            sqlite3_column_int64(s, 0),        text_at(s, 1), text_at(s, 2), text_at(s, 3), sqlite3_column_blob(s, 4),
-            (size_t)sqlite3_column_bytes(s, 4)};
+        rung_artefact a = {sqlite3_column_int64(s, 0), lab_text_at(s, 1),         lab_text_at(s, 2),
+                           lab_text_at(s, 3),          sqlite3_column_blob(s, 4), (size_t)sqlite3_column_bytes(s, 4)};
         row = each(context, &a);
     }
     sqlite3_finalize(s);

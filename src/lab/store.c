@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define APPLICATION_ID 0x52554e47 /* "RUNG" */
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 
 const char *const rung_outcome_words[] = {"finished", "stopped", "diverged", NULL};
 
@@ -55,25 +55,27 @@ static const char schema[] =
     " LEFT JOIN theory ON theory.run = runs.number;"
     "PRAGMA application_id = 1381322311;"
     "PRAGMA user_version = 1;";
-_Static_assert(APPLICATION_ID == 1381322311 && SCHEMA_VERSION == 1, "as in the text above");
+_Static_assert(APPLICATION_ID == 1381322311, "as in the text above");
+
+/* What each later version has added; [v] leads from version v to v + 1. A new store takes all of these steps. */
+static const char *const steps[SCHEMA_VERSION] = {[0] = schema, [1] = lab_probe_schema};
 
 /* ---- what the file is ------------------------------------------------------------------------------------------------------ */
 
-static rung_status is_fresh(bool *fresh, const rung_store *store, rung_error *err)
+/* The version of its schema; 0: nothing is in it yet. */
+static rung_status find_version(int64_t *version, const rung_store *store, rung_error *err)
 {
-    int64_t id, version, tables;
+    int64_t id, tables;
     rung_status status = lab_sql_int(&id, store, 0, err, "PRAGMA application_id", "");
-    if (status == RUNG_OK) status = lab_sql_int(&version, store, 0, err, "PRAGMA user_version", "");
+    if (status == RUNG_OK) status = lab_sql_int(version, store, 0, err, "PRAGMA user_version", "");
     if (status == RUNG_OK) status = lab_sql_int(&tables, store, 0, err, "SELECT count(*) FROM sqlite_master", "");
-    if (status != RUNG_OK) return status;
-    *fresh = id == 0 && version == 0 && tables == 0;
-    if (*fresh) return RUNG_OK;
-    if (id != APPLICATION_ID)
+    if (status != RUNG_OK || (id == 0 && *version == 0 && tables == 0)) return status;
+    if (id != APPLICATION_ID || *version < 1)
         return rung_fail(err, RUNG_INPUT, "%s is an SQLite file, but no store of ours", store->path);
-    if (version > SCHEMA_VERSION)
+    if (*version > SCHEMA_VERSION)
         return rung_fail(err, RUNG_INPUT,
                          "%s has version %lld of the schema, and this rung knows up to %d; use a later one",
-                         store->path, (long long)version, SCHEMA_VERSION);
+                         store->path, (long long)*version, SCHEMA_VERSION);
     return RUNG_OK;
 }
 
@@ -113,23 +115,24 @@ static rung_status switch_to_wal(const rung_store *store, rung_error *err)
 
 static rung_status make_schema(const rung_store *store, rung_error *err)
 {
-    bool fresh;
+    int64_t version;
     rung_status status = switch_to_wal(store, err);
     if (status == RUNG_OK) status = lab_sql_begin(store, err);
     if (status != RUNG_OK) return status;
-    status = is_fresh(&fresh, store, err); /* again: another process may have been faster */
-    if (status == RUNG_OK && fresh) status = lab_sql_exec(store, schema, err);
+    status = find_version(&version, store, err); /* again: another process may have been faster */
+    for (; status == RUNG_OK && version < SCHEMA_VERSION; version++) status = lab_sql_exec(store, steps[version], err);
     return lab_sql_end(store, status, err);
 }
 
-static rung_status prepare(const rung_store *store, rung_store_mode mode, rung_error *err)
+static rung_status prepare(rung_store *store, rung_store_mode mode, rung_error *err)
 {
-    bool fresh;
+    int64_t version = 0;
     rung_status status = lab_sql_exec(store, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF", err);
-    if (status == RUNG_OK) status = is_fresh(&fresh, store, err);
-    if (status == RUNG_OK && fresh && mode == RUNG_STORE_READ)
+    if (status == RUNG_OK) status = find_version(&version, store, err);
+    if (status == RUNG_OK && version == 0 && mode == RUNG_STORE_READ)
         return rung_fail(err, RUNG_INPUT, "%s is empty: no store", store->path);
-    if (status == RUNG_OK && fresh) status = make_schema(store, err);
+    if (status == RUNG_OK && version < SCHEMA_VERSION && mode == RUNG_STORE_WRITE) status = make_schema(store, err);
+    store->version = version < SCHEMA_VERSION && mode == RUNG_STORE_READ ? version : SCHEMA_VERSION;
     return status == RUNG_OK ? check_length(store, err) : status;
 }
 

@@ -14,6 +14,7 @@ struct rung_store {
     sqlite3 *db;
     char *path;
     double wait_s;
+    int64_t version; /* of the schema: older ones are brought up to date when they are opened for writing */
 };
 
 /* ---- SQL (sql.c) ------------------------------------------------------------------------------------------------------------ */
@@ -64,5 +65,17 @@ rung_status lab_facts_of(lab_facts *facts, const rung_train_conf *conf, rung_err
 rung_status lab_record(rung_lab_did *did, const rung_store *store, const rung_sweep_run *run,
                        const rung_train_state *state, const lab_metrics *metrics, const char *model, rung_error *err);
 rung_status lab_insert_artefact(const rung_store *store, const rung_artefact *artefact, rung_error *err);
+
+/* ---- columns (rows.c) ---------------------------------------------------------------------------------------------------------- */
+
+const char *lab_text_at(sqlite3_stmt *s, int column);
+double lab_real_at(sqlite3_stmt *s, int column); /* NaN for NULL */
+uint64_t lab_count_at(sqlite3_stmt *s, int column);
+
+/* ---- probes (probes.c) --------------------------------------------------------------------------------------------------------- */
+
+extern const char lab_probe_schema[]; /* from version 1 to 2 */
+/* What the attached store src has and this one has not. */
+rung_status lab_merge_probes(const rung_store *store, rung_error *err);
 
 #endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * probe: a served language model on our tasks. A client for servers with the OpenAI interface, readers of what they reply,
+ * the probe itself (names, self-test, cells, depth) and readers of the sample logs of other harnesses. What a probe finds is
+ * in a store (lab.h). The only module that includes libcurl. Layer 7.
+ */
+#ifndef RUNG_PROBE_H
+#define RUNG_PROBE_H
+
+#include "rung/base.h"
+#include "rung/bound.h"
+#include "rung/lab.h"
+#include "rung/task.h"
+
+/* ---- client -------------------------------------------------------------------------------------------------------------- */
+
+/* Many requests to one server: some at a time, each tried again when the server or the way to it had a weak moment, every
+ * attempt recorded in a store, and none repeated whose reply is there. */
+typedef struct rung_client rung_client;
+
+typedef struct rung_client_conf {
+    const char *base_url;      /* http://host:port or https://..., with or without /v1; no user, query or fragment */
+    const char *key_variable;  /* environment variable that holds the key; NULL: no key is sent */
+    const char *ca_file;       /* certificates to trust instead of the system's; NULL: the system's */
+    size_t concurrency;        /* requests at the same time; 0: 8 */
+    size_t retries;            /* after the first attempt */
+    double timeout_s;          /* of one attempt; 0: 300 */
+    double drip_s;             /* from the first byte of a reply to its last; 0: 30 */
+    double rpm;                /* requests per minute, attempts included; 0: no limit */
+    double backoff_s;          /* before the first repetition, doubled each time up to 30 s; 0: 1 */
+    double patience_s;         /* the longest Retry-After that is obeyed; 0: 600 */
+    size_t body_most;          /* bytes of a reply; 0: 16 MiB */
+    rung_store *store;         /* may be NULL; must outlive the client */
+    bool (*go)(void *context); /* false: what is under way is finished and nothing new begun; may be NULL */
+    void *context;
+} rung_client_conf;
+
+/* One request: POST of a JSON body, or GET when body is NULL. Strings are borrowed until it is done. */
+typedef struct rung_ask {
+    const char *path; /* below the root of the server: "/v1/completions", "/tokenize" */
+    const char *body;
+} rung_ask;
+
+/* What came back: a complete reply with status 2xx whose body is JSON, or for a tolerated status what the server said. */
+typedef struct rung_answer {
+    long http;
+    const char *body; /* NUL-terminated; the key, should the server have echoed it, is replaced */
+    size_t len;
+    bool stored;    /* it was in the store */
+    double seconds; /* of the attempt that succeeded */
+} rung_answer;
+
+/* Returns false to stop as go() does. */
+typedef bool rung_answer_each(void *context, size_t index, const rung_answer *answer);
+
+typedef struct rung_client_sum {
+    size_t asked, stored, attempts, done;
+    bool stopped; /* by go() or each() */
+} rung_client_sum;
+
+rung_status rung_client_new(rung_client **out, const rung_client_conf *conf, rung_error *err);
+void rung_client_free(rung_client *client);
+/* Calls `each` once per request, in the order in which they end. Status 4xx and what is still wrong after the last attempt end
+ * the whole (after what is under way), with a message that names the place and what the server said; with tolerant, 400, 404,
+ * 405, 422 and 501 are answers too, which are recorded but never reused. */
+rung_status rung_client_run(rung_client_sum *sum, rung_client *client, const rung_ask *asks, size_t count,
+                            bool tolerant, rung_answer_each *each, void *context, rung_error *err);
+/* Counts of all calls together. */
+rung_client_sum rung_client_total(const rung_client *client);
+/* "http://host:port" as typed, without /v1 and a slash at the end. */
+const char *rung_client_root(const rung_client *client);
+/* Whether a key would go over the network unencrypted to another machine. */
+bool rung_client_key_exposed(const rung_client *client);
+
+/* Seconds that a Retry-After header asks for: whole seconds, or an HTTP date seen from `now` (seconds since 1970). Negative
+ * when it is neither. */
+double rung_retry_after(const char *value, double now);
+/* Before repetition `attempt` (from 0), without advice from the server: base * 2^attempt up to 30 s, times a number in
+ * [0.5, 1] that the seed decides, so that many clients do not come back at once. */
+double rung_retry_backoff(double base_s, size_t attempt, uint64_t seed);
+
+/* ---- replies -------------------------------------------------------------------------------------------------------------- */
+
+/* A token that the model might have said first. */
+typedef struct rung_option_token {
+    const char *text;
+    double logprob; /* at most 0; -INFINITY is possible */
+} rung_option_token;
+
+#define RUNG_REPLY_TOP 64 /* entries that are read; servers give up to 20 */
+
+/* What a completion or chat completion says, in any of the shapes of vLLM, SGLang, llama.cpp and OpenAI. */
+typedef struct rung_reply {
+    const char *text;      /* what was generated, without separated thoughts */
+    const char *reasoning; /* thoughts that the server separated; "" if none */
+    const char *finish;    /* "stop", "length", ...; "" if not said */
+    const char *model, *fingerprint;
+    int64_t prompt_tokens, completion_tokens; /* -1: not said */
+    bool truncated;                           /* the server says that it cut the prompt */
+    bool logprobs;                            /* there are some for the first generated token */
+    size_t tops;
+    rung_option_token top[RUNG_REPLY_TOP]; /* of the first generated token, itself included; the likeliest first */
+    rung_arena arena;
+} rung_reply;
+
+/* Any bytes: RUNG_INPUT, with what is missing, where it is no such reply. Log-probabilities that are no numbers or above 0 are
+ * refused. Clear it also when this fails. */
+rung_status rung_reply_parse(rung_reply *reply, const char *body, size_t len, rung_error *err);
+void rung_reply_clear(rung_reply *reply);
+/* How many tokens /tokenize counted; *most is the longest context it tells of, 0 if none. */
+rung_status rung_reply_tokens(size_t *count, size_t *most, const char *body, size_t len, rung_error *err);
+/* /v1/models: whether `model` is among them, the longest context it tells of (0: none), and for messages the names. */
+rung_status rung_reply_models(bool *found, size_t *most, rung_buf *names, const char *model, const char *body,
+                              size_t len, rung_error *err);
+/* One printable line from an error reply of any shape (JSON, a page of HTML, anything), at most `most` bytes. */
+void rung_reply_complaint(rung_buf *out, const char *body, size_t len, size_t most);
+
+#endif

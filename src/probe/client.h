@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The client inside: one transfer, and where it goes. Private to the module.
+ */
+#ifndef RUNG_PROBE_CLIENT_H
+#define RUNG_PROBE_CLIENT_H
+
+#include <curl/curl.h>
+
+#include "rung/probe.h"
+
+/* Where requests go, found out once from the base address. */
+typedef struct probe_place {
+    char *root; /* scheme, host, port and path without /v1 */
+    bool https, loopback;
+} probe_place;
+
+rung_status probe_place_init(probe_place *place, const char *base_url, rung_error *err);
+void probe_place_clear(probe_place *place);
+
+/* Why an attempt brought nothing that can be used. */
+typedef enum probe_trouble {
+    PROBE_FINE = 0,
+    PROBE_AGAIN,   /* worth another attempt */
+    PROBE_REFUSED, /* the server understood and said no */
+    PROBE_NEVER,   /* another attempt would be the same: too large, a certificate that is not trusted */
+} probe_trouble;
+
+/* One attempt of one request. */
+typedef struct probe_transfer {
+    CURL *easy;
+    size_t index, attempt;
+    char hash[65];
+    rung_buf url, body;   /* body: of the reply */
+    char retry_after[64]; /* header; "" if none */
+    size_t body_most;
+    double drip_s, started_s, first_byte_s; /* first_byte_s 0: none yet */
+    bool too_large, drips;
+    char problem[CURL_ERROR_SIZE];
+} probe_transfer;
+
+/* What stays the same for all transfers of a client. */
+typedef struct probe_wire {
+    const probe_place *place;
+    const char *key; /* NULL: none */
+    const char *ca_file;
+    double timeout_s, drip_s;
+    size_t body_most;
+    struct curl_slist *headers;
+} probe_wire;
+
+rung_status probe_transfer_begin(probe_transfer *transfer, const probe_wire *wire, const rung_ask *ask,
+                                 rung_error *err);
+/* Judges what came: status, size, JSON. `text` gets the reason in one line unless it is fine. */
+probe_trouble probe_transfer_judge(long *http, rung_buf *text, probe_transfer *transfer, CURLcode code);
+void probe_transfer_clear(probe_transfer *transfer);
+/* Replaces every occurrence of the key by "[key]", so that a server that echoes it cannot put it into a log. */
+void probe_redact(rung_buf *body, const char *key);
+
+#endif
