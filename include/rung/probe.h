@@ -116,4 +116,25 @@ rung_status rung_reply_models(bool *found, size_t *most, rung_buf *names, const 
 /* One printable line from an error reply of any shape (JSON, a page of HTML, anything), at most `most` bytes. */
 void rung_reply_complaint(rung_buf *out, const char *body, size_t len, size_t most);
 
+/* ---- depth ----------------------------------------------------------------------------------------------------------------- */
+
+/* Whether the accuracy at one depth is above or below the threshold; decided while the answers come in. */
+typedef enum rung_side { RUNG_SIDE_OPEN = 0, RUNG_SIDE_ABOVE, RUNG_SIDE_BELOW } rung_side;
+
+/* log of the evidence that the accuracy is above theta in (0, 1): an average of likelihood ratios against theta. If it is
+ * not, this ever exceeds log(1/a) with probability at most a, whenever one looks and whyever one stops. */
+double rung_depth_evidence(uint64_t right, uint64_t wrong, double theta);
+rung_side rung_depth_side(uint64_t right, uint64_t wrong, double theta, double confidence, size_t depths);
+
+/* Depths are numbered from 1 here; side[i] is that of depth i+1. D is the largest depth such that the accuracy at every depth
+ * 1, ..., D is at least theta (0: not even at depth 1). With probability at least `confidence` over the draw of the questions,
+ * low <= D <= high, for any rule that says how many questions are asked at which depth. */
+typedef struct rung_depth {
+    size_t low, high;
+} rung_depth;
+rung_depth rung_depth_of(const rung_side *side, size_t depths);
+/* Where to ask next: the first open depth that D can still depend on and that has had fewer than `most` questions; SIZE_MAX:
+ * nowhere. */
+size_t rung_depth_next(const rung_side *side, const uint64_t *asked, uint64_t most, size_t depths);
+
 #endif
