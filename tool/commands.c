@@ -21,6 +21,7 @@
     X(export)                                                                                                          \
     X(merge)                                                                                                           \
     X(report)                                                                                                          \
+    X(probe)                                                                                                           \
     X(precision)                                                                                                       \
     X(run)                                                                                                             \
     X(protocol)                                                                                                        \

@@ -199,6 +199,7 @@ typedef struct rung_probe_cell {
     const char *canonical; /* the task with its parameters */
     uint64_t depth, facts; /* L and n; 0: the task has none */
     double chance;         /* of a guess among the answers */
+    double majority;       /* the best guess without reading the question */
     uint64_t asked, right; /* right: the likeliest of the possible answers by the first token; of a log its own score */
     uint64_t text_right;   /* by the generated text */
     uint64_t off;          /* no possible answer was among the likeliest tokens, or the text names none */

@@ -40,6 +40,7 @@ typedef struct rung_client_conf {
 typedef struct rung_ask {
     const char *path; /* below the root of the server: "/v1/completions", "/tokenize" */
     const char *body;
+    bool fresh; /* asked even when the reply is in the store: what is asked of the server as it is now */
 } rung_ask;
 
 /* What came back: a complete reply with status 2xx whose body is JSON, or for a tolerated status what the server said. */
@@ -136,5 +137,117 @@ rung_depth rung_depth_of(const rung_side *side, size_t depths);
 /* Where to ask next: the first open depth that D can still depend on and that has had fewer than `most` questions; SIZE_MAX:
  * nowhere. */
 size_t rung_depth_next(const rung_side *side, const uint64_t *asked, uint64_t most, size_t depths);
+
+/* ---- the probe ------------------------------------------------------------------------------------------------------------- */
+
+typedef enum rung_probe_api { RUNG_PROBE_AUTO = 0, RUNG_PROBE_COMPLETIONS, RUNG_PROBE_CHAT } rung_probe_api;
+extern const char *const rung_probe_api_words[];
+
+/* Where a probe is, for progress. */
+typedef struct rung_probe_news {
+    const char *doing;           /* "self-test", "names", or the mode of a cell */
+    const rung_probe_cell *cell; /* may be NULL */
+    size_t done, planned;        /* questions; planned grows where depth needs more */
+} rung_probe_news;
+
+typedef struct rung_probe_conf {
+    rung_client *client; /* may be NULL until something is asked */
+    rung_store *store;   /* may be NULL */
+    const char *model;
+    const char *task;
+    const char *const *words; /* parameters of the task that are the same in all cells */
+    size_t word_count;
+    const char *grid; /* "L=1..6,n=16,64": keys with values; L and n stand for depth and facts, others are parameters */
+    rung_text_spelling spelling;
+    rung_probe_api api;
+    const char *extra; /* members of a JSON object that every request gets; NULL: none */
+    uint64_t seed;
+    size_t samples;      /* questions of a cell */
+    size_t most;         /* at most, where the depth needs more */
+    size_t controls;     /* questions of a control cell; 0: no controls */
+    size_t shots;        /* solved examples before the question, new ones each time */
+    size_t top;          /* log-probabilities to ask for, up to RUNG_REPLY_TOP */
+    size_t think_tokens; /* also with steps written out, of at most so many tokens; 0: without */
+    double threshold, confidence;
+    const rung_ledger *ledger; /* what the bounds say of it is put beside every cell; NULL: nothing */
+    int bits;
+    rung_message message;
+    bool (*go)(void *context); /* as in rung_client_conf */
+    void (*tell)(void *context, const rung_probe_news *news);
+    void *context;
+} rung_probe_conf;
+
+typedef struct rung_probe rung_probe;
+
+/* Reads the grid and checks every cell; asks nobody. The conf is copied, what it points to must live on. */
+rung_status rung_probe_new(rung_probe **out, const rung_probe_conf *conf, rung_error *err);
+void rung_probe_free(rung_probe *probe);
+
+/* What it would take, estimated without asking: a token per word or sign of the prompts. */
+typedef struct rung_probe_cost {
+    size_t cells, names;
+    uint64_t requests, requests_most; /* with as many questions as depth may need */
+    uint64_t tokens, tokens_most;     /* of prompts and answers */
+    uint64_t longest;                 /* prompt */
+} rung_probe_cost;
+rung_status rung_probe_estimate(rung_probe_cost *cost, const rung_probe *probe, rung_error *err);
+
+/* What the self-test found. */
+typedef struct rung_probe_server {
+    rung_probe_api api;
+    const char *thinking;    /* how thoughts are kept off: "no template", "chat_template_kwargs", ... */
+    const char *tokenizer;   /* "/tokenize" or "usage.prompt_tokens" */
+    size_t top;              /* log-probabilities that it gives */
+    size_t names;            /* words that are one token */
+    uint64_t context;        /* 0: not told */
+    const char *fingerprint; /* "" if none */
+} rung_probe_server;
+
+/* Finds out what the server can do and which words are one token of its tokenizer. RUNG_INPUT, with the reason, when it
+ * cannot give what a probe needs: no log-probabilities, thoughts that cannot be switched off, prompts that are cut. */
+rung_status rung_probe_test(rung_probe *probe, rung_error *err);
+const rung_probe_server *rung_probe_server_of(const rung_probe *probe);
+/* Asks everything, the self-test first if it was not made. What is done is in the store, whatever happens. */
+rung_status rung_probe_run(rung_probe *probe, rung_error *err);
+bool rung_probe_stopped(const rung_probe *probe);   /* by go() */
+int64_t rung_probe_number(const rung_probe *probe); /* in the store; 0: none */
+
+/* What a cell says, of its accuracy against the threshold and of its control. */
+typedef enum rung_probe_finding {
+    RUNG_FINDING_OPEN = 0, /* the interval contains the threshold */
+    RUNG_FINDING_DOES,     /* above */
+    RUNG_FINDING_FAILS,    /* below, while one look into the same facts is above: reads, and does not compose */
+    RUNG_FINDING_UNREAD,   /* below, and so is one look: nothing follows about composition */
+    RUNG_FINDING_BELOW,    /* below, and there is no control that would tell why */
+    RUNG_FINDING_REFUSED,  /* the server did not take the question */
+} rung_probe_finding;
+extern const char *const rung_probe_finding_words[]; /* [finding] */
+
+size_t rung_probe_cell_count(const rung_probe *probe);
+const rung_probe_cell *rung_probe_cell_at(const rung_probe *probe, size_t index);
+rung_probe_finding rung_probe_finding_of(const rung_probe *probe, size_t index);
+/* Of a direct cell: the index of the cell that is its control in that mode, or SIZE_MAX. */
+size_t rung_probe_control_of(const rung_probe *probe, size_t index, const char *mode);
+/* What the server said when it refused the cell; "" if it did not. */
+const char *rung_probe_refusal(const rung_probe *probe, size_t index);
+size_t rung_probe_depth_count(const rung_probe *probe); /* 0: the grid has no depths */
+const rung_probe_depth *rung_probe_depth_at(const rung_probe *probe, size_t index);
+
+/* ---- scoring ---------------------------------------------------------------------------------------------------------------- */
+
+typedef struct rung_score {
+    bool right, text_right;
+    bool off;    /* no possible answer among the likeliest tokens, or (thinking) no answer in the text */
+    bool cut;    /* thinking did not come to an end */
+    double mass; /* probability of the right answer as far as the likeliest tokens tell; NaN: it is not among them */
+    size_t said; /* index of the likeliest answer, or SIZE_MAX */
+} rung_score;
+
+/* The first generated token against the possible answers; several spellings of one (with a space, without) are added. With
+ * `prefixes` a token that begins exactly one of them counts for it: in a chat an answer may be more than one token. */
+rung_score rung_score_first(const rung_reply *reply, const char *const *answers, size_t count, size_t wanted,
+                            bool prefixes);
+/* The last line "Answer: NAME" of the text. */
+rung_score rung_score_thinking(const rung_reply *reply, const char *const *answers, size_t count, size_t wanted);
 
 #endif

@@ -17,7 +17,8 @@ const char lab_probe_schema[] =
     "CREATE TABLE probes(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, canonical TEXT NOT NULL, source TEXT,"
     " model TEXT, server TEXT, task TEXT, added REAL);"
     "CREATE TABLE probe_cells(probe INTEGER REFERENCES probes, place INTEGER, mode TEXT, words TEXT, canonical TEXT,"
-    " depth INTEGER, facts INTEGER, chance REAL, asked INTEGER, \"right\" INTEGER, text_right INTEGER, off INTEGER,"
+    " depth INTEGER, facts INTEGER, chance REAL, majority REAL, asked INTEGER, \"right\" INTEGER, text_right INTEGER, "
+    "off INTEGER,"
     " cut INTEGER, mass REAL, prompt_tokens REAL, verdict TEXT, bound TEXT, statement TEXT, ceiling REAL, margin REAL,"
     " PRIMARY KEY(probe, place)) WITHOUT ROWID;"
     "CREATE TABLE probe_answers(probe INTEGER REFERENCES probes, cell INTEGER, item INTEGER, hash TEXT, wanted TEXT,"
@@ -103,10 +104,11 @@ rung_status rung_store_probe_cell_put(rung_store *store, int64_t probe, const ru
 {
     return lab_sql_do(
         store, err,
-        "INSERT OR REPLACE INTO probe_cells VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "iisssiidiiiiiddsssdd", probe, (int64_t)c->place, c->mode, c->words, c->canonical, (int64_t)c->depth,
-        (int64_t)c->facts, c->chance, (int64_t)c->asked, (int64_t)c->right, (int64_t)c->text_right, (int64_t)c->off,
-        (int64_t)c->cut, c->mass, c->prompt_tokens, c->verdict, c->bound, c->statement, c->ceiling, c->margin);
+        "INSERT OR REPLACE INTO probe_cells VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "iisssiiddiiiiiddsssdd", probe, (int64_t)c->place, c->mode, c->words, c->canonical, (int64_t)c->depth,
+        (int64_t)c->facts, c->chance, c->majority, (int64_t)c->asked, (int64_t)c->right, (int64_t)c->text_right,
+        (int64_t)c->off, (int64_t)c->cut, c->mass, c->prompt_tokens, c->verdict, c->bound, c->statement, c->ceiling,
+        c->margin);
 }
 
 static rung_status put_answer(const rung_store *store, int64_t probe, const rung_probe_answer *a, rung_error *err)
@@ -188,6 +190,7 @@ static bool take_cell(void *context, void *each, sqlite3_stmt *s)
         .statement = lab_text_at(s, 16),
         .ceiling = lab_real_at(s, 17),
         .margin = lab_real_at(s, 18),
+        .majority = lab_real_at(s, 19),
     };
     return (*(rung_probe_cell_each **)each)(context, &cell);
 }
@@ -236,7 +239,8 @@ rung_status rung_store_probe_cells(rung_store *store, int64_t probe, rung_probe_
 {
     static const char sql[] =
         "SELECT place, mode, words, canonical, depth, facts, chance, asked, \"right\", text_right, off, cut, mass,"
-        " prompt_tokens, verdict, bound, statement, ceiling, margin FROM probe_cells WHERE probe = ? ORDER BY place";
+        " prompt_tokens, verdict, bound, statement, ceiling, margin, majority FROM probe_cells WHERE probe = ? ORDER "
+        "BY place";
     return read_rows(store, sql, probe, take_cell, &each, context, err);
 }
 
@@ -271,7 +275,8 @@ static const char merge_sql[] =
     " FROM src.probes b JOIN probes a ON a.id = b.id;"
     "INSERT OR IGNORE INTO probe_answers SELECT p.new, cell, item, hash, wanted, said, \"right\", text_right, off, cut,"
     " mass FROM src.probe_answers x JOIN probe_pairs p ON p.old = x.probe;"
-    "INSERT OR REPLACE INTO probe_cells SELECT p.new, place, mode, words, canonical, depth, facts, chance, asked,"
+    "INSERT OR REPLACE INTO probe_cells SELECT p.new, place, mode, words, canonical, depth, facts, chance, majority, "
+    "asked,"
     " \"right\", text_right, off, cut, mass, prompt_tokens, verdict, bound, statement, ceiling, margin"
     " FROM src.probe_cells x JOIN probe_pairs p ON p.old = x.probe WHERE p.further;"
     "INSERT OR REPLACE INTO probe_depths SELECT p.new, words, facts, threshold, confidence, low, high, deepest"

@@ -286,7 +286,7 @@ static bool was_stored(work *w, const probe_transfer *t)
     int64_t http = 0;
     rung_buf reply;
     rung_error err;
-    if (!w->client->conf.store) return false;
+    if (!w->client->conf.store || w->asks[t->index].fresh) return false;
     rung_buf_init(&reply);
     rung_status status = rung_store_exchange_find(&reply, &http, w->client->conf.store, t->hash, &err);
     if (status != RUNG_OK) {
