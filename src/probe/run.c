@@ -31,6 +31,7 @@ typedef struct batch {
     rung_probe_answer *answer;
     char (*hash)[65];
     size_t answers;
+    double *mass; /* [count] NaN: not answered */
     rung_status status;
     rung_error *err;
 } batch;
@@ -46,6 +47,7 @@ static void batch_clear(batch *b)
     free(b->ask);
     free(b->answer);
     free(b->hash);
+    free(b->mass);
 }
 
 static rung_status word_question(batch *b, size_t i, rung_error *err)
@@ -71,9 +73,10 @@ static rung_status batch_init(batch *b, rung_error *err)
     b->ask = rung_calloc(b->count, sizeof *b->ask, err);
     b->answer = rung_calloc(b->count, sizeof *b->answer, err);
     b->hash = rung_calloc(b->count, sizeof *b->hash, err);
-    if (!b->question || !b->body || !b->ask || !b->answer || !b->hash) return RUNG_SYSTEM;
+    b->mass = rung_calloc(b->count, sizeof *b->mass, err);
+    if (!b->question || !b->body || !b->ask || !b->answer || !b->hash || !b->mass) return RUNG_SYSTEM;
     rung_status status = RUNG_OK;
-    for (size_t i = 0; i < b->count; i++) rung_buf_init(&b->body[i]);
+    for (size_t i = 0; i < b->count; i++) rung_buf_init(&b->body[i]), b->mass[i] = NAN;
     for (size_t i = 0; status == RUNG_OK && i < b->count; i++) status = word_question(b, i, err);
     return status;
 }
@@ -87,12 +90,6 @@ static void count_score(probe_cell *cell, const rung_score *score, const rung_re
     cell->sum.text_right += score->text_right;
     cell->sum.off += score->off;
     cell->sum.cut += score->cut;
-    if (cell->mode != PROBE_THINKING) {
-        /* Not among the likeliest: at most as likely as the last of them, counted as 0. */
-        cell->mass_sum += isnan(score->mass) ? 0 : score->mass;
-        cell->mass_count++;
-        cell->sum.mass = cell->mass_sum / (double)cell->mass_count;
-    }
     if (reply->prompt_tokens < 0) return;
     cell->tokens_sum += (double)reply->prompt_tokens;
     cell->tokens_count++;
@@ -126,6 +123,8 @@ static rung_status take_reply(batch *b, size_t i, const rung_answer *answer, run
                                ? rung_score_thinking(&reply, q->answers, q->count, q->wanted)
                                : rung_score_first(&reply, q->answers, q->count, q->wanted, prefixes);
         count_score(b->cell, &score, &reply);
+        /* Not among the likeliest: at most as likely as the last of them, counted as 0. */
+        if (b->cell->mode != PROBE_THINKING) b->mass[i] = isnan(score.mass) ? 0 : score.mass;
         char url[1024];
         snprintf(url, sizeof url, "%s%s", rung_client_root(b->probe->conf.client), b->ask[i].path);
         rung_exchange_hash(b->hash[i], url, b->ask[i].body);
@@ -165,6 +164,18 @@ static bool take_answer(void *context, size_t i, const rung_answer *answer)
 
 /* ---- cells -------------------------------------------------------------------------------------------------------------------- */
 
+/* In the order of the questions, not of the replies: the same sum each time. */
+static void add_masses(const batch *b)
+{
+    probe_cell *cell = b->cell;
+    for (size_t i = 0; b->mass && i < b->count; i++) {
+        if (isnan(b->mass[i])) continue;
+        cell->mass_sum += b->mass[i];
+        cell->mass_count++;
+    }
+    if (cell->mass_count) cell->sum.mass = cell->mass_sum / (double)cell->mass_count;
+}
+
 static rung_status keep_batch(const batch *b, rung_error *err)
 {
     rung_store *store = b->probe->conf.store;
@@ -182,6 +193,7 @@ static rung_status ask_more(rung_probe *probe, probe_cell *cell, size_t count, r
     if (status == RUNG_OK) status = rung_client_run(&sum, probe->conf.client, b.ask, count, true, take_answer, &b, err);
     if (status == RUNG_OK) status = b.status;
     cell->next += count;
+    add_masses(&b);
     bool refused = cell->refusal.len > 0;
     if (sum.stopped && !refused && status == RUNG_OK) probe->stopped = true;
     if (refused && probe->conf.go && !probe->conf.go(probe->conf.context)) probe->stopped = true;

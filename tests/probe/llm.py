@@ -12,6 +12,7 @@ import math
 import re
 import sys
 import threading
+import time
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--flavour", default="vllm", choices=["vllm", "sglang", "llama", "openai"])
@@ -26,6 +27,7 @@ parser.add_argument("--most-logprobs", type=int, default=20)
 parser.add_argument("--long-words", default="", help="letters: words that begin with one are two tokens")
 parser.add_argument("--key", default="")
 parser.add_argument("--context", type=int, default=100000)
+parser.add_argument("--forever", action="store_true", help="ten minutes, whatever standard input does")
 args = parser.parse_args()
 count = {"requests": 0}
 
@@ -181,4 +183,7 @@ class Server(http.server.ThreadingHTTPServer):
 server = Server(("127.0.0.1", 0), Handler)
 print(server.server_address[1], flush=True)
 threading.Thread(target=server.serve_forever, daemon=True).start()
-sys.stdin.read()
+if args.forever:
+    time.sleep(600)
+else:
+    sys.stdin.read()
