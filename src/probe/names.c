@@ -19,10 +19,13 @@ typedef struct group {
     size_t tokens; /* counted; SIZE_MAX: not yet */
 } group;
 
+/* Who counts, in the order in which they are tried. */
+typedef enum counter { COUNT_PROMPT = 0, COUNT_CONTENT, COUNT_USAGE } counter;
+
 typedef struct counting {
     rung_probe *probe;
     const char *const *word;
-    bool by_usage;
+    counter counter;
     group *group;
     rung_error *err;
     rung_status status;
@@ -32,7 +35,7 @@ typedef struct counting {
 static rung_status read_count(size_t *tokens, counting *c, const rung_answer *answer, rung_error *err)
 {
     size_t most = 0;
-    if (!c->by_usage) {
+    if (c->counter != COUNT_USAGE) {
         rung_status status = rung_reply_tokens(tokens, &most, answer->body, answer->len, err);
         if (status == RUNG_OK && most) c->probe->server.context = most;
         return status;
@@ -76,10 +79,10 @@ static void put_body(rung_buf *out, const counting *c, const group *g)
     rung_buf_init(&text);
     put_text(&text, c, g);
     const char *prompt = text.text ? text.text : "";
-    if (c->by_usage)
+    if (c->counter == COUNT_USAGE)
         probe_body(out, &c->probe->dialect, &c->probe->conf, prompt, 0);
     else
-        probe_tokenize_body(out, c->probe->conf.model, prompt);
+        probe_tokenize_body(out, c->probe->conf.model, prompt, c->counter == COUNT_CONTENT);
     if (text.failed) out->failed = true;
     rung_buf_clear(&text);
 }
@@ -97,11 +100,12 @@ static rung_status count_groups(counting *c, group *groups, size_t count)
         groups[i].tokens = SIZE_MAX;
         put_body(&body[i], c, &groups[i]);
         status = rung_buf_ok(&body[i], c->err);
-        asks[i].path = c->by_usage ? probe_path(&c->probe->dialect) : "/tokenize";
+        asks[i].path = c->counter == COUNT_USAGE ? probe_path(&c->probe->dialect) : "/tokenize";
         asks[i].body = body[i].text;
     }
     if (status == RUNG_OK)
-        status = rung_client_run(&sum, c->probe->conf.client, asks, count, !c->by_usage, take_count, c, c->err);
+        status =
+            rung_client_run(&sum, c->probe->conf.client, asks, count, c->counter != COUNT_USAGE, take_count, c, c->err);
     if (status == RUNG_OK) status = c->status;
     if (sum.stopped && status == RUNG_OK) c->probe->stopped = true;
     for (size_t i = 0; body && i < count; i++) rung_buf_clear(&body[i]);
@@ -143,18 +147,24 @@ static rung_status sieve(counting *c, bool *is_single, group *now, group *next, 
     return status;
 }
 
+/* The tokens before the words. A server that does not know a field, or /tokenize at all, refuses or counts nothing. */
+static rung_status count_base(group *base, counting *c)
+{
+    rung_status status = count_groups(c, base, 1);
+    while (status == RUNG_OK && !c->probe->stopped && c->counter < COUNT_USAGE && (c->refused || base->tokens == 0)) {
+        c->refused = false;
+        c->counter++;
+        status = count_groups(c, base, 1);
+    }
+    return status;
+}
+
 /* is_single[i]: word i is one token. */
 static rung_status find_single(bool *is_single, counting *c, size_t words)
 {
     group base = {0, 0, SIZE_MAX};
-    rung_status status = count_groups(c, &base, 1);
+    rung_status status = count_base(&base, c);
     if (status != RUNG_OK || c->probe->stopped) return status;
-    if (c->refused) { /* no /tokenize here */
-        c->refused = false;
-        c->by_usage = true;
-        status = count_groups(c, &base, 1);
-        if (status != RUNG_OK || c->probe->stopped) return status;
-    }
     group *now = rung_calloc(2 * words + 2, sizeof *now, c->err);
     group *next = rung_calloc(2 * words + 2, sizeof *next, c->err);
     status = now && next ? sieve(c, is_single, now, next, words, base.tokens) : RUNG_SYSTEM;
@@ -197,7 +207,7 @@ static rung_status find_among(rung_probe *probe, const char **word, bool *is_sin
         status = find_single(is_single, &c, words);
         if (status == RUNG_OK && !probe->stopped) status = keep_single(probe, word, is_single, words, err);
     }
-    probe->server.tokenizer = c.by_usage ? "usage.prompt_tokens" : "/tokenize";
+    probe->server.tokenizer = c.counter == COUNT_USAGE ? "usage.prompt_tokens" : "/tokenize";
     return status;
 }
 
@@ -262,7 +272,7 @@ static rung_status check_others(rung_probe *probe, const other_words *others, ru
                                "the answer '%.40s' is more than one token of the served tokenizer, so that the first "
                                "token does not tell it; take --spelling facts, or another task",
                                others->word[i]);
-    probe->server.tokenizer = c.by_usage ? "usage.prompt_tokens" : "/tokenize";
+    probe->server.tokenizer = c.counter == COUNT_USAGE ? "usage.prompt_tokens" : "/tokenize";
     free(is_single);
     return status;
 }

@@ -50,8 +50,8 @@ const char *probe_path(const probe_dialect *dialect);
 /* One question: the first token with its log-probabilities, or (think) a text of at most so many tokens. */
 void probe_body(rung_buf *out, const probe_dialect *dialect, const rung_probe_conf *conf, const char *prompt,
                 size_t think_tokens);
-/* What /tokenize of vLLM, SGLang and llama.cpp take, all at once. */
-void probe_tokenize_body(rung_buf *out, const char *model, const char *text);
+/* For /tokenize: vLLM and SGLang call the text "prompt", llama.cpp "content". */
+void probe_tokenize_body(rung_buf *out, const char *model, const char *text, bool content);
 /* Members of a JSON object that none of our requests has. */
 rung_status probe_extra_check(const char *extra, rung_error *err);
 

@@ -72,14 +72,12 @@ void probe_body(rung_buf *out, const probe_dialect *dialect, const rung_probe_co
     rung_buf_putc(out, '}');
 }
 
-void probe_tokenize_body(rung_buf *out, const char *model, const char *text)
+void probe_tokenize_body(rung_buf *out, const char *model, const char *text, bool content)
 {
     rung_buf_putc(out, '{');
     put_string(out, "model", model);
     rung_buf_puts(out, ", ");
-    put_string(out, "prompt", text);
-    rung_buf_puts(out, ", ");
-    put_string(out, "content", text);
+    put_string(out, content ? "content" : "prompt", text);
     rung_buf_puts(out, ", \"add_special_tokens\": false}");
 }
 

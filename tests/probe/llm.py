@@ -161,7 +161,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         count["requests"] += 1
         try:
             if self.path == "/tokenize" and not args.no_tokenize:
-                text = body["content"] if args.flavour == "llama" else body["prompt"]
+                text = body.get("content", "") if args.flavour == "llama" else body["prompt"]
                 ids = list(range(tokens_of(text)))
                 if args.flavour == "llama":
                     return self.send(200, {"tokens": ids})

@@ -183,3 +183,28 @@ assert d["requests"] == 8 * 40 + 6 * 20 + 8 * 20 and d["names"] == 17 and d["req
     run -2 rung probe --model m
     run -2 rung probe --model m --base-url 127.0.0.1:80
 }
+
+# serve MODEL: a model of ours; BASE is set.
+serve() {
+    rm -f served
+    "$RUNG" serve "$1" --port 0 >served 2>&1 3>&- &
+    LLM=$!
+    for _ in $(seq 400); do grep -q listening served && break; sleep 0.05; done
+    BASE=$(grep -o 'http://[0-9.:]*' served | tail -1)
+}
+
+@test "a constructed model over HTTP is right at its depth, random weights are not" {
+    rung build seqcomp L=2 N0=4 n=1 flat=1 -o good.safetensors -q
+    rung build random --arch 3*full --task seqcomp L=3 N0=4 n=1 flat=1 -o random.safetensors -q
+    serve good.safetensors
+    rung probe --base-url "$BASE" --model good --grid n=4,L=2..3 --samples 40 --controls 10 --json -q >good.json
+    teardown
+    serve random.safetensors
+    rung probe --base-url "$BASE" --model random --grid n=4,L=2..3 --samples 40 --controls 0 --json -q >random.json
+    python '
+import json
+good, random = ({(c["mode"], c["depth"]): c for c in json.load(open(f))["cells"]} for f in ("good.json", "random.json"))
+assert good["direct", 2]["right"] == good["direct", 2]["text_right"] == 40 and good["shuffled", 2]["right"] == 10
+assert good["direct", 3]["finding"] == "refused"    # not a prompt that it was built for
+assert random["direct", 3]["wilson"][0] < 0.35 and random["direct", 3]["accuracy"] < 0.6, random["direct", 3]'
+}
