@@ -304,7 +304,9 @@ const rung_command rung_command_probe = {
                "decided.\n"
                "Every request and reply is in the store; the same command goes on where it was stopped, and asks "
                "nothing twice. "
-               "Ctrl-C finishes what is under way.",
+               "Ctrl-C finishes what is under way. A cell says nothing when the server refuses it, or when not even "
+               "one look into its "
+               "facts is above the threshold.",
     .examples =
         (const rung_example[]){
             {"rung probe --base-url http://127.0.0.1:8000/v1 --model Qwen3 --dry-run", "what it would take"},
@@ -318,6 +320,6 @@ const rung_command rung_command_probe = {
     .words = "parameters of the task, the same in all cells",
     .options = options,
     .values_size = sizeof(probe_values),
-    .negative = "no cell says anything: all are refused, or not even one look is above the threshold",
+    .negative = "no cell says anything",
     .run = run_probe,
 };

@@ -90,7 +90,7 @@ static rung_status ask_with(heard *h, rung_client_sum *sum, const rung_client_co
                             const char *body, bool tolerant, rung_error *err)
 {
     rung_client *client;
-    rung_ask ask = {path, body};
+    rung_ask ask = {.path = path, .body = body};
     memset(h, 0, sizeof *h);
     memset(err, 0, sizeof *err);
     rung_status status = rung_client_new(&client, conf, err);
@@ -375,7 +375,7 @@ static void stopping_finishes_what_is_under_way(void **state)
     char path[64];
     for (size_t i = 0; i < COUNT; i++) {
         snprintf(body[i], sizeof body[i], "{\"i\": %zu}", i);
-        asks[i] = (rung_ask){"/counted", body[i]};
+        asks[i] = (rung_ask){.path = "/counted", .body = body[i]};
     }
     snprintf(path, sizeof path, "%s/stop.db", directory);
     assert_int_equal(rung_store_open(&store, path, RUNG_STORE_WRITE, 5, &err), RUNG_OK);
@@ -410,7 +410,7 @@ static void rate_is_limited(void **state)
     rung_error err;
     rung_client *client;
     rung_client_sum sum;
-    for (size_t i = 0; i < 5; i++) asks[i] = (rung_ask){"/good", NULL};
+    for (size_t i = 0; i < 5; i++) asks[i] = (rung_ask){.path = "/good"};
     rung_client_conf conf = fast_conf(NULL);
     conf.rpm = 600;
     assert_int_equal(rung_client_new(&client, &conf, &err), RUNG_OK);
