@@ -22,6 +22,7 @@
     X(merge)                                                                                                           \
     X(report)                                                                                                          \
     X(probe)                                                                                                           \
+    X(import)                                                                                                          \
     X(precision)                                                                                                       \
     X(run)                                                                                                             \
     X(protocol)                                                                                                        \

@@ -250,4 +250,31 @@ rung_score rung_score_first(const rung_reply *reply, const char *const *answers,
 /* The last line "Answer: NAME" of the text. */
 rung_score rung_score_thinking(const rung_reply *reply, const char *const *answers, size_t count, size_t wanted);
 
+/* ---- logs of other harnesses ------------------------------------------------------------------------------------------------- */
+
+typedef enum rung_log_kind { RUNG_LOG_AUTO = 0, RUNG_LOG_LM_EVAL, RUNG_LOG_RULER, RUNG_LOG_INSPECT } rung_log_kind;
+extern const char *const rung_log_kind_words[];
+
+typedef struct rung_log_record {
+    uint64_t index;
+    const char *wanted, *said;
+    bool right;
+} rung_log_record;
+
+typedef struct rung_log {
+    rung_log_kind kind;
+    const char *model, *task; /* as the log says; "" if it does not */
+    rung_log_record *record;
+    size_t count;
+    size_t repeated; /* records of further filters or epochs, which were left out */
+    rung_arena arena;
+} rung_log;
+
+/* Samples of lm-evaluation-harness (samples_*.jsonl: the metrics that it lists decide, above one half is right), predictions of
+ * RULER (JSON lines with "pred": right when all outputs occur in it) or a log of inspect (JSON: the first score, "C" or at least one
+ * half). kind AUTO finds out which. Any bytes: RUNG_INPUT with the line and what is missing. Clear it also when this fails. */
+rung_status rung_log_read(rung_log *log, const void *bytes, size_t size, const char *name, rung_log_kind kind,
+                          rung_error *err);
+void rung_log_clear(rung_log *log);
+
 #endif
