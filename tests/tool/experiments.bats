@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The experiments keep their rules: what a default form must have (seeds, rates, a control, few runs), and pages whose numbers
+# are those of the runs.
+load common
+
+root=$(realpath "$BATS_TEST_DIRNAME/../..")
+
+names() { # of experiments that are sweeps
+    local spec
+    for spec in "$root"/experiments/*.json; do
+        [[ $spec == *.full.json ]] || basename "$spec" .json
+    done
+}
+
+plan() { rung sweep "$root/experiments/$1.json" -o plan.db --dry-run --no-estimate --json; }
+
+@test "every experiment plans, in both forms, under its own name and with a question" {
+    local name form
+    for name in $(names); do
+        for form in "$name" "$name.full"; do
+            plan "$form" >plan.json || { echo "$form does not plan"; return 1; }
+            python '
+import json, sys
+plan = json.load(open("plan.json"))
+assert plan["name"] == sys.argv[1], "the sweep is called %s, not %s" % (plan["name"], sys.argv[1])
+assert plan["question"], sys.argv[1] + " asks nothing"
+assert plan["repeated"] == 0, sys.argv[1] + " has runs twice"' "$form"
+        done
+    done
+}
+
+# Controls may have a single rate: what random labels reach does not depend on it, and nothing is chosen there.
+@test "a default form has at most 60 runs, five seeds, several rates per architecture and a control" {
+    local name
+    for name in $(names); do
+        plan "$name" >plan.json
+        python '
+import collections, json, re, sys
+name = sys.argv[1]
+runs = [(r["label"], r["run"]) for r in json.load(open("plan.json"))["plan"]]
+assert len(runs) <= 60, "%s has %d runs" % (name, len(runs))
+seeds, rates, controls = collections.defaultdict(set), collections.defaultdict(set), 0
+for label, run in runs:
+    word = lambda key: re.search(r"(?:^| )%s=(\S+)" % key, run).group(1)
+    control = word("random_labels") == "1"
+    controls += control
+    setting = re.sub(r" seed=\S+", "", run)
+    seeds[setting].add(word("seed"))
+    if not control:
+        rates[re.sub(r" rate=\S+", "", setting)].add(word("rate"))
+assert controls, name + " has no run with random labels"
+for setting, values in seeds.items():
+    assert len(values) >= 5, "%s: fewer than five seeds of %s" % (name, setting)
+for cell, values in rates.items():
+    assert len(values) >= 2, "%s: a single rate for %s" % (name, cell)' "$name"
+    done
+}
+
+# The first cell of a row names a label or an architecture of the CSV; every other number of the row is a value of that cell, rounded
+# to the digits that the page shows.
+@test "every number in the result tables of a page is in its CSV" {
+    local page
+    for page in "$root"/docs/experiments/*.md; do
+        [ "$(basename "$page")" != README.md ] || continue
+        python '
+import csv, os, re, sys
+page = sys.argv[1]
+text, table = open(page).read(), page[:-2] + "csv"
+sections = re.findall(r"^## (Results?\b.*?)(?=^## |\Z)", text, re.M | re.S)
+if "not run yet" in text.split("\n")[0]:
+    assert not sections and not os.path.exists(table), page + " was not run and has results"
+    sys.exit()
+assert sections, page + " has no section Result"
+cells, names = list(csv.DictReader(open(table))), ("label", "arch", "name")
+checked = 0
+for row in re.findall(r"^\|(.*)\|$", "\n".join(sections), re.M):
+    first, *rest = [c.strip().replace("\\|", "|").replace("`", "").replace("**", "") for c in re.split(r"(?<!\\)\|", row)]
+    numbers = re.findall(r"(?<![\w.])(?<!\d-)-?\d+(?:\.\d+)?(?!\w)", " ".join(rest))
+    if re.fullmatch(r":?-+:?", first) or not numbers: continue
+    mine = [c for c in cells if first in [c.get(n) for n in names]]
+    assert mine, "%s: no cell of %s is called %r" % (page, table, first)
+    values = []
+    for value in (v for c in mine for v in c.values()):
+        try: values.append(float(value))
+        except (TypeError, ValueError): pass
+    for number in numbers:
+        half = 0.5 * 10.0 ** -len(number.partition(".")[2])
+        assert any(abs(v - float(number)) <= half * (1 + 1e-9) for v in values), "%s: %s of %r is not in %s" % (page, number, first, table)
+        checked += 1
+assert checked, page + " shows no number"' "$page"
+    done
+}
+
+@test "an experiment can be run by its name, goes on where it was, and writes beside its page" {
+    cp -r "$root/scripts" .
+    mkdir -p experiments docs/experiments
+    cat >experiments/tiny.json <<END
+{"name": "tiny", "question": "which?", "base": {"task": "eva N=3 V=2", "steps": 5, "batch": 8, "d-model": 8, "dk": 4, "dv": 4, "test-prompts": 16},
+ "grid": {"arch": ["full", "2*full"], "seed": [1, 2]}}
+END
+    echo '![](tiny-success-full-layers-1.svg)' >docs/experiments/tiny.md
+    BUILD=b RUNG=$RUNG scripts/experiment.sh tiny -j 1
+    [ "$(cd docs/experiments && echo *)" = "tiny-success-full-layers-1.svg tiny.csv tiny.md" ]
+    [ "$(wc -l <docs/experiments/tiny.csv)" = 3 ]
+    BUILD=b RUNG=$RUNG scripts/experiment.sh tiny -j 1 | grep -q '^done      0 now, 4 before$'
+    run -2 --separate-stderr scripts/experiment.sh absent
+    [[ $stderr == *"no experiments/absent.json"* ]]
+    echo 'echo "name,value"; echo "$1,$RUNG"' >experiments/other.sh
+    RUNG=r scripts/experiment.sh other --full
+    [ "$(tail -1 docs/experiments/other.csv)" = --full,r ]
+}
