@@ -10,6 +10,7 @@
 
 #include "json_out.h"
 #include "output.h"
+#include "report_json.h"
 #include "rung/report.h"
 
 typedef struct report_values {
@@ -149,7 +150,7 @@ static void print_group(rung_buf *out, const rung_group *g)
 
 static void json_interval(rung_jout *out, const char *key, const rung_estimate *i)
 {
-    rung_jout_object(out, key);
+    rung_jout_flat_object(out, key);
     rung_jout_real(out, "mean", i->mean);
     rung_jout_real(out, "low", i->low);
     rung_jout_real(out, "high", i->high);
@@ -163,19 +164,41 @@ static void json_some(rung_jout *out, const char *key, double value)
     rung_jout_real(out, key, value > 0 ? value : NAN);
 }
 
+static void json_task(rung_jout *out, const rung_group *g, size_t c)
+{
+    rung_buf text;
+    rung_buf_init(&text);
+    rung_group_task(&text, g, c);
+    rung_jout_string(out, "task", text.failed ? NULL : text.text);
+    rung_buf_clear(&text);
+}
+
 static void json_cell(rung_jout *out, const rung_group *g, size_t c)
 {
+    static const char *const sizes[] = {"d-model", "heads", "dk", "dv"}; /* as in the words */
     const rung_cell *cell = &g->cell[c];
     const rung_run_row *row = cell->row;
     rung_jout_object(out, NULL);
-    rung_jout_object(out, "words");
+    rung_jout_flat_object(out, "words");
     for (size_t k = 0; k < g->key_count; k++) rung_jout_string(out, g->key[k].name, rung_group_value(g, c, k));
     rung_jout_end(out);
+    rung_jout_string(out, "arch", row->arch);
+    json_task(out, g, c);
+    for (size_t i = 0; i < RUNG_COUNT(sizes); i++) {
+        int64_t size;
+        if (rung_word_int(&size, rung_group_word(g, c, sizes[i]), 0, INT32_MAX)) rung_jout_int(out, sizes[i], size);
+    }
     rung_jout_bool(out, "random_labels", row->random_labels);
     rung_jout_int(out, "runs", (int64_t)cell->runs);
     rung_jout_int(out, "succeeded", (int64_t)cell->succeeded);
     rung_jout_int(out, "diverged", (int64_t)cell->diverged);
     rung_jout_int(out, "settings", (int64_t)cell->settings);
+    rung_jout_flat_array(out, "seeds");
+    for (size_t i = 0; i < cell->runs; i++) rung_jout_int(out, NULL, (int64_t)rung_group_seed(g, c, i));
+    rung_jout_end(out);
+    rung_jout_real(out, "rate", row->rate);
+    rung_jout_int(out, "steps", (int64_t)row->steps);
+    rung_jout_string(out, "version", row->version);
     json_interval(out, "accuracy", &cell->accuracy);
     json_interval(out, "success", &cell->success);
     json_interval(out, "evaluated", &cell->evaluated);
@@ -207,6 +230,7 @@ static void json_group(rung_jout *out, const rung_group *g)
 {
     rung_jout_object(out, NULL);
     rung_jout_string(out, "sweep", g->name);
+    rung_jout_string(out, "spec", g->spec);
     rung_jout_string(out, "question", g->question);
     rung_jout_real(out, "success", g->success);
     rung_jout_int(out, "planned", (int64_t)g->planned);
@@ -226,7 +250,7 @@ static void json_group(rung_jout *out, const rung_group *g)
     rung_jout_end(out);
 }
 
-static void json_report(rung_buf *text, const rung_report *report)
+void rung_report_json(rung_buf *text, const rung_report *report)
 {
     rung_jout out;
     rung_jout_begin(&out, text, "rung.report/1", true);
@@ -245,7 +269,7 @@ static rung_status print_report(const rung_call *call, const rung_report *report
     rung_buf text;
     rung_buf_init(&text);
     if (call->json) {
-        json_report(&text, report);
+        rung_report_json(&text, report);
     } else {
         for (size_t i = 0; i < rung_report_groups(report); i++) print_group(&text, rung_report_group(report, i));
         if (!rung_report_groups(report)) rung_buf_puts(&text, "no finished runs\n");

@@ -85,6 +85,9 @@ typedef struct rung_run_theory {
     bool trivial;
 } rung_run_theory;
 
+/* The same before anything is run; of conf, only task, arch, heads, dk, dv and causal are looked at. No statement. */
+rung_status rung_lab_theory(rung_run_theory *theory, const rung_train_conf *conf, rung_error *err);
+
 /* A finished run. Numbers that do not exist are NaN. Texts are borrowed until the next row. */
 typedef struct rung_run_row {
     int64_t number; /* in this store */

@@ -137,6 +137,7 @@ typedef struct rung_key {
 /* A sweep, or the runs of no sweep (name ""). */
 typedef struct rung_group {
     const char *name, *question, *slug; /* slug: for file names, unique */
+    const char *spec;                   /* id of the sweep: the first 32 digits of the SHA-256 of its spec; "" */
     double success;
     uint64_t planned; /* 0: no plan */
     size_t runs, settings, cells, diverged;
@@ -159,6 +160,13 @@ typedef struct rung_group {
 
 /* The value of a varying key in a cell, as one would type it; "" if the cell has no such key. Lives as long as the report. */
 const char *rung_group_value(const rung_group *group, size_t cell, size_t key);
+
+/* Any word of a cell, whether it varies or not, as one would type it; "" if it has none. */
+const char *rung_group_word(const rung_group *group, size_t cell, const char *key);
+/* Its task with all parameters, "eva N=8 V=4 ...". */
+void rung_group_task(rung_buf *out, const rung_group *group, size_t cell);
+/* The seeds of its runs, in the order of the plan, cell->runs of them. */
+uint64_t rung_group_seed(const rung_group *group, size_t cell, size_t run);
 
 /* ---- report ---------------------------------------------------------------------------------------------------------------- */
 

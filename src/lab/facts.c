@@ -92,3 +92,14 @@ rung_status lab_facts_of(lab_facts *facts, const rung_train_conf *conf, rung_err
     rung_ledger_clear(&ledger);
     return status;
 }
+
+rung_status rung_lab_theory(rung_run_theory *theory, const rung_train_conf *conf, rung_error *err)
+{
+    lab_facts facts;
+    rung_status status = lab_facts_of(&facts, conf, err);
+    const rung_bound *bound = status == RUNG_OK ? rung_bound_get(facts.bound) : NULL;
+    *theory = facts.row.theory;
+    theory->bound = bound ? bound->id : "";
+    theory->statement = "";
+    return status;
+}

@@ -42,7 +42,7 @@ static const char all_runs[] =
     " t.trivial, '', 0, 0, 0, 0 FROM runs r LEFT JOIN theory t ON t.run = r.number" JOINS " ORDER BY r.number";
 static const char runs_of_sweep[] =
     "SELECT " RUN_COLUMNS ", r.bits, r.verdict, r.bound, r.statement, r.margin, r.ceiling, r.n_threshold, r.log2_n,"
-    " r.trivial, r.label, r.place, r.cell, r.setting, r.chosen FROM results r" JOINS
+    " r.trivial, r.label, r.place, r.cell, r.setting, r.chosen FROM (" LAB_RESULTS ") r" JOINS
     " WHERE r.sweep = ? ORDER BY r.place";
 
 static rung_outcome outcome_of(const char *word)

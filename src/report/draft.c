@@ -119,34 +119,6 @@ rung_status report_chance(guide_list *list, rung_report *report, const report_gr
     return status;
 }
 
-/* tokens -> x between two points of the series; NaN outside. */
-static double place_of_tokens(const report_group *g, const report_slot *slot, size_t slots, double tokens, bool log)
-{
-    for (size_t i = 0; i + 1 < slots; i++) {
-        double a = (double)g->shown.cell[slot[i].cell].row->tokens,
-               b = (double)g->shown.cell[slot[i + 1].cell].row->tokens;
-        if (!(a < b)) return NAN; /* no function of the axis */
-        if (tokens < a || tokens > b) continue;
-        double part = (tokens - a) / (b - a), x = slot[i].x, y = slot[i + 1].x;
-        return log ? exp(log2(x) * M_LN2 + part * M_LN2 * (log2(y) - log2(x))) : x + part * (y - x);
-    }
-    return NAN;
-}
-
-rung_status report_threshold(guide_list *list, rung_report *report, const report_group *g, const report_slot *slot,
-                             size_t slots, const char *name, size_t colour, bool log, rung_error *err)
-{
-    double tokens = slots ? g->shown.cell[slot[0].cell].row->theory.n_threshold : 0;
-    for (size_t i = 1; i < slots; i++)
-        if (g->shown.cell[slot[i].cell].row->theory.n_threshold != tokens) return RUNG_OK;
-    double at = tokens > 0 ? place_of_tokens(g, slot, slots, tokens, log) : NAN;
-    if (isnan(at)) return RUNG_OK;
-    rung_guide guide = {.kind = RUNG_GUIDE_THRESHOLD, .count = 1, .colour = colour};
-    guide.name = report_say(report, err, "%s: CANNOT is proved from %.6g tokens on", name, tokens);
-    guide.x = report_settle(report, &at, 1, sizeof at, err);
-    return guide.name && guide.x ? report_add_guide(list, &guide, err) : RUNG_SYSTEM;
-}
-
 /* ---- names and marks ---------------------------------------------------------------------------------------------------------------- */
 
 const char *report_figure_id(rung_report *report, const report_group *g, const char *what, const char *axis,

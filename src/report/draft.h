@@ -42,9 +42,9 @@ rung_status report_scale(rung_axis *axis, rung_report *report, double *values, s
 /* Chance and the best blind guess over the cells of a panel; nothing where cells of one place disagree. */
 rung_status report_chance(guide_list *list, rung_report *report, const report_group *group, const report_slot *slot,
                           size_t slots, rung_error *err);
-/* Where the theorems begin to hold for a series, if that is inside it. */
-rung_status report_threshold(guide_list *list, rung_report *report, const report_group *group, const report_slot *slot,
-                             size_t slots, const char *name, size_t colour, bool log, rung_error *err);
+/* Where the theorems begin or cease to hold along an axis, if that is inside the series (theory.c). */
+rung_status report_threshold(guide_list *list, rung_report *report, const report_group *group, const report_axis *axis,
+                             const report_slot *slot, size_t slots, const char *name, size_t colour, rung_error *err);
 /* "accuracy-N-2" for the group: its slug, a word, an axis and a number, fit for a file name. */
 const char *report_figure_id(rung_report *report, const report_group *group, const char *what, const char *axis,
                              size_t number, rung_error *err);

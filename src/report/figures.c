@@ -134,15 +134,14 @@ static rung_status scale_x(rung_chart *f, maker *m)
     return status;
 }
 
-static rung_status add_guides(guide_list *guides, maker *m, const rung_chart *f, const report_slot *slot, size_t slots,
-                              measure what)
+static rung_status add_guides(guide_list *guides, maker *m, const report_slot *slot, size_t slots, measure what)
 {
     rung_status status = RUNG_OK;
     if (what == ACCURACY) status = report_chance(guides, m->report, m->group, slot, slots, m->err);
     for (size_t i = 0; what != EVALUATED && status == RUNG_OK && i < slots;) {
         size_t n = same_series(slot + i, slots - i);
-        status = report_threshold(guides, m->report, m->group, slot + i, n, m->panels.series[slot[i].series],
-                                  m->panels.colour[slot[i].series], f->x.log, m->err);
+        status = report_threshold(guides, m->report, m->group, m->axis, slot + i, n, m->panels.series[slot[i].series],
+                                  m->panels.colour[slot[i].series], m->err);
         i += n;
     }
     return status;
@@ -190,7 +189,7 @@ static rung_status add_figure(maker *m, const report_slot *slot, size_t slots, m
         f.left_out = report_say(m->report, m->err, "%d of %zu series are drawn; the table has all.", MAX_SERIES, all);
     f.series = series.series, f.series_count = series.count;
     if (status == RUNG_OK) status = scale_x(&f, m);
-    if (status == RUNG_OK) status = add_guides(&guides, m, &f, slot, drawn, what);
+    if (status == RUNG_OK) status = add_guides(&guides, m, slot, drawn, what);
     if (status == RUNG_OK && series.count) status = settle_figure(&f, m, &series, &guides);
     free(series.series);
     free(guides.guide);

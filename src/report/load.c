@@ -126,8 +126,9 @@ static bool keep_row(loader *l, rung_run_row *out, const rung_run_row *row)
     out->label = report_keep(r, row->label, l->err);
     out->theory.bound = report_keep(r, row->theory.bound, l->err);
     out->theory.statement = report_keep(r, row->theory.statement, l->err);
-    out->version = out->kernels = out->host = "";
-    return out->arch && out->task && out->label && out->theory.bound && out->theory.statement;
+    out->version = report_keep(r, row->version, l->err);
+    out->kernels = out->host = "";
+    return out->version && out->arch && out->task && out->label && out->theory.bound && out->theory.statement;
 }
 
 /* Runs of no sweep have no plan: their words say what they have in common. */
@@ -267,6 +268,7 @@ static report_group *group_of(rung_report *report, const char *id, const char *n
     g->shown.question = report_keep(report, question, err);
     g->shown.success = DEFAULT_SUCCESS;
     g->id = strdup(id);
+    g->shown.spec = g->id;
     return g->id && g->shown.name && g->shown.question ? g : NULL;
 }
 

@@ -238,21 +238,18 @@ db.executemany("INSERT INTO runs VALUES(%s)" % ",".join("?" * len(row)), copies(
 db.executemany("INSERT INTO theory VALUES(%s)" % ",".join("?" * len(theory)), ((i,) + theory[1:] for i in range(2, count + 1)))
 for m in metrics: db.executemany("INSERT INTO metrics VALUES(%s)" % ",".join("?" * len(m)), ((i,) + m[1:] for i in range(2, count + 1)))
 db.execute("DELETE FROM plan")
-db.executemany("INSERT INTO plan SELECT 1, number - 1, id, ?, number % 100, number % 200 FROM runs WHERE number = ?",
+db.executemany("INSERT INTO plan SELECT 1, number - 1, id, ?, number % 1000, number % 4000 FROM runs WHERE number = ?",
                (("", i) for i in range(1, count + 1)))
 db.commit()' "$1"
 }
 
+# 100,000 runs in ten seconds are 100 microseconds per run; processor time, because a machine may be busy. make bench-store has all of them.
 @test "a store of many runs is listed in seconds" {
     without_sanitizers "a matter of seconds"
     count=${RUNG_MANY:-20000}
     many "$count"
-    start=$(date +%s%N)
-    rung export many.db >all.csv
-    rung export many.db --sweep small --jsonl >all.jsonl
-    took=$((($(date +%s%N) - start) / 1000000))
+    cpu_limit $((count / 10)) rung export many.db -o all.csv
+    cpu_limit $((count / 10)) rung export many.db --sweep small --jsonl -o all.jsonl
     [ "$(wc -l <all.csv)" = $((count + 1)) ]
     [ "$(wc -l <all.jsonl)" = "$count" ]
-    echo "# $count runs: CSV and JSON lines in $took ms" >&3
-    [ "$took" -lt 60000 ] # a busy machine; docs/lab.md has the time of an idle one
 }

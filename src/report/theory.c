@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Where theory begins to speak between the points of a series. A store knows the verdict at each point, and the smallest prompt
+ * for which some task of the kind is out of reach (n_threshold, with its other parameters free); a figure needs the place
+ * on its own axis with everything else as it is in the series. So the theorems are asked again between two points.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "draft.h"
+
+/* ---- words of a cell -------------------------------------------------------------------------------------------------------------- */
+
+/* A word that stands in for what the cell has at the axis, between two cells. */
+typedef struct instead {
+    size_t axis; /* key */
+    size_t from, to;
+    const char *text;
+} instead;
+
+static const char *level_text(const report_group *g, size_t cell, size_t key)
+{
+    uint32_t level = report_level_of(report_chosen(g, cell), key);
+    return level == REPORT_ABSENT ? "" : g->key[key].level[level].text;
+}
+
+const char *rung_group_word(const rung_group *group, size_t cell, const char *key)
+{
+    const report_group *g = (const report_group *)group; /* shown is its first member */
+    for (size_t k = 0; k < g->keys; k++)
+        if (strcmp(g->key[k].name, key) == 0) return level_text(g, cell, k);
+    return "";
+}
+
+static bool is_of_task(const char *key)
+{
+    return strncmp(key, "task.", 5) == 0;
+}
+
+/* Another number of the task that is that of the axis in both cells follows it (K = N). */
+static bool follows(const report_group *g, size_t key, const instead *in)
+{
+    return is_of_task(g->key[key].name) && is_of_task(g->key[in->axis].name) &&
+           strcmp(level_text(g, in->from, key), level_text(g, in->from, in->axis)) == 0 &&
+           strcmp(level_text(g, in->to, key), level_text(g, in->to, in->axis)) == 0;
+}
+
+static const char *word_with(const report_group *g, size_t cell, size_t key, const instead *in)
+{
+    return in && (key == in->axis || follows(g, key, in)) ? in->text : level_text(g, cell, key);
+}
+
+static void put_task(rung_buf *out, const report_group *g, size_t cell, const instead *in)
+{
+    rung_buf_puts(out, rung_group_word(&g->shown, cell, "task"));
+    for (size_t k = 0; k < g->keys; k++) {
+        const char *text = word_with(g, cell, k, in);
+        if (is_of_task(g->key[k].name) && *text) rung_buf_printf(out, " %s=%s", g->key[k].name + 5, text);
+    }
+}
+
+void rung_group_task(rung_buf *out, const rung_group *group, size_t cell)
+{
+    put_task(out, (const report_group *)group, cell, NULL);
+}
+
+uint64_t rung_group_seed(const rung_group *group, size_t cell, size_t run)
+{
+    const report_group *g = (const report_group *)group;
+    return g->run[g->order[report_chosen(g, cell)->first + run]].seed;
+}
+
+/* ---- the theorems at another size --------------------------------------------------------------------------------------------------- */
+
+static size_t size_word(const report_group *g, size_t cell, const char *key, const instead *in)
+{
+    const char *text = in && strcmp(g->key[in->axis].name, key) == 0 ? in->text : rung_group_word(&g->shown, cell, key);
+    int64_t value;
+    return rung_word_int(&value, text, 1, INT32_MAX) ? (size_t)value : 0;
+}
+
+/* RUNG_UNKNOWN also where there is no such task. */
+static rung_verdict verdict_at(const report_group *g, size_t cell, const instead *in)
+{
+    rung_train_conf conf = {.model = {.arch = rung_group_word(&g->shown, cell, "arch"),
+                                      .heads = size_word(g, cell, "heads", in),
+                                      .dk = size_word(g, cell, "dk", in),
+                                      .dv = size_word(g, cell, "dv", in),
+                                      .causal = strcmp(rung_group_word(&g->shown, cell, "encoder"), "true") != 0}};
+    rung_run_theory theory = {.verdict = RUNG_UNKNOWN};
+    rung_error ignored;
+    rung_buf task;
+    rung_buf_init(&task);
+    put_task(&task, g, cell, in);
+    rung_status status = rung_buf_ok(&task, &ignored);
+    if (status == RUNG_OK) status = rung_task_conf_parse(&conf.task, task.text, &ignored);
+    if (status == RUNG_OK) status = rung_lab_theory(&theory, &conf, &ignored);
+    rung_buf_clear(&task);
+    return status == RUNG_OK ? theory.verdict : RUNG_UNKNOWN;
+}
+
+/* Whether nothing that theorems look at differs between two cells but the axis. */
+static bool only_axis(const report_group *g, const report_axis *axis, size_t a, size_t b)
+{
+    static const char *const looked_at[] = {"arch", "heads", "dk", "dv", "encoder", "task"};
+    char text[32];
+    instead in = {axis->key, a, b, level_text(g, b, axis->key)};
+    for (size_t k = 0; k < g->keys; k++) {
+        bool matters = is_of_task(g->key[k].name);
+        for (size_t i = 0; i < RUNG_COUNT(looked_at); i++)
+            matters = matters || strcmp(g->key[k].name, looked_at[i]) == 0;
+        if (matters && strcmp(word_with(g, a, k, &in), level_text(g, b, k)) != 0) return false;
+    }
+    snprintf(text, sizeof text, "%.0f", report_axis_value(g, axis, a));
+    return strcmp(text, level_text(g, a, axis->key)) == 0; /* a whole number, or there is nothing to search between */
+}
+
+/* The last whole number between the cells a and b, whose verdicts differ, at which it is that of a. */
+static int64_t last_as(const report_group *g, const report_axis *axis, size_t a, size_t b)
+{
+    int64_t low = (int64_t)report_axis_value(g, axis, a), high = (int64_t)report_axis_value(g, axis, b);
+    rung_verdict as = g->shown.cell[a].row->theory.verdict;
+    while (high - low > 1) {
+        char text[32];
+        int64_t middle = low + (high - low) / 2;
+        snprintf(text, sizeof text, "%" PRId64, middle);
+        instead in = {axis->key, a, b, text};
+        if (verdict_at(g, a, &in) == as)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- lines ---------------------------------------------------------------------------------------------------------------------------- */
+
+static rung_status add_line(guide_list *list, rung_report *report, double at, const char *name, size_t colour,
+                            rung_error *err)
+{
+    rung_guide guide = {.kind = RUNG_GUIDE_THRESHOLD, .count = 1, .colour = colour, .name = name};
+    guide.x = report_settle(report, &at, 1, sizeof at, err);
+    return guide.name && guide.x ? report_add_guide(list, &guide, err) : RUNG_SYSTEM;
+}
+
+/* The place where the verdict changes; SIZE_MAX if it never does or more than once. */
+static size_t change_of(const report_group *g, const report_slot *slot, size_t slots)
+{
+    size_t at = SIZE_MAX;
+    for (size_t i = 0; i + 1 < slots; i++) {
+        const rung_run_row *a = g->shown.cell[slot[i].cell].row, *b = g->shown.cell[slot[i + 1].cell].row;
+        if (a->theory.verdict == b->theory.verdict) continue;
+        if (at != SIZE_MAX || slot[i].x == slot[i + 1].x) return SIZE_MAX;
+        at = i;
+    }
+    return at;
+}
+
+/* An axis of the words. Log-linear states hold more or less from one length to the next: no single place for them. */
+static rung_status line_of_word(guide_list *list, rung_report *report, const report_group *g, const report_axis *axis,
+                                const report_slot *slot, size_t slots, const char *name, size_t colour, rung_error *err)
+{
+    size_t at = change_of(g, slot, slots);
+    if (at == SIZE_MAX || g->shown.cell[slot[at].cell].row->level_bits) return RUNG_OK;
+    size_t a = slot[at].cell, b = slot[at + 1].cell;
+    if (!only_axis(g, axis, a, b)) return RUNG_OK;
+    int64_t last = last_as(g, axis, a, b);
+    bool begins = g->shown.cell[b].row->theory.verdict == RUNG_CANNOT;
+    double place = (double)(begins ? last + 1 : last);
+    const char *text = begins
+                           ? report_say(report, err, "%s: CANNOT is proved from %s = %.0f on", name, axis->name, place)
+                           : report_say(report, err, "%s: CANNOT is proved up to %s = %.0f", name, axis->name, place);
+    return add_line(list, report, place, text, colour, err);
+}
+
+/* The left side of an inequality whose right side is the state alone; NaN for any other. */
+static double bits_needed(const rung_run_row *row)
+{
+    static const char *const about_state[] = {"A", "A-compose", "cut"};
+    if (row->level_bits || row->full_layers) return NAN;
+    for (size_t i = 0; i < RUNG_COUNT(about_state); i++)
+        if (strcmp(row->theory.bound, about_state[i]) == 0) return row->theory.margin * (double)row->state_bits;
+    return NAN;
+}
+
+static rung_status line_of_state(guide_list *list, rung_report *report, const report_group *g, const report_slot *slot,
+                                 size_t slots, const char *name, size_t colour, rung_error *err)
+{
+    double needed = slots ? bits_needed(g->shown.cell[slot[0].cell].row) : NAN;
+    for (size_t i = 1; i < slots; i++)
+        if (!(fabs(bits_needed(g->shown.cell[slot[i].cell].row) - needed) <= 1e-9 * needed)) return RUNG_OK;
+    if (!slots || !(needed >= slot[0].x && needed <= slot[slots - 1].x)) return RUNG_OK;
+    return add_line(list, report, needed, report_say(report, err, "%s: CANNOT is proved below %.6g bits", name, needed),
+                    colour, err);
+}
+
+rung_status report_threshold(guide_list *list, rung_report *report, const report_group *g, const report_axis *axis,
+                             const report_slot *slot, size_t slots, const char *name, size_t colour, rung_error *err)
+{
+    if (axis->key != SIZE_MAX) return line_of_word(list, report, g, axis, slot, slots, name, colour, err);
+    if (axis->column == offsetof(rung_run_row, state_bits))
+        return line_of_state(list, report, g, slot, slots, name, colour, err);
+    return RUNG_OK;
+}
