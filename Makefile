@@ -44,7 +44,7 @@ OBJECTS     := $(foreach m,$(MODULES),$(call objects_of,$(m)))
 TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
 HEADERS     := $(wildcard include/rung/*.h)
 
-.PHONY: all test table install uninstall asan fuzz soak learn bench format format-check layers help clean deps deps-test \
+.PHONY: all test table table-trained install uninstall asan fuzz soak learn bench bench-store format format-check layers help clean deps deps-test \
         unit cli python fuzz-smoke install-test check-coverage plots
 
 # A make of its own, because pkg-config may only just have been installed. Never beside another goal in one -j call: both
@@ -74,6 +74,13 @@ $(BUILD)/obj/tool/bench_peer.o: ALL_CFLAGS += -I$(BUILD)/gen
 $(BUILD)/gen/page.%.inc: src/report/page.%
 	@mkdir -p $(@D)
 	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
+# What rung table shows of training: the results of experiments/table.json, and a small spec.
+$(BUILD)/gen/%.json.inc: experiments/%.json
+	@mkdir -p $(@D)
+	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
+$(BUILD)/obj/tool/table_trained.o: $(BUILD)/gen/table-trained.json.inc $(BUILD)/gen/table-quick.json.inc
+$(BUILD)/obj/tool/table_trained.o: ALL_CFLAGS += -I$(BUILD)/gen
+
 $(BUILD)/npm/plot.js: report/package-lock.json scripts/plot-library.sh
 	@scripts/plot-library.sh $(BUILD)/npm
 $(BUILD)/gen/plot.%.inc: $(BUILD)/npm/plot.js
@@ -225,7 +232,11 @@ bench: all ## speed of the arithmetic, the mechanisms, the attacks and of traini
 	@scripts/deps.sh bench
 	@$(MAKE) --no-print-directory $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 	@for b in $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c)); do $$b || exit 1; done
-	@missed=0; for b in $(BENCHES); do echo "rung bench $$b"; $(BUILD)/rung bench $$b || missed=1; done; exit $$missed
+	@missed=0; for b in $(BENCHES); do echo "rung bench $$b"; $(BUILD)/rung bench $$b || missed=1; done; \
+	RUNG=$(BUILD)/rung scripts/bench-store.sh || missed=1; exit $$missed
+
+bench-store: $(BUILD)/rung ## a store of 100,000 runs, listed and reported within ten seconds each
+	@RUNG=$(BUILD)/rung scripts/bench-store.sh
 
 $(BUILD)/bench/%: bench/%.c $(BUILD)/librung.a
 	@mkdir -p $(@D)
@@ -235,6 +246,12 @@ $(BUILD)/bench/%: bench/%.c $(BUILD)/librung.a
 
 table: all ## the table of results, every cell run here; also rung-table/index.html
 	@$(BUILD)/rung table
+
+# Half an hour of one core. What is finished stays in the store, so that it can be interrupted.
+table-trained: all ## run experiments/table.json again, and write what rung table shows of it
+	@$(BUILD)/rung sweep experiments/table.json -o $(BUILD)/table.db $(SWEEP)
+	@$(BUILD)/rung report $(BUILD)/table.db -o $(BUILD)/table.html --json > $(BUILD)/table-trained.json
+	@cp $(BUILD)/table-trained.json experiments/table-trained.json
 
 # ---- install ------------------------------------------------------------------------------------------------------------
 

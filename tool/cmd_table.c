@@ -16,9 +16,9 @@
 #include "table.h"
 
 typedef struct table_values {
-    const char *out, *numbers;
+    const char *out, *numbers, *trained;
     int64_t count, threads;
-    bool no_certificates;
+    bool no_certificates, train;
 } table_values;
 
 #define LOOKUP  "lookup N=541 keys=trig values=scalar gap=16"
@@ -200,108 +200,6 @@ static rung_status run_cell(rung_table *table, size_t row, size_t col, const run
 
 /* ---- output ------------------------------------------------------------------------------------------------------------- */
 
-static const char *const verdict_words[] = {"CAN", "CANNOT", "UNKNOWN"};
-
-static const char *word_of(const rung_table_cell *cell)
-{
-    return verdict_words[cell->verdict - 1];
-}
-
-static void cell_text(char *text, size_t size, const rung_table_cell *cell)
-{
-    if (cell->verdict == RUNG_CAN && cell->proved)
-        snprintf(text, size, "CAN, proved");
-    else if (cell->verdict == RUNG_CAN)
-        snprintf(text, size, "CAN, %llu prompts", (unsigned long long)cell->prompts);
-    else if (cell->verdict == RUNG_CANNOT)
-        snprintf(text, size, "CANNOT%s, %s: %.0f > %.0f", cell->cert[0] ? "*" : "", cell->bound, cell->lhs, cell->rhs);
-    else
-        snprintf(text, size, "UNKNOWN");
-}
-
-static void print_table(rung_buf *out, const rung_table *table)
-{
-    char text[64];
-    rung_buf_printf(out, "%s%-31s", rung_style_bold(), "");
-    for (size_t c = 0; c < RUNG_TABLE_COLS; c++) rung_buf_printf(out, "  %-24s", rung_table_cols[c].title);
-    rung_buf_printf(out, "%s\n%s%-31s", rung_style_off(), rung_style_dim(), "");
-    for (size_t c = 0; c < RUNG_TABLE_COLS; c++) {
-        snprintf(text, sizeof text, "%zu tokens", table->task[c].tokens);
-        rung_buf_printf(out, "  %-24s", text);
-    }
-    rung_buf_printf(out, "%s\n", rung_style_off());
-    for (size_t r = 0; r < RUNG_TABLE_ROWS; r++) {
-        rung_buf_printf(out, "%-31s", rung_table_rows[r].title);
-        for (size_t c = 0; c < RUNG_TABLE_COLS; c++) {
-            cell_text(text, sizeof text, &table->cell[r][c]);
-            rung_buf_printf(out, "  %-24s", text);
-        }
-        rung_buf_putc(out, '\n');
-    }
-    rung_buf_printf(
-        out,
-        "\nThe same instances in every row of a column, numbers of %d bits (%s). CANNOT: a theorem about one head\n"
-        "with dk = dv = 2 per layer, with its inequality; it assumes sums from left to right. CAN: weights\n"
-        "that were built and checked here, for every prompt (proved) or on a sample; a larger architecture may\n"
-        "leave layers idle. The page names their dimensions. UNKNOWN: neither. *: a model of these layers with\n"
-        "random weights fails, with a certificate that rung-check has accepted just now.\n",
-        table->fmt.bits, table->fmt.name);
-}
-
-static void json_certificate(rung_jout *out, const rung_table_cell *cell)
-{
-    if (!cell->cert[0]) return;
-    rung_jout_object(out, "certificate");
-    rung_jout_string(out, "file", cell->cert);
-    rung_jout_string(out, "model", cell->cert_model);
-    rung_jout_string(out, "kind", cell->cert_kind);
-    rung_jout_string(out, "numbers", cell->cert_numbers);
-    rung_jout_string(out, "attack", cell->cert_attack);
-    rung_jout_string(out, "how", cell->cert_how);
-    rung_jout_end(out);
-}
-
-static void json_cell(rung_jout *out, const rung_table *table, size_t r, size_t c)
-{
-    const rung_table_cell *cell = &table->cell[r][c];
-    rung_jout_object(out, NULL);
-    rung_jout_string(out, "row", rung_table_rows[r].title);
-    rung_jout_string(out, "arch", rung_table_rows[r].arch);
-    rung_jout_string(out, "task", rung_table_cols[c].task);
-    rung_jout_int(out, "tokens", (int64_t)table->task[c].tokens);
-    rung_jout_string(out, "published", rung_table_rows[r].claim[c]);
-    rung_jout_string(out, "verdict", word_of(cell));
-    if (cell->verdict == RUNG_CAN) {
-        rung_jout_bool(out, "proved", cell->proved);
-        rung_jout_int(out, "prompts", (int64_t)cell->prompts);
-        rung_jout_string(out, "model", cell->model);
-        rung_jout_string(out, "layers", cell->arch);
-        rung_jout_string(out, "command", cell->command);
-    } else if (cell->verdict == RUNG_CANNOT) {
-        rung_jout_string(out, "bound", cell->bound);
-        rung_jout_string(out, "statement", cell->statement);
-        rung_jout_bool(out, "trivial", cell->trivial);
-        rung_jout_real(out, "lhs", cell->lhs);
-        rung_jout_real(out, "rhs", cell->rhs);
-        json_certificate(out, cell);
-    } else {
-        rung_jout_string(out, "why", cell->nearest);
-    }
-    rung_jout_end(out);
-}
-
-static void json_table(rung_buf *text, const rung_table *table)
-{
-    rung_jout out;
-    rung_jout_begin(&out, text, "rung.table/3", true);
-    rung_jout_string(&out, "numbers", table->fmt.name);
-    rung_jout_array(&out, "cells");
-    for (size_t r = 0; r < RUNG_TABLE_ROWS; r++)
-        for (size_t c = 0; c < RUNG_TABLE_COLS; c++) json_cell(&out, table, r, c);
-    rung_jout_end(&out);
-    rung_jout_finish(&out);
-}
-
 static rung_status write_page(const rung_table *table, const char *directory, rung_error *err)
 {
     char path[4096];
@@ -322,8 +220,25 @@ static rung_status prepare(rung_table *table, const table_values *v, rung_error 
     rung_status status = rung_fmt_parse(&table->fmt, v->numbers, err);
     for (size_t c = 0; status == RUNG_OK && c < RUNG_TABLE_COLS; c++)
         status = rung_task_conf_parse(&table->task[c], rung_table_cols[c].task, err);
+    if (v->train && v->trained) return rung_fail(err, RUNG_USAGE, "--train and --trained exclude each other");
     if (status == RUNG_OK && mkdir(v->out, 0777) != 0 && errno != EEXIST)
         status = rung_fail(err, RUNG_SYSTEM, "cannot make the directory %s: %s", v->out, strerror(errno));
+    return status;
+}
+
+static rung_status fill(rung_table *table, const rung_call *call, rung_error *err)
+{
+    const table_values *v = call->values;
+    rung_progress progress;
+    table->quick = v->train;
+    rung_status status =
+        v->train ? rung_table_train(table, v->out, call, err) : rung_table_read_trained(table, v->trained, err);
+    rung_call_progress(call, &progress, "cells", RUNG_TABLE_ROWS * RUNG_TABLE_COLS);
+    for (size_t i = 0; status == RUNG_OK && i < RUNG_TABLE_ROWS * RUNG_TABLE_COLS; i++) {
+        status = run_cell(table, i / RUNG_TABLE_COLS, i % RUNG_TABLE_COLS, call, err);
+        rung_progress_tick(&progress, i + 1);
+    }
+    rung_progress_finish(&progress);
     return status;
 }
 
@@ -331,22 +246,17 @@ static int run_table(const rung_call *call, rung_error *err)
 {
     const table_values *v = call->values;
     rung_table *table = rung_calloc(1, sizeof *table, err);
-    rung_progress progress;
     rung_buf text;
     if (!table) return RUNG_SYSTEM;
     rung_status status = prepare(table, v, err);
-    rung_call_progress(call, &progress, "cells", RUNG_TABLE_ROWS * RUNG_TABLE_COLS);
-    for (size_t i = 0; status == RUNG_OK && i < RUNG_TABLE_ROWS * RUNG_TABLE_COLS; i++) {
-        status = run_cell(table, i / RUNG_TABLE_COLS, i % RUNG_TABLE_COLS, call, err);
-        rung_progress_tick(&progress, i + 1);
-    }
-    rung_progress_finish(&progress);
+    if (status == RUNG_OK) status = fill(table, call, err);
     if (status == RUNG_OK) status = write_page(table, v->out, err);
     rung_buf_init(&text);
-    if (status == RUNG_OK && call->json) json_table(&text, table);
-    if (status == RUNG_OK && !call->json) print_table(&text, table);
+    if (status == RUNG_OK && call->json) rung_table_json(&text, table);
+    if (status == RUNG_OK && !call->json) rung_table_print(&text, table);
     if (status == RUNG_OK) status = rung_out_buf(&text, err);
     rung_buf_clear(&text);
+    rung_table_clear(table);
     free(table);
     if (status == RUNG_OK) rung_note(call, "page: %s/index.html, models and certificates beside it", v->out);
     return status;
@@ -358,12 +268,18 @@ const rung_command rung_command_table = {
     .details =
         "Rows are architectures, columns are tasks at one size. CANNOT comes from a theorem whose inequality holds "
         "there, and carries a certificate of one model that fails, which rung-check confirms while the table is made; "
-        "CAN from weights that are built and checked in the same run, UNKNOWN is neither. Also writes a page, the "
-        "models and the certificates.",
+        "CAN from weights that are built and checked in the same run, UNKNOWN is neither. Below each verdict stands "
+        "the "
+        "accuracy that such layers have learned, with its 95 % interval over seeds: from a sweep whose results are "
+        "part of "
+        "this program (experiments/table.json), from another one, or from a quick one that is done now. Also writes a "
+        "page, "
+        "the models and the certificates.",
     .examples =
         (const rung_example[]){
             {"rung table", "on the terminal, and rung-table/index.html"},
             {"rung table --numbers e8m10", "shorter numbers: theorems bite more, some constructions fail"},
+            {"rung table --train", "train small models now, one seed each, instead of the results that come along"},
             {"rung table --json", "for programs"},
             {0},
         },
@@ -392,6 +308,16 @@ const rung_command rung_command_table = {
              .fallback = "200",
              .low = 1,
              .high = 1000000},
+            {.name = "train",
+             .kind = RUNG_OPTION_FLAG,
+             .at = offsetof(table_values, train),
+             .help = "trained accuracies from a quick sweep that is done now, into DIR/quick.db"},
+            {.name = "trained",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(table_values, trained),
+             .metavar = "FILE",
+             .help = "trained accuracies from this answer of 'rung report STORE --json'",
+             .complete = RUNG_COMPLETE_FILE},
             {.name = "no-certificates",
              .kind = RUNG_OPTION_FLAG,
              .at = offsetof(table_values, no_certificates),

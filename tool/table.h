@@ -3,17 +3,35 @@
  *
  * The table of results: rows are architectures, columns are tasks, and a cell holds a verdict that was reached here: CANNOT
  * by a theorem whose inequality holds at these sizes, with a certificate of one model that fails; CAN by weights that were
- * built and checked; UNKNOWN otherwise.
+ * built and checked; UNKNOWN otherwise. Beside it stands what such layers have learned, where they were trained.
  */
 #ifndef RUNG_TOOL_TABLE_H
 #define RUNG_TOOL_TABLE_H
 
+#include "command.h"
+
 #include "rung/bound.h"
 #include "rung/build.h"
+#include "rung/report.h"
 #include "rung/verify.h"
 
-#define RUNG_TABLE_ROWS 13
-#define RUNG_TABLE_COLS 3
+#define RUNG_TABLE_ROWS    13
+#define RUNG_TABLE_COLS    3
+#define RUNG_TABLE_TRAINED 2 /* of one cell, shown */
+
+/* Runs of one architecture that differ in their seed only, at the rate that their evaluations chose. */
+typedef struct rung_table_trained {
+    char arch[96], task[256], version[32], seeds[200];
+    size_t d_model, heads, dk, dv, steps, runs, succeeded;
+    size_t settings; /* rates, of which one was chosen */
+    double rate, chance;
+    rung_estimate accuracy; /* of the test after training, over seeds */
+    /* What theory says of these layers with these sizes at 32 bits. */
+    size_t tokens;
+    rung_verdict verdict; /* CANNOT or UNKNOWN */
+    double ceiling;       /* NaN: none */
+    char bound[32];
+} rung_table_trained;
 
 typedef struct rung_table_cell {
     rung_verdict verdict;
@@ -31,6 +49,8 @@ typedef struct rung_table_cell {
                                         attack found one */
     char cert_kind[20], cert_numbers[16], cert_attack[20], cert_how[400];
     char nearest[200]; /* UNKNOWN: what comes closest, or why nothing applies */
+    const rung_table_trained *trained[RUNG_TABLE_TRAINED];
+    size_t trained_count; /* 0: no run */
 } rung_table_cell;
 
 /* What is idle in a larger architecture still solves the task: weights for `full` are weights for `3*full`. */
@@ -49,6 +69,11 @@ typedef struct rung_table {
     rung_fmt fmt;
     rung_task_conf task[RUNG_TABLE_COLS];
     rung_table_cell cell[RUNG_TABLE_ROWS][RUNG_TABLE_COLS];
+    rung_table_trained *trained;
+    size_t trained_count;
+    char spec[40];  /* of the sweep: digits of the SHA-256 */
+    double success; /* test accuracy from which a run of it counts as a success */
+    bool quick;     /* trained just now */
 } rung_table;
 
 extern const rung_table_row rung_table_rows[RUNG_TABLE_ROWS];
@@ -64,6 +89,16 @@ typedef struct rung_table_effort {
 rung_status rung_table_break(rung_table_cell *cell, const rung_table *table, size_t row, size_t col,
                              const rung_table_effort *effort, rung_error *err);
 
+/* Trained accuracies from an answer of rung report --json; NULL: from the one that is part of this program. An interval above
+ * a proved ceiling is RUNG_SYSTEM. */
+rung_status rung_table_read_trained(rung_table *table, const char *path, rung_error *err);
+/* The same from a small sweep that is done now, into a store in the directory. */
+rung_status rung_table_train(rung_table *table, const char *directory, const rung_call *call, rung_error *err);
+void rung_table_clear(rung_table *table);
+
+/* The terminal, 80 columns. */
+void rung_table_print(rung_buf *out, const rung_table *table);
+void rung_table_json(rung_buf *out, const rung_table *table);
 /* One self-contained page, no network. */
 void rung_table_page(rung_buf *out, const rung_table *table);
 

@@ -5,14 +5,17 @@
  */
 #include "table.h"
 
+#include <math.h>
+
 #include "rung/report.h"
 
 static const char head[] =
     "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>rung: table of results</title>\n"
     "<style>\n"
-    ":root{color-scheme:light dark;--line:#8884;--dim:#777;--mark:#0a6}\n"
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}\n"
+    ":root{color-scheme:light dark;--line:#8884;--dim:#666;--mark:#0a6}\n"
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 "
+    "1rem;background:Canvas;color:CanvasText}\n"
     "h1{font-size:1.5rem;margin:0 0 .25rem}p{max-width:46rem}.scroll{overflow-x:auto}\n"
     "table{border-collapse:collapse;width:100%;min-width:44rem;table-layout:fixed}\n"
     "th,td{text-align:left;vertical-align:top;padding:.55rem .7rem;border-bottom:1px solid var(--line)}\n"
@@ -23,6 +26,12 @@ static const char head[] =
     "details "
     "code{overflow-wrap:anywhere}.dim{color:var(--dim);font-size:.87rem}.bits{font-weight:600}.empty{color:var(--dim)}"
     "\n"
+    ".trained{margin-top:.45rem}.bar{position:relative;display:block;height:.5rem;max-width:13rem;background:var(--"
+    "line);margin:.1rem 0 "
+    ".2rem}.bar i,.bar b,.bar u{position:absolute;top:0;bottom:0}.bar i{left:0;background:#57a}.bar "
+    "b{width:2px;background:#c33;top:-3px;"
+    "bottom:-3px}.bar u{width:1px;background:CanvasText}\n"
+    "@media(prefers-color-scheme:dark){:root{--dim:#aaa}.cannot{color:#f77}.can{color:#2c8}}\n"
     "@media(max-width:44rem){table{min-width:0}thead{display:none}tr,th,td{display:block;border:0;padding:.2rem 0}\n"
     "tbody tr{border-bottom:1px solid var(--line);padding:.6rem 0}td::before{content:attr(data-task) \": "
     "\";color:var(--dim)}}\n"
@@ -92,13 +101,76 @@ static void put_verdict(rung_buf *out, const rung_table_cell *cell)
     }
 }
 
+/* A bar from 0 to 1, with chance as a thin line and a proved ceiling as a thick one. */
+static void put_bar(rung_buf *out, const rung_table_trained *t)
+{
+    rung_buf_printf(out, "<span class=\"bar\" aria-hidden=\"true\"><i style=\"width:%.1f%%\"></i>",
+                    100 * fmin(fmax(t->accuracy.mean, 0), 1));
+    if (isfinite(t->chance)) rung_buf_printf(out, "<u style=\"left:%.1f%%\"></u>", 100 * t->chance);
+    if (isfinite(t->ceiling)) rung_buf_printf(out, "<b style=\"left:%.1f%%\"></b>", 100 * t->ceiling);
+    rung_buf_puts(out, "</span>");
+}
+
+static void put_accuracy(rung_buf *out, const rung_table_trained *t)
+{
+    if (!isfinite(t->accuracy.mean)) {
+        rung_buf_puts(out, "trained: diverged");
+        return;
+    }
+    rung_buf_printf(out, "trained: <b>%.3f</b>", t->accuracy.mean);
+    if (isfinite(t->accuracy.low))
+        rung_buf_printf(out, " [%.3f, %.3f]", fmax(t->accuracy.low, 0), fmin(t->accuracy.high, 1));
+    rung_buf_printf(out, ", d<sub>k</sub> = %zu", t->dk);
+    if (isfinite(t->ceiling)) rung_buf_printf(out, "; proved: at most %.3f", t->ceiling);
+    put_bar(out, t);
+}
+
+static void put_trained(rung_buf *out, const rung_table_trained *t)
+{
+    rung_buf_puts(out, "<div class=\"trained\">");
+    put_accuracy(out, t);
+    rung_buf_printf(out, "<details><summary>%zu run%s, %zu tokens</summary>", t->runs, t->runs == 1 ? "" : "s",
+                    t->tokens);
+    put_code(out, t->task);
+    rung_buf_printf(
+        out,
+        ", d-model %zu, d<sub>k</sub> = %zu, d<sub>v</sub> = %zu, %zu steps, rate %g%s, seeds %s. Chance %.3f; %zu of "
+        "%zu runs succeeded. ",
+        t->d_model, t->dk, t->dv, t->steps, t->rate, t->settings > 1 ? " (chosen by the evaluations)" : "", t->seeds,
+        t->chance, t->succeeded, t->runs);
+    if (t->verdict == RUNG_CANNOT)
+        rung_buf_printf(out, "At this size too, theorem %s proves CANNOT.", t->bound);
+    else
+        rung_buf_puts(out, "No theorem forbids it at this size.");
+    rung_buf_puts(out, "</details></div>");
+}
+
 /* data-task: on a phone the cells stand below each other and say which column they are. */
-static void put_cell(rung_buf *out, const rung_table_cell *cell, const char *claim, const char *task)
+static void put_cell(rung_buf *out, const rung_table_cell *cell, const char *claim, const char *task, bool thinks)
 {
     rung_buf_printf(out, "<td data-task=\"%s\">", task);
     put_verdict(out, cell);
     if (claim) rung_buf_printf(out, "<div class=\"dim\">published: width %s</div>", claim);
+    for (size_t i = 0; i < cell->trained_count; i++) put_trained(out, cell->trained[i]);
+    if (!cell->trained_count)
+        rung_buf_printf(out, "<div class=\"trained dim\">trained: no run%s</div>",
+                        thinks ? " (models that think are not trained here)" : "");
     rung_buf_puts(out, "</td>");
+}
+
+static void put_about_training(rung_buf *out, const rung_table *table)
+{
+    rung_buf_printf(
+        out,
+        "<p><b>trained</b>: accuracy on fresh prompts after training such layers, %s. The sizes are those of the cell "
+        "and need not be those of the verdict. It proves nothing: what can be done need not be learned, and a low "
+        "number may be the fault of the recipe. In the bar, the thin line is chance and the thick one a ceiling "
+        "that is proved for the layers that were trained; an interval above it would have stopped this "
+        "page.%s%s%s</p>\n",
+        table->quick ? "one seed each, done when this page was made"
+                     : "mean over seeds with its 95 % interval (Student's t), the learning rate chosen by evaluations "
+                       "on other prompts",
+        table->spec[0] ? " Sweep <code>" : "", table->spec, table->spec[0] ? "</code>." : "");
 }
 
 void rung_table_page(rung_buf *out, const rung_table *table)
@@ -112,16 +184,18 @@ void rung_table_page(rung_buf *out, const rung_table *table)
         "it assumes sums from left to right. Below it, one model of these layers that fails, with a certificate that a "
         "second program, rung-check, accepted when this page was made. <b>CAN</b>: explicit weights, built and checked "
         "when this page was "
-        "made; a larger architecture may leave layers idle. <b>UNKNOWN</b>: neither.</p>\n<div "
-        "class=\"scroll\"><table>\n",
+        "made; a larger architecture may leave layers idle. <b>UNKNOWN</b>: neither.</p>\n",
         table->fmt.bits, table->fmt.name);
+    put_about_training(out, table);
+    rung_buf_puts(out, "<div class=\"scroll\"><table>\n");
     put_header(out, table);
     rung_buf_puts(out, "<tbody>\n");
     for (size_t r = 0; r < RUNG_TABLE_ROWS; r++) {
         rung_buf_printf(out, "<tr><th>%s<br><span class=\"dim\"><code>%s</code></span></th>", rung_table_rows[r].title,
                         rung_table_rows[r].arch);
         for (size_t c = 0; c < RUNG_TABLE_COLS; c++)
-            put_cell(out, &table->cell[r][c], rung_table_rows[r].claim[c], rung_table_cols[c].title);
+            put_cell(out, &table->cell[r][c], rung_table_rows[r].claim[c], rung_table_cols[c].title,
+                     rung_table_rows[r].thinks);
         rung_buf_puts(out, "</tr>\n");
     }
     rung_buf_puts(out, "</tbody></table></div>\n");

@@ -61,9 +61,19 @@ static void put_task(rung_buf *out, const report_group *g, size_t cell, const in
     }
 }
 
+/* Keys stand in the order in which the group met them; the task knows its own. */
 void rung_group_task(rung_buf *out, const rung_group *group, size_t cell)
 {
-    put_task(out, (const report_group *)group, cell, NULL);
+    rung_task_conf conf;
+    rung_error ignored;
+    rung_buf raw;
+    rung_buf_init(&raw);
+    put_task(&raw, (const report_group *)group, cell, NULL);
+    if (rung_buf_ok(&raw, &ignored) == RUNG_OK && rung_task_conf_parse(&conf, raw.text, &ignored) == RUNG_OK)
+        rung_task_canonical(out, &conf);
+    else
+        rung_buf_puts(out, raw.failed ? "" : raw.text);
+    rung_buf_clear(&raw);
 }
 
 uint64_t rung_group_seed(const rung_group *group, size_t cell, size_t run)

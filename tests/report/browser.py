@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# browser.py PAGE WIDTH light|dark live|static|pictures: opens a report in headless Chromium and fails when something is wrong: a message on
+# browser.py PAGE WIDTH light|dark live|static|pictures: opens a page in headless Chromium and fails when something is wrong: a message on
 # the console, a blocked request, a script that was not ours, texts that overlap, a page wider than the window, plots that did not come
 # alive. `static` takes the scripts of the page away, as a browser without them would. `pictures`: PAGE is a directory of SVG files.
 # Prints what it has seen as JSON.
@@ -116,7 +116,8 @@ def album(directory):
 
 def main(page, width, theme, kind):
     text = album(page) if kind == "pictures" else open(page, encoding="utf-8", errors="replace").read()
-    nonce = re.search(r"script-src 'nonce-([0-9a-f]+)'", text).group(1)
+    nonce = re.search(r"script-src 'nonce-([0-9a-f]+)'", text)
+    nonce = nonce.group(1) if nonce else "0"
     ours = len(re.findall(r'<script nonce="%s">' % nonce, text)) + text.count('<script type="application/json" id="figures">')
     interactive = 'id="figures"' in text
     if kind != "live":

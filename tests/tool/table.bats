@@ -1,0 +1,116 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# table, the trained half: what is shown comes from the sweep that it says, no cell invents anything, and an accuracy above a proved ceiling
+# stops everything.
+load common
+
+EXPERIMENTS=$BATS_TEST_DIRNAME/../../experiments
+
+# table ARGS: without the search for certificates, which other cases take.
+table() { rung table --no-certificates -n 5 "$@"; }
+
+@test "the summary that comes along is of experiments/table.json as it is now, and of runs of that spec" {
+    table --json -q >table.json
+    rung sweep "$EXPERIMENTS/table.json" -o plan.db --dry-run --no-estimate --json >plan.json
+    python '
+import hashlib, json, sys
+spec = open(sys.argv[1] + "/table.json", "rb").read()
+summary = json.load(open(sys.argv[1] + "/table-trained.json"))
+sweep, = summary["sweeps"]
+want = hashlib.sha256(spec).hexdigest()[:32]
+assert sweep["spec"] == want, "experiments/table.json has changed: make table-trained"
+assert json.load(open("table.json"))["trained"]["spec"] == want, "the program was built from another summary"
+plan = json.load(open("plan.json"))
+assert sweep["planned"] == len(plan["plan"])
+# Every run of it is one of the plan.
+runs = [run["run"] for run in plan["plan"]]
+for cell in sweep["cells"]:
+    assert cell["version"] and 0 < cell["runs"] == len(cell["seeds"]) == len(set(cell["seeds"]))
+    for seed in cell["seeds"]:
+        words = "arch=%s " % cell["arch"], "task=%s seed=%d steps=%d " % (cell["task"], seed, cell["steps"]), " dk=%d dv=%d " % (cell["dk"], cell["dv"])
+        assert any(all(w in run for w in words) and abs(float(run.split(" rate=")[1].split()[0]) - cell["rate"]) < 1e-9 for run in runs), words
+' "$EXPERIMENTS"
+}
+
+@test "every cell has what was trained, or says that nothing was" {
+    table --json -q >table.json
+    python '
+import json, math, sys
+doc = json.load(open("table.json"))
+summary, = json.load(open(sys.argv[1] + "/table-trained.json"))["sweeps"]
+T = {2: 12.706204736, 3: 4.302652730, 4: 3.182446305, 5: 2.776445105}
+cells = {(c["arch"], c["task"], c["dk"]): c for c in summary["cells"]}
+shown = 0
+for cell in doc["cells"]:
+    for t in cell["trained"]:
+        want = cells[cell["arch"], t["task"], t["dk"]]
+        assert t["task"].split()[0] == cell["task"].split()[0]
+        assert (t["accuracy"], t["low"], t["high"]) == tuple(want["accuracy"][k] for k in ("mean", "low", "high"))
+        assert (t["runs"], t["rate"], t["steps"], t["version"]) == (want["runs"], want["rate"], want["steps"], want["version"])
+        # Theory is asked again, and says what it said when the runs were done.
+        assert (t["verdict"], t["ceiling"]) == (want["verdict"], want["ceiling"]), (t, want)
+        if t["ceiling"] is not None and t["low"] is not None: assert t["low"] <= t["ceiling"], t
+        shown += 1
+    if "thinking" in cell["row"]: assert cell["trained"] == []
+assert shown >= len(summary["cells"]) > 0' "$EXPERIMENTS"
+    # 80 columns, nothing invented.
+    table -q >text
+    [ "$(wc -L <text)" -le 80 ]
+    grep -q 'no run' text
+    grep -q 'trained: <b>' rung-table/index.html
+    grep -q 'trained: no run (models that think are not trained here)' rung-table/index.html
+    run ! grep -qiE '(src|href)="?(https?:)?//' rung-table/index.html
+}
+
+# forged KEY=VALUE...: one linear cell that looks up 64 values, of which a state of 192 bits allows two thirds.
+forged() {
+    python '
+import json, sys
+cell = {"arch": "linear", "task": "eva N=64 V=64 K=64 form=position dist=uniform", "d-model": 64, "heads": 1, "dk": 2, "dv": 2, "random_labels": False,
+        "runs": 5, "succeeded": 0, "settings": 2, "seeds": [1, 2, 3, 4, 5], "rate": 0.003, "steps": 10, "version": "0", "chance": 0.016}
+cell["accuracy"] = dict(zip(("mean", "low", "high"), map(float, sys.argv[1:4])), count=5)
+print(json.dumps({"schema": "rung.report/1", "sweeps": [{"sweep": "forged", "spec": "0", "success": 0.99, "cells": [cell]}]}))' "$@"
+}
+
+@test "an interval above a proved ceiling stops the table, loudly" {
+    forged 0.70 0.66 0.74 >below.json
+    table --trained below.json -q -o below >text
+    grep -q '0.70 \[0.66, 0.74\]' text
+    forged 0.72 0.67 0.77 >above.json
+    run -4 --separate-stderr table --trained above.json -o above
+    [[ $stderr == *"above.json"*"linear"*"above 0.6667"*"theorem A"* ]]
+    [ -z "$output" ]
+    [ ! -e above/index.html ]
+}
+
+@test "files that are no report, and two sources at once" {
+    echo '{}' >empty.json
+    run -3 --separate-stderr table --trained empty.json
+    [[ $stderr == *"empty.json"*"rung report STORE --json"* ]]
+    run -3 table --trained absent.json
+    run -2 table --trained empty.json --train
+}
+
+@test "a quick training fills the table, and is not done twice" {
+    without_sanitizers "training is tested elsewhere"
+    table --train -q --json >first.json
+    python '
+import json
+doc = json.load(open("first.json"))
+assert doc["trained"]["quick"]
+of = {(c["row"], c["task"].split()[0]): c["trained"] for c in doc["cells"]}
+one, = of["one full layer", "eva"]
+assert one["runs"] == 1 and one["low"] is None and one["accuracy"] > 0.9, one
+assert of["linear attention", "eva"][0]["accuracy"] < 0.5'
+    cpu_limit 20000 rung table --no-certificates -n 5 --train -q -o rung-table
+    table --train -q --json >second.json
+    cmp first.json second.json
+}
+
+@test "the page of the table has no overlaps and no messages" {
+    command -v chromium >/dev/null || skip "chromium is not installed"
+    without_sanitizers "a browser looks at the page, not at the program"
+    table -q >/dev/null
+    "$PYTHON" "$BATS_TEST_DIRNAME/../report/browser.py" rung-table/index.html 1280 light static
+    "$PYTHON" "$BATS_TEST_DIRNAME/../report/browser.py" rung-table/index.html 390 dark static
+}
