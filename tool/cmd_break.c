@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach.h"
 #include "break_theorem.h"
 #include "output.h"
 #include "rung/attack.h"
@@ -14,7 +15,7 @@
 
 typedef struct break_values {
     rung_subject_words subject;
-    const char *out, *attack, *memory;
+    const char *out, *attack, *memory, *store;
     int64_t budget, kind, expect;
 } break_values;
 
@@ -286,7 +287,8 @@ static rung_status write_certificate(report *r, const rung_victim *victim, rung_
     if (!r->result->found || rung_signal_pending()) return RUNG_OK;
     if (!rung_attack_certifiable(victim, r->result->cert.kind, r->why_not, sizeof r->why_not)) return RUNG_OK;
     r->why_not[0] = 0;
-    return rung_cert_write(v->out, &r->result->cert, err);
+    rung_status status = rung_cert_write(v->out, &r->result->cert, err);
+    return status == RUNG_OK && v->store ? rung_attach_certificate(v->store, &r->result->cert, v->out, err) : status;
 }
 
 static rung_status print(const report *r, rung_error *err)
@@ -390,6 +392,12 @@ const rung_command rung_command_break = {
              .metavar = "FORMAT",
              .help = "exact format in which the model is run: f32, bf16, f16, eXmY, qI.F",
              .fallback = "f32"},
+            {.name = "store",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(break_values, store),
+             .metavar = "STORE",
+             .help = "put the certificate also into the store, beside the run of this model",
+             .complete = RUNG_COMPLETE_FILE},
             {.name = "attack",
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(break_values, attack),

@@ -12,7 +12,7 @@
 #include "output.h"
 
 typedef struct export_values {
-    const char *out, *sweep, *tensorboard;
+    const char *out, *sweep, *tensorboard, *models;
     int64_t wait;
     bool csv, jsonl, metrics;
 } export_values;
@@ -91,12 +91,27 @@ static rung_status export_file(rung_store_export *x, const rung_call *call, cons
     return status;
 }
 
-static rung_status export_events(rung_store_export *x, const rung_call *call, const char *directory, rung_error *err)
+static rung_status into_directory(rung_store_export *x, const rung_call *call, const char *directory, store_use *use,
+                                  rung_error *err)
 {
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         return rung_fail(err, RUNG_SYSTEM, "%s: %s", directory, strerror(errno));
     x->directory = directory;
-    rung_status status = each_store(x, call, rung_store_export_events, err);
+    return each_store(x, call, use, err);
+}
+
+static rung_status export_models(rung_store_export *x, const rung_call *call, const char *directory, rung_error *err)
+{
+    rung_status status = into_directory(x, call, directory, rung_store_export_models, err);
+    if (status == RUNG_OK && !x->runs)
+        return rung_fail(err, RUNG_INPUT, "no models are kept there; a spec with \"keep-models\": true keeps them");
+    if (status == RUNG_OK) rung_note(call, "%zu models in %s", x->runs, directory);
+    return status;
+}
+
+static rung_status export_events(rung_store_export *x, const rung_call *call, const char *directory, rung_error *err)
+{
+    rung_status status = into_directory(x, call, directory, rung_store_export_events, err);
     if (status == RUNG_OK)
         rung_note(call, "%zu runs in %s; look with: tensorboard --logdir %s", x->runs, directory, directory);
     return status;
@@ -107,13 +122,16 @@ static int run_export(const rung_call *call, rung_error *err)
     const export_values *v = call->values;
     rung_store_export x = {0};
     rung_status status;
-    if (v->csv + v->jsonl + (v->tensorboard != NULL) > 1)
-        return rung_fail(err, RUNG_USAGE, "one of --csv, --jsonl and --tensorboard, not several");
-    if (v->tensorboard && v->out) return rung_fail(err, RUNG_USAGE, "--tensorboard says where; leave out --out");
+    if (v->csv + v->jsonl + (v->tensorboard != NULL) + (v->models != NULL) > 1)
+        return rung_fail(err, RUNG_USAGE, "one of --csv, --jsonl, --tensorboard and --models, not several");
+    if ((v->tensorboard || v->models) && v->out)
+        return rung_fail(err, RUNG_USAGE, "--%s says where; leave out --out", v->models ? "models" : "tensorboard");
     if (call->json) return rung_fail(err, RUNG_USAGE, "--json would be one object; --jsonl is a line of JSON per run");
     rung_store_export_init(&x);
     if (v->tensorboard)
         status = export_events(&x, call, v->tensorboard, err);
+    else if (v->models)
+        status = export_models(&x, call, v->models, err);
     else if (v->out)
         status = export_file(&x, call, v->out, err);
     else
@@ -124,7 +142,7 @@ static int run_export(const rung_call *call, rung_error *err)
 
 const rung_command rung_command_export = {
     .name = "export",
-    .summary = "the runs of a store as CSV, JSON lines or TensorBoard events",
+    .summary = "the runs of a store as CSV, JSON lines, TensorBoard events or models",
     .details =
         "One line per run, with its words, its results, what its layers hold and what theory says of it; with "
         "--metrics one line per evaluation during training. docs/store.md has the meaning of every column. Numbers "
@@ -134,6 +152,7 @@ const rung_command rung_command_export = {
             {"rung export depth.db > depth.csv", "for a spreadsheet, R or pandas"},
             {"rung export depth.db --jsonl --metrics -o curves.jsonl", "training curves"},
             {"rung export a.db b.db --tensorboard runs", "for TensorBoard"},
+            {"rung export depth.db --models trained", "the models that the spec has kept"},
             {0},
         },
     .arguments =
@@ -160,6 +179,12 @@ const rung_command rung_command_export = {
              .at = offsetof(export_values, tensorboard),
              .metavar = "DIR",
              .help = "event files, a directory per run",
+             .complete = RUNG_COMPLETE_DIR},
+            {.name = "models",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(export_values, models),
+             .metavar = "DIR",
+             .help = "the models that were kept, as ID.safetensors",
              .complete = RUNG_COMPLETE_DIR},
             {.name = "metrics",
              .kind = RUNG_OPTION_FLAG,

@@ -385,3 +385,32 @@ rung_status rung_store_export_events(rung_store_export *x, rung_error *err)
 {
     return read_runs(x, put_event_run, err);
 }
+
+/* ---- models ------------------------------------------------------------------------------------------------------------------- */
+
+static bool put_model(void *context, const rung_artefact *a)
+{
+    rung_store_export *x = context;
+    char path[4096];
+    if (strcmp(a->kind, "model") != 0) return true;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s.safetensors", x->directory, x->run) >= sizeof path)
+        x->status = rung_fail(x->err, RUNG_INPUT, "%s: the name is too long", x->directory);
+    else
+        x->status = rung_file_write(path, a->bytes, a->size, x->err);
+    x->runs++;
+    return x->status == RUNG_OK;
+}
+
+static bool put_models_of(void *context, const rung_run_row *row)
+{
+    rung_store_export *x = context;
+    snprintf(x->run, sizeof x->run, "%s", row->id);
+    rung_status status = rung_store_artefacts(x->store, row->number, put_model, x, x->err);
+    if (x->status == RUNG_OK) x->status = status;
+    return x->status == RUNG_OK;
+}
+
+rung_status rung_store_export_models(rung_store_export *x, rung_error *err)
+{
+    return read_runs(x, put_models_of, err);
+}

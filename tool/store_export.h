@@ -16,7 +16,8 @@ typedef struct rung_store_export {
     int64_t sweep;     /* in it; 0: all runs */
     rung_export_format format;
     bool metrics;
-    const char *directory; /* of events */
+    const char *directory; /* of events or models */
+    char run[RUNG_RUN_ID]; /* whose model is at work */
     rung_file_writer file; /* stream NULL: stdout */
     rung_buf text;         /* not written yet */
     char **key;            /* columns of words that occur, CSV */
@@ -37,5 +38,7 @@ rung_status rung_store_export_head(rung_store_export *x, rung_error *err);
 rung_status rung_store_export_rows(rung_store_export *x, rung_error *err);
 rung_status rung_store_export_flush(rung_store_export *x, rung_error *err);
 rung_status rung_store_export_events(rung_store_export *x, rung_error *err);
+/* Models that were kept, as ID.safetensors; x->runs counts them. */
+rung_status rung_store_export_models(rung_store_export *x, rung_error *err);
 
 #endif

@@ -229,3 +229,27 @@ assert run.returncode == 4 and "locked by another program" in run.stderr, run' "
     store large 20000
     cpu_limit 4000 rung report large.db -o page.html -q
 }
+
+@test "a certificate goes into the store beside its run, and stands in the cell" {
+    echo '{"name": "kept", "base": {"task": "eva N=16 V=4", "d-model": 8, "dk": 2, "dv": 2, "mlp": "none", "steps": 5, "batch": 4, "test-prompts": 8},
+        "grid": {"arch": ["linear", "full"]}, "keep-models": true}' >kept.json
+    rung sweep kept.json --no-estimate -q >/dev/null
+    rung export kept.db --models models
+    [ "$(ls models | wc -l)" = 2 ]
+    linear=$(sqlite3 kept.db "SELECT id FROM runs WHERE arch = 'linear'" 2>/dev/null || python 'import sqlite3; print(*sqlite3.connect("kept.db").execute("SELECT id FROM runs WHERE arch = \"linear\"").fetchone())')
+    rung break "models/$linear.safetensors" --numbers e5m3 -o l.cert --store kept.db -q >/dev/null
+    "$(dirname "$RUNG")/rung-check" l.cert "models/$linear.safetensors" >/dev/null || [ $? = 10 ]
+    rung report kept.db -o page.html --json >report.json
+    python '
+import hashlib, json
+sweep, = json.load(open("report.json"))["sweeps"]
+of = {c["arch"]: c["certificate_sha256"] for c in sweep["cells"]}
+assert of["full"] is None and of["linear"] == hashlib.sha256(open("l.cert", "rb").read()).hexdigest(), of'
+    [ "$(grep -c '<details><summary>certificate</summary>' page.html)" = 1 ]
+    rung build random --arch linear --task eva N=16 V=4 --d-model 8 -o other.safetensors >/dev/null
+    run -3 --separate-stderr rung break other.safetensors --numbers e5m3 -o other.cert --store kept.db
+    [[ $stderr == *"none of its 2 models is this one"* ]]
+    store plain
+    run -3 --separate-stderr rung export plain.db --models none
+    [[ $stderr == *"keep-models"* ]]
+}
