@@ -45,7 +45,7 @@ runs = [(r["label"], r["run"]) for r in json.load(open("plan.json"))["plan"]]
 assert len(runs) <= 60, "%s has %d runs" % (name, len(runs))
 seeds, rates, controls = collections.defaultdict(set), collections.defaultdict(set), 0
 for label, run in runs:
-    word = lambda key: re.search(r"(?:^| )%s=(\S+)" % key, run).group(1)
+    word = lambda key: re.findall(r"(?:^| )%s=(\S+)" % key, run)[-1]  # after those of the task, which may have a rate of its own
     control = word("random_labels") == "1"
     controls += control
     setting = re.sub(r" seed=\S+", "", run)
