@@ -306,7 +306,7 @@ static void ids_and_lists_are_prompts_too(void **state)
 
 /* ---- shapes ------------------------------------------------------------------------------------------------------------- */
 
-/* Members and kinds as vLLM 0.10 replies them: s string, i integer, r real, n null, a array, o object. */
+/* Members and kinds, a subset of those in replies of vLLM (written from its source, not recorded): s string, i integer, r real, n null, a array, o object. */
 static void has_shape(const rung_json *object, const char *path, const char *shape)
 {
     static const char letters[] = {
