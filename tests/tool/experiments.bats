@@ -60,7 +60,7 @@ for cell, values in rates.items():
     done
 }
 
-# The first cell of a row names a label or an architecture of the CSV; every other number of the row is a value of that cell, rounded
+# Headers aside, the first cell of a row names a label or an architecture of the CSV; every other number of the row is a value of that cell, rounded
 # to the digits that the page shows.
 @test "every number in the result tables of a page is in its CSV" {
     local page
@@ -78,7 +78,7 @@ if "not run yet" in text.split("\n")[0]:
 assert sections, page + " has no section Result"
 cells, names = list(csv.DictReader(open(table))), ("label", "arch", "name")
 checked = 0
-for row in re.findall(r"^\|(.*)\|$", "\n".join(sections), re.M):
+for row in re.findall(r"^\|(.*)\|$(?!\n\|[ :|-]+\|$)", "\n".join(sections), re.M):
     first, *rest = [c.strip().replace("\\|", "|").replace("`", "").replace("**", "") for c in re.split(r"(?<!\\)\|", row)]
     numbers = re.findall(r"(?<![\w.])(?<!\d-)-?\d+(?:\.\d+)?(?!\w)", " ".join(rest))
     if re.fullmatch(r":?-+:?", first) or not numbers: continue
