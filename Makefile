@@ -44,7 +44,7 @@ OBJECTS     := $(foreach m,$(MODULES),$(call objects_of,$(m)))
 TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
 HEADERS     := $(wildcard include/rung/*.h)
 
-.PHONY: all test table table-trained install uninstall asan fuzz soak learn bench bench-store format format-check layers help clean deps deps-test \
+.PHONY: all mpi test table table-trained install uninstall asan fuzz soak learn bench bench-store format format-check layers help clean deps deps-test \
         unit cli python fuzz-smoke install-test check-coverage plots
 
 # A make of its own, because pkg-config may only just have been installed. Never beside another goal in one -j call: both
@@ -132,6 +132,19 @@ $(BUILD)/$(SONAME): $(OBJECTS) scripts/librung.map
 $(BUILD)/rung: $(TOOL_OBJ) $(BUILD)/librung.a
 	$(QUIET_LD)$(CC) $(SANITIZE) -o $@ $(TOOL_OBJ) $(BUILD)/librung.a $(LIBS)
 
+# MPI, which nothing else here is linked with: the command opens this file when mpirun has started it.
+MPICC ?= mpicc
+$(BUILD)/rung-mpi.so: mpi/rung-mpi.c tool/mpi_entry.h include/rung/par.h include/rung/base.h $(BUILD)/flags
+	$(QUIET_LD)$(MPICC) -std=c17 -Iinclude -Itool -fPIC -shared $(DEFINES) $(WARNINGS) $(CFLAGS) $(SANITIZE) -o $@ $<
+
+# Where there is no MPI, the cases that need it are skipped.
+if_mpi = $(if $(shell command -v $(MPICC)),$(1)/rung-mpi.so)
+
+mpi: ## also build what mpirun needs (rung-mpi.so; Open MPI is installed if it is missing)
+	@scripts/deps.sh build mpi
+	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(BUILD)/rung-mpi.so
+
 # The checker of certificates: one file, nothing of ours but itself.
 CHECK_CFLAGS = -std=c17 $(WARNINGS) -Wconversion $(CFLAGS) $(NUMERICS) $(SANITIZE)
 $(BUILD)/rung-check: check/rung-check.c $(BUILD)/flags
@@ -162,9 +175,9 @@ cli: $(BUILD)/rung $(BUILD)/rung-check
 
 test: deps-test ## everything that must hold: unit, command line, sanitizers, layers, install, fuzz seconds
 	@$(MAKE) --no-print-directory -j2 all
-	@$(MAKE) --no-print-directory -j2 unit $(BUILD)/check-dump
+	@$(MAKE) --no-print-directory -j2 unit $(BUILD)/check-dump $(call if_mpi,$(BUILD))
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung \
-	    $(BUILD)/asan/rung-check $(BUILD)/asan/check-dump
+	    $(BUILD)/asan/rung-check $(BUILD)/asan/check-dump $(call if_mpi,$(BUILD)/asan)
 	@$(MAKE) --no-print-directory -j2 fuzz-build
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) scripts/run-tests.sh
 
@@ -172,7 +185,7 @@ ASAN_VARS := CFLAGS='-O1 -g -fno-omit-frame-pointer' SANITIZE='-fsanitize=addres
 
 asan: deps-test ## unit and command line tests under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung \
-	    $(BUILD)/asan/rung-check $(BUILD)/asan/check-dump
+	    $(BUILD)/asan/rung-check $(BUILD)/asan/check-dump $(call if_mpi,$(BUILD)/asan)
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) scripts/run-tests.sh asan
 
 check-coverage: ## which lines of the checker its tests do not reach
@@ -264,6 +277,8 @@ install: all ## PREFIX=/usr/local DESTDIR=: command, library, headers, rung.pc, 
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/rung \
 	    $(MANDIR) $(BASHCOMP) $(ZSHCOMP) $(FISHCOMP)
 	install -m 755 $(BUILD)/rung $(BUILD)/rung-check $(DESTDIR)$(PREFIX)/bin
+	if [ -e $(BUILD)/rung-mpi.so ]; then install -d $(DESTDIR)$(PREFIX)/lib/rung && \
+	    install -m 755 $(BUILD)/rung-mpi.so $(DESTDIR)$(PREFIX)/lib/rung/rung-mpi.so; fi
 	install -m 644 $(BUILD)/librung.a $(DESTDIR)$(PREFIX)/lib/librung.a
 	install -m 755 $(BUILD)/$(SONAME) $(DESTDIR)$(PREFIX)/lib/librung.so.$(VERSION)
 	ln -sf librung.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
@@ -281,7 +296,9 @@ uninstall: ## remove what install wrote
 	    $(DESTDIR)$(PREFIX)/lib/librung.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME) $(DESTDIR)$(PREFIX)/lib/librung.so \
 	    $(addprefix $(DESTDIR)$(PREFIX)/include/rung/,$(notdir $(HEADERS))) $(DESTDIR)$(PREFIX)/lib/pkgconfig/rung.pc \
 	    $(MANDIR)/rung.1 $(BASHCOMP)/rung $(ZSHCOMP)/_rung $(FISHCOMP)/rung.fish
+	rm -f $(DESTDIR)$(PREFIX)/lib/rung/rung-mpi.so
 	-rmdir $(DESTDIR)$(PREFIX)/include/rung
+	-[ ! -d $(DESTDIR)$(PREFIX)/lib/rung ] || rmdir $(DESTDIR)$(PREFIX)/lib/rung
 
 clean: ## remove the build directory
 	rm -rf $(BUILD)

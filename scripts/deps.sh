@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages of the named sets (build, test, soak, bench) that are missing. As root or with a sudo that needs no
+# Installs the Debian packages of the named sets (build, mpi, test, soak, bench) that are missing. As root or with a sudo that needs no
 # password it calls apt-get; otherwise it prints the one line to run. Silent and offline when nothing is missing.
 set -eu
 
 build='gcc pkg-config libjansson-dev libgmp-dev libmpfr-dev libflint-dev zlib1g-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev'
-test_='libcmocka-dev bats curl wrk clang clang-format libclang-rt-14-dev python3 python3-numpy python3-torch'
+test_='libcmocka-dev bats curl wrk clang clang-format libclang-rt-14-dev python3 python3-numpy python3-torch libopenmpi-dev openmpi-bin'
+mpi='libopenmpi-dev openmpi-bin'
 soak='cadical'
 bench='python3 python3-numpy python3-torch libopenblas0-openmp'
 
@@ -13,10 +14,11 @@ wanted=
 for set_name in "$@"; do
     case $set_name in
     build) wanted="$wanted $build" ;;
+    mpi) wanted="$wanted $mpi" ;;
     test) wanted="$wanted $test_" ;;
     soak) wanted="$wanted $soak" ;;
     bench) wanted="$wanted $bench" ;;
-    *) echo "deps.sh: unknown set '$set_name' (build, test, soak, bench)" >&2; exit 2 ;;
+    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench)" >&2; exit 2 ;;
     esac
 done
 

@@ -16,6 +16,7 @@ layer_of() {
     lab) echo 6 ;;
     report | probe | serve) echo 7 ;;
     tool) echo 8 ;;
+    mpi) echo 9 ;;
     *) echo "" ;;
     esac
 }
@@ -29,6 +30,7 @@ owner_of() {
     sqlite3.h) echo lab ;;
     curl/*) echo probe ;;
     microhttpd.h) echo serve ;;
+    mpi.h) echo mpi ;;
     *) echo "" ;;
     esac
 }
@@ -60,9 +62,9 @@ check_file() { # file module
 }
 
 files=0
-for file in src/*/*.c src/*/*.h tool/*.c tool/*.h; do
+for file in src/*/*.c src/*/*.h tool/*.c tool/*.h mpi/*.c; do
     [ -e "$file" ] || continue
-    case $file in tool/*) module=tool ;; *) module=${file#src/}; module=${module%%/*} ;; esac
+    case $file in tool/*) module=tool ;; mpi/*) module=mpi ;; *) module=${file#src/}; module=${module%%/*} ;; esac
     check_file "$file" "$module"
     files=$((files + 1))
 done

@@ -71,7 +71,7 @@ tree_checks() {
     else
         # shellcheck disable=SC2016 # for the inner shell
         job other format sh -c '{ git ls-files "*.c" "*.h" 2>/dev/null ||
-            find bench check examples fuzz include src tests tool -name "*.[ch]"; } | while read -r file; do
+            find bench check examples fuzz include mpi src tests tool -name "*.[ch]"; } | while read -r file; do
                 [ ! -e "$file" ] || echo "$file"; done | xargs clang-format --dry-run -Werror'
     fi
 }

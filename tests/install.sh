@@ -74,8 +74,15 @@ check_program() { # name pkg-config-option [linker words...]
     [ "$(LD_LIBRARY_PATH="$prefix/lib" "$scratch/$name")" = works ] || fail "a program does not run ($name)"
 }
 
+# MPI is there if it was built, and nothing else needs it.
+check_mpi() {
+    [ ! -e "$BUILD/rung-mpi.so" ] || [ -x "$prefix/lib/rung/rung-mpi.so" ] || fail "lib/rung/rung-mpi.so is missing"
+    ! readelf -d "$prefix/bin/rung" "$prefix/lib/librung.so" | grep -q 'NEEDED.*mpi' || fail "rung is linked with MPI"
+}
+
 run_make install
 check_files
+check_mpi
 check_symbols
 write_program
 check_program shared ""

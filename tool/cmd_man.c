@@ -10,8 +10,8 @@
 /* Text for roff: a backslash and a minus sign are escaped, and no line begins with a control character. */
 static void roff(rung_buf *out, const char *text)
 {
-    if (*text == '.' || *text == '\'') rung_buf_puts(out, "\\&");
-    for (; *text; text++) {
+    for (bool first = true; *text; first = *text == '\n', text++) {
+        if (first && (*text == '.' || *text == '\'')) rung_buf_puts(out, "\\&");
         if (*text == '\\')
             rung_buf_puts(out, "\\e");
         else if (*text == '-')

@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cluster.h"
 #include "json_out.h"
-#include "output.h"
 #include "rung/lab.h"
 
 typedef struct sweep_values {
     const char *out, *shard;
     int64_t jobs, threads, wait;
-    bool dry_run, no_estimate;
+    bool dry_run, no_estimate, alone;
 } sweep_values;
 
 typedef struct job {
@@ -27,7 +27,8 @@ typedef struct job {
     rung_lab_conf conf;
     rung_lab_cost cost;
     rung_lab_sum sum;
-    bool slurm; /* the shard comes from the environment */
+    rung_cluster cluster;
+    bool sharded; /* the shard comes from the environment */
     double drawn_s;
     bool drawn;
 } job;
@@ -47,26 +48,18 @@ static rung_status read_shard(job *j, const char *text, const char *from, rung_e
     return RUNG_OK;
 }
 
-/* A job array of Slurm is a list of shards: its tasks are numbered from SLURM_ARRAY_TASK_MIN on. */
+/* Given, or that of a job array of Slurm and of tasks that are not connected by MPI. */
 static rung_status find_shard(job *j, rung_error *err)
 {
-    const char *id = getenv("SLURM_ARRAY_TASK_ID"), *count = getenv("SLURM_ARRAY_TASK_COUNT");
-    const char *least = getenv("SLURM_ARRAY_TASK_MIN");
-    int64_t number, first = 0, shards;
     if (j->values->shard) return read_shard(j, j->values->shard, "--shard", err);
-    if (!id || !count) return RUNG_OK;
-    if (least && !rung_word_int(&first, least, 0, INT32_MAX)) first = 0;
-    if (!rung_word_int(&number, id, first, INT32_MAX) || !rung_word_int(&shards, count, 1, 1 << 20) ||
-        number - first >= shards)
-        return rung_fail(err, RUNG_USAGE,
-                         "SLURM_ARRAY_TASK_ID %s is not among SLURM_ARRAY_TASK_COUNT %s tasks in a row; give --shard",
-                         id, count);
-    j->conf.shard = (size_t)(number - first), j->conf.shards = (size_t)shards;
-    j->slurm = true;
-    return RUNG_OK;
+    rung_status status = rung_cluster_shard(&j->cluster, err);
+    j->conf.shard = j->cluster.shard, j->conf.shards = j->cluster.shards;
+    j->sharded = j->cluster.shards > 1;
+    return status;
 }
 
-/* The given file, or NAME.db after the spec. */
+/* The given file, or NAME.db after the spec; shards that were not asked for get one each, because they may be on hosts that
+ * cannot share one. */
 static rung_status name_store(job *j, rung_error *err)
 {
     if (j->values->out) {
@@ -75,6 +68,7 @@ static rung_status name_store(job *j, rung_error *err)
         const char *spec = j->call->argument[0], *dot = strrchr(spec, '.');
         bool ending = dot && dot != spec && !strchr(dot, '/');
         rung_buf_add(&j->store, spec, ending ? (size_t)(dot - spec) : strlen(spec));
+        if (j->sharded) rung_buf_printf(&j->store, ".%zu-of-%zu", j->conf.shard, j->conf.shards);
         rung_buf_puts(&j->store, ".db");
     }
     return rung_buf_ok(&j->store, err);
@@ -92,10 +86,17 @@ static void put_duration(rung_buf *out, double seconds)
         rung_buf_printf(out, "%.1f h", seconds / 3600);
 }
 
+/* Of this process: as many as fit on its cores, which in an MPI job are one unless Slurm says more. */
 static size_t jobs_of(const job *j)
 {
-    size_t threads = (size_t)j->values->threads, cores = rung_cpu_threads();
+    size_t threads = (size_t)j->values->threads, cores = j->cluster.cpus;
+    if (!cores) cores = j->cluster.ranks ? 1 : rung_cpu_threads();
     return j->values->jobs ? (size_t)j->values->jobs : cores > threads ? cores / threads : 1;
+}
+
+static size_t all_jobs_of(const job *j)
+{
+    return jobs_of(j) * (j->cluster.ranks ? j->cluster.ranks : 1);
 }
 
 static void print_plan(rung_buf *out, const job *j)
@@ -106,15 +107,17 @@ static void print_plan(rung_buf *out, const job *j)
                     c->done, j->store.text);
     if (*rung_sweep_question(j->sweep)) rung_buf_printf(out, "question  %s\n", rung_sweep_question(j->sweep));
     if (j->conf.shards > 1)
-        rung_buf_printf(out, "shard     %zu/%zu%s\n", j->conf.shard, j->conf.shards,
-                        j->slurm ? ", from SLURM_ARRAY_TASK_ID" : "");
+        rung_buf_printf(out, "shard     %zu/%zu%s%s\n", j->conf.shard, j->conf.shards, j->sharded ? ", from " : "",
+                        j->sharded ? j->cluster.shard_from : "");
+    if (j->cluster.cpus) rung_buf_printf(out, "cpus      %zu, from %s\n", j->cluster.cpus, j->cluster.cpus_from);
+    if (j->cluster.ranks) rung_buf_printf(out, "ranks     %zu, from %s\n", j->cluster.ranks, j->cluster.ranks_from);
     if (rung_sweep_repeated(j->sweep))
         rung_buf_printf(out, "repeated  %zu in the spec, counted once\n", rung_sweep_repeated(j->sweep));
     rung_buf_printf(out, "success   a test accuracy of %g\n", rung_sweep_success(j->sweep));
     if (left && c->measured) {
         rung_buf_printf(out, "to do     %zu, at most about ", left);
-        put_duration(out, c->seconds / (double)jobs_of(j));
-        rung_buf_printf(out, " (%zu at a time; %zu of %zu kinds measured)\n", jobs_of(j), c->measured, c->kinds);
+        put_duration(out, c->seconds / (double)all_jobs_of(j));
+        rung_buf_printf(out, " (%zu at a time; %zu of %zu kinds measured)\n", all_jobs_of(j), c->measured, c->kinds);
     } else {
         rung_buf_printf(out, "to do     %zu\n", left);
     }
@@ -126,6 +129,7 @@ static rung_status estimate(job *j, rung_error *err)
     rung_status status = RUNG_OK;
     rung_store_mode mode = j->values->dry_run ? RUNG_STORE_READ : RUNG_STORE_WRITE;
     if (access(j->store.text, F_OK) == 0) status = rung_store_open(&store, j->store.text, mode, j->conf.wait_s, err);
+    if (status == RUNG_OK && store && !j->values->dry_run) status = rung_store_adopt(store, err);
     if (status == RUNG_OK)
         status = rung_lab_estimate(&j->cost, j->sweep, store, &j->conf, j->values->no_estimate ? 0 : 5, err);
     rung_store_close(store);
@@ -189,8 +193,9 @@ static void json_plan(rung_jout *out, const job *j)
     rung_jout_int(out, "runs", (int64_t)j->cost.runs);
     rung_jout_int(out, "repeated", (int64_t)rung_sweep_repeated(j->sweep));
     rung_jout_int(out, "before", (int64_t)j->cost.done);
-    rung_jout_int(out, "jobs", (int64_t)jobs_of(j));
-    rung_jout_real(out, "estimated_seconds", j->cost.measured ? j->cost.seconds / (double)jobs_of(j) : (double)NAN);
+    rung_jout_int(out, "jobs", (int64_t)all_jobs_of(j));
+    rung_jout_int(out, "ranks", (int64_t)(j->cluster.ranks ? j->cluster.ranks : 1));
+    rung_jout_real(out, "estimated_seconds", j->cost.measured ? j->cost.seconds / (double)all_jobs_of(j) : (double)NAN);
 }
 
 static void json_sum(rung_jout *out, const job *j)
@@ -264,26 +269,51 @@ static rung_status show(const job *j, bool plan, bool end, rung_error *err)
     return status;
 }
 
+/* What was left when SIGUSR1 came is done by whoever is started again. */
+static void note_end(const job *j)
+{
+    if (!j->sum.left && !j->sum.elsewhere) rung_signal_finished();
+    if (j->sum.stopped && j->sum.left)
+        rung_note(j->call, "stopped with %zu runs left; the same command goes on", j->sum.left);
+}
+
 static rung_status run_all(job *j, rung_error *err)
 {
-    rung_status status = RUNG_OK;
-    if (!j->call->json) status = show(j, false, false, err);
+    rung_status status = j->call->json ? RUNG_OK : show(j, false, false, err);
     if (status != RUNG_OK || rung_signal_pending()) return status;
-    status = rung_lab_sweep(&j->sum, j->sweep, j->store.text, &j->conf, err);
+    status = rung_team_join(&j->conf.team, &j->cluster, err); /* from here on the others count on us */
+    if (status == RUNG_OK) status = rung_lab_sweep(&j->sum, j->sweep, j->store.text, &j->conf, err);
     if (j->drawn) fputs("\r\033[K", stderr);
     if (status != RUNG_OK) return status;
-    if (j->sum.stopped) rung_note(j->call, "stopped with %zu runs left; the same command goes on", j->sum.left);
+    note_end(j);
     return show(j, false, true, err);
+}
+
+/* A rank that is not the first one says nothing, and has no part in the plan. */
+static rung_status follow(job *j, rung_error *err)
+{
+    if (j->values->dry_run) return RUNG_OK;
+    rung_status status = rung_team_join(&j->conf.team, &j->cluster, err);
+    return status == RUNG_OK ? rung_lab_sweep(&j->sum, j->sweep, j->store.text, &j->conf, err) : status;
 }
 
 static rung_status start(job *j, rung_error *err)
 {
-    rung_status status = name_store(j, err);
+    rung_status status = rung_cluster_look(&j->cluster, j->values->alone, err);
     if (status == RUNG_OK) status = find_shard(j, err);
+    if (status == RUNG_OK) status = name_store(j, err);
     if (status == RUNG_OK) status = rung_out_spares(j->store.text, j->call->argument[0], err);
     if (status == RUNG_OK) status = rung_sweep_open(&j->sweep, j->call->argument[0], err);
-    if (status == RUNG_OK && !j->values->dry_run) status = rung_out_place(j->store.text, err);
-    return status == RUNG_OK ? estimate(j, err) : status;
+    j->conf.jobs = jobs_of(j);
+    return status;
+}
+
+static rung_status lead(job *j, rung_error *err)
+{
+    rung_status status = j->values->dry_run ? RUNG_OK : rung_out_place(j->store.text, err);
+    if (status == RUNG_OK) status = estimate(j, err);
+    if (status != RUNG_OK) return status;
+    return j->values->dry_run ? show(j, true, false, err) : run_all(j, err);
 }
 
 static int run_sweep(const rung_call *call, rung_error *err)
@@ -292,11 +322,10 @@ static int run_sweep(const rung_call *call, rung_error *err)
     job j = {.call = call, .values = v};
     j.conf = (rung_lab_conf){
         .threads = (size_t)v->threads, .wait_s = (double)v->wait, .go = may_go_on, .tell = draw, .context = &j};
-    j.conf.jobs = jobs_of(&j);
     rung_buf_init(&j.store);
     rung_signals_defer(true);
     rung_status status = start(&j, err);
-    if (status == RUNG_OK) status = v->dry_run ? show(&j, true, false, err) : run_all(&j, err);
+    if (status == RUNG_OK) status = j.cluster.rank ? follow(&j, err) : lead(&j, err);
     rung_sweep_free(j.sweep);
     rung_buf_clear(&j.store);
     return status;
@@ -315,13 +344,20 @@ const rung_command rung_command_sweep = {
         "sweep, kill -9 included, the same command goes on; runs that were at work go on from their checkpoints. "
         "Several "
         "sweeps may work on one store at the same time.\n"
-        "In a Slurm job array the default of --shard comes from SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT.",
+        "'mpirun -n N rung sweep SPEC' hands out the runs to N processes; rank 0 has the store, and in the end "
+        "everything is "
+        "in it. In a Slurm job array, and under srun without MPI, the default of --shard comes from "
+        "SLURM_ARRAY_TASK_ID and "
+        "SLURM_PROCID, that of --jobs from SLURM_CPUS_PER_TASK. The plan says what was found. SIGUSR1 ends a sweep "
+        "like "
+        "SIGTERM, with exit code 138 when something is left to do; docs/cluster.md has scripts.",
     .examples =
         (const rung_example[]){
             {"rung sweep depth.json --dry-run", "the plan, and what it would cost"},
             {"rung sweep depth.json", "do it, into depth.db"},
             {"rung sweep depth.json -o a.db --shard 0/4", "every fourth run, for the first of four machines"},
             {"rung sweep depth.json --jobs 1 --threads 8", "one run at a time, with eight threads"},
+            {"mpirun -n 16 rung sweep depth.json", "sixteen processes on one host or several"},
             {0},
         },
     .arguments =
@@ -381,6 +417,10 @@ const rung_command rung_command_sweep = {
              .kind = RUNG_OPTION_FLAG,
              .at = offsetof(sweep_values, no_estimate),
              .help = "do not measure the time of a few steps first"},
+            {.name = "alone",
+             .kind = RUNG_OPTION_FLAG,
+             .at = offsetof(sweep_values, alone),
+             .help = "take no notice of mpirun and Slurm"},
             {0},
         },
     .values_size = sizeof(sweep_values),

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cluster.h"
 #include "json_out.h"
-#include "output.h"
 #include "train.h"
 
 /* ---- report -------------------------------------------------------------------------------------------------------------- */
@@ -92,13 +92,26 @@ static int judge(const rung_call *call, const rung_train_state *state)
     return RUNG_NEGATIVE;
 }
 
-static int train(const rung_call *call, const rung_train_conf *conf, const char *checkpoint, rung_error *err)
+/* What a rank other than the first does after a step: it says nothing. */
+static bool go_on_silently(void *context, const rung_train_state *state, bool evaluated)
+{
+    (void)context, (void)state, (void)evaluated;
+    return !rung_signal_pending();
+}
+
+static int follow(const rung_call *call, const rung_train_conf *conf, const char *checkpoint, rung_error *err)
+{
+    rung_train_state state = {0};
+    const rung_train_words *w = call->values;
+    return rung_train_run(&state, conf, w->out, checkpoint, go_on_silently, NULL, err);
+}
+
+static int lead(const rung_call *call, const rung_train_conf *conf, const char *checkpoint, rung_error *err)
 {
     const rung_train_words *w = call->values;
     rung_train_state state = {0};
     rung_error log_err = {""};
     rung_train_log log = {.call = call, .words = w, .steps = conf->steps, .err = &log_err};
-    rung_signals_defer(true);
     rung_status status = rung_train_run(&state, conf, w->out, checkpoint, rung_train_watched, &log, err);
     if (rung_train_log_close(&log) != RUNG_OK && status == RUNG_OK)
         status = rung_fail(err, log.status, "%s", log_err.text);
@@ -107,24 +120,55 @@ static int train(const rung_call *call, const rung_train_conf *conf, const char 
         rung_note(call, "stopped at step %" PRIu64 "; the same command goes on from %s", state.step, checkpoint);
         return RUNG_OK;
     }
+    rung_signal_finished();
     if (!w->checkpoint) unlink(checkpoint);
     status = report(call, conf, &state, w->out, err);
     return status == RUNG_OK ? judge(call, &state) : (int)status;
+}
+
+static void tell_cluster(const rung_call *call, const rung_cluster *found, const rung_train_conf *conf)
+{
+    if (found->ranks)
+        rung_note(call, "%zu ranks, from %s, with %zu thread%s each", found->ranks, found->ranks_from, conf->threads,
+                  conf->threads == 1 ? "" : "s");
+    else if (found->cpus && !((const rung_train_words *)call->values)->threads)
+        rung_note(call, "%zu thread%s, from %s", found->cpus, found->cpus == 1 ? "" : "s", found->cpus_from);
+}
+
+/* Threads unless they were given, and the other ranks. */
+static rung_status find_team(rung_train_conf *conf, rung_cluster *found, const rung_call *call, rung_error *err)
+{
+    const rung_train_words *w = call->values;
+    rung_status status = rung_cluster_look(found, w->alone, err);
+    if (status != RUNG_OK) return status;
+    if (found->tasks)
+        return rung_fail(
+            err, RUNG_USAGE,
+            "srun has started %zu processes without MPI, and each would train this model alone; use mpirun or "
+            "srun --mpi=pmix (with 'make mpi'), one task, or --alone",
+            found->tasks);
+    if (!w->threads && (found->ranks || found->cpus)) conf->threads = rung_cluster_threads(found);
+    if (!found->rank) tell_cluster(call, found, conf);
+    return RUNG_OK;
 }
 
 static int run_words(const rung_call *call, rung_error *err)
 {
     const rung_train_words *w = call->values;
     rung_train_conf conf;
+    rung_cluster found;
     rung_buf task_text, checkpoint;
     if (!w->out) return rung_fail(err, RUNG_USAGE, "where to? give -o FILE, for example -o model.safetensors");
     rung_buf_init(&task_text);
     rung_buf_init(&checkpoint);
+    rung_signals_defer(true);
     int status = rung_train_conf_of(&conf, &task_text, w, (uint64_t)call->seed, call->word, call->words, err);
-    if (status == RUNG_OK) status = rung_out_place(w->out, err);
-    if (status == RUNG_OK && w->metrics) status = rung_out_place(w->metrics, err);
+    if (status == RUNG_OK) status = find_team(&conf, &found, call, err);
+    if (status == RUNG_OK && !found.rank) status = rung_out_place(w->out, err);
+    if (status == RUNG_OK && !found.rank && w->metrics) status = rung_out_place(w->metrics, err);
     if (status == RUNG_OK) status = checkpoint_path(&checkpoint, w, err);
-    if (status == RUNG_OK) status = train(call, &conf, checkpoint.text, err);
+    if (status == RUNG_OK) status = rung_team_join(&conf.team, &found, err);
+    if (status == RUNG_OK) status = (found.rank ? follow : lead)(call, &conf, checkpoint.text, err);
     rung_buf_clear(&task_text);
     rung_buf_clear(&checkpoint);
     return status;
@@ -151,7 +195,9 @@ const rung_command rung_command_train = {
         "AdamW in fp32 on the CPU, on prompts that the task generates as it goes; accuracy is measured on fresh "
         "prompts "
         "of another stream. The same words give the same bytes, for any number of threads and after any interruption: "
-        "SIGINT and SIGTERM write a checkpoint, and the same command goes on from it.\n"
+        "SIGINT, SIGTERM and SIGUSR1 write a checkpoint, and the same command goes on from it.\n"
+        "'mpirun -n N rung train ...' shares every batch between up to eight processes, with the same bytes again; "
+        "docs/cluster.md has more.\n"
         "SPEC is a JSON object with the long options as keys, for example {\"arch\": \"3*full\", \"task\": \"seqcomp "
         "L=2 "
         "N0=8 n=8 flat=1\", \"steps\": 1000, \"out\": \"m.safetensors\"}; options on the command line win over it. A "

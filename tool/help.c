@@ -16,6 +16,7 @@ const rung_exit_code rung_exit_codes[] = {
     {"3", "input that cannot be read or understood"},
     {"4", "system: memory, disk, output"},
     {"130, 143", "ended by SIGINT, SIGTERM"},
+    {"138", "ended by SIGUSR1; sweep and train: something is left to do"},
     {0},
 };
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster.h"
 #include "command.h"
 #include "help.h"
 #include "output.h"
@@ -14,6 +15,7 @@
 static int complain(const char *command, int status, const rung_error *err)
 {
     const char *space = *command ? " " : "";
+    if (rung_team_rank()) return status; /* rank 0 says it */
     if (err->text[0]) fprintf(stderr, "rung%s%s: %s\n", space, command, err->text);
     if (status == RUNG_USAGE) fprintf(stderr, "Try 'rung%s%s --help'.\n", space, command);
     return status;
@@ -82,5 +84,6 @@ int main(int argc, char **argv)
     if (argv[1][0] == '-') return finish("", run_without_command(argv[1], &err), &err);
     const rung_command *command = rung_command_get(argv[1]);
     if (!command) return finish("", unknown_command(argv[1], &err), &err);
-    return finish(command->name, run_command(command, argc - 2, argv + 2, &err), &err);
+    const int code = finish(command->name, run_command(command, argc - 2, argv + 2, &err), &err);
+    return rung_team_leave(code, err.text);
 }

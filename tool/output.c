@@ -101,7 +101,8 @@ void rung_call_progress(const rung_call *call, rung_progress *progress, const ch
 
 bool rung_out_is_terminal(void)
 {
-    return isatty(STDOUT_FILENO);
+    /* Open MPI gives its processes a terminal that ends in mpirun, whatever that writes to. */
+    return isatty(STDOUT_FILENO) && !getenv("OMPI_COMM_WORLD_RANK");
 }
 
 static bool use_colour(void)

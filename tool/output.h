@@ -48,12 +48,14 @@ void rung_wrap(rung_buf *out, const char *text, size_t column, size_t indent);
 /* "  left   right", right wrapped in its own column that begins at `indent`, with the end of line. */
 void rung_two_columns(rung_buf *out, const char *left, const char *right, size_t indent);
 
-/* SIGINT and SIGTERM end the process at once with 130 and 143, unless deferred: then the first one only sets
- * rung_signal_pending(), so that a command can remove its temporary files and stop, and the second one ends
- * it. */
+/* SIGINT, SIGTERM and SIGUSR1 end the process at once with 130, 143 and 138, unless deferred: then the first one only sets
+ * rung_signal_pending(), so that a command can remove its temporary files and stop, and a second SIGINT or
+ * SIGTERM ends it. */
 void rung_signals_install(void);
 void rung_signals_defer(bool defer);
 int rung_signal_pending(void); /* signal number, or 0 */
-bool rung_pipe_broken(void);   /* SIGPIPE came */
+/* SIGUSR1 asks to be started again: not when there is nothing left to do. */
+void rung_signal_finished(void);
+bool rung_pipe_broken(void); /* SIGPIPE came */
 
 #endif

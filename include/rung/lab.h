@@ -10,6 +10,7 @@
 #define RUNG_LAB_H
 
 #include "rung/base.h"
+#include "rung/par.h"
 #include "rung/train.h"
 
 /* ---- sweep: a spec and its runs ------------------------------------------------------------------------------------------ */
@@ -268,9 +269,10 @@ typedef struct rung_lab_news {
 } rung_lab_news;
 
 typedef struct rung_lab_conf {
-    size_t jobs;          /* runs at the same time; 0: processors / threads */
-    size_t threads;       /* of one run; 0: 1 */
-    size_t shard, shards; /* runs whose index is shard modulo shards; shards 0: all */
+    size_t jobs;           /* runs at the same time; 0: processors / threads */
+    size_t threads;        /* of one run; 0: 1 */
+    size_t shard, shards;  /* runs whose index is shard modulo shards; shards 0: all */
+    const rung_team *team; /* all ranks call rung_lab_sweep; NULL: alone */
     double wait_s;
     double cost_s;             /* estimated time of all that is to be done, from rung_lab_estimate; 0: none */
     bool (*go)(void *context); /* false: stop with checkpoints; may be NULL; called from several threads */
@@ -283,9 +285,14 @@ typedef struct rung_lab_sum {
     bool stopped; /* by go() */
 } rung_lab_sum;
 
-/* Does all runs of the shard that are neither in the store nor at work in a process that lives. */
+/* Does all runs of the shard that are neither in the store nor at work in a process that lives. What ranks of an earlier sweep
+ * have left (STORE.rank1, ...) is taken in first. In a team rank 0 hands out the runs and in the end has all in its store; the
+ * others have an empty sum, and succeed unless rank 0 fails. */
 rung_status rung_lab_sweep(rung_lab_sum *sum, const rung_sweep *sweep, const char *store, const rung_lab_conf *conf,
                            rung_error *err);
+
+/* That first part alone, for those who want to know what is in the store; leaves them to ranks that live. */
+rung_status rung_store_adopt(rung_store *store, rung_error *err);
 
 /* One run, for those who hand out the work themselves: claims it, trains, stores it. */
 typedef enum rung_lab_did {

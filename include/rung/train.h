@@ -144,7 +144,8 @@ typedef bool rung_train_watch(void *context, const rung_train_state *state, bool
 void rung_train_defaults(rung_train_conf *conf);
 /* Trains from scratch, or from `checkpoint` (may be NULL) if that file exists, which is replaced as it goes on (never half a
  * file); one that belongs to another run is refused. The result is written as a model to `out` (may be NULL) when the run has
- * finished. In a team every rank calls this; only rank 0 reads and writes files, and all stop when watch says so at one. */
+ * finished. In a team every rank calls this with the same words and file names; only rank 0 reads and writes files, and all stop when
+ * watch says so at one. */
 rung_status rung_train_run(rung_train_state *state, const rung_train_conf *conf, const char *out,
                            const char *checkpoint, rung_train_watch *watch, void *context, rung_error *err);
 /* RUNG_USAGE when a number is outside its range. rung_train_run looks itself. */
@@ -232,7 +233,7 @@ typedef struct rung_train_words {
         checkpoint_every, log_every, threads;
     double rate, gain, score_gain, position_gain, beta1, beta2, decay, clip, layer_targets, mix_first, mix_second,
         mix_until, stop_at, require;
-    bool random_labels;
+    bool random_labels, alone;
 } rung_train_words;
 
 extern const rung_option rung_train_options[];

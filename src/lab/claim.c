@@ -125,3 +125,18 @@ rung_status lab_claim_drop(const rung_store *store, const char *id, rung_error *
     return lab_sql_do(store, err, "DELETE FROM claims WHERE run = ? AND host = ? AND pid = ? AND started = ?", "ssii",
                       id, me.host, me.pid, me.started);
 }
+
+void lab_claims_beat(const rung_store *store)
+{
+    owner me = myself();
+    rung_error ignored;
+    (void)lab_sql_do(store, &ignored, "UPDATE claims SET beat = ? WHERE host = ? AND pid = ? AND started = ?", "dsii",
+                     lab_now(), me.host, me.pid, me.started);
+}
+
+rung_status lab_claims_drop(const rung_store *store, rung_error *err)
+{
+    owner me = myself();
+    return lab_sql_do(store, err, "DELETE FROM claims WHERE host = ? AND pid = ? AND started = ?", "sii", me.host,
+                      me.pid, me.started);
+}

@@ -13,6 +13,7 @@
 struct rung_store {
     sqlite3 *db;
     char *path;
+    const char *work; /* the store beside which files of unfinished runs are; NULL: this one */
     double wait_s;
     int64_t version; /* of the schema: older ones are brought up to date when they are opened for writing */
 };
@@ -60,6 +61,9 @@ rung_status lab_claim(rung_lab_did *did, const rung_store *store, const char *id
 /* A sign of life; failures do not matter. */
 void lab_claim_beat(const rung_store *store, const char *id);
 rung_status lab_claim_drop(const rung_store *store, const char *id, rung_error *err);
+/* The same for all claims of this process. */
+void lab_claims_beat(const rung_store *store);
+rung_status lab_claims_drop(const rung_store *store, rung_error *err);
 
 /* ---- recording (record.c) ---------------------------------------------------------------------------------------------------- */
 

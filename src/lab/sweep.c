@@ -2,50 +2,27 @@
  * Copyright (c) The rung authors
  *
  * All runs of a sweep, several at a time. Workers take the runs in the order of the plan; each has a connection of its own.
- * Which worker does a run does not matter to the result, and neither does who else is at the same store.
+ * Which worker does a run does not matter to the result, and neither does who else is at the same store. In a team (ranks.c)
+ * this is what rank 0 does, beside handing out runs to the others.
  */
-#include "work.h"
-
-#include "rung/par.h"
+#include "crew.h"
 
 #include <math.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
-typedef struct crew {
-    const rung_sweep *sweep;
-    const char *path;
-    const rung_lab_conf *conf;
-    size_t shard, shards;
-    atomic_size_t next; /* place in the shard */
-    atomic_bool halt;   /* somebody failed, or go() said no */
-    atomic_flag busy;   /* guards what follows */
-    rung_lab_sum sum;
-    rung_status status;
-    rung_error err;
-    const bool *done;      /* [points]: in the store when this began */
-    double began_s, *part; /* [jobs]: share of the current run that is done */
-} crew;
-
-typedef struct hand {
-    crew *all;
-    size_t worker, index;
-    double told_s;
-} hand;
-
-static size_t jobs_of(const rung_lab_conf *conf)
+size_t lab_jobs(const rung_lab_conf *conf)
 {
     size_t threads = conf->threads ? conf->threads : 1, cores = rung_cpu_threads();
     return conf->jobs ? conf->jobs : cores > threads ? cores / threads : 1;
 }
 
-static void lock(crew *all)
+static void lock(lab_crew *all)
 {
     while (atomic_flag_test_and_set(&all->busy)) sched_yield();
 }
 
-static void unlock(crew *all)
+static void unlock(lab_crew *all)
 {
     atomic_flag_clear(&all->busy);
 }
@@ -53,20 +30,19 @@ static void unlock(crew *all)
 /* ---- news ------------------------------------------------------------------------------------------------------------------------- */
 
 /* From the speed up to now; from the estimate while little is done. */
-static double seconds_left(const crew *all)
+static double seconds_left(const lab_crew *all)
 {
     double done = (double)all->sum.done, elapsed = rung_wall_s() - all->began_s;
     double todo = (double)(all->sum.total - all->sum.before - all->sum.elsewhere);
-    size_t jobs = jobs_of(all->conf);
-    for (size_t i = 0; i < jobs; i++) done += all->part[i];
-    double guess = all->conf->cost_s > 0 ? all->conf->cost_s / (double)jobs - elapsed : NAN;
+    for (size_t i = 0; i < lab_jobs(all->conf); i++) done += all->part[i];
+    double guess = all->conf->cost_s > 0 ? all->conf->cost_s / (double)all->workers - elapsed : NAN;
     if (done <= 0 || (done < 0.1 * todo && guess > 0)) return guess;
     return elapsed / done * (todo - done);
 }
 
-static void tell(hand *h, const rung_train_state *state, bool finished)
+static void tell(const lab_hand *h, const rung_train_state *state, bool finished)
 {
-    crew *all = h->all;
+    lab_crew *all = h->all;
     rung_lab_news news = {.total = all->sum.total,
                           .before = all->sum.before,
                           .done = all->sum.done,
@@ -79,15 +55,15 @@ static void tell(hand *h, const rung_train_state *state, bool finished)
     if (all->conf->tell) all->conf->tell(all->conf->context, &news);
 }
 
-static bool may_go_on(const crew *all)
+bool lab_crew_goes_on(const lab_crew *all)
 {
     return !atomic_load(&all->halt) && (!all->conf->go || all->conf->go(all->conf->context));
 }
 
 static bool after_step(void *context, const rung_train_conf *conf, const rung_train_state *state)
 {
-    hand *h = context;
-    crew *all = h->all;
+    lab_hand *h = context;
+    lab_crew *all = h->all;
     double now = rung_wall_s();
     if (now - h->told_s > 0.1) {
         h->told_s = now;
@@ -96,14 +72,14 @@ static bool after_step(void *context, const rung_train_conf *conf, const rung_tr
         tell(h, state, false);
         unlock(all);
     }
-    return may_go_on(all);
+    return lab_crew_goes_on(all);
 }
 
 /* ---- workers ---------------------------------------------------------------------------------------------------------------------- */
 
-static void note(hand *h, rung_lab_did did, const rung_train_state *state)
+void lab_crew_note(const lab_hand *h, rung_lab_did did, const rung_train_state *state)
 {
-    crew *all = h->all;
+    lab_crew *all = h->all;
     lock(all);
     all->part[h->worker] = 0;
     all->sum.done += did == RUNG_LAB_DONE;
@@ -118,7 +94,7 @@ static void note(hand *h, rung_lab_did did, const rung_train_state *state)
     unlock(all);
 }
 
-static void fail(crew *all, rung_status status, const rung_error *err)
+void lab_crew_fail(lab_crew *all, rung_status status, const rung_error *err)
 {
     lock(all);
     if (all->status == RUNG_OK) all->status = status, all->err = *err;
@@ -126,30 +102,40 @@ static void fail(crew *all, rung_status status, const rung_error *err)
     atomic_store(&all->halt, true);
 }
 
+bool lab_crew_next(size_t *index, lab_crew *all)
+{
+    do {
+        *index = atomic_fetch_add(&all->next, 1) * all->shards + all->shard;
+    } while (*index < all->sweep->points && all->done[*index]);
+    return *index < all->sweep->points;
+}
+
 static void work(void *context, size_t item, size_t worker)
 {
-    crew *all = context;
+    lab_crew *all = context;
     rung_store *store = NULL;
     rung_error err = {""};
-    hand h = {.all = all, .worker = item};
+    lab_hand h = {.all = all, .worker = item};
     (void)worker;
+    /* The last item: should there be no thread for it, the runs are done by then, and the others are told so. */
+    if (item == lab_jobs(all->conf)) {
+        lab_ranks_serve(all);
+        return;
+    }
     rung_status status = rung_store_open(&store, all->path, RUNG_STORE_WRITE, all->conf->wait_s, &err);
-    while (status == RUNG_OK && may_go_on(all)) {
+    while (status == RUNG_OK && lab_crew_goes_on(all) && lab_crew_next(&h.index, all)) {
         rung_train_state state;
         rung_lab_did did;
-        h.index = atomic_fetch_add(&all->next, 1) * all->shards + all->shard;
-        if (h.index >= all->sweep->points) break;
-        if (all->done[h.index]) continue;
         status = lab_do_run(&did, &state, store, all->sweep, h.index, all->conf->threads, after_step, &h, &err);
-        if (status == RUNG_OK) note(&h, did, &state);
+        if (status == RUNG_OK) lab_crew_note(&h, did, &state);
     }
-    if (status != RUNG_OK) fail(all, status, &err);
+    if (status != RUNG_OK) lab_crew_fail(all, status, &err);
     rung_store_close(store);
 }
 
 /* ---- whole --------------------------------------------------------------------------------------------------------------------------- */
 
-static rung_status count_done(crew *all, bool *done, const rung_store *store, rung_error *err)
+static rung_status count_done(lab_crew *all, bool *done, const rung_store *store, rung_error *err)
 {
     sqlite3_stmt *s;
     all->sum.total = all->sum.before = all->sum.succeeded = 0;
@@ -169,43 +155,73 @@ static rung_status count_done(crew *all, bool *done, const rung_store *store, ru
     return status;
 }
 
-static rung_status do_all(crew *all, bool *done, rung_store *store, rung_error *err)
+static rung_status begin(lab_crew *all, bool *done, rung_store *store, rung_error *err)
 {
-    size_t jobs = jobs_of(all->conf);
-    rung_status status = rung_store_plan(store, all->sweep, err);
-    if (status == RUNG_OK) status = count_done(all, done, store, err);
-    if (status != RUNG_OK) return status;
-    lab_work_clean(store);
-    all->began_s = rung_wall_s();
-    rung_par_for(jobs, jobs, work, all);
+    rung_status status = lab_ranks_adopt(store, all->conf->team, err);
+    if (status == RUNG_OK) status = rung_store_plan(store, all->sweep, err);
+    return status == RUNG_OK ? count_done(all, done, store, err) : status;
+}
+
+static rung_status end(lab_crew *all, bool *done, rung_store *store, rung_error *err)
+{
+    rung_status status = lab_ranks_collect(all, store, err);
     lab_work_clean(store);
     all->sum.stopped = all->sum.stopped || (all->conf->go && !all->conf->go(all->conf->context));
     if (all->status != RUNG_OK) return rung_fail(err, all->status, "%s", all->err.text);
-    status = count_done(all, done, store, err); /* others may have been at work as well */
+    if (status == RUNG_OK) status = count_done(all, done, store, err); /* others may have been at work as well */
+    if (status != RUNG_OK) return status;
     all->sum.before -= all->sum.done;
     size_t lacking = all->sum.total - all->sum.before - all->sum.done;
     if (all->sum.elsewhere > lacking) all->sum.elsewhere = lacking; /* finished meanwhile */
     all->sum.left = lacking - all->sum.elsewhere;
+    return RUNG_OK;
+}
+
+static rung_status do_all(lab_crew *all, bool *done, rung_store *store, rung_error *err)
+{
+    size_t items = lab_jobs(all->conf) + (all->conf->team != NULL);
+    rung_status status = begin(all, done, store, err);
+    if (status != RUNG_OK) {
+        lab_ranks_dismiss(all->conf->team);
+        return status;
+    }
+    lab_work_clean(store);
+    all->began_s = rung_wall_s();
+    rung_par_for(items, items, work, all);
+    return end(all, done, store, err);
+}
+
+static rung_status sweep_as_first(rung_lab_sum *sum, const rung_sweep *sweep, const char *path,
+                                  const rung_lab_conf *conf, rung_error *err)
+{
+    lab_crew all = {.sweep = sweep, .path = path, .conf = conf, .shard = conf->shards ? conf->shard : 0};
+    rung_store *store = NULL;
+    all.shards = conf->shards ? conf->shards : 1;
+    all.workers = lab_jobs(conf) * (conf->team ? conf->team->size : 1);
+    all.part = rung_calloc(lab_jobs(conf) + 1, sizeof *all.part, err);
+    bool *done = rung_calloc(sweep->points, sizeof *done, err);
+    all.done = done;
+    rung_status status = all.part && done ? RUNG_OK : RUNG_SYSTEM;
+    if (status == RUNG_OK) status = rung_store_open(&store, path, RUNG_STORE_WRITE, conf->wait_s, err);
+    if (status == RUNG_OK)
+        status = do_all(&all, done, store, err);
+    else
+        lab_ranks_dismiss(conf->team);
+    *sum = all.sum;
+    rung_store_close(store);
+    free(all.part);
+    free(done);
     return status;
 }
 
 rung_status rung_lab_sweep(rung_lab_sum *sum, const rung_sweep *sweep, const char *path, const rung_lab_conf *conf,
                            rung_error *err)
 {
-    crew all = {.sweep = sweep, .path = path, .conf = conf, .shard = conf->shards ? conf->shard : 0};
-    rung_store *store = NULL;
-    all.shards = conf->shards ? conf->shards : 1;
-    all.part = rung_calloc(jobs_of(conf), sizeof *all.part, err);
-    bool *done = rung_calloc(sweep->points, sizeof *done, err);
-    all.done = done;
-    rung_status status = all.part && done ? RUNG_OK : RUNG_SYSTEM;
-    if (status == RUNG_OK) status = rung_store_open(&store, path, RUNG_STORE_WRITE, conf->wait_s, err);
-    if (status == RUNG_OK) status = do_all(&all, done, store, err);
-    *sum = all.sum;
-    rung_store_close(store);
-    free(all.part);
-    free(done);
-    return status;
+    rung_lab_conf own = *conf;
+    *sum = (rung_lab_sum){0};
+    if (own.team && own.team->size < 2) own.team = NULL;
+    return own.team && own.team->rank ? lab_ranks_follow(sweep, path, &own, err)
+                                      : sweep_as_first(sum, sweep, path, &own, err);
 }
 
 /* ---- one -------------------------------------------------------------------------------------------------------------------------------- */

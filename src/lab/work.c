@@ -207,7 +207,7 @@ static rung_status train(worker *w, rung_train_state *state, const char *model)
 
 static rung_status name_files(worker *w)
 {
-    rung_status status = lab_work_directory(&w->directory, w->store->path, w->err);
+    rung_status status = lab_work_directory(&w->directory, w->store->work ? w->store->work : w->store->path, w->err);
     if (status != RUNG_OK) return status;
     rung_buf_printf(&w->checkpoint, "%s/%s.checkpoint", w->directory.text, w->run.id);
     rung_buf_printf(&w->metrics_path, "%s/%s.metrics", w->directory.text, w->run.id);

@@ -116,13 +116,17 @@ const rung_option rung_train_options[] = {
     FILE_ROW("tensorboard", tensorboard, "DIR", "event files for TensorBoard", RUNG_COMPLETE_DIR),
     COUNT_ROW("log-every", log_every, 0, INT64_C(1) << 40, "steps between lines of metrics and events", "10"),
     RUNG_OPTION_THREADS(rung_train_words, threads),
+    {.name = "alone",
+     .kind = RUNG_OPTION_FLAG,
+     .at = offsetof(rung_train_words, alone),
+     .help = "take no notice of mpirun and Slurm"},
     {0},
 };
 
 bool rung_train_decides(const rung_option *row)
 {
-    static const char *const others[] = {"out",         "checkpoint", "checkpoint-every", "metrics",
-                                         "tensorboard", "log-every",  "threads",          "require"};
+    static const char *const others[] = {"out",       "checkpoint", "checkpoint-every", "metrics", "tensorboard",
+                                         "log-every", "threads",    "require",          "alone"};
     for (size_t i = 0; i < RUNG_COUNT(others); i++)
         if (strcmp(others[i], row->name) == 0) return false;
     return true;

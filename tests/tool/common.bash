@@ -61,3 +61,28 @@ doc = json.load(sys.stdin, object_pairs_hook=pairs, parse_constant=no_constant)
 assert doc["schema"] == sys.argv[1], doc["schema"]
 ' "$1"
 }
+
+# What the runs of a store are and have given, without times and places.
+results() { rung export "$1" --jsonl | python '
+import json, sys
+for line in sorted(sys.stdin):
+    row = json.loads(line)
+    for key in ("seconds", "resumed", "finished_at", "host"): del row[key]
+    print(json.dumps(row, sort_keys=True))'; rung export "$1" --jsonl --metrics | sort; }
+
+# What mpirun needs in a container: root, more ranks than cores, one host. Slurm around the tests must not matter.
+mpi_environment() {
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+        OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl=self,vader \
+        OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_plm=isolated
+    export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # of MPI itself
+    local name
+    for name in $(env | sed -nE 's/^((SLURM|PMIX?)_[A-Z_]*)=.*/\1/p'); do unset "$name"; done
+}
+
+# For a case with ranks.
+need_mpi() {
+    command -v mpirun >/dev/null || skip "mpirun is not installed (openmpi-bin)"
+    [ -e "$(dirname "$RUNG")/rung-mpi.so" ] || skip "rung-mpi.so was not built (libopenmpi-dev, make mpi)"
+    mpi_environment
+}

@@ -40,7 +40,7 @@ def pattern(want):
 
 ran = 0
 for command, want in commands(sys.argv[1]):
-    if not re.match(r"(build/)?rung(-check)? ", command): continue
+    if not re.match(r"(mpirun -n \d+ )?(build/)?rung(-check)? |cmp ", command): continue
     ran += 1
     run = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if not re.fullmatch(pattern(want), run.stdout):
@@ -66,6 +66,11 @@ print(*[a["name"] for a in json.load(sys.stdin)["attacks"]])'); do
 
 @test "docs/lab.md is what the command prints" {
     check "$BATS_TEST_DIRNAME/../../docs/lab.md" 5
+}
+
+@test "docs/cluster.md is what the command prints" {
+    need_mpi
+    check "$BATS_TEST_DIRNAME/../../docs/cluster.md" 4
 }
 
 @test "README.md is what the command prints" {

@@ -14,14 +14,6 @@ spec() {
 END
 }
 
-# What a run is and has given, without times and places.
-results() { rung export "$1" --jsonl | python '
-import json, sys
-for line in sorted(sys.stdin):
-    row = json.loads(line)
-    for key in ("seconds", "resumed", "finished_at", "host"): del row[key]
-    print(json.dumps(row, sort_keys=True))'; rung export "$1" --jsonl --metrics | sort; }
-
 @test "a run of a sweep is the run of train with the same words" {
     spec s.json
     rung sweep s.json --json | has_schema rung.sweep/1

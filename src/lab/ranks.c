@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * A sweep by several processes. Rank 0 works on the store as if it were alone, and hands out runs on request; rank k keeps what
+ * it has done in a store of its own, STORE.rankk, so that no file is written by two machines. Rank 0 claims what it hands out,
+ * and in the end takes everything into the store and removes theirs. If it does not come to that, the next sweep on this
+ * store does it before it begins, with ranks or without. Checkpoints are in STORE.work/ whoever writes them, so that anybody
+ * can go on from them.
+ *
+ * Messages: START, then ASK and GIVE (a run, or NOTHING), DID after each run, BYE at the end; HALT to all when one has to
+ * stop.
+ */
+#include "crew.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RIGHT   "ranks" /* the claim that the files of ranks stand under */
+#define BEAT_S  30.0
+#define POLL_US 500
+
+typedef enum message_kind { START = 1, ASK, GIVE, DID, FAIL, BYE, HALT } message_kind;
+#define NOTHING UINT64_MAX
+
+typedef struct message {
+    message_kind kind;
+    rung_lab_did did;
+    rung_status status;
+    bool diverged;
+    uint64_t index; /* BYE: how many it has done */
+    uint64_t step;
+    double loss, test_accuracy;
+    char text[400];
+} message;
+
+static void name_store(char *out, size_t size, const char *path, size_t rank)
+{
+    snprintf(out, size, "%s.rank%zu", path, rank);
+}
+
+/* ---- files of ranks -------------------------------------------------------------------------------------------------------------- */
+
+/* The log first: what is left of a store is then an old one, but whole. */
+static void remove_store(const char *path)
+{
+    static const char *const endings[] = {"-wal", "-shm", ""};
+    char name[4096];
+    for (size_t i = 0; i < RUNG_COUNT(endings); i++)
+        if ((size_t)snprintf(name, sizeof name, "%s%s", path, endings[i]) < sizeof name) unlink(name);
+}
+
+static rung_status take_in(rung_store *store, const char *path, rung_error *err)
+{
+    rung_store *other = NULL;
+    size_t added, same;
+    /* For writing: a store whose making was interrupted is made. */
+    rung_status status = rung_store_open(&other, path, RUNG_STORE_WRITE, store->wait_s, err);
+    rung_store_close(other);
+    if (status == RUNG_OK) status = rung_store_merge(store, path, &added, &same, store->wait_s, err);
+    if (status == RUNG_OK) status = lab_sql_do(store, err, "DELETE FROM claims WHERE run IN (SELECT id FROM runs)", "");
+    if (status != RUNG_OK)
+        return rung_fail_at(err, status, "what a rank has done cannot be taken in; move %s away to go on without it",
+                            path);
+    remove_store(path);
+    return RUNG_OK;
+}
+
+static bool is_of_rank(const char *name, const char *base)
+{
+    size_t len = strlen(base);
+    if (strncmp(name, base, len) != 0 || strncmp(name + len, ".rank", 5) != 0) return false;
+    const char *number = name + len + 5;
+    return *number && number[strspn(number, "0123456789")] == '\0';
+}
+
+/* One file of a rank, or false: the directory is read anew each time, because taking one in changes it. */
+static bool find_one(char *out, size_t size, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    char directory[4096];
+    bool found = false;
+    snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path + 1) : 2, slash ? path : "./");
+    DIR *files = opendir(directory);
+    for (const struct dirent *entry; files && !found && (entry = readdir(files));)
+        if (is_of_rank(entry->d_name, base))
+            found = (size_t)snprintf(out, size, "%s%s", slash ? directory : "", entry->d_name) < size;
+    if (files) closedir(files);
+    return found;
+}
+
+static rung_status take_in_all(rung_store *store, rung_error *err)
+{
+    char path[8192];
+    rung_status status = RUNG_OK;
+    while (status == RUNG_OK && find_one(path, sizeof path, store->path)) status = take_in(store, path, err);
+    return status;
+}
+
+/* The right to the files, waited for as long as for a lock. */
+static rung_status claim_right(bool *mine, const rung_store *store, double wait_s, rung_error *err)
+{
+    double until = rung_wall_s() + wait_s;
+    rung_lab_did did = RUNG_LAB_ELSEWHERE;
+    rung_status status;
+    for (;;) {
+        status = lab_claim(&did, store, RIGHT, err);
+        if (status != RUNG_OK || did == RUNG_LAB_DONE || rung_wall_s() >= until) break;
+        usleep(100000);
+    }
+    *mine = did == RUNG_LAB_DONE;
+    return status;
+}
+
+rung_status lab_ranks_adopt(rung_store *store, const rung_team *team, rung_error *err)
+{
+    char path[8192];
+    bool mine = false;
+    if (!team && !find_one(path, sizeof path, store->path)) return RUNG_OK;
+    /* Who is alone leaves them to the ranks at work, whose runs are claimed. */
+    rung_status status = claim_right(&mine, store, team ? store->wait_s : 0, err);
+    if (status == RUNG_OK && team && !mine)
+        return rung_fail(err, RUNG_SYSTEM,
+                         "ranks of another job are at work on %s, or were killed on another host less than ten minutes "
+                         "ago; wait for them (--wait), or use another store",
+                         store->path);
+    if (status != RUNG_OK || !mine) return status;
+    status = take_in_all(store, err);
+    rung_error ignored;
+    if (!team || status != RUNG_OK) (void)lab_claim_drop(store, RIGHT, &ignored);
+    return status;
+}
+
+rung_status rung_store_adopt(rung_store *store, rung_error *err)
+{
+    return lab_ranks_adopt(store, NULL, err);
+}
+
+/* ---- rank 0 ---------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct server {
+    lab_crew *all;
+    const rung_team *team;
+    rung_store *store;
+    size_t gone; /* ranks that have said BYE */
+    bool halted;
+    double beat_s;
+} server;
+
+static void tell_all(const rung_team *team, message_kind kind)
+{
+    message m = {.kind = kind};
+    for (size_t rank = 1; rank < team->size; rank++) team->send(team->context, rank, &m, sizeof m);
+}
+
+/* A run that nobody else is at, claimed; NOTHING if there is none. */
+static uint64_t choose(server *s)
+{
+    lab_hand h = {.all = s->all, .worker = lab_jobs(s->all->conf)};
+    rung_error err = {""};
+    while (s->store && lab_crew_goes_on(s->all) && lab_crew_next(&h.index, s->all)) {
+        rung_lab_did did;
+        rung_status status = lab_claim(&did, s->store, rung_sweep_id(s->all->sweep, h.index), &err);
+        if (status != RUNG_OK) lab_crew_fail(s->all, status, &err);
+        if (status == RUNG_OK && did == RUNG_LAB_DONE) return h.index;
+        if (status == RUNG_OK) lab_crew_note(&h, did, NULL);
+    }
+    return NOTHING;
+}
+
+static void give(server *s, size_t to)
+{
+    message m = {.kind = GIVE, .index = choose(s)};
+    s->team->send(s->team->context, to, &m, sizeof m);
+}
+
+static void note_run(server *s, const message *m)
+{
+    lab_hand h = {.all = s->all, .worker = lab_jobs(s->all->conf), .index = (size_t)m->index};
+    rung_train_state state = {
+        .step = m->step, .loss = m->loss, .test_accuracy = m->test_accuracy, .diverged = m->diverged};
+    lab_crew_note(&h, m->did, &state);
+    if (m->did == RUNG_LAB_STOPPED) atomic_store(&s->all->halt, true);
+}
+
+/* Without a common file system what a rank has done stays where it is, which must be known. */
+static void look_for_store(const server *s, size_t rank, const message *m)
+{
+    char path[4096];
+    rung_error err;
+    name_store(path, sizeof path, s->all->path, rank);
+    if (m->index && access(path, F_OK) != 0)
+        lab_crew_fail(s->all,
+                      rung_fail(&err, RUNG_SYSTEM,
+                                "rank %zu has done %" PRIu64 " runs in %s on %s, which cannot be seen from here; fetch "
+                                "it and use 'rung merge'",
+                                rank, m->index, path, m->text),
+                      &err);
+}
+
+static void answer(server *s, size_t from, const message *m)
+{
+    rung_error err;
+    if (m->kind == ASK) give(s, from);
+    if (m->kind == DID) note_run(s, m);
+    if (m->kind == FAIL) lab_crew_fail(s->all, rung_fail(&err, m->status, "rank %zu: %s", from, m->text), &err);
+    if (m->kind == BYE) {
+        s->gone++;
+        look_for_store(s, from, m);
+    }
+}
+
+static void rest(server *s)
+{
+    if (!s->halted && !lab_crew_goes_on(s->all)) {
+        s->halted = true;
+        tell_all(s->team, HALT);
+    }
+    if (s->store && rung_wall_s() - s->beat_s > BEAT_S) {
+        lab_claims_beat(s->store);
+        s->beat_s = rung_wall_s();
+    }
+    usleep(POLL_US);
+}
+
+void lab_ranks_serve(lab_crew *all)
+{
+    server s = {.all = all, .team = all->conf->team, .beat_s = rung_wall_s()};
+    rung_error err = {""};
+    message m;
+    size_t from;
+    rung_status status = rung_store_open(&s.store, all->path, RUNG_STORE_WRITE, all->conf->wait_s, &err);
+    if (status != RUNG_OK) lab_crew_fail(all, status, &err);
+    tell_all(s.team, START);
+    while (s.gone + 1 < s.team->size)
+        if (s.team->receive(s.team->context, &from, &m, sizeof m))
+            answer(&s, from, &m);
+        else
+            rest(&s);
+    rung_store_close(s.store);
+}
+
+void lab_ranks_dismiss(const rung_team *team)
+{
+    if (team) tell_all(team, HALT);
+}
+
+rung_status lab_ranks_collect(lab_crew *all, rung_store *store, rung_error *err)
+{
+    rung_error ignored;
+    if (!all->conf->team) return RUNG_OK;
+    rung_status status = take_in_all(store, err);
+    (void)lab_claims_drop(store, &ignored); /* what is left of them; who is dead has none anyway */
+    return status;
+}
+
+/* ---- the others ------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct follower {
+    const rung_team *team;
+    const rung_sweep *sweep;
+    const char *first; /* the store of rank 0 */
+    char path[4096];
+    const rung_lab_conf *conf;
+    atomic_bool halt;
+    atomic_size_t done;
+    atomic_flag busy; /* one thread at a time may use the team */
+} follower;
+
+static void lock(follower *f)
+{
+    while (atomic_flag_test_and_set(&f->busy)) sched_yield();
+}
+
+static void unlock(follower *f)
+{
+    atomic_flag_clear(&f->busy);
+}
+
+static void send_first(follower *f, const message *m)
+{
+    f->team->send(f->team->context, 0, m, sizeof *m);
+}
+
+/* The next message that is no HALT; that one is noted. `wait`: until there is one. */
+static bool next_message(message *m, follower *f, bool wait)
+{
+    size_t from;
+    for (;;) {
+        if (!f->team->receive(f->team->context, &from, m, sizeof *m)) {
+            if (!wait) return false;
+            usleep(POLL_US);
+        } else if (m->kind != HALT) {
+            return true;
+        } else {
+            atomic_store(&f->halt, true);
+        }
+    }
+}
+
+static bool may_go_on(const follower *f)
+{
+    return !atomic_load(&f->halt) && (!f->conf->go || f->conf->go(f->conf->context));
+}
+
+static bool ask(size_t *index, follower *f)
+{
+    message m = {.kind = ASK};
+    lock(f);
+    send_first(f, &m);
+    next_message(&m, f, true);
+    unlock(f);
+    *index = (size_t)m.index;
+    return m.index != NOTHING;
+}
+
+typedef struct listener {
+    follower *f;
+    double heard_s;
+} listener;
+
+static bool after_step(void *context, const rung_train_conf *conf, const rung_train_state *state)
+{
+    listener *l = context;
+    message m;
+    double now = rung_wall_s();
+    (void)conf, (void)state;
+    if (now - l->heard_s > 0.1) {
+        l->heard_s = now;
+        lock(l->f);
+        next_message(&m, l->f, false); /* nothing but HALT can come */
+        unlock(l->f);
+    }
+    return may_go_on(l->f);
+}
+
+static void report(follower *f, size_t index, rung_lab_did did, const rung_train_state *state)
+{
+    message m = {.kind = DID,
+                 .did = did,
+                 .diverged = state->diverged,
+                 .index = index,
+                 .step = state->step,
+                 .loss = state->loss,
+                 .test_accuracy = state->test_accuracy};
+    if (did == RUNG_LAB_DONE) atomic_fetch_add(&f->done, 1);
+    if (did == RUNG_LAB_STOPPED) atomic_store(&f->halt, true);
+    lock(f);
+    send_first(f, &m);
+    unlock(f);
+}
+
+static void fail(follower *f, rung_status status, const rung_error *err)
+{
+    message m = {.kind = FAIL, .status = status};
+    snprintf(m.text, sizeof m.text, "%.390s", err->text);
+    atomic_store(&f->halt, true);
+    lock(f);
+    send_first(f, &m);
+    unlock(f);
+}
+
+static void work(void *context, size_t item, size_t worker)
+{
+    follower *f = context;
+    rung_store *store = NULL;
+    rung_error err = {""};
+    size_t index;
+    (void)item, (void)worker;
+    rung_status status = rung_store_open(&store, f->path, RUNG_STORE_WRITE, f->conf->wait_s, &err);
+    if (status == RUNG_OK) store->work = f->first;
+    if (status == RUNG_OK) status = rung_store_plan(store, f->sweep, &err);
+    while (status == RUNG_OK && may_go_on(f) && ask(&index, f)) {
+        rung_train_state state;
+        rung_lab_did did;
+        listener l = {f, rung_wall_s()};
+        status = lab_do_run(&did, &state, store, f->sweep, index, f->conf->threads, after_step, &l, &err);
+        if (status == RUNG_OK) report(f, index, did, &state);
+    }
+    if (status != RUNG_OK) fail(f, status, &err);
+    rung_store_close(store);
+}
+
+static void say_bye(follower *f)
+{
+    message m = {.kind = BYE, .index = atomic_load(&f->done)};
+    if (gethostname(m.text, sizeof m.text - 1) != 0) strcpy(m.text, "?");
+    send_first(f, &m);
+}
+
+rung_status lab_ranks_follow(const rung_sweep *sweep, const char *path, const rung_lab_conf *conf, rung_error *err)
+{
+    follower f = {.team = conf->team, .sweep = sweep, .first = path, .conf = conf};
+    message m;
+    size_t jobs = lab_jobs(conf), from;
+    name_store(f.path, sizeof f.path, path, conf->team->rank);
+    /* Not before START: until then rank 0 may be taking in a store of that name. HALT instead: it has failed. */
+    while (!f.team->receive(f.team->context, &from, &m, sizeof m)) usleep(POLL_US);
+    if (m.kind != START) return rung_fail(err, RUNG_SYSTEM, "rank 0 has failed");
+    rung_par_for(jobs, jobs, work, &f);
+    say_bye(&f);
+    return RUNG_OK;
+}

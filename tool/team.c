@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The other ranks of an MPI job. The command is not linked with MPI: rung-mpi.so (mpi/rung-mpi.c) is, and is opened when
+ * mpirun has started us.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cluster.h"
+#include "mpi_entry.h"
+
+/* How long a rank that has failed waits for the others to fail with it. */
+#define PATIENCE_S 10.0
+
+static const rung_mpi *mpi;
+static const rung_team *joined;
+static size_t early_rank; /* as the environment says, while nobody has joined */
+
+/* Beside the command, or where `make install` puts it. */
+static bool find_library(char *out, size_t size)
+{
+    static const char *const places[] = {"rung-mpi.so", "../lib/rung/rung-mpi.so"};
+    char self[3800];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[len > 0 ? len : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (!slash) return false;
+    slash[1] = '\0';
+    for (size_t i = 0; i < RUNG_COUNT(places); i++)
+        if ((size_t)snprintf(out, size, "%s%s", self, places[i]) < size && access(out, R_OK) == 0) return true;
+    return false;
+}
+
+bool rung_team_possible(void)
+{
+    char path[4096];
+    return find_library(path, sizeof path);
+}
+
+static rung_status open_library(rung_error *err)
+{
+    char path[4096];
+    if (!find_library(path, sizeof path)) return rung_fail(err, RUNG_SYSTEM, "rung-mpi.so has gone away");
+    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* global: MPI loads parts of its own that refer to it */
+    if (!library)
+        return rung_fail(err, RUNG_SYSTEM, "%s; is the MPI that it was built with still installed?", dlerror());
+    mpi = dlsym(library, RUNG_MPI_SYMBOL);
+    if (!mpi || strcmp(mpi->version, RUNG_VERSION) != 0) {
+        mpi = NULL;
+        return rung_fail(err, RUNG_SYSTEM, "%s is not of this version, %s; run 'make mpi' again", path, RUNG_VERSION);
+    }
+    return RUNG_OK;
+}
+
+rung_status rung_team_join(const rung_team **team, const rung_cluster *found, rung_error *err)
+{
+    *team = NULL;
+    if (found->ranks < 2) return RUNG_OK;
+    rung_status status = open_library(err);
+    if (status != RUNG_OK) return status;
+    joined = mpi->join(found->ranks, err);
+    *team = joined;
+    return joined ? RUNG_OK : RUNG_SYSTEM;
+}
+
+void rung_team_expect(const rung_cluster *found)
+{
+    early_rank = found->ranks > 1 ? found->rank : 0;
+}
+
+size_t rung_team_rank(void)
+{
+    return joined ? joined->rank : early_rank;
+}
+
+int rung_team_leave(int code, const char *message)
+{
+    if (!joined && early_rank && *message && code != RUNG_USAGE)
+        fprintf(stderr, "rung: rank %zu: %s\n", early_rank, message); /* wrong words are the same for all */
+    if (!joined) return code;
+    bool failed = code > RUNG_NEGATIVE && code < 128; /* those of signals have been agreed upon */
+    if (mpi->leave(failed ? PATIENCE_S : -1)) return joined->rank ? 0 : code;
+    if (joined->rank && *message) fprintf(stderr, "rung: rank %zu: %s\n", joined->rank, message);
+    mpi->abort(code);
+    return code;
+}
