@@ -153,9 +153,9 @@ assert run.returncode == 4 and "locked by another program" in run.stderr, run' "
 
 @test "a full disk: a clear message, and the same command goes on when there is room" {
     mkdir small
-    mount -t tmpfs -o size=300k tmpfs small 2>/dev/null || skip "no tmpfs can be mounted here"
+    mount -t tmpfs -o size=400k tmpfs small 2>/dev/null || skip "no tmpfs can be mounted here"
     spec s.json
-    dd if=/dev/zero of=small/ballast bs=1k count=240 2>/dev/null
+    dd if=/dev/zero of=small/ballast bs=1k count=340 2>/dev/null
     run --separate-stderr rung sweep s.json -o small/s.db
     [ "$status" = 4 ]
     said=$stderr
