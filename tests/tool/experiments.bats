@@ -80,7 +80,8 @@ cells, names = list(csv.DictReader(open(table))), ("label", "arch", "name")
 checked = 0
 for row in re.findall(r"^\|(.*)\|$(?!\n\|[ :|-]+\|$)", "\n".join(sections), re.M):
     first, *rest = [c.strip().replace("\\|", "|").replace("`", "").replace("**", "") for c in re.split(r"(?<!\\)\|", row)]
-    numbers = re.findall(r"(?<![\w.])(?<!\d-)-?\d+(?:\.\d+)?(?!\w)", " ".join(rest))
+    words = {c.get(n) for c in cells for n in names}
+    numbers = re.findall(r"(?<![\w.])(?<!\d-)-?\d+(?:\.\d+)?(?!\w)", " ".join(c for c in rest if c not in words))
     if re.fullmatch(r":?-+:?", first) or not numbers: continue
     mine = [c for c in cells if first in [c.get(n) for n in names]]
     assert mine, "%s: no cell of %s is called %r" % (page, table, first)
