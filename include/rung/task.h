@@ -93,6 +93,8 @@ typedef struct rung_task {
     void (*choose)(rung_instance *instance, const rung_task_conf *conf, size_t pos, uint64_t index);
     /* Tasks over tokens choose from a run of ids, and this is the run; NULL for the others. */
     rung_ids (*ids)(const rung_task_conf *conf, size_t pos);
+    /* The last token asks so that every answer is equally likely, which a uniform one does not. */
+    bool balanced;
     /* What every prompt of the task has, and its generator guarantees, but the oracle could answer without (a margin,
      * different keys); called on what solve() takes. NULL: nothing. */
     bool (*promise)(const rung_instance *instance, const rung_task_conf *conf);

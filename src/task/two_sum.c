@@ -211,5 +211,6 @@ const rung_task rung_task_two_sum = {
     .token_word = token_word,
     .answer_word = rung_task_yes_no_word,
     RUNG_TASK_IDS(ids),
+    .balanced = true,
     .text = &rung_text_two_sum,
 };

@@ -180,22 +180,31 @@ void train_data_free(train_data *data)
 
 /* ---- prompts ----------------------------------------------------------------------------------------------------------- */
 
-/* Another question about the prefix of the instance, solved. The oracle or the promise may refuse one; the last is kept. */
+/* Whether the question of the instance may be asked, its answer being `wanted` in a task that balances them. */
+static bool is_asked(const rung_instance *instance, const rung_task_conf *task, int32_t wanted)
+{
+    if (task->task->promise && !task->task->promise(instance, task)) return false;
+    return !task->task->balanced || instance->target[task->tokens - 1] == wanted;
+}
+
+/* Another question about the prefix of the instance, solved. The oracle or the promise may refuse one, and not every prompt has
+ * every answer; the last is kept. */
 static rung_status draw_question(rung_instance *instance, const train_data *data, rung_rng *rng, rung_error *err)
 {
     const rung_task_conf *task = &data->conf->task;
     rung_status status = RUNG_OK;
+    int32_t wanted = task->task->balanced ? (int32_t)rung_rng_below(rng, task->answers) : 0;
     for (int attempt = 0; attempt < 64; attempt++) {
         for (size_t t = data->start; t < task->tokens; t++) {
             rung_ids ids = task->task->ids(task, t);
             instance->token[t] = (uint32_t)(ids.first + rung_rng_below(rng, ids.count));
         }
         status = task->task->solve(instance, task, err);
-        if (status == RUNG_OK && (!task->task->promise || task->task->promise(instance, task))) return RUNG_OK;
+        if (status == RUNG_OK && is_asked(instance, task, wanted)) return RUNG_OK;
         if (status == RUNG_SYSTEM) return status;
     }
-    return status == RUNG_OK ? rung_fail(err, RUNG_USAGE, "task %s: no question keeps its promise", task->task->name)
-                             : status;
+    if (status != RUNG_OK || task->task->balanced) return status;
+    return rung_fail(err, RUNG_USAGE, "task %s: no question keeps its promise", task->task->name);
 }
 
 /* Tokens [from, to) of the instance become those of the batch from `row` on. */

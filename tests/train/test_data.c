@@ -176,6 +176,36 @@ static void mixes_make_tables_simple_and_layers_are_told_the_chain(void **state)
     data_close(&d);
 }
 
+/* Share of the most common answer among all questions of some batches. */
+static double most_common(const test_data *d, size_t batches)
+{
+    size_t count[64] = {0}, all = 0, most = 0;
+    assert_true(d->conf.task.answers <= RUNG_COUNT(count));
+    for (size_t i = 0; i < batches; i++) {
+        CHECK(train_data_fill(d->data, TRAIN_STREAM_LEARN, i * 64, false, &check_err));
+        const rung_batch *b = train_data_batch(d->data);
+        for (size_t t = 0; t < b->sequences * (b->prefix + b->queries * b->each); t++)
+            if (b->target[t] != RUNG_NO_TARGET) count[b->target[t]]++, all++;
+    }
+    for (size_t a = 0; a < RUNG_COUNT(count); a++) most = count[a] > most ? count[a] : most;
+    return (double)most / (double)all;
+}
+
+/* Otherwise an accuracy that looks like learning is a guess. Of uniform questions about two-sum four in five are "no". */
+static void the_answers_of_several_questions_are_as_even_as_those_of_one(void **state)
+{
+    (void)state;
+    static const char *const tasks[] = {"two-sum N=8 M=32", "eva N=8 V=4", "index N=8 V=4", "retrieval N=8",
+                                        "assoc-recall N=8 V=8"};
+    for (size_t i = 0; i < RUNG_COUNT(tasks); i++) {
+        test_data d = {0};
+        data_open(&d, "full", tasks[i], 16, 64);
+        double share = most_common(&d, 4), chance = d.conf.task.chance;
+        if (share > chance + 0.05) fail_msg("%s: an answer has the share %g, chance is %g", tasks[i], share, chance);
+        data_close(&d);
+    }
+}
+
 static void questions_that_cannot_be_drawn_are_refused(void **state)
 {
     (void)state;
@@ -197,6 +227,7 @@ int main(void)
         cmocka_unit_test(every_question_has_the_answer_of_the_oracle),
         cmocka_unit_test(shared_and_repeated_prefixes_ask_the_same),
         cmocka_unit_test(mixes_make_tables_simple_and_layers_are_told_the_chain),
+        cmocka_unit_test(the_answers_of_several_questions_are_as_even_as_those_of_one),
         cmocka_unit_test(questions_that_cannot_be_drawn_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
