@@ -225,6 +225,9 @@ fuzz: deps-test ## a minute of libFuzzer on each reader of foreign files (FUZZ_S
 	@$(MAKE) --no-print-directory -j2 fuzz-build
 	@BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh
 
+fuzz-smoke: deps-test ## the same for four seconds each, as in make test
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=4
+
 SOAKS := $(patsubst tests/%.c,$(BUILD)/test/%,$(wildcard tests/*/soak_*.c))
 
 .PHONY: soaks
