@@ -14,7 +14,7 @@
 typedef struct export_values {
     const char *out, *sweep, *tensorboard, *models;
     int64_t wait;
-    bool csv, jsonl, metrics;
+    bool csv, jsonl, metrics, probes;
 } export_values;
 
 /* ---- which runs --------------------------------------------------------------------------------------------------------------------- */
@@ -72,6 +72,11 @@ static rung_status export_table(rung_store_export *x, const rung_call *call, run
     x->format = v->jsonl ? RUNG_EXPORT_JSONL : RUNG_EXPORT_CSV;
     x->metrics = v->metrics;
     rung_status status = RUNG_OK;
+    if (v->probes) {
+        if (x->format == RUNG_EXPORT_CSV) rung_store_export_cell_head(x);
+        status = each_store(x, call, rung_store_export_cells, err);
+        return status == RUNG_OK ? rung_store_export_flush(x, err) : status;
+    }
     if (x->format == RUNG_EXPORT_CSV) status = each_store(x, call, rung_store_export_columns, err);
     if (status == RUNG_OK && x->format == RUNG_EXPORT_CSV) status = rung_store_export_head(x, err);
     if (status == RUNG_OK) status = each_store(x, call, rung_store_export_rows, err);
@@ -126,6 +131,12 @@ static int run_export(const rung_call *call, rung_error *err)
         return rung_fail(err, RUNG_USAGE, "one of --csv, --jsonl, --tensorboard and --models, not several");
     if ((v->tensorboard || v->models) && v->out)
         return rung_fail(err, RUNG_USAGE, "--%s says where; leave out --out", v->models ? "models" : "tensorboard");
+    if (v->probes && (v->metrics || v->sweep || v->tensorboard || v->models))
+        return rung_fail(err, RUNG_USAGE, "--probes has cells of probes, no runs: leave out --%s",
+                         v->metrics  ? "metrics"
+                         : v->sweep  ? "sweep"
+                         : v->models ? "models"
+                                     : "tensorboard");
     if (call->json) return rung_fail(err, RUNG_USAGE, "--json would be one object; --jsonl is a line of JSON per run");
     rung_store_export_init(&x);
     if (v->tensorboard)
@@ -142,16 +153,17 @@ static int run_export(const rung_call *call, rung_error *err)
 
 const rung_command rung_command_export = {
     .name = "export",
-    .summary = "the runs of a store as CSV, JSON lines, TensorBoard events or models",
-    .details =
-        "One line per run, with its words, its results, what its layers hold and what theory says of it; with "
-        "--metrics one line per evaluation during training. docs/store.md has the meaning of every column. Numbers "
-        "that do not exist are empty, or null.",
+    .summary = "the runs or probes of a store as CSV, JSON lines, TensorBoard events or models",
+    .details = "One line per run, with its words, its results, what its layers hold and what theory says of it; with "
+               "--metrics one line per evaluation during training, with --probes one line per cell of a probe. "
+               "docs/store.md has the meaning of every column. Numbers "
+               "that do not exist are empty, or null.",
     .examples =
         (const rung_example[]){
             {"rung export depth.db > depth.csv", "for a spreadsheet, R or pandas"},
             {"rung export depth.db --jsonl --metrics -o curves.jsonl", "training curves"},
             {"rung export a.db b.db --tensorboard runs", "for TensorBoard"},
+            {"rung export qwen.db kimi.db --probes > cells.csv", "what probed models have answered"},
             {"rung export depth.db --models trained", "the models that the spec has kept"},
             {0},
         },
@@ -190,6 +202,10 @@ const rung_command rung_command_export = {
              .kind = RUNG_OPTION_FLAG,
              .at = offsetof(export_values, metrics),
              .help = "evaluations during training instead of runs"},
+            {.name = "probes",
+             .kind = RUNG_OPTION_FLAG,
+             .at = offsetof(export_values, probes),
+             .help = "cells of probed models instead of runs"},
             {.name = "sweep",
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(export_values, sweep),

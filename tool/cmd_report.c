@@ -73,6 +73,20 @@ static rung_status write_cells(writer *w, const rung_group *g, rung_error *err)
     return write_one(w, id, err);
 }
 
+static rung_status write_probed(writer *w, const rung_probed *t, bool svg, rung_error *err)
+{
+    char id[128];
+    rung_status status = write_figures(w, t->figure, t->figures, svg, err);
+    if (status != RUNG_OK || svg) return status;
+    rung_probed_csv(&w->text, t);
+    snprintf(id, sizeof id, "%s-cells", t->slug);
+    status = write_one(w, id, err);
+    if (status != RUNG_OK || !t->depths) return status;
+    rung_probed_depths_csv(&w->text, t);
+    snprintf(id, sizeof id, "%s-depths", t->slug);
+    return write_one(w, id, err);
+}
+
 static rung_status write_all(const rung_call *call, const rung_report *report, const char *directory, bool svg,
                              rung_error *err)
 {
@@ -87,6 +101,8 @@ static rung_status write_all(const rung_call *call, const rung_report *report, c
         if (status == RUNG_OK) status = write_heats(&w, g, svg, err);
         if (status == RUNG_OK && !svg) status = write_cells(&w, g, err);
     }
+    for (size_t i = 0; status == RUNG_OK && i < rung_report_probed_count(report); i++)
+        status = write_probed(&w, rung_report_probed(report, i), svg, err);
     if (status == RUNG_OK) rung_note(call, "%zu %s files in %s", w.files, w.ending, directory);
     rung_buf_clear(&w.text);
     return status;
@@ -105,8 +121,7 @@ static rung_status write_page(const rung_report *report, const char *path, rung_
 
 /* ---- the terminal ------------------------------------------------------------------------------------------------------------ */
 
-/* Names come from a file: no control character of theirs reaches the terminal. */
-static void print_text(rung_buf *out, const char *text)
+void rung_report_print_text(rung_buf *out, const char *text)
 {
     for (; *text; text++) rung_buf_putc(out, (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
 }
@@ -116,7 +131,7 @@ static void print_keys(rung_buf *out, const rung_group *g)
     rung_buf_puts(out, "  varies   ");
     for (size_t k = 0; k < g->key_count; k++) {
         rung_buf_puts(out, k ? ", " : " ");
-        print_text(out, g->key[k].name);
+        rung_report_print_text(out, g->key[k].name);
         if (g->key[k].chosen) rung_buf_puts(out, " (chosen)");
     }
     rung_buf_putc(out, '\n');
@@ -125,14 +140,14 @@ static void print_keys(rung_buf *out, const rung_group *g)
 static void print_group(rung_buf *out, const rung_group *g)
 {
     rung_buf_puts(out, rung_style_bold());
-    print_text(out, g->name[0] ? g->name : "runs of no sweep");
+    rung_report_print_text(out, g->name[0] ? g->name : "runs of no sweep");
     rung_buf_printf(out, "%s: %zu run%s", rung_style_off(), g->runs, g->runs == 1 ? "" : "s");
     if (g->planned > g->runs) rung_buf_printf(out, " of %llu", (unsigned long long)g->planned);
     rung_buf_printf(out, ", %zu cell%s, %zu figure%s\n", g->cells, g->cells == 1 ? "" : "s",
                     g->figures + g->heats + g->curves, g->figures + g->heats + g->curves == 1 ? "" : "s");
     if (g->question[0]) {
         rung_buf_puts(out, "  question  ");
-        print_text(out, g->question);
+        rung_report_print_text(out, g->question);
         rung_buf_putc(out, '\n');
     }
     print_keys(out, g);
@@ -143,12 +158,12 @@ static void print_group(rung_buf *out, const rung_group *g)
     if (g->diverged) rung_buf_printf(out, "  diverged  %zu runs\n", g->diverged);
     if (g->left_out[0]) {
         rung_buf_puts(out, "  left out  ");
-        print_text(out, g->left_out);
+        rung_report_print_text(out, g->left_out);
         rung_buf_putc(out, '\n');
     }
 }
 
-static void json_interval(rung_jout *out, const char *key, const rung_estimate *i)
+void rung_report_json_interval(rung_jout *out, const char *key, const rung_estimate *i)
 {
     rung_jout_flat_object(out, key);
     rung_jout_real(out, "mean", i->mean);
@@ -199,9 +214,9 @@ static void json_cell(rung_jout *out, const rung_group *g, size_t c)
     rung_jout_real(out, "rate", row->rate);
     rung_jout_int(out, "steps", (int64_t)row->steps);
     rung_jout_string(out, "version", row->version);
-    json_interval(out, "accuracy", &cell->accuracy);
-    json_interval(out, "success", &cell->success);
-    json_interval(out, "evaluated", &cell->evaluated);
+    rung_report_json_interval(out, "accuracy", &cell->accuracy);
+    rung_report_json_interval(out, "success", &cell->success);
+    rung_report_json_interval(out, "evaluated", &cell->evaluated);
     rung_jout_real(out, "chance", row->chance);
     rung_jout_real(out, "majority", row->majority);
     rung_jout_int(out, "state_bits", (int64_t)row->state_bits);
@@ -261,6 +276,10 @@ void rung_report_json(rung_buf *text, const rung_report *report)
     rung_jout_array(&out, "sweeps");
     for (size_t i = 0; i < rung_report_groups(report); i++) json_group(&out, rung_report_group(report, i));
     rung_jout_end(&out);
+    rung_jout_array(&out, "probes");
+    for (size_t i = 0; i < rung_report_probed_count(report); i++)
+        rung_report_json_probed(&out, rung_report_probed(report, i));
+    rung_jout_end(&out);
     rung_jout_finish(&out);
 }
 
@@ -272,7 +291,9 @@ static rung_status print_report(const rung_call *call, const rung_report *report
         rung_report_json(&text, report);
     } else {
         for (size_t i = 0; i < rung_report_groups(report); i++) print_group(&text, rung_report_group(report, i));
-        if (!rung_report_groups(report)) rung_buf_puts(&text, "no finished runs\n");
+        for (size_t i = 0; i < rung_report_probed_count(report); i++)
+            rung_report_print_probed(&text, rung_report_probed(report, i));
+        if (!text.len) rung_buf_puts(&text, "no finished runs and no probes\n");
     }
     rung_status status = rung_out_buf(&text, err);
     rung_buf_clear(&text);
@@ -322,12 +343,14 @@ const rung_command rung_command_report = {
                "Learning rates are "
                "selected per architecture and cell by the evaluation during training; the final test is shown. The "
                "page needs no "
-               "network. Runs that several stores have count once.",
+               "network. Runs that several stores have count once. Probes of served models (rung probe, rung import) "
+               "become curves of accuracy against depth and facts, models side by side.",
     .examples =
         (const rung_example[]){
             {"rung report depth.db", "report.html, for a browser"},
             {"rung report node-*.db -o all.html", "several stores, one page"},
             {"rung report depth.db --svg figures --csv figures", "the same figures as files"},
+            {"rung report qwen.db kimi.db -o models.html", "probed models side by side"},
             {"rung report depth.db --json", "every cell with its intervals, for programs"},
             {0},
         },

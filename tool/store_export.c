@@ -20,14 +20,6 @@
 
 /* ---- fields ----------------------------------------------------------------------------------------------------------------------- */
 
-typedef enum field_kind { FIELD_TEXT = 1, FIELD_COUNT, FIELD_REAL, FIELD_FLAG, FIELD_NUMBER } field_kind;
-
-typedef struct field {
-    const char *name;
-    field_kind kind;
-    size_t at;
-} field;
-
 #define FIELD(name, kind)                                                                                              \
     {                                                                                                                  \
 #name, kind, offsetof(rung_run_row, name)                                                                      \
@@ -37,28 +29,27 @@ typedef struct field {
 #name, kind, offsetof(rung_run_row, theory.name)                                                               \
     }
 
-/* FIELD_NUMBER: a real that is 0 where there is none. */
-static const field run_fields[] = {
-    FIELD(step, FIELD_COUNT),         FIELD(loss, FIELD_REAL),
-    FIELD(accuracy, FIELD_REAL),      FIELD(eval_loss, FIELD_REAL),
-    FIELD(eval_accuracy, FIELD_REAL), FIELD(test_loss, FIELD_REAL),
-    FIELD(test_accuracy, FIELD_REAL), FIELD(test_targets, FIELD_COUNT),
-    FIELD(test_right, FIELD_COUNT),   FIELD(chance, FIELD_REAL),
-    FIELD(majority, FIELD_REAL),      FIELD(tokens, FIELD_COUNT),
-    FIELD(parameters, FIELD_COUNT),   FIELD(layers, FIELD_COUNT),
-    FIELD(full_layers, FIELD_COUNT),  FIELD(recurrent_layers, FIELD_COUNT),
-    FIELD(state_bits, FIELD_COUNT),   FIELD(level_bits, FIELD_COUNT),
-    FIELD(message_bits, FIELD_COUNT), FIELD(kv_bits_per_token, FIELD_COUNT),
-    THEORY(bound, FIELD_TEXT),        THEORY(margin, FIELD_REAL),
-    THEORY(ceiling, FIELD_NUMBER),    THEORY(n_threshold, FIELD_NUMBER),
-    THEORY(log2_n, FIELD_NUMBER),     THEORY(trivial, FIELD_FLAG),
-    FIELD(seconds, FIELD_REAL),       FIELD(resumed, FIELD_FLAG),
-    FIELD(finished_at, FIELD_REAL),   FIELD(version, FIELD_TEXT),
-    FIELD(kernels, FIELD_TEXT),       FIELD(host, FIELD_TEXT),
+static const rung_field run_fields[] = {
+    FIELD(step, RUNG_FIELD_COUNT),         FIELD(loss, RUNG_FIELD_REAL),
+    FIELD(accuracy, RUNG_FIELD_REAL),      FIELD(eval_loss, RUNG_FIELD_REAL),
+    FIELD(eval_accuracy, RUNG_FIELD_REAL), FIELD(test_loss, RUNG_FIELD_REAL),
+    FIELD(test_accuracy, RUNG_FIELD_REAL), FIELD(test_targets, RUNG_FIELD_COUNT),
+    FIELD(test_right, RUNG_FIELD_COUNT),   FIELD(chance, RUNG_FIELD_REAL),
+    FIELD(majority, RUNG_FIELD_REAL),      FIELD(tokens, RUNG_FIELD_COUNT),
+    FIELD(parameters, RUNG_FIELD_COUNT),   FIELD(layers, RUNG_FIELD_COUNT),
+    FIELD(full_layers, RUNG_FIELD_COUNT),  FIELD(recurrent_layers, RUNG_FIELD_COUNT),
+    FIELD(state_bits, RUNG_FIELD_COUNT),   FIELD(level_bits, RUNG_FIELD_COUNT),
+    FIELD(message_bits, RUNG_FIELD_COUNT), FIELD(kv_bits_per_token, RUNG_FIELD_COUNT),
+    THEORY(bound, RUNG_FIELD_TEXT),        THEORY(margin, RUNG_FIELD_REAL),
+    THEORY(ceiling, RUNG_FIELD_NUMBER),    THEORY(n_threshold, RUNG_FIELD_NUMBER),
+    THEORY(log2_n, RUNG_FIELD_NUMBER),     THEORY(trivial, RUNG_FIELD_FLAG),
+    FIELD(seconds, RUNG_FIELD_REAL),       FIELD(resumed, RUNG_FIELD_FLAG),
+    FIELD(finished_at, RUNG_FIELD_REAL),   FIELD(version, RUNG_FIELD_TEXT),
+    FIELD(kernels, RUNG_FIELD_TEXT),       FIELD(host, RUNG_FIELD_TEXT),
 };
-static const field sweep_fields[] = {
-    FIELD(label, FIELD_TEXT),    FIELD(place, FIELD_COUNT), FIELD(cell, FIELD_COUNT),
-    FIELD(setting, FIELD_COUNT), FIELD(chosen, FIELD_FLAG),
+static const rung_field sweep_fields[] = {
+    FIELD(label, RUNG_FIELD_TEXT),    FIELD(place, RUNG_FIELD_COUNT), FIELD(cell, RUNG_FIELD_COUNT),
+    FIELD(setting, RUNG_FIELD_COUNT), FIELD(chosen, RUNG_FIELD_FLAG),
 };
 #undef FIELD
 #undef THEORY
@@ -78,31 +69,31 @@ static void put_csv_text(rung_buf *out, const char *text)
 }
 
 /* One value, in JSON or as a cell of CSV; what does not exist is null or nothing. */
-static void put_field(rung_store_export *x, const rung_run_row *row, const field *f)
+static void put_field(rung_store_export *x, const void *row, const rung_field *f)
 {
     const void *at = (const char *)row + f->at;
     bool json = x->format == RUNG_EXPORT_JSONL;
-    double real = f->kind == FIELD_REAL || f->kind == FIELD_NUMBER ? *(const double *)at : 0;
+    double real = f->kind == RUNG_FIELD_REAL || f->kind == RUNG_FIELD_NUMBER ? *(const double *)at : 0;
     switch (f->kind) {
-    case FIELD_TEXT:
+    case RUNG_FIELD_TEXT:
         (json ? rung_buf_json_string : put_csv_text)(&x->text, *(const char *const *)at);
         break;
-    case FIELD_COUNT:
+    case RUNG_FIELD_COUNT:
         rung_buf_printf(&x->text, "%" PRIu64, *(const uint64_t *)at);
         break;
-    case FIELD_FLAG:
+    case RUNG_FIELD_FLAG:
         rung_buf_puts(&x->text, *(const bool *)at ? "true" : "false");
         break;
-    case FIELD_REAL:
-    case FIELD_NUMBER:
-        if (isfinite(real) && (f->kind == FIELD_REAL || real > 0))
+    case RUNG_FIELD_REAL:
+    case RUNG_FIELD_NUMBER:
+        if (isfinite(real) && (f->kind == RUNG_FIELD_REAL || real > 0))
             rung_buf_real(&x->text, real);
         else if (json)
             rung_buf_puts(&x->text, "null");
     }
 }
 
-static void put_fields(rung_store_export *x, const rung_run_row *row, const field *fields, size_t count)
+void rung_store_export_fields(rung_store_export *x, const void *row, const rung_field *fields, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         rung_buf_puts(&x->text, x->format == RUNG_EXPORT_JSONL ? ", \"" : ",");
@@ -139,7 +130,7 @@ rung_status rung_store_export_flush(rung_store_export *x, rung_error *err)
     return status;
 }
 
-static bool flush_if_long(rung_store_export *x)
+bool rung_store_export_more(rung_store_export *x)
 {
     if (x->text.len >= FLUSH_BYTES) x->status = rung_store_export_flush(x, x->err);
     return x->status == RUNG_OK && !rung_signal_pending();
@@ -202,7 +193,7 @@ rung_status rung_store_export_columns(rung_store_export *x, rung_error *err)
     return read_runs(x, collect_keys, err);
 }
 
-static void put_names(rung_store_export *x, const field *fields, size_t count)
+void rung_store_export_names(rung_store_export *x, const rung_field *fields, size_t count)
 {
     for (size_t i = 0; i < count; i++) rung_buf_printf(&x->text, ",%s", fields[i].name);
 }
@@ -223,9 +214,9 @@ rung_status rung_store_export_head(rung_store_export *x, rung_error *err)
     }
     if (!x->metrics) {
         rung_buf_puts(&x->text, ",outcome,verdict");
-        put_names(x, run_fields, RUNG_COUNT(run_fields));
+        rung_store_export_names(x, run_fields, RUNG_COUNT(run_fields));
     }
-    if (x->sweep) put_names(x, sweep_fields, RUNG_COUNT(sweep_fields));
+    if (x->sweep) rung_store_export_names(x, sweep_fields, RUNG_COUNT(sweep_fields));
     rung_buf_putc(&x->text, '\n');
     return rung_buf_ok(&x->text, err);
 }
@@ -249,9 +240,9 @@ static void put_results(rung_store_export *x, const rung_run_row *row)
     if (!x->metrics) {
         rung_buf_printf(&x->text, json ? ", \"outcome\": \"%s\", \"verdict\": \"%s\"" : ",%s,%s",
                         rung_outcome_words[row->outcome - 1], rung_verdict_words[row->theory.verdict - 1]);
-        put_fields(x, row, run_fields, RUNG_COUNT(run_fields));
+        rung_store_export_fields(x, row, run_fields, RUNG_COUNT(run_fields));
     }
-    if (x->sweep) put_fields(x, row, sweep_fields, RUNG_COUNT(sweep_fields));
+    if (x->sweep) rung_store_export_fields(x, row, sweep_fields, RUNG_COUNT(sweep_fields));
 }
 
 typedef struct metric_row {
@@ -281,7 +272,7 @@ static bool put_metric(void *context, const rung_metric *m)
         put_csv_words(x, r->words);
     put_results(x, r->run);
     rung_buf_puts(&x->text, json ? "}\n" : "\n");
-    return flush_if_long(x);
+    return rung_store_export_more(x);
 }
 
 static bool put_run(rung_store_export *x, const rung_run_row *row, const rung_json *words)
@@ -294,7 +285,7 @@ static bool put_run(rung_store_export *x, const rung_run_row *row, const rung_js
         put_csv_words(x, words);
     put_results(x, row);
     rung_buf_puts(&x->text, json ? "}\n" : "\n");
-    return flush_if_long(x);
+    return rung_store_export_more(x);
 }
 
 static bool put_row(void *context, const rung_run_row *row)

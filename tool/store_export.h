@@ -26,6 +26,7 @@ typedef struct rung_store_export {
     size_t seens;
     rung_arena arena;
     size_t runs;
+    const rung_probe_row *probe; /* at work */
     rung_status status;
     rung_error *err;
 } rung_store_export;
@@ -37,8 +38,29 @@ rung_status rung_store_export_columns(rung_store_export *x, rung_error *err);
 rung_status rung_store_export_head(rung_store_export *x, rung_error *err);
 rung_status rung_store_export_rows(rung_store_export *x, rung_error *err);
 rung_status rung_store_export_flush(rung_store_export *x, rung_error *err);
+/* The cells of probes instead of runs; CSV begins with rung_store_export_cell_head. */
+void rung_store_export_cell_head(rung_store_export *x);
+rung_status rung_store_export_cells(rung_store_export *x, rung_error *err);
 rung_status rung_store_export_events(rung_store_export *x, rung_error *err);
 /* Models that were kept, as ID.safetensors; x->runs counts them. */
 rung_status rung_store_export_models(rung_store_export *x, rung_error *err);
+
+/* One value: JSON, or a field of CSV; what does not exist is null or nothing. */
+typedef enum rung_field_kind {
+    RUNG_FIELD_TEXT = 1,
+    RUNG_FIELD_COUNT,
+    RUNG_FIELD_REAL,
+    RUNG_FIELD_FLAG,
+    RUNG_FIELD_NUMBER, /* a real that is 0 where there is none */
+} rung_field_kind;
+typedef struct rung_field {
+    const char *name;
+    rung_field_kind kind;
+    size_t at; /* in the row */
+} rung_field;
+void rung_store_export_names(rung_store_export *x, const rung_field *fields, size_t count);
+void rung_store_export_fields(rung_store_export *x, const void *row, const rung_field *fields, size_t count);
+/* Writes what has gathered, if it is much; false: stop. */
+bool rung_store_export_more(rung_store_export *x);
 
 #endif

@@ -84,6 +84,7 @@ typedef struct rung_chart {
     const rung_guide *guide;
     size_t guides;
     const char *left_out; /* what is not drawn; "" if nothing */
+    const char *unit;     /* what the count of a point counts, in the singular; NULL: "run" */
 } rung_chart;
 
 typedef struct rung_heat_cell {
@@ -168,19 +169,55 @@ void rung_group_task(rung_buf *out, const rung_group *group, size_t cell);
 /* The seeds of its runs, in the order of the plan, cell->runs of them. */
 uint64_t rung_group_seed(const rung_group *group, size_t cell, size_t run);
 
+/* ---- probed models ------------------------------------------------------------------------------------------------------------ */
+
+/* What a served model answered to questions of one kind. Texts live as long as the report. */
+typedef struct rung_probed_cell {
+    const char *model;  /* with whatever tells several probes of one model apart */
+    size_t number;      /* of the model within the task, from 0 */
+    const char *others; /* words of the grid beside depth and facts: "V=4"; "" */
+    const char *source, *server;
+    rung_probe_cell cell;
+    rung_estimate accuracy; /* Wilson */
+    bool above;             /* RUNG_MARK_ABOVE */
+} rung_probed_cell;
+
+typedef struct rung_probed_depth {
+    const char *model;
+    const char *place; /* the words that it holds for: "n=16" */
+    rung_probe_depth depth;
+} rung_probed_depth;
+
+/* One task, and all models that were asked it. */
+typedef struct rung_probed {
+    const char *task, *slug;
+    size_t models, cells, depths, figures;
+    uint64_t answers;
+    const rung_probed_cell *cell;
+    const rung_probed_depth *depth;
+    const rung_chart *figure; /* accuracy against depth for each number of facts; without depths, against facts */
+    const char *left_out;     /* figures that are not drawn; "" if none */
+    size_t above;             /* cells above a ceiling */
+    size_t empty;             /* cells without answers: refused, or not asked yet */
+    size_t unread;            /* controls of one look that are below the threshold of their probe */
+} rung_probed;
+
 /* ---- report ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct rung_report rung_report;
 
 rung_status rung_report_new(rung_report **out, rung_error *err);
 void rung_report_free(rung_report *report);
-/* Reads a store. A run that is in several counts once; sweeps of the same spec are one group. */
+/* Reads a store. A run that is in several counts once; sweeps of the same spec are one group. Of a probe that is in several,
+ * the one with more answers counts. */
 rung_status rung_report_add(rung_report *report, const char *path, double wait_s, rung_error *err);
 /* Aggregates what was added and reads the curves; once, after the last store. */
 rung_status rung_report_make(rung_report *report, rung_error *err);
 size_t rung_report_groups(const rung_report *report);
 const rung_group *rung_report_group(const rung_report *report, size_t index);
 size_t rung_report_runs(const rung_report *report); /* distinct */
+size_t rung_report_probed_count(const rung_report *report);
+const rung_probed *rung_report_probed(const rung_report *report, size_t index);
 
 /* One page, complete: nothing is loaded from elsewhere. */
 void rung_report_page(rung_buf *out, const rung_report *report);
@@ -188,5 +225,7 @@ void rung_report_page(rung_buf *out, const rung_report *report);
 bool rung_report_interactive(void);
 /* The cells of a group: one line each. */
 void rung_group_csv(rung_buf *out, const rung_group *group);
+void rung_probed_csv(rung_buf *out, const rung_probed *probed);
+void rung_probed_depths_csv(rung_buf *out, const rung_probed *probed);
 
 #endif

@@ -27,7 +27,7 @@ void rung_chart_csv(rung_buf *out, const rung_chart *fig)
     report_csv_text(out, fig->x.name);
     rung_buf_putc(out, ',');
     report_csv_text(out, fig->y.name);
-    rung_buf_puts(out, ",low,high,ceiling,runs,cannot,chosen,above_ceiling\n");
+    rung_buf_printf(out, ",low,high,ceiling,%ss,cannot,chosen,above_ceiling\n", fig->unit ? fig->unit : "run");
     for (size_t s = 0; s < fig->series_count; s++)
         for (size_t i = 0; i < fig->series[s].count; i++) {
             const rung_series *series = &fig->series[s];

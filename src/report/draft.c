@@ -97,18 +97,18 @@ static rung_status add_level(guide_list *list, rung_report *report, level_point 
     return guide.name ? report_add_guide(list, &guide, err) : RUNG_SYSTEM;
 }
 
-rung_status report_chance(guide_list *list, rung_report *report, const report_group *g, const report_slot *slot,
-                          size_t slots, rung_error *err)
+rung_status report_floors(guide_list *list, rung_report *report, const report_floor *floors, size_t count,
+                          rung_error *err)
 {
-    level_point *p = rung_calloc(2 * slots + 1, sizeof *p, err), *q = p + slots;
+    level_point *p = rung_calloc(2 * count + 1, sizeof *p, err), *q = p + count;
     size_t chances = 0, guesses = 0;
     bool apart = false;
     if (!p) return RUNG_SYSTEM;
-    for (size_t i = 0; i < slots; i++) {
-        const rung_run_row *row = g->shown.cell[slot[i].cell].row;
-        if (isfinite(row->chance)) p[chances++] = (level_point){slot[i].x, row->chance};
-        if (isfinite(row->majority)) q[guesses++] = (level_point){slot[i].x, row->majority};
-        apart = apart || fabs(row->majority - row->chance) > 5e-4;
+    for (size_t i = 0; i < count; i++) {
+        const report_floor *f = &floors[i];
+        if (isfinite(f->chance)) p[chances++] = (level_point){f->x, f->chance};
+        if (isfinite(f->majority)) q[guesses++] = (level_point){f->x, f->majority};
+        apart = apart || fabs(f->majority - f->chance) > 5e-4;
     }
     rung_status status = RUNG_OK;
     if (chances) status = add_level(list, report, p, chances, (rung_guide){.kind = RUNG_GUIDE_CHANCE}, "chance", err);
@@ -116,6 +116,20 @@ rung_status report_chance(guide_list *list, rung_report *report, const report_gr
         status = add_level(list, report, q, guesses, (rung_guide){.kind = RUNG_GUIDE_MAJORITY},
                            "best guess without the query", err);
     free(p);
+    return status;
+}
+
+rung_status report_chance(guide_list *list, rung_report *report, const report_group *g, const report_slot *slot,
+                          size_t slots, rung_error *err)
+{
+    report_floor *floors = rung_calloc(slots + 1, sizeof *floors, err);
+    if (!floors) return RUNG_SYSTEM;
+    for (size_t i = 0; i < slots; i++) {
+        const rung_run_row *row = g->shown.cell[slot[i].cell].row;
+        floors[i] = (report_floor){slot[i].x, row->chance, row->majority};
+    }
+    rung_status status = report_floors(list, report, floors, slots, err);
+    free(floors);
     return status;
 }
 

@@ -39,7 +39,14 @@ void *report_settle(rung_report *report, const void *items, size_t count, size_t
 /* Sets low, high, log and ticks of an axis from the values that occur. */
 rung_status report_scale(rung_axis *axis, rung_report *report, double *values, size_t count, bool may_log,
                          rung_error *err);
-/* Chance and the best blind guess over the cells of a panel; nothing where cells of one place disagree. */
+/* What can be had without an ability, at one place. */
+typedef struct report_floor {
+    double x, chance, majority; /* NaN: not known */
+} report_floor;
+/* Chance and the best blind guess; nothing where floors of one place disagree. */
+rung_status report_floors(guide_list *list, rung_report *report, const report_floor *floors, size_t count,
+                          rung_error *err);
+/* The same over the cells of a panel. */
 rung_status report_chance(guide_list *list, rung_report *report, const report_group *group, const report_slot *slot,
                           size_t slots, rung_error *err);
 /* Where the theorems begin or cease to hold along an axis, if that is inside the series (theory.c). */

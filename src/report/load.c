@@ -362,6 +362,7 @@ rung_status rung_report_add(rung_report *report, const char *path, double wait_s
     if (status == RUNG_OK) status = read_others(&l, store);
     if (status == RUNG_OK) status = rung_store_artefacts(store, 0, attach, &l, err);
     if (status == RUNG_OK) status = l.status;
+    if (status == RUNG_OK) status = report_read_probes(report, store, err);
     if (stores) report->store[l.store].runs = l.rows;
     report_index_clear(&l.number);
     rung_store_close(store);

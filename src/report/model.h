@@ -98,11 +98,26 @@ typedef struct report_group {
 
 typedef struct report_store {
     const char *path, *version, *kernels, *host;
-    size_t runs;
+    size_t runs, probes;
 } report_store;
+
+/* A model asked one task in one way (probes.c). */
+typedef struct report_probe {
+    const char *id, *canonical, *source, *model, *server, *task;
+    const char *name; /* of its series */
+    size_t series;    /* number of that name within the task */
+    uint64_t asked;   /* in all cells */
+    rung_probe_cell *cell;
+    rung_probe_depth *depth;
+    size_t cells, cell_room, depths, depth_room;
+} report_probe;
 
 struct rung_report {
     rung_arena arena;
+    report_probe *probe;
+    size_t probes, probe_room;
+    rung_probed *probed; /* in the arena */
+    size_t probed_count;
     report_group **group; /* a group must not move: shown points into it */
     size_t groups, group_room;
     report_store *store;
@@ -137,6 +152,16 @@ rung_status report_find_keys(rung_report *report, report_group *group, rung_erro
 rung_status report_make_figures(rung_report *report, report_group *group, rung_error *err);
 rung_status report_make_heats(rung_report *report, report_group *group, rung_error *err);
 rung_status report_make_curves(rung_report *report, report_group *group, rung_error *err);
+
+/* Letters and digits of a text, for file names and anchors; `plain` when it has none. */
+void report_slug(char out[64], const char *text, const char *plain);
+
+/* ---- probes ------------------------------------------------------------------------------------------------------------------- */
+
+rung_status report_read_probes(rung_report *report, rung_store *store, rung_error *err); /* probes.c */
+rung_status report_make_probes(rung_report *report, rung_error *err);
+void report_free_probes(rung_report *report);
+rung_status report_make_probe_figures(rung_report *report, rung_probed *probed, rung_error *err); /* probe_figures.c */
 
 /* ---- axes (axes.c) -------------------------------------------------------------------------------------------------------------- */
 

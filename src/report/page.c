@@ -53,6 +53,7 @@ static void put_head(rung_buf *out, const char *nonce, const rung_report *report
         rung_buf_puts(out, i ? ", " : ": ");
         rung_text_escape(out, report->group[i]->shown.name[0] ? report->group[i]->shown.name : "runs");
     }
+    if (report->probed_count) rung_buf_puts(out, report->groups ? ", probed models" : ": probed models");
     rung_buf_puts(out, "</title>\n");
     put_style(out);
 }
@@ -64,7 +65,9 @@ static void put_origin(rung_buf *out, const rung_report *report)
         const report_store *s = &report->store[i];
         rung_buf_puts(out, "<code>");
         rung_text_escape(out, s->path);
-        rung_buf_printf(out, "</code>: %zu run%s", s->runs, s->runs == 1 ? "" : "s");
+        rung_buf_puts(out, "</code>: ");
+        if (s->runs || !s->probes) rung_buf_printf(out, "%zu run%s", s->runs, s->runs == 1 ? "" : "s");
+        if (s->probes) rung_buf_printf(out, "%s%zu probe%s", s->runs ? ", " : "", s->probes, s->probes == 1 ? "" : "s");
         if (s->version) {
             rung_buf_puts(out, ", rung ");
             rung_text_escape(out, s->version);
@@ -145,7 +148,7 @@ static void put_figure(rung_buf *out, const rung_chart *f)
     rung_buf_puts(out, "</figure>\n");
 }
 
-static void put_figures(rung_buf *out, const rung_chart *figure, size_t count, const char *title, const char *text)
+void report_page_figures(rung_buf *out, const rung_chart *figure, size_t count, const char *title, const char *text)
 {
     if (!count) return;
     if (title[0]) rung_buf_printf(out, "<h3>%s</h3>\n", title);
@@ -222,7 +225,7 @@ static void put_curves(rung_buf *out, const rung_group *g)
                     "%zu of %zu runs: chosen settings only, at most sixty in all, spread over the cells. Ceilings and "
                     "chance as above.",
                     g->curves_drawn, g->runs);
-    put_figures(out, g->curve, g->curves, "Training curves", text.text);
+    report_page_figures(out, g->curve, g->curves, "Training curves", text.text);
     rung_buf_clear(&text);
 }
 
@@ -238,7 +241,7 @@ static void put_group(rung_buf *out, const rung_group *g, size_t *room)
     }
     put_summary(out, g);
     put_warnings(out, g);
-    put_figures(out, g->figure, g->figures - g->rates, "Accuracy and success", NULL);
+    report_page_figures(out, g->figure, g->figures - g->rates, "Accuracy and success", NULL);
     if (g->left_out[0]) {
         rung_buf_puts(out, "<p class=\"dim\">");
         rung_text_escape(out, g->left_out);
@@ -246,7 +249,7 @@ static void put_group(rung_buf *out, const rung_group *g, size_t *room)
     }
     put_heats(out, g);
     if (g->rates) rung_buf_puts(out, "<details class=\"more\"><summary>What was selected, and from what</summary>\n");
-    put_figures(
+    report_page_figures(
         out, g->figure + (g->figures - g->rates), g->rates, "",
         "Means of the evaluation during training; the ringed point is the one whose final test is shown above.");
     if (g->rates) rung_buf_puts(out, "</details>\n");
@@ -257,18 +260,26 @@ static void put_group(rung_buf *out, const rung_group *g, size_t *room)
 
 /* ---- page ------------------------------------------------------------------------------------------------------------------------------------ */
 
+static void put_json(rung_buf *out, const rung_chart *figure, size_t count, bool *first)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!*first) rung_buf_puts(out, ",\n");
+        report_page_json(out, &figure[i]);
+        *first = false;
+    }
+}
+
 static void put_all_json(rung_buf *out, const rung_report *report)
 {
     bool first = true;
     rung_buf_putc(out, '[');
     for (size_t i = 0; i < report->groups; i++) {
         const rung_group *g = &report->group[i]->shown;
-        for (size_t k = 0; k < g->figures + g->curves; k++) {
-            if (!first) rung_buf_puts(out, ",\n");
-            report_page_json(out, k < g->figures ? &g->figure[k] : &g->curve[k - g->figures]);
-            first = false;
-        }
+        put_json(out, g->figure, g->figures, &first);
+        put_json(out, g->curve, g->curves, &first);
     }
+    for (size_t i = 0; i < report->probed_count; i++)
+        put_json(out, report->probed[i].figure, report->probed[i].figures, &first);
     rung_buf_putc(out, ']');
 }
 
@@ -286,25 +297,38 @@ static void put_scripts(rung_buf *out, const char *nonce, const rung_report *rep
     rung_buf_puts(out, "</script>\n");
 }
 
+static void put_link(rung_buf *out, const char *slug, const char *before, const char *name)
+{
+    rung_buf_printf(out, "<li><a href=\"#%s\">%s", slug, before);
+    rung_text_escape(out, name);
+    rung_buf_puts(out, "</a></li>");
+}
+
+static void put_nav(rung_buf *out, const rung_report *report)
+{
+    if (report->groups + report->probed_count < 2) return;
+    rung_buf_puts(out, "<nav><ul>");
+    for (size_t i = 0; i < report->groups; i++) {
+        const rung_group *g = &report->group[i]->shown;
+        put_link(out, g->slug, "", g->name[0] ? g->name : "Runs of no sweep");
+    }
+    for (size_t i = 0; i < report->probed_count; i++)
+        put_link(out, report->probed[i].slug, "Probed: ", report->probed[i].task);
+    rung_buf_puts(out, "</ul></nav>\n");
+}
+
 static void put_body(rung_buf *out, const rung_report *report)
 {
     size_t room = CERTIFICATE_ROOM;
     rung_buf_puts(out, "<body><header><h1>rung report</h1><button type=\"button\" id=\"theme\" "
                        "hidden>theme</button></header>\n<main>\n");
     put_origin(out, report);
-    if (report->groups > 1) {
-        rung_buf_puts(out, "<nav><ul>");
-        for (size_t i = 0; i < report->groups; i++) {
-            const rung_group *g = &report->group[i]->shown;
-            rung_buf_printf(out, "<li><a href=\"#%s\">", g->slug);
-            rung_text_escape(out, g->name[0] ? g->name : "Runs of no sweep");
-            rung_buf_puts(out, "</a></li>");
-        }
-        rung_buf_puts(out, "</ul></nav>\n");
-    }
-    rung_buf_puts(out, reading);
+    put_nav(out, report);
+    if (report->groups) rung_buf_puts(out, reading);
     for (size_t i = 0; i < report->groups; i++) put_group(out, &report->group[i]->shown, &room);
-    if (!report->groups) rung_buf_puts(out, "<p>No finished runs.</p>\n");
+    if (report->probed_count) rung_buf_puts(out, report_probe_reading);
+    for (size_t i = 0; i < report->probed_count; i++) report_page_probed(out, &report->probed[i]);
+    if (!report->groups && !report->probed_count) rung_buf_puts(out, "<p>No finished runs and no probes.</p>\n");
     rung_buf_puts(out, "</main>\n");
 }
 

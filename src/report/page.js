@@ -60,7 +60,7 @@
     status.textContent = words.length ? shown + ' of ' + all : all;
   }
   document.querySelectorAll('section').forEach(function (section) {
-    var table = section.querySelector('table'), input = section.querySelector('.filter input');
+    var table = section.querySelector('.cells table'), input = section.querySelector('.filter input');
     if (!table) return;
     var status = section.querySelector('.filter [role=status]'), all = status.textContent;
     Array.prototype.forEach.call(table.tHead.rows[0].cells, function (head) {
@@ -199,7 +199,7 @@
         var line = document.createElement('div');
         line.textContent = s.n + (s.d ? ', ' + s.d : '') + ': ' + share(p[1]) +
           (p.length > 2 && p[2] !== null ? ' [' + share(p[2]) + ', ' + share(p[3]) + ']' : '') +
-          (p.length > 2 && s.dots ? ', ' + p[6] + (p[6] === 1 ? ' run' : ' runs') : '') +
+          (p.length > 2 && s.dots ? ', ' + p[6] + ' ' + (fig.unit || 'run') + (p[6] === 1 ? '' : 's') : '') +
           (p[4] > 0 ? ', ceiling ' + share(p[4]) : '') + (p[5] & CANNOT ? ', theory: CANNOT' : '') +
           (p[5] & CHOSEN ? ', chosen' : '') + (p[5] & ABOVE ? ', above the ceiling' : '');
         readout.appendChild(line);

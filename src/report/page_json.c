@@ -70,6 +70,7 @@ void report_page_json(rung_buf *out, const rung_chart *f)
 {
     rung_buf_puts(out, "{\"id\":");
     put_text(out, f->id);
+    if (f->unit) rung_buf_printf(out, ",\"unit\":\"%s\"", f->unit);
     rung_buf_puts(out, ",\"x\":");
     put_text(out, f->x.name);
     rung_buf_puts(out, ",\"y\":");

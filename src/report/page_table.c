@@ -8,8 +8,6 @@
 
 #include "page.h"
 
-#define MAX_ROWS 5000
-
 static void put_head(rung_buf *out, const rung_group *g)
 {
     static const char *const columns[] = {"test accuracy", "successes",   "chance",        "state bits",
@@ -27,7 +25,7 @@ static void put_head(rung_buf *out, const rung_group *g)
     rung_buf_puts(out, "</tr></thead>\n");
 }
 
-static void put_number(rung_buf *out, double value)
+void report_td_number(rung_buf *out, double value)
 {
     char text[32];
     if (!isfinite(value)) {
@@ -38,7 +36,7 @@ static void put_number(rung_buf *out, double value)
     rung_buf_printf(out, "<td class=\"n\" data-v=\"%s\">%s</td>", text, text);
 }
 
-static void put_share(rung_buf *out, double value)
+void report_td_share(rung_buf *out, double value)
 {
     if (isfinite(value))
         rung_buf_printf(out, "<td class=\"n\" data-v=\"%.6g\">%.3f</td>", value, value);
@@ -154,27 +152,32 @@ static void put_row(rung_buf *out, const rung_group *g, size_t c, size_t *room)
     }
     put_accuracy(out, cell);
     put_success(out, cell);
-    put_share(out, row->chance);
-    put_number(out, (double)row->state_bits);
-    put_number(out, (double)row->full_layers);
-    put_number(out, (double)row->recurrent_layers);
-    put_number(out, (double)row->parameters);
-    put_number(out, (double)row->tokens);
+    report_td_share(out, row->chance);
+    report_td_number(out, (double)row->state_bits);
+    report_td_number(out, (double)row->full_layers);
+    report_td_number(out, (double)row->recurrent_layers);
+    report_td_number(out, (double)row->parameters);
+    report_td_number(out, (double)row->tokens);
     put_verdict(out, cell, room);
-    put_share(out, row->theory.ceiling > 0 ? row->theory.ceiling : NAN);
+    report_td_share(out, row->theory.ceiling > 0 ? row->theory.ceiling : NAN);
     put_proof_from(out, &row->theory);
     rung_buf_puts(out, "</tr>\n");
 }
 
-void report_page_table(rung_buf *out, const rung_group *g, size_t *room)
+void report_open_table(rung_buf *out, size_t rows, size_t all)
 {
-    size_t rows = g->cells < MAX_ROWS ? g->cells : MAX_ROWS;
     rung_buf_printf(out,
                     "<h3>All cells</h3>\n<div class=\"filter\"><input type=\"search\" aria-label=\"filter the table\" "
                     "placeholder=\"filter: words that a row must have\"> <span class=\"dim\" role=\"status\">%zu rows",
                     rows);
-    if (rows < g->cells) rung_buf_printf(out, " of %zu; <code>--csv</code> writes all", g->cells);
-    rung_buf_puts(out, "</span></div>\n<div class=\"scroll\"><table>\n");
+    if (rows < all) rung_buf_printf(out, " of %zu; <code>--csv</code> writes all", all);
+    rung_buf_puts(out, "</span></div>\n<div class=\"scroll cells\"><table>\n");
+}
+
+void report_page_table(rung_buf *out, const rung_group *g, size_t *room)
+{
+    size_t rows = g->cells < REPORT_ROWS ? g->cells : REPORT_ROWS;
+    report_open_table(out, rows, g->cells);
     put_head(out, g);
     rung_buf_puts(out, "<tbody>\n");
     for (size_t c = 0; c < rows; c++) put_row(out, g, c, room);

@@ -42,6 +42,7 @@ void rung_report_free(rung_report *report)
 {
     if (!report) return;
     for (size_t i = 0; i < report->groups; i++) free_group(report->group[i]);
+    report_free_probes(report);
     free(report->group);
     free(report->store);
     report_index_clear(&report->seen);
@@ -49,22 +50,28 @@ void rung_report_free(rung_report *report)
     free(report);
 }
 
-/* Letters and digits of the name, another number when that is taken; it becomes part of file names. */
+void report_slug(char out[64], const char *text, const char *plain)
+{
+    size_t len = 0;
+    for (const char *c = text; *c && len < 40; c++) {
+        bool letter = isalnum((unsigned char)*c) != 0;
+        if (letter || (len && out[len - 1] != '-')) out[len++] = letter ? *c : '-';
+    }
+    while (len && out[len - 1] == '-') len--;
+    out[len] = '\0';
+    if (!len) strcpy(out, plain);
+}
+
+/* Another number when the name is taken; it becomes part of file names. */
 static rung_status give_slug(rung_report *report, size_t index, rung_error *err)
 {
     rung_group *shown = &report->group[index]->shown;
     char slug[64];
-    size_t len = 0;
-    for (const char *c = shown->name[0] ? shown->name : "runs"; *c && len < 40; c++) {
-        bool plain = isalnum((unsigned char)*c) != 0;
-        if (plain || (len && slug[len - 1] != '-')) slug[len++] = plain ? *c : '-';
-    }
-    while (len && slug[len - 1] == '-') len--;
-    slug[len] = '\0';
-    shown->slug = report_say(report, err, "%s", len ? slug : "sweep");
+    report_slug(slug, shown->name[0] ? shown->name : "runs", "sweep");
+    shown->slug = report_say(report, err, "%s", slug);
     for (size_t i = 0; shown->slug && i < index; i++)
         if (strcmp(report->group[i]->shown.slug, shown->slug) == 0)
-            shown->slug = report_say(report, err, "%s-%zu", len ? slug : "sweep", index + 1);
+            shown->slug = report_say(report, err, "%s-%zu", slug, index + 1);
     return shown->slug ? RUNG_OK : RUNG_SYSTEM;
 }
 
@@ -81,7 +88,7 @@ rung_status rung_report_make(rung_report *report, rung_error *err)
         if (status == RUNG_OK) status = report_make_heats(report, g, err);
         if (status == RUNG_OK) status = report_make_curves(report, g, err);
     }
-    return status;
+    return status == RUNG_OK ? report_make_probes(report, err) : status;
 }
 
 size_t rung_report_groups(const rung_report *report)
@@ -97,4 +104,14 @@ const rung_group *rung_report_group(const rung_report *report, size_t index)
 size_t rung_report_runs(const rung_report *report)
 {
     return report->seen.count;
+}
+
+size_t rung_report_probed_count(const rung_report *report)
+{
+    return report->probed_count;
+}
+
+const rung_probed *rung_report_probed(const rung_report *report, size_t index)
+{
+    return &report->probed[index];
 }

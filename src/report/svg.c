@@ -214,7 +214,7 @@ static void put_hint(rung_buf *out, const rung_chart *fig, const rung_series *s,
     rung_text_escape(out, fig->x.name);
     rung_buf_printf(out, " %.6g: %.4g", p->x, p->y);
     if (!isnan(p->low)) rung_buf_printf(out, " [%.4g, %.4g]", p->low, p->high);
-    rung_buf_printf(out, ", %zu run%s", p->count, p->count == 1 ? "" : "s");
+    rung_buf_printf(out, ", %zu %s%s", p->count, fig->unit ? fig->unit : "run", p->count == 1 ? "" : "s");
     if (p->marks & RUNG_MARK_CANNOT) rung_buf_puts(out, "; theory: CANNOT");
     if (p->ceiling > 0) rung_buf_printf(out, "; ceiling %.4g", p->ceiling);
     rung_buf_puts(out, "</title>");

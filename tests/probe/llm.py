@@ -16,6 +16,7 @@ import time
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--flavour", default="vllm", choices=["vllm", "sglang", "llama", "openai"])
+parser.add_argument("--model", default="toy")
 parser.add_argument("--depth", type=int, default=2)
 parser.add_argument("--blind", action="store_true", help="does not read the facts at all")
 parser.add_argument("--no-logprobs", action="store_true")
@@ -116,7 +117,7 @@ def complete(body, chat):
         choice["message"] = message
     else:
         choice["text"] = message["content"]
-    reply = {"id": "x", "object": "chat.completion" if chat else "text_completion", "model": "toy", "choices": [choice],
+    reply = {"id": "x", "object": "chat.completion" if chat else "text_completion", "model": args.model, "choices": [choice],
              "usage": {"prompt_tokens": min(size, args.truncate) if args.truncate else size,
                        "completion_tokens": 1 if body["max_tokens"] == 1 else 14, "total_tokens": size + 1},
              "system_fingerprint": "toy-1"}
@@ -151,7 +152,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not self.allowed():
             return
         if self.path == "/v1/models":
-            return self.send(200, {"object": "list", "data": [{"id": "toy", "max_model_len": args.context}]})
+            return self.send(200, {"object": "list", "data": [{"id": args.model, "max_model_len": args.context}]})
         self.send(404, {"detail": "Not Found"})
 
     def do_POST(self):
