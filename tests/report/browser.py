@@ -59,10 +59,10 @@ function look() {
   s.images = document.querySelectorAll('img').length;
   s.scripts = document.querySelectorAll('script').length;
   s.back = getComputedStyle(document.body).backgroundColor;
-  var table = document.querySelector('section table');
+  var table = document.querySelector('section .cells table');
   if (table && window.act) {
     var heads = table.tHead.rows[0].cells, column = -1;
-    Array.prototype.forEach.call(heads, function (h, i) { if (h.textContent === 'test accuracy') column = i; });
+    Array.prototype.forEach.call(heads, function (h, i) { if (/^(test )?accuracy$/.test(h.textContent)) column = i; });
     heads[column].querySelector('button').click();
     s.sorted = Array.prototype.map.call(table.tBodies[0].rows, function (r) { return Number(r.cells[column].dataset.v); });
     var input = document.querySelector('.filter input');
