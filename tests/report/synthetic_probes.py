@@ -22,7 +22,7 @@ def probe(model, task, cells, depths=(), **way):
     for place, (mode, depth, facts, asked, right, chance, majority, verdict, ceiling) in enumerate(cells):
         words = {"n": facts, **({"L": depth} if depth else {})}
         db.execute("INSERT INTO probe_cells VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0.5, 100, ?, ?, ?, ?, ?)",
-                   (cursor.lastrowid, place, mode, json.dumps(words), f"{task} n={facts}", depth, facts, chance, majority, asked, right, right,
+                   (cursor.lastrowid, place, mode, json.dumps(words), f"{task} n={facts}", depth, facts, chance, majority, asked, right, right // 2,
                     verdict, "A-x" if verdict else "", "a statement", ceiling, 2 if verdict else NAN))
     for facts, low, high, deepest in depths:
         db.execute("INSERT INTO probe_depths VALUES(?, ?, ?, 0.5, 0.95, ?, ?, ?)",

@@ -208,3 +208,29 @@ assert good["direct", 2]["right"] == good["direct", 2]["text_right"] == 40 and g
 assert good["direct", 3]["finding"] == "refused"    # not a prompt that it was built for
 assert random["direct", 3]["wilson"][0] < 0.35 and random["direct", 3]["accuracy"] < 0.6, random["direct", 3]'
 }
+
+# 24 values of 3 bits are 72 bits; the state of the small layer has two numbers, 64 bits.
+@test "trained models over HTTP: full attention looks up, a state that is too small does not, as the bounds say" {
+    without_sanitizers "training, serve and probe have their own cases"
+    rung train --arch full --task eva N=24 V=8 --steps 400 --rate 0.005 -o full.safetensors -q >/dev/null
+    rung train --arch linear --d-model 4 --dk 1 --dv 1 --mlp none --task eva N=24 V=8 --steps 400 --rate 0.005 -o small.safetensors -q >/dev/null
+    for model in full small; do
+        serve $model.safetensors
+        rung probe --base-url "$BASE" --model $model --task eva --grid n=24 V=8 --samples 60 --controls 20 -c $model.safetensors -o $model.db \
+            --json -q >$model.json || [ "$?" = 1 ]
+        teardown
+    done
+    rung report full.db small.db -o page.html --csv out --json -q >report.json
+    python '
+import csv, json
+full, small = ({c["mode"]: c for c in json.load(open(f))["cells"]} for f in ("full.json", "small.json"))
+assert full["direct"]["finding"] == "does" and full["direct"]["right"] >= 57 and full["direct"]["verdict"] == "UNKNOWN", full
+assert full["shuffled"]["right"] >= 18 and full["direct"]["text_right"] == full["direct"]["right"]
+assert small["direct"]["finding"] == "below" and small["direct"]["verdict"] == "CANNOT", small
+assert small["direct"]["wilson"][1] < full["direct"]["wilson"][0]
+[task] = json.load(open("report.json"))["probes"]
+assert task["task"] == "eva" and task["models"] == 2 and task["above_ceiling"] == 0
+for c in task["cells"]: assert c["ceiling"] is None or c["accuracy"]["low"] <= c["ceiling"]
+points = list(csv.DictReader(open("out/probe-eva-facts-1.csv")))
+assert [(p["series"], p["facts n"], p["cannot"], p["answers"]) for p in points] == [("full", "24", "0", "60"), ("small", "24", "1", "60")], points'
+}
