@@ -36,7 +36,7 @@ def composition(model, able, asked, theory=False, sizes=(8, 16), **way):
             p = 0.95 if depth <= able else 1.2 / facts
             right = sum(draw.random() < p for _ in range(asked))
             cannot = theory and depth > 3
-            ceiling = (0.4 if cannot else 0.3 if depth == 2 and facts == 8 else NAN) if theory else NAN
+            ceiling = (0.2 if cannot else 0.3 if depth == 2 and facts == 8 else NAN) if theory else NAN
             guess = 1 - (1 - 1 / facts) ** (depth + 1)
             cells.append(("direct", depth, facts, asked, right, 1 / facts, guess, ("CANNOT" if cannot else "UNKNOWN") if theory else "", ceiling))
             if depth > 1: cells.append(("one-hop", depth, facts, 20, 19 if able else 1, 1 / facts, NAN, "", NAN))
