@@ -156,4 +156,17 @@ static inline void prompts_no_leak(const char *text, size_t count)
     prompts_close(&p);
 }
 
+/* Copies what stands between `before` and the next of the characters in `stops`. */
+static inline bool text_after(char *out, size_t size, const char *text, const char *before, const char *stops)
+{
+    const char *at = strstr(text, before);
+    if (!at) return false;
+    at += strlen(before);
+    size_t len = strcspn(at, stops);
+    assert_true(len > 0 && len < size);
+    memcpy(out, at, len);
+    out[len] = 0;
+    return true;
+}
+
 #endif

@@ -22,19 +22,6 @@ static void named_answer_is(const prompts *p, const char *name)
     rung_buf_clear(&answer);
 }
 
-/* Copies what stands between `before` and the next of the characters in `stops`. */
-static bool text_after(char *out, size_t size, const char *text, const char *before, const char *stops)
-{
-    const char *at = strstr(text, before);
-    if (!at) return false;
-    at += strlen(before);
-    size_t len = strcspn(at, stops);
-    assert_true(len > 0 && len < size);
-    memcpy(out, at, len);
-    out[len] = 0;
-    return true;
-}
-
 /* Reads the prose as a person would: "Where does X live?" and "X lives in Y." */
 static void answers_follow_from_the_prose_of_eva(void **state)
 {

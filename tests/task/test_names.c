@@ -160,19 +160,6 @@ static void every_task_over_tokens_reads_back_from_words(void **state)
     for_each_task(words_read_back);
 }
 
-/* What stands between `before` and the next of the stops. */
-static bool text_after(char *out, size_t size, const char *text, const char *before, const char *stops)
-{
-    const char *at = strstr(text, before);
-    if (!at) return false;
-    at += strlen(before);
-    size_t len = strcspn(at, stops);
-    assert_true(len > 0 && len < size);
-    memcpy(out, at, len);
-    out[len] = 0;
-    return true;
-}
-
 static void a_lookup_is_answered_by_its_sentence(void **state)
 {
     (void)state;

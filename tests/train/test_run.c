@@ -48,30 +48,10 @@ typedef struct test_run {
 
 static void run_init(test_run *r, const char *arch, const char *task)
 {
-    rung_train_defaults(&r->conf);
-    rung_buf_init(&r->task);
-    CHECK(rung_task_conf_parse(&r->conf.task, task, &check_err));
-    rung_task_canonical(&r->task, &r->conf.task);
-    r->conf.model = (rung_model_spec){.arch = arch,
-                                      .task = r->task.text,
-                                      .mlp = "relu",
-                                      .vocab = r->conf.task.vocab,
-                                      .d_in = r->conf.task.d_in,
-                                      .answers = r->conf.task.answers ? r->conf.task.answers : r->conf.task.d_out,
-                                      .max_tokens = r->conf.task.tokens,
-                                      .d_model = 16,
-                                      .d_mlp = 32,
-                                      .heads = 2,
-                                      .dk = 8,
-                                      .dv = 4,
-                                      .positions = RUNG_POS_LEARNED,
-                                      .norm = RUNG_NORM_RMS,
-                                      .causal = true};
+    small_run(&r->conf, &r->task, arch, task);
     r->conf.steps = 24;
     r->conf.batch = 10;
     r->conf.eval_every = 7;
-    r->conf.eval_prompts = 20;
-    r->conf.threads = 1;
 }
 
 static void run_clear(test_run *r)

@@ -129,31 +129,12 @@ static void run_ranks(const job *j, size_t size)
 static void job_init(job *j, const char *name, const char *arch, const char *task)
 {
     *j = (job){.name = name};
-    rung_train_defaults(&j->conf);
-    rung_buf_init(&j->task);
-    CHECK(rung_task_conf_parse(&j->conf.task, task, &check_err));
-    rung_task_canonical(&j->task, &j->conf.task);
-    j->conf.model = (rung_model_spec){.arch = arch,
-                                      .task = j->task.text,
-                                      .mlp = "gelu",
-                                      .vocab = j->conf.task.vocab,
-                                      .d_in = j->conf.task.d_in,
-                                      .answers = j->conf.task.answers ? j->conf.task.answers : j->conf.task.d_out,
-                                      .max_tokens = j->conf.task.tokens,
-                                      .d_model = 24,
-                                      .d_mlp = 40,
-                                      .heads = 2,
-                                      .dk = 8,
-                                      .dv = 4,
-                                      .positions = RUNG_POS_LEARNED,
-                                      .norm = RUNG_NORM_RMS,
-                                      .causal = true};
+    small_run(&j->conf, &j->task, arch, task);
+    j->conf.model.mlp = "gelu", j->conf.model.d_model = 24, j->conf.model.d_mlp = 40;
     j->conf.steps = 12;
     j->conf.batch = 19;
     j->conf.eval_every = 5;
-    j->conf.eval_prompts = 20;
     j->conf.test_prompts = 20;
-    j->conf.threads = 1;
 }
 
 static void assert_same_file(const char *a, const char *b, const char *ending)

@@ -42,6 +42,25 @@ static inline rung_model_spec small_spec(const char *arch)
                              .causal = true};
 }
 
+/* A small run of one thread on the task; `text` has its words and must outlive the conf. */
+static inline void small_run(rung_train_conf *conf, rung_buf *text, const char *arch, const char *task)
+{
+    rung_train_defaults(conf);
+    rung_buf_init(text);
+    CHECK(rung_task_conf_parse(&conf->task, task, &check_err));
+    rung_task_canonical(text, &conf->task);
+    conf->model = small_spec(arch);
+    conf->model.task = text->text;
+    conf->model.vocab = conf->task.vocab, conf->model.d_in = conf->task.d_in;
+    conf->model.answers = conf->task.answers ? conf->task.answers : conf->task.d_out;
+    conf->model.max_tokens = conf->task.tokens;
+    conf->model.mlp = "relu", conf->model.d_model = 16, conf->model.d_mlp = 32;
+    conf->model.dk = 8, conf->model.dv = 4;
+    conf->model.positions = RUNG_POS_LEARNED, conf->model.norm = RUNG_NORM_RMS;
+    conf->eval_prompts = 20;
+    conf->threads = 1;
+}
+
 /* A batch that owns its arrays. */
 typedef struct test_batch {
     rung_batch batch;
