@@ -314,6 +314,32 @@ static void bytes_do_not_depend_on_threads(void **state)
     rung_net_free(net);
 }
 
+/* The second batch tells the layers nothing, so that nothing goes through what the first one has told them by. */
+static void a_gradient_does_not_remember_the_one_before(void **state)
+{
+    (void)state;
+    const variant v = {"2*full", "gelu", RUNG_POS_LEARNED, RUNG_NORM_LAYER, 0, false, false, false};
+    rung_model_spec spec = spec_of(&v);
+    rung_net *net = net_of(&v, &spec);
+    test_batch told = batch_new(&spec, (rung_batch){.sequences = 9, .prefix = 6}, false, 2, 3);
+    test_batch plain = batch_new(&spec, (rung_batch){.sequences = 9, .prefix = 6}, false, 0, 4);
+    rung_loss loss;
+    CHECK(rung_net_tell_layers(net, 4, 0.5, 1, &check_err));
+    float *grad[2] = {calloc(rung_net_parameters(net), sizeof **grad), calloc(rung_net_parameters(net), sizeof **grad)};
+    assert_true(grad[0] && grad[1]);
+    for (int used = 0; used < 2; used++) {
+        rung_tape *tape = NULL;
+        CHECK(rung_tape_new(&tape, net, &told.batch, 2, &check_err));
+        if (used) CHECK(rung_net_gradient(&loss, grad[used], net, tape, &told.batch, &check_err));
+        CHECK(rung_net_gradient(&loss, grad[used], net, tape, &plain.batch, &check_err));
+        rung_tape_free(tape);
+    }
+    assert_memory_equal(grad[0], grad[1], rung_net_parameters(net) * sizeof **grad);
+    free(grad[0]), free(grad[1]);
+    batch_free(&told), batch_free(&plain);
+    rung_net_free(net);
+}
+
 /* ---- the rest ------------------------------------------------------------------------------------------------------------ */
 
 static void new_networks_start_where_random_models_do(void **state)
@@ -394,6 +420,7 @@ int main(void)
         cmocka_unit_test(questions_share_a_prefix_and_do_not_see_each_other),
         cmocka_unit_test(layer_targets_have_the_slope_of_the_loss),
         cmocka_unit_test(bytes_do_not_depend_on_threads),
+        cmocka_unit_test(a_gradient_does_not_remember_the_one_before),
         cmocka_unit_test(new_networks_start_where_random_models_do),
         cmocka_unit_test(rounded_weights_are_what_the_forward_pass_and_the_file_see),
         cmocka_unit_test(what_has_no_gradient_is_refused),
