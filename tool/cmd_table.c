@@ -231,6 +231,7 @@ static rung_status fill(rung_table *table, const rung_call *call, rung_error *er
     const table_values *v = call->values;
     rung_progress progress;
     table->quick = v->train;
+    table->shipped = !v->train && !v->trained;
     rung_status status =
         v->train ? rung_table_train(table, v->out, call, err) : rung_table_read_trained(table, v->trained, err);
     rung_call_progress(call, &progress, "cells", RUNG_TABLE_ROWS * RUNG_TABLE_COLS);

@@ -74,6 +74,7 @@ typedef struct rung_table {
     char spec[40];  /* of the sweep: digits of the SHA-256 */
     double success; /* test accuracy from which a run of it counts as a success */
     bool quick;     /* trained just now */
+    bool shipped;   /* the summary that is part of this program */
 } rung_table;
 
 extern const rung_table_row rung_table_rows[RUNG_TABLE_ROWS];
