@@ -211,3 +211,5 @@ put("task_text", "names-list", b"nk-hop N=4 k=2\nFacts: a, b, a, b.\nQuestion: A
     b"latest earlier place that has the same name. Start at the last place. Number of hops: 1. Which name do you reach, or none? "
     b"Answer with one name only.")
 put("task_text", "names-sum", b"ntwo-sum N=2 M=8\nTable:\n| 3 |\n| 5 |\nQuestion: Is in the list the number 5? Answer with yes or no only.")
+put("task_text", "names-function", b"nself-compose N=2\nFacts: f maps 1 to 0. f maps 0 to 1.\nQuestion: Start at 0, apply f, and apply f again. "
+    b"Do you reach 0? Answer with yes or no only.")

@@ -24,6 +24,7 @@ static const meaning meanings[] = {
     {"assoc-recall", NULL, "N=%lld K=%lld V=%lld", NULL, "N"},
     {"two-sum", NULL, "N=%lld", NULL, "N"},
     {"parity", NULL, "N=%lld", NULL, "N"},
+    {"self-compose", NULL, "N=%lld", NULL, "N"},
 };
 
 static const meaning *meaning_of(const char *task)

@@ -64,6 +64,11 @@ size_t rung_task_word_numbers(size_t *numbers, size_t max, const char *word, siz
  * numbers. */
 double rung_task_majority_of_table(size_t entries, size_t values);
 
+/* The mean of score / entries over uniform tables of that many entries, in which count[v] have the value v: fixed-seed
+ * draws, 2^21 entries in all. 1 when memory is out, the safe side for a level. */
+typedef double rung_task_score(const uint32_t *count, const uint32_t *table, size_t entries);
+double rung_task_mean_over_tables(size_t entries, size_t values, rung_task_score *score);
+
 /* The level of a task whose answers have no closed form: the best score of the leak probe's predictors, with
  * a fixed seed that no caller uses, on 2^21 tokens but at least 64 and at most 4096 instances. The derived
  * fields other than majority must be filled. */

@@ -6,7 +6,6 @@
  * degree N.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "common.h"
 
@@ -56,30 +55,37 @@ static double exact_share(size_t n, size_t values)
     return mean / (double)n;
 }
 
-static double drawn_share(size_t n, size_t values)
+/* Counts are cleared entry by entry: there may be far more values than entries. */
+double rung_task_mean_over_tables(size_t n, size_t values, rung_task_score *score)
 {
-    uint32_t *count = rung_calloc(values, sizeof *count, NULL);
-    if (!count) return 1; /* the safe side: a level that no predictor exceeds */
+    uint32_t *count = rung_calloc(values, sizeof *count, NULL), *table = rung_calloc(n, sizeof *table, NULL);
     size_t draws = DRAWN_ENTRIES / n + 1;
-    uint64_t total = 0;
+    double total = 0;
     rung_rng rng;
     rung_rng_init(&rng, n, values, 0);
-    for (size_t d = 0; d < draws; d++) {
-        uint32_t most = 0;
-        memset(count, 0, values * sizeof *count);
-        for (size_t i = 0; i < n; i++) {
-            uint32_t c = ++count[rung_rng_below(&rng, values)];
-            if (c > most) most = c;
-        }
-        total += most;
+    for (size_t d = 0; d < draws && count && table; d++) {
+        for (size_t i = 0; i < n; i++) count[table[i] = (uint32_t)rung_rng_below(&rng, values)]++;
+        total += score(count, table, n);
+        for (size_t i = 0; i < n; i++) count[table[i]] = 0;
     }
+    bool drawn = count && table;
     free(count);
-    return (double)total / ((double)draws * (double)n);
+    free(table);
+    return drawn ? total / ((double)draws * (double)n) : 1;
+}
+
+static double largest_count(const uint32_t *count, const uint32_t *table, size_t n)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < n; i++)
+        if (count[table[i]] > most) most = count[table[i]];
+    return most;
 }
 
 double rung_task_majority_of_table(size_t entries, size_t values)
 {
     if (entries == 0 || values == 0) return 0;
     if (values == 1) return 1;
-    return entries <= EXACT_MAX ? exact_share(entries, values) : drawn_share(entries, values);
+    return entries <= EXACT_MAX ? exact_share(entries, values)
+                                : rung_task_mean_over_tables(entries, values, largest_count);
 }

@@ -32,6 +32,7 @@ static const rung_task *const registry[] = {
     &rung_task_k_hop,
     &rung_task_parity,
     &rung_task_group_word,
+    &rung_task_self_compose,
     &rung_task_seqcomp,
 };
 /* clang-format on */

@@ -30,6 +30,7 @@ extern const rung_task rung_task_nearest_neighbour;
 extern const rung_task rung_task_k_hop;
 extern const rung_task rung_task_parity;
 extern const rung_task rung_task_group_word;
+extern const rung_task rung_task_self_compose;
 extern const rung_task rung_task_seqcomp;
 
 #endif

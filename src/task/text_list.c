@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Lists as text: k-hop over names, two-sum and parity over numbers.
+ * Lists as text: k-hop over names, two-sum and parity over numbers; and the table of self-compose, whose keys and values are
+ * numbers.
  */
 #include "residues.h"
 #include "text_form.h"
@@ -203,4 +204,57 @@ const rung_text_form rung_text_parity = {
     .entries = bit_entries,
     .entry = bit_entry,
     .question = bit_question,
+};
+
+/* ---- self-compose ------------------------------------------------------------------------------------------------------ */
+
+#define REACH_ZERO ". Do you reach 0?"
+
+static size_t table_entries(const rung_task_conf *conf)
+{
+    return conf->tokens - 1;
+}
+
+static void table_entry(rung_scribe *scribe, rung_instance *instance, const rung_task_conf *conf, size_t i)
+{
+    size_t key = i, value = instance->token[i], most = table_entries(conf) - 1;
+    rung_scribe_put(scribe, " f maps", "|");
+    rung_scribe_number(scribe, most, &key);
+    rung_scribe_put(scribe, " to", " |");
+    rung_scribe_number(scribe, most, &value);
+    rung_scribe_put(scribe, ".", " |");
+    rung_scribe_token(scribe, instance, conf, key, value);
+}
+
+/* The control says f(0), so that one look remains, and the answer stays. No reader meets it: it is no prompt of the task. */
+static void zero_question(rung_scribe *scribe, rung_instance *instance, const rung_task_conf *conf, size_t hops)
+{
+    if (hops == 1) {
+        size_t once = instance->token[0];
+        rung_scribe_say(scribe, " Start at");
+        rung_scribe_constant(scribe, once);
+        rung_scribe_say(scribe, " and apply f" REACH_ZERO);
+        return;
+    }
+    rung_scribe_say(scribe, " Start at 0, apply f, and apply f again" REACH_ZERO);
+    rung_scribe_token(scribe, instance, conf, conf->tokens - 1, conf->vocab - 1);
+}
+
+static rung_status zero_check(const rung_task_conf *conf, size_t hops, rung_error *err)
+{
+    (void)hops;
+    if (rung_task_param(conf, "ask") == 0) return RUNG_OK;
+    return rung_fail(
+        err, RUNG_USAGE,
+        "task self-compose: the answer of ask=value is a number, which may be several tokens; take ask=zero");
+}
+
+const rung_text_form rung_text_self_compose = {
+    .reply = "yes or no",
+    .roles = no_roles,
+    .answer_role = no_answer_role,
+    .entries = table_entries,
+    .entry = table_entry,
+    .question = zero_question,
+    .check = zero_check,
 };

@@ -199,6 +199,8 @@ static void the_number_of_prompts_is_that_of_a_formula(void **state)
         {"seqcomp L=2 N0=2 n=2", power(4, 4) * power(2, 2) * 2 * 2},
         {"seqcomp L=2 N0=2 n=2 flat=1 form=pair", falling(4, 4) * power(2, 4) * falling(2, 2) * power(2, 2) * 2 * 2},
         {"seqcomp L=2 N0=1 n=3 form=pair order=first", falling(3, 3) * power(3, 3) * 3},
+        {"self-compose N=4", power(4, 4)},
+        {"self-compose N=5 ask=value", power(5, 5)},
         {"k-hop N=4 alphabet=3 k=2", power(3, 4)},
         {"k-hop N=4 alphabet=3 k=2 hops=uniform targets=last", 3 * power(3, 4)},
         {"mqar T=4 pairs=1 vocab=5", 1 * 3 * (power(2, 2) - 1)},

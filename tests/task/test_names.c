@@ -323,8 +323,8 @@ static void names_that_could_be_confused_are_refused(void **state)
 static void spoilt_text_is_refused_or_read(void **state)
 {
     (void)state;
-    static const char *const tasks[] = {"seqcomp form=pair", "eva N=5",     "index N=5",
-                                        "k-hop N=9",         "two-sum N=5", "parity N=5"};
+    static const char *const tasks[] = {"seqcomp form=pair", "eva N=5",    "index N=5",       "k-hop N=9",
+                                        "two-sum N=5",       "parity N=5", "self-compose N=5"};
     rung_rng rng;
     size_t refused = 0, total = 0;
     rung_rng_init(&rng, 11, 0, 0);
@@ -367,6 +367,7 @@ static void what_has_no_text_says_so(void **state)
         {"eva", {.spelling = RUNG_TEXT_WORDS, .hops = 1}, "facts or table"},
         {"two-sum form=position", {.spelling = RUNG_TEXT_FACTS}, "form=query"},
         {"two-sum form=global", {.spelling = RUNG_TEXT_FACTS, .hops = 1}, "form=query"},
+        {"self-compose ask=value", {.spelling = RUNG_TEXT_FACTS}, "ask=zero"},
     };
     for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
         rung_task_conf conf;

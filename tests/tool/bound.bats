@@ -409,3 +409,17 @@ for name in ("seqcomp", "eva"):
     run -0 rung list bounds B0
     [[ $output == *"proof"*"docs/theory.md#"* && $output == *"about"*"seqcomp"* ]]
 }
+
+@test "self-compose: neither a theorem nor a construction speaks of it, and every command says so" {
+    local arch
+    for arch in full '2*full' linear linear,full; do
+        rung bound "$arch" --task self-compose --bits 4 --expect UNKNOWN | grep -q 'no theorem applies'
+        rung bound "$arch" --task self-compose ask=value --n 1000000 --bits 4 --expect UNKNOWN >out
+    done
+    rung bound --plan --task self-compose --n 100 --bits 16 | grep -q 'none of them is about this task'
+    run -2 --separate-stderr rung train --arch full --task self-compose --queries 4 --steps 1 -o m.safetensors
+    [[ $stderr == *"no questions that could be drawn; leave out --queries"* ]]
+    rung build random --arch full --task self-compose N=4 -o m.safetensors -q
+    rung break m.safetensors -o m.cert | grep -q 'rung-check does not know the task self-compose'
+    [ ! -e m.cert ]
+}
