@@ -159,7 +159,7 @@ static rung_ids ids(const rung_task_conf *conf, size_t pos)
 const rung_task rung_task_self_compose = {
     .name = "self-compose",
     .summary = "the table of a function f: is f(f(0)) = 0?",
-    .source = "arXiv 2501.19215 (function composition)",
+    .source = "Kozachinskiy et al. 2025 (function composition, arXiv 2501.19215)",
     .params = params,
     .resolve = resolve,
     .generate = generate,
