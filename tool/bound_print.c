@@ -56,7 +56,9 @@ static void print_applicable(rung_buf *out, const rung_bound_answer *a)
     rung_buf_printf(out, "\n%*smargin %.4g", (int)indent, "", a->margin);
     put_threshold(out, a);
     if (a->trivial) rung_buf_puts(out, "; trivial: the answer does not fit into one message");
-    if (a->ceiling > 0) rung_buf_printf(out, "; at most %.4g right on average", a->ceiling);
+    if (a->ceiling > 0)
+        rung_buf_printf(out, "; at most %.4g right on average%s%s", a->ceiling, a->ceiling_over ? " over " : "",
+                        a->ceiling_over ? a->ceiling_over : "");
     rung_buf_printf(out, "\n%*s[%s; %s]\n", (int)indent, "", a->bound->source, a->bound->checked);
 }
 
@@ -222,6 +224,8 @@ static void json_theorem(rung_jout *out, const rung_bound_answer *a)
     json_positive(out, "log2_n_threshold", a->log2_n > 0 ? a->log2_n : a->n_threshold > 0 ? log2(a->n_threshold) : 0);
     rung_jout_bool(out, "exact", a->exact);
     json_positive(out, "average_accuracy_at_most", a->ceiling);
+    if (a->ceiling > 0)
+        rung_jout_string(out, "average_over", a->ceiling_over ? a->ceiling_over : "prompts of the task");
     rung_jout_bool(out, "needs_left_to_right", a->bound->needs_order);
     rung_jout_string(out, "source", a->bound->source);
     rung_jout_string(out, "checked", a->bound->checked);

@@ -34,7 +34,8 @@ rung_status rung_break_theorem(char *text, size_t size, const rung_model *model,
     if (answer) {
         int used = snprintf(text, size, "%s: no model of these layers can: %s", answer->bound->id, answer->statement);
         if (answer->ceiling > 0 && used > 0 && (size_t)used < size)
-            snprintf(text + used, size - (size_t)used, "; at most %.4g right on average", answer->ceiling);
+            snprintf(text + used, size - (size_t)used, "; at most %.4g right on average%s%s", answer->ceiling,
+                     answer->ceiling_over ? " over " : "", answer->ceiling_over ? answer->ceiling_over : "");
     }
     rung_ledger_clear(&ledger);
     return status;

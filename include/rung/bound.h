@@ -82,7 +82,8 @@ typedef struct rung_bound_answer {
         n_threshold; /* smallest n with a proof found; 0: none, or not asked for; may exceed 2^53: then log2_n says it */
     double log2_n;   /* log2 of the threshold where it is astronomical, else 0 */
     bool exact;      /* the threshold is the true minimum of this inequality, by exhaustive search */
-    double ceiling;  /* average-case accuracy that cannot be exceeded on the named distribution; 0: none */
+    double ceiling;  /* accuracy that cannot be exceeded on average over prompts; 0: none */
+    const char *ceiling_over; /* which prompts these are; NULL: those that the task draws */
 } rung_bound_answer;
 
 typedef struct rung_bound {
@@ -121,5 +122,7 @@ rung_status rung_bound_answers(rung_bound_report *report, const rung_question *q
 /* The row that decides: CANNOT, and if possible not trivial; else the applicable one with the largest margin. NULL: no
  * row applies. */
 const rung_bound_answer *rung_bound_decisive(const rung_bound_report *report);
+/* The lowest ceiling over the prompts that the task draws; 0: none. The row that decides need not be the one about averages. */
+double rung_bound_ceiling(const rung_bound_report *report);
 
 #endif

@@ -53,6 +53,17 @@ static bool decides_more(const rung_bound_answer *a, const rung_bound_answer *b)
     return a->margin > b->margin;
 }
 
+double rung_bound_ceiling(const rung_bound_report *report)
+{
+    double lowest = 0;
+    for (size_t i = 0; i < report->count; i++) {
+        const rung_bound_answer *a = &report->answer[i];
+        if (!a->applies || !(a->ceiling > 0) || a->ceiling_over) continue;
+        if (!(lowest > 0) || a->ceiling < lowest) lowest = a->ceiling;
+    }
+    return lowest;
+}
+
 const rung_bound_answer *rung_bound_decisive(const rung_bound_report *report)
 {
     const rung_bound_answer *best = NULL;

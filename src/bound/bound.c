@@ -46,6 +46,12 @@ rung_status bound_missing(rung_bound_answer *answer, const char *format, ...)
     return RUNG_OK;
 }
 
+void bound_ceiling(rung_bound_answer *answer, double bits, double entries, double each)
+{
+    double ceiling = entries > 0 && each > 0 ? (bits / entries + 1) / each : 1;
+    answer->ceiling = ceiling < 1 ? ceiling : 0;
+}
+
 /* Precisions that are tried; an equality is never decided, and then does not hold. */
 static const size_t precisions[] = {128, 384, 1024};
 

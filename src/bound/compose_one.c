@@ -11,6 +11,9 @@
  * answer is a function of z_0, of that accumulator, and of the B bits that cross z_0|w after F. Hence impossible if
  *
  *     ceil(N_0 2^-A) (log2 V - B) > A + c.
+ *
+ * Without recurrent layers in front (A = 0) all z_0 are in one class, and uniform tables and z_0 are hard on average: each entry
+ * is decoded from c bits for all of them and B of its own.
  */
 #include "compose_one.h"
 
@@ -109,6 +112,8 @@ static rung_status evaluate_none(rung_bound_answer *answer, const rung_question 
              "N_%llu log2 V = %.0f x %.4f = %.1f > %.0f bits of state, with V = %.0f", (unsigned long long)(t.L - 1),
              a.N0 * a.n1, log2(compose_values(&t, a.N0, a.N0 * a.n1)), answer->lhs, answer->rhs,
              compose_values(&t, a.N0, a.N0 * a.n1));
+    /* The index that is asked for is uniform and independent of the first table, whatever the number of functions. */
+    bound_ceiling(answer, answer->rhs, a.N0 * a.n1, log2(compose_values(&t, a.N0, a.N0 * a.n1)));
     return RUNG_OK;
 }
 
@@ -159,6 +164,7 @@ static rung_status evaluate_single(rung_bound_answer *answer, const rung_questio
              "ceil(N_0 2^-%llu) (log2 V - %llu) = %.1f > %.0f = %llu + c, with N_0 = %.0f, V = %.0f, c = %llu",
              (unsigned long long)a.before, (unsigned long long)a.after, answer->lhs, answer->rhs,
              (unsigned long long)a.before, a.N0, V, (unsigned long long)a.message);
+    if (a.before == 0) bound_ceiling(answer, (double)a.message + a.N0 * (double)a.after, a.N0, log2(V));
     return RUNG_OK;
 }
 

@@ -149,8 +149,8 @@ static void b0_print(rung_bound_answer *answer, const one_full *o)
 /* Uniform z_2, w, z_0 and z_1 = identity is hard on average: x_1 = 1, x_0 = N_0. */
 static void b0_ceiling(rung_bound_answer *answer, const one_full *o)
 {
-    double told = o->c * (o->n1 + o->N0) + o->B, ceiling = (told / (o->n1 * o->N0) + 1) / log2_values(o, o->n1);
-    answer->ceiling = ceiling < 1 ? ceiling : 0;
+    bound_ceiling(answer, o->c * (o->n1 + o->N0) + o->B, o->n1 * o->N0, log2_values(o, o->n1));
+    answer->ceiling_over = "prompts with z_1 = identity, the rest uniform";
 }
 
 static rung_status evaluate_b0(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,

@@ -38,19 +38,8 @@ static void take_answer(lab_facts *facts, const rung_bound_answer *answer)
     snprintf(facts->bound, sizeof facts->bound, "%s", answer->bound->id);
     snprintf(facts->statement, sizeof facts->statement, "%s", answer->statement);
     t->margin = answer->margin;
-    t->ceiling = number_or_none(answer->ceiling);
     t->n_threshold = number_or_none(answer->n_threshold);
     t->log2_n = number_or_none(answer->log2_n);
-}
-
-/* The lowest of all ceilings: the row that decides need not be the one about averages. */
-static void take_ceiling(lab_facts *facts, const rung_bound_report *report)
-{
-    double *ceiling = &facts->row.theory.ceiling;
-    for (size_t i = 0; i < report->count; i++) {
-        const rung_bound_answer *a = &report->answer[i];
-        if (a->applies && a->ceiling > 0 && !(*ceiling <= a->ceiling)) *ceiling = a->ceiling;
-    }
 }
 
 static rung_status ask(lab_facts *facts, const rung_ledger *ledger, const rung_train_conf *conf, rung_error *err)
@@ -68,7 +57,7 @@ static rung_status ask(lab_facts *facts, const rung_ledger *ledger, const rung_t
         facts->row.theory.verdict = report->verdict;
         facts->row.theory.trivial = report->trivial;
         take_answer(facts, rung_bound_decisive(report));
-        take_ceiling(facts, report);
+        facts->row.theory.ceiling = number_or_none(rung_bound_ceiling(report));
     }
     free(report);
     return status;

@@ -50,7 +50,8 @@ static rung_status ask_bounds(probe_cell *cell, const rung_probe_conf *conf, run
     cell->sum.bound = cell->bound;
     cell->sum.statement = cell->statement;
     cell->sum.margin = best->margin;
-    if (best->ceiling > 0) cell->sum.ceiling = best->ceiling;
+    double ceiling = rung_bound_ceiling(&report);
+    if (ceiling > 0) cell->sum.ceiling = ceiling;
     return RUNG_OK;
 }
 

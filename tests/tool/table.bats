@@ -47,8 +47,9 @@ for cell in doc["cells"]:
         assert t["task"].split()[0] == cell["task"].split()[0]
         assert (t["accuracy"], t["low"], t["high"]) == tuple(want["accuracy"][k] for k in ("mean", "low", "high"))
         assert (t["runs"], t["rate"], t["steps"], t["version"]) == (want["runs"], want["rate"], want["steps"], want["version"])
-        # Theory is asked again, and says what it said when the runs were done.
-        assert (t["verdict"], t["ceiling"]) == (want["verdict"], want["ceiling"]), (t, want)
+        # Theory is asked again. It says what it said when the runs were done, or more.
+        assert t["verdict"] == want["verdict"], (t, want)
+        assert want["ceiling"] is None or t["ceiling"] <= want["ceiling"], (t, want)
         if t["ceiling"] is not None and t["low"] is not None: assert t["low"] <= t["ceiling"], t
         shown += 1
     if "thinking" in cell["row"]: assert cell["trained"] == []

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Ceilings on average accuracy, against protocols. The sender sees a table and picks one of 2^bits code words, which are guesses
+ * for all entries at once; the receiver is asked for one entry. Lloyd's iteration makes good code books: no ceiling may be below
+ * what they score. For one bit about two entries all code books are tried.
+ */
+#include "compose_test.h"
+
+enum { ENTRIES_MOST = 4, TABLES_MOST = 4096, WORDS_MOST = 64 };
+
+typedef struct game {
+    size_t entries, values, words, tables;
+    uint8_t word[WORDS_MOST][ENTRIES_MOST];
+} game;
+
+static game game_of(size_t entries, size_t values, size_t bits)
+{
+    game g = {.entries = entries, .values = values, .words = (size_t)1 << bits, .tables = 1};
+    for (size_t i = 0; i < entries; i++) g.tables *= values;
+    assert_true(g.tables <= TABLES_MOST && g.words <= WORDS_MOST && entries <= ENTRIES_MOST);
+    return g;
+}
+
+static size_t entry_of(const game *g, size_t table, size_t i)
+{
+    while (i--) table /= g->values;
+    return table % g->values;
+}
+
+static size_t agreement(const game *g, size_t table, size_t word)
+{
+    size_t right = 0;
+    for (size_t i = 0; i < g->entries; i++) right += entry_of(g, table, i) == g->word[word][i];
+    return right;
+}
+
+/* Right answers over all tables and questions; *chosen has the word of each table. */
+static size_t send_all(const game *g, uint8_t *chosen)
+{
+    size_t total = 0;
+    for (size_t table = 0; table < g->tables; table++) {
+        size_t best = 0, most = agreement(g, table, 0);
+        for (size_t w = 1; w < g->words; w++) {
+            size_t right = agreement(g, table, w);
+            if (right > most) most = right, best = w;
+        }
+        chosen[table] = (uint8_t)best;
+        total += most;
+    }
+    return total;
+}
+
+/* Each guess becomes the value that most of the word's tables have there. */
+static void improve(game *g, const uint8_t *chosen)
+{
+    for (size_t w = 0; w < g->words; w++)
+        for (size_t i = 0; i < g->entries; i++) {
+            size_t count[256] = {0}, best = g->word[w][i];
+            for (size_t table = 0; table < g->tables; table++)
+                if (chosen[table] == w) count[entry_of(g, table, i)]++;
+            for (size_t v = 0; v < g->values; v++)
+                if (count[v] > count[best]) best = v;
+            g->word[w][i] = (uint8_t)best;
+        }
+}
+
+static double share(const game *g, size_t right)
+{
+    return (double)right / (double)(g->tables * g->entries);
+}
+
+/* The best of several code books that start at random. */
+static double protocol_score(size_t entries, size_t values, size_t bits)
+{
+    static uint8_t chosen[TABLES_MOST];
+    rung_rng rng;
+    rung_rng_init(&rng, 7, bits, 0);
+    size_t most = 0;
+    game g = game_of(entries, values, bits);
+    for (int start = 0; start < 4; start++) {
+        for (size_t w = 0; w < g.words; w++)
+            for (size_t i = 0; i < entries; i++) g.word[w][i] = (uint8_t)rung_rng_below(&rng, values);
+        size_t right = send_all(&g, chosen), before;
+        do {
+            before = right;
+            improve(&g, chosen);
+            right = send_all(&g, chosen);
+            assert_true(right >= before);
+        } while (right > before);
+        if (right > most) most = right;
+    }
+    return share(&g, most);
+}
+
+static double fano(double bits, double entries, double values)
+{
+    double ceiling = (bits / entries + 1) / log2(values);
+    return ceiling < 1 ? ceiling : 0;
+}
+
+/* A table of `blocks` times `entries` entries is played block by block, each with its own code book and bits. */
+typedef struct row_case {
+    const char *task;
+    size_t blocks, entries, values;
+    const char *id;
+    bool full;
+} row_case;
+
+static const row_case cases[] = {
+    {"eva N=2 V=64", 1, 2, 64, "A", false},
+    {"eva N=3 V=16", 1, 3, 16, "A", false},
+    {"eva N=4 V=8", 1, 4, 8, "A", false},
+    {"assoc-recall N=4 V=8", 1, 4, 8, "cut", false},
+    {"seqcomp L=1 N0=8 V=8", 2, 4, 8, "A-compose", false},
+    {"seqcomp L=1 N0=64", 32, 2, 64, "A-compose", false},
+    {"seqcomp L=1 N0=8 V=8", 2, 4, 8, "A'", true},
+    {"seqcomp L=1 N0=18 V=16", 6, 3, 16, "A'", true},
+    {"seqcomp L=1 N0=64", 32, 2, 64, "A'", true},
+};
+
+static void test_no_protocol_beats_a_ceiling(void **state)
+{
+    (void)state;
+    size_t ceilings = 0;
+    for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
+        const row_case *c = &cases[i];
+        rung_task_conf conf = task_of(c->task);
+        for (size_t each = 1; each <= 6; each++) {
+            size_t bits = each * c->blocks;
+            rung_bound_answer a = c->full ? ask_full(&conf, bits, 1, 0, c->id) : ask_recurrent(&conf, bits, 0, c->id);
+            assert_true(a.applies);
+            assert_null(a.ceiling_over);
+            assert_float_equal(a.ceiling, fano((double)each, (double)c->entries, (double)c->values), 1e-12);
+            ceilings += a.ceiling > 0;
+            double score = protocol_score(c->entries, c->values, each);
+            if (a.ceiling > 0 && score > a.ceiling) fail_msg("%s, %zu bits: %g > %g", c->task, bits, score, a.ceiling);
+        }
+    }
+    assert_true(ceilings > 40);
+}
+
+/* Bits that cross after a full layer may depend on what is asked: who gets `after` bits of the entry itself plays for the rest. */
+static void test_bits_of_the_asked_entry_raise_the_ceiling(void **state)
+{
+    (void)state;
+    size_t ceilings = 0;
+    for (size_t after = 1; after <= 3; after++) {
+        char layers[32];
+        snprintf(layers, sizeof layers, "F96 R%zu", after); /* three bits for every two entries */
+        rung_bound_answer a = ask(layers, "seqcomp L=1 N0=64", 0, "A'");
+        assert_float_equal(a.ceiling, fano(3 + 2.0 * (double)after, 2, 64), 1e-12);
+        ceilings += a.ceiling > 0;
+        if (a.ceiling > 0) assert_true(protocol_score(2, 64 >> after, 3) <= a.ceiling);
+    }
+    assert_true(ceilings >= 2);
+}
+
+/* All pairs of code words for two entries of four values: the best accuracy with one bit, to see that Lloyd finds it. */
+static void test_one_bit_about_two_entries(void **state)
+{
+    (void)state;
+    uint8_t chosen[16];
+    size_t most = 0;
+    game g = game_of(2, 4, 1);
+    for (size_t book = 0; book < 256; book++) {
+        for (size_t k = 0; k < 4; k++) g.word[k / 2][k % 2] = (uint8_t)(book >> (2 * k) & 3);
+        size_t right = send_all(&g, chosen);
+        if (right > most) most = right;
+    }
+    assert_float_equal(share(&g, most), protocol_score(2, 4, 1), 1e-12);
+    assert_true(share(&g, most) <= fano(1, 2, 4));
+}
+
+/* A recurrent layer in front knows z_0: nothing is said about averages. B0 speaks of hard prompts, which the task does not draw. */
+static void test_where_there_is_none(void **state)
+{
+    (void)state;
+    static rung_bound_report report;
+    assert_true(ask("R1 F2", "seqcomp L=1 N0=64 V=64", 0, "A'").ceiling == 0);
+    assert_true(ask("F2", "seqcomp L=1 N0=64 V=64", 0, "A'").ceiling > 0);
+    stack s;
+    rung_task_conf conf = task_of("seqcomp L=2 N0=30 n=40");
+    rung_question q = question_of(layers_of(&s, "F3 R8"), &conf, 0);
+    CHECK(rung_bound_run(&report, &q, &check_err));
+    assert_true(reported(&q, "B0").ceiling > 0);
+    assert_non_null(reported(&q, "B0").ceiling_over);
+    assert_true(rung_bound_ceiling(&report) == 0);
+    conf = task_of("eva N=64 V=64");
+    q = question_of(layers_of(&s, "R8"), &conf, 0);
+    CHECK(rung_bound_run(&report, &q, &check_err));
+    assert_float_equal(rung_bound_ceiling(&report), fano(8, 64, 64), 1e-12);
+    conf = task_of("assoc-recall N=4 V=8 dist=distinct");
+    assert_true(ask_recurrent(&conf, 2, 0, "cut").ceiling == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_protocol_beats_a_ceiling),
+        cmocka_unit_test(test_bits_of_the_asked_entry_raise_the_ceiling),
+        cmocka_unit_test(test_one_bit_about_two_entries),
+        cmocka_unit_test(test_where_there_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
