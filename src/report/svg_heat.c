@@ -8,7 +8,17 @@
 
 #include "model.h"
 
-enum { FIELD = 62, FIELD_NAMED = 104, FIELD_H = 40, HEAD = 52, FOOT = 50, LEFT = 16, NAME_MOST = 46, LEGEND = 40 };
+enum {
+    FIELD = 62,
+    FIELD_NAMED = 104,
+    FIELD_H = 40,
+    HEAD = 52,
+    FOOT = 50,
+    LEFT = 16,
+    NAME_MOST = 46,
+    LEGEND = 40,
+    TITLE_LETTER = 9
+};
 
 /* From dark blue over green to yellow (viridis, five of its colours), mixed linearly. */
 static void colour_of(int rgb[3], double value)
@@ -118,7 +128,8 @@ void rung_heat_svg(rung_buf *out, const rung_heat *h, bool alone)
     double head = (alone ? HEAD : 6) + (h->y_name[0] ? 20 : 0), left = LEFT + row_names(h), w = field_width(h);
     const char *marks = marks_text(h);
     double bottom = head + FIELD_H * (double)h->rows, height = bottom + FOOT + (marks[0] ? 20 : 0);
-    double width = fmax(left + w * (double)h->columns + 16, alone || marks[0] ? 420 : 200);
+    double least = alone ? fmax(420, 2 * LEFT + TITLE_LETTER * (double)strlen(h->title)) : marks[0] ? 420 : 200;
+    double width = fmax(left + w * (double)h->columns + 16, least);
     report_svg_open(out, width, height, alone, true);
     rung_buf_puts(out, "<title>");
     rung_text_escape(out, h->title);

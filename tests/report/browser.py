@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # browser.py PAGE WIDTH light|dark live|static|pictures: opens a page in headless Chromium and fails when something is wrong: a message on
-# the console, a blocked request, a script that was not ours, texts that overlap, a page wider than the window, plots that did not come
+# the console, a blocked request, a script that was not ours, texts that overlap or are cut, a page wider than the window, plots that did not come
 # alive. `static` takes the scripts of the page away, as a browser without them would. `pictures`: PAGE is a directory of SVG files.
 # Prints what it has seen as JSON.
 import glob
@@ -35,6 +35,15 @@ function texts() {
   }
   return found;
 }
+/* Texts of pictures that reach beyond the picture. */
+function cut() {
+  var bad = [];
+  document.querySelectorAll('svg text').forEach(function (text) {
+    var r = text.getBoundingClientRect(), all = text.ownerSVGElement.getBoundingClientRect();
+    if (r.left < all.left - 1 || r.right > all.right + 1 || r.top < all.top - 1 || r.bottom > all.bottom + 1) bad.push(text.textContent);
+  });
+  return bad;
+}
 function overlaps(found) {
   var bad = [];
   found.sort(function (a, b) { return a[1] - b[1]; });
@@ -52,6 +61,7 @@ function look() {
   var s = window.seen, all = texts(), sorted = null;
   s.texts = all.length;
   s.overlaps = overlaps(all);
+  s.cut = cut();
   s.wide = document.documentElement.scrollWidth - innerWidth;
   s.width = innerWidth;
   s.figures = document.querySelectorAll('.figures figure').length;
@@ -132,6 +142,7 @@ def main(page, width, theme, kind):
     assert not seen["alerts"] and not seen["images"], "text became markup"
     assert seen["scripts"] == ours + 1, "%d scripts" % seen["scripts"]
     assert not seen["overlaps"], seen["overlaps"][:8]
+    assert not seen["cut"], seen["cut"][:8]
     assert seen["wide"] <= 0, "the page is %d pixels wider than the window" % seen["wide"]
     assert seen["texts"] > 20
     light = sum(map(int, re.findall(r"\d+", seen["back"])[:3])) > 380

@@ -189,7 +189,7 @@ static void a_lookup_is_answered_by_its_sentence(void **state)
 /* Walks "Start at X. Take its guide, then the mentor at P. Which name ..." through the sentences. */
 static void walk(const text_case *c)
 {
-    char person[32], fact[96];
+    char person[32], fact[160];
     const char *text = c->text.text;
     assert_true(text_after(person, sizeof person, text, "Start at ", "."));
     const char *route = strstr(text, "Take its ") + strlen("Take its ");
