@@ -5,6 +5,7 @@
  */
 #include "rows.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,10 +47,25 @@ rung_status bound_missing(rung_bound_answer *answer, const char *format, ...)
     return RUNG_OK;
 }
 
-void bound_ceiling(rung_bound_answer *answer, double bits, double entries, double each)
+/* What is not known of a value that is guessed with error rate e: it rises with e up to 1 - 1/V, where nothing is known. */
+static double unknown_bits(double e, double V)
 {
-    double ceiling = entries > 0 && each > 0 ? (bits / entries + 1) / each : 1;
-    answer->ceiling = ceiling < 1 ? ceiling : 0;
+    double entropy = e > 0 ? -e * log2(e) - (1 - e) * log2(1 - e) : 0;
+    return entropy + e * log2(V - 1);
+}
+
+void bound_ceiling(rung_bound_answer *answer, double bits, double entries, double V)
+{
+    if (!(entries > 0) || !(V >= 2)) return;
+    double missing = log2(V) - bits / entries, low = 0, high = 1 - 1 / V;
+    for (int i = 0; i < 60; i++) {
+        double e = (low + high) / 2;
+        if (unknown_bits(e, V) < missing)
+            low = e;
+        else
+            high = e;
+    }
+    answer->ceiling = low > 1e-9 ? 1 - low + 1e-12 : 0; /* logarithms err by less */
 }
 
 /* Precisions that are tried; an equality is never decided, and then does not hold. */

@@ -113,7 +113,7 @@ static rung_status evaluate_none(rung_bound_answer *answer, const rung_question 
              a.N0 * a.n1, log2(compose_values(&t, a.N0, a.N0 * a.n1)), answer->lhs, answer->rhs,
              compose_values(&t, a.N0, a.N0 * a.n1));
     /* The index that is asked for is uniform and independent of the first table, whatever the number of functions. */
-    bound_ceiling(answer, answer->rhs, a.N0 * a.n1, log2(compose_values(&t, a.N0, a.N0 * a.n1)));
+    bound_ceiling(answer, answer->rhs, a.N0 * a.n1, compose_values(&t, a.N0, a.N0 * a.n1));
     return RUNG_OK;
 }
 
@@ -164,7 +164,7 @@ static rung_status evaluate_single(rung_bound_answer *answer, const rung_questio
              "ceil(N_0 2^-%llu) (log2 V - %llu) = %.1f > %.0f = %llu + c, with N_0 = %.0f, V = %.0f, c = %llu",
              (unsigned long long)a.before, (unsigned long long)a.after, answer->lhs, answer->rhs,
              (unsigned long long)a.before, a.N0, V, (unsigned long long)a.message);
-    if (a.before == 0) bound_ceiling(answer, (double)a.message + a.N0 * (double)a.after, a.N0, log2(V));
+    if (a.before == 0) bound_ceiling(answer, (double)a.message + a.N0 * (double)a.after, a.N0, V);
     return RUNG_OK;
 }
 

@@ -129,7 +129,7 @@ static void describe(rung_bound_answer *answer, const cut_job *job, const cut *c
              "log2 of %s = %.1f > %.0f bits that cross the cut after %llu tokens", count, answer->lhs, answer->rhs,
              (unsigned long long)c->point.prefix);
     answer->trivial = job->q->task->answers > 0 && answer->rhs < log2((double)job->q->task->answers);
-    bound_ceiling(answer, answer->rhs, (double)c->point.entries, log2((double)c->point.values));
+    bound_ceiling(answer, answer->rhs, (double)c->point.entries, (double)c->point.values);
 }
 
 static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p, bool last,

@@ -102,7 +102,7 @@ static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, c
              "every layer carries a state; the query comes after the table; any chain of thought");
     snprintf(answer->statement, sizeof answer->statement, "N log2 V = %llu x %.4f = %.1f > %.0f bits of state",
              (unsigned long long)l.entries, log2((double)l.values), answer->lhs, answer->rhs);
-    bound_ceiling(answer, answer->rhs, (double)l.entries, log2((double)l.values));
+    bound_ceiling(answer, answer->rhs, (double)l.entries, (double)l.values);
     if (!q->thresholds) return RUNG_OK;
     uint64_t entries;
     bool eva = strcmp(q->task->task->name, "eva") == 0;

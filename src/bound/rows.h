@@ -36,9 +36,10 @@ RUNG_BOUNDS(X)
 /* Says in `premise` what is missing; always RUNG_OK, so that a row can end with it. */
 rung_status bound_missing(rung_bound_answer *answer, const char *format, ...) RUNG_PRINTF(2, 3);
 
-/* Fano's inequality: who is told `bits` bits about `entries` independent uniform values of `each` bits, and is then asked for one of
- * them at random, is right at most (bits / entries + 1) / each of the time. A ceiling of 1 or more is none. */
-void bound_ceiling(rung_bound_answer *answer, double bits, double entries, double each);
+/* Fano's inequality: who is told `bits` bits about `entries` independent uniform values of V kinds, and is then asked for one of them at
+ * random, errs at a rate e on average with h(e) + e log2(V-1) >= log2 V - bits / entries, h the binary entropy. The ceiling is 1 - e for the least
+ * such e; there is none when the bits suffice. */
+void bound_ceiling(rung_bound_answer *answer, double bits, double entries, double V);
 
 /* Decides lhs > rhs on sheets of rising precision: `side` computes both sides on a fresh sheet. Fills lhs, rhs, holds. An
  * inequality that 1024 bits do not decide does not hold. */
