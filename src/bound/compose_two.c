@@ -149,8 +149,7 @@ static void b0_print(rung_bound_answer *answer, const one_full *o)
 /* Uniform z_2, w, z_0 and z_1 = identity is hard on average: x_1 = 1, x_0 = N_0. */
 static void b0_ceiling(rung_bound_answer *answer, const one_full *o)
 {
-    bound_ceiling(answer, o->c * (o->n1 + o->N0) + o->B, o->n1 * o->N0,
-                  compose_values(&o->task, o->N0, o->n1 * o->N0));
+    bound_ceiling(answer, o->c * (o->n1 + o->N0) + o->B, o->n1 * o->N0, compose_values(&o->task, o->N0, o->n1 * o->N0));
     answer->ceiling_over = "prompts with z_1 = identity, the rest uniform";
 }
 
