@@ -12,7 +12,7 @@ $column["random_labels"] == 1 { next }
     k = ++cells[name]
     N = $column["task.N"]; V = 1 / $column["chance"]
     table[name, k] = N * log2(V)
-    numbers[name, k] = $column["state_bits"] / 32
+    numbers[name, k] = ($column["state_bits"] + $column["level_bits"]) / 32 # log-linear: one level after 2^i entries
     carried[name, k] = bits(N, V, $column["accuracy"])
 }
 END {

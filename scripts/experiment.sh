@@ -30,9 +30,10 @@ mkdir -p "$results"
 "$RUNG" sweep "$spec" -o "$results.db" "$@"
 "$RUNG" report "$results.db" -q -o "$results/report.html" --csv "$results" --svg "$results" >"$results/report.log"
 
-# A sweep is named like its file, and so are the files of its report.
-cp "$results/$name-cells.csv" "$pages/$name.csv"
-for figure in "$results/$name"-*.svg; do
+# A sweep is named like its spec, and so are the files of its report, with dashes for dots.
+report=$results/${name//./-}
+cp "$report-cells.csv" "$pages/$name.csv"
+for figure in "$report"-*.svg; do
     ! grep -qsF "$(basename "$figure")" "$pages/${name%.full}.md" || cp "$figure" "$pages/"
 done
 echo "$pages/$name.csv; figures in $results"

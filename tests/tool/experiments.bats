@@ -69,15 +69,17 @@ for cell, values in rates.items():
         python '
 import csv, os, re, sys
 page = sys.argv[1]
-text, table = open(page).read(), page[:-2] + "csv"
+text, table, larger = open(page).read(), page[:-2] + "csv", "Result of the larger form"
 sections = re.findall(r"^## (Results?\b.*?)(?=^## |\Z)", text, re.M | re.S)
 if "not run yet" in text.split("\n")[0]:
     assert not sections and not os.path.exists(table), page + " was not run and has results"
     sys.exit()
 assert sections, page + " has no section Result"
-cells, names = list(csv.DictReader(open(table))), ("label", "arch", "name")
-checked = 0
-for row in re.findall(r"^\|(.*)\|$(?!\n\|[ :|-]+\|$)", "\n".join(sections), re.M):
+names, checked = ("label", "arch", "name"), 0
+rows = [(s.startswith(larger), r) for s in sections for r in re.findall(r"^\|(.*)\|$(?!\n\|[ :|-]+\|$)", s, re.M)]
+for full, row in rows:
+    table = page[:-2] + ("full.csv" if full else "csv")
+    cells = list(csv.DictReader(open(table)))
     first, *rest = [c.strip().replace("\\|", "|").replace("`", "").replace("**", "") for c in re.split(r"(?<!\\)\|", row)]
     words = {c.get(n) for c in cells for n in names}
     numbers = re.findall(r"(?<![\w.])(?<!\d-)-?\d+(?:\.\d+)?(?!\w)", " ".join(c for c in rest if c not in words))
@@ -96,6 +98,23 @@ assert checked, page + " shows no number"' "$page"
     done
 }
 
+@test "the effective bits on the page are those of the runs, and the fit finds what was put in" {
+    awk -f "$root/experiments/capacity-fit.awk" "$root/docs/experiments/capacity-size.full.csv" >rows
+    [ "$(wc -l <rows)" -ge 10 ]
+    while IFS= read -r row; do grep -qxF "$row" "$root/docs/experiments/capacity-size.md"; done <rows
+    # 0.5 bits per number: 8 numbers carry 4 of 8 bits, 64 numbers all of them.
+    python '
+import math
+def carried(a): return 4 * (2 + (1 - a) * math.log2(1 - a) + a * math.log2(a) - (1 - a) * math.log2(3))
+low, high = 0.25, 1 - 1e-9
+for _ in range(60):
+    middle = (low + high) / 2
+    low, high = (middle, high) if carried(middle) < 4 else (low, middle)
+print("label,task.N,random_labels,accuracy,chance,state_bits,level_bits")
+print("x,4,0,%.9f,0.25,256,0\nx,4,0,1,0.25,2048,0\nx,4,1,0.25,0.25,256,0" % low)' >made.csv
+    [ "$(awk -f "$root/experiments/capacity-fit.awk" made.csv)" = "| x | 2 | 0.50 | 0.0 |" ]
+}
+
 @test "an experiment can be run by its name, goes on where it was, and writes beside its page" {
     cp -r "$root/scripts" .
     mkdir -p experiments docs/experiments
@@ -108,6 +127,9 @@ END
     [ "$(cd docs/experiments && echo *)" = "tiny-success-full-layers-1.svg tiny.csv tiny.md" ]
     [ "$(wc -l <docs/experiments/tiny.csv)" = 3 ]
     BUILD=b RUNG=$RUNG scripts/experiment.sh tiny -j 1 | grep -q '^done      0 now, 4 before$'
+    sed 's/"tiny"/"tiny.full"/; s/\[1, 2\]/[1, 2, 3]/' experiments/tiny.json >experiments/tiny.full.json
+    BUILD=b RUNG=$RUNG scripts/experiment.sh tiny --full -j 1
+    [ "$(cut -d, -f5 docs/experiments/tiny.full.csv | sort -u | head -1)" != "" ] && [ "$(wc -l <docs/experiments/tiny.full.csv)" = 3 ]
     run -2 --separate-stderr scripts/experiment.sh absent
     [[ $stderr == *"no experiments/absent.json"* ]]
     echo 'echo "name,value"; echo "$1,$RUNG"' >experiments/other.sh
