@@ -6,6 +6,7 @@
  *   w -= rate / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps),  t = step + 1.
  */
 #include "net.h"
+#include "tiny.h"
 
 #include "rung/kern.h"
 
@@ -27,6 +28,7 @@ double rung_adamw_rate(const rung_adamw *conf, uint64_t step)
 double rung_adamw_step(rung_net *net, float *m, float *v, float *grad, const rung_adamw *conf, uint64_t step)
 {
     const rung_kernels *kern = rung_kernels_get();
+    tiny_mode before = tiny_to_zero();
     double t = (double)(step + 1), rate = rung_adamw_rate(conf, step),
            norm = sqrt(kern->square_sum(grad, net->parameters));
     rung_adam_step u = {.beta1 = (float)conf->beta1,
@@ -44,5 +46,6 @@ double rung_adamw_step(rung_net *net, float *m, float *v, float *grad, const run
         u.keep = tensor->decays ? (float)(1 - rate * conf->decay) : 1;
         kern->adam(net->values + at, m + at, v + at, grad + at, tensor->elements, &u);
     }
+    tiny_back(before);
     return norm;
 }

@@ -7,6 +7,7 @@
  */
 #include "tape.h"
 #include "share.h"
+#include "tiny.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -324,6 +325,7 @@ static void do_slice(void *context, size_t item, size_t worker)
     s->token_share = 1 / (float)(all * shape_tokens(&s->shape));
     s->loss = 0, s->targets = 0, s->right = 0;
     s->grad = out->grad;
+    tiny_mode before = tiny_to_zero();
     if (p->grad) begin_gradient(s);
     for (s->first = first; s->first < end; s->first += s->sequences) {
         s->sequences = smaller(each, end - s->first);
@@ -331,6 +333,7 @@ static void do_slice(void *context, size_t item, size_t worker)
         do_block(s, p);
     }
     if (p->grad) end_gradient(s);
+    tiny_back(before);
     out->sum = (train_sum){s->loss, end - first, s->targets, s->right};
 }
 
@@ -342,9 +345,11 @@ static void sum_part(void *context, size_t item, size_t worker)
     const pass *p = context;
     size_t start = p->parameters.first + item * SUM_PART, count = smaller(SUM_PART, p->parameters.end - start);
     (void)worker;
+    tiny_mode before = tiny_to_zero();
     memset(p->grad + start, 0, count * sizeof *p->grad);
     for (size_t i = 0; i < RUNG_SLICES; i++)
         if (p->tape->part[i].sum.sequences) train_add(p->grad + start, p->tape->part[i].grad + start, count);
+    tiny_back(before);
 }
 
 static size_t count_targets(const int32_t *target, size_t tokens)

@@ -282,6 +282,30 @@ static void adamw_follows_its_definition_in_double(void **state)
     free(dv);
 }
 
+/* Means that nothing adds to would go through numbers below 2^-126, slowly; they are 0 there. After a step such numbers are numbers again. */
+static void tiny_means_become_zero_and_nothing_else_does(void **state)
+{
+    (void)state;
+    rung_model_spec spec = small_spec("linear");
+    rung_net *net = NULL;
+    CHECK(rung_net_new(&net, &spec, 3, &check_err));
+    size_t count = rung_net_parameters(net);
+    float *m = calloc(count, sizeof *m), *v = calloc(count, sizeof *v), *g = calloc(count, sizeof *g);
+    assert_true(m && v && g);
+    for (size_t i = 0; i < count; i++) m[i] = 0x1p-126f, v[i] = 0x1p-120f;
+    rung_adamw conf = {3e-3, 0.9, 0.98, 1e-8, 0, 0, RUNG_SCHEDULE_CONSTANT, 0, 20};
+    rung_adamw_step(net, m, v, g, &conf, 0);
+#if defined(__SSE2__) || defined(__aarch64__)
+    for (size_t i = 0; i < count; i++) assert_true(m[i] == 0 && v[i] > 0);
+#endif
+    volatile float least = 0x1p-126f, half = least / 2;
+    assert_true(half > 0 && half + half == least);
+    rung_net_free(net);
+    free(m);
+    free(v);
+    free(g);
+}
+
 /* ---- events --------------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t crc_bitwise(const uint8_t *bytes, size_t count)
@@ -403,6 +427,7 @@ int main(void)
         cmocka_unit_test(accumulated_batches_are_one_large_batch),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(adamw_follows_its_definition_in_double),
+        cmocka_unit_test(tiny_means_become_zero_and_nothing_else_does),
         cmocka_unit_test(the_last_test_has_its_own_prompts_and_changes_nothing),
         cmocka_unit_test(event_files_have_framed_records_with_their_numbers),
     };
