@@ -117,6 +117,7 @@ static const row_case cases[] = {
     {"assoc-recall N=4 V=8", 1, 4, 8, "cut", false},
     {"seqcomp L=1 N0=8 V=8", 2, 4, 8, "A-compose", false},
     {"seqcomp L=1 N0=64", 32, 2, 64, "A-compose", false},
+    {"seqcomp L=2 N0=8 n=4", 16, 2, 32, "A-compose", false},
     {"seqcomp L=1 N0=8 V=8", 2, 4, 8, "A'", true},
     {"seqcomp L=1 N0=18 V=16", 6, 3, 16, "A'", true},
     {"seqcomp L=1 N0=64", 32, 2, 64, "A'", true},
@@ -175,6 +176,13 @@ static void test_one_bit_about_two_entries(void **state)
     assert_true(share(&g, most) <= fano(1, 2, 4));
 }
 
+/* With sizes left free the least table that does not fit is taken: N_0 = 1 and n_1 = 5, since 5 log2 5 > 8 and 4 log2 4 is not. */
+static void test_sizes_that_the_theorem_chooses(void **state)
+{
+    (void)state;
+    assert_float_equal(ask("R8", "seqcomp L=2", 200, "A-compose").ceiling, fano(8, 5, 5), 2e-6);
+}
+
 /* A recurrent layer in front knows z_0: nothing is said about averages. B0 speaks of hard prompts, which the task does not draw. */
 static void test_where_there_is_none(void **state)
 {
@@ -203,6 +211,7 @@ int main(void)
         cmocka_unit_test(test_no_protocol_beats_a_ceiling),
         cmocka_unit_test(test_bits_of_the_asked_entry_raise_the_ceiling),
         cmocka_unit_test(test_one_bit_about_two_entries),
+        cmocka_unit_test(test_sizes_that_the_theorem_chooses),
         cmocka_unit_test(test_where_there_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

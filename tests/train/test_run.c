@@ -238,45 +238,65 @@ static void what_makes_no_sense_is_refused(void **state)
 
 /* ---- AdamW ------------------------------------------------------------------------------------------------------------------- */
 
+/* A small net with AdamW's means and a gradient, all zero. */
+typedef struct optimizer {
+    rung_net *net;
+    size_t count;
+    float *m, *v, *g;
+} optimizer;
+
+static optimizer optimizer_new(void)
+{
+    rung_model_spec spec = small_spec("linear");
+    optimizer o = {0};
+    CHECK(rung_net_new(&o.net, &spec, 3, &check_err));
+    o.count = rung_net_parameters(o.net);
+    o.m = calloc(o.count, sizeof *o.m), o.v = calloc(o.count, sizeof *o.v), o.g = calloc(o.count, sizeof *o.g);
+    assert_true(o.m && o.v && o.g);
+    return o;
+}
+
+static void optimizer_free(optimizer *o)
+{
+    rung_net_free(o->net);
+    free(o->m);
+    free(o->v);
+    free(o->g);
+}
+
 static void adamw_follows_its_definition_in_double(void **state)
 {
     (void)state;
-    rung_model_spec spec = small_spec("linear");
-    rung_net *net = NULL;
-    CHECK(rung_net_new(&net, &spec, 3, &check_err));
-    size_t count = rung_net_parameters(net);
-    float *m = calloc(count, sizeof *m), *v = calloc(count, sizeof *v), *g = calloc(count, sizeof *g);
+    optimizer o = optimizer_new();
+    size_t count = o.count;
     double *w = calloc(count, sizeof *w), *dm = calloc(count, sizeof *dm), *dv = calloc(count, sizeof *dv);
-    assert_true(m && v && g && w && dm && dv);
+    assert_true(w && dm && dv);
     rung_adamw conf = {3e-3, 0.9, 0.98, 1e-8, 0.1, 0.5, RUNG_SCHEDULE_LINEAR, 3, 20};
     rung_rng rng;
     rung_rng_init(&rng, 1, 2, 3);
-    for (size_t i = 0; i < count; i++) w[i] = (double)rung_net_values(net)[i];
+    for (size_t i = 0; i < count; i++) w[i] = (double)rung_net_values(o.net)[i];
     for (uint64_t step = 0; step < 15; step++) {
         double square = 0, t = (double)step + 1;
         double rate = step < 3 ? 3e-3 * t / 3 : 3e-3 * (1 - (double)(step - 3) / 17);
         assert_true(fabs(rate - rung_adamw_rate(&conf, step)) < 1e-12);
-        for (size_t i = 0; i < count; i++) g[i] = (float)(0.05 * rung_rng_normal(&rng));
-        for (size_t i = 0; i < count; i++) square += (double)g[i] * (double)g[i];
+        for (size_t i = 0; i < count; i++) o.g[i] = (float)(0.05 * rung_rng_normal(&rng));
+        for (size_t i = 0; i < count; i++) square += (double)o.g[i] * (double)o.g[i];
         double scale = fmin(1, 0.5 / (sqrt(square) + 1e-6));
-        for (size_t n = 0; n < rung_net_tensor_count(net); n++) {
-            const rung_net_tensor *tensor = rung_net_tensor_at(net, n);
+        for (size_t n = 0; n < rung_net_tensor_count(o.net); n++) {
+            const rung_net_tensor *tensor = rung_net_tensor_at(o.net, n);
             for (size_t i = tensor->offset; i < tensor->offset + tensor->elements; i++) {
-                double gi = scale * (double)g[i];
+                double gi = scale * (double)o.g[i];
                 dm[i] = 0.9 * dm[i] + 0.1 * gi;
                 dv[i] = 0.98 * dv[i] + 0.02 * gi * gi;
                 if (tensor->decays) w[i] -= rate * 0.1 * w[i];
                 w[i] -= rate * (dm[i] / (1 - pow(0.9, t))) / (sqrt(dv[i] / (1 - pow(0.98, t))) + 1e-8);
             }
         }
-        double norm = rung_adamw_step(net, m, v, g, &conf, step);
+        double norm = rung_adamw_step(o.net, o.m, o.v, o.g, &conf, step);
         assert_true(fabs(norm - sqrt(square)) < 1e-6 * norm);
     }
-    for (size_t i = 0; i < count; i++) assert_true(fabs(w[i] - (double)rung_net_values(net)[i]) < 1e-5);
-    rung_net_free(net);
-    free(m);
-    free(v);
-    free(g);
+    for (size_t i = 0; i < count; i++) assert_true(fabs(w[i] - (double)rung_net_values(o.net)[i]) < 1e-5);
+    optimizer_free(&o);
     free(w);
     free(dm);
     free(dv);
@@ -286,24 +306,16 @@ static void adamw_follows_its_definition_in_double(void **state)
 static void tiny_means_become_zero_and_nothing_else_does(void **state)
 {
     (void)state;
-    rung_model_spec spec = small_spec("linear");
-    rung_net *net = NULL;
-    CHECK(rung_net_new(&net, &spec, 3, &check_err));
-    size_t count = rung_net_parameters(net);
-    float *m = calloc(count, sizeof *m), *v = calloc(count, sizeof *v), *g = calloc(count, sizeof *g);
-    assert_true(m && v && g);
-    for (size_t i = 0; i < count; i++) m[i] = 0x1p-126f, v[i] = 0x1p-120f;
+    optimizer o = optimizer_new();
+    for (size_t i = 0; i < o.count; i++) o.m[i] = 0x1p-126f, o.v[i] = 0x1p-120f;
     rung_adamw conf = {3e-3, 0.9, 0.98, 1e-8, 0, 0, RUNG_SCHEDULE_CONSTANT, 0, 20};
-    rung_adamw_step(net, m, v, g, &conf, 0);
+    rung_adamw_step(o.net, o.m, o.v, o.g, &conf, 0);
 #if defined(__SSE2__) || defined(__aarch64__)
-    for (size_t i = 0; i < count; i++) assert_true(m[i] == 0 && v[i] > 0);
+    for (size_t i = 0; i < o.count; i++) assert_true(o.m[i] == 0 && o.v[i] > 0);
 #endif
     volatile float least = 0x1p-126f, half = least / 2;
     assert_true(half > 0 && half + half == least);
-    rung_net_free(net);
-    free(m);
-    free(v);
-    free(g);
+    optimizer_free(&o);
 }
 
 /* ---- events --------------------------------------------------------------------------------------------------------------------- */
