@@ -340,6 +340,31 @@ static void a_gradient_does_not_remember_the_one_before(void **state)
     rung_net_free(net);
 }
 
+/* Weights near 2^-46 have gradients that are products of three of them: below 2^-126, where processors are slow. They are 0. */
+static void no_gradient_is_subnormal(void **state)
+{
+    (void)state;
+#if defined(__SSE2__) || defined(__aarch64__)
+    const variant v = {"2*full", "none", RUNG_POS_LEARNED, RUNG_NORM_NONE, 0, false, false, false};
+    rung_model_spec spec = spec_of(&v);
+    rung_net *net = net_of(&v, &spec);
+    test_batch b = batch_new(&spec, (rung_batch){.sequences = 9, .prefix = 6}, false, 0, 4);
+    rung_tape *tape = NULL;
+    rung_loss loss;
+    size_t count = rung_net_parameters(net);
+    float *grad = calloc(count, sizeof *grad);
+    assert_non_null(grad);
+    for (size_t i = 0; i < count; i++) rung_net_values(net)[i] *= 0x1p-46f;
+    CHECK(rung_tape_new(&tape, net, &b.batch, 2, &check_err));
+    CHECK(rung_net_gradient(&loss, grad, net, tape, &b.batch, &check_err));
+    for (size_t i = 0; i < count; i++) assert_int_not_equal(fpclassify(grad[i]), FP_SUBNORMAL);
+    rung_tape_free(tape);
+    free(grad);
+    batch_free(&b);
+    rung_net_free(net);
+#endif
+}
+
 /* ---- the rest ------------------------------------------------------------------------------------------------------------ */
 
 static void new_networks_start_where_random_models_do(void **state)
@@ -421,6 +446,7 @@ int main(void)
         cmocka_unit_test(layer_targets_have_the_slope_of_the_loss),
         cmocka_unit_test(bytes_do_not_depend_on_threads),
         cmocka_unit_test(a_gradient_does_not_remember_the_one_before),
+        cmocka_unit_test(no_gradient_is_subnormal),
         cmocka_unit_test(new_networks_start_where_random_models_do),
         cmocka_unit_test(rounded_weights_are_what_the_forward_pass_and_the_file_see),
         cmocka_unit_test(what_has_no_gradient_is_refused),
