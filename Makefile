@@ -44,7 +44,7 @@ OBJECTS     := $(foreach m,$(MODULES),$(call objects_of,$(m)))
 TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
 HEADERS     := $(wildcard include/rung/*.h)
 
-.PHONY: all mpi test table table-trained install uninstall asan fuzz soak learn bench bench-store format format-check layers help clean deps deps-test \
+.PHONY: all mpi test table table-trained install uninstall asan fuzz soak learn bench bench-commands format format-check layers help clean deps deps-test \
         unit cli python fuzz-smoke install-test check-coverage plots
 
 # A make of its own, because pkg-config may only just have been installed. Never beside another goal in one -j call: both
@@ -249,10 +249,10 @@ bench: all ## speed of the arithmetic, the mechanisms, the attacks and of traini
 	@$(MAKE) --no-print-directory $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 	@for b in $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c)); do $$b || exit 1; done
 	@missed=0; for b in $(BENCHES); do echo "rung bench $$b"; $(BUILD)/rung bench $$b || missed=1; done; \
-	RUNG=$(BUILD)/rung scripts/bench-store.sh || missed=1; exit $$missed
+	RUNG=$(BUILD)/rung scripts/bench-commands.sh || missed=1; exit $$missed
 
-bench-store: $(BUILD)/rung ## a store of 100,000 runs, listed and reported within ten seconds each
-	@RUNG=$(BUILD)/rung scripts/bench-store.sh
+bench-commands: $(BUILD)/rung ## verdicts within a second, a store of 100,000 runs within ten: commands that people wait for
+	@RUNG=$(BUILD)/rung scripts/bench-commands.sh
 
 $(BUILD)/bench/%: bench/%.c $(BUILD)/librung.a
 	@mkdir -p $(@D)

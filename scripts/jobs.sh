@@ -7,6 +7,7 @@ JOBS_AT_ONCE=${JOBS_AT_ONCE:-2}
 JOB_SECONDS=${JOB_SECONDS:-1800} # a job that hangs is killed and counted as failed
 
 passed=0 failed=0 skipped=0
+failures= # what failed, for the end: whoever reads a long output begins there
 declare -A job_name=() job_kind=() job_start=()
 
 cases_in() { # how many cases match: pattern log, where the first group of the pattern is a number
@@ -49,6 +50,16 @@ report_job() { # name kind status seconds log
     [ "$3" = 124 ] && echo "      stopped after $JOB_SECONDS s"
     echo "      status $3; the end of $5:"
     tail -n 40 "$5" | sed 's/^/    | /'
+    failures+="FAIL  $1"$'\n'$(failed_cases "$2" "$5")$'\n'
+}
+
+# The lines of a log that say what failed and where.
+failed_cases() { # kind log
+    case $1 in
+    cmocka) grep -E '\[  ERROR   \]|\[   LINE   \]|\[  FAILED  \]|ERROR: |runtime error' "$2" ;;
+    bats) awk '/^not ok/ { show = 1 } /^ok/ { show = 0 } show' "$2" ;;
+    *) tail -n 5 "$2" ;;
+    esac | head -n 25 | sed 's/^/    | /'
 }
 
 # Waits for one job to end and reports it.
@@ -78,6 +89,7 @@ finish_jobs() {
     while [ ${#job_name[@]} -gt 0 ]; do reap_job; done
     local tail=
     [ "$skipped" = 0 ] || tail=", $skipped skipped"
+    [ -z "$failures" ] || printf '\n%s' "$failures"
     echo "$passed passed, $failed failed$tail"
     [ "$failed" = 0 ]
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The long runs: every executable soak_*, and every unit test whose source reads RUNG_SOAK, with RUNG_SOAK=1, which
-# raises its counts; a store of 100,000 runs.
+# raises its counts.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -17,5 +17,4 @@ for source in tests/*/soak_*.c $(grep -l RUNG_SOAK tests/*/test_*.c); do
     name=${name%.c}
     job cmocka "$name" env RUNG_SOAK=1 "$BUILD/test/$name"
 done
-[ ! -x "$BUILD/rung" ] || job bats many-runs env RUNG="$BUILD/rung" RUNG_MANY=100000 bats --tap -f "store of many runs" tests/tool/sweep.bats
 finish_jobs

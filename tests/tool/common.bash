@@ -32,19 +32,6 @@ effort() { if [ -n "${RUNG_SANITIZED:-}" ]; then echo "$2"; else echo "$1"; fi; 
 # For a case that measures seconds, or that repeats computations which other cases take under the sanitizers.
 without_sanitizers() { [ -z "${RUNG_SANITIZED:-}" ] || skip "not under the sanitizers: $1"; }
 
-# cpu_limit MS rung ARGS: fails when the command does, or takes more processor time.
-cpu_limit() {
-    local most=$1
-    shift 2
-    python '
-import resource, subprocess, sys
-code = subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL).returncode
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-took = 1000 * (used.ru_utime + used.ru_stime)
-print("%.0f ms of at most %s" % (took, sys.argv[1]))
-sys.exit(code or (1 if took > float(sys.argv[1]) else 0))' "$most" "$RUNG" "$@"
-}
-
 # python CODE ARGS: runs an assertion program; its failure is the failure of the test.
 python() { "$PYTHON" -c "$@"; }
 

@@ -223,13 +223,6 @@ assert run.returncode == 4 and "locked by another program" in run.stderr, run' "
     [[ $left != *tmp* && $left != *.new* ]]
 }
 
-# 100 microseconds per run, as in sweep.bats; make bench-store does it with 100,000 runs.
-@test "a report of many runs takes seconds" {
-    without_sanitizers "a matter of seconds"
-    store large 20000
-    cpu_limit 4000 rung report large.db -o page.html -q
-}
-
 @test "a certificate goes into the store beside its run, and stands in the cell" {
     echo '{"name": "kept", "base": {"task": "eva N=16 V=4", "d-model": 8, "dk": 2, "dv": 2, "mlp": "none", "steps": 5, "batch": 4, "test-prompts": 8},
         "grid": {"arch": ["linear", "full"]}, "keep-models": true}' >kept.json

@@ -103,9 +103,12 @@ of = {(c["row"], c["task"].split()[0]): c["trained"] for c in doc["cells"]}
 one, = of["one full layer", "eva"]
 assert one["runs"] == 1 and one["low"] is None and one["accuracy"] > 0.9, one
 assert of["linear attention", "eva"][0]["accuracy"] < 0.5'
-    cpu_limit 5000 rung table --no-certificates -n 2 --numbers e8m10 --train -q
+    rung export rung-table/quick.db --jsonl -o first.jsonl
+    [ "$(wc -l <first.jsonl)" -gt 1 ]
     table --train -q --json >second.json
     cmp first.json second.json
+    rung export rung-table/quick.db --jsonl -o second.jsonl
+    cmp first.jsonl second.jsonl # with the times at which runs ended
 }
 
 @test "the page of the table has no overlaps and no messages" {
