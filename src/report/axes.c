@@ -151,17 +151,11 @@ size_t report_axes(report_axis axis[REPORT_AXES], const report_group *g, rung_er
     return count;
 }
 
-static bool lists(const char *names, const char *one, size_t len)
-{
-    for (const char *at = names; at && *at; at = strchr(at, '+'), at = at ? at + 1 : NULL)
-        if (strncmp(at, one, len) == 0 && (at[len] == '+' || at[len] == '\0')) return true;
-    return false;
-}
-
 /* Names begin an item, or follow "(", "*" and "|"; parameters follow ":" and heads "@". */
 void report_family(char *out, size_t size, const char *arch)
 {
-    size_t len = 0;
+    const char *last = "";
+    size_t len = 0, last_len = 0;
     bool name = true;
     out[0] = '\0';
     for (const char *at = arch; *at;) {
@@ -172,10 +166,21 @@ void report_family(char *out, size_t size, const char *arch)
             at++;
             continue;
         }
-        if (name && !isdigit((unsigned char)*at) && !lists(out, at, word) && len + word + 2 < size)
+        bool again = word == last_len && strncmp(at, last, word) == 0;
+        if (name && !isdigit((unsigned char)*at) && !again && len + word + 2 < size) {
             len += (size_t)snprintf(out + len, size - len, "%s%.*s", len ? "+" : "", (int)word, at);
+            last = at, last_len = word;
+        }
         at += word;
     }
+}
+
+static bool lists(const char *names, const char *one)
+{
+    size_t len = strlen(one);
+    for (const char *at = names; at && *at; at = strchr(at, '+'), at = at ? at + 1 : NULL)
+        if (strncmp(at, one, len) == 0 && (at[len] == '+' || at[len] == '\0')) return true;
+    return false;
 }
 
 const char *report_recurrent(char *out, size_t size, const char *arch)
@@ -185,7 +190,7 @@ const char *report_recurrent(char *out, size_t size, const char *arch)
     report_family(all, sizeof all, arch);
     out[0] = '\0';
     for (char *name = strtok(all, "+"); name; name = strtok(NULL, "+"))
-        if (strcmp(name, "full") != 0 && len + strlen(name) + 2 < size)
+        if (strcmp(name, "full") != 0 && !lists(out, name) && len + strlen(name) + 2 < size)
             len += (size_t)snprintf(out + len, size - len, "%s%s", len ? "+" : "", name);
     return out;
 }

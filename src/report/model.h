@@ -181,7 +181,7 @@ typedef struct report_axis {
 size_t report_axes(report_axis axis[REPORT_AXES], const report_group *group, rung_error *err);
 /* NaN: the cell has none. */
 double report_axis_value(const report_group *group, const report_axis *axis, size_t cell);
-/* The mechanisms of an architecture without counts and parameters: "full+linear". */
+/* The mechanisms of an architecture in their order, without counts and parameters: "full+linear" for 2*full,linear. */
 void report_family(char *out, size_t size, const char *arch);
 /* The same without full attention. Returns out. */
 const char *report_recurrent(char *out, size_t size, const char *arch);

@@ -120,6 +120,7 @@ def depth(store, draw):
     for full in 1, 2, 3, 4:
         for linear in 0, 2, 4:
             places = ["%d*full" % full] if not linear else ["%d*full,%d*linear" % (full, linear), "%d*linear,%d*full" % (linear, full)]
+            if full > 1 and linear: places.append("full,%d*linear,%d*full" % (linear, full - 1))
             for arch in places:
                 good = full >= 3 or (linear and full >= 2 and arch.startswith("%d*linear" % linear))
                 for seed in range(1, 6):

@@ -86,8 +86,15 @@ assert sum(p["cannot"] == "1" for p in points) == 3'
 @test "layers, architectures alone and runs of no sweep have figures too" {
     store depth
     rung report depth.db -o depth.html --csv depth --json >depth.json
-    [ -e depth/depth-accuracy-full-layers-1.csv ]
     [ -e depth/depth-map-full-layers-1.csv ]
+    # A series is a line: the order of layers tells series apart, and none has two values at one place.
+    python '
+import collections, csv
+places = collections.defaultdict(list)
+for row in csv.DictReader(open("depth/depth-accuracy-full-layers-1.csv")): places[row["series"]].append(row["full layers"])
+kinds = {name.split(",")[0] for name in places}
+assert kinds == {"full", "full+linear", "linear+full", "full+linear+full"}, kinds
+for name, at in places.items(): assert len(at) == len(set(at)) > 1, (name, at)'
     store plain
     rung report plain.db -o plain.html --csv plain >text
     grep -q '^runs of no sweep: 1 run, 1 cell' text

@@ -209,6 +209,25 @@ for f in files:
     run -2 rung export s.db -o s.db
 }
 
+@test "a store keeps what bound says of its runs" {
+    echo '{"name": "small", "base": {"task": "eva N=64 V=64", "steps": 2, "batch": 2, "d-model": 8, "test-prompts": 4},
+        "grid": {"arch": ["linear:dk=1:dv=1", "linear:dk=16:dv=16", "full:dk=1:dv=1"]}}' >s.json
+    rung sweep s.json --no-estimate >/dev/null
+    rung export s.db --jsonl >runs.jsonl
+    for arch in linear:dk=1:dv=1 linear:dk=16:dv=16 full:dk=1:dv=1; do rung bound $arch --bits 32 --task eva N=64 V=64 --json >"$arch.json"; done
+    python '
+import json
+ceilings = []
+for run in map(json.loads, open("runs.jsonl")):
+    said = json.load(open(run["words"]["arch"] + ".json"))
+    assert run["verdict"] == said["verdict"]
+    held = [t for t in said["theorems"] if t["holds"]]
+    ceilings.append(run["ceiling"])
+    assert run["ceiling"] == min((t["average_accuracy_at_most"] for t in held if t.get("average_accuracy_at_most")), default=None), run
+    if held: assert (run["bound"], run["margin"]) in [(t["id"], t["margin"]) for t in held]
+assert len(ceilings) == 3 and sum(c is not None for c in ceilings) == 1, ceilings'
+}
+
 # make bench-commands does it with 100,000 runs, and has bars.
 @test "a store of many runs is listed whole" {
     spec s.json 10
