@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Runs jobs two at a time, one log and one line each. Sourced by run-tests.sh, fuzz.sh and soak.sh, which set LOGS to
-# the directory of the logs before the first job and call finish_jobs after the last one.
+# Runs jobs two at a time, one log and one line each, and beside them one of those that mostly wait. Sourced by
+# run-tests.sh, fuzz.sh and soak.sh, which set LOGS to the directory of the logs before the first job and call
+# finish_jobs after the last one.
 # shellcheck shell=bash
 
 JOBS_AT_ONCE=${JOBS_AT_ONCE:-2}
@@ -9,6 +10,8 @@ JOB_SECONDS=${JOB_SECONDS:-1800} # a job that hangs is killed and counted as fai
 passed=0 failed=0 skipped=0
 failures= # what failed, for the end: whoever reads a long output begins there
 declare -A job_name=() job_kind=() job_start=()
+waiter=    # the process of a job that mostly waits
+waiters=() # such jobs to come, each a line of words for start_job
 
 cases_in() { # how many cases match: pattern log, where the first group of the pattern is a number
     sed -nE "s/.*$1.*/\\1/p" "$2" | awk '{ n += $1 } END { print n + 0 }'
@@ -70,14 +73,32 @@ reap_job() {
     seconds=$(awk -v a="${job_start[$pid]}" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
     report_job "$name" "${job_kind[$pid]}" "$status" "$seconds" "$log"
     unset "job_name[$pid]"
+    [ "$pid" != "$waiter" ] || waiter=
+    start_waiter
 }
 
-job() { # kind (cmocka, bats, other) name command...
+start_job() { # kind (cmocka, bats, other) name command...
     local kind=$1 name=$2
     shift 2
-    while [ ${#job_name[@]} -ge "$JOBS_AT_ONCE" ]; do reap_job; done
     timeout --kill-after=10 "$JOB_SECONDS" "$@" >"$LOGS/${name//\//-}.log" 2>&1 </dev/null &
     job_name[$!]=$name job_kind[$!]=$kind job_start[$!]=$EPOCHREALTIME
+}
+
+start_waiter() {
+    [ -z "$waiter" ] && [ ${#waiters[@]} -gt 0 ] || return 0
+    eval "start_job ${waiters[0]}"
+    waiter=$!
+    waiters=("${waiters[@]:1}")
+}
+
+job() { # as start_job, when fewer than JOBS_AT_ONCE are at work
+    while [ $((${#job_name[@]} - (waiter ? 1 : 0))) -ge "$JOBS_AT_ONCE" ]; do reap_job; done
+    start_job "$@"
+}
+
+waiting_job() { # as start_job, for one that waits for time to pass more than it computes
+    waiters+=("${*@Q}")
+    start_waiter
 }
 
 skip_job() { # name reason
@@ -86,7 +107,7 @@ skip_job() { # name reason
 }
 
 finish_jobs() {
-    while [ ${#job_name[@]} -gt 0 ]; do reap_job; done
+    while [ ${#job_name[@]} -gt 0 ]; do reap_job; done # a waiter that ends starts the next
     local tail=
     [ "$skipped" = 0 ] || tail=", $skipped skipped"
     [ -z "$failures" ] || printf '\n%s' "$failures"
