@@ -93,8 +93,16 @@ static bool is_common(const rung_option *row)
     return false;
 }
 
+/* "-" would make or look for a file of that name, which nobody means. */
+static bool is_dash_for_file(const rung_option *row, const char *text)
+{
+    return row->complete != RUNG_COMPLETE_NOTHING && text && strcmp(text, "-") == 0;
+}
+
 static rung_status set_row(parser *p, const rung_option *row, const char *text)
 {
+    if (is_dash_for_file(row, text))
+        return rung_fail(p->err, RUNG_USAGE, "--%s - is not the standard input or output; name a file", row->name);
     if (is_common(row)) return rung_option_set(p->call, row, text, "--", p->err);
     p->call->given |= UINT64_C(1) << (row - p->call->command->options);
     return rung_option_set(p->call->values, row, text, "--", p->err);

@@ -71,6 +71,12 @@ rung_status rung_out_place(const char *path, rung_error *err)
     return status;
 }
 
+bool rung_out_is_stream(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
 rung_status rung_out_finish(rung_error *err)
 {
     const bool failed = ferror(stdout) != 0;

@@ -25,6 +25,8 @@ rung_status rung_out_finish(rung_error *err);
 rung_status rung_out_spares(const char *path, const char *input, rung_error *err);
 /* Fails when `path` cannot be written: better said now than after an hour. */
 rung_status rung_out_place(const char *path, rung_error *err);
+/* Whether what was written to path went to a pipe or a device, and cannot be read again. */
+bool rung_out_is_stream(const char *path);
 
 /* A line on stderr unless --quiet: what was done, never data. */
 void rung_note(const rung_call *call, const char *format, ...) RUNG_PRINTF(2, 3);

@@ -52,6 +52,15 @@ refuses() {
     refuses 2 "--leak takes no value" task eva --leak=yes
 }
 
+@test "a dash makes no file; a model may go to a pipe" {
+    run -2 --separate-stderr rung task eva -o -
+    [[ $stderr == *"name a file"* ]]
+    run -2 --separate-stderr rung build random --arch full --task eva --out=-
+    [ ! -e - ]
+    rung build random --arch full --task eva N=4 -o m.safetensors -q >/dev/null
+    timeout 60 "$RUNG" build random --arch full --task eva N=4 -o /dev/stdout | cmp - m.safetensors
+}
+
 @test "missing and surplus arguments exit 2" {
     refuses 2 "needs NAME" task
     refuses 2 "unexpected argument 'surplus'" task eva surplus
