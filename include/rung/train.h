@@ -13,7 +13,8 @@
 #include "rung/par.h"
 #include "rung/task.h"
 
-#define RUNG_SLICES 8
+#define RUNG_SLICES        8
+#define RUNG_THOUGHTS_MOST 64 /* of one question */
 
 /* ---- network: a model that can be differentiated ---------------------------------------------------------------------- */
 
@@ -58,11 +59,12 @@ typedef struct rung_batch {
     const int32_t *target;       /* [..]: answer id or RUNG_NO_TARGET */
     const float *target_value;   /* [..][d_out] of vector targets: squared error */
     const int32_t *layer_target; /* [layers][..], or NULL: what each layer is told at each token */
+    size_t thoughts;             /* a question has so many targets more than one, and is right when all of them are */
 } rung_batch;
 
 typedef struct rung_loss {
     double loss; /* mean cross-entropy (or squared error) over the targets, layer targets included with their weight */
-    size_t targets, right;
+    size_t targets, right; /* questions */
 } rung_loss;
 
 /* Workspace for batches up to a size; reused, next to nothing is allocated inside a step. */
@@ -104,6 +106,8 @@ typedef struct rung_train_conf {
     size_t batch;         /* prompts */
     size_t accumulate;    /* batches per step */
     size_t queries;       /* questions about the same prompt, which do not see each other; 0: its own only */
+    size_t thoughts;      /* seqcomp: said before the answer, each given to the model as it should have said it; see
+                             rung_train_think */
     double gain;          /* every projection starts as that of a random model times this, */
     double score_gain;    /* scores of softmax attention times this over sqrt(dk) (0: as they are), */
     double position_gain; /* learned positions times this */
@@ -148,6 +152,9 @@ void rung_train_defaults(rung_train_conf *conf);
  * watch says so at one. */
 rung_status rung_train_run(rung_train_state *state, const rung_train_conf *conf, const char *out,
                            const char *checkpoint, rung_train_watch *watch, void *context, rung_error *err);
+/* Gives the model of conf the tokens, read-out rows and positions of its thoughts. Once, when model, task and thoughts are
+ * there; rung_train_conf_of does it. */
+rung_status rung_train_think(rung_train_conf *conf, rung_error *err);
 /* RUNG_USAGE when a number is outside its range. rung_train_run looks itself. */
 rung_status rung_train_check(const rung_train_conf *conf, rung_error *err);
 /* Everything that decides the bytes of the result, as one line: the canonical text of a run. */
@@ -229,8 +236,8 @@ rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_bu
 typedef struct rung_train_words {
     rung_shape_words shape;
     const char *out, *checkpoint, *metrics, *tensorboard, *numbers;
-    int64_t steps, batch, accumulate, queries, warmup, schedule, eval_every, eval_prompts, test_prompts, stop_times,
-        checkpoint_every, log_every, threads;
+    int64_t steps, batch, accumulate, queries, thoughts, warmup, schedule, eval_every, eval_prompts, test_prompts,
+        stop_times, checkpoint_every, log_every, threads;
     double rate, gain, score_gain, position_gain, beta1, beta2, decay, clip, layer_targets, mix_first, mix_second,
         mix_until, stop_at, require;
     bool random_labels, alone;

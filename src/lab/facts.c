@@ -48,6 +48,7 @@ static rung_status ask(lab_facts *facts, const rung_ledger *ledger, const rung_t
                        .task = &conf->task,
                        .bits = TRAINING_BITS,
                        .softmax = RUNG_SOFTMAX_ONLINE,
+                       .tokens_after = conf->thoughts > 0,
                        .thresholds = true};
     rung_bound_report *report = rung_calloc(1, sizeof *report, err);
     if (!report) return RUNG_SYSTEM;

@@ -2,8 +2,12 @@
  * Copyright (c) The rung authors
  *
  * Sequential function composition, i_0 = z_0, i_1 = z_1(i_0), i_{l+1} = z_{l+1}(w_l, i_l), as training sees it: simpler
- * prompts, and the intermediate values that inner layers can be told. Prompts are z_L, ..., z_1, z_0, w in the form of
- * positions: the u-th entry of z_l stands for the argument u = w_{l-1} N_{l-1} + i_{l-1}.
+ * prompts, the intermediate values that inner layers can be told, and those that are said aloud. Prompts are
+ * z_L, ..., z_1, z_0, w in the form of positions: the u-th entry of z_l stands for the argument u = w_{l-1} N_{l-1} + i_{l-1}.
+ *
+ * Thoughts are those of the construction seqcomp-cot, (step, w, i), in its order. Of T of them the p-th says
+ * i_{L - h (T-p)}, h = ceil(L / (T+1)): every later pass makes h hops, and the first what is left, which is i_0 at least.
+ * F layers that make F hops per pass can do that whenever F (T+1) >= L+1, and with z_0 handed over whenever F (T+1) >= L.
  */
 #include "data.h"
 
@@ -13,12 +17,12 @@ typedef struct levels {
     size_t count;
     size_t n[RUNG_LIST_MAX + 1], args[RUNG_LIST_MAX + 1], range[RUNG_LIST_MAX + 1]; /* of z_l; range[0] = N_0 */
     size_t start[RUNG_LIST_MAX + 1], first[RUNG_LIST_MAX + 1];                      /* its entries and their ids */
-    size_t z0_id, w_id;
+    size_t z0_id, w_id, w_count;
 } levels;
 
 static levels levels_of(const rung_task_conf *task)
 {
-    levels v = {.count = (size_t)rung_task_param(task, "L")};
+    levels v = {.count = (size_t)rung_task_param(task, "L"), .w_count = 1};
     bool flat = rung_task_param(task, "flat") == 1;
     size_t at = 0, id = 0;
     v.range[0] = (size_t)rung_task_param(task, "N0");
@@ -27,6 +31,7 @@ static levels levels_of(const rung_task_conf *task)
         v.args[l] = v.n[l] * v.range[l - 1];
         v.range[l] = l == v.count ? task->answers : flat ? v.range[0] : v.args[l];
         v.first[l] = id;
+        v.w_count *= v.n[l];
         id += v.range[l];
     }
     for (size_t l = v.count; l >= 1; l--) v.start[l] = at, at += v.args[l];
@@ -77,4 +82,41 @@ size_t train_seqcomp_chain(int32_t *chain, const uint32_t *token, const rung_tas
         chain[l] = (int32_t)i;
     }
     return v.count;
+}
+
+/* ---- thoughts ---------------------------------------------------------------------------------------------------------- */
+
+static size_t said(const levels *v, size_t thoughts, size_t pass)
+{
+    size_t hops = (v->count + thoughts) / (thoughts + 1), later = hops * (thoughts - pass);
+    return v->count > later ? v->count - later : 0;
+}
+
+size_t train_seqcomp_said(const rung_task_conf *task, size_t thoughts, size_t pass)
+{
+    levels v = levels_of(task);
+    return said(&v, thoughts, pass);
+}
+
+size_t train_seqcomp_thoughts(const rung_task_conf *task, size_t thoughts)
+{
+    levels v = levels_of(task);
+    size_t all = 0, more;
+    for (size_t p = 0; p < thoughts; p++)
+        if (!rung_size_mul(&more, v.w_count, v.range[said(&v, thoughts, p)]) || !rung_size_add(&all, all, more))
+            return SIZE_MAX;
+    return all;
+}
+
+void train_seqcomp_think(size_t *number, const uint32_t *token, const rung_task_conf *task, size_t thoughts)
+{
+    levels v = levels_of(task);
+    int32_t chain[RUNG_LIST_MAX + 1];
+    size_t before = 0, w = token[v.start[1] + v.args[1] + 1] - v.w_id;
+    train_seqcomp_chain(chain, token, task);
+    for (size_t p = 0; p < thoughts; p++) {
+        size_t l = said(&v, thoughts, p);
+        number[p] = before + w * v.range[l] + (size_t)chain[l];
+        before += v.w_count * v.range[l];
+    }
 }

@@ -2,15 +2,18 @@
  * Copyright (c) The rung authors
  *
  * Batches. Prompt number i of a stream is instance i of the task for the seed of that stream, then changed by what the
- * configuration says: simpler tables, more questions about the same prefix, random answers. Workers fill prompts on the
- * side of each other; each has an instance of its own.
+ * configuration says: simpler tables, more questions about the same prefix, thoughts behind each question as the model
+ * should have said them, random answers. Workers fill prompts on the side of each other; each has an instance of its own.
  */
 #include "data.h"
 
 #include "rung/par.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { THOUGHTS_MAX = 1 << 20 }; /* different ones */
 
 struct train_data {
     const rung_train_conf *conf;
@@ -69,14 +72,13 @@ static rung_status check_questions(train_data *data, rung_error *err)
 static rung_status shape_batch(train_data *data, const rung_net *net, rung_error *err)
 {
     const rung_train_conf *conf = data->conf;
-    size_t tokens = conf->task.tokens, each;
-    data->batch = (rung_batch){.sequences = data->prompts, .prefix = tokens};
+    size_t tokens = conf->task.tokens + conf->thoughts;
+    data->batch = (rung_batch){.sequences = data->prompts, .prefix = tokens, .thoughts = conf->thoughts};
     data->tokens = tokens;
     if (!conf->queries) return RUNG_OK;
     rung_status status = check_questions(data, err);
     if (status != RUNG_OK) return status;
     data->repeated = !rung_net_forks(net);
-    each = tokens - data->start;
     if (data->repeated) {
         if (!rung_size_mul(&data->batch.sequences, data->prompts, conf->queries))
             return rung_fail(err, RUNG_USAGE, "%zu prompts with %zu questions are too many", data->prompts,
@@ -85,8 +87,9 @@ static rung_status shape_batch(train_data *data, const rung_net *net, rung_error
     }
     data->batch.prefix = data->start;
     data->batch.queries = conf->queries;
-    data->batch.each = each;
-    if (!rung_size_mul(&data->tokens, conf->queries, each) || !rung_size_add(&data->tokens, data->tokens, data->start))
+    data->batch.each = tokens - data->start;
+    if (!rung_size_mul(&data->tokens, conf->queries, data->batch.each) ||
+        !rung_size_add(&data->tokens, data->tokens, data->start))
         return rung_fail(err, RUNG_USAGE, "%zu questions are too many", conf->queries);
     return RUNG_OK;
 }
@@ -118,10 +121,30 @@ static rung_status check_extras(const rung_train_conf *conf, rung_error *err)
     if (conf->mix_first + conf->mix_second > 0) status = train_seqcomp_check(&conf->task, "mixes of prompts", err);
     if (status == RUNG_OK && conf->layer_targets > 0)
         status = train_seqcomp_check(&conf->task, "targets of layers", err);
+    if (status == RUNG_OK && conf->thoughts) assert(conf->model.thoughts); /* rung_train_think was called */
     if (status == RUNG_OK && conf->random_labels && !conf->task.answers)
         return rung_fail(err, RUNG_USAGE, "random labels need answers to choose from; %s has vectors",
                          conf->task.task->name);
     return status;
+}
+
+rung_status rung_train_think(rung_train_conf *conf, rung_error *err)
+{
+    rung_model_spec *model = &conf->model;
+    if (!conf->thoughts) return RUNG_OK;
+    rung_status status = train_seqcomp_check(&conf->task, "thoughts", err);
+    if (status != RUNG_OK) return status;
+    size_t all = train_seqcomp_thoughts(&conf->task, conf->thoughts);
+    if (all > THOUGHTS_MAX)
+        return rung_fail(err, RUNG_USAGE,
+                         "%zu thoughts per question: there are more than %d different ones (step, w, i); "
+                         "lower N0, n or L",
+                         conf->thoughts, THOUGHTS_MAX);
+    if (model->max_tokens == conf->task.tokens) model->max_tokens += conf->thoughts;
+    model->thoughts = all;
+    model->vocab += all;
+    model->answers += all;
+    return RUNG_OK;
 }
 
 size_t train_data_classes(const rung_train_conf *conf)
@@ -219,20 +242,60 @@ static void put_tokens(train_data *data, const rung_instance *instance, size_t r
     memcpy(data->target + row, instance->target + from, count * sizeof *data->target);
 }
 
-/* Layer l (from 0) is told i_l at the token that asks; every layer behind the L-th one, the answer. */
+/* Which i_l a layer is told in a pass. In the first, layer l (from 0) is told i_l, and every layer behind the one that finds
+ * what the pass says, just that. Later the token knows what the pass before has said: layers are told as late as they can
+ * be, because linear ones in front find nothing. */
+static size_t told_in(const train_data *data, size_t pass, size_t layer)
+{
+    const rung_train_conf *conf = data->conf;
+    size_t says = train_seqcomp_said(&conf->task, conf->thoughts, pass), behind = data->layers - 1 - layer;
+    if (pass == 0) return layer < says ? layer : says;
+    size_t known = train_seqcomp_said(&conf->task, conf->thoughts, pass - 1);
+    return says > known + behind ? says - behind : known;
+}
+
+/* row: of the token that asks, w, behind which the thoughts stand. */
 static void put_told(train_data *data, const rung_instance *instance, size_t row)
 {
     int32_t chain[RUNG_LIST_MAX + 1];
     size_t all = data->tokens * data->batch.sequences;
     if (!data->told) return;
-    size_t last = train_seqcomp_chain(chain, instance->token, &data->conf->task);
-    for (size_t l = 0; l + 1 < data->layers; l++) data->told[l * all + row] = chain[l < last ? l : last];
+    train_seqcomp_chain(chain, instance->token, &data->conf->task);
+    for (size_t pass = 0; pass <= data->conf->thoughts; pass++)
+        for (size_t l = 0; l + 1 < data->layers; l++) data->told[l * all + row + pass] = chain[told_in(data, pass, l)];
 }
 
+/* Thoughts behind the token that asks, at `row`: each token is the target of the one before it, and the answer that of the
+ * last. */
+static void put_thoughts(train_data *data, const rung_instance *instance, size_t row)
+{
+    const rung_train_conf *conf = data->conf;
+    size_t number[RUNG_THOUGHTS_MOST], thoughts = conf->thoughts;
+    if (!thoughts) return;
+    train_seqcomp_think(number, instance->token, &conf->task, thoughts);
+    data->target[row + thoughts] = data->target[row];
+    for (size_t p = 0; p < thoughts; p++) {
+        data->target[row + p] = (int32_t)(conf->task.answers + number[p]);
+        data->token[row + 1 + p] = (uint32_t)(conf->task.vocab + number[p]);
+    }
+}
+
+/* Tokens [from, ..) of an instance that asks at its end, from `row` on, and what comes with them. */
+static void put_question(train_data *data, const rung_instance *instance, size_t row, size_t from)
+{
+    size_t asking = row + instance->tokens - 1 - from;
+    put_tokens(data, instance, row, from, instance->tokens);
+    put_thoughts(data, instance, asking);
+    put_told(data, instance, asking);
+}
+
+/* Thoughts stay what they are. */
 static void relabel(train_data *data, size_t row, size_t tokens, rung_rng *rng)
 {
+    size_t answers = data->conf->task.answers;
     for (size_t t = row; data->conf->random_labels && t < row + tokens; t++)
-        if (data->target[t] != RUNG_NO_TARGET) data->target[t] = (int32_t)rung_rng_below(rng, data->conf->task.answers);
+        if (data->target[t] != RUNG_NO_TARGET && (size_t)data->target[t] < answers)
+            data->target[t] = (int32_t)rung_rng_below(rng, answers);
 }
 
 static rung_status simplify(rung_instance *instance, const train_data *data, rung_rng *rng, rung_error *err)
@@ -247,15 +310,13 @@ static rung_status simplify(rung_instance *instance, const train_data *data, run
 static rung_status put_questions(train_data *data, rung_instance *instance, size_t prompt, rung_rng *rng,
                                  rung_error *err)
 {
-    size_t queries = data->conf->queries, each = data->conf->task.tokens - data->start, start = data->start;
+    size_t queries = data->conf->queries, each = data->batch.each, start = data->start;
     rung_status status = RUNG_OK;
     for (size_t q = 0; status == RUNG_OK && q < queries; q++) {
         size_t row = data->repeated ? (prompt * queries + q) * data->tokens : prompt * data->tokens;
         if (q) status = draw_question(instance, data, rng, err);
         if (q == 0 || data->repeated) put_tokens(data, instance, row, 0, start);
-        row += start + (data->repeated ? 0 : q * each);
-        put_tokens(data, instance, row, start, start + each);
-        put_told(data, instance, row + each - 1);
+        put_question(data, instance, row + start + q * each, start);
     }
     return status;
 }
@@ -275,8 +336,7 @@ static rung_status put_prompt(train_data *data, rung_instance *instance, size_t 
     if (conf->queries) {
         status = put_questions(data, instance, prompt, &rng, err);
     } else {
-        put_tokens(data, instance, prompt * data->tokens, 0, instance->tokens);
-        put_told(data, instance, prompt * data->tokens + instance->tokens - 1);
+        put_question(data, instance, prompt * data->tokens, 0);
     }
     size_t rows = data->batch.sequences / data->prompts * data->tokens;
     relabel(data, prompt * rows, rows, &rng);

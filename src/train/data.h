@@ -35,5 +35,11 @@ size_t train_seqcomp_widest(const rung_task_conf *task);
 void train_seqcomp_simplify(uint32_t *token, const rung_task_conf *task, bool of_w);
 /* i_0, ..., i_L of a prompt; returns L. */
 size_t train_seqcomp_chain(int32_t *chain, const uint32_t *token, const rung_task_conf *task);
+/* Which i_l pass 0, 1, ... says, of so many thoughts; pass `thoughts` says the answer, i_L. */
+size_t train_seqcomp_said(const rung_task_conf *task, size_t thoughts, size_t pass);
+/* How many different thoughts there are, all passes together; SIZE_MAX for more than fit. */
+size_t train_seqcomp_thoughts(const rung_task_conf *task, size_t thoughts);
+/* Which of them the passes say after a prompt: number[thoughts]. */
+void train_seqcomp_think(size_t *number, const uint32_t *token, const rung_task_conf *task, size_t thoughts);
 
 #endif

@@ -106,7 +106,8 @@ void train_loss(slice *s, const rung_batch *batch, double share, bool backward)
     const rung_net *net = s->net;
     const reading r = {&net->readout, net->final_norm, net->final_norm.weight != ABSENT,
                        net->spec.norm == RUNG_NORM_LAYER};
-    size_t asked = find_asked(s, batch->target), answers = net->spec.answers;
+    size_t asked = find_asked(s, batch->target), answers = net->spec.answers, each = batch->thoughts + 1;
+    bool all_right = true;
     read_forward(s, &r, s->final, asked);
     for (size_t i = 0; i < asked; i++) {
         float *row = s->logits + i * answers;
@@ -120,9 +121,10 @@ void train_loss(slice *s, const rung_batch *batch, double share, bool backward)
             loss = cross_entropy(row, answers, batch->target[token], (float)share);
         }
         s->loss += share * loss;
-        s->right += right;
+        all_right = right && (all_right || i % each == 0);
+        s->right += all_right && (i + 1) % each == 0;
     }
-    s->targets += asked;
+    s->targets += asked / each;
     if (backward) read_backward(s, &r, asked);
 }
 

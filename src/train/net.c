@@ -206,8 +206,6 @@ static rung_status check_trainable(const rung_net *net, const rung_model *model,
                     "which have one",
                     i, net->arch.layer[i].group[g].mech->name);
     }
-    if (net->spec.thoughts)
-        return rung_fail(err, RUNG_USAGE, "a model with thoughts writes its own tokens and cannot be trained");
     return RUNG_OK;
 }
 

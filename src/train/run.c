@@ -71,6 +71,7 @@ void rung_train_canonical(rung_buf *out, const rung_train_conf *conf)
                     (int)conf->random_labels, conf->numbers ? conf->numbers : "fp32", conf->eval_every,
                     conf->eval_prompts, conf->stop_at, conf->stop_times);
     if (conf->test_prompts) rung_buf_printf(out, " test_prompts=%" PRIu64, conf->test_prompts);
+    if (conf->thoughts) rung_buf_printf(out, " thoughts=%zu", conf->thoughts);
 }
 
 /* ---- checks ------------------------------------------------------------------------------------------------------------------ */
@@ -91,6 +92,7 @@ rung_status rung_train_check(const rung_train_conf *conf, rung_error *err)
         {"batch", (double)conf->batch, 1, 0x1p24},
         {"accumulate", (double)conf->accumulate, 1, 0x1p20},
         {"queries", (double)conf->queries, 0, 0x1p20},
+        {"thoughts", (double)conf->thoughts, 0, RUNG_THOUGHTS_MOST},
         {"eval_prompts", (double)conf->eval_prompts, 0, 0x1p24},
         {"test_prompts", (double)conf->test_prompts, 0, 0x1p24},
         {"rate", conf->adamw.rate, 0, 1e3},

@@ -92,6 +92,7 @@ const rung_option rung_train_options[] = {
              "first scores of softmax attention times this over sqrt(dk); 0: as they are", "1"),
     REAL_ROW("position-gain", position_gain, "G", "first learned positions times this", "2"),
     COUNT_ROW("queries", queries, 0, 1 << 20, "questions per prompt that do not see each other; 0: its own", "0"),
+    COUNT_ROW("thoughts", thoughts, 0, RUNG_THOUGHTS_MOST, "seqcomp: values i_l that are said before the answer", "0"),
     REAL_ROW("layer-targets", layer_targets, "W", "seqcomp: weight with which layer j is told i_{j-1}; 0: it is not",
              "0"),
     REAL_ROW("mix-w", mix_first, "P", "seqcomp: share of prompts whose tables do not depend on w", "0"),
@@ -160,6 +161,7 @@ static void fill_lengths(rung_train_conf *conf, const rung_train_words *w)
     conf->batch = (size_t)w->batch;
     conf->accumulate = (size_t)w->accumulate;
     conf->queries = (size_t)w->queries;
+    conf->thoughts = (size_t)w->thoughts;
     conf->eval_every = (uint64_t)w->eval_every;
     conf->eval_prompts = (uint64_t)w->eval_prompts;
     conf->test_prompts = (uint64_t)w->test_prompts;
@@ -177,5 +179,6 @@ rung_status rung_train_conf_of(rung_train_conf *conf, rung_buf *task_text, const
     fill_learning(conf, words);
     fill_lengths(conf, words);
     conf->seed = seed;
-    return status == RUNG_OK ? rung_train_check(conf, err) : status;
+    if (status == RUNG_OK) status = rung_train_check(conf, err);
+    return status == RUNG_OK ? rung_train_think(conf, err) : status;
 }

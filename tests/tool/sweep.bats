@@ -209,6 +209,17 @@ for f in files:
     run -2 rung export s.db -o s.db
 }
 
+@test "theorems about full layers do not speak of runs with thoughts, that about states does" {
+    echo '{"name": "small", "base": {"task": "seqcomp L=1 N0=64", "steps": 2, "batch": 2, "d-model": 8, "dk": 2, "dv": 2},
+        "grid": {"arch": ["full", "linear:dk=1:dv=1"], "thoughts": [0, 1]}}' >s.json
+    rung sweep s.json --no-estimate >/dev/null
+    rung export s.db --jsonl >runs.jsonl
+    python '
+import json
+said = {(r["words"]["arch"], r["words"]["thoughts"]): r["verdict"] for r in map(json.loads, open("runs.jsonl"))}
+assert said == {("full", 0): "CANNOT", ("full", 1): "UNKNOWN", ("linear:dk=1:dv=1", 0): "CANNOT", ("linear:dk=1:dv=1", 1): "CANNOT"}, said'
+}
+
 @test "a store keeps what bound says of its runs" {
     echo '{"name": "small", "base": {"task": "eva N=64 V=64", "steps": 2, "batch": 2, "d-model": 8, "test-prompts": 4},
         "grid": {"arch": ["linear:dk=1:dv=1", "linear:dk=16:dv=16", "full:dk=1:dv=1"]}}' >s.json

@@ -96,6 +96,17 @@ assert found["wrong"] <= 0.03 * found["prompts"], found'
     python 'import json; assert abs(json.load(open("r.json"))["eval_accuracy"] - 0.25) < 0.04'
 }
 
+@test "one full layer learns two looks with a thought between them, and verify lets it think for itself" {
+    rung train --arch full --task seqcomp L=1 N0=4 flat=1 --thoughts 1 --queries 8 --batch 8 --d-model 32 --rate 0.003 --steps 800 --stop-at 0.999 --eval-every 100 \
+        --test-prompts 64 --seed 1 -o thinks.safetensors --json >end.json
+    python 'import json; end = json.load(open("end.json")); assert end["test_accuracy"] == 1, end'
+    rung verify thinks.safetensors --exhaustive >v.txt
+    grep -q "1024 prompts, 1024 answers, all right" v.txt
+    rung run thinks.safetensors --count 3 | grep -qF "1.0 thoughts per prompt"
+    run -2 rung train --arch full --task eva --thoughts 1 -o m.safetensors
+    [[ $output == *"thoughts are for the task seqcomp"* ]]
+}
+
 @test "a place that cannot be written is said before the run, and nothing is left behind" {
     mkdir -p work/place && cd work
     for where in "-o nowhere/m" "-o place" "-o nowhere/m --checkpoint c" "-o m --metrics nowhere/m.jsonl"; do

@@ -2,7 +2,8 @@
  * Copyright (c) The rung authors
  *
  * Batches of training: every question of every prompt against the oracle of the task, simple prompts are as simple as they
- * say, layers are told what composition says, streams do not meet, and shared and repeated prefixes ask the same.
+ * say, layers are told what composition says, thoughts are what is said on the way, streams do not meet, and shared and repeated
+ * prefixes ask the same.
  */
 #include "../../src/train/data.h"
 #include "train_test.h"
@@ -27,6 +28,7 @@ static void data_open(test_data *d, const char *arch, const char *task, size_t q
     d->conf.model.max_tokens = conf->tokens;
     d->conf.queries = queries;
     d->conf.threads = 2;
+    CHECK(rung_train_think(&d->conf, &check_err));
     CHECK(rung_net_new(&d->net, &d->conf.model, 1, &check_err));
     CHECK(train_data_new(&d->data, &d->conf, d->net, prompts, &check_err));
 }
@@ -176,6 +178,87 @@ static void mixes_make_tables_simple_and_layers_are_told_the_chain(void **state)
     data_close(&d);
 }
 
+/* One question of seqcomp L=2 N0=3 n=4 with T thoughts: the tokens z_0, w and the thoughts from `at` on, and i_0, i_1, i_2 by
+ * hand. Ids: z_1 0..2, then those of z_2, z_0 and w; numbers of thoughts: (w, i) of the first, then those of the second. */
+typedef struct thought_case {
+    const char *task;
+    size_t thoughts, says[3]; /* i_l of each pass */
+    size_t z2_values;
+    size_t told[3][2]; /* [pass][layer] */
+} thought_case;
+
+static void assert_thoughts(const test_data *d, const rung_batch *b, const thought_case *c, size_t first, size_t at)
+{
+    size_t all = train_data_tokens(d->data), z0_id = 3 + c->z2_values, w_id = z0_id + 3, before = 0;
+    const uint32_t *table = b->token + first;
+    size_t i0 = b->token[at] - z0_id, w = b->token[at + 1] - w_id, i1 = table[12 + i0], i2 = table[3 * w + i1] - 3;
+    const size_t chain[] = {i0, i1, i2}, values[] = {3, 3};
+    assert_true(i0 < 3 && w < 4);
+    for (size_t p = 0; p < c->thoughts; p++) {
+        size_t l = c->says[p], number = before + w * values[l] + chain[l];
+        assert_int_equal(b->target[at + 1 + p], d->conf.task.answers + number);
+        assert_int_equal(b->token[at + 2 + p], d->conf.task.vocab + number);
+        before += 4 * values[l];
+    }
+    assert_int_equal(d->conf.model.thoughts, before);
+    assert_int_equal(b->target[at + 1 + c->thoughts], i2);
+    assert_int_equal(b->target[at], RUNG_NO_TARGET);
+    for (size_t p = 0; p <= c->thoughts; p++) {
+        for (size_t l = 0; l < 2; l++) assert_int_equal(b->layer_target[l * all + at + 1 + p], chain[c->told[p][l]]);
+        assert_int_equal(b->layer_target[2 * all + at + 1 + p], RUNG_NO_TARGET);
+    }
+}
+
+static void thoughts_say_the_values_on_the_way(void **state)
+{
+    (void)state;
+    /* With one thought, i_1: two looks, then one. With two, i_0 and i_1. Later passes are told late. */
+    static const thought_case cases[] = {
+        {"seqcomp L=2 N0=3 n=4 flat=1", 1, {1, 2}, 3, {{0, 1}, {1, 1}}},
+        {"seqcomp L=2 N0=3 n=4", 1, {1, 2}, 12, {{0, 1}, {1, 1}}},
+        {"seqcomp L=2 N0=3 n=4", 2, {0, 1, 2}, 12, {{0, 0}, {0, 0}, {1, 1}}},
+    };
+    for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
+        const thought_case *c = &cases[i];
+        test_data d = {.conf = {.layer_targets = 1, .thoughts = c->thoughts}};
+        size_t queries = 3, each = 2 + c->thoughts, prompts = 9;
+        data_open(&d, "3*linear", c->task, queries, prompts);
+        assert_int_equal(d.conf.model.max_tokens, 17 + c->thoughts);
+        CHECK(train_data_fill(d.data, TRAIN_STREAM_LEARN, 0, false, &check_err));
+        const rung_batch *b = train_data_batch(d.data);
+        assert_int_equal(b->thoughts, c->thoughts);
+        assert_int_equal(b->each, each);
+        for (size_t s = 0; s < prompts; s++)
+            for (size_t q = 0; q < queries; q++) {
+                size_t first = s * (15 + queries * each);
+                assert_thoughts(&d, b, c, first, first + 15 + q * each);
+            }
+        data_close(&d);
+    }
+}
+
+static void random_labels_leave_thoughts_alone(void **state)
+{
+    (void)state;
+    test_data plain = {.conf = {.thoughts = 1}}, random = {.conf = {.thoughts = 1, .random_labels = true}};
+    data_open(&plain, "linear", "seqcomp L=2 N0=4 flat=1", 0, 64);
+    data_open(&random, "linear", "seqcomp L=2 N0=4 flat=1", 0, 64);
+    CHECK(train_data_fill(plain.data, TRAIN_STREAM_LEARN, 0, false, &check_err));
+    CHECK(train_data_fill(random.data, TRAIN_STREAM_LEARN, 0, false, &check_err));
+    const rung_batch *a = train_data_batch(plain.data), *b = train_data_batch(random.data);
+    size_t changed = 0, tokens = train_data_tokens(plain.data);
+    assert_memory_equal(a->token, b->token, tokens * sizeof *a->token);
+    for (size_t t = 0; t < tokens; t++) {
+        if (a->target[t] == RUNG_NO_TARGET || a->target[t] >= 4)
+            assert_int_equal(a->target[t], b->target[t]);
+        else
+            changed += a->target[t] != b->target[t];
+    }
+    assert_true(changed > 32 && changed < 64); /* three of four */
+    data_close(&plain);
+    data_close(&random);
+}
+
 /* Share of the most common answer among all questions of some batches. */
 static double most_common(const test_data *d, size_t batches)
 {
@@ -217,6 +300,8 @@ static void questions_that_cannot_be_drawn_are_refused(void **state)
         train_data *data = NULL;
         d.conf.queries = 2;
         assert_int_equal(train_data_new(&data, &d.conf, d.net, 3, &err), RUNG_USAGE);
+        d.conf.queries = 0, d.conf.thoughts = 1;
+        assert_int_equal(rung_train_think(&d.conf, &err), RUNG_USAGE);
         data_close(&d);
     }
 }
@@ -227,6 +312,8 @@ int main(void)
         cmocka_unit_test(every_question_has_the_answer_of_the_oracle),
         cmocka_unit_test(shared_and_repeated_prefixes_ask_the_same),
         cmocka_unit_test(mixes_make_tables_simple_and_layers_are_told_the_chain),
+        cmocka_unit_test(thoughts_say_the_values_on_the_way),
+        cmocka_unit_test(random_labels_leave_thoughts_alone),
         cmocka_unit_test(the_answers_of_several_questions_are_as_even_as_those_of_one),
         cmocka_unit_test(questions_that_cannot_be_drawn_are_refused),
     };

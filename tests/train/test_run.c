@@ -379,32 +379,54 @@ static void event_files_have_framed_records_with_their_numbers(void **state)
 
 /* ---- the last test ------------------------------------------------------------------------------------------------------- */
 
-/* Right answers of a model file on prompts 0, 1, ... of the third stream, by the evaluator of `rung run`. */
-static size_t count_right(const char *path, const rung_train_conf *conf, size_t prompts)
-{
-    const uint64_t stream[2] = {conf->seed, 3};
+/* A model file and prompts 0, 1, ... of the third stream, for the evaluator of `rung run`. */
+typedef struct judge {
+    const rung_train_conf *conf;
     rung_model *model;
     rung_program *program;
     rung_session *session;
     rung_instance instance;
     double logits[64];
+} judge;
+
+static void judge_open(judge *j, const char *path, const rung_train_conf *conf)
+{
+    j->conf = conf;
+    CHECK(rung_model_open(&j->model, path, &check_err));
+    CHECK(rung_program_new(&j->program, j->model, &(rung_evaluator){.threads = 1}, &check_err));
+    CHECK(rung_session_new(&j->session, j->program, conf->task.tokens + conf->thoughts, &check_err));
+    CHECK(rung_instance_init(&j->instance, &conf->task, &check_err));
+    assert_true(conf->model.answers <= RUNG_COUNT(j->logits));
+}
+
+static void judge_close(judge *j)
+{
+    rung_instance_clear(&j->instance);
+    rung_session_free(j->session);
+    rung_program_free(j->program);
+    rung_model_close(j->model);
+}
+
+static rung_prompt judge_prompt(judge *j, size_t index)
+{
+    const uint64_t stream[2] = {j->conf->seed, 3};
+    CHECK(rung_task_make(&j->instance, &j->conf->task, rung_hash64(stream, sizeof stream), index, &check_err));
+    rung_session_reset(j->session);
+    return (rung_prompt){.token = j->instance.token, .tokens = j->instance.tokens};
+}
+
+static size_t count_right(const char *path, const rung_train_conf *conf, size_t prompts)
+{
+    judge j;
     size_t right = 0;
-    CHECK(rung_model_open(&model, path, &check_err));
-    CHECK(rung_program_new(&program, model, &(rung_evaluator){.threads = 1}, &check_err));
-    CHECK(rung_session_new(&session, program, conf->task.tokens, &check_err));
-    CHECK(rung_instance_init(&instance, &conf->task, &check_err));
+    judge_open(&j, path, conf);
     for (size_t i = 0; i < prompts; i++) {
-        CHECK(rung_task_make(&instance, &conf->task, rung_hash64(stream, sizeof stream), i, &check_err));
-        rung_prompt prompt = {.token = instance.token, .tokens = instance.tokens};
-        size_t last = instance.tokens - 1;
-        rung_session_reset(session);
-        CHECK(rung_session_run(session, logits, &prompt, RUNG_FORM_SCAN, &last, 1, &check_err));
-        right += rung_argmax(logits, conf->task.answers) == (size_t)instance.target[last];
+        rung_prompt prompt = judge_prompt(&j, i);
+        size_t last = prompt.tokens - 1;
+        CHECK(rung_session_run(j.session, j.logits, &prompt, RUNG_FORM_SCAN, &last, 1, &check_err));
+        right += rung_argmax(j.logits, conf->task.answers) == (size_t)j.instance.target[last];
     }
-    rung_instance_clear(&instance);
-    rung_session_free(session);
-    rung_program_free(program);
-    rung_model_close(model);
+    judge_close(&j);
     return right;
 }
 
@@ -429,6 +451,48 @@ static void the_last_test_has_its_own_prompts_and_changes_nothing(void **state)
     run_clear(&r);
 }
 
+/* Whether the model, left to itself, says i_1 and then the answer: seqcomp L=2 N0=3 n=2 flat=1 is z_2 (6 tokens with ids 3..),
+ * z_1 (3, ids 0..), z_0 (ids 6..), w (ids 9..). */
+static bool thinks_right(judge *j, const rung_prompt *prompt, bool *answers_right)
+{
+    const uint32_t *token = prompt->token;
+    size_t i1 = token[6 + token[9] - 6], w = token[10] - 9, thought = 3 + w * 3 + i1, last = prompt->tokens - 1;
+    const size_t here = 0;
+    CHECK(rung_session_run(j->session, j->logits, prompt, RUNG_FORM_SCAN, &last, 1, &check_err));
+    size_t first = rung_argmax(j->logits, j->conf->model.answers);
+    uint32_t word = (uint32_t)(j->conf->task.vocab + (first < 3 ? 0 : first - 3));
+    CHECK(rung_session_run(j->session, j->logits, &(rung_prompt){.token = &word, .tokens = 1}, RUNG_FORM_SCAN, &here, 1,
+                           &check_err));
+    *answers_right = first >= 3 && rung_argmax(j->logits, j->conf->model.answers) == (size_t)j->instance.target[last];
+    return first == thought && *answers_right;
+}
+
+static void a_question_is_right_when_every_thought_is(void **state)
+{
+    test_run r;
+    rung_train_state end;
+    judge j;
+    size_t all = 0, lucky = 0;
+    (void)state;
+    run_init(&r, "full", "seqcomp L=2 N0=3 n=2 flat=1");
+    r.conf.steps = 500, r.conf.test_prompts = 200, r.conf.thoughts = 1;
+    CHECK(rung_train_think(&r.conf, &check_err));
+    CHECK(rung_train_run(&end, &r.conf, path_of("thinks"), NULL, NULL, NULL, &check_err));
+    judge_open(&j, path_of("thinks"), &r.conf);
+    for (size_t i = 0; i < 200; i++) {
+        rung_prompt prompt = judge_prompt(&j, i);
+        bool answers_right = false;
+        bool right = thinks_right(&j, &prompt, &answers_right);
+        all += right, lucky += answers_right && !right;
+    }
+    judge_close(&j);
+    assert_int_equal(end.test_targets, 200);
+    assert_int_equal(end.test_right, all);
+    assert_true(all > 40 && all < 200 && lucky > 0); /* else a count of answers alone would not show */
+    remove_file("thinks");
+    run_clear(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -441,6 +505,7 @@ int main(void)
         cmocka_unit_test(adamw_follows_its_definition_in_double),
         cmocka_unit_test(tiny_means_become_zero_and_nothing_else_does),
         cmocka_unit_test(the_last_test_has_its_own_prompts_and_changes_nothing),
+        cmocka_unit_test(a_question_is_right_when_every_thought_is),
         cmocka_unit_test(event_files_have_framed_records_with_their_numbers),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
