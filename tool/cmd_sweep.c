@@ -228,6 +228,16 @@ static rung_status json_runs(rung_jout *out, const job *j, rung_error *err)
     return status;
 }
 
+static void print_dry_run(rung_buf *out, const rung_sweep_run *run)
+{
+    const rung_train_conf *conf = &run->conf;
+    rung_buf_printf(out, "%.8s  %s%s%s, %s", run->id, run->label, *run->label ? ": " : "", conf->model.arch,
+                    conf->model.task);
+    if (conf->thoughts) rung_buf_printf(out, ", %zu thought%s", conf->thoughts, conf->thoughts > 1 ? "s" : "");
+    rung_buf_printf(out, ", rate %g, seed %" PRIu64 "%s\n", conf->adamw.rate, conf->seed,
+                    conf->random_labels ? ", random labels" : "");
+}
+
 static rung_status print_dry_runs(rung_buf *out, const job *j, rung_error *err)
 {
     size_t step = j->conf.shards ? j->conf.shards : 1;
@@ -235,10 +245,7 @@ static rung_status print_dry_runs(rung_buf *out, const job *j, rung_error *err)
     for (size_t i = j->conf.shard; status == RUNG_OK && i < rung_sweep_count(j->sweep); i += step) {
         rung_sweep_run run;
         status = rung_sweep_run_init(&run, j->sweep, i, err);
-        if (status == RUNG_OK)
-            rung_buf_printf(out, "%.8s  %s%s%s, %s, rate %g, seed %" PRIu64 "%s\n", run.id, run.label,
-                            *run.label ? ": " : "", run.conf.model.arch, run.conf.model.task, run.conf.adamw.rate,
-                            run.conf.seed, run.conf.random_labels ? ", random labels" : "");
+        if (status == RUNG_OK) print_dry_run(out, &run);
         rung_sweep_run_clear(&run);
     }
     return status;
