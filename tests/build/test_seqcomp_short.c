@@ -56,7 +56,7 @@ static size_t thoughts_of(const char *text)
 {
     rung_build b = build_of(text);
     rung_model *model = model_of(&b);
-    trial t = trial_begin(model, &b.task, "e8m2", RUNG_SOFTMAX_ONLINE);
+    trial t = trial_begin(model, &b.task, "e8m1", RUNG_SOFTMAX_ONLINE);
     size_t thoughts, first = SIZE_MAX;
     for (uint64_t i = 0; i < effort(4, 2); i++) {
         CHECK(rung_task_make(&t.instance, &b.task, 3, i, &check_err));
