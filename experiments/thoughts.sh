@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# How many thoughts T replace how many full layers F: for L functions, models with F full layers and the least T that `rung build` offers, on every
-# prompt of a small size and on random prompts of a larger one; and layers without a full one, for which no T helps. Prints a CSV.
+# How many thoughts T replace how many full layers F: for L functions, models with F full layers, with and without a linear layer in front, and the
+# least T that `rung build` offers, on every prompt of a small size and on random prompts of a larger one. Prints a CSV.
 # --full: more prompts, L up to 6.
 # Environment: RUNG.
 set -eu
@@ -22,31 +22,40 @@ verified() {
     echo "$prompts_run,$((prompts_run - $(number wrong "$work/verify")))"
 }
 
-# A row for L functions and F full layers; the words say which construction.
-row() { # name L F T construction words...
+build() { "$RUNG" build seqcomp-cot "$@" flat=1 -o "$work/model" -q; }
+
+# A row for L functions and F full layers with T thoughts.
+row() { # name L F T linear
     local name=$1 functions=$2 full=$3 thoughts=$4 all=, some
-    shift 4
+    local words=(L="$functions" full="$full" thoughts="$thoughts" linear="$5")
     if [ "$functions" -le 2 ]; then
-        "$RUNG" build "$@" L="$functions" N0=2 flat=1 -o "$work/model" -q >/dev/null
+        build "${words[@]}" N0=2 >/dev/null
         all=$(verified --exhaustive)
     fi
-    "$RUNG" build "$@" L="$functions" N0=4 flat=1 -o "$work/model" -q >/dev/null
+    build "${words[@]}" N0=4 >/dev/null
     some=$(verified --samples "$prompts")
     echo "\"$name\",$functions,$full,$thoughts,$all,$some"
 }
 
-# One thought fewer makes fewer hops than L+1, and is refused: no construction is known, which is not a proof that none exists.
-refused() { # L F T
-    ! "$RUNG" build seqcomp-cot L="$1" N0=4 flat=1 full="$2" thoughts="$3" -o "$work/model" -q >/dev/null 2>&1
+# One thought fewer makes too few hops, and is refused: no construction is known, which is not a proof that none exists.
+one_fewer_is_refused() { # L F T linear
+    [ "$3" != 0 ] || return 0
+    if build L="$1" full="$2" thoughts=$(($3 - 1)) linear="$4" N0=4 >/dev/null 2>"$work/refusal" ||
+        ! grep -q " hops, and L=$1 needs .*; take thoughts=$3" "$work/refusal"; then
+        echo "thoughts.sh: L=$1 full=$2 linear=$4 thoughts=$(($3 - 1)) is not refused for its hops" >&2
+        exit 1
+    fi
+}
+
+# A row with as few thoughts as make so many hops, and the refusal of fewer.
+checked_row() { # L F hops linear rest-of-the-name
+    local thoughts=$((($3 + $2 - 1) / $2 - 1))
+    row "L=$1, $2 full$5" "$1" "$2" $thoughts "$4"
+    one_fewer_is_refused "$1" "$2" $thoughts "$4"
 }
 
 echo "name,L,full,thoughts,every_prompt,every_right,sample,sample_right"
 for functions in $(seq "$most"); do
-    for full in $(seq $((functions + 1))); do
-        thoughts=$(((functions + full) / full - 1))
-        row "L=$functions, $full full" "$functions" "$full" "$thoughts" seqcomp-cot full="$full" thoughts="$thoughts"
-        [ $thoughts = 0 ] || refused "$functions" "$full" $((thoughts - 1)) ||
-            { echo "thoughts.sh: L=$functions full=$full is built with fewer thoughts than known" >&2; exit 1; }
-    done
-    row "L=$functions, $functions full and a linear one" "$functions" "$functions" 0 seqcomp linear=first
+    for full in $(seq $((functions + 1))); do checked_row "$functions" "$full" $((functions + 1)) none ""; done
+    for full in $(seq "$functions"); do checked_row "$functions" "$full" "$functions" first " and a linear one"; done
 done

@@ -55,6 +55,8 @@ void seqcomp_fetch(rung_sheet *s, size_t layer, size_t from, size_t to, size_t c
  * coordinates exactly. The state is S = sum_t mark_t x_t, `count` numbers. */
 #define SEQCOMP_HAND_OVER "linear:phi=identity:norm=0:dk=1:dv=%zu"
 void seqcomp_hand_over(rung_sheet *s, size_t layer, size_t mark, size_t from, size_t to, size_t count);
+/* The same, read by the tokens with a 1 at `reader` alone: the others, with a 0 there, read exactly nothing. */
+void seqcomp_hand_to(rung_sheet *s, size_t layer, size_t mark, size_t reader, size_t from, size_t to, size_t count);
 
 /* ---- which layer does what ------------------------------------------------------------------------------------------- */
 

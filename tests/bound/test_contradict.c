@@ -33,7 +33,7 @@ static const char *const templates[] = {
     "seqcomp L=2 N0=2 n=1..2 linear=none/first/after keys=bits/trig/quadratic",
     "seqcomp L=2 N0=2 n=1..2 V=2 linear=first/after flat=0/1",
     "seqcomp L=3 N0=2 n=1,1 V=2 linear=none/first/after",
-    "seqcomp-cot L=1..2 N0=2 V=2 full=1..3",
+    "seqcomp-cot L=1..2 N0=2 V=2 full=1..3 linear=none/first",
     "seqcomp-encoder L=1..2 N0=2 V=2",
     "two-sum N=2..4 M=3..7 form=query",
     "two-sum N=2..4 M=3..7 by=dsa form=query",
@@ -234,7 +234,7 @@ static void test_compositions_of_any_size(void **state)
         "seqcomp L=1 N0=2..400 linear=none/first/after",
         "seqcomp L=2..4 N0=2..20 n=1..4 linear=none/first/after form=position/pair",
         "seqcomp L=2..4 N0=2..20 flat=1 linear=none/first/after",
-        "seqcomp-cot L=1..3 N0=2..8 full=1..3",
+        "seqcomp-cot L=1..3 N0=2..8 full=1..3 linear=none/first",
         "seqcomp-encoder L=1..5 N0=2..8",
     };
     static tally n;

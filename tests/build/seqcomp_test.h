@@ -126,8 +126,9 @@ static inline void every_flat_prompt_is_right(void **state)
 static inline void every_other_prompt_is_right(void **state)
 {
     const suite *all = *state;
-    static const char *const sizes[] = {"L=2 N0=2 n=2 V=3", "L=2 N0=3 n=1 V=2", "L=3 N0=1 n=2,1 V=2", "L=1 N0=1",
-                                        "L=1 N0=2 form=pair"};
+    static const char *const sizes[] = {
+        "L=2 N0=2 n=2 V=3",   "L=2 N0=3 n=1 V=2",           "L=3 N0=1 n=2,1 V=2",          "L=1 N0=1",
+        "L=1 N0=2 form=pair", "L=2 N0=2 n=1 V=2 form=pair", "L=3 N0=1 n=2,1 V=2 form=pair"};
     for (size_t i = 0; all->variants[i].text; i++)
         for (size_t k = 0; k < RUNG_COUNT(sizes); k++) {
             assert_all_right(with(&all->variants[i], sizes[k]), NULL);

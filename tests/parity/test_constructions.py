@@ -33,7 +33,7 @@ BUILDS = {
                "task=index keys=sign N=20", "task=retrieval N=12 D=4", "form=pair N=6 K=9 keys=trig"],
     "seqcomp": ["L=1 N0=4", "L=2 N0=3 n=2", "L=3 N0=2 n=2 flat=1", "L=2 N0=3 n=2 keys=trig", "L=2 N0=3 n=2 keys=quadratic",
                 "L=2 N0=3 n=2 linear=first", "L=3 N0=2 n=2 linear=after"],
-    "seqcomp-cot": ["L=2 N0=3 n=2", "L=3 N0=2 n=2 flat=1 full=2"],
+    "seqcomp-cot": ["L=2 N0=3 n=2", "L=3 N0=2 n=2 flat=1 full=2", "L=3 N0=2 n=2 linear=first", "L=3 N0=2 n=2 linear=first full=2"],
     "seqcomp-encoder": ["L=2 N0=3 n=2", "L=3 N0=2 n=2 flat=1"],
     "two-sum": ["N=8 M=11", "N=6 M=9 form=position", "N=6 M=9 form=global", "N=8 M=11 by=dsa"],
     "loophole": [],  # wrong in double precision by design: see test_the_loophole_needs_float32
