@@ -110,32 +110,28 @@ static size_t read_tokens(uint32_t *tokens, size_t room, char *line)
     return count;
 }
 
-static int judge_all(struct bytes model)
+static void judge_all(struct bytes model)
 {
     static char text[1 << 20];
     for (;;) {
         size_t size = 0;
         int c = getchar();
         for (; c > 0 && size < sizeof text; c = getchar()) text[size++] = (char)c;
-        if (c == EOF) return 0;
+        if (c == EOF) return;
         enum verdict verdict = judge((struct bytes){(unsigned char *)text, size}, model, memory_limit);
         printf("verdict %d %s\n", (int)verdict, verdict == ACCEPTED ? "" : run.reason);
     }
 }
 
-int main(int argc, char **argv)
+static void dump_all(struct bytes model)
 {
     static char line[1 << 20];
     static uint32_t tokens[1 << 17];
-    struct bytes bytes;
-    if (argc < 2 || !read_whole(&bytes, argv[1])) return 2;
-    if (argc == 2) return judge_all(bytes);
-    if (!set_format((struct text){argv[2], strlen(argv[2])})) return 2;
     run.limit = memory_limit;
     make_tables();
     while (fgets(line, sizeof line, stdin)) {
         if (setjmp(run.leave) == 0) {
-            struct file file = read_safetensors(bytes);
+            struct file file = read_safetensors(model);
             struct arch arch = read_arch(text_of(file.metadata, "rung.arch", "model"));
             struct model m = load_model(&file, &arch);
             size_t count = read_tokens(tokens, sizeof tokens / sizeof *tokens, line);
@@ -148,6 +144,15 @@ int main(int argc, char **argv)
         fflush(stdout);
         free_all();
     }
-    free(bytes.data);
-    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct bytes model = {0};
+    bool good = argc >= 2 && read_whole(&model, argv[1]);
+    good = good && (argc == 2 || set_format((struct text){argv[2], strlen(argv[2])}));
+    if (good && argc == 2) judge_all(model);
+    if (good && argc > 2) dump_all(model);
+    free(model.data);
+    return good ? 0 : 2;
 }
