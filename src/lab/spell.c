@@ -298,11 +298,13 @@ static rung_status name_run(rung_sweep_run *run, rung_error *err)
     return status;
 }
 
-/* What follows from other words is said, so that equal runs have equal words. */
+/* What follows from other words is said, so that equal runs have equal words. Positions of thoughts come by themselves. */
 static void settle_words(rung_sweep_run *run)
 {
-    run->text.shape.d_mlp = (int64_t)run->conf.model.d_mlp;
-    run->text.shape.max_tokens = (int64_t)run->conf.model.max_tokens;
+    const rung_train_conf *conf = &run->conf;
+    bool by_itself = conf->model.max_tokens == conf->task.tokens + conf->thoughts;
+    run->text.shape.d_mlp = (int64_t)conf->model.d_mlp;
+    run->text.shape.max_tokens = (int64_t)(by_itself ? conf->task.tokens : conf->model.max_tokens);
 }
 
 rung_status lab_spell_point(rung_sweep_run *run, const rung_sweep *sweep, uint32_t of_case, uint64_t number,

@@ -217,7 +217,11 @@ for f in files:
     python '
 import json
 said = {(r["words"]["arch"], r["words"]["thoughts"]): r["verdict"] for r in map(json.loads, open("runs.jsonl"))}
-assert said == {("full", 0): "CANNOT", ("full", 1): "UNKNOWN", ("linear:dk=1:dv=1", 0): "CANNOT", ("linear:dk=1:dv=1", 1): "CANNOT"}, said'
+assert said == {("full", 0): "CANNOT", ("full", 1): "UNKNOWN", ("linear:dk=1:dv=1", 0): "CANNOT", ("linear:dk=1:dv=1", 1): "CANNOT"}, said
+assert {r["words"]["max-tokens"] for r in map(json.loads, open("runs.jsonl"))} == {66}'
+    rung report s.db -q -o r.html --csv cells
+    head -n 1 cells/small-cells.csv | grep -qF thoughts
+    ! grep -qF max-tokens cells/small-cells.csv
 }
 
 @test "a store keeps what bound says of its runs" {
