@@ -2547,7 +2547,7 @@ static void read_seqcomp(struct task *t, struct text *words)
     bool flat = next_number(words, "flat", 0, 1);
     t->w_first = next_choice(words, "order", "last", "first");
     t->form = next_choice(words, "form", "position", "pair") ? PAIRS : PLACES;
-    next_choice(words, "dist", "uniform", NULL);
+    if (next_choice(words, "dist", "uniform", "identity") && t->depth == 1) reject("task: dist=identity needs L >= 2");
     size_t product = flat ? n0 : times(n0, t->w_count);
     if (product > max_tokens || v > product || (flat && v != n0)) reject("task: N0, n and V do not go together");
     t->values[0] = n0;

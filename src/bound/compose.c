@@ -15,6 +15,7 @@ compose_task compose_of(const rung_question *q)
                       .free = q->n != 0,
                       .last = rung_task_value(t, "order")->number == 0,
                       .flat = rung_task_param(t, "flat") == 1,
+                      .identity = rung_task_param(t, "dist") == 1,
                       .V = V->set ? (double)V->number : 0,
                       .size = {(double)rung_task_param(t, "N0"), 1, (double)V->number}};
     if (c.L > 1) c.size.n1 = (double)n->list[n->list_len - 1];

@@ -26,6 +26,7 @@ typedef struct compose_task {
     bool free;         /* sizes are chosen by the prover */
     bool last;         /* w comes last */
     bool flat;         /* every table has values in [N_0] */
+    bool identity;     /* of the prompts that the task draws: z_1 is the identity */
     double V;          /* free sizes: values of z_L that the user insists on, else 0 */
     compose_size size; /* given sizes: N_0, n_{L-1}, V */
     double middle;     /* and the tokens of z_2 .. z_{L-1} */

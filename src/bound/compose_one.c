@@ -112,7 +112,8 @@ static rung_status evaluate_none(rung_bound_answer *answer, const rung_question 
              "N_%llu log2 V = %.0f x %.4f = %.1f > %.0f bits of state, with V = %.0f", (unsigned long long)(t.L - 1),
              a.N0 * a.n1, log2(compose_values(&t, a.N0, a.N0 * a.n1)), answer->lhs, answer->rhs,
              compose_values(&t, a.N0, a.N0 * a.n1));
-    /* The index that is asked for is uniform and independent of the first table, whatever the number of functions. */
+    /* The index that is asked for is uniform and independent of the first table, whatever the number of functions: (w_{L-1}, i_{L-1}), where
+     * i_{L-1} is a value of uniform tables or, if z_1 is the identity and L = 2, z_0. With L = 1 there is no dist=identity. */
     bound_ceiling(answer, answer->rhs, a.N0 * a.n1, compose_values(&t, a.N0, a.N0 * a.n1));
     return RUNG_OK;
 }

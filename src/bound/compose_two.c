@@ -146,11 +146,15 @@ static void b0_print(rung_bound_answer *answer, const one_full *o)
                  (unsigned long long)o->state_after);
 }
 
-/* Uniform z_2, w, z_0 and z_1 = identity is hard on average: x_1 = 1, x_0 = N_0. */
+/* Uniform z_2, w, z_0 and z_1 = identity is hard on average: x_1 = 1, x_0 = N_0. These are the prompts that dist=identity draws,
+ * of two functions; of more the functions in between would have to hand their argument on as well, and no dist draws that. */
 static void b0_ceiling(rung_bound_answer *answer, const one_full *o)
 {
     bound_ceiling(answer, o->c * (o->n1 + o->N0) + o->B, o->n1 * o->N0, compose_values(&o->task, o->N0, o->n1 * o->N0));
-    answer->ceiling_over = "prompts with z_1 = identity, the rest uniform";
+    if (o->task.L > 2)
+        answer->ceiling_over = "prompts with z_1 to z_{L-1} = identity, the rest uniform";
+    else if (!o->task.identity)
+        answer->ceiling_over = "prompts with z_1 = identity, the rest uniform";
 }
 
 static rung_status evaluate_b0(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,

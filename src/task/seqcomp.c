@@ -20,6 +20,7 @@
 
 static const char *const forms[] = {"position", "pair", NULL};
 static const char *const orders[] = {"last", "first", NULL};
+static const char *const dist_words[] = {"uniform", "identity", NULL};
 
 static const rung_param params[] = {
     {"L", RUNG_PARAM_INT, 2, 1, RUNG_SEQCOMP_LEVELS_MAX, NULL, "L, functions to compose"},
@@ -30,7 +31,7 @@ static const rung_param params[] = {
     {"flat", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: every table has values in [N_0]"},
     {"order", RUNG_PARAM_WORD, 0, 0, 0, orders, "place of w in the prompt"},
     {"form", RUNG_PARAM_WORD, 0, 0, 0, forms, "argument of an entry: its position, or named in the entry, shuffled"},
-    RUNG_TASK_DIST_UNIFORM,
+    {"dist", RUNG_PARAM_WORD, 0, 0, 0, dist_words, "tables: all uniform, or z_1 the identity and the others uniform"},
     {0},
 };
 
@@ -104,6 +105,7 @@ bool rung_seqcomp_shape(rung_seqcomp *shape, const rung_task_conf *conf)
     memset(shape, 0, sizeof *shape);
     shape->pairs = rung_task_param(conf, "form") == 1;
     shape->w_first = rung_task_param(conf, "order") == 1;
+    shape->identity = rung_task_param(conf, "dist") == 1;
     return fill_sizes(shape, conf) && fill_ids(shape) && fill_positions(shape);
 }
 
@@ -144,6 +146,12 @@ static rung_status fill_values(rung_task_conf *conf, rung_error *err)
     return RUNG_OK;
 }
 
+/* z_level(u) of a random prompt. */
+static size_t draw_entry(const rung_seqcomp *shape, size_t level, size_t u, rung_rng *rng)
+{
+    return level == 1 && shape->identity ? u : rung_rng_below(rng, shape->range[level]);
+}
+
 /* Counts, for one random choice of the tables, how many of the (z_0, w) lead to each value; returns the
  * largest. */
 static uint64_t largest_preimage(uint64_t *from, uint64_t *to, const rung_seqcomp *shape, rung_rng *rng)
@@ -151,8 +159,7 @@ static uint64_t largest_preimage(uint64_t *from, uint64_t *to, const rung_seqcom
     for (size_t i = 0; i < shape->range[0]; i++) from[i] = 1;
     for (size_t l = 1; l <= shape->levels; l++) {
         memset(to, 0, shape->range[l] * sizeof *to);
-        for (size_t u = 0; u < shape->args[l]; u++)
-            to[rung_rng_below(rng, shape->range[l])] += from[u % shape->range[l - 1]];
+        for (size_t u = 0; u < shape->args[l]; u++) to[draw_entry(shape, l, u, rng)] += from[u % shape->range[l - 1]];
         memcpy(from, to, shape->range[l] * sizeof *to);
     }
     uint64_t most = 0;
@@ -186,10 +193,19 @@ static rung_status drawn_majority(double *majority, const rung_seqcomp *shape, s
     return RUNG_OK;
 }
 
+/* With one function the answer would be z_0 itself, and V < N_0 would leave no identity. */
+static rung_status check_dist(const rung_task_conf *conf, rung_error *err)
+{
+    if (rung_task_param(conf, "dist") == 0 || rung_task_param(conf, "L") > 1) return RUNG_OK;
+    return rung_fail(err, RUNG_USAGE,
+                     "task seqcomp: dist=identity makes z_1 the identity, and with L=1 it is all there is; take L=2");
+}
+
 static rung_status resolve(rung_task_conf *conf, rung_error *err)
 {
     rung_seqcomp shape;
-    rung_status status = fill_list(conf, err);
+    rung_status status = check_dist(conf, err);
+    if (status == RUNG_OK) status = fill_list(conf, err);
     if (status == RUNG_OK) status = fill_values(conf, err);
     if (status != RUNG_OK) return status;
     if (!rung_seqcomp_shape(&shape, conf)) return rung_task_too_large(conf, what_to_lower, err);
@@ -216,7 +232,7 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
     for (size_t l = shape.levels; l >= 1; l--) {
         uint32_t *block = instance->token + shape.start[l];
         for (size_t u = 0; u < shape.args[l]; u++)
-            block[u] = rung_seqcomp_entry(&shape, l, u, rung_rng_below(rng, shape.range[l]));
+            block[u] = rung_seqcomp_entry(&shape, l, u, draw_entry(&shape, l, u, rng));
         if (shape.pairs) rung_rng_shuffle(rng, block, shape.args[l]);
     }
     instance->token[shape.z0_at] = (uint32_t)(shape.z0_id + rung_rng_below(rng, shape.range[0]));

@@ -23,6 +23,7 @@ typedef struct rung_seqcomp {
     size_t z0_at, w_at;                           /* their positions */
     size_t w_count;                               /* n_1 n_2 ... n_{L-1} */
     bool pairs, w_first;
+    bool identity; /* z_1 of the prompts that are drawn */
 } rung_seqcomp;
 
 /* false when a size does not fit into size_t. */

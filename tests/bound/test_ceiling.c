@@ -205,6 +205,45 @@ static void test_where_there_is_none(void **state)
     assert_true(ask_recurrent(&conf, 2, 0, "cut").ceiling == 0);
 }
 
+/* Two functions with z_1 = identity are the prompts that B0 speaks of, and so its ceiling counts; of three functions they are not. What
+ * the theorem decides is about all prompts, so it does not depend on dist: at N0=22 it needs three functions z_1, and has no ceiling. */
+static void test_identity_is_what_b0_speaks_of(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *task;
+        double ceiling; /* of F96 R256 */
+        bool counts, refuted;
+    } rows[] = {
+        {"seqcomp L=2 N0=28 n=28", 0.818249, false, true},
+        {"seqcomp L=2 N0=28 n=28 dist=identity", 0.818249, true, true},
+        {"seqcomp L=2 N0=28 n=28 form=pair dist=identity", 0.818249, true, true},
+        {"seqcomp L=3 N0=28 n=1,28 dist=identity", 0.818249, false, true},
+        {"seqcomp L=2 N0=22 n=22", 0, false, true},
+        {"seqcomp L=2 N0=22 n=22 dist=identity", 0, false, true},
+        {"seqcomp L=2 N0=12 n=12 dist=identity", 0, false, false},
+    };
+    static rung_bound_report report;
+    for (size_t i = 0; i < RUNG_COUNT(rows); i++) {
+        stack s;
+        rung_task_conf conf = task_of(rows[i].task);
+        rung_question q = question_of(layers_of(&s, "F96 R256"), &conf, 0);
+        q.message = RUNG_MESSAGE_NUMERATOR;
+        CHECK(rung_bound_run(&report, &q, &check_err));
+        rung_bound_answer a = reported(&q, "B0");
+        double n1 = i < 4 ? 28 : i < 6 ? 22 : 12, told = 96 * 2 * n1 + 256;
+        assert_float_equal(a.ceiling, fano(told, n1 * n1, n1 * n1), 2e-6);
+        assert_float_equal(a.ceiling, rows[i].ceiling, 2e-6);
+        assert_int_equal(a.verdict == RUNG_CANNOT, rows[i].refuted);
+        assert_true(rung_bound_ceiling(&report) == (rows[i].counts ? a.ceiling : 0));
+    }
+    /* no full layer: the entry that is asked is uniform as well when z_1 is the identity */
+    rung_task_conf conf = task_of("seqcomp L=2 N0=8 n=4 dist=identity");
+    rung_bound_answer a = ask_recurrent(&conf, 16, 0, "A-compose");
+    assert_null(a.ceiling_over);
+    assert_float_equal(a.ceiling, fano(16, 32, 32), 2e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +252,7 @@ int main(void)
         cmocka_unit_test(test_one_bit_about_two_entries),
         cmocka_unit_test(test_sizes_that_the_theorem_chooses),
         cmocka_unit_test(test_where_there_is_none),
+        cmocka_unit_test(test_identity_is_what_b0_speaks_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

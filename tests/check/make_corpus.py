@@ -189,6 +189,7 @@ def rejected(accepted):
         ("seqpair", "wrong-answer", lambda t: spoil(t, "n=1,2", "n=16777216,16777216")),
         ("seqpair", "wrong-answer", lambda t: spoil(t, "V=2", "V=1")),
         ("seqone", "wrong-answer", lambda t: spoil(t, "n= ", "n=1 ")),
+        ("seqone", "wrong-answer", lambda t: spoil(t, "dist=uniform", "dist=identity")),
     ]:
         text = change(accepted[name, kind])
         (_, reason), = models.judge(models.here / "models" / (name + ".safetensors"), [text])

@@ -68,6 +68,8 @@ static const char *const compositions[] = {
     "seqcomp L=5 N0=4 n=3 flat=1",
     "seqcomp L=5 N0=4 n=3 flat=1 form=pair",
     "seqcomp L=16 N0=3 n=1",
+    "seqcomp L=2 N0=3 n=5 V=2 dist=identity",
+    "seqcomp L=3 N0=3 n=3,2 form=pair order=first dist=identity",
 };
 
 #endif

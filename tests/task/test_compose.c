@@ -163,6 +163,63 @@ static void majority_of_a_composition_is_the_mean_over_all_tables(void **state)
     assert_true(fabs(majority_of("seqcomp N0=2 n=2 flat=1 form=pair") - want) < 5e-3);
 }
 
+/* The same with z_1 = identity: the mean over the 2^4 tables z_2, and for V = 4 over the 4^4. Three functions: over all z_2 and z_3. */
+static void majority_with_the_identity_is_the_mean_over_the_other_tables(void **state)
+{
+    (void)state;
+    size_t total = 0, wide = 0, deep = 0;
+    for (size_t z2 = 0; z2 < 256; z2++) {
+        size_t count[4] = {0}, ones = 0, most = 0;
+        for (size_t u = 0; u < 4; u++) count[z2 >> (2 * u) & 3]++, ones += z2 >> u & 1;
+        for (size_t v = 0; v < 4; v++) most = count[v] > most ? count[v] : most;
+        wide += most;
+        if (z2 < 16) total += ones > 2 ? ones : 4 - ones;
+    }
+    for (size_t z2 = 0; z2 < 16; z2++)
+        for (size_t z3 = 0; z3 < 16; z3++) {
+            size_t ones = 0;
+            for (size_t query = 0; query < 8; query++) ones += z3 >> ((query & 4) / 2 + (z2 >> (query & 3) & 1)) & 1;
+            deep += ones > 4 ? ones : 8 - ones;
+        }
+    assert_true(fabs(majority_of("seqcomp N0=2 n=2 V=2 dist=identity") - (double)total / (16 * 4)) < 5e-3);
+    assert_true(fabs(majority_of("seqcomp N0=2 n=2 dist=identity form=pair") - (double)wide / (256 * 4)) < 5e-3);
+    assert_true(fabs(majority_of("seqcomp L=3 N0=2 n=2 flat=1 dist=identity") - (double)deep / (256 * 8)) < 5e-3);
+    /* one after the other: what is remembered of the last task is not taken for that of this one */
+    assert_true(majority_of("seqcomp N0=4 n=1") - majority_of("seqcomp N0=4 n=1 dist=identity") > 0.05);
+}
+
+/* z_1 in its place and shuffled; everything else as without dist. */
+static void identity_is_z_1_and_the_rest_is_uniform(void **state)
+{
+    (void)state;
+    enum { RUNS = 4000 };
+    size_t entry[4] = {0}, z0[2] = {0}, w[2] = {0}, answers[4] = {0}, shuffled = 0;
+    prompts p, q;
+    prompts_open(&p, "seqcomp N0=2 n=2 dist=identity");
+    prompts_open(&q, "seqcomp N0=2 n=2 dist=identity form=pair");
+    for (uint64_t i = 0; i < RUNS; i++) {
+        prompts_make(&p, i);
+        size_t from_z0 = p.in.token[6] - 6, from_w = p.in.token[7] - 8;
+        assert_true(p.in.token[4] == 0 && p.in.token[5] == 1);
+        assert_int_equal(last_target(&p), p.in.token[2 * from_w + from_z0] - 2);
+        answers[last_target(&p)]++, entry[p.in.token[3] - 2]++, z0[from_z0]++, w[from_w]++;
+        prompts_make(&q, i); /* ids of z_1 are 2 u + value */
+        assert_true((q.in.token[4] == 0 && q.in.token[5] == 3) || (q.in.token[4] == 3 && q.in.token[5] == 0));
+        shuffled += q.in.token[4] == 3;
+    }
+    for (size_t v = 0; v < 4; v++) assert_near_binomial(answers[v], RUNS, 0.25);
+    for (size_t v = 0; v < 4; v++) assert_near_binomial(entry[v], RUNS, 0.25);
+    for (size_t v = 0; v < 2; v++) assert_near_binomial(z0[v], RUNS, 0.5);
+    for (size_t v = 0; v < 2; v++) assert_near_binomial(w[v], RUNS, 0.5);
+    assert_near_binomial(shuffled, RUNS, 0.5);
+    prompts_close(&p);
+    prompts_close(&q);
+    rung_task_conf conf;
+    rung_error err;
+    assert_int_equal(rung_task_conf_parse(&conf, "seqcomp L=1 dist=identity", &err), RUNG_USAGE);
+    assert_non_null(strstr(err.text, "L=2"));
+}
+
 static void composition_tables_and_queries_are_uniform(void **state)
 {
     (void)state;
@@ -298,6 +355,8 @@ int main(void)
         cmocka_unit_test(compositions_equal_those_computed_from_outside),
         cmocka_unit_test(prompt_length_and_players_are_those_of_the_definition),
         cmocka_unit_test(majority_of_a_composition_is_the_mean_over_all_tables),
+        cmocka_unit_test(majority_with_the_identity_is_the_mean_over_the_other_tables),
+        cmocka_unit_test(identity_is_z_1_and_the_rest_is_uniform),
         cmocka_unit_test(composition_tables_and_queries_are_uniform),
         cmocka_unit_test(hops_equal_the_quadratic_definition),
         cmocka_unit_test(hops_on_any_symbols_equal_the_quadratic_definition),

@@ -197,6 +197,7 @@ static void the_number_of_prompts_is_that_of_a_formula(void **state)
         {"seqcomp L=3 N0=2 n=2,2 flat=1", 8192},
         {"seqcomp L=3 N0=2 n=2,2 flat=1 order=first", 8192},
         {"seqcomp L=2 N0=2 n=2", power(4, 4) * power(2, 2) * 2 * 2},
+        {"seqcomp L=2 N0=2 n=2 dist=identity", power(4, 4) * power(2, 2) * 2 * 2}, /* dist is about what is drawn */
         {"seqcomp L=2 N0=2 n=2 flat=1 form=pair", falling(4, 4) * power(2, 4) * falling(2, 2) * power(2, 2) * 2 * 2},
         {"seqcomp L=2 N0=1 n=3 form=pair order=first", falling(3, 3) * power(3, 3) * 3},
         {"self-compose N=4", power(4, 4)},

@@ -243,6 +243,25 @@ for run in map(json.loads, open("runs.jsonl")):
 assert len(ceilings) == 3 and sum(c is not None for c in ceilings) == 1, ceilings'
 }
 
+@test "a ceiling over prompts that the task does not draw is not held against a run" {
+    echo '{"name": "hard", "base": {"arch": "full:dk=1:dv=1,4*linear:dk=1:dv=1", "steps": 1, "batch": 1, "d-model": 4, "mlp": "none", "test-prompts": 1, "queries": 3},
+        "grid": {"task": ["seqcomp L=2 N0=26 n=26", "seqcomp L=2 N0=26 n=26 dist=identity"]}}' >s.json
+    rung sweep s.json --no-estimate >/dev/null
+    rung export s.db --jsonl >runs.jsonl
+    for dist in uniform identity; do
+        rung bound full:dk=1:dv=1,4*linear:dk=1:dv=1 --bits 32 --task seqcomp L=2 N0=26 n=26 dist=$dist --json >$dist.json
+    done
+    python '
+import json
+runs = {r["words"]["task.dist"]: r for r in map(json.loads, open("runs.jsonl"))}
+for dist, over in ("uniform", "prompts with z_1 = identity, the rest uniform"), ("identity", "prompts of the task"):
+    said = json.load(open(dist + ".json"))
+    b0, = [t for t in said["theorems"] if t["id"] == "B0"]
+    assert b0["average_over"] == over and 0.88 < b0["average_accuracy_at_most"] < 0.89, b0
+    assert said["verdict"] == runs[dist]["verdict"] == "CANNOT"
+    assert runs[dist]["ceiling"] == (b0["average_accuracy_at_most"] if dist == "identity" else None), runs[dist]'
+}
+
 # make bench-commands does it with 100,000 runs, and has bars.
 @test "a store of many runs is listed whole" {
     spec s.json 10
