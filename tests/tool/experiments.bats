@@ -135,4 +135,8 @@ END
     echo 'echo "name,value"; echo "$1,$RUNG"' >experiments/other.sh
     RUNG=r scripts/experiment.sh other --full
     [ "$(tail -1 docs/experiments/other.csv)" = --full,r ]
+    [ ! -e docs/experiments/other.full.csv ]
+    touch experiments/other.full.json
+    RUNG=s scripts/experiment.sh other --full
+    [ "$(tail -1 docs/experiments/other.full.csv)" = --full,s ] && [ "$(tail -1 docs/experiments/other.csv)" = --full,r ]
 }
