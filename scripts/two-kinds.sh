@@ -30,7 +30,8 @@ broken() { # model
     rm -f "$work/cert"
     "$RUNG" break "$1" --attack "$ATTACK" --budget "${BUDGET:-10}" --threads 1 --json -q -o "$work/cert" >"$work/break"
     [ -e "$work/cert" ] || { echo none; return; }
-    "$CHECK" "$work/cert" "$1" >"$work/check" || { cat "$work/check" >&2; echo "rung-check refuses a certificate" >&2; exit 1; }
+    "$CHECK" "$work/cert" "$1" >"$work/check" || [ $? = 10 ] # accepted
+    grep -q '^accepted: ' "$work/check" || { echo "two-kinds.sh: rung-check does not accept a certificate" >&2; return 1; }
     if grep -q '"how": "a random prompt' "$work/break"; then echo random; else echo climbed; fi
 }
 
@@ -58,7 +59,10 @@ echo "$header${ATTACK:+,broken,broken_random,broken_climbed}"
 sqlite3 "$store" "SELECT label, rate FROM results WHERE chosen GROUP BY label ORDER BY min(place)" | while IFS='|' read -r label rate; do
     for number in $(sqlite3 "$store" "SELECT number FROM results WHERE chosen AND label = '$label' ORDER BY seed"); do
         sqlite3 "$store" "SELECT writefile('$work/model', content) FROM artefacts WHERE run = $number AND kind = 'model'" >/dev/null
-        echo "$(accuracy "$work/model" "$natural") $(accuracy "$work/model" "$uniform") $(broken "$work/model")" >>"$work/lines"
+        first=$(accuracy "$work/model" "$natural")
+        second=$(accuracy "$work/model" "$uniform")
+        how=$(broken "$work/model")
+        echo "$first $second $how" >>"$work/lines"
         [ -z "${LOG:-}" ] || echo "$label $rate $number $(tail -1 "$work/lines")" >>"$LOG"
     done
     row "$label" "$rate" <"$work/lines"
