@@ -2490,7 +2490,7 @@ static void read_eva(struct task *t, struct text *words, bool index)
     t->k = index ? t->n : next_number(words, "K", 1, max_ids);
     t->form = !index && next_choice(words, "form", "position", "pair") ? PAIRS : PLACES;
     if (t->form == PAIRS ? t->k < t->n : t->k != t->n) reject("task: K must be N, or in the form pair at least N");
-    next_choice(words, "dist", "uniform", NULL);
+    next_choice(words, "dist", "uniform", index ? NULL : "zipf");
     t->tokens = t->n + 1;
     t->query_id = t->form == PAIRS ? t->k * t->v : t->v;
     t->ids = t->query_id + t->k;

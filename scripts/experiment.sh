@@ -5,21 +5,24 @@
 # $BUILD/experiments/NAME.db: what is in it is not done again, so the same command goes on after an interruption.
 # Then docs/experiments/NAME.csv has the cells, and figures whose names the page mentions (NAME-accuracy-....svg) lie
 # beside it. All figures are in $BUILD/experiments/NAME/. An experiment that is no sweep is experiments/NAME.sh instead,
-# which prints the CSV; it is called with the words after NAME, and RUNG in its environment.
+# which prints the CSV; it is called with the words after NAME, and RUNG in its environment. With --full and a spec NAME.full.json
+# the CSV is NAME.full.csv there, too.
 # Environment: BUILD (build), RUNG ($BUILD/rung).
 set -eu
 cd "$(dirname "$0")/.."
 
 export RUNG=${RUNG:-${BUILD:-build}/rung}
 pages=docs/experiments
-[ $# -ge 1 ] || { sed -n '3,9s/^# //p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,10s/^# //p' "$0" >&2; exit 2; }
 name=$1
 shift
 results=${BUILD:-build}/experiments/$name
 
 if [ -e "experiments/$name.sh" ]; then
-    bash "experiments/$name.sh" "$@" >"$pages/$name.csv.tmp" || { rm -f "$pages/$name.csv.tmp"; exit 1; }
-    mv "$pages/$name.csv.tmp" "$pages/$name.csv"
+    table=$pages/$name.csv
+    [ "${1:-}" != --full ] || [ ! -e "experiments/$name.full.json" ] || table=$pages/$name.full.csv
+    bash "experiments/$name.sh" "$@" >"$table.tmp" || { rm -f "$table.tmp"; exit 1; }
+    mv "$table.tmp" "$table"
     exit
 fi
 

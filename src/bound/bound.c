@@ -54,10 +54,10 @@ static double unknown_bits(double e, double V)
     return entropy + e * log2(V - 1);
 }
 
-void bound_ceiling(rung_bound_answer *answer, double bits, double entries, double V)
+void bound_ceiling_of(rung_bound_answer *answer, double bits, double entries, double V, double entropy)
 {
     if (!(entries > 0) || !(V >= 2)) return;
-    double missing = log2(V) - bits / entries, low = 0, high = 1 - 1 / V;
+    double missing = entropy - bits / entries, low = 0, high = 1 - 1 / V;
     for (int i = 0; i < 60; i++) {
         double e = (low + high) / 2;
         if (unknown_bits(e, V) < missing)
@@ -66,6 +66,11 @@ void bound_ceiling(rung_bound_answer *answer, double bits, double entries, doubl
             high = e;
     }
     answer->ceiling = low > 1e-9 ? 1 - low + 1e-12 : 0; /* logarithms err by less */
+}
+
+void bound_ceiling(rung_bound_answer *answer, double bits, double entries, double V)
+{
+    bound_ceiling_of(answer, bits, entries, V, log2(V));
 }
 
 /* Precisions that are tried; an equality is never decided, and then does not hold. */

@@ -40,6 +40,9 @@ rung_status bound_missing(rung_bound_answer *answer, const char *format, ...) RU
  * random, errs at a rate e on average with h(e) + e log2(V-1) >= log2 V - bits / entries, h the binary entropy. The ceiling is 1 - e for the least
  * such e; there is none when the bits suffice. */
 void bound_ceiling(rung_bound_answer *answer, double bits, double entries, double V);
+/* The same for independent values of one law with this entropy, in bits, in the place of log2 V: entry x keeps H - I(x), and the I(x) sum to at
+ * most `bits` because the entries are independent. An entropy that is too small is safe, one that is too large is not. */
+void bound_ceiling_of(rung_bound_answer *answer, double bits, double entries, double V, double entropy);
 
 /* Decides lhs > rhs on sheets of rising precision: `side` computes both sides on a fresh sheet. Fills lhs, rhs, holds. An
  * inequality that 1024 bits do not decide does not hold. */

@@ -64,6 +64,11 @@ size_t rung_task_word_numbers(size_t *numbers, size_t max, const char *word, siz
  * numbers. */
 double rung_task_majority_of_table(size_t entries, size_t values);
 
+/* A number in [0, values), v with the weight 1/(v+1): Zipf's law, by whole numbers only. values in [1, 2^62]. */
+uint64_t rung_task_zipf(rung_rng *rng, uint64_t values);
+/* The level for tables whose entries are drawn by it: the mean of draws, as above. */
+double rung_task_majority_of_zipf(size_t entries, size_t values);
+
 /* The mean of score / entries over uniform tables of that many entries, in which count[v] have the value v: fixed-seed
  * draws, 2^21 entries in all. 1 when memory is out, the safe side for a level. */
 typedef double rung_task_score(const uint32_t *count, const uint32_t *table, size_t entries);

@@ -3,7 +3,7 @@
  *
  * Eva: the table of f : [N] -> [V], entry by entry, then x; the answer is f(x). A recurrence must carry the
  * whole table past its end, N log2 V bits, because any x may follow. In the form of pairs every entry carries
- * its key.
+ * its key. dist=zipf draws the values by Zipf's law and leaves x uniform.
  */
 #include <stdlib.h>
 
@@ -13,13 +13,15 @@
 #include "text_form.h"
 
 static const char *const forms[] = {"position", "pair", NULL};
+enum { DIST_UNIFORM, DIST_ZIPF };
+static const char *const dist_words[] = {"uniform", "zipf", NULL};
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 16, 1, (int64_t)RUNG_TASK_VOCAB_MAX, NULL, "N, entries of the table"},
     {"V", RUNG_PARAM_INT, 0, 0, (int64_t)RUNG_TASK_VOCAB_MAX, NULL, "V, values of an entry; 0: N"},
     {"K", RUNG_PARAM_INT, 0, 0, (int64_t)RUNG_TASK_VOCAB_MAX, NULL, "key ids of the form pair; 0: 2N"},
     {"form", RUNG_PARAM_WORD, 0, 0, 0, forms, "key of an entry: its position, or named in the entry"},
-    RUNG_TASK_DIST_UNIFORM,
+    {"dist", RUNG_PARAM_WORD, DIST_UNIFORM, 0, 0, dist_words, "values: uniform, or v with weight 1/(v+1)"},
     {0},
 };
 
@@ -36,8 +38,11 @@ static rung_status resolve(rung_task_conf *conf, rung_error *err)
     if (keys < n)
         return rung_fail(err, RUNG_USAGE, "task eva: N=%lld entries need as many keys, and K=%lld; raise K",
                          (long long)n, (long long)keys);
-    rung_lookup shape = {
-        .pairs = pairs, .entries = (size_t)n, .values = (size_t)rung_task_param(conf, "V"), .keys = (size_t)keys};
+    rung_lookup shape = {.pairs = pairs,
+                         .entries = (size_t)n,
+                         .values = (size_t)rung_task_param(conf, "V"),
+                         .keys = (size_t)keys,
+                         .zipf = rung_task_param(conf, "dist") == DIST_ZIPF};
     return rung_lookup_resolve(conf, &shape, pairs ? "N, V or K" : "N or V", err);
 }
 

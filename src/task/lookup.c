@@ -15,7 +15,8 @@ size_t rung_lookup_first_query(const rung_lookup *lookup)
 rung_lookup rung_lookup_of(const rung_task_conf *conf)
 {
     const size_t *kept = conf->derived;
-    return (rung_lookup){.pairs = kept[0] != 0, .entries = kept[1], .values = kept[2], .keys = kept[3]};
+    return (rung_lookup){
+        .pairs = kept[0] != 0, .entries = kept[1], .values = kept[2], .keys = kept[3], .zipf = kept[4] != 0};
 }
 
 static void keep_shape(rung_task_conf *conf, const rung_lookup *lookup)
@@ -24,6 +25,7 @@ static void keep_shape(rung_task_conf *conf, const rung_lookup *lookup)
     conf->derived[1] = lookup->entries;
     conf->derived[2] = lookup->values;
     conf->derived[3] = lookup->keys;
+    conf->derived[4] = lookup->zipf;
 }
 
 rung_status rung_lookup_resolve(rung_task_conf *conf, const rung_lookup *lookup, const char *param, rung_error *err)
@@ -38,7 +40,8 @@ rung_status rung_lookup_resolve(rung_task_conf *conf, const rung_lookup *lookup,
     if (status != RUNG_OK) return status;
     conf->chance = 1 / (double)lookup->values;
     keep_shape(conf, lookup);
-    conf->majority = rung_task_majority_of_table(lookup->entries, lookup->values);
+    conf->majority =
+        (lookup->zipf ? rung_task_majority_of_zipf : rung_task_majority_of_table)(lookup->entries, lookup->values);
     return RUNG_OK;
 }
 
@@ -55,7 +58,7 @@ rung_status rung_lookup_generate(rung_instance *instance, const rung_task_conf *
     uint32_t asked = (uint32_t)rung_rng_below(rng, n);
     token[n] = (uint32_t)rung_lookup_first_query(&lookup) + (lookup.pairs ? token[asked] : asked);
     for (size_t i = 0; i < n; i++) {
-        uint32_t value = (uint32_t)rung_rng_below(rng, lookup.values);
+        uint32_t value = (uint32_t)(lookup.zipf ? rung_task_zipf : rung_rng_below)(rng, lookup.values);
         token[i] = lookup.pairs ? token[i] * (uint32_t)lookup.values + value : value;
     }
     return RUNG_OK;

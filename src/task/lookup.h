@@ -17,6 +17,7 @@ typedef struct rung_lookup {
     bool pairs;
     size_t entries, values;
     size_t keys; /* = entries in the form of positions */
+    bool zipf;   /* values follow Zipf's law; otherwise they are uniform */
 } rung_lookup;
 
 /* Fills tokens, vocab, answers and the levels, and keeps the shape in conf->derived. RUNG_USAGE when the
@@ -27,7 +28,7 @@ rung_lookup rung_lookup_of(const rung_task_conf *conf);
 /* First id of the queries; what is below is an entry. */
 size_t rung_lookup_first_query(const rung_lookup *lookup);
 
-/* The members of a row. Values and query are uniform; the players are the table and the query. */
+/* The members of a row. The query is uniform, values as `zipf` says; the players are the table and the query. */
 rung_status rung_lookup_generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng, rung_error *err);
 rung_status rung_lookup_solve(rung_instance *instance, const rung_task_conf *conf, rung_error *err);
 void rung_lookup_players(rung_instance *instance, const rung_task_conf *conf);

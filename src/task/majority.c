@@ -3,7 +3,7 @@
  *
  * The expected share of the most frequent value of a random table: the largest of V multinomial counts of N
  * throws. P(max <= k) = N! [x^N] (sum_{j<=k} (x/V)^j / j!)^V, by repeated squaring of polynomials cut at
- * degree N.
+ * degree N. Tables by Zipf's law are drawn.
  */
 #include <stdlib.h>
 
@@ -55,8 +55,10 @@ static double exact_share(size_t n, size_t values)
     return mean / (double)n;
 }
 
+typedef uint64_t draw_value(rung_rng *rng, uint64_t values);
+
 /* Counts are cleared entry by entry: there may be far more values than entries. */
-double rung_task_mean_over_tables(size_t n, size_t values, rung_task_score *score)
+static double mean_over(size_t n, size_t values, draw_value *draw, rung_task_score *score)
 {
     uint32_t *count = rung_calloc(values, sizeof *count, NULL), *table = rung_calloc(n, sizeof *table, NULL);
     size_t draws = DRAWN_ENTRIES / n + 1;
@@ -64,7 +66,7 @@ double rung_task_mean_over_tables(size_t n, size_t values, rung_task_score *scor
     rung_rng rng;
     rung_rng_init(&rng, n, values, 0);
     for (size_t d = 0; d < draws && count && table; d++) {
-        for (size_t i = 0; i < n; i++) count[table[i] = (uint32_t)rung_rng_below(&rng, values)]++;
+        for (size_t i = 0; i < n; i++) count[table[i] = (uint32_t)draw(&rng, values)]++;
         total += score(count, table, n);
         for (size_t i = 0; i < n; i++) count[table[i]] = 0;
     }
@@ -72,6 +74,11 @@ double rung_task_mean_over_tables(size_t n, size_t values, rung_task_score *scor
     free(count);
     free(table);
     return drawn ? total / ((double)draws * (double)n) : 1;
+}
+
+double rung_task_mean_over_tables(size_t n, size_t values, rung_task_score *score)
+{
+    return mean_over(n, values, rung_rng_below, score);
 }
 
 static double largest_count(const uint32_t *count, const uint32_t *table, size_t n)
@@ -88,4 +95,28 @@ double rung_task_majority_of_table(size_t entries, size_t values)
     if (values == 1) return 1;
     return entries <= EXACT_MAX ? exact_share(entries, values)
                                 : rung_task_mean_over_tables(entries, values, largest_count);
+}
+
+/* Octave j is k in [2^j, 2^(j+1)), where 1/k is between 2^-j and half of it: every octave is proposed equally often, k in it
+ * uniformly, and is taken with probability 2^j / k, if it is there at all. That is sum 1/k of so many octaves, always more than half of the
+ * proposals. */
+uint64_t rung_task_zipf(rung_rng *rng, uint64_t values)
+{
+    unsigned octaves = 64 - (unsigned)__builtin_clzll(values);
+    for (;;) {
+        uint64_t low = UINT64_C(1) << rung_rng_below(rng, octaves), k = low + rung_rng_below(rng, low);
+        if (k <= values && rung_rng_below(rng, k) < low) return k - 1;
+    }
+}
+
+/* The bound on the variance above is for any independent throws. The draws take some 50 ms, and a sweep asks for the same task a thousand
+ * times in a row: the last one is remembered. */
+double rung_task_majority_of_zipf(size_t entries, size_t values)
+{
+    static _Thread_local size_t last_entries, last_values;
+    static _Thread_local double of_last;
+    if (entries == last_entries && values == last_values) return of_last;
+    of_last = mean_over(entries, values, rung_task_zipf, largest_count);
+    last_entries = entries, last_values = values;
+    return of_last;
 }

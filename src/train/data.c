@@ -43,6 +43,13 @@ static size_t question_start(const rung_instance *instance, const rung_task_conf
     return instance->player[last].start;
 }
 
+/* Where `dist` is about the tables only, questions are uniform whatever it says. */
+static bool questions_are_uniform(const rung_task_conf *task)
+{
+    if (rung_param_find(task->task->params, "dist") == SIZE_MAX || rung_task_param(task, "dist") == 0) return true;
+    return train_is_seqcomp(task) || strcmp(task->task->name, "eva") == 0;
+}
+
 static rung_status check_questions(train_data *data, rung_error *err)
 {
     const rung_task_conf *task = &data->conf->task;
@@ -54,9 +61,7 @@ static rung_status check_questions(train_data *data, rung_error *err)
     if (!task->vocab || !task->task->ids || !task->task->players)
         return rung_fail(err, RUNG_USAGE, "task %s has no questions that could be drawn; leave out --queries",
                          task->task->name);
-    /* dist of seqcomp is about z_1: its (z_0, w) are uniform either way */
-    bool has_dist = !train_is_seqcomp(task) && rung_param_find(task->task->params, "dist") != SIZE_MAX;
-    if (has_dist && rung_task_param(task, "dist") != 0)
+    if (!questions_are_uniform(task))
         return rung_fail(err, RUNG_USAGE, "several questions per prompt are uniform; leave out dist=");
     rung_status status = rung_task_make(sample, task, data->conf->seed, 0, err);
     if (status != RUNG_OK) return status;

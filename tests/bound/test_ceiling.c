@@ -3,7 +3,7 @@
  *
  * Ceilings on average accuracy, against protocols. The sender sees a table and picks one of 2^bits code words, which are guesses
  * for all entries at once; the receiver is asked for one entry. Lloyd's iteration makes good code books: no ceiling may be below
- * what they score. For one bit about two entries all code books are tried.
+ * what they score. For one bit about two entries all code books are tried. Tables by Zipf's law weigh differently.
  */
 #include "compose_test.h"
 
@@ -11,6 +11,7 @@ enum { ENTRIES_MOST = 4, TABLES_MOST = 4096, WORDS_MOST = 64 };
 
 typedef struct game {
     size_t entries, values, words, tables;
+    bool zipf; /* the value v has the weight 1/(v+1) */
     uint8_t word[WORDS_MOST][ENTRIES_MOST];
 } game;
 
@@ -35,10 +36,17 @@ static size_t agreement(const game *g, size_t table, size_t word)
     return right;
 }
 
-/* Right answers over all tables and questions; *chosen has the word of each table. */
-static size_t send_all(const game *g, uint8_t *chosen)
+static double weight_of(const game *g, size_t table)
 {
-    size_t total = 0;
+    double weight = 1;
+    for (size_t i = 0; i < g->entries && g->zipf; i++) weight /= (double)(entry_of(g, table, i) + 1);
+    return weight;
+}
+
+/* The mean share of right answers over all tables and questions; *chosen has the word of each table. */
+static double send_all(const game *g, uint8_t *chosen)
+{
+    double total = 0, all = 0;
     for (size_t table = 0; table < g->tables; table++) {
         size_t best = 0, most = agreement(g, table, 0);
         for (size_t w = 1; w < g->words; w++) {
@@ -46,9 +54,9 @@ static size_t send_all(const game *g, uint8_t *chosen)
             if (right > most) most = right, best = w;
         }
         chosen[table] = (uint8_t)best;
-        total += most;
+        total += weight_of(g, table) * (double)most, all += weight_of(g, table);
     }
-    return total;
+    return total / all / (double)g->entries;
 }
 
 /* Each guess becomes the value that most of the word's tables have there. */
@@ -56,50 +64,61 @@ static void improve(game *g, const uint8_t *chosen)
 {
     for (size_t w = 0; w < g->words; w++)
         for (size_t i = 0; i < g->entries; i++) {
-            size_t count[256] = {0}, best = g->word[w][i];
+            double count[256] = {0};
+            size_t best = g->word[w][i];
             for (size_t table = 0; table < g->tables; table++)
-                if (chosen[table] == w) count[entry_of(g, table, i)]++;
+                if (chosen[table] == w) count[entry_of(g, table, i)] += weight_of(g, table);
             for (size_t v = 0; v < g->values; v++)
                 if (count[v] > count[best]) best = v;
             g->word[w][i] = (uint8_t)best;
         }
 }
 
-static double share(const game *g, size_t right)
-{
-    return (double)right / (double)(g->tables * g->entries);
-}
-
 /* The best of several code books that start at random. */
-static double protocol_score(size_t entries, size_t values, size_t bits)
+static double protocol_score(size_t entries, size_t values, size_t bits, bool zipf)
 {
     static uint8_t chosen[TABLES_MOST];
     rung_rng rng;
     rung_rng_init(&rng, 7, bits, 0);
-    size_t most = 0;
+    double most = 0;
     game g = game_of(entries, values, bits);
+    g.zipf = zipf;
     for (int start = 0; start < 4; start++) {
         for (size_t w = 0; w < g.words; w++)
             for (size_t i = 0; i < entries; i++) g.word[w][i] = (uint8_t)rung_rng_below(&rng, values);
-        size_t right = send_all(&g, chosen), before;
+        double right = send_all(&g, chosen), before;
         do {
             before = right;
             improve(&g, chosen);
             right = send_all(&g, chosen);
-            assert_true(right >= before);
-        } while (right > before);
+            assert_true(right >= before - 1e-12);
+        } while (right > before + 1e-12);
         if (right > most) most = right;
     }
-    return share(&g, most);
+    return most;
 }
 
-/* By steps of 1e-6: the least error rate at which a value of log2 V bits, of which bits / entries are told, may be guessed. */
-static double fano(double bits, double entries, double values)
+/* By steps of 1e-6: the least error rate at which a value of so many bits, of which bits / entries are told, may be guessed. */
+static double fano_of(double bits, double entries, double values, double entropy)
 {
-    double missing = log2(values) - bits / entries, e = 0;
+    double missing = entropy - bits / entries, e = 0;
     if (missing <= 0) return 0;
     while (-e * log2(e > 0 ? e : 1) - (1 - e) * log2(1 - e) + e * log2(values - 1) < missing) e += 1e-6;
     return 1 - e;
+}
+
+static double fano(double bits, double entries, double values)
+{
+    return fano_of(bits, entries, values, log2(values));
+}
+
+/* The entropy by its definition, - sum p log2 p. */
+static double zipf_entropy(size_t values)
+{
+    double all = 0, entropy = 0;
+    for (size_t k = 1; k <= values; k++) all += 1.0 / (double)k;
+    for (size_t k = 1; k <= values; k++) entropy -= 1 / (all * (double)k) * log2(1 / (all * (double)k));
+    return entropy;
 }
 
 /* A table of `blocks` times `entries` entries is played block by block, each with its own code book and bits. */
@@ -137,7 +156,7 @@ static void test_no_protocol_beats_a_ceiling(void **state)
             assert_null(a.ceiling_over);
             assert_float_equal(a.ceiling, fano((double)each, (double)c->entries, (double)c->values), 2e-6);
             ceilings += a.ceiling > 0;
-            double score = protocol_score(c->entries, c->values, each);
+            double score = protocol_score(c->entries, c->values, each, false);
             if (a.ceiling > 0 && score > a.ceiling) fail_msg("%s, %zu bits: %g > %g", c->task, bits, score, a.ceiling);
         }
     }
@@ -155,7 +174,7 @@ static void test_bits_of_the_asked_entry_raise_the_ceiling(void **state)
         rung_bound_answer a = ask(layers, "seqcomp L=1 N0=64", 0, "A'");
         assert_float_equal(a.ceiling, fano(3 + 2.0 * (double)after, 2, 64), 2e-6);
         ceilings += a.ceiling > 0;
-        if (a.ceiling > 0) assert_true(protocol_score(2, 64 >> after, 3) <= a.ceiling);
+        if (a.ceiling > 0) assert_true(protocol_score(2, 64 >> after, 3, false) <= a.ceiling);
     }
     assert_true(ceilings >= 2);
 }
@@ -165,15 +184,73 @@ static void test_one_bit_about_two_entries(void **state)
 {
     (void)state;
     uint8_t chosen[16];
-    size_t most = 0;
-    game g = game_of(2, 4, 1);
-    for (size_t book = 0; book < 256; book++) {
-        for (size_t k = 0; k < 4; k++) g.word[k / 2][k % 2] = (uint8_t)(book >> (2 * k) & 3);
-        size_t right = send_all(&g, chosen);
-        if (right > most) most = right;
+    for (int zipf = 0; zipf < 2; zipf++) {
+        double most = 0;
+        game g = game_of(2, 4, 1);
+        g.zipf = zipf;
+        for (size_t book = 0; book < 256; book++) {
+            for (size_t k = 0; k < 4; k++) g.word[k / 2][k % 2] = (uint8_t)(book >> (2 * k) & 3);
+            double right = send_all(&g, chosen);
+            if (right > most) most = right;
+        }
+        assert_float_equal(most, protocol_score(2, 4, 1, zipf), 1e-12);
+        assert_true(most <= fano_of(1, 2, 4, zipf ? zipf_entropy(4) : 2));
     }
-    assert_float_equal(share(&g, most), protocol_score(2, 4, 1), 1e-12);
-    assert_true(share(&g, most) <= fano(1, 2, 4));
+}
+
+/* Values by Zipf's law have fewer bits: their ceiling is higher, no code book for them beats it, and some beat that of uniform values,
+ * which must not be used. The verdict is about all tables and stays. */
+static void test_zipf_has_its_own_ceiling(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t entries, values;
+    } sizes[] = {{1, 64}, {2, 64}, {3, 16}, {4, 8}, {4, 3}};
+    size_t ceilings = 0, above_uniform = 0;
+    for (size_t i = 0; i < RUNG_COUNT(sizes); i++)
+        for (size_t bits = 1; bits <= 6; bits++)
+            for (int pairs = 0; pairs < 2; pairs++) {
+                size_t N = sizes[i].entries, V = sizes[i].values;
+                char text[64], natural[80];
+                snprintf(text, sizeof text, "eva N=%zu V=%zu form=%s", N, V, pairs ? "pair" : "position");
+                snprintf(natural, sizeof natural, "%s dist=zipf", text);
+                rung_task_conf uniform = task_of(text), conf = task_of(natural);
+                rung_bound_answer a = ask_recurrent(&conf, bits, 0, "A"), b = ask_recurrent(&uniform, bits, 0, "A");
+                assert_true(a.holds == b.holds && a.verdict == b.verdict && a.lhs == b.lhs && a.rhs == b.rhs);
+                double want = fano_of((double)bits, (double)N, (double)V, zipf_entropy(V));
+                assert_float_equal(a.ceiling, want, 2e-6);
+                if (b.ceiling > 0) assert_true(a.ceiling == 0 || a.ceiling > b.ceiling);
+                if (pairs || !(a.ceiling > 0)) continue;
+                ceilings++;
+                double score = protocol_score(N, V, bits, true);
+                if (score > a.ceiling) fail_msg("%s, %zu bits: %g > %g", natural, bits, score, a.ceiling);
+                above_uniform += score > b.ceiling;
+            }
+    assert_true(ceilings > 10 && above_uniform > 0);
+}
+
+/* The least error rate solves h(e) + e log2(V-1) = H - s/N. With H in long double, whose errors are 2000 times smaller, the left side may not be beyond it:
+ * what is printed is on the safe side at every size, the largest included; above that nothing is printed. */
+static void test_the_entropy_of_zipf_is_rounded_to_the_safe_side(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {2, 3, 8, 100, 4096, 1 << 20};
+    for (size_t i = 0; i < RUNG_COUNT(sizes); i++) {
+        size_t V = sizes[i];
+        char text[64];
+        snprintf(text, sizeof text, "eva N=64 V=%zu dist=zipf", V);
+        rung_task_conf conf = task_of(text);
+        double ceiling = ask_recurrent(&conf, 8, 0, "A").ceiling, e = 1 - ceiling;
+        long double all = 0, logs = 0, left = -e * log2l(e) - (1 - e) * log2l(1 - e) + e * log2l((long double)(V - 1));
+        for (size_t k = V; k > 0; k--) all += 1.0L / (long double)k, logs += log2l((long double)k) / (long double)k;
+        long double H = log2l(all) + logs / all - 8.0L / 64;
+        assert_true(ceiling > 0 && left < H && left > H - 1e-7L);
+    }
+    rung_task_conf conf = task_of("eva N=64 V=1048577 dist=zipf");
+    assert_true(ask_recurrent(&conf, 8, 0, "A").ceiling == 0);
+    assert_true(ask_recurrent(&conf, 8, 0, "A").holds);
+    conf = task_of("eva N=64 V=64 dist=zipf");
+    assert_true(ask_recurrent(&conf, 8, UINT64_C(1) << 40, "A").ceiling == 0); /* V = N there */
 }
 
 /* With sizes left free the least table that does not fit is taken: N_0 = 1 and n_1 = 5, since 5 log2 5 > 8 and 4 log2 4 is not. */
@@ -250,6 +327,8 @@ int main(void)
         cmocka_unit_test(test_no_protocol_beats_a_ceiling),
         cmocka_unit_test(test_bits_of_the_asked_entry_raise_the_ceiling),
         cmocka_unit_test(test_one_bit_about_two_entries),
+        cmocka_unit_test(test_zipf_has_its_own_ceiling),
+        cmocka_unit_test(test_the_entropy_of_zipf_is_rounded_to_the_safe_side),
         cmocka_unit_test(test_sizes_that_the_theorem_chooses),
         cmocka_unit_test(test_where_there_is_none),
         cmocka_unit_test(test_identity_is_what_b0_speaks_of),

@@ -88,7 +88,7 @@ def mutants_of_word(word):
                 yield str(int(word) + delta)
     if "=" in word:
         key, _, value = word.partition("=")
-        for other in ("0", "1", "2", "3", "4", "pair", "position", "hard", "uniform", "first", "last", "distinct", "identity", "1,1", ""):
+        for other in ("0", "1", "2", "3", "4", "pair", "position", "hard", "zipf", "uniform", "first", "last", "distinct", "identity", "1,1", ""):
             yield key + "=" + other
         yield value + "=" + key
     if len(word) > 1 and all(c in "0123456789abcdef" for c in word):

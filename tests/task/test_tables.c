@@ -51,10 +51,12 @@ static void answers_equal_those_read_from_the_words(void **state)
     look_up_by_counting_words("eva", 'x');
     look_up_by_counting_words("eva N=1 V=1", 'x');
     look_up_by_counting_words("eva N=50 V=2", 'x');
+    look_up_by_counting_words("eva N=20 V=9 dist=zipf", 'x');
     look_up_by_counting_words("index", 'p');
     look_up_by_counting_words("index N=3 V=20", 'p');
     look_up_by_searching_text("eva form=pair");
     look_up_by_searching_text("eva N=7 V=3 K=7 form=pair");
+    look_up_by_searching_text("eva N=7 V=3 form=pair dist=zipf");
     look_up_by_searching_text("retrieval");
     look_up_by_searching_text("retrieval N=8 D=3");
     look_up_by_searching_text("retrieval N=300 D=11");
@@ -163,7 +165,8 @@ static void tokens_vote_for_the_value_that_they_show(void **state)
 static void the_frequency_predictor_reaches_the_level_of_a_table(void **state)
 {
     (void)state;
-    static const char *const cases[] = {"eva", "eva form=pair", "index", "retrieval", "seqcomp L=1 N0=9"};
+    static const char *const cases[] = {"eva",   "eva form=pair", "eva dist=zipf",   "eva N=40 V=7 form=pair dist=zipf",
+                                        "index", "retrieval",     "seqcomp L=1 N0=9"};
     for (size_t c = 0; c < RUNG_COUNT(cases); c++) {
         prompts p;
         rung_leak leak;
@@ -232,6 +235,40 @@ static void majority_is_the_mean_over_all_tables(void **state)
         }
 }
 
+static double zipf_chance(size_t value, size_t values)
+{
+    double all = 0;
+    for (size_t v = 0; v < values; v++) all += 1.0 / (double)(v + 1);
+    return 1.0 / (double)(value + 1) / all;
+}
+
+/* Every table with its chance. What is declared is the mean of draws: five standard errors of 2^-11. */
+static void majority_by_zipf_is_the_mean_over_all_tables(void **state)
+{
+    (void)state;
+    for (size_t entries = 1; entries <= 6; entries++)
+        for (size_t values = 1; values <= 5; values++) {
+            size_t tables = 1;
+            double want = 0;
+            char text[64];
+            for (size_t i = 0; i < entries; i++) tables *= values;
+            for (size_t code = 0; code < tables; code++) {
+                size_t count[5] = {0}, most = 0;
+                double chance = 1;
+                for (size_t i = 0, rest = code; i < entries; i++, rest /= values) {
+                    if (++count[rest % values] > most) most = count[rest % values];
+                    chance *= zipf_chance(rest % values, values);
+                }
+                want += chance * (double)most / (double)entries;
+            }
+            snprintf(text, sizeof text, "eva N=%zu V=%zu dist=zipf", entries, values);
+            assert_true(fabs(majority_of(text) - want) < 5.0 / 2048);
+            assert_true(majority_of(text) == majority_of(text)); /* a pure function, remembered or not */
+        }
+    /* In a long table the most common value has its share. */
+    assert_true(fabs(majority_of("eva N=200000 V=10 dist=zipf") - zipf_chance(0, 10)) < 5.0 / 2048);
+}
+
 /* E max(X, n - X) / n for a binomial X. */
 static double majority_of_two(size_t n)
 {
@@ -276,6 +313,52 @@ static void values_keys_and_queries_are_uniform(void **state)
     prompts_close(&p);
 }
 
+/* Values follow the law at every place and whatever is asked; keys and questions stay uniform. Sizes around powers of two, where an
+ * octave of the generator begins. */
+static void zipf_is_in_the_values_alone(void **state)
+{
+    (void)state;
+    enum { RUNS = 6000, N = 3, K = 6, MOST = 40 };
+    static const size_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 31, 33, MOST};
+    for (size_t s = 0; s < RUNG_COUNT(sizes); s++) {
+        size_t V = sizes[s], value[2][MOST] = {{0}}, key[K] = {0}, asked[N] = {0};
+        char text[64];
+        prompts p;
+        snprintf(text, sizeof text, "eva N=3 V=%zu form=pair dist=zipf", V);
+        prompts_open(&p, text);
+        assert_true(p.conf.chance == 1.0 / (double)V);
+        for (uint64_t i = 0; i < RUNS; i++) {
+            prompts_make(&p, i);
+            value[0][p.in.token[i % N] % V]++;
+            value[1][p.in.target[N]]++;
+            key[p.in.token[0] / V]++;
+            for (size_t t = 0; t < N; t++) asked[t] += p.in.token[t] / V == p.in.token[N] - K * V;
+        }
+        for (size_t v = 0; v < V; v++)
+            for (size_t of = 0; of < 2; of++) assert_near_binomial(value[of][v], RUNS, zipf_chance(v, V));
+        for (size_t k = 0; k < K; k++) assert_near_binomial(key[k], RUNS, 1.0 / K);
+        for (size_t t = 0; t < N; t++) assert_near_binomial(asked[t], RUNS, 1.0 / N);
+        prompts_close(&p);
+    }
+}
+
+/* Two entries are equal as often as independent ones are. */
+static void entries_by_zipf_are_independent(void **state)
+{
+    (void)state;
+    enum { RUNS = 6000, V = 6 };
+    size_t both[V][V] = {{0}};
+    prompts p;
+    prompts_open(&p, "eva N=4 V=6 dist=zipf");
+    for (uint64_t i = 0; i < RUNS; i++) {
+        prompts_make(&p, i);
+        both[p.in.token[1]][p.in.token[2]]++;
+    }
+    for (size_t a = 0; a < V; a++)
+        for (size_t b = 0; b < V; b++) assert_near_binomial(both[a][b], RUNS, zipf_chance(a, V) * zipf_chance(b, V));
+    prompts_close(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,8 +370,11 @@ int main(void)
         cmocka_unit_test(the_frequency_predictor_reaches_the_level_of_a_table),
         cmocka_unit_test(sizes_that_do_not_fit_are_refused_by_name),
         cmocka_unit_test(majority_is_the_mean_over_all_tables),
+        cmocka_unit_test(majority_by_zipf_is_the_mean_over_all_tables),
         cmocka_unit_test(majority_of_two_values_is_that_of_the_binomial),
         cmocka_unit_test(values_keys_and_queries_are_uniform),
+        cmocka_unit_test(zipf_is_in_the_values_alone),
+        cmocka_unit_test(entries_by_zipf_are_independent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

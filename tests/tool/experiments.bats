@@ -135,4 +135,44 @@ END
     echo 'echo "name,value"; echo "$1,$RUNG"' >experiments/other.sh
     RUNG=r scripts/experiment.sh other --full
     [ "$(tail -1 docs/experiments/other.csv)" = --full,r ]
+    [ ! -e docs/experiments/other.full.csv ]
+    touch experiments/other.full.json
+    RUNG=s scripts/experiment.sh other --full
+    [ "$(tail -1 docs/experiments/other.full.csv)" = --full,s ] && [ "$(tail -1 docs/experiments/other.csv)" = --full,r ]
+}
+
+@test "models of two kinds are tested on both, attacked, and what is found is checked" {
+    cp -r "$root/scripts" .
+    mkdir experiments
+    cat >experiments/tiny.json <<END
+{"name": "tiny", "question": "which?",
+ "base": {"task": "eva N=6 V=4 dist=zipf", "arch": "delta", "steps": 5, "batch": 8, "d-model": 8, "dk": 2, "dv": 2, "eval-every": 5},
+ "grid": {"rate": [0.003, 0.002], "seed": [1, 2]},
+ "cases": [{"label": "natural"}, {"label": "uniform", "task.dist": "uniform"}],
+ "success": 0.01, "keep-models": true}
+END
+    export BUILD=b RUNG RUNG_CHECK COUNT=32 JOBS=1 BUDGET=1
+    RUNG_CHECK=$(dirname "$RUNG")/rung-check
+    ATTACK=climb LOG=$PWD/log scripts/two-kinds.sh tiny dist=zipf dist=uniform >attacked.csv
+    scripts/two-kinds.sh tiny dist=zipf dist=uniform >plain.csv
+    # The same numbers without the last columns, and by hand from the models.
+    cut -d, -f1-14 attacked.csv | cmp - plain.csv
+    [[ $(head -1 attacked.csv) == *,reached_uniform,broken,broken_random,broken_climbed,other_succeeded,other_broken ]]
+    [ "$(wc -l <attacked.csv)" = 3 ] && [ "$(grep -c ',2,2,0,2,2$' attacked.csv)" = 2 ]
+    [ "$(grep -c ' random$' log)" = 8 ] && [ "$(grep -c 'not chosen' log)" = 4 ]
+    rung export b/experiments/tiny.db --models m >/dev/null
+    python '
+import csv, glob, json, os, subprocess
+def accuracy(model, dist):
+    words = [os.environ["RUNG"], "run", model, "--task", "eva", "N=6", "V=4", "dist=" + dist, "-n", "32", "--show", "0", "--json", "-q"]
+    return json.loads(subprocess.check_output(words))["accuracy"]
+seen = [(accuracy(m, "zipf"), accuracy(m, "uniform")) for m in glob.glob("m/*.safetensors")]
+lines = [line.split() for line in open("log") if "not chosen" not in line]
+assert len(seen) == 8 and len(set(seen)) > 1 and len(lines) == 4 and all((float(x[3]), float(x[4])) in seen for x in lines), (seen, lines)
+for row in csv.DictReader(open("attacked.csv")):
+    mine = [(float(x[3]), float(x[4])) for x in lines if x[0] == row["label"]]
+    for key, value in ("natural", [a for a, _ in mine]), ("uniform", [b for _, b in mine]), ("drop", [a - b for a, b in mine]):
+        assert abs(float(row[key]) - sum(value) / len(value)) <= 6e-5, (row, mine)'
+    run -1 env RUNG_CHECK=false ATTACK=climb scripts/two-kinds.sh tiny dist=zipf dist=uniform
+    [[ $output == *"does not accept"* ]]
 }

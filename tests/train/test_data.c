@@ -80,6 +80,7 @@ static void every_question_has_the_answer_of_the_oracle(void **state)
     } cases[] = {
         {"eva N=5 V=3", 4},
         {"eva N=5 V=3 form=pair K=9", 4},
+        {"eva N=5 V=3 dist=zipf", 4},
         {"seqcomp L=3 N0=3 n=2,3", 5},
         {"seqcomp L=2 N0=4", 0},
         {"seqcomp L=2 N0=4 n=3 dist=identity", 6},
@@ -294,7 +295,7 @@ static void questions_that_cannot_be_drawn_are_refused(void **state)
 {
     (void)state;
     const char *const tasks[] = {"mqar", "seqcomp L=2 N0=4 form=pair", "nearest-neighbour",
-                                 "two-sum N=4 M=16 dist=hard"};
+                                 "two-sum N=4 M=16 dist=hard", "assoc-recall N=4 V=8 dist=distinct"};
     for (size_t i = 0; i < RUNG_COUNT(tasks); i++) {
         test_data d = {0};
         rung_error err;
