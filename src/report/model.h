@@ -230,7 +230,7 @@ void report_cut(rung_buf *out, const char *text, size_t most);
 void report_svg_open(rung_buf *out, double width, double height, bool alone, bool sized);
 /* The variables and rules that figures inside a page rely on. */
 void report_svg_colours(rung_buf *out, bool for_dark);
-const char *report_svg_rules(void);
+void report_svg_rules(rung_buf *out);
 /* A line of 26 x 14 with the marker of a series or guide; origin at the left, middle. */
 void report_svg_swatch(rung_buf *out, const rung_series *series, const rung_guide *guide);
 /* The legend of a figure in the page; the script knows entries by their number. */

@@ -31,7 +31,7 @@ static void put_style(rung_buf *out)
     rung_buf_puts(out, "}\n@media print{:root,:root[data-theme=dark],:root:not([data-theme=light]){");
     report_svg_colours(out, false);
     rung_buf_puts(out, "}}\n");
-    rung_buf_puts(out, report_svg_rules());
+    report_svg_rules(out);
     rung_buf_putc(out, '\n');
     rung_buf_puts(out, report_plot_css);
     rung_buf_puts(out, report_css);

@@ -22,16 +22,52 @@ enum {
     TEXT = 66   /* characters that fit into a line of 560 */
 };
 
-/* In a page the variables are those of the page. */
-static const char colours[] = "--ink:#222;--dim:#646464;--back:#fff;--line:#8888;--c0:#2673c9;--c1:#c8374f;--c2:#"
-                              "1f8a55;--c3:#a86a00;--c4:#7b46c4;"
-                              "--c5:#0d8a96;--c6:#b8388f;--c7:#5a6b7b;--bad:#d00";
-static const char dark[] = "--ink:#eee;--dim:#a8a8a8;--back:#141414;--line:#8888;--c0:#6aaef5;--c1:#f0788c;--c2:#"
-                           "57c98f;--c3:#e8b04a;--c4:#b48cf0;"
-                           "--c5:#52cbd6;--c6:#f088cf;--c7:#a9bac9;--bad:#f66";
-static const char rules[] =
-    "text{font:13px system-ui,sans-serif;fill:var(--ink)}.t{font-size:15px;font-weight:600}.dim,.num{fill:var(--dim)}"
-    ".num{font-size:12px}.grid{stroke:var(--line);stroke-opacity:.35}.axis{stroke:var(--line)}.back{fill:var(--back)}";
+static const struct {
+    const char *name, *light, *dark;
+} colours[] = {
+    {"ink", "#222", "#eee"},      {"dim", "#646464", "#a8a8a8"}, {"back", "#fff", "#141414"},
+    {"line", "#8888", "#8888"},   {"bad", "#d00", "#f66"},       {"c0", "#2673c9", "#6aaef5"},
+    {"c1", "#c8374f", "#f0788c"}, {"c2", "#1f8a55", "#57c98f"},  {"c3", "#a86a00", "#e8b04a"},
+    {"c4", "#7b46c4", "#b48cf0"}, {"c5", "#0d8a96", "#52cbd6"},  {"c6", "#b8388f", "#f088cf"},
+    {"c7", "#5a6b7b", "#a9bac9"},
+};
+static const struct {
+    const char *selector, *property, *colour;
+} painted[] = {
+    {"text", "fill", "ink"},   {".dim,.num", "fill", "dim"}, {".back", "fill", "back"},
+    {".bad", "stroke", "bad"}, {".level", "stroke", "dim"},  {".grid,.axis,.frame", "stroke", "line"},
+};
+
+void report_svg_colours(rung_buf *out, bool dark)
+{
+    for (size_t i = 0; i < RUNG_COUNT(colours); i++)
+        rung_buf_printf(out, "%s--%s:%s", i ? ";" : "", colours[i].name, dark ? colours[i].dark : colours[i].light);
+}
+
+/* In a page variables are those of the page. Programs that are no browsers (librsvg, Inkscape, and through them papers) know
+ * none: they skip the second declaration and keep the first. */
+static void put_paint(rung_buf *out, const char *selector, const char *property, const char *colour)
+{
+    size_t i = 0;
+    while (strcmp(colours[i].name, colour) != 0) i++;
+    rung_buf_printf(out, "%s{%s:%s;%s:var(--%s)}", selector, property, colours[i].light, property, colour);
+}
+
+void report_svg_rules(rung_buf *out)
+{
+    rung_buf_puts(out, "text{font:13px system-ui,sans-serif}.t{font-size:15px;font-weight:600}.num{font-size:12px}"
+                       ".grid{stroke-opacity:.35}");
+    for (size_t i = 0; i < RUNG_COUNT(painted); i++)
+        put_paint(out, painted[i].selector, painted[i].property, painted[i].colour);
+    for (int c = 0; c < REPORT_COLOURS; c++) {
+        char stroke[16], fill[16], colour[16];
+        snprintf(stroke, sizeof stroke, ".stroke%d", c);
+        snprintf(fill, sizeof fill, ".fill%d", c);
+        snprintf(colour, sizeof colour, "c%d", c);
+        put_paint(out, stroke, "stroke", colour);
+        put_paint(out, fill, "fill", colour);
+    }
+}
 
 void report_svg_open(rung_buf *out, double width, double height, bool alone, bool sized)
 {
@@ -40,18 +76,13 @@ void report_svg_open(rung_buf *out, double width, double height, bool alone, boo
     if (alone || sized) rung_buf_printf(out, " width=\"%.0f\" height=\"%.0f\"", width, height);
     rung_buf_puts(out, ">\n");
     if (!alone) return;
-    rung_buf_printf(out, "<style>svg{%s}@media(prefers-color-scheme:dark){svg{%s}}%s</style>\n", colours, dark, rules);
-    rung_buf_puts(out, "<rect class=\"back\" width=\"100%\" height=\"100%\"/>\n");
-}
-
-void report_svg_colours(rung_buf *out, bool for_dark)
-{
-    rung_buf_puts(out, for_dark ? dark : colours);
-}
-
-const char *report_svg_rules(void)
-{
-    return rules;
+    rung_buf_puts(out, "<style>svg{");
+    report_svg_colours(out, false);
+    rung_buf_puts(out, "}@media(prefers-color-scheme:dark){svg{");
+    report_svg_colours(out, true);
+    rung_buf_puts(out, "}}");
+    report_svg_rules(out);
+    rung_buf_puts(out, "</style>\n<rect class=\"back\" width=\"100%\" height=\"100%\"/>\n");
 }
 
 /* ---- scales ---------------------------------------------------------------------------------------------------------------------------- */
@@ -155,25 +186,22 @@ static void put_mark(rung_buf *out, const rung_series *s, unsigned marks, double
 {
     size_t c = s->colour % REPORT_COLOURS;
     if (marks & RUNG_MARK_CHOSEN)
-        rung_buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"8\" fill=\"none\" stroke=\"var(--c%zu)\"/>\n", x, y,
-                        c);
+        rung_buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"8\" fill=\"none\" class=\"stroke%zu\"/>\n", x, y, c);
     if (s->control)
-        rung_buf_printf(
-            out,
-            "<rect x=\"%.1f\" y=\"%.1f\" width=\"7\" height=\"7\" fill=\"var(--back)\" stroke=\"var(--c%zu)\" "
-            "stroke-width=\"1.5\"/>\n",
-            x - 3.5, y - 3.5, c);
+        rung_buf_printf(out,
+                        "<rect x=\"%.1f\" y=\"%.1f\" width=\"7\" height=\"7\" class=\"back stroke%zu\" "
+                        "stroke-width=\"1.5\"/>\n",
+                        x - 3.5, y - 3.5, c);
     else if (marks & RUNG_MARK_CANNOT)
         rung_buf_printf(
             out,
-            "<path d=\"M%.1f %.1fl7 7m0 -7l-7 7\" stroke=\"var(--c%zu)\" stroke-width=\"1.6\"/><circle cx=\"%.1f\" "
-            "cy=\"%.1f\" r=\"5\" fill=\"none\" stroke=\"var(--c%zu)\" stroke-width=\"1.6\"/>\n",
+            "<path d=\"M%.1f %.1fl7 7m0 -7l-7 7\" class=\"stroke%zu\" stroke-width=\"1.6\"/><circle cx=\"%.1f\" "
+            "cy=\"%.1f\" r=\"5\" fill=\"none\" class=\"stroke%zu\" stroke-width=\"1.6\"/>\n",
             x - 3.5, y - 3.5, c, x, y, c);
     else
-        rung_buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"var(--c%zu)\"/>\n", x, y, c);
+        rung_buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" class=\"fill%zu\"/>\n", x, y, c);
     if (marks & RUNG_MARK_ABOVE)
-        rung_buf_printf(out,
-                        "<path d=\"M%.1f %.1fl5 9h-10z\" fill=\"none\" stroke=\"var(--bad)\" stroke-width=\"2\"/>\n", x,
+        rung_buf_printf(out, "<path d=\"M%.1f %.1fl5 9h-10z\" fill=\"none\" class=\"bad\" stroke-width=\"2\"/>\n", x,
                         y - 18);
 }
 
@@ -181,7 +209,7 @@ static void put_interval(rung_buf *out, const frame *f, size_t number, const run
 {
     double x = sx(f, number, p->x);
     if (isnan(p->low)) return;
-    rung_buf_printf(out, "<path d=\"M%.1f %.1fV%.1fm-3 0h6M%.1f %.1fh6\" stroke=\"var(--c%zu)\" fill=\"none\"/>\n", x,
+    rung_buf_printf(out, "<path d=\"M%.1f %.1fV%.1fm-3 0h6M%.1f %.1fh6\" class=\"stroke%zu\" fill=\"none\"/>\n", x,
                     py(f, p->low), py(f, p->high), x - 3, py(f, p->low), s->colour % REPORT_COLOURS);
 }
 
@@ -195,11 +223,11 @@ static void put_ceilings(rung_buf *out, const frame *f, size_t number, const run
         double x = sx(f, number, p->x), y = py(f, p->ceiling);
         if (last)
             rung_buf_printf(out,
-                            "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"var(--c%zu)\" "
+                            "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"stroke%zu\" "
                             "stroke-dasharray=\"4 4\" stroke-opacity=\".7\"/>\n",
                             sx(f, number, last->x), py(f, last->ceiling), x, y, c);
         rung_buf_printf(
-            out, "<path d=\"M%.1f %.1fh14m0 3v-3m-14 0v3\" stroke=\"var(--c%zu)\" stroke-width=\"2\" fill=\"none\"/>\n",
+            out, "<path d=\"M%.1f %.1fh14m0 3v-3m-14 0v3\" class=\"stroke%zu\" stroke-width=\"2\" fill=\"none\"/>\n",
             x - 7, y, c);
         last = p;
     }
@@ -229,7 +257,7 @@ static void put_series(rung_buf *out, const rung_chart *fig, const frame *f, siz
         rung_buf_puts(out, "<path d=\"");
         for (size_t i = 0; i < s->count; i++)
             rung_buf_printf(out, "%c%.1f %.1f", i ? 'L' : 'M', sx(f, number, s->point[i].x), py(f, s->point[i].y));
-        rung_buf_printf(out, "\" fill=\"none\" stroke=\"var(--c%zu)\" stroke-width=\"%s\"%s/>\n", c,
+        rung_buf_printf(out, "\" fill=\"none\" class=\"stroke%zu\" stroke-width=\"%s\"%s/>\n", c,
                         s->dots ? "1.8" : "1.3", dash_of(s));
     }
     for (size_t i = 0; s->dots && i < s->count; i++) {
@@ -247,10 +275,10 @@ static void put_guide_style(rung_buf *out, const rung_guide *g)
 {
     if (g->kind == RUNG_GUIDE_THRESHOLD)
         rung_buf_printf(out,
-                        " fill=\"none\" stroke=\"var(--c%zu)\" stroke-width=\"1.6\" stroke-dasharray=\"10 4 2 4\"/>\n",
+                        " fill=\"none\" class=\"stroke%zu\" stroke-width=\"1.6\" stroke-dasharray=\"10 4 2 4\"/>\n",
                         g->colour % REPORT_COLOURS);
     else
-        rung_buf_printf(out, " fill=\"none\" stroke=\"var(--dim)\" stroke-width=\"1.4\" stroke-dasharray=\"%s\"/>\n",
+        rung_buf_printf(out, " fill=\"none\" class=\"level\" stroke-width=\"1.4\" stroke-dasharray=\"%s\"/>\n",
                         g->kind == RUNG_GUIDE_CHANCE ? "1.5 4" : "8 3 1.5 3");
 }
 
@@ -277,8 +305,8 @@ void report_svg_swatch(rung_buf *out, const rung_series *s, const rung_guide *g)
         put_guide_style(out, g);
         return;
     }
-    rung_buf_printf(out, "<path d=\"M0 0H26\" stroke=\"var(--c%zu)\" stroke-width=\"1.8\"%s/>",
-                    s->colour % REPORT_COLOURS, dash_of(s));
+    rung_buf_printf(out, "<path d=\"M0 0H26\" class=\"stroke%zu\" stroke-width=\"1.8\"%s/>", s->colour % REPORT_COLOURS,
+                    dash_of(s));
     if (s->dots) put_mark(out, s, 0, 13, 0);
 }
 

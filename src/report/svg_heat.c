@@ -69,7 +69,7 @@ static void put_field(rung_buf *out, const rung_heat_cell *cell, double x, doubl
     int rgb[3];
     if (isnan(cell->value)) {
         rung_buf_printf(out,
-                        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"none\" stroke=\"var(--line)\" "
+                        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"none\" class=\"frame\" "
                         "stroke-dasharray=\"3 3\"/>\n",
                         x + 1.5, y + 1.5, w - 3, FIELD_H - 3);
         return;
@@ -92,7 +92,7 @@ static void put_field(rung_buf *out, const rung_heat_cell *cell, double x, doubl
             x + w / 2, y + 33, ink, text);
     if (cell->marks & RUNG_MARK_ABOVE)
         rung_buf_printf(out,
-                        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"none\" stroke=\"var(--bad)\" "
+                        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"none\" class=\"bad\" "
                         "stroke-width=\"3\"/>\n",
                         x + 2.5, y + 2.5, w - 5, FIELD_H - 5);
 }

@@ -83,6 +83,25 @@ assert sum(p["cannot"] == "1" for p in points) == 3'
     [ "$(grep -c '<details><summary>certificate</summary>' page.html)" = 2 ]
 }
 
+@test "figures have their colours also where there are no variables" {
+    store capacity
+    rung report capacity.db -o page.html --svg figures -q >text
+    python '
+import glob, re
+files = glob.glob("figures/*.svg")
+assert files
+for file in files:
+    text = open(file).read()
+    style = re.search("<style>(.*?)</style>", text, re.S)
+    assert "var(" not in text.replace(style.group(0), ""), file
+    used = re.findall("([a-z]+):var\\(--([a-z0-9]+)\\)", style.group(1))
+    plain = re.findall("([a-z]+):#[0-9a-f]+;\\1:var\\(--([a-z0-9]+)\\)", style.group(1))
+    assert used == plain and len(used) > 8, (file, used, plain)
+    named = set(re.findall("class=\"([^\"]*)\"", text.replace(style.group(0), "")))
+    for name in {n for names in named for n in names.split()}:
+        assert re.search(r"\.%s\b" % name, style.group(1)), (file, name)'
+}
+
 @test "layers, architectures alone and runs of no sweep have figures too" {
     store depth
     rung report depth.db -o depth.html --csv depth --json >depth.json
