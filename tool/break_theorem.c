@@ -25,10 +25,7 @@ rung_status rung_break_theorem(char *text, size_t size, const rung_model *model,
     text[0] = '\0';
     rung_status status = rung_ledger_of_model(&ledger, model, "model", err);
     if (status != RUNG_OK) return status;
-    rung_question question = {.ledger = &ledger,
-                              .task = task,
-                              .bits = (uint64_t)bits,
-                              .tokens_after = rung_model_get_spec(model)->thoughts > 0};
+    rung_question question = {.ledger = &ledger, .task = task, .bits = (uint64_t)bits};
     status = rung_bound_run(&report, &question, err);
     const rung_bound_answer *answer = status == RUNG_OK ? refutation(&report) : NULL;
     if (answer) {

@@ -139,6 +139,10 @@ static bool common_premises(rung_bound_answer *answer, const rung_bound *bound, 
     else if (bound->needs_order && p->full && q->softmax == RUNG_SOFTMAX_TWO_PASS)
         bound_missing(answer,
                       "the proof needs a sum from left to right; with a maximum known beforehand it is open, or false");
+    else if (bound->needs_order && p->full && q->ledger->thinks)
+        bound_missing(answer,
+                      "the model says thoughts after the last token of the task; each is a new receiver that the "
+                      "proof does not count");
     else if (bound->needs_order && p->full && q->tokens_after)
         bound_missing(answer,
                       "tokens follow the last one of the task; each is a new receiver that the proof does not count");

@@ -102,5 +102,7 @@ rung_status rung_ledger_of_arch(rung_ledger *ledger, const char *text, const run
 
 rung_status rung_ledger_of_model(rung_ledger *ledger, const rung_model *model, const char *name, rung_error *err)
 {
-    return fill(ledger, rung_model_get_arch(model), name, err);
+    rung_status status = fill(ledger, rung_model_get_arch(model), name, err);
+    if (status == RUNG_OK) ledger->thinks = rung_model_get_spec(model)->thoughts > 0;
+    return status;
 }

@@ -115,22 +115,26 @@ void seqcomp_fetch(rung_sheet *s, size_t layer, size_t from, size_t to, size_t c
     sheet_set_diagonal(&out, to, 0, count, 1);
 }
 
+/* All of the linear layer but who reads. */
+static void hand(rung_sheet *s, size_t layer, size_t mark, size_t from, size_t to, size_t count)
+{
+    sheet_matrix k = sheet_get(s, "layers.%zu.mix.0.k.weight", layer);
+    sheet_set(&k, 0, mark, 1);
+    seqcomp_fetch(s, layer, from, to, count);
+}
+
 void seqcomp_hand_over(rung_sheet *s, size_t layer, size_t mark, size_t from, size_t to, size_t count)
 {
-    sheet_matrix k = sheet_get(s, "layers.%zu.mix.0.k.weight", layer),
-                 q = sheet_get(s, "layers.%zu.mix.0.q.bias", layer);
-    sheet_set(&k, 0, mark, 1);
+    sheet_matrix q = sheet_get(s, "layers.%zu.mix.0.q.bias", layer);
     sheet_set(&q, 0, 0, 1);
-    seqcomp_fetch(s, layer, from, to, count);
+    hand(s, layer, mark, from, to, count);
 }
 
 void seqcomp_hand_to(rung_sheet *s, size_t layer, size_t mark, size_t reader, size_t from, size_t to, size_t count)
 {
-    sheet_matrix k = sheet_get(s, "layers.%zu.mix.0.k.weight", layer),
-                 q = sheet_get(s, "layers.%zu.mix.0.q.weight", layer);
-    sheet_set(&k, 0, mark, 1);
+    sheet_matrix q = sheet_get(s, "layers.%zu.mix.0.q.weight", layer);
     sheet_set(&q, 0, reader, 1);
-    seqcomp_fetch(s, layer, from, to, count);
+    hand(s, layer, mark, from, to, count);
 }
 
 seqcomp_plan seqcomp_plan_of(const seqcomp *t, int64_t linear)

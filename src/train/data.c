@@ -125,10 +125,10 @@ static rung_status make_room(train_data *data, rung_error *err)
 static rung_status check_extras(const rung_train_conf *conf, rung_error *err)
 {
     rung_status status = RUNG_OK;
+    assert(!conf->thoughts || conf->model.thoughts); /* rung_train_think was called */
     if (conf->mix_first + conf->mix_second > 0) status = train_seqcomp_check(&conf->task, "mixes of prompts", err);
     if (status == RUNG_OK && conf->layer_targets > 0)
         status = train_seqcomp_check(&conf->task, "targets of layers", err);
-    if (status == RUNG_OK && conf->thoughts) assert(conf->model.thoughts); /* rung_train_think was called */
     if (status == RUNG_OK && conf->random_labels && !conf->task.answers)
         return rung_fail(err, RUNG_USAGE, "random labels need answers to choose from; %s has vectors",
                          conf->task.task->name);

@@ -136,7 +136,7 @@ static rung_ledger *draw_containing(stack *s, const rung_ledger *solved)
         enlarge(&layer[count++]);
     }
     rung_ledger *ledger = stack_of(s, count, layer);
-    ledger->encoder = solved->encoder;
+    ledger->encoder = solved->encoder, ledger->thinks = solved->thinks;
     return ledger;
 }
 
@@ -147,11 +147,10 @@ typedef struct tally {
     int near[64]; /* by row: layers of the same kind with fewer bits are refuted */
 } tally;
 
-static rung_question question_about(const rung_ledger *ledger, const rung_task_conf *task, const rung_model *model,
-                                    int bits)
+static rung_question question_about(const rung_ledger *ledger, const rung_task_conf *task, int bits)
 {
     rung_question q = question_of(ledger, task, 0);
-    q.bits = bits, q.tokens_after = rung_model_get_spec(model)->thoughts > 0;
+    q.bits = bits;
     return q;
 }
 
@@ -179,14 +178,14 @@ static void check_solved(tally *n, const rung_build *b, const rung_model *model,
 {
     rung_ledger ledger;
     CHECK(rung_ledger_of_model(&ledger, model, text, &check_err));
-    rung_question q = question_about(&ledger, &b->task, model, bits);
+    rung_question q = question_about(&ledger, &b->task, bits);
     assert_not_refuted(n, &q, text);
     for (int k = 0; k < variants; k++) {
         stack s;
-        q = question_about(draw_containing(&s, &ledger), &b->task, model, bits + (int)between(0, 3));
+        q = question_about(draw_containing(&s, &ledger), &b->task, bits + (int)between(0, 3));
         assert_not_refuted(n, &q, text);
     }
-    q = question_about(&ledger, &b->task, model, 1);
+    q = question_about(&ledger, &b->task, 1);
     count_near(n, &q);
     n->solved++;
     rung_ledger_clear(&ledger);

@@ -207,6 +207,14 @@ assert d["verdict"] == "CANNOT" and d["trivial"] and any(t["trivial"] for t in d
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"each is a new receiver that the proof does not count"* ]]
 }
 
+@test "bound: theorems about full layers do not speak of a model file that thinks" {
+    rung build seqcomp-cot L=1 N0=64 full=1 -o thinks.safetensors >/dev/null
+    rung verify thinks.safetensors --samples 50 --numbers e8m3 | grep -q 'all right'
+    [ "$(verdict full:dk=14:dv=12 --heads 1 --bits 12 --task seqcomp L=1 N0=64)" = CANNOT ]
+    run -0 rung bound thinks.safetensors --bits 12 --task seqcomp L=1 N0=64 --expect UNKNOWN
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"the model says thoughts after the last token of the task"* ]]
+}
+
 @test "bound: 36 recurrent layers among 12 full ones: nothing applies, and it says so" {
     run -0 rung bound '12*(3*gdelta,full)' --heads 32 --head-dim 128 --task seqcomp L=2 --n 1000000000 --expect UNKNOWN
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"no theorem applies to these layers and this task. This does not say that they can"* ]]
