@@ -310,7 +310,7 @@ void rung_ledger_json(rung_jout *out, const rung_bound_input *input, rung_messag
     rung_jout_string(out, "family", ledger->family[0] ? ledger->family : NULL);
     rung_jout_string(out, "spelling", ledger->spelling);
     rung_jout_string(out, "order", order.text ? order.text : "");
-    rung_jout_bool(out, "causal", !ledger->encoder);
+    rung_jout_bool(out, "causal", ledger->known[RUNG_LEDGER_CAUSAL].is == RUNG_ESTABLISHED);
     rung_jout_int(out, "bits", input->bits);
     rung_jout_string(out, "bits_from", input->bits_from);
     rung_jout_string(out, "message", rung_message_words[message]);

@@ -36,6 +36,15 @@ typedef enum rung_status {
 /* Mathematics answered. Zero is no verdict, so that zeroed memory never looks like one. */
 typedef enum rung_verdict { RUNG_CAN = 1, RUNG_CANNOT = 2, RUNG_UNKNOWN = 3 } rung_verdict;
 
+/* What is known of a premise. Zero says that nobody has established it, and then it does not count. */
+typedef enum rung_fact { RUNG_NOT_ESTABLISHED = 0, RUNG_ESTABLISHED = 1, RUNG_VIOLATED = 2 } rung_fact;
+
+/* A fact, and who says so, what speaks against it, or what is missing. `why` outlives the fact; NULL: nobody looked. */
+typedef struct rung_known {
+    rung_fact is;
+    const char *why;
+} rung_known;
+
 /* One message, complete: names the thing and says what to try. Empty when nothing failed. */
 typedef struct rung_error {
     char text[512];

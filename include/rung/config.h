@@ -39,14 +39,24 @@ typedef struct rung_held {
     uint64_t index_elements;   /* per token, of an indexer */
 } rung_held;
 
+/* What a theorem may presuppose of all layers together. A reader establishes each of these from what the file says or from
+ * what is known of its family; whatever it does not mention stays RUNG_NOT_ESTABLISHED, and no theorem then applies. */
+typedef enum rung_ledger_fact {
+    RUNG_LEDGER_CAUSAL = 0, /* no token sees a later one */
+    RUNG_LEDGER_KINDS,      /* every layer is of the kind and has the sizes that stand there, at any length */
+    RUNG_LEDGER_ONCE,       /* every layer runs once for each token: no loops */
+    RUNG_LEDGER_OWN_CACHE,  /* no layer reads keys, values or states that another one keeps */
+    RUNG_LEDGER_FACTS,
+} rung_ledger_fact;
+
 typedef struct rung_ledger {
     char *name;     /* file, or the arch text */
     char *family;   /* model_type or architecture; "" if none */
     char *spelling; /* how the layer kinds were found: "layer_types", "full_attention_interval", ... */
     size_t layer_count;
     rung_held *layer;
-    bool encoder;     /* no causal mask: none of the bounds speaks of it */
-    bool thinks;      /* its own words follow the prompt: bounds on full layers do not count these receivers */
+    rung_known known[RUNG_LEDGER_FACTS];
+    bool thinks; /* its own words follow the prompt: bounds on full layers do not count these receivers */
     uint64_t context; /* longest context that the file names, 0: none */
     int number_bits;  /* of the model's dtype; 0: not stated */
     int state_bits; /* of the recurrent state where the config names it or (then a note says so) the family fixes it */

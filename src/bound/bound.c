@@ -130,7 +130,7 @@ static bool speaks_of(const rung_bound *bound, const char *task)
 static bool common_premises(rung_bound_answer *answer, const rung_bound *bound, const rung_question *q,
                             const rung_pattern *p)
 {
-    if (q->ledger->encoder)
+    if (q->ledger->known[RUNG_LEDGER_CAUSAL].is != RUNG_ESTABLISHED)
         bound_missing(answer, "without a causal mask every token sees the query; the bounds are about decoders");
     else if (p->overflow)
         bound_missing(answer, "the layers hold more bits than 2^62; the numbers do not fit");

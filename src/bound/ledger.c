@@ -81,9 +81,12 @@ static rung_status fill(rung_ledger *ledger, const rung_arch *arch, const char *
         rung_ledger_clear(ledger);
         return RUNG_SYSTEM;
     }
+    bool causal = true;
     for (size_t i = 0; i < arch->layer_count; i++)
-        for (size_t g = 0; g < arch->layer[i].group_count; g++)
-            ledger->encoder = ledger->encoder || !arch->layer[i].group[g].causal;
+        for (size_t g = 0; g < arch->layer[i].group_count; g++) causal = causal && arch->layer[i].group[g].causal;
+    for (size_t f = 0; f < RUNG_LEDGER_FACTS; f++)
+        ledger->known[f] = (rung_known){RUNG_ESTABLISHED, "the architecture says so"};
+    if (!causal) ledger->known[RUNG_LEDGER_CAUSAL] = (rung_known){RUNG_VIOLATED, "it has no causal mask"};
     for (size_t i = 0; i < arch->layer_count; i++)
         for (size_t g = 0; g < arch->layer[i].group_count; g++) hold_group(&ledger->layer[i], &arch->layer[i].group[g]);
     return RUNG_OK;

@@ -290,14 +290,14 @@ static void test_premises_of_every_report(void **state)
     assert_int_equal(reported(&q, "B0").verdict, RUNG_CANNOT);
     for (int way = 0; way < 4; way++) {
         rung_question other = q;
-        s.ledger.encoder = way == 0;
+        s.ledger.known[RUNG_LEDGER_CAUSAL].is = way == 0 ? RUNG_VIOLATED : RUNG_ESTABLISHED;
         if (way == 1) other.softmax = RUNG_SOFTMAX_TWO_PASS;
         if (way == 2) other.softmax = RUNG_SOFTMAX_REVERSE;
         if (way == 3) other.tokens_after = true;
         rung_bound_answer a = reported(&other, "B0");
         assert_silent(&a, "premise");
         assert_false(a.applies);
-        s.ledger.encoder = false;
+        s.ledger.known[RUNG_LEDGER_CAUSAL].is = RUNG_ESTABLISHED;
     }
 }
 

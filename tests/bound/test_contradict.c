@@ -136,7 +136,8 @@ static rung_ledger *draw_containing(stack *s, const rung_ledger *solved)
         enlarge(&layer[count++]);
     }
     rung_ledger *ledger = stack_of(s, count, layer);
-    ledger->encoder = solved->encoder, ledger->thinks = solved->thinks;
+    memcpy(ledger->known, solved->known, sizeof ledger->known);
+    ledger->thinks = solved->thinks;
     return ledger;
 }
 

@@ -422,7 +422,7 @@ static void test_sparse_layers_that_the_row_does_not_speak_of(void **state)
     REFUSED(1, layer[0].conv_elements = 1);
     REFUSED(1, layer[0].full = true);
     REFUSED(1, layer[0] = recurrent_bits(5));
-    stack_of(&s, 1, &plain)->encoder = true, q.ledger = &s.ledger;
+    stack_of(&s, 1, &plain)->known[RUNG_LEDGER_CAUSAL].is = RUNG_VIOLATED, q.ledger = &s.ledger;
     assert_false(reported(&q, "sparse").applies);
     conf = task_of("two-sum N=100 M=64 form=global");
     REFUSED(1, (void)0);
