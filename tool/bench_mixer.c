@@ -15,18 +15,18 @@
 
 double rung_mixer_flops(const rung_mech_conf *conf, size_t tokens)
 {
-    static const char *const products[] = {"linear", "retnet", "gla", "mamba2", "mamba"};
-    static const char *const deltas[] = {"delta", "gdelta", "kda", "rwkv7"};
-    const char *name = conf->mech->name;
     const double heads = (double)conf->heads, dk = (double)conf->dk, dv = (double)conf->dv;
-    if (strcmp(name, "full") == 0) return heads * (double)tokens * (dk + dv);
-    for (size_t i = 0; i < RUNG_COUNT(products); i++)
-        if (strcmp(name, products[i]) == 0) return heads * 4 * dk * dv;
-    for (size_t i = 0; i < RUNG_COUNT(deltas); i++)
-        if (strcmp(name, deltas[i]) == 0) return heads * 6 * dk * dv;
-    /* One state is entered, half of the log2(n) levels are read on average. */
-    if (strcmp(name, "loglinear") == 0) return heads * (2 + log2((double)tokens)) * dk * dv;
-    return NAN;
+    bool matrix = conf->mech->recurrent && conf->mech->carry(conf, 1).recurrent >= conf->heads * conf->dk * conf->dv;
+    switch (conf->mech->class_of) {
+    case RUNG_CLASS_SCAN:
+        return heads * (double)tokens * (dk + dv);
+    case RUNG_CLASS_STATE: /* a rule that corrects reads the state once more */
+        return matrix ? heads * (conf->mech->traits & RUNG_TRAIT_OVERWRITES ? 6 : 4) * dk * dv : (double)NAN;
+    case RUNG_CLASS_LEVELS: /* one state is entered, half of the log2(n) levels are read on average */
+        return heads * (2 + log2((double)tokens)) * dk * dv;
+    default:
+        return NAN;
+    }
 }
 
 /* ---- inputs ---------------------------------------------------------------------------------------------------------- */

@@ -252,7 +252,7 @@ static void fill_length(rung_bench_row *row, const length_rounds *r, const rung_
     };
     bool usual = shorter->tokens == SHORT && longer->tokens == LONG;
     /* Constant work per token; that of log-linear attention grows as its levels do. */
-    double law = strcmp(shorter->conf.mech->name, "loglinear") == 0
+    double law = shorter->conf.mech->class_of == RUNG_CLASS_LEVELS
                      ? log2((double)shorter->tokens) / log2((double)longer->tokens)
                      : 1;
     rung_samples quotient;

@@ -117,6 +117,39 @@ typedef struct rung_carry {
     size_t conv;      /* inputs that a short convolution still needs */
 } rung_carry;
 
+/* What a mechanism hands from token to token. Theorems, attacks and protocols ask for the class and the traits of a row, never for
+ * its name. A row that states none gets no theorem: nothing is known of it. */
+typedef enum rung_class {
+    RUNG_CLASS_NONE = 0,  /* not stated */
+    RUNG_CLASS_SCAN,      /* a query scans all earlier tokens with an accumulator of dv + 2 numbers per head */
+    RUNG_CLASS_STATE,     /* a state that does not grow: carry().recurrent */
+    RUNG_CLASS_WINDOW,    /* keys and values of the last tokens: carry().window */
+    RUNG_CLASS_LEVELS,    /* a state for every one-bit of the position: carry().recurrent */
+    RUNG_CLASS_BLOCKS,    /* blocks with summaries, some of which a query opens: selects() */
+    RUNG_CLASS_TOP,       /* a list of single tokens that a query chooses: selects() */
+    RUNG_CLASS_TOKENWISE, /* nothing passes from token to token */
+} rung_class;
+extern const char *const rung_class_words[]; /* [class] */
+
+enum {
+    RUNG_TRAIT_SOFTMAX = 1,    /* a query weighs what it reads by a softmax */
+    RUNG_TRAIT_FADES = 2,      /* what was written fades or falls out with time */
+    RUNG_TRAIT_OVERWRITES = 4, /* a token removes what its key held before: delta rules */
+    RUNG_TRAIT_SUM = 8,        /* the state is a sum of what each token adds, or can be, with some parameters */
+    RUNG_TRAIT_CERTIFIED = 16, /* docs/certificate.md defines it, so rung-check runs it */
+};
+
+/* What a query reads of BLOCKS or TOP: all heads together where nothing else is said. */
+typedef struct rung_selection {
+    size_t block;             /* tokens of a block; TOP: 1 */
+    size_t top;               /* blocks, or tokens, that one head opens */
+    size_t window;            /* last tokens that it reads as well */
+    size_t summary;           /* numbers of a block's summary; 0: there is none */
+    size_t index;             /* numbers per token of an indexer */
+    bool summary_by_position; /* a summary may be whatever the last token of the block says */
+    bool summary_is_mean;     /* of keys and of values */
+} rung_selection;
+
 typedef struct rung_mech {
     const char *name;
     const char *summary;
@@ -125,6 +158,8 @@ typedef struct rung_mech {
     const char *source;   /* paper */
     const rung_param *params;
     const rung_mech_input *inputs; /* ends with a NULL name */
+    rung_class class_of;           /* what theorems may presuppose */
+    unsigned traits;               /* RUNG_TRAIT_... */
     bool recurrent;                /* carries a state that does not grow */
     bool causal_only;              /* has no meaning without a mask */
     bool any_softmax;              /* the exact forms know every order of rung_softmax; others are online only */
@@ -134,6 +169,8 @@ typedef struct rung_mech {
     /* What is carried after `tokens` tokens: exactly the first elements of the state array. SIZE_MAX stands for a
      * number that does not fit. */
     rung_carry (*carry)(const rung_mech_conf *conf, size_t tokens);
+    /* BLOCKS and TOP: what a query selects; NULL for the other classes. */
+    rung_selection (*selects)(const rung_mech_conf *conf);
     /* Elements of the state array that suffice for any number of tokens up to this one. NULL: carry never falls, and
      * what it says of `tokens` is enough. */
     size_t (*capacity)(const rung_mech_conf *conf, size_t tokens);

@@ -12,16 +12,16 @@
 
 /* ---- does it fit? ------------------------------------------------------------------------------------------------------ */
 
-static bool is_loglinear(const rung_mech_conf *conf)
+static bool has_levels(const rung_mech_conf *conf)
 {
-    return strcmp(conf->mech->name, "loglinear") == 0;
+    return conf->mech->class_of == RUNG_CLASS_LEVELS;
 }
 
 static bool is_sum(const rung_mech_conf *conf)
 {
     if (rung_group_conv_elements(conf) > 0) return false;
-    if (is_loglinear(conf)) return rung_mech_param(conf, "base") == 0;
-    return strcmp(conf->mech->name, "linear") == 0;
+    if (has_levels(conf)) return rung_mech_param(conf, "base") == 0;
+    return conf->mech->traits & RUNG_TRAIT_SUM;
 }
 
 static bool layer_is_sum(const rung_layer *layer)
@@ -58,7 +58,7 @@ static size_t cut_of(const rung_victim *victim, const rung_instance *instance)
     if (cut == 0 || cut >= instance->tokens) cut = instance->tokens - 1;
     while (power <= cut / 2) power *= 2;
     for (size_t g = 0; g < layer->group_count; g++)
-        if (is_loglinear(&layer->group[g])) return power;
+        if (has_levels(&layer->group[g])) return power;
     return cut;
 }
 

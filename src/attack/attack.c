@@ -40,8 +40,6 @@ void rung_break_clear(rung_break *result)
 
 /* ---- what rung-check knows ------------------------------------------------------------------------------------------- */
 
-static const char *const known_mechanisms[] = {"full",   "window", "linear", "retnet",    "gla",    "delta",
-                                               "gdelta", "kda",    "mamba2", "loglinear", "sparse", NULL};
 static const char *const known_tasks[] = {"eva", "index", "two-sum", "assoc-recall", "seqcomp", NULL};
 
 static bool is_among(const char *name, const char *const *names)
@@ -58,8 +56,8 @@ static bool unknown_mechanism(const rung_model *model, char *why, size_t size)
     for (size_t i = 0; i < arch->layer_count; i++)
         for (size_t g = 0; g < arch->layer[i].group_count; g++) {
             const rung_mech_conf *conf = &arch->layer[i].group[g];
-            bool known = is_among(conf->mech->name, known_mechanisms);
-            bool mean = strcmp(conf->mech->name, "sparse") != 0 || rung_mech_param(conf, "comp") == 0;
+            bool known = conf->mech->traits & RUNG_TRAIT_CERTIFIED;
+            bool mean = conf->mech->class_of != RUNG_CLASS_BLOCKS || conf->mech->selects(conf).summary_is_mean;
             bool plain = !conf->neg;
             if (known && mean && plain) continue;
             snprintf(why, size, "rung-check does not know %s%s (layer %zu)", conf->mech->name,

@@ -38,7 +38,7 @@ static bool suits(const rung_victim *victim, char *why, size_t size)
     const rung_arch *arch = rung_model_get_arch(victim->model);
     const rung_mech_conf *conf = arch->layer[0].group;
     if (!rung_victim_suits(victim, why, size)) return false;
-    if (arch->layer_count != 1 || arch->layer[0].group_count != 1 || strcmp(conf->mech->name, "sparse") != 0) {
+    if (arch->layer_count != 1 || arch->layer[0].group_count != 1 || conf->mech->class_of != RUNG_CLASS_BLOCKS) {
         snprintf(why, size, "the model is not one layer of sparse attention");
         return false;
     }

@@ -20,7 +20,7 @@ enum { PROMPTS = 256, DIGEST_BITS_MAX = 64 };
 static bool has_full(const rung_layer *layer)
 {
     for (size_t g = 0; g < layer->group_count; g++)
-        if (strcmp(layer->group[g].mech->name, "full") == 0) return true;
+        if (layer->group[g].mech->class_of == RUNG_CLASS_SCAN) return true;
     return false;
 }
 

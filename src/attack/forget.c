@@ -12,9 +12,6 @@
 
 enum { PROMPTS_MAX = 512, EARLY = 2, OTHERS = 4 };
 
-static const char *const fading[] = {"retnet", "gla",   "gdelta", "kda",    "mamba",
-                                     "mamba2", "rwkv7", "rnn",    "window", NULL};
-
 /* The earliest positions where there is something to say. */
 static size_t early_positions(size_t early[EARLY], const hunter *h)
 {
@@ -62,7 +59,7 @@ static double expect(const rung_victim *victim, const rung_budget *budget, char 
 {
     (void)budget;
     if (!rung_victim_suits(victim, why, size) || !rung_victim_forgets(victim, why, size)) return -1;
-    if (!rung_victim_has(victim, fading)) {
+    if (!rung_victim_has(victim, RUNG_TRAIT_FADES)) {
         snprintf(why, size, "no layer has a decay, a gate or a window");
         return -1;
     }

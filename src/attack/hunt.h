@@ -32,8 +32,8 @@ double rung_victim_seconds(const rung_victim *victim, size_t tokens);
 uint64_t rung_victim_state_bits(const rung_victim *victim, size_t tokens);
 /* log2 of the number of prefixes of so many tokens in the product of choices. */
 double rung_victim_prefix_bits(const rung_victim *victim, size_t tokens);
-/* Does a layer have such a mechanism? `names` ends with NULL. */
-bool rung_victim_has(const rung_victim *victim, const char *const *names);
+/* Does a layer have a mechanism with this trait (RUNG_TRAIT_...)? */
+bool rung_victim_has(const rung_victim *victim, unsigned trait);
 
 /* ---- running it ------------------------------------------------------------------------------------------------------ */
 

@@ -118,11 +118,10 @@ static rung_status run(rung_break *result, const rung_victim *victim, const rung
 
 static double expect(const rung_victim *victim, const rung_budget *budget, char *why, size_t size)
 {
-    static const char *const softmax[] = {"full", "window", "sparse", "dsa", NULL};
     const rung_fmt *fmt = &victim->numbers;
     (void)budget;
     if (!rung_victim_suits(victim, why, size)) return -1;
-    if (!rung_victim_has(victim, softmax)) {
+    if (!rung_victim_has(victim, RUNG_TRAIT_SOFTMAX)) {
         snprintf(why, size, "no layer has a softmax");
         return -1;
     }

@@ -13,8 +13,6 @@
 
 enum { PROMPTS_MAX = 2048, PERIODS = 4 };
 
-static const char *const delta_rules[] = {"delta", "gdelta", "kda", "rwkv7", NULL};
-
 /* Which two tokens, and how many different ones keep coming: 2 are the two themselves, more span more keys. */
 typedef struct refrain {
     uint32_t own, other;
@@ -91,7 +89,7 @@ static double expect(const rung_victim *victim, const rung_budget *budget, char 
 {
     (void)budget;
     if (!rung_victim_suits(victim, why, size) || !rung_victim_forgets(victim, why, size)) return -1;
-    if (!rung_victim_has(victim, delta_rules)) {
+    if (!rung_victim_has(victim, RUNG_TRAIT_OVERWRITES)) {
         snprintf(why, size, "no layer has the delta rule");
         return -1;
     }

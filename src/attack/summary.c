@@ -22,8 +22,8 @@ static const rung_mech_conf *mean_layer(const rung_victim *victim, size_t layer)
     const rung_arch *arch = rung_model_get_arch(victim->model);
     if (layer >= arch->layer_count || arch->layer[layer].group_count != 1) return NULL;
     const rung_mech_conf *conf = arch->layer[layer].group;
-    bool sparse = conf->mech == rung_mech_get("sparse") && rung_mech_param(conf, "comp") == 0; /* 0: mean */
-    return sparse ? conf : NULL;
+    bool blocks = conf->mech->class_of == RUNG_CLASS_BLOCKS && conf->mech->selects(conf).summary_is_mean;
+    return blocks ? conf : NULL;
 }
 
 bool rung_block_size(size_t *size, const rung_victim *victim, size_t layer)

@@ -62,13 +62,12 @@ double rung_victim_prefix_bits(const rung_victim *victim, size_t tokens)
     return bits;
 }
 
-bool rung_victim_has(const rung_victim *victim, const char *const *names)
+bool rung_victim_has(const rung_victim *victim, unsigned trait)
 {
     const rung_arch *arch = rung_model_get_arch(victim->model);
     for (size_t i = 0; i < arch->layer_count; i++)
         for (size_t g = 0; g < arch->layer[i].group_count; g++)
-            for (size_t n = 0; names[n]; n++)
-                if (strcmp(arch->layer[i].group[g].mech->name, names[n]) == 0) return true;
+            if (arch->layer[i].group[g].mech->traits & trait) return true;
     return false;
 }
 

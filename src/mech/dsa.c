@@ -279,8 +279,18 @@ static const rung_mech_input inputs[] = {
     {0},
 };
 
+static rung_selection selects(const rung_mech_conf *conf)
+{
+    return (rung_selection){.block = 1,
+                            .top = (size_t)rung_mech_param(conf, "k"),
+                            .index = (size_t)rung_mech_param(conf, "DI")};
+}
+
 const rung_mech rung_mech_dsa = {
     .name = "dsa",
+    .class_of = RUNG_CLASS_TOP,
+    .traits = RUNG_TRAIT_SOFTMAX,
+    .selects = selects,
     .summary = "softmax attention over k tokens that a small indexer chooses",
     .equation =
         "I_ts = sum_j w_tj relu(iq_tj.ik_s), j ascending; o_t = softmax attention, online and ascending, over the "

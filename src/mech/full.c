@@ -217,6 +217,8 @@ static const rung_mech_input qkv[] = {
 
 const rung_mech rung_mech_full = {
     .name = "full",
+    .class_of = RUNG_CLASS_SCAN,
+    .traits = RUNG_TRAIT_SOFTMAX | RUNG_TRAIT_CERTIFIED,
     .summary = "softmax attention over all earlier tokens",
     .equation = "o_t = sum_j<=t e^(q_t.k_j) v_j / sum_j<=t e^(q_t.k_j); online from j = 0: m' = max(m, s), "
                 "a = e^(m-m'), e = e^(s-m'), den = den a + e, num = num a + e v",
@@ -237,6 +239,8 @@ const rung_mech rung_mech_full = {
 
 const rung_mech rung_mech_window = {
     .name = "window",
+    .class_of = RUNG_CLASS_WINDOW,
+    .traits = RUNG_TRAIT_SOFTMAX | RUNG_TRAIT_FADES | RUNG_TRAIT_CERTIFIED,
     .summary = "softmax attention over the last W tokens",
     .equation = "as full with t-W < j <= t; without a mask |t-j| < W",
     .carries = "min(t, W) H (dk+dv)",

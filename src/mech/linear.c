@@ -309,6 +309,8 @@ static const rung_mech_input inputs[] = {
 
 const rung_mech rung_mech_linear = {
     .name = "linear",
+    .class_of = RUNG_CLASS_STATE,
+    .traits = RUNG_TRAIT_SUM | RUNG_TRAIT_CERTIFIED,
     .summary = "linear attention with a feature map",
     .equation = "S_t = S_(t-1) + phi(k_t) v_t^T, z_t = z_(t-1) + phi(k_t), o_t = S_t^T phi(q_t) / (z_t . phi(q_t))",
     .carries = "H r (dv + norm), r = dk (taylor2: 1 + dk + dk^2)",

@@ -229,6 +229,8 @@ static const rung_mech_input inputs[] = {
 
 const rung_mech rung_mech_loglinear = {
     .name = "loglinear",
+    .class_of = RUNG_CLASS_LEVELS,
+    .traits = RUNG_TRAIT_SUM | RUNG_TRAIT_CERTIFIED,
     .summary = "log-linear attention: one state matrix per bucket of a Fenwick tree",
     .equation = "o = sum over levels l of lambda^(l) (S^(l)^T q), S^(l) the state of base over the tokens of bucket l",
     .carries = "H dk dv popcount(tokens)",

@@ -195,6 +195,8 @@ static const rung_mech_input inputs[] = {
 
 const rung_mech rung_mech_mamba = {
     .name = "mamba",
+    .class_of = RUNG_CLASS_STATE,
+    .traits = RUNG_TRAIT_FADES,
     .summary = "selective scan (Mamba)",
     .equation = "h_cn <- e^(dt_c A_cn) h_cn + dt_c x_c B_n, y_c = sum_n C_n h_cn + D_c x_c; dk states per channel",
     .carries = "H dk dv",

@@ -184,11 +184,12 @@ static const rung_param no_params[] = {{0}};
     }
 #define LOG_DECAY "natural logarithm of the decay"
 #define MATRIX_ROW                                                                                                     \
-    .carries = "H dk dv", .params = no_params, .recurrent = true, .carry = carry, .scratch = scratch, RUNG_MECH_FORMS, \
+    .class_of = RUNG_CLASS_STATE, .carries = "H dk dv", .params = no_params, .recurrent = true, .carry = carry, .scratch = scratch, RUNG_MECH_FORMS, \
     .backward_f32 = rung_matrix_backward_f32, .backward_scratch = rung_matrix_backward_scratch, .forks = true
 
 const rung_mech rung_mech_retnet = {
     .name = "retnet",
+    .traits = RUNG_TRAIT_FADES | RUNG_TRAIT_CERTIFIED,
     .summary = "retention: a fixed decay per head (RetNet)",
     .equation = "S <- e^g S + k v^T, o = S^T q",
     .source = "Sun et al. 2023",
@@ -198,6 +199,7 @@ const rung_mech rung_mech_retnet = {
 
 const rung_mech rung_mech_gla = {
     .name = "gla",
+    .traits = RUNG_TRAIT_FADES | RUNG_TRAIT_CERTIFIED,
     .summary = "gated linear attention: a decay per key channel",
     .equation = "S_j <- e^(g_j) S_j + k_j v^T, o = S^T q",
     .source = "Yang, Wang et al. 2024",
@@ -207,6 +209,7 @@ const rung_mech rung_mech_gla = {
 
 const rung_mech rung_mech_mamba2 = {
     .name = "mamba2",
+    .traits = RUNG_TRAIT_FADES | RUNG_TRAIT_CERTIFIED,
     .summary = "state space duality: a decay per head that depends on the token (Mamba-2)",
     .equation = "S <- e^g S + k v^T, o = S^T q with v = x dt, k = B, q = C, g = dt A",
     .source = "Dao, Gu 2024",
@@ -223,6 +226,7 @@ const rung_mech rung_mech_mamba2 = {
 
 const rung_mech rung_mech_delta = {
     .name = "delta",
+    .traits = RUNG_TRAIT_OVERWRITES | RUNG_TRAIT_CERTIFIED,
     .summary = "delta rule (DeltaNet)",
     .equation = "u = beta (v - S^T k), S <- S + k u^T, o = S^T q",
     .source = "Schlag et al. 2021; Yang et al. 2024",
@@ -232,6 +236,7 @@ const rung_mech rung_mech_delta = {
 
 const rung_mech rung_mech_gdelta = {
     .name = "gdelta",
+    .traits = RUNG_TRAIT_FADES | RUNG_TRAIT_OVERWRITES | RUNG_TRAIT_CERTIFIED,
     .summary = "gated delta rule (Gated DeltaNet)",
     .equation = "S <- e^g S, u = beta (v - S^T k), S <- S + k u^T, o = S^T q",
     .source = "Yang, Kautz, Hatamizadeh 2025",
@@ -241,6 +246,7 @@ const rung_mech rung_mech_gdelta = {
 
 const rung_mech rung_mech_kda = {
     .name = "kda",
+    .traits = RUNG_TRAIT_FADES | RUNG_TRAIT_OVERWRITES | RUNG_TRAIT_CERTIFIED,
     .summary = "delta rule with a decay per key channel (Kimi Delta Attention)",
     .equation = "S_j <- e^(g_j) S_j, u = beta (v - S^T k), S <- S + k u^T, o = S^T q",
     .source = "Kimi team 2025",

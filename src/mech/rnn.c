@@ -199,6 +199,8 @@ static const rung_mech_input inputs[] = {
 
 const rung_mech rung_mech_rnn = {
     .name = "rnn",
+    .class_of = RUNG_CLASS_STATE,
+    .traits = RUNG_TRAIT_FADES,
     .summary = "nonlinear recurrent network: tanh or LSTM",
     .equation = "tanh: h <- tanh(U h + x), o = h; lstm: c <- s(f) c + s(i) tanh(g), h <- s(p) tanh(c), o = h",
     .carries = "H dv (tanh), 2 H dv (lstm)",

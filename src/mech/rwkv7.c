@@ -139,6 +139,8 @@ static const rung_mech_input inputs[] = {
 
 const rung_mech rung_mech_rwkv7 = {
     .name = "rwkv7",
+    .class_of = RUNG_CLASS_STATE,
+    .traits = RUNG_TRAIT_FADES | RUNG_TRAIT_OVERWRITES,
     .summary = "diagonal plus rank one transition (RWKV-7)",
     .equation = "S <- diag(w) S + b (a^T S) + k v^T, o = S^T r",
     .carries = "H dk dv",

@@ -397,8 +397,22 @@ static const rung_mech_input inputs[] = {
     {0},
 };
 
+static rung_selection selects(const rung_mech_conf *conf)
+{
+    int64_t comp = rung_mech_param(conf, "comp");
+    return (rung_selection){.block = (size_t)rung_mech_param(conf, "B"),
+                            .top = (size_t)rung_mech_param(conf, "k"),
+                            .window = (size_t)rung_mech_param(conf, "W"),
+                            .summary = conf->heads * (conf->dk + conf->dv),
+                            .summary_by_position = comp == SPARSE_GIVEN,
+                            .summary_is_mean = comp == SPARSE_MEAN};
+}
+
 const rung_mech rung_mech_sparse = {
     .name = "sparse",
+    .class_of = RUNG_CLASS_BLOCKS,
+    .traits = RUNG_TRAIT_SOFTMAX | RUNG_TRAIT_CERTIFIED,
+    .selects = selects,
     .summary = "softmax attention over block summaries and over the k blocks that they point to",
     .equation = "c_b = comp(block b) when it ends; y_cmp = softmax over {c_b}; y_sel = softmax over the tokens of the "
                 "k complete blocks with the largest q.c_b (ties: lower b), ascending, and of the own block; "

@@ -26,20 +26,20 @@ typedef struct game {
 
 /* ---- who may play ------------------------------------------------------------------------------------------------------------ */
 
-static bool is_mech(const rung_mech_conf *conf, const char *name)
+static bool is_class(const rung_mech_conf *conf, rung_class which)
 {
-    return strcmp(conf->mech->name, name) == 0;
+    return conf->mech->class_of == which;
 }
 
 static rung_status group_covers(const rung_mech_conf *conf, size_t layer, rung_error *err)
 {
-    if (is_mech(conf, "dsa"))
+    if (is_class(conf, RUNG_CLASS_TOP))
         return rung_fail(
             err, RUNG_USAGE,
-            "layer %zu: dsa selects single tokens by a key of every earlier one: what a token needs to know grows with "
+            "layer %zu: %s selects single tokens by a key of every earlier one: what a token needs to know grows with "
             "the prompt, and no short message is known",
-            layer);
-    if (!rung_state_of_mech(conf) && !is_mech(conf, "full") && !is_mech(conf, "sparse"))
+            layer, conf->mech->name);
+    if (!rung_state_of_mech(conf) && !is_class(conf, RUNG_CLASS_SCAN) && !is_class(conf, RUNG_CLASS_BLOCKS))
         return rung_fail(err, RUNG_USAGE, "layer %zu: no protocol is known for %s, whose cache grows", layer,
                          conf->mech->name);
     return RUNG_OK;
@@ -70,7 +70,7 @@ static size_t common_block(const rung_arch *arch, size_t most)
     size_t common = 0;
     for (size_t l = 0; l < arch->layer_count; l++)
         for (size_t g = 0; g < arch->layer[l].group_count; g++) {
-            if (!is_mech(&arch->layer[l].group[g], "sparse")) continue;
+            if (!is_class(&arch->layer[l].group[g], RUNG_CLASS_BLOCKS)) continue;
             size_t B = rung_blocks_of(&arch->layer[l].group[g]).B, multiple = common ? common : B;
             while (multiple % B && multiple < most) multiple += common;
             common = multiple % B ? most : multiple;
@@ -261,8 +261,8 @@ static rung_status play_group(game *g, epoch *e)
     size_t elements = rung_state_elements(e->conf, e->tokens);
     double *tail = rung_epoch_keep(e, elements, 1);
     rung_status status = tail ? pass_states(g, e, tail) : RUNG_SYSTEM;
-    if (status == RUNG_OK && is_mech(e->conf, "full")) status = play_full(g, e);
-    if (status == RUNG_OK && is_mech(e->conf, "sparse")) status = play_sparse(g, e);
+    if (status == RUNG_OK && is_class(e->conf, RUNG_CLASS_SCAN)) status = play_full(g, e);
+    if (status == RUNG_OK && is_class(e->conf, RUNG_CLASS_BLOCKS)) status = play_sparse(g, e);
     if (status == RUNG_OK) remember(g, tail, elements);
     for (size_t i = 0; status == RUNG_OK && i < g->players; i++) rung_player_answer(&g->player[i], e);
     return status;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "rung/mech.h"
 
 typedef struct column {
     const char *name, *slug;
@@ -183,6 +184,12 @@ static bool lists(const char *names, const char *one)
     return false;
 }
 
+static bool attends_to_all(const char *name)
+{
+    const rung_mech *mech = rung_mech_get(name);
+    return mech && mech->class_of == RUNG_CLASS_SCAN;
+}
+
 const char *report_recurrent(char *out, size_t size, const char *arch)
 {
     char all[128];
@@ -190,7 +197,7 @@ const char *report_recurrent(char *out, size_t size, const char *arch)
     report_family(all, sizeof all, arch);
     out[0] = '\0';
     for (char *name = strtok(all, "+"); name; name = strtok(NULL, "+"))
-        if (strcmp(name, "full") != 0 && !lists(out, name) && len + strlen(name) + 2 < size)
+        if (!attends_to_all(name) && !lists(out, name) && len + strlen(name) + 2 < size)
             len += (size_t)snprintf(out + len, size - len, "%s%s", len ? "+" : "", name);
     return out;
 }

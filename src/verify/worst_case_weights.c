@@ -50,7 +50,7 @@ static bool refuse(char *reason, size_t size, const char *text)
 
 static bool group_known(char *reason, size_t size, const rung_mech_conf *g)
 {
-    if (strcmp(g->mech->name, "full") != 0) return refuse(reason, size, "the layer is not full attention");
+    if (g->mech->class_of != RUNG_CLASS_SCAN) return refuse(reason, size, "the layer is not full attention");
     if (!g->causal) return refuse(reason, size, "the model is not causal");
     if (g->conv || g->gate || g->unit)
         return refuse(reason, size, "the layer has a convolution, an output gate or vectors of length 1");
