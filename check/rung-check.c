@@ -2549,7 +2549,7 @@ static void read_seqcomp(struct task *t, struct text *words)
     t->form = next_choice(words, "form", "position", "pair") ? PAIRS : PLACES;
     if (next_choice(words, "dist", "uniform", "identity") && t->depth == 1) reject("task: dist=identity needs L >= 2");
     size_t product = flat ? n0 : times(n0, t->w_count);
-    if (product > max_tokens || v > product || (flat && v != n0)) reject("task: N0, n and V do not go together");
+    if (product > max_tokens || (flat && v != n0)) reject("task: N0, n and V do not go together");
     t->values[0] = n0;
     t->tokens = 2;
     for (size_t l = 1; l <= t->depth; l++) {

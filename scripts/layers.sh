@@ -12,11 +12,13 @@ layer_of() {
     mech | task | cert) echo 2 ;;
     model | config) echo 3 ;;
     build | verify | protocol | train) echo 4 ;;
-    bound | attack) echo 5 ;;
-    lab) echo 6 ;;
-    report | probe | serve) echo 7 ;;
-    tool) echo 8 ;;
-    mpi) echo 9 ;;
+    claim) echo 5 ;;
+    bound | attack) echo 6 ;;
+    decide) echo 7 ;;
+    lab) echo 8 ;;
+    report | probe | serve) echo 9 ;;
+    tool) echo 10 ;;
+    mpi) echo 11 ;;
     *) echo "" ;;
     esac
 }

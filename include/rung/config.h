@@ -56,7 +56,6 @@ typedef struct rung_ledger {
     size_t layer_count;
     rung_held *layer;
     rung_known known[RUNG_LEDGER_FACTS];
-    bool thinks; /* its own words follow the prompt: bounds on full layers do not count these receivers */
     uint64_t context; /* longest context that the file names, 0: none */
     int number_bits;  /* of the model's dtype; 0: not stated */
     int state_bits; /* of the recurrent state where the config names it or (then a note says so) the family fixes it */

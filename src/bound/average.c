@@ -32,14 +32,14 @@ static bound_sides sides(rung_certified *s, const void *context)
 }
 
 /* Query vectors of the full layer, in bits; UINT64_MAX if that is not known or does not fit. */
-static uint64_t query_bits(const rung_question *q)
+static uint64_t query_bits(const bound_question *q)
 {
     for (size_t i = 0; i < q->ledger->layer_count; i++) {
         const rung_held *held = &q->ledger->layer[i];
         uint64_t bits;
         if (!held->full) continue;
         if (!held->key_dim || __builtin_mul_overflow(held->heads, held->key_dim, &bits) ||
-            __builtin_mul_overflow(bits, (uint64_t)q->bits, &bits) || bits >> 62)
+            __builtin_mul_overflow(bits, (uint64_t)bound_widest(q), &bits) || bits >> 62)
             return UINT64_MAX;
         return bits;
     }
@@ -53,7 +53,7 @@ static rung_status holds_at(bool *holds, uint64_t positions, const void *context
     return bound_surely(holds, sides, &x, err);
 }
 
-static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p, rung_error *err)
+static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
 {
     if (p->full != 1 || p->recurrent || p->sparse || p->too_many)
         return bound_missing(answer, "about one full layer and no other that mixes tokens");
@@ -83,6 +83,6 @@ const rung_bound rung_bound_average_one = {
     .source = "after Sanford, Hsu, Telgarsky 2023, Theorem 4; the count: ours",
     .checked = "rank argument checked by search at small sizes",
     .section = "average",
-    .needs_order = true,
+    .needs = NEEDS_SCANS,
     .evaluate = evaluate,
 };

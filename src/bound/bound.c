@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const rung_bound *const rows[] = {
@@ -126,36 +127,28 @@ static bool speaks_of(const rung_bound *bound, const char *task)
     return false;
 }
 
-/* Premises that do not depend on the row; false when one is missing. */
-static bool common_premises(rung_bound_answer *answer, const rung_bound *bound, const rung_question *q,
-                            const rung_pattern *p)
+/* Refuses a row whose premises are not all established, and names the first that is not. */
+static bool premises_hold(rung_bound_answer *answer, const rung_bound *bound, const rung_claim *claim)
 {
-    if (q->ledger->known[RUNG_LEDGER_CAUSAL].is != RUNG_ESTABLISHED)
-        bound_missing(answer, "without a causal mask every token sees the query; the bounds are about decoders");
-    else if (p->overflow)
-        bound_missing(answer, "the layers hold more bits than 2^62; the numbers do not fit");
-    else if (bound->needs_order && p->full && q->softmax == RUNG_SOFTMAX_REVERSE)
-        bound_missing(answer, "a softmax from right to left can do what this theorem forbids");
-    else if (bound->needs_order && p->full && q->softmax == RUNG_SOFTMAX_TWO_PASS)
-        bound_missing(answer,
-                      "the proof needs a sum from left to right; with a maximum known beforehand it is open, or false");
-    else if (bound->needs_order && p->full && q->ledger->thinks)
-        bound_missing(answer,
-                      "the model says thoughts after the last token of the task; each is a new receiver that the "
-                      "proof does not count");
-    else if (bound->needs_order && p->full && q->tokens_after)
-        bound_missing(answer,
-                      "tokens follow the last one of the task; each is a new receiver that the proof does not count");
-    else
-        return true;
-    return false;
+    for (int p = 0; p < RUNG_PREMISES; p++) {
+        rung_known known = rung_claim_premise(claim, (rung_premise)p);
+        if (!(bound->needs & RUNG_NEEDS(p)) || known.is == RUNG_ESTABLISHED) continue;
+        answer->missing = p;
+        bound_missing(answer, "needs that %s: %s", rung_premise_text((rung_premise)p),
+                      known.why                    ? known.why
+                      : known.is == RUNG_VIOLATED ? "it is not so"
+                                                   : "nobody has established it");
+        return false;
+    }
+    return true;
 }
 
-static rung_status answer_one(rung_bound_answer *answer, const rung_bound *bound, const rung_question *q,
-                              const rung_pattern *p, rung_error *err)
+static rung_status answer_one(rung_bound_answer *answer, const rung_bound *bound, const rung_claim *claim,
+                              const bound_question *q, const rung_pattern *p, rung_error *err)
 {
-    *answer = (rung_bound_answer){.bound = bound, .verdict = RUNG_UNKNOWN, .applies = true};
-    if (!common_premises(answer, bound, q, p)) return RUNG_OK;
+    *answer = (rung_bound_answer){.bound = bound, .verdict = RUNG_UNKNOWN, .applies = true, .missing = -1};
+    if (!premises_hold(answer, bound, claim)) return RUNG_OK;
+    if (p->overflow) return bound_missing(answer, "the layers hold more bits than 2^62; the numbers do not fit");
     rung_status status = bound->evaluate(answer, q, p, err);
     if (status != RUNG_OK) return rung_fail_at(err, status, "bound %s", bound->id);
     if (answer->applies && answer->holds) answer->verdict = RUNG_CANNOT;
@@ -163,19 +156,66 @@ static rung_status answer_one(rung_bound_answer *answer, const rung_bound *bound
     return RUNG_OK;
 }
 
-rung_status rung_bound_run(rung_bound_report *report, const rung_question *q, rung_error *err)
+static rung_status ask_rows(rung_bound_report *report, const rung_claim *claim, const bound_question *q,
+                            rung_error *err)
 {
-    *report = (rung_bound_report){.pattern = rung_pattern_of(q), .verdict = RUNG_UNKNOWN};
+    *report =
+        (rung_bound_report){.pattern = rung_pattern_of(q->ledger, q->arithmetic), .verdict = RUNG_UNKNOWN};
     rung_status status = RUNG_OK;
     bool proper = false;
     for (size_t i = 0; status == RUNG_OK && i < RUNG_COUNT(rows); i++) {
         if (!speaks_of(rows[i], q->task->task->name)) continue;
         rung_bound_answer *answer = &report->answer[report->count++];
-        status = answer_one(answer, rows[i], q, &report->pattern, err);
+        status = answer_one(answer, rows[i], claim, q, &report->pattern, err);
         if (answer->verdict != RUNG_CANNOT) continue;
         report->verdict = RUNG_CANNOT;
+        report->trivial = answer->trivial;
         proper = proper || !answer->trivial;
     }
-    report->trivial = report->verdict == RUNG_CANNOT && !proper;
+    if (proper) report->trivial = NULL;
+    return status;
+}
+
+/* ---- thresholds -------------------------------------------------------------------------------------------------------- */
+
+/* Longer than any prompt that is looked for one by one; rows about composition find their sizes first and compare then. */
+#define FAR_TOKENS (UINT64_C(1) << 40)
+
+/* A row that chooses the sizes says at least how long a prompt it would need; a prompt that is shorter is not refuted. */
+static void take_answer(rung_bound_answer *to, const rung_bound_answer *far, size_t tokens)
+{
+    if (!(far->n_threshold > (double)tokens)) return;
+    *to = *far;
+    to->holds = false, to->verdict = RUNG_UNKNOWN;
+    to->margin = (double)tokens / far->n_threshold;
+}
+
+/* Both reports have the same rows in the same order: those that speak of the task. A row may speak of free sizes only. */
+static void take_thresholds(rung_bound_report *report, const rung_bound_report *far, size_t tokens)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        rung_bound_answer *to = &report->answer[i];
+        const rung_bound_answer *from = &far->answer[i];
+        if (!from->applies || to->n_threshold > 0 || to->log2_n > 0) continue;
+        if (!to->applies) take_answer(to, from, tokens);
+        to->n_threshold = from->n_threshold, to->log2_n = from->log2_n, to->exact = from->exact;
+    }
+}
+
+rung_status rung_bound_answers(rung_bound_report *report, const rung_claim *claim, bool thresholds, rung_error *err)
+{
+    bound_question q = {.ledger = rung_claim_ledger(claim),
+                        .task = rung_claim_task(claim),
+                        .n = rung_claim_n(claim),
+                        .arithmetic = rung_claim_arithmetic(claim),
+                        .thresholds = thresholds};
+    rung_status status = ask_rows(report, claim, &q, err);
+    if (status != RUNG_OK || q.n || !thresholds) return status;
+    q.n = FAR_TOKENS;
+    rung_bound_report *far = rung_calloc(1, sizeof *far, err);
+    if (!far) return RUNG_SYSTEM;
+    status = ask_rows(far, claim, &q, err);
+    if (status == RUNG_OK) take_thresholds(report, far, q.task->tokens);
+    free(far);
     return status;
 }

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p, rung_error *err)
+static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
 {
     (void)p, (void)err;
     const char *name = q->task->task->name;
@@ -29,7 +29,7 @@ static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, c
              (unsigned long long)lead);
     answer->lhs = 1, answer->rhs = 0;
     answer->holds = (q->n ? q->n : q->task->tokens) >= least;
-    answer->trivial = true;
+    answer->trivial = "no causal model of any size can";
     answer->n_threshold = (double)least, answer->exact = true;
     return RUNG_OK;
 }
@@ -41,5 +41,6 @@ const rung_bound rung_bound_causal = {
     .source = "definition of the task",
     .checked = "prompts checked at small sizes",
     .section = "causal",
+    .needs = RUNG_NEEDS(RUNG_PREMISE_CAUSAL),
     .evaluate = evaluate,
 };

@@ -7,13 +7,12 @@
 
 #include <math.h>
 
-compose_task compose_of(const rung_question *q)
+compose_task compose_of(const bound_question *q)
 {
     const rung_task_conf *t = q->task;
     const rung_value *n = rung_task_value(t, "n"), *V = rung_task_value(t, "V");
     compose_task c = {.L = (uint64_t)rung_task_param(t, "L"),
                       .free = q->n != 0,
-                      .last = rung_task_value(t, "order")->number == 0,
                       .flat = rung_task_param(t, "flat") == 1,
                       .identity = rung_task_param(t, "dist") == 1,
                       .V = V->set ? (double)V->number : 0,
@@ -27,14 +26,14 @@ double compose_values(const compose_task *t, double N0, double entries)
 {
     if (!t->free) return t->size.V;
     if (t->flat) return N0;
-    return t->V > 0 ? fmin(t->V, entries) : entries;
+    return t->V > 0 ? t->V : entries;
 }
 
 rung_ival compose_values_log2(rung_certified *s, const compose_task *t, double N0, rung_ival entries)
 {
     if (!t->free) return rung_ival_log2(s, rung_ival_real(s, t->size.V));
     if (t->flat) return rung_ival_log2(s, rung_ival_real(s, N0));
-    return rung_ival_log2(s, t->V > 0 ? rung_ival_min(s, rung_ival_real(s, t->V), entries) : entries);
+    return rung_ival_log2(s, t->V > 0 ? rung_ival_real(s, t->V) : entries);
 }
 
 double compose_round_up(long double x)
@@ -89,7 +88,7 @@ rung_status compose_decide(rung_bound_answer *answer, const compose_task *t, bou
     return status;
 }
 
-void compose_finish(rung_bound_answer *answer, const rung_question *q, const compose_task *t, double tokens, bool exact)
+void compose_finish(rung_bound_answer *answer, const bound_question *q, const compose_task *t, double tokens, bool exact)
 {
     if (!t->free) return;
     answer->n_threshold = answer->holds ? tokens : 0;

@@ -24,7 +24,6 @@ typedef struct compose_size {
 typedef struct compose_task {
     uint64_t L;
     bool free;         /* sizes are chosen by the prover */
-    bool last;         /* w comes last */
     bool flat;         /* every table has values in [N_0] */
     bool identity;     /* of the prompts that the task draws: z_1 is the identity */
     double V;          /* free sizes: values of z_L that the user insists on, else 0 */
@@ -32,7 +31,7 @@ typedef struct compose_task {
     double middle;     /* and the tokens of z_2 .. z_{L-1} */
 } compose_task;
 
-compose_task compose_of(const rung_question *q);
+compose_task compose_of(const bound_question *q);
 
 /* V of a task whose first table has `entries` entries, and log2 of it. */
 double compose_values(const compose_task *t, double N0, double entries);
@@ -52,7 +51,7 @@ rung_status compose_decide(rung_bound_answer *answer, const compose_task *t, bou
                            double *grow, rung_error *err);
 /* Fills n_threshold, and holds = false with n below the threshold; call after compose_decide with the tokens of the point
  * that was decided. */
-void compose_finish(rung_bound_answer *answer, const rung_question *q, const compose_task *t, double tokens,
+void compose_finish(rung_bound_answer *answer, const bound_question *q, const compose_task *t, double tokens,
                     bool exact);
 
 /* Shorthands for sides. */

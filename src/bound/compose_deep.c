@@ -20,9 +20,8 @@ static void deep_print(rung_bound_answer *answer, const deep *d)
              answer->rhs, d->t, d->g, text, (unsigned long long)d->c);
 }
 
-static rung_status evaluate_deep(rung_bound_answer *answer, deep *d, const rung_question *q, rung_error *err)
+static rung_status evaluate_deep(rung_bound_answer *answer, deep *d, const bound_question *q, rung_error *err)
 {
-    if (!d->task.last) return bound_missing(answer, "w comes first: every token may know what is asked");
     if (d->task.flat) return bound_missing(answer, "about tables whose values are as many as their entries; flat=1");
     if (!d->task.free) return bound_missing(answer, "about sizes of its own: ask for a length with --n");
     if (d->L > DEEP_MAX)
@@ -37,7 +36,7 @@ static rung_status evaluate_deep(rung_bound_answer *answer, deep *d, const rung_
     bool holds = answer->holds;
     compose_finish(answer, q, &d->task, compose_round_up(tokens), false);
     answer->log2_n = holds ? log2_n : 0; /* always: such numbers are read as powers */
-    answer->trivial = deep_log2_values(d) > (double)d->c;
+    answer->trivial = bound_does_not_fit(deep_log2_values(d) > (double)d->c);
     deep_print(answer, d);
     return RUNG_OK;
 }
@@ -47,7 +46,7 @@ static bool plain(const rung_pattern *p)
     return !p->too_many && !p->headwise && !p->sparse && !p->levels_state;
 }
 
-static rung_status evaluate_d(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p, rung_error *err)
+static rung_status evaluate_d(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
 {
     deep d = {.task = compose_of(q), .L = p->full + 1, .c = p->message};
     if (!plain(p) || p->full < 2) return bound_missing(answer, "about at least two full layers among recurrent ones");
@@ -61,7 +60,7 @@ static rung_status evaluate_d(rung_bound_answer *answer, const rung_question *q,
     return status;
 }
 
-static rung_status evaluate_pure(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
+static rung_status evaluate_pure(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                                  rung_error *err)
 {
     deep d = {.task = compose_of(q), .L = p->full, .pure = true, .c = p->message};
@@ -85,7 +84,7 @@ const rung_bound rung_bound_compose_deep = {
     .source = "ours; in the limit: Ye et al. 2026",
     .checked = "proof on paper only",
     .section = "theorem-d",
-    .needs_order = true,
+    .needs = NEEDS_SCANS,
     .evaluate = evaluate_d,
 };
 
@@ -96,6 +95,6 @@ const rung_bound rung_bound_compose_deep_full = {
     .source = "ours; in the limit: Chen, Peng, Wu 2024",
     .checked = "proof on paper only",
     .section = "theorem-d",
-    .needs_order = true,
+    .needs = NEEDS_SCANS,
     .evaluate = evaluate_pure,
 };

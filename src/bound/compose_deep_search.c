@@ -79,7 +79,7 @@ double deep_log2_values(const deep *d)
 {
     long double table = N0_of(d);
     for (size_t l = 1; l < d->L; l++) table *= d->n[l];
-    return (double)log2l(d->task.V > 0 ? fminl(table, d->task.V) : table);
+    return (double)log2l(d->task.V > 0 ? (long double)d->task.V : table);
 }
 
 long double deep_tokens(const deep *d)
@@ -186,7 +186,7 @@ static bool solve(plan *p, double *worst)
         else
             high = V;
     }
-    p->log2_V = high = fmin(high, fixed);
+    p->log2_V = high = d->task.V > 0 ? fixed : high;
     p->n1 = fmaxl((cost.at0 - values.at0 * high) / (values.slope * high - cost.slope), 1);
     return high <= LARGEST;
 }
@@ -337,7 +337,7 @@ static double whole_value(plan *p)
     lay_sizes(p);
     lay_first(p);
     if (!lay_steps(p, &worst)) return worst;
-    double V = fmin((double)log2l(at(p->table[last], p->n1)), p->d.task.V > 0 ? log2(p->d.task.V) : INFINITY);
+    double V = p->d.task.V > 0 ? log2(p->d.task.V) : (double)log2l(at(p->table[last], p->n1));
     long double reached = at(p->theta[last], p->n1) * p->d.n[last] * V, cost = at(p->cost[p->d.L], p->n1);
     double fails = reached > 0 ? fmax(0, (double)log2l(cost / reached) + 1e-12) : 1000;
     return log2_tokens(p) + 1000 * fails +

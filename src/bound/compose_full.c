@@ -28,7 +28,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static two_full question_of(const rung_question *q, const rung_pattern *p)
+static two_full question_of(const bound_question *q, const rung_pattern *p)
 {
     compose_task t = compose_of(q);
     return (two_full){.task = t,
@@ -45,8 +45,6 @@ static bool pattern_fits(rung_bound_answer *answer, const compose_task *t, const
 {
     if (t->L < 2)
         bound_missing(answer, "about at least two functions");
-    else if (!t->last)
-        bound_missing(answer, "w comes first: every token may know what is asked");
     else if (p->full != 2 || p->too_many || p->headwise || p->sparse || p->levels_state)
         bound_missing(answer, "about two full layers");
     else if (p->state[0] || p->state[1])
@@ -148,7 +146,7 @@ static bool c0_choose_free(two_full *o)
     return true;
 }
 
-static rung_status evaluate_c0(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
+static rung_status evaluate_c0(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                                rung_error *err)
 {
     two_full o = question_of(q, p);
@@ -159,7 +157,7 @@ static rung_status evaluate_c0(rung_bound_answer *answer, const rung_question *q
     rung_status status = compose_decide(answer, &o.task, compose_c0_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
-    answer->trivial = log2_values(&o, o.n1) > o.c;
+    answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
     snprintf(answer->premise, sizeof answer->premise, "F F, summed from left to right, w last");
     snprintf(answer->statement, sizeof answer->statement,
              "n_1 ceil(t q 2^(-c/gt)) log2 V = %.1f > %.1f, with N_0 = %.0f, n_1 = %.0f, V = %.0f, t = %.0f, q = %.0f, "
@@ -176,7 +174,7 @@ const rung_bound rung_bound_compose_full = {
     .source = "ours; in the limit: Chen, Peng, Wu 2024",
     .checked = "proof checked by dataflow on small models",
     .section = "theorem-c",
-    .needs_order = true,
+    .needs = NEEDS_SCANS,
     .evaluate = evaluate_c0,
 };
 
@@ -287,7 +285,7 @@ static void ce_print(rung_bound_answer *answer, const two_full *o)
              o->x, o->beta, o->G, o->theta, (unsigned long long)o->message, (unsigned long long)o->state_after);
 }
 
-static rung_status evaluate_ce(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
+static rung_status evaluate_ce(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                                rung_error *err)
 {
     two_full o = question_of(q, p);
@@ -299,7 +297,7 @@ static rung_status evaluate_ce(rung_bound_answer *answer, const rung_question *q
     if (status != RUNG_OK) return status;
     o.n1 = o.G * o.beta;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
-    answer->trivial = log2_values(&o, o.n1) > o.c;
+    answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
     snprintf(answer->premise, sizeof answer->premise, "F F R^%zu, summed from left to right, w last", p->layers[2]);
     ce_print(answer, &o);
     return RUNG_OK;
@@ -312,6 +310,6 @@ const rung_bound rung_bound_compose_full_then = {
     .source = "ours",
     .checked = "proof on paper only",
     .section = "theorem-c",
-    .needs_order = true,
+    .needs = NEEDS_SCANS,
     .evaluate = evaluate_ce,
 };

@@ -92,14 +92,13 @@ static rung_status passing_sizes(passing *p, bool *exact, rung_error *err)
     return RUNG_OK;
 }
 
-static rung_status evaluate_none(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
+static rung_status evaluate_none(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                                  rung_error *err)
 {
     compose_task t = compose_of(q);
     bool exact = false;
     if (p->full || p->sparse || p->levels_state)
         return bound_missing(answer, "the statement is about recurrent layers of fixed state only");
-    if (!t.last) return bound_missing(answer, "w comes first: the state may already know what will be asked");
     passing a = {&t, (double)q->task->derived[t.L - 1], 1, (double)(t.L - 1), p->all_state};
     rung_status status = t.free ? passing_sizes(&a, &exact, err) : RUNG_OK;
     if (status != RUNG_OK) return status;
@@ -125,6 +124,7 @@ const rung_bound rung_bound_compose_none = {
     .source = "ours, from the lookup bound",
     .checked = "proof checked by search at small sizes",
     .section = "theorem-a",
+    .needs = NEEDS_STATES,
     .evaluate = evaluate_none,
 };
 
@@ -141,12 +141,11 @@ bound_sides compose_single_sides(rung_certified *s, const void *context)
                          rung_ival_add(s, rung_ival_u64(s, a->before), rung_ival_u64(s, a->message))};
 }
 
-static rung_status evaluate_single(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
+static rung_status evaluate_single(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                                    rung_error *err)
 {
     compose_task t = compose_of(q);
     if (t.L != 1) return bound_missing(answer, "about one function, L = 1");
-    if (!t.last) return bound_missing(answer, "w comes first: z_0 is the last token and asks for itself");
     if (p->full != 1 || p->too_many || p->headwise || p->sparse || p->levels_state)
         return bound_missing(answer, "about one full layer with recurrent ones before and after it");
     single a = {&t, t.size.N0, p->state[0], p->state[1], p->message};
@@ -158,7 +157,7 @@ static rung_status evaluate_single(rung_bound_answer *answer, const rung_questio
     if (status != RUNG_OK) return status;
     double V = compose_values(&t, a.N0, a.N0);
     compose_finish(answer, q, &t, a.N0 + 2, a.N0 < 0x1p50);
-    answer->trivial = log2(V) > (double)a.message;
+    answer->trivial = bound_does_not_fit(log2(V) > (double)a.message);
     snprintf(answer->premise, sizeof answer->premise, "R^%zu F R^%zu, summed from left to right, w last", p->layers[0],
              p->layers[1]);
     snprintf(answer->statement, sizeof answer->statement,
@@ -176,6 +175,6 @@ const rung_bound rung_bound_compose_single = {
     .source = "ours",
     .checked = "proof checked by search at small sizes",
     .section = "theorem-a-prime",
-    .needs_order = true,
+    .needs = NEEDS_SCANS,
     .evaluate = evaluate_single,
 };

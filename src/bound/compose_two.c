@@ -31,8 +31,6 @@ static bool pattern_fits(rung_bound_answer *answer, const compose_task *t, const
 {
     if (t->L < 2)
         bound_missing(answer, "about at least two functions");
-    else if (!t->last)
-        bound_missing(answer, "w comes first: every token may know what is asked");
     else if (p->full != 1 || p->too_many || p->headwise || p->sparse || p->levels_state)
         bound_missing(answer, "about one full layer with recurrent ones before and after it");
     else
@@ -40,7 +38,7 @@ static bool pattern_fits(rung_bound_answer *answer, const compose_task *t, const
     return false;
 }
 
-static one_full question_of(const rung_question *q, const rung_pattern *p)
+static one_full question_of(const bound_question *q, const rung_pattern *p)
 {
     compose_task t = compose_of(q);
     return (one_full){.task = t,
@@ -157,7 +155,7 @@ static void b0_ceiling(rung_bound_answer *answer, const one_full *o)
         answer->ceiling_over = "prompts with z_1 = identity, the rest uniform";
 }
 
-static rung_status evaluate_b0(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
+static rung_status evaluate_b0(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                                rung_error *err)
 {
     one_full o = question_of(q, p);
@@ -173,7 +171,7 @@ static rung_status evaluate_b0(rung_bound_answer *answer, const rung_question *q
     rung_status status = compose_decide(answer, &o.task, compose_b0_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), exact);
-    answer->trivial = log2_values(&o, o.n1) > o.c;
+    answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
     snprintf(answer->premise, sizeof answer->premise, "F R^%zu, summed from left to right, w last", p->layers[1]);
     b0_print(answer, &o);
     b0_ceiling(answer, &o);
@@ -187,7 +185,7 @@ const rung_bound rung_bound_compose_first = {
     .source = "ours",
     .checked = "proof checked by search at small sizes",
     .section = "theorem-b0",
-    .needs_order = true,
+    .needs = NEEDS_SCANS,
     .evaluate = evaluate_b0,
 };
 
@@ -350,7 +348,7 @@ static void b_print(rung_bound_answer *answer, const one_full *o)
              (unsigned long long)o->state_after);
 }
 
-static rung_status evaluate_b(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p, rung_error *err)
+static rung_status evaluate_b(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
 {
     one_full o = question_of(q, p);
     if (!pattern_fits(answer, &o.task, p)) return RUNG_OK;
@@ -360,7 +358,7 @@ static rung_status evaluate_b(rung_bound_answer *answer, const rung_question *q,
     rung_status status = compose_decide(answer, &o.task, compose_b_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
-    answer->trivial = log2_values(&o, o.n1) > o.c;
+    answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
     snprintf(answer->premise, sizeof answer->premise, "R^%zu F R^%zu, summed from left to right, w last", p->layers[0],
              p->layers[1]);
     b_print(answer, &o);
@@ -374,6 +372,6 @@ const rung_bound rung_bound_compose_between = {
     .source = "ours",
     .checked = "proof checked by search at small sizes",
     .section = "theorem-b",
-    .needs_order = true,
+    .needs = NEEDS_SCANS,
     .evaluate = evaluate_b,
 };

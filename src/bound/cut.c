@@ -40,7 +40,7 @@ static unsigned bit_length(uint64_t x)
 
 typedef struct cut_job {
     const cut_task *task;
-    const rung_question *q;
+    const bound_question *q;
     const rung_pattern *p;
     bool last;
 } cut_job;
@@ -109,7 +109,7 @@ static rung_status holds_at(bool *holds, uint64_t tokens, const void *context, r
 
 /* ---- the rows -------------------------------------------------------------------------------------------------------------- */
 
-static const cut_task *task_of(const rung_question *q)
+static const cut_task *task_of(const bound_question *q)
 {
     const cut_task *t = cut_tasks;
     while (t->name && strcmp(t->name, q->task->task->name) != 0) t++;
@@ -128,11 +128,12 @@ static void describe(rung_bound_answer *answer, const cut_job *job, const cut *c
     snprintf(answer->statement, sizeof answer->statement,
              "log2 of %s = %.1f > %.0f bits that cross the cut after %llu tokens", count, answer->lhs, answer->rhs,
              (unsigned long long)c->point.prefix);
-    answer->trivial = job->q->task->answers > 0 && answer->rhs < log2((double)job->q->task->answers);
+    answer->trivial =
+        bound_does_not_fit(job->q->task->answers > 0 && answer->rhs < log2((double)job->q->task->answers));
     bound_ceiling(answer, answer->rhs, (double)c->point.entries, (double)c->point.values);
 }
 
-static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p, bool last,
+static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, bool last,
                             rung_error *err)
 {
     cut_job job = {task_of(q), q, p, last};
@@ -148,7 +149,7 @@ static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, c
     return status;
 }
 
-static rung_status evaluate_recurrent(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
+static rung_status evaluate_recurrent(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                                       rung_error *err)
 {
     if (p->full || p->sparse)
@@ -156,7 +157,7 @@ static rung_status evaluate_recurrent(rung_bound_answer *answer, const rung_ques
     return evaluate(answer, q, p, false, err);
 }
 
-static rung_status evaluate_one(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
+static rung_status evaluate_one(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                                 rung_error *err)
 {
     bool beside = p->recurrent == 1 && p->headwise;
@@ -172,6 +173,7 @@ const rung_bound rung_bound_cut_recurrent = {
     .source = "the method of Bhattamishra et al. 2024 and Wen, Dang, Lyu 2025; counts and constants: ours",
     .checked = "counts checked by all prompts at small sizes",
     .section = "cut",
+    .needs = NEEDS_STATES,
     .evaluate = evaluate_recurrent,
 };
 
@@ -182,6 +184,6 @@ const rung_bound rung_bound_cut_one = {
     .source = "the method of Bhattamishra et al. 2024; counts and constants: ours",
     .checked = "counts checked by all prompts at small sizes",
     .section = "cut-one",
-    .needs_order = true,
+    .needs = NEEDS_SCANS,
     .evaluate = evaluate_one,
 };

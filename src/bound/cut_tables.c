@@ -136,7 +136,9 @@ static const char *table(cut_point *point, const cut_question *q, uint64_t entri
 
 const char *cut_assoc_recall(cut_point *point, const cut_question *q)
 {
-    uint64_t pairs = q->tokens ? (q->tokens - 1) / 2 : cut_param(q, "N"), V = cut_param(q, "V");
+    uint64_t keys = cut_fixed(q, "K"), V = cut_param(q, "V");
+    uint64_t pairs = q->tokens ? (q->tokens - 1) / 2 : cut_param(q, "N");
+    if (keys) pairs = cut_least(pairs, keys);
     const char *why = table(point, q, pairs, V, 2);
     if (why || !cut_param(q, "dist")) return why;
     point->entries = 0; /* different values are not independent */
@@ -153,7 +155,9 @@ const char *cut_retrieval(cut_point *point, const cut_question *q)
 const char *cut_mqar(cut_point *point, const cut_question *q)
 {
     uint64_t keys = (uint64_t)q->task->derived[0] - 1, values = (uint64_t)q->task->answers;
-    uint64_t pairs = q->tokens ? cut_least(q->tokens / 4, keys) : cut_param(q, "pairs");
+    uint64_t pairs = q->tokens ? cut_least(q->tokens / 4, keys) : cut_param(q, "pairs"), given = cut_fixed(q, "pairs");
+    if (given && pairs < given) return cut_too_short;
+    if (given) pairs = given;
     const char *why = table(point, q, pairs, values, 2);
     point->count = (cut_count){CUT_FALLING, values, pairs};
     point->entries = 0;

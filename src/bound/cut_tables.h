@@ -13,6 +13,13 @@ static inline uint64_t cut_param(const cut_question *q, const char *name)
     return (uint64_t)rung_task_param(q->task, name);
 }
 
+/* The same where the user has fixed it, else 0. */
+static inline uint64_t cut_fixed(const cut_question *q, const char *name)
+{
+    size_t at = rung_param_find(q->task->task->params, name);
+    return at != SIZE_MAX && q->task->params[at].set ? (uint64_t)q->task->params[at].number : 0;
+}
+
 static inline uint64_t cut_least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

@@ -67,10 +67,8 @@ static const char *string_equality(cut_point *point, const cut_question *q)
  * 0 the same holds within N-1 places as long as N > 2k; for N = 2k half of the sets remain, those without the last place. */
 static const char *disjointness(cut_point *point, const cut_question *q)
 {
-    uint64_t own = cut_param(q, "N"), size = cut_param(q, "k");
-    uint64_t bits = q->tokens ? q->tokens / 2 : own;
-    bool usual = size == ((own + 1) / 4 ? (own + 1) / 4 : 1);
-    if (q->tokens && usual) size = (bits + 1) / 4 ? (bits + 1) / 4 : 1;
+    uint64_t size = cut_param(q, "k"), bits = q->tokens ? q->tokens / 2 : cut_param(q, "N");
+    if (q->tokens && !cut_fixed(q, "k")) size = (bits + 1) / 4 ? (bits + 1) / 4 : 1;
     if (bits < 2 || 2 * size > bits) return cut_too_short;
     point->count = (cut_count){CUT_CHOOSE, q->last && bits == 2 * size ? bits - 1 : bits, size};
     point->prefix = bits;

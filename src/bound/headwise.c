@@ -43,7 +43,13 @@ typedef struct sizes {
     beside layer;
     uint64_t L;
     bool flat;
+    uint64_t V; /* that the user has fixed; 0: as many as entries */
 } sizes;
+
+static double values_of(const sizes *z, double N0, double entries)
+{
+    return z->flat ? N0 : z->V ? (double)z->V : entries;
+}
 
 /* In doubles, a little stricter; levels as many as there can be. */
 static rung_status enough(bool *holds, uint64_t W, const void *context, rung_error *err)
@@ -52,7 +58,7 @@ static rung_status enough(bool *holds, uint64_t W, const void *context, rung_err
     const sizes *z = context;
     double N0 = (double)z->layer.N0, entries = N0 * (double)W;
     double levels = (double)z->layer.level * (floor(log2(entries)) + 1);
-    double each = N0 * log2(z->flat ? N0 : entries) - (double)z->layer.message;
+    double each = N0 * log2(values_of(z, N0, entries)) - (double)z->layer.message;
     *holds = (double)W * each > ((double)z->layer.state + levels) * (1 + 1e-12);
     return RUNG_OK;
 }
@@ -82,9 +88,9 @@ static void try_size(uint64_t *best, double *tokens, uint64_t N0, const sizes *z
 }
 
 /* The best sizes found: N_0 on a grid of 2 %, then in halved steps around the best. INFINITY if there are none. */
-static double find_sizes(beside *x, uint64_t L, bool flat)
+static double find_sizes(beside *x, uint64_t L, bool flat, uint64_t V)
 {
-    sizes z = {*x, L, flat};
+    sizes z = {*x, L, flat, V};
     uint64_t best = 0;
     double tokens = INFINITY;
     for (uint64_t N0 = 1; N0 <= UINT64_C(1) << 40; N0 += N0 / 50 + 1) try_size(&best, &tokens, N0, &z);
@@ -95,7 +101,7 @@ static double find_sizes(beside *x, uint64_t L, bool flat)
     }
     if (!isfinite(tokens)) return tokens;
     x->N0 = best, x->W = least_W(best, &z);
-    x->V = flat ? x->N0 : x->N0 * x->W;
+    x->V = flat ? x->N0 : V ? V : x->N0 * x->W;
     return tokens;
 }
 
@@ -103,7 +109,7 @@ static double find_sizes(beside *x, uint64_t L, bool flat)
 
 static void describe(rung_bound_answer *answer, const beside *x, uint64_t L)
 {
-    answer->trivial = log2((double)x->V) > (double)x->message + (double)x->state;
+    answer->trivial = bound_does_not_fit(log2((double)x->V) > (double)x->message + (double)x->state);
     snprintf(answer->premise, sizeof answer->premise,
              "one layer, full and recurrent heads on the same input, summed from left to right");
     snprintf(answer->statement, sizeof answer->statement,
@@ -113,12 +119,10 @@ static void describe(rung_bound_answer *answer, const beside *x, uint64_t L)
              (unsigned long long)x->N0);
 }
 
-static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p, rung_error *err)
+static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
 {
     if (p->full != 1 || p->recurrent != 1 || !p->headwise || p->sparse || p->too_many)
         return bound_missing(answer, "about one layer that is full and recurrent at once");
-    if (rung_task_param(q->task, "order") != 0)
-        return bound_missing(answer, "w comes first: the state may already know what will be asked");
     uint64_t L = (uint64_t)rung_task_param(q->task, "L"), N0 = (uint64_t)rung_task_param(q->task, "N0");
     beside x = {N0,
                 (uint64_t)q->task->derived[L - 1] / N0,
@@ -128,7 +132,7 @@ static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, c
                 p->levels_state};
     beside chosen = x;
     double tokens = INFINITY;
-    if (q->n || q->thresholds) tokens = find_sizes(&chosen, L, rung_task_param(q->task, "flat") == 1);
+    if (q->n || q->thresholds) tokens = find_sizes(&chosen, L, rung_task_param(q->task, "flat") == 1, bound_fixed(q, "V"));
     if (q->n && !isfinite(tokens)) return bound_missing(answer, "no size below 2^40 satisfies the inequality");
     if (q->n) x = chosen;
     rung_status status = bound_decide(answer, sides, &x, err);
@@ -146,6 +150,6 @@ const rung_bound rung_bound_headwise_one = {
     .source = "ours",
     .checked = "proof on paper only",
     .section = "headwise",
-    .needs_order = true,
+    .needs = NEEDS_SCANS,
     .evaluate = evaluate,
 };

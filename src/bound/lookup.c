@@ -39,24 +39,42 @@ static lookup of_entries(uint64_t entries, uint64_t values, const rung_pattern *
     return (lookup){entries, values, p->all_state, p->levels_state, ones_of(entries)};
 }
 
-/* The smallest N with N log2 N > state bits. Without levels the left side rises, so bisection finds the true minimum; with
+/* Alphabets of tables of any length: values, or 0 for as many as entries; and the most entries, when keys are named out of so
+ * many. What the user has fixed stays. */
+typedef struct alphabets {
+    uint64_t values, most;
+} alphabets;
+
+static alphabets alphabets_of(const bound_question *q)
+{
+    bool eva = strcmp(q->task->task->name, "eva") == 0;
+    uint64_t keys = eva && rung_task_param(q->task, "form") == 1 ? bound_fixed(q, "K") : 0;
+    return (alphabets){eva ? bound_fixed(q, "V") : (uint64_t)rung_task_param(q->task, "V"),
+                       keys ? keys : UINT64_C(1) << 61};
+}
+
+static lookup of_length(uint64_t entries, const alphabets *a, const rung_pattern *p)
+{
+    return of_entries(entries, a->values ? a->values : entries, p);
+}
+
+/* The smallest N with N log2 V > state bits. Without levels the left side rises, so bisection finds the true minimum; with
  * them every N below the first hit is tried. */
-static rung_status threshold(uint64_t *entries, bool *exact, const rung_pattern *p, bool general, uint64_t values,
-                             rung_error *err)
+static rung_status threshold(uint64_t *entries, bool *exact, const rung_pattern *p, const alphabets *a, rung_error *err)
 {
     uint64_t high = 2, low;
     bool surely = false;
     rung_status status = RUNG_OK;
     *exact = true;
     for (; status == RUNG_OK && !surely && high < UINT64_C(1) << 61; high *= 2) {
-        lookup l = of_entries(high, general ? high : values, p);
+        lookup l = of_length(high, a, p);
         status = bound_surely(&surely, sides, &l, err);
     }
     if (!surely) return *entries = 0, status;
     high /= 2, low = p->levels_state ? 1 : high / 2;
     if (p->levels_state && high > 1 << 16) *exact = false, low = high / 2;
     while (status == RUNG_OK && p->levels_state && low < high) { /* popcounts jump: try them one by one */
-        lookup l = of_entries(low, general ? low : values, p);
+        lookup l = of_length(low, a, p);
         status = bound_surely(&surely, sides, &l, err);
         if (surely || (!*exact && low > high / 2 + (1 << 16))) break;
         low++;
@@ -64,7 +82,7 @@ static rung_status threshold(uint64_t *entries, bool *exact, const rung_pattern 
     if (p->levels_state) return *entries = surely ? low : high, status;
     while (status == RUNG_OK && high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        lookup l = of_entries(middle, general ? middle : values, p);
+        lookup l = of_length(middle, a, p);
         status = bound_surely(&surely, sides, &l, err);
         if (surely)
             high = middle;
@@ -75,22 +93,22 @@ static rung_status threshold(uint64_t *entries, bool *exact, const rung_pattern 
     return status;
 }
 
-/* The entries to ask about: the task's own, or with --n as many as fit before the query (V = N, or the task's V for
- * index). For log-linear attention the best count of entries below that is a power of two. */
-static lookup asked(const rung_question *q, const rung_pattern *p)
+/* The entries to ask about: the task's own, or with --n as many as fit before the query and have keys. For log-linear attention
+ * the best count of entries below that is a power of two. */
+static lookup asked(const bound_question *q, const rung_pattern *p)
 {
-    bool eva = strcmp(q->task->task->name, "eva") == 0;
-    uint64_t values = (uint64_t)rung_task_param(q->task, "V");
-    if (!q->n) return of_entries((uint64_t)rung_task_param(q->task, "N"), values, p);
-    uint64_t most = q->n - 1, best = most;
+    alphabets a = alphabets_of(q);
+    if (!q->n)
+        return of_entries((uint64_t)rung_task_param(q->task, "N"), (uint64_t)rung_task_param(q->task, "V"), p);
+    uint64_t most = q->n - 1 < a.most ? q->n - 1 : a.most, best = most;
     double best_ratio = 0;
     for (uint64_t entries = most, tried = 0; p->levels_state && entries > 0 && tried < 128; tried++) {
-        double bits = (double)entries * log2(eva ? (double)entries : (double)values);
+        double bits = (double)entries * log2((double)(a.values ? a.values : entries));
         double held = (double)p->all_state + (double)p->levels_state * ones_of(entries);
         if (bits / held > best_ratio) best_ratio = bits / held, best = entries;
         entries &= entries - 1; /* drop the lowest one-bit: the next count with fewer of them */
     }
-    return of_entries(best, eva ? best : values, p);
+    return of_length(best, &a, p);
 }
 
 /* Above this the sum takes too long, and no ceiling is stated. */
@@ -106,7 +124,7 @@ static double zipf_entropy_below(uint64_t values)
     return entropy - 4 * ((double)values + 16) * 0x1p-53 * (1 + entropy);
 }
 
-static void set_ceiling(rung_bound_answer *answer, const rung_question *q, const lookup *l)
+static void set_ceiling(rung_bound_answer *answer, const bound_question *q, const lookup *l)
 {
     double bits = answer->rhs, entries = (double)l->entries, V = (double)l->values;
     if (rung_task_param(q->task, "dist") == 0)
@@ -115,7 +133,7 @@ static void set_ceiling(rung_bound_answer *answer, const rung_question *q, const
         bound_ceiling_of(answer, bits, entries, V, zipf_entropy_below(l->values));
 }
 
-static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p, rung_error *err)
+static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
 {
     if (p->full || p->sparse)
         return bound_missing(answer, "a layer keeps all tokens; the statement is about recurrent layers only");
@@ -130,9 +148,9 @@ static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, c
     set_ceiling(answer, q, &l);
     if (!q->thresholds) return RUNG_OK;
     uint64_t entries;
-    bool eva = strcmp(q->task->task->name, "eva") == 0;
-    status = threshold(&entries, &answer->exact, p, eva, l.values, err);
-    answer->n_threshold = entries ? (double)entries + 1 : 0;
+    alphabets a = alphabets_of(q);
+    status = threshold(&entries, &answer->exact, p, &a, err);
+    answer->n_threshold = entries && entries <= a.most ? (double)entries + 1 : 0;
     return status;
 }
 
@@ -143,5 +161,6 @@ const rung_bound rung_bound_lookup_recurrent = {
     .source = "Bhattamishra et al. 2024, Wen, Dang, Lyu 2025; with constants: ours",
     .checked = "proof checked by search at small sizes",
     .section = "theorem-a",
+    .needs = NEEDS_STATES,
     .evaluate = evaluate,
 };

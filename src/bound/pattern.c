@@ -7,8 +7,6 @@
  */
 #include "rung/bound.h"
 
-const char *const rung_message_words[] = {"online", "numerator", "paper", NULL};
-
 /* Sizes stay below 2^62, so that sums of a few and comparisons never wrap. */
 #define BITS_LIMIT (UINT64_C(1) << 62)
 
@@ -31,53 +29,89 @@ static uint64_t plus(uint64_t a, uint64_t b, bool *overflow)
     return a + b;
 }
 
-static uint64_t message_bits(const rung_held *held, const rung_question *q, bool *overflow)
+static uint64_t message_bits(const rung_held *held, const rung_arithmetic *a, bool *overflow)
 {
     uint64_t wide = held->key_dim > held->value_dim ? held->key_dim : held->value_dim;
-    uint64_t each = q->message == RUNG_MESSAGE_PAPER       ? times(2, wide, overflow)
-                    : q->message == RUNG_MESSAGE_NUMERATOR ? plus(held->value_dim, 1, overflow)
+    uint64_t each = a->message == RUNG_MESSAGE_PAPER       ? times(2, wide, overflow)
+                    : a->message == RUNG_MESSAGE_NUMERATOR ? plus(held->value_dim, 1, overflow)
                                                            : plus(held->value_dim, 2, overflow);
-    return times(times(held->heads, each, overflow), (uint64_t)q->bits, overflow);
+    return times(times(held->heads, each, overflow), (uint64_t)a->accumulator_bits, overflow);
 }
 
-/* What a layer hands over a cut apart from accumulators and growing caches. */
-static uint64_t carried_bits(const rung_held *held, const rung_question *q, bool *overflow)
+/* Inputs that a short convolution still needs. */
+static uint64_t conv_bits(const rung_held *held, const rung_arithmetic *a, bool *overflow)
 {
-    uint64_t elements = plus(held->conv_elements, held->window_elements, overflow);
-    elements = plus(elements, held->extra_elements, overflow);
-    if (!held->levels) elements = plus(elements, held->state_elements, overflow);
-    return times(elements, (uint64_t)q->bits, overflow);
+    return times(held->conv_elements, (uint64_t)a->cache_bits, overflow);
 }
 
-static void add_full(rung_pattern *p, const rung_held *held, const rung_question *q)
+/* States and windows: what a layer hands over a cut apart from convolutions, accumulators and growing caches. */
+static uint64_t state_bits(const rung_held *held, const rung_arithmetic *a, bool *overflow)
 {
-    uint64_t message = message_bits(held, q, &p->overflow);
+    uint64_t state = plus(held->extra_elements, held->levels ? 0 : held->state_elements, overflow);
+    return plus(times(state, (uint64_t)a->state_bits, overflow),
+                times(held->window_elements, (uint64_t)a->cache_bits, overflow), overflow);
+}
+
+static void add_recurrent(rung_pattern *p, uint64_t bits)
+{
+    p->recurrent++;
+    p->layers[p->full]++;
+    p->state[p->full] = plus(p->state[p->full], bits, &p->overflow);
+}
+
+static void add_full(rung_pattern *p, const rung_held *held, const rung_arithmetic *a)
+{
+    uint64_t message = message_bits(held, a, &p->overflow);
     if (message > p->message) p->message = message;
     if (p->full == RUNG_PATTERN_FULL_MAX) p->too_many = true;
     if (!p->too_many) p->full++;
 }
 
-rung_pattern rung_pattern_of(const rung_question *q)
+static bool keeps_state(const rung_held *held)
+{
+    return held->state_elements || held->extra_elements || held->window || held->chunk;
+}
+
+/* A convolution before attention is a recurrent layer in front of it: what the last query asks may depend on the tokens before
+ * it. A state beside attention is read by tokens that do not see the attention, and neither sees the other. */
+static void add_attention(rung_pattern *p, const rung_held *held, const rung_arithmetic *a)
+{
+    bool beside = keeps_state(held) || (held->recurrent && !held->conv_elements);
+    if (held->conv_elements) add_recurrent(p, conv_bits(held, a, &p->overflow));
+    if (beside) {
+        p->headwise = true;
+        add_recurrent(p, state_bits(held, a, &p->overflow));
+    }
+    if (held->full) add_full(p, held, a);
+}
+
+static void add_layer(rung_pattern *p, const rung_held *held, const rung_arithmetic *a)
+{
+    p->sparse = p->sparse || held->sparse;
+    p->chunk = p->chunk || held->chunk;
+    if (held->levels)
+        p->levels_state =
+            plus(p->levels_state, times(held->state_elements, (uint64_t)a->state_bits, &p->overflow), &p->overflow);
+    if (held->full || held->sparse)
+        add_attention(p, held, a);
+    else if (held->recurrent || held->conv_elements || keeps_state(held))
+        add_recurrent(p, plus(state_bits(held, a, &p->overflow), conv_bits(held, a, &p->overflow), &p->overflow));
+}
+
+rung_pattern rung_pattern_of(const rung_ledger *ledger, const rung_arithmetic *arithmetic)
 {
     rung_pattern p = {0};
-    for (size_t i = 0; i < q->ledger->layer_count; i++) {
-        const rung_held *held = &q->ledger->layer[i];
-        bool carries = held->recurrent || held->window || held->chunk || held->conv_elements || held->extra_elements;
-        p.sparse = p.sparse || held->sparse;
-        p.chunk = p.chunk || held->chunk;
-        p.headwise = p.headwise || (carries && (held->full || held->sparse));
-        if (held->levels)
-            p.levels_state =
-                plus(p.levels_state, times(held->state_elements, (uint64_t)q->bits, &p.overflow), &p.overflow);
-        if (carries) {
-            p.recurrent++;
-            p.layers[p.full]++;
-            p.state[p.full] = plus(p.state[p.full], carried_bits(held, q, &p.overflow), &p.overflow);
-        }
-        if (held->full) add_full(&p, held, q);
-    }
+    for (size_t i = 0; i < ledger->layer_count; i++) add_layer(&p, &ledger->layer[i], arithmetic);
     for (size_t g = 0; g <= p.full; g++) p.all_state = plus(p.all_state, p.state[g], &p.overflow);
     return p;
+}
+
+rung_layer_bits rung_layer_bits_of(const rung_held *held, const rung_arithmetic *arithmetic)
+{
+    rung_pattern p = {0};
+    add_layer(&p, held, arithmetic);
+    for (size_t g = 0; g <= p.full; g++) p.all_state = plus(p.all_state, p.state[g], &p.overflow);
+    return (rung_layer_bits){plus(p.all_state, p.levels_state, &p.overflow), p.message};
 }
 
 void rung_pattern_print(rung_buf *out, const rung_pattern *p)

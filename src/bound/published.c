@@ -73,21 +73,16 @@ static void print_width(char *out, size_t room, const published *x)
                  (unsigned long long)x->width, (unsigned long long)x->full_width);
 }
 
-static uint64_t functions_of(const rung_question *q)
+static uint64_t functions_of(const bound_question *q)
 {
     return (uint64_t)rung_task_param(q->task, "L");
 }
 
-static bool w_last(const rung_question *q)
-{
-    return rung_task_param(q->task, "order") == 0;
-}
-
-static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, unsigned shift, rung_error *err)
+static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, unsigned shift, rung_error *err)
 {
     if (!q->n) return bound_missing(answer, "the sizes of the task are the theorem's; ask for a prompt length n");
     if (shift > 60) return bound_missing(answer, "the exponent 2^%u does not fit", shift);
-    published x = {.exponent = UINT64_C(1) << shift, .n = q->n, .bits = (uint64_t)q->bits};
+    published x = {.exponent = UINT64_C(1) << shift, .n = q->n, .bits = (uint64_t)bound_widest(q)};
     char width[96];
     find_widths(&x, q->ledger);
     print_width(width, sizeof width, &x);
@@ -103,14 +98,14 @@ static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, u
     return RUNG_OK;
 }
 
-static rung_status evaluate_full(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
+static rung_status evaluate_full(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                                  rung_error *err)
 {
     uint64_t L = functions_of(q);
     if (p->recurrent || p->sparse || p->levels_state)
         return bound_missing(answer, "about layers of full attention only");
-    if (p->too_many || p->full > L || !w_last(q))
-        return bound_missing(answer, "about at most L = %llu full layers, w last", (unsigned long long)L);
+    if (p->too_many || p->full > L)
+        return bound_missing(answer, "about at most L = %llu full layers", (unsigned long long)L);
     return evaluate(answer, q, (unsigned)(4 * L), err);
 }
 
@@ -120,14 +115,14 @@ static bool too_many_linear(size_t layers, uint64_t L)
     return 3 * L * L < 63 && layers > UINT64_C(1) << (3 * L * L);
 }
 
-static rung_status evaluate_hybrid(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
+static rung_status evaluate_hybrid(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                                    rung_error *err)
 {
     uint64_t L = functions_of(q);
     if (p->headwise || p->sparse || p->levels_state)
         return bound_missing(answer, "about full layers and linear layers, one after the other");
-    if (p->too_many || p->full + 1 > L || !w_last(q))
-        return bound_missing(answer, "about at most L-1 = %llu full layers, w last", (unsigned long long)(L - 1));
+    if (p->too_many || p->full + 1 > L)
+        return bound_missing(answer, "about at most L-1 = %llu full layers", (unsigned long long)(L - 1));
     if (p->layers[0] && p->full + 1 == L)
         return bound_missing(answer,
                              "linear layers before the first full one: the published vector has no place for them");
@@ -136,7 +131,7 @@ static rung_status evaluate_hybrid(rung_bound_answer *answer, const rung_questio
     return evaluate(answer, q, (unsigned)(4 * L + 2), err);
 }
 
-static rung_status evaluate_sparse(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p,
+static rung_status evaluate_sparse(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                                    rung_error *err)
 {
     (void)q, (void)p, (void)err;
@@ -150,7 +145,7 @@ const rung_bound rung_bound_published_full = {
     .source = "Chen, Peng, Wu 2024, Theorem 1.1",
     .checked = "published",
     .section = "published",
-    .needs_order = true,
+    .needs = NEEDS_SCANS,
     .evaluate = evaluate_full,
 };
 
@@ -161,7 +156,7 @@ const rung_bound rung_bound_published_hybrid = {
     .source = "Ye, He, Liao, Wu, Lu 2026, Theorem 1.1",
     .checked = "published",
     .section = "published",
-    .needs_order = true,
+    .needs = NEEDS_SCANS,
     .evaluate = evaluate_hybrid,
 };
 
@@ -172,5 +167,6 @@ const rung_bound rung_bound_published_sparse = {
     .source = "Ye, He, Liao, Wu, Lu 2026, Theorem 1.2",
     .checked = "published",
     .section = "published",
+    .needs = NEEDS_LAYERS,
     .evaluate = evaluate_sparse,
 };

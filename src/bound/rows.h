@@ -8,6 +8,7 @@
 
 #include "rung/bound.h"
 #include "rung/num.h"
+#include "rung/task.h"
 
 #define RUNG_BOUNDS(X)                                                                                                 \
     X(lookup_recurrent)                                                                                                \
@@ -32,6 +33,44 @@
 #define X(name) extern const rung_bound rung_bound_##name;
 RUNG_BOUNDS(X)
 #undef X
+
+/* What the rows see of a claim. Only bound.c makes one. */
+typedef struct bound_question {
+    const rung_ledger *ledger;
+    const rung_task_conf *task;
+    uint64_t n; /* some size of the task with at most so many tokens; 0: the task's own */
+    const rung_arithmetic *arithmetic;
+    bool thresholds; /* also find the smallest n */
+} bound_question;
+
+/* Premises that nearly every proof uses; those of a scan by the last token; and both with the order of the prompt. */
+#define NEEDS_LAYERS                                                                                                   \
+    (RUNG_NEEDS(RUNG_PREMISE_CAUSAL) | RUNG_NEEDS(RUNG_PREMISE_KINDS) | RUNG_NEEDS(RUNG_PREMISE_ONCE) |                \
+     RUNG_NEEDS(RUNG_PREMISE_OWN_CACHE))
+#define NEEDS_STATES (NEEDS_LAYERS | RUNG_NEEDS(RUNG_PREMISE_STATE) | RUNG_NEEDS(RUNG_PREMISE_LAYOUT))
+#define NEEDS_SCANS                                                                                                    \
+    (NEEDS_STATES | RUNG_NEEDS(RUNG_PREMISE_ORDER) | RUNG_NEEDS(RUNG_PREMISE_ENDS) | RUNG_NEEDS(RUNG_PREMISE_AT_ONCE))
+
+/* A parameter of the task that the user has fixed; 0 where it is the fallback. */
+static inline uint64_t bound_fixed(const bound_question *q, const char *name)
+{
+    size_t at = rung_param_find(q->task->task->params, name);
+    return at != SIZE_MAX && q->task->params[at].set ? (uint64_t)q->task->params[at].number : 0;
+}
+
+/* Bits of a number that is neither accumulated, carried nor cached by itself (a query, a summary): the widest that there is. */
+static inline int bound_widest(const bound_question *q)
+{
+    const rung_arithmetic *a = q->arithmetic;
+    int wide = a->accumulator_bits > a->cache_bits ? a->accumulator_bits : a->cache_bits;
+    return wide > a->state_bits ? wide : a->state_bits;
+}
+
+/* Why a CANNOT is trivial, if the answer alone is larger than what a token receives; else NULL. */
+static inline const char *bound_does_not_fit(bool so)
+{
+    return so ? "the answer does not fit into one message" : NULL;
+}
 
 /* Says in `premise` what is missing; always RUNG_OK, so that a row can end with it. */
 rung_status bound_missing(rung_bound_answer *answer, const char *format, ...) RUNG_PRINTF(2, 3);

@@ -59,7 +59,7 @@ static bound_sides block_sides(rung_certified *s, const void *context)
 }
 
 /* The one layer that mixes tokens, if it is sparse and nothing else; otherwise NULL, and `answer` says why. */
-static const rung_held *only_sparse(rung_bound_answer *answer, const rung_question *q)
+static const rung_held *only_sparse(rung_bound_answer *answer, const bound_question *q)
 {
     const rung_held *found = NULL;
     size_t mixing = 0;
@@ -82,7 +82,7 @@ static const rung_held *only_sparse(rung_bound_answer *answer, const rung_questi
     return why ? NULL : found;
 }
 
-static rung_status read_question(rung_bound_answer *answer, membership *x, const rung_question *q)
+static rung_status read_question(rung_bound_answer *answer, membership *x, const bound_question *q)
 {
     const rung_held *held = only_sparse(answer, q);
     if (!held) return RUNG_OK;
@@ -92,7 +92,7 @@ static rung_status read_question(rung_bound_answer *answer, membership *x, const
                       .window = held->window_size};
     uint64_t heads = held->heads ? held->heads : 1;
     if (__builtin_mul_overflow(held->top, heads, &x->opened) ||
-        __builtin_mul_overflow(held->summary_elements, (uint64_t)q->bits, &x->kappa) || x->kappa >> 62 ||
+        __builtin_mul_overflow(held->summary_elements, (uint64_t)bound_widest(q), &x->kappa) || x->kappa >> 62 ||
         x->opened >> 31 || x->B >> 31 || x->window >> 62)
         return bound_missing(answer, "the numbers of the layer are too large");
     if (rung_task_param(q->task, "form") != 0)
@@ -126,7 +126,7 @@ static double least_tokens(const membership *x)
     return (double)(blocks + x->lead) * (double)x->B + (x->window > 1 ? (double)(x->window - 1) : 0) + 1;
 }
 
-static rung_status evaluate(rung_bound_answer *answer, const rung_question *q, const rung_pattern *p, rung_error *err)
+static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
 {
     (void)p;
     membership x;
@@ -153,5 +153,7 @@ const rung_bound rung_bound_sparse_membership = {
     .source = "after Ye et al. 2026, Theorem 1.2; constants and any compression: ours",
     .checked = "count of separable blocks checked against random compressions",
     .section = "sparse",
+    .needs = NEEDS_LAYERS | RUNG_NEEDS(RUNG_PREMISE_SUMMARY) | RUNG_NEEDS(RUNG_PREMISE_LAYOUT) |
+             RUNG_NEEDS(RUNG_PREMISE_ENDS) | RUNG_NEEDS(RUNG_PREMISE_AT_ONCE),
     .evaluate = evaluate,
 };

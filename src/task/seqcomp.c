@@ -127,8 +127,8 @@ static rung_status fill_list(rung_task_conf *conf, rung_error *err)
                      n->list_len, want + 1, want);
 }
 
-/* V defaults to the range that the composition has by itself; a smaller one is a restriction, a larger one is
- * no SeqComp. */
+/* V defaults to the range that the composition has by itself. Another one, smaller or larger, only changes what the last
+ * function says: nothing is looked up by its values. */
 static rung_status fill_values(rung_task_conf *conf, rung_error *err)
 {
     const rung_value *n = rung_task_value(conf, "n");
@@ -141,8 +141,6 @@ static rung_status fill_values(rung_task_conf *conf, rung_error *err)
     size_t v = (size_t)rung_task_param(conf, "V");
     if (flat && v != most)
         return rung_fail(err, RUNG_USAGE, "task seqcomp: V=%zu, and flat=1 makes it N0=%zu; leave V out", v, most);
-    if (v > most)
-        return rung_fail(err, RUNG_USAGE, "task seqcomp: V=%zu is more than the %zu values of z_L; lower V", v, most);
     return RUNG_OK;
 }
 
@@ -178,9 +176,11 @@ static rung_status drawn_majority(double *majority, const rung_seqcomp *shape, s
         *majority = of_last;
         return RUNG_OK;
     }
-    size_t widest = 0, draws = ((size_t)1 << 21) / tokens + 1;
+    size_t widest = 0;
     for (size_t l = 0; l <= shape->levels; l++)
         if (shape->range[l] > widest) widest = shape->range[l];
+    /* a draw costs as much as the longer of the two */
+    size_t draws = widest <= tokens ? ((size_t)1 << 21) / tokens + 1 : ((size_t)1 << 24) / widest + 8;
     uint64_t *counts = rung_calloc(2 * widest, sizeof *counts, err);
     if (!counts) return RUNG_SYSTEM;
     double total = 0;

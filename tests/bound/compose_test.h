@@ -29,7 +29,7 @@ static inline rung_bound_answer ask(const char *layers, const char *task, uint64
 {
     stack s;
     rung_task_conf conf = task_of(task);
-    rung_question q = question_of(layers_of(&s, layers), &conf, n);
+    question q = question_of(layers_of(&s, layers), &conf, n);
     q.message = RUNG_MESSAGE_NUMERATOR, q.thresholds = true;
     return answer_of(&q, id);
 }

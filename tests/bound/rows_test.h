@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "build/build_test.h"
+#include "../../src/bound/rows.h"
 #include "rung/bound.h"
 
 #define LAYERS_MAX 64
@@ -34,6 +35,7 @@ static inline rung_ledger *stack_of(stack *s, size_t count, const rung_held *lay
 {
     memcpy(s->layer, layers, count * sizeof *layers);
     s->ledger = (rung_ledger){.name = "test", .family = "", .spelling = "", .layer_count = count, .layer = s->layer};
+    for (size_t f = 0; f < RUNG_LEDGER_FACTS; f++) s->ledger.known[f] = (rung_known){RUNG_ESTABLISHED, "the test says so"};
     return &s->ledger;
 }
 
@@ -55,30 +57,66 @@ static inline rung_task_conf task_of(const char *text)
     return conf;
 }
 
-static inline rung_question question_of(const rung_ledger *ledger, const rung_task_conf *task, uint64_t n)
+/* Layers (or a subject), a task, and what a claim says of both. */
+typedef struct question {
+    const rung_ledger *ledger;
+    const rung_subject *subject; /* instead of the ledger */
+    const rung_task_conf *task;
+    uint64_t n;
+    int bits;
+    rung_message message;
+    rung_kernel kernel;
+    bool tokens_after, thoughts, thresholds;
+} question;
+
+static inline question question_of(const rung_ledger *ledger, const rung_task_conf *task, uint64_t n)
 {
-    return (rung_question){.ledger = ledger, .task = task, .n = n, .bits = 1};
+    return (question){.ledger = ledger, .task = task, .n = n, .bits = 1, .kernel = RUNG_KERNEL_ONLINE};
+}
+
+static inline rung_about about_of(const question *q)
+{
+    rung_about about = rung_about_prompt(q->task, q->n);
+    rung_about_bits(&about, q->bits);
+    about.kernel = q->kernel, about.message = q->message;
+    if (q->tokens_after) about.ends = RUNG_VIOLATED;
+    if (q->thoughts) about.at_once = RUNG_VIOLATED;
+    return about;
+}
+
+static inline void run_bounds(rung_bound_report *report, const question *q)
+{
+    rung_subject *made = NULL;
+    rung_claim *claim;
+    rung_about about = about_of(q);
+    if (!q->subject) CHECK(rung_subject_layers(&made, q->ledger, &check_err));
+    CHECK(rung_claim_new(&claim, q->subject ? q->subject : made, &about, &check_err));
+    CHECK(rung_bound_answers(report, claim, q->thresholds, &check_err));
+    rung_claim_free(claim);
+    rung_subject_free(made);
 }
 
 /* The answer of the row `id`, which must speak of the task, as the whole report has it. */
-static inline rung_bound_answer reported(const rung_question *q, const char *id)
+static inline rung_bound_answer reported(const question *q, const char *id)
 {
     static rung_bound_report report;
-    CHECK(rung_bound_run(&report, q, &check_err));
+    run_bounds(&report, q);
     for (size_t i = 0; i < report.count; i++)
         if (strcmp(report.answer[i].bound->id, id) == 0) return report.answer[i];
     fail_msg("no row %s for %s", id, q->task->task->name);
     return report.answer[0];
 }
 
-/* The same from this row alone, without the premises that all rows share: other rows may take long. */
-static inline rung_bound_answer answer_of(const rung_question *q, const char *id)
+/* The same from this row alone, without its premises: other rows may take long. */
+static inline rung_bound_answer answer_of(const question *q, const char *id)
 {
     const rung_bound *bound = rung_bound_get(id);
     rung_bound_answer answer = {.bound = bound, .applies = true, .verdict = RUNG_UNKNOWN};
-    rung_pattern pattern = rung_pattern_of(q);
+    rung_arithmetic arithmetic = {q->kernel, q->bits, q->bits, q->bits, q->message};
+    rung_pattern pattern = rung_pattern_of(q->ledger, &arithmetic);
+    bound_question inner = {q->ledger, q->task, q->n, &arithmetic, q->thresholds};
     assert_non_null(bound);
-    CHECK(bound->evaluate(&answer, q, &pattern, &check_err));
+    CHECK(bound->evaluate(&answer, &inner, &pattern, &check_err));
     return answer;
 }
 
@@ -86,7 +124,7 @@ static inline rung_bound_answer ask_recurrent(const rung_task_conf *task, uint64
 {
     stack s;
     rung_held layer = recurrent_bits(bits);
-    rung_question q = question_of(stack_of(&s, 1, &layer), task, n);
+    question q = question_of(stack_of(&s, 1, &layer), task, n);
     return answer_of(&q, id);
 }
 
@@ -95,7 +133,7 @@ static inline rung_bound_answer ask_full(const rung_task_conf *task, uint64_t me
 {
     stack s;
     rung_held layer = full_bits(message, query);
-    rung_question q = question_of(stack_of(&s, 1, &layer), task, n);
+    question q = question_of(stack_of(&s, 1, &layer), task, n);
     return answer_of(&q, id);
 }
 

@@ -249,7 +249,7 @@ static void test_three_functions(void **state)
 {
     (void)state;
     for (int i = 0; i < 6; i++) {
-        deep d = {.L = 3, .c = between(4, 60), .task = {.L = 3, .free = true, .last = true}};
+        deep d = {.L = 3, .c = between(4, 60), .task = {.L = 3, .free = true}};
         for (int r = 0; r < 3; r++) d.r[r] = between(0, 1) ? between(1, 200) : 0;
         assert_true(deep_choose(&d));
         rung_certified_reset(sheet);

@@ -66,7 +66,7 @@ static rung_certainty decided(bound_side *side, const void *context)
 static const compose_task *task_with(compose_task *t, uint64_t L, const sizes_of_two *z)
 {
     *t = (compose_task){
-        .L = L, .last = true, .size = {(double)z->N0, (double)z->n1, (double)z->V}, .middle = (double)z->middle};
+        .L = L, .size = {(double)z->N0, (double)z->n1, (double)z->V}, .middle = (double)z->middle};
     return t;
 }
 
@@ -88,7 +88,7 @@ static void test_values(void **state)
         compose_task t = {
             .L = 2, .free = between(0, 1), .flat = between(0, 1), .size = {N0, entries / N0, (double)between(1, 9)}};
         t.V = between(0, 1) ? (double)between(1, 3000) : 0;
-        double want = !t.free ? t.size.V : t.flat ? N0 : t.V == 0 || t.V > entries ? entries : t.V;
+        double want = !t.free ? t.size.V : t.flat ? N0 : t.V == 0 ? entries : t.V;
         assert_true(compose_values(&t, N0, entries) == want);
         rung_certified_reset(sheet);
         rung_ival got = compose_values_log2(sheet, &t, N0, rung_ival_real(sheet, entries));
@@ -336,7 +336,7 @@ static void deep_again(mpfr_ptr *left, mpfr_ptr *right, const deep *d)
         D = add(D, last && mpfr_less_p(each, once) ? each : once);
     }
     mpfr_ptr V = real(0);
-    if (d->task.V > 0 && mpfr_cmp_d(N[L - 1], d->task.V) > 0)
+    if (d->task.V > 0)
         mpfr_set_d(V, d->task.V, MPFR_RNDN);
     else
         mpfr_set(V, N[L - 1], MPFR_RNDN);
@@ -347,7 +347,7 @@ static void deep_again(mpfr_ptr *left, mpfr_ptr *right, const deep *d)
 static deep draw_deep(void)
 {
     deep d = {.L = (size_t)between(3, 4), .pure = between(0, 1), .c = between(1, 5)};
-    d.task = (compose_task){.L = d.L + between(0, 1) * between(0, 3), .free = true, .last = true};
+    d.task = (compose_task){.L = d.L + between(0, 1) * between(0, 3), .free = true};
     if (between(0, 4) == 0) d.task.V = (double)between(2, 5000);
     for (size_t i = 0; i <= d.L; i++) d.r[i] = (d.pure ? i == d.L : i < d.L) && between(0, 2) ? between(1, 12) : 0;
     d.t = (double)between(1, 3);
@@ -386,7 +386,7 @@ static void test_theorem_d_found(void **state)
 {
     (void)state;
     for (int i = 0; i < 4; i++) {
-        deep d = {.L = 3, .c = between(20, 40), .task = {.L = 3, .free = true, .last = true}};
+        deep d = {.L = 3, .c = between(20, 40), .task = {.L = 3, .free = true}};
         for (int r = 0; r < 3; r++) d.r[r] = i ? between(0, 60) : 0;
         assert_true(deep_choose(&d) && deep_allowed(&d));
         mpfr_ptr left, right;

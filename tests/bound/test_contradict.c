@@ -137,7 +137,6 @@ static rung_ledger *draw_containing(stack *s, const rung_ledger *solved)
     }
     rung_ledger *ledger = stack_of(s, count, layer);
     memcpy(ledger->known, solved->known, sizeof ledger->known);
-    ledger->thinks = solved->thinks;
     return ledger;
 }
 
@@ -148,27 +147,27 @@ typedef struct tally {
     int near[64]; /* by row: layers of the same kind with fewer bits are refuted */
 } tally;
 
-static rung_question question_about(const rung_ledger *ledger, const rung_task_conf *task, int bits)
+static question question_about(const rung_ledger *ledger, const rung_task_conf *task, int bits, bool thoughts)
 {
-    rung_question q = question_of(ledger, task, 0);
-    q.bits = bits;
+    question q = question_of(ledger, task, 0);
+    q.bits = bits, q.thoughts = thoughts;
     return q;
 }
 
-static void assert_not_refuted(tally *n, const rung_question *q, const char *text)
+static void assert_not_refuted(tally *n, const question *q, const char *text)
 {
     static rung_bound_report report;
     n->questions++;
-    CHECK(rung_bound_run(&report, q, &check_err));
+    run_bounds(&report, q);
     for (size_t i = 0; i < report.count; i++)
         if (report.answer[i].verdict == RUNG_CANNOT)
             fail_msg("%s: %s refutes what was built: %s", text, report.answer[i].bound->id, report.answer[i].statement);
 }
 
-static void count_near(tally *n, const rung_question *q)
+static void count_near(tally *n, const question *q)
 {
     static rung_bound_report report;
-    CHECK(rung_bound_run(&report, q, &check_err));
+    run_bounds(&report, q);
     for (size_t i = 0; i < report.count; i++)
         for (size_t k = 0; k < rung_bound_count(); k++)
             if (report.answer[i].verdict == RUNG_CANNOT && report.answer[i].bound == rung_bound_at(k)) n->near[k]++;
@@ -177,19 +176,22 @@ static void count_near(tally *n, const rung_question *q)
 static void check_solved(tally *n, const rung_build *b, const rung_model *model, int bits, int variants,
                          const char *text)
 {
-    rung_ledger ledger;
-    CHECK(rung_ledger_of_model(&ledger, model, text, &check_err));
-    rung_question q = question_about(&ledger, &b->task, bits);
+    rung_subject *subject;
+    CHECK(rung_subject_model(&subject, model, text, &check_err));
+    const rung_ledger *ledger = rung_subject_ledger(subject);
+    bool thoughts = rung_model_get_spec(model)->thoughts > 0;
+    question q = question_about(NULL, &b->task, bits, false); /* the subject knows about its thoughts */
+    q.subject = subject;
     assert_not_refuted(n, &q, text);
     for (int k = 0; k < variants; k++) {
         stack s;
-        q = question_about(draw_containing(&s, &ledger), &b->task, bits + (int)between(0, 3));
+        q = question_about(draw_containing(&s, ledger), &b->task, bits + (int)between(0, 3), thoughts);
         assert_not_refuted(n, &q, text);
     }
-    q = question_about(&ledger, &b->task, 1);
+    q = question_about(ledger, &b->task, 1, thoughts);
     count_near(n, &q);
     n->solved++;
-    rung_ledger_clear(&ledger);
+    rung_subject_free(subject);
 }
 
 static void check_drawn(tally *n, int variants)
@@ -264,7 +266,7 @@ static void assert_length_not_refuted(const char *layers, uint64_t L, uint64_t t
     size_t count = strlen(layers);
     for (size_t i = 0; i < count; i++)
         layer[i] = layers[i] == 'R' ? recurrent_bits(code) : full_bits(code + 2, code * (L + 1));
-    rung_question q = question_of(stack_of(&s, count, layer), &conf, tokens);
+    question q = question_of(stack_of(&s, count, layer), &conf, tokens);
     q.bits = 10;
     assert_not_refuted(&n, &q, layers);
 }

@@ -214,7 +214,7 @@ static void test_longer_prompts_are_never_easier(void **state)
             uint64_t level = round % 3 == 1 ? between(1, 4) : 0, first = 0, n;
             rung_ledger *ledger = layers_for(&s, full, between(0, 40), level);
             const char *id = full ? "cut-one" : "cut";
-            rung_question q = question_of(ledger, &conf, 100);
+            question q = question_of(ledger, &conf, 100);
             q.thresholds = true;
             double threshold = answer_of(&q, id).n_threshold;
             q.thresholds = false;
@@ -244,13 +244,13 @@ static void test_levels_are_the_one_bits_of_the_prefix(void **state)
             char text[64];
             snprintf(text, sizeof text, "string-equality N=%d", N);
             rung_task_conf conf = task_of(text);
-            rung_question q = question_of(&s.ledger, &conf, 0);
+            question q = question_of(&s.ledger, &conf, 0);
             assert_int_equal(answer_of(&q, "cut").holds, N > (int)level * __builtin_popcount((unsigned)N));
         }
         rung_task_conf pairs = task_of("mkar V=3 key=2 layout=pairs T=20");
         bool before = false;
         for (uint64_t n = 1; n <= 100; n++) {
-            rung_question q = question_of(&s.ledger, &pairs, n);
+            question q = question_of(&s.ledger, &pairs, n);
             bool now = answer_of(&q, "cut").holds;
             assert_true(now || !before);
             before = now;
@@ -287,7 +287,7 @@ static void test_free_sizes_are_the_best_sizes(void **state)
                 snprintf(text, sizeof text, "%s %s=%llu", tasks[i].task, tasks[i].size, (unsigned long long)size);
                 rung_task_conf conf;
                 if (!try_task(&conf, text)) continue;
-                rung_question q = question_of(ledger, &any, 0), own = question_of(ledger, &conf, 0);
+                question q = question_of(ledger, &any, 0), own = question_of(ledger, &conf, 0);
                 for (; n < conf.tokens; n++) q.n = n, assert_int_equal(answer_of(&q, "cut").holds, so_far);
                 so_far = so_far || answer_of(&own, "cut").holds;
             }
@@ -348,7 +348,7 @@ static void test_sparse_inequality_in_integers(void **state)
         rung_task_conf conf = task_of(text);
         stack s;
         rung_held layer = sparse_layer(B, top, heads, kappa, window);
-        rung_question q = question_of(stack_of(&s, 1, &layer), &conf, 0);
+        question q = question_of(stack_of(&s, 1, &layer), &conf, 0);
         q.thresholds = true;
         rung_bound_answer a = answer_of(&q, "sparse");
         bool expected = sparse_by_hand(B, top * heads, kappa, M, hidden_blocks(B, window, lead, N + lead));
@@ -403,7 +403,7 @@ static void test_sparse_layers_that_the_row_does_not_speak_of(void **state)
     rung_task_conf conf = task_of("two-sum N=100 M=64");
     rung_held plain = sparse_layer(4, 1, 1, 4, 0), layer[2];
     stack s;
-    rung_question q = question_of(stack_of(&s, 1, &plain), &conf, 0);
+    question q = question_of(stack_of(&s, 1, &plain), &conf, 0);
     assert_true(reported(&q, "sparse").holds);
 #define REFUSED(count, change)                                                                                         \
     do {                                                                                                               \
@@ -504,7 +504,7 @@ static void test_headwise_inequality_in_integers(void **state)
             if (bits < c * W) continue;
             stack s;
             rung_held layer = beside_bits(c, bits - c * W);
-            rung_question q = question_of(stack_of(&s, 1, &layer), &conf, 0);
+            question q = question_of(stack_of(&s, 1, &layer), &conf, 0);
             assert_int_equal(answer_of(&q, "headwise").holds, too_few(tables, bits));
         }
     }
@@ -521,7 +521,7 @@ static void test_headwise_sizes(void **state)
         uint64_t c = between(2, 40), s_bits = between(0, 300);
         stack s;
         rung_held layer = beside_bits(c, s_bits);
-        rung_question q = question_of(stack_of(&s, 1, &layer), &conf, 1000000);
+        question q = question_of(stack_of(&s, 1, &layer), &conf, 1000000);
         rung_bound_answer a = answer_of(&q, "headwise");
         assert_true(a.holds);
         double least = INFINITY;
@@ -544,10 +544,10 @@ static void test_headwise_speaks_of_one_layer_only(void **state)
     rung_held both = beside_bits(3, 1), apart[2] = {full_bits(3, 1), recurrent_bits(1)},
               two[2] = {both, recurrent_bits(1)};
     stack s;
-    rung_question q = question_of(stack_of(&s, 1, &both), &conf, 0);
+    question q = question_of(stack_of(&s, 1, &both), &conf, 0);
     assert_true(reported(&q, "headwise").holds);
-    q.softmax = RUNG_SOFTMAX_REVERSE, assert_false(reported(&q, "headwise").applies);
-    q.softmax = RUNG_SOFTMAX_ONLINE, q.tokens_after = true, assert_false(reported(&q, "headwise").applies);
+    q.kernel = RUNG_KERNEL_REVERSE, assert_false(reported(&q, "headwise").applies);
+    q.kernel = RUNG_KERNEL_ONLINE, q.tokens_after = true, assert_false(reported(&q, "headwise").applies);
     q.tokens_after = false, q.task = &first, assert_false(reported(&q, "headwise").applies);
     q.task = &conf, q.ledger = stack_of(&s, 2, apart), assert_false(reported(&q, "headwise").applies);
     q.ledger = stack_of(&s, 2, two), assert_false(reported(&q, "headwise").applies);
@@ -562,13 +562,13 @@ static void test_bits_of_both_kinds_of_heads_add_up(void **state)
         for (uint64_t r = 0; r < 25; r++) {
             stack s;
             rung_held layer = beside_bits(c, r);
-            rung_question q = question_of(stack_of(&s, 1, &layer), &conf, 0);
+            question q = question_of(stack_of(&s, 1, &layer), &conf, 0);
             assert_int_equal(answer_of(&q, "cut-one").holds, c + r < 20);
             assert_false(answer_of(&q, "cut").applies);
         }
     rung_held apart[2] = {full_bits(2, 1), recurrent_bits(1)}, two[2] = {full_bits(2, 1), full_bits(2, 1)};
     stack s;
-    rung_question q = question_of(stack_of(&s, 2, apart), &conf, 0);
+    question q = question_of(stack_of(&s, 2, apart), &conf, 0);
     assert_false(answer_of(&q, "cut-one").applies || answer_of(&q, "cut").applies);
     q.ledger = stack_of(&s, 2, two);
     assert_false(answer_of(&q, "cut-one").applies || answer_of(&q, "cut").applies);
@@ -589,7 +589,7 @@ static void test_published_theorems_reach_no_size(void **state)
             for (int i = 0; i < full; i++) layer[i] = full_bits(4, 2);
             layer[full] = recurrent_bits(4);
             bool before = full == 0 && L == 1;
-            rung_question q = question_of(stack_of(&s, (size_t)full, layer), &conf, UINT64_MAX);
+            question q = question_of(stack_of(&s, (size_t)full, layer), &conf, UINT64_MAX);
             q.bits = 300;
             rung_bound_answer a = answer_of(&q, "published-full");
             assert_int_equal(a.applies, full <= L);
@@ -643,17 +643,18 @@ static void test_no_construction_is_forbidden(void **state)
     for (size_t i = 0; i < RUNG_COUNT(constructions); i++) {
         rung_build b = build_of(constructions[i].text);
         rung_model *model = model_of(&b);
-        rung_ledger ledger;
-        CHECK(rung_ledger_of_model(&ledger, model, constructions[i].text, &check_err));
-        rung_question q = question_of(&ledger, &b.task, 0);
+        rung_subject *subject;
+        CHECK(rung_subject_model(&subject, model, constructions[i].text, &check_err));
+        question q = question_of(NULL, &b.task, 0);
+        q.subject = subject;
         q.bits = constructions[i].bits;
         static rung_bound_report report;
-        CHECK(rung_bound_run(&report, &q, &check_err));
+        run_bounds(&report, &q);
         for (size_t r = 0; r < report.count; r++)
             if (report.answer[r].verdict == RUNG_CANNOT)
                 fail_msg("%s is forbidden by %s: %s", constructions[i].text, report.answer[r].bound->id,
                          report.answer[r].statement);
-        rung_ledger_clear(&ledger);
+        rung_subject_free(subject);
         rung_model_close(model);
     }
 }
@@ -676,10 +677,10 @@ static void test_a_real_hybrid_is_unknown(void **state)
     for (size_t t = 0; t < rung_task_count(); t++) {
         rung_task_conf conf = task_of(rung_task_at(t)->name);
         for (uint64_t n = 0; n <= 1000000; n += 1000000) {
-            rung_question q = question_of(&s.ledger, &conf, n);
+            question q = question_of(&s.ledger, &conf, n);
             q.bits = 32;
             static rung_bound_report report;
-            CHECK(rung_bound_run(&report, &q, &check_err));
+            run_bounds(&report, &q);
             bool causal = false;
             for (size_t r = 0; r < report.count; r++) {
                 const rung_bound_answer *a = &report.answer[r];
@@ -690,7 +691,7 @@ static void test_a_real_hybrid_is_unknown(void **state)
                 asked++;
             }
             assert_int_equal(report.verdict, causal ? RUNG_CANNOT : RUNG_UNKNOWN);
-            assert_int_equal(report.trivial, causal);
+            assert_int_equal(report.trivial != NULL, causal);
         }
     }
     assert_true(asked > 60);

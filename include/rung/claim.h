@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * claim: what a verdict is about. A claim is a subject (layers) x a task with its sizes x an arithmetic x what follows the
+ * prompt. Its premises are named facts with three values, and what nobody has established is zero: a theorem applies only when
+ * every premise that it lists is established (rung/bound.h). There is one constructor for each kind of subject and one for
+ * claims; nothing else makes one. Layer 5.
+ */
+#ifndef RUNG_CLAIM_H
+#define RUNG_CLAIM_H
+
+#include "rung/base.h"
+#include "rung/config.h"
+#include "rung/model.h"
+#include "rung/task.h"
+#include "rung/train.h"
+
+/* ---- subjects ------------------------------------------------------------------------------------------------------------ */
+
+typedef enum rung_subject_kind {
+    RUNG_SUBJECT_ARCH = 1, /* layers of our own, as text */
+    RUNG_SUBJECT_MODEL,    /* the layers of a model file of ours */
+    RUNG_SUBJECT_LAYERS,   /* a ledger: what a configuration or a GGUF header says */
+} rung_subject_kind;
+
+/* Layers, and what is known of them. Immutable. */
+typedef struct rung_subject rung_subject;
+
+rung_status rung_subject_arch(rung_subject **out, const char *text, const rung_arch_defaults *defaults,
+                              rung_error *err);
+/* The layers of the model; a model that has thoughts does not answer at once. Nothing of the model is kept. */
+rung_status rung_subject_model(rung_subject **out, const rung_model *model, const char *name, rung_error *err);
+/* The ledger and what it points to must outlive the subject. */
+rung_status rung_subject_layers(rung_subject **out, const rung_ledger *ledger, rung_error *err);
+/* A config.json (or the directory of one), a GGUF file or a model of ours, by content. */
+rung_status rung_subject_file(rung_subject **out, const char *path, rung_error *err);
+/* What a run of training makes: its layers, and whether it says thoughts. */
+rung_status rung_subject_run(rung_subject **out, const rung_train_conf *conf, rung_error *err);
+/* The same layers, of which `count` from `first` on are replaced by `times` copies of the first of them. */
+rung_status rung_subject_repeat(rung_subject **out, const rung_subject *from, size_t first, size_t count, size_t times,
+                                rung_error *err);
+void rung_subject_free(rung_subject *subject);
+
+rung_subject_kind rung_subject_kind_of(const rung_subject *subject);
+const rung_ledger *rung_subject_ledger(const rung_subject *subject);
+/* The layers in the arch language, and what that text leaves open; NULL for RUNG_SUBJECT_LAYERS. */
+const char *rung_subject_arch_text(const rung_subject *subject);
+const rung_arch_defaults *rung_subject_arch_defaults(const rung_subject *subject);
+
+/* ---- arithmetic ---------------------------------------------------------------------------------------------------------- */
+
+/* In which order numbers are added up. Zero: nobody said. */
+typedef enum rung_kernel {
+    RUNG_KERNEL_ONLINE = 1, /* exact: every token updates a state; softmax from left to right with a running maximum */
+    RUNG_KERNEL_TWO_PASS,   /* the same, but softmax takes the maximum of the row first */
+    RUNG_KERNEL_REVERSE,    /* the same, but softmax runs from the last key to the first */
+    RUNG_KERNEL_FAST,       /* the fast fp32 evaluator: whole rows, clamped exponentials, chunks of 32 tokens */
+} rung_kernel;
+extern const char *const rung_kernel_words[]; /* [kernel-1] */
+
+/* What a token receives from a prefix in a full layer, in numbers per head. */
+typedef enum rung_message {
+    RUNG_MESSAGE_ONLINE = 0, /* dv+2: numerator, denominator, running maximum: what the exact evaluator does */
+    RUNG_MESSAGE_NUMERATOR,  /* dv+1: without the maximum */
+    RUNG_MESSAGE_PAPER,      /* 2 d, as the papers count */
+} rung_message;
+extern const char *const rung_message_words[];
+
+typedef struct rung_arithmetic {
+    rung_kernel kernel;
+    int accumulator_bits; /* of one number of an accumulator */
+    int state_bits;       /* of a recurrent state */
+    int cache_bits;       /* of keys, values and inputs that a window, a convolution or a cache keeps */
+    rung_message message;
+} rung_arithmetic;
+
+/* "in exact 26-bit arithmetic, softmax from left to right": what a verdict is about. */
+void rung_arithmetic_print(rung_buf *out, const rung_arithmetic *arithmetic);
+
+/* ---- claims -------------------------------------------------------------------------------------------------------------- */
+
+typedef enum rung_premise {
+    RUNG_PREMISE_CAUSAL = 0, /* no token sees a later one */
+    RUNG_PREMISE_KINDS,      /* every layer is of a class that theorems know, with these sizes, at every length */
+    RUNG_PREMISE_ONCE,       /* every layer runs once for each token */
+    RUNG_PREMISE_OWN_CACHE,  /* no layer reads what another one keeps */
+    RUNG_PREMISE_STATE,      /* between two tokens a recurrent layer carries its state, in so many bits, and nothing else */
+    RUNG_PREMISE_ORDER,      /* a full layer adds its keys up from left to right, in one accumulator of so many bits */
+    RUNG_PREMISE_SUMMARY,    /* of a block that a query does not open it learns a summary of so many bits */
+    RUNG_PREMISE_LAYOUT,     /* the prompt has the order of the task, and what is asked stands at its end */
+    RUNG_PREMISE_ENDS,       /* nothing follows the last token of the task */
+    RUNG_PREMISE_AT_ONCE,    /* the model answers at once, without a chain of thought */
+    RUNG_PREMISES,
+} rung_premise;
+#define RUNG_NEEDS(premise) (1u << (premise))
+
+extern const char *const rung_premise_words[];  /* [premise]: "causal", ... */
+const char *rung_premise_text(rung_premise premise); /* the sentence above */
+extern const char *const rung_fact_words[];     /* [fact]: "not established", "established", "violated" */
+
+/* What is claimed of a subject. Zeroed, nothing about arithmetic or prompt is established. */
+typedef struct rung_about {
+    const rung_task_conf *task; /* copied; NULL: of the layers alone */
+    uint64_t n;                 /* some size of the task with at most so many tokens; 0: the task's own size */
+    /* 0: what the subject says, else 32. Accumulators are never narrower than 32 bits by default, whatever the dtype of a
+     * file. */
+    int accumulator_bits, state_bits, cache_bits;
+    rung_kernel kernel;
+    rung_message message;
+    rung_fact layout, ends, at_once; /* see rung_premise */
+} rung_about;
+
+/* The prompt is what the task writes, nothing follows it, the model answers at once, in the exact evaluator's order. */
+rung_about rung_about_prompt(const rung_task_conf *task, uint64_t n);
+/* All three sizes of numbers. */
+void rung_about_bits(rung_about *about, int bits);
+
+typedef struct rung_claim rung_claim;
+
+/* The subject must outlive the claim. RUNG_USAGE when the words of the task fix a prompt that is longer than n. A length that
+ * the words of the task fix is never changed: n then counts as 0. */
+rung_status rung_claim_new(rung_claim **out, const rung_subject *subject, const rung_about *about, rung_error *err);
+void rung_claim_free(rung_claim *claim);
+
+const rung_subject *rung_claim_subject(const rung_claim *claim);
+const rung_ledger *rung_claim_ledger(const rung_claim *claim);
+const rung_task_conf *rung_claim_task(const rung_claim *claim); /* NULL: of the layers alone */
+uint64_t rung_claim_n(const rung_claim *claim);                 /* 0: exactly the task's size */
+const rung_arithmetic *rung_claim_arithmetic(const rung_claim *claim);
+rung_known rung_claim_premise(const rung_claim *claim, rung_premise premise);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What a verdict is about, in words.
+ */
+#include "rung/claim.h"
+
+const char *const rung_kernel_words[] = {"online", "two-pass", "reverse", "fast", NULL};
+const char *const rung_message_words[] = {"online", "numerator", "paper", NULL};
+
+static void print_bits(rung_buf *out, const rung_arithmetic *a)
+{
+    if (a->accumulator_bits == a->state_bits && a->accumulator_bits == a->cache_bits)
+        rung_buf_printf(out, "in exact %d-bit arithmetic", a->accumulator_bits);
+    else
+        rung_buf_printf(out, "in exact arithmetic (accumulators of %d bits, states of %d, caches of %d)",
+                        a->accumulator_bits, a->state_bits, a->cache_bits);
+}
+
+void rung_arithmetic_print(rung_buf *out, const rung_arithmetic *a)
+{
+    static const char *const orders[] = {"in an order that nobody has stated", "softmax from left to right",
+                                         "softmax with the maximum of the row first", "softmax from right to left"};
+    static const char *const messages[] = {"", ", an accumulator counted as dv+1 numbers",
+                                           ", an accumulator counted as 2d numbers"};
+    if (a->kernel == RUNG_KERNEL_FAST) {
+        rung_buf_puts(out, "in the fast fp32 evaluator");
+        return;
+    }
+    print_bits(out, a);
+    rung_buf_printf(out, ", %s%s", orders[a->kernel], messages[a->message]);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Claims: the one place where the premises of a question are put together. Every fact has a source: the layers, the task, the
+ * arithmetic, or what is said of the prompt. A fact without a source stays RUNG_NOT_ESTABLISHED.
+ */
+#include "subject.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_BITS = 32, LEAST_CACHE_BITS = 16 };
+
+struct rung_claim {
+    const rung_subject *subject;
+    rung_task_conf task;
+    bool has_task;
+    uint64_t n;
+    rung_arithmetic arithmetic;
+    rung_known premise[RUNG_PREMISES];
+};
+
+const char *const rung_premise_words[] = {"causal", "kinds",   "once",   "own-cache", "state",   "order",
+                                          "summary", "layout", "ends", "at-once", NULL};
+const char *const rung_fact_words[] = {"not established", "established", "violated", NULL};
+
+const char *rung_premise_text(rung_premise premise)
+{
+    static const char *const text[RUNG_PREMISES] = {
+        [RUNG_PREMISE_CAUSAL] = "no token sees a later one",
+        [RUNG_PREMISE_KINDS] = "the kind and the size of every layer are known, at every length",
+        [RUNG_PREMISE_ONCE] = "every layer runs once for each token",
+        [RUNG_PREMISE_OWN_CACHE] = "no layer reads what another one keeps",
+        [RUNG_PREMISE_STATE] = "between two tokens a recurrent layer carries its state and nothing else",
+        [RUNG_PREMISE_ORDER] = "a full layer adds its keys up from left to right in one pass",
+        [RUNG_PREMISE_SUMMARY] = "of a block that it does not open a query learns the summary and nothing else",
+        [RUNG_PREMISE_LAYOUT] = "the prompt has the order of the task, and what is asked stands at its end",
+        [RUNG_PREMISE_ENDS] = "nothing follows the last token of the task",
+        [RUNG_PREMISE_AT_ONCE] = "the model answers at once, without a chain of thought",
+    };
+    return text[premise];
+}
+
+rung_about rung_about_prompt(const rung_task_conf *task, uint64_t n)
+{
+    return (rung_about){.task = task,
+                        .n = n,
+                        .kernel = RUNG_KERNEL_ONLINE,
+                        .layout = RUNG_ESTABLISHED,
+                        .ends = RUNG_ESTABLISHED,
+                        .at_once = RUNG_ESTABLISHED};
+}
+
+void rung_about_bits(rung_about *about, int bits)
+{
+    about->accumulator_bits = about->state_bits = about->cache_bits = bits;
+}
+
+/* ---- sizes of numbers ---------------------------------------------------------------------------------------------------- */
+
+static int at_least(int bits, int least)
+{
+    return bits > least ? bits : least;
+}
+
+/* More bits make every theorem weaker, so a default errs on the side of more. Where the arithmetic is not ours, accumulators
+ * have 32 bits or more whatever the dtype; a state has what the file or its family says of states; a cache has the dtype, but
+ * not that of weights in 8 bits. */
+static rung_arithmetic arithmetic_of(const rung_subject *s, const rung_about *about)
+{
+    const rung_ledger *l = s->ledger;
+    rung_arithmetic a = {.kernel = about->kernel,
+                         .accumulator_bits = at_least(l->number_bits, DEFAULT_BITS),
+                         .state_bits = l->state_bits ? l->state_bits : at_least(l->number_bits, DEFAULT_BITS),
+                         .cache_bits = l->number_bits ? at_least(l->number_bits, LEAST_CACHE_BITS) : DEFAULT_BITS,
+                         .message = about->message};
+    if (about->accumulator_bits) a.accumulator_bits = about->accumulator_bits;
+    if (about->state_bits) a.state_bits = about->state_bits;
+    if (about->cache_bits) a.cache_bits = about->cache_bits;
+    return a;
+}
+
+/* ---- facts ----------------------------------------------------------------------------------------------------------------- */
+
+static const rung_premise of_ledger[RUNG_LEDGER_FACTS] = {
+    [RUNG_LEDGER_CAUSAL] = RUNG_PREMISE_CAUSAL,
+    [RUNG_LEDGER_KINDS] = RUNG_PREMISE_KINDS,
+    [RUNG_LEDGER_ONCE] = RUNG_PREMISE_ONCE,
+    [RUNG_LEDGER_OWN_CACHE] = RUNG_PREMISE_OWN_CACHE,
+};
+
+static bool has_kind(const rung_held *held)
+{
+    return held->full || held->recurrent || held->window || held->chunk || held->sparse || held->mlp;
+}
+
+static void facts_of_layers(rung_claim *c)
+{
+    const rung_ledger *ledger = c->subject->ledger;
+    for (size_t f = 0; f < RUNG_LEDGER_FACTS; f++) c->premise[of_ledger[f]] = ledger->known[f];
+    for (size_t i = 0; i < ledger->layer_count; i++)
+        if (!has_kind(&ledger->layer[i]) && c->premise[RUNG_PREMISE_KINDS].is == RUNG_ESTABLISHED)
+            c->premise[RUNG_PREMISE_KINDS] = (rung_known){RUNG_NOT_ESTABLISHED, "a layer has no kind"};
+}
+
+static void facts_of_arithmetic(rung_claim *c)
+{
+    static const char exact[] = "the exact evaluator does so";
+    rung_known *state = &c->premise[RUNG_PREMISE_STATE], *order = &c->premise[RUNG_PREMISE_ORDER];
+    rung_known *summary = &c->premise[RUNG_PREMISE_SUMMARY];
+    switch (c->arithmetic.kernel) {
+    case RUNG_KERNEL_ONLINE:
+        *state = *order = *summary = (rung_known){RUNG_ESTABLISHED, exact};
+        break;
+    case RUNG_KERNEL_TWO_PASS:
+        *state = *summary = (rung_known){RUNG_ESTABLISHED, exact};
+        *order = (rung_known){RUNG_VIOLATED, "the maximum of the row is known beforehand"};
+        break;
+    case RUNG_KERNEL_REVERSE:
+        *state = *summary = (rung_known){RUNG_ESTABLISHED, exact};
+        *order = (rung_known){RUNG_VIOLATED, "the sum runs from right to left"};
+        break;
+    case RUNG_KERNEL_FAST:
+        *state = (rung_known){RUNG_VIOLATED, "the fast evaluator multiplies queries and keys of 32 tokens at once"};
+        *order = (rung_known){RUNG_VIOLATED, "the fast evaluator knows the maximum of the row beforehand"};
+        *summary = (rung_known){RUNG_NOT_ESTABLISHED, "nothing is proved of the fast evaluator"};
+        break;
+    default:
+        break;
+    }
+}
+
+static rung_known said(rung_fact fact, const char *established, const char *violated)
+{
+    const char *why[] = {NULL, established, violated};
+    return (rung_known){fact, why[fact]};
+}
+
+static bool asks_first(const rung_task_conf *task)
+{
+    size_t at = rung_param_find(task->task->params, "order");
+    return at != SIZE_MAX && strcmp(task->task->params[at].words[task->params[at].number], "first") == 0;
+}
+
+static void facts_of_prompt(rung_claim *c, const rung_about *about)
+{
+    c->premise[RUNG_PREMISE_LAYOUT] =
+        said(about->layout, "the prompt is what the task writes", "the question comes before what it asks about");
+    if (about->layout == RUNG_ESTABLISHED && c->has_task && asks_first(&c->task))
+        c->premise[RUNG_PREMISE_LAYOUT] = (rung_known){RUNG_VIOLATED, "order=first: every token may know what is asked"};
+    c->premise[RUNG_PREMISE_ENDS] = said(about->ends, "the prompt ends there",
+                                         "tokens follow the last one of the task; each is a new receiver");
+    c->premise[RUNG_PREMISE_AT_ONCE] =
+        said(about->at_once, "nothing is said before the answer", "thoughts come before the answer");
+    if (c->subject->at_once.is != RUNG_ESTABLISHED) c->premise[RUNG_PREMISE_AT_ONCE] = c->subject->at_once;
+}
+
+/* ---- sizes of the task ------------------------------------------------------------------------------------------------------ */
+
+/* Parameters that make prompts longer. */
+static bool fixes_length(const rung_task_conf *task)
+{
+    static const char *const names[] = {"N0", "N", "T", "n"};
+    for (size_t i = 0; i < RUNG_COUNT(names); i++) {
+        size_t at = rung_param_find(task->task->params, names[i]);
+        if (at != SIZE_MAX && task->params[at].set) return true;
+    }
+    return false;
+}
+
+static rung_status take_task(rung_claim *c, const rung_about *about, rung_error *err)
+{
+    if (!about->task) return RUNG_OK;
+    c->task = *about->task, c->has_task = true;
+    c->n = about->n;
+    if (!about->n || !fixes_length(&c->task)) return RUNG_OK;
+    if (c->task.tokens > about->n)
+        return rung_fail(err, RUNG_USAGE, "with these words a prompt has %zu tokens, more than n = %llu; leave out one",
+                         c->task.tokens, (unsigned long long)about->n);
+    c->n = 0;
+    return RUNG_OK;
+}
+
+/* ---- claims ------------------------------------------------------------------------------------------------------------------ */
+
+rung_status rung_claim_new(rung_claim **out, const rung_subject *subject, const rung_about *about, rung_error *err)
+{
+    *out = NULL;
+    rung_claim *c = rung_calloc(1, sizeof *c, err);
+    if (!c) return RUNG_SYSTEM;
+    c->subject = subject;
+    rung_status status = take_task(c, about, err);
+    if (status != RUNG_OK) {
+        free(c);
+        return status;
+    }
+    c->arithmetic = arithmetic_of(subject, about);
+    facts_of_layers(c);
+    facts_of_arithmetic(c);
+    facts_of_prompt(c, about);
+    *out = c;
+    return RUNG_OK;
+}
+
+void rung_claim_free(rung_claim *claim)
+{
+    free(claim);
+}
+
+const rung_subject *rung_claim_subject(const rung_claim *c)
+{
+    return c->subject;
+}
+
+const rung_ledger *rung_claim_ledger(const rung_claim *c)
+{
+    return c->subject->ledger;
+}
+
+const rung_task_conf *rung_claim_task(const rung_claim *c)
+{
+    return c->has_task ? &c->task : NULL;
+}
+
+uint64_t rung_claim_n(const rung_claim *c)
+{
+    return c->n;
+}
+
+const rung_arithmetic *rung_claim_arithmetic(const rung_claim *c)
+{
+    return &c->arithmetic;
+}
+
+rung_known rung_claim_premise(const rung_claim *c, rung_premise premise)
+{
+    return c->premise[premise];
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Private to claim: what a subject is made of.
+ */
+#ifndef RUNG_CLAIM_SUBJECT_H
+#define RUNG_CLAIM_SUBJECT_H
+
+#include "rung/claim.h"
+
+struct rung_subject {
+    rung_subject_kind kind;
+    const rung_ledger *ledger; /* own, or the caller's */
+    rung_ledger own;           /* its arena is initialised in every subject */
+    const char *arch;          /* in the arena of own; NULL: none */
+    rung_arch_defaults defaults;
+    rung_known at_once; /* of the subject itself: a model with thoughts violates it */
+    bool ours;          /* our evaluators run it, so its arithmetic is ours */
+};
+
+/* The ledger of an architecture of ours, from the rows of its mechanisms: layers.c. */
+rung_status claim_ledger_of_arch(rung_ledger *ledger, const rung_arch *arch, const char *name, rung_error *err);
+
+#endif
