@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What bound and compare take from the command line: architectures as text, configurations, GGUF files or models of
- * ours, each as a ledger, and the number of bits that one of its numbers has.
+ * What bound, compare and probe take from the command line: architectures as text, configurations, GGUF files or models of
+ * ours, each as the subject of a claim.
  */
 #ifndef RUNG_TOOL_BOUND_INPUT_H
 #define RUNG_TOOL_BOUND_INPUT_H
@@ -13,28 +13,29 @@
 /* Part of a command's values; its rows are RUNG_LEDGER_OPTIONS. */
 typedef struct rung_ledger_words {
     int64_t heads, head_dim, dk, dv; /* of arch text; dk, dv 0: head_dim */
-    int64_t bits;                    /* 0: what the input says */
+    int64_t bits, accumulator_bits, state_bits, cache_bits; /* 0: what the input says */
     int64_t message;
 } rung_ledger_words;
 
 typedef struct rung_bound_input {
     const char *text; /* as it was typed */
     bool is_arch;
-    rung_ledger ledger;
-    int bits;              /* p */
-    const char *bits_from; /* who says so */
+    rung_subject *subject;
+    rung_claim *claim;
 } rung_bound_input;
 
-/* A file where there is one of that name (a directory: its config.json), else an arch. Clear it also when this fails. */
+/* The bits that the words say. */
+void rung_about_words(rung_about *about, const rung_ledger_words *words);
+
+/* A file where there is one of that name (a directory: its config.json), else an arch; the claim is about it. Clear it also
+ * when this fails. */
 rung_status rung_bound_input_open(rung_bound_input *input, const char *text, const rung_ledger_words *words,
-                                  rung_error *err);
+                                  const rung_about *about, rung_error *err);
 void rung_bound_input_clear(rung_bound_input *input);
-/* What the words leave open in arch text, with another head dimension where it is not 0. */
-rung_arch_defaults rung_bound_input_defaults(const rung_ledger_words *words, size_t head_dim);
 
 /* All arguments of a call, in order. On failure nothing is left to clear. */
 rung_status rung_bound_inputs_open(rung_bound_input **inputs, const rung_call *call, const rung_ledger_words *words,
-                                   rung_error *err);
+                                   const rung_about *about, rung_error *err);
 void rung_bound_inputs_close(rung_bound_input *inputs, size_t count);
 
 #define RUNG_LEDGER_ARGUMENT(fewest)                                                                                   \
@@ -51,7 +52,12 @@ void rung_bound_inputs_close(rung_bound_input *inputs, size_t count);
 
 #define RUNG_LEDGER_OPTIONS(type, field)                                                                               \
     RUNG_LEDGER_ROW(type, "bits", field.bits, 0, 65536,                                                                \
-                    "p, bits of accumulators and states, which servers choose; 0: as the input says, else 32", "0"),   \
+                    "p, bits of every number, which servers choose; 0: as the input says, else 32", "0"),              \
+        RUNG_LEDGER_ROW(type, "accumulator-bits", field.accumulator_bits, 0, 65536,                                    \
+                        "bits of accumulators alone; 0: as --bits, else 32 whatever a file's dtype", "0"),             \
+        RUNG_LEDGER_ROW(type, "state-bits", field.state_bits, 0, 65536, "bits of recurrent states alone", "0"),        \
+        RUNG_LEDGER_ROW(type, "cache-bits", field.cache_bits, 0, 65536,                                                \
+                        "bits of cached keys, values and inputs alone", "0"),                                          \
         RUNG_LEDGER_ROW(type, "heads", field.heads, 1, 1 << 16, "heads where an arch names none", "1"),                \
         RUNG_LEDGER_ROW(type, "head-dim", field.head_dim, 1, 1 << 20, "dk and dv where an arch names none", "16"),     \
         RUNG_LEDGER_ROW(type, "dk", field.dk, 0, 1 << 20, "key dimension alone, 0: as --head-dim", "0"),               \

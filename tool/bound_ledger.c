@@ -12,44 +12,25 @@
 
 /* ---- bits --------------------------------------------------------------------------------------------------------------- */
 
-/* One layer is an architecture, and the theorems' own count is the only one. */
-rung_layer_bits rung_layer_bits_of(const rung_held *held, int bits, rung_message message)
-{
-    rung_held copy = *held;
-    rung_ledger one = {.layer_count = 1, .layer = &copy};
-    rung_pattern p = rung_pattern_of(&(rung_question){.ledger = &one, .bits = bits, .message = message});
-    return (rung_layer_bits){p.all_state + p.levels_state, p.message};
-}
-
 static uint64_t plus(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-rung_ledger_view rung_ledger_view_of(const rung_bound_input *input, rung_message message)
+rung_ledger_view rung_ledger_view_of(const rung_claim *claim)
 {
-    rung_ledger_view view = {.sum = rung_ledger_total(&input->ledger)};
-    for (size_t i = 0; i < input->ledger.layer_count; i++) {
-        rung_layer_bits bits = rung_layer_bits_of(&input->ledger.layer[i], input->bits, message);
+    const rung_ledger *ledger = rung_claim_ledger(claim);
+    rung_ledger_view view = {.sum = rung_ledger_total(ledger)};
+    for (size_t i = 0; i < ledger->layer_count; i++) {
+        rung_layer_bits bits = rung_layer_bits_of(&ledger->layer[i], rung_claim_arithmetic(claim));
         view.state_bits = plus(view.state_bits, bits.carried);
         view.message_bits = plus(view.message_bits, bits.message);
-        view.levels = view.levels || input->ledger.layer[i].levels;
+        view.levels = view.levels || ledger->layer[i].levels;
     }
     return view;
 }
 
 /* ---- order --------------------------------------------------------------------------------------------------------------- */
-
-bool rung_layer_same(const rung_held *a, const rung_held *b)
-{
-    return strcmp(a->mechanism, b->mechanism) == 0 && a->full == b->full && a->recurrent == b->recurrent &&
-           a->window == b->window && a->chunk == b->chunk && a->sparse == b->sparse && a->mlp == b->mlp &&
-           a->state_elements == b->state_elements && a->conv_elements == b->conv_elements &&
-           a->extra_elements == b->extra_elements && a->window_elements == b->window_elements &&
-           a->kv_per_token == b->kv_per_token && a->levels == b->levels && a->heads == b->heads &&
-           a->value_dim == b->value_dim && a->key_dim == b->key_dim && a->window_size == b->window_size &&
-           a->block == b->block && a->top == b->top;
-}
 
 enum { PERIOD_MAX = 64 };
 
@@ -62,7 +43,7 @@ static const char *mechanism_of(const rung_held *held)
 static size_t repeats(const rung_held *layer, size_t at, size_t end, size_t period)
 {
     size_t i = at + period;
-    while (i < end && rung_layer_same(&layer[i], &layer[i - period])) i++;
+    while (i < end && rung_held_same(&layer[i], &layer[i - period])) i++;
     return (i - at) / period;
 }
 
@@ -131,8 +112,8 @@ static void put_places(char *out, size_t size, const rung_ledger *ledger, size_t
     for (size_t i = first; i < ledger->layer_count; i++) {
         char run[48];
         size_t last = i;
-        if (!rung_layer_same(&ledger->layer[i], &ledger->layer[first])) continue;
-        while (last + 1 < ledger->layer_count && rung_layer_same(&ledger->layer[last + 1], &ledger->layer[first]))
+        if (!rung_held_same(&ledger->layer[i], &ledger->layer[first])) continue;
+        while (last + 1 < ledger->layer_count && rung_held_same(&ledger->layer[last + 1], &ledger->layer[first]))
             last++;
         snprintf(run, sizeof run, i == last ? "%s%zu" : "%s%zu-%zu", used ? ", " : "", i + 1, last + 1);
         if (used + strlen(run) + 5 > PLACES_WIDTH && used) {
@@ -156,7 +137,7 @@ static void put_cell(rung_buf *out, int width, uint64_t value)
 static bool seen_before(const rung_ledger *ledger, size_t i)
 {
     for (size_t j = 0; j < i; j++)
-        if (rung_layer_same(&ledger->layer[i], &ledger->layer[j])) return true;
+        if (rung_held_same(&ledger->layer[i], &ledger->layer[j])) return true;
     return false;
 }
 
@@ -164,15 +145,15 @@ static size_t count_same(const rung_ledger *ledger, size_t first)
 {
     size_t count = 0;
     for (size_t i = first; i < ledger->layer_count; i++)
-        count += rung_layer_same(&ledger->layer[i], &ledger->layer[first]);
+        count += rung_held_same(&ledger->layer[i], &ledger->layer[first]);
     return count;
 }
 
 enum { KINDS_MAX = 40 };
 
-static void print_kinds(rung_buf *out, const rung_bound_input *input, rung_message message)
+static void print_kinds(rung_buf *out, const rung_claim *claim)
 {
-    const rung_ledger *ledger = &input->ledger;
+    const rung_ledger *ledger = rung_claim_ledger(claim);
     size_t kinds = 0;
     rung_buf_printf(out, "  %5s  %-*s  %-12s  %9s  %7s  %9s  %8s  %12s\n", "count", PLACES_WIDTH, "layers", "mechanism",
                     "state", "conv", "window", "KV/token", "message bits");
@@ -190,7 +171,7 @@ static void print_kinds(rung_buf *out, const rung_bound_input *input, rung_messa
         put_cell(out, 7, held->conv_elements);
         put_cell(out, 9, held->window_elements);
         put_cell(out, 8, held->kv_per_token);
-        put_cell(out, 12, rung_layer_bits_of(held, input->bits, message).message);
+        put_cell(out, 12, rung_layer_bits_of(held, rung_claim_arithmetic(claim)).message);
         rung_buf_putc(out, '\n');
     }
 }
@@ -209,21 +190,45 @@ static void print_totals(rung_buf *out, const rung_ledger_view *view, rung_messa
                         (unsigned long long)view->sum.kv_elements_per_token);
 }
 
-void rung_ledger_print(rung_buf *out, const rung_bound_input *input, rung_message message)
+static void print_bits(rung_buf *out, const rung_arithmetic *a, const rung_ledger *ledger)
 {
-    rung_ledger_view view = rung_ledger_view_of(input, message);
+    if (a->accumulator_bits == a->state_bits && a->accumulator_bits == a->cache_bits)
+        rung_buf_printf(out, "\np = %d bits per number", a->accumulator_bits);
+    else
+        rung_buf_printf(out, "\nbits per number: accumulators %d, states %d, caches %d", a->accumulator_bits,
+                        a->state_bits, a->cache_bits);
+    if (ledger->number_bits) rung_buf_printf(out, " (the file says %d; servers choose: --bits)", ledger->number_bits);
+    rung_buf_puts(out, "\n\n");
+}
+
+/* What no theorem may presuppose. */
+static void print_unknown(rung_buf *out, const rung_ledger *ledger)
+{
+    for (size_t f = 0; f < RUNG_LEDGER_FACTS; f++) {
+        rung_known k = ledger->known[f];
+        if (k.is == RUNG_ESTABLISHED) continue;
+        rung_buf_printf(out, "%s that %s%s%s\n", k.is == RUNG_VIOLATED ? "not so:" : "not established:",
+                        rung_premise_text((rung_premise)f), k.why ? ": " : "", k.why ? k.why : "");
+    }
+}
+
+void rung_ledger_print(rung_buf *out, const rung_bound_input *input)
+{
+    const rung_claim *claim = input->claim;
+    const rung_ledger *ledger = rung_claim_ledger(claim);
+    rung_ledger_view view = rung_ledger_view_of(claim);
     rung_buf_printf(out, "%s%s%s\n", rung_style_bold(), input->text, rung_style_off());
-    if (input->ledger.family[0])
-        rung_buf_printf(out, "%s, layer kinds from %s\n", input->ledger.family, input->ledger.spelling);
+    if (ledger->family[0]) rung_buf_printf(out, "%s, layer kinds from %s\n", ledger->family, ledger->spelling);
     rung_ledger_counts(out, &view.sum);
     if (!input->is_arch) {
         rung_buf_puts(out, "\norder: ");
-        rung_ledger_order(out, &input->ledger);
+        rung_ledger_order(out, ledger);
     }
-    rung_buf_printf(out, "\np = %d bits per number (%s)\n\n", input->bits, input->bits_from);
-    print_kinds(out, input, message);
-    print_totals(out, &view, message);
-    for (size_t i = 0; i < input->ledger.note_count; i++) rung_buf_printf(out, "note: %s\n", input->ledger.note[i]);
+    print_bits(out, rung_claim_arithmetic(claim), ledger);
+    print_kinds(out, claim);
+    print_totals(out, &view, rung_claim_arithmetic(claim)->message);
+    print_unknown(out, ledger);
+    for (size_t i = 0; i < ledger->note_count; i++) rung_buf_printf(out, "note: %s\n", ledger->note[i]);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------------ */
@@ -298,10 +303,41 @@ static void json_layer(rung_jout *out, const rung_held *held, size_t index, rung
     rung_jout_end(out);
 }
 
-void rung_ledger_json(rung_jout *out, const rung_bound_input *input, rung_message message)
+/* The first premises of a claim are those about its layers. */
+_Static_assert((int)RUNG_PREMISE_OWN_CACHE + 1 == (int)RUNG_LEDGER_FACTS, "facts of a ledger come first");
+
+static void json_premises(rung_jout *out, const rung_claim *claim)
 {
-    const rung_ledger *ledger = &input->ledger;
-    rung_ledger_view view = rung_ledger_view_of(input, message);
+    rung_jout_object(out, "premises");
+    for (int p = 0; p < RUNG_PREMISES; p++) {
+        rung_known known = rung_claim_premise(claim, (rung_premise)p);
+        rung_jout_flat_object(out, rung_premise_words[p]);
+        rung_jout_string(out, "is", rung_fact_words[known.is]);
+        rung_jout_string(out, "why", known.why);
+        rung_jout_end(out);
+    }
+    rung_jout_end(out);
+}
+
+static void json_arithmetic(rung_jout *out, const rung_arithmetic *a)
+{
+    rung_buf text;
+    rung_buf_init(&text);
+    rung_arithmetic_print(&text, a);
+    out->buf->failed = out->buf->failed || text.failed;
+    rung_jout_string(out, "arithmetic", text.text ? text.text : "");
+    rung_jout_int(out, "accumulator_bits", a->accumulator_bits);
+    rung_jout_int(out, "state_bits", a->state_bits);
+    rung_jout_int(out, "cache_bits", a->cache_bits);
+    rung_jout_string(out, "kernel", a->kernel ? rung_kernel_words[a->kernel - 1] : NULL);
+    rung_jout_string(out, "message", rung_message_words[a->message]);
+    rung_buf_clear(&text);
+}
+
+void rung_ledger_json(rung_jout *out, const rung_bound_input *input)
+{
+    const rung_ledger *ledger = rung_claim_ledger(input->claim);
+    rung_ledger_view view = rung_ledger_view_of(input->claim);
     rung_buf order;
     rung_buf_init(&order);
     rung_ledger_order(&order, ledger);
@@ -311,14 +347,13 @@ void rung_ledger_json(rung_jout *out, const rung_bound_input *input, rung_messag
     rung_jout_string(out, "spelling", ledger->spelling);
     rung_jout_string(out, "order", order.text ? order.text : "");
     rung_jout_bool(out, "causal", ledger->known[RUNG_LEDGER_CAUSAL].is == RUNG_ESTABLISHED);
-    rung_jout_int(out, "bits", input->bits);
-    rung_jout_string(out, "bits_from", input->bits_from);
-    rung_jout_string(out, "message", rung_message_words[message]);
+    json_arithmetic(out, rung_claim_arithmetic(input->claim));
+    json_premises(out, input->claim);
     if (ledger->context) json_count(out, "context", ledger->context);
     json_totals(out, &view);
     rung_jout_array(out, "per_layer");
     for (size_t i = 0; i < ledger->layer_count; i++)
-        json_layer(out, &ledger->layer[i], i, rung_layer_bits_of(&ledger->layer[i], input->bits, message));
+        json_layer(out, &ledger->layer[i], i, rung_layer_bits_of(&ledger->layer[i], rung_claim_arithmetic(input->claim)));
     rung_jout_end(out);
     rung_jout_array(out, "notes");
     for (size_t i = 0; i < ledger->note_count; i++) rung_jout_string(out, NULL, ledger->note[i]);

@@ -9,32 +9,22 @@
 #include "bound_input.h"
 #include "json_out.h"
 
-/* As the theorems count them; they stop at 2^62. */
-typedef struct rung_layer_bits {
-    uint64_t carried; /* past a position; of log-linear attention one level */
-    uint64_t message; /* what a full layer hands to a token */
-} rung_layer_bits;
-
-rung_layer_bits rung_layer_bits_of(const rung_held *held, int bits, rung_message message);
-
 typedef struct rung_ledger_view {
     rung_ledger_sum sum;
     uint64_t state_bits, message_bits; /* all layers */
     bool levels;                       /* some layer has log-linear attention */
 } rung_ledger_view;
 
-rung_ledger_view rung_ledger_view_of(const rung_bound_input *input, rung_message message);
+rung_ledger_view rung_ledger_view_of(const rung_claim *claim);
 
-/* Equal in everything that is shown. */
-bool rung_layer_same(const rung_held *a, const rung_held *b);
 /* "12*(3*gdelta,full)": mechanisms in order, repetitions counted. */
 void rung_ledger_order(rung_buf *out, const rung_ledger *ledger);
 /* "48 layers: 12 full, 36 recurrent" */
 void rung_ledger_counts(rung_buf *out, const rung_ledger_sum *sum);
 
 /* Counts, table of the kinds of layers, totals, notes. */
-void rung_ledger_print(rung_buf *out, const rung_bound_input *input, rung_message message);
+void rung_ledger_print(rung_buf *out, const rung_bound_input *input);
 /* The members layers, ledger, per_layer. */
-void rung_ledger_json(rung_jout *out, const rung_bound_input *input, rung_message message);
+void rung_ledger_json(rung_jout *out, const rung_bound_input *input);
 
 #endif

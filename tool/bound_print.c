@@ -12,17 +12,18 @@
 
 /* ---- text ------------------------------------------------------------------------------------------------------------- */
 
-static void print_question(rung_buf *out, const rung_bound_ask *ask, const rung_pattern *pattern)
+static void print_question(rung_buf *out, const rung_claim *claim, const rung_pattern *pattern)
 {
+    const rung_task_conf *task = rung_claim_task(claim);
+    uint64_t n = rung_claim_n(claim);
     rung_buf_puts(out, "\ntask     ");
-    if (ask->n)
-        rung_buf_printf(out, "%s, any size with at most %llu tokens", ask->task->task->name,
-                        (unsigned long long)ask->n);
+    if (n)
+        rung_buf_printf(out, "%s, any size with at most %llu tokens", task->task->name, (unsigned long long)n);
     else
-        rung_task_canonical(out, ask->task);
-    if (!ask->n) rung_buf_printf(out, ", %zu tokens", ask->task->tokens);
-    if (ask->n && strcmp(ask->task->task->name, "seqcomp") == 0)
-        rung_buf_printf(out, ", L=%lld", (long long)rung_task_param(ask->task, "L"));
+        rung_task_canonical(out, task);
+    if (!n) rung_buf_printf(out, ", %zu tokens", task->tokens);
+    if (n && rung_param_find(task->task->params, "L") != SIZE_MAX)
+        rung_buf_printf(out, ", L=%lld", (long long)rung_task_param(task, "L"));
     rung_buf text;
     rung_buf_init(&text);
     rung_pattern_print(&text, pattern);
@@ -55,7 +56,7 @@ static void print_applicable(rung_buf *out, const rung_bound_answer *a)
     rung_wrap(out, a->premise, indent, indent);
     rung_buf_printf(out, "\n%*smargin %.4g", (int)indent, "", a->margin);
     put_threshold(out, a);
-    if (a->trivial) rung_buf_puts(out, "; trivial: the answer does not fit into one message");
+    if (a->trivial) rung_buf_printf(out, "; trivial: %s", a->trivial);
     if (a->ceiling > 0)
         rung_buf_printf(out, "; at most %.4g right on average%s%s", a->ceiling, a->ceiling_over ? " over " : "",
                         a->ceiling_over ? a->ceiling_over : "");
@@ -92,75 +93,88 @@ static void print_others(rung_buf *out, const rung_bound_report *report)
     rung_buf_clear(&ids);
 }
 
-/* Where tokens of the task would have to be added up in another order, nothing is proved. */
-static void print_assumption(rung_buf *out, const rung_bound_report *report)
+/* Facts of the claim that a theorem used and that the subject does not decide by itself. */
+static void print_assumptions(rung_buf *out, const rung_decision *d)
 {
-    for (size_t i = 0; i < report->count; i++) {
-        const rung_bound_answer *a = &report->answer[i];
-        if (!a->applies || !a->bound->needs_order || !report->pattern.full) continue;
-        rung_buf_puts(out, "order    ");
-        rung_wrap(
-            out,
-            "assumed: a full layer adds its keys up from left to right in one pass, as the evaluator here does, and "
-            "nothing follows the last token of the task. A softmax from right to left, or one that knows the "
-            "maximum of the row beforehand, is not covered (--softmax)",
-            9, 9);
-        rung_buf_puts(out, "\n");
-        return;
+    if (d->basis != RUNG_BASIS_THEOREM) return;
+    rung_buf text;
+    rung_buf_init(&text);
+    for (int p = RUNG_PREMISE_STATE; p < RUNG_PREMISES; p++)
+        if (d->decisive->bound->needs & RUNG_NEEDS(p))
+            rung_buf_printf(&text, "%s%s", text.len ? "; " : "", rung_premise_text((rung_premise)p));
+    if (text.len) {
+        rung_buf_puts(out, "holds if ");
+        rung_wrap(out, text.text, 9, 9);
+        rung_buf_putc(out, '\n');
     }
+    out->failed = out->failed || text.failed;
+    rung_buf_clear(&text);
 }
 
-static void put_nearest(rung_buf *text, const rung_bound_report *report)
+static void put_nearest(rung_buf *text, const rung_decision *d)
 {
-    const rung_bound_answer *near = rung_bound_decisive(report), *soonest = NULL;
-    for (size_t i = 0; i < report->count; i++) {
-        const rung_bound_answer *a = &report->answer[i];
+    const rung_bound_answer *near = d->decisive, *soonest = NULL;
+    for (size_t i = 0; i < d->bounds->count; i++) {
+        const rung_bound_answer *a = &d->bounds->answer[i];
         if (a->n_threshold > 0 && (!soonest || a->n_threshold < soonest->n_threshold)) soonest = a;
     }
     if (near)
-        rung_buf_printf(text, "no theorem bites here; %s comes nearest, with %.4g of what it needs", near->bound->id,
+        rung_buf_printf(text, "no theorem holds at this size; closest is %s (lhs/rhs = %.4g)", near->bound->id,
                         near->margin);
     else
         rung_buf_puts(text, "no theorem applies to these layers and this task");
-    if (soonest)
-        rung_buf_printf(text, "; %s bites from n = %.0f on", soonest->bound->id, soonest->n_threshold);
-    else if (near)
-        rung_buf_puts(text, "; no n was found at which one would bite");
-    rung_buf_puts(text, ". This does not say that they can");
+    if (soonest) rung_buf_printf(text, "; %s holds from n = %.0f on", soonest->bound->id, soonest->n_threshold);
+    if (d->no_weights[0]) rung_buf_printf(text, ". No weights: %s", d->no_weights);
+    rung_buf_puts(text, ". UNKNOWN does not say that they can");
 }
 
-static void print_verdict(rung_buf *out, const rung_bound_ask *ask, const rung_bound_report *report)
+static void put_weights(rung_buf *text, const rung_decision *d)
 {
+    rung_buf_printf(text, "weights of these layers, %s: %s", d->verdict == RUNG_CAN ? "right" : "right so far",
+                    d->statement);
+    if (d->basis == RUNG_BASIS_SAMPLE)
+        rung_buf_printf(text, " (error rate below %.2g with 95 %% confidence)", d->error_high);
+    rung_buf_printf(text, "; rung build %s", d->by);
+}
+
+static void put_theorem(rung_buf *text, const rung_claim *claim, const rung_decision *d)
+{
+    uint64_t n = rung_claim_n(claim);
+    rung_buf_printf(text, "whatever their weights, these layers answer some prompt of %s %llu tokens wrongly (%s)",
+                    n ? "at most" : "these", (unsigned long long)(n ? n : rung_claim_task(claim)->tokens), d->by);
+    if (d->trivial) rung_buf_printf(text, ", trivially: %s", d->trivial);
+}
+
+static void print_verdict(rung_buf *out, const rung_claim *claim, const rung_decision *d)
+{
+    const char *word = rung_verdict_words[d->verdict - 1];
     rung_buf text;
     rung_buf_init(&text);
-    if (report->verdict == RUNG_CANNOT)
-        rung_buf_printf(&text,
-                        "whatever their weights, these layers answer some prompt of %s %llu tokens wrongly (%s)%s",
-                        ask->n ? "at most" : "these", (unsigned long long)(ask->n ? ask->n : ask->task->tokens),
-                        rung_bound_decisive(report)->bound->id,
-                        report->trivial ? ", trivially: the answer does not fit into one message" : "");
+    rung_buf_printf(&text, "%s: ", d->about);
+    if (d->verdict == RUNG_CANNOT)
+        put_theorem(&text, claim, d);
+    else if (d->verdict == RUNG_UNKNOWN)
+        put_nearest(&text, d);
     else
-        put_nearest(&text, report);
-    rung_buf_printf(out, "verdict  %s%s%s: ", rung_style_bold(), rung_verdict_words[report->verdict - 1],
-                    rung_style_off());
-    if (!text.failed) rung_wrap(out, text.text, 9 + strlen(rung_verdict_words[report->verdict - 1]) + 2, 9);
+        put_weights(&text, d);
+    rung_buf_printf(out, "verdict  %s%s%s ", rung_style_bold(), word, rung_style_off());
+    if (!text.failed) rung_wrap(out, text.text, 9 + strlen(word) + 1, 9);
     rung_buf_putc(out, '\n');
     out->failed = out->failed || text.failed;
     rung_buf_clear(&text);
 }
 
-void rung_bound_print(rung_buf *out, const rung_bound_ask *ask, const rung_bound_input *input,
-                      const rung_bound_report *report)
+void rung_bound_print(rung_buf *out, const rung_bound_input *input, const rung_decision *d)
 {
-    rung_ledger_print(out, input, (rung_message)ask->words->message);
-    if (!report) return;
-    print_question(out, ask, &report->pattern);
-    for (size_t i = 0; i < report->count; i++)
-        if (report->answer[i].applies) print_applicable(out, &report->answer[i]);
-    print_others(out, report);
+    rung_ledger_print(out, input);
+    if (!d) return;
+    print_question(out, input->claim, &d->bounds->pattern);
+    for (size_t i = 0; i < d->bounds->count; i++)
+        if (d->bounds->answer[i].applies) print_applicable(out, &d->bounds->answer[i]);
+    print_others(out, d->bounds);
     rung_buf_putc(out, '\n');
-    print_assumption(out, report);
-    print_verdict(out, ask, report);
+    print_verdict(out, input->claim, d);
+    print_assumptions(out, d);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------- */
@@ -217,7 +231,7 @@ static void json_theorem(rung_jout *out, const rung_bound_answer *a)
     json_side(out, "lhs", a->applies, a->lhs);
     json_side(out, "rhs", a->applies, a->rhs);
     rung_jout_bool(out, "holds", a->applies && a->holds);
-    rung_jout_bool(out, "trivial", a->trivial);
+    rung_jout_bool(out, "trivial", a->trivial != NULL);
     rung_jout_string(out, "verdict", rung_verdict_words[a->verdict - 1]);
     json_side(out, "margin", a->applies, a->margin);
     json_positive(out, "n_threshold", a->n_threshold);
@@ -226,28 +240,139 @@ static void json_theorem(rung_jout *out, const rung_bound_answer *a)
     json_positive(out, "average_accuracy_at_most", a->ceiling);
     if (a->ceiling > 0)
         rung_jout_string(out, "average_over", a->ceiling_over ? a->ceiling_over : "prompts of the task");
-    rung_jout_bool(out, "needs_left_to_right", a->bound->needs_order);
+    rung_jout_array(out, "needs");
+    for (int p = 0; p < RUNG_PREMISES; p++)
+        if (a->bound->needs & RUNG_NEEDS(p)) rung_jout_string(out, NULL, rung_premise_words[p]);
+    rung_jout_end(out);
+    rung_jout_string(out, "missing", a->missing >= 0 ? rung_premise_words[a->missing] : NULL);
     rung_jout_string(out, "source", a->bound->source);
     rung_jout_string(out, "checked", a->bound->checked);
     rung_jout_string(out, "section", a->bound->section);
     rung_jout_end(out);
 }
 
-void rung_bound_json(rung_jout *out, const rung_bound_ask *ask, const rung_bound_input *input,
-                     const rung_bound_report *report)
+static void json_decision(rung_jout *out, const rung_decision *d)
 {
-    rung_ledger_json(out, input, (rung_message)ask->words->message);
-    if (report) {
-        rung_bound_task_json(out, ask->task);
-        rung_jout_int(out, "n", ask->n ? (int64_t)ask->n : (int64_t)ask->task->tokens);
-        rung_jout_bool(out, "any_size_up_to_n", ask->n != 0);
-        rung_jout_string(out, "softmax", rung_softmax_words[ask->softmax]);
-        rung_jout_bool(out, "tokens_after", ask->tokens_after);
-        json_text(out, "pattern", write_pattern, &report->pattern);
+    rung_jout_bool(out, "trivial", d->trivial != NULL);
+    rung_jout_string(out, "verdict", rung_verdict_words[d->verdict - 1]);
+    rung_jout_string(out, "basis", rung_basis_words[d->basis]);
+    rung_jout_string(out, "by", d->by[0] ? d->by : NULL);
+    rung_jout_string(out, "proof", d->proof[0] ? d->proof : NULL);
+    rung_jout_string(out, "shown", d->statement[0] ? d->statement : NULL);
+    rung_jout_string(out, "about", d->about);
+    rung_jout_string(out, "no_weights", d->no_weights[0] ? d->no_weights : NULL);
+}
+
+void rung_bound_json(rung_jout *out, const rung_bound_input *input, const rung_decision *d)
+{
+    const rung_task_conf *task = rung_claim_task(input->claim);
+    uint64_t n = rung_claim_n(input->claim);
+    rung_ledger_json(out, input);
+    if (d) {
+        rung_bound_task_json(out, task);
+        rung_jout_int(out, "n", n ? (int64_t)n : (int64_t)task->tokens);
+        rung_jout_bool(out, "any_size_up_to_n", n != 0);
+        json_text(out, "pattern", write_pattern, &d->bounds->pattern);
     }
     rung_jout_array(out, "theorems");
-    for (size_t i = 0; report && i < report->count; i++) json_theorem(out, &report->answer[i]);
+    for (size_t i = 0; d && i < d->bounds->count; i++) json_theorem(out, &d->bounds->answer[i]);
     rung_jout_end(out);
-    rung_jout_bool(out, "trivial", report && report->trivial);
-    rung_jout_string(out, "verdict", rung_verdict_words[(report ? report->verdict : RUNG_UNKNOWN) - 1]);
+    if (d)
+        json_decision(out, d);
+    else
+        rung_jout_string(out, "verdict", rung_verdict_words[RUNG_UNKNOWN - 1]);
+}
+
+/* ---- turned around ------------------------------------------------------------------------------------------------------- */
+
+static const char *const names[] = {"n (prompt tokens)", "p (bits per number)", "d (dk = dv = d)",
+                                    "number of recurrent layers", "L (functions)"};
+
+static void print_depth(rung_buf *out, const rung_solved *s)
+{
+    rung_buf_puts(out, "\ndepth of composition: ");
+    if (!s->deepest) {
+        rung_buf_printf(out, "%s\n", s->reason);
+        return;
+    }
+    if (s->can_up_to) rung_buf_printf(out, "CAN up to L = %zu, ", s->can_up_to);
+    if (s->sampled_up_to > s->can_up_to) rung_buf_printf(out, "SAMPLED up to L = %zu, ", s->sampled_up_to);
+    if (s->cannot_from)
+        rung_buf_printf(out, "CANNOT from L = %zu on (asked up to %zu)", s->cannot_from, s->deepest);
+    else
+        rung_buf_printf(out, "CANNOT from no L (asked up to %zu)", s->deepest);
+    rung_buf_puts(out, ", UNKNOWN otherwise\n");
+    for (size_t L = 1; L <= s->deepest; L++)
+        rung_buf_printf(out, "%s%zu %s", L == 1 ? "  " : ", ", L, rung_verdict_words[s->depth[L] - 1]);
+    rung_buf_putc(out, '\n');
+}
+
+static void print_subject(rung_buf *out, const rung_bound_input *input, const rung_solved *s)
+{
+    const rung_task_conf *task = rung_claim_task(input->claim);
+    uint64_t n = rung_claim_n(input->claim);
+    bool sized = s->what != RUNG_SOLVE_N && s->what != RUNG_SOLVE_DEPTH && !n;
+    rung_buf_printf(out, "%s%s%s, ", rung_style_bold(), input->text, rung_style_off());
+    if (sized)
+        rung_task_canonical(out, task);
+    else
+        rung_buf_puts(out, task->task->name);
+    if (n && s->what != RUNG_SOLVE_N) rung_buf_printf(out, " with at most %llu tokens", (unsigned long long)n);
+    rung_buf_puts(out, ", ");
+    rung_arithmetic_print(out, rung_claim_arithmetic(input->claim));
+}
+
+void rung_solved_print(rung_buf *out, const rung_bound_input *input, const rung_solved *s)
+{
+    print_subject(out, input, s);
+    if (s->what == RUNG_SOLVE_DEPTH) {
+        print_depth(out, s);
+        return;
+    }
+    rung_buf_printf(out, "\n%s %s with CANNOT: ", s->what == RUNG_SOLVE_N ? "smallest" : "largest", names[s->what]);
+    if (!s->found) {
+        if (s->log2_value > 0)
+            rung_buf_printf(out, "2^%.1f\n", s->log2_value);
+        else
+            rung_buf_printf(out, "none\n%s\n", s->reason);
+        return;
+    }
+    rung_buf_printf(out, "%s%.0f", s->limit ? "at least " : "", s->value);
+    if (s->checked)
+        rung_buf_printf(out, ", and no theorem holds at %.0f", s->value + (s->what == RUNG_SOLVE_N ? -1 : 1));
+    if (s->trivial) rung_buf_printf(out, " (trivial: %s)", s->trivial);
+    rung_buf_putc(out, '\n');
+    rung_two_columns(out, s->by->id, s->statement, 2 + 10);
+}
+
+static void json_depth(rung_jout *out, const rung_solved *s)
+{
+    rung_jout_int(out, "can_up_to", (int64_t)s->can_up_to);
+    rung_jout_int(out, "sampled_up_to", (int64_t)s->sampled_up_to);
+    if (s->cannot_from)
+        rung_jout_int(out, "cannot_from", (int64_t)s->cannot_from);
+    else
+        rung_jout_null(out, "cannot_from");
+    rung_jout_array(out, "verdicts");
+    for (size_t L = 1; L <= s->deepest; L++) rung_jout_string(out, NULL, rung_verdict_words[s->depth[L] - 1]);
+    rung_jout_end(out);
+}
+
+void rung_solved_json(rung_jout *out, const rung_solved *s)
+{
+    rung_jout_object(out, "solve");
+    rung_jout_string(out, "what", rung_solve_words[s->what]);
+    if (s->found)
+        rung_jout_real(out, "value", s->value);
+    else
+        rung_jout_null(out, "value");
+    if (s->what == RUNG_SOLVE_DEPTH) json_depth(out, s);
+    if (s->log2_value > 0) rung_jout_real(out, "log2_value", s->log2_value);
+    rung_jout_bool(out, "both_sides_checked", s->checked);
+    rung_jout_bool(out, "searched_to_the_limit", s->limit);
+    rung_jout_string(out, "theorem", s->by ? s->by->id : NULL);
+    rung_jout_string(out, "statement", s->by ? s->statement : NULL);
+    rung_jout_bool(out, "trivial", s->trivial != NULL);
+    rung_jout_string(out, "reason", s->found || !s->reason[0] ? NULL : s->reason);
+    rung_jout_end(out);
 }

@@ -22,13 +22,14 @@ typedef struct column {
     const rung_bound_input *input;
     rung_ledger_view view;
     uint64_t grows;            /* elements per token, all caches */
-    rung_bound_report *report; /* NULL without a task */
+    rung_decision decision;    /* of the task, if there is one */
 } column;
 
 typedef struct columns {
     column *at;
     size_t count;
-    rung_bound_ask ask;
+    const rung_task_conf *task; /* NULL: none */
+    rung_means means;
 } columns;
 
 /* ---- rows -------------------------------------------------------------------------------------------------------------- */
@@ -53,7 +54,9 @@ COUNT_ROW(put_window, c->view.sum.window)
 COUNT_ROW(put_chunk, c->view.sum.chunk)
 COUNT_ROW(put_sparse, c->view.sum.sparse)
 COUNT_ROW(put_mlp, c->view.sum.mlp)
-COUNT_ROW(put_bits, (uint64_t)c->input->bits)
+COUNT_ROW(put_accumulator_bits, (uint64_t)rung_claim_arithmetic(c->input->claim)->accumulator_bits)
+COUNT_ROW(put_state_bits, (uint64_t)rung_claim_arithmetic(c->input->claim)->state_bits)
+COUNT_ROW(put_cache_bits, (uint64_t)rung_claim_arithmetic(c->input->claim)->cache_bits)
 COUNT_ROW(put_state, c->view.sum.state_elements + c->view.sum.extra_elements)
 COUNT_ROW(put_conv, c->view.sum.conv_elements)
 COUNT_ROW(put_windows, c->view.sum.window_elements)
@@ -63,20 +66,24 @@ COUNT_ROW(put_grows, c->grows)
 
 static void put_verdict(rung_buf *out, const column *c)
 {
-    rung_buf_puts(out, rung_verdict_words[c->report->verdict - 1]);
+    rung_buf_puts(out, rung_verdict_words[c->decision.verdict - 1]);
 }
 
 static void put_theorem(rung_buf *out, const column *c)
 {
-    const rung_bound_answer *a = rung_bound_decisive(c->report);
-    rung_buf_puts(out, a ? a->bound->id : ".");
+    const rung_decision *d = &c->decision;
+    const char *weights = d->basis == RUNG_BASIS_PROOF ? "weights" : "weights, run";
+    if (d->verdict == RUNG_CAN || d->verdict == RUNG_SAMPLED)
+        rung_buf_puts(out, weights);
+    else
+        rung_buf_puts(out, d->decisive ? d->decisive->bound->id : ".");
 }
 
 static void put_from(rung_buf *out, const column *c)
 {
     double least = 0;
-    for (size_t i = 0; i < c->report->count; i++) {
-        double n = c->report->answer[i].n_threshold;
+    for (size_t i = 0; i < c->decision.bounds->count; i++) {
+        double n = c->decision.bounds->answer[i].n_threshold;
         if (n > 0 && (least <= 0 || n < least)) least = n;
     }
     if (least > 0)
@@ -97,7 +104,9 @@ static const struct row {
     {"chunk", put_chunk, false, false},
     {"sparse", put_sparse, false, false},
     {"no token mixing", put_mlp, false, false},
-    {"p, bits per number", put_bits, false, true},
+    {"bits of an accumulator's number", put_accumulator_bits, false, true},
+    {"bits of a state's number", put_state_bits, false, true},
+    {"bits of a cache's number", put_cache_bits, false, true},
     {"state, elements", put_state, false, false},
     {"convolution, elements", put_conv, false, false},
     {"window, elements", put_windows, false, false},
@@ -147,14 +156,15 @@ static void print_table(rung_buf *out, const columns *all)
         rung_buf_printf(out, "[%zu] %s%s%s", i + 1, rung_style_bold(), all->at[i].input->text, rung_style_off());
         if (!all->at[i].input->is_arch) {
             rung_buf_puts(out, "  ");
-            rung_ledger_order(out, &all->at[i].input->ledger);
+            rung_ledger_order(out, rung_claim_ledger(all->at[i].input->claim));
         }
         rung_buf_putc(out, '\n');
     }
-    if (all->ask.task) {
+    if (all->task) {
+        uint64_t n = rung_claim_n(all->at[0].input->claim);
         rung_buf_puts(out, "task ");
-        rung_task_canonical(out, all->ask.task);
-        if (all->ask.n) rung_buf_printf(out, ", any size with at most %llu tokens", (unsigned long long)all->ask.n);
+        rung_task_canonical(out, all->task);
+        if (n) rung_buf_printf(out, ", any size with at most %llu tokens", (unsigned long long)n);
         rung_buf_putc(out, '\n');
     }
     rung_buf_printf(out, "\n%-38s", "");
@@ -165,18 +175,18 @@ static void print_table(rung_buf *out, const columns *all)
     }
     rung_buf_putc(out, '\n');
     for (size_t i = 0; i < RUNG_COUNT(rows); i++)
-        if ((all->ask.task || !rows[i].about_task) && (rows[i].always || !is_empty(&rows[i], all)))
+        if ((all->task || !rows[i].about_task) && (rows[i].always || !is_empty(&rows[i], all)))
             print_row(out, &rows[i], all);
 }
 
 static void print_json(rung_buf *text, const columns *all)
 {
     rung_jout out;
-    rung_jout_begin(&out, text, "rung.compare/1", true);
+    rung_jout_begin(&out, text, "rung.compare/2", true);
     rung_jout_array(&out, "results");
     for (size_t i = 0; i < all->count; i++) {
         rung_jout_object(&out, NULL);
-        rung_bound_json(&out, &all->ask, all->at[i].input, all->at[i].report);
+        rung_bound_json(&out, all->at[i].input, all->task ? &all->at[i].decision : NULL);
         rung_jout_end(&out);
     }
     rung_jout_end(&out);
@@ -185,23 +195,20 @@ static void print_json(rung_buf *text, const columns *all)
 
 /* ---- command ------------------------------------------------------------------------------------------------------------ */
 
-static rung_status fill_column(column *c, const rung_bound_input *input, const rung_bound_ask *ask, rung_error *err)
+static rung_status fill_column(column *c, const rung_bound_input *input, const rung_means *means, rung_error *err)
 {
+    const rung_ledger *ledger = rung_claim_ledger(input->claim);
     c->input = input;
-    c->view = rung_ledger_view_of(input, (rung_message)ask->words->message);
-    for (size_t i = 0; i < input->ledger.layer_count; i++) c->grows += input->ledger.layer[i].kv_per_token;
-    if (!ask->task) return RUNG_OK;
-    rung_question q = rung_bound_question(ask, input);
-    c->report = rung_calloc(1, sizeof *c->report, err);
-    return c->report ? rung_bound_answers(c->report, &q, err) : RUNG_SYSTEM;
+    c->view = rung_ledger_view_of(input->claim);
+    for (size_t i = 0; i < ledger->layer_count; i++) c->grows += ledger->layer[i].kv_per_token;
+    return rung_claim_task(input->claim) ? rung_decide(&c->decision, input->claim, means, err) : RUNG_OK;
 }
 
-static rung_status write_plot(const char *path, const rung_bound_input *inputs, size_t count, rung_message message,
-                              rung_error *err)
+static rung_status write_plot(const char *path, const rung_bound_input *inputs, size_t count, rung_error *err)
 {
     rung_buf svg;
     rung_buf_init(&svg);
-    rung_compare_svg(&svg, inputs, count, message);
+    rung_compare_svg(&svg, inputs, count);
     rung_status status = rung_buf_ok(&svg, err);
     if (status == RUNG_OK) status = rung_file_write(path, svg.text, svg.len, err);
     rung_buf_clear(&svg);
@@ -214,7 +221,7 @@ static rung_status compare(const columns *all, const rung_bound_input *inputs, c
     rung_buf text;
     rung_status status = RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && i < all->count; i++)
-        status = fill_column(&all->at[i], &inputs[i], &all->ask, err);
+        status = fill_column(&all->at[i], &inputs[i], &all->means, err);
     if (status != RUNG_OK) return status;
     rung_buf_init(&text);
     if (call->json)
@@ -224,7 +231,7 @@ static rung_status compare(const columns *all, const rung_bound_input *inputs, c
     status = rung_out_buf(&text, err);
     rung_buf_clear(&text);
     if (status == RUNG_OK && v->plot)
-        status = write_plot(v->plot, inputs, all->count, (rung_message)v->words.message, err);
+        status = write_plot(v->plot, inputs, all->count, err);
     if (status == RUNG_OK && v->plot) rung_note(call, "wrote %s", v->plot);
     return status;
 }
@@ -234,18 +241,20 @@ static int run_compare(const rung_call *call, rung_error *err)
     const compare_values *v = call->values;
     rung_task_conf task;
     rung_bound_input *inputs;
-    columns all = {
-        .count = call->arguments,
-        .ask = {.words = &v->words, .n = (uint64_t)v->n, .thresholds = true, .task = v->task ? &task : NULL}};
+    columns all = {.count = call->arguments,
+                   .task = v->task ? &task : NULL,
+                   .means = {.bounds = true, .thresholds = true, .weights = true, .samples = 200}};
     if (!v->task && (call->words || v->n))
         return rung_fail(err, RUNG_USAGE, "'%s' belongs to which task? add --task NAME",
                          call->words ? call->word[0] : "--n");
     rung_status status = v->task ? rung_task_conf_init(&task, v->task, call->word, call->words, err) : RUNG_OK;
-    if (status == RUNG_OK) status = rung_bound_inputs_open(&inputs, call, &v->words, err);
+    rung_about about = rung_about_prompt(all.task, (uint64_t)v->n);
+    rung_about_words(&about, &v->words);
+    if (status == RUNG_OK) status = rung_bound_inputs_open(&inputs, call, &v->words, &about, err);
     if (status != RUNG_OK) return status;
     all.at = rung_calloc(all.count, sizeof *all.at, err);
     status = all.at ? compare(&all, inputs, call, err) : RUNG_SYSTEM;
-    for (size_t i = 0; all.at && i < all.count; i++) free(all.at[i].report);
+    for (size_t i = 0; all.at && i < all.count; i++) rung_decision_clear(&all.at[i].decision);
     free(all.at);
     rung_bound_inputs_close(inputs, call->arguments);
     return status;

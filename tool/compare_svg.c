@@ -60,15 +60,16 @@ typedef struct part {
 
 enum { PARTS_MAX = 4 };
 
-static size_t parts_of(part out[PARTS_MAX], const rung_held *held, int bits, rung_message message)
+static size_t parts_of(part out[PARTS_MAX], const rung_held *held, const rung_arithmetic *numbers)
 {
     size_t count = 0;
-    double p = bits,
-           state = ((double)held->state_elements + (double)held->conv_elements + (double)held->extra_elements) * p;
-    double window = (double)held->window_elements * p, cache = (double)held->kv_per_token * p;
+    double each = numbers->state_bits, cached = numbers->cache_bits;
+    double state = ((double)held->state_elements + (double)held->extra_elements) * each +
+                   (double)held->conv_elements * cached;
+    double window = (double)held->window_elements * cached, cache = (double)held->kv_per_token * cached;
     if (held->recurrent || state > 0) out[count++] = (part){RECURRENT, false, state, state};
     if (held->window || held->chunk) out[count++] = (part){held->window ? WINDOW : CHUNK, false, window, window};
-    if (held->full) out[count++] = (part){FULL, true, cache, (double)rung_layer_bits_of(held, bits, message).message};
+    if (held->full) out[count++] = (part){FULL, true, cache, (double)rung_layer_bits_of(held, numbers).message};
     if (held->sparse) out[count++] = (part){SPARSE, true, cache, 0};
     if (!count) out[count++] = (part){.kind = MLP};
     return count;
@@ -86,13 +87,14 @@ static void widen(scale *s, double bits)
     s->low = fmin(s->low, log2(bits)), s->high = fmax(s->high, log2(bits));
 }
 
-static scale scale_of(const rung_bound_input *inputs, size_t count, rung_message message)
+static scale scale_of(const rung_bound_input *inputs, size_t count)
 {
     scale s = {INFINITY, -INFINITY, {false}};
     for (size_t i = 0; i < count; i++)
-        for (size_t l = 0; l < inputs[i].ledger.layer_count; l++) {
+        for (size_t l = 0; l < rung_claim_ledger(inputs[i].claim)->layer_count; l++) {
             part parts[PARTS_MAX];
-            size_t n = parts_of(parts, &inputs[i].ledger.layer[l], inputs[i].bits, message);
+            size_t n = parts_of(parts, &rung_claim_ledger(inputs[i].claim)->layer[l],
+                               rung_claim_arithmetic(inputs[i].claim));
             for (size_t k = 0; k < n; k++) {
                 s.has[parts[k].kind] = true;
                 widen(&s, parts[k].holds), widen(&s, parts[k].crosses);
@@ -132,9 +134,9 @@ static void put_part(rung_buf *out, const part *p, const scale *s, double x, dou
 }
 
 /* What a pointer that rests on the layer is told. */
-static void put_hint(rung_buf *out, const rung_held *held, size_t index, int bits, rung_message message)
+static void put_hint(rung_buf *out, const rung_held *held, size_t index, const rung_arithmetic *numbers)
 {
-    rung_layer_bits b = rung_layer_bits_of(held, bits, message);
+    rung_layer_bits b = rung_layer_bits_of(held, numbers);
     rung_buf_printf(out, "<title>layer %zu: %s", index + 1, held->mechanism[0] ? held->mechanism : "mlp");
     if (b.carried) rung_buf_printf(out, ", carries %llu bits", (unsigned long long)b.carried);
     if (held->kv_per_token)
@@ -143,16 +145,18 @@ static void put_hint(rung_buf *out, const rung_held *held, size_t index, int bit
     rung_buf_puts(out, "</title>\n");
 }
 
-static void put_layers(rung_buf *out, const rung_bound_input *input, const scale *s, rung_message message, double base)
+static void put_layers(rung_buf *out, const rung_bound_input *input, const scale *s, double base)
 {
-    size_t layers = input->ledger.layer_count;
+    const rung_ledger *ledger = rung_claim_ledger(input->claim);
+    const rung_arithmetic *numbers = rung_claim_arithmetic(input->claim);
+    size_t layers = ledger->layer_count;
     double step = fmin((WIDTH - LEFT - RIGHT) / (double)(layers ? layers : 1), BAR_MAX / 0.8), bar = 0.8 * step;
     for (size_t l = 0; l < layers; l++) {
         part parts[PARTS_MAX];
-        size_t n = parts_of(parts, &input->ledger.layer[l], input->bits, message);
+        size_t n = parts_of(parts, &ledger->layer[l], numbers);
         double x = LEFT + step * (double)l + 0.1 * step;
         rung_buf_puts(out, "<g>");
-        put_hint(out, &input->ledger.layer[l], l, input->bits, message);
+        put_hint(out, &ledger->layer[l], l, numbers);
         for (size_t k = 0; k < n; k++)
             put_part(out, &parts[k], s, x + bar * (double)k / (double)n, bar / (double)n * (n > 1 ? 0.92 : 1), base);
         rung_buf_puts(out, "</g>\n");
@@ -194,15 +198,17 @@ static void put_line(rung_buf *out, const char *text, double y, const char *clas
     rung_svg_text(out, LEFT, y, class, "start", line);
 }
 
-static void put_caption(rung_buf *out, const rung_bound_input *input, rung_message message, double y)
+static void put_caption(rung_buf *out, const rung_bound_input *input, double y)
 {
-    rung_ledger_view view = rung_ledger_view_of(input, message);
+    const rung_ledger *ledger = rung_claim_ledger(input->claim);
+    const rung_arithmetic *numbers = rung_claim_arithmetic(input->claim);
+    rung_ledger_view view = rung_ledger_view_of(input->claim);
     uint64_t growing = 0, caches = 0;
     char held[32], handed[32];
     rung_buf line;
-    for (size_t i = 0; i < input->ledger.layer_count; i++) {
-        growing += input->ledger.layer[i].kv_per_token;
-        caches += input->ledger.layer[i].kv_per_token > 0;
+    for (size_t i = 0; i < ledger->layer_count; i++) {
+        growing += ledger->layer[i].kv_per_token;
+        caches += ledger->layer[i].kv_per_token > 0;
     }
     put_bits(held, sizeof held, (double)view.state_bits);
     put_bits(handed, sizeof handed, (double)view.message_bits);
@@ -211,11 +217,16 @@ static void put_caption(rung_buf *out, const rung_bound_input *input, rung_messa
     rung_ledger_counts(&line, &view.sum);
     if (!input->is_arch) {
         rung_buf_puts(&line, "; in order ");
-        rung_ledger_order(&line, &input->ledger);
+        rung_ledger_order(&line, ledger);
     }
     if (line.text) put_line(out, line.text, y + 20, "dim");
     rung_buf_reset(&line);
-    rung_buf_printf(&line, "p = %d: %s carried past a position, %s handed to a token", input->bits, held, handed);
+    if (numbers->accumulator_bits == numbers->state_bits && numbers->state_bits == numbers->cache_bits)
+        rung_buf_printf(&line, "p = %d: ", numbers->accumulator_bits);
+    else
+        rung_buf_printf(&line, "accumulators %d, states %d, caches %d bits: ", numbers->accumulator_bits,
+                        numbers->state_bits, numbers->cache_bits);
+    rung_buf_printf(&line, "%s carried past a position, %s handed to a token", held, handed);
     if (caches)
         rung_buf_printf(&line, ", %llu cache%s, +%llu elements per token", (unsigned long long)caches,
                         caches == 1 ? "" : "s", (unsigned long long)growing);
@@ -240,10 +251,10 @@ static void put_legend(rung_buf *out, const scale *s)
     }
 }
 
-void rung_compare_svg(rung_buf *out, const rung_bound_input *inputs, size_t count, rung_message message)
+void rung_compare_svg(rung_buf *out, const rung_bound_input *inputs, size_t count)
 {
     enum { PANEL = CAPTION + OPEN + 2 * SCALE + FOOT };
-    scale s = scale_of(inputs, count, message);
+    scale s = scale_of(inputs, count);
     size_t height = HEAD + count * PANEL;
     rung_buf_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %zu\" role=\"img\">\n", WIDTH,
                     height);
@@ -252,9 +263,9 @@ void rung_compare_svg(rung_buf *out, const rung_bound_input *inputs, size_t coun
     put_legend(out, &s);
     for (size_t i = 0; i < count; i++) {
         double top = HEAD + (double)(i * PANEL) + 16, base = top + CAPTION + OPEN + SCALE - 16;
-        put_caption(out, &inputs[i], message, top);
+        put_caption(out, &inputs[i], top);
         put_axis(out, &s, base);
-        put_layers(out, &inputs[i], &s, message, base);
+        put_layers(out, &inputs[i], &s, base);
     }
     rung_buf_puts(out, "</svg>\n");
 }

@@ -118,7 +118,7 @@ static bool use_colour(void)
     return term && strcmp(term, "dumb") != 0 && rung_out_is_terminal();
 }
 
-const char *const rung_verdict_words[] = {"CAN", "CANNOT", "UNKNOWN", NULL};
+const char *const rung_verdict_words[] = {"CAN", "CANNOT", "UNKNOWN", "SAMPLED", NULL};
 
 const char *rung_style_bold(void)
 {

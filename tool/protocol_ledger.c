@@ -30,7 +30,8 @@ void rung_protocol_mechanisms(rung_buf *out, const rung_played *p, size_t layer)
  * for every one-bit of the position. */
 static uint64_t carried_at(const rung_held *held, size_t cut, int bits, bool alone)
 {
-    uint64_t p = (uint64_t)bits, sum = rung_layer_bits_of(held, bits, RUNG_MESSAGE_ONLINE).carried;
+    const rung_arithmetic numbers = {RUNG_KERNEL_ONLINE, bits, bits, bits, RUNG_MESSAGE_ONLINE};
+    uint64_t p = (uint64_t)bits, sum = rung_layer_bits_of(held, &numbers).carried;
     if (held->levels) sum += (uint64_t)__builtin_popcountll(cut) * held->state_elements * p - held->state_elements * p;
     if (alone && held->window && cut < held->window_size)
         sum -= held->window_elements / held->window_size * (held->window_size - cut) * p;
@@ -43,7 +44,8 @@ static uint64_t ledger_at(const rung_played *p, const rung_held *held, size_t la
     int bits = p->subject->fmt.bits;
     size_t at = p->player[cut + 1].start;
     bool alone = rung_model_get_arch(p->subject->model)->layer[layer].group_count == 1;
-    uint64_t message = rung_layer_bits_of(held, bits, RUNG_MESSAGE_ONLINE).message;
+    const rung_arithmetic numbers = {RUNG_KERNEL_ONLINE, bits, bits, bits, RUNG_MESSAGE_ONLINE};
+    uint64_t message = rung_layer_bits_of(held, &numbers).message;
     uint64_t summaries = held->sparse ? at / held->block * held->summary_elements * (uint64_t)bits : 0;
     return carried_at(held, at, bits, alone) + message * rung_protocol_receivers(p, layer, at) + summaries;
 }
@@ -59,9 +61,10 @@ static bool opens_too_much(const rung_played *p, const rung_held *held, size_t l
 rung_status rung_protocol_ledger(rung_played *p, rung_error *err)
 {
     const rung_transcript *t = &p->transcript;
-    rung_ledger ledger;
-    rung_status status = rung_ledger_of_model(&ledger, p->subject->model, "", err);
+    rung_subject *subject;
+    rung_status status = rung_subject_model(&subject, p->subject->model, "", err);
     if (status != RUNG_OK) return status;
+    const rung_held *held = rung_subject_ledger(subject)->layer;
     p->ledger = rung_calloc(t->layers * t->cuts, sizeof *p->ledger, err);
     p->agreement = RUNG_LEDGER_EQUAL;
     for (size_t i = 0; p->ledger && i < t->layers * t->cuts; i++) {
@@ -69,11 +72,11 @@ rung_status rung_protocol_ledger(rung_played *p, rung_error *err)
         uint64_t sent = rung_protocol_bits(p, layer, cut, RUNG_SENT_STATE) +
                         rung_protocol_bits(p, layer, cut, RUNG_SENT_ACCUMULATORS) +
                         rung_protocol_bits(p, layer, cut, RUNG_SENT_SUMMARIES);
-        p->ledger[i] = ledger_at(p, &ledger.layer[layer], layer, cut);
+        p->ledger[i] = ledger_at(p, &held[layer], layer, cut);
         if (sent < p->ledger[i] && p->agreement == RUNG_LEDGER_EQUAL) p->agreement = RUNG_LEDGER_LESS;
-        if (sent > p->ledger[i] || (ledger.layer[layer].sparse && opens_too_much(p, &ledger.layer[layer], layer, cut)))
+        if (sent > p->ledger[i] || (held[layer].sparse && opens_too_much(p, &held[layer], layer, cut)))
             p->agreement = RUNG_LEDGER_MORE;
     }
-    rung_ledger_clear(&ledger);
+    rung_subject_free(subject);
     return p->ledger ? RUNG_OK : RUNG_SYSTEM;
 }

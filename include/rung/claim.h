@@ -123,6 +123,7 @@ rung_status rung_claim_new(rung_claim **out, const rung_subject *subject, const 
 void rung_claim_free(rung_claim *claim);
 
 const rung_subject *rung_claim_subject(const rung_claim *claim);
+rung_about rung_claim_about(const rung_claim *claim); /* what it was made of; its task is the claim's */
 const rung_ledger *rung_claim_ledger(const rung_claim *claim);
 const rung_task_conf *rung_claim_task(const rung_claim *claim); /* NULL: of the layers alone */
 uint64_t rung_claim_n(const rung_claim *claim);                 /* 0: exactly the task's size */

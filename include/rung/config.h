@@ -71,6 +71,9 @@ rung_status rung_ledger_open_bytes(rung_ledger *ledger, const void *bytes, size_
                                    rung_error *err);
 void rung_ledger_clear(rung_ledger *ledger);
 
+/* Equal in everything that a ledger shows. */
+bool rung_held_same(const rung_held *a, const rung_held *b);
+
 /* Totals over the layers; they saturate at UINT64_MAX. */
 typedef struct rung_ledger_sum {
     uint64_t total, full, recurrent, window, chunk, sparse, mlp, both; /* layers; both: recurrent and attending */

@@ -70,6 +70,8 @@ size_t rung_safetensors_meta_count(const rung_safetensors *file);
 const char *rung_safetensors_meta_key(const rung_safetensors *file, size_t index);
 const char *rung_safetensors_name(const rung_safetensors *file); /* path, for messages */
 void rung_safetensors_digest(char hex[65], const rung_safetensors *file);
+/* The whole file, byte for byte. */
+rung_status rung_safetensors_copy(const char *path, const rung_safetensors *file, rung_error *err);
 
 /* Writing: tensors in the given order (data contiguous, header padded to 8), metadata as key, value pairs.
  * The bytes are a pure function of the arguments. Written to a temporary file and renamed. */

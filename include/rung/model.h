@@ -103,6 +103,8 @@ typedef struct rung_model rung_model;
 rung_status rung_model_open(rung_model **out, const char *path, rung_error *err);
 rung_status rung_model_open_bytes(rung_model **out, const void *bytes, size_t size, const char *name, rung_error *err);
 void rung_model_close(rung_model *model);
+/* Writes the file that the model was opened from, or that it is in memory, byte for byte. */
+rung_status rung_model_save(const rung_model *model, const char *path, rung_error *err);
 const rung_model_spec *rung_model_get_spec(const rung_model *model);
 const rung_arch *rung_model_get_arch(const rung_model *model);
 rung_mlp rung_model_mlp(const rung_model *model, size_t layer);

@@ -13,6 +13,7 @@ enum { DEFAULT_BITS = 32, LEAST_CACHE_BITS = 16 };
 
 struct rung_claim {
     const rung_subject *subject;
+    rung_about about;
     rung_task_conf task;
     bool has_task;
     uint64_t n;
@@ -188,7 +189,7 @@ rung_status rung_claim_new(rung_claim **out, const rung_subject *subject, const 
     *out = NULL;
     rung_claim *c = rung_calloc(1, sizeof *c, err);
     if (!c) return RUNG_SYSTEM;
-    c->subject = subject;
+    c->subject = subject, c->about = *about;
     rung_status status = take_task(c, about, err);
     if (status != RUNG_OK) {
         free(c);
@@ -210,6 +211,13 @@ void rung_claim_free(rung_claim *claim)
 const rung_subject *rung_claim_subject(const rung_claim *c)
 {
     return c->subject;
+}
+
+rung_about rung_claim_about(const rung_claim *c)
+{
+    rung_about about = c->about;
+    about.task = rung_claim_task(c);
+    return about;
 }
 
 const rung_ledger *rung_claim_ledger(const rung_claim *c)

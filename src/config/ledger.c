@@ -113,3 +113,14 @@ rung_ledger_sum rung_ledger_total(const rung_ledger *ledger)
     }
     return sum;
 }
+
+bool rung_held_same(const rung_held *a, const rung_held *b)
+{
+    return strcmp(a->mechanism, b->mechanism) == 0 && a->full == b->full && a->recurrent == b->recurrent &&
+           a->window == b->window && a->chunk == b->chunk && a->sparse == b->sparse && a->mlp == b->mlp &&
+           a->state_elements == b->state_elements && a->conv_elements == b->conv_elements &&
+           a->extra_elements == b->extra_elements && a->window_elements == b->window_elements &&
+           a->kv_per_token == b->kv_per_token && a->levels == b->levels && a->heads == b->heads &&
+           a->value_dim == b->value_dim && a->key_dim == b->key_dim && a->window_size == b->window_size &&
+           a->block == b->block && a->top == b->top;
+}

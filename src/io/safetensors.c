@@ -326,3 +326,8 @@ void rung_safetensors_digest(char hex[65], const rung_safetensors *file)
 {
     rung_sha256_hex(hex, file->bytes, file->size);
 }
+
+rung_status rung_safetensors_copy(const char *path, const rung_safetensors *file, rung_error *err)
+{
+    return rung_file_write(path, file->bytes, file->size, err);
+}

@@ -136,6 +136,11 @@ void rung_model_close(rung_model *model)
     free(model);
 }
 
+rung_status rung_model_save(const rung_model *model, const char *path, rung_error *err)
+{
+    return rung_safetensors_copy(path, model->file, err);
+}
+
 const rung_model_spec *rung_model_get_spec(const rung_model *model)
 {
     return &model->spec;

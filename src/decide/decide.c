@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The only function that makes a verdict. Theorems are asked first, because they speak of all weights; weights are looked for
+ * where no theorem forbids them, or where the caller wants both to be compared.
+ */
+#include "weights.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const rung_basis_words[] = {"none",  "theorem", "certificate", "weights proved for all prompts",
+                                        "weights right on every prompt", "weights right on a sample", NULL};
+
+/* ---- theorems ------------------------------------------------------------------------------------------------------------- */
+
+static rung_status ask_bounds(rung_decision *d, const rung_claim *claim, const rung_means *means, rung_error *err)
+{
+    d->bounds = rung_calloc(1, sizeof *d->bounds, err);
+    if (!d->bounds) return RUNG_SYSTEM;
+    rung_status status = rung_bound_answers(d->bounds, claim, means->thresholds, err);
+    if (status != RUNG_OK) return status;
+    d->decisive = rung_bound_decisive(d->bounds);
+    d->ceiling = rung_bound_ceiling(d->bounds);
+    if (d->bounds->verdict != RUNG_CANNOT) return RUNG_OK;
+    d->verdict = RUNG_CANNOT, d->basis = RUNG_BASIS_THEOREM;
+    d->by = d->decisive->bound->id, d->proof = d->decisive->bound->checked;
+    d->trivial = d->bounds->trivial;
+    snprintf(d->statement, sizeof d->statement, "%s", d->decisive->statement);
+    return RUNG_OK;
+}
+
+/* ---- what it is about ------------------------------------------------------------------------------------------------------- */
+
+static rung_status say_about(rung_decision *d, const rung_claim *claim, rung_error *err)
+{
+    rung_buf text;
+    rung_buf_init(&text);
+    rung_arithmetic_print(&text, rung_claim_arithmetic(claim));
+    rung_status status = rung_buf_ok(&text, err);
+    if (status == RUNG_OK) snprintf(d->about, sizeof d->about, "%s", text.text);
+    rung_buf_clear(&text);
+    return status;
+}
+
+/* ---- contradictions --------------------------------------------------------------------------------------------------------- */
+
+/* The theorem that refutes the very instance that the weights solve, or NULL. */
+static rung_status refuting(const rung_bound_answer **answer, rung_bound_report *report, const rung_decision *d,
+                            const rung_claim *claim, rung_error *err)
+{
+    rung_about about = rung_claim_about(claim);
+    rung_claim *instance;
+    about.task = &d->task, about.n = 0;
+    *answer = NULL;
+    rung_status status = rung_claim_new(&instance, rung_claim_subject(claim), &about, err);
+    if (status != RUNG_OK) return status;
+    status = rung_bound_answers(report, instance, false, err);
+    if (status == RUNG_OK && report->verdict == RUNG_CANNOT) *answer = rung_bound_decisive(report);
+    rung_claim_free(instance);
+    return status;
+}
+
+static rung_status keep_both(const rung_decision *d, const rung_bound_answer *answer, const rung_means *means,
+                             rung_error *err)
+{
+    rung_buf name, text;
+    rung_buf_init(&name), rung_buf_init(&text);
+    rung_buf_printf(&name, "%s/rung-contradiction.safetensors", means->keep ? means->keep : ".");
+    rung_status status = rung_buf_ok(&name, err);
+    if (status == RUNG_OK) status = rung_model_save(d->model, name.text, err);
+    rung_buf_printf(&text, "%s\ntheorem %s: %s\nweights: %s, in %s: %s\n", d->about, answer->bound->id,
+                    answer->statement, d->by, d->numbers, name.text ? name.text : "");
+    rung_buf_reset(&name);
+    rung_buf_printf(&name, "%s/rung-contradiction.txt", means->keep ? means->keep : ".");
+    if (status == RUNG_OK) status = rung_buf_ok(&text, err);
+    if (status == RUNG_OK) status = rung_buf_ok(&name, err);
+    if (status == RUNG_OK) status = rung_file_write(name.text, text.text, text.len, err);
+    if (status == RUNG_OK)
+        status = rung_fail(err, RUNG_SYSTEM,
+                           "theorem %s and weights (%s) contradict each other: one of them is wrong; %s has both, please "
+                           "report it",
+                           answer->bound->id, d->by, name.text);
+    rung_buf_clear(&name), rung_buf_clear(&text);
+    return status;
+}
+
+static rung_status compare_means(const rung_decision *d, const rung_claim *claim, const rung_means *means,
+                                 rung_error *err)
+{
+    if (!d->model || !means->bounds) return RUNG_OK;
+    rung_bound_report *report = rung_calloc(1, sizeof *report, err);
+    if (!report) return RUNG_SYSTEM;
+    const rung_bound_answer *answer;
+    rung_status status = refuting(&answer, report, d, claim, err);
+    if (status == RUNG_OK && answer) status = keep_both(d, answer, means, err);
+    free(report);
+    return status;
+}
+
+/* ---- the verdict -------------------------------------------------------------------------------------------------------------- */
+
+rung_status rung_decide(rung_decision *d, const rung_claim *claim, const rung_means *means, rung_error *err)
+{
+    *d = (rung_decision){.verdict = RUNG_UNKNOWN, .by = "", .proof = ""};
+    rung_arena_init(&d->arena);
+    if (!rung_claim_task(claim)) return rung_fail(err, RUNG_USAGE, "a claim without a task decides nothing");
+    rung_status status = say_about(d, claim, err);
+    if (status == RUNG_OK && means->bounds) status = ask_bounds(d, claim, means, err);
+    bool looks = means->weights && (d->verdict != RUNG_CANNOT || means->both);
+    if (status == RUNG_OK && looks) status = decide_weights(d, claim, means, err);
+    if (status == RUNG_OK) status = compare_means(d, claim, means, err);
+    return status;
+}
+
+void rung_decision_clear(rung_decision *d)
+{
+    free(d->bounds);
+    rung_model_close(d->model);
+    rung_arena_clear(&d->arena);
+    *d = (rung_decision){0};
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Private to decide: other sizes of a task.
+ */
+#ifndef RUNG_DECIDE_INSTANCE_H
+#define RUNG_DECIDE_INSTANCE_H
+
+#include "rung/decide.h"
+
+/* The task with what the user has fixed of it, and this parameter. */
+rung_status decide_task_with(rung_task_conf *out, const rung_task_conf *task, const char *key, int64_t value,
+                             rung_error *err);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Weights as means: a construction whose layers the subject contains, with the others idle (docs/contains.md), judged in the
+ * exact evaluator at the very instance and in a format of no more bits than the claim allows. What is judged by a sample is
+ * SAMPLED, never CAN.
+ */
+#include "weights.h"
+#include "rung/witness.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Longer prompts are not run here. */
+enum { TOKENS_MAX = 1 << 16 };
+
+static int fewest_bits(const rung_arithmetic *a)
+{
+    int bits = a->accumulator_bits < a->state_bits ? a->accumulator_bits : a->state_bits;
+    return bits < a->cache_bits ? bits : a->cache_bits;
+}
+
+/* Why the constructions do not speak of this claim, or NULL. */
+static const char *out_of_reach(const rung_claim *claim)
+{
+    rung_about about = rung_claim_about(claim);
+    if (about.kernel == RUNG_KERNEL_FAST) return "weights are judged by the exact evaluator only";
+    if (!about.kernel) return "nobody has said in which order numbers are added up";
+    if (about.layout != RUNG_ESTABLISHED || about.ends != RUNG_ESTABLISHED)
+        return "constructions are for prompts as the task writes them, with nothing after";
+    return NULL;
+}
+
+static void take_witness(rung_decision *d, const rung_witness *w, const rung_fmt *fmt, rung_error *err)
+{
+    rung_buf task;
+    d->model = w->model;
+    d->prompts = w->finding.prompts, d->error_high = w->finding.error_high;
+    snprintf(d->numbers, sizeof d->numbers, "%s", fmt->name);
+    if (d->verdict == RUNG_CANNOT) return; /* both are compared afterwards */
+    d->by = rung_arena_strdup(&d->arena, w->build, err);
+    if (!d->by) d->by = "";
+    d->basis = w->finding.evidence == RUNG_PROVED        ? RUNG_BASIS_PROOF
+               : w->finding.evidence == RUNG_ALL_PROMPTS ? RUNG_BASIS_EVERY_PROMPT
+                                                         : RUNG_BASIS_SAMPLE;
+    d->verdict = d->basis == RUNG_BASIS_SAMPLE ? RUNG_SAMPLED : RUNG_CAN;
+    rung_buf_init(&task);
+    rung_task_canonical(&task, &d->task);
+    int used = snprintf(d->statement, sizeof d->statement, "%.200s, %zu tokens, in %s: ", task.text ? task.text : "",
+                        d->task.tokens, d->numbers);
+    size_t at = used > 0 && (size_t)used < sizeof d->statement ? (size_t)used : 0;
+    if (d->basis == RUNG_BASIS_PROOF)
+        snprintf(d->statement + at, sizeof d->statement - at, "proved, %s", w->finding.reason);
+    else
+        snprintf(d->statement + at, sizeof d->statement - at, "%s%llu %sprompts right",
+                 d->basis == RUNG_BASIS_SAMPLE ? "" : "all ", (unsigned long long)d->prompts,
+                 d->basis == RUNG_BASIS_SAMPLE ? "random " : "");
+    rung_buf_clear(&task);
+}
+
+static rung_status look_in(rung_decision *d, const rung_claim *claim, const rung_means *means, const rung_fmt *fmt,
+                           rung_error *err)
+{
+    static const rung_softmax orders[] = {RUNG_SOFTMAX_ONLINE, RUNG_SOFTMAX_ONLINE, RUNG_SOFTMAX_TWO_PASS,
+                                          RUNG_SOFTMAX_REVERSE};
+    const rung_subject *subject = rung_claim_subject(claim);
+    rung_witness_ask ask = {.arch = rung_subject_arch_text(subject),
+                            .defaults = rung_subject_arch_defaults(subject),
+                            .task = &d->task,
+                            .numbers = fmt,
+                            .softmax = orders[rung_claim_arithmetic(claim)->kernel],
+                            .thoughts = rung_claim_premise(claim, RUNG_PREMISE_AT_ONCE).is == RUNG_VIOLATED,
+                            .samples = means->samples,
+                            .seed = means->seed,
+                            .threads = means->threads,
+                            .work = means->work,
+                            .interrupted = means->interrupted};
+    rung_witness w;
+    rung_status status = ask.arch ? rung_witness_find(&w, &ask, err)
+                                  : rung_witness_published(&w, rung_subject_ledger(subject), &ask, err);
+    if (status == RUNG_OK && w.found) {
+        take_witness(d, &w, fmt, err);
+        w.model = NULL; /* the decision has it now */
+    } else if (status == RUNG_OK) {
+        snprintf(d->no_weights, sizeof d->no_weights, "%s", w.why);
+    }
+    rung_witness_clear(&w);
+    return status;
+}
+
+rung_status decide_weights(rung_decision *d, const rung_claim *claim, const rung_means *means, rung_error *err)
+{
+    const char *why = out_of_reach(claim);
+    rung_fmt formats[2];
+    rung_error none = {{0}};
+    if (!why && rung_claim_n(claim) > TOKENS_MAX) why = "prompts of this length are too long to run here";
+    if (!why && rung_decide_instance(&d->task, rung_claim_task(claim), rung_claim_n(claim), &none) != RUNG_OK)
+        why = none.text;
+    if (!why && d->task.tokens > TOKENS_MAX) why = "prompts of this length are too long to run here";
+    size_t count = why ? 0 : rung_witness_formats(formats, fewest_bits(rung_claim_arithmetic(claim)));
+    if (!why && !count) why = "constructions are run in floats of 7 bits or more";
+    if (why) snprintf(d->no_weights, sizeof d->no_weights, "%s", why);
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; i < count && status == RUNG_OK && !d->model; i++)
+        status = look_in(d, claim, means, &formats[i], err);
+    return status;
+}
