@@ -12,7 +12,7 @@ layer_of() {
     mech | task | cert) echo 2 ;;
     model | config) echo 3 ;;
     build | verify | protocol | train) echo 4 ;;
-    bound | attack) echo 5 ;;
+    witness | bound | attack) echo 5 ;;
     lab) echo 6 ;;
     report | probe | serve) echo 7 ;;
     tool) echo 8 ;;

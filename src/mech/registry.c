@@ -16,6 +16,12 @@ static const rung_mech *const rows[] = {
 
 const char *const rung_softmax_words[] = {"online", "two-pass", "reverse", NULL};
 
+unsigned rung_pads_all(const rung_mech_conf *conf)
+{
+    (void)conf;
+    return RUNG_PADS_ALL;
+}
+
 size_t rung_mech_count(void)
 {
     return RUNG_COUNT(rows);

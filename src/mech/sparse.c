@@ -397,6 +397,13 @@ static const rung_mech_input inputs[] = {
     {0},
 };
 
+/* Equal summaries, equal choices, values of zero. */
+static unsigned pads(const rung_mech_conf *conf)
+{
+    (void)conf;
+    return RUNG_PADS_IDLE;
+}
+
 const rung_mech rung_mech_sparse = {
     .name = "sparse",
     .summary = "softmax attention over block summaries and over the k blocks that they point to",
@@ -408,6 +415,7 @@ const rung_mech rung_mech_sparse = {
     .params = params,
     .inputs = inputs,
     .causal_only = true,
+    .pads = pads,
     .check = check,
     .carry = carry,
     .scratch = scratch,
