@@ -15,7 +15,7 @@ CLANG    ?= clang
 CFLAGS   ?= -O2 -g
 PYTHON   ?= /usr/bin/python3
 
-MODULES  := base num io kern par mech task cert model config build verify protocol train claim bound attack lab report probe serve
+MODULES  := base num io kern par mech task cert model config build verify protocol train claim witness bound attack decide lab report probe serve
 PACKAGES := jansson mpfr gmp zlib sqlite3 libcurl libmicrohttpd
 
 # Contraction would turn r(x + magic) - magic into something else and merge roundings; see docs/numbers.md.

@@ -12,7 +12,7 @@ layer_of() {
     mech | task | cert) echo 2 ;;
     model | config) echo 3 ;;
     build | verify | protocol | train) echo 4 ;;
-    claim) echo 5 ;;
+    claim | witness) echo 5 ;;
     bound | attack) echo 6 ;;
     decide) echo 7 ;;
     lab) echo 8 ;;

@@ -101,11 +101,11 @@ static void print_chosen(rung_buf *out, const rung_plan *plan)
 
 void rung_plan_print(rung_buf *out, const rung_plan *plan, const rung_plan_conf *conf)
 {
-    rung_buf_puts(out, conf->ask->task->task->name);
-    if (conf->ask->n)
-        rung_buf_printf(out, " with at most %llu tokens", (unsigned long long)conf->ask->n);
+    rung_buf_puts(out, conf->task->task->name);
+    if (conf->n)
+        rung_buf_printf(out, " with at most %llu tokens", (unsigned long long)conf->n);
     else
-        rung_buf_printf(out, ", %zu tokens", conf->ask->task->tokens);
+        rung_buf_printf(out, ", %zu tokens", conf->task->tokens);
     rung_buf_printf(out, ", p = %d\n\n", conf->bits);
     print_rejected(out, plan);
     if (plan->chosen == SIZE_MAX)
@@ -152,8 +152,8 @@ void rung_plan_json(rung_buf *text, const rung_plan *plan, const rung_plan_conf 
 {
     rung_jout out;
     rung_jout_begin(&out, text, "rung.bound/1", true);
-    rung_bound_task_json(&out, conf->ask->task);
-    rung_jout_int(&out, "n", (int64_t)(plan->chosen == SIZE_MAX ? conf->ask->n : plan->tokens));
+    rung_bound_task_json(&out, conf->task);
+    rung_jout_int(&out, "n", (int64_t)(plan->chosen == SIZE_MAX ? conf->n : plan->tokens));
     rung_jout_int(&out, "bits", conf->bits);
     rung_jout_object(&out, "plan");
     if (plan->chosen != SIZE_MAX) json_chosen(&out, plan);

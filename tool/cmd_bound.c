@@ -169,14 +169,13 @@ static int run_inputs(const rung_call *call, const rung_bound_ask *ask, rung_err
 static int run_plan(const rung_call *call, const rung_bound_ask *ask, rung_error *err)
 {
     const bound_values *v = call->values;
-    rung_plan_conf conf = {.ask = ask,
-                           .call = call,
-                           .bits = ask->words->bits ? (int)ask->words->bits : 32,
-                           .samples = (uint64_t)v->samples,
-                           .threads = (size_t)v->threads};
+    rung_plan_conf conf = rung_plan_conf_of(ask, call, (uint64_t)v->samples, (size_t)v->threads);
     rung_plan plan;
     rung_buf text;
-    rung_status status = rung_plan_search(&plan, &conf, err);
+    rung_status status = rung_plan_check(&conf, err);
+    if (status != RUNG_OK) return (int)status;
+    rung_signals_defer(true);
+    status = rung_plan_search(&plan, &conf, err);
     if (status == RUNG_OK) {
         rung_buf_init(&text);
         if (call->json)

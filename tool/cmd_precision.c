@@ -10,7 +10,7 @@
 #include "json_out.h"
 #include "output.h"
 #include "plot.h"
-#include "precision.h"
+#include "rung/witness.h"
 
 enum { SIZES_MAX = 32 };
 

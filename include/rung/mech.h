@@ -150,6 +150,16 @@ typedef struct rung_selection {
     bool summary_is_mean;     /* of keys and of values */
 } rung_selection;
 
+/* Sizes that may be larger without changing a bit of the rest in the exact evaluator: coordinates, or whole heads, whose
+ * projections, biases and constants are zero, are as if they were not there (tests/witness asks every row that says so). */
+typedef enum rung_pads {
+    RUNG_PADS_KEYS = 1,   /* key coordinates behind the others */
+    RUNG_PADS_VALUES = 2, /* value coordinates behind the others; they answer 0 */
+    RUNG_PADS_HEADS = 4,  /* heads behind the others; they answer 0 */
+    RUNG_PADS_IDLE = 8,   /* nothing: but a layer whose weights are all zero answers finite numbers */
+    RUNG_PADS_ALL = 15,
+} rung_pads;
+
 typedef struct rung_mech {
     const char *name;
     const char *summary;
@@ -164,6 +174,8 @@ typedef struct rung_mech {
     bool causal_only;              /* has no meaning without a mask */
     bool any_softmax;              /* the exact forms know every order of rung_softmax; others are online only */
 
+    /* A set of rung_pads; NULL: nobody has looked, and no size may change. */
+    unsigned (*pads)(const rung_mech_conf *conf);
     /* Sizes that the mechanism cannot have, beyond the limits above; NULL: none. Call rung_mech_check. */
     rung_status (*check)(const rung_mech_conf *conf, rung_error *err);
     /* What is carried after `tokens` tokens: exactly the first elements of the state array. SIZE_MAX stands for a

@@ -26,6 +26,7 @@
 #include "rung/verify.h"
 
 #include "rung/bound.h"
+#include "rung/witness.h"
 
 #include "rung/lab.h"
 

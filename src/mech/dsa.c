@@ -299,6 +299,7 @@ const rung_mech rung_mech_dsa = {
     .source = "DeepSeek-AI 2025 (DeepSeek-V3.2-Exp)",
     .params = params,
     .inputs = inputs,
+    .pads = rung_pads_all,
     .carry = carry,
     .scratch = scratch,
     .backward_f32 = rung_dsa_backward_f32,

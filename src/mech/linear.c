@@ -298,6 +298,16 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
     }
 }
 
+/* elu1 makes 1 of 0, so that coordinates of zeros count; relu and identity make z . phi(q) = 0 of a head of zeros, and
+ * 0 / 0 is no number. */
+static unsigned pads(const rung_mech_conf *conf)
+{
+    int phi = rung_linear_phi(conf);
+    unsigned keys = phi == PHI_ELU1 ? 0 : RUNG_PADS_KEYS;
+    bool divides_by_zero = rung_linear_has_norm(conf) && (phi == PHI_RELU || phi == PHI_IDENTITY);
+    return keys | RUNG_PADS_VALUES | (divides_by_zero ? 0 : RUNG_PADS_HEADS | RUNG_PADS_IDLE);
+}
+
 /* ---- row --------------------------------------------------------------------------------------------------------- */
 
 static const rung_mech_input inputs[] = {
@@ -318,6 +328,7 @@ const rung_mech rung_mech_linear = {
     .params = params,
     .inputs = inputs,
     .recurrent = true,
+    .pads = pads,
     .check = check,
     .carry = carry,
     .scratch = scratch,

@@ -238,6 +238,7 @@ const rung_mech rung_mech_loglinear = {
     .params = params,
     .inputs = inputs,
     .recurrent = true,
+    .pads = rung_pads_all,
     .causal_only = true,
     .carry = carry,
     .capacity = capacity,

@@ -18,6 +18,12 @@ const char *const rung_class_words[] = {"not stated", "scan",   "state",       "
                                         "blocks",     "top",    "token-wise"};
 const char *const rung_softmax_words[] = {"online", "two-pass", "reverse", NULL};
 
+unsigned rung_pads_all(const rung_mech_conf *conf)
+{
+    (void)conf;
+    return RUNG_PADS_ALL;
+}
+
 size_t rung_mech_count(void)
 {
     return RUNG_COUNT(rows);

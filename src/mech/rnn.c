@@ -208,6 +208,7 @@ const rung_mech rung_mech_rnn = {
     .params = params,
     .inputs = inputs,
     .recurrent = true,
+    .pads = rung_pads_all,
     .carry = carry,
     .scratch = scratch,
     RUNG_MECH_FORMS,

@@ -12,6 +12,9 @@ extern const rung_mech rung_mech_full, rung_mech_window, rung_mech_linear, rung_
     rung_mech_mamba2, rung_mech_delta, rung_mech_gdelta, rung_mech_kda, rung_mech_mamba, rung_mech_rwkv7, rung_mech_rnn,
     rung_mech_loglinear, rung_mech_sparse, rung_mech_dsa;
 
+/* Nothing adds up to anything but 0 where inputs are 0, and no sum begins at anything else. */
+unsigned rung_pads_all(const rung_mech_conf *conf);
+
 /* The two forms of a row, for files whose functions have the names of its members. */
 #define RUNG_MECH_FORMS                                                                                                \
     .update_f32 = update_f32, .read_f32 = read_f32, .update_exact = update_exact, .read_exact = read_exact,            \

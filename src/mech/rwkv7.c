@@ -148,6 +148,7 @@ const rung_mech rung_mech_rwkv7 = {
     .params = no_params,
     .inputs = inputs,
     .recurrent = true,
+    .pads = rung_pads_all,
     .carry = carry,
     .scratch = scratch,
     RUNG_MECH_FORMS,

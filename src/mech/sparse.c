@@ -408,6 +408,13 @@ static rung_selection selects(const rung_mech_conf *conf)
                             .summary_is_mean = comp == SPARSE_MEAN};
 }
 
+/* Equal summaries, equal choices, values of zero. */
+static unsigned pads(const rung_mech_conf *conf)
+{
+    (void)conf;
+    return RUNG_PADS_IDLE;
+}
+
 const rung_mech rung_mech_sparse = {
     .name = "sparse",
     .class_of = RUNG_CLASS_BLOCKS,
@@ -422,6 +429,7 @@ const rung_mech rung_mech_sparse = {
     .params = params,
     .inputs = inputs,
     .causal_only = true,
+    .pads = pads,
     .check = check,
     .carry = carry,
     .scratch = scratch,

@@ -3,13 +3,12 @@
  *
  * The words of a build at a given number of tokens.
  */
-#include "bound_plan_parts.h"
+#include "plan.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The parameter that makes prompts longer, or NULL: the task has one size. */
-static const char *size_name(const rung_task *task)
+const char *plan_size_name(const rung_task *task)
 {
     static const char *const names[] = {"N0", "N", "T", "n"};
     for (size_t i = 0; i < RUNG_COUNT(names); i++) {
@@ -26,20 +25,20 @@ static bool names_size(const char *word, const char *name)
 }
 
 /* A size that the user names stays. */
-size_t plan_wanted(const rung_plan_conf *conf)
+size_t rung_plan_wanted(const rung_plan_conf *conf)
 {
-    const char *name = size_name(conf->ask->task->task);
-    for (size_t i = 0; name && i < conf->call->words; i++)
-        if (names_size(conf->call->word[i], name)) return 0;
-    return name ? (size_t)conf->ask->n : 0;
+    const char *name = plan_size_name(conf->task->task);
+    for (size_t i = 0; name && i < conf->words; i++)
+        if (names_size(conf->word[i], name)) return 0;
+    return name ? (size_t)conf->n : 0;
 }
 
 /* The user's words and the construction's own. */
 static bool start_words(plan_words *words, const rung_plan_conf *conf, const rung_plan_option *o)
 {
     *words = (plan_words){0};
-    if (conf->call->words + RUNG_PARAM_MAX + 1 > RUNG_PLAN_WORDS) return false;
-    for (size_t i = 0; i < conf->call->words; i++) words->at[words->count++] = conf->call->word[i];
+    if (conf->words + RUNG_PARAM_MAX + 1 > RUNG_PLAN_WORDS) return false;
+    for (size_t i = 0; i < conf->words; i++) words->at[words->count++] = conf->word[i];
     memcpy(words->own, o->own, sizeof words->own);
     for (char *word = strtok(words->own, " "); word; word = strtok(NULL, " ")) words->at[words->count++] = word;
     return true;
@@ -87,8 +86,8 @@ static int64_t largest_size(const sizing *s, int64_t low, int64_t high, size_t t
 /* Adds the size of the largest instance with at most `tokens` tokens; false when even the smallest is longer. */
 static bool add_size(plan_words *words, const rung_plan_conf *conf, rung_plan_option *o, size_t tokens)
 {
-    const rung_task *task = conf->ask->task->task;
-    sizing s = {words, o->how, size_name(task)};
+    const rung_task *task = conf->task->task;
+    sizing s = {words, o->how, plan_size_name(task)};
     if (!s.name) return false;
     const rung_param *param = &task->params[rung_param_find(task->params, s.name)];
     words->at[words->count++] = words->size;

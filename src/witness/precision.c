@@ -5,7 +5,7 @@
  * proof, else by all prompts, else by a sample; rounding is not monotone in the mantissa right at the edge, so formats are
  * tried upwards one by one and the next two are looked at as well.
  */
-#include "precision.h"
+#include "rung/witness.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,41 +22,6 @@ typedef struct search {
     char reason[256];
     size_t tokens;
 } search;
-
-const char *const rung_evidence_words[] = {"proved", "all prompts", "sample", NULL};
-
-static rung_status find_by(rung_finding *out, rung_verdict *verdict, const rung_model *model,
-                           const rung_task_conf *task, const rung_verify_conf *conf, rung_method method,
-                           rung_error *err)
-{
-    rung_verify_conf how = *conf;
-    rung_verify_result *result = rung_calloc(1, sizeof *result, err);
-    if (!result) return RUNG_SYSTEM;
-    how.method = method;
-    rung_status status = rung_verify_run(result, model, task, &how, err);
-    out->prompts = result->prompts, out->wrong = result->wrong, out->error_high = result->error_high;
-    *verdict = result->verdict;
-    if (method == RUNG_WORST_CASE) snprintf(out->reason, sizeof out->reason, "%s", result->reason);
-    if (status == RUNG_OK) rung_verify_clear(result);
-    free(result);
-    return status;
-}
-
-rung_status rung_finding_of(rung_finding *out, const rung_model *model, const rung_task_conf *task,
-                            const rung_verify_conf *conf, uint64_t exhaustive_limit, rung_error *err)
-{
-    rung_verdict verdict;
-    *out = (rung_finding){.evidence = RUNG_PROVED};
-    rung_status status = find_by(out, &verdict, model, task, conf, RUNG_WORST_CASE, err);
-    out->right = status == RUNG_OK && verdict == RUNG_CAN;
-    if (status != RUNG_OK || verdict != RUNG_UNKNOWN) return status;
-    uint64_t space = rung_task_space(task);
-    bool all = space > 0 && space <= exhaustive_limit;
-    out->evidence = all ? RUNG_ALL_PROMPTS : RUNG_A_SAMPLE;
-    status = find_by(out, &verdict, model, task, conf, all ? RUNG_EXHAUSTIVE : RUNG_SAMPLED, err);
-    out->right = status == RUNG_OK && out->wrong == 0 && out->prompts > 0;
-    return status;
-}
 
 /* Whether the model at this gap is right in this format. */
 static rung_status verdict_of(bool *right, search *s, const rung_model *model, const rung_task_conf *task,

@@ -3,10 +3,10 @@
  *
  * Private to the planner: sizes and words of a build, and the options in the order of their cost.
  */
-#ifndef RUNG_TOOL_BOUND_PLAN_PARTS_H
-#define RUNG_TOOL_BOUND_PLAN_PARTS_H
+#ifndef RUNG_WITNESS_PLAN_H
+#define RUNG_WITNESS_PLAN_H
 
-#include "bound_plan.h"
+#include "rung/witness.h"
 
 enum {
     RUNG_PLAN_WORDS = 64,
@@ -20,8 +20,8 @@ typedef struct plan_words {
     char own[96], size[32];
 } plan_words;
 
-/* The tokens that are asked for, 0: the size that the user's words say. */
-size_t plan_wanted(const rung_plan_conf *conf);
+/* The parameter that makes prompts longer, or NULL: the task has one size. */
+const char *plan_size_name(const rung_task *task);
 /* The largest instance with at most `tokens` tokens, or with 0 that of the user's words. */
 rung_status plan_init_at(rung_build *b, plan_words *words, const rung_plan_conf *conf, rung_plan_option *o,
                          size_t tokens, rung_error *err);
@@ -35,9 +35,13 @@ typedef struct plan_format {
 /* Floats of at most p bits: a wide exponent first, a long mantissa second. Numbers of p bits contain those of a smaller
  * format. */
 size_t plan_formats(plan_format out[2], int bits);
+rung_status plan_format_parse(rung_fmt *fmt, plan_format f, rung_error *err);
 
 rung_plan_cost plan_cost(const rung_model *model, const rung_plan_conf *conf);
-/* Every construction of the task, with every choice of its own words that builds at a small size. */
+/* Every construction of the task with every choice of its own words, "keys=trig values=bits". */
+typedef void plan_visit(void *context, const rung_construction *how, const char *own);
+void plan_each_option(const rung_plan_conf *conf, plan_visit *visit, void *context);
+/* Those that build at a small size. */
 void plan_collect(rung_plan *plan, const rung_plan_conf *conf);
 
 #endif

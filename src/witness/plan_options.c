@@ -3,7 +3,7 @@
  *
  * Which constructions there are for a task, and what they cost.
  */
-#include "bound_plan_parts.h"
+#include "plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +17,13 @@ size_t plan_formats(plan_format out[2], int bits)
     if (bits >= 10) out[count++] = (plan_format){8, bits - 9 < MANTISSA_MAX ? bits - 9 : MANTISSA_MAX};
     if (bits >= 7) out[count++] = (plan_format){5, bits - 6 < MANTISSA_MAX ? bits - 6 : MANTISSA_MAX};
     return count;
+}
+
+rung_status plan_format_parse(rung_fmt *fmt, plan_format f, rung_error *err)
+{
+    char name[24];
+    snprintf(name, sizeof name, "e%dm%d", f.exponent, f.mantissa);
+    return rung_fmt_parse(fmt, name, err);
 }
 
 static bool has_word(const rung_param *param, const char *word)
@@ -51,7 +58,7 @@ static size_t choices_of(const rung_param *param)
 static int64_t fill_of(const rung_param *param, const rung_plan_conf *conf)
 {
     plan_format formats[2] = {{0}};
-    const rung_task_conf *task = conf->ask->task;
+    const rung_task_conf *task = conf->task;
     plan_formats(formats, conf->bits);
     int64_t room = formats[0].mantissa + 1;
     if (strcmp(param->name, "bits") == 0 || rung_param_find(task->task->params, "V") == SIZE_MAX) return room;
@@ -63,7 +70,7 @@ static void put_choice(rung_buf *out, const rung_param *param, size_t choice, co
 {
     const char *space = out->len ? " " : "";
     if (strcmp(param->name, "task") == 0)
-        rung_buf_printf(out, "%stask=%s", space, conf->ask->task->task->name);
+        rung_buf_printf(out, "%stask=%s", space, conf->task->task->name);
     else if (fills_numbers(param) && choice)
         rung_buf_printf(out, "%s%s=%lld", space, param->name, (long long)fill_of(param, conf));
     else if (param->kind == RUNG_PARAM_WORD)
@@ -73,14 +80,7 @@ static void put_choice(rung_buf *out, const rung_param *param, size_t choice, co
 rung_plan_cost plan_cost(const rung_model *model, const rung_plan_conf *conf)
 {
     rung_plan_cost cost = {.parameters = rung_model_parameters(model)};
-    rung_ledger ledger;
-    if (rung_ledger_of_model(&ledger, model, "", NULL) != RUNG_OK) return cost;
-    rung_pattern p = rung_pattern_of(
-        &(rung_question){.ledger = &ledger, .bits = conf->bits, .message = (rung_message)conf->ask->words->message});
-    rung_ledger_sum sum = rung_ledger_total(&ledger);
-    cost.full = sum.full, cost.sparse = sum.sparse;
-    cost.state_bits = p.all_state + p.levels_state, cost.message_bits = p.message;
-    rung_ledger_clear(&ledger);
+    if (conf->cost) conf->cost(&cost, model, conf);
     return cost;
 }
 
@@ -107,7 +107,7 @@ static void add_option(rung_plan *plan, const rung_plan_conf *conf, const rung_c
     *o = (rung_plan_option){.how = how};
     if (plan->count && o[-1].how == how && o[-1].sized) o->likely_size = o[-1].size[0].size;
     snprintf(o->own, sizeof o->own, "%s", own);
-    size_t wanted = plan_wanted(conf), small = wanted < RUNG_PLAN_SMALL ? wanted : RUNG_PLAN_SMALL;
+    size_t wanted = rung_plan_wanted(conf), small = wanted < RUNG_PLAN_SMALL ? wanted : RUNG_PLAN_SMALL;
     if (plan_build_at(&b, &model, conf, o, small, &err) != RUNG_OK) {
         plan->refused++;
         return;
@@ -117,17 +117,17 @@ static void add_option(rung_plan *plan, const rung_plan_conf *conf, const rung_c
         plan->refused++;
     } else {
         o->likely_size = 0; /* other numbers of tokens follow */
-        o->cost = plan_cost(model, conf), o->variant = is_variant(&b.task, conf->ask->task, how->task_words);
+        o->cost = plan_cost(model, conf), o->variant = is_variant(&b.task, conf->task, how->task_words);
         plan->count++;
     }
     rung_model_close(model);
 }
 
-static void add_construction(rung_plan *plan, const rung_plan_conf *conf, const rung_construction *how)
+static void each_choice(const rung_plan_conf *conf, const rung_construction *how, plan_visit *visit, void *context)
 {
     size_t variants = 1;
     for (const rung_param *param = how->params; param->name; param++) variants *= choices_of(param);
-    for (size_t v = 0; v < variants && plan->count < RUNG_PLAN_MAX; v++) {
+    for (size_t v = 0; v < variants; v++) {
         rung_buf own;
         size_t rest = v;
         rung_buf_init(&own);
@@ -135,9 +135,16 @@ static void add_construction(rung_plan *plan, const rung_plan_conf *conf, const 
             put_choice(&own, param, rest % choices_of(param), conf);
             rest /= choices_of(param);
         }
-        if (!own.failed) add_option(plan, conf, how, own.text ? own.text : "");
+        if (!own.failed) visit(context, how, own.text ? own.text : "");
         rung_buf_clear(&own);
     }
+}
+
+void plan_each_option(const rung_plan_conf *conf, plan_visit *visit, void *context)
+{
+    for (size_t i = 0; i < rung_construction_count(); i++)
+        if (solves(rung_construction_at(i), conf->task->task->name))
+            each_choice(conf, rung_construction_at(i), visit, context);
 }
 
 static int compare_counts(uint64_t a, uint64_t b)
@@ -159,10 +166,20 @@ static int by_cost(const void *left, const void *right)
     return order ? order : strcmp(a->own, b->own);
 }
 
+typedef struct collection {
+    rung_plan *plan;
+    const rung_plan_conf *conf;
+} collection;
+
+static void collect_option(void *context, const rung_construction *how, const char *own)
+{
+    const collection *c = context;
+    if (c->plan->count < RUNG_PLAN_MAX) add_option(c->plan, c->conf, how, own);
+}
+
 void plan_collect(rung_plan *plan, const rung_plan_conf *conf)
 {
-    for (size_t i = 0; i < rung_construction_count(); i++)
-        if (solves(rung_construction_at(i), conf->ask->task->task->name))
-            add_construction(plan, conf, rung_construction_at(i));
+    collection c = {plan, conf};
+    plan_each_option(conf, collect_option, &c);
     qsort(plan->option, plan->count, sizeof plan->option[0], by_cost);
 }

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Weights for given layers. Every construction of the task with every choice of its own words is asked in turn: are its layers
+ * contained in the architecture, and is it right in these numbers? Layers are looked at in a small instance first, because
+ * they only grow with the size, and a large model is built for what fits alone.
+ *
+ * Right: by a proof over all prompts of the construction itself, which carries over to the larger model (docs/contains.md) if
+ * its stream stays finite; else on every prompt of the larger model, if that is affordable; else on a sample.
+ */
+#include "find.h"
+#include "finding.h"
+#include "plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_LOOK = 4, SAMPLES = 1000, SMALL_SIZE = 3 };
+#define WORK_DEFAULT (3 * WORK_MAX)
+/* Larger models are not built. */
+#define PARAMETERS_MAX 3e8
+
+typedef struct option {
+    const rung_construction *how;
+    char own[96];
+    double order; /* about what it costs to judge it; small ones first */
+} option;
+
+typedef struct search {
+    rung_witness *w;
+    const rung_witness_ask *ask;
+    rung_plan_conf conf; /* the task's words, for the planner's functions */
+    rung_arch arch;
+    char task[512]; /* canonical */
+    char *words;    /* the same, cut into words */
+    option option[RUNG_PLAN_MAX];
+    size_t count;
+    double work; /* left */
+    rung_status status;
+    rung_error *err;
+} search;
+
+/* ---- reasons ------------------------------------------------------------------------------------------------------------- */
+
+/* The first reasons that fit, each once. */
+static void give_reason(search *s, const option *o, const char *reason)
+{
+    char *why = s->w->why;
+    size_t used = strlen(why);
+    if (strstr(why, reason) || used + strlen(reason) + strlen(o->how->name) + sizeof o->own >= sizeof s->w->why) return;
+    snprintf(why + used, sizeof s->w->why - used, "%s%s%s%s: %s", used ? "; " : "", o->how->name, o->own[0] ? " " : "",
+             o->own, reason);
+}
+
+/* A refusal (RUNG_USAGE, RUNG_INPUT) is a reason; anything else ends the search. True when there was neither. */
+static bool passed(search *s, const option *o, rung_status status, const rung_error *why)
+{
+    if (status == RUNG_OK) return true;
+    if (status == RUNG_SYSTEM)
+        s->status = status, *s->err = *why;
+    else
+        give_reason(s, o, why->text);
+    return false;
+}
+
+/* ---- building -------------------------------------------------------------------------------------------------------------- */
+
+/* What the construction presupposes must be what the task says: a construction for another form is not asked. */
+static bool presupposes_other(const rung_construction *how, const char *task)
+{
+    char text[256], *rest = text;
+    snprintf(text, sizeof text, "%s", how->task_words ? how->task_words : "");
+    for (char *word; (word = strtok_r(rest, " ", &rest));) {
+        char padded[64], all[520];
+        snprintf(padded, sizeof padded, " %s ", word);
+        snprintf(all, sizeof all, "%s ", task);
+        if (!strstr(all, padded)) return true;
+    }
+    return false;
+}
+
+/* With the words of the option, and then `more` words that replace some of them. */
+static rung_status init_build(rung_build *b, const search *s, const option *o, const char *const *more, size_t count_more,
+                              rung_error *err)
+{
+    const char *words[2 * RUNG_PLAN_WORDS];
+    char own[sizeof o->own], *rest = own;
+    size_t count = 0;
+    memcpy(own, o->own, sizeof own);
+    for (char *word; (word = strtok_r(rest, " ", &rest));) words[count++] = word;
+    for (size_t i = 0; i < s->conf.words; i++) words[count++] = s->conf.word[i];
+    for (size_t i = 0; i < count_more; i++) words[count++] = more[i];
+    return rung_build_init(b, o->how->name, words, count, err);
+}
+
+static rung_status build_exactly(rung_build *b, rung_model **model, const search *s, const option *o, rung_error *err)
+{
+    rung_buf text;
+    rung_status status = init_build(b, s, o, NULL, 0, err);
+    if (status != RUNG_OK) return status;
+    rung_buf_init(&text);
+    rung_task_canonical(&text, &b->task);
+    if (rung_buf_ok(&text, err) != RUNG_OK)
+        status = RUNG_SYSTEM;
+    else if (strcmp(text.text, s->task) != 0)
+        status = rung_fail(err, RUNG_USAGE, "it is about %s", text.text);
+    rung_buf_clear(&text);
+    return status == RUNG_OK ? rung_build_model(model, b, err) : status;
+}
+
+static rung_status check_shape(const search *s, const rung_model *model, rung_error *err)
+{
+    const rung_model_spec *spec = rung_model_get_spec(model);
+    if (spec->thoughts && !s->ask->thoughts)
+        return rung_fail(err, RUNG_USAGE, "it answers after words of its own");
+    if (spec->causal != s->ask->defaults->causal)
+        return rung_fail(err, RUNG_USAGE, spec->causal ? "it has a mask" : "it has no mask");
+    return rung_embed_check(model, &s->arch, err);
+}
+
+/* The layers of a small instance, with few values. Where there is none with these words, that says nothing. */
+static bool small_one_fits(search *s, const option *o)
+{
+    rung_build b;
+    rung_model *model = NULL;
+    rung_error why = {{0}};
+    char size[32];
+    const char *const words[] = {size, "V=2"};
+    size_t count = rung_param_find(s->ask->task->task->params, "V") == SIZE_MAX ? 1 : 2;
+    const char *name = plan_size_name(s->ask->task->task);
+    if (!name || rung_task_param(s->ask->task, name) <= SMALL_SIZE) return true;
+    snprintf(size, sizeof size, "%s=%d", name, SMALL_SIZE);
+    if (init_build(&b, s, o, words, count, &why) != RUNG_OK || rung_build_model(&model, &b, &why) != RUNG_OK)
+        return true;
+    bool fits = passed(s, o, check_shape(s, model, &why), &why);
+    double grown = (double)s->ask->task->tokens / (double)b.task.tokens;
+    if (fits && (double)rung_model_parameters(model) * grown > PARAMETERS_MAX) {
+        give_reason(s, o, "the model is too large to build here");
+        fits = false;
+    }
+    rung_model_close(model);
+    return fits;
+}
+
+/* ---- judging --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct candidate {
+    const option *o;
+    rung_build build;
+    rung_model *small, *large;
+    rung_finding found;
+} candidate;
+
+static rung_verify_conf how_to_verify(const search *s, uint64_t samples)
+{
+    const rung_witness_ask *ask = s->ask;
+    return (rung_verify_conf){
+        .samples = samples,
+        .seed = ask->seed,
+        .how = {.numbers = ask->numbers, .softmax = ask->softmax, .threads = ask->threads},
+        .tolerance = TOLERANCE,
+        .interrupted = ask->interrupted,
+    };
+}
+
+/* A proof runs over the keys a few times for every query, and if a value is one number a few times for every value: about
+ * so many products. */
+static double proof_work(const rung_model *model, const rung_task_conf *task)
+{
+    rung_verify_conf how = {.method = RUNG_WORST_CASE};
+    double queries = (double)rung_verify_total(task, &how);
+    double values = rung_model_get_arch(model)->layer[0].group[0].dv > 1 ? 2 : (double)task->answers;
+    return queries * (double)task->tokens * 8 * (values + 16);
+}
+
+/* Whether the small model is right by a proof and the large one is the same. *refuted: some prompt is wrong. */
+static rung_status by_proof(bool *refuted, search *s, candidate *c, rung_error *err)
+{
+    rung_verify_conf how = how_to_verify(s, 0);
+    rung_verdict verdict;
+    rung_agreement same = {0};
+    double work = proof_work(c->small, &c->build.task);
+    if (work == 0 || work > s->work || !witness_stays_finite(c->small, s->ask->numbers)) return RUNG_OK;
+    s->work -= work;
+    rung_status status = rung_finding_by(&c->found, &verdict, c->small, &c->build.task, &how, RUNG_WORST_CASE, err);
+    *refuted = status == RUNG_OK && verdict == RUNG_CANNOT;
+    if (status != RUNG_OK || verdict != RUNG_CAN) return status;
+    status = rung_models_agree(&same, c->small, c->large, &c->build.task, &how.how, FIRST_LOOK, s->ask->seed, err);
+    if (status == RUNG_OK && !same.agree)
+        return rung_fail(err, RUNG_USAGE, "the larger model is another one in %s", s->ask->numbers->name);
+    c->found.evidence = RUNG_PROVED, c->found.right = status == RUNG_OK;
+    return status;
+}
+
+/* Prompts of the large model that are affordable. */
+static uint64_t affordable(const search *s, const candidate *c)
+{
+    double prompts = floor(s->work / (rung_prompt_work(c->large, c->build.task.tokens) + 1));
+    return prompts > 0x1p62 ? (uint64_t)1 << 62 : prompts > 0 ? (uint64_t)prompts : 0;
+}
+
+static rung_status run_prompts(search *s, candidate *c, rung_method method, uint64_t prompts, rung_error *err)
+{
+    rung_verify_conf how = how_to_verify(s, prompts);
+    rung_verdict verdict;
+    rung_status status = rung_finding_by(&c->found, &verdict, c->large, &c->build.task, &how, method, err);
+    s->work -= (double)c->found.prompts * rung_prompt_work(c->large, c->build.task.tokens);
+    c->found.evidence = method == RUNG_EXHAUSTIVE ? RUNG_ALL_PROMPTS : RUNG_A_SAMPLE;
+    bool complete = !s->ask->interrupted || !s->ask->interrupted();
+    c->found.right = status == RUNG_OK && complete && c->found.wrong == 0 && c->found.prompts > 0;
+    return status;
+}
+
+/* A few prompts first: what is wrong is mostly wrong at once. */
+static rung_status by_prompts(search *s, candidate *c, rung_error *err)
+{
+    uint64_t most = affordable(s, c), space = rung_task_space(&c->build.task);
+    uint64_t samples = s->ask->samples ? s->ask->samples : SAMPLES;
+    if (most < FIRST_LOOK) return rung_fail(err, RUNG_USAGE, "a few prompts take too long to run here");
+    rung_status status = run_prompts(s, c, RUNG_SAMPLED, FIRST_LOOK, err);
+    if (status != RUNG_OK || !c->found.right) return status;
+    most = affordable(s, c);
+    if (space > 0 && space <= most / 2) return run_prompts(s, c, RUNG_EXHAUSTIVE, 0, err);
+    if (samples > most) samples = most;
+    return samples > FIRST_LOOK ? run_prompts(s, c, RUNG_SAMPLED, samples, err) : RUNG_OK;
+}
+
+static rung_status judge(search *s, candidate *c, rung_error *err)
+{
+    bool refuted = false;
+    rung_status status = by_proof(&refuted, s, c, err);
+    if (status == RUNG_OK && refuted)
+        return rung_fail(err, RUNG_USAGE, "some prompt is wrong in %s", s->ask->numbers->name);
+    if (status == RUNG_OK && !c->found.right) status = by_prompts(s, c, err);
+    if (status == RUNG_OK && !c->found.right)
+        return rung_fail(err, RUNG_USAGE, "%llu of %llu prompts are wrong in %s", (unsigned long long)c->found.wrong,
+                         (unsigned long long)c->found.prompts, s->ask->numbers->name);
+    return status;
+}
+
+/* ---- one option --------------------------------------------------------------------------------------------------------------- */
+
+/* Proofs before all prompts before samples. */
+static bool is_better(const rung_witness *w, const candidate *c)
+{
+    return !w->found || c->found.evidence < w->finding.evidence;
+}
+
+static rung_status keep(search *s, candidate *c, rung_error *err)
+{
+    rung_witness *w = s->w;
+    rung_buf text;
+    rung_buf_init(&text);
+    rung_buf_printf(&text, "%s %s%s%s", c->o->how->name, c->o->own, c->o->own[0] ? " " : "",
+                    s->task + strlen(s->ask->task->task->name) + 1);
+    rung_status status = rung_buf_ok(&text, err);
+    if (status == RUNG_OK) {
+        w->build = rung_arena_strdup(&w->arena, text.text, err);
+        w->layers = rung_arena_strdup(&w->arena, rung_model_get_spec(c->small)->arch, err);
+        if (!w->build || !w->layers) status = RUNG_SYSTEM;
+    }
+    rung_buf_clear(&text);
+    if (status != RUNG_OK) return status;
+    rung_model_close(w->model);
+    w->found = true, w->finding = c->found, w->model = c->large;
+    c->large = NULL;
+    return RUNG_OK;
+}
+
+static void try_option(search *s, const option *o)
+{
+    candidate c = {.o = o};
+    rung_error why = {{0}};
+    if (!small_one_fits(s, o) || s->status != RUNG_OK) return;
+    rung_status status = build_exactly(&c.build, &c.small, s, o, &why);
+    if (status == RUNG_USAGE && s->w->why[0]) return; /* words that do not go together are the least of reasons */
+    if (status == RUNG_OK) status = check_shape(s, c.small, &why);
+    if (status == RUNG_OK) {
+        s->w->fitting++;
+        status = rung_embed(&c.large, c.small, s->ask->arch, s->ask->defaults, &why);
+    }
+    if (status == RUNG_OK) status = judge(s, &c, &why);
+    if (passed(s, o, status, &why) && is_better(s->w, &c)) {
+        s->status = keep(s, &c, &why);
+        if (s->status != RUNG_OK) *s->err = why;
+    }
+    rung_model_close(c.small);
+    rung_model_close(c.large);
+}
+
+/* ---- the search ----------------------------------------------------------------------------------------------------------------- */
+
+static void add_option(void *context, const rung_construction *how, const char *own)
+{
+    search *s = context;
+    if (s->count == RUNG_PLAN_MAX || presupposes_other(how, s->task)) return;
+    option *o = &s->option[s->count];
+    *o = (option){.how = how, .order = (double)s->count};
+    if (strlen(own) >= sizeof o->own) return;
+    snprintf(o->own, sizeof o->own, "%s", own);
+    if (strstr(own, "=scalar")) o->order += RUNG_PLAN_MAX; /* the longest proofs */
+    s->count++;
+}
+
+static int by_order(const void *left, const void *right)
+{
+    const option *a = left, *b = right;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+/* The task as words. */
+static rung_status spell_task(search *s, rung_error *err)
+{
+    const char **list = rung_arena_alloc(&s->w->arena, RUNG_PLAN_WORDS, sizeof *list, err);
+    rung_buf text;
+    if (!list) return RUNG_SYSTEM;
+    rung_buf_init(&text);
+    rung_task_canonical(&text, s->ask->task);
+    rung_status status = rung_buf_ok(&text, err);
+    if (status == RUNG_OK && text.len >= sizeof s->task)
+        status = rung_fail(err, RUNG_USAGE, "the task has too many words: %.80s", text.text);
+    if (status == RUNG_OK) snprintf(s->task, sizeof s->task, "%s", text.text);
+    if (status == RUNG_OK && !(s->words = rung_arena_strdup(&s->w->arena, text.text, err))) status = RUNG_SYSTEM;
+    rung_buf_clear(&text);
+    if (status != RUNG_OK) return status;
+    char *rest = s->words;
+    strtok_r(rest, " ", &rest); /* its name */
+    for (char *word; s->conf.words < RUNG_PLAN_WORDS && (word = strtok_r(rest, " ", &rest));)
+        list[s->conf.words++] = word;
+    s->conf.word = list;
+    return RUNG_OK;
+}
+
+static bool is_over(const search *s)
+{
+    bool sure = s->w->found && s->w->finding.evidence != RUNG_A_SAMPLE;
+    return s->status != RUNG_OK || sure || s->work <= 0 || (s->ask->interrupted && s->ask->interrupted());
+}
+
+static rung_status look(search *s)
+{
+    plan_each_option(&s->conf, add_option, s);
+    qsort(s->option, s->count, sizeof s->option[0], by_order);
+    s->w->options = s->count;
+    for (size_t i = 0; i < s->count && !is_over(s); i++) try_option(s, &s->option[i]);
+    if (s->w->found)
+        s->w->why[0] = '\0';
+    else if (!s->count)
+        snprintf(s->w->why, sizeof s->w->why, "no construction is about %.400s", s->task);
+    return s->status;
+}
+
+rung_status rung_witness_find(rung_witness *w, const rung_witness_ask *ask, rung_error *err)
+{
+    *w = (rung_witness){0};
+    rung_arena_init(&w->arena);
+    if (!ask->numbers) return rung_fail(err, RUNG_USAGE, "fp32 has no fixed order of sums; choose a number format");
+    search *s = rung_calloc(1, sizeof *s, err);
+    if (!s) return RUNG_SYSTEM;
+    s->w = w, s->ask = ask, s->err = err;
+    s->work = ask->work > 0 ? ask->work : WORK_DEFAULT;
+    s->conf = (rung_plan_conf){.task = ask->task, .bits = ask->numbers->bits, .softmax = ask->softmax};
+    rung_status status = rung_arch_parse(&s->arch, ask->arch, ask->defaults, err);
+    if (status == RUNG_OK) {
+        status = spell_task(s, err);
+        if (status == RUNG_OK) status = look(s);
+        rung_arch_clear(&s->arch);
+    }
+    free(s);
+    return status;
+}
+
+size_t rung_witness_formats(rung_fmt out[2], int bits)
+{
+    plan_format formats[2];
+    size_t count = plan_formats(formats, bits);
+    for (size_t i = 0; i < count; i++)
+        if (plan_format_parse(&out[i], formats[i], NULL) != RUNG_OK) return i;
+    return count;
+}
+
+void rung_witness_clear(rung_witness *w)
+{
+    rung_model_close(w->model);
+    rung_arena_clear(&w->arena);
+    *w = (rung_witness){0};
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Private to the search for weights.
+ */
+#ifndef RUNG_WITNESS_FIND_H
+#define RUNG_WITNESS_FIND_H
+
+#include "rung/witness.h"
+
+/* Whether no number of the stream of a model of one attention layer is ever infinite in this format. False: not known. */
+bool witness_stays_finite(const rung_model *model, const rung_fmt *fmt);
+
+#endif
