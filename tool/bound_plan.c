@@ -14,31 +14,43 @@ static bool interrupted(void)
 /* Layers and bits as the ledger counts them. */
 static void count_cost(rung_plan_cost *cost, const rung_model *model, const rung_plan_conf *conf)
 {
-    const rung_bound_ask *ask = conf->context;
-    rung_ledger ledger;
-    if (rung_ledger_of_model(&ledger, model, "", NULL) != RUNG_OK) return;
-    rung_pattern p = rung_pattern_of(
-        &(rung_question){.ledger = &ledger, .bits = conf->bits, .message = (rung_message)ask->words->message});
-    rung_ledger_sum sum = rung_ledger_total(&ledger);
+    const rung_about *about = conf->context;
+    const rung_arithmetic numbers = {about->kernel, conf->bits, conf->bits, conf->bits, about->message};
+    rung_subject *subject;
+    if (rung_subject_model(&subject, model, "", NULL) != RUNG_OK) return;
+    const rung_ledger *ledger = rung_subject_ledger(subject);
+    rung_pattern p = rung_pattern_of(ledger, &numbers);
+    rung_ledger_sum sum = rung_ledger_total(ledger);
     cost->full = sum.full, cost->sparse = sum.sparse;
     cost->state_bits = p.all_state + p.levels_state, cost->message_bits = p.message;
-    rung_ledger_clear(&ledger);
+    rung_subject_free(subject);
 }
 
-rung_plan_conf rung_plan_conf_of(const rung_bound_ask *ask, const rung_call *call, uint64_t samples, size_t threads)
+/* The fewest bits of a number that the words allow. */
+static int bits_of(const rung_about *about)
 {
-    return (rung_plan_conf){.task = ask->task,
-                            .n = ask->n,
+    int bits = about->accumulator_bits;
+    if (about->state_bits < bits) bits = about->state_bits;
+    if (about->cache_bits < bits) bits = about->cache_bits;
+    return bits ? bits : 32;
+}
+
+rung_plan_conf rung_plan_conf_of(const rung_about *about, const rung_call *call, uint64_t samples, size_t threads)
+{
+    static const rung_softmax orders[] = {RUNG_SOFTMAX_ONLINE, RUNG_SOFTMAX_ONLINE, RUNG_SOFTMAX_TWO_PASS,
+                                          RUNG_SOFTMAX_REVERSE, RUNG_SOFTMAX_ONLINE};
+    return (rung_plan_conf){.task = about->task,
+                            .n = about->n,
                             .word = call->word,
                             .words = call->words,
-                            .bits = ask->words->bits ? (int)ask->words->bits : 32,
-                            .softmax = ask->softmax,
+                            .bits = bits_of(about),
+                            .softmax = orders[about->kernel],
                             .samples = samples,
                             .seed = (uint64_t)call->seed,
                             .threads = threads,
                             .interrupted = interrupted,
                             .cost = count_cost,
-                            .context = ask};
+                            .context = about};
 }
 
 rung_status rung_plan_check(const rung_plan_conf *conf, rung_error *err)

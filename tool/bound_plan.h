@@ -10,7 +10,7 @@
 #include "rung/witness.h"
 
 /* What the command line asks. The ask and the call must outlive it. */
-rung_plan_conf rung_plan_conf_of(const rung_bound_ask *ask, const rung_call *call, uint64_t samples, size_t threads);
+rung_plan_conf rung_plan_conf_of(const rung_about *about, const rung_call *call, uint64_t samples, size_t threads);
 /* Whether there is anything to look for: bits and sizes for which models can be built. */
 rung_status rung_plan_check(const rung_plan_conf *conf, rung_error *err);
 

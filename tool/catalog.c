@@ -290,18 +290,15 @@ static rung_item bound_item(size_t index)
     return (rung_item){bound->id, bound->summary, bound->source, NULL};
 }
 
-static const char *bound_order(const rung_bound *bound)
-{
-    return bound->needs_order ? "full layers add up their keys from left to right" : "any order of sums";
-}
-
 static void bound_detail(rung_buf *out, size_t index)
 {
     const rung_bound *bound = rung_bound_at(index);
     char section[96];
     snprintf(section, sizeof section, "docs/theory.md#%s", bound->section);
     rung_two_columns(out, "about", bound->task, LABEL_COLUMNS);
-    rung_two_columns(out, "assumes", bound_order(bound), LABEL_COLUMNS);
+    for (int p = 0; p < RUNG_PREMISES; p++)
+        if (bound->needs & RUNG_NEEDS(p))
+            rung_two_columns(out, "needs that", rung_premise_text((rung_premise)p), LABEL_COLUMNS);
     rung_two_columns(out, "checked", bound->checked, LABEL_COLUMNS);
     rung_two_columns(out, "proof", section, LABEL_COLUMNS);
 }
@@ -310,7 +307,10 @@ static void bound_detail_json(rung_jout *out, size_t index)
 {
     const rung_bound *bound = rung_bound_at(index);
     rung_jout_string(out, "tasks", bound->task);
-    rung_jout_bool(out, "needs_left_to_right", bound->needs_order);
+    rung_jout_array(out, "needs");
+    for (int p = 0; p < RUNG_PREMISES; p++)
+        if (bound->needs & RUNG_NEEDS(p)) rung_jout_string(out, NULL, rung_premise_words[p]);
+    rung_jout_end(out);
     rung_jout_string(out, "checked", bound->checked);
     rung_jout_string(out, "section", bound->section);
 }

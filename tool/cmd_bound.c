@@ -16,22 +16,23 @@
 typedef struct bound_values {
     rung_ledger_words words;
     const char *task;
-    int64_t n, softmax, expect, solve, samples, threads;
-    bool tokens_after, no_thresholds, plan;
+    int64_t n, kernel, expect, solve, samples, threads;
+    bool tokens_after, thoughts, no_thresholds, no_weights, plan;
 } bound_values;
 
 /* ---- one answer per input --------------------------------------------------------------------------------------------- */
 
 typedef struct outcome {
-    rung_bound_report *report; /* NULL without a task */
-    rung_solved *solved;       /* NULL without --solve */
+    rung_decision decision; /* when there is a task */
+    rung_solved *solved;    /* NULL without --solve */
     rung_status status;
     rung_error err;
 } outcome;
 
 typedef struct job {
     const rung_call *call;
-    const rung_bound_ask *ask;
+    const rung_about *about;
+    rung_means means;
     const rung_bound_input *inputs;
     outcome *outcomes;
 } job;
@@ -39,15 +40,12 @@ typedef struct job {
 static rung_status answer(outcome *o, const job *j, const rung_bound_input *input)
 {
     const bound_values *v = j->call->values;
-    if (!j->ask->task) return RUNG_OK;
-    rung_question q = rung_bound_question(j->ask, input);
-    o->report = rung_calloc(1, sizeof *o->report, &o->err);
-    if (!o->report) return RUNG_SYSTEM;
-    rung_status status = rung_bound_answers(o->report, &q, &o->err);
+    if (!j->about->task) return RUNG_OK;
+    rung_status status = rung_decide(&o->decision, input->claim, &j->means, &o->err);
     if (status != RUNG_OK || !rung_call_given(j->call, "solve")) return status;
+    rung_solve_conf conf = {(rung_solve)v->solve, input->subject, j->about, &j->means};
     o->solved = rung_calloc(1, sizeof *o->solved, &o->err);
-    if (!o->solved) return RUNG_SYSTEM;
-    return rung_bound_solve(o->solved, j->ask, input, (rung_solve)v->solve, &o->err);
+    return o->solved ? rung_solve_run(o->solved, &conf, &o->err) : RUNG_SYSTEM;
 }
 
 static void answer_item(void *context, size_t item, size_t worker)
@@ -71,14 +69,14 @@ static rung_status first_failure(const job *j, rung_error *err)
 
 static void json_one(rung_jout *out, const job *j, size_t i)
 {
-    rung_bound_json(out, j->ask, &j->inputs[i], j->outcomes[i].report);
+    rung_bound_json(out, &j->inputs[i], j->about->task ? &j->outcomes[i].decision : NULL);
     if (j->outcomes[i].solved) rung_solved_json(out, j->outcomes[i].solved);
 }
 
 static void json_all(rung_buf *text, const job *j)
 {
     rung_jout out;
-    rung_jout_begin(&out, text, "rung.bound/1", true);
+    rung_jout_begin(&out, text, "rung.bound/2", true);
     if (j->call->arguments == 1) {
         json_one(&out, j, 0);
     } else {
@@ -99,9 +97,9 @@ static void print_all(rung_buf *out, const job *j)
         const outcome *o = &j->outcomes[i];
         if (i) rung_buf_putc(out, '\n');
         if (o->solved)
-            rung_solved_print(out, j->ask, &j->inputs[i], o->solved);
+            rung_solved_print(out, &j->inputs[i], o->solved);
         else
-            rung_bound_print(out, j->ask, &j->inputs[i], o->report);
+            rung_bound_print(out, &j->inputs[i], j->about->task ? &o->decision : NULL);
     }
 }
 
@@ -125,8 +123,8 @@ static int finish(const job *j, rung_error *err)
     rung_status status = rung_out_buf(&text, err);
     rung_buf_clear(&text);
     for (size_t i = 0; i < j->call->arguments; i++) {
-        const rung_bound_report *report = j->outcomes[i].report;
-        if (!as_expected(j->call, report ? report->verdict : RUNG_UNKNOWN, j->call->argument[i])) expected = false;
+        rung_verdict verdict = j->about->task ? j->outcomes[i].decision.verdict : RUNG_UNKNOWN;
+        if (!as_expected(j->call, verdict, j->call->argument[i])) expected = false;
     }
     return status != RUNG_OK ? (int)status : expected ? 0 : RUNG_NEGATIVE;
 }
@@ -144,12 +142,25 @@ static void note_unused(const rung_call *call, const rung_bound_input *inputs)
             rung_note(call, "--%s is for layers as text; files say it themselves", about_archs[i]);
 }
 
-static int run_inputs(const rung_call *call, const rung_bound_ask *ask, rung_error *err)
+static bool interrupted(void)
+{
+    return rung_signal_pending() != 0;
+}
+
+static int run_inputs(const rung_call *call, const rung_about *about, rung_error *err)
 {
     const bound_values *v = call->values;
-    job j = {.call = call, .ask = ask};
+    job j = {.call = call,
+             .about = about,
+             .means = {.bounds = true,
+                       .thresholds = !v->no_thresholds && !rung_call_given(call, "solve"),
+                       .weights = !v->no_weights,
+                       .samples = (uint64_t)v->samples,
+                       .seed = (uint64_t)call->seed,
+                       .threads = call->arguments > 1 ? 1 : (size_t)v->threads,
+                       .interrupted = interrupted}};
     rung_bound_input *inputs;
-    rung_status status = rung_bound_inputs_open(&inputs, call, ask->words, err);
+    rung_status status = rung_bound_inputs_open(&inputs, call, &v->words, about, err);
     if (status != RUNG_OK) return status;
     j.inputs = inputs;
     note_unused(call, inputs);
@@ -158,7 +169,7 @@ static int run_inputs(const rung_call *call, const rung_bound_ask *ask, rung_err
     int code = j.outcomes ? (int)first_failure(&j, err) : RUNG_SYSTEM;
     if (code == RUNG_OK) code = finish(&j, err);
     for (size_t i = 0; j.outcomes && i < call->arguments; i++) {
-        free(j.outcomes[i].report);
+        rung_decision_clear(&j.outcomes[i].decision);
         free(j.outcomes[i].solved);
     }
     free(j.outcomes);
@@ -166,10 +177,10 @@ static int run_inputs(const rung_call *call, const rung_bound_ask *ask, rung_err
     return code;
 }
 
-static int run_plan(const rung_call *call, const rung_bound_ask *ask, rung_error *err)
+static int run_plan(const rung_call *call, const rung_about *about, rung_error *err)
 {
     const bound_values *v = call->values;
-    rung_plan_conf conf = rung_plan_conf_of(ask, call, (uint64_t)v->samples, (size_t)v->threads);
+    rung_plan_conf conf = rung_plan_conf_of(about, call, (uint64_t)v->samples, (size_t)v->threads);
     rung_plan plan;
     rung_buf text;
     rung_status status = rung_plan_check(&conf, err);
@@ -201,7 +212,7 @@ static rung_status check_usage(const rung_call *call, rung_error *err)
     if (v->task) return RUNG_OK;
     if (call->words)
         return rung_fail(err, RUNG_USAGE, "'%s' is a parameter of which task? add --task NAME", call->word[0]);
-    static const char *const about_tasks[] = {"n", "solve", "plan", "expect", "tokens-after"};
+    static const char *const about_tasks[] = {"n", "solve", "plan", "expect", "tokens-after", "thoughts"};
     for (size_t i = 0; i < RUNG_COUNT(about_tasks); i++)
         if (rung_call_given(call, about_tasks[i]))
             return rung_fail(err, RUNG_USAGE, "--%s for which task? add --task NAME ('rung list tasks')",
@@ -213,18 +224,15 @@ static int run_bound(const rung_call *call, rung_error *err)
 {
     const bound_values *v = call->values;
     rung_task_conf task;
-    rung_bound_ask ask = {.words = &v->words,
-                          .n = (uint64_t)v->n,
-                          .softmax = (rung_softmax)v->softmax,
-                          .tokens_after = v->tokens_after,
-                          .thresholds = !v->no_thresholds};
     rung_status status = check_usage(call, err);
-    if (status == RUNG_OK && v->task) {
-        status = rung_task_conf_init(&task, v->task, call->word, call->words, err);
-        ask.task = &task;
-    }
+    if (status == RUNG_OK && v->task) status = rung_task_conf_init(&task, v->task, call->word, call->words, err);
     if (status != RUNG_OK) return status;
-    return v->plan ? run_plan(call, &ask, err) : run_inputs(call, &ask, err);
+    rung_about about = rung_about_prompt(v->task ? &task : NULL, (uint64_t)v->n);
+    about.kernel = (rung_kernel)(v->kernel + 1);
+    if (v->tokens_after) about.ends = RUNG_VIOLATED;
+    if (v->thoughts) about.at_once = RUNG_VIOLATED;
+    rung_about_words(&about, &v->words);
+    return v->plan ? run_plan(call, &about, err) : run_inputs(call, &about, err);
 }
 
 static void help_more(rung_buf *out, const rung_call *call)
@@ -245,15 +253,16 @@ const rung_command rung_command_bound = {
     .name = "bound",
     .summary = "what layers hold, and what they provably cannot do",
     .details = "The ledger of an architecture (state, convolution, window, growing cache, message) and every theorem "
-               "about the "
-               "task with its numbers filled in. CANNOT: a theorem holds at these numbers. UNKNOWN: none does, which "
-               "never means "
-               "that the layers can; the margin and the smallest n at which a theorem would bite are shown.\n"
+               "about the task with its numbers filled in. CANNOT: a theorem holds at these numbers, in the arithmetic "
+               "that the verdict names. CAN: weights of these layers, proved or run on every prompt. SAMPLED: weights "
+               "that were right on a sample. UNKNOWN: neither; the margin and the smallest n at which a theorem would "
+               "hold are shown. A theorem applies only if every premise that it needs is established; what a file "
+               "does not say is not.\n"
                "A file is a Hugging Face config.json (or its directory), a GGUF file, or a .safetensors model of ours. "
                "Without "
                "--n the task has exactly the size that its words say; --n N asks about every size with at most N "
-               "prompt tokens, "
-               "alphabets as the words say. Without --task the ledger alone is shown.\n"
+               "prompt tokens, and CAN then speaks of the largest one. What the words fix stays fixed. Without --task "
+               "the ledger alone is shown.\n"
                "--solve turns the question around. --plan looks among the constructions of 'rung build' for the "
                "cheapest layers "
                "(fewest full ones, then fewest bits of state) that solve the task, and says what of it was verified.",
@@ -266,6 +275,8 @@ const rung_command rung_command_bound = {
             {"rung bound a/config.json b.gguf '4*(3*gdelta,full)' --json", "ledgers of several, for programs"},
             {"rung bound full,4*linear --head-dim 2 --task seqcomp L=2 --n 1000 --solve p",
              "with how many bits is it still impossible?"},
+            {"rung bound 3*full --head-dim 16 --bits 26 --task seqcomp --n 100 --solve L",
+             "how many functions can it compose?"},
             {"rung bound --plan --task seqcomp L=3 --n 1000 --bits 16", "which layers would do, verified"},
             {"rung bound linear --task eva N=64 --bits 8 --expect CANNOT", "exit code 1 unless CANNOT"},
             {0},
@@ -288,27 +299,30 @@ const rung_command rung_command_bound = {
              .low = 1,
              .high = INT64_MAX / 4},
             RUNG_LEDGER_OPTIONS(bound_values, words),
-            {.name = "softmax",
+            {.name = "kernel",
              .kind = RUNG_OPTION_CHOICE,
-             .at = offsetof(bound_values, softmax),
+             .at = offsetof(bound_values, kernel),
              .metavar = "ORDER",
-             .help = "order in which attention adds up its keys",
+             .help = "order of sums: online (left to right), two-pass, reverse; fast is the fp32 evaluator of 'rung "
+                     "run'",
              .fallback = "online",
-             .choices = rung_softmax_words},
+             .choices = rung_kernel_words},
             FLAG("tokens-after", tokens_after, "the prompt goes on after the last token of the task (a template)"),
+            FLAG("thoughts", thoughts, "the model may say thoughts before it answers"),
             FLAG("no-thresholds", no_thresholds, "do not look for the smallest n; faster for many inputs"),
+            FLAG("no-weights", no_weights, "theorems only: do not look for weights that can"),
             {.name = "solve",
              .kind = RUNG_OPTION_CHOICE,
              .at = offsetof(bound_values, solve),
              .metavar = "WHAT",
-             .help = "smallest n, or largest p, head dimension, number of recurrent layers, with CANNOT",
+             .help = "smallest n, or largest p, head dimension, number of recurrent layers, with CANNOT; L: the depth of seqcomp",
              .choices = rung_solve_words},
             FLAG("plan", plan, "look for the cheapest layers that can"),
             {.name = "samples",
              .kind = RUNG_OPTION_INT,
              .at = offsetof(bound_values, samples),
              .metavar = "N",
-             .help = "prompts with which --plan verifies",
+             .help = "prompts of a sample that weights are judged by",
              .fallback = "1000",
              .low = 1,
              .high = 1 << 30},

@@ -8,27 +8,27 @@
 #include <string.h>
 
 #include "attach.h"
-#include "break_theorem.h"
 #include "output.h"
-#include "rung/attack.h"
-#include "subject.h"
+#include "rung/decide.h"
+#include "worker.h"
 
 typedef struct break_values {
-    rung_subject_words subject;
+    rung_worker_words subject;
     const char *out, *attack, *memory, *store;
     int64_t budget, kind, expect;
 } break_values;
 
-enum { TRIED_MAX = 64, REPORT_COLUMN = 24 };
+enum { REPORT_COLUMN = 24 };
 
 /* What the output is made of. */
 typedef struct report {
     const rung_call *call;
-    const rung_subject *subject;
-    const rung_break *result;
+    const rung_worker *subject;
+    const rung_decision *decision;
+    const rung_break *result; /* NULL: no attack succeeded */
     const rung_break *tried;
     size_t tried_count;
-    char theorem[640]; /* that refutes all models of these layers, or "" */
+    char theorem[800]; /* that refutes all models of these layers, or "" */
     char why_not[200]; /* there is no certificate; "" when there is one, or nothing was found */
     double seconds;
 } report;
@@ -132,7 +132,7 @@ static void print_labelled(rung_buf *out, const char *label, bool bold, const ch
 /* Of all attacks, and of what came after them. */
 static unsigned long long count_runs(const report *r)
 {
-    unsigned long long runs = r->result->evaluations;
+    unsigned long long runs = r->result ? r->result->evaluations : 0;
     for (size_t i = 0; i < r->tried_count; i++) runs += r->tried[i].found ? 0 : r->tried[i].evaluations;
     return runs;
 }
@@ -187,7 +187,10 @@ static void print_tried(rung_buf *out, const report *r)
     const char *only = ((const break_values *)r->call->values)->attack;
     bool any = false;
     for (size_t i = 0; i < r->tried_count; i++) any = any || r->tried[i].seconds > 0;
-    if (any)
+    if (r->decision->verdict == RUNG_CANNOT)
+        print_labelled(out, "CANNOT", true,
+                       "by a theorem; no attack has found a prompt on which this model fails, in %.1f s:", r->seconds);
+    else if (any)
         print_labelled(out, "UNKNOWN", true,
                        "no attack found a failure, which proves nothing. Tried in %.1f s:", r->seconds);
     else
@@ -204,9 +207,9 @@ static void print_tried(rung_buf *out, const report *r)
 
 static void print_report(rung_buf *out, const report *r)
 {
-    rung_subject_print(out, r->subject);
+    rung_worker_print(out, r->subject);
     rung_buf_putc(out, '\n');
-    if (r->result->found)
+    if (r->result)
         print_found(out, r);
     else
         print_tried(out, r);
@@ -240,10 +243,12 @@ static void json_report(rung_buf *text, const report *r)
 {
     rung_jout out;
     rung_jout_begin(&out, text, "rung.break/1", true);
-    rung_subject_json(&out, r->subject, r->call);
-    rung_jout_string(&out, "verdict", rung_verdict_words[(r->result->found ? RUNG_CANNOT : RUNG_UNKNOWN) - 1]);
+    rung_worker_json(&out, r->subject, r->call);
+    rung_jout_string(&out, "verdict", rung_verdict_words[r->decision->verdict - 1]);
+    rung_jout_string(&out, "basis", rung_basis_words[r->decision->basis]);
+    rung_jout_string(&out, "about", r->decision->about);
     rung_jout_real(&out, "seconds", r->seconds);
-    if (r->result->found) json_found(&out, r);
+    if (r->result) json_found(&out, r);
     rung_jout_string(&out, "theorem", r->theorem[0] ? r->theorem : NULL);
     rung_jout_array(&out, "tried");
     for (size_t i = 0; i < r->tried_count; i++) {
@@ -261,8 +266,30 @@ static void json_report(rung_buf *text, const report *r)
 
 /* ---- command --------------------------------------------------------------------------------------------------------- */
 
-static rung_status search(rung_break *result, rung_break *tried, size_t *tried_count, const rung_victim *victim,
-                          const rung_call *call, rung_error *err)
+/* The theorem beside what a search found: it speaks of all models of these layers. */
+static void take_theorem(report *r)
+{
+    const rung_bound_report *bounds = r->decision->bounds;
+    const rung_bound_answer *a = r->decision->decisive;
+    if (bounds->verdict != RUNG_CANNOT || bounds->trivial) return;
+    int used = snprintf(r->theorem, sizeof r->theorem, "%s: %s, no model of these layers can: %s", a->bound->id,
+                        r->decision->about, a->statement);
+    if (a->ceiling > 0 && used > 0 && (size_t)used < sizeof r->theorem)
+        snprintf(r->theorem + used, sizeof r->theorem - (size_t)used, "; at most %.4g right on average%s%s", a->ceiling,
+                 a->ceiling_over ? " over " : "", a->ceiling_over ? a->ceiling_over : "");
+}
+
+static rung_status claim_of(rung_claim **claim, rung_subject **subject, const rung_worker *s, rung_error *err)
+{
+    rung_about about = rung_about_prompt(&s->task, 0);
+    rung_about_bits(&about, s->fmt.bits);
+    *claim = NULL;
+    rung_status status = rung_subject_model(subject, s->model, "model", err);
+    return status == RUNG_OK ? rung_claim_new(claim, *subject, &about, err) : status;
+}
+
+static rung_status search(rung_decision *d, const rung_worker *s, const rung_victim *victim, const rung_call *call,
+                          rung_error *err)
 {
     const break_values *v = call->values;
     rung_progress progress = {0};
@@ -272,11 +299,16 @@ static rung_status search(rung_break *result, rung_break *tried, size_t *tried_c
                           .kinds = rung_call_given(call, "kind") ? 1u << (v->kind + 1) : 0,
                           .progress = call->quiet ? NULL : &progress,
                           .interrupted = interrupted};
+    rung_means means = {.bounds = true, .victim = victim, .budget = &budget, .attack = v->attack};
+    rung_subject *subject = NULL;
+    rung_claim *claim = NULL;
     rung_status status = read_memory(&budget.memory, v->memory, err);
-    if (status != RUNG_OK) return status;
+    if (status == RUNG_OK) status = claim_of(&claim, &subject, s, err);
     rung_signals_defer(true);
-    status = rung_attack_run(result, tried, TRIED_MAX, tried_count, victim, v->attack, &budget, err);
+    if (status == RUNG_OK) status = rung_decide(d, claim, &means, err);
     rung_progress_finish(&progress);
+    rung_claim_free(claim);
+    rung_subject_free(subject);
     return status;
 }
 
@@ -284,7 +316,7 @@ static rung_status search(rung_break *result, rung_break *tried, size_t *tried_c
 static rung_status write_certificate(report *r, const rung_victim *victim, rung_error *err)
 {
     const break_values *v = r->call->values;
-    if (!r->result->found || rung_signal_pending()) return RUNG_OK;
+    if (!r->result || rung_signal_pending()) return RUNG_OK;
     if (!rung_attack_certifiable(victim, r->result->cert.kind, r->why_not, sizeof r->why_not)) return RUNG_OK;
     r->why_not[0] = 0;
     rung_status status = rung_cert_write(v->out, &r->result->cert, err);
@@ -304,48 +336,47 @@ static rung_status print(const report *r, rung_error *err)
     return status;
 }
 
-static bool as_expected(const rung_call *call, bool found)
+static bool as_expected(const rung_call *call, rung_verdict verdict)
 {
     const break_values *v = call->values;
-    rung_verdict verdict = found ? RUNG_CANNOT : RUNG_UNKNOWN;
     if (!rung_call_given(call, "expect") || (int64_t)verdict == v->expect + 1) return true;
     rung_note(call, "expected %s, and the verdict is %s", rung_verdict_words[v->expect],
               rung_verdict_words[verdict - 1]);
     return false;
 }
 
-static int break_subject(const rung_subject *s, const rung_program *program, const rung_call *call, rung_error *err)
+static int break_subject(const rung_worker *s, const rung_program *program, const rung_call *call, rung_error *err)
 {
     const rung_victim victim = {.model = s->model, .program = program, .task = &s->task, .numbers = s->fmt};
-    rung_break result = {0}, tried[TRIED_MAX] = {0};
-    report r = {.call = call, .subject = s, .result = &result, .tried = tried};
+    rung_decision d = {0};
+    report r = {.call = call, .subject = s, .decision = &d};
     double began = rung_wall_s();
-    rung_status status = search(&result, tried, &r.tried_count, &victim, call, err);
+    rung_status status = search(&d, s, &victim, call, err);
     r.seconds = rung_wall_s() - began;
+    r.result = d.found, r.tried = d.tried, r.tried_count = d.tried_count;
     if (status == RUNG_OK) status = write_certificate(&r, &victim, err);
-    if (status == RUNG_OK)
-        status = rung_break_theorem(r.theorem, sizeof r.theorem, s->model, &s->task, s->fmt.bits, err);
+    if (status == RUNG_OK) take_theorem(&r);
     if (status == RUNG_OK && !rung_signal_pending()) status = print(&r, err);
     if (status == RUNG_OK && rung_signal_pending()) rung_note(call, "stopped after %.1f s", r.seconds);
-    bool expected = rung_signal_pending() || as_expected(call, result.found);
-    rung_break_clear(&result);
+    bool expected = rung_signal_pending() || status != RUNG_OK || as_expected(call, d.verdict);
+    rung_decision_clear(&d);
     return status != RUNG_OK ? (int)status : expected ? 0 : RUNG_NEGATIVE;
 }
 
 static int run_break(const rung_call *call, rung_error *err)
 {
     const break_values *v = call->values;
-    rung_subject s = {0};
+    rung_worker s = {0};
     rung_program *program = NULL;
     rung_status status = check_options(call, err);
     if (status != RUNG_OK) return status;
-    status = rung_subject_open(&s, call, &v->subject, err);
+    status = rung_worker_open(&s, call, &v->subject, err);
     rung_evaluator alone = s.how;
     alone.threads = 1; /* attacks share the cores among their own runs */
     if (status == RUNG_OK) status = rung_program_new(&program, s.model, &alone, err);
     int code = status == RUNG_OK ? break_subject(&s, program, call, err) : (int)status;
     rung_program_free(program);
-    rung_subject_close(&s);
+    rung_worker_close(&s);
     return code;
 }
 

@@ -73,7 +73,7 @@ static void put_theorem(rung_buf *out, const column *c)
 {
     const rung_decision *d = &c->decision;
     const char *weights = d->basis == RUNG_BASIS_PROOF ? "weights" : "weights, run";
-    if (d->verdict == RUNG_CAN || d->verdict == RUNG_SAMPLED)
+    if (d->verdict == RUNG_CAN || d->verdict == RUNG_CAN_SAMPLED)
         rung_buf_puts(out, weights);
     else
         rung_buf_puts(out, d->decisive ? d->decisive->bound->id : ".");

@@ -12,7 +12,7 @@
 
 typedef struct probe_values {
     const char *base_url, *model, *task, *grid, *config, *out, *key_env, *ca_file, *extra;
-    int64_t spelling, api, samples, most, controls, shots, top, thinking, concurrency, timeout, retries, rpm, body,
+    int64_t spelling, api, samples, most, controls, shots, top, thinking, concurrency, timeout, retries, rpm, body, kernel,
         wait;
     double threshold, confidence;
     bool dry_run;
@@ -96,9 +96,9 @@ static rung_probe_conf conf_of(job *j)
         .context = j,
     };
     if (v->config) {
-        conf.ledger = &j->input.ledger;
-        conf.bits = j->input.bits;
-        conf.message = (rung_message)v->ledger.message;
+        conf.subject = j->input.subject;
+        if (rung_call_given(j->call, "kernel")) conf.about.kernel = (rung_kernel)(v->kernel + 1);
+        rung_about_words(&conf.about, &v->ledger);
     }
     return conf;
 }
@@ -195,7 +195,8 @@ static int run_probe(const rung_call *call, rung_error *err)
     job j = {.call = call, .v = call->values};
     rung_signals_defer(true);
     int status = check_values(&j, err);
-    if (!status && j.v->config) status = rung_bound_input_open(&j.input, j.v->config, &j.v->ledger, err);
+    rung_about layers = {0};
+    if (!status && j.v->config) status = rung_bound_input_open(&j.input, j.v->config, &j.v->ledger, &layers, err);
     if (!status && !j.v->dry_run) status = open_client(&j, err);
     if (!status) {
         rung_probe_conf conf = conf_of(&j);
@@ -283,6 +284,12 @@ static const rung_option options[] = {
      .kind = RUNG_OPTION_FLAG,
      .at = offsetof(probe_values, dry_run),
      .help = "say how many requests and tokens it would take, and ask nobody"},
+    {.name = "kernel",
+     .kind = RUNG_OPTION_CHOICE,
+     .at = offsetof(probe_values, kernel),
+     .metavar = "ORDER",
+     .help = "with --config: the order in which the server adds up; theorems speak of it, and no server says it",
+     .choices = rung_kernel_words},
     RUNG_LEDGER_OPTIONS(probe_values, ledger),
     {0},
 };

@@ -12,7 +12,7 @@
 #include "rung/cert.h"
 
 typedef struct protocol_values {
-    rung_subject_words subject;
+    rung_worker_words subject;
     const char *trace, *svg;
     int64_t index;
 } protocol_values;
@@ -231,7 +231,7 @@ static rung_status report(const rung_played *p, const rung_call *call, rung_erro
     return status;
 }
 
-static rung_status run_subject(const rung_subject *s, const rung_call *call, rung_error *err)
+static rung_status run_subject(const rung_worker *s, const rung_call *call, rung_error *err)
 {
     const protocol_values *v = call->values;
     rung_program *program = NULL;
@@ -255,16 +255,16 @@ static rung_status run_subject(const rung_subject *s, const rung_call *call, run
 static int run_protocol(const rung_call *call, rung_error *err)
 {
     const protocol_values *v = call->values;
-    rung_subject s;
+    rung_worker s;
     if (strcmp(v->subject.numbers, "fp32") == 0)
         return rung_fail(err, RUNG_USAGE,
                          "fp32 is the fast evaluator, and messages are exact numbers; say --numbers f32");
     rung_status status = rung_out_spares(v->trace, call->argument[0], err);
     if (status == RUNG_OK) status = rung_out_spares(v->svg, call->argument[0], err);
     if (status != RUNG_OK) return status;
-    status = rung_subject_open(&s, call, &v->subject, err);
+    status = rung_worker_open(&s, call, &v->subject, err);
     if (status == RUNG_OK) status = run_subject(&s, call, err);
-    rung_subject_close(&s);
+    rung_worker_close(&s);
     return status;
 }
 

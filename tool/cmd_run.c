@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "output.h"
-#include "subject.h"
+#include "worker.h"
 
 typedef struct run_values {
-    rung_subject_words subject;
+    rung_worker_words subject;
     int64_t count, first, form, show;
     bool step;
 } run_values;
@@ -231,7 +231,7 @@ static rung_status run_steps(rung_buf *text, rung_jout *json, rung_judge *j, con
 
 /* ---- command ------------------------------------------------------------------------------------------------------ */
 
-static rung_status run_judged(rung_buf *text, rung_judge *j, const rung_subject *s, const rung_call *call,
+static rung_status run_judged(rung_buf *text, rung_judge *j, const rung_worker *s, const rung_call *call,
                               rung_error *err)
 {
     const run_values *v = call->values;
@@ -239,9 +239,9 @@ static rung_status run_judged(rung_buf *text, rung_judge *j, const rung_subject 
     rung_status status;
     if (call->json) {
         rung_jout_begin(&json, text, "rung.run/1", true);
-        rung_subject_json(&json, s, call);
+        rung_worker_json(&json, s, call);
     } else {
-        rung_subject_print(text, s);
+        rung_worker_print(text, s);
         rung_buf_putc(text, '\n');
     }
     if (v->step) {
@@ -262,12 +262,12 @@ static rung_status run_judged(rung_buf *text, rung_judge *j, const rung_subject 
 static int run_run(const rung_call *call, rung_error *err)
 {
     const run_values *v = call->values;
-    rung_subject s;
+    rung_worker s;
     rung_program *program = NULL;
     rung_judge j = {0};
     rung_buf text;
     rung_buf_init(&text);
-    rung_status status = rung_subject_open(&s, call, &v->subject, err);
+    rung_status status = rung_worker_open(&s, call, &v->subject, err);
     if (status == RUNG_OK) status = rung_program_new(&program, s.model, &s.how, err);
     if (status == RUNG_OK) status = rung_judge_init(&j, s.model, program, &s.task, err);
     if (status == RUNG_OK) status = run_judged(&text, &j, &s, call, err);
@@ -275,7 +275,7 @@ static int run_run(const rung_call *call, rung_error *err)
     rung_buf_clear(&text);
     rung_judge_clear(&j);
     rung_program_free(program);
-    rung_subject_close(&s);
+    rung_worker_close(&s);
     return status;
 }
 

@@ -10,10 +10,10 @@
 
 #include "output.h"
 #include "rung/serve.h"
-#include "subject.h"
+#include "worker.h"
 
 typedef struct serve_values {
-    rung_subject_words subject;
+    rung_worker_words subject;
     const char *listen, *name, *key_env, *log;
     int64_t port, tokens, body, connections, timeout;
 } serve_values;
@@ -42,7 +42,7 @@ static rung_status open_log(FILE **log, const serve_values *v, const rung_call *
     return *log ? RUNG_OK : rung_fail(err, RUNG_SYSTEM, "%s: %s", v->log, strerror(errno));
 }
 
-static rung_status announce(const rung_server *server, const rung_subject *s, const char *name, const rung_call *call,
+static rung_status announce(const rung_server *server, const rung_worker *s, const char *name, const rung_call *call,
                             rung_error *err)
 {
     rung_buf text;
@@ -52,10 +52,10 @@ static rung_status announce(const rung_server *server, const rung_subject *s, co
         rung_jout_begin(&json, &text, "rung.serve/1", true);
         rung_jout_string(&json, "url", rung_server_url(server));
         rung_jout_string(&json, "name", name);
-        rung_subject_json(&json, s, call);
+        rung_worker_json(&json, s, call);
         rung_jout_finish(&json);
     } else {
-        rung_subject_print(&text, s);
+        rung_worker_print(&text, s);
         rung_buf_printf(&text, "name     %s\nlistening on %s\n", name, rung_server_url(server));
     }
     rung_status status = rung_out_buf(&text, err);
@@ -64,7 +64,7 @@ static rung_status announce(const rung_server *server, const rung_subject *s, co
     return status;
 }
 
-static rung_status serve_until_signal(const rung_service *service, const rung_subject *s, const char *name,
+static rung_status serve_until_signal(const rung_service *service, const rung_worker *s, const char *name,
                                       const rung_call *call, rung_error *err)
 {
     const serve_values *v = call->values;
@@ -95,13 +95,13 @@ static int run_serve(const rung_call *call, rung_error *err)
 {
     const serve_values *v = call->values;
     const char *key = NULL;
-    rung_subject s = {0};
+    rung_worker s = {0};
     rung_program *program = NULL;
     rung_service *service = NULL;
     rung_buf name;
     rung_buf_init(&name);
     rung_status status = find_key(&key, v, err);
-    if (status == RUNG_OK) status = rung_subject_open(&s, call, &v->subject, err);
+    if (status == RUNG_OK) status = rung_worker_open(&s, call, &v->subject, err);
     /* Requests run side by side; each of them on one thread. */
     rung_evaluator how = s.how;
     how.threads = 1;
@@ -116,7 +116,7 @@ static int run_serve(const rung_call *call, rung_error *err)
     if (status == RUNG_OK) status = serve_until_signal(service, &s, name.text, call, err);
     rung_service_free(service);
     rung_program_free(program);
-    rung_subject_close(&s);
+    rung_worker_close(&s);
     rung_buf_clear(&name);
     return status;
 }

@@ -15,6 +15,9 @@
 #include "output.h"
 #include "table.h"
 
+#include "rung/decide.h"
+#include "rung/witness.h"
+
 typedef struct table_values {
     const char *out, *numbers, *trained;
     int64_t count, threads;
@@ -67,131 +70,124 @@ const rung_table_col rung_table_cols[RUNG_TABLE_COLS] = {
     {"compose two functions", "seqcomp L=2 N0=30 n=17"},
 };
 
-/* ---- CANNOT ------------------------------------------------------------------------------------------------------------- */
+/* ---- one cell ------------------------------------------------------------------------------------------------------------ */
 
-/* The strongest answer: a theorem that holds, else the one whose inequality comes closest, else a reason. */
-static void take_answers(rung_table_cell *cell, const rung_bound_report *report)
+static void take_bounds(rung_table_cell *cell, const rung_decision *d)
 {
-    double best = 0;
+    const rung_bound_answer *a = d->decisive;
     snprintf(cell->nearest, sizeof cell->nearest, "no theorem speaks of these layers");
-    for (size_t i = 0; i < report->count; i++) {
-        const rung_bound_answer *a = &report->answer[i];
-        if (!a->applies) continue;
-        if (a->verdict == RUNG_CANNOT && (cell->verdict != RUNG_CANNOT || cell->trivial)) {
-            cell->verdict = RUNG_CANNOT, cell->trivial = a->trivial;
-            cell->lhs = a->lhs, cell->rhs = a->rhs;
-            snprintf(cell->bound, sizeof cell->bound, "%s", a->bound->id);
-            snprintf(cell->statement, sizeof cell->statement, "%s", a->statement);
-        }
-        if (a->verdict != RUNG_CANNOT && a->rhs > 0 && a->lhs / a->rhs > best) {
-            best = a->lhs / a->rhs;
-            snprintf(cell->nearest, sizeof cell->nearest, "bound %s needs %.4g > %.4g", a->bound->id, a->lhs, a->rhs);
-        }
+    if (!a) return;
+    if (a->verdict != RUNG_CANNOT) {
+        snprintf(cell->nearest, sizeof cell->nearest, "bound %s needs %.4g > %.4g", a->bound->id, a->lhs, a->rhs);
+        return;
     }
+    cell->trivial = d->trivial != NULL;
+    cell->lhs = a->lhs, cell->rhs = a->rhs;
+    snprintf(cell->bound, sizeof cell->bound, "%s", a->bound->id);
+    snprintf(cell->statement, sizeof cell->statement, "%s", a->statement);
 }
 
-static rung_status ask_bounds(rung_table_cell *cell, const rung_table *table, size_t row, size_t col, rung_error *err)
+static void take_decision(rung_table_cell *cell, const rung_decision *d)
 {
-    const rung_arch_defaults small = {.heads = 1, .dk = 2, .dv = 2, .causal = true};
-    rung_ledger ledger;
-    rung_bound_report report;
-    rung_status status = rung_ledger_of_arch(&ledger, rung_table_rows[row].arch, &small, err);
+    cell->verdict = d->verdict;
+    cell->proved = d->basis == RUNG_BASIS_PROOF;
+    cell->prompts = d->prompts;
+    take_bounds(cell, d);
+    if (d->no_weights[0]) snprintf(cell->nearest, sizeof cell->nearest, "%s", d->no_weights);
+}
+
+static rung_status decide(rung_table_cell *cell, const rung_table *table, const rung_subject *subject, size_t row,
+                          size_t col, const rung_means *means, rung_error *err)
+{
+    rung_about about = rung_about_prompt(&table->task[col], 0);
+    rung_claim *claim;
+    rung_decision d;
+    rung_about_bits(&about, table->fmt.bits);
+    if (rung_table_rows[row].thinks) about.at_once = RUNG_VIOLATED;
+    rung_status status = rung_claim_new(&claim, subject, &about, err);
     if (status != RUNG_OK) return status;
-    rung_question question = {.ledger = &ledger,
-                              .task = &table->task[col],
-                              .bits = table->fmt.bits,
-                              .tokens_after = rung_table_rows[row].thinks};
-    status = rung_bound_run(&report, &question, err);
-    if (status == RUNG_OK) take_answers(cell, &report);
-    rung_ledger_clear(&ledger);
+    status = rung_decide(&d, claim, means, err);
+    if (status == RUNG_OK) take_decision(cell, &d);
+    rung_decision_clear(&d);
+    rung_claim_free(claim);
     return status;
 }
 
-/* ---- CAN ---------------------------------------------------------------------------------------------------------------- */
-
-static rung_status build_model(rung_build *b, rung_table_cell *cell, const char *text, const char *directory,
-                               rung_error *err)
+static rung_status build_model(rung_model **model, rung_table_cell *cell, const char *text, rung_error *err)
 {
     char copy[160];
     const char *words[16];
     size_t count = 0;
+    rung_build b;
     snprintf(copy, sizeof copy, "%s", text);
     for (char *word = strtok(copy, " "); word && count < RUNG_COUNT(words); word = strtok(NULL, " "))
         words[count++] = word;
-    rung_status status = rung_build_init(b, words[0], words + 1, count - 1, err);
+    rung_status status = rung_build_init(&b, words[0], words + 1, count - 1, err);
+    if (status == RUNG_OK) status = rung_build_model(model, &b, err);
     snprintf(cell->model, sizeof cell->model, "%s", text);
     for (char *c = cell->model; *c; c++)
         if (*c == ' ' || *c == '=') *c = '-';
     strncat(cell->model, ".safetensors", sizeof cell->model - strlen(cell->model) - 1);
     snprintf(cell->command, sizeof cell->command, "rung build %s -o %s", text, cell->model);
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", directory, cell->model);
-    return status == RUNG_OK ? rung_build_write(b, path, err) : status;
-}
-
-/* A proof where the worst case has one, else a sample; any wrong answer leaves the cell UNKNOWN. */
-static rung_status check_model(rung_table_cell *cell, const rung_model *model, const rung_task_conf *task,
-                               const rung_fmt *fmt, const rung_call *call, rung_error *err)
-{
-    const table_values *v = call->values;
-    rung_verify_conf conf = {.method = RUNG_WORST_CASE,
-                             .samples = (uint64_t)v->count,
-                             .seed = (uint64_t)call->seed,
-                             .how = {.numbers = fmt, .threads = (size_t)v->threads}};
-    rung_verify_result result;
-    rung_status status = rung_verify_run(&result, model, task, &conf, err);
-    if (status != RUNG_OK) return status;
-    rung_verdict verdict = result.verdict;
-    rung_verify_clear(&result);
-    cell->proved = verdict == RUNG_CAN;
-    if (verdict == RUNG_UNKNOWN) {
-        conf.method = RUNG_SAMPLED;
-        status = rung_verify_run(&result, model, task, &conf, err);
-        if (status != RUNG_OK) return status;
-        cell->prompts = result.prompts;
-        if (result.wrong == 0 && result.prompts > 0) verdict = RUNG_CAN;
-        rung_verify_clear(&result);
-    }
-    if (verdict == RUNG_CAN)
-        cell->verdict = RUNG_CAN;
-    else
-        snprintf(cell->nearest, sizeof cell->nearest, "the construction goes wrong in %s", fmt->name);
-    return RUNG_OK;
-}
-
-static rung_status try_construction(rung_table_cell *cell, const rung_table *table, const char *text,
-                                    const rung_call *call, rung_error *err)
-{
-    const table_values *v = call->values;
-    char path[4096];
-    rung_build b;
-    rung_model *model;
-    rung_status status = build_model(&b, cell, text, v->out, err);
-    if (status != RUNG_OK) return status;
-    snprintf(path, sizeof path, "%s/%s", v->out, cell->model);
-    status = rung_model_open(&model, path, err);
-    if (status != RUNG_OK) return status;
-    snprintf(cell->arch, sizeof cell->arch, "%s", rung_model_get_spec(model)->arch);
-    status = check_model(cell, model, &b.task, &table->fmt, call, err);
-    rung_model_close(model);
     return status;
 }
 
-/* Both would be a wrong theorem or a wrong construction: nothing may be printed then. */
+/* The weights in the row's own layers where these contain them, else as they are: then the cell is about larger heads, and says
+ * so. */
+static rung_status place_weights(rung_model **placed, rung_model *built, size_t row, const rung_arch_defaults *small)
+{
+    rung_error why;
+    *placed = NULL;
+    rung_status status = rung_embed(placed, built, rung_table_rows[row].arch, small, &why);
+    return status == RUNG_USAGE ? RUNG_OK : status;
+}
+
+static rung_status decide_row(rung_table_cell *cell, const rung_table *table, size_t row, size_t col,
+                              const rung_means *means, rung_error *err)
+{
+    const rung_arch_defaults small = {.heads = 1, .dk = 2, .dv = 2, .causal = true};
+    rung_subject *subject = NULL, *larger = NULL;
+    rung_model *placed = NULL;
+    rung_means of_row = *means;
+    rung_status status = rung_subject_arch(&subject, rung_table_rows[row].arch, &small, err);
+    if (status == RUNG_OK && means->given) status = place_weights(&placed, (rung_model *)means->given, row, &small);
+    of_row.given = placed, of_row.weights = placed != NULL;
+    if (status == RUNG_OK) status = decide(cell, table, subject, row, col, &of_row, err);
+    if (status == RUNG_OK && means->given && !placed && cell->verdict == RUNG_UNKNOWN) {
+        status = rung_subject_model(&larger, means->given, "weights", err);
+        if (status == RUNG_OK) status = decide(cell, table, larger, row, col, means, err);
+    }
+    rung_model_close(placed);
+    rung_subject_free(subject);
+    rung_subject_free(larger);
+    return status;
+}
+
 static rung_status run_cell(rung_table *table, size_t row, size_t col, const rung_call *call, rung_error *err)
 {
     const table_values *v = call->values;
     rung_table_cell *cell = &table->cell[row][col];
     const char *build = rung_table_rows[row].build[col];
+    rung_model *model = NULL;
+    rung_means means = {.bounds = true,
+                        .both = true,
+                        .samples = (uint64_t)v->count,
+                        .seed = (uint64_t)call->seed,
+                        .threads = (size_t)v->threads,
+                        .given_by = build,
+                        .given_in = &table->fmt,
+                        .keep = v->out};
     cell->verdict = RUNG_UNKNOWN;
-    rung_status status = ask_bounds(cell, table, row, col, err);
-    bool cannot = cell->verdict == RUNG_CANNOT;
-    if (status == RUNG_OK && build) status = try_construction(cell, table, build, call, err);
-    if (status == RUNG_OK && cannot && cell->verdict == RUNG_CAN)
-        return rung_fail(err, RUNG_SYSTEM,
-                         "%s, %s: bound %s and a construction contradict each other; please report this",
-                         rung_table_rows[row].title, rung_table_cols[col].title, cell->bound);
-    if (status == RUNG_OK && cannot && !v->no_certificates) {
+    rung_status status = build ? build_model(&model, cell, build, err) : RUNG_OK;
+    means.given = model, means.weights = build != NULL;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", v->out, cell->model);
+    if (status == RUNG_OK && model) status = rung_model_save(model, path, err);
+    if (status == RUNG_OK && model)
+        snprintf(cell->arch, sizeof cell->arch, "%s", rung_model_get_spec(model)->arch);
+    if (status == RUNG_OK) status = decide_row(cell, table, row, col, &means, err);
+    rung_model_close(model);
+    if (status == RUNG_OK && cell->verdict == RUNG_CANNOT && !v->no_certificates) {
         rung_table_effort effort = {v->out, (size_t)v->threads, (uint64_t)call->seed};
         status = rung_table_break(cell, table, row, col, &effort, err);
     }

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 #include "output.h"
-#include "subject.h"
+#include "worker.h"
 
 typedef struct verify_values {
-    rung_subject_words subject;
+    rung_worker_words subject;
     const char *tolerance;
     int64_t samples, show;
     bool exhaustive, worst_case;
@@ -24,7 +24,7 @@ typedef struct verify_values {
 /* What the output is made of. */
 typedef struct report {
     const rung_call *call;
-    const rung_subject *subject;
+    const rung_worker *subject;
     const rung_verify_conf *conf;
     const rung_verify_result *result;
     bool chosen_here; /* the method was not on the command line */
@@ -202,7 +202,7 @@ static rung_status print_report(rung_buf *out, const report *r, rung_error *err)
 {
     rung_instance instance;
     const rung_task_conf *task = &r->subject->task;
-    rung_subject_print(out, r->subject);
+    rung_worker_print(out, r->subject);
     rung_buf_puts(out, "method   ");
     put_plan(out, task, r->conf, r->chosen_here);
     rung_buf_puts(out, "\n\n");
@@ -315,7 +315,7 @@ static rung_status json_report(rung_buf *text, const report *r, rung_error *err)
 {
     rung_jout out;
     rung_jout_begin(&out, text, "rung.verify/1", true);
-    rung_subject_json(&out, r->subject, r->call);
+    rung_worker_json(&out, r->subject, r->call);
     rung_jout_string(&out, "method", rung_method_words[r->conf->method - 1]);
     rung_jout_bool(&out, "complete", r->result->complete);
     rung_status status = r->conf->method == RUNG_WORST_CASE ? json_worst_case(&out, r, err) : json_counts(&out, r, err);
@@ -326,7 +326,7 @@ static rung_status json_report(rung_buf *text, const report *r, rung_error *err)
 /* ---- command ------------------------------------------------------------------------------------------------------------ */
 
 /* Says what it is about to do, does it, and lets a signal end it with what has been found so far. */
-static rung_status verify(rung_verify_result *result, const rung_subject *s, rung_verify_conf *conf, bool chosen_here,
+static rung_status verify(rung_verify_result *result, const rung_worker *s, rung_verify_conf *conf, bool chosen_here,
                           const rung_call *call, rung_error *err)
 {
     rung_progress progress;
@@ -345,7 +345,7 @@ static rung_status verify(rung_verify_result *result, const rung_subject *s, run
     return status;
 }
 
-static int verify_subject(const rung_subject *s, const rung_call *call, rung_error *err)
+static int verify_subject(const rung_worker *s, const rung_call *call, rung_error *err)
 {
     const verify_values *v = call->values;
     rung_verify_conf conf = {.seed = (uint64_t)call->seed, .how = s->how, .show = (size_t)v->show};
@@ -368,10 +368,10 @@ static int verify_subject(const rung_subject *s, const rung_call *call, rung_err
 static int run_verify(const rung_call *call, rung_error *err)
 {
     const verify_values *v = call->values;
-    rung_subject s;
-    rung_status status = rung_subject_open(&s, call, &v->subject, err);
+    rung_worker s;
+    rung_status status = rung_worker_open(&s, call, &v->subject, err);
     int code = status == RUNG_OK ? verify_subject(&s, call, err) : (int)status;
-    rung_subject_close(&s);
+    rung_worker_close(&s);
     return code;
 }
 

@@ -7,7 +7,7 @@
 #define RUNG_TOOL_PROTOCOL_H
 
 #include "rung/protocol.h"
-#include "subject.h"
+#include "worker.h"
 
 /* How the bits that were sent compare to what `rung bound` counts for the same layers. */
 typedef enum rung_agreement {
@@ -17,7 +17,7 @@ typedef enum rung_agreement {
 } rung_agreement;
 
 typedef struct rung_played {
-    const rung_subject *subject;
+    const rung_worker *subject;
     const rung_judge *judge; /* the evaluator that has seen the whole prompt */
     uint64_t index;
     uint32_t *token; /* the prompt, and the thoughts that the last player said */

@@ -195,7 +195,7 @@ static void print_ledger(rung_buf *out, const rung_played *p)
 
 void rung_protocol_print(rung_buf *out, const rung_played *p)
 {
-    rung_subject_print(out, p->subject);
+    rung_worker_print(out, p->subject);
     print_players(out, p);
     if (p->transcript.cuts) {
         print_heads(out, p);
@@ -262,7 +262,7 @@ void rung_protocol_json(rung_buf *text, const rung_played *p, const rung_call *c
 {
     rung_jout out;
     rung_jout_begin(&out, text, "rung.protocol/1", true);
-    rung_subject_json(&out, p->subject, call);
+    rung_worker_json(&out, p->subject, call);
     rung_jout_int(&out, "index", (int64_t)p->index);
     rung_jout_flat_array(&out, "tokens");
     for (size_t t = 0; t < p->tokens; t++) rung_jout_int(&out, NULL, (int64_t)p->token[t]);

@@ -35,7 +35,7 @@ typedef enum rung_status {
 
 /* Mathematics answered. Zero is no verdict, so that zeroed memory never looks like one. */
 /* SAMPLED is no CAN: weights that were right on every prompt of a sample. */
-typedef enum rung_verdict { RUNG_CAN = 1, RUNG_CANNOT = 2, RUNG_UNKNOWN = 3, RUNG_SAMPLED = 4 } rung_verdict;
+typedef enum rung_verdict { RUNG_CAN = 1, RUNG_CANNOT = 2, RUNG_UNKNOWN = 3, RUNG_CAN_SAMPLED = 4 } rung_verdict;
 
 /* What is known of a premise. Zero says that nobody has established it, and then it does not count. */
 typedef enum rung_fact { RUNG_NOT_ESTABLISHED = 0, RUNG_ESTABLISHED = 1, RUNG_VIOLATED = 2 } rung_fact;

@@ -33,6 +33,12 @@ typedef struct rung_means {
     size_t threads;            /* 0: all */
     double work;               /* of judging weights, see rung_witness_ask; 0: its own */
     bool (*interrupted)(void); /* NULL: never */
+    const rung_model *given;   /* judge these weights, which are of the subject's layers, instead of looking for some; NULL: look */
+    const char *given_by;      /* the words after `rung build` that make them */
+    const rung_fmt *given_in;  /* the format to judge them in */
+    const rung_victim *victim; /* attacks on this model, whose layers are the subject; NULL: none */
+    const rung_budget *budget; /* of the attacks */
+    const char *attack;        /* one of them; NULL: all that apply */
     const char *keep;          /* directory for what contradicts each other; NULL: the current one */
 } rung_means;
 
@@ -53,12 +59,19 @@ typedef struct rung_decision {
                                           claim; 0: none */
 
     /* of weights */
-    rung_model *model;    /* of the subject's own layers; NULL: none was found */
+    rung_model *model;    /* that was found, of the subject's own layers; NULL: none, or they were given */
+    bool has_weights;     /* found or given, and right */
+    const char *weights;  /* the words after `rung build` that make them; NULL: none */
     rung_task_conf task;  /* the instance that the model solves */
     char numbers[16];     /* the format in which it does */
     char no_weights[512]; /* why there are none, or "" */
     uint64_t prompts;     /* of a sample, or of all */
     double error_high;    /* of a sample: upper end of the 95 % interval of the error rate */
+
+    /* of attacks */
+    rung_break *found; /* NULL: none was asked, or none succeeded */
+    rung_break *tried; /* one entry for each row of the registry that was asked */
+    size_t tried_count;
     rung_arena arena;
 } rung_decision;
 

@@ -9,7 +9,7 @@
 #define RUNG_PROBE_H
 
 #include "rung/base.h"
-#include "rung/bound.h"
+#include "rung/claim.h"
 #include "rung/lab.h"
 #include "rung/task.h"
 
@@ -169,9 +169,8 @@ typedef struct rung_probe_conf {
     size_t top;          /* log-probabilities to ask for, up to RUNG_REPLY_TOP */
     size_t think_tokens; /* also with steps written out, of at most so many tokens; 0: without */
     double threshold, confidence;
-    const rung_ledger *ledger; /* what the bounds say of it is put beside every cell; NULL: nothing */
-    int bits;
-    rung_message message;
+    const rung_subject *subject; /* what is decided of it is put beside every cell; NULL: nothing */
+    rung_about about;            /* arithmetic of the claims; the rest is that of each cell */
     bool (*go)(void *context); /* as in rung_client_conf */
     void (*tell)(void *context, const rung_probe_news *news);
     void *context;

@@ -58,6 +58,9 @@ typedef struct rung_finding {
 rung_status rung_finding_of(rung_finding *out, const rung_model *model, const rung_task_conf *task,
                             const rung_verify_conf *conf, uint64_t exhaustive_limit, rung_error *err);
 
+/* CAN for what was proved or run on every prompt, SAMPLED for a sample, UNKNOWN for what is not right. */
+rung_verdict rung_finding_verdict(const rung_finding *finding);
+
 /* ---- the smallest format --------------------------------------------------------------------------------------------------- */
 
 /* The smallest number format in which a construction is still right, and the smallest gap of scores in that format. */
@@ -157,7 +160,7 @@ typedef struct rung_plan {
     int mantissa[2];           /* the smallest that is right, at two small sizes, */
     size_t mantissa_tokens[2]; /* these, */
     double mantissa_n;         /* and what the line through both says at the wanted one */
-    rung_verdict verdict;      /* CAN when run at the wanted size, else UNKNOWN */
+    rung_verdict verdict;      /* of what was run at the wanted size; UNKNOWN when it was not */
     rung_arena arena;
 } rung_plan;
 

@@ -30,6 +30,29 @@ static rung_status ask_bounds(rung_decision *d, const rung_claim *claim, const r
     return RUNG_OK;
 }
 
+/* ---- attacks ------------------------------------------------------------------------------------------------------------ */
+
+static rung_status ask_attacks(rung_decision *d, const rung_means *means, rung_error *err)
+{
+    size_t room = rung_attack_count() + 1;
+    rung_break *found = rung_calloc(1, sizeof *found, err);
+    d->tried = rung_calloc(room, sizeof *d->tried, err);
+    rung_status status = found && d->tried ? RUNG_OK : RUNG_SYSTEM;
+    if (status == RUNG_OK)
+        status = rung_attack_run(found, d->tried, room, &d->tried_count, means->victim, means->attack, means->budget,
+                                 err);
+    if (status == RUNG_OK && found->found) {
+        d->found = found;
+        d->verdict = RUNG_CANNOT, d->basis = RUNG_BASIS_CERTIFICATE;
+        d->by = found->attack, d->proof = "", d->trivial = NULL;
+        snprintf(d->statement, sizeof d->statement, "%s", found->report);
+        return RUNG_OK;
+    }
+    if (found) rung_break_clear(found);
+    free(found);
+    return status;
+}
+
 /* ---- what it is about ------------------------------------------------------------------------------------------------------- */
 
 static rung_status say_about(rung_decision *d, const rung_claim *claim, rung_error *err)
@@ -68,9 +91,9 @@ static rung_status keep_both(const rung_decision *d, const rung_bound_answer *an
     rung_buf_init(&name), rung_buf_init(&text);
     rung_buf_printf(&name, "%s/rung-contradiction.safetensors", means->keep ? means->keep : ".");
     rung_status status = rung_buf_ok(&name, err);
-    if (status == RUNG_OK) status = rung_model_save(d->model, name.text, err);
+    if (status == RUNG_OK) status = rung_model_save(d->model ? d->model : means->given, name.text, err);
     rung_buf_printf(&text, "%s\ntheorem %s: %s\nweights: %s, in %s: %s\n", d->about, answer->bound->id,
-                    answer->statement, d->by, d->numbers, name.text ? name.text : "");
+                    answer->statement, d->weights, d->numbers, name.text ? name.text : "");
     rung_buf_reset(&name);
     rung_buf_printf(&name, "%s/rung-contradiction.txt", means->keep ? means->keep : ".");
     if (status == RUNG_OK) status = rung_buf_ok(&text, err);
@@ -80,7 +103,7 @@ static rung_status keep_both(const rung_decision *d, const rung_bound_answer *an
         status = rung_fail(err, RUNG_SYSTEM,
                            "theorem %s and weights (%s) contradict each other: one of them is wrong; %s has both, please "
                            "report it",
-                           answer->bound->id, d->by, name.text);
+                           answer->bound->id, d->weights, name.text);
     rung_buf_clear(&name), rung_buf_clear(&text);
     return status;
 }
@@ -88,7 +111,7 @@ static rung_status keep_both(const rung_decision *d, const rung_bound_answer *an
 static rung_status compare_means(const rung_decision *d, const rung_claim *claim, const rung_means *means,
                                  rung_error *err)
 {
-    if (!d->model || !means->bounds) return RUNG_OK;
+    if (!d->has_weights || !means->bounds) return RUNG_OK;
     rung_bound_report *report = rung_calloc(1, sizeof *report, err);
     if (!report) return RUNG_SYSTEM;
     const rung_bound_answer *answer;
@@ -110,12 +133,16 @@ rung_status rung_decide(rung_decision *d, const rung_claim *claim, const rung_me
     bool looks = means->weights && (d->verdict != RUNG_CANNOT || means->both);
     if (status == RUNG_OK && looks) status = decide_weights(d, claim, means, err);
     if (status == RUNG_OK) status = compare_means(d, claim, means, err);
+    if (status == RUNG_OK && means->victim) status = ask_attacks(d, means, err);
     return status;
 }
 
 void rung_decision_clear(rung_decision *d)
 {
     free(d->bounds);
+    if (d->found) rung_break_clear(d->found);
+    free(d->found);
+    free(d->tried);
     rung_model_close(d->model);
     rung_arena_clear(&d->arena);
     *d = (rung_decision){0};

@@ -20,6 +20,13 @@ static int fewest_bits(const rung_arithmetic *a)
     return bits < a->cache_bits ? bits : a->cache_bits;
 }
 
+static rung_softmax softmax_of(rung_kernel kernel)
+{
+    return kernel == RUNG_KERNEL_TWO_PASS  ? RUNG_SOFTMAX_TWO_PASS
+           : kernel == RUNG_KERNEL_REVERSE ? RUNG_SOFTMAX_REVERSE
+                                           : RUNG_SOFTMAX_ONLINE;
+}
+
 /* Why the constructions do not speak of this claim, or NULL. */
 static const char *out_of_reach(const rung_claim *claim)
 {
@@ -31,44 +38,51 @@ static const char *out_of_reach(const rung_claim *claim)
     return NULL;
 }
 
-static void take_witness(rung_decision *d, const rung_witness *w, const rung_fmt *fmt, rung_error *err)
+/* What was judged right, in words. */
+static void say_shown(rung_decision *d, const rung_finding *finding)
 {
     rung_buf task;
-    d->model = w->model;
-    d->prompts = w->finding.prompts, d->error_high = w->finding.error_high;
-    snprintf(d->numbers, sizeof d->numbers, "%s", fmt->name);
-    if (d->verdict == RUNG_CANNOT) return; /* both are compared afterwards */
-    d->by = rung_arena_strdup(&d->arena, w->build, err);
-    if (!d->by) d->by = "";
-    d->basis = w->finding.evidence == RUNG_PROVED        ? RUNG_BASIS_PROOF
-               : w->finding.evidence == RUNG_ALL_PROMPTS ? RUNG_BASIS_EVERY_PROMPT
-                                                         : RUNG_BASIS_SAMPLE;
-    d->verdict = d->basis == RUNG_BASIS_SAMPLE ? RUNG_SAMPLED : RUNG_CAN;
+    bool sample = finding->evidence == RUNG_A_SAMPLE;
     rung_buf_init(&task);
     rung_task_canonical(&task, &d->task);
     int used = snprintf(d->statement, sizeof d->statement, "%.200s, %zu tokens, in %s: ", task.text ? task.text : "",
                         d->task.tokens, d->numbers);
     size_t at = used > 0 && (size_t)used < sizeof d->statement ? (size_t)used : 0;
-    if (d->basis == RUNG_BASIS_PROOF)
-        snprintf(d->statement + at, sizeof d->statement - at, "proved, %s", w->finding.reason);
+    if (finding->evidence == RUNG_PROVED)
+        snprintf(d->statement + at, sizeof d->statement - at, "proved, %s", finding->reason);
     else
-        snprintf(d->statement + at, sizeof d->statement - at, "%s%llu %sprompts right",
-                 d->basis == RUNG_BASIS_SAMPLE ? "" : "all ", (unsigned long long)d->prompts,
-                 d->basis == RUNG_BASIS_SAMPLE ? "random " : "");
+        snprintf(d->statement + at, sizeof d->statement - at, "%s%llu %sprompts right", sample ? "" : "all ",
+                 (unsigned long long)finding->prompts, sample ? "random " : "");
     rung_buf_clear(&task);
+}
+
+static rung_status take_weights(rung_decision *d, const rung_finding *finding, const char *by, const rung_fmt *fmt,
+                                rung_error *err)
+{
+    static const rung_basis bases[] = {[RUNG_PROVED] = RUNG_BASIS_PROOF,
+                                       [RUNG_ALL_PROMPTS] = RUNG_BASIS_EVERY_PROMPT,
+                                       [RUNG_A_SAMPLE] = RUNG_BASIS_SAMPLE};
+    d->has_weights = true;
+    d->prompts = finding->prompts, d->error_high = finding->error_high;
+    snprintf(d->numbers, sizeof d->numbers, "%s", fmt->name);
+    d->weights = rung_arena_strdup(&d->arena, by, err);
+    if (!d->weights) return RUNG_SYSTEM;
+    if (d->verdict == RUNG_CANNOT) return RUNG_OK; /* both are compared afterwards */
+    d->by = d->weights;
+    d->basis = bases[finding->evidence], d->verdict = rung_finding_verdict(finding);
+    say_shown(d, finding);
+    return RUNG_OK;
 }
 
 static rung_status look_in(rung_decision *d, const rung_claim *claim, const rung_means *means, const rung_fmt *fmt,
                            rung_error *err)
 {
-    static const rung_softmax orders[] = {RUNG_SOFTMAX_ONLINE, RUNG_SOFTMAX_ONLINE, RUNG_SOFTMAX_TWO_PASS,
-                                          RUNG_SOFTMAX_REVERSE};
     const rung_subject *subject = rung_claim_subject(claim);
     rung_witness_ask ask = {.arch = rung_subject_arch_text(subject),
                             .defaults = rung_subject_arch_defaults(subject),
                             .task = &d->task,
                             .numbers = fmt,
-                            .softmax = orders[rung_claim_arithmetic(claim)->kernel],
+                            .softmax = softmax_of(rung_claim_arithmetic(claim)->kernel),
                             .thoughts = rung_claim_premise(claim, RUNG_PREMISE_AT_ONCE).is == RUNG_VIOLATED,
                             .samples = means->samples,
                             .seed = means->seed,
@@ -76,11 +90,14 @@ static rung_status look_in(rung_decision *d, const rung_claim *claim, const rung
                             .work = means->work,
                             .interrupted = means->interrupted};
     rung_witness w;
-    rung_status status = ask.arch ? rung_witness_find(&w, &ask, err)
-                                  : rung_witness_published(&w, rung_subject_ledger(subject), &ask, err);
+    if (!ask.arch) {
+        snprintf(d->no_weights, sizeof d->no_weights, "constructions are not yet matched with published layers");
+        return RUNG_OK;
+    }
+    rung_status status = rung_witness_find(&w, &ask, err);
     if (status == RUNG_OK && w.found) {
-        take_witness(d, &w, fmt, err);
-        w.model = NULL; /* the decision has it now */
+        status = take_weights(d, &w.finding, w.build, fmt, err);
+        d->model = w.model, w.model = NULL;
     } else if (status == RUNG_OK) {
         snprintf(d->no_weights, sizeof d->no_weights, "%s", w.why);
     }
@@ -88,9 +105,31 @@ static rung_status look_in(rung_decision *d, const rung_claim *claim, const rung
     return status;
 }
 
+/* Every prompt where they are at most so many. */
+enum { EVERY_PROMPT = 1 << 14 };
+
+static rung_status judge_given(rung_decision *d, const rung_claim *claim, const rung_means *means, rung_error *err)
+{
+    rung_verify_conf how = {.samples = means->samples,
+                            .seed = means->seed,
+                            .how = {.numbers = means->given_in,
+                                    .softmax = softmax_of(rung_claim_arithmetic(claim)->kernel),
+                                    .threads = means->threads},
+                            .interrupted = means->interrupted};
+    rung_finding finding;
+    d->task = *rung_claim_task(claim);
+    rung_status status = rung_finding_of(&finding, means->given, &d->task, &how, EVERY_PROMPT, err);
+    if (status != RUNG_OK) return status;
+    if (finding.right) return take_weights(d, &finding, means->given_by, means->given_in, err);
+    snprintf(d->no_weights, sizeof d->no_weights, "rung build %s goes wrong in %s", means->given_by,
+             means->given_in->name);
+    return RUNG_OK;
+}
+
 rung_status decide_weights(rung_decision *d, const rung_claim *claim, const rung_means *means, rung_error *err)
 {
     const char *why = out_of_reach(claim);
+    if (!why && means->given) return judge_given(d, claim, means, err);
     rung_fmt formats[2];
     rung_error none = {{0}};
     if (!why && rung_claim_n(claim) > TOKENS_MAX) why = "prompts of this length are too long to run here";
@@ -101,7 +140,7 @@ rung_status decide_weights(rung_decision *d, const rung_claim *claim, const rung
     if (!why && !count) why = "constructions are run in floats of 7 bits or more";
     if (why) snprintf(d->no_weights, sizeof d->no_weights, "%s", why);
     rung_status status = RUNG_OK;
-    for (size_t i = 0; i < count && status == RUNG_OK && !d->model; i++)
+    for (size_t i = 0; i < count && status == RUNG_OK && !d->has_weights; i++)
         status = look_in(d, claim, means, &formats[i], err);
     return status;
 }

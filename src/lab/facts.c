@@ -7,10 +7,9 @@
 #include "store.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "rung/bound.h"
+#include "rung/decide.h"
 
 enum { TRAINING_BITS = 32 };
 
@@ -42,33 +41,28 @@ static void take_answer(lab_facts *facts, const rung_bound_answer *answer)
     t->log2_n = number_or_none(answer->log2_n);
 }
 
-static rung_status ask(lab_facts *facts, const rung_ledger *ledger, const rung_train_conf *conf, rung_error *err)
+static rung_status ask(lab_facts *facts, const rung_claim *claim, rung_error *err)
 {
-    rung_question q = {.ledger = ledger,
-                       .task = &conf->task,
-                       .bits = TRAINING_BITS,
-                       .softmax = RUNG_SOFTMAX_ONLINE,
-                       .tokens_after = conf->thoughts > 0,
-                       .thresholds = true};
-    rung_bound_report *report = rung_calloc(1, sizeof *report, err);
-    if (!report) return RUNG_SYSTEM;
-    rung_status status = rung_bound_answers(report, &q, err);
+    const rung_means means = {.bounds = true, .thresholds = true};
+    rung_decision d;
+    rung_status status = rung_decide(&d, claim, &means, err);
     if (status == RUNG_OK) {
-        take_pattern(&facts->row, &report->pattern, ledger);
-        facts->row.theory.verdict = report->verdict;
-        facts->row.theory.trivial = report->trivial;
-        take_answer(facts, rung_bound_decisive(report));
-        facts->row.theory.ceiling = number_or_none(rung_bound_ceiling(report));
+        take_pattern(&facts->row, &d.bounds->pattern, rung_claim_ledger(claim));
+        facts->row.theory.verdict = d.verdict;
+        facts->row.theory.trivial = d.trivial != NULL;
+        take_answer(facts, d.decisive);
+        facts->row.theory.ceiling = number_or_none(d.ceiling);
     }
-    free(report);
+    rung_decision_clear(&d);
     return status;
 }
 
+/* The claim about a run: its layers in exact 32-bit arithmetic. The fast evaluator, which trains it, is another one. */
 rung_status lab_facts_of(lab_facts *facts, const rung_train_conf *conf, rung_error *err)
 {
-    const rung_model_spec *m = &conf->model;
-    const rung_arch_defaults defaults = {m->heads, m->dk, m->dv, m->causal};
-    rung_ledger ledger;
+    rung_about about = rung_about_prompt(&conf->task, 0);
+    rung_subject *subject;
+    rung_claim *claim = NULL;
     *facts = (lab_facts){.bound = ""};
     facts->row.theory = (rung_run_theory){.bits = TRAINING_BITS,
                                           .verdict = RUNG_UNKNOWN,
@@ -76,10 +70,13 @@ rung_status lab_facts_of(lab_facts *facts, const rung_train_conf *conf, rung_err
                                           .ceiling = NAN,
                                           .n_threshold = NAN,
                                           .log2_n = NAN};
-    rung_status status = rung_ledger_of_arch(&ledger, m->arch, &defaults, err);
+    rung_about_bits(&about, TRAINING_BITS);
+    rung_status status = rung_subject_run(&subject, conf, err);
     if (status != RUNG_OK) return status;
-    status = ask(facts, &ledger, conf, err);
-    rung_ledger_clear(&ledger);
+    status = rung_claim_new(&claim, subject, &about, err);
+    if (status == RUNG_OK) status = ask(facts, claim, err);
+    rung_claim_free(claim);
+    rung_subject_free(subject);
     return status;
 }
 

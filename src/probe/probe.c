@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "plan.h"
+#include "rung/decide.h"
 #include "rung/verify.h"
 
 const char *const probe_mode_words[] = {"direct", "one-hop", "shuffled", "thinking"};
@@ -29,30 +30,38 @@ static void put_words(rung_buf *out, const probe_grid *grid, size_t cell, size_t
     rung_buf_putc(out, '}');
 }
 
-static rung_status ask_bounds(probe_cell *cell, const rung_probe_conf *conf, rung_error *err)
+static void take_decision(probe_cell *cell, const rung_decision *d)
 {
-    cell->sum.verdict = cell->sum.bound = cell->sum.statement = "";
-    cell->sum.ceiling = cell->sum.margin = NAN;
-    if (!conf->ledger || cell->mode == PROBE_THINKING || cell->mode == PROBE_ONE_HOP) return RUNG_OK;
-    rung_question q = {.ledger = conf->ledger,
-                       .task = &cell->task,
-                       .bits = conf->bits,
-                       .message = conf->message,
-                       .tokens_after = true}; /* "Answer:" follows the question */
-    rung_bound_report report;
-    rung_status status = rung_bound_run(&report, &q, err);
-    if (status != RUNG_OK) return status;
-    const rung_bound_answer *best = rung_bound_decisive(&report);
-    cell->sum.verdict = report.verdict == RUNG_CANNOT ? "CANNOT" : "UNKNOWN";
-    if (!best) return RUNG_OK;
+    const rung_bound_answer *best = d->decisive;
+    cell->sum.verdict = d->verdict == RUNG_CANNOT ? "CANNOT" : "UNKNOWN";
+    if (!best) return;
     snprintf(cell->bound, sizeof cell->bound, "%s", best->bound->id);
     snprintf(cell->statement, sizeof cell->statement, "%s", best->statement);
     cell->sum.bound = cell->bound;
     cell->sum.statement = cell->statement;
     cell->sum.margin = best->margin;
-    double ceiling = rung_bound_ceiling(&report);
-    if (ceiling > 0) cell->sum.ceiling = ceiling;
-    return RUNG_OK;
+    if (d->ceiling > 0) cell->sum.ceiling = d->ceiling;
+}
+
+static rung_status ask_bounds(probe_cell *cell, const rung_probe_conf *conf, rung_error *err)
+{
+    cell->sum.verdict = cell->sum.bound = cell->sum.statement = "";
+    cell->sum.ceiling = cell->sum.margin = NAN;
+    if (!conf->subject || cell->mode == PROBE_THINKING || cell->mode == PROBE_ONE_HOP) return RUNG_OK;
+    rung_about about = conf->about;
+    rung_claim *claim;
+    rung_decision d;
+    about.task = &cell->task;
+    about.layout = cell->options.question_first ? RUNG_VIOLATED : RUNG_ESTABLISHED;
+    about.ends = RUNG_VIOLATED;       /* "Answer:" follows the question */
+    about.at_once = RUNG_ESTABLISHED; /* the first token that is generated is read */
+    rung_status status = rung_claim_new(&claim, conf->subject, &about, err);
+    if (status != RUNG_OK) return status;
+    status = rung_decide(&d, claim, &(rung_means){.bounds = true}, err);
+    if (status == RUNG_OK) take_decision(cell, &d);
+    rung_decision_clear(&d);
+    rung_claim_free(claim);
+    return status;
 }
 
 static rung_status fill_task(rung_probe *probe, probe_cell *cell, rung_error *err)

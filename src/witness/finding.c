@@ -56,3 +56,9 @@ double rung_prompt_work(const rung_model *model, size_t tokens)
         }
     return each * (double)tokens;
 }
+
+rung_verdict rung_finding_verdict(const rung_finding *finding)
+{
+    if (!finding->right) return RUNG_UNKNOWN;
+    return finding->evidence == RUNG_A_SAMPLE ? RUNG_CAN_SAMPLED : RUNG_CAN;
+}

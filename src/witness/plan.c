@@ -274,7 +274,8 @@ rung_status rung_plan_search(rung_plan *plan, const rung_plan_conf *conf, rung_e
         }
     }
     if (status != RUNG_OK || plan->chosen == SIZE_MAX) return status;
-    plan->verdict = plan->extrapolated || plan->option[plan->chosen].variant ? RUNG_UNKNOWN : RUNG_CAN;
+    bool other = plan->extrapolated || plan->option[plan->chosen].variant;
+    plan->verdict = other ? RUNG_UNKNOWN : rung_finding_verdict(&plan->run.found);
     return describe(plan, conf, err);
 }
 

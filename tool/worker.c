@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A model, a task and an evaluator from the command line; see subject.h.
+ * A model, a task and an evaluator from the command line; see worker.h.
  */
 #include <string.h>
 
-#include "subject.h"
+#include "worker.h"
 
-static rung_status choose_task(rung_subject *s, const rung_call *call, rung_error *err)
+static rung_status choose_task(rung_worker *s, const rung_call *call, rung_error *err)
 {
     const char *own = rung_model_get_spec(s->model)->task, *other = s->words->task;
     if (!other && call->words)
@@ -19,10 +19,10 @@ static rung_status choose_task(rung_subject *s, const rung_call *call, rung_erro
     return status == RUNG_OK ? rung_judge_fits(s->model, &s->task, err) : status;
 }
 
-rung_status rung_subject_open(rung_subject *s, const rung_call *call, const rung_subject_words *words, rung_error *err)
+rung_status rung_worker_open(rung_worker *s, const rung_call *call, const rung_worker_words *words, rung_error *err)
 {
     bool exact = strcmp(words->numbers, "fp32") != 0;
-    *s = (rung_subject){.words = words};
+    *s = (rung_worker){.words = words};
     s->how = (rung_evaluator){
         .numbers = exact ? &s->fmt : NULL, .softmax = (rung_softmax)words->softmax, .threads = (size_t)words->threads};
     rung_status status = exact ? rung_fmt_parse(&s->fmt, words->numbers, err) : RUNG_OK;
@@ -30,12 +30,12 @@ rung_status rung_subject_open(rung_subject *s, const rung_call *call, const rung
     return status == RUNG_OK ? choose_task(s, call, err) : status;
 }
 
-void rung_subject_close(rung_subject *s)
+void rung_worker_close(rung_worker *s)
 {
     rung_model_close(s->model);
 }
 
-void rung_subject_print(rung_buf *out, const rung_subject *s)
+void rung_worker_print(rung_buf *out, const rung_worker *s)
 {
     char digest[65];
     rung_model_digest(digest, s->model);
@@ -47,7 +47,7 @@ void rung_subject_print(rung_buf *out, const rung_subject *s)
     rung_buf_putc(out, '\n');
 }
 
-void rung_subject_json(rung_jout *out, const rung_subject *s, const rung_call *call)
+void rung_worker_json(rung_jout *out, const rung_worker *s, const rung_call *call)
 {
     char digest[65];
     rung_buf task;

@@ -4,33 +4,33 @@
  * A model, a task and an evaluator, as run and verify take them from the command line: options, opening, and the head of
  * the output.
  */
-#ifndef RUNG_TOOL_SUBJECT_H
-#define RUNG_TOOL_SUBJECT_H
+#ifndef RUNG_TOOL_WORKER_H
+#define RUNG_TOOL_WORKER_H
 
 #include "command.h"
 #include "json_out.h"
 #include "rung/verify.h"
 
 /* Part of a command's values; its rows are RUNG_SUBJECT_OPTIONS, and the model is the first argument. */
-typedef struct rung_subject_words {
+typedef struct rung_worker_words {
     const char *task, *numbers;
     int64_t softmax, threads;
-} rung_subject_words;
+} rung_worker_words;
 
-typedef struct rung_subject {
-    const rung_subject_words *words;
+typedef struct rung_worker {
+    const rung_worker_words *words;
     rung_model *model;
     rung_task_conf task; /* the model's own, or another that fits */
     rung_fmt fmt;
     rung_evaluator how; /* points to fmt, so a subject must not move */
-} rung_subject;
+} rung_worker;
 
 /* Close it also when this fails. */
-rung_status rung_subject_open(rung_subject *s, const rung_call *call, const rung_subject_words *words, rung_error *err);
-void rung_subject_close(rung_subject *s);
+rung_status rung_worker_open(rung_worker *s, const rung_call *call, const rung_worker_words *words, rung_error *err);
+void rung_worker_close(rung_worker *s);
 /* The lines model, task, numbers. */
-void rung_subject_print(rung_buf *out, const rung_subject *s);
-void rung_subject_json(rung_jout *out, const rung_subject *s, const rung_call *call);
+void rung_worker_print(rung_buf *out, const rung_worker *s);
+void rung_worker_json(rung_jout *out, const rung_worker *s, const rung_call *call);
 
 #define RUNG_OPTION_TASK(type, field)                                                                                  \
     {                                                                                                                  \
