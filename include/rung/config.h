@@ -51,12 +51,13 @@ typedef enum rung_ledger_fact {
 
 /* What a witness presupposes of the blocks around the attention of a published model (docs/contains.md). */
 typedef enum rung_block_fact {
-    RUNG_BLOCK_STREAM = 0, /* every layer is x += Out(mix(rms(x))), x += MLP(rms(x)), with an MLP and an output projection that
+    RUNG_BLOCK_STREAM =
+        0, /* every layer is x += Out(mix(rms(x))), x += MLP(rms(x)), with an MLP and an output projection that
                               weights of 0 make idle; logits are a matrix times rms(x). Nothing else is done to queries,
                               keys, scores, values, logits */
-    RUNG_BLOCK_ROTARY,     /* queries and keys of full layers are rotated, halves of the first `rotary` coordinates, by the
+    RUNG_BLOCK_ROTARY, /* queries and keys of full layers are rotated, halves of the first `rotary` coordinates, by the
                               angles position * rope_theta^(-2i/rotary), at least where the wavelength is below `wave` */
-    RUNG_BLOCK_SIZES,      /* hidden and vocab are in the file */
+    RUNG_BLOCK_SIZES,  /* hidden and vocab are in the file */
     RUNG_BLOCK_FACTS,
 } rung_block_fact;
 
@@ -76,7 +77,7 @@ typedef struct rung_ledger {
     rung_held *layer;
     rung_known known[RUNG_LEDGER_FACTS];
     rung_block block;
-    bool thinks; /* its own words follow the prompt: bounds on full layers do not count these receivers */
+    bool thinks;      /* its own words follow the prompt: bounds on full layers do not count these receivers */
     uint64_t context; /* longest context that the file names, 0: none */
     int number_bits;  /* of the model's dtype; 0: not stated */
     int state_bits; /* of the recurrent state where the config names it or (then a note says so) the family fixes it */

@@ -176,8 +176,8 @@ typedef struct rung_witness_ask {
     const rung_task_conf *task;
     const rung_fmt *numbers; /* of the exact evaluator */
     rung_softmax softmax;
-    bool thoughts;           /* the model may say words of its own before it answers */
-    uint64_t samples;        /* prompts of a sample; 0: 1000 */
+    bool thoughts;    /* the model may say words of its own before it answers */
+    uint64_t samples; /* prompts of a sample; 0: 1000 */
     uint64_t seed;
     size_t threads;            /* 0: all */
     double work;               /* products that may be run in all; 0: 3e10, some ten seconds of one core */

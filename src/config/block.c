@@ -94,8 +94,8 @@ static void read_sizes(cfg_reader *r)
 {
     rung_block *b = &r->ledger->block;
     double hidden, vocab;
-    if (!real_in(&hidden, r, "hidden_size") || !real_in(&vocab, r, "vocab_size") || !(hidden >= 1 && hidden <= 0x1p30) ||
-        !(vocab >= 1 && vocab <= 0x1p30)) {
+    if (!real_in(&hidden, r, "hidden_size") || !real_in(&vocab, r, "vocab_size") ||
+        !(hidden >= 1 && hidden <= 0x1p30) || !(vocab >= 1 && vocab <= 0x1p30)) {
         set(r, RUNG_BLOCK_SIZES, RUNG_NOT_ESTABLISHED, "the file has no hidden_size or no vocab_size");
         return;
     }

@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum { SAMPLES = 1000, VALUES_MAX = 1 << 16 };
-#define WORK_DEFAULT (3 * WORK_MAX)
 
 static rung_status refuse(rung_witness *w, const char *format, ...) RUNG_PRINTF(2, 3);
 static rung_status refuse(rung_witness *w, const char *format, ...)
@@ -97,7 +96,7 @@ static double prompt_work(const rotary_lookup *l)
 static double proof_work(const rotary_lookup *l)
 {
     double tokens = (double)l->entries + 1, all = 7 * tokens + exp2((double)l->bits);
-    return all * 40 * (double)l->hidden + 4 * tokens * tokens * (double)l->head;
+    return all * 40 * (double)l->hidden + 60 * tokens * tokens * (double)l->head;
 }
 
 /* With 2^bits values, of which the task's are some: the same keys, queries and codes. */
@@ -131,7 +130,7 @@ static rung_status judge(rung_witness *w, const rung_model *model, const rotary_
                          rung_error *err)
 {
     rung_evaluator how = {.numbers = ask->numbers, .softmax = ask->softmax, .threads = ask->threads};
-    double work = ask->work > 0 ? ask->work : WORK_DEFAULT, each = prompt_work(l);
+    double work = ask->work > 0 ? ask->work : WORK_MAX, each = prompt_work(l);
     rung_status status = RUNG_OK;
     if (proof_work(l) <= work) status = by_proof(&w->finding, model, l, &how, err);
     if (status != RUNG_OK || w->finding.right) return status;

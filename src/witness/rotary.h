@@ -10,14 +10,14 @@
 
 /* Sizes of the published layer, and of the table. */
 typedef struct rotary_lookup {
-    size_t hidden;         /* d_model */
-    size_t head;           /* coordinates of a head */
-    size_t rotated;        /* of these, the first so many are rotated */
-    double theta, wave;    /* rope_theta; angles are known where the wavelength is shorter */
-    size_t entries;        /* N */
-    size_t values, bits;   /* V, and the bits of a value */
-    size_t pairs;          /* angles that are used: the first so many */
-    double sharp;          /* factor of the queries */
+    size_t hidden;       /* d_model */
+    size_t head;         /* coordinates of a head */
+    size_t rotated;      /* of these, the first so many are rotated */
+    double theta, wave;  /* rope_theta; angles are known where the wavelength is shorter */
+    size_t entries;      /* N */
+    size_t values, bits; /* V, and the bits of a value */
+    size_t pairs;        /* angles that are used: the first so many */
+    double sharp;        /* factor of the queries */
 } rotary_lookup;
 
 /* Chooses pairs and sharp. Refuses (RUNG_USAGE) what does not fit. */

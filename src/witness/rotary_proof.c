@@ -25,13 +25,13 @@ typedef struct proof {
     rung_program *program;
     rung_session *session;
     uint32_t *token;
-    double *key, *value, *one;               /* of one token; the value whose bits are all 1 */
-    double *queries, *keys;                  /* [entries + 1][head] */
-    double *values;                          /* [entries + 1][bits]; behind them a head has zeros, which do not count */
+    double *key, *value, *one; /* of one token; the value whose bits are all 1 */
+    double *queries, *keys;    /* [entries + 1][head] */
+    double *values;            /* [entries + 1][bits]; behind them a head has zeros, which do not count */
     double *answer, *state, *scratch, *view, *out;
     size_t scratch_size;
     rung_mech_conf conf; /* of the head, with the order of its softmax */
-    double low, high; /* of all answers so far */
+    double low, high;    /* of all answers so far */
     char *reason;
     size_t size;
     rung_arena arena;
@@ -83,7 +83,8 @@ static rung_status check_tokens(proof *p, bool *holds)
     for (size_t v = 0; status == RUNG_OK && v < values; v++) {
         status = look_at_token(p, &same, (uint32_t)v, false);
         if (status == RUNG_OK && !same) return unproved(p, "values have different keys in this format"), RUNG_OK;
-        if (status == RUNG_OK && !has_signs(p, p->one, v)) return unproved(p, "values are no signs in this format"), RUNG_OK;
+        if (status == RUNG_OK && !has_signs(p, p->one, v))
+            return unproved(p, "values are no signs in this format"), RUNG_OK;
     }
     for (size_t x = 0; status == RUNG_OK && x < p->l->entries; x++) {
         status = look_at_token(p, &same, (uint32_t)(values + x), false);
@@ -242,8 +243,8 @@ static rung_status make_room(proof *p)
     p->answer = take(p, tokens, p->l->bits), p->state = take(p, 1, rung_mech_state_capacity(&p->conf, tokens));
     p->scratch = take(p, 1, p->scratch_size), p->view = take(p, 1, p->l->hidden);
     p->out = take(p, (size_t)1 << p->l->bits, 1);
-    bool all = p->token && p->key && p->value && p->one && p->queries && p->keys && p->values && p->answer && p->state &&
-               p->scratch && p->view && p->out;
+    bool all = p->token && p->key && p->value && p->one && p->queries && p->keys && p->values && p->answer &&
+               p->state && p->scratch && p->view && p->out;
     return all ? RUNG_OK : RUNG_SYSTEM;
 }
 

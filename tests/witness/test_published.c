@@ -10,8 +10,8 @@
 
 /* Sizes as in a published file, smaller; %s is room for more members. */
 #define LLAMA                                                                                                          \
-    "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"hidden_size\": 512, "                     \
-    "\"num_hidden_layers\": 4, \"num_attention_heads\": 8, \"num_key_value_heads\": 2, \"vocab_size\": 32000, "          \
+    "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"hidden_size\": 512, "                    \
+    "\"num_hidden_layers\": 4, \"num_attention_heads\": 8, \"num_key_value_heads\": 2, \"vocab_size\": 32000, "        \
     "\"max_position_embeddings\": 131072, \"rms_norm_eps\": 1e-06"
 
 static rung_ledger ledger_of(const char *members)
@@ -52,7 +52,8 @@ static void assert_found(const char *members, const char *task_words, const char
     rung_witness w = find(members, task_words, numbers, &task, &fmt);
     if (!w.found) fail_msg("%s in %s: %s", task_words, numbers, w.why);
     assert_int_equal(w.finding.evidence, evidence);
-    rung_verify_conf conf = {.method = RUNG_SAMPLED, .samples = 60, .seed = 4242, .how = {.numbers = &fmt, .threads = 1}};
+    rung_verify_conf conf = {
+        .method = RUNG_SAMPLED, .samples = 60, .seed = 4242, .how = {.numbers = &fmt, .threads = 1}};
     CHECK(rung_verify_run(&result, w.model, &task, &conf, &check_err));
     assert_int_equal(result.wrong, 0);
     assert_int_equal(result.prompts, 60);
@@ -93,11 +94,13 @@ static void test_open(void **state)
     assert_open(LLAMA ", \"rope_theta\": 10000.0", "index N=8", "f32", "eva form=position alone");
     assert_open(LLAMA ", \"rope_theta\": 10000.0", "eva N=8 form=pair", "f32", "eva form=position alone");
     assert_open(LLAMA, "eva N=8", "f32", "rope_theta");
-    assert_open(LLAMA ", \"rope_theta\": 10000.0, \"rope_scaling\": {\"type\": \"yarn\", \"factor\": 4.0}", "eva N=8", "f32",
-                "rescaled");
+    assert_open(LLAMA ", \"rope_theta\": 10000.0, \"rope_scaling\": {\"type\": \"yarn\", \"factor\": 4.0}", "eva N=8",
+                "f32", "rescaled");
     assert_open(LLAMA ", \"rope_theta\": 10000.0, \"rope_scaling\": {\"factor\": 4.0}", "eva N=8", "f32", "rescaled");
-    assert_open(LLAMA ", \"rope_theta\": 10000.0, \"auto_map\": {\"AutoModel\": \"x.Y\"}", "eva N=8", "f32", "auto_map");
-    assert_open(LLAMA ", \"rope_theta\": 10000.0, \"quantization_config\": {\"bits\": 4}", "eva N=8", "f32", "quantized");
+    assert_open(LLAMA ", \"rope_theta\": 10000.0, \"auto_map\": {\"AutoModel\": \"x.Y\"}", "eva N=8", "f32",
+                "auto_map");
+    assert_open(LLAMA ", \"rope_theta\": 10000.0, \"quantization_config\": {\"bits\": 4}", "eva N=8", "f32",
+                "quantized");
     assert_open(LLAMA ", \"rope_theta\": 10000.0", "eva N=20000", "f32", "vocabulary");
     assert_open("{\"model_type\": \"gemma2\", \"architectures\": [\"Gemma2ForCausalLM\"], \"hidden_size\": 512, "
                 "\"num_hidden_layers\": 4, \"num_attention_heads\": 8, \"head_dim\": 64, \"vocab_size\": 32000, "
