@@ -49,6 +49,26 @@ typedef enum rung_ledger_fact {
     RUNG_LEDGER_FACTS,
 } rung_ledger_fact;
 
+/* What a witness presupposes of the blocks around the attention of a published model (docs/contains.md). */
+typedef enum rung_block_fact {
+    RUNG_BLOCK_STREAM =
+        0, /* every layer is x += Out(mix(rms(x))), x += MLP(rms(x)), with an MLP and an output projection that
+                              weights of 0 make idle; logits are a matrix times rms(x). Nothing else is done to queries,
+                              keys, scores, values, logits */
+    RUNG_BLOCK_ROTARY, /* queries and keys of full layers are rotated, halves of the first `rotary` coordinates, by the
+                              angles position * rope_theta^(-2i/rotary), at least where the wavelength is below `wave` */
+    RUNG_BLOCK_SIZES,  /* hidden and vocab are in the file */
+    RUNG_BLOCK_FACTS,
+} rung_block_fact;
+
+typedef struct rung_block {
+    rung_known known[RUNG_BLOCK_FACTS];
+    uint64_t hidden, vocab;
+    double rope_theta;
+    double partial; /* share of a head's coordinates that are rotated */
+    double wave;    /* angles of longer wavelength are rescaled; INFINITY: none are */
+} rung_block;
+
 typedef struct rung_ledger {
     char *name;     /* file, or the arch text */
     char *family;   /* model_type or architecture; "" if none */
@@ -56,6 +76,7 @@ typedef struct rung_ledger {
     size_t layer_count;
     rung_held *layer;
     rung_known known[RUNG_LEDGER_FACTS];
+    rung_block block;
     uint64_t context; /* longest context that the file names, 0: none */
     int number_bits;  /* of the model's dtype; 0: not stated */
     int state_bits; /* of the recurrent state where the config names it or (then a note says so) the family fixes it */

@@ -179,8 +179,8 @@ typedef struct rung_witness_ask {
     const rung_task_conf *task;
     const rung_fmt *numbers; /* of the exact evaluator */
     rung_softmax softmax;
-    bool thoughts;           /* the model may say words of its own before it answers */
-    uint64_t samples;        /* prompts of a sample; 0: 1000 */
+    bool thoughts;    /* the model may say words of its own before it answers */
+    uint64_t samples; /* prompts of a sample; 0: 1000 */
     uint64_t seed;
     size_t threads;            /* 0: all */
     double work;               /* products that may be run in all; 0: 3e10, some ten seconds of one core */
@@ -205,6 +205,11 @@ size_t rung_witness_formats(rung_fmt out[2], int bits);
 /* Looks among the constructions of `rung build`. Nothing found is RUNG_OK and says nothing about the architecture. Clear the
  * witness also when this fails. */
 rung_status rung_witness_find(rung_witness *w, const rung_witness_ask *ask, rung_error *err);
+/* The same for the layers of a published model: of the ask, task, numbers, softmax, samples, seed, threads and work count. The
+ * model is one of ours with the width, head and angles of the file; `build` is NULL. docs/contains.md says what is presupposed
+ * of the file, and that a name of a family stands for its published code. */
+rung_status rung_witness_published(rung_witness *w, const rung_ledger *ledger, const rung_witness_ask *ask,
+                                   rung_error *err);
 void rung_witness_clear(rung_witness *w);
 
 #endif

@@ -166,6 +166,7 @@ static void read_all(cfg_reader *r)
     if (!r->status) read_layers(r);
     if (!r->status) read_numbers(r);
     if (r->status) return;
+    cfg_read_block(r);
     note_sharing(r);
     note_bounds(r);
     note_defaults(r);

@@ -116,6 +116,7 @@ bool cfg_have_layers(cfg_reader *r, const char *spelling, size_t stated);
 void cfg_read_kinds(cfg_reader *r);                                /* spelling.c */
 void cfg_read_attention(rung_held *held, cfg_reader *r, size_t i); /* attention.c */
 void cfg_read_sparse(rung_held *held, cfg_reader *r, size_t i);    /* sparse.c */
+void cfg_read_block(cfg_reader *r);                                /* block.c */
 typedef struct cfg_mixer cfg_mixer;
 const cfg_mixer *cfg_find_mixer(cfg_reader *r);                                        /* mixer.c */
 void cfg_read_mixer(rung_held *held, cfg_reader *r, const cfg_mixer *mixer, size_t i); /* mixer.c */

@@ -33,9 +33,9 @@ static rung_status compare_runs(bool *agree, side *a, side *b, rung_form form, r
     for (size_t i = 0; i < 2; i++)
         if (ran[i] != RUNG_OK && ran[i] != RUNG_INPUT) return *err = why[i], ran[i];
     size_t rows = a->judge.spec->thoughts ? 1 : a->judge.targets;
-    *agree = ran[0] == ran[1] && a->judge.wide == b->judge.wide && a->judge.thoughts == b->judge.thoughts &&
-             (ran[0] != RUNG_OK ||
-              memcmp(a->judge.out, b->judge.out, rows * a->judge.wide * sizeof *a->judge.out) == 0);
+    *agree =
+        ran[0] == ran[1] && a->judge.wide == b->judge.wide && a->judge.thoughts == b->judge.thoughts &&
+        (ran[0] != RUNG_OK || memcmp(a->judge.out, b->judge.out, rows * a->judge.wide * sizeof *a->judge.out) == 0);
     return RUNG_OK;
 }
 

@@ -255,7 +255,8 @@ static rung_status add_wanted(void *context, const char *name, const size_t *sha
     wanted w = {name, shape, rank, optional};
     size_t layer;
     int used = 0;
-    if (sscanf(name, "layers.%zu.%n", &layer, &used) == 1 && used) return add_layer_part(e, &w, layer, name + used, err);
+    if (sscanf(name, "layers.%zu.%n", &layer, &used) == 1 && used)
+        return add_layer_part(e, &w, layer, name + used, err);
     return add_copy(e, name, name, optional, err);
 }
 

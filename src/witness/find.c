@@ -81,8 +81,8 @@ static bool presupposes_other(const rung_construction *how, const char *task)
 }
 
 /* With the words of the option, and then `more` words that replace some of them. */
-static rung_status init_build(rung_build *b, const search *s, const option *o, const char *const *more, size_t count_more,
-                              rung_error *err)
+static rung_status init_build(rung_build *b, const search *s, const option *o, const char *const *more,
+                              size_t count_more, rung_error *err)
 {
     const char *words[2 * RUNG_PLAN_WORDS];
     char own[sizeof o->own], *rest = own;
@@ -112,8 +112,7 @@ static rung_status build_exactly(rung_build *b, rung_model **model, const search
 static rung_status check_shape(const search *s, const rung_model *model, rung_error *err)
 {
     const rung_model_spec *spec = rung_model_get_spec(model);
-    if (spec->thoughts && !s->ask->thoughts)
-        return rung_fail(err, RUNG_USAGE, "it answers after words of its own");
+    if (spec->thoughts && !s->ask->thoughts) return rung_fail(err, RUNG_USAGE, "it answers after words of its own");
     if (spec->causal != s->ask->defaults->causal)
         return rung_fail(err, RUNG_USAGE, spec->causal ? "it has a mask" : "it has no mask");
     return rung_embed_check(model, &s->arch, err);

@@ -81,13 +81,27 @@ static bool all_below(const stream *s, const double *high, size_t count, double 
     return below;
 }
 
-/* One head: values, what it answers, and what is added to the stream. */
+/* Whether q . k is finite, whatever the tokens: an infinite score has no softmax. */
+static bool scores_finite(stream *s, const rung_mech_conf *conf)
+{
+    size_t keys = conf->heads * conf->dk;
+    double *q = rung_arena_alloc(&s->arena, keys, sizeof *q, s->err), most = 0;
+    double *k = rung_arena_alloc(&s->arena, keys, sizeof *k, s->err);
+    if (!q || !k || !bound_linear(q, s, "layers.0.mix.0.q", s->high) ||
+        !bound_linear(k, s, "layers.0.mix.0.k", s->high))
+        return false;
+    for (size_t i = 0; i < keys; i++) most += q[i] * k[i];
+    most = rounded_up(s, most, 2 * (double)keys);
+    return all_below(s, q, keys, 1) && all_below(s, k, keys, 1) && all_below(s, &most, 1, 2);
+}
+
+/* Scores, values, what a head answers, and what is added to the stream. */
 static bool layer_finite(stream *s, const rung_mech_conf *conf)
 {
     size_t values = conf->heads * conf->dv;
     double *v = rung_arena_alloc(&s->arena, values, sizeof *v, s->err);
     double *added = rung_arena_alloc(&s->arena, s->width, sizeof *added, s->err);
-    if (!v || !added || !bound_linear(v, s, "layers.0.mix.0.v", s->high)) return false;
+    if (!v || !added || !scores_finite(s, conf) || !bound_linear(v, s, "layers.0.mix.0.v", s->high)) return false;
     for (size_t i = 0; i < values; i++) v[i] = v[i] > 0 ? exp2(ceil(log2(v[i]))) : 0;
     double tokens = (double)rung_model_get_spec(s->model)->max_tokens;
     if (!all_below(s, v, values, 4 * tokens) || !bound_linear(added, s, "layers.0.out", v)) return false;
@@ -107,7 +121,8 @@ bool witness_stays_finite(const rung_model *model, const rung_fmt *fmt)
     const rung_model_spec *spec = rung_model_get_spec(model);
     rung_error err = {{0}};
     if (fmt->kind == RUNG_FMT_FIXED) return true; /* it saturates */
-    if (arch->layer_count != 1 || arch->layer[0].group_count != 1 || !is_average(&arch->layer[0].group[0])) return false;
+    if (arch->layer_count != 1 || arch->layer[0].group_count != 1 || !is_average(&arch->layer[0].group[0]))
+        return false;
     if (spec->norm != RUNG_NORM_NONE || !spec->vocab) return false;
     stream s = {.model = model, .fmt = fmt, .width = spec->d_model, .err = &err};
     rung_arena_init(&s.arena);

@@ -116,8 +116,8 @@ static rung_status check_idle(const embed_layer *layer, const rung_layer *large,
 static rung_status no_match(size_t index, const rung_arch *small, const rung_error *why, rung_error *err)
 {
     return rung_fail(err, RUNG_USAGE, "no layer is left for layer %zu (%s) of the construction%s%s", index,
-                     small->layer[index].group[0].mech->name, why->text[0] ? "; of the last one that was looked at: " : "",
-                     why->text);
+                     small->layer[index].group[0].mech->name,
+                     why->text[0] ? "; of the last one that was looked at: " : "", why->text);
 }
 
 rung_status embed_match(embed_layer *layer, const rung_arch *small, const rung_arch *large, rung_error *err)

@@ -8,8 +8,8 @@
  * takes too long to run is judged by smaller ones: the smallest mantissa that is right is found at two sizes, the line
  * through them (in log2 of the tokens) must stay within the format, and the largest size that is affordable is run.
  */
-#include "finding.h"
 #include "plan.h"
+#include "finding.h"
 
 #include <math.h>
 #include <stdarg.h>

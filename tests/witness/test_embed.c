@@ -44,9 +44,9 @@ static void put_other(rung_buf *out, bool causal)
 {
     static const char *const any[] = {"full:dk=2:dv=3@2", "linear:dk=3:dv=2@1", "window:W=3:dk=2:dv=2@2"};
     static const char *const masked[] = {
-        "gdelta:dk=2:dv=2@1",          "mamba:dk=2:dv=3@1",        "loglinear:dk=2:dv=2@2", "rwkv7:dk=2:dv=2@1",
-        "rnn:kind=lstm:dk=1:dv=2@1",   "kda:dk=2:dv=2:unit=1@1",   "dsa:dk=2:dv=2@1",       "retnet:dk=2:dv=2:gate=1@2",
-        "linear:conv=2:dk=2:dv=2@1",   "sparse:B=2:k=1:dk=2:dv=2@1"};
+        "gdelta:dk=2:dv=2@1",        "mamba:dk=2:dv=3@1",         "loglinear:dk=2:dv=2@2", "rwkv7:dk=2:dv=2@1",
+        "rnn:kind=lstm:dk=1:dv=2@1", "kda:dk=2:dv=2:unit=1@1",    "dsa:dk=2:dv=2@1",       "retnet:dk=2:dv=2:gate=1@2",
+        "linear:conv=2:dk=2:dv=2@1", "sparse:B=2:k=1:dk=2:dv=2@1"};
     if (causal && between(0, 1))
         rung_buf_puts(out, masked[between(0, RUNG_COUNT(masked) - 1)]);
     else
@@ -178,9 +178,10 @@ static void test_every_mechanism(void **state)
                     n.refused++;
                 rung_model_close(small);
             }
-    static const char *const more[] = {"linear:phi=relu:norm=0", "linear:phi=identity:norm=0", "linear:phi=taylor2",
-                                       "rnn:kind=lstm",          "rnn:kind=tanh",       "loglinear:base=gdelta",
-                                       "loglinear:base=mamba2",  "gdelta:neg=1",        "full@1|linear@1|gdelta@2"};
+    static const char *const more[] = {
+        "linear:phi=relu:norm=0",  "linear:phi=identity:norm=0", "linear:phi=taylor2",    "rnn:kind=lstm",
+        "rnn:kind=tanh",           "loglinear:base=gdelta",      "loglinear:base=mamba2", "gdelta:neg=1",
+        "full@1|linear@1|gdelta@2"};
     for (size_t i = 0; i < RUNG_COUNT(more); i++)
         for (int round = 0; round < 4; round++) {
             rung_model *small = random_model(more[i], &task, RUNG_POS_NONE, RUNG_NORM_LAYER, "gelu", 2);
@@ -269,8 +270,9 @@ static void test_agreement_can_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constructions), cmocka_unit_test(test_every_mechanism), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_mask),          cmocka_unit_test(test_rotary),          cmocka_unit_test(test_agreement_can_fail),
+        cmocka_unit_test(test_constructions), cmocka_unit_test(test_every_mechanism),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_mask),
+        cmocka_unit_test(test_rotary),        cmocka_unit_test(test_agreement_can_fail),
     };
     return cmocka_run_group_tests_name("embedding", tests, NULL, NULL);
 }

@@ -50,13 +50,12 @@ static rung_witness find(const question *q, rung_task_conf *task, rung_fmt *fmt)
 }
 
 /* The sample of another seed, run on the model that was found. */
-static void assert_right_again(const rung_witness *w, const rung_task_conf *task, const rung_fmt *fmt, rung_softmax order)
+static void assert_right_again(const rung_witness *w, const rung_task_conf *task, const rung_fmt *fmt,
+                               rung_softmax order)
 {
     static rung_verify_result result;
-    rung_verify_conf conf = {.method = RUNG_SAMPLED,
-                             .samples = 20,
-                             .seed = 12345,
-                             .how = {.numbers = fmt, .softmax = order, .threads = 1}};
+    rung_verify_conf conf = {
+        .method = RUNG_SAMPLED, .samples = 20, .seed = 12345, .how = {.numbers = fmt, .softmax = order, .threads = 1}};
     CHECK(rung_verify_run(&result, w->model, task, &conf, &check_err));
     assert_int_equal(result.wrong, 0);
     assert_int_equal(result.prompts, 20);
@@ -113,15 +112,20 @@ static void test_found(void **state)
     assert_found(&(question){"full", 1, 2, 2, "eva N=541", "e8m17", .thoughts = false}, RUNG_PROVED);
     assert_found(&(question){"2*linear,full,gdelta", 4, 32, 32, "eva N=64", "e8m3", .thoughts = false}, RUNG_PROVED);
     assert_found(&(question){"gdelta@2|full@1", 1, 16, 16, "index N=100 V=2", "bf16", .thoughts = false}, RUNG_PROVED);
-    assert_found(&(question){"full", 2, 16, 16, "eva N=3 V=3 K=5 form=pair", "bf16", .thoughts = false}, RUNG_ALL_PROMPTS);
-    assert_found(&(question){"full,window:W=5", 2, 16, 16, "eva N=16 V=16 K=20 form=pair", "bf16", .thoughts = false}, RUNG_A_SAMPLE);
-    assert_found(&(question){"full,linear:phi=identity:norm=0,full,2*full", 1, 64, 64, "seqcomp L=2 N0=4 n=3", "bf16", .thoughts = false},
+    assert_found(&(question){"full", 2, 16, 16, "eva N=3 V=3 K=5 form=pair", "bf16", .thoughts = false},
+                 RUNG_ALL_PROMPTS);
+    assert_found(&(question){"full,window:W=5", 2, 16, 16, "eva N=16 V=16 K=20 form=pair", "bf16", .thoughts = false},
+                 RUNG_A_SAMPLE);
+    assert_found(&(question){"full,linear:phi=identity:norm=0,full,2*full", 1, 64, 64, "seqcomp L=2 N0=4 n=3", "bf16",
+                             .thoughts = false},
                  RUNG_A_SAMPLE);
     assert_found(&(question){"3*full", 1, 40, 40, "seqcomp L=2 N0=2 n=1", "bf16", .thoughts = false}, RUNG_ALL_PROMPTS);
-    assert_found(&(question){"linear:phi=identity:norm=0", 1, 64, 64, "eva N=4 V=4", "bf16", .thoughts = false}, RUNG_ALL_PROMPTS);
+    assert_found(&(question){"linear:phi=identity:norm=0", 1, 64, 64, "eva N=4 V=4", "bf16", .thoughts = false},
+                 RUNG_ALL_PROMPTS);
     assert_found(&(question){"full", 1, 16, 16, "eva N=4 V=3", "bf16", .softmax = RUNG_SOFTMAX_TWO_PASS},
                  RUNG_ALL_PROMPTS);
-    assert_found(&(question){"full", 1, 64, 64, "two-sum N=5 M=7 form=query blank=1", "bf16", .thoughts = false}, RUNG_PROVED);
+    assert_found(&(question){"full", 1, 64, 64, "two-sum N=5 M=7 form=query blank=1", "bf16", .thoughts = false},
+                 RUNG_PROVED);
 }
 
 static void test_thoughts(void **state)
@@ -139,10 +143,12 @@ static void test_nothing(void **state)
     assert_nothing(&(question){"linear", 1, 2, 2, "eva N=64", "e8m17", .thoughts = false}, "lookup");
     assert_nothing(&(question){"full:conv=2", 1, 32, 32, "eva N=64", "e8m17", .thoughts = false}, "silu");
     assert_nothing(&(question){"full", 1, 2, 1, "eva N=64", "e5m2", .thoughts = false}, "wrong");
-    assert_nothing(&(question){"full,4*linear", 1, 64, 64, "seqcomp L=2 N0=30 n=17", "e8m17", .thoughts = false}, "full");
+    assert_nothing(&(question){"full,4*linear", 1, 64, 64, "seqcomp L=2 N0=30 n=17", "e8m17", .thoughts = false},
+                   "full");
     assert_nothing(&(question){"full", 1, 64, 64, "dyck", "e8m17", .thoughts = false}, "");
     assert_nothing(&(question){"full", 1, 64, 64, "eva N=64", "e8m17", .encoder = true}, "mask");
-    assert_nothing(&(question){"40*(3*gdelta,window:W=128)", 16, 64, 64, "eva N=4096", "e8m17", .thoughts = false}, "lookup");
+    assert_nothing(&(question){"40*(3*gdelta,window:W=128)", 16, 64, 64, "eva N=4096", "e8m17", .thoughts = false},
+                   "lookup");
 }
 
 /* Formats of p bits. */
