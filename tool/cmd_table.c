@@ -16,7 +16,6 @@
 #include "table.h"
 
 #include "rung/decide.h"
-#include "rung/witness.h"
 
 typedef struct table_values {
     const char *out, *numbers, *trained;
@@ -93,7 +92,7 @@ static void take_decision(rung_table_cell *cell, const rung_decision *d)
     cell->proved = d->basis == RUNG_BASIS_PROOF;
     cell->prompts = d->prompts;
     take_bounds(cell, d);
-    if (d->no_weights[0]) snprintf(cell->nearest, sizeof cell->nearest, "%s", d->no_weights);
+    if (d->no_weights[0]) snprintf(cell->nearest, sizeof cell->nearest, "%.199s", d->no_weights);
 }
 
 static rung_status decide(rung_table_cell *cell, const rung_table *table, const rung_subject *subject, size_t row,
@@ -115,7 +114,7 @@ static rung_status decide(rung_table_cell *cell, const rung_table *table, const 
 
 static rung_status build_model(rung_model **model, rung_table_cell *cell, const char *text, rung_error *err)
 {
-    char copy[160];
+    char copy[160], file[128];
     const char *words[16];
     size_t count = 0;
     rung_build b;
@@ -124,40 +123,27 @@ static rung_status build_model(rung_model **model, rung_table_cell *cell, const 
         words[count++] = word;
     rung_status status = rung_build_init(&b, words[0], words + 1, count - 1, err);
     if (status == RUNG_OK) status = rung_build_model(model, &b, err);
-    snprintf(cell->model, sizeof cell->model, "%s", text);
-    for (char *c = cell->model; *c; c++)
+    snprintf(file, sizeof file, "%.60s.safetensors", text);
+    for (char *c = file; *c; c++)
         if (*c == ' ' || *c == '=') *c = '-';
-    strncat(cell->model, ".safetensors", sizeof cell->model - strlen(cell->model) - 1);
-    snprintf(cell->command, sizeof cell->command, "rung build %s -o %s", text, cell->model);
+    snprintf(cell->model, sizeof cell->model, "%s", file);
+    snprintf(cell->command, sizeof cell->command, "rung build %.60s -o %.80s", text, file);
     return status;
 }
 
-/* The weights in the row's own layers where these contain them, else as they are: then the cell is about larger heads, and says
- * so. */
-static rung_status place_weights(rung_model **placed, rung_model *built, size_t row, const rung_arch_defaults *small)
-{
-    rung_error why;
-    *placed = NULL;
-    rung_status status = rung_embed(placed, built, rung_table_rows[row].arch, small, &why);
-    return status == RUNG_USAGE ? RUNG_OK : status;
-}
-
+/* In the row's own layers where these contain the weights; else in the layers of the weights: then the cell is about larger
+ * heads, and says so. */
 static rung_status decide_row(rung_table_cell *cell, const rung_table *table, size_t row, size_t col,
                               const rung_means *means, rung_error *err)
 {
     const rung_arch_defaults small = {.heads = 1, .dk = 2, .dv = 2, .causal = true};
     rung_subject *subject = NULL, *larger = NULL;
-    rung_model *placed = NULL;
-    rung_means of_row = *means;
     rung_status status = rung_subject_arch(&subject, rung_table_rows[row].arch, &small, err);
-    if (status == RUNG_OK && means->given) status = place_weights(&placed, (rung_model *)means->given, row, &small);
-    of_row.given = placed, of_row.weights = placed != NULL;
-    if (status == RUNG_OK) status = decide(cell, table, subject, row, col, &of_row, err);
-    if (status == RUNG_OK && means->given && !placed && cell->verdict == RUNG_UNKNOWN) {
+    if (status == RUNG_OK) status = decide(cell, table, subject, row, col, means, err);
+    if (status == RUNG_OK && means->given && cell->verdict == RUNG_UNKNOWN) {
         status = rung_subject_model(&larger, means->given, "weights", err);
         if (status == RUNG_OK) status = decide(cell, table, larger, row, col, means, err);
     }
-    rung_model_close(placed);
     rung_subject_free(subject);
     rung_subject_free(larger);
     return status;

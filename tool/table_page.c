@@ -21,7 +21,7 @@ static const char head[] =
     "th,td{text-align:left;vertical-align:top;padding:.55rem .7rem;border-bottom:1px solid var(--line)}\n"
     "thead th{border-bottom:2px solid var(--line)}tbody th{font-weight:600}\n"
     "code,.num{font-family:ui-monospace,monospace;font-size:.92em}\n"
-    ".can{color:#0a6;font-weight:700}.cannot{color:#c33;font-weight:700}details{font-size:.87rem;margin:.15rem "
+    ".can{color:#0a6;font-weight:700}.sampled{color:#577;font-weight:700}.cannot{color:#c33;font-weight:700}details{font-size:.87rem;margin:.15rem "
     "0}summary{cursor:pointer;color:var(--dim)}"
     "details "
     "code{overflow-wrap:anywhere}.dim{color:var(--dim);font-size:.87rem}.bits{font-weight:600}.empty{color:var(--dim)}"
@@ -76,12 +76,14 @@ static void put_certificate(rung_buf *out, const rung_table_cell *cell)
 
 static void put_verdict(rung_buf *out, const rung_table_cell *cell)
 {
-    if (cell->verdict == RUNG_CAN) {
-        rung_buf_puts(out, "<span class=\"can\">CAN</span> ");
+    bool sampled = cell->verdict == RUNG_CAN_SAMPLED;
+    if (cell->verdict == RUNG_CAN || sampled) {
+        rung_buf_printf(out, "<span class=\"%s\">%s</span> ", sampled ? "sampled" : "can", sampled ? "SAMPLED" : "CAN");
         if (cell->proved)
             rung_buf_puts(out, "proved for every prompt");
         else
-            rung_buf_printf(out, "right on %llu prompts", (unsigned long long)cell->prompts);
+            rung_buf_printf(out, "right on %s%llu prompts", sampled ? "a sample of " : "all ",
+                            (unsigned long long)cell->prompts);
         rung_buf_puts(out, "<br><span class=\"dim\">layers ");
         put_code(out, cell->arch);
         rung_buf_puts(out, "</span><details><summary>weights</summary>");

@@ -21,7 +21,9 @@ static void verdict_text(char *text, size_t size, const rung_table_cell *cell)
     if (cell->verdict == RUNG_CAN && cell->proved)
         snprintf(text, size, "CAN, proved");
     else if (cell->verdict == RUNG_CAN)
-        snprintf(text, size, "CAN, %llu prompts", (unsigned long long)cell->prompts);
+        snprintf(text, size, "CAN, all prompts");
+    else if (cell->verdict == RUNG_CAN_SAMPLED)
+        snprintf(text, size, "SAMPLED %llu prompts", (unsigned long long)cell->prompts);
     else if (cell->verdict == RUNG_CANNOT)
         snprintf(text, size, "CANNOT%s %.0f > %.0f", cell->cert[0] ? "*" : "", cell->lhs, cell->rhs);
     else
@@ -119,12 +121,13 @@ void rung_table_print(rung_buf *out, const rung_table *table)
     rung_buf_printf(out,
                     "\nThe same instances in every row of a column, numbers of %d bits (%s).\n"
                     "CANNOT: a theorem about one head with dk = dv = 2 per layer, with its\n"
-                    "inequality; it assumes sums from left to right. CAN: weights that were built\n"
-                    "and checked here, for every prompt (proved) or on a sample; a larger\n"
-                    "architecture may leave layers idle. UNKNOWN: neither. *: a model of these\n"
-                    "layers with random weights fails, with a certificate that rung-check has\n"
-                    "accepted just now.\n",
-                    table->fmt.bits, table->fmt.name);
+                    "inequality, in exact %d-bit arithmetic, softmax from left to right. CAN:\n"
+                    "weights that were built here and are right on every prompt; a larger\n"
+                    "architecture may leave layers idle. SAMPLED: weights that were right on every\n"
+                    "prompt of a sample, which proves nothing. UNKNOWN: neither. *: a model of\n"
+                    "these layers with random weights fails, with a certificate that rung-check\n"
+                    "has accepted just now.\n",
+                    table->fmt.bits, table->fmt.name, table->fmt.bits);
     rung_buf_printf(out,
                     "Below: test accuracy after training, %s.\n"
                     "Prompts were as long as the head says: the two lines of a cell need not speak\n"
@@ -183,7 +186,7 @@ static void json_cell(rung_jout *out, const rung_table *table, size_t r, size_t 
     rung_jout_int(out, "tokens", (int64_t)table->task[c].tokens);
     rung_jout_string(out, "published", rung_table_rows[r].claim[c]);
     rung_jout_string(out, "verdict", rung_verdict_words[cell->verdict - 1]);
-    if (cell->verdict == RUNG_CAN) {
+    if (cell->verdict == RUNG_CAN || cell->verdict == RUNG_CAN_SAMPLED) {
         rung_jout_bool(out, "proved", cell->proved);
         rung_jout_int(out, "prompts", (int64_t)cell->prompts);
         rung_jout_string(out, "model", cell->model);

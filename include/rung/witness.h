@@ -179,6 +179,8 @@ typedef struct rung_witness_ask {
     const rung_task_conf *task;
     const rung_fmt *numbers; /* of the exact evaluator */
     rung_softmax softmax;
+    const rung_model *given; /* judge these weights of a construction instead of looking; NULL: look */
+    const char *given_by;    /* the words after `rung build` that make them */
     bool thoughts;    /* the model may say words of its own before it answers */
     uint64_t samples; /* prompts of a sample; 0: 1000 */
     uint64_t seed;

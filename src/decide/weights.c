@@ -83,6 +83,8 @@ static rung_status look_in(rung_decision *d, const rung_claim *claim, const rung
                             .task = &d->task,
                             .numbers = fmt,
                             .softmax = softmax_of(rung_claim_arithmetic(claim)->kernel),
+                            .given = means->given,
+                            .given_by = means->given_by,
                             .thoughts = rung_claim_premise(claim, RUNG_PREMISE_AT_ONCE).is == RUNG_VIOLATED,
                             .samples = means->samples,
                             .seed = means->seed,
@@ -90,13 +92,10 @@ static rung_status look_in(rung_decision *d, const rung_claim *claim, const rung
                             .work = means->work,
                             .interrupted = means->interrupted};
     rung_witness w;
-    if (!ask.arch) {
-        snprintf(d->no_weights, sizeof d->no_weights, "constructions are not yet matched with published layers");
-        return RUNG_OK;
-    }
-    rung_status status = rung_witness_find(&w, &ask, err);
+    rung_status status = ask.arch ? rung_witness_find(&w, &ask, err)
+                                  : rung_witness_published(&w, rung_subject_ledger(subject), &ask, err);
     if (status == RUNG_OK && w.found) {
-        status = take_weights(d, &w.finding, w.build, fmt, err);
+        status = take_weights(d, &w.finding, w.build ? w.build : "", fmt, err);
         d->model = w.model, w.model = NULL;
     } else if (status == RUNG_OK) {
         snprintf(d->no_weights, sizeof d->no_weights, "%s", w.why);
@@ -105,31 +104,9 @@ static rung_status look_in(rung_decision *d, const rung_claim *claim, const rung
     return status;
 }
 
-/* Every prompt where they are at most so many. */
-enum { EVERY_PROMPT = 1 << 14 };
-
-static rung_status judge_given(rung_decision *d, const rung_claim *claim, const rung_means *means, rung_error *err)
-{
-    rung_verify_conf how = {.samples = means->samples,
-                            .seed = means->seed,
-                            .how = {.numbers = means->given_in,
-                                    .softmax = softmax_of(rung_claim_arithmetic(claim)->kernel),
-                                    .threads = means->threads},
-                            .interrupted = means->interrupted};
-    rung_finding finding;
-    d->task = *rung_claim_task(claim);
-    rung_status status = rung_finding_of(&finding, means->given, &d->task, &how, EVERY_PROMPT, err);
-    if (status != RUNG_OK) return status;
-    if (finding.right) return take_weights(d, &finding, means->given_by, means->given_in, err);
-    snprintf(d->no_weights, sizeof d->no_weights, "rung build %s goes wrong in %s", means->given_by,
-             means->given_in->name);
-    return RUNG_OK;
-}
-
 rung_status decide_weights(rung_decision *d, const rung_claim *claim, const rung_means *means, rung_error *err)
 {
     const char *why = out_of_reach(claim);
-    if (!why && means->given) return judge_given(d, claim, means, err);
     rung_fmt formats[2];
     rung_error none = {{0}};
     if (!why && rung_claim_n(claim) > TOKENS_MAX) why = "prompts of this length are too long to run here";
@@ -137,6 +114,7 @@ rung_status decide_weights(rung_decision *d, const rung_claim *claim, const rung
         why = none.text;
     if (!why && d->task.tokens > TOKENS_MAX) why = "prompts of this length are too long to run here";
     size_t count = why ? 0 : rung_witness_formats(formats, fewest_bits(rung_claim_arithmetic(claim)));
+    if (count && means->given_in) formats[0] = *means->given_in, count = 1;
     if (!why && !count) why = "constructions are run in floats of 7 bits or more";
     if (why) snprintf(d->no_weights, sizeof d->no_weights, "%s", why);
     rung_status status = RUNG_OK;

@@ -288,6 +288,29 @@ static void try_option(search *s, const option *o)
     rung_model_close(c.large);
 }
 
+/* Weights that the caller has built, in the layers that are asked about. Nothing but a failure of the machine is an error. */
+static rung_status try_given(search *s)
+{
+    candidate c = {.build = {.task = *s->ask->task}};
+    rung_error why = {{0}};
+    rung_status status = check_shape(s, s->ask->given, &why);
+    if (status == RUNG_OK) status = rung_embed(&c.large, s->ask->given, s->ask->arch, s->ask->defaults, &why);
+    c.small = (rung_model *)s->ask->given; /* only looked at */
+    if (status == RUNG_OK) status = judge(s, &c, &why);
+    rung_witness *w = s->w;
+    w->options = w->fitting = 1;
+    if (status == RUNG_OK) {
+        w->build = rung_arena_strdup(&w->arena, s->ask->given_by, s->err);
+        w->layers = rung_arena_strdup(&w->arena, rung_model_get_spec(c.small)->arch, s->err);
+        w->found = w->build && w->layers, w->finding = c.found, w->model = c.large;
+        return w->found ? RUNG_OK : RUNG_SYSTEM;
+    }
+    rung_model_close(c.large);
+    snprintf(w->why, sizeof w->why, "%.120s: %.380s", s->ask->given_by, why.text);
+    if (status == RUNG_SYSTEM) *s->err = why;
+    return status == RUNG_USAGE || status == RUNG_INPUT ? RUNG_OK : status;
+}
+
 /* ---- the search ----------------------------------------------------------------------------------------------------------------- */
 
 static void add_option(void *context, const rung_construction *how, const char *own)
@@ -363,7 +386,7 @@ rung_status rung_witness_find(rung_witness *w, const rung_witness_ask *ask, rung
     rung_status status = rung_arch_parse(&s->arch, ask->arch, ask->defaults, err);
     if (status == RUNG_OK) {
         status = spell_task(s, err);
-        if (status == RUNG_OK) status = look(s);
+        if (status == RUNG_OK) status = ask->given ? try_given(s) : look(s);
         rung_arch_clear(&s->arch);
     }
     free(s);
