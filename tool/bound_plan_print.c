@@ -77,9 +77,9 @@ static void print_verdict(rung_buf *out, const rung_plan *plan)
                         "has them\n",
                         plan->mantissa[0], plan->mantissa_tokens[0], plan->mantissa[1], plan->mantissa_tokens[1],
                         plan->mantissa_n, plan->tokens, plan->run.numbers);
-    rung_buf_printf(out, "verdict  %sCAN%s at %zu tokens%s%s%s", bold, off, plan->run.tokens,
-                    plan->run.found.evidence == RUNG_A_SAMPLE ? ", by a sample" : "", o->variant ? ", with " : "",
-                    o->variant ? o->how->task_words : "");
+    rung_buf_printf(out, "verdict  %s%s%s at %zu tokens%s%s", bold,
+                    rung_verdict_words[rung_finding_verdict(&plan->run.found) - 1], off, plan->run.tokens,
+                    o->variant ? ", with " : "", o->variant ? o->how->task_words : "");
     if (o->variant) rung_buf_printf(out, "; %sUNKNOWN%s without", bold, off);
     if (plan->extrapolated)
         rung_buf_printf(out,
@@ -151,7 +151,7 @@ static void json_chosen(rung_jout *out, const rung_plan *plan)
 void rung_plan_json(rung_buf *text, const rung_plan *plan, const rung_plan_conf *conf)
 {
     rung_jout out;
-    rung_jout_begin(&out, text, "rung.bound/1", true);
+    rung_jout_begin(&out, text, "rung.bound/2", true);
     rung_bound_task_json(&out, conf->task);
     rung_jout_int(&out, "n", (int64_t)(plan->chosen == SIZE_MAX ? conf->n : plan->tokens));
     rung_jout_int(&out, "bits", conf->bits);

@@ -127,6 +127,9 @@ for side, verdict, budget in ("breaks", "CANNOT", 30), ("spares", "UNKNOWN", 1):
 @test "too little memory is said, not exceeded" {
     rung build random --arch linear --task eva N=3000 V=8 -q -o m.safetensors >/dev/null
     run -0 --separate-stderr rung break m.safetensors --numbers f32 --attack swallow --memory 100k --budget 1 -o m.cert
+    [[ $output == *"not tried"* && $output == *"CANNOT   by a theorem; no attack has found"* ]]
+    rung build random --arch linear --task eva N=30 V=8 -q -o m.safetensors >/dev/null # no theorem holds here
+    run -0 --separate-stderr rung break m.safetensors --numbers f32 --attack swallow --memory 1k --budget 1 -o m.cert
     [[ $output == *"not tried"* && $output == *UNKNOWN* ]]
 }
 
