@@ -158,6 +158,18 @@ static void read_causal(cfg_reader *r)
 
 /* ---- kinds ---- */
 
+/* Why the family says nothing of layers: it is not known, or it is and not as a decoder. */
+static const char *unknown_type(const cfg_reader *r)
+{
+    char text[128];
+    if (r->family->flags & FAMILY_SEES)
+        snprintf(text, sizeof text, "model_type '%s' is not among the decoders whose layers are known", SHOW(r->type));
+    else
+        snprintf(text, sizeof text, "model_type '%s' is not known", SHOW(r->type));
+    const char *copy = rung_arena_strdup(&r->ledger->arena, text, NULL);
+    return copy ? copy : "model_type is not known";
+}
+
 static const char *unknown_key(const cfg_reader *r)
 {
     for (size_t i = 0; i < rung_json_len(r->config); i++) {
@@ -202,8 +214,7 @@ static void doubt_windows(cfg_reader *r)
 static void doubt_what_is_foreign(cfg_reader *r)
 {
     const char *key = unknown_key(r), *code = foreign_code(r), *around = unknown_wrapper(r);
-    if (!r->family->may && !is_native(r))
-        cfg_doubt(r, "model_type '%s' is not known: its layers are read as generic keys say", SHOW(r->type));
+    if (!r->family->may && !is_native(r)) cfg_doubt(r, "%s: its layers are read as generic keys say", unknown_type(r));
     if (key) cfg_doubt(r, "the key '%s' is not known: it may change a layer", SHOW(key));
     if (code) cfg_doubt(r, "'auto_map' names code of its own (%s), which may have other layers", SHOW(code));
     if (around) cfg_doubt(r, "the text model is inside a '%s', which is not known", SHOW(around));
@@ -251,8 +262,7 @@ static void read_once(cfg_reader *r)
     else if (loops && strcmp(loops, "loop_window_size") != 0)
         cfg_ledger_know(r->ledger, fact, RUNG_VIOLATED, "'%s' says that layers run more than once", SHOW(loops));
     else if (!r->family->may && !is_native(r))
-        cfg_ledger_know(r->ledger, fact, RUNG_NOT_ESTABLISHED, "model_type '%s' is not known: its layers may repeat",
-                        SHOW(r->type));
+        cfg_ledger_know(r->ledger, fact, RUNG_NOT_ESTABLISHED, "%s: its layers may repeat", unknown_type(r));
     else if (key)
         cfg_ledger_know(r->ledger, fact, RUNG_NOT_ESTABLISHED, "the key '%s' is not known: layers may repeat",
                         SHOW(key));
@@ -280,8 +290,7 @@ static void read_own_cache(cfg_reader *r)
     else if (shares)
         cfg_ledger_know(r->ledger, fact, RUNG_VIOLATED, "'%s' says that layers read what others keep", SHOW(shares));
     else if (!r->family->may && !is_native(r))
-        cfg_ledger_know(r->ledger, fact, RUNG_NOT_ESTABLISHED,
-                        "model_type '%s' is not known: its layers may share caches", SHOW(r->type));
+        cfg_ledger_know(r->ledger, fact, RUNG_NOT_ESTABLISHED, "%s: its layers may share caches", unknown_type(r));
     else if (key)
         cfg_ledger_know(r->ledger, fact, RUNG_NOT_ESTABLISHED, "the key '%s' is not known: layers may share caches",
                         SHOW(key));

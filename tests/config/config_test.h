@@ -60,6 +60,16 @@ static inline void assert_layers(const rung_ledger *ledger, const char *letters)
     assert_string_equal(found, letters);
 }
 
+/* The value of a premise, and a part of its reason. */
+static inline void assert_fact(const rung_ledger *ledger, rung_ledger_fact fact, rung_fact is, const char *why)
+{
+    const rung_known *known = &ledger->known[fact];
+    if (!known->why) fail_msg("%s: premise %d has no reason", ledger->name, (int)fact);
+    if (known->is != is || !strstr(known->why, why))
+        fail_msg("%s: premise %d is %d (%s), not %d (%s)", ledger->name, (int)fact, (int)known->is, known->why, (int)is,
+                 why);
+}
+
 static inline bool has_note(const rung_ledger *ledger, const char *part)
 {
     for (size_t i = 0; i < ledger->note_count; i++)

@@ -225,7 +225,7 @@ static void test_lfm2_and_rwkv_have_keys_of_their_own(void **state)
                    {0}});
     ledger = read_build(&b);
     assert_same(&ledger, "rwkv7");
-    assert_string_equal(ledger.spelling, "no attention heads");
+    assert_string_equal(ledger.spelling, "architecture");
     rung_ledger_clear(&ledger);
 }
 
@@ -436,7 +436,7 @@ static void test_metadata_that_are_missing_or_wrong_are_refused(void **state)
     refused_build(&b, "is 0 in a layer that attends");
     begin(&b, "llama", (pair[]){{"block_count", 2}, {"embedding_length", 64}, {"attention.head_count", 4}, {0}});
     gguf_u32_list(&b, "llama.attention.head_count_kv", (uint32_t[]){4}, 1);
-    refused_build(&b, "'llama.attention.head_count_kv' does not give every layer");
+    refused_build(&b, "'llama.attention.head_count_kv' has another number of values");
     begin(&b, "llama", (pair[]){{"block_count", 2}, {"embedding_length", 64}, {"attention.head_count", 4}, {0}});
     gguf_string(&b, "llama.attention.key_length", "many");
     refused_build(&b, "'llama.attention.key_length' does not give");
@@ -448,7 +448,7 @@ static void test_uniform_windows_and_full_attention(void **state)
 {
     (void)state;
     gguf_build b;
-    begin(&b, "phi3",
+    begin(&b, "newcomer",
           (pair[]){{"block_count", 2},
                    {"context_length", 100},
                    {"embedding_length", 64},
@@ -458,6 +458,18 @@ static void test_uniform_windows_and_full_attention(void **state)
     rung_ledger ledger = read_build(&b);
     assert_layers(&ledger, "WW");
     assert_int_equal(ledger.layer[0].window_elements, 99 * 2 * 64);
+    assert_fact(&ledger, RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, "which layers have the window");
+    rung_ledger_clear(&ledger);
+    begin(&b, "phi3", /* llama.cpp takes no notice of the window, others may */
+          (pair[]){{"block_count", 2},
+                   {"context_length", 100},
+                   {"embedding_length", 64},
+                   {"attention.head_count", 4},
+                   {"attention.sliding_window", 99},
+                   {0}});
+    ledger = read_build(&b);
+    assert_layers(&ledger, "FF");
+    assert_fact(&ledger, RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, "takes no notice");
     rung_ledger_clear(&ledger);
     begin(&b, "phi3",
           (pair[]){{"block_count", 2},
