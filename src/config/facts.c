@@ -92,6 +92,16 @@ static const char *unknown_wrapper(const cfg_reader *r)
     return NULL;
 }
 
+/* An object around the text model that lets the prompt be seen from both sides, or NULL. */
+static const char *prefix_wrapper(const cfg_reader *r)
+{
+    for (size_t i = 0; i < r->outer_count; i++) {
+        const char *type = rung_json_string(rung_json_get(r->outer[i], "model_type"));
+        if (type && cfg_family_of(type)->flags & FAMILY_PREFIX) return type;
+    }
+    return NULL;
+}
+
 /* Code that a checkpoint brings along where the published code of its family is another. */
 static const char *foreign_code(const cfg_reader *r)
 {
@@ -144,6 +154,9 @@ static void read_causal(cfg_reader *r)
         cfg_ledger_know(r->ledger, fact, RUNG_VIOLATED, "'%s' says that a token sees later ones", SHOW(against));
     else if (masked && !decides)
         cfg_ledger_know(r->ledger, fact, RUNG_VIOLATED, "the architecture %s sees both sides of a token", SHOW(masked));
+    else if (prefix_wrapper(r))
+        cfg_ledger_know(r->ledger, fact, RUNG_VIOLATED, "the tokens of a prompt of %s see each other",
+                        SHOW(prefix_wrapper(r)));
     else if (for_it)
         cfg_ledger_know(r->ledger, fact, RUNG_ESTABLISHED, "'%s' is true", SHOW(for_it));
     else if (around && r->family->flags & FAMILY_CAUSAL)
@@ -223,8 +236,59 @@ static void doubt_what_is_foreign(cfg_reader *r)
         cfg_doubt(r, "the sizes of %s are read as well as can be, and some are not certain", SHOW(r->type));
 }
 
+/* Keys that every file of a family has; without one of them sizes are guessed. Alternatives are separated by '|'. */
+static const struct {
+    const char *type, *keys;
+} needs[] = {
+    {"axk1", "kv_lora_rank"},
+    {"baichuan_m1", "num_swa_attention_heads num_swa_key_value_heads sliding_window_layers conv_window"},
+    {"cohere2_moe", "layer_types|first_k_dense_replace"},
+    {"deepseek_v2", "kv_lora_rank"},
+    {"deepseek_v3", "kv_lora_rank"},
+    {"deepseek_v32", "kv_lora_rank index_topk"},
+    {"glm4_moe_lite", "kv_lora_rank"},
+    {"glm5_next", "kv_lora_rank"},
+    {"glm5_next_text", "kv_lora_rank"},
+    {"glm_moe_dsa", "kv_lora_rank index_topk"},
+    {"hymba", "v_head_dim kv_reuse_group"},
+    {"iquestloopcoder", "loop_num"},
+    {"kimi_k2", "kv_lora_rank"},
+    {"kimi_k3", "kv_lora_rank"},
+    {"kimi_linear", "kv_lora_rank"},
+    {"longcat_flash", "kv_lora_rank"},
+    {"mimo_v2", "swa_num_key_value_heads v_head_dim"},
+    {"mimo_v2_flash", "swa_num_key_value_heads v_head_dim"},
+    {"minicpm3", "kv_lora_rank"},
+    {"mistral4", "kv_lora_rank"},
+    {"mllama", "cross_attention_layers"},
+    {"mllama_text_model", "cross_attention_layers"},
+    {"pangu_ultra_moe", "attention_kv_lora_dim"},
+    {"smallthinker", "sliding_window_layout"},
+    {"youtu", "kv_lora_rank"},
+};
+
+static bool has_one_of(const cfg_reader *r, const char *keys, size_t len)
+{
+    char list[64];
+    snprintf(list, sizeof list, "%.*s", (int)len, keys);
+    for (char *bar; (bar = strchr(list, '|'));) *bar = ' ';
+    return cfg_has(r, list);
+}
+
+static void doubt_what_is_missing(cfg_reader *r)
+{
+    for (size_t i = 0; i < RUNG_COUNT(needs); i++) {
+        if (strcmp(needs[i].type, r->type) != 0) continue;
+        for (const char *key = needs[i].keys; *key; key += strcspn(key, " "), key += strspn(key, " "))
+            if (!has_one_of(r, key, strcspn(key, " ")))
+                cfg_doubt(r, "'%.*s' is not in the file, and files of %s have it", (int)strcspn(key, " "), key,
+                          SHOW(r->type));
+    }
+}
+
 static void read_kinds(cfg_reader *r)
 {
+    doubt_what_is_missing(r);
     doubt_what_is_foreign(r);
     doubt_kinds(r);
     doubt_windows(r);

@@ -174,6 +174,7 @@ static void mix_bailing(rung_held *held, cfg_reader *r, size_t i)
 {
     uint64_t kernel, heads, dim;
     if (!cfg_find_size(&kernel, r, "short_conv_kernel_size")) {
+        cfg_note(r, "no short_conv_kernel_size is in the file, so the linear layers are lightning attention");
         mix_lightning(held, r, i);
         return;
     }

@@ -32,6 +32,7 @@ static void repeat_iquest(cfg_reader *r)
         held->full = false, held->window = true;
         snprintf(held->mechanism, sizeof held->mechanism, "window");
     }
+    if (passes > 1) cfg_doubt(r, "a later pass attends to the keys of the first one as well as to its own window");
     if (passes > 1) r->sharing = "the later passes read the keys and values of the first one";
 }
 

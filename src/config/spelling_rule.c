@@ -161,8 +161,10 @@ bool cfg_spell_class_pattern(cfg_reader *r)
     const char *pattern = r->family->pattern;
     if (!pattern || !cfg_have_layers(r, "model_type", 0)) return r->status != RUNG_OK;
     if (strlen(pattern) > 8 && strlen(pattern) != r->layers) return false;
-    if (strlen(pattern) > 1)
+    if (strlen(pattern) > 1 || (r->family->may && strlen(r->family->may) > 1))
         cfg_note(r, "the file does not say which layer is of which kind; taken from the class of %s", r->type);
+    if (strcmp(pattern, "R") == 0 && cfg_has(r, "num_attention_heads") && r->family->may && strchr(r->family->may, 'F'))
+        cfg_doubt(r, "it has attention heads, and nothing says in which layers");
     /* From the end: the last layer has the last letter. */
     size_t shift = r->family->flags & FAMILY_FROM_END ? strlen(pattern) - r->layers % strlen(pattern) : 0;
     for (size_t i = 0; i < r->layers; i++) r->layer[i].kinds = cfg_letter(pattern[(i + shift) % strlen(pattern)]);
@@ -198,6 +200,8 @@ bool cfg_spell_sliding_window(cfg_reader *r)
     if (cfg_has(r, "use_sliding_window") || strcmp(r->type, "dots1") == 0)
         first = cfg_size_or(r, "max_window_layers", 0);
     bool cuts = r->ledger->context == 0 || window < r->ledger->context;
+    if (r->ledger->context == 0)
+        cfg_note(r, "the file names no context; the window of %zu is taken to be shorter", (size_t)window);
     if (!cuts) cfg_note(r, "the window of %zu is no shorter than the context; counted as full", (size_t)window);
     for (size_t i = 0; i < r->layers; i++) {
         r->layer[i].kinds = i >= first && cuts && !spares(r, i) ? KIND_WINDOW : KIND_FULL;

@@ -439,7 +439,7 @@ static void test_metadata_that_are_missing_or_wrong_are_refused(void **state)
     refused_build(&b, "'llama.attention.head_count_kv' has another number of values");
     begin(&b, "llama", (pair[]){{"block_count", 2}, {"embedding_length", 64}, {"attention.head_count", 4}, {0}});
     gguf_string(&b, "llama.attention.key_length", "many");
-    refused_build(&b, "'llama.attention.key_length' does not give");
+    refused_build(&b, "'llama.attention.key_length' must be a whole number");
     begin(&b, "jamba", (pair[]){{"block_count", 1}, {"embedding_length", 64}, {"ssm.state_size", 16}, {0}});
     refused_build(&b, "'jamba.ssm.inner_size' is missing");
 }
