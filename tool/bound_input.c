@@ -42,17 +42,6 @@ static rung_status open_file(rung_ledger *ledger, const char *path, rung_error *
     return ours ? open_model(ledger, path, err) : rung_ledger_open(ledger, path, err);
 }
 
-static rung_status open_directory(rung_ledger *ledger, const char *path, rung_error *err)
-{
-    rung_buf inside;
-    rung_buf_init(&inside);
-    rung_buf_printf(&inside, "%s/config.json", path);
-    rung_status status = rung_buf_ok(&inside, err);
-    if (status == RUNG_OK) status = open_file(ledger, inside.text, err);
-    rung_buf_clear(&inside);
-    return status;
-}
-
 /* ---- arch text ------------------------------------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *text, const char *end)
@@ -110,7 +99,7 @@ rung_status rung_bound_input_open(rung_bound_input *input, const char *text, con
         status = open_arch(&input->ledger, text, words, err);
     else
         status =
-            S_ISDIR(there.st_mode) ? open_directory(&input->ledger, text, err) : open_file(&input->ledger, text, err);
+            S_ISDIR(there.st_mode) ? rung_ledger_open(&input->ledger, text, err) : open_file(&input->ledger, text, err);
     if (status == RUNG_OK) choose_bits(input, words);
     return status;
 }

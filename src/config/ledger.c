@@ -102,14 +102,25 @@ rung_status rung_ledger_open_bytes(rung_ledger *ledger, const void *bytes, size_
     return status;
 }
 
-rung_status rung_ledger_open(rung_ledger *ledger, const char *path, rung_error *err)
+static rung_status open_file(rung_ledger *ledger, const char *path, rung_error *err)
 {
     rung_file_map map;
-    *ledger = (rung_ledger){0};
     rung_status status = rung_file_open_map(&map, path, err);
     if (status) return status;
     status = rung_ledger_open_bytes(ledger, map.bytes, map.size, path, err);
     rung_file_close_map(&map);
+    return status;
+}
+
+rung_status rung_ledger_open(rung_ledger *ledger, const char *path, rung_error *err)
+{
+    *ledger = (rung_ledger){0};
+    if (!cfg_is_directory(path)) return open_file(ledger, path, err);
+    rung_buf inside;
+    rung_buf_init(&inside);
+    rung_status status = cfg_find_in_directory(&inside, path, err);
+    if (!status) status = open_file(ledger, inside.text, err);
+    rung_buf_clear(&inside);
     return status;
 }
 

@@ -58,6 +58,7 @@ static void read_ssm_heads(uint64_t *heads, uint64_t *head_dim, cfg_reader *r)
     }
     if (counted && sized) return;
     if (!find_inner(&inner, r)) inner = expanded(r);
+    cfg_note(r, "%s of the state space: not in the file; derived from its width", counted ? "head size" : "heads");
     if (!counted && !sized) {
         if (!cfg_has(r, "ssm_cfg"))
             cfg_fail(r, "has neither heads nor head size of its state space; looked for: "

@@ -7,6 +7,8 @@
 #include "reader.h"
 
 #include <ctype.h>
+#include <dirent.h>
+#include <sys/stat.h>
 
 /* ---- bytes ---- */
 
@@ -83,4 +85,43 @@ rung_status cfg_refuse_other_file(const rung_json *root, const char *name, rung_
         if ((others[i].always || !model) && cfg_find_in(root, others[i].keys))
             return rung_fail(err, RUNG_INPUT, "%s: %s", SHOW(name), others[i].what);
     return RUNG_OK;
+}
+
+/* ---- directories ---- */
+
+bool cfg_is_directory(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), tail = strlen(end);
+    return len >= tail && strcmp(text + len - tail, end) == 0;
+}
+
+/* What a directory without a config.json has instead. */
+static rung_status refuse_directory(const char *path, rung_error *err)
+{
+    char found[256] = "";
+    DIR *directory = opendir(path);
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
+        if (ends_with(entry->d_name, ".gguf") && (!found[0] || strcmp(entry->d_name, found) < 0))
+            snprintf(found, sizeof found, "%s", entry->d_name);
+    if (directory) closedir(directory);
+    if (found[0])
+        return rung_fail(err, RUNG_INPUT, "%s: is a directory with GGUF files and no config.json; give the file: %s",
+                         SHOW(path), SHOW(found));
+    return rung_fail(err, RUNG_INPUT,
+                     "%s: is a directory without a config.json; give the file that describes the model", SHOW(path));
+}
+
+rung_status cfg_find_in_directory(rung_buf *file, const char *path, rung_error *err)
+{
+    struct stat there;
+    rung_buf_printf(file, "%s/config.json", path);
+    rung_status status = rung_buf_ok(file, err);
+    if (status) return status;
+    return stat(file->text, &there) == 0 ? RUNG_OK : refuse_directory(path, err);
 }

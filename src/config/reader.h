@@ -149,6 +149,9 @@ bool cfg_is_off(const rung_json *value);
 
 rung_status cfg_refuse_other_file(const rung_json *root, const char *name, rung_error *err); /* other.c */
 rung_status cfg_refuse_other_bytes(const void *bytes, size_t size, const char *name, rung_error *err);
+bool cfg_is_directory(const char *path);
+/* Appends the path of the configuration in a directory; refuses one without, saying what it has instead. */
+rung_status cfg_find_in_directory(rung_buf *file, const char *path, rung_error *err);
 void cfg_read_overrides(cfg_reader *r); /* override.c: layers that differ from what the model says */
 void cfg_repeat_passes(cfg_reader *r);  /* passes.c: layers that run more than once */
 void cfg_read_facts(cfg_reader *r);     /* facts.c */

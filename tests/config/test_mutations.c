@@ -17,9 +17,11 @@ typedef struct member {
 
 #define MEMBERS_MAX 128
 
+/* The members of the text model, and what is around it. */
 typedef struct document {
     member at[MEMBERS_MAX];
     size_t count;
+    rung_buf around; /* "\"model_type\":...,\"text_config\":", or empty */
 } document;
 
 /* ---- text of a value ---- */
@@ -44,8 +46,24 @@ static void print_value(rung_buf *out, const rung_json *value)
     }
 }
 
+static void print_around(rung_buf *out, const rung_json *root)
+{
+    for (size_t i = 0; i < rung_json_len(root); i++) {
+        if (strcmp(rung_json_key_at(root, i), "text_config") == 0) continue;
+        rung_buf_json_string(out, rung_json_key_at(root, i));
+        rung_buf_putc(out, ':');
+        print_value(out, rung_json_value_at(root, i));
+        rung_buf_putc(out, ',');
+    }
+    rung_buf_puts(out, "\"text_config\":");
+}
+
 static void split(document *out, const rung_json *root)
 {
+    const rung_json *inner = rung_json_get(root, "text_config");
+    rung_buf_init(&out->around);
+    if (inner) print_around(&out->around, root);
+    root = inner ? inner : root;
     out->count = rung_json_len(root);
     assert_true(out->count < MEMBERS_MAX);
     for (size_t i = 0; i < out->count; i++) {
@@ -58,6 +76,7 @@ static void split(document *out, const rung_json *root)
 static void clear(document *doc)
 {
     for (size_t i = 0; i < doc->count; i++) rung_buf_clear(&doc->at[i].value);
+    rung_buf_clear(&doc->around);
 }
 
 /* ---- damage ---- */
@@ -66,7 +85,7 @@ typedef enum damage { LEFT_OUT, MISSPELT, TWICE, OTHER_NUMBER, DAMAGES } damage;
 
 static void put(rung_buf *out, const char *key, const char *suffix, const char *value)
 {
-    if (out->len > 1) rung_buf_putc(out, ',');
+    if (out->text[out->len - 1] != '{') rung_buf_putc(out, ',');
     rung_buf_printf(out, "\"%s%s\":%s", key, suffix, value);
 }
 
@@ -74,6 +93,7 @@ static void write_damaged(rung_buf *out, const document *doc, size_t at, damage 
 {
     char other[32];
     snprintf(other, sizeof other, "%llu", (unsigned long long)number);
+    if (doc->around.len) rung_buf_printf(out, "{%s", doc->around.text);
     rung_buf_putc(out, '{');
     for (size_t i = 0; i < doc->count; i++) {
         const char *value = doc->at[i].value.text;
@@ -81,7 +101,7 @@ static void write_damaged(rung_buf *out, const document *doc, size_t at, damage 
         if (i == at && how != LEFT_OUT)
             put(out, doc->at[i].key, how == MISSPELT ? "x" : "", how == OTHER_NUMBER ? other : value);
     }
-    rung_buf_putc(out, '}');
+    rung_buf_puts(out, doc->around.len ? "}}" : "}");
 }
 
 /* ---- what must hold ---- */
