@@ -6,6 +6,8 @@
 #ifndef RUNG_CONFIG_TEST_H
 #define RUNG_CONFIG_TEST_H
 
+#include <dirent.h>
+
 #include "io/io_test.h"
 
 #include "rung/config.h"
@@ -17,6 +19,25 @@ static inline const char *config_fixture(const char *name)
     const char *slash = strrchr(__FILE__, '/');
     snprintf(path, sizeof path, "%.*s/fixtures/%s.json", (int)(slash - __FILE__), __FILE__, name);
     return path;
+}
+
+/* Calls for every fixture, by its name; how many there are. */
+static inline size_t for_every_fixture(void (*each)(const char *name, size_t index))
+{
+    size_t count = 0;
+    char path[256];
+    snprintf(path, sizeof path, "%s", config_fixture(""));
+    *strrchr(path, '/') = '\0';
+    DIR *directory = opendir(path);
+    assert_non_null(directory);
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        char *dot = strstr(entry->d_name, ".json");
+        if (!dot) continue;
+        *dot = '\0';
+        each(entry->d_name, count++);
+    }
+    closedir(directory);
+    return count;
 }
 
 /* From exactly as many bytes as the text has, at an odd address. */

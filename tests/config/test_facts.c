@@ -4,8 +4,6 @@
  * The premises that a configuration establishes: those of every fixture, and the rules one by one. Y is established, N
  * violated, ? neither; in the order causal, kinds, once, own cache.
  */
-#include <dirent.h>
-
 #include "config_test.h"
 
 typedef struct expected {
@@ -149,23 +147,16 @@ static void check(const expected *e)
     rung_ledger_clear(&ledger);
 }
 
+static void check_named(const char *name, size_t index)
+{
+    (void)index;
+    check(row_of(name));
+}
+
 static void test_the_premises_of_every_fixture(void **state)
 {
     (void)state;
-    size_t found = 0;
-    char path[256];
-    snprintf(path, sizeof path, "%s", config_fixture(""));
-    *strrchr(path, '/') = '\0';
-    DIR *directory = opendir(path);
-    assert_non_null(directory);
-    for (struct dirent *entry; (entry = readdir(directory));) {
-        char *dot = strstr(entry->d_name, ".json");
-        if (!dot) continue;
-        *dot = '\0', found++;
-        check(row_of(entry->d_name));
-    }
-    closedir(directory);
-    assert_int_equal(found, RUNG_COUNT(table));
+    assert_int_equal(for_every_fixture(check_named), RUNG_COUNT(table));
 }
 
 /* ---- rules ---- */

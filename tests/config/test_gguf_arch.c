@@ -4,28 +4,12 @@
  * What an architecture of GGUF files fixes by its name, with the keys that converters write: windows, intervals, dense
  * layers, passes, latents; the premises; and headers whose numbers contradict each other.
  */
-#include "config_test.h"
-#include "io/gguf_build.h"
-
-typedef struct pair {
-    const char *key; /* without the architecture */
-    uint32_t value;
-} pair;
-
-static void put_pairs(gguf_build *b, const char *arch, const pair *pairs)
-{
-    char key[128];
-    for (; pairs->key; pairs++) {
-        snprintf(key, sizeof key, "%s.%s", arch, pairs->key);
-        gguf_u32(b, key, pairs->value);
-    }
-}
+#include "gguf_config_test.h"
 
 /* A header with usual sizes: 4 heads, 2 for keys and values, of 16. */
 static void begin(gguf_build *b, const char *arch, uint32_t layers, const pair *more)
 {
-    gguf_begin(b);
-    gguf_string(b, "general.architecture", arch);
+    begin_arch(b, arch);
     put_pairs(b, arch, (pair[]){{"block_count", layers}, {"context_length", 131072}, {"embedding_length", 64}, {0}});
     put_pairs(b, arch, more);
 }
@@ -35,28 +19,6 @@ static void begin(gguf_build *b, const char *arch, uint32_t layers, const pair *
     {                                                                                                                  \
         "attention.head_count_kv", 2                                                                                   \
     }
-
-static rung_ledger read_build(gguf_build *b)
-{
-    size_t size;
-    rung_ledger ledger;
-    rung_error err = {{0}};
-    uint8_t *bytes = gguf_end(&size, b);
-    if (rung_ledger_open_bytes(&ledger, bytes, size, "m.gguf", &err)) fail_msg("%s", err.text);
-    free_odd(bytes);
-    return ledger;
-}
-
-static void refused_build(gguf_build *b, const char *fault)
-{
-    size_t size;
-    rung_ledger ledger;
-    rung_error err = {{0}};
-    uint8_t *bytes = gguf_end(&size, b);
-    assert_int_equal(rung_ledger_open_bytes(&ledger, bytes, size, "m.gguf", &err), RUNG_INPUT);
-    assert_message(err, "m.gguf", fault);
-    free_odd(bytes);
-}
 
 static void put_flags(gguf_build *b, const char *key, const char *letters, char one)
 {
@@ -281,8 +243,7 @@ static void test_what_is_not_known_establishes_nothing(void **state)
 static void refused_pairs(const pair *pairs, const char *fault)
 {
     gguf_build b;
-    gguf_begin(&b);
-    gguf_string(&b, "general.architecture", "llama");
+    begin_arch(&b, "llama");
     put_pairs(&b, "llama", pairs);
     refused_build(&b, fault);
 }
@@ -319,14 +280,12 @@ static void test_types_and_lengths(void **state)
     (void)state;
     static const uint32_t heads[] = {2, 2, 2};
     gguf_build b;
-    gguf_begin(&b);
-    gguf_string(&b, "general.architecture", "llama");
+    begin_arch(&b, "llama");
     gguf_key(&b, "llama.block_count", G_BOOL);
     rung_buf_putc(&b.keys, 1);
     put_pairs(&b, "llama", (pair[]){{"embedding_length", 64}, HEADS, {0}});
     refused_build(&b, "'llama.block_count' must be a whole number");
-    gguf_begin(&b);
-    gguf_string(&b, "general.architecture", "llama");
+    begin_arch(&b, "llama");
     gguf_key(&b, "llama.block_count", G_F32);
     gguf_put_u32(&b.keys, 0x40000000); /* 2.0 */
     put_pairs(&b, "llama", (pair[]){{"embedding_length", 64}, HEADS, {0}});
@@ -346,9 +305,7 @@ static void test_names_and_what_follows_the_file(void **state)
     begin(&b, "lla\nma", 2, (pair[]){HEADS, {0}});
     refused_build(&b, "'general.architecture' is 'lla?ma'");
     begin(&b, "llama", 2, (pair[]){HEADS, {0}});
-    uint8_t *bytes = gguf_end(&size, &b), *longer = odd_copy(bytes, size);
-    free_odd(longer);
-    longer = malloc(size + 100);
+    uint8_t *bytes = gguf_end(&size, &b), *longer = malloc(size + 100);
     assert_non_null(longer);
     memcpy(longer, bytes, size);
     memset(longer + size, 'x', 100);

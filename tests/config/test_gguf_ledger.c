@@ -4,46 +4,12 @@
  * Ledgers from GGUF metadata: the same model gives the same ledger as its config.json, random patterns come back from
  * every key that can express them, and a file with a recurrent mechanism that says nothing of its layers is refused.
  */
-#include "config_test.h"
-#include "io/gguf_build.h"
-
-typedef struct pair {
-    const char *key; /* without the architecture */
-    uint32_t value;
-} pair;
+#include "gguf_config_test.h"
 
 static void begin(gguf_build *b, const char *arch, const pair *pairs)
 {
-    char key[128];
-    gguf_begin(b);
-    gguf_string(b, "general.architecture", arch);
-    for (; pairs->key; pairs++) {
-        snprintf(key, sizeof key, "%s.%s", arch, pairs->key);
-        gguf_u32(b, key, pairs->value);
-    }
-}
-
-static rung_ledger read_build(gguf_build *b)
-{
-    size_t size;
-    rung_ledger ledger;
-    rung_error err = {{0}};
-    uint8_t *bytes = gguf_end(&size, b);
-    if (rung_ledger_open_bytes(&ledger, bytes, size, "m.gguf", &err)) print_error("%s\n", err.text);
-    assert_string_equal(err.text, "");
-    free_odd(bytes);
-    return ledger;
-}
-
-static void refused_build(gguf_build *b, const char *fault)
-{
-    size_t size;
-    rung_ledger ledger;
-    rung_error err = {{0}};
-    uint8_t *bytes = gguf_end(&size, b);
-    assert_int_equal(rung_ledger_open_bytes(&ledger, bytes, size, "m.gguf", &err), RUNG_INPUT);
-    assert_message(err, "m.gguf", fault);
-    free_odd(bytes);
+    begin_arch(b, arch);
+    put_pairs(b, arch, pairs);
 }
 
 /* ---- against the config.json of the same model ---- */

@@ -6,8 +6,6 @@
  * note names the key. A key whose number is changed may change what the model holds; then only the promises of a ledger
  * are checked.
  */
-#include <dirent.h>
-
 #include "config_test.h"
 
 typedef struct member {
@@ -208,24 +206,6 @@ static void damage_every_key(const char *name)
     clear(&doc);
     rung_ledger_clear(&original);
     rung_json_free(json);
-}
-
-static size_t for_every_fixture(void (*each)(const char *name, size_t index))
-{
-    size_t count = 0;
-    char path[256];
-    snprintf(path, sizeof path, "%s", config_fixture(""));
-    *strrchr(path, '/') = '\0';
-    DIR *directory = opendir(path);
-    assert_non_null(directory);
-    for (struct dirent *entry; (entry = readdir(directory));) {
-        char *dot = strstr(entry->d_name, ".json");
-        if (!dot) continue;
-        *dot = '\0';
-        each(entry->d_name, count++);
-    }
-    closedir(directory);
-    return count;
 }
 
 static void one_by_one(const char *name, size_t index)
