@@ -49,7 +49,7 @@ static void read_general_heads(cfg_heads *out, cfg_reader *r, size_t i)
 {
     if (!cfg_find_size_at(&out->query, r,
                           "num_attention_heads_per_layer cca_num_q_heads num_attention_heads n_head n_heads "
-                          "num_query_heads num_heads",
+                          "num_query_heads num_heads attention_heads",
                           i))
         cfg_fail(r, "has no number of attention heads; looked for: num_attention_heads n_head n_heads num_query_heads "
                     "num_heads");

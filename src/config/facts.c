@@ -6,6 +6,8 @@
  */
 #include "reader.h"
 
+#include <ctype.h>
+
 /* ---- walking over what the file says ---- */
 
 typedef const char *look_fn(const char *key, const rung_json *value);
@@ -114,6 +116,46 @@ static const char *foreign_code(const cfg_reader *r)
     return NULL;
 }
 
+/* Letters and digits in lower case: "Qwen2_5_VL" and "qwen2_5_vl" are one name. */
+static void plain_name(char out[96], const char *name)
+{
+    size_t at = 0;
+    for (; *name && at < 95; name++)
+        if (isalnum((unsigned char)*name)) out[at++] = (char)tolower((unsigned char)*name);
+    out[at] = '\0';
+}
+
+/* Whether a class is the family's: its name, then one of the usual heads. "LlamaForCausalLM_Hybrid" is not llama's. */
+static bool is_class_of(const char *type, const char *class)
+{
+    static const char *const heads[] = {"forcausallm",
+                                        "lmheadmodel",
+                                        "model",
+                                        "textmodel",
+                                        "forconditionalgeneration",
+                                        "forsequenceclassification",
+                                        "fortokenclassification",
+                                        "forquestionanswering",
+                                        "doubleheadsmodel"};
+    char family[96], name[96];
+    const char *suffix = strstr(type, "_text");
+    plain_name(family, strcmp(type, "linear_attn") == 0 ? "linear_attention" : type);
+    plain_name(name, class);
+    if (suffix) family[strlen(family) - (strstr(suffix, "_model") ? strlen("textmodel") : strlen("text"))] = '\0';
+    if (strncmp(name, family, strlen(family)) != 0) return false;
+    for (size_t i = 0; i < RUNG_COUNT(heads); i++)
+        if (strcmp(name + strlen(family), heads[i]) == 0) return true;
+    return false;
+}
+
+/* An architecture that is not of the family that the type names, where its published code is not brought along. */
+static const char *foreign_architecture(const cfg_reader *r)
+{
+    const char *name = rung_json_string(rung_json_at(rung_json_get(r->config, "architectures"), 0));
+    bool checked = name && r->family->flags & FAMILY_CAUSAL && !(r->family->flags & FAMILY_SHIPS_CODE);
+    return checked && !is_class_of(r->type, name) ? name : NULL;
+}
+
 static void know(cfg_reader *r, rung_ledger_fact fact, rung_fact is, const char *why)
 {
     cfg_ledger_know(r->ledger, fact, is, "%s", why);
@@ -165,6 +207,9 @@ static void read_causal(cfg_reader *r)
     else if (code)
         cfg_ledger_know(r->ledger, fact, RUNG_NOT_ESTABLISHED,
                         "'auto_map' names code of its own (%s), which may see later tokens", SHOW(code));
+    else if (foreign_architecture(r))
+        cfg_ledger_know(r->ledger, fact, RUNG_NOT_ESTABLISHED, "the architecture %s is not one of %s",
+                        SHOW(foreign_architecture(r)), SHOW(r->type));
     else
         causal_by_family(r);
 }
@@ -230,6 +275,8 @@ static void doubt_what_is_foreign(cfg_reader *r)
     if (!r->family->may && !is_native(r)) cfg_doubt(r, "%s: its layers are read as generic keys say", unknown_type(r));
     if (key) cfg_doubt(r, "the key '%s' is not known: it may change a layer", SHOW(key));
     if (code) cfg_doubt(r, "'auto_map' names code of its own (%s), which may have other layers", SHOW(code));
+    if (foreign_architecture(r))
+        cfg_doubt(r, "the architecture %s is not one of %s", SHOW(foreign_architecture(r)), SHOW(r->type));
     if (around) cfg_doubt(r, "the text model is inside a '%s', which is not known", SHOW(around));
     if (cfg_flag_or(r, "add_cross_attention", false)) cfg_doubt(r, "'add_cross_attention' adds layers");
     if (r->family->flags & FAMILY_UNSURE)

@@ -71,6 +71,7 @@ bool cfg_is_off(const rung_json *value)
     double number = 1;
     const char *text = rung_json_string(value);
     rung_json_kind kind = rung_json_kind_of(value);
+    if (!value) return true;
     (void)rung_json_bool(&flag, value), (void)rung_json_real(&number, value);
     if (kind == RUNG_JSON_ARRAY || kind == RUNG_JSON_OBJECT) return rung_json_len(value) == 0;
     return !flag || number == 0 || kind == RUNG_JSON_NULL || (text && !*text);
@@ -278,5 +279,5 @@ uint64_t cfg_divide(cfg_reader *r, uint64_t a, uint64_t b, const char *what)
 
 uint64_t cfg_hidden_size(cfg_reader *r)
 {
-    return cfg_need_size(r, "hidden_size d_model n_embd n_embed embedding_dim", "hidden size");
+    return cfg_need_size(r, "hidden_size d_model n_embd n_embed embedding_dim dim emb_dim", "hidden size");
 }

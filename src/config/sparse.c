@@ -42,10 +42,11 @@ static void read_indexed(rung_held *held, cfg_reader *r, size_t i)
 /* MiniMax-M3: blocks by the best of their tokens' index keys. */
 static void read_msa(rung_held *held, cfg_reader *r)
 {
-    held->block = cfg_need_size(r, "sparse_attention_config.sparse_block_size", "block size");
-    held->top = cfg_need_size(r, "sparse_attention_config.sparse_topk_blocks", "number of opened blocks");
-    held->index_elements = cfg_times(cfg_size_or(r, "sparse_attention_config.sparse_num_index_heads", 1),
-                                     cfg_size_or(r, "sparse_attention_config.sparse_index_dim", 0));
+    held->block = cfg_need_size(r, "sparse_attention_config.sparse_block_size index_block_size", "block size");
+    held->top =
+        cfg_need_size(r, "sparse_attention_config.sparse_topk_blocks index_topk_blocks", "number of opened blocks");
+    held->index_elements = cfg_times(cfg_size_or(r, "sparse_attention_config.sparse_num_index_heads index_n_heads", 1),
+                                     cfg_size_or(r, "sparse_attention_config.sparse_index_dim index_head_dim", 0));
     cfg_held_name(held, "msa");
 }
 
@@ -105,7 +106,7 @@ void cfg_read_sparse(rung_held *held, cfg_reader *r, size_t i)
     uint64_t keys = r->status || per_head == 0 ? 0 : cfg_times(both / per_head, held->key_dim);
     if (r->layer[i].ratio > 0)
         read_compressed(held, r, i);
-    else if (cfg_has(r, "sparse_attention_config"))
+    else if (cfg_has(r, "sparse_attention_config index_topk_blocks"))
         read_msa(held, r);
     else if (cfg_has(r, "dense_attention_every_n_layers"))
         read_fixed(held, r);

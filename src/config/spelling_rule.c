@@ -214,7 +214,8 @@ bool cfg_spell_sliding_window(cfg_reader *r)
 bool cfg_spell_nothing(cfg_reader *r)
 {
     uint64_t heads;
-    if (!cfg_has(r, "num_query_heads") && !cfg_find_size(&heads, r, "num_attention_heads n_head n_heads"))
+    if (!cfg_has(r, "num_query_heads") &&
+        !cfg_find_size(&heads, r, "num_attention_heads n_head n_heads attention_heads"))
         return r->status != RUNG_OK;
     if (cfg_have_layers(r, "layers", 0)) cfg_set_all(r, KIND_FULL);
     return true;

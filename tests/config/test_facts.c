@@ -208,6 +208,12 @@ static void test_a_checkpoint_with_code_of_its_own_establishes_nothing(void **st
     static const char text[] = "{\"model_type\":\"qwen2\",\"auto_map\":{\"AutoModelForCausalLM\":\"x.Y\"}," SIZES "}";
     check_text(text, RUNG_LEDGER_CAUSAL, RUNG_NOT_ESTABLISHED, "x.Y");
     check_text(text, RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, "x.Y");
+    static const char other[] = "{\"model_type\":\"llama\",\"architectures\":[\"LlamaForCausalLM_Hybrid\"]," SIZES "}";
+    check_text(other, RUNG_LEDGER_CAUSAL, RUNG_NOT_ESTABLISHED, "LlamaForCausalLM_Hybrid");
+    check_text(other, RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, "LlamaForCausalLM_Hybrid");
+    check_text("{\"model_type\":\"qwen3_vl_moe_text\",\"architectures\":[\"Qwen3VLMoeForConditionalGeneration\"]," SIZES
+               "}",
+               RUNG_LEDGER_KINDS, RUNG_ESTABLISHED, "");
     /* where the published code is what checkpoints bring along */
     check_text("{\"model_type\":\"internlm2\",\"auto_map\":{\"AutoModelForCausalLM\":\"x.Y\"}," SIZES "}",
                RUNG_LEDGER_KINDS, RUNG_ESTABLISHED, "internlm2");
