@@ -146,7 +146,7 @@ static const cfg_family families[] = {
     {"glm_moe_dsa", NULL, NULL, "FS", FAMILY_CAUSAL | FAMILY_SHIPS_CODE, 0},
     {"gpt2", NULL, NULL, "F", FAMILY_CAUSAL, 0},
     {"gpt_bigcode", NULL, NULL, "F", FAMILY_CAUSAL | FAMILY_SHIPS_CODE, 0},
-    {"gpt_neo", NULL, NULL, "FW", FAMILY_CAUSAL, 0},
+    {"gpt_neo", NULL, "FW", "FW", FAMILY_CAUSAL, 0},
     {"gpt_neox", NULL, NULL, "F", FAMILY_CAUSAL, 0},
     {"gpt_neox_japanese", NULL, NULL, "F", FAMILY_CAUSAL, 0},
     {"gpt_oss", NULL, "WF", "FW", FAMILY_CAUSAL, 0},

@@ -163,7 +163,8 @@ bool cfg_spell_class_pattern(cfg_reader *r)
     if (strlen(pattern) > 8 && strlen(pattern) != r->layers) return false;
     if (strlen(pattern) > 1 || (r->family->may && strlen(r->family->may) > 1))
         cfg_note(r, "the file does not say which layer is of which kind; taken from the class of %s", r->type);
-    if (strcmp(pattern, "R") == 0 && cfg_has(r, "num_attention_heads") && r->family->may && strchr(r->family->may, 'F'))
+    if (strcmp(pattern, "R") == 0 && cfg_has(r, "num_attention_heads") && r->family->may &&
+        strcmp(r->family->may, "RF") == 0)
         cfg_doubt(r, "it has attention heads, and nothing says in which layers");
     /* From the end: the last layer has the last letter. */
     size_t shift = r->family->flags & FAMILY_FROM_END ? strlen(pattern) - r->layers % strlen(pattern) : 0;
@@ -176,6 +177,13 @@ bool cfg_spell_class_pattern(cfg_reader *r)
 static bool knows_windows(const cfg_reader *r)
 {
     return !r->family->may || strpbrk(r->family->may, "WD");
+}
+
+/* Other names of the window count where the family is not known, and in flash-linear-attention's transformer. */
+static const char *window_keys(const cfg_reader *r)
+{
+    bool other = !r->family->may || strcmp(r->type, "transformer") == 0;
+    return other ? "sliding_window window_size attention_window" : "sliding_window";
 }
 
 /* SmolLM3: only layers without rotary positions have the window. */
@@ -194,8 +202,7 @@ bool cfg_spell_sliding_window(cfg_reader *r)
 {
     uint64_t window, first = 0;
     if (!knows_windows(r) || !cfg_flag_or(r, "use_sliding_window", true)) return false;
-    if (!cfg_find_size_at(&window, r, "sliding_window window_size attention_window", 0) || window == 0)
-        return r->status != RUNG_OK;
+    if (!cfg_find_size_at(&window, r, window_keys(r), 0) || window == 0) return r->status != RUNG_OK;
     if (!cfg_have_layers(r, "sliding_window", 0)) return true;
     if (cfg_has(r, "use_sliding_window") || strcmp(r->type, "dots1") == 0)
         first = cfg_size_or(r, "max_window_layers", 0);
