@@ -110,8 +110,8 @@ typedef struct rung_run_row {
     double eval_loss, eval_accuracy; /* of the last evaluation during training: choose a setting by this */
     double test_loss, test_accuracy; /* after training, prompts of a stream that nothing was chosen by: report this */
     uint64_t test_targets, test_right;
-    const char *test_numbers; /* what measured the test: RUNG_TEST_FAST, or the format of the exact evaluator; "" when
-                                 there was none */
+    const char *test_numbers; /* what measures the test: RUNG_TEST_FAST, or the format of the exact evaluator; "" when
+                                 there is no test */
     double chance, majority;
     uint64_t tokens; /* of a prompt */
     uint64_t parameters;

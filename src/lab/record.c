@@ -88,8 +88,10 @@ static rung_status insert_run(int64_t *number, const rung_store *store, const ru
         " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING number";
     const rung_train_conf *conf = &run->conf;
     const rung_run_row *f = &facts->row;
+    const char *numbers = rung_train_tests_exactly(conf) ? conf->test_numbers : RUNG_TEST_FAST;
     bool fell = state->diverged; /* what was evaluated before is in the metrics, and no result */
     int64_t version, machine;
+    if (!conf->test_prompts) numbers = NULL;
     rung_status status = find_version(&version, store, err);
     if (status == RUNG_OK) status = find_machine(&machine, store, err);
     if (status != RUNG_OK) return status;
@@ -102,7 +104,7 @@ static rung_status insert_run(int64_t *number, const rung_store *store, const ru
         conf->task.majority, (int64_t)conf->task.tokens, (int64_t)state->parameters, (int64_t)f->layers,
         (int64_t)f->full_layers, (int64_t)f->recurrent_layers, (int64_t)f->state_bits, (int64_t)f->level_bits,
         (int64_t)f->message_bits, (int64_t)f->kv_bits_per_token, state->seconds, (int64_t)state->resumed, lab_now(),
-        version, machine, state->test_targets ? state->test_numbers : NULL);
+        version, machine, numbers);
 }
 
 static rung_status insert_theory(const rung_store *store, int64_t run, const lab_facts *facts, rung_error *err)

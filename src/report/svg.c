@@ -366,6 +366,10 @@ static double put_legend(rung_buf *out, const rung_chart *fig, double top)
         if (out) rung_svg_text(out, LEFT + 36, y + 4, "dim", "start", mark_words[i]);
         y += LINE;
     }
+    if (fig->measured) {
+        if (out) put_line(out, LEFT + 36, y + 4, "dim", fig->measured, TEXT);
+        y += LINE;
+    }
     if (fig->left_out[0]) {
         if (out) put_line(out, LEFT + 36, y + 4, "dim", fig->left_out, TEXT);
         y += LINE;
@@ -391,6 +395,11 @@ void report_legend_html(rung_buf *out, const rung_chart *fig)
     }
     for (size_t i = 0; i < RUNG_COUNT(mark_words); i++)
         if (marks >> i & 1) rung_buf_printf(out, "<li class=\"dim\">%s</li>", mark_words[i]);
+    if (fig->measured) {
+        rung_buf_puts(out, "<li class=\"dim\">");
+        rung_text_escape(out, fig->measured);
+        rung_buf_puts(out, "</li>");
+    }
     rung_buf_puts(out, "</ul>\n");
 }
 
