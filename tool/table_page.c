@@ -175,7 +175,8 @@ static void put_about_training(rung_buf *out, const rung_table *table)
         "<p><b>trained</b>: accuracy on fresh prompts after training such layers, %s. The sizes are those of the cell "
         "and need not be those of the verdict. It proves nothing: what can be done need not be learned, and a low "
         "number may be the fault of the recipe. In the bar, the thin line is chance and the thick one a ceiling that "
-        "is proved for the layers that were trained, in the arithmetic of the exact evaluator, which then has measured; "
+        "is proved for the layers that were trained, in the arithmetic of the exact evaluator, which then has "
+        "measured; "
         "an interval above it would have stopped this page.%s%s%s%s</p>\n",
         table->quick ? "one seed each, done when this page was made"
                      : "mean over seeds with its 95 % interval (Student's t), the learning rate chosen by evaluations "

@@ -125,10 +125,10 @@ typedef struct rung_cell {
     rung_estimate success;   /* of all runs; a diverged one is no success */
     rung_estimate evaluated; /* evaluation during training */
     size_t runs, succeeded, diverged;
-    size_t settings;                                                 /* of which this one was chosen */
-    bool spoken;    /* the theorems speak of the evaluator that measured `accuracy`: rung_theory_speaks */
-    double ceiling; /* that no weights exceed; 0: none, or it is not about this evaluator */
-    bool above;     /* RUNG_MARK_ABOVE */
+    size_t settings; /* of which this one was chosen */
+    bool spoken;     /* the theorems speak of the evaluator that measured `accuracy`: rung_theory_speaks */
+    double ceiling;  /* that no weights exceed; 0: none, or it is not about this evaluator */
+    bool above;      /* RUNG_MARK_ABOVE */
     const char *certificate, *certificate_name, *certificate_sha256; /* text; NULL if none */
 } rung_cell;
 

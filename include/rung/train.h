@@ -124,10 +124,11 @@ typedef struct rung_train_conf {
     uint64_t eval_every;   /* steps; 0: only at the end */
     uint64_t eval_prompts; /* at most 2^24 */
     uint64_t test_prompts; /* after the last step, of a third stream that nothing is chosen by; at most 2^24, 0: none */
-    const char *test_numbers; /* evaluator of that test: NULL or RUNG_TEST_FAST, or a format for the exact one, which takes
+    const char
+        *test_numbers; /* evaluator of that test: NULL or RUNG_TEST_FAST, or a format for the exact one, which takes
                                  fewer prompts where these would be more than about ten seconds of work */
-    double stop_at;        /* early stop: this accuracy on fresh data ... */
-    size_t stop_times;     /* ... at so many evaluations in a row; 0: never */
+    double stop_at;    /* early stop: this accuracy on fresh data ... */
+    size_t stop_times; /* ... at so many evaluations in a row; 0: never */
     uint64_t checkpoint_every; /* steps; 0: only at the end and when stopped */
     size_t threads;            /* 0: all; does not change the result */
     const rung_team *team;     /* all ranks call rung_train_run with the same words; NULL: alone; nor does it */
@@ -140,7 +141,8 @@ typedef struct rung_train_state {
     double eval_loss, eval_accuracy; /* of the last evaluation on fresh data; NaN before the first */
     double test_loss, test_accuracy; /* after the last step; NaN before, or when there are no test prompts */
     size_t test_targets, test_right;
-    char test_numbers[32]; /* the evaluator that measured them: RUNG_TEST_FAST, or the format of the exact one; "" before */
+    char test_numbers
+        [32]; /* the evaluator that measured them: RUNG_TEST_FAST, or the format of the exact one; "" before */
     double tokens_per_second, seconds;
     size_t parameters;
     bool resumed, stopped_early;

@@ -109,6 +109,7 @@ rung_status rung_lab_choose_test(rung_train_conf *conf, rung_error *err)
     rung_run_theory theory;
     if (conf->test_numbers || !conf->test_prompts) return RUNG_OK;
     rung_status status = rung_lab_theory(&theory, conf, err);
-    if (status == RUNG_OK && (theory.verdict == RUNG_CANNOT || theory.ceiling > 0)) conf->test_numbers = LAB_EXACT_NUMBERS;
+    if (status == RUNG_OK && (theory.verdict == RUNG_CANNOT || theory.ceiling > 0))
+        conf->test_numbers = LAB_EXACT_NUMBERS;
     return status;
 }

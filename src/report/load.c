@@ -129,7 +129,8 @@ static bool keep_row(loader *l, rung_run_row *out, const rung_run_row *row)
     out->version = report_keep(r, row->version, l->err);
     out->test_numbers = report_keep(r, row->test_numbers, l->err);
     out->kernels = out->host = "";
-    return out->version && out->test_numbers && out->arch && out->task && out->label && out->theory.bound && out->theory.statement;
+    return out->version && out->test_numbers && out->arch && out->task && out->label && out->theory.bound &&
+           out->theory.statement;
 }
 
 /* Runs of no sweep have no plan: their words say what they have in common. */

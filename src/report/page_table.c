@@ -11,10 +11,9 @@
 
 static void put_head(rung_buf *out, const rung_group *g)
 {
-    static const char *const columns[] = {"test accuracy", "successes",   "chance",        "state bits",
-                                          "full layers",   "rec. layers", "parameters",    "tokens",
-                                          "measured by",   "theory",      "ceiling",
-                                          "shortest proof"};
+    static const char *const columns[] = {"test accuracy", "successes",   "chance",     "state bits",
+                                          "full layers",   "rec. layers", "parameters", "tokens",
+                                          "measured by",   "theory",      "ceiling",    "shortest proof"};
     rung_buf_puts(out, "<thead><tr>");
     for (size_t k = 0; k < g->key_count; k++) {
         rung_buf_puts(out, "<th scope=\"col\"><button type=\"button\">");

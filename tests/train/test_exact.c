@@ -4,8 +4,8 @@
  * The last test by the exact evaluator: losses against one session per question in step form, counts of right answers against
  * prompts that are made and run here, for any number of threads; what it costs; who is said to have measured.
  */
-#include "../../src/train/exact.h"
 #include "../../src/train/data.h"
+#include "../../src/train/exact.h"
 #include "train_test.h"
 
 /* ---- losses ------------------------------------------------------------------------------------------------------------------ */
