@@ -198,11 +198,31 @@ static rung_status insert_place(const rung_store *store, int64_t number, const r
     return status;
 }
 
+/* Whether the plan of a sweep that is in the store has other runs than the sweep has now. */
+static rung_status find_change(bool *changed, const rung_store *store, int64_t number, const rung_sweep *sweep,
+                               rung_error *err)
+{
+    sqlite3_stmt *s;
+    bool row = true;
+    rung_status status =
+        lab_sql_open(&s, store, err, "SELECT place, run FROM plan WHERE sweep = ? ORDER BY place", "i", number);
+    *changed = false;
+    while (status == RUNG_OK && row && !*changed) {
+        status = lab_sql_next(&row, &s, store, err);
+        if (status != RUNG_OK || !row) break;
+        uint64_t place = lab_count_at(s, 0);
+        *changed = place < sweep->points && strcmp(lab_text_at(s, 1), sweep->point[place].id) != 0;
+    }
+    sqlite3_finalize(s);
+    return status;
+}
+
 /* The runs of a spec may be others than those of an earlier rung: where a theorem speaks of one now, its test is another. */
 static rung_status renew_plan(const rung_store *store, int64_t number, const rung_sweep *sweep, rung_error *err)
 {
-    rung_status status = RUNG_OK;
-    for (size_t i = 0; status == RUNG_OK && i < sweep->points; i++)
+    bool changed;
+    rung_status status = find_change(&changed, store, number, sweep, err);
+    for (size_t i = 0; status == RUNG_OK && changed && i < sweep->points; i++)
         status = lab_sql_do(store, err, "UPDATE plan SET run = ?3 WHERE sweep = ?1 AND place = ?2 AND run <> ?3", "iis",
                             number, (int64_t)i, sweep->point[i].id);
     return status;
