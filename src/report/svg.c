@@ -321,8 +321,8 @@ static bool is_named_before(const rung_chart *fig, size_t number)
 
 /* What the marks mean that occur. */
 static const char *const mark_words[] = {"crossed: theory says CANNOT at this size",
-                                         "bar: no weights of these layers are better on average (theory)", "ringed: chosen",
-                                         "triangle: above a ceiling of theory"};
+                                         "bar: no weights of these layers are better on average (theory)",
+                                         "ringed: chosen", "triangle: above a ceiling of theory"};
 
 static unsigned marks_of(const rung_chart *fig)
 {
