@@ -179,6 +179,7 @@ for name, at in places.items(): assert len(at) == len(set(at)) > 1, (name, at)'
     rung sweep line.json --no-estimate -q >/dev/null
     rung report line.db -o page.html --svg line --csv line -q >text
     grep -q 'linear:dk=2:dv=1: CANNOT is proved from N = 33 on' page.html
+    grep -q 'exact evaluator, f32, where theory speaks; else the fast one' line/line-accuracy-N-1.svg
     grep -q 'delta:dk=5:dv=1: CANNOT is proved from N = 41 on' page.html
     run ! grep -q 'full: CANNOT is proved' page.html
     # Against the state: N log2 V bits are needed.
