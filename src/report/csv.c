@@ -104,7 +104,9 @@ void rung_group_csv(rung_buf *out, const rung_group *g)
         put_reals(out, values, RUNG_COUNT(values));
         put_counts(out, cell->row);
         put_theory(out, cell);
-        rung_buf_printf(out, ",%d,%s,", cell->above, cell->row->test_numbers);
+        rung_buf_printf(out, ",%d,", cell->above);
+        report_csv_text(out, cell->row->test_numbers);
+        rung_buf_putc(out, ',');
         report_csv_text(out, cell->certificate ? cell->certificate_sha256 : "");
         rung_buf_putc(out, '\n');
     }
