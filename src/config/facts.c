@@ -249,6 +249,16 @@ static void doubt_kinds(cfg_reader *r)
     }
 }
 
+/* In these families all layers have the window or none, whatever a list says. */
+static void doubt_lists(cfg_reader *r)
+{
+    static const char *const uniform[] = {"mistral", "mixtral", "ministral3", "starcoder2",
+                                          "phi3",    "phimoe",  "qwen3_moe"};
+    for (size_t i = 0; i < RUNG_COUNT(uniform); i++)
+        if (strcmp(uniform[i], r->type) == 0 && cfg_has(r, "layer_types"))
+            cfg_doubt(r, "the published code of %s takes no notice of 'layer_types'", SHOW(r->type));
+}
+
 /* Below dense_len tokens everything is attended to, so the kind depends on the length. */
 static void doubt_lengths(cfg_reader *r)
 {
@@ -373,6 +383,7 @@ static void read_kinds(cfg_reader *r)
     doubt_what_is_missing(r);
     doubt_what_is_foreign(r);
     doubt_kinds(r);
+    doubt_lists(r);
     doubt_windows(r);
     doubt_lengths(r);
     if (r->doubt)

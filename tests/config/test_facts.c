@@ -271,6 +271,17 @@ static void test_caches_that_are_shared(void **state)
                RUNG_ESTABLISHED, "");
 }
 
+static void test_a_list_that_the_published_code_does_not_read(void **state)
+{
+    (void)state;
+    check_text("{\"model_type\":\"mistral\",\"sliding_window\":8,"
+               "\"layer_types\":[\"full_attention\",\"sliding_attention\"]," SIZES "}",
+               RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, "no notice of 'layer_types'");
+    check_text("{\"model_type\":\"ministral\",\"sliding_window\":8,"
+               "\"layer_types\":[\"full_attention\",\"sliding_attention\"]," SIZES "}",
+               RUNG_LEDGER_KINDS, RUNG_ESTABLISHED, "");
+}
+
 /* The same in the objects that hold sizes. */
 static void test_strange_keys_inside_objects(void **state)
 {
@@ -309,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_caches_that_are_shared),
         cmocka_unit_test(test_strange_keys),
         cmocka_unit_test(test_strange_keys_inside_objects),
+        cmocka_unit_test(test_a_list_that_the_published_code_does_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
