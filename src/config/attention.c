@@ -243,6 +243,8 @@ static const char *plain_name(const rung_held *held, bool latent)
 static void read_inner_conv(rung_held *held, cfg_reader *r, size_t i, const cfg_heads *heads)
 {
     uint64_t kernel, kv = cfg_times(heads->kv, cfg_plus(heads->key_dim, heads->value_dim));
+    if (r->layer[i].own && r->layer[i].own == cfg_find(r, "attn_cfg") && !cfg_find_in(r->layer[i].own, "d_conv"))
+        cfg_note(r, "attn_cfg.d_conv is not in the file, so no convolution is in the attention");
     if (cfg_find_size(&kernel, r, "conv_window")) cfg_state_conv(held, kv, kernel);
     if (cfg_find_size_in(&kernel, r, r->layer[i].own, "d_conv"))
         cfg_state_conv(held, cfg_plus(kv, cfg_times(heads->query, heads->key_dim)), kernel);

@@ -249,6 +249,16 @@ static void doubt_kinds(cfg_reader *r)
     }
 }
 
+/* In these families all layers have the window or none, whatever a list says. */
+static void doubt_lists(cfg_reader *r)
+{
+    static const char *const uniform[] = {"mistral", "mixtral", "ministral3", "starcoder2",
+                                          "phi3",    "phimoe",  "qwen3_moe"};
+    for (size_t i = 0; i < RUNG_COUNT(uniform); i++)
+        if (strcmp(uniform[i], r->type) == 0 && cfg_has(r, "layer_types"))
+            cfg_doubt(r, "the published code of %s takes no notice of 'layer_types'", SHOW(r->type));
+}
+
 /* Below dense_len tokens everything is attended to, so the kind depends on the length. */
 static void doubt_lengths(cfg_reader *r)
 {
@@ -338,11 +348,42 @@ static void doubt_what_is_missing(cfg_reader *r)
     }
 }
 
+/* Objects with sizes of their own, and the keys in them whose meaning is known. */
+static const struct {
+    const char *object, *keys;
+} inside[] = {
+    {"attn_cfg", " causal head_dim num_heads num_heads_kv qkv_proj_bias out_proj_bias rotary_emb_dim rotary_emb_base "
+                 "rotary_emb_interleaved softmax_scale d_conv mlp_dim "},
+    {"attn_config", " alibi alibi_bias_max attn_impl attn_pdrop attn_type attn_uses_sequence_id clip_qkv kv_n_heads "
+                    "model_type prefix_lm qk_gn qk_ln rope rope_impl rope_theta softmax_scale "},
+    {"linear_attn_config", " full_attn_layers gate_lower_bound head_dim kda_layers num_heads short_conv_kernel_size "
+                           "use_full_rank_gate "},
+    {"sparse_config", " block_size dense_len init_blocks kernel_size kernel_stride topk use_nope window_size "},
+    {"ssm_cfg", " A_init_range chunk_size d_conv d_state dt_limit dt_max dt_min expand headdim is_mimo layer mimo_rank "
+                "ngroups nheads norm_before_gate rmsnorm rope_fraction "},
+};
+
+static void doubt_what_is_inside(cfg_reader *r)
+{
+    char word[64];
+    for (size_t i = 0; i < RUNG_COUNT(inside); i++) {
+        const rung_json *object = cfg_find(r, inside[i].object);
+        for (size_t k = 0; k < rung_json_len(object) && rung_json_kind_of(object) == RUNG_JSON_OBJECT; k++) {
+            const char *key = rung_json_key_at(object, k);
+            snprintf(word, sizeof word, " %s ", SHOW(key));
+            if (is_on(rung_json_value_at(object, k)) && !strstr(inside[i].keys, word))
+                cfg_doubt(r, "the key '%s' in '%s' is not known: it may change a layer", SHOW(key), inside[i].object);
+        }
+    }
+}
+
 static void read_kinds(cfg_reader *r)
 {
+    doubt_what_is_inside(r);
     doubt_what_is_missing(r);
     doubt_what_is_foreign(r);
     doubt_kinds(r);
+    doubt_lists(r);
     doubt_windows(r);
     doubt_lengths(r);
     if (r->doubt)

@@ -28,15 +28,24 @@ static uint64_t expanded(cfg_reader *r)
     return (uint64_t)(cfg_real_or(r, EXPAND_KEYS, 2) * (double)cfg_hidden_size(r));
 }
 
+/* Sizes that mamba_ssm's own dialect leaves to its class. */
+static uint64_t native_size_or(cfg_reader *r, const char *keys, uint64_t taken)
+{
+    uint64_t value;
+    if (cfg_find_size(&value, r, keys)) return value;
+    cfg_note(r, "%s is not in the file; mamba_ssm takes %zu", strrchr(keys, ' ') + 1, (size_t)taken);
+    return taken;
+}
+
 static void mix_mamba1(rung_held *held, cfg_reader *r, size_t i)
 {
     uint64_t inner;
     (void)i;
     if (!find_inner(&inner, r)) inner = expanded(r);
     bool native = cfg_has(r, "ssm_cfg");
-    uint64_t state = native ? cfg_size_or(r, STATE_KEYS, 16) : cfg_need_size(r, STATE_KEYS, "state size");
+    uint64_t state = native ? native_size_or(r, STATE_KEYS, 16) : cfg_need_size(r, STATE_KEYS, "state size");
     cfg_state_mamba1(held, inner, state,
-                     native ? cfg_size_or(r, CONV_KEYS, 4) : cfg_need_size(r, CONV_KEYS, "convolution"));
+                     native ? native_size_or(r, CONV_KEYS, 4) : cfg_need_size(r, CONV_KEYS, "convolution"));
 }
 
 #define SSM_HEAD_KEYS "mamba_n_heads mamba_num_heads n_mamba_heads ssm_cfg.nheads"
@@ -77,10 +86,10 @@ static void mix_mamba2(rung_held *held, cfg_reader *r, size_t i)
     (void)i;
     read_ssm_heads(&heads, &head_dim, r);
     bool native = cfg_has(r, "ssm_cfg");
-    uint64_t state = native ? cfg_size_or(r, STATE_KEYS, 128) : cfg_need_size(r, STATE_KEYS, "state size");
+    uint64_t state = native ? native_size_or(r, STATE_KEYS, 128) : cfg_need_size(r, STATE_KEYS, "state size");
     uint64_t groups =
-        native ? cfg_size_or(r, GROUP_KEYS, 1) : cfg_need_size(r, GROUP_KEYS, "groups of the state space");
-    uint64_t kernel = native ? cfg_size_or(r, CONV_KEYS, 4) : cfg_need_size(r, CONV_KEYS, "convolution");
+        native ? native_size_or(r, GROUP_KEYS, 1) : cfg_need_size(r, GROUP_KEYS, "groups of the state space");
+    uint64_t kernel = native ? native_size_or(r, CONV_KEYS, 4) : cfg_need_size(r, CONV_KEYS, "convolution");
     cfg_state_mamba2(held, heads, head_dim, state, groups, kernel);
 }
 
@@ -112,7 +121,7 @@ static void mix_mamba3(rung_held *held, cfg_reader *r, size_t i)
 {
     bool native = cfg_has(r, "ssm_cfg");
     uint64_t heads = 0, head_dim = 0;
-    uint64_t state = native ? cfg_size_or(r, STATE_KEYS, 128) : cfg_need_size(r, STATE_KEYS, "state size");
+    uint64_t state = native ? native_size_or(r, STATE_KEYS, 128) : cfg_need_size(r, STATE_KEYS, "state size");
     (void)i;
     read_ssm_heads(&heads, &head_dim, r);
     bool mimo = cfg_flag_or(r, "is_mimo ssm_cfg.is_mimo", false);

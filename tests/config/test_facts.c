@@ -271,6 +271,31 @@ static void test_caches_that_are_shared(void **state)
                RUNG_ESTABLISHED, "");
 }
 
+static void test_a_list_that_the_published_code_does_not_read(void **state)
+{
+    (void)state;
+    check_text("{\"model_type\":\"mistral\",\"sliding_window\":8,"
+               "\"layer_types\":[\"full_attention\",\"sliding_attention\"]," SIZES "}",
+               RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, "no notice of 'layer_types'");
+    check_text("{\"model_type\":\"ministral\",\"sliding_window\":8,"
+               "\"layer_types\":[\"full_attention\",\"sliding_attention\"]," SIZES "}",
+               RUNG_LEDGER_KINDS, RUNG_ESTABLISHED, "");
+}
+
+/* The same in the objects that hold sizes. */
+static void test_strange_keys_inside_objects(void **state)
+{
+    (void)state;
+    check_text("{\"model_type\":\"mpt\",\"d_model\":64,\"n_layers\":2,\"n_heads\":4,"
+               "\"attn_config\":{\"sliding_window_size\":8}}",
+               RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, "'sliding_window_size' in 'attn_config'");
+    check_text("{\"model_type\":\"mpt\",\"d_model\":64,\"n_layers\":2,\"n_heads\":4,"
+               "\"attn_config\":{\"alibi\":true,\"prefix_lm\":false}}",
+               RUNG_LEDGER_KINDS, RUNG_ESTABLISHED, "mpt");
+    check_text("{\"d_model\":64,\"n_layer\":2,\"ssm_cfg\":{\"layer\":\"Mamba2\",\"d_stat\":256}}", RUNG_LEDGER_KINDS,
+               RUNG_NOT_ESTABLISHED, "'d_stat' in 'ssm_cfg'");
+}
+
 /* A key that is not known may change a layer, unless it is switched off. */
 static void test_strange_keys(void **state)
 {
@@ -294,6 +319,8 @@ int main(void)
         cmocka_unit_test(test_loops_by_any_name),
         cmocka_unit_test(test_caches_that_are_shared),
         cmocka_unit_test(test_strange_keys),
+        cmocka_unit_test(test_strange_keys_inside_objects),
+        cmocka_unit_test(test_a_list_that_the_published_code_does_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
