@@ -113,8 +113,6 @@ static rung_status check_shape(const search *s, const rung_model *model, rung_er
 {
     const rung_model_spec *spec = rung_model_get_spec(model);
     if (spec->thoughts && !s->ask->thoughts) return rung_fail(err, RUNG_USAGE, "it answers after words of its own");
-    if (spec->causal != s->ask->defaults->causal)
-        return rung_fail(err, RUNG_USAGE, spec->causal ? "it has a mask" : "it has no mask");
     return rung_embed_check(model, &s->arch, err);
 }
 
