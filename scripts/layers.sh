@@ -88,5 +88,12 @@ for header in $(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*(.*)/\1/
     esac
 done
 files=$((files + 1))
+# Mechanisms are known by the class and traits of their registry row: nobody else compares their names.
+for file in src/*/*.c tool/*.c; do
+    case $file in src/mech/* | tool/bench_*) continue ;; esac
+    if grep -nE 'str(n?casecmp|n?cmp)\([^)]*mech->name|rung_mech_get\("' "$file" >&2; then
+        complain "$file: asks for the name of a mechanism; ask for its class or traits (rung/mech.h)"
+    fi
+done
 [ "$bad" = 0 ] || { echo "layers: $bad wrong arrows" >&2; exit 1; }
 echo "layers: $files files, every arrow points down"

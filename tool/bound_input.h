@@ -12,7 +12,7 @@
 
 /* Part of a command's values; its rows are RUNG_LEDGER_OPTIONS. */
 typedef struct rung_ledger_words {
-    int64_t heads, head_dim, dk, dv; /* of arch text; dk, dv 0: head_dim */
+    int64_t heads, head_dim, dk, dv;                        /* of arch text; dk, dv 0: head_dim */
     int64_t bits, accumulator_bits, state_bits, cache_bits; /* 0: what the input says */
     int64_t message;
 } rung_ledger_words;

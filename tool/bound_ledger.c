@@ -207,8 +207,9 @@ static void print_unknown(rung_buf *out, const rung_ledger *ledger)
     for (size_t f = 0; f < RUNG_LEDGER_FACTS; f++) {
         rung_known k = ledger->known[f];
         if (k.is == RUNG_ESTABLISHED) continue;
-        rung_buf_printf(out, "%s that %s%s%s\n", k.is == RUNG_VIOLATED ? "not so:" : "not established:",
-                        rung_premise_text((rung_premise)f), k.why ? ": " : "", k.why ? k.why : "");
+        rung_buf_printf(out, "%s that %s%s%s\n",
+                        k.is == RUNG_VIOLATED ? "not so:" : "not established:", rung_premise_text((rung_premise)f),
+                        k.why ? ": " : "", k.why ? k.why : "");
     }
 }
 
@@ -353,7 +354,8 @@ void rung_ledger_json(rung_jout *out, const rung_bound_input *input)
     json_totals(out, &view);
     rung_jout_array(out, "per_layer");
     for (size_t i = 0; i < ledger->layer_count; i++)
-        json_layer(out, &ledger->layer[i], i, rung_layer_bits_of(&ledger->layer[i], rung_claim_arithmetic(input->claim)));
+        json_layer(out, &ledger->layer[i], i,
+                   rung_layer_bits_of(&ledger->layer[i], rung_claim_arithmetic(input->claim)));
     rung_jout_end(out);
     rung_jout_array(out, "notes");
     for (size_t i = 0; i < ledger->note_count; i++) rung_jout_string(out, NULL, ledger->note[i]);

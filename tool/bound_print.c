@@ -134,7 +134,7 @@ static void put_weights(rung_buf *text, const rung_decision *d)
                     d->statement);
     if (d->basis == RUNG_BASIS_SAMPLE)
         rung_buf_printf(text, " (error rate below %.2g with 95 %% confidence)", d->error_high);
-    rung_buf_printf(text, "; rung build %s", d->by);
+    if (d->by[0]) rung_buf_printf(text, "; rung build %s", d->by);
 }
 
 static void put_theorem(rung_buf *text, const rung_claim *claim, const rung_decision *d)

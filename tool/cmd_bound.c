@@ -315,7 +315,8 @@ const rung_command rung_command_bound = {
              .kind = RUNG_OPTION_CHOICE,
              .at = offsetof(bound_values, solve),
              .metavar = "WHAT",
-             .help = "smallest n, or largest p, head dimension, number of recurrent layers, with CANNOT; L: the depth of seqcomp",
+             .help = "smallest n, or largest p, head dimension, number of recurrent layers, with CANNOT; L: the depth "
+                     "of seqcomp",
              .choices = rung_solve_words},
             FLAG("plan", plan, "look for the cheapest layers that can"),
             {.name = "samples",

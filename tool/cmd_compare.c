@@ -21,8 +21,8 @@ typedef struct compare_values {
 typedef struct column {
     const rung_bound_input *input;
     rung_ledger_view view;
-    uint64_t grows;            /* elements per token, all caches */
-    rung_decision decision;    /* of the task, if there is one */
+    uint64_t grows;         /* elements per token, all caches */
+    rung_decision decision; /* of the task, if there is one */
 } column;
 
 typedef struct columns {
@@ -230,8 +230,7 @@ static rung_status compare(const columns *all, const rung_bound_input *inputs, c
         print_table(&text, all);
     status = rung_out_buf(&text, err);
     rung_buf_clear(&text);
-    if (status == RUNG_OK && v->plot)
-        status = write_plot(v->plot, inputs, all->count, err);
+    if (status == RUNG_OK && v->plot) status = write_plot(v->plot, inputs, all->count, err);
     if (status == RUNG_OK && v->plot) rung_note(call, "wrote %s", v->plot);
     return status;
 }

@@ -12,8 +12,8 @@
 
 typedef struct probe_values {
     const char *base_url, *model, *task, *grid, *config, *out, *key_env, *ca_file, *extra;
-    int64_t spelling, api, samples, most, controls, shots, top, thinking, concurrency, timeout, retries, rpm, body, kernel,
-        wait;
+    int64_t spelling, api, samples, most, controls, shots, top, thinking, concurrency, timeout, retries, rpm, body,
+        kernel, wait;
     double threshold, confidence;
     bool dry_run;
     rung_ledger_words ledger;

@@ -169,8 +169,7 @@ static rung_status run_cell(rung_table *table, size_t row, size_t col, const run
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", v->out, cell->model);
     if (status == RUNG_OK && model) status = rung_model_save(model, path, err);
-    if (status == RUNG_OK && model)
-        snprintf(cell->arch, sizeof cell->arch, "%s", rung_model_get_spec(model)->arch);
+    if (status == RUNG_OK && model) snprintf(cell->arch, sizeof cell->arch, "%s", rung_model_get_spec(model)->arch);
     if (status == RUNG_OK) status = decide_row(cell, table, row, col, &means, err);
     rung_model_close(model);
     if (status == RUNG_OK && cell->verdict == RUNG_CANNOT && !v->no_certificates) {

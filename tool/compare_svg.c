@@ -64,8 +64,8 @@ static size_t parts_of(part out[PARTS_MAX], const rung_held *held, const rung_ar
 {
     size_t count = 0;
     double each = numbers->state_bits, cached = numbers->cache_bits;
-    double state = ((double)held->state_elements + (double)held->extra_elements) * each +
-                   (double)held->conv_elements * cached;
+    double state =
+        ((double)held->state_elements + (double)held->extra_elements) * each + (double)held->conv_elements * cached;
     double window = (double)held->window_elements * cached, cache = (double)held->kv_per_token * cached;
     if (held->recurrent || state > 0) out[count++] = (part){RECURRENT, false, state, state};
     if (held->window || held->chunk) out[count++] = (part){held->window ? WINDOW : CHUNK, false, window, window};
@@ -93,8 +93,8 @@ static scale scale_of(const rung_bound_input *inputs, size_t count)
     for (size_t i = 0; i < count; i++)
         for (size_t l = 0; l < rung_claim_ledger(inputs[i].claim)->layer_count; l++) {
             part parts[PARTS_MAX];
-            size_t n = parts_of(parts, &rung_claim_ledger(inputs[i].claim)->layer[l],
-                               rung_claim_arithmetic(inputs[i].claim));
+            size_t n =
+                parts_of(parts, &rung_claim_ledger(inputs[i].claim)->layer[l], rung_claim_arithmetic(inputs[i].claim));
             for (size_t k = 0; k < n; k++) {
                 s.has[parts[k].kind] = true;
                 widen(&s, parts[k].holds), widen(&s, parts[k].crosses);

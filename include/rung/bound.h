@@ -50,8 +50,8 @@ void rung_pattern_print(rung_buf *out, const rung_pattern *pattern);
 
 typedef struct rung_bound_answer {
     const struct rung_bound *bound;
-    bool applies;         /* all premises are established, and the theorem speaks of such layers; else `premise` says why not */
-    int missing;          /* the first premise (rung_premise) that is not established; -1: all are */
+    bool applies; /* all premises are established, and the theorem speaks of such layers; else `premise` says why not */
+    int missing;  /* the first premise (rung_premise) that is not established; -1: all are */
     char premise[256];    /* what is assumed, or what is missing */
     char statement[384];  /* the inequality with the numbers filled in, free parameters included */
     double lhs, rhs;      /* CANNOT needs lhs > rhs; lhs rounded down, rhs rounded up */
@@ -76,7 +76,8 @@ typedef struct rung_bound {
     const char *source;  /* published where, or "ours" */
     const char *checked; /* "proof checked by search at small sizes", "proof on paper only", "published" */
     const char *section; /* of docs/theory.md */
-    unsigned needs;      /* premises that the proof uses, as RUNG_NEEDS bits; the row is asked only when all are established */
+    unsigned
+        needs; /* premises that the proof uses, as RUNG_NEEDS bits; the row is asked only when all are established */
     /* Fills everything but bound, verdict and margin. */
     rung_status (*evaluate)(rung_bound_answer *answer, const struct bound_question *q, const rung_pattern *p,
                             rung_error *err);

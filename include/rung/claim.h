@@ -84,19 +84,19 @@ typedef enum rung_premise {
     RUNG_PREMISE_KINDS,      /* every layer is of a class that theorems know, with these sizes, at every length */
     RUNG_PREMISE_ONCE,       /* every layer runs once for each token */
     RUNG_PREMISE_OWN_CACHE,  /* no layer reads what another one keeps */
-    RUNG_PREMISE_STATE,      /* between two tokens a recurrent layer carries its state, in so many bits, and nothing else */
-    RUNG_PREMISE_ORDER,      /* a full layer adds its keys up from left to right, in one accumulator of so many bits */
-    RUNG_PREMISE_SUMMARY,    /* of a block that a query does not open it learns a summary of so many bits */
-    RUNG_PREMISE_LAYOUT,     /* the prompt has the order of the task, and what is asked stands at its end */
-    RUNG_PREMISE_ENDS,       /* nothing follows the last token of the task */
-    RUNG_PREMISE_AT_ONCE,    /* the model answers at once, without a chain of thought */
+    RUNG_PREMISE_STATE, /* between two tokens a recurrent layer carries its state, in so many bits, and nothing else */
+    RUNG_PREMISE_ORDER, /* a full layer adds its keys up from left to right, in one accumulator of so many bits */
+    RUNG_PREMISE_SUMMARY, /* of a block that a query does not open it learns a summary of so many bits */
+    RUNG_PREMISE_LAYOUT,  /* the prompt has the order of the task, and what is asked stands at its end */
+    RUNG_PREMISE_ENDS,    /* nothing follows the last token of the task */
+    RUNG_PREMISE_AT_ONCE, /* the model answers at once, without a chain of thought */
     RUNG_PREMISES,
 } rung_premise;
 #define RUNG_NEEDS(premise) (1u << (premise))
 
-extern const char *const rung_premise_words[];  /* [premise]: "causal", ... */
+extern const char *const rung_premise_words[];       /* [premise]: "causal", ... */
 const char *rung_premise_text(rung_premise premise); /* the sentence above */
-extern const char *const rung_fact_words[];     /* [fact]: "not established", "established", "violated" */
+extern const char *const rung_fact_words[];          /* [fact]: "not established", "established", "violated" */
 
 /* What is claimed of a subject. Zeroed, nothing about arithmetic or prompt is established. */
 typedef struct rung_about {

@@ -33,7 +33,8 @@ typedef struct rung_means {
     size_t threads;            /* 0: all */
     double work;               /* of judging weights, see rung_witness_ask; 0: its own */
     bool (*interrupted)(void); /* NULL: never */
-    const rung_model *given;   /* judge these weights, which are of the subject's layers, instead of looking for some; NULL: look */
+    const rung_model
+        *given; /* judge these weights, which are of the subject's layers, instead of looking for some; NULL: look */
     const char *given_by;      /* the words after `rung build` that make them */
     const rung_fmt *given_in;  /* the format to judge them in */
     const rung_victim *victim; /* attacks on this model, whose layers are the subject; NULL: none */
@@ -55,7 +56,8 @@ typedef struct rung_decision {
     /* of the theorems */
     rung_bound_report *bounds;         /* NULL: not asked */
     const rung_bound_answer *decisive; /* the row that decides or comes closest; NULL: no row applies */
-    double ceiling;                    /* lowest accuracy that cannot be exceeded on the prompts that the task draws, in the arithmetic of the
+    double
+        ceiling; /* lowest accuracy that cannot be exceeded on the prompts that the task draws, in the arithmetic of the
                                           claim; 0: none */
 
     /* of weights */
@@ -81,7 +83,13 @@ void rung_decision_clear(rung_decision *decision);
 
 /* ---- turned around ---------------------------------------------------------------------------------------------------------- */
 
-typedef enum rung_solve { RUNG_SOLVE_N = 0, RUNG_SOLVE_P, RUNG_SOLVE_D, RUNG_SOLVE_LAYERS, RUNG_SOLVE_DEPTH } rung_solve;
+typedef enum rung_solve {
+    RUNG_SOLVE_N = 0,
+    RUNG_SOLVE_P,
+    RUNG_SOLVE_D,
+    RUNG_SOLVE_LAYERS,
+    RUNG_SOLVE_DEPTH
+} rung_solve;
 extern const char *const rung_solve_words[];
 
 typedef struct rung_solve_conf {
@@ -98,18 +106,18 @@ typedef struct rung_solved {
     rung_solve what;
     bool found;
     double value;
-    double log2_value;     /* where n is astronomical, else 0 */
-    bool checked;          /* CANNOT at the value, and not at the next one beyond the edge */
-    bool limit;            /* CANNOT as far as was searched: the edge is further */
-    char reason[200];      /* why nothing was found */
-    const rung_bound *by;  /* the deciding row at the value; NULL: none */
-    char statement[384];   /* and what it says there */
-    const char *trivial;   /* see rung_decision */
+    double log2_value;                      /* where n is astronomical, else 0 */
+    bool checked;                           /* CANNOT at the value, and not at the next one beyond the edge */
+    bool limit;                             /* CANNOT as far as was searched: the edge is further */
+    char reason[200];                       /* why nothing was found */
+    const rung_bound *by;                   /* the deciding row at the value; NULL: none */
+    char statement[384];                    /* and what it says there */
+    const char *trivial;                    /* see rung_decision */
     rung_verdict depth[RUNG_DEPTH_MAX + 1]; /* [L], from 1 on; 0: no such task at this length */
-    size_t can_up_to;      /* every L up to here is CAN; 0: none */
-    size_t sampled_up_to;  /* every L up to here is CAN or SAMPLED */
-    size_t cannot_from;    /* every L from here on that was asked is CANNOT; 0: none */
-    size_t deepest;        /* the largest L that was asked */
+    size_t can_up_to;                       /* every L up to here is CAN; 0: none */
+    size_t sampled_up_to;                   /* every L up to here is CAN or SAMPLED */
+    size_t cannot_from;                     /* every L from here on that was asked is CANNOT; 0: none */
+    size_t deepest;                         /* the largest L that was asked */
 } rung_solved;
 
 /* RUNG_USAGE for what cannot be varied: the head dimension of a file, layers that differ, the depth of a task without one. */

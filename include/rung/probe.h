@@ -171,7 +171,7 @@ typedef struct rung_probe_conf {
     double threshold, confidence;
     const rung_subject *subject; /* what is decided of it is put beside every cell; NULL: nothing */
     rung_about about;            /* arithmetic of the claims; the rest is that of each cell */
-    bool (*go)(void *context); /* as in rung_client_conf */
+    bool (*go)(void *context);   /* as in rung_client_conf */
     void (*tell)(void *context, const rung_probe_news *news);
     void *context;
 } rung_probe_conf;

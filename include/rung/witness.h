@@ -181,8 +181,8 @@ typedef struct rung_witness_ask {
     rung_softmax softmax;
     const rung_model *given; /* judge these weights of a construction instead of looking; NULL: look */
     const char *given_by;    /* the words after `rung build` that make them */
-    bool thoughts;    /* the model may say words of its own before it answers */
-    uint64_t samples; /* prompts of a sample; 0: 1000 */
+    bool thoughts;           /* the model may say words of its own before it answers */
+    uint64_t samples;        /* prompts of a sample; 0: 1000 */
     uint64_t seed;
     size_t threads;            /* 0: all */
     double work;               /* products that may be run in all; 0: 3e10, some ten seconds of one core */

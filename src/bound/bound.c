@@ -135,9 +135,9 @@ static bool premises_hold(rung_bound_answer *answer, const rung_bound *bound, co
         if (!(bound->needs & RUNG_NEEDS(p)) || known.is == RUNG_ESTABLISHED) continue;
         answer->missing = p;
         bound_missing(answer, "needs that %s: %s", rung_premise_text((rung_premise)p),
-                      known.why                    ? known.why
+                      known.why                   ? known.why
                       : known.is == RUNG_VIOLATED ? "it is not so"
-                                                   : "nobody has established it");
+                                                  : "nobody has established it");
         return false;
     }
     return true;
@@ -159,8 +159,7 @@ static rung_status answer_one(rung_bound_answer *answer, const rung_bound *bound
 static rung_status ask_rows(rung_bound_report *report, const rung_claim *claim, const bound_question *q,
                             rung_error *err)
 {
-    *report =
-        (rung_bound_report){.pattern = rung_pattern_of(q->ledger, q->arithmetic), .verdict = RUNG_UNKNOWN};
+    *report = (rung_bound_report){.pattern = rung_pattern_of(q->ledger, q->arithmetic), .verdict = RUNG_UNKNOWN};
     rung_status status = RUNG_OK;
     bool proper = false;
     for (size_t i = 0; status == RUNG_OK && i < RUNG_COUNT(rows); i++) {

@@ -88,7 +88,8 @@ rung_status compose_decide(rung_bound_answer *answer, const compose_task *t, bou
     return status;
 }
 
-void compose_finish(rung_bound_answer *answer, const bound_question *q, const compose_task *t, double tokens, bool exact)
+void compose_finish(rung_bound_answer *answer, const bound_question *q, const compose_task *t, double tokens,
+                    bool exact)
 {
     if (!t->free) return;
     answer->n_threshold = answer->holds ? tokens : 0;

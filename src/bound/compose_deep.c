@@ -46,7 +46,8 @@ static bool plain(const rung_pattern *p)
     return !p->too_many && !p->headwise && !p->sparse && !p->levels_state;
 }
 
-static rung_status evaluate_d(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
+static rung_status evaluate_d(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
+                              rung_error *err)
 {
     deep d = {.task = compose_of(q), .L = p->full + 1, .c = p->message};
     if (!plain(p) || p->full < 2) return bound_missing(answer, "about at least two full layers among recurrent ones");

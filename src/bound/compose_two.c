@@ -348,7 +348,8 @@ static void b_print(rung_bound_answer *answer, const one_full *o)
              (unsigned long long)o->state_after);
 }
 
-static rung_status evaluate_b(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
+static rung_status evaluate_b(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
+                              rung_error *err)
 {
     one_full o = question_of(q, p);
     if (!pattern_fits(answer, &o.task, p)) return RUNG_OK;

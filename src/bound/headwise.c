@@ -132,7 +132,8 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
                 p->levels_state};
     beside chosen = x;
     double tokens = INFINITY;
-    if (q->n || q->thresholds) tokens = find_sizes(&chosen, L, rung_task_param(q->task, "flat") == 1, bound_fixed(q, "V"));
+    if (q->n || q->thresholds)
+        tokens = find_sizes(&chosen, L, rung_task_param(q->task, "flat") == 1, bound_fixed(q, "V"));
     if (q->n && !isfinite(tokens)) return bound_missing(answer, "no size below 2^40 satisfies the inequality");
     if (q->n) x = chosen;
     rung_status status = bound_decide(answer, sides, &x, err);

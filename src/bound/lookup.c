@@ -98,8 +98,7 @@ static rung_status threshold(uint64_t *entries, bool *exact, const rung_pattern 
 static lookup asked(const bound_question *q, const rung_pattern *p)
 {
     alphabets a = alphabets_of(q);
-    if (!q->n)
-        return of_entries((uint64_t)rung_task_param(q->task, "N"), (uint64_t)rung_task_param(q->task, "V"), p);
+    if (!q->n) return of_entries((uint64_t)rung_task_param(q->task, "N"), (uint64_t)rung_task_param(q->task, "V"), p);
     uint64_t most = q->n - 1 < a.most ? q->n - 1 : a.most, best = most;
     double best_ratio = 0;
     for (uint64_t entries = most, tried = 0; p->levels_state && entries > 0 && tried < 128; tried++) {

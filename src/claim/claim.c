@@ -21,8 +21,8 @@ struct rung_claim {
     rung_known premise[RUNG_PREMISES];
 };
 
-const char *const rung_premise_words[] = {"causal", "kinds",   "once",   "own-cache", "state",   "order",
-                                          "summary", "layout", "ends", "at-once", NULL};
+const char *const rung_premise_words[] = {"causal",  "kinds",  "once", "own-cache", "state", "order",
+                                          "summary", "layout", "ends", "at-once",   NULL};
 const char *const rung_fact_words[] = {"not established", "established", "violated", NULL};
 
 const char *rung_premise_text(rung_premise premise)
@@ -148,9 +148,10 @@ static void facts_of_prompt(rung_claim *c, const rung_about *about)
     c->premise[RUNG_PREMISE_LAYOUT] =
         said(about->layout, "the prompt is what the task writes", "the question comes before what it asks about");
     if (about->layout == RUNG_ESTABLISHED && c->has_task && asks_first(&c->task))
-        c->premise[RUNG_PREMISE_LAYOUT] = (rung_known){RUNG_VIOLATED, "order=first: every token may know what is asked"};
-    c->premise[RUNG_PREMISE_ENDS] = said(about->ends, "the prompt ends there",
-                                         "tokens follow the last one of the task; each is a new receiver");
+        c->premise[RUNG_PREMISE_LAYOUT] =
+            (rung_known){RUNG_VIOLATED, "order=first: every token may know what is asked"};
+    c->premise[RUNG_PREMISE_ENDS] =
+        said(about->ends, "the prompt ends there", "tokens follow the last one of the task; each is a new receiver");
     c->premise[RUNG_PREMISE_AT_ONCE] =
         said(about->at_once, "nothing is said before the answer", "thoughts come before the answer");
     if (c->subject->at_once.is != RUNG_ESTABLISHED) c->premise[RUNG_PREMISE_AT_ONCE] = c->subject->at_once;

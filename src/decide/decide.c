@@ -9,8 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const rung_basis_words[] = {"none",  "theorem", "certificate", "weights proved for all prompts",
-                                        "weights right on every prompt", "weights right on a sample", NULL};
+const char *const rung_basis_words[] = {"none",
+                                        "theorem",
+                                        "certificate",
+                                        "weights proved for all prompts",
+                                        "weights right on every prompt",
+                                        "weights right on a sample",
+                                        NULL};
 
 /* ---- theorems ------------------------------------------------------------------------------------------------------------- */
 
@@ -39,8 +44,8 @@ static rung_status ask_attacks(rung_decision *d, const rung_means *means, rung_e
     d->tried = rung_calloc(room, sizeof *d->tried, err);
     rung_status status = found && d->tried ? RUNG_OK : RUNG_SYSTEM;
     if (status == RUNG_OK)
-        status = rung_attack_run(found, d->tried, room, &d->tried_count, means->victim, means->attack, means->budget,
-                                 err);
+        status =
+            rung_attack_run(found, d->tried, room, &d->tried_count, means->victim, means->attack, means->budget, err);
     if (status == RUNG_OK && found->found) {
         d->found = found;
         d->verdict = RUNG_CANNOT, d->basis = RUNG_BASIS_CERTIFICATE;
@@ -100,10 +105,11 @@ static rung_status keep_both(const rung_decision *d, const rung_bound_answer *an
     if (status == RUNG_OK) status = rung_buf_ok(&name, err);
     if (status == RUNG_OK) status = rung_file_write(name.text, text.text, text.len, err);
     if (status == RUNG_OK)
-        status = rung_fail(err, RUNG_SYSTEM,
-                           "theorem %s and weights (%s) contradict each other: one of them is wrong; %s has both, please "
-                           "report it",
-                           answer->bound->id, d->weights, name.text);
+        status =
+            rung_fail(err, RUNG_SYSTEM,
+                      "theorem %s and weights (%s) contradict each other: one of them is wrong; %s has both, please "
+                      "report it",
+                      answer->bound->id, d->weights, name.text);
     rung_buf_clear(&name), rung_buf_clear(&text);
     return status;
 }

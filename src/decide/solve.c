@@ -213,8 +213,8 @@ static void read_depths(rung_solved *s)
 {
     while (s->can_up_to < s->deepest && s->depth[s->can_up_to + 1] == RUNG_CAN) s->can_up_to++;
     s->sampled_up_to = s->can_up_to;
-    while (s->sampled_up_to < s->deepest && (s->depth[s->sampled_up_to + 1] == RUNG_CAN ||
-                                             s->depth[s->sampled_up_to + 1] == RUNG_CAN_SAMPLED))
+    while (s->sampled_up_to < s->deepest &&
+           (s->depth[s->sampled_up_to + 1] == RUNG_CAN || s->depth[s->sampled_up_to + 1] == RUNG_CAN_SAMPLED))
         s->sampled_up_to++;
     for (size_t L = s->deepest; L > 0 && s->depth[L] == RUNG_CANNOT; L--) s->cannot_from = L;
     s->found = s->sampled_up_to || s->cannot_from;

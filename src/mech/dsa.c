@@ -281,9 +281,8 @@ static const rung_mech_input inputs[] = {
 
 static rung_selection selects(const rung_mech_conf *conf)
 {
-    return (rung_selection){.block = 1,
-                            .top = (size_t)rung_mech_param(conf, "k"),
-                            .index = (size_t)rung_mech_param(conf, "DI")};
+    return (rung_selection){
+        .block = 1, .top = (size_t)rung_mech_param(conf, "k"), .index = (size_t)rung_mech_param(conf, "DI")};
 }
 
 const rung_mech rung_mech_dsa = {

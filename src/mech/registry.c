@@ -14,8 +14,8 @@ static const rung_mech *const rows[] = {
     &rung_mech_rwkv7,  &rung_mech_rnn,    &rung_mech_loglinear, &rung_mech_sparse, &rung_mech_dsa,
 };
 
-const char *const rung_class_words[] = {"not stated", "scan",   "state",       "window", "levels",
-                                        "blocks",     "top",    "token-wise"};
+const char *const rung_class_words[] = {"not stated", "scan",   "state", "window",
+                                        "levels",     "blocks", "top",   "token-wise"};
 const char *const rung_softmax_words[] = {"online", "two-pass", "reverse", NULL};
 
 unsigned rung_pads_all(const rung_mech_conf *conf)

@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-#include "build/build_test.h"
 #include "../../src/bound/rows.h"
+#include "build/build_test.h"
 #include "rung/bound.h"
 
 #define LAYERS_MAX 64
@@ -35,7 +35,8 @@ static inline rung_ledger *stack_of(stack *s, size_t count, const rung_held *lay
 {
     memcpy(s->layer, layers, count * sizeof *layers);
     s->ledger = (rung_ledger){.name = "test", .family = "", .spelling = "", .layer_count = count, .layer = s->layer};
-    for (size_t f = 0; f < RUNG_LEDGER_FACTS; f++) s->ledger.known[f] = (rung_known){RUNG_ESTABLISHED, "the test says so"};
+    for (size_t f = 0; f < RUNG_LEDGER_FACTS; f++)
+        s->ledger.known[f] = (rung_known){RUNG_ESTABLISHED, "the test says so"};
     return &s->ledger;
 }
 

@@ -65,8 +65,7 @@ static rung_certainty decided(bound_side *side, const void *context)
 
 static const compose_task *task_with(compose_task *t, uint64_t L, const sizes_of_two *z)
 {
-    *t = (compose_task){
-        .L = L, .size = {(double)z->N0, (double)z->n1, (double)z->V}, .middle = (double)z->middle};
+    *t = (compose_task){.L = L, .size = {(double)z->N0, (double)z->n1, (double)z->V}, .middle = (double)z->middle};
     return t;
 }
 

@@ -187,7 +187,7 @@ assert d["requests"] == 8 * 40 + 6 * 20 + 8 * 20 and d["names"] == 17 and d["req
 # serve MODEL: a model of ours; BASE is set.
 serve() {
     rm -f served
-    "$RUNG" serve "$1" --port 0 >served 2>&1 3>&- &
+    "$RUNG" serve "$@" --port 0 >served 2>&1 3>&- &
     LLM=$!
     for _ in $(seq 400); do grep -q listening served && break; sleep 0.05; done
     BASE=$(grep -o 'http://[0-9.:]*' served | tail -1)
@@ -215,9 +215,12 @@ assert random["direct", 3]["wilson"][0] < 0.35 and random["direct", 3]["accuracy
     rung train --arch full --task eva N=24 V=8 --steps 400 --rate 0.005 -o full.safetensors -q >/dev/null
     rung train --arch linear --d-model 4 --dk 1 --dv 1 --mlp none --task eva N=24 V=8 --steps 400 --rate 0.005 -o small.safetensors -q >/dev/null
     for model in full small; do
-        serve $model.safetensors
+        serve $model.safetensors --numbers f32 # the arithmetic that the theorems speak of
         rung probe --base-url "$BASE" --model $model --task eva --grid n=24 V=8 --samples 60 --controls 20 -c $model.safetensors -o $model.db \
-            --json -q >$model.json || [ "$?" = 1 ]
+            --kernel online --json -q >$model.json || [ "$?" = 1 ]
+        # whoever does not say how the server adds up hears nothing of theorems
+        rung probe --dry-run --base-url "$BASE" --model $model --task eva --grid n=24 V=8 -c $model.safetensors --json -q >unsaid.json
+        ! grep -q '"CANNOT"' unsaid.json
         teardown
     done
     rung report full.db small.db -o page.html --csv out --json -q >report.json
