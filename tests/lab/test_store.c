@@ -216,7 +216,7 @@ static void models_are_kept_when_asked_for_and_others_can_be_attached(void **sta
     rung_artefact mine = {.kind = "certificate", .name = "x.cert", .bytes = "abc", .size = 3};
     assert_int_equal(rung_store_attach(store, rung_sweep_id(sweep, 0), &mine, &err), RUNG_OK);
     assert_int_equal(rung_store_attach(store, "00000000000000000000000000000000", &mine, &err), RUNG_USAGE);
-    assert_int_equal(rung_store_artefacts(store, 1, keep_artefact, &list, &err), RUNG_OK);
+    assert_int_equal(rung_store_artefacts(store, 1, NULL, keep_artefact, &list, &err), RUNG_OK);
     assert_non_null(strstr(list.text, "certificate/x.cert ba7816bf")); /* SHA-256 of "abc" */
     assert_non_null(strstr(list.text, "model/model.safetensors "));
     if (rung_model_open(&model, in_dir("m.safetensors"), &err) != RUNG_OK) fail_msg("%s", err.text);
