@@ -80,7 +80,7 @@ for file in check/*.[ch]; do
 done
 for header in $(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*(.*)/\1/p' check/rung-check.c); do
     case $header in
-    '<ctype.h>' | '<errno.h>' | '<math.h>' | '<setjmp.h>' | '<stdarg.h>' | '<stdbool.h>' | '<stddef.h>' | '<stdint.h>' | \
+    '<ctype.h>' | '<errno.h>' | '<float.h>' | '<math.h>' | '<setjmp.h>' | '<stdarg.h>' | '<stdbool.h>' | '<stddef.h>' | '<stdint.h>' | \
         '<stdio.h>' | '<stdlib.h>' | '<string.h>') ;;
     *) complain "check/rung-check.c: includes $header; the C library only" ;;
     esac

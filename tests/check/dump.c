@@ -142,7 +142,7 @@ static void dump_all(struct bytes model)
         }
         printf("end\n");
         fflush(stdout);
-        free_all();
+        free_after(NULL);
     }
 }
 
