@@ -197,6 +197,8 @@ typedef enum rung_isa { RUNG_ISA_REF = 0, RUNG_ISA_AVX2 = 1, RUNG_ISA_AVX512 = 2
 
 /* The best one that this CPU has and that the environment variable RUNG_ISA (ref, avx2, avx512) allows. */
 rung_isa rung_cpu_isa(void);
+/* RUNG_USAGE when RUNG_ISA is set to something else: it would not be heeded. */
+rung_status rung_cpu_check(rung_error *err);
 /* The environment is read at the first call only; after this, at the next one again. For tests. */
 void rung_cpu_forget(void);
 const char *rung_isa_name(rung_isa isa);

@@ -170,7 +170,7 @@ static rung_status first_int(int64_t *out, const rung_store *store, rung_error *
     if (status != RUNG_OK || !row) return status;
     if (out) *out = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
-    return RUNG_OK;
+    return check_still(store, err);
 }
 
 rung_status lab_sql_do(const rung_store *store, rung_error *err, const char *sql, const char *kinds, ...)
