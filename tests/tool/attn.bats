@@ -211,10 +211,10 @@ def write(path, **tensors):
 big = 3e38
 write("grad.safetensors", q=([2, 1, 1], [1, 1]), k=([2, 1, 1], [1, 2]), v=([2, 1, 1], [big, -big]), do=([2, 1, 1], [big, big]))
 write("narrow.safetensors", q=([1, 1, 1], [1]), k=([1, 1, 1], [1]), v=([1, 1, 1], [1e6]))'
-    run -3 rung attn full grad.safetensors --grad -o o.safetensors
+    run -3 rung attn full --in grad.safetensors --grad --out o.safetensors
     [[ $output == *"tensor d"*"element"* ]]
     [ ! -e o.safetensors ]
-    run -3 rung attn full narrow.safetensors --dtype f16 -o o.safetensors
+    run -3 rung attn full --in narrow.safetensors --dtype f16 --out o.safetensors
     [[ $output == *"tensor o: element 0 is infinite in the type of the file"* ]]
     [ ! -e o.safetensors ]
 }

@@ -151,7 +151,7 @@ assert all(w & 0xfffff == 0 or (w >> 23 & 255) < 121 for w in words)'
 }
 
 @test "a checkpoint with one wrong bit, of a step beyond the end or of another version is refused with what to do" {
-    words=(eva N=3 V=2 --arch full --d-model 8 --dk 4 --dv 4 --d-mlp 8 --batch 4 --eval-prompts 8 --test-prompts 8 --checkpoint-every 2 --quiet)
+    words=(--task eva N=3 V=2 --arch full --d-model 8 --dk 4 --dv 4 --d-mlp 8 --batch 4 --eval-prompts 8 --test-prompts 8 --checkpoint-every 2 --quiet)
     rung train "${words[@]}" --steps 4 -o m.safetensors --checkpoint c.ckpt
     [ -e c.ckpt ]
     cp c.ckpt good
