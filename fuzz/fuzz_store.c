@@ -76,13 +76,13 @@ static bool see_probe(void *context, const rung_probe_row *row)
     return true;
 }
 
-static void read_all(const char *path)
+static bool read_all(const char *path)
 {
     rung_store *store = NULL;
     rung_error err = {{0}};
     rung_status status = rung_store_open(&store, path, RUNG_STORE_READ, 0, &err);
     require((status == RUNG_OK) == (err.text[0] == '\0'));
-    if (status != RUNG_OK) return;
+    if (status != RUNG_OK) return false;
     size_t count;
     rung_store_run_count(&count, store, &err);
     rung_store_runs(store, 0, see_run, NULL, &err);
@@ -91,6 +91,7 @@ static void read_all(const char *path)
     rung_store_artefacts(store, 0, NULL, see_artefact, NULL, &err);
     rung_store_probes(store, see_probe, store, &err);
     rung_store_close(store);
+    return true;
 }
 
 /* Either nothing of it is taken, or what is there afterwards is a store. */
@@ -120,8 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(file >= 0);
     bool written = write(file, data, size) == (ssize_t)size;
     close(file);
-    if (written) read_all(path);
-    if (written) merge_it(path);
+    if (written && read_all(path)) merge_it(path);
     unlink(path);
     return 0;
 }

@@ -6,6 +6,8 @@
 #include "reader.h"
 #include "state.h"
 
+#define CONFIG_MOST (4 << 20) /* bytes of a config.json */
+
 void cfg_ledger_note(rung_ledger *ledger, const char *text, rung_error *err)
 {
     for (size_t i = 0; i < ledger->note_count; i++)
@@ -65,6 +67,9 @@ rung_status rung_ledger_open_bytes(rung_ledger *ledger, const void *bytes, size_
         status = RUNG_SYSTEM;
     else if (rung_gguf_magic(bytes, size))
         status = rung_gguf_open_bytes(&gguf, bytes, size, name, err);
+    else if (size > CONFIG_MOST) /* a tree of JSON takes fifty times the memory of its text */
+        status = rung_fail(err, RUNG_INPUT, "%s has %zu bytes, and no configuration of a model has more than %d", name,
+                           size, CONFIG_MOST);
     else
         status = rung_json_parse_python(&doc, bytes, size, name, err);
     if (!status)

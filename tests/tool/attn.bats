@@ -214,7 +214,7 @@ write("narrow.safetensors", q=([1, 1, 1], [1]), k=([1, 1, 1], [1]), v=([1, 1, 1]
     run -3 rung attn full --in grad.safetensors --grad --out o.safetensors
     [[ $output == *"tensor d"*"element"* ]]
     [ ! -e o.safetensors ]
-    run -3 rung attn full --in narrow.safetensors --dtype f16 --out o.safetensors
+    run -3 rung attn full --in narrow.safetensors --dtype F16 --out o.safetensors
     [[ $output == *"tensor o: element 0 is infinite in the type of the file"* ]]
     [ ! -e o.safetensors ]
 }

@@ -179,3 +179,13 @@ db.commit(); db.execute("PRAGMA wal_checkpoint(TRUNCATE)"); db.close()' "$count.
     echo "500: $ms_500 ms, 2000: $ms_2000 ms"
     [ "$ms_2000" -lt $((8 * ms_500 + 2000)) ] # four times the probes; it was sixteen times the time, 39 s
 }
+
+@test "a configuration of 100 MB is refused before it is read" {
+    python '
+with open("config.json", "w") as file:
+    file.write("{\"model_type\": \"llama\", \"x\": [")
+    for _ in range(50): file.write("1," * 1000000)
+    file.write("1]}")'
+    run -3 rung bound config.json --task eva --n 1000
+    [[ $output == *"no configuration of a model has more"* ]]
+}
