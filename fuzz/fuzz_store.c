@@ -121,7 +121,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(file >= 0);
     bool written = write(file, data, size) == (ssize_t)size;
     close(file);
-    if (written && read_all(path)) merge_it(path);
+    /* Merging takes thirty times as long as reading: a few of the inputs have to do. */
+    if (written && read_all(path) && rung_hash64(data, size) % 32 == 0) merge_it(path);
     unlink(path);
     return 0;
 }
