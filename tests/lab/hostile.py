@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # hostile.py every STORE RUNG TEXTS: puts hostile text into every text column, one at a time, each time into a copy of the store in the
 #   current directory, and runs every command that reads stores on it: no signal, no file elsewhere than in out/, nothing on the
-#   streams that steers a terminal. TEXTS: how many of the texts each column is given.
+#   streams that steers a terminal. TEXTS: how many of the texts each column is given; 0: one, and only every third column.
 # hostile.py put STORE TABLE COLUMN TEXT: puts the text into that column of the first row; the row must be there.
 # hostile.py probe STORE: adds a probe with a cell, an answer and a depth, so that no table is empty.
 # hostile.py sql STORE SQL: runs statements.
@@ -48,8 +48,8 @@ def every(rung, count):
     global db
     good, places = sys.argv[2], columns()
     for i, (table, column) in enumerate(places):
-        for k in range(int(count)):
-            text = TEXTS[(i + 3 * k) % len(TEXTS)] if k else TEXTS[0] if column in ("id", "run", "kind", "name") else TEXTS[1]
+        for k in range(int(count) or (i % 3 == 0)):
+            text = TEXTS[0] if k == 0 and column in ("id", "run", "kind", "name") else TEXTS[(i + 3 * k + 1) % len(TEXTS)]
             shutil.copy(good, "copy.db")
             db = sqlite3.connect("copy.db")
             put(table, column, text)

@@ -63,7 +63,7 @@ take() { cp "$BATS_FILE_TMPDIR/good.db" "${1:-a.db}"; }
     take good.db
     mkdir inner
     cd inner
-    run -0 "$PYTHON" "$HOSTILE" every ../good.db "$RUNG" "$(effort 2 1)"
+    run -0 "$PYTHON" "$HOSTILE" every ../good.db "$RUNG" "$(effort 1 0)"
     [ "${output% columns}" -ge 40 ]
 }
 

@@ -38,6 +38,7 @@ german() {
 }
 
 @test "a locale with a decimal comma leaves every result as it is" {
+    without_sanitizers "other cases train and sweep under them"
     spec >spec.json
     everything plain
     german
