@@ -233,10 +233,10 @@ SOAKS := $(patsubst tests/%.c,$(BUILD)/test/%,$(wildcard tests/*/soak_*.c))
 .PHONY: soaks
 soaks: $(SOAKS)
 
-soak: ## hours: arithmetic against MPFR format by format, theorems against a SAT solver and on random models
+soak: ## hours: arithmetic against MPFR, theorems against a SAT solver and on random models, rung-check against rung
 	@scripts/deps.sh build test soak
 	@$(MAKE) --no-print-directory -j2 all
-	@$(MAKE) --no-print-directory -j2 unit soaks
+	@$(MAKE) --no-print-directory -j2 unit soaks $(BUILD)/check-dump
 	@BUILD=$(BUILD) scripts/soak.sh
 
 learn: all ## success rates of training over seeds (scripts/learn.sh says which groups there are)

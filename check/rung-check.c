@@ -3,14 +3,14 @@
  *
  * rung-check: confirms or refuses a certificate that a model fails at a task. One file, libc and libm only, written from
  * docs/certificate.md; section numbers in the comments are those of that document. It shares nothing with the program
- * that writes certificates and never searches: it runs the model once for each prompt, one operation after the other.
- *
- * It is no evaluator for daily use, and it does not say that a model is right.
+ * that writes certificates and never searches: it runs the model once for each prompt, one operation after the other. It is
+ * no evaluator for daily use, and it does not say that a model is right.
  *
  * Contents: verdicts and memory; SHA-256; numbers (3); functions (3.2); JSON; safetensors; the certificate (1); the
  * architecture and its tensors; mixers; layers; tasks; what is claimed (2); the command. */
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,11 @@
 
 #define VERSION "0.1.0"
 
-typedef unsigned __int128 u128;
+/* Every result rests on one rounding per operation, in double, in the order that is written; with -m32 -mfpmath=sse. */
+#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ || defined __RECIPROCAL_MATH__ || FLT_EVAL_METHOD != 0 ||    \
+    (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__)
+#error "rung-check would accept false certificates: compile it without -ffast-math, -Ofast and their parts"
+#endif
 
 /* ---- verdicts and memory ------------------------------------------------------------------------------------------ */
 
@@ -37,10 +41,13 @@ static struct {
     char reason[512];
     struct block *blocks;
     size_t used, limit; /* bytes */
+    uint64_t work;      /* operations so far */
+    bool given_up;
 } run;
 
 struct block {
     struct block *next;
+    size_t cost;
     max_align_t data[];
 };
 
@@ -58,12 +65,22 @@ static _Noreturn void stop(enum verdict verdict, const char *format, ...)
 #define reject(...) stop(REJECTED, __VA_ARGS__)
 
 /* More than any certificate needs: 2^33 bytes are the weights and caches of a billion numbers. */
-static const size_t memory_limit = (size_t)1 << 33;
+static const size_t memory_limit = (size_t)(SIZE_MAX > UINT32_MAX ? UINT64_C(1) << 33 : UINT64_C(1) << 31);
+
+/* Operations that a check may take: minutes. --max-work. */
+static uint64_t max_work = 100000000000;
+
+static void spend(uint64_t operations)
+{
+    run.work += operations;
+    if ((run.given_up = run.work > max_work))
+        stop(MALFORMED, "it takes more than %llu operations; --max-work allows more", (unsigned long long)max_work);
+}
 
 static size_t times(size_t a, size_t b)
 {
     size_t product = 0;
-    if (__builtin_mul_overflow(a, b, &product) || product > (size_t)1 << 48)
+    if (__builtin_mul_overflow(a, b, &product) || product > (SIZE_MAX >> (SIZE_MAX > UINT32_MAX ? 16 : 2)) + 1)
         reject("sizes: %zu times %zu is absurd", a, b);
     return product;
 }
@@ -77,7 +94,7 @@ static void *allocate(size_t count, size_t size)
     if (cost > run.limit - run.used) reject("sizes: more than %zu bytes of memory would be needed", run.limit);
     struct block *block = calloc(1, bytes);
     if (!block) stop(SYSTEM, "out of memory");
-    run.used += cost;
+    run.used += block->cost = cost;
     block->next = run.blocks;
     run.blocks = block;
     return block->data;
@@ -88,14 +105,15 @@ static double *numbers(size_t count)
     return allocate(count, sizeof(double));
 }
 
-static void free_all(void)
+/* Everything that was allocated after `last`; NULL: all. */
+static void free_after(struct block *last)
 {
-    while (run.blocks) {
-        struct block *next = run.blocks->next;
-        free(run.blocks);
-        run.blocks = next;
+    while (run.blocks != last) {
+        struct block *block = run.blocks;
+        run.blocks = block->next;
+        run.used -= block->cost;
+        free(block);
     }
-    run.used = 0;
 }
 
 struct text {
@@ -139,19 +157,20 @@ static struct text cut(struct text *rest, char separator)
     return word;
 }
 
-/* Decimal digits and nothing else, a number up to `high` < 2^59. */
-static bool decimal(size_t *value, struct text text, size_t high)
+/* Decimal digits and nothing else, a number up to `high` < 2^59 that a size_t can hold. */
+static bool decimal(size_t *value, struct text text, uint64_t high)
 {
-    *value = 0;
+    uint64_t v = 0;
     for (size_t i = 0; i < text.len; i++) {
         if (!isdigit((unsigned char)text.at[i])) return false;
-        if (*value <= high) *value = 10 * *value + (size_t)(text.at[i] - '0');
+        if (v <= high) v = 10 * v + (uint64_t)(text.at[i] - '0');
     }
-    return text.len > 0 && *value <= high;
+    *value = (size_t)v;
+    return text.len > 0 && v <= high;
 }
 
 /* The same without leading zeros. */
-static bool canonical(size_t *value, struct text text, size_t high)
+static bool canonical(size_t *value, struct text text, uint64_t high)
 {
     return decimal(value, text, high) && (text.len == 1 || text.at[0] != '0');
 }
@@ -189,16 +208,15 @@ static void sha_block(uint32_t state[8], const unsigned char *data)
         uint32_t s1 = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
         w[i] = w[i - 16] + s0 + w[i - 7] + s1;
     }
-    uint32_t v[8];
-    memcpy(v, state, sizeof v);
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3], e = state[4], f = state[5], g = state[6],
+             h = state[7];
     for (size_t i = 0; i < 64; i++) {
-        uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]), majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        uint32_t t1 = v[7] + (rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25)) + choice + sha_constants[i] + w[i];
-        uint32_t t2 = (rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22)) + majority;
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += t1;
-        v[0] = t1 + t2;
+        uint32_t t1 =
+            h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + sha_constants[i] + w[i];
+        uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+        h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
     }
+    const uint32_t v[8] = {a, b, c, d, e, f, g, h};
     for (size_t i = 0; i < 8; i++) state[i] += v[i];
 }
 
@@ -246,7 +264,6 @@ static uint64_t bits_of(double x)
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-
 static double double_of(uint64_t bits)
 {
     double x;
@@ -299,34 +316,71 @@ static inline double r(double x)
     return round_float_slowly(x);
 }
 
-static int bit_length(u128 m)
+/* Integers of 128 bits by hand: compilers for machines of 32 bits have none. */
+struct wide {
+    uint64_t high, low;
+};
+
+static struct wide up(uint64_t high, uint64_t low, int n)
+{ /* by n bits, 0 <= n < 128 */
+    if (n >= 64) return (struct wide){low << (n - 64), 0};
+    return n ? (struct wide){high << n | low >> (64 - n), low << n} : (struct wide){high, low};
+}
+static struct wide down(struct wide a, int n)
 {
-    uint64_t high = (uint64_t)(m >> 64), low = (uint64_t)m;
-    if (high) return 128 - __builtin_clzll(high);
-    return low ? 64 - __builtin_clzll(low) : 0;
+    if (n >= 64) return (struct wide){0, a.high >> (n - 64)};
+    return n ? (struct wide){a.high >> n, a.low >> n | a.high << (64 - n)} : a;
+}
+static struct wide plus(struct wide a, struct wide b)
+{
+    return (struct wide){a.high + b.high + (a.low + b.low < a.low), a.low + b.low};
+}
+static struct wide minus(struct wide a, struct wide b)
+{
+    return (struct wide){a.high - b.high - (a.low < b.low), a.low - b.low};
+}
+static int order(struct wide a, struct wide b)
+{
+    if (a.high != b.high) return a.high < b.high ? -1 : 1;
+    return (a.low > b.low) - (a.low < b.low);
+}
+
+static struct wide product(uint64_t a, uint64_t b)
+{ /* the school's way with digits of 32 bits: no sum of a product and two digits overflows */
+    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    uint64_t low = a0 * b0, middle = a1 * b0 + (low >> 32), other = a0 * b1 + (uint32_t)middle;
+    return (struct wide){a1 * b1 + (middle >> 32) + (other >> 32), other << 32 | (uint32_t)low};
+}
+
+static int bit_length(struct wide m)
+{
+    if (m.high) return 128 - __builtin_clzll(m.high);
+    return m.low ? 64 - __builtin_clzll(m.low) : 0;
 }
 
 /* m / 2^shift to the nearest integer, ties to even, shift >= 1. `above`: the true number lies between m and m + 1. */
-static u128 shift_round(u128 m, int shift, bool above)
+static struct wide shift_round(struct wide m, int shift, bool above)
 {
-    if (shift > 127) return 0; /* m < 2^126 */
-    u128 half = (u128)1 << (shift - 1), rest = m & (2 * half - 1), k = m >> shift;
-    return k + (rest > half || (rest == half && (above || (k & 1))));
+    if (shift > 127) return (struct wide){0, 0}; /* m < 2^126 */
+    struct wide k = down(m, shift), rest = minus(m, up(k.high, k.low, shift));
+    int side = order(rest, up(0, 1, shift - 1)); /* of the half */
+    return plus(k, (struct wide){0, side > 0 || (side == 0 && (above || (k.low & 1)))});
 }
 
 /* r of (m + [above] epsilon) 2^e with the given sign, m < 2^126. With `above` the format cuts off a bit of m at least. */
-static double round_exact(bool negative, u128 m, int e, bool above)
+static double round_exact(bool negative, struct wide m, int e, bool above)
 {
     double sign = negative ? -1.0 : 1.0;
     int length = bit_length(m);
     if (num.fixed) {
         int shift = -num.y - e;
         if (length - shift > 60) return negative ? num.low * num.unit : num.high * num.unit;
-        double code = shift > 0 ? (double)shift_round(m, shift, above) : (double)(m << -shift);
+        double code = (double)(shift > 0 ? shift_round(m, shift, above) : up(m.high, m.low, -shift)).low; /* < 2^61 */
         return round_fixed(sign * code * num.unit);
     }
     int top = length - 1 + e, grid = (top > num.e_min ? top : num.e_min) - num.y;
-    double value = grid > e ? ldexp((double)shift_round(m, grid - e, above), grid) : ldexp((double)m, e);
+    /* What is left has at most y + 2 bits. */
+    double value = grid > e ? ldexp((double)shift_round(m, grid - e, above).low, grid) : ldexp((double)m.low, e);
     return copysign(value > num.largest ? (double)INFINITY : value, sign);
 }
 
@@ -346,7 +400,7 @@ static double multiply_slowly(double a, double b)
     int ea = -num.y, eb = -num.y;
     uint64_t ma = num.fixed ? (uint64_t)fabs(a * num.scale) : take_apart(&ea, a);
     uint64_t mb = num.fixed ? (uint64_t)fabs(b * num.scale) : take_apart(&eb, b);
-    return round_exact((a < 0) != (b < 0), (u128)ma * mb, ea + eb, false);
+    return round_exact((a < 0) != (b < 0), product(ma, mb), ea + eb, false);
 }
 
 static inline double mul(double a, double b)
@@ -370,10 +424,14 @@ static double divide(double a, double b)
     if (!num.fixed) return r(a / b);
     if (b == 0 || isnan(a) || isnan(b)) return (double)NAN;
     if (num.exact_product) return r(a / b);
-    u128 dividend = (u128)(uint64_t)fabs(a * num.scale) << num.y, divisor = (uint64_t)fabs(b * num.scale);
-    u128 quotient = dividend / divisor, rest = dividend % divisor;
-    if (2 * rest > divisor || (2 * rest == divisor && (quotient & 1))) quotient++;
-    return round_exact((a < 0) != (b < 0), quotient, -num.y, false);
+    uint64_t dividend = (uint64_t)fabs(a * num.scale), divisor = (uint64_t)fabs(b * num.scale);
+    uint64_t q = dividend / divisor, rest = dividend % divisor;
+    for (int i = 0; i < num.y && q < (uint64_t)1 << 60; i++) { /* one that is larger is beyond every code already */
+        q = 2 * q + (2 * rest >= divisor);
+        rest = 2 * rest - (2 * rest >= divisor ? divisor : 0);
+    }
+    if (2 * rest > divisor || (2 * rest == divisor && (q & 1))) q++;
+    return round_exact((a < 0) != (b < 0), (struct wide){0, q}, -num.y, false);
 }
 
 /* By the floor of the root of an integer m, 2^104 <= m < 2^106. A format keeps fewer than its 53 bits: 26, or in fixed
@@ -383,13 +441,13 @@ static double square_root(double x)
     if (isnan(x) || x < 0) return (double)NAN;
     if (x == 0 || isinf(x)) return x;
     int e = 0;
-    u128 m = take_apart(&e, x);
-    int up = 52 + (e & 1); /* an even exponent */
-    m <<= up;
-    uint64_t root = (uint64_t)sqrt((double)m);
-    while ((u128)root * root > m) root--;
-    while ((u128)(root + 1) * (root + 1) <= m) root++;
-    return round_exact(false, root, (e - up) / 2, (u128)root * root != m);
+    uint64_t mantissa = take_apart(&e, x);
+    int even = 52 + (e & 1); /* makes the exponent even */
+    struct wide m = up(0, mantissa, even);
+    uint64_t root = (uint64_t)sqrt(ldexp((double)mantissa, even));
+    while (order(product(root, root), m) > 0) root--;
+    while (order(product(root + 1, root + 1), m) <= 0) root++;
+    return round_exact(false, (struct wide){0, root}, (e - even) / 2, order(product(root, root), m) != 0);
 }
 
 /* The code of a value (3.4). */
@@ -410,17 +468,13 @@ static void set_float(int x, int y)
     memset(&num, 0, sizeof num);
     int bias = (1 << (x - 1)) - 1;
     num.x = x, num.y = y, num.bits = 1 + x + y;
-    num.exact_product = x <= 10;
-    num.single = x == 8 && y == 23;
-    num.e_min = 1 - bias;
-    num.cut = (unsigned)(52 - y);
-    num.normal = ldexp(1, num.e_min);
-    num.largest = ldexp(2 - ldexp(1, -y), bias);
+    num.exact_product = x <= 10, num.single = x == 8 && y == 23;
+    num.e_min = 1 - bias, num.cut = (unsigned)(52 - y);
+    num.normal = ldexp(1, num.e_min), num.largest = ldexp(2 - ldexp(1, -y), bias);
     num.magic = ldexp(1.5, 52 + num.e_min - y);
     num.normal_bits = bits_of(num.normal);
     num.span_bits = bits_of(num.largest) - num.normal_bits;
-    num.one = 1;
-    num.least = -(double)INFINITY;
+    num.one = 1, num.least = -(double)INFINITY;
 }
 
 static void set_fixed(int integer, int fraction)
@@ -432,8 +486,7 @@ static void set_fixed(int integer, int fraction)
     num.scale = ldexp(1, fraction), num.unit = ldexp(1, -fraction);
     num.low = -ldexp(1, integer + fraction), num.high = -num.low - 1;
     num.plain = num.high < 0x1p51 ? num.high : 0x1p51;
-    num.one = round_fixed(1);
-    num.least = num.low * num.unit;
+    num.one = round_fixed(1), num.least = num.low * num.unit;
 }
 
 /* False if it is not the canonical name of a format. */
@@ -509,7 +562,7 @@ static struct dd dd_div(struct dd a, struct dd b)
 }
 
 /* r of a value between a 2^e (or a bit above it) and b 2^e: both ends must round alike, for rounding is monotone. */
-static double decide_between(bool negative, u128 a, bool above, u128 b, int e)
+static double decide_between(bool negative, struct wide a, bool above, struct wide b, int e)
 {
     double value = round_exact(negative, a, e, above);
     if (round_exact(negative, b, e, false) != value) reject("undecided: close to a tie of the format, near %a", value);
@@ -520,16 +573,16 @@ static double decide_between(bool negative, u128 a, bool above, u128 b, int e)
 static double decide(bool negative, struct dd v, int k, int correct)
 {
     int e = 0;
-    u128 m = (u128)take_apart(&e, v.hi) << 60, error = ((u128)1 << (113 - correct)) + 2;
+    struct wide m = up(0, take_apart(&e, v.hi), 60), error = plus(up(0, 1, 113 - correct), (struct wide){0, 2});
     double low = floor(ldexp(v.lo, 60 - e)); /* |low| <= 2^60 */
-    m = low < 0 ? m - (u128)-low : m + (u128)low;
-    return decide_between(negative, m - error, false, m + error, e + k - 60);
+    m = low < 0 ? minus(m, (struct wide){0, (uint64_t)-low}) : plus(m, (struct wide){0, (uint64_t)low});
+    return decide_between(negative, minus(m, error), false, plus(m, error), e + k - 60);
 }
 
 /* A positive number below every half spacing of a format. */
 static double decide_tiny(bool negative)
 {
-    return round_exact(negative, 1, -3000, false);
+    return round_exact(negative, (struct wide){0, 1}, -3000, false);
 }
 
 /* The same in double: v with relative error eps, |v| between 2^-1000 and 2^1000. */
@@ -565,6 +618,10 @@ static struct dd dd_exp(int *k, struct dd x)
 
 static void make_tables(void)
 {
+    volatile double one = 1, small = 0x1p-60, least = 0x1p-1022; /* flags can be lost where a compiler does not tell */
+    if (two_sum(one, small).lo != small || least / 2 * 2 != least || one + 0x1p-53 != 1 || one + 0x1.8p-53 == 1)
+        stop(SYSTEM,
+             "this program was compiled or started so that doubles are not rounded to nearest; compile it as usual");
     if (table.root[0] != 0) return;
     table.inverse_factorial[0] = dd_of(1);
     for (int i = 1; i < 28; i++) table.inverse_factorial[i] = dd_div(table.inverse_factorial[i - 1], dd_of(i));
@@ -598,7 +655,7 @@ static double exponential(double x)
     if (isnan(x)) return x;
     if (x == 0) return num.one;
     if (fabs(x) <= 690 && decide_quickly(&v, exp_quickly(x), eps_exp)) return v;
-    if (x > 800) return round_exact(false, 1, 3000, false);
+    if (x > 800) return round_exact(false, (struct wide){0, 1}, 3000, false);
     if (x < -800) return decide_tiny(false);
     int k = 0;
     struct dd e = dd_exp(&k, dd_of(x));
@@ -609,9 +666,10 @@ static double exponential(double x)
  * of 1/2, by less than |x|³/48, which for |x| < 2^-16 is less than the 2^-53 to the next tie. In units of 2^-100. */
 static double sigmoid_near_zero(double x)
 {
-    u128 half = (u128)1 << 99, quarter = (u128)ldexp(fabs(x), 98), shift = (u128)ldexp(fabs(x * x * x), 100) / 48 + 2;
-    u128 m = x > 0 ? half + quarter : half - quarter;
-    return decide_between(false, x > 0 ? m - 1 : m, true, x > 0 ? m - shift : m + shift, -100);
+    struct wide half = up(0, 1, 99), quarter = up(0, (uint64_t)ldexp(fabs(x), 52), 46), one = {0, 1};
+    struct wide shift = {0, (uint64_t)ldexp(fabs(x * x * x), 100) / 48 + 2};
+    struct wide m = x > 0 ? plus(half, quarter) : minus(half, quarter);
+    return decide_between(false, x > 0 ? minus(m, one) : m, true, x > 0 ? minus(m, shift) : plus(m, shift), -100);
 }
 
 /* w = e^-a, a > 0; from 600 on e^-600, for then 1 + w is 1 up to 2^-800. */
@@ -718,8 +776,9 @@ static struct dd dd_tail(int *k, double x)
 static double gelu_near_zero(double x)
 {
     int e = 0;
-    u128 m = (u128)take_apart(&e, x) << 60, change = (m >> 60) + 1;
-    return decide_between(x < 0, x < 0 ? m - 1 : m, true, x < 0 ? m - change : m + change, e - 61);
+    uint64_t mantissa = take_apart(&e, x);
+    struct wide m = up(0, mantissa, 60), one = {0, 1}, change = {0, mantissa + 1};
+    return decide_between(x < 0, x < 0 ? minus(m, one) : m, true, x < 0 ? minus(m, change) : plus(m, change), e - 61);
 }
 
 /* For -3 < x < 6 in double; each of at most 100 terms has an error below 3j 2^-53, and those with a large j are small.
@@ -787,6 +846,8 @@ static bool take(struct parser *p, char c)
     return true;
 }
 
+enum { MAX_RANK = 8 }; /* of a tensor; no array has more elements */
+
 struct json {
     enum { JSON_TRUE, JSON_FALSE, JSON_NULL, JSON_INTEGER, JSON_OBJECT, JSON_ARRAY, JSON_TEXT } kind;
     struct text key, text; /* key: of a member; text: decoded */
@@ -848,21 +909,23 @@ static unsigned json_escape(struct parser *p)
     return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* The opening quote has been read. Decoded text is never longer than its source. */
+/* The opening quote has been read. Decoded text is never longer than its source, and is the source if nothing is escaped. */
 static struct text json_string(struct parser *p)
 {
     const char *close = p->at;
     while (close < p->end && *close != '"') close += *close == '\\' && close + 1 < p->end ? 2 : 1;
     if (close >= p->end) bad(p, "a string does not end");
-    char *out = allocate((size_t)(close - p->at), 1);
-    size_t len = 0;
+    size_t most = (size_t)(close - p->at);
+    bool plain = !memchr(p->at, '\\', most);
+    char *out = plain ? NULL : allocate(most, 1), character[4];
+    struct text text = {plain ? p->at : out, 0};
     while (*p->at != '"') {
         bool escaped = *p->at == '\\';
         p->at += escaped;
-        len += put_utf8(out + len, escaped ? json_escape(p) : json_character(p));
+        text.len += put_utf8(plain ? character : out + text.len, escaped ? json_escape(p) : json_character(p));
     }
     p->at++;
-    return (struct text){out, len};
+    return text;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -883,22 +946,25 @@ static void no_duplicate_keys(const struct parser *p, const struct json *object)
 
 static struct json *json_value(struct parser *p, int depth);
 
+static struct text json_key(struct parser *p)
+{
+    if (!take(p, '"')) bad(p, "a key expected");
+    struct text key = json_string(p);
+    if (!take(p, ':')) bad(p, "':' expected");
+    return key;
+}
+
 static void json_children(struct parser *p, struct json *parent, int depth)
 {
     char close = parent->kind == JSON_OBJECT ? '}' : ']';
     struct json **last = &parent->first;
     if (take(p, close)) return;
     do {
-        struct text key = {"", 0};
-        if (parent->kind == JSON_OBJECT) {
-            if (!take(p, '"')) bad(p, "a key expected");
-            key = json_string(p);
-            if (!take(p, ':')) bad(p, "':' expected");
-        }
+        struct text key = parent->kind == JSON_OBJECT ? json_key(p) : (struct text){"", 0};
+        if (parent->count++ == MAX_RANK && parent->kind == JSON_ARRAY) bad(p, "more than 8 elements of an array");
         *last = json_value(p, depth + 1);
         (*last)->key = key;
         last = &(*last)->next;
-        parent->count++;
     } while (take(p, ','));
     if (!take(p, close)) bad(p, "',' or the end of an object or array expected");
     if (parent->kind == JSON_OBJECT) no_duplicate_keys(p, parent);
@@ -924,18 +990,8 @@ static struct json *json_value(struct parser *p, int depth)
     struct text word = {p->at, 0};
     for (; p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '.'); p->at++) word.len++;
     value->kind = index_of(word, words, 3);
-    if (value->kind == JSON_INTEGER && !canonical(&value->integer, word, (size_t)1 << 58))
+    if (value->kind == JSON_INTEGER && !canonical(&value->integer, word, SIZE_MAX >> 6))
         bad(p, "a value expected, or a number is too large, has leading zeros or is not written as a whole one");
-    return value;
-}
-
-static struct json *json_object(struct text source, const char *what)
-{
-    struct parser p = parser_of(source, what);
-    struct json *value = json_value(&p, 0);
-    peek(&p);
-    if (p.at != p.end) bad(&p, "something follows the value");
-    if (value->kind != JSON_OBJECT) reject("%s: not an object", what);
     return value;
 }
 
@@ -965,8 +1021,6 @@ static const char *const dtype_names[DTYPES] = {"F64", "F32", "F16", "BF16", "I6
                                                 "I16", "I8",  "U64", "U32",  "U16", "U8"};
 static const size_t dtype_sizes[DTYPES] = {8, 4, 2, 2, 8, 4, 2, 1, 8, 4, 2, 1};
 static const int float_exponent_bits[] = {11, 8, 5, 8}; /* of the first four */
-
-enum { MAX_RANK = 8 };
 
 struct tensor {
     struct text name;
@@ -1004,7 +1058,6 @@ static struct tensor read_entry(const struct json *entry)
         reject("tensor '%.*s': its entry must have exactly dtype, shape and data_offsets", SHOW(t.name));
     t.dtype = (enum dtype)index_of(type, dtype_names, DTYPES);
     if (t.dtype == DTYPES) reject("tensor '%.*s': type '%.*s' is not for weights", SHOW(t.name), SHOW(type));
-    if (shape->count > MAX_RANK) reject("tensor '%.*s': more than 8 dimensions", SHOW(t.name));
     for (const struct json *s = shape->first; s; s = s->next) {
         t.shape[t.rank] = size_of(s, t.name);
         t.count = times(t.count, t.shape[t.rank++]);
@@ -1022,10 +1075,34 @@ static int compare_begin(const void *a, const void *b)
     if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
     return (x->end > y->end) - (x->end < y->end);
 }
-
 static int compare_name(const void *a, const void *b)
 {
     return compare_text(((const struct tensor *)a)->name, ((const struct tensor *)b)->name);
+}
+
+/* One entry after the other: what a tensor needed is free before the next one is read, and what is no entry ends it at once. */
+static struct file read_header(struct text source)
+{
+    struct parser p = parser_of(source, "header of the model");
+    struct file file = {.tensors = allocate(count_of(source, '{'), sizeof(struct tensor))};
+    for (bool more = take(&p, '{') && peek(&p) != '}'; more; more = take(&p, ',')) {
+        struct text key = json_key(&p);
+        struct block *before = run.blocks;
+        if (peek(&p) != '{') bad(&p, "an entry of the header is no object");
+        struct json *entry = json_value(&p, 1);
+        entry->key = key;
+        if (!is(key, "__metadata__")) {
+            file.tensors[file.count++] = read_entry(entry);
+            free_after(before);
+            continue;
+        }
+        for (struct json *value = entry->first; value; value = value->next)
+            if (value->kind != JSON_TEXT) reject("model: '__metadata__' holds something else than strings");
+        if (file.metadata) reject("header of the model: key '__metadata__' comes twice");
+        file.metadata = entry;
+    }
+    if (!take(&p, '}') || peek(&p) || p.at != p.end) bad(&p, "the end of the header expected, and something follows");
+    return file;
 }
 
 static struct file read_safetensors(struct bytes bytes)
@@ -1037,18 +1114,7 @@ static struct file read_safetensors(struct bytes bytes)
         reject("model: its header is longer than the file or than 100000000 bytes");
     struct text source = {(const char *)bytes.data + 8, (size_t)header};
     if (source.len == 0 || source.at[0] != '{') reject("model: the header does not begin with '{'");
-    struct json *root = json_object(source, "header of the model");
-    struct file file = {.tensors = allocate(root->count, sizeof(struct tensor))};
-    for (struct json *m = root->first; m; m = m->next) {
-        if (!is(m->key, "__metadata__")) {
-            file.tensors[file.count++] = read_entry(m);
-            continue;
-        }
-        if (m->kind != JSON_OBJECT) reject("model: '__metadata__' is no object");
-        for (struct json *value = m->first; value; value = value->next)
-            if (value->kind != JSON_TEXT) reject("model: '__metadata__' holds something else than strings");
-        file.metadata = m;
-    }
+    struct file file = read_header(source);
     if (!file.metadata) reject("model: no '__metadata__'");
     const unsigned char *data = bytes.data + 8 + source.len;
     size_t size = bytes.size - 8 - source.len, expected = 0;
@@ -1062,6 +1128,9 @@ static struct file read_safetensors(struct bytes bytes)
     }
     if (expected != size) reject("model: %zu bytes follow the last tensor", size - expected);
     qsort(file.tensors, file.count, sizeof *file.tensors, compare_name);
+    for (size_t i = 1; i < file.count; i++)
+        if (compare_name(&file.tensors[i - 1], &file.tensors[i]) == 0)
+            reject("header of the model: key '%.*s' comes twice", SHOW(file.tensors[i].name));
     return file;
 }
 
@@ -1194,7 +1263,7 @@ static struct text next_line(struct lines *lines, const char *word)
 static size_t number_in(const struct lines *lines, struct text text, int bits)
 {
     size_t value = 0;
-    if (!canonical(&value, text, ((size_t)1 << bits) - 1))
+    if (!canonical(&value, text, (UINT64_C(1) << bits) - 1))
         stop(MALFORMED, "line %zu: '%.*s' is no decimal number below 2^%d", lines->number, SHOW(text), bits);
     return value;
 }
@@ -1536,7 +1605,9 @@ static struct config read_config(struct text source)
                  {"max_tokens", 1, &c.max_tokens}, {"d_model", 1, &c.d}, {"d_mlp", 0, &c.d_mlp},
                  {"heads", 1, &c.heads},           {"dk", 1, &c.dk},     {"dv", 1, &c.dv},
                  {"thoughts", 0, &c.thoughts}};
-    struct json *object = json_object(source, "rung.config"), *causal = member(object, "causal");
+    struct parser p = parser_of(source, "rung.config");
+    struct json *object = json_value(&p, 0), *causal = member(object, "causal");
+    if (peek(&p) || p.at != p.end || object->kind != JSON_OBJECT) bad(&p, "one object expected, and nothing else");
     size_t known = 4;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct json *m = member(object, sizes[i].name);
@@ -1772,6 +1843,7 @@ static double dot(const double *a, const double *b, size_t count)
 static void dots(double *out, const double *x, const double *rows, size_t stride, size_t rows_count, size_t count)
 {
     size_t n = 0;
+    spend((uint64_t)rows_count * (count + 4));
     for (; n + 4 <= rows_count; n += 4) {
         const double *a = rows + n * stride, *b = a + stride, *c = b + stride, *d = c + stride;
         double sa = 0, sb = 0, sc = 0, sd = 0;
@@ -1843,6 +1915,7 @@ static struct softmax softmax_start(double *num_row, size_t width)
 static void softmax_add(struct softmax *s, double score, const double *v)
 {
     double m = score > s->m ? score : s->m;
+    spend(2 * (uint64_t)s->width + 16);
     double a = exponential(sub(s->m, m)), e = exponential(sub(score, m));
     if (a != 1) { /* multiplying by 1 changes no value */
         s->den = mul(s->den, a);
@@ -1982,7 +2055,7 @@ static void loglinear_head(struct group *g, size_t h, bool asked)
             add_outer(matrix, k, u, s->dk, s->dv);
         }
         do bit--;
-        while (!(g->tokens >> bit & 1));
+        while (!((uint64_t)g->tokens >> bit & 1));
         if (asked) read_level(g, h, matrix, bit + 1);
     }
     double *own = g->state + g->matrices * g->slot + h * size; /* there is always room for one more */
@@ -2214,9 +2287,13 @@ static void run_layer(const struct model *m, struct layer *layer, size_t index, 
         run_matrix, run_matrix, run_matrix, run_loglinear, run_sparse};
     norm(m->h, m, &layer->norm1, m->x);
     size_t at = 0;
+    spend(16 * (uint64_t)(m->config.d + m->config.d_mlp) + 64);
     for (size_t i = 0; i < layer->count; i++) {
         struct group *g = &layer->groups[i];
         size_t width = g->shape.heads * g->shape.dv;
+        /* Beside what dots and softmax_add count: states, convolutions, summaries, the sorting of blocks. */
+        spend((4 * (uint64_t)g->matrices + 16) * g->slot + (g->chosen ? 64 * (uint64_t)g->shape.heads * g->tokens : 0));
+        spend(2 * (uint64_t)g->shape.heads * g->shape.conv * (g->shape.dk + g->shape.dv));
         make_inputs(m, g, index, token);
         mechanisms[g->shape.mechanism](g, asked);
         g->tokens++;
@@ -2278,6 +2355,7 @@ static void forget(struct model *m)
 {
     for (struct group *g = m->groups; g < m->groups + m->group_count; g++) {
         g->tokens = g->matrices = 0;
+        spend((uint64_t)g->slots * g->slot);
         memset(g->state, 0, g->slots * g->slot * sizeof *g->state);
         for (size_t n = 0; n <= V && g->shape.conv; n++)
             memset(g->input[n].history, 0, history_size(g, n) * sizeof(double));
@@ -2299,6 +2377,7 @@ static unsigned next_bit(struct reader *reader)
 
 static void compare_numbers(struct reader *reader, const double *v, size_t count)
 {
+    spend((uint64_t)count * (reader->hex.at ? 64 : 1));
     for (size_t i = 0; i < count; i++, reader->count++) {
         if (isnan(v[i])) reject("not a number: %s", reader->what);
         if (!reader->hex.at) continue;
@@ -2696,6 +2775,8 @@ static void print_statement(const struct certificate *c)
 
 static void check_certificate(struct bytes certificate, struct bytes model)
 {
+    size_t limit = run.limit, reading = times(certificate.size + model.size, 8) + ((size_t)1 << 26);
+    run.limit = reading < limit ? reading : limit; /* what the files say in words is not much larger than the files */
     struct certificate c = read_certificate(certificate);
     char digest[65];
     sha256(digest, model.data, model.size);
@@ -2706,6 +2787,7 @@ static void check_certificate(struct bytes certificate, struct bytes model)
     struct text text = text_of(file.metadata, "rung.arch", "model");
     if (compare_text(c.arch, text) != 0) reject("arch: not the rung.arch of the model");
     struct arch arch = read_arch(c.arch);
+    run.limit = limit;
     struct model m = load_model(&file, &arch);
     struct task task = read_task(c.task);
     check_prompts(&c, &task, &m.config);
@@ -2720,14 +2802,14 @@ static void check_certificate(struct bytes certificate, struct bytes model)
 static enum verdict judge(struct bytes certificate, struct bytes model, size_t limit)
 {
     run.limit = limit;
-    run.used = 0;
-    make_tables();
+    run.used = 0, run.work = 0, run.given_up = false;
     int verdict = setjmp(run.leave);
     if (verdict == 0) {
+        make_tables();
         check_certificate(certificate, model);
         verdict = ACCEPTED;
     }
-    free_all();
+    free_after(NULL);
     return (enum verdict)verdict;
 }
 
@@ -2760,18 +2842,19 @@ static const char help[] = //
     "      a certificate from the search, confirmed by a program that shares nothing with it\n"
     "\n"
     "Usage\n"
-    "  rung-check CERT MODEL\n"
+    "  rung-check [--max-work N] CERT MODEL\n"
     "\n"
     "  CERT is a text file (docs/certificate.md), MODEL the .safetensors file whose digest it\n"
     "  names. The model is evaluated in the stated number format, every operation correctly\n"
     "  rounded and in the documented order; the claim is compared bit for bit.\n"
     "\n"
-    "  -h, --help     this text\n"
-    "      --version  the version\n"
+    "      --max-work N  give up after so many operations (100000000000: minutes)\n"
+    "  -h, --help        this text\n"
+    "      --version     the version\n"
     "\n"
     "Exit codes\n"
-    "  10 accepted; 20 rejected: untrue, or not decided; 3 malformed, or a file that cannot be\n"
-    "  read; 2 wrong usage; 4 system: memory, output. 0 is for --help and --version only.\n";
+    "  10 accepted; 20 rejected: untrue, or not decided; 3 malformed, a file that cannot be read,\n"
+    "  or more work than allowed; 2 wrong usage; 4 system: memory, output. 0 is for --help and --version only.\n";
 
 /* What was printed must have arrived, or it is worth nothing. */
 static int finish(enum verdict verdict)
@@ -2792,7 +2875,11 @@ int main(int argc, char **argv)
             return finish(SHOWN);
         }
     }
-    if (argc != 3 || argv[1][0] == '-' || argv[2][0] == '-') {
+    char *end = "";
+    bool limited = argc == 5 && strcmp(argv[1], "--max-work") == 0 && isdigit((unsigned char)argv[2][0]);
+    if (limited) max_work = strtoull(argv[2], &end, 10);
+    argv += limited ? 2 : 0, argc -= limited ? 2 : 0;
+    if (argc != 3 || argv[1][0] == '-' || argv[2][0] == '-' || *end) {
         fputs("rung-check: a certificate and a model expected\nTry 'rung-check --help'.\n", stderr);
         return USAGE;
     }
@@ -2800,7 +2887,10 @@ int main(int argc, char **argv)
     enum verdict verdict = MALFORMED;
     if (read_whole(&certificate, argv[1]) && read_whole(&model, argv[2])) {
         verdict = judge(certificate, model, memory_limit);
-        const char *word = verdict == REJECTED ? "rejected: " : verdict == MALFORMED ? "malformed: " : "";
+        const char *word = verdict == REJECTED    ? "rejected: "
+                           : verdict != MALFORMED ? ""
+                           : run.given_up         ? "given up: "
+                                                  : "malformed: ";
         if (verdict != ACCEPTED) fprintf(verdict == REJECTED ? stdout : stderr, "%s%s\n", word, run.reason);
     }
     free(certificate.data);

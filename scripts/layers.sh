@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The include arrows: a module may include the public headers of strictly lower layers, its own header and its own
-# private files. Each outside library belongs to one module. The table below is the picture of ARCHITECTURE.md.
+# private files. Each outside library belongs to one module. And no assertions where foreign data is read. The table below is the picture of ARCHITECTURE.md.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -76,13 +76,22 @@ for file in include/rung/*.h; do
     check_file "$file" "$module"
     files=$((files + 1))
 done
+# What reads the files and replies of others ends with a message, never with an assertion.
+foreign='io cert config model num protocol train lab report probe serve'
+for module in $foreign; do
+    for file in src/"$module"/*.c src/"$module"/*.h; do
+        [ -e "$file" ] || continue
+        ! grep -nE '(^|[^_[:alnum:]])(assert|abort)[[:space:]]*\(|<assert\.h>' "$file" >/dev/null ||
+            complain "$file: has an assert, and $module reads what strangers have written; return a rung_status"
+    done
+done
 # The checker of certificates stands alone: one file that includes nothing but the C library.
 for file in check/*.[ch]; do
     [ "$file" = check/rung-check.c ] || complain "$file: the checker is one file"
 done
 for header in $(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*(.*)/\1/p' check/rung-check.c); do
     case $header in
-    '<ctype.h>' | '<errno.h>' | '<math.h>' | '<setjmp.h>' | '<stdarg.h>' | '<stdbool.h>' | '<stddef.h>' | '<stdint.h>' | \
+    '<ctype.h>' | '<errno.h>' | '<float.h>' | '<math.h>' | '<setjmp.h>' | '<stdarg.h>' | '<stdbool.h>' | '<stddef.h>' | '<stdint.h>' | \
         '<stdio.h>' | '<stdlib.h>' | '<string.h>') ;;
     *) complain "check/rung-check.c: includes $header; the C library only" ;;
     esac
@@ -95,5 +104,5 @@ for file in src/*/*.c tool/*.c; do
         complain "$file: asks for the name of a mechanism; ask for its class or traits (rung/mech.h)"
     fi
 done
-[ "$bad" = 0 ] || { echo "layers: $bad wrong arrows" >&2; exit 1; }
+[ "$bad" = 0 ] || { echo "layers: $bad complaints" >&2; exit 1; }
 echo "layers: $files files, every arrow points down"

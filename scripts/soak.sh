@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The long runs: every executable soak_*, and every unit test whose source reads RUNG_SOAK, with RUNG_SOAK=1, which
-# raises its counts.
+# raises its counts. And rung-check against rung: a million certificates, true and false, and thousands of random models.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -17,4 +17,8 @@ for source in tests/*/soak_*.c $(grep -l RUNG_SOAK tests/*/test_*.c); do
     name=${name%.c}
     job cmocka "$name" env RUNG_SOAK=1 "$BUILD/test/$name"
 done
+check=(env RUNG_LIBRARY="$BUILD/librung.so.0" RUNG="$BUILD/rung" RUNG_CHECK="$BUILD/rung-check" CHECK_DUMP="$BUILD/check-dump"
+    PYTHONDONTWRITEBYTECODE=1)
+job other check/verdicts "${check[@]}" RUNG_VERDICTS="${RUNG_VERDICTS:-1000000}" "${PYTHON:-python3}" tests/check/soak_verdicts.py
+job other check/forward "${check[@]}" RUNG_CHECK_ROUNDS="${RUNG_CHECK_ROUNDS:-100}" "${PYTHON:-python3}" tests/check/test_forward.py
 finish_jobs

@@ -36,7 +36,7 @@ static bool match_number(void *context, const rung_run_row *row)
 
 static rung_status find_run(search *s, rung_store *store, rung_error *err)
 {
-    rung_status status = rung_store_artefacts(store, 0, match_model, s, err);
+    rung_status status = rung_store_artefacts(store, 0, "model", match_model, s, err);
     if (status == RUNG_OK && !s->number)
         return rung_fail(err, RUNG_INPUT, "%s: none of its %zu models is this one%s", rung_store_path(store), s->models,
                          s->models ? "" : "; a spec with \"keep-models\": true keeps them");

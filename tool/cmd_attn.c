@@ -261,7 +261,15 @@ static rung_status encode(rung_tensor *tensor, const char *name, const double *x
     uint8_t *bytes = rung_arena_alloc(arena, count, size, err);
     if (status != RUNG_OK || !bytes) return RUNG_SYSTEM;
     for (size_t i = 0; i < count; i++) {
-        uint64_t code = rung_num_encode(&fmt, rung_num_round(&fmt, x[i]));
+        double rounded = rung_num_round(&fmt, x[i]);
+        if (!isfinite(rounded))
+            return rung_fail(
+                err, RUNG_INPUT,
+                "tensor %s: element %zu is %s%s; nothing was written. Are the inputs too large, or is --dtype "
+                "too narrow?",
+                name, i, isnan(rounded) ? "not a number" : "infinite",
+                isfinite(x[i]) ? " in the type of the file" : "");
+        uint64_t code = rung_num_encode(&fmt, rounded);
         for (size_t b = 0; b < size; b++) bytes[i * size + b] = (uint8_t)(code >> (8 * b));
     }
     *tensor = (rung_tensor){.name = name,

@@ -135,6 +135,7 @@ static rung_status check_state(witness *w, size_t prompt, rung_error *err)
     rung_status status = rung_session_pack(w->session, packed, err);
     if (status == RUNG_OK) compare_hex(w, packed, (size_t)bits, c->state, "state", prompt);
     free(packed);
+    if (status == RUNG_INPUT) return note_fault(w->x, "run here, prompt %zu: %s", prompt + 1, err->text), RUNG_OK;
     return status;
 }
 

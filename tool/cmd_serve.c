@@ -14,7 +14,7 @@
 
 typedef struct serve_values {
     rung_worker_words subject;
-    const char *listen, *name, *key_env, *log;
+    const char *listen, *name, *key_env, *allow_host, *log;
     int64_t port, tokens, body, connections, timeout;
 } serve_values;
 
@@ -79,13 +79,17 @@ static rung_status serve_until_signal(const rung_service *service, const rung_wo
         .body_bytes = (size_t)v->body,
         .timeout_s = (unsigned)v->timeout,
         .threads = (size_t)v->subject.threads,
+        .allow_host = v->allow_host,
         .log = log,
     };
     status = rung_server_open(&server, service, &options, err);
     if (status == RUNG_OK) status = announce(server, s, name, call, err);
     rung_signals_defer(true);
     const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
-    while (status == RUNG_OK && !rung_signal_pending()) nanosleep(&pause, NULL);
+    while (status == RUNG_OK && !rung_signal_pending()) {
+        rung_server_tick(server);
+        nanosleep(&pause, NULL);
+    }
     rung_server_close(server);
     if (v->log) fclose(log);
     return status;
@@ -165,6 +169,12 @@ const rung_command rung_command_serve = {
              .at = offsetof(serve_values, key_env),
              .metavar = "NAME",
              .help = "environment variable with the key that requests must have"},
+            {.name = "allow-host",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(serve_values, allow_host),
+             .metavar = "NAMES",
+             .help = "names, with commas between them, that Host and Origin of a request may have beside localhost and "
+                     "numeric addresses; * for any"},
             {.name = "log",
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(serve_values, log),

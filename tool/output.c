@@ -91,10 +91,12 @@ void rung_note(const rung_call *call, const char *format, ...)
 {
     if (call->quiet) return;
     va_list args;
+    char text[4096];
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fputc('\n', stderr);
+    rung_text_hide(text); /* names in it may come from anywhere */
+    fprintf(stderr, "%s\n", text);
 }
 
 void rung_call_progress(const rung_call *call, rung_progress *progress, const char *what, uint64_t total)

@@ -71,20 +71,6 @@ static const rung_field sweep_fields[] = {
 #undef FIELD
 #undef THEORY
 
-static void put_csv_text(rung_buf *out, const char *text)
-{
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        rung_buf_puts(out, text);
-        return;
-    }
-    rung_buf_putc(out, '"');
-    for (; *text; text++) {
-        if (*text == '"') rung_buf_putc(out, '"');
-        rung_buf_putc(out, *text);
-    }
-    rung_buf_putc(out, '"');
-}
-
 /* One value, in JSON or as a cell of CSV; what does not exist is null or nothing. */
 static void put_field(rung_store_export *x, const void *row, const rung_field *f)
 {
@@ -93,7 +79,7 @@ static void put_field(rung_store_export *x, const void *row, const rung_field *f
     double real = f->kind == RUNG_FIELD_REAL || f->kind == RUNG_FIELD_NUMBER ? *(const double *)at : 0;
     switch (f->kind) {
     case RUNG_FIELD_TEXT:
-        (json ? rung_buf_json_string : put_csv_text)(&x->text, *(const char *const *)at);
+        (json ? rung_buf_json_string : rung_buf_csv)(&x->text, *(const char *const *)at);
         break;
     case RUNG_FIELD_COUNT:
         rung_buf_printf(&x->text, "%" PRIu64, *(const uint64_t *)at);
@@ -227,7 +213,7 @@ rung_status rung_store_export_head(rung_store_export *x, rung_error *err)
     }
     for (size_t i = 0; i < x->keys; i++) {
         rung_buf_putc(&x->text, ',');
-        put_csv_text(&x->text, x->key[i]);
+        rung_buf_csv(&x->text, x->key[i]);
     }
     if (!x->metrics) {
         rung_buf_puts(&x->text, ",outcome,verdict");
@@ -246,7 +232,7 @@ static void put_csv_words(rung_store_export *x, const rung_json *words)
     for (size_t i = 0; i < x->keys; i++) {
         const char *word = rung_json_word(room, rung_json_get(words, x->key[i]));
         rung_buf_putc(&x->text, ',');
-        if (word) put_csv_text(&x->text, word);
+        if (word) rung_buf_csv(&x->text, word);
     }
 }
 
@@ -400,7 +386,6 @@ static bool put_model(void *context, const rung_artefact *a)
 {
     rung_store_export *x = context;
     char path[4096];
-    if (strcmp(a->kind, "model") != 0) return true;
     if ((size_t)snprintf(path, sizeof path, "%s/%s.safetensors", x->directory, x->run) >= sizeof path)
         x->status = rung_fail(x->err, RUNG_INPUT, "%s: the name is too long", x->directory);
     else
@@ -413,7 +398,7 @@ static bool put_models_of(void *context, const rung_run_row *row)
 {
     rung_store_export *x = context;
     snprintf(x->run, sizeof x->run, "%s", row->id);
-    rung_status status = rung_store_artefacts(x->store, row->number, put_model, x, x->err);
+    rung_status status = rung_store_artefacts(x->store, row->number, "model", put_model, x, x->err);
     if (x->status == RUNG_OK) x->status = status;
     return x->status == RUNG_OK;
 }

@@ -106,6 +106,20 @@ void rung_real_text(char text[RUNG_REAL_TEXT], double value);
 void rung_buf_real(rung_buf *buf, double value);
 rung_status rung_buf_ok(const rung_buf *buf, rung_error *err);
 
+/* ---- text from outside ---------------------------------------------------------------------------------- */
+
+/* Bytes of the character at the start of text[0..len) when it can be shown: well-formed UTF-8 that is no control (C0, DEL,
+ * C1), no end of a line and no mark of direction. 0: it cannot. */
+size_t rung_text_visible(const char *text, size_t len);
+/* Such characters only, and at most `most` bytes: a name. */
+bool rung_text_is_plain(const char *text, size_t most);
+/* For a terminal: everything else becomes '?'. */
+void rung_buf_shown(rung_buf *out, const char *text);
+/* The same in place for a message of ours with such text in it: tabs stay, and ends of lines before two spaces. */
+void rung_text_hide(char *text);
+/* A cell of CSV, quoted if need be. What a spreadsheet would take for a formula gets an apostrophe. */
+void rung_buf_csv(rung_buf *out, const char *text);
+
 /* ---- words --------------------------------------------------------------------------------------------- */
 
 /* The candidate nearest to `word` by edit distance, or NULL when none is near enough to be a misspelling. */
@@ -193,6 +207,8 @@ typedef enum rung_isa { RUNG_ISA_REF = 0, RUNG_ISA_AVX2 = 1, RUNG_ISA_AVX512 = 2
 
 /* The best one that this CPU has and that the environment variable RUNG_ISA (ref, avx2, avx512) allows. */
 rung_isa rung_cpu_isa(void);
+/* RUNG_USAGE when RUNG_ISA is set to something else: it would not be heeded. */
+rung_status rung_cpu_check(rung_error *err);
 /* The environment is read at the first call only; after this, at the next one again. For tests. */
 void rung_cpu_forget(void);
 const char *rung_isa_name(rung_isa isa);

@@ -18,6 +18,9 @@
 #define RUNG_RUN_ID     33 /* 32 hexadecimal digits and the end: half a SHA-256 */
 #define RUNG_SWEEP_MOST 1000000
 
+/* Whether it is one: readers of stores have checked every id that they hand out, and only ids become names of files. */
+bool rung_run_id_ok(const char *id);
+
 typedef struct rung_sweep rung_sweep;
 
 /* Reads a spec and numbers its runs from 0 on; a run that occurs twice counts once, where it occurs first. Unknown keys are
@@ -62,7 +65,9 @@ typedef enum rung_store_mode {
 } rung_store_mode;
 
 /* wait_s: how long to wait for other processes that hold the file. A file that is no store, a damaged one and one of a later
- * version are RUNG_INPUT; a full disk and a store that stays locked are RUNG_SYSTEM. */
+ * version are RUNG_INPUT; a full disk and a store that stays locked are RUNG_SYSTEM. A store that is only read and that nobody
+ * has open is read without locks and without files beside it, so that it may lie on a medium that cannot be written; if somebody
+ * writes it meanwhile, reading fails. */
 rung_status rung_store_open(rung_store **out, const char *path, rung_store_mode mode, double wait_s, rung_error *err);
 void rung_store_close(rung_store *store);
 const char *rung_store_path(const rung_store *store);
@@ -162,8 +167,9 @@ typedef struct rung_artefact {
     size_t size;
 } rung_artefact;
 typedef bool rung_artefact_each(void *context, const rung_artefact *artefact);
-rung_status rung_store_artefacts(rung_store *store, int64_t run, rung_artefact_each *each, void *context,
-                                 rung_error *err);
+/* Those of a run (0: of all) and of a kind (NULL: of all). One whose bytes do not have its digest is RUNG_INPUT. */
+rung_status rung_store_artefacts(rung_store *store, int64_t run, const char *kind, rung_artefact_each *each,
+                                 void *context, rung_error *err);
 /* Adds or replaces; sha256 and run->number are filled in. `id` names the run. */
 rung_status rung_store_attach(rung_store *store, const char *id, const rung_artefact *artefact, rung_error *err);
 

@@ -79,7 +79,8 @@ double rung_num_fn(const rung_fmt *fmt, rung_fn fn, double x);
 
 /* The p-bit code of a value and back: sign, exponent, mantissa of a float from the high bit down; two's complement
  * of a fixed-point number. decode(encode(x)) == x, minus zero included. A NaN has one code in a float format (0, all
- * ones, 10...0), and all codes of NaN decode to NaN; fixed point has none, so x must not be one there. */
+ * ones, 10...0), and all codes of NaN decode to NaN; fixed point has none: whoever keeps or compares codes refuses a NaN before
+ * (rung_num_find_nan), and it comes out as the least number. */
 uint64_t rung_num_encode(const rung_fmt *fmt, double x);
 double rung_num_decode(const rung_fmt *fmt, uint64_t code);
 /* count numbers as a string of count*p bits, most significant bit of a code first, the last byte zero-filled.

@@ -46,7 +46,9 @@ typedef struct rung_ask {
 /* What came back: a complete reply with status 2xx whose body is JSON, or for a tolerated status what the server said. */
 typedef struct rung_answer {
     long http;
-    const char *body; /* NUL-terminated; the key, should the server have echoed it, is replaced */
+    const char *body;  /* NUL-terminated, as it came: for parsing alone, because a server may echo the key */
+    const char *shown; /* the same without the key: for messages and for keeping */
+    size_t shown_len;
     size_t len;
     bool stored;    /* it was in the store */
     double seconds; /* of the attempt that succeeded */
@@ -108,6 +110,8 @@ typedef struct rung_reply {
 /* Any bytes: RUNG_INPUT, with what is missing, where it is no such reply. Log-probabilities that are no numbers or above 0 are
  * refused. Clear it also when this fails. */
 rung_status rung_reply_parse(rung_reply *reply, const char *body, size_t len, rung_error *err);
+/* The same of what the client hands over: it is read as it came; a message about it, and what is kept of it, have no key. */
+rung_status rung_reply_take(rung_reply *reply, const rung_answer *answer, rung_error *err);
 void rung_reply_clear(rung_reply *reply);
 /* How many tokens /tokenize counted; *most is the longest context it tells of, 0 if none. */
 rung_status rung_reply_tokens(size_t *count, size_t *most, const char *body, size_t len, rung_error *err);

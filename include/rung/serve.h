@@ -61,13 +61,18 @@ typedef struct rung_server_options {
     size_t body_bytes;   /* of a request */
     unsigned timeout_s;  /* for a request to arrive, and for requests in flight when the server closes */
     size_t threads;      /* 0: all */
-    FILE *log;           /* a line per request, without keys and texts; NULL: none */
+    const char
+        *allow_host; /* names beside localhost and numeric addresses that Host and Origin may have: "a,b", "*"; NULL */
+    FILE *log;       /* a line per request, without keys and texts; NULL: none */
 } rung_server_options;
 
 /* Serves from now on, on threads of its own. The service must outlive the server. */
 rung_status rung_server_open(rung_server **out, const rung_service *service, const rung_server_options *options,
                              rung_error *err);
 const char *rung_server_url(const rung_server *server); /* "http://127.0.0.1:8000" */
+/* Closes the connections on which a request has not arrived, or a reply not been taken, in time: whoever opened the server
+ * calls it several times in a second. */
+void rung_server_tick(rung_server *server);
 /* Takes no new connections, finishes the requests in flight, and ends. */
 void rung_server_close(rung_server *server);
 

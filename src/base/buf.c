@@ -5,6 +5,8 @@
  */
 #include "rung/base.h"
 
+#include "plain_locale.h"
+
 #include "utf8.h"
 
 #include <stdlib.h>
@@ -117,8 +119,8 @@ void rung_buf_json_string(rung_buf *buf, const char *text)
 void rung_real_text(char text[RUNG_REAL_TEXT], double value)
 {
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, RUNG_REAL_TEXT, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
+        rung_plain_format(text, RUNG_REAL_TEXT, digits, value);
+        if (rung_plain_strtod(text, NULL) == value) break;
     }
 }
 

@@ -33,6 +33,16 @@ static rung_isa detect(void)
 #endif
 }
 
+rung_status rung_cpu_check(rung_error *err)
+{
+    const char *allowed = getenv("RUNG_ISA");
+    for (size_t i = 0; allowed && i < RUNG_COUNT(isa_names); i++)
+        if (strcmp(allowed, isa_names[i]) == 0) return RUNG_OK;
+    if (!allowed || !*allowed) return RUNG_OK;
+    return rung_fail(err, RUNG_USAGE, "the environment variable RUNG_ISA is '%.40s'; it may be ref, avx2 or avx512",
+                     allowed);
+}
+
 static rung_isa choose(void)
 {
     rung_isa best = detect();

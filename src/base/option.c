@@ -6,6 +6,8 @@
  */
 #include "rung/base.h"
 
+#include "plain_locale.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -85,7 +87,7 @@ static rung_status set_choice(int64_t *out, const rung_option *row, const char *
 static rung_status set_real(double *out, const rung_option *row, const char *text, const char *prefix, rung_error *err)
 {
     char *end;
-    *out = strtod(text, &end);
+    *out = rung_plain_strtod(text, &end);
     if (end != text && *end == 0 && isfinite(*out)) return RUNG_OK;
     return rung_fail(err, RUNG_USAGE, "%s%s: '%s' is no number; give one such as 0.003", prefix, row->name, text);
 }

@@ -7,6 +7,8 @@
  */
 #include "rung/base.h"
 
+#include "plain_locale.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
@@ -89,7 +91,7 @@ static bool read_word(rung_value *value, const rung_param *param, const char *te
 static bool read_real(rung_value *value, const rung_param *param, const char *text)
 {
     char *end;
-    double real = strtod(text, &end);
+    double real = rung_plain_strtod(text, &end);
     if (end == text || *end || isspace((unsigned char)*text)) return false;
     if (!(real >= (double)param->low && real <= (double)param->high)) return false; /* a NaN is in no range */
     value->real = real;
@@ -168,8 +170,8 @@ static void print_real(rung_buf *out, double real)
 {
     char text[32];
     for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, real);
-        if (strtod(text, NULL) == real) break;
+        rung_plain_format(text, sizeof text, digits, real);
+        if (rung_plain_strtod(text, NULL) == real) break;
     }
     rung_buf_puts(out, text);
 }

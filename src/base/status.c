@@ -2,7 +2,8 @@
  * Copyright (c) The rung authors
  *
  * status: messages that always fit. A message that is too long ends in "..." and never in half a UTF-8
- * sequence; control characters, which foreign files can smuggle into names, are shown as '?'.
+ * sequence; what foreign files can smuggle into names to steer a
+ * terminal is shown as '?' (outside.c).
  */
 #include "rung/base.h"
 
@@ -27,14 +28,6 @@ static void end_with_ellipsis(char *text)
     memcpy(text + end, ellipsis, sizeof ellipsis);
 }
 
-static void hide_controls(char *text)
-{
-    for (; *text; text++) {
-        unsigned char byte = (unsigned char)*text;
-        if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) *text = '?';
-    }
-}
-
 /* Formats into a separate buffer first, because arguments may point into err->text. */
 static void set_text(rung_error *err, const char *format, va_list args) RUNG_PRINTF(2, 0);
 static void set_text(rung_error *err, const char *format, va_list args)
@@ -46,7 +39,7 @@ static void set_text(rung_error *err, const char *format, va_list args)
     } else if ((size_t)len >= sizeof text) {
         end_with_ellipsis(text);
     }
-    hide_controls(text);
+    rung_text_hide(text);
     memcpy(err->text, text, sizeof text);
 }
 

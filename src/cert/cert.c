@@ -6,7 +6,6 @@
  */
 #include "lines.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -20,49 +20,37 @@ static bool continues_utf8(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Writes one character of `text` at *at; C0, DEL and C1 controls (C2 80..9f) would steer a terminal. */
-static size_t copy_visible(char *out, const char *text, bool utf8)
+/* What would steer a terminal or turn the line around is shown as question marks, as many as it has bytes. */
+static size_t copy_range(char *out, const char *from, const char *to)
 {
-    unsigned char c = (unsigned char)text[0];
-    bool c1 = c == 0xc2 && (unsigned char)text[1] < 0xa0;
-    if (c < 0x20 || c == 0x7f || c1 || (c >= 0x80 && !utf8)) c = '?';
-    *out = (char)c;
-    if (c1) {
-        out[1] = '?';
-        return 2;
-    }
-    return 1;
-}
-
-static size_t copy_range(char *out, const char *from, const char *to, bool utf8)
-{
-    size_t len = 0;
-    while (from < to) {
-        size_t step = copy_visible(out + len, from, utf8);
-        from += step;
-        len += step;
+    size_t len = (size_t)(to - from);
+    for (size_t i = 0, step; i < len; i += step) {
+        step = rung_text_visible(from + i, len - i);
+        if (step)
+            memcpy(out + i, from + i, step);
+        else
+            out[i] = '?', step = 1;
     }
     return len;
 }
 
 const char *io_label_of(io_label *label, const char *name)
 {
-    /* 60 + 3 + 97 + NUL fits with room for the two bytes of a C1 control; the end of a path says more than
-     * its start. */
+    /* 60 + 3 + 97 + NUL fits; the end of a path says more than its start. */
     enum { HEAD = 60, TAIL = 97 };
     size_t len = strlen(name);
     bool utf8 = io_utf8_valid(name);
     size_t used;
     if (len <= HEAD + TAIL) {
-        used = copy_range(label->text, name, name + len, utf8);
+        used = copy_range(label->text, name, name + len);
     } else {
         const char *head_end = name + HEAD, *tail = name + len - TAIL;
         while (utf8 && head_end > name && continues_utf8(*head_end)) head_end--;
         while (utf8 && continues_utf8(*tail)) tail++;
-        used = copy_range(label->text, name, head_end, utf8);
+        used = copy_range(label->text, name, head_end);
         memcpy(label->text + used, "...", 3);
         used += 3;
-        used += copy_range(label->text + used, tail, name + len, utf8);
+        used += copy_range(label->text + used, tail, name + len);
     }
     label->text[used] = '\0';
     return label->text;

@@ -104,18 +104,106 @@ static rung_status copy_all(const rung_store *store, const char *from, size_t *a
     return status;
 }
 
+/* ---- what is taken over is checked before ------------------------------------------------------------------------------------ */
+
+static bool skip_run(void *context, const rung_run_row *row)
+{
+    return (void)context, (void)row, true;
+}
+
+static bool skip_sweep(void *context, const rung_sweep_row *row)
+{
+    return (void)context, (void)row, true;
+}
+
+static bool skip_artefact(void *context, const rung_artefact *artefact)
+{
+    return (void)context, (void)artefact, true;
+}
+
+static bool skip_cell(void *context, const rung_probe_cell *cell)
+{
+    return (void)context, (void)cell, true;
+}
+
+static bool skip_depth(void *context, const rung_probe_depth *depth)
+{
+    return (void)context, (void)depth, true;
+}
+
+typedef struct probe_check {
+    rung_store *store;
+    rung_status status;
+    rung_error *err;
+} probe_check;
+
+static bool check_probe(void *context, const rung_probe_row *row)
+{
+    probe_check *c = context;
+    c->status = rung_store_probe_cells(c->store, row->number, skip_cell, NULL, c->err);
+    if (c->status == RUNG_OK) c->status = rung_store_probe_depths(c->store, row->number, skip_depth, NULL, c->err);
+    return c->status == RUNG_OK;
+}
+
+/* Plans name runs by their id, whether or not there are such runs. */
+static rung_status check_plan(const rung_store *store, rung_error *err)
+{
+    int64_t wrong = 0;
+    rung_status status = lab_sql_int(&wrong, store, 0, err,
+                                     "SELECT count(*) FROM plan WHERE length(run) <> 32 OR run GLOB '*[^0-9a-f]*'", "");
+    if (status != RUNG_OK || !wrong) return status;
+    return rung_fail(err, RUNG_INPUT, "%s: %lld places of its plans name a run by something that is no id", store->path,
+                     (long long)wrong);
+}
+
+/* The readers check every row that they hand out; here all are read and none is used. */
+static rung_status check_content(rung_store *store, rung_error *err)
+{
+    probe_check probes = {.store = store, .err = err};
+    rung_status status = rung_store_runs(store, 0, skip_run, NULL, err);
+    if (status == RUNG_OK) status = rung_store_sweeps(store, skip_sweep, NULL, err);
+    if (status == RUNG_OK) status = check_plan(store, err);
+    if (status == RUNG_OK) status = rung_store_artefacts(store, 0, NULL, skip_artefact, NULL, err);
+    if (status == RUNG_OK) status = rung_store_probes(store, check_probe, &probes, err);
+    return status == RUNG_OK ? probes.status : status;
+}
+
+static rung_status attach(const rung_store *store, const rung_store *other, rung_error *err)
+{
+    rung_buf address;
+    rung_buf_init(&address);
+    rung_status status =
+        lab_sql_address(&address, other->path, other->still ? "?mode=ro&immutable=1" : "?mode=ro", err);
+    if (status == RUNG_OK) status = lab_sql_do(store, err, "ATTACH ? AS src", "s", address.text);
+    rung_buf_clear(&address);
+    return status;
+}
+
+/* The last word has the other store: that nobody has written it while it was copied. */
+static rung_status take_over(rung_store *store, rung_store *other, size_t *added, size_t *same, rung_error *err)
+{
+    int64_t pages;
+    rung_status status = attach(store, other, err);
+    if (status == RUNG_OK) status = lab_store_limit(store, (uint64_t)other->seen.st_size, err);
+    if (status == RUNG_OK) status = lab_sql_begin(store, err);
+    if (status != RUNG_OK) return status;
+    status = copy_all(store, other->path, added, same, err);
+    if (status == RUNG_OK) status = lab_sql_int(&pages, other, 0, err, "PRAGMA page_count", "");
+    status = lab_sql_end(store, status, err);
+    sqlite3_exec(store->db, "DROP TABLE IF EXISTS temp.fresh; DROP TABLE IF EXISTS temp.pairs; DETACH src", NULL, NULL,
+                 NULL);
+    lab_store_free_of_limits(store);
+    return status;
+}
+
 rung_status rung_store_merge(rung_store *store, const char *from, size_t *added, size_t *same, double wait_s,
                              rung_error *err)
 {
     rung_store *other;
     rung_status status = rung_store_open(&other, from, RUNG_STORE_READ, wait_s, err); /* says what is wrong with it */
     if (status != RUNG_OK) return status;
+    status = check_content(other, err);
+    if (status == RUNG_OK) status = take_over(store, other, added, same, err);
     rung_store_close(other);
-    status = lab_sql_do(store, err, "ATTACH ? AS src", "s", from);
-    if (status != RUNG_OK) return status;
-    status = lab_sql_begin(store, err);
-    if (status == RUNG_OK) status = lab_sql_end(store, copy_all(store, from, added, same, err), err);
-    sqlite3_exec(store->db, "DROP TABLE IF EXISTS temp.fresh; DROP TABLE IF EXISTS temp.pairs; DETACH src", NULL, NULL,
-                 NULL);
     return status;
 }

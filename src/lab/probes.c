@@ -87,15 +87,43 @@ rung_status rung_store_exchange_count(size_t *count, rung_store *store, rung_err
     return status;
 }
 
+/* ---- what may be in them --------------------------------------------------------------------------------------------------- */
+
+static rung_status check_probe(const rung_store *store, const rung_probe_row *p, bool canonical_ok, rung_error *err)
+{
+    const lab_name names[] = {{"source", p->source}, {"model", p->model}, {"server", p->server}, {"task", p->task}};
+    rung_status status = lab_check_id(store, "probes", p->number, p->id, err);
+    if (status == RUNG_OK) status = lab_check_object(store, "probes", p->number, "canonical", canonical_ok, err);
+    return status == RUNG_OK ? lab_check_names(store, "probes", p->number, names, RUNG_COUNT(names), err) : status;
+}
+
+static rung_status check_cell(const rung_store *store, const rung_probe_cell *c, bool words_ok, rung_error *err)
+{
+    const lab_name names[] = {{"mode", c->mode},
+                              {"canonical", c->canonical},
+                              {"verdict", c->verdict},
+                              {"bound", c->bound},
+                              {"statement", c->statement}};
+    const int64_t place = (int64_t)c->place;
+    rung_status status = lab_check_object(store, "probe_cells", place, "words", words_ok, err);
+    if (status == RUNG_OK) status = lab_check_names(store, "probe_cells", place, names, RUNG_COUNT(names), err);
+    if (status != RUNG_OK ||
+        (c->right <= c->asked && c->text_right <= c->asked && c->cut <= c->asked && c->off <= c->asked))
+        return status;
+    return rung_fail(err, RUNG_INPUT, "%s: cell %lld of a probe has more right answers than questions", store->path,
+                     (long long)place);
+}
+
 /* ---- writing --------------------------------------------------------------------------------------------------------------- */
 
 rung_status rung_store_probe_put(int64_t *number, rung_store *store, const rung_probe_row *row, rung_error *err)
 {
-    rung_status status =
-        lab_sql_do(store, err,
-                   "INSERT OR IGNORE INTO probes(id, canonical, source, model, server, task, added)"
-                   " VALUES(?, ?, ?, ?, ?, ?, ?)",
-                   "ssssssd", row->id, row->canonical, row->source, row->model, row->server, row->task, lab_now());
+    rung_status status = check_probe(store, row, true, err); /* nothing is written that could not be read */
+    if (status != RUNG_OK) return status;
+    status = lab_sql_do(store, err,
+                        "INSERT OR IGNORE INTO probes(id, canonical, source, model, server, task, added)"
+                        " VALUES(?, ?, ?, ?, ?, ?, ?)",
+                        "ssssssd", row->id, row->canonical, row->source, row->model, row->server, row->task, lab_now());
     if (status != RUNG_OK) return status;
     return lab_sql_int(number, store, 0, err, "SELECT number FROM probes WHERE id = ?", "s", row->id);
 }
@@ -136,7 +164,9 @@ rung_status rung_store_probe_depth_put(rung_store *store, int64_t probe, const r
 
 /* ---- reading --------------------------------------------------------------------------------------------------------------- */
 
-typedef bool take_row(void *context, void *each, sqlite3_stmt *s);
+/* Hands a row to `each` once it has been checked; *more says whether to go on. */
+typedef rung_status take_row(bool *more, void *context, void *each, const rung_store *store, sqlite3_stmt *s,
+                             rung_error *err);
 
 static rung_status read_rows(rung_store *store, const char *sql, int64_t probe, take_row *take, void *each,
                              void *context, rung_error *err)
@@ -147,13 +177,14 @@ static rung_status read_rows(rung_store *store, const char *sql, int64_t probe, 
     rung_status status = probe ? lab_sql_open(&s, store, err, sql, "i", probe) : lab_sql_open(&s, store, err, sql, "");
     while (status == RUNG_OK && row) {
         status = lab_sql_next(&row, &s, store, err);
-        if (status == RUNG_OK && row) row = take(context, each, s);
+        if (status == RUNG_OK && row) status = take(&row, context, each, store, s, err);
     }
     sqlite3_finalize(s);
     return status;
 }
 
-static bool take_probe(void *context, void *each, sqlite3_stmt *s)
+static rung_status take_probe(bool *more, void *context, void *each, const rung_store *store, sqlite3_stmt *s,
+                              rung_error *err)
 {
     rung_probe_row row = {
         .number = sqlite3_column_int64(s, 0),
@@ -165,10 +196,13 @@ static bool take_probe(void *context, void *each, sqlite3_stmt *s)
         .task = lab_text_at(s, 6),
         .added = lab_real_at(s, 7),
     };
-    return (*(rung_probe_each **)each)(context, &row);
+    rung_status status = check_probe(store, &row, sqlite3_column_int(s, 8), err);
+    if (status == RUNG_OK) *more = (*(rung_probe_each **)each)(context, &row);
+    return status;
 }
 
-static bool take_cell(void *context, void *each, sqlite3_stmt *s)
+static rung_status take_cell(bool *more, void *context, void *each, const rung_store *store, sqlite3_stmt *s,
+                             rung_error *err)
 {
     rung_probe_cell cell = {
         .place = lab_count_at(s, 0),
@@ -192,10 +226,13 @@ static bool take_cell(void *context, void *each, sqlite3_stmt *s)
         .margin = lab_real_at(s, 18),
         .majority = lab_real_at(s, 19),
     };
-    return (*(rung_probe_cell_each **)each)(context, &cell);
+    rung_status status = check_cell(store, &cell, sqlite3_column_int(s, 20), err);
+    if (status == RUNG_OK) *more = (*(rung_probe_cell_each **)each)(context, &cell);
+    return status;
 }
 
-static bool take_answer(void *context, void *each, sqlite3_stmt *s)
+static rung_status take_answer(bool *more, void *context, void *each, const rung_store *store, sqlite3_stmt *s,
+                               rung_error *err)
 {
     rung_probe_answer answer = {
         .cell = lab_count_at(s, 0),
@@ -209,10 +246,13 @@ static bool take_answer(void *context, void *each, sqlite3_stmt *s)
         .cut = sqlite3_column_int(s, 8),
         .mass = lab_real_at(s, 9),
     };
-    return (*(rung_probe_answer_each **)each)(context, &answer);
+    (void)store, (void)err; /* what was said may be anything */
+    *more = (*(rung_probe_answer_each **)each)(context, &answer);
+    return RUNG_OK;
 }
 
-static bool take_depth(void *context, void *each, sqlite3_stmt *s)
+static rung_status take_depth(bool *more, void *context, void *each, const rung_store *store, sqlite3_stmt *s,
+                              rung_error *err)
 {
     rung_probe_depth depth = {
         .words = lab_text_at(s, 0),
@@ -224,13 +264,15 @@ static bool take_depth(void *context, void *each, sqlite3_stmt *s)
         .deepest = lab_count_at(s, 6),
     };
     depth.settled = depth.low == depth.high;
-    return (*(rung_probe_depth_each **)each)(context, &depth);
+    rung_status status = lab_check_object(store, "probe_depths", 0, "words", sqlite3_column_int(s, 7), err);
+    if (status == RUNG_OK) *more = (*(rung_probe_depth_each **)each)(context, &depth);
+    return status;
 }
 
 rung_status rung_store_probes(rung_store *store, rung_probe_each *each, void *context, rung_error *err)
 {
-    static const char sql[] =
-        "SELECT number, id, canonical, source, model, server, task, added FROM probes ORDER BY number";
+    static const char sql[] = "SELECT number, id, canonical, source, model, server, task, added,"
+                              " " LAB_IS_OBJECT("canonical") " FROM probes ORDER BY number";
     return read_rows(store, sql, 0, take_probe, &each, context, err);
 }
 
@@ -239,8 +281,9 @@ rung_status rung_store_probe_cells(rung_store *store, int64_t probe, rung_probe_
 {
     static const char sql[] =
         "SELECT place, mode, words, canonical, depth, facts, chance, asked, \"right\", text_right, off, cut, mass,"
-        " prompt_tokens, verdict, bound, statement, ceiling, margin, majority FROM probe_cells WHERE probe = ? ORDER "
-        "BY place";
+        " prompt_tokens, verdict, bound, statement, ceiling, margin, majority, " LAB_IS_OBJECT(
+            "words") " FROM probe_cells WHERE probe = ? ORDER "
+                     "BY place";
     return read_rows(store, sql, probe, take_cell, &each, context, err);
 }
 
@@ -255,8 +298,9 @@ rung_status rung_store_probe_answers(rung_store *store, int64_t probe, rung_prob
 rung_status rung_store_probe_depths(rung_store *store, int64_t probe, rung_probe_depth_each *each, void *context,
                                     rung_error *err)
 {
-    static const char sql[] = "SELECT words, facts, threshold, confidence, low, high, deepest FROM probe_depths"
-                              " WHERE probe = ? ORDER BY facts, words";
+    static const char sql[] = "SELECT words, facts, threshold, confidence, low, high, deepest,"
+                              " " LAB_IS_OBJECT("words") " FROM probe_depths"
+                                                         " WHERE probe = ? ORDER BY facts, words";
     return read_rows(store, sql, probe, take_depth, &each, context, err);
 }
 

@@ -39,12 +39,12 @@ uint64_t lab_count_at(sqlite3_stmt *s, int column)
 
 #define ALL_RUNS(numbers)                                                                                              \
     "SELECT " RUN_COLUMNS ", t.bits, t.verdict, t.bound, t.statement, t.margin, t.ceiling, t.n_threshold, t.log2_n,"   \
-    " t.trivial, '', 0, 0, 0, 0, " numbers " FROM runs r LEFT JOIN theory t ON t.run = r.number" JOINS                 \
-    " ORDER BY r.number"
+    " t.trivial, '', 0, 0, 0, 0, " numbers                                                                             \
+    ", " LAB_IS_OBJECT("r.words") " FROM runs r LEFT JOIN theory t ON t.run = r.number" JOINS " ORDER BY r.number"
 #define RUNS_OF_SWEEP(numbers)                                                                                         \
     "SELECT " RUN_COLUMNS ", r.bits, r.verdict, r.bound, r.statement, r.margin, r.ceiling, r.n_threshold, r.log2_n,"   \
-    " r.trivial, r.label, r.place, r.cell, r.setting, r.chosen, " numbers " FROM (" LAB_RESULTS ") r" JOINS            \
-    " WHERE r.sweep = ? ORDER BY r.place"
+    " r.trivial, r.label, r.place, r.cell, r.setting, r.chosen, " numbers                                              \
+    ", " LAB_IS_OBJECT("r.words") " FROM (" LAB_RESULTS ") r" JOINS " WHERE r.sweep = ? ORDER BY r.place"
 /* In a store before version 3, which has no such column, everything was measured by the fast evaluator. */
 #define ALWAYS_FAST "CASE WHEN r.test_targets > 0 THEN '" RUNG_TEST_FAST "' END"
 
@@ -123,6 +123,24 @@ static rung_run_row read_run(sqlite3_stmt *s)
     };
 }
 
+static rung_status check_run(const rung_store *store, const rung_run_row *r, bool words_ok, rung_error *err)
+{
+    const lab_name names[] = {
+        {"arch", r->arch},
+        {"task", r->task},
+        {"label", r->label},
+        {"bound", r->theory.bound},
+        {"statement", r->theory.statement},
+        {"rung", r->version},
+        {"kernels", r->kernels},
+        {"host", r->host},
+        {"test_numbers", r->test_numbers},
+    };
+    rung_status status = lab_check_id(store, "runs", r->number, r->id, err);
+    if (status == RUNG_OK) status = lab_check_object(store, "runs", r->number, "words", words_ok, err);
+    return status == RUNG_OK ? lab_check_names(store, "runs", r->number, names, RUNG_COUNT(names), err) : status;
+}
+
 rung_status rung_store_runs(rung_store *store, int64_t sweep, rung_run_each *each, void *context, rung_error *err)
 {
     sqlite3_stmt *s;
@@ -134,7 +152,8 @@ rung_status rung_store_runs(rung_store *store, int64_t sweep, rung_run_each *eac
         status = lab_sql_next(&row, &s, store, err);
         if (status != RUNG_OK || !row) break;
         rung_run_row run = read_run(s);
-        row = each(context, &run);
+        status = check_run(store, &run, sqlite3_column_int(s, 52), err);
+        if (status == RUNG_OK) row = each(context, &run);
     }
     sqlite3_finalize(s);
     return status;
@@ -177,6 +196,13 @@ rung_status rung_store_metrics(rung_store *store, int64_t run, rung_metric_each 
     return status;
 }
 
+static rung_status check_sweep(const rung_store *store, const rung_sweep_row *s, rung_error *err)
+{
+    const lab_name names[] = {{"name", s->name}, {"question", s->question}};
+    rung_status status = lab_check_id(store, "sweeps", s->number, s->id, err);
+    return status == RUNG_OK ? lab_check_names(store, "sweeps", s->number, names, RUNG_COUNT(names), err) : status;
+}
+
 rung_status rung_store_sweeps(rung_store *store, rung_sweep_each *each, void *context, rung_error *err)
 {
     sqlite3_stmt *s;
@@ -194,27 +220,46 @@ rung_status rung_store_sweeps(rung_store *store, rung_sweep_each *each, void *co
         rung_sweep_row sweep = {sqlite3_column_int64(s, 0), lab_text_at(s, 1),  lab_text_at(s, 2),
                                 lab_text_at(s, 3),          lab_text_at(s, 4),  lab_real_at(s, 5),
                                 lab_count_at(s, 6),         lab_count_at(s, 7), lab_count_at(s, 8)};
-        row = each(context, &sweep);
+        status = check_sweep(store, &sweep, err);
+        if (status == RUNG_OK) row = each(context, &sweep);
     }
     sqlite3_finalize(s);
     return status;
 }
 
-rung_status rung_store_artefacts(rung_store *store, int64_t run, rung_artefact_each *each, void *context,
-                                 rung_error *err)
+/* Two questions, because a condition that may be absent would keep SQLite from using the index. */
+#define ARTEFACTS "SELECT run, kind, name, sha256, content FROM artefacts WHERE (kind = ?1 OR ?1 = '') "
+static const char of_run[] = ARTEFACTS "AND run = ?2 ORDER BY run, kind, name";
+static const char of_all[] = ARTEFACTS "AND ?2 = 0 ORDER BY run, kind, name";
+
+static rung_status check_artefact(const rung_store *store, const rung_artefact *a, rung_error *err)
+{
+    const lab_name names[] = {{"kind", a->kind}, {"name", a->name}};
+    char hex[65];
+    rung_status status = lab_check_names(store, "artefacts", a->run, names, RUNG_COUNT(names), err);
+    if (status != RUNG_OK) return status;
+    rung_sha256_hex(hex, a->size ? a->bytes : "", a->size);
+    if (strcmp(hex, a->sha256) == 0) return RUNG_OK;
+    return rung_fail(
+        err, RUNG_INPUT,
+        "%s: the %.40s of run number %lld does not have its SHA-256: the store is damaged; use a copy, or do "
+        "that run again in another store",
+        store->path, a->kind, (long long)a->run);
+}
+
+rung_status rung_store_artefacts(rung_store *store, int64_t run, const char *kind, rung_artefact_each *each,
+                                 void *context, rung_error *err)
 {
     sqlite3_stmt *s;
     bool row = true;
-    rung_status status = lab_sql_open(&s, store, err,
-                                      "SELECT run, kind, name, sha256, content FROM artefacts WHERE run = ?1 OR ?1 = 0"
-                                      " ORDER BY run, kind, name",
-                                      "i", run);
+    rung_status status = lab_sql_open(&s, store, err, run ? of_run : of_all, "si", kind ? kind : "", run);
     while (status == RUNG_OK && row) {
         status = lab_sql_next(&row, &s, store, err);
         if (status != RUNG_OK || !row) break;
         rung_artefact a = {sqlite3_column_int64(s, 0), lab_text_at(s, 1),         lab_text_at(s, 2),
                            lab_text_at(s, 3),          sqlite3_column_blob(s, 4), (size_t)sqlite3_column_bytes(s, 4)};
-        row = each(context, &a);
+        status = check_artefact(store, &a, err);
+        if (status == RUNG_OK) row = each(context, &a);
     }
     sqlite3_finalize(s);
     return status;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAME_MOST 4096 /* bytes: as much as a store takes */
+
 typedef struct reader {
     rung_sweep *sweep;
     rung_arena *arena;
@@ -107,6 +109,8 @@ static rung_status read_label(lab_case *c, const reader *r, const char *place, c
     const char *text = rung_json_string(value);
     if (!value) return RUNG_OK;
     if (!text) return refuse(r, place, "has a label that is no text");
+    if (!rung_text_is_plain(text, NAME_MOST))
+        return refuse(r, place, "has a label with control characters, or too long");
     c->label = copy(r, text);
     return c->label ? RUNG_OK : RUNG_SYSTEM;
 }
@@ -211,6 +215,8 @@ static rung_status read_text(const char **out, const reader *r, const rung_json 
     const rung_json *value = rung_json_get(root, key);
     if (!value) return RUNG_OK;
     if (!rung_json_string(value)) return refuse(r, key, "must be a text");
+    if (!rung_text_is_plain(rung_json_string(value), NAME_MOST))
+        return refuse(r, key, "must be one line of at most 4096 bytes, without control characters");
     *out = copy(r, rung_json_string(value));
     return *out ? RUNG_OK : RUNG_SYSTEM;
 }
@@ -224,6 +230,8 @@ static rung_status read_head(const reader *r, const rung_json *root)
     s->success = 0.99;
     if (!s->name) return RUNG_SYSTEM;
     rung_status status = read_text(&s->name, r, root, "name");
+    if (status == RUNG_OK && !rung_text_is_plain(s->name, NAME_MOST))
+        status = refuse(r, "name", "must be given, because the name of the file has control characters");
     if (status == RUNG_OK) status = read_text(&s->question, r, root, "question");
     if (status == RUNG_OK && success && (!rung_json_real(&s->success, success) || !(s->success > 0 && s->success <= 1)))
         status = refuse(r, "success", "must be an accuracy above 0, at most 1");

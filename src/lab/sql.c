@@ -17,6 +17,31 @@ double lab_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* ---- files that nobody writes ------------------------------------------------------------------------------------------- */
+
+rung_status lab_sql_address(rung_buf *out, const char *path, const char *options, rung_error *err)
+{
+    rung_buf_puts(out, *path == '/' ? "file://" : "file:");
+    for (const char *c = path; *c; c++) {
+        if (strchr("?#%", *c) || (unsigned char)*c <= ' ')
+            rung_buf_printf(out, "%%%02x", (unsigned char)*c);
+        else
+            rung_buf_putc(out, *c);
+    }
+    rung_buf_puts(out, options);
+    return rung_buf_ok(out, err);
+}
+
+static rung_status check_still(const rung_store *store, rung_error *err)
+{
+    struct stat now;
+    if (!store->still) return RUNG_OK;
+    if (stat(store->path, &now) == 0 && now.st_ino == store->seen.st_ino && now.st_size == store->seen.st_size &&
+        now.st_mtim.tv_sec == store->seen.st_mtim.tv_sec && now.st_mtim.tv_nsec == store->seen.st_mtim.tv_nsec)
+        return RUNG_OK;
+    return rung_fail(err, RUNG_SYSTEM, "%s was written while it was read; give the same command again", store->path);
+}
+
 static rung_status fail_disk(const rung_store *store, rung_error *err)
 {
     int number = sqlite3_system_errno(store->db);
@@ -28,6 +53,13 @@ static rung_status fail_disk(const rung_store *store, rung_error *err)
 rung_status lab_sql_fail(const rung_store *store, rung_error *err)
 {
     const char *path = store->path;
+    if (store->db && sqlite3_errcode(store->db) == SQLITE_INTERRUPT)
+        return rung_fail(
+            err, RUNG_INPUT,
+            "%s: a question takes more work than a store of this size can need; it is damaged or was made to "
+            "take long",
+            path);
+    if (check_still(store, err) != RUNG_OK) return RUNG_SYSTEM; /* then it only looks damaged */
     switch (sqlite3_errcode(store->db) & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -52,8 +84,11 @@ rung_status lab_sql_fail(const rung_store *store, rung_error *err)
     case SQLITE_PERM:
     case SQLITE_READONLY:
     case SQLITE_AUTH:
-        return rung_fail(err, RUNG_SYSTEM, "%s cannot be opened: %s%s%s", path, sqlite3_errmsg(store->db),
-                         errno ? ": " : "", errno ? strerror(errno) : "");
+        return rung_fail(
+            err, RUNG_SYSTEM,
+            "%s cannot be opened: %s%s%s; if it cannot be written there and a file %s-wal lies beside it, copy "
+            "both elsewhere",
+            path, sqlite3_errmsg(store->db), errno ? ": " : "", errno ? strerror(errno) : "", path);
     case SQLITE_NOMEM:
         return rung_fail(err, RUNG_SYSTEM, "%s: out of memory", path);
     default:
@@ -95,6 +130,7 @@ static rung_status open_with(sqlite3_stmt **out, const rung_store *store, rung_e
 {
     errno = 0;
     *out = NULL;
+    if (store->meter) *store->meter = 0;
     if (sqlite3_prepare_v2(store->db, sql, -1, out, NULL) == SQLITE_OK && bind_all(*out, kinds, values) == SQLITE_OK)
         return RUNG_OK;
     rung_status status = lab_sql_fail(store, err);
@@ -118,7 +154,7 @@ rung_status lab_sql_next(bool *row, sqlite3_stmt **statement, const rung_store *
     int code = sqlite3_step(*statement);
     *row = code == SQLITE_ROW;
     if (*row) return RUNG_OK;
-    rung_status status = code == SQLITE_DONE ? RUNG_OK : lab_sql_fail(store, err);
+    rung_status status = code == SQLITE_DONE ? check_still(store, err) : lab_sql_fail(store, err);
     sqlite3_finalize(*statement);
     *statement = NULL;
     return status;
@@ -134,7 +170,7 @@ static rung_status first_int(int64_t *out, const rung_store *store, rung_error *
     if (status != RUNG_OK || !row) return status;
     if (out) *out = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
-    return RUNG_OK;
+    return check_still(store, err);
 }
 
 rung_status lab_sql_do(const rung_store *store, rung_error *err, const char *sql, const char *kinds, ...)

@@ -127,19 +127,80 @@ static rung_status prepare(rung_store *store, rung_store_mode mode, rung_error *
         return rung_fail(err, RUNG_INPUT, "%s is empty: no store", store->path);
     if (status == RUNG_OK && version < SCHEMA_VERSION && mode == RUNG_STORE_WRITE) status = make_schema(store, err);
     store->version = version < SCHEMA_VERSION && mode == RUNG_STORE_READ ? version : SCHEMA_VERSION;
+    if (status == RUNG_OK) status = lab_check_schema(store, store->version, err);
     return status == RUNG_OK ? check_length(store, err) : status;
+}
+
+/* A store that somebody has open has a log beside it, or a journal. */
+static bool is_still(const char *path)
+{
+    static const char *const endings[] = {"-wal", "-journal"};
+    char name[4096];
+    bool quiet = true;
+    for (size_t i = 0; i < RUNG_COUNT(endings); i++)
+        quiet = quiet && (size_t)snprintf(name, sizeof name, "%s%s", path, endings[i]) < sizeof name &&
+                access(name, F_OK) != 0;
+    return quiet;
+}
+
+#define METER_STEP 100000
+
+static int tick(void *context)
+{
+    rung_store *store = context;
+    *store->meter += METER_STEP;
+    return *store->meter > store->budget;
+}
+
+/* Questions to a store take a few hundred instructions per row: a damaged or hostile one is not worked on for ever. */
+rung_status lab_store_limit(rung_store *store, uint64_t bytes, rung_error *err)
+{
+    if (!store->meter) store->meter = rung_calloc(1, sizeof *store->meter, err);
+    if (!store->meter) return RUNG_SYSTEM;
+    store->budget = UINT64_C(1000000000) + 200 * bytes;
+    sqlite3_progress_handler(store->db, METER_STEP, tick, store);
+    return RUNG_OK;
+}
+
+void lab_store_free_of_limits(rung_store *store)
+{
+    sqlite3_progress_handler(store->db, 0, NULL, NULL);
+    free(store->meter);
+    store->meter = NULL;
+}
+
+/* What a schema says is looked at as data: no functions of it that could do harm, no pages of it that could be overwritten. */
+static void distrust(sqlite3 *db)
+{
+    sqlite3_extended_result_codes(db, 1);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+}
+
+static rung_status connect_by(rung_store *store, rung_store_mode mode, const char *address, rung_error *err)
+{
+    int flags = mode == RUNG_STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    if (sqlite3_open_v2(address, &store->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return store->db ? lab_sql_fail(store, err) : rung_fail(err, RUNG_SYSTEM, "%s: out of memory", store->path);
+    distrust(store->db);
+    sqlite3_busy_timeout(store->db, (int)(store->wait_s * 1000));
+    rung_status status = RUNG_OK;
+    if (mode == RUNG_STORE_READ) status = lab_store_limit(store, (uint64_t)store->seen.st_size, err);
+    return status == RUNG_OK ? prepare(store, mode, err) : status;
 }
 
 static rung_status connect_to(rung_store *store, rung_store_mode mode, rung_error *err)
 {
-    int flags = mode == RUNG_STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    if (mode == RUNG_STORE_READ && access(store->path, F_OK) != 0)
+    if (stat(store->path, &store->seen) != 0 && mode == RUNG_STORE_READ)
         return rung_fail(err, RUNG_INPUT, "%s does not exist", store->path);
-    if (sqlite3_open_v2(store->path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-        return store->db ? lab_sql_fail(store, err) : rung_fail(err, RUNG_SYSTEM, "%s: out of memory", store->path);
-    sqlite3_extended_result_codes(store->db, 1);
-    sqlite3_busy_timeout(store->db, (int)(store->wait_s * 1000));
-    return prepare(store, mode, err);
+    rung_buf address;
+    rung_buf_init(&address);
+    store->still = mode == RUNG_STORE_READ && S_ISREG(store->seen.st_mode) && is_still(store->path);
+    rung_status status = lab_sql_address(&address, store->path, store->still ? "?immutable=1" : "", err);
+    if (status == RUNG_OK) status = connect_by(store, mode, address.text, err);
+    rung_buf_clear(&address);
+    return status;
 }
 
 rung_status rung_store_open(rung_store **out, const char *path, rung_store_mode mode, double wait_s, rung_error *err)
@@ -161,6 +222,7 @@ void rung_store_close(rung_store *store)
 {
     if (!store) return;
     sqlite3_close(store->db);
+    free(store->meter);
     free(store->path);
     free(store);
 }

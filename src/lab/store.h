@@ -7,6 +7,7 @@
 #define RUNG_LAB_STORE_H
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include "rung/lab.h"
 
@@ -15,11 +16,34 @@ struct rung_store {
     char *path;
     const char *work; /* the store beside which files of unfinished runs are; NULL: this one */
     double wait_s;
-    int64_t version; /* of the schema: older ones are brought up to date when they are opened for writing */
+    int64_t version;  /* of the schema: older ones are brought up to date when they are opened for writing */
+    bool still;       /* opened as a file that nobody writes: neither locks nor files beside it */
+    struct stat seen; /* of a still file, when it was opened */
+    uint64_t budget;  /* instructions of SQLite for one statement */
+    uint64_t *meter;  /* those that the statement has taken; NULL: as many as it likes */
 };
+
+/* ---- what comes from others (foreign.c) ------------------------------------------------------------------------------------ */
+
+#define LAB_NAME_MOST 4096 /* bytes of a name, a label, a statement */
+
+/* Its tables are tables and have our columns; nothing in it runs by itself. */
+rung_status lab_check_schema(const rung_store *store, int64_t version, rung_error *err);
+typedef struct lab_name {
+    const char *column, *text;
+} lab_name;
+rung_status lab_check_id(const rung_store *store, const char *table, int64_t number, const char *id, rung_error *err);
+rung_status lab_check_names(const rung_store *store, const char *table, int64_t number, const lab_name *names,
+                            size_t count, rung_error *err);
+rung_status lab_check_object(const rung_store *store, const char *table, int64_t number, const char *column,
+                             bool is_object, rung_error *err);
+/* Whether a column holds an object of JSON, as an expression of SQL. */
+#define LAB_IS_OBJECT(column) "coalesce(CASE WHEN json_valid(" column ") THEN json_type(" column ") = 'object' END, 0)"
 
 /* ---- SQL (sql.c) ------------------------------------------------------------------------------------------------------------ */
 
+/* The address of a file for SQLite: file:PATH, with options such as "?mode=ro". */
+rung_status lab_sql_address(rung_buf *out, const char *path, const char *options, rung_error *err);
 /* What went wrong last, as a message that names the file and says what to try. */
 rung_status lab_sql_fail(const rung_store *store, rung_error *err);
 rung_status lab_sql_exec(const rung_store *store, const char *sql, rung_error *err);
@@ -54,6 +78,10 @@ double lab_now(void); /* seconds since 1970 */
     " theory.log2_n, theory.trivial"                                                                                   \
     " FROM ranked CROSS JOIN sweeps ON sweeps.number = ranked.sweep CROSS JOIN runs ON runs.id = ranked.run"           \
     " LEFT JOIN theory ON theory.run = runs.number"
+
+/* A statement may then take as much work as a store of `bytes` can need, and no more (store.c). */
+rung_status lab_store_limit(rung_store *store, uint64_t bytes, rung_error *err);
+void lab_store_free_of_limits(rung_store *store);
 
 /* ---- claims (claim.c) --------------------------------------------------------------------------------------------------------- */
 

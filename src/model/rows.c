@@ -5,7 +5,6 @@
  */
 #include "walk.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 struct rung_rows {
@@ -80,7 +79,8 @@ rung_status rung_rows_finish(rung_rows *rows, size_t layer, rung_error *err)
 
 rung_status rung_rows_read_out(rung_rows *rows, double *out, size_t at, rung_error *err)
 {
-    assert(at < rows->w.tokens);
+    if (at >= rows->w.tokens)
+        return rung_fail(err, RUNG_USAGE, "row %zu of %zu: there is no such token", at, rows->w.tokens);
     rows->w.err = err;
     return rung_walk_read_row(&rows->w, out, rows->logits, rung_walk_normed(&rows->w, &rows->w.p->final_norm), at,
                               false);

@@ -154,6 +154,20 @@ static size_t gather(double *to, const rung_session *s)
     return count;
 }
 
+/* A layer may carry what it never reads, so that a NaN gets as far as here. */
+static rung_status gather_numbers(double *to, const rung_session *s, rung_error *err)
+{
+    size_t at = rung_num_find_nan(to, gather(to, s)), first = 0, layer = 0;
+    if (at == SIZE_MAX) return RUNG_OK;
+    while (layer + 1 < layer_count(s) && at >= first + rung_carry_total(rung_session_carry(s, layer)))
+        first += rung_carry_total(rung_session_carry(s, layer++));
+    return rung_fail(
+        err, RUNG_INPUT,
+        "not a number: number %zu of what layer %zu carries after %zu tokens; it has no code that could be "
+        "compared. Do the weights overflow the format?",
+        at - first, layer, s->tokens);
+}
+
 rung_status rung_session_pack(const rung_session *s, uint8_t *out, rung_error *err)
 {
     rung_fmt f32;
@@ -162,7 +176,8 @@ rung_status rung_session_pack(const rung_session *s, uint8_t *out, rung_error *e
     double *all = rung_calloc(elements, sizeof *all, err);
     if (!all) return RUNG_SYSTEM;
     rung_status status = rung_fmt_parse(&f32, "f32", err);
-    if (status == RUNG_OK) rung_num_pack(out, s->program->exact ? &s->program->fmt : &f32, all, gather(all, s));
+    if (status == RUNG_OK) status = gather_numbers(all, s, err);
+    if (status == RUNG_OK) rung_num_pack(out, s->program->exact ? &s->program->fmt : &f32, all, elements);
     free(all);
     return status;
 }

@@ -145,10 +145,16 @@ static bool may_begin(work *w)
     return !w->closing;
 }
 
-static void hand_over(work *w, size_t index, long http, const rung_buf *body, bool stored, double seconds)
+static void hand_over(work *w, size_t index, long http, const rung_buf *body, const rung_buf *shown, bool stored,
+                      double seconds)
 {
-    rung_answer answer = {
-        .http = http, .body = body->text ? body->text : "", .len = body->len, .stored = stored, .seconds = seconds};
+    rung_answer answer = {.http = http,
+                          .body = body->text ? body->text : "",
+                          .len = body->len,
+                          .shown = shown->text ? shown->text : "",
+                          .shown_len = shown->len,
+                          .stored = stored,
+                          .seconds = seconds};
     w->sum.done++;
     if (!w->each(w->context, index, &answer)) w->closing = w->sum.stopped = true;
 }
@@ -156,13 +162,13 @@ static void hand_over(work *w, size_t index, long http, const rung_buf *body, bo
 static void record(work *w, const probe_transfer *t, long http, const char *problem)
 {
     const rung_ask *ask = &w->asks[t->index];
-    size_t size = *problem && t->body.len > KEPT_OF_FAILURE ? KEPT_OF_FAILURE : t->body.len;
+    size_t size = *problem && t->shown.len > KEPT_OF_FAILURE ? KEPT_OF_FAILURE : t->shown.len;
     rung_exchange x = {.hash = t->hash,
                        .url = t->url.text,
                        .request = ask->body ? ask->body : "",
                        .http = http,
                        .problem = problem,
-                       .reply = t->body.text ? t->body.text : "",
+                       .reply = t->shown.text ? t->shown.text : "",
                        .size = size,
                        .attempt = t->attempt,
                        .seconds = rung_wall_s() - t->started_s};
@@ -236,8 +242,7 @@ static void end_attempt(work *w, size_t s, CURLcode code)
     long http;
     rung_buf problem;
     rung_buf_init(&problem);
-    probe_redact(&t->body, client->key);
-    probe_trouble trouble = probe_transfer_judge(&http, &problem, t, code);
+    probe_trouble trouble = probe_transfer_judge(&http, &problem, t, code, client->key);
     if (problem.failed || t->body.failed) trouble = PROBE_NEVER;
     const char *text = trouble == PROBE_FINE ? "" : problem.text ? problem.text : "out of memory";
     bool answer = trouble == PROBE_FINE || is_tolerated(w, http);
@@ -246,7 +251,7 @@ static void end_attempt(work *w, size_t s, CURLcode code)
     t->easy = NULL;
     record(w, t, http, text);
     if (answer) {
-        hand_over(w, t->index, http, &t->body, false, rung_wall_s() - t->started_s);
+        hand_over(w, t->index, http, &t->body, &t->shown, false, rung_wall_s() - t->started_s);
         free_slot(w, s);
     } else if (wait >= 0 && !w->closing) {
         t->attempt++;
@@ -294,7 +299,7 @@ static bool was_stored(work *w, const probe_transfer *t)
         fail_work(w, status);
     } else if (http) {
         w->sum.stored++;
-        hand_over(w, t->index, (long)http, &reply, true, 0);
+        hand_over(w, t->index, (long)http, &reply, &reply, true, 0);
     }
     rung_buf_clear(&reply);
     return status != RUNG_OK || http;
@@ -309,6 +314,7 @@ static bool load_slot(work *w, size_t s)
         *t = (probe_transfer){.index = w->next++};
         rung_buf_init(&t->url);
         rung_buf_init(&t->body);
+        rung_buf_init(&t->shown);
         rung_buf_printf(&t->url, "%s%s", w->client->place.root, ask->path);
         if (rung_buf_ok(&t->url, w->err) != RUNG_OK) {
             fail_work(w, RUNG_SYSTEM);

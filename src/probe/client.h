@@ -32,9 +32,10 @@ typedef struct probe_transfer {
     CURL *easy;
     size_t index, attempt;
     char hash[65];
-    rung_buf url, body;   /* body: of the reply */
-    char retry_after[64]; /* header; "" if none */
-    size_t body_most;
+    rung_buf url, body;             /* body: of the reply, as it came: to be parsed, never to be kept or shown */
+    rung_buf shown;                 /* the same without the key, once it has been judged */
+    char retry_after[64];           /* header; "" if none */
+    size_t body_most, header_bytes; /* header_bytes: of all replies of this attempt, trailers too */
     double drip_s, started_s, first_byte_s; /* first_byte_s 0: none yet */
     bool too_large, drips;
     char problem[CURL_ERROR_SIZE];
@@ -53,9 +54,12 @@ typedef struct probe_wire {
 rung_status probe_transfer_begin(probe_transfer *transfer, const probe_wire *wire, const rung_ask *ask,
                                  rung_error *err);
 /* Judges what came: status, size, JSON. `text` gets the reason in one line unless it is fine. */
-probe_trouble probe_transfer_judge(long *http, rung_buf *text, probe_transfer *transfer, CURLcode code);
+probe_trouble probe_transfer_judge(long *http, rung_buf *text, probe_transfer *transfer, CURLcode code,
+                                   const char *key);
 void probe_transfer_clear(probe_transfer *transfer);
-/* Replaces every occurrence of the key by "[key]", so that a server that echoes it cannot put it into a log. */
-void probe_redact(rung_buf *body, const char *key);
+/* Appends what a server sent with every spelling of the key (NULL: none) replaced by "[key]" (redact.c). */
+void probe_redact(rung_buf *out, const char *text, size_t len, const char *key);
+/* The same for a line of text that may have been cut within the key. */
+void probe_redact_line(rung_buf *out, const char *text, const char *key);
 
 #endif

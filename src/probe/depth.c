@@ -12,7 +12,6 @@
  * for whatever reason one goes on (Robbins 1970). Below theta the same with right and wrong exchanged.
  * The integral is the tail of a binomial: Int_theta^1 q^s (1-q)^f dq = B(s+1, f+1) P(Bin(s+f+1, theta) <= s).
  */
-#include <assert.h>
 #include <math.h>
 
 #include "rung/probe.h"
@@ -35,7 +34,7 @@ static double log_binomial_below(uint64_t s, uint64_t n, double theta)
 
 double rung_depth_evidence(uint64_t right, uint64_t wrong, double theta)
 {
-    assert(theta > 0 && theta < 1);
+    if (!(theta > 0 && theta < 1)) return 0; /* no threshold: nothing speaks for either side */
     const double s = (double)right, f = (double)wrong;
     double log_beta = lgamma(s + 1) + lgamma(f + 1) - lgamma(s + f + 2);
     return log_beta + log_binomial_below(right, right + wrong + 1, theta) - log1p(-theta) - s * log(theta) -

@@ -36,12 +36,13 @@ static rung_status read_count(size_t *tokens, counting *c, const rung_answer *an
 {
     size_t most = 0;
     if (c->counter != COUNT_USAGE) {
-        rung_status status = rung_reply_tokens(tokens, &most, answer->body, answer->len, err);
+        rung_status status = rung_reply_tokens(tokens, &most, answer->body, answer->len, NULL);
+        if (status != RUNG_OK) status = rung_reply_tokens(tokens, &most, answer->shown, answer->shown_len, err);
         if (status == RUNG_OK && most) c->probe->server.context = most;
         return status;
     }
     rung_reply reply;
-    rung_status status = rung_reply_parse(&reply, answer->body, answer->len, err);
+    rung_status status = rung_reply_take(&reply, answer, err);
     if (status == RUNG_OK && reply.prompt_tokens < 0)
         status = rung_fail(err, RUNG_INPUT,
                            "the server has no /tokenize and does not say usage.prompt_tokens, so nobody knows which "

@@ -3,6 +3,7 @@
  *
  * The address of a server, as it was typed. http is taken only when it stands there: nothing falls back to it.
  */
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -19,9 +20,19 @@ static bool has_part(CURLU *url, CURLUPart part)
     return there;
 }
 
+/* By the address, not by how the name begins: 127.example.org is somewhere else. libcurl takes "localhost" for this machine
+ * without asking anybody. */
 static bool is_loopback(const char *host)
 {
-    return strcasecmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "[::1]") == 0;
+    struct in_addr four;
+    struct in6_addr six;
+    char inner[64] = "";
+    size_t len = strlen(host);
+    if (strcasecmp(host, "localhost") == 0) return true;
+    if (inet_pton(AF_INET, host, &four) == 1) return ntohl(four.s_addr) >> 24 == 127;
+    if (len < 2 || len - 2 >= sizeof inner || host[0] != '[' || host[len - 1] != ']') return false;
+    memcpy(inner, host + 1, len - 2);
+    return inet_pton(AF_INET6, inner, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
 /* "/v1/", "/v1" and "/" are all the root. */

@@ -143,6 +143,20 @@ rung_status rung_reply_parse(rung_reply *reply, const char *body, size_t len, ru
     return status;
 }
 
+rung_status rung_reply_take(rung_reply *reply, const rung_answer *answer, rung_error *err)
+{
+    rung_reply shown;
+    rung_status status = rung_reply_parse(reply, answer->body, answer->len, err);
+    if (answer->shown == answer->body) return status;
+    rung_status second = rung_reply_parse(&shown, answer->shown, answer->shown_len, err);
+    if (status != RUNG_OK && second == RUNG_OK) rung_fail(err, status, "the reply cannot be understood");
+    if (status == RUNG_OK && second != RUNG_OK) shown.fingerprint = shown.model = "";
+    if (status == RUNG_OK) status = keep(&reply->fingerprint, reply, shown.fingerprint, err);
+    if (status == RUNG_OK) status = keep(&reply->model, reply, shown.model, err);
+    rung_reply_clear(&shown);
+    return status;
+}
+
 void rung_reply_clear(rung_reply *reply)
 {
     rung_arena_clear(&reply->arena);

@@ -115,7 +115,7 @@ static rung_status take_reply(batch *b, size_t i, const rung_answer *answer, run
 {
     rung_reply reply;
     const probe_question *q = &b->question[i];
-    rung_status status = rung_reply_parse(&reply, answer->body, answer->len, err);
+    rung_status status = rung_reply_take(&reply, answer, err);
     if (status == RUNG_OK) status = check_reply(b, &reply, err);
     if (status == RUNG_OK) {
         bool prefixes = b->probe->dialect.api == RUNG_PROBE_CHAT;
@@ -150,7 +150,7 @@ static bool take_answer(void *context, size_t i, const rung_answer *answer)
     b->probe->done++;
     if (answer->http >= 400) {
         rung_buf_reset(&b->cell->refusal);
-        rung_reply_complaint(&b->cell->refusal, answer->body, answer->len, 200);
+        rung_reply_complaint(&b->cell->refusal, answer->shown, answer->shown_len, 200);
         return false; /* the others of this cell would be refused as well */
     }
     rung_status status = take_reply(b, i, answer, &err);

@@ -77,10 +77,10 @@ static bool judge(void *context, size_t index, const rung_answer *answer)
     (void)index;
     if (answer->http >= 400) {
         t->refused = true;
-        rung_reply_complaint(&t->reason, answer->body, answer->len, 200);
+        rung_reply_complaint(&t->reason, answer->shown, answer->shown_len, 200);
         return true;
     }
-    if (rung_reply_parse(&reply, answer->body, answer->len, &err) != RUNG_OK) {
+    if (rung_reply_take(&reply, answer, &err) != RUNG_OK) {
         rung_buf_puts(&t->reason, err.text);
     } else {
         const char *why = objection(&reply, t->question->prompt.text);
@@ -187,9 +187,15 @@ static bool take_models(void *context, size_t index, const rung_answer *answer)
 {
     listing *l = context;
     (void)index;
-    if (answer->http < 400)
-        l->known =
-            rung_reply_models(&l->found, &l->most, &l->names, l->model, answer->body, answer->len, NULL) == RUNG_OK;
+    bool found;
+    size_t most;
+    rung_buf names = {0};
+    if (answer->http >= 400) return true;
+    l->known = rung_reply_models(&l->found, &l->most, &names, l->model, answer->body, answer->len, NULL) == RUNG_OK;
+    /* The list for a message comes from the reply without the key. */
+    if (rung_reply_models(&found, &most, &l->names, l->model, answer->shown, answer->shown_len, NULL) != RUNG_OK)
+        rung_buf_reset(&l->names);
+    rung_buf_clear(&names);
     return true;
 }
 

@@ -12,6 +12,8 @@
 #include "client.h"
 #include "rung/io.h"
 
+#define HEADERS_MOST ((size_t)1 << 18)
+
 /* ---- callbacks ------------------------------------------------------------------------------------------------------------- */
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *context)
@@ -27,11 +29,17 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     return t->body.failed ? 0 : len;
 }
 
+/* Called for the trailers of a body in chunks too, which libcurl would collect without end. */
 static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
     static const char name[] = "retry-after:";
     probe_transfer *t = context;
     size_t len = size * count, start = sizeof name - 1;
+    t->header_bytes += len;
+    if (t->header_bytes > HEADERS_MOST) {
+        t->too_large = true;
+        return 0;
+    }
     if (len > 5 && strncasecmp(bytes, "HTTP/", 5) == 0) t->retry_after[0] = '\0'; /* a new reply, after a redirect */
     if (len <= start || strncasecmp(bytes, name, start) != 0) return len;
     while (start < len && isspace((unsigned char)bytes[start])) start++;
@@ -94,8 +102,10 @@ rung_status probe_transfer_begin(probe_transfer *t, const probe_wire *wire, cons
     t->easy = curl_easy_init();
     if (!t->easy) return rung_fail(err, RUNG_SYSTEM, "out of memory");
     rung_buf_reset(&t->body);
+    rung_buf_reset(&t->shown);
     t->retry_after[0] = t->problem[0] = '\0';
     t->too_large = t->drips = false;
+    t->header_bytes = 0;
     t->first_byte_s = 0;
     t->started_s = rung_wall_s();
     t->body_most = wire->body_most;
@@ -117,6 +127,7 @@ void probe_transfer_clear(probe_transfer *t)
     t->easy = NULL;
     rung_buf_clear(&t->url);
     rung_buf_clear(&t->body);
+    rung_buf_clear(&t->shown);
 }
 
 /* ---- judging --------------------------------------------------------------------------------------------------------------- */
@@ -142,7 +153,10 @@ static bool worth_another(CURLcode code)
 static probe_trouble judge_failure(rung_buf *text, const probe_transfer *t, CURLcode code)
 {
     if (t->too_large || code == CURLE_FILESIZE_EXCEEDED) {
-        rung_buf_printf(text, "the reply is larger than %zu bytes", t->body_most);
+        if (t->header_bytes > HEADERS_MOST)
+            rung_buf_printf(text, "the headers of the reply are larger than %zu bytes", HEADERS_MOST);
+        else
+            rung_buf_printf(text, "the reply is larger than %zu bytes", t->body_most);
         return PROBE_NEVER;
     }
     if (t->drips) {
@@ -168,36 +182,30 @@ static probe_trouble judge_json(rung_buf *text, const probe_transfer *t)
         return PROBE_FINE;
     }
     rung_buf_printf(text, "status 200, but %s: ", err.text);
-    rung_reply_complaint(text, t->body.text ? t->body.text : "", t->body.len, 120);
+    rung_reply_complaint(text, t->shown.text ? t->shown.text : "", t->shown.len, 120);
     return PROBE_AGAIN;
 }
 
-probe_trouble probe_transfer_judge(long *http, rung_buf *text, probe_transfer *t, CURLcode code)
+static probe_trouble judge(long *http, rung_buf *text, probe_transfer *t, CURLcode code)
 {
     *http = 0;
     if (code != CURLE_OK) return judge_failure(text, t, code);
     curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, http);
     if (*http >= 200 && *http < 300) return judge_json(text, t);
     rung_buf_printf(text, "status %ld: ", *http);
-    rung_reply_complaint(text, t->body.text ? t->body.text : "", t->body.len, 240);
+    rung_reply_complaint(text, t->shown.text ? t->shown.text : "", t->shown.len, 240);
     return is_passing(*http) ? PROBE_AGAIN : PROBE_REFUSED;
 }
 
-void probe_redact(rung_buf *body, const char *key)
+probe_trouble probe_transfer_judge(long *http, rung_buf *text, probe_transfer *t, CURLcode code, const char *key)
 {
-    size_t key_len = key ? strlen(key) : 0;
-    if (!key_len || body->len < key_len) return;
-    rung_buf clean;
-    rung_buf_init(&clean);
-    const char *at = body->text, *end = body->text + body->len;
-    while (at < end) {
-        if ((size_t)(end - at) >= key_len && memcmp(at, key, key_len) == 0) {
-            rung_buf_puts(&clean, "[key]");
-            at += key_len;
-        } else {
-            rung_buf_putc(&clean, *at++);
-        }
-    }
-    rung_buf_clear(body);
-    *body = clean;
+    rung_buf said;
+    rung_buf_init(&said);
+    rung_buf_reset(&t->shown);
+    probe_redact(&t->shown, t->body.text ? t->body.text : "", t->body.len, key);
+    probe_trouble trouble = judge(http, &said, t, code);
+    probe_redact_line(text, said.text ? said.text : "", key); /* libcurl's own messages name hosts */
+    if (said.failed || t->shown.failed) text->failed = true;
+    rung_buf_clear(&said);
+    return trouble;
 }

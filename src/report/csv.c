@@ -24,18 +24,18 @@ static double or_none(double value)
 void rung_chart_csv(rung_buf *out, const rung_chart *fig)
 {
     rung_buf_puts(out, "series,detail,control,");
-    report_csv_text(out, fig->x.name);
+    rung_buf_csv(out, fig->x.name);
     rung_buf_putc(out, ',');
-    report_csv_text(out, fig->y.name);
+    rung_buf_csv(out, fig->y.name);
     rung_buf_printf(out, ",low,high,ceiling,%ss,cannot,chosen,above_ceiling\n", fig->unit ? fig->unit : "run");
     for (size_t s = 0; s < fig->series_count; s++)
         for (size_t i = 0; i < fig->series[s].count; i++) {
             const rung_series *series = &fig->series[s];
             const rung_point *p = &series->point[i];
             double values[] = {p->x, p->y, p->low, p->high, or_none(p->ceiling)};
-            report_csv_text(out, series->name);
+            rung_buf_csv(out, series->name);
             rung_buf_putc(out, ',');
-            report_csv_text(out, series->detail ? series->detail : "");
+            rung_buf_csv(out, series->detail ? series->detail : "");
             rung_buf_printf(out, ",%d", series->control);
             put_reals(out, values, RUNG_COUNT(values));
             rung_buf_printf(out, ",%zu,%d,%d,%d\n", p->count, (p->marks & RUNG_MARK_CANNOT) != 0,
@@ -45,18 +45,18 @@ void rung_chart_csv(rung_buf *out, const rung_chart *fig)
 
 void rung_heat_csv(rung_buf *out, const rung_heat *heat)
 {
-    report_csv_text(out, heat->y_name[0] ? heat->y_name : "cell");
+    rung_buf_csv(out, heat->y_name[0] ? heat->y_name : "cell");
     rung_buf_putc(out, ',');
-    report_csv_text(out, heat->x_name[0] ? heat->x_name : "measure");
+    rung_buf_csv(out, heat->x_name[0] ? heat->x_name : "measure");
     rung_buf_puts(out, ",value,ceiling,runs,among,cannot\n");
     for (size_t r = 0; r < heat->rows; r++)
         for (size_t c = 0; c < heat->columns; c++) {
             const rung_heat_cell *cell = &heat->cell[r * heat->columns + c];
             double values[] = {cell->value, or_none(cell->ceiling)};
             if (!cell->among) continue;
-            report_csv_text(out, heat->row[r]);
+            rung_buf_csv(out, heat->row[r]);
             rung_buf_putc(out, ',');
-            report_csv_text(out, heat->column[c]);
+            rung_buf_csv(out, heat->column[c]);
             put_reals(out, values, RUNG_COUNT(values));
             rung_buf_printf(out, ",%zu,%zu,%d\n", cell->count, cell->among, (cell->marks & RUNG_MARK_CANNOT) != 0);
         }
@@ -75,14 +75,14 @@ static void put_theory(rung_buf *out, const rung_cell *cell)
     const rung_run_theory *t = &cell->row->theory;
     double values[] = {t->margin, or_none(cell->ceiling), or_none(t->n_threshold), or_none(t->log2_n)};
     rung_buf_puts(out, t->verdict == RUNG_CANNOT ? ",CANNOT," : ",UNKNOWN,");
-    report_csv_text(out, t->bound);
+    rung_buf_csv(out, t->bound);
     put_reals(out, values, RUNG_COUNT(values));
 }
 
 void rung_group_csv(rung_buf *out, const rung_group *g)
 {
     for (size_t k = 0; k < g->key_count; k++) {
-        report_csv_text(out, g->key[k].name);
+        rung_buf_csv(out, g->key[k].name);
         rung_buf_putc(out, ',');
     }
     rung_buf_puts(out,
@@ -96,7 +96,7 @@ void rung_group_csv(rung_buf *out, const rung_group *g)
                            cell->success.low,    cell->success.high, cell->evaluated.mean, cell->evaluated.low,
                            cell->evaluated.high, cell->row->chance,  cell->row->majority};
         for (size_t k = 0; k < g->key_count; k++) {
-            report_csv_text(out, rung_group_value(g, c, k));
+            rung_buf_csv(out, rung_group_value(g, c, k));
             rung_buf_putc(out, ',');
         }
         rung_buf_printf(out, "%d,%zu,%zu,%zu,%zu", cell->row->random_labels, cell->runs, cell->succeeded,
@@ -105,9 +105,9 @@ void rung_group_csv(rung_buf *out, const rung_group *g)
         put_counts(out, cell->row);
         put_theory(out, cell);
         rung_buf_printf(out, ",%d,", cell->above);
-        report_csv_text(out, cell->row->test_numbers);
+        rung_buf_csv(out, cell->row->test_numbers);
         rung_buf_putc(out, ',');
-        report_csv_text(out, cell->certificate ? cell->certificate_sha256 : "");
+        rung_buf_csv(out, cell->certificate ? cell->certificate_sha256 : "");
         rung_buf_putc(out, '\n');
     }
 }

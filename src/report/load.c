@@ -372,7 +372,7 @@ rung_status rung_report_add(rung_report *report, const char *path, double wait_s
     }
     if (status == RUNG_OK) status = read_sweeps(&l, store);
     if (status == RUNG_OK) status = read_others(&l, store);
-    if (status == RUNG_OK) status = rung_store_artefacts(store, 0, attach, &l, err);
+    if (status == RUNG_OK) status = rung_store_artefacts(store, 0, "certificate", attach, &l, err);
     if (status == RUNG_OK) status = l.status;
     if (status == RUNG_OK) status = report_read_probes(report, store, err);
     if (stores) report->store[l.store].runs = l.rows;

@@ -106,6 +106,7 @@ typedef struct report_probe {
     const char *id, *canonical, *source, *model, *server, *task;
     const char *name; /* of its series */
     size_t series;    /* number of that name within the task */
+    size_t next;      /* probe of the same task; 0: this is the last one */
     uint64_t asked;   /* in all cells */
     rung_probe_cell *cell;
     rung_probe_depth *depth;
@@ -116,7 +117,8 @@ struct rung_report {
     rung_arena arena;
     report_probe *probe;
     size_t probes, probe_room;
-    rung_probed *probed; /* in the arena */
+    report_index probe_index; /* by id */
+    rung_probed *probed;      /* in the arena */
     size_t probed_count;
     report_group **group; /* a group must not move: shown points into it */
     size_t groups, group_room;
@@ -217,7 +219,6 @@ extern const char report_css[], report_js[], report_plot_js[], report_plot_css[]
 
 /* ---- text (text.c) ----------------------------------------------------------------------------------------------------------------- */
 
-void report_csv_text(rung_buf *out, const char *text);
 void report_csv_real(rung_buf *out, double value); /* empty when it is no number */
 /* At most `most` characters of UTF-8, with "..." when something is cut. */
 void report_cut(rung_buf *out, const char *text, size_t most);

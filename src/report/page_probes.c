@@ -224,7 +224,7 @@ static void put_texts(rung_buf *out, const char *const *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (i) rung_buf_putc(out, ',');
-        report_csv_text(out, texts[i]);
+        rung_buf_csv(out, texts[i]);
     }
 }
 

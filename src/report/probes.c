@@ -72,20 +72,24 @@ static bool enter(reader *r, report_probe *p)
 {
     rung_report *report = r->report;
     report->store[report->stores - 1].probes++;
-    for (size_t i = 0; i < report->probes; i++) {
-        if (strcmp(report->probe[i].id, p->id) != 0) continue;
-        report_probe less = p->asked > report->probe[i].asked ? report->probe[i] : *p;
-        if (p->asked > report->probe[i].asked) report->probe[i] = *p;
-        free_probe(&less);
-        return true;
-    }
-    report_probe *probes = report_grow(report->probe, report->probes, &report->probe_room, sizeof *probes, r->err);
+    bool fresh;
+    size_t *at = report_index_put(&report->probe_index, report_hash_text(p->id), &fresh, r->err);
+    report_probe *probes =
+        at ? report_grow(report->probe, report->probes, &report->probe_room, sizeof *probes, r->err) : NULL;
     if (!probes) {
         free_probe(p);
         return failed(r);
     }
     report->probe = probes;
-    probes[report->probes++] = *p;
+    if (fresh) {
+        *at = report->probes++;
+        probes[*at] = *p;
+        return true;
+    }
+    bool more = p->asked > probes[*at].asked;
+    report_probe less = more ? probes[*at] : *p;
+    if (more) probes[*at] = *p;
+    free_probe(&less);
     return true;
 }
 
@@ -122,6 +126,7 @@ void report_free_probes(rung_report *report)
 {
     for (size_t i = 0; i < report->probes; i++) free_probe(&report->probe[i]);
     free(report->probe);
+    report_index_clear(&report->probe_index);
 }
 
 /* ---- names ----------------------------------------------------------------------------------------------------------------- */
@@ -129,60 +134,102 @@ void report_free_probes(rung_report *report)
 /* What decides the questions beside the grid. A log says nothing of these. */
 static const char *const ways[] = {"server", "words", "spelling", "api", "shots", "seed", "extra"};
 
-/* The value of a key of an object as one would type it, or as a list of words; nothing when it has none. */
-static void put_value(rung_buf *out, const char *json, const char *key)
+/* The value of a key as one would type it, or as a list of words; nothing when it has none. */
+static void put_value(rung_buf *out, const rung_json *value)
 {
     char room[RUNG_JSON_WORD];
-    rung_json_doc *doc = NULL;
-    if (rung_json_parse(&doc, json, strlen(json), "probe", NULL) != RUNG_OK) return;
-    const rung_json *value = rung_json_get(rung_json_root(doc), key);
     const char *word = value ? rung_json_word(room, value) : NULL;
     if (word) rung_buf_puts(out, word);
     for (size_t i = 0; !word && i < rung_json_len(value); i++) {
-        word = rung_json_word(room, rung_json_at(value, i));
-        rung_buf_printf(out, "%s%s", i ? " " : "", word ? word : "");
-        word = NULL;
+        const char *item = rung_json_word(room, rung_json_at(value, i));
+        rung_buf_printf(out, "%s%s", i ? " " : "", item ? item : "");
     }
+}
+
+/* How one probe was made: a text for each of the ways. */
+typedef struct manner {
+    rung_buf way[RUNG_COUNT(ways)];
+} manner;
+
+static void read_manner(manner *m, const report_probe *p)
+{
+    rung_json_doc *doc = NULL;
+    for (size_t i = 0; i < RUNG_COUNT(ways); i++) rung_buf_reset(&m->way[i]), rung_buf_puts(&m->way[i], "");
+    if (rung_json_parse(&doc, p->canonical, strlen(p->canonical), "probe", NULL) != RUNG_OK) return;
+    for (size_t i = 0; i < RUNG_COUNT(ways); i++) put_value(&m->way[i], rung_json_get(rung_json_root(doc), ways[i]));
     rung_json_free(doc);
 }
 
-static bool same_subject(const report_probe *a, const report_probe *b)
+static const char *way_of(const manner *m, size_t i)
 {
-    return strcmp(a->task, b->task) == 0 && strcmp(a->model, b->model) == 0 && strcmp(a->source, b->source) == 0;
+    return m->way[i].text ? m->way[i].text : "";
 }
 
-/* Whether other probes of the same model and task have another value there. */
-static bool differs(const rung_report *report, const report_probe *p, const char *value, const char *key)
+static void clear_manner(manner *m)
 {
-    rung_buf other = {0};
-    bool found = false;
-    for (size_t i = 0; !found && i < report->probes; i++) {
-        if (!same_subject(p, &report->probe[i])) continue;
-        rung_buf_reset(&other);
-        put_value(&other, report->probe[i].canonical, key);
-        found = strcmp(other.text ? other.text : "", value) != 0;
+    for (size_t i = 0; i < RUNG_COUNT(ways); i++) rung_buf_clear(&m->way[i]);
+}
+
+/* All probes of one model, task and source: the first value of each way, and whether another one has been met. */
+typedef struct subject {
+    uint64_t first[RUNG_COUNT(ways)];
+    bool several[RUNG_COUNT(ways)];
+} subject;
+
+static uint64_t hash_subject(const report_probe *p)
+{
+    return report_hash(report_hash(report_hash_text(p->task), report_hash_text(p->model)), report_hash_text(p->source));
+}
+
+static void compare_manner(subject *s, const manner *m, bool fresh)
+{
+    for (size_t i = 0; i < RUNG_COUNT(ways); i++) {
+        uint64_t hash = report_hash_text(way_of(m, i));
+        if (fresh) s->first[i] = hash;
+        s->several[i] = s->several[i] || s->first[i] != hash;
     }
-    rung_buf_clear(&other);
-    return found;
 }
 
-static rung_status name_probe(rung_report *report, report_probe *p, rung_error *err)
+static rung_status name_probe(rung_report *report, report_probe *p, const subject *s, const manner *m, rung_error *err)
 {
-    rung_buf name = {0}, value = {0};
+    rung_buf name = {0};
     rung_buf_puts(&name, p->model[0] ? p->model : "unnamed model");
     bool own = strcmp(p->source, "probe") == 0;
     if (!own) rung_buf_printf(&name, " (%s)", p->source);
-    for (size_t i = 0; own && i < RUNG_COUNT(ways); i++) {
-        rung_buf_reset(&value);
-        put_value(&value, p->canonical, ways[i]);
-        const char *text = value.text ? value.text : "";
-        if (!differs(report, p, text, ways[i])) continue;
-        rung_buf_printf(&name, ", %s %s", ways[i], text[0] ? text : "none");
-    }
+    for (size_t i = 0; own && i < RUNG_COUNT(ways); i++)
+        if (s->several[i]) rung_buf_printf(&name, ", %s %s", ways[i], way_of(m, i)[0] ? way_of(m, i) : "none");
     rung_status status = rung_buf_ok(&name, err);
     if (status == RUNG_OK && !(p->name = report_keep(report, name.text, err))) status = RUNG_SYSTEM;
     rung_buf_clear(&name);
-    rung_buf_clear(&value);
+    return status;
+}
+
+/* Twice over all probes: what differs is known only after the last one. */
+static rung_status name_probes(rung_report *report, rung_error *err)
+{
+    report_index index = {0};
+    manner m = {0};
+    subject *subjects = rung_calloc(report->probes + 1, sizeof *subjects, err);
+    size_t count = 0;
+    rung_status status = subjects ? RUNG_OK : RUNG_SYSTEM;
+    for (size_t i = 0; status == RUNG_OK && i < 2 * report->probes; i++) {
+        report_probe *p = &report->probe[i % report->probes];
+        bool fresh;
+        size_t *at = report_index_put(&index, hash_subject(p), &fresh, err);
+        if (!at) {
+            status = RUNG_SYSTEM;
+            break;
+        }
+        if (fresh) *at = count++;
+        read_manner(&m, p);
+        if (i < report->probes)
+            compare_manner(&subjects[*at], &m, fresh);
+        else
+            status = name_probe(report, p, &subjects[*at], &m, err);
+    }
+    clear_manner(&m);
+    report_index_clear(&index);
+    free(subjects);
     return status;
 }
 
@@ -260,75 +307,102 @@ static rung_status fill_depths(rung_report *report, rung_probed *t, rung_probed_
     return RUNG_OK;
 }
 
-/* Probes of the same name are the same series; a new one is number `fresh`. */
-static size_t series_of(const rung_report *report, size_t probe, size_t fresh)
-{
-    const report_probe *p = &report->probe[probe];
-    for (size_t i = 0; i < probe; i++)
-        if (strcmp(report->probe[i].task, p->task) == 0 && strcmp(report->probe[i].name, p->name) == 0)
-            return report->probe[i].series;
-    return fresh;
-}
-
-static rung_status fill_task(rung_report *report, rung_probed *t, rung_error *err)
+/* Probes of the same name are the same series. */
+static rung_status fill_task(rung_report *report, rung_probed *t, size_t first, rung_error *err)
 {
     size_t cells = 0, depths = 0;
-    for (size_t i = 0; i < report->probes; i++)
-        if (strcmp(report->probe[i].task, t->task) == 0)
-            cells += report->probe[i].cells, depths += report->probe[i].depths;
+    report_index names = {0};
+    for (size_t i = first;; i = report->probe[i].next) {
+        cells += report->probe[i].cells, depths += report->probe[i].depths;
+        if (!report->probe[i].next) break;
+    }
     rung_probed_cell *cell = rung_arena_alloc(&report->arena, cells + 1, sizeof *cell, err);
     rung_probed_depth *depth = rung_arena_alloc(&report->arena, depths + 1, sizeof *depth, err);
     if (!cell || !depth) return RUNG_SYSTEM;
     t->cell = cell, t->depth = depth;
     rung_status status = RUNG_OK;
-    for (size_t i = 0; status == RUNG_OK && i < report->probes; i++) {
+    for (size_t i = first; status == RUNG_OK; i = report->probe[i].next) {
         report_probe *p = &report->probe[i];
-        if (strcmp(p->task, t->task) != 0) continue;
-        p->series = series_of(report, i, t->models);
-        t->models += p->series == t->models;
-        status = fill_cells(report, t, cell, p, err);
+        bool fresh;
+        size_t *at = report_index_put(&names, report_hash_text(p->name), &fresh, err);
+        if (at && fresh) *at = t->models++;
+        if (at) p->series = *at;
+        status = at ? fill_cells(report, t, cell, p, err) : RUNG_SYSTEM;
         if (status == RUNG_OK) status = fill_depths(report, t, depth, p, err);
+        if (!p->next) break;
     }
+    report_index_clear(&names);
     return status == RUNG_OK ? report_make_probe_figures(report, t, err) : status;
 }
 
-static bool is_taken(const rung_report *report, const char *slug)
+/* *taken: slugs that there are, each with the last number that was put behind it. */
+static const char *free_slug(rung_report *report, report_index *taken, const char *task, rung_error *err)
 {
-    for (size_t i = 0; i < report->groups; i++)
-        if (strcmp(report->group[i]->shown.slug, slug) == 0) return true;
-    for (size_t i = 0; i < report->probed_count; i++)
-        if (strcmp(report->probed[i].slug, slug) == 0) return true;
-    return false;
+    char plain[64];
+    report_slug(plain, task, "task");
+    const char *slug = report_say(report, err, "probe-%s", plain), *base = slug;
+    while (slug) {
+        bool fresh;
+        if (!report_index_put(taken, report_hash_text(slug), &fresh, err)) return NULL;
+        if (fresh) return slug;
+        size_t *last = report_index_put(taken, report_hash_text(base), &fresh, err);
+        if (!last) return NULL;
+        *last = *last ? *last + 1 : 2;
+        slug = report_say(report, err, "%s-%zu", base, *last);
+    }
+    return NULL;
 }
 
-static rung_status add_task(rung_report *report, const char *task, rung_error *err)
+static rung_status add_task(rung_report *report, report_index *taken, size_t first, rung_error *err)
 {
-    char slug[64];
-    report_slug(slug, task, "task");
-    rung_probed t = {.task = task, .slug = report_say(report, err, "probe-%s", slug)};
-    for (size_t i = 2; t.slug && is_taken(report, t.slug); i++)
-        t.slug = report_say(report, err, "probe-%s-%zu", slug, i);
+    rung_probed t = {.task = report->probe[first].task};
+    t.slug = free_slug(report, taken, t.task, err);
     if (!t.slug) return RUNG_SYSTEM;
-    rung_status status = fill_task(report, &t, err);
+    rung_status status = fill_task(report, &t, first, err);
     report->probed[report->probed_count++] = t;
     return status;
 }
 
-static bool has_task(const rung_report *report, const char *task)
+/* Chains the probes of each task, and marks those that begin a chain. */
+static rung_status chain_tasks(rung_report *report, bool *begins, rung_error *err)
 {
-    for (size_t i = 0; i < report->probed_count; i++)
-        if (strcmp(report->probed[i].task, task) == 0) return true;
-    return false;
+    report_index last = {0};
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; status == RUNG_OK && i < report->probes; i++) {
+        bool fresh;
+        size_t *at = report_index_put(&last, report_hash_text(report->probe[i].task), &fresh, err);
+        if (!at) {
+            status = RUNG_SYSTEM;
+            break;
+        }
+        begins[i] = fresh;
+        if (!fresh) report->probe[*at].next = i;
+        *at = i;
+    }
+    report_index_clear(&last);
+    return status;
+}
+
+static rung_status make_tasks(rung_report *report, const bool *begins, rung_error *err)
+{
+    report_index taken = {0};
+    bool fresh;
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; status == RUNG_OK && i < report->groups; i++)
+        if (!report_index_put(&taken, report_hash_text(report->group[i]->shown.slug), &fresh, err))
+            status = RUNG_SYSTEM;
+    for (size_t i = 0; status == RUNG_OK && i < report->probes; i++)
+        if (begins[i]) status = add_task(report, &taken, i, err);
+    report_index_clear(&taken);
+    return status;
 }
 
 rung_status report_make_probes(rung_report *report, rung_error *err)
 {
-    rung_status status = RUNG_OK;
     report->probed = rung_arena_alloc(&report->arena, report->probes + 1, sizeof *report->probed, err);
-    if (!report->probed) return RUNG_SYSTEM;
-    for (size_t i = 0; status == RUNG_OK && i < report->probes; i++)
-        status = name_probe(report, &report->probe[i], err);
-    for (size_t i = 0; status == RUNG_OK && i < report->probes; i++)
-        if (!has_task(report, report->probe[i].task)) status = add_task(report, report->probe[i].task, err);
-    return status;
+    bool *begins = rung_arena_alloc(&report->arena, report->probes + 1, sizeof *begins, err);
+    if (!report->probed || !begins) return RUNG_SYSTEM;
+    rung_status status = name_probes(report, err);
+    if (status == RUNG_OK) status = chain_tasks(report, begins, err);
+    return status == RUNG_OK ? make_tasks(report, begins, err) : status;
 }

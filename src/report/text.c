@@ -27,9 +27,9 @@ static size_t character(const unsigned char *text)
 
 void rung_text_escape(rung_buf *out, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
-    while (*at) {
-        size_t len = character(at);
+    size_t left = strlen(text);
+    for (const char *at = text; left;) {
+        size_t len = *at == '\n' || *at == '\t' ? 1 : rung_text_visible(at, left);
         if (*at == '<')
             rung_buf_puts(out, "&lt;");
         else if (*at == '>')
@@ -40,12 +40,13 @@ void rung_text_escape(rung_buf *out, const char *text)
             rung_buf_puts(out, "&quot;");
         else if (*at == '\'')
             rung_buf_puts(out, "&#39;");
-        else if (len == 0 || (*at < ' ' && *at != '\n' && *at != '\t') ||
-                 *at == 0x7f) /* XML has no control characters */
+        else if (len == 0) /* XML has no control characters, and a page is not turned around by a name */
             rung_buf_putc(out, '?');
         else
             rung_buf_add(out, at, len);
-        at += len ? len : 1;
+        if (!len) len = character((const unsigned char *)at);
+        if (!len) len = 1;
+        at += len, left -= len;
     }
 }
 
@@ -71,20 +72,6 @@ void report_cut(rung_buf *out, const char *text, size_t most)
     }
     rung_buf_add(out, text, last);
     rung_buf_puts(out, "...");
-}
-
-void report_csv_text(rung_buf *out, const char *text)
-{
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        rung_buf_puts(out, text);
-        return;
-    }
-    rung_buf_putc(out, '"');
-    for (; *text; text++) {
-        if (*text == '"') rung_buf_putc(out, '"');
-        rung_buf_putc(out, *text);
-    }
-    rung_buf_putc(out, '"');
 }
 
 void report_csv_real(rung_buf *out, double value)

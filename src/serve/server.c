@@ -15,15 +15,26 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "origin.h"
 #include "rung/serve.h"
 
 #define HEADER_BYTES (32 * 1024) /* request line and headers; more is answered 431 by the library */
+
+/* A connection that is open. It must be done with reading a request, or with taking a reply, by its deadline: the timeout of
+ * the library begins anew with every byte. */
+typedef struct line {
+    atomic_flag held;
+    int socket;        /* -1: the place is free */
+    double deadline_s; /* 0: none, while the model computes */
+} line;
 
 struct rung_server {
     const rung_service *service;
     rung_server_options options;
     struct MHD_Daemon *daemon;
-    atomic_size_t in_flight;
+    atomic_size_t in_flight, open;
+    line *lines;
+    size_t line_count;
     char url[96];
 };
 
@@ -76,6 +87,95 @@ static void log_exchange(const exchange *x, struct MHD_Connection *connection, b
     fflush(log);
 }
 
+/* ---- deadlines ----------------------------------------------------------------------------------------------------------------- */
+
+static void hold(line *l)
+{
+    while (atomic_flag_test_and_set(&l->held)) {}
+}
+
+static void let_go(line *l)
+{
+    atomic_flag_clear(&l->held);
+}
+
+static line *line_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+/* from now on; 0: no deadline */
+static void set_deadline(struct MHD_Connection *connection, double seconds)
+{
+    line *l = line_of(connection);
+    if (!l) return;
+    hold(l);
+    l->deadline_s = seconds > 0 ? rung_wall_s() + seconds : 0;
+    let_go(l);
+}
+
+static line *take_line(rung_server *s, int socket)
+{
+    for (size_t i = 0; i < s->line_count; i++) {
+        line *l = &s->lines[i];
+        hold(l);
+        bool mine = l->socket < 0;
+        if (mine) l->socket = socket, l->deadline_s = 0;
+        let_go(l);
+        if (mine) return l;
+    }
+    return NULL;
+}
+
+/* The library closes the socket after this, so that no number of a socket is used when it belongs to somebody else. */
+static void drop_line(line *l)
+{
+    hold(l);
+    l->socket = -1;
+    let_go(l);
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **state,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    rung_server *s = context;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        atomic_fetch_sub(&s->open, 1);
+        if (*state) drop_line(*state);
+        *state = NULL;
+        return;
+    }
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    atomic_fetch_add(&s->open, 1);
+    *state = info ? take_line(s, info->connect_fd) : NULL;
+    line *l = *state;
+    if (!l) return;
+    hold(l);
+    l->deadline_s = rung_wall_s() + s->options.timeout_s;
+    let_go(l);
+}
+
+/* What the library would let wait in a queue is closed at once. */
+static enum MHD_Result on_accept(void *context, const struct sockaddr *address, socklen_t size)
+{
+    const rung_server *s = context;
+    (void)address, (void)size;
+    return atomic_load(&s->open) < s->options.connections ? MHD_YES : MHD_NO;
+}
+
+void rung_server_tick(rung_server *s)
+{
+    double now = rung_wall_s();
+    for (size_t i = 0; i < s->line_count; i++) {
+        line *l = &s->lines[i];
+        hold(l);
+        bool late = l->socket >= 0 && l->deadline_s > 0 && now > l->deadline_s;
+        if (late) shutdown(l->socket, SHUT_RDWR), l->deadline_s = 0; /* the library sees its end and cleans up */
+        let_go(l);
+    }
+}
+
 /* ---- requests ------------------------------------------------------------------------------------------------------------------ */
 
 static exchange *exchange_new(rung_server *server, const char *method, const char *path)
@@ -98,6 +198,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     (void)context;
     exchange *x = *state;
     if (!x) return;
+    set_deadline(connection, x->server->options.timeout_s); /* for the next request */
     log_exchange(x, connection, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     rung_buf_clear(&x->body);
     rung_service_reply_clear(&x->reply);
@@ -110,6 +211,7 @@ static enum MHD_Result send_reply(exchange *x, struct MHD_Connection *connection
 {
     rung_service_reply *reply = &x->reply;
     x->answered = true;
+    set_deadline(connection, x->server->options.timeout_s);
     /* The reply outlives the response: it is cleared when the request is completed. */
     struct MHD_Response *response = MHD_create_response_from_buffer(
         reply->body.len, reply->body.len ? reply->body.text : "", MHD_RESPMEM_PERSISTENT);
@@ -161,8 +263,25 @@ static enum MHD_Result answer(exchange *x, struct MHD_Connection *connection, co
         .body_len = x->body.len,
     };
     rung_service_reply_clear(&x->reply);
+    set_deadline(connection, 0);
     rung_service_answer(&x->reply, x->server->service, &request);
     return send_reply(x, connection);
+}
+
+/* A page of somebody else in the browser of somebody here can send requests, but not choose these headers. */
+static enum MHD_Result refuse_strangers(exchange *x, struct MHD_Connection *connection, bool *refused)
+{
+    const char *allow = x->server->options.allow_host;
+    const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+    const char *origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
+    *refused = true;
+    if (host && !serve_host_allowed(host, allow))
+        return refuse(x, connection, 403,
+                      "the Host of the request is no name of this server; --allow-host NAME allows it");
+    if (origin && !serve_origin_allowed(origin, allow))
+        return refuse(x, connection, 403, "a page of another origin may not ask; --allow-host NAME allows it");
+    *refused = false;
+    return MHD_YES;
 }
 
 static enum MHD_Result on_access(void *context, struct MHD_Connection *connection, const char *path, const char *method,
@@ -173,8 +292,12 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *connectio
     if (!x) {
         *state = x = exchange_new(context, method, path);
         if (!x) return MHD_NO;
+        bool refused;
+        enum MHD_Result result = refuse_strangers(x, connection, &refused);
+        if (refused) return result;
         return declares_too_much(x, connection) ? refuse(x, connection, 413, "the body is too large") : MHD_YES;
     }
+    if (*size && x->answered) *size = 0; /* of what has been refused */
     if (*size) return take_part(x, data, size);
     return x->answered ? MHD_YES : answer(x, connection, method, path);
 }
@@ -213,11 +336,12 @@ static void start(rung_server *s, const struct addrinfo *address)
         {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
-    s->daemon = MHD_start_daemon(flags, o->port, NULL, NULL, on_access, s, MHD_OPTION_EXTERNAL_LOGGER, on_message, NULL,
-                                 MHD_OPTION_SOCK_ADDR, address->ai_addr, MHD_OPTION_CONNECTION_LIMIT,
-                                 (unsigned)o->connections, MHD_OPTION_CONNECTION_TIMEOUT, o->timeout_s,
-                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
-                                 on_completed, NULL, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+    s->daemon = MHD_start_daemon(flags, o->port, on_accept, s, on_access, s, MHD_OPTION_EXTERNAL_LOGGER, on_message,
+                                 NULL, MHD_OPTION_SOCK_ADDR, address->ai_addr, MHD_OPTION_CONNECTION_LIMIT,
+                                 (unsigned)((o->connections + 1) * threads), MHD_OPTION_CONNECTION_TIMEOUT,
+                                 o->timeout_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
+                                 MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+                                 on_connection, s, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
 }
 
 static rung_status open_server(rung_server *s, rung_error *err)
@@ -238,6 +362,19 @@ static rung_status open_server(rung_server *s, rung_error *err)
     return RUNG_OK;
 }
 
+/* A few more than may be open: two threads may accept the last one. */
+static rung_status make_lines(rung_server *s, rung_error *err)
+{
+    s->line_count = s->options.connections + 64;
+    s->lines = rung_calloc(s->line_count, sizeof *s->lines, err);
+    if (!s->lines) return RUNG_SYSTEM;
+    for (size_t i = 0; i < s->line_count; i++) {
+        s->lines[i].socket = -1;
+        atomic_flag_clear(&s->lines[i].held);
+    }
+    return RUNG_OK;
+}
+
 rung_status rung_server_open(rung_server **out, const rung_service *service, const rung_server_options *options,
                              rung_error *err)
 {
@@ -246,11 +383,14 @@ rung_status rung_server_open(rung_server **out, const rung_service *service, con
     if (!s) return RUNG_SYSTEM;
     s->service = service;
     s->options = *options;
-    rung_status status = open_server(s, err);
-    if (status == RUNG_OK)
+    rung_status status = make_lines(s, err);
+    if (status == RUNG_OK) status = open_server(s, err);
+    if (status == RUNG_OK) {
         *out = s;
-    else
+    } else {
+        free(s->lines);
         free(s);
+    }
     return status;
 }
 
@@ -266,7 +406,11 @@ void rung_server_close(rung_server *s)
     if (listening != MHD_INVALID_SOCKET) close(listening);
     double until = rung_wall_s() + s->options.timeout_s;
     const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
-    while (atomic_load(&s->in_flight) > 0 && rung_wall_s() < until) nanosleep(&pause, NULL);
+    while (atomic_load(&s->in_flight) > 0 && rung_wall_s() < until) {
+        rung_server_tick(s);
+        nanosleep(&pause, NULL);
+    }
     MHD_stop_daemon(s->daemon);
+    free(s->lines);
     free(s);
 }

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "rung/serve.h"
 #include "shapes.h"
@@ -105,8 +106,9 @@ static bool authorised(const rung_service *s, const char *header)
     static const char scheme[] = "Bearer ";
     uint8_t given[32], difference = 0;
     if (!s->keyed) return true;
-    if (!header || strncmp(header, scheme, sizeof scheme - 1) != 0) return false;
-    digest(given, header + sizeof scheme - 1);
+    if (!header || strncasecmp(header, scheme, sizeof scheme - 1) != 0) return false;
+    header += sizeof scheme - 1;
+    digest(given, header + strspn(header, " "));
     for (size_t i = 0; i < sizeof given; i++) difference |= (uint8_t)(given[i] ^ s->key_digest[i]);
     return difference == 0;
 }

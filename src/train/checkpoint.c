@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FORMAT "rung.checkpoint/1"
+#define FORMAT "rung.checkpoint/2" /* 1 had no digest */
 
 static rung_tensor tensor_of(const char *name, const float *data, size_t count)
 {
@@ -27,6 +27,23 @@ static rung_tensor tensor_of(const char *name, const float *data, size_t count)
                          .size_bytes = count * sizeof *data};
 }
 
+/* Of everything that decides how the run goes on. */
+static void digest_of(char hex[65], const char *canonical, const char *progress, const float *const data[3],
+                      size_t parameters)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint8_t digest[32];
+    rung_sha256 sha;
+    rung_sha256_init(&sha);
+    rung_sha256_add(&sha, FORMAT, sizeof FORMAT);
+    rung_sha256_add(&sha, canonical, strlen(canonical) + 1);
+    rung_sha256_add(&sha, progress, strlen(progress) + 1);
+    for (size_t i = 0; i < 3; i++) rung_sha256_add(&sha, data[i], parameters * sizeof *data[i]);
+    rung_sha256_final(&sha, digest);
+    for (size_t i = 0; i < 32; i++) hex[2 * i] = digits[digest[i] >> 4], hex[2 * i + 1] = digits[digest[i] & 15];
+    hex[64] = '\0';
+}
+
 rung_status train_checkpoint_write(const char *path, const char *canonical, const train_progress *p,
                                    const float *values, const float *m, const float *v, size_t parameters,
                                    rung_error *err)
@@ -36,7 +53,13 @@ rung_status train_checkpoint_write(const char *path, const char *canonical, cons
                                    tensor_of("v", v, parameters)};
     snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64 " %d %a %a %a %a", p->step, p->streak, (int)p->stopped_early,
              p->loss, p->accuracy, p->eval_loss, p->eval_accuracy);
-    const rung_meta meta[] = {{"rung.format", FORMAT}, {"rung.run", canonical}, {"rung.progress", text}};
+    char digest[65];
+    digest_of(digest, canonical, text, (const float *const[]){values, m, v}, parameters);
+    const rung_meta meta[] = {{"rung.format", FORMAT},
+                              {"rung.version", RUNG_VERSION},
+                              {"rung.run", canonical},
+                              {"rung.progress", text},
+                              {"rung.digest", digest}};
     return rung_safetensors_write(path, tensors, RUNG_COUNT(tensors), meta, RUNG_COUNT(meta), err);
 }
 
@@ -73,31 +96,73 @@ static rung_status read_tensor(float *out, const rung_safetensors *file, const c
     return rung_tensor_to_f32(out, tensor, err);
 }
 
+/* A checkpoint of an earlier rung has no digest, and one bit of it that is wrong would give another result. */
+static rung_status check_format(const char *path, const char *format, rung_error *err)
+{
+    static const char family[] = "rung.checkpoint/";
+    if (format && strcmp(format, FORMAT) == 0) return RUNG_OK;
+    if (format && strncmp(format, family, sizeof family - 1) == 0)
+        return rung_fail(
+            err, RUNG_INPUT,
+            "%s is a checkpoint of another version (%.40s, and this rung has %s); remove it to start again", path,
+            format, FORMAT);
+    return rung_fail(err, RUNG_INPUT, "%s is no checkpoint of ours: its metadata lacks rung.format = %s", path, FORMAT);
+}
+
+/* steps: of the run. */
+static rung_status check_progress(train_progress *progress, const rung_safetensors *file, uint64_t steps,
+                                  rung_error *err)
+{
+    const char *path = rung_safetensors_name(file);
+    if (!read_progress(progress, rung_safetensors_meta(file, "rung.progress")))
+        return rung_fail(err, RUNG_INPUT, "%s: metadata rung.progress cannot be read", path);
+    if (progress->step > steps || progress->streak > progress->step)
+        return rung_fail(err, RUNG_INPUT,
+                         "%s is at step %" PRIu64 " of a run of %" PRIu64 ": it is damaged; remove it to start again",
+                         path, progress->step, steps);
+    return RUNG_OK;
+}
+
+static rung_status check_digest(const rung_safetensors *file, const float *const data[3], size_t parameters,
+                                rung_error *err)
+{
+    char digest[65];
+    const char *stated = rung_safetensors_meta(file, "rung.digest");
+    digest_of(digest, rung_safetensors_meta(file, "rung.run"), rung_safetensors_meta(file, "rung.progress"), data,
+              parameters);
+    if (stated && strcmp(stated, digest) == 0) return RUNG_OK;
+    return rung_fail(err, RUNG_INPUT,
+                     "%s is damaged: its contents do not have their SHA-256; remove it to start again, or put an older "
+                     "copy in its place",
+                     rung_safetensors_name(file));
+}
+
 static rung_status read_file(train_progress *progress, float *values, float *m, float *v, const rung_safetensors *file,
-                             const char *canonical, size_t parameters, rung_error *err)
+                             const char *canonical, uint64_t steps, size_t parameters, rung_error *err)
 {
     const char *path = rung_safetensors_name(file), *format = rung_safetensors_meta(file, "rung.format");
     const char *run = rung_safetensors_meta(file, "rung.run");
-    if (!format || strcmp(format, FORMAT) != 0 || !run)
-        return rung_fail(err, RUNG_INPUT, "%s is no checkpoint of ours: its metadata lacks rung.format = %s", path,
-                         FORMAT);
-    if (strcmp(run, canonical) != 0) return refuse_other_run(path, run, canonical, err);
-    if (!read_progress(progress, rung_safetensors_meta(file, "rung.progress")))
-        return rung_fail(err, RUNG_INPUT, "%s: metadata rung.progress cannot be read", path);
-    rung_status status = read_tensor(values, file, "values", parameters, err);
+    rung_status status = check_format(path, format, err);
+    if (status == RUNG_OK && !run) status = rung_fail(err, RUNG_INPUT, "%s: metadata rung.run is missing", path);
+    if (status == RUNG_OK && strcmp(run, canonical) != 0) status = refuse_other_run(path, run, canonical, err);
+    if (status == RUNG_OK) status = check_progress(progress, file, steps, err);
+    if (status == RUNG_OK) status = read_tensor(values, file, "values", parameters, err);
     if (status == RUNG_OK) status = read_tensor(m, file, "m", parameters, err);
-    return status == RUNG_OK ? read_tensor(v, file, "v", parameters, err) : status;
+    if (status == RUNG_OK) status = read_tensor(v, file, "v", parameters, err);
+    if (status != RUNG_OK) return status;
+    return check_digest(file, (const float *const[]){values, m, v}, parameters, err);
 }
 
 rung_status train_checkpoint_read(bool *found, train_progress *progress, float *values, float *m, float *v,
-                                  const char *path, const char *canonical, size_t parameters, rung_error *err)
+                                  const char *path, const char *canonical, uint64_t steps, size_t parameters,
+                                  rung_error *err)
 {
     rung_safetensors *file;
     *found = access(path, F_OK) == 0;
     if (!*found) return RUNG_OK;
     rung_status status = rung_safetensors_open(&file, path, err);
     if (status != RUNG_OK) return status;
-    status = read_file(progress, values, m, v, file, canonical, parameters, err);
+    status = read_file(progress, values, m, v, file, canonical, steps, parameters, err);
     rung_safetensors_close(file);
     return status;
 }

@@ -21,6 +21,7 @@ rung_status train_checkpoint_write(const char *path, const char *canonical, cons
                                    rung_error *err);
 /* Fills all; *found = false when there is no such file. RUNG_USAGE when it belongs to another run. */
 rung_status train_checkpoint_read(bool *found, train_progress *progress, float *values, float *m, float *v,
-                                  const char *path, const char *canonical, size_t parameters, rung_error *err);
+                                  const char *path, const char *canonical, uint64_t steps, size_t parameters,
+                                  rung_error *err);
 
 #endif

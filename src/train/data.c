@@ -9,7 +9,6 @@
 
 #include "rung/par.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,7 +124,8 @@ static rung_status make_room(train_data *data, rung_error *err)
 static rung_status check_extras(const rung_train_conf *conf, rung_error *err)
 {
     rung_status status = RUNG_OK;
-    assert(!conf->thoughts || conf->model.thoughts); /* rung_train_think was called */
+    if (conf->thoughts && !conf->model.thoughts)
+        return rung_fail(err, RUNG_USAGE, "thoughts need a model that thinks: rung_train_think was not called");
     if (conf->mix_first + conf->mix_second > 0) status = train_seqcomp_check(&conf->task, "mixes of prompts", err);
     if (status == RUNG_OK && conf->layer_targets > 0)
         status = train_seqcomp_check(&conf->task, "targets of layers", err);

@@ -197,7 +197,7 @@ static rung_status resume(trainer *t, const char *checkpoint, rung_error *err)
     rung_status status = RUNG_OK;
     if (checkpoint && is_first(t))
         status = train_checkpoint_read(&t->resumed, &t->at, values, t->m, t->v, checkpoint, t->canonical.text,
-                                       parameters, err);
+                                       t->conf->steps, parameters, err);
     status = train_share_status(t->team, status, err);
     train_share_first(t->team, &t->resumed, sizeof t->resumed);
     if (status != RUNG_OK || !t->resumed) return status;
@@ -447,6 +447,14 @@ static rung_status write_model(const trainer *t, const char *out, rung_error *er
     rung_buf_init(&made_by);
     rung_buf_printf(&made_by, "rung train, step %" PRIu64 ": %s", t->at.step, t->canonical.text);
     rung_status status = rung_buf_ok(&made_by, err);
+    const float *values = rung_net_values(t->net);
+    for (size_t i = 0; status == RUNG_OK && i < rung_net_parameters(t->net); i++)
+        if (!isfinite(values[i]))
+            status = rung_fail(err, RUNG_INPUT,
+                               "parameter %zu of the model is not a finite number at step %" PRIu64
+                               "; no model was written. "
+                               "A smaller --rate or --clip may help",
+                               i, t->at.step);
     if (status == RUNG_OK) status = rung_net_write(t->net, out, made_by.text, err);
     rung_buf_clear(&made_by);
     return train_share_status(t->team, status, err);

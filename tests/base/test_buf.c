@@ -141,9 +141,79 @@ static void json_escapes_look_as_people_expect(void **state)
     rung_buf_clear(&buf);
 }
 
+static void text_from_outside_steers_no_terminal(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *shown;
+    } cases[] = {
+        {"plain \u00e9\u20ac", "plain \u00e9\u20ac"},
+        {"\033[31mred\a\b\x7f", "?[31mred???"},
+        {"a\nb\tc\r", "a?b?c?"},
+        {"\xc2\x9b"
+         "31m\xc2\x80",
+         "?31m?"},                                    /* C1 */
+        {"\u202eevil\u2066\u200f\u061c", "?evil???"}, /* direction */
+        {"line\u2028end\u2029", "line?end?"},
+        {"\xff\xc3[\xed\xa0\x80", "??[???"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
+        rung_buf out;
+        rung_buf_init(&out);
+        rung_buf_puts(&out, "");
+        rung_buf_shown(&out, cases[i].from);
+        assert_string_equal(out.text ? out.text : "", cases[i].shown);
+        assert_int_equal(rung_text_is_plain(cases[i].from, 100), strcmp(cases[i].from, cases[i].shown) == 0);
+        rung_buf_clear(&out);
+    }
+    assert_true(rung_text_is_plain("abc", 3));
+    assert_false(rung_text_is_plain("abcd", 3));
+    rung_error err;
+    rung_fail(&err, RUNG_INPUT, "tensor '%s'",
+              "a\nrung: all is well\xc2\x9b"
+              "2J\u202e");
+    assert_string_equal(err.text, "tensor 'a?rung: all is well?2J?'");
+    rung_fail(&err, RUNG_INPUT, "column 3\n  abc\n    ^");
+    assert_string_equal(err.text, "column 3\n  abc\n    ^");
+}
+
+static void cells_are_no_formulas(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *cell;
+    } cases[] = {
+        {"=1+1", "'=1+1"},
+        {"+x", "'+x"},
+        {"-x", "'-x"},
+        {"@a", "'@a"},
+        {"\tx", "'\tx"},
+        {"-1", "-1"},
+        {"-0.5e-3", "-0.5e-3"},
+        {"+2", "+2"},
+        {"-inf", "-inf"},
+        {"-1+2", "'-1+2"},
+        {"-", "'-"},
+        {"a=b", "a=b"},
+        {"=\"a\",b", "\"'=\"\"a\"\",b\""},
+        {"a\nb", "\"a\nb\""},
+        {"", ""},
+    };
+    for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
+        rung_buf out;
+        rung_buf_init(&out);
+        rung_buf_csv(&out, cases[i].from);
+        assert_string_equal(out.text ? out.text : "", cases[i].cell);
+        rung_buf_clear(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_from_outside_steers_no_terminal),
+        cmocka_unit_test(cells_are_no_formulas),
         cmocka_unit_test(appends_agree_with_a_plain_array),
         cmocka_unit_test(exhaustion_is_reported_once_at_the_end),
         cmocka_unit_test(json_is_read_back_for_every_pair_of_bytes),

@@ -130,6 +130,7 @@ static void dump_all(struct bytes model)
     run.limit = memory_limit;
     make_tables();
     while (fgets(line, sizeof line, stdin)) {
+        run.work = 0;
         if (setjmp(run.leave) == 0) {
             struct file file = read_safetensors(model);
             struct arch arch = read_arch(text_of(file.metadata, "rung.arch", "model"));
@@ -142,7 +143,7 @@ static void dump_all(struct bytes model)
         }
         printf("end\n");
         fflush(stdout);
-        free_all();
+        free_after(NULL);
     }
 }
 

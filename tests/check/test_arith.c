@@ -451,7 +451,7 @@ static void small_pieces_count(void **state)
     for (; verdict == 0 && pieces < (size_t)1 << 16; pieces++) allocate(0, 1);
     assert_int_equal(verdict, REJECTED);
     assert_true(pieces > 10000);
-    free_all();
+    free_after(NULL);
     assert_int_equal(run.used, 0);
     run.limit = memory_limit;
 }

@@ -118,7 +118,7 @@ static inline bool list_run(void *context, const rung_run_row *r)
                     (int)r->chosen, r->cell);
     if (l->incidental) rung_buf_printf(&l->text, " %a %a", r->finished_at, r->seconds);
     assert_int_equal(rung_store_metrics(l->store, r->number, list_metric, l, &err), RUNG_OK);
-    assert_int_equal(rung_store_artefacts(l->store, r->number, list_artefact, l, &err), RUNG_OK);
+    assert_int_equal(rung_store_artefacts(l->store, r->number, NULL, list_artefact, l, &err), RUNG_OK);
     rung_buf_putc(&l->text, '\n');
     return true;
 }

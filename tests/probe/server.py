@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A server that misbehaves in the way that the path names. Prints its two ports and serves until its standard input ends."""
 import email.utils
+import base64
 import json
 import socket
 import sys
@@ -69,6 +70,26 @@ def limited(sock, path, value):
         sock.sendall(whole("200 OK", GOOD))
 
 
+SPELLINGS = [
+    lambda k: k,
+    lambda k: k.upper(),
+    lambda k: k.replace("/", "\\/").replace("_", "\\u005f"),
+    lambda k: "".join("\\u%04x" % ord(c) for c in k),
+    lambda k: "".join("\\u%04X" % ord(c) if i % 2 else c for i, c in enumerate(k)),
+    lambda k: "".join("%%%02X" % ord(c) for c in k),
+    lambda k: k.replace("-", "%2d").replace("/", "%252f"),
+    lambda k: "".join("&#%d;" % ord(c) for c in k),
+    lambda k: "".join("&#x%x;" % ord(c) for c in k),
+    lambda k: k.replace("/", "&sol;").replace("-", "&#45;"),
+    lambda k: "".join("\\\\x%02x" % ord(c) for c in k),
+    lambda k: base64.b64encode(k.encode()).decode(),
+    lambda k: base64.b64encode(b"Bearer " + k.encode()).decode(),
+    lambda k: base64.urlsafe_b64encode(b"xx" + k.encode()).decode(),
+    lambda k: k.encode().hex(),
+    lambda k: "x" * 225 + k,  # where a message is cut
+]
+
+
 def answer(sock, path, headers, body):
     if path == "/good":
         sock.sendall(whole("200 OK", GOOD))
@@ -76,6 +97,26 @@ def answer(sock, path, headers, body):
         sock.sendall(whole("200 OK", json.dumps({"headers": headers, "body": body})))
     elif path == "/echo-error":
         sock.sendall(whole("401 Unauthorized", json.dumps({"error": {"message": "bad key: " + headers.get("authorization", "none")}})))
+    elif path.startswith("/spelled-"):
+        status, spelling = path.split("-")[1:3]
+        key = headers.get("authorization", "Bearer none").split()[1]
+        text = SPELLINGS[int(spelling)](key)
+        sock.sendall(whole("200 OK" if status == "200" else "%s Not Well" % status, '{"error": {"message": "no %s here"}, "%s": "%s"}' % (text, text, text)))
+    elif path == "/spelled":
+        sock.sendall(whole("200 OK", json.dumps({"count": len(SPELLINGS)})))
+    elif path == "/key-host":
+        key = headers.get("authorization", "Bearer none").split()[1]
+        sock.sendall(whole("307 Temporary Redirect", "", "Location: http://%s.invalid/x\r\nX-Key: %s\r\n" % (key.lower(), key)))
+    elif path == "/key-scheme":
+        key = headers.get("authorization", "Bearer none").split()[1]
+        sock.sendall(whole("307 Temporary Redirect", "", "Location: %s://x/%s\r\n" % (key, key)))
+    elif path == "/word":
+        sock.sendall(whole("200 OK", '{"choices": [{"text": "a text of text"}], "model": "m", "headers": 1}'))
+    elif path == "/trailers":
+        sock.sendall(head("200 OK", extra="Transfer-Encoding: chunked\r\n") + b"2\r\n{}\r\n0\r\n")
+        for i in range(100000):
+            sock.sendall(b"X-%d: %s\r\n" % (i, b"y" * 1000))
+        sock.sendall(b"\r\n")
     elif path == "/count":
         sock.sendall(whole("200 OK", json.dumps({"good": counts.get("/counted", 0)})))
     elif path == "/counted":

@@ -19,7 +19,7 @@ def connect():
 
 
 def head(path="/v1/completions", method="POST", length=None, extra=b""):
-    lines = b"%s %s HTTP/1.1\r\nHost: x\r\n" % (method.encode(), path.encode())
+    lines = b"%s %s HTTP/1.1\r\nHost: localhost\r\n" % (method.encode(), path.encode())
     if length is not None:
         lines += b"Content-Length: %d\r\n" % length
     return lines + extra + b"\r\n"
@@ -73,12 +73,12 @@ def malformed():
     closing = b"Connection: close\r\n"
     many = [
         b"", b"\r\n\r\n", b"GET", b"\0" * 100, b"GET / HTTP/9.9\r\n\r\n", b"\xff\xfe\xfd\r\n\r\n",
-        b"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
-        b"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n",
-        b"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 5, 6\r\n\r\n12345",
-        b"POST /v1/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzzzz\r\n",
-        b"POST /v1/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nabc",
-        b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: x\r\n\r\n5\r\nab",
+        b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
+        b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+        b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5, 6\r\n\r\n12345",
+        b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzzzz\r\n",
+        b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nabc",
+        b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: localhost\r\n\r\n5\r\nab",
         head("/" + "a" * 20000, "GET"), head("/%00%ff%2e%2e/etc/passwd", "GET"),
         head("/v1/models", "BREW"), head("/v1/models", "A" * 5000),
         head(length=len(BODY) + 50) + BODY,  # closed before the end
@@ -166,6 +166,32 @@ def slow():  # the server runs with --timeout 1
     s.close()
 
 
+def held():  # the server runs with --timeout 2 --max-connections 64: all of them drip, and the 65th is answered in time
+    drips = [connect() for _ in range(64)]
+    begin, answered, worst = time.monotonic(), None, 0
+    for s in drips:
+        s.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")
+    while time.monotonic() - begin < 20 and answered is None:
+        for i, s in enumerate(drips):
+            try:
+                s.sendall(b"X-%d: y\r\n" % i)
+            except (ConnectionError, BrokenPipeError):
+                pass
+        asked = time.monotonic()
+        try:
+            reply = exchange(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", False, patience=5)
+        except ConnectionError:
+            reply = b""
+        worst = max(worst, time.monotonic() - asked)
+        if status_of(reply) == 200: answered = time.monotonic() - begin
+        time.sleep(0.1)
+    assert answered is not None and answered < 4, (answered, worst)  # 2 s, and a busy machine
+    assert worst < 2, worst  # it is closed at once, not left in a queue
+    print("answered after %.1f s" % answered)
+    for s in drips:
+        s.close()
+
+
 def in_flight():  # prints "half" when half of a request is there, and finishes it after a line on stdin
     s = connect()
     s.sendall(head(length=len(BODY)) + BODY[:20])
@@ -181,5 +207,5 @@ def in_flight():  # prints "half" when half of a request is there, and finishes 
 
 
 {"malformed": malformed, "headers": headers, "bodies": bodies, "early_close": early_close, "pipelined": pipelined,
- "slow": slow, "in_flight": in_flight}[case]()
+ "slow": slow, "held": held, "in_flight": in_flight}[case]()
 alive()

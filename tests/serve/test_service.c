@@ -537,7 +537,7 @@ static void a_key_is_compared_whole(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
-        NULL, "", "Bearer", "Bearer ", "Bearer secre", "Bearer secrets", "bearer secret", "Basic secret"};
+        NULL, "", "Bearer", "Bearer ", "Bearer secre", "Bearer secrets", "bearer secreT", "Basic secret"};
     served s;
     served_open(&s, "seqcomp", two_levels, RUNG_COUNT(two_levels), "secret");
     for (size_t i = 0; i < RUNG_COUNT(wrong); i++) {

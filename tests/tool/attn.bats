@@ -196,3 +196,25 @@ assert (y["dv"] == 0).all()'
     [[ $stderr == *"fp32"* ]]
     [ ! -e y.safetensors ]
 }
+
+@test "what is no number, or infinite, in an output or a gradient is named and not written" {
+    python '
+import json, struct
+def write(path, **tensors):
+    header, data = {}, b""
+    for name, (shape, values) in tensors.items():
+        raw = struct.pack("<%df" % len(values), *values)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    open(path, "wb").write(struct.pack("<Q", len(text)) + text + data)
+big = 3e38
+write("grad.safetensors", q=([2, 1, 1], [1, 1]), k=([2, 1, 1], [1, 2]), v=([2, 1, 1], [big, -big]), do=([2, 1, 1], [big, big]))
+write("narrow.safetensors", q=([1, 1, 1], [1]), k=([1, 1, 1], [1]), v=([1, 1, 1], [1e6]))'
+    run -3 rung attn full --in grad.safetensors --grad --out o.safetensors
+    [[ $output == *"tensor d"*"element"* ]]
+    [ ! -e o.safetensors ]
+    run -3 rung attn full --in narrow.safetensors --dtype F16 --out o.safetensors
+    [[ $output == *"tensor o: element 0 is infinite in the type of the file"* ]]
+    [ ! -e o.safetensors ]
+}

@@ -205,3 +205,31 @@ assert [classes.count(c) for c in ("p0", "p1", "same")] == [int(w) for w in sys.
     rung explain long.cert --svg a.svg --quiet >/dev/null
     picture a.svg 11 11 2
 }
+
+@test "a model that carries a NaN which nobody reads is told so, not died of" {
+    rung build random --arch '2*sparse:B=8:k=1:own=0:unit=1' --task eva N=4 V=2 -o m.safetensors -q
+    python '
+import sys
+sys.path.insert(0, sys.argv[1])
+import models
+meta, tensors = models.read("m.safetensors")
+for name, (dtype, shape, values) in tensors.items():  # keys of length 0: 0 / 0 in the cache of the first layer
+    if name.startswith("layers.0.") and ".k." in name: tensors[name] = (dtype, shape, [0.0] * len(values))
+digest = models.write("n.safetensors", meta, tensors)
+open("n.cert", "w").write(f"""rung-certificate 1
+kind state-collision
+model {digest}
+arch {meta["rung.arch"]}
+numbers q3.4
+task {meta["rung.task"]}
+prompt 0 0 0 0 2
+prompt 1 0 0 0 2
+prefix 4
+position 4
+right 0 1
+state 00
+end
+""")' "$BATS_TEST_DIRNAME/../check"
+    run -1 rung explain n.cert --model n.safetensors
+    [[ $output == *"not a number: number 0 of what layer 0 carries"* ]]
+}

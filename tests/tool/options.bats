@@ -111,3 +111,10 @@ refuses() {
 @test "a closed stdout is an error, not a success" {
     run -4 bash -c '"$0" list >&- 2>err' "$RUNG"
 }
+
+@test "an instruction set that does not exist is refused, not ignored" {
+    RUNG_ISA=bogus run -2 rung list tasks
+    [[ $output == *"RUNG_ISA is 'bogus'"*"avx2"* ]]
+    RUNG_ISA=ref run -0 rung list tasks
+    RUNG_ISA='' run -0 rung list tasks
+}

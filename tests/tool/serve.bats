@@ -108,6 +108,9 @@ assert eval(sys.argv[1]), r' "$1"; }
     curl -s -D - -o /dev/null "$URL/v1/models" | grep -qi '^www-authenticate: bearer'
     [ "$(curl -s -o /dev/null -w '%{http_code}' -H 'Authorization: Bearer very-secret-kez' "$URL/v1/models")" = 401 ]
     [ "$(curl -s -o /dev/null -w '%{http_code}' -H 'Authorization: Bearer very-secret-key' "$URL/v1/models")" = 200 ]
+    for scheme in bearer BEARER 'Bearer '; do
+        [ "$(curl -s -o /dev/null -w '%{http_code}' -H "Authorization: $scheme very-secret-key" "$URL/v1/models")" = 200 ]
+    done
     [ "$(curl -s -o /dev/null -w '%{http_code}' "$URL/health")" = 200 ]
     ! tr '\0' ' ' <"/proc/$SERVER/cmdline" | grep -q secret
     stop
@@ -181,7 +184,7 @@ assert eval(sys.argv[1]), r' "$1"; }
 import socket, sys, time
 def ask(s):
     try:
-        s.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        s.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         return s.recv(1000).startswith(b"HTTP/1.1 200")
     except (ConnectionError, socket.timeout):
         return False
@@ -193,6 +196,32 @@ for _ in range(100):
     if ask(socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=3)): break
     time.sleep(0.1)
 else: raise SystemExit("closed connections are not replaced")' "$HOST" "$PORT"
+    stop
+}
+
+@test "64 connections that drip headers hold the server no longer than its timeout" {
+    start --timeout 2 --max-connections 64
+    "$PYTHON" "$HERE/raw.py" held "$HOST" "$PORT"
+    stop
+}
+
+@test "pages of other origins and names of others for our address are refused" {
+    local name
+    start --allow-host 'box.example,other.example'
+    status() { curl -s -o reply.json -w '%{http_code}' "$URL/v1/completions" --data-binary "{\"prompt\": \"$PROMPT\"}" "$@"; }
+    for name in localhost LOCALHOST:8000 127.0.0.1 '[::1]:80' 192.0.2.7:1 box.example Other.Example:8000; do
+        [ "$(status -H "Host: $name")" = 200 ] || { echo "$name"; false; }
+        [ "$(status -H "Origin: http://$name")" = 200 ] || { echo "$name"; false; }
+    done
+    for name in evil.example 127.evil.example localhost.evil.example box.example.evil 'box.example:80x' 'box.example@evil' '[::1' x; do
+        [ "$(status -H "Host: $name")" = 403 ] || { echo "$name"; false; }
+        [ "$(status -H "Origin: http://$name" -H 'Content-Type: text/plain')" = 403 ] || { echo "$name"; false; }
+    done
+    [ "$(status -H 'Origin: null')" = 403 ]
+    reply 'r["error"]["code"] == 403'
+    stop
+    start --allow-host '*'
+    [ "$(status -H 'Host: anything.example')" = 200 ]
     stop
 }
 

@@ -166,3 +166,45 @@ for name, want in ("m", "fp32"), ("b", "bf16"):
     run -2 --separate-stderr train --test-numbers f33
     [[ $stderr == *"f33"* ]]
 }
+
+@test "a checkpoint with one wrong bit, of a step beyond the end or of another version is refused with what to do" {
+    words=(--task eva N=3 V=2 --arch full --d-model 8 --dk 4 --dv 4 --d-mlp 8 --batch 4 --eval-prompts 8 --test-prompts 8 --checkpoint-every 2 --quiet)
+    rung train "${words[@]}" --steps 4 -o m.safetensors --checkpoint c.ckpt
+    [ -e c.ckpt ]
+    cp c.ckpt good
+    # Bits of the weights, of both moments and of the progress.
+    for place in 1 -1 3000 -3000 -9000; do
+        python '
+import struct, sys
+raw, place = bytearray(open("good", "rb").read()), int(sys.argv[1])
+start = 8 + struct.unpack("<Q", raw[:8])[0]
+raw[start + place if place > 0 else len(raw) + place] ^= 1
+open("c.ckpt", "wb").write(raw)' $place
+        run -3 rung train "${words[@]}" --steps 4 -o n.safetensors --checkpoint c.ckpt
+        [[ $output == *"damaged"*"remove it to start again"* ]] || { echo "$place: $output"; false; }
+    done
+    change() { python '
+import json, struct, sys
+raw = open("good", "rb").read()
+size = struct.unpack("<Q", raw[:8])[0]
+header = json.loads(raw[8:8 + size])
+meta = header["__metadata__"]
+exec(sys.argv[1])
+text = json.dumps(header).encode()
+open("c.ckpt", "wb").write(struct.pack("<Q", len(text)) + text + raw[8 + size:])' "$1"; }
+    change 'meta["rung.progress"] = "9" + meta["rung.progress"]'
+    run -3 rung train "${words[@]}" --steps 4 -o n.safetensors --checkpoint c.ckpt
+    [[ $output == *"step 94 of a run of 4"* ]]
+    change 'meta["rung.progress"] = meta["rung.progress"].replace("4", "2", 1)'
+    run -3 rung train "${words[@]}" --steps 4 -o n.safetensors --checkpoint c.ckpt
+    [[ $output == *"SHA-256"* ]]
+    change 'del meta["rung.digest"]'
+    run -3 rung train "${words[@]}" --steps 4 -o n.safetensors --checkpoint c.ckpt
+    change 'meta["rung.format"] = "rung.checkpoint/1"'
+    run -3 rung train "${words[@]}" --steps 4 -o n.safetensors --checkpoint c.ckpt
+    [[ $output == *"another version"*"remove it to start again"* ]]
+    [ ! -e n.safetensors ]
+    cp good c.ckpt
+    rung train "${words[@]}" --steps 4 -o n.safetensors --checkpoint c.ckpt
+    cmp m.safetensors n.safetensors
+}
