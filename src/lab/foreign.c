@@ -11,30 +11,33 @@
 #include <string.h>
 
 /* The names are ours; what SQLite keeps of a column that is computed, hidden or missing does not match. */
+#define RUNS_COLUMNS                                                                                                   \
+    "number,id,canonical,words,arch,task,seed,rate,random_labels,outcome,step,steps,loss,accuracy,eval_loss,"          \
+    "eval_accuracy,test_loss,test_accuracy,test_targets,test_right,chance,majority,tokens,parameters,layers,"          \
+    "full_layers,recurrent_layers,state_bits,level_bits,message_bits,kv_bits_per_token,seconds,resumed,finished_at,"   \
+    "version,machine"
+
 static const struct {
-    int64_t since; /* version of the schema */
+    int64_t since, until; /* versions of the schema; until 0: all later ones */
     const char *table, *columns;
 } tables[] = {
-    {1, "versions", "number,rung,sqlite,compiler,kernels"},
-    {1, "machines", "number,host,cpu,cores,memory_bytes,system"},
-    {1, "runs",
-     "number,id,canonical,words,arch,task,seed,rate,random_labels,outcome,step,steps,loss,accuracy,eval_loss,"
-     "eval_accuracy,test_loss,test_accuracy,test_targets,test_right,chance,majority,tokens,parameters,layers,"
-     "full_layers,recurrent_layers,state_bits,level_bits,message_bits,kv_bits_per_token,seconds,resumed,finished_at,"
-     "version,machine"},
-    {1, "theory", "run,bits,verdict,bound,statement,margin,ceiling,n_threshold,log2_n,trivial"},
-    {1, "metrics", "run,step,loss,accuracy,rate,gradient,eval_loss,eval_accuracy"},
-    {1, "artefacts", "run,kind,name,sha256,size,content"},
-    {1, "sweeps", "number,id,name,question,success,text,added"},
-    {1, "plan", "sweep,place,run,label,cell,setting"},
-    {1, "claims", "run,host,boot,space,pid,started,beat"},
-    {2, "exchanges", "number,hash,url,request,http,problem,reply,attempt,seconds,at"},
-    {2, "probes", "number,id,canonical,source,model,server,task,added"},
-    {2, "probe_cells",
+    {1, 0, "versions", "number,rung,sqlite,compiler,kernels"},
+    {1, 0, "machines", "number,host,cpu,cores,memory_bytes,system"},
+    {1, 2, "runs", RUNS_COLUMNS},
+    {3, 0, "runs", RUNS_COLUMNS ",test_numbers"},
+    {1, 0, "theory", "run,bits,verdict,bound,statement,margin,ceiling,n_threshold,log2_n,trivial"},
+    {1, 0, "metrics", "run,step,loss,accuracy,rate,gradient,eval_loss,eval_accuracy"},
+    {1, 0, "artefacts", "run,kind,name,sha256,size,content"},
+    {1, 0, "sweeps", "number,id,name,question,success,text,added"},
+    {1, 0, "plan", "sweep,place,run,label,cell,setting"},
+    {1, 0, "claims", "run,host,boot,space,pid,started,beat"},
+    {2, 0, "exchanges", "number,hash,url,request,http,problem,reply,attempt,seconds,at"},
+    {2, 0, "probes", "number,id,canonical,source,model,server,task,added"},
+    {2, 0, "probe_cells",
      "probe,place,mode,words,canonical,depth,facts,chance,majority,asked,right,text_right,off,cut,mass,prompt_tokens,"
      "verdict,bound,statement,ceiling,margin"},
-    {2, "probe_answers", "probe,cell,item,hash,wanted,said,right,text_right,off,cut,mass"},
-    {2, "probe_depths", "probe,words,facts,threshold,confidence,low,high,deepest"},
+    {2, 0, "probe_answers", "probe,cell,item,hash,wanted,said,right,text_right,off,cut,mass"},
+    {2, 0, "probe_depths", "probe,words,facts,threshold,confidence,low,high,deepest"},
 };
 
 static rung_status check_table(const rung_store *store, const char *table, const char *columns, rung_error *err)
@@ -68,7 +71,8 @@ rung_status lab_check_schema(const rung_store *store, int64_t version, rung_erro
 {
     rung_status status = refuse_triggers(store, err);
     for (size_t i = 0; status == RUNG_OK && i < RUNG_COUNT(tables); i++)
-        if (tables[i].since <= version) status = check_table(store, tables[i].table, tables[i].columns, err);
+        if (tables[i].since <= version && (!tables[i].until || version <= tables[i].until))
+            status = check_table(store, tables[i].table, tables[i].columns, err);
     return status;
 }
 
