@@ -73,9 +73,8 @@ Proof.
   fold n0 ns' in K, K'.
   rewrite <- (Hs _ _ _ K), <- (Hs _ _ _ K').
   pose proof (last_after flat n0 ns') as Hl; rewrite En in Hl.
-  f_equal; apply Hpost; [lia| |intros t Ht; apply ask_rest; rewrite En; lia].
-  rewrite (Hpre _ (at_ (ask flat n0 ns' f 0))), E; [apply Hpre|]; intros t Ht; rewrite !ask_first by (rewrite En; exact Ht);
-    reflexivity.
+  f_equal; apply Hpost; [lia| |intros t Ht; apply ask_rest; try rewrite En; try lia; auto].
+  rewrite (Hpre _ (at_ (ask flat n0 ns' f 0))), E; [apply Hpre|]; intros t Ht; rewrite !ask_first by (try rewrite En; auto); reflexivity.
 Qed.
 
 Definition A_compose_check (flat : bool) (N0 : N) (ns : list N) (V : N) (arch : list bits) : bool :=

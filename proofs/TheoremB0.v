@@ -142,12 +142,10 @@ Proof.
   assert (Q : forall g, acc init upd (P g id i 0) (k1 + 1) k2 = acc init upd (P g id 0 0) (k1 + 1) k2).
   { intros h; apply acc_ext; [apply (lay_w _ _ _ _ HP)|intros y Hy; apply (lay_first _ _ _ _ HP); exact Hy]. }
   assert (L : forall t, k2 <= t <= k1 + 1 -> P g id i 0 t = P g' id i 0 t) by (intros; apply (lay_later HP); auto).
-  rewrite (acc_from init upd (P g id i 0) (P g' id i 0) (k1 + 1) k2 (S (k1 + 1))), (L (k1 + 1)); auto; try lia.
-  - apply L; unfold k1; lia.
-  - rewrite !Q; exact E.
-  - unfold k1; lia.
-  - intros; apply L; lia.
-  - unfold k1; lia.
+  assert (Ea : acc init upd (P g id i 0) (k1 + 1) (S (k1 + 1)) = acc init upd (P g' id i 0) (k1 + 1) (S (k1 + 1))).
+  { apply (acc_from init upd _ _ (k1 + 1) k2); [apply L; unfold k1; lia|rewrite !Q; exact E|unfold k1; lia|].
+    intros; apply L; lia. }
+  rewrite Ea, (L (k1 + 1)) by (unfold k1; lia); reflexivity.
 Qed.
 
 (** N_1 log2 V > c (n_1 + x_0) + B x_1, where N_1 = n_1 N_0 and n_1 is the last of ns. *)
