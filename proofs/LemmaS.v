@@ -256,11 +256,11 @@ Proof.
     apply (reach_more x C h y ys I); auto.
   - exfalso.
     assert (Hbad : forall y, In y D -> length (news (is_old Cr) 0 y) <= h - 1).
-    { intros y Hy; destruct (Nat.le_gt_cases h (length (news (is_old Cr) 0 y))) as [L|L]; [|lia].
+    { intros y Hy; destruct (Nat.le_gt_cases h (length (news (is_old Cr) 0 y))) as [L|L]; [|clear - L; lia].
       assert (C0 : existsb (fun y => h <=? length (news (is_old Cr) 0 y)) D = true)
         by (apply existsb_exists; exists y; split; [exact Hy|apply Nat.leb_le; exact L]).
       congruence. }
-    pose proof (few_bad alpha beta Cr D (h - 1) Hab ltac:(lia) HD Hwords Hbad) as FB.
+    pose proof (few_bad alpha beta Cr D (h - 1) Hab ltac:(clear - Hh; lia) HD Hwords Hbad) as FB.
     assert (HCr : size Cr = nN C) by (unfold size, Cr; rewrite map_length, HC; reflexivity).
     rewrite HCr in FB.
     set (W := (alpha ^ nN (h - 1) * beta ^ nN (t - (h - 1)))%N) in *.
@@ -339,11 +339,11 @@ Proof.
   replace (nN (N.to_nat t * N.to_nat q)) with (t * q)%N by lia.
   replace (nN (N.to_nat h - 1)) with (h - 1)%N by lia.
   replace (nN (N.to_nat t - (N.to_nat h - 1))) with (t - (h - 1))%N by lia.
-  rewrite !N2Nat.id; fold S.
+  rewrite !N2Nat.id; fold S; set (all := (t * q)%N) in *.
   apply (root rough); rewrite !N.pow_mul_l, bits_pow.
   apply N.le_lt_trans with (2 ^ (A * unit_of rough) * 2 ^ (t * g * hi rough S))%N; [apply N.mul_le_mono_l, hi_pow|].
   rewrite <- N.pow_add_r.
-  apply N.lt_le_trans with (2 ^ (t * g * lo rough (t * q) + (h - 1) * g * lo rough alpha + (t - (h - 1)) * g * lo rough beta))%N;
+  apply N.lt_le_trans with (2 ^ (t * g * lo rough all + (h - 1) * g * lo rough alpha + (t - (h - 1)) * g * lo rough beta))%N;
     [apply N.pow_lt_mono_r; lia|].
   rewrite !N.pow_add_r, <- N.mul_assoc; apply N.mul_le_mono; [apply lo_pow; left; exact H6|].
   rewrite <- !(N.pow_mul_r _ _ g).
@@ -447,7 +447,7 @@ Proof.
   { intros E; rewrite E in Hdense; unfold size in Hdense; cbn [length] in Hdense.
     rewrite N.pow_0_l in Hdense by lia.
     assert (nN q' ^ nN (t' * g') <> 0)%N by (apply N.pow_nonzero; lia); lia. }
-  pose proof (reach_start t' q' (Dj j) Hw Hne) as R0.
+  pose proof (reach_start t' q' ltac:(unfold t'; lia) (Dj j) HD Hw Hne) as R0.
   pose proof (ladder_reach A g t q (Dj j) ltac:(lia) HD Hw Hdense runs 1 t R0 Hok) as (ys & I & Hx & Hys & HI & HIb & Hnd).
   (* back to functions *)
   set (pick := fun y => F (hd 0%N (filter (fun z => if list_eq_dec Nat.eq_dec (pr j z) y then true else false) cls))).
