@@ -156,7 +156,7 @@ Proof. unfold last_at, L, levels; simpl; lia. Qed.
 Hypothesis Hlen : 0 < length ns.
 Let r := rng (length ns).
 
-Definition spaced (g : nat -> nat) (i : nat) : nat := if i mod r <? N0 then g (i / r * N0 + i mod r) else g 0.
+Definition spaced (g : nat -> nat) (i : nat) : nat := if i mod r <? N0 then g (i / r * N0 + i mod r) else 0.
 Definition through (g f : nat -> nat) (l i : nat) : nat :=
   if l =? L then spaced g i else if l =? 1 then f i else i mod N0.
 Definition last_w (w l : nat) : nat := if l =? length ns then w else 0.
@@ -249,9 +249,10 @@ End Shape.
 
 (** ** The layout that proofs about two functions work with
 
-    z_2 in the first k2 tokens, M tokens that say nothing, z_1 in N0 tokens, z_0, and w last. *)
+    z_2 in the first k2 tokens, each of which shows at most one entry, M tokens that say nothing, z_1 in N0 tokens, z_0, and w last. *)
 Record layout (N0 k2 M : nat) (P : (nat -> nat) -> (nat -> nat) -> nat -> nat -> nat -> token) : Prop := {
   lay_first : forall g f u w f' u' w' t, t < k2 -> P g f u w t = P g f' u' w' t;
+  lay_entry : exists (idx : nat -> nat) (tok : nat -> nat -> token), forall g f u w t, t < k2 -> P g f u w t = tok t (g (idx t));
   lay_middle : forall g f u w g' f' u' w' t, k2 <= t < k2 + M -> P g f u w t = P g' f' u' w' t;
   lay_z1 : forall g f u w i, i < N0 -> P g f u w (k2 + M + i) = num (f i);
   lay_z0 : forall g f u w, P g f u w (k2 + M + N0) = num u;
@@ -356,8 +357,12 @@ Proof.
   { unfold last_at, levels; cbn [total]; fold (levels ns'); change (entries flat N0' ns' (S (length ns'))) with k2.
     unfold M, middle; assert (N0' <= total flat N0' ns' (length ns')) by (apply total_ge; auto); lia. }
   split.
-  - constructor; intros; rewrite !E; unfold at_.
+  - constructor; intros; try rewrite !E; unfold at_.
     + rewrite !app_nth1 by (rewrite table_length; exact H); reflexivity.
+    + set (r := range flat N0' ns' (length ns')).
+      exists (fun t => t / r * N0' + t mod r), (fun t v => if t mod r <? N0' then num v else num 0).
+      intros g f u w t Ht; rewrite E, app_nth1 by (rewrite table_length; exact Ht).
+      rewrite table_nth by exact Ht; unfold spaced; fold r; destruct (t mod r <? N0'); reflexivity.
     + assert (Ht : forall h, ~ t < length (table (spaced flat N0' ns' h) k2)) by (intros h; rewrite table_length; lia).
       rewrite !(app_nth2 (table _ _)) by (rewrite table_length; lia); rewrite !table_length.
       rewrite !(app_nth1 mid) by lia; reflexivity.
@@ -377,7 +382,7 @@ Proof.
     exists (through flat N0' ns' g f), u, (last_w ns' w).
     split; [|split; [|split; [|split; [|split; [|split; [|split]]]]]].
     + intros l i Hl Hi; apply through_valid; auto.
-    + intros i _; unfold through; fold ns'; rewrite Nat.eqb_refl; unfold spaced; destruct (_ <? _); apply Hg.
+    + intros i _; unfold through; fold ns'; rewrite Nat.eqb_refl; unfold spaced; destruct (_ <? _); [apply Hg|specialize (Hg 0); lia].
     + exact Hu.
     + unfold last_w; destruct (Nat.eqb_spec 0 (length ns')); [lia|reflexivity].
     + intros l Hl; fold ns' in Hl |- *; unfold last_w; destruct (Nat.eqb_spec l (length ns')) as [El|]; [|apply Hn].
