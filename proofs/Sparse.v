@@ -332,7 +332,8 @@ Qed.
 
 (** N(u) > 2^kappa and m (M - u + 1) > k M; k blocks opened over all heads, m closed blocks, u the least such number. *)
 Definition sparse_check (kappa k m B M u : N) : bool :=
-  (0 <? B)%N && (1 <? M)%N && (u <=? M)%N && (kappa <? N.log2 (last (row (N.to_nat B) (N.to_nat u)) 0 - 1))%N &&
+  let sets := (last (row (N.to_nat B) (N.to_nat u)) 0 - 1)%N in
+  (0 <? B)%N && (1 <? M)%N && (u <=? M)%N && ((kappa <=? N.log2 sets) && (2 ^ kappa <? sets))%N &&
   (k * M <? m * (M - u + 1))%N.
 
 Theorem sparse : forall kappa k m B M u, sparse_check kappa k m B M u = true ->
@@ -342,6 +343,7 @@ Proof.
   unfold sparse_check; intros kappa k m B M u H l own Hf.
   apply andb_prop in H; destruct H as [H H5]; apply andb_prop in H; destruct H as [H H4]; apply andb_prop in H; destruct H as [H H3];
     apply andb_prop in H; destruct H as [H1 H2].
+  apply andb_prop in H4; destruct H4 as [_ H4].
   apply N.ltb_lt in H1, H2, H4, H5; apply N.leb_le in H3.
   apply (sparse_values l kappa (N.to_nat k) (N.to_nat m) (N.to_nat B) (N.to_nat M) own (N.to_nat u) Hf); try lia.
   destruct (row_spec (N.to_nat B) (N.to_nat u)) as [Hl Hn].
@@ -349,7 +351,5 @@ Proof.
   { rewrite <- Hn by lia; replace (N.to_nat B) with (length (row (N.to_nat B) (N.to_nat u)) - 1) at 2 by lia.
     generalize (row (N.to_nat B) (N.to_nat u)); clear; intros r; induction r as [|x [|y r] IH]; [reflexivity|reflexivity|].
     change (last (x :: y :: r) 0%N) with (last (y :: r) 0%N); rewrite IH; simpl; rewrite Nat.sub_0_r; reflexivity. }
-  rewrite E in H4; set (a := (cnt (N.to_nat u) (N.to_nat B) - 1)%N) in *.
-  destruct (N.eq_dec a 0) as [Ea|Ea]; [rewrite Ea in H4; simpl in H4; lia|].
-  apply N.lt_le_trans with (2 ^ N.log2 a)%N; [apply N.pow_lt_mono_r; lia|apply N.log2_spec; lia].
+  rewrite E in H4; exact H4.
 Qed.
