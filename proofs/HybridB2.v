@@ -126,7 +126,9 @@ Proof.
       destruct i as [|[|k]]; cbn [tokens_of]; try lia.
       assert (G : forall k, 1 <= NN 2 1 1 1024 k); [|apply G].
       assert (P : forall e, 1 <= K 2 1 1 1024 ^ e) by (intros e'; assert (K 2 1 1 1024 ^ e' <> 0); [apply N.pow_nonzero; vm_compute; discriminate|lia]).
-      induction k as [|k IH]; cbn [NN]; [apply P|]. pose proof (P (4 * 8 ^ N.of_nat (2 - S k - 1))) as P'; unfold n at 1; nia.
+      intros k0; induction k0 as [|k0 IH]; cbn [NN]; [apply P|].
+      pose proof (P (4 * 8 ^ N.of_nat (2 - S k0 - 1))) as P'; unfold n at 1.
+      set (e1 := K 2 1 1 1024 ^ (4 * 8 ^ N.of_nat (2 - S k0 - 1))) in *; clearbody e1; set (e2 := NN 2 1 1 1024 k0) in *; clearbody e2; nia.
     + intros e r i X; cbn [linear_message relay]. change (N.of_nat (1 * 1 * (1 + 1) * 1024)) with 2048.
       destruct i as [|[|k]]; [| |]; try (apply N.mod_lt, N.pow_nonzero; lia); apply N.neq_0_lt_0, N.pow_nonzero; lia.
 Qed.
