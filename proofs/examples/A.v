@@ -7,7 +7,7 @@ Theorem cannot : forall T, ImpossibleThinking (repeat (R 17408) 36) T (eva 10000
 Proof. apply A; vm_compute; reflexivity. Qed.
 
 Print Assumptions cannot.
-(* not: R 17408 -> R 73817000 *)
+(* not: R 17408 -> R 73821000 *)
 (* not: eva 100000000 100000000 -> eva 20000 20000 *)
 (* not: repeat (R 17408) 36 -> F 1 :: repeat (R 17408) 36 *)
 (* not: ImpossibleThinking (repeat -> ImpossibleThinking (F 8 :: repeat *)

@@ -9,5 +9,5 @@ Proof. apply A_compose; vm_compute; reflexivity. Qed.
 Print Assumptions cannot.
 (* not: 100; 10000 -> 100; 2 *)
 (* not: 100; 10000 -> 0; 10000 *)
-(* not: R 17408 -> R 73817000 *)
+(* not: R 17408 -> R 73821000 *)
 (* not: 100000000) -> 1) *)

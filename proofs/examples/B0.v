@@ -4,7 +4,7 @@ From Rung Require Import Instance.
 Local Open Scope N_scope.
 
 Theorem cannot : Impossible (F 1152 :: repeat (R 17408) 35) (seqcomp false 269 [286] 76934).
-Proof. apply (B0 false 269 [286] 76934 1152 (repeat (R 17408) 35) 269 1); vm_compute; reflexivity. Qed.
+Proof. apply (B0 _ _ _ _ _ _ 269 1); vm_compute; reflexivity. Qed.
 
 Print Assumptions cannot.
 (* not: (F 1152 -> (F 1153 *)

@@ -4,7 +4,7 @@ From Rung Require Import Instance.
 Local Open Scope N_scope.
 
 Theorem cannot : Impossible (F 1152 :: repeat (R 17408) 35) (seqcomp false 10000 [1; 9998] 4294967296).
-Proof. apply (B0 false 10000 [1; 9998] 4294967296 1152 (repeat (R 17408) 35) 10000 1); vm_compute; reflexivity. Qed.
+Proof. apply (B0 _ _ _ _ _ _ 10000 1); vm_compute; reflexivity. Qed.
 
 Print Assumptions cannot.
 (* not: false 10000 .1; 9998. 4294967296) -> false 10000 [1; 10] 2) *)

@@ -4,7 +4,7 @@ From Rung Require Import Instance.
 Local Open Scope N_scope.
 
 Theorem cannot : Impossible [R 48; F 32] (seqcomp false 37 [1] 37).
-Proof. apply (B false 37 [1] 37 [R 48] 32 [] 1 37 37 [(1, 15)] Nothing); vm_compute; reflexivity. Qed.
+Proof. apply (B _ _ _ _ [R 48] 32 [] 1 37 37 [(1, 15)] Nothing); vm_compute; reflexivity. Qed.
 
 Print Assumptions cannot.
 (* not: (1, 15) -> (1, 16) *)

@@ -4,7 +4,7 @@ From Rung Require Import Instance.
 Local Open Scope N_scope.
 
 Theorem cannot : Impossible [F 104; F 104] (seqcomp false 220 [341] 75020).
-Proof. apply (C0 false 220 [341] 75020 104 104 10 22 15 137); vm_compute; reflexivity. Qed.
+Proof. apply (C0 _ _ _ _ _ _ 10 22 15 137); vm_compute; reflexivity. Qed.
 
 Print Assumptions cannot.
 (* not: F 104; F 104 -> F 105; F 104 *)

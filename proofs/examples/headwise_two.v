@@ -4,7 +4,7 @@ From Rung Require Import Instance.
 Local Open Scope N_scope.
 
 Theorem cannot : Impossible [RF 20 104; RF 20 104] (seqcomp false 270 [500] 135000).
-Proof. apply (headwise_two false 270 [500] 135000 20 104 20 104 10 27 15 153); [right; reflexivity|right; reflexivity|vm_compute; reflexivity]. Qed.
+Proof. apply (headwise_two _ _ _ _ 20 104 20 104 10 27 15 153); [right; reflexivity|right; reflexivity|vm_compute; reflexivity]. Qed.
 
 Print Assumptions cannot.
 (* not: RF 20 104; RF -> RF 21 104; RF *)

@@ -4,7 +4,7 @@ From Rung Require Import Instance.
 Local Open Scope N_scope.
 
 Theorem cannot : ImpossibleThinking [F 12] 1 (seqcomp false 40 [1] 1024).
-Proof. apply (thought false 40 [1] 1024 12 1 40 40 33); vm_compute; reflexivity. Qed.
+Proof. apply (thought _ _ _ _ _ 1 40 40 33); vm_compute; reflexivity. Qed.
 
 Print Assumptions cannot.
 (* not: F 12. 1 -> F 170] 1 *)

@@ -4,7 +4,7 @@ From Rung Require Import Instance.
 Local Open Scope N_scope.
 
 Theorem cannot : ImpossibleTwoPass 1 288 (seqcomp false 52 [1] 52).
-Proof. apply (two_passes false 52 [1] 52 1 288); vm_compute; reflexivity. Qed.
+Proof. apply (two_passes _ _ _ _ 1 288); vm_compute; reflexivity. Qed.
 
 Print Assumptions cannot.
 (* not: 1 288 (seq -> 1 291 (seq *)

@@ -107,8 +107,9 @@ for example in proofs/examples/*.v; do
     number=0
     while IFS='|' read -r from to; do
         number=$((number + 1))
-        sed "/^(\* not: /! s/$from/$to/" "$example" >"$work/${name}_not_$number.v"
-        if cmp -s <(grep -v '^(\* not: ' "$example") <(grep -v '^(\* not: ' "$work/${name}_not_$number.v"); then
+        if ! sed "/^(\* not: /! s/$from/$to/" "$example" >"$work/${name}_not_$number.v" 2>"$work/log"; then
+            not_ok "$name: '$from' is no pattern" "$work/log"
+        elif cmp -s <(grep -v '^(\* not: ' "$example") <(grep -v '^(\* not: ' "$work/${name}_not_$number.v"); then
             not_ok "$name: '$from' does not occur"
         elif accepts "$work/${name}_not_$number.v"; then
             not_ok "$name with '$to' for '$from' is rejected"
