@@ -302,9 +302,10 @@ Definition run_ok (A g t q C : N) (r : N * N) : bool :=
   let alpha := ((h - 1) * C')%N in
   let beta := if (h =? 1)%N then 1%N else ((t - (h - 1)) * (t * q - C'))%N in
   let S := (alpha * (t * q) + (beta - alpha) * C')%N in
+  let P := if (h =? 1)%N then fine else rough in
   ((0 <? n) && (0 <? h) && (h <=? t) && (alpha <=? beta) && ((h =? 1) || (0 <? alpha)) && (0 <? t * q) &&
-   (A * unit_of rough + t * g * hi rough S
-    <? t * g * lo rough (t * q) + (h - 1) * g * lo rough alpha + (t - (h - 1)) * g * lo rough beta))%N.
+   (A * unit_of P + t * g * hi P S
+    <? t * g * lo P (t * q) + (h - 1) * g * lo P alpha + (t - (h - 1)) * g * lo P beta))%N.
 
 Fixpoint ladder_ok (A g t q C : N) (runs : list (N * N)) : bool :=
   match runs with
@@ -324,6 +325,7 @@ Proof.
   set (C' := (C + (n - 1) * h)%N) in *; set (alpha := ((h - 1) * C')%N) in *.
   set (beta := if (h =? 1)%N then 1%N else ((t - (h - 1)) * (t * q - C'))%N) in *.
   set (S := (alpha * (t * q) + (beta - alpha) * C')%N) in *.
+  set (P := if (h =? 1)%N then fine else rough) in *; clearbody P.
   apply andb_prop in H; destruct H as [H H7]; apply andb_prop in H; destruct H as [H H6]; apply andb_prop in H; destruct H as [H H5];
     apply andb_prop in H; destruct H as [H H4]; apply andb_prop in H; destruct H as [H H3]; apply andb_prop in H; destruct H as [H1 H2].
   apply N.ltb_lt in H1, H2, H6, H7; apply N.leb_le in H3, H4; apply orb_prop in H5.
@@ -340,10 +342,10 @@ Proof.
   replace (nN (N.to_nat h - 1)) with (h - 1)%N by lia.
   replace (nN (N.to_nat t - (N.to_nat h - 1))) with (t - (h - 1))%N by lia.
   rewrite !N2Nat.id; fold S; set (all := (t * q)%N) in *.
-  apply (root rough); rewrite !N.pow_mul_l, bits_pow.
-  apply N.le_lt_trans with (2 ^ (A * unit_of rough) * 2 ^ (t * g * hi rough S))%N; [apply N.mul_le_mono_l, hi_pow|].
+  apply (root P); rewrite !N.pow_mul_l, bits_pow.
+  apply N.le_lt_trans with (2 ^ (A * unit_of P) * 2 ^ (t * g * hi P S))%N; [apply N.mul_le_mono_l, hi_pow|].
   rewrite <- N.pow_add_r.
-  apply N.lt_le_trans with (2 ^ (t * g * lo rough all + (h - 1) * g * lo rough alpha + (t - (h - 1)) * g * lo rough beta))%N;
+  apply N.lt_le_trans with (2 ^ (t * g * lo P all + (h - 1) * g * lo P alpha + (t - (h - 1)) * g * lo P beta))%N;
     [apply N.pow_lt_mono_r; lia|].
   rewrite !N.pow_add_r, <- N.mul_assoc; apply N.mul_le_mono; [apply lo_pow; left; exact H6|].
   rewrite <- !(N.pow_mul_r _ _ g).

@@ -124,7 +124,7 @@ Lemma root P a b : a ^ unit_of P < b ^ unit_of P -> a < b.
 Proof. intros H; apply N.pow_lt_mono_l_iff in H; [exact H|apply unit_nonzero]. Qed.
 
 Definition fine : nat := 64.                                  (* for the inequality of a theorem *)
-Definition rough : nat := 32.                                 (* for the many steps of Lemma S *)
+Definition rough : nat := 24.                                 (* for the many steps of Lemma S with more than one new pair *)
 
 (** V^n > 2^b, that is n log2 V > b. *)
 Definition exceeds (V n b : N) : bool := (0 <? V) && (b * unit_of fine <? n * lo fine V).
