@@ -45,7 +45,7 @@ TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
 HEADERS     := $(wildcard include/rung/*.h)
 
 .PHONY: all mpi test table table-trained install uninstall asan fuzz soak learn bench bench-commands format format-check layers help clean deps deps-test \
-        unit cli python fuzz-smoke install-test check-coverage plots
+        unit cli python fuzz-smoke install-test check-coverage plots proofs
 
 # A make of its own, because pkg-config may only just have been installed. Never beside another goal in one -j call: both
 # would write the same objects.
@@ -190,6 +190,11 @@ asan: deps-test ## unit and command line tests under AddressSanitizer and UBSan
 
 check-coverage: ## which lines of the checker its tests do not reach
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) tests/check/coverage.sh
+
+# Machine-checked proofs: proofs/README.md. Installs Debian's coq (about 1 GB) when it is missing.
+proofs: ## compile the proofs, run coqchk, look for axioms, check the example instances
+	@scripts/deps.sh proofs
+	@BUILD=$(BUILD) tests/proofs/test.sh
 
 layers: ## check that every module includes only lower layers
 	@scripts/layers.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages of the named sets (build, mpi, test, soak, bench) that are missing. As root or with a sudo that needs no
+# Installs the Debian packages of the named sets (build, mpi, test, soak, bench, proofs) that are missing. As root or with a sudo that needs no
 # password it calls apt-get; otherwise it prints the one line to run. Silent and offline when nothing is missing.
 set -eu
 
@@ -9,6 +9,7 @@ test_='libcmocka-dev bats curl wrk clang clang-format libclang-rt-14-dev python3
 mpi='libopenmpi-dev openmpi-bin'
 soak='cadical'
 bench='python3 python3-numpy python3-torch libopenblas0-openmp'
+proofs='coq'
 
 wanted=
 for set_name in "$@"; do
@@ -18,7 +19,8 @@ for set_name in "$@"; do
     test) wanted="$wanted $test_" ;;
     soak) wanted="$wanted $soak" ;;
     bench) wanted="$wanted $bench" ;;
-    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench)" >&2; exit 2 ;;
+    proofs) wanted="$wanted $proofs" ;;
+    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench, proofs)" >&2; exit 2 ;;
     esac
 done
 

@@ -82,6 +82,15 @@ tree_checks() {
     fi
 }
 
+# The proofs that a machine checks, where coq is installed; `make proofs` installs it.
+proof_tests() {
+    if command -v coqc >/dev/null; then
+        job other proofs tests/proofs/test.sh
+    else
+        skip_job proofs "coqc is not installed"
+    fi
+}
+
 fuzz_smoke() {
     local source name
     for source in fuzz/fuzz_*.c; do
@@ -102,6 +111,7 @@ all)
     check_tests check "$BUILD"
     check_tests check-asan "$BUILD/asan" "${asan_environment[@]}"
     tree_checks
+    proof_tests
     fuzz_smoke
     ;;
 asan)

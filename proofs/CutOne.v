@@ -1,0 +1,97 @@
+(* SPDX-License-Identifier: MIT
+   Copyright (c) The rung authors *)
+
+(** * Cut one: one layer that mixes tokens, full, or full beside recurrent heads
+
+    If continuations that end with one and the same last token, where the answer is asked, tell prefixes apart, the accumulator of
+    that token and the states must have as many values as there are prefixes. *)
+From Coq Require Import Arith NArith List Lia Bool.
+From Rung Require Import Model Counting Logs Crossing Compose Cut.
+Import ListNotations.
+Local Notation nN := N.of_nat.
+
+(** One layer, in any of the three forms, as one that is both. *)
+Definition one_layer (c s : N) (arch : list bits) : Prop := arch = [F c] /\ s = 0%N \/ arch = [RF s c].
+
+Lemma as_both (arch : list bits) c s (m : net token nat) : one_layer c s arch -> fits m (map spec_of arch) ->
+  exists Y St h0 G A init upd out (f : nat -> Y -> nat),
+    (forall t, card_le (St t) (2 ^ s)) /\ (forall t, card_le (A t) (2 ^ c)) /\
+    (forall x t, run m x t = f t (apply (@Both token Y St h0 G A init upd out) x t)).
+Proof.
+  intros [[-> ->]| ->] Hm; cbn [map spec_of] in Hm; destruct m as [|Y l rest]; try contradiction;
+    destruct Hm as [Hl Hrest]; destruct rest as [f|]; try contradiction; destruct l; simpl in Hl; try contradiction.
+  - exists Y, (fun _ => unit), tt, (fun _ _ _ => tt), A, init, upd, (fun t _ _ a x => out t a x), f.
+    split; [intros; apply card_unit|]. split; [exact Hl|]. reflexivity.
+  - exists Y, St, h0, G, A, init, upd, out, f. split; [apply Hl|]. split; [apply Hl|]. reflexivity.
+Qed.
+
+(** As [apart], with the same last token [z] for all pairs. *)
+Definition apart_last (k : task) (cut : nat) (last : nat) (z : token) (a b : nat -> token) : Prop :=
+  exists p p' v v', (forall u, u < cut -> p u = a u) /\ (forall u, u < cut -> p' u = b u) /\
+    cut <= last /\ agree cut last p p' /\ p last = z /\ k p last v /\ k p' last v' /\ v <> v'.
+
+Theorem cut_one : forall k (at_token D : N) (last : nat) (z : token) (pre : N -> nat -> token) c s arch,
+  one_layer c s arch ->
+  (forall i j, (i < D)%N -> (j < D)%N -> i <> j -> apart_last k (N.to_nat at_token) last z (pre i) (pre j)) ->
+  (2 ^ (c + s) < D)%N -> Impossible arch k.
+Proof.
+  intros k ct D last z pre c s arch Ho Hap Hlt m Hm Hs; apply N.lt_nge in Hlt; apply Hlt; clear Hlt.
+  destruct (as_both arch c s m Ho Hm) as (Y & St & h0 & G & A & init & upd & out & f & HS & HA & Hrun).
+  set (cut := N.to_nat ct) in *.
+  destruct (HS cut) as (cS & cS_inj & cS_lt); destruct (HA cut) as (cA & cA_inj & cA_lt).
+  set (with_last := fun (x : nat -> token) t => if t =? last then z else x t).
+  rewrite N.pow_add_r.
+  destruct (N.le_gt_cases D 1) as [HD|HD].
+  { assert (2 ^ c <> 0 /\ 2 ^ s <> 0)%N by (split; apply N.pow_nonzero; lia); nia. }
+  (* two prefixes exist, so the cut is before the last token *)
+  destruct (Hap 0%N 1%N ltac:(lia) HD ltac:(discriminate)) as (_ & _ & _ & _ & _ & _ & Hc & _).
+  apply (pigeonhole (fun i => pair_code (2 ^ c) (cA (acc init upd (with_last (pre i)) last cut)) (cS (state h0 G (pre i) cut)))).
+  { intros; apply pair_lt; auto. }
+  intros i j Hi Hj E; apply pair_inj in E; auto; destruct E as [Ea Es]; apply cA_inj in Ea; apply cS_inj in Es.
+  destruct (N.eq_dec i j) as [|Hne]; [assumption|exfalso].
+  destruct (Hap i j Hi Hj Hne) as (p & p' & v & v' & H1 & H2 & _ & H3 & Hz & A1 & A2 & Hv).
+  apply Hv; rewrite <- (Hs p last v A1), <- (Hs p' last v' A2), !Hrun; f_equal; cbn [apply].
+  assert (Hz' : p' last = z) by (rewrite <- (H3 last) by lia; exact Hz).
+  assert (W : forall x y, x last = z -> (forall u, u < cut -> x u = y u) ->
+            acc init upd x last cut = acc init upd (with_last y) last cut).
+  { intros x y Hx Hxy; apply acc_ext; unfold with_last; [rewrite Nat.eqb_refl; exact Hx|].
+    intros u Hu; destruct (Nat.eqb_spec u last); [lia|auto]. }
+  assert (St0 : forall t, cut <= t <= S last -> state h0 G p t = state h0 G p' t).
+  { intros t Ht; apply (state_from h0 G _ _ cut); [|lia|intros; apply H3; lia].
+    rewrite (state_ext h0 G p (pre i) cut H1), (state_ext h0 G p' (pre j) cut H2); exact Es. }
+  assert (Ac : acc init upd p last (S last) = acc init upd p' last (S last)).
+  { apply (acc_from init upd _ _ last cut); [rewrite Hz, Hz'; reflexivity| |lia|intros; apply H3; lia].
+    rewrite (W p (pre i) Hz H1), (W p' (pre j) Hz' H2); exact Ea. }
+  rewrite Ac, (St0 last), (St0 (S last)), Hz, Hz' by lia; reflexivity.
+Qed.
+
+(** *** string-equality: the last bit of the second string is fixed, so N-1 bits of the first are told apart *)
+Theorem cut_one_string_equality N c s arch : one_layer c s arch -> exceeds 2 (N - 1) (c + s) = true ->
+  Impossible arch (string_equality N).
+Proof.
+  intros Ho H; apply exceeds_spec in H; destruct H as [_ H].
+  assert (HN : (1 < N)%N).
+  { destruct (N.le_gt_cases N 1) as [L|L]; [|exact L]. replace (N - 1)%N with 0%N in H by lia; rewrite N.pow_0_r in H.
+    pose proof (N.pow_nonzero 2 (c + s)); lia. }
+  set (n := N.to_nat N).
+  set (g := fun (f : nat -> nat) i => if i =? n - 1 then 0 else f i).
+  apply (cut_one _ N (2 ^ (N - 1)) (2 * n - 1) (num 0) (fun i => at_ (table (g (entry 2 i)) n)) c s arch Ho); [|exact H].
+  intros i j Hi Hj Hne; fold n.
+  assert (Hg : forall i y, g (entry 2 i) y < 2).
+  { intros i' y; unfold g; destruct (y =? n - 1); [lia|]. pose proof (entry_lt 2 i' y ltac:(lia)); lia. }
+  exists (at_ (table (g (entry 2 i)) n ++ table (g (entry 2 i)) n)),
+         (at_ (table (g (entry 2 j)) n ++ table (g (entry 2 i)) n)), 1, 0.
+  assert (Hn : 1 < n) by (unfold n; lia).
+  split; [|split; [|split; [|split; [|split; [|split; [|split]]]]]].
+  - intros u Hu; unfold at_; rewrite app_nth1 by (rewrite table_length; exact Hu); reflexivity.
+  - intros u Hu; unfold at_; rewrite app_nth1 by (rewrite table_length; exact Hu); reflexivity.
+  - lia.
+  - intros u Hu; unfold at_; rewrite !app_nth2 by (rewrite table_length; lia); rewrite !table_length; reflexivity.
+  - unfold at_; rewrite app_nth2 by (rewrite table_length; lia); rewrite table_length, table_nth by lia.
+    unfold g; replace (2 * n - 1 - n =? n - 1) with true; [reflexivity|]. symmetry; apply Nat.eqb_eq; lia.
+  - exists (g (entry 2 i)), (g (entry 2 i)); fold n; repeat split; auto; lia.
+  - exists (g (entry 2 j)), (g (entry 2 i)); fold n; repeat split; auto; try lia; try discriminate.
+    intros C; exfalso; apply Hne, (entry_inj 2 (N.to_nat (N - 1))); try rewrite N2Nat.id; auto; [lia|].
+    intros y Hy; specialize (C y ltac:(lia)); unfold g in C; destruct (Nat.eqb_spec y (n - 1)); [lia|congruence].
+  - discriminate.
+Qed.
