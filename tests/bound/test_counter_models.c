@@ -364,6 +364,41 @@ static void test_lengths_that_are_fixed(void **state)
     rung_subject_free(subject);
 }
 
+/* ---- every premise ------------------------------------------------------------------------------------------------------------- */
+
+typedef void shown(void **state);
+
+/* What a premise is for: a model that violates it, alone or with others that its theorem needs less, or why none is known. */
+static const struct {
+    shown *model[3];
+    const char *none;
+} shown_by[RUNG_PREMISES] = {
+    [RUNG_PREMISE_CAUSAL] = {{test_encoder_sees_later_tokens}, NULL},
+    [RUNG_PREMISE_KINDS] = {{test_convolution_composes, test_convolution_continues}, NULL},
+    [RUNG_PREMISE_ONCE] = {{test_layer_that_runs_twice}, NULL},
+    [RUNG_PREMISE_OWN_CACHE] = {{test_layer_that_reads_the_cache_of_another}, NULL},
+    [RUNG_PREMISE_STATE] = {{test_chunk_of_the_fast_evaluator}, NULL},
+    [RUNG_PREMISE_ORDER] = {{test_other_orders_of_the_sum, test_clamp_of_the_fast_evaluator}, NULL},
+    [RUNG_PREMISE_SUMMARY] =
+        {{NULL},
+         "the evaluators here keep one summary per block; only the fast one adds it up in an order that "
+         "nobody has described, and no model is known that gains by that"},
+    [RUNG_PREMISE_LAYOUT] = {{test_order_of_the_prompt}, NULL},
+    [RUNG_PREMISE_ENDS] =
+        {{NULL},
+         "a token after the last one of the task is one more receiver, and the proofs count receivers; no "
+         "model is known for which one more is enough"},
+    [RUNG_PREMISE_AT_ONCE] = {{test_thoughts_open_blocks}, NULL},
+};
+
+static void test_every_premise_is_shown_or_has_a_reason(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < RUNG_PREMISES; p++)
+        if ((shown_by[p].model[0] != NULL) == (shown_by[p].none != NULL))
+            fail_msg("premise %s: a model, or a reason why there is none", rung_premise_words[p]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +415,7 @@ int main(void)
         cmocka_unit_test(test_alphabets_that_are_fixed),
         cmocka_unit_test(test_two_values_that_fit),
         cmocka_unit_test(test_lengths_that_are_fixed),
+        cmocka_unit_test(test_every_premise_is_shown_or_has_a_reason),
     };
     return cmocka_run_group_tests_name("models that violate a premise", tests, NULL, NULL);
 }
