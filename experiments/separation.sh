@@ -16,7 +16,7 @@ number() { sed -n "s/^ *\"$1\": \([0-9.e+-]*\),*$/\1/p" "$2" | head -1; }
 
 # Layers that theory speaks of: the verdict, the margin and the ceiling of the theorem that holds, if one does.
 bound() { # name layers N0 n order
-    "$RUNG" bound "$2" --task seqcomp L=2 N0="$3" n="$4" --bits 32 --softmax "$5" --json >"$work/bound"
+    "$RUNG" bound "$2" --task seqcomp L=2 N0="$3" n="$4" --bits 32 --kernel "$5" --no-weights --json >"$work/bound"
     awk -v name="$1" -v n0="$3" -v n="$4" '
         function value(s) { sub(/.*: /, "", s); sub(/,$/, "", s); gsub(/"/, "", s); return s == "null" ? "" : s }
         /^ *"n":/ { tokens = value($0) }

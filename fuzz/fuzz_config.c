@@ -2,7 +2,8 @@
  * Copyright (c) The rung authors
  *
  * libFuzzer target: a configuration, JSON or GGUF by its first bytes. The promises of a ledger are checked on whatever is
- * read: kinds that exclude each other, elements only where a mechanism holds them, sums that are the sums.
+ * read: kinds that exclude each other, elements only where a mechanism holds them, sums that are the sums, a reason for
+ * every premise.
  */
 #include "rung/config.h"
 
@@ -44,6 +45,8 @@ static void check_ledger(const rung_ledger *ledger)
     }
     require(sum.kv_elements_per_token == most);
     require(sum.both <= sum.recurrent && sum.mlp + sum.recurrent <= sum.total);
+    for (size_t f = 0; f < RUNG_LEDGER_FACTS; f++)
+        require(ledger->known[f].is <= RUNG_VIOLATED && ledger->known[f].why && ledger->known[f].why[0]);
     for (size_t i = 0; i < ledger->note_count; i++) require(ledger->note[i][0] != '\0');
 }
 

@@ -318,6 +318,7 @@ static void print_subject(rung_buf *out, const rung_bound_input *input, const ru
     else
         rung_buf_puts(out, task->task->name);
     if (n && s->what != RUNG_SOLVE_N) rung_buf_printf(out, " with at most %llu tokens", (unsigned long long)n);
+    if (s->what == RUNG_SOLVE_P) return; /* it is what is looked for */
     rung_buf_puts(out, ", ");
     rung_arithmetic_print(out, rung_claim_arithmetic(input->claim));
 }

@@ -225,7 +225,8 @@ static void json_cell(rung_jout *out, const rung_group *g, size_t c)
     rung_jout_int(out, "tokens", (int64_t)row->tokens);
     rung_jout_string(out, "verdict", rung_verdict_words[row->theory.verdict - 1]);
     rung_jout_string(out, "bound", row->theory.bound);
-    json_some(out, "ceiling", row->theory.ceiling);
+    rung_jout_string(out, "test_numbers", row->test_numbers[0] ? row->test_numbers : NULL);
+    json_some(out, "ceiling", cell->ceiling);
     json_some(out, "n_threshold", row->theory.n_threshold);
     rung_jout_bool(out, "above_ceiling", cell->above);
     rung_jout_string(out, "certificate_sha256", cell->certificate ? cell->certificate_sha256 : NULL);

@@ -15,6 +15,13 @@
 
 /* ---- report -------------------------------------------------------------------------------------------------------------- */
 
+static const char *evaluator_words(const char *numbers)
+{
+    static char text[64];
+    snprintf(text, sizeof text, "%s evaluator, %s", strcmp(numbers, RUNG_TEST_FAST) == 0 ? "fast" : "exact", numbers);
+    return text;
+}
+
 static void print_text(rung_buf *text, const rung_train_conf *conf, const rung_train_state *state, const char *out)
 {
     rung_buf_printf(text, "%s: %s, %zu parameters, for %s\n", out, conf->model.arch, state->parameters,
@@ -26,7 +33,8 @@ static void print_text(rung_buf *text, const rung_train_conf *conf, const rung_t
         rung_buf_printf(text, "fresh     loss %.4f, %saccuracy %.4f%s (chance %.4f)\n", state->eval_loss,
                         rung_style_bold(), state->eval_accuracy, rung_style_off(), conf->task.chance);
     if (!isnan(state->test_accuracy))
-        rung_buf_printf(text, "test      loss %.4f, accuracy %.4f\n", state->test_loss, state->test_accuracy);
+        rung_buf_printf(text, "test      loss %.4f, accuracy %.4f (%zu answers, %s)\n", state->test_loss,
+                        state->test_accuracy, state->test_targets, evaluator_words(state->test_numbers));
     rung_buf_printf(text, "time      %.1f s, %.0f tokens/s\n", state->seconds, state->tokens_per_second);
 }
 
@@ -52,6 +60,8 @@ static void print_json(rung_buf *text, const rung_train_conf *conf, const rung_t
     rung_jout_real(&j, "eval_accuracy", state->eval_accuracy);
     rung_jout_real(&j, "test_loss", state->test_loss);
     rung_jout_real(&j, "test_accuracy", state->test_accuracy);
+    rung_jout_int(&j, "test_targets", (int64_t)state->test_targets);
+    rung_jout_string(&j, "test_numbers", state->test_numbers[0] ? state->test_numbers : NULL);
     rung_jout_real(&j, "chance", conf->task.chance);
     rung_jout_real(&j, "seconds", state->seconds);
     rung_jout_real(&j, "tokens_per_second", state->tokens_per_second);
@@ -113,6 +123,7 @@ static int lead(const rung_call *call, const rung_train_conf *conf, const char *
     rung_error log_err = {""};
     rung_train_log log = {.call = call, .words = w, .steps = conf->steps, .err = &log_err};
     rung_status status = rung_train_run(&state, conf, w->out, checkpoint, rung_train_watched, &log, err);
+    if (status == RUNG_OK && state.finished) rung_train_tested(&log, &state);
     if (rung_train_log_close(&log) != RUNG_OK && status == RUNG_OK)
         status = rung_fail(err, log.status, "%s", log_err.text);
     if (status != RUNG_OK) return status;

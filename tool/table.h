@@ -26,10 +26,12 @@ typedef struct rung_table_trained {
     size_t settings; /* rates, of which one was chosen */
     double rate, chance;
     rung_estimate accuracy; /* of the test after training, over seeds */
-    /* What theory says of these layers with these sizes at 32 bits. */
+    char test_numbers[32];  /* of the evaluator that measured it, as in rung_run_row */
+    /* What theory says of these layers with these sizes in exact 32-bit arithmetic. */
     size_t tokens;
     rung_verdict verdict; /* CANNOT or UNKNOWN */
-    double ceiling;       /* NaN: none */
+    bool spoken;          /* it speaks of the evaluator that measured */
+    double ceiling;       /* NaN: none, or it is not about this evaluator */
     char bound[32];
 } rung_table_trained;
 
@@ -91,7 +93,7 @@ rung_status rung_table_break(rung_table_cell *cell, const rung_table *table, siz
                              const rung_table_effort *effort, rung_error *err);
 
 /* Trained accuracies from an answer of rung report --json; NULL: from the one that is part of this program. An interval above
- * a proved ceiling is RUNG_SYSTEM. */
+ * a proved ceiling is RUNG_SYSTEM, if the exact evaluator has measured it. */
 rung_status rung_table_read_trained(rung_table *table, const char *path, rung_error *err);
 /* The same from a small sweep that is done now, into a store in the directory. */
 rung_status rung_table_train(rung_table *table, const char *directory, const rung_call *call, rung_error *err);

@@ -6,6 +6,7 @@
 #include "table.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "rung/report.h"
 
@@ -127,6 +128,12 @@ static void put_accuracy(rung_buf *out, const rung_table_trained *t)
     put_bar(out, t);
 }
 
+static const char *measured_by(const rung_table_trained *t)
+{
+    bool fast = !t->test_numbers[0] || strcmp(t->test_numbers, RUNG_TEST_FAST) == 0;
+    return fast ? "Measured by the fast evaluator. " : "Measured by the exact evaluator. ";
+}
+
 static void put_trained(rung_buf *out, const rung_table_trained *t)
 {
     rung_buf_puts(out, "<div class=\"trained\">");
@@ -140,8 +147,11 @@ static void put_trained(rung_buf *out, const rung_table_trained *t)
         "%zu runs succeeded. ",
         t->d_model, t->dk, t->dv, t->steps, t->rate, t->settings > 1 ? " (chosen by the evaluations)" : "", t->seeds,
         t->chance, t->succeeded, t->runs);
-    if (t->verdict == RUNG_CANNOT)
+    rung_buf_puts(out, measured_by(t));
+    if (t->verdict == RUNG_CANNOT && t->spoken)
         rung_buf_printf(out, "At this size too, theorem %s proves CANNOT.", t->bound);
+    else if (t->verdict == RUNG_CANNOT)
+        rung_buf_printf(out, "Theorem %s proves CANNOT at this size, but does not speak of this evaluator.", t->bound);
     else
         rung_buf_puts(out, "No theorem forbids it at this size.");
     rung_buf_puts(out, "</details></div>");
@@ -167,8 +177,9 @@ static void put_about_training(rung_buf *out, const rung_table *table)
         "<p><b>trained</b>: accuracy on fresh prompts after training such layers, %s. The sizes are those of the cell "
         "and need not be those of the verdict. It proves nothing: what can be done need not be learned, and a low "
         "number may be the fault of the recipe. In the bar, the thin line is chance and the thick one a ceiling that "
-        "is "
-        "proved for the layers that were trained; an interval above it would have stopped this page.%s%s%s%s</p>\n",
+        "is proved for the layers that were trained, in the arithmetic of the exact evaluator, which then has "
+        "measured; "
+        "an interval above it would have stopped this page.%s%s%s%s</p>\n",
         table->quick ? "one seed each, done when this page was made"
                      : "mean over seeds with its 95 % interval (Student's t), the learning rate chosen by evaluations "
                        "on other prompts",

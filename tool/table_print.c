@@ -172,6 +172,7 @@ static void json_trained(rung_jout *out, const rung_table_trained *t)
     rung_jout_string(out, "verdict", rung_verdict_words[t->verdict - 1]);
     rung_jout_string(out, "bound", t->bound);
     rung_jout_real(out, "ceiling", t->ceiling);
+    rung_jout_string(out, "test_numbers", t->test_numbers[0] ? t->test_numbers : RUNG_TEST_FAST);
     rung_jout_string(out, "version", t->version);
     rung_jout_end(out);
 }

@@ -3,7 +3,8 @@
  *
  * What was learned, beside what can be: trained accuracies in the cells of the table. They come from the report of a sweep
  * (rung.report/1): the one that is part of this program, of experiments/table.json, or another one, or a quick sweep that is
- * done now. What was learned proves nothing, with one exception: no mean may lie above a ceiling that a theorem proves.
+ * done now. What was learned proves nothing, with one exception: no mean that the exact evaluator has measured may lie above a ceiling that a
+ * theorem proves of it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -55,7 +56,8 @@ static void read_seeds(char *out, size_t size, const rung_json *seeds)
     }
 }
 
-/* The theorems are asked again, with the sizes that were trained and the 32 bits of training. */
+/* The theorems are asked again, with the sizes that were trained and the 32 bits of training. They do not speak of what the fast
+ * evaluator has measured. */
 static rung_status ask_theory(rung_table_trained *t, rung_error *err)
 {
     rung_train_conf conf = {.model = {.arch = t->arch, .heads = t->heads, .dk = t->dk, .dv = t->dv, .causal = true}};
@@ -65,7 +67,8 @@ static rung_status ask_theory(rung_table_trained *t, rung_error *err)
     if (status != RUNG_OK) return status;
     t->tokens = conf.task.tokens;
     t->verdict = theory.verdict;
-    t->ceiling = theory.ceiling > 0 ? theory.ceiling : NAN;
+    t->spoken = rung_theory_speaks(&theory, t->test_numbers);
+    t->ceiling = t->spoken && theory.ceiling > 0 ? theory.ceiling : NAN;
     snprintf(t->bound, sizeof t->bound, "%s", theory.bound);
     return RUNG_OK;
 }
@@ -76,6 +79,7 @@ static rung_status read_cell(rung_table_trained *t, const rung_json *cell, rung_
     copy_text(t->arch, sizeof t->arch, rung_json_get(cell, "arch"));
     copy_text(t->task, sizeof t->task, rung_json_get(cell, "task"));
     copy_text(t->version, sizeof t->version, rung_json_get(cell, "version"));
+    copy_text(t->test_numbers, sizeof t->test_numbers, rung_json_get(cell, "test_numbers"));
     t->d_model = size_of(cell, "d-model"), t->heads = size_of(cell, "heads");
     t->dk = size_of(cell, "dk"), t->dv = size_of(cell, "dv");
     t->steps = size_of(cell, "steps"), t->settings = size_of(cell, "settings");

@@ -28,6 +28,8 @@ typedef struct rung_train_log {
 } rung_train_log;
 
 bool rung_train_watched(void *log, const rung_train_state *state, bool evaluated);
+/* After the last test. */
+void rung_train_tested(rung_train_log *log, const rung_train_state *state);
 rung_status rung_train_log_close(rung_train_log *log);
 
 #endif

@@ -32,7 +32,9 @@ static rung_status open_log(rung_train_log *log, const rung_train_state *state)
     return w->tensorboard ? rung_events_open(&log->events, w->tensorboard, now_s(), log->err) : RUNG_OK;
 }
 
-static rung_status write_metrics(rung_train_log *log, const rung_train_state *state, bool evaluated)
+/* A line of JSON that `put` fills. */
+static rung_status write_line(rung_train_log *log, void (*put)(rung_jout *out, const rung_train_state *state),
+                              const rung_train_state *state)
 {
     rung_buf line;
     rung_jout out;
@@ -40,20 +42,49 @@ static rung_status write_metrics(rung_train_log *log, const rung_train_state *st
     rung_buf_init(&line);
     rung_jout_begin(&out, &line, NULL, false);
     rung_jout_int(&out, "step", (int64_t)state->step);
-    rung_jout_real(&out, "loss", state->loss);
-    rung_jout_real(&out, "accuracy", state->accuracy);
-    rung_jout_real(&out, "rate", state->rate);
-    rung_jout_real(&out, "gradient", state->gradient);
-    if (evaluated) rung_jout_real(&out, "eval_loss", state->eval_loss);
-    if (evaluated) rung_jout_real(&out, "eval_accuracy", state->eval_accuracy);
-    rung_jout_real(&out, "seconds", state->seconds);
-    rung_jout_real(&out, "tokens_per_second", state->tokens_per_second);
+    put(&out, state);
     rung_jout_finish(&out);
     rung_status status = rung_buf_ok(&line, log->err);
     if (status == RUNG_OK && (fwrite(line.text, 1, line.len, log->metrics) != line.len || fflush(log->metrics) != 0))
         status = rung_fail(log->err, RUNG_SYSTEM, "cannot write '%s': %s", log->words->metrics, strerror(errno));
     rung_buf_clear(&line);
     return status;
+}
+
+static void put_step(rung_jout *out, const rung_train_state *state)
+{
+    rung_jout_real(out, "loss", state->loss);
+    rung_jout_real(out, "accuracy", state->accuracy);
+    rung_jout_real(out, "rate", state->rate);
+    rung_jout_real(out, "gradient", state->gradient);
+}
+
+static void put_speed(rung_jout *out, const rung_train_state *state)
+{
+    rung_jout_real(out, "seconds", state->seconds);
+    rung_jout_real(out, "tokens_per_second", state->tokens_per_second);
+}
+
+static void put_plain(rung_jout *out, const rung_train_state *state)
+{
+    put_step(out, state);
+    put_speed(out, state);
+}
+
+static void put_evaluated(rung_jout *out, const rung_train_state *state)
+{
+    put_step(out, state);
+    rung_jout_real(out, "eval_loss", state->eval_loss);
+    rung_jout_real(out, "eval_accuracy", state->eval_accuracy);
+    put_speed(out, state);
+}
+
+static void put_tested(rung_jout *out, const rung_train_state *state)
+{
+    rung_jout_real(out, "test_loss", state->test_loss);
+    rung_jout_real(out, "test_accuracy", state->test_accuracy);
+    rung_jout_int(out, "test_targets", (int64_t)state->test_targets);
+    rung_jout_string(out, "test_numbers", state->test_numbers);
 }
 
 static rung_status write_events(rung_train_log *log, const rung_train_state *state, bool evaluated)
@@ -95,10 +126,17 @@ bool rung_train_watched(void *context, const rung_train_state *state, bool evalu
     rung_train_log *log = context;
     if (!log->opened) log->status = open_log(log, state);
     bool due = evaluated || (log->words->log_every && state->step % (uint64_t)log->words->log_every == 0);
-    if (log->status == RUNG_OK && due) log->status = write_metrics(log, state, evaluated);
+    if (log->status == RUNG_OK && due) log->status = write_line(log, evaluated ? put_evaluated : put_plain, state);
     if (log->status == RUNG_OK && due) log->status = write_events(log, state, evaluated);
     draw(log, state);
     return log->status == RUNG_OK && !rung_signal_pending();
+}
+
+void rung_train_tested(rung_train_log *log, const rung_train_state *state)
+{
+    if (!state->test_targets) return;
+    if (!log->opened) log->status = open_log(log, state);
+    if (log->status == RUNG_OK) log->status = write_line(log, put_tested, state);
 }
 
 rung_status rung_train_log_close(rung_train_log *log)

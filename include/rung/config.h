@@ -78,14 +78,16 @@ typedef struct rung_ledger {
     rung_known known[RUNG_LEDGER_FACTS];
     rung_block block;
     uint64_t context; /* longest context that the file names, 0: none */
-    int number_bits;  /* of the model's dtype; 0: not stated */
+    /* Of the file's dtype, 0: not stated. Weights and caches are that wide; sums are not: accumulators of attention and of
+     * recurrent states are wider wherever a model is served. */
+    int number_bits;
     int state_bits; /* of the recurrent state where the config names it or (then a note says so) the family fixes it */
     size_t note_count; /* what a reader should know: "11 layers share the cache of others", "heads derived" */
     char **note;
     rung_arena arena;
 } rung_ledger;
 
-/* By content: GGUF magic, else JSON. RUNG_INPUT with the spellings that were tried when the layer kinds cannot be
+/* A file, or a directory with a config.json. By content: GGUF magic, else JSON of at most 16 MiB. RUNG_INPUT with the spellings that were tried when the layer kinds cannot be
  * determined; a file with any marker of a recurrent mechanism is never taken for "all full". */
 rung_status rung_ledger_open(rung_ledger *ledger, const char *path, rung_error *err);
 rung_status rung_ledger_open_bytes(rung_ledger *ledger, const void *bytes, size_t size, const char *name,

@@ -103,6 +103,7 @@ size_t rung_gguf_len(const rung_gguf *file, const char *key);
 bool rung_gguf_is_array(const rung_gguf *file, const char *key);
 /* A value that is a whole number from 0 on, whatever its type; true and false are 1 and 0. Index 0 of a scalar. */
 bool rung_gguf_u64(uint64_t *out, const rung_gguf *file, const char *key, size_t index);
+bool rung_gguf_is_whole(const rung_gguf *file, const char *key); /* its type is an integer: no bool, float or text */
 const char *rung_gguf_string(const rung_gguf *file, const char *key); /* NULL unless one string */
 
 /* ---- npy and npz -------------------------------------------------------------------------------------------- */

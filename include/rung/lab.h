@@ -74,7 +74,8 @@ typedef enum rung_outcome {
 } rung_outcome;
 extern const char *const rung_outcome_words[]; /* [outcome-1] */
 
-/* What the theorems of bound.h say of this architecture at this size in fp32. */
+/* What the theorems of bound.h say of this architecture at this size in numbers of `bits` bits, every operation rounded and
+ * sums from left to right: of the exact evaluator. */
 typedef struct rung_run_theory {
     int bits;             /* p */
     rung_verdict verdict; /* CANNOT or UNKNOWN */
@@ -88,6 +89,12 @@ typedef struct rung_run_theory {
 
 /* The same before anything is run; of conf, only task, arch, heads, dk, dv and causal are looked at. No statement. */
 rung_status rung_lab_theory(rung_run_theory *theory, const rung_train_conf *conf, rung_error *err);
+
+/* Whether the theorems speak of an accuracy that this evaluator has measured: the exact one, in a format of at most so many
+ * bits. Beside any other accuracy there is no ceiling, and nothing that it could contradict. */
+bool rung_theory_speaks(const rung_run_theory *theory, const char *test_numbers);
+/* Sets conf->test_numbers, unless it is said, to a format of the theorems where these say CANNOT or have a ceiling. */
+rung_status rung_lab_choose_test(rung_train_conf *conf, rung_error *err);
 
 /* A finished run. Numbers that do not exist are NaN. Texts are borrowed until the next row. */
 typedef struct rung_run_row {
@@ -103,6 +110,8 @@ typedef struct rung_run_row {
     double eval_loss, eval_accuracy; /* of the last evaluation during training: choose a setting by this */
     double test_loss, test_accuracy; /* after training, prompts of a stream that nothing was chosen by: report this */
     uint64_t test_targets, test_right;
+    const char *test_numbers; /* what measures the test: RUNG_TEST_FAST, or the format of the exact evaluator; "" when
+                                 there is no test */
     double chance, majority;
     uint64_t tokens; /* of a prompt */
     uint64_t parameters;

@@ -30,7 +30,7 @@ rung_estimate rung_estimate_rate(size_t hits, size_t count);
 /* ---- figures -------------------------------------------------------------------------------------------------------------- */
 
 typedef enum rung_mark {
-    RUNG_MARK_CANNOT = 1, /* theory: not on every prompt */
+    RUNG_MARK_CANNOT = 1, /* theory, where it speaks of what measured the point: not on every prompt */
     RUNG_MARK_CHOSEN = 2, /* of several settings */
     RUNG_MARK_ABOVE = 4,  /* the whole interval is above a ceiling of theory: one of the two is wrong */
 } rung_mark;
@@ -84,6 +84,7 @@ typedef struct rung_chart {
     const rung_guide *guide;
     size_t guides;
     const char *left_out; /* what is not drawn; "" if nothing */
+    const char *measured; /* which evaluator has; NULL: nothing to say */
     const char *unit;     /* what the count of a point counts, in the singular; NULL: "run" */
 } rung_chart;
 
@@ -101,6 +102,7 @@ typedef struct rung_heat {
     const char *const *column, *const *row; /* what stands at the axes */
     size_t columns, rows;
     const rung_heat_cell *cell; /* [row][column], row 0 at the bottom */
+    const char *measured;       /* which evaluator has */
 } rung_heat;
 
 /* Alone (a file with its own style) or inside a page that has the style. */
@@ -123,8 +125,10 @@ typedef struct rung_cell {
     rung_estimate success;   /* of all runs; a diverged one is no success */
     rung_estimate evaluated; /* evaluation during training */
     size_t runs, succeeded, diverged;
-    size_t settings;                                                 /* of which this one was chosen */
-    bool above;                                                      /* RUNG_MARK_ABOVE */
+    size_t settings; /* of which this one was chosen */
+    bool spoken;     /* the theorems speak of the evaluator that measured `accuracy`: rung_theory_speaks */
+    double ceiling;  /* that no weights exceed; 0: none, or it is not about this evaluator */
+    bool above;      /* RUNG_MARK_ABOVE */
     const char *certificate, *certificate_name, *certificate_sha256; /* text; NULL if none */
 } rung_cell;
 

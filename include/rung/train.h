@@ -37,6 +37,8 @@ float *rung_net_values(rung_net *net);
 size_t rung_net_tensor_count(const rung_net *net);
 const rung_net_tensor *rung_net_tensor_at(const rung_net *net, size_t index);
 rung_status rung_net_write(const rung_net *net, const char *path, const char *made_by, rung_error *err);
+/* The same file in memory; the model owns it. */
+rung_status rung_net_model(rung_model **out, const rung_net *net, const char *made_by, rung_error *err);
 /* Straight-through rounding: the forward pass and the file see every weight rounded to the format, the optimiser the real
  * one. NULL: off. */
 void rung_net_quantise(rung_net *net, const rung_fmt *numbers);
@@ -98,6 +100,8 @@ double rung_adamw_step(rung_net *net, float *m, float *v, float *grad, const run
 
 /* ---- a run -------------------------------------------------------------------------------------------------------------- */
 
+#define RUNG_TEST_FAST "fp32" /* the kernels of training, which are no scan: docs/training.md */
+
 typedef struct rung_train_conf {
     rung_model_spec model;
     rung_task_conf task;
@@ -120,8 +124,11 @@ typedef struct rung_train_conf {
     uint64_t eval_every;   /* steps; 0: only at the end */
     uint64_t eval_prompts; /* at most 2^24 */
     uint64_t test_prompts; /* after the last step, of a third stream that nothing is chosen by; at most 2^24, 0: none */
-    double stop_at;        /* early stop: this accuracy on fresh data ... */
-    size_t stop_times;     /* ... at so many evaluations in a row; 0: never */
+    const char
+        *test_numbers; /* evaluator of that test: NULL or RUNG_TEST_FAST, or a format for the exact one, which takes
+                                 fewer prompts where these would be more than about ten seconds of work */
+    double stop_at;    /* early stop: this accuracy on fresh data ... */
+    size_t stop_times; /* ... at so many evaluations in a row; 0: never */
     uint64_t checkpoint_every; /* steps; 0: only at the end and when stopped */
     size_t threads;            /* 0: all; does not change the result */
     const rung_team *team;     /* all ranks call rung_train_run with the same words; NULL: alone; nor does it */
@@ -134,6 +141,8 @@ typedef struct rung_train_state {
     double eval_loss, eval_accuracy; /* of the last evaluation on fresh data; NaN before the first */
     double test_loss, test_accuracy; /* after the last step; NaN before, or when there are no test prompts */
     size_t test_targets, test_right;
+    char test_numbers
+        [32]; /* the evaluator that measured them: RUNG_TEST_FAST, or the format of the exact one; "" before */
     double tokens_per_second, seconds;
     size_t parameters;
     bool resumed, stopped_early;
@@ -157,6 +166,8 @@ rung_status rung_train_run(rung_train_state *state, const rung_train_conf *conf,
 rung_status rung_train_think(rung_train_conf *conf, rung_error *err);
 /* RUNG_USAGE when a number is outside its range. rung_train_run looks itself. */
 rung_status rung_train_check(const rung_train_conf *conf, rung_error *err);
+/* Whether the last test is one by the exact evaluator. */
+bool rung_train_tests_exactly(const rung_train_conf *conf);
 /* Everything that decides the bytes of the result, as one line: the canonical text of a run. */
 void rung_train_canonical(rung_buf *out, const rung_train_conf *conf);
 
@@ -235,7 +246,7 @@ rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_bu
  * and the words of the task stand beside it. */
 typedef struct rung_train_words {
     rung_shape_words shape;
-    const char *out, *checkpoint, *metrics, *tensorboard, *numbers;
+    const char *out, *checkpoint, *metrics, *tensorboard, *numbers, *test_numbers;
     int64_t steps, batch, accumulate, queries, thoughts, warmup, schedule, eval_every, eval_prompts, test_prompts,
         stop_times, checkpoint_every, log_every, threads;
     double rate, gain, score_gain, position_gain, beta1, beta2, decay, clip, layer_targets, mix_first, mix_second,

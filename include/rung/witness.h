@@ -212,6 +212,8 @@ rung_status rung_witness_find(rung_witness *w, const rung_witness_ask *ask, rung
  * of the file, and that a name of a family stands for its published code. */
 rung_status rung_witness_published(rung_witness *w, const rung_ledger *ledger, const rung_witness_ask *ask,
                                    rung_error *err);
+/* The model as a file, for `rung verify` and everybody else. */
+rung_status rung_witness_write(const rung_witness *w, const char *path, rung_error *err);
 void rung_witness_clear(rung_witness *w);
 
 #endif

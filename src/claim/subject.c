@@ -125,18 +125,13 @@ static rung_status plain_file(rung_subject **out, const char *path, rung_error *
     return ours ? model_file(out, path, err) : ledger_file(out, path, err);
 }
 
+/* A directory stands for its config.json. */
 rung_status rung_subject_file(rung_subject **out, const char *path, rung_error *err)
 {
     struct stat there;
     *out = NULL;
-    if (stat(path, &there) != 0 || !S_ISDIR(there.st_mode)) return plain_file(out, path, err);
-    rung_buf inside;
-    rung_buf_init(&inside);
-    rung_buf_printf(&inside, "%s/config.json", path);
-    rung_status status = rung_buf_ok(&inside, err);
-    if (status == RUNG_OK) status = plain_file(out, inside.text, err);
-    rung_buf_clear(&inside);
-    return status;
+    bool directory = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+    return directory ? ledger_file(out, path, err) : plain_file(out, path, err);
 }
 
 /* ---- more of the same ------------------------------------------------------------------------------------------------------ */

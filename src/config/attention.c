@@ -9,7 +9,7 @@
 
 #define WINDOW_KEYS                                                                                                    \
     "sliding_window attention_window_size sliding_window_size window_size attn_window_size local_attention_window "    \
-    "efficient_attention_config.swa.window_size"
+    "efficient_attention_config.swa.window_size attention_window"
 
 /* ---- heads ---- */
 
@@ -40,14 +40,25 @@ static void read_kv_heads(cfg_heads *out, cfg_reader *r, size_t i)
         out->kv = out->query;
 }
 
+static bool is_shared_block(const cfg_reader *r)
+{
+    return strcmp(r->type, "zamba") == 0 || strcmp(r->type, "zamba2") == 0;
+}
+
 static void read_general_heads(cfg_heads *out, cfg_reader *r, size_t i)
 {
     if (!cfg_find_size_at(&out->query, r,
-                          "cca_num_q_heads num_attention_heads n_head n_heads num_query_heads num_heads", i))
+                          "num_attention_heads_per_layer cca_num_q_heads num_attention_heads n_head n_heads "
+                          "num_query_heads num_heads attention_heads",
+                          i))
         cfg_fail(r, "has no number of attention heads; looked for: num_attention_heads n_head n_heads num_query_heads "
                     "num_heads");
     read_kv_heads(out, r, i);
-    (void)cfg_find_size_at(&out->key_dim, r, "head_dim attention_head_dim kv_channels attn_head_dim", i);
+    /* Zamba's kv_channels is half of what its shared block has. */
+    (void)cfg_find_size_at(&out->key_dim, r,
+                           is_shared_block(r) ? "attention_head_dim head_dim"
+                                              : "head_dim attention_head_dim kv_channels attn_head_dim",
+                           i);
     out->value_dim = out->key_dim;
     (void)cfg_find_size_at(&out->value_dim, r, "v_head_dim", i);
 }
@@ -71,6 +82,7 @@ static void read_window_heads(cfg_heads *out, cfg_reader *r)
 static void read_global_heads(cfg_heads *out, cfg_reader *r)
 {
     uint64_t value;
+    if (cfg_has(r, "per_layer_config")) return; /* then it says this, layer by layer */
     if (cfg_find_size(&value, r, "global_head_dim")) out->key_dim = out->value_dim = value;
     if (cfg_flag_or(r, "attention_k_eq_v", false) && cfg_find_size(&value, r, "num_global_key_value_heads"))
         out->kv = value;
@@ -79,14 +91,15 @@ static void read_global_heads(cfg_heads *out, cfg_reader *r)
 /* Zamba's shared block reads the hidden state and the embedding side by side. */
 static uint64_t attention_width(cfg_reader *r)
 {
-    bool shared = strcmp(r->type, "zamba") == 0 || strcmp(r->type, "zamba2") == 0;
-    return shared ? cfg_size_or(r, "attention_hidden_size", cfg_times(2, cfg_hidden_size(r))) : cfg_hidden_size(r);
+    return is_shared_block(r) ? cfg_size_or(r, "attention_hidden_size", cfg_times(2, cfg_hidden_size(r)))
+                              : cfg_hidden_size(r);
 }
 
 static void derive_head_dim(cfg_heads *out, cfg_reader *r)
 {
     if (out->key_dim == 0) {
         out->key_dim = cfg_divide(r, attention_width(r), out->query, "size of a head (head_dim)");
+        cfg_note(r, "head_dim is not in the file; a head has the width divided by the number of heads");
         if (out->value_dim == 0) out->value_dim = out->key_dim;
     }
     if (out->value_dim == 0) out->value_dim = out->key_dim;
@@ -102,27 +115,44 @@ static cfg_heads read_heads(cfg_reader *r, size_t i)
     if (plan->kinds & KIND_FULL) read_global_heads(&out, r);
     if (plan->own) read_own_heads(&out, r, plan->own);
     if (!r->status && (out.query == 0 || out.kv == 0)) cfg_fail(r, "layer %zu attends with 0 heads", i);
+    if (!r->status && (out.kv > out.query || out.query % out.kv != 0))
+        cfg_fail(r,
+                 "layer %zu has %zu query heads and %zu key and value heads, and the latter must divide the former; "
+                 "see num_attention_heads and num_key_value_heads",
+                 i, (size_t)out.query, (size_t)out.kv);
     if (!r->status) derive_head_dim(&out, r);
     return out;
 }
 
 /* ---- latent attention ---- */
 
+#define LATENT_KEYS "kv_lora_rank attention_kv_lora_dim"
+
 static bool is_latent(cfg_reader *r)
 {
     uint64_t rank;
-    return cfg_flag_or(r, "use_mla", true) && cfg_find_size(&rank, r, "kv_lora_rank") && rank > 0;
+    return cfg_flag_or(r, "use_mla", true) && cfg_find_size(&rank, r, LATENT_KEYS) && rank > 0;
+}
+
+/* Of a windowed layer a size may be written apart, with swa_ before it. */
+static uint64_t latent_size(cfg_reader *r, const rung_held *held, const char *of_windows, const char *keys)
+{
+    uint64_t value;
+    return held->window && cfg_find_size(&value, r, of_windows) ? value : cfg_size_or(r, keys, 0);
 }
 
 /* The cache holds the latent and the rotary key. A query gets a latent per head when the value projection is applied
  * afterwards, a value per head when it is applied before; a bound needs the larger. */
 static uint64_t read_latent(rung_held *held, cfg_reader *r)
 {
-    uint64_t rank = cfg_need_size(r, "kv_lora_rank", "latent size"), rope = cfg_size_or(r, "qk_rope_head_dim", 0);
-    uint64_t nope = cfg_size_or(r, "qk_nope_head_dim", 0), value_dim;
+    uint64_t rank = latent_size(r, held, "swa_kv_lora_rank", LATENT_KEYS);
+    uint64_t rope = latent_size(r, held, "swa_qk_rope_head_dim", "qk_rope_head_dim attention_qk_rope_dim");
+    uint64_t nope = latent_size(r, held, "swa_qk_nope_head_dim", "qk_nope_head_dim attention_qk_dim");
+    uint64_t value_dim = latent_size(r, held, "swa_v_head_dim", "v_head_dim attention_v_dim");
     held->heads = cfg_need_size(r, "num_attention_heads n_head n_heads", "number of attention heads");
-    if (!cfg_find_size(&value_dim, r, "v_head_dim"))
-        value_dim = cfg_divide(r, cfg_hidden_size(r), held->heads, "v_head_dim");
+    if (rank == 0) cfg_fail(r, "a windowed layer has a latent of size 0");
+    if (rope == 0) cfg_note(r, "qk_rope_head_dim is not in the file; no rotary key is counted");
+    if (value_dim == 0) value_dim = cfg_divide(r, cfg_hidden_size(r), held->heads, "v_head_dim");
     held->value_dim = value_dim > rank ? value_dim : rank;
     held->key_dim = cfg_plus(nope > rank ? nope : rank, rope);
     return cfg_plus(rank, rope);
@@ -148,6 +178,27 @@ static bool is_shared(cfg_reader *r, size_t i)
     return i >= r->layers - (tail < r->layers ? tail : 0) || in_reuse_group(r, i);
 }
 
+/* An earlier windowed layer keeps the same tokens, so nothing more is held. Where only full layers keep them, the window
+ * of a layer that shares them is still carried past a cut. */
+static bool is_held_before(const cfg_reader *r, const rung_held *held, size_t i)
+{
+    for (size_t k = 0; (held->window || held->chunk) && k < i; k++) {
+        const rung_held *other = &r->ledger->layer[k];
+        if (other->window_elements > 0 && other->window_size >= held->window_size && other->window == held->window)
+            return true;
+    }
+    return held->full || held->sparse;
+}
+
+static void note_shared(cfg_reader *r, size_t i)
+{
+    char text[96];
+    if (r->sharing) return;
+    snprintf(text, sizeof text, "layer %zu and others read keys and values that another layer keeps", i);
+    r->sharing = rung_arena_strdup(&r->ledger->arena, text, NULL);
+    if (!r->sharing) r->sharing = "layers read what others keep";
+}
+
 /* ---- windows ---- */
 
 /* The window of layer i. Explicitly null: nothing is cut off, and the layer is full. */
@@ -160,6 +211,9 @@ static uint64_t read_window(rung_held *held, cfg_reader *r, size_t i)
         if (window == 0) cfg_fail(r, "layer %zu has a window of 0 tokens", i);
         return window;
     }
+    /* ModernBERT's number counts both sides; its decoder has one of them. */
+    if (cfg_find_size(&window, r, "local_attention") && window > 1)
+        return r->family->flags & FAMILY_CAUSAL ? window / 2 : window;
     if (rung_json_kind_of(rung_json_get(r->config, "sliding_window")) == RUNG_JSON_NULL) {
         held->window = false, held->full = true;
         return 0;
@@ -189,9 +243,17 @@ static const char *plain_name(const rung_held *held, bool latent)
 static void read_inner_conv(rung_held *held, cfg_reader *r, size_t i, const cfg_heads *heads)
 {
     uint64_t kernel, kv = cfg_times(heads->kv, cfg_plus(heads->key_dim, heads->value_dim));
+    if (r->layer[i].own && r->layer[i].own == cfg_find(r, "attn_cfg") && !cfg_find_in(r->layer[i].own, "d_conv"))
+        cfg_note(r, "attn_cfg.d_conv is not in the file, so no convolution is in the attention");
     if (cfg_find_size(&kernel, r, "conv_window")) cfg_state_conv(held, kv, kernel);
     if (cfg_find_size_in(&kernel, r, r->layer[i].own, "d_conv"))
         cfg_state_conv(held, cfg_plus(kv, cfg_times(heads->query, heads->key_dim)), kernel);
+}
+
+/* Differential attention: each query head gets the values of two heads. */
+static uint64_t received(const cfg_reader *r, uint64_t value_dim)
+{
+    return r->family->flags & FAMILY_TWO_VALUES ? cfg_times(2, value_dim) : value_dim;
 }
 
 static uint64_t read_grouped(rung_held *held, cfg_reader *r, size_t i)
@@ -199,7 +261,7 @@ static uint64_t read_grouped(rung_held *held, cfg_reader *r, size_t i)
     cfg_heads heads = read_heads(r, i);
     held->heads = heads.query;
     held->key_dim = heads.key_dim;
-    held->value_dim = heads.value_dim;
+    held->value_dim = received(r, heads.value_dim);
     read_inner_conv(held, r, i, &heads);
     return cfg_times(heads.kv, cfg_plus(heads.key_dim, heads.value_dim));
 }
@@ -208,10 +270,12 @@ void cfg_read_attention(rung_held *held, cfg_reader *r, size_t i)
 {
     bool latent = is_latent(r) && !cfg_find_in(r->layer[i].own, "num_heads");
     uint64_t per_token = latent ? read_latent(held, r) : read_grouped(held, r, i), window = 0;
+    bool shared = !r->status && is_shared(r, i);
     if (held->window) window = read_window(held, r, i);
     if (held->chunk) window = read_chunk(held, r);
     held->window_size = window ? window : r->layer[i].idle_window;
-    cfg_hold_tokens(held, per_token, window, is_shared(r, i));
+    if (shared) note_shared(r, i);
+    cfg_hold_tokens(held, per_token, window, shared && is_held_before(r, held, i));
     if (held->sparse)
         cfg_read_sparse(held, r, i);
     else

@@ -92,6 +92,20 @@ static const value of_olmo3[] = {{"hidden_size", 4096},
                                  {NULL, 0}}; /* Olmo3Config */
 static const value of_afmoe[] = {{"hidden_size", 2048}, {"num_hidden_layers", 32}, {"num_attention_heads", 16},
                                  {"head_dim", 128},     {"sliding_window", 1024},  {NULL, 0}}; /* AfmoeConfig */
+static const value of_cwm[] = {{"sliding_window", 8192}, {NULL, 0}};                           /* CwmConfig */
+static const value of_granite_swa[] = {{"sliding_window", 128}, {NULL, 0}};                    /* GraniteSwaConfig */
+static const value of_vaultgemma[] = {{"sliding_window", 4096}, {"head_dim", 256}, {NULL, 0}}; /* VaultGemmaConfig */
+static const value of_cohere2_moe[] = {{"sliding_window", 4096},
+                                       {"sliding_window_pattern", 4},
+                                       {"prefix_dense_sliding_window_pattern", 1},
+                                       {NULL, 0}}; /* Cohere2MoeConfig */
+static const value of_exaone_moe[] = {
+    {"sliding_window", 4096}, {"sliding_window_pattern", 4}, {NULL, 0}}; /* ExaoneMoeConfig */
+static const value of_modernbert_decoder[] = {
+    {"local_attention", 128}, {"global_attn_every_n_layers", 3}, {NULL, 0}};  /* ModernBertDecoderConfig */
+static const value of_ouro[] = {{"total_ut_steps", 4}, {NULL, 0}};            /* OuroConfig of Ouro */
+static const value of_baichuan_m1[] = {{"conv_window", 2}, {NULL, 0}};        /* BaichuanM1Config of Baichuan */
+static const value of_mimo_v2_flash[] = {{"sliding_window", 128}, {NULL, 0}}; /* MiMoV2FlashConfig */
 static const value of_exaone4[] = {{"hidden_size", 4096},
                                    {"num_hidden_layers", 32},
                                    {"num_attention_heads", 32},
@@ -312,6 +326,16 @@ static const struct {
     {"olmo3", of_olmo3},
     {"afmoe", of_afmoe},
     {"exaone4", of_exaone4},
+    {"exaone_moe", of_exaone_moe},
+    {"cwm", of_cwm},
+    {"granite_swa", of_granite_swa},
+    {"granitemoe_swa", of_granite_swa},
+    {"vaultgemma", of_vaultgemma},
+    {"cohere2_moe", of_cohere2_moe},
+    {"modernbert-decoder", of_modernbert_decoder},
+    {"ouro", of_ouro},
+    {"baichuan_m1", of_baichuan_m1},
+    {"mimo_v2_flash", of_mimo_v2_flash},
     {"llama4_text", of_llama4_text},
     {"deepseek_v2", of_deepseek_v2},
     {"deepseek_v3", of_deepseek_v3},

@@ -35,6 +35,18 @@ void cfg_note(cfg_reader *r, const char *format, ...)
     cfg_ledger_note(r->ledger, text, NULL);
 }
 
+void cfg_doubt(cfg_reader *r, const char *format, ...)
+{
+    va_list args;
+    char text[256];
+    if (r->doubt) return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    r->doubt = rung_arena_strdup(&r->ledger->arena, text, NULL);
+    if (!r->doubt) r->doubt = "out of memory";
+}
+
 const char *cfg_show(cfg_shown *out, const char *word)
 {
     size_t len = strlen(word), room = sizeof out->text - 1, at = 0;
@@ -51,6 +63,18 @@ static bool is_absent(const rung_json *value)
 {
     const char *text = rung_json_string(value);
     return !value || rung_json_kind_of(value) == RUNG_JSON_NULL || (text && strcmp(text, "auto") == 0);
+}
+
+bool cfg_is_off(const rung_json *value)
+{
+    bool flag = true;
+    double number = 1;
+    const char *text = rung_json_string(value);
+    rung_json_kind kind = rung_json_kind_of(value);
+    if (!value) return true;
+    (void)rung_json_bool(&flag, value), (void)rung_json_real(&number, value);
+    if (kind == RUNG_JSON_ARRAY || kind == RUNG_JSON_OBJECT) return rung_json_len(value) == 0;
+    return !flag || number == 0 || kind == RUNG_JSON_NULL || (text && !*text);
 }
 
 /* Copies the next word of a blank-separated list; false at its end. */
@@ -97,7 +121,8 @@ const rung_json *cfg_find_in(const rung_json *object, const char *keys)
 
 const rung_json *cfg_find(const cfg_reader *r, const char *keys)
 {
-    const rung_json *value = cfg_find_in(r->config, keys);
+    const rung_json *value = cfg_find_in(r->over, keys);
+    if (!value) value = cfg_find_in(r->config, keys);
     for (size_t i = 0; !value && i < r->outer_count; i++) value = cfg_find_in(r->outer[i], keys);
     return value;
 }
@@ -139,7 +164,19 @@ bool cfg_find_size_in(uint64_t *out, cfg_reader *r, const rung_json *object, con
     return value && to_size(out, r, value, key.text);
 }
 
-/* Remembers what came from the class, once. */
+/* Published files often leave these out, and they make no layer smaller than the class makes it. */
+static bool is_written_rarely(const char *key)
+{
+    static const char *const names[] = {"max_position_embeddings", "n_positions",
+                                        "use_sliding_window",      "max_window_layers",
+                                        "no_rope_layer_interval",  "total_ut_steps"};
+    for (size_t i = 0; i < RUNG_COUNT(names); i++)
+        if (strcmp(names[i], key) == 0) return true;
+    return false;
+}
+
+/* Remembers what came from the class, once. In a flat file a missing size is a doubt: such files write all of them, and
+ * only text models inside another configuration leave out what their class says. */
 static void record_default(cfg_reader *r, const char *key, double value)
 {
     char text[96];
@@ -147,6 +184,8 @@ static void record_default(cfg_reader *r, const char *key, double value)
     if (r->defaults.text && strstr(r->defaults.text, text)) return;
     if (r->defaults.len) rung_buf_puts(&r->defaults, ", ");
     rung_buf_puts(&r->defaults, text);
+    if (r->outer_count == 0 && !is_written_rarely(key))
+        cfg_doubt(r, "'%s' is not in the file; %g is what the class of %s takes", key, value, SHOW(r->type));
 }
 
 /* Explicitly null is not missing: it says "none" or "derive it", so the default of the class does not apply. */
@@ -180,7 +219,7 @@ static bool find_size_outside(uint64_t *out, cfg_reader *r, const char *keys)
 bool cfg_find_size(uint64_t *out, cfg_reader *r, const char *keys)
 {
     double value;
-    if (cfg_find_size_in(out, r, r->config, keys)) return true;
+    if (cfg_find_size_in(out, r, r->over, keys) || cfg_find_size_in(out, r, r->config, keys)) return true;
     if (r->status) return false;
     if (find_default(&value, r, keys)) {
         *out = (uint64_t)value;
@@ -193,7 +232,7 @@ bool cfg_find_size_at(uint64_t *out, cfg_reader *r, const char *keys, size_t lay
 {
     word key;
     const rung_json *value = find_named(&key, r->config, keys);
-    if (rung_json_kind_of(value) != RUNG_JSON_ARRAY) return cfg_find_size(out, r, keys);
+    if (cfg_find_in(r->over, keys) || rung_json_kind_of(value) != RUNG_JSON_ARRAY) return cfg_find_size(out, r, keys);
     if (layer < rung_json_len(value)) return to_size(out, r, rung_json_at(value, layer), key.text);
     cfg_fail(r, "'%s' has %zu entries for %zu layers", key.text, rung_json_len(value), r->layers);
     return false;
@@ -240,5 +279,5 @@ uint64_t cfg_divide(cfg_reader *r, uint64_t a, uint64_t b, const char *what)
 
 uint64_t cfg_hidden_size(cfg_reader *r)
 {
-    return cfg_need_size(r, "hidden_size d_model n_embd n_embed embedding_dim", "hidden size");
+    return cfg_need_size(r, "hidden_size d_model n_embd n_embed embedding_dim dim emb_dim", "hidden size");
 }

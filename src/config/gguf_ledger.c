@@ -1,34 +1,27 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A ledger from the header of a GGUF file. The metadata decide, not the name of the architecture: the rule of llama.cpp
- * (recurrent_layers, else full_attention_interval, else layers without key and value heads). Names matter in one short
- * table only, for patterns that files of an architecture do not write.
+ * A ledger from the header of a GGUF file. The metadata decide: the rule of llama.cpp (recurrent_layers, else
+ * full_attention_interval, else layers without key and value heads). What files of an architecture do not write, because
+ * the program that reads them takes it for granted, is in gguf_arch.c.
  */
 #include <inttypes.h>
 
-#include "reader.h"
+#include "gguf_arch.h"
 #include "state.h"
 
 typedef struct header {
     const rung_gguf *file;
     const char *name, *arch;
-    const char *pattern; /* of the architecture, or NULL */
+    const cfg_arch *row; /* of the architecture */
     rung_ledger *ledger;
-    size_t layers;
-    bool single_minded; /* a block does attention, MLP or recurrence, never two */
-    bool heads_tell;    /* the list of key and value heads says which layers are recurrent */
-    rung_status status; /* the first failure */
+    size_t layers, blocks; /* blocks: with those that predict further tokens */
+    const char *doubt;     /* why kinds or sizes are not certain; NULL: no reason so far */
+    bool single_minded;    /* a block does attention, MLP or recurrence, never two */
+    bool heads_tell;       /* the list of key and value heads says which layers are recurrent */
+    rung_status status;    /* the first failure */
     rung_error *err;
 } header;
-
-static const struct {
-    const char *arch, *pattern; /* letters as in family.c */
-} patterns[] = {
-    {"gemma2", "WF"},      {"gemma3", "WWWWWF"}, {"gemma3n", "WWWWF"},  {"cohere2", "WWWF"}, {"gpt-oss", "WF"},
-    {"exaone4", "WWWF"},   {"olmo2", "WWWF"},    {"afmoe", "WWWF"},     {"llama4", "CCCF"},  {"falcon-h1", "H"},
-    {"qwen3next", "RRRF"}, {"qwen35", "RRRF"},   {"qwen35moe", "RRRF"},
-};
 
 /* ---- looking ---- */
 
@@ -69,10 +62,36 @@ static void refuse_key(header *h, const char *word, const char *what)
     if (!h->status) h->status = rung_fail(h->err, RUNG_INPUT, "%s: key '%s' %s", SHOW(h->name), SHOW(KEY(word)), what);
 }
 
+/* Flags of layers may be of type bool; nothing else may, and nothing is a float. */
+static bool has_right_type(const header *h, const char *word)
+{
+    static const char *const flags[] = {"attention.sliding_window_pattern", "attention.recurrent_layers",
+                                        "attention.indexer.types", "attention.causal"};
+    if (rung_gguf_is_whole(h->file, KEY(word))) return true;
+    for (size_t i = 0; i < RUNG_COUNT(flags); i++)
+        if (strcmp(flags[i], word) == 0) return true;
+    return false;
+}
+
+/* A list has an entry for every layer, with or without those that predict further tokens. */
+static bool has_right_length(const header *h, const char *word)
+{
+    size_t len = rung_gguf_len(h->file, KEY(word));
+    return !is_list(h, word) || h->layers == 0 || len == h->layers || len == h->blocks;
+}
+
 /* The number of layer i: the entry of a list, or the one number for all. */
 static bool find_at(uint64_t *out, header *h, const char *word, size_t i)
 {
     if (!has(h, word)) return false;
+    if (!has_right_type(h, word)) {
+        refuse_key(h, word, "must be a whole number, not a bool, a float or a text");
+        return false;
+    }
+    if (!has_right_length(h, word)) {
+        refuse_key(h, word, "has another number of values than there are layers");
+        return false;
+    }
     if (rung_gguf_u64(out, h->file, KEY(word), is_list(h, word) ? i : 0)) return true;
     refuse_key(h, word, "does not give every layer a whole number from 0 on");
     return false;
@@ -131,8 +150,8 @@ static const char *recurrence_spelling(header *h)
 {
     if (has(h, "attention.recurrent_layers")) return "attention.recurrent_layers";
     if (has(h, "full_attention_interval")) return "full_attention_interval";
+    if (h->row->pattern || h->row->interval) return "architecture";
     if (h->heads_tell) return "attention.head_count_kv";
-    if (h->pattern && strpbrk(h->pattern, "RH")) return "architecture";
     if (!has_recurrence(h)) return "nothing: full attention everywhere";
     return number_or(h, "attention.head_count_kv", 0, 0) == 0 && number_or(h, "attention.head_count", 0, 0) == 0
                ? "no attention heads"
@@ -148,20 +167,58 @@ static unsigned recurrent_or_full(header *h, size_t i)
         if (value == 0) refuse_key(h, "full_attention_interval", "must be at least 1");
         return h->status || (i + 1) % value == 0 ? KIND_FULL : KIND_RECURRENT;
     }
+    if (h->row->pattern) return cfg_letter(h->row->pattern[i % strlen(h->row->pattern)]);
+    if (h->row->interval) return (i + 1) % h->row->interval == 0 ? KIND_FULL : KIND_RECURRENT;
     if (h->heads_tell) return need(h, "attention.head_count_kv", i) ? KIND_FULL : kinds_without_heads(h, i);
-    if (h->pattern && strpbrk(h->pattern, "RH")) return cfg_letter(h->pattern[i % strlen(h->pattern)]);
     return has_recurrence(h) ? KIND_RECURRENT : KIND_FULL;
 }
 
-/* What full attention is cut down to. A number p: all but every p-th see the window; a list: those with 1. */
+/* Dense layers by a period: the last of each, or the first where the architecture says so. 0: none is dense. */
+static bool is_dense(const header *h, uint64_t period, size_t i)
+{
+    if (period == 0) return false;
+    return h->row->windows == WINDOWS_FIRST ? i % period == 0 : i % period == period - 1;
+}
+
+/* EXAONE 4 has windows in its 64-layer model only. */
+static bool is_without_windows(const header *h)
+{
+    return h->row->windows == WINDOWS_NONE || (strcmp(h->arch, "exaone4") == 0 && h->layers != 64);
+}
+
+/* What full attention is cut down to. A list: the layers with 1. A number p: all but one in p see the window. */
 static bool sees_window(header *h, size_t i)
 {
-    uint64_t window = number_or(h, "attention.sliding_window", i, 0), value;
+    uint64_t window = number_or(h, "attention.sliding_window", i, h->row->size), period = h->row->period;
     if (window == 0) return false;
+    if (is_without_windows(h)) {
+        bool cuts = h->ledger->context == 0 || window < h->ledger->context;
+        if (cuts && has(h, "attention.sliding_window"))
+            h->doubt = "attention.sliding_window has a length, and llama.cpp takes no notice of it";
+        return false;
+    }
     if (is_list(h, "attention.sliding_window_pattern")) return need(h, "attention.sliding_window_pattern", i) != 0;
-    if (find_at(&value, h, "attention.sliding_window_pattern", i)) return value == 0 || i % value < value - 1;
-    if (h->pattern) return cfg_letter(h->pattern[i % strlen(h->pattern)]) == KIND_WINDOW;
+    if (h->row->windows == WINDOWS_ALL) return true;
+    if (h->row->windows == WINDOWS_LIST) refuse_key(h, "attention.sliding_window_pattern", "is missing");
+    if (find_at(&period, h, "attention.sliding_window_pattern", i) || period > 0) return !is_dense(h, period, i);
+    h->doubt = "nothing says which layers have the window of attention.sliding_window";
     return h->ledger->context == 0 || window < h->ledger->context;
+}
+
+/* The first layers of MiniMax-M3 select nothing. */
+static bool selects(header *h, size_t i)
+{
+    bool leads = strcmp(h->arch, "minimax-m3") == 0 && i < number_or(h, "leading_dense_block_count", 0, 0);
+    return has(h, "attention.indexer.top_k") && !leads;
+}
+
+static bool sees_chunk(header *h, size_t i)
+{
+    uint64_t window = number_or(h, "attention.sliding_window", i, 1), period = h->row->period;
+    if (h->row->windows != WINDOWS_CHUNKS || window == 0) return false;
+    if (is_list(h, "attention.sliding_window_pattern")) return need(h, "attention.sliding_window_pattern", i) != 0;
+    (void)find_at(&period, h, "attention.sliding_window_pattern", i);
+    return !is_dense(h, period, i);
 }
 
 static unsigned kinds_of(header *h, size_t i)
@@ -171,12 +228,12 @@ static unsigned kinds_of(header *h, size_t i)
     unsigned attends = KIND_FULL;
     if (has(h, "attention.compress_ratios"))
         attends = need(h, "attention.compress_ratios", i) ? KIND_SPARSE : KIND_WINDOW;
-    else if (has(h, "attention.indexer.top_k"))
-        attends = KIND_SPARSE;
-    else if (h->pattern && cfg_letter(h->pattern[i % strlen(h->pattern)]) == KIND_CHUNK)
-        attends = KIND_CHUNK;
+    else if (h->row->windows == WINDOWS_CHUNKS)
+        attends = sees_chunk(h, i) ? KIND_CHUNK : KIND_FULL;
     else if (sees_window(h, i))
         attends = KIND_WINDOW;
+    else if (selects(h, i))
+        attends = KIND_SPARSE;
     return (kinds ^ KIND_FULL) | attends;
 }
 
@@ -207,9 +264,25 @@ static void read_recurrent(rung_held *held, header *h, size_t i)
     } else if (find_at(&size, h, "shortconv.l_cache", i)) {
         cfg_state_conv(held, need(h, "embedding_length", i), size);
         cfg_held_name(held, "conv");
+    } else if (strcmp(h->arch, "minimax-01") == 0) {
+        uint64_t heads = need(h, "attention.head_count", i), dim = need(h, "attention.key_length", i);
+        cfg_state_matrix(held, heads, dim, dim);
+        cfg_held_name(held, "lightning");
     } else {
         read_ssm(held, h, i);
     }
+}
+
+/* Heads of an attention, as many as a model can have; key and value heads divide them. */
+static bool check_heads(header *h, uint64_t heads, uint64_t kv)
+{
+    enum { HEADS_MAX = 1 << 16 };
+    if (heads == 0 || heads > HEADS_MAX)
+        refuse_key(h, "attention.head_count",
+                   heads ? "is not a number of heads that a model can have" : "is 0 in a layer that attends");
+    else if (kv == 0 || kv > heads || heads % kv != 0)
+        refuse_key(h, "attention.head_count_kv", "must divide attention.head_count");
+    return !h->status;
 }
 
 /* head_count may be a list with 0 where there is no attention; only the layer at hand matters. */
@@ -221,8 +294,11 @@ static uint64_t read_grouped(rung_held *held, header *h, size_t i)
     const char *value_word =
         held->window && has(h, "attention.value_length_swa") ? "attention.value_length_swa" : "attention.value_length";
     hidden = has(h, key_word) && has(h, value_word) ? 0 : need(h, "embedding_length", i);
-    if (heads == 0) refuse_key(h, "attention.head_count", "is 0 in a layer that attends");
-    if (h->status) return 0;
+    if (h->status || !check_heads(h, heads, kv)) return 0;
+    if (hidden % heads != 0) {
+        refuse_key(h, "embedding_length", "is not a multiple of attention.head_count, and no key_length says more");
+        return 0;
+    }
     held->heads = heads;
     held->key_dim = number_or(h, key_word, i, hidden / heads);
     held->value_dim = number_or(h, value_word, i, hidden / heads);
@@ -232,9 +308,14 @@ static uint64_t read_grouped(rung_held *held, header *h, size_t i)
 /* As in a config.json, the larger of what a query may receive. */
 static uint64_t read_latent(rung_held *held, header *h, size_t i)
 {
-    uint64_t rank = need(h, "attention.kv_lora_rank", i), rope = number_or(h, "rope.dimension_count", i, 0);
-    uint64_t value = number_or(h, "attention.value_length_mla", i, number_or(h, "attention.value_length", i, 0));
+    bool apart = held->window && has(h, "attention.kv_lora_rank_swa");
+    uint64_t rank = need(h, apart ? "attention.kv_lora_rank_swa" : "attention.kv_lora_rank", i);
+    uint64_t rope = number_or(
+        h, apart && has(h, "rope.dimension_count_swa") ? "rope.dimension_count_swa" : "rope.dimension_count", i, 0);
+    uint64_t value = number_or(h, apart ? "attention.value_length_mla_swa" : "attention.value_length_mla", i,
+                               number_or(h, "attention.value_length", i, 0));
     held->heads = need(h, "attention.head_count", i);
+    if (h->status || !check_heads(h, held->heads, held->heads)) return 0;
     held->value_dim = value > rank ? value : rank;
     held->key_dim = cfg_plus(rank, rope);
     return cfg_plus(rank, rope);
@@ -260,15 +341,32 @@ static void read_sparse(rung_held *held, header *h, size_t i)
     cfg_held_name(held, coarse ? "hca" : "csa");
 }
 
+/* How many layers keep keys and values; those behind them read what one of these keeps. */
+static size_t owners(header *h)
+{
+    uint64_t tail = number_or(h, "attention.shared_kv_layers", 0, 0);
+    size_t all = tail > 0 && tail < h->layers ? h->layers - (size_t)tail : h->layers;
+    return h->row->owners && h->row->owners < all ? h->row->owners : all;
+}
+
+/* As in a config.json: a window is held once where an earlier windowed layer keeps it. */
+static bool is_held_before(const header *h, const rung_held *held, size_t i)
+{
+    for (size_t k = 0; (held->window || held->chunk) && k < i; k++)
+        if (h->ledger->layer[k].window_elements > 0 && h->ledger->layer[k].window_size >= held->window_size)
+            return true;
+    return held->full || held->sparse;
+}
+
 static void read_attention(rung_held *held, header *h, size_t i)
 {
-    enum { CHUNK_OF_LLAMA4 = 8192 }; /* files do not write it */
     bool latent = number_or(h, "attention.kv_lora_rank", i, 0) > 0;
     uint64_t per_token = latent ? read_latent(held, h, i) : read_grouped(held, h, i);
-    uint64_t tail = number_or(h, "attention.shared_kv_layers", 0, 0);
-    if (held->window) held->window_size = need(h, "attention.sliding_window", i);
-    if (held->chunk) held->window_size = number_or(h, "attention.chunk_size", i, CHUNK_OF_LLAMA4);
-    cfg_hold_tokens(held, per_token, held->window_size, tail < h->layers && i >= h->layers - tail);
+    if (held->window)
+        held->window_size = h->row->size ? number_or(h, "attention.sliding_window", i, h->row->size)
+                                         : need(h, "attention.sliding_window", i);
+    if (held->chunk) held->window_size = number_or(h, "attention.chunk_size", i, h->row->size);
+    cfg_hold_tokens(held, per_token, held->window_size, i >= owners(h) && is_held_before(h, held, i));
     if (held->sparse)
         read_sparse(held, h, i);
     else
@@ -295,7 +393,7 @@ static void count_layers(header *h)
         refuse_key(h, "block_count", "is not a number of layers that a model can have");
         return;
     }
-    h->layers = (size_t)(blocks - extra);
+    h->layers = (size_t)(blocks - extra), h->blocks = (size_t)blocks;
     if (extra) cfg_ledger_note(h->ledger, "layers that predict further tokens are left out", NULL);
 }
 
@@ -332,25 +430,129 @@ static void read_layers(header *h)
     for (size_t i = 0; i < h->layers && !h->status; i++) read_layer(&ledger->layer[i], h, i);
 }
 
-static const char *pattern_of(const char *arch)
+/* ---- premises ---- */
+
+static void know_causal(header *h)
 {
-    for (size_t i = 0; i < RUNG_COUNT(patterns); i++)
-        if (strcmp(patterns[i].arch, arch) == 0) return patterns[i].pattern;
+    const rung_ledger_fact fact = RUNG_LEDGER_CAUSAL;
+    uint64_t causal = 1;
+    bool says = find_at(&causal, h, "attention.causal", 0);
+    unsigned sees = h->row->sees;
+    if (says && !causal)
+        cfg_ledger_know(h->ledger, fact, RUNG_VIOLATED, "'%s' is false", SHOW(KEY("attention.causal")));
+    else if (sees == FAMILY_ENCODER)
+        cfg_ledger_know(h->ledger, fact, RUNG_VIOLATED, "%s is an encoder: a token sees later ones", SHOW(h->arch));
+    else if (sees == FAMILY_DIFFUSION)
+        cfg_ledger_know(h->ledger, fact, RUNG_VIOLATED, "%s refines a whole sequence: a token sees later ones",
+                        SHOW(h->arch));
+    else if (says)
+        cfg_ledger_know(h->ledger, fact, RUNG_ESTABLISHED, "'%s' is true", SHOW(KEY("attention.causal")));
+    else if (sees == FAMILY_CAUSAL)
+        cfg_ledger_know(h->ledger, fact, RUNG_ESTABLISHED, "llama.cpp runs %s as a causal decoder", SHOW(h->arch));
+    else if (sees == FAMILY_PREFIX)
+        cfg_ledger_know(h->ledger, fact, RUNG_NOT_ESTABLISHED,
+                        "%s lets tokens of the prompt see each other in some of its versions", SHOW(h->arch));
+    else
+        cfg_ledger_know(h->ledger, fact, RUNG_NOT_ESTABLISHED,
+                        "the architecture '%s' is not known; attention.causal in the file would say it", SHOW(h->arch));
+}
+
+/* A key of the architecture whose meaning is not known, or NULL. */
+static const char *unknown_key(const header *h)
+{
+    size_t len = strlen(h->arch);
+    for (size_t i = 0; i < rung_gguf_count(h->file); i++) {
+        const char *name = rung_gguf_key_at(h->file, i);
+        if (strncmp(name, h->arch, len) == 0 && name[len] == '.' && !cfg_arch_key_is_known(name + len + 1)) return name;
+    }
     return NULL;
+}
+
+/* What stands against kinds, passes and caches alike: a name or a key that is not known. */
+static bool leave_open(header *h, rung_ledger_fact fact)
+{
+    const char *strange = unknown_key(h);
+    if (!h->row->layers_known)
+        cfg_ledger_know(h->ledger, fact, RUNG_NOT_ESTABLISHED, "'%s' is not among the decoders whose layers are known",
+                        SHOW(h->arch));
+    else if (strange)
+        cfg_ledger_know(h->ledger, fact, RUNG_NOT_ESTABLISHED, "the key '%s' is not known: it may change a layer",
+                        SHOW(strange));
+    return !h->row->layers_known || strange;
+}
+
+static void know_layers(header *h)
+{
+    uint64_t loops = number_or(h, "num_loops", 0, 1), of_indexer = 1;
+    size_t entries = h->ledger->layer_count;
+    bool shares = owners(h) < h->layers;
+    for (size_t i = 0; has(h, "attention.indexer.types") && i < h->layers; i++)
+        shares |= find_at(&of_indexer, h, "attention.indexer.types", i) && of_indexer == 0;
+    if (h->doubt)
+        cfg_ledger_know(h->ledger, RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, "%s", h->doubt);
+    else if (!leave_open(h, RUNG_LEDGER_KINDS))
+        cfg_ledger_know(h->ledger, RUNG_LEDGER_KINDS, RUNG_ESTABLISHED,
+                        "the layers of %s are known, and so is every key of the file", SHOW(h->arch));
+    if (entries > h->layers)
+        cfg_ledger_know(h->ledger, RUNG_LEDGER_ONCE, RUNG_ESTABLISHED, "%zu layers in %zu passes are %zu entries",
+                        h->layers, entries / h->layers, entries);
+    else if (loops > 1)
+        cfg_ledger_know(h->ledger, RUNG_LEDGER_ONCE, RUNG_VIOLATED, "'%s' says that layers run more than once",
+                        SHOW(KEY("num_loops")));
+    else if (!leave_open(h, RUNG_LEDGER_ONCE))
+        cfg_ledger_know(h->ledger, RUNG_LEDGER_ONCE, RUNG_ESTABLISHED, "llama.cpp runs every layer of %s once",
+                        SHOW(h->arch));
+    if (shares)
+        cfg_ledger_know(h->ledger, RUNG_LEDGER_OWN_CACHE, RUNG_VIOLATED, "layers read what another layer keeps");
+    else if (!leave_open(h, RUNG_LEDGER_OWN_CACHE))
+        cfg_ledger_know(h->ledger, RUNG_LEDGER_OWN_CACHE, RUNG_ESTABLISHED, "every layer of %s keeps what it reads",
+                        SHOW(h->arch));
+}
+
+/* Nanbeige: every pass over the layers has caches of its own. */
+static void repeat_passes(header *h)
+{
+    uint64_t loops = number_or(h, "num_loops", 0, 1);
+    if (strcmp(h->arch, "nanbeige") != 0 || h->status) return;
+    if (loops == 0 || loops > LAYERS_MAX) refuse_key(h, "num_loops", "is not a number of passes");
+    if (!h->status) h->status = cfg_ledger_repeat(h->ledger, (size_t)loops, h->name, h->err);
+}
+
+/* ---- all of it ---- */
+
+/* Letters, digits and a few signs: the name becomes part of every key and of what is printed. */
+static bool is_name(const char *arch)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    return *arch && strlen(arch) <= 64 && strspn(arch, allowed) == strlen(arch);
 }
 
 rung_status cfg_ledger_from_gguf(rung_ledger *ledger, const rung_gguf *file, const char *name, rung_error *err)
 {
     const char *arch = rung_gguf_string(file, "general.architecture");
-    if (!arch || !*arch || strlen(arch) > 64)
+    if (!arch || !*arch)
         return rung_fail(err, RUNG_INPUT, "%s: key 'general.architecture' is missing; this file describes no model",
                          SHOW(name));
-    header h = {.file = file, .name = name, .arch = arch, .pattern = pattern_of(arch), .ledger = ledger, .err = err};
+    if (!is_name(arch))
+        return rung_fail(err, RUNG_INPUT,
+                         "%s: key 'general.architecture' is '%s', and a name has letters, digits, '.', '_' and '-'",
+                         SHOW(name), SHOW(arch));
+    if (strcmp(arch, "t5") == 0)
+        return rung_fail(err, RUNG_INPUT,
+                         "%s: is an encoder with a decoder (general.architecture is t5); only decoders "
+                         "are read",
+                         SHOW(name));
+    header h = {.file = file, .name = name, .arch = arch, .row = cfg_arch_of(arch), .ledger = ledger, .err = err};
     ledger->context = number_or(&h, "context_length", 0, 0);
     ledger->number_bits = bits_of_file(&h);
     count_layers(&h);
     if (!h.status) look_at_lists(&h);
     if (!h.status) name_spelling(&h);
+    if (!h.status && has(&h, "embedding_length") && number_or(&h, "embedding_length", 0, 0) == 0)
+        refuse_key(&h, "embedding_length", "is 0");
     if (!h.status) read_layers(&h);
+    repeat_passes(&h);
+    if (!h.status) know_causal(&h);
+    if (!h.status) know_layers(&h);
     return h.status;
 }

@@ -22,10 +22,26 @@ static void descend(cfg_reader *r)
 }
 
 /* A text model that does not name itself is named by what it is in. */
-static const char *type_of(const cfg_reader *r)
+static const char *type_of(cfg_reader *r)
 {
-    const char *type = cfg_find_text(r, "model_type");
-    return type ? type : "";
+    const rung_json *type = cfg_find(r, "model_type");
+    if (type && !rung_json_string(type)) cfg_fail(r, "'model_type' must be a text");
+    return rung_json_string(type) ? rung_json_string(type) : "";
+}
+
+/* A file that gives neither a number of layers nor a list of them nor a width would be all defaults of a class. */
+static void refuse_emptiness(cfg_reader *r)
+{
+    static const char nested[] = "text_config llm_config language_config thinker_config";
+    static const char sizes[] = "num_hidden_layers n_layer n_layers num_layers num_blocks hidden_size d_model n_embd "
+                                "embedding_dim layer_types layers_block_type hybrid_override_pattern block_configs";
+    if (cfg_find_in(r->config, sizes)) return;
+    if (r->outer_count == 0 && rung_json_kind_of(rung_json_get(r->config, "text_config")) == RUNG_JSON_NULL)
+        cfg_fail(r, "'text_config' is null, so nothing is said of the text model");
+    else if (r->outer_count == 0 && cfg_is_wrapper(r->type))
+        cfg_fail(r, "'%s' holds a text model, and the file has none; looked for: %s", SHOW(r->type), nested);
+    else if (r->type[0] && !cfg_has(r, sizes))
+        cfg_fail(r, "says nothing of its layers: no num_hidden_layers, no hidden_size; is it cut short?");
 }
 
 static const char *family_name(const cfg_reader *r)
@@ -87,10 +103,12 @@ static void read_context(cfg_reader *r)
 static void read_layer(rung_held *held, cfg_reader *r, const cfg_mixer *mixer, size_t i)
 {
     unsigned kinds = r->layer[i].kinds;
+    r->over = r->layer[i].over;
     cfg_held_kinds(held, kinds);
     if (held->recurrent) cfg_read_mixer(held, r, mixer, i);
     if (kinds & KIND_ATTENDS) cfg_read_attention(held, r, i);
-    if (held->mlp) cfg_held_name(held, "mlp");
+    if (held->mlp) cfg_held_name(held, r->layer[i].cross ? "cross" : "mlp");
+    r->over = NULL;
 }
 
 static bool any_kind(const cfg_reader *r, unsigned kinds)
@@ -160,16 +178,20 @@ static void read_all(cfg_reader *r)
     ledger->family = shown_copy(r, family_name(r));
     ledger->spelling = shown_copy(r, "");
     if (cfg_flag_or(r, "is_encoder_decoder", false))
-        cfg_fail(r, "is an encoder with a decoder; only decoders are read");
-    read_context(r);
+        cfg_fail(r, "is an encoder with a decoder ('is_encoder_decoder' is true); only decoders are read");
+    refuse_emptiness(r);
+    if (!r->status) read_context(r);
     if (!r->status) cfg_read_kinds(r);
+    if (!r->status) cfg_read_overrides(r);
     if (!r->status) read_layers(r);
     if (!r->status) read_numbers(r);
+    if (!r->status) cfg_repeat_passes(r);
     if (r->status) return;
     cfg_read_block(r);
     note_sharing(r);
     note_bounds(r);
     note_defaults(r);
+    cfg_read_facts(r);
 }
 
 rung_status cfg_ledger_from_json(rung_ledger *ledger, const rung_json_doc *doc, const char *name, rung_error *err)
@@ -178,6 +200,8 @@ rung_status cfg_ledger_from_json(rung_ledger *ledger, const rung_json_doc *doc, 
     if (rung_json_kind_of(r.config) != RUNG_JSON_OBJECT)
         return rung_fail(err, RUNG_INPUT, "%s: is JSON, but not a configuration: its root is not an object",
                          SHOW(name));
+    rung_status status = cfg_refuse_other_file(r.config, name, err);
+    if (status) return status;
     rung_buf_init(&r.defaults);
     descend(&r);
     read_all(&r);

@@ -18,6 +18,32 @@ void cfg_ledger_note(rung_ledger *ledger, const char *text, rung_error *err)
     ledger->note = notes;
 }
 
+void cfg_ledger_know(rung_ledger *ledger, rung_ledger_fact fact, rung_fact is, const char *format, ...)
+{
+    va_list args;
+    char text[320];
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    const char *why = rung_arena_strdup(&ledger->arena, text, NULL);
+    ledger->known[fact] = why ? (rung_known){is, why} : (rung_known){RUNG_NOT_ESTABLISHED, "out of memory"};
+}
+
+rung_status cfg_ledger_repeat(rung_ledger *ledger, size_t passes, const char *file, rung_error *err)
+{
+    size_t once = ledger->layer_count;
+    if (passes <= 1) return RUNG_OK;
+    if (passes > LAYERS_MAX || once * passes > LAYERS_MAX)
+        return rung_fail(err, RUNG_INPUT, "%s: %zu layers in %zu passes, and at most %d are read", SHOW(file), once,
+                         passes, LAYERS_MAX);
+    rung_held *all = rung_arena_alloc(&ledger->arena, once * passes, sizeof *all, err);
+    if (!all) return RUNG_SYSTEM;
+    for (size_t i = 0; i < once * passes; i++) all[i] = ledger->layer[i % once];
+    ledger->layer = all;
+    ledger->layer_count = once * passes;
+    return RUNG_OK;
+}
+
 void cfg_held_name(rung_held *held, const char *part)
 {
     size_t used = strlen(held->mechanism);
@@ -65,7 +91,7 @@ rung_status rung_ledger_open_bytes(rung_ledger *ledger, const void *bytes, size_
         status = RUNG_SYSTEM;
     else if (rung_gguf_magic(bytes, size))
         status = rung_gguf_open_bytes(&gguf, bytes, size, name, err);
-    else
+    else if ((status = cfg_refuse_other_bytes(bytes, size, name, err)) == RUNG_OK)
         status = rung_json_parse_python(&doc, bytes, size, name, err);
     if (!status)
         status = gguf ? cfg_ledger_from_gguf(ledger, gguf, name, err) : cfg_ledger_from_json(ledger, doc, name, err);
@@ -76,14 +102,25 @@ rung_status rung_ledger_open_bytes(rung_ledger *ledger, const void *bytes, size_
     return status;
 }
 
-rung_status rung_ledger_open(rung_ledger *ledger, const char *path, rung_error *err)
+static rung_status open_file(rung_ledger *ledger, const char *path, rung_error *err)
 {
     rung_file_map map;
-    *ledger = (rung_ledger){0};
     rung_status status = rung_file_open_map(&map, path, err);
     if (status) return status;
     status = rung_ledger_open_bytes(ledger, map.bytes, map.size, path, err);
     rung_file_close_map(&map);
+    return status;
+}
+
+rung_status rung_ledger_open(rung_ledger *ledger, const char *path, rung_error *err)
+{
+    *ledger = (rung_ledger){0};
+    if (!cfg_is_directory(path)) return open_file(ledger, path, err);
+    rung_buf inside;
+    rung_buf_init(&inside);
+    rung_status status = cfg_find_in_directory(&inside, path, err);
+    if (!status) status = open_file(ledger, inside.text, err);
+    rung_buf_clear(&inside);
     return status;
 }
 

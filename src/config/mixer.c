@@ -28,28 +28,46 @@ static uint64_t expanded(cfg_reader *r)
     return (uint64_t)(cfg_real_or(r, EXPAND_KEYS, 2) * (double)cfg_hidden_size(r));
 }
 
+/* Sizes that mamba_ssm's own dialect leaves to its class. */
+static uint64_t native_size_or(cfg_reader *r, const char *keys, uint64_t taken)
+{
+    uint64_t value;
+    if (cfg_find_size(&value, r, keys)) return value;
+    cfg_note(r, "%s is not in the file; mamba_ssm takes %zu", strrchr(keys, ' ') + 1, (size_t)taken);
+    return taken;
+}
+
 static void mix_mamba1(rung_held *held, cfg_reader *r, size_t i)
 {
     uint64_t inner;
     (void)i;
     if (!find_inner(&inner, r)) inner = expanded(r);
     bool native = cfg_has(r, "ssm_cfg");
-    uint64_t state = native ? cfg_size_or(r, STATE_KEYS, 16) : cfg_need_size(r, STATE_KEYS, "state size");
+    uint64_t state = native ? native_size_or(r, STATE_KEYS, 16) : cfg_need_size(r, STATE_KEYS, "state size");
     cfg_state_mamba1(held, inner, state,
-                     native ? cfg_size_or(r, CONV_KEYS, 4) : cfg_need_size(r, CONV_KEYS, "convolution"));
+                     native ? native_size_or(r, CONV_KEYS, 4) : cfg_need_size(r, CONV_KEYS, "convolution"));
 }
 
-/* Heads and their size: both given, or one of them and the inner width. */
+#define SSM_HEAD_KEYS "mamba_n_heads mamba_num_heads n_mamba_heads ssm_cfg.nheads"
+#define SSM_SIZE_KEYS "mamba_d_head mamba_head_dim mamba_headdim ssm_cfg.headdim"
+
+/* Heads and their size: both given, or one of them and the inner width. What the file gives beats a default of its class:
+ * with one of them in the file the other follows from it. */
 static void read_ssm_heads(uint64_t *heads, uint64_t *head_dim, cfg_reader *r)
 {
     uint64_t inner;
     bool pure = !cfg_has(r, "num_attention_heads n_head");
-    bool counted = cfg_find_size(heads, r, "mamba_n_heads mamba_num_heads n_mamba_heads ssm_cfg.nheads") ||
-                   (pure && cfg_find_size(heads, r, "num_heads"));
-    bool sized = cfg_find_size(head_dim, r, "mamba_d_head mamba_head_dim mamba_headdim ssm_cfg.headdim") ||
-                 (pure && cfg_find_size(head_dim, r, "head_dim"));
+    const char *head_keys = pure ? SSM_HEAD_KEYS " num_heads" : SSM_HEAD_KEYS;
+    const char *size_keys = pure ? SSM_SIZE_KEYS " head_dim" : SSM_SIZE_KEYS;
+    bool counted = cfg_find_size_in(heads, r, r->config, head_keys);
+    bool sized = cfg_find_size_in(head_dim, r, r->config, size_keys);
+    if (!counted && !sized) {
+        counted = cfg_find_size(heads, r, head_keys);
+        sized = cfg_find_size(head_dim, r, size_keys);
+    }
     if (counted && sized) return;
     if (!find_inner(&inner, r)) inner = expanded(r);
+    cfg_note(r, "%s of the state space: not in the file; derived from its width", counted ? "head size" : "heads");
     if (!counted && !sized) {
         if (!cfg_has(r, "ssm_cfg"))
             cfg_fail(r, "has neither heads nor head size of its state space; looked for: "
@@ -68,10 +86,10 @@ static void mix_mamba2(rung_held *held, cfg_reader *r, size_t i)
     (void)i;
     read_ssm_heads(&heads, &head_dim, r);
     bool native = cfg_has(r, "ssm_cfg");
-    uint64_t state = native ? cfg_size_or(r, STATE_KEYS, 128) : cfg_need_size(r, STATE_KEYS, "state size");
+    uint64_t state = native ? native_size_or(r, STATE_KEYS, 128) : cfg_need_size(r, STATE_KEYS, "state size");
     uint64_t groups =
-        native ? cfg_size_or(r, GROUP_KEYS, 1) : cfg_need_size(r, GROUP_KEYS, "groups of the state space");
-    uint64_t kernel = native ? cfg_size_or(r, CONV_KEYS, 4) : cfg_need_size(r, CONV_KEYS, "convolution");
+        native ? native_size_or(r, GROUP_KEYS, 1) : cfg_need_size(r, GROUP_KEYS, "groups of the state space");
+    uint64_t kernel = native ? native_size_or(r, CONV_KEYS, 4) : cfg_need_size(r, CONV_KEYS, "convolution");
     cfg_state_mamba2(held, heads, head_dim, state, groups, kernel);
 }
 
@@ -81,14 +99,35 @@ static void mix_loglinear_mamba2(rung_held *held, cfg_reader *r, size_t i)
     held->levels = true;
 }
 
+/* TTT: weights (and biases) that every mini-batch of tokens updates, and beside them their gradients so far. */
+static void mix_ttt(rung_held *held, cfg_reader *r, size_t i)
+{
+    uint64_t hidden = cfg_hidden_size(r), heads = cfg_need_size(r, "num_attention_heads num_heads", "number of heads");
+    const char *layer = cfg_find_text(r, "ttt_layer_type");
+    bool mlp = layer && strcmp(layer, "mlp") == 0;
+    uint64_t dim = r->status ? 0 : cfg_divide(r, hidden, heads, "head size"), wide = mlp ? cfg_times(4, dim) : dim;
+    (void)i;
+    if (layer && !mlp && strcmp(layer, "linear") != 0)
+        cfg_fail(r, "'ttt_layer_type' is '%s', and linear and mlp are known", SHOW(layer));
+    if (r->status) return;
+    cfg_state_matrix(held, cfg_times(2, heads), cfg_plus(dim, 1), wide);
+    if (mlp) cfg_state_matrix(held, cfg_times(2, heads), cfg_plus(wide, 1), dim);
+    uint64_t convolved = cfg_times(hidden, (cfg_flag_or(r, "pre_conv", false) ? 1 : 0) + 2);
+    cfg_state_conv(held, convolved, cfg_size_or(r, "conv_kernel", 4));
+}
+
 /* No convolution; the trapezoidal rule needs the last key (of each rank) and value, and the rotation keeps its angles. */
 static void mix_mamba3(rung_held *held, cfg_reader *r, size_t i)
 {
-    uint64_t heads = 0, head_dim = 0, state = cfg_need_size(r, STATE_KEYS, "state size");
+    bool native = cfg_has(r, "ssm_cfg");
+    uint64_t heads = 0, head_dim = 0;
+    uint64_t state = native ? native_size_or(r, STATE_KEYS, 128) : cfg_need_size(r, STATE_KEYS, "state size");
     (void)i;
     read_ssm_heads(&heads, &head_dim, r);
-    uint64_t rank = cfg_flag_or(r, "is_mimo", false) ? cfg_size_or(r, "mimo_rank", 4) : 1;
-    uint64_t angles = (uint64_t)(cfg_real_or(r, "rope_fraction", 0.5) * (double)state) / 2;
+    bool mimo = cfg_flag_or(r, "is_mimo ssm_cfg.is_mimo", false);
+    uint64_t rank = mimo ? cfg_size_or(r, "mimo_rank ssm_cfg.mimo_rank", 4) : 1;
+    uint64_t angles = (uint64_t)(cfg_real_or(r, "rope_fraction ssm_cfg.rope_fraction", 0.5) * (double)state) / 2;
+    if (!mimo) cfg_note(r, "is_mimo is not set; one key of each head is counted");
     cfg_state_matrix(held, heads, head_dim, state);
     held->extra_elements = cfg_times(heads, cfg_plus(angles, cfg_plus(cfg_times(rank, state), head_dim)));
 }
@@ -145,6 +184,7 @@ static void mix_bailing(rung_held *held, cfg_reader *r, size_t i)
 {
     uint64_t kernel, heads, dim;
     if (!cfg_find_size(&kernel, r, "short_conv_kernel_size")) {
+        cfg_note(r, "no short_conv_kernel_size is in the file, so the linear layers are lightning attention");
         mix_lightning(held, r, i);
         return;
     }
@@ -265,6 +305,7 @@ static const cfg_mixer mixers[] = {
     {"mamba2", "mamba2", mix_mamba2, "mamba_n_heads mamba_num_heads mamba_d_head mamba_head_dim mamba_headdim"},
     {"mamba1", "mamba", mix_mamba1, "mamba_d_state mamba_dt_rank time_step_rank ssm_cfg"},
     {"cca", "cca", mix_cca, "cca cca_time0"},
+    {"ttt", "ttt", mix_ttt, "ttt_layer_type"},
     {"bailing", "lightning", mix_bailing, ""},
     {"loglinear_mamba2", "loglinear:mamba2", mix_loglinear_mamba2, ""},
     {"mamba3", "mamba3", mix_mamba3, ""},
@@ -295,6 +336,7 @@ static const cfg_mixer *mixer_named(const char *name)
 static const cfg_mixer *native_mixer(const cfg_reader *r)
 {
     const char *layer = cfg_find_text(r, "ssm_cfg.layer");
+    if (layer && strcmp(layer, "Mamba3") == 0) return mixer_named("mamba3");
     return mixer_named(layer && strcmp(layer, "Mamba2") == 0 ? "mamba2" : "mamba1");
 }
 

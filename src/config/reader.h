@@ -30,31 +30,51 @@ enum {
 /* What a spelling says of one layer. */
 typedef struct cfg_plan {
     unsigned kinds;
-    uint64_t ratio;       /* tokens per entry of a compressing sparse layer; 0: none */
-    uint64_t idle_window; /* of a full layer: a window no shorter than the context */
-    const rung_json *own; /* an object with sizes of this layer alone, or NULL */
+    uint64_t ratio;        /* tokens per entry of a compressing sparse layer; 0: none */
+    uint64_t idle_window;  /* of a full layer: a window no shorter than the context */
+    const rung_json *own;  /* an object with sizes of this layer alone, or NULL */
+    const rung_json *over; /* its entry of per_layer_config: what it says beats what the model says; or NULL */
+    bool cross;            /* attends to another modality only */
 } cfg_plan;
 
 /* ---- families ---- */
 
 enum {
-    FAMILY_LAST_FULL = 1, /* the last layer attends fully whatever the pattern says */
-    FAMILY_DOUBLED = 2,   /* two attention blocks for every layer that is counted */
-    FAMILY_LIST_WINS = 4, /* the list of layers decides, not their stated number */
+    FAMILY_LAST_FULL = 1,    /* the last layer attends fully whatever the pattern says */
+    FAMILY_DOUBLED = 2,      /* two attention blocks for every layer that is counted */
+    FAMILY_LIST_WINS = 4,    /* the list of layers decides, not their stated number */
+    FAMILY_FIRST_FULL = 8,   /* the first layer of the pattern of the class is full */
+    FAMILY_FROM_END = 16,    /* the pattern of the class ends with the last layer */
+    FAMILY_DENSE_FIRST = 32, /* global_attn_every_n_layers counts from the first layer */
+    FAMILY_SHIPS_CODE = 64,  /* checkpoints come with their own code, and it is the published one */
+    FAMILY_TWO_VALUES = 128, /* a query head sums values of two heads */
+    FAMILY_UNSURE = 256,     /* read as well as can be, but some size or kind is not certain */
+    /* what a token sees; at most one of these */
+    FAMILY_CAUSAL = 1 << 12,
+    FAMILY_ENCODER = 1 << 13,   /* both sides */
+    FAMILY_ASKS = 1 << 14,      /* both sides unless is_decoder is true */
+    FAMILY_DIFFUSION = 1 << 15, /* both sides, a sequence is refined in steps */
+    FAMILY_PREFIX = 1 << 16,    /* both sides within the prompt */
+    FAMILY_SEES = FAMILY_CAUSAL | FAMILY_ENCODER | FAMILY_ASKS | FAMILY_DIFFUSION | FAMILY_PREFIX,
 };
 
 typedef struct cfg_family {
     const char *type;    /* model_type */
     const char *mixer;   /* the recurrent mechanism: a name of mixer.c, or NULL */
     const char *pattern; /* kinds when the file does not say, tiled: see family.c; NULL: not fixed by the class */
+    const char *may;     /* letters of all kinds that the published code can make; NULL: not known */
     unsigned flags;
     int state_bits; /* of the recurrent state in the published code; 0: that of the model */
 } cfg_family;
 
 /* The kinds that a letter of a pattern stands for; 0 when it is none. */
 unsigned cfg_letter(char letter);
+/* The letter of a combination of kinds, '?' when there is none. */
+char cfg_letter_of(unsigned kinds);
 /* A row of zeros when the type is unknown. */
 const cfg_family *cfg_family_of(const char *type);
+/* Whether a model of this type holds a text model of another and leaves it as it is. */
+bool cfg_is_wrapper(const char *type);
 /* The default of the configuration class, false when there is none. */
 bool cfg_class_default(double *value, const char *type, const char *key);
 
@@ -71,15 +91,20 @@ typedef struct cfg_reader {
     const cfg_family *family;
     rung_ledger *ledger;
     cfg_plan *layer;
-    size_t layers;      /* 0: not known yet */
-    rung_buf defaults;  /* "key=value, ...": what came from the class */
-    rung_status status; /* the first failure */
+    size_t layers;         /* 0: not known yet */
+    const rung_json *over; /* of the layer that is being read, or NULL */
+    const char *doubt;     /* why kinds or sizes are not certain, the first reason; NULL: none so far */
+    const char *sharing;   /* which layers read what others keep; NULL: none so far */
+    rung_buf defaults;     /* "key=value, ...": what came from the class */
+    rung_status status;    /* the first failure */
     rung_error *err;
 } cfg_reader;
 
 /* Keeps the first failure; the message begins with the file. */
 void cfg_fail(cfg_reader *r, const char *format, ...) RUNG_PRINTF(2, 3);
 void cfg_note(cfg_reader *r, const char *format, ...) RUNG_PRINTF(2, 3);
+/* Kinds and sizes are as well read as they can be, and not certain. The first reason is kept. */
+void cfg_doubt(cfg_reader *r, const char *format, ...) RUNG_PRINTF(2, 3);
 
 /* A word of the file made fit for a line: at most 47 characters, nothing but printable ASCII. */
 typedef struct cfg_shown {
@@ -111,7 +136,25 @@ uint64_t cfg_divide(cfg_reader *r, uint64_t a, uint64_t b, const char *what);
 /* Allocates the layers. `stated` is what the spelling says, 0 when it says nothing; what the file counts must agree. */
 bool cfg_have_layers(cfg_reader *r, const char *spelling, size_t stated);
 
+/* ---- keys: keys.c ---- */
+
+/* Whether the reader uses the key or knows that it changes no layer. */
+bool cfg_key_is_known(const char *key);
+/* '*' at either end of the pattern stands for any characters. */
+bool cfg_key_matches(const char *pattern, const char *key);
+/* null, false, 0, "" and empty lists and objects switch nothing on. */
+bool cfg_is_off(const rung_json *value);
+
 /* ---- steps ---- */
+
+rung_status cfg_refuse_other_file(const rung_json *root, const char *name, rung_error *err); /* other.c */
+rung_status cfg_refuse_other_bytes(const void *bytes, size_t size, const char *name, rung_error *err);
+bool cfg_is_directory(const char *path);
+/* Appends the path of the configuration in a directory; refuses one without, saying what it has instead. */
+rung_status cfg_find_in_directory(rung_buf *file, const char *path, rung_error *err);
+void cfg_read_overrides(cfg_reader *r); /* override.c: layers that differ from what the model says */
+void cfg_repeat_passes(cfg_reader *r);  /* passes.c: layers that run more than once */
+void cfg_read_facts(cfg_reader *r);     /* facts.c */
 
 void cfg_read_kinds(cfg_reader *r);                                /* spelling.c */
 void cfg_read_attention(rung_held *held, cfg_reader *r, size_t i); /* attention.c */
@@ -134,6 +177,11 @@ uint64_t cfg_hidden_size(cfg_reader *r);
 void cfg_ledger_note(rung_ledger *ledger, const char *text, rung_error *err);
 void cfg_held_kinds(rung_held *held, unsigned kinds);
 void cfg_held_name(rung_held *held, const char *part); /* "mamba2" then "full": "mamba2+full" */
+/* A premise with its reason, which is copied. Out of memory leaves it not established. */
+void cfg_ledger_know(rung_ledger *ledger, rung_ledger_fact fact, rung_fact is, const char *format, ...)
+    RUNG_PRINTF(4, 5);
+/* The layers `passes` times one after the other. */
+rung_status cfg_ledger_repeat(rung_ledger *ledger, size_t passes, const char *file, rung_error *err);
 rung_status cfg_ledger_finish(rung_ledger *ledger, const char *file, rung_error *err);
 rung_status cfg_ledger_from_gguf(rung_ledger *ledger, const rung_gguf *file, const char *name, rung_error *err);
 rung_status cfg_ledger_from_json(rung_ledger *ledger, const rung_json_doc *doc, const char *name, rung_error *err);

@@ -31,27 +31,43 @@ static void read_indexed(rung_held *held, cfg_reader *r, size_t i)
     const char *type = rung_json_string(rung_json_at(cfg_find(r, "indexer_types"), i));
     uint64_t pool = cfg_size_or(r, "index_kpool", 1);
     held->block = pool ? pool : 1;
-    held->top = cfg_need_size(r, "index_topk", "number of selected tokens");
-    if (!type || strcmp(type, "shared") != 0) held->index_elements = cfg_need_size(r, "index_head_dim", "indexer key");
+    held->top = cfg_need_size(r, "index_topk indexer_budget", "number of selected tokens");
+    if (type && strcmp(type, "shared") == 0)
+        r->sharing = "layers with a shared indexer use the choice of another layer";
+    else if (!cfg_find_size(&held->index_elements, r, "index_head_dim indexer_head_dim"))
+        cfg_doubt(r, "the size of the indexer's keys is not in the file (index_head_dim)");
     cfg_held_name(held, "dsa");
 }
 
 /* MiniMax-M3: blocks by the best of their tokens' index keys. */
 static void read_msa(rung_held *held, cfg_reader *r)
 {
-    held->block = cfg_need_size(r, "sparse_attention_config.sparse_block_size", "block size");
-    held->top = cfg_need_size(r, "sparse_attention_config.sparse_topk_blocks", "number of opened blocks");
-    held->index_elements = cfg_times(cfg_size_or(r, "sparse_attention_config.sparse_num_index_heads", 1),
-                                     cfg_size_or(r, "sparse_attention_config.sparse_index_dim", 0));
+    held->block = cfg_need_size(r, "sparse_attention_config.sparse_block_size index_block_size", "block size");
+    held->top =
+        cfg_need_size(r, "sparse_attention_config.sparse_topk_blocks index_topk_blocks", "number of opened blocks");
+    held->index_elements = cfg_times(cfg_size_or(r, "sparse_attention_config.sparse_num_index_heads index_n_heads", 1),
+                                     cfg_size_or(r, "sparse_attention_config.sparse_index_dim index_head_dim", 0));
     cfg_held_name(held, "msa");
+}
+
+/* Phi-3-small: the blocks near the query and every so many-th before; which ones does not depend on the text. */
+static void read_fixed(rung_held *held, cfg_reader *r)
+{
+    held->block = cfg_size_or(r, "blocksparse_block_size", 64);
+    held->top = cfg_size_or(r, "blocksparse_num_local_blocks", 16);
+    cfg_doubt(r, "its sparse layers open blocks by a fixed pattern, more of them the longer the prompt is");
+    cfg_held_name(held, "blocksparse");
 }
 
 /* InfLLM-v2: means of keys over kernel_size tokens, one every kernel_stride, so the last one of a block reaches into the
  * next when the kernel is longer than the stride. */
 static void read_infllm(rung_held *held, cfg_reader *r, uint64_t keys)
 {
-    uint64_t stride = cfg_need_size(r, "sparse_config.kernel_stride", "stride of the compression");
-    uint64_t kernel = cfg_need_size(r, "sparse_config.kernel_size", "kernel of the compression");
+    /* What the published code takes where the file is silent. */
+    uint64_t stride = cfg_size_or(r, "sparse_config.kernel_stride", 16);
+    uint64_t kernel = cfg_size_or(r, "sparse_config.kernel_size", 32);
+    if (!cfg_has(r, "sparse_config.kernel_stride")) cfg_note(r, "kernel_stride is not in the file; 16 is taken");
+    if (!cfg_has(r, "sparse_config.kernel_size")) cfg_note(r, "kernel_size is not in the file; 32 is taken");
     held->block = cfg_need_size(r, "sparse_config.block_size", "block size");
     held->top = cfg_need_size(r, "sparse_config.topk", "number of opened blocks");
     if (stride == 0) cfg_fail(r, "'sparse_config.kernel_stride' must be at least 1");
@@ -90,8 +106,10 @@ void cfg_read_sparse(rung_held *held, cfg_reader *r, size_t i)
     uint64_t keys = r->status || per_head == 0 ? 0 : cfg_times(both / per_head, held->key_dim);
     if (r->layer[i].ratio > 0)
         read_compressed(held, r, i);
-    else if (cfg_has(r, "sparse_attention_config"))
+    else if (cfg_has(r, "sparse_attention_config index_topk_blocks"))
         read_msa(held, r);
+    else if (cfg_has(r, "dense_attention_every_n_layers"))
+        read_fixed(held, r);
     else if (cfg_has(r, "sparse_config.topk"))
         read_infllm(held, r, keys);
     else if (strcmp(r->type, "nsa") == 0)

@@ -28,9 +28,11 @@ static const row spellings[] = {
     {"attn", cfg_spell_attn, true},
     {"mixer_types", cfg_spell_mixer_types, true},
     {"hybrid_layer_pattern", cfg_spell_hybrid_layer_pattern, false},
+    {"sliding_window_layout", cfg_spell_sliding_window_layout, false},
     {"sliding_window_layers", cfg_spell_sliding_window_layers, false},
     {"sliding_window_pattern", cfg_spell_sliding_window_pattern, false},
     {"global_attn_every_n_layers", cfg_spell_global_attn_every, false},
+    {"dense_attention_every_n_layers", cfg_spell_dense_every, false},
     {"compress_ratios", cfg_spell_compress_ratios, false},
     {"sparse_attention_config", cfg_spell_sparse_freq, false},
     {"index_topk", cfg_spell_index_topk, false},
@@ -107,27 +109,6 @@ bool cfg_have_layers(cfg_reader *r, const char *spelling, size_t stated)
 
 /* ---- marks of recurrence ---- */
 
-/* A leading '*' matches anywhere, a trailing '*' any ending. */
-static bool matches(const char *pattern, const char *key)
-{
-    size_t len = strlen(pattern);
-    char part[32];
-    bool anywhere = pattern[0] == '*', open = len > 0 && pattern[len - 1] == '*';
-    if (!anywhere && !open) return strcmp(pattern, key) == 0;
-    len -= (size_t)anywhere + (size_t)open;
-    memcpy(part, pattern + anywhere, len);
-    part[len] = '\0';
-    return anywhere ? strstr(key, part) != NULL : strncmp(key, part, len) == 0;
-}
-
-static bool is_off(const rung_json *value)
-{
-    bool flag = true;
-    int64_t number = 1;
-    (void)rung_json_bool(&flag, value), (void)rung_json_int(&number, value);
-    return !flag || number == 0 || rung_json_kind_of(value) == RUNG_JSON_NULL;
-}
-
 static bool named_after_recurrence(const char *name)
 {
     static const char *const parts[] = {"mamba",    "Mamba",    "rwkv",      "RWKV",     "Rwkv",  "hyena",
@@ -140,14 +121,14 @@ static bool named_after_recurrence(const char *name)
 
 const char *cfg_recurrent_marker(const cfg_reader *r)
 {
-    static const char *const patterns[] = {"*mamba*",     "ssm*",         "state_size", "linear_*",
-                                           "lightning_*", "conv_L_cache", "lru_width",  "*rwkv*",
-                                           "*hyena*",     "*wkv_*",       "kda_*",      "gdn_*"};
+    static const char *const patterns[] = {"*mamba*",      "ssm*",      "state_size", "linear_*", "lightning_*",
+                                           "conv_L_cache", "lru_width", "*rwkv*",     "*hyena*",  "*wkv_*",
+                                           "kda_*",        "gdn_*",     "ttt_*"};
     for (size_t i = 0; i < rung_json_len(r->config); i++) {
         const char *key = rung_json_key_at(r->config, i);
-        if (is_off(rung_json_value_at(r->config, i))) continue;
+        if (cfg_is_off(rung_json_value_at(r->config, i))) continue;
         for (size_t k = 0; k < RUNG_COUNT(patterns); k++)
-            if (matches(patterns[k], key)) return key;
+            if (cfg_key_matches(patterns[k], key)) return key;
     }
     if (r->family->mixer || named_after_recurrence(r->type)) return "model_type";
     if (named_after_recurrence(rung_json_string(rung_json_at(rung_json_get(r->config, "architectures"), 0))))
@@ -184,7 +165,7 @@ static bool any_recurrent(const cfg_reader *r)
 /* An indexer or a block selection turns the full layers of any spelling into sparse ones. */
 static void apply_selection(cfg_reader *r)
 {
-    bool selects = cfg_has(r, "index_topk") || cfg_has(r, "sparse_config.topk");
+    bool selects = cfg_has(r, "index_topk indexer_budget") || cfg_has(r, "sparse_config.topk");
     for (size_t i = 0; selects && i < r->layers; i++)
         if (r->layer[i].kinds & KIND_FULL) r->layer[i].kinds ^= KIND_FULL | KIND_SPARSE;
 }

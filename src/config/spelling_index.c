@@ -96,10 +96,15 @@ bool cfg_spell_linear_attn_config(cfg_reader *r)
 
 bool cfg_spell_native(cfg_reader *r)
 {
-    const rung_json *indices = cfg_find(r, "attn_layer_idx");
+    const rung_json *indices = cfg_find(r, "attn_layer_idx"), *others = cfg_find(r, "attn_layers");
     if (!cfg_has(r, "ssm_cfg") || !cfg_has(r, "d_model")) return false;
     if (!cfg_have_layers(r, "attn_layer_idx", 0)) return true;
+    if (others) cfg_doubt(r, "the mixers of a model with 'attn_layers' have widths of their own");
+    if (!indices && !others) cfg_note(r, "no attn_layer_idx is in the file, so no layer attends");
+    if (!indices && !others && rung_json_len(cfg_find(r, "attn_cfg")) > 0)
+        cfg_doubt(r, "'attn_cfg' describes attention, and no 'attn_layer_idx' says in which layers");
     mark(r, indices, 0, KIND_FULL, cfg_find(r, "attn_cfg"), "attn_layer_idx");
+    mark(r, others, 0, KIND_FULL, cfg_find(r, "attn_cfg"), "attn_layers");
     mark_rest(r, KIND_RECURRENT);
     return true;
 }

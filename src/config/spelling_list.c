@@ -81,14 +81,23 @@ static bool read_words(cfg_reader *r, const char *key, bool tiled)
     return true;
 }
 
+/* An empty list of layers is damage: no published class takes it for "none". */
+static bool is_empty_list(cfg_reader *r, const char *key)
+{
+    const rung_json *list = cfg_find(r, key);
+    bool empty = rung_json_kind_of(list) == RUNG_JSON_ARRAY && rung_json_len(list) == 0;
+    if (empty) cfg_fail(r, "'%s' is an empty list; leave the key out or name every layer", key);
+    return empty;
+}
+
 bool cfg_spell_layer_types(cfg_reader *r)
 {
-    return read_words(r, "layer_types", false);
+    return is_empty_list(r, "layer_types") || read_words(r, "layer_types", false);
 }
 
 bool cfg_spell_layers_block_type(cfg_reader *r)
 {
-    return read_words(r, "layers_block_type", false);
+    return is_empty_list(r, "layers_block_type") || read_words(r, "layers_block_type", false);
 }
 
 bool cfg_spell_mixer_types(cfg_reader *r)
@@ -172,6 +181,12 @@ bool cfg_spell_attn_type_list(cfg_reader *r)
 bool cfg_spell_hybrid_layer_pattern(cfg_reader *r)
 {
     return read_choice(r, "hybrid_layer_pattern", KIND_WINDOW, KIND_FULL);
+}
+
+/* SmallThinker. */
+bool cfg_spell_sliding_window_layout(cfg_reader *r)
+{
+    return read_choice(r, "sliding_window_layout", KIND_WINDOW, KIND_FULL);
 }
 
 bool cfg_spell_sparse_freq(cfg_reader *r)

@@ -23,9 +23,21 @@ bool cfg_spell_full_attention_interval(cfg_reader *r)
     return read_interval(r, "full_attention_interval", KIND_RECURRENT);
 }
 
+/* ModernBERT counts from the first layer, all others from the last of a group. */
 bool cfg_spell_global_attn_every(cfg_reader *r)
 {
-    return read_interval(r, "global_attn_every_n_layers", KIND_WINDOW);
+    static const char key[] = "global_attn_every_n_layers";
+    if (!read_interval(r, key, KIND_WINDOW)) return false;
+    uint64_t period = cfg_size_or(r, key, 1);
+    for (size_t i = 0; !r->status && r->family->flags & (FAMILY_DENSE_FIRST | FAMILY_ENCODER) && i < r->layers; i++)
+        r->layer[i].kinds = i % period == 0 ? KIND_FULL : KIND_WINDOW;
+    return true;
+}
+
+/* Phi-3-small: every n-th is dense, the others see blocks of a fixed pattern. */
+bool cfg_spell_dense_every(cfg_reader *r)
+{
+    return read_interval(r, "dense_attention_every_n_layers", KIND_SPARSE);
 }
 
 /* Jamba: full iff i % period == offset. Zamba: two recurrent layers and a shared one, then the rule from there on, and
@@ -37,6 +49,9 @@ bool cfg_spell_attn_layer_period(cfg_reader *r)
     uint64_t offset = cfg_size_or(r, "attn_layer_offset", 0);
     bool shared = strcmp(r->type, "zamba") == 0;
     if (period == 0) cfg_fail(r, "'attn_layer_period' must be at least 1");
+    if (period > 0 && offset >= period)
+        cfg_fail(r, "'attn_layer_offset' is %zu and 'attn_layer_period' %zu: no layer would attend", (size_t)offset,
+                 (size_t)period);
     if (r->status || !cfg_have_layers(r, "attn_layer_period", 0)) return true;
     for (size_t i = 0; i < r->layers; i++) {
         bool picked = shared ? i == 2 || (i >= 3 && (i - 3) % period == offset) : i % period == offset;
@@ -71,6 +86,18 @@ bool cfg_spell_layer_group_size(cfg_reader *r)
     return true;
 }
 
+/* Cohere 2 with experts: a prefix of dense layers has a period of its own, and the rule starts again behind it. */
+static void restart_behind_prefix(cfg_reader *r, uint64_t period)
+{
+    uint64_t prefix = cfg_size_or(r, "first_k_dense_replace", 0);
+    uint64_t of_prefix = cfg_size_or(r, "prefix_dense_sliding_window_pattern", 1);
+    if (of_prefix == 0) cfg_fail(r, "'prefix_dense_sliding_window_pattern' must be at least 1");
+    for (size_t i = 0; !r->status && i < r->layers; i++) {
+        bool full = i < prefix ? (i + 1) % of_prefix == 0 : (i - prefix + 1) % period == 0;
+        r->layer[i].kinds = full ? KIND_FULL : KIND_WINDOW;
+    }
+}
+
 /* A number p: full iff (i + 1) % p == 0. A text such as LLLG, tiled: local and global. */
 bool cfg_spell_sliding_window_pattern(cfg_reader *r)
 {
@@ -79,7 +106,9 @@ bool cfg_spell_sliding_window_pattern(cfg_reader *r)
     if (!text) {
         uint64_t period;
         if (!cfg_find_size(&period, r, key) || period == 0) return r->status != RUNG_OK;
-        if (cfg_have_layers(r, key, 0)) cfg_set_every(r, period, KIND_FULL, KIND_WINDOW);
+        if (!cfg_have_layers(r, key, 0)) return true;
+        cfg_set_every(r, period, KIND_FULL, KIND_WINDOW);
+        if (strcmp(r->type, "cohere2_moe") == 0) restart_behind_prefix(r, period);
         return true;
     }
     if (!*text || strspn(text, "LG") != strlen(text)) {
@@ -100,7 +129,7 @@ static bool all_sparse_if(cfg_reader *r, const char *key)
 
 bool cfg_spell_index_topk(cfg_reader *r)
 {
-    return all_sparse_if(r, "index_topk");
+    return all_sparse_if(r, "index_topk indexer_budget");
 }
 
 bool cfg_spell_sparse_config(cfg_reader *r)
@@ -132,10 +161,39 @@ bool cfg_spell_class_pattern(cfg_reader *r)
     const char *pattern = r->family->pattern;
     if (!pattern || !cfg_have_layers(r, "model_type", 0)) return r->status != RUNG_OK;
     if (strlen(pattern) > 8 && strlen(pattern) != r->layers) return false;
-    if (strlen(pattern) > 1)
+    if (strlen(pattern) > 1 || (r->family->may && strlen(r->family->may) > 1))
         cfg_note(r, "the file does not say which layer is of which kind; taken from the class of %s", r->type);
-    for (size_t i = 0; i < r->layers; i++) r->layer[i].kinds = cfg_letter(pattern[i % strlen(pattern)]);
+    if (strcmp(pattern, "R") == 0 && cfg_has(r, "num_attention_heads") && r->family->may &&
+        strcmp(r->family->may, "RF") == 0)
+        cfg_doubt(r, "it has attention heads, and nothing says in which layers");
+    /* From the end: the last layer has the last letter. */
+    size_t shift = r->family->flags & FAMILY_FROM_END ? strlen(pattern) - r->layers % strlen(pattern) : 0;
+    for (size_t i = 0; i < r->layers; i++) r->layer[i].kinds = cfg_letter(pattern[(i + shift) % strlen(pattern)]);
+    if (r->family->flags & FAMILY_FIRST_FULL) r->layer[0].kinds = KIND_FULL;
     return true;
+}
+
+/* The published code of a family without windows takes no notice of the key. */
+static bool knows_windows(const cfg_reader *r)
+{
+    return !r->family->may || strpbrk(r->family->may, "WD");
+}
+
+/* Other names of the window count where the family is not known, and in flash-linear-attention's transformer. */
+static const char *window_keys(const cfg_reader *r)
+{
+    bool other = !r->family->may || strcmp(r->type, "transformer") == 0;
+    return other ? "sliding_window window_size attention_window" : "sliding_window";
+}
+
+/* SmolLM3: only layers without rotary positions have the window. */
+static bool spares(cfg_reader *r, size_t i)
+{
+    int64_t rotary = 1;
+    uint64_t interval = cfg_size_or(r, "no_rope_layer_interval", 4);
+    if (strcmp(r->type, "smollm3") != 0) return false;
+    if (rung_json_int(&rotary, rung_json_at(cfg_find(r, "no_rope_layers"), i))) return rotary != 0;
+    return interval == 0 || (i + 1) % interval != 0;
 }
 
 /* One window for all layers, or for those from max_window_layers on. A window no shorter than the context cuts nothing
@@ -143,14 +201,17 @@ bool cfg_spell_class_pattern(cfg_reader *r)
 bool cfg_spell_sliding_window(cfg_reader *r)
 {
     uint64_t window, first = 0;
-    if (!cfg_flag_or(r, "use_sliding_window", true)) return false;
-    if (!cfg_find_size(&window, r, "sliding_window") || window == 0) return r->status != RUNG_OK;
+    if (!knows_windows(r) || !cfg_flag_or(r, "use_sliding_window", true)) return false;
+    if (!cfg_find_size_at(&window, r, window_keys(r), 0) || window == 0) return r->status != RUNG_OK;
     if (!cfg_have_layers(r, "sliding_window", 0)) return true;
-    if (cfg_has(r, "use_sliding_window")) first = cfg_size_or(r, "max_window_layers", 0);
+    if (cfg_has(r, "use_sliding_window") || strcmp(r->type, "dots1") == 0)
+        first = cfg_size_or(r, "max_window_layers", 0);
     bool cuts = r->ledger->context == 0 || window < r->ledger->context;
+    if (r->ledger->context == 0)
+        cfg_note(r, "the file names no context; the window of %zu is taken to be shorter", (size_t)window);
     if (!cuts) cfg_note(r, "the window of %zu is no shorter than the context; counted as full", (size_t)window);
     for (size_t i = 0; i < r->layers; i++) {
-        r->layer[i].kinds = i >= first && cuts ? KIND_WINDOW : KIND_FULL;
+        r->layer[i].kinds = i >= first && cuts && !spares(r, i) ? KIND_WINDOW : KIND_FULL;
         r->layer[i].idle_window = cuts ? 0 : window;
     }
     return true;
@@ -160,7 +221,8 @@ bool cfg_spell_sliding_window(cfg_reader *r)
 bool cfg_spell_nothing(cfg_reader *r)
 {
     uint64_t heads;
-    if (!cfg_has(r, "num_query_heads") && !cfg_find_size(&heads, r, "num_attention_heads n_head n_heads"))
+    if (!cfg_has(r, "num_query_heads") &&
+        !cfg_find_size(&heads, r, "num_attention_heads n_head n_heads attention_heads"))
         return r->status != RUNG_OK;
     if (cfg_have_layers(r, "layers", 0)) cfg_set_all(r, KIND_FULL);
     return true;

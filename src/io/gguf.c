@@ -305,6 +305,13 @@ bool rung_gguf_is_array(const rung_gguf *file, const char *key)
     return entry && entry->is_array;
 }
 
+bool rung_gguf_is_whole(const rung_gguf *file, const char *key)
+{
+    const gguf_entry *entry = find_entry(file, key);
+    if (!entry) return false;
+    return entry->type <= GGUF_I32 || entry->type == GGUF_U64 || entry->type == GGUF_I64;
+}
+
 static bool whole(uint64_t *out, double value)
 {
     if (!(value >= 0 && value <= 0x1p53) || floor(value) != value) return false;

@@ -142,6 +142,10 @@ static rung_status check_places(const tensor_info *info, size_t count, size_t he
             return refuse(&where, info[i].name, err, "its data end beyond the file; it is cut short or damaged");
         fits = pad(&sum, alignment);
     }
+    size_t end = file_size;
+    if (fits && rung_size_add(&end, start, sum) && end < file_size)
+        return rung_fail(err, RUNG_INPUT, "%s: has %zu bytes behind the last tensor; it is damaged or two files in one",
+                         LABEL(file), file_size - end);
     return RUNG_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "spec.h"
 #include "store.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,9 @@ enum { STEPS_LEAST = 3, STEPS_MOST = 50 };
 #define MEASURE_S 0.15
 /* A forward pass beside a whole step; forward and backward cost about as 1 to 2. */
 #define FORWARD_SHARE (1.0 / 3.0)
+/* The exact evaluator beside the fast one, and the time that a test by it takes at most. Measured: docs/training.md. */
+#define EXACT_SLOWER 13.0
+#define EXACT_MOST_S 12.0
 
 typedef struct kind {
     uint64_t key; /* of what decides the time of a step */
@@ -62,13 +66,22 @@ static uint64_t key_of(const rung_train_conf *conf)
     return rung_hash64(text, (size_t)len);
 }
 
+static double steps_of_prompts(const rung_train_conf *conf, double prompts)
+{
+    return FORWARD_SHARE * prompts / (double)conf->batch / (double)conf->accumulate;
+}
+
 /* Steps, and evaluations in steps. */
 static double steps_of(const rung_train_conf *conf)
 {
-    double prompts = (double)conf->test_prompts, steps = (double)conf->steps;
-    double evaluations = conf->eval_every ? steps / (double)conf->eval_every : 1;
-    prompts += evaluations * (double)conf->eval_prompts;
-    return steps + FORWARD_SHARE * prompts / (double)conf->batch / (double)conf->accumulate;
+    double steps = (double)conf->steps, evaluations = conf->eval_every ? steps / (double)conf->eval_every : 1;
+    return steps + steps_of_prompts(conf, evaluations * (double)conf->eval_prompts);
+}
+
+static double test_s(const rung_train_conf *conf, double step_s)
+{
+    double fast = step_s * steps_of_prompts(conf, (double)conf->test_prompts);
+    return rung_train_tests_exactly(conf) ? fmin(EXACT_SLOWER * fast, EXACT_MOST_S) : fast;
 }
 
 typedef struct estimate {
@@ -99,7 +112,7 @@ static rung_status add_run(estimate *e, const rung_train_conf *conf, rung_error 
     }
     e->known += k->step_s > 0;
     e->unknown += !(k->step_s > 0);
-    e->known_s += k->step_s * steps_of(conf);
+    e->known_s += k->step_s * steps_of(conf) + test_s(conf, k->step_s);
     return status;
 }
 

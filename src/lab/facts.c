@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What is known of a run without training it: what its layers hold at 32 bits per number, the format of training, and what
- * the theorems say of them on this task at this size.
+ * What is known of a run without training it: what its layers hold at 32 bits per number, the format of training, what
+ * the theorems say of them on this task at this size, and which measurements that is about.
  */
 #include "store.h"
 
@@ -88,5 +88,25 @@ rung_status rung_lab_theory(rung_run_theory *theory, const rung_train_conf *conf
     *theory = facts.row.theory;
     theory->bound = bound ? bound->id : "";
     theory->statement = "";
+    return status;
+}
+
+/* ---- what theorems speak of ---------------------------------------------------------------------------------------------------- */
+
+bool rung_theory_speaks(const rung_run_theory *theory, const char *test_numbers)
+{
+    rung_fmt fmt;
+    rung_error ignored;
+    if (!test_numbers[0] || strcmp(test_numbers, RUNG_TEST_FAST) == 0) return false;
+    return rung_fmt_parse(&fmt, test_numbers, &ignored) == RUNG_OK && fmt.bits <= theory->bits;
+}
+
+rung_status rung_lab_choose_test(rung_train_conf *conf, rung_error *err)
+{
+    rung_run_theory theory;
+    if (conf->test_numbers || !conf->test_prompts) return RUNG_OK;
+    rung_status status = rung_lab_theory(&theory, conf, err);
+    if (status == RUNG_OK && (theory.verdict == RUNG_CANNOT || theory.ceiling > 0))
+        conf->test_numbers = LAB_EXACT_NUMBERS;
     return status;
 }

@@ -60,6 +60,20 @@ static const char *const copies[] = {
     " JOIN src.sweeps s ON s.number = p.sweep JOIN sweeps w ON w.id = s.id",
 };
 
+/* Which evaluator has measured: a source before version 3 does not say so, and had only the fast one. */
+static const char name_evaluator[] =
+    "UPDATE runs SET test_numbers = (SELECT b.test_numbers FROM src.runs b WHERE b.id = runs.id)"
+    " WHERE id IN (SELECT id FROM fresh)";
+static const char always_fast[] = "UPDATE runs SET test_numbers = '" RUNG_TEST_FAST "'"
+                                  " WHERE test_targets > 0 AND id IN (SELECT id FROM fresh)";
+
+static rung_status copy_evaluator(const rung_store *store, rung_error *err)
+{
+    int64_t version;
+    rung_status status = lab_sql_int(&version, store, 0, err, "PRAGMA src.user_version", "");
+    return status == RUNG_OK ? lab_sql_exec(store, version >= 3 ? name_evaluator : always_fast, err) : status;
+}
+
 static rung_status refuse_different(const rung_store *store, const char *from, const char *sql, const char *what,
                                     rung_error *err)
 {
@@ -83,6 +97,7 @@ static rung_status copy_all(const rung_store *store, const char *from, size_t *a
     if (status == RUNG_OK)
         status = lab_sql_int(&both, store, 0, err, "SELECT count(*) FROM src.runs b JOIN runs a ON a.id = b.id", "");
     for (size_t i = 0; status == RUNG_OK && i < RUNG_COUNT(copies); i++) status = lab_sql_exec(store, copies[i], err);
+    if (status == RUNG_OK) status = copy_evaluator(store, err);
     if (status == RUNG_OK) status = lab_merge_probes(store, err);
     if (status == RUNG_OK) status = lab_sql_int(&fresh, store, 0, err, "SELECT count(*) FROM fresh", "");
     *added = (size_t)fresh, *same = (size_t)both;

@@ -84,17 +84,19 @@ static rung_status insert_run(int64_t *number, const rung_store *store, const ru
         "INSERT INTO runs(id, canonical, words, arch, task, seed, rate, random_labels, outcome, step, steps, loss,"
         " accuracy, eval_loss, eval_accuracy, test_loss, test_accuracy, test_targets, test_right, chance, majority,"
         " tokens, parameters, layers, full_layers, recurrent_layers, state_bits, level_bits, message_bits,"
-        " kv_bits_per_token, seconds, resumed, finished_at, version, machine)"
-        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING number";
+        " kv_bits_per_token, seconds, resumed, finished_at, version, machine, test_numbers)"
+        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING number";
     const rung_train_conf *conf = &run->conf;
     const rung_run_row *f = &facts->row;
+    const char *numbers = rung_train_tests_exactly(conf) ? conf->test_numbers : RUNG_TEST_FAST;
     bool fell = state->diverged; /* what was evaluated before is in the metrics, and no result */
     int64_t version, machine;
+    if (!conf->test_prompts) numbers = NULL;
     rung_status status = find_version(&version, store, err);
     if (status == RUNG_OK) status = find_machine(&machine, store, err);
     if (status != RUNG_OK) return status;
     return lab_sql_int(
-        number, store, 0, err, sql, "sssssidisiiddddddiiddiiiiiiiiididii", run->id, run->canonical, run->words,
+        number, store, 0, err, sql, "sssssidisiiddddddiiddiiiiiiiiididiis", run->id, run->canonical, run->words,
         conf->model.arch, conf->task.task->name, (int64_t)conf->seed, conf->adamw.rate, (int64_t)conf->random_labels,
         outcome_of(state), (int64_t)state->step, (int64_t)conf->steps, or_none(state->loss), or_none(state->accuracy),
         fell ? NAN : or_none(state->eval_loss), fell ? NAN : or_none(state->eval_accuracy), or_none(state->test_loss),
@@ -102,7 +104,7 @@ static rung_status insert_run(int64_t *number, const rung_store *store, const ru
         conf->task.majority, (int64_t)conf->task.tokens, (int64_t)state->parameters, (int64_t)f->layers,
         (int64_t)f->full_layers, (int64_t)f->recurrent_layers, (int64_t)f->state_bits, (int64_t)f->level_bits,
         (int64_t)f->message_bits, (int64_t)f->kv_bits_per_token, state->seconds, (int64_t)state->resumed, lab_now(),
-        version, machine);
+        version, machine, numbers);
 }
 
 static rung_status insert_theory(const rung_store *store, int64_t run, const lab_facts *facts, rung_error *err)
@@ -196,11 +198,42 @@ static rung_status insert_place(const rung_store *store, int64_t number, const r
     return status;
 }
 
+/* Whether the plan of a sweep that is in the store has other runs than the sweep has now. */
+static rung_status find_change(bool *changed, const rung_store *store, int64_t number, const rung_sweep *sweep,
+                               rung_error *err)
+{
+    sqlite3_stmt *s;
+    bool row = true;
+    rung_status status =
+        lab_sql_open(&s, store, err, "SELECT place, run FROM plan WHERE sweep = ? ORDER BY place", "i", number);
+    *changed = false;
+    while (status == RUNG_OK && row && !*changed) {
+        status = lab_sql_next(&row, &s, store, err);
+        if (status != RUNG_OK || !row) break;
+        uint64_t place = lab_count_at(s, 0);
+        *changed = place < sweep->points && strcmp(lab_text_at(s, 1), sweep->point[place].id) != 0;
+    }
+    sqlite3_finalize(s);
+    return status;
+}
+
+/* The runs of a spec may be others than those of an earlier rung: where a theorem speaks of one now, its test is another. */
+static rung_status renew_plan(const rung_store *store, int64_t number, const rung_sweep *sweep, rung_error *err)
+{
+    bool changed;
+    rung_status status = find_change(&changed, store, number, sweep, err);
+    for (size_t i = 0; status == RUNG_OK && changed && i < sweep->points; i++)
+        status = lab_sql_do(store, err, "UPDATE plan SET run = ?3 WHERE sweep = ?1 AND place = ?2 AND run <> ?3", "iis",
+                            number, (int64_t)i, sweep->point[i].id);
+    return status;
+}
+
 static rung_status insert_plan(const rung_store *store, const rung_sweep *sweep, const char *id, rung_error *err)
 {
     int64_t number;
     rung_status status = lab_sql_int(&number, store, 0, err, "SELECT number FROM sweeps WHERE id = ?", "s", id);
-    if (status != RUNG_OK || number) return status;
+    if (status != RUNG_OK) return status;
+    if (number) return renew_plan(store, number, sweep, err);
     status = lab_sql_int(&number, store, 0, err,
                          "INSERT INTO sweeps(id, name, question, success, text, added) VALUES(?, ?, ?, ?, ?, ?)"
                          " RETURNING number",

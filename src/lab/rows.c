@@ -37,13 +37,19 @@ uint64_t lab_count_at(sqlite3_stmt *s, int column)
     " v.rung, v.kernels, m.host"
 #define JOINS " LEFT JOIN versions v ON v.number = r.version LEFT JOIN machines m ON m.number = r.machine"
 
-static const char all_runs[] =
-    "SELECT " RUN_COLUMNS ", t.bits, t.verdict, t.bound, t.statement, t.margin, t.ceiling, t.n_threshold, t.log2_n,"
-    " t.trivial, '', 0, 0, 0, 0 FROM runs r LEFT JOIN theory t ON t.run = r.number" JOINS " ORDER BY r.number";
-static const char runs_of_sweep[] =
-    "SELECT " RUN_COLUMNS ", r.bits, r.verdict, r.bound, r.statement, r.margin, r.ceiling, r.n_threshold, r.log2_n,"
-    " r.trivial, r.label, r.place, r.cell, r.setting, r.chosen FROM (" LAB_RESULTS ") r" JOINS
-    " WHERE r.sweep = ? ORDER BY r.place";
+#define ALL_RUNS(numbers)                                                                                              \
+    "SELECT " RUN_COLUMNS ", t.bits, t.verdict, t.bound, t.statement, t.margin, t.ceiling, t.n_threshold, t.log2_n,"   \
+    " t.trivial, '', 0, 0, 0, 0, " numbers " FROM runs r LEFT JOIN theory t ON t.run = r.number" JOINS                 \
+    " ORDER BY r.number"
+#define RUNS_OF_SWEEP(numbers)                                                                                         \
+    "SELECT " RUN_COLUMNS ", r.bits, r.verdict, r.bound, r.statement, r.margin, r.ceiling, r.n_threshold, r.log2_n,"   \
+    " r.trivial, r.label, r.place, r.cell, r.setting, r.chosen, " numbers " FROM (" LAB_RESULTS ") r" JOINS            \
+    " WHERE r.sweep = ? ORDER BY r.place"
+/* In a store before version 3, which has no such column, everything was measured by the fast evaluator. */
+#define ALWAYS_FAST "CASE WHEN r.test_targets > 0 THEN '" RUNG_TEST_FAST "' END"
+
+static const char *const all_runs[] = {ALL_RUNS(ALWAYS_FAST), ALL_RUNS("r.test_numbers")};
+static const char *const runs_of_sweep[] = {RUNS_OF_SWEEP(ALWAYS_FAST), RUNS_OF_SWEEP("r.test_numbers")};
 
 static rung_outcome outcome_of(const char *word)
 {
@@ -113,6 +119,7 @@ static rung_run_row read_run(sqlite3_stmt *s)
         .cell = lab_count_at(s, 48),
         .setting = lab_count_at(s, 49),
         .chosen = sqlite3_column_int(s, 50),
+        .test_numbers = lab_text_at(s, 51),
     };
 }
 
@@ -120,8 +127,9 @@ rung_status rung_store_runs(rung_store *store, int64_t sweep, rung_run_each *eac
 {
     sqlite3_stmt *s;
     bool row = true;
-    rung_status status =
-        sweep ? lab_sql_open(&s, store, err, runs_of_sweep, "i", sweep) : lab_sql_open(&s, store, err, all_runs, "");
+    bool named = store->version >= 3; /* the evaluator is */
+    rung_status status = sweep ? lab_sql_open(&s, store, err, runs_of_sweep[named], "i", sweep)
+                               : lab_sql_open(&s, store, err, all_runs[named], "");
     while (status == RUNG_OK && row) {
         status = lab_sql_next(&row, &s, store, err);
         if (status != RUNG_OK || !row) break;

@@ -302,8 +302,10 @@ static rung_status add_points(const reader *r)
     while (slots < 2 * most) slots *= 2;
     uint32_t *slot = rung_calloc(slots, sizeof *slot, r->err);
     s->point = rung_arena_alloc(r->arena, most, sizeof *s->point, r->err);
+    s->spoken = rung_arena_alloc(r->arena, slots, sizeof *s->spoken, r->err);
+    s->slots = slots;
     s->points = 0;
-    rung_status status = slot && s->point ? RUNG_OK : RUNG_SYSTEM;
+    rung_status status = slot && s->point && s->spoken ? RUNG_OK : RUNG_SYSTEM;
     for (uint32_t c = 0; status == RUNG_OK && c < s->case_count; c++)
         for (uint64_t i = 0; status == RUNG_OK && i < s->cases[c].points; i++) status = add_point(r, slot, slots, c, i);
     free(slot);

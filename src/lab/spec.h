@@ -30,6 +30,12 @@ typedef struct lab_point {
     uint64_t number;
 } lab_point;
 
+/* Whether theorems speak of runs of one kind, so that each kind is asked about once. */
+typedef struct lab_spoken {
+    uint64_t kind; /* hash of all that they look at; 0: an empty slot */
+    bool exact;    /* then the last test is one by the exact evaluator */
+} lab_spoken;
+
 struct rung_sweep {
     const char *file, *name, *question, *text;
     double success;
@@ -40,6 +46,8 @@ struct rung_sweep {
     size_t case_count;
     lab_point *point;
     size_t points, repeated;
+    lab_spoken *spoken; /* [slots]; complete when the spec has been read, so that threads may share it */
+    size_t slots;       /* a power of two, more than there are points */
     rung_arena arena;
 };
 

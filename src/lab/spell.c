@@ -5,6 +5,7 @@
  * canonical text and id.
  */
 #include "spec.h"
+#include "store.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -307,6 +308,42 @@ static void settle_words(rung_sweep_run *run)
     run->text.shape.max_tokens = (int64_t)(by_itself ? conf->task.tokens : conf->model.max_tokens);
 }
 
+/* ---- the last test ------------------------------------------------------------------------------------------------------------- */
+
+static rung_status hash_kind(uint64_t *kind, const rung_train_conf *conf, rung_error *err)
+{
+    const rung_model_spec *m = &conf->model;
+    rung_buf text;
+    rung_buf_init(&text);
+    rung_buf_printf(&text, "%s\n%s\n%zu %zu %zu %d %zu", m->arch, m->task, m->heads, m->dk, m->dv, (int)m->causal,
+                    conf->thoughts);
+    rung_status status = rung_buf_ok(&text, err);
+    if (status == RUNG_OK) *kind = rung_hash64(text.text, text.len) | 1;
+    rung_buf_clear(&text);
+    return status;
+}
+
+/* Where a theorem speaks of the run, its accuracy is measured in the arithmetic of the theorem. Layers that nobody can read are
+ * refused later, with their place. */
+static rung_status choose_test(rung_train_conf *conf, const rung_sweep *sweep, rung_error *err)
+{
+    uint64_t kind;
+    rung_error unread;
+    if (conf->test_numbers || !conf->test_prompts) return RUNG_OK;
+    rung_status status = hash_kind(&kind, conf, err);
+    if (status != RUNG_OK) return status;
+    size_t at = kind & (sweep->slots - 1);
+    while (sweep->spoken[at].kind && sweep->spoken[at].kind != kind) at = (at + 1) & (sweep->slots - 1);
+    lab_spoken *found = &sweep->spoken[at];
+    if (!found->kind) {
+        status = rung_lab_choose_test(conf, &unread);
+        if (status == RUNG_SYSTEM) return rung_fail(err, status, "%s", unread.text);
+        *found = (lab_spoken){kind, rung_train_tests_exactly(conf)};
+    }
+    conf->test_numbers = found->exact ? LAB_EXACT_NUMBERS : NULL;
+    return RUNG_OK;
+}
+
 rung_status lab_spell_point(rung_sweep_run *run, const rung_sweep *sweep, uint32_t of_case, uint64_t number,
                             rung_error *err)
 {
@@ -321,6 +358,7 @@ rung_status lab_spell_point(rung_sweep_run *run, const rung_sweep *sweep, uint32
     if (status == RUNG_OK) status = split_task(&s);
     if (status == RUNG_OK)
         status = rung_train_conf_of(&run->conf, &run->task_text, &run->text, s.seed, s.word, s.words, err);
+    if (status == RUNG_OK) status = choose_test(&run->conf, sweep, err);
     if (status == RUNG_OK) settle_words(run);
     if (status == RUNG_OK) status = name_run(run, err);
     if (status == RUNG_OK) status = list_words(run, sweep, err);

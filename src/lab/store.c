@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define APPLICATION_ID 0x52554e47 /* "RUNG" */
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 
 const char *const rung_outcome_words[] = {"finished", "stopped", "diverged", NULL};
 
@@ -46,8 +46,13 @@ static const char schema[] =
     "PRAGMA user_version = 1;";
 _Static_assert(APPLICATION_ID == 1381322311, "as in the text above");
 
+/* Which evaluator has measured test_accuracy. Before this column there was one, the fast one. */
+static const char test_numbers[] = "ALTER TABLE runs ADD COLUMN test_numbers TEXT;"
+                                   "UPDATE runs SET test_numbers = '" RUNG_TEST_FAST "' WHERE test_targets > 0;"
+                                   "PRAGMA user_version = 3;";
+
 /* What each later version has added; [v] leads from version v to v + 1. A new store takes all of these steps. */
-static const char *const steps[SCHEMA_VERSION] = {[0] = schema, [1] = lab_probe_schema};
+static const char *const steps[SCHEMA_VERSION] = {[0] = schema, [1] = lab_probe_schema, [2] = test_numbers};
 
 /* ---- what the file is ------------------------------------------------------------------------------------------------------ */
 

@@ -72,6 +72,9 @@ typedef struct lab_metrics {
     size_t count, room;
 } lab_metrics;
 
+/* The format that the theorems are asked for, 32 bits. */
+#define LAB_EXACT_NUMBERS "f32"
+
 typedef struct lab_facts {
     rung_run_row row; /* layers, bits and theory */
     char bound[32], statement[384];

@@ -145,8 +145,9 @@ static rung_cell shown_cell(const report_group *g, size_t c)
                      .succeeded = s->succeeded,
                      .diverged = s->diverged,
                      .settings = g->cell[c].settings};
-    double ceiling = s->row.theory.ceiling;
-    out.above = ceiling > 0 && ceiling < 1 && lowest(g, s) > ceiling;
+    out.spoken = rung_theory_speaks(&s->row.theory, s->row.test_numbers);
+    out.ceiling = out.spoken && s->row.theory.ceiling > 0 ? s->row.theory.ceiling : 0;
+    out.above = out.ceiling > 0 && out.ceiling < 1 && lowest(g, s) > out.ceiling;
     take_certificate(&out, g, s);
     return out;
 }

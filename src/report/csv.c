@@ -70,9 +70,10 @@ static void put_counts(rung_buf *out, const rung_run_row *row)
     for (size_t i = 0; i < RUNG_COUNT(counts); i++) rung_buf_printf(out, ",%llu", (unsigned long long)counts[i]);
 }
 
-static void put_theory(rung_buf *out, const rung_run_theory *t)
+static void put_theory(rung_buf *out, const rung_cell *cell)
 {
-    double values[] = {t->margin, or_none(t->ceiling), or_none(t->n_threshold), or_none(t->log2_n)};
+    const rung_run_theory *t = &cell->row->theory;
+    double values[] = {t->margin, or_none(cell->ceiling), or_none(t->n_threshold), or_none(t->log2_n)};
     rung_buf_puts(out, t->verdict == RUNG_CANNOT ? ",CANNOT," : ",UNKNOWN,");
     report_csv_text(out, t->bound);
     put_reals(out, values, RUNG_COUNT(values));
@@ -88,7 +89,7 @@ void rung_group_csv(rung_buf *out, const rung_group *g)
                   "random_labels,runs,succeeded,diverged,settings,accuracy,accuracy_low,accuracy_high,success,"
                   "success_low,success_high,evaluated,evaluated_low,evaluated_high,chance,majority,tokens,parameters,"
                   "layers,full_layers,recurrent_layers,state_bits,level_bits,message_bits,kv_bits_per_token,verdict,"
-                  "bound,margin,ceiling,n_threshold,log2_n,above_ceiling,certificate_sha256\n");
+                  "bound,margin,ceiling,n_threshold,log2_n,above_ceiling,test_numbers,certificate_sha256\n");
     for (size_t c = 0; c < g->cells; c++) {
         const rung_cell *cell = &g->cell[c];
         double values[] = {cell->accuracy.mean,  cell->accuracy.low, cell->accuracy.high,  cell->success.mean,
@@ -102,8 +103,10 @@ void rung_group_csv(rung_buf *out, const rung_group *g)
                         cell->diverged, cell->settings);
         put_reals(out, values, RUNG_COUNT(values));
         put_counts(out, cell->row);
-        put_theory(out, &cell->row->theory);
+        put_theory(out, cell);
         rung_buf_printf(out, ",%d,", cell->above);
+        report_csv_text(out, cell->row->test_numbers);
+        rung_buf_putc(out, ',');
         report_csv_text(out, cell->certificate ? cell->certificate_sha256 : "");
         rung_buf_putc(out, '\n');
     }

@@ -157,7 +157,6 @@ static rung_status add_curves(series_list *list, rung_axis *x, plan *p, size_t p
         curve *c = &p->curve[i];
         const rung_cell *cell = &p->group->shown.cell[c->cell];
         if (c->panel != panel || !c->count) continue;
-        c->point[c->count - 1].ceiling = cell->row->theory.ceiling;
         rung_series s = {.name = c->name,
                          .detail = c->detail,
                          .point = report_settle(p->report, c->point, c->count, sizeof *c->point, p->err),

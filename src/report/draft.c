@@ -148,5 +148,30 @@ const char *report_figure_id(rung_report *report, const report_group *g, const c
 
 unsigned report_marks(const rung_cell *cell)
 {
-    return (cell->row->theory.verdict == RUNG_CANNOT ? RUNG_MARK_CANNOT : 0) | (cell->above ? RUNG_MARK_ABOVE : 0);
+    bool cannot = cell->spoken && cell->row->theory.verdict == RUNG_CANNOT;
+    return (cannot ? RUNG_MARK_CANNOT : 0) | (cell->above ? RUNG_MARK_ABOVE : 0);
+}
+
+const char *report_measured(rung_report *report, const report_group *g, const report_slot *slot, size_t slots,
+                            rung_error *err)
+{
+    const char *exact = NULL;
+    bool fast = false, unheard = false; /* unheard: a theorem about the layers, but not about the evaluator */
+    bool by_theory = true;              /* the exact evaluator has measured just what theory speaks of */
+    for (size_t i = 0; i < slots; i++) {
+        const rung_cell *cell = &g->shown.cell[slot[i].cell];
+        const rung_run_theory *t = &cell->row->theory;
+        bool slow = cell->row->test_numbers[0] && strcmp(cell->row->test_numbers, RUNG_TEST_FAST) != 0;
+        bool has = t->verdict == RUNG_CANNOT || t->ceiling > 0;
+        if (slow) exact = cell->row->test_numbers;
+        fast = fast || !slow;
+        unheard = unheard || (!cell->spoken && has);
+        by_theory = by_theory && slow == has;
+    }
+    if (exact && fast && by_theory)
+        return report_say(report, err, "exact evaluator, %s, where theory speaks; else the fast one", exact);
+    if (exact && fast) return report_say(report, err, "measured by the fast evaluator or the exact one, %s", exact);
+    if (exact) return report_say(report, err, "measured by the exact evaluator, %s", exact);
+    return unheard ? "measured by the fast evaluator, of which theory does not speak"
+                   : "measured by the fast evaluator";
 }

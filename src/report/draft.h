@@ -55,6 +55,10 @@ rung_status report_threshold(guide_list *list, rung_report *report, const report
 /* "accuracy-N-2" for the group: its slug, a word, an axis and a number, fit for a file name. */
 const char *report_figure_id(rung_report *report, const report_group *group, const char *what, const char *axis,
                              size_t number, rung_error *err);
+/* What theory says of the accuracy of the cell; nothing where it does not speak of the evaluator that measured it. */
 unsigned report_marks(const rung_cell *cell);
+/* Which evaluator has measured the cells of a panel, as a line of the legend. */
+const char *report_measured(rung_report *report, const report_group *group, const report_slot *slot, size_t slots,
+                            rung_error *err);
 
 #endif

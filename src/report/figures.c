@@ -42,7 +42,7 @@ static rung_point point_of_cell(const rung_group *shown, const report_slot *slot
                         .y = y->mean,
                         .low = y->low,
                         .high = y->high,
-                        .ceiling = what == ACCURACY ? cell->row->theory.ceiling : 0,
+                        .ceiling = what == ACCURACY ? cell->ceiling : 0,
                         .marks = report_marks(cell) & (what == ACCURACY ? ~0u : ~(unsigned)RUNG_MARK_ABOVE),
                         .count = y->count,
                         .cell = slot->cell};
@@ -152,8 +152,8 @@ static rung_status settle_figure(rung_chart *f, maker *m, const series_list *ser
     f->series = report_settle(m->report, series->series, series->count, sizeof *f->series, m->err);
     f->guide = report_settle(m->report, guides->guide, guides->count, sizeof *f->guide, m->err);
     f->guides = guides->count;
-    return f->series && f->guide && f->id && f->title && f->left_out ? report_add_figure(&m->list, f, m->err)
-                                                                     : RUNG_SYSTEM;
+    bool whole = f->series && f->guide && f->id && f->title && f->left_out;
+    return whole ? report_add_figure(&m->list, f, m->err) : RUNG_SYSTEM;
 }
 
 static const char *title_of(maker *m, measure what)
@@ -185,6 +185,7 @@ static rung_status add_figure(maker *m, const report_slot *slot, size_t slots, m
         if (all < MAX_SERIES) status = add_series(&series, m, slot + i, n, what), drawn = i + n;
         i += n;
     }
+    if (what != EVALUATED) f.measured = report_measured(m->report, m->group, slot, drawn, m->err);
     if (all > MAX_SERIES)
         f.left_out = report_say(m->report, m->err, "%d of %zu series are drawn; the table has all.", MAX_SERIES, all);
     f.series = series.series, f.series_count = series.count;

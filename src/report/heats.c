@@ -56,7 +56,7 @@ static const char *const *side_names(const side *s, rung_report *report, rung_er
 static rung_heat_cell shown(const rung_cell *cell, size_t number)
 {
     return (rung_heat_cell){.value = cell->accuracy.mean,
-                            .ceiling = cell->row->theory.ceiling,
+                            .ceiling = cell->ceiling,
                             .marks = report_marks(cell),
                             .count = cell->accuracy.count,
                             .among = 1,
@@ -121,6 +121,7 @@ static rung_status add_pair(heat_list *list, rung_report *report, report_group *
         }
         heat.id = report_figure_id(report, g, "map", p->x->slug, list->count + 1, err);
         heat.title = report_say(report, err, "Test accuracy over %s and %s", p->x->name, p->y->name);
+        heat.measured = report_measured(report, g, slot, n, err);
         status = heat.id && heat.title ? report_add_heat(list, &heat, err) : RUNG_SYSTEM;
     }
     report_panels_clear(&p->panels);
@@ -166,6 +167,7 @@ static rung_status add_list(heat_list *list, rung_report *report, report_group *
                       .rows = rows,
                       .cell = cells};
     if (status == RUNG_OK) heat.id = report_figure_id(report, g, "cells", "", 1, err);
+    if (status == RUNG_OK) heat.measured = report_measured(report, g, p.slot, rows, err);
     if (status == RUNG_OK && rows) status = heat.id ? report_add_heat(list, &heat, err) : RUNG_SYSTEM;
     report_panels_clear(&p);
     return status;

@@ -127,8 +127,10 @@ static bool keep_row(loader *l, rung_run_row *out, const rung_run_row *row)
     out->theory.bound = report_keep(r, row->theory.bound, l->err);
     out->theory.statement = report_keep(r, row->theory.statement, l->err);
     out->version = report_keep(r, row->version, l->err);
+    out->test_numbers = report_keep(r, row->test_numbers, l->err);
     out->kernels = out->host = "";
-    return out->version && out->arch && out->task && out->label && out->theory.bound && out->theory.statement;
+    return out->version && out->test_numbers && out->arch && out->task && out->label && out->theory.bound &&
+           out->theory.statement;
 }
 
 /* Runs of no sweep have no plan: their words say what they have in common. */
@@ -179,11 +181,18 @@ static bool add_setting(size_t *out, loader *l, report_setting *s, uint64_t sett
     return cell_of(&settings[*at].cell, l, cell);
 }
 
+/* What two evaluators have measured is not averaged: two stores may have the same words tested in two ways. */
+static uint64_t apart_by_evaluator(uint64_t hash, const rung_run_row *row)
+{
+    bool fast = !row->test_numbers[0] || strcmp(row->test_numbers, RUNG_TEST_FAST) == 0;
+    return fast ? hash : report_hash(hash, report_hash_text(row->test_numbers));
+}
+
 static bool setting_of(size_t *out, loader *l, const rung_run_row *row)
 {
-    const size_t *known = l->others ? NULL : report_index_get(&l->group->setting_index, row->setting);
+    uint64_t setting = apart_by_evaluator(row->setting, row), cell = apart_by_evaluator(row->cell, row);
+    const size_t *known = l->others ? NULL : report_index_get(&l->group->setting_index, setting);
     report_setting s = {0};
-    uint64_t setting = row->setting, cell = row->cell;
     if (known) {
         *out = *known;
         return true;
@@ -192,7 +201,10 @@ static bool setting_of(size_t *out, loader *l, const rung_run_row *row)
         free(s.level);
         return false;
     }
-    if (l->others) hash_words(&setting, &cell, l->group, &s);
+    if (l->others) {
+        hash_words(&setting, &cell, l->group, &s);
+        setting = apart_by_evaluator(setting, row), cell = apart_by_evaluator(cell, row);
+    }
     return add_setting(out, l, &s, setting, cell);
 }
 

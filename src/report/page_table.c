@@ -5,14 +5,15 @@
  */
 #include <ctype.h>
 #include <math.h>
+#include <string.h>
 
 #include "page.h"
 
 static void put_head(rung_buf *out, const rung_group *g)
 {
-    static const char *const columns[] = {"test accuracy", "successes",   "chance",        "state bits",
-                                          "full layers",   "rec. layers", "parameters",    "tokens",
-                                          "theory",        "ceiling",     "shortest proof"};
+    static const char *const columns[] = {"test accuracy", "successes",   "chance",     "state bits",
+                                          "full layers",   "rec. layers", "parameters", "tokens",
+                                          "measured by",   "theory",      "ceiling",    "shortest proof"};
     rung_buf_puts(out, "<thead><tr>");
     for (size_t k = 0; k < g->key_count; k++) {
         rung_buf_puts(out, "<th scope=\"col\"><button type=\"button\">");
@@ -105,6 +106,14 @@ static void put_certificate(rung_buf *out, const rung_cell *cell, size_t *room)
     rung_buf_puts(out, "</details>");
 }
 
+static void put_evaluator(rung_buf *out, const char *numbers)
+{
+    bool fast = strcmp(numbers, RUNG_TEST_FAST) == 0;
+    rung_buf_printf(out, "<td>%s", !numbers[0] ? "none" : fast ? "fast" : "exact ");
+    if (!fast) rung_text_escape(out, numbers);
+    rung_buf_puts(out, "</td>");
+}
+
 static void put_verdict(rung_buf *out, const rung_cell *cell, size_t *room)
 {
     const rung_run_theory *t = &cell->row->theory;
@@ -112,6 +121,7 @@ static void put_verdict(rung_buf *out, const rung_cell *cell, size_t *room)
     rung_buf_printf(out, "<td data-v=\"%.9g\">", isfinite(t->margin) ? t->margin : -1);
     rung_buf_puts(out, cannot ? "<b class=\"cannot\">CANNOT</b>" : "UNKNOWN");
     if (t->trivial) rung_buf_puts(out, " (trivial)");
+    if (cannot && !cell->spoken) rung_buf_puts(out, " <span class=\"dim\">not about this evaluator</span>");
     if (t->bound[0]) {
         rung_buf_puts(out, "<details><summary>");
         rung_text_escape(out, t->bound);
@@ -158,8 +168,9 @@ static void put_row(rung_buf *out, const rung_group *g, size_t c, size_t *room)
     report_td_number(out, (double)row->recurrent_layers);
     report_td_number(out, (double)row->parameters);
     report_td_number(out, (double)row->tokens);
+    put_evaluator(out, row->test_numbers);
     put_verdict(out, cell, room);
-    report_td_share(out, row->theory.ceiling > 0 ? row->theory.ceiling : NAN);
+    report_td_share(out, cell->ceiling > 0 ? cell->ceiling : NAN);
     put_proof_from(out, &row->theory);
     rung_buf_puts(out, "</tr>\n");
 }

@@ -321,8 +321,8 @@ static bool is_named_before(const rung_chart *fig, size_t number)
 
 /* What the marks mean that occur. */
 static const char *const mark_words[] = {"crossed: theory says CANNOT at this size",
-                                         "bar: no model is better on average (theory)", "ringed: chosen",
-                                         "triangle: above a ceiling of theory"};
+                                         "bar: no weights of these layers are better on average (theory)",
+                                         "ringed: chosen", "triangle: above a ceiling of theory"};
 
 static unsigned marks_of(const rung_chart *fig)
 {
@@ -366,6 +366,10 @@ static double put_legend(rung_buf *out, const rung_chart *fig, double top)
         if (out) rung_svg_text(out, LEFT + 36, y + 4, "dim", "start", mark_words[i]);
         y += LINE;
     }
+    if (fig->measured) {
+        if (out) put_line(out, LEFT + 36, y + 4, "dim", fig->measured, TEXT);
+        y += LINE;
+    }
     if (fig->left_out[0]) {
         if (out) put_line(out, LEFT + 36, y + 4, "dim", fig->left_out, TEXT);
         y += LINE;
@@ -391,6 +395,11 @@ void report_legend_html(rung_buf *out, const rung_chart *fig)
     }
     for (size_t i = 0; i < RUNG_COUNT(mark_words); i++)
         if (marks >> i & 1) rung_buf_printf(out, "<li class=\"dim\">%s</li>", mark_words[i]);
+    if (fig->measured) {
+        rung_buf_puts(out, "<li class=\"dim\">");
+        rung_text_escape(out, fig->measured);
+        rung_buf_puts(out, "</li>");
+    }
     rung_buf_puts(out, "</ul>\n");
 }
 

@@ -127,8 +127,9 @@ void rung_heat_svg(rung_buf *out, const rung_heat *h, bool alone)
 {
     double head = (alone ? HEAD : 6) + (h->y_name[0] ? 20 : 0), left = LEFT + row_names(h), w = field_width(h);
     const char *marks = marks_text(h);
-    double bottom = head + FIELD_H * (double)h->rows, height = bottom + FOOT + (marks[0] ? 20 : 0);
-    double least = alone ? fmax(420, 2 * LEFT + TITLE_LETTER * (double)strlen(h->title)) : marks[0] ? 420 : 200;
+    double bottom = head + FIELD_H * (double)h->rows, lines = (marks[0] ? 20 : 0) + (h->measured ? 20 : 0);
+    double height = bottom + FOOT + lines;
+    double least = alone ? fmax(420, 2 * LEFT + TITLE_LETTER * (double)strlen(h->title)) : lines > 0 ? 420 : 200;
     double width = fmax(left + w * (double)h->columns + 16, least);
     report_svg_open(out, width, height, alone, true);
     rung_buf_puts(out, "<title>");
@@ -146,6 +147,7 @@ void rung_heat_svg(rung_buf *out, const rung_heat *h, bool alone)
     for (size_t c = 0; c < h->columns; c++)
         rung_svg_text(out, left + w * ((double)c + 0.5), bottom + 17, "num", "middle", h->column[c]);
     if (h->x_name[0]) rung_svg_text(out, left + w * (double)h->columns / 2, bottom + 38, "", "middle", h->x_name);
-    if (marks[0]) rung_svg_text(out, LEFT, height - 8, "dim", "start", marks);
+    if (marks[0]) rung_svg_text(out, LEFT, height - 8 - (h->measured ? 20 : 0), "dim", "start", marks);
+    if (h->measured) rung_svg_text(out, LEFT, height - 8, "dim", "start", h->measured);
     rung_buf_puts(out, "</svg>\n");
 }

@@ -206,9 +206,21 @@ static rung_status line_of_state(guide_list *list, rung_report *report, const re
                     colour, err);
 }
 
+/* A line says where CANNOT begins for the points of the series: only if those that it is said of were measured by an evaluator
+ * that the theorems speak of. */
+static bool is_heard(const report_group *g, const report_slot *slot, size_t slots)
+{
+    for (size_t i = 0; i < slots; i++) {
+        const rung_cell *cell = &g->shown.cell[slot[i].cell];
+        if (cell->row->theory.verdict == RUNG_CANNOT && !cell->spoken) return false;
+    }
+    return true;
+}
+
 rung_status report_threshold(guide_list *list, rung_report *report, const report_group *g, const report_axis *axis,
                              const report_slot *slot, size_t slots, const char *name, size_t colour, rung_error *err)
 {
+    if (!is_heard(g, slot, slots)) return RUNG_OK;
     if (axis->key != SIZE_MAX) return line_of_word(list, report, g, axis, slot, slots, name, colour, err);
     if (axis->column == offsetof(rung_run_row, state_bits))
         return line_of_state(list, report, g, slot, slots, name, colour, err);

@@ -375,7 +375,11 @@ void train_net_seen(float *out, const rung_net *net)
             out[i] = (float)rung_num_round(&net->numbers, (double)net->values[i]);
 }
 
-rung_status rung_net_write(const rung_net *net, const char *path, const char *made_by, rung_error *err)
+/* What is done with the tensors of the model as the forward pass sees them. */
+typedef rung_status take_tensors(void *to, const rung_net *net, const rung_tensor *tensors, const char *made_by,
+                                 rung_error *err);
+
+static rung_status with_tensors(take_tensors *take, void *to, const rung_net *net, const char *made_by, rung_error *err)
 {
     rung_tensor *tensors = rung_calloc(net->model_tensors, sizeof *tensors, err);
     float *seen = rung_calloc(net->parameters, sizeof *seen, err);
@@ -392,8 +396,30 @@ rung_status rung_net_write(const rung_net *net, const char *path, const char *ma
                                    .bytes = (const uint8_t *)(seen + from->offset),
                                    .size_bytes = from->elements * sizeof *seen};
     }
-    if (status == RUNG_OK) status = rung_model_write(path, &net->spec, tensors, net->model_tensors, made_by, err);
+    if (status == RUNG_OK) status = take(to, net, tensors, made_by, err);
     free(seen);
     free(tensors);
     return status;
+}
+
+static rung_status take_as_file(void *path, const rung_net *net, const rung_tensor *tensors, const char *made_by,
+                                rung_error *err)
+{
+    return rung_model_write(*(const char *const *)path, &net->spec, tensors, net->model_tensors, made_by, err);
+}
+
+static rung_status take_as_model(void *model, const rung_net *net, const rung_tensor *tensors, const char *made_by,
+                                 rung_error *err)
+{
+    return rung_model_from_tensors(model, &net->spec, tensors, net->model_tensors, made_by, err);
+}
+
+rung_status rung_net_write(const rung_net *net, const char *path, const char *made_by, rung_error *err)
+{
+    return with_tensors(take_as_file, &path, net, made_by, err);
+}
+
+rung_status rung_net_model(rung_model **out, const rung_net *net, const char *made_by, rung_error *err)
+{
+    return with_tensors(take_as_model, out, net, made_by, err);
 }

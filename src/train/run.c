@@ -6,6 +6,7 @@
  */
 #include "checkpoint.h"
 #include "data.h"
+#include "exact.h"
 #include "share.h"
 
 #include <inttypes.h>
@@ -41,6 +42,11 @@ void rung_train_defaults(rung_train_conf *conf)
     };
 }
 
+bool rung_train_tests_exactly(const rung_train_conf *conf)
+{
+    return conf->test_prompts && conf->test_numbers && strcmp(conf->test_numbers, RUNG_TEST_FAST) != 0;
+}
+
 /* ---- canonical text ---------------------------------------------------------------------------------------------------- */
 
 void rung_train_canonical(rung_buf *out, const rung_train_conf *conf)
@@ -71,6 +77,7 @@ void rung_train_canonical(rung_buf *out, const rung_train_conf *conf)
                     (int)conf->random_labels, conf->numbers ? conf->numbers : "fp32", conf->eval_every,
                     conf->eval_prompts, conf->stop_at, conf->stop_times);
     if (conf->test_prompts) rung_buf_printf(out, " test_prompts=%" PRIu64, conf->test_prompts);
+    if (rung_train_tests_exactly(conf)) rung_buf_printf(out, " test_numbers=%s", conf->test_numbers);
     if (conf->thoughts) rung_buf_printf(out, " thoughts=%zu", conf->thoughts);
 }
 
@@ -80,6 +87,15 @@ static rung_status check_range(const char *name, double value, double low, doubl
 {
     if (value >= low && value <= high) return RUNG_OK;
     return rung_fail(err, RUNG_USAGE, "training: %s = %g is outside %g..%g", name, value, low, high);
+}
+
+static rung_status check_test(const rung_train_conf *conf, rung_error *err)
+{
+    rung_fmt fmt;
+    if (!rung_train_tests_exactly(conf)) return RUNG_OK;
+    rung_status status = rung_fmt_parse(&fmt, conf->test_numbers, err);
+    if (status != RUNG_OK) status = rung_fail_at(err, status, "training: test numbers");
+    return status;
 }
 
 rung_status rung_train_check(const rung_train_conf *conf, rung_error *err)
@@ -116,7 +132,7 @@ rung_status rung_train_check(const rung_train_conf *conf, rung_error *err)
         status = check_range(ranges[i].name, ranges[i].value, ranges[i].low, ranges[i].high, err);
     if (status == RUNG_OK && conf->stop_at > 0 && (conf->eval_prompts == 0 || conf->eval_every == 0))
         return rung_fail(err, RUNG_USAGE, "training: an early stop needs evaluations; set eval_every and eval_prompts");
-    return status;
+    return status == RUNG_OK ? check_test(conf, err) : status;
 }
 
 /* ---- trainer ------------------------------------------------------------------------------------------------------------------ */
@@ -283,9 +299,9 @@ static rung_status step(trainer *t, rung_error *err)
 
 /* ---- evaluation ---------------------------------------------------------------------------------------------------------------- */
 
-/* `batches` batches of fresh prompts, never simplified. */
-static rung_status measure(rung_loss *mean, trainer *t, train_stream stream, uint64_t first, uint64_t batches,
-                           rung_error *err)
+/* `batches` batches of fresh prompts, never simplified; exact NULL: by the fast evaluator. */
+static rung_status measure(rung_loss *mean, trainer *t, train_exact *exact, train_stream stream, uint64_t first,
+                           uint64_t batches, rung_error *err)
 {
     rung_status status = RUNG_OK;
     *mean = (rung_loss){0};
@@ -294,7 +310,9 @@ static rung_status measure(rung_loss *mean, trainer *t, train_stream stream, uin
         status = train_data_fill(t->data, stream, first + b * t->conf->batch, false, err);
         rung_batch batch = *train_data_batch(t->data);
         batch.layer_target = NULL;
-        if (status == RUNG_OK) status = rung_net_loss(&loss, t->net, t->tape, &batch, err);
+        if (status == RUNG_OK)
+            status = exact ? train_exact_loss(&loss, exact, &batch, err)
+                           : rung_net_loss(&loss, t->net, t->tape, &batch, err);
         mean->loss += loss.loss * (double)loss.targets;
         mean->targets += loss.targets;
         mean->right += loss.right;
@@ -316,7 +334,7 @@ static rung_status evaluate(trainer *t, rung_error *err)
     uint64_t number = conf->eval_every ? t->at.step / conf->eval_every : 0, first = number * batches * conf->batch;
     rung_loss mean;
     if (t->at.step == conf->steps && conf->eval_every && t->at.step % conf->eval_every) first += batches * conf->batch;
-    rung_status status = measure(&mean, t, TRAIN_STREAM_EVAL, first, batches, err);
+    rung_status status = measure(&mean, t, NULL, TRAIN_STREAM_EVAL, first, batches, err);
     if (status != RUNG_OK) return status;
     t->at.eval_loss = mean.loss;
     t->at.eval_accuracy = (double)mean.right / (double)mean.targets;
@@ -325,11 +343,28 @@ static rung_status evaluate(trainer *t, rung_error *err)
     return RUNG_OK;
 }
 
+/* The exact evaluator is slow, so it gets the first prompts only where all of them would take too long. */
+static rung_status test_exactly(trainer *t, rung_error *err)
+{
+    const rung_batch *batch = train_data_batch(t->data);
+    uint64_t batches = batches_of(t, t->conf->test_prompts), most = train_exact_batches(t->net, batch);
+    train_exact *exact = NULL;
+    rung_fmt fmt;
+    rung_status status = rung_fmt_parse(&fmt, t->conf->test_numbers, err);
+    if (status == RUNG_OK) status = train_exact_new(&exact, t->net, &fmt, batch, t->conf->threads, t->team, err);
+    status = train_share_status(t->team, status, err);
+    if (status == RUNG_OK)
+        status = measure(&t->tested, t, exact, TRAIN_STREAM_TEST, 0, batches < most ? batches : most, err);
+    train_exact_free(exact);
+    return status;
+}
+
 /* The last test, which neither the rule for stopping nor whoever compares runs has seen. */
 static rung_status test(trainer *t, rung_error *err)
 {
     if (!t->conf->test_prompts) return RUNG_OK;
-    return measure(&t->tested, t, TRAIN_STREAM_TEST, 0, batches_of(t, t->conf->test_prompts), err);
+    if (rung_train_tests_exactly(t->conf)) return test_exactly(t, err);
+    return measure(&t->tested, t, NULL, TRAIN_STREAM_TEST, 0, batches_of(t, t->conf->test_prompts), err);
 }
 
 static bool is_evaluated(const trainer *t)
@@ -369,6 +404,9 @@ static void show(rung_train_state *state, const trainer *t)
                                 .stopped_early = t->at.stopped_early,
                                 .finished = is_over(t),
                                 .diverged = t->diverged};
+    if (t->tested.targets)
+        snprintf(state->test_numbers, sizeof state->test_numbers, "%s",
+                 rung_train_tests_exactly(t->conf) ? t->conf->test_numbers : RUNG_TEST_FAST);
 }
 
 /* In a team only if the weights are the same everywhere: on other processors they might not be, and then nothing is worth

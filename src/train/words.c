@@ -107,6 +107,8 @@ const rung_option rung_train_options[] = {
     COUNT_ROW("eval-prompts", eval_prompts, 0, 1 << 24, "fresh prompts of an evaluation", "256"),
     COUNT_ROW("test-prompts", test_prompts, 0, 1 << 24,
               "prompts of a last test, of a stream that nothing is stopped or chosen by", "0"),
+    TEXT_ROW("test-numbers", test_numbers, "FORMAT",
+             "evaluator of the last test: fp32, the fast one, or f32, bf16, ..., the exact one", NULL),
     REAL_ROW("stop-at", stop_at, "A", "stop early at this accuracy on fresh prompts; 0: never", "0"),
     COUNT_ROW("stop-times", stop_times, 1, 1 << 20, "when so many evaluations in a row have reached it", "2"),
     REAL_ROW("require", require, "A", "exit with 1 when the accuracy on fresh prompts is below", NULL),
@@ -165,6 +167,7 @@ static void fill_lengths(rung_train_conf *conf, const rung_train_words *w)
     conf->eval_every = (uint64_t)w->eval_every;
     conf->eval_prompts = (uint64_t)w->eval_prompts;
     conf->test_prompts = (uint64_t)w->test_prompts;
+    conf->test_numbers = w->test_numbers;
     conf->stop_at = w->stop_at;
     conf->stop_times = (size_t)w->stop_times;
     conf->checkpoint_every = (uint64_t)w->checkpoint_every;

@@ -36,21 +36,23 @@ typedef struct search {
     char *words;    /* the same, cut into words */
     option option[RUNG_PLAN_MAX];
     size_t count;
-    double work; /* left */
+    double work;      /* left */
+    bool fits;        /* the layers of the option at hand */
+    char misfit[512]; /* reasons of options whose layers do not fit; as long as why */
     rung_status status;
     rung_error *err;
 } search;
 
 /* ---- reasons ------------------------------------------------------------------------------------------------------------- */
 
-/* The first reasons that fit, each once. */
+/* The first reasons that there is room for, each once. What fits and is wrong says more than what does not fit. */
 static void give_reason(search *s, const option *o, const char *reason)
 {
-    char *why = s->w->why;
-    size_t used = strlen(why);
-    if (strstr(why, reason) || used + strlen(reason) + strlen(o->how->name) + sizeof o->own >= sizeof s->w->why) return;
-    snprintf(why + used, sizeof s->w->why - used, "%s%s%s%s: %s", used ? "; " : "", o->how->name, o->own[0] ? " " : "",
-             o->own, reason);
+    char *why = s->fits ? s->w->why : s->misfit;
+    size_t used = strlen(why), size = sizeof s->misfit;
+    if (strstr(why, reason) || used + strlen(reason) + strlen(o->how->name) + sizeof o->own >= size) return;
+    snprintf(why + used, size - used, "%s%s%s%s: %s", used ? "; " : "", o->how->name, o->own[0] ? " " : "", o->own,
+             reason);
 }
 
 /* A refusal (RUNG_USAGE, RUNG_INPUT) is a reason; anything else ends the search. True when there was neither. */
@@ -94,44 +96,49 @@ static rung_status init_build(rung_build *b, const search *s, const option *o, c
     return rung_build_init(b, o->how->name, words, count, err);
 }
 
+static bool task_has(const search *s, const char *param)
+{
+    return rung_param_find(s->ask->task->task->params, param) != SIZE_MAX;
+}
+
+/* Its own words at a small size with few values and keys, which is quick: a task draws its levels. */
+static rung_status init_small(rung_build *b, const search *s, const option *o, rung_error *err)
+{
+    char size[32], keys[32];
+    const char *words[3] = {size}, *name = plan_size_name(s->ask->task->task);
+    size_t count = 1;
+    if (!name || rung_task_param(s->ask->task, name) <= SMALL_SIZE) return init_build(b, s, o, NULL, 0, err);
+    snprintf(size, sizeof size, "%s=%d", name, SMALL_SIZE);
+    snprintf(keys, sizeof keys, "K=%d", SMALL_SIZE);
+    if (task_has(s, "V")) words[count++] = "V=2";
+    if (task_has(s, "K")) words[count++] = keys;
+    return init_build(b, s, o, words, count, err);
+}
+
+/* For the very instance that was asked about. */
 static rung_status build_exactly(rung_build *b, rung_model **model, const search *s, const option *o, rung_error *err)
 {
-    rung_buf text;
-    rung_status status = init_build(b, s, o, NULL, 0, err);
+    rung_status status = init_small(b, s, o, err);
+    if (status == RUNG_USAGE) status = init_build(b, s, o, NULL, 0, err);
     if (status != RUNG_OK) return status;
-    rung_buf_init(&text);
-    rung_task_canonical(&text, &b->task);
-    if (rung_buf_ok(&text, err) != RUNG_OK)
-        status = RUNG_SYSTEM;
-    else if (strcmp(text.text, s->task) != 0)
-        status = rung_fail(err, RUNG_USAGE, "it is about %s", text.text);
-    rung_buf_clear(&text);
-    return status == RUNG_OK ? rung_build_model(model, b, err) : status;
+    b->task = *s->ask->task;
+    return rung_build_model(model, b, err);
 }
 
 static rung_status check_shape(const search *s, const rung_model *model, rung_error *err)
 {
     const rung_model_spec *spec = rung_model_get_spec(model);
     if (spec->thoughts && !s->ask->thoughts) return rung_fail(err, RUNG_USAGE, "it answers after words of its own");
-    if (spec->causal != s->ask->defaults->causal)
-        return rung_fail(err, RUNG_USAGE, spec->causal ? "it has a mask" : "it has no mask");
     return rung_embed_check(model, &s->arch, err);
 }
 
-/* The layers of a small instance, with few values. Where there is none with these words, that says nothing. */
+/* The layers of a small instance. Where there is none with these words, that says nothing. */
 static bool small_one_fits(search *s, const option *o)
 {
     rung_build b;
     rung_model *model = NULL;
     rung_error why = {{0}};
-    char size[32];
-    const char *const words[] = {size, "V=2"};
-    size_t count = rung_param_find(s->ask->task->task->params, "V") == SIZE_MAX ? 1 : 2;
-    const char *name = plan_size_name(s->ask->task->task);
-    if (!name || rung_task_param(s->ask->task, name) <= SMALL_SIZE) return true;
-    snprintf(size, sizeof size, "%s=%d", name, SMALL_SIZE);
-    if (init_build(&b, s, o, words, count, &why) != RUNG_OK || rung_build_model(&model, &b, &why) != RUNG_OK)
-        return true;
+    if (init_small(&b, s, o, &why) != RUNG_OK || rung_build_model(&model, &b, &why) != RUNG_OK) return true;
     bool fits = passed(s, o, check_shape(s, model, &why), &why);
     double grown = (double)s->ask->task->tokens / (double)b.task.tokens;
     if (fits && (double)rung_model_parameters(model) * grown > PARAMETERS_MAX) {
@@ -271,12 +278,13 @@ static void try_option(search *s, const option *o)
 {
     candidate c = {.o = o};
     rung_error why = {{0}};
+    s->fits = false;
     if (!small_one_fits(s, o) || s->status != RUNG_OK) return;
     rung_status status = build_exactly(&c.build, &c.small, s, o, &why);
-    if (status == RUNG_USAGE && s->w->why[0]) return; /* words that do not go together are the least of reasons */
+    if (status == RUNG_USAGE && s->misfit[0]) return; /* words that do not go together are the least of reasons */
     if (status == RUNG_OK) status = check_shape(s, c.small, &why);
     if (status == RUNG_OK) {
-        s->w->fitting++;
+        s->w->fitting++, s->fits = true;
         status = rung_embed(&c.large, c.small, s->ask->arch, s->ask->defaults, &why);
     }
     if (status == RUNG_OK) status = judge(s, &c, &why);
@@ -368,6 +376,8 @@ static rung_status look(search *s)
     for (size_t i = 0; i < s->count && !is_over(s); i++) try_option(s, &s->option[i]);
     if (s->w->found)
         s->w->why[0] = '\0';
+    else if (s->count && !s->w->why[0])
+        memcpy(s->w->why, s->misfit, sizeof s->misfit);
     else if (!s->count)
         snprintf(s->w->why, sizeof s->w->why, "no construction is about %.400s", s->task);
     return s->status;

@@ -6,6 +6,8 @@
 #ifndef RUNG_CONFIG_TEST_H
 #define RUNG_CONFIG_TEST_H
 
+#include <dirent.h>
+
 #include "io/io_test.h"
 
 #include "rung/config.h"
@@ -17,6 +19,25 @@ static inline const char *config_fixture(const char *name)
     const char *slash = strrchr(__FILE__, '/');
     snprintf(path, sizeof path, "%.*s/fixtures/%s.json", (int)(slash - __FILE__), __FILE__, name);
     return path;
+}
+
+/* Calls for every fixture, by its name; how many there are. */
+static inline size_t for_every_fixture(void (*each)(const char *name, size_t index))
+{
+    size_t count = 0;
+    char path[256];
+    snprintf(path, sizeof path, "%s", config_fixture(""));
+    *strrchr(path, '/') = '\0';
+    DIR *directory = opendir(path);
+    assert_non_null(directory);
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        char *dot = strstr(entry->d_name, ".json");
+        if (!dot) continue;
+        *dot = '\0';
+        each(entry->d_name, count++);
+    }
+    closedir(directory);
+    return count;
 }
 
 /* From exactly as many bytes as the text has, at an odd address. */
@@ -58,6 +79,16 @@ static inline void assert_layers(const rung_ledger *ledger, const char *letters)
     assert_true(ledger->layer_count < sizeof found);
     for (size_t i = 0; i < ledger->layer_count; i++) found[i] = letter_of(&ledger->layer[i]);
     assert_string_equal(found, letters);
+}
+
+/* The value of a premise, and a part of its reason. */
+static inline void assert_fact(const rung_ledger *ledger, rung_ledger_fact fact, rung_fact is, const char *why)
+{
+    const rung_known *known = &ledger->known[fact];
+    if (!known->why) fail_msg("%s: premise %d has no reason", ledger->name, (int)fact);
+    if (known->is != is || !strstr(known->why, why))
+        fail_msg("%s: premise %d is %d (%s), not %d (%s)", ledger->name, (int)fact, (int)known->is, known->why, (int)is,
+                 why);
 }
 
 static inline bool has_note(const rung_ledger *ledger, const char *part)

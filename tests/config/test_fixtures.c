@@ -94,6 +94,53 @@ static const expected table[] = {
     {"loglinear", "model_type", 48, 0, 48, 0, 0, 0, 0, 0, 48 * 64 * 64 * 128, 48 * (4096 + 2 * 128) * 3, 0, 0, 0, 0, 0},
     {"nsa", "model_type", 24, 0, 0, 0, 0, 24, 0, 0, 0, 0, 0, 2 * 4 * 32, 0, 0, 0},
     {"moba", "model_type", 24, 0, 0, 0, 0, 24, 0, 0, 0, 0, 0, 2 * 32 * 64, 0, 0, 0},
+    /* ---- what a class takes for granted, and what a file says against it ---- */
+    /* heads of 64 in the file beat the 8 heads of the class; kv_channels is half of a head */
+    {"zamba2_7b", "layers_block_type", 81, 13, 81, 0, 0, 0, 0, 13, 81 * 7168 * 64, 81 * (7168 + 2 * 2 * 64) * 3, 0,
+     2 * 32 * 224, 4096, 0, 0},
+    {"cwm", "model_type", 64, 16, 0, 48, 0, 0, 0, 0, 0, 0, 48UL * 8192 * 2 * 8 * 128, 2 * 8 * 128, 131072, 0, 0},
+    {"granite_swa", "model_type", 24, 6, 0, 18, 0, 0, 0, 0, 0, 0, 18 * 128 * 2 * 4 * 64, 2 * 4 * 64, 8192, 0, 0},
+    {"vaultgemma", "model_type", 26, 13, 0, 13, 0, 0, 0, 0, 0, 0, 13 * 512 * 2 * 4 * 256, 2 * 4 * 256, 1024, 0, 0},
+    {"laguna", "model_type", 40, 40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2 * 8 * 128, 131072, 0, 0},
+    {"cohere2_moe", "sliding_window_pattern", 10, 3, 0, 7, 0, 0, 0, 0, 0, 0, 7 * 4096 * 2 * 4 * 64, 2 * 4 * 64, 131072,
+     0, 0},
+    {"muse_glimmer", "model_type", 6, 2, 0, 4, 0, 0, 0, 0, 0, 0, 4 * 2048 * 2 * 4 * 64, 2 * 4 * 64, 131072, 0, 0},
+    /* the number in the file is that of both sides */
+    {"modernbert_decoder", "global_attn_every_n_layers", 7, 3, 0, 4, 0, 0, 0, 0, 0, 0, 4 * 64 * 2 * 768, 2 * 768, 7999,
+     0, 0},
+    {"smallthinker", "sliding_window_layout", 52, 13, 0, 39, 0, 0, 0, 0, 0, 0, 39UL * 4096 * 2 * 4 * 128, 2 * 4 * 128,
+     16384, 0, 0},
+    {"fla_transformer", "sliding_window", 24, 0, 0, 24, 0, 0, 0, 0, 0, 0, 24 * 512 * 2 * 1024, 0, 2048, 0, 0},
+    {"longformer", "sliding_window", 12, 0, 0, 12, 0, 0, 0, 0, 0, 0, 12 * 512 * 2 * 768, 0, 0, 0, 0},
+    /* ---- passes ---- */
+    {"ouro", "nothing: full attention everywhere", 48 * 4, 48 * 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2 * 16 * 128, 65536, 16,
+     0},
+    {"iquest_loop", "nothing: full attention everywhere", 160, 80, 0, 80, 0, 0, 0, 0, 0, 0, 80 * 64 * 2 * 8 * 128,
+     2 * 8 * 128, 0, 0, 0},
+    /* ---- single layers ---- */
+    {"gemma4_per_layer", "layer_types", 6, 1, 0, 5, 0, 0, 0, 0, 0, 0, 5 * 1024 * 2 * 16 * 256, 2 * 4 * 512, 262144, 0,
+     0},
+    {"llama_per_layer", "nothing: full attention everywhere", 32, 31, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2 * 8 * 128, 0, 0, 0},
+    {"mllama", "nothing: full attention everywhere", 100, 80, 0, 0, 0, 0, 20, 0, 0, 0, 0, 2 * 8 * 128, 131072, 16, 0},
+    /* the windowed layer reads the keys of a full one, and its window is carried all the same */
+    {"yoco", "layer_types", 2, 1, 0, 1, 0, 0, 0, 0, 0, 0, 4096 * 2 * 64, 2 * 64, 0, 0, 0},
+    /* ---- other sizes ---- */
+    {"pangu", "nothing: full attention everywhere", 61, 61, 0, 0, 0, 0, 0, 0, 0, 0, 0, 512 + 64, 0, 0, 0},
+    {"dots3", "layer_types", 4, 2, 0, 2, 0, 0, 0, 0, 0, 0, 2 * 512 * (256 + 64), 512 + 64, 0, 0, 0},
+    {"diffllama", "nothing: full attention everywhere", 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2 * 64, 0, 32, 0},
+    {"qwen3_8_next", "full_attention_interval", 48, 0, 36, 0, 0, 12, 0, 0, 36 * 32 * 128 * 128,
+     36 * (2 * 16 * 128 + 32 * 128) * 3, 0, 2 * 2 * 256, 0, 0, 32},
+    {"phi3_small", "dense_attention_every_n_layers", 32, 16, 0, 0, 0, 16, 0, 0, 0, 0, 0, 2 * 8 * 128, 131072, 0, 0},
+    {"minicpm_sala_short", "mixer_types", 4, 0, 3, 0, 0, 1, 0, 0, 3 * 32 * 128 * 128, 0, 0, 2 * 2 * 128, 0, 0, 0},
+    {"mamba3_ssm", "ssm_cfg", 24, 0, 24, 0, 0, 0, 0, 0, 24 * 4096 * 128, 0, 0, 0, 0, 0, 0},
+    {"mamba_in_llama", "ssm_cfg", 32, 8, 24, 0, 0, 0, 0, 0, 24 * 4096 * 16, 24 * 4096 * 3, 0, 2 * 8 * 128, 0, 0, 0},
+    /* weights and biases of 32 heads, and their gradients; queries and keys are convolved */
+    {"ttt", "model_type", 24, 0, 24, 0, 0, 0, 0, 0, 24 * 2 * 32 * (64 * 64 + 64), 24 * 2 * 2048 * 3, 0, 0, 0, 0, 0},
+    /* convolutions inside attention */
+    {"zaya", "zaya_layers", 4, 2, 2, 0, 0, 0, 2, 2, 0, 2 * ((8 + 2) * 128 * 2 + 2048), 0, 2 * 2 * 128, 0, 0, 0},
+    {"mamba_ssm_conv", "ssm_cfg", 2, 1, 1, 0, 0, 0, 0, 0, 128 * 128, (128 + 2 * 128) * 3 + 3 * 4 * 16 * 3, 0, 2 * 64, 0,
+     0, 0},
+    {"mamba2_small", "model_type", 1, 0, 1, 0, 0, 0, 0, 0, 2 * 64 * 16, (2 * 64 + 2 * 16) * 3, 0, 0, 0, 8, 0},
 };
 
 static rung_ledger read_fixture(const char *name)
@@ -182,6 +229,12 @@ static void test_the_order_of_layers_not_only_their_number(void **state)
         {"hymba", "HDDDDDDDDDDDDDDHDDDDDDDDDDDDDDDH"},
         {"nemotron_h", "RMRMRFMRMRMRFMRMRMRFMRMRMRFMRMRMRFMRMRMRMRFMRMRMRMRM"},
         {"qwen2", "FFFFFFFFFFFFFFFFFFFFFWWWWWWW"},
+        {"cohere2_moe", "FWWWFWWWFW"},
+        {"muse_glimmer", "WFWWWF"},
+        {"modernbert_decoder", "FWWFWWF"},
+        {"granite_swa", "FWWWFWWWFWWWFWWWFWWWFWWW"},
+        {"zaya", "HMHM"},
+        {"dots3", "FWWF"},
     };
     for (size_t i = 0; i < RUNG_COUNT(orders); i++) {
         rung_ledger ledger = read_fixture(orders[i].file);
@@ -220,6 +273,8 @@ static void test_what_a_query_receives(void **state)
     check_message_size("deltanet_hybrid", 1, "window", 16, 128);
     check_message_size("llama4", 0, "chunk", 40, 128);
     check_message_size("glm_dsa", 0, "dsa", 64, 512);
+    check_message_size("diffllama", 0, "full", 4, 2 * 16); /* the values of two heads */
+    check_message_size("mllama", 3, "cross", 0, 0);
 }
 
 static void check_sparse(const char *file, size_t layer, const rung_held *wanted)

@@ -145,15 +145,16 @@ static void test_windows_that_are_none(void **state)
 static void test_missing_is_not_null(void **state)
 {
     (void)state;
-    rung_ledger ledger = read_text("{\"model_type\":\"mistral\",\"sliding_window\":null}");
+    rung_ledger ledger = read_text("{\"model_type\":\"mistral\",\"num_hidden_layers\":32,\"sliding_window\":null}");
     assert_int_equal(rung_ledger_total(&ledger).full, 32);
     rung_ledger_clear(&ledger);
-    ledger = read_text("{\"model_type\":\"mistral\"}");
+    ledger = read_text("{\"model_type\":\"mistral\",\"num_hidden_layers\":32}");
     assert_int_equal(rung_ledger_total(&ledger).window, 32);
     assert_int_equal(ledger.layer[0].window_size, 4096);
     assert_true(has_note(&ledger, "sliding_window=4096"));
     rung_ledger_clear(&ledger);
-    ledger = read_text("{\"model_type\":\"qwen3\",\"head_dim\":null,\"hidden_size\":1024,\"num_attention_heads\":16}");
+    ledger = read_text("{\"model_type\":\"qwen3\",\"head_dim\":null,\"hidden_size\":1024,\"num_attention_heads\":16,"
+                       "\"num_key_value_heads\":8}");
     assert_int_equal(ledger.layer[0].key_dim, 64); /* derived, not the 128 of the class */
     rung_ledger_clear(&ledger);
 }
@@ -345,8 +346,8 @@ static void test_numbers_that_are_no_sizes_are_refused(void **state)
     refused_text("{\"num_hidden_layers\":1,\"num_attention_heads\":1000000000000,\"head_dim\":1000000000000}",
                  "overflow");
     refused_text("{\"model_type\":\"mamba\",\"hidden_size\":1000000000000,\"state_size\":1000000000000}", "overflow");
-    refused_text("{\"model_type\":\"gla\",\"expand_k\":NaN}", "'expand_k' must be a number above 0");
-    refused_text("{\"model_type\":\"gla\",\"expand_k\":-1}", "'expand_k' must be a number above 0");
+    refused_text("{\"model_type\":\"gla\",\"hidden_size\":64,\"expand_k\":NaN}", "'expand_k' must be a number above 0");
+    refused_text("{\"model_type\":\"gla\",\"hidden_size\":64,\"expand_k\":-1}", "'expand_k' must be a number above 0");
     refused_text(PLAIN ",\"sliding_window\":8,\"sliding_window_pattern\":3,\"head_dim\":[16]}", "duplicate");
     refused_text("{\"num_attention_heads\":4,\"hidden_size\":64,\"num_hidden_layers\":2,\"head_dim\":[16]}",
                  "'head_dim' has 1 entries for 2 layers");

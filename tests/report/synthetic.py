@@ -49,6 +49,8 @@ class Store:
                "majority": 0.25, "tokens": 9, "parameters": 10000, "layers": 1, "full_layers": 1, "recurrent_layers": 0,
                "state_bits": 0, "level_bits": 0, "message_bits": 64, "kv_bits_per_token": 0, "seconds": 1.5, "resumed": 0,
                "finished_at": 1.75e9 + self.runs, "version": self.version, "machine": self.machine, "test_targets": 1000}
+        spoken = theory and (theory.get("verdict") == "CANNOT" or theory.get("ceiling"))
+        row["test_numbers"] = "f32" if spoken else "fp32"
         row.update(result)
         if row["outcome"] == "diverged":
             row["test_accuracy"] = row["test_loss"] = None

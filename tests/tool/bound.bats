@@ -128,9 +128,10 @@ assert len(per) == d["layers"]["total"] == 48 and d["layers"]["full"] == 12 and 
 for key in ("state_elements", "conv_elements", "window_elements", "state_bits", "message_bits_per_token"):
     assert ledger[key] == sum(layer[key] for layer in per), key
 assert ledger["kv_elements_per_token"] == max(layer["kv_elements_per_token"] for layer in per)
-assert ledger["state_bits"] == d["bits"] * (ledger["state_elements"] + ledger["conv_elements"] + ledger["window_elements"])
+assert ledger["state_bits"] == d["state_bits"] * ledger["state_elements"] + d["cache_bits"] * (ledger["conv_elements"] + ledger["window_elements"])
+assert set(d["premises"]) == {"causal", "kinds", "once", "own-cache", "state", "order", "summary", "layout", "ends", "at-once"}
 full = [layer for layer in per if "full" in layer["kinds"]]
-assert ledger["message_bits_per_token"] == sum(l["heads"] * (l["value_dim"] + 2) * d["bits"] for l in full)
+assert ledger["message_bits_per_token"] == sum(l["heads"] * (l["value_dim"] + 2) * d["accumulator_bits"] for l in full)
 assert d["verdict"] == "UNKNOWN" and not any(t["applies"] for t in d["theorems"])'
 }
 

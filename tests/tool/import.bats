@@ -65,13 +65,14 @@ assert db.execute("SELECT source, count(*) FROM probes JOIN probe_answers ON pro
 import sqlite3
 db = sqlite3.connect("old.db")
 for table in "exchanges", "probes", "probe_cells", "probe_answers", "probe_depths": db.execute("DROP TABLE " + table)
+db.execute("ALTER TABLE runs DROP COLUMN test_numbers")
 db.execute("PRAGMA user_version = 1")
 db.commit()'
     rung export old.db --jsonl
     rung merge -o new.db old.db
     rung import ruler.jsonl --model m --task vt -o old.db
     [ "$(python 'import sqlite3
-print(*sqlite3.connect("old.db").execute("PRAGMA user_version").fetchone())')" = 2 ]
+print(*sqlite3.connect("old.db").execute("PRAGMA user_version").fetchone())')" = 3 ]
 }
 
 @test "what is no log is refused with the place" {

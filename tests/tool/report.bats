@@ -179,6 +179,7 @@ for name, at in places.items(): assert len(at) == len(set(at)) > 1, (name, at)'
     rung sweep line.json --no-estimate -q >/dev/null
     rung report line.db -o page.html --svg line --csv line -q >text
     grep -q 'linear:dk=2:dv=1: CANNOT is proved from N = 33 on' page.html
+    grep -q 'exact evaluator, f32, where theory speaks; else the fast one' line/line-accuracy-N-1.svg
     grep -q 'delta:dk=5:dv=1: CANNOT is proved from N = 41 on' page.html
     run ! grep -q 'full: CANNOT is proved' page.html
     # Against the state: N log2 V bits are needed.
@@ -188,6 +189,71 @@ for name, at in places.items(): assert len(at) == len(set(at)) > 1, (name, at)'
     rung report state.db -o state.html -q >text
     grep -q 'CANNOT is proved up to dk = 3' state.html
     grep -q 'CANNOT is proved below 128 bits' state.html
+}
+
+# evaluator STORE NUMBERS: says who has measured the runs of a store, and raises them above every ceiling.
+evaluator() {
+    python '
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE runs SET test_numbers = ?, test_accuracy = 0.999, test_right = 999", [sys.argv[2] or None])
+db.commit()' "$@"
+}
+
+@test "a ceiling is drawn and held against accuracies of its own arithmetic only" {
+    # A state of 4 numbers, 128 bits, and tables of 64 to 512 bits: a ceiling at two of the three sizes.
+    echo '{"name": "line", "base": {"task": "eva N=8 V=16", "d-model": 8, "steps": 1, "batch": 1, "warmup": 0, "eval-every": 0, "eval-prompts": 1,
+        "test-prompts": 2}, "grid": {"task.N": [16, 64, 128], "seed": [1, 2]}, "cases": [{"arch": "linear:dk=2:dv=1"}]}' >line.json
+    rung sweep line.json --no-estimate -q >/dev/null
+    for numbers in f32 e8m10 fp32 f64 old; do
+        cp line.db $numbers.db
+        evaluator $numbers.db "${numbers/old/}"
+        [ $numbers != old ] || python '
+import sqlite3
+db = sqlite3.connect("old.db")
+db.execute("ALTER TABLE runs DROP COLUMN test_numbers")
+db.execute("PRAGMA user_version = 2")
+db.commit()'
+        rung report $numbers.db -o $numbers.html --svg $numbers --csv $numbers --json -q >$numbers.json
+    done
+    python '
+import csv, glob, json
+for numbers in "f32", "e8m10", "fp32", "f64", "old":
+    spoken = numbers in ("f32", "e8m10")
+    sweep, = json.load(open(numbers + ".json"))["sweeps"]
+    ceilings = [c["ceiling"] is not None for c in sweep["cells"]]
+    assert ceilings == ([False, True, True] if spoken else [False] * 3), (numbers, ceilings)
+    assert [c["verdict"] for c in sweep["cells"]] == ["UNKNOWN", "CANNOT", "CANNOT"] # of the layers, whoever measures
+    assert sweep["above_ceiling"] == (2 if spoken else 0), numbers
+    assert {c["test_numbers"] for c in sweep["cells"]} == {"fp32" if numbers == "old" else numbers}
+    cells = list(csv.DictReader(open(numbers + "/line-cells.csv")))
+    assert sum(c["ceiling"] != "" for c in cells) == sum(c["above_ceiling"] == "1" for c in cells) == (2 if spoken else 0)
+    page = open(numbers + ".html").read()
+    assert ("above a ceiling of theory" in page) == ("CANNOT is proved from N = 33 on" in page) == spoken, numbers
+    figure = open(numbers + "/line-accuracy-N-1.svg").read()
+    assert ("; ceiling" in figure) == ("theory: CANNOT" in figure) == ("triangle: above" in figure) == spoken, numbers
+    assert ("measured by the exact evaluator, " + numbers in figure) == (numbers in ("f32", "e8m10", "f64")), numbers
+    assert ("measured by the fast evaluator, of which theory does not speak" in figure) == (numbers in ("fp32", "old")), numbers
+    for path in glob.glob(numbers + "/line-curves-*.csv"): # evaluations while training are fast
+        assert not any(float(r["ceiling"] or 0) for r in csv.DictReader(open(path))), path'
+}
+
+@test "the same words measured by two evaluators are two cells" {
+    echo '{"name": "two", "base": {"task": "eva N=64 V=64", "arch": "linear:dk=1:dv=1", "d-model": 8, "steps": 1, "batch": 1, "warmup": 0,
+        "eval-every": 0, "eval-prompts": 1, "test-prompts": 2}, "grid": {"seed": [1, 2]}}' >two.json
+    rung sweep two.json --no-estimate -q >/dev/null
+    cp two.db fast.db
+    python '
+import sqlite3
+db = sqlite3.connect("fast.db") # as an earlier rung has done it: the same sweep, other runs
+db.execute("UPDATE runs SET test_numbers = ?, id = replace(id, substr(id, 1, 4), ?), canonical = replace(canonical, ?, ?)", ["fp32", "beef", " test_numbers=f32", ""])
+db.execute("UPDATE plan SET run = (SELECT id FROM runs WHERE substr(runs.id, 5) = substr(plan.run, 5))")
+db.commit()'
+    rung report two.db fast.db -o page.html --json -q >report.json
+    python '
+import json
+cells = json.load(open("report.json"))["sweeps"][0]["cells"]
+assert sorted((c["test_numbers"], c["runs"], c["ceiling"] is None) for c in cells) == [("f32", 2, False), ("fp32", 2, True)], cells'
 }
 
 @test "a report of a store that is damaged, foreign, locked or not to be written" {

@@ -243,6 +243,49 @@ for run in map(json.loads, open("runs.jsonl")):
 assert len(ceilings) == 3 and sum(c is not None for c in ceilings) == 1, ceilings'
 }
 
+@test "where theory speaks of a run its test is exact, unless the spec says otherwise" {
+    echo '{"name": "small", "base": {"task": "eva N=64 V=64", "steps": 2, "batch": 2, "d-model": 8, "test-prompts": 4},
+        "grid": {"arch": ["linear:dk=1:dv=1", "full:dk=1:dv=1"]}, "cases": [{}, {"test-numbers": "fp32"}, {"test-numbers": "bf16"}]}' >s.json
+    rung sweep s.json --no-estimate >/dev/null
+    rung export s.db --jsonl >runs.jsonl
+    python '
+import json
+runs = [json.loads(line) for line in open("runs.jsonl")]
+got = sorted((r["words"]["arch"][:4], r["words"].get("test-numbers", ""), r["test_numbers"], r["verdict"]) for r in runs)
+assert got == [("full", "", "fp32", "UNKNOWN"), ("full", "bf16", "bf16", "UNKNOWN"), # "fp32" is the run that says nothing
+               ("line", "", "f32", "CANNOT"), ("line", "bf16", "bf16", "CANNOT"), ("line", "fp32", "fp32", "CANNOT")], got
+assert all(r["test_targets"] == 4 for r in runs)'
+    # What is in the store is not done again.
+    rung sweep s.json --no-estimate | grep -q '^done      0 now, 5 before'
+}
+
+@test "a sweep of an earlier rung is measured anew where theory speaks" {
+    echo '{"name": "small", "base": {"task": "eva N=64 V=64", "steps": 2, "batch": 2, "d-model": 8, "test-prompts": 4},
+        "grid": {"arch": ["linear:dk=1:dv=1", "full:dk=1:dv=1"]}}' >s.json
+    rung sweep s.json --no-estimate >/dev/null
+    python '
+import sqlite3
+db = sqlite3.connect("s.db")
+db.execute("UPDATE runs SET id = ? WHERE test_numbers = ?", ["0" * 32, "f32"])
+db.execute("UPDATE plan SET run = ? WHERE run NOT IN (SELECT id FROM runs)", ["0" * 32])
+db.execute("ALTER TABLE runs DROP COLUMN test_numbers")
+db.execute("PRAGMA user_version = 2")
+db.commit()'
+    cp s.db old.db
+    rung export old.db --jsonl | grep -c '"test_numbers": "fp32"' | grep -qx 2
+    rung sweep s.json --no-estimate | grep -q '^done      1 now, 1 before'
+    rung export s.db --sweep small --jsonl >runs.jsonl
+    python '
+import json
+runs = [json.loads(line) for line in open("runs.jsonl")]
+assert sorted((r["verdict"], r["test_numbers"]) for r in runs) == [("CANNOT", "f32"), ("UNKNOWN", "fp32")], runs'
+    # Merging takes a store without the column for a fast one.
+    rung merge -o all.db old.db
+    rung export all.db --jsonl | grep -c '"test_numbers": "fp32"' | grep -qx 2
+    rung merge -o all.db s.db
+    rung export all.db --jsonl | grep -c '"test_numbers": "f32"' | grep -qx 1
+}
+
 @test "a ceiling over prompts that the task does not draw is not held against a run" {
     echo '{"name": "hard", "base": {"arch": "full:dk=1:dv=1,4*linear:dk=1:dv=1", "steps": 1, "batch": 1, "d-model": 4, "mlp": "none", "test-prompts": 1, "queries": 3},
         "grid": {"task": ["seqcomp L=2 N0=26 n=26", "seqcomp L=2 N0=26 n=26 dist=identity"]}}' >s.json

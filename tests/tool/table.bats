@@ -69,19 +69,36 @@ forged() {
 import json, sys
 cell = {"arch": "linear", "task": "eva N=64 V=64 K=64 form=position dist=uniform", "d-model": 64, "heads": 1, "dk": 2, "dv": 2, "random_labels": False,
         "runs": 5, "succeeded": 0, "settings": 2, "seeds": [1, 2, 3, 4, 5], "rate": 0.003, "steps": 10, "version": "0", "chance": 0.016}
+if len(sys.argv) > 4: cell["test_numbers"] = sys.argv[4]
 cell["accuracy"] = dict(zip(("mean", "low", "high"), map(float, sys.argv[1:4])), count=5)
 print(json.dumps({"schema": "rung.report/1", "sweeps": [{"sweep": "forged", "spec": "0", "success": 0.99, "cells": [cell]}]}))' "$@"
 }
 
 @test "an interval above a proved ceiling stops the table, loudly" {
-    forged 0.70 0.65 0.75 >below.json
+    forged 0.70 0.65 0.75 f32 >below.json
     table --trained below.json -q -o below >text
     grep -q '0.70 \[0.65, 0.75\]' text
-    forged 0.72 0.67 0.77 >above.json
+    grep -q 'proved: at most 0.654' below/index.html
+    forged 0.72 0.67 0.77 f32 >above.json
     run -4 --separate-stderr table --trained above.json -o above
     [[ $stderr == *"above.json"*"linear"*"above 0.6538"*"theorem A"* ]]
     [ -z "$output" ]
     [ ! -e above/index.html ]
+}
+
+@test "a ceiling is not held against what the fast evaluator has measured" {
+    for numbers in '' fp32 f64; do # f64: exact, but of more bits than the theorem has
+        forged 0.99 0.98 1.00 $numbers >fast.json
+        table --trained fast.json -q -o fast >text
+        grep -q '0.99 \[0.98, 1.00\]' text
+        run ! grep -q 'proved: at most' fast/index.html
+        grep -q 'does not speak of this evaluator' fast/index.html
+        table --trained fast.json -q -o fast --json >table.json
+        python '
+import json
+shown, = [t for c in json.load(open("table.json"))["cells"] for t in c["trained"]]
+assert shown["ceiling"] is None and shown["verdict"] == "CANNOT", shown'
+    done
 }
 
 @test "files that are no report, and two sources at once" {

@@ -149,3 +149,20 @@ assert all(w & 0xfffff == 0 or (w >> 23 & 255) < 121 for w in words)'
     run -10 "$(dirname "$RUNG")/rung-check" m.cert m.safetensors
     [[ $output == "accepted: "* ]]
 }
+
+@test "the last test names the evaluator that did it" {
+    train() { rung train --arch full --task eva N=6 V=4 --steps 20 --batch 8 --test-prompts 16 --d-model 16 -o m.safetensors "$@"; }
+    train --metrics m.jsonl >fast
+    grep -q '^test .*(16 answers, fast evaluator, fp32)' fast
+    train --test-numbers bf16 --metrics b.jsonl >exact
+    grep -q '^test .*(16 answers, exact evaluator, bf16)' exact
+    train --test-numbers f32 --json >f32.json
+    python '
+import json
+assert json.load(open("f32.json"))["test_numbers"] == "f32" and json.load(open("f32.json"))["test_targets"] == 16
+for name, want in ("m", "fp32"), ("b", "bf16"):
+    last = json.loads(open(name + ".jsonl").read().splitlines()[-1])
+    assert last["test_numbers"] == want and last["test_targets"] == 16 and last["step"] == 20, last'
+    run -2 --separate-stderr train --test-numbers f33
+    [[ $stderr == *"f33"* ]]
+}

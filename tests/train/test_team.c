@@ -20,6 +20,7 @@ typedef struct shared {
     rung_status status[RANKS_MOST];
     char message[RANKS_MOST][256];
     double curve[RANKS_MOST][CURVE][3];
+    double tested[RANKS_MOST][2]; /* loss and accuracy of the last test */
     unsigned char room[ROOM];
 } shared;
 
@@ -100,6 +101,7 @@ static void work(const job *j, size_t rank, size_t size)
     path_of(checkpoint, j->name, rank, "checkpoint");
     path_of(model, j->name, rank, "safetensors");
     board->status[rank] = rung_train_run(&state, &conf, model, checkpoint, note, &w, &err);
+    board->tested[rank][0] = state.test_loss, board->tested[rank][1] = state.test_accuracy;
     snprintf(board->message[rank], sizeof board->message[rank], "%.250s", err.text);
 }
 
@@ -184,27 +186,32 @@ static void assert_all_ok(size_t ranks)
 typedef struct kind {
     const char *arch, *task;
     size_t batch, accumulate, queries;
+    const char *test_numbers;
 } kind;
 
 /* Fewer prompts than slices, slices of unequal size, several batches per step, questions that share a prompt. */
 static const kind kinds[] = {
-    {"full,linear", "eva N=5 V=3", 19, 1, 0},
-    {"2*gdelta", "eva N=4 V=6", 5, 2, 0},
-    {"2*full", "seqcomp L=2 N0=3 n=3 flat=1", 8, 1, 4},
+    {"full,linear", "eva N=5 V=3", 19, 1, 0, NULL},
+    {"2*gdelta", "eva N=4 V=6", 5, 2, 0, "bf16"},
+    {"2*full", "seqcomp L=2 N0=3 n=3 flat=1", 8, 1, 4, "f32"},
 };
 
 static void same_bits_for_any_number_of_ranks(void **state)
 {
     static double alone[CURVE][3];
+    double tested[2];
     (void)state;
     for (size_t k = 0; k < RUNG_COUNT(kinds); k++) {
         job j;
         job_init(&j, "alone", kinds[k].arch, kinds[k].task);
         j.conf.batch = kinds[k].batch, j.conf.accumulate = kinds[k].accumulate, j.conf.queries = kinds[k].queries;
+        j.conf.test_numbers = kinds[k].test_numbers;
         remove_files("alone");
         run_ranks(&j, 0);
         assert_all_ok(1);
         memcpy(alone, board->curve[0], sizeof alone);
+        memcpy(tested, board->tested[0], sizeof tested);
+        assert_true(tested[0] > 0);
         assert_true(alone[j.conf.steps - 1][0] > 0);
         for (size_t size = 1; size <= 8; size++) {
             j.name = "team";
@@ -214,6 +221,7 @@ static void same_bits_for_any_number_of_ranks(void **state)
             assert_all_ok(size);
             for (size_t r = 0; r < size; r++) {
                 assert_memory_equal(board->curve[r], alone, j.conf.steps * sizeof alone[0]);
+                assert_memory_equal(board->tested[r], tested, sizeof tested);
                 assert_int_equal(board->exchanges[r] > 0, size > 1);
             }
             assert_same_file("alone", "team", "checkpoint");

@@ -254,6 +254,59 @@ static void test_rotary(void **state)
     rung_model_close(small);
 }
 
+/* A table that knows the asked tokens only, behind the last layer: it must stay behind the last layer, where the others are
+ * not looked up. */
+static void test_table_of_asked_tokens(void **state)
+{
+    static const double embed[] = {5, 5, 1, 1}, zero[4], key[] = {1}, read[] = {1, -1};
+    const struct {
+        const char *name;
+        const double *value;
+        size_t rank, rows, cols;
+    } parts[] = {
+        {"embed.weight", embed, 2, 4, 1},           {"layers.0.mix.0.q.weight", zero, 2, 1, 1},
+        {"layers.0.mix.0.k.weight", zero, 2, 1, 1}, {"layers.0.mix.0.v.weight", zero, 2, 1, 1},
+        {"layers.0.out.weight", zero, 2, 1, 1},     {"layers.0.mlp.keys", key, 2, 1, 1},
+        {"layers.0.mlp.key_coords", zero, 1, 1, 1}, {"layers.0.mlp.values", key, 2, 1, 1},
+        {"layers.0.mlp.out_coords", zero, 1, 1, 1}, {"readout.weight", read, 2, 2, 1},
+    };
+    rung_tensor tensors[RUNG_COUNT(parts)];
+    rung_task_conf task;
+    const char *words[] = {"N=2", "V=2"};
+    rung_model *small = NULL, *large = NULL;
+    (void)state;
+    CHECK(rung_task_conf_init(&task, "eva", words, 2, &check_err));
+    for (size_t i = 0; i < RUNG_COUNT(parts); i++)
+        tensors[i] = (rung_tensor){.name = parts[i].name,
+                                   .dtype = RUNG_F64,
+                                   .dtype_name = "F64",
+                                   .rank = parts[i].rank,
+                                   .shape = {parts[i].rows, parts[i].cols},
+                                   .elements = parts[i].rows * parts[i].cols,
+                                   .bytes = (const uint8_t *)parts[i].value,
+                                   .size_bytes = parts[i].rows * parts[i].cols * sizeof(double)};
+    rung_model_spec spec = {.arch = "full",
+                            .task = "",
+                            .mlp = "table",
+                            .vocab = 4,
+                            .answers = 2,
+                            .max_tokens = 3,
+                            .d_model = 1,
+                            .heads = 1,
+                            .dk = 1,
+                            .dv = 1,
+                            .positions = RUNG_POS_NONE,
+                            .norm = RUNG_NORM_NONE,
+                            .causal = true};
+    CHECK(rung_model_from_tensors(&small, &spec, tensors, RUNG_COUNT(parts), "by hand", &check_err));
+    rung_arch_defaults defaults = {.heads = 1, .dk = 1, .dv = 1, .causal = true};
+    CHECK(rung_embed(&large, small, "full,linear,window:W=2", &defaults, &check_err));
+    assert_true(same_bits(small, large, &task, "bf16", RUNG_SOFTMAX_ONLINE));
+    assert_int_equal(rung_model_mlp(large, 2), RUNG_MLP_TABLE);
+    rung_model_close(large);
+    rung_model_close(small);
+}
+
 /* The comparison sees a model that is another one. */
 static void test_agreement_can_fail(void **state)
 {
@@ -270,9 +323,13 @@ static void test_agreement_can_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constructions), cmocka_unit_test(test_every_mechanism),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_mask),
-        cmocka_unit_test(test_rotary),        cmocka_unit_test(test_agreement_can_fail),
+        cmocka_unit_test(test_constructions),
+        cmocka_unit_test(test_every_mechanism),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_mask),
+        cmocka_unit_test(test_rotary),
+        cmocka_unit_test(test_agreement_can_fail),
+        cmocka_unit_test(test_table_of_asked_tokens),
     };
     return cmocka_run_group_tests_name("embedding", tests, NULL, NULL);
 }

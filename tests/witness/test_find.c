@@ -6,6 +6,8 @@
  */
 #include "witness_test.h"
 
+#include <unistd.h>
+
 typedef struct question {
     const char *arch;
     size_t heads, dk, dv;
@@ -81,6 +83,23 @@ static void assert_words_build_it(const rung_witness *w, const rung_task_conf *t
     rung_model_close(small);
 }
 
+/* The file is the model. */
+static void assert_written(const rung_witness *w)
+{
+    char path[] = "/tmp/rung-witness-XXXXXX", was[65], is[65];
+    rung_model *again = NULL;
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    CHECK(rung_witness_write(w, path, &check_err));
+    CHECK(rung_model_open(&again, path, &check_err));
+    rung_model_digest(was, w->model);
+    rung_model_digest(is, again);
+    assert_string_equal(was, is);
+    rung_model_close(again);
+    unlink(path);
+}
+
 static void assert_found(const question *q, rung_evidence evidence)
 {
     rung_task_conf task;
@@ -91,6 +110,7 @@ static void assert_found(const question *q, rung_evidence evidence)
     assert_true(w.finding.right);
     assert_string_equal(rung_model_get_spec(w.model)->arch, q->arch);
     assert_right_again(&w, &task, &fmt, q->softmax);
+    assert_written(&w);
     if (q->softmax == RUNG_SOFTMAX_ONLINE) assert_words_build_it(&w, &task, &fmt);
     rung_witness_clear(&w);
 }
@@ -102,6 +122,7 @@ static void assert_nothing(const question *q, const char *part)
     rung_witness w = find(q, &task, &fmt);
     assert_false(w.found);
     assert_null(w.model);
+    assert_int_equal(rung_witness_write(&w, "nowhere", &check_err), RUNG_USAGE);
     if (!strstr(w.why, part)) fail_msg("%s, %s: why is '%s', without '%s'", q->arch, q->task, w.why, part);
     rung_witness_clear(&w);
 }

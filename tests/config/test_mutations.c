@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Two thousand damaged configurations. A key is left out, misspelt, written twice, or gets another number. Whatever comes
+ * out is refused, or it holds as much as the original, or it says what changed: kinds are not established any more, or a
+ * note names the key. A key whose number is changed may change what the model holds; then only the promises of a ledger
+ * are checked.
+ */
+#include "config_test.h"
+
+typedef struct member {
+    const char *key;
+    rung_buf value; /* JSON */
+} member;
+
+#define MEMBERS_MAX 128
+
+/* The members of the text model, and what is around it. */
+typedef struct document {
+    member at[MEMBERS_MAX];
+    size_t count;
+    rung_buf around; /* "\"model_type\":...,\"text_config\":", or empty */
+} document;
+
+/* ---- text of a value ---- */
+
+static void print_value(rung_buf *out, const rung_json *value)
+{
+    char room[RUNG_JSON_WORD];
+    rung_json_kind kind = rung_json_kind_of(value);
+    if (kind == RUNG_JSON_STRING) {
+        rung_buf_json_string(out, rung_json_string(value));
+    } else if (kind == RUNG_JSON_ARRAY || kind == RUNG_JSON_OBJECT) {
+        bool object = kind == RUNG_JSON_OBJECT;
+        rung_buf_putc(out, object ? '{' : '[');
+        for (size_t i = 0; i < rung_json_len(value); i++) {
+            if (i) rung_buf_putc(out, ',');
+            if (object) rung_buf_json_string(out, rung_json_key_at(value, i)), rung_buf_putc(out, ':');
+            print_value(out, object ? rung_json_value_at(value, i) : rung_json_at(value, i));
+        }
+        rung_buf_putc(out, object ? '}' : ']');
+    } else {
+        rung_buf_puts(out, kind == RUNG_JSON_NULL ? "null" : rung_json_word(room, value));
+    }
+}
+
+static void print_around(rung_buf *out, const rung_json *root)
+{
+    for (size_t i = 0; i < rung_json_len(root); i++) {
+        if (strcmp(rung_json_key_at(root, i), "text_config") == 0) continue;
+        rung_buf_json_string(out, rung_json_key_at(root, i));
+        rung_buf_putc(out, ':');
+        print_value(out, rung_json_value_at(root, i));
+        rung_buf_putc(out, ',');
+    }
+    rung_buf_puts(out, "\"text_config\":");
+}
+
+static void split(document *out, const rung_json *root)
+{
+    const rung_json *inner = rung_json_get(root, "text_config");
+    rung_buf_init(&out->around);
+    if (inner) print_around(&out->around, root);
+    root = inner ? inner : root;
+    out->count = rung_json_len(root);
+    assert_true(out->count < MEMBERS_MAX);
+    for (size_t i = 0; i < out->count; i++) {
+        out->at[i].key = rung_json_key_at(root, i);
+        rung_buf_init(&out->at[i].value);
+        print_value(&out->at[i].value, rung_json_value_at(root, i));
+    }
+}
+
+static void clear(document *doc)
+{
+    for (size_t i = 0; i < doc->count; i++) rung_buf_clear(&doc->at[i].value);
+    rung_buf_clear(&doc->around);
+}
+
+/* ---- damage ---- */
+
+typedef enum damage { LEFT_OUT, MISSPELT, TWICE, OTHER_NUMBER, DAMAGES } damage;
+
+static void put(rung_buf *out, const char *key, const char *suffix, const char *value)
+{
+    if (out->text[out->len - 1] != '{') rung_buf_putc(out, ',');
+    rung_buf_printf(out, "\"%s%s\":%s", key, suffix, value);
+}
+
+static void write_damaged(rung_buf *out, const document *doc, size_t at, damage how, uint64_t number)
+{
+    char other[32];
+    snprintf(other, sizeof other, "%llu", (unsigned long long)number);
+    if (doc->around.len) rung_buf_printf(out, "{%s", doc->around.text);
+    rung_buf_putc(out, '{');
+    for (size_t i = 0; i < doc->count; i++) {
+        const char *value = doc->at[i].value.text;
+        if (i != at || how == TWICE) put(out, doc->at[i].key, "", value);
+        if (i == at && how != LEFT_OUT)
+            put(out, doc->at[i].key, how == MISSPELT ? "x" : "", how == OTHER_NUMBER ? other : value);
+    }
+    rung_buf_puts(out, doc->around.len ? "}}" : "}");
+}
+
+/* ---- what must hold ---- */
+
+static uint64_t carried(const rung_ledger *ledger)
+{
+    rung_ledger_sum sum = rung_ledger_total(ledger);
+    return sum.state_elements + sum.conv_elements + sum.extra_elements + sum.window_elements;
+}
+
+static uint64_t grows(const rung_ledger *ledger)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < ledger->layer_count; i++) sum += ledger->layer[i].kv_per_token;
+    return sum;
+}
+
+static uint64_t handed(const rung_ledger *ledger)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < ledger->layer_count; i++) sum += ledger->layer[i].heads * ledger->layer[i].value_dim;
+    return sum;
+}
+
+/* Less in any respect. A window that turns into full attention holds no window and more. */
+static bool is_smaller(const rung_ledger *a, const rung_ledger *b)
+{
+    rung_ledger_sum of_a = rung_ledger_total(a), of_b = rung_ledger_total(b);
+    bool carries_less = carried(a) < carried(b) && grows(a) <= grows(b);
+    return carries_less || of_a.state_elements < of_b.state_elements || of_a.conv_elements < of_b.conv_elements ||
+           grows(a) < grows(b) || handed(a) < handed(b) || of_a.full + of_a.sparse < of_b.full + of_b.sparse ||
+           of_a.total < of_b.total;
+}
+
+/* A note that the original has not. */
+static bool says_more(const rung_ledger *ledger, const rung_ledger *original)
+{
+    for (size_t i = 0; i < ledger->note_count; i++)
+        if (!has_note(original, ledger->note[i])) return true;
+    return false;
+}
+
+static void check_damaged(const char *file, const rung_ledger *original, const rung_buf *text, const char *key,
+                          damage how)
+{
+    rung_ledger ledger;
+    rung_error err = {{0}};
+    if (rung_ledger_open_bytes(&ledger, text->text, text->len, "m.json", &err)) {
+        assert_true(err.text[0]);
+        return;
+    }
+    if (how == TWICE) fail_msg("%s: '%s' twice is accepted", file, key);
+    for (size_t f = 0; f < RUNG_LEDGER_FACTS; f++) assert_non_null(ledger.known[f].why);
+    bool certain = ledger.known[RUNG_LEDGER_KINDS].is == RUNG_ESTABLISHED;
+    if (how != OTHER_NUMBER && certain && is_smaller(&ledger, original) && !says_more(&ledger, original))
+        fail_msg("%s: without '%s' it holds less, kinds are established and no note says so", file, key);
+    rung_ledger_clear(&ledger);
+}
+
+/* Every kind of damage to keys drawn at random. */
+static void damage_fixture(const char *name, size_t times, uint64_t index)
+{
+    rung_json_doc *json;
+    rung_error err = {{0}};
+    rung_ledger original;
+    rung_rng rng;
+    document doc;
+    assert_int_equal(rung_json_open_python(&json, config_fixture(name), &err), RUNG_OK);
+    if (rung_ledger_open(&original, config_fixture(name), &err)) fail_msg("%s", err.text);
+    split(&doc, rung_json_root(json));
+    rung_rng_init(&rng, 20, 26, index);
+    for (size_t i = 0; i < times; i++) {
+        rung_buf text;
+        size_t at = rung_rng_below(&rng, doc.count);
+        damage how = (damage)(i % DAMAGES);
+        rung_buf_init(&text);
+        write_damaged(&text, &doc, at, how, rung_rng_below(&rng, 200));
+        check_damaged(name, &original, &text, doc.at[at].key, how);
+        rung_buf_clear(&text);
+    }
+    clear(&doc);
+    rung_ledger_clear(&original);
+    rung_json_free(json);
+}
+
+/* Each key of each fixture, left out and misspelt, one by one. */
+static void damage_every_key(const char *name)
+{
+    rung_json_doc *json;
+    rung_error err = {{0}};
+    rung_ledger original;
+    document doc;
+    assert_int_equal(rung_json_open_python(&json, config_fixture(name), &err), RUNG_OK);
+    if (rung_ledger_open(&original, config_fixture(name), &err)) fail_msg("%s", err.text);
+    split(&doc, rung_json_root(json));
+    for (size_t at = 0; at < doc.count; at++)
+        for (damage how = LEFT_OUT; how <= MISSPELT; how++) {
+            rung_buf text;
+            rung_buf_init(&text);
+            write_damaged(&text, &doc, at, how, 0);
+            check_damaged(name, &original, &text, doc.at[at].key, how);
+            rung_buf_clear(&text);
+        }
+    clear(&doc);
+    rung_ledger_clear(&original);
+    rung_json_free(json);
+}
+
+static void one_by_one(const char *name, size_t index)
+{
+    (void)index;
+    damage_every_key(name);
+}
+
+enum { EACH = 24 };
+
+static void at_random(const char *name, size_t index)
+{
+    damage_fixture(name, EACH, index);
+}
+
+static void test_no_key_is_lost_in_silence(void **state)
+{
+    (void)state;
+    assert_true(for_every_fixture(one_by_one) > 0);
+}
+
+static void test_two_thousand_damaged_files(void **state)
+{
+    (void)state;
+    assert_true(for_every_fixture(at_random) * EACH >= 2000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_key_is_lost_in_silence),
+        cmocka_unit_test(test_two_thousand_damaged_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
