@@ -44,7 +44,7 @@ OBJECTS     := $(foreach m,$(MODULES),$(call objects_of,$(m)))
 TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
 HEADERS     := $(wildcard include/rung/*.h)
 
-.PHONY: all mpi test table table-trained install uninstall asan fuzz soak learn bench bench-commands format format-check layers help clean deps deps-test \
+.PHONY: all mpi test table table-trained install uninstall asan fuzz soak mutate-premises learn bench bench-commands format format-check layers help clean deps deps-test \
         unit cli python fuzz-smoke install-test check-coverage plots
 
 # A make of its own, because pkg-config may only just have been installed. Never beside another goal in one -j call: both
@@ -238,6 +238,9 @@ soak: ## hours: arithmetic against MPFR format by format, theorems against a SAT
 	@$(MAKE) --no-print-directory -j2 all
 	@$(MAKE) --no-print-directory -j2 unit soaks
 	@BUILD=$(BUILD) scripts/soak.sh
+
+mutate-premises: deps-test ## takes the premises of theorems and claims away one by one: some test must notice each
+	@scripts/mutate-premises.sh
 
 learn: all ## success rates of training over seeds (scripts/learn.sh says which groups there are)
 	@BUILD=$(BUILD) scripts/learn.sh
