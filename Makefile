@@ -46,6 +46,8 @@ HEADERS     := $(wildcard include/rung/*.h)
 
 .PHONY: all mpi test table table-trained install uninstall asan fuzz soak learn bench bench-commands format format-check layers help clean deps deps-test \
         unit cli python fuzz-smoke install-test check-coverage plots proofs
+.PHONY: all mpi test table table-trained install uninstall asan fuzz soak mutate-premises learn bench bench-commands format format-check layers help clean deps deps-test \
+        unit cli python fuzz-smoke install-test check-coverage plots
 
 # A make of its own, because pkg-config may only just have been installed. Never beside another goal in one -j call: both
 # would write the same objects.
@@ -243,6 +245,9 @@ soak: ## hours: arithmetic against MPFR, theorems against a SAT solver and on ra
 	@$(MAKE) --no-print-directory -j2 all
 	@$(MAKE) --no-print-directory -j2 unit soaks $(BUILD)/check-dump
 	@BUILD=$(BUILD) scripts/soak.sh
+
+mutate-premises: deps-test ## takes the premises of theorems and claims away one by one: some test must notice each
+	@scripts/mutate-premises.sh
 
 learn: all ## success rates of training over seeds (scripts/learn.sh says which groups there are)
 	@BUILD=$(BUILD) scripts/learn.sh

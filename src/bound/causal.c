@@ -8,7 +8,8 @@
  *   three-sum form=position   1, 1, ..., 1 and 1, ..., 1, -2 (M >= 30): is the first number in a triple?
  *   q-sparse-average          position 0 asks for the last vector, which is e_1 or -e_1.
  *
- * The size of the model does not matter, so this is no separation of mechanisms; it says what the task is.
+ * The size of the model does not matter, so this is no separation of mechanisms; it says what the task is. Who answers after the
+ * prompt, or after thoughts, has seen everything: the answer must be given at its position.
  */
 #include "rows.h"
 
@@ -41,6 +42,6 @@ const rung_bound rung_bound_causal = {
     .source = "definition of the task",
     .checked = "prompts checked at small sizes",
     .section = "causal",
-    .needs = RUNG_NEEDS(RUNG_PREMISE_CAUSAL),
+    .needs = RUNG_NEEDS(RUNG_PREMISE_CAUSAL) | RUNG_NEEDS(RUNG_PREMISE_LAYOUT) | RUNG_NEEDS(RUNG_PREMISE_AT_ONCE),
     .evaluate = evaluate,
 };

@@ -82,3 +82,29 @@ print(*[a["name"] for a in json.load(sys.stdin)["attacks"]])'); do
         grep -qE "^## .*rung $command(\$|,)" "$BATS_TEST_DIRNAME/../../docs/commands.md"
     done
 }
+
+# The page has a table "| theorem | causal | ... |" with an x for every premise that a theorem needs.
+@test "docs/theory.md says of every theorem which premises it needs" {
+    page=$BATS_TEST_DIRNAME/../../docs/theory.md
+    grep -q "^| theorem | causal |" "$page" || skip "the page has no table of theorems and premises"
+    rung list bounds --json >bounds.json
+    python '
+import json, sys
+rows = [line.strip().strip("|").split("|") for line in open(sys.argv[1], encoding="utf-8") if line.startswith("|")]
+rows = [[cell.strip() for cell in row] for row in rows]
+start = next(i for i, row in enumerate(rows) if row[:2] == ["theorem", "causal"])
+premises = rows[start][1:]
+assert premises == "causal kinds once own-cache state order summary layout ends at-once".split(), premises
+page = {}
+for row in rows[start + 2:]:
+    if len(row) != len(premises) + 1: break
+    marks = dict(zip(premises, row[1:]))
+    assert set(marks.values()) <= {"x", ""}, row
+    for name in row[0].replace("`", "").split(", "):
+        page[name] = [p for p in premises if marks[p]]
+bounds = {b["name"]: b["needs"] for b in json.load(open("bounds.json"))["bounds"]}
+assert bounds, "no bounds"
+for name in bounds.keys() | page.keys():
+    got, want = page.get(name), bounds.get(name)
+    assert got is not None and want is not None and sorted(got) == sorted(want), (name, got, want)' "$page"
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Which premises each theorem needs, written down a second time, and a claim that it refutes. Take away one premise that it needs,
+ * as not established and as violated: the row must then be refused and name it. Violate one that it does not need: it must
+ * still refute. What a premise is for is shown by the models of test_counter_models.c.
+ */
+#include "compose_test.h"
+
+#define LAYERS "causal kinds once own-cache"
+#define STATES LAYERS " state layout"
+#define SCANS  STATES " order ends at-once"
+
+#define ENDLESS (UINT64_C(1) << 62)
+
+typedef struct theorem {
+    const char *id, *needs;
+    const char *layers, *task; /* that it refutes, in numbers of one bit */
+    uint64_t n;
+    const char *never; /* why it refutes nothing; NULL: it does */
+} theorem;
+
+static const char far_away[] = "holds from prompts of more than 2^64 tokens on";
+
+/* "S": one layer that opens one block of 16 and has summaries of 8 bits. "H": full beside a state of 4 bits. */
+static const theorem theorems[] = {
+    {"A", STATES, "R10", "eva N=16", 0, NULL},
+    {"A-compose", STATES, "R10", "seqcomp L=2 N0=4 n=4", 0, NULL},
+    {"A'", SCANS, "R1 F8", "seqcomp L=1 N0=32", 0, NULL},
+    {"B0", SCANS, "F4 R48", "seqcomp L=2 N0=8 n=8", 0, NULL},
+    {"B", SCANS, "R4 F4", "seqcomp L=2", ENDLESS, NULL},
+    {"C0", SCANS, "F4 F4", "seqcomp L=2", ENDLESS, NULL},
+    {"Ce", SCANS, "F4 F4 R4", "seqcomp L=2", ENDLESS, NULL},
+    {"D", SCANS, "F4 R4 F4", "seqcomp L=3", ENDLESS, NULL},
+    {"D-pure", SCANS, "F4 F4 F4", "seqcomp L=3", ENDLESS, NULL},
+    {"cut", STATES, "R10", "string-equality N=16", 0, NULL},
+    {"cut-one", SCANS, "F10", "string-equality N=16", 0, NULL},
+    {"causal", "causal layout at-once", "F10", "two-sum form=position", 0, NULL},
+    {"sparse", LAYERS " summary layout ends at-once", "S", "two-sum N=512 M=512", 0, NULL},
+    {"average", SCANS, "F10", "q-sparse-average N=64 q=8", 0, NULL},
+    {"headwise", SCANS, "H", "seqcomp L=1 N0=32", 0, NULL},
+    {"published-full", SCANS, "F4", "seqcomp L=1", UINT64_MAX, far_away},
+    {"published-hybrid", SCANS, "F4", "seqcomp L=2", UINT64_MAX, far_away},
+    {"published-sparse", LAYERS, "S", "two-sum N=512 M=512", 0, "has no constant"},
+};
+
+static rung_ledger *layers_to_refute(stack *s, const char *text)
+{
+    rung_held selects = {
+        .sparse = true, .heads = 1, .block = 16, .top = 1, .summary_elements = 8, .value_dim = 2, .key_dim = 2};
+    rung_held beside = full_bits(10, 1);
+    beside.recurrent = true, beside.state_elements = 4;
+    if (strcmp(text, "S") == 0) return stack_of(s, 1, &selects);
+    if (strcmp(text, "H") == 0) return stack_of(s, 1, &beside);
+    return layers_of(s, text);
+}
+
+/* ---- one fact at a time ------------------------------------------------------------------------------------------------------ */
+
+/* Makes one premise of a claim to be something; false where no claim of that kind can be made. */
+static bool set_premise(rung_ledger *ledger, rung_about *about, rung_premise premise, rung_fact fact)
+{
+    static const rung_ledger_fact of_layers[] = {[RUNG_PREMISE_CAUSAL] = RUNG_LEDGER_CAUSAL,
+                                                 [RUNG_PREMISE_KINDS] = RUNG_LEDGER_KINDS,
+                                                 [RUNG_PREMISE_ONCE] = RUNG_LEDGER_ONCE,
+                                                 [RUNG_PREMISE_OWN_CACHE] = RUNG_LEDGER_OWN_CACHE};
+    switch (premise) {
+    case RUNG_PREMISE_STATE:
+        about->kernel = fact == RUNG_VIOLATED ? RUNG_KERNEL_FAST : 0; /* both come before the order */
+        return true;
+    case RUNG_PREMISE_ORDER:
+        about->kernel = RUNG_KERNEL_TWO_PASS;
+        return fact == RUNG_VIOLATED;
+    case RUNG_PREMISE_SUMMARY:
+        about->kernel = RUNG_KERNEL_FAST;
+        return fact == RUNG_NOT_ESTABLISHED;
+    case RUNG_PREMISE_LAYOUT:
+        about->layout = fact;
+        return true;
+    case RUNG_PREMISE_ENDS:
+        about->ends = fact;
+        return true;
+    case RUNG_PREMISE_AT_ONCE:
+        about->at_once = fact;
+        return true;
+    default:
+        ledger->known[of_layers[premise]] = (rung_known){fact, NULL};
+        return true;
+    }
+}
+
+static rung_bound_answer claim_answer(const rung_ledger *ledger, const rung_about *about, const char *id)
+{
+    static rung_bound_report report;
+    rung_subject *subject;
+    rung_claim *claim;
+    CHECK(rung_subject_layers(&subject, ledger, &check_err));
+    CHECK(rung_claim_new(&claim, subject, about, &check_err));
+    CHECK(rung_bound_answers(&report, claim, false, &check_err));
+    rung_claim_free(claim);
+    rung_subject_free(subject);
+    for (size_t i = 0; i < report.count; i++)
+        if (strcmp(report.answer[i].bound->id, id) == 0) return report.answer[i];
+    fail_msg("%s does not speak of %s", id, about->task->task->name);
+    return report.answer[0];
+}
+
+static rung_about about_theorem(const theorem *t, const rung_task_conf *task)
+{
+    rung_about about = rung_about_prompt(task, t->n);
+    rung_about_bits(&about, 1);
+    about.message = RUNG_MESSAGE_NUMERATOR;
+    return about;
+}
+
+static bool needs(const theorem *t, rung_premise premise)
+{
+    const char *word = rung_premise_words[premise];
+    size_t len = strlen(word);
+    for (const char *at = t->needs; (at = strstr(at, word)); at += len)
+        if ((at == t->needs || at[-1] == ' ') && (at[len] == ' ' || !at[len])) return true;
+    return false;
+}
+
+/* What another kernel does to premises that come later in the order of the enumeration. */
+static bool kernel_breaks(const theorem *t, rung_premise premise)
+{
+    if (premise == RUNG_PREMISE_STATE) return needs(t, RUNG_PREMISE_ORDER) || needs(t, RUNG_PREMISE_SUMMARY);
+    if (premise == RUNG_PREMISE_SUMMARY) return needs(t, RUNG_PREMISE_STATE) || needs(t, RUNG_PREMISE_ORDER);
+    return false;
+}
+
+/* ---- the checks ------------------------------------------------------------------------------------------------------------------ */
+
+static void check_without(const theorem *t, const rung_task_conf *task, rung_premise premise, rung_fact fact)
+{
+    stack s;
+    rung_ledger *ledger = layers_to_refute(&s, t->layers);
+    rung_about about = about_theorem(t, task);
+    if (!set_premise(ledger, &about, premise, fact)) return;
+    rung_bound_answer answer = claim_answer(ledger, &about, t->id);
+    if (answer.applies || answer.verdict == RUNG_CANNOT || answer.missing != (int)premise)
+        fail_msg("%s without %s (%s): applies %d, missing %d", t->id, rung_premise_words[premise],
+                 rung_fact_words[fact], answer.applies, answer.missing);
+    if (!strstr(answer.premise, rung_premise_text(premise))) fail_msg("%s: %s", t->id, answer.premise);
+}
+
+static void check_unneeded(const theorem *t, const rung_task_conf *task, rung_premise premise)
+{
+    stack s;
+    rung_ledger *ledger = layers_to_refute(&s, t->layers);
+    rung_about about = about_theorem(t, task);
+    rung_fact fact = premise == RUNG_PREMISE_SUMMARY ? RUNG_NOT_ESTABLISHED : RUNG_VIOLATED;
+    if (t->never || kernel_breaks(t, premise)) return;
+    assert_true(set_premise(ledger, &about, premise, fact));
+    rung_bound_answer answer = claim_answer(ledger, &about, t->id);
+    if (answer.verdict != RUNG_CANNOT)
+        fail_msg("%s does not need %s, and yet: %s", t->id, rung_premise_words[premise], answer.premise);
+}
+
+static void check_theorem(const theorem *t)
+{
+    rung_task_conf task = task_of(t->task);
+    stack s;
+    rung_ledger *ledger = layers_to_refute(&s, t->layers);
+    rung_about about = about_theorem(t, &task);
+    rung_bound_answer answer = claim_answer(ledger, &about, t->id);
+    assert_int_equal(answer.missing, -1);
+    if ((answer.verdict == RUNG_CANNOT) == (t->never != NULL))
+        fail_msg("%s: %s; %s (%g > %g)", t->id, answer.premise, answer.statement, answer.lhs, answer.rhs);
+    for (int p = 0; p < RUNG_PREMISES; p++) {
+        if (!needs(t, (rung_premise)p)) {
+            check_unneeded(t, &task, (rung_premise)p);
+            continue;
+        }
+        check_without(t, &task, (rung_premise)p, RUNG_NOT_ESTABLISHED);
+        check_without(t, &task, (rung_premise)p, RUNG_VIOLATED);
+    }
+}
+
+static void test_every_premise_of_every_theorem(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(theorems); i++) check_theorem(&theorems[i]);
+}
+
+/* The table above is about all rows, in their order, and says of each what it says itself. */
+static void test_every_theorem_is_listed(void **state)
+{
+    (void)state;
+    assert_int_equal(rung_bound_count(), RUNG_COUNT(theorems));
+    for (size_t i = 0; i < RUNG_COUNT(theorems); i++) {
+        const rung_bound *bound = rung_bound_at(i);
+        unsigned bits = 0;
+        assert_string_equal(bound->id, theorems[i].id);
+        for (int p = 0; p < RUNG_PREMISES; p++)
+            if (needs(&theorems[i], (rung_premise)p)) bits |= RUNG_NEEDS(p);
+        if (bits != bound->needs) fail_msg("%s needs %#x, and the table says %#x", bound->id, bound->needs, bits);
+    }
+}
+
+/* ---- nothing is established by itself ------------------------------------------------------------------------------------------- */
+
+/* Layers of which nothing is known, and a question of which nothing is said. */
+static void test_nothing_applies_where_nothing_is_known(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(theorems); i++) {
+        rung_task_conf task = task_of(theorems[i].task);
+        stack s;
+        rung_ledger *ledger = layers_to_refute(&s, theorems[i].layers);
+        rung_about about = about_theorem(&theorems[i], &task), nothing = {.task = &task, .n = theorems[i].n};
+        rung_about_bits(&nothing, 1);
+        rung_bound_answer answer = claim_answer(ledger, &nothing, theorems[i].id);
+        assert_true(answer.verdict == RUNG_UNKNOWN && (!answer.applies || theorems[i].never));
+        memset(ledger->known, 0, sizeof ledger->known);
+        answer = claim_answer(ledger, &about, theorems[i].id);
+        assert_true(answer.verdict == RUNG_UNKNOWN && !answer.applies);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_theorem_is_listed),
+        cmocka_unit_test(test_every_premise_of_every_theorem),
+        cmocka_unit_test(test_nothing_applies_where_nothing_is_known),
+    };
+    return cmocka_run_group_tests_name("premises of theorems", tests, NULL, NULL);
+}
