@@ -44,10 +44,8 @@ OBJECTS     := $(foreach m,$(MODULES),$(call objects_of,$(m)))
 TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
 HEADERS     := $(wildcard include/rung/*.h)
 
-.PHONY: all mpi test table table-trained install uninstall asan fuzz soak learn bench bench-commands format format-check layers help clean deps deps-test \
-        unit cli python fuzz-smoke install-test check-coverage plots proofs
-.PHONY: all mpi test table table-trained install uninstall asan fuzz soak mutate-premises learn bench bench-commands format format-check layers help clean deps deps-test \
-        unit cli python fuzz-smoke install-test check-coverage plots
+.PHONY: all mpi test table table-trained install uninstall asan fuzz soak mutate-premises learn bench bench-commands format format-check layers help clean \
+        deps deps-test unit cli python fuzz-smoke install-test check-coverage plots proofs
 
 # A make of its own, because pkg-config may only just have been installed. Never beside another goal in one -j call: both
 # would write the same objects.
