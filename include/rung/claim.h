@@ -56,7 +56,8 @@ typedef enum rung_kernel {
     RUNG_KERNEL_REVERSE,    /* the same, but softmax runs from the last key to the first */
     RUNG_KERNEL_FAST,       /* the fast fp32 evaluator: whole rows, clamped exponentials, chunks of 32 tokens */
 } rung_kernel;
-extern const char *const rung_kernel_words[]; /* [kernel-1] */
+extern const char *const rung_kernel_words[];     /* [kernel-1] */
+const char *rung_kernel_text(rung_kernel kernel); /* "softmax from left to right" */
 
 /* What a token receives from a prefix in a full layer, in numbers per head. */
 typedef enum rung_message {

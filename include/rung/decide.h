@@ -50,7 +50,9 @@ typedef struct rung_decision {
     const char *by;      /* the theorem's id, or the words after `rung build`; "" where there is neither */
     const char *proof;   /* how far a theorem's proof has been checked; "" otherwise */
     char statement[512]; /* what was shown, with its numbers */
-    char about[224];     /* the instance and the arithmetic: "in exact 26-bit arithmetic, softmax from left to right" */
+    char about
+        [224]; /* the arithmetic: "in exact 26-bit arithmetic, softmax from left to right"; of weights the format in
+                            which they were judged, which has no more bits than the claim allows */
     const char *trivial; /* CANNOT only trivially, and why; NULL: it is not */
 
     /* of the theorems */

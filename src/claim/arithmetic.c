@@ -17,10 +17,16 @@ static void print_bits(rung_buf *out, const rung_arithmetic *a)
                         a->accumulator_bits, a->state_bits, a->cache_bits);
 }
 
-void rung_arithmetic_print(rung_buf *out, const rung_arithmetic *a)
+const char *rung_kernel_text(rung_kernel kernel)
 {
     static const char *const orders[] = {"in an order that nobody has stated", "softmax from left to right",
-                                         "softmax with the maximum of the row first", "softmax from right to left"};
+                                         "softmax with the maximum of the row first", "softmax from right to left",
+                                         "whole rows and chunks of 32 tokens at once"};
+    return orders[kernel];
+}
+
+void rung_arithmetic_print(rung_buf *out, const rung_arithmetic *a)
+{
     static const char *const messages[] = {"", ", an accumulator counted as dv+1 numbers",
                                            ", an accumulator counted as 2d numbers"};
     if (a->kernel == RUNG_KERNEL_FAST) {
@@ -28,5 +34,5 @@ void rung_arithmetic_print(rung_buf *out, const rung_arithmetic *a)
         return;
     }
     print_bits(out, a);
-    rung_buf_printf(out, ", %s%s", orders[a->kernel], messages[a->message]);
+    rung_buf_printf(out, ", %s%s", rung_kernel_text(a->kernel), messages[a->message]);
 }

@@ -57,7 +57,7 @@ static void say_shown(rung_decision *d, const rung_finding *finding)
 }
 
 static rung_status take_weights(rung_decision *d, const rung_finding *finding, const char *by, const rung_fmt *fmt,
-                                rung_error *err)
+                                rung_kernel kernel, rung_error *err)
 {
     static const rung_basis bases[] = {[RUNG_PROVED] = RUNG_BASIS_PROOF,
                                        [RUNG_ALL_PROMPTS] = RUNG_BASIS_EVERY_PROMPT,
@@ -69,6 +69,8 @@ static rung_status take_weights(rung_decision *d, const rung_finding *finding, c
     if (!d->weights) return RUNG_SYSTEM;
     if (d->verdict == RUNG_CANNOT) return RUNG_OK; /* both are compared afterwards */
     d->by = d->weights;
+    /* Weights are right in the format in which they were judged, and in no other: not even in one with more bits. */
+    snprintf(d->about, sizeof d->about, "in exact %s arithmetic, %s", fmt->name, rung_kernel_text(kernel));
     d->basis = bases[finding->evidence], d->verdict = rung_finding_verdict(finding);
     say_shown(d, finding);
     return RUNG_OK;
@@ -95,7 +97,7 @@ static rung_status look_in(rung_decision *d, const rung_claim *claim, const rung
     rung_status status = ask.arch ? rung_witness_find(&w, &ask, err)
                                   : rung_witness_published(&w, rung_subject_ledger(subject), &ask, err);
     if (status == RUNG_OK && w.found) {
-        status = take_weights(d, &w.finding, w.build ? w.build : "", fmt, err);
+        status = take_weights(d, &w.finding, w.build ? w.build : "", fmt, rung_claim_arithmetic(claim)->kernel, err);
         d->model = w.model, w.model = NULL;
     } else if (status == RUNG_OK) {
         snprintf(d->no_weights, sizeof d->no_weights, "%s", w.why);
