@@ -111,6 +111,16 @@ static void print_assumptions(rung_buf *out, const rung_decision *d)
     rung_buf_clear(&text);
 }
 
+/* The first reasons; --json has them all. */
+static void put_no_weights(rung_buf *text, const char *why)
+{
+    enum { SHOWN = 160 };
+    size_t len = strlen(why);
+    if (len > SHOWN)
+        for (len = SHOWN; len > 0 && why[len] != ' ';) len--;
+    rung_buf_printf(text, ". No weights: %.*s%s", (int)len, why, why[len] ? " ..." : "");
+}
+
 static void put_nearest(rung_buf *text, const rung_decision *d)
 {
     const rung_bound_answer *near = d->decisive, *soonest = NULL;
@@ -124,7 +134,7 @@ static void put_nearest(rung_buf *text, const rung_decision *d)
     else
         rung_buf_puts(text, "no theorem applies to these layers and this task");
     if (soonest) rung_buf_printf(text, "; %s holds from n = %.0f on", soonest->bound->id, soonest->n_threshold);
-    if (d->no_weights[0]) rung_buf_printf(text, ". No weights: %s", d->no_weights);
+    if (d->no_weights[0]) put_no_weights(text, d->no_weights);
     rung_buf_puts(text, ". UNKNOWN does not say that they can");
 }
 
