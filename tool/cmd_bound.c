@@ -155,6 +155,7 @@ static int run_inputs(const rung_call *call, const rung_about *about, rung_error
              .means = {.bounds = true,
                        .thresholds = !v->no_thresholds && !rung_call_given(call, "solve"),
                        .weights = !v->no_weights,
+                       .work = RUNG_MEANS_QUICK,
                        .samples = (uint64_t)v->samples,
                        .seed = (uint64_t)call->seed,
                        .threads = call->arguments > 1 ? 1 : (size_t)v->threads,

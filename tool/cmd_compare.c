@@ -240,9 +240,10 @@ static int run_compare(const rung_call *call, rung_error *err)
     const compare_values *v = call->values;
     rung_task_conf task;
     rung_bound_input *inputs;
-    columns all = {.count = call->arguments,
-                   .task = v->task ? &task : NULL,
-                   .means = {.bounds = true, .thresholds = true, .weights = true, .samples = 200}};
+    columns all = {
+        .count = call->arguments,
+        .task = v->task ? &task : NULL,
+        .means = {.bounds = true, .thresholds = true, .weights = true, .samples = 200, .work = RUNG_MEANS_QUICK}};
     if (!v->task && (call->words || v->n))
         return rung_fail(err, RUNG_USAGE, "'%s' belongs to which task? add --task NAME",
                          call->words ? call->word[0] : "--n");

@@ -32,6 +32,7 @@ typedef struct rung_means {
     uint64_t samples, seed;
     size_t threads;            /* 0: all */
     double work;               /* of judging weights, see rung_witness_ask; 0: its own */
+#define RUNG_MEANS_QUICK 6e9   /* a second or two: for who waits */
     bool (*interrupted)(void); /* NULL: never */
     const rung_model
         *given; /* judge these weights, which are of the subject's layers, instead of looking for some; NULL: look */

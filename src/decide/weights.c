@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Longer prompts are not run here. */
-enum { TOKENS_MAX = 1 << 16 };
+enum { TOKENS_MAX = 1 << 13 };
 
 static int fewest_bits(const rung_arithmetic *a)
 {
