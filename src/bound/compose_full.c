@@ -3,7 +3,7 @@
  *
  * Two functions, two full layers. c are the bits of an accumulator.
  *
- * C0 (F F). N_0 = t q, the family of z_1 as in theorem B: g t free indices in t groups with disjoint alphabets of size q.
+ * C0 (F F). t q <= N_0, the family of z_1 as in theorem B: g t free indices in t groups with disjoint alphabets of size q.
  * Take the z_2 with the most frequent layer-1 accumulators of w over z_2, for all w (c n_1 bits). For each w by itself the
  * layer-1 accumulator of w over z_1 is then a function of z_1; in its largest class (density 2^-c) the best index of each
  * group takes together at least N_0 2^(-c/(g t)) values (arithmetic and geometric mean). With w, z_0 = that index and z_1 in

@@ -10,7 +10,7 @@
  *
  *     N_1 log2 V > c (n_1 + x_0) + B x_1;          B = 0: what z_0 receives is never read, one w suffices: N_0 log2 V > c.
  *
- * B (A > 0). N_0 = t q; the last g t indices of z_1 in t groups, group i with values in an alphabet A_i of size q. Fix the
+ * B (A > 0). t q <= N_0; the last g t indices of z_1 in t groups, group i with values in an alphabet A_i of size q. Fix the
  * states that leave z_2 (density 2^-A); then those that leave z_1 are a function of z_1: a class of density 2^-A. Some
  * choice of one index per group has a projection of density 2^-A/g, and in it x functions take Theta = Theta(t,q,A/g,x)
  * values (Lemma S). The listed bits are then c for each (index, w); after F, if B > 0, c for each index and the states for
