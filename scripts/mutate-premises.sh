@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
 PYTHON=${PYTHON:-/usr/bin/python3}
 # The quick ones first: the first that fails ends a mutant.
-TESTS="bound/test_premises claim/test_facts bound/test_registry bound/test_counter_models bound/test_cut bound/test_contradict bound/test_rows bound/test_compose"
+TESTS="bound/test_premises claim/test_facts bound/test_registry bound/test_counter_models bound/test_cut bound/test_contradict"
 SCRATCH=$BUILD/mutants
 rm -rf "$SCRATCH"
 mkdir -p "$SCRATCH/tests"
@@ -125,7 +125,7 @@ PYTHON
 
 run() { # test
     "$CC" "$SCRATCH/tests/${1//\//-}.o" "$SCRATCH/mutant.o" "${archives[@]}" -o "$SCRATCH/test" -lcmocka "${libs[@]}" >"$SCRATCH/link.log" 2>&1 &&
-        timeout 60 "$SCRATCH/test" >"$SCRATCH/test.log" 2>&1
+        timeout 300 "$SCRATCH/test" >"$SCRATCH/test.log" 2>&1
 }
 
 killed=0 broken=0

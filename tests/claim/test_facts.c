@@ -104,6 +104,8 @@ static void test_prompt(void **state)
     assert_facts(subject, &about, "+++++++-?-");
     about = rung_about_prompt(&first, 0);
     assert_facts(subject, &about, "+++++++-++");
+    about.layout = RUNG_NOT_ESTABLISHED;
+    assert_facts(subject, &about, "+++++++?++");
     rung_subject_free(subject);
 }
 
