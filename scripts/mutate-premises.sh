@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
 PYTHON=${PYTHON:-/usr/bin/python3}
 # The quick ones first: the first that fails ends a mutant.
-TESTS="bound/test_premises claim/test_facts bound/test_registry bound/test_counter_models bound/test_cut bound/test_contradict"
+TESTS="bound/test_premises claim/test_facts bound/test_pattern bound/test_registry bound/test_counter_models bound/test_cut bound/test_contradict"
 SCRATCH=$BUILD/mutants
 rm -rf "$SCRATCH"
 mkdir -p "$SCRATCH/tests"
