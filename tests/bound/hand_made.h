@@ -15,9 +15,12 @@
 static inline rung_sheet sheet_for(const rung_task_conf *task, size_t coords)
 {
     rung_sheet s = {.err = &check_err};
+    rung_buf text;
     rung_arena_init(&s.arena);
+    rung_buf_init(&text);
+    rung_task_canonical(&text, task);
     s.spec = (rung_model_spec){.arch = "full",
-                               .task = "",
+                               .task = rung_arena_strdup(&s.arena, text.text, &check_err),
                                .mlp = "none",
                                .vocab = task->vocab,
                                .answers = task->answers,
@@ -29,10 +32,21 @@ static inline rung_sheet sheet_for(const rung_task_conf *task, size_t coords)
                                .positions = RUNG_POS_LEARNED,
                                .norm = RUNG_NORM_NONE,
                                .causal = true};
+    rung_buf_clear(&text);
     return s;
 }
 
-static inline rung_model *sheet_model(rung_sheet *s)
+/* Tests of the command want the models as files: in the directory RUNG_HAND_MADE, if there is one. */
+static inline void keep_model(const rung_model *model, const char *name)
+{
+    const char *directory = getenv("RUNG_HAND_MADE");
+    char path[512];
+    if (!directory) return;
+    snprintf(path, sizeof path, "%s/%s.safetensors", directory, name);
+    CHECK(rung_model_save(model, path, &check_err));
+}
+
+static inline rung_model *sheet_model(rung_sheet *s, const char *name)
 {
     rung_tensor tensor[64];
     size_t count = 0;
@@ -54,6 +68,7 @@ static inline rung_model *sheet_model(rung_sheet *s)
     }
     CHECK(s->status);
     CHECK(rung_model_from_tensors(&model, &s->spec, tensor, count, "by hand", &check_err));
+    keep_model(model, name);
     rung_arena_clear(&s->arena);
     free(s->tensor);
     return model;
@@ -131,7 +146,7 @@ static inline rung_model *conv_composes(const rung_task_conf *task)
     take_back(&s, "k", 0, 2, 0);
     take_back(&s, "v", 0, 1, 0);
     read_nearest(&s, ANSWER, values);
-    return sheet_model(&s);
+    return sheet_model(&s, "conv-composes");
 }
 
 /* c-gram c=3 in one layer full:conv=3: a key is the two symbols before a token, a query is the last two symbols. */
@@ -159,7 +174,7 @@ static inline rung_model *conv_continues(const rung_task_conf *task)
     take_back(&s, "v", 0, 1, 0);
     sheet_set(&out, ANSWER, 0, 1);
     read_nearest(&s, ANSWER, values);
-    return sheet_model(&s);
+    return sheet_model(&s, "conv-continues");
 }
 
 /* ---- the question comes last -------------------------------------------------------------------------------------------------- */
@@ -182,7 +197,7 @@ static inline rung_model *last_token_asks(const rung_task_conf *task)
     sheet_set(&v, 0, VALUE, 1);
     sheet_set(&out, ANSWER, 0, 1);
     read_nearest(&s, ANSWER, values);
-    return sheet_model(&s);
+    return sheet_model(&s, "last-token-asks");
 }
 
 /* ---- one layer that runs twice ------------------------------------------------------------------------------------------------ */
@@ -221,7 +236,7 @@ static inline rung_model *loop_composes(const rung_task_conf *task)
         sheet_set(&out, ANSWER, 2, 1);
     }
     read_nearest(&s, ANSWER, values);
-    return sheet_model(&s);
+    return sheet_model(&s, "loop-composes");
 }
 
 /* ---- a block for each thought ---------------------------------------------------------------------------------------------------- */
@@ -316,7 +331,7 @@ static inline rung_model *opens_one_by_one(const rung_task_conf *task, size_t B)
     sheet_set(&v, 0, IS_NUMBER, 1);
     sheet_set(&out, FOUND, 0, 1);
     write_opener_readout(&s, &o);
-    return sheet_model(&s);
+    return sheet_model(&s, "opens-one-by-one");
 }
 
 /* ---- what the fast evaluator does otherwise ------------------------------------------------------------------------------------ */
@@ -355,7 +370,7 @@ static inline rung_model *clamp_composes(const rung_task_conf *task)
         sheet_set(&readout, answer, ANSWER, 2 * (double)answer);
         sheet_set(&bias, 0, answer, -(double)(answer * answer) * unit);
     }
-    return sheet_model(&s);
+    return sheet_model(&s, "clamp-composes");
 }
 
 /* eva form=pair K=N < 32 in two heads of linear attention with dk = dv = 1. Inside a chunk the fast evaluator multiplies queries
@@ -392,7 +407,7 @@ static inline rung_model *chunk_looks_up(const rung_task_conf *task)
         sheet_set(&readout, a, DIFFERENCE, ldexp(2 * (double)a, 100));
         sheet_set(&readout, a, UNIT, ldexp(-(double)(a * a), 100));
     }
-    return sheet_model(&s);
+    return sheet_model(&s, "chunk-looks-up");
 }
 
 #endif

@@ -65,6 +65,7 @@ typedef struct question {
     const rung_task_conf *task;
     uint64_t n;
     int bits;
+    int more[3]; /* bits of accumulators, states and caches beyond these */
     rung_message message;
     rung_kernel kernel;
     bool tokens_after, thoughts, thresholds;
@@ -79,6 +80,7 @@ static inline rung_about about_of(const question *q)
 {
     rung_about about = rung_about_prompt(q->task, q->n);
     rung_about_bits(&about, q->bits);
+    about.accumulator_bits += q->more[0], about.state_bits += q->more[1], about.cache_bits += q->more[2];
     about.kernel = q->kernel, about.message = q->message;
     if (q->tokens_after) about.ends = RUNG_VIOLATED;
     if (q->thoughts) about.at_once = RUNG_VIOLATED;

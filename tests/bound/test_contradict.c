@@ -30,6 +30,14 @@ static const char *const templates[] = {
     "eva-recurrent task=eva N=2..5 V=2..3 mech=loglinear/linear",
     "seqcomp L=1 N0=2..4 V=2..4 linear=none/first/after keys=bits/trig/quadratic form=position/pair",
     "seqcomp L=1 N0=2..4 linear=first/after",
+    "seqcomp L=1 N0=2..3 V=4..9 linear=none/first/after",
+    "seqcomp L=1 N0=2..4 order=first form=position/pair",
+    "lookup task=eva N=2..5 K=5..7 V=1..3 form=pair",
+    "lookup task=index N=2..8 V=2..5",
+    "eva-recurrent task=eva N=2..5 V=1..2 pack=1..5",
+    "loophole N0=1..3",
+    "c-gram c=2..3 N=3..5 V=2..3",
+    "dyck N=2..8 types=1..2 k=1..3",
     "seqcomp L=2 N0=2 n=1..2 linear=none/first/after keys=bits/trig/quadratic",
     "seqcomp L=2 N0=2 n=1..2 V=2 linear=first/after flat=0/1",
     "seqcomp L=3 N0=2 n=1,1 V=2 linear=none/first/after",
@@ -140,6 +148,44 @@ static rung_ledger *draw_containing(stack *s, const rung_ledger *solved)
     return ledger;
 }
 
+/* The same in the language of architectures: mechanisms that a ledger does not tell apart, heads beside, convolutions and gates. */
+static void put_other(rung_buf *out, bool causal)
+{
+    static const char *const others[] = {"linear:dk=2:dv=2",        "window:W=4:dk=1:dv=1",   "rnn:dv=3",
+                                         "full:conv=2:dk=1:dv=2",   "gdelta:conv=4:gate=1",   "mamba2:dk=2:dv=3",
+                                         "sparse:B=4:k=1",          "loglinear:dk=2:dv=2",    "dsa:k=2",
+                                         "linear:gate=1:dk=2:dv=2", "full:dk=1:dv=1@1|rnn@1", "full:unit=1:dk=2:dv=2"};
+    rung_buf_puts(out, causal ? others[between(0, RUNG_COUNT(others) - 1)] : "full:dk=2:dv=2");
+}
+
+static void put_layer(rung_buf *out, const rung_layer *layer, bool causal)
+{
+    rung_arch one = {.layer_count = 1, .layer = (rung_layer *)(uintptr_t)layer};
+    rung_arch_print(out, &one);
+    if (causal && layer->group_count == 1 && between(0, 3) == 0) rung_buf_puts(out, "|linear:dk=2:dv=1@1");
+}
+
+static rung_subject *draw_arch_containing(const rung_model *model)
+{
+    const rung_arch *arch = rung_model_get_arch(model);
+    const rung_model_spec *spec = rung_model_get_spec(model);
+    rung_subject *subject;
+    rung_buf text;
+    rung_buf_init(&text);
+    for (size_t i = 0, others = between(0, 2); i <= arch->layer_count; i++) {
+        for (; others && (i == arch->layer_count || between(0, 2) == 0); others--) {
+            if (text.len) rung_buf_putc(&text, ',');
+            put_other(&text, spec->causal);
+        }
+        if (i == arch->layer_count) break;
+        if (text.len) rung_buf_putc(&text, ',');
+        put_layer(&text, &arch->layer[i], spec->causal);
+    }
+    CHECK(rung_subject_arch(&subject, text.text, &(rung_arch_defaults){1, 4, 4, spec->causal}, &check_err));
+    rung_buf_clear(&text);
+    return subject;
+}
+
 /* ---- the check -------------------------------------------------------------------------------------------------------------- */
 
 typedef struct tally {
@@ -187,6 +233,14 @@ static void check_solved(tally *n, const rung_build *b, const rung_model *model,
         stack s;
         q = question_about(draw_containing(&s, ledger), &b->task, bits + (int)between(0, 3), thoughts);
         assert_not_refuted(n, &q, text);
+    }
+    for (int k = 0; k < variants / 4; k++) {
+        rung_subject *larger = draw_arch_containing(model);
+        q = question_about(NULL, &b->task, bits, thoughts);
+        q.subject = larger;
+        for (size_t i = 0; i < RUNG_COUNT(q.more); i++) q.more[i] = (int)between(0, 3);
+        assert_not_refuted(n, &q, text);
+        rung_subject_free(larger);
     }
     q = question_about(ledger, &b->task, 1, thoughts);
     count_near(n, &q);

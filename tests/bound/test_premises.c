@@ -113,13 +113,17 @@ static rung_about about_theorem(const theorem *t, const rung_task_conf *task)
     return about;
 }
 
+static bool is_listed(const char *words, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += len)
+        if ((at == words || at[-1] == ' ') && (at[len] == ' ' || !at[len])) return true;
+    return false;
+}
+
 static bool needs(const theorem *t, rung_premise premise)
 {
-    const char *word = rung_premise_words[premise];
-    size_t len = strlen(word);
-    for (const char *at = t->needs; (at = strstr(at, word)); at += len)
-        if ((at == t->needs || at[-1] == ' ') && (at[len] == ' ' || !at[len])) return true;
-    return false;
+    return is_listed(t->needs, rung_premise_words[premise]);
 }
 
 /* What another kernel does to premises that come later in the order of the enumeration. */
@@ -219,12 +223,194 @@ static void test_nothing_applies_where_nothing_is_known(void **state)
     }
 }
 
+/* ---- layers of other kinds --------------------------------------------------------------------------------------------------------- */
+
+/* What is done to the layers that a theorem refutes; afterwards only the theorems of `still` may refute them. */
+typedef struct change {
+    const char *what, *still;
+    void (*apply)(rung_ledger *ledger);
+} change;
+
+static void add_layer(rung_ledger *ledger, rung_held held)
+{
+    assert_true(ledger->layer_count < LAYERS_MAX);
+    ledger->layer[ledger->layer_count++] = held;
+}
+
+static void select_too(rung_ledger *ledger)
+{
+    add_layer(ledger,
+              (rung_held){.sparse = true, .heads = 1, .block = 4, .top = 1, .summary_elements = 1, .value_dim = 1});
+}
+
+static void scan_too(rung_ledger *ledger)
+{
+    add_layer(ledger, full_bits(5, 1));
+}
+
+static void levels_too(rung_ledger *ledger)
+{
+    add_layer(ledger, (rung_held){.recurrent = true, .levels = true, .state_elements = 1});
+}
+
+static void state_too(rung_ledger *ledger)
+{
+    add_layer(ledger, recurrent_bits(1));
+}
+
+static void state_beside(rung_ledger *ledger)
+{
+    for (size_t i = 0; i < ledger->layer_count; i++)
+        if (ledger->layer[i].full || ledger->layer[i].sparse)
+            ledger->layer[i].recurrent = true, ledger->layer[i].state_elements++;
+}
+
+/* A state of no size that anybody knows. */
+static void recurrence_beside(rung_ledger *ledger)
+{
+    for (size_t i = 0; i < ledger->layer_count; i++) ledger->layer[i].recurrent = true;
+}
+
+static void convolve(rung_ledger *ledger)
+{
+    for (size_t i = 0; i < ledger->layer_count; i++)
+        ledger->layer[i].conv_elements = 64, ledger->layer[i].recurrent = true;
+}
+
+static void hold_much(rung_ledger *ledger)
+{
+    for (size_t i = 0; i < ledger->layer_count; i++) ledger->layer[i].extra_elements = UINT64_MAX;
+}
+
+/* More bits than any prompt has, in a window and in a convolution. */
+static void window_too(rung_ledger *ledger)
+{
+    add_layer(ledger, (rung_held){.window = true, .window_elements = UINT64_C(1) << 40, .heads = 1, .value_dim = 1});
+}
+
+static void chunk_too(rung_ledger *ledger)
+{
+    add_layer(ledger, (rung_held){.chunk = true, .window_elements = UINT64_C(1) << 40, .heads = 1, .value_dim = 1});
+}
+
+static void convolution_too(rung_ledger *ledger)
+{
+    add_layer(ledger, (rung_held){.recurrent = true, .conv_elements = UINT64_C(1) << 40});
+}
+
+static void extra_too(rung_ledger *ledger)
+{
+    add_layer(ledger, (rung_held){.recurrent = true, .extra_elements = UINT64_C(1) << 40});
+}
+
+/* Theorems that choose sizes up to ENDLESS still refute layers of 2^40 bits: their prompts are longer. */
+static const change changes[] = {
+    {"a layer that selects", "causal", select_too},
+    {"one more full layer", "causal", scan_too},
+    {"a layer with levels", "causal A cut", levels_too},
+    {"one more state", "causal A A-compose A' B0 B Ce D D-pure cut", state_too},
+    {"a state beside attention", "causal A A-compose cut cut-one headwise", state_beside},
+    {"a recurrence beside attention", "causal A A-compose cut cut-one headwise", recurrence_beside},
+    {"a convolution before each layer", "causal B C0 Ce D D-pure", convolve},
+    {"more bits than fit", "causal", hold_much},
+    {"a large window", "causal B Ce D D-pure", window_too},
+    {"a large chunk", "causal B Ce D D-pure", chunk_too},
+    {"a large convolution", "causal B Ce D D-pure", convolution_too},
+    {"a large state of another kind", "causal B Ce D D-pure", extra_too},
+};
+
+static void check_change(const theorem *t, const change *c)
+{
+    rung_task_conf task = task_of(t->task);
+    stack s;
+    rung_ledger *ledger = layers_to_refute(&s, t->layers);
+    rung_about about = about_theorem(t, &task);
+    c->apply(ledger);
+    rung_bound_answer answer = claim_answer(ledger, &about, t->id);
+    if (answer.verdict == RUNG_CANNOT && !is_listed(c->still, t->id))
+        fail_msg("%s with %s: %s; %s", t->id, c->what, answer.premise, answer.statement);
+}
+
+static void test_layers_of_other_kinds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(theorems); i++)
+        for (size_t k = 0; k < RUNG_COUNT(changes); k++) check_change(&theorems[i], &changes[k]);
+}
+
+/* The array of a pattern ends at 64 full layers. */
+static void test_too_many_full_layers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(theorems); i++) {
+        rung_held many[LAYERS_MAX + 8];
+        rung_task_conf task = task_of(theorems[i].task);
+        rung_about about = about_theorem(&theorems[i], &task);
+        for (size_t k = 0; k < RUNG_COUNT(many); k++) many[k] = full_bits(5, 1);
+        rung_ledger ledger = {
+            .name = "many", .family = "", .spelling = "", .layer_count = RUNG_COUNT(many), .layer = many};
+        for (size_t f = 0; f < RUNG_LEDGER_FACTS; f++) ledger.known[f].is = RUNG_ESTABLISHED;
+        rung_bound_answer answer = claim_answer(&ledger, &about, theorems[i].id);
+        assert_true(answer.verdict != RUNG_CANNOT || strcmp(theorems[i].id, "causal") == 0);
+    }
+}
+
+/* One layer that selects blocks, with something about it that the theorem does not know. */
+static void test_other_selections(void **state)
+{
+    static const rung_held sparse = {
+        .sparse = true, .heads = 1, .block = 16, .top = 1, .summary_elements = 8, .value_dim = 2, .key_dim = 2};
+    rung_held other[10];
+    rung_task_conf task = task_of("two-sum N=512 M=512"), position = task_of("two-sum N=512 M=512 form=global");
+    rung_about about = rung_about_prompt(&task, 0);
+    stack s;
+    (void)state;
+    rung_about_bits(&about, 1);
+    for (size_t i = 0; i < RUNG_COUNT(other); i++) other[i] = sparse;
+    other[0].full = true, other[1].recurrent = true, other[2].window = true, other[3].chunk = true;
+    other[4].conv_elements = 1, other[5].block = 1, other[6].summary_overlaps = true, other[7].summary_elements = 0;
+    other[8].top = 512, other[9].window_size = 512;
+    assert_int_equal(claim_answer(stack_of(&s, 1, &sparse), &about, "sparse").verdict, RUNG_CANNOT);
+    for (size_t i = 0; i < RUNG_COUNT(other); i++)
+        if (claim_answer(stack_of(&s, 1, &other[i]), &about, "sparse").verdict == RUNG_CANNOT)
+            fail_msg("sparse refutes case %d", (int)i);
+    about.task = &position;
+    assert_int_equal(claim_answer(stack_of(&s, 1, &sparse), &about, "sparse").verdict, RUNG_UNKNOWN);
+}
+
+/* Questions of another form than a theorem speaks of. */
+static void test_other_forms(void **state)
+{
+    static const char *const cases[][3] = {
+        {"causal", "F10", "two-sum form=query"},  {"causal", "F10", "two-sum form=global"},
+        {"causal", "F10", "three-sum form=last"}, {"A'", "F8", "seqcomp L=2 N0=32 n=1"},
+        {"cut-one", "F4", "two-sum form=query"},  {"cut-one", "F4", "two-sum form=position"},
+        {"cut", "R4", "two-sum form=position"},   {"cut-one", "F4", "q-sparse-average"},
+        {"cut-one", "F4", "c-gram c=2"},          {"D", "F4 R4 F4", "seqcomp L=3 N0=4"},
+        {"D", "F4 R4 F4", "seqcomp L=3 flat=1"},  {"D-pure", "F4 F4 F4", "seqcomp L=3 flat=1"},
+    };
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
+        theorem t = {.id = cases[i][0], .layers = cases[i][1], .task = cases[i][2]};
+        rung_task_conf task = task_of(t.task);
+        stack s;
+        rung_about about = about_theorem(&t, &task);
+        if (strstr(t.task, "flat")) about.n = ENDLESS;
+        rung_bound_answer answer = claim_answer(layers_to_refute(&s, t.layers), &about, t.id);
+        if (answer.verdict == RUNG_CANNOT) fail_msg("%s refutes %s: %s", t.id, t.task, answer.statement);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_theorem_is_listed),
         cmocka_unit_test(test_every_premise_of_every_theorem),
         cmocka_unit_test(test_nothing_applies_where_nothing_is_known),
+        cmocka_unit_test(test_layers_of_other_kinds),
+        cmocka_unit_test(test_too_many_full_layers),
+        cmocka_unit_test(test_other_selections),
+        cmocka_unit_test(test_other_forms),
     };
     return cmocka_run_group_tests_name("premises of theorems", tests, NULL, NULL);
 }

@@ -135,9 +135,34 @@ static void test_every_row_becomes_its_kind(void **state)
         rung_carry far = conf.mech->carry(&conf, (size_t)1 << 40);
         assert_int_equal(held.state_elements, far.recurrent);
         assert_int_equal(held.window_elements, far.window);
+        assert_int_equal(held.kv_per_token, conf.mech->carry(&conf, 1).cache);
+        if (held.sparse) {
+            rung_selection told = conf.mech->selects(&conf);
+            assert_true(held.block == told.block && held.top == told.top && held.window_size == told.window);
+            assert_true(held.summary_elements == told.summary && held.index_elements == told.index);
+            assert_true(held.summary_by_position == told.summary_by_position);
+        }
+        if (held.window) assert_int_equal(held.window_size, rung_mech_param(&conf, "W"));
         if (held.full || held.sparse || held.window)
             assert_true(held.heads == 2 && held.value_dim == conf.dv && held.key_dim == 4);
     }
+}
+
+/* A row that says that nothing passes from token to token; beside another mechanism the layer is that of the other one. */
+static void test_a_token_wise_row(void **state)
+{
+    rung_mech alone = *rung_mech_get("full");
+    alone.class_of = RUNG_CLASS_TOKENWISE;
+    rung_mech_conf group[2] = {conf_of(&alone), conf_of(rung_mech_get("linear"))};
+    rung_layer layer[2] = {{1, group}, {2, group}};
+    rung_arch arch = {.layer_count = 2, .layer = layer};
+    rung_ledger ledger;
+    (void)state;
+    CHECK(claim_ledger_of_arch(&ledger, &arch, "token-wise", &check_err));
+    assert_int_equal(ledger.known[RUNG_LEDGER_KINDS].is, RUNG_ESTABLISHED);
+    assert_true(ledger.layer[0].mlp && !ledger.layer[0].full && !ledger.layer[0].heads);
+    assert_true(!ledger.layer[1].mlp && ledger.layer[1].recurrent);
+    rung_ledger_clear(&ledger);
 }
 
 /* A convolution, an encoder, and a second group of heads. */
@@ -243,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_row_states_its_class),
         cmocka_unit_test(test_every_row_becomes_its_kind),
+        cmocka_unit_test(test_a_token_wise_row),
         cmocka_unit_test(test_what_stands_around_a_mechanism),
         cmocka_unit_test(test_a_row_without_a_class_gets_no_theorem),
     };

@@ -72,6 +72,8 @@ static void test_nothing_said(void **state)
     rung_subject *subject = arch("full", true);
     (void)state;
     assert_facts(subject, &(rung_about){0}, "++++??????");
+    rung_about of_layers = rung_about_prompt(NULL, 0); /* of the layers alone */
+    assert_facts(subject, &of_layers, "++++++++++");
     rung_subject_free(subject);
 }
 
@@ -102,6 +104,8 @@ static void test_prompt(void **state)
     assert_facts(subject, &about, "+++++++-?-");
     about = rung_about_prompt(&first, 0);
     assert_facts(subject, &about, "+++++++-++");
+    about.layout = RUNG_NOT_ESTABLISHED;
+    assert_facts(subject, &about, "+++++++?++");
     rung_subject_free(subject);
 }
 
