@@ -40,8 +40,8 @@ static struct {
     jmp_buf leave;
     char reason[512];
     struct block *blocks;
-    size_t used, limit; /* bytes */
-    uint64_t work;      /* operations so far */
+    size_t used, limit, most; /* bytes: now, allowed now, ever */
+    uint64_t work;            /* operations so far */
     bool given_up;
 } run;
 
@@ -77,6 +77,12 @@ static void spend(uint64_t operations)
         stop(MALFORMED, "it takes more than %llu operations; --max-work allows more", (unsigned long long)max_work);
 }
 
+/* So many bytes in all from now on, as far as there may be so many at all. */
+static void allow(uint64_t bytes)
+{
+    run.limit = bytes < run.most ? (size_t)bytes : run.most;
+}
+
 static size_t times(size_t a, size_t b)
 {
     size_t product = 0;
@@ -91,7 +97,8 @@ static void *allocate(size_t count, size_t size)
 {
     enum { MALLOC_OWN = 16 };
     size_t bytes = times(count, size) + sizeof(struct block) + 1, cost = bytes + MALLOC_OWN;
-    if (cost > run.limit - run.used) reject("sizes: more than %zu bytes of memory would be needed", run.limit);
+    if ((run.given_up = cost > run.limit - run.used))
+        stop(MALFORMED, "it takes more than %zu bytes of memory: too much for files of this size", run.limit);
     struct block *block = calloc(1, bytes);
     if (!block) stop(SYSTEM, "out of memory");
     run.used += block->cost = cost;
@@ -1062,8 +1069,7 @@ static struct tensor read_entry(const struct json *entry)
         t.shape[t.rank] = size_of(s, t.name);
         t.count = times(t.count, t.shape[t.rank++]);
     }
-    t.begin = size_of(offsets->first, t.name);
-    t.end = size_of(offsets->first->next, t.name);
+    t.begin = size_of(offsets->first, t.name), t.end = size_of(offsets->first->next, t.name);
     if (t.begin > t.end || t.end - t.begin != times(t.count, dtype_sizes[t.dtype]))
         reject("tensor '%.*s': data_offsets do not fit its shape and type", SHOW(t.name));
     return t;
@@ -1190,10 +1196,9 @@ static struct tensor *take_tensor(struct file *file, const char *name, size_t ro
     struct tensor *t = find_tensor(file, name);
     bool vector = columns == VECTOR;
     if (!t) reject("tensor '%s' is missing", name);
-    if (t->rank != (vector ? 1 : 2) || t->shape[0] != rows || (!vector && t->shape[1] != columns)) {
-        if (vector) reject("tensor '%s': shape [%zu] expected", name, rows);
-        reject("tensor '%s': shape [%zu,%zu] expected", name, rows, columns);
-    }
+    if (t->rank != (vector ? 1 : 2) || t->shape[0] != rows || (!vector && t->shape[1] != columns))
+        reject(vector ? "tensor '%s': shape [%zu] expected" : "tensor '%s': shape [%zu,%zu] expected", name, rows,
+               columns);
     t->used = true;
     return t;
 }
@@ -1267,7 +1272,6 @@ static size_t number_in(const struct lines *lines, struct text text, int bits)
         stop(MALFORMED, "line %zu: '%.*s' is no decimal number below 2^%d", lines->number, SHOW(text), bits);
     return value;
 }
-
 static size_t number_line(struct lines *lines, const char *word)
 {
     return number_in(lines, next_line(lines, word), 31);
@@ -1580,6 +1584,7 @@ struct model {
     struct layer *layers;
     struct group *groups; /* of all layers, one after the other */
     size_t count, group_count;
+    uint64_t token_bytes; /* at most, that a token of a prompt takes in make_room */
     double *embed, *positions, *cos, *sin;
     struct matrix final, readout;
     double *x, *h, *mixed, *hidden, *hidden_gate; /* rows of the present token */
@@ -1765,19 +1770,25 @@ static void load_table(struct file *file, struct table_mlp *t, const char *name,
         if (compare_rows(&t->rows[i - 1], &t->rows[i]) == 0) reject("tensor '%s': a key twice", keys_name);
 }
 
+static bool keeps_tokens(const struct shape *s)
+{
+    return s->mechanism == FULL || s->mechanism == WINDOW || s->mechanism == SPARSE;
+}
+
 static void load_layer(struct file *file, struct model *m, size_t index, const struct mix *mix)
 {
     const struct config *c = &m->config;
     struct layer *layer = &m->layers[index];
     const char *name = name_of("layers.%zu", index), *mlp = name_of("%s.mlp", name);
     layer->norm1 = take_norm(file, c, name_of("%s.norm1", name));
-    layer->count = mix->groups;
-    layer->groups = m->groups + m->group_count;
+    layer->count = mix->groups, layer->groups = m->groups + m->group_count;
     m->group_count += mix->groups;
     for (size_t g = 0; g < mix->groups; g++) {
         layer->groups[g].shape = mix->group[g];
         load_group(file, c, &layer->groups[g], name_of("%s.mix.%zu", name, g));
-        layer->width += layer->groups[g].shape.heads * layer->groups[g].shape.dv;
+        const struct shape *s = &layer->groups[g].shape;
+        layer->width += s->heads * s->dv;
+        m->token_bytes += 64 + (keeps_tokens(s) ? 16 * (uint64_t)s->heads * (s->dk + s->dv) : 0);
     }
     layer->out = take_matrix(file, name_of("%s.out", name), c->d, layer->width);
     if (layer->mlp == MLP_TABLE) load_table(file, &layer->table, mlp, c->d);
@@ -1802,9 +1813,8 @@ static void set_mlps(struct model *model)
 
 static struct model load_model(struct file *file, const struct arch *arch)
 {
-    struct model m = {.config = read_config(text_of(file->metadata, "rung.config", "model"))};
+    struct model m = {.config = read_config(text_of(file->metadata, "rung.config", "model")), .count = arch->count};
     const struct config *c = &m.config;
-    m.count = arch->count;
     m.layers = allocate(m.count, sizeof *m.layers);
     size_t groups = 0, widest = 0;
     for (size_t l = 0; l < m.count; l++) groups += arch->layers[l]->groups;
@@ -2313,11 +2323,6 @@ static void run_layer(const struct model *m, struct layer *layer, size_t index, 
 
 /* ---- carried numbers (4.4 to 4.8) --------------------------------------------------------------------------------- */
 
-static bool keeps_tokens(const struct shape *s)
-{
-    return s->mechanism == FULL || s->mechanism == WINDOW || s->mechanism == SPARSE;
-}
-
 /* Slots of the state array that `tokens` tokens need; loglinear: one for the newest token, and one per set bit. */
 static size_t slots_for(const struct shape *s, size_t tokens)
 {
@@ -2585,9 +2590,7 @@ static void read_two_sum(struct task *t, struct text *words)
     next_choice(words, "self", "1", NULL);
     t->blank = next_number(words, "blank", 0, 1);
     if (next_choice(words, "dist", "uniform", "hard") && t->m < 2 * t->n + 3) reject("task: dist=hard needs M >= 2N+3");
-    t->tokens = t->blank + t->n + 1;
-    t->ids = 2 * t->m + t->blank;
-    t->answers = 2;
+    t->tokens = t->blank + t->n + 1, t->ids = 2 * t->m + t->blank, t->answers = 2;
 }
 
 static void read_recall(struct task *t, struct text *words)
@@ -2598,9 +2601,7 @@ static void read_recall(struct task *t, struct text *words)
     t->k = next_number(words, "K", t->n, (size_t)1 << 23);
     t->v = next_number(words, "V", 1, (size_t)1 << 23);
     if (next_choice(words, "dist", "uniform", "distinct") && t->v < t->n) reject("task: dist=distinct needs V >= N");
-    t->tokens = 2 * t->n + 1;
-    t->ids = t->k + t->v;
-    t->answers = t->v;
+    t->tokens = 2 * t->n + 1, t->ids = t->k + t->v, t->answers = t->v;
 }
 
 /* n_1,…,n_{L-1} become the digits of levels 2 … L; level 1 has one digit, 0. */
@@ -2775,8 +2776,8 @@ static void print_statement(const struct certificate *c)
 
 static void check_certificate(struct bytes certificate, struct bytes model)
 {
-    size_t limit = run.limit, reading = times(certificate.size + model.size, 8) + ((size_t)1 << 26);
-    run.limit = reading < limit ? reading : limit; /* what the files say in words is not much larger than the files */
+    uint64_t files = (uint64_t)certificate.size + model.size, little = 1 << 26;
+    allow(8 * files + little); /* what the files say in words is not much larger than the files */
     struct certificate c = read_certificate(certificate);
     char digest[65];
     sha256(digest, model.data, model.size);
@@ -2787,10 +2788,11 @@ static void check_certificate(struct bytes certificate, struct bytes model)
     struct text text = text_of(file.metadata, "rung.arch", "model");
     if (compare_text(c.arch, text) != 0) reject("arch: not the rung.arch of the model");
     struct arch arch = read_arch(c.arch);
-    run.limit = limit;
+    allow(160 * files + little); /* a weight takes 8 bytes, the row of a table 152; states are not much larger */
     struct model m = load_model(&file, &arch);
     struct task task = read_task(c.task);
     check_prompts(&c, &task, &m.config);
+    allow(160 * files + little + c.prompt[0].count * m.token_bytes); /* < 2^64: 2^26 tokens, and 2^37 bytes for each */
     make_room(&m, c.prompt[0].count);
     check_claim(&c, &m);
     print_statement(&c);
@@ -2801,8 +2803,7 @@ static void check_certificate(struct bytes certificate, struct bytes model)
 /* The verdict on two files in memory; the reason of a refusal is in run.reason. */
 static enum verdict judge(struct bytes certificate, struct bytes model, size_t limit)
 {
-    run.limit = limit;
-    run.used = 0, run.work = 0, run.given_up = false;
+    run.most = run.limit = limit, run.used = 0, run.work = 0, run.given_up = false;
     int verdict = setjmp(run.leave);
     if (verdict == 0) {
         make_tables();
@@ -2854,7 +2855,7 @@ static const char help[] = //
     "\n"
     "Exit codes\n"
     "  10 accepted; 20 rejected: untrue, or not decided; 3 malformed, a file that cannot be read,\n"
-    "  or more work than allowed; 2 wrong usage; 4 system: memory, output. 0 is for --help and --version only.\n";
+    "  or too much work or memory; 2 wrong usage; 4 system: memory, output. 0 is for --help and --version only.\n";
 
 /* What was printed must have arrived, or it is worth nothing. */
 static int finish(enum verdict verdict)

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The long runs: every executable soak_*, and every unit test whose source reads RUNG_SOAK, with RUNG_SOAK=1, which
-# raises its counts. And rung-check against rung: a million certificates, true and false, and thousands of random models.
+# raises its counts. And rung-check against rung: a million certificates, true and false (RUNG_VERDICTS=n: n), and 100
+# rounds of random models, 25 each (RUNG_CHECK_ROUNDS=n: n; `make test` does 2).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 

@@ -493,7 +493,7 @@ def test_blocks_with_the_last_token(damage):
 def test_sizes(damage):
     """Sizes that a small file can state are refused, not allocated."""
     big = "full:dv=1048576@65536"
-    damage.refuse(rewritten("full", arch=big), "bytes of memory", edit=lambda text: text.replace("arch full", "arch " + big))
+    damage.refuse(rewritten("full", arch=big), "bytes of memory", edit=lambda text: text.replace("arch full", "arch " + big), code=3)
     for task in ("eva N=16777216 V=16777216 K=16777216 form=pair dist=uniform", "index N=67108864 V=1 dist=uniform",
                  "seqcomp L=16 N0=16777216 n=" + ",".join(["16777216"] * 15) + " V=2 flat=0 order=last form=pair dist=uniform",
                  "seqcomp L=2 N0=16777216 n=1 V=16777216 flat=0 order=last form=pair dist=uniform",

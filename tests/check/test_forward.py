@@ -3,7 +3,8 @@
 #
 # The checker's forward pass against rung's, bit for bit: random models of every mechanism with every option, in many formats.
 # The read-out is made the identity, so the residual stream after the last layer is compared, number by number; the number of
-# carried numbers too. Where rung stops at a NaN, the checker must reject. RUNG_CHECK_ROUNDS=n: n rounds of other models.
+# carried numbers too. Where rung stops at a NaN, the checker must reject. RUNG_CHECK_ROUNDS=n: n rounds (2), each with
+# its own model for every mechanism.
 import math
 import os
 import pathlib
@@ -116,7 +117,7 @@ def main():
             total = [x + y for x, y in zip(total, counts)]
     agreed, refused, strict = total
     assert agreed > 200 * rounds and 0 < refused < agreed and strict * 20 < agreed
-    print(f"{agreed} prompts agree bit for bit, {refused} are refused by both, {strict} by the checker alone")
+    print(f"{rounds} rounds of {len(MECHANISMS)} models: {agreed} prompts agree bit for bit, {refused} are refused by both, {strict} by the checker alone")
 
 
 main()
