@@ -104,6 +104,10 @@ void rung_buf_json_string(rung_buf *buf, const char *text);
 #define RUNG_REAL_TEXT 32
 void rung_real_text(char text[RUNG_REAL_TEXT], double value);
 void rung_buf_real(rung_buf *buf, double value);
+/* `count` numbers for a file of ours, each after a space: the same text in every locale, and NaN is "nan". */
+void rung_buf_reals(rung_buf *buf, const double *values, size_t count);
+/* Reads them again, in any locale: what follows the last one, or NULL if they are not `count`. Hexadecimal ones too. */
+const char *rung_read_reals(double *values, size_t count, const char *text);
 rung_status rung_buf_ok(const rung_buf *buf, rung_error *err);
 
 /* ---- text from outside ---------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 
 #include "utf8.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +130,26 @@ void rung_buf_real(rung_buf *buf, double value)
     char text[RUNG_REAL_TEXT];
     rung_real_text(text, value);
     rung_buf_puts(buf, text);
+}
+
+void rung_buf_reals(rung_buf *buf, const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        rung_buf_putc(buf, ' ');
+        rung_buf_real(buf, values[i]);
+    }
+}
+
+const char *rung_read_reals(double *values, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *end = NULL;
+        if (text[0] != ' ' || isspace((unsigned char)text[1])) return NULL;
+        values[i] = rung_plain_strtod(text + 1, &end);
+        if (end == text + 1) return NULL;
+        text = end;
+    }
+    return text;
 }
 
 rung_status rung_buf_ok(const rung_buf *buf, rung_error *err)

@@ -92,9 +92,24 @@ static bool add_metric(lab_metrics *metrics, const rung_metric *metric)
 
 static bool write_metric(FILE *file, const rung_metric *m)
 {
-    return fprintf(file, "%" PRIu64 " %a %a %a %a %a %a\n", m->step, m->loss, m->accuracy, m->rate, m->gradient,
-                   m->eval_loss, m->eval_accuracy) > 0 &&
-           fflush(file) == 0;
+    const double numbers[] = {m->loss, m->accuracy, m->rate, m->gradient, m->eval_loss, m->eval_accuracy};
+    rung_buf text;
+    rung_buf_init(&text);
+    rung_buf_printf(&text, "%" PRIu64, m->step);
+    rung_buf_reals(&text, numbers, RUNG_COUNT(numbers));
+    bool ok = !text.failed && fprintf(file, "%s\n", text.text) > 0 && fflush(file) == 0;
+    rung_buf_clear(&text);
+    return ok;
+}
+
+static bool read_metric(rung_metric *m, const char *line)
+{
+    double n[6] = {0};
+    int used = 0;
+    if (sscanf(line, "%" SCNu64 "%n", &m->step, &used) != 1) return false;
+    const char *end = rung_read_reals(n, RUNG_COUNT(n), line + used);
+    *m = (rung_metric){m->step, n[0], n[1], n[2], n[3], n[4], n[5]};
+    return end && strcmp(end, "\n") == 0;
 }
 
 /* Lines up to `step`; the first that cannot be read ends them. */
@@ -103,11 +118,8 @@ static bool read_metrics(lab_metrics *metrics, const char *path, uint64_t step)
     FILE *file = fopen(path, "r");
     rung_metric m;
     bool ok = true;
-    char end = 0;
-    while (ok && file &&
-           fscanf(file, "%" SCNu64 " %la %la %la %la %la %la%c", &m.step, &m.loss, &m.accuracy, &m.rate, &m.gradient,
-                  &m.eval_loss, &m.eval_accuracy, &end) == 8 &&
-           end == '\n' && m.step <= step)
+    char line[256]; /* 20 digits, and six times a space and 24 characters at most */
+    while (ok && file && fgets(line, sizeof line, file) && read_metric(&m, line) && m.step <= step)
         ok = add_metric(metrics, &m);
     if (file) fclose(file);
     return ok;

@@ -48,30 +48,41 @@ rung_status train_checkpoint_write(const char *path, const char *canonical, cons
                                    const float *values, const float *m, const float *v, size_t parameters,
                                    rung_error *err)
 {
-    char text[256];
+    const double numbers[] = {p->loss, p->accuracy, p->eval_loss, p->eval_accuracy};
     const rung_tensor tensors[] = {tensor_of("values", values, parameters), tensor_of("m", m, parameters),
                                    tensor_of("v", v, parameters)};
-    snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64 " %d %a %a %a %a", p->step, p->streak, (int)p->stopped_early,
-             p->loss, p->accuracy, p->eval_loss, p->eval_accuracy);
+    rung_buf text;
+    rung_buf_init(&text);
+    rung_buf_printf(&text, "%" PRIu64 " %" PRIu64 " %d", p->step, p->streak, (int)p->stopped_early);
+    rung_buf_reals(&text, numbers, RUNG_COUNT(numbers));
+    rung_status status = rung_buf_ok(&text, err);
+    if (status != RUNG_OK) {
+        rung_buf_clear(&text);
+        return status;
+    }
     char digest[65];
-    digest_of(digest, canonical, text, (const float *const[]){values, m, v}, parameters);
+    digest_of(digest, canonical, text.text, (const float *const[]){values, m, v}, parameters);
     const rung_meta meta[] = {{"rung.format", FORMAT},
                               {"rung.version", RUNG_VERSION},
                               {"rung.run", canonical},
-                              {"rung.progress", text},
+                              {"rung.progress", text.text},
                               {"rung.digest", digest}};
-    return rung_safetensors_write(path, tensors, RUNG_COUNT(tensors), meta, RUNG_COUNT(meta), err);
+    status = rung_safetensors_write(path, tensors, RUNG_COUNT(tensors), meta, RUNG_COUNT(meta), err);
+    rung_buf_clear(&text);
+    return status;
 }
 
 static bool read_progress(train_progress *p, const char *text)
 {
     int stopped = 0, used = 0;
     if (!text) return false;
-    if (sscanf(text, "%" SCNu64 " %" SCNu64 " %d %la %la %la %la%n", &p->step, &p->streak, &stopped, &p->loss,
-               &p->accuracy, &p->eval_loss, &p->eval_accuracy, &used) != 7)
-        return false;
+    if (sscanf(text, "%" SCNu64 " %" SCNu64 " %d%n", &p->step, &p->streak, &stopped, &used) != 3) return false;
+    double numbers[4];
+    const char *end = rung_read_reals(numbers, RUNG_COUNT(numbers), text + used);
+    if (!end || *end || (stopped != 0 && stopped != 1)) return false;
+    p->loss = numbers[0], p->accuracy = numbers[1], p->eval_loss = numbers[2], p->eval_accuracy = numbers[3];
     p->stopped_early = stopped == 1;
-    return text[used] == 0 && (stopped == 0 || stopped == 1);
+    return true;
 }
 
 /* The first words that differ, for a message that helps. */

@@ -6,6 +6,7 @@
 #include "rung/base.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,11 +210,34 @@ static void cells_are_no_formulas(void **state)
     }
 }
 
+static void numbers_are_read_back(void **state)
+{
+    (void)state;
+    const double values[] = {0.1, -0.0, 0x1p-1074, -0x1.fffffffffffffp1023, (double)INFINITY, (double)NAN};
+    double back[RUNG_COUNT(values)];
+    rung_buf buf;
+    rung_buf_init(&buf);
+    rung_buf_reals(&buf, values, RUNG_COUNT(values));
+    rung_buf_puts(&buf, "\n");
+    const char *end = rung_read_reals(back, RUNG_COUNT(back), buf.text);
+    assert_non_null(end);
+    assert_string_equal(end, "\n");
+    assert_memory_equal(back, values, sizeof values - sizeof *values);
+    assert_true(isnan(back[RUNG_COUNT(back) - 1]));
+    rung_buf_clear(&buf);
+
+    assert_string_equal(rung_read_reals(back, 2, " 0x1.8p-1 -2 x"), " x"); /* as earlier files have them */
+    assert_true(back[0] == 0.75 && back[1] == -2);
+    const char *const bad[] = {"", " ", "1 2", " 1", " 1,5 2", " 1  2", " 1\n2", " \t1 2", " x 2", " 1 y"};
+    for (size_t i = 0; i < RUNG_COUNT(bad); i++) assert_null(rung_read_reals(back, 2, bad[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_from_outside_steers_no_terminal),
         cmocka_unit_test(cells_are_no_formulas),
+        cmocka_unit_test(numbers_are_read_back),
         cmocka_unit_test(appends_agree_with_a_plain_array),
         cmocka_unit_test(exhaustion_is_reported_once_at_the_end),
         cmocka_unit_test(json_is_read_back_for_every_pair_of_bytes),

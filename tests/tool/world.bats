@@ -62,7 +62,10 @@ assert look() == plain
 import ctypes, os
 library, text = ctypes.CDLL(os.environ["RUNG_LIBRARY"]), ctypes.create_string_buffer(32)
 library.rung_real_text(text, ctypes.c_double(-0.5))
-assert text.value == b"-0.5", text.value'
+assert text.value == b"-0.5", text.value
+two = (ctypes.c_double * 2)()
+library.rung_read_reals.restype = ctypes.c_char_p
+assert library.rung_read_reals(two, ctypes.c_size_t(2), b" -0.5 0x1.8p-1 x") == b" x" and list(two) == [-0.5, 0.75]'
 }
 
 @test "a clock that jumps back and forth leaves every result as it is" {
