@@ -70,7 +70,10 @@ static void test_levels_and_selections(void **state)
     assert_true(p.sparse && !p.full && !p.recurrent && !p.message);
     sparse.conv_elements = 2, sparse.recurrent = true;
     p = pattern_of(1, &sparse);
-    assert_true(p.sparse && p.recurrent == 1 && p.state[0] == 10);
+    assert_true(p.sparse && p.recurrent == 1 && p.state[0] == 10 && !p.headwise);
+    sparse.state_elements = 1;
+    p = pattern_of(1, &sparse);
+    assert_true(p.sparse && p.recurrent == 2 && p.state[0] == 13 && p.headwise);
 }
 
 /* The largest accumulator counts, wherever it stands; in all three ways of counting. */
