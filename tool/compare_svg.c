@@ -221,12 +221,10 @@ static void put_caption(rung_buf *out, const rung_bound_input *input, double y)
     }
     if (line.text) put_line(out, line.text, y + 20, "dim");
     rung_buf_reset(&line);
-    if (numbers->accumulator_bits == numbers->state_bits && numbers->state_bits == numbers->cache_bits)
-        rung_buf_printf(&line, "p = %d: ", numbers->accumulator_bits);
-    else
-        rung_buf_printf(&line, "accumulators %d, states %d, caches %d bits: ", numbers->accumulator_bits,
-                        numbers->state_bits, numbers->cache_bits);
-    rung_buf_printf(&line, "%s carried past a position, %s handed to a token", held, handed);
+    rung_buf_printf(&line, "p = %d", numbers->accumulator_bits);
+    if (numbers->state_bits != numbers->accumulator_bits) rung_buf_printf(&line, ", states %d", numbers->state_bits);
+    if (numbers->cache_bits != numbers->accumulator_bits) rung_buf_printf(&line, ", caches %d", numbers->cache_bits);
+    rung_buf_printf(&line, ": %s carried past a position, %s handed to a token", held, handed);
     if (caches)
         rung_buf_printf(&line, ", %llu cache%s, +%llu elements per token", (unsigned long long)caches,
                         caches == 1 ? "" : "s", (unsigned long long)growing);
