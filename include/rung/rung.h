@@ -14,6 +14,7 @@
 #include "rung/num.h"
 #include "rung/par.h"
 
+#include "rung/cert.h"
 #include "rung/mech.h"
 #include "rung/task.h"
 
@@ -25,8 +26,13 @@
 #include "rung/train.h"
 #include "rung/verify.h"
 
-#include "rung/bound.h"
+#include "rung/claim.h"
 #include "rung/witness.h"
+
+#include "rung/attack.h"
+#include "rung/bound.h"
+
+#include "rung/decide.h"
 
 #include "rung/lab.h"
 
