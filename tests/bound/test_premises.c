@@ -378,27 +378,85 @@ static void test_other_selections(void **state)
     assert_int_equal(claim_answer(stack_of(&s, 1, &sparse), &about, "sparse").verdict, RUNG_UNKNOWN);
 }
 
-/* Questions of another form than a theorem speaks of. */
-static void test_other_forms(void **state)
+/* Questions and layers that a theorem does not speak of: it must decline, not only fail to refute. */
+static const struct {
+    const char *id, *layers, *task;
+    uint64_t n;
+} declined[] = {
+    {"A", "F4", "eva", 0},
+    {"A", "R4", "eva", 1},
+    {"A-compose", "F4", "seqcomp L=1", 0},
+    {"A'", "F8", "seqcomp L=2 N0=32 n=1", 0},
+    {"A'", "R4", "seqcomp L=1", 0},
+    {"A'", "F4 F4", "seqcomp L=1", 0},
+    {"B0", "F4 R4", "seqcomp L=1", ENDLESS},
+    {"B0", "R4 F4", "seqcomp L=2", ENDLESS},
+    {"B0", "F4 F4", "seqcomp L=2", ENDLESS},
+    {"B", "R4 F4", "seqcomp L=1", ENDLESS},
+    {"B", "F4 R4", "seqcomp L=2", ENDLESS},
+    {"B", "R4 F4 F4", "seqcomp L=2", ENDLESS},
+    {"C0", "F4 F4", "seqcomp L=1", ENDLESS},
+    {"C0", "F4", "seqcomp L=2", ENDLESS},
+    {"C0", "R4 F4 F4", "seqcomp L=2", ENDLESS},
+    {"C0", "F4 R4 F4", "seqcomp L=2", ENDLESS},
+    {"C0", "F4 F4 R4", "seqcomp L=2", ENDLESS},
+    {"C0", "F4 F4 F4", "seqcomp L=2", ENDLESS},
+    {"Ce", "F4 F4 R4", "seqcomp L=1", ENDLESS},
+    {"Ce", "F4 F4", "seqcomp L=2", ENDLESS},
+    {"Ce", "F4 R4 F4 R4", "seqcomp L=2", ENDLESS},
+    {"D", "F4 R4 F4", "seqcomp L=3 N0=4", 0},
+    {"D", "F4 R4 F4", "seqcomp L=3 flat=1", ENDLESS},
+    {"D", "F4 R4 F4", "seqcomp L=2", ENDLESS},
+    {"D", "R4 F4", "seqcomp L=3", ENDLESS},
+    {"D", "F4 R4 F4 F4 F4 F4 F4 F4", "seqcomp L=8 N0=1 n=1", 0},
+    {"D", "F4 R4 F4 F4 F4 F4 F4 F4", "seqcomp L=8", ENDLESS},
+    {"D-pure", "F4 F4 F4", "seqcomp L=3 flat=1", ENDLESS},
+    {"D-pure", "F4 F4 F4", "seqcomp L=2", ENDLESS},
+    {"D-pure", "F4 F4", "seqcomp L=3", ENDLESS},
+    {"D-pure", "F4 R4 F4 F4", "seqcomp L=3", ENDLESS},
+    {"D-pure", "F4 F4 F4 F4 F4 F4 F4 F4", "seqcomp L=8", ENDLESS},
+    {"cut", "F4", "string-equality", 0},
+    {"cut", "R4", "two-sum form=position", 0},
+    {"cut-one", "R4", "string-equality", 0},
+    {"cut-one", "F4 F4", "string-equality", 0},
+    {"cut-one", "R4 F4", "string-equality", 0},
+    {"cut-one", "F4", "two-sum form=query", 0},
+    {"cut-one", "F4", "two-sum form=position", 0},
+    {"cut-one", "F4", "q-sparse-average", 0},
+    {"cut-one", "F4", "c-gram c=2", 0},
+    {"causal", "F10", "two-sum form=query", 0},
+    {"causal", "F10", "two-sum form=global", 0},
+    {"causal", "F10", "three-sum form=last", 0},
+    {"average", "F4 F4", "q-sparse-average", 0},
+    {"average", "R4 F4", "q-sparse-average", 0},
+    {"average", "F4", "q-sparse-average q=3", 3},
+    {"headwise", "F4", "seqcomp L=1", 0},
+    {"headwise", "R4 F4", "seqcomp L=1", 0},
+};
+
+static void test_what_a_theorem_does_not_speak_of(void **state)
 {
-    static const char *const cases[][3] = {
-        {"causal", "F10", "two-sum form=query"},  {"causal", "F10", "two-sum form=global"},
-        {"causal", "F10", "three-sum form=last"}, {"A'", "F8", "seqcomp L=2 N0=32 n=1"},
-        {"cut-one", "F4", "two-sum form=query"},  {"cut-one", "F4", "two-sum form=position"},
-        {"cut", "R4", "two-sum form=position"},   {"cut-one", "F4", "q-sparse-average"},
-        {"cut-one", "F4", "c-gram c=2"},          {"D", "F4 R4 F4", "seqcomp L=3 N0=4"},
-        {"D", "F4 R4 F4", "seqcomp L=3 flat=1"},  {"D-pure", "F4 F4 F4", "seqcomp L=3 flat=1"},
-    };
     (void)state;
-    for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
-        theorem t = {.id = cases[i][0], .layers = cases[i][1], .task = cases[i][2]};
-        rung_task_conf task = task_of(t.task);
+    for (size_t i = 0; i < RUNG_COUNT(declined); i++) {
+        rung_task_conf task = task_of(declined[i].task);
         stack s;
-        rung_about about = about_theorem(&t, &task);
-        if (strstr(t.task, "flat")) about.n = ENDLESS;
-        rung_bound_answer answer = claim_answer(layers_to_refute(&s, t.layers), &about, t.id);
-        if (answer.verdict == RUNG_CANNOT) fail_msg("%s refutes %s: %s", t.id, t.task, answer.statement);
+        question q = question_of(layers_to_refute(&s, declined[i].layers), &task, declined[i].n);
+        q.message = RUNG_MESSAGE_NUMERATOR;
+        rung_bound_answer answer = answer_of(&q, declined[i].id);
+        if (answer.applies)
+            fail_msg("%s speaks of %s, %s: %s", declined[i].id, declined[i].layers, declined[i].task, answer.statement);
     }
+}
+
+/* An accumulator without a size of queries: what depends on them cannot be counted. */
+static void test_queries_of_unknown_size(void **state)
+{
+    rung_held layer = full_bits(10, 0);
+    rung_task_conf task = task_of("q-sparse-average N=64 q=8");
+    stack s;
+    question q = question_of(stack_of(&s, 1, &layer), &task, 0);
+    (void)state;
+    assert_false(reported(&q, "average").applies);
 }
 
 int main(void)
@@ -410,7 +468,8 @@ int main(void)
         cmocka_unit_test(test_layers_of_other_kinds),
         cmocka_unit_test(test_too_many_full_layers),
         cmocka_unit_test(test_other_selections),
-        cmocka_unit_test(test_other_forms),
+        cmocka_unit_test(test_what_a_theorem_does_not_speak_of),
+        cmocka_unit_test(test_queries_of_unknown_size),
     };
     return cmocka_run_group_tests_name("premises of theorems", tests, NULL, NULL);
 }
