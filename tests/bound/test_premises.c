@@ -319,23 +319,34 @@ static const change changes[] = {
     {"a large state of another kind", "causal B Ce D D-pure", extra_too},
 };
 
+/* The row alone, because others take long; what does not fit is refused before a row is asked. */
+static bool still_refutes(const theorem *t, const rung_ledger *ledger, const rung_task_conf *task)
+{
+    question q = question_of(ledger, task, t->n);
+    rung_arithmetic one_bit = {RUNG_KERNEL_ONLINE, 1, 1, 1, q.message = RUNG_MESSAGE_NUMERATOR};
+    if (rung_pattern_of(ledger, &one_bit).overflow) {
+        rung_about about = about_theorem(t, task);
+        return claim_answer(ledger, &about, t->id).verdict == RUNG_CANNOT;
+    }
+    rung_bound_answer answer = answer_of(&q, t->id);
+    return answer.applies && answer.holds;
+}
+
 static void check_change(const theorem *t, const change *c)
 {
     rung_task_conf task = task_of(t->task);
     stack s;
     rung_ledger *ledger = layers_to_refute(&s, t->layers);
-    rung_about about = about_theorem(t, &task);
     c->apply(ledger);
-    rung_bound_answer answer = claim_answer(ledger, &about, t->id);
-    if (answer.verdict == RUNG_CANNOT && !is_listed(c->still, t->id))
-        fail_msg("%s with %s: %s; %s", t->id, c->what, answer.premise, answer.statement);
+    if (still_refutes(t, ledger, &task)) fail_msg("%s refutes with %s", t->id, c->what);
 }
 
 static void test_layers_of_other_kinds(void **state)
 {
     (void)state;
     for (size_t i = 0; i < RUNG_COUNT(theorems); i++)
-        for (size_t k = 0; k < RUNG_COUNT(changes); k++) check_change(&theorems[i], &changes[k]);
+        for (size_t k = 0; k < RUNG_COUNT(changes); k++)
+            if (!is_listed(changes[k].still, theorems[i].id)) check_change(&theorems[i], &changes[k]);
 }
 
 /* The array of a pattern ends at 64 full layers. */
