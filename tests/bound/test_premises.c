@@ -459,6 +459,23 @@ static void test_what_a_theorem_does_not_speak_of(void **state)
     }
 }
 
+/* For the right reason: a search that finds nothing would decline as well, after a long time or outside of its arrays. */
+static void test_why_a_theorem_declines(void **state)
+{
+    static const char *const cases[][3] = {
+        {"R4 F4", "seqcomp L=3", "at least two full layers"},
+        {"F4 R4 F4 F4 F4 F4 F4 F4", "seqcomp L=8", "at most 6 functions"},
+    };
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
+        rung_task_conf task = task_of(cases[i][1]);
+        stack s;
+        question q = question_of(layers_to_refute(&s, cases[i][0]), &task, ENDLESS);
+        rung_bound_answer answer = answer_of(&q, "D");
+        if (answer.applies || !strstr(answer.premise, cases[i][2])) fail_msg("%s: %s", cases[i][0], answer.premise);
+    }
+}
+
 /* An accumulator without a size of queries: what depends on them cannot be counted. */
 static void test_queries_of_unknown_size(void **state)
 {
@@ -480,6 +497,7 @@ int main(void)
         cmocka_unit_test(test_too_many_full_layers),
         cmocka_unit_test(test_other_selections),
         cmocka_unit_test(test_what_a_theorem_does_not_speak_of),
+        cmocka_unit_test(test_why_a_theorem_declines),
         cmocka_unit_test(test_queries_of_unknown_size),
     };
     return cmocka_run_group_tests_name("premises of theorems", tests, NULL, NULL);
