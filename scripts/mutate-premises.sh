@@ -124,7 +124,7 @@ for path in sorted(glob.glob("src/bound/*.c")):
     if path == "src/bound/published.c": continue
     text = open(path).read()
     for start, end in conditions(text, 0, len(text)):
-        if not re.match(r"\)\s*(return bound_missing|why =)", text[end:end + 60]) or "isfinite" in text[start:end]: continue
+        if not re.match(r"\)\s*((return )?bound_missing|why =)", text[end:end + 60]) or "no size" in text[end:end + 120]: continue
         line = text.count("\n", 0, start) + 1
         if path == "src/bound/bound.c": continue
         for a, b in terms(text[start:end], "||"):

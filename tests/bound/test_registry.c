@@ -148,6 +148,19 @@ static void test_every_row_becomes_its_kind(void **state)
     }
 }
 
+/* A summary that the last token of a block says as it likes. */
+static void test_a_summary_by_position(void **state)
+{
+    static const char *const texts[] = {"sparse:comp=mean", "sparse:comp=given"};
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(texts); i++) {
+        rung_subject *subject;
+        CHECK(rung_subject_arch(&subject, texts[i], &(rung_arch_defaults){1, 2, 2, true}, &check_err));
+        assert_int_equal(rung_subject_ledger(subject)->layer[0].summary_by_position, i);
+        rung_subject_free(subject);
+    }
+}
+
 /* A row that says that nothing passes from token to token; beside another mechanism the layer is that of the other one. */
 static void test_a_token_wise_row(void **state)
 {
@@ -268,6 +281,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_row_states_its_class),
         cmocka_unit_test(test_every_row_becomes_its_kind),
+        cmocka_unit_test(test_a_summary_by_position),
         cmocka_unit_test(test_a_token_wise_row),
         cmocka_unit_test(test_what_stands_around_a_mechanism),
         cmocka_unit_test(test_a_row_without_a_class_gets_no_theorem),

@@ -88,6 +88,9 @@ static void test_kernels(void **state)
         about.kernel = (rung_kernel)kernel;
         assert_facts(subject, &about, facts[kernel]);
     }
+    rung_claim *c = claim(subject, &about); /* the fast one: also what is not known has a reason */
+    assert_non_null(rung_claim_premise(c, RUNG_PREMISE_SUMMARY).why);
+    rung_claim_free(c);
     rung_subject_free(subject);
 }
 
@@ -174,6 +177,15 @@ static void test_layers_of_a_file(void **state)
     for (int f = 0; f < RUNG_LEDGER_FACTS; f++) ledger.known[f].is = RUNG_ESTABLISHED;
     layer[1].mlp = false;
     assert_facts(subject, &about, "+?++++++++");
+    ledger.known[RUNG_LEDGER_KINDS] = (rung_known){RUNG_VIOLATED, "the kinds change with the length"};
+    assert_facts(subject, &about, "+-++++++++");
+    ledger.known[RUNG_LEDGER_KINDS].is = RUNG_ESTABLISHED;
+    const rung_held kinds[] = {{.full = true},  {.recurrent = true}, {.window = true},
+                               {.chunk = true}, {.sparse = true},    {.mlp = true}};
+    for (size_t i = 0; i < RUNG_COUNT(kinds); i++) {
+        layer[1] = kinds[i];
+        assert_facts(subject, &about, "++++++++++");
+    }
     rung_subject_free(subject);
 }
 
