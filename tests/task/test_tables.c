@@ -196,7 +196,6 @@ static void sizes_that_do_not_fit_are_refused_by_name(void **state)
         {"seqcomp L=5 N0=1 n=100 flat=1", "lower L, N0 or n"}, /* w has 10^8 ids */
         {"seqcomp L=3 n=2,2,2", "needs 2"},
         {"seqcomp L=1 n=2", "needs 0"},
-        {"seqcomp V=9", "lower V"},
         {"seqcomp flat=1 V=3", "leave V out"},
         {"k-hop alphabet=2", "alphabet=2"},
     };
