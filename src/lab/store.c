@@ -5,6 +5,7 @@
  */
 #include "store.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -131,7 +132,20 @@ static rung_status prepare(rung_store *store, rung_store_mode mode, rung_error *
     return status == RUNG_OK ? check_length(store, err) : status;
 }
 
-/* A store that somebody has open has a log beside it, or a journal. */
+/* Somebody holds the whole file: SQLite's lock of everything is a write lock of these bytes (its file format, section 2.3).
+   A connection that takes the file as unchanging would not see it. */
+static bool is_locked(const char *path)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    struct flock bytes = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512};
+    bool locked = fcntl(file, F_GETLK, &bytes) == 0 && bytes.l_type != F_UNLCK;
+    close(file);
+    return locked;
+}
+
+/* A store that somebody has open has a log beside it, or a journal, or a lock in it. The lock is asked for last: where this
+   process has the store open, there is a log, and closing the file would give up that connection's locks. */
 static bool is_still(const char *path)
 {
     static const char *const endings[] = {"-wal", "-journal"};
@@ -140,7 +154,7 @@ static bool is_still(const char *path)
     for (size_t i = 0; i < RUNG_COUNT(endings); i++)
         quiet = quiet && (size_t)snprintf(name, sizeof name, "%s%s", path, endings[i]) < sizeof name &&
                 access(name, F_OK) != 0;
-    return quiet;
+    return quiet && !is_locked(path);
 }
 
 #define METER_STEP 100000
