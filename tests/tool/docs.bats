@@ -155,3 +155,10 @@ for page in open("pages").read().splitlines():
 assert links > 200, "only %d links" % links
 if dead: sys.exit("\n".join(dead))'
 }
+
+@test "docs/README.md lists every page of docs" {
+    cd "$BATS_TEST_DIRNAME/../../docs"
+    for page in *.md */README.md; do
+        [ "$page" = README.md ] || grep -qF "($page" README.md || { echo "$page is not listed"; return 1; }
+    done
+}
