@@ -126,7 +126,7 @@ for page in open("pages").read().splitlines():
     fenced = False
     for number, line in enumerate(open(page, encoding="utf-8").read().splitlines(), 1):
         if line.lstrip().startswith("```"): fenced = not fenced
-        elif not fenced and not re.match(r"\s*\||    \S|\s*(- )?!?\[[^]]*\]\(\S*\)$|\s*<?https?://\S*$", line):
+        elif not fenced and not re.match(r"\s*\|.*\|$|    \S|\s*(- )?!?\[[^]]*\]\(\S*\)$|\s*<?https?://\S*$", line):
             lines += 1
             if len(line) > 100: wide.append("%s:%d: %d columns" % (page, number, len(line)))
     assert not fenced, page + ": a fence is not closed"
