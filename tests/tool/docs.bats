@@ -162,3 +162,16 @@ if dead: sys.exit("\n".join(dead))'
         [ "$page" = README.md ] || grep -qF "($page" README.md || { echo "$page is not listed"; return 1; }
     done
 }
+
+@test "every source file that the documentation names exists" {
+    pages >pages
+    python '
+import os, re, sys
+root, missing, named = sys.argv[1], [], 0
+for page in open("pages").read().splitlines():
+    for path in re.findall(r"(?<![\w/.-])((?:src|tests|tool|include|scripts|fuzz|check|proofs|mpi)/[\w/.-]+\.\w+)", open(page, encoding="utf-8").read()):
+        named += 1
+        if not os.path.exists(os.path.join(root, path)): missing.append("%s: %s" % (page, path))
+assert named > 100, "only %d files named" % named
+if missing: sys.exit("\n".join(missing))' "$(realpath "$BATS_TEST_DIRNAME/../..")"
+}
