@@ -11,8 +11,8 @@
  *     B = 0: nothing reads what z_0 receives, one w suffices: N_0 log2 V > c.
  *
  * B (A > 0). t q <= N_0, 1 <= g <= q; the last g t indices of z_1 in t groups, group i with values in an alphabet A_i
- * of size q. x functions of a class of density 2^(-A/g) take Theta = Theta(t,q,A/g,x) values (Lemma S). With the M = N_0
- * - g t + x g t tokens of z_1 (L > 2: and the tokens between), impossible if
+ * of size q. x functions of a class of density 2^(-A/g) take Theta = Theta(t,q,A/g,x) values (Lemma S). z_1 has
+ * M = N_0 - g t + x g t tokens (L > 2: the tokens between come on top). Impossible if
  *
  *     n_1 Theta log2 V > A + c t n_1 + [B>0] (c t + min(x B, B + c M)).
  */
