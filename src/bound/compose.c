@@ -42,7 +42,7 @@ double compose_round_up(long double x)
     return (long double)near < x ? nextafter(near, INFINITY) : near;
 }
 
-/* Sums of whole long doubles are exact below 2^64; above, a part in 2^60 covers the few roundings. */
+/* Sums of whole long doubles are exact below 2^64. Above, a factor of 1 + 2^-60 covers the few roundings. */
 double compose_tokens(const compose_task *t, double N0, double n1)
 {
     long double tokens = (long double)N0 * n1 + (long double)(t->L - 1) * N0 + 2;

@@ -2,8 +2,8 @@
  * Copyright (c) The rung authors
  *
  * The layers as the theorems see them: full layers with the bits of an accumulator, and between them the bits of
- * everything that a recurrence, a convolution or a window hands over a cut. Whatever does not fit this picture is marked,
- * and no theorem about the picture may then be used.
+ * everything that a recurrence, a convolution or a window carries over a cut. A layer that does not fit this
+ * description is marked, and then no theorem that relies on it may be used.
  */
 #include "rung/bound.h"
 
@@ -38,13 +38,14 @@ static uint64_t message_bits(const rung_held *held, const rung_arithmetic *a, bo
     return times(times(held->heads, each, overflow), (uint64_t)a->accumulator_bits, overflow);
 }
 
-/* Inputs that a short convolution still needs. */
+/* Bits of the inputs that a short convolution still needs. */
 static uint64_t conv_bits(const rung_held *held, const rung_arithmetic *a, bool *overflow)
 {
     return times(held->conv_elements, (uint64_t)a->cache_bits, overflow);
 }
 
-/* States and windows: what a layer hands over a cut apart from convolutions, accumulators and growing caches. */
+/* Bits of states and windows: what a layer carries over a cut apart from convolutions, accumulators and growing
+ * caches. */
 static uint64_t state_bits(const rung_held *held, const rung_arithmetic *a, bool *overflow)
 {
     uint64_t state = plus(held->extra_elements, held->levels ? 0 : held->state_elements, overflow);
@@ -72,7 +73,7 @@ static bool keeps_state(const rung_held *held)
     return held->state_elements || held->extra_elements || held->window || held->chunk;
 }
 
-/* A convolution before attention is a recurrent layer in front of it: what the last query asks may depend on the tokens before
+/* A convolution before attention is a recurrent layer in front of it: the last query may depend on the tokens before
  * it. A state beside attention is read by tokens that do not see the attention, and neither sees the other. */
 static void add_attention(rung_pattern *p, const rung_held *held, const rung_arithmetic *a)
 {

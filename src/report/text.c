@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Text on its way out. Everything that a store holds was written by somebody: it becomes text in HTML, SVG and CSV, never
- * markup.
+ * Escaping of text. What a store contains may come from anybody: it becomes text in HTML, SVG and CSV, never markup.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -10,7 +9,7 @@
 
 #include "model.h"
 
-/* Length of the UTF-8 character at `text`; 0: there is none. Overlong forms, surrogates and U+FFFE.. are none. */
+/* Length of the UTF-8 character at `text`; 0 if it is invalid: overlong forms, surrogates and U+FFFE and above. */
 static size_t character(const unsigned char *text)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -40,7 +39,7 @@ void rung_text_escape(rung_buf *out, const char *text)
             rung_buf_puts(out, "&quot;");
         else if (*at == '\'')
             rung_buf_puts(out, "&#39;");
-        else if (len == 0) /* XML has no control characters, and a page is not turned around by a name */
+        else if (len == 0) /* XML allows no control characters, and a name must not change the direction of the text */
             rung_buf_putc(out, '?');
         else
             rung_buf_add(out, at, len);
@@ -98,7 +97,7 @@ const char *report_say(rung_report *report, rung_error *err, const char *format,
     return text;
 }
 
-/* Whole numbers as they are, small and large ones as one types them. */
+/* Prints whole numbers as they are, small and large ones in the usual short form. */
 void report_number(char out[32], double value)
 {
     if (value == floor(value) && fabs(value) < 1e15)

@@ -411,7 +411,7 @@ for name in ("seqcomp", "eva"):
     done
     rung bound --plan --task self-compose --n 100 --bits 16 | grep -q 'none of them is about this task'
     run -2 --separate-stderr rung train --arch full --task self-compose --queries 4 --steps 1 -o m.safetensors
-    [[ $stderr == *"no questions that could be drawn; leave out --queries"* ]]
+    [[ $stderr == *"no questions that can be drawn at random; leave out --queries"* ]]
     rung build random --arch full --task self-compose N=4 -o m.safetensors -q
     rung break m.safetensors -o m.cert | grep -q 'rung-check does not know the task self-compose'
     [ ! -e m.cert ]

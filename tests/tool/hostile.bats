@@ -43,7 +43,7 @@ take() { cp "$BATS_FILE_TMPDIR/good.db" "${1:-a.db}"; }
     hostile put a.db plan run ../x
     run rung merge -o b.db a.db
     [ "$status" -eq 3 ]
-    [[ $output == *"no id"* ]]
+    [[ $output == *"no run id"* ]]
 }
 
 @test "words that are no object are refused by every reader, and by merge" {
@@ -54,7 +54,7 @@ take() { cp "$BATS_FILE_TMPDIR/good.db" "${1:-a.db}"; }
             # shellcheck disable=SC2086
             run rung $command
             [ "$status" -eq 3 ] || { echo "$words: $command: $status: $output"; false; }
-            [[ $output == *"object of JSON"* ]]
+            [[ $output == *"should be a JSON object"* ]]
         done
     done
 }

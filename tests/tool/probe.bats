@@ -78,13 +78,13 @@ assert a["cells"] == b["cells"] and a["depths"] == b["depths"]'
     [[ $stderr == *"no log-probabilities"* ]]
     teardown; llm --no-completions --thoughts text
     run -3 --separate-stderr probe "${small[@]}"
-    [[ $stderr == *"adds thoughts"* ]]
+    [[ $stderr == *"adds a chain of thought"* ]]
     teardown; llm --no-completions --thoughts field
     run -3 --separate-stderr probe "${small[@]}"
-    [[ $stderr == *"adds thoughts"* ]]
+    [[ $stderr == *"adds a chain of thought"* ]]
     teardown; llm --truncate 20
     run -3 --separate-stderr probe "${small[@]}"
-    [[ $stderr == *"it was cut"* ]]
+    [[ $stderr == *"it cut the prompt"* ]]
     teardown; llm --flavour llama --truncate 100000 --context 5
     run -3 --separate-stderr probe "${small[@]}"
     [[ $stderr == *"maximum context length"* ]]

@@ -222,7 +222,7 @@ static void test_refusals(void **state)
     assert_refused("linear:phi=relu", "linear:phi=relu@3", "zeros would count");
     assert_refused("full", "full,linear:phi=identity", "cannot be made idle");
     assert_refused("full", "full@2|linear:phi=relu@1", "cannot be made idle");
-    assert_refused("full", "full:dk=100000:dv=100000@4096", "too many to write down");
+    assert_refused("full", "full:dk=100000:dv=100000@4096", "too many to write");
 }
 
 /* A mask is part of the layers. */

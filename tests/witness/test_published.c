@@ -91,8 +91,8 @@ static void test_found(void **state)
 static void test_open(void **state)
 {
     (void)state;
-    assert_open(LLAMA ", \"rope_theta\": 10000.0", "index N=8", "f32", "eva form=position alone");
-    assert_open(LLAMA ", \"rope_theta\": 10000.0", "eva N=8 form=pair", "f32", "eva form=position alone");
+    assert_open(LLAMA ", \"rope_theta\": 10000.0", "index N=8", "f32", "only for eva form=position");
+    assert_open(LLAMA ", \"rope_theta\": 10000.0", "eva N=8 form=pair", "f32", "only for eva form=position");
     assert_open(LLAMA, "eva N=8", "f32", "rope_theta");
     assert_open(LLAMA ", \"rope_theta\": 10000.0, \"rope_scaling\": {\"type\": \"yarn\", \"factor\": 4.0}", "eva N=8",
                 "f32", "rescaled");
