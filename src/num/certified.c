@@ -5,6 +5,7 @@
  */
 #include "rung/num.h"
 
+#include <assert.h>
 #include <math.h>
 #include <mpfr.h>
 #include <stdlib.h>
@@ -15,9 +16,9 @@ typedef struct interval {
 
 struct rung_certified {
     size_t bits;
-    interval **value; /* one by one, so that pointers stay when the list grows */
+    interval **value; /* allocated one by one, so that pointers stay valid when the list grows */
     size_t count, made, capacity;
-    interval none; /* what a failed sheet hands out */
+    interval none; /* the value of every handle once the sheet has failed */
     bool failed;
 };
 
@@ -29,6 +30,7 @@ static void interval_init(interval *x, size_t bits)
 
 rung_status rung_certified_new(rung_certified **out, size_t bits, rung_error *err)
 {
+    assert(bits >= MPFR_PREC_MIN && bits <= MPFR_PREC_MAX);
     rung_certified *sheet = rung_calloc(1, sizeof *sheet, err);
     if (!sheet) return RUNG_SYSTEM;
     sheet->bits = bits;
@@ -64,6 +66,7 @@ bool rung_certified_failed(const rung_certified *sheet)
 
 static interval *get(const rung_certified *sheet, rung_ival a)
 {
+    assert(sheet->failed || a.at < sheet->count);
     return sheet->failed ? (interval *)&sheet->none : sheet->value[a.at];
 }
 
@@ -76,7 +79,7 @@ static bool grow(rung_certified *sheet)
     return true;
 }
 
-/* A fresh value; its ends are set by the caller. */
+/* Returns a new value. The caller sets its ends. */
 static rung_ival fresh(rung_certified *sheet)
 {
     if (sheet->failed) return (rung_ival){0};
@@ -128,7 +131,8 @@ rung_ival rung_ival_sub(rung_certified *sheet, rung_ival a, rung_ival b)
 
 typedef int operation(mpfr_t, const mpfr_t, const mpfr_t, mpfr_rnd_t);
 
-/* The hull of the four combinations of ends: right for products, and for quotients whose divisor does not hold 0. */
+/* The hull of the four combinations of ends. This is correct for products, and for quotients whose divisor does not
+ * contain 0. */
 static void hull(interval *x, const interval *p, const interval *q, operation *op, size_t bits)
 {
     interval t;
