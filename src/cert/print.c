@@ -5,6 +5,7 @@
  */
 #include "lines.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -17,10 +18,10 @@ static void print_prompt(rung_buf *out, const rung_cert *cert, size_t which)
 
 static void print_line(rung_buf *out, const rung_cert *cert, cert_line_id id)
 {
-    rung_cert *source = (rung_cert *)cert; /* only read */
+    rung_cert *source = (rung_cert *)cert; /* the source is only read */
     const char *keyword = rung_cert_lines[id].keyword;
     if (rung_cert_text_of(source, id)) {
-        rung_buf_puts(out, keyword); /* texts may be longer than a printf likes */
+        rung_buf_puts(out, keyword); /* not printf, because texts may be very long */
         rung_buf_putc(out, ' ');
         rung_buf_puts(out, *rung_cert_text_of(source, id));
         rung_buf_putc(out, '\n');
@@ -59,6 +60,7 @@ static void print_line(rung_buf *out, const rung_cert *cert, cert_line_id id)
 
 void rung_cert_print(rung_buf *out, const rung_cert *cert)
 {
+    assert(cert->kind >= RUNG_CERT_WRONG_ANSWER && cert->kind <= RUNG_CERT_BLOCK_COLLISION);
     for (cert_line_id id = 0; id < LINE_COUNT; id++)
         if (cert_has_line(cert->kind, id)) print_line(out, cert, id);
 }
@@ -74,7 +76,7 @@ rung_status rung_cert_write(const char *path, const rung_cert *cert, rung_error 
     return status;
 }
 
-/* ---- in one sentence ------------------------------------------------------------------------------------------------ */
+/* ---- in one sentence --------------------------------------------------------------------------------------------- */
 
 static size_t differences(const rung_cert *cert)
 {
@@ -96,6 +98,7 @@ static void state_pair(rung_buf *out, const rung_cert *cert, const char *so)
 
 void rung_cert_statement(rung_buf *out, const rung_cert *cert)
 {
+    assert(cert->kind >= RUNG_CERT_WRONG_ANSWER && cert->kind <= RUNG_CERT_BLOCK_COLLISION);
     rung_buf_puts(out, "The model ");
     rung_buf_puts(out, cert->arch);
     rung_buf_printf(out, " (SHA-256 %.12s...), evaluated in %s, fails on the task %s: ", cert->model, cert->numbers,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Number types and the conversion of stored values to double, float and int64. A value that would change its
- * meaning (an integer beyond the exact range, a fraction asked for as an integer, a finite number that
- * becomes infinite) is an error, never a rounding; a float that is merely more precise than the target is
- * rounded to nearest.
+ * Number types, and the conversion of stored values to double, float and int64. A value that would change its meaning
+ * is an error: an integer beyond the exact range, a fraction read as an integer, a finite number that becomes infinite.
+ * A float that is more precise than the target is rounded to nearest.
  */
 #include "io_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -72,6 +72,7 @@ void rung_tensor_describe(char *out, size_t size, const rung_tensor *tensor)
 
 bool io_tensor_count_elements(rung_tensor *tensor)
 {
+    assert(tensor->rank <= RUNG_RANK_MAX);
     size_t elements = 1;
     for (size_t i = 0; i < tensor->rank; i++)
         if (!rung_size_mul(&elements, elements, tensor->shape[i])) return false;
@@ -101,7 +102,7 @@ rung_status io_tensor_check(const rung_tensor *tensor, size_t bits, rung_error *
 
 typedef enum scalar_kind { SCALAR_REAL, SCALAR_INT, SCALAR_HUGE, SCALAR_NOT_BOOL } scalar_kind;
 
-/* What one element says, before it is known what it will become. */
+/* The value of one element, before conversion to the type that the caller wants. */
 typedef struct scalar {
     scalar_kind kind;
     double real;
@@ -157,7 +158,7 @@ static double double_of_bits(uint64_t bits)
     return value;
 }
 
-/* The element at p, which may be unaligned: bytes are put together, never cast in place. */
+/* Loads the element at p. It may be unaligned, so its bytes are put together and never cast in place. */
 static scalar load_scalar(const uint8_t *p, rung_dtype dtype)
 {
     switch (dtype) {
@@ -196,7 +197,7 @@ typedef bool store_fn(void *out, size_t index, const scalar *value);
 
 static bool store_f64(void *out, size_t index, const scalar *value)
 {
-    /* Every integer up to 2^53 is a double; beyond, neighbours collapse. */
+    /* Every integer up to 2^53 is a double. Beyond that neighbours have the same double. */
     bool exact = value->integer >= -(INT64_C(1) << 53) && value->integer <= INT64_C(1) << 53;
     if (value->kind == SCALAR_REAL)
         ((double *)out)[index] = value->real;
@@ -209,7 +210,7 @@ static bool store_f64(void *out, size_t index, const scalar *value)
 
 static bool store_f32(void *out, size_t index, const scalar *value)
 {
-    /* Half way between FLT_MAX and 2^128: from there on, nearest-even gives infinity. */
+    /* Half way between FLT_MAX and 2^128. From there on rounding to nearest even gives infinity. */
     bool overflows = isfinite(value->real) && fabs(value->real) >= 0x1.ffffffp127;
     bool exact = value->integer >= -(1 << 24) && value->integer <= 1 << 24;
     if (value->kind == SCALAR_REAL && !overflows)
@@ -258,7 +259,8 @@ static rung_status convert(void *out, const rung_tensor *tensor, store_fn *store
         return rung_fail(err, RUNG_INPUT,
                          "tensor '%s': values of type %s are not converted here; store it as F32 or F16",
                          LABEL(tensor->name), tensor->dtype_name ? LABEL(tensor->dtype_name) : "OTHER");
-    if (tensor->size_bytes / width != tensor->elements) /* the readers check this; a caller's own tensor may not */
+    /* readers have checked this, but a tensor made by the caller may be wrong */
+    if (tensor->size_bytes / width != tensor->elements)
         return rung_fail(err, RUNG_USAGE, "tensor '%s': %zu bytes are not %zu elements of %zu", LABEL(tensor->name),
                          tensor->size_bytes, tensor->elements, width);
     for (size_t i = 0; i < tensor->elements; i++) {
@@ -268,7 +270,7 @@ static rung_status convert(void *out, const rung_tensor *tensor, store_fn *store
     return RUNG_OK;
 }
 
-/* The stored type is the wanted one: most weights take this way. */
+/* The stored type is the wanted one. This is the case for most weights. */
 static rung_status copy_all(void *out, const rung_tensor *tensor)
 {
     if (tensor->size_bytes) memcpy(out, tensor->bytes, tensor->size_bytes);
@@ -351,12 +353,14 @@ rung_status io_names_check(const rung_tensor *tensors, size_t count, const char 
 
 rung_status io_put(rung_file_writer *writer, const void *bytes, size_t len, rung_error *err)
 {
+    assert(writer->stream);
     if (len == 0 || fwrite(bytes, 1, len, writer->stream) == len) return RUNG_OK;
     return rung_fail(err, RUNG_SYSTEM, "cannot write %s: %s", LABEL(writer->path), strerror(errno));
 }
 
 rung_status io_finish(rung_file_writer *writer, rung_status status, rung_error *err)
 {
+    assert(writer->stream);
     if (status == RUNG_OK) return rung_file_commit(writer, err);
     rung_file_abandon(writer);
     return status;
