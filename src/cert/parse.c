@@ -6,7 +6,6 @@
  */
 #include "lines.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +48,6 @@ static const char *fault_of(const char *line, size_t len)
 /* Takes the next line and checks that it is the expected one. */
 static rung_status take_line(reader *r, cert_line_id id)
 {
-    assert(r->at <= r->end);
     const char *line = r->at, *keyword = rung_cert_lines[id].keyword;
     size_t word = strlen(keyword);
     r->line++;
@@ -75,7 +73,6 @@ static rung_status take_line(reader *r, cert_line_id id)
 /* Returns the next word of the value and moves behind it. The length is 0 at the end. */
 static const char *take_word(reader *r, size_t *len)
 {
-    assert(r->value + r->len < r->end);
     const char *word = r->value, *space = memchr(word, ' ', r->len);
     *len = space ? (size_t)(space - word) : r->len;
     size_t used = *len + (space != NULL);

@@ -8,8 +8,6 @@
  */
 #include "io_internal.h"
 
-#include <assert.h>
-
 static const struct npy_type {
     const char *descr;
     rung_dtype dtype;
@@ -35,7 +33,6 @@ typedef struct cursor {
 
 static void skip_space(cursor *in)
 {
-    assert(in->at <= in->end);
     while (in->at < in->end && (*in->at == ' ' || *in->at == '\n')) in->at++;
 }
 
@@ -214,7 +211,6 @@ rung_status rung_npy_read(rung_tensor *out, const void *bytes, size_t size, cons
 
 static void add_literal(rung_buf *out, const char *descr, const rung_tensor *tensor)
 {
-    assert(tensor->rank <= RUNG_RANK_MAX);
     rung_buf_printf(out, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (size_t i = 0; i < tensor->rank; i++) rung_buf_printf(out, i ? ", %zu" : "%zu", tensor->shape[i]);
     rung_buf_puts(out, tensor->rank == 1 ? ",), }" : "), }");

@@ -7,7 +7,6 @@
  */
 #include "io_internal.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -72,7 +71,6 @@ void rung_tensor_describe(char *out, size_t size, const rung_tensor *tensor)
 
 bool io_tensor_count_elements(rung_tensor *tensor)
 {
-    assert(tensor->rank <= RUNG_RANK_MAX);
     size_t elements = 1;
     for (size_t i = 0; i < tensor->rank; i++)
         if (!rung_size_mul(&elements, elements, tensor->shape[i])) return false;
@@ -353,14 +351,12 @@ rung_status io_names_check(const rung_tensor *tensors, size_t count, const char 
 
 rung_status io_put(rung_file_writer *writer, const void *bytes, size_t len, rung_error *err)
 {
-    assert(writer->stream);
     if (len == 0 || fwrite(bytes, 1, len, writer->stream) == len) return RUNG_OK;
     return rung_fail(err, RUNG_SYSTEM, "cannot write %s: %s", LABEL(writer->path), strerror(errno));
 }
 
 rung_status io_finish(rung_file_writer *writer, rung_status status, rung_error *err)
 {
-    assert(writer->stream);
     if (status == RUNG_OK) return rung_file_commit(writer, err);
     rung_file_abandon(writer);
     return status;

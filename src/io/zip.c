@@ -8,7 +8,6 @@
  */
 #include "zip.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -281,7 +280,6 @@ static uInt piece(size_t left)
  * says. */
 static bool inflate_exactly(uint8_t *out, size_t unpacked, const uint8_t *in, size_t packed)
 {
-    assert(out || unpacked == 0);
     z_stream stream = {0};
     uint8_t excess; /* zlib needs an output address even when no output is expected */
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return false;
@@ -311,7 +309,6 @@ static uint32_t crc_of(const uint8_t *bytes, size_t len)
 rung_status io_zip_read(const uint8_t **out, rung_arena *arena, const io_zip *zip, const io_zip_member *member,
                         rung_error *err)
 {
-    assert(member->data_at <= zip->size && member->packed <= zip->size - member->data_at);
     const uint8_t *content = zip->bytes + member->data_at;
     if (member->deflated) {
         uint8_t *unpacked = rung_arena_alloc(arena, member->unpacked, 1, err);

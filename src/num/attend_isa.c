@@ -10,8 +10,6 @@
 #include "attend.h"
 #include "vec.h"
 
-#include <assert.h>
-
 /* Magnitudes are compared as the integers that their bits are; both have the same order. */
 typedef struct extent {
     /* `least` is the least magnitude except zero, minus one, so that zero wraps to the largest integer */
@@ -64,7 +62,6 @@ static void look_at_keys(sizes *k, sizes *v, size_t *keys, const rung_attend *jo
     extent key = nothing_seen, value = nothing_seen;
     *keys = 0;
     for (const rung_attend_run *r = job->run; r < job->run + job->runs; r++) {
-        assert(r->from <= r->to && r->to <= RUNG_ATTEND_LANES);
         *keys += r->count;
         look_at_rows(&key, r->k, r->k_stride, r->count, job->dk);
         look_at_rows(&value, r->v, r->v_stride, r->count, job->dv);
@@ -83,7 +80,6 @@ static int exponent_above(double x)
  * 2^(f+Y+1): there one more value is half a unit in the last place, and a tie goes to the even neighbour. */
 static int growth(size_t n, int mantissa_bits)
 {
-    assert(mantissa_bits >= 0 && mantissa_bits < 63);
     int e = 0;
     while (e <= mantissa_bits && ((size_t)1 << e) < n) e++;
     return e;
@@ -133,7 +129,6 @@ static bool know_fixed(attend_facts *facts, const rung_fmt *fmt, const rung_atte
 
 bool WITH_SUFFIX(rung_attend)(const rung_fmt *fmt, double *num, double *den, const rung_attend *job)
 {
-    assert(job->lanes <= RUNG_ATTEND_LANES && job->scratch);
     attend_facts facts = {0};
     if (fmt->kind == RUNG_FMT_FIXED)
         return know_fixed(&facts, fmt, job) && WITH_SUFFIX(rung_attend_double)(fmt, num, den, job, &facts);

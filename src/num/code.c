@@ -7,8 +7,6 @@
 
 #include "ops.h"
 
-#include <assert.h>
-
 static uint64_t low_bits(int count)
 {
     return count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
@@ -60,7 +58,6 @@ double rung_num_decode(const rung_fmt *fmt, uint64_t code)
 
 void rung_num_pack(uint8_t *out, const rung_fmt *fmt, const double *x, size_t count)
 {
-    assert(fmt->bits >= 1 && fmt->bits <= 64);
     unsigned pending = 0, pending_bits = 0; /* fewer than 8 bits that do not fill a byte yet */
     for (size_t i = 0; i < count; i++) {
         const uint64_t code = rung_num_encode(fmt, x[i]);
@@ -79,7 +76,6 @@ void rung_num_pack(uint8_t *out, const rung_fmt *fmt, const double *x, size_t co
 
 void rung_num_unpack(double *x, const rung_fmt *fmt, const uint8_t *in, size_t count)
 {
-    assert(fmt->bits >= 1 && fmt->bits <= 64);
     unsigned used = 0; /* bits of *in that have been read */
     for (size_t i = 0; i < count; i++) {
         uint64_t code = 0;

@@ -5,7 +5,6 @@
  * Y+10 binades of 2^Y such values give anything but 1 and 0, so a table has at most 20,000 entries. A table is made
  * when a format is first used, and kept until the process ends.
  */
-#include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -35,7 +34,6 @@ static float value_of(uint32_t code, int shift)
  * 2^(emin-Y-2), a quarter of the least subnormal number, is nearest to zero. */
 static exp_codes *make(const rung_fmt *fmt)
 {
-    assert(fmt->kind == RUNG_FMT_FLOAT && fmt->mantissa_bits <= 10 && fmt->exponent_bits <= 8);
     const int Y = fmt->mantissa_bits, shift = 23 - Y, emin = ilogb(fmt->least_normal);
     const uint32_t first = code_of(ldexpf(1, -(Y + 2)), shift);
     const uint32_t last = code_of(0.7f * (float)(Y + 2 - emin), shift) + 1; /* one more, because code_of truncates */

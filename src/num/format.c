@@ -6,7 +6,6 @@
  */
 #include "rung/num.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -41,8 +40,6 @@ static bool read_pair(int *a, int *b, const char *text, char letter, char betwee
 
 static void set_float(rung_fmt *fmt, int exponent_bits, int mantissa_bits)
 {
-    assert(exponent_bits >= 2 && exponent_bits <= 11);
-    assert((mantissa_bits >= 1 && mantissa_bits <= 25) || (exponent_bits == 11 && mantissa_bits == 52));
     const int bias = (1 << (exponent_bits - 1)) - 1;
     *fmt = (rung_fmt){.kind = RUNG_FMT_FLOAT, .exponent_bits = exponent_bits, .mantissa_bits = mantissa_bits};
     fmt->bits = 1 + exponent_bits + mantissa_bits;
@@ -67,8 +64,6 @@ static void set_float(rung_fmt *fmt, int exponent_bits, int mantissa_bits)
 
 static void set_fixed(rung_fmt *fmt, int integer_bits, int fraction_bits)
 {
-    assert(integer_bits >= 0 && fraction_bits >= 0 && integer_bits + fraction_bits >= 1 &&
-           integer_bits + fraction_bits <= 52);
     const int width = integer_bits + fraction_bits;
     *fmt = (rung_fmt){.kind = RUNG_FMT_FIXED, .integer_bits = integer_bits, .fraction_bits = fraction_bits};
     fmt->bits = 1 + width;

@@ -14,8 +14,6 @@
 
 #include "exp.h"
 
-#include <assert.h>
-
 #define JOIN_(a, b)     a##b
 #define JOIN(a, b)      JOIN_(a, b)
 #define TEXT_(a)        #a
@@ -41,7 +39,6 @@ static inline void repair_exp(const rung_fmt *fmt, double *low, const double *hi
 /* out and x must not overlap; n <= EXP_BLOCK. f is a local copy of fmt (see vec_isa.c). */
 ALWAYS_INLINE void exp_block(const rung_fmt *f, route way, const rung_fmt *fmt, double *out, const double *x, size_t n)
 {
-    assert(n <= EXP_BLOCK);
     double high[EXP_BLOCK];
     uint64_t undecided = 0;
     LANES

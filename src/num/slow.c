@@ -7,7 +7,6 @@
  */
 #include "slow.h"
 
-#include <assert.h>
 #include <mpfr.h>
 #include <threads.h>
 
@@ -142,7 +141,6 @@ static bool decide(double *out, const rung_fmt *fmt, rung_fn fn, double x, mpfr_
  * other functions, but not for gelu. It would then be rounded downwards. */
 double rung_slow_fn(const rung_fmt *fmt, rung_fn fn, double x)
 {
-    assert(fn != RUNG_FN_SQRT && isfinite(x));
     note_thread();
     const mpfr_exp_t least = mpfr_get_emin(), most = mpfr_get_emax();
     mpfr_set_emin(mpfr_get_emin_min()); /* the caller may use MPFR too, with another exponent range */
