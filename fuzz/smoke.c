@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A main for a fuzz target without libFuzzer, for the few seconds in `make test`: smoke SECONDS CORPUS [ARTIFACT [SEED]].
- * It runs every file of the directory CORPUS, then mutations of them until the time is over. It has no feedback from coverage
- * (`make fuzz` has), but needs no build of its own: it is linked with the objects that the sanitized tests use. The same seed
- * gives the same inputs. The input that ends the process, by a sanitizer, abort() or more than TIMEOUT seconds, is written
- * to ARTIFACT.
+ * A main for a fuzz target without libFuzzer, for the seconds in `make test`: smoke SECONDS CORPUS [ARTIFACT [SEED]].
+ * It runs every file of the directory CORPUS, then mutations of them until the time is over. It has no feedback from
+ * coverage (`make fuzz` has), but it needs no build of its own: it is linked with the objects of the sanitized tests.
+ * The same seed gives the same inputs. When a sanitizer, abort() or TIMEOUT seconds end the process, it writes the
+ * input to ARTIFACT.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -66,7 +66,7 @@ static void fail(const char *what, const char *name)
     exit(2);
 }
 
-/* ---- inputs ------------------------------------------------------------------------------------------------------- */
+/* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t draw(void) /* splitmix64 */
 {
@@ -122,7 +122,7 @@ static void read_corpus(const char *directory)
     free(names);
 }
 
-/* ---- mutations ---------------------------------------------------------------------------------------------------- */
+/* ---- mutations --------------------------------------------------------------------------------------------------- */
 
 /* Puts `count` bytes at `at`, in place of `gone` bytes, where the result fits. */
 static void replace(input *in, size_t at, size_t gone, const uint8_t *bytes, size_t count)
@@ -207,7 +207,7 @@ static void mutate(input *in)
     }
 }
 
-/* ---- runs --------------------------------------------------------------------------------------------------------- */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 /* In a block of just its size, so that a read too far is seen. */
 static void run(const input *in)
