@@ -166,10 +166,13 @@ TEST_SOURCES := $(wildcard tests/*/test_*.c)
 TESTS        := $(patsubst tests/%.c,$(BUILD)/test/%,$(TEST_SOURCES))
 PLAIN_TESTS   = $(addprefix $(BUILD)/test/,$(shell scripts/plain-tests.sh))
 
+# Under the sanitizers optimising a test takes longer than it saves, except where the test itself computes much.
+unoptimised = $(if $(SANITIZE),$(if $(filter num kern mech,$(call module_of,$*)),,-O0))
+
 .SECONDEXPANSION:
 $(BUILD)/test/%: tests/%.c $(BUILD)/flags $$(foreach m,$$(call upto,$$(call module_of,$$*)),$(BUILD)/lib/librung-$$(m).a)
 	@mkdir -p $(@D)
-	$(QUIET_LD)$(CC) $(ALL_CFLAGS) $(TEST_CFLAGS) -MMD -MP -MF $@.d -Itests -o $@ $< $(filter %.a,$^) -lcmocka $(LIBS)
+	$(QUIET_LD)$(CC) $(ALL_CFLAGS) $(unoptimised) -MMD -MP -MF $@.d -Itests -o $@ $< $(filter %.a,$^) -lcmocka $(LIBS)
 
 unit: $(TESTS)
 unit-plain: $(PLAIN_TESTS)
@@ -181,9 +184,7 @@ test: deps-test ## everything that must hold: unit, command line, sanitizers, la
 	@$(MAKE) --no-print-directory -j2 asan-build
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) scripts/run-tests.sh
 
-# The sources of the tests are not optimised under the sanitizers: compiling them would take longer than running them.
-ASAN_VARS := CFLAGS='-O1 -g1 -fno-omit-frame-pointer' SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' \
-             TEST_CFLAGS=-O0
+ASAN_VARS := CFLAGS='-O1 -g1 -fno-omit-frame-pointer' SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
 
 asan-build:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan $(ASAN_VARS) unit smoke-build $(BUILD)/asan/rung \
