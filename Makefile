@@ -45,7 +45,7 @@ TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
 HEADERS     := $(wildcard include/rung/*.h)
 
 .PHONY: all mpi test table table-trained install uninstall asan fuzz soak mutate-premises learn bench bench-commands format format-check layers help clean \
-        deps deps-test unit cli python fuzz-smoke install-test check-coverage plots proofs
+        deps deps-test unit unit-plain asan-build smoke-build cli python fuzz-smoke install-test check-coverage plots proofs
 
 # A make of its own, because pkg-config may only just have been installed. Never beside another goal in one -j call: both
 # would write the same objects.
@@ -164,28 +164,34 @@ reverse = $(if $(1),$(call reverse,$(wordlist 2,99,$(1))) $(firstword $(1)))
 
 TEST_SOURCES := $(wildcard tests/*/test_*.c)
 TESTS        := $(patsubst tests/%.c,$(BUILD)/test/%,$(TEST_SOURCES))
+PLAIN_TESTS   = $(addprefix $(BUILD)/test/,$(shell scripts/plain-tests.sh))
+
+# Under the sanitizers optimising a test takes longer than it saves, except where the test itself computes much.
+unoptimised = $(if $(SANITIZE),$(if $(filter num kern mech,$(call module_of,$*)),,-O0))
 
 .SECONDEXPANSION:
 $(BUILD)/test/%: tests/%.c $(BUILD)/flags $$(foreach m,$$(call upto,$$(call module_of,$$*)),$(BUILD)/lib/librung-$$(m).a)
 	@mkdir -p $(@D)
-	$(QUIET_LD)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -Itests -o $@ $< $(filter %.a,$^) -lcmocka $(LIBS)
+	$(QUIET_LD)$(CC) $(ALL_CFLAGS) $(unoptimised) -MMD -MP -MF $@.d -Itests -o $@ $< $(filter %.a,$^) -lcmocka $(LIBS)
 
 unit: $(TESTS)
+unit-plain: $(PLAIN_TESTS)
 cli: $(BUILD)/rung $(BUILD)/rung-check
 
 test: deps-test ## everything that must hold: unit, command line, sanitizers, layers, install, fuzz seconds
 	@$(MAKE) --no-print-directory -j2 all
-	@$(MAKE) --no-print-directory -j2 unit $(BUILD)/check-dump $(call if_mpi,$(BUILD))
-	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung \
-	    $(BUILD)/asan/rung-check $(BUILD)/asan/check-dump $(call if_mpi,$(BUILD)/asan)
-	@$(MAKE) --no-print-directory -j2 fuzz-build
+	@$(MAKE) --no-print-directory -j2 unit-plain $(BUILD)/check-dump $(call if_mpi,$(BUILD))
+	@$(MAKE) --no-print-directory -j2 asan-build
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) scripts/run-tests.sh
 
-ASAN_VARS := CFLAGS='-O1 -g -fno-omit-frame-pointer' SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
+ASAN_VARS := CFLAGS='-O1 -g1 -fno-omit-frame-pointer' SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
 
-asan: deps-test ## unit and command line tests under AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung \
+asan-build:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan $(ASAN_VARS) unit smoke-build $(BUILD)/asan/rung \
 	    $(BUILD)/asan/rung-check $(BUILD)/asan/check-dump $(call if_mpi,$(BUILD)/asan)
+
+asan: deps-test ## every unit and command line test under AddressSanitizer and UBSan
+	@$(MAKE) --no-print-directory -j2 asan-build
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) scripts/run-tests.sh asan
 
 check-coverage: ## which lines of the checker its tests do not reach
@@ -230,8 +236,17 @@ fuzz: deps-test ## a minute of libFuzzer on each reader of foreign files (FUZZ_S
 	@$(MAKE) --no-print-directory -j2 fuzz-build
 	@BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh
 
-fuzz-smoke: deps-test ## the same for four seconds each, as in make test
-	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=4
+# The same targets with a main of ours instead of libFuzzer, and the objects of the sanitized tests: the seconds in make test.
+SMOKES := $(patsubst fuzz/%.c,$(BUILD)/smoke/%,$(wildcard fuzz/fuzz_*.c))
+$(BUILD)/smoke/fuzz_check: check/rung-check.c
+$(BUILD)/smoke/%: fuzz/%.c fuzz/smoke.c $(wildcard fuzz/*.h) $(BUILD)/librung.a
+	@mkdir -p $(@D)
+	$(QUIET_LD)$(CC) $(ALL_CFLAGS) -o $@ $< fuzz/smoke.c $(BUILD)/librung.a $(LIBS)
+smoke-build: $(SMOKES)
+
+fuzz-smoke: deps-test ## four seconds of mutations for each reader, without libFuzzer, as in make test
+	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) smoke-build
+	@BUILD=$(BUILD) SMOKE=1 FUZZ_SECONDS=4 scripts/fuzz.sh
 
 SOAKS := $(patsubst tests/%.c,$(BUILD)/test/%,$(wildcard tests/*/soak_*.c))
 

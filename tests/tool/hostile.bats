@@ -59,6 +59,7 @@ take() { cp "$BATS_FILE_TMPDIR/good.db" "${1:-a.db}"; }
     done
 }
 
+# bats test_tags=plain
 @test "every text column with hostile text: no signal, nothing outside, nothing that steers a terminal" {
     take good.db
     mkdir inner
@@ -155,6 +156,7 @@ PY
     wait
 }
 
+# bats test_tags=plain
 @test "report takes time in proportion to the probes" {
     without_sanitizers "seconds are measured"
     for count in 500 2000; do

@@ -80,6 +80,7 @@ run.send_signal(getattr(signal, "SIG" + sys.argv[1]))
 print(run.wait())' "$1" "$2" "$RUNG" sweep long.json -o "$2" --no-estimate --jobs 1
 }
 
+# bats test_tags=plain
 @test "SIGINT and SIGTERM leave checkpoints and say so with 130 and 143; kill -9 changes nothing" {
     spec long.json "$(effort 300 60)"
     rung sweep long.json -o whole.db >/dev/null

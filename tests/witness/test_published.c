@@ -4,9 +4,8 @@
  * Weights for published layers: what is found is right when it is judged again on other prompts, the proof is refused where a
  * prompt goes wrong, and every premise that a file does not establish leaves the question open, with its reason.
  */
-#include "witness_test.h"
-
-#include <math.h>
+#include "rung/witness.h"
+#include "testing.h"
 
 /* Sizes as in a published file, smaller; %s is room for more members. */
 #define LLAMA                                                                                                          \
