@@ -15,7 +15,7 @@ CLANG    ?= clang
 CFLAGS   ?= -O2 -g
 PYTHON   ?= /usr/bin/python3
 
-MODULES  := base num io kern par mech task cert model config build verify protocol train claim witness bound attack decide lab report probe serve
+MODULES  := base num io kern par render mech task cert dataset model config build verify protocol train claim witness bound attack decide audit bench lab report probe serve
 PACKAGES := jansson mpfr gmp zlib sqlite3 libcurl libmicrohttpd
 
 # Contraction would turn r(x + magic) - magic into something else and merge roundings; see docs/numbers.md.
@@ -63,11 +63,11 @@ deps-test:
 # ---- build ------------------------------------------------------------------------------------------------------
 
 # The program that rung bench starts PyTorch with, as a C string.
-$(BUILD)/gen/bench_peer.inc: tool/bench_peer.py
+$(BUILD)/gen/bench_peer.inc: src/bench/bench_peer.py
 	@mkdir -p $(@D)
 	@sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' $< > $@
-$(BUILD)/obj/tool/bench_peer.o: $(BUILD)/gen/bench_peer.inc
-$(BUILD)/obj/tool/bench_peer.o: ALL_CFLAGS += -I$(BUILD)/gen
+$(BUILD)/obj/bench/bench_peer.o: $(BUILD)/gen/bench_peer.inc
+$(BUILD)/obj/bench/bench_peer.o: ALL_CFLAGS += -I$(BUILD)/gen
 
 # The page of rung report: files as bytes of C. The plot library is fetched once per build directory; a build without npm or
 # without network goes on without it.

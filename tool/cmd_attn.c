@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "attn.h"
-#include "json_out.h"
 #include "output.h"
+#include "rung/render.h"
 
 typedef struct attn_values {
     const char *in, *out, *numbers, *scale;

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "json_out.h"
 #include "output.h"
 #include "report_json.h"
+#include "rung/render.h"
 #include "rung/report.h"
 
 typedef struct report_values {

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "json_out.h"
 #include "output.h"
+#include "rung/render.h"
 #include "table.h"
 
 #include "rung/decide.h"

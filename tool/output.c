@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "json_out.h"
+#include "rung/render.h"
 
 /* ---- stdout ------------------------------------------------------------------------------------------------------ */
 

@@ -6,7 +6,7 @@
 #ifndef RUNG_TOOL_REPORT_JSON_H
 #define RUNG_TOOL_REPORT_JSON_H
 
-#include "json_out.h"
+#include "rung/render.h"
 #include "rung/report.h"
 
 void rung_report_json(rung_buf *text, const rung_report *report);

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_out.h"
 #include "output.h"
 #include "rung/io.h"
+#include "rung/render.h"
 
 #define FLUSH_BYTES (1 << 20)
 

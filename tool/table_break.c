@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "second.h"
+#include "rung/audit.h"
 #include "table.h"
 
 #include "rung/attack.h"

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "json_out.h"
 #include "output.h"
+#include "rung/render.h"
 #include "table.h"
 
 /* 19 + 2 x 20 + 21 = 80: the last title is the longest. */

@@ -11,6 +11,7 @@
 
 #include "rung/base.h"
 #include "rung/lab.h"
+#include "rung/render.h"
 
 /* ---- intervals ------------------------------------------------------------------------------------------------------------ */
 
@@ -110,11 +111,6 @@ void rung_chart_svg(rung_buf *out, const rung_chart *figure, bool alone);
 void rung_heat_svg(rung_buf *out, const rung_heat *heat, bool alone);
 void rung_chart_csv(rung_buf *out, const rung_chart *figure);
 void rung_heat_csv(rung_buf *out, const rung_heat *heat);
-
-/* Text as HTML or XML, in quotes too: no markup, no control characters, no broken UTF-8. */
-void rung_text_escape(rung_buf *out, const char *text);
-/* One <text>, escaped. */
-void rung_svg_text(rung_buf *out, double x, double y, const char *class, const char *anchor, const char *text);
 
 /* ---- groups and cells ------------------------------------------------------------------------------------------------------- */
 
