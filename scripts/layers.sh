@@ -10,15 +10,16 @@ layer_of() {
     base) echo 0 ;;
     num | io | kern | par | render) echo 1 ;;
     mech | task | cert) echo 2 ;;
-    dataset | model | config) echo 3 ;;
+    dataset | attn | model | config) echo 3 ;;
     build | verify | protocol | train) echo 4 ;;
     claim | witness) echo 5 ;;
     bound | attack) echo 6 ;;
     decide | audit) echo 7 ;;
     lab | bench) echo 8 ;;
     report | probe | serve) echo 9 ;;
-    tool) echo 10 ;;
-    mpi) echo 11 ;;
+    table) echo 10 ;;
+    tool) echo 11 ;;
+    mpi) echo 12 ;;
     *) echo "" ;;
     esac
 }

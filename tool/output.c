@@ -120,8 +120,6 @@ static bool use_colour(void)
     return term && strcmp(term, "dumb") != 0 && rung_out_is_terminal();
 }
 
-const char *const rung_verdict_words[] = {"CAN", "CANNOT", "UNKNOWN", "SAMPLED", NULL};
-
 const char *rung_style_bold(void)
 {
     return use_colour() ? "\033[1m" : "";

@@ -8,6 +8,9 @@
 
 #include "rung/base.h"
 
+/* CAN, CANNOT, UNKNOWN, SAMPLED: [verdict - 1], NULL at the end. */
+extern const char *const rung_verdict_words[];
+
 /* ---- JSON ---------------------------------------------------------------------------------------------------------
  *
  * Writes JSON into a buffer: nesting, commas, indentation. The caller closes what it opens; an unbalanced document is a

@@ -221,6 +221,8 @@ const rung_probed *rung_report_probed(const rung_report *report, size_t index);
 
 /* One page, complete: nothing is loaded from elsewhere. */
 void rung_report_page(rung_buf *out, const rung_report *report);
+/* For programs: one JSON object, rung.report/1, every cell with its intervals. */
+void rung_report_json(rung_buf *out, const rung_report *report);
 /* Whether the plots of the page are interactive: the library was there when this was built. */
 bool rung_report_interactive(void);
 /* The cells of a group: one line each. */

@@ -19,6 +19,7 @@
 #include "rung/mech.h"
 #include "rung/task.h"
 
+#include "rung/attn.h"
 #include "rung/config.h"
 #include "rung/dataset.h"
 #include "rung/model.h"
@@ -43,5 +44,7 @@
 #include "rung/probe.h"
 #include "rung/report.h"
 #include "rung/serve.h"
+
+#include "rung/table.h"
 
 #endif

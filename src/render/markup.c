@@ -7,6 +7,8 @@
 
 #include "rung/render.h"
 
+const char *const rung_verdict_words[] = {"CAN", "CANNOT", "UNKNOWN", "SAMPLED", NULL};
+
 size_t rung_text_character(const char *at)
 {
     const unsigned char *text = (const unsigned char *)at;

@@ -1,22 +1,50 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * CSV, JSON lines and event files; see store_export.h. Every row has the same fields in all formats: those of the table
+ * CSV, JSON lines and event files. Every row has the same fields in all formats: those of the table
  * below, and the words of the run.
  */
-#include "store_export.h"
-
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "output.h"
 #include "rung/io.h"
 #include "rung/render.h"
+#include "store_export.h"
 
 #define FLUSH_BYTES (1 << 20)
+
+/* ---- which runs ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct search {
+    const char *name;
+    int64_t number;
+    rung_buf known;
+} search;
+
+/* The last one of a name: a spec that was changed is another sweep. */
+static bool match_sweep(void *context, const rung_sweep_row *row)
+{
+    search *s = context;
+    if (strcmp(row->name, s->name) == 0) s->number = row->number;
+    rung_buf_printf(&s->known, "%s%s", s->known.len ? ", " : "", row->name);
+    return true;
+}
+
+rung_status rung_store_find_sweep(int64_t *number, rung_store *store, const char *name, rung_error *err)
+{
+    search s = {.name = name};
+    *number = 0;
+    if (!name) return RUNG_OK;
+    rung_status status = rung_store_sweeps(store, match_sweep, &s, err);
+    if (status == RUNG_OK && !s.number)
+        status = rung_fail(err, RUNG_INPUT, "%s has no sweep '%s'; it has: %.200s", rung_store_path(store), name,
+                           s.known.text ? s.known.text : "none");
+    *number = s.number;
+    rung_buf_clear(&s.known);
+    return status;
+}
 
 /* ---- fields ----------------------------------------------------------------------------------------------------------------------- */
 
@@ -29,74 +57,74 @@
 #name, kind, offsetof(rung_run_row, theory.name)                                                               \
     }
 
-static const rung_field run_fields[] = {
-    FIELD(step, RUNG_FIELD_COUNT),
-    FIELD(loss, RUNG_FIELD_REAL),
-    FIELD(accuracy, RUNG_FIELD_REAL),
-    FIELD(eval_loss, RUNG_FIELD_REAL),
-    FIELD(eval_accuracy, RUNG_FIELD_REAL),
-    FIELD(test_loss, RUNG_FIELD_REAL),
-    FIELD(test_accuracy, RUNG_FIELD_REAL),
-    FIELD(test_targets, RUNG_FIELD_COUNT),
-    FIELD(test_right, RUNG_FIELD_COUNT),
-    FIELD(test_numbers, RUNG_FIELD_TEXT),
-    FIELD(chance, RUNG_FIELD_REAL),
-    FIELD(majority, RUNG_FIELD_REAL),
-    FIELD(tokens, RUNG_FIELD_COUNT),
-    FIELD(parameters, RUNG_FIELD_COUNT),
-    FIELD(layers, RUNG_FIELD_COUNT),
-    FIELD(full_layers, RUNG_FIELD_COUNT),
-    FIELD(recurrent_layers, RUNG_FIELD_COUNT),
-    FIELD(state_bits, RUNG_FIELD_COUNT),
-    FIELD(level_bits, RUNG_FIELD_COUNT),
-    FIELD(message_bits, RUNG_FIELD_COUNT),
-    FIELD(kv_bits_per_token, RUNG_FIELD_COUNT),
-    THEORY(bound, RUNG_FIELD_TEXT),
-    THEORY(margin, RUNG_FIELD_REAL),
-    THEORY(ceiling, RUNG_FIELD_NUMBER),
-    THEORY(n_threshold, RUNG_FIELD_NUMBER),
-    THEORY(log2_n, RUNG_FIELD_NUMBER),
-    THEORY(trivial, RUNG_FIELD_FLAG),
-    FIELD(seconds, RUNG_FIELD_REAL),
-    FIELD(resumed, RUNG_FIELD_FLAG),
-    FIELD(finished_at, RUNG_FIELD_REAL),
-    FIELD(version, RUNG_FIELD_TEXT),
-    FIELD(kernels, RUNG_FIELD_TEXT),
-    FIELD(host, RUNG_FIELD_TEXT),
+static const lab_field run_fields[] = {
+    FIELD(step, LAB_FIELD_COUNT),
+    FIELD(loss, LAB_FIELD_REAL),
+    FIELD(accuracy, LAB_FIELD_REAL),
+    FIELD(eval_loss, LAB_FIELD_REAL),
+    FIELD(eval_accuracy, LAB_FIELD_REAL),
+    FIELD(test_loss, LAB_FIELD_REAL),
+    FIELD(test_accuracy, LAB_FIELD_REAL),
+    FIELD(test_targets, LAB_FIELD_COUNT),
+    FIELD(test_right, LAB_FIELD_COUNT),
+    FIELD(test_numbers, LAB_FIELD_TEXT),
+    FIELD(chance, LAB_FIELD_REAL),
+    FIELD(majority, LAB_FIELD_REAL),
+    FIELD(tokens, LAB_FIELD_COUNT),
+    FIELD(parameters, LAB_FIELD_COUNT),
+    FIELD(layers, LAB_FIELD_COUNT),
+    FIELD(full_layers, LAB_FIELD_COUNT),
+    FIELD(recurrent_layers, LAB_FIELD_COUNT),
+    FIELD(state_bits, LAB_FIELD_COUNT),
+    FIELD(level_bits, LAB_FIELD_COUNT),
+    FIELD(message_bits, LAB_FIELD_COUNT),
+    FIELD(kv_bits_per_token, LAB_FIELD_COUNT),
+    THEORY(bound, LAB_FIELD_TEXT),
+    THEORY(margin, LAB_FIELD_REAL),
+    THEORY(ceiling, LAB_FIELD_NUMBER),
+    THEORY(n_threshold, LAB_FIELD_NUMBER),
+    THEORY(log2_n, LAB_FIELD_NUMBER),
+    THEORY(trivial, LAB_FIELD_FLAG),
+    FIELD(seconds, LAB_FIELD_REAL),
+    FIELD(resumed, LAB_FIELD_FLAG),
+    FIELD(finished_at, LAB_FIELD_REAL),
+    FIELD(version, LAB_FIELD_TEXT),
+    FIELD(kernels, LAB_FIELD_TEXT),
+    FIELD(host, LAB_FIELD_TEXT),
 };
-static const rung_field sweep_fields[] = {
-    FIELD(label, RUNG_FIELD_TEXT),    FIELD(place, RUNG_FIELD_COUNT), FIELD(cell, RUNG_FIELD_COUNT),
-    FIELD(setting, RUNG_FIELD_COUNT), FIELD(chosen, RUNG_FIELD_FLAG),
+static const lab_field sweep_fields[] = {
+    FIELD(label, LAB_FIELD_TEXT),    FIELD(place, LAB_FIELD_COUNT), FIELD(cell, LAB_FIELD_COUNT),
+    FIELD(setting, LAB_FIELD_COUNT), FIELD(chosen, LAB_FIELD_FLAG),
 };
 #undef FIELD
 #undef THEORY
 
 /* One value, in JSON or as a cell of CSV; what does not exist is null or nothing. */
-static void put_field(rung_store_export *x, const void *row, const rung_field *f)
+static void put_field(rung_store_export *x, const void *row, const lab_field *f)
 {
     const void *at = (const char *)row + f->at;
     bool json = x->format == RUNG_EXPORT_JSONL;
-    double real = f->kind == RUNG_FIELD_REAL || f->kind == RUNG_FIELD_NUMBER ? *(const double *)at : 0;
+    double real = f->kind == LAB_FIELD_REAL || f->kind == LAB_FIELD_NUMBER ? *(const double *)at : 0;
     switch (f->kind) {
-    case RUNG_FIELD_TEXT:
+    case LAB_FIELD_TEXT:
         (json ? rung_buf_json_string : rung_buf_csv)(&x->text, *(const char *const *)at);
         break;
-    case RUNG_FIELD_COUNT:
+    case LAB_FIELD_COUNT:
         rung_buf_printf(&x->text, "%" PRIu64, *(const uint64_t *)at);
         break;
-    case RUNG_FIELD_FLAG:
+    case LAB_FIELD_FLAG:
         rung_buf_puts(&x->text, *(const bool *)at ? "true" : "false");
         break;
-    case RUNG_FIELD_REAL:
-    case RUNG_FIELD_NUMBER:
-        if (isfinite(real) && (f->kind == RUNG_FIELD_REAL || real > 0))
+    case LAB_FIELD_REAL:
+    case LAB_FIELD_NUMBER:
+        if (isfinite(real) && (f->kind == LAB_FIELD_REAL || real > 0))
             rung_buf_real(&x->text, real);
         else if (json)
             rung_buf_puts(&x->text, "null");
     }
 }
 
-void rung_store_export_fields(rung_store_export *x, const void *row, const rung_field *fields, size_t count)
+void lab_export_fields(rung_store_export *x, const void *row, const lab_field *fields, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         rung_buf_puts(&x->text, x->format == RUNG_EXPORT_JSONL ? ", \"" : ",");
@@ -125,18 +153,20 @@ rung_status rung_store_export_flush(rung_store_export *x, rung_error *err)
 {
     rung_status status = rung_buf_ok(&x->text, err);
     if (status != RUNG_OK || !x->text.len) return status;
-    if (!x->file.stream)
-        status = rung_out_bytes(x->text.text, x->text.len, err);
-    else if (fwrite(x->text.text, 1, x->text.len, x->file.stream) != x->text.len)
-        status = rung_fail(err, RUNG_SYSTEM, "%s: %s", x->file.path, strerror(errno));
+    status = x->put(x->context, x->text.text, x->text.len, err);
     rung_buf_reset(&x->text);
     return status;
 }
 
-bool rung_store_export_more(rung_store_export *x)
+static bool stopped(const rung_store_export *x)
+{
+    return x->interrupted && x->interrupted();
+}
+
+bool lab_export_more(rung_store_export *x)
 {
     if (x->text.len >= FLUSH_BYTES) x->status = rung_store_export_flush(x, x->err);
-    return x->status == RUNG_OK && !rung_signal_pending();
+    return x->status == RUNG_OK && !stopped(x);
 }
 
 /* ---- columns of CSV ------------------------------------------------------------------------------------------------------------------ */
@@ -173,14 +203,14 @@ static bool collect_keys(void *context, const rung_run_row *row)
 {
     rung_store_export *x = context;
     rung_json_doc *doc;
-    if (is_seen(x, row)) return !rung_signal_pending();
+    if (is_seen(x, row)) return !stopped(x);
     x->status = rung_json_parse(&doc, row->words, strlen(row->words), row->id, x->err);
     if (x->status != RUNG_OK) return false;
     const rung_json *words = rung_json_root(doc);
     for (size_t i = 0; x->status == RUNG_OK && i < rung_json_len(words); i++)
         x->status = add_key(x, rung_json_key_at(words, i));
     rung_json_free(doc);
-    return x->status == RUNG_OK && !rung_signal_pending();
+    return x->status == RUNG_OK && !stopped(x);
 }
 
 static rung_status read_runs(rung_store_export *x, rung_run_each *each, rung_error *err)
@@ -196,7 +226,7 @@ rung_status rung_store_export_columns(rung_store_export *x, rung_error *err)
     return read_runs(x, collect_keys, err);
 }
 
-void rung_store_export_names(rung_store_export *x, const rung_field *fields, size_t count)
+void lab_export_names(rung_store_export *x, const lab_field *fields, size_t count)
 {
     for (size_t i = 0; i < count; i++) rung_buf_printf(&x->text, ",%s", fields[i].name);
 }
@@ -217,9 +247,9 @@ rung_status rung_store_export_head(rung_store_export *x, rung_error *err)
     }
     if (!x->metrics) {
         rung_buf_puts(&x->text, ",outcome,verdict");
-        rung_store_export_names(x, run_fields, RUNG_COUNT(run_fields));
+        lab_export_names(x, run_fields, RUNG_COUNT(run_fields));
     }
-    if (x->sweep) rung_store_export_names(x, sweep_fields, RUNG_COUNT(sweep_fields));
+    if (x->sweep) lab_export_names(x, sweep_fields, RUNG_COUNT(sweep_fields));
     rung_buf_putc(&x->text, '\n');
     return rung_buf_ok(&x->text, err);
 }
@@ -243,9 +273,9 @@ static void put_results(rung_store_export *x, const rung_run_row *row)
     if (!x->metrics) {
         rung_buf_printf(&x->text, json ? ", \"outcome\": \"%s\", \"verdict\": \"%s\"" : ",%s,%s",
                         rung_outcome_words[row->outcome - 1], rung_verdict_words[row->theory.verdict - 1]);
-        rung_store_export_fields(x, row, run_fields, RUNG_COUNT(run_fields));
+        lab_export_fields(x, row, run_fields, RUNG_COUNT(run_fields));
     }
-    if (x->sweep) rung_store_export_fields(x, row, sweep_fields, RUNG_COUNT(sweep_fields));
+    if (x->sweep) lab_export_fields(x, row, sweep_fields, RUNG_COUNT(sweep_fields));
 }
 
 typedef struct metric_row {
@@ -275,7 +305,7 @@ static bool put_metric(void *context, const rung_metric *m)
         put_csv_words(x, r->words);
     put_results(x, r->run);
     rung_buf_puts(&x->text, json ? "}\n" : "\n");
-    return rung_store_export_more(x);
+    return lab_export_more(x);
 }
 
 static bool put_run(rung_store_export *x, const rung_run_row *row, const rung_json *words)
@@ -288,7 +318,7 @@ static bool put_run(rung_store_export *x, const rung_run_row *row, const rung_js
         put_csv_words(x, words);
     put_results(x, row);
     rung_buf_puts(&x->text, json ? "}\n" : "\n");
-    return rung_store_export_more(x);
+    return lab_export_more(x);
 }
 
 static bool put_row(void *context, const rung_run_row *row)
@@ -304,7 +334,7 @@ static bool put_row(void *context, const rung_run_row *row)
         metric_row r = {x, row, words};
         rung_status status = rung_store_metrics(x->store, row->number, put_metric, &r, x->err);
         if (status != RUNG_OK) x->status = status;
-        more = x->status == RUNG_OK && !rung_signal_pending();
+        more = x->status == RUNG_OK && !stopped(x);
     } else {
         more = put_run(x, row, words);
     }
@@ -372,7 +402,7 @@ static bool put_event_run(void *context, const rung_run_row *row)
     rung_events_close(e.events);
     rung_buf_clear(&directory);
     x->runs++;
-    return x->status == RUNG_OK && !rung_signal_pending();
+    return x->status == RUNG_OK && !stopped(x);
 }
 
 rung_status rung_store_export_events(rung_store_export *x, rung_error *err)

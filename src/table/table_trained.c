@@ -10,12 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output.h"
-#include "report_json.h"
-#include "table.h"
-
 #include "rung/io.h"
 #include "rung/lab.h"
+#include "rung/table.h"
 
 static const char shipped[] = {
 #include "table-trained.json.inc"
@@ -175,25 +172,24 @@ static rung_status take(rung_table *table, rung_json_doc *doc, const char *name,
 
 static bool may_go_on(void *context)
 {
-    (void)context;
-    return !rung_signal_pending();
+    const rung_table_conf *conf = context;
+    return !conf->interrupted || !conf->interrupted();
 }
 
 static void tell(void *context, const rung_lab_news *news)
 {
-    rung_progress_tick(context, news->before + news->done);
+    const rung_table_conf *conf = context;
+    if (conf->progress) rung_progress_tick(conf->progress, news->before + news->done);
 }
 
-static rung_status sweep_quickly(const rung_sweep *sweep, const char *store, const rung_call *call, rung_error *err)
+static rung_status sweep_quickly(const rung_sweep *sweep, const char *store, const rung_table_conf *conf,
+                                 rung_error *err)
 {
-    rung_progress progress;
     rung_lab_sum sum;
-    rung_lab_conf conf = {.wait_s = 60, .go = may_go_on, .tell = tell, .context = &progress};
-    rung_call_progress(call, &progress, "runs", rung_sweep_count(sweep));
-    rung_signals_defer(true);
-    rung_status status = rung_lab_sweep(&sum, sweep, store, &conf, err);
-    rung_signals_defer(false);
-    rung_progress_finish(&progress);
+    rung_lab_conf lab = {.wait_s = 60, .go = may_go_on, .tell = tell, .context = (void *)conf};
+    if (conf->progress) rung_progress_start(conf->progress, "runs", rung_sweep_count(sweep));
+    rung_status status = rung_lab_sweep(&sum, sweep, store, &lab, err);
+    if (conf->progress) rung_progress_finish(conf->progress);
     if (status == RUNG_OK && sum.stopped)
         return rung_fail(err, RUNG_SYSTEM, "stopped with %zu runs left; the same command goes on", sum.left);
     return status;
@@ -211,16 +207,16 @@ static rung_status report_store(rung_buf *text, const char *store, rung_error *e
     return status == RUNG_OK ? rung_buf_ok(text, err) : status;
 }
 
-rung_status rung_table_train(rung_table *table, const char *directory, const rung_call *call, rung_error *err)
+rung_status rung_table_train(rung_table *table, const rung_table_conf *conf, rung_error *err)
 {
     char store[4096];
     rung_sweep *sweep = NULL;
     rung_json_doc *doc;
     rung_buf text;
     rung_buf_init(&text);
-    snprintf(store, sizeof store, "%s/quick.db", directory);
+    snprintf(store, sizeof store, "%s/quick.db", conf->directory);
     rung_status status = rung_sweep_parse(&sweep, quick, sizeof quick - 1, "quick", RUNG_SWEEP_MOST, err);
-    if (status == RUNG_OK) status = sweep_quickly(sweep, store, call, err);
+    if (status == RUNG_OK) status = sweep_quickly(sweep, store, conf, err);
     if (status == RUNG_OK) status = report_store(&text, store, err);
     if (status == RUNG_OK) status = rung_json_parse(&doc, text.text, text.len, store, err);
     if (status == RUNG_OK) status = take(table, doc, store, err);
@@ -237,9 +233,4 @@ rung_status rung_table_read_trained(rung_table *table, const char *path, rung_er
     rung_status status = path ? rung_json_open(&doc, path, err)
                               : rung_json_parse(&doc, shipped, sizeof shipped - 1, "the summary of this program", err);
     return status == RUNG_OK ? take(table, doc, path ? path : "the summary of this program", err) : status;
-}
-
-void rung_table_clear(rung_table *table)
-{
-    free(table->trained);
 }

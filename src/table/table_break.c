@@ -7,10 +7,9 @@
  */
 #include <string.h>
 
-#include "rung/audit.h"
-#include "table.h"
-
 #include "rung/attack.h"
+#include "rung/audit.h"
+#include "table_cell.h"
 
 /* Formats to try: that of the table first. Shorter numbers need less search; the certificate says which it speaks of. */
 static const char *const formats[] = {NULL, "e8m4", "e8m2"};
@@ -52,15 +51,15 @@ static rung_status write_model(const char *path, const rung_table_row *row, cons
 
 /* All attacks on the model in one format. */
 static rung_status attack_victim(rung_break *found, const rung_victim *victim, rung_cert_kind kind,
-                                 double budget_seconds, const rung_table_effort *effort, rung_error *err)
+                                 double budget_seconds, const rung_table_conf *conf, rung_error *err)
 {
     enum { TRIED = 32 };
     rung_break tried[TRIED];
     size_t count = 0;
     rung_budget budget = {.seconds = budget_seconds,
                           .memory = (size_t)1 << 30,
-                          .threads = effort->threads,
-                          .seed = effort->seed,
+                          .threads = conf->threads,
+                          .seed = conf->seed,
                           .kinds = 1u << kind};
     rung_status status = rung_attack_run(found, tried, TRIED, &count, victim, NULL, &budget, err);
     for (size_t i = 0; i < count; i++) rung_break_clear(&tried[i]);
@@ -69,29 +68,29 @@ static rung_status attack_victim(rung_break *found, const rung_victim *victim, r
 
 static rung_status try_format(rung_break *found, const rung_model *model, const rung_task_conf *task,
                               const rung_fmt *fmt, rung_cert_kind kind, double budget_seconds,
-                              const rung_table_effort *effort, rung_error *err)
+                              const rung_table_conf *conf, rung_error *err)
 {
     char why[200];
     rung_program *program = NULL;
-    rung_evaluator how = {.numbers = fmt, .threads = effort->threads};
+    rung_evaluator how = {.numbers = fmt, .threads = conf->threads};
     rung_status status = rung_program_new(&program, model, &how, err);
     if (status != RUNG_OK) return status;
     rung_victim victim = {.model = model, .program = program, .task = task, .numbers = *fmt};
     if (rung_attack_certifiable(&victim, kind, why, sizeof why))
-        status = attack_victim(found, &victim, kind, budget_seconds, effort, err);
+        status = attack_victim(found, &victim, kind, budget_seconds, conf, err);
     rung_program_free(program);
     return status;
 }
 
 static rung_status try_formats(rung_break *found, const rung_model *model, const rung_task_conf *task,
-                               const rung_fmt *of_table, rung_cert_kind kind, const rung_table_effort *effort,
+                               const rung_fmt *of_table, rung_cert_kind kind, const rung_table_conf *conf,
                                rung_error *err)
 {
     rung_status status = RUNG_OK;
     for (size_t f = 0; status == RUNG_OK && !found->found && f < RUNG_COUNT(formats); f++) {
         rung_fmt fmt = *of_table;
         if (formats[f]) status = rung_fmt_parse(&fmt, formats[f], err);
-        if (status == RUNG_OK) status = try_format(found, model, task, &fmt, kind, seconds[f], effort, err);
+        if (status == RUNG_OK) status = try_format(found, model, task, &fmt, kind, seconds[f], conf, err);
     }
     return status;
 }
@@ -113,8 +112,8 @@ static rung_status confirm(rung_table_cell *cell, const rung_break *found, const
     return RUNG_OK;
 }
 
-rung_status rung_table_break(rung_table_cell *cell, const rung_table *table, size_t row, size_t col,
-                             const rung_table_effort *effort, rung_error *err)
+rung_status table_break(rung_table_cell *cell, const rung_table *table, size_t row, size_t col,
+                        const rung_table_conf *conf, rung_error *err)
 {
     char model_path[4096], cert_path[4096];
     rung_model *model = NULL;
@@ -124,12 +123,12 @@ rung_status rung_table_break(rung_table_cell *cell, const rung_table *table, siz
         if (strchr(":=,*", *c)) *c = '-';
     snprintf(cell->cert_model, sizeof cell->cert_model, "random-%.*s.safetensors", (int)strlen(cell->cert) - 5,
              cell->cert);
-    snprintf(cert_path, sizeof cert_path, "%s/%s", effort->directory, cell->cert);
-    snprintf(model_path, sizeof model_path, "%s/%s", effort->directory, cell->cert_model);
-    rung_status status = write_model(model_path, &rung_table_rows[row], &table->task[col], effort->seed, err);
+    snprintf(cert_path, sizeof cert_path, "%s/%s", conf->directory, cell->cert);
+    snprintf(model_path, sizeof model_path, "%s/%s", conf->directory, cell->cert_model);
+    rung_status status = write_model(model_path, &rung_table_rows[row], &table->task[col], conf->seed, err);
     if (status == RUNG_OK) status = rung_model_open(&model, model_path, err);
     if (status == RUNG_OK)
-        status = try_formats(&found, model, &table->task[col], &table->fmt, promised(cell->bound), effort, err);
+        status = try_formats(&found, model, &table->task[col], &table->fmt, promised(cell->bound), conf, err);
     if (status == RUNG_OK && found.found) status = confirm(cell, &found, cert_path, model_path, err);
     if (status != RUNG_OK || !found.found) cell->cert[0] = '\0';
     rung_break_clear(&found);

@@ -3,8 +3,6 @@
  *
  * Finds the run of a model in a store, and puts a certificate beside it.
  */
-#include "attach.h"
-
 #include <string.h>
 
 #include "rung/lab.h"
@@ -55,11 +53,11 @@ static rung_status attach_file(rung_store *store, const char *id, const char *pa
     return status;
 }
 
-rung_status rung_attach_certificate(const char *store, const rung_cert *cert, const char *path, rung_error *err)
+rung_status rung_store_attach_certificate(const char *store, const char *sha256, const char *path, rung_error *err)
 {
     enum { WAIT = 60 }; /* seconds, as the commands that read stores */
     rung_store *open;
-    search s = {.sha256 = cert->model};
+    search s = {.sha256 = sha256};
     rung_status status = rung_store_open(&open, store, RUNG_STORE_WRITE, WAIT, err);
     if (status != RUNG_OK) return status;
     status = find_run(&s, open, err);

@@ -10,15 +10,15 @@
 
 #define FIELD(type, name, kind)                                                                                        \
     {                                                                                                                  \
-#name, RUNG_FIELD_##kind, offsetof(type, name)                                                                 \
+#name, LAB_FIELD_##kind, offsetof(type, name)                                                                  \
     }
 #define PROBE(name, kind) FIELD(rung_probe_row, name, kind)
 #define CELL(name, kind)  FIELD(rung_probe_cell, name, kind)
 
-static const rung_field probe_fields[] = {
+static const lab_field probe_fields[] = {
     PROBE(source, TEXT), PROBE(model, TEXT), PROBE(server, TEXT), PROBE(task, TEXT), PROBE(added, REAL),
 };
-static const rung_field cell_fields[] = {
+static const lab_field cell_fields[] = {
     CELL(place, COUNT),    CELL(mode, TEXT),          CELL(canonical, TEXT), CELL(depth, COUNT),
     CELL(facts, COUNT),    CELL(chance, REAL),        CELL(majority, REAL),  CELL(asked, COUNT),
     CELL(right, COUNT),    CELL(text_right, COUNT),   CELL(off, COUNT),      CELL(cut, COUNT),
@@ -32,15 +32,15 @@ static const rung_field cell_fields[] = {
 typedef struct rate {
     double accuracy, low, high;
 } rate;
-static const rung_field rate_fields[] = {FIELD(rate, accuracy, REAL), FIELD(rate, low, REAL), FIELD(rate, high, REAL)};
+static const lab_field rate_fields[] = {FIELD(rate, accuracy, REAL), FIELD(rate, low, REAL), FIELD(rate, high, REAL)};
 #undef FIELD
 
 void rung_store_export_cell_head(rung_store_export *x)
 {
     rung_buf_puts(&x->text, "id");
-    rung_store_export_names(x, probe_fields, RUNG_COUNT(probe_fields));
-    rung_store_export_names(x, cell_fields, RUNG_COUNT(cell_fields));
-    rung_store_export_names(x, rate_fields, RUNG_COUNT(rate_fields));
+    lab_export_names(x, probe_fields, RUNG_COUNT(probe_fields));
+    lab_export_names(x, cell_fields, RUNG_COUNT(cell_fields));
+    lab_export_names(x, rate_fields, RUNG_COUNT(rate_fields));
     rung_buf_putc(&x->text, '\n');
 }
 
@@ -51,11 +51,11 @@ static bool put_cell(void *context, const rung_probe_cell *cell)
     rung_interval interval = rung_wilson(cell->right, cell->asked);
     rate r = {(double)cell->right / (double)cell->asked, interval.low, interval.high}; /* no answers: NaN, left out */
     rung_buf_printf(&x->text, json ? "{\"id\": \"%s\"" : "%s", x->probe->id);
-    rung_store_export_fields(x, x->probe, probe_fields, RUNG_COUNT(probe_fields));
-    rung_store_export_fields(x, cell, cell_fields, RUNG_COUNT(cell_fields));
-    rung_store_export_fields(x, &r, rate_fields, RUNG_COUNT(rate_fields));
+    lab_export_fields(x, x->probe, probe_fields, RUNG_COUNT(probe_fields));
+    lab_export_fields(x, cell, cell_fields, RUNG_COUNT(cell_fields));
+    lab_export_fields(x, &r, rate_fields, RUNG_COUNT(rate_fields));
     rung_buf_puts(&x->text, json ? "}\n" : "\n");
-    return rung_store_export_more(x);
+    return lab_export_more(x);
 }
 
 static bool put_probe(void *context, const rung_probe_row *row)
@@ -64,7 +64,7 @@ static bool put_probe(void *context, const rung_probe_row *row)
     x->probe = row;
     rung_status status = rung_store_probe_cells(x->store, row->number, put_cell, x, x->err);
     if (x->status == RUNG_OK) x->status = status;
-    return rung_store_export_more(x);
+    return lab_export_more(x);
 }
 
 rung_status rung_store_export_cells(rung_store_export *x, rung_error *err)

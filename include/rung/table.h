@@ -3,12 +3,10 @@
  *
  * The table of results: rows are architectures, columns are tasks, and a cell holds a verdict that was reached here: CANNOT
  * by a theorem whose inequality holds at these sizes, with a certificate of one model that fails; CAN by weights that were
- * built and checked; UNKNOWN otherwise. Beside it stands what such layers have learned, where they were trained.
+ * built and checked; UNKNOWN otherwise. Beside it stands what such layers have learned, where they were trained. Layer 10: depends on report, lab, decide, audit and below.
  */
-#ifndef RUNG_TOOL_TABLE_H
-#define RUNG_TOOL_TABLE_H
-
-#include "command.h"
+#ifndef RUNG_TABLE_H
+#define RUNG_TABLE_H
 
 #include "rung/bound.h"
 #include "rung/build.h"
@@ -82,27 +80,32 @@ typedef struct rung_table {
 extern const rung_table_row rung_table_rows[RUNG_TABLE_ROWS];
 extern const rung_table_col rung_table_cols[RUNG_TABLE_COLS];
 
-typedef struct rung_table_effort {
-    const char *directory; /* for models and certificates */
+/* How the table is made. */
+typedef struct rung_table_conf {
+    const char *directory; /* for models and certificates; it exists */
+    uint64_t samples;      /* prompts of a sample, where there is no proof */
     size_t threads;
     uint64_t seed;
-} rung_table_effort;
+    bool certificates;         /* also break a model for each CANNOT, and have rung-check confirm it */
+    rung_progress *progress;   /* NULL: none; restarted with what is being done */
+    bool (*interrupted)(void); /* NULL: never; polled while models are trained */
+} rung_table_conf;
 
-/* Looks for a certificate of the CANNOT of this cell, and has it confirmed by rung-check. */
-rung_status rung_table_break(rung_table_cell *cell, const rung_table *table, size_t row, size_t col,
-                             const rung_table_effort *effort, rung_error *err);
+/* An empty table in this number format. Clear it also when this fails. */
+rung_status rung_table_init(rung_table *table, const char *numbers, rung_error *err);
+void rung_table_clear(rung_table *table);
 
 /* Trained accuracies from an answer of rung report --json; NULL: from the one that is part of this program. An interval above
  * a proved ceiling is RUNG_SYSTEM, if the exact evaluator has measured it. */
 rung_status rung_table_read_trained(rung_table *table, const char *path, rung_error *err);
 /* The same from a small sweep that is done now, into a store in the directory. */
-rung_status rung_table_train(rung_table *table, const char *directory, const rung_call *call, rung_error *err);
-void rung_table_clear(rung_table *table);
+rung_status rung_table_train(rung_table *table, const rung_table_conf *conf, rung_error *err);
+/* Decides every cell. */
+rung_status rung_table_fill(rung_table *table, const rung_table_conf *conf, rung_error *err);
 
-/* The terminal, 80 columns. */
-void rung_table_print(rung_buf *out, const rung_table *table);
-void rung_table_json(rung_buf *out, const rung_table *table);
 /* One self-contained page, no network. */
 void rung_table_page(rung_buf *out, const rung_table *table);
+/* One JSON object, rung.table/3. */
+void rung_table_json(rung_buf *out, const rung_table *table);
 
 #endif

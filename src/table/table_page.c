@@ -3,12 +3,10 @@
  *
  * The table as one HTML page: light and dark, readable on a phone and on paper, nothing loaded from elsewhere.
  */
-#include "table.h"
-
 #include <math.h>
 #include <string.h>
 
-#include "rung/report.h"
+#include "rung/table.h"
 
 static const char head[] =
     "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
