@@ -15,7 +15,7 @@ CLANG    ?= clang
 CFLAGS   ?= -O2 -g
 PYTHON   ?= /usr/bin/python3
 
-MODULES  := base num io kern par mech task cert model config build verify protocol train claim witness bound attack decide lab report probe serve
+MODULES  := base num io kern par render mech task cert dataset attn model config build verify protocol train claim witness bound attack decide audit bench lab report probe serve table
 PACKAGES := jansson mpfr gmp zlib sqlite3 libcurl libmicrohttpd
 
 # Contraction would turn r(x + magic) - magic into something else and merge roundings; see docs/numbers.md.
@@ -63,11 +63,11 @@ deps-test:
 # ---- build ------------------------------------------------------------------------------------------------------
 
 # The program that rung bench starts PyTorch with, as a C string.
-$(BUILD)/gen/bench_peer.inc: tool/bench_peer.py
+$(BUILD)/gen/bench_peer.inc: src/bench/bench_peer.py
 	@mkdir -p $(@D)
 	@sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' $< > $@
-$(BUILD)/obj/tool/bench_peer.o: $(BUILD)/gen/bench_peer.inc
-$(BUILD)/obj/tool/bench_peer.o: ALL_CFLAGS += -I$(BUILD)/gen
+$(BUILD)/obj/bench/bench_peer.o: $(BUILD)/gen/bench_peer.inc
+$(BUILD)/obj/bench/bench_peer.o: ALL_CFLAGS += -I$(BUILD)/gen
 
 # The page of rung report: files as bytes of C. The plot library is fetched once per build directory; a build without npm or
 # without network goes on without it.
@@ -78,8 +78,8 @@ $(BUILD)/gen/page.%.inc: src/report/page.%
 $(BUILD)/gen/%.json.inc: experiments/%.json
 	@mkdir -p $(@D)
 	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
-$(BUILD)/obj/tool/table_trained.o: $(BUILD)/gen/table-trained.json.inc $(BUILD)/gen/table-quick.json.inc
-$(BUILD)/obj/tool/table_trained.o: ALL_CFLAGS += -I$(BUILD)/gen
+$(BUILD)/obj/table/table_trained.o: $(BUILD)/gen/table-trained.json.inc $(BUILD)/gen/table-quick.json.inc
+$(BUILD)/obj/table/table_trained.o: ALL_CFLAGS += -I$(BUILD)/gen
 
 $(BUILD)/npm/plot.js: report/package-lock.json scripts/plot-library.sh
 	@scripts/plot-library.sh $(BUILD)/npm
@@ -217,8 +217,8 @@ FUZZERS := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
 
 # Built once for all fuzzers: a make of its own per fuzzer would race with the others for the same objects.
-# report reads nothing that strangers send, and its page needs npm.
-FUZZ_MODULES := $(filter-out report,$(MODULES))
+# report reads nothing that strangers send, and its page needs npm; table stands on it.
+FUZZ_MODULES := $(filter-out report table,$(MODULES))
 $(BUILD)/clang/librung.a: $(foreach m,$(FUZZ_MODULES),$(wildcard src/$(m)/*.[ch])) $(HEADERS)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/clang MODULES='$(FUZZ_MODULES)' CC=$(CLANG) CFLAGS='-O1 -g' \
 	    SANITIZE='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all' $@

@@ -8,17 +8,18 @@ cd "$(dirname "$0")/.."
 layer_of() {
     case $1 in
     base) echo 0 ;;
-    num | io | kern | par) echo 1 ;;
+    num | io | kern | par | render) echo 1 ;;
     mech | task | cert) echo 2 ;;
-    model | config) echo 3 ;;
+    dataset | attn | model | config) echo 3 ;;
     build | verify | protocol | train) echo 4 ;;
     claim | witness) echo 5 ;;
     bound | attack) echo 6 ;;
-    decide) echo 7 ;;
-    lab) echo 8 ;;
+    decide | audit) echo 7 ;;
+    lab | bench) echo 8 ;;
     report | probe | serve) echo 9 ;;
-    tool) echo 10 ;;
-    mpi) echo 11 ;;
+    table) echo 10 ;;
+    tool) echo 11 ;;
+    mpi) echo 12 ;;
     *) echo "" ;;
     esac
 }
@@ -99,7 +100,7 @@ done
 files=$((files + 1))
 # Mechanisms are known by the class and traits of their registry row: nobody else compares their names.
 for file in src/*/*.c tool/*.c; do
-    case $file in src/mech/* | tool/bench_*) continue ;; esac
+    case $file in src/mech/* | src/bench/*) continue ;; esac
     if grep -nE 'str(n?casecmp|n?cmp)\([^)]*mech->name|rung_mech_get\("' "$file" >&2; then
         complain "$file: asks for the name of a mechanism; ask for its class or traits (rung/mech.h)"
     fi

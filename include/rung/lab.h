@@ -338,4 +338,52 @@ typedef struct rung_lab_cost {
 rung_status rung_lab_estimate(rung_lab_cost *cost, const rung_sweep *sweep, rung_store *store,
                               const rung_lab_conf *conf, double budget_s, rung_error *err);
 
+/* ---- export ---------------------------------------------------------------------------------------------------------
+ *
+ * Rows of stores in the formats of other programs. */
+
+/* The number of the last sweep of this name: a spec that was changed is another sweep. NULL: 0, which stands for all runs. */
+rung_status rung_store_find_sweep(int64_t *number, rung_store *store, const char *name, rung_error *err);
+/* Puts the certificate at `path` beside the run whose model has this SHA-256, so the store must have kept that
+ * ("keep-models": true). rung report shows it in the cell of the run. */
+rung_status rung_store_attach_certificate(const char *store, const char *sha256, const char *path, rung_error *err);
+
+typedef enum rung_export_format { RUNG_EXPORT_CSV = 1, RUNG_EXPORT_JSONL } rung_export_format;
+
+typedef struct rung_store_export {
+    rung_store *store; /* the one at work */
+    int64_t sweep;     /* in it; 0: all runs */
+    rung_export_format format;
+    bool metrics;
+    const char *directory;                                                             /* of events or models */
+    char run[RUNG_RUN_ID];                                                             /* whose model is at work */
+    rung_status (*put)(void *context, const void *bytes, size_t len, rung_error *err); /* lines go there */
+    void *context;
+    bool (*interrupted)(void); /* NULL: never */
+    rung_buf text;             /* not written yet */
+    char **key;                /* columns of words that occur, CSV */
+    size_t keys, room;
+    uint64_t seen[64]; /* kinds of runs whose keys are known */
+    size_t seens;
+    rung_arena arena;
+    size_t runs;
+    const rung_probe_row *probe; /* at work */
+    rung_status status;
+    rung_error *err;
+} rung_store_export;
+
+void rung_store_export_init(rung_store_export *x);
+void rung_store_export_clear(rung_store_export *x);
+/* Collects the keys of the store at work; head and rows come after all stores have been asked. */
+rung_status rung_store_export_columns(rung_store_export *x, rung_error *err);
+rung_status rung_store_export_head(rung_store_export *x, rung_error *err);
+rung_status rung_store_export_rows(rung_store_export *x, rung_error *err);
+rung_status rung_store_export_flush(rung_store_export *x, rung_error *err);
+/* The cells of probes instead of runs; CSV begins with rung_store_export_cell_head. */
+void rung_store_export_cell_head(rung_store_export *x);
+rung_status rung_store_export_cells(rung_store_export *x, rung_error *err);
+rung_status rung_store_export_events(rung_store_export *x, rung_error *err);
+/* Models that were kept, as ID.safetensors; x->runs counts them. */
+rung_status rung_store_export_models(rung_store_export *x, rung_error *err);
+
 #endif

@@ -12,6 +12,7 @@
 
 #include "rung/base.h"
 #include "rung/lab.h"
+#include "rung/render.h"
 
 /* ---- intervals --------------------------------------------------------------------------------------------------- */
 
@@ -111,12 +112,6 @@ void rung_chart_svg(rung_buf *out, const rung_chart *figure, bool alone);
 void rung_heat_svg(rung_buf *out, const rung_heat *heat, bool alone);
 void rung_chart_csv(rung_buf *out, const rung_chart *figure);
 void rung_heat_csv(rung_buf *out, const rung_heat *heat);
-
-/* Escapes text for HTML and XML, also inside quotes: the result has no markup, no control characters and no broken
- * UTF-8. */
-void rung_text_escape(rung_buf *out, const char *text);
-/* Writes one <text>, escaped. */
-void rung_svg_text(rung_buf *out, double x, double y, const char *class, const char *anchor, const char *text);
 
 /* ---- groups and cells -------------------------------------------------------------------------------------------- */
 
@@ -229,6 +224,8 @@ const rung_probed *rung_report_probed(const rung_report *report, size_t index);
 
 /* Writes one complete page, which loads nothing from elsewhere. */
 void rung_report_page(rung_buf *out, const rung_report *report);
+/* For programs: one JSON object, rung.report/1, every cell with its intervals. */
+void rung_report_json(rung_buf *out, const rung_report *report);
 /* True if the plots of the page are interactive, that is if the plotting library was present at build time. */
 bool rung_report_interactive(void);
 /* The cells of a group, one line each. */

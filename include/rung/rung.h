@@ -13,12 +13,15 @@
 #include "rung/kern.h"
 #include "rung/num.h"
 #include "rung/par.h"
+#include "rung/render.h"
 
 #include "rung/cert.h"
 #include "rung/mech.h"
 #include "rung/task.h"
 
+#include "rung/attn.h"
 #include "rung/config.h"
+#include "rung/dataset.h"
 #include "rung/model.h"
 
 #include "rung/build.h"
@@ -32,12 +35,16 @@
 #include "rung/attack.h"
 #include "rung/bound.h"
 
+#include "rung/audit.h"
 #include "rung/decide.h"
 
+#include "rung/bench.h"
 #include "rung/lab.h"
 
 #include "rung/probe.h"
 #include "rung/report.h"
 #include "rung/serve.h"
+
+#include "rung/table.h"
 
 #endif
