@@ -235,7 +235,8 @@ static rung_status check_usage(const rung_call *call, rung_error *err)
     if (!v->plan && !call->arguments)
         return rung_fail(err, RUNG_USAGE, "needs ARCH|FILE: layers such as full,4*linear");
     if ((v->proof || v->check) && (call->arguments != 1 || rung_call_given(call, "solve")))
-        return rung_fail(err, RUNG_USAGE, "--proof and --check are about one claim: one ARCH|FILE, without --solve and --plan");
+        return rung_fail(err, RUNG_USAGE,
+                         "--proof and --check are about one claim: one ARCH|FILE, without --solve and --plan");
     if (v->proof && !rung_coq_name(v->proof))
         return rung_fail(err, RUNG_USAGE,
                          "--proof %s: coqc wants a name of letters, digits and _ that ends in .v, such as claim.v",
@@ -243,8 +244,8 @@ static rung_status check_usage(const rung_call *call, rung_error *err)
     if (v->task) return RUNG_OK;
     if (call->words)
         return rung_fail(err, RUNG_USAGE, "'%s' is a parameter of which task? add --task NAME", call->word[0]);
-    static const char *const about_tasks[] = {"n", "solve", "plan",         "expect",
-                                              "tokens-after", "thoughts", "proof", "check"};
+    static const char *const about_tasks[] = {"n",        "solve", "plan", "expect", "tokens-after",
+                                              "thoughts", "proof", "check"};
     for (size_t i = 0; i < RUNG_COUNT(about_tasks); i++)
         if (rung_call_given(call, about_tasks[i]))
             return rung_fail(err, RUNG_USAGE, "--%s for which task? add --task NAME ('rung list tasks')",

@@ -63,10 +63,10 @@ static rung_status find_proofs(char *path, size_t size, rung_error *err)
         if (has(path, "Instance.vo")) return RUNG_OK;
         if (!sources[0] && has(path, "Instance.v")) snprintf(sources, sizeof sources, "%s", path);
     }
-    if (sources[0])
-        return rung_fail(err, RUNG_SYSTEM, "the proofs are not compiled; run `make -C %s` once", sources);
-    return rung_fail(err, RUNG_SYSTEM, "the compiled proofs are not there; run `make proofs` once in the source tree of "
-                                       "rung, or set RUNG_PROOFS to their directory");
+    if (sources[0]) return rung_fail(err, RUNG_SYSTEM, "the proofs are not compiled; run `make -C %s` once", sources);
+    return rung_fail(err, RUNG_SYSTEM,
+                     "the compiled proofs are not there; run `make proofs` once in the source tree of "
+                     "rung, or set RUNG_PROOFS to their directory");
 }
 
 /* ---- processes ------------------------------------------------------------------------------------------------------------------- */
@@ -87,8 +87,9 @@ static rung_status run_coqc(int *code, const char *directory, char *const words[
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return rung_fail(err, RUNG_SYSTEM, "cannot wait for coqc: %s", strerror(errno));
     if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_RUN)
-        return rung_fail(err, RUNG_SYSTEM, "coqc is not installed; `make proofs` in the source tree of rung installs "
-                                           "it, or the package coq of the system");
+        return rung_fail(err, RUNG_SYSTEM,
+                         "coqc is not installed; `make proofs` in the source tree of rung installs "
+                         "it, or the package coq of the system");
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return RUNG_OK;
 }
@@ -105,7 +106,7 @@ static void read_log(char *text, size_t size, const char *directory)
 
 static void remove_all(const char *directory)
 {
-    static const char *const names[] = {"claim.v",   "claim.vo",   "claim.vok", "claim.vos",
+    static const char *const names[] = {"claim.v",    "claim.vo",   "claim.vok", "claim.vos",
                                         "claim.glob", ".claim.aux", "log"};
     char path[PATH_SIZE + 16];
     for (size_t i = 0; i < RUNG_COUNT(names); i++) {
@@ -122,8 +123,7 @@ static rung_status check_in(rung_proof *proof, const char *directory, char *proo
     snprintf(path, sizeof path, "%s/claim.v", directory);
     rung_status status = rung_file_write(path, proof->text.text, proof->text.len, err);
     if (status == RUNG_OK)
-        status = run_coqc(&code, directory,
-                          (char *[]){"coqc", "-q", "-Q", proofs, "Rung", "claim.v", NULL}, err);
+        status = run_coqc(&code, directory, (char *[]){"coqc", "-q", "-Q", proofs, "Rung", "claim.v", NULL}, err);
     if (status != RUNG_OK) return status;
     read_log(log, sizeof log, directory);
     if (code != 0 || !strstr(log, "Closed under the global context"))

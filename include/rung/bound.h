@@ -137,11 +137,11 @@ double rung_bound_ceiling(const rung_bound_report *report);
 
 /* A file for coqc, whose theorem is the claim (proofs/README.md has the form), or why there is none. */
 typedef struct rung_proof {
-    bool written;        /* `text` is the file */
-    const char *file;    /* of proofs/, where the theorem is proved: "TheoremB0.v"; NULL where it is not */
-    char theorem[64];    /* its name there */
-    char why[256];       /* not written: why */
-    char checked[32];    /* who has checked it, "coqc 8.16.1"; "": nobody so far */
+    bool written;     /* `text` is the file */
+    const char *file; /* of proofs/, where the theorem is proved: "TheoremB0.v"; NULL where it is not */
+    char theorem[64]; /* its name there */
+    char why[256];    /* not written: why */
+    char checked[32]; /* who has checked it, "coqc 8.16.1"; "": nobody so far */
     rung_buf text;
 } rung_proof;
 

@@ -59,7 +59,7 @@ typedef struct rung_decision {
     /* of the theorems */
     rung_bound_report *bounds;         /* NULL: not asked */
     const rung_bound_answer *decisive; /* the row that decides or comes closest; NULL: no row applies */
-    rung_proof coq;                    /* CANNOT by a theorem: the proof for Coq, or why the theorem is proved on paper */
+    rung_proof coq; /* CANNOT by a theorem: the proof for Coq, or why the theorem is proved on paper */
     double
         ceiling; /* lowest accuracy that cannot be exceeded on the prompts that the task draws, in the arithmetic of the
                                           claim; 0: none */

@@ -63,8 +63,7 @@ static size_t specs_of_attention(rung_spec spec[2], const rung_held *held, const
 {
     size_t count = 0;
     bool beside = keeps_state(held) || (held->recurrent && !held->conv_elements);
-    if (held->conv_elements)
-        spec[count++] = (rung_spec){.recurrent = true, .state = conv_bits(held, a, overflow)};
+    if (held->conv_elements) spec[count++] = (rung_spec){.recurrent = true, .state = conv_bits(held, a, overflow)};
     spec[count++] = (rung_spec){.full = held->full,
                                 .sparse = held->sparse,
                                 .recurrent = beside,
@@ -84,8 +83,7 @@ static size_t specs_of_layer(rung_spec spec[2], const rung_held *held, const run
             .recurrent = true,
             .state = plus(state_bits(held, a, overflow), conv_bits(held, a, overflow), overflow),
         };
-    if (held->levels && count)
-        spec[count - 1].level = times(held->state_elements, (uint64_t)a->state_bits, overflow);
+    if (held->levels && count) spec[count - 1].level = times(held->state_elements, (uint64_t)a->state_bits, overflow);
     return count;
 }
 

@@ -212,8 +212,7 @@ static rung_status finish(proof_job *job, const char *id, rung_error *err)
     rung_buf *out = &job->proof->text;
     put_head(out, job, id);
     rung_buf_puts(out, "From Rung Require Import Instance.\nLocal Open Scope N_scope.\n\nTheorem cannot : ");
-    if (job->within)
-        rung_buf_printf(out, "within %llu %s /\\\n  ", (unsigned long long)job->n, job->task_text.text);
+    if (job->within) rung_buf_printf(out, "within %llu %s /\\\n  ", (unsigned long long)job->n, job->task_text.text);
     rung_buf_printf(out, "%s.\nProof. ", job->claim_text.text);
     if (job->within)
         rung_buf_printf(out, "split; [apply %s; vm_compute; reflexivity|\n  %s].", job->within, job->tactic.text);

@@ -17,10 +17,10 @@ typedef struct proof_job {
     const rung_claim *claim;
     const rung_task_conf *task;
     const rung_bound_point *point;
-    uint64_t n;       /* at most so many tokens; 0: exactly the task's size */
-    rung_spec *spec;  /* layers that carry something, or are full */
+    uint64_t n;      /* at most so many tokens; 0: exactly the task's size */
+    rung_spec *spec; /* layers that carry something, or are full */
     size_t specs;
-    size_t full;      /* the place of the first full one; specs: none */
+    size_t full; /* the place of the first full one; specs: none */
 
     rung_buf task_text; /* the task in Coq, in parentheses */
     const char *within; /* the lemma that bounds the length of its prompts */

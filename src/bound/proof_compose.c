@@ -144,15 +144,14 @@ rung_status proof_first(proof_job *job, rung_error *err)
     if (job->specs == 1) return first_alone(job, &z, err);
     uint64_t c = job->spec[0].message;
     proof_wide B = proof_bits(job, 1, job->specs, z.first + z.middle + z.N0);
-    rung_status status = proof_exceeds(&surely, z.V, (proof_wide)z.last * z.N0,
-                                       c * ((proof_wide)z.last + p->x0) + B * p->x1, err);
+    rung_status status =
+        proof_exceeds(&surely, z.V, (proof_wide)z.last * z.N0, c * ((proof_wide)z.last + p->x0) + B * p->x1, err);
     if (status != RUNG_OK) return status;
     if (!surely || p->x0 > z.N0) return proof_none(job, "%s", weaker);
     rung_buf_printf(&job->claim_text, "Impossible (F %llu :: ", ULL(c));
     proof_put_layers(&job->claim_text, job, 1, job->specs);
     rung_buf_printf(&job->claim_text, ") %s", job->task_text.text ? job->task_text.text : "");
-    rung_buf_printf(&job->tactic, "apply (B0 _ _ _ _ _ _ %llu %llu); vm_compute; reflexivity", ULL(p->x0),
-                    ULL(p->x1));
+    rung_buf_printf(&job->tactic, "apply (B0 _ _ _ _ _ _ %llu %llu); vm_compute; reflexivity", ULL(p->x0), ULL(p->x1));
     snprintf(job->proof->theorem, sizeof job->proof->theorem, "B0");
     return RUNG_OK;
 }
@@ -230,7 +229,8 @@ static rung_status between_holds(bool *surely, const char **rest, const proof_jo
     const rung_bound_point *p = job->point;
     proof_wide c = job->spec[job->full].message, t = p->t, cells = t * p->g, left = z->N0 - cells;
     proof_wide each = c * t + proof_bits(job, job->full + 1, job->specs, z->first + z->middle + z->N0) * up->x;
-    proof_wide once = c * t + proof_bits(job, job->full + 1, job->specs, z->first) + c * (z->middle + left + up->x * cells);
+    proof_wide once =
+        c * t + proof_bits(job, job->full + 1, job->specs, z->first) + c * (z->middle + left + up->x * cells);
     proof_wide bits = proof_bits(job, 0, job->full, z->first) + c * (t * z->last);
     *rest = job->full + 1 == job->specs ? "Nothing" : each <= once ? "PerFunction" : "Once";
     if (job->full + 1 < job->specs) bits += each <= once ? each : once;
@@ -306,8 +306,8 @@ rung_status proof_two_full(proof_job *job, rung_error *err)
     proof_wide c = job->spec[0].message, after = job->spec[1].message, n1 = z.last, cells = (proof_wide)p->t * p->g;
     rung_status status = values_kept(&theta, c, p, err);
     if (status == RUNG_OK)
-        status = proof_exceeds(&surely, z.V, n1 * theta, c * n1 + after * (n1 * p->t) + c * (z.middle + z.N0 + cells * p->q),
-                               err);
+        status = proof_exceeds(&surely, z.V, n1 * theta,
+                               c * n1 + after * (n1 * p->t) + c * (z.middle + z.N0 + cells * p->q), err);
     if (status != RUNG_OK) return status;
     if (!surely) return proof_none(job, "%s", weaker);
     rung_buf_printf(&job->claim_text, "Impossible [F %llu; F %llu] %s", ULL(c), ULL(after),
@@ -353,7 +353,8 @@ rung_status proof_full_then(proof_job *job, rung_error *err)
     proof_sizes z;
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
     const rung_bound_point *p = job->point;
-    if (shape_is_wrong(job, &z) || !p->beta || (proof_wide)p->G * p->beta > z.last) return proof_none(job, "%s", weaker);
+    if (shape_is_wrong(job, &z) || !p->beta || (proof_wide)p->G * p->beta > z.last)
+        return proof_none(job, "%s", weaker);
     climb *up = rung_calloc(1, sizeof *up, err);
     rung_status status = up ? RUNG_OK : RUNG_SYSTEM;
     bool surely = false, once = false;

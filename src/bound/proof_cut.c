@@ -49,7 +49,7 @@ rung_status proof_cut(proof_job *job, rung_error *err)
     return RUNG_OK;
 }
 
-/* cut_one_string_equality: N - 1 > c + s. */
+/* cut_one_string_equality: N > c + s. */
 rung_status proof_cut_one(proof_job *job, rung_error *err)
 {
     const rung_spec *l = job->spec;
@@ -59,9 +59,9 @@ rung_status proof_cut_one(proof_job *job, rung_error *err)
         return proof_none(job, "the count of the prefixes of %s is proved on paper", job->task->task->name);
     if (l->level) return proof_none(job, "log-linear attention beside full attention is not in the model of Coq");
     if (job->specs != 1 || !l->full) return proof_none(job, "Coq has one layer");
-    rung_status status = proof_exceeds(&surely, 2, p->b - 1, (proof_wide)l->message + l->state, err);
+    rung_status status = proof_exceeds(&surely, 2, p->b, (proof_wide)l->message + l->state, err);
     if (status != RUNG_OK) return status;
-    if (!surely) return proof_none(job, "the count in Coq is smaller by one bit");
+    if (!surely) return proof_none(job, "logarithms of 64 places do not decide it");
     rung_buf_printf(&job->task_text, "(string_equality %llu)", ULL(p->b));
     job->within = "string_equality_within";
     rung_buf_puts(&job->claim_text, "Impossible ");
