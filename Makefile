@@ -45,7 +45,7 @@ TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
 HEADERS     := $(wildcard include/rung/*.h)
 
 .PHONY: all mpi test table table-trained install uninstall asan fuzz soak mutate-premises learn bench bench-commands format format-check layers help clean \
-        deps deps-test unit unit-plain asan-build smoke-build cli python fuzz-smoke install-test check-coverage plots proofs
+        deps deps-test unit unit-plain asan-build smoke-build cli python fuzz-smoke install-test check-coverage plots proofs proofs-random
 
 # A make of its own, because pkg-config may only just have been installed. Never beside another goal in one -j call: both
 # would write the same objects.
@@ -174,7 +174,7 @@ $(BUILD)/test/%: tests/%.c $(BUILD)/flags $$(foreach m,$$(call upto,$$(call modu
 	@mkdir -p $(@D)
 	$(QUIET_LD)$(CC) $(ALL_CFLAGS) $(unoptimised) -MMD -MP -MF $@.d -Itests -o $@ $< $(filter %.a,$^) -lcmocka $(LIBS)
 
-unit: $(TESTS)
+unit: $(TESTS) $(BUILD)/test/proofs/emit
 unit-plain: $(PLAIN_TESTS)
 cli: $(BUILD)/rung $(BUILD)/rung-check
 
@@ -200,7 +200,11 @@ check-coverage: ## which lines of the checker its tests do not reach
 # Machine-checked proofs: proofs/README.md. Installs Debian's coq (about 1 GB) when it is missing.
 proofs: ## compile the proofs, run coqchk, look for axioms, check the example instances
 	@scripts/deps.sh proofs
+	@$(MAKE) --no-print-directory -j2 $(BUILD)/rung $(BUILD)/test/proofs/emit
 	@BUILD=$(BUILD) tests/proofs/test.sh
+
+proofs-random: ## 200 random verdicts as files for Coq (RANDOM_SEED=1): coqc must accept them all
+	@RANDOM_PROOFS=200 $(MAKE) --no-print-directory proofs
 
 layers: ## check that every module includes only lower layers
 	@scripts/layers.sh

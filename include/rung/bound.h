@@ -36,6 +36,16 @@ typedef struct rung_pattern {
 
 rung_pattern rung_pattern_of(const rung_ledger *ledger, const rung_arithmetic *arithmetic);
 
+/* One layer of the pattern, in bits. A layer of the ledger is none (it mixes no tokens), one or two (a convolution in front). */
+typedef struct rung_spec {
+    bool full, recurrent, sparse; /* full and recurrent: side by side */
+    uint64_t state;               /* carried past a position, log-linear states apart */
+    uint64_t level;               /* of log-linear attention: one level */
+    uint64_t message;             /* accumulator of a full layer */
+} rung_spec;
+/* From the first layer to the last; `specs` has room for two per layer of the ledger. The pattern is their sum. */
+size_t rung_specs_of(rung_spec *specs, const rung_ledger *ledger, const rung_arithmetic *arithmetic, bool *overflow);
+
 /* The bits that one layer carries over a cut of the prompt. */
 typedef struct rung_layer_bits {
     uint64_t carried; /* state, convolution and window; for log-linear attention one level */
@@ -47,6 +57,20 @@ rung_layer_bits rung_layer_bits_of(const rung_held *held, const rung_arithmetic 
 void rung_pattern_print(rung_buf *out, const rung_pattern *pattern);
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
+
+/* The instance of a theorem that was decided: sizes of the task, and what the proof chooses. Whole numbers; 0 where the theorem
+ * has no such number. */
+typedef struct rung_bound_point {
+    bool known;                     /* all numbers fit */
+    bool free;                      /* the proof chose the sizes of the task too */
+    uint64_t N0, n, V;              /* composition: N_0, n_{L-1}, V. A table: n entries with V values */
+    uint64_t x0, x1;                /* B0 */
+    uint64_t t, q, g, x, beta, G;   /* B, C0, Ce */
+    uint64_t prefix, a, b;          /* cut: tokens before it, and the numbers of the count */
+    int count;                      /* cut: its kind */
+    uint64_t kappa, opened, blocks; /* sparse: bits of a summary, blocks opened, m */
+    uint64_t block, M, least;       /* sparse: B, M, u' */
+} rung_bound_point;
 
 typedef struct rung_bound_answer {
     const struct rung_bound *bound;
@@ -65,6 +89,7 @@ typedef struct rung_bound_answer {
     bool exact;           /* an exhaustive search shows that the threshold is the minimum of this inequality */
     double ceiling;       /* mean accuracy over prompts that no weights exceed; 0: none */
     const char *ceiling_over; /* the distribution of these prompts; NULL: the prompts that the task draws */
+    rung_bound_point point;   /* of the inequality that `holds` is about */
 } rung_bound_answer;
 
 struct bound_question; /* src/bound/rows.h */
@@ -109,5 +134,23 @@ const rung_bound_answer *rung_bound_decisive(const rung_bound_report *report);
 /* The lowest ceiling over the prompts that the task draws; 0: none. It may come from another row than the decisive
  * one. */
 double rung_bound_ceiling(const rung_bound_report *report);
+
+/* ---- proofs that Coq checks -------------------------------------------------------------------------------------- */
+
+/* A file for coqc, whose theorem is the claim (proofs/README.md has the form), or why there is none. */
+typedef struct rung_proof {
+    bool written;     /* `text` is the file */
+    const char *file; /* of proofs/, where the theorem is proved: "TheoremB0.v"; NULL where it is not */
+    char theorem[64]; /* its name there */
+    char why[256];    /* not written: why */
+    char checked[32]; /* who has checked it, "coqc 8.16.1"; "": nobody so far */
+    rung_buf text;
+} rung_proof;
+
+/* The instance of `answer`, which is about the claim. Nothing is written unless the answer is CANNOT, Coq has the theorem, and
+ * its own checker surely accepts the numbers. Clear the proof also when this fails. */
+rung_status rung_proof_write(rung_proof *proof, const rung_claim *claim, const rung_bound_answer *answer,
+                             rung_error *err);
+void rung_proof_clear(rung_proof *proof);
 
 #endif

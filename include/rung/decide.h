@@ -59,6 +59,7 @@ typedef struct rung_decision {
     /* what the theorems found */
     rung_bound_report *bounds;         /* NULL: not asked */
     const rung_bound_answer *decisive; /* the row that decides or comes closest; NULL: no row applies */
+    rung_proof coq; /* CANNOT by a theorem: the proof for Coq, or why the theorem is proved on paper */
     /* lowest accuracy that no weights exceed, over the prompts that the task draws, in the arithmetic of the claim; 0:
      * none */
     double ceiling;

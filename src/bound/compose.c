@@ -100,3 +100,12 @@ void compose_finish(rung_bound_answer *answer, const bound_question *q, const co
         answer->margin = (double)q->n / tokens;
     }
 }
+
+rung_bound_point compose_point(const compose_task *t, double N0, double n1)
+{
+    rung_bound_point p = {.free = t->free, .known = N0 >= 1 && n1 >= 1 && N0 * n1 < 0x1p61};
+    if (!p.known) return p;
+    p.N0 = (uint64_t)N0, p.n = (uint64_t)n1;
+    p.V = !t->free ? (uint64_t)t->size.V : t->flat ? p.N0 : t->V > 0 ? (uint64_t)t->V : p.N0 * p.n;
+    return p;
+}

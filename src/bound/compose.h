@@ -54,6 +54,9 @@ rung_status compose_decide(rung_bound_answer *answer, const compose_task *t, bou
 void compose_finish(rung_bound_answer *answer, const bound_question *q, const compose_task *t, double tokens,
                     bool exact);
 
+/* The sizes of the point that was decided; known only if they fit. */
+rung_bound_point compose_point(const compose_task *t, double N0, double n1);
+
 /* Shorthands for sides. */
 rung_ival compose_product(rung_certified *s, double a, double b);
 

@@ -68,6 +68,15 @@ static rung_ival tokens_of(rung_certified *s, const two_full *o, rung_ival facto
     return rung_ival_add(s, whole, rung_ival_mul(s, compose_product(s, o->g, o->t), factor));
 }
 
+static rung_bound_point point_of(const two_full *o)
+{
+    rung_bound_point p = compose_point(&o->task, o->N0, o->n1);
+    p.known = p.known && o->y == 0; /* Coq has lemma S, not S' */
+    p.t = (uint64_t)o->t, p.q = (uint64_t)o->q, p.g = (uint64_t)o->g;
+    p.x = (uint64_t)o->x, p.beta = (uint64_t)o->beta, p.G = (uint64_t)o->G;
+    return p;
+}
+
 /* ---- C0 ---------------------------------------------------------------------------------------------------------- */
 
 bound_sides compose_c0_sides(rung_certified *s, const void *context)
@@ -153,6 +162,7 @@ static rung_status evaluate_c0(rung_bound_answer *answer, const bound_question *
     rung_status status = compose_decide(answer, &o.task, compose_c0_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
+    answer->point = point_of(&o);
     answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
     snprintf(answer->premise, sizeof answer->premise, "F F, summed from left to right, w last");
     snprintf(answer->statement, sizeof answer->statement,
@@ -293,6 +303,7 @@ static rung_status evaluate_ce(rung_bound_answer *answer, const bound_question *
     if (status != RUNG_OK) return status;
     o.n1 = o.G * o.beta;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
+    answer->point = point_of(&o);
     answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
     snprintf(answer->premise, sizeof answer->premise, "F F R^%zu, summed from left to right, w last", p->layers[2]);
     ce_print(answer, &o);

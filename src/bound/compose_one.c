@@ -103,6 +103,7 @@ static rung_status evaluate_none(rung_bound_answer *answer, const bound_question
     if (!(a.N0 > 0 && a.n1 > 0)) return bound_missing(answer, "no size below 2^60 satisfies the inequality");
     status = compose_decide(answer, &t, compose_passing_sides, &a, t.L == 1 ? &a.N0 : &a.n1, err);
     if (status != RUNG_OK) return status;
+    answer->point = compose_point(&t, a.N0, a.n1);
     compose_finish(answer, q, &t, passing_tokens(&a), exact && a.N0 * a.n1 < 0x1p50);
     snprintf(answer->premise, sizeof answer->premise, "every layer carries a state; any chain of thought");
     snprintf(answer->statement, sizeof answer->statement,
@@ -155,6 +156,7 @@ static rung_status evaluate_single(rung_bound_answer *answer, const bound_questi
     status = compose_decide(answer, &t, compose_single_sides, &a, &a.N0, err);
     if (status != RUNG_OK) return status;
     double V = compose_values(&t, a.N0, a.N0);
+    answer->point = compose_point(&t, a.N0, 1);
     compose_finish(answer, q, &t, a.N0 + 2, a.N0 < 0x1p50);
     answer->trivial = bound_does_not_fit(log2(V) > (double)a.message);
     snprintf(answer->premise, sizeof answer->premise, "R^%zu F R^%zu, summed from left to right, w last", p->layers[0],

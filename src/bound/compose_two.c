@@ -169,6 +169,8 @@ static rung_status evaluate_b0(rung_bound_answer *answer, const bound_question *
     rung_status status = compose_decide(answer, &o.task, compose_b0_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), exact);
+    answer->point = compose_point(&o.task, o.N0, o.n1);
+    answer->point.x0 = (uint64_t)o.x0, answer->point.x1 = (uint64_t)o.x1;
     answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
     snprintf(answer->premise, sizeof answer->premise, "F R^%zu, summed from left to right, w last", p->layers[1]);
     b0_print(answer, &o);
@@ -358,6 +360,10 @@ static rung_status evaluate_b(rung_bound_answer *answer, const bound_question *q
     rung_status status = compose_decide(answer, &o.task, compose_b_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
+    answer->point = compose_point(&o.task, o.N0, o.n1);
+    answer->point.known = answer->point.known && o.y == 0; /* Coq has lemma S, not S' */
+    answer->point.t = (uint64_t)o.t, answer->point.q = (uint64_t)o.q;
+    answer->point.g = (uint64_t)o.g, answer->point.x = (uint64_t)o.x;
     answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
     snprintf(answer->premise, sizeof answer->premise, "R^%zu F R^%zu, summed from left to right, w last", p->layers[0],
              p->layers[1]);

@@ -141,6 +141,12 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     rung_status status = decide(answer, &c, &job, q->n, err);
     if (status != RUNG_OK || !answer->applies) return status;
     describe(answer, &job, &c);
+    answer->point = (rung_bound_point){.known = true,
+                                       .free = q->n != 0,
+                                       .prefix = c.point.prefix,
+                                       .a = c.point.count.a,
+                                       .b = c.point.count.b,
+                                       .count = (int)c.point.count.kind};
     if (!q->thresholds) return RUNG_OK;
     uint64_t tokens;
     status = bound_least(&tokens, TOKENS_LIMIT, holds_at, &job, err);

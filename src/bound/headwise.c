@@ -136,6 +136,7 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     rung_status status = bound_decide(answer, sides, &x, err);
     if (status != RUNG_OK) return status;
     describe(answer, &x, L);
+    answer->point = (rung_bound_point){.known = true, .free = q->n != 0, .N0 = x.N0, .n = x.W, .V = x.V};
     if (isfinite(tokens)) answer->n_threshold = tokens;
     if (q->n && answer->holds && tokens > (double)q->n) answer->holds = false, answer->margin = (double)q->n / tokens;
     return RUNG_OK;

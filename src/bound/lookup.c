@@ -149,6 +149,7 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     snprintf(answer->statement, sizeof answer->statement, "N log2 V = %llu x %.4f = %.1f > %.0f bits of state",
              (unsigned long long)l.entries, log2((double)l.values), answer->lhs, answer->rhs);
     set_ceiling(answer, q, &l);
+    answer->point = (rung_bound_point){.known = true, .free = q->n != 0, .n = l.entries, .V = l.values};
     if (!q->thresholds) return RUNG_OK;
     uint64_t entries;
     alphabets a = alphabets_of(q);

@@ -140,6 +140,14 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     if (status != RUNG_OK) return status;
     answer->holds = answer->holds && x.least;
     describe(answer, &x, all);
+    answer->point = (rung_bound_point){.known = x.least != 0,
+                                       .free = q->n != 0,
+                                       .kappa = x.kappa,
+                                       .opened = x.opened,
+                                       .blocks = x.blocks,
+                                       .block = x.B,
+                                       .M = x.M,
+                                       .least = x.least};
     if (q->thresholds && x.least) answer->n_threshold = least_tokens(&x), answer->exact = true;
     return RUNG_OK;
 }

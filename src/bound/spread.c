@@ -116,6 +116,24 @@ double spread_surely(rung_certified *s, double t, double q, rung_ival D, double 
     return covered;
 }
 
+size_t spread_runs(spread_run *run, size_t room, rung_certified *s, double t, double q, rung_ival D, double x,
+                   double ladder)
+{
+    size_t count = 0;
+    double covered = 0, left = x;
+    if (t == 1 && room) {
+        double theta = spread_single(s, q, D, x);
+        run[0] = (spread_run){1, (uint64_t)theta};
+        return 1;
+    }
+    for (double h = t; h >= 1 && left > 0 && fits(t, q) && count < room; h = next_gain(h, ladder)) {
+        double steps = steps_surely(s, h, t, q, covered, D, left);
+        if (steps > 0) run[count++] = (spread_run){(uint64_t)h, (uint64_t)steps};
+        covered += steps * h, left -= steps;
+    }
+    return count;
+}
+
 /* ---- S' ---------------------------------------------------------------------------------------------------------- */
 
 /* The first terms of the sum are added one by one. The others rise and are concave in j, so that the trapezoids lie

@@ -30,6 +30,13 @@ double spread_estimate(double t, double q, double D, double x, double ladder);
 /* Certified: a whole number that Theta certainly reaches. D is an interval; t q is below 2^52, or t = 1. */
 double spread_surely(rung_certified *sheet, double t, double q, rung_ival D, double x, double ladder);
 
+/* The same, step by step: `count` functions with `gain` new pairs each, then the next run; at most `room` runs. */
+typedef struct spread_run {
+    uint64_t gain, count;
+} spread_run;
+size_t spread_runs(spread_run *run, size_t room, rung_certified *sheet, double t, double q, rung_ival D, double x,
+                   double ladder);
+
 /* Ladders for the search and for the result: complete up to t = 16 and t = 200. */
 #define SPREAD_ROUGH 0.94
 #define SPREAD_FINE  0.995

@@ -32,7 +32,7 @@ static rung_status ask_bounds(rung_decision *d, const rung_claim *claim, const r
     d->by = d->decisive->bound->id, d->proof = d->decisive->bound->checked;
     d->trivial = d->bounds->trivial;
     snprintf(d->statement, sizeof d->statement, "%s", d->decisive->statement);
-    return RUNG_OK;
+    return rung_proof_write(&d->coq, claim, d->decisive, err);
 }
 
 /* ---- attacks ----------------------------------------------------------------------------------------------------- */
@@ -146,6 +146,7 @@ rung_status rung_decide(rung_decision *d, const rung_claim *claim, const rung_me
 void rung_decision_clear(rung_decision *d)
 {
     free(d->bounds);
+    rung_proof_clear(&d->coq);
     if (d->found) rung_break_clear(d->found);
     free(d->found);
     free(d->tried);
