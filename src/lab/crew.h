@@ -18,7 +18,7 @@ typedef struct lab_crew {
     size_t shard, shards, workers; /* workers: of all processes */
     atomic_size_t next;            /* place in the shard */
     atomic_bool halt;              /* somebody failed, or go() said no */
-    atomic_flag busy;              /* guards what follows */
+    rung_mutex busy;               /* guards what follows */
     rung_lab_sum sum;
     rung_status status;
     rung_error err;
