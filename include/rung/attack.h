@@ -13,6 +13,8 @@
 #include "rung/model.h"
 #include "rung/task.h"
 
+RUNG_API_BEGIN
+
 /* What is attacked. The program is the model's, with an exact format, online. */
 typedef struct rung_victim {
     const rung_model *model;
@@ -72,5 +74,7 @@ rung_status rung_attack_run(rung_break *result, rung_break *tried, size_t room, 
 
 /* Whether rung-check knows all parts of such a certificate; if not, `why` names the first that it does not. */
 bool rung_attack_certifiable(const rung_victim *victim, rung_cert_kind kind, char *why, size_t size);
+
+RUNG_API_END
 
 #endif

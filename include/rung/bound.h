@@ -13,6 +13,8 @@
 #include "rung/base.h"
 #include "rung/claim.h"
 
+RUNG_API_BEGIN
+
 /* ---- the layers as the theorems see them --------------------------------------------------------------------------- */
 
 #define RUNG_PATTERN_FULL_MAX 64
@@ -107,5 +109,7 @@ rung_status rung_bound_answers(rung_bound_report *report, const rung_claim *clai
 const rung_bound_answer *rung_bound_decisive(const rung_bound_report *report);
 /* The lowest ceiling over the prompts that the task draws; 0: none. The row that decides need not be the one about averages. */
 double rung_bound_ceiling(const rung_bound_report *report);
+
+RUNG_API_END
 
 #endif

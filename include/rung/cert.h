@@ -10,6 +10,8 @@
 
 #include "rung/base.h"
 
+RUNG_API_BEGIN
+
 typedef enum rung_cert_kind {
     RUNG_CERT_WRONG_ANSWER = 1, /* the model answers one prompt wrongly */
     RUNG_CERT_STATE_COLLISION, /* all carried state is the same after two prefixes, and one continuation needs different
@@ -50,5 +52,7 @@ rung_status rung_cert_read(rung_cert *cert, const char *path, rung_error *err);
 void rung_cert_statement(rung_buf *out, const rung_cert *cert);
 /* Packed bits (rung_num_pack) as hexadecimal, and nothing else: ceil(bits/4) digits, the last one zero-filled. */
 char *rung_cert_hex(const uint8_t *packed, size_t bits, rung_error *err);
+
+RUNG_API_END
 
 #endif

@@ -11,6 +11,8 @@
 
 #include "rung/base.h"
 
+RUNG_API_BEGIN
+
 /* The second factor of a product, prepared once and used for many first ones: its columns in strips of RUNG_PANEL, each
  * strip row after row, the last one filled up with zeros. The first rows of a panel are the panel of the first rows. */
 #define RUNG_PANEL 32
@@ -156,5 +158,7 @@ rung_yardstick *rung_yardstick_get(void); /* of rung_cpu_isa() */
  * add), thousands of rounds of them. Returns the floating-point operations; `sink` gets a number that means nothing. */
 typedef double rung_peak(float *sink, size_t thousands);
 rung_peak *rung_peak_get(void); /* of rung_cpu_isa() */
+
+RUNG_API_END
 
 #endif

@@ -13,6 +13,8 @@
 #include "rung/par.h"
 #include "rung/train.h"
 
+RUNG_API_BEGIN
+
 /* ---- sweep: a spec and its runs ------------------------------------------------------------------------------------------ */
 
 #define RUNG_RUN_ID     33 /* 32 hexadecimal digits and the end: half a SHA-256 */
@@ -330,5 +332,7 @@ typedef struct rung_lab_cost {
 } rung_lab_cost;
 rung_status rung_lab_estimate(rung_lab_cost *cost, const rung_sweep *sweep, rung_store *store,
                               const rung_lab_conf *conf, double budget_s, rung_error *err);
+
+RUNG_API_END
 
 #endif

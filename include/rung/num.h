@@ -21,6 +21,8 @@
 
 #include "rung/base.h"
 
+RUNG_API_BEGIN
+
 typedef enum rung_fmt_kind { RUNG_FMT_FLOAT = 1, RUNG_FMT_FIXED = 2 } rung_fmt_kind;
 
 /* Immutable after rung_fmt_parse. The lower half are constants derived from the upper half, for the hot loops. */
@@ -179,5 +181,7 @@ rung_certainty rung_ival_less(const rung_certified *sheet, rung_ival a, rung_iva
 /* The ends, rounded outwards to doubles. */
 double rung_ival_low(const rung_certified *sheet, rung_ival a);
 double rung_ival_high(const rung_certified *sheet, rung_ival a);
+
+RUNG_API_END
 
 #endif

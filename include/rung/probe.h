@@ -13,6 +13,8 @@
 #include "rung/lab.h"
 #include "rung/task.h"
 
+RUNG_API_BEGIN
+
 /* ---- client -------------------------------------------------------------------------------------------------------------- */
 
 /* Many requests to one server: some at a time, each tried again when the server or the way to it had a weak moment, every
@@ -279,5 +281,7 @@ typedef struct rung_log {
 rung_status rung_log_read(rung_log *log, const void *bytes, size_t size, const char *name, rung_log_kind kind,
                           rung_error *err);
 void rung_log_clear(rung_log *log);
+
+RUNG_API_END
 
 #endif

@@ -12,6 +12,8 @@
 #include "rung/base.h"
 #include "rung/lab.h"
 
+RUNG_API_BEGIN
+
 /* ---- intervals ------------------------------------------------------------------------------------------------------------ */
 
 /* An estimate with a 95 % interval; NaN where there is none (a mean of one value has no interval). */
@@ -114,7 +116,7 @@ void rung_heat_csv(rung_buf *out, const rung_heat *heat);
 /* Text as HTML or XML, in quotes too: no markup, no control characters, no broken UTF-8. */
 void rung_text_escape(rung_buf *out, const char *text);
 /* One <text>, escaped. */
-void rung_svg_text(rung_buf *out, double x, double y, const char *class, const char *anchor, const char *text);
+void rung_svg_text(rung_buf *out, double x, double y, const char *style, const char *anchor, const char *text);
 
 /* ---- groups and cells ------------------------------------------------------------------------------------------------------- */
 
@@ -231,5 +233,7 @@ bool rung_report_interactive(void);
 void rung_group_csv(rung_buf *out, const rung_group *group);
 void rung_probed_csv(rung_buf *out, const rung_probed *probed);
 void rung_probed_depths_csv(rung_buf *out, const rung_probed *probed);
+
+RUNG_API_END
 
 #endif

@@ -11,6 +11,8 @@
 #include "rung/model.h"
 #include "rung/task.h"
 
+RUNG_API_BEGIN
+
 /* ---- a model at work on a task ------------------------------------------------------------------------------------- */
 
 /* Whether the model's tokens, features and answers are those of the task (thoughts come on top) and its positions suffice.
@@ -111,5 +113,7 @@ typedef struct rung_interval {
 rung_interval rung_clopper_pearson(uint64_t hits, uint64_t tried, double level);
 /* Wilson's score interval at 95 %: never outside [0, 1], covers about as often as it says. */
 rung_interval rung_wilson(uint64_t hits, uint64_t tried);
+
+RUNG_API_END
 
 #endif

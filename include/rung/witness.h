@@ -16,6 +16,8 @@
 #include "rung/task.h"
 #include "rung/verify.h"
 
+RUNG_API_BEGIN
+
 /* ---- the same function in a larger architecture -------------------------------------------------------------------------- */
 
 /* A model of the architecture `arch` whose read-outs are those of `small`, bit for bit in the exact evaluator: as long as no
@@ -215,5 +217,7 @@ rung_status rung_witness_published(rung_witness *w, const rung_ledger *ledger, c
 /* The model as a file, for `rung verify` and everybody else. */
 rung_status rung_witness_write(const rung_witness *w, const char *path, rung_error *err);
 void rung_witness_clear(rung_witness *w);
+
+RUNG_API_END
 
 #endif
