@@ -421,4 +421,8 @@ def _decode(entry, data, name):
 
 
 def version():
-    return "0.1.0"
+    """The version of the library."""
+    return _lib.rung_version().decode()
+
+
+_lib.rung_version.argtypes, _lib.rung_version.restype = [], C.c_char_p

@@ -60,6 +60,14 @@ python_tests() {
     done
 }
 
+# Threads under ThreadSanitizer: the tests that the Makefile has built. `make tsan` and `make soak` run more of them.
+tsan_tests() {
+    local name
+    for name in ${TSAN_SHORT:-}; do
+        job cmocka "tsan/$name" env RUNG_SANITIZED=1 TSAN_OPTIONS=halt_on_error=1 "$BUILD/tsan/test/$name"
+    done
+}
+
 # rung-check: stored certificates, mutants, damaged models; the forward pass against rung.
 check_tests() { # label directory [prefix words...]
     local label=$1 directory=$2 file
@@ -72,6 +80,8 @@ check_tests() { # label directory [prefix words...]
 
 tree_checks() {
     [ ! -e tests/install.sh ] || job other install tests/install.sh
+    job other abi tests/abi.sh
+    job other parts tests/parts.sh
     job other layers scripts/layers.sh
     if ! command -v clang-format >/dev/null; then
         skip_job format "clang-format is not installed"
@@ -111,6 +121,7 @@ all)
     python_tests
     tree_checks
     asan_unit_tests
+    tsan_tests
     plain_unit_tests
     fuzz_smoke
     ;;
@@ -119,6 +130,7 @@ asan)
     command_tests job asan
     check_tests check-asan "$BUILD/asan" "${asan_environment[@]}"
     asan_unit_tests
+    tsan_tests
     ;;
 *)
     echo "usage: run-tests.sh [asan]" >&2

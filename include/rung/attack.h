@@ -13,6 +13,8 @@
 #include "rung/model.h"
 #include "rung/task.h"
 
+RUNG_API_BEGIN
+
 /* The attacked model. The program must be made from the model, in an exact format, with online softmax. */
 typedef struct rung_victim {
     const rung_model *model;
@@ -76,5 +78,7 @@ rung_status rung_attack_run(rung_break *result, rung_break *tried, size_t room, 
 /* True if rung-check supports all parts of such a certificate. If not, `why` names the first that it does not
  * support. */
 bool rung_attack_certifiable(const rung_victim *victim, rung_cert_kind kind, char *why, size_t size);
+
+RUNG_API_END
 
 #endif

@@ -13,7 +13,35 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define RUNG_VERSION "0.1.0"
+/* The version: the only place where it is written. RUNG_VERSION is the text "0.1.0". */
+#define RUNG_VERSION_MAJOR                     0
+#define RUNG_VERSION_MINOR                     1
+#define RUNG_VERSION_PATCH                     0
+#define RUNG_VERSION_NUMBER                    (RUNG_VERSION_MAJOR * 10000 + RUNG_VERSION_MINOR * 100 + RUNG_VERSION_PATCH)
+#define RUNG_VERSION                           RUNG_VERSION_TEXT(RUNG_VERSION_MAJOR, RUNG_VERSION_MINOR, RUNG_VERSION_PATCH)
+#define RUNG_VERSION_TEXT(major, minor, patch) RUNG_VERSION_JOIN(major, minor, patch)
+#define RUNG_VERSION_JOIN(major, minor, patch) #major "." #minor "." #patch
+
+/* What stands between these two in a public header has C linkage, and the shared library exports it. Everything else in the
+ * library is hidden. */
+#if defined(__GNUC__)
+#define RUNG_EXPORTS_BEGIN _Pragma("GCC visibility push(default)")
+#define RUNG_EXPORTS_END   _Pragma("GCC visibility pop")
+#else
+#define RUNG_EXPORTS_BEGIN
+#define RUNG_EXPORTS_END
+#endif
+#ifdef __cplusplus
+#define RUNG_API_BEGIN                                                                                                 \
+    RUNG_EXPORTS_BEGIN extern "C"                                                                                      \
+    {
+#define RUNG_API_END                                                                                                   \
+    }                                                                                                                  \
+    RUNG_EXPORTS_END
+#else
+#define RUNG_API_BEGIN RUNG_EXPORTS_BEGIN
+#define RUNG_API_END   RUNG_EXPORTS_END
+#endif
 
 #if defined(__GNUC__)
 #define RUNG_PRINTF(fmt_index, first_arg) __attribute__((format(printf, fmt_index, first_arg)))
@@ -22,6 +50,11 @@
 #endif
 
 #define RUNG_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+RUNG_API_BEGIN
+
+/* The version of the library that runs; RUNG_VERSION is that of the header. */
+const char *rung_version(void);
 
 /* ---- status ------------------------------------------------------------------------------------------ */
 
@@ -318,5 +351,7 @@ const rung_option *rung_option_find(const rung_option *table, const char *name);
         .name = "threads", .kind = RUNG_OPTION_INT, .at = offsetof(type, field), .metavar = "N",                       \
         .help = "worker threads, 0 for all cores; the result is the same", .fallback = "0", .low = 0, .high = 256      \
     }
+
+RUNG_API_END
 
 #endif

@@ -13,6 +13,8 @@
 #include "rung/base.h"
 #include "rung/claim.h"
 
+RUNG_API_BEGIN
+
 /* ---- the layers as the theorems see them ------------------------------------------------------------------------- */
 
 #define RUNG_PATTERN_FULL_MAX 64
@@ -152,5 +154,7 @@ typedef struct rung_proof {
 rung_status rung_proof_write(rung_proof *proof, const rung_claim *claim, const rung_bound_answer *answer,
                              rung_error *err);
 void rung_proof_clear(rung_proof *proof);
+
+RUNG_API_END
 
 #endif

@@ -12,6 +12,8 @@
 #include "rung/model.h"
 #include "rung/task.h"
 
+RUNG_API_BEGIN
+
 struct rung_construction;
 
 /* A construction with its parameters and the task instance that it is built for. */
@@ -50,5 +52,7 @@ const rung_value *rung_build_value(const rung_build *b, const char *name);
 
 rung_status rung_build_write(const rung_build *b, const char *path, rung_error *err);
 rung_status rung_build_model(rung_model **out, const rung_build *b, rung_error *err); /* in memory */
+
+RUNG_API_END
 
 #endif

@@ -11,6 +11,8 @@
 
 #include "rung/base.h"
 
+RUNG_API_BEGIN
+
 typedef enum rung_cert_kind {
     RUNG_CERT_WRONG_ANSWER = 1, /* the model answers one prompt wrongly */
     /* all carried state is the same after two prefixes, but one continuation needs different answers: neither a
@@ -53,5 +55,7 @@ rung_status rung_cert_read(rung_cert *cert, const char *path, rung_error *err);
 void rung_cert_statement(rung_buf *out, const rung_cert *cert);
 /* Converts packed bits (rung_num_pack) to hexadecimal: ceil(bits/4) digits, the last one filled with zeros. */
 char *rung_cert_hex(const uint8_t *packed, size_t bits, rung_error *err);
+
+RUNG_API_END
 
 #endif

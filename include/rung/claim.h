@@ -15,6 +15,8 @@
 #include "rung/task.h"
 #include "rung/train.h"
 
+RUNG_API_BEGIN
+
 /* ---- subjects ---------------------------------------------------------------------------------------------------- */
 
 typedef enum rung_subject_kind {
@@ -133,5 +135,7 @@ const rung_task_conf *rung_claim_task(const rung_claim *claim); /* NULL: the cla
 uint64_t rung_claim_n(const rung_claim *claim);                 /* 0: the task has exactly its own size */
 const rung_arithmetic *rung_claim_arithmetic(const rung_claim *claim);
 rung_known rung_claim_premise(const rung_claim *claim, rung_premise premise);
+
+RUNG_API_END
 
 #endif

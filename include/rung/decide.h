@@ -12,6 +12,8 @@
 #include "rung/bound.h"
 #include "rung/claim.h"
 
+RUNG_API_BEGIN
+
 /* What a verdict rests on. */
 typedef enum rung_basis {
     RUNG_BASIS_NONE = 0,
@@ -132,5 +134,7 @@ rung_status rung_solve_run(rung_solved *solved, const rung_solve_conf *conf, run
 /* The largest instance of a task with at most n tokens; parameters that the words of the task leave open are chosen.
  * RUNG_USAGE if there is none. */
 rung_status rung_decide_instance(rung_task_conf *out, const rung_task_conf *task, uint64_t n, rung_error *err);
+
+RUNG_API_END
 
 #endif

@@ -10,6 +10,8 @@
 
 #include "rung/base.h"
 
+RUNG_API_BEGIN
+
 /* ---- tensors --------------------------------------------------------------------------------------------- */
 
 typedef enum rung_dtype {
@@ -174,5 +176,7 @@ const char *rung_json_word(char room[RUNG_JSON_WORD], const rung_json *value);
 bool rung_json_int(int64_t *out, const rung_json *value);
 bool rung_json_real(double *out, const rung_json *value); /* accepts integers too */
 bool rung_json_bool(bool *out, const rung_json *value);
+
+RUNG_API_END
 
 #endif

@@ -11,6 +11,8 @@
 
 #include "rung/base.h"
 
+RUNG_API_BEGIN
+
 /* The second factor of a product, prepared once and used for many first factors. Its columns are stored in strips of
  * RUNG_PANEL columns, each strip row after row; the last strip is filled up with zeros. The first rows of a panel are
  * the panel of the first rows. */
@@ -165,5 +167,7 @@ rung_yardstick *rung_yardstick_get(void); /* of rung_cpu_isa() */
  * meaningless number, so that the compiler keeps the loop. */
 typedef double rung_peak(float *sink, size_t thousands);
 rung_peak *rung_peak_get(void); /* of rung_cpu_isa() */
+
+RUNG_API_END
 
 #endif

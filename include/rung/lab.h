@@ -14,6 +14,8 @@
 #include "rung/par.h"
 #include "rung/train.h"
 
+RUNG_API_BEGIN
+
 /* ---- sweep: a spec and its runs ---------------------------------------------------------------------------------- */
 
 #define RUNG_RUN_ID     33 /* 32 hexadecimal digits and the end: half a SHA-256 */
@@ -385,5 +387,7 @@ rung_status rung_store_export_cells(rung_store_export *x, rung_error *err);
 rung_status rung_store_export_events(rung_store_export *x, rung_error *err);
 /* Models that were kept, as ID.safetensors; x->runs counts them. */
 rung_status rung_store_export_models(rung_store_export *x, rung_error *err);
+
+RUNG_API_END
 
 #endif

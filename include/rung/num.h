@@ -21,6 +21,8 @@
 
 #include "rung/base.h"
 
+RUNG_API_BEGIN
+
 typedef enum rung_fmt_kind { RUNG_FMT_FLOAT = 1, RUNG_FMT_FIXED = 2 } rung_fmt_kind;
 
 /* Immutable after rung_fmt_parse. The first half defines the format. The second half are constants for the inner loops,
@@ -183,5 +185,7 @@ rung_certainty rung_ival_less(const rung_certified *sheet, rung_ival a, rung_iva
 /* The ends of the interval, rounded outwards to doubles. */
 double rung_ival_low(const rung_certified *sheet, rung_ival a);
 double rung_ival_high(const rung_certified *sheet, rung_ival a);
+
+RUNG_API_END
 
 #endif

@@ -10,11 +10,26 @@
 
 #include "rung/base.h"
 
+RUNG_API_BEGIN
+
 typedef void rung_par_body(void *context, size_t item, size_t worker);
 
 /* Calls body for every item in [0, count) on up to `threads` threads (0: rung_cpu_threads()). `worker` is in [0,
  * threads). Returns when all items are done. If no threads can be started, the calling thread does all the work. */
 void rung_par_for(size_t count, size_t threads, rung_par_body *body, void *context);
+
+/* One thread at a time between lock and unlock; the others sleep. A struct that holds one is not copied. */
+typedef struct rung_mutex {
+    union {
+        long long alignment;
+        char bytes[64]; /* of the system's mutex, whose header need not be included here */
+    } inner;
+} rung_mutex;
+
+void rung_mutex_init(rung_mutex *mutex);
+void rung_mutex_clear(rung_mutex *mutex);
+void rung_mutex_lock(rung_mutex *mutex);
+void rung_mutex_unlock(rung_mutex *mutex);
 
 /* ---- several processes -------------------------------------------------------------------------------------- */
 
@@ -42,5 +57,7 @@ typedef struct rung_team {
 /* The number of items before the part of `rank`, if `count` items are divided among the ranks in order, as evenly as
  * possible. */
 size_t rung_team_first(const rung_team *team, size_t rank, size_t count);
+
+RUNG_API_END
 
 #endif

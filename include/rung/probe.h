@@ -13,6 +13,8 @@
 #include "rung/lab.h"
 #include "rung/task.h"
 
+RUNG_API_BEGIN
+
 /* ---- client ------------------------------------------------------------------------------------------------------ */
 
 /* Sends many requests to one server, several at a time. Repeats a request after a transient error of the server or the
@@ -291,5 +293,7 @@ typedef struct rung_log {
 rung_status rung_log_read(rung_log *log, const void *bytes, size_t size, const char *name, rung_log_kind kind,
                           rung_error *err);
 void rung_log_clear(rung_log *log);
+
+RUNG_API_END
 
 #endif

@@ -14,6 +14,8 @@
 #include "rung/num.h"
 #include "rung/task.h"
 
+RUNG_API_BEGIN
+
 /* What a message holds. The first kinds go from earlier tokens to later ones and are counted. The others go back; the
  * receiver forgets them after use, and they are not counted. */
 typedef enum rung_sent {
@@ -84,5 +86,7 @@ void rung_transcript_clear(rung_transcript *t);
 /* Counted bits over one cut in one layer, all kinds together. */
 uint64_t rung_transcript_bits(const rung_transcript *t, size_t layer, size_t cut);
 uint64_t rung_transcript_total(const rung_transcript *t); /* counted bits, each message once */
+
+RUNG_API_END
 
 #endif

@@ -14,6 +14,8 @@
 #include "rung/lab.h"
 #include "rung/render.h"
 
+RUNG_API_BEGIN
+
 /* ---- intervals --------------------------------------------------------------------------------------------------- */
 
 /* An estimate with a 95 % interval. NaN if there is none; a mean of one value has no interval. */
@@ -232,5 +234,7 @@ bool rung_report_interactive(void);
 void rung_group_csv(rung_buf *out, const rung_group *group);
 void rung_probed_csv(rung_buf *out, const rung_probed *probed);
 void rung_probed_depths_csv(rung_buf *out, const rung_probed *probed);
+
+RUNG_API_END
 
 #endif

@@ -16,6 +16,8 @@
 #include "rung/model.h"
 #include "rung/task.h"
 
+RUNG_API_BEGIN
+
 /* ---- service ----------------------------------------------------------------------------------------------------- */
 
 typedef struct rung_service rung_service;
@@ -76,5 +78,7 @@ const char *rung_server_url(const rung_server *server); /* "http://127.0.0.1:800
 void rung_server_tick(rung_server *server);
 /* Accepts no new connections, finishes the requests in flight, and ends. */
 void rung_server_close(rung_server *server);
+
+RUNG_API_END
 
 #endif

@@ -13,6 +13,8 @@
 #include "rung/par.h"
 #include "rung/task.h"
 
+RUNG_API_BEGIN
+
 #define RUNG_SLICES        8
 #define RUNG_THOUGHTS_MOST 64 /* thought tokens of one question, at most */
 
@@ -283,5 +285,7 @@ rung_status rung_events_open(rung_events **out, const char *directory, double wa
 rung_status rung_events_scalar(rung_events *events, const char *tag, float value, uint64_t step, double wall_s,
                                rung_error *err);
 void rung_events_close(rung_events *events);
+
+RUNG_API_END
 
 #endif

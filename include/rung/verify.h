@@ -11,6 +11,8 @@
 #include "rung/model.h"
 #include "rung/task.h"
 
+RUNG_API_BEGIN
+
 /* ---- a model at work on a task ----------------------------------------------------------------------------------- */
 
 /* Checks that tokens, features and answers of the model are those of the task (thought tokens come on top), and that it
@@ -114,5 +116,7 @@ typedef struct rung_interval {
 rung_interval rung_clopper_pearson(uint64_t hits, uint64_t tried, double level);
 /* Wilson's score interval at 95 %: stays inside [0, 1]; its coverage is about 95 %, not at least. */
 rung_interval rung_wilson(uint64_t hits, uint64_t tried);
+
+RUNG_API_END
 
 #endif

@@ -16,6 +16,8 @@
 #include "rung/task.h"
 #include "rung/verify.h"
 
+RUNG_API_BEGIN
+
 /* ---- the same function in a larger architecture ------------------------------------------------------------------ */
 
 /* Makes a model of the architecture `arch` whose read-outs equal those of `small` bit for bit in the exact evaluator,
@@ -219,5 +221,7 @@ rung_status rung_witness_published(rung_witness *w, const rung_ledger *ledger, c
 /* Writes the model to a file, for `rung verify` and other programs. */
 rung_status rung_witness_write(const rung_witness *w, const char *path, rung_error *err);
 void rung_witness_clear(rung_witness *w);
+
+RUNG_API_END
 
 #endif

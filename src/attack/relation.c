@@ -16,8 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef RUNG_WITHOUT_FLINT
 #include <flint/fmpz_lll.h>
 #include <flint/fmpz_mat.h>
+#endif
 
 /* ---- the lattice ------------------------------------------------------------------------------------------------- */
 
@@ -34,6 +36,7 @@ typedef struct relation {
     int64_t x[VECTORS_MAX]; /* the answer */
 } relation;
 
+#ifndef RUNG_WITHOUT_FLINT
 static bool is_of_use(const relation *r, const int64_t *x)
 {
     int64_t positive = 0;
@@ -108,6 +111,16 @@ static bool find_relation(relation *r, uint64_t seed)
     free(kernel);
     return well;
 }
+
+#else
+static bool find_relation(relation *r, uint64_t seed)
+{
+    (void)r, (void)seed;
+    return false;
+}
+
+static void flint_cleanup(void) {}
+#endif
 
 /* LLL finds vectors of about 1.0219^m times the m-th root of the determinant in a lattice of dimension m: with b bits
  * of determinant the best m is sqrt(b / log2 1.0219). */
@@ -234,6 +247,11 @@ bool rung_additive_relation(uint32_t *f, uint32_t *g, additive_note *note, const
         free(r.vector);
         return true;
     }
+#ifdef RUNG_WITHOUT_FLINT
+    snprintf(note->text, sizeof note->text, "no lattice was reduced: this rung was built without FLINT");
+    free(r.vector);
+    return false;
+#endif
     rung_budget_says(budget, "reducing lattices", ROUNDS);
     for (; round < ROUNDS && r.vector && !found && rung_budget_left(budget, began) > 0; round++) {
         double scale = scales[round % RUNG_COUNT(scales)];
@@ -256,6 +274,10 @@ static double expect(const rung_victim *victim, const rung_budget *budget, char 
     size_t places;
     (void)budget;
     if (!rung_additive_suits(victim, why, size)) return -1;
+#ifdef RUNG_WITHOUT_FLINT
+    snprintf(why, size, "this rung was built without FLINT; install libflint-dev and build it again");
+    return -1;
+#endif
     rung_additive_sizes(&bits, &places, &choices, victim);
     double dimension = sqrt(bits * 32) + bits / victim->numbers.bits; /* dimension of a lattice: see best_count */
     return 1e-8 * dimension * dimension * dimension * dimension;

@@ -18,7 +18,7 @@ typedef struct lab_crew {
     size_t shard, shards, workers; /* workers: in all processes together */
     atomic_size_t next;            /* next place in the shard */
     atomic_bool halt;              /* a worker failed, or go() returned false */
-    atomic_flag busy;              /* a spin lock around what follows */
+    rung_mutex busy;               /* guards what follows */
     rung_lab_sum sum;
     rung_status status;
     rung_error err;

@@ -14,7 +14,6 @@
 
 #include <dirent.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -267,18 +266,8 @@ typedef struct follower {
     const rung_lab_conf *conf;
     atomic_bool halt;
     atomic_size_t done;
-    atomic_flag busy; /* one thread at a time may use the team */
+    rung_mutex busy; /* one thread at a time may use the team */
 } follower;
-
-static void lock(follower *f)
-{
-    while (atomic_flag_test_and_set(&f->busy)) sched_yield();
-}
-
-static void unlock(follower *f)
-{
-    atomic_flag_clear(&f->busy);
-}
 
 static void send_first(follower *f, const message *m)
 {
@@ -309,10 +298,10 @@ static bool may_go_on(const follower *f)
 static bool ask(size_t *index, follower *f)
 {
     message m = {.kind = ASK};
-    lock(f);
+    rung_mutex_lock(&f->busy);
     send_first(f, &m);
     next_message(&m, f, true);
-    unlock(f);
+    rung_mutex_unlock(&f->busy);
     *index = (size_t)m.index;
     return m.index != NOTHING;
 }
@@ -330,9 +319,9 @@ static bool after_step(void *context, const rung_train_conf *conf, const rung_tr
     (void)conf, (void)state;
     if (now - l->heard_s > 0.1) {
         l->heard_s = now;
-        lock(l->f);
+        rung_mutex_lock(&l->f->busy);
         next_message(&m, l->f, false); /* only HALT can arrive here */
-        unlock(l->f);
+        rung_mutex_unlock(&l->f->busy);
     }
     return may_go_on(l->f);
 }
@@ -348,9 +337,9 @@ static void report(follower *f, size_t index, rung_lab_did did, const rung_train
                  .test_accuracy = state->test_accuracy};
     if (did == RUNG_LAB_DONE) atomic_fetch_add(&f->done, 1);
     if (did == RUNG_LAB_STOPPED) atomic_store(&f->halt, true);
-    lock(f);
+    rung_mutex_lock(&f->busy);
     send_first(f, &m);
-    unlock(f);
+    rung_mutex_unlock(&f->busy);
 }
 
 static void fail(follower *f, rung_status status, const rung_error *err)
@@ -358,9 +347,9 @@ static void fail(follower *f, rung_status status, const rung_error *err)
     message m = {.kind = FAIL, .status = status};
     snprintf(m.text, sizeof m.text, "%.390s", err->text);
     atomic_store(&f->halt, true);
-    lock(f);
+    rung_mutex_lock(&f->busy);
     send_first(f, &m);
-    unlock(f);
+    rung_mutex_unlock(&f->busy);
 }
 
 static void work(void *context, size_t item, size_t worker)
@@ -401,7 +390,9 @@ rung_status lab_ranks_follow(const rung_sweep *sweep, const char *path, const ru
      * failed. */
     while (!f.team->receive(f.team->context, &from, &m, sizeof m)) usleep(POLL_US);
     if (m.kind != START) return rung_fail(err, RUNG_SYSTEM, "rank 0 has failed");
+    rung_mutex_init(&f.busy);
     rung_par_for(jobs, jobs, work, &f);
+    rung_mutex_clear(&f.busy);
     say_bye(&f);
     return RUNG_OK;
 }

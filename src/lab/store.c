@@ -222,6 +222,9 @@ static rung_status connect_to(rung_store *store, rung_store_mode mode, rung_erro
 
 rung_status rung_store_open(rung_store **out, const char *path, rung_store_mode mode, double wait_s, rung_error *err)
 {
+#ifdef RUNG_WITHOUT_SQLITE3
+    return rung_fail(err, RUNG_SYSTEM, "%s: " RUNG_WITHOUT_SQLITE3, path);
+#endif
     rung_store *store = rung_calloc(1, sizeof *store, err);
     if (!store) return RUNG_SYSTEM;
     store->wait_s = wait_s;

@@ -8,23 +8,12 @@
 #include "crew.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 
 size_t lab_jobs(const rung_lab_conf *conf)
 {
     size_t threads = conf->threads ? conf->threads : 1, cores = rung_cpu_threads();
     return conf->jobs ? conf->jobs : cores > threads ? cores / threads : 1;
-}
-
-static void lock(lab_crew *all)
-{
-    while (atomic_flag_test_and_set(&all->busy)) sched_yield();
-}
-
-static void unlock(lab_crew *all)
-{
-    atomic_flag_clear(&all->busy);
 }
 
 /* ---- news -------------------------------------------------------------------------------------------------------- */
@@ -67,10 +56,10 @@ static bool after_step(void *context, const rung_train_conf *conf, const rung_tr
     double now = rung_wall_s();
     if (now - h->told_s > 0.1) {
         h->told_s = now;
-        lock(all);
+        rung_mutex_lock(&all->busy);
         all->part[h->worker] = (double)state->step / (double)conf->steps;
         tell(h, state, false);
-        unlock(all);
+        rung_mutex_unlock(&all->busy);
     }
     return lab_crew_goes_on(all);
 }
@@ -80,7 +69,7 @@ static bool after_step(void *context, const rung_train_conf *conf, const rung_tr
 void lab_crew_note(const lab_hand *h, rung_lab_did did, const rung_train_state *state)
 {
     lab_crew *all = h->all;
-    lock(all);
+    rung_mutex_lock(&all->busy);
     all->part[h->worker] = 0;
     all->sum.done += did == RUNG_LAB_DONE;
     all->sum.before += did == RUNG_LAB_WAS_DONE; /* done by another process since we began, before we came to it */
@@ -91,14 +80,14 @@ void lab_crew_note(const lab_hand *h, rung_lab_did did, const rung_train_state *
         all->sum.succeeded += state->test_accuracy >= all->sweep->success;
     }
     if (did == RUNG_LAB_DONE) tell(h, state, true);
-    unlock(all);
+    rung_mutex_unlock(&all->busy);
 }
 
 void lab_crew_fail(lab_crew *all, rung_status status, const rung_error *err)
 {
-    lock(all);
+    rung_mutex_lock(&all->busy);
     if (all->status == RUNG_OK) all->status = status, all->err = *err;
-    unlock(all);
+    rung_mutex_unlock(&all->busy);
     atomic_store(&all->halt, true);
 }
 
@@ -196,6 +185,7 @@ static rung_status sweep_as_first(rung_lab_sum *sum, const rung_sweep *sweep, co
 {
     lab_crew all = {.sweep = sweep, .path = path, .conf = conf, .shard = conf->shards ? conf->shard : 0};
     rung_store *store = NULL;
+    rung_mutex_init(&all.busy);
     all.shards = conf->shards ? conf->shards : 1;
     all.workers = lab_jobs(conf) * (conf->team ? conf->team->size : 1);
     all.part = rung_calloc(lab_jobs(conf) + 1, sizeof *all.part, err);
@@ -208,6 +198,7 @@ static rung_status sweep_as_first(rung_lab_sum *sum, const rung_sweep *sweep, co
     else
         lab_ranks_dismiss(conf->team);
     *sum = all.sum;
+    rung_mutex_clear(&all.busy);
     rung_store_close(store);
     free(all.part);
     free(done);

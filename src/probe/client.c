@@ -85,6 +85,9 @@ static rung_status open_wire(rung_client *client, rung_error *err)
 
 rung_status rung_client_new(rung_client **out, const rung_client_conf *conf, rung_error *err)
 {
+#ifdef RUNG_WITHOUT_CURL
+    return rung_fail(err, RUNG_SYSTEM, RUNG_WITHOUT_CURL);
+#endif
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0) return rung_fail(err, RUNG_SYSTEM, "cannot start libcurl");
     rung_client *client = rung_calloc(1, sizeof *client, err);
     if (!client) {

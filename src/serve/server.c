@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "origin.h"
+#include "rung/par.h"
 #include "rung/serve.h"
 
 #define HEADER_BYTES (32 * 1024) /* request line and headers; for more the library replies 431 */
@@ -23,7 +24,7 @@
 /* An open connection. A request must have arrived, or a reply must have been read, by its deadline. The library's own
  * timeout does not suffice: it restarts with every byte. */
 typedef struct line {
-    atomic_flag held;
+    rung_mutex held;
     int socket;        /* -1: this entry is free */
     double deadline_s; /* 0: none, while the model computes */
 } line;
@@ -89,16 +90,6 @@ static void log_exchange(const exchange *x, struct MHD_Connection *connection, b
 
 /* ---- deadlines --------------------------------------------------------------------------------------------------- */
 
-static void hold(line *l)
-{
-    while (atomic_flag_test_and_set(&l->held)) {}
-}
-
-static void let_go(line *l)
-{
-    atomic_flag_clear(&l->held);
-}
-
 static line *line_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -110,19 +101,19 @@ static void set_deadline(struct MHD_Connection *connection, double seconds)
 {
     line *l = line_of(connection);
     if (!l) return;
-    hold(l);
+    rung_mutex_lock(&l->held);
     l->deadline_s = seconds > 0 ? rung_wall_s() + seconds : 0;
-    let_go(l);
+    rung_mutex_unlock(&l->held);
 }
 
 static line *take_line(rung_server *s, int socket)
 {
     for (size_t i = 0; i < s->line_count; i++) {
         line *l = &s->lines[i];
-        hold(l);
+        rung_mutex_lock(&l->held);
         bool mine = l->socket < 0;
         if (mine) l->socket = socket, l->deadline_s = 0;
-        let_go(l);
+        rung_mutex_unlock(&l->held);
         if (mine) return l;
     }
     return NULL;
@@ -131,9 +122,9 @@ static line *take_line(rung_server *s, int socket)
 /* Called before the library closes the socket, so that we never shut down a descriptor that was reused. */
 static void drop_line(line *l)
 {
-    hold(l);
+    rung_mutex_lock(&l->held);
     l->socket = -1;
-    let_go(l);
+    rung_mutex_unlock(&l->held);
 }
 
 static void on_connection(void *context, struct MHD_Connection *connection, void **state,
@@ -151,9 +142,9 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     *state = info ? take_line(s, info->connect_fd) : NULL;
     line *l = *state;
     if (!l) return;
-    hold(l);
+    rung_mutex_lock(&l->held);
     l->deadline_s = rung_wall_s() + s->options.timeout_s;
-    let_go(l);
+    rung_mutex_unlock(&l->held);
 }
 
 /* The library would queue further connections; they are closed at once instead. */
@@ -169,10 +160,10 @@ void rung_server_tick(rung_server *s)
     double now = rung_wall_s();
     for (size_t i = 0; i < s->line_count; i++) {
         line *l = &s->lines[i];
-        hold(l);
+        rung_mutex_lock(&l->held);
         bool late = l->socket >= 0 && l->deadline_s > 0 && now > l->deadline_s;
         if (late) shutdown(l->socket, SHUT_RDWR), l->deadline_s = 0; /* the library notices the end and cleans up */
-        let_go(l);
+        rung_mutex_unlock(&l->held);
     }
 }
 
@@ -369,15 +360,25 @@ static rung_status make_lines(rung_server *s, rung_error *err)
     if (!s->lines) return RUNG_SYSTEM;
     for (size_t i = 0; i < s->line_count; i++) {
         s->lines[i].socket = -1;
-        atomic_flag_clear(&s->lines[i].held);
+        rung_mutex_init(&s->lines[i].held);
     }
     return RUNG_OK;
+}
+
+static void free_server(rung_server *s)
+{
+    for (size_t i = 0; s->lines && i < s->line_count; i++) rung_mutex_clear(&s->lines[i].held);
+    free(s->lines);
+    free(s);
 }
 
 rung_status rung_server_open(rung_server **out, const rung_service *service, const rung_server_options *options,
                              rung_error *err)
 {
     *out = NULL;
+#ifdef RUNG_WITHOUT_MICROHTTPD
+    return rung_fail(err, RUNG_SYSTEM, RUNG_WITHOUT_MICROHTTPD);
+#endif
     rung_server *s = rung_calloc(1, sizeof *s, err);
     if (!s) return RUNG_SYSTEM;
     s->service = service;
@@ -387,8 +388,7 @@ rung_status rung_server_open(rung_server **out, const rung_service *service, con
     if (status == RUNG_OK) {
         *out = s;
     } else {
-        free(s->lines);
-        free(s);
+        free_server(s);
     }
     return status;
 }
@@ -410,6 +410,5 @@ void rung_server_close(rung_server *s)
         nanosleep(&pause, NULL);
     }
     MHD_stop_daemon(s->daemon);
-    free(s->lines);
-    free(s);
+    free_server(s);
 }
