@@ -7,8 +7,8 @@
 #define RUNG_TOOL_BOUND_ASK_H
 
 #include "bound_input.h"
-#include "json_out.h"
 #include "rung/decide.h"
+#include "rung/render.h"
 
 /* decision is NULL without a task. */
 void rung_bound_print(rung_buf *out, const rung_bound_input *input, const rung_decision *decision);

@@ -7,7 +7,7 @@
 #define RUNG_TOOL_BOUND_LEDGER_H
 
 #include "bound_input.h"
-#include "json_out.h"
+#include "rung/render.h"
 
 typedef struct rung_ledger_view {
     rung_ledger_sum sum;

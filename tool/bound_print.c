@@ -174,6 +174,26 @@ static void print_verdict(rung_buf *out, const rung_claim *claim, const rung_dec
     rung_buf_clear(&text);
 }
 
+/* Whether Coq has the theorem, or it is proved on paper. */
+static void print_proof(rung_buf *out, const rung_decision *d)
+{
+    const rung_proof *coq = &d->coq;
+    if (d->basis != RUNG_BASIS_THEOREM) return;
+    rung_buf text;
+    rung_buf_init(&text);
+    if (coq->checked[0])
+        rung_buf_printf(&text, "in Coq (%s): this claim was checked by %s", coq->file, coq->checked);
+    else if (coq->written)
+        rung_buf_printf(&text, "in Coq (%s): --proof FILE.v writes this claim, --check has coqc check it", coq->file);
+    else
+        rung_buf_printf(&text, "on paper (docs/theory.md#%s): %s", d->decisive->bound->section, coq->why);
+    rung_buf_puts(out, "proof    ");
+    if (!text.failed) rung_wrap(out, text.text, 9, 9);
+    rung_buf_putc(out, '\n');
+    out->failed = out->failed || text.failed;
+    rung_buf_clear(&text);
+}
+
 void rung_bound_print(rung_buf *out, const rung_bound_input *input, const rung_decision *d)
 {
     rung_ledger_print(out, input);
@@ -185,6 +205,7 @@ void rung_bound_print(rung_buf *out, const rung_bound_input *input, const rung_d
     rung_buf_putc(out, '\n');
     print_verdict(out, input->claim, d);
     print_assumptions(out, d);
+    print_proof(out, d);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------- */
@@ -268,6 +289,10 @@ static void json_decision(rung_jout *out, const rung_decision *d)
     rung_jout_string(out, "basis", rung_basis_words[d->basis]);
     rung_jout_string(out, "by", d->by[0] ? d->by : NULL);
     rung_jout_string(out, "proof", d->proof[0] ? d->proof : NULL);
+    rung_jout_bool(out, "proof_in_coq", d->coq.written);
+    rung_jout_string(out, "coq_file", d->coq.written ? d->coq.file : NULL);
+    rung_jout_string(out, "coq_missing", d->coq.why[0] ? d->coq.why : NULL);
+    rung_jout_string(out, "checked_by", d->coq.checked[0] ? d->coq.checked : NULL);
     rung_jout_string(out, "shown", d->statement[0] ? d->statement : NULL);
     rung_jout_string(out, "about", d->about);
     rung_jout_string(out, "no_weights", d->no_weights[0] ? d->no_weights : NULL);

@@ -7,7 +7,7 @@
 #ifndef RUNG_TOOL_CATALOG_H
 #define RUNG_TOOL_CATALOG_H
 
-#include "json_out.h"
+#include "rung/render.h"
 
 typedef struct rung_item {
     const char *name, *summary, *source;

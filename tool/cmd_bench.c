@@ -1,41 +1,62 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung bench: the subjects are in bench_*.c.
+ * rung bench: options, and which measurement they ask for.
  */
 #include <string.h>
 
-#include "bench.h"
-
-static int run_break(const rung_call *call, rung_error *err)
-{
-    const rung_bench_values *v = call->values;
-    return rung_bench_break(call, (size_t)v->seeds, (size_t)v->threads, err);
-}
-
-static const struct {
-    const char *name;
-    int (*run)(const rung_call *call, rung_error *err);
-} subjects[] = {
-    {"exact", rung_bench_exact},       {"break", run_break},          {"peak", rung_bench_peak},
-    {"products", rung_bench_products}, {"step", rung_bench_step},     {"mixers", rung_bench_mixers},
-    {"length", rung_bench_length},     {"memory", rung_bench_memory},
-};
+#include "bench_print.h"
 
 static const char *const what_words[] = {"exact",  "break",  "peak",   "products", "step",
                                          "mixers", "length", "memory", NULL};
 
+static rung_status run_exact(size_t *missed, const rung_call *call, const rung_bench_conf *conf, rung_error *err)
+{
+    const rung_bench_watch watch = rung_bench_shown(call);
+    rung_bench_exact_report report;
+    rung_status status = rung_bench_exact(&report, conf, &watch, err);
+    *missed = report.missed;
+    return status == RUNG_OK ? rung_bench_exact_end(call, &report, err) : status;
+}
+
+static rung_status run_break(size_t *missed, const rung_call *call, const rung_bench_conf *conf, rung_error *err)
+{
+    const rung_bench_watch watch = rung_bench_shown(call);
+    rung_bench_break_report report;
+    rung_status status = rung_bench_break(&report, conf, &watch, err);
+    *missed = report.missed;
+    return status == RUNG_OK ? rung_bench_break_end(call, &report, err) : status;
+}
+
+static rung_status run_speed(size_t *missed, const rung_call *call, const rung_bench_conf *conf, rung_error *err)
+{
+    const rung_bench_watch watch = rung_bench_shown(call);
+    rung_bench_report report;
+    rung_status status = rung_bench_speed(&report, call->argument[0], conf, &watch, err);
+    if (status == RUNG_OK) status = rung_bench_speed_end(call, &report, err);
+    *missed = report.missed;
+    rung_bench_report_clear(&report);
+    return status;
+}
+
 static int run_bench(const rung_call *call, rung_error *err)
 {
-    for (size_t i = 0; i < RUNG_COUNT(subjects); i++)
-        if (strcmp(call->argument[0], subjects[i].name) == 0) return subjects[i].run(call, err);
-    return rung_fail_unknown(err, "subject", call->argument[0], what_words, RUNG_COUNT(what_words) - 1);
+    rung_bench_conf conf = *(const rung_bench_conf *)call->values;
+    const char *subject = call->argument[0];
+    size_t missed = 0, known = 0;
+    while (what_words[known] && strcmp(what_words[known], subject) != 0) known++;
+    if (!what_words[known]) return rung_fail_unknown(err, "subject", subject, what_words, RUNG_COUNT(what_words) - 1);
+    conf.seed = call->seed;
+    rung_status status = strcmp(subject, "exact") == 0   ? run_exact(&missed, call, &conf, err)
+                         : strcmp(subject, "break") == 0 ? run_break(&missed, call, &conf, err)
+                                                         : run_speed(&missed, call, &conf, err);
+    return status != RUNG_OK ? (int)status : missed ? RUNG_NEGATIVE : 0;
 }
 
 #define INT_ROW(name_, field, low_, high_, help_, fallback_)                                                           \
     {                                                                                                                  \
-        .name = name_, .kind = RUNG_OPTION_INT, .at = offsetof(rung_bench_values, field), .metavar = "N",              \
-        .help = help_, .fallback = fallback_, .low = low_, .high = high_                                               \
+        .name = name_, .kind = RUNG_OPTION_INT, .at = offsetof(rung_bench_conf, field), .metavar = "N", .help = help_, \
+        .fallback = fallback_, .low = low_, .high = high_                                                              \
     }
 
 const rung_command rung_command_bench = {
@@ -85,12 +106,12 @@ const rung_command rung_command_bench = {
         (const rung_option[]){
             {.name = "numbers",
              .kind = RUNG_OPTION_STRING,
-             .at = offsetof(rung_bench_values, numbers),
+             .at = offsetof(rung_bench_conf, numbers),
              .metavar = "FORMAT",
              .help = "exact: one format (f64, f32, bf16, f16, eXmY, qI.F) instead of the usual ones"},
             {.name = "tokens",
              .kind = RUNG_OPTION_SIZES,
-             .at = offsetof(rung_bench_values, tokens),
+             .at = offsetof(rung_bench_conf, tokens),
              .metavar = "N,...",
              .help = "lengths (exact 4096, step 64,256, mixers 1024, length 256,4096, memory 4096)",
              .low = 1,
@@ -98,19 +119,19 @@ const rung_command rung_command_bench = {
             INT_ROW("dim", dim, 0, 4096, "dk and dv of exact, mixers, length; 0: 24, 64, 64", "0"),
             {.name = "mech",
              .kind = RUNG_OPTION_STRING,
-             .at = offsetof(rung_bench_values, mech),
+             .at = offsetof(rung_bench_conf, mech),
              .metavar = "NAME",
              .help = "mixers, length: this one only",
              .names = rung_mech_name_at},
             {.name = "arch",
              .kind = RUNG_OPTION_STRING,
-             .at = offsetof(rung_bench_values, arch),
+             .at = offsetof(rung_bench_conf, arch),
              .metavar = "ARCH",
              .help = "step, memory: what one layer is",
              .fallback = "full"},
             {.name = "layers",
              .kind = RUNG_OPTION_SIZES,
-             .at = offsetof(rung_bench_values, layers),
+             .at = offsetof(rung_bench_conf, layers),
              .metavar = "N,...",
              .help = "step, memory: layers (2,4 and 2)",
              .low = 1,
@@ -122,17 +143,17 @@ const rung_command rung_command_bench = {
             INT_ROW("runs", runs, 5, RUNG_BENCH_RUNS_MAX, "turns of which the median is taken", "5"),
             {.name = "quick",
              .kind = RUNG_OPTION_FLAG,
-             .at = offsetof(rung_bench_values, quick),
+             .at = offsetof(rung_bench_conf, quick),
              .help = "two turns and no bars (not exact, break)"},
             {.name = "no-peer",
              .kind = RUNG_OPTION_FLAG,
-             .at = offsetof(rung_bench_values, no_peer),
+             .at = offsetof(rung_bench_conf, no_peer),
              .help = "step, mixers: without PyTorch"},
             INT_ROW("seeds", seeds, 0, 100, "break: models for each attack, 0 for the usual number", "0"),
             INT_ROW("threads", threads, 0, 256, "worker threads of both sides, 0 for all cores", "0"),
             {0},
         },
-    .values_size = sizeof(rung_bench_values),
+    .values_size = sizeof(rung_bench_conf),
     .negative = "a bar is missed",
     .helper = true,
     .run = run_bench,

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach.h"
 #include "output.h"
 #include "rung/decide.h"
+#include "rung/lab.h"
 #include "worker.h"
 
 typedef struct break_values {
@@ -320,7 +320,8 @@ static rung_status write_certificate(report *r, const rung_victim *victim, rung_
     if (!rung_attack_certifiable(victim, r->result->cert.kind, r->why_not, sizeof r->why_not)) return RUNG_OK;
     r->why_not[0] = 0;
     rung_status status = rung_cert_write(v->out, &r->result->cert, err);
-    return status == RUNG_OK && v->store ? rung_attach_certificate(v->store, &r->result->cert, v->out, err) : status;
+    return status == RUNG_OK && v->store ? rung_store_attach_certificate(v->store, r->result->cert.model, v->out, err)
+                                         : status;
 }
 
 static rung_status print(const report *r, rung_error *err)

@@ -3,13 +3,12 @@
  *
  * rung export: what stores hold, as CSV, as lines of JSON, or as event files for TensorBoard.
  */
-#include "store_export.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "output.h"
+#include "rung/lab.h"
 
 typedef struct export_values {
     const char *out, *sweep, *tensorboard, *models;
@@ -17,38 +16,18 @@ typedef struct export_values {
     bool csv, jsonl, metrics, probes;
 } export_values;
 
-/* ---- which runs --------------------------------------------------------------------------------------------------------------------- */
-
-typedef struct search {
-    const char *name;
-    int64_t number;
-    rung_buf known;
-} search;
-
-/* The last one of a name: a spec that was changed is another sweep. */
-static bool match_sweep(void *context, const rung_sweep_row *row)
-{
-    search *s = context;
-    if (strcmp(row->name, s->name) == 0) s->number = row->number;
-    rung_buf_printf(&s->known, "%s%s", s->known.len ? ", " : "", row->name);
-    return true;
-}
-
-static rung_status find_sweep(int64_t *number, rung_store *store, const char *name, rung_error *err)
-{
-    search s = {.name = name};
-    *number = 0;
-    if (!name) return RUNG_OK;
-    rung_status status = rung_store_sweeps(store, match_sweep, &s, err);
-    if (status == RUNG_OK && !s.number)
-        status = rung_fail(err, RUNG_INPUT, "%s has no sweep '%s'; it has: %.200s", rung_store_path(store), name,
-                           s.known.text ? s.known.text : "none");
-    *number = s.number;
-    rung_buf_clear(&s.known);
-    return status;
-}
-
 /* ---- stores -------------------------------------------------------------------------------------------------------------------------- */
+
+static rung_status put_to_stdout(void *context, const void *bytes, size_t len, rung_error *err)
+{
+    (void)context;
+    return rung_out_bytes(bytes, len, err);
+}
+
+static bool interrupted(void)
+{
+    return rung_signal_pending() != 0;
+}
 
 typedef rung_status store_use(rung_store_export *x, rung_error *err);
 
@@ -59,7 +38,7 @@ static rung_status each_store(rung_store_export *x, const rung_call *call, store
     for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++) {
         status = rung_store_open(&x->store, call->argument[i], RUNG_STORE_READ, (double)v->wait, err);
         if (status != RUNG_OK) break;
-        status = find_sweep(&x->sweep, x->store, v->sweep, err);
+        status = rung_store_find_sweep(&x->sweep, x->store, v->sweep, err);
         if (status == RUNG_OK) status = use(x, err);
         rung_store_close(x->store);
     }
@@ -83,16 +62,25 @@ static rung_status export_table(rung_store_export *x, const rung_call *call, run
     return status == RUNG_OK ? rung_store_export_flush(x, err) : status;
 }
 
+static rung_status put_to_file(void *context, const void *bytes, size_t len, rung_error *err)
+{
+    const rung_file_writer *file = context;
+    if (fwrite(bytes, 1, len, file->stream) == len) return RUNG_OK;
+    return rung_fail(err, RUNG_SYSTEM, "%s: %s", file->path, strerror(errno));
+}
+
 static rung_status export_file(rung_store_export *x, const rung_call *call, const char *out, rung_error *err)
 {
+    rung_file_writer file;
     rung_status status = rung_out_place(out, err);
     for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++)
         status = rung_out_spares(out, call->argument[i], err);
-    if (status == RUNG_OK) status = rung_file_begin(&x->file, out, err);
+    if (status == RUNG_OK) status = rung_file_begin(&file, out, err);
     if (status != RUNG_OK) return status;
+    x->put = put_to_file, x->context = &file;
     status = export_table(x, call, err);
-    if (status == RUNG_OK) return rung_file_commit(&x->file, err);
-    rung_file_abandon(&x->file);
+    if (status == RUNG_OK) return rung_file_commit(&file, err);
+    rung_file_abandon(&file);
     return status;
 }
 
@@ -139,6 +127,7 @@ static int run_export(const rung_call *call, rung_error *err)
                                      : "tensorboard");
     if (call->json) return rung_fail(err, RUNG_USAGE, "--json would be one object; --jsonl is a line of JSON per run");
     rung_store_export_init(&x);
+    x.put = put_to_stdout, x.interrupted = interrupted;
     if (v->tensorboard)
         status = export_events(&x, call, v->tensorboard, err);
     else if (v->models)

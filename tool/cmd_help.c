@@ -4,8 +4,8 @@
  * rung help: the overview, the help of a command, or, with --json, the option tables for programs.
  */
 #include "help.h"
-#include "json_out.h"
 #include "output.h"
+#include "rung/render.h"
 
 static const char *const kind_names[] = {
     [RUNG_OPTION_FLAG] = "flag",      [RUNG_OPTION_STRING] = "string", [RUNG_OPTION_INT] = "integer",

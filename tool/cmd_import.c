@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_out.h"
 #include "output.h"
 #include "rung/probe.h"
+#include "rung/render.h"
 #include "rung/verify.h"
 
 typedef struct import_values {

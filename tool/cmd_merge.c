@@ -3,9 +3,9 @@
  *
  * rung merge: several stores into one.
  */
-#include "json_out.h"
 #include "output.h"
 #include "rung/lab.h"
+#include "rung/render.h"
 
 typedef struct merge_values {
     const char *out;

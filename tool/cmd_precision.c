@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_out.h"
 #include "output.h"
-#include "plot.h"
+#include "rung/render.h"
 #include "rung/witness.h"
 
 enum { SIZES_MAX = 32 };

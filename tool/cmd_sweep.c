@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "cluster.h"
-#include "json_out.h"
 #include "rung/lab.h"
+#include "rung/render.h"
 
 typedef struct sweep_values {
     const char *out, *shard;

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung table: the table of results of the paper, every cell reached here. All architectures have one head of dimension 2 and
- * numbers of 26 bits, unless a construction needs more and says so; at this size the theorems bite and the constructions
- * still work, on the very same instances.
+ * rung table: the table of results of the paper, every cell reached here (rung/table.h).
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "json_out.h"
 #include "output.h"
-#include "table.h"
-
-#include "rung/decide.h"
+#include "table_print.h"
 
 typedef struct table_values {
     const char *out, *numbers, *trained;
@@ -23,160 +17,9 @@ typedef struct table_values {
     bool no_certificates, train;
 } table_values;
 
-#define LOOKUP  "lookup N=541 keys=trig values=scalar gap=16"
-#define TWO_SUM "two-sum N=127 M=509"
-
-const rung_table_row rung_table_rows[RUNG_TABLE_ROWS] = {
-    {.title = "one full layer",
-     .arch = "full",
-     .build = {LOOKUP, TWO_SUM, NULL},
-     .claim = {"O(polylog n)", "O(log n)", NULL}},
-    {.title = "three full layers",
-     .arch = "3*full",
-     .build = {LOOKUP, TWO_SUM, "seqcomp L=2 N0=30 n=17 keys=trig"},
-     .claim = {NULL, NULL, "O(polylog n)"}},
-    {.title = "one full layer, thinking aloud",
-     .arch = "full",
-     .thinks = true,
-     .build = {LOOKUP, TWO_SUM, "seqcomp-cot L=2 N0=30 n=17"},
-     .claim = {NULL, NULL, "O(polylog n)"}},
-    {.title = "linear attention",
-     .arch = "linear",
-     .claim = {"Ω(n log n), even with CoT", "Ω(n log n), even with CoT", NULL}},
-    {.title = "delta rule", .arch = "delta"},
-    {.title = "gated delta rule", .arch = "gdelta"},
-    {.title = "Mamba-2", .arch = "mamba2"},
-    {.title = "sliding window", .arch = "window:W=2"},
-    {.title = "log-linear attention",
-     .arch = "loglinear",
-     .claim = {"Ω(n), even with CoT", "Ω(n), even with CoT", NULL}},
-    {.title = "block-sparse attention", .arch = "sparse:B=32:k=1", .claim = {NULL, "Ω(B log n)", NULL}},
-    {.title = "token-sparse attention",
-     .arch = "dsa:k=1:HI=1:DI=2",
-     .build = {NULL, "two-sum N=127 M=509 by=dsa", NULL}},
-    {.title = "hybrid: full, four linear",
-     .arch = "full,4*linear",
-     .build = {LOOKUP, TWO_SUM, NULL},
-     .claim = {NULL, NULL, "Ω(poly n)"}},
-    {.title = "hybrid: linear, two full",
-     .arch = "linear,2*full",
-     .build = {LOOKUP, TWO_SUM, "seqcomp L=2 N0=30 n=17 keys=trig linear=first"}},
-};
-
-const rung_table_col rung_table_cols[RUNG_TABLE_COLS] = {
-    {"look up f(x)", "eva N=541"},
-    {"two-sum, query form", "two-sum N=127 M=509 blank=1"},
-    {"compose two functions", "seqcomp L=2 N0=30 n=17"},
-};
-
-/* ---- one cell ------------------------------------------------------------------------------------------------------------ */
-
-static void take_bounds(rung_table_cell *cell, const rung_decision *d)
+static bool interrupted(void)
 {
-    const rung_bound_answer *a = d->decisive;
-    snprintf(cell->nearest, sizeof cell->nearest, "no theorem speaks of these layers");
-    if (!a) return;
-    if (a->verdict != RUNG_CANNOT) {
-        snprintf(cell->nearest, sizeof cell->nearest, "bound %s needs %.4g > %.4g", a->bound->id, a->lhs, a->rhs);
-        return;
-    }
-    cell->trivial = d->trivial != NULL;
-    cell->lhs = a->lhs, cell->rhs = a->rhs;
-    snprintf(cell->bound, sizeof cell->bound, "%s", a->bound->id);
-    snprintf(cell->statement, sizeof cell->statement, "%s", a->statement);
-}
-
-static void take_decision(rung_table_cell *cell, const rung_decision *d)
-{
-    cell->verdict = d->verdict;
-    cell->proved = d->basis == RUNG_BASIS_PROOF;
-    cell->prompts = d->prompts;
-    take_bounds(cell, d);
-    if (d->no_weights[0]) snprintf(cell->nearest, sizeof cell->nearest, "%.199s", d->no_weights);
-}
-
-static rung_status decide(rung_table_cell *cell, const rung_table *table, const rung_subject *subject, size_t row,
-                          size_t col, const rung_means *means, rung_error *err)
-{
-    rung_about about = rung_about_prompt(&table->task[col], 0);
-    rung_claim *claim;
-    rung_decision d;
-    rung_about_bits(&about, table->fmt.bits);
-    if (rung_table_rows[row].thinks) about.at_once = RUNG_VIOLATED;
-    rung_status status = rung_claim_new(&claim, subject, &about, err);
-    if (status != RUNG_OK) return status;
-    status = rung_decide(&d, claim, means, err);
-    if (status == RUNG_OK) take_decision(cell, &d);
-    rung_decision_clear(&d);
-    rung_claim_free(claim);
-    return status;
-}
-
-static rung_status build_model(rung_model **model, rung_table_cell *cell, const char *text, rung_error *err)
-{
-    char copy[160], file[128];
-    const char *words[16];
-    size_t count = 0;
-    rung_build b;
-    snprintf(copy, sizeof copy, "%s", text);
-    for (char *word = strtok(copy, " "); word && count < RUNG_COUNT(words); word = strtok(NULL, " "))
-        words[count++] = word;
-    rung_status status = rung_build_init(&b, words[0], words + 1, count - 1, err);
-    if (status == RUNG_OK) status = rung_build_model(model, &b, err);
-    snprintf(file, sizeof file, "%.60s.safetensors", text);
-    for (char *c = file; *c; c++)
-        if (*c == ' ' || *c == '=') *c = '-';
-    snprintf(cell->model, sizeof cell->model, "%s", file);
-    snprintf(cell->command, sizeof cell->command, "rung build %.60s -o %.80s", text, file);
-    return status;
-}
-
-/* In the row's own layers where these contain the weights; else in the layers of the weights: then the cell is about larger
- * heads, and says so. */
-static rung_status decide_row(rung_table_cell *cell, const rung_table *table, size_t row, size_t col,
-                              const rung_means *means, rung_error *err)
-{
-    const rung_arch_defaults small = {.heads = 1, .dk = 2, .dv = 2, .causal = true};
-    rung_subject *subject = NULL, *larger = NULL;
-    rung_status status = rung_subject_arch(&subject, rung_table_rows[row].arch, &small, err);
-    if (status == RUNG_OK) status = decide(cell, table, subject, row, col, means, err);
-    if (status == RUNG_OK && means->given && cell->verdict == RUNG_UNKNOWN) {
-        status = rung_subject_model(&larger, means->given, "weights", err);
-        if (status == RUNG_OK) status = decide(cell, table, larger, row, col, means, err);
-    }
-    rung_subject_free(subject);
-    rung_subject_free(larger);
-    return status;
-}
-
-static rung_status run_cell(rung_table *table, size_t row, size_t col, const rung_call *call, rung_error *err)
-{
-    const table_values *v = call->values;
-    rung_table_cell *cell = &table->cell[row][col];
-    const char *build = rung_table_rows[row].build[col];
-    rung_model *model = NULL;
-    rung_means means = {.bounds = true,
-                        .both = true,
-                        .samples = (uint64_t)v->count,
-                        .seed = (uint64_t)call->seed,
-                        .threads = (size_t)v->threads,
-                        .given_by = build,
-                        .given_in = &table->fmt,
-                        .keep = v->out};
-    cell->verdict = RUNG_UNKNOWN;
-    rung_status status = build ? build_model(&model, cell, build, err) : RUNG_OK;
-    means.given = model, means.weights = build != NULL;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", v->out, cell->model);
-    if (status == RUNG_OK && model) status = rung_model_save(model, path, err);
-    if (status == RUNG_OK && model) snprintf(cell->arch, sizeof cell->arch, "%s", rung_model_get_spec(model)->arch);
-    if (status == RUNG_OK) status = decide_row(cell, table, row, col, &means, err);
-    rung_model_close(model);
-    if (status == RUNG_OK && cell->verdict == RUNG_CANNOT && !v->no_certificates) {
-        rung_table_effort effort = {v->out, (size_t)v->threads, (uint64_t)call->seed};
-        status = rung_table_break(cell, table, row, col, &effort, err);
-    }
-    return status == RUNG_OK ? status : rung_fail_at(err, status, "%s", rung_table_rows[row].title);
+    return rung_signal_pending() != 0;
 }
 
 /* ---- output ------------------------------------------------------------------------------------------------------------- */
@@ -198,9 +41,7 @@ static rung_status write_page(const rung_table *table, const char *directory, ru
 
 static rung_status prepare(rung_table *table, const table_values *v, rung_error *err)
 {
-    rung_status status = rung_fmt_parse(&table->fmt, v->numbers, err);
-    for (size_t c = 0; status == RUNG_OK && c < RUNG_TABLE_COLS; c++)
-        status = rung_task_conf_parse(&table->task[c], rung_table_cols[c].task, err);
+    rung_status status = rung_table_init(table, v->numbers, err);
     if (v->train && v->trained) return rung_fail(err, RUNG_USAGE, "--train and --trained exclude each other");
     if (status == RUNG_OK && mkdir(v->out, 0777) != 0 && errno != EEXIST)
         status = rung_fail(err, RUNG_SYSTEM, "cannot make the directory %s: %s", v->out, strerror(errno));
@@ -211,17 +52,24 @@ static rung_status fill(rung_table *table, const rung_call *call, rung_error *er
 {
     const table_values *v = call->values;
     rung_progress progress;
+    const rung_table_conf conf = {.directory = v->out,
+                                  .samples = (uint64_t)v->count,
+                                  .threads = (size_t)v->threads,
+                                  .seed = (uint64_t)call->seed,
+                                  .certificates = !v->no_certificates,
+                                  .progress = call->quiet ? NULL : &progress,
+                                  .interrupted = interrupted};
+    rung_status status;
     table->quick = v->train;
     table->shipped = !v->train && !v->trained;
-    rung_status status =
-        v->train ? rung_table_train(table, v->out, call, err) : rung_table_read_trained(table, v->trained, err);
-    rung_call_progress(call, &progress, "cells", RUNG_TABLE_ROWS * RUNG_TABLE_COLS);
-    for (size_t i = 0; status == RUNG_OK && i < RUNG_TABLE_ROWS * RUNG_TABLE_COLS; i++) {
-        status = run_cell(table, i / RUNG_TABLE_COLS, i % RUNG_TABLE_COLS, call, err);
-        rung_progress_tick(&progress, i + 1);
+    if (v->train) {
+        rung_signals_defer(true);
+        status = rung_table_train(table, &conf, err);
+        rung_signals_defer(false);
+    } else {
+        status = rung_table_read_trained(table, v->trained, err);
     }
-    rung_progress_finish(&progress);
-    return status;
+    return status == RUNG_OK ? rung_table_fill(table, &conf, err) : status;
 }
 
 static int run_table(const rung_call *call, rung_error *err)

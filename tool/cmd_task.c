@@ -4,13 +4,9 @@
  * rung task: instances of a problem with exact answers, in the formats of the programs that use them, and the
  * probe that says what a predictor without attention would score.
  */
-#include <ctype.h>
-#include <string.h>
-
 #include "catalog.h"
-#include "json_out.h"
 #include "output.h"
-#include "task_export.h"
+#include "rung/dataset.h"
 
 typedef struct task_values {
     int64_t count, first, format, style, threads;
@@ -68,16 +64,85 @@ static const rung_option options[] = {
     {0},
 };
 
-/* "rung_eva_N8": the task and what the user set, in letters that every file system and lm-eval accept. */
-static void make_stem(char *out, size_t size, const rung_call *call)
+/* Refuses combinations that have no meaning, with what to use instead. */
+static rung_status check(const rung_dataset *job, bool json, rung_error *err)
 {
-    size_t len = (size_t)snprintf(out, size, "rung_%s", call->argument[0]);
-    for (size_t i = 0; i < call->words && len < size; i++)
-        len += (size_t)snprintf(out + len, size - len, "_%s", call->word[i]);
-    char *to = out;
-    for (const char *from = out; *from; from++)
-        if (*from != '=') *to++ = isalnum((unsigned char)*from) ? *from : '_';
-    *to = '\0';
+    const char *name = job->conf.task->name, *format = rung_task_formats[job->format];
+    const bool words = job->format != RUNG_TASK_JSONL && job->format != RUNG_TASK_NPZ;
+    if (!job->conf.vocab && words)
+        return rung_fail(err, RUNG_USAGE, "task %s has feature vectors, which have no words; use --format jsonl or npz",
+                         name);
+    if (!job->out && (rung_dataset_is_directory(job->format) || job->format == RUNG_TASK_NPZ))
+        return rung_fail(err, RUNG_USAGE, "--format %s needs a place: -o %s", format,
+                         rung_dataset_is_directory(job->format) ? "DIR" : "FILE.npz");
+    if (job->facts && job->format == RUNG_TASK_NPZ)
+        return rung_fail(err, RUNG_USAGE, "--format npz holds token ids and no text; leave out --style");
+    if (job->facts && !job->conf.task->facts_write)
+        return rung_fail(err, RUNG_USAGE, "task %s has symbols only; leave out --style facts", name);
+    if (json && !job->out && job->format != RUNG_TASK_JSONL)
+        return rung_fail(err, RUNG_USAGE, "--json prints the instances itself; for --format %s give -o FILE", format);
+    return RUNG_OK;
+}
+
+/* ---- instances --------------------------------------------------------------------------------------------------- */
+
+static rung_status put(void *context, const void *bytes, size_t len, rung_error *err)
+{
+    (void)context;
+    return rung_out_bytes(bytes, len, err);
+}
+
+static bool interrupted(void)
+{
+    return rung_signal_pending() != 0;
+}
+
+/* With --json a file still leaves one object on stdout: what was written where. */
+static rung_status report_file(const rung_call *call, const rung_dataset *job, const char *path, rung_error *err)
+{
+    if (!call->json) {
+        rung_note(call, "wrote %llu instances of %s to %s", (unsigned long long)job->count, job->canonical, path);
+        return RUNG_OK;
+    }
+    rung_buf text;
+    rung_jout json;
+    rung_buf_init(&text);
+    rung_dataset_json(&json, &text, job);
+    rung_jout_string(&json, "format", rung_task_formats[job->format]);
+    rung_jout_string(&json, "path", path);
+    rung_jout_finish(&json);
+    const rung_status status = rung_out_buf(&text, err);
+    rung_buf_clear(&text);
+    return status;
+}
+
+static rung_status write_files(const rung_call *call, const rung_dataset *job, rung_error *err)
+{
+    rung_buf path;
+    rung_signals_defer(true);
+    rung_status status = rung_dataset_write(job, err);
+    rung_progress_finish(job->progress);
+    rung_signals_defer(false);
+    rung_buf_init(&path);
+    rung_dataset_path(&path, job);
+    if (!status) status = rung_buf_ok(&path, err);
+    if (!status) status = report_file(call, job, path.text, err);
+    rung_buf_clear(&path);
+    return status;
+}
+
+static rung_status write_instances(const rung_call *call, rung_dataset *job, rung_error *err)
+{
+    rung_progress progress;
+    rung_status status = check(job, call->json, err);
+    if (status) return status;
+    rung_call_progress(call, &progress, "instances", job->count);
+    job->progress = &progress;
+    job->interrupted = interrupted;
+    if (job->out) return write_files(call, job, err);
+    status = rung_dataset_stream(job, &(rung_dataset_sink){.put = put, .object = call->json}, err);
+    rung_progress_finish(&progress);
+    return status;
 }
 
 /* ---- the leak probe ---------------------------------------------------------------------------------------------- */
@@ -94,10 +159,9 @@ static void leak_row(rung_buf *out, const char *name, double score, const rung_l
     rung_buf_printf(out, "  %-10s %.4f  %s%s\n", name, score, what, above ? "  <- above the limit" : "");
 }
 
-static void print_leak(rung_buf *out, const rung_export *job, const rung_leak *leak)
+static void print_leak(rung_buf *out, const rung_dataset *job, const rung_leak *leak)
 {
-    rung_buf_printf(out, "%s, seed %lld: %zu answers tested\n\n", job->canonical, (long long)job->call->seed,
-                    leak->tested);
+    rung_buf_printf(out, "%s, seed %lld: %zu answers tested\n\n", job->canonical, (long long)job->seed, leak->tested);
     leak_row(out, "majority", leak->majority, leak, "the most common answer");
     leak_row(out, "position", leak->position, leak, "the most common answer at this position");
     leak_row(out, "frequency", leak->frequency, leak, "the answer that most tokens of the prompt vote for");
@@ -108,12 +172,12 @@ static void print_leak(rung_buf *out, const rung_export *job, const rung_leak *l
                                 : "no leak: guessing scores no more than the task declares");
 }
 
-static void json_leak(rung_buf *text, const rung_export *job, const rung_leak *leak)
+static void json_leak(rung_buf *text, const rung_dataset *job, const rung_leak *leak)
 {
     rung_jout json;
     rung_jout_begin(&json, text, "rung.task/1", true);
     rung_jout_string(&json, "task", job->canonical);
-    rung_jout_int(&json, "seed", job->call->seed);
+    rung_jout_int(&json, "seed", (int64_t)job->seed);
     rung_jout_int(&json, "count", (int64_t)job->count);
     rung_jout_object(&json, "leak");
     rung_jout_int(&json, "tested", (int64_t)leak->tested);
@@ -127,15 +191,15 @@ static void json_leak(rung_buf *text, const rung_export *job, const rung_leak *l
     rung_jout_finish(&json);
 }
 
-static int run_leak(rung_export *job, rung_error *err)
+static int run_leak(const rung_call *call, rung_dataset *job, rung_error *err)
 {
     rung_leak leak;
-    if (!rung_call_given(job->call, "count")) job->count = 4096;
-    int status = rung_task_leak(&leak, &job->conf, (uint64_t)job->call->seed, (size_t)job->count, err);
+    if (!rung_call_given(call, "count")) job->count = 4096;
+    int status = rung_task_leak(&leak, &job->conf, job->seed, (size_t)job->count, err);
     if (status) return status;
     rung_buf text;
     rung_buf_init(&text);
-    if (job->call->json)
+    if (call->json)
         json_leak(&text, job, &leak);
     else
         print_leak(&text, job, &leak);
@@ -147,37 +211,34 @@ static int run_leak(rung_export *job, rung_error *err)
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
-static int run_job(rung_export *job, bool leak, rung_error *err)
+static int run_job(const rung_call *call, rung_dataset *job, bool leak, rung_error *err)
 {
-    if (!leak) {
-        const rung_status status = rung_export_check(job, err);
-        return status ? status : rung_export_run(job, err);
-    }
-    if (job->out || rung_call_given(job->call, "format") || rung_call_given(job->call, "first"))
+    if (!leak) return write_instances(call, job, err);
+    if (job->out || rung_call_given(call, "format") || rung_call_given(call, "first"))
         return rung_fail(err, RUNG_USAGE, "--leak writes no instances; leave out --out, --format and --first");
-    return run_leak(job, err);
+    return run_leak(call, job, err);
 }
 
 static int run_task(const rung_call *call, rung_error *err)
 {
     const task_values *values = call->values;
-    rung_export job = {.call = call,
-                       .format = values->format,
-                       .facts = values->style == 1,
-                       .first = (uint64_t)values->first,
-                       .count = (uint64_t)values->count,
-                       .threads = values->threads ? (size_t)values->threads : rung_cpu_threads(),
-                       .out = values->out};
+    rung_dataset job = {.seed = (uint64_t)call->seed,
+                        .format = (rung_task_format)values->format,
+                        .facts = values->style == 1,
+                        .first = (uint64_t)values->first,
+                        .count = (uint64_t)values->count,
+                        .threads = values->threads ? (size_t)values->threads : rung_cpu_threads(),
+                        .out = values->out};
     int status = rung_task_conf_init(&job.conf, call->argument[0], call->word, call->words, err);
     if (status) return status;
-    make_stem(job.stem, sizeof job.stem, call);
+    rung_dataset_stem(&job, call->argument[0], call->word, call->words);
 
     rung_buf canonical;
     rung_buf_init(&canonical);
     rung_task_canonical(&canonical, &job.conf);
     status = rung_buf_ok(&canonical, err);
     job.canonical = canonical.text;
-    if (!status) status = run_job(&job, values->leak, err);
+    if (!status) status = run_job(call, &job, values->leak, err);
     rung_buf_clear(&canonical);
     return status;
 }

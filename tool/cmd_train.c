@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cluster.h"
-#include "json_out.h"
+#include "rung/render.h"
 #include "train.h"
 
 /* ---- report -------------------------------------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "bound_ledger.h"
-#include "plot.h"
+#include "rung/render.h"
 
 enum {
     WIDTH = 1000,

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "json_out.h"
+#include "rung/render.h"
 
 /* ---- stdout ------------------------------------------------------------------------------------------------------ */
 
@@ -119,8 +119,6 @@ static bool use_colour(void)
     if (no_colour && *no_colour) return false;
     return term && strcmp(term, "dumb") != 0 && rung_out_is_terminal();
 }
-
-const char *const rung_verdict_words[] = {"CAN", "CANNOT", "UNKNOWN", "SAMPLED", NULL};
 
 const char *rung_style_bold(void)
 {

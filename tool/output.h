@@ -8,6 +8,7 @@
 #define RUNG_TOOL_OUTPUT_H
 
 #include "command.h"
+#include "rung/render.h"
 
 /* Writes to stdout. A reader that went away (a closed pipe) fails with an empty message: nobody wants to hear
  * it. */
@@ -32,9 +33,6 @@ bool rung_out_is_stream(const char *path);
 void rung_note(const rung_call *call, const char *format, ...) RUNG_PRINTF(2, 3);
 /* rung_progress_start that honours --quiet. */
 void rung_call_progress(const rung_call *call, rung_progress *progress, const char *what, uint64_t total);
-
-/* CAN, CANNOT, UNKNOWN: [verdict-1]. */
-extern const char *const rung_verdict_words[];
 
 /* Escape sequences, or "" when stdout is no terminal or NO_COLOR is set. */
 const char *rung_style_bold(void);

@@ -6,8 +6,8 @@
 #ifndef RUNG_TOOL_PROBE_H
 #define RUNG_TOOL_PROBE_H
 
-#include "json_out.h"
 #include "rung/probe.h"
+#include "rung/render.h"
 
 void rung_probe_print(rung_buf *out, const rung_probe *probe);
 void rung_probe_json(rung_jout *out, const rung_probe *probe);

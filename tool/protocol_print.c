@@ -10,31 +10,6 @@
 
 /* ---- text --------------------------------------------------------------------------------------------------------------------------- */
 
-void rung_protocol_words(rung_buf *out, const rung_played *p, size_t player, size_t most)
-{
-    const rung_task_conf *task = &p->subject->task;
-    const rung_span *span = &p->player[player];
-    rung_buf word;
-    size_t used = 0;
-    rung_buf_init(&word);
-    for (size_t t = span->start; t < span->start + span->len; t++) {
-        rung_buf_reset(&word);
-        if (p->token[t] < task->vocab)
-            task->task->token_word(&word, task, p->token[t]);
-        else
-            rung_buf_printf(&word, "thought%zu", p->token[t] - task->vocab);
-        bool last = t + 1 == span->start + span->len;
-        if (used + word.len + (used > 0) + (last ? 0 : 4) > most && used) {
-            rung_buf_puts(out, " ...");
-            break;
-        }
-        rung_buf_printf(out, "%s%s", used ? " " : "", word.text ? word.text : "");
-        used += word.len + (used > 0);
-    }
-    out->failed = out->failed || word.failed;
-    rung_buf_clear(&word);
-}
-
 enum { CUTS_SHOWN = 8, CUTS_FIRST = 3, CUTS_LAST = 4, PLAYERS_SHOWN = 12, WORDS_SHOWN = 60 };
 
 /* Names need room, many columns do not have it. */
@@ -64,7 +39,7 @@ static void print_players(rung_buf *out, const rung_played *p)
         }
         rung_buf_printf(out, "%s%-10s %5zu token%s  ", i ? "         " : "players  ", p->player[i].name,
                         p->player[i].len, p->player[i].len == 1 ? " " : "s");
-        rung_protocol_words(out, p, i, WORDS_SHOWN);
+        rung_played_words(out, p, i, WORDS_SHOWN);
         rung_buf_putc(out, '\n');
     }
 }
@@ -90,7 +65,7 @@ static uint64_t cell(const rung_played *p, size_t layer, size_t kind, size_t cut
     for (size_t l = 0; l < p->transcript.layers; l++)
         for (size_t w = 0; w < RUNG_SENT_COUNTED; w++)
             if ((layer == SIZE_MAX || l == layer) && (kind == RUNG_SENT_COUNTED || w == kind))
-                sum += rung_protocol_bits(p, l, cut, (rung_sent)w);
+                sum += rung_played_bits(p, l, cut, (rung_sent)w);
     return sum;
 }
 
@@ -118,7 +93,7 @@ static void print_layer(rung_buf *out, const rung_played *p, size_t layer)
     rung_buf mechanisms;
     bool first = true;
     rung_buf_init(&mechanisms);
-    rung_protocol_mechanisms(&mechanisms, p, layer);
+    rung_played_mechanisms(&mechanisms, p, layer);
     for (size_t kind = 0; kind < RUNG_SENT_COUNTED; kind++) {
         if (!is_sent(p, layer, kind)) continue;
         if (first)
@@ -152,7 +127,7 @@ static void print_sent(rung_buf *out, const rung_played *p)
 
 static void print_answers(rung_buf *out, const rung_played *p)
 {
-    const rung_judge *j = p->judge;
+    const rung_judge *j = &p->judge;
     if (!j->task->answers || !j->targets) return;
     size_t right = 0;
     for (size_t i = 0; i < j->targets; i++) right += rung_judge_answer(j, i) == j->instance.target[j->at[i]];
@@ -193,9 +168,9 @@ static void print_ledger(rung_buf *out, const rung_played *p)
     }
 }
 
-void rung_protocol_print(rung_buf *out, const rung_played *p)
+void rung_protocol_print(rung_buf *out, const rung_worker *s, const rung_played *p)
 {
-    rung_worker_print(out, p->subject);
+    rung_worker_print(out, s);
     print_players(out, p);
     if (p->transcript.cuts) {
         print_heads(out, p);
@@ -225,14 +200,14 @@ static void json_layer(rung_jout *out, const rung_played *p, size_t layer)
 {
     rung_buf mechanisms;
     rung_buf_init(&mechanisms);
-    rung_protocol_mechanisms(&mechanisms, p, layer);
+    rung_played_mechanisms(&mechanisms, p, layer);
     rung_jout_object(out, NULL);
     rung_jout_string(out, "mechanism", mechanisms.text);
     rung_jout_array(out, "cuts");
     for (size_t c = 0; c < p->transcript.cuts; c++) {
         rung_jout_flat_object(out, NULL);
         for (size_t w = 0; w < RUNG_SENT_COUNTED; w++)
-            rung_jout_int(out, rung_sent_words[w], (int64_t)rung_protocol_bits(p, layer, c, (rung_sent)w));
+            rung_jout_int(out, rung_sent_words[w], (int64_t)rung_played_bits(p, layer, c, (rung_sent)w));
         rung_jout_int(out, "ledger", (int64_t)p->ledger[layer * p->transcript.cuts + c]);
         rung_jout_end(out);
     }
@@ -258,16 +233,16 @@ static void json_answers(rung_jout *out, const rung_judge *j)
     rung_jout_end(out);
 }
 
-void rung_protocol_json(rung_buf *text, const rung_played *p, const rung_call *call)
+void rung_protocol_json(rung_buf *text, const rung_worker *s, const rung_played *p, const rung_call *call)
 {
     rung_jout out;
     rung_jout_begin(&out, text, "rung.protocol/1", true);
-    rung_worker_json(&out, p->subject, call);
-    rung_jout_int(&out, "index", (int64_t)p->index);
+    rung_worker_json(&out, s, call);
+    rung_jout_int(&out, "index", (int64_t)p->play.index);
     rung_jout_flat_array(&out, "tokens");
     for (size_t t = 0; t < p->tokens; t++) rung_jout_int(&out, NULL, (int64_t)p->token[t]);
     rung_jout_end(&out);
-    rung_jout_int(&out, "thoughts", (int64_t)p->judge->thoughts);
+    rung_jout_int(&out, "thoughts", (int64_t)p->judge.thoughts);
     rung_jout_array(&out, "players");
     for (size_t i = 0; i < p->players; i++) {
         rung_jout_flat_object(&out, NULL);
@@ -283,7 +258,7 @@ void rung_protocol_json(rung_buf *text, const rung_played *p, const rung_call *c
     rung_jout_int(&out, "bits", (int64_t)rung_transcript_total(&p->transcript));
     json_kinds(&out, "sent_bits", p->transcript.sent);
     json_kinds(&out, "messages", p->transcript.letters);
-    json_answers(&out, p->judge);
+    json_answers(&out, &p->judge);
     rung_jout_bool(&out, "same_as_evaluator", true);
     rung_jout_int(&out, "state_bits", (int64_t)p->transcript.state_bits);
     rung_jout_string(&out, "ledger", p->agreement == RUNG_LEDGER_EQUAL ? "equal" : "less");

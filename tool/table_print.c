@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The table on a terminal of 80 columns, two lines per row: what theory and constructions say, and what was learned; and the same for
- * programs.
+ * The table on a terminal of 80 columns, two lines per row: what theory and constructions say, and what was learned.
  */
 #include <math.h>
 #include <string.h>
 
-#include "json_out.h"
 #include "output.h"
-#include "table.h"
+#include "table_print.h"
 
 /* 19 + 2 x 20 + 21 = 80: the last title is the longest. */
 enum { TITLE = 19, CELL = 20 };
-
-/* ---- terminal -------------------------------------------------------------------------------------------------------------------- */
 
 static void verdict_text(char *text, size_t size, const rung_table_cell *cell)
 {
@@ -134,94 +130,4 @@ void rung_table_print(rung_buf *out, const rung_table *table)
                     "of one size. A low number proves nothing; CANNOT does. The page has sizes,\n"
                     "rates, chance, and the ceilings that are proved for what was trained.\n",
                     table->quick ? "one seed each" : "mean over seeds with 95 % interval");
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------------------------------------------- */
-
-static void json_certificate(rung_jout *out, const rung_table_cell *cell)
-{
-    if (!cell->cert[0]) return;
-    rung_jout_object(out, "certificate");
-    rung_jout_string(out, "file", cell->cert);
-    rung_jout_string(out, "model", cell->cert_model);
-    rung_jout_string(out, "kind", cell->cert_kind);
-    rung_jout_string(out, "numbers", cell->cert_numbers);
-    rung_jout_string(out, "attack", cell->cert_attack);
-    rung_jout_string(out, "how", cell->cert_how);
-    rung_jout_end(out);
-}
-
-static void json_trained(rung_jout *out, const rung_table_trained *t)
-{
-    rung_jout_object(out, NULL);
-    rung_jout_string(out, "task", t->task);
-    rung_jout_int(out, "tokens", (int64_t)t->tokens);
-    rung_jout_int(out, "d_model", (int64_t)t->d_model);
-    rung_jout_int(out, "dk", (int64_t)t->dk);
-    rung_jout_int(out, "dv", (int64_t)t->dv);
-    rung_jout_int(out, "steps", (int64_t)t->steps);
-    rung_jout_real(out, "rate", t->rate);
-    rung_jout_int(out, "rates_tried", (int64_t)t->settings);
-    rung_jout_int(out, "runs", (int64_t)t->runs);
-    rung_jout_int(out, "succeeded", (int64_t)t->succeeded);
-    rung_jout_string(out, "seeds", t->seeds);
-    rung_jout_real(out, "accuracy", t->accuracy.mean);
-    rung_jout_real(out, "low", t->accuracy.low);
-    rung_jout_real(out, "high", t->accuracy.high);
-    rung_jout_real(out, "chance", t->chance);
-    rung_jout_string(out, "verdict", rung_verdict_words[t->verdict - 1]);
-    rung_jout_string(out, "bound", t->bound);
-    rung_jout_real(out, "ceiling", t->ceiling);
-    rung_jout_string(out, "test_numbers", t->test_numbers[0] ? t->test_numbers : RUNG_TEST_FAST);
-    rung_jout_string(out, "version", t->version);
-    rung_jout_end(out);
-}
-
-static void json_cell(rung_jout *out, const rung_table *table, size_t r, size_t c)
-{
-    const rung_table_cell *cell = &table->cell[r][c];
-    rung_jout_object(out, NULL);
-    rung_jout_string(out, "row", rung_table_rows[r].title);
-    rung_jout_string(out, "arch", rung_table_rows[r].arch);
-    rung_jout_string(out, "task", rung_table_cols[c].task);
-    rung_jout_int(out, "tokens", (int64_t)table->task[c].tokens);
-    rung_jout_string(out, "published", rung_table_rows[r].claim[c]);
-    rung_jout_string(out, "verdict", rung_verdict_words[cell->verdict - 1]);
-    if (cell->verdict == RUNG_CAN || cell->verdict == RUNG_CAN_SAMPLED) {
-        rung_jout_bool(out, "proved", cell->proved);
-        rung_jout_int(out, "prompts", (int64_t)cell->prompts);
-        rung_jout_string(out, "model", cell->model);
-        rung_jout_string(out, "layers", cell->arch);
-        rung_jout_string(out, "command", cell->command);
-    } else if (cell->verdict == RUNG_CANNOT) {
-        rung_jout_string(out, "bound", cell->bound);
-        rung_jout_string(out, "statement", cell->statement);
-        rung_jout_bool(out, "trivial", cell->trivial);
-        rung_jout_real(out, "lhs", cell->lhs);
-        rung_jout_real(out, "rhs", cell->rhs);
-        json_certificate(out, cell);
-    } else {
-        rung_jout_string(out, "why", cell->nearest);
-    }
-    rung_jout_array(out, "trained");
-    for (size_t i = 0; i < cell->trained_count; i++) json_trained(out, cell->trained[i]);
-    rung_jout_end(out);
-    rung_jout_end(out);
-}
-
-void rung_table_json(rung_buf *text, const rung_table *table)
-{
-    rung_jout out;
-    rung_jout_begin(&out, text, "rung.table/3", true);
-    rung_jout_string(&out, "numbers", table->fmt.name);
-    rung_jout_object(&out, "trained");
-    rung_jout_string(&out, "spec", table->spec);
-    rung_jout_bool(&out, "quick", table->quick);
-    rung_jout_real(&out, "success", table->success);
-    rung_jout_end(&out);
-    rung_jout_array(&out, "cells");
-    for (size_t r = 0; r < RUNG_TABLE_ROWS; r++)
-        for (size_t c = 0; c < RUNG_TABLE_COLS; c++) json_cell(&out, table, r, c);
-    rung_jout_end(&out);
-    rung_jout_finish(&out);
 }

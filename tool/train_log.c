@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "json_out.h"
 #include "output.h"
+#include "rung/render.h"
 #include "train.h"
 
 static double now_s(void)

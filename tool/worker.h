@@ -8,7 +8,7 @@
 #define RUNG_TOOL_WORKER_H
 
 #include "command.h"
-#include "json_out.h"
+#include "rung/render.h"
 #include "rung/verify.h"
 
 /* Part of a command's values; its rows are RUNG_SUBJECT_OPTIONS, and the model is the first argument. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung: every public header at once, in layer order. For programs that use the library; the library itself includes
- * the headers it needs and never this one.
+ * rung: every public header of librung at once, in layer order. For programs that use the library; the library itself
+ * includes the headers it needs and never this one. rung/rung-lab.h has those of librung-lab.
  */
 #ifndef RUNG_RUNG_H
 #define RUNG_RUNG_H
@@ -13,12 +13,15 @@
 #include "rung/kern.h"
 #include "rung/num.h"
 #include "rung/par.h"
+#include "rung/render.h"
 
 #include "rung/cert.h"
 #include "rung/mech.h"
 #include "rung/task.h"
 
+#include "rung/attn.h"
 #include "rung/config.h"
+#include "rung/dataset.h"
 #include "rung/model.h"
 
 #include "rung/build.h"
@@ -32,12 +35,7 @@
 #include "rung/attack.h"
 #include "rung/bound.h"
 
+#include "rung/audit.h"
 #include "rung/decide.h"
-
-#include "rung/lab.h"
-
-#include "rung/probe.h"
-#include "rung/report.h"
-#include "rung/serve.h"
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Text on its way out. Everything that a store holds was written by somebody: it becomes text in HTML, SVG and CSV, never
- * markup.
+ * Escaping of text. What a store contains may come from anybody: it becomes text in HTML, SVG and CSV, never markup.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -10,58 +9,11 @@
 
 #include "model.h"
 
-/* Length of the UTF-8 character at `text`; 0: there is none. Overlong forms, surrogates and U+FFFE.. are none. */
-static size_t character(const unsigned char *text)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t len = text[0] < 0x80 ? 1 : text[0] >> 5 == 6 ? 2 : text[0] >> 4 == 14 ? 3 : text[0] >> 3 == 30 ? 4 : 0;
-    if (len < 2) return len;
-    uint32_t code = text[0] & (0x7f >> len);
-    for (size_t i = 1; i < len; i++) {
-        if ((text[i] & 0xC0) != 0x80) return 0;
-        code = code << 6 | (text[i] & 0x3f);
-    }
-    bool surrogate = code >= 0xD800 && code < 0xE000;
-    return code < least[len] || code > 0x10FFFF || surrogate || (code & 0xFFFE) == 0xFFFE ? 0 : len;
-}
-
-void rung_text_escape(rung_buf *out, const char *text)
-{
-    size_t left = strlen(text);
-    for (const char *at = text; left;) {
-        size_t len = *at == '\n' || *at == '\t' ? 1 : rung_text_visible(at, left);
-        if (*at == '<')
-            rung_buf_puts(out, "&lt;");
-        else if (*at == '>')
-            rung_buf_puts(out, "&gt;");
-        else if (*at == '&')
-            rung_buf_puts(out, "&amp;");
-        else if (*at == '"')
-            rung_buf_puts(out, "&quot;");
-        else if (*at == '\'')
-            rung_buf_puts(out, "&#39;");
-        else if (len == 0) /* XML has no control characters, and a page is not turned around by a name */
-            rung_buf_putc(out, '?');
-        else
-            rung_buf_add(out, at, len);
-        if (!len) len = character((const unsigned char *)at);
-        if (!len) len = 1;
-        at += len, left -= len;
-    }
-}
-
-void rung_svg_text(rung_buf *out, double x, double y, const char *class, const char *anchor, const char *text)
-{
-    rung_buf_printf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x, y, anchor);
-    rung_text_escape(out, text);
-    rung_buf_puts(out, "</text>\n");
-}
-
 void report_cut(rung_buf *out, const char *text, size_t most)
 {
     size_t count = 0, len = 0, last = 0;
     for (; text[len]; count++) {
-        size_t one = character((const unsigned char *)text + len);
+        size_t one = rung_text_character(text + len);
         if (count + 3 == most) last = len;
         if (count == most) break;
         len += one ? one : 1;
@@ -98,7 +50,7 @@ const char *report_say(rung_report *report, rung_error *err, const char *format,
     return text;
 }
 
-/* Whole numbers as they are, small and large ones as one types them. */
+/* Prints whole numbers as they are, small and large ones in the usual short form. */
 void report_number(char out[32], double value)
 {
     if (value == floor(value) && fabs(value) < 1e15)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # The pages of the documentation show what the command really prints.
+# bats file_tags=plain
 load common
 
 # check PAGE: runs each "$ " line of the fenced blocks in one directory, in order, and compares what follows it. A line

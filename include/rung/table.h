@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The table of results: rows are architectures, columns are tasks, and a cell holds a verdict that was reached here: CANNOT
+ * by a theorem whose inequality holds at these sizes, with a certificate of one model that fails; CAN by weights that were
+ * built and checked; UNKNOWN otherwise. Beside it stands what such layers have learned, where they were trained. Layer 10: depends on report, lab, decide, audit and below.
+ */
+#ifndef RUNG_TABLE_H
+#define RUNG_TABLE_H
+
+#include "rung/bound.h"
+#include "rung/build.h"
+#include "rung/report.h"
+#include "rung/verify.h"
+
+RUNG_API_BEGIN
+
+#define RUNG_TABLE_ROWS    13
+#define RUNG_TABLE_COLS    3
+#define RUNG_TABLE_TRAINED 2 /* of one cell, shown */
+
+/* Runs of one architecture that differ in their seed only, at the rate that their evaluations chose. */
+typedef struct rung_table_trained {
+    char arch[96], task[256], version[32], seeds[200];
+    size_t d_model, heads, dk, dv, steps, runs, succeeded;
+    size_t settings; /* rates, of which one was chosen */
+    double rate, chance;
+    rung_estimate accuracy; /* of the test after training, over seeds */
+    char test_numbers[32];  /* of the evaluator that measured it, as in rung_run_row */
+    /* What theory says of these layers with these sizes in exact 32-bit arithmetic. */
+    size_t tokens;
+    rung_verdict verdict; /* CANNOT or UNKNOWN */
+    bool spoken;          /* it speaks of the evaluator that measured */
+    double ceiling;       /* NaN: none, or it is not about this evaluator */
+    char bound[32];
+} rung_table_trained;
+
+typedef struct rung_table_cell {
+    rung_verdict verdict;
+    bool proved;       /* CAN for every prompt, by the worst case */
+    uint64_t prompts;  /* CAN on a sample of so many */
+    char model[128];   /* file of the weights, CAN */
+    char arch[160];    /* their layers */
+    char command[160]; /* that builds them */
+    char bound[16];    /* id of the theorem, CANNOT */
+    char statement[384];
+    bool trivial;
+    double lhs, rhs;
+    char cert[160],
+        cert_model[200]; /* files of a model that fails and its certificate, which rung-check has accepted; "" if no
+                                        attack found one */
+    char cert_kind[20], cert_numbers[16], cert_attack[20], cert_how[400];
+    char nearest[200]; /* UNKNOWN: what comes closest, or why nothing applies */
+    const rung_table_trained *trained[RUNG_TABLE_TRAINED];
+    size_t trained_count; /* 0: no run */
+} rung_table_cell;
+
+/* What is idle in a larger architecture still solves the task: weights for `full` are weights for `3*full`. */
+typedef struct rung_table_row {
+    const char *title, *arch;
+    bool thinks;                        /* its own words follow the prompt: each is a receiver that no theorem counts */
+    const char *build[RUNG_TABLE_COLS]; /* construction and words; NULL: none is known */
+    const char *claim[RUNG_TABLE_COLS]; /* what the paper states of the width Hdp, or NULL */
+} rung_table_row;
+
+typedef struct rung_table_col {
+    const char *title, *task;
+} rung_table_col;
+
+typedef struct rung_table {
+    rung_fmt fmt;
+    rung_task_conf task[RUNG_TABLE_COLS];
+    rung_table_cell cell[RUNG_TABLE_ROWS][RUNG_TABLE_COLS];
+    rung_table_trained *trained;
+    size_t trained_count;
+    char spec[40];  /* of the sweep: digits of the SHA-256 */
+    double success; /* test accuracy from which a run of it counts as a success */
+    bool quick;     /* trained just now */
+    bool shipped;   /* the summary that is part of this program */
+} rung_table;
+
+extern const rung_table_row rung_table_rows[RUNG_TABLE_ROWS];
+extern const rung_table_col rung_table_cols[RUNG_TABLE_COLS];
+
+/* How the table is made. */
+typedef struct rung_table_conf {
+    const char *directory; /* for models and certificates; it exists */
+    uint64_t samples;      /* prompts of a sample, where there is no proof */
+    size_t threads;
+    uint64_t seed;
+    bool certificates;         /* also break a model for each CANNOT, and have rung-check confirm it */
+    rung_progress *progress;   /* NULL: none; restarted with what is being done */
+    bool (*interrupted)(void); /* NULL: never; polled while models are trained */
+} rung_table_conf;
+
+/* An empty table in this number format. Clear it also when this fails. */
+rung_status rung_table_init(rung_table *table, const char *numbers, rung_error *err);
+void rung_table_clear(rung_table *table);
+
+/* Trained accuracies from an answer of rung report --json; NULL: from the one that is part of this program. An interval above
+ * a proved ceiling is RUNG_SYSTEM, if the exact evaluator has measured it. */
+rung_status rung_table_read_trained(rung_table *table, const char *path, rung_error *err);
+/* The same from a small sweep that is done now, into a store in the directory. */
+rung_status rung_table_train(rung_table *table, const rung_table_conf *conf, rung_error *err);
+/* Decides every cell. */
+rung_status rung_table_fill(rung_table *table, const rung_table_conf *conf, rung_error *err);
+
+/* One self-contained page, no network. */
+void rung_table_page(rung_buf *out, const rung_table *table);
+/* One JSON object, rung.table/3. */
+void rung_table_json(rung_buf *out, const rung_table *table);
+
+RUNG_API_END
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The table of results of the paper, every cell reached here. All architectures have one head of dimension 2 and numbers
+ * of 26 bits, unless a construction needs more and says so; at this size the theorems bite and the constructions still
+ * work, on the very same instances.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rung/decide.h"
+#include "table_cell.h"
+
+#define LOOKUP  "lookup N=541 keys=trig values=scalar gap=16"
+#define TWO_SUM "two-sum N=127 M=509"
+
+const rung_table_row rung_table_rows[RUNG_TABLE_ROWS] = {
+    {.title = "one full layer",
+     .arch = "full",
+     .build = {LOOKUP, TWO_SUM, NULL},
+     .claim = {"O(polylog n)", "O(log n)", NULL}},
+    {.title = "three full layers",
+     .arch = "3*full",
+     .build = {LOOKUP, TWO_SUM, "seqcomp L=2 N0=30 n=17 keys=trig"},
+     .claim = {NULL, NULL, "O(polylog n)"}},
+    {.title = "one full layer, thinking aloud",
+     .arch = "full",
+     .thinks = true,
+     .build = {LOOKUP, TWO_SUM, "seqcomp-cot L=2 N0=30 n=17"},
+     .claim = {NULL, NULL, "O(polylog n)"}},
+    {.title = "linear attention",
+     .arch = "linear",
+     .claim = {"Ω(n log n), even with CoT", "Ω(n log n), even with CoT", NULL}},
+    {.title = "delta rule", .arch = "delta"},
+    {.title = "gated delta rule", .arch = "gdelta"},
+    {.title = "Mamba-2", .arch = "mamba2"},
+    {.title = "sliding window", .arch = "window:W=2"},
+    {.title = "log-linear attention",
+     .arch = "loglinear",
+     .claim = {"Ω(n), even with CoT", "Ω(n), even with CoT", NULL}},
+    {.title = "block-sparse attention", .arch = "sparse:B=32:k=1", .claim = {NULL, "Ω(B log n)", NULL}},
+    {.title = "token-sparse attention",
+     .arch = "dsa:k=1:HI=1:DI=2",
+     .build = {NULL, "two-sum N=127 M=509 by=dsa", NULL}},
+    {.title = "hybrid: full, four linear",
+     .arch = "full,4*linear",
+     .build = {LOOKUP, TWO_SUM, NULL},
+     .claim = {NULL, NULL, "Ω(poly n)"}},
+    {.title = "hybrid: linear, two full",
+     .arch = "linear,2*full",
+     .build = {LOOKUP, TWO_SUM, "seqcomp L=2 N0=30 n=17 keys=trig linear=first"}},
+};
+
+const rung_table_col rung_table_cols[RUNG_TABLE_COLS] = {
+    {"look up f(x)", "eva N=541"},
+    {"two-sum, query form", "two-sum N=127 M=509 blank=1"},
+    {"compose two functions", "seqcomp L=2 N0=30 n=17"},
+};
+
+/* ---- one cell ------------------------------------------------------------------------------------------------------------ */
+
+static void take_bounds(rung_table_cell *cell, const rung_decision *d)
+{
+    const rung_bound_answer *a = d->decisive;
+    snprintf(cell->nearest, sizeof cell->nearest, "no theorem speaks of these layers");
+    if (!a) return;
+    if (a->verdict != RUNG_CANNOT) {
+        snprintf(cell->nearest, sizeof cell->nearest, "bound %s needs %.4g > %.4g", a->bound->id, a->lhs, a->rhs);
+        return;
+    }
+    cell->trivial = d->trivial != NULL;
+    cell->lhs = a->lhs, cell->rhs = a->rhs;
+    snprintf(cell->bound, sizeof cell->bound, "%s", a->bound->id);
+    snprintf(cell->statement, sizeof cell->statement, "%s", a->statement);
+}
+
+static void take_decision(rung_table_cell *cell, const rung_decision *d)
+{
+    cell->verdict = d->verdict;
+    cell->proved = d->basis == RUNG_BASIS_PROOF;
+    cell->prompts = d->prompts;
+    take_bounds(cell, d);
+    if (d->no_weights[0]) snprintf(cell->nearest, sizeof cell->nearest, "%.199s", d->no_weights);
+}
+
+static rung_status decide(rung_table_cell *cell, const rung_table *table, const rung_subject *subject, size_t row,
+                          size_t col, const rung_means *means, rung_error *err)
+{
+    rung_about about = rung_about_prompt(&table->task[col], 0);
+    rung_claim *claim;
+    rung_decision d;
+    rung_about_bits(&about, table->fmt.bits);
+    if (rung_table_rows[row].thinks) about.at_once = RUNG_VIOLATED;
+    rung_status status = rung_claim_new(&claim, subject, &about, err);
+    if (status != RUNG_OK) return status;
+    status = rung_decide(&d, claim, means, err);
+    if (status == RUNG_OK) take_decision(cell, &d);
+    rung_decision_clear(&d);
+    rung_claim_free(claim);
+    return status;
+}
+
+static rung_status build_model(rung_model **model, rung_table_cell *cell, const char *text, rung_error *err)
+{
+    char copy[160], file[128];
+    const char *words[16];
+    size_t count = 0;
+    rung_build b;
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *word = strtok(copy, " "); word && count < RUNG_COUNT(words); word = strtok(NULL, " "))
+        words[count++] = word;
+    rung_status status = rung_build_init(&b, words[0], words + 1, count - 1, err);
+    if (status == RUNG_OK) status = rung_build_model(model, &b, err);
+    snprintf(file, sizeof file, "%.60s.safetensors", text);
+    for (char *c = file; *c; c++)
+        if (*c == ' ' || *c == '=') *c = '-';
+    snprintf(cell->model, sizeof cell->model, "%s", file);
+    snprintf(cell->command, sizeof cell->command, "rung build %.60s -o %.80s", text, file);
+    return status;
+}
+
+/* In the row's own layers where these contain the weights; else in the layers of the weights: then the cell is about larger
+ * heads, and says so. */
+static rung_status decide_row(rung_table_cell *cell, const rung_table *table, size_t row, size_t col,
+                              const rung_means *means, rung_error *err)
+{
+    const rung_arch_defaults small = {.heads = 1, .dk = 2, .dv = 2, .causal = true};
+    rung_subject *subject = NULL, *larger = NULL;
+    rung_status status = rung_subject_arch(&subject, rung_table_rows[row].arch, &small, err);
+    if (status == RUNG_OK) status = decide(cell, table, subject, row, col, means, err);
+    if (status == RUNG_OK && means->given && cell->verdict == RUNG_UNKNOWN) {
+        status = rung_subject_model(&larger, means->given, "weights", err);
+        if (status == RUNG_OK) status = decide(cell, table, larger, row, col, means, err);
+    }
+    rung_subject_free(subject);
+    rung_subject_free(larger);
+    return status;
+}
+
+static rung_status run_cell(rung_table *table, size_t row, size_t col, const rung_table_conf *conf, rung_error *err)
+{
+    rung_table_cell *cell = &table->cell[row][col];
+    const char *build = rung_table_rows[row].build[col];
+    rung_model *model = NULL;
+    rung_means means = {.bounds = true,
+                        .both = true,
+                        .samples = conf->samples,
+                        .seed = conf->seed,
+                        .threads = conf->threads,
+                        .given_by = build,
+                        .given_in = &table->fmt,
+                        .keep = conf->directory};
+    cell->verdict = RUNG_UNKNOWN;
+    rung_status status = build ? build_model(&model, cell, build, err) : RUNG_OK;
+    means.given = model, means.weights = build != NULL;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", conf->directory, cell->model);
+    if (status == RUNG_OK && model) status = rung_model_save(model, path, err);
+    if (status == RUNG_OK && model) snprintf(cell->arch, sizeof cell->arch, "%s", rung_model_get_spec(model)->arch);
+    if (status == RUNG_OK) status = decide_row(cell, table, row, col, &means, err);
+    rung_model_close(model);
+    if (status == RUNG_OK && cell->verdict == RUNG_CANNOT && conf->certificates)
+        status = table_break(cell, table, row, col, conf, err);
+    return status == RUNG_OK ? status : rung_fail_at(err, status, "%s", rung_table_rows[row].title);
+}
+
+/* ---- the table ---------------------------------------------------------------------------------------------------------- */
+
+rung_status rung_table_init(rung_table *table, const char *numbers, rung_error *err)
+{
+    memset(table, 0, sizeof *table);
+    rung_status status = rung_fmt_parse(&table->fmt, numbers, err);
+    for (size_t c = 0; status == RUNG_OK && c < RUNG_TABLE_COLS; c++)
+        status = rung_task_conf_parse(&table->task[c], rung_table_cols[c].task, err);
+    return status;
+}
+
+void rung_table_clear(rung_table *table)
+{
+    free(table->trained);
+}
+
+rung_status rung_table_fill(rung_table *table, const rung_table_conf *conf, rung_error *err)
+{
+    rung_status status = RUNG_OK;
+    if (conf->progress) rung_progress_start(conf->progress, "cells", RUNG_TABLE_ROWS * RUNG_TABLE_COLS);
+    for (size_t i = 0; status == RUNG_OK && i < RUNG_TABLE_ROWS * RUNG_TABLE_COLS; i++) {
+        status = run_cell(table, i / RUNG_TABLE_COLS, i % RUNG_TABLE_COLS, conf, err);
+        if (conf->progress) rung_progress_tick(conf->progress, i + 1);
+    }
+    if (conf->progress) rung_progress_finish(conf->progress);
+    return status;
+}

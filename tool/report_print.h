@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Parts of a report for the terminal.
+ */
+#ifndef RUNG_TOOL_REPORT_PRINT_H
+#define RUNG_TOOL_REPORT_PRINT_H
+
+#include "rung/report.h"
+
+/* Names come from a file: no control character of theirs reaches it. */
+void rung_report_print_text(rung_buf *out, const char *text);
+void rung_report_print_probed(rung_buf *out, const rung_probed *probed);
+
+#endif
