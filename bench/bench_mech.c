@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * How the cost of each mechanism grows: time per token of the fast scan at rising lengths, as ratios in one run, and the
- * numbers that it needs per token. Fails when a recurrent mechanism does not stay constant, log-linear grows faster
+ * How the cost of each mechanism grows: time per token of the fast scan at rising lengths, as ratios in one run, and
+ * the numbers that it needs per token. Fails when a recurrent mechanism does not stay constant, log-linear grows faster
  * than its logarithm, sparse attention faster than n/B + kB, or memory faster than the tokens.
  */
 #include "rung/mech.h"
@@ -12,11 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-/* Lengths that are compared: quadratic mechanisms would take too long at the others' lengths, and log-linear attention
- * needs several levels above its chunks to show its logarithm. */
+/* The lengths that are compared. Quadratic mechanisms would take too long at the lengths of the others. Log-linear
+ * attention needs several levels above its chunks to show its logarithm. */
 enum { HEADS = 1, DIM = 32, SHORT = 2048, LONG = 16384, SHORT_LINEAR = 512, LONG_LINEAR = 4096, REPEATS = 5 };
 
-/* What theory says of the time of one token at length n. */
+/* The predicted growth of the time per token with the length n. */
 typedef enum growth { CONSTANT, LOGARITHM, BLOCKS, LINEAR } growth;
 
 typedef struct bench_case {
@@ -61,7 +61,8 @@ static void fill(float *x, size_t count, const rung_mech_input *input, rung_rng 
         double z = 0.3 * rung_rng_normal(rng);
         if (input->source == RUNG_FROM_GATE || input->source == RUNG_FROM_KEEP) z = rung_rng_unit(rng);
         if (input->source == RUNG_FROM_DECAY || input->source == RUNG_FROM_LOG_GATE || input->source == RUNG_FROM_RATE)
-            z = -1e-4 * rung_rng_unit(rng); /* slow, or the oldest states would be subnormal numbers */
+            /* slow decay, because otherwise the oldest states would be subnormal numbers */
+            z = -1e-4 * rung_rng_unit(rng);
         if (input->source == RUNG_FROM_SOFTPLUS) z = 0.1 * rung_rng_unit(rng);
         if (strcmp(input->name, "A") == 0) z = -1 - rung_rng_unit(rng);
         x[i] = (float)z;
@@ -110,7 +111,7 @@ static void prepare(subject *it, const rung_mech_conf *conf, size_t tokens)
     it->s.scratch = take(it, it->s.scratch_size);
 }
 
-/* Time of this process only: other programs on the machine do not count. */
+/* CPU time of this process, so that other programs on the machine do not count. */
 static double cpu_s(void)
 {
     struct timespec now;
@@ -126,7 +127,8 @@ static void run_once(subject *it)
     it->seconds = fmin(it->seconds, (cpu_s() - start) / (double)it->s.tokens);
 }
 
-/* Both lengths in turns, so that a busy machine slows both down; the short one as often as its length asks for. */
+/* Runs both lengths in turns, so that a busy machine slows down both. The short one runs as often as the ratio of the
+ * lengths. */
 static void compare(subject *at_short, subject *at_long)
 {
     for (int r = 0; r < REPEATS; r++) {

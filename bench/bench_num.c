@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { LANES = 512, REPEATS = 25 }; /* 5 arrays of 4 KiB stay in a first cache of 32 KiB */
+enum { LANES = 512, REPEATS = 25 }; /* 5 arrays of 4 KiB fit into a first-level cache of 32 KiB */
 
 typedef struct data {
     double x[LANES], y[LANES], acc[LANES], m[LANES], den[LANES], a[LANES], e[LANES];
@@ -37,7 +37,7 @@ static void run_exp(const rung_num_kernels *k, const rung_fmt *fmt, data *d)
     k->fn(fmt, RUNG_FN_EXP, d->acc, d->x, LANES);
 }
 
-/* What a program that does not care for bits would write. */
+/* The step as a program would write it that does not need exact bits. */
 static void plain_softmax_step(const rung_num_kernels *k, const rung_fmt *fmt, data *d)
 {
     (void)k, (void)fmt;
@@ -68,7 +68,7 @@ static void reset(data *d, const rung_fmt *fmt)
     }
 }
 
-/* Nanoseconds per element: the best of a few runs of about a millisecond, so that a busy machine does not show. */
+/* Nanoseconds per element: the best of a few runs of about a millisecond, which hides other load on the machine. */
 static double measure(kernel *run, const rung_num_kernels *k, const rung_fmt *fmt)
 {
     static data d;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung-check: confirms or refuses a certificate that a model fails at a task. One file, libc and libm only, written from
- * docs/certificate.md; section numbers in the comments are those of that document. It shares nothing with the program
- * that writes certificates and never searches: it runs the model once for each prompt, one operation after the other. It is
- * no evaluator for daily use, and it does not say that a model is right.
+ * rung-check: confirms or refuses a certificate that a model fails at a task. One file, libc and libm only, written
+ * from docs/certificate.md; section numbers in the comments are those of that document. It shares nothing with the
+ * program that writes certificates and never searches: it runs the model once for each prompt, one operation after the
+ * other. It is no evaluator for daily use, and it does not say that a model is right.
  *
  * Contents: verdicts and memory; SHA-256; numbers (3); functions (3.2); JSON; safetensors; the certificate (1); the
- * architecture and its tensors; mixers; layers; tasks; what is claimed (2); the command. */
+ * architecture and its tensors; mixers; layers; tasks; what is claimed (2); the command.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <float.h>
@@ -29,7 +30,7 @@
 #error "rung-check would accept false certificates: compile it without -ffast-math, -Ofast and their parts"
 #endif
 
-/* ---- verdicts and memory ------------------------------------------------------------------------------------------ */
+/* ---- verdicts and memory ----------------------------------------------------------------------------------------- */
 
 /* Exit codes. 0 is for --help and --version only, so a crash or an early end never looks like acceptance. */
 enum verdict { SHOWN = 0, USAGE = 2, MALFORMED = 3, SYSTEM = 4, ACCEPTED = 10, REJECTED = 20 };
@@ -38,6 +39,7 @@ enum verdict { SHOWN = 0, USAGE = 2, MALFORMED = 3, SYSTEM = 4, ACCEPTED = 10, R
  * freed in one place. */
 static struct {
     jmp_buf leave;
+    enum verdict verdict;
     char reason[512];
     struct block *blocks;
     size_t used, limit, most; /* bytes: now, allowed now, ever */
@@ -51,7 +53,8 @@ struct block {
     max_align_t data[];
 };
 
-/* Names in a reason are those of the file: printable ASCII alone, so that none begins a line "accepted" or moves the cursor. */
+/* Names in a reason are those of the file: printable ASCII alone, so that none begins a line "accepted" or moves the
+ * cursor. */
 static _Noreturn void stop(enum verdict verdict, const char *format, ...)
 {
     va_list arguments;
@@ -59,7 +62,8 @@ static _Noreturn void stop(enum verdict verdict, const char *format, ...)
     vsnprintf(run.reason, sizeof run.reason, format, arguments);
     va_end(arguments);
     for (char *c = run.reason; *c; c++) *c = *c < 0x20 || *c > 0x7e ? '?' : *c;
-    longjmp(run.leave, verdict);
+    run.verdict = verdict;
+    longjmp(run.leave, 1);
 }
 
 #define reject(...) stop(REJECTED, __VA_ARGS__)
@@ -185,7 +189,7 @@ static bool canonical(size_t *value, struct text text, uint64_t high)
 /* For messages: at most 60 characters of it. */
 #define SHOW(text) (int)((text).len < 60 ? (text).len : 60), (text).at
 
-/* ---- SHA-256 (FIPS 180-4) ----------------------------------------------------------------------------------------- */
+/* ---- SHA-256 (FIPS 180-4) ---------------------------------------------------------------------------------------- */
 
 static uint32_t rotate(uint32_t x, unsigned n)
 {
@@ -242,7 +246,7 @@ static void sha256(char hex[65], const unsigned char *data, size_t size)
     for (size_t i = 0; i < 8; i++) snprintf(hex + 8 * i, 9, "%08x", (unsigned)state[i]);
 }
 
-/* ---- numbers (3.1, 3.2, 3.4) -------------------------------------------------------------------------------------- */
+/* ---- numbers (3.1, 3.2, 3.4) ------------------------------------------------------------------------------------- */
 
 /* Every value of every format is a double, so values are kept in doubles. */
 static struct {
@@ -374,7 +378,8 @@ static struct wide shift_round(struct wide m, int shift, bool above)
     return plus(k, (struct wide){0, side > 0 || (side == 0 && (above || (k.low & 1)))});
 }
 
-/* r of (m + [above] epsilon) 2^e with the given sign, m < 2^126. With `above` the format cuts off a bit of m at least. */
+/* r of (m + [above] epsilon) 2^e with the given sign, m < 2^126. With `above` the format cuts off a bit of m at
+ * least. */
 static double round_exact(bool negative, struct wide m, int e, bool above)
 {
     double sign = negative ? -1.0 : 1.0;
@@ -516,7 +521,7 @@ static bool set_format(struct text name)
     return generic && x >= 2 && x <= 11 && y >= 1 && y <= 25 && (set_float((int)x, (int)y), true);
 }
 
-/* ---- functions (3.2): double-double, and Ziv's test ---------------------------------------------------------------- */
+/* ---- functions (3.2): double-double, and Ziv's test -------------------------------------------------------------- */
 
 /* hi + lo with |lo| <= ulp(hi) / 2. The sums and products below have relative errors below 2^-100 (Joldes, Muller,
  * Popescu 2017: 2^-103 and better for these algorithms), for operands of one sign or after cancellation accounted for
@@ -609,8 +614,8 @@ static struct {
 /* ln 2 in three parts of 42, 42 and 53 bits: products of the first two with integers below 2^11 are exact. */
 static const double ln2[3] = {0x1.62e42fefa3800p-1, 0x1.ef35793c76000p-45, 0x1.cc01f97b57a08p-87};
 
-/* e^x = v 2^k for |x| <= 1500, v in (0.7, 1.5), relative error below 2^-97: |t| <= 0.35 carries an absolute error below 2^-105,
- * the series is cut off at 0.35^28/28! < 2^-140, and Horner's rule adds a few times 2^-102. */
+/* e^x = v 2^k for |x| <= 1500, v in (0.7, 1.5), relative error below 2^-97: |t| <= 0.35 carries an absolute error below
+ * 2^-105, the series is cut off at 0.35^28/28! < 2^-140, and Horner's rule adds a few times 2^-102. */
 static struct dd dd_exp(int *k, struct dd x)
 {
     double n = nearest_small(x.hi * 0x1.71547652b82fep+0);
@@ -641,9 +646,10 @@ static void make_tables(void)
     }
 }
 
-/* e^x for |x| <= 690 in double, relative error below 2^-50. With N = round(64 x / ln 2) < 2^16 the product with the first
- * part of ln 2 / 64 (36 bits) is exact, the difference too (Sterbenz), and t, |t| <= 0.0055, has an absolute error below 2^-59;
- * t^7/7! < 2^-64. What remains is half an ulp of the root, half of the sum and 2^-57: below 2^-51.8. */
+/* e^x for |x| <= 690 in double, relative error below 2^-50. With N = round(64 x / ln 2) < 2^16 the product with the
+ * first part of ln 2 / 64 (36 bits) is exact, the difference too (Sterbenz), and t, |t| <= 0.0055, has an absolute
+ * error below 2^-59; t^7/7! < 2^-64. What remains is half an ulp of the root, half of the sum and 2^-57: below
+ * 2^-51.8. */
 static inline double exp_quickly(double x)
 {
     double n = nearest_small(x * 0x1.71547652b82fep+6);
@@ -669,8 +675,9 @@ static double exponential(double x)
     return decide(false, e, k, 96);
 }
 
-/* In fixed point x is a multiple of 2^-52, and 1/2 + x/4 can be a tie; sigmoid(x) = 1/2 + x/4 - x³/48 + ... is on the side
- * of 1/2, by less than |x|³/48, which for |x| < 2^-16 is less than the 2^-53 to the next tie. In units of 2^-100. */
+/* In fixed point x is a multiple of 2^-52, and 1/2 + x/4 can be a tie; sigmoid(x) = 1/2 + x/4 - x³/48 + ... is on
+ * the side of 1/2, by less than |x|³/48, which for |x| < 2^-16 is less than the 2^-53 to the next tie. In units of
+ * 2^-100. */
 static double sigmoid_near_zero(double x)
 {
     struct wide half = up(0, 1, 99), quarter = up(0, (uint64_t)ldexp(fabs(x), 52), 46), one = {0, 1};
@@ -738,8 +745,8 @@ static double softplus(double x)
     return decide(false, dd_mul(e, factor), k, 94);
 }
 
-/* gelu(x) = x Φ(x). Near 0 with the density φ(x): Φ(x) = 1/2 + φ(x) (x + x³/3 + x⁵/15 + ...), terms of one sign.
- * Far away the upper tail Q(x) = Φ(-x) = φ(x)/(x + 1/(x + 2/(x + 3/...))): its convergents lie on either side in turn. */
+/* gelu(x) = x Φ(x). Near 0 with the density φ(x): Φ(x) = 1/2 + φ(x) (x + x³/3 + x⁵/15 + ...), terms of one sign. Far
+ * away the upper tail Q(x) = Φ(-x) = φ(x)/(x + 1/(x + 2/(x + 3/...))): its convergents lie on either side in turn. */
 
 static struct dd dd_density(int *k, double x)
 {                                                                            /* φ(x) = v 2^k, |x| <= 40 */
@@ -821,7 +828,7 @@ static double gelu(double x)
     return decide(false, dd_mul(dd_of(a), share), 0, 92);
 }
 
-/* ---- JSON (4.1), strict ------------------------------------------------------------------------------------------- */
+/* ---- JSON (4.1), strict ------------------------------------------------------------------------------------------ */
 
 /* Of JSON, and of the arch. */
 struct parser {
@@ -916,7 +923,8 @@ static unsigned json_escape(struct parser *p)
     return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* The opening quote has been read. Decoded text is never longer than its source, and is the source if nothing is escaped. */
+/* The opening quote has been read. Decoded text is never longer than its source, and is the source if nothing is
+ * escaped. */
 static struct text json_string(struct parser *p)
 {
     const char *close = p->at;
@@ -1016,7 +1024,7 @@ static struct text text_of(const struct json *object, const char *key, const cha
     return m->text;
 }
 
-/* ---- safetensors (4.1) ------------------------------------------------------------------------------------------------- */
+/* ---- safetensors (4.1) ------------------------------------------------------------------------------------------- */
 
 struct bytes {
     unsigned char *data;
@@ -1086,7 +1094,8 @@ static int compare_name(const void *a, const void *b)
     return compare_text(((const struct tensor *)a)->name, ((const struct tensor *)b)->name);
 }
 
-/* One entry after the other: what a tensor needed is free before the next one is read, and what is no entry ends it at once. */
+/* One entry after the other: what a tensor needed is free before the next one is read, and what is no entry ends it at
+ * once. */
 static struct file read_header(struct text source)
 {
     struct parser p = parser_of(source, "header of the model");
@@ -1219,7 +1228,7 @@ static int64_t *take_integers(struct file *file, const char *name, size_t rows, 
     return values;
 }
 
-/* ---- the certificate (1) ------------------------------------------------------------------------------------------ */
+/* ---- the certificate (1) ----------------------------------------------------------------------------------------- */
 
 enum kind { WRONG_ANSWER, STATE_COLLISION, VIEW_COLLISION, BLOCK_COLLISION, KINDS };
 static const char *const kind_names[KINDS] = {"wrong-answer", "state-collision", "view-collision", "block-collision"};
@@ -1345,7 +1354,7 @@ static struct certificate read_certificate(struct bytes bytes)
     return c;
 }
 
-/* ---- the architecture (4.1) ---------------------------------------------------------------------------------------------- */
+/* ---- the architecture (4.1) -------------------------------------------------------------------------------------- */
 
 enum mechanism { FULL, WINDOW, LINEAR, RETNET, GLA, MAMBA2, DELTA, GDELTA, KDA, LOGLINEAR, SPARSE, MECHANISMS };
 static const char *const mechanism_names[MECHANISMS] = {"full",  "window", "linear", "retnet",    "gla",   "mamba2",
@@ -1505,7 +1514,7 @@ static struct arch read_arch(struct text text)
     return arch;
 }
 
-/* ---- the model (4.1): configuration and weights ---------------------------------------------------------------------------- */
+/* ---- the model (4.1): configuration and weights ------------------------------------------------------------------ */
 
 enum mlp { MLP_NONE, MLP_RELU, MLP_GELU, MLP_SWIGLU, MLP_TABLE, MLPS };
 enum positions { NO_POSITIONS, LEARNED, SINUSOIDAL, ROTARY };
@@ -1840,7 +1849,7 @@ static struct model load_model(struct file *file, const struct arch *arch)
     return m;
 }
 
-/* ---- vectors (3.3) --------------------------------------------------------------------------------------------------------- */
+/* ---- vectors (3.3) ----------------------------------------------------------------------------------------------- */
 
 static double dot(const double *a, const double *b, size_t count)
 {
@@ -1909,7 +1918,7 @@ static void no_nan(const double *x, size_t count, const char *what, size_t layer
         if (isnan(x[i])) reject("not a number: %s of layer %zu, token %zu", what, layer, token);
 }
 
-/* ---- softmax attention (3.3, 4.4) -------------------------------------------------------------------------------------------- */
+/* ---- softmax attention (3.3, 4.4) -------------------------------------------------------------------------------- */
 
 struct softmax {
     double m, den, *num;
@@ -1977,7 +1986,7 @@ static void run_full(struct group *g, bool asked)
     }
 }
 
-/* ---- states of a fixed size (4.5) --------------------------------------------------------------------------------- */
+/* ---- states of a fixed size (4.5) -------------------------------------------------------------------------------- */
 
 static size_t features(const struct shape *s)
 {
@@ -2038,7 +2047,7 @@ static void run_matrix(struct group *g, bool asked)
     }
 }
 
-/* ---- loglinear (4.6) --------------------------------------------------------------------------------------------------------- */
+/* ---- loglinear (4.6) --------------------------------------------------------------------------------------------- */
 
 /* o_i = r(o_i + r(lambda y_i)), y = S^T q. */
 static void read_level(struct group *g, size_t h, const double *matrix, size_t level)
@@ -2086,7 +2095,7 @@ static void run_loglinear(struct group *g, bool asked)
     g->matrices++;
 }
 
-/* ---- sparse (4.7) -------------------------------------------------------------------------------------------------------------- */
+/* ---- sparse (4.7) ------------------------------------------------------------------------------------------------ */
 
 struct candidate {
     double score;
@@ -2167,7 +2176,7 @@ static void run_sparse(struct group *g, bool asked)
     for (size_t h = 0; h < g->shape.heads && asked; h++) sparse_head(g, h);
 }
 
-/* ---- layers (4.2, 4.3, 4.9) ------------------------------------------------------------------------------------------------------ */
+/* ---- layers (4.2, 4.3, 4.9) -------------------------------------------------------------------------------------- */
 
 /* y_i = r(r(c_i / s) w_i) with s = sqrt(r(r(dot(c,c) / r(d)) + eps)); y and c may be the same. */
 static void rms_norm(double *y, const double *c, const double *weight, size_t d, double r_d, double eps)
@@ -2321,7 +2330,7 @@ static void run_layer(const struct model *m, struct layer *layer, size_t index, 
     no_nan(m->x, m->config.d, "the residual stream after the MLP", index, token);
 }
 
-/* ---- carried numbers (4.4 to 4.8) --------------------------------------------------------------------------------- */
+/* ---- carried numbers (4.4 to 4.8) -------------------------------------------------------------------------------- */
 
 /* Slots of the state array that `tokens` tokens need; loglinear: one for the newest token, and one per set bit. */
 static size_t slots_for(const struct shape *s, size_t tokens)
@@ -2453,7 +2462,7 @@ static size_t answer_of(const struct model *m)
     return best;
 }
 
-/* ---- tasks (5) ---------------------------------------------------------------------------------------------------- */
+/* ---- tasks (5) --------------------------------------------------------------------------------------------------- */
 
 enum { MAX_DEPTH = 16 };
 static const size_t max_tokens = (size_t)1 << 26, max_ids = (size_t)1 << 24;
@@ -2665,7 +2674,7 @@ static struct task read_task(struct text text)
     return t;
 }
 
-/* ---- what is claimed (2) ------------------------------------------------------------------------------------------------------------- */
+/* ---- what is claimed (2) ----------------------------------------------------------------------------------------- */
 
 static void check_prompts(const struct certificate *c, const struct task *task, const struct config *config)
 {
@@ -2798,20 +2807,19 @@ static void check_certificate(struct bytes certificate, struct bytes model)
     print_statement(&c);
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the command ------------------------------------------------------------------------------------------------- */
 
 /* The verdict on two files in memory; the reason of a refusal is in run.reason. */
 static enum verdict judge(struct bytes certificate, struct bytes model, size_t limit)
 {
     run.most = run.limit = limit, run.used = 0, run.work = 0, run.given_up = false;
-    int verdict = setjmp(run.leave);
-    if (verdict == 0) {
+    if (setjmp(run.leave) == 0) {
         make_tables();
         check_certificate(certificate, model);
-        verdict = ACCEPTED;
+        run.verdict = ACCEPTED;
     }
     free_after(NULL);
-    return (enum verdict)verdict;
+    return run.verdict;
 }
 
 static bool read_whole(struct bytes *out, const char *path)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * libFuzzer target: certificates. Whatever the bytes are, they are refused with a line, or printing what was read gives them
- * back; a copy prints the same, and the statement ends with a period.
+ * libFuzzer target: certificates. Whatever the bytes are, they are refused with a line, or printing what was read gives
+ * them back; a copy prints the same, and the statement ends with a period.
  */
 #include "rung/cert.h"
 

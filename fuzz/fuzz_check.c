@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * libFuzzer target: rung-check on a certificate and a model, both foreign. The input is the certificate up to a NUL, then
- * the model. Where the certificate has a line `model`, the digest of the model is put there, or no change of the
+ * libFuzzer target: rung-check on a certificate and a model, both foreign. The input is the certificate up to a NUL,
+ * then the model. Where the certificate has a line `model`, the digest of the model is put there, or no change of the
  * model would ever be looked at. Whatever the verdict, it is one of three, and everything is freed.
  */
 int rung_check_main(int argc, char **argv);
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* Long inputs are slow and nothing else. */
+/* Longer inputs would only be slower. */
 enum { MEMORY = 1 << 26, LONGEST = 20000 };
 
 /* Accepted statements are printed. */
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *zero = size ? memchr(data, 0, size) : NULL;
     if (!zero || size > LONGEST) return 0;
-    /* Copies of their own, so that a read beyond either end is seen. */
+    /* Separate copies, so that AddressSanitizer sees a read beyond either end. */
     struct bytes certificate = {malloc((size_t)(zero - data) + 1), (size_t)(zero - data)};
     struct bytes model = {malloc(size), size - certificate.size - 1};
     if (!certificate.data || !model.data) abort();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * libFuzzer target: a configuration, JSON or GGUF by its first bytes. The promises of a ledger are checked on whatever is
- * read: kinds that exclude each other, elements only where a mechanism holds them, sums that are the sums, a reason for
- * every premise.
+ * libFuzzer target: a configuration, JSON or GGUF by its first bytes. The promises of a ledger are checked on whatever
+ * is read: kinds that exclude each other, elements only where a mechanism holds them, sums that are the sums, a reason
+ * for every premise.
  */
 #include "rung/config.h"
 

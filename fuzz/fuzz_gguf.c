@@ -17,7 +17,7 @@ static void require(bool holds)
 
 static void touch_key(const rung_gguf *file, const char *key)
 {
-    enum { VALUES_MAX = 1 << 12 }; /* enough of a long list */
+    enum { VALUES_MAX = 1 << 12 }; /* enough entries of a long list */
     uint64_t value, sum = 0;
     size_t len = rung_gguf_len(file, key);
     const char *text = rung_gguf_string(file, key);

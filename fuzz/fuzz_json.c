@@ -30,7 +30,7 @@ static void walk(const rung_json *value)
     }
 }
 
-/* Whether it parsed; the tree is walked and freed. */
+/* Returns whether it parsed, after walking and freeing the tree. */
 static bool check(rung_status status, rung_json_doc *doc, const rung_error *err)
 {
     require((status == RUNG_OK) == (doc != NULL));
@@ -48,6 +48,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool strict = check(status, doc, &err);
     status = rung_json_parse_python(&doc, (const char *)data, size, "fuzz", &python_err);
     bool python = check(status, doc, &python_err);
-    require(!strict || python); /* Python's dialect only adds */
+    require(!strict || python); /* Python's dialect accepts everything that strict JSON does */
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * libFuzzer target: logs of other harnesses, of the kind that the first byte says or the reader finds out.
+ * libFuzzer target: logs of other harnesses. The first byte chooses the kind, or lets the reader detect it.
  */
 #include "fuzz_tensor.h"
 

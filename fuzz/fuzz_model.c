@@ -90,8 +90,8 @@ static size_t header_length(const uint8_t *data, size_t size)
     return length <= size - 8 && size >= 8 ? (size_t)length : 0;
 }
 
-/* Every other time only the header is changed and its length put right; otherwise no change of it would get past the
- * reader. */
+/* Half of the time changes only the header and corrects its length. Otherwise the reader would refuse every change of
+ * the header. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
     size_t length = header_length(data, size), room = max_size - size + length;

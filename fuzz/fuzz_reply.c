@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * libFuzzer target: what a server might reply, read as a completion, as counted tokens, as a list of models, as an error.
+ * libFuzzer target: replies of a server, read as a completion, as counted tokens, as a list of models, and as an error.
  */
 #include "fuzz_tensor.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * libFuzzer target: requests. The first byte chooses the path, the rest is the body; a small constructed model answers. Every
- * reply must be JSON, an error must have the shape of one, and the same request must be answered the same. The seeds (fuzz/corpus/serve) are a request for every route and spelling.
+ * libFuzzer target: requests. The first byte chooses the path, the rest is the body; a small constructed model answers.
+ * Every reply must be JSON, an error must have the shape of one, and the same request must be answered the same. The
+ * seeds (fuzz/corpus/serve) are a request for every route and spelling.
  */
 #include "rung/build.h"
 #include "rung/io.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * libFuzzer target: a store of a stranger, as bytes: pages, schema and contents. Whatever is in it, reading ends with a status,
- * what is handed out is as lab.h says (ids, names, bytes with their digest), and merging it leaves a store that can be read.
+ * libFuzzer target: the bytes of a foreign store: pages, schema and contents. Whatever they are, reading must end with
+ * a status, what is read must be as lab.h says (ids, names, bytes with their digest), and merging must leave a store
+ * that can be read.
  */
 #include "rung/lab.h"
 
@@ -94,7 +95,7 @@ static bool read_all(const char *path)
     return true;
 }
 
-/* Either nothing of it is taken, or what is there afterwards is a store. */
+/* Merging takes nothing of it, or leaves a valid store. */
 static void merge_it(const char *path)
 {
     char target[] = "/dev/shm/rung-fuzz-XXXXXX", beside[64];
@@ -121,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(file >= 0);
     bool written = write(file, data, size) == (ssize_t)size;
     close(file);
-    /* Merging takes thirty times as long as reading: a few of the inputs have to do. */
+    /* Merging takes thirty times as long as reading, so only a few inputs are merged. */
     if (written && read_all(path) && rung_hash64(data, size) % 32 == 0) merge_it(path);
     unlink(path);
     return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * libFuzzer target: the spec of a sweep. What is read must spell out: every run has the id that the list says, and ids differ.
+ * libFuzzer target: the spec of a sweep. If it is accepted it must expand into runs: every run has the id that the list
+ * says, and ids differ.
  */
 #include "rung/lab.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * libFuzzer target: prompts as text. The first line is a letter, 's' for symbols, 'f' for facts or 'n' for text over names, and a
- * configuration of a task; the rest is the text. What is read must be within the vocabulary, must be solved or refused, and must come back
- * the same after it is written and read again.
+ * libFuzzer target: prompts as text. The first line is a letter, 's' for symbols, 'f' for facts or 'n' for text over
+ * names, and a configuration of a task; the rest is the text. What is read must be within the vocabulary, must be
+ * solved or refused, and must come back the same after it is written and read again.
  */
 #include "rung/task.h"
 
@@ -35,7 +35,7 @@ static bool numbers_are_short(const char *text)
     return true;
 }
 
-/* The configuration of the text, from the cache when it was met before; NULL when there is none or it is large. */
+/* Returns the configuration of the text, from the cache if possible; NULL when there is none or it is large. */
 static const rung_task_conf *configure(const char *text)
 {
     static struct {
@@ -94,7 +94,7 @@ static void check_round_trip(const rung_instance *instance, const rung_task_conf
     rung_buf_clear(&text);
 }
 
-/* Names are learnt from the text, so what is written again with other names has other ids: it is only read. */
+/* Names get ids as they appear in the text, so text that is written with other names has other ids. It is only read. */
 static void check_names(const rung_task_conf *conf, const char *text)
 {
     rung_instance instance;

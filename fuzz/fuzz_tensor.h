@@ -30,7 +30,7 @@ static inline void touch_tensor(const rung_tensor *tensor)
     for (size_t i = 0; i < tensor->size_bytes; i++) sum += tensor->bytes[i];
     *(volatile unsigned *)&sum = sum; /* the reads must happen */
     if (tensor->elements > ELEMENTS_MAX) return;
-    /* One block for all three, of just the size that is needed, so that a write too far is seen. */
+    /* One allocation of exactly the needed size for all three, so that AddressSanitizer sees a write beyond it. */
     void *out = malloc(tensor->elements ? tensor->elements * 8 : 1);
     require(out != NULL);
     (void)rung_tensor_to_f64(out, tensor, &err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A rung_team over MPI: the only file that includes mpi.h. Failures of MPI end the whole job, which is the default of MPI and
- * all that can be done about them.
+ * A rung_team over MPI: the only file that includes mpi.h. A failure of MPI ends the whole job, which is the default of
+ * MPI.
  */
 #include "mpi_entry.h"
 
@@ -15,13 +15,13 @@
 #define PIECE (1 << 30)
 
 typedef struct lines {
-    MPI_Comm exchange, messages; /* two spaces, so that a message is never taken for a parcel */
+    MPI_Comm exchange, messages; /* two communicators, so that a message is never taken for a parcel */
 } lines;
 
 static lines line;
 static rung_team team;
 
-/* ---- parcels ------------------------------------------------------------------------------------------------------------------ */
+/* ---- parcels ----------------------------------------------------------------------------------------------------- */
 
 typedef struct flight {
     MPI_Request *request;
@@ -52,7 +52,7 @@ static void begin_parcel(flight *f, const rung_parcel *parcel, int tag)
 
 static void exchange(void *context, const rung_parcel *parcel, size_t parcels)
 {
-    static flight f; /* kept: a step has hundreds of these */
+    static flight f; /* static, because a training step makes hundreds of these */
     (void)context;
     f.count = 0;
     for (size_t i = 0; i < parcels; i++)
@@ -60,7 +60,7 @@ static void exchange(void *context, const rung_parcel *parcel, size_t parcels)
     MPI_Waitall((int)f.count, f.request, MPI_STATUSES_IGNORE);
 }
 
-/* ---- messages ----------------------------------------------------------------------------------------------------------------- */
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 static void send_message(void *context, size_t to, const void *bytes, size_t size)
 {
@@ -80,7 +80,7 @@ static bool receive_message(void *context, size_t *from, void *bytes, size_t siz
     return true;
 }
 
-/* ---- beginning and end --------------------------------------------------------------------------------------------------------- */
+/* ---- beginning and end ------------------------------------------------------------------------------------------- */
 
 static void complain(rung_error *err, size_t size, int seen)
 {
@@ -94,7 +94,7 @@ static void complain(rung_error *err, size_t size, int seen)
 static const rung_team *join(size_t size, rung_error *err)
 {
     int level, rank, seen;
-    /* One thread at a time, but not always the same. */
+    /* One thread at a time calls MPI, but not always the same one. */
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &seen);

@@ -11,8 +11,8 @@
  *
  * Floats eXmY are IEEE-like: subnormals, overflow to infinity, p = 1+X+Y. Fixed point qI.F is two's complement with
  * 1+I+F bits and saturates; it has one zero. A NaN is never a value: it marks an error (inf - inf, 0 * inf, 0/0,
- * sqrt and log of a negative number, any fixed-point division by zero), spreads like one, and is reported by
- * whoever looks (rung_num_find_nan).
+ * sqrt and log of a negative number, any fixed-point division by zero) and spreads. Callers look for it with
+ * rung_num_find_nan.
  */
 #ifndef RUNG_NUM_H
 #define RUNG_NUM_H

@@ -13,8 +13,8 @@
 
 /* ---- heads ---- */
 
-/* Sizes that stand in an object of the layer's own: `attn` of flash-linear-attention, attn_cfg, block_configs,
- * attention_other_setting. What it does not say follows from what it says. */
+/* Sizes in an object of the layer's own: `attn` of flash-linear-attention, attn_cfg, block_configs,
+ * attention_other_setting. Missing sizes are derived from the others. */
 static void read_own_heads(cfg_heads *out, cfg_reader *r, const rung_json *own)
 {
     uint64_t group, value;
@@ -54,7 +54,7 @@ static void read_general_heads(cfg_heads *out, cfg_reader *r, size_t i)
         cfg_fail(r, "has no number of attention heads; looked for: num_attention_heads n_head n_heads num_query_heads "
                     "num_heads");
     read_kv_heads(out, r, i);
-    /* Zamba's kv_channels is half of what its shared block has. */
+    /* Zamba's kv_channels is half of the size of its shared block. */
     (void)cfg_find_size_at(&out->key_dim, r,
                            is_shared_block(r) ? "attention_head_dim head_dim"
                                               : "head_dim attention_head_dim kv_channels attn_head_dim",
@@ -63,7 +63,7 @@ static void read_general_heads(cfg_heads *out, cfg_reader *r, size_t i)
     (void)cfg_find_size_at(&out->value_dim, r, "v_head_dim", i);
 }
 
-/* Heads of the windowed layers where a file gives them sizes of their own. */
+/* Heads of the windowed layers, where a file gives them other sizes. */
 static void read_window_heads(cfg_heads *out, cfg_reader *r)
 {
     uint64_t value;
@@ -78,17 +78,17 @@ static void read_window_heads(cfg_heads *out, cfg_reader *r)
     if (other) read_own_heads(out, r, other);
 }
 
-/* Gemma-4: the full layers have longer heads, and fewer of them where keys and values share a projection. */
+/* Gemma-4: full layers have longer heads, and fewer of them where keys and values share a projection. */
 static void read_global_heads(cfg_heads *out, cfg_reader *r)
 {
     uint64_t value;
-    if (cfg_has(r, "per_layer_config")) return; /* then it says this, layer by layer */
+    if (cfg_has(r, "per_layer_config")) return; /* per_layer_config states it layer by layer */
     if (cfg_find_size(&value, r, "global_head_dim")) out->key_dim = out->value_dim = value;
     if (cfg_flag_or(r, "attention_k_eq_v", false) && cfg_find_size(&value, r, "num_global_key_value_heads"))
         out->kv = value;
 }
 
-/* Zamba's shared block reads the hidden state and the embedding side by side. */
+/* The input of Zamba's shared block is the hidden state and the embedding, concatenated. */
 static uint64_t attention_width(cfg_reader *r)
 {
     return is_shared_block(r) ? cfg_size_or(r, "attention_hidden_size", cfg_times(2, cfg_hidden_size(r)))
@@ -134,15 +134,15 @@ static bool is_latent(cfg_reader *r)
     return cfg_flag_or(r, "use_mla", true) && cfg_find_size(&rank, r, LATENT_KEYS) && rank > 0;
 }
 
-/* Of a windowed layer a size may be written apart, with swa_ before it. */
+/* A windowed layer may have its own size, with the prefix swa_. */
 static uint64_t latent_size(cfg_reader *r, const rung_held *held, const char *of_windows, const char *keys)
 {
     uint64_t value;
     return held->window && cfg_find_size(&value, r, of_windows) ? value : cfg_size_or(r, keys, 0);
 }
 
-/* The cache holds the latent and the rotary key. A query gets a latent per head when the value projection is applied
- * afterwards, a value per head when it is applied before; a bound needs the larger. */
+/* The cache holds the latent and the rotary key. A query receives a latent per head if the value projection is applied
+ * afterwards, and a value per head if it is applied before. A bound needs the larger number. */
 static uint64_t read_latent(rung_held *held, cfg_reader *r)
 {
     uint64_t rank = latent_size(r, held, "swa_kv_lora_rank", LATENT_KEYS);
@@ -178,8 +178,8 @@ static bool is_shared(cfg_reader *r, size_t i)
     return i >= r->layers - (tail < r->layers ? tail : 0) || in_reuse_group(r, i);
 }
 
-/* An earlier windowed layer keeps the same tokens, so nothing more is held. Where only full layers keep them, the window
- * of a layer that shares them is still carried past a cut. */
+/* An earlier windowed layer keeps the same tokens, so nothing more is stored. If only full layers keep them, a layer
+ * that shares them still carries its window past a cut. */
 static bool is_held_before(const cfg_reader *r, const rung_held *held, size_t i)
 {
     for (size_t k = 0; (held->window || held->chunk) && k < i; k++) {
@@ -201,7 +201,7 @@ static void note_shared(cfg_reader *r, size_t i)
 
 /* ---- windows ---- */
 
-/* The window of layer i. Explicitly null: nothing is cut off, and the layer is full. */
+/* The window of layer i. If it is explicitly null the layer is full. */
 static uint64_t read_window(rung_held *held, cfg_reader *r, size_t i)
 {
     uint64_t window = 0;
@@ -211,7 +211,7 @@ static uint64_t read_window(rung_held *held, cfg_reader *r, size_t i)
         if (window == 0) cfg_fail(r, "layer %zu has a window of 0 tokens", i);
         return window;
     }
-    /* ModernBERT's number counts both sides; its decoder has one of them. */
+    /* ModernBERT's number counts both sides; its decoder has only one of them. */
     if (cfg_find_size(&window, r, "local_attention") && window > 1)
         return r->family->flags & FAMILY_CAUSAL ? window / 2 : window;
     if (rung_json_kind_of(rung_json_get(r->config, "sliding_window")) == RUNG_JSON_NULL) {
@@ -250,7 +250,7 @@ static void read_inner_conv(rung_held *held, cfg_reader *r, size_t i, const cfg_
         cfg_state_conv(held, cfg_plus(kv, cfg_times(heads->query, heads->key_dim)), kernel);
 }
 
-/* Differential attention: each query head gets the values of two heads. */
+/* Differential attention: each query head receives the values of two heads. */
 static uint64_t received(const cfg_reader *r, uint64_t value_dim)
 {
     return r->family->flags & FAMILY_TWO_VALUES ? cfg_times(2, value_dim) : value_dim;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The blocks around the attention of a published model: norms, residual stream, rotary positions. A family is in the list when
- * its published code was read and does what RUNG_BLOCK_STREAM says; a file that brings its own code or its own weights format
- * says nothing about that code.
+ * The blocks around the attention of a published model: norms, residual stream, rotary positions. A family is in the
+ * list when its published code was read and does what RUNG_BLOCK_STREAM says; a file that brings its own code or its
+ * own weights format says nothing about that code.
  */
 #include "reader.h"
 
 #include <math.h>
 
-/* Pre-norm blocks, RMSNorm with a weight, biases at most on projections; queries and keys are rotated and nothing else. */
+/* Families with pre-norm blocks, RMSNorm with a weight, and biases at most on projections. Queries and keys are rotated
+ * and not changed otherwise. */
 static const struct {
     const char *type, *model; /* model_type, architectures[0] */
 } plain[] = {
@@ -17,7 +18,7 @@ static const struct {
     {"mixtral", "MixtralForCausalLM"}, {"phi3", "Phi3ForCausalLM"},
 };
 
-/* Added to a mean square; larger ones are not what the witness was made for. */
+/* Largest epsilon in a norm for which the witness is valid. */
 #define EPSILON_MAX 1e-5
 
 static void set(cfg_reader *r, rung_block_fact fact, rung_fact is, const char *why)
@@ -56,7 +57,7 @@ static void read_stream(cfg_reader *r)
         set(r, RUNG_BLOCK_STREAM, RUNG_ESTABLISHED, "the published code of the family");
 }
 
-/* The rescaling of Llama 3.1 leaves angles alone whose wavelength is below the old context / high_freq_factor. */
+/* The rescaling of Llama 3.1 does not change angles whose wavelength is below the old context / high_freq_factor. */
 static bool read_rescaling(rung_block *b, const cfg_reader *r)
 {
     const char *type = cfg_find_text(r, "rope_scaling.rope_type rope_scaling.type rope_parameters.rope_type");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Defaults of published configuration classes. A file may leave out a field whose value is the default of its class, and
- * nested text models usually do; without this table such a file could not be read. Only sizes that a ledger needs. A class
- * is one of transformers unless the row says otherwise; those from gla on are of flash-linear-attention.
+ * Defaults of published configuration classes. A file may leave out a field whose value is the default of its class,
+ * and nested text models usually do; without this table such a file could not be read. Only sizes that a ledger needs.
+ * A class is one of transformers unless the row says otherwise; those from gla on are of flash-linear-attention.
  */
 #include "reader.h"
 
@@ -386,7 +386,7 @@ static const struct {
     {"moba", of_moba},
 };
 
-/* A multimodal parent stands for its text model when a file is flat. */
+/* In a flat file the type of a multimodal model stands for that of its text model. */
 static const char *const same_class[][2] = {
     {"gemma3", "gemma3_text"},       {"gemma3n", "gemma3n_text"}, {"gemma4", "gemma4_text"},
     {"llama4", "llama4_text"},       {"qwen3_5", "qwen3_5_text"}, {"qwen3_5_moe", "qwen3_5_moe_text"},

@@ -12,7 +12,7 @@
 
 typedef const char *look_fn(const char *key, const rung_json *value);
 
-/* The first key of the text model or of what is around it that the function objects to, or NULL. */
+/* Returns the first key of the text model, or of the objects around it, to which the function objects; or NULL. */
 static const char *find_key(const cfg_reader *r, look_fn *look)
 {
     for (size_t level = 0; level <= r->outer_count; level++) {
@@ -43,7 +43,7 @@ static bool is_word(const rung_json *value, const char *word)
     return text && strcmp(text, word) == 0;
 }
 
-/* mamba_ssm's own dialect, which names no model type. */
+/* The format of mamba_ssm, which states no model type. */
 static bool is_native(const cfg_reader *r)
 {
     return r->type[0] == '\0' && cfg_has(r, "ssm_cfg");
@@ -51,7 +51,8 @@ static bool is_native(const cfg_reader *r)
 
 /* ---- causal ---- */
 
-/* A key that speaks against causality. Among the tokens of a picture only ("vision") does not count: prompts are words. */
+/* Returns a key that contradicts causality. Keys about the tokens of one picture ("vision") do not count, because
+ * prompts are words. */
 static const char *speaks_against(const char *key, const rung_json *value)
 {
     if (cfg_key_matches("*causal*", key) && is_false(value)) return key;
@@ -69,7 +70,7 @@ static const char *speaks_for(const char *key, const rung_json *value)
     return named && rung_json_bool(&flag, value) && flag ? key : NULL;
 }
 
-/* The architecture as the file calls it, "" if it does not. */
+/* The architecture that the file states, or "". */
 static const char *architecture(const cfg_reader *r)
 {
     const char *name = rung_json_string(rung_json_at(cfg_find(r, "architectures"), 0));
@@ -84,7 +85,7 @@ static const char *masked_architecture(const cfg_reader *r)
     return NULL;
 }
 
-/* The object around the text model whose type is not known to leave the text model as it is, or NULL. */
+/* Returns the type of an object around the text model that is not known to leave the text model unchanged, or NULL. */
 static const char *unknown_wrapper(const cfg_reader *r)
 {
     for (size_t i = 0; i < r->outer_count; i++) {
@@ -94,7 +95,7 @@ static const char *unknown_wrapper(const cfg_reader *r)
     return NULL;
 }
 
-/* An object around the text model that lets the prompt be seen from both sides, or NULL. */
+/* Returns the type of an object around the text model that lets tokens of the prompt see later ones, or NULL. */
 static const char *prefix_wrapper(const cfg_reader *r)
 {
     for (size_t i = 0; i < r->outer_count; i++) {
@@ -104,7 +105,7 @@ static const char *prefix_wrapper(const cfg_reader *r)
     return NULL;
 }
 
-/* Code that a checkpoint brings along where the published code of its family is another. */
+/* Returns the code that a checkpoint ships, if the published code of its family is different. */
 static const char *foreign_code(const cfg_reader *r)
 {
     const rung_json *map = cfg_find(r, "auto_map");
@@ -116,7 +117,7 @@ static const char *foreign_code(const cfg_reader *r)
     return NULL;
 }
 
-/* Letters and digits in lower case: "Qwen2_5_VL" and "qwen2_5_vl" are one name. */
+/* Keeps letters and digits, in lower case, so that "Qwen2_5_VL" and "qwen2_5_vl" are the same name. */
 static void plain_name(char out[96], const char *name)
 {
     size_t at = 0;
@@ -125,7 +126,8 @@ static void plain_name(char out[96], const char *name)
     out[at] = '\0';
 }
 
-/* Whether a class is the family's: its name, then one of the usual heads. "LlamaForCausalLM_Hybrid" is not llama's. */
+/* True if the class belongs to the family: its name, then one of the usual heads. "LlamaForCausalLM_Hybrid" is not
+ * llama's. */
 static bool is_class_of(const char *type, const char *class)
 {
     static const char *const heads[] = {"forcausallm",
@@ -148,7 +150,8 @@ static bool is_class_of(const char *type, const char *class)
     return false;
 }
 
-/* An architecture that is not of the family that the type names, where its published code is not brought along. */
+/* Returns an architecture that does not belong to the family of the type, unless the checkpoint ships the published
+ * code. */
 static const char *foreign_architecture(const cfg_reader *r)
 {
     const char *name = rung_json_string(rung_json_at(rung_json_get(r->config, "architectures"), 0));
@@ -161,7 +164,7 @@ static void know(cfg_reader *r, rung_ledger_fact fact, rung_fact is, const char 
     cfg_ledger_know(r->ledger, fact, is, "%s", why);
 }
 
-/* What the family lets a token see, when no key of the file says it. */
+/* What the family lets a token see, if no key of the file states it. */
 static void causal_by_family(cfg_reader *r)
 {
     const rung_ledger_fact fact = RUNG_LEDGER_CAUSAL;
@@ -216,7 +219,7 @@ static void read_causal(cfg_reader *r)
 
 /* ---- kinds ---- */
 
-/* Why the family says nothing of layers: it is not known, or it is and not as a decoder. */
+/* Why the family says nothing about layers: it is unknown, or it is known but not as a decoder. */
 static const char *unknown_type(const cfg_reader *r)
 {
     char text[128];
@@ -237,7 +240,7 @@ static const char *unknown_key(const cfg_reader *r)
     return NULL;
 }
 
-/* The published code of the family makes no layer of this kind. */
+/* Doubts layers of a kind that the published code of the family cannot make. */
 static void doubt_kinds(cfg_reader *r)
 {
     const char *may = r->family->may;
@@ -249,7 +252,7 @@ static void doubt_kinds(cfg_reader *r)
     }
 }
 
-/* In these families all layers have the window or none, whatever a list says. */
+/* In these families either all layers have the window or none, whatever a list says. */
 static void doubt_lists(cfg_reader *r)
 {
     static const char *const uniform[] = {"mistral", "mixtral", "ministral3", "starcoder2",
@@ -259,7 +262,7 @@ static void doubt_lists(cfg_reader *r)
             cfg_doubt(r, "the published code of %s takes no notice of 'layer_types'", SHOW(r->type));
 }
 
-/* Below dense_len tokens everything is attended to, so the kind depends on the length. */
+/* Up to dense_len tokens such a layer attends to everything, so its kind depends on the length. */
 static void doubt_lengths(cfg_reader *r)
 {
     bool sparse = false;
@@ -293,7 +296,7 @@ static void doubt_what_is_foreign(cfg_reader *r)
         cfg_doubt(r, "the sizes of %s are read as well as can be, and some are not certain", SHOW(r->type));
 }
 
-/* Keys that every file of a family has; without one of them sizes are guessed. Alternatives are separated by '|'. */
+/* Keys that every file of a family has. If one is missing, sizes are guesses. Alternatives are separated by '|'. */
 static const struct {
     const char *type, *keys;
 } needs[] = {
@@ -348,7 +351,7 @@ static void doubt_what_is_missing(cfg_reader *r)
     }
 }
 
-/* Objects with sizes of their own, and the keys in them whose meaning is known. */
+/* Objects with their own sizes, and the keys in them whose meaning is known. */
 static const struct {
     const char *object, *keys;
 } inside[] = {
@@ -395,7 +398,7 @@ static void read_kinds(cfg_reader *r)
 
 /* ---- once ---- */
 
-/* A number above 1 of passes over the same layers. */
+/* Returns a key that states more than one pass over the same layers. */
 static const char *speaks_of_loops(const char *key, const rung_json *value)
 {
     static const char *const names[] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Families by model_type: which recurrent mechanism they have, the pattern that their configuration class makes when the
- * file does not write it, all kinds of layers that their published code can make, and which tokens it lets a token see. A
- * file that says more than its class is read from the file. A type that is not here establishes nothing.
+ * Families by model_type: which recurrent mechanism they have, the pattern that their configuration class makes when
+ * the file does not write it, all kinds of layers that their published code can make, and which tokens it lets a token
+ * see. A file that says more than its class is read from the file. A type that is not here establishes nothing.
  */
 #include "reader.h"
 
@@ -356,8 +356,8 @@ const cfg_family *cfg_family_of(const char *type)
     return row ? row : &unknown;
 }
 
-/* Multimodal models around a text model whose layers they do not change. Among the tokens of one picture some of them let
- * a token see later ones; among words none does. */
+/* Multimodal models around a text model whose layers they do not change. Some of them let a token of a picture see
+ * later tokens of the same picture. None does so among words. */
 static const char *const wrappers[] = {
     "aria",
     "aya_vision",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Looking things up in a configuration: one fact under several names, absent when it is null or "auto", with the defaults
- * of the configuration class behind the file and the objects around a nested text model behind those.
+ * Looking things up in a configuration: one fact under several names, absent when it is null or "auto", with the
+ * defaults of the configuration class behind the file and the objects around a nested text model behind those.
  */
 #include "reader.h"
 
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SIZE_VALUE_MAX ((uint64_t)1 << 40) /* of one size; above the parameters of any model */
+#define SIZE_VALUE_MAX ((uint64_t)1 << 40) /* largest valid size; above the number of parameters of any model */
 
 /* ---- failures and notes ---- */
 
@@ -50,7 +50,7 @@ void cfg_doubt(cfg_reader *r, const char *format, ...)
 const char *cfg_show(cfg_shown *out, const char *word)
 {
     size_t len = strlen(word), room = sizeof out->text - 1, at = 0;
-    /* The end of a path says more than its start. */
+    /* The end of a path tells more than its start. */
     const char *from = len > room ? word + len - room : word;
     for (; from[at]; at++) out->text[at] = from[at] >= ' ' && from[at] <= '~' ? from[at] : '?';
     out->text[at] = '\0';
@@ -77,7 +77,7 @@ bool cfg_is_off(const rung_json *value)
     return !flag || number == 0 || kind == RUNG_JSON_NULL || (text && !*text);
 }
 
-/* Copies the next word of a blank-separated list; false at its end. */
+/* Iterates over a list of words separated by blanks. Returns false at its end. */
 typedef struct word {
     char text[64];
 } word;
@@ -93,7 +93,7 @@ static bool next_word(word *out, const char **list)
     return true;
 }
 
-/* "a.b": the member b of the member a. */
+/* The path "a.b" means the member b of the member a. */
 static const rung_json *member(const rung_json *object, const char *path)
 {
     char part[64];
@@ -104,7 +104,7 @@ static const rung_json *member(const rung_json *object, const char *path)
     return member(rung_json_get(object, part), dot + 1);
 }
 
-/* The value and the spelling under which it was found. */
+/* Returns the value and the spelling under which it was found. */
 static const rung_json *find_named(word *key, const rung_json *object, const char *keys)
 {
     while (next_word(key, &keys)) {
@@ -139,7 +139,7 @@ const char *cfg_find_text(const cfg_reader *r, const char *keys)
 
 /* ---- numbers ---- */
 
-/* A size: a whole number, also one that is written 4.0. `false` stands for none. */
+/* Reads a size: a whole number, which may be written as 4.0. `false` means none. */
 static bool to_size(uint64_t *out, cfg_reader *r, const rung_json *value, const char *key)
 {
     double real = 0;
@@ -164,7 +164,7 @@ bool cfg_find_size_in(uint64_t *out, cfg_reader *r, const rung_json *object, con
     return value && to_size(out, r, value, key.text);
 }
 
-/* Published files often leave these out, and they make no layer smaller than the class makes it. */
+/* Published files often omit these keys, and without them no layer is smaller than the class says. */
 static bool is_written_rarely(const char *key)
 {
     static const char *const names[] = {"max_position_embeddings", "n_positions",
@@ -175,8 +175,8 @@ static bool is_written_rarely(const char *key)
     return false;
 }
 
-/* Remembers what came from the class, once. In a flat file a missing size is a doubt: such files write all of them, and
- * only text models inside another configuration leave out what their class says. */
+/* Records a value that came from the class, once. In a flat file a missing size is a doubt: such files state all of
+ * them. Only text models inside another configuration omit what their class says. */
 static void record_default(cfg_reader *r, const char *key, double value)
 {
     char text[96];
@@ -188,7 +188,7 @@ static void record_default(cfg_reader *r, const char *key, double value)
         cfg_doubt(r, "'%s' is not in the file; %g is what the class of %s takes", key, value, SHOW(r->type));
 }
 
-/* Explicitly null is not missing: it says "none" or "derive it", so the default of the class does not apply. */
+/* An explicit null is not missing: it means "none" or "derive it", so the default of the class does not apply. */
 static bool is_mentioned(const rung_json *object, const char *keys)
 {
     word key;

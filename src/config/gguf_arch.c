@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Architectures of GGUF files: what llama.cpp takes for granted and files do not write. An architecture that is not here
- * establishes nothing.
+ * Architectures of GGUF files: what llama.cpp takes for granted and files do not write. An architecture that is not
+ * here establishes nothing.
  */
 #include "gguf_arch.h"
 
 #include <stdlib.h>
 
-/* Sorted. Columns: name, windows, their period, their size, pattern, what a token sees, interval, owners, layers known. */
+/* Sorted. Columns: name, windows, their period, their size, pattern, what a token sees, interval, owners, layers
+ * known. */
 static const cfg_arch archs[] = {
     {"afmoe", WINDOWS_LAST, 4, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"apertus", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
@@ -163,7 +164,7 @@ const cfg_arch *cfg_arch_of(const char *name)
 
 /* ---- keys ---- */
 
-/* Behind "{arch}.". Those that the reader uses, then those that change no layer. */
+/* Keys after "{arch}.": first those that the reader uses, then those that change no layer. */
 static const char *const keys[] = {
     "block_count",
     "context_length",

@@ -2,8 +2,8 @@
  * Copyright (c) The rung authors
  *
  * A ledger from the header of a GGUF file. The metadata decide: the rule of llama.cpp (recurrent_layers, else
- * full_attention_interval, else layers without key and value heads). What files of an architecture do not write, because
- * the program that reads them takes it for granted, is in gguf_arch.c.
+ * full_attention_interval, else layers without key and value heads). What files of an architecture do not write,
+ * because the program that reads them takes it for granted, is in gguf_arch.c.
  */
 #include <inttypes.h>
 
@@ -15,10 +15,10 @@ typedef struct header {
     const char *name, *arch;
     const cfg_arch *row; /* of the architecture */
     rung_ledger *ledger;
-    size_t layers, blocks; /* blocks: with those that predict further tokens */
-    const char *doubt;     /* why kinds or sizes are not certain; NULL: no reason so far */
-    bool single_minded;    /* a block does attention, MLP or recurrence, never two */
-    bool heads_tell;       /* the list of key and value heads says which layers are recurrent */
+    size_t layers, blocks; /* blocks: includes the layers that predict further tokens */
+    const char *doubt;     /* why kinds or sizes are uncertain; NULL: no reason so far */
+    bool single_minded;    /* a block does attention, MLP or recurrence, never two of them */
+    bool heads_tell;       /* the list of key and value heads shows which layers are recurrent */
     rung_status status;    /* the first failure */
     rung_error *err;
 } header;
@@ -29,7 +29,7 @@ typedef struct key {
     char text[128];
 } key;
 
-/* "{arch}.<word>"; what belongs to attention may also stand without that word. */
+/* Makes "{arch}.<word>". Keys of attention are also accepted without the word attention. */
 static const char *key_of(key *out, const header *h, const char *word)
 {
     static const char group[] = "attention.";
@@ -62,7 +62,7 @@ static void refuse_key(header *h, const char *word, const char *what)
     if (!h->status) h->status = rung_fail(h->err, RUNG_INPUT, "%s: key '%s' %s", SHOW(h->name), SHOW(KEY(word)), what);
 }
 
-/* Flags of layers may be of type bool; nothing else may, and nothing is a float. */
+/* Flags of layers may have the type bool; no other value may, and no value may be a float. */
 static bool has_right_type(const header *h, const char *word)
 {
     static const char *const flags[] = {"attention.sliding_window_pattern", "attention.recurrent_layers",
@@ -73,14 +73,14 @@ static bool has_right_type(const header *h, const char *word)
     return false;
 }
 
-/* A list has an entry for every layer, with or without those that predict further tokens. */
+/* A list has an entry for every layer, with or without the layers that predict further tokens. */
 static bool has_right_length(const header *h, const char *word)
 {
     size_t len = rung_gguf_len(h->file, KEY(word));
     return !is_list(h, word) || h->layers == 0 || len == h->layers || len == h->blocks;
 }
 
-/* The number of layer i: the entry of a list, or the one number for all. */
+/* The number for layer i: the entry of a list, or the one number for all. */
 static bool find_at(uint64_t *out, header *h, const char *word, size_t i)
 {
     if (!has(h, word)) return false;
@@ -131,7 +131,7 @@ static bool lists_zero(header *h, const char *word)
     return false;
 }
 
-/* A list of heads without a zero tells nothing about a recurrent mechanism that the file has. */
+/* A list of heads without a zero does not show which layers are recurrent. */
 static void look_at_lists(header *h)
 {
     h->single_minded = lists_zero(h, "feed_forward_length");
@@ -145,7 +145,7 @@ static unsigned kinds_without_heads(header *h, size_t i)
     return h->single_minded && number_or(h, "feed_forward_length", i, 0) > 0 ? KIND_MLP : KIND_RECURRENT;
 }
 
-/* The spelling that tells recurrent layers from others, or NULL. */
+/* Returns the spelling that distinguishes recurrent layers, or NULL. */
 static const char *recurrence_spelling(header *h)
 {
     if (has(h, "attention.recurrent_layers")) return "attention.recurrent_layers";
@@ -173,7 +173,7 @@ static unsigned recurrent_or_full(header *h, size_t i)
     return has_recurrence(h) ? KIND_RECURRENT : KIND_FULL;
 }
 
-/* Dense layers by a period: the last of each, or the first where the architecture says so. 0: none is dense. */
+/* True for the last layer of each period, or the first where the architecture says so. Period 0: no layer is dense. */
 static bool is_dense(const header *h, uint64_t period, size_t i)
 {
     if (period == 0) return false;
@@ -186,7 +186,7 @@ static bool is_without_windows(const header *h)
     return h->row->windows == WINDOWS_NONE || (strcmp(h->arch, "exaone4") == 0 && h->layers != 64);
 }
 
-/* What full attention is cut down to. A list: the layers with 1. A number p: all but one in p see the window. */
+/* True if the layer sees only a window. With a list: the layers with 1. With a number p: all except one in p. */
 static bool sees_window(header *h, size_t i)
 {
     uint64_t window = number_or(h, "attention.sliding_window", i, h->row->size), period = h->row->period;
@@ -205,7 +205,7 @@ static bool sees_window(header *h, size_t i)
     return h->ledger->context == 0 || window < h->ledger->context;
 }
 
-/* The first layers of MiniMax-M3 select nothing. */
+/* The first layers of MiniMax-M3 attend to everything. */
 static bool selects(header *h, size_t i)
 {
     bool leads = strcmp(h->arch, "minimax-m3") == 0 && i < number_or(h, "leading_dense_block_count", 0, 0);
@@ -239,8 +239,8 @@ static unsigned kinds_of(header *h, size_t i)
 
 /* ---- sizes ---- */
 
-/* Mamba, Mamba-2 and the gated delta rule share their keys: state_size is the key size of the latter, inner_size all of
- * its values, group_count its key heads. */
+/* Mamba, Mamba-2 and the gated delta rule share their keys. For the gated delta rule state_size is the size of a key,
+ * inner_size that of all values together, group_count the number of key heads. */
 static void read_ssm(rung_held *held, header *h, size_t i)
 {
     uint64_t inner = need(h, "ssm.inner_size", i), state = need(h, "ssm.state_size", i);
@@ -273,7 +273,7 @@ static void read_recurrent(rung_held *held, header *h, size_t i)
     }
 }
 
-/* Heads of an attention, as many as a model can have; key and value heads divide them. */
+/* Checks that the number of heads is plausible, and that key and value heads divide it. */
 static bool check_heads(header *h, uint64_t heads, uint64_t kv)
 {
     enum { HEADS_MAX = 1 << 16 };
@@ -285,7 +285,7 @@ static bool check_heads(header *h, uint64_t heads, uint64_t kv)
     return !h->status;
 }
 
-/* head_count may be a list with 0 where there is no attention; only the layer at hand matters. */
+/* head_count may be a list with 0 for layers without attention. Only the current layer is checked. */
 static uint64_t read_grouped(rung_held *held, header *h, size_t i)
 {
     uint64_t heads = need(h, "attention.head_count", i), kv = number_or(h, "attention.head_count_kv", i, heads), hidden;
@@ -305,7 +305,7 @@ static uint64_t read_grouped(rung_held *held, header *h, size_t i)
     return cfg_times(kv, cfg_plus(held->key_dim, held->value_dim));
 }
 
-/* As in a config.json, the larger of what a query may receive. */
+/* As in a config.json: the larger of the two numbers that a query may receive. */
 static uint64_t read_latent(rung_held *held, header *h, size_t i)
 {
     bool apart = held->window && has(h, "attention.kv_lora_rank_swa");
@@ -341,7 +341,7 @@ static void read_sparse(rung_held *held, header *h, size_t i)
     cfg_held_name(held, coarse ? "hca" : "csa");
 }
 
-/* How many layers keep keys and values; those behind them read what one of these keeps. */
+/* The number of layers that keep keys and values. Later layers read what one of these keeps. */
 static size_t owners(header *h)
 {
     uint64_t tail = number_or(h, "attention.shared_kv_layers", 0, 0);
@@ -349,7 +349,7 @@ static size_t owners(header *h)
     return h->row->owners && h->row->owners < all ? h->row->owners : all;
 }
 
-/* As in a config.json: a window is held once where an earlier windowed layer keeps it. */
+/* As in a config.json: a window is counted once if an earlier windowed layer keeps it. */
 static bool is_held_before(const header *h, const rung_held *held, size_t i)
 {
     for (size_t k = 0; (held->window || held->chunk) && k < i; k++)
@@ -397,7 +397,7 @@ static void count_layers(header *h)
     if (extra) cfg_ledger_note(h->ledger, "layers that predict further tokens are left out", NULL);
 }
 
-/* Quantised weights say nothing about the numbers that are computed with. */
+/* Quantised weights say nothing about the format of the computation. */
 static int bits_of_file(const header *h)
 {
     enum { ALL_F32 = 0, MOSTLY_F16 = 1, MOSTLY_BF16 = 32 };
@@ -457,7 +457,7 @@ static void know_causal(header *h)
                         "the architecture '%s' is not known; attention.causal in the file would say it", SHOW(h->arch));
 }
 
-/* A key of the architecture whose meaning is not known, or NULL. */
+/* Returns a key of the architecture whose meaning is unknown, or NULL. */
 static const char *unknown_key(const header *h)
 {
     size_t len = strlen(h->arch);
@@ -468,7 +468,7 @@ static const char *unknown_key(const header *h)
     return NULL;
 }
 
-/* What stands against kinds, passes and caches alike: a name or a key that is not known. */
+/* Leaves a premise about kinds, passes or caches open if the architecture or one of its keys is unknown. */
 static bool leave_open(header *h, rung_ledger_fact fact)
 {
     const char *strange = unknown_key(h);
@@ -509,7 +509,7 @@ static void know_layers(header *h)
                         SHOW(h->arch));
 }
 
-/* Nanbeige: every pass over the layers has caches of its own. */
+/* Nanbeige: every pass over the layers has its own caches. */
 static void repeat_passes(header *h)
 {
     uint64_t loops = number_or(h, "num_loops", 0, 1);
@@ -520,7 +520,7 @@ static void repeat_passes(header *h)
 
 /* ---- all of it ---- */
 
-/* Letters, digits and a few signs: the name becomes part of every key and of what is printed. */
+/* Accepts letters, digits and a few signs, because the name becomes part of every key and of messages. */
 static bool is_name(const char *arch)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";

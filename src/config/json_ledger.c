@@ -21,7 +21,7 @@ static void descend(cfg_reader *r)
     }
 }
 
-/* A text model that does not name itself is named by what it is in. */
+/* If a text model has no type, the type of the object around it is used. */
 static const char *type_of(cfg_reader *r)
 {
     const rung_json *type = cfg_find(r, "model_type");
@@ -29,7 +29,8 @@ static const char *type_of(cfg_reader *r)
     return rung_json_string(type) ? rung_json_string(type) : "";
 }
 
-/* A file that gives neither a number of layers nor a list of them nor a width would be all defaults of a class. */
+/* Refuses a file that states neither a number of layers, nor a list of them, nor a width: everything would be a default
+ * of the class. */
 static void refuse_emptiness(cfg_reader *r)
 {
     static const char nested[] = "text_config llm_config language_config thinker_config";

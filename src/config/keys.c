@@ -598,7 +598,7 @@ static const char *const known[] = {"_attn_implementation",
                                     "zero_expert_num",
                                     "zero_expert_type"};
 
-/* Of experts, norms, dropout, positions, initial values, vocabularies and other senses. */
+/* Keys of experts, norms, dropout, positions, initial values, vocabularies and other modalities. */
 static const char *const patterns[] = {"*_token_id",    "*_token_ids",
                                        "*_token_index", "*dropout*",
                                        "*_eps",         "*epsilon*",
@@ -621,7 +621,7 @@ static const char *const patterns[] = {"*_token_id",    "*_token_ids",
                                        "swiglu_*",      "unpad_*",
                                        "fp8_*",         "xielu_*"};
 
-/* '*' at either end stands for any characters. */
+/* '*' at either end matches any characters. */
 bool cfg_key_matches(const char *pattern, const char *key)
 {
     size_t len = strlen(pattern), size = strlen(key);

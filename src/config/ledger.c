@@ -12,7 +12,7 @@ void cfg_ledger_note(rung_ledger *ledger, const char *text, rung_error *err)
         if (strcmp(ledger->note[i], text) == 0) return;
     char **notes = rung_arena_alloc(&ledger->arena, ledger->note_count + 1, sizeof *notes, err);
     char *copy = rung_arena_strdup(&ledger->arena, text, err);
-    if (!notes || !copy) return; /* a note is no reason to fail */
+    if (!notes || !copy) return; /* a missing note is not a failure */
     for (size_t i = 0; i < ledger->note_count; i++) notes[i] = ledger->note[i];
     notes[ledger->note_count++] = copy;
     ledger->note = notes;

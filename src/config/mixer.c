@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Recurrent mechanisms: which one a file has (by its family, else by the fields that it carries) and its sizes under all
- * their names. The elements come from state.c. Where heads are given, heads times their size is the inner width; an
+ * Recurrent mechanisms: which one a file has (by its family, else by the fields that it carries) and its sizes under
+ * all their names. The elements come from state.c. Where heads are given, heads times their size is the inner width; an
  * expansion factor is the last resort, for published files carry factors that do not belong to the model.
  */
 #include "mixer.h"
@@ -14,8 +14,8 @@
 
 /* ---- state spaces ---- */
 
-/* intermediate_size is the inner width only where there is no MLP whose width it could be: in pure state-space models,
- * which have no attention heads. */
+/* intermediate_size is the inner width only in pure state-space models, which have no attention heads. In others it may
+ * be the width of an MLP. */
 static bool find_inner(uint64_t *inner, cfg_reader *r)
 {
     bool pure = !cfg_has(r, "num_attention_heads mamba_d_state attn");
@@ -28,7 +28,7 @@ static uint64_t expanded(cfg_reader *r)
     return (uint64_t)(cfg_real_or(r, EXPAND_KEYS, 2) * (double)cfg_hidden_size(r));
 }
 
-/* Sizes that mamba_ssm's own dialect leaves to its class. */
+/* Sizes that the format of mamba_ssm leaves to its class. */
 static uint64_t native_size_or(cfg_reader *r, const char *keys, uint64_t taken)
 {
     uint64_t value;
@@ -51,8 +51,8 @@ static void mix_mamba1(rung_held *held, cfg_reader *r, size_t i)
 #define SSM_HEAD_KEYS "mamba_n_heads mamba_num_heads n_mamba_heads ssm_cfg.nheads"
 #define SSM_SIZE_KEYS "mamba_d_head mamba_head_dim mamba_headdim ssm_cfg.headdim"
 
-/* Heads and their size: both given, or one of them and the inner width. What the file gives beats a default of its class:
- * with one of them in the file the other follows from it. */
+/* Heads and their size: both are given, or one of them and the inner width. What the file states overrides a default of
+ * the class. If the file states one of them the other is derived from it. */
 static void read_ssm_heads(uint64_t *heads, uint64_t *head_dim, cfg_reader *r)
 {
     uint64_t inner;
@@ -72,7 +72,7 @@ static void read_ssm_heads(uint64_t *heads, uint64_t *head_dim, cfg_reader *r)
         if (!cfg_has(r, "ssm_cfg"))
             cfg_fail(r, "has neither heads nor head size of its state space; looked for: "
                         "mamba_n_heads mamba_num_heads n_mamba_heads mamba_d_head mamba_head_dim");
-        *head_dim = 64; /* what mamba_ssm's own class says */
+        *head_dim = 64; /* the default of mamba_ssm's class */
     }
     if (counted)
         *head_dim = cfg_divide(r, inner, *heads, "head size of the state space");
@@ -99,7 +99,7 @@ static void mix_loglinear_mamba2(rung_held *held, cfg_reader *r, size_t i)
     held->levels = true;
 }
 
-/* TTT: weights (and biases) that every mini-batch of tokens updates, and beside them their gradients so far. */
+/* TTT: weights (and biases) that every mini-batch of tokens updates, and their accumulated gradients. */
 static void mix_ttt(rung_held *held, cfg_reader *r, size_t i)
 {
     uint64_t hidden = cfg_hidden_size(r), heads = cfg_need_size(r, "num_attention_heads num_heads", "number of heads");
@@ -116,7 +116,8 @@ static void mix_ttt(rung_held *held, cfg_reader *r, size_t i)
     cfg_state_conv(held, convolved, cfg_size_or(r, "conv_kernel", 4));
 }
 
-/* No convolution; the trapezoidal rule needs the last key (of each rank) and value, and the rotation keeps its angles. */
+/* There is no convolution. The trapezoidal rule needs the last key (of each rank) and the last value, and the rotation
+ * keeps its angles. */
 static void mix_mamba3(rung_held *held, cfg_reader *r, size_t i)
 {
     bool native = cfg_has(r, "ssm_cfg");
@@ -134,7 +135,7 @@ static void mix_mamba3(rung_held *held, cfg_reader *r, size_t i)
 
 /* ---- delta rules ---- */
 
-/* OLMo-Hybrid leaves all of them null: heads as in attention, keys of 3/4 of the width, values twice as wide. */
+/* OLMo-Hybrid leaves all sizes null: heads as in attention, keys of 3/4 of the width, values twice as wide. */
 static void mix_gdelta(rung_held *held, cfg_reader *r, size_t i)
 {
     (void)i;
@@ -179,7 +180,7 @@ static void mix_lightning(rung_held *held, cfg_reader *r, size_t i)
     cfg_state_matrix(held, heads, dim, dim);
 }
 
-/* Ling: KDA when there is a short convolution, lightning attention otherwise. */
+/* Ling: KDA if there is a short convolution, otherwise lightning attention. */
 static void mix_bailing(rung_held *held, cfg_reader *r, size_t i)
 {
     uint64_t kernel, heads, dim;
@@ -212,7 +213,8 @@ static void mix_rwkv4(rung_held *held, cfg_reader *r, size_t i)
     cfg_state_rwkv4(held, cfg_size_or(r, "attention_hidden_size", hidden), hidden);
 }
 
-/* RWKV-5 and -6. Two classes are called rwkv6; flash-linear-attention's has expansion factors and no head size. */
+/* RWKV-5 and -6. Two classes are called rwkv6. The one of flash-linear-attention has expansion factors and no head
+ * size. */
 static void mix_rwkv(rung_held *held, cfg_reader *r, size_t i)
 {
     (void)i;
@@ -275,7 +277,7 @@ static void mix_shortconv(rung_held *held, cfg_reader *r, size_t i)
     cfg_state_conv(held, width, cfg_need_size(r, "conv_L_cache", "convolution"));
 }
 
-/* ZAYA: two convolutions in a row over queries and keys, and values that also read the hidden state before. */
+/* ZAYA: two convolutions in a row over queries and keys, and values that also read the previous hidden state. */
 static void mix_cca(rung_held *held, cfg_reader *r, size_t i)
 {
     uint64_t heads = 0, dim = cfg_need_size(r, "head_dim kv_channels", "head size");
@@ -289,10 +291,10 @@ static void mix_cca(rung_held *held, cfg_reader *r, size_t i)
 /* ---- the table ---- */
 
 struct cfg_mixer {
-    const char *name;      /* in family.c */
-    const char *mechanism; /* for people */
+    const char *name;      /* as in family.c */
+    const char *mechanism; /* for display */
     mixer_fn *read;
-    const char *fields; /* any of these betrays it, in a file of an unknown cfg_family */
+    const char *fields; /* in a file of an unknown family any of these keys identifies it */
 };
 
 static const cfg_mixer mixers[] = {
@@ -332,7 +334,7 @@ static const cfg_mixer *mixer_named(const char *name)
     return NULL;
 }
 
-/* mamba_ssm's dialect names its class. */
+/* The format of mamba_ssm states its class. */
 static const cfg_mixer *native_mixer(const cfg_reader *r)
 {
     const char *layer = cfg_find_text(r, "ssm_cfg.layer");

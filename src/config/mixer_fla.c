@@ -17,7 +17,7 @@ static uint64_t scaled(cfg_reader *r, uint64_t width, const char *factor)
 }
 
 typedef struct widths {
-    uint64_t heads, groups; /* query heads for one key and value head */
+    uint64_t heads, groups; /* groups: query heads per key and value head */
     uint64_t key, value;    /* of all cfg_heads */
 } widths;
 
@@ -31,7 +31,7 @@ static widths read_widths(cfg_reader *r)
     return out;
 }
 
-/* GLA, RetNet, DeltaNet, linear attention: a matrix per head. The state is repeated for every query head. */
+/* GLA, RetNet, DeltaNet, linear attention: a matrix per head. Every query head has its own state. */
 void cfg_mix_fla_expand(rung_held *held, cfg_reader *r, size_t i)
 {
     (void)i;
@@ -49,7 +49,7 @@ void cfg_mix_fla_delta(rung_held *held, cfg_reader *r, size_t i)
     cfg_state_delta(held, heads, cfg_size_or(r, "num_v_heads", heads), dim, scaled(r, dim, "expand_v"), kernel_of(r));
 }
 
-/* Several Householder factors per token, each with a key and a value of its own. */
+/* Several Householder factors per token, each with its own key and value. */
 void cfg_mix_fla_deltaproduct(rung_held *held, cfg_reader *r, size_t i)
 {
     (void)i;
@@ -79,7 +79,7 @@ void cfg_mix_fla_hgrn(rung_held *held, cfg_reader *r, size_t i)
     cfg_state_conv(held, cfg_times(2, width), kernel_of(r));
 }
 
-/* expand_ratio is the size of a key; or hidden / heads. */
+/* expand_ratio is the size of a key; if it is missing, hidden / heads. */
 void cfg_mix_fla_hgrn2(rung_held *held, cfg_reader *r, size_t i)
 {
     (void)i;

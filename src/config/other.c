@@ -19,7 +19,7 @@ static bool starts_with(const char *text, size_t size, const char *start)
     return size >= strlen(start) && memcmp(text, start, strlen(start)) == 0;
 }
 
-/* Eight bytes of length, then a JSON header. */
+/* A safetensors file begins with eight bytes of length, then a JSON header. */
 static bool is_safetensors(const char *text, size_t size)
 {
     return size > 9 && text[8] == '{' && text[6] == 0 && text[7] == 0;
@@ -70,7 +70,7 @@ static const other others[] = {
      "holds options for generating text; give the config.json beside it", false},
 };
 
-/* A model type, or any number of layers, makes it a model. */
+/* A file with a model type or any number of layers describes a model. */
 static bool describes_layers(const rung_json *root)
 {
     return cfg_find_in(root,
@@ -101,7 +101,7 @@ static bool ends_with(const char *text, const char *end)
     return len >= tail && strcmp(text + len - tail, end) == 0;
 }
 
-/* What a directory without a config.json has instead. */
+/* Says what a directory without a config.json contains instead. */
 static rung_status refuse_directory(const char *path, rung_error *err)
 {
     char found[256] = "";

@@ -2,12 +2,12 @@
  * Copyright (c) The rung authors
  *
  * Layers that run more than once for each token. Where the published code is known, a ledger has an entry for each run:
- * every pass has caches of its own.
+ * every pass has its own caches.
  */
 #include "reader.h"
 #include "state.h"
 
-/* Ouro: all layers, total_ut_steps times, each pass with its own keys and values. */
+/* Ouro: all layers run total_ut_steps times, each pass with its own keys and values. */
 static void repeat_ouro(cfg_reader *r)
 {
     size_t passes = (size_t)cfg_size_or(r, "total_ut_steps", 1);
@@ -15,7 +15,7 @@ static void repeat_ouro(cfg_reader *r)
     if (!r->status) r->status = cfg_ledger_repeat(r->ledger, passes, r->name, r->err);
 }
 
-/* IQuest-Loop: a later pass attends to the keys of the first one and, beside it, to a window of its own. */
+/* IQuest-Loop: a later pass attends to the keys of the first one, and also to its own window. */
 static void repeat_iquest(cfg_reader *r)
 {
     size_t once = r->ledger->layer_count, passes = (size_t)cfg_size_or(r, "loop_num", 1);

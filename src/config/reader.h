@@ -2,8 +2,8 @@
  * Copyright (c) The rung authors
  *
  * What the parts of the config reader share. A file is read in two steps: a spelling says what kind each layer is
- * (spelling.c), then sizes are looked up and turned into elements (attention.c, mixer.c, state.c). A failure sticks: the
- * first one is kept, and everything after it does nothing of consequence.
+ * (spelling.c), then sizes are looked up and turned into elements (attention.c, mixer.c, state.c). A failure sticks:
+ * the first one is kept, and everything after it does nothing of consequence.
  */
 #ifndef RUNG_CONFIG_READER_H
 #define RUNG_CONFIG_READER_H
@@ -25,57 +25,58 @@ enum {
     KIND_ATTENDS = KIND_FULL | KIND_WINDOW | KIND_CHUNK | KIND_SPARSE,
 };
 
-#define LAYERS_MAX 4096 /* no model comes near; a count beyond it is damage */
+#define LAYERS_MAX 4096 /* far more than any model has; a larger count means damage */
 
-/* What a spelling says of one layer. */
+/* What a spelling states about one layer. */
 typedef struct cfg_plan {
     unsigned kinds;
     uint64_t ratio;        /* tokens per entry of a compressing sparse layer; 0: none */
-    uint64_t idle_window;  /* of a full layer: a window no shorter than the context */
-    const rung_json *own;  /* an object with sizes of this layer alone, or NULL */
-    const rung_json *over; /* its entry of per_layer_config: what it says beats what the model says; or NULL */
-    bool cross;            /* attends to another modality only */
+    uint64_t idle_window;  /* of a full layer: a window that is at least as long as the context */
+    const rung_json *own;  /* an object with sizes for this layer only, or NULL */
+    const rung_json *over; /* its entry of per_layer_config, which overrides the model; or NULL */
+    bool cross;            /* attends only to another modality */
 } cfg_plan;
 
 /* ---- families ---- */
 
 enum {
-    FAMILY_LAST_FULL = 1,    /* the last layer attends fully whatever the pattern says */
-    FAMILY_DOUBLED = 2,      /* two attention blocks for every layer that is counted */
-    FAMILY_LIST_WINS = 4,    /* the list of layers decides, not their stated number */
+    FAMILY_LAST_FULL = 1,    /* the last layer is full, whatever the pattern says */
+    FAMILY_DOUBLED = 2,      /* every counted layer has two attention blocks */
+    FAMILY_LIST_WINS = 4,    /* the list of layers overrides their stated number */
     FAMILY_FIRST_FULL = 8,   /* the first layer of the pattern of the class is full */
     FAMILY_FROM_END = 16,    /* the pattern of the class ends with the last layer */
     FAMILY_DENSE_FIRST = 32, /* global_attn_every_n_layers counts from the first layer */
-    FAMILY_SHIPS_CODE = 64,  /* checkpoints come with their own code, and it is the published one */
+    FAMILY_SHIPS_CODE = 64,  /* checkpoints ship the published code */
     FAMILY_TWO_VALUES = 128, /* a query head sums values of two heads */
-    FAMILY_UNSURE = 256,     /* read as well as can be, but some size or kind is not certain */
-    /* what a token sees; at most one of these */
+    FAMILY_UNSURE = 256,     /* some size or kind is uncertain */
+    /* What a token sees; at most one of these. */
     FAMILY_CAUSAL = 1 << 12,
     FAMILY_ENCODER = 1 << 13,   /* both sides */
-    FAMILY_ASKS = 1 << 14,      /* both sides unless is_decoder is true */
+    FAMILY_ASKS = 1 << 14,      /* both sides, unless is_decoder is true */
     FAMILY_DIFFUSION = 1 << 15, /* both sides, a sequence is refined in steps */
     FAMILY_PREFIX = 1 << 16,    /* both sides within the prompt */
     FAMILY_SEES = FAMILY_CAUSAL | FAMILY_ENCODER | FAMILY_ASKS | FAMILY_DIFFUSION | FAMILY_PREFIX,
 };
 
 typedef struct cfg_family {
-    const char *type;    /* model_type */
-    const char *mixer;   /* the recurrent mechanism: a name of mixer.c, or NULL */
-    const char *pattern; /* kinds when the file does not say, tiled: see family.c; NULL: not fixed by the class */
-    const char *may;     /* letters of all kinds that the published code can make; NULL: not known */
+    const char *type;  /* model_type */
+    const char *mixer; /* the recurrent mechanism: a name of mixer.c, or NULL */
+    /* kinds if the file does not state them, tiled: see family.c; NULL: the class does not fix them */
+    const char *pattern;
+    const char *may; /* letters of all kinds that the published code can make; NULL: unknown */
     unsigned flags;
-    int state_bits; /* of the recurrent state in the published code; 0: that of the model */
+    int state_bits; /* bits of the recurrent state in the published code; 0: those of the model */
 } cfg_family;
 
-/* The kinds that a letter of a pattern stands for; 0 when it is none. */
+/* The kinds that a letter of a pattern stands for; 0 if it is not such a letter. */
 unsigned cfg_letter(char letter);
-/* The letter of a combination of kinds, '?' when there is none. */
+/* The letter of a combination of kinds; '?' when there is none. */
 char cfg_letter_of(unsigned kinds);
-/* A row of zeros when the type is unknown. */
+/* Returns a row of zeros when the type is unknown. */
 const cfg_family *cfg_family_of(const char *type);
-/* Whether a model of this type holds a text model of another and leaves it as it is. */
+/* True if a model of this type contains a text model of another type and does not change its layers. */
 bool cfg_is_wrapper(const char *type);
-/* The default of the configuration class, false when there is none. */
+/* Finds the default of the configuration class. Returns false when there is none. */
 bool cfg_class_default(double *value, const char *type, const char *key);
 
 /* ---- the reader ---- */
@@ -92,30 +93,30 @@ typedef struct cfg_reader {
     rung_ledger *ledger;
     cfg_plan *layer;
     size_t layers;         /* 0: not known yet */
-    const rung_json *over; /* of the layer that is being read, or NULL */
-    const char *doubt;     /* why kinds or sizes are not certain, the first reason; NULL: none so far */
+    const rung_json *over; /* per_layer_config of the current layer, or NULL */
+    const char *doubt;     /* the first reason why kinds or sizes are uncertain; NULL: none so far */
     const char *sharing;   /* which layers read what others keep; NULL: none so far */
-    rung_buf defaults;     /* "key=value, ...": what came from the class */
+    rung_buf defaults;     /* "key=value, ...": values that came from the class */
     rung_status status;    /* the first failure */
     rung_error *err;
 } cfg_reader;
 
-/* Keeps the first failure; the message begins with the file. */
+/* Records the first failure. The message begins with the name of the file. */
 void cfg_fail(cfg_reader *r, const char *format, ...) RUNG_PRINTF(2, 3);
 void cfg_note(cfg_reader *r, const char *format, ...) RUNG_PRINTF(2, 3);
-/* Kinds and sizes are as well read as they can be, and not certain. The first reason is kept. */
+/* Records that kinds and sizes are uncertain. Only the first reason is kept. */
 void cfg_doubt(cfg_reader *r, const char *format, ...) RUNG_PRINTF(2, 3);
 
-/* A word of the file made fit for a line: at most 47 characters, nothing but printable ASCII. */
+/* A word of the file that is safe in a message: at most 47 characters, printable ASCII only. */
 typedef struct cfg_shown {
     char text[48];
 } cfg_shown;
 const char *cfg_show(cfg_shown *out, const char *word);
 #define SHOW(word) cfg_show(&(cfg_shown){{0}}, word)
 
-/* In all of these, `keys` is a list of spellings separated by blanks, tried in order; "a.b" is the member b of a. A value
- * that is null or "auto" counts as absent. Order of places: the text model, the defaults of its class, the objects
- * around it. */
+/* In all of these, `keys` is a list of spellings separated by blanks, tried in order; "a.b" is the member b of a. A
+ * value that is null or "auto" counts as absent. Order of places: the text model, the defaults of its class, the
+ * objects around it. */
 const rung_json *cfg_find(const cfg_reader *r, const char *keys);
 const rung_json *cfg_find_in(const rung_json *object, const char *keys);
 bool cfg_has(const cfg_reader *r, const char *keys);

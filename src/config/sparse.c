@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Attention to a selection: how large a block is, how many are opened, what stands for a block when they are chosen. The
- * whole cache is kept in all of them, so what a token adds to it is read in attention.c. Where a file leaves room, the
- * larger number is taken: a bound must not promise less than the model has.
+ * Attention to a selection: how large a block is, how many are opened, what stands for a block when they are chosen.
+ * The whole cache is kept in all of them, so what a token adds to it is read in attention.c. Where a file leaves room,
+ * the larger number is taken: a bound must not promise less than the model has.
  */
 #include "reader.h"
 #include "state.h"
 
-/* DeepSeek-V4: entries of `ratio` tokens. The finer kind has an indexer that selects entries, compressed once more for
- * it, and its blocks overlap by half; the coarse one reads every entry and opens none. */
+/* DeepSeek-V4: entries of `ratio` tokens. The finer kind has an indexer that selects entries, which are compressed once
+ * more for it, and its blocks overlap by half. The coarse kind reads every entry and opens none. */
 static void read_compressed(rung_held *held, cfg_reader *r, size_t i)
 {
     enum { COARSE = 128 };
@@ -24,8 +24,8 @@ static void read_compressed(rung_held *held, cfg_reader *r, size_t i)
     cfg_held_name(held, coarse ? "hca" : "csa");
 }
 
-/* Top tokens by an indexer, one key per token; a shared layer uses the choice of the one before it. With index_kpool the
- * keys are pooled and blocks are chosen. */
+/* An indexer with one key per token selects the top tokens. A layer that shares it uses the selection of the layer
+ * before. With index_kpool the keys are pooled and blocks are selected. */
 static void read_indexed(rung_held *held, cfg_reader *r, size_t i)
 {
     const char *type = rung_json_string(rung_json_at(cfg_find(r, "indexer_types"), i));
@@ -39,7 +39,7 @@ static void read_indexed(rung_held *held, cfg_reader *r, size_t i)
     cfg_held_name(held, "dsa");
 }
 
-/* MiniMax-M3: blocks by the best of their tokens' index keys. */
+/* MiniMax-M3: selects blocks by the best index key of their tokens. */
 static void read_msa(rung_held *held, cfg_reader *r)
 {
     held->block = cfg_need_size(r, "sparse_attention_config.sparse_block_size index_block_size", "block size");
@@ -50,7 +50,8 @@ static void read_msa(rung_held *held, cfg_reader *r)
     cfg_held_name(held, "msa");
 }
 
-/* Phi-3-small: the blocks near the query and every so many-th before; which ones does not depend on the text. */
+/* Phi-3-small: the blocks near the query and every n-th block before them. The selection does not depend on the
+ * text. */
 static void read_fixed(rung_held *held, cfg_reader *r)
 {
     held->block = cfg_size_or(r, "blocksparse_block_size", 64);
@@ -59,11 +60,11 @@ static void read_fixed(rung_held *held, cfg_reader *r)
     cfg_held_name(held, "blocksparse");
 }
 
-/* InfLLM-v2: means of keys over kernel_size tokens, one every kernel_stride, so the last one of a block reaches into the
- * next when the kernel is longer than the stride. */
+/* InfLLM-v2: means of keys over kernel_size tokens, one every kernel_stride tokens. If the kernel is longer than the
+ * stride the last mean of a block includes tokens of the next. */
 static void read_infllm(rung_held *held, cfg_reader *r, uint64_t keys)
 {
-    /* What the published code takes where the file is silent. */
+    /* The defaults of the published code. */
     uint64_t stride = cfg_size_or(r, "sparse_config.kernel_stride", 16);
     uint64_t kernel = cfg_size_or(r, "sparse_config.kernel_size", 32);
     if (!cfg_has(r, "sparse_config.kernel_stride")) cfg_note(r, "kernel_stride is not in the file; 16 is taken");
@@ -101,7 +102,7 @@ static void read_moba(rung_held *held, cfg_reader *r, uint64_t keys)
 
 void cfg_read_sparse(rung_held *held, cfg_reader *r, size_t i)
 {
-    /* Keys alone: the share of key_dim in what a token adds to the cache. */
+    /* Keys only: the share of key_dim in what a token adds to the cache. */
     uint64_t both = held->kv_per_token, per_head = cfg_plus(held->key_dim, held->value_dim);
     uint64_t keys = r->status || per_head == 0 ? 0 : cfg_times(both / per_head, held->key_dim);
     if (r->layer[i].ratio > 0)

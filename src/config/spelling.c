@@ -9,7 +9,7 @@
 typedef struct row {
     const char *name;
     spelling_fn *read;
-    bool complete; /* it says of every layer what it is; a recurrent one cannot have been overlooked */
+    bool complete; /* it states the kind of every layer, so a recurrent one cannot be overlooked */
 } row;
 
 static const row spellings[] = {
@@ -61,7 +61,7 @@ void cfg_set_every(cfg_reader *r, uint64_t period, unsigned kinds, unsigned rest
 
 /* ---- the number of layers ---- */
 
-/* Layers behind the last one that only predict further tokens. They are never counted. */
+/* Counts layers after the last one that only predict further tokens. They are not part of the ledger. */
 static uint64_t count_prediction_layers(cfg_reader *r)
 {
     static const char *const names[] = {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules",
@@ -72,7 +72,8 @@ static uint64_t count_prediction_layers(cfg_reader *r)
     return most;
 }
 
-/* What to do when a list has another length than the file counts; the number of layers, or 0 after a failure. */
+/* Handles a list whose length differs from the stated number of layers. Returns the number of layers, or 0 after a
+ * failure. */
 static uint64_t settle(cfg_reader *r, const char *spelling, uint64_t counted, uint64_t stated)
 {
     if (stated == 0 || counted == stated) return counted;
@@ -138,8 +139,8 @@ const char *cfg_recurrent_marker(const cfg_reader *r)
 
 /* ---- the walk ---- */
 
-/* Only spellings that can name recurrent layers are listed: the others need attention heads and no mark of recurrence, and
- * one of the two is what went wrong. */
+/* Lists only spellings that can name recurrent layers. The others need attention heads and no mark of recurrence, and
+ * one of these two conditions failed. */
 static void fail_without_spelling(cfg_reader *r)
 {
     rung_buf list;

@@ -28,7 +28,7 @@ spelling_fn cfg_spell_full_attention_interval, cfg_spell_attn_layer_period, cfg_
 void cfg_set_all(cfg_reader *r, unsigned kinds);
 /* Every `period`-th layer is `kinds`, the others are `rest`. */
 void cfg_set_every(cfg_reader *r, uint64_t period, unsigned kinds, unsigned rest);
-/* The key of a mark that a recurrent mechanism leaves in a configuration, or NULL. */
+/* Returns a key that only configurations with a recurrent mechanism have, or NULL. */
 const char *cfg_recurrent_marker(const cfg_reader *r);
 
 #endif

@@ -6,7 +6,7 @@
  */
 #include "spelling.h"
 
-/* Calls for each number of the list; fails on anything that is not a layer. `base` is 0 or 1. */
+/* Marks each layer of the list; fails on anything that is not a layer number. `base` is 0 or 1. */
 static void mark(cfg_reader *r, const rung_json *list, size_t base, unsigned kinds, const rung_json *own,
                  const char *key)
 {
@@ -30,7 +30,7 @@ static void mark_rest(cfg_reader *r, unsigned kinds)
         if (r->layer[i].kinds == 0) r->layer[i].kinds = kinds;
 }
 
-/* The listed layers are one kind, all others another. An absent list is no spelling, an empty one is. */
+/* The listed layers are of one kind, all others of another. An empty list is a valid spelling, an absent one is not. */
 static bool read_listed(cfg_reader *r, const char *key, unsigned listed, unsigned rest)
 {
     const rung_json *list = cfg_find(r, key);
@@ -56,7 +56,7 @@ bool cfg_spell_sliding_window_layers(cfg_reader *r)
     return read_listed(r, "sliding_window_layers", KIND_WINDOW, KIND_FULL);
 }
 
-/* Hymba: attention and a state space side by side in every layer, a window but for the listed ones. */
+/* Hymba: every layer has attention and a state space in parallel; all layers except the listed ones have a window. */
 bool cfg_spell_global_attn_idx(cfg_reader *r)
 {
     return read_listed(r, "global_attn_idx", KIND_RECURRENT | KIND_FULL, KIND_RECURRENT | KIND_WINDOW);

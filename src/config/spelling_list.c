@@ -41,7 +41,7 @@ static const meaning meanings[] = {
     {"hybrid_sliding", KIND_RECURRENT | KIND_WINDOW, 0},
     {"deepseek_sparse_attention", KIND_SPARSE, 0},
     {"minimax_m3_sparse", KIND_SPARSE, 0},
-    {"minicpm4", KIND_FULL, 0}, /* sparse when there is a sparse_config: apply_selection */
+    {"minicpm4", KIND_FULL, 0}, /* sparse if there is a sparse_config: apply_selection */
     {"compressed_sparse_attention", KIND_SPARSE, 4},
     {"heavily_compressed_attention", KIND_SPARSE, 128},
     {"moe", KIND_MLP, 0},
@@ -62,7 +62,7 @@ static void set_word(cfg_reader *r, cfg_plan *plan, const char *word, const char
     cfg_fail(r, "'%s' has the unknown kind '%s'", spelling, word ? SHOW(word) : "(not a word)");
 }
 
-/* The list under a key, NULL when it is absent or empty. Anything but a list is a failure. */
+/* Returns the list under a key, or NULL when it is absent or empty. Fails for anything that is not a list. */
 static const rung_json *list_of(cfg_reader *r, const char *key)
 {
     const rung_json *list = cfg_find(r, key);
@@ -81,7 +81,7 @@ static bool read_words(cfg_reader *r, const char *key, bool tiled)
     return true;
 }
 
-/* An empty list of layers is damage: no published class takes it for "none". */
+/* An empty list of layers means damage, because no published class takes it for "none". */
 static bool is_empty_list(cfg_reader *r, const char *key)
 {
     const rung_json *list = cfg_find(r, key);
@@ -105,7 +105,7 @@ bool cfg_spell_mixer_types(cfg_reader *r)
     return read_words(r, "mixer_types", false);
 }
 
-/* RecurrentGemma: its attention sees a window, though the word does not say so. */
+/* RecurrentGemma: its attention has a window, although the word does not say so. */
 bool cfg_spell_block_types(cfg_reader *r)
 {
     if (!read_words(r, "block_types _block_types", true)) return false;
@@ -154,7 +154,7 @@ bool cfg_spell_hybrid_override_pattern(cfg_reader *r)
 
 /* ---- numbers ---- */
 
-/* The entry of layer i, which must be at most `most`; fails otherwise. */
+/* Returns the entry of layer i; fails if it is above `most`. */
 static int64_t number_at(cfg_reader *r, const rung_json *list, size_t i, int64_t most, const char *key)
 {
     int64_t number = -1;
@@ -199,7 +199,7 @@ bool cfg_spell_sparse_freq(cfg_reader *r)
     return true;
 }
 
-/* DeepSeek-V4: 0 is a window, any other number that many tokens in one entry. */
+/* DeepSeek-V4: 0 is a window; any other number is the number of tokens per entry. */
 bool cfg_spell_compress_ratios(cfg_reader *r)
 {
     const rung_json *list = list_of(r, "compress_ratios");
@@ -235,7 +235,7 @@ static bool is_true(const rung_json *object, const char *key)
     return rung_json_bool(&flag, rung_json_get(object, key)) && flag;
 }
 
-/* Nemotron-NAS: an attention may be left out or replaced by a linear map, which mixes no tokens. */
+/* Nemotron-NAS: an attention may be omitted or replaced by a linear map, which does not mix tokens. */
 bool cfg_spell_block_configs(cfg_reader *r)
 {
     const rung_json *list = list_of(r, "block_configs");

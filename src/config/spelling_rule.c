@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Spellings that give a rule instead of a list, the pattern that a configuration class makes, and the two that say least:
- * one window for all, and nothing at all.
+ * Spellings that give a rule instead of a list, the pattern that a configuration class makes, and the two that say
+ * least: one window for all, and nothing at all.
  */
 #include "spelling.h"
 
@@ -23,7 +23,7 @@ bool cfg_spell_full_attention_interval(cfg_reader *r)
     return read_interval(r, "full_attention_interval", KIND_RECURRENT);
 }
 
-/* ModernBERT counts from the first layer, all others from the last of a group. */
+/* ModernBERT counts from the first layer of a group, all others from the last. */
 bool cfg_spell_global_attn_every(cfg_reader *r)
 {
     static const char key[] = "global_attn_every_n_layers";
@@ -34,14 +34,14 @@ bool cfg_spell_global_attn_every(cfg_reader *r)
     return true;
 }
 
-/* Phi-3-small: every n-th is dense, the others see blocks of a fixed pattern. */
+/* Phi-3-small: every n-th layer is dense, the others see blocks of a fixed pattern. */
 bool cfg_spell_dense_every(cfg_reader *r)
 {
     return read_interval(r, "dense_attention_every_n_layers", KIND_SPARSE);
 }
 
-/* Jamba: full iff i % period == offset. Zamba: two recurrent layers and a shared one, then the rule from there on, and
- * what it picks has both mechanisms. */
+/* Jamba: full iff i % period == offset. Zamba: two recurrent layers and a shared one, then the same rule; the layers
+ * that it picks have both mechanisms. */
 bool cfg_spell_attn_layer_period(cfg_reader *r)
 {
     uint64_t period;
@@ -61,7 +61,8 @@ bool cfg_spell_attn_layer_period(cfg_reader *r)
     return true;
 }
 
-/* Ring and Ling: the last of each group, and what is left over behind the last whole group. Or a list: 1 is linear. */
+/* Ring and Ling: the last layer of each group is full, and so are the layers after the last whole group. Or a list: 1
+ * is linear. */
 bool cfg_spell_layer_group_size(cfg_reader *r)
 {
     uint64_t group;
@@ -86,7 +87,7 @@ bool cfg_spell_layer_group_size(cfg_reader *r)
     return true;
 }
 
-/* Cohere 2 with experts: a prefix of dense layers has a period of its own, and the rule starts again behind it. */
+/* Cohere 2 with experts: a prefix of dense layers has its own period, and the rule starts again after it. */
 static void restart_behind_prefix(cfg_reader *r, uint64_t period)
 {
     uint64_t prefix = cfg_size_or(r, "first_k_dense_replace", 0);
@@ -137,7 +138,8 @@ bool cfg_spell_sparse_config(cfg_reader *r)
     return all_sparse_if(r, "sparse_config.topk");
 }
 
-/* Llama-4: a layer with rotary positions is chunked, one without is full; without a list every fourth is without. */
+/* Llama-4: a layer with rotary positions is chunked, one without is full. Without a list every fourth layer has
+ * none. */
 bool cfg_spell_attention_chunk(cfg_reader *r)
 {
     const rung_json *list = cfg_find(r, "no_rope_layers");
@@ -155,7 +157,7 @@ bool cfg_spell_attention_chunk(cfg_reader *r)
     return true;
 }
 
-/* A long pattern is one published model and cannot be tiled over another number of layers. */
+/* A long pattern belongs to one published model and cannot be tiled over another number of layers. */
 bool cfg_spell_class_pattern(cfg_reader *r)
 {
     const char *pattern = r->family->pattern;
@@ -166,20 +168,20 @@ bool cfg_spell_class_pattern(cfg_reader *r)
     if (strcmp(pattern, "R") == 0 && cfg_has(r, "num_attention_heads") && r->family->may &&
         strcmp(r->family->may, "RF") == 0)
         cfg_doubt(r, "it has attention heads, and nothing says in which layers");
-    /* From the end: the last layer has the last letter. */
+    /* With FAMILY_FROM_END the last layer has the last letter. */
     size_t shift = r->family->flags & FAMILY_FROM_END ? strlen(pattern) - r->layers % strlen(pattern) : 0;
     for (size_t i = 0; i < r->layers; i++) r->layer[i].kinds = cfg_letter(pattern[(i + shift) % strlen(pattern)]);
     if (r->family->flags & FAMILY_FIRST_FULL) r->layer[0].kinds = KIND_FULL;
     return true;
 }
 
-/* The published code of a family without windows takes no notice of the key. */
+/* The published code of a family without windows ignores the key. */
 static bool knows_windows(const cfg_reader *r)
 {
     return !r->family->may || strpbrk(r->family->may, "WD");
 }
 
-/* Other names of the window count where the family is not known, and in flash-linear-attention's transformer. */
+/* Other names of the window are accepted if the family is unknown, and in flash-linear-attention's transformer. */
 static const char *window_keys(const cfg_reader *r)
 {
     bool other = !r->family->may || strcmp(r->type, "transformer") == 0;
@@ -196,8 +198,8 @@ static bool spares(cfg_reader *r, size_t i)
     return interval == 0 || (i + 1) % interval != 0;
 }
 
-/* One window for all layers, or for those from max_window_layers on. A window no shorter than the context cuts nothing
- * off: the layer is full as far as the file goes. */
+/* One window for all layers, or for those from max_window_layers on. A window that is at least as long as the context
+ * has no effect, so the layer is full within the context that the file states. */
 bool cfg_spell_sliding_window(cfg_reader *r)
 {
     uint64_t window, first = 0;
@@ -217,7 +219,7 @@ bool cfg_spell_sliding_window(cfg_reader *r)
     return true;
 }
 
-/* num_heads alone does not count: libraries of recurrent mixers use it too. */
+/* num_heads alone is not enough, because libraries of recurrent mixers use it too. */
 bool cfg_spell_nothing(cfg_reader *r)
 {
     uint64_t heads;

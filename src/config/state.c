@@ -19,7 +19,7 @@ uint64_t cfg_plus(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* Tokens that a convolution still needs. */
+/* Number of earlier tokens that a convolution needs. */
 static uint64_t before(uint64_t kernel)
 {
     return kernel > 1 ? kernel - 1 : 0;

@@ -26,8 +26,8 @@ void cfg_state_mlstm(rung_held *held, uint64_t heads, uint64_t key_dim, uint64_t
 void cfg_state_rglru(rung_held *held, uint64_t width, uint64_t kernel);
 void cfg_state_conv(rung_held *held, uint64_t width, uint64_t kernel); /* a short convolution and nothing else */
 
-/* What attention keeps of one token, put where it belongs: in a window or chunk of `window` tokens, or in a cache that
- * grows. `shared`: the cache belongs to another layer. */
+/* Adds what attention keeps of one token to the right field: a window or chunk of `window` tokens, or a growing cache.
+ * `shared`: the cache belongs to another layer. */
 void cfg_hold_tokens(rung_held *held, uint64_t per_token, uint64_t window, bool shared);
 
 #endif

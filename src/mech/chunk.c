@@ -5,12 +5,13 @@
  */
 #include "chunk.h"
 
+#include <assert.h>
 #include <string.h>
 
-/* Rows of a triangle that are taken together. The widest tile of the products has 14 rows: fewer would be slower, more would
- * multiply more zeros. */
+/* Rows of a triangle that are computed together. The widest tile of the products has 14 rows. Fewer rows would be
+ * slower, more would multiply more zeros. */
 enum { STEP = 14 };
-/* Rows that solve_block takes; the rows before them come in by a product. */
+/* Rows per call of solve_block. A product adds the contribution of the rows before them. */
 enum { SOLVE = 8 };
 enum { VECTOR = 16 };
 
@@ -34,6 +35,7 @@ void rung_chunk_product(float *y, size_t y_row, chunk_factor x, const float *pan
 
 void rung_chunk_pairs(float *A, chunk_factor x, const float *panels, size_t n, size_t inner)
 {
+    assert(n <= CHUNK);
     for (size_t t = 0; t < n; t += STEP) {
         size_t rows = size_min(STEP, n - t), half = CHUNK / 2, cols = t + rows <= half ? size_min(half, n) : n;
         rung_chunk_product(A + t * CHUNK, CHUNK, (chunk_factor){x.at + t * x.row, x.row, x.inner}, panels, inner, rows,
@@ -43,6 +45,7 @@ void rung_chunk_pairs(float *A, chunk_factor x, const float *panels, size_t n, s
 
 void rung_chunk_lower(float *y, size_t y_row, const float *A, const float *panels, size_t n, size_t cols)
 {
+    assert(n <= CHUNK);
     for (size_t t = 0; y && t < n; t += STEP) {
         size_t rows = size_min(STEP, n - t);
         rung_chunk_product(y + t * y_row, y_row, chunk_rows(A + t * CHUNK, CHUNK), panels, n, rows, cols, t + rows,
@@ -52,6 +55,7 @@ void rung_chunk_lower(float *y, size_t y_row, const float *A, const float *panel
 
 void rung_chunk_upper(float *y, size_t y_row, const float *A, const float *panels, size_t n, size_t cols)
 {
+    assert(n <= CHUNK);
     for (size_t s = 0; y && s < n; s += STEP) {
         size_t rows = size_min(STEP, n - s);
         rung_chunk_product(y + s * y_row, y_row, chunk_columns(A + s * CHUNK + s, CHUNK), panels + s * RUNG_PANEL, n,
@@ -61,6 +65,7 @@ void rung_chunk_upper(float *y, size_t y_row, const float *A, const float *panel
 
 void rung_chunk_solve(float *u, float *r, const float *M, const float *beta, size_t n, size_t cols, bool downwards)
 {
+    assert(n <= CHUNK);
     const rung_chunk_kernels *kern = rung_chunk_kernels_get();
     size_t blocks = n / SOLVE + (n % SOLVE != 0), r_row = chunk_wide(cols);
     for (size_t i = 0; i < blocks; i++) {
@@ -76,7 +81,7 @@ void rung_chunk_solve(float *u, float *r, const float *M, const float *beta, siz
     }
 }
 
-/* Panels are filled up, so that no product has to leave out a part of a vector. */
+/* Panels are filled up with zeros, so that every product uses whole vectors. */
 static size_t whole_vectors(size_t cols)
 {
     return (cols + VECTOR - 1) / VECTOR * VECTOR;
@@ -84,6 +89,7 @@ static size_t whole_vectors(size_t cols)
 
 void rung_chunk_absorb(float *S, chunk_factor x, const float *panels, size_t n, size_t dk, size_t dv)
 {
+    assert(n <= CHUNK);
     for (size_t col = 0; col < dv; col += RUNG_PANEL)
         rung_chunk_product(S + col * dk, RUNG_PANEL, (chunk_factor){x.at, x.inner, x.row}, panels + col * n, n, dk,
                            whole_vectors(size_min(RUNG_PANEL, dv - col)), n, true);
@@ -109,7 +115,7 @@ void rung_chunk_close(float *state, const float *S, size_t dk, size_t dv)
 {
     for (size_t col = 0; col < dv; col += RUNG_PANEL)
         for (size_t j = 0; j < dk; j++)
-            if (dv - col >= RUNG_PANEL) /* a copy of known length is a few instructions */
+            if (dv - col >= RUNG_PANEL) /* a copy of constant length is a few instructions */
                 memcpy(state + j * dv + col, S + col * dk + j * RUNG_PANEL, RUNG_PANEL * sizeof *S);
             else
                 memcpy(state + j * dv + col, S + col * dk + j * RUNG_PANEL, (dv - col) * sizeof *S);

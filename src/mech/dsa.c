@@ -15,10 +15,11 @@
 
 #include "rung/kern.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* Queries of one group of an exact scan, a row of n scores each. */
+/* Queries in one group of an exact scan. Each has a row of n scores. */
 enum { GROUP = 16 };
 
 dsa_plan rung_dsa_plan(const rung_mech_conf *conf)
@@ -36,7 +37,8 @@ static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
     return (rung_carry){.cache = size_times(tokens, rung_dsa_plan(conf).slot)};
 }
 
-/* A step: one row of scores. A scan: a row per query of a group, the lanes, a tile of indexer keys and two rows. */
+/* A step needs one row of scores. A scan needs a row per query of a group, the lanes, a tile of indexer keys and two
+ * rows. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     size_t lanes = rung_lanes_size(conf) + (rung_dsa_plan(conf).DI + 1) * BLOCK, all;
@@ -60,7 +62,7 @@ void rung_dsa_scores_f32(float *score, dsa_index index, const float *iq, const f
     }
 }
 
-/* base is the head's part of the first slot, here and below. */
+/* `base` is the head's part of the first slot, here and below. */
 static void attend_f32(float *o, const float *base, const float *q, rung_top top, const dsa_plan *p,
                        const rung_mech_conf *conf)
 {
@@ -164,13 +166,13 @@ static void read_exact(double *o, const double *state, const double *const *in, 
         attend_exact(o + h * conf->dv, state + h * (conf->dk + conf->dv), in[IN_Q] + h * conf->dk, top, &p, conf, fmt);
 }
 
-/* ---- exact, in lanes ----------------------------------------------------------------------------------------------- */
+/* ---- exact, in lanes --------------------------------------------------------------------------------------------- */
 
 /* The queries start .. start+count-1 of one head, and the call that they belong to. */
 typedef struct group {
     const double *state;
     const double *const *in;
-    size_t pos, end, head; /* of the call */
+    size_t pos, end, head; /* of the whole call */
     size_t start, count;
     softmax_lanes l;
     double *tile;  /* [DI][BLOCK]: indexer keys, a lane per key */
@@ -182,9 +184,10 @@ static size_t visible_to(size_t lane, const group *g, const rung_mech_conf *conf
     return conf->causal ? g->start + lane + 1 : g->end;
 }
 
-/* Keys s .. s+count-1 side by side. */
+/* Loads keys s .. s+count-1 into the tile, one lane per key. */
 static void load_tile(group *g, size_t s, size_t count, const dsa_plan *p)
 {
+    assert(count <= BLOCK);
     for (size_t n = 0; n < count; n++) {
         const double *ik =
             s + n < g->pos ? g->state + (s + n) * p->slot + p->keys : g->in[IN_IK] + (s + n - g->pos) * p->DI;
@@ -192,9 +195,10 @@ static void load_tile(group *g, size_t s, size_t count, const dsa_plan *p)
     }
 }
 
-/* I of one query and the first `count` keys of the tile. */
+/* Computes I of one query and the first `count` keys of the tile. */
 static void score_tile(double *score, group *g, size_t lane, size_t count, const dsa_plan *p, const rung_fmt *fmt)
 {
+    assert(count <= BLOCK && lane < GROUP);
     const rung_num_kernels *num = rung_num_kernels_get();
     size_t query = g->start + lane - g->pos;
     const double *iq = g->in[IN_IQ] + query * p->HI * p->DI, *iw = g->in[IN_IW] + query * p->HI;
@@ -220,7 +224,7 @@ static void score_group(group *g, const dsa_plan *p, const rung_mech_conf *conf,
     }
 }
 
-/* The r-th chosen token of every lane, r = 0, 1, ...; later lanes never have fewer of them. */
+/* Adds the r-th chosen token of every lane, r = 0, 1, ... A later lane never has fewer chosen tokens. */
 static void attend_group(group *g, const dsa_plan *p, const rung_mech_conf *conf, const rung_fmt *fmt)
 {
     rung_top top[GROUP];

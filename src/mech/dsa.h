@@ -14,7 +14,7 @@ enum { IN_IQ = 3, IN_IK = 4, IN_IW = 5 };
 typedef struct dsa_plan {
     size_t k, HI, DI;
     size_t slot; /* elements of a slot */
-    size_t keys; /* where its indexer key starts */
+    size_t keys; /* offset of its indexer key */
 } dsa_plan;
 
 dsa_plan rung_dsa_plan(const rung_mech_conf *conf);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Gradients of DeepSeek sparse attention. The attention is a softmax over the chosen tokens S_t, and its gradient goes to q,
- * k and v. The choice has none, so the indexer learns from a loss of its own, as in the sparse stage of DeepSeek-V3.2:
+ * Gradients of DeepSeek sparse attention. The attention is a softmax over the chosen tokens S_t; its gradient goes to
+ * q, k and v. The choice has no gradient, so the indexer learns from its own loss, as in the sparse stage of
+ * DeepSeek-V3.2:
  *   L = sum_t KL(p_t || P_t),   P_t = softmax of I_ts over s in S_t,   p_ts = the mean over heads of the attention
  *   that token s gets, a constant;   so dL/dI_ts = P_ts - p_ts.
- * The gradient of L, which is added to the caller's loss whatever that is, goes to iq, ik and iw and to nothing else:
+ * The gradient of L is added to the caller's loss, whatever that is. It goes to iq, ik and iw only:
  *   I_ts = sum_j w_tj relu(x_tjs), x_tjs = iq_tj.ik_s:   dw_tj += dI relu(x),  and if x > 0:  diq_tj += dI w_tj ik_s,
  *   dik_s += dI w_tj iq_tj.
- * Head 0 does the indexer's part, for all heads. Every head finds the choice itself, with the same bits as the forward pass.
+ * Head 0 computes the indexer's part for all heads. Every head finds the choice itself, with the same bits as the
+ * forward pass.
  */
 #include "dsa.h"
 #include "top.h"
@@ -23,9 +25,9 @@ typedef struct work {
     dsa_plan plan;
     size_t head;
     dsa_index index;
-    float *slot, *dslot;    /* [pos + tokens][dk+dv]: the head's, side by side */
-    float *score;           /* [pos + tokens]: I of the query at hand */
-    float *attention, *one; /* [chosen]: p, and what one head adds to it */
+    float *slot, *dslot;    /* [pos + tokens][dk+dv]: slots of this head, contiguous */
+    float *score;           /* [pos + tokens]: I of the current query */
+    float *attention, *one; /* [chosen]: p, and the contribution of one head */
     float *dq;              /* [dk] */
 } work;
 
@@ -44,7 +46,7 @@ static work work_init(const rung_backward *b, size_t head)
     return w;
 }
 
-/* Where the head's part of a slot begins in the state. */
+/* Offset of the head's part of a slot in the state. */
 static size_t slot_at(size_t token, size_t head, const work *w)
 {
     return token * w->plan.slot + head * (w->b->conf->dk + w->b->conf->dv);
@@ -57,7 +59,7 @@ static const float *key_of(size_t token, size_t head, const work *w)
                           : b->in[IN_K] + ((token - b->pos) * b->conf->heads + head) * b->conf->dk;
 }
 
-/* The head's keys and values after the stretch, and the gradients with which they arrive. */
+/* Loads the head's keys and values after the stretch, and the gradients that dstate has for them. */
 static void load_slots(work *w)
 {
     const rung_backward *b = w->b;
@@ -72,7 +74,7 @@ static void load_slots(work *w)
         memcpy(w->dslot + s * width, b->dstate + slot_at(s, w->head, w), width * sizeof *w->dslot);
 }
 
-/* The tokens that query t looks at; w->score is theirs as long as they are being asked for. */
+/* Returns the tokens that query t reads. w->score must not change while they are enumerated. */
 static rung_top choose(work *w, size_t t)
 {
     const rung_backward *b = w->b;
@@ -82,9 +84,9 @@ static rung_top choose(work *w, size_t t)
     return rung_top_f32(w->score, visible, p->k);
 }
 
-/* ---- attention ----------------------------------------------------------------------------------------------------------- */
+/* ---- attention --------------------------------------------------------------------------------------------------- */
 
-/* The next chosen slots, at most a tile of them. */
+/* Takes the next chosen slots, at most one tile. */
 static size_t take_tile(const float **slot, float **dslot, rung_top *top, const work *w)
 {
     size_t count = 0, width = w->b->conf->dk + w->b->conf->dv;
@@ -105,11 +107,11 @@ static void undo_query(work *w, size_t t, rung_top top)
     while ((count = take_tile(slot, dslot, &top, w)) > 0) rung_softmax_measure_f32(&r, q, g, slot, count, conf);
     while ((count = take_tile(slot, dslot, &again, w)) > 0)
         rung_softmax_undo_f32(w->dq, dslot, &r, q, g, slot, count, conf);
-    for (size_t i = 0; top.nan && i < conf->dk; i++) w->dq[i] = NAN; /* as the output */
+    for (size_t i = 0; top.nan && i < conf->dk; i++) w->dq[i] = NAN; /* the output was NaN too */
     if (dq) rung_kernels_get()->axpy(dq + row * conf->dk, 1, w->dq, conf->dk);
 }
 
-/* ---- indexer ------------------------------------------------------------------------------------------------------------- */
+/* ---- indexer ----------------------------------------------------------------------------------------------------- */
 
 static void softmax(float *x, size_t count)
 {
@@ -122,7 +124,7 @@ static void softmax(float *x, size_t count)
     rung_kernels_get()->scale(x, 1 / sum, count);
 }
 
-/* p of query t; returns how many are chosen. */
+/* Computes p of query t and returns the number of chosen tokens. */
 static size_t average_attention(work *w, size_t t, const rung_top *top)
 {
     const rung_kernels *kern = rung_kernels_get();
@@ -140,7 +142,7 @@ static size_t average_attention(work *w, size_t t, const rung_top *top)
     return count;
 }
 
-/* One term of I_ts backwards, for all heads of the indexer. */
+/* The backward step of one I_ts, for all heads of the indexer. */
 static void undo_score(work *w, size_t t, size_t s, float dI)
 {
     const rung_kernels *kern = rung_kernels_get();
@@ -172,7 +174,7 @@ static void undo_index(work *w, size_t t, rung_top top)
     }
 }
 
-/* Indexer keys of the stretch in a gradient of the state after it: they are its inputs. */
+/* Moves the gradients of this stretch's indexer keys from dstate to din, because they are inputs of the stretch. */
 static void undo_index_store(const work *w)
 {
     const rung_backward *b = w->b;
@@ -184,7 +186,7 @@ static void undo_index_store(const work *w)
     }
 }
 
-/* ---- a stretch ----------------------------------------------------------------------------------------------------------- */
+/* ---- a stretch --------------------------------------------------------------------------------------------------- */
 
 static void store_slots(const work *w)
 {

@@ -11,6 +11,8 @@
  */
 #include "full.h"
 
+#include <assert.h>
+
 static rung_carry carry_full(const rung_mech_conf *conf, size_t tokens)
 {
     return (rung_carry){.cache = size_times(tokens, slot_size(conf))};
@@ -28,11 +30,12 @@ static size_t scratch_full(const rung_mech_conf *conf, size_t tokens)
     return exact > fast ? exact : fast;
 }
 
-/* ---- fast --------------------------------------------------------------------------------------------------------- */
+/* ---- fast -------------------------------------------------------------------------------------------------------- */
 
 static void store_f32(float *state, const float *k, const float *v, size_t token, size_t head,
                       const rung_mech_conf *conf)
 {
+    assert(head < conf->heads);
     float *slot = state + slot_of(token, conf) * slot_size(conf) + head * (conf->dk + conf->dv);
     slot_put_f32(slot, k + head * conf->dk, v + head * conf->dv, conf);
 }
@@ -61,11 +64,12 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
         store_f32(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, head, conf);
 }
 
-/* ---- exact -------------------------------------------------------------------------------------------------------- */
+/* ---- exact ------------------------------------------------------------------------------------------------------- */
 
 static void store_exact(double *state, const double *k, const double *v, size_t token, size_t head,
                         const rung_mech_conf *conf)
 {
+    assert(head < conf->heads);
     double *slot = state + slot_of(token, conf) * slot_size(conf) + head * (conf->dk + conf->dv);
     slot_put_exact(slot, k + head * conf->dk, v + head * conf->dv, conf);
 }
@@ -104,16 +108,16 @@ static void read_exact(double *o, const double *state, const double *const *in, 
         attend_exact(o + h * conf->dv, state, in[IN_Q] + h * conf->dk, keys, h, conf, fmt);
 }
 
-/* ---- exact, a block of queries at once ----------------------------------------------------------------------------- */
+/* ---- exact, a block of queries at once --------------------------------------------------------------------------- */
 
-/* Where one head finds its keys: in this call's inputs if they are new, else in the state. */
+/* Where a head reads its keys: from the inputs of this call if they are new, otherwise from the state. */
 typedef struct sources {
     const double *state, *const *in;
     size_t pos, tokens, head;
     const rung_mech_conf *conf;
 } sources;
 
-/* Keys j .. j+count-1, neighbours, for lanes [from, to). */
+/* Keys j .. j+count-1, which are adjacent in memory, for lanes [from, to). */
 static rung_attend_run run_at(const sources *s, size_t j, size_t count, size_t from, size_t to)
 {
     const rung_mech_conf *conf = s->conf;
@@ -129,8 +133,8 @@ static rung_attend_run run_at(const sources *s, size_t j, size_t count, size_t f
     return run;
 }
 
-/* The keys of `count` ascending queries as runs that the same lanes see, from the lowest position upwards. Both ends of
- * the ranges rise from lane to lane, so the lanes of a key are neighbours. */
+/* Lists the keys of `count` ascending queries as runs that the same lanes see, from the lowest position upwards. Both
+ * ends of the ranges rise from lane to lane, so the lanes that see a key are adjacent. */
 static size_t list_runs(rung_attend_run *run, const sources *s, const size_t *at, size_t count)
 {
     range keys[BLOCK];
@@ -148,7 +152,7 @@ static size_t list_runs(rung_attend_run *run, const sources *s, const size_t *at
     return runs;
 }
 
-/* From the last key down to the first. */
+/* Reverses the order: from the last key to the first. */
 static void reverse_runs(rung_attend_run *run, size_t runs)
 {
     for (size_t i = 0; i < runs / 2; i++) {
@@ -161,12 +165,13 @@ static void reverse_runs(rung_attend_run *run, size_t runs)
     }
 }
 
-/* Every lane's range begins and ends once, the state ends once and a ring once. */
+/* The range of every lane begins once and ends once, the state ends once, and a ring wraps once. */
 enum { RUNS_MAX = 2 * BLOCK + 2 };
 
-/* Up to BLOCK queries: those of the tokens at[0..count). */
+/* Computes up to BLOCK queries: those of the tokens at[0..count). */
 static void ask_block(double *o, const sources *s, const size_t *at, size_t count, const rung_fmt *fmt, double *scratch)
 {
+    assert(count > 0 && count <= BLOCK);
     const rung_mech_conf *conf = s->conf;
     size_t H = conf->heads;
     rung_attend_run run[RUNS_MAX];
@@ -191,7 +196,7 @@ static void ask_exact(double *o, const double *state, const double *const *in, s
     }
 }
 
-/* New tokens are stored last: a ring would lose what the first queries of this call still see. */
+/* New tokens are stored last. Otherwise a ring would lose tokens that the first queries of this call still see. */
 static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch)
 {
@@ -201,7 +206,7 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
         store_exact(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, head, conf);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 static const rung_param full_params[] = {{0}};
 static const rung_param window_params[] = {

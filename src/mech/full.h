@@ -45,8 +45,8 @@ static inline range keys_of_query(size_t pos, size_t seen, const rung_mech_conf 
     return (range){first, end};
 }
 
-/* Neighbours from key j on, before `end`: new keys lie in the inputs of this call, older ones in the state, where a
- * ring interrupts them once. */
+/* The number of keys from j on, before `end`, that are adjacent in memory. New keys are in the inputs of this call,
+ * older ones in the state, where a ring wraps once. */
 static inline size_t keys_together(size_t j, size_t end, size_t pos, const rung_mech_conf *conf)
 {
     if (j >= pos) return end - j;
@@ -59,20 +59,20 @@ static inline size_t asked_token(const size_t *at, size_t i)
     return at ? at[i] : i;
 }
 
-/* ---- fast: the keys of one head as panels (full_panels.c) ------------------------------------------------------------ */
+/* ---- fast: the keys of one head as panels (full_panels.c) -------------------------------------------------------- */
 
-/* Queries of a block at most: four tiles of products with 14 rows. Fewer make the products with a block's transpose short, more
- * take the second cache from the panels. */
+/* Largest number of queries in a block: four tiles of products with 14 rows. With fewer, the products with a block's
+ * transpose are short. With more, the panels do not fit into the second-level cache. */
 enum { QUERIES = 56 };
 
-/* Half of them among few keys, where much of what a block multiplies would be seen by no query. */
+/* Half of them if there are few keys; otherwise no query would see much of what a block multiplies. */
 static inline size_t block_queries(size_t keys)
 {
     return keys <= 128 ? QUERIES / 2 : QUERIES;
 }
 
-/* Keys [first, end) of a head. Those before pos are in the state. Panels begin at `base`, the multiple of RUNG_PANEL at or
- * before `first`: a column of scores then has the same lane in every sum, whoever is in the block. */
+/* Keys [first, end) of a head. Those before pos are in the state. Panels begin at `base`, the multiple of RUNG_PANEL at
+ * or before `first`. So a column of scores has the same lane in every sum, independent of the block. */
 typedef struct key_panels {
     const rung_mech_conf *conf;
     const float *state, *k, *v;
@@ -81,9 +81,11 @@ typedef struct key_panels {
     float *room; /* [RUNG_PANEL][dk or dv] */
 } key_panels;
 
-/* Tokens whose queries share panels: all of them, or so many that the memory of a window does not grow with the text. */
+/* Tokens whose queries share panels: all of them, or few enough that the memory of a window does not grow with the
+ * text. */
 size_t rung_full_group(const rung_mech_conf *conf);
-/* Keys from `base` on that such queries have at most when the text has `tokens`, a multiple of RUNG_PANEL. */
+/* The largest number of keys from `base` on that such queries have when the text has `tokens` tokens; a multiple of
+ * RUNG_PANEL. */
 size_t rung_full_group_keys(const rung_mech_conf *conf, size_t tokens);
 
 static inline size_t whole_panels(size_t keys)
@@ -93,20 +95,21 @@ static inline size_t whole_panels(size_t keys)
 
 enum { LINE = 16 }; /* floats of a cache line, and of the widest vector */
 
-/* Where panels begin: a vector that crosses two lines is read twice. */
+/* Aligns the start of panels: a vector that crosses two cache lines is read twice. */
 static inline float *whole_line(float *room)
 {
     size_t over = (uintptr_t)room / sizeof *room % LINE;
     return over ? room + (LINE - over) : room;
 }
 
-/* Columns of scores with so many keys: whole vectors, whose last ones nobody sees. */
+/* Columns of scores for `keys` keys: whole vectors. No query sees the last columns. */
 static inline size_t score_cols(size_t keys)
 {
     return (keys + LINE - 1) / LINE * LINE;
 }
 
-/* Distance of two rows of scores: an odd number of cache lines, or a column of a block would lie in one set of the cache. */
+/* Distance of two rows of scores: an odd number of cache lines. Otherwise a column of a block would be in one set of
+ * the cache. */
 static inline size_t score_row(size_t keys)
 {
     return size_plus(whole_panels(keys), LINE);
@@ -117,18 +120,18 @@ static inline size_t panel_keys(const key_panels *p)
     return p->end - p->base;
 }
 
-/* Key j and its value as they lie. */
+/* Key j and its value, where they are stored. */
 const float *rung_full_key(const key_panels *p, size_t j);
 const float *rung_full_value(const key_panels *p, size_t j);
-/* Of keys as columns, [dk or dv][keys], and as rows. */
+/* Packs keys or values as columns, [dk or dv][keys], and as rows. */
 void rung_full_pack_keys(float *panels, const key_panels *p);
 void rung_full_pack_values(float *panels, const key_panels *p);
 void rung_full_pack_key_rows(float *panels, const key_panels *p);
 void rung_full_pack_value_rows(float *panels, const key_panels *p);
 
-/* ---- fast: forwards (full_fast.c) and backwards (full_backward.c) ---------------------------------------------------- */
+/* ---- fast: forwards (full_fast.c) and backwards (full_backward.c) ------------------------------------------------ */
 
-/* One query of one head without panels; keys from position pos on are not in the state yet. */
+/* One query of one head without panels. Keys from position pos on are not in the state yet. */
 void rung_full_attend_f32(float *o, const float *state, const float *const *in, const float *q, range keys, size_t pos,
                           size_t head, const rung_mech_conf *conf);
 void rung_full_ask_f32(float *o, const float *state, const float *const *in, size_t pos, size_t tokens,

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Gradients of full and window attention, the equations of softmax_backward.c for a block of queries at a time. All scores of
- * a block are there at once, so that a row of them is made into weights and into gradients without being computed again, and
- * everything else is a product of matrices; nothing of size tokens x tokens is in memory. Weights stay as e^(s - m): who
- * divides by their sum is the gradient of the output on its way to the values. A stretch of one token, for which panels would
- * not pay, goes key by key.
+ * Gradients of full and window attention: the equations of softmax_backward.c for a block of queries at a time. All
+ * scores of a block are in memory at once, so a row of scores becomes weights and gradients without being computed
+ * again. Everything else is a product of matrices. Nothing of size tokens x tokens is in memory. Weights stay e^(s -
+ * m); the gradient of the output is divided by their sum instead, before it goes to the values. A stretch of one token
+ * goes key by key, because panels would cost more than they save.
  */
 #include "full.h"
 
-/* One head of a stretch. Rows of `keys` begin at keys.base. */
+/* One head of a stretch. Row 0 of `keys` is key keys.base. */
 typedef struct undoing {
     key_panels keys;
     const rung_backward *b;
     float *k_columns, *v_columns, *k_rows; /* panels of [dk][keys], [dv][keys], [keys][dk] */
     float *dk, *dv;                        /* [keys][dk], [keys][dv] */
     float *s, *ds;                         /* [QUERIES][s_row] */
-    float *q, *g;                          /* [QUERIES][dk], [QUERIES][dv]: the block's rows side by side */
+    float *q, *g;                          /* [QUERIES][dk], [QUERIES][dv]: the rows of the block, contiguous */
     size_t s_row, queries;
 } undoing;
 
-/* A block, and the keys that one of its queries sees; columns of scores begin at `base`. */
+/* A block, and the keys that at least one of its queries sees. Columns of scores begin at `base`. */
 typedef struct block {
     size_t query, count;
     range keys;
@@ -51,7 +51,7 @@ size_t rung_full_backward_scratch(const rung_mech_conf *conf, size_t tokens)
                      LINE + RUNG_PANEL * widest(conf));
 }
 
-/* The panels of the keys that queries first .. first+count-1 see, and zeros for their gradients. */
+/* Makes the panels of the keys that queries first .. first+count-1 see, and sets their gradients to zero. */
 static undoing undoing_init(const rung_backward *b, size_t head, size_t first, size_t count)
 {
     size_t dk = b->conf->dk, dv = b->conf->dv;
@@ -72,9 +72,10 @@ static undoing undoing_init(const rung_backward *b, size_t head, size_t first, s
     return u;
 }
 
-/* ---- a block ------------------------------------------------------------------------------------------------------------- */
+/* ---- a block ----------------------------------------------------------------------------------------------------- */
 
-/* The block's rows of queries, or of gradients of outputs, gathered in `x`, with all keys: y = x panels. */
+/* Gathers the block's rows of queries, or of output gradients, in `x`, and multiplies them with all keys: y = x
+ * panels. */
 static void score(float *y, float *x, const undoing *u, const block *at, const float *from, const float *columns,
                   size_t width)
 {
@@ -92,7 +93,8 @@ static void score(float *y, float *x, const undoing *u, const block *at, const f
     rung_kernels_get()->multiply(&product);
 }
 
-/* Scores become weights, the gradients of weights become those of scores, and g, of the outputs, is divided by the sum. */
+/* Turns scores into weights and gradients of weights into gradients of scores, and divides g, the output gradient, by
+ * the sum. */
 static void undo_rows(const undoing *u, const block *at)
 {
     const rung_kernels *kern = rung_kernels_get();
@@ -159,14 +161,14 @@ static void undo_block(const undoing *u, size_t query, size_t count)
     add_to_keys(u->dk, u, &at, u->ds, u->q, dk);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------------------------------------- */
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 static void add_times(float *to, float factor, const float *from, size_t n)
 {
     if (to) rung_kernels_get()->axpy(to, factor, from, n);
 }
 
-/* Where the head's part of a slot of the state begins. */
+/* Offset of the head's part of a slot in the state. */
 static size_t slot_at(size_t token, const rung_backward *b, size_t head)
 {
     return slot_of(token, b->conf) * slot_size(b->conf) + head * (b->conf->dk + b->conf->dv);
@@ -192,7 +194,7 @@ static void add_to_key(const rung_backward *b, size_t head, size_t j, const floa
     add_times(to.dv, 1, dv, b->conf->dv);
 }
 
-/* What the keys of the panels got goes to the inputs, or to the state before them. */
+/* Adds the gradients of the keys in the panels to those of the inputs, or of the state before them. */
 static void store_keys(const undoing *u)
 {
     size_t dk = u->b->conf->dk, dv = u->b->conf->dv;
@@ -200,7 +202,8 @@ static void store_keys(const undoing *u)
         add_to_key(u->b, u->keys.head, j, u->dk + n * dk, u->dv + n * dv);
 }
 
-/* A gradient of the state after the stretch: what its tokens put there is theirs, and replaces what was there. */
+/* Moves the gradient of the state after the stretch to the tokens of the stretch that were stored there, and replaces
+ * it. */
 static void undo_store(const rung_backward *b, size_t head)
 {
     size_t dk = b->conf->dk, dv = b->conf->dv, kept = size_min(b->tokens, slot_count(b->conf));
@@ -211,9 +214,9 @@ static void undo_store(const rung_backward *b, size_t head)
     }
 }
 
-/* ---- a query alone --------------------------------------------------------------------------------------------------------- */
+/* ---- a query alone ----------------------------------------------------------------------------------------------- */
 
-/* The stretch is one token. */
+/* For a stretch of one token. */
 static void undo_query(const rung_backward *b, size_t head)
 {
     const rung_kernels *kern = rung_kernels_get();

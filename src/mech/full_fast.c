@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Softmax attention of full and window in fp32, a block of queries at a time: their scores with all keys that one of them
- * sees are a product of matrices, rows of scores become weights, and weights times values are a second product. Of the
- * scores only the block's are in memory. What a query gets does not depend on the others in its block, to the last bit. A
- * stretch of one token, for which panels would not pay, goes key by key.
+ * Softmax attention of full and window in fp32, a block of queries at a time. The scores of a block with all keys that
+ * one of its queries sees are a product of matrices; rows of scores become weights; weights times values are a second
+ * product. Only the scores of one block are in memory. The result of a query does not depend on the others in its
+ * block, to the last bit. A stretch of one token goes key by key, because panels would cost more than they save.
  */
 #include "full.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* One head of a call, its panels, and room for a block. */
@@ -38,7 +39,7 @@ static range seen_by(const asking *a, size_t number)
     return keys_of_query(a->keys.pos + asked_token(a->at, number), a->seen, a->keys.conf);
 }
 
-/* Scores with keys from `base` on, a multiple of RUNG_PANEL. */
+/* Computes the scores with the keys from `base` on, a multiple of RUNG_PANEL. */
 static void score(const asking *a, size_t base, size_t cols, size_t number, size_t count)
 {
     const rung_mech_conf *conf = a->keys.conf;
@@ -74,10 +75,11 @@ static void weigh(float *o, const asking *a, size_t base, range keys, size_t cou
     rung_kernels_get()->multiply(&product);
 }
 
-/* Queries number .. number+count-1, at most QUERIES. A value that only some of them see counts 0 for the others, and 0 times
- * infinity is not 0: who got a NaN asks again alone. */
+/* Computes queries number .. number+count-1, at most QUERIES. A value that only some of them see has weight 0 for the
+ * others, but 0 times infinity is not 0. So a query that got a NaN is computed again alone. */
 static void ask_block(const asking *a, size_t number, size_t count)
 {
+    assert(count > 0 && count <= QUERIES);
     const rung_kernels *kern = rung_kernels_get();
     size_t dv = a->keys.conf->dv, row = a->keys.conf->heads * dv;
     range keys = {seen_by(a, number).first, seen_by(a, number + count - 1).end};

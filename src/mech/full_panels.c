@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The keys and values of one head as panels of matrix products, read from where they lie: the inputs of a call, or the slots
- * of the state before it.
+ * The keys and values of one head as panels of matrix products, read from where they lie: the inputs of a call, or the
+ * slots of the state before it.
  */
 #include "full.h"
 
@@ -59,7 +59,7 @@ static void pack_columns(float *panels, const key_panels *p, bool values)
     }
 }
 
-/* The rows before the first key are not written, and nobody reads them. */
+/* The rows before the first key are neither written nor read. */
 static void pack_rows(float *panels, const key_panels *p, bool values)
 {
     for (size_t j = p->first, count; j < p->end; j += count) {

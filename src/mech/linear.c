@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Linear attention: softmax replaced by a feature map phi: R^dk -> R^r, so that the past fits into one
- * matrix. S_t = S_{t-1} + phi(k_t) v_t^T  [r][dv],   z_t = z_{t-1} + phi(k_t)  [r], o_t = S_t^T phi(q_t) /
- * (z_t . phi(q_t));   norm=0 leaves out z and the division. State: per head S then z, H r (dv + [norm])
- * numbers. Feature maps: elu1 (x+1 for x > 0, else e^x), relu, identity, taylor2 (1, x_i, x_i x_j / sqrt 2),
- * whose inner product is the Taylor polynomial 1 + x.y + (x.y)^2/2 of e^(x.y).
+ * Linear attention: a feature map phi: R^dk -> R^r replaces the softmax, so that the past fits into one matrix.
+ *   S_t = S_{t-1} + phi(k_t) v_t^T              [r][dv]
+ *   z_t = z_{t-1} + phi(k_t)                    [r]
+ *   o_t = S_t^T phi(q_t) / (z_t . phi(q_t))     norm=0 leaves out z and the division
+ * State: per head S, then z: H r (dv + [norm]) numbers.
+ * Feature maps: elu1 (x+1 for x > 0, else e^x), relu, identity, and taylor2 (1, x_i, x_i x_j / sqrt 2), whose inner
+ * product is the Taylor polynomial 1 + x.y + (x.y)^2/2 of e^(x.y).
  */
 #include "linear.h"
 
@@ -129,7 +131,8 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
         read_one_f32(o + h * conf->dv, state + h * rung_linear_head_size(conf), in[IN_Q] + h * conf->dk, conf, phi_q);
 }
 
-/* Token by token: for a few of them, and for numbers that are not finite, which in a product would reach tokens before them. */
+/* Token by token: for a few of them, and for numbers that are not finite, which in a product would reach tokens before
+ * them. */
 static void walk_f32(float *o, float *state, const float *const *in, size_t from, size_t to, size_t head,
                      const rung_mech_conf *conf, float *phi)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What linear attention and its backward pass share. One head: S [r][dv], then z [r] when there is a normaliser.
+ * Declarations that linear attention and its backward pass share. State of one head: S [r][dv], then z [r] if there is
+ * a normaliser.
  */
 #ifndef RUNG_MECH_LINEAR_H
 #define RUNG_MECH_LINEAR_H

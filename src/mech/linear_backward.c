@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Gradients of linear attention, chunk by chunk. With p_t = phi(q_t), f_s = phi(k_s) and S_0, z_0 before the chunk, forwards
- *   (1) p_t, f_s,   (2) w_ts = p_t . f_s,   (3) n_t = S_0^T p_t + sum_{s<=t} w_ts v_s, y_t = z_0 . p_t + sum_{s<=t} w_ts,
+ * Gradients of linear attention, chunk by chunk. With p_t = phi(q_t), f_s = phi(k_s) and S_0, z_0 before the chunk,
+ * forwards
+ *   (1) p_t, f_s,   (2) w_ts = p_t . f_s,
+ *   (3) n_t = S_0^T p_t + sum_{s<=t} w_ts v_s, y_t = z_0 . p_t + sum_{s<=t} w_ts,
  *   (4) o_t = n_t / y_t (norm=0: n_t),   (5) S = S_0 + sum_s f_s v_s^T, z = z_0 + sum_s f_s;
  * backwards, with D, d the gradients of S and z, all as products of matrices of a chunk,
  *   (5) df_s = D v_s + d, dv_s = D^T f_s;   (4) dn_t = g_t / y_t, dy_t = -(g_t . o_t) / y_t;
@@ -169,7 +171,7 @@ static void undo(float *D, const float *S, const float *after, size_t number, co
     undo_all_phi(IN_K, k.k, k.f, c->df, number, &k, c);
 }
 
-/* ---- one head ---------------------------------------------------------------------------------------------------------- */
+/* ---- one head ---------------------------------------------------------------------------------------------------- */
 
 static size_t state_size(const rung_mech_conf *conf)
 {

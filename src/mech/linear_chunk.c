@@ -2,10 +2,12 @@
  * Copyright (c) The rung authors
  *
  * A chunk of linear attention as matrix products: with p_t = phi(q_t), f_s = phi(k_s) and S_0, z_0 before the chunk,
- *   o_t y_t = S_0^T p_t + sum_{s<=t} (p_t . f_s) v_s,   y_t = z_0 . p_t + sum_{s<=t} p_t . f_s,   S = S_0 + sum_s f_s v_s^T.
+ *   o_t y_t = S_0^T p_t + sum_{s<=t} (p_t . f_s) v_s,   y_t = z_0 . p_t + sum_{s<=t} p_t . f_s,
+ *   S = S_0 + sum_s f_s v_s^T.
  */
 #include "linear.h"
 
+#include <assert.h>
 #include <string.h>
 
 size_t rung_linear_chunk_size(const rung_mech_conf *conf)
@@ -35,6 +37,7 @@ linear_chunk rung_linear_chunk_new(const rung_mech_conf *conf, float *scratch)
 void rung_linear_chunk_rows(linear_chunk *c, const float *const *in, size_t first, size_t tokens, size_t head,
                             const rung_mech_conf *conf)
 {
+    assert(first < tokens && head < conf->heads);
     size_t row = first * conf->heads + head;
     c->n = size_min(CHUNK, tokens - first);
     c->q = in[IN_Q] + row * conf->dk;

@@ -4,8 +4,8 @@
  * Log-linear attention (Guo et al. 2025): the past of a query lies in O(log t) state matrices, one per bucket of a
  * Fenwick tree, and the query weighs them by lambda. The t tokens before token t are cut by the binary digits of t: the
  * set bit l of t stands for 2^l of them, oldest tokens to the highest bit, and that bucket has level l+1. Level 0 is
- * token t alone. Tokens s < t have level rung_loglinear_bits(t xor s): the highest bit where s and t differ is the set bit of t
- * that begins to leave s behind.
+ * token t alone. Tokens s < t have level rung_loglinear_bits(t xor s): the highest bit where s and t differ is the set
+ * bit of t that begins to leave s behind.
  *   base=linear:  S^(l) = sum of k_s v_s^T over the bucket
  *   base=mamba2:  e^g multiplies every S^(l) before the token enters with k v^T
  *   base=gdelta:  every S^(l) goes through S <- e^g S, u = beta (0 - S^T k), S <- S + k u^T; the token enters with
@@ -71,7 +71,7 @@ static size_t matrix_size(const rung_mech_conf *conf)
     return conf->dk * conf->dv;
 }
 
-/* Where matrix m of a head begins in the state. */
+/* Offset of matrix m of a head in the state. */
 static size_t place(size_t m, size_t head, const rung_mech_conf *conf)
 {
     return (m * conf->heads + head) * matrix_size(conf);
@@ -93,10 +93,10 @@ static size_t capacity(const rung_mech_conf *conf, size_t tokens)
     return size_times(rung_loglinear_most(tokens), conf->heads * matrix_size(conf));
 }
 
-/* ---- exact ----------------------------------------------------------------------------------------------------------- */
+/* ---- exact ------------------------------------------------------------------------------------------------------- */
 
-/* The roundings of a token are those of four operations on matrices and of one sum. Step does them in scalar code, scan
- * in lanes. */
+/* The roundings of a token are those of four matrix operations and of one sum. The step form does them in scalar code,
+ * the scan form in lanes. */
 typedef struct exact_ops {
     void (*query)(double *out, const double *S, const double *x, size_t dk, size_t dv, const rung_fmt *fmt);
     void (*fade)(double *S, const double *g, bool per_channel, size_t dk, size_t dv, const rung_fmt *fmt);
@@ -121,7 +121,7 @@ static const exact_ops scalar = {rung_matrix_query_exact, rung_matrix_fade_exact
 static const exact_ops lanes = {rung_matrix_query_lanes, rung_matrix_fade_lanes, rung_matrix_correct_lanes,
                                 rung_matrix_add_lanes, sum_lanes};
 
-/* One token of one head: the rows of its inputs, the scratch rows, and how to compute. */
+/* One token of one head: the rows of its inputs, the scratch rows, and the operations. */
 typedef struct token {
     const double *q, *k, *v, *lambda, *g, *beta; /* g, beta: NULL when the base has none */
     size_t pos, head;
@@ -150,7 +150,7 @@ static token token_at(const double *const *in, size_t t, size_t pos, size_t head
                    .zero = scratch_ + 3 * dv};
 }
 
-/* Every matrix as if no value entered. */
+/* Updates every matrix as if the token had the value 0. */
 static void age_exact(double *state, const token *x, const rung_mech_conf *conf)
 {
     memset(x->zero, 0, conf->dv * sizeof *x->zero);
@@ -161,7 +161,8 @@ static void age_exact(double *state, const token *x, const rung_mech_conf *conf)
     }
 }
 
-/* o = sum over the carried levels, the oldest first. A matrix with one row is a vector: add is o <- o + lambda y. */
+/* o = sum over the stored levels, the oldest first. A matrix with one row is a vector, so `add` computes o <- o +
+ * lambda y. */
 static void read_exact(double *o, const double *state, const token *x, const rung_mech_conf *conf)
 {
     memset(o, 0, conf->dv * sizeof *o);
@@ -173,8 +174,8 @@ static void read_exact(double *o, const double *state, const token *x, const run
     }
 }
 
-/* Row by row of the token's own matrix 0 + k u^T: level 0 reads it, then it takes up the buckets of levels 1, 2, ...
- * that are full, from the top of the stack, and lies down where the last of them was. */
+/* Makes the token's own matrix 0 + k u^T row by row. Level 0 reads it. Then it takes in the full buckets of levels 1,
+ * 2, ... from the top of the stack, and replaces the last of them. */
 static void enter_exact(double *o, double *state, const token *x, const rung_mech_conf *conf)
 {
     size_t dv = conf->dv, old = rung_loglinear_matrices(x->pos), slot = rung_loglinear_matrices(x->pos + 1) - 1;
@@ -215,7 +216,7 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
     }
 }
 
-/* ---- row ------------------------------------------------------------------------------------------------------------- */
+/* ---- row --------------------------------------------------------------------------------------------------------- */
 
 static const rung_mech_input inputs[] = {
     {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL},

@@ -2,9 +2,10 @@
  * Copyright (c) The rung authors
  *
  * Gradients of log-linear attention, chunk by chunk, in the notation of loglinear.h. A chunk is a sum of parts that
- * matrix_undo.c knows: each matrix S_m as if no value entered, read by q with the gradient lambda^(m) g; and its own tokens,
- * which no one reads, with no matrix before them. Both end up in a matrix after the chunk, whose gradient they take. What is
- * left are its pairs: o = Y v, Y = lambda X, X = A T beta, T = (1 - beta B)^-1. With dY = g v^T, dX = lambda dY,
+ * matrix_undo.c can differentiate: each matrix S_m as if no value entered, read by q with the gradient lambda^(m) g;
+ * and the tokens of the chunk, which are not read here, with no matrix before them. Each part becomes part of a matrix
+ * after the chunk, and takes its gradient. The pairs of the chunk remain: o = Y v, Y = lambda X, X = A T beta, T = (1 -
+ * beta B)^-1. With dY = g v^T, dX = lambda dY,
  *   dA = dX beta T^T, of which the transpose is a triangular system;   dB = X^T dA;
  *   dbeta_r = sum over t of (A T)_tr (dX^T + B dA^T)_rt,   dlambda_t^(l) = sum over the s of level l of X_ts dY_ts.
  */
@@ -18,7 +19,7 @@ typedef struct context {
     rung_back_head at;
     loglinear_chunk chunk;
     matrix_back back;
-    size_t size, most;             /* of a matrix in panels; matrices of a state */
+    size_t size, most;             /* elements of a matrix in panels; largest number of matrices in a state */
     float *D;                      /* [most][size] gradients of the S_m */
     float *g;                      /* [n][dv]: lambda^(m) g */
     float *upstream;               /* panels of g */
@@ -26,14 +27,15 @@ typedef struct context {
     float *dX, *dB, *row, *solved; /* pairs */
 } context;
 
-/* ---- where a chunk begins -------------------------------------------------------------------------------------------------- */
+/* ---- where a chunk begins ---------------------------------------------------------------------------------------- */
 
 static size_t next_start(size_t t, const rung_backward *b)
 {
     return t + rung_loglinear_chunk_length(b->pos + t, b->tokens - t);
 }
 
-/* Whole chunks are counted at once: there are few others, before the first multiple of CHUNK and after the last. */
+/* Counts whole chunks at once. Other chunks occur only before the first multiple of CHUNK and after the last, and are
+ * few. */
 static size_t start_of(size_t number, const rung_backward *b)
 {
     size_t t = 0;
@@ -51,7 +53,8 @@ static size_t steps_of(const rung_backward *b)
     return steps;
 }
 
-/* Powers of two up to the first multiple of CHUNK and down from the last one: fewer than 2 log CHUNK more than whole ones. */
+/* Chunks are powers of two up to the first multiple of CHUNK and after the last one: fewer than 2 log CHUNK more than
+ * whole ones. */
 static size_t steps_most(size_t tokens)
 {
     return size_min(tokens, chunk_count(tokens) + 2 * rung_loglinear_bits(CHUNK));
@@ -73,9 +76,9 @@ static void absorb(float *S, size_t number, const void *c_)
     rung_loglinear_chunk_leave(S, c->size, &k);
 }
 
-/* ---- parts ------------------------------------------------------------------------------------------------------------------ */
+/* ---- parts ------------------------------------------------------------------------------------------------------- */
 
-/* The chunk with rows of gradients, read by nobody. */
+/* The chunk as a matrix_step whose outputs are not read. */
 static matrix_step step_of(const loglinear_chunk *k, const context *c)
 {
     const rung_backward *b = c->at.b;
@@ -114,7 +117,7 @@ static void undo_own(const float *D, loglinear_chunk *k, const context *c)
     rung_matrix_undo((float *)D, NULL, &p);
 }
 
-/* From dX in c->dX to dA in c->dX and dB. */
+/* Computes dA (in c->dX) and dB from dX in c->dX. */
 static void undo_solve(const loglinear_chunk *k, const matrix_step *p, const context *c)
 {
     const rung_kernels *kern = rung_kernels_get();
@@ -165,7 +168,7 @@ static void undo(float *dS, const float *S, const float *after, size_t number, c
     memcpy(dS, c->D, old * c->size * sizeof *dS);
 }
 
-/* ---- one head ---------------------------------------------------------------------------------------------------------- */
+/* ---- one head ---------------------------------------------------------------------------------------------------- */
 
 static size_t rows(const rung_mech_conf *conf)
 {
@@ -173,7 +176,8 @@ static size_t rows(const rung_mech_conf *conf)
            rung_panels_size(CHUNK, conf->dv) + rung_panels_size(conf->dv, CHUNK) + 4 * PAIRS;
 }
 
-/* Rows; three states of a head: D, where the stretch begins, and its gradient; and the kept ones. */
+/* Scratch: rows; three states of a head (D, the state at the start of the stretch, and its gradient); and the kept
+ * states. */
 size_t rung_loglinear_backward_scratch(const rung_mech_conf *conf, size_t tokens)
 {
     size_t state = size_times(rung_loglinear_most(tokens), rung_panels_size(conf->dk, conf->dv));
@@ -201,7 +205,7 @@ static context context_new(const rung_backward *b, size_t head)
     return c;
 }
 
-/* From the state of all heads, [matrix][H][dk][dv], to that of one in panels, and back. */
+/* Converts the state of all heads, [matrix][H][dk][dv], to that of one head in panels, and back. */
 static void take_head(float *one, const float *all, size_t count, const context *c)
 {
     const rung_mech_conf *conf = c->at.b->conf;

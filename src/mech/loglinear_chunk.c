@@ -5,6 +5,7 @@
  */
 #include "loglinear.h"
 
+#include <assert.h>
 #include <string.h>
 
 size_t rung_loglinear_chunk_size(const rung_mech_conf *conf)
@@ -37,6 +38,7 @@ size_t rung_loglinear_chunk_length(size_t pos, size_t rest)
 void rung_loglinear_chunk_rows(loglinear_chunk *c, const float *const *in, size_t t, size_t pos, size_t tokens,
                                size_t head, const rung_mech_conf *conf)
 {
+    assert(t < tokens && head < conf->heads);
     size_t row = t * conf->heads + head, H = conf->heads;
     c->pos = pos + t;
     c->k.n = rung_loglinear_chunk_length(pos + t, tokens - t);
@@ -83,9 +85,10 @@ void rung_loglinear_chunk_recall(loglinear_chunk *c, const float *S)
     if (k->kind.corrects) rung_chunk_lower(c->part, k->dv, k->A, k->u, k->n, k->dv);
 }
 
-/* The bucket of matrix m is that of the m-th one among the binary digits of pos. */
+/* Matrix m belongs to the bucket of the m-th one-bit of pos. */
 void rung_loglinear_chunk_weigh(const loglinear_chunk *c, size_t m)
 {
+    assert(m < rung_loglinear_matrices(c->pos));
     size_t rest = c->pos;
     for (; m; m--) rest ^= (size_t)1 << (rung_loglinear_bits(rest) - 1);
     size_t level = size_min(rung_loglinear_bits(rest), c->levels - 1);

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-/* ---- one token --------------------------------------------------------------------------------------------------------- */
+/* ---- one token --------------------------------------------------------------------------------------------------- */
 
-/* One token of one head: its rows, and the head's matrices, `step` apart. */
+/* One token of one head: its rows, and the head's matrices, `step` elements apart. */
 typedef struct token {
     const float *q, *k, *v, *lambda, *g, *beta; /* g, beta: NULL when the base has none */
     size_t pos, step;
@@ -32,7 +32,7 @@ static token token_at(const float *const *in, size_t t, size_t pos, size_t head,
                    .zero = scratch + conf->dv};
 }
 
-/* Every matrix as if no value entered; then u is what enters. */
+/* Updates every matrix as if the token had the value 0. Then u is the value that enters. */
 static void age(float *S, const token *x, const rung_mech_conf *conf)
 {
     size_t dk = conf->dk, dv = conf->dv;
@@ -58,7 +58,7 @@ static void read_token(float *o, const float *S, const token *x, const rung_mech
     kern->axpy(o, x->lambda[0] * kern->dot(x->q, x->k, dk), x->u, dv);
 }
 
-/* As one is added to a binary counter. */
+/* Merges as one is added to a binary counter. */
 static void merge(float *S, const token *x, const rung_mech_conf *conf)
 {
     size_t size = conf->dk * conf->dv, old = rung_loglinear_matrices(x->pos),
@@ -87,9 +87,9 @@ void rung_loglinear_step_f32(float *o, float *state, const float *const *in, siz
     for (size_t h = 0; h < conf->heads; h++) walk(o, state, in, pos, 0, 1, h, conf, scratch);
 }
 
-/* ---- chunks ------------------------------------------------------------------------------------------------------------ */
+/* ---- chunks ------------------------------------------------------------------------------------------------------ */
 
-/* A chunk and all matrices in panels; the exact form needs four rows, a token two. */
+/* Scratch: a chunk and all matrices in panels. The exact form needs four rows, a single token two. */
 size_t rung_loglinear_scratch(const rung_mech_conf *conf, size_t tokens)
 {
     size_t matrices = size_times(rung_loglinear_most(tokens), rung_panels_size(conf->dk, conf->dv));
@@ -123,7 +123,7 @@ static void read_chunk(float *o, const float *S, size_t size, loglinear_chunk *c
     rung_chunk_lower(o, k->r.value_row, c->Y, c->values, k->n, k->dv);
 }
 
-/* Below so many tokens the token loop is faster than opening and closing the matrices. */
+/* For fewer tokens the loop over tokens is faster than opening and closing the matrices. */
 enum { FEW = 4 };
 
 void rung_loglinear_scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
@@ -145,7 +145,8 @@ void rung_loglinear_scan_f32(float *o, float *state, const float *const *in, siz
             rung_loglinear_chunk_leave(S, size, &c);
             continue;
         }
-        close_all(state, S, rung_loglinear_matrices(c.pos), head, conf); /* in products it would reach earlier tokens */
+        /* not finite: a product would spread it to earlier tokens */
+        close_all(state, S, rung_loglinear_matrices(c.pos), head, conf);
         walk(o, state, in, pos, t, t + c.k.n, head, conf, scratch);
         open_all(S, state, rung_loglinear_matrices(c.pos + c.k.n), head, conf);
     }

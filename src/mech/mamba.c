@@ -6,8 +6,8 @@
  * x, dt [H][dv]; B, C [H][dk], shared by the channels of a head (H = 1 is the published layer); A [H][dv][dk] and D
  * [H][dv] belong to the layer. State: h as [H][dk][dv], so that channels are lanes.
  *
- * Order: e^{r(dt A)} is one function of one product; h = r(r(e h) + r(r(dt x) B)); the sum over n runs from 0 upwards and
- * r(D x) is added last.
+ * Order: e^{r(dt A)} is one function of one product; h = r(r(e h) + r(r(dt x) B)); the sum over n runs from 0 upwards
+ * and r(D x) is added last.
  */
 #include "replay.h"
 
@@ -27,14 +27,14 @@ static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
     return (rung_carry){.recurrent = conf->heads * head_size(conf)};
 }
 
-/* A transposed to [dk][dv], and rows of lanes. */
+/* Scratch: A transposed to [dk][dv], and rows of lanes. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
     return head_size(conf) + 2 * conf->dv;
 }
 
-/* ---- fast --------------------------------------------------------------------------------------------------------- */
+/* ---- fast -------------------------------------------------------------------------------------------------------- */
 
 void rung_mamba_transpose_f32(float *to, const float *A, const rung_mech_conf *conf)
 {
@@ -102,7 +102,7 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
         }
 }
 
-/* ---- exact ---------------------------------------------------------------------------------------------------------- */
+/* ---- exact ------------------------------------------------------------------------------------------------------- */
 
 static void update_exact(double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
                          const rung_fmt *fmt, double *scratch_)
@@ -180,7 +180,7 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
         }
 }
 
-/* ---- row -------------------------------------------------------------------------------------------------------------- */
+/* ---- row --------------------------------------------------------------------------------------------------------- */
 
 static const rung_param no_params[] = {{0}};
 static const rung_mech_input inputs[] = {

@@ -2,7 +2,8 @@
  * Copyright (c) The rung authors
  *
  * Mechanisms whose state is one matrix S [dk][dv] per head: additive with a decay (retnet, mamba2: one per head; gla:
- * one per key channel) and corrective, the delta rule (delta: no decay; gdelta: one per head; kda: one per key channel).
+ * one per key channel) and corrective, the delta rule (delta: no decay; gdelta: one per head; kda: one per key
+ * channel).
  *   S <- diag(e^g) S;   u = v, or u = beta (v - S^T k);   S <- S + k u^T;   o = S^T q.
  * Nothing is scaled or normalised here: a model that wants |k| = 1 says so.
  *
@@ -10,9 +11,9 @@
  * tokens counted from 1, unrolling the recurrence gives
  *   u_t = beta_t (v_t - S_0^T (E_t0 k_t) - sum_{s<t} (k_s . E_ts k_t) u_s),
  *   o_t = S_0^T (E_t0 q_t) + sum_{s<=t} (k_s . E_ts q_t) u_s,   S_C = E_C0 S_0 + sum_s (E_Cs k_s) u_s^T:
- * a triangular system in the chunk and one matrix between chunks. E_ts is the product of its own e^{g_r}, at most 1 when
- * g <= 0, so nothing overflows, and no division by a decay occurs: a difference of prefix sums in the exponent would lose
- * the weak decays near t behind one strong decay far back, and a decay of -inf would make it a NaN.
+ * a triangular system in the chunk and one matrix between chunks. E_ts is the product of its own e^{g_r}, at most 1
+ * when g <= 0, so nothing overflows, and no division by a decay occurs: a difference of prefix sums in the exponent
+ * would lose the weak decays near t behind one strong decay far back, and a decay of -inf would make it a NaN.
  */
 #include "matrix_chunk.h"
 
@@ -30,7 +31,7 @@ static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
     return (rung_carry){.recurrent = conf->heads * head_size(conf)};
 }
 
-/* A chunk, and the state in panels; the step form needs a row u. */
+/* Scratch: a chunk, and the state in panels. The step form needs a row u. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
@@ -42,7 +43,7 @@ static bool per_channel(const rung_mech_conf *conf)
     return rung_matrix_kind(conf).decay == DECAY_CHANNEL;
 }
 
-/* ---- fast, step ------------------------------------------------------------------------------------------------------ */
+/* ---- fast, step -------------------------------------------------------------------------------------------------- */
 
 static void absorb_f32(float *S, const rows_f32 *r, const rung_mech_conf *conf, float *u)
 {
@@ -72,9 +73,10 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
                               conf->dv);
 }
 
-/* ---- fast, scan ------------------------------------------------------------------------------------------------------ */
+/* ---- fast, scan -------------------------------------------------------------------------------------------------- */
 
-/* Token by token: for a few of them, and for numbers that are not finite, which in a product would reach tokens before them. */
+/* Goes token by token. Used for few tokens, and for numbers that are not finite, which a product would spread to tokens
+ * before them. */
 static void walk_f32(float *o, float *S, const float *const *in, size_t from, size_t to, size_t head,
                      const rung_mech_conf *conf, float *u)
 {
@@ -85,7 +87,7 @@ static void walk_f32(float *o, float *S, const float *const *in, size_t from, si
     }
 }
 
-/* Below so many tokens the token loop is faster than opening and closing the state. */
+/* For fewer tokens the loop over tokens is faster than opening and closing the state. */
 enum { FEW = 4 };
 
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
@@ -113,11 +115,11 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
         }
     }
     rung_chunk_close(own, S, dk, dv);
-    if (!conf->causal) /* an encoder reads what is left at the end */
+    if (!conf->causal) /* an encoder reads the state after the last token */
         rung_chunk_product(out, row, chunk_rows(in[IN_Q] + head * dk, conf->heads * dk), S, dk, tokens, dv, dk, false);
 }
 
-/* ---- exact ----------------------------------------------------------------------------------------------------------- */
+/* ---- exact ------------------------------------------------------------------------------------------------------- */
 
 static void update_exact(double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
                          const rung_fmt *fmt, double *u)
@@ -168,7 +170,7 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
         }
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 static const rung_param no_params[] = {{0}};
 

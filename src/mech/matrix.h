@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * One matrix S [dk][dv] per head as state: what retnet, gla, mamba2, delta, gdelta and kda are made of, and what the
- * levels of log-linear attention consist of. All functions are about one head.
+ * One state matrix S [dk][dv] per head: the operations of retnet, gla, mamba2, delta, gdelta and kda, and of the levels
+ * of log-linear attention. All functions work on one head.
  */
 #ifndef RUNG_MECH_MATRIX_H
 #define RUNG_MECH_MATRIX_H
@@ -14,11 +14,11 @@ void rung_matrix_query_f32(float *out, const float *S, const float *x, size_t dk
 void rung_matrix_query_exact(double *out, const double *S, const double *x, size_t dk, size_t dv, const rung_fmt *fmt);
 void rung_matrix_query_lanes(double *out, const double *S, const double *x, size_t dk, size_t dv, const rung_fmt *fmt);
 
-/* Backwards of o = S^T x, g the gradient of o: dx += S g (NULL: not wanted), dS += x g^T. */
+/* The backward step of o = S^T x, g the gradient of o: dx += S g (unless dx is NULL), dS += x g^T. */
 void rung_matrix_undo_query_f32(float *dx, float *dS, const float *S, const float *x, const float *g, size_t dk,
                                 size_t dv);
 
-/* S <- diag(e^g) S, g one number for all channels or one per channel; NULL: nothing. */
+/* S <- diag(e^g) S, where g is one number for all channels or one per channel. NULL: no decay. */
 void rung_matrix_fade_f32(float *S, const float *g, bool per_channel, size_t dk, size_t dv);
 void rung_matrix_fade_exact(double *S, const double *g, bool per_channel, size_t dk, size_t dv, const rung_fmt *fmt);
 void rung_matrix_fade_lanes(double *S, const double *g, bool per_channel, size_t dk, size_t dv, const rung_fmt *fmt);

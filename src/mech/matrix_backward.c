@@ -8,7 +8,7 @@
 
 typedef struct context {
     rung_back_head at;
-    matrix_chunk chunk; /* buffers; rows and length are those of a step */
+    matrix_chunk chunk; /* buffers; its rows and length are those of the current step */
     matrix_back back;
 } context;
 
@@ -47,7 +47,7 @@ static void undo(float *dS, const float *S, const float *after, size_t number, c
     rung_matrix_undo(dS, S, &p);
 }
 
-/* An encoder has read the last state only. */
+/* An encoder reads only the last state. */
 static void finish(float *dS, const float *S, const void *c_)
 {
     const context *c = c_;
@@ -64,14 +64,15 @@ static void finish(float *dS, const float *S, const void *c_)
     }
 }
 
-/* ---- one head ---------------------------------------------------------------------------------------------------------- */
+/* ---- one head ---------------------------------------------------------------------------------------------------- */
 
 static size_t work(const rung_mech_conf *conf)
 {
     return rung_matrix_chunk_size(conf) + rung_matrix_back_size(conf);
 }
 
-/* The work, a state and its gradient to begin with, and the states of all chunks, which are dk dv / CHUNK numbers per token. */
+/* Scratch: the buffers, an initial state and its gradient, and the states of all chunks, which are dk dv / CHUNK
+ * numbers per token. */
 size_t rung_matrix_backward_scratch(const rung_mech_conf *conf, size_t tokens)
 {
     size_t state = rung_panels_size(conf->dk, conf->dv);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * One chunk of the mechanisms in matrix.c as matrix products: its triangular system and what it makes of the state before it.
- * Decays are products of e^g along the tokens, never quotients. One decay for all channels scales the matrix of pairs. With a
- * decay per channel, E_ts of two tokens in different subchunks is (since the start of t's) times (until the end of s's), a product
- * of faded rows; pairs inside a subchunk are taken one by one.
+ * One chunk of the mechanisms in matrix.c as matrix products: its triangular system, and its effect on the state before
+ * it. Decays are products of e^g along the tokens, never quotients. If there is one decay for all channels, it scales
+ * the matrix of pairs. With a decay per channel, E_ts of two tokens in different subchunks is (since the start of t's)
+ * times (until the end of s's), so these pairs are a product of faded rows. Pairs inside a subchunk are computed one by
+ * one.
  */
 #include "matrix_chunk.h"
 
+#include <assert.h>
 #include <string.h>
 
 matrix_kind rung_matrix_kind(const rung_mech_conf *conf)
@@ -26,7 +28,7 @@ size_t rung_matrix_decay_size(const rung_mech_conf *conf)
     return decay == DECAY_NONE ? 0 : decay == DECAY_HEAD ? 1 : conf->dk;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------------ */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static size_t channel_rows(const rung_mech_conf *conf)
 {
@@ -68,11 +70,12 @@ matrix_chunk rung_matrix_chunk_new(const rung_mech_conf *conf, float *scratch)
 void rung_matrix_chunk_rows(matrix_chunk *c, const float *const *in, size_t first, size_t tokens, size_t head,
                             const rung_mech_conf *conf)
 {
+    assert(first < tokens && head < conf->heads);
     c->r = (rows_f32)HEAD_ROWS_INIT(in, head, first, conf);
     c->n = size_min(CHUNK, tokens - first);
 }
 
-/* ---- decays and pairs -------------------------------------------------------------------------------------------------- */
+/* ---- decays and pairs -------------------------------------------------------------------------------------------- */
 
 static void minus_one(float *a, size_t n)
 {
@@ -105,7 +108,7 @@ static void enter_head(matrix_chunk *c, bool reads)
     for (size_t t = 0; t < n; t++) c->start[t] = -c->start[t];
 }
 
-/* Pairs when E_ts is one number. */
+/* Computes the pairs when E_ts is one number. */
 static void enter_pairs(matrix_chunk *c, bool reads)
 {
     const rung_chunk_kernels *kern = rung_chunk_kernels_get();
@@ -122,7 +125,7 @@ static void enter_pairs(matrix_chunk *c, bool reads)
     }
 }
 
-/* Rows of a subchunk on their way to, or from, the other one. */
+/* Multiplies the rows of a subchunk by the decays to, or from, the other one. */
 static void fade_part(float *rows, size_t part, const float *decay, const matrix_chunk *c)
 {
     float *at = rows + part * SUBCHUNK * c->dk;
@@ -148,19 +151,19 @@ static void enter_channels(matrix_chunk *c, bool reads)
     kern->scale_rows(c->faded_k, dk, c->faded_k, dk, c->start, n, dk);
 }
 
-/* Pairs inside the subchunks, then those of one with the other; then rows fade to the ends of the chunk. */
+/* Computes the pairs inside the subchunks, then those between them. Then fades the rows to the ends of the chunk. */
 static void enter_channel_pairs(matrix_chunk *c, bool reads)
 {
     const rung_chunk_kernels *kern = rung_chunk_kernels_get();
     size_t dk = c->dk, row = c->r.key_row, low = SUBCHUNK * CHUNK, second = chunk_part(c, 1);
-    memset(c->A, 0, 2 * PAIRS * sizeof *c->A); /* and B */
+    memset(c->A, 0, 2 * PAIRS * sizeof *c->A); /* clears B too */
     for (size_t part = 0; (reads || c->kind.corrects) && part < 2 && chunk_part(c, part); part++) {
         size_t t = part * SUBCHUNK, diagonal = t * CHUNK + t;
         kern->channel_pairs(c->A + diagonal, c->kind.corrects ? c->B + diagonal : NULL, c->r.q + t * row, row,
                             c->r.k + t * row, row, c->w + t * dk, chunk_part(c, part), dk, c->faded);
     }
     if (!second) return;
-    if (reads || c->kind.corrects) /* whole panels take less time than a half and zeros */
+    if (reads || c->kind.corrects) /* whole panels take less time than half of one and zeros */
         rung_kernels_get()->pack(c->keys, c->ended_k, dk, c->n, 1, dk);
     if (reads)
         rung_chunk_product(c->A + low, CHUNK, chunk_rows(c->faded_q + SUBCHUNK * dk, dk), c->keys, dk, second, SUBCHUNK,
@@ -173,9 +176,9 @@ static void enter_channel_pairs(matrix_chunk *c, bool reads)
     if (c->kind.corrects) fade_part(c->faded_k, 1, chunk_part_decay(c, 0), c);
 }
 
-/* ---- the system -------------------------------------------------------------------------------------------------------- */
+/* ---- the system -------------------------------------------------------------------------------------------------- */
 
-/* r = v - S^T (E_t0 k) to begin with. */
+/* Initially r = v - S^T (E_t0 k). */
 static void begin_rest(const matrix_chunk *c, const float *v, const float *S)
 {
     size_t wide = chunk_wide(c->dv), copied = v ? c->dv : 0;
@@ -198,6 +201,7 @@ void rung_matrix_chunk_values(matrix_chunk *c, const float *v, const float *S)
 
 void rung_matrix_chunk_pairs(matrix_chunk *c, bool reads)
 {
+    assert(c->n > 0 && c->n <= CHUNK);
     c->from_q = chunk_rows(c->faded_q, c->dk);
     c->from_k = chunk_rows(c->faded_k, c->dk);
     c->to_k = chunk_rows(c->ended_k, c->dk);
@@ -232,6 +236,7 @@ void rung_matrix_chunk_fade(float *S, const matrix_chunk *c)
 
 void rung_matrix_chunk_leave(float *S, const matrix_chunk *c)
 {
+    assert(c->n > 0 && c->n <= CHUNK);
     rung_matrix_chunk_fade(S, c);
     rung_chunk_absorb(S, c->to_k, c->u, c->n, c->dk, c->dv);
 }

@@ -21,7 +21,7 @@ matrix_kind rung_matrix_kind(const rung_mech_conf *conf);
 matrix_kind rung_loglinear_kind(const rung_mech_conf *conf); /* of its base */
 size_t rung_matrix_decay_size(const rung_mech_conf *conf);   /* numbers of g per head and token */
 
-/* The rows of one head, whatever the type: first token, and the distance to the next one. */
+/* The rows of one head, for any type: the first token, and the distance to the next one. */
 #define HEAD_ROWS(type)                                                                                                \
     struct {                                                                                                           \
         const type *q, *k, *v, *beta, *g; /* beta, g: NULL when the mechanism has none */                              \
@@ -30,7 +30,7 @@ size_t rung_matrix_decay_size(const rung_mech_conf *conf);   /* numbers of g per
 typedef HEAD_ROWS(float) rows_f32;
 typedef HEAD_ROWS(double) rows_exact;
 
-/* Places of beta and g among the inputs, when there are such. */
+/* Indices of beta and g among the inputs, if there are any. */
 enum { IN_BETA = 3 };
 static inline size_t place_of_g(const rung_mech_conf *conf)
 {
@@ -50,8 +50,8 @@ static inline size_t place_of_g(const rung_mech_conf *conf)
         .g_row = (conf)->heads * rung_matrix_decay_size(conf)                                                          \
     }
 
-/* n tokens from the first one of r on, in the notation of matrix.c. What is faded from the start of the chunk is the row times
- * E_t0, what is faded to its end the row times E_Cs; a chunk without decays points at the rows as they are. */
+/* n tokens from the first one of r on, in the notation of matrix.c. "Faded from the start" means the row times E_t0,
+ * "faded to the end" the row times E_Cs. In a chunk without decays the pointers point to the rows themselves. */
 typedef struct matrix_chunk {
     rows_f32 r;
     size_t n, dk, dv;
@@ -68,30 +68,30 @@ typedef struct matrix_chunk {
 
     float *w, *start, *end, *E; /* DECAY_HEAD: [n] e^g, E_t0, E_Cs; pairs E_ts */
 
-    /* DECAY_CHANNEL, [n][dk]: e^g, and its products since the start and until the end of the subchunk that the token is in; of
-     * the whole chunk. The chunk has at most two subchunks. */
+    /* DECAY_CHANNEL, [n][dk]: e^g, and its products since the start and until the end of the token's subchunk; `whole`:
+     * of the whole chunk. A chunk has at most two subchunks. */
     float *since, *until, *whole, *faded;
 } matrix_chunk;
 _Static_assert(CHUNK == 2 * SUBCHUNK, "a chunk has two subchunks");
 
 size_t rung_matrix_chunk_size(const rung_mech_conf *conf);
 matrix_chunk rung_matrix_chunk_new(const rung_mech_conf *conf, float *scratch);
-/* Points it at the tokens from `first` on. */
+/* Sets the rows to the tokens from `first` on. */
 void rung_matrix_chunk_rows(matrix_chunk *c, const float *const *in, size_t first, size_t tokens, size_t head,
                             const rung_mech_conf *conf);
-/* Decays and pairs: B of the delta rule, with `reads` also A. */
+/* Computes decays and pairs: B for the delta rule, and A if `reads`. */
 void rung_matrix_chunk_pairs(matrix_chunk *c, bool reads);
-/* u of the values v and of S, the state before the chunk in panels; NULL: zeros. */
+/* Computes u from the values v and from S, the state before the chunk in panels. NULL: zeros. */
 void rung_matrix_chunk_values(matrix_chunk *c, const float *v, const float *S);
-/* Both, with the values of the tokens. */
+/* Does both, with the values of the tokens. */
 void rung_matrix_chunk_enter(matrix_chunk *c, const float *S, bool reads);
-/* o_t of all tokens. */
+/* Computes o_t of all tokens. */
 void rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c);
-/* S <- E_C0 S, and then the state after the chunk. */
+/* Sets S <- E_C0 S; and computes the state after the chunk. */
 void rung_matrix_chunk_fade(float *S, const matrix_chunk *c);
 void rung_matrix_chunk_leave(float *S, const matrix_chunk *c);
 
-/* Tokens of a subchunk, and what has faded until its end. */
+/* Number of tokens of a subchunk, and the decay until its end. */
 static inline size_t chunk_part(const matrix_chunk *c, size_t part)
 {
     return part ? c->n - size_min(c->n, SUBCHUNK) : size_min(c->n, SUBCHUNK);

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- fast --------------------------------------------------------------------------------------------------------- */
+/* ---- fast -------------------------------------------------------------------------------------------------------- */
 
 void rung_matrix_query_f32(float *out, const float *S, const float *x, size_t dk, size_t dv)
 {
@@ -54,7 +54,7 @@ void rung_matrix_correct_f32(float *S, const float *k, const float *v, float bet
     rung_matrix_add_f32(S, k, u, dk, dv);
 }
 
-/* ---- exact, the specification --------------------------------------------------------------------------------------- */
+/* ---- exact, the specification ------------------------------------------------------------------------------------ */
 
 void rung_matrix_query_exact(double *out, const double *S, const double *x, size_t dk, size_t dv, const rung_fmt *fmt)
 {
@@ -86,7 +86,7 @@ void rung_matrix_correct_exact(double *S, const double *k, const double *v, doub
     rung_matrix_add_exact(S, k, u, dk, dv, fmt);
 }
 
-/* ---- exact, in lanes -------------------------------------------------------------------------------------------------- */
+/* ---- exact, in lanes --------------------------------------------------------------------------------------------- */
 
 void rung_matrix_query_lanes(double *out, const double *S, const double *x, size_t dk, size_t dv, const rung_fmt *fmt)
 {

@@ -5,22 +5,23 @@
  *   (1) u_t = beta_t r_t, r_t = v_t - (what k_t recalls, s < t), or u_t = v_t;   (2) o_t = (what q_t recalls, s <= t);
  *   (3) S_C = E_C0 S_0 + sum_s (E_Cs k_s) u_s^T,
  * where x recalls y = S_0^T (E_t0 x) + sum_s (k_s . E_ts x) u_s. A recall whose y has the gradient d gives
- *   dx = E_t0 (S_0 d) + sum_s E_ts k_s (u_s . d),   dk_s = E_ts x (u_s . d),   du_s = (k_s . E_ts x) d,   dS_0 = (E_t0 x) d^T.
- * Backwards: (3) with D the gradient of S_C, du_s = D^T (E_Cs k_s), dk_s = E_Cs (D u_s), dS_0 = E_C0 D; (2) with d = g_t; (1)
- * the tokens from the last to the first: du_t is complete, dbeta_t = du_t . r_t, dv_t = beta_t du_t, d = -dv_t. This is the
- * transposed triangular system of the WY form; all the rest are products of matrices.
+ *   dx = E_t0 (S_0 d) + sum_s E_ts k_s (u_s . d),   dk_s = E_ts x (u_s . d),
+ *   du_s = (k_s . E_ts x) d,   dS_0 = (E_t0 x) d^T.
+ * Backwards: (3) with D the gradient of S_C, du_s = D^T (E_Cs k_s), dk_s = E_Cs (D u_s), dS_0 = E_C0 D; (2) with d =
+ * g_t; (1) the tokens from the last to the first: du_t is complete, dbeta_t = du_t . r_t, dv_t = beta_t du_t, d =
+ * -dv_t. This is the transposed triangular system of the WY form; all the rest are products of matrices.
  *
  * g_r stands in the exponent of every E_ts with s < r <= t, so dg_r is the sum of E_ts dE_ts over these pairs. They are
- * added up over s first, then over t; no difference of prefix sums, which would lose a small one behind a large one. With a
- * decay per channel a pair counts where it is known: inside a subchunk, from one to the other, and with what is before and
- * after the chunk.
+ * added up over s first, then over t; no difference of prefix sums, which would lose a small one behind a large one.
+ * With a decay per channel a pair counts where it is known: inside a subchunk, from one to the other, and with what is
+ * before and after the chunk.
  */
 #include "matrix_undo.h"
 
 #include <string.h>
 
-/* A recall of all tokens: the rows x, as they are and faded from the start; d, the gradient of what they recalled, which counts
- * with the sign that `from` has as well; the pairs s + before <= t. */
+/* One recall by all tokens: the rows x, unchanged and faded from the start; d, the gradient of what they recalled,
+ * which has the same sign as `from`; the pairs with s + before <= t. */
 typedef struct recall {
     float *dx;
     const float *x, *x_panels, *pairs, *d_panels;
@@ -34,9 +35,9 @@ static void add_weighted(float *y, size_t y_row, const float *x, size_t x_row, c
     if (y) rung_chunk_kernels_get()->add_rows(y, y_row, x, x_row, a, rows, n);
 }
 
-/* ---- rows that have faded from the start, or to the end ------------------------------------------------------------------ */
+/* ---- rows that have faded from the start, or to the end ---------------------------------------------------------- */
 
-/* c->m is the gradient of the faded rows of x: dx += sign E m, weight += sign E m x. */
+/* c->m is the gradient of the faded rows of x. Adds dx += sign E m, weight += sign E m x. */
 static void undo_fade(float *dx, float *weight, const float *x, const float *E, float sign, const matrix_step *p)
 {
     const matrix_chunk *k = &p->k;
@@ -49,7 +50,8 @@ static void undo_fade(float *dx, float *weight, const float *x, const float *E, 
     for (size_t t = 0; t < n; t++) weight[t] += factor[t] * met[t];
 }
 
-/* The same per channel. E are products inside the subchunks; `part` has faded through the other one as well. */
+/* The same per channel. E are products inside the subchunks; the rows of `part` have faded through the other one as
+ * well. */
 static void undo_channel_fade(float *dx, float *weight, const float *x, const float *E, size_t part, float sign,
                               const matrix_step *p)
 {
@@ -66,7 +68,7 @@ static void undo_channel_fade(float *dx, float *weight, const float *x, const fl
     if (p->dg) kern->add_products(weight, dk, m, dk, x, row, n, dk);
 }
 
-/* What a recall takes from S_0. */
+/* The part of a recall that comes from S_0. */
 static void undo_start(float *dS, const recall *x, const matrix_step *p)
 {
     const matrix_chunk *k = &p->k;
@@ -79,7 +81,7 @@ static void undo_start(float *dS, const recall *x, const matrix_step *p)
         undo_fade(x->dx, c->from_start, x->x, k->start, x->sign, p);
 }
 
-/* (3): what the keys give to S_C, whose gradient is in D_flipped. */
+/* (3): the keys' contribution to S_C, whose gradient is in D_flipped. */
 static void undo_end(const matrix_step *p)
 {
     const matrix_chunk *k = &p->k;
@@ -93,9 +95,9 @@ static void undo_end(const matrix_step *p)
         undo_fade(p->dk, c->to_end, k->r.k, k->end, 1, p);
 }
 
-/* ---- pairs --------------------------------------------------------------------------------------------------------------- */
+/* ---- pairs ------------------------------------------------------------------------------------------------------- */
 
-/* Inside the subchunks. */
+/* Pairs inside the subchunks. */
 static void undo_near_pairs(const recall *x, const matrix_step *p)
 {
     const matrix_chunk *k = &p->k;
@@ -110,8 +112,8 @@ static void undo_near_pairs(const recall *x, const matrix_step *p)
     }
 }
 
-/* One side of the pairs of the second subchunk with the first: the rows y times E are the other side, those of x get
- * E' times the product, and weight the same times x. */
+/* One side of the pairs between the second subchunk and the first: the rows y times E are the other side. dx gets E'
+ * times the product, and weight gets the same times x. */
 static void undo_far_side(float *dx, float *weight, const float *x, const float *E, size_t rows, chunk_factor d,
                           const float *y, const float *E_y, size_t y_rows, const matrix_step *p)
 {
@@ -138,7 +140,7 @@ static void undo_far_pairs(const recall *x, const matrix_step *p)
                   k->since + at, second, p);
 }
 
-/* The gradient of the pairs is in c->dA, without its sign. */
+/* c->dA is the gradient of the pairs, without its sign. */
 static void undo_weights(const recall *x, const matrix_step *p)
 {
     const rung_chunk_kernels *kern = rung_chunk_kernels_get();
@@ -163,9 +165,9 @@ static void undo_pairs(const recall *x, const matrix_step *p)
     undo_weights(x, p);
 }
 
-/* ---- decays -------------------------------------------------------------------------------------------------------------- */
+/* ---- decays ------------------------------------------------------------------------------------------------------ */
 
-/* The rows of S_0 that come through the chunk. */
+/* Weights of the rows of S_0 that pass through the chunk. */
 static void weigh_through(const float *dS, const float *S, const matrix_step *p)
 {
     const matrix_chunk *k = &p->k;
@@ -181,8 +183,8 @@ static void weigh_through(const float *dS, const float *S, const matrix_step *p)
         }
 }
 
-/* What goes through the first subchunk also comes from before the chunk to the second; what goes through the second also goes
- * from the first to the end. Before the pairs of the two are weighed. */
+/* What passes through the first subchunk also comes from before the chunk to the second. What passes through the second
+ * also goes from the first to the end. Must be called before the pairs of the two are weighed. */
 static void weigh_parts(const matrix_step *p)
 {
     const matrix_chunk *k = &p->k;
@@ -212,7 +214,7 @@ static void add_decays(const matrix_step *p)
     }
 }
 
-/* ---- one chunk --------------------------------------------------------------------------------------------------------- */
+/* ---- one chunk --------------------------------------------------------------------------------------------------- */
 
 static void prepare(const float *dS, const float *S, const matrix_step *p)
 {
@@ -226,7 +228,7 @@ static void prepare(const float *dS, const float *S, const matrix_step *p)
     rung_chunk_flip(c->u_flipped, k->u, n, dv);
 }
 
-/* Panels of the rows, and no weights of decays yet. */
+/* Makes the panels of the rows, and sets the weights of decays to zero. */
 static void begin(bool q, bool k_, const matrix_step *p)
 {
     const matrix_back *c = p->c;
@@ -235,11 +237,11 @@ static void begin(bool q, bool k_, const matrix_step *p)
     bool panels = k->kind.decay != DECAY_CHANNEL;
     if (panels && k_) rung_kernels_get()->pack(c->k_panels, k->r.k, n, dk, k->r.key_row, 1);
     if (panels && q) rung_kernels_get()->pack(c->q_panels, k->r.q, n, dk, k->r.key_row, 1);
-    memset(c->from_start, 0, (2 * CHUNK + 2) * decays * sizeof *c->from_start); /* to_end and through as well */
+    memset(c->from_start, 0, (2 * CHUNK + 2) * decays * sizeof *c->from_start); /* clears to_end and through as well */
     memset(c->W, 0, PAIRS * sizeof *c->W);
 }
 
-/* du_s of (3) and (2), and for the delta rule (1): its dv, in rows and in panels. */
+/* Computes du_s of (3) and (2), and for the delta rule (1): its dv, in rows and in panels. */
 static void undo_values(const float *dS, const matrix_step *p)
 {
     const rung_chunk_kernels *kern = rung_chunk_kernels_get();
@@ -322,7 +324,7 @@ void rung_matrix_undo_weights(float *dA, float *dB, const matrix_step *p)
     add_decays(p);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------------ */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 size_t rung_matrix_back_size(const rung_mech_conf *conf)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * One chunk of the mechanisms in matrix.c on its way back: what their backward pass and that of log-linear attention share.
+ * One chunk of the mechanisms in matrix.c on its way back: what their backward pass and that of log-linear attention
+ * share.
  */
 #ifndef RUNG_MECH_MATRIX_UNDO_H
 #define RUNG_MECH_MATRIX_UNDO_H
@@ -15,29 +16,31 @@ typedef struct matrix_back {
     float *dA;                                      /* pairs */
     float *W, *flipped;                             /* pairs: E_ts dE_ts, and transposed */
     float *m;                                       /* [n][dk] */
-    /* E dE of what is before the chunk with each token, of each token with what is after it: [n] numbers, or rows of dk;
-     * of what goes through the chunk, or through each of its subchunks. */
+    /* E dE of the state before the chunk with each token, and of each token with the state after it: [n] numbers, or
+     * rows of dk. `through`: of what passes through the chunk, or through each of its subchunks. */
     float *from_start, *to_end, *through;
     float *one;      /* [CHUNK] */
-    float *unwanted; /* [3][dk], for gradients that nobody wants */
+    float *unwanted; /* [3][dk], receives gradients that the caller does not want */
 } matrix_back;
 
 size_t rung_matrix_back_size(const rung_mech_conf *conf);
 matrix_back rung_matrix_back_new(const rung_mech_conf *conf, float *scratch);
 
-/* A chunk that has been entered; d* point to the head's part of its first token, NULL where they are not wanted. */
+/* A chunk after rung_matrix_chunk_enter. The d* point to the head's part of its first token; NULL where they are not
+ * wanted. */
 typedef struct matrix_step {
     const matrix_back *c;
     matrix_chunk k;
-    const float *g; /* the gradient of what has been read; NULL: nothing has */
+    const float *g; /* the gradient of the outputs; NULL if nothing was read */
     size_t g_row;
     bool silent; /* u is zero */
     float *dq, *dk, *dv, *dbeta, *dg;
 } matrix_step;
 
-/* dS, the gradient of the state after the chunk, becomes that of S, the state before it; S NULL: it was zero, and dS stays. */
+/* Replaces dS, the gradient of the state after the chunk, by that of S, the state before it. S NULL: it was zero, and
+ * dS stays. */
 void rung_matrix_undo(float *dS, const float *S, const matrix_step *p);
-/* Gradients of the pairs A, and of B for the delta rule, that came about in another way; both are used up. */
+/* Adds gradients of the pairs A, and of B for the delta rule, that were computed elsewhere. Overwrites both. */
 void rung_matrix_undo_weights(float *dA, float *dB, const matrix_step *p);
 
 #endif

@@ -5,20 +5,21 @@
  */
 #include "replay.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* Steps between two kept states: the least number whose square is at least `steps`, so there are no more kept states
- * than steps between two of them. */
+/* Returns the number of steps between two kept states: the least number whose square is at least `steps`, so that there
+ * are no more kept states than steps between two of them. */
 static size_t stride_of(size_t steps)
 {
     size_t root = (size_t)sqrt((double)steps);
     root = root ? root : 1;
-    while (root < steps / root + (steps % root != 0)) root++; /* the root of the double was cut off */
+    while (root < steps / root + (steps % root != 0)) root++; /* corrects the truncated square root */
     return root;
 }
 
-/* The kept states, those from one of them to the next, and a gradient for a caller that brings none. */
+/* The kept states, the states between two of them, and a gradient for a caller that passes none. */
 size_t rung_replay_scratch(size_t size, size_t steps)
 {
     return size_times(size, 2 * stride_of(steps) + 2);
@@ -85,6 +86,7 @@ void rung_replay_run(const rung_replay *r, const float *state, float *dstate, fl
 
 void rung_replay_head(const rung_replay *r, const rung_backward *b, size_t head, float *scratch)
 {
+    assert(r->size > 0 && head < b->conf->heads);
     const float *state = b->state ? b->state + head * r->size : NULL;
     rung_replay_run(r, state, b->dstate ? b->dstate + head * r->size : NULL, scratch);
 }

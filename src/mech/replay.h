@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The backward pass of a recurrence, one head. Its states are computed again: the pass forwards keeps one state in every
- * sqrt(steps), the pass backwards recomputes those between two of them, so 2 sqrt(steps) states are in memory and every
- * state is computed twice. Where states are small beside what a step reads, all of them are kept. A step is a token or a chunk of tokens, whatever the mechanism takes at a time. What the
- * recurrent mechanisms offer each other for it is declared here as well.
+ * The backward pass of a recurrence, one head. States are computed again: the forward pass keeps one state in every
+ * sqrt(steps), and the backward pass recomputes those between two kept ones. So 2 sqrt(steps) states are in memory, and
+ * every state is computed twice. If states are small compared with what a step reads, all of them are kept. A step is a
+ * token or a chunk of tokens, as the mechanism chooses. This header also declares what the recurrent mechanisms share
+ * for it.
  */
 #ifndef RUNG_MECH_REPLAY_H
 #define RUNG_MECH_REPLAY_H
@@ -13,30 +14,30 @@
 
 typedef struct rung_replay {
     size_t size, steps; /* elements of the state, which is contiguous */
-    bool keeps_all;     /* every state is kept; `after` of undo is valid all the same */
-    /* The state after a step, in place. */
+    bool keeps_all;     /* every state is kept; `after` of undo is valid in both cases */
+    /* Advances the state by one step, in place. */
     void (*absorb)(float *state, size_t step, const void *context);
-    /* Reads of the last state (an encoder), before the first undo; NULL: none. */
+    /* Adds the gradient of reads of the last state (an encoder), before the first undo. NULL: there are none. */
     void (*finish)(float *dstate, const float *state, const void *context);
-    /* dstate, the gradient with respect to `after`, becomes that with respect to `before`. */
+    /* Replaces dstate, the gradient with respect to `after`, by that with respect to `before`. */
     void (*undo)(float *dstate, const float *before, const float *after, size_t step, const void *context);
     const void *context;
 } rung_replay;
 
 size_t rung_replay_scratch(size_t size, size_t steps);
-size_t rung_replay_scratch_all(size_t size, size_t steps); /* of a replay that keeps all */
-/* From `state` (NULL: zeros); dstate comes in and goes out as in rung_backward (NULL: zeros, and not wanted). */
+size_t rung_replay_scratch_all(size_t size, size_t steps); /* for a replay that keeps all states */
+/* Starts from `state` (NULL: zeros). dstate is used as in rung_backward (NULL: zeros, and not wanted). */
 void rung_replay_run(const rung_replay *r, const float *state, float *dstate, float *scratch);
-/* The same for a mechanism whose state is one block of r->size elements per head. */
+/* The same for a mechanism whose state has r->size contiguous elements per head. */
 void rung_replay_head(const rung_replay *r, const rung_backward *b, size_t head, float *scratch);
 
-/* What the context of a recurrence begins with. */
+/* The first member of the context of every recurrence. */
 typedef struct rung_back_head {
     const rung_backward *b;
     size_t head;
 } rung_back_head;
 
-/* Where the head's part of a token begins in rows of `width` elements per head; NULL stays NULL. */
+/* Address of the head's part of a token in rows of `width` elements per head; NULL stays NULL. */
 static inline const float *rung_back_row(const float *x, const rung_back_head *c, size_t t, size_t width)
 {
     return x ? x + (t * c->b->conf->heads + c->head) * width : NULL;
@@ -63,7 +64,7 @@ size_t rung_rwkv7_backward_scratch(const rung_mech_conf *conf, size_t tokens);
 
 enum { RNN_X, RNN_X4, RNN_U, RNN_U4 };
 bool rung_rnn_is_lstm(const rung_mech_conf *conf);
-size_t rung_rnn_rows(const rung_mech_conf *conf); /* of U: numbers of a token per head */
+size_t rung_rnn_rows(const rung_mech_conf *conf); /* rows of U, which is also the numbers of a token per head */
 size_t rung_rnn_head_size(const rung_mech_conf *conf);
 float rung_rnn_sigmoid(float x);
 void rung_rnn_sums_f32(float *sum, const float *h, const float *x, const float *U, const rung_mech_conf *conf);

@@ -51,7 +51,7 @@ static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
     return (rung_carry){.recurrent = conf->heads * rung_rnn_head_size(conf)};
 }
 
-/* U transposed, and the sums before the nonlinearity. */
+/* Scratch: U transposed, and the sums before the nonlinearity. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
@@ -61,7 +61,7 @@ static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 #define INPUT_OF(in, conf)  (in)[rung_rnn_is_lstm(conf) ? RNN_X4 : RNN_X]
 #define MATRIX_OF(in, conf) (in)[rung_rnn_is_lstm(conf) ? RNN_U4 : RNN_U]
 
-/* ---- fast --------------------------------------------------------------------------------------------------------- */
+/* ---- fast -------------------------------------------------------------------------------------------------------- */
 
 float rung_rnn_sigmoid(float x)
 {
@@ -119,9 +119,9 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
         }
 }
 
-/* ---- exact ---------------------------------------------------------------------------------------------------------- */
+/* ---- exact ------------------------------------------------------------------------------------------------------- */
 
-/* From the sums to the next state, one channel. */
+/* Computes the next state of one channel from the sums. */
 static void turn_exact(double *h, const double *sum, size_t i, const rung_mech_conf *conf, const rung_fmt *fmt)
 {
     size_t dv = conf->dv;
@@ -157,7 +157,7 @@ static void read_exact(double *o, const double *state, const double *const *in, 
         memcpy(o + g * conf->dv, state + g * rung_rnn_head_size(conf), conf->dv * sizeof *o);
 }
 
-/* The rows of U are lanes, so it comes transposed. */
+/* The rows of U are lanes, so U is transposed. */
 static void absorb_lanes(double *h, const double *x, const double *Ut, const rung_mech_conf *conf, const rung_fmt *fmt,
                          double *sum)
 {
@@ -186,7 +186,7 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
         }
 }
 
-/* ---- row -------------------------------------------------------------------------------------------------------------- */
+/* ---- row --------------------------------------------------------------------------------------------------------- */
 
 static const rung_mech_input inputs[] = {
     {"x", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "input (kind=tanh)", is_tanh},

@@ -43,7 +43,7 @@ static void finish(float *dh, const float *h, const void *c_)
     for (size_t t = 0; t < c->at.b->tokens; t++) undo_read(dh, t, c);
 }
 
-/* (2) of channel i of an LSTM; dstate = dh, then dc, which becomes that of the c before. */
+/* (2) of channel i of an LSTM. dstate contains dh, then dc, which becomes the gradient of the previous c. */
 static void undo_lstm(float *dstate, const float *before, const float *after, size_t i, const context *c)
 {
     size_t dv = c->at.b->conf->dv;

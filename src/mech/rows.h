@@ -12,7 +12,7 @@ extern const rung_mech rung_mech_full, rung_mech_window, rung_mech_linear, rung_
     rung_mech_mamba2, rung_mech_delta, rung_mech_gdelta, rung_mech_kda, rung_mech_mamba, rung_mech_rwkv7, rung_mech_rnn,
     rung_mech_loglinear, rung_mech_sparse, rung_mech_dsa;
 
-/* Nothing adds up to anything but 0 where inputs are 0, and no sum begins at anything else. */
+/* All of rung_pads: sums start at 0, and zero inputs add only zeros. */
 unsigned rung_pads_all(const rung_mech_conf *conf);
 
 /* The two forms of a row, for files whose functions have the names of its members. */
@@ -23,8 +23,7 @@ unsigned rung_pads_all(const rung_mech_conf *conf);
 /* Places in rung_mech.inputs that every mechanism with keys and values uses. */
 enum { IN_Q = 0, IN_K = 1, IN_V = 2 };
 
-/* Lanes of one call of an exact kernel: 64 doubles are 512 bytes, so a dozen of such rows stay in the L1
- * cache. */
+/* Lanes of one call of an exact kernel. 64 doubles are 512 bytes, so a dozen such rows fit into the L1 cache. */
 enum { BLOCK = 64 };
 
 static inline size_t size_min(size_t a, size_t b)
@@ -32,13 +31,13 @@ static inline size_t size_min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* A NaN stays one. */
+/* NaN stays NaN. */
 static inline double relu(double x)
 {
     return x <= 0 ? 0 : x;
 }
 
-/* The product, or SIZE_MAX: more than any memory, so that an allocation of it fails with a message. */
+/* The product, or SIZE_MAX if it overflows. An allocation of SIZE_MAX fails with a message. */
 static inline size_t size_times(size_t a, size_t b)
 {
     size_t product;

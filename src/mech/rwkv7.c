@@ -3,7 +3,8 @@
  *
  * RWKV-7: a state matrix whose transition is a diagonal plus a matrix of rank one. With S [dk][dv] per head,
  *   S <- diag(w) S + b (a^T S) + k v^T,   o = S^T r.
- * The paper writes the transpose, S <- S (diag(w) + a b^T) + v k^T. w is the decay itself, in (0, 1), not its logarithm.
+ * The paper writes the transpose, S <- S (diag(w) + a b^T) + v k^T. w is the decay itself, in (0, 1), not its
+ * logarithm.
  *
  * Order: s_i = sum_j S_ji a_j from j = 0 upwards; then S_ji = r(r(r(w_j S_ji) + r(b_j s_i)) + r(k_j v_i)).
  */
@@ -31,9 +32,9 @@ static size_t scratch(const rung_mech_conf *conf, size_t tokens)
     return conf->dv;
 }
 
-/* ---- fast --------------------------------------------------------------------------------------------------------- */
+/* ---- fast -------------------------------------------------------------------------------------------------------- */
 
-/* `key` and `value` are the places of the head's row in the inputs. */
+/* `key` and `value` are the offsets of the head's row in the inputs. */
 void rung_rwkv7_absorb_f32(float *S, const float *const *in, size_t key, size_t value, const rung_mech_conf *conf,
                            float *s)
 {
@@ -75,7 +76,7 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
         }
 }
 
-/* ---- exact ---------------------------------------------------------------------------------------------------------- */
+/* ---- exact ------------------------------------------------------------------------------------------------------- */
 
 static void update_exact(double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
                          const rung_fmt *fmt, double *s)
@@ -124,7 +125,7 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
         }
 }
 
-/* ---- row -------------------------------------------------------------------------------------------------------------- */
+/* ---- row --------------------------------------------------------------------------------------------------------- */
 
 static const rung_param no_params[] = {{0}};
 static const rung_mech_input inputs[] = {

@@ -13,7 +13,7 @@
 #include "rung/kern.h"
 
 typedef struct context {
-    rung_back_head at; /* first: what rung_back_row wants */
+    rung_back_head at; /* must be first, for rung_back_row */
     float *s, *ds;     /* [dv] */
 } context;
 

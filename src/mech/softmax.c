@@ -10,6 +10,7 @@
 
 #include "rung/kern.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ void rung_softmax_begin_f32(softmax_f32 *s, float *o, const float *q, const rung
     memset(o, 0, conf->dv * sizeof *o);
 }
 
-/* A tile of scores, which are overwritten, and of values. */
+/* Adds a tile of scores, which are overwritten, and of values. */
 static void add_tile_f32(softmax_f32 *s, float *score, const float *const *value, size_t count)
 {
     const rung_kernels *kern = rung_kernels_get();
@@ -87,7 +88,7 @@ void rung_softmax_add_scored_f32(softmax_f32 *s, const float *score, const float
     }
 }
 
-/* The key with the largest score adds 1 to the sum, so 0 says that there was none. */
+/* The key with the largest score adds 1 to the sum, so the sum is 0 only if there was no key. */
 void rung_softmax_end_f32(softmax_f32 *s)
 {
     if (s->sum != 0) rung_kernels_get()->scale(s->o, 1.0f / s->sum, s->dv);
@@ -95,9 +96,8 @@ void rung_softmax_end_f32(softmax_f32 *s)
 
 /* ---- exact ------------------------------------------------------------------------------------------------------- */
 
-/* The maximum before the first score: the first step replaces it whatever it is, and multiplies 0 by a finite
- * a, so the result is the same as starting from the first score. Fixed point has no infinity; its least value
- * serves. */
+/* The maximum before the first score. The first step replaces it and multiplies 0 by a finite a, so the result is the
+ * same as starting from the first score. Fixed point has no infinity and uses its least value. */
 static double no_maximum(const rung_fmt *fmt)
 {
     return fmt->kind == RUNG_FMT_FIXED ? fmt->smallest : -INFINITY;
@@ -140,7 +140,7 @@ void rung_softmax_end_exact(softmax_exact *s, const rung_fmt *fmt)
     for (size_t i = 0; s->keys > 0 && i < s->dv; i++) s->o[i] = rung_num_div(fmt, s->o[i], s->den);
 }
 
-/* ---- exact, one lane per query ------------------------------------------------------------------------------------- */
+/* ---- exact, one lane per query ----------------------------------------------------------------------------------- */
 
 size_t rung_lanes_size(const rung_mech_conf *conf)
 {
@@ -168,12 +168,14 @@ void rung_lanes_clear(softmax_lanes *l, const rung_mech_conf *conf, const rung_f
 
 void rung_lanes_set_query(softmax_lanes *l, const double *q, size_t lane, const rung_mech_conf *conf)
 {
+    assert(lane < BLOCK);
     for (size_t i = 0; i < conf->dk; i++) l->q[i * BLOCK + lane] = q[i];
 }
 
 void rung_lanes_load(softmax_lanes *l, const double *q, size_t stride, size_t count, const rung_mech_conf *conf,
                      const rung_fmt *fmt)
 {
+    assert(count <= BLOCK);
     for (size_t n = 0; n < count; n++) rung_lanes_set_query(l, q + n * stride, n, conf);
     rung_lanes_clear(l, conf, fmt);
 }
@@ -217,7 +219,7 @@ void rung_lanes_weigh(softmax_lanes *l, const double *k, const double *v, size_t
     for (size_t i = 0; i < conf->dv; i++) num->scale_add(fmt, l->num + i * BLOCK + from, l->e + from, v[i], n);
 }
 
-/* Element i of every lane's slot. */
+/* Gathers element i of every lane's slot. */
 static const double *gather(softmax_lanes *l, const double *const *slot, size_t i, size_t from, size_t to)
 {
     for (size_t n = from; n < to; n++) l->x[n] = slot[n][i];
@@ -227,6 +229,7 @@ static const double *gather(softmax_lanes *l, const double *const *slot, size_t 
 void rung_lanes_add_each(softmax_lanes *l, const double *const *slot, size_t from, size_t to,
                          const rung_mech_conf *conf, const rung_fmt *fmt)
 {
+    assert(from <= to && to <= BLOCK);
     const rung_num_kernels *num = rung_num_kernels_get();
     size_t n = to - from;
     memset(l->s + from, 0, n * sizeof *l->s);
@@ -242,6 +245,7 @@ void rung_lanes_add_each(softmax_lanes *l, const double *const *slot, size_t fro
 
 void rung_lanes_end(softmax_lanes *l, size_t from, size_t count, const rung_mech_conf *conf, const rung_fmt *fmt)
 {
+    assert(from <= count && count <= BLOCK);
     const rung_num_kernels *num = rung_num_kernels_get();
     for (size_t i = 0; i < conf->dv; i++) {
         double *row = l->num + i * BLOCK;
@@ -267,6 +271,7 @@ static void walk_runs(softmax_lanes *l, const rung_attend_run *run, size_t runs,
 void rung_lanes_attend(softmax_lanes *l, const rung_attend_run *run, size_t runs, size_t count,
                        const rung_mech_conf *conf, const rung_fmt *fmt)
 {
+    assert(count <= BLOCK);
     const rung_attend job = {.dk = conf->dk,
                              .dv = conf->dv,
                              .lanes = count,
@@ -285,6 +290,7 @@ void rung_lanes_attend(softmax_lanes *l, const rung_attend_run *run, size_t runs
 
 void rung_lanes_store(double *o, const double *rows, size_t stride, size_t count, const rung_mech_conf *conf)
 {
+    assert(count <= BLOCK);
     for (size_t i = 0; i < conf->dv; i++)
         for (size_t n = 0; n < count; n++) o[n * stride + i] = rows[i * BLOCK + n];
 }

@@ -4,14 +4,14 @@
  * Gradients of softmax attention. Forwards, for query i and the keys j that it sees,
  *   (1) s_ij = q_i.k_j,   (2) m_i = max_j s_ij, den_i = sum_j e^(s_ij - m_i), p_ij = e^(s_ij - m_i) / den_i,
  *   (3) o_i = sum_j p_ij v_j;
- * backwards, g the gradient of o, (3) dv_j += p_ij g_i, dp_ij = g_i.v_j, (2) ds_ij = p_ij (dp_ij - c_i - D_i) with
- * D_i = sum_j p_ij (dp_ij - c_i), (1) dq_i += ds_ij k_j, dk_j += ds_ij q_i.
- * Any c_i gives the same. With c_i = 0 D_i is g_i.o_i, which is known, but where one key has nearly all of the weight, as in
- * a lookup, ds is the small difference of two large numbers. Here c_i is dp_ij of the key with the largest score: what is
- * added up is then as small as the weights of the others, and one key alone has a gradient of exactly 0.
+ * backwards, g the gradient of o, (3) dv_j += p_ij g_i, dp_ij = g_i.v_j, (2) ds_ij = p_ij (dp_ij - c_i - D_i) with D_i
+ * = sum_j p_ij (dp_ij - c_i), (1) dq_i += ds_ij k_j, dk_j += ds_ij q_i. Any c_i gives the same. With c_i = 0 D_i is
+ * g_i.o_i, which is known, but where one key has nearly all of the weight, as in a lookup, ds is the small difference
+ * of two large numbers. Here c_i is dp_ij of the key with the largest score: what is added up is then as small as the
+ * weights of the others, and one key alone has a gradient of exactly 0.
  *
- * Here for one query and keys that are anywhere, which sparse and dsa use; full_backward.c has full and window. Scores are
- * computed twice, first for m and den; of them no more than a tile is in memory.
+ * Here for one query and keys that are anywhere, which sparse and dsa use; full_backward.c has full and window. Scores
+ * are computed twice, first for m and den; of them no more than a tile is in memory.
  */
 #include "softmax.h"
 
@@ -21,7 +21,7 @@
 
 enum { TILE = SOFTMAX_TILE };
 
-/* A row of at most TILE scores joins what the query has seen; scores and dp are overwritten. */
+/* Adds a row of at most TILE scores to what the query has seen. Overwrites the scores and dp. */
 static void measure_row(softmax_row *r, float *s, float *dp, size_t count)
 {
     const rung_kernels *kern = rung_kernels_get();
@@ -41,7 +41,7 @@ static void measure_row(softmax_row *r, float *s, float *dp, size_t count)
     r->mean += kern->dot(s, dp, count);
 }
 
-/* (2): scores become p, dp becomes ds. */
+/* (2): turns scores into p, and dp into ds. */
 static void undo_row(float *s, float *dp, const softmax_row *r, size_t count)
 {
     float scale = 1 / r->sum, mean = r->mean * scale;

@@ -18,10 +18,11 @@
 
 #include "rung/kern.h"
 
+#include <assert.h>
 #include <string.h>
 
-/* Queries of one group of a scan: a row of scores each, n/B numbers. With fewer of them for small blocks the rows take
- * at most 16 n numbers. */
+/* Number of queries in one group of a scan. Each has a row of n/B scores. For small blocks the groups are smaller, so
+ * that the rows take at most 16 n numbers. */
 static size_t group_size(const sparse_plan *plan)
 {
     return size_min(BLOCK, 16 * plan->B);
@@ -56,7 +57,8 @@ static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
     return (rung_carry){.cache = size_times(slots, plan.slot)};
 }
 
-/* A step: one branch and a row of scores. A scan: the lanes, their output and weights, a row of scores per query. */
+/* A step needs one branch and a row of scores. A scan needs the lanes, their output and weights, and a row of scores
+ * per query. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     sparse_plan plan = rung_sparse_plan(conf);
@@ -75,7 +77,7 @@ void rung_sparse_weights_f32(float weight[BRANCHES], const float *gates, const s
     weight[2] = plan->nsa ? gates[2] : 0;
 }
 
-/* base is the head's part of the first slot, here and below. */
+/* `base` is the head's part of the first slot, here and below. */
 void rung_sparse_absorb_f32(float *base, const float *const *in, size_t pos, size_t row, const sparse_plan *plan,
                             const rung_mech_conf *conf, float *scratch_)
 {
@@ -90,7 +92,7 @@ static void update_f32(float *state, const float *const *in, size_t pos, const r
         rung_sparse_absorb_f32(state + h * (conf->dk + conf->dv), in, pos, h, &plan, conf, scratch_);
 }
 
-/* Tokens [first, end): a summary interrupts them after every block. */
+/* Adds tokens [first, end). In the state a summary follows every block of tokens. */
 static void add_tokens_f32(softmax_f32 *s, const float *base, size_t first, size_t end, const sparse_plan *plan)
 {
     for (size_t t = first, count; t < end; t += count) {
@@ -158,7 +160,8 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
 
 /* ---- exact ------------------------------------------------------------------------------------------------------- */
 
-/* l is the double nearest to lambda/1000, rounded, and 1-l that of (1000-lambda)/1000: a format without a 1 has both. */
+/* l is the double nearest to lambda/1000, rounded; 1-l is that of (1000-lambda)/1000. So a format without the number 1
+ * has both. */
 static void weights_exact(double weight[BRANCHES], const double *gates, const sparse_plan *plan, const rung_fmt *fmt)
 {
     weight[0] = plan->nsa ? gates[0] : rung_num_round(fmt, plan->lambda / 1000);
@@ -205,7 +208,7 @@ static void selection_exact(softmax_exact *s, const double *base, const double *
     if (plan->own) add_tokens_exact(s, base, q, pos - pos % plan->B, pos + 1, plan, conf, fmt);
 }
 
-/* One query of one head; the branches add to +0 one after the other. */
+/* One query of one head. The branches are added to +0 one after the other. */
 static void query_exact(double *o, const double *base, const double *q, const double *gates, size_t pos,
                         const sparse_plan *plan, const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch_)
 {
@@ -233,7 +236,7 @@ static void read_exact(double *o, const double *state, const double *const *in, 
                     plan.nsa ? in[IN_GATES] + h * BRANCHES : NULL, pos, &plan, conf, fmt, scratch_);
 }
 
-/* ---- exact, one lane per query ------------------------------------------------------------------------------------- */
+/* ---- exact, one lane per query ----------------------------------------------------------------------------------- */
 
 /* The queries start .. start+count-1 of one head. */
 typedef struct group {
@@ -246,13 +249,13 @@ typedef struct group {
     size_t width;   /* complete blocks of the last query */
 } group;
 
-/* First lane that is at or after a position. */
+/* The first lane at or after a position. */
 static size_t lane_of(size_t pos, const group *g)
 {
     return pos > g->start ? size_min(pos - g->start, g->count) : 0;
 }
 
-/* First lane with a complete block. */
+/* The first lane with a complete block. */
 static size_t first_with_block(const group *g, const sparse_plan *plan)
 {
     return lane_of(plan->B - 1, g);
@@ -269,7 +272,8 @@ static void compression_lanes(group *g, const sparse_plan *plan, const rung_mech
     rung_lanes_end(&g->l, first_with_block(g, plan), g->count, conf, fmt);
 }
 
-/* Tokens from `first` on that a lane sees up to its own position: the last W of them, or those of its own block. */
+/* Adds the tokens from `first` on that a lane sees up to its own position: the last W of them, or those of its own
+ * block. */
 static void add_near(group *g, size_t first, bool window, const sparse_plan *plan, const rung_mech_conf *conf,
                      const rung_fmt *fmt)
 {
@@ -280,7 +284,7 @@ static void add_near(group *g, size_t first, bool window, const sparse_plan *pla
     }
 }
 
-/* The r-th selected block of every lane, r = 0, 1, ...; later lanes never have fewer of them. */
+/* Adds the r-th selected block of every lane, r = 0, 1, ... A later lane never has fewer selected blocks. */
 static void selection_lanes(group *g, const sparse_plan *plan, const rung_mech_conf *conf, const rung_fmt *fmt)
 {
     rung_top top[BLOCK];
@@ -307,10 +311,11 @@ static void window_lanes(group *g, const sparse_plan *plan, const rung_mech_conf
     rung_lanes_end(&g->l, 0, g->count, conf, fmt);
 }
 
-/* gates: those of the group's first query, this head; NULL without. */
+/* `gates` are those of the group's first query and this head; NULL if there are none. */
 static void group_exact(group *g, const double *gates, const sparse_plan *plan, const rung_mech_conf *conf,
                         const rung_fmt *fmt)
 {
+    assert(g->count > 0 && g->count <= BLOCK);
     const rung_num_kernels *num = rung_num_kernels_get();
     memset(g->sum, 0, conf->dv * BLOCK * sizeof *g->sum);
     for (size_t branch = 0; branch < (plan->W ? BRANCHES : 2); branch++) {
@@ -408,7 +413,7 @@ static rung_selection selects(const rung_mech_conf *conf)
                             .summary_is_mean = comp == SPARSE_MEAN};
 }
 
-/* Equal summaries, equal choices, values of zero. */
+/* Zero inputs give equal summaries, equal choices and zero values. */
 static unsigned pads(const rung_mech_conf *conf)
 {
     (void)conf;

@@ -27,7 +27,7 @@ enum { BRANCHES = 3 }; /* compression, selection, window */
 enum { IN_GATES = 3, IN_CK, IN_CV, IN_PLACE_K, IN_PLACE_V, IN_FIRST_K, IN_FIRST_V, IN_SECOND_K, IN_SECOND_V };
 
 /* The state is a row of slots [H][dk+dv]: B tokens, then the summary of their block, then the next B tokens. So what is
- * carried after any number of tokens is the beginning of it. */
+ * carried after any number of tokens is the start of the array. */
 static inline size_t sparse_token(size_t token, const sparse_plan *plan)
 {
     return (token + token / plan->B) * plan->slot;
@@ -38,7 +38,7 @@ static inline size_t sparse_summary(size_t block, const sparse_plan *plan)
     return (block * (plan->B + 1) + plan->B) * plan->slot;
 }
 
-/* Blocks that have ended at or before pos, and those of them that a query at pos may select. */
+/* The number of blocks that have ended at or before pos, and how many of them a query at pos may select. */
 static inline size_t complete_blocks(size_t pos, const sparse_plan *plan)
 {
     return (pos + 1) / plan->B;
@@ -54,18 +54,19 @@ static inline size_t window_start(size_t pos, const sparse_plan *plan)
     return pos >= plan->W ? pos - plan->W + 1 : 0;
 }
 
-/* How much each branch counts; gates are the query's, if there are any. */
+/* The weight of each branch. `gates` are the query's gates, if there are any. */
 void rung_sparse_weights_f32(float weight[BRANCHES], const float *gates, const sparse_plan *plan);
-/* One token of one head, and the summary of its block if it is the last. row counts heads, the token's in the inputs. */
+/* Stores one token of one head, and the summary of its block if it is the last token. `row` is the token's row in the
+ * inputs, counted in heads. */
 void rung_sparse_absorb_f32(float *base, const float *const *in, size_t pos, size_t row, const sparse_plan *plan,
                             const rung_mech_conf *conf, float *scratch);
 
-/* The weights of a compression, of one side: keys or values. */
+/* The weights of the compression of one side: keys or values. */
 typedef struct sparse_mlp {
     const float *place, *first, *second; /* [B][d], [d][B d], [d][d] */
 } sparse_mlp;
 
-/* c from the side x of the block's first token; scratch becomes the inputs [B d] and the hidden layer [d]. */
+/* Computes c from the side x of the block's first token. scratch receives the inputs [B d] and the hidden layer [d]. */
 void rung_sparse_mlp_f32(float *c, const float *x, sparse_mlp w, size_t d, const sparse_plan *plan, float *scratch);
 
 /* Computes the summary of `block` of one head from its tokens in the state (base: the head's part of the first slot).
@@ -75,7 +76,7 @@ void rung_sparse_compress_f32(float *base, const float *const *in, size_t block,
 void rung_sparse_compress_exact(double *base, const double *const *in, size_t block, size_t row,
                                 const sparse_plan *plan, const rung_mech_conf *conf, const rung_fmt *fmt,
                                 double *scratch);
-/* Blocks [first, end), up to BLOCK of them at once; in holds rows from token `pos` on. */
+/* Compresses blocks [first, end), up to BLOCK of them at once. `in` holds rows from token `pos` on. */
 void rung_sparse_compress_lanes(double *base, const double *const *in, size_t pos, size_t first, size_t end,
                                 size_t head, const sparse_plan *plan, const rung_mech_conf *conf, const rung_fmt *fmt,
                                 double *scratch);

@@ -3,11 +3,11 @@
  *
  * Gradients of (B,k)-sparse attention. Forwards
  *   (1) c_b = comp(block b),   (2) y_r = softmax attention of branch r over its keys,   (3) o = sum_r w_r y_r;
- * backwards (3) dw_r = g.y_r, which is the gradient of a gate, dy_r = w_r g, (2) the softmax gradient over the same keys, which adds
- * to tokens and to summaries, (1) what a summary got goes on to the tokens of its block and to the weights of the mlp.
- * Which blocks are selected has no gradient: they are those of the forward pass, whose scores have the same bits here.
- *
- * The head's slots lie side by side in scratch, as do their gradients, in the order of the state.
+ * backwards (3) dw_r = g.y_r, which is the gradient of a gate, dy_r = w_r g, (2) the softmax gradient over the same
+ * keys, which adds to tokens and to summaries, (1) the gradient of a summary goes to the tokens of its block and to the
+ * weights of the mlp. The selection of blocks has no gradient. The blocks are those of the forward pass, whose scores
+ * have the same bits here. The head's slots are contiguous in scratch, as are their gradients, in the order of the
+ * state.
  */
 #include "sparse.h"
 
@@ -23,10 +23,10 @@ typedef struct work {
     size_t head, slots;
     float *slot, *dslot; /* [slots][dk+dv] */
     float *score;        /* [blocks] */
-    float *g, *dq;       /* [dv], [dk] of the query at hand */
+    float *g, *dq;       /* [dv], [dk] of the current query */
     float *compress, *dcompress;
 
-    /* keys of the branch at hand, on their way through the softmax */
+    /* Keys of the current branch that wait for the softmax. */
     softmax_row row;
     const float *q, *key[SOFTMAX_TILE];
     float *dkey[SOFTMAX_TILE];
@@ -66,14 +66,14 @@ static work work_init(const rung_backward *b, size_t head)
     return w;
 }
 
-/* Where the head's part of a slot begins in the state. */
+/* Offset of the head's part of a slot in the state. */
 static size_t slot_at(size_t slot, const work *w)
 {
     const rung_mech_conf *conf = w->b->conf;
     return (slot * conf->heads + w->head) * (conf->dk + conf->dv);
 }
 
-/* The slots after the stretch, and the gradients with which they arrive. */
+/* Loads the slots after the stretch, and the gradients that dstate has for them. */
 static void load_slots(work *w)
 {
     const rung_backward *b = w->b;
@@ -87,7 +87,7 @@ static void load_slots(work *w)
         memcpy(w->dslot + s * width, b->dstate + slot_at(s, w), width * sizeof *w->dslot);
 }
 
-/* ---- (2), (3) ---------------------------------------------------------------------------------------------------------- */
+/* ---- (2), (3) ---------------------------------------------------------------------------------------------------- */
 
 static void flush_keys(work *w)
 {
@@ -99,7 +99,7 @@ static void flush_keys(work *w)
     w->count = 0;
 }
 
-/* `at` is an element of the slots. */
+/* `at` is an index of an element of the slots. */
 static void put_key(work *w, size_t at)
 {
     w->key[w->count] = w->slot + at, w->dkey[w->count++] = w->dslot + at;
@@ -157,15 +157,15 @@ static void undo_query(work *w, size_t t)
     if (b->din[IN_Q]) kern->axpy(b->din[IN_Q] + row * dk, 1, w->dq, dk);
 }
 
-/* ---- (1) --------------------------------------------------------------------------------------------------------------- */
+/* ---- (1) --------------------------------------------------------------------------------------------------------- */
 
 static void add_to(float *to, float a, const float *from, size_t n)
 {
     if (to) rung_kernels_get()->axpy(to, a, from, n);
 }
 
-/* One side of a block: dc is known, dx of the first token is added to. in: where the inputs of that side begin, which every
- * second one is of. */
+/* One side of a block: dc is known, and dx of the first token is added to. `in` is the index of the first input of that
+ * side; every second input belongs to it. */
 static void undo_mlp(float *dx, const float *dc, const float *x, size_t d, size_t in, work *w)
 {
     const rung_backward *b = w->b;
@@ -209,9 +209,9 @@ static void undo_compress(work *w, size_t block)
     }
 }
 
-/* ---- a stretch ----------------------------------------------------------------------------------------------------------- */
+/* ---- a stretch --------------------------------------------------------------------------------------------------- */
 
-/* Tokens of the stretch are inputs, everything before is a part of the state before it. */
+/* The gradients of the tokens of the stretch go to din, all others to the state before it. */
 static void store_slots(const work *w)
 {
     const rung_backward *b = w->b;

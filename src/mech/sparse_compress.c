@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The compression of (B,k)-sparse attention: a block of B tokens becomes one key and one value. With x_i the key (or the
- * value) of the i-th token of the block,
+ * The compression of (B,k)-sparse attention: a block of B tokens becomes one key and one value. With x_i the key (or
+ * the value) of the i-th token of the block,
  *   mean:  c = (x_0 + ... + x_{B-1}) / B, sums from +0 and i = 0 upwards, each rounded, then one division by r(B);
  *   mlp:   c = W2 relu(W1 [x_0 + p_0; ...; x_{B-1} + p_{B-1}]), p_i the vector of place i: W1 [d][B d], W2 [d][d], no
  *          biases, shared by all heads, other weights for keys and for values;
@@ -13,6 +13,7 @@
 
 #include "rung/kern.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* As sparse_mlp. */
@@ -25,7 +26,8 @@ static size_t larger_side(const rung_mech_conf *conf)
     return conf->dk > conf->dv ? conf->dk : conf->dv;
 }
 
-/* One block: its tokens and the hidden layer. Many: the hidden layer, the result and an input for BLOCK blocks. */
+/* One block needs its tokens and the hidden layer. Many blocks need the hidden layer, the result and an input for BLOCK
+ * blocks. */
 size_t rung_sparse_compress_scratch(const sparse_plan *plan, const rung_mech_conf *conf)
 {
     size_t d = larger_side(conf), one = (plan->B + 1) * d, many = (2 * d + 1) * BLOCK;
@@ -129,7 +131,7 @@ void rung_sparse_compress_exact(double *base, const double *const *in, size_t bl
 
 /* ---- exact, many ------------------------------------------------------------------------------------------------- */
 
-/* y[r] += W[r][column] x for every row r: lanes are blocks. */
+/* y[r] += W[r][column] x for every row r. Lanes are blocks. */
 static void add_column(double *y, const double *W, size_t column, size_t columns, const double *x, size_t d,
                        size_t lanes, const rung_fmt *fmt)
 {
@@ -137,8 +139,8 @@ static void add_column(double *y, const double *W, size_t column, size_t columns
     for (size_t r = 0; r < d; r++) num->scale_add(fmt, y + r * BLOCK, x, W[r * columns + column], lanes);
 }
 
-/* x is the side of the first token of the first block, c that of the first summary. Every row's sum still runs over its
- * columns from 0 upwards. */
+/* x is the side of the first token of the first block, c that of the first summary. The sum of every row still runs
+ * over its columns from 0 upwards. */
 static void mlp_lanes(double *c, const double *x, size_t lanes, weights_exact w, size_t d, const sparse_plan *plan,
                       const rung_fmt *fmt, double *scratch)
 {
@@ -157,7 +159,7 @@ static void mlp_lanes(double *c, const double *x, size_t lanes, weights_exact w,
         for (size_t j = 0; j < d; j++) c[n * stride + j] = y[j * BLOCK + n];
 }
 
-/* Sums over all channels at once. */
+/* Adds all channels at once. */
 static void mean_lanes(double *c, const double *x, size_t d, const sparse_plan *plan, const rung_fmt *fmt)
 {
     const rung_num_kernels *num = rung_num_kernels_get();
@@ -167,7 +169,7 @@ static void mean_lanes(double *c, const double *x, size_t d, const sparse_plan *
     for (size_t j = 0; j < d; j++) c[j] = rung_num_div(fmt, c[j], count);
 }
 
-/* What is not an mlp costs one operation per number: block by block. */
+/* Compression without an mlp costs one operation per number, so it goes block by block. */
 static void simple_lanes(double *base, const double *const *in, size_t pos, size_t block, size_t head,
                          const sparse_plan *plan, const rung_mech_conf *conf, const rung_fmt *fmt)
 {
@@ -184,6 +186,7 @@ void rung_sparse_compress_lanes(double *base, const double *const *in, size_t po
                                 size_t head, const sparse_plan *plan, const rung_mech_conf *conf, const rung_fmt *fmt,
                                 double *scratch)
 {
+    assert(first <= end && pos / plan->B <= first);
     for (size_t b = first; plan->comp != SPARSE_MLP && b < end; b++)
         simple_lanes(base, in, pos, b, head, plan, conf, fmt);
     for (size_t b = first; plan->comp == SPARSE_MLP && b < end; b += BLOCK) {

@@ -7,9 +7,10 @@
 
 #include "rung/par.h"
 
+#include <assert.h>
 #include <string.h>
 
-/* Distance from one token to the next; a constant stays where it is. */
+/* Distance from one token to the next; 0 for a constant. */
 static size_t stride_of(const rung_mech_input *input, const rung_mech_conf *conf)
 {
     return rung_mech_is_constant(input) ? 0 : rung_mech_row(input, conf);
@@ -33,7 +34,7 @@ static size_t parts_of(size_t queries, size_t part)
     return queries / part + (queries % part != 0);
 }
 
-/* ---- fast --------------------------------------------------------------------------------------------------------- */
+/* ---- fast -------------------------------------------------------------------------------------------------------- */
 
 static void scan_head_f32(void *context, size_t head, size_t worker)
 {
@@ -42,7 +43,8 @@ static void scan_head_f32(void *context, size_t head, size_t worker)
                             s->scratch + worker * s->scratch_size);
 }
 
-/* All of a head's queries share what is prepared for them, unless the heads do not come out even on the threads. */
+/* All queries of a head share prepared keys. So a head is divided only if the heads cannot be distributed evenly over
+ * the threads. */
 static size_t part_of_head(size_t asked, size_t heads, size_t threads)
 {
     size_t workers = threads ? threads : rung_cpu_threads(), part = asked / (4 * workers) + 1;
@@ -54,7 +56,7 @@ typedef struct parts_f32 {
     size_t asked, part;
 } parts_f32;
 
-/* Some queries of one head. */
+/* A part of the queries of one head. */
 static void ask_part_f32(void *context, size_t item, size_t worker)
 {
     const parts_f32 *p = context;
@@ -65,7 +67,7 @@ static void ask_part_f32(void *context, size_t item, size_t worker)
                            s->scratch + worker * s->scratch_size);
 }
 
-/* Every token is absorbed, in order. */
+/* Absorbs every token, in order. */
 static void update_all_f32(const rung_stretch_f32 *s)
 {
     const rung_mech *mech = s->conf->mech;
@@ -87,6 +89,8 @@ static void rows_at_f32(const float *rows[RUNG_MECH_INPUT_MAX], const rung_stret
 
 void rung_stretch_scan_f32(const rung_stretch_f32 *s, size_t threads)
 {
+    assert(s->scratch_size >= s->conf->mech->scratch(s->conf, s->pos + s->tokens));
+    assert(!s->at || s->asked <= s->tokens);
     const rung_mech_conf *conf = s->conf;
     size_t row = conf->heads * conf->dv;
     if (!conf->mech->ask_f32) {
@@ -101,11 +105,12 @@ void rung_stretch_scan_f32(const rung_stretch_f32 *s, size_t threads)
     update_all_f32(s);
 }
 
-/* One token, which reads at once if it is causal. o: the row of its output, and room for any if nobody asks for it. */
+/* One token, which is read immediately if the layer is causal. `o` is the row of its output, or any room if the output
+ * is not wanted. */
 static void step_token_f32(float *o, bool wanted, const rung_stretch_f32 *s, const float *const *rows, size_t pos)
 {
     const rung_mech *mech = s->conf->mech;
-    if (s->conf->causal && (wanted || mech->step_f32)) /* which has no update of its own */
+    if (s->conf->causal && (wanted || mech->step_f32)) /* step_f32 has no separate update */
         rung_mech_step_f32(o, s->state, rows, pos, s->conf, s->scratch);
     else
         mech->update_f32(s->state, rows, pos, s->conf, s->scratch);
@@ -113,6 +118,7 @@ static void step_token_f32(float *o, bool wanted, const rung_stretch_f32 *s, con
 
 void rung_stretch_step_f32(const rung_stretch_f32 *s)
 {
+    assert(!s->at || s->asked <= s->tokens);
     const float *rows[RUNG_MECH_INPUT_MAX];
     size_t row = s->conf->heads * s->conf->dv, asked = asked_of(s->at, s->asked, s->tokens), next = 0;
     for (size_t t = 0; t < s->tokens; t++) {
@@ -128,7 +134,7 @@ void rung_stretch_step_f32(const rung_stretch_f32 *s)
     }
 }
 
-/* ---- exact ---------------------------------------------------------------------------------------------------------- */
+/* ---- exact ------------------------------------------------------------------------------------------------------- */
 
 static void scan_head_exact(void *context, size_t head, size_t worker)
 {
@@ -137,7 +143,7 @@ static void scan_head_exact(void *context, size_t head, size_t worker)
                               s->scratch + worker * s->scratch_size);
 }
 
-/* Some queries of one head. */
+/* A part of the queries of one head. */
 static void ask_part_exact(void *context, size_t item, size_t worker)
 {
     const rung_stretch_exact *s = context;
@@ -155,6 +161,8 @@ static void rows_at_exact(const double *rows[RUNG_MECH_INPUT_MAX], const rung_st
 
 void rung_stretch_scan_exact(const rung_stretch_exact *s, size_t threads)
 {
+    assert(s->scratch_size >= s->conf->mech->scratch(s->conf, s->pos + s->tokens));
+    assert(!s->at || s->asked <= s->tokens);
     const rung_mech_conf *conf = s->conf;
     const double *rows[RUNG_MECH_INPUT_MAX];
     size_t row = conf->heads * conf->dv;
@@ -172,11 +180,12 @@ void rung_stretch_scan_exact(const rung_stretch_exact *s, size_t threads)
     }
 }
 
-/* One token, which reads at once if it is causal. o: the row of its output, and room for any if nobody asks for it. */
+/* One token, which is read immediately if the layer is causal. `o` is the row of its output, or any room if the output
+ * is not wanted. */
 static void step_token_exact(double *o, bool wanted, const rung_stretch_exact *s, const double *const *rows, size_t pos)
 {
     const rung_mech *mech = s->conf->mech;
-    if (s->conf->causal && (wanted || mech->step_exact)) /* which has no update of its own */
+    if (s->conf->causal && (wanted || mech->step_exact)) /* step_exact has no separate update */
         rung_mech_step_exact(o, s->state, rows, pos, s->conf, s->fmt, s->scratch);
     else
         mech->update_exact(s->state, rows, pos, s->conf, s->fmt, s->scratch);
@@ -184,6 +193,7 @@ static void step_token_exact(double *o, bool wanted, const rung_stretch_exact *s
 
 void rung_stretch_step_exact(const rung_stretch_exact *s)
 {
+    assert(!s->at || s->asked <= s->tokens);
     const double *rows[RUNG_MECH_INPUT_MAX];
     size_t row = s->conf->heads * s->conf->dv, asked = asked_of(s->at, s->asked, s->tokens), next = 0;
     for (size_t t = 0; t < s->tokens; t++) {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The k largest of a row by radix selection: the k-th largest number is found digit by digit, 8 bits at a time, by
- * counting; who is above it is chosen, and of those that equal it the first ones. At most 8 passes (4 for float),
- * mostly fewer, no copies, and no pivots that an unlucky row could spoil.
+ * The k largest of a row by radix selection. The k-th largest number is found digit by digit, 8 bits at a time, by
+ * counting. Everything above it is chosen, and the first ones of those that equal it. This takes at most 8 passes (4
+ * for float), usually fewer, without copies, and has no bad inputs.
  */
 #include "top.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* Unsigned integers in the order of the numbers. Adding +0 makes -0 and +0 one number, as they compare equal. */
+/* Maps numbers to unsigned integers in the same order. Adding +0 makes -0 and +0 the same number, as they compare
+ * equal. */
 static uint64_t key_of(const rung_top *top, size_t i)
 {
     if (top->f) {
@@ -25,11 +27,11 @@ static uint64_t key_of(const rung_top *top, size_t i)
     return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
 }
 
-/* 1 <= need <= count. Of the keys with the digits found so far, `need` are still to be chosen. */
+/* 1 <= need <= count. `need` keys are still to be chosen among those with the digits found so far. */
 static void find_least(rung_top *top, size_t need)
 {
     uint64_t digits = 0;
-    int lowest = top->f ? 32 : 0; /* a float has nothing below */
+    int lowest = top->f ? 32 : 0; /* the low half is zero for a float */
     for (int shift = 56;; shift -= 8) {
         size_t histogram[256] = {0}, digit = 255;
         for (size_t i = 0; i < top->count; i++) {
@@ -39,15 +41,16 @@ static void find_least(rung_top *top, size_t need)
         while (histogram[digit] < need) need -= histogram[digit--];
         digits = digits << 8 | digit;
         top->least = digits << shift, top->ties = need;
-        if (histogram[digit] == need) top->ties = SIZE_MAX; /* all that begin with these digits */
+        if (histogram[digit] == need) top->ties = SIZE_MAX; /* choose all keys that begin with these digits */
         if (histogram[digit] == need || shift == lowest) return;
     }
 }
 
 static rung_top top_of(rung_top top, size_t k)
 {
+    assert(k >= 1);
     for (size_t i = 0; i < top.count; i++) top.nan = top.nan || (top.f ? isnan(top.f[i]) : isnan(top.x[i]));
-    top.ties = SIZE_MAX; /* with a least key of 0: all */
+    top.ties = SIZE_MAX; /* with least = 0 this chooses all */
     if (k < top.count) find_least(&top, k);
     return top;
 }

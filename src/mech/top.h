@@ -15,16 +15,16 @@ typedef struct rung_top {
     const float *f; /* the row: one of the two */
     const double *x;
     size_t count;
-    uint64_t least; /* what is chosen: keys above this one, */
-    size_t ties;    /* and so many that equal it */
-    size_t at;      /* everything below has been looked at */
-    bool nan;       /* a NaN is in the row: there is no order, and what is chosen means nothing */
+    uint64_t least; /* keys above this one are chosen, */
+    size_t ties;    /* and this many that equal it */
+    size_t at;      /* everything below this index has been examined */
+    bool nan;       /* the row contains a NaN, so there is no order, and the choice is meaningless */
 } rung_top;
 
-/* min(k, count) are chosen, k >= 1. The row must stay as it is while rung_top_next is called. */
+/* Chooses min(k, count) of the row, k >= 1. The row must not change while rung_top_next is called. */
 rung_top rung_top_f32(const float *score, size_t count, size_t k);
 rung_top rung_top_exact(const double *score, size_t count, size_t k);
-/* The indices of the chosen ones from low to high, then SIZE_MAX. */
+/* Returns the indices of the chosen elements in ascending order, then SIZE_MAX. */
 size_t rung_top_next(rung_top *top);
 
 #endif

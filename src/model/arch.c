@@ -20,8 +20,7 @@ typedef struct parser {
     rung_error *err;
 } parser;
 
-/* "arch string, column 8: expected ..." with the text and a caret below it. Long texts are cut around the
- * place. */
+/* Writes "arch string, column 8: expected ..." with the text and a caret below it. Long texts are shortened. */
 static rung_status expected(const parser *p, const char *at, const char *what)
 {
     enum { BEFORE = 40, AFTER = 30 };
@@ -60,7 +59,7 @@ static rung_status read_number(parser *p, size_t *out, size_t high, const char *
     return RUNG_OK;
 }
 
-/* A run of letters, digits and the given extra characters. A word that is too long counts as none: cut short it
+/* Reads letters, digits and the given extra characters. A word that is too long is refused, because a truncated word
  * could mean something else. */
 static bool read_word(parser *p, char word[WORD_MAX], const char *extra)
 {
@@ -74,7 +73,7 @@ static bool read_word(parser *p, char word[WORD_MAX], const char *extra)
     return true;
 }
 
-/* Keys that every mechanism has: sizes of a head, and what a layer puts around the mechanism. */
+/* Keys that every mechanism accepts: sizes of a head, and what a layer does before and after the mechanism. */
 enum { COMMON_DK, COMMON_DV, COMMON_CONV, COMMON_GATE, COMMON_UNIT, COMMON_NEG, COMMON_COUNT };
 static const rung_param common_params[] = {
     [COMMON_DK] = {"dk", RUNG_PARAM_INT, 1, 1, (int64_t)RUNG_DIM_MAX, NULL, "key dimension of a head"},
@@ -86,7 +85,7 @@ static const rung_param common_params[] = {
     [COMMON_COUNT] = {0},
 };
 
-/* Sets a key of the given table; a message says where, and that a key may come only once. */
+/* Sets a key of the given table. Messages say where, and a key may be given only once. */
 static rung_status set_key(parser *p, rung_value *values, const rung_param *table, const char *owner, const char *key,
                            const char *value, const char *at)
 {
@@ -200,7 +199,7 @@ static rung_status append(parser *p, const rung_layer *layer, const char *at)
 
 static rung_status read_arch(parser *p);
 
-/* The layers from `first` on, repeated until there are count copies. */
+/* Repeats the layers from `first` on until there are `count` copies. */
 static rung_status repeat(parser *p, size_t first, size_t count, const char *at)
 {
     size_t len = p->arch->layer_count - first;

@@ -26,9 +26,9 @@ static bool all_finite(const double *x, size_t count)
     return finite;
 }
 
-/* The sum over inputs, from index 0 upwards; the outputs are lanes. Products with a 0 are 0 or -0 where nothing is infinite. The
- * sum begins at 0, and 0 plus -0 is 0, so it never is -0, and such products leave it as it is: they are left out.
- * Constructed models have few others. */
+/* Adds over the inputs, from index 0 upwards. The outputs are lanes. Where nothing is infinite, a product with 0 is 0
+ * or -0. The sum begins at 0, and 0 plus -0 is 0, so it is never -0, and such products do not change it. They are
+ * skipped. In constructed models most products are of this kind. */
 static void add_inputs(const rung_fmt *fmt, double *y, const double *x, const linear_weights *w)
 {
     const rung_num_kernels *num = rung_num_kernels_get();
@@ -39,7 +39,7 @@ static void add_inputs(const rung_fmt *fmt, double *y, const double *x, const li
     }
 }
 
-/* One token; the bias comes last. */
+/* One token. The bias is added last. */
 static void linear_token(void *context, size_t token, size_t worker)
 {
     const linear_job *job = context;
@@ -130,7 +130,7 @@ static void activate(const rung_program *p, reals y, activation kind, size_t cou
     for (size_t i = 0; i < count; i++) y.x[i] = activate_one(&p->fmt, y.x[i], kind);
 }
 
-/* g = -(e^A y): one function, one product. The difference 0 - x is exact but for a saturating format. */
+/* g = -(e^A y): one function and one product. The difference 0 - x is exact unless the format saturates. */
 static void decay(const rung_program *p, reals y, reals rate, size_t tokens, size_t heads, size_t each)
 {
     const rung_fmt *fmt = &p->fmt;
@@ -162,7 +162,7 @@ static void row_norm(const rung_program *p, reals y, reals weight, size_t rows, 
     }
 }
 
-/* The sum over the taps from the oldest token to the newest; channels are lanes. */
+/* Adds over the taps from the oldest token to the newest. Channels are lanes. */
 static void convolve(const rung_program *p, reals y, reals x, reals taps, size_t tokens, size_t row, size_t width)
 {
     const rung_num_kernels *num = rung_num_kernels_get();

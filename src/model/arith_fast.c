@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* Tokens that one item of a parallel product takes: enough work to be worth handing out. */
+/* Tokens per item of a parallel product: enough work to justify a thread. */
 enum { SLICE = 32 };
 
 typedef struct linear_job {
@@ -79,7 +79,7 @@ static float activate_one(float x, activation kind)
     case ACT_RELU:
         return x > 0 || isnan(x) ? x : 0;
     case ACT_GELU:
-        return x < -40 ? -0.0f : 0.5f * x * erfcf(-x * 0.70710678f); /* not -inf * 0 */
+        return x < -40 ? -0.0f : 0.5f * x * erfcf(-x * 0.70710678f); /* avoids -inf * 0 */
     case ACT_SILU:
         return x * sigmoid(x);
     case ACT_SIGMOID:

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The inside of a program: weights in the numbers of one evaluator, and the operations that the walk over the
- * layers (session.c) is written in. There is one walk; arith_fast.c and arith_exact.c are its two
- * arithmetics.
+ * Internals of a program: the weights in the numbers of one evaluator, and the operations in which the walk over the
+ * layers (walk.c) is written. There is one walk; arith_fast.c and arith_exact.c are its two arithmetics.
  */
 #ifndef RUNG_MODEL_EVAL_H
 #define RUNG_MODEL_EVAL_H
@@ -30,8 +29,8 @@ static inline bool reals_set(reals r)
 typedef struct linear_weights {
     size_t rows, cols;
     reals weight, bias; /* bias unset: none */
-    bool finite;        /* exact: no weight overflows the format */
-    size_t *read;       /* exact: [read_count] inputs with a weight that is not 0, rising */
+    bool finite;        /* exact: no weight is infinite in the format */
+    size_t *read;       /* exact: [read_count] indices of inputs with a weight that is not 0, ascending */
     size_t read_count;
 } linear_weights;
 
@@ -47,18 +46,18 @@ typedef struct table_weights {
     size_t *key_coord, *out_coord;
 } table_weights;
 
-/* Everything that a group of heads has for one of its inputs. */
+/* All weights of a group of heads for one of its inputs. */
 typedef struct input_weights {
     linear_weights linear;
     reals rate;     /* A of a decay, one per head */
     reals conv;     /* [width][row]: the taps of a short convolution, oldest token first; unset: none */
-    reals constant; /* an input that is no row */
+    reals constant; /* an input that is constant over tokens */
 } input_weights;
 
 typedef struct group_weights {
     const rung_mech_conf *conf;
     input_weights input[RUNG_MECH_INPUT_MAX];
-    linear_weights gate; /* of the output, when the group has one */
+    linear_weights gate; /* of the output, if the group has a gate */
     reals gate_norm;     /* [dv] */
 } group_weights;
 
@@ -85,12 +84,12 @@ typedef enum activation {
 
 struct rung_program;
 
-/* One mechanism at work on some tokens. */
+/* The arguments of one call of a mechanism. */
 typedef struct mixing {
     const rung_mech_conf *conf;
     reals out, state, in[RUNG_MECH_INPUT_MAX];
     size_t pos, tokens;
-    const size_t *at; /* tokens whose output is wanted, rising; out then has `asked` rows. NULL: all */
+    const size_t *at; /* tokens whose output is wanted, ascending; out then has `asked` rows. NULL: all */
     size_t asked;
     reals scratch; /* scratch_size for each worker */
     size_t scratch_size;
@@ -104,13 +103,14 @@ typedef struct arith {
     void (*activate)(const struct rung_program *p, reals y, activation kind, size_t count);
     /* y = -e^{rate} y: y = [tokens][heads][each], one rate per head. */
     void (*decay)(const struct rung_program *p, reals y, reals rate, size_t tokens, size_t heads, size_t each);
-    /* Rows of `each` numbers, scaled to length 1; then rows normalised (rms) and multiplied by a weight. */
+    /* Scales rows of `each` numbers to length 1; and normalises rows (rms) and multiplies them by a weight. */
     void (*unit)(const struct rung_program *p, reals y, size_t rows, size_t each);
     void (*row_norm)(const struct rung_program *p, reals y, reals weight, size_t rows, size_t each);
-    /* Causal convolution per channel. x = [width-1 + tokens][row], the first width-1 rows from before; y = [tokens][row]. */
+    /* Causal convolution per channel. x = [width-1 + tokens][row], whose first width-1 rows come from earlier tokens; y
+     * = [tokens][row]. */
     void (*convolve)(const struct rung_program *p, reals y, reals x, reals taps, size_t tokens, size_t row,
                      size_t width);
-    /* Halves of each head's dk coordinates are rotated by the angle of the token's position. */
+    /* Rotates the two halves of each head's dk coordinates by the angle of the token's position. */
     void (*rotate)(const struct rung_program *p, reals y, size_t pos, size_t tokens, size_t heads);
     void (*scan)(const struct rung_program *p, const mixing *m);
     void (*step)(const struct rung_program *p, const mixing *m);
@@ -134,12 +134,12 @@ struct rung_program {
     rung_arena arena;
 };
 
-/* Added to a mean square before its root, in all norms, and to a sum of squares before a vector is scaled to length 1;
- * rounded to the format in the exact evaluator. */
+/* Added to a mean square before its root in all norms, and to a sum of squares before a vector is scaled to length 1.
+ * The exact evaluator rounds it to the format. */
 #define NORM_EPSILON 1e-5
 #define UNIT_EPSILON 1e-6
 
-/* count numbers, zeroed, of the program's kind; unset with a message when memory is out. */
+/* Allocates `count` zeroed numbers of the program's kind. Unset, with a message, when memory runs out. */
 reals rung_reals_alloc(const rung_program *p, rung_arena *arena, size_t count, rung_error *err);
 void rung_reals_copy(reals to, reals from, size_t count);
 double rung_reals_get(reals r, size_t index);
@@ -149,7 +149,7 @@ size_t rung_reals_find_nan(reals r, size_t count);
 /* table.c */
 rung_status rung_table_load(table_weights *table, const rung_program *p, rung_arena *arena, size_t layer,
                             rung_error *err);
-/* at: which tokens the rows of x are, for messages; NULL: 0, 1, ... */
+/* `at` lists the tokens of the rows of x, for messages. NULL: 0, 1, ... */
 rung_status rung_table_apply(reals x, const table_weights *table, size_t tokens, const size_t *at, size_t d_model,
                              size_t layer, rung_error *err);
 /* program.c: one tensor of the model, as numbers of the program. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Model files: opening with every tensor accounted for, and writing given or random weights.
+ * Model files: opening, which checks every tensor, and writing given or random weights.
  */
 #include "internal.h"
 
@@ -66,16 +66,17 @@ static rung_status match_tensor(void *context, const tensor_need *need, rung_err
     return RUNG_OK;
 }
 
-/* Only called when the counts differ: names the first tensor that the architecture does not know. */
+/* Called only when the counts differ. Names the first tensor that the architecture does not have. */
 static rung_status report_extra(const rung_model *model, rung_error *err)
 {
     for (size_t i = 0; i < rung_safetensors_count(model->file); i++) {
         search s = {.name = rung_safetensors_at(model->file, i)->name};
         rung_model_visit_tensors(&model->spec, &model->arch, model->mlp, match_tensor, &s, NULL);
         if (!s.found)
-            return rung_fail(err, RUNG_INPUT,
-                             "%s: tensor %.60s has no place in the architecture %.80s; nothing is dropped in silence",
-                             rung_safetensors_name(model->file), s.name, model->spec.arch);
+            return rung_fail(
+                err, RUNG_INPUT,
+                "%s: tensor %.60s is not part of the architecture %.80s; remove it or correct the architecture",
+                rung_safetensors_name(model->file), s.name, model->spec.arch);
     }
     return RUNG_OK;
 }
@@ -85,7 +86,7 @@ static rung_status open_parts(rung_model *model, rung_error *err)
     rung_status status = rung_model_spec_read(&model->spec, model->file, &model->arena, err);
     if (status != RUNG_OK) return status;
     status = rung_model_spec_parse(&model->arch, &model->mlp, &model->spec, &model->arena, err);
-    if (status == RUNG_USAGE) status = RUNG_INPUT; /* the words of a file, not of the caller */
+    if (status == RUNG_USAGE) status = RUNG_INPUT; /* the words come from a file, not from the caller */
     if (status != RUNG_OK) return rung_fail_at(err, status, "%s", rung_safetensors_name(model->file));
     opening o = {.model = model};
     status = rung_model_visit_tensors(&model->spec, &model->arch, model->mlp, open_tensor, &o, err);
@@ -93,7 +94,7 @@ static rung_status open_parts(rung_model *model, rung_error *err)
     return status;
 }
 
-/* Takes the file, also when it fails. */
+/* Takes ownership of the file, even when it fails. */
 static rung_status open_file(rung_model **out, rung_safetensors *file, rung_error *err)
 {
     rung_model *model = rung_calloc(1, sizeof *model, err);
@@ -179,7 +180,7 @@ const char *rung_model_made_by(const rung_model *model)
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-/* Where a written file goes: to a path, or into memory. */
+/* Where a file is written: to a path, or to memory. */
 typedef struct destination {
     const char *path;
     uint8_t **bytes;
@@ -354,7 +355,7 @@ static void make_sinusoidal(writing *w)
             fill_sinusoidal((float *)w->tensor[i].bytes, w->tensor[i].shape[0], w->tensor[i].shape[1]);
 }
 
-/* To a path, or as a model in memory. */
+/* Writes to a path, or makes a model in memory. */
 static rung_status write_random(writing *w, const char *path, rung_model **out, const rung_model_spec *spec,
                                 const rung_arch *arch, const rung_mlp *mlp, rung_error *err)
 {

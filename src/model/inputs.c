@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What a layer does around its mechanism: projections, short convolutions, gates, decays, rotary positions, vectors of
- * length 1 before it; the output gate behind it. Order for one input: projection; convolution and silu; the function of
- * its source; length 1; rotation.
+ * What a layer computes before its mechanism (projections, short convolutions, gates, decays, rotary positions, vectors
+ * of length 1) and after it (the output gate). The order for one input is: projection; convolution and silu; the
+ * function of its source; length 1; rotation.
  */
 #include "walk.h"
 
 #include <string.h>
 
-/* x = what came before, then the projections; y = their convolution, then silu. The last width-1 rows stay behind. */
+/* x = the history followed by the projections; y = silu of their convolution. Keeps the last width-1 rows as the new
+ * history. */
 static void convolve(walk *w, reals y, reals history, reals taps, size_t row, size_t width)
 {
     size_t before = (width - 1) * row;
@@ -20,13 +21,13 @@ static void convolve(walk *w, reals y, reals history, reals taps, size_t row, si
     rung_reals_copy(history, reals_at(w->padded, w->tokens * row), before);
 }
 
-/* The same number per head at every token. */
+/* Fills every token with the same number per head. */
 static void repeat_rate(walk *w, reals y, reals rate, size_t heads)
 {
     for (size_t t = 0; t < w->tokens; t++) rung_reals_copy(reals_at(y, t * heads), rate, heads);
 }
 
-/* values = [tokens][heads][dv] times times = [tokens][heads]. */
+/* values [tokens][heads][dv] *= times [tokens][heads]. */
 static void multiply_heads(walk *w, reals values, reals times, const rung_mech_conf *conf)
 {
     for (size_t t = 0; t < w->tokens; t++)
@@ -61,7 +62,8 @@ static void make_unit(walk *w, reals y, const rung_mech_conf *conf)
     w->ops->unit(w->p, y, w->tokens * conf->heads, conf->dk);
 }
 
-/* The function of the source. Decays come last (see rung_walk_inputs), because Mamba-2's values need softplus(z). */
+/* Applies the function of the source. Decays come last (see rung_walk_inputs), because Mamba-2's values need
+ * softplus(z). */
 static void apply_source(walk *w, reals *in, size_t index, const rung_mech_conf *conf)
 {
     const rung_mech_input *input = &conf->mech->inputs[index];
@@ -104,7 +106,7 @@ static bool is_query_or_key(const rung_mech_input *input)
     return strcmp(input->name, "q") == 0 || strcmp(input->name, "k") == 0;
 }
 
-/* Values of Mamba-2 times the step, then the step becomes the logarithm of a decay. */
+/* Multiplies Mamba-2's values by the step, then replaces the step by the logarithm of a decay. */
 static void apply_decays(walk *w, reals *in, const group_weights *group)
 {
     const rung_mech_conf *conf = group->conf;

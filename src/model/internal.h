@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What the files of this directory share: the inside of a model, and the list of tensors that a spec needs.
+ * Declarations that the files of this directory share: the struct of a model, and the list of tensors that a spec
+ * needs.
  */
 #ifndef RUNG_MODEL_INTERNAL_H
 #define RUNG_MODEL_INTERNAL_H
@@ -10,7 +11,7 @@
 
 struct rung_model {
     rung_safetensors *file;
-    uint8_t *bytes; /* of a file that lives in memory only, else NULL */
+    uint8_t *bytes; /* the bytes of a file that exists only in memory, else NULL */
     rung_model_spec spec;
     rung_arch arch;
     rung_mlp *mlp; /* [layer_count] */
@@ -18,12 +19,12 @@ struct rung_model {
     size_t parameters;
 };
 
-/* Metadata rung.format of the files that are written and read. */
+/* The value of the metadata key rung.format, which this version writes and reads. */
 #define RUNG_MODEL_FORMAT "rung.model/1"
 
 enum { TENSOR_NAME_MAX = 96 };
 
-/* What rung_model_write_random puts into a tensor. */
+/* How rung_model_write_random fills a tensor. */
 typedef enum tensor_init {
     RUNG_INIT_RANDOM = 0, /* mean 0, variance 1/fan_in */
     RUNG_INIT_FILL,       /* `fill` everywhere */
@@ -31,7 +32,7 @@ typedef enum tensor_init {
     RUNG_INIT_RATES,      /* -(n+1) along the last dimension, as published for Mamba */
 } tensor_init;
 
-/* One tensor that an architecture has. dim 0 is a wildcard: the size is up to the file (rows of a table). */
+/* One tensor that an architecture has. A dimension of 0 means that the file chooses the size (rows of a table). */
 typedef struct tensor_need {
     char name[TENSOR_NAME_MAX + 8]; /* a prefix and ".weight" */
     size_t rank, shape[3];
@@ -46,11 +47,10 @@ typedef rung_status tensor_visit(void *context, const tensor_need *need, rung_er
 /* Calls visit for every tensor that the spec needs or may have, in file order. */
 rung_status rung_model_visit_tensors(const rung_model_spec *spec, const rung_arch *arch, const rung_mlp *mlp,
                                      tensor_visit *visit, void *context, rung_error *err);
-/* The parts of a spec that are texts: arch and MLP kinds. mlp has arch->layer_count entries from the arena.
- */
+/* Parses the texts of a spec: arch and MLP kinds. mlp has arch->layer_count entries from the arena. */
 rung_status rung_model_spec_parse(rung_arch *arch, rung_mlp **mlp, const rung_model_spec *spec, rung_arena *arena,
                                   rung_error *err);
-/* Metadata of the file <-> spec. Texts of the spec live in the arena. */
+/* Reads the spec from the metadata of a file, and writes it. Texts of the spec are in the arena. */
 rung_status rung_model_spec_read(rung_model_spec *spec, const rung_safetensors *file, rung_arena *arena,
                                  rung_error *err);
 void rung_model_spec_print(rung_buf *out, const rung_model_spec *spec);

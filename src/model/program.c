@@ -71,7 +71,7 @@ static const rung_tensor *find(const loader *l, const char *prefix, const char *
     return rung_safetensors_get(l->p->model->file, name);
 }
 
-/* Unset when the tensor is absent: rung_model_open has already insisted on those that must be there. */
+/* Unset when the tensor is absent. rung_model_open has already checked that all required tensors are there. */
 static reals load(loader *l, const char *prefix, const char *suffix)
 {
     reals numbers = {0};
@@ -86,7 +86,7 @@ static void transpose(double *to, const double *from, size_t rows, size_t cols)
         for (size_t j = 0; j < cols; j++) to[j * rows + i] = from[i * cols + j];
 }
 
-/* What the exact sum may leave out. */
+/* Finds the inputs that the exact sum may skip. */
 static void look_at_weights(linear_weights *w)
 {
     w->finite = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A stretch of tokens, one layer at a time: the walk of walk.c without a session, cut open where the mechanism is.
+ * A stretch of tokens, one layer at a time: the walk of walk.c without a session. The caller runs the mechanisms.
  */
 #include "walk.h"
 
@@ -9,7 +9,7 @@
 
 struct rung_rows {
     walk w;
-    reals h, logits; /* h: the normed stream of the layer that is being worked on */
+    reals h, logits; /* h: the normed stream of the current layer */
 };
 
 rung_status rung_rows_new(rung_rows **out, const rung_program *program, const rung_prompt *prompt, size_t pos,

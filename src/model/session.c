@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Sessions: the state of every layer, its life and its bits.
+ * Sessions: creating, copying and freeing the state of every layer, and its bits.
  */
 #include "walk.h"
 
@@ -92,7 +92,7 @@ rung_status rung_session_copy(rung_session *to, const rung_session *from, rung_e
         return rung_fail(err, RUNG_USAGE, "the session has room for %zu tokens, the copied one holds %zu",
                          to->max_tokens, from->tokens);
     if (to == from) return RUNG_OK;
-    for (size_t i = 0; i < layer_count(to); i++) /* what lies beyond the carried numbers is never read */
+    for (size_t i = 0; i < layer_count(to); i++) /* numbers beyond the carried ones are never read */
         for (size_t g = 0; g < layer_of(to, i)->group_count; g++) {
             const rung_mech_conf *conf = &layer_of(to, i)->group[g];
             rung_reals_copy(to->state[i][g].mech, from->state[i][g].mech, rung_mech_state_elements(conf, from->tokens));
@@ -140,7 +140,7 @@ void rung_session_view(const rung_session *s, double *out)
     for (size_t i = 0; i < s->program->model->spec.d_model; i++) out[i] = rung_reals_get(s->view, i);
 }
 
-/* All carried numbers in one run, so that codes of any width can follow each other without gaps. */
+/* Gathers all carried numbers contiguously, so that codes of any width follow each other without gaps. */
 static size_t gather(double *to, const rung_session *s)
 {
     size_t count = 0;
@@ -154,7 +154,7 @@ static size_t gather(double *to, const rung_session *s)
     return count;
 }
 
-/* A layer may carry what it never reads, so that a NaN gets as far as here. */
+/* A layer may carry numbers that it never reads, so a NaN may be found only here. */
 static rung_status gather_numbers(double *to, const rung_session *s, rung_error *err)
 {
     size_t at = rung_num_find_nan(to, gather(to, s)), first = 0, layer = 0;
@@ -163,15 +163,16 @@ static rung_status gather_numbers(double *to, const rung_session *s, rung_error 
         first += rung_carry_total(rung_session_carry(s, layer++));
     return rung_fail(
         err, RUNG_INPUT,
-        "not a number: number %zu of what layer %zu carries after %zu tokens; it has no code that could be "
-        "compared. Do the weights overflow the format?",
+        "number %zu of the state of layer %zu is NaN after %zu tokens, and NaN has no code that could be compared; use "
+        "a format with more exponent bits, or smaller weights",
         at - first, layer, s->tokens);
 }
 
 rung_status rung_session_pack(const rung_session *s, uint8_t *out, rung_error *err)
 {
     rung_fmt f32;
-    if (s->broken) return rung_fail(err, RUNG_USAGE, "the session failed before, its state belongs to no prefix");
+    if (s->broken)
+        return rung_fail(err, RUNG_USAGE, "the session failed before, so its state is undefined; reset it first");
     size_t elements = (size_t)(rung_session_state_bits(s) / (uint64_t)rung_session_number_bits(s));
     double *all = rung_calloc(elements, sizeof *all, err);
     if (!all) return RUNG_SYSTEM;

@@ -27,7 +27,7 @@ static int compare_keys(const int64_t *a, const int64_t *b, size_t count)
     return 0;
 }
 
-/* A row of the file: its key, and where its values are. Sorted by qsort, hence the count in every row. */
+/* A row of the file: its key, and the index of its values. Each row has the count, because qsort compares them. */
 typedef struct row {
     const int64_t *key;
     size_t key_count, index;
@@ -76,7 +76,7 @@ static rung_status check_shapes(const rung_tensor *keys, const rung_tensor *key_
     return RUNG_OK;
 }
 
-/* Sorts the rows by key and refuses two with the same one. */
+/* Sorts the rows by key, and refuses two rows with the same key. */
 static rung_status sort_rows(table_weights *table, const int64_t *keys, reals values, rung_arena *arena,
                              const char *name, rung_error *err)
 {

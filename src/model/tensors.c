@@ -41,7 +41,7 @@ static void need(visitor *v, tensor_need what)
     if (v->status == RUNG_OK) v->status = v->visit(v->context, &what, v->err);
 }
 
-/* name.weight [rows][cols] and, where the file has one, name.bias [rows]. */
+/* Needs name.weight [rows][cols], and name.bias [rows] where the file has one. */
 static void need_linear(visitor *v, const char *name, size_t rows, size_t cols)
 {
     tensor_need weight = {.rank = 2, .shape = {rows, cols}, .fan_in = cols};
@@ -63,7 +63,7 @@ static void need_norm(visitor *v, const char *name)
     if (v->spec->norm == RUNG_NORM_LAYER) need(v, bias);
 }
 
-/* Parts of a group's tensor names are "layers.I.mix.G." and one of: INPUT.weight, INPUT.bias; INPUT.A of a decay;
+/* The tensor names of a group are "layers.I.mix.G." followed by one of: INPUT.weight, INPUT.bias; INPUT.A of a decay;
  * INPUT.conv of a short convolution; INPUT itself where the layer has no projection for it; gate.weight, gate_norm. */
 static void need_constant(visitor *v, const char *name, const rung_mech_input *input, const rung_mech_conf *conf)
 {
@@ -129,7 +129,7 @@ static void need_mlp(visitor *v, rung_mlp kind, size_t layer)
     snprintf(norm, sizeof norm, "layers.%zu.norm2", layer);
     snprintf(prefix, sizeof prefix, "layers.%zu.mlp", layer);
     if (kind == RUNG_MLP_TABLE) {
-        need_table(v, prefix); /* reads the residual stream as it is: a norm would move its integers */
+        need_table(v, prefix); /* reads the residual stream without a norm, which would change its integers */
         return;
     }
     need_norm(v, norm);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Chain of thought: the model reads its own words until it answers.
+ * Chain of thought: the model reads its own thought tokens until it answers.
  */
 #include "walk.h"
 

@@ -15,13 +15,13 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* The largest row that any group or layer needs of each buffer. */
+/* The largest row of each buffer that any group or layer needs. */
 typedef struct widths {
     size_t in[RUNG_MECH_INPUT_MAX], mixed, hidden, gate, scratch;
-    size_t padded; /* rows times width, in all */
+    size_t padded; /* rows times width, in total */
 } widths;
 
-/* Numbers that a convolution over the tokens and the width-1 rows before them reads; SIZE_MAX if they do not fit. */
+/* Numbers that a convolution reads: the tokens and the width-1 rows before them. SIZE_MAX if they do not fit. */
 static size_t padded_size(size_t tokens, size_t width, size_t row)
 {
     size_t size = SIZE_MAX;
@@ -33,7 +33,7 @@ static widths widths_of(const rung_model *model, size_t pos, size_t tokens)
     const rung_arch *arch = &model->arch;
     widths w = {0};
     for (size_t i = 0; i < arch->layer_count; i++) {
-        /* d_mlp is backed by tensors only where there is such a layer; elsewhere a file may say any number. */
+        /* The file has tensors of size d_mlp only if there is such a layer. In other files d_mlp may be any number. */
         if (model->mlp[i] != RUNG_MLP_NONE && model->mlp[i] != RUNG_MLP_TABLE) w.hidden = model->spec.d_mlp;
         w.mixed = larger(w.mixed, rung_layer_width(&arch->layer[i]));
         for (size_t g = 0; g < arch->layer[i].group_count; g++) {
@@ -75,7 +75,7 @@ rung_status rung_walk_buffers(walk *w)
     w->padded = rung_reals_alloc(w->p, &w->arena, need.padded, w->err);
     if (!reals_set(w->padded)) return RUNG_SYSTEM;
     w->scratch_size = need.scratch;
-    size_t scratch = SIZE_MAX; /* refused by the allocation */
+    size_t scratch = SIZE_MAX; /* the allocation refuses it */
     rung_size_mul(&scratch, need.scratch, w->p->threads);
     w->scratch = rung_reals_alloc(w->p, &w->arena, scratch, w->err);
     return reals_set(w->scratch) ? RUNG_OK : RUNG_SYSTEM;
@@ -147,7 +147,7 @@ static bool is_last(const walk *w, size_t index)
     return index + 1 == w->p->model->arch.layer_count;
 }
 
-/* The rows of the asked tokens, in front; `to` may be `from`, since they rise. */
+/* Moves the rows of the tokens in `asked` to the front. `to` may be `from`, because they ascend. */
 static void gather_asked(const walk *w, reals to, reals from)
 {
     for (size_t i = 0; i < w->asked_count; i++)
@@ -155,13 +155,13 @@ static void gather_asked(const walk *w, reals to, reals from)
             rung_reals_copy(reals_at(to, i * w->d_model), reals_at(from, w->asked[i] * w->d_model), w->d_model);
 }
 
-/* The position in the call that row `row` of x belongs to. */
+/* The position in the call to which row `row` of x belongs. */
 static size_t position_of(const walk *w, size_t row, bool narrowed)
 {
     return narrowed ? w->asked[row] : row;
 }
 
-/* numbers = [rows][row], of the rows of x from `first` on; narrowed: x holds the asked tokens only. */
+/* numbers = [rows][row] belong to the rows of x from `first` on. narrowed: x holds only the tokens in `asked`. */
 static rung_status refuse_nan(const walk *w, reals numbers, size_t row, size_t first, size_t rows, bool narrowed,
                               const char *where)
 {
@@ -174,8 +174,8 @@ static rung_status refuse_nan(const walk *w, reals numbers, size_t row, size_t f
         where, w->pos + position_of(w, first + nan / row, narrowed), w->p->exact ? w->p->fmt.name : "fp32");
 }
 
-/* Tokens that nobody asks have no output that could be looked at, but what they leave behind is carried on: the inputs
- * of the mechanism, which a cache keeps, and a recurrent state. */
+/* Tokens whose read-out is not wanted have no output that could be checked. But the mechanism keeps their inputs (in a
+ * cache) or their effect (in a recurrent state), so those are checked. */
 static rung_status refuse_nan_kept(const walk *w, const mixing *m, size_t index)
 {
     char where[48];
@@ -191,7 +191,7 @@ static rung_status refuse_nan_kept(const walk *w, const mixing *m, size_t index)
     return refuse_nan(w, m->state, elements ? elements : 1, m->tokens - 1, elements ? 1 : 0, false, where);
 }
 
-/* In the last layer all tokens enter the states, but only those that are asked need a query and what follows it. */
+/* In the last layer all tokens enter the states, but only those in `asked` need a query and what follows it. */
 static rung_status mix(walk *w, const layer_weights *layer, size_t index)
 {
     rung_status status = RUNG_OK;
@@ -245,13 +245,13 @@ static rung_status apply_mlp(walk *w, const layer_weights *layer, size_t index)
     return RUNG_OK;
 }
 
-/* The MLP, and a look at what it and the mechanism made. */
+/* Runs the MLP, and checks the results of the MLP and of the mechanism. */
 rung_status rung_walk_close(walk *w, size_t index, bool narrowed)
 {
     char where[48];
     rung_status status = RUNG_OK;
     snprintf(where, sizeof where, "layer %zu", index);
-    /* A table assigns: it could overwrite a NaN that the state has kept. */
+    /* A table assigns coordinates, so it could overwrite a NaN that the state has kept. */
     if (w->p->layer[index].mlp == RUNG_MLP_TABLE)
         status = refuse_nan(w, w->x, w->d_model, 0, w->tokens, narrowed, where);
     if (status == RUNG_OK) status = apply_mlp(w, &w->p->layer[index], index);
@@ -277,7 +277,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The asked positions, each once, in rising order. */
+/* Sorts the wanted positions and removes duplicates. */
 static rung_status sort_asked(walk *w, const size_t *at, size_t at_count)
 {
     w->asked = rung_arena_alloc(&w->arena, at_count, sizeof *w->asked, w->err);

@@ -33,10 +33,9 @@ typedef enum tiny {
 } tiny;
 
 typedef struct grid {
-    real
-        /* float: 1.5 * 2^(REAL_MANTISSA - Y). Times 2^e it is 1.5 * 2^REAL_MANTISSA units in the last place of [2^e,
-         * 2^(e+1)). */
-        unit;
+    /* float: 1.5 * 2^(REAL_MANTISSA - Y). Times 2^e it is 1.5 * 2^REAL_MANTISSA units in the last place of
+     * [2^e, 2^(e+1)). */
+    real unit;
     real least;            /* float: the least normal number */
     real magic, low, high; /* fixed: 1.5 * 2^52 units, and the range */
     real still; /* the factor of a sum when the maximum does not change: r(1), or 1 if there is no such factor */

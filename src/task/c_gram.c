@@ -25,10 +25,10 @@ static const rung_param params[] = {
     {0},
 };
 
-/* Tables are indexed by the number that a gram spells in base V. 2^20 of them are 4 MB. */
+/* Tables are indexed by the number that a gram spells in base V. 2^20 entries take 4 MB. */
 #define GRAMS_MAX ((size_t)1 << 20)
-/* Draws of a sequence before the parameters are called hopeless: a share of good sequences of 1 % is missed
- * once in 10^17. */
+/* Draws of a sequence before the parameters are refused. If 1 % of the sequences are good, all draws fail once in
+ * 10^17. */
 #define ATTEMPTS  4096
 #define AMBIGUOUS UINT32_MAX
 
@@ -75,8 +75,7 @@ static size_t spell(const uint32_t *symbol, size_t len, size_t alphabet)
     return code;
 }
 
-/* Fills both tables from the sequence. They must be zero where the sequence has grams; forget() makes them so
- * again. */
+/* Fills both tables from the sequence. They must be zero for the grams of the sequence; forget() clears them again. */
 static void learn(grams *g, const uint32_t *symbol)
 {
     for (size_t i = 0; i + g->c <= g->n; i++) {
@@ -95,7 +94,7 @@ static void forget(grams *g, const uint32_t *symbol)
     }
 }
 
-/* The positions of grams that may be asked, in g->eligible; their number. */
+/* Writes the positions of grams that may be asked to g->eligible, and returns their number. */
 static size_t list_eligible(grams *g, const uint32_t *symbol, bool hard)
 {
     size_t count = 0;
@@ -110,7 +109,7 @@ static size_t list_eligible(grams *g, const uint32_t *symbol, bool hard)
     return count;
 }
 
-/* A uniform sequence, conditioned on having something to ask. */
+/* Draws a uniform sequence, conditioned on having at least one gram that may be asked. */
 static rung_status draw_sequence(uint32_t *symbol, size_t *eligible, grams *g, const rung_task_conf *conf,
                                  rung_rng *rng, rung_error *err)
 {
@@ -126,7 +125,7 @@ static rung_status draw_sequence(uint32_t *symbol, size_t *eligible, grams *g, c
                      g->c, g->n, g->alphabet, hard ? "hard gram" : "gram", hard ? ", or use dist=uniform" : "");
 }
 
-/* Of the grams that may be asked, the share of the most common continuation. */
+/* Returns the share of the most common continuation among the grams that may be asked. */
 static double best_blind_share(grams *g, const uint32_t *symbol, size_t eligible)
 {
     uint32_t most = 0;
@@ -138,7 +137,7 @@ static double best_blind_share(grams *g, const uint32_t *symbol, size_t eligible
     return (double)most / (double)eligible;
 }
 
-/* The mean of the best share over fixed-seed sequences, 2^18 symbols in all but at least 64 sequences. */
+/* The mean of the best share over fixed-seed sequences: 2^18 symbols in total, but at least 64 sequences. */
 static rung_status blind_level(double *level, const rung_task_conf *conf, rung_error *err)
 {
     grams g;
@@ -214,7 +213,7 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
     rung_status status = check_prompt(instance, conf, n, c, err);
     if (status != RUNG_OK) return status;
     const uint32_t *symbol = instance->token, *query = instance->token + n + 1;
-    uint32_t answer = 0; /* as in grams.next */
+    uint32_t answer = 0; /* encoded as in grams.next */
     for (size_t i = 0; i + c <= n; i++)
         if (memcmp(symbol + i, query, (c - 1) * sizeof *query) == 0) note_continuation(&answer, symbol[i + c - 1]);
     if (answer == 0 || answer == AMBIGUOUS)

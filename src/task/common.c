@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What the task files share; see common.h.
+ * Code that the task files share; see common.h.
  */
 #include <assert.h>
 #include <ctype.h>

@@ -50,8 +50,7 @@ void rung_task_canonical(rung_buf *out, const rung_task_conf *conf)
     rung_param_print(out, conf->params, conf->task->params, " ");
 }
 
-/* Cuts `text` at its spaces, in place. Returns the number of words, or max + 1 when there are more than max.
- */
+/* Cuts `text` at its spaces, in place. Returns the number of words, or max + 1 when there are more than max. */
 static size_t split_words(const char **words, size_t max, char *text)
 {
     size_t count = 0;

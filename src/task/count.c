@@ -5,7 +5,7 @@
  *
  * The generator never looks at the answer: it picks two symbols a and b of the sequence with count(a) <= t <
  * count(b) and then asks, on the toss of a coin, for a or for b. So the answer is independent of the sequence
- * and t together, and of q and t together: whoever misses one of the three scores exactly 1/2.
+ * and t together, and of q and t together: a predictor that misses one of the three scores exactly 1/2.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static rivals any_rivals(const uint32_t *count, size_t alphabet, rung_rng *rng)
     }
 }
 
-/* A random symbol with this count; there is one. */
+/* Returns a random symbol with this count; there is at least one. */
 static uint32_t symbol_with(const uint32_t *count, size_t alphabet, uint32_t wanted, rung_rng *rng)
 {
     uint32_t chosen = 0;
@@ -64,7 +64,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Rivals whose counts differ as little as any two different counts do. scratch[alphabet]. */
+/* Returns two symbols whose counts differ by the least positive difference of any two counts. scratch[alphabet]. */
 static rivals closest_rivals(const uint32_t *count, uint32_t *scratch, size_t alphabet, rung_rng *rng)
 {
     uint32_t gap = UINT32_MAX, low = 0;

@@ -66,7 +66,7 @@ static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token
     rung_halves_word(out, token, 'a', 'b');
 }
 
-/* Many ones make a common element likely, so an element votes yes and a gap votes no. */
+/* Many ones make a common element likely. So a one votes yes and a zero votes no. */
 static int32_t vote(const rung_task_conf *conf, uint32_t token)
 {
     (void)conf;

@@ -7,7 +7,7 @@
 
 #include "dyadic.h"
 
-/* The smallest r with r * r >= square, for square < 2^62: bit by bit, floor first. */
+/* The smallest r with r * r >= square, for square < 2^62. Computes the floor bit by bit. */
 static int64_t root_up(int64_t square)
 {
     int64_t root = 0;
@@ -18,14 +18,15 @@ static int64_t root_up(int64_t square)
 
 void rung_dyadic_fit(int32_t *out, const int64_t *direction, size_t d, int64_t radius)
 {
+    assert(d <= RUNG_DYADIC_D_MAX && radius >= 0);
     int64_t square = 0;
     for (size_t i = 0; i < d; i++) square += direction[i] * direction[i];
-    int64_t length = root_up(square); /* not below the true length, so the result is not above the radius */
+    int64_t length = root_up(square); /* at least the true length, so the result is not above the radius */
     assert(length > 0);
     for (size_t i = 0; i < d; i++) out[i] = (int32_t)(direction[i] * radius / length);
 }
 
-/* Twice the sum of twelve numbers of 16 bits, centred: nearly normal, and below 12 * 2^16 in size. */
+/* Twice the sum of twelve centred numbers of 16 bits: nearly normal, with a magnitude below 12 * 2^16. */
 static int64_t bounded_normal(rung_rng *rng)
 {
     int64_t sum = 0;
@@ -37,6 +38,7 @@ static int64_t bounded_normal(rung_rng *rng)
 
 void rung_dyadic_direction(int64_t *direction, size_t d, rung_rng *rng)
 {
+    assert(d >= 1 && d <= RUNG_DYADIC_D_MAX);
     bool zero = true;
     while (zero)
         for (size_t i = 0; i < d; i++) {
@@ -45,7 +47,7 @@ void rung_dyadic_direction(int64_t *direction, size_t d, rung_rng *rng)
         }
 }
 
-/* P(radius <= r) = r^d, which is the law of the largest of d uniform numbers: no root is needed. */
+/* P(radius <= r) = r^d is the distribution of the largest of d uniform numbers, so no root is needed. */
 int64_t rung_dyadic_ball_radius(size_t d, rung_rng *rng)
 {
     int64_t largest = 0;

@@ -10,13 +10,12 @@
 
 #include "rung/task.h"
 
-#define RUNG_DYADIC_ONE 65536 /* the integer that stands for 1 */
-/* Coordinates of `direction` below are at most 2^26 in size for any use here, so d of them, squared, stay
- * below 2^62. */
+#define RUNG_DYADIC_ONE 65536 /* the integer that represents 1 */
+/* Coordinates of `direction` below have a magnitude of at most 2^26, so the sum of d squares stays below 2^62. */
 #define RUNG_DYADIC_D_MAX 1024
 
-/* out := direction, shortened or stretched to a length of at most `radius` and above radius - 1 - sqrt(d), in
- * units of 2^-16. The direction must not be 0. */
+/* Sets out to `direction` scaled to a length of at most `radius` and above radius - 1 - sqrt(d), in units of 2^-16. The
+ * direction must not be 0. */
 void rung_dyadic_fit(int32_t *out, const int64_t *direction, size_t d, int64_t radius);
 /* A random direction, nearly uniform (bounded normal coordinates); never 0. */
 void rung_dyadic_direction(int64_t *direction, size_t d, rung_rng *rng);

@@ -59,8 +59,8 @@ static bool accepts(const uint32_t *bracket, size_t n, size_t depth)
     return height == 0;
 }
 
-/* ways[r * (depth + 1) + h]: paths of r steps from height h down to 0 within [0, depth], up to a factor per
- * row. Only ratios within a row are used, and rows are scaled by powers of two before they overflow: exact on
+/* ways[r * (depth + 1) + h] is the number of paths of r steps from height h down to 0 within [0, depth], up to a factor
+ * per row. Only ratios within a row are used. Rows are scaled by powers of two before they overflow, which is exact on
  * every machine. */
 static void count_paths(double *ways, size_t n, size_t depth)
 {
@@ -77,7 +77,7 @@ static void count_paths(double *ways, size_t n, size_t depth)
     }
 }
 
-/* A uniform word of the language. */
+/* Draws a uniform word of the language. */
 static void draw_word(uint32_t *bracket, const double *ways, size_t n, size_t types, size_t depth, rung_rng *rng)
 {
     uint32_t open[DEPTH_MAX];
@@ -99,9 +99,10 @@ static void exchange(uint32_t *bracket, size_t i, size_t j)
     bracket[j] = kept;
 }
 
-/* Whether exchanging neighbours a b of a word of the language, `height` brackets open before them and `top` the innermost,
- * leaves it. Two opening or two closing brackets of different types end up crossed. "()" becomes ")(", which is fine
- * inside a bracket of the same type. ")(" becomes "()", which is fine for equal types unless it is too deep. */
+/* Whether exchanging the neighbours a b of a word of the language gives a word outside it. `height` brackets are open
+ * before them, and `top` is the innermost. Two opening or two closing brackets of different types cross after the
+ * exchange. "()" becomes ")(", which stays in the language inside a bracket of the same type. ")(" becomes "()", which
+ * stays in it for equal types unless it is too deep. */
 static bool breaks(uint32_t a, uint32_t b, size_t height, uint32_t top, size_t depth)
 {
     if (a % 2 == b % 2) return a != b;
@@ -109,7 +110,7 @@ static bool breaks(uint32_t a, uint32_t b, size_t height, uint32_t top, size_t d
     return height == depth || a != b + 1;
 }
 
-/* A random pair of interior neighbours whose exchange leaves the language; false when there is none. */
+/* Finds a random pair of interior neighbours whose exchange leaves the language. Returns false when there is none. */
 static bool find_neighbours(size_t *i, size_t *j, const uint32_t *bracket, size_t n, size_t depth, rung_rng *rng)
 {
     uint32_t open[DEPTH_MAX] = {0};
@@ -126,7 +127,8 @@ static bool find_neighbours(size_t *i, size_t *j, const uint32_t *bracket, size_
     return seen > 0;
 }
 
-/* Two random interior positions whose exchange leaves the language, found in a few tries; false when none was. */
+/* Finds two random interior positions whose exchange leaves the language, in a few tries. Returns false if it found
+ * none. */
 static bool find_any(size_t *i, size_t *j, uint32_t *bracket, size_t n, size_t depth, rung_rng *rng)
 {
     for (size_t tries = 0; tries < 64; tries++) {

@@ -7,6 +7,8 @@
  */
 #include "common.h"
 
+#include <assert.h>
+
 rung_ids rung_task_any_id(const rung_task_conf *conf, size_t pos)
 {
     (void)pos;
@@ -20,6 +22,7 @@ uint64_t rung_task_ids_choices(const rung_task_conf *conf, size_t pos)
 
 void rung_task_ids_choose(rung_instance *instance, const rung_task_conf *conf, size_t pos, uint64_t index)
 {
+    assert(pos < conf->tokens);
     instance->token[pos] = (uint32_t)(conf->task->ids(conf, pos).first + index);
 }
 

@@ -88,8 +88,8 @@ static void write_sentence(rung_buf *out, const rung_lookup *shape, size_t key, 
     rung_buf_puts(out, ". ");
 }
 
-/* In the form of positions the order is no part of the prompt and is shuffled; in that of pairs it is, and it
- * is random already. */
+/* In the form of positions the order is not part of the prompt, so the facts are shuffled. In the form of pairs it is
+ * part of it, and random already. */
 static void facts_write(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf)
 {
     rung_lookup shape = rung_lookup_of(conf);

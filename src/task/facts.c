@@ -10,7 +10,8 @@
 #include "common.h"
 #include "facts.h"
 
-/* A name is 2 to 4 syllables, as few as the universe needs, and an ending that tells people from places. */
+/* A name has 2 to 4 syllables, as few as the number of ids needs, and an ending that distinguishes people from
+ * places. */
 #define CONSONANTS "bdfgklmnprstvz"
 #define VOWELS     "aeiou"
 #define SYLLABLES  70 /* 14 x 5 */
@@ -21,9 +22,8 @@ typedef struct scrambler {
     size_t factor, shift;   /* id -> id * factor + shift mod size */
 } scrambler;
 
-/* The factors are the golden section of the size, moved to the next number that shares no divisor with
- * 70 = 2 * 5 * 7: multiples of the golden section are spread evenly, so neighbours differ in every syllable.
- */
+/* The factor is the golden section of the size, moved to the next number that shares no divisor with 70 = 2 * 5 * 7.
+ * Multiples of the golden section are spread evenly, so neighbouring ids differ in every syllable. */
 static scrambler scrambler_for(rung_name_kind kind, size_t universe)
 {
     static const scrambler known[] = {
@@ -35,7 +35,7 @@ static scrambler scrambler_for(rung_name_kind kind, size_t universe)
     while (i + 1 < RUNG_COUNT(known) && universe > known[i].size) i++;
     assert(universe <= known[i].size);
     scrambler s = known[i];
-    if (kind == RUNG_NAME_PLACE) s.shift /= 3; /* a person and a place of the same id do not share their stem */
+    if (kind == RUNG_NAME_PLACE) s.shift /= 3; /* a person and a place with the same id have different stems */
     return s;
 }
 
@@ -89,7 +89,7 @@ void rung_scan_literal(rung_scan *scan, const char *literal)
     scan->at += len;
 }
 
-/* Index of c in the set, or SIZE_MAX; the NUL of the set is no member. */
+/* Index of c in the set, or SIZE_MAX. The NUL of the set does not count. */
 static size_t letter_index(const char *set, char c)
 {
     const char *found = c ? strchr(set, c) : NULL;
@@ -149,7 +149,7 @@ uint32_t *rung_facts_order(const rung_instance *instance, size_t count, uint64_t
 {
     uint32_t *order = rung_calloc(count, sizeof *order, NULL);
     if (!order) return NULL;
-    uint64_t digest = 0xcbf29ce484222325u; /* FNV-1a over whole tokens: no byte order enters */
+    uint64_t digest = 0xcbf29ce484222325u; /* FNV-1a over whole tokens, so the byte order does not matter */
     for (size_t t = 0; t < instance->tokens; t++) digest = (digest ^ instance->token[t]) * 0x100000001b3u;
     rung_rng rng;
     rung_rng_init(&rng, digest, salt, 0);

@@ -5,6 +5,8 @@
  */
 #include "grid.h"
 
+#include <assert.h>
+
 uint64_t rung_grid_times(uint64_t a, uint64_t b)
 {
     return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
@@ -19,8 +21,9 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* C(n, k) as the product of (n-k+i)/i, which is an integer after every step and rises. What i has in common with the
- * product so far is divided out first, and the rest then divides n-k+i: only a result that does not fit overflows. */
+/* C(n, k) is the product of (n-k+i)/i, which is an integer after every step and increases. The common divisor of i and
+ * the product so far is divided out first, and the rest then divides n-k+i. So only a result that does not fit
+ * overflows. */
 uint64_t rung_grid_subsets(uint64_t n, uint64_t k)
 {
     uint64_t count = 1;
@@ -33,9 +36,10 @@ uint64_t rung_grid_subsets(uint64_t n, uint64_t k)
     return count;
 }
 
-/* The subsets that begin with v are those of k-1 numbers out of the ones above v. */
+/* The subsets that begin with v are the subsets of k-1 numbers above v. */
 void rung_grid_subset(float *out, uint64_t n, uint64_t k, uint64_t index)
 {
+    assert(k <= n);
     uint64_t v = 0;
     for (uint64_t i = 0; i < k; i++, v++) {
         for (uint64_t block; index >= (block = rung_grid_subsets(n - v - 1, k - i - 1)); v++) index -= block;
@@ -50,14 +54,14 @@ static uint64_t power(uint64_t base, size_t exponent)
     return result;
 }
 
-/* Everything in the cube but what lies inside. */
+/* All points of the cube except those in its interior. */
 uint64_t rung_grid_cube(size_t d, int64_t r)
 {
     uint64_t all = power(2 * (uint64_t)r + 1, d);
     return all == UINT64_MAX ? all : all - power(2 * (uint64_t)r - 1, d);
 }
 
-/* Coordinate by coordinate from the first: once one of them is +-r, the others are free. */
+/* Goes coordinate by coordinate from the first. Once one of them is +-r the others are free. */
 void rung_grid_cube_point(int64_t *out, size_t d, int64_t r, uint64_t index)
 {
     bool free = false;

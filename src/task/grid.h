@@ -14,7 +14,8 @@ uint64_t rung_grid_times(uint64_t a, uint64_t b);
 uint64_t rung_grid_subsets(uint64_t n, uint64_t k);
 void rung_grid_subset(float *out, uint64_t n, uint64_t k, uint64_t index);
 
-/* Integer points on the surface of the cube of radius r in R^d, r = 1, 2, ...: no two of them have the same direction. */
+/* Integer points on the surface of the cube of radius r in R^d, r = 1, 2, ... No two of them have the same
+ * direction. */
 uint64_t rung_grid_cube(size_t d, int64_t r);
 void rung_grid_cube_point(int64_t *out, size_t d, int64_t r, uint64_t index);
 

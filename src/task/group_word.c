@@ -6,6 +6,7 @@
  * x_1(i)). S5 and A5 are not solvable, which makes the problem complete for NC1; S3 is solvable, Zn is
  * commutative.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common.h"
@@ -60,7 +61,7 @@ typedef struct permutation {
     uint8_t image[POINTS_MAX];
 } permutation;
 
-/* Lexicographic order: digit i of the factorial number system counts the later images that are smaller. */
+/* Lexicographic order: digit i of the factorial number system is the number of later images that are smaller. */
 static size_t rank_of(const permutation *p, size_t points)
 {
     size_t rank = 0;
@@ -91,8 +92,8 @@ static bool is_odd(const permutation *p, size_t points)
     return odd;
 }
 
-/* Elements of S_n are numbered by rank. Permutations 2r and 2r + 1 differ in their last two images, so one of
- * them is even: it is element r of A5. */
+/* Elements of S_n are numbered by rank. Permutations 2r and 2r + 1 differ in their last two images, so exactly one of
+ * them is even: that is element r of A5. */
 static permutation element(const group *g, size_t index)
 {
     if (g->kind != GROUP_A5) return nth_permutation(index, g->points);
@@ -117,7 +118,7 @@ static size_t product(const group *g, size_t a, size_t b)
 
 /* ---- letters ---- */
 
-/* points choose 2 swaps, two generators, or the whole group. */
+/* (points choose 2) transpositions, two generators, or the whole group. */
 static size_t letter_count(const group *g, int64_t letters)
 {
     if (letters == LETTERS_ALL) return g->order;
@@ -143,10 +144,10 @@ static permutation short_cycle(size_t len, size_t points)
     return p;
 }
 
-/* The element that a token stands for. Generators: a swap (A5: a cycle of three) and the cycle of all points.
- */
+/* The element that a token represents. The generators are a swap (A5: a cycle of three) and the cycle of all points. */
 static size_t letter(const group *g, int64_t letters, size_t token)
 {
+    assert(token < letter_count(g, letters));
     if (letters == LETTERS_ALL || g->points == 0) return token;
     permutation p;
     if (letters == LETTERS_SWAPS)
@@ -158,7 +159,7 @@ static size_t letter(const group *g, int64_t letters, size_t token)
 
 /* ---- levels ---- */
 
-/* One more random letter: after[product(a, letter)] gets its share of before[a]. */
+/* Multiplies by one more random letter: after[product(a, letter)] gets its share of before[a]. */
 static void step(double *after, const double *before, const uint32_t *next, size_t order, size_t letters)
 {
     for (size_t a = 0; a < order; a++) after[a] = 0;
@@ -174,8 +175,8 @@ static double largest(const double *p, size_t count)
     return most;
 }
 
-/* The most likely product of t random letters, at t = N or on average over t: exact distribution by N steps.
- */
+/* The probability of the most likely product of t random letters, at t = N or on average over t. Computed exactly by N
+ * steps. */
 static rung_status walk_level(double *level, const group *g, const rung_task_conf *conf, rung_error *err)
 {
     size_t letters = conf->vocab, word = conf->tokens;
@@ -235,7 +236,7 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
     return status;
 }
 
-/* The images of 1, 2, ... as one word; an element of Zn as a number. */
+/* Writes the images of 1, 2, ... as one word; an element of Zn as a number. */
 static void answer_word(rung_buf *out, const rung_task_conf *conf, int32_t answer)
 {
     group g = group_of(conf);

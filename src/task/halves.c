@@ -98,8 +98,8 @@ static bool sets_meet(const uint8_t *a, const uint32_t *element, size_t count)
     return false;
 }
 
-/* A second set, conditioned on meeting the first, by rejection: expected universe/size^2 draws of size steps
- * when the sets are small. */
+/* Draws a second set, conditioned on meeting the first, by rejection. If the sets are small this takes universe/size^2
+ * draws of `size` steps on average. */
 static rung_status draw_until_met(uint32_t *element, const uint8_t *a, size_t universe, size_t size, rung_rng *rng,
                                   rung_error *err)
 {

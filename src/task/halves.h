@@ -13,17 +13,18 @@
 /* Prompts of 2N tokens; the ids 0 and 1 are bits of the first half, 2 and 3 of the second. conf->derived[0]
  * is N. */
 void rung_halves_resolve(rung_task_conf *conf, size_t bits);
-/* Alice has everything before `cut`, Bob the rest, except that the last `askers` (0 or 1) tokens are the
+/* Alice holds everything before `cut`, Bob the rest. If `askers` is 1 the last token belongs to a third player, the
  * query. */
 void rung_halves_split(rung_instance *instance, size_t cut, size_t askers);
 void rung_halves_players(rung_instance *instance, const rung_task_conf *conf);
 rung_ids rung_halves_ids(const rung_task_conf *conf, size_t pos);
 void rung_halves_write(rung_instance *instance, const uint8_t *first, const uint8_t *second, size_t bits);
-/* Checks the prompt and answers at its last token with decide(first[N], second[N], N), both of bits 0 and 1. */
+/* Checks the prompt and sets the target of its last token to decide(first[N], second[N], N), whose arguments are bits 0
+ * and 1. */
 rung_status rung_halves_solve(rung_instance *instance, const rung_task_conf *conf,
                               int32_t (*decide)(const uint8_t *first, const uint8_t *second, size_t bits),
                               rung_error *err);
-/* A bit as one word: the letter of its side, then 0 or 1. */
+/* Writes a bit as one word: the letter of its side, then 0 or 1. */
 void rung_halves_word(rung_buf *out, uint32_t token, char first, char second);
 
 typedef enum rung_meeting {
@@ -34,9 +35,9 @@ typedef enum rung_meeting {
 
 /* Elements per set that make disjointness hard: Razborov's (N+1)/4, at least 1. */
 size_t rung_meeting_size(size_t universe);
-/* Two random sets of `size` elements, as bits a[universe] and b[universe]. Each of them alone is a uniform
- * `size`-subset whatever the meeting, so neither player, nor a count of ones, knows anything about the
- * answer. Needs 1 <= size and 2 size <= universe. */
+/* Draws two random sets of `size` elements, as bits a[universe] and b[universe]. Each set alone is a uniform subset,
+ * whatever the meeting, so neither player, nor a count of ones, knows anything about the answer. Needs 1 <= size and 2
+ * size <= universe. */
 rung_status rung_meeting_draw(uint8_t *a, uint8_t *b, size_t universe, size_t size, rung_meeting meeting, rung_rng *rng,
                               rung_error *err);
 

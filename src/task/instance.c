@@ -66,6 +66,7 @@ static rung_status seed_stream(rung_rng *rng, const rung_task_conf *conf, uint64
 
 rung_status rung_task_finish(rung_instance *instance, const rung_task_conf *conf, rung_error *err)
 {
+    assert(instance->tokens <= conf->tokens);
     rung_status status = conf->task->solve(instance, conf, err);
     if (status != RUNG_OK) return status;
     if (conf->task->players)

@@ -64,7 +64,7 @@ static uint32_t find_root(uint32_t *parent, uint32_t v)
     return v;
 }
 
-/* Joins along all edges but number `without` (n - 1 for none); returns whether an edge closed a cycle. */
+/* Joins along all edges except number `without` (n - 1: all edges). Returns whether an edge closed a cycle. */
 static bool join_edges(graph *g, size_t without)
 {
     bool cycle = false;
@@ -92,8 +92,8 @@ static bool adjacent(const graph *g, uint32_t a, uint32_t b)
 
 /* ---- graphs ---- */
 
-/* A uniform labelled tree from a uniform code of n - 2 vertices (Pruefer), in linear time: `leaf` is the
- * smallest leaf, and `next` the vertex from which the search for the next one goes on. */
+/* Draws a uniform labelled tree from a uniform code of n - 2 vertices (Pruefer), in linear time. `leaf` is the smallest
+ * leaf, and `next` the vertex from which the search for the next leaf continues. */
 static void draw_tree(graph *g, rung_rng *rng)
 {
     uint32_t *degree = g->parent, *code = g->code, leaf, next = 0;
@@ -140,15 +140,15 @@ static rung_status draw_no_tree(graph *g, rung_rng *rng, rung_error *err)
     return RUNG_OK;
 }
 
-/* What is done to a tree to make it none: edges `first` and `second` are replaced (the same number twice: one
+/* How a tree is changed so that it is no longer one: edges `first` and `second` are replaced (equal numbers: one
  * edge). */
 typedef struct change {
     size_t first, second;
     edge new_first, new_second;
 } change;
 
-/* One edge of a tree moved to where it closes a cycle, or false when the edge drawn leaves a single
- * vertex. Otherwise one of the two parts has three vertices or more, and with them a pair without an edge. */
+/* Moves one edge of a tree so that it closes a cycle. Returns false when removing the drawn edge leaves a single
+ * vertex. Otherwise one of the two parts has at least three vertices, and so a pair without an edge. */
 static bool try_move(change *c, graph *g, rung_rng *rng)
 {
     size_t moved = rung_rng_below(rng, g->n - 1), part = 0;
@@ -164,8 +164,8 @@ static bool try_move(change *c, graph *g, rung_rng *rng)
     return true;
 }
 
-/* Edges ab and cd become ad and bc. Degrees stay. Of the two ways to switch two edges of a tree one gives a
- * tree again and the other a cycle, unless a new edge exists already or is a loop. */
+/* Replaces edges ab and cd by ad and bc. Degrees do not change. Of the two ways to switch two edges of a tree one gives
+ * a tree again and the other a cycle, unless a new edge exists already or is a loop. */
 static bool try_switch(change *c, graph *g, rung_rng *rng)
 {
     size_t first = rung_rng_below(rng, g->n - 1), second = rung_rng_below(rng, g->n - 1);
@@ -183,8 +183,8 @@ static bool try_switch(change *c, graph *g, rung_rng *rng)
     return !tree;
 }
 
-/* A tree with a change that was found in a few tries, and, if a coin says so, the change. The coin comes
- * last: trees without a change (stars) are missing from both sides alike. */
+/* Draws a tree for which a change was found in a few tries. Then a coin decides whether the change is made. The coin
+ * comes last, so trees without a change (stars) are missing from both sides. */
 static void draw_tree_or_near_miss(graph *g, bool degrees, rung_rng *rng)
 {
     change c;
@@ -211,7 +211,7 @@ static rung_status resolve(rung_task_conf *conf, rung_error *err)
     return RUNG_OK;
 }
 
-/* Edges in random order and direction. */
+/* Writes the edges in random order and direction. */
 static void write_edges(rung_instance *instance, graph *g, rung_rng *rng)
 {
     size_t edges = g->n - 1;
@@ -243,7 +243,7 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
     return status;
 }
 
-/* Loops and double edges are cycles. */
+/* Loops and double edges count as cycles. */
 static rung_status solve(rung_instance *instance, const rung_task_conf *conf, rung_error *err)
 {
     graph g;
@@ -259,7 +259,7 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
     return status;
 }
 
-/* The first half of the edges and the rest. */
+/* The first player holds the first half of the edges, the second the rest. */
 static void players(rung_instance *instance, const rung_task_conf *conf)
 {
     rung_task_players_two(instance, 2 * ((conf->vocab - 1) / 2), "first", "second");

@@ -22,7 +22,7 @@ static const char *const target_words[] = {"all", "last", NULL};
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 32, 2, (int64_t)RUNG_TASK_TOKENS_MAX - 1, NULL, "N, symbols after the hop count"},
-    /* Two symbols without immediate repeats alternate: there would be only two sequences. */
+    /* Two symbols without immediate repeats would alternate, and there would be only two sequences. */
     {"alphabet", RUNG_PARAM_INT, 4, 3, (int64_t)1 << 23, NULL, "number of symbols"},
     {"k", RUNG_PARAM_INT, 2, 0, (int64_t)1 << 20, NULL, "k, hops"},
     {"hops", RUNG_PARAM_WORD, 0, 0, 0, hop_words, "hop count of a prompt: k, or uniform in 0..k"},
@@ -57,8 +57,8 @@ static rung_status fill_sizes(rung_task_conf *conf, rung_error *err)
     return rung_task_check_limits(conf, "N or alphabet", err);
 }
 
-/* The level is measured on at most 2^12 symbols. Longer prompts have fewer positions without an answer, so
- * "none" scores less there; what a symbol scores can only rise to 1/A. */
+/* The level is measured on at most 2^12 symbols. Longer prompts have fewer positions without an answer, so "none"
+ * scores less there. The score of a symbol can only rise to 1/A. */
 static rung_status resolve(rung_task_conf *conf, rung_error *err)
 {
     rung_status status = fill_sizes(conf, err);
@@ -83,12 +83,12 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
     x[1] = (uint32_t)rung_rng_below(rng, s.alphabet);
     for (size_t t = 2; t <= s.symbols; t++) {
         uint32_t other = (uint32_t)rung_rng_below(rng, s.alphabet - 1);
-        x[t] = other + (other >= x[t - 1]); /* skips the symbol before */
+        x[t] = other + (other >= x[t - 1]); /* skips the previous symbol */
     }
     return RUNG_OK;
 }
 
-/* find[t] for t in 1..N, 0 for none; position 0 is the hop count, where find stays. */
+/* find[t] for t in 1..N, 0 for none. Position 0 holds the hop count, and find stays there. */
 static void fill_find(uint32_t *find, uint32_t *successor, const uint32_t *x, size_t symbols)
 {
     find[0] = 0;
@@ -98,8 +98,8 @@ static void fill_find(uint32_t *find, uint32_t *successor, const uint32_t *x, si
     }
 }
 
-/* at := find^hops for all positions at once by squaring. find(t) <= t, so going down from the end, find^2 may
- * overwrite find: what it reads has not been overwritten yet (or is the fixed point t itself). */
+/* Computes at := find^hops for all positions at once by squaring. find(t) <= t, so going down from the end find^2 may
+ * overwrite find: it reads only entries that have not been overwritten yet (or the fixed point t itself). */
 static void iterate(int32_t *at, uint32_t *find, size_t symbols, size_t hops)
 {
     for (size_t t = 0; t <= symbols; t++) at[t] = (int32_t)t;

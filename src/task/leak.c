@@ -11,14 +11,14 @@
 
 #include "common.h"
 
-/* One target of the fit half; sorting brings equal positions and, within them, equal answers together. */
+/* One target of the fit half. Sorting puts equal positions together and, within them, equal answers. */
 typedef struct seen {
     uint32_t position;
     int32_t answer;
 } seen;
 
 typedef struct probe {
-    seen *fit; /* all targets of the fit half; after summing up, one row per position: the most common answer */
+    seen *fit; /* all targets of the fit half; later one row per position: the most common answer */
     size_t fit_count, fit_cap, positions;
     uint32_t *votes; /* [answers], for one prompt */
     int32_t majority;
@@ -64,7 +64,7 @@ static int32_t most_voted(const uint32_t *votes, size_t answers)
     return (int32_t)best;
 }
 
-/* Shrinks the sorted list to its most common answer per position; the smallest answer wins ties. */
+/* Shrinks the sorted list to the most common answer per position. The smallest answer wins ties. */
 static void keep_modes(probe *p)
 {
     size_t best_run = 0, i = 0;
@@ -94,7 +94,7 @@ static void sum_up(probe *p, size_t answers)
     keep_modes(p);
 }
 
-/* The fitted answer of the position; one never seen in the fit half gets the majority. */
+/* The fitted answer of the position. A position that does not occur in the fit half gets the majority answer. */
 static int32_t guess_by_position(const probe *p, size_t position)
 {
     size_t low = 0, high = p->positions;
@@ -143,9 +143,8 @@ static rung_status run_probe(probe *p, rung_instance *instance, const rung_task_
     return RUNG_OK;
 }
 
-/* Targets of one prompt are not independent, so the unit is the instance: its mean score lies in [0, 1] and
- * has a variance of at most p(1-p). For p below one in n, the deviation of a rare event is that of a Poisson
- * count near 1. */
+/* Targets of one prompt are not independent, so the unit is the instance. Its mean score is in [0, 1] and has a
+ * variance of at most p(1-p). For p below 1/n the deviation of a rare event is that of a Poisson count near 1. */
 static double four_deviations(double level, size_t instances)
 {
     double n = (double)instances, p = level > 1 / n ? level : 1 / n;

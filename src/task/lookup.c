@@ -3,6 +3,7 @@
  *
  * One table and one query; see lookup.h. Behind the tasks eva, index and retrieval.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "lookup.h"
@@ -47,6 +48,7 @@ rung_status rung_lookup_resolve(rung_task_conf *conf, const rung_lookup *lookup,
 
 rung_status rung_lookup_generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng, rung_error *err)
 {
+    assert(conf->tokens > 1);
     rung_lookup lookup = rung_lookup_of(conf);
     size_t n = lookup.entries;
     uint32_t *token = instance->token;
@@ -64,7 +66,7 @@ rung_status rung_lookup_generate(rung_instance *instance, const rung_task_conf *
     return RUNG_OK;
 }
 
-/* The value under the asked key; checks on the way that keys differ. */
+/* Finds the value of the asked key, and checks that keys differ. */
 static rung_status find_pair(uint32_t *value, const rung_instance *instance, const rung_lookup *lookup, uint32_t asked,
                              const rung_task_conf *conf, rung_error *err)
 {

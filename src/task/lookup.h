@@ -16,19 +16,19 @@
 typedef struct rung_lookup {
     bool pairs;
     size_t entries, values;
-    size_t keys; /* = entries in the form of positions */
+    size_t keys; /* equals `entries` in the form of positions */
     bool zipf;   /* values follow Zipf's law; otherwise they are uniform */
 } rung_lookup;
 
-/* Fills tokens, vocab, answers and the levels, and keeps the shape in conf->derived. RUNG_USAGE when the
- * sizes do not fit; `param` is what to lower. */
+/* Fills tokens, vocab, answers and the levels, and stores the shape in conf->derived. RUNG_USAGE when the sizes do not
+ * fit; `param` is the parameter to lower. */
 rung_status rung_lookup_resolve(rung_task_conf *conf, const rung_lookup *lookup, const char *param, rung_error *err);
-/* The shape that was kept. */
+/* Returns the stored shape. */
 rung_lookup rung_lookup_of(const rung_task_conf *conf);
-/* First id of the queries; what is below is an entry. */
+/* The first id of the queries. Smaller ids are entries. */
 size_t rung_lookup_first_query(const rung_lookup *lookup);
 
-/* The members of a row. The query is uniform, values as `zipf` says; the players are the table and the query. */
+/* The members of a row. The query is uniform, values follow `zipf`. The players are the table and the query. */
 rung_status rung_lookup_generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng, rung_error *err);
 rung_status rung_lookup_solve(rung_instance *instance, const rung_task_conf *conf, rung_error *err);
 void rung_lookup_players(rung_instance *instance, const rung_task_conf *conf);

@@ -5,11 +5,13 @@
  * throws. P(max <= k) = N! [x^N] (sum_{j<=k} (x/V)^j / j!)^V, by repeated squaring of polynomials cut at
  * degree N. Tables by Zipf's law are drawn.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common.h"
 
-#define EXACT_MAX 64 /* N^2/2 products, 2 log2 V <= 48 of them, for N bounds k: 6 million at N = 64 */
+/* about 6 million operations at N = 64: N^2/2 products, at most 2 log2 V <= 48 of them, for N bounds k */
+#define EXACT_MAX 64
 /* Changing one throw moves the maximum by at most 1, so (Efron and Stein) its variance is at most N/2, and
  * the mean of D draws of max/N has a standard error of at most 1/sqrt(2 N D) = 2^-11 at N D = 2^21. */
 #define DRAWN_ENTRIES ((size_t)1 << 21)
@@ -18,8 +20,7 @@ typedef struct poly {
     double c[EXACT_MAX + 1];
 } poly;
 
-/* a := a * b up to degree n. From the top down, so that no coefficient of a is overwritten before its last
- * use. */
+/* a := a * b up to degree n. Goes from the top down, so that no coefficient of a is overwritten before its last use. */
 static void poly_mul(poly *a, const poly *b, size_t n)
 {
     for (size_t i = n + 1; i-- > 0;) {
@@ -29,8 +30,8 @@ static void poly_mul(poly *a, const poly *b, size_t n)
     }
 }
 
-/* Coefficients far below the largest may underflow to zero: they stand for nearly all throws in few of many
- * cells, which has no weight in the result. */
+/* Coefficients far below the largest may underflow to zero. They stand for nearly all throws in a few of many cells,
+ * which does not affect the result. */
 static double chance_max_at_most(size_t k, size_t n, size_t values)
 {
     poly base = {{0}}, power = {{1}}, square;
@@ -57,7 +58,7 @@ static double exact_share(size_t n, size_t values)
 
 typedef uint64_t draw_value(rung_rng *rng, uint64_t values);
 
-/* Counts are cleared entry by entry: there may be far more values than entries. */
+/* Clears counts entry by entry, because there may be far more values than entries. */
 static double mean_over(size_t n, size_t values, draw_value *draw, rung_task_score *score)
 {
     uint32_t *count = rung_calloc(values, sizeof *count, NULL), *table = rung_calloc(n, sizeof *table, NULL);
@@ -97,11 +98,12 @@ double rung_task_majority_of_table(size_t entries, size_t values)
                                 : rung_task_mean_over_tables(entries, values, largest_count);
 }
 
-/* Octave j is k in [2^j, 2^(j+1)), where 1/k is between 2^-j and half of it: every octave is proposed equally often, k in it
- * uniformly, and is taken with probability 2^j / k, if it is there at all. That is sum 1/k of so many octaves, always more than half of the
- * proposals. */
+/* Octave j is k in [2^j, 2^(j+1)), where 1/k is between 2^-j and half of it. Every octave is proposed equally often,
+ * and k uniformly in it. A proposal is accepted with probability 2^j / k if k is in range, which is more than half of
+ * the proposals. */
 uint64_t rung_task_zipf(rung_rng *rng, uint64_t values)
 {
+    assert(values >= 1 && values <= (uint64_t)1 << 62);
     unsigned octaves = 64 - (unsigned)__builtin_clzll(values);
     for (;;) {
         uint64_t low = UINT64_C(1) << rung_rng_below(rng, octaves), k = low + rung_rng_below(rng, low);
@@ -109,8 +111,8 @@ uint64_t rung_task_zipf(rung_rng *rng, uint64_t values)
     }
 }
 
-/* The bound on the variance above is for any independent throws. The draws take some 50 ms, and a sweep asks for the same task a thousand
- * times in a row: the last one is remembered. */
+/* The bound on the variance above holds for any independent throws. The draws take about 50 ms, and a sweep asks for
+ * the same task a thousand times in a row, so the last result is cached. */
 double rung_task_majority_of_zipf(size_t entries, size_t values)
 {
     static _Thread_local size_t last_entries, last_values;

@@ -30,10 +30,10 @@ static const rung_param params[] = {
     {0},
 };
 
-/* Keys are numbers in base V; the table of what followed each has V^key entries. */
+/* Keys are numbers in base V. The table of their continuations has V^key entries. */
 #define KEYS_MAX ((size_t)1 << 22)
 
-/* The numbers behind a configuration. */
+/* The sizes that follow from a configuration. */
 typedef struct shape {
     size_t symbols, key, keys, tokens, pairs;
     bool stream;
@@ -51,7 +51,7 @@ static shape shape_of(const rung_task_conf *conf)
 
 /* ---- layout=stream ---- */
 
-/* How often each symbol is the continuation of a key, and what naming the most common one would have scored. */
+/* How often each symbol is the continuation of a key, and the score of always naming the most common one. */
 typedef struct tally {
     uint32_t *keys_with;    /* [symbols] keys that the symbol followed last */
     uint32_t *symbols_with; /* [tokens + 1] symbols that have this many keys */
@@ -80,7 +80,7 @@ static void tally_close(tally *y)
     free(y->symbols_with);
 }
 
-/* A key that `before` followed (0 for a new key, else 1 + the symbol) is now followed by `now`. */
+/* Records that `now` follows a key that `before` followed (0: a new key, else 1 + the symbol). */
 static void tally_replace(tally *y, uint32_t before, uint32_t now)
 {
     if (before == 0) y->keys++;
@@ -94,8 +94,8 @@ static void tally_replace(tally *y, uint32_t before, uint32_t now)
     if (y->symbols_with[y->most] == 0) y->most--;
 }
 
-/* Targets of a stream; returns their number. followed[keys] is scratch: 1 + the symbol after the latest occurrence.
- * `blind` may be NULL. */
+/* Writes the targets of a stream and returns their number. followed[keys] is scratch: 1 + the symbol after the latest
+ * occurrence. `blind` may be NULL. */
 static size_t stream_targets(int32_t *target, uint32_t *followed, tally *blind, const uint32_t *token, const shape *s)
 {
     size_t code = 0, targets = 0;
@@ -114,8 +114,8 @@ static size_t stream_targets(int32_t *target, uint32_t *followed, tally *blind, 
     return targets;
 }
 
-/* Independent symbols. A stream in which no key recurs gets a copy of an early key at its end, so that every prompt
- * has a target. */
+/* Draws independent symbols. If no key recurs, a copy of an early key is written to the end, so that every prompt has a
+ * target. */
 static void draw_stream(uint32_t *token, int32_t *target, uint32_t *followed, const shape *s, rung_rng *rng)
 {
     for (size_t t = 0; t < s->tokens; t++) token[t] = (uint32_t)rung_rng_below(rng, s->symbols);
@@ -124,8 +124,8 @@ static void draw_stream(uint32_t *token, int32_t *target, uint32_t *followed, co
     memcpy(token + s->tokens - s->key, token + from, s->key * sizeof *token);
 }
 
-/* The level without the query: whoever knows what followed each key so far, but not which key is asked, names the most
- * common continuation. Over fixed-seed streams, 2^18 tokens in all but at least 16 streams. */
+/* The level without the query: a predictor that knows what followed each key so far, but not which key is asked, names
+ * the most common continuation. Measured on fixed-seed streams, 2^18 tokens in total, but at least 16 streams. */
 static rung_status stream_level(double *level, const shape *s, rung_error *err)
 {
     tally blind;
@@ -167,7 +167,8 @@ static rung_status solve_stream(rung_instance *instance, const shape *s, rung_er
     size_t targets = stream_targets(instance->target, followed, NULL, instance->token, s);
     free(followed);
     if (targets > 0) return RUNG_OK;
-    return rung_fail(err, RUNG_INPUT, "task mkar: no %zu symbols of the stream occur twice, so nothing is asked",
+    return rung_fail(err, RUNG_INPUT,
+                     "task mkar: no key of %zu symbols occurs twice in the stream, so the prompt has no target",
                      s->key);
 }
 

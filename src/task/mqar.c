@@ -46,7 +46,8 @@ static rung_status resolve(rung_task_conf *conf, rung_error *err)
     conf->vocab = vocab;
     conf->answers = vocab - first_value;
     conf->chance = 1 / (double)conf->answers;
-    conf->majority = 1 / (double)pairs; /* the values of a prompt are different, and any key may be asked anywhere */
+    /* the values of a prompt are different, and any key may be asked at any place */
+    conf->majority = 1 / (double)pairs;
     return RUNG_OK;
 }
 
@@ -58,8 +59,8 @@ static double int_power(double base, int64_t exponent)
     return result;
 }
 
-/* k^(1/100) by Newton's iteration, which falls monotonically from 1.2 (1.2^100 = 8.3e7 is above every slot
- * number 2^15). No libm: + - * / are the same on every machine, and so are the instances. */
+/* k^(1/100) by Newton's iteration, which decreases monotonically from 1.2 (1.2^100 = 8.3e7 is above every slot number
+ * 2^15). It uses only + - * /, which are the same on every machine, so the instances are too. */
 static double hundredth_root(double k)
 {
     for (double root = 1.2;;) {
@@ -69,7 +70,7 @@ static double hundredth_root(double k)
     }
 }
 
-/* Index of the first entry above `mark`; the sums rise. */
+/* Index of the first entry above `mark`. The sums ascend. */
 static size_t first_above(const double *sum, size_t count, double mark)
 {
     size_t low = 0, high = count - 1;
@@ -83,9 +84,9 @@ static size_t first_above(const double *sum, size_t count, double mark)
     return low;
 }
 
-/* `pairs` different slots, drawn one after the other with probabilities proportional to the weights of the
- * free ones, then shuffled. Slots that are taken are drawn again: even when all slots get taken that is a few
- * times space log^2 space draws, as for a collector of coupons. */
+/* Draws `pairs` different slots one after the other, with probabilities proportional to the weights of the free ones,
+ * then shuffles them. A slot that is taken is drawn again. Even if all slots get taken this is a few times space log^2
+ * space draws, as for a collector of coupons. */
 static rung_status draw_slots(uint32_t *slot, size_t pairs, size_t space, int64_t power, rung_rng *rng, rung_error *err)
 {
     double *sum = rung_calloc(space, sizeof *sum, err), total = 0;
@@ -108,7 +109,7 @@ static rung_status draw_slots(uint32_t *slot, size_t pairs, size_t space, int64_
     return status;
 }
 
-/* Any id that is no key of this prompt, in every slot without a query. */
+/* Fills every slot without a query with any id that is not a key of this prompt. */
 static rung_status fill_at_random(rung_instance *instance, const uint32_t *key, size_t pairs,
                                   const rung_task_conf *conf, rung_rng *rng, rung_error *err)
 {
@@ -146,7 +147,7 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
     return status;
 }
 
-/* value_of[key] = 1 + the value, 0 for keys that are not there. */
+/* value_of[key] = 1 + the value; 0 for keys that do not occur. */
 static rung_status read_pairs(uint32_t *value_of, const rung_instance *instance, const rung_task_conf *conf,
                               size_t pairs, rung_error *err)
 {
@@ -166,7 +167,7 @@ static rung_status read_pairs(uint32_t *value_of, const rung_instance *instance,
     return RUNG_OK;
 }
 
-/* The target at position t, behind the pairs. */
+/* The target at position t, after the pairs. */
 static rung_status read_slot(int32_t *target, const uint32_t *value_of, const rung_instance *instance,
                              const rung_task_conf *conf, size_t t, rung_error *err)
 {
@@ -223,7 +224,7 @@ static void token_word(rung_buf *out, const rung_task_conf *conf, uint32_t token
         rung_symbols_value_word(out, conf, vote(conf, token));
 }
 
-/* Behind the pairs: the filler and the keys, or anything. */
+/* After the pairs: the filler and the keys, or any id. */
 static rung_ids ids(const rung_task_conf *conf, size_t pos)
 {
     size_t pairs = (size_t)rung_task_param(conf, "pairs"), first_value = conf->derived[0];

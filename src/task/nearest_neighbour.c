@@ -36,9 +36,9 @@ static const rung_param params[] = {
 
 enum { DERIVED_N, DERIVED_D, DERIVED_LABELS, DERIVED_GAMMA };
 
-/* k^2 x^(d-1) with x = 2 gamma - gamma^2. A cap of inner product above 1 - gamma is the share
- * I_x((d-1)/2, 1/2) / 2 <= x^((d-1)/2) / 2 of the sphere, so at most 1 means that k caps leave half of the
- * sphere free, and placing points by rejection takes two tries on average. */
+/* k^2 x^(d-1) with x = 2 gamma - gamma^2. A cap of inner product above 1 - gamma is the share I_x((d-1)/2, 1/2) / 2 <=
+ * x^((d-1)/2) / 2 of the sphere. If the result is at most 1, k caps leave half of the sphere free, and placing a point
+ * by rejection takes two tries on average. */
 static double crowding(const rung_task_conf *conf)
 {
     double gamma = (double)conf->derived[DERIVED_GAMMA] / 1000, x = 2 * gamma - gamma * gamma;
@@ -69,7 +69,7 @@ static rung_status resolve(rung_task_conf *conf, rung_error *err)
         return rung_task_too_large(conf, "N, d or labels", err);
     conf->answers = labels;
     conf->chance = 1 / (double)labels;
-    /* Each label is on floor(N/labels) or one more points, and the closest point is any with equal chance. */
+    /* Each label is on floor(N/labels) points or on one more, and every point is the closest with equal probability. */
     conf->majority = (double)((n + labels - 1) / labels) / (double)n;
     return RUNG_OK;
 }
@@ -96,7 +96,7 @@ static bool above_margin(int64_t difference, int64_t gamma)
     return difference * 1000 >= gamma * RUNG_DYADIC_ONE * RUNG_DYADIC_ONE;
 }
 
-/* Does `query` belong to the winner with the margin, against all of the first `count` points? */
+/* True if `query` belongs to the winner with the margin, against all of the first `count` points. */
 static bool wins(const struct cloud *cloud, const int32_t *query, size_t winner, size_t count)
 {
     const int32_t *best = point_at(cloud, winner);
@@ -105,14 +105,15 @@ static bool wins(const struct cloud *cloud, const int32_t *query, size_t winner,
         const int32_t *other = point_at(cloud, i);
         if (i == winner) continue;
         int64_t lead = product - rung_dyadic_dot(query, other, cloud->d);
-        int64_t nearer = rung_dyadic_dot(other, other, cloud->d) - square + 2 * lead; /* in squared distance */
+        /* difference of squared distances */
+        int64_t nearer = rung_dyadic_dot(other, other, cloud->d) - square + 2 * lead;
         if (!above_margin(lead, cloud->gamma) || !above_margin(nearer, 2 * cloud->gamma)) return false;
     }
     return true;
 }
 
-/* Would each of the points so far win for a query equal to itself, with this one as the rival, and the other
- * way round? Then there is a query for every winner. */
+/* True if each point so far would win for a query equal to itself with the last point as the rival, and vice versa.
+ * Then there is a query for every winner. */
 static bool separated(const struct cloud *cloud, size_t last)
 {
     for (size_t i = 0; i < last; i++) {
@@ -124,7 +125,7 @@ static bool separated(const struct cloud *cloud, size_t last)
     return true;
 }
 
-#define TRIES_MAX 1000 /* each fails with probability about 1/2 at the very most, see crowding() */
+#define TRIES_MAX 1000 /* each try fails with probability at most about 1/2, see crowding() */
 
 static rung_status place_points(struct cloud *cloud, rung_rng *rng, rung_error *err)
 {
@@ -143,7 +144,7 @@ static rung_status place_points(struct cloud *cloud, rung_rng *rng, rung_error *
     return RUNG_OK;
 }
 
-/* As even as possible, and from a random first label, so that no label is more likely than another. */
+/* Labels are as even as possible and start from a random label, so that no label is more likely than another. */
 static void draw_labels(struct cloud *cloud, size_t labels, rung_rng *rng)
 {
     uint64_t first = rung_rng_below(rng, labels);
@@ -151,8 +152,8 @@ static void draw_labels(struct cloud *cloud, size_t labels, rung_rng *rng)
     rung_rng_shuffle(rng, cloud->label, cloud->n);
 }
 
-/* query := the direction of from * (steps - s) + winner * s, for the smallest s that has the margin. At
- * s = steps the query is the winner itself, which has it. */
+/* Sets query to the direction of from * (steps - s) + winner * s, for the smallest s with the margin. At s = steps the
+ * query is the winner itself, which has the margin. */
 static void approach_winner(struct cloud *cloud, const int32_t *from, int64_t first_step, int64_t steps)
 {
     int64_t mix[RUNG_DYADIC_D_MAX];
@@ -184,9 +185,8 @@ static size_t rival_of_winner(const struct cloud *cloud)
     return rival;
 }
 
-/* uniform: a random direction, moved towards the winner as far as the margin asks. hard: from the middle
- * between the winner and its closest rival, so that the runner-up has another label and is hardly farther
- * away. */
+/* uniform: a random direction, moved towards the winner until it has the margin. hard: starts from the middle between
+ * the winner and its closest rival, so that the runner-up has another label and is hardly farther away. */
 static void draw_query(struct cloud *cloud, bool hard, rung_rng *rng)
 {
     cloud->winner = (size_t)rung_rng_below(rng, cloud->n);
@@ -257,7 +257,7 @@ static rung_status read_label(size_t *label, const float *row, size_t position, 
     return RUNG_OK;
 }
 
-/* What a row has to have. */
+/* What a row must contain. */
 struct expected {
     bool point, label, query;
 };
@@ -357,7 +357,8 @@ static void choose(rung_instance *instance, const rung_task_conf *conf, size_t p
     row[conf->d_in - 1] = expected.query ? 1 : 0;
     if (!expected.point) return;
     rung_grid_cube_point(direction, d, expected.query ? QUERY_RADIUS : POINT_RADIUS, index / labels);
-    for (size_t c = 0; c < d; c++) direction[c] *= 1 << 20; /* lengths are rounded to integers: make them long */
+    /* lengths are rounded to integers, so the vectors are made long */
+    for (size_t c = 0; c < d; c++) direction[c] *= 1 << 20;
     rung_dyadic_fit(point, direction, d, RUNG_DYADIC_ONE);
     rung_dyadic_write(row, point, d);
 }
@@ -369,8 +370,8 @@ static double inner_product(const float *a, const float *b, size_t d)
     return sum;
 }
 
-/* The margins of wins(), against all other points; exact for coordinates k / 2^16. The closest point is the only one
- * that can have them. */
+/* Tests the margins of wins() against all other points. Exact for coordinates k / 2^16. Only the closest point can have
+ * them. */
 static bool has_margin(const rung_instance *instance, const rung_task_conf *conf)
 {
     size_t n = conf->derived[DERIVED_N], d = conf->derived[DERIVED_D], stride = conf->tokens / n * conf->d_in, best = 0;

@@ -120,7 +120,7 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
 
 /* ---- oracle ------------------------------------------------------------------------------------------ */
 
-/* A little above 1: vectors that others normalised in float32 belong to the ball too. */
+/* Slightly above 1, so that vectors which others normalised in float32 are accepted too. */
 #define NORM_SQUARE_MAX (1 + 1e-6)
 
 static rung_status check_vector(const float *z, size_t position, size_t d, rung_error *err)
@@ -133,7 +133,7 @@ static rung_status check_vector(const float *z, size_t position, size_t d, rung_
                      square);
 }
 
-/* The stamp of a position says in which subset it was seen last. */
+/* The stamp of a position is the last subset that contained it. */
 static rung_status check_subset(uint32_t *stamp, const float *subset, size_t position, size_t n, size_t q,
                                 rung_error *err)
 {
@@ -163,7 +163,7 @@ static rung_status check_row(uint32_t *stamp, const float *row, size_t position,
     return status;
 }
 
-/* Sums of numbers k / 2^16 are exact in double, so the order of y does not matter for what we generate. */
+/* Sums of numbers k / 2^16 are exact in double, so for generated prompts the order of y does not matter. */
 static void average(float *value, const rung_instance *instance, size_t position, const rung_task_conf *conf)
 {
     size_t d = conf->derived[DERIVED_D], q = conf->derived[DERIVED_Q];

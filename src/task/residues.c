@@ -3,6 +3,7 @@
  *
  * Residues modulo M; see residues.h.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common.h"
@@ -25,5 +26,6 @@ uint32_t *rung_residue_counts(rung_status *status, const rung_instance *instance
 
 size_t rung_residue_share(size_t total, size_t parts, rung_rng *rng)
 {
+    assert(parts > 0);
     return total / parts + (rung_rng_below(rng, parts) < total % parts);
 }

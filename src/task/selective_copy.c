@@ -29,7 +29,7 @@ static const rung_param params[] = {
     {0},
 };
 
-/* The numbers behind a configuration. Ids of form=distance: symbols, then numbers; of form=list: symbols, the
+/* The sizes that follow from a configuration. Ids of form=distance: symbols, then numbers; of form=list: symbols, the
  * blank, the copy token. */
 typedef struct shape {
     size_t tokens, symbols, numbers, first;
@@ -49,14 +49,14 @@ static shape shape_of(const rung_task_conf *conf)
 
 /* ---- form=distance ---- */
 
-/* The distance in force after `token`. */
+/* The current distance after `token`. */
 static size_t distance_after(size_t distance, uint32_t token, const shape *s)
 {
     return token < s->symbols ? distance : s->first + (token - s->symbols);
 }
 
-/* Independent tokens. If they ask nothing, the last one becomes a number: T is above the largest number, so
- * that it then has a target. */
+/* Draws independent tokens. If there is no target the last token becomes a number. T is larger than the largest number,
+ * so that it then has one. */
 static void draw_tokens(uint32_t *token, const shape *s, rung_rng *rng)
 {
     size_t distance = SIZE_MAX;
@@ -72,8 +72,8 @@ static void draw_tokens(uint32_t *token, const shape *s, rung_rng *rng)
     if (!asked) token[s->tokens - 1] = (uint32_t)(s->symbols + rung_rng_below(rng, s->numbers));
 }
 
-/* The largest number of equal tokens among those that a number could point to from position t, over their
- * number: the score of whoever sees the prompt but not the number. */
+/* The largest number of equal tokens among those that a number at position t could point to, divided by their number:
+ * the score of a predictor that sees the prompt but not the number. */
 static double best_blind_share(const uint32_t *token, size_t t, const shape *s)
 {
     size_t most = 0, reach = 0;
@@ -87,8 +87,8 @@ static double best_blind_share(const uint32_t *token, size_t t, const shape *s)
     return (double)most / (double)reach;
 }
 
-/* The mean of the above over the targets of fixed-seed prompts, 2^16 tokens in all but at least 8 prompts; of long
- * prompts every stride-th token. */
+/* The mean of this share over the targets of fixed-seed prompts: 2^16 tokens in total, but at least 8 prompts. In long
+ * prompts only every stride-th token counts. */
 static rung_status blind_level(double *level, const shape *s, rung_error *err)
 {
     uint32_t *token = rung_calloc(s->tokens, sizeof *token, err);
@@ -109,7 +109,7 @@ static rung_status blind_level(double *level, const shape *s, rung_error *err)
             targets++;
         }
     }
-    *level = targets ? sum / (double)targets : 1; /* the last token of a long prompt has a target almost always */
+    *level = targets ? sum / (double)targets : 1; /* there are targets, except in rare cases */
     free(token);
     return RUNG_OK;
 }

@@ -5,10 +5,10 @@
  * f(f(0))? (arXiv 2501.19215, function composition.) The published prompt has a blank token first, where an encoder
  * answers; here the token that asks is last, where a causal model has seen the table.
  *
- * Counting. f(0) = 0 is a yes whatever the other N-1 entries are: N^(N-1) tables. With f(0) = j != 0 it is a yes iff f(j) = 0,
- * which leaves N-2 entries free: (N-1) N^(N-2) tables. A no has f(0) = j != 0 and f(j) != 0: (N-1)^2 N^(N-2) tables. So a
- * uniform table is a yes with probability p = 1/N + (N-1)/N^2 = (2N-1)/N^2, and of 2N-1 equally likely yeses N have f(0) = 0
- * and one each f(0) = j, j = 1 .. N-1.
+ * Counting. f(0) = 0 is a yes whatever the other N-1 entries are: N^(N-1) tables. With f(0) = j != 0 it is a yes iff
+ * f(j) = 0, which leaves N-2 entries free: (N-1) N^(N-2) tables. A no has f(0) = j != 0 and f(j) != 0: (N-1)^2 N^(N-2)
+ * tables. So a uniform table is a yes with probability p = 1/N + (N-1)/N^2 = (2N-1)/N^2, and of 2N-1 equally likely
+ * yeses N have f(0) = 0 and one each f(0) = j, j = 1 .. N-1.
  */
 #include "common.h"
 #include "task_rows.h"
@@ -35,16 +35,16 @@ static bool asks_value(const rung_task_conf *conf)
     return rung_task_param(conf, "ask") == ASK_VALUE;
 }
 
-/* ---- levels -------------------------------------------------------------------------------------------------------- */
+/* ---- levels ------------------------------------------------------------------------------------------------------ */
 
-/* Both levels are those of whoever knows how often each value occurs in the table, c_v times, but not where. All orders of
- * these values are equally likely. f(0) = 0 with probability c_0/N, and f(0) = j != 0, f(j) = v with c_j/N times
- * (c_v - [j = v])/(N-1). Summed over j: f(f(0)) is 0 with probability c_0 (2N-1-c_0) / (N (N-1)), and v != 0 with
- * c_v (N-1-c_0) / (N (N-1)). */
+/* Both levels are those of a predictor that knows how often each value v occurs in the table, c_v times, but not where.
+ * All orders of these values are equally likely. f(0) = 0 with probability c_0/N, and f(0) = j != 0, f(j) = v with
+ * c_j/N times (c_v - [j = v])/(N-1). Summed over j: f(f(0)) is 0 with probability c_0 (2N-1-c_0) / (N (N-1)), and v !=
+ * 0 with c_v (N-1-c_0) / (N (N-1)). */
 
-/* N times the probability of the likeliest value. One entry of another value changes neither of the two products by more
- * than 2(N-1), so by Efron and Stein its share of N has a variance of at most 2/N, and the mean over tables with 2^21
- * entries in all a standard error of at most 2^-10. */
+/* N times the probability of the likeliest value. Changing one entry changes neither of the two products by more than
+ * 2(N-1). So by Efron and Stein its share of N has a variance of at most 2/N, and the mean over tables with 2^21
+ * entries in total has a standard error of at most 2^-10. */
 static double likeliest(const uint32_t *count, const uint32_t *table, size_t n)
 {
     double most = 0, zeros = count[0], size = (double)n;
@@ -54,8 +54,9 @@ static double likeliest(const uint32_t *count, const uint32_t *table, size_t n)
     return (other > zero ? other : zero) / (size - 1);
 }
 
-/* Yes iff there is a zero: with one of them, yes has probability 2/N > p, and with none it is impossible. So every yes is
- * right, and a no is when it has no zero: ((N-1)/N)^N of all tables, and a no is ((N-1)/N)^2 of all tables. */
+/* The predictor says yes iff there is a zero: with one zero, yes has probability 2/N > p, and with none it is
+ * impossible. So every yes is right, and a no is right when the table has no zero: ((N-1)/N)^N of all tables, while
+ * ((N-1)/N)^2 of all tables have the answer no. */
 static double zero_level(size_t n)
 {
     double base = 1 - 1 / (double)n, power = 1;
@@ -77,9 +78,9 @@ static rung_status resolve(rung_task_conf *conf, rung_error *err)
     return rung_task_check_limits(conf, "N", err);
 }
 
-/* ---- prompts -------------------------------------------------------------------------------------------------------- */
+/* ---- prompts ----------------------------------------------------------------------------------------------------- */
 
-/* A uniform table among those with this answer, out of a uniform one: only f(0) and f(f(0)) are drawn again. */
+/* Makes a uniform table with this answer from a uniform table. Only f(0) and f(f(0)) are drawn again. */
 static void impose(uint32_t *f, size_t n, bool yes, rung_rng *rng)
 {
     if (yes) {
@@ -140,8 +141,8 @@ static void answer_word(rung_buf *out, const rung_task_conf *conf, int32_t answe
         rung_task_yes_no_word(out, conf, answer);
 }
 
-/* An entry votes for its value. Where zero is asked, zeros vote for yes and the question for no, so that two zeros are
- * needed to outvote it, and one makes hardly a difference (2/N against p). */
+/* An entry votes for its value. With ask=zero, zeros vote for yes and the question for no. So two zeros are needed to
+ * outvote it, and one zero makes hardly any difference (2/N against p). */
 static int32_t vote(const rung_task_conf *conf, uint32_t token)
 {
     bool entry = token < entries_of(conf);

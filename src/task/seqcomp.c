@@ -111,7 +111,7 @@ bool rung_seqcomp_shape(rung_seqcomp *shape, const rung_task_conf *conf)
 
 /* ---- resolve ------------------------------------------------------------------------------------------ */
 
-/* Makes the list exactly n_1, ..., n_{L-1}. */
+/* Completes the list to n_1, ..., n_{L-1}. */
 static rung_status fill_list(rung_task_conf *conf, rung_error *err)
 {
     rung_value *n = &conf->params[rung_param_find(conf->task->params, "n")];
@@ -127,8 +127,8 @@ static rung_status fill_list(rung_task_conf *conf, rung_error *err)
                      n->list_len, want + 1, want);
 }
 
-/* V defaults to the range that the composition has by itself. Another one, smaller or larger, only changes what the last
- * function says: nothing is looked up by its values. */
+/* V defaults to the natural range of the composition. A smaller or larger V only changes the values of the last
+ * function, because nothing is looked up by them. */
 static rung_status fill_values(rung_task_conf *conf, rung_error *err)
 {
     const rung_value *n = rung_task_value(conf, "n");
@@ -144,14 +144,14 @@ static rung_status fill_values(rung_task_conf *conf, rung_error *err)
     return RUNG_OK;
 }
 
-/* z_level(u) of a random prompt. */
+/* A random value of z_level(u). */
 static size_t draw_entry(const rung_seqcomp *shape, size_t level, size_t u, rung_rng *rng)
 {
     return level == 1 && shape->identity ? u : rung_rng_below(rng, shape->range[level]);
 }
 
-/* Counts, for one random choice of the tables, how many of the (z_0, w) lead to each value; returns the
- * largest. */
+/* For one random choice of the tables, counts how many of the (z_0, w) lead to each value. Returns the largest
+ * count. */
 static uint64_t largest_preimage(uint64_t *from, uint64_t *to, const rung_seqcomp *shape, rung_rng *rng)
 {
     for (size_t i = 0; i < shape->range[0]; i++) from[i] = 1;
@@ -166,8 +166,8 @@ static uint64_t largest_preimage(uint64_t *from, uint64_t *to, const rung_seqcom
     return most;
 }
 
-/* The mean share of the likeliest answer when the tables are known and (z_0, w) is not, over draws with a
- * fixed seed. That takes 20 ms, and a sweep asks for the same task a thousand times in a row: the last one is remembered. */
+/* The mean share of the likeliest answer when the tables are known and (z_0, w) is not, over draws with a fixed seed.
+ * That takes 20 ms, and a sweep asks for the same task a thousand times in a row, so the last result is cached. */
 static rung_status drawn_majority(double *majority, const rung_seqcomp *shape, size_t tokens, rung_error *err)
 {
     static _Thread_local rung_seqcomp last;
@@ -179,7 +179,7 @@ static rung_status drawn_majority(double *majority, const rung_seqcomp *shape, s
     size_t widest = 0;
     for (size_t l = 0; l <= shape->levels; l++)
         if (shape->range[l] > widest) widest = shape->range[l];
-    /* a draw costs as much as the longer of the two */
+    /* The cost of a draw is that of the longer of the two. */
     size_t draws = widest <= tokens ? ((size_t)1 << 21) / tokens + 1 : ((size_t)1 << 24) / widest + 8;
     uint64_t *counts = rung_calloc(2 * widest, sizeof *counts, err);
     if (!counts) return RUNG_SYSTEM;
@@ -193,7 +193,7 @@ static rung_status drawn_majority(double *majority, const rung_seqcomp *shape, s
     return RUNG_OK;
 }
 
-/* With one function the answer would be z_0 itself, and V < N_0 would leave no identity. */
+/* With one function the answer would be z_0 itself, and for V < N_0 there is no identity. */
 static rung_status check_dist(const rung_task_conf *conf, rung_error *err)
 {
     if (rung_task_param(conf, "dist") == 0 || rung_task_param(conf, "L") > 1) return RUNG_OK;
@@ -240,7 +240,7 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
     return RUNG_OK;
 }
 
-/* table[u] := z_level(u), with the types and arguments of the block checked. */
+/* Sets table[u] := z_level(u), and checks the types and arguments of the block. */
 static rung_status read_level(uint32_t *table, const rung_instance *instance, const rung_task_conf *conf,
                               const rung_seqcomp *shape, size_t level, rung_error *err)
 {
@@ -369,7 +369,7 @@ static rung_ids ids(const rung_task_conf *conf, size_t pos)
     rung_seqcomp_shape(&shape, conf);
     if (pos == shape.z0_at) return (rung_ids){shape.z0_id, shape.range[0]};
     if (pos == shape.w_at) return (rung_ids){shape.w_id, shape.w_count};
-    size_t level = 1; /* z_L stands first */
+    size_t level = 1; /* z_L comes first */
     while (pos < shape.start[level]) level++;
     return (rung_ids){shape.first_id[level], rung_seqcomp_entry_ids(&shape, level)};
 }

@@ -10,8 +10,8 @@
 
 #define RUNG_SEQCOMP_LEVELS_MAX RUNG_LIST_MAX
 
-/* Level l = 1..L is the table z_l. Its argument is u = w_{l-1} * range[l-1] + i_{l-1} with w_{l-1} in
- * [n[l-1]]; z_1 has no such digit: n[0] = 1 and w_0 = 0. */
+/* Level l = 1..L is the table z_l. Its argument is u = w_{l-1} * range[l-1] + i_{l-1} with w_{l-1} in [n[l-1]]. z_1 has
+ * no such digit: n[0] = 1 and w_0 = 0. */
 typedef struct rung_seqcomp {
     size_t levels;                                /* L */
     size_t n[RUNG_SEQCOMP_LEVELS_MAX];            /* n_l; [0] is 1 */
@@ -23,20 +23,20 @@ typedef struct rung_seqcomp {
     size_t z0_at, w_at;                           /* their positions */
     size_t w_count;                               /* n_1 n_2 ... n_{L-1} */
     bool pairs, w_first;
-    bool identity; /* z_1 of the prompts that are drawn */
+    bool identity; /* z_1 of generated prompts is the identity */
 } rung_seqcomp;
 
-/* false when a size does not fit into size_t. */
+/* Returns false when a size does not fit into size_t. */
 bool rung_seqcomp_shape(rung_seqcomp *shape, const rung_task_conf *conf);
 /* Ids per entry of z_l. */
 size_t rung_seqcomp_entry_ids(const rung_seqcomp *shape, size_t level);
 /* The token of the entry z_level(u) = value. */
 uint32_t rung_seqcomp_entry(const rung_seqcomp *shape, size_t level, size_t u, size_t value);
-/* The reverse, for a token of that level at `position`. */
+/* The inverse, for a token of that level at `position`. */
 void rung_seqcomp_decode(size_t *u, size_t *value, const rung_seqcomp *shape, size_t level, size_t position,
                          uint32_t token);
 
-/* Prose (seqcomp_facts.c), and the word for z_l, l = 1..L. */
+/* Prose (seqcomp_facts.c), and the noun for z_l, l = 1..L. */
 extern const char *const rung_seqcomp_relations[RUNG_SEQCOMP_LEVELS_MAX + 1];
 void rung_seqcomp_facts_write(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf);
 rung_status rung_seqcomp_facts_read(rung_instance *instance, const char *text, const rung_task_conf *conf,

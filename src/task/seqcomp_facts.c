@@ -17,7 +17,7 @@ const char *const rung_seqcomp_relations[RUNG_SEQCOMP_LEVELS_MAX + 1] = {
     "warden", "singer", "farmer", "sailor", "editor", "patron", "rival", "cousin",
 };
 
-/* Where the people of i_l and the places of w_l begin among all names; the universes are the totals. */
+/* The first names of the people of i_l and of the places of w_l among all names. The universes are the totals. */
 typedef struct cast {
     rung_seqcomp shape;
     size_t person[RUNG_SEQCOMP_LEVELS_MAX + 1], people;
@@ -49,7 +49,7 @@ static void write_place(rung_buf *out, const cast *c, size_t level, size_t w)
     rung_name_write(out, RUNG_NAME_PLACE, c->place[level] + w, c->places);
 }
 
-/* A name out of [first, first + count), as its distance from `first`. */
+/* Reads a name of [first, first + count) and returns its distance from `first`. */
 static size_t scan_member(rung_scan *scan, rung_name_kind kind, size_t universe, size_t first, size_t count)
 {
     const char *before = scan->at;

@@ -44,7 +44,7 @@ static void random_bits(uint8_t *bits, size_t count, rung_rng *rng)
     for (size_t i = 0; i < count; i++) bits[i] = (uint8_t)rung_rng_below(rng, 2);
 }
 
-/* v := v with `flips` random places inverted. */
+/* Inverts `flips` random places of v. */
 static rung_status flip_places(uint8_t *v, size_t bits, size_t flips, rung_rng *rng, rung_error *err)
 {
     uint32_t *place = rung_calloc(flips, sizeof *place, err);

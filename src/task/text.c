@@ -10,7 +10,7 @@
 
 #include "common.h"
 
-#define UNRESOLVED UINT32_MAX /* above every id: vocabularies end at 2^24 */
+#define UNRESOLVED UINT32_MAX /* above every id, because vocabularies end at 2^24 */
 
 void rung_task_symbols_write(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf)
 {
@@ -41,7 +41,7 @@ typedef struct word_table {
     size_t distinct, resolved;
 } word_table;
 
-/* The slot that holds the word, or the free one where it belongs. The table is never more than half full. */
+/* Returns the slot of the word, or the free slot where it belongs. The table is never more than half full. */
 static size_t slot_of(const word_table *table, const char *word, size_t len)
 {
     size_t i = (size_t)rung_hash64(word, len) & table->mask;
@@ -56,7 +56,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The next word at or after `at`, or NULL at the end of the text. */
+/* Returns the next word at or after `at`, or NULL at the end of the text. */
 static const char *next_word(size_t *len, const char *at)
 {
     while (is_space(*at)) at++;
@@ -73,7 +73,7 @@ static size_t count_words(const char *text)
     return count;
 }
 
-/* Enters the words and notes in token[t] the slot of word t. */
+/* Enters the words in the table, and stores the slot of word t in token[t]. */
 static void enter_words(word_table *table, uint32_t *token, const char *text)
 {
     size_t len;

@@ -11,7 +11,7 @@
 
 #include "common.h"
 
-#define ANY_ROLE SIZE_MAX /* of fixed names: the id is the place in the list */
+#define ANY_ROLE SIZE_MAX /* for fixed names, whose id is the index in the list */
 
 typedef struct slot {
     const char *name; /* NULL: free */
@@ -29,7 +29,7 @@ struct rung_text_book {
     size_t mask;
 };
 
-/* ---- names ----------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static bool ends_name(char c)
 {
@@ -54,7 +54,8 @@ static rung_status check_name(const char *name, size_t index, rung_error *err)
             name);
     for (size_t i = 0; i < RUNG_COUNT(taken); i++)
         if (strcmp(name, taken[i]) == 0)
-            return rung_fail(err, RUNG_USAGE, "name %zu, '%s', is an answer of its own; take another", index, name);
+            return rung_fail(err, RUNG_USAGE, "name %zu, '%s', is a fixed answer word; choose another name", index,
+                             name);
     return RUNG_OK;
 }
 
@@ -65,7 +66,7 @@ static size_t slots_for(size_t count)
     return slots;
 }
 
-/* The slot that holds the name, or the free one where it belongs. The table is never more than half full. */
+/* Returns the slot of the name, or the free slot where it belongs. The table is never more than half full. */
 static slot *slot_of(const rung_text_book *book, size_t role, const char *name, size_t len)
 {
     size_t i = (size_t)(rung_hash64(name, len) + role * 0x9e3779b97f4a7c15u) & book->mask;
@@ -106,7 +107,7 @@ rung_status rung_text_names_check(const char *const *names, size_t count, rung_e
     return status;
 }
 
-/* ---- book ------------------------------------------------------------------------------------------------------------ */
+/* ---- book -------------------------------------------------------------------------------------------------------- */
 
 const char *rung_text_last_paragraph(const char *text)
 {
@@ -135,7 +136,7 @@ rung_status rung_text_book_new(rung_text_book **out, const char *text, rung_text
     book->answers = answers;
     if (role_count) memcpy(book->roles, roles, role_count * sizeof *roles);
     book->text = copy_trimmed(text, err);
-    /* No more names than spaces before them. */
+    /* There are at most as many names as spaces before them. */
     size_t names = 0;
     for (const char *at = book->text; at && role_count && *at; at++) names += *at == ' ';
     if (!book->text || allocate_slots(book, names, err) != RUNG_OK) {
@@ -201,7 +202,7 @@ void rung_text_book_answer(rung_buf *out, const rung_text_book *book, const rung
             rung_buf_add(out, s->name, s->len);
             return;
         }
-    /* A number could be the name of another answer; brackets are in no name. */
+    /* A number could be the name of another answer. Brackets occur in no name. */
     bool unnamed = named && (size_t)answer < book->roles[book->answers].size;
     if (unnamed) rung_buf_putc(out, '<');
     rung_task_answer_write(out, conf, answer);

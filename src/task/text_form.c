@@ -30,7 +30,7 @@ static size_t most_hops(const rung_task_conf *conf)
     return form->hops ? form->hops(conf) : 1;
 }
 
-/* After how many hops the answer is; 0: the task's own. */
+/* The number of hops of the answer; 0: the task's own. */
 static size_t answer_hops(const rung_task_conf *conf, const rung_text_options *options)
 {
     return options->spelling != RUNG_TEXT_WORDS && conf->task->text->answer ? options->hops : 0;
@@ -76,7 +76,7 @@ size_t rung_text_names(const rung_task_conf *conf, rung_text_spelling spelling)
     return most;
 }
 
-/* ---- answers -------------------------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
 
 size_t rung_text_answers(const rung_task_conf *conf, const rung_text_options *options)
 {
@@ -110,7 +110,7 @@ void rung_text_answer_write(rung_buf *out, const rung_task_conf *conf, const cha
     rung_task_answer_write(out, conf, (int32_t)answer);
 }
 
-/* ---- writing -------------------------------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 static uint32_t *entry_order(size_t count, const rung_text_options *options)
 {
@@ -119,7 +119,7 @@ static uint32_t *entry_order(size_t count, const rung_text_options *options)
     for (size_t i = 0; i < count; i++) order[i] = (uint32_t)i;
     if (!options->shuffled) return order;
     rung_rng rng;
-    rung_rng_init(&rng, options->seed, 0x74657874, 0); /* a stream of its own: "text" */
+    rung_rng_init(&rng, options->seed, 0x74657874, 0); /* its own stream: "text" */
     rung_rng_shuffle(&rng, order, count);
     return order;
 }
@@ -148,7 +148,7 @@ static void put_question(rung_scribe *scribe, rung_instance *instance, const run
     rung_scribe_say(scribe, think ? "." : REPLY_END);
 }
 
-/* Both parts and what is between them. */
+/* Writes both parts and what is between them. */
 static void put_parts(rung_scribe *scribe, rung_instance *instance, const rung_task_conf *conf,
                       const rung_text_options *options, const uint32_t *order)
 {
@@ -177,7 +177,7 @@ static void write_form(rung_buf *out, const rung_instance *instance, const rung_
     rung_role roles[RUNG_TEXT_ROLES];
     conf->task->text->roles(roles, conf);
     rung_scribe scribe = {.spelling = options->spelling, .out = out, .names = names, .roles = roles};
-    rung_instance shared = *instance; /* forms take what they read into and write from; writing changes nothing */
+    rung_instance shared = *instance; /* writing does not change it, but the forms are shared with the reader */
     uint32_t *order = entry_order(conf->task->text->entries(conf), options);
     if (!order) out->failed = true;
     if (order) put_parts(&scribe, &shared, conf, options, order);
@@ -195,7 +195,7 @@ void rung_text_write(rung_buf *out, const rung_instance *instance, const rung_ta
     if (options->solved) write_answer(out, instance, conf, names, options);
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static bool starts(const char *text, const char *prefix)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Lists as text: k-hop over names, two-sum and parity over numbers; and the table of self-compose, whose keys and values are
- * numbers.
+ * Lists as text: k-hop over names, two-sum and parity over numbers; and the table of self-compose, whose keys and
+ * values are numbers.
  */
 #include "residues.h"
 #include "text_form.h"
@@ -22,7 +22,7 @@ static size_t no_answer_role(const rung_task_conf *conf, size_t hops)
     return RUNG_NO_ROLE;
 }
 
-/* Item i of the list, a number below `bound`, is the token `lead` + i. */
+/* Item i of the list, a number below `bound`, is the token at `lead` + i. */
 static void put_number(rung_scribe *scribe, rung_instance *instance, const rung_task_conf *conf, size_t place,
                        size_t bound)
 {
@@ -33,7 +33,7 @@ static void put_number(rung_scribe *scribe, rung_instance *instance, const rung_
     rung_scribe_token(scribe, instance, conf, place, number);
 }
 
-/* ---- k-hop ------------------------------------------------------------------------------------------------------------ */
+/* ---- k-hop ------------------------------------------------------------------------------------------------------- */
 
 static size_t hop_roles(rung_role *roles, const rung_task_conf *conf)
 {
@@ -78,7 +78,7 @@ static void hop_question(rung_scribe *scribe, rung_instance *instance, const run
     rung_scribe_token(scribe, instance, conf, 0, alphabet + hops);
 }
 
-/* Hops as the definition says them, from the last place. */
+/* Makes the hops as the definition says, starting from the last place. */
 static size_t hop_answer(const rung_instance *instance, const rung_task_conf *conf, size_t asked)
 {
     size_t at = instance->tokens - 1;
@@ -104,7 +104,7 @@ const rung_text_form rung_text_k_hop = {
     .answer = hop_answer,
 };
 
-/* ---- two-sum ---------------------------------------------------------------------------------------------------------- */
+/* ---- two-sum ----------------------------------------------------------------------------------------------------- */
 
 #define IN_THE_LIST " Is in the list the number"
 
@@ -119,7 +119,7 @@ static void sum_entry(rung_scribe *scribe, rung_instance *instance, const rung_t
     put_number(scribe, instance, conf, lead + i, (size_t)rung_task_param(conf, "M"));
 }
 
-/* The query y, or by the control its partner -y. */
+/* The query y; in the control question its partner -y. */
 static void put_query(rung_scribe *scribe, rung_instance *instance, const rung_task_conf *conf, size_t modulus,
                       bool control)
 {
@@ -161,7 +161,8 @@ static rung_status sum_check(const rung_task_conf *conf, size_t hops, rung_error
         return rung_fail(err, RUNG_USAGE,
                          "task two-sum: form=position has an answer at each number and so no text; take form=query");
     if (form == TWO_SUM_GLOBAL && hops)
-        return rung_fail(err, RUNG_USAGE, "task two-sum: form=global has no control of one look; take form=query");
+        return rung_fail(err, RUNG_USAGE,
+                         "task two-sum: form=global has no control question with one lookup; take form=query");
     return RUNG_OK;
 }
 
@@ -176,7 +177,7 @@ const rung_text_form rung_text_two_sum = {
     .check = sum_check,
 };
 
-/* ---- parity ----------------------------------------------------------------------------------------------------------- */
+/* ---- parity ------------------------------------------------------------------------------------------------------ */
 
 static size_t bit_entries(const rung_task_conf *conf)
 {
@@ -206,7 +207,7 @@ const rung_text_form rung_text_parity = {
     .question = bit_question,
 };
 
-/* ---- self-compose ------------------------------------------------------------------------------------------------------ */
+/* ---- self-compose ------------------------------------------------------------------------------------------------ */
 
 #define REACH_ZERO ". Do you reach 0?"
 
@@ -226,7 +227,8 @@ static void table_entry(rung_scribe *scribe, rung_instance *instance, const rung
     rung_scribe_token(scribe, instance, conf, key, value);
 }
 
-/* The control says f(0), so that one look remains, and the answer stays. No reader meets it: it is no prompt of the task. */
+/* The control question states f(0), so that one lookup remains, and the answer is the same. It is never read, because
+ * it is not a prompt of the task. */
 static void zero_question(rung_scribe *scribe, rung_instance *instance, const rung_task_conf *conf, size_t hops)
 {
     if (hops == 1) {

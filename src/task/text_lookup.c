@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Tables with one question over names: eva and retrieval ("The value of apple is stone."), assoc-recall, whose pairs are
- * two tokens each, and index, whose keys are numbers ("Item 5 is stone.").
+ * Tables with one question over names: eva and retrieval ("The value of apple is stone."), assoc-recall, whose pairs
+ * are two tokens each, and index, whose keys are numbers ("Item 5 is stone.").
  */
 #include "lookup.h"
 #include "text_form.h"
@@ -71,7 +71,7 @@ const rung_text_form rung_text_lookup = {
     .question = question,
 };
 
-/* ---- index ----------------------------------------------------------------------------------------------------------- */
+/* ---- index ------------------------------------------------------------------------------------------------------- */
 
 static size_t index_roles(rung_role *roles, const rung_task_conf *conf)
 {
@@ -117,7 +117,7 @@ const rung_text_form rung_text_index = {
     .question = index_question,
 };
 
-/* ---- assoc-recall ---------------------------------------------------------------------------------------------------- */
+/* ---- assoc-recall ------------------------------------------------------------------------------------------------ */
 
 static size_t recall_roles(rung_role *roles, const rung_task_conf *conf)
 {

@@ -41,7 +41,7 @@ static size_t entries(const rung_task_conf *conf)
     return conf->tokens - 2;
 }
 
-/* First place of the block of z_level that has no token. In the form of pairs a block is filled from its start. */
+/* The first place of the block of z_level without a token. In the form of pairs a block is filled from its start. */
 static size_t next_free(const rung_instance *instance, const rung_seqcomp *shape, size_t level)
 {
     size_t low = shape->start[level], high = low + shape->args[level];
@@ -112,7 +112,7 @@ static void question(rung_scribe *scribe, rung_instance *instance, const rung_ta
     rung_scribe_token(scribe, instance, conf, shape.w_at, shape.w_id + read);
 }
 
-/* z_level(u), found among the entries of the level. */
+/* Finds z_level(u) among the entries of the level. */
 static size_t look_up(const rung_instance *instance, const rung_seqcomp *shape, size_t level, size_t wanted)
 {
     size_t u = 0, value = 0;

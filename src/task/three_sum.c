@@ -68,7 +68,7 @@ static rung_status resolve(rung_task_conf *conf, rung_error *err)
 
 /* Marks of a residue. */
 #define PRESENT 1u
-#define THIRD   2u /* completes a triple with two numbers that are there */
+#define THIRD   2u /* completes a triple with two numbers that are already there */
 
 struct board {
     uint32_t *x;
@@ -86,7 +86,7 @@ static void place(struct board *board, uint32_t v)
     board->x[board->count++] = v;
 }
 
-/* Would w be part of a triple? With self also as 2w + x_j = 0 and 3w = 0. */
+/* True if w would be part of a triple; with self also as 2w + x_j = 0 or 3w = 0. */
 static bool completes(const struct board *board, uint32_t w)
 {
     size_t modulus = board->sum->modulus;
@@ -95,9 +95,9 @@ static bool completes(const struct board *board, uint32_t w)
     return (board->mark[rung_residue_third(w, w, modulus)] & PRESENT) || 3 * (size_t)w % modulus == 0;
 }
 
-/* A uniform residue that is in no triple, by rejection. With c < N numbers placed at most c(c+1)/2 residues
- * are thirds, 2c solve 2w + x_j = 0 and 3 solve 3w = 0: fewer than (N+2)(N+3)/2 <= M/2, so a draw succeeds
- * with probability above 1/2. */
+/* Draws a uniform residue that is in no triple, by rejection. With c < N numbers placed at most c(c+1)/2 residues are
+ * thirds, 2c solve 2w + x_j = 0 and 3 solve 3w = 0. These are fewer than (N+2)(N+3)/2 <= M/2, so a draw succeeds with
+ * probability above 1/2. */
 static uint32_t draw_lonely(const struct board *board, rung_rng *rng)
 {
     uint32_t w;
@@ -106,8 +106,8 @@ static uint32_t draw_lonely(const struct board *board, rung_rng *rng)
     return w;
 }
 
-/* N/6 triples on average, then numbers in no triple: half of the numbers have the answer yes. A later number
- * that is in no triple makes none of the earlier ones a yes either. */
+/* Draws N/6 triples on average, then numbers in no triple, so that half of the numbers have the answer yes. A later
+ * number that is in no triple does not put an earlier one into a triple either. */
 static void draw_position(struct board *board, rung_rng *rng)
 {
     size_t modulus = board->sum->modulus, triples = rung_residue_share(board->sum->numbers, 6, rng);
@@ -134,9 +134,9 @@ static void draw_last(struct board *board, rung_rng *rng)
     place(board, last);
 }
 
-/* Disjointness in disguise, h = floor((N-1)/2): Alice writes element e as e + 2, Bob as -(e + 3), everything
- * else is 1, and the last number 1 is in a triple iff an element is common. Every other sum of 1 and two of
- * these is in [3, 2h + 3], in [M - h, M + h - 1] without M, or in [2M - 2h - 3, 2M - 3]. */
+/* Encodes disjointness, h = floor((N-1)/2): Alice writes element e as e + 2, Bob as -(e + 3), everything else is 1. The
+ * last number 1 is in a triple iff an element is common. Every other sum of 1 and two of these is in [3, 2h + 3], in [M
+ * - h, M + h - 1] without M, or in [2M - 2h - 3, 2M - 3]. */
 static rung_status draw_last_hard(struct board *board, rung_rng *rng, rung_error *err)
 {
     size_t h = (board->sum->numbers - 1) / 2;

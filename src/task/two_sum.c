@@ -113,7 +113,7 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
     return status;
 }
 
-/* Is there a number, other than one copy of v itself unless `self`, that sums to 0 with v? */
+/* True if a number sums to 0 with v. One copy of v itself does not count unless `self`. */
 static bool has_partner(const uint32_t *count, uint32_t v, size_t modulus, bool self)
 {
     uint32_t w = rung_residue_negative(v, modulus);
@@ -168,7 +168,7 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
     return status;
 }
 
-/* The blank is with the first player. */
+/* The blank belongs to the first player. */
 static void players(rung_instance *instance, const rung_task_conf *conf)
 {
     two_sum sum = two_sum_of(conf);

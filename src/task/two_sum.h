@@ -19,7 +19,7 @@ typedef struct two_sum {
     bool hard;
 } two_sum;
 
-/* {1..half} has no two elements, equal ones included, that sum to 0 mod M. */
+/* No two elements of {1..half}, equal or not, sum to 0 mod M. */
 static inline size_t two_sum_half(const two_sum *sum)
 {
     return (sum->modulus - 1) / 2;

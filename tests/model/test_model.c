@@ -239,7 +239,7 @@ static void each_extra_tensor_is_named(void **state)
         char phrase[160];
         pieces p = whole;
         p.tensor[p.tensors++] = tensor_of(names[i], zeros, 1, 8, 0);
-        snprintf(phrase, sizeof phrase, "tensor %s has no place", names[i]);
+        snprintf(phrase, sizeof phrase, "tensor %s is not part", names[i]);
         assert_refused(&p, phrase);
     }
     rung_safetensors_close(whole.file);
@@ -285,7 +285,7 @@ static void biases_are_optional_and_checked(void **state)
     spec.norm = RUNG_NORM_RMS; /* has no bias */
     whole = take_apart(&spec), p = whole;
     p.tensor[p.tensors++] = tensor_of("layers.1.norm2.bias", numbers, 1, 8, 0);
-    assert_refused(&p, "tensor layers.1.norm2.bias has no place");
+    assert_refused(&p, "tensor layers.1.norm2.bias is not part");
     rung_safetensors_close(whole.file);
 }
 

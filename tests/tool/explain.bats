@@ -231,5 +231,5 @@ state 00
 end
 """)' "$BATS_TEST_DIRNAME/../check"
     run -1 rung explain n.cert --model n.safetensors
-    [[ $output == *"not a number: number 0 of what layer 0 carries"* ]]
+    [[ $output == *"number 0 of the state of layer 0 is NaN"* ]]
 }
