@@ -18,7 +18,7 @@ double lab_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- files that nobody writes ------------------------------------------------------------------------------------ */
+/* ---- immutable files --------------------------------------------------------------------------------------------- */
 
 rung_status lab_sql_address(rung_buf *out, const char *path, const char *options, rung_error *err)
 {

@@ -25,7 +25,7 @@ typedef struct game {
     rung_error *err;
 } game;
 
-/* ---- who may play ------------------------------------------------------------------------------------------------ */
+/* ---- which models the protocol covers ---------------------------------------------------------------------------- */
 
 static bool is_class(const rung_mech_conf *conf, rung_class which)
 {
@@ -292,7 +292,7 @@ static rung_status play_layer(game *g, size_t layer)
     return status;
 }
 
-/* ---- the whole game ---------------------------------------------------------------------------------------------- */
+/* ---- the whole protocol ------------------------------------------------------------------------------------------ */
 
 static rung_status carried_elements(size_t *out, const game *g)
 {

@@ -279,7 +279,7 @@ void rung_net_free(rung_net *net)
     free(net);
 }
 
-/* ---- what inner layers are told ---------------------------------------------------------------------------------- */
+/* ---- auxiliary losses of inner layers ---------------------------------------------------------------------------- */
 
 /* Small random numbers from a separate stream, so that the weights of the model do not change. */
 static void draw_told(float *out, const rung_net_tensor *tensor, uint64_t seed)
