@@ -87,7 +87,7 @@ typedef struct rung_decision {
 rung_status rung_decide(rung_decision *decision, const rung_claim *claim, const rung_means *means, rung_error *err);
 void rung_decision_clear(rung_decision *decision);
 
-/* ---- turned around ----------------------------------------------------------------------------------------------- */
+/* ---- the inverse question ---------------------------------------------------------------------------------------- */
 
 typedef enum rung_solve {
     RUNG_SOLVE_N = 0,

@@ -185,7 +185,7 @@ static rung_status make_certificate(bool *found, rung_cert *cert, siege *s, size
     return status;
 }
 
-/* ---- ways to collide --------------------------------------------------------------------------------------------- */
+/* ---- what can collide -------------------------------------------------------------------------------------------- */
 
 static rung_status try_birthday(bool *found, rung_cert *cert, siege *s, size_t depth, size_t elements, rung_error *err)
 {

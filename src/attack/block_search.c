@@ -7,6 +7,7 @@
  */
 #include "block.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static const double *column(const block_table *table, size_t place, size_t dim)
 void rung_block_sums(double *out, const block_table *table, const uint32_t *choice, size_t depth)
 {
     double places = rung_num_round(table->fmt, (double)table->places);
+    assert(depth <= table->places);
     for (size_t d = 0; d < table->dims; d++) {
         double sum = 0;
         for (size_t i = 0; i < depth; i++) sum = rung_num_add(table->fmt, sum, column(table, i, d)[choice[i]]);

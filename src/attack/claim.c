@@ -5,6 +5,7 @@
  */
 #include "hunt.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,7 @@ rung_status rung_hunter_claim(hunter *h, rung_cert *cert, bool *true_claim, cons
 
 void rung_break_take(rung_break *result, rung_cert *cert)
 {
+    assert(!result->found && cert->kind >= RUNG_CERT_WRONG_ANSWER && cert->kind <= RUNG_CERT_BLOCK_COLLISION);
     rung_cert_clear(&result->cert);
     result->cert = *cert;
     result->found = true;

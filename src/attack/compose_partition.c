@@ -8,6 +8,7 @@
  */
 #include "compose.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ void rung_composition_prompt(uint32_t *token, const composition *c, uint64_t num
 {
     rung_rng rng;
     rung_rng_init(&rng, c->budget ? c->budget->seed : 0, 66, number);
+    assert(z0 < c->n0 && w < c->w_count && c->tokens == c->entries + c->n0 + 2);
     for (size_t u = 0; u < c->entries; u++) {
         token[u] = id_at(c, u, counted ? number % c->values : rung_rng_below(&rng, c->values));
         number /= c->values;

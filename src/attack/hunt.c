@@ -6,6 +6,7 @@
  */
 #include "hunt.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,7 @@ rung_status rung_hunter_pack(hunter *h, const rung_session *session, rung_error 
 
 rung_status rung_hunter_prefix(hunter *h, const uint32_t *token, size_t count, rung_error *err)
 {
+    assert(count <= h->tokens);
     rung_prompt prompt = {.token = token, .tokens = count};
     rung_session_reset(h->session);
     rung_status status = count ? rung_session_run(h->session, NULL, &prompt, RUNG_FORM_SCAN, NULL, 0, err) : RUNG_OK;

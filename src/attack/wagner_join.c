@@ -7,6 +7,7 @@
  */
 #include "wagner_list.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -253,9 +254,11 @@ bool rung_wagner_join(wagner_list *out, wagner_pair **pairs, const wagner_list *
 {
     joint j;
     rung_arena arena;
+    assert(l->width == r->width && cut->exact <= l->width);
     rung_arena_init(&arena);
     bool well = joint_init(&j, l, r, cut, room, &arena) && joint_work(&j, out, room, threads, &arena);
     if (well) {
+        assert(out->count <= room);
         *pairs = rung_calloc(out->count + 1, sizeof **pairs, NULL);
         well = *pairs != NULL;
         if (well) memcpy(*pairs, j.pair, out->count * sizeof **pairs);

@@ -5,6 +5,7 @@
  */
 #include "rows.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -152,6 +153,9 @@ static rung_status answer_one(rung_bound_answer *answer, const rung_bound *bound
     if (p->overflow) return bound_missing(answer, "the layers hold more than 2^62 bits; the numbers do not fit");
     rung_status status = bound->evaluate(answer, q, p, err);
     if (status != RUNG_OK) return rung_fail_at(err, status, "bound %s", bound->id);
+    assert(!answer->applies || (answer->statement[0] && answer->premise[0]));
+    assert(!answer->applies || !answer->holds || !(answer->lhs < answer->rhs));
+    assert(answer->ceiling >= 0 && answer->ceiling <= 1);
     if (answer->applies && answer->holds) answer->verdict = RUNG_CANNOT;
     if (answer->margin == 0 && answer->rhs > 0) answer->margin = answer->lhs / answer->rhs;
     return RUNG_OK;
@@ -195,9 +199,11 @@ static void take_answer(rung_bound_answer *to, const rung_bound_answer *far, siz
 /* Both reports have the same rows in the same order: those that cover the task. A row may cover free sizes only. */
 static void take_thresholds(rung_bound_report *report, const rung_bound_report *far, size_t tokens)
 {
+    assert(report->count == far->count);
     for (size_t i = 0; i < report->count; i++) {
         rung_bound_answer *to = &report->answer[i];
         const rung_bound_answer *from = &far->answer[i];
+        assert(to->bound == from->bound);
         if (!from->applies || to->n_threshold > 0 || to->log2_n > 0) continue;
         if (!to->applies) take_answer(to, from, tokens);
         to->n_threshold = from->n_threshold, to->log2_n = from->log2_n, to->exact = from->exact;

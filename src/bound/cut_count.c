@@ -5,6 +5,7 @@
  */
 #include "cut.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -66,6 +67,7 @@ static rung_ival log2_stacks(rung_certified *s, uint64_t a, uint64_t b)
 
 rung_ival cut_log2(rung_certified *s, const cut_count *c)
 {
+    assert(c->b <= c->a || (c->kind != CUT_CHOOSE && c->kind != CUT_FALLING));
     switch (c->kind) {
     case CUT_POWER:
         return times_u64(s, rung_ival_log2(s, rung_ival_u64(s, c->a)), c->b);

@@ -5,6 +5,8 @@
  */
 #include "least.h"
 
+#include <assert.h>
+
 rung_status bound_least(uint64_t *least, uint64_t limit, bound_probe *probe, const void *context, rung_error *err)
 {
     uint64_t low = 0, high = 1;
@@ -24,6 +26,7 @@ rung_status bound_least(uint64_t *least, uint64_t limit, bound_probe *probe, con
         else
             low = middle;
     }
+    assert(low < high && high <= limit);
     *least = high;
     return status;
 }

@@ -7,6 +7,8 @@
  */
 #include "rung/bound.h"
 
+#include <assert.h>
+
 /* Sizes stay below 2^62, so that sums of a few and comparisons never wrap. */
 #define BITS_LIMIT (UINT64_C(1) << 62)
 
@@ -112,11 +114,22 @@ static void add_layer(rung_pattern *p, const rung_held *held, const rung_arithme
     for (size_t i = 0; i < count; i++) add_spec(p, &spec[i]);
 }
 
+/* The pattern has every full and every recurrent layer of the ledger exactly once. */
+static bool matches_ledger(const rung_pattern *p, const rung_ledger *ledger)
+{
+    size_t full = 0, recurrent = 0;
+    for (size_t i = 0; i < ledger->layer_count; i++) full += ledger->layer[i].full;
+    for (size_t g = 0; g <= p->full; g++) recurrent += p->layers[g];
+    return recurrent == p->recurrent && (p->too_many ? full > p->full : full == p->full);
+}
+
 rung_pattern rung_pattern_of(const rung_ledger *ledger, const rung_arithmetic *arithmetic)
 {
     rung_pattern p = {0};
     for (size_t i = 0; i < ledger->layer_count; i++) add_layer(&p, &ledger->layer[i], arithmetic);
     for (size_t g = 0; g <= p.full; g++) p.all_state = plus(p.all_state, p.state[g], &p.overflow);
+    assert(p.full <= RUNG_PATTERN_FULL_MAX && matches_ledger(&p, ledger));
+    assert(p.all_state <= BITS_LIMIT && p.message <= BITS_LIMIT && p.levels_state <= BITS_LIMIT);
     return p;
 }
 

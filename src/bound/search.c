@@ -5,6 +5,7 @@
  */
 #include "search.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -128,6 +129,7 @@ static void descend(walker *w, search *s)
 
 double search_run(search *s)
 {
+    assert(s->kept <= RUNG_COUNT(s->start) && s->box.count >= 1 && s->box.count <= SEARCH_DIMS);
     for (size_t i = 0; i < s->kept && s->start_value[i] < INFINITY; i++) {
         walker w = {.value = s->start_value[i]};
         memcpy(w.point, s->start[i], sizeof w.point);

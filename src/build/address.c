@@ -5,6 +5,7 @@
  */
 #include "address.h"
 
+#include <assert.h>
 #include <math.h>
 
 const char *const address_words[] = {"bits", "sign", "trig", "quadratic", NULL};
@@ -34,6 +35,8 @@ static void write_circle(const sheet_matrix *m, size_t row, size_t col, double r
 void address_key(const address *a, const sheet_matrix *m, size_t row, size_t col, size_t number)
 {
     size_t bits = sheet_bits_for(a->count);
+    assert(number < a->count ||
+           a->kind == ADDRESS_QUADRATIC); /* there, tokens without an address lie beyond the last */
     switch (a->kind) {
     case ADDRESS_BITS:
         sheet_set_bits(m, row, col, bits, number, 0, 1);

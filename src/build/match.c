@@ -5,10 +5,12 @@
  */
 #include "match.h"
 
+#include <assert.h>
 #include <math.h>
 
 void match_key(const sheet_matrix *m, size_t row, size_t col, size_t bits, size_t number)
 {
+    assert(bits < 64 && number >> bits == 0); /* otherwise two numbers would share a code */
     sheet_set_bits(m, row, col, bits, number, 0, 1);
     sheet_set_bits(m, row, col + bits, bits, number, 1, 0);
 }

@@ -6,6 +6,7 @@
 #include "recent.h"
 #include "match.h"
 
+#include <assert.h>
 #include <math.h>
 
 static const char *const by_words[] = {"full", "window", "delta", "gdelta", "kda", "retnet", "linear", NULL};
@@ -145,6 +146,7 @@ void recent_write(rung_sheet *s, const recent *r, double gap)
 {
     sheet_matrix q = sheet_get(s, "layers.0.mix.0.q.weight"), k = sheet_get(s, "layers.0.mix.0.k.weight");
     sheet_matrix v = sheet_get(s, "layers.0.mix.0.v.weight"), out = sheet_get(s, "layers.0.out.weight");
+    assert(r->back >= 1 && r->width >= 1);
     size_t dim = key_dim(r);
     write_positions(s, r, gap);
     write_gates(s, r);

@@ -7,6 +7,7 @@
 
 #include "match.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,12 +47,14 @@ rung_status seqcomp_init(seqcomp *t, const rung_build *b, rung_error *err)
 
 size_t seqcomp_digit(const seqcomp *t, size_t w, size_t level)
 {
+    assert(level <= t->levels);
     for (size_t l = 1; l < level; l++) w /= t->digits[l];
     return level == 0 ? 0 : w % t->digits[level];
 }
 
 size_t seqcomp_place(const seqcomp *t, size_t level, size_t u)
 {
+    assert(level <= t->levels && (level == 0 ? u == 0 : u < t->args[level]));
     return t->start[level] + u;
 }
 

@@ -120,8 +120,9 @@ sheet_matrix sheet_get(rung_sheet *s, const char *format, ...)
     char name[NAME_MAX_LEN];
     va_list args;
     va_start(args, format);
-    vsnprintf(name, sizeof name, format, args);
+    int len = vsnprintf(name, sizeof name, format, args);
     va_end(args);
+    assert(len >= 0 && (size_t)len < sizeof name); /* a name that is cut would name another tensor */
     return as_matrix(s, find(s, name));
 }
 
@@ -159,6 +160,8 @@ sheet_table sheet_add_table(rung_sheet *s, size_t layer, size_t entries, const s
 {
     sheet_matrix in = table_part(s, layer, "key_coords", 1, key_count);
     sheet_matrix out = table_part(s, layer, "out_coords", 1, out_count);
+    for (size_t i = 0; i < key_count; i++) assert(key_coords[i] < s->spec.d_model);
+    for (size_t i = 0; i < out_count; i++) assert(out_coords[i] < s->spec.d_model);
     for (size_t i = 0; i < key_count; i++) sheet_set(&in, 0, i, (double)key_coords[i]);
     for (size_t i = 0; i < out_count; i++) sheet_set(&out, 0, i, (double)out_coords[i]);
     return (sheet_table){table_part(s, layer, "keys", entries, key_count),
@@ -195,6 +198,7 @@ typedef struct rounding {
 
 static void fill_snap(const sheet_table *table, const rounding *r, size_t bits)
 {
+    assert(r->values > 0 && r->values <= r->entries);
     for (size_t key = 0; key < r->entries; key++) {
         size_t code = key < r->values ? key : r->values - 1;
         if (r->number)

@@ -6,6 +6,7 @@
  */
 #include "subject.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,6 +201,7 @@ rung_status rung_claim_new(rung_claim **out, const rung_subject *subject, const 
     c->arithmetic = arithmetic_of(subject, about);
     facts_of_layers(c);
     facts_of_arithmetic(c);
+    assert(c->arithmetic.accumulator_bits > 0 && c->arithmetic.state_bits > 0 && c->arithmetic.cache_bits > 0);
     facts_of_prompt(c, about);
     *out = c;
     return RUNG_OK;
@@ -244,5 +246,6 @@ const rung_arithmetic *rung_claim_arithmetic(const rung_claim *c)
 
 rung_known rung_claim_premise(const rung_claim *c, rung_premise premise)
 {
+    assert((size_t)premise < RUNG_PREMISES);
     return c->premise[premise];
 }

@@ -6,6 +6,7 @@
  */
 #include "weights.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ static rung_status ask_bounds(rung_decision *d, const rung_claim *claim, const r
     d->decisive = rung_bound_decisive(d->bounds);
     d->ceiling = rung_bound_ceiling(d->bounds);
     if (d->bounds->verdict != RUNG_CANNOT) return RUNG_OK;
+    assert(d->decisive && d->decisive->applies && d->decisive->holds);
     d->verdict = RUNG_CANNOT, d->basis = RUNG_BASIS_THEOREM;
     d->by = d->decisive->bound->id, d->proof = d->decisive->bound->checked;
     d->trivial = d->bounds->trivial;
@@ -129,6 +131,25 @@ static rung_status compare_means(const rung_decision *d, const rung_claim *claim
 
 /* ---- the verdict ------------------------------------------------------------------------------------------------- */
 
+/* The basis fits the verdict, and what it rests on is in the record. */
+static bool is_consistent(const rung_decision *d)
+{
+    switch (d->basis) {
+    case RUNG_BASIS_NONE:
+        return d->verdict == RUNG_UNKNOWN;
+    case RUNG_BASIS_THEOREM:
+        return d->verdict == RUNG_CANNOT && d->decisive;
+    case RUNG_BASIS_CERTIFICATE:
+        return d->verdict == RUNG_CANNOT && d->found;
+    case RUNG_BASIS_PROOF:
+    case RUNG_BASIS_EVERY_PROMPT:
+        return d->verdict == RUNG_CAN && d->has_weights;
+    case RUNG_BASIS_SAMPLE:
+        return d->verdict == RUNG_CAN_SAMPLED && d->has_weights;
+    }
+    return false;
+}
+
 rung_status rung_decide(rung_decision *d, const rung_claim *claim, const rung_means *means, rung_error *err)
 {
     *d = (rung_decision){.verdict = RUNG_UNKNOWN, .by = "", .proof = ""};
@@ -140,6 +161,7 @@ rung_status rung_decide(rung_decision *d, const rung_claim *claim, const rung_me
     if (status == RUNG_OK && looks) status = decide_weights(d, claim, means, err);
     if (status == RUNG_OK) status = compare_means(d, claim, means, err);
     if (status == RUNG_OK && means->victim) status = ask_attacks(d, means, err);
+    assert(status != RUNG_OK || is_consistent(d));
     return status;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "store.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -17,7 +18,7 @@ double lab_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- files that nobody writes ------------------------------------------------------------------------------------ */
+/* ---- immutable files --------------------------------------------------------------------------------------------- */
 
 rung_status lab_sql_address(rung_buf *out, const char *path, const char *options, rung_error *err)
 {
@@ -127,8 +128,11 @@ static rung_status open_with(sqlite3_stmt **out, const rung_store *store, rung_e
     errno = 0;
     *out = NULL;
     if (store->meter) *store->meter = 0;
-    if (sqlite3_prepare_v2(store->db, sql, -1, out, NULL) == SQLITE_OK && bind_all(*out, kinds, values) == SQLITE_OK)
+    if (sqlite3_prepare_v2(store->db, sql, -1, out, NULL) == SQLITE_OK && bind_all(*out, kinds, values) == SQLITE_OK) {
+        assert(strlen(kinds) <=
+               (size_t)sqlite3_bind_parameter_count(*out)); /* callers may bind the last ones themselves */
         return RUNG_OK;
+    }
     rung_status status = lab_sql_fail(store, err);
     sqlite3_finalize(*out);
     *out = NULL;

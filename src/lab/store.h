@@ -23,7 +23,7 @@ struct rung_store {
     uint64_t *meter;  /* instructions that the statement has taken; NULL: no limit */
 };
 
-/* ---- what comes from others (foreign.c) -------------------------------------------------------------------------- */
+/* ---- what comes from other people (foreign.c) -------------------------------------------------------------------- */
 
 #define LAB_NAME_MOST 4096 /* bytes of a name, a label or a statement */
 

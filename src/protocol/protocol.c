@@ -6,6 +6,7 @@
  */
 #include "player.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ typedef struct game {
     rung_error *err;
 } game;
 
-/* ---- who may play ------------------------------------------------------------------------------------------------ */
+/* ---- which models the protocol covers ---------------------------------------------------------------------------- */
 
 static bool is_class(const rung_mech_conf *conf, rung_class which)
 {
@@ -144,6 +145,7 @@ static rung_status deliver(game *g, rung_letter *letter, const epoch *e, rung_se
     letter->what = what, letter->layer = e->layer, letter->group = e->group;
     letter->from = from->index, letter->to = to->index, letter->whose = whose;
     if (!letter->bits) return RUNG_OK;
+    assert(letter->bytes && (what < RUNG_SENT_COUNTED ? from->index < to->index : from->index > to->index));
     count_letter(g->t, letter);
     return g->rules->tap ? g->rules->tap(g->rules->context, letter, g->err) : RUNG_OK;
 }
@@ -290,7 +292,7 @@ static rung_status play_layer(game *g, size_t layer)
     return status;
 }
 
-/* ---- the whole game ---------------------------------------------------------------------------------------------- */
+/* ---- the whole protocol ------------------------------------------------------------------------------------------ */
 
 static rung_status carried_elements(size_t *out, const game *g)
 {

@@ -8,6 +8,7 @@
 
 #include "rung/kern.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,7 @@ static size_t offset_of(const rung_net *net, const char *prefix, const char *suf
 static net_linear place_linear(rung_net *net, rung_net_tensor *weight, size_t bias)
 {
     size_t rows = weight->shape[0], cols = weight->shape[1];
+    assert(weight->rank == 2 && weight->elements == rows * cols && !weight->projects);
     net_linear l = {rows, cols, weight->offset, bias, .panels = net->panels, .index = net->linear_count};
     net->panels += rung_panels_size(cols, rows);
     net->linear[net->linear_count++] = l;
@@ -277,7 +279,7 @@ void rung_net_free(rung_net *net)
     free(net);
 }
 
-/* ---- what inner layers are told ---------------------------------------------------------------------------------- */
+/* ---- auxiliary losses of inner layers ---------------------------------------------------------------------------- */
 
 /* Small random numbers from a separate stream, so that the weights of the model do not change. */
 static void draw_told(float *out, const rung_net_tensor *tensor, uint64_t seed)

@@ -3,6 +3,7 @@
  *
  * Runs a model on a task: one session, one instance, the answers.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,7 @@ void rung_judge_clear(rung_judge *j)
 
 rung_prompt rung_judge_prompt(const rung_judge *j, size_t first, size_t tokens)
 {
+    assert(first <= j->task->tokens && tokens <= j->task->tokens - first);
     return (rung_prompt){.token = j->task->vocab ? j->instance.token + first : NULL,
                          .feature = j->task->d_in ? j->instance.feature + first * j->task->d_in : NULL,
                          .tokens = tokens};
@@ -104,12 +106,14 @@ rung_status rung_judge_run(rung_judge *j, rung_form form, rung_error *err)
 
 int32_t rung_judge_answer(const rung_judge *j, size_t i)
 {
+    assert(i < j->room && j->wide > j->spec->thoughts);
     size_t row = rung_argmax(j->out + i * j->wide, j->wide);
     return row < j->wide - j->spec->thoughts ? (int32_t)row : RUNG_NO_TARGET;
 }
 
 double rung_judge_distance(const rung_judge *j, size_t i)
 {
+    assert(i < j->targets && j->task->d_out <= j->wide);
     const double *row = j->out + i * j->wide;
     const float *want = j->instance.target_value + j->at[i] * j->task->d_out;
     double sum = 0;

@@ -6,6 +6,7 @@
  * counts and the first wrong answers are the same for any number of threads, and an interrupted run covers the first
  * candidates.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,7 @@ static void try_chunk(void *context, size_t item, size_t worker)
 
 static void add_chunk(rung_verify_result *result, const chunk *c, size_t show)
 {
+    assert(c->wrong <= c->prompts && c->prompts <= c->count && c->shown <= show);
     result->candidates += c->count;
     result->prompts += c->prompts;
     result->targets += c->targets;
@@ -224,6 +226,7 @@ static void set_interval(rung_verify_result *result)
         interval = rung_clopper_pearson(result->wrong, result->prompts, 0.95);
     else if (result->complete)
         interval.low = interval.high = (double)result->wrong / (double)result->prompts;
+    assert(interval.low >= 0 && interval.low <= interval.high && interval.high <= 1);
     result->error_low = interval.low;
     result->error_high = interval.high;
 }

@@ -8,6 +8,7 @@
  */
 #include "worst_case_parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,6 +156,8 @@ rung_status rung_worst_case(rung_verify_result *result, const rung_model *model,
     if (status == RUNG_OK) status = rung_instance_init(&run.instance, task, err);
     if (status == RUNG_OK) status = rung_program_new(&run.program, model, &conf->how, err);
     if (status == RUNG_OK) status = judge(&run, kind);
+    assert(status != RUNG_OK || (result->verdict == RUNG_CANNOT) == (result->witness != NULL));
+    assert(status != RUNG_OK || result->verdict != RUNG_CAN || !(result->margin < 0));
     rung_session_free(run.session);
     rung_program_free(run.program);
     rung_instance_clear(&run.instance);

@@ -66,7 +66,7 @@ bool wc_shape_known(char *reason, size_t size, const rung_model *model, const ru
     if (arch->layer_count != 1) return refuse(reason, size, "the proof is for one layer, and the model has more");
     if (arch->layer[0].group_count != 1) return refuse(reason, size, "the layer mixes several mechanisms");
     if (spec->vocab == 0) return refuse(reason, size, "the model reads features, not tokens");
-    if (spec->thoughts) return refuse(reason, size, "the model thinks before it answers");
+    if (spec->thoughts) return refuse(reason, size, "the model has a chain of thought");
     if (spec->norm != RUNG_NORM_NONE) return refuse(reason, size, "the model has norms");
     if (spec->positions == RUNG_POS_ROTARY) return refuse(reason, size, "the positions are rotary");
     rung_mlp mlp = rung_model_mlp(model, 0);

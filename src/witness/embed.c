@@ -9,6 +9,7 @@
  */
 #include "embed.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,7 @@ static size_t block_elements(const block *b)
 static void place_block(uint8_t *to, const block *large, const uint8_t *from, const block *small, size_t size)
 {
     size_t at[BLOCK_RANK] = {0}, count = block_elements(small);
+    for (size_t i = 0; i < BLOCK_RANK; i++) assert(small->dim[i] <= large->dim[i]);
     for (size_t n = 0; n < count; n++) {
         size_t place = 0;
         for (size_t i = 0; i < BLOCK_RANK; i++)
