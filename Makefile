@@ -200,7 +200,7 @@ check-coverage: ## which lines of the checker its tests do not reach
 # Machine-checked proofs: proofs/README.md. Installs Debian's coq (about 1 GB) when it is missing.
 proofs: ## compile the proofs, run coqchk, look for axioms, check the example instances
 	@scripts/deps.sh proofs
-	@BUILD=$(BUILD) tests/proofs/test.sh
+	@BUILD=$(BUILD) tests/proofs/test.sh full
 
 layers: ## check that every module includes only lower layers
 	@scripts/layers.sh

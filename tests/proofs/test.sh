@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The machine-checked proofs: everything compiles, rests on no axiom and passes coqchk; every example is accepted within 5 seconds of processor
 # time and 1 GB; every tampered example is rejected. Skipped, with exit code 0, where coqc is not installed.
-# Environment: BUILD (build).
+# test.sh [full]. Environment: BUILD (build).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath -m "${BUILD:-build}")
@@ -81,8 +81,16 @@ done
 printf '%s\n' 'Axiom anything : False.' 'Theorem t : 1 = 2.' 'Proof. destruct anything. Qed.' 'Print Assumptions t.' >"$work/bad.v"
 if closed "$work/bad.v"; then not_ok "an axiom is noticed"; else ok "an axiom is noticed"; fi
 
-if (cd "$out" && coqchk -silent -o -Q . Rung $(ls ./*.vo | sed 's|^\./|Rung.|; s|\.vo$||')) >"$work/log" 2>&1 &&
-    sed -n '/^\* Axioms:/,/^\* /p' "$work/log" | grep -q '<none>'; then
+# coqchk checks our files again by another program; with `full` also the files of Coq's library that they use, which takes most of the
+# time. It may find no axiom in our files; Print Assumptions has shown above that they rest on none of the library.
+checked=(coqchk -silent -o -Q . Rung)
+for file in "$out"/*.vo; do
+    [ "${1:-}" = full ] || checked+=(-norec)
+    checked+=("Rung.$(basename "$file" .vo)")
+done
+if (cd "$out" && "${checked[@]}") >"$work/log" 2>&1 && grep -q '^\* Axioms:' "$work/log" &&
+    ! sed -n '/^\* Axioms:/,/^\* Constants/p' "$work/log" | grep -q 'Rung\.' &&
+    { [ "${1:-}" != full ] || sed -n '/^\* Axioms:/,/^\* /p' "$work/log" | grep -q '<none>'; }; then
     ok "coqchk accepts all files, without axioms"
 else
     not_ok "coqchk accepts all files, without axioms" "$work/log"

@@ -112,7 +112,7 @@ serve() {
     HOST=${HOST%:*}
 }
 
-teardown() { [ -z "${SERVER:-}" ] || kill -9 "$SERVER" 2>/dev/null || true; }
+teardown() { [ -z "${SERVER:-}" ] || { kill -9 "$SERVER" 2>/dev/null && wait "$SERVER" 2>/dev/null; } || true; }
 
 # What the runs of a store are and have given, without times and places.
 results() { rung export "$1" --jsonl | python '
