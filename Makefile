@@ -285,7 +285,7 @@ check-coverage: ## which lines of the checker its tests do not reach
 proofs: ## compile the proofs, run coqchk, look for axioms, check the example instances
 	@scripts/deps.sh proofs
 	@$(MAKE) --no-print-directory -j2 $(BUILD)/rung $(BUILD)/test/proofs/emit
-	@BUILD=$(BUILD) tests/proofs/test.sh
+	@BUILD=$(BUILD) tests/proofs/test.sh full
 
 proofs-random: ## 200 random verdicts as files for Coq (RANDOM_SEED=1): coqc must accept them all
 	@RANDOM_PROOFS=200 $(MAKE) --no-print-directory proofs

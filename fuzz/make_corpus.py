@@ -2,7 +2,7 @@
 # Copyright (c) The rung authors
 #
 # Writes the seeds of fuzz/corpus/{safetensors,npy,npz,json,gguf,config,cert,check,serve}: small legal files that reach every branch of the
-# readers, and one of each kind that is refused late. Those of config are the fixtures of tests/config, one line each. The bytes do not depend on the machine. Run by hand after a change.
+# readers, and one of each kind that is refused late. Those of config are tests/fixtures/config, one line each. The bytes do not depend on the machine. Run by hand after a change.
 import io
 import json
 import pathlib
@@ -156,7 +156,7 @@ MODELS = {
 }
 for name, content in MODELS.items():
     put("config", "gguf_" + name, content)
-for path in sorted((pathlib.Path(__file__).parent.parent / "tests/config/fixtures").glob("*.json")):
+for path in sorted((pathlib.Path(__file__).parent.parent / "tests/fixtures/config").glob("*.json")):
     put("config", path.stem, " ".join(path.read_text().split()).encode())
 
 
@@ -173,7 +173,7 @@ put("cert", "block", certificate("block-collision", "prompt 1 2", "prompt 3 2", 
 put("cert", "cut", certificate("wrong-answer", "prompt 0", "position 0", "right 1", "given 2")[:-1])
 
 # A certificate, a NUL, its model.
-stored = pathlib.Path(__file__).parent.parent / "tests/check"
+stored = pathlib.Path(__file__).parent.parent / "tests/fixtures/check"
 for name in ("full.view-collision", "window.state-collision", "taylor.wrong-answer", "gla.state-collision", "gdelta.view-collision",
              "loggdelta.state-collision", "nsa.block-collision", "mixed.state-collision", "seqpair.wrong-answer", "recall.view-collision", "e11.wrong-answer"):
     text = (stored / "accept" / (name + ".cert")).read_bytes()

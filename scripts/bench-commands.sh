@@ -52,7 +52,7 @@ bench_bounds() {
 }
 
 bench_thousand_configurations() {
-    local files=("$here"/tests/config/fixtures/*.json) i
+    local files=("$here"/tests/fixtures/config/*.json) i
     mkdir many
     for ((i = 0; i < 1000; i++)); do ln -s "${files[i % ${#files[@]}]}" many/$i.json; done
     measure "bound, 1000 configurations in one call" 5000 "$rung" bound many/*.json --task seqcomp L=2 --n 100000 --json --threads 1

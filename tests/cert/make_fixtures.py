@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) The rung authors
 #
-# Writes tests/cert/fixtures: the two models and four certificates of docs/certificate.md, section 6. Run by hand after a change. The
+# Writes tests/fixtures/cert: the two models and four certificates of docs/certificate.md, section 6. Run by hand after a change. The
 # claims are written down, not computed: tests/model/test_certificates.c and rung-check compute them.
 import hashlib
 import json
 import pathlib
 import struct
 
-fixtures = pathlib.Path(__file__).parent / "fixtures"
+fixtures = pathlib.Path(__file__).parent.parent / "fixtures" / "cert"
 
 
 def model(name, arch, vocab, tensors):

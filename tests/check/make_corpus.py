@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) The rung authors
 #
-# Writes tests/check/models, accept, reject and malformed. Run by hand after a change of the format; the result is stored. The
+# Writes tests/fixtures/check. Run by hand after a change of the format; the result is stored. The
 # collisions are found by looking at all prompts of tiny tasks in tiny formats with what the checker itself computes; that rung
 # computes the same is the business of test_forward.py.
 import pathlib
@@ -120,7 +120,7 @@ def with_dump(path, numbers, prompts):
 
 
 def make_model(name, arch, options, numbers, task):
-    path = models.here / "models" / (name + ".safetensors")
+    path = models.fixtures / "models" / (name + ".safetensors")
     for seed in range(300):
         rng = random.Random(f"{name} {seed}")
         models.build_random(path, arch, task, *SMALL, *options, "--seed", str(seed))
@@ -133,7 +133,7 @@ def make_model(name, arch, options, numbers, task):
 
 def near_miss(name, kind, reason, equal_answers=False):
     """A candidate on a stored model for which everything holds but one thing."""
-    path = models.here / "models" / (name + ".safetensors")
+    path = models.fixtures / "models" / (name + ".safetensors")
     _, arch, _, numbers, task = next(row for row in MODELS if row[0] == name)
     digest = models.hashlib.sha256(path.read_bytes()).hexdigest()
     pairs = zip(*with_dump(path, numbers, oracles.prompts(task, random.Random(0))))
@@ -194,7 +194,7 @@ def rejected(accepted):
         ("seqone", "wrong-answer", lambda t: spoil(t, "dist=uniform", "dist=identity")),
     ]:
         text = change(accepted[name, kind])
-        (_, reason), = models.judge(models.here / "models" / (name + ".safetensors"), [text])
+        (_, reason), = models.judge(models.fixtures / "models" / (name + ".safetensors"), [text])
         yield f"{name}.{models.slug(reason)}.cert", text
 
 
@@ -235,13 +235,13 @@ def malformed(text):
 
 def main():
     for folder in ("models", "accept", "reject", "malformed"):
-        shutil.rmtree(models.here / folder, ignore_errors=True)
-        (models.here / folder).mkdir()
+        shutil.rmtree(models.fixtures / folder, ignore_errors=True)
+        (models.fixtures / folder).mkdir()
     accepted = {}
     for name, arch, options, numbers, task in MODELS:
         for kind, text in make_model(name, arch, options, numbers, task).items():
             accepted[name, kind] = text
-            (models.here / "accept" / f"{name}.{kind}.cert").write_text(text)
+            (models.fixtures / "accept" / f"{name}.{kind}.cert").write_text(text)
         print(name, flush=True)
     for name, kind, reason, equal in [
         ("linear", "state-collision", "right answers are equal", True),
@@ -250,11 +250,11 @@ def main():
         ("nsa", "block-collision", "opens it", False),
     ]:
         text = near_miss(name, kind, reason, equal)
-        (models.here / "reject" / f"{name}.{models.slug(models.judge(models.here / 'models' / (name + '.safetensors'), [text])[0][1])}.cert").write_text(text)
+        (models.fixtures / "reject" / f"{name}.{models.slug(models.judge(models.fixtures / 'models' / (name + '.safetensors'), [text])[0][1])}.cert").write_text(text)
     for name, text in rejected(accepted):  # the name holds the reason
-        (models.here / "reject" / name).write_text(text)
+        (models.fixtures / "reject" / name).write_text(text)
     for name, text in malformed(accepted["linear", "state-collision"]):
-        (models.here / "malformed" / f"linear.{name}.cert").write_text(text, newline="")
+        (models.fixtures / "malformed" / f"linear.{name}.cert").write_text(text, newline="")
 
 
 main()

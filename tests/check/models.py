@@ -12,6 +12,7 @@ import struct
 import subprocess
 
 here = pathlib.Path(__file__).resolve().parent
+fixtures = here.parent / "fixtures" / "check"
 build = pathlib.Path(os.environ.get("BUILD", here.parent.parent / "build"))
 rung_command = os.environ.get("RUNG", str(build / "rung"))
 check_command = os.environ.get("RUNG_CHECK", str(build / "rung-check"))

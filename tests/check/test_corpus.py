@@ -29,11 +29,11 @@ def expect(holds, message):
 
 
 def model_of(path):
-    return models.here / "models" / (path.name.split(".")[0] + ".safetensors")
+    return models.fixtures / "models" / (path.name.split(".")[0] + ".safetensors")
 
 
 def stored(folder):
-    found = sorted((models.here / folder).glob("*.cert"))
+    found = sorted((models.fixtures / folder).glob("*.cert"))
     expect(len(found) > 20, f"{folder} is nearly empty")
     return found
 
@@ -42,7 +42,7 @@ def stored(folder):
 
 
 def test_accept():
-    fixtures = models.here.parent / "cert" / "fixtures"
+    fixtures = models.fixtures.parent / "cert"
     pairs = [(path, model_of(path)) for path in stored("accept")]
     pairs += [(path, fixtures / (path.stem.split("-")[0] + ".safetensors")) for path in sorted(fixtures.glob("*.cert"))]
     for path, model in pairs:
@@ -182,7 +182,7 @@ class Damage:
     def refuse(self, raw, reason, base="full.wrong-answer", edit=lambda text: text, code=20):
         path = self.scratch / "damaged.safetensors"
         path.write_bytes(raw)
-        lines = (models.here / "accept" / (base + ".cert")).read_text().split("\n")
+        lines = (models.fixtures / "accept" / (base + ".cert")).read_text().split("\n")
         lines[2] = "model " + models.hashlib.sha256(raw).hexdigest()
         cert = self.scratch / "damaged.cert"
         cert.write_text(edit("\n".join(lines)))
@@ -270,7 +270,7 @@ def test_damaged_files(damage):
 
 
 def rewritten(name, arch=None, config=None, tensors=None):
-    metadata, old = models.read(models.here / "models" / (name + ".safetensors"))
+    metadata, old = models.read(models.fixtures / "models" / (name + ".safetensors"))
     settings = json.loads(metadata["rung.config"])
     for key, value in (config or {}).items():
         if value is None:
@@ -387,7 +387,7 @@ def test_tensors(damage):
         raw = rewritten("full", tensors={"embed.weight": (dtype, [5, 3], values)})
         path = damage.scratch / "other.safetensors"
         path.write_bytes(raw)
-        text = (models.here / "accept" / "full.wrong-answer.cert").read_text().split("\n")
+        text = (models.fixtures / "accept" / "full.wrong-answer.cert").read_text().split("\n")
         text[2] = "model " + models.hashlib.sha256(raw).hexdigest()
         (damage.scratch / "other.cert").write_text("\n".join(text))
         expect(models.check(damage.scratch / "other.cert", path)[0] in (10, 20), dtype)
@@ -425,7 +425,7 @@ def test_tables(damage):
     raw = rewritten("full", config={"mlp": "table"}, tensors=table_tensors(everything, [0], other, [0, 1], dtype="I16"))
     path = damage.scratch / "table.safetensors"
     path.write_bytes(raw)
-    numbers = models.parse_certificate((models.here / "accept" / "full.wrong-answer.cert").read_text())["numbers"]
+    numbers = models.parse_certificate((models.fixtures / "accept" / "full.wrong-answer.cert").read_text())["numbers"]
     seen = models.dump(path, numbers, [[0, 1, 0, 2], [1, 1, 0, 3]])
     for prompt, ours in zip([[0, 1, 0, 2], [1, 1, 0, 3]], seen):
         expect(ours["view"][:2] == [-8.0, 8.0], "the values of a table are rounded and assigned")
@@ -441,9 +441,9 @@ def test_other_claims(damage):
     reaching = "sparse:B=2:k=1:branches=nsa:W=7:own=0"
     damage.refuse(rewritten("nsa", arch=reaching), "window of the last token reaches", base="nsa.block-collision",
                   edit=lambda text: text.replace("sparse:B=2:k=1:branches=nsa:W=1:own=0", reaching))
-    own = (models.here / "models" / "full.safetensors").read_bytes()
+    own = (models.fixtures / "models" / "full.safetensors").read_bytes()
     damage.refuse(own, "3 tokens, and those of the task have 4", edit=lambda text: text[: text.index("prompt")] + models.lines_of([0, 1, 2], 0))
-    padded = models.parse_certificate((models.here / "accept" / "full.view-collision.cert").read_text())["view"]
+    padded = models.parse_certificate((models.fixtures / "accept" / "full.view-collision.cert").read_text())["view"]
     damage.refuse(own, "not filled up with zeros", base="full.view-collision",
                   edit=lambda text: text.replace("view " + padded, "view " + padded[:-1] + format(int(padded[-1], 16) ^ 1, "x")))
     damage.refuse(own + b"0" * (1 << 18), "bytes follow the last tensor")
@@ -453,7 +453,7 @@ def test_other_claims(damage):
 
 def test_nan_that_is_only_carried(damage):
     """inf - inf in the state of the last layer, which nobody reads before the end of the prefix."""
-    fixtures = models.here.parent / "cert" / "fixtures"
+    fixtures = models.fixtures.parent / "cert"
     metadata, tensors = models.read(fixtures / "swap.safetensors")
     tensors["embed.weight"] = ("F32", [4, 2], [240.0, 240.0, 240.0, -240.0, 1.0, 0.0, 1.0, 0.0])
     path = damage.scratch / "carried.safetensors"
@@ -502,10 +502,10 @@ def test_sizes(damage):
                  "eva N=1 K=1 V=1 form=position dist=uniform", "eva N=x V=1 K=1 form=position dist=uniform", "eva", "eva N=2 V=2 K=1 form=pair dist=uniform",
                  "eva N=1234567890123456789 V=1 K=1 form=position dist=uniform", "two-sum N=2 M=3 form=global self=1 blank=0 dist=uniform",
                  "seqcomp L=3 N0=2 n=2 V=2 flat=0 order=last form=position dist=uniform"):
-        text = (models.here / "accept" / "full.wrong-answer.cert").read_text().split("\n")
+        text = (models.fixtures / "accept" / "full.wrong-answer.cert").read_text().split("\n")
         text[5] = "task " + task
         (damage.scratch / "task.cert").write_text("\n".join(text))
-        code, said = models.check(damage.scratch / "task.cert", models.here / "models" / "full.safetensors")
+        code, said = models.check(damage.scratch / "task.cert", models.fixtures / "models" / "full.safetensors")
         expect(code == 20 and "task" in said, f"{task}: {code} {said}")
 
 
@@ -523,8 +523,8 @@ def test_command():
     for words in ([], ["a"], ["a", "b", "c"], ["--what"], ["--what", "b"], ["a", "--what"]):
         done = run(*words)
         expect(done.returncode == 2 and not done.stdout and "--help" in done.stderr, f"{words}: {done}")
-    model = models.here / "models" / "full.safetensors"
-    cert = models.here / "accept" / "full.wrong-answer.cert"
+    model = models.fixtures / "models" / "full.safetensors"
+    cert = models.fixtures / "accept" / "full.wrong-answer.cert"
     expect(run("/nonexistent", model).returncode == 3, "a missing certificate")
     expect(run(cert, "/nonexistent").returncode == 3, "a missing model")
     expect(run(cert, models.here).returncode == 3, "a directory as a model")

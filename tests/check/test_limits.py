@@ -92,7 +92,7 @@ def test_headers(folder):
 
 
 def test_work(folder):
-    model, cert = models.here / "models" / "bf16.safetensors", models.here / "accept" / "bf16.wrong-answer.cert"
+    model, cert = models.fixtures / "models" / "bf16.safetensors", models.fixtures / "accept" / "bf16.wrong-answer.cert"
     code, said, _, _ = run(models.check_command, "--max-work", 10, cert, model)
     expect(code == 3 and "given up: " in said and "--max-work" in said, f"{code} {said}")
     code, said, _, _ = run(models.check_command, "--max-work", 10**9, cert, model)
@@ -152,7 +152,7 @@ def compiled(flags, out):
 
 def test_unsound_builds(folder):
     """Either it does not compile, or it says itself that it does not work; it never accepts."""
-    model, cert = models.here / "models" / "bf16.safetensors", models.here / "accept" / "bf16.wrong-answer.cert"
+    model, cert = models.fixtures / "models" / "bf16.safetensors", models.fixtures / "accept" / "bf16.wrong-answer.cert"
     for flags in ["-Ofast"], ["-ffast-math"], ["-ffinite-math-only"], ["-funsafe-math-optimizations"], ["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"]:
         done = compiled(flags, folder / "unsound")
         if done.returncode == 0:
@@ -174,8 +174,8 @@ def test_32_bits(folder):
         return
     count = 0
     for kind in "accept", "reject", "malformed":
-        for path in sorted((models.here / kind).glob("*.cert")):
-            model = models.here / "models" / (path.name.split(".")[0] + ".safetensors")
+        for path in sorted((models.fixtures / kind).glob("*.cert")):
+            model = models.fixtures / "models" / (path.name.split(".")[0] + ".safetensors")
             if not model.exists(): continue
             one, other = run(out, path, model), run(models.check_command, path, model)
             same = one[0] == other[0] and (kind != "accept" or one[1] == other[1])

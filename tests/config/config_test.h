@@ -12,12 +12,11 @@
 
 #include "rung/config.h"
 
-/* The fixtures lie beside this file; tests run from the root of the tree. */
+/* Tests run from the root of the tree. */
 static inline const char *config_fixture(const char *name)
 {
     static char path[256];
-    const char *slash = strrchr(__FILE__, '/');
-    snprintf(path, sizeof path, "%.*s/fixtures/%s.json", (int)(slash - __FILE__), __FILE__, name);
+    snprintf(path, sizeof path, "tests/fixtures/config/%s.json", name);
     return path;
 }
 

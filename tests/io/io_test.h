@@ -52,12 +52,11 @@ static inline void free_odd(uint8_t *copy)
     free(copy - 1);
 }
 
-/* The fixtures lie beside this file; tests run from the root of the tree. */
+/* Tests run from the root of the tree. */
 static inline const char *fixture(const char *name)
 {
     static char path[256];
-    const char *slash = strrchr(__FILE__, '/');
-    snprintf(path, sizeof path, "%.*s/fixtures/%s", (int)(slash - __FILE__), __FILE__, name);
+    snprintf(path, sizeof path, "tests/fixtures/io/%s", name);
     return path;
 }
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#define FIXTURES "tests/cert/fixtures/"
+#define FIXTURES "tests/fixtures/cert/"
 
 typedef struct example {
     rung_cert cert;

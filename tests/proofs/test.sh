@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The machine-checked proofs: everything compiles, rests on no axiom and passes coqchk; the examples are accepted and changed ones are
 # rejected; so are random verdicts that rung writes. Skipped, with exit code 0, where coqc is not installed.
-# Environment: BUILD (build), RANDOM_PROOFS (44) and RANDOM_SEED (1).
+# test.sh [full]. Environment: BUILD (build), RANDOM_PROOFS (44) and RANDOM_SEED (1).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath -m "${BUILD:-build}")
@@ -92,8 +92,16 @@ printf '%s\n' 'Axiom anything : False.' 'Theorem t : 1 = 2.' 'Proof. destruct an
     'Definition all : True := let _ := @t in I.' 'Print Assumptions all.' >"$work/bad.v"
 if closed "$work/bad.v"; then not_ok "an axiom is noticed"; else ok "an axiom is noticed"; fi
 
-if (cd "$out" && coqchk -silent -o -Q . Rung $(ls ./*.vo | sed 's|^\./|Rung.|; s|\.vo$||')) >"$work/log" 2>&1 &&
-    sed -n '/^\* Axioms:/,/^\* /p' "$work/log" | grep -q '<none>'; then
+# coqchk checks our files again by another program; with `full` also the files of Coq's library that they use, which takes most of the
+# time. It may find no axiom in our files; Print Assumptions has shown above that they rest on none of the library.
+checked=(coqchk -silent -o -Q . Rung)
+for file in "$out"/*.vo; do
+    [ "${1:-}" = full ] || checked+=(-norec)
+    checked+=("Rung.$(basename "$file" .vo)")
+done
+if (cd "$out" && "${checked[@]}") >"$work/log" 2>&1 && grep -q '^\* Axioms:' "$work/log" &&
+    ! sed -n '/^\* Axioms:/,/^\* Constants/p' "$work/log" | grep -q 'Rung\.' &&
+    { [ "${1:-}" != full ] || sed -n '/^\* Axioms:/,/^\* /p' "$work/log" | grep -q '<none>'; }; then
     ok "coqchk accepts all files, without axioms"
 else
     not_ok "coqchk accepts all files, without axioms" "$work/log"

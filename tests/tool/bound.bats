@@ -3,7 +3,7 @@
 # bound: numbers that were computed by hand or that a second program confirms, honest UNKNOWNs, exit codes.
 load common
 
-FIXTURES=$BATS_TEST_DIRNAME/../config/fixtures
+FIXTURES=$BATS_TEST_DIRNAME/../fixtures/config
 
 # threshold ID ARGS...: the n_threshold of one theorem.
 threshold() {

@@ -70,6 +70,50 @@ assert doc["schema"] == sys.argv[1], doc["schema"]
 ' "$1"
 }
 
+# start_server READY COMMAND...: runs the command in the background and returns when a line of its output matches READY. It ends with
+# stop_server or with the case. SERVER is its process, server.out and server.log are what it writes.
+start_server() {
+    local ready=$1 _
+    shift
+    rm -f server.out server.log
+    # A shell starts jobs in the background with SIGINT ignored.
+    "$PYTHON" -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+os.execvp(sys.argv[1], sys.argv[1:])' "$@" >server.out 2>server.log 3>&- &
+    SERVER=$!
+    for _ in $(seq 1200); do
+        ! grep -qsE "$ready" server.out || return 0
+        kill -0 $SERVER 2>/dev/null || break
+        sleep 0.05
+    done
+    echo "the server does not start: $*" >&2
+    cat server.log >&2
+    return 1
+}
+
+# stop_server [SIGNAL]: ends it; SERVER_CODE is its exit code, and no sanitizer may have complained.
+stop_server() {
+    local _
+    kill -s "${1:-TERM}" $SERVER
+    for _ in $(seq 1200); do kill -0 $SERVER 2>/dev/null || break; sleep 0.05; done
+    ! kill -9 $SERVER 2>/dev/null || { echo "the server does not end" >&2; return 1; }
+    SERVER_CODE=0
+    wait $SERVER || SERVER_CODE=$?
+    SERVER=
+    ! grep -E 'ERROR|runtime error' server.log >&2
+}
+
+# serve MODEL [OPTION...]: a server of ours; URL, HOST and PORT say where it is.
+serve() {
+    start_server 'listening on' "$RUNG" serve "$@" --port 0 || return 1
+    URL=$(sed -n 's/^listening on //p' server.out)
+    PORT=${URL##*:}
+    HOST=${URL#http://}
+    HOST=${HOST%:*}
+}
+
+teardown() { [ -z "${SERVER:-}" ] || { kill -9 "$SERVER" 2>/dev/null && wait "$SERVER" 2>/dev/null; } || true; }
+
 # What the runs of a store are and have given, without times and places.
 results() { rung export "$1" --jsonl | python '
 import json, sys

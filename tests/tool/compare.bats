@@ -3,7 +3,7 @@
 # compare: the same numbers as bound, and a picture whose bars and words are where they should be.
 load common
 
-FIXTURES=$BATS_TEST_DIRNAME/../config/fixtures
+FIXTURES=$BATS_TEST_DIRNAME/../fixtures/config
 
 @test "compare shows the numbers of bound, one column each" {
     inputs=('2*(3*gdelta,full)' "$FIXTURES/gemma3.json" 'full@1|linear@2' "$FIXTURES/nemotron_h.json")

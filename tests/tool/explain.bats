@@ -3,7 +3,7 @@
 # explain: the claims of the worked examples in words, as a picture and as JSON; and what is untrue is said.
 load common
 
-FIXTURES=$BATS_TEST_DIRNAME/../cert/fixtures
+FIXTURES=$BATS_TEST_DIRNAME/../fixtures/cert
 PAGE=$BATS_TEST_DIRNAME/../../docs/commands.md
 
 @test "explain puts the prompts side by side and marks where they differ" {

@@ -6,15 +6,10 @@ load common
 
 # llm ARGS: starts the server; PORT and BASE are set.
 llm() {
-    rm -f port
-    "$PYTHON" "$BATS_TEST_DIRNAME/../probe/llm.py" --forever "$@" >port 2>llm.log 3>&- &
-    LLM=$!
-    for _ in $(seq 400); do [ -s port ] && break; sleep 0.05; done
-    PORT=$(cat port)
+    start_server . "$PYTHON" "$BATS_TEST_DIRNAME/../probe/llm.py" --forever "$@"
+    PORT=$(cat server.out)
     BASE=http://127.0.0.1:$PORT/v1
 }
-
-teardown() { [ -z "${LLM:-}" ] || kill "$LLM" 2>/dev/null || true; LLM=; }
 
 probe() { rung probe --base-url "$BASE" --model toy "$@"; }
 small=(--samples 16 --controls 8 --grid "n=6,L=1..3")
@@ -23,7 +18,7 @@ small=(--samples 16 --controls 8 --grid "n=6,L=1..3")
     for flavour in vllm sglang llama; do
         llm --flavour $flavour --depth 2
         probe "${small[@]}" -o $flavour.db --json --quiet >$flavour.json
-        teardown
+        stop_server
         has_schema rung.probe/1 <$flavour.json
         python '
 import json, sys
@@ -76,22 +71,22 @@ assert a["cells"] == b["cells"] and a["depths"] == b["depths"]'
     llm --no-logprobs
     run -3 --separate-stderr probe "${small[@]}"
     [[ $stderr == *"no log-probabilities"* ]]
-    teardown; llm --no-completions --thoughts text
+    stop_server; llm --no-completions --thoughts text
     run -3 --separate-stderr probe "${small[@]}"
     [[ $stderr == *"adds a chain of thought"* ]]
-    teardown; llm --no-completions --thoughts field
+    stop_server; llm --no-completions --thoughts field
     run -3 --separate-stderr probe "${small[@]}"
     [[ $stderr == *"adds a chain of thought"* ]]
-    teardown; llm --truncate 20
+    stop_server; llm --truncate 20
     run -3 --separate-stderr probe "${small[@]}"
     [[ $stderr == *"it cut the prompt"* ]]
-    teardown; llm --flavour llama --truncate 100000 --context 5
+    stop_server; llm --flavour llama --truncate 100000 --context 5
     run -3 --separate-stderr probe "${small[@]}"
     [[ $stderr == *"maximum context length"* ]]
-    teardown; llm --long-words abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
+    stop_server; llm --long-words abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
     run -3 --separate-stderr probe "${small[@]}"
     [[ $stderr == *"0 are one token"* ]]
-    teardown; llm
+    stop_server; llm
     run -2 --separate-stderr rung probe --base-url "$BASE" --model other
     [[ $stderr == *"it has toy"* ]]
 }
@@ -99,7 +94,7 @@ assert a["cells"] == b["cells"] and a["depths"] == b["depths"]'
 @test "chat with thoughts switched off, fewer log-probabilities, words of two tokens, no /tokenize" {
     llm --no-completions --thoughts unless-told --depth 2
     probe "${small[@]}" --json --quiet -o a.db >a.json
-    teardown; llm --most-logprobs 5 --long-words aeiou --no-tokenize --depth 2
+    stop_server; llm --most-logprobs 5 --long-words aeiou --no-tokenize --depth 2
     probe "${small[@]}" --json --quiet -o b.db >b.json
     python '
 import json
@@ -184,23 +179,14 @@ assert d["requests"] == 8 * 40 + 6 * 20 + 8 * 20 and d["names"] == 17 and d["req
     run -2 rung probe --model m --base-url 127.0.0.1:80
 }
 
-# serve MODEL: a model of ours; BASE is set.
-serve() {
-    rm -f served
-    "$RUNG" serve "$@" --port 0 >served 2>&1 3>&- &
-    LLM=$!
-    for _ in $(seq 400); do grep -q listening served && break; sleep 0.05; done
-    BASE=$(grep -o 'http://[0-9.:]*' served | tail -1)
-}
-
 @test "a constructed model over HTTP is right at its depth, random weights are not" {
     rung build seqcomp L=2 N0=4 n=1 flat=1 -o good.safetensors -q
     rung build random --arch 3*full --task seqcomp L=3 N0=4 n=1 flat=1 -o random.safetensors -q
     serve good.safetensors
-    rung probe --base-url "$BASE" --model good --grid n=4,L=2..3 --samples 40 --controls 10 --json -q >good.json
-    teardown
+    rung probe --base-url "$URL" --model good --grid n=4,L=2..3 --samples 40 --controls 10 --json -q >good.json
+    stop_server
     serve random.safetensors
-    rung probe --base-url "$BASE" --model random --grid n=4,L=2..3 --samples 40 --controls 0 --json -q >random.json
+    rung probe --base-url "$URL" --model random --grid n=4,L=2..3 --samples 40 --controls 0 --json -q >random.json
     python '
 import json
 good, random = ({(c["mode"], c["depth"]): c for c in json.load(open(f))["cells"]} for f in ("good.json", "random.json"))
@@ -217,12 +203,12 @@ assert random["direct", 3]["wilson"][0] < 0.35 and random["direct", 3]["accuracy
     rung train --arch linear --d-model 4 --dk 1 --dv 1 --mlp none --task eva N=24 V=8 --steps 400 --rate 0.005 -o small.safetensors -q >/dev/null
     for model in full small; do
         serve $model.safetensors --numbers f32 # the arithmetic that the theorems speak of
-        rung probe --base-url "$BASE" --model $model --task eva --grid n=24 V=8 --samples 60 --controls 20 -c $model.safetensors -o $model.db \
+        rung probe --base-url "$URL" --model $model --task eva --grid n=24 V=8 --samples 60 --controls 20 -c $model.safetensors -o $model.db \
             --kernel online --json -q >$model.json || [ "$?" = 1 ]
         # whoever does not say how the server adds up hears nothing of theorems
-        rung probe --dry-run --base-url "$BASE" --model $model --task eva --grid n=24 V=8 -c $model.safetensors --json -q >unsaid.json
+        rung probe --dry-run --base-url "$URL" --model $model --task eva --grid n=24 V=8 -c $model.safetensors --json -q >unsaid.json
         ! grep -q '"CANNOT"' unsaid.json
-        teardown
+        stop_server
     done
     rung report full.db small.db -o page.html --csv out --json -q >report.json
     python '

@@ -6,38 +6,17 @@ load common
 HERE=$BATS_TEST_DIRNAME/../serve
 PROMPT='z2:0 z2:5 z2:4 z2:7 z2:4 z2:6 z2:2 z2:3 z1:0 z1:1 z1:3 z1:2 z0:2 w:1' # the answer is 3
 
-# start [OPTION...]: a server of m.safetensors; URL, HOST, PORT and SERVER say where and who it is.
+# start [OPTION...]: a server of m.safetensors.
 start() {
     [ -e m.safetensors ] || rung build seqcomp L=2 N0=4 -o m.safetensors -q >/dev/null
-    # A shell starts jobs in the background with SIGINT ignored.
-    "$PYTHON" -c 'import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-os.execv(sys.argv[1], sys.argv[1:])' "$RUNG" serve m.safetensors --port 0 "$@" >out 2>log 3>&- &
-    SERVER=$!
-    for _ in $(seq 600); do
-        grep -q 'listening on' out && break
-        kill -0 $SERVER || { cat log; return 1; }
-        sleep 0.05
-    done
-    URL=$(sed -n 's/^listening on //p' out)
-    PORT=${URL##*:}
-    HOST=${URL#http://}
-    HOST=${HOST%:*}
+    serve m.safetensors "$@"
 }
 
-# stop [SIGNAL CODE]: ends it; it must say so in its exit code, and no sanitizer may have complained.
+# stop [SIGNAL CODE]: ends it; it must say so in its exit code.
 stop() {
-    kill -s "${1:-TERM}" $SERVER
-    local code=0 _
-    for _ in $(seq 1200); do kill -0 $SERVER 2>/dev/null || break; sleep 0.05; done
-    ! kill -9 $SERVER 2>/dev/null || { echo "does not end"; return 1; }
-    wait $SERVER || code=$?
-    SERVER=
-    [ "$code" = "${2:-143}" ] || { echo "exit code $code"; cat log; return 1; }
-    ! grep -E 'ERROR|runtime error' log
+    stop_server "${1:-TERM}"
+    [ "$SERVER_CODE" = "${2:-143}" ] || { echo "exit code $SERVER_CODE"; cat server.log; return 1; }
 }
-
-teardown() { [ -z "${SERVER:-}" ] || kill -9 "$SERVER" 2>/dev/null || true; }
 
 # post PATH BODY: status in CODE, reply in reply.json.
 post() { CODE=$(curl -s -o reply.json -w '%{http_code}' "$URL$1" -H 'Content-Type: application/json' --data-binary "$2"); }
@@ -66,8 +45,8 @@ assert eval(sys.argv[1]), r' "$1"; }
     [ "$(curl -s -I -o /dev/null -w '%{http_code}' "$URL/health")" = 200 ]
     curl -s -D - -o /dev/null "$URL/v1/models" | grep -qi '^content-type: application/json'
     stop
-    [ "$(grep -c ' ms$' log)" = 8 ]
-    grep -qE '^20[0-9-]{8}T[0-9:]{8}Z 127.0.0.1 POST /v1/completions 200 14\+1 tokens [0-9.]+ ms$' log
+    [ "$(grep -c ' ms$' server.log)" = 8 ]
+    grep -qE '^20[0-9-]{8}T[0-9:]{8}Z 127.0.0.1 POST /v1/completions 200 14\+1 tokens [0-9.]+ ms$' server.log
 }
 
 @test "every refusal has its code and its shape" {
@@ -114,7 +93,7 @@ assert eval(sys.argv[1]), r' "$1"; }
     [ "$(curl -s -o /dev/null -w '%{http_code}' "$URL/health")" = 200 ]
     ! tr '\0' ' ' <"/proc/$SERVER/cmdline" | grep -q secret
     stop
-    ! grep -rq secret out log reply.json
+    ! grep -rq secret server.out server.log reply.json
     unset SOME_KEY
     run -2 --separate-stderr rung serve m.safetensors --api-key-env SOME_KEY
     grep -q SOME_KEY <<<"$stderr"
@@ -129,20 +108,18 @@ assert eval(sys.argv[1]), r' "$1"; }
     grep -q 'in use' <<<"$stderr"
     run -2 rung serve m.safetensors --listen localhost
     run -2 rung serve m.safetensors --port 65536
-    run -3 rung serve out
+    run -3 rung serve server.out
     run -2 rung serve
     stop
-    [ ! -s log ]
+    [ ! -s server.log ]
     grep -q '/v1/completions 200' requests.log
     run ! curl -s "$URL/health"
     start --listen 0.0.0.0 -q
     curl -s -f "http://127.0.0.1:$PORT/health"
     stop INT 130
-    [ ! -s log ]
-    "$RUNG" serve m.safetensors --port 0 --json >json 2>log 3>&- &
-    SERVER=$!
-    for _ in $(seq 200); do [ -s json ] && break; sleep 0.05; done
-    has_schema rung.serve/1 <json
+    [ ! -s server.log ]
+    start_server . "$RUNG" serve m.safetensors --port 0 --json
+    has_schema rung.serve/1 <server.out
     stop
     if [ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6; then
         start --listen ::1
@@ -166,7 +143,7 @@ assert eval(sys.argv[1]), r' "$1"; }
     wait $SERVER || code=$?
     SERVER=
     [ "$code" = 143 ]
-    grep -q '/v1/completions 200' log
+    grep -q '/v1/completions 200' server.log
 }
 
 @test "clients that break the protocol break nothing else" {
