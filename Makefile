@@ -161,12 +161,12 @@ compile-commands: ## write compile_commands.json, for editors and analysers
 	$(file >compile_commands.json,[)
 	$(foreach s,$(filter-out %_isa.c,$(SOURCES)),$(call command_of,$(s),$(PART_CFLAGS_$(word 2,$(subst /, ,$(s))))))
 	$(foreach s,$(filter %_isa.c,$(SOURCES)),$(call command_of,$(s),$(ISA_OPT) $(ISA_FLAGS_$(lastword $(ISAS)))))
-	$(foreach s,$(wildcard tool/*.c),$(call command_of,$(s),-I$(BUILD)/gen))
+	$(foreach s,$(wildcard tool/*.c),$(call command_of,$(s)))
 	$(foreach s,$(wildcard tests/*/*.c),$(call command_of,$(s),-Itests))
 	$(file >>compile_commands.json,{"directory": "$(CURDIR)"$(comma) "file": "check/rung-check.c"$(comma) "command": "$(CC) $(CHECK_CFLAGS) -c check/rung-check.c"}])
 	@echo 'compile_commands.json: $(words $(SOURCES) $(wildcard tool/*.c tests/*/*.c) check) files'
 comma := ,
-command_of = $(file >>compile_commands.json,{"directory": "$(CURDIR)"$(comma) "file": "$(1)"$(comma) "command": "$(CC) $(ALL_CFLAGS) $(2) -c $(1)"}$(comma))
+command_of = $(file >>compile_commands.json,{"directory": "$(CURDIR)"$(comma) "file": "$(1)"$(comma) "command": "$(CC) $(ALL_CFLAGS) -I$(BUILD)/gen $(2) -c $(1)"}$(comma))
 
 debug: ## the command and the libraries without optimisation, in $(BUILD)/debug
 	@$(MAKE) BUILD=$(BUILD)/debug PLOTS=$(PLOTS) CFLAGS='-O0 -g3' ISA_OPT=-O0 all
