@@ -69,7 +69,7 @@ static rung_status first_failure(const job *j, rung_error *err)
 
 static void json_one(rung_jout *out, const job *j, size_t i)
 {
-    rung_bound_json(out, &j->inputs[i], j->about->task ? &j->outcomes[i].decision : NULL);
+    rung_decision_json(out, j->inputs[i].claim, j->inputs[i].text, j->about->task ? &j->outcomes[i].decision : NULL);
     if (j->outcomes[i].solved) rung_solved_json(out, j->outcomes[i].solved);
 }
 
@@ -181,10 +181,13 @@ static int run_inputs(const rung_call *call, const rung_about *about, rung_error
 static int run_plan(const rung_call *call, const rung_about *about, rung_error *err)
 {
     const bound_values *v = call->values;
-    rung_plan_conf conf = rung_plan_conf_of(about, call, (uint64_t)v->samples, (size_t)v->threads);
+    rung_plan_conf conf = rung_decide_plan(about);
+    conf.word = call->word, conf.words = call->words;
+    conf.samples = (uint64_t)v->samples, conf.seed = (uint64_t)call->seed;
+    conf.threads = (size_t)v->threads, conf.interrupted = interrupted;
     rung_plan plan;
     rung_buf text;
-    rung_status status = rung_plan_check(&conf, err);
+    rung_status status = rung_decide_plan_check(&conf, err);
     if (status != RUNG_OK) return (int)status;
     rung_signals_defer(true);
     status = rung_plan_search(&plan, &conf, err);

@@ -8,7 +8,6 @@
 
 #include "bound_ask.h"
 #include "bound_ledger.h"
-#include "compare_svg.h"
 #include "output.h"
 
 typedef struct compare_values {
@@ -21,7 +20,6 @@ typedef struct compare_values {
 typedef struct column {
     const rung_bound_input *input;
     rung_ledger_view view;
-    uint64_t grows;         /* elements per token, all caches */
     rung_decision decision; /* of the task, if there is one */
 } column;
 
@@ -62,7 +60,7 @@ COUNT_ROW(put_conv, c->view.sum.conv_elements)
 COUNT_ROW(put_windows, c->view.sum.window_elements)
 COUNT_ROW(put_carried, c->view.state_bits)
 COUNT_ROW(put_message, c->view.message_bits)
-COUNT_ROW(put_grows, c->grows)
+COUNT_ROW(put_grows, c->view.growth)
 
 static void put_verdict(rung_buf *out, const column *c)
 {
@@ -186,7 +184,8 @@ static void print_json(rung_buf *text, const columns *all)
     rung_jout_array(&out, "results");
     for (size_t i = 0; i < all->count; i++) {
         rung_jout_object(&out, NULL);
-        rung_bound_json(&out, all->at[i].input, all->task ? &all->at[i].decision : NULL);
+        rung_decision_json(&out, all->at[i].input->claim, all->at[i].input->text,
+                           all->task ? &all->at[i].decision : NULL);
         rung_jout_end(&out);
     }
     rung_jout_end(&out);
@@ -197,18 +196,21 @@ static void print_json(rung_buf *text, const columns *all)
 
 static rung_status fill_column(column *c, const rung_bound_input *input, const rung_means *means, rung_error *err)
 {
-    const rung_ledger *ledger = rung_claim_ledger(input->claim);
     c->input = input;
     c->view = rung_ledger_view_of(input->claim);
-    for (size_t i = 0; i < ledger->layer_count; i++) c->grows += ledger->layer[i].kv_per_token;
     return rung_claim_task(input->claim) ? rung_decide(&c->decision, input->claim, means, err) : RUNG_OK;
 }
 
 static rung_status write_plot(const char *path, const rung_bound_input *inputs, size_t count, rung_error *err)
 {
     rung_buf svg;
+    rung_ledger_shown *shown = rung_calloc(count, sizeof *shown, err);
+    if (!shown) return RUNG_SYSTEM;
+    for (size_t i = 0; i < count; i++)
+        shown[i] = (rung_ledger_shown){inputs[i].claim, inputs[i].text, !inputs[i].is_arch};
     rung_buf_init(&svg);
-    rung_compare_svg(&svg, inputs, count);
+    rung_ledger_svg(&svg, shown, count);
+    free(shown);
     rung_status status = rung_buf_ok(&svg, err);
     if (status == RUNG_OK) status = rung_file_write(path, svg.text, svg.len, err);
     rung_buf_clear(&svg);

@@ -12,6 +12,7 @@
 
 #include "rung/base.h"
 #include "rung/claim.h"
+#include "rung/render.h"
 
 /* ---- the layers as the theorems see them --------------------------------------------------------------------------- */
 
@@ -42,6 +43,43 @@ typedef struct rung_layer_bits {
     uint64_t message; /* accumulator of a full layer, else 0 */
 } rung_layer_bits;
 rung_layer_bits rung_layer_bits_of(const rung_held *held, const rung_arithmetic *arithmetic);
+
+/* All layers of a claim together. */
+typedef struct rung_ledger_view {
+    rung_ledger_sum sum;
+    uint64_t state_bits, message_bits; /* of all layers; UINT64_MAX: more than fits */
+    bool levels;                       /* some layer has log-linear attention */
+    uint64_t caches, growth;           /* caches that grow, and by how many elements per token together */
+} rung_ledger_view;
+rung_ledger_view rung_ledger_view_of(const rung_claim *claim);
+
+/* Layers that hold the same. */
+typedef struct rung_ledger_kind {
+    size_t first, count; /* the first of them, and how many there are */
+} rung_ledger_kind;
+/* Fills `out` in the order of the first layers. More kinds than `most`: returns most + 1. */
+size_t rung_ledger_kinds(rung_ledger_kind *out, size_t most, const rung_ledger *ledger);
+
+/* Elements of its recurrent state; UINT64_MAX: more than fits. */
+uint64_t rung_held_state(const rung_held *held);
+/* The mechanism of a layer, "mlp" where it has none. */
+const char *rung_held_mechanism(const rung_held *held);
+/* "12*(3*gdelta,full)": mechanisms in order, repetitions counted. */
+void rung_ledger_order(rung_buf *out, const rung_ledger *ledger);
+/* "48 layers: 12 full, 36 recurrent" */
+void rung_ledger_counts(rung_buf *out, const rung_ledger_sum *sum);
+/* Members of an object: input, arithmetic, premises, layers, ledger, per_layer, notes. */
+void rung_ledger_json(rung_jout *out, const rung_claim *claim, const char *name);
+
+typedef struct rung_ledger_shown {
+    const rung_claim *claim;
+    const char *name;
+    bool order; /* say in which order the layers are: the name does not */
+} rung_ledger_shown;
+/* One panel per claim, a bar for each layer. Above the line what it holds: a solid bar for what stays the same size, an open
+ * one for a cache that grows, on a solid foot for one token. Below the line what crosses a position: states and windows,
+ * and of a full layer what it hands to a token. All panels have the same logarithmic scale. */
+void rung_ledger_svg(rung_buf *out, const rung_ledger_shown *claims, size_t count);
 
 /* "R^2 F R" with the bits, for people. */
 void rung_pattern_print(rung_buf *out, const rung_pattern *pattern);

@@ -11,6 +11,8 @@
 #include "rung/attack.h"
 #include "rung/bound.h"
 #include "rung/claim.h"
+#include "rung/render.h"
+#include "rung/witness.h"
 
 /* What a verdict rests on. */
 typedef enum rung_basis {
@@ -83,6 +85,8 @@ typedef struct rung_decision {
 /* The verdict about a claim that has a task. Clear the decision also when this fails. */
 rung_status rung_decide(rung_decision *decision, const rung_claim *claim, const rung_means *means, rung_error *err);
 void rung_decision_clear(rung_decision *decision);
+/* Members of an object: the layers, the theorems, the verdict. The decision is NULL for a claim without a task. */
+void rung_decision_json(rung_jout *out, const rung_claim *claim, const char *name, const rung_decision *decision);
 
 /* ---- turned around ---------------------------------------------------------------------------------------------------------- */
 
@@ -125,8 +129,18 @@ typedef struct rung_solved {
 
 /* RUNG_USAGE for what cannot be varied: the head dimension of a file, layers that differ, the depth of a task without one. */
 rung_status rung_solve_run(rung_solved *solved, const rung_solve_conf *conf, rung_error *err);
+/* The member "solve" of an object. */
+void rung_solved_json(rung_jout *out, const rung_solved *solved);
 
 /* The largest instance of a task with at most n tokens, whatever its words leave open; RUNG_USAGE when there is none. */
 rung_status rung_decide_instance(rung_task_conf *out, const rung_task_conf *task, uint64_t n, rung_error *err);
+
+/* ---- the cheapest layers that can -------------------------------------------------------------------------------------- */
+
+/* What rung_plan_search is to look for: task, n, bits, order of softmax, and costs as the ledger counts them. `about` must
+ * outlive it; words, samples, seed, threads and interrupted are the caller's. */
+rung_plan_conf rung_decide_plan(const rung_about *about);
+/* Whether there is anything to look for: bits and sizes for which models can be built. */
+rung_status rung_decide_plan_check(const rung_plan_conf *conf, rung_error *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include "rung/base.h"
 #include "rung/claim.h"
 #include "rung/lab.h"
+#include "rung/render.h"
 #include "rung/task.h"
 
 /* ---- client -------------------------------------------------------------------------------------------------------------- */
@@ -279,5 +280,13 @@ typedef struct rung_log {
 rung_status rung_log_read(rung_log *log, const void *bytes, size_t size, const char *name, rung_log_kind kind,
                           rung_error *err);
 void rung_log_clear(rung_log *log);
+
+/* ---- for programs --------------------------------------------------------------------------------------------------- */
+
+/* Members of an object. */
+void rung_probe_json(rung_jout *out, const rung_probe *probe);
+void rung_probe_cost_json(rung_jout *out, const rung_probe_cost *cost);
+/* Whether some cell says something about the model. */
+bool rung_probe_says_something(const rung_probe *probe);
 
 #endif

@@ -45,6 +45,9 @@ void rung_jout_real(rung_jout *out, const char *key, double value); /* shortest 
 void rung_jout_float(rung_jout *out, const char *key, float value); /* shortest that reads back as a float */
 void rung_jout_bool(rung_jout *out, const char *key, bool value);
 void rung_jout_null(rung_jout *out, const char *key);
+/* A string that `write` makes of `what`. */
+void rung_jout_written(rung_jout *out, const char *key, void (*write)(rung_buf *text, const void *what),
+                       const void *what);
 
 /* ---- HTML and SVG ------------------------------------------------------------------------------------------------- */
 
