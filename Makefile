@@ -1,64 +1,97 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) The rung authors
 #
-# rung: build, test, install. `make help` lists the targets.
+# rung: build, test, install. `make help` lists the targets, docs/build.md describes them and the variables.
 # A module is a directory src/<module>; MODULES is in layer order, and a test of a module is linked with that module
 # and the ones before it only, so an upward call does not link.
 
-VERSION  := 0.1.0
-SONAME   := librung.so.0
-PREFIX   ?= /usr/local
-DESTDIR  ?=
-BUILD    ?= build
-CC       ?= gcc
-CLANG    ?= clang
-CFLAGS   ?= -O2 -g
-PYTHON   ?= /usr/bin/python3
+VERSION    := $(shell sed -n 's/^\#define RUNG_VERSION_[MP][AIT][JNT][A-Z]* *\([0-9]*\)$$/\1/p' include/rung/base.h | paste -sd.)
+ABI        := $(firstword $(subst ., ,$(VERSION)))
+SONAME     := librung.so.$(ABI)
+LAB_SONAME := librung-lab.so.$(ABI)
+PREFIX     ?= /usr/local
+DESTDIR    ?=
+BUILD      ?= build
+CC         ?= gcc
+CXX        ?= g++
+CLANG      ?= clang
+CFLAGS     ?= -O2 -g
+PKG_CONFIG ?= pkg-config
+PYTHON     ?= /usr/bin/python3
+WITHOUT    ?=
 
-MODULES  := base num io kern par render mech task cert dataset attn model config build verify protocol train claim witness bound attack decide audit bench lab report probe serve table
-PACKAGES := jansson mpfr gmp zlib sqlite3 libcurl libmicrohttpd
+# librung, and librung-lab on top of it.
+CORE_MODULES := base par num io kern render mech task cert dataset attn model config build verify protocol train claim \
+                witness bound attack decide audit
+LAB_MODULES  := bench lab report probe serve table
+MODULES      := $(CORE_MODULES) $(LAB_MODULES)
 
 # Contraction would turn r(x + magic) - magic into something else and merge roundings; see docs/numbers.md.
 NUMERICS := -ffp-contract=off -fno-fast-math -fno-math-errno
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
 DEFINES  := -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE
-PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
-PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES))
-ALL_CFLAGS = -std=c17 -Iinclude -fPIC -pthread $(DEFINES) $(WARNINGS) $(CFLAGS) $(NUMERICS) $(SANITIZE) $(PKG_CFLAGS)
-LIBS       = $(PKG_LIBS) -lflint -lm -pthread # FLINT has no .pc file
+# Hidden but for what the public headers declare (RUNG_API_BEGIN in rung/base.h).
+ALL_CFLAGS = -std=c17 -Iinclude -fPIC -fvisibility=hidden -pthread $(DEFINES) $(WARNINGS) $(CFLAGS) $(NUMERICS) $(SANITIZE) $(CORE_CFLAGS)
+LIBS       = $(LAB_LIBS) $(CORE_LIBS)
+ISA_OPT   ?= $(if $(SANITIZE),-O1,-O3)
 
-# A file named *_isa.c is compiled once per instruction set, each time with another name suffix.
-ISAS := ref
-ifeq ($(shell uname -m),x86_64)
-ISAS += avx2 avx512
-endif
+# A file named *_isa.c is compiled once per instruction set, each time with another name suffix. ISAS is in config.mk.
 ISA_FLAGS_ref    := -DRUNG_ISA_SUFFIX=_ref
 ISA_FLAGS_avx2   := -DRUNG_ISA_SUFFIX=_avx2 -mavx2 -mfma
 ISA_FLAGS_avx512 := -DRUNG_ISA_SUFFIX=_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mprefer-vector-width=512
 
+.PHONY: all config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm fuzz fuzz-smoke soak \
+        mutate-premises learn bench bench-commands proofs check-coverage layers format format-check table table-trained \
+        install uninstall help clean unit unit-plain smoke-build cli proofs-random
+
+# Goals that compile nothing in this make: they need no configuration, or install first and call make again.
+OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm fuzz fuzz-smoke soak mutate-premises learn bench \
+         proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean
+
+MAKEFLAGS += --no-print-directory
+
+all: $(BUILD)/rung $(BUILD)/rung-check ## build the command and the libraries; installs and fetches nothing
+all: $(BUILD)/librung.a $(BUILD)/librung-lab.a $(BUILD)/$(SONAME) $(BUILD)/$(LAB_SONAME)
+
+# ---- configuration ------------------------------------------------------------------------------------------------
+
+# Which libraries and instruction sets there are. It is looked at in every make and written when it has changed. A file in
+# $(BUILD)/parts changes when one part has come or gone: what depends on it is then compiled again.
+$(BUILD)/config.mk: FORCE
+	@CC='$(CC)' CFLAGS='$(CFLAGS)' PKG_CONFIG='$(PKG_CONFIG)' WITHOUT='$(WITHOUT)' PLOTS='$(PLOTS)' \
+	    scripts/configure.sh $(BUILD) $(if $(CONFIG_QUIET),quiet)
+FORCE:
+
+ifneq ($(filter-out $(OUTER),$(or $(MAKECMDGOALS),all)),)
+include $(BUILD)/config.mk
+endif
+
+config: ## list the optional parts: found or absent, what is then missing, which package brings it
+	@cat $(BUILD)/config.txt
+
 SOURCES     := $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))
-ISA_SOURCES := $(filter %_isa.c,$(SOURCES))
 objects_of = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out %_isa.c,$(wildcard src/$(1)/*.c))) \
              $(foreach i,$(ISAS),$(patsubst src/%.c,$(BUILD)/obj/%.$(i).o,$(filter %_isa.c,$(wildcard src/$(1)/*.c))))
-OBJECTS     := $(foreach m,$(MODULES),$(call objects_of,$(m)))
+CORE_OBJ    := $(foreach m,$(CORE_MODULES),$(call objects_of,$(m)))
+LAB_OBJ     := $(foreach m,$(LAB_MODULES),$(call objects_of,$(m)))
 TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
 HEADERS     := $(wildcard include/rung/*.h)
-
-.PHONY: all mpi test table table-trained install uninstall asan fuzz soak mutate-premises learn bench bench-commands format format-check layers help clean \
-        deps deps-test unit cli python fuzz-smoke install-test check-coverage plots proofs
-
-# A make of its own, because pkg-config may only just have been installed. Never beside another goal in one -j call: both
-# would write the same objects.
-all: deps ## build the command and the library
-	@$(MAKE) --no-print-directory $(BUILD)/rung $(BUILD)/rung-check $(BUILD)/librung.a $(BUILD)/$(SONAME)
+LAB_HEADERS := include/rung/rung-lab.h $(wildcard $(LAB_MODULES:%=include/rung/%.h))
+CORE_HEADERS := $(filter-out $(LAB_HEADERS),$(HEADERS))
 
 # ---- dependencies -----------------------------------------------------------------------------------------------
 
-deps: ## install the Debian packages that building needs, if any are missing
+# Only these targets, and those that begin with them, reach for the network.
+deps: ## install the Debian packages that building needs, if any are missing, and fetch the plot library
 	@scripts/deps.sh build
+	@[ -e $(PLOTS)/plot.js ] || [ -e report/plot.js ] || scripts/plot-library.sh $(PLOTS)
 
-deps-test:
+deps-test: deps
 	@scripts/deps.sh build test
+
+plots: ## fetch the plot library of rung report again (npm)
+	@rm -rf $(PLOTS)
+	@scripts/plot-library.sh $(PLOTS)
 
 # ---- build ------------------------------------------------------------------------------------------------------
 
@@ -69,8 +102,7 @@ $(BUILD)/gen/bench_peer.inc: src/bench/bench_peer.py
 $(BUILD)/obj/bench/bench_peer.o: $(BUILD)/gen/bench_peer.inc
 $(BUILD)/obj/bench/bench_peer.o: ALL_CFLAGS += -I$(BUILD)/gen
 
-# The page of rung report: files as bytes of C. The plot library is fetched once per build directory; a build without npm or
-# without network goes on without it.
+# The page of rung report: files as bytes of C.
 $(BUILD)/gen/page.%.inc: src/report/page.%
 	@mkdir -p $(@D)
 	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
@@ -81,38 +113,63 @@ $(BUILD)/gen/%.json.inc: experiments/%.json
 $(BUILD)/obj/table/table_trained.o: $(BUILD)/gen/table-trained.json.inc $(BUILD)/gen/table-quick.json.inc
 $(BUILD)/obj/table/table_trained.o: ALL_CFLAGS += -I$(BUILD)/gen
 
-$(BUILD)/npm/plot.js: report/package-lock.json scripts/plot-library.sh
-	@scripts/plot-library.sh $(BUILD)/npm
-$(BUILD)/gen/plot.%.inc: $(BUILD)/npm/plot.js
+# The plot library of that page: `make plots` has fetched it, or the archive of a release has it. A build without it goes on.
+PLOTS ?= $(BUILD)/npm
+$(BUILD)/gen/plot.%.inc: $(wildcard $(PLOTS)/plot.js report/plot.js)
 	@mkdir -p $(@D)
-	@od -An -v -td1 $(BUILD)/npm/plot.$* | sed 's/[0-9]\+/&,/g' > $@
+	@for file in $(PLOTS)/plot.$* report/plot.$* /dev/null; do [ ! -e $$file ] || break; done; \
+	od -An -v -td1 $$file | sed 's/[0-9]\+/&,/g' > $@
 $(BUILD)/obj/report/assets.o: $(BUILD)/gen/page.js.inc $(BUILD)/gen/page.css.inc $(BUILD)/gen/plot.js.inc $(BUILD)/gen/plot.css.inc
 $(BUILD)/obj/report/assets.o: ALL_CFLAGS += -I$(BUILD)/gen
 
-plots: ## fetch the plot library of rung report again (npm)
-	@rm -rf $(BUILD)/npm
-	@$(MAKE) --no-print-directory all
+# What a module of an optional part is compiled with: where the part is absent, a header in its place whose functions fail.
+absent = $(filter $(1),$(ABSENT))
+PART_CFLAGS_attack = $(if $(call absent,flint),-DRUNG_WITHOUT_FLINT)
+PART_CFLAGS_lab    = $(if $(call absent,sqlite3),-Isrc/lab/without,$(SQLITE3_CFLAGS))
+PART_CFLAGS_probe  = $(if $(call absent,curl),-Isrc/probe/without,$(CURL_CFLAGS))
+PART_CFLAGS_serve  = $(if $(call absent,microhttpd),-Isrc/serve/without,$(MICROHTTPD_CFLAGS))
+$(BUILD)/obj/attack/relation.o: $(BUILD)/parts/flint
+$(call objects_of,lab): $(BUILD)/parts/sqlite3
+$(call objects_of,probe): $(BUILD)/parts/curl
+$(call objects_of,serve): $(BUILD)/parts/microhttpd
+$(BUILD)/parts/%: $(BUILD)/config.mk ;
 
-$(BUILD)/obj/tool/%.o: tool/%.c | $(BUILD)/flags
+compile = $(CC) $(ALL_CFLAGS) $(PART_CFLAGS_$(patsubst %/,%,$(dir $*))) -MMD -MP -c $< -o $@
+
+$(BUILD)/obj/tool/%.o: tool/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(QUIET_CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(QUIET_CC)$(compile)
 
 define isa_rule
 $(BUILD)/obj/%_isa.$(1).o: src/%_isa.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$$(QUIET_CC)$$(CC) $$(ALL_CFLAGS) $$(if $$(SANITIZE),-O1,-O3) $$(ISA_FLAGS_$(1)) -MMD -MP -c $$< -o $$@
+	$$(QUIET_CC)$$(CC) $$(ALL_CFLAGS) $$(ISA_OPT) $$(ISA_FLAGS_$(1)) -MMD -MP -c $$< -o $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
 $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(QUIET_CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(QUIET_CC)$(compile)
 
-# Rebuilds everything when compiler or flags change.
+# Everything is compiled again when the compiler or a flag has changed.
+FLAGS = $(CC) $(ALL_CFLAGS) isa $(ISA_OPT)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
-	@echo '$(CC) $(CFLAGS) $(SANITIZE) $(NUMERICS)' | cmp -s - $@ || echo '$(CC) $(CFLAGS) $(SANITIZE) $(NUMERICS)' > $@
-FORCE:
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
+
+compile-commands: ## write compile_commands.json, for editors and analysers
+	$(file >compile_commands.json,[)
+	$(foreach s,$(filter-out %_isa.c,$(SOURCES)),$(call command_of,$(s),$(PART_CFLAGS_$(word 2,$(subst /, ,$(s))))))
+	$(foreach s,$(filter %_isa.c,$(SOURCES)),$(call command_of,$(s),$(ISA_OPT) $(ISA_FLAGS_$(lastword $(ISAS)))))
+	$(foreach s,$(wildcard tool/*.c),$(call command_of,$(s),-I$(BUILD)/gen))
+	$(foreach s,$(wildcard tests/*/*.c),$(call command_of,$(s),-Itests))
+	$(file >>compile_commands.json,{"directory": "$(CURDIR)"$(comma) "file": "check/rung-check.c"$(comma) "command": "$(CC) $(CHECK_CFLAGS) -c check/rung-check.c"}])
+	@echo 'compile_commands.json: $(words $(SOURCES) $(wildcard tool/*.c tests/*/*.c) check) files'
+comma := ,
+command_of = $(file >>compile_commands.json,{"directory": "$(CURDIR)"$(comma) "file": "$(1)"$(comma) "command": "$(CC) $(ALL_CFLAGS) $(2) -c $(1)"}$(comma))
+
+debug: ## the command and the libraries without optimisation, in $(BUILD)/debug
+	@$(MAKE) BUILD=$(BUILD)/debug PLOTS=$(PLOTS) CFLAGS='-O0 -g3' ISA_OPT=-O0 all
 
 define module_rule
 $(BUILD)/lib/librung-$(1).a: $(call objects_of,$(1))
@@ -122,15 +179,29 @@ $(BUILD)/lib/librung-$(1).a: $(call objects_of,$(1))
 endef
 $(foreach m,$(MODULES),$(eval $(call module_rule,$(m))))
 
-$(BUILD)/librung.a: $(OBJECTS)
+$(BUILD)/librung.a: $(CORE_OBJ)
+$(BUILD)/librung-lab.a: $(LAB_OBJ)
+$(BUILD)/librung.a $(BUILD)/librung-lab.a: $(BUILD)/config.mk
 	@rm -f $@
-	$(QUIET_AR)ar rcs $@ $^
+	$(QUIET_AR)ar rcs $@ $(filter %.o,$^)
 
-$(BUILD)/$(SONAME): $(OBJECTS) scripts/librung.map
-	$(QUIET_LD)$(CC) -shared $(SANITIZE) -Wl,-soname,$(SONAME) -Wl,--version-script=scripts/librung.map -o $@ $(OBJECTS) $(LIBS)
+# The list of exports is made from the headers; tests/abi.sh compares it with what the compiler says they declare.
+$(BUILD)/gen/librung.map: $(CORE_HEADERS)
+$(BUILD)/gen/librung-lab.map: $(LAB_HEADERS)
+$(BUILD)/gen/%.map: scripts/exports.sh
+	@mkdir -p $(@D)
+	@scripts/exports.sh --map RUNG_$(ABI) $(filter %.h,$^) > $@
 
-$(BUILD)/rung: $(TOOL_OBJ) $(BUILD)/librung.a
-	$(QUIET_LD)$(CC) $(SANITIZE) -o $@ $(TOOL_OBJ) $(BUILD)/librung.a $(LIBS)
+link_shared = $(CC) -shared $(CFLAGS) $(SANITIZE) $(LDFLAGS) -Wl,-soname,$(@F) -Wl,--version-script=$(filter %.map,$^) \
+    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(filter %.o,$^)
+$(BUILD)/$(SONAME): $(CORE_OBJ) $(BUILD)/gen/librung.map $(BUILD)/config.mk
+	$(QUIET_LD)$(link_shared) $(CORE_LIBS)
+$(BUILD)/$(LAB_SONAME): $(LAB_OBJ) $(BUILD)/gen/librung-lab.map $(BUILD)/$(SONAME) $(BUILD)/config.mk
+	$(QUIET_LD)$(link_shared) $(BUILD)/$(SONAME) $(LIBS)
+
+ARCHIVES := $(BUILD)/librung-lab.a $(BUILD)/librung.a
+$(BUILD)/rung: $(TOOL_OBJ) $(ARCHIVES) $(BUILD)/config.mk
+	$(QUIET_LD)$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(ARCHIVES) $(LIBS)
 
 # MPI, which nothing else here is linked with: the command opens this file when mpirun has started it.
 MPICC ?= mpicc
@@ -142,8 +213,8 @@ if_mpi = $(if $(shell command -v $(MPICC)),$(1)/rung-mpi.so)
 
 mpi: ## also build what mpirun needs (rung-mpi.so; Open MPI is installed if it is missing)
 	@scripts/deps.sh build mpi
-	@$(MAKE) --no-print-directory all
-	@$(MAKE) --no-print-directory $(BUILD)/rung-mpi.so
+	@$(MAKE) all
+	@$(MAKE) $(BUILD)/rung-mpi.so
 
 # The checker of certificates: one file, nothing of ours but itself.
 CHECK_CFLAGS = -std=c17 $(WARNINGS) -Wconversion $(CFLAGS) $(NUMERICS) $(SANITIZE)
@@ -164,29 +235,48 @@ reverse = $(if $(1),$(call reverse,$(wordlist 2,99,$(1))) $(firstword $(1)))
 
 TEST_SOURCES := $(wildcard tests/*/test_*.c)
 TESTS        := $(patsubst tests/%.c,$(BUILD)/test/%,$(TEST_SOURCES))
+PLAIN_TESTS   = $(addprefix $(BUILD)/test/,$(shell scripts/plain-tests.sh))
+
+# Under the sanitizers optimising a test takes longer than it saves, except where the test itself computes much.
+unoptimised = $(if $(SANITIZE),$(if $(filter num kern mech,$(call module_of,$*)),,-O0))
 
 .SECONDEXPANSION:
 $(BUILD)/test/%: tests/%.c $(BUILD)/flags $$(foreach m,$$(call upto,$$(call module_of,$$*)),$(BUILD)/lib/librung-$$(m).a)
 	@mkdir -p $(@D)
-	$(QUIET_LD)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -Itests -o $@ $< $(filter %.a,$^) -lcmocka $(LIBS)
+	$(QUIET_LD)$(CC) $(ALL_CFLAGS) $(unoptimised) -MMD -MP -MF $@.d -Itests -o $@ $< $(filter %.a,$^) $(LDFLAGS) -lcmocka $(LIBS)
 
-unit: $(TESTS)
+unit: $(TESTS) $(BUILD)/test/proofs/emit
+unit-plain: $(PLAIN_TESTS)
 cli: $(BUILD)/rung $(BUILD)/rung-check
 
 test: deps-test ## everything that must hold: unit, command line, sanitizers, layers, install, fuzz seconds
-	@$(MAKE) --no-print-directory -j2 all
-	@$(MAKE) --no-print-directory -j2 unit $(BUILD)/check-dump $(call if_mpi,$(BUILD))
-	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung \
-	    $(BUILD)/asan/rung-check $(BUILD)/asan/check-dump $(call if_mpi,$(BUILD)/asan)
-	@$(MAKE) --no-print-directory -j2 fuzz-build
-	@BUILD=$(BUILD) PYTHON=$(PYTHON) scripts/run-tests.sh
+	@$(MAKE) -j2 all
+	@$(MAKE) -j2 unit-plain $(BUILD)/check-dump $(call if_mpi,$(BUILD))
+	@$(MAKE) -j2 $(ASAN_VARS) $(ASAN_GOALS)
+	@$(MAKE) -j2 $(TSAN_VARS) $(TSAN_SHORT:%=$(BUILD)/tsan/test/%)
+	@BUILD=$(BUILD) CC='$(CC)' CXX='$(CXX)' PYTHON=$(PYTHON) TSAN_SHORT='$(TSAN_SHORT)' scripts/run-tests.sh
 
-ASAN_VARS := CFLAGS='-O1 -g -fno-omit-frame-pointer' SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
+ASAN_VARS  = BUILD=$(BUILD)/asan PLOTS=$(PLOTS) CONFIG_QUIET=1 CFLAGS='-O1 -g1 -fno-omit-frame-pointer' \
+             SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
+ASAN_GOALS = unit smoke-build $(BUILD)/asan/rung $(BUILD)/asan/rung-check $(BUILD)/asan/check-dump $(call if_mpi,$(BUILD)/asan)
 
-asan: deps-test ## unit and command line tests under AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory -j2 BUILD=$(BUILD)/asan $(ASAN_VARS) unit $(BUILD)/asan/rung \
-	    $(BUILD)/asan/rung-check $(BUILD)/asan/check-dump $(call if_mpi,$(BUILD)/asan)
+asan: deps-test ## every unit and command line test under AddressSanitizer and UBSan
+	@$(MAKE) -j2 $(ASAN_VARS) $(ASAN_GOALS)
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) scripts/run-tests.sh asan
+
+# Tests that start threads. make test runs those of TSAN_SHORT, which need few modules.
+TSAN_VARS  = BUILD=$(BUILD)/tsan PLOTS=$(PLOTS) CONFIG_QUIET=1 CFLAGS='-O1 -g' SANITIZE='-fsanitize=thread'
+TSAN_SHORT := par/test_par par/test_mutex
+TSAN_TESTS := $(TSAN_SHORT) num/test_special mech/test_attend model/test_session train/test_data train/test_run train/test_team \
+              verify/test_verify attack/test_hunt attack/test_block lab/test_store lab/test_interrupt serve/test_service
+
+tsan: deps-test ## the threaded unit tests under ThreadSanitizer
+	@$(MAKE) -j2 $(TSAN_VARS) $(TSAN_TESTS:%=$(BUILD)/tsan/test/%)
+	@BUILD=$(BUILD) TSAN_TESTS='$(TSAN_TESTS)' scripts/tsan.sh
+
+test-arm: ## build the core for aarch64 and run its unit tests under qemu-user (docs/build.md)
+	@scripts/deps.sh arm
+	@BUILD=$(BUILD) scripts/test-arm.sh
 
 check-coverage: ## which lines of the checker its tests do not reach
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) tests/check/coverage.sh
@@ -194,16 +284,21 @@ check-coverage: ## which lines of the checker its tests do not reach
 # Machine-checked proofs: proofs/README.md. Installs Debian's coq (about 1 GB) when it is missing.
 proofs: ## compile the proofs, run coqchk, look for axioms, check the example instances
 	@scripts/deps.sh proofs
+	@$(MAKE) --no-print-directory -j2 $(BUILD)/rung $(BUILD)/test/proofs/emit
 	@BUILD=$(BUILD) tests/proofs/test.sh
+
+proofs-random: ## 200 random verdicts as files for Coq (RANDOM_SEED=1): coqc must accept them all
+	@RANDOM_PROOFS=200 $(MAKE) --no-print-directory proofs
 
 layers: ## check that every module includes only lower layers
 	@scripts/layers.sh
 
+C_FILES = $(shell git ls-files '*.c' '*.h' 2>/dev/null || find bench check examples fuzz include mpi src tests tool -name '*.[ch]')
 format: ## rewrite the C sources in the house style
-	@clang-format -i $(shell git ls-files '*.c' '*.h')
+	@clang-format -i $(C_FILES)
 
 format-check:
-	@clang-format --dry-run -Werror $(shell git ls-files '*.c' '*.h')
+	@clang-format --dry-run -Werror $(C_FILES)
 
 # ---- fuzzing and soaks ----------------------------------------------------------------------------------------------
 
@@ -211,27 +306,36 @@ FUZZERS := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
 
 # Built once for all fuzzers: a make of its own per fuzzer would race with the others for the same objects.
-# report reads nothing that strangers send, and its page needs npm; table stands on it.
-FUZZ_MODULES := $(filter-out report table,$(MODULES))
-$(BUILD)/clang/librung.a: $(foreach m,$(FUZZ_MODULES),$(wildcard src/$(m)/*.[ch])) $(HEADERS)
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/clang MODULES='$(FUZZ_MODULES)' CC=$(CLANG) CFLAGS='-O1 -g' \
-	    SANITIZE='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all' $@
+# report reads nothing that strangers send; table stands on it.
+FUZZ_LAB_MODULES := $(filter-out report table,$(LAB_MODULES))
+$(BUILD)/clang/librung.a: $(foreach m,$(CORE_MODULES) $(FUZZ_LAB_MODULES),$(wildcard src/$(m)/*.[ch])) $(HEADERS) $(BUILD)/config.mk
+	@$(MAKE) BUILD=$(BUILD)/clang LAB_MODULES='$(FUZZ_LAB_MODULES)' CC=$(CLANG) CFLAGS='-O1 -g' CONFIG_QUIET=1 \
+	    SANITIZE='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all' $@ $(BUILD)/clang/librung-lab.a
 
 $(BUILD)/fuzz/fuzz_check: check/rung-check.c
 $(BUILD)/fuzz/%: fuzz/%.c $(wildcard fuzz/*.h) $(BUILD)/clang/librung.a
 	@mkdir -p $(@D)
-	$(QUIET_LD)$(CLANG) -std=c17 -Iinclude $(DEFINES) -g -O1 $(PKG_CFLAGS) \
-	    -fsanitize=address,undefined,fuzzer -fno-sanitize-recover=all -o $@ $< $(BUILD)/clang/librung.a $(LIBS)
+	$(QUIET_LD)$(CLANG) -std=c17 -Iinclude $(DEFINES) -g -O1 $(CORE_CFLAGS) \
+	    -fsanitize=address,undefined,fuzzer -fno-sanitize-recover=all -o $@ $< $(BUILD)/clang/librung-lab.a $(BUILD)/clang/librung.a $(LIBS)
 
 .PHONY: fuzz-build
 fuzz-build: $(FUZZERS)
 
 fuzz: deps-test ## a minute of libFuzzer on each reader of foreign files (FUZZ_SECONDS=60)
-	@$(MAKE) --no-print-directory -j2 fuzz-build
+	@$(MAKE) -j2 fuzz-build
 	@BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh
 
-fuzz-smoke: deps-test ## the same for four seconds each, as in make test
-	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=4
+# The same targets with a main of ours instead of libFuzzer, and the objects of the sanitized tests: the seconds in make test.
+SMOKES := $(patsubst fuzz/%.c,$(BUILD)/smoke/%,$(wildcard fuzz/fuzz_*.c))
+$(BUILD)/smoke/fuzz_check: check/rung-check.c
+$(BUILD)/smoke/%: fuzz/%.c fuzz/smoke.c $(wildcard fuzz/*.h) $(BUILD)/librung-lab.a $(BUILD)/librung.a
+	@mkdir -p $(@D)
+	$(QUIET_LD)$(CC) $(ALL_CFLAGS) -o $@ $< fuzz/smoke.c $(BUILD)/librung-lab.a $(BUILD)/librung.a $(LDFLAGS) $(LIBS)
+smoke-build: $(SMOKES)
+
+fuzz-smoke: deps-test ## four seconds of mutations for each reader, without libFuzzer, as in make test
+	@$(MAKE) -j2 $(ASAN_VARS) smoke-build
+	@BUILD=$(BUILD) SMOKE=1 FUZZ_SECONDS=4 scripts/fuzz.sh
 
 SOAKS := $(patsubst tests/%.c,$(BUILD)/test/%,$(wildcard tests/*/soak_*.c))
 
@@ -240,21 +344,24 @@ soaks: $(SOAKS)
 
 soak: ## hours: arithmetic against MPFR, theorems against a SAT solver and on random models, rung-check against rung
 	@scripts/deps.sh build test soak
-	@$(MAKE) --no-print-directory -j2 all
-	@$(MAKE) --no-print-directory -j2 unit soaks $(BUILD)/check-dump
-	@BUILD=$(BUILD) scripts/soak.sh
+	@$(MAKE) -j2 all
+	@$(MAKE) -j2 unit soaks $(BUILD)/check-dump
+	@$(MAKE) -j2 $(TSAN_VARS) $(TSAN_TESTS:%=$(BUILD)/tsan/test/%)
+	@BUILD=$(BUILD) TSAN_TESTS='$(TSAN_TESTS)' scripts/soak.sh
 
 mutate-premises: deps-test ## takes the premises of theorems and claims away one by one: some test must notice each
 	@scripts/mutate-premises.sh
 
-learn: all ## success rates of training over seeds (scripts/learn.sh says which groups there are)
+learn: deps ## success rates of training over seeds (scripts/learn.sh says which groups there are)
+	@$(MAKE) all
 	@BUILD=$(BUILD) scripts/learn.sh
 
 # Every subject is run, also after one that has missed a bar.
 BENCHES := exact break step mixers length memory
-bench: all ## speed of the arithmetic, the mechanisms, the attacks and of training, beside PyTorch
+bench: deps ## speed of the arithmetic, the mechanisms, the attacks and of training, beside PyTorch
 	@scripts/deps.sh bench
-	@$(MAKE) --no-print-directory $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
+	@$(MAKE) all
+	@$(MAKE) $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 	@for b in $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c)); do $$b || exit 1; done
 	@missed=0; for b in $(BENCHES); do echo "rung bench $$b"; $(BUILD)/rung bench $$b || missed=1; done; \
 	RUNG=$(BUILD)/rung scripts/bench-commands.sh || missed=1; exit $$missed
@@ -262,17 +369,19 @@ bench: all ## speed of the arithmetic, the mechanisms, the attacks and of traini
 bench-commands: $(BUILD)/rung ## verdicts within a second, a store of 100,000 runs within ten: commands that people wait for
 	@RUNG=$(BUILD)/rung scripts/bench-commands.sh
 
-$(BUILD)/bench/%: bench/%.c $(BUILD)/librung.a
+$(BUILD)/bench/%: bench/%.c $(ARCHIVES) $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(QUIET_LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/librung.a $(LIBS)
+	$(QUIET_LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(ARCHIVES) $(LIBS)
 
 # ---- the main job -----------------------------------------------------------------------------------------------------
 
-table: all ## the table of results, every cell run here; also rung-table/index.html
+table: deps ## the table of results, every cell run here; also rung-table/index.html
+	@$(MAKE) all
 	@$(BUILD)/rung table
 
 # Half an hour of one core. What is finished stays in the store, so that it can be interrupted.
-table-trained: all ## run experiments/table.json again, and write what rung table shows of it
+table-trained: deps ## run experiments/table.json again, and write what rung table shows of it
+	@$(MAKE) all
 	@$(BUILD)/rung sweep experiments/table.json -o $(BUILD)/table.db $(SWEEP)
 	@$(BUILD)/rung report $(BUILD)/table.db -o $(BUILD)/table.html --json > $(BUILD)/table-trained.json
 	@cp $(BUILD)/table-trained.json experiments/table-trained.json
@@ -284,18 +393,23 @@ ZSHCOMP  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISHCOMP := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 MANDIR   := $(DESTDIR)$(PREFIX)/share/man/man1
 
-install: all ## PREFIX=/usr/local DESTDIR=: command, library, headers, rung.pc, man page, completions
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/rung \
+LIBDIR   := $(DESTDIR)$(PREFIX)/lib
+
+install: all ## PREFIX=/usr/local DESTDIR=: command, libraries, headers, rung.pc, rung-lab.pc, man pages, completions
+	install -d $(DESTDIR)$(PREFIX)/bin $(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/rung \
 	    $(MANDIR) $(BASHCOMP) $(ZSHCOMP) $(FISHCOMP)
 	install -m 755 $(BUILD)/rung $(BUILD)/rung-check $(DESTDIR)$(PREFIX)/bin
-	if [ -e $(BUILD)/rung-mpi.so ]; then install -d $(DESTDIR)$(PREFIX)/lib/rung && \
-	    install -m 755 $(BUILD)/rung-mpi.so $(DESTDIR)$(PREFIX)/lib/rung/rung-mpi.so; fi
-	install -m 644 $(BUILD)/librung.a $(DESTDIR)$(PREFIX)/lib/librung.a
-	install -m 755 $(BUILD)/$(SONAME) $(DESTDIR)$(PREFIX)/lib/librung.so.$(VERSION)
-	ln -sf librung.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
-	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/librung.so
+	if [ -e $(BUILD)/rung-mpi.so ]; then install -d $(LIBDIR)/rung && \
+	    install -m 755 $(BUILD)/rung-mpi.so $(LIBDIR)/rung/rung-mpi.so; fi
+	for lib in librung librung-lab; do \
+	    install -m 644 $(BUILD)/$$lib.a $(LIBDIR)/$$lib.a && \
+	    install -m 755 $(BUILD)/$$lib.so.$(ABI) $(LIBDIR)/$$lib.so.$(VERSION) && \
+	    ln -sf $$lib.so.$(VERSION) $(LIBDIR)/$$lib.so.$(ABI) && \
+	    ln -sf $$lib.so.$(ABI) $(LIBDIR)/$$lib.so || exit 1; done
 	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/rung/
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/rung.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/rung.pc
+	for pc in rung rung-lab; do sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@PARTS@|$(PARTS)|' \
+	    -e 's|@CORE_REQUIRES@|$(CORE_REQUIRES)|' -e 's|@CORE_PRIVATE@|$(CORE_PRIVATE)|' \
+	    -e 's|@LAB_PRIVATE@|$(LAB_LIBS)|' scripts/$$pc.pc.in > $(LIBDIR)/pkgconfig/$$pc.pc || exit 1; done
 	$(BUILD)/rung man > $(MANDIR)/rung.1
 	install -m 644 check/rung-check.1 $(MANDIR)/rung-check.1
 	$(BUILD)/rung completion bash > $(BASHCOMP)/rung
@@ -303,19 +417,25 @@ install: all ## PREFIX=/usr/local DESTDIR=: command, library, headers, rung.pc, 
 	$(BUILD)/rung completion fish > $(FISHCOMP)/rung.fish
 
 uninstall: ## remove what install wrote
-	rm -f $(DESTDIR)$(PREFIX)/bin/rung $(DESTDIR)$(PREFIX)/bin/rung-check $(MANDIR)/rung-check.1 $(DESTDIR)$(PREFIX)/lib/librung.a \
-	    $(DESTDIR)$(PREFIX)/lib/librung.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME) $(DESTDIR)$(PREFIX)/lib/librung.so \
-	    $(addprefix $(DESTDIR)$(PREFIX)/include/rung/,$(notdir $(HEADERS))) $(DESTDIR)$(PREFIX)/lib/pkgconfig/rung.pc \
-	    $(MANDIR)/rung.1 $(BASHCOMP)/rung $(ZSHCOMP)/_rung $(FISHCOMP)/rung.fish
-	rm -f $(DESTDIR)$(PREFIX)/lib/rung/rung-mpi.so
+	rm -f $(DESTDIR)$(PREFIX)/bin/rung $(DESTDIR)$(PREFIX)/bin/rung-check $(MANDIR)/rung-check.1 $(MANDIR)/rung.1 \
+	    $(foreach lib,librung librung-lab,$(addprefix $(LIBDIR)/$(lib).,a so.$(VERSION) so.$(ABI) so)) \
+	    $(addprefix $(DESTDIR)$(PREFIX)/include/rung/,$(notdir $(wildcard include/rung/*.h))) \
+	    $(LIBDIR)/pkgconfig/rung.pc $(LIBDIR)/pkgconfig/rung-lab.pc \
+	    $(BASHCOMP)/rung $(ZSHCOMP)/_rung $(FISHCOMP)/rung.fish $(LIBDIR)/rung/rung-mpi.so
 	-rmdir $(DESTDIR)$(PREFIX)/include/rung
-	-[ ! -d $(DESTDIR)$(PREFIX)/lib/rung ] || rmdir $(DESTDIR)$(PREFIX)/lib/rung
+	-[ ! -d $(LIBDIR)/rung ] || rmdir $(LIBDIR)/rung
+
+# ---- release ------------------------------------------------------------------------------------------------------------
+
+# The commit, and the plot library if it has been fetched: what comes out builds without git and without npm.
+dist: ## rung-VERSION.tar.gz of the last commit, in $(BUILD)
+	@PLOTS=$(PLOTS) scripts/dist.sh $(BUILD) $(VERSION)
 
 clean: ## remove the build directory
 	rm -rf $(BUILD)
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 # Short lines unless V=1.
 ifneq ($(V),1)

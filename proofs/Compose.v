@@ -263,6 +263,10 @@ Definition two_functions (N0 n1 V k2 M : nat) (k : task) : Prop :=
   forall g f u w, (forall i, g i < V) -> (forall i, i < N0 -> f i < N0) -> u < N0 -> w < n1 ->
   k (P g f u w) (k2 + M + N0 + 1) (g (w * N0 + f u)).
 
+(** Some of the values of w may never be asked. *)
+Lemma two_functions_fewer N0 n1 n1' V k2 M k : n1' <= n1 -> two_functions N0 n1 V k2 M k -> two_functions N0 n1' V k2 M k.
+Proof. intros Hn (P & HP & Ht); exists P; split; [exact HP|]. intros; apply Ht; auto; lia. Qed.
+
 (** Sizes as binary numbers, for checkers. *)
 Section Sizes.
 Variables (flat : bool) (N0 : N) (ns : list N).

@@ -65,33 +65,47 @@ Proof.
   rewrite Ac, (St0 last), (St0 (S last)), Hz, Hz' by lia; reflexivity.
 Qed.
 
-(** *** string-equality: the last bit of the second string is fixed, so N-1 bits of the first are told apart *)
-Theorem cut_one_string_equality N c s arch : one_layer c s arch -> exceeds 2 (N - 1) (c + s) = true ->
-  Impossible arch (string_equality N).
+Lemma apart_last_sym k cut last z a b : apart_last k cut last z a b -> apart_last k cut last z b a.
 Proof.
-  intros Ho H; apply exceeds_spec in H; destruct H as [_ H].
-  assert (HN : (1 < N)%N).
-  { destruct (N.le_gt_cases N 1) as [L|L]; [|exact L]. replace (N - 1)%N with 0%N in H by lia; rewrite N.pow_0_r in H.
-    pose proof (N.pow_nonzero 2 (c + s)); lia. }
-  set (n := N.to_nat N).
-  set (g := fun (f : nat -> nat) i => if i =? n - 1 then 0 else f i).
-  apply (cut_one _ N (2 ^ (N - 1)) (2 * n - 1) (num 0) (fun i => at_ (table (g (entry 2 i)) n)) c s arch Ho); [|exact H].
-  intros i j Hi Hj Hne; fold n.
-  assert (Hg : forall i y, g (entry 2 i) y < 2).
-  { intros i' y; unfold g; destruct (y =? n - 1); [lia|]. pose proof (entry_lt 2 i' y ltac:(lia)); lia. }
-  exists (at_ (table (g (entry 2 i)) n ++ table (g (entry 2 i)) n)),
-         (at_ (table (g (entry 2 j)) n ++ table (g (entry 2 i)) n)), 1, 0.
-  assert (Hn : 1 < n) by (unfold n; lia).
+  intros (p & p' & v & v' & H1 & H2 & H3 & H4 & H5 & H6 & H7 & H8).
+  exists p', p, v', v; repeat split; auto.
+  - intros u Hu; symmetry; apply H4, Hu.
+  - rewrite <- H5; symmetry; apply H4; lia.
+Qed.
+
+(** *** string-equality: with the last bit of the second string fixed to 0, the first strings that end in 0 are told apart from all
+    others: 2^(N-1) of them and one that ends in 1, for which N bits are needed *)
+Lemma string_equality_last N i j : (0 < N)%N -> (i < 2 ^ (N - 1))%N -> (j < 2 ^ N)%N -> i <> j ->
+  let n := N.to_nat N in
+  apart_last (string_equality N) n (2 * n - 1) (num 0) (at_ (table (entry 2 i) n)) (at_ (table (entry 2 j) n)).
+Proof.
+  intros HN Hi Hj Hne n; assert (Hn : 0 < n) by (unfold n; lia).
+  assert (Hi' : (i < 2 ^ N)%N) by (eapply N.lt_le_trans; [exact Hi|]; apply N.pow_le_mono_r; lia).
+  assert (Hg : forall z y, entry 2 z y < 2) by (intros z y; pose proof (entry_lt 2 z y ltac:(lia)); lia).
+  exists (at_ (table (entry 2 i) n ++ table (entry 2 i) n)), (at_ (table (entry 2 j) n ++ table (entry 2 i) n)), 1, 0.
   split; [|split; [|split; [|split; [|split; [|split; [|split]]]]]].
   - intros u Hu; unfold at_; rewrite app_nth1 by (rewrite table_length; exact Hu); reflexivity.
   - intros u Hu; unfold at_; rewrite app_nth1 by (rewrite table_length; exact Hu); reflexivity.
   - lia.
   - intros u Hu; unfold at_; rewrite !app_nth2 by (rewrite table_length; lia); rewrite !table_length; reflexivity.
   - unfold at_; rewrite app_nth2 by (rewrite table_length; lia); rewrite table_length, table_nth by lia.
-    unfold g; replace (2 * n - 1 - n =? n - 1) with true; [reflexivity|]. symmetry; apply Nat.eqb_eq; lia.
-  - exists (g (entry 2 i)), (g (entry 2 i)); fold n; repeat split; auto; lia.
-  - exists (g (entry 2 j)), (g (entry 2 i)); fold n; repeat split; auto; try lia; try discriminate.
-    intros C; exfalso; apply Hne, (entry_inj 2 (N.to_nat (N - 1))); try rewrite N2Nat.id; auto; [lia|].
-    intros y Hy; specialize (C y ltac:(lia)); unfold g in C; destruct (Nat.eqb_spec y (n - 1)); [lia|congruence].
+    f_equal; unfold entry; replace (nN (2 * n - 1 - n)) with (N - 1)%N by (unfold n; lia).
+    rewrite N.div_small by exact Hi; reflexivity.
+  - exists (entry 2 i), (entry 2 i); fold n; repeat split; auto; lia.
+  - exists (entry 2 j), (entry 2 i); fold n; repeat split; auto; try lia; try discriminate.
+    intros C; exfalso; apply Hne, (entry_inj 2 n); try (unfold n; rewrite N2Nat.id); auto; [lia|].
+    intros y Hy; symmetry; apply C, Hy.
   - discriminate.
+Qed.
+
+Theorem cut_one_string_equality N c s arch : one_layer c s arch -> exceeds 2 N (c + s) = true ->
+  Impossible arch (string_equality N).
+Proof.
+  intros Ho H; apply exceeds_spec in H; destruct H as [_ H]; apply N.pow_lt_mono_r_iff in H; [|lia].
+  apply (cut_one _ N (2 ^ (N - 1) + 1) (2 * N.to_nat N - 1) (num 0) (fun i => at_ (table (entry 2 i) (N.to_nat N))) c s arch Ho).
+  - assert (P : (2 ^ (N - 1) < 2 ^ N)%N) by (apply N.pow_lt_mono_r; lia).
+    intros i j Hi Hj Hne; destruct (N.lt_ge_cases i (2 ^ (N - 1))) as [L|L].
+    + apply string_equality_last; auto; lia.
+    + apply apart_last_sym, string_equality_last; auto; lia.
+  - pose proof (N.pow_le_mono_r 2 (c + s) (N - 1) ltac:(lia) ltac:(lia)); lia.
 Qed.

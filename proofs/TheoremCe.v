@@ -320,7 +320,7 @@ Definition Ce_check (flat : bool) (N0 : N) (ns : list N) (V c1 c2 : N) (after : 
   let k1 := (k2 + md + N0)%N in
   let x := ladder_x runs in
   let n1 := (G * beta)%N in
-  positive N0 ns && (0 <? N.of_nat (length ns))%N && is_recurrent after && (last_n ns =? n1)%N && (0 <? beta)%N &&
+  positive N0 ns && (0 <? N.of_nat (length ns))%N && is_recurrent after && (n1 <=? last_n ns)%N && (0 <? beta)%N &&
   (0 <? t)%N && (0 <? g)%N && (g <=? q)%N && (t * q <=? N0)%N && ladder_ok (c1 * beta) g t q t runs &&
   exceeds V (n1 * ladder_theta t runs)
     (c1 * n1 + (c2 * (n1 * t) + (c1 * (t * g + (md + (N0 - t * g) + t * g * q)) + (c2 * (G * x * t) +
@@ -336,9 +336,9 @@ Proof.
     apply andb_prop in H; destruct H as [H H9]; apply andb_prop in H; destruct H as [H H8]; apply andb_prop in H; destruct H as [H H7];
     apply andb_prop in H; destruct H as [H H6]; apply andb_prop in H; destruct H as [H H5]; apply andb_prop in H; destruct H as [H H4];
     apply andb_prop in H; destruct H as [H H3]; apply andb_prop in H; destruct H as [H1 H2].
-  apply N.ltb_lt in H5, H6, H7; apply N.leb_le in H8, H9; apply N.eqb_eq in H4; apply exceeds_spec in H11; destruct H11 as [HV H11].
-  pose proof (seqcomp_two flat N0 ns V H1 (nonempty _ H2)) as Htwo.
-  rewrite H4, N2Nat.inj_mul in Htwo; fold k2 md in Htwo.
+  apply N.ltb_lt in H5, H6, H7; apply N.leb_le in H8, H9; apply N.leb_le in H4; apply exceeds_spec in H11; destruct H11 as [HV H11].
+  assert (Htwo : two_functions (N.to_nat N0) (N.to_nat G * N.to_nat beta) (N.to_nat V) (N.to_nat k2) (N.to_nat md) (seqcomp flat N0 ns V)).
+  { apply (two_functions_fewer _ (N.to_nat (last_n ns))); [clear - H4; lia|]. apply (seqcomp_two flat N0 ns V H1 (nonempty _ H2)). }
   assert (Hx : 0 < N.to_nat (ladder_x runs)) by (unfold ladder_x; clear; lia).
   assert (HN0 : N.to_nat t * N.to_nat q <= N.to_nat N0) by (clear - H9; lia).
   assert (L1 : 0 < N.to_nat t) by (clear - H6; lia).

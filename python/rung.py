@@ -30,7 +30,7 @@ _PLAYERS_MAX = _LIST_MAX + 4
 
 
 class Error(Exception):
-    """A message of the library; `status` is what the command line tool would exit with."""
+    """An error of the library. str() is its message; `status` is the exit code of the command line tool."""
 
     def __init__(self, status, message):
         super().__init__(message)
@@ -97,7 +97,8 @@ class _Evaluator(C.Structure):
 
 STRUCTS = {"rung_error": _Error, "rung_value": _Value, "rung_task_conf": _TaskConf, "rung_span": _Span,
            "rung_instance": _Instance, "rung_buf": _Buf, "rung_model_spec": _Spec, "rung_tensor": _Tensor,
-           "rung_prompt": _Prompt, "rung_evaluator": _Evaluator}  # rung_fmt: only its head is mirrored, so it need only be large enough
+           "rung_prompt": _Prompt, "rung_evaluator": _Evaluator}
+# rung_fmt is missing: only its first fields are declared, and the struct need only be large enough.
 
 _POSITIONS = ["none", "learned", "sinusoidal", "rotary"]
 _NORMS = ["none", "rms", "layer"]
@@ -166,7 +167,7 @@ def _text(function, *arguments):
 
 
 def _array(pointer, shape, dtype):
-    """A copy of C memory: a numpy array, or nested lists."""
+    """Copies C memory into a numpy array, or into nested lists if numpy is missing."""
     count = 1
     for size in shape:
         count *= size
@@ -179,7 +180,7 @@ def _array(pointer, shape, dtype):
 
 
 def _flat(values):
-    """Numbers of any nesting (lists, numpy, torch) as one flat list, with the shape."""
+    """Flattens nested numbers (lists, numpy, torch). Returns one list and the shape."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
     if hasattr(values, "tolist"):
@@ -198,7 +199,7 @@ def _flat(values):
 
 
 class Batch:
-    """Prompts of one task, padded to the longest: tokens (or features), targets (-1 where none is asked), lengths."""
+    """Prompts of one task, padded to the longest: tokens (or features), targets (-1 at tokens without one), lengths."""
 
     def __init__(self, tokens, features, targets, target_values, lengths):
         self.tokens, self.features, self.targets = tokens, features, targets
@@ -219,7 +220,7 @@ class Task:
 
     @classmethod
     def parse(cls, canonical):
-        """From canonical text, as model files hold it: Task.parse("eva N=16 V=16 ...")."""
+        """Makes a task from the canonical text in a model file: Task.parse("eva N=16 V=16 ...")."""
         task = cls.__new__(cls)
         task._conf = _TaskConf()
         _call("rung_task_conf_parse", C.byref(task._conf), canonical.encode())
@@ -249,11 +250,11 @@ class Task:
             _lib.rung_instance_clear(C.byref(instance))
 
     def text(self, seed=0, index=0):
-        """One prompt as words."""
+        """Returns one prompt as words."""
         return self._make(seed, index, lambda i: _text(_lib.rung_task_symbols_write, C.byref(i), C.byref(self._conf)))
 
     def batch(self, count, seed=0, first=0):
-        """Prompts first .. first+count-1 of the seed, padded with token 0 and target -1."""
+        """Makes prompts first .. first+count-1 of the seed, padded with token 0 and target -1."""
         longest = self.tokens
         tokens, features, targets, values, lengths = [], [], [], [], []
 
@@ -312,13 +313,13 @@ def _spec_to_dict(spec):
 
 
 def write_random(path, spec, seed=0):
-    """A model file with random weights; spec is a dict like Model.spec."""
+    """Writes a model file with random weights. spec is a dict like Model.spec."""
     _call("rung_model_write_random", os.fsencode(path), C.byref(_spec_from_dict(spec)), seed)
 
 
 def save(path, spec, tensors, made_by="rung.py"):
-    """A model file from a spec and a dict of tensors (numpy, torch or nested lists), stored as F32. The file is opened
-    once to see that every tensor has its place."""
+    """Writes a model file from a spec and a dict of tensors (numpy, torch or nested lists), stored as F32. Then opens
+    the file once, which checks that no tensor is missing and none is superfluous."""
     rows, kept = (_Tensor * max(1, len(tensors)))(), []
     for row, (name, values) in zip(rows, tensors.items()):
         flat, shape = _flat(values)
@@ -332,7 +333,7 @@ def save(path, spec, tensors, made_by="rung.py"):
 
 
 class Model:
-    """A model file, opened; run() evaluates prompts with the fast evaluator or in any format."""
+    """An open model file. run() evaluates prompts with the fast evaluator, or exactly in any number format."""
 
     def __init__(self, path):
         self.path = os.fspath(path)
@@ -363,7 +364,7 @@ class Model:
         return Task.parse(self.spec["task"])
 
     def tensors(self):
-        """All weights by name, as float arrays."""
+        """Returns all weights by name, as float arrays."""
         with open(self.path, "rb") as file:
             (length,) = struct.unpack("<Q", file.read(8))
             header = json.loads(file.read(length))
@@ -382,8 +383,11 @@ class Model:
         return self._programs[numbers]
 
     def run(self, prompt, numbers=None, at=None, step=False):
-        """The read-out [len(at)][answers] at the chosen positions (default: the last). prompt: token ids, or a
-        [tokens][d_in] array of features. numbers: None for fast fp32, or a format such as "bf16", "e8m3", "q3.12"."""
+        """Runs a prompt. Returns the read-out [len(at)][answers] at the positions `at` (default: the last one).
+
+        prompt: token ids, or a [tokens][d_in] array of features. numbers: None for the fast fp32 evaluator, or a
+        format of the exact one such as "bf16", "e8m3", "q3.12". step: True for the step form, else the scan form.
+        Sets self.state_bits to the carried bits after the prompt."""
         flat, shape = _flat(prompt)
         count = shape[0] if shape else 0
         at = [count - 1] if at is None else [int(i) for i in at]
@@ -417,4 +421,8 @@ def _decode(entry, data, name):
 
 
 def version():
-    return "0.1.0"
+    """The version of the library."""
+    return _lib.rung_version().decode()
+
+
+_lib.rung_version.argtypes, _lib.rung_version.restype = [], C.c_char_p

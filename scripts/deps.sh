@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages of the named sets (build, mpi, test, soak, bench, proofs) that are missing. As root or with a sudo that needs no
+# Installs the Debian packages of the named sets (build, mpi, test, soak, bench, proofs, arm) that are missing. As root or with a sudo that needs no
 # password it calls apt-get; otherwise it prints the one line to run. Silent and offline when nothing is missing.
 set -eu
 
 build='gcc pkg-config libjansson-dev libgmp-dev libmpfr-dev libflint-dev zlib1g-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev'
-test_='libcmocka-dev bats curl wrk clang clang-format libclang-rt-14-dev python3 python3-numpy python3-torch libopenmpi-dev openmpi-bin gcc-multilib locales faketime'
+test_='g++ libcmocka-dev bats curl wrk clang clang-format libclang-rt-14-dev python3 python3-numpy python3-torch libopenmpi-dev openmpi-bin gcc-multilib locales faketime'
 mpi='libopenmpi-dev openmpi-bin'
 soak='cadical'
 bench='python3 python3-numpy python3-torch libopenblas0-openmp'
 proofs='coq'
+arm='gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static'
 
 wanted=
 for set_name in "$@"; do
@@ -20,7 +21,8 @@ for set_name in "$@"; do
     soak) wanted="$wanted $soak" ;;
     bench) wanted="$wanted $bench" ;;
     proofs) wanted="$wanted $proofs" ;;
-    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench, proofs)" >&2; exit 2 ;;
+    arm) wanted="$wanted $arm" ;;
+    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench, proofs, arm)" >&2; exit 2 ;;
     esac
 done
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # fuzz.sh: every fuzzer for FUZZ_SECONDS (60) each; fuzz.sh NAME: fuzz_NAME alone, its output here. First the stored
-# corpus fuzz/corpus/NAME must pass, then a copy of it grows. What crashes is kept in $BUILD/fuzz/artifacts.
+# corpus fuzz/corpus/NAME must pass, then a copy of it grows. What crashes is kept in $BUILD/fuzz/artifacts. With SMOKE=1 the
+# main is fuzz/smoke.c instead of libFuzzer, and the corpus does not grow.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -14,6 +15,10 @@ mkdir -p "$artifacts"
 # -timeout: one input may not take longer than that many seconds.
 run_fuzzer() { # name
     local fuzzer=$BUILD/fuzz/fuzz_$1 corpus=fuzz/corpus/$1
+    if [ -n "${SMOKE:-}" ]; then
+        "$BUILD/asan/smoke/fuzz_$1" "$FUZZ_SECONDS" "$corpus" "$artifacts/$1-smoke"
+        return
+    fi
     scratch=$(mktemp -d) || return 1
     trap 'rm -rf "$scratch"' EXIT
     [ ! -d "$corpus" ] || cp -r "$corpus/." "$scratch/" || return 1

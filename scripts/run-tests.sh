@@ -18,37 +18,38 @@ shopt -s nullglob
 # RUNG_SANITIZED: cases of the command line take smaller sizes.
 asan_environment=(env RUNG_SANITIZED=1 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1)
 
+# Everything runs under the sanitizers. What does less there (tests/effort.h, `effort` and `without_sanitizers` of
+# tests/tool/common.bash), and what depends on how the compiler optimised it, also runs without them.
+
 # By source, not by executable: what is left over from a deleted test is not run, what was not built fails.
-unit_tests() { # label directory [prefix words...]
-    local label=$1 directory=$2 source name
-    shift 2
+asan_unit_tests() {
+    local source name
     for source in tests/*/test_*.c; do
         name=${source#tests/}
         name=${name%.c}
-        job cmocka "$label/$name" "$@" "$directory/$name"
+        job cmocka "asan/$name" "${asan_environment[@]}" "$BUILD/asan/test/$name"
     done
+}
+
+plain_unit_tests() {
+    local name
+    for name in $(scripts/plain-tests.sh); do job cmocka "unit/$name" "$BUILD/test/$name"; done
 }
 
 # Servers that are slow on purpose, and processes that are killed when they have come far enough.
 mostly_wait=" cluster probe serve "
 
-command_tests() { # waiting_job|job label rung [prefix words...]
-    local start=$1 label=$2 rung=$3 file name kind
-    shift 3
+command_tests() { # waiting_job|job
+    local file name kind
     for file in tests/tool/*.bats; do
         name=$(basename "$file" .bats)
         kind=job
         [[ $mostly_wait != *" $name "* ]] || kind=waiting_job
-        [ $kind != "$start" ] || $start bats "$label/$name" "$@" env RUNG="$rung" bats --tap "$file"
+        [ $kind = "$1" ] || continue
+        $1 bats "tool-asan/$name" "${asan_environment[@]}" env RUNG="$BUILD/asan/rung" bats --tap "$file"
+        [ "${2:-}" = asan ] || ! grep -qE '^# bats (test|file)_tags=plain' "$file" ||
+            $1 bats "tool/$name" env RUNG="$BUILD/rung" bats --tap --filter-tags plain "$file"
     done
-}
-
-asan_tests() {
-    unit_tests asan "$BUILD/asan/test" "${asan_environment[@]}"
-}
-
-asan_command_tests() { # waiting_job|job
-    command_tests "$1" tool-asan "$BUILD/asan/rung" "${asan_environment[@]}"
 }
 
 python_tests() {
@@ -56,6 +57,14 @@ python_tests() {
     for file in tests/python/test_*.py tests/parity/test_*.py; do
         job other "python/$(basename "$file" .py)" env RUNG_LIBRARY="$BUILD/librung.so.0" RUNG="$BUILD/rung" \
             PYTHONPATH="$PWD/python" PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$file"
+    done
+}
+
+# Threads under ThreadSanitizer: the tests that the Makefile has built. `make tsan` and `make soak` run more of them.
+tsan_tests() {
+    local name
+    for name in ${TSAN_SHORT:-}; do
+        job cmocka "tsan/$name" env RUNG_SANITIZED=1 TSAN_OPTIONS=halt_on_error=1 "$BUILD/tsan/test/$name"
     done
 }
 
@@ -71,6 +80,8 @@ check_tests() { # label directory [prefix words...]
 
 tree_checks() {
     [ ! -e tests/install.sh ] || job other install tests/install.sh
+    job other abi tests/abi.sh
+    job other parts tests/parts.sh
     job other layers scripts/layers.sh
     if ! command -v clang-format >/dev/null; then
         skip_job format "clang-format is not installed"
@@ -95,30 +106,31 @@ fuzz_smoke() {
     local source name
     for source in fuzz/fuzz_*.c; do
         name=$(basename "$source" .c)
-        job other "fuzz/${name#fuzz_}" env FUZZ_SECONDS="${FUZZ_SMOKE:-4}" scripts/fuzz.sh "${name#fuzz_}"
+        job other "fuzz/${name#fuzz_}" env SMOKE=1 FUZZ_SECONDS="${FUZZ_SMOKE:-4}" scripts/fuzz.sh "${name#fuzz_}"
     done
 }
 
+# Long jobs first and short ones last, so that no core waits at the end.
 case ${1:-all} in
 all)
-    command_tests waiting_job tool "$BUILD/rung"
-    asan_command_tests waiting_job
-    unit_tests unit "$BUILD/test"
-    asan_tests
-    command_tests job tool "$BUILD/rung"
-    asan_command_tests job
-    python_tests
+    command_tests waiting_job
+    proof_tests
+    command_tests job
     check_tests check "$BUILD"
     check_tests check-asan "$BUILD/asan" "${asan_environment[@]}"
+    python_tests
     tree_checks
-    proof_tests
+    asan_unit_tests
+    tsan_tests
+    plain_unit_tests
     fuzz_smoke
     ;;
 asan)
-    asan_command_tests waiting_job
-    asan_tests
-    asan_command_tests job
+    command_tests waiting_job asan
+    command_tests job asan
     check_tests check-asan "$BUILD/asan" "${asan_environment[@]}"
+    asan_unit_tests
+    tsan_tests
     ;;
 *)
     echo "usage: run-tests.sh [asan]" >&2

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The long runs: every executable soak_*, and every unit test whose source reads RUNG_SOAK, with RUNG_SOAK=1, which
 # raises its counts. And rung-check against rung: a million certificates, true and false (RUNG_VERDICTS=n: n), and 100
-# rounds of random models, 25 each (RUNG_CHECK_ROUNDS=n: n; `make test` does 2).
+# rounds of random models, 25 each (RUNG_CHECK_ROUNDS=n: n; `make test` does 2). And the threaded unit tests under
+# ThreadSanitizer (TSAN_TESTS).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -17,6 +18,9 @@ for source in tests/*/soak_*.c $(grep -l RUNG_SOAK tests/*/test_*.c); do
     name=${source#tests/}
     name=${name%.c}
     job cmocka "$name" env RUNG_SOAK=1 "$BUILD/test/$name"
+done
+for name in ${TSAN_TESTS:-}; do
+    job cmocka "tsan/$name" env TSAN_OPTIONS=halt_on_error=1 "$BUILD/tsan/test/$name"
 done
 check=(env RUNG_LIBRARY="$BUILD/librung.so.0" RUNG="$BUILD/rung" RUNG_CHECK="$BUILD/rung-check" CHECK_DUMP="$BUILD/check-dump"
     PYTHONDONTWRITEBYTECODE=1)

@@ -24,7 +24,8 @@ run_make() {
 }
 
 check_files() {
-    for file in bin/rung bin/rung-check share/man/man1/rung-check.1 lib/librung.a lib/librung.so lib/librung.so.0 lib/pkgconfig/rung.pc share/man/man1/rung.1 \
+    for file in bin/rung bin/rung-check share/man/man1/rung-check.1 lib/librung.a lib/librung.so lib/librung.so.0 \
+        lib/librung-lab.a lib/librung-lab.so lib/librung-lab.so.0 lib/pkgconfig/rung.pc lib/pkgconfig/rung-lab.pc share/man/man1/rung.1 \
         share/bash-completion/completions/rung share/zsh/site-functions/_rung \
         share/fish/vendor_completions.d/rung.fish; do
         [ -s "$prefix/$file" ] || fail "$file is missing or empty"
@@ -33,17 +34,18 @@ check_files() {
         cmp -s "$header" "$prefix/$header" || fail "$header is missing or differs"
     done
     [ -x "$prefix/bin/rung" ] || fail "bin/rung is not executable"
-    for link in librung.so librung.so.0; do
+    for link in librung.so librung.so.0 librung-lab.so librung-lab.so.0; do
         [ -L "$prefix/lib/$link" ] || fail "$link is no symbolic link"
     done
     readelf -d "$prefix/lib/librung.so" | grep -q 'SONAME.*\[librung\.so\.0\]' || fail "wrong soname"
-    ! grep -q @ "$prefix/lib/pkgconfig/rung.pc" || fail "rung.pc has a placeholder left"
+    readelf -d "$prefix/lib/librung-lab.so" | grep -q 'SONAME.*\[librung-lab\.so\.0\]' || fail "wrong soname"
+    ! grep -q @ "$prefix"/lib/pkgconfig/rung*.pc || fail "a .pc file has a placeholder left"
 }
 
 # Nothing but rung_* is visible from outside.
 check_symbols() {
-    foreign=$(nm -D --defined-only "$prefix/lib/librung.so" | awk '$2 != "A" && $3 !~ /^rung_/ { print $3 }')
-    [ -z "$foreign" ] || fail "librung.so exports $foreign"
+    foreign=$(nm -D --defined-only "$prefix/lib/librung.so" "$prefix/lib/librung-lab.so" | awk 'NF == 3 && $2 != "A" && $3 !~ /^rung_/ { print $3 }')
+    [ -z "$foreign" ] || fail "the libraries export $foreign"
 }
 
 write_program() {
@@ -60,17 +62,29 @@ int main(void)
     return puts("works") < 0;
 }
 END
+    cat >"$scratch/lab.c" <<'END'
+#include <rung/rung-lab.h>
+
+int main(void)
+{
+    rung_store *store = NULL;
+    rung_error err = {""};
+    if (rung_store_open(&store, "there is no such store", RUNG_STORE_READ, 0, &err) == RUNG_OK) return puts("no error"), 1;
+    rung_store_close(store);
+    return puts(err.text[0] ? "works" : "no message") < 0;
+}
+END
 }
 
 # Compiles with the words that pkg-config gives and runs the result.
-check_program() { # name pkg-config-option [linker words...]
-    name=$1 option=$2
-    shift 2
+check_program() { # name source package pkg-config-option [linker words...]
+    name=$1 source=$2 package=$3 option=$4
+    shift 4
     export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
-    pkg-config --modversion rung >/dev/null || fail "pkg-config does not know rung"
+    pkg-config --modversion "$package" >/dev/null || fail "pkg-config does not know $package"
     # shellcheck disable=SC2046,SC2086 # words on purpose
-    $CC -std=c17 -Wall -Wextra -Werror -o "$scratch/$name" "$scratch/program.c" "$@" \
-        $(pkg-config --cflags --libs $option rung) || fail "a program does not link ($name)"
+    $CC -std=c17 -Wall -Wextra -Werror -o "$scratch/$name" "$scratch/$source.c" "$@" \
+        $(pkg-config --cflags --libs $option "$package") || fail "a program does not link ($name)"
     [ "$(LD_LIBRARY_PATH="$prefix/lib" "$scratch/$name")" = works ] || fail "a program does not run ($name)"
 }
 
@@ -85,11 +99,17 @@ check_files
 check_mpi
 check_symbols
 write_program
-check_program shared ""
+check_program shared program rung ""
 readelf -d "$scratch/shared" | grep -q 'NEEDED.*\[librung\.so\.0\]' || fail "the shared program does not use librung.so.0"
-rm "$prefix/lib/librung.so" # now -lrung can only mean librung.a; all of it, so that no library is forgotten in rung.pc
-check_program static --static -Wl,--whole-archive "$prefix/lib/librung.a" -Wl,--no-whole-archive
-! readelf -d "$scratch/static" | grep -q librung || fail "the static program needs librung.so"
+! readelf -d "$scratch/shared" | grep -q 'librung-lab' || fail "a program with the core alone uses librung-lab.so"
+check_program shared-lab lab rung-lab ""
+readelf -d "$scratch/shared-lab" | grep -q 'NEEDED.*\[librung-lab\.so\.0\]' || fail "the shared program does not use librung-lab.so.0"
+rm "$prefix/lib/librung.so" "$prefix/lib/librung-lab.so" # now -lrung can only mean librung.a
+# All of the archive, so that no library is forgotten in the .pc file.
+check_program static program rung --static -Wl,--whole-archive "$prefix/lib/librung.a" -Wl,--no-whole-archive
+! readelf -d "$scratch/static" | grep -qE 'librung|sqlite|curl|microhttpd' || fail "the static program needs more than the core"
+check_program static-lab lab rung-lab --static -Wl,--whole-archive "$prefix/lib/librung-lab.a" -Wl,--no-whole-archive
+! readelf -d "$scratch/static-lab" | grep -q librung || fail "the static program needs librung.so"
 "$prefix/bin/rung" --version >/dev/null || fail "the installed command does not run"
 
 run_make install

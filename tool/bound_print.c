@@ -174,6 +174,26 @@ static void print_verdict(rung_buf *out, const rung_claim *claim, const rung_dec
     rung_buf_clear(&text);
 }
 
+/* Whether Coq has the theorem, or it is proved on paper. */
+static void print_proof(rung_buf *out, const rung_decision *d)
+{
+    const rung_proof *coq = &d->coq;
+    if (d->basis != RUNG_BASIS_THEOREM) return;
+    rung_buf text;
+    rung_buf_init(&text);
+    if (coq->checked[0])
+        rung_buf_printf(&text, "in Coq (%s): this claim was checked by %s", coq->file, coq->checked);
+    else if (coq->written)
+        rung_buf_printf(&text, "in Coq (%s): --proof FILE.v writes this claim, --check has coqc check it", coq->file);
+    else
+        rung_buf_printf(&text, "on paper (docs/theory.md#%s): %s", d->decisive->bound->section, coq->why);
+    rung_buf_puts(out, "proof    ");
+    if (!text.failed) rung_wrap(out, text.text, 9, 9);
+    rung_buf_putc(out, '\n');
+    out->failed = out->failed || text.failed;
+    rung_buf_clear(&text);
+}
+
 void rung_bound_print(rung_buf *out, const rung_bound_input *input, const rung_decision *d)
 {
     rung_ledger_print(out, input);
@@ -185,6 +205,7 @@ void rung_bound_print(rung_buf *out, const rung_bound_input *input, const rung_d
     rung_buf_putc(out, '\n');
     print_verdict(out, input->claim, d);
     print_assumptions(out, d);
+    print_proof(out, d);
 }
 
 /* ---- turned around ------------------------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include "bound_ledger.h"
 #include "bound_plan.h"
 #include "catalog.h"
+#include "coq.h"
 #include "output.h"
 #include "rung/par.h"
 
@@ -17,7 +18,8 @@ typedef struct bound_values {
     rung_ledger_words words;
     const char *task;
     int64_t n, kernel, expect, solve, samples, threads;
-    bool tokens_after, thoughts, no_thresholds, no_weights, plan;
+    bool tokens_after, thoughts, no_thresholds, no_weights, plan, check;
+    const char *proof;
 } bound_values;
 
 /* ---- one answer per input --------------------------------------------------------------------------------------------- */
@@ -63,6 +65,23 @@ static rung_status first_failure(const job *j, rung_error *err)
         return j->outcomes[i].status;
     }
     return RUNG_OK;
+}
+
+/* ---- the proof for Coq ------------------------------------------------------------------------------------------------- */
+
+/* --proof and --check, of the only input. *missing says why there is nothing to write. */
+static rung_status prove(const char **missing, const job *j, rung_error *err)
+{
+    const bound_values *v = j->call->values;
+    rung_proof *coq = &j->outcomes[0].decision.coq;
+    *missing = NULL;
+    if (!v->proof && !v->check) return RUNG_OK;
+    if (!coq->written) {
+        *missing = coq->why[0] ? coq->why : "the verdict is not CANNOT by a theorem";
+        return RUNG_OK;
+    }
+    rung_status status = v->proof ? rung_file_write(v->proof, coq->text.text, coq->text.len, err) : RUNG_OK;
+    return status == RUNG_OK && v->check ? rung_coq_check(coq, err) : status;
 }
 
 /* ---- output ------------------------------------------------------------------------------------------------------------- */
@@ -115,6 +134,9 @@ static int finish(const job *j, rung_error *err)
 {
     rung_buf text;
     bool expected = true;
+    const char *missing;
+    rung_error unproved;
+    rung_status proved = prove(&missing, j, &unproved);
     rung_buf_init(&text);
     if (j->call->json)
         json_all(&text, j);
@@ -126,7 +148,9 @@ static int finish(const job *j, rung_error *err)
         rung_verdict verdict = j->about->task ? j->outcomes[i].decision.verdict : RUNG_UNKNOWN;
         if (!as_expected(j->call, verdict, j->call->argument[i])) expected = false;
     }
-    return status != RUNG_OK ? (int)status : expected ? 0 : RUNG_NEGATIVE;
+    if (missing) rung_note(j->call, "there is no proof for Coq: %s", missing);
+    if (status == RUNG_OK && proved != RUNG_OK) *err = unproved, status = proved;
+    return status != RUNG_OK ? (int)status : expected && !missing ? 0 : RUNG_NEGATIVE;
 }
 
 /* ---- command ------------------------------------------------------------------------------------------------------------ */
@@ -213,10 +237,18 @@ static rung_status check_usage(const rung_call *call, rung_error *err)
                          call->argument[0]);
     if (!v->plan && !call->arguments)
         return rung_fail(err, RUNG_USAGE, "needs ARCH|FILE: layers such as full,4*linear");
+    if ((v->proof || v->check) && (call->arguments != 1 || rung_call_given(call, "solve")))
+        return rung_fail(err, RUNG_USAGE,
+                         "--proof and --check are about one claim: one ARCH|FILE, without --solve and --plan");
+    if (v->proof && !rung_coq_name(v->proof))
+        return rung_fail(err, RUNG_USAGE,
+                         "--proof %s: coqc wants a name of letters, digits and _ that ends in .v, such as claim.v",
+                         v->proof);
     if (v->task) return RUNG_OK;
     if (call->words)
         return rung_fail(err, RUNG_USAGE, "'%s' is a parameter of which task? add --task NAME", call->word[0]);
-    static const char *const about_tasks[] = {"n", "solve", "plan", "expect", "tokens-after", "thoughts"};
+    static const char *const about_tasks[] = {"n",        "solve", "plan", "expect", "tokens-after",
+                                              "thoughts", "proof", "check"};
     for (size_t i = 0; i < RUNG_COUNT(about_tasks); i++)
         if (rung_call_given(call, about_tasks[i]))
             return rung_fail(err, RUNG_USAGE, "--%s for which task? add --task NAME ('rung list tasks')",
@@ -283,6 +315,8 @@ const rung_command rung_command_bound = {
              "how many functions can it compose?"},
             {"rung bound --plan --task seqcomp L=3 --n 1000 --bits 16", "which layers would do, verified"},
             {"rung bound linear --task eva N=64 --bits 8 --expect CANNOT", "exit code 1 unless CANNOT"},
+            {"rung bound full,4*linear --head-dim 2 --bits 26 --task seqcomp L=2 --n 542 --proof claim.v",
+             "the verdict as a theorem that coqc checks"},
             {0},
         },
     .arguments = (const rung_argument[]){RUNG_LEDGER_ARGUMENT(0), {0}},
@@ -337,11 +371,18 @@ const rung_command rung_command_bound = {
              .metavar = "VERDICT",
              .help = "exit with 1 when the verdict is another",
              .choices = rung_verdict_words},
+            {.name = "proof",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(bound_values, proof),
+             .metavar = "FILE.v",
+             .help = "write the CANNOT as a theorem for coqc; exit with 1 when Coq has no such theorem",
+             .complete = RUNG_COMPLETE_FILE},
+            FLAG("check", check, "have coqc check that theorem now"),
             RUNG_OPTION_THREADS(bound_values, threads),
             {0},
         },
     .values_size = sizeof(bound_values),
-    .negative = "the verdict is not that of --expect",
+    .negative = "the verdict is not that of --expect, or there is no proof for Coq to write",
     .run = run_bound,
     .help_more = help_more,
 };

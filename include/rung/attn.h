@@ -10,6 +10,8 @@
 #include "rung/io.h"
 #include "rung/mech.h"
 
+RUNG_API_BEGIN
+
 /* Types of numbers in the output file, NULL at the end. */
 extern const char *const rung_attn_dtypes[];
 
@@ -51,5 +53,7 @@ typedef struct rung_attn {
 /* Reads, runs, writes. `ask` must outlive `a`. Clear it also after a failure. */
 rung_status rung_attn_run(rung_attn *a, const rung_attn_conf *ask, rung_error *err);
 void rung_attn_clear(rung_attn *a);
+
+RUNG_API_END
 
 #endif

@@ -12,6 +12,8 @@
 #include "rung/protocol.h"
 #include "rung/verify.h"
 
+RUNG_API_BEGIN
+
 /* ---- the second opinion ------------------------------------------------------------------------------------------------ */
 
 /* Exit codes of rung-check, and the code that stands for a rung-check that was not found. */
@@ -108,5 +110,7 @@ void rung_played_mechanisms(rung_buf *out, const rung_played *p, size_t layer);
 void rung_played_words(rung_buf *out, const rung_played *p, size_t player, size_t most);
 /* As a picture that stands alone. */
 void rung_played_svg(rung_buf *out, const rung_played *p);
+
+RUNG_API_END
 
 #endif

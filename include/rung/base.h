@@ -13,7 +13,35 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define RUNG_VERSION "0.1.0"
+/* The version: the only place where it is written. RUNG_VERSION is the text "0.1.0". */
+#define RUNG_VERSION_MAJOR                     0
+#define RUNG_VERSION_MINOR                     1
+#define RUNG_VERSION_PATCH                     0
+#define RUNG_VERSION_NUMBER                    (RUNG_VERSION_MAJOR * 10000 + RUNG_VERSION_MINOR * 100 + RUNG_VERSION_PATCH)
+#define RUNG_VERSION                           RUNG_VERSION_TEXT(RUNG_VERSION_MAJOR, RUNG_VERSION_MINOR, RUNG_VERSION_PATCH)
+#define RUNG_VERSION_TEXT(major, minor, patch) RUNG_VERSION_JOIN(major, minor, patch)
+#define RUNG_VERSION_JOIN(major, minor, patch) #major "." #minor "." #patch
+
+/* What stands between these two in a public header has C linkage, and the shared library exports it. Everything else in the
+ * library is hidden. */
+#if defined(__GNUC__)
+#define RUNG_EXPORTS_BEGIN _Pragma("GCC visibility push(default)")
+#define RUNG_EXPORTS_END   _Pragma("GCC visibility pop")
+#else
+#define RUNG_EXPORTS_BEGIN
+#define RUNG_EXPORTS_END
+#endif
+#ifdef __cplusplus
+#define RUNG_API_BEGIN                                                                                                 \
+    RUNG_EXPORTS_BEGIN extern "C"                                                                                      \
+    {
+#define RUNG_API_END                                                                                                   \
+    }                                                                                                                  \
+    RUNG_EXPORTS_END
+#else
+#define RUNG_API_BEGIN RUNG_EXPORTS_BEGIN
+#define RUNG_API_END   RUNG_EXPORTS_END
+#endif
 
 #if defined(__GNUC__)
 #define RUNG_PRINTF(fmt_index, first_arg) __attribute__((format(printf, fmt_index, first_arg)))
@@ -23,9 +51,14 @@
 
 #define RUNG_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+RUNG_API_BEGIN
+
+/* The version of the library that runs; RUNG_VERSION is that of the header. */
+const char *rung_version(void);
+
 /* ---- status ------------------------------------------------------------------------------------------ */
 
-/* The world misbehaved. The numbers are the exit codes of the command line tool. */
+/* The kind of a failure that is not the fault of the program. The numbers are the exit codes of the command. */
 typedef enum rung_status {
     RUNG_OK = 0,
     RUNG_USAGE = 2,  /* the caller asked for something that does not exist or does not fit */
@@ -33,27 +66,28 @@ typedef enum rung_status {
     RUNG_SYSTEM = 4, /* memory, disk, network */
 } rung_status;
 
-/* Mathematics answered. Zero is no verdict, so that zeroed memory never looks like one. */
-/* SAMPLED is no CAN: weights that were right on every prompt of a sample. */
+/* A verdict of mathematics. Zero is not a verdict, so zeroed memory never looks like one. CAN_SAMPLED is weaker than
+ * CAN: the weights were right on every prompt of a sample. */
 typedef enum rung_verdict { RUNG_CAN = 1, RUNG_CANNOT = 2, RUNG_UNKNOWN = 3, RUNG_CAN_SAMPLED = 4 } rung_verdict;
 
-/* What is known of a premise. Zero says that nobody has established it, and then it does not count. */
+/* What is known of a premise. A premise that nobody has established is zero, and does not count. */
 typedef enum rung_fact { RUNG_NOT_ESTABLISHED = 0, RUNG_ESTABLISHED = 1, RUNG_VIOLATED = 2 } rung_fact;
 
-/* A fact, and who says so, what speaks against it, or what is missing. `why` outlives the fact; NULL: nobody looked. */
+/* A fact with its reason: what established it, what contradicts it, or what is missing. `why` must outlive the fact;
+ * NULL if nothing was examined. */
 typedef struct rung_known {
     rung_fact is;
     const char *why;
 } rung_known;
 
-/* One message, complete: names the thing and says what to try. Empty when nothing failed. */
+/* One complete message: it names the object and says what to try. Empty when nothing failed. */
 typedef struct rung_error {
     char text[512];
 } rung_error;
 
 /* Writes the message and returns `status`. `err` may be NULL. */
 rung_status rung_fail(rung_error *err, rung_status status, const char *format, ...) RUNG_PRINTF(3, 4);
-/* Puts "prefix: " before the message that is already there, for callers that know the place. Returns status. */
+/* Puts "<prefix>: " before the existing message, for callers that know where the failure happened. Returns `status`. */
 rung_status rung_fail_at(rung_error *err, rung_status status, const char *format, ...) RUNG_PRINTF(3, 4);
 /* "unknown <what> '<word>'; did you mean '<nearest>'? known: a, b, c". Returns RUNG_USAGE. */
 rung_status rung_fail_unknown(rung_error *err, const char *what, const char *word, const char *const *candidates,
@@ -61,7 +95,7 @@ rung_status rung_fail_unknown(rung_error *err, const char *what, const char *wor
 
 /* ---- sizes ------------------------------------------------------------------------------------------- */
 
-/* false when the result does not fit into size_t; *out is then untouched. */
+/* Both return false when the result does not fit into size_t, and then leave *out unchanged. */
 bool rung_size_mul(size_t *out, size_t a, size_t b);
 bool rung_size_add(size_t *out, size_t a, size_t b);
 
@@ -84,7 +118,7 @@ void *rung_calloc(size_t count, size_t size, rung_error *err);
 
 /* ---- buf: growing text or bytes ------------------------------------------------------------------------ */
 
-/* Appending never fails visibly; `failed` stays set once memory ran out, and rung_buf_ok reports it at the end. */
+/* Appending returns nothing. When memory runs out `failed` is set and stays set; rung_buf_ok reports it at the end. */
 typedef struct rung_buf {
     char *text; /* NUL-terminated whenever not NULL */
     size_t len, cap;
@@ -104,31 +138,34 @@ void rung_buf_json_string(rung_buf *buf, const char *text);
 #define RUNG_REAL_TEXT 32
 void rung_real_text(char text[RUNG_REAL_TEXT], double value);
 void rung_buf_real(rung_buf *buf, double value);
-/* `count` numbers for a file of ours, each after a space: the same text in every locale, and NaN is "nan". */
+/* Appends `count` numbers, each after a space. The text is the same in every locale. NaN is written as "nan". */
 void rung_buf_reals(rung_buf *buf, const double *values, size_t count);
-/* Reads them again, in any locale: what follows the last one, or NULL if they are not `count`. Hexadecimal ones too. */
+/* Reads `count` numbers, decimal or hexadecimal, in any locale. Returns the text after the last one, or NULL if there
+ * are fewer. */
 const char *rung_read_reals(double *values, size_t count, const char *text);
 rung_status rung_buf_ok(const rung_buf *buf, rung_error *err);
 
 /* ---- text from outside ---------------------------------------------------------------------------------- */
 
-/* Bytes of the character at the start of text[0..len) when it can be shown: well-formed UTF-8 that is no control (C0, DEL,
- * C1), no end of a line and no mark of direction. 0: it cannot. */
+/* Returns the length in bytes of the first character of text[0..len) if it is safe to show: well-formed UTF-8, and not
+ * a control character (C0, DEL, C1), a line separator or a mark of text direction. Otherwise returns 0. */
 size_t rung_text_visible(const char *text, size_t len);
-/* Such characters only, and at most `most` bytes: a name. */
+/* True if the text has at most `most` bytes, and rung_text_visible accepts every character. Used for names. */
 bool rung_text_is_plain(const char *text, size_t most);
-/* For a terminal: everything else becomes '?'. */
+/* Appends the text for a terminal. Every character that rung_text_visible refuses becomes '?'. */
 void rung_buf_shown(rung_buf *out, const char *text);
-/* The same in place for a message of ours with such text in it: tabs stay, and ends of lines before two spaces. */
+/* Does the same in place, for a message of ours that quotes foreign text. Tabs stay. A line break stays if two spaces
+ * follow. */
 void rung_text_hide(char *text);
-/* A cell of CSV, quoted if need be. What a spreadsheet would take for a formula gets an apostrophe. */
+/* Appends a CSV cell, quoted if necessary. A cell that a spreadsheet would take for a formula gets a leading
+ * apostrophe. */
 void rung_buf_csv(rung_buf *out, const char *text);
 
 /* ---- words --------------------------------------------------------------------------------------------- */
 
 /* The candidate nearest to `word` by edit distance, or NULL when none is near enough to be a misspelling. */
 const char *rung_word_nearest(const char *word, const char *const *candidates, size_t count);
-/* The candidate that begins with `word`, else the nearest one, else NULL. */
+/* Returns a candidate that begins with `word`, else the nearest candidate, else NULL. */
 const char *rung_word_guess(const char *word, const char *const *candidates, size_t count);
 /* A whole decimal integer in [low, high]; false when text is anything else. */
 bool rung_word_int(int64_t *out, const char *text, int64_t low, int64_t high);
@@ -145,10 +182,10 @@ void rung_rng_init(rung_rng *rng, uint64_t seed, uint64_t stream, uint64_t index
 uint64_t rung_rng_u64(rung_rng *rng);
 uint64_t rung_rng_below(rung_rng *rng, uint64_t bound); /* uniform in [0, bound), unbiased; bound >= 1 */
 double rung_rng_unit(rung_rng *rng);                    /* k / 2^53, k uniform in [0, 2^53) */
-/* Mean 0, variance 1, bounded: the sum of twelve units minus six, which needs no libm. */
+/* Has mean 0 and variance 1 and is bounded: the sum of twelve units minus six, which needs no libm. */
 double rung_rng_normal(rung_rng *rng);
 void rung_rng_shuffle(rung_rng *rng, uint32_t *items, size_t count);
-/* k distinct numbers of [0, n) in random order; k <= n. O(k) expected when k is small beside n. */
+/* Draws k distinct numbers of [0, n) in random order; k <= n. O(k) expected time if k is small compared with n. */
 rung_status rung_rng_sample(rung_rng *rng, uint32_t *out, size_t k, uint32_t n, rung_error *err);
 
 /* ---- hash ---------------------------------------------------------------------------------------------- */
@@ -163,7 +200,7 @@ void rung_sha256_init(rung_sha256 *sha);
 void rung_sha256_add(rung_sha256 *sha, const void *bytes, size_t len);
 void rung_sha256_final(rung_sha256 *sha, uint8_t digest[32]);
 void rung_sha256_hex(char hex[65], const void *bytes, size_t len);
-uint64_t rung_hash64(const void *bytes, size_t len); /* FNV-1a with a final mix; for tables and rng streams */
+uint64_t rung_hash64(const void *bytes, size_t len); /* FNV-1a with a final mix, for hash tables and rng streams */
 
 /* ---- file ---------------------------------------------------------------------------------------------- */
 
@@ -186,12 +223,12 @@ typedef struct rung_file_writer {
 rung_status rung_file_begin(rung_file_writer *writer, const char *path, rung_error *err);
 rung_status rung_file_commit(rung_file_writer *writer, rung_error *err);
 void rung_file_abandon(rung_file_writer *writer);
-/* The three above in one call. */
+/* Calls begin, writes all bytes, and calls commit. */
 rung_status rung_file_write(const char *path, const void *bytes, size_t len, rung_error *err);
 
 /* ---- progress ------------------------------------------------------------------------------------------- */
 
-/* One line on stderr, redrawn at most ten times a second, only when stderr is a terminal. */
+/* One status line on stderr. It is redrawn at most ten times a second, and only when stderr is a terminal. */
 typedef struct rung_progress {
     const char *what;
     uint64_t total, done;
@@ -202,18 +239,18 @@ typedef struct rung_progress {
 void rung_progress_start(rung_progress *progress, const char *what, uint64_t total);
 void rung_progress_tick(rung_progress *progress, uint64_t done);
 void rung_progress_finish(rung_progress *progress); /* erases the line */
-double rung_wall_s(void);                           /* monotonic clock */
+double rung_wall_s(void);                           /* seconds of a monotonic clock */
 
 /* ---- cpu ------------------------------------------------------------------------------------------------ */
 
-/* Instruction sets that kernels exist for, in rising order. */
+/* Instruction sets for which there are kernels, in ascending order. */
 typedef enum rung_isa { RUNG_ISA_REF = 0, RUNG_ISA_AVX2 = 1, RUNG_ISA_AVX512 = 2 } rung_isa;
 
-/* The best one that this CPU has and that the environment variable RUNG_ISA (ref, avx2, avx512) allows. */
+/* The best set that this CPU supports and that the environment variable RUNG_ISA (ref, avx2, avx512) allows. */
 rung_isa rung_cpu_isa(void);
-/* RUNG_USAGE when RUNG_ISA is set to something else: it would not be heeded. */
+/* Returns RUNG_USAGE when RUNG_ISA has any other value, because rung_cpu_isa would ignore it. */
 rung_status rung_cpu_check(rung_error *err);
-/* The environment is read at the first call only; after this, at the next one again. For tests. */
+/* For tests. rung_cpu_isa reads the environment only once; this makes the next call read it again. */
 void rung_cpu_forget(void);
 const char *rung_isa_name(rung_isa isa);
 size_t rung_cpu_threads(void); /* online processors, or RUNG_THREADS when it is set to 1..256 */
@@ -235,32 +272,34 @@ typedef struct rung_param {
     rung_param_kind kind;
     int64_t fallback, low, high; /* fallback of a word: its index */
     const char *const *words;    /* NULL-terminated, for RUNG_PARAM_WORD */
-    const char *help;            /* one line, with the symbol of the theory */
+    const char *help;            /* one line, which names the symbol that the theory uses */
 } rung_param;
 
 typedef struct rung_value {
-    bool set; /* given by the user, not the fallback */
+    bool set; /* true if the user gave the value, false if it is the fallback */
     int64_t number;
     int64_t list[RUNG_LIST_MAX];
     size_t list_len;
     double real;
 } rung_value;
 
-/* Values parallel to a table that ends with a row whose name is NULL. */
+/* Counts the rows of a table; the row after the last one has the name NULL. Arrays of values have one per row. */
 size_t rung_param_count(const rung_param *table);
 void rung_param_defaults(rung_value *values, const rung_param *table);
-/* Reads one "key=value". `owner` is named in messages ("task eva"). The message has the nearest known key. */
+/* Reads one "key=value". Messages name `owner` (such as "task eva"). For an unknown key the message suggests the
+ * nearest one. */
 rung_status rung_param_set(rung_value *values, const rung_param *table, const char *word, const char *owner,
                            rung_error *err);
-/* Index of a name, or SIZE_MAX. */
+/* Returns the index of a name, or SIZE_MAX. */
 size_t rung_param_find(const rung_param *table, const char *name);
 /* Appends "a=1<separator>b=2,3" with every parameter in table order: the canonical text of a configuration. */
 void rung_param_print(rung_buf *out, const rung_value *values, const rung_param *table, const char *separator);
 
 /* ---- option: named values of a struct ----------------------------------------------------------------------- */
 
-/* One table per struct, and from its rows parsing, ranges, messages, help, manual and completions: the options of a
- * command, the keys of a run. A row says where its value goes as an offset, so that tables are constant. */
+/* Each struct of options has one table. Parsing, range checks, messages, help, the manual and completions are all made
+ * from its rows. A row stores the offset of its field, so that tables are constant. The options of a command and the
+ * keys of a run are such tables. */
 #define RUNG_OPTION_MAX 64 /* rows of one table: `given` has one bit for each */
 
 typedef enum rung_option_kind {
@@ -277,7 +316,7 @@ typedef struct rung_sizes {
     size_t len;
 } rung_sizes;
 
-/* The index-th name of a registry, NULL past the end: what completions offer. */
+/* The index-th name of a registry, or NULL past the end. Completions offer these names. */
 typedef const char *rung_names(size_t index);
 typedef enum rung_complete { RUNG_COMPLETE_NOTHING = 0, RUNG_COMPLETE_FILE, RUNG_COMPLETE_DIR } rung_complete;
 
@@ -288,28 +327,31 @@ typedef struct rung_option {
     size_t at;                  /* offsetof(struct of values, field) */
     const char *metavar;        /* "N", "FILE"; not for flags */
     const char *help;           /* one line, no full stop */
-    const char *fallback;       /* the default, as one would type it; NULL: zero, NULL, empty */
-    int64_t low, high;          /* of an integer, or of each integer of a list */
+    const char *fallback;       /* the default as the user would type it; NULL means 0, NULL or empty */
+    int64_t low, high;          /* range of an integer, or of each integer of a list */
     const char *const *choices; /* NULL-terminated */
     rung_names *names;          /* completion candidates of a string */
     rung_complete complete;
 } rung_option;
 
-/* Reads `text` (NULL for a flag) into the field of the row. A message begins with `prefix` and the name of the row. */
+/* Converts `text` (NULL for a flag) and stores it in the row's field. A message starts with `prefix` and the row's
+ * name. */
 rung_status rung_option_set(void *values, const rung_option *row, const char *text, const char *prefix,
                             rung_error *err);
-/* The defaults of a table, through the same conversion. */
+/* Stores the defaults of a table, by the same conversion as rung_option_set. */
 rung_status rung_option_defaults(void *values, const rung_option *table, rung_error *err);
 /* Copies the field of the row from one struct to another. */
 void rung_option_copy(void *to, const void *from, const rung_option *row);
-/* The row of a name, or NULL. */
+/* Returns the row of a name, or NULL. */
 const rung_option *rung_option_find(const rung_option *table, const char *name);
 
-/* The usual row for --threads; results never depend on it. */
+/* The usual row for --threads. Results never depend on the number of threads. */
 #define RUNG_OPTION_THREADS(type, field)                                                                               \
     {                                                                                                                  \
         .name = "threads", .kind = RUNG_OPTION_INT, .at = offsetof(type, field), .metavar = "N",                       \
         .help = "worker threads, 0 for all cores; the result is the same", .fallback = "0", .low = 0, .high = 256      \
     }
+
+RUNG_API_END
 
 #endif

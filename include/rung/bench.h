@@ -10,6 +10,8 @@
 #include "rung/base.h"
 #include "rung/num.h"
 
+RUNG_API_BEGIN
+
 enum { RUNG_BENCH_RUNS_MAX = 101, RUNG_BENCH_FIGURES_MAX = 16, RUNG_BENCH_FORMATS_MAX = 9, RUNG_BENCH_ATTACKS_MAX = 4 };
 
 typedef struct rung_bench_conf {
@@ -116,5 +118,7 @@ rung_status rung_bench_exact(rung_bench_exact_report *report, const rung_bench_c
                              const rung_bench_watch *watch, rung_error *err);
 rung_status rung_bench_break(rung_bench_break_report *report, const rung_bench_conf *conf,
                              const rung_bench_watch *watch, rung_error *err);
+
+RUNG_API_END
 
 #endif

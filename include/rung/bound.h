@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * bound: what an architecture provably cannot do. A claim (claim.h) has layers with their elements; they become a pattern of full
- * and recurrent layers with their bits, and each bound is one registry row: a theorem that lists the premises it needs, and whose
- * inequality is evaluated with the numbers filled in, certified (num.h), never by a rounded double. A row whose premises are not
- * all established is refused before it is asked. docs/theory.md states and proves every row. A bound that is not violated says
- * nothing: the verdict is then UNKNOWN, never CAN. Layer 6.
+ * bound: what an architecture provably cannot do. The layers of a claim (claim.h) become a pattern of full and
+ * recurrent layers with their bits. Each bound is one registry row: a theorem that lists the premises it needs, and an
+ * inequality that is evaluated with the numbers of the claim and certified (num.h), never decided by a rounded double.
+ * A row is refused before it is asked unless all its premises are established. docs/theory.md states and proves every
+ * row. An inequality that does not hold says nothing: the verdict is then UNKNOWN, never CAN. Layer 6.
  */
 #ifndef RUNG_BOUND_H
 #define RUNG_BOUND_H
@@ -14,7 +14,9 @@
 #include "rung/claim.h"
 #include "rung/render.h"
 
-/* ---- the layers as the theorems see them --------------------------------------------------------------------------- */
+RUNG_API_BEGIN
+
+/* ---- the layers as the theorems see them ------------------------------------------------------------------------- */
 
 #define RUNG_PATTERN_FULL_MAX 64
 
@@ -22,25 +24,35 @@
 typedef struct rung_pattern {
     size_t full;      /* F, layers that are full and nothing else */
     size_t recurrent; /* R layers */
-    uint64_t
-        state[RUNG_PATTERN_FULL_MAX + 1]; /* sum of the bits of the R layers before the first F, ..., after the last */
-    size_t layers[RUNG_PATTERN_FULL_MAX + 1]; /* their number */
+    uint64_t state[RUNG_PATTERN_FULL_MAX +
+                   1]; /* [i]: sum of the bits of the R layers before the first F, ..., after the last F */
+    size_t layers[RUNG_PATTERN_FULL_MAX + 1]; /* [i]: number of those layers */
     uint64_t message;                         /* c: bits of the largest full layer's accumulator */
     uint64_t all_state;                       /* sum of state[] */
     uint64_t levels_state;                    /* bits of one level, all log-linear layers together (not in state[]) */
-    bool headwise;                            /* a layer that is full and recurrent at once, side by side */
-    bool sparse;                              /* a layer that selects */
-    bool chunk;                               /* a chunked layer: counts as recurrent with its cache */
-    bool overflow;                            /* a number does not fit 63 bits: nothing may be concluded */
-    bool too_many;                            /* more full layers than the array: only statements about F hold */
+    bool headwise;                            /* some layer is full and recurrent at once: its heads differ */
+    bool sparse;                              /* some layer selects tokens or blocks */
+    bool chunk;    /* some layer is chunked: it counts as recurrent, and its cache as its state */
+    bool overflow; /* a number does not fit into 63 bits: nothing may be concluded */
+    bool too_many; /* more full layers than the array holds: only statements about F are valid */
 } rung_pattern;
 
 rung_pattern rung_pattern_of(const rung_ledger *ledger, const rung_arithmetic *arithmetic);
 
-/* What one layer hands over a cut, in bits. */
+/* One layer of the pattern, in bits. A layer of the ledger is none (it mixes no tokens), one or two (a convolution in front). */
+typedef struct rung_spec {
+    bool full, recurrent, sparse; /* full and recurrent: side by side */
+    uint64_t state;               /* carried past a position, log-linear states apart */
+    uint64_t level;               /* of log-linear attention: one level */
+    uint64_t message;             /* accumulator of a full layer */
+} rung_spec;
+/* From the first layer to the last; `specs` has room for two per layer of the ledger. The pattern is their sum. */
+size_t rung_specs_of(rung_spec *specs, const rung_ledger *ledger, const rung_arithmetic *arithmetic, bool *overflow);
+
+/* The bits that one layer carries over a cut of the prompt. */
 typedef struct rung_layer_bits {
-    uint64_t carried; /* state, convolution, window; of log-linear attention one level */
-    uint64_t message; /* accumulator of a full layer, else 0 */
+    uint64_t carried; /* state, convolution and window; for log-linear attention one level */
+    uint64_t message; /* accumulator of a full layer; 0 for other layers */
 } rung_layer_bits;
 rung_layer_bits rung_layer_bits_of(const rung_held *held, const rung_arithmetic *arithmetic);
 
@@ -81,28 +93,43 @@ typedef struct rung_ledger_shown {
  * and of a full layer what it hands to a token. All panels have the same logarithmic scale. */
 void rung_ledger_svg(rung_buf *out, const rung_ledger_shown *claims, size_t count);
 
-/* "R^2 F R" with the bits, for people. */
+/* Prints "R^2 F R" with the bits, for people. */
 void rung_pattern_print(rung_buf *out, const rung_pattern *pattern);
 
-/* ---- answers --------------------------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
+
+/* The instance of a theorem that was decided: sizes of the task, and what the proof chooses. Whole numbers; 0 where the theorem
+ * has no such number. */
+typedef struct rung_bound_point {
+    bool known;                     /* all numbers fit */
+    bool free;                      /* the proof chose the sizes of the task too */
+    uint64_t N0, n, V;              /* composition: N_0, n_{L-1}, V. A table: n entries with V values */
+    uint64_t x0, x1;                /* B0 */
+    uint64_t t, q, g, x, beta, G;   /* B, C0, Ce */
+    uint64_t prefix, a, b;          /* cut: tokens before it, and the numbers of the count */
+    int count;                      /* cut: its kind */
+    uint64_t kappa, opened, blocks; /* sparse: bits of a summary, blocks opened, m */
+    uint64_t block, M, least;       /* sparse: B, M, u' */
+} rung_bound_point;
 
 typedef struct rung_bound_answer {
     const struct rung_bound *bound;
-    bool applies; /* all premises are established, and the theorem speaks of such layers; else `premise` says why not */
-    int missing;  /* the first premise (rung_premise) that is not established; -1: all are */
+    /* all premises are established and the theorem covers these layers; otherwise `premise` says why not */
+    bool applies;
+    int missing;          /* the first premise (rung_premise) that is not established; -1: all are */
     char premise[256];    /* what is assumed, or what is missing */
-    char statement[384];  /* the inequality with the numbers filled in, free parameters included */
+    char statement[384];  /* the inequality with the numbers filled in, and the values of its free parameters */
     double lhs, rhs;      /* CANNOT needs lhs > rhs; lhs rounded down, rhs rounded up */
-    bool holds;           /* lhs > rhs, certainly */
-    const char *trivial;  /* why it separates no mechanism from another, in words; NULL: it is not trivial */
+    bool holds;           /* lhs > rhs is certain */
+    const char *trivial;  /* why it separates no mechanism from another; NULL: it is not trivial */
     rung_verdict verdict; /* CANNOT or UNKNOWN */
     double margin;        /* lhs / rhs */
-    double
-        n_threshold; /* smallest n with a proof found; 0: none, or not asked for; may exceed 2^53: then log2_n says it */
-    double log2_n;   /* log2 of the threshold where it is astronomical, else 0 */
-    bool exact;      /* the threshold is the true minimum of this inequality, by exhaustive search */
-    double ceiling;  /* accuracy that cannot be exceeded on average over prompts; 0: none */
-    const char *ceiling_over; /* which prompts these are; NULL: those that the task draws */
+    double n_threshold;   /* smallest n for which a proof was found; 0: none, or not searched. Above 2^53 use log2_n */
+    double log2_n;        /* log2 of the threshold if it is too large for a double to be exact, else 0 */
+    bool exact;           /* an exhaustive search shows that the threshold is the minimum of this inequality */
+    double ceiling;       /* mean accuracy over prompts that no weights exceed; 0: none */
+    const char *ceiling_over; /* the distribution of these prompts; NULL: the prompts that the task draws */
+    rung_bound_point point;   /* of the inequality that `holds` is about */
 } rung_bound_answer;
 
 struct bound_question; /* src/bound/rows.h */
@@ -110,13 +137,13 @@ struct bound_question; /* src/bound/rows.h */
 typedef struct rung_bound {
     const char *id;      /* "A", "B0", "published-hybrid" */
     const char *summary; /* one line */
-    const char *task;    /* tasks that it speaks of, separated by spaces */
-    const char *source;  /* published where, or "ours" */
+    const char *task;    /* tasks that it covers, separated by spaces */
+    const char *source;  /* the publication, or "ours" */
     const char *checked; /* "proof checked by search at small sizes", "proof on paper only", "published" */
-    const char *section; /* of docs/theory.md */
-    unsigned
-        needs; /* premises that the proof uses, as RUNG_NEEDS bits; the row is asked only when all are established */
-    /* Fills everything but bound, verdict and margin. */
+    const char *section; /* its section in docs/theory.md */
+    /* premises that the proof uses, as RUNG_NEEDS bits; the row is asked only if all of them are established */
+    unsigned needs;
+    /* Fills in everything but bound, verdict and margin. */
     rung_status (*evaluate)(rung_bound_answer *answer, const struct bound_question *q, const rung_pattern *p,
                             rung_error *err);
 } rung_bound;
@@ -127,23 +154,45 @@ const rung_bound *rung_bound_get(const char *id);
 
 #define RUNG_BOUND_MAX 32
 
-/* Every row that speaks of the task. The whole verdict is CANNOT if one holds; `trivial` is set if only trivial ones do. */
+/* The answers of every row that covers the task. The verdict is CANNOT if one of them holds; `trivial` is set if only
+ * trivial ones hold. */
 typedef struct rung_bound_report {
     rung_pattern pattern;
     rung_bound_answer answer[RUNG_BOUND_MAX];
     size_t count;
     rung_verdict verdict;
-    const char *trivial; /* CANNOT only trivially, and why */
+    const char *trivial; /* the verdict is CANNOT by trivial rows only, and why */
 } rung_bound_report;
 
-/* What the theorems say of the claim, which must have a task. With `thresholds` also from which n on each would hold, which costs
- * time. Callers outside of this library ask rung_decide. */
+/* What the theorems say of the claim, which must have a task. With `thresholds` it also searches the smallest n for
+ * which each would hold, which costs time. Callers outside of this library call rung_decide. */
 rung_status rung_bound_answers(rung_bound_report *report, const rung_claim *claim, bool thresholds, rung_error *err);
 
-/* The row that decides: CANNOT, and if possible not trivial; else the applicable one with the largest margin. NULL: no
- * row applies. */
+/* The row that decides. If the verdict is CANNOT, a row that holds, preferably not a trivial one; otherwise the
+ * applicable row with the largest margin. NULL: no row applies. */
 const rung_bound_answer *rung_bound_decisive(const rung_bound_report *report);
-/* The lowest ceiling over the prompts that the task draws; 0: none. The row that decides need not be the one about averages. */
+/* The lowest ceiling over the prompts that the task draws; 0: none. It may come from another row than the decisive
+ * one. */
 double rung_bound_ceiling(const rung_bound_report *report);
+
+/* ---- proofs that Coq checks -------------------------------------------------------------------------------------- */
+
+/* A file for coqc, whose theorem is the claim (proofs/README.md has the form), or why there is none. */
+typedef struct rung_proof {
+    bool written;     /* `text` is the file */
+    const char *file; /* of proofs/, where the theorem is proved: "TheoremB0.v"; NULL where it is not */
+    char theorem[64]; /* its name there */
+    char why[256];    /* not written: why */
+    char checked[32]; /* who has checked it, "coqc 8.16.1"; "": nobody so far */
+    rung_buf text;
+} rung_proof;
+
+/* The instance of `answer`, which is about the claim. Nothing is written unless the answer is CANNOT, Coq has the theorem, and
+ * its own checker surely accepts the numbers. Clear the proof also when this fails. */
+rung_status rung_proof_write(rung_proof *proof, const rung_claim *claim, const rung_bound_answer *answer,
+                             rung_error *err);
+void rung_proof_clear(rung_proof *proof);
+
+RUNG_API_END
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * build: constructions, explicit weights that solve a task. Each is one registry row: its parameters, the task that it
- * solves, and a function that fills a model file. What comes out is data, an ordinary model that the evaluators run like
- * any other; nothing in them knows that it was constructed. A row refuses parameters for which it is not right. Layer 4.
+ * build: constructions, that is explicit weights that solve a task. Each is one registry row: its parameters, the task
+ * that it solves, and a function that fills a model file. The result is an ordinary model; the evaluators do not know
+ * that it was constructed. A row refuses parameters for which its weights would be wrong. Layer 4.
  */
 #ifndef RUNG_BUILD_H
 #define RUNG_BUILD_H
@@ -11,6 +11,8 @@
 #include "rung/base.h"
 #include "rung/model.h"
 #include "rung/task.h"
+
+RUNG_API_BEGIN
 
 struct rung_construction;
 
@@ -26,12 +28,11 @@ struct rung_sheet; /* src/build/sheet.h: a model under construction */
 typedef struct rung_construction {
     const char *name;
     const char *summary;
-    const char *source; /* theorem, section or paper; "ours" where the proof is in docs/theory.md */
-    const char *task;   /* the task, or the default of the parameter `task` of this table */
-    const char
-        *task_words; /* the task's parameters that this construction presupposes, as in "form=position", or NULL */
-    const rung_param *params; /* no name may be a parameter of the task */
-    /* Fills a sheet, or refuses with the reason and what to try. */
+    const char *source;     /* theorem, section or paper; "ours" if the proof is in docs/theory.md */
+    const char *task;       /* the task, or the default of the parameter `task` of this table */
+    const char *task_words; /* parameters of the task that this construction requires, as in "form=position", or NULL */
+    const rung_param *params; /* no name may also be a parameter of the task */
+    /* Fills a sheet. Refuses parameters with the reason and an alternative. */
     rung_status (*build)(struct rung_sheet *sheet, const rung_build *b, rung_error *err);
 } rung_construction;
 
@@ -40,15 +41,18 @@ const rung_construction *rung_construction_at(size_t index);
 const rung_construction *rung_construction_get(const char *name);
 const char *rung_construction_nearest(const char *name);
 
-/* Words key=value: those that the construction knows are its own, the others belong to the task. A message about an
- * unknown key names the nearest of both. */
+/* `words` are key=value. Keys that the construction knows set its parameters; the others go to the task. The error for
+ * an unknown key names the nearest key of both. */
 rung_status rung_build_init(rung_build *b, const char *name, const char *const *words, size_t count, rung_error *err);
-/* "lookup keys=bits values=bits scale=0 ...": every parameter of the construction; goes into the metadata. */
+/* Prints every parameter of the construction, "lookup keys=bits values=bits scale=0 ...". Model files have it in their
+ * metadata. */
 void rung_build_canonical(rung_buf *out, const rung_build *b);
 int64_t rung_build_param(const rung_build *b, const char *name);
 const rung_value *rung_build_value(const rung_build *b, const char *name);
 
 rung_status rung_build_write(const rung_build *b, const char *path, rung_error *err);
 rung_status rung_build_model(rung_model **out, const rung_build *b, rung_error *err); /* in memory */
+
+RUNG_API_END
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * claim: what a verdict is about. A claim is a subject (layers) x a task with its sizes x an arithmetic x what follows the
- * prompt. Its premises are named facts with three values, and what nobody has established is zero: a theorem applies only when
- * every premise that it lists is established (rung/bound.h). There is one constructor for each kind of subject and one for
- * claims; nothing else makes one. Layer 5.
+ * claim: what a verdict is about. A claim is a subject (layers) x a task with its sizes x an arithmetic x what follows
+ * the prompt. Its premises are facts with a name and three values. A fact is zero, "not established", unless a
+ * constructor establishes it; a theorem applies only if every premise that it lists is established (rung/bound.h).
+ * There is one constructor for each kind of subject and one for claims, and no other way to make them. Layer 5.
  */
 #ifndef RUNG_CLAIM_H
 #define RUNG_CLAIM_H
@@ -15,12 +15,14 @@
 #include "rung/task.h"
 #include "rung/train.h"
 
-/* ---- subjects ------------------------------------------------------------------------------------------------------------ */
+RUNG_API_BEGIN
+
+/* ---- subjects ---------------------------------------------------------------------------------------------------- */
 
 typedef enum rung_subject_kind {
-    RUNG_SUBJECT_ARCH = 1, /* layers of our own, as text */
-    RUNG_SUBJECT_MODEL,    /* the layers of a model file of ours */
-    RUNG_SUBJECT_LAYERS,   /* a ledger: what a configuration or a GGUF header says */
+    RUNG_SUBJECT_ARCH = 1, /* layers in the arch language */
+    RUNG_SUBJECT_MODEL,    /* the layers of a rung model file */
+    RUNG_SUBJECT_LAYERS,   /* a ledger, read from a configuration or a GGUF header */
 } rung_subject_kind;
 
 /* Layers, and what is known of them. Immutable. */
@@ -28,15 +30,16 @@ typedef struct rung_subject rung_subject;
 
 rung_status rung_subject_arch(rung_subject **out, const char *text, const rung_arch_defaults *defaults,
                               rung_error *err);
-/* The layers of the model; a model that has thoughts does not answer at once. Nothing of the model is kept. */
+/* The layers of the model. A model with a chain of thought does not answer at once. The subject keeps no pointer to the
+ * model. */
 rung_status rung_subject_model(rung_subject **out, const rung_model *model, const char *name, rung_error *err);
 /* The ledger and what it points to must outlive the subject. */
 rung_status rung_subject_layers(rung_subject **out, const rung_ledger *ledger, rung_error *err);
-/* A config.json (or the directory of one), a GGUF file or a model of ours, by content. */
+/* Reads a config.json (or its directory), a GGUF file or a rung model file; the content decides which. */
 rung_status rung_subject_file(rung_subject **out, const char *path, rung_error *err);
-/* What a run of training makes: its layers, and whether it says thoughts. */
+/* The layers that a training run makes, and whether it has a chain of thought. */
 rung_status rung_subject_run(rung_subject **out, const rung_train_conf *conf, rung_error *err);
-/* The same layers, of which `count` from `first` on are replaced by `times` copies of the first of them. */
+/* The same layers, but the `count` layers from `first` on are replaced by `times` copies of layer `first`. */
 rung_status rung_subject_repeat(rung_subject **out, const rung_subject *from, size_t first, size_t count, size_t times,
                                 rung_error *err);
 void rung_subject_free(rung_subject *subject);
@@ -47,9 +50,9 @@ const rung_ledger *rung_subject_ledger(const rung_subject *subject);
 const char *rung_subject_arch_text(const rung_subject *subject);
 const rung_arch_defaults *rung_subject_arch_defaults(const rung_subject *subject);
 
-/* ---- arithmetic ---------------------------------------------------------------------------------------------------------- */
+/* ---- arithmetic -------------------------------------------------------------------------------------------------- */
 
-/* In which order numbers are added up. Zero: nobody said. */
+/* The order in which numbers are added. Zero: not stated. */
 typedef enum rung_kernel {
     RUNG_KERNEL_ONLINE = 1, /* exact: every token updates a state; softmax from left to right with a running maximum */
     RUNG_KERNEL_TWO_PASS,   /* the same, but softmax takes the maximum of the row first */
@@ -61,7 +64,7 @@ const char *rung_kernel_text(rung_kernel kernel); /* "softmax from left to right
 
 /* What a token receives from a prefix in a full layer, in numbers per head. */
 typedef enum rung_message {
-    RUNG_MESSAGE_ONLINE = 0, /* dv+2: numerator, denominator, running maximum: what the exact evaluator does */
+    RUNG_MESSAGE_ONLINE = 0, /* dv+2: numerator, denominator and running maximum, as in the exact evaluator */
     RUNG_MESSAGE_NUMERATOR,  /* dv+1: without the maximum */
     RUNG_MESSAGE_PAPER,      /* 2 d, as the papers count */
 } rung_message;
@@ -69,16 +72,16 @@ extern const char *const rung_message_words[];
 
 typedef struct rung_arithmetic {
     rung_kernel kernel;
-    int accumulator_bits; /* of one number of an accumulator */
-    int state_bits;       /* of a recurrent state */
-    int cache_bits;       /* of keys, values and inputs that a window, a convolution or a cache keeps */
+    int accumulator_bits; /* bits of one number of an accumulator */
+    int state_bits;       /* bits of one number of a recurrent state */
+    int cache_bits; /* bits of one number in keys, values and inputs that a window, a convolution or a cache keeps */
     rung_message message;
 } rung_arithmetic;
 
-/* "in exact 26-bit arithmetic, softmax from left to right": what a verdict is about. */
+/* Prints the arithmetic that a verdict is about: "in exact 26-bit arithmetic, softmax from left to right". */
 void rung_arithmetic_print(rung_buf *out, const rung_arithmetic *arithmetic);
 
-/* ---- claims -------------------------------------------------------------------------------------------------------------- */
+/* ---- claims ------------------------------------------------------------------------------------------------------ */
 
 typedef enum rung_premise {
     RUNG_PREMISE_CAUSAL = 0, /* no token sees a later one */
@@ -99,36 +102,40 @@ extern const char *const rung_premise_words[];       /* [premise]: "causal", ...
 const char *rung_premise_text(rung_premise premise); /* the sentence above */
 extern const char *const rung_fact_words[];          /* [fact]: "not established", "established", "violated" */
 
-/* What is claimed of a subject. Zeroed, nothing about arithmetic or prompt is established. */
+/* What is claimed of a subject. In a zeroed struct nothing about arithmetic or prompt is established. */
 typedef struct rung_about {
-    const rung_task_conf *task; /* copied; NULL: of the layers alone */
-    uint64_t n;                 /* some size of the task with at most so many tokens; 0: the task's own size */
-    /* 0: what the subject says, else 32. Accumulators are never narrower than 32 bits by default, whatever the dtype of a
-     * file. */
+    const rung_task_conf *task; /* copied; NULL: the claim is about the layers alone */
+    uint64_t
+        n; /* the claim is about some size of the task with at most this many tokens; 0: about the task's own size */
+    /* 0: what the subject states, else 32. By default accumulators have at least 32 bits, even if the file has a
+     * narrower dtype. */
     int accumulator_bits, state_bits, cache_bits;
     rung_kernel kernel;
     rung_message message;
     rung_fact layout, ends, at_once; /* see rung_premise */
 } rung_about;
 
-/* The prompt is what the task writes, nothing follows it, the model answers at once, in the exact evaluator's order. */
+/* The prompt is what the task writes, nothing follows it, and the model answers at once, in the order of the exact
+ * evaluator. */
 rung_about rung_about_prompt(const rung_task_conf *task, uint64_t n);
-/* All three sizes of numbers. */
+/* Sets the bits of accumulators, states and caches. */
 void rung_about_bits(rung_about *about, int bits);
 
 typedef struct rung_claim rung_claim;
 
-/* The subject must outlive the claim. RUNG_USAGE when the words of the task fix a prompt that is longer than n. A length that
- * the words of the task fix is never changed: n then counts as 0. */
+/* The subject must outlive the claim. If the words of the task fix its length, that length is never changed: n then
+ * counts as 0, and RUNG_USAGE if the prompt is longer than n. */
 rung_status rung_claim_new(rung_claim **out, const rung_subject *subject, const rung_about *about, rung_error *err);
 void rung_claim_free(rung_claim *claim);
 
 const rung_subject *rung_claim_subject(const rung_claim *claim);
-rung_about rung_claim_about(const rung_claim *claim); /* what it was made of; its task is the claim's */
+rung_about rung_claim_about(const rung_claim *claim); /* what the claim was made of; its task is the claim's copy */
 const rung_ledger *rung_claim_ledger(const rung_claim *claim);
-const rung_task_conf *rung_claim_task(const rung_claim *claim); /* NULL: of the layers alone */
-uint64_t rung_claim_n(const rung_claim *claim);                 /* 0: exactly the task's size */
+const rung_task_conf *rung_claim_task(const rung_claim *claim); /* NULL: the claim is about the layers alone */
+uint64_t rung_claim_n(const rung_claim *claim);                 /* 0: the task has exactly its own size */
 const rung_arithmetic *rung_claim_arithmetic(const rung_claim *claim);
 rung_known rung_claim_premise(const rung_claim *claim, rung_premise premise);
+
+RUNG_API_END
 
 #endif

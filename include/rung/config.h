@@ -9,6 +9,8 @@
 
 #include "rung/base.h"
 
+RUNG_API_BEGIN
+
 /* One layer. It may have several mechanisms side by side (a head-wise hybrid, a shared attention block): then several of
  * the flags are set and the numbers are those of all together. */
 typedef struct rung_held {
@@ -104,5 +106,7 @@ typedef struct rung_ledger_sum {
     uint64_t kv_elements_per_token; /* of the largest layer with a growing cache */
 } rung_ledger_sum;
 rung_ledger_sum rung_ledger_total(const rung_ledger *ledger);
+
+RUNG_API_END
 
 #endif

@@ -11,6 +11,8 @@
 #include "rung/render.h"
 #include "rung/task.h"
 
+RUNG_API_BEGIN
+
 typedef enum rung_task_format {
     RUNG_TASK_JSONL = 0, /* everything that is known of an instance */
     RUNG_TASK_TEXT,      /* for people */
@@ -56,5 +58,7 @@ rung_status rung_dataset_stream(const rung_dataset *job, const rung_dataset_sink
 void rung_dataset_path(rung_buf *out, const rung_dataset *job);
 /* Opens an object with what all instances share: task, seed, indices, sizes, chance. */
 void rung_dataset_json(rung_jout *json, rung_buf *out, const rung_dataset *job);
+
+RUNG_API_END
 
 #endif

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * kern: the fp32 kernels of the fast evaluator. A table of function pointers: the reference kernels fill it,
- * an instruction set overrides. Sums run in 16 fixed lanes, then over the lanes pairwise, and in products along one chain of
- * fused multiply-adds, so the bytes do not depend on the instruction set or on the number of threads. Kernels never allocate and never fail.
- * Layer 1.
+ * kern: the fp32 kernels of the fast evaluator. A table of function pointers: the reference kernels fill it, an
+ * instruction set overrides. Sums run in 16 fixed lanes, then over the lanes pairwise, and in products along one chain
+ * of fused multiply-adds, so the bytes do not depend on the instruction set or on the number of threads. Kernels never
+ * allocate and never fail. Layer 1.
  */
 #ifndef RUNG_KERN_H
 #define RUNG_KERN_H
 
 #include "rung/base.h"
 
-/* The second factor of a product, prepared once and used for many first ones: its columns in strips of RUNG_PANEL, each
- * strip row after row, the last one filled up with zeros. The first rows of a panel are the panel of the first rows. */
+RUNG_API_BEGIN
+
+/* The second factor of a product, prepared once and used for many first factors. Its columns are stored in strips of
+ * RUNG_PANEL columns, each strip row after row; the last strip is filled up with zeros. The first rows of a panel are
+ * the panel of the first rows. */
 #define RUNG_PANEL 32
 
 static inline size_t rung_panels_size(size_t inner, size_t cols)
@@ -20,12 +23,12 @@ static inline size_t rung_panels_size(size_t inner, size_t cols)
     return (cols + RUNG_PANEL - 1) / RUNG_PANEL * RUNG_PANEL * inner;
 }
 
-/* y[rows][cols] = (start + bias + x w) factor. Element (i, k) of x lies at x[i * x_row + k * x_inner], so that x may be the transpose
- * of what is stored. w comes in panels or, where w_row is not 0, as it is, element (k, c) at panels[k * w_row + c]; panel_rows: the
- * rows that a strip of the panels has, where `inner` are fewer of them; 0 says that it has `inner`. Rows of y and of start are
- * y_row and start_row apart, those of factor as those of y. start, bias (one row) and factor may be NULL, start may be y. Every
- * element is (start + bias), then one fused multiply-add after the other for k from 0 upwards, then times its factor. y must not
- * overlap x. */
+/* y[rows][cols] = (start + bias + x w) factor. Element (i, k) of x is x[i * x_row + k * x_inner], so that x may be the
+ * transpose of what is stored. If w_row is 0, w comes in panels, and panel_rows is the number of rows of a strip if
+ * that is more than `inner` (0: it is `inner`). Otherwise w is a plain matrix with element (k, c) at panels[k * w_row +
+ * c]. Rows of y and of factor are y_row apart, rows of start are start_row apart. start, bias (one row) and factor may
+ * be NULL; start may be y. Every element is (start + bias), then one fused multiply-add after the other for k from 0
+ * upwards, then times its factor. y must not overlap x. */
 typedef struct rung_product {
     float *y;
     const float *x, *panels, *start, *bias, *factor;
@@ -41,7 +44,8 @@ typedef enum rung_act {
     RUNG_ACT_KEEP,     /* e^{-e^{-1/2} sigmoid(x)} */
 } rung_act;
 
-/* What one step of AdamW does to every parameter alike: g clip is the gradient, w loses (1 - keep) of itself. */
+/* The constants of one AdamW step, the same for all parameters: the gradient is g clip, and w is multiplied by
+ * `keep`. */
 typedef struct rung_adam_step {
     float beta1, beta2, rest1, rest2, epsilon, step, root, keep, clip;
 } rung_adam_step;
@@ -53,30 +57,32 @@ typedef struct rung_kernels {
     void (*fade_axpy)(float *y, float f, float a, const float *x, size_t n); /* y = f y + a x */
     void (*scale)(float *y, float a, size_t n);                              /* y *= a */
     void (*exp)(float *y, const float *x, size_t n); /* relative error below 2^-22, 0 below -86.9; y may be x */
-    /* y[T][n] = x[T][m] w[n][m]^T + bias[n]; bias may be NULL. y must not overlap x. */
+    /* y[T][n] = x[T][m] w[n][m]^T + bias[n]. bias may be NULL. y must not overlap x. */
     void (*linear)(float *y, const float *x, const float *w, const float *bias, size_t T, size_t n, size_t m);
-    /* Makes the panels of w = [inner][cols], element (k, c) at w[k * w_inner + c * w_col]; panels has
+    /* Makes the panels of w = [inner][cols], whose element (k, c) is w[k * w_inner + c * w_col]. `panels` has
      * rung_panels_size(inner, cols) floats. */
     void (*pack)(float *panels, const float *w, size_t inner, size_t cols, size_t w_inner, size_t w_col);
     void (*multiply)(const rung_product *p);
-    /* Scores of a query with `cols` keys, a multiple of RUNG_PANEL, of which it sees [first, end), at least one: they become e^(s - max), the
-     * others 0. Returns the sum. With dp, the gradients of the weights s / sum, the gradients of the scores take its place. */
+    /* s are the scores of a query with `cols` keys, a multiple of RUNG_PANEL. The query sees keys [first, end), at
+     * least one. soften replaces their scores by e^(s - max), the others by 0, and returns the sum. The backward
+     * function gets dp, the gradients of the weights s / sum, and replaces them by the gradients of the scores. */
     float (*soften)(float *s, size_t first, size_t end, size_t cols);
     float (*soften_back)(float *s, float *dp, size_t first, size_t end, size_t cols);
     void (*times)(float *y, const float *x, size_t n);                 /* y *= x */
-    void (*add_rows)(float *y, const float *x, size_t rows, size_t n); /* y[n] += row after row of x[rows][n] */
+    void (*add_rows)(float *y, const float *x, size_t rows, size_t n); /* y[n] += each row of x[rows][n], in order */
     float (*sum)(const float *x, size_t n);
     double (*square_sum)(const float *x, size_t n);
-    /* Rows of d: y = (x - mean) / sqrt(mean square + epsilon) w + b, with the mean where `centre`; w and b may be NULL.
-     * Backward: dx, dw and db (may be NULL) are added to; room has 2 d floats. */
+    /* Norm of rows of d numbers: y = (x - mean) / sqrt(mean square + epsilon) w + b. The mean is subtracted only if
+     * `centre`; w and b may be NULL. The backward function adds to dx, dw and db (which may be NULL); `room` has 2 d
+     * floats. */
     void (*norm)(float *y, const float *x, const float *w, const float *b, size_t rows, size_t d, bool centre,
                  float epsilon);
     void (*norm_back)(float *dx, float *dw, float *db, const float *dy, const float *x, const float *w, size_t rows,
                       size_t d, bool centre, float epsilon, float *room);
-    /* y = f(x), and x becomes f'(x): what a backward pass needs of it. */
+    /* y = f(x), and x is replaced by f'(x), which the backward pass needs. */
     void (*relu)(float *y, float *x, size_t n);
     void (*gelu)(float *y, float *x, size_t n);
-    /* y = f(x), y may be x; g *= f'(x). */
+    /* y = f(x), where y may be x; and g *= f'(x). */
     void (*activate)(float *y, const float *x, rung_act act, size_t n);
     void (*activate_back)(float *g, const float *x, rung_act act, size_t n);
     void (*adam)(float *w, float *m, float *v, const float *g, size_t n, const rung_adam_step *u);
@@ -85,17 +91,19 @@ typedef struct rung_kernels {
 const rung_kernels *rung_kernels_of(rung_isa isa);
 const rung_kernels *rung_kernels_get(void); /* of rung_cpu_isa() */
 
-/* What a chunk of n <= RUNG_CHUNK tokens of a recurrence needs besides products. A matrix of pairs (t, s) of its tokens has
- * rows of RUNG_CHUNK floats, so that it is a panel too. Sums of lanes and chains of products are the same for every set. */
+/* The operations of a chunk of n <= RUNG_CHUNK tokens of a recurrence, besides products. A matrix of pairs (t, s) of
+ * its tokens has rows of RUNG_CHUNK floats, so that it is a panel too. Sums of lanes and chains of products are the
+ * same for every instruction set. */
 #define RUNG_CHUNK    RUNG_PANEL
-#define RUNG_SUBCHUNK 16 /* tokens whose pairs are taken one by one where every channel has its own decay */
+#define RUNG_SUBCHUNK 16 /* tokens whose pairs are computed one by one if every channel has its own decay */
 
 typedef struct rung_chunk_kernels {
-    /* Rows of n floats: y = a_t x (y may be x), y += a_t x, out_t = x . y; then element by
-     * element, y = x a (y may be x) and y += x a. */
+    /* On rows of n floats, in this order: y = a_t x (y may be x), y += a_t x, out_t = x . y; then element by element, y
+     * = x a (y may be x) and y += x a. */
     void (*scale_rows)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t rows, size_t n);
     void (*add_rows)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t rows, size_t n);
-    /* y *= a_t, and 0 instead of less than 2^-102: products with subnormal numbers are slow. a_step 0: one a for all. */
+    /* y *= a_t, and results below 2^-102 become 0, because products with subnormal numbers are slow. a_step 0: one a
+     * for all rows. */
     void (*fade_rows)(float *y, size_t y_row, const float *a, size_t a_step, size_t rows, size_t n);
     void (*dot_rows)(float *out, const float *x, size_t x_row, const float *y, size_t y_row, size_t rows, size_t n);
     void (*multiply_rows)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t a_row,
@@ -103,40 +111,42 @@ typedef struct rung_chunk_kernels {
     void (*add_products)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t a_row,
                          size_t rows, size_t n);
     bool (*finite_rows)(const float *x, size_t x_row, size_t rows, size_t n);
-    /* y comes as e^x and becomes x + 1 where x > 0; dx += dy times the slope of that. */
+    /* y contains e^x and becomes x + 1 where x > 0. The backward function adds dy times the slope to dx. */
     void (*elu1)(float *y, const float *x, size_t n);
     void (*undo_elu1)(float *dx, const float *x, const float *y, const float *dy, size_t n);
 
     /* One decay w_t per token: E_ts = w_(s+1) ... w_t for s <= t, else 0. */
     void (*pair_decays)(float *E, const float *w, size_t n);
-    /* A_ts *= sign E_ts where s + before <= t, else 0; E NULL: ones. */
+    /* A_ts *= sign E_ts where s + before <= t, else 0. E may be NULL, which means ones. */
     void (*mask_pairs)(float *A, const float *E, size_t n, size_t before, float sign);
     /* W_ts += A_ts dA_ts where s + before <= t. */
     void (*add_weights)(float *W, const float *A, const float *dA, size_t n, size_t before);
-    /* dg_r += sum over s < r <= t of W_ts, with W transposed ([s][t]), a weight of each t with what came before the chunk, of
-     * each s with what comes after it, and of what goes through. */
+    /* dg_r += sum over s < r <= t of W_ts (W is transposed: [s][t]), plus the weights of each t with the state before
+     * the chunk, plus those of each s with the state after it, plus the weight of the state that passes through the
+     * chunk. */
     void (*sum_decays)(float *dg, size_t dg_row, const float *W, const float *from_start, const float *to_end,
                        float through, size_t n);
-    /* A_ts *= lambda_t[l], l the number of binary digits of (t xor s), the last of `levels` numbers standing for all beyond it;
-     * dlambda_t[l] += the sum of A_ts dA_ts over the s of level l. */
+    /* A_ts *= lambda_t[l], where l is the number of binary digits of (t xor s); the last of `levels` numbers is used
+     * for all larger l. The backward function adds to dlambda_t[l] the sum of A_ts dA_ts over the s of level l. */
     void (*weigh_levels)(float *A, const float *lambda, size_t lambda_row, size_t levels, size_t n);
     void (*sum_levels)(float *dlambda, size_t lambda_row, size_t levels, const float *A, const float *dA, size_t n);
-    /* Rows t upwards (or downwards): r_t += sum of M_ts u_s over the rows before it, u_t = beta_t r_t. M_ts lies at
-     * M[t m_row + s m_col]; u are panels with panel_rows rows, rows of r have room for whole vectors of 16. */
+    /* For rows t upwards (or downwards): r_t += sum of M_ts u_s over the rows before it, then u_t = beta_t r_t. M_ts is
+     * M[t m_row + s m_col]. u is a panel with panel_rows rows; rows of r have room for whole vectors of 16. */
     void (*solve_block)(float *u, float *r, size_t r_row, const float *M, size_t m_row, size_t m_col, const float *beta,
                         size_t rows, size_t cols, size_t panel_rows, bool downwards);
 
-    /* A decay per channel, rows w of d floats, n <= RUNG_SUBCHUNK: since_t = w_0 ... w_t, until_s = w_(s+1) ... w_(n-1). */
+    /* A decay per channel: w has rows of d floats, n <= RUNG_SUBCHUNK. since_t = w_0 ... w_t, until_s = w_(s+1) ...
+     * w_(n-1). */
     void (*channel_decays)(float *since, float *until, const float *w, size_t n, size_t d);
-    /* A_ts = sum of q_t E_ts k_s for s <= t, B_ts = -sum of k_t E_ts k_s for s < t (NULL: not wanted). `faded` has n d floats, here
-     * and below. */
+    /* A_ts = sum of q_t E_ts k_s for s <= t, B_ts = -sum of k_t E_ts k_s for s < t (B may be NULL). `faded` has n d
+     * floats, here and below. */
     void (*channel_pairs)(float *A, float *B, const float *q, size_t q_row, const float *k, size_t k_row,
                           const float *w, size_t n, size_t d, float *faded);
-    /* Backwards of one of them, x = q or k, s + before <= t: added to dx, dk and dg. */
+    /* The backward function of A or B, with x = q or k and s + before <= t. Adds to dx, dk and dg. */
     void (*undo_channel_pairs)(float *dx, size_t dx_row, float *dk, size_t dk_row, float *dg, size_t dg_row,
                                const float *dA, const float *x, size_t x_row, const float *k, size_t k_row,
                                const float *w, size_t n, size_t d, size_t before, float *faded);
-    /* dg_r += through + the sum of from_start over t >= r and of to_end over s < r; rows of d floats. */
+    /* dg_r += through + the sum of from_start over t >= r + the sum of to_end over s < r. Rows have d floats. */
     void (*sum_channel_decays)(float *dg, size_t dg_row, const float *from_start, const float *to_end,
                                const float *through, size_t n, size_t d);
 } rung_chunk_kernels;
@@ -144,17 +154,20 @@ typedef struct rung_chunk_kernels {
 const rung_chunk_kernels *rung_chunk_kernels_of(rung_isa isa);
 const rung_chunk_kernels *rung_chunk_kernels_get(void);
 
-/* What `rung bench` measures against: causal softmax attention of one head in fp32 with a lane per query, as fast as
- * plain C gets. Queries first .. first+count-1, count <= RUNG_YARDSTICK_QUERIES; q, k = [tokens][dk], v, o =
- * [tokens][dv]; scratch has RUNG_YARDSTICK_QUERIES (dk+dv+1) floats. Its bytes do depend on the instruction set. */
+/* The reference speed of `rung bench`: causal softmax attention of one head in fp32 with a lane per query, as fast as
+ * plain C gets. Computes queries first .. first+count-1, count <= RUNG_YARDSTICK_QUERIES; q, k = [tokens][dk], v, o =
+ * [tokens][dv]; scratch has RUNG_YARDSTICK_QUERIES (dk+dv+1) floats. Its last bits depend on the instruction set. */
 #define RUNG_YARDSTICK_QUERIES 64
 typedef void rung_yardstick(float *o, const float *q, const float *k, const float *v, size_t first, size_t count,
                             size_t dk, size_t dv, float *scratch);
 rung_yardstick *rung_yardstick_get(void); /* of rung_cpu_isa() */
 
-/* The limit that `rung bench` states speeds as shares of: chains of fused multiply-adds in registers (reference: multiply and
- * add), thousands of rounds of them. Returns the floating-point operations; `sink` gets a number that means nothing. */
+/* The peak speed, of which `rung bench` prints speeds as shares: thousands of rounds of independent fused multiply-adds
+ * in registers (reference: multiply and add). Returns the number of floating-point operations. `sink` gets a
+ * meaningless number, so that the compiler keeps the loop. */
 typedef double rung_peak(float *sink, size_t thousands);
 rung_peak *rung_peak_get(void); /* of rung_cpu_isa() */
+
+RUNG_API_END
 
 #endif

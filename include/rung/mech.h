@@ -18,6 +18,8 @@
 #include "rung/base.h"
 #include "rung/num.h"
 
+RUNG_API_BEGIN
+
 #define RUNG_MECH_INPUT_MAX 12
 
 /* With these, H dk dv and the r dv of every feature map stay below 2^57: no product of them overflows, and neither
@@ -316,5 +318,7 @@ typedef struct rung_backward {
     size_t pos, tokens;
     float *scratch;
 } rung_backward;
+
+RUNG_API_END
 
 #endif

@@ -17,6 +17,8 @@
 #include "rung/mech.h"
 #include "rung/num.h"
 
+RUNG_API_BEGIN
+
 /* ---- arch: one language for architectures
  * ---------------------------------------------------------------------
  *
@@ -216,5 +218,7 @@ void rung_rows_answer(rung_rows *rows, const double *o, size_t layer, size_t gro
 rung_status rung_rows_finish(rung_rows *rows, size_t layer, rung_error *err);
 /* The read-out of one token of the stretch, [answers]. */
 rung_status rung_rows_read_out(rung_rows *rows, double *out, size_t at, rung_error *err);
+
+RUNG_API_END
 
 #endif

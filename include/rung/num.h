@@ -21,9 +21,12 @@
 
 #include "rung/base.h"
 
+RUNG_API_BEGIN
+
 typedef enum rung_fmt_kind { RUNG_FMT_FLOAT = 1, RUNG_FMT_FIXED = 2 } rung_fmt_kind;
 
-/* Immutable after rung_fmt_parse. The lower half are constants derived from the upper half, for the hot loops. */
+/* Immutable after rung_fmt_parse. The first half defines the format. The second half are constants for the inner loops,
+ * derived from the first. */
 typedef struct rung_fmt {
     rung_fmt_kind kind;
     int exponent_bits, mantissa_bits; /* X, Y of a float; 2 <= X <= 11, 1 <= Y <= 25, or the native f64 (11, 52) */
@@ -31,20 +34,22 @@ typedef struct rung_fmt {
     int bits;                         /* p, the size of one stored number */
     char name[16];                    /* canonical: "f64", "f32", "bf16", "f16", "e8m3", "q3.12" */
 
-    double largest;        /* the largest finite value */
-    double overflow;       /* float: the least magnitude that rounds to infinity, largest + half a unit */
-    double smallest;       /* most negative fixed-point value, -largest for floats */
-    double least_normal;   /* 2^emin of a float, 0 for fixed point */
-    double grid_magic;     /* 1.5 * 2^52 * (spacing of the subnormals or of the fixed-point grid): x+m-m rounds to it */
-    double spacing;        /* that spacing */
-    uint64_t binade_magic; /* float: added to the exponent field of x it makes the double m = 1.5 * 2^52 units of the
-                              binade of x, as bits; x+m-m then keeps Y+1 bits of x */
-    uint64_t round_half;   /* half a unit in the last kept place, minus one, as mantissa bits of a double */
-    uint64_t round_keep;   /* mask of the bits of a double that are kept */
-    int round_drop;        /* number of mantissa bits of a double that are dropped */
-    bool is_f64;           /* native double: rounding is the identity */
-    bool double_once_ok;   /* + - * / in double and one rounding is proven correct (Y <= 25 and X <= 10; or fixed with
-                             2(I+F) <= 52; or f64, where the one rounding is that of the double) */
+    double largest;      /* the largest finite value */
+    double overflow;     /* float: the least magnitude that rounds to infinity, largest + half a unit */
+    double smallest;     /* most negative fixed-point value, -largest for floats */
+    double least_normal; /* 2^emin of a float, 0 for fixed point */
+    double grid_magic;   /* 1.5 * 2^52 * spacing: x + grid_magic - grid_magic rounds x to a multiple of `spacing` */
+    double spacing;      /* distance of neighbouring subnormals, or of neighbouring fixed-point numbers */
+    /* float: added to the exponent field of x it gives the bits of the double m = 1.5 * 2^52 units of the binade of x;
+     * x+m-m then keeps Y+1 bits of x */
+    uint64_t binade_magic;
+    uint64_t round_half; /* half a unit in the last kept place, minus one, as mantissa bits of a double */
+    uint64_t round_keep; /* mask of the bits of a double that are kept */
+    int round_drop;      /* number of mantissa bits of a double that are dropped */
+    bool is_f64;         /* native double: rounding is the identity */
+    /* + - * / in double followed by one rounding is proven correct (Y <= 25 and X <= 10; or fixed with 2(I+F) <= 52; or
+     * f64, where the one rounding is that of the double) */
+    bool double_once_ok;
 } rung_fmt;
 
 /* "f64" "f32" "bf16" "f16" "eXmY" "qI.F". f32 = e8m23, bf16 = e8m7, f16 = e5m10 with infinities. */
@@ -60,10 +65,10 @@ double rung_num_sub(const rung_fmt *fmt, double a, double b);
 double rung_num_mul(const rung_fmt *fmt, double a, double b);
 double rung_num_div(const rung_fmt *fmt, double a, double b);
 
-/* Functions of one argument. Each is one operation: one rounding of the exact real value, and at an infinity or a
- * pole the limit: exp(-inf) = +0, log(+-0) = -inf, tanh(+-inf) = +-1, sigmoid(-inf) = softplus(-inf) = +0,
- * gelu(-inf) = -0. sqrt, tanh and gelu keep the sign of a zero. Fixed point saturates limits as well, so its log(0)
- * is the smallest value (the limit has one side; that of 1/0 has two, which is why 1/0 is a NaN there). */
+/* Functions of one argument. Each is one operation: one rounding of the exact real value. At an infinity or a pole the
+ * value is the limit: exp(-inf) = +0, log(+-0) = -inf, tanh(+-inf) = +-1, sigmoid(-inf) = softplus(-inf) = +0,
+ * gelu(-inf) = -0. sqrt, tanh and gelu keep the sign of a zero. Fixed point saturates limits as well, so its log(0) is
+ * the smallest value. (That limit is one-sided. The limit of 1/0 has two sides, so 1/0 is a NaN there.) */
 typedef enum rung_fn {
     RUNG_FN_SQRT,
     RUNG_FN_EXP,
@@ -77,22 +82,23 @@ typedef enum rung_fn {
 const char *rung_fn_name(rung_fn fn);
 double rung_num_fn(const rung_fmt *fmt, rung_fn fn, double x);
 
-/* The p-bit code of a value and back: sign, exponent, mantissa of a float from the high bit down; two's complement
- * of a fixed-point number. decode(encode(x)) == x, minus zero included. A NaN has one code in a float format (0, all
- * ones, 10...0), and all codes of NaN decode to NaN; fixed point has none: whoever keeps or compares codes refuses a NaN before
- * (rung_num_find_nan), and it comes out as the least number. */
+/* Converts a value to its p-bit code and back. The code of a float is sign, exponent, mantissa from the high bit down;
+ * that of a fixed-point number is two's complement. decode(encode(x)) == x, including minus zero. In a float format
+ * every NaN is encoded as (0, all ones, 10...0), and all codes of NaN decode to NaN. Fixed point has no code for NaN,
+ * and encodes it as the least number. Callers that store or compare codes must therefore refuse NaN first
+ * (rung_num_find_nan). */
 uint64_t rung_num_encode(const rung_fmt *fmt, double x);
 double rung_num_decode(const rung_fmt *fmt, uint64_t code);
-/* count numbers as a string of count*p bits, most significant bit of a code first, the last byte zero-filled.
- * out has (count*p+7)/8 bytes. */
+/* Packs `count` numbers into a string of count*p bits: the most significant bit of a code first, the last byte filled
+ * with zeros. `out` has (count*p+7)/8 bytes. */
 void rung_num_pack(uint8_t *out, const rung_fmt *fmt, const double *x, size_t count);
 void rung_num_unpack(double *x, const rung_fmt *fmt, const uint8_t *in, size_t count);
-/* Index of the first NaN, or SIZE_MAX. */
+/* Returns the index of the first NaN, or SIZE_MAX. */
 size_t rung_num_find_nan(const double *x, size_t count);
 
 /* ---- many numbers: the hot operations, vectorised ---------------------------------------------------------- */
 
-/* Keys and values that the same lanes see, strides in elements, in the order of the sums. */
+/* `count` keys and values that lanes [from, to) see, in the order of the sums. Strides are in elements. */
 typedef struct rung_attend_run {
     const double *k, *v; /* [dk], [dv] */
     ptrdiff_t k_stride, v_stride;
@@ -107,13 +113,13 @@ typedef struct rung_attend {
     const double *q; /* [dk][RUNG_ATTEND_LANES] */
     const rung_attend_run *run;
     size_t runs;
-    bool two_pass;   /* the largest score first; otherwise online */
+    bool two_pass;   /* true: find the largest score first; false: online softmax */
     double *scratch; /* RUNG_ATTEND_SCRATCH(dk, dv) elements */
 } rung_attend;
 #define RUNG_ATTEND_SCRATCH(dk, dv) (((dk) + (dv)) * (RUNG_ATTEND_LANES + 1) + 8)
 
-/* Element-wise over n lanes; out may be an input. Lanes are independent, so the width of the machine never shows in
- * a result: every instruction set gives the same bits, and the same bits as the functions above. r() rounds. */
+/* Operations on n lanes, element by element. `out` may be an input. Lanes are independent, so the vector width never
+ * affects a result: every instruction set gives the same bits as the functions above. r() rounds. */
 typedef struct rung_num_kernels {
     const char *name;
     void (*round)(const rung_fmt *fmt, double *out, const double *x, size_t n);
@@ -122,62 +128,64 @@ typedef struct rung_num_kernels {
     void (*mul)(const rung_fmt *fmt, double *out, const double *a, const double *b, size_t n);
     void (*div)(const rung_fmt *fmt, double *out, const double *a, const double *b, size_t n);
     void (*scale)(const rung_fmt *fmt, double *out, const double *a, double s, size_t n); /* r(a_i s) */
-    /* acc_i = r(acc_i + r(a_i b_i)); and with one factor the same for all lanes. */
+    /* acc_i = r(acc_i + r(a_i b_i)); in scale_add the second factor is s in all lanes. */
     void (*mul_add)(const rung_fmt *fmt, double *acc, const double *a, const double *b, size_t n);
     void (*scale_add)(const rung_fmt *fmt, double *acc, const double *a, double s, size_t n);
     void (*fn)(const rung_fmt *fmt, rung_fn fn, double *out, const double *x, size_t n);
-    /* The one step of every online softmax, per lane: m' = s > m ? s : m; a = exp(r(m - m')); e = exp(r(s - m'));
-     * den = r(r(den a) + e); m = m'. Writes a and e for the numerators, which follow with fade_add. */
+    /* The step of every online softmax, per lane: m' = s > m ? s : m; a = exp(r(m - m')); e = exp(r(s - m')); den =
+     * r(r(den a) + e); m = m'. Writes a and e; the caller then updates the numerators with fade_add. */
     void (*softmax_step)(const rung_fmt *fmt, double *m, double *den, double *a, double *e, const double *s, size_t n);
     /* num_i = r(r(num_i a_i) + r(e_i v)) */
     void (*fade_add)(const rung_fmt *fmt, double *num, const double *a, const double *e, double v, size_t n);
-    /* All steps of all keys at once: num = [dv][RUNG_ATTEND_LANES] and den = [RUNG_ATTEND_LANES], starting from zeros,
-     * still to be divided. False, and nothing is written, where this fast way is not proven to give the bits of the steps
-     * above: numbers so large that something might overflow, infinities, NaN, a -0 that might get lost, some formats. */
+    /* Does all steps for all keys. num = [dv][RUNG_ATTEND_LANES] and den = [RUNG_ATTEND_LANES] start from zeros; the
+     * caller divides. Returns false, and writes nothing, where this fast way is not proven to give the same bits as the
+     * steps above: numbers that might overflow, infinities, NaN, a -0 that might get lost, some formats. */
     bool (*attend)(const rung_fmt *fmt, double *num, double *den, const rung_attend *job);
 } rung_num_kernels;
 
-/* The table of an instruction set (falls back to the reference one), and of rung_cpu_isa(). */
+/* The kernels of an instruction set (the reference ones if the build has none for it), and those of rung_cpu_isa(). */
 const rung_num_kernels *rung_num_kernels_of(rung_isa isa);
 const rung_num_kernels *rung_num_kernels_get(void);
 
 /* acc = +0; for k = 0, 1, ...: acc = r(acc + r(a_k b_k)). The only order of a dot product in this library. */
 double rung_num_dot(const rung_fmt *fmt, const double *a, const double *b, size_t n);
 
-/* ---- certified reals ----------------------------------------------------------------------------------------------- */
+/* ---- certified reals --------------------------------------------------------------------------------------------- */
 
-/* Intervals that surely hold the real number, for inequalities that must not rest on a rounded double. A sheet owns all
- * values made on it; precision is the same for all, `bits` of mantissa with outward rounding. Integers up to that many
- * bits, and sums and products of them that fit, are exact points. */
+/* Intervals that certainly contain a real number, for inequalities that must not depend on a rounded double. A sheet
+ * owns all values made on it. All have `bits` bits of mantissa and are rounded outwards. Integers of up to `bits` bits,
+ * and their sums and products that fit, are exact. */
 typedef struct rung_certified rung_certified;
 typedef struct rung_ival {
-    size_t at; /* on the sheet */
+    size_t at; /* index on the sheet */
 } rung_ival;
 
 rung_status rung_certified_new(rung_certified **out, size_t bits, rung_error *err);
 void rung_certified_free(rung_certified *sheet);
 void rung_certified_reset(rung_certified *sheet);        /* forgets all values, keeps the memory */
-bool rung_certified_failed(const rung_certified *sheet); /* memory ran out: no value may be believed */
+bool rung_certified_failed(const rung_certified *sheet); /* true: memory ran out, and no value may be used */
 
 rung_ival rung_ival_u64(rung_certified *sheet, uint64_t x);
 rung_ival rung_ival_real(rung_certified *sheet, double x); /* exactly this double */
 rung_ival rung_ival_add(rung_certified *sheet, rung_ival a, rung_ival b);
 rung_ival rung_ival_sub(rung_certified *sheet, rung_ival a, rung_ival b);
 rung_ival rung_ival_mul(rung_certified *sheet, rung_ival a, rung_ival b);
-rung_ival rung_ival_div(rung_certified *sheet, rung_ival a, rung_ival b); /* b must not hold 0: the whole line then */
-rung_ival rung_ival_log2(rung_certified *sheet, rung_ival a);             /* of what is below 0: minus infinity */
+rung_ival rung_ival_div(rung_certified *sheet, rung_ival a, rung_ival b); /* the whole line if b contains 0 */
+rung_ival rung_ival_log2(rung_certified *sheet, rung_ival a);             /* minus infinity for numbers below 0 */
 rung_ival rung_ival_exp2(rung_certified *sheet, rung_ival a);
 rung_ival rung_ival_ceil(rung_certified *sheet, rung_ival a);
 rung_ival rung_ival_log2e(rung_certified *sheet); /* 1 / ln 2 */
 rung_ival rung_ival_min(rung_certified *sheet, rung_ival a, rung_ival b);
-/* log2 of n choose k */
+/* log2 of n choose k; minus infinity if k > n */
 rung_ival rung_ival_log2_choose(rung_certified *sheet, uint64_t n, uint64_t k);
 
-/* Certainly a < b, certainly a >= b, or neither: then try more bits. */
+/* Whether a < b: certainly not, unknown, certainly. If unknown, the caller tries again with more bits. */
 typedef enum rung_certainty { RUNG_SURELY_NOT = -1, RUNG_UNSURE = 0, RUNG_SURELY = 1 } rung_certainty;
 rung_certainty rung_ival_less(const rung_certified *sheet, rung_ival a, rung_ival b);
-/* The ends, rounded outwards to doubles. */
+/* The ends of the interval, rounded outwards to doubles. */
 double rung_ival_low(const rung_certified *sheet, rung_ival a);
 double rung_ival_high(const rung_certified *sheet, rung_ival a);
+
+RUNG_API_END
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "rung/base.h"
 
+RUNG_API_BEGIN
+
 /* CAN, CANNOT, UNKNOWN, SAMPLED: [verdict - 1], NULL at the end. */
 extern const char *const rung_verdict_words[];
 
@@ -75,5 +77,7 @@ void rung_plot_svg(rung_buf *out, const rung_plot *plot);
 
 /* Least squares through at least two points with different x; false otherwise. */
 bool rung_plot_fit(double *intercept, double *slope, const double *x, const double *y, size_t count);
+
+RUNG_API_END
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung: every public header at once, in layer order. For programs that use the library; the library itself includes
- * the headers it needs and never this one.
+ * rung: every public header of librung at once, in layer order. For programs that use the library; the library itself
+ * includes the headers it needs and never this one. rung/rung-lab.h has those of librung-lab.
  */
 #ifndef RUNG_RUNG_H
 #define RUNG_RUNG_H
@@ -37,14 +37,5 @@
 
 #include "rung/audit.h"
 #include "rung/decide.h"
-
-#include "rung/bench.h"
-#include "rung/lab.h"
-
-#include "rung/probe.h"
-#include "rung/report.h"
-#include "rung/serve.h"
-
-#include "rung/table.h"
 
 #endif

@@ -13,6 +13,8 @@
 #include "rung/report.h"
 #include "rung/verify.h"
 
+RUNG_API_BEGIN
+
 #define RUNG_TABLE_ROWS    13
 #define RUNG_TABLE_COLS    3
 #define RUNG_TABLE_TRAINED 2 /* of one cell, shown */
@@ -107,5 +109,7 @@ rung_status rung_table_fill(rung_table *table, const rung_table_conf *conf, rung
 void rung_table_page(rung_buf *out, const rung_table *table);
 /* One JSON object, rung.table/3. */
 void rung_table_json(rung_buf *out, const rung_table *table);
+
+RUNG_API_END
 
 #endif

@@ -12,6 +12,8 @@
 
 #include "rung/base.h"
 
+RUNG_API_BEGIN
+
 #define RUNG_PLAYERS_MAX (RUNG_LIST_MAX + 4)
 #define RUNG_NO_TARGET   (-1)
 
@@ -211,5 +213,7 @@ rung_status rung_text_read(rung_instance *instance, rung_text_book **book, const
 void rung_text_book_answer(rung_buf *out, const rung_text_book *book, const rung_task_conf *conf, int32_t answer);
 rung_text_spelling rung_text_book_spelling(const rung_text_book *book);
 void rung_text_book_free(rung_text_book *book);
+
+RUNG_API_END
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * train: learning the weights of any architecture on any task, in fp32, without Python. A run is a pure function of its
- * specification: the same bytes in the checkpoint for any number of threads and processes and after any interruption, because a
- * batch is always reduced in RUNG_SLICES fixed slices, one after another. Layer 4.
+ * train: learns the weights of any architecture on any task, in fp32, without Python. A run is a pure function of its
+ * specification. The checkpoint has the same bytes for any number of threads and processes and after any interruption,
+ * because a batch is always reduced in RUNG_SLICES fixed slices, one after another. Layer 4.
  */
 #ifndef RUNG_TRAIN_H
 #define RUNG_TRAIN_H
@@ -13,10 +13,12 @@
 #include "rung/par.h"
 #include "rung/task.h"
 
-#define RUNG_SLICES        8
-#define RUNG_THOUGHTS_MOST 64 /* of one question */
+RUNG_API_BEGIN
 
-/* ---- network: a model that can be differentiated ---------------------------------------------------------------------- */
+#define RUNG_SLICES        8
+#define RUNG_THOUGHTS_MOST 64 /* thought tokens of one question, at most */
+
+/* ---- network: a model that can be differentiated ----------------------------------------------------------------- */
 
 typedef struct rung_net rung_net;
 
@@ -24,11 +26,12 @@ typedef struct rung_net rung_net;
 typedef struct rung_net_tensor {
     char name[104];
     size_t offset, elements, rank, shape[3];
-    bool decays;   /* weight decay applies: matrices; not norms, biases, embeddings, positions, decay rates */
-    bool projects; /* the matrix of a projection */
+    bool decays; /* weight decay applies to matrices, but not to norms, biases, embeddings, positions or decay rates */
+    bool projects; /* this is the matrix of a projection */
 } rung_net_tensor;
 
-/* Starts from rung_model_write_random's weights for spec and seed. Refuses what cannot be trained, with the reason. */
+/* Starts from the weights that rung_model_write_random writes for spec and seed. Refuses an architecture that cannot be
+ * trained, with the reason. */
 rung_status rung_net_new(rung_net **out, const rung_model_spec *spec, uint64_t seed, rung_error *err);
 rung_status rung_net_from_model(rung_net **out, const rung_model *model, rung_error *err);
 void rung_net_free(rung_net *net);
@@ -37,144 +40,153 @@ float *rung_net_values(rung_net *net);
 size_t rung_net_tensor_count(const rung_net *net);
 const rung_net_tensor *rung_net_tensor_at(const rung_net *net, size_t index);
 rung_status rung_net_write(const rung_net *net, const char *path, const char *made_by, rung_error *err);
-/* The same file in memory; the model owns it. */
+/* Makes the model that rung_net_write would write, in memory. The model owns its bytes. */
 rung_status rung_net_model(rung_model **out, const rung_net *net, const char *made_by, rung_error *err);
-/* Straight-through rounding: the forward pass and the file see every weight rounded to the format, the optimiser the real
- * one. NULL: off. */
+/* Straight-through rounding: the forward pass and the file use every weight rounded to the format; the optimiser
+ * updates the unrounded one. NULL switches it off. */
 void rung_net_quantise(rung_net *net, const rung_fmt *numbers);
-/* Whether every mechanism can go on from the state after a prefix several times: what rung_batch.queries needs. */
+/* True if every mechanism can continue several times from the state after a prefix; rung_batch.queries needs this. */
 bool rung_net_forks(const rung_net *net);
-/* Before training: multiplies every projection by `gain`, queries and keys of softmax attention by sqrt(score) / dk^(1/4)
- * too, so that the scores q.k, which have no factor of their own, start as usual (0: not), and learned positions by
- * `positions`. */
+/* Call before training. Multiplies every projection by `gain` and learned positions by `positions`. Scales queries and
+ * keys of softmax attention by sqrt(score) / dk^(1/4) as well, so that initial scores are score/sqrt(dk) times q.k;
+ * score 0 leaves them unscaled. */
 void rung_net_scale(rung_net *net, double gain, double score, double positions);
-/* Gives every layer but the last a read-out of its own, over `classes`, for the layer targets of a batch; their losses
- * count `weight` times. They are parameters behind those of the model and are not written. Once, before a tape is made. */
+/* Adds an auxiliary loss: every layer but the last gets a read-out of its own over `classes`, for the layer targets of
+ * a batch, and its loss counts `weight` times. These read-outs are parameters behind those of the model and are not
+ * written to files. Call once, before a tape is made. */
 rung_status rung_net_tell_layers(rung_net *net, size_t classes, double weight, uint64_t seed, rung_error *err);
 
-/* Sequences of one length. A sequence is a prefix and `queries` continuations of `each` tokens that do not see each other;
- * queries = 0: the prefix is all. */
+/* Sequences of one length. A sequence is a prefix and `queries` continuations of `each` tokens, which do not see each
+ * other. With queries = 0 the sequence is its prefix alone. */
 typedef struct rung_batch {
     size_t sequences, prefix, queries, each;
     const uint32_t *token;       /* [sequences][prefix + queries * each] */
     const float *feature;        /* or [..][d_in] */
     const int32_t *target;       /* [..]: answer id or RUNG_NO_TARGET */
-    const float *target_value;   /* [..][d_out] of vector targets: squared error */
-    const int32_t *layer_target; /* [layers][..], or NULL: what each layer is told at each token */
-    size_t thoughts;             /* a question has so many targets more than one, and is right when all of them are */
+    const float *target_value;   /* [..][d_out] for vector targets, which are trained by squared error */
+    const int32_t *layer_target; /* [layers][..], or NULL: targets of the auxiliary losses, per layer and token */
+    size_t
+        thoughts; /* thought tokens per question: it then has thoughts + 1 targets and is right when all of them are */
 } rung_batch;
 
 typedef struct rung_loss {
-    double loss; /* mean cross-entropy (or squared error) over the targets, layer targets included with their weight */
-    size_t targets, right; /* questions */
+    double loss; /* mean cross-entropy (or squared error) over the targets, plus the weighted auxiliary losses */
+    size_t targets, right; /* counted in questions */
 } rung_loss;
 
-/* Workspace for batches up to a size; reused, next to nothing is allocated inside a step. */
+/* Workspace for batches up to the size of `largest`. It is reused: a step allocates almost nothing. */
 typedef struct rung_tape rung_tape;
 rung_status rung_tape_new(rung_tape **out, const rung_net *net, const rung_batch *largest, size_t threads,
                           rung_error *err);
 void rung_tape_free(rung_tape *tape);
-/* From now on the slices of a batch are shared by the ranks, at most RUNG_SLICES: all call with the same weights and batches,
- * and all get the result, which is that of one process to the last bit. NULL: alone. */
+/* From now on the ranks share the slices of a batch, at most RUNG_SLICES ranks. All of them must call with the same
+ * weights and batches. All get the result, which equals that of one process to the last bit. NULL: this process works
+ * alone. */
 void rung_tape_join(rung_tape *tape, const rung_team *team);
-/* Forward only, or forward and backward: grad = [parameters], overwritten. */
+/* rung_net_loss runs forward only. rung_net_gradient runs forward and backward and overwrites grad, [parameters]. */
 rung_status rung_net_loss(rung_loss *loss, const rung_net *net, rung_tape *tape, const rung_batch *batch,
                           rung_error *err);
 rung_status rung_net_gradient(rung_loss *loss, float *grad, const rung_net *net, rung_tape *tape,
                               const rung_batch *batch, rung_error *err);
 
-/* ---- optimiser ---------------------------------------------------------------------------------------------------------- */
+/* ---- optimiser --------------------------------------------------------------------------------------------------- */
 
 typedef enum rung_schedule { RUNG_SCHEDULE_CONSTANT = 1, RUNG_SCHEDULE_COSINE, RUNG_SCHEDULE_LINEAR } rung_schedule;
 extern const char *const rung_schedule_words[]; /* [schedule-1] */
 
 typedef struct rung_adamw {
-    double rate, beta1, beta2, epsilon, decay, clip; /* clip: largest norm of the gradient; 0: none */
+    double rate, beta1, beta2, epsilon, decay, clip; /* clip: largest norm of the gradient; 0: no clipping */
     rung_schedule schedule;
     uint64_t warmup, steps;
 } rung_adamw;
 
-double rung_adamw_rate(const rung_adamw *conf, uint64_t step); /* of step 0, 1, ... */
-/* One update; m, v are the moments [parameters]. Returns the norm of the gradient before clipping. */
+double rung_adamw_rate(const rung_adamw *conf, uint64_t step); /* learning rate of step 0, 1, ... */
+/* One update; m and v are the moments, [parameters] each. Returns the norm of the gradient before clipping. */
 double rung_adamw_step(rung_net *net, float *m, float *v, float *grad, const rung_adamw *conf, uint64_t step);
 
-/* ---- a run -------------------------------------------------------------------------------------------------------------- */
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
 
-#define RUNG_TEST_FAST "fp32" /* the kernels of training, which are no scan: docs/training.md */
+#define RUNG_TEST_FAST                                                                                                 \
+    "fp32" /* names the fp32 kernels of training; they do not add up in the order of a scan: docs/training.md */
 
 typedef struct rung_train_conf {
     rung_model_spec model;
     rung_task_conf task;
-    rung_adamw adamw;     /* its steps are those below */
+    rung_adamw adamw;     /* its steps are ignored: those below count */
     uint64_t seed, steps; /* at most 2^40 */
-    size_t batch;         /* prompts */
+    size_t batch;         /* prompts per batch */
     size_t accumulate;    /* batches per step */
-    size_t queries;       /* questions about the same prompt, which do not see each other; 0: its own only */
-    size_t thoughts;      /* seqcomp: said before the answer, each given to the model as it should have said it; see
-                             rung_train_think */
-    double gain;          /* every projection starts as that of a random model times this, */
-    double score_gain;    /* scores of softmax attention times this over sqrt(dk) (0: as they are), */
-    double position_gain; /* learned positions times this */
-    double layer_targets; /* weight of what each layer is told; 0: off (seqcomp: layer j is told i_{j-1}) */
+    size_t queries;       /* questions per prompt, which do not see each other; 0: the prompt's own question only */
+    /* seqcomp: thought tokens before the answer. In training the correct ones are fed to the model; see
+     * rung_train_think */
+    size_t thoughts;
+    double gain;          /* factor on the random initial weights of every projection */
+    double score_gain;    /* initial scores of softmax attention are this over sqrt(dk) times q.k; 0: unscaled */
+    double position_gain; /* factor on learned positions */
+    double layer_targets; /* weight of the auxiliary losses; 0: off (seqcomp: the target of layer j is i_{j-1}) */
     double mix_first,
-        mix_second;        /* seqcomp: shares of prompts whose tables do not depend on w, on their argument ... */
-    double mix_until;      /* ... up to this share of the steps */
-    bool random_labels;    /* control: answers are random; accuracy must stay at chance */
-    const char *numbers;   /* quantisation-aware: format of the weights, or NULL */
-    uint64_t eval_every;   /* steps; 0: only at the end */
+        mix_second;        /* seqcomp: shares of prompts whose tables do not depend on w, and not on their argument */
+    double mix_until;      /* the mix ends after this share of the steps */
+    bool random_labels;    /* a control: answers are random, so accuracy must stay at chance */
+    const char *numbers;   /* quantisation-aware training: format of the weights, or NULL */
+    uint64_t eval_every;   /* in steps; 0: only at the end */
     uint64_t eval_prompts; /* at most 2^24 */
-    uint64_t test_prompts; /* after the last step, of a third stream that nothing is chosen by; at most 2^24, 0: none */
-    const char
-        *test_numbers; /* evaluator of that test: NULL or RUNG_TEST_FAST, or a format for the exact one, which takes
-                                 fewer prompts where these would be more than about ten seconds of work */
-    double stop_at;    /* early stop: this accuracy on fresh data ... */
-    size_t stop_times; /* ... at so many evaluations in a row; 0: never */
-    uint64_t checkpoint_every; /* steps; 0: only at the end and when stopped */
-    size_t threads;            /* 0: all; does not change the result */
-    const rung_team *team;     /* all ranks call rung_train_run with the same words; NULL: alone; nor does it */
+    /* prompts of the test after the last step, from a third stream by which nothing is chosen; at most 2^24, 0: no
+     * test */
+    uint64_t test_prompts;
+    /* evaluator of that test: NULL or RUNG_TEST_FAST, or a format for the exact evaluator. The exact one takes fewer
+     * prompts if test_prompts would take more than about ten seconds. */
+    const char *test_numbers;
+    double stop_at;            /* stop early at this accuracy on fresh data ... */
+    size_t stop_times;         /* ... in this many evaluations in a row; 0: never stop early */
+    uint64_t checkpoint_every; /* in steps; 0: only at the end and when stopped */
+    size_t threads;            /* 0: all processors; does not change the result */
+    /* NULL: alone. All ranks call rung_train_run with the same arguments; does not change the result either */
+    const rung_team *team;
 } rung_train_conf;
 
 typedef struct rung_train_state {
     uint64_t step;
-    double loss, accuracy;           /* on training data, of the last steps (exponential mean) */
-    double rate, gradient;           /* of the last step: learning rate, norm of the gradient before clipping */
+    double loss, accuracy;           /* on training data, exponential mean over the last steps */
+    double rate, gradient;           /* of the last step: learning rate, and norm of the gradient before clipping */
     double eval_loss, eval_accuracy; /* of the last evaluation on fresh data; NaN before the first */
     double test_loss, test_accuracy; /* after the last step; NaN before, or when there are no test prompts */
     size_t test_targets, test_right;
-    char test_numbers
-        [32]; /* the evaluator that measured them: RUNG_TEST_FAST, or the format of the exact one; "" before */
+    /* the evaluator that measured the test: RUNG_TEST_FAST, or the format of the exact one; "" before the test */
+    char test_numbers[32];
     double tokens_per_second, seconds;
     size_t parameters;
     bool resumed, stopped_early;
     bool finished; /* false: stopped by the caller */
-    bool diverged; /* the run failed because loss or gradient became no number: for every run with these words */
+    bool diverged; /* the run failed because loss or gradient became NaN or infinite; any run with these words would */
 } rung_train_state;
 
-/* Called after each step (evaluated: the state has new evaluation results); false stops with a checkpoint. */
+/* Called after each step. `evaluated` says that the state has new evaluation results. Return false to stop with a
+ * checkpoint. */
 typedef bool rung_train_watch(void *context, const rung_train_state *state, bool evaluated);
 
-/* What every run starts from: the recipe of docs/training.md; model and task are left empty. */
+/* Fills in the recipe of docs/training.md. Model and task stay empty. */
 void rung_train_defaults(rung_train_conf *conf);
-/* Trains from scratch, or from `checkpoint` (may be NULL) if that file exists, which is replaced as it goes on (never half a
- * file); one that belongs to another run is refused. The result is written as a model to `out` (may be NULL) when the run has
- * finished. In a team every rank calls this with the same words and file names; only rank 0 reads and writes files, and all stop when
- * watch says so at one. */
+/* Trains from scratch, or continues from `checkpoint` (may be NULL) if that file exists. Refuses a checkpoint of
+ * another run. Replaces the checkpoint atomically while it trains. Writes the model to `out` (may be NULL) when the run
+ * has finished. In a team every rank calls this with the same arguments; only rank 0 reads and writes files, and all
+ * ranks stop when `watch` returns false on one of them. */
 rung_status rung_train_run(rung_train_state *state, const rung_train_conf *conf, const char *out,
                            const char *checkpoint, rung_train_watch *watch, void *context, rung_error *err);
-/* Gives the model of conf the tokens, read-out rows and positions of its thoughts. Once, when model, task and thoughts are
- * there; rung_train_conf_of does it. */
+/* Gives the model of conf the tokens, read-out rows and positions of its chain of thought. Call it once, when model,
+ * task and thoughts are set. rung_train_conf_of calls it. */
 rung_status rung_train_think(rung_train_conf *conf, rung_error *err);
-/* RUNG_USAGE when a number is outside its range. rung_train_run looks itself. */
+/* RUNG_USAGE when a number is outside its range. rung_train_run calls it. */
 rung_status rung_train_check(const rung_train_conf *conf, rung_error *err);
-/* Whether the last test is one by the exact evaluator. */
+/* True if the test after the last step uses the exact evaluator. */
 bool rung_train_tests_exactly(const rung_train_conf *conf);
-/* Everything that decides the bytes of the result, as one line: the canonical text of a run. */
+/* The canonical text of a run: one line with everything that affects the bytes of the result. */
 void rung_train_canonical(rung_buf *out, const rung_train_conf *conf);
 
-/* ---- a run as words --------------------------------------------------------------------------------------------------- */
+/* ---- a run as words ---------------------------------------------------------------------------------------------- */
 
-/* The shape of a model as build and train take it: an architecture and sizes, and from the task those of input, read-out and
- * positions. Its rows are RUNG_SHAPE_OPTIONS. */
+/* The shape of a model as `rung build` and `rung train` take it: an architecture and its sizes. The sizes of input,
+ * read-out and positions come from the task. RUNG_SHAPE_OPTIONS lists the options. */
 typedef struct rung_shape_words {
     const char *arch, *task, *mlp;
     int64_t d_model, d_mlp, heads, dk, dv, max_tokens;
@@ -182,10 +194,11 @@ typedef struct rung_shape_words {
     bool encoder;
 } rung_shape_words;
 
-/* Names of the rows. */
+/* Names of those options. */
 extern const char *const rung_shape_options[];
 
-/* Task and spec; the words are those of the task. The spec borrows from w and from task_text, which the caller clears. */
+/* Makes spec and task. `word` holds the key=value parameters of the task. The spec borrows from w and from task_text,
+ * which the caller clears. */
 rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_buf *task_text, const rung_shape_words *w,
                             const char *const *word, size_t words, rung_error *err);
 
@@ -195,7 +208,7 @@ rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_bu
         .fallback = value, .low = 0, .high = most                                                                      \
     }
 
-/* The defaults that differ: width of the stream, MLP, norm. */
+/* The options, with those defaults that differ between commands: width of the stream, MLP, norm. */
 #define RUNG_SHAPE_OPTIONS(type, shape, d_model_value, mlp_value, norm_value)                                          \
     {.name = "arch",                                                                                                   \
      .kind = RUNG_OPTION_STRING,                                                                                       \
@@ -242,8 +255,8 @@ rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_bu
         .help = "no causal mask: every token sees all"                                                                 \
     }
 
-/* A run as it is written down: the options of `rung train`, the keys of a file that describes a run and of a sweep. The seed
- * and the words of the task stand beside it. */
+/* A run as it is written down: the options of `rung train`, and the keys of a sweep and of a file that describes a run.
+ * The seed and the parameters of the task are passed beside it. */
 typedef struct rung_train_words {
     rung_shape_words shape;
     const char *out, *checkpoint, *metrics, *tensorboard, *numbers, *test_numbers;
@@ -255,20 +268,24 @@ typedef struct rung_train_words {
 } rung_train_words;
 
 extern const rung_option rung_train_options[];
-/* Whether the row is part of what decides the result; the others say where it goes, what is told, or how it is judged. */
+/* True if this option affects the trained bytes. The others only control output paths, logging, or the pass/fail
+ * check. */
 bool rung_train_decides(const rung_option *row);
-/* The run that the words stand for, checked. conf borrows from words and from task_text, which the caller clears. */
+/* Makes the run that the words describe and checks it. conf borrows from words and from task_text, which the caller
+ * clears. */
 rung_status rung_train_conf_of(rung_train_conf *conf, rung_buf *task_text, const rung_train_words *words, uint64_t seed,
                                const char *const *word, size_t count, rung_error *err);
 
-/* ---- events for TensorBoard ---------------------------------------------------------------------------------------------- */
+/* ---- events for TensorBoard -------------------------------------------------------------------------------------- */
 
 /* A file of scalars that TensorBoard reads: records with masked CRC-32C, each a protocol buffer `Event`. */
 typedef struct rung_events rung_events;
-/* Makes DIR/events.out.tfevents.<wall time>.rung; the directory is made if need be. */
+/* Makes DIR/events.out.tfevents.<wall time>.rung, and the directory if it is missing. */
 rung_status rung_events_open(rung_events **out, const char *directory, double wall_s, rung_error *err);
 rung_status rung_events_scalar(rung_events *events, const char *tag, float value, uint64_t step, double wall_s,
                                rung_error *err);
 void rung_events_close(rung_events *events);
+
+RUNG_API_END
 
 #endif

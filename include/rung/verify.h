@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * verify: is this model right on this task? Every prompt (exhaustive), a random sample with an interval, or a proof over
- * all prompts at once from the extremal ones (worst case). The model may come from anywhere. Layer 4.
+ * verify: is this model right on this task? It runs every prompt (exhaustive), or a random sample with an interval, or
+ * proves it for all prompts from the extremal ones (worst case). The model may come from anywhere. Layer 4.
  */
 #ifndef RUNG_VERIFY_H
 #define RUNG_VERIFY_H
@@ -11,105 +11,110 @@
 #include "rung/model.h"
 #include "rung/task.h"
 
-/* ---- a model at work on a task ------------------------------------------------------------------------------------- */
+RUNG_API_BEGIN
 
-/* Whether the model's tokens, features and answers are those of the task (thoughts come on top) and its positions suffice.
- */
+/* ---- a model at work on a task ----------------------------------------------------------------------------------- */
+
+/* Checks that tokens, features and answers of the model are those of the task (thought tokens come on top), and that it
+ * has enough positions. */
 rung_status rung_judge_fits(const rung_model *model, const rung_task_conf *task, rung_error *err);
 
-/* One worker: a session, an instance, and room for the read-outs. */
+/* One worker: a session, an instance, and buffers for the read-outs. */
 typedef struct rung_judge {
     const rung_task_conf *task;
     const rung_program *program;
     const rung_model_spec *spec;
     rung_session *session;
     rung_instance instance;
-    size_t wide; /* rows of the read-out, thoughts included */
+    size_t wide; /* rows of the read-out, thought tokens included */
     size_t *at;  /* positions of the instance that have a target */
     size_t targets;
-    double *out;     /* [targets][wide]; there is always room for one row */
-    size_t room;     /* targets that `out` has room for */
-    size_t thoughts; /* of the last prompt */
+    double *out;     /* [targets][wide]; always has space for at least one row */
+    size_t room;     /* number of targets that fit into `out` */
+    size_t thoughts; /* number of thought tokens of the last prompt */
 } rung_judge;
 
-/* The program is that of the model, and the model fits the task. All three must outlive the judge. Clear it also when
- * this fails; a zeroed struct may be cleared. */
+/* The program must be that of the model, and the model must fit the task. All three must outlive the judge. Clear it
+ * also when this fails; a zeroed struct may be cleared. */
 rung_status rung_judge_init(rung_judge *j, const rung_model *model, const rung_program *program,
                             const rung_task_conf *task, rung_error *err);
 void rung_judge_clear(rung_judge *j);
 /* Tokens first .. first+tokens-1 of the instance. */
 rung_prompt rung_judge_prompt(const rung_judge *j, size_t first, size_t tokens);
-/* Runs the instance (prompt and targets are filled) and leaves the read-outs in `out`: at every target, or after the
- * chain of thought when the model has thoughts; such a model answers once, so the prompt must ask once, at its end. */
+/* Runs the instance (its prompt and targets must be filled in) and leaves the read-outs in `out`: at every target, or
+ * after the chain of thought if the model has one. A model with a chain of thought answers once, so its prompt must ask
+ * once, at the end. */
 rung_status rung_judge_run(rung_judge *j, rung_form form, rung_error *err);
-/* The answer to target i of the last run; RUNG_NO_TARGET when the model was still thinking. */
+/* The answer to target i of the last run; RUNG_NO_TARGET if the chain of thought did not end. */
 int32_t rung_judge_answer(const rung_judge *j, size_t i);
 /* Euclidean distance to a vector target. */
 double rung_judge_distance(const rung_judge *j, size_t i);
 
-/* ---- verdicts over many prompts ------------------------------------------------------------------------------------ */
+/* ---- verdicts over many prompts ---------------------------------------------------------------------------------- */
 
 typedef enum rung_method { RUNG_EXHAUSTIVE = 1, RUNG_SAMPLED, RUNG_WORST_CASE } rung_method;
 extern const char *const rung_method_words[]; /* [method-1] */
 
 typedef struct rung_verify_conf {
     rung_method method;
-    uint64_t samples, seed; /* sampled */
+    uint64_t samples, seed; /* of the method `sampled` */
     rung_evaluator how;
     double tolerance;          /* vector targets: the largest distance that still counts as right */
-    size_t show;               /* wrong answers that are kept, at most RUNG_WRONG_MAX */
-    rung_progress *progress;   /* NULL: none; started by the caller with the total of rung_verify_total */
-    bool (*interrupted)(void); /* NULL: never; polled from any thread, the result then covers what was done */
+    size_t show;               /* number of wrong answers to keep, at most RUNG_WRONG_MAX */
+    rung_progress *progress;   /* NULL: none. The caller starts it with rung_verify_total */
+    bool (*interrupted)(void); /* NULL: never. Called from any thread; the result then covers the part that was done */
 } rung_verify_conf;
 
 #define RUNG_WRONG_MAX 64
 
-/* One wrong answer. The tokens (or features) can be made again from the index: rung_task_unrank or rung_task_make; those
- * of a worst case have no index and are kept. */
+/* One wrong answer. Its tokens or features can be made again from the index by rung_task_unrank (exhaustive) or
+ * rung_task_make (sampled). A counterexample of the worst case has no index; its tokens are kept. */
 typedef struct rung_wrong {
     uint64_t index;
     size_t position;
-    int32_t target, answer; /* answer RUNG_NO_TARGET: none was given */
+    int32_t target, answer; /* answer is RUNG_NO_TARGET if none was given */
     double distance;        /* vector targets */
     char why[160];          /* what stopped the model (a NaN, a missing table key), or "" */
 } rung_wrong;
 
 typedef struct rung_verify_result {
     rung_method method;
-    bool complete;       /* not interrupted */
-    uint64_t candidates; /* rows that were looked at, the first so many; those that are no prompts are skipped */
+    bool complete;       /* false: interrupted */
+    uint64_t candidates; /* rows that were looked at, from the first on; rows that are no prompts are skipped */
     uint64_t prompts, targets;
-    uint64_t wrong;               /* prompts with at least one wrong answer */
-    double error_low, error_high; /* share of wrong prompts: Clopper-Pearson at 95 % of a sample; exact when exhaustive
-                                     and complete, else 0 and 1 */
-    double max_distance;          /* vector targets */
+    uint64_t wrong; /* prompts with at least one wrong answer */
+    double error_low,
+        /* share of wrong prompts. Of a sample: Clopper-Pearson at 95 %. Exhaustive and complete: exact. Otherwise 0 and
+         * 1 */
+        error_high;
+    double max_distance; /* vector targets */
     size_t shown;
-    rung_wrong first_wrong[RUNG_WRONG_MAX]; /* by rising index, the first wrong answer of each prompt */
+    rung_wrong first_wrong[RUNG_WRONG_MAX]; /* the first wrong answer of each prompt, by rising index */
 
-    /* worst case */
+    /* only for the worst case */
     rung_verdict verdict; /* CAN: proved for all prompts; CANNOT: refuted by `witness`; UNKNOWN: see `reason` */
     char reason[256];     /* the argument in one line, or why there is none */
-    double margin;     /* least distance from a decision boundary, in the units of the read value; >= 0 when proved */
+    double margin;     /* smallest distance from a decision boundary, in the units of the read value; >= 0 if proved */
     uint64_t cases;    /* extremal cases computed */
-    uint32_t *witness; /* a prompt that goes wrong, confirmed by running the model on it; NULL unless refuted */
+    uint32_t *witness; /* a prompt with a wrong answer, confirmed by running the model on it; NULL unless refuted */
     size_t witness_tokens;
 } rung_verify_result;
 
-/* Prompts (or candidates, or queries of a worst case) that a run will look at, for a progress bar and the line that is
- * printed first. UINT64_MAX: more than fit. 0: this task has no such thing. */
+/* The number of prompts (or candidates, or queries of a worst case) that a run will look at, for progress. UINT64_MAX:
+ * too many for 64 bits. 0: the task does not support the method. */
 uint64_t rung_verify_total(const rung_task_conf *task, const rung_verify_conf *conf);
 rung_status rung_verify_run(rung_verify_result *result, const rung_model *model, const rung_task_conf *task,
                             const rung_verify_conf *conf, rung_error *err);
 void rung_verify_clear(rung_verify_result *result);
 
-/* ---- intervals for a rate that was measured as `hits` of `tried` ----------------------------------------------------- */
+/* ---- intervals for a rate that was measured as `hits` of `tried` ------------------------------------------------- */
 
 typedef struct rung_interval {
     double low, high;
 } rung_interval;
-/* Clopper-Pearson: covers with probability >= level, whatever the rate. */
+/* Clopper-Pearson: covers the rate with probability >= level, for every rate. */
 rung_interval rung_clopper_pearson(uint64_t hits, uint64_t tried, double level);
-/* Wilson's score interval at 95 %: never outside [0, 1], covers about as often as it says. */
+/* Wilson's score interval at 95 %: stays inside [0, 1]; its coverage is about 95 %, not at least. */
 rung_interval rung_wilson(uint64_t hits, uint64_t tried);
 
 /* ---- predictions on drawn prompts --------------------------------------------------------------------------------------- */
@@ -154,5 +159,7 @@ rung_position_bits rung_judge_bits(const rung_judge *judge, const rung_model *mo
  * only. */
 rung_status rung_judge_walk(rung_judge *judge, bool (*each)(void *context, const rung_judge *judge, size_t position),
                             void *context, rung_error *err);
+
+RUNG_API_END
 
 #endif

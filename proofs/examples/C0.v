@@ -11,4 +11,4 @@ Print Assumptions cannot.
 (* not: F 104; F 104 -> F 104; F 105 *)
 (* not: 75020) -> 74000) *)
 (* not: 10 22 15 137 -> 10 22 15 138 *)
-(* not: F 104.  -> F 104; R 1]  *)
+(* not: F 104. (seq -> F 104; R 1] (seq *)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Tables whose rows add up (see additive.h), and the attack on a carried state that is such a sum: one layer of linear attention, or
- * of log-linear attention with base=linear, in fixed point. A solver finds two prefixes with the same sum; the model, run on both,
- * has the last word. additive_state.c reads the table out of a model.
+ * Tables whose rows add up (see additive.h), and the attack on a carried state that is such a sum: one layer of linear
+ * attention, or of log-linear attention with base=linear, in fixed point. A solver finds two prefixes with the same
+ * sum, and running the model on both decides. additive_state.c reads the table out of a model.
  */
 #include "additive.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tables ---------------------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 rung_status rung_additive_init(additive *sums, size_t places, const size_t *choices, size_t dims, rung_error *err)
 {
@@ -48,7 +48,7 @@ static void drop_dead_coordinates(additive *sums)
 {
     size_t rows = sums->first[sums->places], kept = 0;
     size_t *live = rung_calloc(sums->dims, sizeof *live, NULL);
-    if (!live) return; /* they do no harm */
+    if (!live) return; /* such coordinates do not matter */
     for (size_t i = 0; i < sums->dims; i++)
         if (makes_a_difference(sums, i)) live[kept++] = i;
     for (size_t r = 0; r < rows; r++)
@@ -57,7 +57,7 @@ static void drop_dead_coordinates(additive *sums)
     free(live);
 }
 
-/* Also of the coordinates that are left out: they are sums as well. */
+/* Includes the coordinates that are left out, because they are sums as well. */
 static double fullness(const additive *sums, double largest)
 {
     double most = 0;
@@ -116,7 +116,8 @@ bool rung_additive_holds(const additive *sums, const uint32_t *f, const uint32_t
     return true;
 }
 
-/* Groups of tokens: about sixteen choices stay at every place, few enough for exchanges to be rare and many for large lists. */
+/* Number of groups of tokens. About sixteen choices remain at every place: few enough that exchanges are rare, and
+ * enough for large lists. */
 static size_t groups_of(const additive *sums)
 {
     size_t fewest = SIZE_MAX;
@@ -147,10 +148,10 @@ bool rung_additive_thin(additive *sums, uint64_t seed)
     return true;
 }
 
-/* ---- the attack -------------------------------------------------------------------------------------------------------- */
+/* ---- the attack -------------------------------------------------------------------------------------------------- */
 
-/* Collisions that no continuation tells apart (a permutation, for a task about sets), or that the model does not confirm because
- * something saturates: others are asked for, but not forever. */
+/* Some collisions are useless: no continuation distinguishes them (a permutation, for a task about sets), or the model
+ * does not confirm them because something saturates. Then the solver is asked for others, this many times. */
 enum { ATTEMPTS = 12 };
 
 typedef struct assault {
@@ -181,7 +182,7 @@ static void assault_clear(assault *as)
     free(as->a);
 }
 
-/* b holds a prompt. */
+/* b must hold a prompt. */
 static void put_choices(assault *as)
 {
     memcpy(as->a, as->b, as->h.tokens * sizeof *as->a);
@@ -225,7 +226,7 @@ static void report(rung_break *result, const assault *as, size_t differing)
     if (result->found)
         snprintf(rest, room, "; %zu tokens differ", differing);
     else if (as->inseparable + as->refuted > 0)
-        snprintf(rest, room, "; %zu collisions that no continuation tells apart, %zu that saturation spoils",
+        snprintf(rest, room, "; %zu collisions that no continuation distinguishes, %zu that saturation spoils",
                  as->inseparable, as->refuted);
 }
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Reading the table T of an additive state out of a model: what one token at one position adds to a state of zeros, by the
- * mechanism's own step, so that feature maps, the normaliser and every rounding are those of the model. Log-linear
- * attention has one matrix per binary digit of the position; after 2^k tokens that is one matrix, so the prefix is cut there.
+ * Reads the table T of an additive state out of a model: what one token at one position adds to a state of zeros. It
+ * uses the mechanism's own step, so that feature maps, the normaliser and every rounding are those of the model.
+ * Log-linear attention has one matrix per binary digit of the position; after 2^k tokens that is one matrix, so the
+ * prefix ends there.
  */
 #include "additive.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- does it fit? ------------------------------------------------------------------------------------------------------ */
+/* ---- does it fit? ------------------------------------------------------------------------------------------------ */
 
 static bool has_levels(const rung_mech_conf *conf)
 {
@@ -37,9 +38,9 @@ bool rung_additive_suits(const rung_victim *victim, char *why, size_t size)
     const char *lacks = NULL;
     if (!rung_victim_suits(victim, why, size)) return false;
     if (victim->numbers.kind != RUNG_FMT_FIXED)
-        lacks = "addition rounds in a float format: the state is no sum";
+        lacks = "addition rounds in a float format, so the state is not a sum";
     else if (arch->layer_count != 1)
-        lacks = "the state of a second layer is no sum over the tokens";
+        lacks = "the state of a second layer is not a sum over the tokens";
     else if (!layer_is_sum(&arch->layer[0]))
         lacks = "the layer is not linear or loglinear:base=linear without convolutions";
     else if (victim->task->tokens < 3)
@@ -48,9 +49,9 @@ bool rung_additive_suits(const rung_victim *victim, char *why, size_t size)
     return !lacks;
 }
 
-/* ---- where to cut ------------------------------------------------------------------------------------------------------- */
+/* ---- where to cut ------------------------------------------------------------------------------------------------ */
 
-/* The first player's tokens; with log-linear attention in the layer the largest power of two in them. */
+/* The first player's tokens; if the layer is log-linear, the largest power of two in them. */
 static size_t cut_of(const rung_victim *victim, const rung_instance *instance)
 {
     const rung_layer *layer = &rung_model_get_arch(victim->model)->layer[0];
@@ -77,9 +78,9 @@ void rung_additive_sizes(double *bits, size_t *places, double *choices, const ru
     *choices = (double)victim->task->task->ids(victim->task, *places - 1).count;
 }
 
-/* ---- choices ------------------------------------------------------------------------------------------------------------ */
+/* ---- choices ----------------------------------------------------------------------------------------------------- */
 
-/* More tokens per place only cost memory: with 512 there are 2^18 differences at every place. */
+/* More tokens per place only cost memory: 512 tokens already have 2^18 differences at every place. */
 enum { CHOICES_MAX = 512, CHOICES_TIED = 48, FREE_TRIALS = 8 };
 
 typedef struct selection {
@@ -96,7 +97,7 @@ static rung_ids ids_at(const hunter *h, size_t pos)
     return h->victim->task->task->ids(h->victim->task, pos);
 }
 
-/* Are arbitrary ids at these places still prompts? */
+/* True if arbitrary ids at these places still make prompts. */
 static bool places_are_free(const selection *s, rung_rng *rng)
 {
     for (size_t trial = 0; trial < FREE_TRIALS; trial++) {
@@ -134,8 +135,8 @@ static bool is_prompt_with(selection *s, size_t place, uint32_t token)
     return is;
 }
 
-/* A token that may stand here in the prompt, and nowhere else beside what stands here now: such choices of all places go together (the
- * keys of pairs, of which no two may be equal). */
+/* Chooses tokens that may stand here in the prompt, and at no other place but where they stand now. Such choices of all
+ * places are compatible (the keys of pairs, of which no two may be equal). */
 static void choose_tied(selection *s)
 {
     enum { ORACLES = 1 << 17 };
@@ -159,7 +160,7 @@ static size_t most_choices(size_t places, size_t dims, bool free_places, const r
     return most < 2 ? 2 : most;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 /* What one token adds to a state of zeros. */
 typedef struct absorber {
@@ -180,7 +181,7 @@ static void put_row(int64_t *row, absorber *w, const rung_mech_conf *conf, const
     for (size_t i = 0; i < elements; i++) row[i] = (int64_t)(w->state[i] / w->fmt->spacing); /* exact: a power of two */
 }
 
-/* The c-th choice of every place at once: a prompt of its own. */
+/* The c-th choice of every place at once; this is a prompt of its own. */
 static rung_status put_choice(additive *sums, absorber *w, const hunter *h, uint32_t *token, size_t c, rung_error *err)
 {
     const rung_layer *layer = &rung_model_get_arch(h->victim->model)->layer[0];
@@ -273,7 +274,7 @@ rung_status rung_additive_of_state(additive *sums, uint32_t *base, hunter *h, co
     rung_arena arena;
     memset(sums, 0, sizeof *sums);
     if (!rung_hunter_draw(h, base, budget->seed, 0))
-        return rung_fail(err, RUNG_USAGE, "the task draws no prompt of full length");
+        return rung_fail(err, RUNG_USAGE, "the task generates no prompt of full length");
     selection s = {.h = h, .base = base, .places = cut_of(h->victim, &h->instance)};
     rung_arena_init(&arena);
     rung_status status = select_and_fill(sums, &s, &arena, budget, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Attacks: the registry, which of them are tried in which order, and what rung-check knows.
+ * Attacks: the registry, the choice and order of attacks, and what rung-check supports.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ void rung_break_clear(rung_break *result)
     memset(result, 0, sizeof *result);
 }
 
-/* ---- what rung-check knows ------------------------------------------------------------------------------------------- */
+/* ---- what rung-check knows --------------------------------------------------------------------------------------- */
 
 static const char *const known_tasks[] = {"eva", "index", "two-sum", "assoc-recall", "seqcomp", NULL};
 
@@ -49,7 +49,7 @@ static bool is_among(const char *name, const char *const *names)
     return false;
 }
 
-/* Layer and group of the first mechanism that is not known, in words; false: all are. */
+/* Describes the first mechanism that rung-check does not support, with its layer and group. False: it supports all. */
 static bool unknown_mechanism(const rung_model *model, char *why, size_t size)
 {
     const rung_arch *arch = rung_model_get_arch(model);
@@ -60,7 +60,7 @@ static bool unknown_mechanism(const rung_model *model, char *why, size_t size)
             bool mean = conf->mech->class_of != RUNG_CLASS_BLOCKS || conf->mech->selects(conf).summary_is_mean;
             bool plain = !conf->neg;
             if (known && mean && plain) continue;
-            snprintf(why, size, "rung-check does not know %s%s (layer %zu)", conf->mech->name,
+            snprintf(why, size, "rung-check does not support %s%s (layer %zu)", conf->mech->name,
                      !known  ? ""
                      : !mean ? " with another compression than the mean"
                              : " with neg=1",
@@ -74,7 +74,7 @@ static bool unknown_task(const rung_task_conf *task, char *why, size_t size)
 {
     bool query = strcmp(task->task->name, "two-sum") != 0 || rung_task_param(task, "form") == 0;
     if (is_among(task->task->name, known_tasks) && query) return false;
-    snprintf(why, size, "rung-check does not know the task %s%s", task->task->name,
+    snprintf(why, size, "rung-check does not support the task %s%s", task->task->name,
              query ? "" : " in another form than query");
     return true;
 }
@@ -83,22 +83,22 @@ bool rung_attack_certifiable(const rung_victim *victim, rung_cert_kind kind, cha
 {
     const rung_model_spec *spec = rung_model_get_spec(victim->model);
     const rung_fmt *fmt = &victim->numbers;
-    (void)kind; /* what a kind needs beyond this is part of the claim itself */
+    (void)kind; /* what a kind needs beyond this is checked in the claim */
     if (unknown_mechanism(victim->model, why, size) || unknown_task(victim->task, why, size)) return false;
     const char *lacks = NULL;
     if (!spec->causal)
         lacks = "rung-check reads causal models only";
     else if (spec->thoughts)
-        lacks = "rung-check does not know chains of thought";
+        lacks = "rung-check does not support chains of thought";
     else if (fmt->kind == RUNG_FMT_FLOAT && fmt->mantissa_bits > 25)
         lacks = "rung-check computes with at most 25 mantissa bits";
     if (lacks) snprintf(why, size, "%s", lacks);
     return !lacks;
 }
 
-/* ---- trying ---------------------------------------------------------------------------------------------------------- */
+/* ---- trying ------------------------------------------------------------------------------------------------------ */
 
-/* One row and what is expected of it. */
+/* One row and its expected time. */
 typedef struct candidate {
     const rung_attack *attack;
     double expected_s; /* negative: does not apply */
@@ -115,11 +115,11 @@ static int by_cost(const void *a, const void *b)
 static bool gives_wanted_kind(const rung_attack *attack, unsigned kinds, char *why, size_t size)
 {
     if (kinds == 0 || attack->kinds == 0 || attack->kinds & kinds) return true;
-    snprintf(why, size, "gives another kind of certificate");
+    snprintf(why, size, "gives only other kinds of certificates");
     return false;
 }
 
-/* Fills `list` with the rows to try, cheapest first, and `tried` with what every row has to say. */
+/* Fills `list` with the rows to try, cheapest first, and `tried` with a report of every row. */
 static size_t choose(candidate *list, rung_break *tried, size_t room, const rung_victim *victim, const char *attack,
                      const rung_budget *budget)
 {
@@ -148,7 +148,7 @@ static size_t choose(candidate *list, rung_break *tried, size_t room, const rung
     return count;
 }
 
-/* An equal part of what is left, or four times what it expects to need. */
+/* Seconds for the next attack: an equal part of what is left, or four times what it expects to need. */
 static double share(double left, size_t waiting, double expected)
 {
     double equal = left / (double)waiting, generous = 4 * expected;
@@ -169,14 +169,14 @@ static rung_status try_one(rung_break *result, const candidate *c, const rung_vi
     if (status != RUNG_OK) return rung_fail_at(err, status, "attack %s", c->attack->name);
     if (c->tried) {
         *c->tried = *result;
-        memset(&c->tried->cert, 0, sizeof c->tried->cert); /* only the result owns one */
+        memset(&c->tried->cert, 0, sizeof c->tried->cert); /* only the result owns a certificate */
     }
     return RUNG_OK;
 }
 
-/* ---- afterwards ------------------------------------------------------------------------------------------------------ */
+/* ---- afterwards -------------------------------------------------------------------------------------------------- */
 
-/* At most a minute, and not longer than a quarter of what the search was given: who is in a hurry wants an answer. */
+/* Takes at most a minute, and at most a quarter of the time that the search was given. */
 static rung_status shrink(rung_break *result, const rung_victim *victim, const rung_budget *budget, rung_error *err)
 {
     hunter h;

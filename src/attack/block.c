@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Blocks of sparse attention whose summaries collide: two contents of one block with the same compressed keys and values, then
- * prompts that differ there only, a query that needs different answers, and other blocks that the query opens instead. In the order of
- * cost: tokens or pairs of tokens that add the same (antipodal pairs of trigonometric features add nothing at all), relations among sums
- * in fixed point, and a birthday search among whole blocks.
+ * Blocks of sparse attention whose summaries collide. The attack needs two contents of one block with the same
+ * compressed keys and values, prompts that differ only there, a query that needs different answers, and other blocks
+ * that the query opens instead. In the order of cost it tries: tokens or pairs of tokens that add the same (antipodal
+ * pairs of trigonometric features add nothing at all), relations among sums in fixed point, and a birthday search among
+ * whole blocks.
  */
 #include "block.h"
 #include "additive.h"
@@ -14,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- does it fit? ------------------------------------------------------------------------------------------------------ */
+/* ---- does it fit? ------------------------------------------------------------------------------------------------ */
 
 typedef struct sparse_layer {
     const rung_mech_conf *conf;
     size_t B, k;
-    size_t usable; /* the first so many blocks are complete before the last token, and no window reaches them */
+    size_t usable; /* number of first blocks that are complete before the last token and outside every window */
 } sparse_layer;
 
 static sparse_layer sparse_of(const rung_victim *victim)
@@ -43,7 +44,7 @@ static bool suits(const rung_victim *victim, char *why, size_t size)
         return false;
     }
     if (rung_mech_param(conf, "comp") != 0 || rung_group_conv_elements(conf) > 0) {
-        snprintf(why, size, "blocks are not compressed to means of what each token has");
+        snprintf(why, size, "blocks are not compressed to means over their tokens");
         return false;
     }
     sparse_layer l = sparse_of(victim);
@@ -59,7 +60,7 @@ static size_t summary_numbers(const rung_mech_conf *conf)
     return conf->heads * (conf->dk + conf->dv);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------------ */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 enum { CHOICES_MAX = 1024 };
 
@@ -89,7 +90,7 @@ static rung_status table_init(block_table *table, const rung_victim *victim, siz
 static void put_column(block_table *table, const double *const *in, size_t place, size_t choice,
                        const rung_mech_conf *conf)
 {
-    enum { IN_K = 1, IN_V = 2 }; /* after the query */
+    enum { IN_K = 1, IN_V = 2 }; /* the query comes before them */
     size_t dim = 0;
     for (size_t h = 0; h < conf->heads; h++) {
         const double *k = in[IN_K] + (place * conf->heads + h) * conf->dk;
@@ -132,7 +133,7 @@ static rung_status fill_table(block_table *table, const rung_victim *victim, siz
     return status;
 }
 
-/* ---- prompts -------------------------------------------------------------------------------------------------------------- */
+/* ---- prompts ----------------------------------------------------------------------------------------------------- */
 
 typedef struct siege {
     hunter h;
@@ -144,7 +145,7 @@ typedef struct siege {
     uint32_t *a, *b; /* prompts, [tokens] */
     uint32_t *f, *g; /* choices, [places] */
     char how[120];
-    size_t collisions; /* that were found, and never became a certificate */
+    size_t collisions; /* collisions that were found but gave no certificate */
     uint64_t evaluations;
 } siege;
 
@@ -156,7 +157,7 @@ static void random_prompt(siege *s)
     }
 }
 
-/* Places from `depth` on of both are what the prompt has there. */
+/* From place `depth` on, both have the tokens of the prompt. */
 static void put_contents(siege *s, size_t depth)
 {
     size_t start = s->block * s->table.places;
@@ -167,7 +168,7 @@ static void put_contents(siege *s, size_t depth)
     }
 }
 
-/* Other blocks are drawn until the query opens k of them and not this one. */
+/* Draws other blocks until the query opens k of them and not this one. */
 static rung_status make_certificate(bool *found, rung_cert *cert, siege *s, size_t depth, rung_error *err)
 {
     enum { DRAWS = 400 };
@@ -184,7 +185,7 @@ static rung_status make_certificate(bool *found, rung_cert *cert, siege *s, size
     return status;
 }
 
-/* ---- ways to collide ---------------------------------------------------------------------------------------------------------- */
+/* ---- ways to collide --------------------------------------------------------------------------------------------- */
 
 static rung_status try_birthday(bool *found, rung_cert *cert, siege *s, size_t depth, size_t elements, rung_error *err)
 {
@@ -198,7 +199,7 @@ static rung_status try_birthday(bool *found, rung_cert *cert, siege *s, size_t d
     return make_certificate(found, cert, s, depth, err);
 }
 
-/* One token, then two, in the first places of the block. */
+/* Tries one token, then two, in the first places of the block. */
 static rung_status try_few_tokens(bool *found, rung_cert *cert, siege *s, rung_error *err)
 {
     size_t elements = s->table.count[0];
@@ -210,7 +211,7 @@ static rung_status try_few_tokens(bool *found, rung_cert *cert, siege *s, rung_e
     return status;
 }
 
-/* Sums in fixed point do not round: an additive table of the block's places. */
+/* Sums in fixed point do not round: makes an additive table of the block's places. */
 static rung_status as_additive(additive *sums, const block_table *table, rung_error *err)
 {
     rung_status status = rung_additive_init(sums, table->places, table->count, table->dims, err);
@@ -225,7 +226,7 @@ static rung_status as_additive(additive *sums, const block_table *table, rung_er
     return status;
 }
 
-/* A choice of the thinned table, as one of the block's. */
+/* Converts a choice of the thinned table into one of the block's. */
 static void find_choices(uint32_t *choice, const additive *sums, const block_table *table)
 {
     for (size_t i = 0; i < table->places; i++) {
@@ -244,10 +245,10 @@ static rung_status try_relations(bool *found, rung_cert *cert, siege *s, rung_er
     part.seconds = s->budget->seconds / 6;
     if (status == RUNG_OK) rung_additive_thin(&sums, part.seed);
     for (size_t i = 0; i < 3 * RUNG_COUNT(solver) && status == RUNG_OK && !*found; i++) {
-        /* Other seeds than the budget's: an exchange of tokens is no other set. */
+        /* Uses other seeds than the budget's, because an exchange of tokens gives no other set. */
         if (rung_budget_left(s->budget, s->began) < part.seconds) break;
         if (!solver[i / 3](s->f, s->g, &note, &sums, &part, part.seed + 1 + i, rung_wall_s())) {
-            i += 2 - i % 3; /* the next solver */
+            i += 2 - i % 3; /* go on to the next solver */
             continue;
         }
         find_choices(s->f, &sums, &s->table);
@@ -260,7 +261,8 @@ static rung_status try_relations(bool *found, rung_cert *cert, siege *s, rung_er
     return status;
 }
 
-/* Four times as many contents each time, up to `largest` or what fits; then others, unless there is a next stage. */
+/* Tries four times as many contents each time, up to `largest` or what fits into memory; then other ones, unless there
+ * is a next stage. */
 static rung_status try_whole_blocks(bool *found, rung_cert *cert, siege *s, double largest, bool once, rung_error *err)
 {
     double memory = (double)s->budget->memory, room = 1 << 16, space = 0;
@@ -273,7 +275,8 @@ static rung_status try_whole_blocks(bool *found, rung_cert *cert, siege *s, doub
         if (room < 2) break;
         status = try_birthday(found, cert, s, s->table.places, (size_t)room, err);
         if (s->collisions > 16) break;
-        if (room >= largest && (once || room >= exp2(space))) break; /* few contents: all seen about once */
+        if (room >= largest && (once || room >= exp2(space)))
+            break; /* there are few contents, and nearly all have been seen */
         room *= 4;
     }
     return status;
@@ -290,7 +293,7 @@ static rung_status try_block(bool *found, rung_cert *cert, siege *s, rung_error 
     return status;
 }
 
-/* ---- the attack --------------------------------------------------------------------------------------------------------------- */
+/* ---- the attack -------------------------------------------------------------------------------------------------- */
 
 static rung_status siege_init(siege *s, rung_arena *arena, const rung_victim *victim, const rung_budget *budget,
                               rung_error *err)
@@ -314,8 +317,8 @@ static void report(rung_break *result, const siege *s)
                  s->block, s->how);
     else
         snprintf(result->report, sizeof result->report,
-                 "%llu contents of block %zu, summaries of %zu bits: %zu collisions, none that a query needs and does "
-                 "not open",
+                 "%llu contents of block %zu, summaries of %zu bits: %zu collisions, but none in a block that a query "
+                 "needs and does not open",
                  (unsigned long long)s->evaluations, s->block, bits, s->collisions);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A birthday search among the contents of a block. Contents come in families that share all places but the last, so that one
- * family is a few vector operations; only hashes of the sums are kept, sorted into buckets, and what looks equal is summed up again.
- * Number n is choice n % C of the last place in family n / C.
+ * A birthday search among the contents of a block. Contents come in families that share all places but the last, so
+ * that one family takes a few vector operations. Only hashes of the sums are kept, sorted into buckets; for equal
+ * hashes the sums are computed again. Number n is choice n % C of the last place in family n / C.
  */
 #include "block.h"
 
@@ -12,7 +12,7 @@
 
 #include "rung/par.h"
 
-/* ---- contents ----------------------------------------------------------------------------------------------------------- */
+/* ---- contents ---------------------------------------------------------------------------------------------------- */
 
 static const double *column(const block_table *table, size_t place, size_t dim)
 {
@@ -36,7 +36,7 @@ static bool holds_token(const block_table *table, const uint32_t *choice, size_t
     return false;
 }
 
-/* Is there a token of a that b does not have, or the reverse? */
+/* True if a has a token that b lacks, or the reverse. */
 bool rung_block_differ_as_sets(const block_table *table, const uint32_t *a, const uint32_t *b, size_t depth)
 {
     for (size_t i = 0; i < depth; i++)
@@ -46,7 +46,8 @@ bool rung_block_differ_as_sets(const block_table *table, const uint32_t *a, cons
     return false;
 }
 
-/* All places but the last: when depth is 2 the families are all choices of the first place, in order, otherwise random. */
+/* Chooses all places but the last. If depth is 2, the families are all choices of the first place, in order; otherwise
+ * they are random. */
 static void family_choices(uint32_t *choice, const block_table *table, const block_find *find, uint64_t family)
 {
     rung_rng rng;
@@ -62,7 +63,7 @@ static void content(uint32_t *choice, const block_table *table, const block_find
     choice[find->depth - 1] = (uint32_t)(number % last);
 }
 
-/* ---- hashes ------------------------------------------------------------------------------------------------------------- */
+/* ---- hashes ------------------------------------------------------------------------------------------------------ */
 
 typedef struct hunt_job {
     const block_table *table;
@@ -75,7 +76,7 @@ typedef struct hunt_job {
 static uint64_t mix(uint64_t h, double x)
 {
     uint64_t bits;
-    x += 0; /* one zero: a sum that is -0 and one that is +0 are told apart later */
+    x += 0; /* turns -0 into +0; sums that differ in this sign are told apart later */
     memcpy(&bits, &x, sizeof bits);
     h = (h ^ bits) * 0xff51afd7ed558ccdu;
     return h ^ (h >> 29);
@@ -105,7 +106,7 @@ static void hash_family(void *context, size_t family, size_t worker)
     for (size_t c = 0; c < last; c++) hash[c] *= 0xc4ceb9fe1a85ec53u;
 }
 
-/* ---- equal ones ------------------------------------------------------------------------------------------------------------ */
+/* ---- equal ones -------------------------------------------------------------------------------------------------- */
 
 /* 64 bits: the 34 hash bits after those of the bucket, and the number. */
 enum { NUMBER_BITS = 30, BUCKET_BITS = 11, BUCKETS = 1 << BUCKET_BITS };
@@ -122,7 +123,7 @@ typedef struct sorter {
     size_t memory_size;
     uint32_t *choices;   /* [workers][2 places] */
     double *sums;        /* [workers][2 dims] */
-    uint64_t (*twin)[2]; /* [BUCKETS]: the first pair of use of each bucket */
+    uint64_t (*twin)[2]; /* [BUCKETS]: the first useful pair of each bucket */
     bool *has;           /* [BUCKETS] */
 } sorter;
 
@@ -137,7 +138,7 @@ static void sort_into_buckets(sorter *s)
     s->start[0] = 0;
 }
 
-/* Different sets with the same bits? */
+/* True if the sets differ and the bits are the same. */
 static bool is_of_use(const sorter *s, uint64_t m, uint64_t n, size_t worker)
 {
     uint32_t *a = s->choices + worker * 2 * s->table->places, *b = a + s->table->places;
@@ -150,7 +151,7 @@ static bool is_of_use(const sorter *s, uint64_t m, uint64_t n, size_t worker)
     return memcmp(x, y, s->table->dims * sizeof *x) == 0;
 }
 
-/* An open table of the bucket's entries; equal hashes are looked at. */
+/* Puts the entries of a bucket into an open hash table, and checks equal hashes. */
 static void search_bucket(void *context, size_t bucket, size_t worker)
 {
     sorter *s = context;
@@ -166,7 +167,7 @@ static void search_bucket(void *context, size_t bucket, size_t worker)
             uint64_t m = table[at] & NUMBER_MASK, n = entry[e] & NUMBER_MASK;
             s->has[bucket] = is_of_use(s, m, n, worker);
             s->twin[bucket][0] = m, s->twin[bucket][1] = n;
-            break; /* one of a class is enough */
+            break; /* one of a class suffices */
         }
         if (table[at] == UINT64_MAX) table[at] = entry[e];
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Chases: attempts on several threads; prompts to begin with.
+ * Runs attempts on several threads, and makes prompts to start from.
  */
 #include "chase.h"
 
@@ -11,7 +11,7 @@
 
 #include "rung/par.h"
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static double state_capacity(const rung_victim *victim)
 {
@@ -41,7 +41,7 @@ static double buffers_per_token(const rung_victim *victim)
     return 3 * (double)spec->d_model + 2 * (double)spec->d_mlp + widest;
 }
 
-/* Two states (a hunter and a fork of it), their packed bits, the buffers of one run. */
+/* Two states (of one worker and of a fork of it), their packed bits, and the buffers of one run. */
 size_t rung_hunter_bytes(const rung_victim *victim)
 {
     double numbers = 3 * state_capacity(victim) + (double)victim->task->tokens * (buffers_per_token(victim) + 4);
@@ -56,9 +56,9 @@ size_t rung_chase_workers(const rung_victim *victim, const rung_budget *budget)
     return fit < threads ? fit : threads;
 }
 
-/* ---- attempts -------------------------------------------------------------------------------------------------------- */
+/* ---- attempts ---------------------------------------------------------------------------------------------------- */
 
-/* What one worker brings home. */
+/* The result of one worker. */
 typedef struct haul {
     hunter h;
     rung_cert cert;
@@ -77,7 +77,7 @@ typedef struct sweep {
 static void attempt_one(void *context, size_t item, size_t worker)
 {
     const sweep *r = context;
-    haul *k = &r->worker[item]; /* one item each: the result never depends on who runs it */
+    haul *k = &r->worker[item]; /* one item each, so that the result does not depend on the thread */
     (void)worker;
     k->found = false;
     k->status = r->c->attempt(r->c, &k->h, &k->cert, &k->found, r->first + item, k->how, sizeof k->how, &k->err);
@@ -122,8 +122,8 @@ static rung_status chase_rounds(rung_break *result, const chase *c, haul *worker
     if (result->found || status != RUNG_OK) return status;
     int used = snprintf(result->report, sizeof result->report, "%llu %s", (unsigned long long)r.first, c->what);
     if (stops(worker, workers) && used > 0 && (size_t)used < sizeof result->report)
-        snprintf(result->report + used, sizeof result->report - (size_t)used,
-                 "; %llu runs ended in a number that is none", (unsigned long long)stops(worker, workers));
+        snprintf(result->report + used, sizeof result->report - (size_t)used, "; %llu runs ended in a NaN",
+                 (unsigned long long)stops(worker, workers));
     return RUNG_OK;
 }
 
@@ -132,8 +132,8 @@ rung_status rung_chase_run(rung_break *result, const chase *c, rung_error *err)
     size_t workers = rung_chase_workers(c->victim, c->budget);
     if (workers == 0) {
         snprintf(result->report, sizeof result->report,
-                 "not tried: one run needs about %zu MiB, and %zu MiB are allowed", rung_hunter_bytes(c->victim) >> 20,
-                 c->budget->memory >> 20);
+                 "not tried: one run needs about %zu MiB, but only %zu MiB are allowed",
+                 rung_hunter_bytes(c->victim) >> 20, c->budget->memory >> 20);
         return RUNG_OK;
     }
     haul *worker = rung_calloc(workers, sizeof *worker, err);
@@ -149,7 +149,7 @@ rung_status rung_chase_run(rung_break *result, const chase *c, rung_error *err)
     return status;
 }
 
-/* ---- what can collide ------------------------------------------------------------------------------------------------ */
+/* ---- what can collide -------------------------------------------------------------------------------------------- */
 
 bool rung_victim_forgets(const rung_victim *victim, char *why, size_t size)
 {
@@ -164,7 +164,7 @@ bool rung_victim_forgets(const rung_victim *victim, char *why, size_t size)
     return true;
 }
 
-/* ---- prompts to begin with ------------------------------------------------------------------------------------------- */
+/* ---- prompts to begin with --------------------------------------------------------------------------------------- */
 
 static uint32_t choice_at(const hunter *h, size_t pos, uint64_t number)
 {
@@ -172,8 +172,8 @@ static uint32_t choice_at(const hunter *h, size_t pos, uint64_t number)
     return (uint32_t)(ids.first + number % ids.count);
 }
 
-/* Says choice `number` at every position from `first` in steps of `stride`, except at the end; takes it back if that is no
- * prompt. */
+/* Puts choice `number` at every position from `first` in steps of `stride`, except at the end. Undoes it if the result
+ * is no prompt. */
 static bool repeat(hunter *h, uint32_t *token, uint32_t *kept, uint64_t number, size_t first, size_t stride)
 {
     memcpy(kept, token, h->tokens * sizeof *kept);
@@ -183,7 +183,7 @@ static bool repeat(hunter *h, uint32_t *token, uint32_t *kept, uint64_t number, 
     return false;
 }
 
-/* The i-th of `count` choices, spread: the golden ratio leaves no part out for long. Few choices come one by one. */
+/* The i-th of `count` choices, spread evenly by the golden ratio. If there are few choices they come in order. */
 static uint64_t spread(uint64_t i, uint64_t count)
 {
     if (count <= 64) return i % count;
@@ -213,6 +213,6 @@ bool rung_hunter_bait(hunter *h, uint32_t *token, uint64_t seed, uint64_t index)
     if (!repeat(h, token, kept, number, 0, 1) && !repeat(h, token, kept, number, 1, 2))
         repeat(h, token, kept, number, 0, 2);
     free(kept);
-    memcpy(h->instance.player, player, sizeof player); /* the oracle alone does not fill them */
+    memcpy(h->instance.player, player, sizeof player); /* the oracle does not fill them in */
     return true;
 }

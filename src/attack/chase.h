@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A chase: numbered attempts that know nothing of each other, on several threads, until one succeeds. And what the attempts of
- * several attacks begin with.
+ * Private to attack: numbered, independent attempts on several threads until one succeeds; and the prompts from which
+ * several attacks start.
  */
 #ifndef RUNG_ATTACK_CHASE_H
 #define RUNG_ATTACK_CHASE_H
@@ -13,46 +13,47 @@ typedef struct chase {
     const rung_victim *victim;
     const rung_budget *budget;
     double began;     /* rung_wall_s */
-    const char *what; /* for the progress line */
-    uint64_t count;   /* attempts, at most */
+    const char *what; /* text of the progress line */
+    uint64_t count;   /* largest number of attempts */
     const void *context;
-    /* Attempt number `index` on its own hunter and with room for two prompts; *found says that cert is filled. An attempt that
-     * may take long looks at the budget itself. RUNG_INPUT (the model stopped) is an attempt that failed. `how` (size bytes)
-     * is for the report. */
+    /* Makes attempt number `index` with a worker of its own and space for two prompts. *found: cert is filled in. An
+     * attempt that may take long must check the budget itself. RUNG_INPUT (the model stopped) counts as a failed
+     * attempt. `how` (size bytes) is for the report. */
     rung_status (*attempt)(const struct chase *c, hunter *h, rung_cert *cert, bool *found, uint64_t index, char *how,
                            size_t size, rung_error *err);
 } chase;
 
-/* Runs attempts until one succeeds (of several that do, the one with the lowest number, whatever the number of threads), all are
- * done, or the time is gone. Fills found, cert, evaluations and the report. */
+/* Runs attempts until one succeeds, all are done, or the time is over. If several succeed, the one with the lowest
+ * number counts, for any number of threads. Fills in found, cert, evaluations and the report. */
 rung_status rung_chase_run(rung_break *result, const chase *c, rung_error *err);
 
-/* Hunters that fit into the memory, at most as many as threads; 0: not even one. */
+/* Number of workers that fit into memory, at most the number of threads; 0: not even one. */
 size_t rung_chase_workers(const rung_victim *victim, const rung_budget *budget);
-/* Bytes of one hunter at work, about. */
+/* Approximate bytes of one worker. */
 size_t rung_hunter_bytes(const rung_victim *victim);
 
-/* A state that every later token meets again cannot collide: false, with the layer, when one keeps all its keys. */
+/* False, with the layer, if some layer keeps all its keys: such a state cannot collide. */
 bool rung_victim_forgets(const rung_victim *victim, char *why, size_t size);
 
-/* Where a steered prefix goes, and who looks at it there, when h's session holds the tokens [0, at). */
+/* The end of a steered prefix, and the function that is called there, when h's session holds the tokens [0, at). */
 typedef struct steer_to {
     size_t end;
     void *context;
     rung_status (*look)(void *context, const uint32_t *token, size_t at, rung_error *err);
 } steer_to;
 
-/* Chooses the tokens of a prompt before `end` anew, where they come from the same ids as that at `end`, so that all numbers of the
- * state become large. Does nothing where the size of the state changes with the position. What results may be no prompt. */
+/* Chooses the tokens of a prompt before `end` again, if they come from the same ids as the token at `end`, so that all
+ * numbers of the state become large. Does nothing if the size of the state changes with the position. The result may be
+ * no prompt. */
 rung_status rung_hunter_steer(const chase *c, hunter *h, const steer_to *to, uint32_t *token, rung_rng *rng,
                               rung_error *err);
 
-/* Prompt number `index` to begin with: the even ones say the same thing over and over where the task allows it (their states grow
- * fast, which is what loses late tokens), the odd ones are random. Players of the prompt are in h->instance. */
+/* Prompt number `index` to start from. Even ones repeat one token as far as the task allows it: their states grow fast,
+ * which makes late tokens get lost. Odd ones are random. h->instance has the players of the prompt. */
 bool rung_hunter_bait(hunter *h, uint32_t *token, uint64_t seed, uint64_t index);
 
-/* Do the states after two prompts that differ at `pos` alone become the same? Looks at the ends of the players' parts, and
- * then for the shortest prefix. b is a with `other` at pos. */
+/* Finds out whether the states after two prompts that differ only at `pos` become the same. Checks the ends of the
+ * players' parts, and then searches the shortest prefix. b is a with `other` at pos. */
 rung_status rung_hunter_merge(hunter *h, rung_cert *cert, bool *found, uint32_t *a, size_t pos, uint32_t other,
                               rung_rng *rng, rung_error *err);
 

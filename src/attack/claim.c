@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * From what was found to a certificate: the model is run again on the prompts, and only what is true is claimed.
+ * Makes a certificate of a finding: runs the model again on the prompts, and claims only what is true.
  */
 #include "hunt.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the common part ------------------------------------------------------------------------------------------------- */
+/* ---- the common part --------------------------------------------------------------------------------------------- */
 
-/* What a claim has; texts are borrowed. */
+/* The parts of a claim; texts are borrowed. */
 typedef struct claim {
     rung_cert cert;
     rung_buf task;
@@ -31,7 +31,7 @@ static void claim_init(claim *c, const hunter *h, rung_cert_kind kind, const uin
     c->cert.prompt[1] = (uint32_t *)b;
 }
 
-/* Copies it out and frees what was made here. */
+/* Copies the claim into the certificate and frees temporary data. */
 static rung_status claim_end(claim *c, rung_cert *cert, bool true_claim, rung_status status, const hunter *h,
                              rung_error *err)
 {
@@ -48,7 +48,7 @@ static rung_status claim_end(claim *c, rung_cert *cert, bool true_claim, rung_st
     return status;
 }
 
-/* The oracle of both; false when they do not differ, or are no prompts. */
+/* Asks the oracle about both. False if the answers are equal, or the tokens are no prompts. */
 static bool answers_differ(claim *c, hunter *h)
 {
     c->cert.right[0] = rung_hunter_oracle(h, c->cert.prompt[0]);
@@ -57,14 +57,14 @@ static bool answers_differ(claim *c, hunter *h)
            c->cert.right[0] != c->cert.right[1];
 }
 
-/* A prompt that stops the model makes a claim untrue; it is no failure of this program. */
+/* A prompt that stops the model makes a claim untrue; that is no failure of this program. */
 static rung_status stopped_is_untrue(rung_status status, bool *true_claim)
 {
     if (status != RUNG_OK) *true_claim = false;
     return status == RUNG_INPUT ? RUNG_OK : status;
 }
 
-/* ---- wrong answer ---------------------------------------------------------------------------------------------------- */
+/* ---- wrong answer ------------------------------------------------------------------------------------------------ */
 
 rung_status rung_hunter_wrong_answer(hunter *h, rung_cert *cert, bool *true_claim, const uint32_t *token,
                                      rung_error *err)
@@ -77,7 +77,7 @@ rung_status rung_hunter_wrong_answer(hunter *h, rung_cert *cert, bool *true_clai
     return claim_end(&c, cert, *true_claim, status, h, err);
 }
 
-/* ---- states ---------------------------------------------------------------------------------------------------------- */
+/* ---- states ------------------------------------------------------------------------------------------------------ */
 
 rung_status rung_hunter_state_collision(hunter *h, rung_cert *cert, bool *true_claim, const uint32_t *a,
                                         const uint32_t *b, size_t prefix, rung_error *err)
@@ -101,7 +101,7 @@ rung_status rung_hunter_state_collision(hunter *h, rung_cert *cert, bool *true_c
     return claim_end(&c, cert, *true_claim, status, h, err);
 }
 
-/* ---- views ----------------------------------------------------------------------------------------------------------- */
+/* ---- views ------------------------------------------------------------------------------------------------------- */
 
 static rung_status view_hex(char **hex, hunter *h, const uint32_t *token, rung_error *err)
 {
@@ -117,7 +117,7 @@ static rung_status view_hex(char **hex, hunter *h, const uint32_t *token, rung_e
     return *hex ? RUNG_OK : RUNG_SYSTEM;
 }
 
-/* The last tokens and the views agree, the answers do not. */
+/* True if the last tokens and the views agree, and the answers do not. */
 static rung_status same_view(claim *c, hunter *h, bool *true_claim, rung_error *err)
 {
     const uint32_t *a = c->cert.prompt[0], *b = c->cert.prompt[1];
@@ -140,7 +140,7 @@ rung_status rung_hunter_view_collision(hunter *h, rung_cert *cert, bool *true_cl
     return claim_end(&c, cert, *true_claim, status, h, err);
 }
 
-/* ---- blocks ---------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 static bool differ_inside_only(const uint32_t *a, const uint32_t *b, size_t tokens, size_t first, size_t end)
 {

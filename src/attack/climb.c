@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Climb: random prompts first, and then, from random starts, one token after the other is changed as long as the margin of the
- * right answer (its read-out minus the largest other one) does not grow. A wrong answer has a margin of at most 0.
+ * Hill climbing: tests random prompts first. Then, from random starts, it changes one token after another and keeps a
+ * change if the margin of the right answer (its read-out minus the largest other one) does not grow. A wrong answer has
+ * a margin of at most 0.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static double margin(const hunter *h, int32_t right)
     return h->out[right] - best;
 }
 
-/* *wrong: the model gives another answer. *level: its margin; infinite when it gives none. */
+/* *wrong: the model gives another answer. *level: its margin; infinite if it gives none. */
 static rung_status test(hunter *h, bool *wrong, double *level, const uint32_t *token, rung_error *err)
 {
     int32_t given, right;
@@ -33,7 +34,7 @@ static rung_status test(hunter *h, bool *wrong, double *level, const uint32_t *t
     return status;
 }
 
-/* Changes one token; false when that is no prompt. *pos and *old undo it. */
+/* Changes one token. False if the result is no prompt. *pos and *old undo it. */
 static bool mutate(hunter *h, uint32_t *token, size_t *pos, uint32_t *old, rung_rng *rng)
 {
     *pos = (size_t)rung_rng_below(rng, h->tokens);
@@ -63,7 +64,7 @@ static rung_status climb(const chase *c, hunter *h, bool *wrong, uint32_t *token
     return status;
 }
 
-/* Leaves a wrongly answered prompt in token, or not. */
+/* Searches a wrongly answered prompt; if *wrong, it is in token. */
 static rung_status seek(const chase *c, hunter *h, bool *wrong, uint32_t *token, uint64_t index, rung_error *err)
 {
     bool climbs = index >= RANDOM_ATTEMPTS;
@@ -100,7 +101,7 @@ static double expect(const rung_victim *victim, const rung_budget *budget, char 
 {
     (void)budget;
     if (!rung_victim_suits(victim, why, size)) return -1;
-    /* 500 evaluations: the median of a trained linear model that is right on 99.97 % of its prompts */
+    /* 500 evaluations: the median for a trained linear model that is right on 99.97 % of its prompts */
     return 500 * rung_victim_seconds(victim, victim->task->tokens);
 }
 

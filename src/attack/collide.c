@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Collide: parallel collision search with distinguished points (van Oorschot and Wiener 1999) on the carried state after a
- * prefix, or on the view of the last token, where that has at most 64 bits. The function x -> hash(state(prefix(x))) is iterated
- * from random starts until a value ends in zeros; two trails with the same end have met, and where they meet are two prefixes
- * with one state. About 2^(bits/2) evaluations, fewer where the model does not use all its bits, and hardly any memory.
+ * Parallel collision search with distinguished points (van Oorschot and Wiener 1999) on the carried state after a
+ * prefix, or on the view of the last token, if that has at most 64 bits. The function x -> hash(state(prefix(x))) is
+ * iterated from random starts until a value ends in zeros. Two trails with the same end have met, and where they meet
+ * there are two prefixes with one state. It takes about 2^(bits/2) evaluations, fewer if the model does not use all its
+ * bits, and hardly any memory.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,14 +19,14 @@ enum { BITS_MAX = 64, BATCH = 64, TABLE_LOG_MAX = 20, SAME_PREFIX_BITS = 4, SHOR
 
 /* What is compared. */
 typedef struct target {
-    bool view;     /* the view of a whole prompt, or the state after `prefix` tokens */
-    size_t prefix; /* tokens that are chosen freely */
+    bool view;     /* the view of a whole prompt; otherwise the state after `prefix` tokens */
+    size_t prefix; /* number of tokens that are chosen freely */
     uint64_t bits;
 } target;
 
-/* ---- where it is cheapest -------------------------------------------------------------------------------------------- */
+/* ---- where it is cheapest ---------------------------------------------------------------------------------------- */
 
-/* Enough prefixes that two of them must agree, with few that are the same prefix twice. */
+/* True if there are so many prefixes that two different ones must agree, and few are drawn twice. */
 static bool enough_prefixes(const rung_victim *victim, size_t prefix, uint64_t bits)
 {
     return rung_victim_prefix_bits(victim, prefix) >= (double)(bits + SAME_PREFIX_BITS);
@@ -57,7 +58,7 @@ static bool wanted(const rung_budget *budget, rung_cert_kind kind)
     return budget->kinds == 0 || budget->kinds & 1u << kind;
 }
 
-/* A state says more than a view, so it comes first unless a view is so much smaller. */
+/* A collision of states implies one of views, so states come first unless a view is much smaller. */
 static bool choose_target(target *t, const rung_victim *victim, const rung_budget *budget)
 {
     target view;
@@ -67,12 +68,12 @@ static bool choose_target(target *t, const rung_victim *victim, const rung_budge
     return has_state || has_view;
 }
 
-/* ---- the function ---------------------------------------------------------------------------------------------------- */
+/* ---- the function ------------------------------------------------------------------------------------------------ */
 
 /* One worker. */
 typedef struct walker {
     hunter h;
-    uint32_t *token; /* a prompt; the last token of a view is the same for all */
+    uint32_t *token; /* a prompt; all views have the same last token */
     uint8_t *packed; /* of a view */
 } walker;
 
@@ -81,14 +82,14 @@ typedef struct search {
     const rung_budget *budget;
     double began;
     target t;
-    uint64_t mask;    /* the end of a trail has these bits 0 */
-    uint64_t later;   /* what the mask becomes after the first trails */
-    uint64_t longest; /* steps of a trail, at most */
-    uint32_t *tail;   /* a prompt whose tokens from the prefix on are shared */
-    bool generated;   /* prefixes are those of the generator: the product of choices has no prompts to speak of */
+    uint64_t mask;    /* a trail ends at a value in which these bits are 0 */
+    uint64_t later;   /* the mask after the first trails */
+    uint64_t longest; /* largest number of steps of a trail */
+    uint32_t *tail;   /* a prompt; all prompts share its tokens from the prefix on */
+    bool generated;   /* prefixes come from the generator, because hardly any product of choices is a prompt */
 } search;
 
-/* prefix(x): every token from its own draw, so that all prefixes occur. */
+/* prefix(x): draws every token separately, so that all prefixes occur. */
 static void spell(uint32_t *token, hunter *h, const search *s, uint64_t x)
 {
     const rung_task_conf *task = s->victim->task;
@@ -105,7 +106,7 @@ static void spell(uint32_t *token, hunter *h, const search *s, uint64_t x)
     }
 }
 
-/* A model that stops on a prefix has no state there; such a value leads nowhere, and its trail is dropped. */
+/* A model that stops on a prefix has no state there: the trail is dropped. */
 static rung_status step(uint64_t *image, walker *w, const search *s, uint64_t x, rung_error *err)
 {
     spell(w->token, &w->h, s, x);
@@ -122,7 +123,7 @@ static rung_status step(uint64_t *image, walker *w, const search *s, uint64_t x,
     return RUNG_OK;
 }
 
-/* ---- trails ---------------------------------------------------------------------------------------------------------- */
+/* ---- trails ------------------------------------------------------------------------------------------------------ */
 
 typedef struct trail {
     uint64_t start, end, steps; /* steps 0: none */
@@ -156,7 +157,7 @@ static void walk_trail(void *context, size_t item, size_t worker)
     if (status != RUNG_INPUT) b->status[item] = status;
 }
 
-/* Two trails with one end: the values before they meet, or false when one begins on the other. */
+/* Two trails with the same end: finds the values before they meet. False if one begins on the other. */
 static rung_status meeting(bool *met, uint64_t value[2], walker *w, const search *s, trail x, trail y, rung_error *err)
 {
     rung_status status = RUNG_OK;
@@ -203,26 +204,28 @@ static rung_status claim(rung_cert *cert, bool *found, walker *w, const search *
     return status;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
-/* Ends of trails, one in each slot; a new one replaces an old one, which costs a little luck when the table is full. */
+/* Ends of trails, one per slot. A new one replaces an old one; in a full table this loses some collisions. */
 typedef struct ends {
     trail *slot;
     uint64_t mask;
 } ends;
 
-/* So that the trails of 2^(bits/2) steps fill the table once, and never the memory. The first ones have one step: a plain
- * birthday search, for models that use so few of their bits that a walk would run in a circle and meet no end. */
+/* Chooses the length of trails so that 2^(bits/2) steps fill the table once, within the memory. The first trails have
+ * one step: that is a plain birthday search, for models that use so few of their bits that a walk would run in a
+ * circle. */
 static rung_status plan_trails(search *s, ends *e, size_t memory, rung_error *err)
 {
     int room = TABLE_LOG_MAX, half = (int)(s->t.bits + 1) / 2;
     while (room > 4 && ((size_t)1 << room) * sizeof(trail) > memory / 2) room--;
-    int zeros =
-        half - 8 > 0 ? (half - 8) / 2 : 0; /* trails of 2^zeros steps: short beside the search, long beside the table */
+    int zeros = half - 8 > 0
+                    ? (half - 8) / 2
+                    : 0; /* trails of 2^zeros steps: short compared with the search, long compared with the table */
     if (half - zeros > room) zeros = half - room;
     s->mask = 0;
     s->later = ((uint64_t)1 << zeros) - 1;
-    s->longest = (uint64_t)20 << zeros; /* a trail is longer with probability e^-20 unless it runs in a circle */
+    s->longest = (uint64_t)20 << zeros; /* a trail is longer with probability e^-20, unless it runs in a circle */
     e->mask = ((uint64_t)1 << room) - 1;
     e->slot = rung_calloc((size_t)e->mask + 1, sizeof *e->slot, err);
     return e->slot ? RUNG_OK : RUNG_SYSTEM;
@@ -252,7 +255,7 @@ static rung_status use_batch(rung_cert *cert, bool *found, batch *b, ends *e, ui
     return status;
 }
 
-/* ---- the search ------------------------------------------------------------------------------------------------------ */
+/* ---- the search -------------------------------------------------------------------------------------------------- */
 
 static void count_up(rung_break *result, const walker *each, size_t workers)
 {
@@ -304,7 +307,8 @@ static rung_status walker_init(walker *w, const search *s, rung_error *err)
     return RUNG_OK;
 }
 
-/* A prompt of the generator gives the tokens after the prefix. Are tokens drawn one by one before them prompts as well? */
+/* A prompt of the generator supplies the tokens after the prefix. Tests whether tokens drawn one by one before them
+ * make prompts as well. */
 static void draw_tail(search *s, hunter *h)
 {
     enum { TRIES = 64 };

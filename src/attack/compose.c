@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Composition against one full layer with recurrent layers around it: random prompts, then prompts on which the margin of the right
- * answer shrinks, for a wrong answer; and tables z_2 with the same transcript, all of them at toy sizes, for two prompts that no
- * read-out tells apart. Above the threshold of the theorem on F R^b (docs/theory.md) a model cannot be right on more than
- * (Q/N_1 + 1)/log2 V of random prompts; the report has Q and N_1 log2 V.
+ * Composition against one full layer with recurrent layers around it. For a wrong answer it tries random prompts, then
+ * prompts on which the margin of the right answer shrinks. At toy sizes it sorts all tables z_2 by transcript, and
+ * finds two prompts that no read-out can distinguish. Above the threshold of the theorem on F R^b (docs/theory.md) a
+ * model is right on at most (Q/N_1 + 1)/log2 V of random prompts; the report has Q and N_1 log2 V.
  */
 #include "compose.h"
 #include "rows.h"
@@ -15,7 +15,7 @@
 
 enum { PROMPTS = 256, DIGEST_BITS_MAX = 64 };
 
-/* ---- does it fit? ------------------------------------------------------------------------------------------------------- */
+/* ---- does it fit? ------------------------------------------------------------------------------------------------ */
 
 static bool has_full(const rung_layer *layer)
 {
@@ -50,7 +50,7 @@ static bool wanted(const rung_budget *budget, rung_cert_kind kind)
     return budget->kinds == 0 || budget->kinds & 1u << kind;
 }
 
-/* ---- wrong answers -------------------------------------------------------------------------------------------------------- */
+/* ---- wrong answers ----------------------------------------------------------------------------------------------- */
 
 typedef struct test {
     hunter h;
@@ -58,10 +58,10 @@ typedef struct test {
     uint32_t *token, *other; /* [tokens] */
     size_t asked, wrong, guided;
     partition classes;
-    bool sorted; /* classes is filled */
+    bool sorted; /* classes is filled in */
 } test;
 
-/* How far the right answer is ahead of the best other one. */
+/* The read-out of the right answer minus that of the best other one. */
 static double margin(const test *t, int32_t right)
 {
     size_t answers = rung_model_get_spec(t->h.victim->model)->answers;
@@ -101,7 +101,7 @@ static rung_status random_prompts(bool *found, rung_cert *cert, test *t, rung_er
     return status;
 }
 
-/* One token at a time is replaced; what shrinks the margin stays. */
+/* Replaces one token at a time, and keeps what shrinks the margin. */
 static rung_status climb(bool *found, rung_cert *cert, test *t, rung_rng *rng, rung_error *err)
 {
     enum { STEPS = 512 };
@@ -140,7 +140,7 @@ static rung_status guided_prompts(bool *found, rung_cert *cert, test *t, rung_er
     return status;
 }
 
-/* ---- equal transcripts ------------------------------------------------------------------------------------------------------ */
+/* ---- equal transcripts ------------------------------------------------------------------------------------------- */
 
 /* Two tables of one class, asked for an entry in which they differ. */
 static rung_status twin_prompts(bool *found, rung_cert *cert, test *t, bool counted, rung_error *err)
@@ -161,7 +161,7 @@ static rung_status twin_prompts(bool *found, rung_cert *cert, test *t, bool coun
     return status;
 }
 
-/* Tables to sort: all when they are few, else about as many as a digest of so many bits makes collide. */
+/* Number of tables to sort: all if they are few, else about as many as make a digest of this many bits collide. */
 static uint64_t tables_to_sort(bool *counted, const composition *c)
 {
     const uint64_t most = (uint64_t)1 << 20;
@@ -179,7 +179,7 @@ static rung_status equal_transcripts(bool *found, rung_cert *cert, test *t, rung
     rung_error refusal = {""};
     composition *c = &t->c;
     if (rung_task_param(t->h.victim->task, "form") != 0) return RUNG_OK; /* entries would have to be shuffled */
-    /* A NaN ends a protocol; there are other ways. */
+    /* A NaN ends a protocol; then the attack goes on without it. */
     if (rung_composition_digest_bits(c, &refusal) != RUNG_OK) return RUNG_OK;
     uint64_t tables = tables_to_sort(&counted, c);
     if (tables < 2 || tables * 16 > c->budget->memory) return RUNG_OK;
@@ -189,7 +189,7 @@ static rung_status equal_transcripts(bool *found, rung_cert *cert, test *t, rung
     return t->classes.largest > 1 ? twin_prompts(found, cert, t, counted, err) : RUNG_OK;
 }
 
-/* ---- the attack ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the attack -------------------------------------------------------------------------------------------------- */
 
 static void report(rung_break *result, const test *t)
 {
@@ -200,7 +200,7 @@ static void report(rung_break *result, const test *t)
                         t->wrong, t->asked, t->guided, (unsigned long long)c->digest_bits, need);
     if (!t->sorted || used < 0 || (size_t)used >= sizeof result->report) return;
     snprintf(result->report + used, sizeof result->report - (size_t)used,
-             "; %s %llu tables z_2 (z_1 the identity) have %llu transcripts, the largest set that cannot be told apart "
+             "; %s %llu tables z_2 (z_1 the identity) have %llu transcripts, the largest set with equal transcripts "
              "has %llu",
              t->classes.complete ? "all" : "a sample of", (unsigned long long)t->classes.tables,
              (unsigned long long)t->classes.classes, (unsigned long long)t->classes.largest);
@@ -211,7 +211,7 @@ static rung_status attack(rung_cert *cert, bool *found, test *t, rung_error *err
     bool equal = false;
     rung_status status = random_prompts(found, cert, t, err);
     if (status == RUNG_OK && wanted(t->c.budget, RUNG_CERT_VIEW_COLLISION))
-        status = equal_transcripts(&equal, cert, t, err); /* says more, and replaces a wrong answer */
+        status = equal_transcripts(&equal, cert, t, err); /* it shows more than a wrong answer, and replaces it */
     *found = *found || equal;
     if (status == RUNG_OK && !*found && wanted(t->c.budget, RUNG_CERT_WRONG_ANSWER))
         status = guided_prompts(found, cert, t, err);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Sorting the tables z_2 by transcript: the model is run as a protocol, once for every z_0 and w, and all bits that pass from the players
- * of the tables to the tokens z_0 and w (states of recurrent layers, accumulators of the full one) are hashed. After equal messages the
- * last token is the same, whatever the read-out: a class with two tables is a failure, and the largest class is what the counting
- * arguments bound from below.
+ * Sorts the tables z_2 by transcript. The model is run as a protocol, once for every z_0 and w, and all bits that pass
+ * from the players of the tables to the tokens z_0 and w (states of recurrent layers, accumulators of the full one) are
+ * hashed. After equal messages the last token is the same for every read-out. So a class with two tables is a failure,
+ * and the size of the largest class is what the counting arguments bound from below.
  */
 #include "compose.h"
 
@@ -66,7 +66,7 @@ uint64_t rung_composition_tables(const composition *c)
     return tables;
 }
 
-/* ---- one table -------------------------------------------------------------------------------------------------------------- */
+/* ---- one table --------------------------------------------------------------------------------------------------- */
 
 typedef struct listener {
     uint64_t hash;
@@ -109,8 +109,8 @@ static rung_status play(listener *l, const composition *c, const uint32_t *token
     return status;
 }
 
-/* The accumulators of w once per w, those of z_0 once per z_0, and the states once: so the theorem counts when nothing stands before
- * the full layer. */
+/* Counts the accumulators of w once per w, those of z_0 once per z_0, and the states once. So does the theorem if no
+ * layer stands before the full one. */
 rung_status rung_composition_digest_bits(composition *c, rung_error *err)
 {
     listener l = {0};
@@ -123,10 +123,10 @@ rung_status rung_composition_digest_bits(composition *c, rung_error *err)
     return status;
 }
 
-/* Part of the time that is left for what comes after the sorting. */
+/* Share of the time that is kept for what follows the sorting. */
 #define TIME_FOR_OTHERS 0.4
 
-/* ---- all tables --------------------------------------------------------------------------------------------------------------- */
+/* ---- all tables -------------------------------------------------------------------------------------------------- */
 
 typedef struct digest {
     uint64_t hash, number;
@@ -139,7 +139,7 @@ typedef struct sorting {
     uint32_t *token;    /* [workers][tokens] */
     rung_status *worst; /* [workers] */
     rung_error *err;    /* [workers] */
-    bool *skipped;      /* [workers]: no time */
+    bool *skipped;      /* [workers]: there was no time */
     uint64_t *stopped;  /* [workers]: tables with a NaN, whose messages have no bits */
 } sorting;
 

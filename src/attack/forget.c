@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Forget: with a decay or a gate below 1 an early token fades, h_t = r(a_t h_{t-1} + u_t), until what is left of it is rounded
- * away; a window drops it outright. Two prompts that differ in one early token then end in the same state. With a decay of a
- * this takes about p / log2(1/a) tokens.
+ * Forgetting: with a decay or a gate below 1 an early token fades, h_t = r(a_t h_{t-1} + u_t), until its trace is
+ * rounded away. A window drops it at once. Two prompts that differ in one early token then end in the same state. With
+ * a decay of a this takes about p / log2(1/a) tokens.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 enum { PROMPTS_MAX = 512, EARLY = 2, OTHERS = 4 };
 
-/* The earliest positions where there is something to say. */
+/* The earliest positions that have a choice of tokens. */
 static size_t early_positions(size_t early[EARLY], const hunter *h)
 {
     size_t count = 0;

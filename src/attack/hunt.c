@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A hunter at work: the victim on prompts and prefixes, the oracle, and continuations that need different answers after two
- * prefixes.
+ * Runs the attacked model on prompts and prefixes, asks the oracle, and finds continuations that need different answers
+ * after two prefixes.
  */
 #include "hunt.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- life ------------------------------------------------------------------------------------------------------------ */
+/* ---- life -------------------------------------------------------------------------------------------------------- */
 
-/* A chain of thought may go on until the positions of the model end. */
+/* A chain of thought may continue until the positions of the model end. */
 static size_t session_tokens(const rung_victim *victim)
 {
     const rung_model_spec *spec = rung_model_get_spec(victim->model);
@@ -40,7 +40,7 @@ void rung_hunter_clear(hunter *h)
     memset(h, 0, sizeof *h);
 }
 
-/* ---- running --------------------------------------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------------------------------------------- */
 
 static rung_status count_stop(hunter *h, rung_status status)
 {
@@ -52,7 +52,8 @@ static rung_status count_stop(hunter *h, rung_status status)
 rung_status rung_hunter_pack(hunter *h, const rung_session *session, rung_error *err)
 {
     uint64_t bits = rung_session_state_bits(session);
-    if (bits / 8 + 1 > SIZE_MAX) return rung_fail(err, RUNG_SYSTEM, "a state of %llu bits", (unsigned long long)bits);
+    if (bits / 8 + 1 > SIZE_MAX)
+        return rung_fail(err, RUNG_SYSTEM, "a state of %llu bits is too large", (unsigned long long)bits);
     size_t bytes = (size_t)(bits / 8 + 1);
     if (bytes > h->state_room) {
         free(h->state);
@@ -87,7 +88,7 @@ rung_status rung_hunter_answer(hunter *h, int32_t *given, int32_t *right, const 
     const rung_model_spec *spec = rung_model_get_spec(h->victim->model);
     *given = RUNG_NO_TARGET;
     *right = rung_hunter_oracle(h, token);
-    if (*right == RUNG_NO_TARGET) return rung_fail(err, RUNG_INPUT, "the tokens are no prompt of the task");
+    if (*right == RUNG_NO_TARGET) return rung_fail(err, RUNG_INPUT, "the tokens are not a prompt of the task");
     rung_status status = run_prompt(h, token, err);
     if (status != RUNG_OK) return status == RUNG_INPUT ? RUNG_OK : status;
     size_t row = rung_argmax(h->out, spec->answers);
@@ -102,9 +103,9 @@ rung_status rung_hunter_view(hunter *h, const uint32_t *token, rung_error *err)
     return status;
 }
 
-/* ---- the task -------------------------------------------------------------------------------------------------------- */
+/* ---- the task ---------------------------------------------------------------------------------------------------- */
 
-/* Solves what stands in the instance. */
+/* Asks the oracle about the instance. */
 static int32_t solved(hunter *h)
 {
     const rung_task_conf *conf = h->victim->task;
@@ -130,19 +131,19 @@ bool rung_hunter_draw(hunter *h, uint32_t *token, uint64_t seed, uint64_t index)
     return true;
 }
 
-/* ---- continuations --------------------------------------------------------------------------------------------------- */
+/* ---- continuations ----------------------------------------------------------------------------------------------- */
 
 enum { RANDOM_CONTINUATIONS = 4096 };
 #define FEW_CONTINUATIONS ((uint64_t)1 << 16)
-/* Tokens that the oracle may read in one search. Beyond, a search is no longer a small part of an attack. */
+/* Tokens that the oracle may read in one search. With more, a search would take a large part of an attack. */
 #define ORACLE_TOKENS ((uint64_t)1 << 28)
 
-/* Two prefixes and room for what follows them. */
+/* Two prefixes, and space for what follows them. */
 typedef struct fork {
     hunter *h;
     uint32_t *a, *b;
     size_t prefix;
-    uint64_t tries; /* that are left */
+    uint64_t tries; /* tries that are left */
 } fork;
 
 static rung_ids ids_at(const hunter *h, size_t pos)
@@ -150,7 +151,7 @@ static rung_ids ids_at(const hunter *h, size_t pos)
     return h->victim->task->task->ids(h->victim->task, pos);
 }
 
-/* The continuation stands in a. */
+/* The continuation is in a. */
 static bool separates(fork *f)
 {
     if (f->tries == 0) return false;
@@ -169,7 +170,7 @@ static bool separates_with_last(fork *f, uint64_t index)
     return separates(f);
 }
 
-/* Continuations, as a product of choices; UINT64_MAX for more than fit. */
+/* Number of continuations, as a product of choices; UINT64_MAX if it overflows. */
 static uint64_t continuations(const fork *f)
 {
     uint64_t count = 1;
@@ -195,8 +196,8 @@ static bool separates_among_all(fork *f, uint64_t count)
     return false;
 }
 
-/* What a query about the first difference may look like: its position, its value, the key inside it or before it, and what
- * adds up to zero with it. */
+/* Tries queries about the first difference: its position, its value, the key inside it or before it, and what adds up
+ * to zero with it. */
 static bool separates_by_guess(fork *f)
 {
     size_t at = 0;
@@ -223,7 +224,8 @@ static bool separates_by_last(fork *f)
     return false;
 }
 
-/* One half from the generator of the task, which keeps its promises; one half from the product of choices. */
+/* Half of the continuations come from the generator of the task, which keeps its promises, the other half from the
+ * product of choices. */
 static void draw_continuation(fork *f, size_t number, rung_rng *rng)
 {
     bool drawn = number % 2 && rung_hunter_draw(f->h, f->b, rung_rng_u64(rng), number);
@@ -233,7 +235,7 @@ static void draw_continuation(fork *f, size_t number, rung_rng *rng)
     }
 }
 
-/* drawing writes all of b, so its prefix is kept aside */
+/* drawing overwrites all of b, so its prefix is saved */
 static bool separates_by_chance(fork *f, uint32_t *kept, rung_rng *rng)
 {
     memcpy(kept, f->b, f->prefix * sizeof *kept);
@@ -256,7 +258,7 @@ bool rung_hunter_separate(hunter *h, uint32_t *a, uint32_t *b, size_t prefix, ru
     if (all <= FEW_CONTINUATIONS) return separates_among_all(&f, all);
     f.tries = ORACLE_TOKENS / h->tokens + 1;
     if (separates_by_last(&f)) return true;
-    if (one_token && f.tries) return false; /* all of them */
+    if (one_token && f.tries) return false; /* all of them have been tried */
     uint32_t *kept = rung_calloc(h->tokens, sizeof *kept, NULL);
     f.tries = RANDOM_CONTINUATIONS;
     bool found = kept && separates_by_chance(&f, kept, rng);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Tokens that softmax does not see: at low precision the weight of a token is rounded away beside what has been added up, so that
- * another token in its place leaves the last token with the same numbers, while the right answer changes. The last places before the query
- * are the likeliest (the sums are largest there), and tokens that all say the same make the sums larger still.
+ * Tokens that softmax loses: at low precision the weight of a token is rounded away beside the sum so far. Another
+ * token in its place then leaves the last token with the same numbers, while the right answer changes. The last places
+ * before the query are the likeliest, because the sums are largest there; repeated tokens make the sums larger still.
  */
 #include "hunt.h"
 #include "rows.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OTHERS = 6 }; /* tokens that are tried in one place of one prompt */
+enum { OTHERS = 6 }; /* tokens that are tried at one place of one prompt */
 
 typedef struct lantern {
     hunter h;
@@ -21,7 +21,7 @@ typedef struct lantern {
     uint32_t *a, *b; /* [tokens] */
     double *view;    /* [d_model] */
     size_t prompts;
-    uint64_t tried; /* pairs */
+    uint64_t tried; /* number of pairs */
 } lantern;
 
 static rung_ids ids_at(const lantern *l, size_t pos)
@@ -29,7 +29,7 @@ static rung_ids ids_at(const lantern *l, size_t pos)
     return l->h.victim->task->task->ids(l->h.victim->task, pos);
 }
 
-/* Every second prompt has one token wherever it may stand. */
+/* Every second prompt repeats one token wherever it may stand. */
 static bool draw_prompt(lantern *l)
 {
     if (!rung_hunter_draw(&l->h, l->a, l->budget->seed, l->prompts)) return false;
@@ -44,7 +44,7 @@ static bool draw_prompt(lantern *l)
     return true;
 }
 
-/* Half of the time one of the last places before the query. */
+/* In half of the cases one of the last places before the query. */
 static size_t draw_place(lantern *l)
 {
     size_t places = l->h.tokens - 1;
@@ -53,7 +53,7 @@ static size_t draw_place(lantern *l)
     return places - 1 - (size_t)back;
 }
 
-/* b is a with another token at the place; then a query that needs different answers. */
+/* b is a with another token at the place; then it searches a query that needs different answers. */
 static bool draw_other(lantern *l, size_t place)
 {
     rung_ids ids = ids_at(l, place);
@@ -77,7 +77,7 @@ static rung_status look(bool *found, rung_cert *cert, lantern *l, rung_error *er
         if (status == RUNG_OK && memcmp(l->view, l->h.view, width * sizeof *l->view) == 0)
             status = rung_hunter_view_collision(&l->h, cert, found, l->a, l->b, err);
     }
-    return status == RUNG_INPUT ? RUNG_OK : status; /* a NaN: another prompt */
+    return status == RUNG_INPUT ? RUNG_OK : status; /* a NaN: try another prompt */
 }
 
 static rung_status search(bool *found, rung_cert *cert, lantern *l, rung_error *err)
@@ -108,7 +108,7 @@ static rung_status run(rung_break *result, const rung_victim *victim, const rung
     result->evaluations = l.h.evaluations;
     snprintf(result->report, sizeof result->report,
              found ? "a token whose weight is rounded away, after %llu changes of one token in %zu prompts"
-                   : "%llu changes of one token in %zu prompts were all seen",
+                   : "%llu changes of one token in %zu prompts all changed the result",
              (unsigned long long)l.tried, l.prompts);
     rung_hunter_clear(&l.h);
     free(l.view);
@@ -125,7 +125,7 @@ static double expect(const rung_victim *victim, const rung_budget *budget, char 
         snprintf(why, size, "no layer has a softmax");
         return -1;
     }
-    /* A weight of 1/n of the sum is lost below half a unit: with n tokens from about log2 n bits on downwards. */
+    /* A weight of 1/n of the sum is lost below half a unit: with n tokens, in formats of at most about log2 n bits. */
     int digits = fmt->kind == RUNG_FMT_FLOAT ? fmt->mantissa_bits : fmt->fraction_bits;
     double hard = digits > 10 ? 1e3 : 16 << digits;
     return hard * rung_victim_seconds(victim, victim->task->tokens);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Two prompts that differ at one position, and whether their states become the same later on. Once all carried numbers agree
- * they agree for ever, so the shortest prefix is found by bisection.
+ * Two prompts that differ at one position: do their states become the same later? Once all carried numbers agree, they
+ * agree forever, so bisection finds the shortest prefix.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "chase.h"
 
-/* Two prompts on their way. */
+/* Two prompts in progress. */
 typedef struct pair {
     hunter *h;
     uint32_t *a, *b;
@@ -37,7 +37,7 @@ static rung_status keep_state(pair *p, rung_error *err)
     return RUNG_OK;
 }
 
-/* The states after the first `count` tokens of both, from the start. */
+/* Compares the states after the first `count` tokens of both, from the start. */
 static rung_status same_after(bool *same, pair *p, size_t count, rung_error *err)
 {
     rung_status status = rung_hunter_prefix(p->h, p->a, count, err);
@@ -47,7 +47,7 @@ static rung_status same_after(bool *same, pair *p, size_t count, rung_error *err
     return status;
 }
 
-/* The ends of the players' parts after pos, in *end; the last token is nobody's end. */
+/* The ends of the players' parts after pos, in *end; the last token does not count. */
 static size_t ends_after(size_t end[RUNG_PLAYERS_MAX], const hunter *h, size_t pos)
 {
     size_t count = 0;
@@ -58,7 +58,7 @@ static size_t ends_after(size_t end[RUNG_PLAYERS_MAX], const hunter *h, size_t p
     return count;
 }
 
-/* The first of the ends after which the states agree, *met = 0: none. Both prompts are run once. */
+/* The first of the ends after which the states agree; *met = 0: none. Runs both prompts once. */
 static rung_status first_meeting(size_t *met, pair *p, rung_session *other, const size_t *end, size_t ends,
                                  rung_error *err)
 {
@@ -78,7 +78,7 @@ static rung_status first_meeting(size_t *met, pair *p, rung_session *other, cons
     return status;
 }
 
-/* The least prefix in (low, high] after which the states agree; they do at high. */
+/* The shortest prefix in (low, high] after which the states agree; they agree at high. */
 static rung_status bisect(size_t *least, pair *p, size_t low, size_t high, rung_error *err)
 {
     rung_status status = RUNG_OK;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Meeting in the middle on an additive table. A small table is gone through completely: all choices, sorted by their sum, so that not
- * finding anything is a proof that no two have the same. Otherwise two lists of differences, of one half of the places and of the other:
- * a join in which everything vanishes at once.
+ * Meet in the middle on an additive table. A small table is searched completely: all choices are sorted by their sum,
+ * so if nothing is found it is proved that no two have the same sum. Otherwise it makes two lists of differences, one
+ * for each half of the places, and joins them so that all coordinates vanish at once.
  */
 #include "rows.h"
 #include "wagner.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- everything ------------------------------------------------------------------------------------------------------- */
+/* ---- everything -------------------------------------------------------------------------------------------------- */
 
 typedef struct tagged {
     uint64_t hash, number;
@@ -56,7 +56,7 @@ static uint64_t sum_hash(const uint32_t *f, const additive *sums, int64_t *sum)
 static bool equal_among(uint32_t *f, uint32_t *g, const additive *sums, const tagged *entry, size_t count,
                         uint64_t seed)
 {
-    for (size_t i = 0; i + 1 < count; i++) { /* from another place on for another seed */
+    for (size_t i = 0; i + 1 < count; i++) { /* another seed starts at another place */
         size_t e = (i + (size_t)(seed * 0x9e3779b1u)) % (count - 1);
         if (entry[e].hash != entry[e + 1].hash) continue;
         choices_of(f, entry[e].number, sums);
@@ -89,7 +89,7 @@ static bool try_all(uint32_t *f, uint32_t *g, additive_note *note, const additiv
     return found;
 }
 
-/* ---- two lists ---------------------------------------------------------------------------------------------------------- */
+/* ---- two lists --------------------------------------------------------------------------------------------------- */
 
 static bool two_lists(uint32_t *f, uint32_t *g, size_t room, size_t per_leaf, const additive *sums,
                       const rung_budget *budget, uint64_t seed, double began)
@@ -118,7 +118,7 @@ bool rung_additive_middle(uint32_t *f, uint32_t *g, additive_note *note, const a
     snprintf(note->text, sizeof note->text, "too few places for two lists");
     rung_budget_says(budget, "joining two lists of differences", ROOM_MOST - ROOM_LEAST + 1);
     for (int room = ROOM_LEAST; room <= ROOM_MOST && sums->places > 1; room++) {
-        /* As many places as it takes to have so many differences, at least. */
+        /* At least as many places as are needed for this many differences. */
         double bits = 2 * log2((double)sums->first[sums->places] / (double)sums->places);
         size_t most = sums->places / 2, per_leaf = bits > 0 ? (size_t)ceil(room / bits) : most;
         if (per_leaf > most) per_leaf = most;
@@ -137,7 +137,7 @@ bool rung_additive_middle(uint32_t *f, uint32_t *g, additive_note *note, const a
     return false;
 }
 
-/* ---- row ------------------------------------------------------------------------------------------------------------------ */
+/* ---- row --------------------------------------------------------------------------------------------------------- */
 
 static double expect(const rung_victim *victim, const rung_budget *budget, char *why, size_t size)
 {
@@ -146,7 +146,8 @@ static double expect(const rung_victim *victim, const rung_budget *budget, char 
     (void)budget;
     if (!rung_additive_suits(victim, why, size)) return -1;
     rung_additive_sizes(&bits, &places, &choices, victim);
-    double all = (double)places * log2(choices), lists = 0.3 * bits; /* random weights fill about 0.6 of a number */
+    double all = (double)places * log2(choices),
+           lists = 0.3 * bits; /* random weights use about 0.6 of the bits of a number */
     return 1e-3 + exp2(all < lists ? all : lists) * 1e-7;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Overwrite: the delta rule S' = S (I - b k k^T) + b v k^T replaces what was stored under a key when the key comes again. Two
- * prompts that differ in one token, a or b, differ in S along the keys of a and of b only; when a and b themselves (or, with
- * n > d keys, enough tokens to span the keys) keep coming afterwards, the difference shrinks by 1 - b |k|^2 each time until it is
- * rounded away.
+ * Overwriting: the delta rule S' = S (I - b k k^T) + b v k^T replaces what was stored under a key when the key comes
+ * again. Two prompts that differ in one token, a or b, differ in S only along the keys of a and of b. If a and b (or,
+ * with n > d keys, enough tokens to span the keys) keep coming afterwards, the difference shrinks by 1 - b |k|^2 each
+ * time until it is rounded away.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 
 enum { PROMPTS_MAX = 2048, PERIODS = 4 };
 
-/* Which two tokens, and how many different ones keep coming: 2 are the two themselves, more span more keys. */
+/* The two tokens, and how many different ones keep coming: 2 means the two themselves, more span more keys. */
 typedef struct refrain {
     uint32_t own, other;
     uint64_t period;
@@ -37,7 +37,8 @@ static uint32_t refrain_at(const refrain *r, size_t after, rung_ids ids)
     return (uint32_t)(ids.first + (r->own - ids.first + beat) % ids.count);
 }
 
-/* Only where all positions from pos on choose from the same ids: elsewhere the refrain would be no prompt. */
+/* Repeats tokens from pos on. Only if all these positions choose from the same ids: elsewhere the result would be no
+ * prompt. */
 static bool sing(hunter *h, uint32_t *token, size_t pos, const refrain *r)
 {
     const rung_task_conf *task = h->victim->task;
@@ -74,7 +75,7 @@ static rung_status attempt(const chase *c, hunter *h, rung_cert *cert, bool *fou
     rung_status status = RUNG_OK;
     refrain r = choose(index, ids);
     if (rung_hunter_draw(h, token, c->budget->seed, index)) {
-        /* where a key may come once only, the random tokens of the prompt must do */
+        /* if a key may come only once, the random tokens of the prompt are used */
         if (!sing(h, token, pos, &r) && !rung_hunter_draw(h, token, c->budget->seed, index)) r.other = token[pos];
         if (token[pos] == r.other) r.other = r.own;
         if (token[pos] != r.other) status = rung_hunter_merge(h, cert, found, token, pos, r.other, &rng, err);
@@ -101,7 +102,7 @@ static rung_status run(rung_break *result, const rung_victim *victim, const rung
     const chase c = {.victim = victim,
                      .budget = budget,
                      .began = rung_wall_s(),
-                     .what = "refrains after an early token",
+                     .what = "repeated tokens after an early one",
                      .count = PROMPTS_MAX,
                      .attempt = attempt};
     return rung_chase_run(result, &c, err);
@@ -114,7 +115,7 @@ const rung_attack rung_attack_overwrite = {
     .applies =
         "layers that all carry a state that does not grow, or a window, one of them with the delta rule; tasks over "
         "token ids",
-    .cost = "two runs of n tokens for each refrain, then 2 log2 n for the shortest prefix",
+    .cost = "two runs of n tokens for each repetition, then 2 log2 n for the shortest prefix",
     .kinds = 1u << RUNG_CERT_STATE_COLLISION,
     .breaks = "delta:dk=4:dv=4:unit=1 e8m4 eva N=256 V=4",
     .spares = "delta:dk=4:dv=4:unit=1 f32 eva N=3 V=4",

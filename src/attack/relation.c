@@ -2,11 +2,11 @@
  * Copyright (c) The rung authors
  *
  * Integer relations among the rows of an additive table, by lattice reduction (LLL of FLINT). The rows of a basis are
- * [e_i | C D_i], D_i vectors of whole numbers and C large: short vectors of the lattice are small coefficients x with sum x_i D_i = 0.
- * Three ways to make tables of them:
- *   counts   every position has the same rows (no positions in the model): D_i the row of token i and a 1; x_i > 0 copies of token i
- *            stand in one table, -x_i in the other. An exchange of two tokens is the simplest case.
- *   values   T[j][v] = T[j][0] + v c_j: D_j = c_j; any |x_j| < V will do.
+ * [e_i | C D_i], D_i vectors of whole numbers and C large: short vectors of the lattice are small coefficients x with
+ * sum x_i D_i = 0. There are three ways to make tables of them:
+ *   counts   every position has the same rows (no positions in the model): D_i is the row of token i and a 1; x_i > 0
+ *            copies of token i stand in one table, -x_i in the other. An exchange of two tokens is the simplest case.
+ *   values   T[j][v] = T[j][0] + v c_j: D_j = c_j; any |x_j| < V is allowed.
  *   pairs    two tokens a, b at each position, D_j = T[j][a] - T[j][b]; x_j must be -1, 0 or 1.
  */
 #include "additive.h"
@@ -16,16 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef RUNG_WITHOUT_FLINT
 #include <flint/fmpz_lll.h>
 #include <flint/fmpz_mat.h>
+#endif
 
-/* ---- the lattice --------------------------------------------------------------------------------------------------------- */
+/* ---- the lattice ------------------------------------------------------------------------------------------------- */
 
-/* 2^24 is far above any coefficient that is of use, so a vector with a nonzero part on the right is never among the short ones. */
+/* 2^24 is far above any useful coefficient, so a vector with a nonzero part on the right is never short. */
 enum { PENALTY_BITS = 24, VECTORS_MAX = 192 };
 
-/* Vectors to be combined, [count][dims], and what makes a combination of use: |x_i| <= limit[i], and when `balance` is set at most so
- * many positive ones (with multiplicity). */
+/* Vectors to combine, [count][dims], and which combinations are useful: |x_i| <= limit[i], and if `balance` is set at
+ * most that many positive ones (with multiplicity). */
 typedef struct relation {
     size_t count, dims;
     int64_t *vector;
@@ -34,6 +36,7 @@ typedef struct relation {
     int64_t x[VECTORS_MAX]; /* the answer */
 } relation;
 
+#ifndef RUNG_WITHOUT_FLINT
 static bool is_of_use(const relation *r, const int64_t *x)
 {
     int64_t positive = 0;
@@ -59,7 +62,7 @@ static void fill_basis(fmpz_mat_t basis, const relation *r)
     }
 }
 
-/* A basis row as coefficients; false when it is none of the kernel, or too large to be of use. */
+/* Reads a basis row as coefficients. False if it is not in the kernel, or too large to be useful. */
 static bool kernel_row(int64_t *x, const fmpz_mat_t basis, size_t row, const relation *r)
 {
     for (size_t k = 0; k < r->dims; k++)
@@ -72,7 +75,7 @@ static bool kernel_row(int64_t *x, const fmpz_mat_t basis, size_t row, const rel
     return true;
 }
 
-/* Every short vector, and every sum and difference of two. */
+/* Tries every short vector, and every sum and difference of two. */
 static bool search_kernel(relation *r, const int64_t *kernel, size_t count, uint64_t seed)
 {
     int64_t x[VECTORS_MAX];
@@ -109,8 +112,18 @@ static bool find_relation(relation *r, uint64_t seed)
     return well;
 }
 
-/* LLL finds vectors of about 1.0219^m times the m-th root of the determinant in a lattice of dimension m: with b bits of determinant
- * the best m is sqrt(b / log2 1.0219). */
+#else
+static bool find_relation(relation *r, uint64_t seed)
+{
+    (void)r, (void)seed;
+    return false;
+}
+
+static void flint_cleanup(void) {}
+#endif
+
+/* LLL finds vectors of about 1.0219^m times the m-th root of the determinant in a lattice of dimension m: with b bits
+ * of determinant the best m is sqrt(b / log2 1.0219). */
 static size_t best_count(const additive *sums, size_t available, double scale)
 {
     const double lll_bits = 0.03125;
@@ -128,9 +141,9 @@ static size_t best_count(const additive *sums, size_t available, double scale)
     return count < (double)most ? (size_t)count : most;
 }
 
-/* ---- counts -------------------------------------------------------------------------------------------------------------- */
+/* ---- counts ------------------------------------------------------------------------------------------------------ */
 
-/* Distinct tokens `pick` with x_i copies more in f than in g; everything else is the first choice. */
+/* Chooses distinct tokens `pick` with x_i copies more in f than in g; all other places have the first choice. */
 static void put_counts(uint32_t *f, uint32_t *g, const relation *r, const uint32_t *pick, size_t places)
 {
     size_t at[2] = {0, 0};
@@ -169,7 +182,7 @@ static bool exchange(uint32_t *f, uint32_t *g, const additive *sums)
     return true;
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static bool place_is_linear(const additive *sums, size_t place)
 {
@@ -215,7 +228,7 @@ static bool by_places(uint32_t *f, uint32_t *g, relation *r, const additive *sum
     return true;
 }
 
-/* ---- solver ---------------------------------------------------------------------------------------------------------------- */
+/* ---- solver ------------------------------------------------------------------------------------------------------ */
 
 bool rung_additive_relation(uint32_t *f, uint32_t *g, additive_note *note, const additive *sums,
                             const rung_budget *budget, uint64_t seed, double began)
@@ -228,12 +241,17 @@ bool rung_additive_relation(uint32_t *f, uint32_t *g, additive_note *note, const
     relation r = {.vector = rung_calloc(VECTORS_MAX, (sums->dims + 1) * sizeof(int64_t), NULL)};
     size_t round = 0;
     rung_rng_init(&rng, seed, 63, 0);
-    /* The first of several attempts: tasks about an order see an exchange, others do not. */
+    /* Only in the first of several attempts: tasks about an order notice an exchange, others do not. */
     if (sums->same && seed == budget->seed && exchange(f, g, sums)) {
-        snprintf(note->text, sizeof note->text, "tokens exchanged: no position is told from another");
+        snprintf(note->text, sizeof note->text, "tokens exchanged: the model does not distinguish positions");
         free(r.vector);
         return true;
     }
+#ifdef RUNG_WITHOUT_FLINT
+    snprintf(note->text, sizeof note->text, "no lattice was reduced: this rung was built without FLINT");
+    free(r.vector);
+    return false;
+#endif
     rung_budget_says(budget, "reducing lattices", ROUNDS);
     for (; round < ROUNDS && r.vector && !found && rung_budget_left(budget, began) > 0; round++) {
         double scale = scales[round % RUNG_COUNT(scales)];
@@ -248,7 +266,7 @@ bool rung_additive_relation(uint32_t *f, uint32_t *g, additive_note *note, const
     return found;
 }
 
-/* ---- row -------------------------------------------------------------------------------------------------------------------- */
+/* ---- row --------------------------------------------------------------------------------------------------------- */
 
 static double expect(const rung_victim *victim, const rung_budget *budget, char *why, size_t size)
 {
@@ -256,8 +274,12 @@ static double expect(const rung_victim *victim, const rung_budget *budget, char 
     size_t places;
     (void)budget;
     if (!rung_additive_suits(victim, why, size)) return -1;
+#ifdef RUNG_WITHOUT_FLINT
+    snprintf(why, size, "this rung was built without FLINT; install libflint-dev and build it again");
+    return -1;
+#endif
     rung_additive_sizes(&bits, &places, &choices, victim);
-    double dimension = sqrt(bits * 32) + bits / victim->numbers.bits; /* of a lattice: see best_count */
+    double dimension = sqrt(bits * 32) + bits / victim->numbers.bits; /* dimension of a lattice: see best_count */
     return 1e-8 * dimension * dimension * dimension * dimension;
 }
 

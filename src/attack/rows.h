@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The rows of the registry, in the order in which they are listed.
+ * Private to attack: the rows of the registry, in their order.
  */
 #ifndef RUNG_ATTACK_ROWS_H
 #define RUNG_ATTACK_ROWS_H

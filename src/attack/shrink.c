@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Shrinking: first fewer differing tokens, then plainer prompts, as long as the claim of the certificate stays true and there is
- * time. Halves, quarters, ... of the positions at a time, as in delta debugging, so that the number of runs is of order
- * d log n for d positions that matter.
+ * Shrinking: first reduces the number of differing tokens, then simplifies the prompts, as long as the claim of the
+ * certificate stays true and there is time. It changes halves, quarters, ... of the positions at a time, as in delta
+ * debugging, so that the number of runs is of order d log n for d positions that matter.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct shrinker {
     const rung_budget *budget;
     double began;
     uint32_t *a, *b; /* the next try */
-    size_t *at;      /* positions that may change */
+    size_t *at;      /* positions that may still change */
     size_t count;
 } shrinker;
 
@@ -25,7 +25,7 @@ static bool has_two(const shrinker *s)
     return s->cert->prompt[1] != NULL;
 }
 
-/* Keeps what stands in a and b if the claim is true of it. */
+/* Keeps a and b if the claim is true of them. */
 static rung_status try_prompts(bool *kept, shrinker *s, rung_error *err)
 {
     rung_cert next = {0};
@@ -40,7 +40,7 @@ static rung_status try_prompts(bool *kept, shrinker *s, rung_error *err)
     return status;
 }
 
-/* How one position becomes simpler: in a, in b. */
+/* Simplifies one position in a and in b. */
 typedef void simplify(shrinker *s, size_t pos);
 
 static void agree_with_first(shrinker *s, size_t pos)
@@ -66,7 +66,7 @@ static void load(shrinker *s)
     if (has_two(s)) memcpy(s->b, s->cert->prompt[1], s->h->tokens * sizeof *s->b);
 }
 
-/* One pass with parts of `size` positions; positions that have become simple leave the list. */
+/* One pass with parts of `size` positions. Positions that have become simple leave the list. */
 static rung_status shrink_parts(shrinker *s, size_t size, simplify *how, rung_error *err)
 {
     rung_status status = RUNG_OK;
@@ -85,7 +85,7 @@ static rung_status shrink_parts(shrinker *s, size_t size, simplify *how, rung_er
     return status;
 }
 
-/* Gives up when nothing became simpler with parts of a quarter: what hangs together so tightly will not. */
+/* Stops if nothing became simpler with parts of a quarter, because smaller parts rarely help then. */
 static rung_status shrink_by(shrinker *s, simplify *how, rung_error *err)
 {
     rung_status status = RUNG_OK;

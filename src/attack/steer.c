@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Steering: a prefix that makes every number of a state large. What each token would add to the state at the place that the
- * prefix leads to is measured from time to time; the prefix is chosen token by token, each time the one that lowers most, to
- * first order, the cost -sum log(1 - e^-r_e), where r_e is what entry e loses, in typical updates. That favours the entries that
- * lag behind and leaves those alone that are large enough. Near the end the first few tokens of that ranking are tried in
- * earnest, and only the tokens count that are nearest to being lost. A repeated token drifts fast in some entries and hardly
- * in others; a steered prefix drifts in all.
+ * Steering: finds a prefix that makes every number of a state large. From time to time it measures what each token
+ * would add to the state at the end of the prefix. It chooses the prefix token by token, each time the one that most
+ * lowers, to first order, the cost -sum log(1 - e^-r_e), where r_e is what entry e loses, in typical updates. That
+ * favours entries that are still small, and ignores those that are large enough. Near the end it runs the first few
+ * tokens of that ranking, and counts only the tokens that are nearest to being lost. A repeated token makes some
+ * entries grow fast and others hardly; a steered prefix makes all of them grow.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,13 +15,13 @@
 #include "chase.h"
 #include "rung/kern.h"
 
-/* Early tokens are random; what follows is chosen in stretches, each from the true state. */
+/* Early tokens are random. The others are chosen in stretches, each from the true state. */
 enum { EARLY_TOKENS = 24, STRETCH = 32, TOKENS_MAX = 4096, TRIED = 16, TRIALS_MAX = 1024, FOCUS = 8, FOCUS_TIMES = 4 };
-#define HARD      30.0              /* an entry that e^-30 of the tokens move is not moved */
-#define SOFT      0.3               /* measured: 0.05 keeps wrong signs for ever, 1 lets small entries lag behind */
-#define TABLE_MAX ((size_t)1 << 20) /* numbers of the table: it is read once for every chosen token */
+#define HARD      30.0              /* an entry that only e^-30 of the tokens change does not change */
+#define SOFT      0.3               /* measured: 0.05 keeps wrong signs forever, 1 lets small entries stay small */
+#define TABLE_MAX ((size_t)1 << 20) /* largest table: it is read once for every chosen token */
 
-/* A token of the table, and how many entries it is expected to move. */
+/* A token of the table, and how many entries it is expected to change. */
 typedef struct lost {
     size_t moves, row;
 } lost;
@@ -29,7 +29,7 @@ typedef struct lost {
 typedef struct steering {
     hunter *h;
     rung_session *fork, *best;
-    rung_ids ids;                           /* of the positions that are steered */
+    rung_ids ids;                           /* ids at the steered positions */
     size_t tokens;                          /* rows of the table */
     size_t elements;                        /* of a state */
     uint32_t *token;                        /* [tokens] */
@@ -42,7 +42,7 @@ typedef struct steering {
     lost *order;                            /* [tokens] */
 } steering;
 
-/* Tokens in the table: all, or as many as time and memory allow. */
+/* Number of tokens in the table: all, or as many as time and memory allow. */
 static size_t table_rows(const rung_ids *ids, size_t elements, size_t memory)
 {
     size_t fit = memory / 8 / (elements * sizeof(float) + 64), rows = TABLE_MAX / elements;
@@ -51,7 +51,7 @@ static size_t table_rows(const rung_ids *ids, size_t elements, size_t memory)
     return rows < ids->count ? rows : ids->count;
 }
 
-/* The most that a group of heads needs of one kind: state, convolution, answer, scratch. */
+/* The largest size of one kind that a group of heads needs: state, convolution, answer, scratch. */
 static size_t group_room(const rung_victim *victim, size_t tokens, int kind)
 {
     const rung_arch *arch = rung_model_get_arch(victim->model);
@@ -119,7 +119,7 @@ static rung_status read_state(double *to, steering *s, const rung_session *sessi
     return status;
 }
 
-/* One more token after what h's session holds: the fork, and its state in s->at. */
+/* Forks h's session, and runs one more token; the state is in s->at. */
 static rung_status step(steering *s, size_t i, rung_error *err)
 {
     rung_prompt one = {.token = &s->token[i], .tokens = 1};
@@ -129,7 +129,7 @@ static rung_status step(steering *s, size_t i, rung_error *err)
     return status == RUNG_OK ? read_state(s->at, s, s->fork, err) : status;
 }
 
-/* One group of heads of a token on its way: what it would add to an empty state, and what it answers with the true one. */
+/* One group of heads of a token: what it would add to an empty state, and its output with the true state. */
 static const double *probe_group(steering *s, rung_rows *rows, float *update, const double *state, size_t pos,
                                  size_t layer, size_t group)
 {
@@ -149,7 +149,8 @@ static const double *probe_group(steering *s, rung_rows *rows, float *update, co
     return state + elements + conv;
 }
 
-/* What a token would add as number `pos` of a prompt, with the answers of s->state on its way, before anything is lost. */
+/* What a token would add as token number `pos` of a prompt, with the outputs of s->state, before rounding loses
+ * anything. */
 static rung_status probe(steering *s, float *update, uint32_t token, size_t pos, rung_error *err)
 {
     const rung_arch *arch = rung_model_get_arch(s->h->victim->model);
@@ -164,7 +165,8 @@ static rung_status probe(steering *s, float *update, uint32_t token, size_t pos,
         if (i + 1 < arch->layer_count) status = rung_rows_finish(rows, i, err);
     }
     rung_rows_free(rows);
-    if (status == RUNG_INPUT) memset(update, 0, s->elements * sizeof *update); /* it stops the model and adds nothing */
+    if (status == RUNG_INPUT)
+        memset(update, 0, s->elements * sizeof *update); /* it stops the model, so it adds nothing */
     return status == RUNG_INPUT ? RUNG_OK : status;
 }
 
@@ -179,7 +181,7 @@ static void set_sizes(steering *s, size_t count)
     for (size_t e = 0; e < s->elements; e++) s->size[e] = sqrt(s->size[e] / (double)count);
 }
 
-/* The table: what every token would add at the place that the prefix leads to. */
+/* Fills in the table: what every token would add at the end of the prefix. */
 static rung_status measure(steering *s, size_t end, rung_error *err)
 {
     rung_status status = RUNG_OK;
@@ -199,8 +201,8 @@ static void choose_tokens(steering *s, rung_rng *rng)
     }
 }
 
-/* Updates below this are lost: half a unit in the last place of a float, between two binades. Fixed point loses nothing until it
- * is at its end, and everything there. */
+/* Updates below this are lost: half a unit in the last place of a float, between two binades. Fixed point loses nothing
+ * until it saturates, and then everything. */
 static double lost_below(const steering *s, double state)
 {
     const rung_fmt *fmt = &s->h->victim->numbers;
@@ -208,19 +210,19 @@ static double lost_below(const steering *s, double state)
     return ldexp(fabs(state), -fmt->mantissa_bits - 2);
 }
 
-/* That, in typical updates: e^-r is about the share of tokens that still move entry e. */
+/* The same in typical updates: e^-r is about the share of tokens that still change entry e. */
 static double hardness(const steering *s, const double *state, size_t e)
 {
     return s->size[e] > 0 ? fmin(lost_below(s, state[e]) / s->size[e], HARD) : HARD;
 }
 
-/* -log of the share of tokens that leave entry e as it is. */
+/* -log of the share of tokens that leave entry e unchanged. */
 static double cost_of_entry(const steering *s, const double *state, size_t e)
 {
     return -log(-expm1(-fmax(hardness(s, state, e), SOFT)));
 }
 
-/* What a step to s->at changes; in the end it changes few entries. */
+/* The change of the cost by a step to s->at; near the end it changes few entries. */
 static double cost_of_step(const steering *s)
 {
     double sum = 0;
@@ -255,7 +257,7 @@ static size_t rank(size_t best[TRIED], steering *s)
     return count;
 }
 
-/* By the table alone; the simulated state takes the update, rounded as the model would. */
+/* Chooses by the table alone. The simulated state takes the update, rounded as the model would. */
 static uint32_t choose_by_table(steering *s)
 {
     const rung_num_kernels *num = rung_num_kernels_get();
@@ -268,7 +270,7 @@ static uint32_t choose_by_table(steering *s)
     return s->token[best[0]];
 }
 
-/* By running the best few. h's session and s->state take the step. */
+/* Chooses by running the best few. h's session and s->state take the step. */
 static rung_status choose_by_trial(uint32_t *token, steering *s, rung_error *err)
 {
     size_t best[TRIED], count = rank(best, s);
@@ -298,7 +300,7 @@ static int by_moves(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* From now on only the tokens count that are nearest to being lost at the end. */
+/* From now on counts only the tokens that are nearest to being lost at the end. */
 static rung_status refocus(steering *s, size_t end, rung_error *err)
 {
     rung_status status = measure(s, end, err);
@@ -333,7 +335,7 @@ static rung_status advance(steering *s, uint32_t *token, size_t at, rung_error *
     return status == RUNG_OK ? read_state(s->state, s, s->h->session, err) : status;
 }
 
-/* The last positions, with runs; after a quarter of them for the tokens in focus. */
+/* Chooses the last positions by runs; after a quarter of them for the tokens in focus. */
 static rung_status finish(steering *s, const steer_to *to, uint32_t *token, size_t at, const chase *c, rung_error *err)
 {
     rung_status status = RUNG_OK;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The summary of one block of a sparse layer, as the last token of a prompt meets it: taken from the state of that layer
- * after a run one layer at a time, and only when no head opens the block.
+ * The summary of one block of a sparse layer, as the last token of a prompt sees it: taken from the state of that layer
+ * after a run one layer at a time, and only if no head opens the block.
  */
 #include "hunt.h"
 
 #include <stdlib.h>
 
-/* The state is a row of slots [H][dk+dv]: B tokens, then the summary of their block, then the next B tokens (docs/
- * certificate.md, what a layer carries). */
+/* The state is a row of slots [H][dk+dv]: B tokens, then the summary of their block, then the next B tokens
+ * (docs/certificate.md, what a layer carries). */
 typedef struct slots {
     const rung_mech_conf *conf;
     size_t B, k, W;
@@ -72,7 +72,7 @@ static rung_status summary_hex(char **hex, const slots *s, size_t block, const r
     return *hex ? RUNG_OK : RUNG_SYSTEM;
 }
 
-/* ---- a run up to the layer ------------------------------------------------------------------------------------------- */
+/* ---- a run up to the layer --------------------------------------------------------------------------------------- */
 
 /* Memory of one group of heads, for all tokens of a prompt. */
 typedef struct pass {

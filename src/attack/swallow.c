@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Swallow: a recurrence that rounds at every step, h_t = r(h_{t-1} + u_t), keeps nothing of an update below half a unit in the
- * last place of its state. After a prefix that makes the state large, two late tokens leave the same bits in all layers, and a
- * continuation that asks for them needs two answers. Any depth, MLPs and residual streams included: states are compared, not
- * computed. A prefix that repeats one token usually beats a random one, since its updates point the same way.
+ * Loss by rounding: a recurrence that rounds at every step, h_t = r(h_{t-1} + u_t), keeps nothing of an update below
+ * half a unit in the last place of its state. After a prefix that makes the state large, two late tokens leave the same
+ * bits in all layers, and a continuation that asks for them needs two answers. This works at any depth, with MLPs and
+ * residual streams, because states are compared, not predicted. A prefix that repeats one token usually beats a random
+ * one, since its updates point the same way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 enum { PREFIXES_MAX = 4096, LATE_MAX = 6, TOKENS_MAX = 4096, PAIRS_MAX = 16 };
 
-/* A last token and what it leaves. */
+/* A last token and the state after it. */
 typedef struct trace {
     uint64_t hash;
     uint32_t token;
@@ -57,7 +58,7 @@ static void swallow_clear(swallow *s)
     free(s->b);
 }
 
-/* The last positions before somebody else speaks, the latest first: there the state is largest. */
+/* The last positions of a player's part, the latest first: there the state is largest. */
 static size_t late_positions(size_t late[LATE_MAX], const hunter *h)
 {
     size_t count = 0;
@@ -68,7 +69,7 @@ static size_t late_positions(size_t late[LATE_MAX], const hunter *h)
     return count;
 }
 
-/* What one late token leaves after h's session. A token that stops the model leaves nothing; others may not stop it. */
+/* Computes the state after one late token. A token that stops the model has none; others may not stop it. */
 static rung_status leave(size_t *count, swallow *s, uint32_t token, rung_error *err)
 {
     rung_prompt one = {.token = &token, .tokens = 1};
@@ -96,7 +97,8 @@ static rung_status follow(size_t *count, swallow *s, size_t pos, rung_error *err
     return status;
 }
 
-/* Neighbours with the same hash become prompts. The tail of a is spoiled by looking for a continuation, so it is restored. */
+/* Makes prompts of neighbours with the same hash. The search for a continuation overwrites the tail of a, so it is
+ * restored. */
 static rung_status compare(swallow *s, const uint32_t *base, size_t pos, size_t count, rung_error *err)
 {
     rung_status status = RUNG_OK;
@@ -116,7 +118,7 @@ static rung_status compare(swallow *s, const uint32_t *base, size_t pos, size_t 
     return status;
 }
 
-/* Late tokens after the first `pos` of base. */
+/* Tries late tokens after the first `pos` of base. */
 static rung_status look(void *context, const uint32_t *base, size_t pos, rung_error *err)
 {
     swallow *s = context;
@@ -127,9 +129,9 @@ static rung_status look(void *context, const uint32_t *base, size_t pos, rung_er
     return status;
 }
 
-/* Every other attempt steers; the others begin with a prompt that repeats itself, or with a random one. */
+/* Every other attempt steers. The others begin with a prompt that repeats one token, or with a random one. */
 typedef enum manner { REPEATED, STEERED, RANDOM } manner;
-static const char *const manner_words[] = {"a prefix that repeats itself", "a steered prefix", "a random prefix"};
+static const char *const manner_words[] = {"a prefix that repeats one token", "a steered prefix", "a random prefix"};
 static const manner turns[] = {REPEATED, RANDOM, STEERED, STEERED};
 
 static rung_status attempt_at(swallow *s, uint32_t *base, size_t pos, uint64_t index, rung_error *err)

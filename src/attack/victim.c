@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What attacks ask of a victim before they run it: does it have the parts that they need, how many bits does it carry, how
- * long will one run take.
+ * What attacks ask about a model before they run it: does it have the parts that they need, how many bits does it
+ * carry, how long will one run take?
  */
 #include "hunt.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Whether some prompt of the generator has its full length and asks at its end. */
+/* True if some prompt of the generator has its full length and asks at its end. */
 static bool asks_at_the_end(const rung_task_conf *task)
 {
     enum { PROMPTS = 8 };
@@ -40,7 +40,7 @@ bool rung_victim_suits(const rung_victim *victim, char *why, size_t size)
     return !lacks;
 }
 
-/* ---- counts ---------------------------------------------------------------------------------------------------------- */
+/* ---- counts ------------------------------------------------------------------------------------------------------ */
 
 uint64_t rung_victim_state_bits(const rung_victim *victim, size_t tokens)
 {
@@ -71,13 +71,14 @@ bool rung_victim_has(const rung_victim *victim, unsigned trait)
     return false;
 }
 
-/* ---- time ------------------------------------------------------------------------------------------------------------ */
+/* ---- time -------------------------------------------------------------------------------------------------------- */
 
 /* Rounded operations per token: every weight once, every number of a recurrent state twice, and half of a cache. */
 static double operations_per_token(const rung_victim *victim, size_t tokens)
 {
     const rung_model_spec *spec = rung_model_get_spec(victim->model);
-    double table = (double)(spec->vocab + spec->answers) * (double)spec->d_model; /* one row is looked up, not all */
+    double table =
+        (double)(spec->vocab + spec->answers) * (double)spec->d_model; /* one row is looked up, not all of them */
     double weights = (double)rung_model_parameters(victim->model) - table;
     double state = (double)rung_victim_state_bits(victim, tokens) / victim->numbers.bits;
     return (weights > 0 ? weights : 0) + 2 * state;
@@ -86,11 +87,11 @@ static double operations_per_token(const rung_victim *victim, size_t tokens)
 double rung_victim_seconds(const rung_victim *victim, size_t tokens)
 {
     const double per_operation_s = 2e-9; /* measured: exact kernels of a few lanes, one core */
-    const double per_run_s = 5e-6;       /* buffers of a run */
+    const double per_run_s = 5e-6;       /* for the buffers of a run */
     return per_run_s + per_operation_s * (double)tokens * operations_per_token(victim, tokens);
 }
 
-/* ---- budget ---------------------------------------------------------------------------------------------------------- */
+/* ---- budget ------------------------------------------------------------------------------------------------------ */
 
 double rung_budget_left(const rung_budget *budget, double began)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The attack of Wagner (2002) on additive states: 2^t lists of 2^l differences each make (t+1) l bits of a sum vanish, instead of the
- * 2l bits of a birthday search. The sizes come from a model of the tree in which coordinates are normal: a coordinate of standard
- * deviation s vanishes in a pair with probability 1/(2 sqrt(pi) s), and what is left over doubles its variance at every join.
+ * The attack of Wagner (2002) on additive states: 2^t lists of 2^l differences each make (t+1) l bits of a sum vanish,
+ * instead of the 2l bits of a birthday search. The sizes come from a model of the tree in which coordinates are normal:
+ * a coordinate of standard deviation s vanishes in a pair with probability 1/(2 sqrt(pi) s), and the remaining
+ * coordinates double their variance at every join.
  */
 #include "wagner.h"
 #include "rows.h"
@@ -12,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ROOM: twice log2 of the elements of a list. Their indices have 24 bits. */
+/* ROOM: twice log2 of the number of elements of a list. Their indices have 24 bits. */
 enum { SAMPLE = 512, ROOM_LEAST = 20, ROOM_MOST = 48 };
 
-/* ---- sizes -------------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
-/* Standard deviations of the coordinates of leaves, rising; the tree gets that order. */
+/* Standard deviations of the coordinates of leaves, rising; the tree uses that order. */
 static bool measure_leaves(double *deviation, wagner_tree *t)
 {
     size_t dims = t->sums->dims;
@@ -31,7 +32,7 @@ static bool measure_leaves(double *deviation, wagner_tree *t)
         for (size_t i = 0; i < dims; i++) deviation[i] += (double)x[i] * x[i] / SAMPLE;
     }
     for (size_t i = 0; i < dims; i++) deviation[i] = sqrt(deviation[i]), order[i] = (uint32_t)i;
-    for (size_t i = 1; i < dims; i++) /* by insertion: few */
+    for (size_t i = 1; i < dims; i++) /* insertion sort, because they are few */
         for (size_t k = i; k > 0 && deviation[k] < deviation[k - 1]; k--) {
             double d = deviation[k];
             uint32_t o = order[k];
@@ -79,11 +80,11 @@ typedef struct plan {
     bool fits;
     size_t levels, per_leaf, keep;
     int room;         /* twice log2 */
-    double solutions; /* log2 of how many are expected */
+    double solutions; /* log2 of the expected number */
     double work;      /* elements in all lists */
 } plan;
 
-/* As few places as make the leaf large: every further one adds to the sums. */
+/* As few places as make the leaf large enough, because every further one makes the sums larger. */
 static size_t places_of_leaf(const additive *sums, size_t levels, double room)
 {
     size_t most = sums->places >> levels, places = 1;
@@ -123,7 +124,7 @@ static bool judge(plan *p, const additive *sums, uint64_t seed, const rung_budge
     return p->fits;
 }
 
-/* The cheapest sizes that should give `margin` solutions (log2), or else the most promising ones. */
+/* The cheapest sizes that should give 2^margin solutions; if there are none, the most promising ones. */
 static plan choose_sizes(const additive *sums, double margin, const rung_budget *budget, uint64_t seed)
 {
     plan best = {.solutions = -INFINITY};
@@ -139,9 +140,9 @@ static plan choose_sizes(const additive *sums, double margin, const rung_budget 
     return best;
 }
 
-/* ---- solver -------------------------------------------------------------------------------------------------------------- */
+/* ---- solver ------------------------------------------------------------------------------------------------------ */
 
-/* Elements per second of two threads: what keeps a hopeless tree from being begun. */
+/* Elements per second of two threads; a tree that cannot be finished in time is not started. */
 #define ELEMENTS_PER_SECOND 2.5e7
 
 static bool try_tree(uint32_t *f, uint32_t *g, size_t reached[2], const additive *sums, const plan *p,
@@ -165,7 +166,7 @@ static bool try_tree(uint32_t *f, uint32_t *g, size_t reached[2], const additive
 bool rung_additive_wagner(uint32_t *f, uint32_t *g, additive_note *note, const additive *sums,
                           const rung_budget *budget, uint64_t seed, double began)
 {
-    enum { HOPES = 4 }; /* margins to try: each failure asks for a tree that should have 16 times as many solutions */
+    enum { HOPES = 4 }; /* number of margins: after each failure the next tree should have 16 times as many solutions */
     size_t reached[2];
     snprintf(note->text, sizeof note->text, "too few places for two lists");
     for (int hope = 0; hope < HOPES && sums->places > 1 && sums->dims > 0; hope++) {
@@ -190,7 +191,7 @@ bool rung_additive_wagner(uint32_t *f, uint32_t *g, additive_note *note, const a
     return false;
 }
 
-/* ---- row ------------------------------------------------------------------------------------------------------------------ */
+/* ---- row --------------------------------------------------------------------------------------------------------- */
 
 static double expect(const rung_victim *victim, const rung_budget *budget, char *why, size_t size)
 {
@@ -200,8 +201,8 @@ static double expect(const rung_victim *victim, const rung_budget *budget, char 
     if (!rung_additive_suits(victim, why, size)) return -1;
     rung_additive_sizes(&bits, &places, &choices, victim);
     for (int t = 1; t <= WAGNER_LEVELS_MAX && places >> t > 0; t++) {
-        double seconds =
-            exp2(0.6 * bits / (t + 1) + t) / ELEMENTS_PER_SECOND; /* random weights fill about 0.6 of a number */
+        double seconds = exp2(0.6 * bits / (t + 1) + t) /
+                         ELEMENTS_PER_SECOND; /* random weights use about 0.6 of the bits of a number */
         if (seconds < best) best = seconds;
     }
     return best;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Joining two lists of the tree: all pairs whose sum vanishes as the cut says, found through hashes of the vanishing part. Tickets (hash and
- * index) are dealt into parts by their leading bits, so that a part fits into the cache and parts are independent. The result does
- * not depend on the number of threads.
+ * Joins two lists of the tree: finds all pairs whose sum vanishes as the cut says, through hashes of the vanishing
+ * part. Tickets (hash and index) are divided into parts by their leading bits, so that a part fits into the cache and
+ * parts are independent. The result does not depend on the number of threads.
  */
 #include "wagner_list.h"
 
@@ -12,7 +12,7 @@
 
 #include "rung/par.h"
 
-/* ---- lists -------------------------------------------------------------------------------------------------------------- */
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 bool rung_wagner_list_init(wagner_list *l, size_t count, size_t width)
 {
@@ -27,7 +27,7 @@ void rung_wagner_list_clear(wagner_list *l)
     *l = (wagner_list){0};
 }
 
-/* ---- keys ---------------------------------------------------------------------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
 
 static int32_t key_at(const int32_t *x, bool right, size_t i)
 {
@@ -62,10 +62,10 @@ static bool keys_agree(const int32_t *u, const int32_t *v, const wagner_cut *cut
     return !(cut->width > 0) || key_last(u, false, cut) == key_last(v, true, cut);
 }
 
-/* ---- joining --------------------------------------------------------------------------------------------------------------- */
+/* ---- joining ----------------------------------------------------------------------------------------------------- */
 
-/* 40 bits of hash and 24 of index. Two different keys share a ticket once in 2^40 pairs; then the sum is wrong, and no harm done, for
- * it has to vanish in the end. */
+/* 40 bits of hash and 24 of index. Two different keys share a ticket once in 2^40 pairs. Then the sum is wrong, which
+ * does no harm because it must vanish in the end. */
 typedef uint64_t ticket;
 enum { INDEX_BITS = 24 };
 #define INDEX_MASK (((uint64_t)1 << INDEX_BITS) - 1)
@@ -83,7 +83,7 @@ typedef struct joint {
     size_t longest;                         /* tickets of one side in one part */
     uint32_t *table;                        /* [workers][table_size]: heads, then next, of chains */
     size_t table_size;
-    bool last; /* nothing is left to be checked later */
+    bool last; /* nothing has to be checked later */
     wagner_list *out;
 } joint;
 
@@ -135,8 +135,8 @@ static const int32_t *row_of(const wagner_list *l, ticket k)
     return l->x + (k & INDEX_MASK) * l->width;
 }
 
-/* Moves the tickets of different rows to the front and chains them; returns how many there are. Equal rows would have equal sums:
- * they multiply at every depth and in the end a list is a few rows many times over. */
+/* Moves the tickets of different rows to the front and chains them; returns their number. Equal rows would have equal
+ * sums: they would multiply at every depth, and in the end a list would be a few rows many times over. */
 static size_t chain_different(chains *c, ticket *k, size_t count, const wagner_list *l, uint32_t *memory)
 {
     size_t kept = 0;
@@ -154,7 +154,7 @@ static size_t chain_different(chains *c, ticket *k, size_t count, const wagner_l
     return kept;
 }
 
-/* The pairs of one part: the left tickets in chains, asked by the right ones. */
+/* Finds the pairs of one part: the left tickets are in chains, and the right ones are looked up. */
 static void join_part(joint *j, size_t chunk, size_t part, uint32_t *memory)
 {
     chains c;

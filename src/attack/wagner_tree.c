@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Growing the tree of wagner.h, depth first, so that two lists per depth are alive. A join keeps the pairs whose sum vanishes in the
- * next coordinates. How many coordinates that may be is measured at the first join of each depth: as many as leave a full list;
- * one more only up to a width, which every join measures. The lists are a pure function of table, seed and sizes, whatever the number of threads, so what
- * was forgotten can be computed again when the choices behind the one vanishing sum are wanted.
+ * Grows the tree of wagner.h depth first, so that two lists per depth exist at a time. A join keeps the pairs whose sum
+ * vanishes in the next coordinates. The first join of each depth measures how many coordinates: as many as leave a full
+ * list. One more coordinate vanishes only up to a width, which every join measures. The lists are a pure function of
+ * table, seed and sizes for any number of threads, so lists that were dropped can be computed again when the choices
+ * behind the vanishing sum are needed.
  */
 #include "wagner_list.h"
 
@@ -14,7 +15,7 @@
 
 #include "rung/par.h"
 
-/* ---- leaves ------------------------------------------------------------------------------------------------------------ */
+/* ---- leaves ------------------------------------------------------------------------------------------------------ */
 
 rung_status rung_wagner_init(wagner_tree *t, const additive *sums, size_t levels, size_t room, size_t per_leaf,
                              uint64_t seed, rung_error *err)
@@ -41,7 +42,7 @@ void rung_wagner_clear(wagner_tree *t)
     memset(t, 0, sizeof *t);
 }
 
-/* Numbers of 32 bits may wrap: what is found is checked in the end. */
+/* Numbers of 32 bits may wrap; every finding is checked at the end. */
 void rung_wagner_reorder(wagner_tree *t, const uint32_t *order)
 {
     size_t dims = t->sums->dims;
@@ -73,7 +74,7 @@ wagner_leaf rung_wagner_leaf(const wagner_tree *t, size_t number)
     return leaf;
 }
 
-/* All of a small space, otherwise random ones. */
+/* All elements of a small space, otherwise random ones. */
 static uint64_t leaf_code(const wagner_tree *t, const wagner_leaf *leaf, uint64_t e)
 {
     uint64_t x = t->seed ^ ((uint64_t)leaf->number << 40) ^ e;
@@ -83,7 +84,7 @@ static uint64_t leaf_code(const wagner_tree *t, const wagner_leaf *leaf, uint64_
     return (x ^ (x >> 31)) % leaf->space;
 }
 
-/* A leaf always changes something, so that no sum vanishes for the trivial reason. */
+/* The two choices of a leaf always differ, so that no sum vanishes trivially. */
 static void leaf_choices(uint32_t *f, uint32_t *g, const wagner_tree *t, const wagner_leaf *leaf, uint64_t e)
 {
     uint64_t code = leaf_code(t, leaf, e);
@@ -139,10 +140,10 @@ static bool make_leaf(wagner_list *out, wagner_tree *t, size_t leaf)
     return true;
 }
 
-/* ---- how much may vanish ---------------------------------------------------------------------------------------------------- */
+/* ---- how much may vanish ----------------------------------------------------------------------------------------- */
 
-/* Places differ in how far their choices are apart, and so do lists of the same depth. All of them lose the same coordinates, so
- * that they can be joined again; the width in the next one is each join's own. */
+/* The differences of choices vary with the place, so lists of the same depth differ. All of them lose the same
+ * coordinates, so that they can be joined again; each join has its own width for the next one. */
 
 enum { WIDTHS = 4 * 32 }; /* four per factor of two */
 
@@ -155,7 +156,7 @@ static wagner_cut candidate(size_t exact, size_t q, double span)
     return cut;
 }
 
-/* Elements of both lists by which pairs are counted: about 2000 pairs when the lists have as many as they should. */
+/* Elements of both lists by which pairs are counted: about 2000 pairs if the lists are full. */
 typedef struct sample {
     const wagner_list *side[2];
     size_t count[2];
@@ -188,7 +189,7 @@ static size_t sample_slot(const sample *s, uint64_t key)
     return at;
 }
 
-/* Pairs that the cut allows in the whole lists, as the sample has it. */
+/* Estimated number of pairs that the cut allows in the whole lists. */
 static double count_pairs(sample *s, const wagner_cut *cut)
 {
     double pairs = 0, share = 1;
@@ -206,7 +207,8 @@ static double count_pairs(sample *s, const wagner_cut *cut)
     return pairs * share;
 }
 
-/* How many coordinates can go and still leave three times a full list: room for lists with fewer pairs. */
+/* How many coordinates can vanish so that three times a full list is left; lists with fewer pairs then still fill
+ * up. */
 static size_t measure_exact(sample *s, size_t room)
 {
     for (size_t exact = 1; exact <= s->side[0]->width; exact++) {
@@ -251,7 +253,7 @@ static bool measure_cut(wagner_cut *cut, wagner_tree *t, size_t depth, const wag
     return well;
 }
 
-/* ---- growing ---------------------------------------------------------------------------------------------------------------- */
+/* ---- growing ----------------------------------------------------------------------------------------------------- */
 
 static size_t threads_of(const wagner_tree *t)
 {
@@ -292,7 +294,7 @@ static bool grow(wagner_list *out, wagner_tree *t, size_t depth, size_t node, si
     return well;
 }
 
-/* The choices behind element e of a node. */
+/* Finds the choices behind element e of a node. */
 static bool unwind(uint32_t *f, uint32_t *g, wagner_tree *t, size_t depth, size_t node, size_t e)
 {
     if (depth == 0) {
@@ -313,7 +315,7 @@ static bool unwind(uint32_t *f, uint32_t *g, wagner_tree *t, size_t depth, size_
     }
     wagner_pair pair = (*pairs_of(t, depth, node))[e];
     bool well = unwind(f, g, t, depth - 1, 2 * node, pair.left) && unwind(f, g, t, depth - 1, 2 * node + 1, pair.right);
-    if (depth < t->keep) { /* no longer wanted */
+    if (depth < t->keep) { /* no longer needed */
         free(*pairs_of(t, depth, node));
         *pairs_of(t, depth, node) = NULL;
     }

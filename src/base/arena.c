@@ -6,12 +6,13 @@
  */
 #include "rung/base.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ALIGN 64 /* a cache line, and the widest vector */
 
-/* What one allocation costs at least; small arenas stay small, and a thousand small items need few blocks. */
+/* The size of a block. A small arena takes one block, and a thousand small items need few. */
 #define BLOCK_SIZE ((size_t)64 * 1024)
 
 #if defined(__has_feature)
@@ -22,8 +23,7 @@
 #define WITH_ASAN 1
 #endif
 
-/* Under AddressSanitizer the bytes between allocations are forbidden, so an overrun inside an arena is found.
- */
+/* Under AddressSanitizer the bytes between allocations are poisoned, so an overrun inside an arena is found. */
 #ifdef WITH_ASAN
 void __asan_poison_memory_region(const volatile void *, size_t);
 void __asan_unpoison_memory_region(const volatile void *, size_t);
@@ -73,7 +73,7 @@ void *rung_calloc(size_t count, size_t size, rung_error *err)
     return memory ? memory : fail_memory(bytes, err);
 }
 
-/* ---- arena --------------------------------------------------------------------------------------------------------- */
+/* ---- arena ------------------------------------------------------------------------------------------------------- */
 
 struct rung_arena_block {
     struct rung_arena_block *next;
@@ -98,6 +98,7 @@ void rung_arena_clear(rung_arena *arena)
 
 static struct rung_arena_block *new_block(size_t room)
 {
+    assert(room > 0 && room % ALIGN == 0);
     size_t bytes;
     if (!rung_size_add(&bytes, room, sizeof(struct rung_arena_block) + ALIGN)) return NULL;
     struct rung_arena_block *block = calloc(bytes, 1);
@@ -109,8 +110,8 @@ static struct rung_arena_block *new_block(size_t room)
     return block;
 }
 
-/* A block with room for `need` more bytes at the head of the list, or NULL. A large item gets a block of its
- * own behind the head, so that it does not end the use of a head that still has room. */
+/* Returns a block with room for `need` more bytes, or NULL. The block is the head of the list, except for a large item:
+ * that gets a block of its own behind the head, so that the free room of the head stays in use. */
 static struct rung_arena_block *block_with_room(rung_arena *arena, size_t need)
 {
     if (arena->head && arena->head->room >= need) return arena->head;
@@ -133,7 +134,7 @@ void *rung_arena_alloc(rung_arena *arena, size_t count, size_t size, rung_error 
     if (!rung_size_mul(&bytes, count, size) || !rung_size_add(&need, bytes, GAP + ALIGN - 1))
         return fail_overflow(count, size, err);
     need -= need % ALIGN;
-    if (need == 0) need = ALIGN; /* an item of no bytes still has an address of its own */
+    if (need == 0) need = ALIGN; /* an item of no bytes still gets an address of its own */
     struct rung_arena_block *block = block_with_room(arena, need);
     if (!block) return fail_memory(bytes, err);
     char *memory = block->free;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * buf: text that grows. After memory ran out, every further append does nothing and rung_buf_ok says so once.
+ * buf: text that grows. After memory has run out, every further append does nothing, and rung_buf_ok reports it.
  */
 #include "rung/base.h"
 
@@ -9,6 +9,7 @@
 
 #include "utf8.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +33,10 @@ void rung_buf_reset(rung_buf *buf)
     if (buf->text) buf->text[0] = '\0';
 }
 
-/* Room for `extra` more bytes and a NUL. Doubling makes n appends O(n) in all. */
+/* Makes room for `extra` more bytes and a NUL. The capacity doubles, so n appends take O(n) time in total. */
 static bool reserve(rung_buf *buf, size_t extra)
 {
+    assert(buf->cap == 0 ? buf->text == NULL && buf->len == 0 : buf->text && buf->len < buf->cap);
     size_t need;
     if (buf->failed) return false;
     if (!rung_size_add(&need, buf->len, extra) || !rung_size_add(&need, need, 1)) goto out_of_memory;
@@ -86,7 +88,7 @@ void rung_buf_printf(rung_buf *buf, const char *format, ...)
     va_end(again);
 }
 
-/* The letter after the backslash of the short escapes of RFC 8259, or 0. */
+/* Returns the letter after the backslash of a short escape of RFC 8259, or 0 if the character has none. */
 static char short_escape(char c)
 {
     static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
@@ -94,7 +96,7 @@ static char short_escape(char c)
     return at ? letter[at - plain] : 0;
 }
 
-/* Bytes that are no UTF-8 become U+FFFD: the result is valid JSON whatever the input was. */
+/* Bytes that are not UTF-8 become U+FFFD, so the result is valid JSON for every input. */
 void rung_buf_json_string(rung_buf *buf, const char *text)
 {
     size_t len = strlen(text);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * cpu: what this machine offers, and what the environment allows. Asked once: kernels are chosen in inner loops.
+ * cpu: which instruction set this machine has, and which one the environment allows. The answer is computed once,
+ * because kernels are chosen in inner loops.
  */
 #include "rung/base.h"
 
@@ -19,7 +20,8 @@ const char *rung_isa_name(rung_isa isa)
     return isa_names[isa];
 }
 
-/* The flags that the Makefile compiles the kernels with. libgcc also asks whether the system saves the registers. */
+/* Tests exactly the flags with which the Makefile compiles the kernels. libgcc also tests whether the system saves the
+ * registers. */
 static rung_isa detect(void)
 {
 #if defined(__x86_64__)

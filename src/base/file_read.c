@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * file, reading: a whole file as one read-only mapping. Pipes and devices, which cannot be mapped, are read
- * into anonymous memory, so that closing is the same. A file that somebody shortens while it is mapped kills
- * the reader; rung never shortens a file in place (see file_write.c).
+ * file, reading: a whole file as one read-only mapping. Pipes and devices cannot be mapped; they are read into
+ * anonymous memory, so that closing works in the same way. If another process shortens a file while it is mapped, the
+ * reader is killed by a signal. rung itself never shortens a file in place (see file_write.c).
  */
 #include "rung/base.h"
 
@@ -88,7 +88,7 @@ static int map_regular(rung_file_map *map, int fd, off_t size)
     return 0;
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int map_descriptor(rung_file_map *map, int fd)
 {
     struct stat info;

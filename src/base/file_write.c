@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * file, writing: a temporary file beside the target, flushed to disk, then renamed over it. A reader, and a
- * crash, sees the old file or the new one. Devices and pipes are written directly: renaming would replace
- * /dev/null.
+ * file, writing: writes a temporary file beside the target, flushes it to disk, and renames it over the target. After a
+ * crash there is the old file or the new one, never a part of one. Devices and pipes are written directly, because
+ * renaming would replace /dev/null.
  */
 #include "rung/base.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -31,7 +32,8 @@ static void release(rung_file_writer *writer)
     *writer = (rung_file_writer){0};
 }
 
-/* The file that will be replaced: a link keeps pointing to it. */
+/* Returns the path of the file that will be replaced. A symbolic link is followed, so it keeps pointing to that
+ * file. */
 static char *resolve(const char *path)
 {
     char *real = realpath(path, NULL);
@@ -55,12 +57,14 @@ static int create_beside(char **name, const char *path)
     return -1;
 }
 
-/* A descriptor to write to, or -1 with errno. An existing file keeps its permission bits and must be writable. */
+/* Returns a descriptor to write to, or -1 with errno. An existing file must be writable, and keeps its permission
+ * bits. */
 static int open_target(rung_file_writer *writer)
 {
     struct stat info;
     bool exists = stat(writer->path, &info) == 0;
-    if (!*writer->path) return errno = ENOENT, -1; /* else a nameless file would be made, and found out at the end */
+    /* without this test a file without a name would be written, and only the rename would fail */
+    if (!*writer->path) return errno = ENOENT, -1;
     if (exists && S_ISDIR(info.st_mode)) return errno = EISDIR, -1;
     if (exists && !S_ISREG(info.st_mode)) return open(writer->path, O_WRONLY | O_CLOEXEC);
     if (exists && access(writer->path, W_OK) != 0) return -1;
@@ -86,11 +90,12 @@ rung_status rung_file_begin(rung_file_writer *writer, const char *path, rung_err
     return fail_write(path, code, err);
 }
 
-/* Closes in any case. 0 or the errno of the first thing that failed. A write that failed earlier left its
- * mark in the stream, but not its errno. fsync knows no pipes and terminals: EINVAL and EROFS say only that.
- */
+/* Closes the stream in any case. Returns 0 or the errno of the first failure. A write that failed earlier has set the
+ * error flag of the stream, but its errno is lost. EINVAL and EROFS from fsync only mean that the target is a pipe or a
+ * terminal. */
 static int flush_and_close(FILE *stream)
 {
+    assert(stream);
     int code = ferror(stream) ? EIO : 0;
     if (fflush(stream) != 0 && code == 0) code = errno;
     if (code == 0 && fsync(fileno(stream)) != 0 && errno != EINVAL && errno != EROFS) code = errno;

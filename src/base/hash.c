@@ -6,6 +6,7 @@
  */
 #include "rung/base.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* FIPS 180-4, 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
@@ -76,6 +77,7 @@ void rung_sha256_init(rung_sha256 *sha)
 
 void rung_sha256_add(rung_sha256 *sha, const void *bytes, size_t len)
 {
+    assert(bytes || len == 0);
     const uint8_t *in = bytes;
     while (len > 0) {
         size_t used = sha->bytes % 64, take = 64 - used < len ? 64 - used : len;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Values against a table of options. Defaults go through the same conversion as what the user types, so a table with a
- * default outside its own range cannot exist unnoticed.
+ * option: values that are read against a table of options. Defaults go through the same conversion as the user's text,
+ * so a test finds every table whose default is outside its range.
  */
 #include "rung/base.h"
 
@@ -94,6 +94,7 @@ static rung_status set_real(double *out, const rung_option *row, const char *tex
 
 rung_status rung_option_set(void *values, const rung_option *row, const char *text, const char *prefix, rung_error *err)
 {
+    assert(row->name && (text || row->kind == RUNG_OPTION_FLAG));
     void *field = (char *)values + row->at;
     switch (row->kind) {
     case RUNG_OPTION_FLAG:

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * outside: text that other people wrote, on its way to a terminal, a message or a spreadsheet. What would steer a terminal
- * (controls, C1 included), turn a line around (bidirectional marks) or begin another line becomes a question mark.
+ * outside: text that others wrote, on its way to a terminal, a message or a spreadsheet. Characters that control a
+ * terminal (C0 and C1), reverse the direction of a line (bidirectional marks) or start a new line become question
+ * marks.
  */
 #include "rung/base.h"
 
@@ -21,10 +22,10 @@ static uint32_t code_point(const unsigned char *bytes, size_t len)
 static bool steers(uint32_t code)
 {
     if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;      /* C0, DEL, C1 */
-    if (code == 0x61c || code == 0x200e || code == 0x200f) return true; /* marks of direction */
-    if (code >= 0x2028 && code <= 0x202e) return true;  /* ends of lines and paragraphs, embeddings, overrides */
+    if (code == 0x61c || code == 0x200e || code == 0x200f) return true; /* direction marks */
+    if (code >= 0x2028 && code <= 0x202e) return true;  /* line and paragraph separators, embeddings, overrides */
     if (code >= 0x2066 && code <= 0x2069) return true;  /* isolates */
-    return (code & 0xfffe) == 0xfffe || code == 0xfeff; /* no characters, and the mark of a byte order */
+    return (code & 0xfffe) == 0xfffe || code == 0xfeff; /* noncharacters, and the byte order mark */
 }
 
 size_t rung_text_visible(const char *text, size_t len)
@@ -44,7 +45,7 @@ bool rung_text_is_plain(const char *text, size_t most)
     return true;
 }
 
-/* What is not shown is skipped as a whole: three bytes of a mark are one question mark. */
+/* Returns how many bytes one question mark replaces: a whole sequence, so that a mark of three bytes gives one '?'. */
 static size_t hidden_length(const char *text, size_t len)
 {
     size_t step = rung_utf8_sequence(text, len);
@@ -65,7 +66,7 @@ void rung_buf_shown(rung_buf *out, const char *text)
     }
 }
 
-/* The end of a line stays where the next one is indented: such a line cannot pass for one of ours. */
+/* A line break stays if the next line is indented: such a line cannot be mistaken for a message of rung. */
 static bool is_kept_space(const char *text)
 {
     return *text == '\t' || (text[0] == '\n' && text[1] == ' ' && text[2] == ' ');
@@ -88,7 +89,7 @@ void rung_text_hide(char *text)
     *to = '\0';
 }
 
-/* ---- cells of CSV ------------------------------------------------------------------------------------------------------ */
+/* ---- cells of CSV ------------------------------------------------------------------------------------------------ */
 
 static const char *skip_digits(const char *at)
 {
@@ -96,7 +97,7 @@ static const char *skip_digits(const char *at)
     return at;
 }
 
-/* -0.5, +1e-3, -inf: what begins like a formula and is a number all the same. */
+/* True for -0.5, +1e-3, -inf: these begin like a formula, but are numbers. */
 static bool is_signed_number(const char *text)
 {
     const char *at = text + 1, *digits = skip_digits(at);

@@ -46,7 +46,7 @@ void rung_param_defaults(rung_value *values, const rung_param *table)
     }
 }
 
-/* ---- one value: false when the text is wrong ----------------------------------------------------------------------- */
+/* ---- one value: false when the text is wrong --------------------------------------------------------------------- */
 
 static bool read_int(rung_value *value, const rung_param *param, const char *text)
 {
@@ -113,7 +113,7 @@ static bool read_value(rung_value *value, const rung_param *param, const char *t
     return false;
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------------ */
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 static rung_status fail_value(const rung_param *param, const char *text, const char *owner, rung_error *err)
 {
@@ -163,7 +163,7 @@ rung_status rung_param_set(rung_value *values, const rung_param *table, const ch
     return RUNG_OK;
 }
 
-/* ---- canonical text ------------------------------------------------------------------------------------------------ */
+/* ---- canonical text ---------------------------------------------------------------------------------------------- */
 
 /* The shortest decimal that reads back as the same double. */
 static void print_real(rung_buf *out, double real)

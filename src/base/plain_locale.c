@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * plain_locale: the locale of C for the time of a call, in this thread alone.
+ * plain_locale: calls a function in the "C" locale. Only the calling thread is affected, and only during the call.
  */
 #include "plain_locale.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Made once and never freed. Two threads that race make two. */
+/* Created once and never freed. If two threads race, both create one. */
 static locale_t plain(void)
 {
     static _Atomic(locale_t) kept;

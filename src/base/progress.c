@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * progress: one line for a human who watches. Not a log: it is gone when the work is done. One thread at a
- * time.
+ * progress: one status line for a person who watches. It is not a log: it disappears when the work is done. Only one
+ * thread at a time may use it.
  */
 #include "rung/base.h"
 
@@ -36,7 +36,7 @@ void rung_progress_start(rung_progress *progress, const char *what, uint64_t tot
     progress->visible = stderr_can_erase();
 }
 
-/* Cut to 79 columns: a line that wraps would leave its first half behind when it is erased. */
+/* The line is cut to 79 columns. A line that wraps could not be erased completely. */
 static void draw(const rung_progress *progress, double now_s)
 {
     double elapsed_s = now_s - progress->started_s;

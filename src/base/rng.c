@@ -70,7 +70,7 @@ double rung_rng_normal(rung_rng *rng)
     return (double)sum * 0x1p-53;
 }
 
-/* ---- order --------------------------------------------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------------------------------------- */
 
 static void swap(uint32_t *a, uint32_t *b)
 {
@@ -82,6 +82,7 @@ static void swap(uint32_t *a, uint32_t *b)
 /* Fisher-Yates: after step i the first i+1 places hold a uniform ordered choice. */
 static void choose_first(rung_rng *rng, uint32_t *items, size_t chosen, size_t count)
 {
+    assert(chosen <= count);
     for (size_t i = 0; i < chosen; i++) swap(&items[i], &items[i + rung_rng_below(rng, count - i)]);
 }
 
@@ -101,7 +102,8 @@ static rung_status sample_dense(rung_rng *rng, uint32_t *out, size_t k, uint32_t
     return RUNG_OK;
 }
 
-/* The array 0, 1, ..., n-1 in which only few places differ from their index: an open hash table of those. */
+/* The array 0, 1, ..., n-1 after a few swaps. This open hash table holds only the places that differ from their
+ * index. */
 typedef struct sparse_place {
     uint32_t place_plus_1, item; /* 0: free. No place is 2^32-1, because n < 2^32. */
 } sparse_place;
@@ -128,6 +130,7 @@ static uint32_t sparse_get(const sparse_array *array, uint32_t place)
  * so only the other end of a swap is stored. */
 static rung_status sample_sparse(rung_rng *rng, uint32_t *out, size_t k, uint32_t n, rung_error *err)
 {
+    assert(0 < k && k <= n);
     size_t size = 2;
     while (size < 2 * k) size *= 2; /* at most half full */
     sparse_array array = {rung_calloc(size, sizeof *array.places, err), size - 1};
@@ -146,7 +149,7 @@ rung_status rung_rng_sample(rung_rng *rng, uint32_t *out, size_t k, uint32_t n, 
 {
     if (k > n) return rung_fail(err, RUNG_USAGE, "cannot choose %zu distinct numbers out of %u", k, (unsigned)n);
     if (k == 0) return RUNG_OK;
-    /* A table place costs 16 to 32 bytes per chosen number and a cache miss; the plain array 4 bytes per
-     * number. */
+    /* The hash table takes 16 to 32 bytes and a cache miss per chosen number; the plain array takes 4 bytes for each of
+     * n. */
     return n / 8 <= k ? sample_dense(rng, out, k, n, err) : sample_sparse(rng, out, k, n, err);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * status: messages that always fit. A message that is too long ends in "..." and never in half a UTF-8
- * sequence; what foreign files can smuggle into names to steer a
- * terminal is shown as '?' (outside.c).
+ * status: messages that always fit into rung_error. A message that is too long ends in "..." and never in half a UTF-8
+ * sequence. Foreign files may contain names that would control a terminal; such characters are shown as '?'
+ * (outside.c).
  */
 #include "rung/base.h"
 
@@ -15,13 +15,14 @@
 
 static const char ellipsis[] = "...";
 
-/* Shortens text[0..TEXT_SIZE-1), which lost its tail, so that the ellipsis fits and starts after a whole sequence. */
+/* The text in text[0..TEXT_SIZE-1) was truncated. Shortens it so that the ellipsis fits and follows a complete UTF-8
+ * sequence. */
 static void end_with_ellipsis(char *text)
 {
     size_t limit = TEXT_SIZE - sizeof ellipsis, end = limit;
     for (size_t back = 1; back <= 3; back++) {
         unsigned char byte = (unsigned char)text[limit - back];
-        if ((byte & 0xc0) == 0x80) continue; /* inside a sequence: look for its lead */
+        if ((byte & 0xc0) == 0x80) continue; /* a continuation byte: look for its lead byte */
         if (byte >= 0xc0 && rung_utf8_sequence(text + limit - back, back) == 0) end = limit - back;
         break;
     }

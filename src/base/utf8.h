@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * utf8: the one question that text handling here asks of UTF-8. Private to base.
+ * utf8: finds well-formed UTF-8 sequences. Private to base.
  */
 #ifndef RUNG_BASE_UTF8_H
 #define RUNG_BASE_UTF8_H

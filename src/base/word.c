@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define WORD_MAX 64 /* names are short; a longer word is nobody's misspelling */
+#define WORD_MAX 64 /* names are short, so a longer word is not a misspelling of one */
 
 static unsigned char fold(char c)
 {
@@ -21,9 +21,9 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* d[i+1][j+1] is the distance of the first i letters of a and the first j of b; row and column 0 hold a bound
- * that no path takes. last_row[c] is the last row of a, so far, with letter c; match_col the last column of b
- * in this row that equals the row's letter: a swap pays for everything between the two. */
+/* d[i+1][j+1] is the distance of the first i letters of a and the first j letters of b. Row 0 and column 0 hold a
+ * number larger than any distance. last_row[c] is the last row of a, so far, with letter c. match_col is the last
+ * column of b in this row that equals the row's letter. A swap costs all that lies between the two. */
 static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     size_t d[WORD_MAX + 2][WORD_MAX + 2], last_row[256] = {0}, never = a_len + b_len;
@@ -45,7 +45,8 @@ static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
     return d[a_len + 1][b_len + 1];
 }
 
-/* Near enough: at most a third of the word is wrong, one letter always may be, and at least one letter is right. */
+/* A candidate is near enough if at most a third of the word is wrong (or one letter), and at least one letter is
+ * right. */
 const char *rung_word_nearest(const char *word, const char *const *candidates, size_t count)
 {
     const char *nearest = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The row that decides among all that speak of a task, and the lowest ceiling.
+ * Chooses the decisive row among all that cover a task, and finds the lowest ceiling.
  */
 #include "rung/bound.h"
 

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * q-sparse-average at the last position of one full layer. The last token is the whole query, so an accumulator that depends on it
- * could hold just the answer. But it depends on it through the query vectors alone, r = H dk p bits; so
+ * q-sparse-average at the last position of one full layer of H heads in numbers of p bits:
  *
  *     log2 C(N-1, q) > H dk p + H (dv+2) p    is impossible.
  *
- * Proof. Of the C(N-1,q) subsets of the first N-1 positions, at least C(N-1,q) 2^-r share their query vectors: G. For all of G the
- * accumulator over the first N-1 positions is one c-bit function of the vectors there. Let these be +-e_1. The indicator
- * vectors of G span a space of some dimension g, and a space of dimension g holds at most 2^g vectors of zeros and ones (g
- * coordinates determine the rest): g >= log2 |G|. On g coordinates with independent columns the sums over the sets of G
- * tell all 2^g choices of signs apart, each pair by 2/q in some answer. So 2^c >= 2^g.
- *
- * For N = 2q+1 this is about 2q bits; the reduction from disjointness gives q.
+ * The last token is the whole query, so an accumulator that depends on it could hold just the answer. But it depends on
+ * it only through the query vectors, H dk p bits. For N = 2q+1 the bound is about 2q bits; the reduction from
+ * disjointness gives q. Proof: docs/theory.md, Average.
  */
 #include "least.h"
 #include "rows.h"
@@ -31,7 +26,7 @@ static bound_sides sides(rung_certified *s, const void *context)
                          rung_ival_add(s, rung_ival_u64(s, x->query), rung_ival_u64(s, x->message))};
 }
 
-/* Query vectors of the full layer, in bits; UINT64_MAX if that is not known or does not fit. */
+/* Bits of the query vectors of the full layer; UINT64_MAX if unknown or too large. */
 static uint64_t query_bits(const bound_question *q)
 {
     for (size_t i = 0; i < q->ledger->layer_count; i++) {
@@ -56,7 +51,7 @@ static rung_status holds_at(bool *holds, uint64_t positions, const void *context
 static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
 {
     if (p->full != 1 || p->recurrent || p->sparse || p->too_many)
-        return bound_missing(answer, "about one full layer and no other that mixes tokens");
+        return bound_missing(answer, "the theorem is about one full layer and no other that mixes tokens");
     averaging x = {q->n ? q->n : (uint64_t)rung_task_param(q->task, "N"), (uint64_t)rung_task_param(q->task, "q"),
                    query_bits(q), p->message};
     if (x.query == UINT64_MAX) return bound_missing(answer, "the size of a query vector is not known");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The registry, the premises that all rows share, and inequalities decided with certainty.
+ * The registry, the premises that all rows share, and certified inequalities.
  */
 #include "rows.h"
 
@@ -36,7 +36,7 @@ const rung_bound *rung_bound_get(const char *id)
     return NULL;
 }
 
-/* ---- inequalities ---------------------------------------------------------------------------------------------------- */
+/* ---- inequalities ------------------------------------------------------------------------------------------------ */
 
 rung_status bound_missing(rung_bound_answer *answer, const char *format, ...)
 {
@@ -48,7 +48,8 @@ rung_status bound_missing(rung_bound_answer *answer, const char *format, ...)
     return RUNG_OK;
 }
 
-/* What is not known of a value that is guessed with error rate e: it rises with e up to 1 - 1/V, where nothing is known. */
+/* Bits that remain unknown of a value that is guessed with error rate e. They rise with e up to 1 - 1/V, where nothing
+ * is known. */
 static double unknown_bits(double e, double V)
 {
     double entropy = e > 0 ? -e * log2(e) - (1 - e) * log2(1 - e) : 0;
@@ -66,7 +67,7 @@ void bound_ceiling_of(rung_bound_answer *answer, double bits, double entries, do
         else
             high = e;
     }
-    answer->ceiling = low > 1e-9 ? 1 - low + 1e-12 : 0; /* logarithms err by less */
+    answer->ceiling = low > 1e-9 ? 1 - low + 1e-12 : 0; /* the error of the logarithms is smaller */
 }
 
 void bound_ceiling(rung_bound_answer *answer, double bits, double entries, double V)
@@ -74,12 +75,12 @@ void bound_ceiling(rung_bound_answer *answer, double bits, double entries, doubl
     bound_ceiling_of(answer, bits, entries, V, log2(V));
 }
 
-/* Precisions that are tried; an equality is never decided, and then does not hold. */
+/* Precisions in bits that are tried. An equality is never decided, and so does not hold. */
 static const size_t precisions[] = {128, 384, 1024};
 
 typedef struct decision {
     rung_certainty more; /* lhs > rhs */
-    double lhs, rhs;     /* what is certainly on the safe side: lhs rounded down, rhs up */
+    double lhs, rhs;     /* on the safe side: lhs rounded down, rhs rounded up */
 } decision;
 
 static rung_status decide(decision *d, bound_side *side, const void *context, rung_error *err)
@@ -117,7 +118,7 @@ rung_status bound_surely(bool *surely, bound_side *side, const void *context, ru
     return status;
 }
 
-/* ---- a question ------------------------------------------------------------------------------------------------------ */
+/* ---- a question -------------------------------------------------------------------------------------------------- */
 
 static bool speaks_of(const rung_bound *bound, const char *task)
 {
@@ -127,7 +128,7 @@ static bool speaks_of(const rung_bound *bound, const char *task)
     return false;
 }
 
-/* Refuses a row whose premises are not all established, and names the first that is not. */
+/* Refuses a row unless all its premises are established, and names the first that is not. */
 static bool premises_hold(rung_bound_answer *answer, const rung_bound *bound, const rung_claim *claim)
 {
     for (int p = 0; p < RUNG_PREMISES; p++) {
@@ -137,7 +138,7 @@ static bool premises_hold(rung_bound_answer *answer, const rung_bound *bound, co
         bound_missing(answer, "needs that %s: %s", rung_premise_text((rung_premise)p),
                       known.why                   ? known.why
                       : known.is == RUNG_VIOLATED ? "it is not so"
-                                                  : "nobody has established it");
+                                                  : "it is not established");
         return false;
     }
     return true;
@@ -148,7 +149,7 @@ static rung_status answer_one(rung_bound_answer *answer, const rung_bound *bound
 {
     *answer = (rung_bound_answer){.bound = bound, .verdict = RUNG_UNKNOWN, .applies = true, .missing = -1};
     if (!premises_hold(answer, bound, claim)) return RUNG_OK;
-    if (p->overflow) return bound_missing(answer, "the layers hold more bits than 2^62; the numbers do not fit");
+    if (p->overflow) return bound_missing(answer, "the layers hold more than 2^62 bits; the numbers do not fit");
     rung_status status = bound->evaluate(answer, q, p, err);
     if (status != RUNG_OK) return rung_fail_at(err, status, "bound %s", bound->id);
     if (answer->applies && answer->holds) answer->verdict = RUNG_CANNOT;
@@ -175,12 +176,14 @@ static rung_status ask_rows(rung_bound_report *report, const rung_claim *claim, 
     return status;
 }
 
-/* ---- thresholds -------------------------------------------------------------------------------------------------------- */
+/* ---- thresholds -------------------------------------------------------------------------------------------------- */
 
-/* Longer than any prompt that is looked for one by one; rows about composition find their sizes first and compare then. */
+/* Longer than any prompt length that is searched one by one. Rows about composition find their sizes first and compare
+ * afterwards. */
 #define FAR_TOKENS (UINT64_C(1) << 40)
 
-/* A row that chooses the sizes says at least how long a prompt it would need; a prompt that is shorter is not refuted. */
+/* A row that chooses the sizes of the task also says how long a prompt it would need. A shorter prompt is not
+ * refuted. */
 static void take_answer(rung_bound_answer *to, const rung_bound_answer *far, size_t tokens)
 {
     if (!(far->n_threshold > (double)tokens)) return;
@@ -189,7 +192,7 @@ static void take_answer(rung_bound_answer *to, const rung_bound_answer *far, siz
     to->margin = (double)tokens / far->n_threshold;
 }
 
-/* Both reports have the same rows in the same order: those that speak of the task. A row may speak of free sizes only. */
+/* Both reports have the same rows in the same order: those that cover the task. A row may cover free sizes only. */
 static void take_thresholds(rung_bound_report *report, const rung_bound_report *far, size_t tokens)
 {
     for (size_t i = 0; i < report->count; i++) {

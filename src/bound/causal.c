@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Targets that depend on later tokens. A causal model answers at a position before it has seen what comes after, so it
- * answers two prompts alike that agree up to there:
+ * Targets that depend on later tokens. A causal model answers at a position before it has seen the later tokens, so it
+ * gives the same answer to two prompts that agree up to there:
  *
  *   two-sum form=position     1, 1, ..., 1 and 1, ..., 1, -1 (M >= 5): has the first number a partner?
  *   three-sum form=position   1, 1, ..., 1 and 1, ..., 1, -2 (M >= 30): is the first number in a triple?
  *   q-sparse-average          position 0 asks for the last vector, which is e_1 or -e_1.
  *
- * The size of the model does not matter, so this is no separation of mechanisms; it says what the task is. Who answers after the
- * prompt, or after thoughts, has seen everything: the answer must be given at its position.
+ * The size of the model does not matter, so this separates no mechanism from another. A model that answers after the
+ * prompt, or after a chain of thought, has seen everything: the row needs an answer at its position. docs/theory.md,
+ * Causal.
  */
 #include "rows.h"
 
@@ -21,8 +22,10 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     (void)p, (void)err;
     const char *name = q->task->task->name;
     bool two = strcmp(name, "two-sum") == 0, three = strcmp(name, "three-sum") == 0;
-    if (two && rung_task_param(q->task, "form") != 1) return bound_missing(answer, "about form=position only");
-    if (three && rung_task_param(q->task, "form") != 0) return bound_missing(answer, "about form=position only");
+    if (two && rung_task_param(q->task, "form") != 1)
+        return bound_missing(answer, "the theorem is about form=position only");
+    if (three && rung_task_param(q->task, "form") != 0)
+        return bound_missing(answer, "the theorem is about form=position only");
     uint64_t lead = two ? (uint64_t)rung_task_param(q->task, "blank") : 0, least = lead + (three ? 3 : 2);
     snprintf(answer->premise, sizeof answer->premise, "a causal model of any size and number of layers");
     snprintf(answer->statement, sizeof answer->statement,

@@ -42,7 +42,7 @@ double compose_round_up(long double x)
     return (long double)near < x ? nextafter(near, INFINITY) : near;
 }
 
-/* Sums of whole long doubles are exact below 2^64; above, a part in 2^60 covers the few roundings. */
+/* Sums of whole long doubles are exact below 2^64. Above, a factor of 1 + 2^-60 covers the few roundings. */
 double compose_tokens(const compose_task *t, double N0, double n1)
 {
     long double tokens = (long double)N0 * n1 + (long double)(t->L - 1) * N0 + 2;
@@ -99,4 +99,13 @@ void compose_finish(rung_bound_answer *answer, const bound_question *q, const co
         answer->holds = false;
         answer->margin = (double)q->n / tokens;
     }
+}
+
+rung_bound_point compose_point(const compose_task *t, double N0, double n1)
+{
+    rung_bound_point p = {.free = t->free, .known = N0 >= 1 && n1 >= 1 && N0 * n1 < 0x1p61};
+    if (!p.known) return p;
+    p.N0 = (uint64_t)N0, p.n = (uint64_t)n1;
+    p.V = !t->free ? (uint64_t)t->size.V : t->flat ? p.N0 : t->V > 0 ? (uint64_t)t->V : p.N0 * p.n;
+    return p;
 }

@@ -22,11 +22,13 @@ static void deep_print(rung_bound_answer *answer, const deep *d)
 
 static rung_status evaluate_deep(rung_bound_answer *answer, deep *d, const bound_question *q, rung_error *err)
 {
-    if (d->task.flat) return bound_missing(answer, "about tables whose values are as many as their entries; flat=1");
-    if (!d->task.free) return bound_missing(answer, "about sizes of its own: ask for a length with --n");
+    if (d->task.flat)
+        return bound_missing(answer, "the theorem is about tables whose values are as many as their entries; flat=1");
+    if (!d->task.free) return bound_missing(answer, "the theorem is about sizes of its own: ask for a length with --n");
     if (d->L > DEEP_MAX)
-        return bound_missing(answer, "about at most %d functions: with more the smallest size has thousands of bits",
-                             DEEP_MAX);
+        return bound_missing(
+            answer, "the theorem is about at most %d functions: with more the smallest size has thousands of bits",
+            DEEP_MAX);
     if (!deep_choose(d)) return bound_missing(answer, "no size below 2^1000 was found that satisfies the inequality");
     rung_status status = compose_decide(answer, &d->task, deep_sides, d, &d->n[1], err);
     if (status != RUNG_OK) return status;
@@ -35,7 +37,7 @@ static rung_status evaluate_deep(rung_bound_answer *answer, deep *d, const bound
     answer->holds = answer->holds && deep_allowed(d);
     bool holds = answer->holds;
     compose_finish(answer, q, &d->task, compose_round_up(tokens), false);
-    answer->log2_n = holds ? log2_n : 0; /* always: such numbers are read as powers */
+    answer->log2_n = holds ? log2_n : 0; /* always set: such numbers are read as powers */
     answer->trivial = bound_does_not_fit(deep_log2_values(d) > (double)d->c);
     deep_print(answer, d);
     return RUNG_OK;
@@ -50,8 +52,9 @@ static rung_status evaluate_d(rung_bound_answer *answer, const bound_question *q
                               rung_error *err)
 {
     deep d = {.task = compose_of(q), .L = p->full + 1, .c = p->message};
-    if (!plain(p) || p->full < 2) return bound_missing(answer, "about at least two full layers among recurrent ones");
-    if (d.task.L < d.L) return bound_missing(answer, "about more functions than full layers");
+    if (!plain(p) || p->full < 2)
+        return bound_missing(answer, "the theorem is about at least two full layers among recurrent ones");
+    if (d.task.L < d.L) return bound_missing(answer, "the theorem is about more functions than full layers");
     for (size_t i = 0; i <= p->full && d.L <= DEEP_MAX; i++) d.r[i] = p->state[i];
     rung_status status = evaluate_deep(answer, &d, q, err);
     if (answer->applies)
@@ -65,10 +68,10 @@ static rung_status evaluate_pure(rung_bound_answer *answer, const bound_question
                                  rung_error *err)
 {
     deep d = {.task = compose_of(q), .L = p->full, .pure = true, .c = p->message};
-    if (!plain(p) || p->full < 3) return bound_missing(answer, "about at least three full layers");
+    if (!plain(p) || p->full < 3) return bound_missing(answer, "the theorem is about at least three full layers");
     for (size_t i = 0; i < p->full; i++)
         if (p->state[i]) return bound_missing(answer, "a recurrent layer before the last full one: see D");
-    if (d.task.L < d.L) return bound_missing(answer, "about at least as many functions as full layers");
+    if (d.task.L < d.L) return bound_missing(answer, "the theorem is about at least as many functions as full layers");
     if (d.L <= DEEP_MAX) d.r[d.L] = p->state[p->full];
     rung_status status = evaluate_deep(answer, &d, q, err);
     if (answer->applies)

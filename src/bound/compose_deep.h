@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * L' functions with L'-1 full layers among recurrent ones (theorem D), or with L' full layers and recurrent ones after them
- * only (D-pure); L' >= 3, and L' = 2 is B, C0, Ce. The proof goes from the inside out: a set of z_1 for which nothing has
- * been learnt, then of z_2, and so on, and counts what must be fixed of the outer tables (docs/theory.md). r_k are the state
- * bits after the k-th full layer, c those of an accumulator.
+ * L' functions with L'-1 full layers among recurrent ones (theorem D), or with L' full layers and recurrent ones after
+ * them only (D-pure); L' >= 3, and L' = 2 is B, C0, Ce. The proof goes from the inside out: a set of z_1 for which
+ * nothing has been learnt, then of z_2, and so on, and counts what must be fixed of the outer tables (docs/theory.md).
+ * r_k are the state bits after the k-th full layer, c those of an accumulator.
  *
  *   N_0 = t q_1 ... q_{L-1}, N_l = n_l N_{l-1}, W = n_1 ... n_{L-1}, M_1 = N_0 - g t + x_1 g t, X_{i:j} = x_i ... x_j
  *   1 <= g t <= N_0, x_l <= q_l
@@ -19,22 +19,23 @@
  *              else r_{L-1} + c x_l N_{l-1} may be x_l r_{L-1} instead.
  *   Impossible if D_L < n_{L-1} Theta_{L-1} log2 V.
  *
- * With more functions in the task than L', the others pass their argument on: L - L' tables of N_{L'-2} constant entries
- * between z_L and z_{L'-1}. They do not depend on z_{L'-1}: in the last step x_l N_{l-1} is x_l N_{l-1} + (L-L') N_{L'-2}.
+ * With more functions in the task than L', the others pass their argument on: L - L' tables of N_{L'-2} constant
+ * entries between z_L and z_{L'-1}. They do not depend on z_{L'-1}: in the last step x_l N_{l-1} is x_l N_{l-1} +
+ * (L-L') N_{L'-2}.
  */
 #ifndef RUNG_BOUND_COMPOSE_DEEP_H
 #define RUNG_BOUND_COMPOSE_DEEP_H
 
 #include "compose.h"
 
-enum { DEEP_MAX = 6 }; /* L' */
+enum { DEEP_MAX = 6 }; /* largest L' */
 
 typedef struct deep {
     compose_task task;
     size_t L;                    /* L' */
     bool pure;                   /* D-pure */
-    uint64_t r[DEEP_MAX + 1], c; /* D-pure: only r[L'] may be other than 0 */
-    /* parameters of the proof, whole numbers; x, q, n from index 1 */
+    uint64_t r[DEEP_MAX + 1], c; /* D-pure: only r[L'] may differ from 0 */
+    /* parameters of the proof, whole numbers; x, q and n start at index 1 */
     double t, g, x[DEEP_MAX], q[DEEP_MAX], n[DEEP_MAX];
     double y[DEEP_MAX]; /* of Lemma S', from index 1; y[1] = 0: Lemma S */
 } deep;
@@ -45,9 +46,9 @@ bound_sides deep_sides(rung_certified *s, const void *context);
 bool deep_allowed(const deep *d);
 /* Finds parameters in doubles; false if there are none. */
 bool deep_choose(deep *d);
-/* log2 V, for people. */
+/* log2 V, for printing. */
 double deep_log2_values(const deep *d);
-/* The prompt length, rounded up where it does not fit. */
+/* The prompt length, rounded up if it is not exact. */
 long double deep_tokens(const deep *d);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Good parameters for theorem D. With all of them but n_1 fixed, and the y of Lemma S' too, the number of w, the sizes of
- * the tables, what is fixed of them and the values reached are straight lines in n_1: the least n_1 is a quotient, but for
- * log2 V. The best y depends on n_1 again, so both are found in turn. What remains is a pattern search over t, g, x_l, q_l
- * and n_2 .. n_{L-1}, which starts where the dominant terms balance: x_{L-1}, n_{L-1}, x_{L-2}, ... as c to the powers 1, 2,
- * 3, 5, 8, ... (Fibonacci), with smaller ones because logarithms help.
+ * Searches good parameters for theorem D. With all of them but n_1 fixed, and the y of Lemma S' too, the number of w,
+ * the sizes of the tables, what is fixed of them and the values reached are linear in n_1: the least n_1 is a quotient,
+ * but for log2 V. The best y depends on n_1 again, so both are computed alternately. What remains is a pattern search
+ * over t, g, x_l, q_l and n_2 .. n_{L-1}. It starts where the dominant terms balance: x_{L-1}, n_{L-1}, x_{L-2}, ... as
+ * c to the powers 1, 2, 3, 5, 8, ... (Fibonacci), and also with smaller powers because logarithms help.
  *
  * D-pure: the loss of the first class is c W/g bits. The search chooses the loss, and g follows from W.
  */
@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-/* On the way to a good point numbers go beyond double, not beyond long double. */
+/* Intermediate numbers of the search exceed the range of double, but not of long double. */
 typedef struct line {
     long double at0, slope; /* at0 + slope n_1 */
 } line;
@@ -45,12 +45,12 @@ typedef struct plan {
     double loss; /* D-pure: bits of the first class for each function, c W/g */
     line W, M1, table[DEEP_MAX], theta[DEEP_MAX], cost[DEEP_MAX + 1]; /* N_l, Theta_l, D_l */
     long double n1;
-    double log2_V; /* that n_1 was computed with: very near the pole of the quotient it is more accurate than n_1 */
+    double log2_V; /* with which n_1 was computed: very near the pole of the quotient it is more accurate than n_1 */
 } plan;
 
 enum { LOSS_UNITS = 1024 };
-/* log2 of the largest V that is looked for; what the search takes points for at which V would be larger, and points at which
- * a function takes no value. */
+/* LARGEST: log2 of the largest V that is searched. TOO_LARGE: value of a point at which V would be larger. NOTHING:
+ * value of a point at which a function takes no value. */
 enum { LARGEST = 1000, TOO_LARGE = 100000, NOTHING = 10000000 };
 static const double least_y = 0x1p-50, most_y = 0.9999;
 
@@ -61,7 +61,7 @@ static long double N0_of(const deep *d)
     return N0;
 }
 
-/* g t <= N_0, for sure: products below 2^64 are exact, others are off by a few parts in 2^64. */
+/* g t <= N_0, certainly: products below 2^64 are exact, others have an error of a few parts in 2^64. */
 static bool cells_fit(const deep *d)
 {
     long double N0 = N0_of(d);
@@ -90,10 +90,10 @@ long double deep_tokens(const deep *d)
         tokens += table *= d->n[l];
     }
     return tokens < 0x1p63L ? tokens
-                            : tokens * (1 + 0x1p-58L); /* whole and exact below, some tens of roundings above */
+                            : tokens * (1 + 0x1p-58L); /* exact below; above, this covers some tens of roundings */
 }
 
-/* ---- lines --------------------------------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 static void lay_sizes(plan *p)
 {
@@ -131,7 +131,7 @@ static line lower_tokens(const plan *p, size_t l)
     return lower;
 }
 
-/* D_{l+1} from D_l. min() of the last step is taken at the n_1 of the round before. */
+/* D_{l+1} from D_l. min() of the last step is taken at the n_1 of the previous round. */
 static line next_cost(const plan *p, size_t l)
 {
     const deep *d = &p->d;
@@ -150,8 +150,8 @@ static line next_cost(const plan *p, size_t l)
     return plus(cost, x * after < at(once, p->n1) ? constant(x * after) : once);
 }
 
-/* Theta_l, with the y that is best at the n_1 of the round before (infinite in the first). False if there is none; *worst is
- * then how many bits per coordinate would have to be paid. */
+/* Theta_l, with the y that is best at the n_1 of the previous round (infinite in the first). False if there is none;
+ * *worst is then the number of missing bits per coordinate. */
 static bool lay_values(plan *p, size_t l, double *worst)
 {
     deep *d = &p->d;
@@ -167,8 +167,8 @@ static bool lay_values(plan *p, size_t l, double *worst)
     return rate > 0;
 }
 
-/* n_1 at which n_{L-1} Theta_{L-1} log2 V = D_L, by bisection over log2 V. False if log2 V would have to be larger than any
- * that is of interest; *worst then rises with it. */
+/* The n_1 at which n_{L-1} Theta_{L-1} log2 V = D_L, by bisection over log2 V. False if log2 V would be larger than
+ * LARGEST; *worst then rises with it. */
 static bool solve(plan *p, double *worst)
 {
     const deep *d = &p->d;
@@ -191,7 +191,7 @@ static bool solve(plan *p, double *worst)
     return high <= LARGEST;
 }
 
-/* Theta_l and D_l of one round; false, and how bad it is, if a function takes no value. */
+/* Theta_l and D_l of one round. False, with a penalty, if a function takes no value. */
 static bool lay_steps(plan *p, double *worst)
 {
     const size_t L = p->d.L;
@@ -213,9 +213,10 @@ static double log2_tokens(const plan *p)
     return (double)log2l(tokens);
 }
 
-/* ---- first search: n_1 follows ---------------------------------------------------------------------------------------------- */
+/* ---- first search: n_1 follows ----------------------------------------------------------------------------------- */
 
-/* t, g (D-pure: the loss in units), then x_l, q_l for l = 1 .. L'-1; returns how many coordinates these are. */
+/* Reads t, g (D-pure: the loss in units), then x_l, q_l for l = 1 .. L'-1. Returns the number of coordinates that it
+ * read. */
 static size_t take_common(deep *d, const double *point)
 {
     size_t next = 2;
@@ -231,7 +232,7 @@ static bool enough_letters(const deep *d)
     return true;
 }
 
-/* How far g t is above N_0, as a penalty that no gain elsewhere outweighs. */
+/* By how much g t exceeds N_0, as a penalty that no gain elsewhere outweighs. */
 static double too_many_cells(long double cells, long double N0)
 {
     return 1000 * fmax(0, (double)log2l(cells / N0) + 1e-9);
@@ -268,8 +269,8 @@ static double free_value_at(const double *point, const void *context)
     return enough_letters(&p.d) ? free_value(&p) : INFINITY;
 }
 
-/* The balance of the dominant terms, powers scaled by `scale`. D-pure wants t c W/g bits of loss beside c (t X + ...): t as
- * c x_1, n_1 as c x_2 ... x_{L-1}, g t near N_0. */
+/* The point where the dominant terms balance, powers scaled by `scale`. D-pure needs t c W/g bits of loss beside c (t X
+ * + ...): t as c x_1, n_1 as c x_2 ... x_{L-1}, g t near N_0. */
 static void balanced(double *point, const deep *d, double t, double loss, double scale)
 {
     double smaller = 1, power = 1, inner = 1, log2_c = scale * log2((double)d->c), x[DEEP_MAX], n[DEEP_MAX];
@@ -292,11 +293,11 @@ static search_box box_of(const deep *d, size_t sizes)
 {
     search_box box = {.count = 2 * d->L + sizes};
     for (size_t i = 0; i < box.count; i++) box.low[i] = 1, box.high[i] = 0x1p900;
-    if (!d->pure && d->r[0] == 0) box.high[1] = 1; /* g matters to the class of z_1 only */
+    if (!d->pure && d->r[0] == 0) box.high[1] = 1; /* g affects only the class of z_1 */
     return box;
 }
 
-/* Evaluations of both searches: a few seconds for L' = 6, much less for 3. */
+/* Largest number of evaluations of both searches: a few seconds for L' = 6, much less for 3. */
 enum { BUDGET = 120000 };
 
 static bool choose_free(plan *p)
@@ -318,7 +319,7 @@ static bool choose_free(plan *p)
     return free_value(p) <= LARGEST;
 }
 
-/* ---- second search: n_1 and g as whole numbers ------------------------------------------------------------------------------- */
+/* ---- second search: n_1 and g as whole numbers ------------------------------------------------------------------- */
 
 /* After the common ones n_1 .. n_{L'-1}. */
 static void take_whole(plan *p, const double *point)
@@ -329,7 +330,7 @@ static void take_whole(plan *p, const double *point)
     p->n1 = p->d.n[1], p->loss = (double)((long double)p->d.c * W / p->d.g);
 }
 
-/* log2 of the prompt, and more than that by as much as the inequality fails. */
+/* log2 of the prompt length, plus a penalty for the deficit of the inequality. */
 static double whole_value(plan *p)
 {
     double worst = 0;

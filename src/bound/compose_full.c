@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Two functions, two full layers. c are the bits of an accumulator.
+ * Two functions, two full layers. c are the bits of an accumulator. Proofs: docs/theory.md, Theorem C.
  *
- * C0 (F F). t q <= N_0, the family of z_1 as in theorem B: g t free indices in t groups with disjoint alphabets of size q.
- * Take the z_2 with the most frequent layer-1 accumulators of w over z_2, for all w (c n_1 bits). For each w by itself the
- * layer-1 accumulator of w over z_1 is then a function of z_1; in its largest class (density 2^-c) the best index of each
- * group takes together at least N_0 2^(-c/(g t)) values (arithmetic and geometric mean). With w, z_0 = that index and z_1 in
- * the class, w enters layer 2 as a function of (w, index): its layer-2 accumulator over z_2 is c bits for each pair. Beside
- * these the answer needs the layer-1 accumulators of z_0 (c g t) and of the tokens of z_1, one for each index and value
- * (c (N_0 - g t + g t q)). Impossible if
+ * C0 (F F). t q <= N_0, 1 <= g <= q, and g t free indices of z_1 in t groups with disjoint alphabets of size q.
+ * Impossible if
  *
- *     n_1 ceil(t q 2^(-c/(g t))) log2 V > c (n_1 (1 + t) + N_0 + g t q + middle),      1 <= g <= q, t q <= N_0.
+ *     n_1 ceil(t q 2^(-c/(g t))) log2 V > c (n_1 (1 + t) + N_0 + g t q + middle).
  *
- * Ce (F F R^e, B > 0 bits of state after). One class for a batch of beta values of w, n_1 = G beta, loss c beta; in it x
- * functions by Lemma S, Theta = Theta(t, q, c beta / g, x) values. More is listed: the layer-2 accumulators of z_0, for each
- * index, function and batch, and the states that leave z_1 for each function and batch, or once together with the layer-2
- * accumulators of its tokens. With M_1 = N_0 - g t + min(G x, q) g t and M_2 = N_0 - g t + G x g t, impossible if
+ * Ce (F F R^e, B > 0 bits of state after). There is one class for a batch of beta values of w, n_1 = G beta, loss c
+ * beta; in it x functions by Lemma S, Theta = Theta(t, q, c beta / g, x) values. Two more things are listed: the
+ * layer-2 accumulators of z_0, for each index, function and batch; and the states that leave z_1 for each function and
+ * batch, or once together with the layer-2 accumulators of its tokens. With M_1 = N_0 - g t + min(G x, q) g t and M_2 =
+ * N_0 - g t + G x g t, impossible if
  *
  *     n_1 Theta log2 V > c (n_1 (1+t) + g t + M_1 + middle) + c t x G + min(G x B, B + c (M_2 + middle)).
  */
@@ -44,11 +40,11 @@ static two_full question_of(const bound_question *q, const rung_pattern *p)
 static bool pattern_fits(rung_bound_answer *answer, const compose_task *t, const rung_pattern *p)
 {
     if (t->L < 2)
-        bound_missing(answer, "about at least two functions");
+        bound_missing(answer, "the theorem is about at least two functions");
     else if (p->full != 2 || p->too_many || p->headwise || p->sparse || p->levels_state)
-        bound_missing(answer, "about two full layers");
+        bound_missing(answer, "the theorem is about two full layers");
     else if (p->state[0] || p->state[1])
-        bound_missing(answer, "a recurrent layer before the last full one can hand the pointer on: nothing is proved");
+        bound_missing(answer, "a recurrent layer before the last full one can pass the pointer on: nothing is proved");
     else
         return true;
     return false;
@@ -59,20 +55,29 @@ static double log2_values(const two_full *o, double n1)
     return log2(compose_values(&o->task, o->N0, o->N0 * n1));
 }
 
-/* c times a number of accumulators. */
+/* c bits for each of a number of accumulators. */
 static rung_ival heard(rung_certified *s, const two_full *o, rung_ival accumulators)
 {
     return rung_ival_mul(s, rung_ival_u64(s, o->message), accumulators);
 }
 
-/* N_0 + factor g t + middle: the tokens of z_1 and between, where each of g t indices counts factor + 1 times. */
+/* N_0 + factor g t + middle: the tokens of z_1 and those between; each of the g t indices counts factor + 1 times. */
 static rung_ival tokens_of(rung_certified *s, const two_full *o, rung_ival factor)
 {
     rung_ival whole = rung_ival_add(s, rung_ival_real(s, o->N0), rung_ival_real(s, compose_middle(&o->task, o->N0)));
     return rung_ival_add(s, whole, rung_ival_mul(s, compose_product(s, o->g, o->t), factor));
 }
 
-/* ---- C0 ------------------------------------------------------------------------------------------------------------------ */
+static rung_bound_point point_of(const two_full *o)
+{
+    rung_bound_point p = compose_point(&o->task, o->N0, o->n1);
+    p.known = p.known && o->y == 0; /* Coq has lemma S, not S' */
+    p.t = (uint64_t)o->t, p.q = (uint64_t)o->q, p.g = (uint64_t)o->g;
+    p.x = (uint64_t)o->x, p.beta = (uint64_t)o->beta, p.G = (uint64_t)o->G;
+    return p;
+}
+
+/* ---- C0 ---------------------------------------------------------------------------------------------------------- */
 
 bound_sides compose_c0_sides(rung_certified *s, const void *context)
 {
@@ -116,7 +121,7 @@ static double c0_tokens(const double *point, const void *context)
     return n1 > 0 ? compose_tokens(&o.task, o.N0, n1) : INFINITY;
 }
 
-/* Given sizes; point is t, g. */
+/* Given sizes; the point is t, g. */
 static double c0_deficit(const double *point, const void *context)
 {
     two_full o = *(const two_full *)context;
@@ -157,6 +162,7 @@ static rung_status evaluate_c0(rung_bound_answer *answer, const bound_question *
     rung_status status = compose_decide(answer, &o.task, compose_c0_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
+    answer->point = point_of(&o);
     answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
     snprintf(answer->premise, sizeof answer->premise, "F F, summed from left to right, w last");
     snprintf(answer->statement, sizeof answer->statement,
@@ -178,7 +184,7 @@ const rung_bound rung_bound_compose_full = {
     .evaluate = evaluate_c0,
 };
 
-/* ---- Ce ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Ce ---------------------------------------------------------------------------------------------------------- */
 
 bound_sides compose_ce_sides(rung_certified *s, const void *context)
 {
@@ -219,7 +225,7 @@ static bool ce_holds(double G, const void *context)
     return ce_gain(context, G) > 0;
 }
 
-/* The left side grows faster than G, the right side at most as G: one crossing. */
+/* The left side grows faster than G, the right side at most like G: they cross once. */
 static double ce_tokens(const double *point, const void *context)
 {
     two_full o = *(const two_full *)context;
@@ -228,7 +234,7 @@ static double ce_tokens(const double *point, const void *context)
     return G > 0 ? compose_tokens(&o.task, o.N0, G * o.beta) : INFINITY;
 }
 
-/* Given sizes; point is t, g, x, beta. Values of w beyond G beta are left out. */
+/* Given sizes; the point is t, g, x, beta. Values of w beyond G beta are left out. */
 static double ce_deficit(const double *point, const void *context)
 {
     two_full o = *(const two_full *)context;
@@ -251,13 +257,13 @@ static bool ce_choose_given(two_full *o)
     return true;
 }
 
-/* The same with g = q: point is t, q, x, beta. */
+/* The same with g = q: the point is t, q, x, beta. */
 static double ce_tokens_all(const double *point, const void *context)
 {
     return ce_tokens((double[]){point[0], point[1], point[1], point[2], point[3]}, context);
 }
 
-/* With g = q, where t, q, x and beta are all near c; then with any g. */
+/* First with g = q, where t, q, x and beta are all near c; then with any g. */
 static bool ce_choose_free(two_full *o)
 {
     search all, some;
@@ -297,6 +303,7 @@ static rung_status evaluate_ce(rung_bound_answer *answer, const bound_question *
     if (status != RUNG_OK) return status;
     o.n1 = o.G * o.beta;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
+    answer->point = point_of(&o);
     answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
     snprintf(answer->premise, sizeof answer->premise, "F F R^%zu, summed from left to right, w last", p->layers[2]);
     ce_print(answer, &o);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Theorems C0 and Ce: what their two sides are made of.
+ * Private to bound: the two sides of theorems C0 and Ce.
  */
 #ifndef RUNG_BOUND_COMPOSE_FULL_H
 #define RUNG_BOUND_COMPOSE_FULL_H
@@ -16,7 +16,7 @@ typedef struct two_full {
     double t, q, g;    /* both */
     double x, beta, G; /* Ce */
     double y, ladder;  /* of the lemmas S' and S */
-    double theta;      /* while searching */
+    double theta;      /* an estimate for the search */
 } two_full;
 
 bound_sides compose_c0_sides(rung_certified *s, const void *two_full);

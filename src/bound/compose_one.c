@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Composition without a full layer (theorem A again: the first table must pass through the states), and one function with
- * one full layer between recurrent ones (theorem A').
+ * Composition without a full layer (theorem A: the first table must pass through the states), and one function with one
+ * full layer between recurrent ones (theorem A').
  *
- * A'. Prompt: table z_1, z_0, w; layers R^a F R^b with state bits A before F and B after it, accumulator of c bits.
- * Fix the states at the cut table|z_0 of the first group (a class of tables of density 2^-A); the states at the cut z_0|w
- * are then a function of z_0: the largest class Z_0 of z_0 with equal ones has at least ceil(N_0 2^-A) elements. Within it
- * the query of w in F does not depend on z_0, so its accumulator over the table is one c-bit function of the table. The
- * answer is a function of z_0, of that accumulator, and of the B bits that cross z_0|w after F. Hence impossible if
+ * A'. Prompt: table z_1, z_0, w. Layers R^a F R^b with A state bits before F and B after it, and an accumulator of c
+ * bits. Impossible if
  *
  *     ceil(N_0 2^-A) (log2 V - B) > A + c.
  *
- * Without recurrent layers in front (A = 0) all z_0 are in one class, and uniform tables and z_0 are hard on average: each entry
- * is decoded from c bits for all of them and B of its own.
+ * Without recurrent layers before F (A = 0) all z_0 are in one class, and uniform tables and z_0 are hard on average:
+ * each entry is decoded from c bits for all of them and B bits of its own. Proofs: docs/theory.md, Theorem A and
+ * Theorem A prime.
  */
 #include "compose_one.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* The smallest whole *x in 2..2^61 for which the side surely holds, if the truth never turns back; 0 if there is none. *x is
- * part of the context. */
+/* The smallest whole *x in 2..2^61 for which the inequality certainly holds, if it is monotone; 0 if there is none. *x
+ * is part of the context. */
 static rung_status least(double *x, bound_side *side, const void *context, rung_error *err)
 {
     double low = 1, high = 2;
@@ -45,7 +43,7 @@ static rung_status least(double *x, bound_side *side, const void *context, rung_
     return status;
 }
 
-/* ---- A for seqcomp ----------------------------------------------------------------------------------------------------- */
+/* ---- A for seqcomp ----------------------------------------------------------------------------------------------- */
 
 bound_sides compose_passing_sides(rung_certified *s, const void *context)
 {
@@ -66,7 +64,7 @@ static bool passing_holds(double n1, const void *context)
     return n1 * p->N0 * log2(compose_values(p->task, p->N0, p->N0 * n1)) > (double)p->state;
 }
 
-/* flat=1 has V = N_0: every N_0 while they are few, then steps of 0.1 %. */
+/* flat=1 has V = N_0: tries every N_0 while they are few, then steps of 0.1 %. */
 static void flat_sizes(passing *best, bool *exact)
 {
     double least_tokens = INFINITY;
@@ -80,8 +78,8 @@ static void flat_sizes(passing *best, bool *exact)
     }
 }
 
-/* With free sizes n_1 = ... = n_{L-2} = 1 and N_0 = 1 leave a first table of n_{L-1} entries before L-1 of one entry each:
- * as good as all of the prompt. With one function that table is the only one, and N_0 its size. */
+/* With free sizes, n_1 = ... = n_{L-2} = 1 and N_0 = 1 leave a first table of n_{L-1} entries before L-1 tables of one
+ * entry each: it is nearly the whole prompt. With one function that table is the only one, and N_0 is its size. */
 static rung_status passing_sizes(passing *p, bool *exact, rung_error *err)
 {
     *exact = true;
@@ -105,14 +103,16 @@ static rung_status evaluate_none(rung_bound_answer *answer, const bound_question
     if (!(a.N0 > 0 && a.n1 > 0)) return bound_missing(answer, "no size below 2^60 satisfies the inequality");
     status = compose_decide(answer, &t, compose_passing_sides, &a, t.L == 1 ? &a.N0 : &a.n1, err);
     if (status != RUNG_OK) return status;
+    answer->point = compose_point(&t, a.N0, a.n1);
     compose_finish(answer, q, &t, passing_tokens(&a), exact && a.N0 * a.n1 < 0x1p50);
     snprintf(answer->premise, sizeof answer->premise, "every layer carries a state; any chain of thought");
     snprintf(answer->statement, sizeof answer->statement,
              "N_%llu log2 V = %.0f x %.4f = %.1f > %.0f bits of state, with V = %.0f", (unsigned long long)(t.L - 1),
              a.N0 * a.n1, log2(compose_values(&t, a.N0, a.N0 * a.n1)), answer->lhs, answer->rhs,
              compose_values(&t, a.N0, a.N0 * a.n1));
-    /* The index that is asked for is uniform and independent of the first table, whatever the number of functions: (w_{L-1}, i_{L-1}), where
-     * i_{L-1} is a value of uniform tables or, if z_1 is the identity and L = 2, z_0. With L = 1 there is no dist=identity. */
+    /* The index that is asked for is uniform and independent of the first table, whatever the number of functions:
+     * (w_{L-1}, i_{L-1}), where i_{L-1} is a value of uniform tables or, if z_1 is the identity and L = 2, z_0. With L
+     * = 1 there is no dist=identity. */
     bound_ceiling(answer, answer->rhs, a.N0 * a.n1, compose_values(&t, a.N0, a.N0 * a.n1));
     return RUNG_OK;
 }
@@ -128,7 +128,7 @@ const rung_bound rung_bound_compose_none = {
     .evaluate = evaluate_none,
 };
 
-/* ---- A' ------------------------------------------------------------------------------------------------------------------ */
+/* ---- A' ---------------------------------------------------------------------------------------------------------- */
 
 bound_sides compose_single_sides(rung_certified *s, const void *context)
 {
@@ -145,9 +145,9 @@ static rung_status evaluate_single(rung_bound_answer *answer, const bound_questi
                                    rung_error *err)
 {
     compose_task t = compose_of(q);
-    if (t.L != 1) return bound_missing(answer, "about one function, L = 1");
+    if (t.L != 1) return bound_missing(answer, "the theorem is about one function, L = 1");
     if (p->full != 1 || p->too_many || p->headwise || p->sparse || p->levels_state)
-        return bound_missing(answer, "about one full layer with recurrent ones before and after it");
+        return bound_missing(answer, "the theorem is about one full layer with recurrent ones before and after it");
     single a = {&t, t.size.N0, p->state[0], p->state[1], p->message};
     /* both factors of the left side rise with N_0 = V */
     rung_status status = t.free ? least(&a.N0, compose_single_sides, &a, err) : RUNG_OK;
@@ -156,6 +156,7 @@ static rung_status evaluate_single(rung_bound_answer *answer, const bound_questi
     status = compose_decide(answer, &t, compose_single_sides, &a, &a.N0, err);
     if (status != RUNG_OK) return status;
     double V = compose_values(&t, a.N0, a.N0);
+    answer->point = compose_point(&t, a.N0, 1);
     compose_finish(answer, q, &t, a.N0 + 2, a.N0 < 0x1p50);
     answer->trivial = bound_does_not_fit(log2(V) > (double)a.message);
     snprintf(answer->premise, sizeof answer->premise, "R^%zu F R^%zu, summed from left to right, w last", p->layers[0],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Theorems A (for composition) and A': what their two sides are made of.
+ * Private to bound: the two sides of theorems A (for composition) and A'.
  */
 #ifndef RUNG_BOUND_COMPOSE_ONE_H
 #define RUNG_BOUND_COMPOSE_ONE_H
@@ -12,7 +12,7 @@
 typedef struct passing {
     const compose_task *task;
     double N0, n1;
-    double others; /* tables besides the first: each has N_0 entries in the smallest task */
+    double others; /* number of tables besides the first; each has N_0 entries in the smallest task */
     uint64_t state;
 } passing;
 bound_sides compose_passing_sides(rung_certified *s, const void *passing);

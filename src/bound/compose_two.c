@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Two functions, one full layer. A and B are the state bits before and after F, c those of its accumulator.
+ * Two functions, one full layer. A and B are the state bits before and after F, c those of its accumulator. Proofs:
+ * docs/theory.md, Theorem B0 and Theorem B.
  *
- * B0 (A = 0). z_0 ranges over x_0 values, z_1 over x_1 functions whose images of them cover [N_0]. In F the query of w
- * depends on w only and that of z_0 on z_0 only; so the answer on (w, z_0, z_1) is a function of these, of the accumulators
- * over the first table of w (c bits for each of n_1) and of z_0 (c for each of x_0), and of the states that leave z_1 after F
- * (B bits for each of x_1). They determine every entry of z_2. Impossible if for some x_0 x_1 >= N_0
+ * B0 (A = 0). z_0 ranges over x_0 values, z_1 over x_1 functions whose images of them cover [N_0]. Impossible if for
+ * some x_0 x_1 >= N_0
  *
- *     N_1 log2 V > c (n_1 + x_0) + B x_1;          B = 0: what z_0 receives is never read, one w suffices: N_0 log2 V > c.
+ *     N_1 log2 V > c (n_1 + x_0) + B x_1;
+ *     B = 0: nothing reads what z_0 receives, one w suffices: N_0 log2 V > c.
  *
- * B (A > 0). t q <= N_0; the last g t indices of z_1 in t groups, group i with values in an alphabet A_i of size q. Fix the
- * states that leave z_2 (density 2^-A); then those that leave z_1 are a function of z_1: a class of density 2^-A. Some
- * choice of one index per group has a projection of density 2^-A/g, and in it x functions take Theta = Theta(t,q,A/g,x)
- * values (Lemma S). The listed bits are then c for each (index, w); after F, if B > 0, c for each index and the states for
- * each function, or once together with the accumulators of the M = N_0 - g t + x g t tokens of z_1 (L > 2: and of the
- * tokens between). Impossible if
+ * B (A > 0). t q <= N_0, 1 <= g <= q; the last g t indices of z_1 in t groups, group i with values in an alphabet A_i
+ * of size q. x functions of a class of density 2^(-A/g) take Theta = Theta(t,q,A/g,x) values (Lemma S). z_1 has
+ * M = N_0 - g t + x g t tokens (L > 2: the tokens between come on top). Impossible if
  *
- *     n_1 Theta log2 V > A + c t n_1 + [B>0] (c t + min(x B, B + c M)),     1 <= g <= q, t q <= N_0.
+ *     n_1 Theta log2 V > A + c t n_1 + [B>0] (c t + min(x B, B + c M)).
  */
 #include "compose_two.h"
 #include "search.h"
@@ -30,9 +27,9 @@
 static bool pattern_fits(rung_bound_answer *answer, const compose_task *t, const rung_pattern *p)
 {
     if (t->L < 2)
-        bound_missing(answer, "about at least two functions");
+        bound_missing(answer, "the theorem is about at least two functions");
     else if (p->full != 1 || p->too_many || p->headwise || p->sparse || p->levels_state)
-        bound_missing(answer, "about one full layer with recurrent ones before and after it");
+        bound_missing(answer, "the theorem is about one full layer with recurrent ones before and after it");
     else
         return true;
     return false;
@@ -65,13 +62,13 @@ static rung_ival entropy(rung_certified *s, const one_full *o, double n1, rung_i
     return rung_ival_mul(s, rung_ival_mul(s, rung_ival_real(s, n1), each), V);
 }
 
-/* c times a number of accumulators. */
+/* c bits for each of a number of accumulators. */
 static rung_ival heard(rung_certified *s, const one_full *o, rung_ival accumulators)
 {
     return rung_ival_mul(s, rung_ival_u64(s, o->message), accumulators);
 }
 
-/* ---- B0 ---------------------------------------------------------------------------------------------------------------- */
+/* ---- B0 ---------------------------------------------------------------------------------------------------------- */
 
 bound_sides compose_b0_sides(rung_certified *s, const void *context)
 {
@@ -92,20 +89,20 @@ static bool b0_holds(double n1, const void *context)
     return n1 * o->N0 * log2_values(o, n1) > o->c * (n1 + o->x0) + o->B * o->x1;
 }
 
-/* The x_1 with the least c x_0 + B x_1: near the square root, or all of them while they are few. */
+/* The x_1 with the least c x_0 + B x_1: near the square root, or the best of all if they are few. */
 static void choose_x(one_full *o)
 {
     double best = INFINITY, root = floor(sqrt(o->c * o->N0 / fmax(o->B, 1))), from = 1, to = o->N0;
     if (o->N0 > 4096) from = fmin(fmax(root - 64, 1), o->N0), to = fmin(from + 160, o->N0);
     for (double x1 = from; x1 <= to; x1++) {
         double x0 = ceil(o->N0 / x1), cost = o->c * x0 + o->B * x1;
-        if (x0 * x1 < o->N0) x0++; /* quotients of numbers beyond 2^53 */
+        if (x0 * x1 < o->N0) x0++; /* corrects quotients of numbers beyond 2^53 */
         if (cost < best) best = cost, o->x0 = x0, o->x1 = x1;
     }
 }
 
-/* n for this N_0 with the best n_1. n_1 N_0 log2(n_1 N_0) - c n_1 is convex in n_1 and not positive at 0, so it crosses a
- * constant once. */
+/* The prompt length for this N_0 with the best n_1. n_1 N_0 log2(n_1 N_0) - c n_1 is convex in n_1 and not positive at
+ * 0, so it crosses a constant once. */
 static double b0_tokens(one_full *o)
 {
     choose_x(o);
@@ -113,7 +110,7 @@ static double b0_tokens(one_full *o)
     return o->n1 > 0 ? compose_tokens(&o->task, o->N0, o->n1) : INFINITY;
 }
 
-/* Exhaustive while N_0 up to half of the best n can be walked through; else every N_0 up to 2^14 and then steps of 0.1 %. */
+/* Exhaustive if every N_0 up to half of the best n can be tried; else every N_0 up to 2^14, and then steps of 0.1 %. */
 static double b0_threshold(one_full *best, bool *exact)
 {
     double tokens = INFINITY;
@@ -144,8 +141,9 @@ static void b0_print(rung_bound_answer *answer, const one_full *o)
                  (unsigned long long)o->state_after);
 }
 
-/* Uniform z_2, w, z_0 and z_1 = identity is hard on average: x_1 = 1, x_0 = N_0. These are the prompts that dist=identity draws,
- * of two functions; of more the functions in between would have to hand their argument on as well, and no dist draws that. */
+/* Uniform z_2, w and z_0 with z_1 = identity are hard on average: x_1 = 1, x_0 = N_0. dist=identity draws these prompts
+ * for two functions. For more functions, those in between would have to pass their argument on as well, and no dist
+ * draws that. */
 static void b0_ceiling(rung_bound_answer *answer, const one_full *o)
 {
     bound_ceiling(answer, o->c * (o->n1 + o->N0) + o->B, o->n1 * o->N0, compose_values(&o->task, o->N0, o->n1 * o->N0));
@@ -162,7 +160,7 @@ static rung_status evaluate_b0(rung_bound_answer *answer, const bound_question *
     bool exact = false;
     double tokens = 0;
     if (!pattern_fits(answer, &o.task, p)) return RUNG_OK;
-    if (p->state[0]) return bound_missing(answer, "about a full layer that comes first; see B");
+    if (p->state[0]) return bound_missing(answer, "the theorem is about a full layer that comes first; see B");
     if (o.task.free)
         tokens = b0_threshold(&o, &exact);
     else
@@ -171,6 +169,8 @@ static rung_status evaluate_b0(rung_bound_answer *answer, const bound_question *
     rung_status status = compose_decide(answer, &o.task, compose_b0_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), exact);
+    answer->point = compose_point(&o.task, o.N0, o.n1);
+    answer->point.x0 = (uint64_t)o.x0, answer->point.x1 = (uint64_t)o.x1;
     answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
     snprintf(answer->premise, sizeof answer->premise, "F R^%zu, summed from left to right, w last", p->layers[1]);
     b0_print(answer, &o);
@@ -189,9 +189,9 @@ const rung_bound rung_bound_compose_first = {
     .evaluate = evaluate_b0,
 };
 
-/* ---- B ------------------------------------------------------------------------------------------------------------------- */
+/* ---- B ----------------------------------------------------------------------------------------------------------- */
 
-/* M and the middle: tokens of z_1 with what they receive of z_2, one for each value that they can have. */
+/* M and the middle: tokens of z_1 and between, one for each value that they can have, with what they receive of z_2. */
 static rung_ival listed_tokens(rung_certified *s, const one_full *o)
 {
     rung_ival cells = rung_ival_mul(s, compose_product(s, o->g, o->t), rung_ival_real(s, o->x - 1));
@@ -221,7 +221,7 @@ bound_sides compose_b_sides(rung_certified *s, const void *context)
     return (bound_sides){entropy(s, o, o->n1, theta), told};
 }
 
-/* Right side without c t n_1. */
+/* The right side without c t n_1. */
 static double b_constant(const one_full *o)
 {
     double listed = o->N0 + o->g * o->t * (o->x - 1) + compose_middle(&o->task, o->N0);
@@ -238,8 +238,8 @@ static bool b_holds(double n1, const void *context)
     return b_gain(context, n1) > 0;
 }
 
-/* t, q, g, x; g = 0 stands for q. Without states after F neither g nor x costs anything. N_0 much larger than A + c never
- * pays: a class of density 2^-A then already has nearly all values. */
+/* Reads t, q, g, x; g = 0 means q. Without states after F neither g nor x costs anything. An N_0 much larger than A + c
+ * is never useful: a class of density 2^-A then has nearly all values already. */
 static bool b_take(one_full *o, const double *point)
 {
     o->t = point[0], o->q = point[1];
@@ -250,7 +250,7 @@ static bool b_take(one_full *o, const double *point)
     return o->y == 0 || o->x <= o->q;
 }
 
-/* Free sizes: n at this point. */
+/* Free sizes: the prompt length at this point. */
 static double b_tokens(const double *point, const void *context)
 {
     one_full o = *(const one_full *)context;
@@ -259,14 +259,14 @@ static double b_tokens(const double *point, const void *context)
     return n1 > 0 ? compose_tokens(&o.task, o.N0, n1) : INFINITY;
 }
 
-/* The same with g = q: point is t, q, x. */
+/* The same with g = q: the point is t, q, x. */
 static double b_tokens_all(const double *point, const void *context)
 {
     return b_tokens((double[]){point[0], point[1], 0, point[2]}, context);
 }
 
-/* Given sizes: how far the right side is above the left. Point is t, g, x; q is the largest with t q <= N_0, which loses
- * nothing but the rest of [N_0]. */
+/* Given sizes: by how much the right side exceeds the left. The point is t, g, x; q is the largest with t q <= N_0,
+ * which loses only the remainder of [N_0]. */
 static double b_deficit(const double *point, const void *context)
 {
     one_full o = *(const one_full *)context;
@@ -287,13 +287,13 @@ static bool b_choose_given(one_full *o)
     return b_take(o, (double[]){s.best[0], floor(o->N0 / s.best[0]), s.best[1], s.best[2]});
 }
 
-/* The next whole number on a grid of about `count` that reaches from 1 to most. */
+/* The next whole number on a grid of about `count` points from 1 to most. */
 static double next_on_grid(double x, double most, double count)
 {
     return fmax(x + 1, floor(x * exp2(log2(most) / count)));
 }
 
-/* Starts with t, q and x on grids, g a fraction of q. */
+/* Proposes starts with t, q and x on grids, and g a fraction of q. */
 static void b_starts(search *s, double most, bool all)
 {
     static const double shares[] = {1, 0.5, 0.25, 0.1, 0.03};
@@ -304,7 +304,8 @@ static void b_starts(search *s, double most, bool all)
                     search_try(s, all ? (double[]){t, q, x} : (double[]){t, q, fmax(1, q * shares[g]), x});
 }
 
-/* A rough search with g = q (point t, q, x) or any g (t, q, g, x), then a fine one from its best points. *best is t, q, g, x. */
+/* A rough search with g = q (point t, q, x) or any g (t, q, g, x), then a fine one from its best points. *best is t, q,
+ * g, x. */
 static double b_search(double best[4], one_full *o, bool all)
 {
     search s, fine;
@@ -359,6 +360,10 @@ static rung_status evaluate_b(rung_bound_answer *answer, const bound_question *q
     rung_status status = compose_decide(answer, &o.task, compose_b_sides, &o, &o.n1, err);
     if (status != RUNG_OK) return status;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
+    answer->point = compose_point(&o.task, o.N0, o.n1);
+    answer->point.known = answer->point.known && o.y == 0; /* Coq has lemma S, not S' */
+    answer->point.t = (uint64_t)o.t, answer->point.q = (uint64_t)o.q;
+    answer->point.g = (uint64_t)o.g, answer->point.x = (uint64_t)o.x;
     answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
     snprintf(answer->premise, sizeof answer->premise, "R^%zu F R^%zu, summed from left to right, w last", p->layers[0],
              p->layers[1]);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The two rows about cuts. Let P be pairwise distinguishable prefixes of one length (cut.h).
+ * The two rows about cuts. Let P be a set of pairwise distinguishable prefixes of one length (cut.h).
  *
- *   Recurrent layers only: what comes after the cut, any chain of thought included, sees the prefix through the states. Two
- *   prefixes with the same states get the same answers after every continuation. So state bits < log2 |P| is impossible.
+ *   Recurrent layers only, with state bits s and any chain of thought:             s < log2 |P| is impossible.
+ *   One layer, full (accumulator of c bits), or full beside recurrent (s bits):    c + s < log2 |P| is impossible,
+ *   if all continuations that distinguish P have the same last token, where the answer is asked.
  *
- *   One layer, full, or full beside recurrent: the last token receives the prefix through an accumulator of c bits, which
- *   depends on the prefix and on the last token, and through the s bits of the states; keys and values of the other
- *   tokens after the cut do not depend on the prefix. If all continuations that tell P apart have the same last token, where the
- *   answer is asked, then c + s < log2 |P| is impossible.
+ * Proofs: docs/theory.md, Cut and Cut one.
  */
 #include "cut.h"
 #include "least.h"
@@ -36,7 +34,7 @@ static unsigned bit_length(uint64_t x)
     return x ? 64 - (unsigned)__builtin_clzll(x) : 0;
 }
 
-/* ---- sizes ---------------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 typedef struct cut_job {
     const cut_task *task;
@@ -55,7 +53,8 @@ static const char *cut_at(cut *c, const cut_job *job, uint64_t tokens)
     return why;
 }
 
-/* The most tokens, at most `tokens`, with a prefix of at most `limit`; prefixes never get shorter in longer prompts. 0: none. */
+/* The largest number of tokens, at most `tokens`, whose prefix has at most `limit`. Prefixes never get shorter in
+ * longer prompts. 0: none. */
 static uint64_t tokens_with_prefix(const cut_job *job, uint64_t tokens, uint64_t limit)
 {
     uint64_t low = 0, high = tokens + 1;
@@ -70,8 +69,8 @@ static uint64_t tokens_with_prefix(const cut_job *job, uint64_t tokens, uint64_t
     return low;
 }
 
-/* The next shorter prefix that may be better, because fewer levels are in use: for popcounts without the lowest one-bit, for bit
- * lengths one bit shorter. Every length in between has as many levels and fewer prefixes. */
+/* The next shorter prefix that may be better because fewer levels are in use. For popcounts it drops the lowest
+ * one-bit, for bit lengths it is one bit shorter. Every length in between has as many levels and fewer prefixes. */
 static uint64_t next_limit(const cut_point *p)
 {
     if (!p->odd_lengths) return p->prefix & (p->prefix - 1);
@@ -104,10 +103,10 @@ static rung_status holds_at(bool *holds, uint64_t tokens, const void *context, r
     return status;
 }
 
-/* Prompts that are looked for. Longer ones are never easier. */
+/* The longest prompt that is searched. Longer ones are never easier. */
 #define TOKENS_LIMIT (UINT64_C(1) << 40)
 
-/* ---- the rows -------------------------------------------------------------------------------------------------------------- */
+/* ---- the rows ---------------------------------------------------------------------------------------------------- */
 
 static const cut_task *task_of(const bound_question *q)
 {
@@ -142,6 +141,12 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     rung_status status = decide(answer, &c, &job, q->n, err);
     if (status != RUNG_OK || !answer->applies) return status;
     describe(answer, &job, &c);
+    answer->point = (rung_bound_point){.known = true,
+                                       .free = q->n != 0,
+                                       .prefix = c.point.prefix,
+                                       .a = c.point.count.a,
+                                       .b = c.point.count.b,
+                                       .count = (int)c.point.count.kind};
     if (!q->thresholds) return RUNG_OK;
     uint64_t tokens;
     status = bound_least(&tokens, TOKENS_LIMIT, holds_at, &job, err);
@@ -162,13 +167,13 @@ static rung_status evaluate_one(rung_bound_answer *answer, const bound_question 
 {
     bool beside = p->recurrent == 1 && p->headwise;
     if (p->full != 1 || p->sparse || p->too_many || (p->recurrent && !beside))
-        return bound_missing(answer, "about one layer that mixes tokens, full or full beside recurrent");
+        return bound_missing(answer, "the theorem is about one layer that mixes tokens, full or full beside recurrent");
     return evaluate(answer, q, p, true, err);
 }
 
 const rung_bound rung_bound_cut_recurrent = {
     .id = "cut",
-    .summary = "recurrent layers tell no more prefixes apart than their states are many, with any chain of thought",
+    .summary = "recurrent layers distinguish no more prefixes than their states have values, with any chain of thought",
     .task = CUT_TASKS,
     .source = "the method of Bhattamishra et al. 2024 and Wen, Dang, Lyu 2025; counts and constants: ours",
     .checked = "counts checked by all prompts at small sizes",
@@ -179,7 +184,7 @@ const rung_bound rung_bound_cut_recurrent = {
 
 const rung_bound rung_bound_cut_one = {
     .id = "cut-one",
-    .summary = "one full layer tells no more prefixes apart at its last token than its accumulator has values",
+    .summary = "one full layer distinguishes no more prefixes at its last token than its accumulator has values",
     .task = CUT_TASKS,
     .source = "the method of Bhattamishra et al. 2024; counts and constants: ours",
     .checked = "counts checked by all prompts at small sizes",

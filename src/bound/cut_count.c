@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Numbers of prefixes: their logarithms, certified from below, estimated, and as text.
+ * Numbers of prefixes: their logarithms, certified from below; estimates; and text.
  */
 #include "cut.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Terms of a sum of binomials that are added. The terms have one peak of width about sqrt(a); of M < 2^23 residues, the
- * limit of two-sum, 4096 terms are 84 % of the sum or more: a quarter of a bit. */
+/* Number of terms of a sum of binomials that are added. The terms have one peak of width about sqrt(a). For M < 2^23
+ * residues, the limit of two-sum, 4096 terms are at least 84 % of the sum: a quarter of a bit. */
 enum { TERMS = 4096 };
 
 static rung_ival times_u64(rung_certified *s, rung_ival x, uint64_t y)
@@ -17,8 +17,8 @@ static rung_ival times_u64(rung_certified *s, rung_ival x, uint64_t y)
     return rung_ival_mul(s, x, rung_ival_u64(s, y));
 }
 
-/* log2 n!, from n! = C(n, n/2) (n/2)! (n - n/2)!: of the factorials of k and k+1 those of 2k and 2k+1 follow, or those of
- * 2k+1 and 2k+2, so one bit of n after the other. */
+/* log2 n!, from n! = C(n, n/2) (n/2)! (n - n/2)!. The factorials of k and k+1 give those of 2k and 2k+1, or of 2k+1 and
+ * 2k+2, so it processes one bit of n after the other. */
 static rung_ival log2_factorial(rung_certified *s, uint64_t n)
 {
     rung_ival zero = rung_ival_u64(s, 0), low = zero, high = zero; /* of k! and (k+1)!, k = the leading bits of n */
@@ -88,7 +88,7 @@ static double log2_choose_estimate(double a, double b)
     return (lgamma(a + 1) - lgamma(b + 1) - lgamma(a - b + 1)) / M_LN2;
 }
 
-/* Sums by their largest term. */
+/* Estimates sums by their largest term. */
 double cut_log2_estimate(const cut_count *c)
 {
     double a = (double)c->a, b = (double)c->b, w = c->kind == CUT_SIGNED ? 2 : 1, peak = a * w / (1 + w);

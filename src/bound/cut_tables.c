@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Pairwise distinguishable prefixes of tasks that look something up. Only what a prefix of both sides can be asked counts: a
- * key that one of two tables lacks tells nothing. So keys are fixed, and values free.
+ * Pairwise distinguishable prefixes of tasks that look something up. Only keys that both prefixes contain can be asked,
+ * so keys are fixed, and values free.
  *
- * Three families of sequences, for tasks that ask what follows a key of `key` symbols out of V:
+ * Three families of sequences of P symbols out of V, for tasks that ask what follows a key of `key` symbols
+ * (docs/theory.md, Cut):
  *
- *   blocks  a of the symbols make keys, V-a make values: key, value, key, value, ... with different fixed keys. A key never
- *           appears anywhere else, since a value interrupts every other stretch. (V-a)^r with r = min(P/(key+1), a^key).
- *   rows    key = 1: all different symbols, the last one fixed: (m-1)!, m = min(P, V). Rows of the same symbols with the same
- *           last one differ in what follows some other symbol.
- *   trees   key = 1, and the latest occurrence counts: a tree on m symbols with a fixed root, children before parents, each
- *           followed by its parent: the latest occurrence of every symbol but the root is followed by its parent. m^(m-2)
- *           trees (Cayley), 2(m-1) symbols.
+ *   blocks  a of the symbols make keys, V-a make values: (V-a)^r with r = min(P/(key+1), a^key).
+ *   rows    key = 1: all different symbols, the last one fixed: (m-1)!, m = min(P, V).
+ *   trees   key = 1, and the latest occurrence counts: trees on m symbols with a fixed root, children before parents,
+ *           each followed by its parent: m^(m-2) (Cayley), 2(m-1) symbols.
  *
- * Where the last token is to be fixed, it is the last symbol of all keys: a^(key-1) keys are left, none for key = 1.
+ * If the last token must be fixed, it is the last symbol of all keys: a^(key-1) keys are left, none for key = 1.
  */
 #include "cut_tables.h"
 
@@ -29,12 +27,12 @@ static uint64_t power_up_to(uint64_t base, uint64_t exponent, uint64_t limit)
     return cut_least(power, limit);
 }
 
-/* ---- families of sequences ---------------------------------------------------------------------------------------------- */
+/* ---- families of sequences --------------------------------------------------------------------------------------- */
 
 typedef struct family {
     uint64_t symbols, alphabet, key; /* P, V, symbols of a key */
-    bool last;                       /* the last symbol of all keys is the same */
-    bool latest;                     /* the latest occurrence counts; otherwise all must agree */
+    bool last;                       /* all keys have the same last symbol */
+    bool latest;                     /* the latest occurrence counts; otherwise all occurrences must agree */
 } family;
 
 static void take_better(cut_count *best, cut_count other)
@@ -49,7 +47,7 @@ static cut_count best_blocks(const family *f)
     for (uint64_t a = 1; a + 1 < f->alphabet && letters; a++) {
         uint64_t keys = power_up_to(a, letters, room);
         take_better(&best, (cut_count){CUT_POWER, f->alphabet - a, keys});
-        if (keys == room) break; /* more letters for keys only take values away */
+        if (keys == room) break; /* more symbols for keys would only leave fewer values */
     }
     return best;
 }
@@ -103,8 +101,9 @@ const char *cut_mkar(cut_point *point, const cut_question *q)
     return (cut_param(q, "layout") ? mkar_pairs : mkar_stream)(point, q, tokens, key);
 }
 
-/* h hops, the last of them into the prefix: "b2 a, b3 b2, ..., bh b(h-1), bh" goes from bh to b(h-1) and so on to a, because every
- * b differs from its neighbours. With the last symbol bh fixed up to three symbols are set aside for the b's. */
+/* h hops, of which the last leads into the prefix: "b2 a, b3 b2, ..., bh b(h-1), bh" goes from bh to b(h-1) and so on
+ * to a, because every b differs from its neighbours. If the last symbol bh is fixed, up to three symbols are set aside
+ * for the b's. */
 const char *cut_k_hop(cut_point *point, const cut_question *q)
 {
     uint64_t k = cut_param(q, "k"), alphabet = cut_param(q, "alphabet"), hops = k;
@@ -120,7 +119,7 @@ const char *cut_k_hop(cut_point *point, const cut_question *q)
     return NULL;
 }
 
-/* ---- tables of pairs ------------------------------------------------------------------------------------------------------ */
+/* ---- tables of pairs --------------------------------------------------------------------------------------------- */
 
 /* Keys in a fixed order, values free. */
 static const char *table(cut_point *point, const cut_question *q, uint64_t entries, uint64_t values,
@@ -141,7 +140,7 @@ const char *cut_assoc_recall(cut_point *point, const cut_question *q)
     if (keys) pairs = cut_least(pairs, keys);
     const char *why = table(point, q, pairs, V, 2);
     if (why || !cut_param(q, "dist")) return why;
-    point->entries = 0; /* different values are not independent */
+    point->entries = 0; /* values that must differ are not independent */
     return NULL;
 }
 
@@ -151,7 +150,7 @@ const char *cut_retrieval(cut_point *point, const cut_question *q)
     return table(point, q, q->tokens ? cut_least(q->tokens - 1, words) : cut_param(q, "N"), words, 1);
 }
 
-/* Values differ. */
+/* The values of a prompt differ. */
 const char *cut_mqar(cut_point *point, const cut_question *q)
 {
     uint64_t keys = (uint64_t)q->task->derived[0] - 1, values = (uint64_t)q->task->answers;
@@ -164,11 +163,11 @@ const char *cut_mqar(cut_point *point, const cut_question *q)
     return why;
 }
 
-/* ---- copying ---------------------------------------------------------------------------------------------------------------- */
+/* ---- copying ----------------------------------------------------------------------------------------------------- */
 
-/* distance: number #n after j symbols asks for the token n - j places before the cut. With r tokens after the number, j = 0..r,
- * these are numbers + r places, r = min(first - 1, T - first - numbers). With a fixed symbol as last token: one number, then the
- * symbol; n - 1 places before the cut. list: the symbols in order. */
+/* distance: number #n after j symbols asks for the token n - j places before the cut. With r tokens after the number, j
+ * = 0..r, these are numbers + r places, r = min(first - 1, T - first - numbers). With a fixed symbol as last token: one
+ * number, then the symbol; it asks for the token n - 1 places before the cut. list: the symbols in order. */
 const char *cut_selective_copy(cut_point *point, const cut_question *q)
 {
     uint64_t V = cut_param(q, "V"), numbers = cut_param(q, "numbers"), first = cut_param(q, "first");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Cuts of tasks that look something up; see cut.h.
+ * Private to bound: cuts of tasks that look something up; see cut.h.
  */
 #ifndef RUNG_BOUND_CUT_TABLES_H
 #define RUNG_BOUND_CUT_TABLES_H
@@ -13,7 +13,7 @@ static inline uint64_t cut_param(const cut_question *q, const char *name)
     return (uint64_t)rung_task_param(q->task, name);
 }
 
-/* The same where the user has fixed it, else 0. */
+/* The same if the user fixed it, else 0. */
 static inline uint64_t cut_fixed(const cut_question *q, const char *name)
 {
     size_t at = rung_param_find(q->task->task->params, name);
@@ -25,7 +25,7 @@ static inline uint64_t cut_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-extern const char cut_too_short[]; /* the reason that most of them have */
+extern const char cut_too_short[]; /* the reason that most of them give */
 
 const char *cut_assoc_recall(cut_point *point, const cut_question *q);
 const char *cut_retrieval(cut_point *point, const cut_question *q);

@@ -2,20 +2,20 @@
  * Copyright (c) The rung authors
  *
  * Pairwise distinguishable prefixes, task by task: sums, sets, graphs, brackets, vectors. Tables and sequences that are
- * searched for a key are in cut_tables.c. Lengths follow `tokens` where it is given; alphabets (M, V, K, D, types, k) stay
- * what the task says.
+ * searched for a key are in cut_tables.c. Lengths follow `tokens` if it is given; alphabets (M, V, K, D, types, k) stay
+ * as the task says.
  */
 #include "cut_tables.h"
 
 #include <string.h>
 
-const char cut_too_short[] = "no prompt of the task is so short";
+const char cut_too_short[] = "the shortest prompt of the task is longer than that";
 
-/* ---- sums ------------------------------------------------------------------------------------------------------------- */
+/* ---- sums -------------------------------------------------------------------------------------------------------- */
 
-/* query: the answer to y is whether -y is among the numbers, so prefixes are as good as the sets of their numbers: any
- * residues, 1 to N of them (numbers may repeat). global: N-1 numbers without a partner among them, then one more: v or -v
- * out of each pair {v, -v}, v > 0; S and S' with v in S alone are told apart by -v. */
+/* query: the answer to y is whether -y is among the numbers, so prefixes are equivalent to the sets of their numbers:
+ * any residues, 1 to N of them (numbers may repeat). global: N-1 numbers without a partner among them, then one more: v
+ * or -v out of each pair {v, -v}, v > 0; if only S contains v, then -v distinguishes S and S'. */
 static const char *two_sum(cut_point *point, const cut_question *q)
 {
     uint64_t lead = cut_param(q, "blank"), M = cut_param(q, "M"), form = cut_param(q, "form");
@@ -34,13 +34,13 @@ static const char *two_sum(cut_point *point, const cut_question *q)
     return NULL;
 }
 
-/* A set S of 1 to N-2 numbers in {2 .. U}, 2U + 1 < M, then -(s+1), then 1: the only triple with the last number that can sum
- * to 0 is 1, s, -(s+1). */
+/* A set S of 1 to N-2 numbers in {2 .. U}, 2U + 1 < M, then -(s+1), then 1: the only triple with the last number that
+ * can sum to 0 is 1, s, -(s+1). */
 static const char *three_sum(cut_point *point, const cut_question *q)
 {
     uint64_t M = cut_param(q, "M"), numbers = q->tokens ? q->tokens : cut_param(q, "N");
     if (numbers < 3) return cut_too_short;
-    if (q->tokens) { /* the task wants (N+2)(N+3) <= M < 2^24 */
+    if (q->tokens) { /* the task requires (N+2)(N+3) <= M < 2^24 */
         numbers = cut_least(numbers, 4096);
         while ((numbers + 2) * (numbers + 3) > M) numbers--;
     }
@@ -50,10 +50,10 @@ static const char *three_sum(cut_point *point, const cut_question *q)
     return NULL;
 }
 
-/* ---- halves ----------------------------------------------------------------------------------------------------------- */
+/* ---- halves ------------------------------------------------------------------------------------------------------ */
 
-/* u is told from all others by v = u. With the last bit of v fixed to b the strings that end in b remain, and all others are one
- * class: 2^(N-1) + 1, for which N bits are needed as well. */
+/* v = u distinguishes u from all others. With the last bit of v fixed to b the strings that end in b remain, and all
+ * others are one class: 2^(N-1) + 1, for which N bits are needed as well. */
 static const char *string_equality(cut_point *point, const cut_question *q)
 {
     uint64_t bits = q->tokens ? q->tokens / 2 : cut_param(q, "N");
@@ -63,8 +63,9 @@ static const char *string_equality(cut_point *point, const cut_question *q)
     return NULL;
 }
 
-/* k-sets a, a', x in a alone: b takes x and k-1 more outside a', which leaves at least N-k >= k. With the last bit of b fixed to
- * 0 the same holds within N-1 places as long as N > 2k; for N = 2k half of the sets remain, those without the last place. */
+/* k-sets a, a', with x in a alone: b takes x and k-1 more outside a', which leaves at least N-k >= k. With the last bit
+ * of b fixed to 0 the same holds within N-1 places as long as N > 2k. For N = 2k half of the sets remain, those without
+ * the last place. */
 static const char *disjointness(cut_point *point, const cut_question *q)
 {
     uint64_t size = cut_param(q, "k"), bits = q->tokens ? q->tokens / 2 : cut_param(q, "N");
@@ -75,10 +76,10 @@ static const char *disjointness(cut_point *point, const cut_question *q)
     return NULL;
 }
 
-/* ---- counting and graphs ------------------------------------------------------------------------------------------------ */
+/* ---- counting and graphs ----------------------------------------------------------------------------------------- */
 
-/* Two sequences with different counts of a symbol are told apart by a threshold between them. With the threshold, the last
- * token, fixed to 0 it matters which symbols occur. */
+/* A threshold between two different counts of a symbol distinguishes their sequences. With the threshold, the last
+ * token, fixed to 0, only which symbols occur matters. */
 static const char *count(cut_point *point, const cut_question *q)
 {
     uint64_t V = cut_param(q, "V");
@@ -90,9 +91,9 @@ static const char *count(cut_point *point, const cut_question *q)
     return NULL;
 }
 
-/* Forests of n-k edges, by their partition of the vertices into k trees: if x, y are together in one and not in the other, a
- * completion of the other with the edge xy is a tree there and has a cycle here. With k >= 3 this completion can end with any
- * vertex that one likes. There are at least k^(n-k) partitions: k vertices apart, each other one with any of them. */
+/* Forests of n-k edges, by their partition of the vertices into k trees. If x, y are together in one and not in the
+ * other, a completion of the other with the edge xy is a tree there and has a cycle here. With k >= 3 this completion
+ * can end with any vertex. There are at least k^(n-k) partitions: k vertices apart, each other one with any of them. */
 static const char *is_tree(cut_point *point, const cut_question *q)
 {
     uint64_t n = q->tokens ? q->tokens / 2 + 1 : cut_param(q, "n"), low = q->last ? 3 : 2, high = n - 1;
@@ -111,10 +112,10 @@ static const char *is_tree(cut_point *point, const cut_question *q)
     return NULL;
 }
 
-/* ---- brackets and vectors -------------------------------------------------------------------------------------------- */
+/* ---- brackets and vectors ---------------------------------------------------------------------------------------- */
 
-/* Prefixes of d brackets with d, d-2, ... left open: closing those of one, and pairs () until N, is right for no other. To end
- * with ) of the first type, one pair must remain. */
+/* Prefixes of d brackets with d, d-2, ... left open. Closing those of one, and pairs () until N, is right for no other.
+ * To end with ) of the first type, one pair must remain. */
 static const char *dyck(cut_point *point, const cut_question *q)
 {
     uint64_t brackets = q->tokens ? q->tokens - q->tokens % 2 : cut_param(q, "N"), spare = q->last ? 2 : 0;
@@ -125,12 +126,12 @@ static const char *dyck(cut_point *point, const cut_question *q)
     return NULL;
 }
 
-/* Vectors +-e_1 at all positions but the last, whose subsets of q < N positions (its own may be one of them) have indicator
- * vectors that span everything: different signs give different sums somewhere, at a distance of 2/q. For q = N only the sum
- * of all counts. */
+/* Vectors +-e_1 at all positions but the last. The indicator vectors of its subsets of q < N positions (its own may be
+ * one of them) span everything: different signs give different sums somewhere, at a distance of 2/q. For q = N only the
+ * sum of all counts. */
 static const char *q_sparse_average(cut_point *point, const cut_question *q)
 {
-    if (q->last) return "the last token is the whole query; there is a row of its own";
+    if (q->last) return "the last token is the whole query; the row average covers it";
     uint64_t positions = q->tokens ? q->tokens : cut_param(q, "N"), size = cut_param(q, "q");
     if (positions < 2 || size > positions) return cut_too_short;
     point->count = size < positions ? (cut_count){CUT_POWER, 2, positions - 1} : (cut_count){CUT_POWER, positions, 1};

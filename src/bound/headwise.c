@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * One layer that is full and recurrent at once, on sequential composition. Let all tables but the first one in the prompt be
- * identities: then the answer on (w, z_0) is entry (w, z_0) of z_L, and all W N_0 entries are asked, W = N_{L-1}/N_0 the number of
- * different w that matter (with flat=1: n_{L-1}).
- *
- * In one layer the last token's accumulator over z_L depends on w and z_L, c bits for each w; the keys of all later tokens do
- * not depend on z_L. The recurrent heads hand over s bits at the end of z_L. These W c + s bits determine every answer:
+ * One layer that is full and recurrent at once, on sequential composition. c are the bits of an accumulator, s those of
+ * the recurrent heads, W = N_{L-1}/N_0 the number of different w that matter (with flat=1: n_{L-1}).
  *
  *     N_{L-1} log2 V > c W + s    is impossible.
  *
- * So recurrent heads beside full ones do not buy what a recurrent layer before or after a full one does.
+ * So recurrent heads beside full ones do not help as a recurrent layer before or after a full one does. Proof:
+ * docs/theory.md, Headwise.
  */
 #include "least.h"
 #include "rows.h"
@@ -37,13 +34,13 @@ static bound_sides sides(rung_certified *s, const void *context)
     return (bound_sides){needs, rung_ival_add(s, messages, rung_ival_add(s, rung_ival_u64(s, x->state), levels))};
 }
 
-/* ---- free sizes ---------------------------------------------------------------------------------------------------------- */
+/* ---- free sizes -------------------------------------------------------------------------------------------------- */
 
 typedef struct sizes {
     beside layer;
     uint64_t L;
     bool flat;
-    uint64_t V; /* that the user has fixed; 0: as many as entries */
+    uint64_t V; /* number of values if the user fixed it; 0: as many as entries */
 } sizes;
 
 static double values_of(const sizes *z, double N0, double entries)
@@ -51,7 +48,7 @@ static double values_of(const sizes *z, double N0, double entries)
     return z->flat ? N0 : z->V ? (double)z->V : entries;
 }
 
-/* In doubles, a little stricter; levels as many as there can be. */
+/* In doubles, and slightly stricter; with the largest possible number of levels. */
 static rung_status enough(bool *holds, uint64_t W, const void *context, rung_error *err)
 {
     (void)err;
@@ -63,7 +60,7 @@ static rung_status enough(bool *holds, uint64_t W, const void *context, rung_err
     return RUNG_OK;
 }
 
-/* The least W, or 0 if there is none; for L = 1 there is only W = 1. */
+/* The least W, or 0 if there is none. For L = 1 only W = 1 exists. */
 static uint64_t least_W(uint64_t N0, const sizes *of)
 {
     sizes z = *of;
@@ -73,7 +70,7 @@ static uint64_t least_W(uint64_t N0, const sizes *of)
     return W;
 }
 
-/* Prompt length with this N_0 and n_1 = ... = n_{L-2} = 1; INFINITY if no W will do. */
+/* Prompt length with this N_0 and n_1 = ... = n_{L-2} = 1; INFINITY if no W suffices. */
 static double tokens_with(uint64_t N0, const sizes *z)
 {
     double W = (double)least_W(N0, z);
@@ -87,7 +84,7 @@ static void try_size(uint64_t *best, double *tokens, uint64_t N0, const sizes *z
     if (length < *tokens) *tokens = length, *best = N0;
 }
 
-/* The best sizes found: N_0 on a grid of 2 %, then in halved steps around the best. INFINITY if there are none. */
+/* The best sizes found: N_0 on a grid of 2 %, then with halved steps around the best. INFINITY if there are none. */
 static double find_sizes(beside *x, uint64_t L, bool flat, uint64_t V)
 {
     sizes z = {*x, L, flat, V};
@@ -105,7 +102,7 @@ static double find_sizes(beside *x, uint64_t L, bool flat, uint64_t V)
     return tokens;
 }
 
-/* ---- the row --------------------------------------------------------------------------------------------------------------- */
+/* ---- the row ----------------------------------------------------------------------------------------------------- */
 
 static void describe(rung_bound_answer *answer, const beside *x, uint64_t L)
 {
@@ -122,7 +119,7 @@ static void describe(rung_bound_answer *answer, const beside *x, uint64_t L)
 static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
 {
     if (p->full != 1 || p->recurrent != 1 || !p->headwise || p->sparse || p->too_many)
-        return bound_missing(answer, "about one layer that is full and recurrent at once");
+        return bound_missing(answer, "the theorem is about one layer that is full and recurrent at once");
     uint64_t L = (uint64_t)rung_task_param(q->task, "L"), N0 = (uint64_t)rung_task_param(q->task, "N0");
     beside x = {N0,
                 (uint64_t)q->task->derived[L - 1] / N0,
@@ -139,6 +136,7 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     rung_status status = bound_decide(answer, sides, &x, err);
     if (status != RUNG_OK) return status;
     describe(answer, &x, L);
+    answer->point = (rung_bound_point){.known = true, .free = q->n != 0, .N0 = x.N0, .n = x.W, .V = x.V};
     if (isfinite(tokens)) answer->n_threshold = tokens;
     if (q->n && answer->holds && tokens > (double)q->n) answer->holds = false, answer->margin = (double)q->n / tokens;
     return RUNG_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The smallest number for which something is true that never turns back.
+ * Private to bound: the smallest number for which a monotone condition is true.
  */
 #ifndef RUNG_BOUND_LEAST_H
 #define RUNG_BOUND_LEAST_H

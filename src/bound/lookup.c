@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Looking up a table with recurrent layers only. Theorem A: the states of all layers after the last table entry are a
- * function of the table; the query and everything after it, any chain of thought included, sees the table only through
- * them. Two tables with the same states get the same answer on a query where they differ. So R layers of s bits in all
- * solve eva with N entries of V values only if s >= N log2 V. For log-linear attention the state after N tokens is one
- * matrix per one-bit of N.
+ * Looking up a table with recurrent layers only. Theorem A: R layers of s bits in all solve eva with N entries of V
+ * values only if
  *
- * The verdict is about all tables, whatever `dist` draws. The ceiling is about those that are drawn: by dist=zipf an entry has
- * H < log2 V bits, and a state that is too small for some table may be right more often than on uniform ones.
+ *     s >= N log2 V,
+ *
+ * with any chain of thought. For log-linear attention the state after N tokens is one matrix per one-bit of N. Proof:
+ * docs/theory.md, Theorem A.
+ *
+ * The verdict is about all tables, whatever `dist` draws. The ceiling is about the tables that are drawn: with
+ * dist=zipf an entry has H < log2 V bits, and a state that is too small for some table may be right more often than on
+ * uniform ones.
  */
 #include "rows.h"
 
@@ -39,8 +42,8 @@ static lookup of_entries(uint64_t entries, uint64_t values, const rung_pattern *
     return (lookup){entries, values, p->all_state, p->levels_state, ones_of(entries)};
 }
 
-/* Alphabets of tables of any length: values, or 0 for as many as entries; and the most entries, when keys are named out of so
- * many. What the user has fixed stays. */
+/* Alphabets of tables of any length: values, or 0 for as many as entries; and the largest number of entries, if keys
+ * come from an alphabet. What the user fixed stays. */
 typedef struct alphabets {
     uint64_t values, most;
 } alphabets;
@@ -58,8 +61,8 @@ static lookup of_length(uint64_t entries, const alphabets *a, const rung_pattern
     return of_entries(entries, a->values ? a->values : entries, p);
 }
 
-/* The smallest N with N log2 V > state bits. Without levels the left side rises, so bisection finds the true minimum; with
- * them every N below the first hit is tried. */
+/* The smallest N with N log2 V > state bits. Without levels the left side rises, so bisection finds the true minimum;
+ * with levels every N below the first hit is tried. */
 static rung_status threshold(uint64_t *entries, bool *exact, const rung_pattern *p, const alphabets *a, rung_error *err)
 {
     uint64_t high = 2, low;
@@ -73,7 +76,7 @@ static rung_status threshold(uint64_t *entries, bool *exact, const rung_pattern 
     if (!surely) return *entries = 0, status;
     high /= 2, low = p->levels_state ? 1 : high / 2;
     if (p->levels_state && high > 1 << 16) *exact = false, low = high / 2;
-    while (status == RUNG_OK && p->levels_state && low < high) { /* popcounts jump: try them one by one */
+    while (status == RUNG_OK && p->levels_state && low < high) { /* popcounts jump, so they are tried one by one */
         lookup l = of_length(low, a, p);
         status = bound_surely(&surely, sides, &l, err);
         if (surely || (!*exact && low > high / 2 + (1 << 16))) break;
@@ -93,8 +96,8 @@ static rung_status threshold(uint64_t *entries, bool *exact, const rung_pattern 
     return status;
 }
 
-/* The entries to ask about: the task's own, or with --n as many as fit before the query and have keys. For log-linear attention
- * the best count of entries below that is a power of two. */
+/* The entries to decide about: the task's own, or with --n as many as fit before the query and have keys. For
+ * log-linear attention the best number of entries below that is a power of two. */
 static lookup asked(const bound_question *q, const rung_pattern *p)
 {
     alphabets a = alphabets_of(q);
@@ -110,11 +113,12 @@ static lookup asked(const bound_question *q, const rung_pattern *p)
     return of_length(best, &a, p);
 }
 
-/* Above this the sum takes too long, and no ceiling is stated. */
+/* For more values the sum takes too long, and no ceiling is stated. */
 #define ZIPF_VALUES_MAX (UINT64_C(1) << 20)
 
-/* The entropy of v in [0, V) with weights 1/(v+1), from below: log2 S + T/S with S = sum 1/k and T = sum log2(k)/k. Terms are positive, and
- * each sum has a relative error below (V + 4) 2^-53; what is taken off is more than twice of what both can do. */
+/* The entropy of v in [0, V) with weights 1/(v+1), from below: log2 S + T/S with S = sum 1/k and T = sum log2(k)/k.
+ * Terms are positive, and each sum has a relative error below (V + 4) 2^-53. What is subtracted is more than twice the
+ * effect of both. */
 static double zipf_entropy_below(uint64_t values)
 {
     double weights = 0, logs = 0;
@@ -136,7 +140,7 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
 {
     if (p->full || p->sparse)
         return bound_missing(answer, "a layer keeps all tokens; the statement is about recurrent layers only");
-    if (q->n == 1) return bound_missing(answer, "one token has no room for a table and a query");
+    if (q->n == 1) return bound_missing(answer, "one token is too short for a table and a query");
     lookup l = asked(q, p);
     rung_status status = bound_decide(answer, sides, &l, err);
     if (status != RUNG_OK) return status;
@@ -145,6 +149,7 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     snprintf(answer->statement, sizeof answer->statement, "N log2 V = %llu x %.4f = %.1f > %.0f bits of state",
              (unsigned long long)l.entries, log2((double)l.values), answer->lhs, answer->rhs);
     set_ceiling(answer, q, &l);
+    answer->point = (rung_bound_point){.known = true, .free = q->n != 0, .n = l.entries, .V = l.values};
     if (!q->thresholds) return RUNG_OK;
     uint64_t entries;
     alphabets a = alphabets_of(q);

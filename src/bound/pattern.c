@@ -2,8 +2,8 @@
  * Copyright (c) The rung authors
  *
  * The layers as the theorems see them: full layers with the bits of an accumulator, and between them the bits of
- * everything that a recurrence, a convolution or a window hands over a cut. Whatever does not fit this picture is marked,
- * and no theorem about the picture may then be used.
+ * everything that a recurrence, a convolution or a window carries over a cut. A layer that does not fit this
+ * description is marked, and then no theorem that relies on it may be used.
  */
 #include "rung/bound.h"
 
@@ -38,13 +38,14 @@ static uint64_t message_bits(const rung_held *held, const rung_arithmetic *a, bo
     return times(times(held->heads, each, overflow), (uint64_t)a->accumulator_bits, overflow);
 }
 
-/* Inputs that a short convolution still needs. */
+/* Bits of the inputs that a short convolution still needs. */
 static uint64_t conv_bits(const rung_held *held, const rung_arithmetic *a, bool *overflow)
 {
     return times(held->conv_elements, (uint64_t)a->cache_bits, overflow);
 }
 
-/* States and windows: what a layer hands over a cut apart from convolutions, accumulators and growing caches. */
+/* Bits of states and windows: what a layer carries over a cut apart from convolutions, accumulators and growing
+ * caches. */
 static uint64_t state_bits(const rung_held *held, const rung_arithmetic *a, bool *overflow)
 {
     uint64_t state = plus(held->extra_elements, held->levels ? 0 : held->state_elements, overflow);
@@ -52,50 +53,63 @@ static uint64_t state_bits(const rung_held *held, const rung_arithmetic *a, bool
                 times(held->window_elements, (uint64_t)a->cache_bits, overflow), overflow);
 }
 
-static void add_recurrent(rung_pattern *p, uint64_t bits)
-{
-    p->recurrent++;
-    p->layers[p->full]++;
-    p->state[p->full] = plus(p->state[p->full], bits, &p->overflow);
-}
-
-static void add_full(rung_pattern *p, const rung_held *held, const rung_arithmetic *a)
-{
-    uint64_t message = message_bits(held, a, &p->overflow);
-    if (message > p->message) p->message = message;
-    if (p->full == RUNG_PATTERN_FULL_MAX) p->too_many = true;
-    if (!p->too_many) p->full++;
-}
-
 static bool keeps_state(const rung_held *held)
 {
     return held->state_elements || held->extra_elements || held->window || held->chunk;
 }
 
-/* A convolution before attention is a recurrent layer in front of it: what the last query asks may depend on the tokens before
+/* A convolution before attention is a recurrent layer in front of it: the last query may depend on the tokens before
  * it. A state beside attention is read by tokens that do not see the attention, and neither sees the other. */
-static void add_attention(rung_pattern *p, const rung_held *held, const rung_arithmetic *a)
+static size_t specs_of_attention(rung_spec spec[2], const rung_held *held, const rung_arithmetic *a, bool *overflow)
 {
+    size_t count = 0;
     bool beside = keeps_state(held) || (held->recurrent && !held->conv_elements);
-    if (held->conv_elements) add_recurrent(p, conv_bits(held, a, &p->overflow));
-    if (beside) {
-        p->headwise = true;
-        add_recurrent(p, state_bits(held, a, &p->overflow));
+    if (held->conv_elements) spec[count++] = (rung_spec){.recurrent = true, .state = conv_bits(held, a, overflow)};
+    spec[count++] = (rung_spec){.full = held->full,
+                                .sparse = held->sparse,
+                                .recurrent = beside,
+                                .state = beside ? state_bits(held, a, overflow) : 0,
+                                .message = held->full ? message_bits(held, a, overflow) : 0};
+    return count;
+}
+
+/* The layers of the theorems that one layer of the ledger is, at most two. */
+static size_t specs_of_layer(rung_spec spec[2], const rung_held *held, const rung_arithmetic *a, bool *overflow)
+{
+    size_t count = 0;
+    if (held->full || held->sparse)
+        count = specs_of_attention(spec, held, a, overflow);
+    else if (held->recurrent || held->conv_elements || keeps_state(held))
+        spec[count++] = (rung_spec){
+            .recurrent = true,
+            .state = plus(state_bits(held, a, overflow), conv_bits(held, a, overflow), overflow),
+        };
+    if (held->levels && count) spec[count - 1].level = times(held->state_elements, (uint64_t)a->state_bits, overflow);
+    return count;
+}
+
+static void add_spec(rung_pattern *p, const rung_spec *spec)
+{
+    p->sparse = p->sparse || spec->sparse;
+    p->headwise = p->headwise || (spec->recurrent && (spec->full || spec->sparse));
+    p->levels_state = plus(p->levels_state, spec->level, &p->overflow);
+    if (spec->recurrent) {
+        p->recurrent++;
+        p->layers[p->full]++;
+        p->state[p->full] = plus(p->state[p->full], spec->state, &p->overflow);
     }
-    if (held->full) add_full(p, held, a);
+    if (!spec->full) return;
+    if (spec->message > p->message) p->message = spec->message;
+    if (p->full == RUNG_PATTERN_FULL_MAX) p->too_many = true;
+    if (!p->too_many) p->full++;
 }
 
 static void add_layer(rung_pattern *p, const rung_held *held, const rung_arithmetic *a)
 {
-    p->sparse = p->sparse || held->sparse;
+    rung_spec spec[2];
+    size_t count = specs_of_layer(spec, held, a, &p->overflow);
     p->chunk = p->chunk || held->chunk;
-    if (held->levels)
-        p->levels_state =
-            plus(p->levels_state, times(held->state_elements, (uint64_t)a->state_bits, &p->overflow), &p->overflow);
-    if (held->full || held->sparse)
-        add_attention(p, held, a);
-    else if (held->recurrent || held->conv_elements || keeps_state(held))
-        add_recurrent(p, plus(state_bits(held, a, &p->overflow), conv_bits(held, a, &p->overflow), &p->overflow));
+    for (size_t i = 0; i < count; i++) add_spec(p, &spec[i]);
 }
 
 rung_pattern rung_pattern_of(const rung_ledger *ledger, const rung_arithmetic *arithmetic)
@@ -104,6 +118,15 @@ rung_pattern rung_pattern_of(const rung_ledger *ledger, const rung_arithmetic *a
     for (size_t i = 0; i < ledger->layer_count; i++) add_layer(&p, &ledger->layer[i], arithmetic);
     for (size_t g = 0; g <= p.full; g++) p.all_state = plus(p.all_state, p.state[g], &p.overflow);
     return p;
+}
+
+size_t rung_specs_of(rung_spec *specs, const rung_ledger *ledger, const rung_arithmetic *arithmetic, bool *overflow)
+{
+    size_t count = 0;
+    *overflow = false;
+    for (size_t i = 0; i < ledger->layer_count; i++)
+        count += specs_of_layer(specs + count, &ledger->layer[i], arithmetic, overflow);
+    return count;
 }
 
 rung_layer_bits rung_layer_bits_of(const rung_held *held, const rung_arithmetic *arithmetic)

@@ -3,16 +3,17 @@
  *
  * The published theorems, with their own constants.
  *
- *   Chen, Peng, Wu 2024 (arXiv 2412.02975), Theorem 1.1: L layers of full attention with H d p <= n^(2^(-4L)) do not solve
- *   L-sequential function composition.
- *   Ye, He, Liao, Wu, Lu 2026 (arXiv 2602.01763), Theorem 1.1: nor do L-1 of them with up to 2^(3L^2) linear layers after each, for
- *   H d p <= n^(2^(-4L-2)). Theorem 1.2: one (B,k)-sparse layer needs H d p = Omega(B log n) for two-sum.
+ *   Chen, Peng, Wu 2024 (arXiv 2412.02975), Theorem 1.1: L layers of full attention with H d p <= n^(2^(-4L)) do not
+ *   solve L-sequential function composition.
+ *   Ye, He, Liao, Wu, Lu 2026 (arXiv 2602.01763), Theorem 1.1: nor do L-1 of them with up to 2^(3L^2) linear layers
+ *   after each, for H d p <= n^(2^(-4L-2)). Theorem 1.2: one (B,k)-sparse layer needs H d p = Omega(B log n) for
+ *   two-sum.
  *
- * The sizes of the task are theirs to choose, so only prompt lengths can be asked for. They take p >= log n; a smaller p is
- * counted as log n. H d p of a recurrent layer is counted as the bits of its state, which is not less. Fewer layers are covered:
- * a layer may pass everything on.
+ * The proofs choose the sizes of the task, so only prompt lengths can be asked for. They take p >= log n; a smaller p
+ * is counted as log n. H d p of a recurrent layer is counted as the bits of its state, which is not less. Fewer layers
+ * are covered: a layer may pass everything on.
  *
- * At L = 2 the exponents are 256 and 1024: no size that can be run is reached. The rows are there to be compared with.
+ * At L = 2 the exponents are 256 and 1024, so no size that can be run is reached. The rows are there for comparison.
  */
 #include "rows.h"
 
@@ -36,8 +37,8 @@ static bound_sides sides(rung_certified *s, const void *context)
     return (bound_sides){log_n, rung_ival_mul(s, rung_ival_u64(s, x->exponent), size)};
 }
 
-/* log2 of the n from which on it holds: the largest x with x = E log2(H d max(p, x)), reached from above. (A tiny model satisfies
- * the inequality below its smallest solution too, at n = 2; the theorems do not mean that.) */
+/* log2 of the n from which on it holds: the largest x with x = E log2(H d max(p, x)), approached from above. (A tiny
+ * model satisfies the inequality also below its smallest solution, at n = 2; the theorems do not mean that.) */
 static double least_log2_n(const published *x)
 {
     double log_n = 1e40, E = (double)x->exponent, before;
@@ -48,7 +49,7 @@ static double least_log2_n(const published *x)
     return before;
 }
 
-/* H d of the widest layer; a recurrent one of s bits counts as s/p, rounded up. */
+/* H d of the widest layer. A recurrent layer of s bits counts as s/p, rounded up. */
 static void find_widths(published *x, const rung_ledger *ledger)
 {
     x->width = x->full_width = 1;
@@ -63,7 +64,7 @@ static void find_widths(published *x, const rung_ledger *ledger)
     if (x->full_width > x->width) x->width = x->full_width;
 }
 
-/* "H d = 2", and where a state is wider, that it is one. */
+/* Prints "H d = 2"; if a state is wider, says that it is a state. */
 static void print_width(char *out, size_t room, const published *x)
 {
     if (x->width == x->full_width)
@@ -80,7 +81,7 @@ static uint64_t functions_of(const bound_question *q)
 
 static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, unsigned shift, rung_error *err)
 {
-    if (!q->n) return bound_missing(answer, "the sizes of the task are the theorem's; ask for a prompt length n");
+    if (!q->n) return bound_missing(answer, "the theorem chooses the sizes of the task; ask for a prompt length n");
     if (shift > 60) return bound_missing(answer, "the exponent 2^%u does not fit", shift);
     published x = {.exponent = UINT64_C(1) << shift, .n = q->n, .bits = (uint64_t)bound_widest(q)};
     char width[96];
@@ -103,9 +104,9 @@ static rung_status evaluate_full(rung_bound_answer *answer, const bound_question
 {
     uint64_t L = functions_of(q);
     if (p->recurrent || p->sparse || p->levels_state)
-        return bound_missing(answer, "about layers of full attention only");
+        return bound_missing(answer, "the theorem is about layers of full attention only");
     if (p->too_many || p->full > L)
-        return bound_missing(answer, "about at most L = %llu full layers", (unsigned long long)L);
+        return bound_missing(answer, "the theorem is about at most L = %llu full layers", (unsigned long long)L);
     return evaluate(answer, q, (unsigned)(4 * L), err);
 }
 
@@ -120,12 +121,13 @@ static rung_status evaluate_hybrid(rung_bound_answer *answer, const bound_questi
 {
     uint64_t L = functions_of(q);
     if (p->headwise || p->sparse || p->levels_state)
-        return bound_missing(answer, "about full layers and linear layers, one after the other");
+        return bound_missing(answer, "the theorem is about full layers and linear layers, one after the other");
     if (p->too_many || p->full + 1 > L)
-        return bound_missing(answer, "about at most L-1 = %llu full layers", (unsigned long long)(L - 1));
+        return bound_missing(answer, "the theorem is about at most L-1 = %llu full layers",
+                             (unsigned long long)(L - 1));
     if (p->layers[0] && p->full + 1 == L)
-        return bound_missing(answer,
-                             "linear layers before the first full one: the published vector has no place for them");
+        return bound_missing(
+            answer, "linear layers stand before the first full one; the published theorem does not allow them there");
     for (size_t g = 0; g <= p->full; g++)
         if (too_many_linear(p->layers[g], L)) return bound_missing(answer, "more than 2^(3L^2) linear layers in a row");
     return evaluate(answer, q, (unsigned)(4 * L + 2), err);

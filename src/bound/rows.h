@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The rows of the registry, in the order in which they are listed, and what the files of this directory share.
+ * Private to bound: the rows of the registry in their order, and what the files of this directory share.
  */
 #ifndef RUNG_BOUND_ROWS_H
 #define RUNG_BOUND_ROWS_H
@@ -38,12 +38,13 @@ RUNG_BOUNDS(X)
 typedef struct bound_question {
     const rung_ledger *ledger;
     const rung_task_conf *task;
-    uint64_t n; /* some size of the task with at most so many tokens; 0: the task's own */
+    uint64_t n; /* about some size of the task with at most this many tokens; 0: the task's own size */
     const rung_arithmetic *arithmetic;
     bool thresholds; /* also find the smallest n */
 } bound_question;
 
-/* Premises that nearly every proof uses; those of a scan by the last token; and both with the order of the prompt. */
+/* NEEDS_LAYERS: premises that nearly every proof uses. The others add those of a scan by the last token, and the order
+ * of the prompt. */
 #define NEEDS_LAYERS                                                                                                   \
     (RUNG_NEEDS(RUNG_PREMISE_CAUSAL) | RUNG_NEEDS(RUNG_PREMISE_KINDS) | RUNG_NEEDS(RUNG_PREMISE_ONCE) |                \
      RUNG_NEEDS(RUNG_PREMISE_OWN_CACHE))
@@ -51,14 +52,15 @@ typedef struct bound_question {
 #define NEEDS_SCANS                                                                                                    \
     (NEEDS_STATES | RUNG_NEEDS(RUNG_PREMISE_ORDER) | RUNG_NEEDS(RUNG_PREMISE_ENDS) | RUNG_NEEDS(RUNG_PREMISE_AT_ONCE))
 
-/* A parameter of the task that the user has fixed; 0 where it is the fallback. */
+/* A parameter of the task that the user fixed; 0 if it has its default. */
 static inline uint64_t bound_fixed(const bound_question *q, const char *name)
 {
     size_t at = rung_param_find(q->task->task->params, name);
     return at != SIZE_MAX && q->task->params[at].set ? (uint64_t)q->task->params[at].number : 0;
 }
 
-/* Bits of a number that is neither accumulated, carried nor cached by itself (a query, a summary): the widest that there is. */
+/* Bits of a number that is neither accumulated nor carried nor cached by itself (a query, a summary): the widest of
+ * all. */
 static inline int bound_widest(const bound_question *q)
 {
     const rung_arithmetic *a = q->arithmetic;
@@ -66,31 +68,32 @@ static inline int bound_widest(const bound_question *q)
     return wide > a->state_bits ? wide : a->state_bits;
 }
 
-/* Why a CANNOT is trivial, if the answer alone is larger than what a token receives; else NULL. */
+/* Why a CANNOT is trivial if the answer alone is larger than what a token receives; else NULL. */
 static inline const char *bound_does_not_fit(bool so)
 {
     return so ? "the answer does not fit into one message" : NULL;
 }
 
-/* Says in `premise` what is missing; always RUNG_OK, so that a row can end with it. */
+/* Writes into `premise` what is missing. Always returns RUNG_OK, so that a row can end with it. */
 rung_status bound_missing(rung_bound_answer *answer, const char *format, ...) RUNG_PRINTF(2, 3);
 
-/* Fano's inequality: who is told `bits` bits about `entries` independent uniform values of V kinds, and is then asked for one of them at
- * random, errs at a rate e on average with h(e) + e log2(V-1) >= log2 V - bits / entries, h the binary entropy. The ceiling is 1 - e for the least
- * such e; there is none when the bits suffice. */
+/* Fano's inequality. A model receives `bits` bits about `entries` independent uniform values of V kinds, and is then
+ * asked for one of them at random. Its mean error rate e satisfies h(e) + e log2(V-1) >= log2 V - bits / entries, h the
+ * binary entropy. The ceiling is 1 - e for the least such e; there is none if the bits suffice. */
 void bound_ceiling(rung_bound_answer *answer, double bits, double entries, double V);
-/* The same for independent values of one law with this entropy, in bits, in the place of log2 V: entry x keeps H - I(x), and the I(x) sum to at
- * most `bits` because the entries are independent. An entropy that is too small is safe, one that is too large is not. */
+/* The same for independent values of one law with this entropy, in bits, instead of log2 V: entry x keeps H - I(x), and
+ * the I(x) sum to at most `bits` because the entries are independent. An entropy that is too small is safe; one that is
+ * too large is not. */
 void bound_ceiling_of(rung_bound_answer *answer, double bits, double entries, double V, double entropy);
 
-/* Decides lhs > rhs on sheets of rising precision: `side` computes both sides on a fresh sheet. Fills lhs, rhs, holds. An
+/* Decides lhs > rhs with rising precision: `side` computes both sides on a fresh sheet. Fills in lhs, rhs, holds. An
  * inequality that 1024 bits do not decide does not hold. */
 typedef struct bound_sides {
     rung_ival lhs, rhs;
 } bound_sides;
 typedef bound_sides bound_side(rung_certified *sheet, const void *context);
 rung_status bound_decide(rung_bound_answer *answer, bound_side *side, const void *context, rung_error *err);
-/* The same for many small questions in a search: certainly lhs > rhs? */
+/* The same for many small questions in a search: is lhs > rhs certain? */
 rung_status bound_surely(bool *surely, bound_side *side, const void *context, rung_error *err);
 
 #endif

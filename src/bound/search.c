@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Pattern search: steps along one coordinate, or two at once, by factors that become smaller as long as nothing helps.
+ * Pattern search: steps along one coordinate, or two at once, by factors that shrink while no step helps.
  */
 #include "search.h"
 
@@ -62,7 +62,7 @@ void search_try_near(search *s, const double *point, double width, size_t count)
     }
 }
 
-/* ---- descent --------------------------------------------------------------------------------------------------------- */
+/* ---- descent ----------------------------------------------------------------------------------------------------- */
 
 typedef struct walker {
     double point[SEARCH_DIMS], value;
@@ -73,7 +73,7 @@ static double stepped(double x, double factor, bool up)
     return up ? fmax(x + 1, floor(x * factor)) : fmin(x - 1, ceil(x / factor));
 }
 
-/* Sets coordinate i one step on; false at the border. */
+/* Moves coordinate i by one step; false at the border. */
 static bool move(walker *w, const search_box *box, size_t i, double factor, bool up)
 {
     double x = clamped(box, i, stepped(w->point[i], factor, up));
@@ -82,7 +82,7 @@ static bool move(walker *w, const search_box *box, size_t i, double factor, bool
     return true;
 }
 
-/* Gains below a part in 10^9 are not worth the walk. */
+/* A gain below a part in 10^9 is ignored. */
 static bool take_if_better(walker *w, walker *next, search *s)
 {
     if (s->evaluations++ > s->budget) return false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Smallest value of a function of a few whole numbers, by starts and descents that are the same for the same question. A
- * heuristic: what it finds is checked by whoever asked, and a better point may exist. Whole numbers are doubles, so that
- * none overflows; above 2^53 they are whole anyway.
+ * Private to bound: the smallest value of a function of a few whole numbers, by starts and descents that are
+ * deterministic. A heuristic: the caller checks what it finds, and a better point may exist. Whole numbers are doubles,
+ * so that none overflows; above 2^53 every double is whole.
  */
 #ifndef RUNG_BOUND_SEARCH_H
 #define RUNG_BOUND_SEARCH_H
@@ -17,7 +17,7 @@ typedef struct search_box {
     double low[SEARCH_DIMS], high[SEARCH_DIMS];
 } search_box;
 
-/* Points that are not allowed have the value INFINITY, or better a large one that falls towards the allowed ones. */
+/* A forbidden point has the value INFINITY, or better a large value that falls towards the allowed ones. */
 typedef double search_value(const double *point, const void *context);
 
 typedef struct search search;
@@ -25,9 +25,9 @@ struct search {
     search_box box;
     search_value *value;
     const void *context;
-    size_t kept;                     /* starts that are descended from */
-    size_t evaluations, budget;      /* a descent ends when there were more than `budget`; none at first */
-    double best[SEARCH_DIMS], least; /* the result; least is INFINITY while nothing is known */
+    size_t kept;                     /* number of starts from which it descends */
+    size_t evaluations, budget;      /* a descent ends when there were more than `budget`; the first has no limit */
+    double best[SEARCH_DIMS], least; /* the result; least is INFINITY until a point is known */
     double start[32][SEARCH_DIMS], start_value[32]; /* the best ones so far, sorted */
 };
 

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Membership with one layer of (B,k)-sparse attention: two-sum, form=query. What the query learns of a block that it does not
- * open is the block's summary, kappa bits over all heads. k blocks are opened, over all heads; m blocks hold numbers only and
- * lie outside the query's own block and window.
+ * Membership with one layer of (B,k)-sparse attention: two-sum, form=query. Of a block that it does not open, the query
+ * learns only the block's summary, kappa bits over all heads. k blocks are opened over all heads; m blocks hold numbers
+ * only and lie outside the query's own block and window. N(v) = sum over j = 1..B of C(v,j), the number of sets that a
+ * block can hold of v values; u' is the least v with N(v) > 2^kappa. Impossible if u' <= M and
  *
- * N(v) = sum over j = 1..B of C(v,j), the sets that a block can hold of v values. u' = the least v with N(v) > 2^kappa. A value v
- * is separable at block t if two sets a, b with equal summaries at t have v in a and not in b. Fewer than u' values are not: among
- * u' of them two sets would collide, and any element in which they differ is separable. So some value is separable at
- * ceil(m (M-u'+1)/M) blocks or more. If that is more than k: put b there and sets without v elsewhere, and ask for v. The answer
- * is no, the summaries decide what is opened, and one of these blocks is not. With a there nothing changes but the answer.
+ *     ceil(m (M-u'+1)/M) > k.
  *
- * All M residues are usable: only pairs with the query count, so nothing has to be zero-sum-free. If the summary of a block
- * did not depend on its place, N(M) > 2^kappa and k < m would do; but positions may come in with the inputs, and no ledger
- * says that they do not.
+ * All M residues are usable: only pairs with the query count, so nothing has to be zero-sum-free. If the summary of a
+ * block did not depend on its place, N(M) > 2^kappa and k < m would suffice; but positions may enter with the inputs,
+ * and no ledger says that they do not. Proof: docs/theory.md, Sparse.
  */
 #include "cut.h"
 #include "least.h"
@@ -41,7 +38,8 @@ static rung_status collides(bool *surely, uint64_t v, const void *context, rung_
     return bound_surely(surely, summary_sides, &of_v, err);
 }
 
-/* Blocks before `position`, the query's, that are neither its own nor touch the window nor hold the blank. */
+/* Number of blocks before the query's `position` that are not its own, do not touch the window and do not hold the
+ * blank. */
 static uint64_t closed_blocks(const membership *x, uint64_t position)
 {
     uint64_t end = position / x->B * x->B, local = position + 1 > x->window ? position + 1 - x->window : 0;
@@ -58,7 +56,7 @@ static bound_sides block_sides(rung_certified *s, const void *context)
     return (bound_sides){separable, rung_ival_u64(s, x->opened)};
 }
 
-/* The one layer that mixes tokens, if it is sparse and nothing else; otherwise NULL, and `answer` says why. */
+/* The one layer that mixes tokens, if it is sparse and nothing else. Otherwise NULL, and `answer` says why. */
 static const rung_held *only_sparse(rung_bound_answer *answer, const bound_question *q)
 {
     const rung_held *found = NULL;
@@ -69,7 +67,8 @@ static const rung_held *only_sparse(rung_bound_answer *answer, const bound_quest
     }
     const char *why = NULL;
     if (mixing != 1 || !found->sparse)
-        why = "about one layer of block-sparse attention and no other that mixes tokens; several are open";
+        why = "the theorem is about one layer of block-sparse attention and no other that mixes tokens; several are an "
+              "open case";
     else if (found->full || found->recurrent || found->window || found->chunk || found->conv_elements)
         why = "the layer also has another mechanism";
     else if (found->block <= 1)
@@ -96,7 +95,7 @@ static rung_status read_question(rung_bound_answer *answer, membership *x, const
         x->opened >> 31 || x->B >> 31 || x->window >> 62)
         return bound_missing(answer, "the numbers of the layer are too large");
     if (rung_task_param(q->task, "form") != 0)
-        return bound_missing(answer, "about form=query; the others have rows of their own");
+        return bound_missing(answer, "the theorem is about form=query; the others have rows of their own");
     return RUNG_OK;
 }
 
@@ -112,9 +111,8 @@ static void describe(rung_bound_answer *answer, const membership *x, double all)
                  answer->rhs);
     else
         snprintf(answer->statement, sizeof answer->statement,
-                 "ceil(%llu blocks x (M - u' + 1)/M) = %.0f > %.0f opened, u' = %llu, M = %llu; log2 N(M) = %.1f (were "
-                 "the place of "
-                 "a block unknown, %llu blocks > %.0f would do)",
+                 "ceil(%llu blocks x (M - u' + 1)/M) = %.0f > %.0f opened, u' = %llu, M = %llu; log2 N(M) = %.1f (if a "
+                 "summary did not depend on the place of its block, %llu blocks > %.0f would suffice)",
                  (unsigned long long)x->blocks, answer->lhs, answer->rhs, (unsigned long long)x->least,
                  (unsigned long long)x->M, all, (unsigned long long)x->blocks, answer->rhs);
 }
@@ -134,7 +132,7 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     if (status != RUNG_OK || !answer->applies) return status;
     uint64_t position = q->n ? q->n - 1 : x.lead + (uint64_t)rung_task_param(q->task, "N");
     x.blocks = closed_blocks(&x, position);
-    /* N(v) rises. What is found is u' or, where the logarithms do not decide, one more, which is on the safe side. */
+    /* N(v) rises. The search finds u' or, if the logarithms do not decide, one more, which is on the safe side. */
     status = bound_least(&x.least, x.M, collides, &x, err);
     if (status == RUNG_OK) status = bound_decide(answer, summary_sides, &x, err);
     double all = answer->lhs;
@@ -142,6 +140,14 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     if (status != RUNG_OK) return status;
     answer->holds = answer->holds && x.least;
     describe(answer, &x, all);
+    answer->point = (rung_bound_point){.known = x.least != 0,
+                                       .free = q->n != 0,
+                                       .kappa = x.kappa,
+                                       .opened = x.opened,
+                                       .blocks = x.blocks,
+                                       .block = x.B,
+                                       .M = x.M,
+                                       .least = x.least};
     if (q->thresholds && x.least) answer->n_threshold = least_tokens(&x), answer->exact = true;
     return RUNG_OK;
 }

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* ---- S, in doubles ------------------------------------------------------------------------------------------------- */
+/* ---- S, in doubles ----------------------------------------------------------------------------------------------- */
 
 /* Pairs are counted exactly below 2^52. */
 static bool fits(double t, double q)
@@ -26,8 +26,8 @@ static double divergence(double a, double p)
     return p >= 1 ? INFINITY : plogp(a, p) + plogp(1 - a, 1 - p);
 }
 
-/* The p > a = (h-1)/t at which t KL(a || p) = D. The divergence is convex and rises with p, so Newton's steps from the right
- * never overshoot; dropping the term -a log2 p gives the start. */
+/* The p > a = (h-1)/t at which t KL(a || p) = D. The divergence is convex and rises with p, so Newton's steps from the
+ * right never overshoot; dropping the term -a log2 p gives the start. */
 static double last_share(double t, double h, double D)
 {
     double a = (h - 1) / t, want = D / t;
@@ -40,7 +40,7 @@ static double last_share(double t, double h, double D)
     return p;
 }
 
-/* How many steps of gain h start at C_j <= all (1 - p). */
+/* Number of steps of gain h that start at C_j <= all (1 - p). */
 static double steps_of(double h, double covered, double all, double p, double left)
 {
     double limit = all * (1 - p);
@@ -63,7 +63,7 @@ double spread_estimate(double t, double q, double D, double x, double ladder)
     return covered;
 }
 
-/* ---- S, certified --------------------------------------------------------------------------------------------------- */
+/* ---- S, certified ------------------------------------------------------------------------------------------------ */
 
 static rung_ival quotient(rung_certified *s, double a, double b)
 {
@@ -78,7 +78,7 @@ static rung_ival part(rung_certified *s, double i, double t, double r, double al
     return rung_ival_mul(s, a, rung_ival_log2(s, rung_ival_div(s, a, quotient(s, r, all))));
 }
 
-/* Whether h new pairs are certain when `covered` of all = t q are credited. */
+/* True if h new pairs are certain when `covered` of all = t q are credited. */
 static bool gains(rung_certified *s, double h, double t, double q, double covered, rung_ival D)
 {
     double left = t * q - covered;
@@ -96,7 +96,7 @@ static double spread_single(rung_certified *s, double q, rung_ival D, double x)
     return fmin(x, fmax(1, values));
 }
 
-/* Steps of gain h, guessed in doubles and then proved at the last one, or made fewer until they are. */
+/* Steps of gain h: guessed in doubles, then proved at the last one; fewer until it can be proved. */
 static double steps_surely(rung_certified *s, double h, double t, double q, double covered, rung_ival D, double left)
 {
     double share = last_share(t, h, rung_ival_high(s, D)), steps = steps_of(h, covered, t * q, share, left);
@@ -116,10 +116,28 @@ double spread_surely(rung_certified *s, double t, double q, rung_ival D, double 
     return covered;
 }
 
-/* ---- S' --------------------------------------------------------------------------------------------------------------- */
+size_t spread_runs(spread_run *run, size_t room, rung_certified *s, double t, double q, rung_ival D, double x,
+                   double ladder)
+{
+    size_t count = 0;
+    double covered = 0, left = x;
+    if (t == 1 && room) {
+        double theta = spread_single(s, q, D, x);
+        run[0] = (spread_run){1, (uint64_t)theta};
+        return 1;
+    }
+    for (double h = t; h >= 1 && left > 0 && fits(t, q) && count < room; h = next_gain(h, ladder)) {
+        double steps = steps_surely(s, h, t, q, covered, D, left);
+        if (steps > 0) run[count++] = (spread_run){(uint64_t)h, (uint64_t)steps};
+        covered += steps * h, left -= steps;
+    }
+    return count;
+}
 
-/* The first terms of the sum are taken one by one. The others rise and are concave in j, so that the trapezoids lie below
- * the integral: sum_{j=h}^{x-1} f(j) <= integral_h^x f - (f(x) - f(h))/2. */
+/* ---- S' ---------------------------------------------------------------------------------------------------------- */
+
+/* The first terms of the sum are added one by one. The others rise and are concave in j, so that the trapezoids lie
+ * below the integral: sum_{j=h}^{x-1} f(j) <= integral_h^x f - (f(x) - f(h))/2. */
 enum { TERMS = 16 };
 
 double spread_random_bits(double y, double x, double q)
@@ -132,8 +150,8 @@ double spread_random_bits(double y, double x, double q)
     return -log2(product) - (integral - (log_to - log_from) / 2) / log(2);
 }
 
-/* With y = 2^-l the bits are concave in l (each term is minus the logarithm of a mean of 2^(-l v)), so Theta/T =
- * (bits - budget)/l has one peak. */
+/* With y = 2^-l the bits are concave in l (each term is minus the logarithm of a mean of 2^(-l v)), so Theta/T = (bits
+ * - budget)/l has one peak. */
 double spread_random_rate(double *y, double from, double to, double x, double q, double budget)
 {
     const double golden = 0.6180339887498949;
@@ -186,10 +204,10 @@ rung_ival spread_random_surely(rung_certified *s, rung_ival T, double y, double 
     return rung_ival_ceil(s, rung_ival_div(s, rung_ival_sub(s, gain, budget), each));
 }
 
-/* ---- a class of density 2^-D ------------------------------------------------------------------------------------------ */
+/* ---- a class of density 2^-D ------------------------------------------------------------------------------------- */
 
-/* x independent functions are all in the class with probability 2^-(x D) at least; the probability of a bad tuple must be
- * strictly below. */
+/* x independent functions are all in the class with probability at least 2^-(x D); the probability of a bad tuple must
+ * be strictly below. */
 double spread_from_class(double *y, double t, double q, double D, double x, double ladder)
 {
     *y = 0;

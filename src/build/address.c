@@ -89,7 +89,7 @@ double address_leak(const address *a)
 double address_least_gap(address_kind kind, size_t count, double bound)
 {
     double gap = 0.01;
-    for (; gap < 700; gap += 0.01) { /* below e^-700 a double has nothing left */
+    for (; gap < 700; gap += 0.01) { /* e^-700 is near the smallest double */
         address a = address_init(kind, count, gap);
         if (address_leak(&a) < bound) break;
     }

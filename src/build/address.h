@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Addresses: how a key says which number it stands for, so that the product with a query is largest exactly at the wanted
- * one. Only the query is scaled, so that the gap between the best score and the next is what one asked for.
+ * Addresses: how a key says which number it stands for, so that the product with a query is largest exactly at the
+ * wanted one. Only the query is scaled, so that the gap between the best score and the next is what one asked for.
  *
  *   bits       K = (A, 1-A), Q = g (P, 1-P) over the bits: score g (b - differing bits), next best g below.    d = 2b
  *   sign       K = 2A-1, Q = (g/2)(2P-1): score (g/2)(b - 2 differing bits).                                    d = b
@@ -22,7 +22,7 @@ extern const char *const address_words[];
 
 typedef struct address {
     address_kind kind;
-    size_t count; /* addresses 0 .. count-1 */
+    size_t count; /* the addresses are 0 .. count-1 */
     size_t dim;
     double gap;
 } address;

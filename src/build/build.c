@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Constructions: the registry, their parameters, and writing what a sheet holds.
+ * Constructions: the registry, their parameters, and the conversion of a sheet into a model.
  */
 #include "rows.h"
 #include "sheet.h"
@@ -47,7 +47,7 @@ const char *rung_construction_nearest(const char *name)
     return rung_word_nearest(name, names, RUNG_COUNT(rows));
 }
 
-/* ---- parameters ------------------------------------------------------------------------------------------------------ */
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
 
 static bool has_key(const rung_param *table, const char *word)
 {
@@ -58,7 +58,7 @@ static bool has_key(const rung_param *table, const char *word)
     return false;
 }
 
-/* Neither the construction nor its task knows the key: the nearest of both. */
+/* The error for a key that neither the construction nor its task has; it names the nearest key of both. */
 static rung_status unknown_key(const char *word, const rung_construction *how, const rung_task *task, rung_error *err)
 {
     const char *names[KEYS_MAX];
@@ -76,7 +76,7 @@ typedef struct word_list {
     size_t count;
 } word_list;
 
-/* The words that the construction presupposes, cut in place. */
+/* Adds the words that the construction requires. Splits the text in place. */
 static void add_presupposed(word_list *list, char *text)
 {
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) list->word[list->count++] = word;
@@ -146,7 +146,7 @@ int64_t rung_build_param(const rung_build *b, const char *name)
     return rung_build_value(b, name)->number;
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 static rung_status sheet_begin(rung_sheet *s, const rung_build *b, rung_error *err)
 {
@@ -188,7 +188,7 @@ static bool all_floats(const double *value, size_t count)
     return true;
 }
 
-/* F32 where that loses nothing, else F64. */
+/* Encodes as F32 if that is exact, else as F64. */
 static rung_status encode(rung_tensor *out, rung_sheet *s, const sheet_tensor *t, sheet_matrix m)
 {
     size_t elements = m.rows * m.cols;
@@ -210,8 +210,8 @@ static rung_status encode(rung_tensor *out, rung_sheet *s, const sheet_tensor *t
 }
 
 typedef struct product {
-    const char *path;   /* a file, or */
-    rung_model **model; /* a model in memory */
+    const char *path;   /* write to this file, or */
+    rung_model **model; /* make this model in memory */
 } product;
 
 static rung_status finish(const product *to, rung_sheet *s, const rung_build *b, rung_error *err)

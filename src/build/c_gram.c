@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * c-gram: a sequence, a separator, and c-1 symbols of the sequence; which symbol follows them (Wen, Dang, Lyu 2025)? Layer 0
- * hands every token the c-1 tokens before it, one head each (recent.h). Layer 1, full, one head, at the last token:
+ * c-gram: a sequence, a separator, and c-1 symbols of the sequence; which symbol follows them (Wen, Dang, Lyu 2025)?
+ * Layer 0 hands every token the c-1 tokens before it, one head each (recent.h). Layer 1, full, one head, at the last
+ * token:
  *
  *   query  -g (1-P, P) of the last c-1 tokens, the own one and c-2 that were handed over; and -2g
  *   key    the codes of the c-1 tokens before this one; and 1 at the first c-1 tokens and at the separator
  *   value  the token's own symbol, bits and complements
  *
- * Right, in real arithmetic. A token is a candidate if the c-1 before it are symbols of the sequence and it is one itself.
- * The others cannot win: the first c-1 have too few before them and lose 2g; so does the separator, which follows the last
- * gram of the sequence without being a continuation; behind it, c-1 tokens all have the separator among the c-1 before
- * them (the last of them too: no token matches itself), and the code of the separator, all ones, differs from every symbol
- * in every bit. Let b be the bits of a symbol, B = (c-1) b, d the error of layer 0. A candidate that matches scores at least
- * -2 g B d (1+d), since a bit that agrees adds two products of a true 0 and a true 1; any other token at most -g (1-d)^2.
- * All matching candidates have the right symbol, and there is one. So the others weigh at most
+ * Right, in real arithmetic. A token is a candidate if the c-1 before it are symbols of the sequence and it is one
+ * itself. The others cannot win: the first c-1 have too few before them and lose 2g; so does the separator, which
+ * follows the last gram of the sequence without being a continuation; behind it, c-1 tokens all have the separator
+ * among the c-1 before them (the last of them too: no token matches itself), and the code of the separator, all ones,
+ * differs from every symbol in every bit. Let b be the bits of a symbol, B = (c-1) b, d the error of layer 0. A
+ * candidate that matches scores at least -2 g B d (1+d), since a bit that agrees adds two products of a true 0 and a
+ * true 1; any other token at most -g (1-d)^2. All matching candidates have the right symbol, and there is one. So the
+ * others weigh at most
  *
  *     e = (N+c) e^(2 g B d (1+d) - g (1-d)^2)
  *
- * and b e < 1 is enough (as in assoc-recall). No MLP. Sizes: c-1 heads of dk = 2 log T (full) or c, dv = 2b; then one of
- * dk = 2B+1, dv = 2b.
+ * and b e < 1 is enough (as in assoc-recall). No MLP. Sizes: c-1 heads of dk = 2 log T (full) or c, dv = 2b; then one
+ * of dk = 2B+1, dv = 2b.
  */
 #include "match.h"
 #include "recent.h"

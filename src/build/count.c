@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * count: a sequence, a symbol q, a threshold t; does q occur more than t times (Wen, Dang, Lyu 2025)? The last token is the
- * threshold. Layer 0 hands it the symbol before it (recent.h). Layer 1, full, one head, at the last token:
+ * count: a sequence, a symbol q, a threshold t; does q occur more than t times (Wen, Dang, Lyu 2025)? The last token is
+ * the threshold. Layer 0 hands it the symbol before it (recent.h). Layer 1, full, one head, at the last token:
  *
  *   query  -g (1-P, P) of the handed symbol
  *   key    the code of the token's symbol; ones at the token that asks; zeros at thresholds
  *   value  1 at thresholds, else 0
  *
- * So the last token and every q have score 0, everything else at most -g, and the output is y = 1/(#q + 1). The answer is
- * yes iff y < 1/(t + 5/4); the token of the threshold holds that number, the output is subtracted from it, and yes wins
- * iff the difference is above 0, whose sign no rounding changes.
+ * So the last token and every q have score 0, everything else at most -g, and the output is y = 1/(#q + 1). The answer
+ * is yes iff y < 1/(t + 5/4); the token of the threshold holds that number, the output is subtracted from it, and yes
+ * wins iff the difference is above 0, whose sign no rounding changes.
  *
- * Why not the share #q/N of a uniform average, or the default token with the value 0, #q/(#q+1)? Near 1 two neighbouring
- * counts are 1/n^2 apart, and a float has as many digits as near 1/n, so that costs 2 log n bits; 1/(#q+1) is apart from
- * its neighbours by 1/(#q+2) of itself and costs log n. The share costs log n too, but it has N terms instead of #q + 1.
+ * Why not the share #q/N of a uniform average, or the default token with the value 0, #q/(#q+1)? Near 1 two
+ * neighbouring counts are 1/n^2 apart, and a float has as many digits as near 1/n, so that costs 2 log n bits; 1/(#q+1)
+ * is apart from its neighbours by 1/(#q+2) of itself and costs log n. The share costs log n too, but it has N terms
+ * instead of #q + 1.
  *
  * Right, in real arithmetic. Let b be the bits of a symbol and d the error of layer 0. A q weighs e^-(g b d) to 1, all
  * others together at most (N+1) e^(-g(1-d)), so the denominator is #q + 1 up to
@@ -22,8 +23,9 @@
  *     e = N (1 - e^(-g b d)) + (N+1) e^(-g(1-d)),
  *
  * and e < 1/4 is enough: #q = t stays below t + 5/4, #q = t+1 stays above. With e far below one rounding, as it is by
- * default, the denominator counts exactly up to 2^(Y+1) in a format of Y mantissa bits, and what remains is that 1/(t+2)
- * and 1/(t+5/4), rounded, differ for t < N: they are 3/4 / (t+2) of themselves apart, and Y >= log(4/3 (N+1)) is enough.
+ * default, the denominator counts exactly up to 2^(Y+1) in a format of Y mantissa bits, and what remains is that
+ * 1/(t+2) and 1/(t+5/4), rounded, differ for t < N: they are 3/4 / (t+2) of themselves apart, and Y >= log(4/3 (N+1))
+ * is enough.
  */
 #include "match.h"
 #include "recent.h"
@@ -71,7 +73,7 @@ static void write_count(rung_sheet *s, const tally *c, const coords *at, double 
     match_codes(&q, &k, 0, c->before.to, at->symbol, c->bits, gap);
     sheet_set(&v, 0, at->is_threshold, 1);
     sheet_set(&out, at->margin, 0, -1);
-    sheet_set(&readout, 1, at->margin, 1); /* no is row 0 and wins a tie */
+    sheet_set(&readout, 1, at->margin, 1); /* "no" is row 0 and wins a tie */
 }
 
 static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)

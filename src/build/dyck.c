@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Bounded Dyck words in one recurrent layer h <- tanh(U h + x), k (2 + 3 b) + 3 units for depth k and types of b bits. The
- * stack itself is the state: no table of its types^k contents. A unit is on (+1) or off (-1); sums are small integers
- * at least 1 away from 0, times a gain for which tanh is +-1 in the format, so that the network is a threshold circuit.
- * Every unit's place in the stack is d = 1..k from the bottom:
+ * Bounded Dyck words in one recurrent layer h <- tanh(U h + x), k (2 + 3 b) + 3 units for depth k and types of b bits.
+ * The stack itself is the state: no table of its types^k contents. A unit is on (+1) or off (-1); sums are small
+ * integers at least 1 away from 0, times a gain for which tanh is +-1 in the format, so that the network is a threshold
+ * circuit. Every unit's place in the stack is d = 1..k from the bottom:
  *
- *   B_d        on after the first token. The state begins with 0, not with -1; with B for the constant, [u] := (B + u)/2 is
- *              0 at the beginning and the bit of u afterwards. One per place, so that no sum of many units drifts away.
- *   D_d        at least d brackets are open:  open  [D_(d-1)],  close  [D_(d+1)], which is [D_(d-1)] + [D_(d+1)] >= 1 and
- *              >= 2, because D falls with d; D_0 = 1, D_(k+1) = 0.
+ *   B_d        on after the first token. The state begins with 0, not with -1; with B for the constant, [u] := (B +
+ *              u)/2 is 0 at the beginning and the bit of u afterwards. One per place, so that no sum of many units
+ *              drifts away.
+ *   D_d        at least d brackets are open:  open  [D_(d-1)],  close  [D_(d+1)], which is [D_(d-1)] + [D_(d+1)] >= 1
+ *              and >= 2, because D falls with d; D_0 = 1, D_(k+1) = 0.
  *   S_d,j      bit j of the d-th open bracket, off where there is none:
  *              8 [S] + 4 [D_(d-1)] - 4 [D_d] + 2 [D_(d+1)] >= 3 to push a 1, 6 to push a 0, 9 to pop
  *              (8 and 10 where the bit is set and stays, 8 when its bracket is the one that closes, 4 where the bracket
@@ -75,34 +76,34 @@ static size_t units(const net *n)
     return last_unit(n, LAST_UNITS);
 }
 
-/* ---- sums ------------------------------------------------------------------------------------------------------------ */
+/* ---- sums -------------------------------------------------------------------------------------------------------- */
 
 static void add(const sheet_matrix *m, size_t row, size_t col, double value)
 {
     if (m->value) sheet_set(m, row, col, m->value[row * m->cols + col] + value);
 }
 
-/* Adds 2 weight [unit] = weight (unit + B) to a row of sums over the units; B is that of place d. */
+/* Adds 2 weight [unit] = weight (unit + B) to a row of sums over the units, with the B of place d. */
 static void hear(const net *n, const sheet_matrix *m, size_t row, size_t d, size_t unit, double weight)
 {
     add(m, row, unit, weight);
     add(m, row, unit_at(n, d, UNIT_B), weight);
 }
 
-/* 2 weight [D_d], for any d from 0 to depth+1. Returns what has to be added to the token's own part. */
+/* Adds 2 weight [D_d], for any d from 0 to depth+1. Returns what must be added to the token's own part. */
 static double hear_depth(const net *n, size_t to, size_t d, double weight)
 {
     if (d >= 1 && d <= n->depth) hear(n, &n->U, to, d, unit_at(n, d, UNIT_D), n->gain * weight);
     return d == 0 ? 2 * weight : 0;
 }
 
-/* Tokens: bracket of type t, open 2t, closed 2t+1; their coordinate has the same number. */
+/* Tokens: a bracket of type t has the id 2t if it opens and 2t+1 if it closes; its coordinate has the same number. */
 static void token_part(const net *n, size_t unit, size_t token, double value)
 {
     add(&n->x, unit, token, n->gain * value);
 }
 
-/* ---- the units ------------------------------------------------------------------------------------------------------- */
+/* ---- the units --------------------------------------------------------------------------------------------------- */
 
 static void write_depth(const net *n, size_t d)
 {
@@ -133,7 +134,7 @@ static void write_mismatch(const net *n, size_t d, size_t j, size_t stacked)
     for (size_t t = 0; t < 2 * n->types; t++) token_part(n, unit, t, t % 2 && (t / 2 >> j & 1) != stacked ? -1 : -3);
 }
 
-/* For every reason to reject, unit + B: 0, or 2. */
+/* Adds unit + B, which is 0 or 2, for every reason to reject. */
 static void hear_reasons(const net *n, const sheet_matrix *m, size_t row, double weight)
 {
     for (size_t d = 1; d <= n->depth; d++)
@@ -153,7 +154,7 @@ static void write_verdicts(const net *n)
     }
 }
 
-/* No: twice the number of reasons to reject, an open bracket among them, minus 1. Yes: 0. */
+/* "No" scores twice the number of reasons to reject, an open bracket among them, minus 1. "Yes" scores 0. */
 static void write_answer(const net *n, size_t score)
 {
     sheet_matrix out = sheet_get(n->s, "layers.0.out.weight"), bias = sheet_get(n->s, "readout.bias");
@@ -172,7 +173,7 @@ static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
              .gain = rung_build_value(b, "gain")->real};
     n.bits = n.types > 1 ? sheet_bits_for(n.types) : 0;
     if (units(&n) > UNITS_MAX)
-        return rung_fail(err, RUNG_USAGE, "k=%zu and types=%zu need %zu units, and at most %d are built; lower k",
+        return rung_fail(err, RUNG_USAGE, "k=%zu and types=%zu need %zu units, but at most %d are built; lower k",
                          n.depth, n.types, units(&n), UNITS_MAX);
     size_t token = sheet_coords(s, 2 * n.types), score = sheet_coords(s, 1);
     sheet_layers(s, "rnn:kind=tanh:dv=%zu", units(&n));

@@ -2,24 +2,26 @@
  * Copyright (c) The rung authors
  *
  * string-equality and disjointness: two halves of N bits, u and v; do they differ somewhere, are both 1 somewhere
- * (Bhattamishra et al. 2024: two layers of logarithmic size, while one layer or a recurrent state needs of order N bits)?
- * Layer 0, full: a token of the second half fetches its counterpart, one of the first half itself. Layer 1, full, at the last
- * token, is an "or": a head looks for a place with given bits (x, y), (1,0) and (0,1) for equality, (1,1) for disjointness.
+ * (Bhattamishra et al. 2024: two layers of logarithmic size, while one layer or a recurrent state needs of order N
+ * bits)? Layer 0, full: a token of the second half fetches its counterpart, one of the first half itself. Layer 1,
+ * full, at the last token, is an "or": a head looks for a place with given bits (x, y), (1,0) and (0,1) for equality,
+ * (1,1) for disjointness.
  *
  *   query  -g, the same everywhere
- *   key    the number of bits in which (u, v) differs from (x, y), for the second half; 1/2 at position 0, 2 at the others
- *          of the first half
+ *   key    the number of bits in which (u, v) differs from (x, y), for the second half; 1/2 at position 0, 2 at the
+ *          others of the first half
  *   value  1 in the second half, else 0
  *
  * The key is linear: [u != x] is one of the handed coordinates u, 1-u and [v != y] one of v, 1-v. A token of the first
- * half has no v, and takes its own [u != x] off what it handed itself; at position 0, which sees itself only, that leaves
- * exactly 0.
+ * half has no v, and takes its own [u != x] off what it handed itself; at position 0, which sees itself only, that
+ * leaves exactly 0.
  *
- * Right, in real arithmetic. Let d be the error of layer 0. A place that is looked for scores at least -g d, other places
- * at most -g (1-d), position 0 exactly -g/2, the rest at most -g (2-d). If there is such a place, what is against it weighs
- * at most a = e^(g d) (e^(-g/2) + N e^(-g(2-d))) of it and the head's output is at least 1/(1+a); if there is none, it is at
- * most f = N e^(-g(1/2-d)). With h heads the sum of the outputs is compared with 1/2: right if a < 1 and h f < 1/2. An
- * average over the flags of all places would be 0 or at least 1/N, and need log N digits. This needs hardly any.
+ * Right, in real arithmetic. Let d be the error of layer 0. A place that is looked for scores at least -g d, other
+ * places at most -g (1-d), position 0 exactly -g/2, the rest at most -g (2-d). If there is such a place, what is
+ * against it weighs at most a = e^(g d) (e^(-g/2) + N e^(-g(2-d))) of it and the head's output is at least 1/(1+a); if
+ * there is none, it is at most f = N e^(-g(1/2-d)). With h heads the sum of the outputs is compared with 1/2: right if
+ * a < 1 and h f < 1/2. An average over the flags of all places would be 0 or at least 1/N, and need log N digits. This
+ * needs hardly any.
  */
 #include "match.h"
 #include "rows.h"
@@ -33,7 +35,7 @@ static const rung_param params[] = {
 
 enum { HEADS_MAX = 2 };
 
-/* What is looked for. */
+/* The bits that are searched for. */
 typedef struct search {
     size_t places, position_bits, heads;
     size_t u[HEADS_MAX], v[HEADS_MAX]; /* of head h */

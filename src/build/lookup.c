@@ -5,8 +5,8 @@
  * the token itself; the query is the wanted address; the value is what is asked for. Solves eva, index and retrieval,
  * which a recurrent layer of small state cannot do.
  *
- * The head's output is the wanted value plus at most leak/(1+leak) of its range. Bits are rounded at 1/2, so leak < 1 is
- * enough; one number among V needs leak (V-1) < 1/2. The query token itself has no address (a zero key, or for the
+ * The head's output is the wanted value plus at most leak/(1+leak) of its range. Bits are rounded at 1/2, so leak < 1
+ * is enough; one number among V needs leak (V-1) < 1/2. The query token itself has no address (a zero key, or for the
  * quadratic form the position after the last): it is one more wrong key, at least one gap below.
  */
 #include "address.h"
@@ -50,7 +50,7 @@ static table_task describe(const rung_build *b)
     return (table_task){entries, entries, values, false};
 }
 
-/* The leak that is still right, with a little of it for the query token's own key. */
+/* The largest leak for which it is right, minus a little for the query token's own key. */
 static double allowed_leak(const table_task *t, int64_t values)
 {
     return values == VALUES_BITS || t->values < 2 ? 0.98 : 0.49 / (double)(t->values - 1);
@@ -61,14 +61,13 @@ static rung_status choose_gap(double *gap, const rung_build *b, const table_task
     address_kind kind = (address_kind)rung_build_param(b, "keys");
     double bound = allowed_leak(t, rung_build_param(b, "values")), least = address_least_gap(kind, t->addresses, bound);
     *gap = rung_build_value(b, "gap")->real;
-    if (*gap == 0) *gap = least + 2; /* a seventh of the leak that is allowed: room for rounding */
+    if (*gap == 0) *gap = least + 2; /* a seventh of the allowed leak, which leaves room for rounding */
     address a = address_init(kind, t->addresses, *gap);
     if (address_leak(&a) < bound) return RUNG_OK;
-    return rung_fail(
-        err, RUNG_USAGE,
-        "gap=%g is too small: the wrong keys together weigh up to %.3g of the right one, and %.3g is allowed; "
-        "take gap=%.2f or more",
-        *gap, address_leak(&a), bound, least);
+    return rung_fail(err, RUNG_USAGE,
+                     "gap=%g is too small: the wrong keys together weigh up to %.3g of the right one, but only %.3g is "
+                     "allowed; take gap=%.2f or more",
+                     *gap, address_leak(&a), bound, least);
 }
 
 typedef struct coords {
@@ -98,7 +97,7 @@ static void write_positions(rung_sheet *s, const table_task *t, const address *a
     if (a->kind == ADDRESS_QUADRATIC) address_key(a, &positions, t->entries, c->key, t->entries);
 }
 
-/* With keys of its own a query token would need another zero: the quadratic score of a zero key is that of address 0. */
+/* The query tokens get keys of their own, because a zero key would have the quadratic score of address 0. */
 static void write_far_query_keys(rung_sheet *s, const table_task *t, const address *a, const coords *c)
 {
     sheet_matrix embed = sheet_get(s, "embed.weight");

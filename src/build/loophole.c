@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What a known maximum is worth: one full layer, two heads, dk = 1, dv = 2, in f32, that looks up z_1(z_0) when z_0 comes
- * after the table, for every table of up to 121 entries. With a running maximum from left to right this cannot be: what
- * w receives from the table then is H (dv+2) p = 256 bits, and N0 = V = 118 needs N0 log2 V = 812. Two-pass softmax and
- * softmax from right to left are no such sums, because z_0 decides what a table entry weighs before it is added.
+ * What a known maximum is worth: one full layer, two heads, dk = 1, dv = 2, in f32, that looks up z_1(z_0) when z_0
+ * comes after the table, for every table of up to 121 entries. With a running maximum from left to right this cannot
+ * be: what w receives from the table then is H (dv+2) p = 256 bits, and N0 = V = 118 needs N0 log2 V = 812. Two-pass
+ * softmax and softmax from right to left are no such sums, because z_0 decides what a table entry weighs before it is
+ * added.
  *
- * Entry j scores -j a, a close to ln 2, and z_0 scores c - z_0 a, above all others. As soon as that is the maximum the entry
- * weighs e^(k a - c) with k = z_0 - j. c is just above 149 ln 2, and 2^-149 is the smallest subnormal number: for k = 0 the
- * weight is rounded to it, for k = -1 it is below 2^-150 and rounded to 0. The values z_1(j) e^(j a) undo the slope, so that
+ * Entry j scores -j a, a close to ln 2, and z_0 scores c - z_0 a, above all others. As soon as that is the maximum the
+ * entry weighs e^(k a - c) with k = z_0 - j. c is just above 149 ln 2, and 2^-149 is the smallest subnormal number: for
+ * k = 0 the weight is rounded to it, for k = -1 it is below 2^-150 and rounded to 0. The values z_1(j) e^(j a) undo the
+ * slope, so that
  *
  *   head 1 adds up u z_1(j) over j <= z_0, u = e^(z_0 a - c);  head 2, whose z_0 scores a more, over j < z_0.
  *
  * The difference is D = u z_1(z_0). The denominator is that of z_0 alone, 1. The second value of z_0 is u itself, and
- * reading out 2 A D - A^2 u = u (z_1(z_0)^2 - (A - z_1(z_0))^2) for the answer A needs no division. With the running maximum
- * nothing is cut: the sums of both heads are rescaled as a whole, D = 0 but for rounding, and the answer is 0.
+ * reading out 2 A D - A^2 u = u (z_1(z_0)^2 - (A - z_1(z_0))^2) for the answer A needs no division. With the running
+ * maximum nothing is cut: the sums of both heads are rescaled as a whole, D = 0 but for rounding, and the answer is 0.
  *
  * All scores are multiples of 2^-17 below 128, so their differences are exact in f32. What rounding does to D is
  * bounded below (worst_error) for every table and every order of the sums, and the row refuses a bound of 1/2.
@@ -29,13 +31,13 @@
 
 static const rung_param params[] = {{0}};
 
-/* The grid of f32 between 64 and 128. a = ln 2 to the grid, from below by 1.43e-6; c is the second multiple above 149 ln 2
- * (8.4e-6 above): the first one is less than ln 2 - a above it, and the weight at k = -1 would not vanish. */
+/* The grid of f32 between 64 and 128. a = ln 2 to the grid, from below by 1.43e-6; c is the second multiple above 149
+ * ln 2 (8.4e-6 above): the first one is less than ln 2 - a above it, and the weight at k = -1 would not vanish. */
 static const double grid = 1.0 / 131072;
 static const double slope = 90852 * grid;
 static const double top = 13536977 * grid;
 
-/* What f32 makes of it. Everything here is within its range or rounds to 0. */
+/* Rounds to f32. Every number here is within its range or rounds to 0. */
 static double f32(double x)
 {
     return (double)(float)x;
@@ -58,9 +60,9 @@ static double unit(size_t z0)
     return f32(exp((double)z0 * slope - top));
 }
 
-/* ---- conditions ------------------------------------------------------------------------------------------------------ */
+/* ---- conditions -------------------------------------------------------------------------------------------------- */
 
-/* How far entry j can bring D from what it should be, in units u: its parts in the two heads, rounded. */
+/* The largest error of D through entry j, in units u: its parts in the two heads are rounded. */
 static double entry_error(size_t j, size_t z0, size_t values)
 {
     double worst = 0, k = (double)(z0 - j);
@@ -72,8 +74,9 @@ static double entry_error(size_t j, size_t z0, size_t values)
     return worst / unit(z0);
 }
 
-/* |D - u z_1(z_0)| / u at most, for any table. Beside the entries: each of the 2 (z_0+1) additions rounds a sum of at most
- * S = (z_0+1)(V-1) u (and a little) by 2^-24 S; the denominators are between 1 and 1 + 2^(z_0-147); the difference is rounded. */
+/* |D - u z_1(z_0)| / u at most, for any table. Beside the entries: each of the 2 (z_0+1) additions rounds a sum of at
+ * most S = (z_0+1)(V-1) u (and a little) by 2^-24 S; the denominators are between 1 and 1 + 2^(z_0-147); the difference
+ * is rounded. */
 static double worst_error(size_t entries, size_t values)
 {
     double worst = 0;
@@ -98,12 +101,12 @@ static rung_status check_form(const rung_build *b, rung_error *err)
             "the value of an entry is a product of its argument and what it holds, and embeddings only add "
             "positions; take form=pair");
     if (rung_task_param(t, "order") != 0)
-        return rung_fail(err, RUNG_USAGE, "w asks at the end of the prompt; take order=last");
+        return rung_fail(err, RUNG_USAGE, "w asks at the end of the prompt, so take order=last");
     return RUNG_OK;
 }
 
-/* The largest value must be finite, and the answer the nearest one. The read-out is off by at most four roundings of V^2 u,
- * on either side of a comparison of two answers, which are 1 - 2 error apart. */
+/* The largest value must be finite, and the answer the nearest one. The read-out is off by at most four roundings of
+ * V^2 u, on either side of a comparison of two answers, which are 1 - 2 error apart. */
 static rung_status check_sizes(size_t entries, size_t values, rung_error *err)
 {
     double largest = fmax((double)values - 1, 1) * exp((double)entries * slope);
@@ -122,7 +125,7 @@ static rung_status check_sizes(size_t entries, size_t values, rung_error *err)
         entries, values, error + reading / 2);
 }
 
-/* ---- weights --------------------------------------------------------------------------------------------------------- */
+/* ---- weights ----------------------------------------------------------------------------------------------------- */
 
 enum { HEADS = 2, DV = 2 };
 

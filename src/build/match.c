@@ -32,7 +32,7 @@ void match_codes(const sheet_matrix *q, const sheet_matrix *k, size_t row, size_
     sheet_set_diagonal(q, row + bits, asked, bits, -gap);
 }
 
-/* To a hundredth; 0 when there is none. Above 700 a double has nothing left of e^-gap. */
+/* Searches in steps of a hundredth; 0 if there is none. Above 700, e^-gap is nearly 0 in a double. */
 static double least_gap(const match_limit *limit)
 {
     for (int step = 1; step <= 70000; step++)
@@ -40,7 +40,8 @@ static double least_gap(const match_limit *limit)
     return 0;
 }
 
-/* A multiple of 4 is a number of few bits; the slack of 4 leaves e^-4 of the allowed error, the rest is for rounding. */
+/* A multiple of 4 is a number of few bits. A slack of 4 uses e^-4 of the allowed error and leaves the rest for
+ * rounding. */
 static double enough(const match_limit *limit, double least)
 {
     double gap = fmax(limit->usual, 4 * ceil((least + 4) / 4));
@@ -55,6 +56,6 @@ rung_status match_gap(double *gap, const rung_build *b, const match_limit *limit
     if (*gap == 0) *gap = enough(limit, least);
     double excess = limit->excess(limit->context, *gap);
     if (excess < 1) return RUNG_OK;
-    return rung_fail(err, RUNG_USAGE, "gap=%g is too small: %s (the bound is %.3g, below 1 is needed); take gap=%.2f",
+    return rung_fail(err, RUNG_USAGE, "gap=%g is too small: %s (the bound is %.3g, but must be below 1); take gap=%.2f",
                      *gap, limit->meaning, excess, least);
 }

@@ -21,8 +21,8 @@ void match_query(const sheet_matrix *m, size_t row, size_t col, size_t bits, siz
 /* The code of ones, which differs from every number in all bits. */
 void match_never(const sheet_matrix *m, size_t row, size_t col, size_t bits);
 
-/* Rows row .. row+2 bits-1 of the projections q and k: a query whose coordinates `asked` hold a code looks for keys whose
- * coordinates `code` hold the same one. */
+/* Rows row .. row+2 bits-1 of the projections q and k: a query whose coordinates `asked` hold a code looks for keys
+ * whose coordinates `code` hold the same one. */
 void match_codes(const sheet_matrix *q, const sheet_matrix *k, size_t row, size_t asked, size_t code, size_t bits,
                  double gap);
 
@@ -30,12 +30,12 @@ void match_codes(const sheet_matrix *q, const sheet_matrix *k, size_t row, size_
 typedef struct match_limit {
     double (*excess)(const void *context, double gap); /* below 1: every prompt is right */
     const void *context;
-    double usual;        /* the default, unless more is needed */
+    double usual;        /* the default, unless a larger one is needed */
     const char *meaning; /* what goes wrong at 1 */
-    const char *instead; /* what to try when no gap will do */
+    const char *instead; /* what to try if no gap suffices */
 } match_limit;
 
-/* The construction's parameter `gap`; 0 stands for enough. */
+/* The construction's parameter `gap`; 0 chooses one that suffices. */
 rung_status match_gap(double *gap, const rung_build *b, const match_limit *limit, rung_error *err);
 
 #endif

@@ -6,8 +6,8 @@
  * the point over.
  *
  * The right point scores beta gamma above every other. Tokens without a label, the query among them, would be the
- * closest of all; one more coordinate gives them the score -4 beta on top, which is at most -3 beta, where the right point
- * has at least -beta (points have length at most 1). So the wrong tokens together weigh at most
+ * closest of all; one more coordinate gives them the score -4 beta on top, which is at most -3 beta, where the right
+ * point has at least -beta (points have length at most 1). So the wrong tokens together weigh at most
  *   leak = (N-1) e^(-beta gamma) + (tokens - N) e^(-2 beta)
  * of the right one. Bits are rounded at 1/2: leak < 1 is enough, and beta gamma = ln(2N) gives it.
  *
@@ -49,11 +49,11 @@ static rung_status make_plan(plan *p, const rung_build *b, rung_error *err)
                 .gamma = (double)rung_task_param(t, "gamma") / 1000};
     p->bits = sheet_bits_for(p->labels);
     p->unlabelled = t->tokens - p->points;
-    /* Twice what real arithmetic wants: errors of the scores grow with beta like their gap, ln N does not. */
+    /* Twice what real arithmetic needs: errors of the scores grow with beta like their gap, but ln N does not. */
     if (p->beta == 0) p->beta = 2 * log(4 * (double)p->points) / p->gamma;
     if (leak(p, p->beta) < 1) return RUNG_OK;
     return rung_fail(err, RUNG_USAGE,
-                     "beta=%g is too small: the other tokens together weigh up to %.3g of the closest point, and less "
+                     "beta=%g is too small: the other tokens together weigh up to %.3g of the closest point, but less "
                      "than 1 is needed; take beta=%.2f or more",
                      p->beta, leak(p, p->beta), log(2 * (double)p->points) / p->gamma);
 }
@@ -62,7 +62,7 @@ typedef struct coords {
     size_t point, labelled, value, handed, ones, zeros;
 } coords;
 
-/* Features: the point, the label as one-hot, and 1 for the query, which only this last token needs to know of itself. */
+/* Features: the point, the one-hot label, and a 1 that marks the query; only this last token needs the mark. */
 static void write_features(rung_sheet *s, const plan *p, const coords *c)
 {
     sheet_matrix embed = sheet_get(s, "embed.weight");

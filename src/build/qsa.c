@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * q-sparse averaging (Sanford, Hsu, Telgarsky 2023): an encoder whose every position averages the vectors of the q positions
- * that it names. A table maps the q indices to a query; then one full layer, whose keys are a table of positions.
+ * q-sparse averaging (Sanford, Hsu, Telgarsky 2023): an encoder whose every position averages the vectors of the q
+ * positions that it names. A table maps the q indices to a query; then one full layer, whose keys are a table of
+ * positions.
  *
  *   keys=onehot  K_i = e_i, Q = s sum_{j in y} e_j                                                             dk = N
  *   keys=random  K_i in {-1,1}^m, Q = (s/m) sum_a c_a K_a with c = G_y^-1 1, G the products of the keys over m   dk = m
  *
  * In both the scores on the set are s, exactly equal in real arithmetic: that is what c is for. With Q = s sum K_a the
- * differences between members would be magnified by s and the average would not be one. Off the set they are at most
- * s (1 - gap), where the gap is computed here over all sets (1 for one-hot keys). With s = ln(4N/(q eps)) / gap all wrong
+ * differences between members would be magnified by s and the average would not be one. Off the set they are at most s
+ * (1 - gap), where the gap is computed here over all sets (1 for one-hot keys). With s = ln(4N/(q eps)) / gap all wrong
  * positions together weigh at most (N/q) e^(-s gap) = eps/4 of the right ones, and, vectors being in the unit ball, the
  * error is at most twice that: eps/2. The other half is for rounding.
  *
@@ -76,7 +77,7 @@ static rung_status make_plan(plan *p, const rung_build *b, rung_error *err)
                 .d = (size_t)rung_task_param(&b->task, "d"),
                 .eps = rung_build_value(b, "eps")->real};
     if (p->eps == 0) p->eps = 0.01;
-    if (!random && m) return rung_fail(err, RUNG_USAGE, "m=%zu is for keys=random; one-hot keys have dk = N", m);
+    if (!random && m) return rung_fail(err, RUNG_USAGE, "m=%zu is only for keys=random; one-hot keys have dk = N", m);
     p->dk = !random ? p->n : m ? m : (size_t)ceil(16 * (double)p->q * log(2 * (double)p->n));
     p->square = random ? (double)p->dk : 1;
     if (p->q > SET_MAX)
@@ -97,7 +98,7 @@ static rung_status make_keys(plan *p, rung_sheet *s, bool random)
     p->key = rung_arena_alloc(&s->arena, p->n * p->dk, sizeof *p->key, s->err);
     p->product = rung_arena_alloc(&s->arena, p->n * p->n, sizeof *p->product, s->err);
     if (!p->key || !p->product) return RUNG_SYSTEM;
-    rung_rng_init(&rng, 1, 1, 0); /* any fixed numbers: the gap of these keys is computed */
+    rung_rng_init(&rng, 1, 1, 0); /* any fixed seed will do, because the gap of these keys is computed */
     for (size_t i = 0; i < p->n * p->dk; i++)
         p->key[i] = random ? (rung_rng_u64(&rng) & 1 ? 1 : -1) : i / p->dk == i % p->dk;
     for (size_t i = 0; i < p->n; i++)
@@ -218,11 +219,10 @@ static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
     if (status != RUNG_OK) return status;
     double gap = least_gap(&p), wrong = 4 * (double)p.n / ((double)p.q * p.eps);
     if (gap < LEAST_GAP)
-        return rung_fail(
-            err, RUNG_USAGE,
-            "random keys of dimension m=%zu leave a gap of %.3g between the scores on and off some set, and "
-            "%g is needed; raise m",
-            p.dk, gap, LEAST_GAP);
+        return rung_fail(err, RUNG_USAGE,
+                         "random keys of dimension m=%zu leave a gap of %.3g between the scores on and off some set, "
+                         "but %g is needed; raise m",
+                         p.dk, gap, LEAST_GAP);
     c.z = sheet_coords(s, p.d), c.index = sheet_coords(s, p.q), c.key = sheet_coords(s, p.dk);
     c.query = sheet_coords(s, p.dk), c.read = sheet_coords(s, p.d);
     sheet_layers(s, "window:W=1:dk=1:dv=1,full:dk=%zu:dv=%zu", p.dk, p.d);

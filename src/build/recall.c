@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * assoc-recall: pairs of a key and a value, then a key (Wen, Dang, Lyu 2025: one attention layer after a recurrent one is
- * enough, and a recurrent model alone is not). Layer 0 hands every token its predecessor (recent.h: full, window or a
- * recurrent state of two places). Layer 1, full, one head: a value looks like the key before it, the query like itself.
+ * assoc-recall: pairs of a key and a value, then a key (Wen, Dang, Lyu 2025: one attention layer after a recurrent one
+ * is enough, and a recurrent model alone is not). Layer 0 hands every token its predecessor (recent.h: full, window or
+ * a recurrent state of two places). Layer 1, full, one head: a value looks like the key before it, the query like
+ * itself.
  *
  *   query  -g (1-P, P) of the token's own key, and -2g
  *   key    the handed code (A, 1-A), and 1 at tokens that are keys themselves
  *   value  the token's own value, bits and complements
  *
  * Right, in real arithmetic. Let b, c be the bits of a key and of a value, d the error of layer 0, and P the query. The
- * value after P scores at least -g b d. A value after another key, h bits away, scores at most -g h (1-d), and there are
- * at most C(b, h) of them because keys differ. Key tokens score at most -2g whatever was handed to them, among them the
- * first token, whose predecessor is made up, and the query, which would otherwise be compared with the last value. So all
- * wrong tokens together weigh at most
+ * value after P scores at least -g b d. A value after another key, h bits away, scores at most -g h (1-d), and there
+ * are at most C(b, h) of them because keys differ. Key tokens score at most -2g whatever was handed to them, among them
+ * the first token, whose predecessor is made up, and the query, which would otherwise be compared with the last value.
+ * So all wrong tokens together weigh at most
  *
  *     e = e^(g b d) ((1 + e^(-g(1-d)))^b - 1 + (N+1) e^(-2g))
  *
@@ -54,7 +55,7 @@ static void write_tokens(rung_sheet *s, const pairs *p, const coords *c)
     for (size_t v = 0; v < p->values; v++) match_key(&embed, p->keys + v, c->value, p->value_bits, v);
 }
 
-/* The answer has coordinates of its own: those of the query's value are empty, so it takes them. */
+/* The answer has coordinates of its own; the value coordinates of the query are empty and are not used for it. */
 static void write_recall(rung_sheet *s, const pairs *p, const coords *c, double gap)
 {
     sheet_matrix q = sheet_get(s, "layers.1.mix.0.q.weight"), k = sheet_get(s, "layers.1.mix.0.k.weight");

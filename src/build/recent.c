@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What stands before a token, by many mechanisms.
+ * What stands before a token, by many mechanisms; see recent.h.
  */
 #include "recent.h"
 #include "match.h"
@@ -77,7 +77,7 @@ void recent_arch(char *out, size_t size, const recent *r)
     snprintf(out, size, "%s%s:dk=%zu:dv=%zu@%zu", by_words[r->kind], option, key_dim(r), r->width, r->back);
 }
 
-/* ---- positions ------------------------------------------------------------------------------------------------------- */
+/* ---- positions --------------------------------------------------------------------------------------------------- */
 
 static void write_place(const recent *r, const sheet_matrix *positions, size_t t)
 {
@@ -117,7 +117,7 @@ static void write_positions(rung_sheet *s, const recent *r, double gap)
     }
 }
 
-/* ---- the layer ------------------------------------------------------------------------------------------------------- */
+/* ---- the layer --------------------------------------------------------------------------------------------------- */
 
 static void fill(const sheet_matrix *m, double value)
 {

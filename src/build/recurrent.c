@@ -9,15 +9,16 @@
  *   pack=g   g entries share one number as digits base V: entry i has the key V^(i mod g) in direction i/g, and the
  *            additive state adds the digits up. A table reads the digit off the number and the query's own i mod g.
  *
- * Numbers are centred, so that two's complement qI.0 holds V^g of them in ceil(g log2 V) bits: digit j enters as v - a_j
- * with sum a_j V^j = floor(V^g / 2), which is a_j = (V-1)/2 for odd V, and V/2 in the highest digit only for even V. Any
- * subset of the digits then has a sum in the range of all of them, so no order of additions saturates, and a digit that
- * never enters counts as v = a_j. Keys and values are both negative for g > 1, because 2^(g-1) needs one bit more than
- * its negative. So ceil(N/g) ceil(g log2 V) bits are enough (2 bits per number at least: 1 must be a number), which is
- * N log2 V exactly when V^g is a power of two and g divides N. Log-linear attention carries popcount(N) such states.
+ * Numbers are centred, so that two's complement qI.0 holds V^g of them in ceil(g log2 V) bits: digit j enters as v -
+ * a_j with sum a_j V^j = floor(V^g / 2), which is a_j = (V-1)/2 for odd V, and V/2 in the highest digit only for even
+ * V. Any subset of the digits then has a sum in the range of all of them, so no order of additions saturates, and a
+ * digit that never enters counts as v = a_j. Keys and values are both negative for g > 1, because 2^(g-1) needs one bit
+ * more than its negative. So ceil(N/g) ceil(g log2 V) bits are enough (2 bits per number at least: 1 must be a number),
+ * which is N log2 V exactly when V^g is a power of two and g divides N. Log-linear attention carries popcount(N) such
+ * states.
  *
- * The mechanisms must not forget. Decays: the logarithm -e^A softplus(z) is exactly 0 once e^A is, and e^-1000 is
- * below half of the least number of every format. Mamba-2 multiplies its values by softplus(z), log-linear attention its
+ * The mechanisms must not forget. Decays: the logarithm -e^A softplus(z) is exactly 0 once e^A is, and e^-1000 is below
+ * half of the least number of every format. Mamba-2 multiplies its values by softplus(z), log-linear attention its
  * matrices: z = ln(e-1) makes it 1, and remains exact when rounded, because the slope there is 0.63 and the spacing of
  * numbers below 1 is the same at z and at softplus(z). The gates of the delta rule are sigmoid(64), which rounds to 1.
  */
@@ -27,7 +28,7 @@
 enum { TASK_EVA, TASK_INDEX };
 static const char *const task_words[] = {"eva", "index", NULL};
 
-/* One row for each mechanism: what keeps its state as it is. */
+/* One row for each mechanism: the parameters that keep its state unchanged. */
 typedef struct memory {
     const char *name, *arch;
     const char *one_bias; /* softplus of this bias must be 1 */
@@ -65,7 +66,7 @@ static const rung_param params[] = {
     {0},
 };
 
-/* How the table of the task lies in the state. */
+/* How the table of the task is stored in the state. */
 typedef struct plan {
     const memory *memory;
     size_t entries, keys, values; /* N, addresses (N or K), V */
@@ -111,8 +112,9 @@ static rung_status check_plan(const plan *p, rung_error *err)
                          "or a mechanism that adds (linear, mamba2)",
                          p->memory->name, p->pack);
     if (p->pack > 1 && p->part_bits)
-        return rung_fail(err, RUNG_USAGE, "a number holds pack=%zu values or a part of one; leave out bits=%zu",
-                         p->pack, p->part_bits);
+        return rung_fail(err, RUNG_USAGE,
+                         "a number holds pack=%zu values or a part of one, not both; leave out bits=%zu", p->pack,
+                         p->part_bits);
     if (p->part_bits > bits)
         return rung_fail(err, RUNG_USAGE, "bits=%zu is more than the %zu that V=%zu values have; take bits=%zu or 0",
                          p->part_bits, bits, p->values, bits);
@@ -145,7 +147,7 @@ static coords layout(rung_sheet *s, const plan *p)
     return c;
 }
 
-/* ---- numbers --------------------------------------------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 /* a_j: what a digit is centred by. */
 static double centre(const plan *p, size_t digit)
@@ -172,7 +174,7 @@ static void write_value(const sheet_matrix *m, size_t row, const plan *p, const 
         sheet_set(m, row, c->value + i, p->sign * ((double)part_of(p, value, i) - centre(p, digit)));
 }
 
-/* ---- weights --------------------------------------------------------------------------------------------------------- */
+/* ---- weights ----------------------------------------------------------------------------------------------------- */
 
 static void write_queries(const sheet_matrix *embed, size_t first, const plan *p, const coords *c)
 {
@@ -228,7 +230,7 @@ static void write_layer(rung_sheet *s, const plan *p, const coords *c)
     fill(s, p->memory->rate, -FAR_AWAY);
 }
 
-/* ---- reading the number ---------------------------------------------------------------------------------------------- */
+/* ---- reading the number ------------------------------------------------------------------------------------------ */
 
 static void write_answer(const sheet_table *table, size_t row, size_t bits, size_t value)
 {
@@ -236,7 +238,8 @@ static void write_answer(const sheet_table *table, size_t row, size_t bits, size
     sheet_set_bits(&table->values, row, bits, bits, value, 1, 0);
 }
 
-/* Number n - sum a_j V^j and digit j give the j-th digit of n. Tokens that ask nothing have read 0, which is a number. */
+/* Number n - sum a_j V^j and digit j give the j-th digit of n. Tokens that do not ask have read 0, which is a number
+ * too. */
 static void fill_digits(const sheet_table *table, const plan *p, size_t bits)
 {
     double offset = 0;
@@ -250,7 +253,7 @@ static void fill_digits(const sheet_table *table, const plan *p, size_t bits)
         }
 }
 
-/* The value whose parts are all centred, so that all numbers are 0: what a token without a question reads. */
+/* The value whose parts are all centred, so that all numbers are 0: tokens that do not ask read it. */
 static size_t value_read_as_zero(const plan *p)
 {
     size_t value = 0;

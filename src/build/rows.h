@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The rows of the registry, in the order in which they are listed.
+ * Private to build: the rows of the registry, in their order.
  */
 #ifndef RUNG_BUILD_ROWS_H
 #define RUNG_BUILD_ROWS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * L-SeqComp by one head per layer. The last token (w) follows the pointer: slot i_0 from the token z_0, then i_l from the
- * entry (l, (w_{l-1}, i_{l-1})) of z_l. Without a linear layer these are L+1 full layers, and L do not suffice
+ * L-SeqComp by one head per layer. The last token (w) follows the pointer: slot i_0 from the token z_0, then i_l from
+ * the entry (l, (w_{l-1}, i_{l-1})) of z_l. Without a linear layer these are L+1 full layers, and L do not suffice
  * (Chen, Peng, Wu 2024); with one linear layer, which hands a number from the token z_0 to the token w, L full ones do:
  *
  *     linear=none    full(0) full(1) ... full(L)                  full(l) fetches i_l
@@ -11,9 +11,9 @@
  *
  * keys=bits, here: addresses and slots in bits, see seqcomp_bits.h. Every layer writes a slot of its own, so nothing is
  * overwritten and no table is needed before the last layer, which rounds. Values are exact in the embedding, so the
- * noise of a slot does not add up: it only lowers the next gap, e_l = wrong(gap (1 - 2 e_{l-1})), which is below 1/2 and
- * small for the default gap. d_k = 2 (level + digit + argument bits), d_v = 2 value bits.
- * The state of the linear layer is one slot: d_v numbers.
+ * noise of a slot does not add up: it only lowers the next gap, e_l = wrong(gap (1 - 2 e_{l-1})), which is below 1/2
+ * and small for the default gap. d_k = 2 (level + digit + argument bits), d_v = 2 value bits. The state of the linear
+ * layer is one slot: d_v numbers.
  */
 #include "seqcomp.h"
 
@@ -31,7 +31,7 @@ static const rung_param params[] = {
     {0},
 };
 
-/* Noise of the last slot. A handed slot is as good as before. */
+/* The error of the last slot. Handing a slot over adds no error. */
 static double error_of_bits(const void *context, double gap)
 {
     const seqcomp_bits *l = context;
@@ -45,7 +45,7 @@ typedef struct coords {
     bit_field level[SEQCOMP_LEVELS + 2], slot[SEQCOMP_LEVELS + 2];
 } coords;
 
-/* The tokens that ask. In step 0 the argument is what stands in their value: 0 at w, z_0 at z_0. */
+/* The asking tokens. In step 0 the argument is their own value: 0 at w, z_0 at z_0. */
 static void write_askers(rung_sheet *s, const seqcomp_bits *l, const seqcomp_plan *plan, const coords *c)
 {
     const seqcomp *t = l->task;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The two forms of the construction `seqcomp`.
+ * Private to build: the two forms of the construction `seqcomp`.
  */
 #ifndef RUNG_BUILD_SEQCOMP_H
 #define RUNG_BUILD_SEQCOMP_H

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* ---- fields ---------------------------------------------------------------------------------------------------------- */
+/* ---- fields ------------------------------------------------------------------------------------------------------ */
 
 bit_field bit_field_coords(rung_sheet *s, size_t bits)
 {
@@ -31,7 +31,7 @@ void bit_field_snap(rung_sheet *s, size_t layer, const bit_field *f, size_t bits
     sheet_snap_bits(s, layer, f->first, bits, f->first, f->first + f->bits);
 }
 
-/* ---- sizes ----------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 seqcomp_bits seqcomp_bits_of(const seqcomp *t)
 {
@@ -59,7 +59,7 @@ uint64_t seqcomp_bits_w_code(const seqcomp_bits *l, size_t w)
     return code;
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------------------ */
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
 
 /* Bits from..from+bits-1 of the key. */
 static void write_part(const seqcomp_bits *l, const sheet_matrix *m, size_t row, size_t from, size_t bits, size_t code)
@@ -95,7 +95,7 @@ void seqcomp_bits_z0(const seqcomp_bits *l, const sheet_matrix *m, size_t row, s
     bit_field_write(&l->value, m, row, value);
 }
 
-/* ---- queries --------------------------------------------------------------------------------------------------------- */
+/* ---- queries ----------------------------------------------------------------------------------------------------- */
 
 /* The lowest `bits` of a field as part of the query: -g (complements, ones). */
 static void ask_part(const seqcomp_bits *l, const sheet_matrix *q, size_t from, const bit_field *f, size_t bits)

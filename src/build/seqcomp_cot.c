@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * L-SeqComp by a chain of thought: F full layers make F hops per pass, and what they found is said as a token, a thought
- * (step, w, i), from which the next pass goes on. F (T+1) >= L+1 hops are enough, so T = ceil((L+1)/F) - 1 thoughts are:
- * one full layer does what L of them in one pass cannot.
+ * L-SeqComp by a chain of thought: F full layers make F hops per pass, and what they found is said as a token, a
+ * thought (step, w, i), from which the next pass goes on. F (T+1) >= L+1 hops are enough, so T = ceil((L+1)/F) - 1
+ * thoughts are: one full layer does what L of them in one pass cannot.
  *
  * linear=first: a linear layer in front hands z_0 to the token w. The hop that fetches z_0 is saved once, in the first
  * pass: F (T+1) >= L hops are enough, T = ceil(L/F) - 1.
@@ -14,11 +14,11 @@
  * no layer touches, and i with the last slot, which a table rounds: thought (p, w, i) has 0 exactly when it is the one,
  * an answer when the step is the last. Nobody asks for a thought: its key differs in every bit.
  *
- * The linear layer. Its key is 1 at the token z_0 and its query 1 at w; both are 0 everywhere else. So w reads z_0 with one
- * factor 1, exact in every format, and all other tokens read 0: entries and z_0 keep their values, and a thought, which comes
- * after z_0 as well, its i. What w reads goes where the first hop takes its argument from, which w leaves empty. From
- * there on w is what it is without the layer, with z_0 in place of 0: an exact argument and a value of zeros and ones, so
- * bounds, idle keys and read-out are the same.
+ * The linear layer. Its key is 1 at the token z_0 and its query 1 at w; both are 0 everywhere else. So w reads z_0 with
+ * one factor 1, exact in every format, and all other tokens read 0: entries and z_0 keep their values, and a thought,
+ * which comes after z_0 as well, its i. What w reads goes where the first hop takes its argument from, which w leaves
+ * empty. From there on w is what it is without the layer, with z_0 in place of 0: an exact argument and a value of
+ * zeros and ones, so bounds, idle keys and read-out are the same.
  *
  * Sizes: F layers, one head, d_k = 2 address bits, d_v = 2 value bits; the thoughts of step p are w_count times the
  * values of i after that pass. Noise starts anew with each thought. The state of the linear layer is d_v numbers.
@@ -43,12 +43,12 @@ typedef struct chain {
     size_t hand;           /* linear layers in front, 0 or 1 */
     size_t full, thoughts; /* F, T */
     size_t spare;          /* F (T+1) - (L+1), or - L */
-    size_t spoken;         /* different thoughts, all steps */
+    size_t spoken;         /* number of different thoughts in all steps */
     size_t mark, reader;   /* 1 at the token z_0, 1 at w; only with a linear layer */
     bit_field step, level[SEQCOMP_LEVELS + 1], slot[SEQCOMP_LEVELS + 1];
 } chain;
 
-/* The level that full layer `layer` of pass `pass` looks into. What was handed over need not be looked for. */
+/* The level that full layer `layer` of pass `pass` looks into. A level that was handed over is skipped. */
 static size_t level_of(const chain *c, size_t pass, size_t layer)
 {
     size_t hop = pass * c->full + layer;
@@ -76,12 +76,11 @@ static rung_status choose_thoughts(chain *c, const rung_build *b, rung_error *er
     c->thoughts = wanted == MINIMAL ? least : (size_t)wanted;
     size_t made = c->full * (c->thoughts + 1);
     if (c->thoughts < least)
-        return rung_fail(err, RUNG_USAGE,
-                         "thoughts=%zu and full=%zu make %zu hops, and L=%zu needs %s%zu%s; take thoughts=%zu%s or "
-                         "more full layers",
-                         c->thoughts, c->full, made, c->l.task->levels, c->hand ? "" : "L+1=", hops,
-                         c->hand ? " after the linear layer" : "", least,
-                         !c->hand && made + 1 == hops ? ", linear=first" : "");
+        return rung_fail(
+            err, RUNG_USAGE,
+            "thoughts=%zu and full=%zu make %zu hops, but L=%zu needs %s%zu%s; take thoughts=%zu%s or more full layers",
+            c->thoughts, c->full, made, c->l.task->levels, c->hand ? "" : "L+1=", hops,
+            c->hand ? " after the linear layer" : "", least, !c->hand && made + 1 == hops ? ", linear=first" : "");
     c->spare = made - hops;
     for (size_t p = 0; p < c->thoughts; p++) {
         size_t more = SIZE_MAX;
@@ -95,7 +94,7 @@ static rung_status choose_thoughts(chain *c, const rung_build *b, rung_error *er
     return RUNG_OK;
 }
 
-/* All of a token that asks but the argument of its first hop. */
+/* Writes all of an asking token but the argument of its first hop. */
 static void write_asker(const chain *c, const sheet_matrix *embed, size_t row, size_t pass, size_t w)
 {
     seqcomp_bits_idle_key(&c->l, embed, row);
@@ -119,7 +118,7 @@ static void write_z0(const chain *c, const sheet_matrix *embed, size_t row, size
     if (c->hand) sheet_set(embed, row, c->mark, 1);
 }
 
-/* What pass `pass` says of w and i, as a token and as a row of the read-out. */
+/* Writes what pass `pass` states of w and i, as a token and as a row of the read-out. */
 static void write_thought(rung_sheet *s, const chain *c, const sheet_matrix *embed, size_t number, size_t pass,
                           size_t w, size_t i)
 {
@@ -196,7 +195,7 @@ static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
 
 const rung_construction rung_construction_seqcomp_cot = {
     .name = "seqcomp-cot",
-    .summary = "few full layers that compose L functions, thinking aloud in between",
+    .summary = "few full layers that compose L functions with a chain of thought",
     .source = "Chen, Peng, Wu 2024 (one layer, L steps); F layers, the linear layer and the weights: ours",
     .task = "seqcomp",
     .params = params,

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * L-SeqComp by an encoder, 1 + ceil(log2(L+1)) layers: pointer doubling, which the mask forbids a decoder, because no table
- * entry can know w there.
+ * L-SeqComp by an encoder, 1 + ceil(log2(L+1)) layers: pointer doubling, which the mask forbids a decoder, because no
+ * table entry can know w there.
  *
  * Layer 0: every token fetches w; only w, which knows itself, fetches what z_0 points to. From then on a token is a
- * pointer: entry (l, u) with value v to (l+1, (w_l, v)), z_0 and w to (1, z_0), an entry of z_L to itself, with its value
- * as `val`. Layer k: fetch pointer and val of the token that one points to. After k such layers a pointer makes 2^k
- * steps, and val is known to tokens at distance <= 2^k - 1 of z_L (val_k(x) = val_{k-1} of the target, 2^{k-1} steps
- * ahead). w is at distance L: 2^k >= L+1.
+ * pointer: entry (l, u) with value v to (l+1, (w_l, v)), z_0 and w to (1, z_0), an entry of z_L to itself, with its
+ * value as `val`. Layer k: fetch pointer and val of the token that one points to. After k such layers a pointer makes
+ * 2^k steps, and val is known to tokens at distance <= 2^k - 1 of z_L (val_k(x) = val_{k-1} of the target, 2^{k-1}
+ * steps ahead). w is at distance L: 2^k >= L+1.
  *
  * Pointers are queries of seqcomp_bits.h: the digits of w are the same for all, so that (level, i) is the pointer. An
- * entry of z_L whose digit is not that of w points elsewhere, and nobody points to it. Layer 0 has keys (not w, not z_0)
- * and queries -G of the wanted one; its values are w, which only the token w has, and pointers, which all others have, so
- * that each arrives where there is a zero. Every further layer writes into fields of its own.
+ * entry of z_L whose digit is not that of w points elsewhere, and nobody points to it. Layer 0 has keys (not w, not
+ * z_0) and queries -G of the wanted one; its values are w, which only the token w has, and pointers, which all others
+ * have, so that each arrives where there is a zero. Every further layer writes into fields of its own.
  *
- * Noise adds up here, since fetched fields are noisy themselves: e_0 = (n-1) e^-G, e_k <= e_{k-1} + (1+e_0) wrong_k, all bits
- * of the query being off by e_{k-1}. One head, d_k = 2 address bits, d_v = 2 (level + argument + value bits).
+ * Noise adds up here, since fetched fields are noisy themselves: e_0 = (n-1) e^-G, e_k <= e_{k-1} + (1+e_0) wrong_k,
+ * all bits of the query being off by e_{k-1}. One head, d_k = 2 address bits, d_v = 2 (level + argument + value bits).
  */
 #include "rows.h"
 #include "seqcomp_bits.h"
@@ -31,7 +31,7 @@ static const rung_param params[] = {
 
 enum { DOUBLINGS_MAX = 5 }; /* 2^5 > 16 levels */
 
-/* What a token knows of its way: one run of coordinates, level, argument, val. */
+/* What a token knows of its path: adjacent coordinates for level, argument, val. */
 typedef struct pointer {
     bit_field level, arg, val;
 } pointer;
@@ -39,14 +39,14 @@ typedef struct pointer {
 typedef struct web {
     seqcomp_bits l;
     size_t doublings;
-    size_t other; /* two coordinates: 1 unless the token is w, unless it is z_0 */
-    size_t asks;  /* two coordinates: whether layer 0 asks for w, for z_0 */
+    size_t other; /* two coordinates: 1 unless the token is w, 1 unless it is z_0 */
+    size_t asks;  /* two coordinates: 1 if layer 0 asks for w, 1 if it asks for z_0 */
     pointer at[DOUBLINGS_MAX + 1];
 } web;
 
-/* ---- noise ----------------------------------------------------------------------------------------------------------- */
+/* ---- noise ------------------------------------------------------------------------------------------------------- */
 
-/* The score by which layer 0 puts all the others below w: they are n-1 equals, here as light together as one key a gap
+/* The gap of layer 0, which puts all other tokens below w: the n-1 others together weigh as much as one key a gap
  * below. */
 static double first_gap(const web *w, double gap)
 {
@@ -64,7 +64,7 @@ static double error_of_web(const void *context, double gap)
     return noise;
 }
 
-/* ---- tokens ---------------------------------------------------------------------------------------------------------- */
+/* ---- tokens ------------------------------------------------------------------------------------------------------ */
 
 /* An entry of z_L points to itself. */
 static void write_key(const void *context, const sheet_matrix *m, size_t row, size_t level, size_t u)
@@ -106,7 +106,7 @@ static void write_ends(rung_sheet *s, const web *w)
     }
 }
 
-/* ---- layers ---------------------------------------------------------------------------------------------------------- */
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
 
 static size_t pointer_width(const seqcomp_bits *l)
 {
@@ -120,7 +120,7 @@ static pointer pointer_coords(rung_sheet *s, const seqcomp_bits *l)
     return p;
 }
 
-/* w stands right before the first pointer. */
+/* w stands directly before the first pointer. */
 static size_t meeting_width(const seqcomp_bits *l)
 {
     return 2 * (l->w_bits + l->level_bits + l->arg_bits);

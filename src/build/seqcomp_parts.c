@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the task -------------------------------------------------------------------------------------------------------- */
+/* ---- the task ---------------------------------------------------------------------------------------------------- */
 
 /* The ids of a table entry are (argument, value) or only the value. */
 static void read_level(seqcomp *t, const rung_task_conf *task, size_t level)
@@ -30,7 +30,7 @@ rung_status seqcomp_init(seqcomp *t, const rung_build *b, rung_error *err)
                    .pairs = rung_task_param(task, "form") == 1};
     if (rung_task_param(task, "order") == 1)
         return rung_fail(err, RUNG_USAGE,
-                         "order=first: the token that answers is then z_0, and here it is w; take order=last");
+                         "with order=first the last token is z_0, but this construction answers at w; take order=last");
     for (size_t l = t->levels; l >= 1; l--) {
         t->args[l] = task->derived[l - 1];
         t->start[l] = at;
@@ -80,7 +80,7 @@ void seqcomp_write_entries(rung_sheet *s, const seqcomp *t, const seqcomp_writer
     }
 }
 
-/* ---- gap ------------------------------------------------------------------------------------------------------------- */
+/* ---- gap --------------------------------------------------------------------------------------------------------- */
 
 typedef struct halves {
     seqcomp_error *error;
@@ -105,7 +105,7 @@ rung_status seqcomp_choose_gap(double *gap, const rung_build *b, seqcomp_error *
     return match_gap(gap, b, &limit, err);
 }
 
-/* ---- layers ---------------------------------------------------------------------------------------------------------- */
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
 
 void seqcomp_fetch(rung_sheet *s, size_t layer, size_t from, size_t to, size_t count)
 {
@@ -115,7 +115,7 @@ void seqcomp_fetch(rung_sheet *s, size_t layer, size_t from, size_t to, size_t c
     sheet_set_diagonal(&out, to, 0, count, 1);
 }
 
-/* All of the linear layer but who reads. */
+/* Writes all of the linear layer but its readers. */
 static void hand(rung_sheet *s, size_t layer, size_t mark, size_t from, size_t to, size_t count)
 {
     sheet_matrix k = sheet_get(s, "layers.%zu.mix.0.k.weight", layer);

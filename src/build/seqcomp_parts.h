@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What the constructions for L-SeqComp share: the sizes and ids of the task, its table entries, the choice of a gap, and
- * the linear layer that hands one token's number to the last one.
+ * Private to build: what the constructions for L-SeqComp share. The sizes and ids of the task, its table entries, the
+ * choice of a gap, and the linear layer that hands one token's number to the last one.
  *
  * Level l = 1..L is the table z_l with its argument u = w_{l-1} range[l-1] + i_{l-1}; level 0 is the token z_0.
  */
@@ -29,11 +29,11 @@ typedef struct seqcomp {
 rung_status seqcomp_init(seqcomp *t, const rung_build *b, rung_error *err);
 /* w_{level-1}, the digit of w that the argument of z_level begins with. */
 size_t seqcomp_digit(const seqcomp *t, size_t w, size_t level);
-/* Where entry u of z_level stands, or would stand if entries were in order: the address of the scalar forms. */
+/* The position of entry u of z_level, or its position if entries were in order: the address of the scalar forms. */
 size_t seqcomp_place(const seqcomp *t, size_t level, size_t u);
 
-/* Writes what every entry of a table says of its argument (into the position, or into the tokens where they name it) and
- * of its value (into the tokens). */
+/* Writes the argument of every table entry (into the position, or into the tokens if they name it) and its value (into
+ * the tokens). */
 typedef struct seqcomp_writer {
     const void *layout;
     void (*key)(const void *layout, const sheet_matrix *m, size_t row, size_t level, size_t u);
@@ -41,24 +41,24 @@ typedef struct seqcomp_writer {
 } seqcomp_writer;
 void seqcomp_write_entries(rung_sheet *s, const seqcomp *t, const seqcomp_writer *writer);
 
-/* The parameter `gap`, or for 0 at least `usual`. error(context, gap) is how far a fetched number may be off; 1/2 or more is
- * refused. */
+/* The parameter `gap`, or for 0 at least `usual`. error(context, gap) is the largest error of a fetched number; 1/2 or
+ * more is refused. */
 typedef double seqcomp_error(const void *context, double gap);
 rung_status seqcomp_choose_gap(double *gap, const rung_build *b, seqcomp_error *error, const void *context,
                                double usual, rung_error *err);
-/* e^-8 is nothing to a bit, and -8 a short number. */
+/* e^-8 does not affect a bit, and -8 has few bits. */
 #define SEQCOMP_USUAL_GAP 8
 
-/* Coordinates from..from+count-1 of the tokens to..: values and output of a head. */
+/* Writes values and output of a head: coordinates from..from+count-1 go to the tokens' coordinates to... */
 void seqcomp_fetch(rung_sheet *s, size_t layer, size_t from, size_t to, size_t count);
 /* A linear layer whose only key is that of the token with a 1 at `mark`: from there on every token reads the mark's
  * coordinates exactly. The state is S = sum_t mark_t x_t, `count` numbers. */
 #define SEQCOMP_HAND_OVER "linear:phi=identity:norm=0:dk=1:dv=%zu"
 void seqcomp_hand_over(rung_sheet *s, size_t layer, size_t mark, size_t from, size_t to, size_t count);
-/* The same, read by the tokens with a 1 at `reader` alone: the others, with a 0 there, read exactly nothing. */
+/* The same, but only tokens with a 1 at `reader` read it; the others, with a 0 there, read exactly 0. */
 void seqcomp_hand_to(rung_sheet *s, size_t layer, size_t mark, size_t reader, size_t from, size_t to, size_t count);
 
-/* ---- which layer does what ------------------------------------------------------------------------------------------- */
+/* ---- which layer does what --------------------------------------------------------------------------------------- */
 
 enum { SEQCOMP_LINEAR_NONE, SEQCOMP_LINEAR_FIRST, SEQCOMP_LINEAR_AFTER };
 
@@ -75,8 +75,8 @@ typedef struct seqcomp_plan {
 } seqcomp_plan;
 
 seqcomp_plan seqcomp_plan_of(const seqcomp *t, int64_t linear);
-/* Layers of these head sizes; a table after the last one, and after each of the others that a full layer follows if
- * `tables`. */
+/* Makes layers of these head sizes. The last one has a table, and if `tables` so has every other that a full layer
+ * follows. */
 void seqcomp_plan_layers(rung_sheet *s, const seqcomp_plan *plan, size_t dk, size_t dv, bool tables);
 bool seqcomp_plan_has_table(const seqcomp_plan *plan, size_t layer, bool tables);
 

@@ -4,11 +4,11 @@
  * L-SeqComp with two numbers as a key and one as a value: H d_k = 2, d_v = 1 whatever the size, paid for in precision.
  * An address is the place A of an entry in the prompt; slots hold i_l as a number.
  *
- *   quadratic  K = (a, a^2), a = A - n/2, Q = g (2p, -1), p = p_l + i_{l-1}: the wanted place is linear in the slot, since
- *              w_{l-1} range + start is one number p_l of the token w. Score g (p^2 - (p-a)^2). A slot that is off by e
- *              moves p: keys at distance k fall behind by g (k^2 - 2ke) only. Counted from the middle all numbers of a score
- *              are g times integers up to n^2/4, or even ones up to n^2/2: exact, and so right, if the format has them, that is
- *              with m >= 2 log2 n - 3 mantissa bits and slots that are integers.
+ *   quadratic  K = (a, a^2), a = A - n/2, Q = g (2p, -1), p = p_l + i_{l-1}: the wanted place is linear in the slot,
+ *              since w_{l-1} range + start is one number p_l of the token w. Score g (p^2 - (p-a)^2). A slot that is
+ *              off by e moves p: keys at distance k fall behind by g (k^2 - 2ke) only. Counted from the middle all
+ *              numbers of a score are g times integers up to n^2/4, or even ones up to n^2/2: exact, and so right, if
+ *              the format has them, that is with m >= 2 log2 n - 3 mantissa bits and slots that are integers.
  *   trig       K = (cos tA, sin tA), t = 2 pi/n: the next query is no linear function of the slot. A table of (slot
  *              rounded, digit of w) writes it after each layer, for whatever any token can hold, and so no noise is
  *              carried on.
@@ -34,7 +34,7 @@ typedef struct layout {
     size_t ask[SEQCOMP_LEVELS + 2]; /* of step i, quadratic: p_l; trig: the digit of w that its table needs */
 } layout;
 
-/* ---- noise ----------------------------------------------------------------------------------------------------------- */
+/* ---- noise ------------------------------------------------------------------------------------------------------- */
 
 static double spread(const seqcomp *t, double leak)
 {
@@ -48,8 +48,8 @@ static double error_of_trig(const void *context, double gap)
     return spread(l->task, address_leak(&a));
 }
 
-/* Slots of the quadratic form are not rounded on their way. e^-32 times any value is lost beside 1 in float32 and shorter
- * formats, and the slot is exact. */
+/* Slots of the quadratic form are not rounded between layers. e^-32 times any value is lost beside 1 in float32 and
+ * shorter formats, so the slot is exact. */
 enum { EXACT_GAP = 32 };
 
 static double quadratic_leak(size_t keys, double gap, double noise)
@@ -71,7 +71,7 @@ static double error_of_quadratic(const void *context, double gap)
     return noise;
 }
 
-/* ---- tokens ---------------------------------------------------------------------------------------------------------- */
+/* ---- tokens ------------------------------------------------------------------------------------------------------ */
 
 static void write_place(const layout *l, const sheet_matrix *m, size_t row, size_t place)
 {
@@ -97,7 +97,7 @@ static void write_value(const void *context, const sheet_matrix *m, size_t row, 
     sheet_set(m, row, l->value, (double)value);
 }
 
-/* Where step 0 looks is known to the token that asks. */
+/* The asking token knows where step 0 looks. */
 static void write_first_query(const layout *l, const sheet_matrix *m, size_t row, size_t level, size_t value)
 {
     size_t place = seqcomp_place(l->task, level, 0);
@@ -136,7 +136,7 @@ static void write_askers(rung_sheet *s, const layout *l)
     }
 }
 
-/* ---- layers ---------------------------------------------------------------------------------------------------------- */
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
 
 static void write_look(rung_sheet *s, const layout *l, size_t i)
 {
@@ -153,14 +153,14 @@ static void write_look(rung_sheet *s, const layout *l, size_t i)
     sheet_set(&bias, 0, 1, -l->gap);
 }
 
-/* A head returns an average of values, so a slot is between 0 and the largest one, but for its rounding: a table that
- * reaches twice as far has every key that any token can show. */
+/* A head returns an average of values, so a slot is between 0 and the largest one, but for its rounding. A table of
+ * twice that range has every key that a token can show. */
 static size_t slot_values(const seqcomp *t)
 {
     return 2 * t->widest;
 }
 
-/* After step i: slot and digit to the query of step i+1. */
+/* After step i: a table from slot and digit to the query of step i+1. */
 static void write_next_query(rung_sheet *s, const layout *l, size_t i)
 {
     const seqcomp *t = l->task;
@@ -195,8 +195,8 @@ static rung_status check_tables(const layout *l, rung_error *err)
         rung_size_mul(&rows, slot_values(t), t->digits[level]);
         if (rows > TABLE_ROWS_MAX)
             return rung_fail(err, RUNG_USAGE,
-                             "keys=trig needs a table of %zu values and %zu digits of w before z_%zu; at most %d rows "
-                             "are built; take keys=quadratic or keys=bits, which need none",
+                             "keys=trig needs a table of %zu values and %zu digits of w before z_%zu, but at most %d "
+                             "rows are built; take keys=quadratic or keys=bits, which need none",
                              slot_values(t), t->digits[level], level, TABLE_ROWS_MAX);
     }
     return RUNG_OK;

@@ -25,7 +25,7 @@ static void *take(rung_sheet *s, size_t count, size_t size)
     return memory;
 }
 
-/* ---- shape ----------------------------------------------------------------------------------------------------------- */
+/* ---- shape ------------------------------------------------------------------------------------------------------- */
 
 size_t sheet_coords(rung_sheet *s, size_t count)
 {
@@ -52,7 +52,7 @@ void sheet_layers(rung_sheet *s, const char *format, ...)
     va_start(args, format);
     int len = vsnprintf(arch, sizeof arch, format, args);
     va_end(args);
-    assert(len >= 0 && (size_t)len < sizeof arch); /* layers that are alike are written with a count */
+    assert(len >= 0 && (size_t)len < sizeof arch); /* equal layers are written with a count, so it fits */
     set_text(s, &s->spec.arch, arch);
 }
 
@@ -62,7 +62,7 @@ void sheet_mlp(rung_sheet *s, const char *kinds)
     set_text(s, &s->spec.mlp, kinds);
 }
 
-/* ---- tensors --------------------------------------------------------------------------------------------------------- */
+/* ---- tensors ----------------------------------------------------------------------------------------------------- */
 
 static rung_status list_tensor(void *context, const char *name, const size_t *shape, size_t rank, bool optional,
                                rung_error *err)
@@ -95,7 +95,7 @@ static sheet_tensor *find(rung_sheet *s, const char *name)
     list_tensors(s);
     for (size_t i = 0; s->status == RUNG_OK && i < s->count; i++)
         if (strcmp(s->tensor[i].name, name) == 0) return &s->tensor[i];
-    assert(s->status != RUNG_OK); /* a construction asks for a tensor that its layers do not have */
+    assert(s->status != RUNG_OK); /* otherwise a construction asked for a tensor that its layers do not have */
     return NULL;
 }
 
@@ -165,7 +165,7 @@ sheet_table sheet_add_table(rung_sheet *s, size_t layer, size_t entries, const s
                          table_part(s, layer, "values", entries, out_count)};
 }
 
-/* ---- answers --------------------------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
 
 size_t sheet_bits_for(size_t count)
 {
@@ -186,7 +186,7 @@ void sheet_readout_numbers(rung_sheet *s, size_t ones, size_t zeros, size_t bits
     for (size_t a = 0; a < answers; a++) sheet_readout_bits(s, ones, zeros, bits, a, a);
 }
 
-/* What a table does to round an answer: the coordinates that it reads, and how a code stands in them. */
+/* How a table rounds an answer: the coordinates that it reads, and how a code stands in them. */
 typedef struct rounding {
     size_t from, keys, entries;
     bool number;   /* one coordinate holds the code itself; else one coordinate per bit */
@@ -210,8 +210,8 @@ static void snap(rung_sheet *s, size_t layer, const rounding *r, size_t bits, si
 {
     size_t in[TABLE_BITS_MAX], out[2 * TABLE_BITS_MAX];
     if (bits > TABLE_BITS_MAX) {
-        rung_fail(s->err, RUNG_USAGE, "an answer of %zu bits needs a table of 2^%zu rows; at most 2^%d are built", bits,
-                  bits, TABLE_BITS_MAX);
+        rung_fail(s->err, RUNG_USAGE, "an answer of %zu bits needs a table of 2^%zu rows, but at most 2^%d are built",
+                  bits, bits, TABLE_BITS_MAX);
         fail(s, RUNG_USAGE);
         return;
     }

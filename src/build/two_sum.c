@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Two numbers that sum to 0 modulo M. A number x stands on the circle at the angle 2 pi x/M, a query for y points to the
- * angle of its partner -y: the score is c cos(2 pi (x+y)/M), which is c at a match and at most c cos(2 pi/M) elsewhere, g less.
- * A blank token scores c - g/2 in between. Numbers have the value 1, the blank has 0, so the output is above 1/2 exactly
- * when a match outweighs the blank:
+ * Two numbers that sum to 0 modulo M. A number x stands on the circle at the angle 2 pi x/M, a query for y points to
+ * the angle of its partner -y: the score is c cos(2 pi (x+y)/M), which is c at a match and at most c cos(2 pi/M)
+ * elsewhere, g less. A blank token scores c - g/2 in between. Numbers have the value 1, the blank has 0, so the output
+ * is above 1/2 exactly when a match outweighs the blank:
  *
  *   no match   y/(1-y) <= N e^-(g/2) < 1           all N numbers may be closest misses
- *   a match    y/(1-y) >= e^(g/2) / b > 1          b <= 2: the blank, and the query token itself, whose score is 0 <= c - g/2
+ *   a match    y/(1-y) >= e^(g/2) / b > 1          b <= 2: the blank, and the query token itself (score 0 <= c - g/2)
  *
- * Both hold for g > 2 ln max(N, 2). With c = g/(1 - cos(2 pi/M)) <= g M^2/8 (1 - cos t >= 2 t^2/pi^2 for t <= pi) the score
- * has to be exact to about 1/M^2 of itself: 2 log2 M mantissa bits but for a constant.
+ * Both hold for g > 2 ln max(N, 2). With c = g/(1 - cos(2 pi/M)) <= g M^2/8 (1 - cos t >= 2 t^2/pi^2 for t <= pi) the
+ * score has to be exact to about 1/M^2 of itself: 2 log2 M mantissa bits but for a constant.
  *
  * form=query: one layer, asked at the last token. form=position: the same for every number, without a mask, because a
  * partner may come later. A number that is its own negative (0, and M/2) finds itself, which is right for self=1. Where
  * it must not count, such a number asks otherwise: its copies have a key coordinate of their own, +1 for 0 and -1 for
- * M/2. They score s, all others at most 0, and the blank s + 1/2. With r copies y/(1-y) = (r + d)/e^(1/2), d <= (N-1) e^-s <=
- * 1/8: below 1 for r = 1, above it for r = 2, which is one other copy.
+ * M/2. They score s, all others at most 0, and the blank s + 1/2. With r copies y/(1-y) = (r + d)/e^(1/2), d <= (N-1)
+ * e^-s <= 1/8: below 1 for r = 1, above it for r = 2, which is one other copy.
  *
- * form=global: layer 1 as in form=position with self=0, but causal: the later one of a pair finds the earlier one, and a
- * table writes a flag, exactly 0 or 1. Layer 2 is an or: the last token scores t at flags, 0 elsewhere, and reads the
+ * form=global: layer 1 as in form=position with self=0, but causal: the later one of a pair finds the earlier one, and
+ * a table writes a flag, exactly 0 or 1. Layer 2 is an or: the last token scores t at flags, 0 elsewhere, and reads the
  * flag: y = 0 without any, y >= e^t/(e^t + N + 1) otherwise, so e^t > N + 1 is enough.
  *
  * by=dsa is in two_sum_dsa.c. One head throughout; dk = 3 or 4 and 1, dv = 1.
@@ -50,19 +50,18 @@ static two_sum_plan describe(const rung_build *b)
                           .asking = (size_t)rung_task_param(t, "M")};
 }
 
-/* ---- conditions ------------------------------------------------------------------------------------------------------ */
+/* ---- conditions -------------------------------------------------------------------------------------------------- */
 
 static rung_status choose_gap(double *gap, const rung_build *b, const two_sum_plan *p, rung_error *err)
 {
     double least = 2 * log(p->numbers > 2 ? (double)p->numbers : 2);
     *gap = rung_build_value(b, "gap")->real;
-    if (*gap == 0) *gap = least + 12; /* e^6 to either side: what limits the format then is the score, not the sums */
+    if (*gap == 0) *gap = least + 12; /* e^6 to either side: then the score limits the format, not the sums */
     if (*gap > least) return RUNG_OK;
-    return rung_fail(
-        err, RUNG_USAGE,
-        "gap=%g is too small: N=%zu numbers that miss by 1 may weigh %.3g of the blank, and a match %.3g of "
-        "it; take gap=%.2f or more",
-        *gap, p->numbers, (double)p->numbers * exp(-*gap / 2), exp(*gap / 2), least + 0.01);
+    return rung_fail(err, RUNG_USAGE,
+                     "gap=%g is too small: N=%zu numbers that miss by 1 may weigh %.3g of the blank, and a match only "
+                     "%.3g of it; take gap=%.2f or more",
+                     *gap, p->numbers, (double)p->numbers * exp(-*gap / 2), exp(*gap / 2), least + 0.01);
 }
 
 static rung_status check(const rung_build *b, const two_sum_plan *p, rung_error *err)
@@ -70,16 +69,15 @@ static rung_status check(const rung_build *b, const two_sum_plan *p, rung_error 
     bool dsa = rung_build_param(b, "by") == BY_DSA;
     if (dsa && p->form != TWO_SUM_QUERY)
         return rung_fail(err, RUNG_USAGE,
-                         "by=dsa is for form=query: the token that it looks at is found for one query; take by=full");
+                         "by=dsa is only for form=query, because it finds the token for one query; take by=full");
     if (dsa && rung_build_value(b, "gap")->real != 0)
         return rung_fail(err, RUNG_USAGE, "by=dsa looks at one token, so there is no gap to choose; leave gap out");
     if (!dsa && p->blank == SIZE_MAX)
-        return rung_fail(err, RUNG_USAGE,
-                         "without a blank token the head has nowhere to rest when nothing matches; take blank=1");
+        return rung_fail(err, RUNG_USAGE, "without a blank token no key fits if nothing matches; take blank=1");
     return RUNG_OK;
 }
 
-/* ---- one head that asks for partners --------------------------------------------------------------------------------- */
+/* ---- one head that asks for partners ----------------------------------------------------------------------------- */
 
 /* Coordinates of the residual stream. Keys and queries: cosine, sine, blank, and own (only where a number must not find
  * itself). */
@@ -141,7 +139,7 @@ static void write_head(rung_sheet *s, const coords *c, size_t out_coord)
     sheet_set(&out, out_coord, 0, 1);
 }
 
-/* Layer 2 of form=global. In layer 1 the asking token rests on the blank, so that it has no flag itself. */
+/* Layer 2 of form=global. In layer 1 the asking token attends to the blank, so that it has no flag itself. */
 static void write_or(rung_sheet *s, const two_sum_plan *p, const coords *c)
 {
     sheet_matrix embed = sheet_get(s, "embed.weight");

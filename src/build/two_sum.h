@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What the two constructions for two-sum share: the tokens of the task. Ids 0 .. M-1 are numbers; from M on come the
- * queries of form=query, or the one asking token of form=global.
+ * Private to build: what the two constructions for two-sum share. The tokens of the task: ids 0 .. M-1 are numbers;
+ * from M on come the queries of form=query, or the one asking token of form=global.
  */
 #ifndef RUNG_BUILD_TWO_SUM_H
 #define RUNG_BUILD_TWO_SUM_H

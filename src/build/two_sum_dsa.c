@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Two-sum by DeepSeek sparse attention with k = 1: the query looks at one token. The indexer scores relu(cos(2 pi (x+y)/M)),
- * which is 1 at a partner of y and less elsewhere, so a partner is looked at if there is one. Otherwise some other token
- * is; where no score is positive all are 0 and the first token is taken. What it is must be checked: a number returns
- * the residue of its own partner, the query subtracts itself, and a table asks whether the difference is 0. Other tokens
- * return M, which is no residue.
+ * Two-sum by DeepSeek sparse attention with k = 1: the query looks at one token. The indexer scores relu(cos(2 pi
+ * (x+y)/M)), which is 1 at a partner of y and less elsewhere, so a partner is looked at if there is one. Otherwise some
+ * other token is; where no score is positive all are 0 and the first token is taken. What it is must be checked: a
+ * number returns the residue of its own partner, the query subtracts itself, and a table asks whether the difference is
+ * 0. Other tokens return M, which is no residue.
  *
  * The softmax over one token returns its value exactly, so all that has to be right is that 1 beats cos(2 pi/M) after
  * rounding, and that numbers up to M are exact. One head of the indexer, DI = 2, dk = dv = 1.

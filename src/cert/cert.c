@@ -97,7 +97,7 @@ static rung_status copy_prompt(uint32_t **to, const uint32_t *from, size_t token
 
 rung_status rung_cert_copy(rung_cert *to, const rung_cert *from, rung_error *err)
 {
-    rung_cert *source = (rung_cert *)from; /* only read */
+    rung_cert *source = (rung_cert *)from; /* the source is only read */
     rung_status status = RUNG_OK;
     *to = (rung_cert){.kind = from->kind, .tokens = from->tokens};
     memcpy(to->model, from->model, sizeof to->model);
@@ -134,7 +134,7 @@ char *rung_cert_hex(const uint8_t *packed, size_t bits, rung_error *err)
     if (!text) return NULL;
     for (size_t i = 0; i < digits; i++) {
         unsigned nibble = i % 2 ? packed[i / 2] & 15u : packed[i / 2] >> 4;
-        if (i + 1 == digits && bits % 4) nibble &= 15u << (4 - bits % 4); /* whatever fills the last byte */
+        if (i + 1 == digits && bits % 4) nibble &= 15u << (4 - bits % 4); /* bits beyond the last one */
         text[i] = "0123456789abcdef"[nibble & 15u];
     }
     return text;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The lines of a certificate, in their order: what is written and what is read are one table. Private to the module.
+ * The table of the lines of a certificate, in their order. The writer and the reader both use it. Private to the
+ * module.
  */
 #ifndef RUNG_CERT_LINES_H
 #define RUNG_CERT_LINES_H
@@ -36,8 +37,8 @@ typedef enum cert_line_id {
 
 typedef struct cert_line {
     const char *keyword;
-    const char *form;  /* what the line looks like, for messages */
-    unsigned in_kinds; /* bit kind-1 */
+    const char *form;  /* the syntax of the line, for messages */
+    unsigned in_kinds; /* bit kind-1 is set if the line belongs to that kind */
 } cert_line;
 
 extern const cert_line rung_cert_lines[LINE_COUNT];
@@ -52,7 +53,7 @@ static inline size_t cert_prompts(rung_cert_kind kind)
     return kind == RUNG_CERT_WRONG_ANSWER ? 1 : 2;
 }
 
-/* The text of a line of one text or one number. */
+/* The address of the field that holds the text of a line with one text or one number. */
 char **rung_cert_text_of(rung_cert *cert, cert_line_id id);
 size_t *rung_cert_number_of(rung_cert *cert, cert_line_id id);
 

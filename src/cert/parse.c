@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Reading a certificate: section 1 of docs/certificate.md and nothing more. A text is accepted exactly when printing what was
- * read gives it back, byte for byte. Whether it is true is not asked here.
+ * Reading a certificate by the grammar in section 1 of docs/certificate.md. A text is accepted exactly when printing
+ * the result gives it back, byte for byte. This module does not check whether the certificate is true.
  */
 #include "lines.h"
 
@@ -10,8 +10,8 @@
 #include <string.h>
 
 typedef struct reader {
-    const char *at, *end; /* what is left of the text */
-    const char *value;    /* of the line in hand: after its keyword and one space */
+    const char *at, *end; /* the rest of the text */
+    const char *value;    /* of the current line: the text after its keyword and one space */
     size_t len;
     size_t line; /* from 1 */
     const char *name;
@@ -29,9 +29,9 @@ static rung_status expected(const reader *r, cert_line_id id, const char *proble
                      rung_cert_lines[id].form, problem);
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-/* Printable, words separated by single spaces. */
+/* Returns what is wrong with a line, or NULL. Only printable characters and single spaces between words are allowed. */
 static const char *fault_of(const char *line, size_t len)
 {
     if (len == 0) return "the line is empty";
@@ -45,7 +45,7 @@ static const char *fault_of(const char *line, size_t len)
     return NULL;
 }
 
-/* Takes the next line, which must be this one. */
+/* Takes the next line and checks that it is the expected one. */
 static rung_status take_line(reader *r, cert_line_id id)
 {
     const char *line = r->at, *keyword = rung_cert_lines[id].keyword;
@@ -68,9 +68,9 @@ static rung_status take_line(reader *r, cert_line_id id)
     return RUNG_OK;
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
-/* The next word of the value, which is then behind it; its length is 0 at the end. */
+/* Returns the next word of the value and moves behind it. The length is 0 at the end. */
 static const char *take_word(reader *r, size_t *len)
 {
     const char *word = r->value, *space = memchr(word, ' ', r->len);

@@ -17,10 +17,10 @@ static void print_prompt(rung_buf *out, const rung_cert *cert, size_t which)
 
 static void print_line(rung_buf *out, const rung_cert *cert, cert_line_id id)
 {
-    rung_cert *source = (rung_cert *)cert; /* only read */
+    rung_cert *source = (rung_cert *)cert; /* the source is only read */
     const char *keyword = rung_cert_lines[id].keyword;
     if (rung_cert_text_of(source, id)) {
-        rung_buf_puts(out, keyword); /* texts may be longer than a printf likes */
+        rung_buf_puts(out, keyword); /* not printf, because texts may be very long */
         rung_buf_putc(out, ' ');
         rung_buf_puts(out, *rung_cert_text_of(source, id));
         rung_buf_putc(out, '\n');
@@ -74,7 +74,7 @@ rung_status rung_cert_write(const char *path, const rung_cert *cert, rung_error 
     return status;
 }
 
-/* ---- in one sentence ------------------------------------------------------------------------------------------------ */
+/* ---- in one sentence --------------------------------------------------------------------------------------------- */
 
 static size_t differences(const rung_cert *cert)
 {

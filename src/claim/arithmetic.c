@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What a verdict is about, in words.
+ * Prints the arithmetic that a verdict is about.
  */
 #include "rung/claim.h"
 
@@ -19,7 +19,7 @@ static void print_bits(rung_buf *out, const rung_arithmetic *a)
 
 const char *rung_kernel_text(rung_kernel kernel)
 {
-    static const char *const orders[] = {"in an order that nobody has stated", "softmax from left to right",
+    static const char *const orders[] = {"in an unstated order", "softmax from left to right",
                                          "softmax with the maximum of the row first", "softmax from right to left",
                                          "whole rows and chunks of 32 tokens at once"};
     return orders[kernel];

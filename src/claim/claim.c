@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Claims: the one place where the premises of a question are put together. Every fact has a source: the layers, the task, the
- * arithmetic, or what is said of the prompt. A fact without a source stays RUNG_NOT_ESTABLISHED.
+ * Claims: the only place where the premises of a question are put together. Every fact has a source: the layers, the
+ * task, the arithmetic, or what the caller states of the prompt. A fact without a source stays RUNG_NOT_ESTABLISHED.
  */
 #include "subject.h"
 
@@ -57,16 +57,16 @@ void rung_about_bits(rung_about *about, int bits)
     about->accumulator_bits = about->state_bits = about->cache_bits = bits;
 }
 
-/* ---- sizes of numbers ---------------------------------------------------------------------------------------------------- */
+/* ---- sizes of numbers -------------------------------------------------------------------------------------------- */
 
 static int at_least(int bits, int least)
 {
     return bits > least ? bits : least;
 }
 
-/* More bits make every theorem weaker, so a default errs on the side of more. Where the arithmetic is not ours, accumulators
- * have 32 bits or more whatever the dtype; a state has what the file or its family says of states; a cache has the dtype, but
- * not that of weights in 8 bits. */
+/* More bits make every theorem weaker, so the defaults choose more bits. If the arithmetic is not ours, accumulators
+ * have at least 32 bits, whatever the dtype. A state has the bits that the file or its family states. A cache has the
+ * dtype, but never that of 8-bit weights. */
 static rung_arithmetic arithmetic_of(const rung_subject *s, const rung_about *about)
 {
     const rung_ledger *l = s->ledger;
@@ -81,7 +81,7 @@ static rung_arithmetic arithmetic_of(const rung_subject *s, const rung_about *ab
     return a;
 }
 
-/* ---- facts ----------------------------------------------------------------------------------------------------------------- */
+/* ---- facts ------------------------------------------------------------------------------------------------------- */
 
 static const rung_premise of_ledger[RUNG_LEDGER_FACTS] = {
     [RUNG_LEDGER_CAUSAL] = RUNG_PREMISE_CAUSAL,
@@ -101,7 +101,7 @@ static void facts_of_layers(rung_claim *c)
     for (size_t f = 0; f < RUNG_LEDGER_FACTS; f++) c->premise[of_ledger[f]] = ledger->known[f];
     for (size_t i = 0; i < ledger->layer_count; i++)
         if (!has_kind(&ledger->layer[i]) && c->premise[RUNG_PREMISE_KINDS].is == RUNG_ESTABLISHED)
-            c->premise[RUNG_PREMISE_KINDS] = (rung_known){RUNG_NOT_ESTABLISHED, "a layer has no kind"};
+            c->premise[RUNG_PREMISE_KINDS] = (rung_known){RUNG_NOT_ESTABLISHED, "the kind of a layer is not known"};
 }
 
 static void facts_of_arithmetic(rung_claim *c)
@@ -115,7 +115,7 @@ static void facts_of_arithmetic(rung_claim *c)
         break;
     case RUNG_KERNEL_TWO_PASS:
         *state = *summary = (rung_known){RUNG_ESTABLISHED, exact};
-        *order = (rung_known){RUNG_VIOLATED, "the maximum of the row is known beforehand"};
+        *order = (rung_known){RUNG_VIOLATED, "the maximum of the row is known before the sum"};
         break;
     case RUNG_KERNEL_REVERSE:
         *state = *summary = (rung_known){RUNG_ESTABLISHED, exact};
@@ -123,8 +123,8 @@ static void facts_of_arithmetic(rung_claim *c)
         break;
     case RUNG_KERNEL_FAST:
         *state = (rung_known){RUNG_VIOLATED, "the fast evaluator multiplies queries and keys of 32 tokens at once"};
-        *order = (rung_known){RUNG_VIOLATED, "the fast evaluator knows the maximum of the row beforehand"};
-        *summary = (rung_known){RUNG_NOT_ESTABLISHED, "nothing is proved of the fast evaluator"};
+        *order = (rung_known){RUNG_VIOLATED, "the fast evaluator knows the maximum of the row before the sum"};
+        *summary = (rung_known){RUNG_NOT_ESTABLISHED, "no theorem is about the fast evaluator"};
         break;
     default:
         break;
@@ -152,14 +152,14 @@ static void facts_of_prompt(rung_claim *c, const rung_about *about)
             (rung_known){RUNG_VIOLATED, "order=first: every token may know what is asked"};
     c->premise[RUNG_PREMISE_ENDS] =
         said(about->ends, "the prompt ends there", "tokens follow the last one of the task; each is a new receiver");
-    c->premise[RUNG_PREMISE_AT_ONCE] =
-        said(about->at_once, "nothing is said before the answer", "thoughts come before the answer");
+    c->premise[RUNG_PREMISE_AT_ONCE] = said(about->at_once, "the model gives no tokens before the answer",
+                                            "a chain of thought comes before the answer");
     if (c->subject->at_once.is != RUNG_ESTABLISHED) c->premise[RUNG_PREMISE_AT_ONCE] = c->subject->at_once;
 }
 
-/* ---- sizes of the task ------------------------------------------------------------------------------------------------------ */
+/* ---- sizes of the task ------------------------------------------------------------------------------------------- */
 
-/* Parameters that make prompts longer. */
+/* True if the user set a parameter that makes prompts longer. */
 static bool fixes_length(const rung_task_conf *task)
 {
     static const char *const names[] = {"N0", "N", "T", "n"};
@@ -177,13 +177,14 @@ static rung_status take_task(rung_claim *c, const rung_about *about, rung_error 
     c->n = about->n;
     if (!about->n || !fixes_length(&c->task)) return RUNG_OK;
     if (c->task.tokens > about->n)
-        return rung_fail(err, RUNG_USAGE, "with these words a prompt has %zu tokens, more than n = %llu; leave out one",
+        return rung_fail(err, RUNG_USAGE,
+                         "with these parameters a prompt has %zu tokens, more than n = %llu; leave out one of them",
                          c->task.tokens, (unsigned long long)about->n);
     c->n = 0;
     return RUNG_OK;
 }
 
-/* ---- claims ------------------------------------------------------------------------------------------------------------------ */
+/* ---- claims ------------------------------------------------------------------------------------------------------ */
 
 rung_status rung_claim_new(rung_claim **out, const rung_subject *subject, const rung_about *about, rung_error *err)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The ledger of an architecture of ours: what the registry row of each mechanism says that it is and carries. A row that does
- * not state its class leaves the kinds of the layers not established, and no theorem then applies to them.
+ * The ledger of an architecture in the arch language: the class of each mechanism and the bits it carries, from its
+ * registry row. If a row does not state its class, the kinds of the layers are not established, and no theorem applies
+ * to them.
  */
 #include "subject.h"
 
 #include <string.h>
 
-/* Tokens after which a window is full and every state has its final size; log-linear attention has one level there. */
+/* A number of tokens at which every window is full and every state has its final size. Log-linear attention has one
+ * level there. */
 #define LONG_PREFIX ((size_t)1 << 40)
 
 static uint64_t plus(uint64_t a, uint64_t b)
@@ -37,7 +39,7 @@ static void hold_selection(rung_held *held, const rung_mech_conf *conf)
     held->summary_by_position = s.summary_by_position;
 }
 
-/* What a class hands from token to token; false when the row does not say. */
+/* What a mechanism of this class carries from token to token. False if the row does not state its class. */
 static bool hold_class(rung_held *held, const rung_mech_conf *conf)
 {
     rung_carry far = conf->mech->carry(conf, LONG_PREFIX), one = conf->mech->carry(conf, 1);
@@ -100,7 +102,7 @@ rung_status claim_ledger_of_arch(rung_ledger *ledger, const rung_arch *arch, con
     ledger->spelling = rung_arena_strdup(&ledger->arena, "arch", err);
     if (!ledger->layer || !ledger->name || !ledger->family || !ledger->spelling) return RUNG_SYSTEM;
     for (size_t f = 0; f < RUNG_LEDGER_FACTS; f++)
-        ledger->known[f] = (rung_known){RUNG_ESTABLISHED, "the architecture says so"};
+        ledger->known[f] = (rung_known){RUNG_ESTABLISHED, "the architecture states it"};
     for (size_t i = 0; i < arch->layer_count; i++) {
         for (size_t g = 0; g < arch->layer[i].group_count; g++)
             hold_group(ledger, &ledger->layer[i], &arch->layer[i].group[g]);

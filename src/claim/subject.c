@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Subjects: one constructor for each kind, and none other.
+ * Subjects: one constructor for each kind.
  */
 #include "subject.h"
 
@@ -16,7 +16,7 @@ static rung_subject *subject_new(rung_subject_kind kind, rung_error *err)
     s->kind = kind;
     rung_arena_init(&s->own.arena);
     s->ledger = &s->own;
-    s->at_once = (rung_known){RUNG_ESTABLISHED, "the layers have no thoughts of their own"};
+    s->at_once = (rung_known){RUNG_ESTABLISHED, "the layers have no chain of thought of their own"};
     return s;
 }
 
@@ -27,7 +27,7 @@ void rung_subject_free(rung_subject *s)
     free(s);
 }
 
-/* Hands over a finished subject, or frees it. */
+/* Returns a finished subject, or frees it. */
 static rung_status hand_over(rung_subject **out, rung_subject *s, rung_status status)
 {
     *out = status == RUNG_OK ? s : NULL;
@@ -35,7 +35,7 @@ static rung_status hand_over(rung_subject **out, rung_subject *s, rung_status st
     return status;
 }
 
-/* ---- layers of our own --------------------------------------------------------------------------------------------------- */
+/* ---- layers of our own ------------------------------------------------------------------------------------------- */
 
 static rung_status take_arch(rung_subject *s, const rung_arch *arch, const char *text, const char *name,
                              const rung_arch_defaults *defaults, rung_error *err)
@@ -67,7 +67,7 @@ rung_status rung_subject_model(rung_subject **out, const rung_model *model, cons
     rung_subject *s = subject_new(RUNG_SUBJECT_MODEL, err);
     rung_status status = s ? take_arch(s, rung_model_get_arch(model), spec->arch, name, &defaults, err) : RUNG_SYSTEM;
     if (status == RUNG_OK && spec->thoughts)
-        s->at_once = (rung_known){RUNG_VIOLATED, "the model says thoughts before it answers"};
+        s->at_once = (rung_known){RUNG_VIOLATED, "the model has a chain of thought before it answers"};
     return hand_over(out, s, status);
 }
 
@@ -77,11 +77,11 @@ rung_status rung_subject_run(rung_subject **out, const rung_train_conf *conf, ru
     const rung_arch_defaults defaults = {m->heads, m->dk, m->dv, m->causal};
     rung_status status = rung_subject_arch(out, m->arch, &defaults, err);
     if (status == RUNG_OK && conf->thoughts)
-        (*out)->at_once = (rung_known){RUNG_VIOLATED, "the run trains thoughts before the answer"};
+        (*out)->at_once = (rung_known){RUNG_VIOLATED, "the run trains a chain of thought before the answer"};
     return status;
 }
 
-/* ---- layers that a file describes ---------------------------------------------------------------------------------------- */
+/* ---- layers that a file describes -------------------------------------------------------------------------------- */
 
 rung_status rung_subject_layers(rung_subject **out, const rung_ledger *ledger, rung_error *err)
 {
@@ -90,7 +90,8 @@ rung_status rung_subject_layers(rung_subject **out, const rung_ledger *ledger, r
     return hand_over(out, s, s ? RUNG_OK : RUNG_SYSTEM);
 }
 
-/* Eight bytes of header length, of which the highest is 0, then the header; text has no zeros. */
+/* A safetensors file starts with the header length in eight bytes, of which the highest is 0. A text has no zero
+ * bytes. */
 static rung_status is_safetensors(bool *is, const char *path, rung_error *err)
 {
     rung_file_map map;
@@ -134,7 +135,7 @@ rung_status rung_subject_file(rung_subject **out, const char *path, rung_error *
     return directory ? ledger_file(out, path, err) : plain_file(out, path, err);
 }
 
-/* ---- more of the same ------------------------------------------------------------------------------------------------------ */
+/* ---- more of the same -------------------------------------------------------------------------------------------- */
 
 rung_status rung_subject_repeat(rung_subject **out, const rung_subject *from, size_t first, size_t count, size_t times,
                                 rung_error *err)
@@ -155,7 +156,7 @@ rung_status rung_subject_repeat(rung_subject **out, const rung_subject *from, si
     return hand_over(out, s, layer ? RUNG_OK : RUNG_SYSTEM);
 }
 
-/* ---- looking --------------------------------------------------------------------------------------------------------------- */
+/* ---- looking ----------------------------------------------------------------------------------------------------- */
 
 rung_subject_kind rung_subject_kind_of(const rung_subject *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Private to claim: what a subject is made of.
+ * Private to claim: the contents of a subject.
  */
 #ifndef RUNG_CLAIM_SUBJECT_H
 #define RUNG_CLAIM_SUBJECT_H
@@ -14,11 +14,11 @@ struct rung_subject {
     rung_ledger own;           /* its arena is initialised in every subject */
     const char *arch;          /* in the arena of own; NULL: none */
     rung_arch_defaults defaults;
-    rung_known at_once; /* of the subject itself: a model with thoughts violates it */
-    bool ours;          /* our evaluators run it, so its arithmetic is ours */
+    rung_known at_once; /* of the subject itself; a chain of thought violates it */
+    bool ours;          /* rung's evaluators run it, so the claim's arithmetic is theirs */
 };
 
-/* The ledger of an architecture of ours, from the rows of its mechanisms: layers.c. */
+/* The ledger of an architecture in the arch language, from the registry rows of its mechanisms: layers.c. */
 rung_status claim_ledger_of_arch(rung_ledger *ledger, const rung_arch *arch, const char *name, rung_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The only function that makes a verdict. Theorems are asked first, because they speak of all weights; weights are looked for
- * where no theorem forbids them, or where the caller wants both to be compared.
+ * The only function that makes a verdict. Theorems are asked first, because they hold for all weights. Weights are
+ * searched if no theorem forbids them, or if the caller wants to compare both.
  */
 #include "weights.h"
 
@@ -17,7 +17,7 @@ const char *const rung_basis_words[] = {"none",
                                         "weights right on a sample",
                                         NULL};
 
-/* ---- theorems ------------------------------------------------------------------------------------------------------------- */
+/* ---- theorems ---------------------------------------------------------------------------------------------------- */
 
 static rung_status ask_bounds(rung_decision *d, const rung_claim *claim, const rung_means *means, rung_error *err)
 {
@@ -32,10 +32,10 @@ static rung_status ask_bounds(rung_decision *d, const rung_claim *claim, const r
     d->by = d->decisive->bound->id, d->proof = d->decisive->bound->checked;
     d->trivial = d->bounds->trivial;
     snprintf(d->statement, sizeof d->statement, "%s", d->decisive->statement);
-    return RUNG_OK;
+    return rung_proof_write(&d->coq, claim, d->decisive, err);
 }
 
-/* ---- attacks ------------------------------------------------------------------------------------------------------------ */
+/* ---- attacks ----------------------------------------------------------------------------------------------------- */
 
 static rung_status ask_attacks(rung_decision *d, const rung_means *means, rung_error *err)
 {
@@ -58,7 +58,7 @@ static rung_status ask_attacks(rung_decision *d, const rung_means *means, rung_e
     return status;
 }
 
-/* ---- what it is about ------------------------------------------------------------------------------------------------------- */
+/* ---- what it is about -------------------------------------------------------------------------------------------- */
 
 static rung_status say_about(rung_decision *d, const rung_claim *claim, rung_error *err)
 {
@@ -71,9 +71,9 @@ static rung_status say_about(rung_decision *d, const rung_claim *claim, rung_err
     return status;
 }
 
-/* ---- contradictions --------------------------------------------------------------------------------------------------------- */
+/* ---- contradictions ---------------------------------------------------------------------------------------------- */
 
-/* The theorem that refutes the very instance that the weights solve, or NULL. */
+/* Finds a theorem that refutes the very instance that the weights solve, or NULL. */
 static rung_status refuting(const rung_bound_answer **answer, rung_bound_report *report, const rung_decision *d,
                             const rung_claim *claim, rung_error *err)
 {
@@ -127,13 +127,13 @@ static rung_status compare_means(const rung_decision *d, const rung_claim *claim
     return status;
 }
 
-/* ---- the verdict -------------------------------------------------------------------------------------------------------------- */
+/* ---- the verdict ------------------------------------------------------------------------------------------------- */
 
 rung_status rung_decide(rung_decision *d, const rung_claim *claim, const rung_means *means, rung_error *err)
 {
     *d = (rung_decision){.verdict = RUNG_UNKNOWN, .by = "", .proof = ""};
     rung_arena_init(&d->arena);
-    if (!rung_claim_task(claim)) return rung_fail(err, RUNG_USAGE, "a claim without a task decides nothing");
+    if (!rung_claim_task(claim)) return rung_fail(err, RUNG_USAGE, "a claim without a task cannot be decided");
     rung_status status = say_about(d, claim, err);
     if (status == RUNG_OK && means->bounds) status = ask_bounds(d, claim, means, err);
     bool looks = means->weights && (d->verdict != RUNG_CANNOT || means->both);
@@ -146,6 +146,7 @@ rung_status rung_decide(rung_decision *d, const rung_claim *claim, const rung_me
 void rung_decision_clear(rung_decision *d)
 {
     free(d->bounds);
+    rung_proof_clear(&d->coq);
     if (d->found) rung_break_clear(d->found);
     free(d->found);
     free(d->tried);

@@ -73,6 +73,10 @@ static void json_decision(rung_jout *out, const rung_decision *d)
     rung_jout_string(out, "basis", rung_basis_words[d->basis]);
     rung_jout_string(out, "by", d->by[0] ? d->by : NULL);
     rung_jout_string(out, "proof", d->proof[0] ? d->proof : NULL);
+    rung_jout_bool(out, "proof_in_coq", d->coq.written);
+    rung_jout_string(out, "coq_file", d->coq.written ? d->coq.file : NULL);
+    rung_jout_string(out, "coq_missing", d->coq.why[0] ? d->coq.why : NULL);
+    rung_jout_string(out, "checked_by", d->coq.checked[0] ? d->coq.checked : NULL);
     rung_jout_string(out, "shown", d->statement[0] ? d->statement : NULL);
     rung_jout_string(out, "about", d->about);
     rung_jout_string(out, "no_weights", d->no_weights[0] ? d->no_weights : NULL);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The same task at another size: what the user has fixed stays, the rest follows the size.
+ * The same task at another size: parameters that the user fixed stay, the others follow the size.
  */
 #include "instance.h"
 
 #include <string.h>
 
-/* ---- words ------------------------------------------------------------------------------------------------------------------ */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 static void put_value(rung_buf *out, const rung_param *param, const rung_value *value)
 {
@@ -38,9 +38,9 @@ rung_status decide_task_with(rung_task_conf *out, const rung_task_conf *task, co
     return status;
 }
 
-/* ---- sizes ------------------------------------------------------------------------------------------------------------------ */
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
-/* The parameter that makes prompts longer, or NULL: the task has one size, or the user has fixed it. */
+/* The parameter that makes prompts longer. NULL: the task has one size, or the user fixed it. */
 static const char *size_name(const rung_task_conf *task)
 {
     static const char *const names[] = {"N0", "N", "T", "n"};
@@ -52,24 +52,26 @@ static const char *size_name(const rung_task_conf *task)
     return NULL;
 }
 
-/* Whether there is an instance of this size with at most n tokens. */
+/* True if there is an instance of this size with at most n tokens. */
 static bool fits(rung_task_conf *out, const rung_task_conf *task, const char *name, uint64_t size, uint64_t n)
 {
     return decide_task_with(out, task, name, (int64_t)size, NULL) == RUNG_OK && out->tokens <= n;
 }
 
-/* Prompts get longer with the size, and the smallest sizes may be refused. */
+/* Prompts get longer with the size. The smallest sizes may be refused. */
 rung_status rung_decide_instance(rung_task_conf *out, const rung_task_conf *task, uint64_t n, rung_error *err)
 {
     const char *name = size_name(task);
     rung_task_conf tried;
     *out = *task;
     if (!n || !name)
-        return !n || task->tokens <= n ? RUNG_OK : rung_fail(err, RUNG_USAGE, "no prompt of the task is so short");
+        return !n || task->tokens <= n
+                   ? RUNG_OK
+                   : rung_fail(err, RUNG_USAGE, "the shortest prompt of the task is longer than that");
     uint64_t low = 0, high = n + 1;
     for (uint64_t size = 1; !low && size <= 16; size++)
         if (fits(&tried, task, name, size, n)) low = size, *out = tried;
-    if (!low) return rung_fail(err, RUNG_USAGE, "no prompt of the task is so short");
+    if (!low) return rung_fail(err, RUNG_USAGE, "the shortest prompt of the task is longer than that");
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
         if (fits(&tried, task, name, middle, n))

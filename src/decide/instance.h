@@ -8,7 +8,7 @@
 
 #include "rung/decide.h"
 
-/* The task with what the user has fixed of it, and this parameter. */
+/* The task with the parameters that the user fixed, and this one. */
 rung_status decide_task_with(rung_task_conf *out, const rung_task_conf *task, const char *key, int64_t value,
                              rung_error *err);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A question turned around: the smallest n, or the largest p, head dimension or number of recurrent layers, for which CANNOT is
- * proved; and the depth of composition. Verdicts are monotone in the first four (a longer prompt contains the shorter ones;
- * fewer bits can do no more), so that an edge is found by doubling and bisection; both sides of it are asked again in the
- * end. Nothing is presupposed of the depth: every L is asked.
+ * The inverse question: the smallest n, or the largest p, head dimension or number of recurrent layers, for which
+ * CANNOT is proved; and the depth of composition. Verdicts are monotone in the first four (a longer prompt contains the
+ * shorter ones; fewer bits can do no more). So the edge is found by doubling and bisection, and both sides of it are
+ * asked again at the end. Nothing is assumed of the depth: every L is asked.
  */
 #include "instance.h"
 
@@ -13,18 +13,18 @@
 
 const char *const rung_solve_words[] = {"n", "p", "d", "layers", "L", NULL};
 
-/* How far is searched. */
+/* Limits of the search. */
 #define TOKENS_FAR  (UINT64_C(1) << 61)
 #define THRESHOLD_N (UINT64_C(1) << 40)
 static const uint64_t largest[] = {TOKENS_FAR, 65536, 65536, RUNG_LAYERS_MAX, RUNG_DEPTH_MAX};
 
 typedef struct probe {
     const rung_solve_conf *conf;
-    size_t run_first, run_count; /* the recurrent layers, for layers */
-    rung_bound_report *report;   /* of the last question */
+    size_t run_first, run_count; /* range of the recurrent layers, for --solve layers */
+    rung_bound_report *report;   /* of the last claim that was asked */
 } probe;
 
-/* ---- one value -------------------------------------------------------------------------------------------------------- */
+/* ---- one value --------------------------------------------------------------------------------------------------- */
 
 static bool carries(const rung_held *held)
 {
@@ -32,7 +32,7 @@ static bool carries(const rung_held *held)
     return rung_layer_bits_of(held, &bits).carried > 0;
 }
 
-/* Recurrent layers that all are the same and follow each other. */
+/* Finds the recurrent layers, which must all be equal and adjacent. */
 static rung_status find_run(probe *p, rung_error *err)
 {
     const rung_ledger *ledger = rung_subject_ledger(p->conf->subject);
@@ -52,7 +52,7 @@ static rung_status find_run(probe *p, rung_error *err)
     return RUNG_OK;
 }
 
-/* The subject with another head dimension or another number of layers; NULL: the subject itself. */
+/* Makes the subject with another head dimension or number of layers. NULL: the subject itself. */
 static rung_status other_subject(rung_subject **out, const probe *p, uint64_t value, rung_error *err)
 {
     const rung_subject *s = p->conf->subject;
@@ -89,9 +89,9 @@ static rung_status at_value(bool *cannot, const probe *p, uint64_t value, rung_e
     return status;
 }
 
-/* ---- edges -------------------------------------------------------------------------------------------------------------- */
+/* ---- edges ------------------------------------------------------------------------------------------------------- */
 
-/* Between `cannot`, where it is CANNOT, and `open`, where it is not; either may be the larger one. */
+/* Bisects between `cannot`, whose verdict is CANNOT, and `open`, whose verdict is not; either may be the larger one. */
 static rung_status bisect(uint64_t *cannot, uint64_t *open, const probe *p, rung_error *err)
 {
     rung_status status = RUNG_OK;
@@ -107,7 +107,7 @@ static rung_status bisect(uint64_t *cannot, uint64_t *open, const probe *p, rung
     return status;
 }
 
-/* Asks on both sides of the edge again and keeps the row that decides. */
+/* Asks both sides of the edge again, and keeps the row that decides. */
 static rung_status confirm(rung_solved *s, const probe *p, uint64_t cannot, uint64_t open, rung_error *err)
 {
     bool here, beyond = false;
@@ -129,7 +129,7 @@ static void say_why(rung_solved *s, const probe *p, const char *where)
     snprintf(s->reason, sizeof s->reason, "%s: %.120s", where,
              near               ? near->statement
              : p->report->count ? p->report->answer[0].premise
-                                : "no theorem speaks of this task");
+                                : "no theorem is about this task");
 }
 
 static rung_status solve_largest(rung_solved *s, const probe *p, rung_error *err)
@@ -155,7 +155,7 @@ static rung_status solve_largest(rung_solved *s, const probe *p, rung_error *err
     return status == RUNG_OK ? confirm(s, p, cannot, open, err) : status;
 }
 
-/* The rows know their own thresholds, and the best of them is at or just above the edge. */
+/* Each row knows its own threshold. The least of them is at or just above the edge. */
 static rung_status best_threshold(double *least, double *log2_least, const probe *p, rung_error *err)
 {
     rung_about about = *p->conf->about;
@@ -188,11 +188,11 @@ static rung_status solve_n(rung_solved *s, const probe *p, rung_error *err)
         cannot = open, open = 0;
         status = bisect(&cannot, &open, p, err);
     }
-    if (!open) open = 1; /* one token is never enough for a question */
+    if (!open) open = 1; /* a question has more than one token */
     return status == RUNG_OK ? confirm(s, p, cannot, open, err) : status;
 }
 
-/* ---- depth --------------------------------------------------------------------------------------------------------------- */
+/* ---- depth ------------------------------------------------------------------------------------------------------- */
 
 static rung_status decide_depth(rung_verdict *verdict, const probe *p, const rung_task_conf *task, rung_error *err)
 {
@@ -221,7 +221,7 @@ static void read_depths(rung_solved *s)
     s->value = (double)s->can_up_to;
 }
 
-/* Up to the first L of which there is no task at this length. */
+/* Asks every L up to the first that has no instance of this length. */
 static rung_status solve_depth(rung_solved *s, const probe *p, rung_error *err)
 {
     const rung_about *about = p->conf->about;
@@ -234,11 +234,11 @@ static rung_status solve_depth(rung_solved *s, const probe *p, rung_error *err)
         s->deepest = (size_t)L;
     }
     if (status == RUNG_OK) read_depths(s);
-    if (!s->deepest) snprintf(s->reason, sizeof s->reason, "no prompt of the task is so short");
+    if (!s->deepest) snprintf(s->reason, sizeof s->reason, "the shortest prompt of the task is longer than that");
     return status;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------------------------------------- */
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 static rung_status check_usage(const rung_solve_conf *conf, rung_error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Weights as means: a construction whose layers the subject contains, with the others idle (docs/contains.md), judged in the
- * exact evaluator at the very instance and in a format of no more bits than the claim allows. What is judged by a sample is
- * SAMPLED, never CAN.
+ * Weights: finds a construction whose layers the subject contains, with the other layers idle (docs/contains.md).
+ * Judges it in the exact evaluator, at the very instance, in a format of at most the bits of the claim. Weights that
+ * were judged by a sample are SAMPLED, never CAN.
  */
 #include "weights.h"
 #include "rung/witness.h"
@@ -27,18 +27,18 @@ static rung_softmax softmax_of(rung_kernel kernel)
                                            : RUNG_SOFTMAX_ONLINE;
 }
 
-/* Why the constructions do not speak of this claim, or NULL. */
+/* Why no construction can answer this claim, or NULL. */
 static const char *out_of_reach(const rung_claim *claim)
 {
     rung_about about = rung_claim_about(claim);
     if (about.kernel == RUNG_KERNEL_FAST) return "weights are judged by the exact evaluator only";
-    if (!about.kernel) return "nobody has said in which order numbers are added up";
+    if (!about.kernel) return "the order in which numbers are added is not stated";
     if (about.layout != RUNG_ESTABLISHED || about.ends != RUNG_ESTABLISHED)
-        return "constructions are for prompts as the task writes them, with nothing after";
+        return "constructions are for prompts as the task writes them, with no tokens after them";
     return NULL;
 }
 
-/* What was judged right, in words. */
+/* Describes what was judged right. */
 static void say_shown(rung_decision *d, const rung_finding *finding)
 {
     rung_buf task;
@@ -67,9 +67,9 @@ static rung_status take_weights(rung_decision *d, const rung_finding *finding, c
     snprintf(d->numbers, sizeof d->numbers, "%s", fmt->name);
     d->weights = rung_arena_strdup(&d->arena, by, err);
     if (!d->weights) return RUNG_SYSTEM;
-    if (d->verdict == RUNG_CANNOT) return RUNG_OK; /* both are compared afterwards */
+    if (d->verdict == RUNG_CANNOT) return RUNG_OK; /* rung_decide compares both afterwards */
     d->by = d->weights;
-    /* Weights are right in the format in which they were judged, and in no other: not even in one with more bits. */
+    /* Weights are right in the format in which they were judged, and in no other, not even in one with more bits. */
     snprintf(d->about, sizeof d->about, "in exact %s arithmetic, %s", fmt->name, rung_kernel_text(kernel));
     d->basis = bases[finding->evidence], d->verdict = rung_finding_verdict(finding);
     say_shown(d, finding);

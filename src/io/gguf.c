@@ -4,8 +4,8 @@
  * Reading the header of GGUF: magic, version, counts, typed keys, tensor infos. Every length is compared with the bytes
  * that are left before anything is allocated or skipped, every product and sum is checked, and no assert validates.
  * Refused are all defects that readers of the format have been known to let through: lengths that wrap, counts larger
- * than the file, arrays in arrays, keys or tensors twice, an alignment that is no power of two or overflows the padding,
- * tensors that overlap, leave holes or end beyond the file. Tensor data is never read. The tensor infos are in
+ * than the file, arrays in arrays, keys or tensors twice, an alignment that is no power of two or overflows the
+ * padding, tensors that overlap, leave holes or end beyond the file. Tensor data is never read. The tensor infos are in
  * gguf_tensor.c.
  */
 #include "gguf.h"
@@ -16,21 +16,21 @@
 
 enum {
     KEY_BYTES_MAX = 1 << 20,
-    ARRAY_MAX = 1 << 24, /* no vocabulary comes near; a count beyond it is damage */
+    ARRAY_MAX = 1 << 24, /* far more than any vocabulary has; a larger count means damage */
     ENTRY_BYTES_MIN = 8 + 1 + 4 + 1,
 };
 
 struct rung_gguf {
-    rung_file_map map; /* of an opened path; empty for bytes that the caller keeps */
+    rung_file_map map; /* of an opened path; empty if the caller keeps the bytes */
     char *name;
     rung_arena arena;
-    gguf_entry *entry; /* by key */
+    gguf_entry *entry; /* sorted by key */
     size_t count, tensor_count;
 };
 
 static const struct {
     const char *name;
-    size_t bytes; /* 0: not of one size */
+    size_t bytes; /* 0: the size varies */
 } value_type[] = {
     [GGUF_U8] = {"u8", 1},         [GGUF_I8] = {"i8", 1},       [GGUF_U16] = {"u16", 2}, [GGUF_I16] = {"i16", 2},
     [GGUF_U32] = {"u32", 4},       [GGUF_I32] = {"i32", 4},     [GGUF_F32] = {"f32", 4}, [GGUF_BOOL] = {"bool", 1},
@@ -117,7 +117,7 @@ static rung_status read_array_head(gguf_entry *entry, const rung_gguf *file, ggu
     return RUNG_OK;
 }
 
-/* Strings are walked one by one: only so is their end known. A single one is copied, to end in NUL. */
+/* Strings are read one by one, because only then their end is known. A single string is copied and gets a NUL. */
 static rung_status read_strings(gguf_entry *entry, rung_gguf *file, gguf_cursor *at, rung_error *err)
 {
     const uint8_t *text = NULL;
@@ -325,7 +325,7 @@ static bool from_signed(uint64_t *out, int64_t value)
     return value >= 0;
 }
 
-/* The bytes may lie at any address. */
+/* The bytes may be unaligned. */
 static bool decode(uint64_t *out, gguf_type type, const uint8_t *byte)
 {
     float f32;

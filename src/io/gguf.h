@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What the two halves of the GGUF reader share: a cursor that never passes the end of the file, and the constants of the
- * format.
+ * What the two halves of the GGUF reader share: a cursor that never passes the end of the file, and the constants of
+ * the format.
  */
 #ifndef RUNG_IO_GGUF_H
 #define RUNG_IO_GGUF_H
@@ -42,12 +42,12 @@ typedef struct gguf_cursor {
     size_t left;
 } gguf_cursor;
 
-/* false, and nothing is moved, when fewer bytes are left. */
+/* Returns false, and does not move, when fewer bytes are left. */
 bool gguf_take(gguf_cursor *at, void *out, size_t bytes);
 bool gguf_skip(gguf_cursor *at, uint64_t bytes);
-/* A string: u64 length, then that many bytes, which stay in the file. */
+/* Takes a string: a u64 length, then that many bytes. The text is borrowed from the file. */
 bool gguf_take_text(const uint8_t **text, uint64_t *len, gguf_cursor *at);
-/* NULL with a message when memory is out. */
+/* Returns NULL with a message when memory runs out. */
 char *gguf_copy_text(rung_arena *arena, const uint8_t *text, size_t len, rung_error *err);
 
 /* Reads `count` tensor infos and checks them against each other and against the size of the file. */

@@ -10,12 +10,13 @@
 #include <stdlib.h>
 
 enum {
-    TENSOR_NAME_MAX = 63, /* 64 with the NUL of the reader that the format was made for */
+    TENSOR_NAME_MAX = 63, /* llama.cpp stores 64 bytes with the NUL */
     TENSOR_RANK_MAX = 4,
     TENSOR_BYTES_MIN = 8 + 1 + 4 + 4 + 8,
 };
 
-/* Elements of a block and its bytes. The numbers that are missing were given to types that no longer exist. */
+/* Elements and bytes of one block of each type. Missing numbers belong to types that have been removed from the
+ * format. */
 static const struct {
     uint16_t elements, bytes;
 } tensor_type[] = {
@@ -49,7 +50,7 @@ typedef struct tensor_info {
     uint64_t offset;
 } tensor_info;
 
-/* What a reader is doing, for its messages. */
+/* What the reader is reading, for messages. */
 typedef struct place {
     const char *file;
     size_t index;
@@ -76,7 +77,7 @@ static rung_status read_name(char **name, rung_arena *arena, gguf_cursor *at, co
     return RUNG_OK;
 }
 
-/* Rows of blocks: (first dimension / block) * bytes of a block * the other dimensions. */
+/* The size is (first dimension / elements of a block) * bytes of a block * the other dimensions. */
 static rung_status measure(tensor_info *info, const uint64_t *dim, uint32_t rank, uint32_t type, const place *where,
                            rung_error *err)
 {
@@ -123,7 +124,7 @@ static bool pad(size_t *value, size_t alignment)
     return true;
 }
 
-/* The data start at the padded end of the header; each offset is the padded sum of the sizes before it. */
+/* The data start after the padded header. Each offset must be the padded sum of the sizes before it. */
 static rung_status check_places(const tensor_info *info, size_t count, size_t header_size, size_t file_size,
                                 size_t alignment, const char *file, rung_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What the readers and writers of io share and nobody else sees: names made fit for a message, the table of
- * number types, an index of tensors by name, and output to a file that appears whole or not at all.
+ * Declarations that only the readers and writers of io share: names that are safe in a message, the table of number
+ * types, an index of tensors by name, and output to a file that appears complete or not at all.
  */
 #ifndef RUNG_IO_INTERNAL_H
 #define RUNG_IO_INTERNAL_H
@@ -11,13 +11,13 @@
 
 #include "rung/io.h"
 
-/* Tensor bytes are little endian in every format here, and they are used as they lie. */
+/* Tensor bytes are little endian in every format here, and are used without a copy. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "io copies little-endian numbers without swapping");
 
 /* ---- text ---- */
 
-/* A name from outside, fit for one line of a terminal: control characters become '?', the middle of a long
- * one '...'. */
+/* A foreign name that is safe on one line of a terminal: control characters become '?', and the middle of a long name
+ * becomes '...'. */
 typedef struct io_label {
     char text[164];
 } io_label;
@@ -35,15 +35,15 @@ typedef struct io_dtype_row {
     size_t bits; /* of one element */
 } io_dtype_row;
 
-/* NULL when no such type exists. */
+/* Returns NULL when no such type exists. */
 const io_dtype_row *io_dtype_named(const char *name);
-/* The type of a tensor to be written: by its dtype, or by its spelling when that is RUNG_OTHER. NULL: no such
- * type. */
+/* The type of a tensor that will be written: by its dtype, or by its spelling when the dtype is RUNG_OTHER. NULL if
+ * there is no such type. */
 const io_dtype_row *io_dtype_of(const rung_tensor *tensor);
 
 /* Fills tensor->elements from the shape; false when a product of dimensions does not fit into size_t. */
 bool io_tensor_count_elements(rung_tensor *tensor);
-/* A tensor that the caller of a writer made: refuses (RUNG_USAGE) one whose shape, type and size disagree. */
+/* Checks a tensor that a caller wants to write. Returns RUNG_USAGE if its shape, type and size disagree. */
 rung_status io_tensor_check(const rung_tensor *tensor, size_t bits, rung_error *err);
 
 typedef struct io_index {
@@ -55,7 +55,7 @@ rung_status io_index_init(io_index *index, const rung_tensor *tensors, size_t co
 void io_index_clear(io_index *index);
 const rung_tensor *io_index_get(const io_index *index, const char *name); /* NULL if absent */
 const char *io_index_duplicate(const io_index *index);                    /* a name that occurs twice, or NULL */
-/* For a writer: every name is UTF-8 and occurs once. RUNG_USAGE otherwise. */
+/* Checks that every name to be written is UTF-8 and occurs once. Returns RUNG_USAGE otherwise. */
 rung_status io_names_check(const rung_tensor *tensors, size_t count, const char *path, rung_error *err);
 
 /* ---- output ---- */
@@ -71,16 +71,16 @@ rung_status io_finish(rung_file_writer *writer, rung_status status, rung_error *
 
 /* ---- npy ---- */
 
-/* Appends everything of a version 1.0 file but the data. */
+/* Appends all of a version 1.0 file except the data. */
 rung_status io_npy_header(rung_buf *out, const rung_tensor *tensor, rung_error *err);
 
 /* ---- json: the numbers that Python writes and JSON does not have ---- */
 
-/* Appends the text with each bare Infinity, -Infinity and NaN turned into a marked string of as many
- * characters, so that columns in messages stay true. false when the text already has a mark, and must then be
- * parsed as it is. */
+/* Appends the text. Each bare Infinity, -Infinity and NaN becomes a marked string of the same number of characters, so
+ * that columns in messages stay correct. Returns false when the text contains a mark already; the caller then parses
+ * the text itself. */
 bool io_json_mark_words(rung_buf *out, const char *text, size_t len);
-/* Whether `string` is such a mark, and which number it stands for. */
+/* Returns true if `string` is such a mark, and stores the number that it replaces. */
 bool io_json_marked_word(double *out, const char *string);
 
 /* ---- little-endian numbers in a header ---- */

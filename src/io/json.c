@@ -70,7 +70,7 @@ static rung_status build_object(rung_json_doc *doc, rung_json *node, rung_error 
 {
     node->by_key = rung_arena_alloc(&doc->arena, node->len, sizeof(rung_json *), err);
     if (!node->by_key) return RUNG_SYSTEM;
-    json_t *object = (json_t *)node->value; /* jansson's iterators are not const; nothing is changed */
+    json_t *object = (json_t *)node->value; /* jansson's iterators are not const, but nothing is changed */
     size_t i = 0;
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at), i++) {
         rung_json *member = &node->items[i];
@@ -85,7 +85,7 @@ static rung_status build_object(rung_json_doc *doc, rung_json *node, rung_error 
     return RUNG_OK;
 }
 
-/* Recursion is bounded by jansson's own limit of 2048 levels. */
+/* The depth of the recursion is bounded by jansson's limit of 2048 levels. */
 static rung_status build_node(rung_json_doc *doc, rung_json *node, const json_t *value, rung_error *err)
 {
     node->value = value;

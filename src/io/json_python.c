@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Infinity, -Infinity and NaN in JSON text. Python's json module writes them bare, jansson knows no such
- * words, and no finite number can stand in for them. So each becomes a string that starts with the
- * noncharacter U+FFFF, and the length says which it was. Text that has U+FFFF of its own, raw or escaped, is
- * left as it is (and refused by the parser if it also has such a word), so a mark is never mistaken.
+ * Infinity, -Infinity and NaN in JSON text. Python's json module writes them bare. jansson does not accept them, and no
+ * finite number can replace them. So each becomes a string that starts with the noncharacter U+FFFF, and its length
+ * tells which one it was. Text that already contains U+FFFF, raw or escaped, is not changed; the parser then refuses it
+ * if it also contains such a word. So a mark is never mistaken for text.
  */
 #include "io_internal.h"
 
@@ -13,7 +13,7 @@
 
 #define MARK "\xef\xbf\xbf" /* U+FFFF: three bytes, one character, one column */
 
-/* "<mark><filler>" has as many characters as the word that it replaces, quotes included. */
+/* "<mark><filler>" with its quotes has as many characters as the word that it replaces. */
 static const struct word {
     const char *text, *marked;
     double value;
@@ -43,8 +43,8 @@ static bool has_mark(const char *text, size_t len)
     return false;
 }
 
-/* The word at text[at], or NULL. It need not stand alone: a string that touches a letter, a digit or a sign is as wrong
- * as the word was, so 1NaN and -NaN stay errors. */
+/* Returns the word at text[at], or NULL. The word need not stand alone: a string next to a letter, a digit or a sign is
+ * as wrong as the word was, so 1NaN and -NaN stay errors. */
 static const struct word *word_at(const char *text, size_t len, size_t at)
 {
     for (size_t i = 0; i < RUNG_COUNT(WORDS); i++) {
@@ -61,7 +61,7 @@ bool io_json_mark_words(rung_buf *out, const char *text, size_t len)
     size_t copied = 0;
     for (size_t i = 0; i < len; i++) {
         if (in_string && text[i] == '\\') {
-            i++; /* whatever is escaped does not end the string */
+            i++; /* an escaped character does not end the string */
             continue;
         }
         if (text[i] == '"') in_string = !in_string;

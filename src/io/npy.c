@@ -45,7 +45,7 @@ static bool accept(cursor *in, const char *token)
     return true;
 }
 
-/* A quoted string without escapes that fits into out. */
+/* Reads a quoted string without escapes that fits into `out`. */
 static bool read_string(char *out, size_t size, cursor *in)
 {
     char quote = accept(in, "'") ? '\'' : '"';
@@ -67,12 +67,12 @@ static bool read_size(size_t *out, cursor *in)
     for (; in->at < in->end && *in->at >= '0' && *in->at <= '9'; in->at++)
         if (!rung_size_mul(&value, value, 10) || !rung_size_add(&value, value, (size_t)(*in->at - '0'))) return false;
     if (in->at == first || (*first == '0' && in->at - first > 1)) return false;
-    if (in->at < in->end && *in->at == 'L') in->at++; /* Python 2 wrote long integers so */
+    if (in->at < in->end && *in->at == 'L') in->at++; /* Python 2 wrote long integers with an L */
     *out = value;
     return true;
 }
 
-/* Each reader below returns NULL, or what is wrong. */
+/* Each reader below returns NULL, or a text that says what is wrong. */
 
 static const char *read_descr(npy_header *out, cursor *in)
 {
@@ -100,7 +100,7 @@ static const char *read_shape(npy_header *out, cursor *in)
         out->shape[out->rank] = size;
         comma = accept(in, ",");
     }
-    return out->rank == 1 && !comma ? damaged : NULL; /* (3) is a number, (3,) a tuple */
+    return out->rank == 1 && !comma ? damaged : NULL; /* (3) is a number, (3,) is a tuple */
 }
 
 static const struct npy_key {
@@ -229,11 +229,11 @@ rung_status io_npy_header(rung_buf *out, const rung_tensor *tensor, rung_error *
     rung_buf literal;
     rung_buf_init(&literal);
     add_literal(&literal, type->descr, tensor);
-    /* Data start at a multiple of 64, the newline and what comes before the literal counted. That is 128 for every array
-     * that numpy can hold, and so are the bytes that numpy writes. */
+    /* The data start at a multiple of 64 bytes, which counts the newline and everything before the literal. For every
+     * array that numpy can hold this is byte 128, as in the files that numpy writes. */
     while ((MAGIC_LEN + 4 + literal.len + 1) % 64 != 0 && !literal.failed) rung_buf_putc(&literal, ' ');
     rung_buf_putc(&literal, '\n');
-    uint16_t length = (uint16_t)literal.len; /* rank <= 8: at most a few hundred */
+    uint16_t length = (uint16_t)literal.len; /* at most a few hundred, because rank <= 8 */
     rung_buf_add(out, MAGIC, MAGIC_LEN);
     rung_buf_add(out, "\1\0", 2);
     rung_buf_add(out, &length, sizeof length);

@@ -14,7 +14,7 @@ static const char SUFFIX[] = ".npy";
 enum { SUFFIX_LEN = 4 };
 
 struct rung_npz {
-    rung_file_map map; /* of an opened path; empty for bytes that the caller keeps */
+    rung_file_map map; /* of an opened path; empty if the caller keeps the bytes */
     rung_arena arena;  /* names and inflated members */
     rung_tensor *tensors;
     size_t count;
@@ -32,7 +32,7 @@ static rung_status check_total(const io_zip *zip, size_t max_bytes, rung_error *
     return RUNG_OK;
 }
 
-/* The name of the member without ".npy". */
+/* Returns the name of the member without ".npy". */
 static rung_status array_name(char **out, rung_arena *arena, const char *member, rung_error *err)
 {
     size_t len = strlen(member);

@@ -14,7 +14,7 @@ enum { FIRST_DATE = 1 << 5 | 1 }; /* bits 15-9: years since 1980, 8-5: month, 4-
 
 /* ---- refusals ---- */
 
-/* Names become file names for whoever unpacks the archive. */
+/* Refuses names that would be unsafe file names when the archive is unpacked. */
 static bool is_safe(const char *name)
 {
     size_t len = strlen(name);
@@ -60,7 +60,7 @@ static size_t name_len(const member *m)
     return strlen(m->tensor->name) + 4;
 }
 
-/* From the version needed to the length of the extra field: the same 26 bytes in both headers. */
+/* Appends the 26 bytes that both headers share: from the version needed to the length of the extra field. */
 static void add_common(rung_buf *out, const member *m)
 {
     bool ascii = true;
@@ -93,7 +93,7 @@ static void add_local(rung_buf *out, const member *m)
 static void add_entry(rung_buf *out, const member *m)
 {
     rung_buf_add(out, "PK\1\2", 4);
-    add16(out, VERSION | 3 << 8); /* made on Unix, so that the mode below counts */
+    add16(out, VERSION | 3 << 8); /* made on Unix, so that readers apply the mode below */
     add_common(out, m);
     add16(out, 0);                       /* comment */
     add16(out, 0);                       /* disk */
@@ -115,7 +115,7 @@ static void add_end(rung_buf *out, size_t count, uint32_t directory_at, uint32_t
 
 /* ---- the archive ---- */
 
-/* Headers and positions of all members, before a byte is written or a checksum computed. */
+/* Computes the headers and positions of all members, before any byte is written or any checksum computed. */
 static rung_status plan(member *members, const char *path, const rung_tensor *tensors, size_t count, rung_error *err)
 {
     uint64_t at = 0, directory = END_SIZE;
@@ -144,7 +144,7 @@ static rung_status put_member(rung_file_writer *writer, member *m, rung_error *e
     rung_buf local;
     const rung_tensor *tensor = m->tensor;
     m->crc = (uint32_t)crc32_z(0, (const Bytef *)m->npy.text, m->npy.len);
-    if (tensor->size_bytes) /* no bytes may come as NULL, which zlib takes as "start again" */
+    if (tensor->size_bytes) /* an empty tensor may have the address NULL, which zlib takes for "start again" */
         m->crc = (uint32_t)crc32_z(m->crc, tensor->bytes, tensor->size_bytes);
     rung_buf_init(&local);
     add_local(&local, m);

@@ -12,19 +12,19 @@
 #include <stdlib.h>
 
 struct rung_safetensors {
-    rung_file_map map; /* of an opened path; empty for bytes that the caller keeps */
+    rung_file_map map; /* of an opened path; empty if the caller keeps the bytes */
     const uint8_t *bytes;
     size_t size;
     char *name;
     rung_json_doc *header; /* keeps the names and the metadata alive */
     const rung_json *meta; /* NULL if there is none */
     rung_arena arena;
-    rung_tensor *tensors; /* by data offset */
+    rung_tensor *tensors; /* sorted by data offset */
     size_t count;
     io_index index;
 };
 
-/* Where a reader is, for its messages. */
+/* What the reader is reading, for messages. */
 typedef struct place {
     const char *file, *tensor;
 } place;
@@ -36,7 +36,7 @@ static rung_status refuse(const place *at, rung_error *err, const char *what)
 
 /* ---- one entry of the header ---- */
 
-/* A JSON integer that is a size. */
+/* Reads a JSON integer that is a valid size. */
 static bool size_of(size_t *out, const rung_json *value)
 {
     int64_t number;
@@ -79,7 +79,7 @@ static rung_status read_dtype(size_t *bits, rung_tensor *out, const rung_json *e
     return RUNG_OK;
 }
 
-/* size_bytes from the shape and the type, never from the offsets. */
+/* Computes size_bytes from the shape and the type, never from the offsets. */
 static rung_status measure(rung_tensor *out, size_t bits, const place *at, rung_error *err)
 {
     size_t total_bits;
@@ -168,7 +168,7 @@ static rung_status read_entries(rung_safetensors *file, const uint8_t *data, siz
     return RUNG_OK;
 }
 
-/* By offset; an empty tensor before the one that starts where it stands; then by name, so that the order is
+/* Sorts by offset. At the same offset an empty tensor comes first. Then the name decides, so that the order is
  * total. */
 static int compare_places(const void *a, const void *b)
 {
@@ -178,8 +178,8 @@ static int compare_places(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Sorted by offset, each tensor begins where the one before it ends, the first at 0 and the last ends the
- * file. */
+/* Checks that the tensors, sorted by offset, fill the data: the first begins at 0, each begins where the one before it
+ * ends, and the last one ends the file. */
 static rung_status check_tiling(rung_safetensors *file, const uint8_t *data, size_t data_size, rung_error *err)
 {
     size_t expected = 0;
@@ -201,8 +201,8 @@ static rung_status check_tiling(rung_safetensors *file, const uint8_t *data, siz
     return RUNG_OK;
 }
 
-/* The length of the header, which starts at byte 8. Nothing is allocated before its length is known to be in
- * the file. */
+/* Finds the length of the header, which starts at byte 8. Nothing is allocated before the header is known to be in the
+ * file. */
 static rung_status find_header(size_t *length, const rung_safetensors *file, rung_error *err)
 {
     if (file->size < 8)

@@ -85,7 +85,8 @@ static rung_status make_header(rung_buf *out, const char *path, const rung_tenso
             return rung_fail(err, RUNG_USAGE, "%s: the tensors together exceed the address space", LABEL(path));
     }
     rung_buf_putc(out, '}');
-    while (out->len % 8 != 0 && !out->failed) rung_buf_putc(out, ' '); /* the length field has 8 bytes itself */
+    /* the length field before the header has 8 bytes itself */
+    while (out->len % 8 != 0 && !out->failed) rung_buf_putc(out, ' ');
     if (out->len > IO_HEADER_MAX)
         return rung_fail(err, RUNG_USAGE, "%s: names, shapes and metadata take %zu bytes, and the format allows %d",
                          LABEL(path), out->len, IO_HEADER_MAX);
@@ -104,7 +105,7 @@ static rung_status put_all(rung_file_writer *writer, const rung_buf *header, con
     return status;
 }
 
-/* Checks everything and makes the header; `path` is for messages. */
+/* Checks all arguments and makes the header. `path` is only used in messages. */
 static rung_status prepare(rung_buf *header, const char *path, const rung_tensor *tensors, size_t count,
                            const rung_meta *meta, size_t meta_count, rung_error *err)
 {

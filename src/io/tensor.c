@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Number types and the conversion of stored values to double, float and int64. A value that would change its
- * meaning (an integer beyond the exact range, a fraction asked for as an integer, a finite number that
- * becomes infinite) is an error, never a rounding; a float that is merely more precise than the target is
- * rounded to nearest.
+ * Number types, and the conversion of stored values to double, float and int64. A value that would change its meaning
+ * is an error: an integer beyond the exact range, a fraction read as an integer, a finite number that becomes infinite.
+ * A float that is more precise than the target is rounded to nearest.
  */
 #include "io_internal.h"
 
@@ -101,7 +100,7 @@ rung_status io_tensor_check(const rung_tensor *tensor, size_t bits, rung_error *
 
 typedef enum scalar_kind { SCALAR_REAL, SCALAR_INT, SCALAR_HUGE, SCALAR_NOT_BOOL } scalar_kind;
 
-/* What one element says, before it is known what it will become. */
+/* The value of one element, before conversion to the type that the caller wants. */
 typedef struct scalar {
     scalar_kind kind;
     double real;
@@ -157,7 +156,7 @@ static double double_of_bits(uint64_t bits)
     return value;
 }
 
-/* The element at p, which may be unaligned: bytes are put together, never cast in place. */
+/* Loads the element at p. It may be unaligned, so its bytes are put together and never cast in place. */
 static scalar load_scalar(const uint8_t *p, rung_dtype dtype)
 {
     switch (dtype) {
@@ -196,7 +195,7 @@ typedef bool store_fn(void *out, size_t index, const scalar *value);
 
 static bool store_f64(void *out, size_t index, const scalar *value)
 {
-    /* Every integer up to 2^53 is a double; beyond, neighbours collapse. */
+    /* Every integer up to 2^53 is a double. Beyond that neighbours have the same double. */
     bool exact = value->integer >= -(INT64_C(1) << 53) && value->integer <= INT64_C(1) << 53;
     if (value->kind == SCALAR_REAL)
         ((double *)out)[index] = value->real;
@@ -209,7 +208,7 @@ static bool store_f64(void *out, size_t index, const scalar *value)
 
 static bool store_f32(void *out, size_t index, const scalar *value)
 {
-    /* Half way between FLT_MAX and 2^128: from there on, nearest-even gives infinity. */
+    /* Half way between FLT_MAX and 2^128. From there on rounding to nearest even gives infinity. */
     bool overflows = isfinite(value->real) && fabs(value->real) >= 0x1.ffffffp127;
     bool exact = value->integer >= -(1 << 24) && value->integer <= 1 << 24;
     if (value->kind == SCALAR_REAL && !overflows)
@@ -258,7 +257,8 @@ static rung_status convert(void *out, const rung_tensor *tensor, store_fn *store
         return rung_fail(err, RUNG_INPUT,
                          "tensor '%s': values of type %s are not converted here; store it as F32 or F16",
                          LABEL(tensor->name), tensor->dtype_name ? LABEL(tensor->dtype_name) : "OTHER");
-    if (tensor->size_bytes / width != tensor->elements) /* the readers check this; a caller's own tensor may not */
+    /* readers have checked this, but a tensor made by the caller may be wrong */
+    if (tensor->size_bytes / width != tensor->elements)
         return rung_fail(err, RUNG_USAGE, "tensor '%s': %zu bytes are not %zu elements of %zu", LABEL(tensor->name),
                          tensor->size_bytes, tensor->elements, width);
     for (size_t i = 0; i < tensor->elements; i++) {
@@ -268,7 +268,7 @@ static rung_status convert(void *out, const rung_tensor *tensor, store_fn *store
     return RUNG_OK;
 }
 
-/* The stored type is the wanted one: most weights take this way. */
+/* The stored type is the wanted one. This is the case for most weights. */
 static rung_status copy_all(void *out, const rung_tensor *tensor)
 {
     if (tensor->size_bytes) memcpy(out, tensor->bytes, tensor->size_bytes);

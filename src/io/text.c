@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Names from files on their way into messages. A tensor may be called anything that UTF-8 can spell, escape
- * sequences and ten thousand letters included; a message stays one readable line all the same.
+ * Names from files, made safe for messages. A tensor name may be any UTF-8, including escape sequences and ten thousand
+ * letters. The message is still one readable line.
  */
 #include "io_internal.h"
 
@@ -10,7 +10,7 @@
 
 bool io_utf8_valid(const char *text)
 {
-    json_t *string = json_string(text); /* jansson checks; one opinion on UTF-8 is enough */
+    json_t *string = json_string(text); /* jansson decides what is UTF-8, as in the JSON reader */
     json_decref(string);
     return string != NULL;
 }
@@ -20,7 +20,7 @@ static bool continues_utf8(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* What would steer a terminal or turn the line around is shown as question marks, as many as it has bytes. */
+/* Characters that would control a terminal or reverse the line become question marks, one for each byte. */
 static size_t copy_range(char *out, const char *from, const char *to)
 {
     size_t len = (size_t)(to - from);
@@ -36,7 +36,7 @@ static size_t copy_range(char *out, const char *from, const char *to)
 
 const char *io_label_of(io_label *label, const char *name)
 {
-    /* 60 + 3 + 97 + NUL fits; the end of a path says more than its start. */
+    /* 60 + 3 + 97 + NUL fits. The end of a path tells more than its start. */
     enum { HEAD = 60, TAIL = 97 };
     size_t len = strlen(name);
     bool utf8 = io_utf8_valid(name);

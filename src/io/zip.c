@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Reading zip archives (APPNOTE 6.3: end record, zip64 end record, central directory, local headers). The
- * directory is the authority; everything that is stated twice must agree, and members must not overlap, which
- * closes the ways in which two readers see different archives in one file, and the overlapping kind of bomb.
- * Not read: encryption, several disks, bytes before the first member's offset base, methods other than stored
- * and deflate.
+ * Reading zip archives (APPNOTE 6.3: end record, zip64 end record, central directory, local headers). The central
+ * directory is the authority. Everything that the file states twice must agree, and members must not overlap. So two
+ * readers cannot see different archives in one file, and zip bombs of overlapping members are refused. Not read:
+ * encryption, several disks, bytes before the first member's offset base, methods other than stored and deflate.
  */
 #include "zip.h"
 
@@ -45,7 +44,7 @@ static bool has_signature(const uint8_t *p, uint8_t third, uint8_t fourth)
     return p[0] == 'P' && p[1] == 'K' && p[2] == third && p[3] == fourth;
 }
 
-/* Whether [at, at + len) lies in [0, limit). */
+/* True if [at, at + len) lies in [0, limit). */
 static bool inside(uint64_t at, uint64_t len, uint64_t limit)
 {
     return at <= limit && len <= limit - at;
@@ -57,7 +56,7 @@ typedef struct directory {
     uint64_t at, size, count;
 } directory;
 
-/* The end record is the last thing in the file but for a comment, whose length it states. */
+/* The end record is at the end of the file. Only a comment may follow it, whose length it states. */
 static bool find_end(size_t *at, const io_zip *zip)
 {
     for (size_t back = END_SIZE; back <= zip->size && back <= END_SIZE + COMMENT_MAX; back++) {
@@ -69,7 +68,7 @@ static bool find_end(size_t *at, const io_zip *zip)
     return false;
 }
 
-/* A 16- or 32-bit field of the end record beside its 64-bit twin. */
+/* Compares a 16- or 32-bit field of the end record with the 64-bit field. */
 static bool agrees(uint64_t narrow, uint64_t saturated, uint64_t wide)
 {
     return narrow == saturated || narrow == wide;
@@ -112,7 +111,7 @@ static rung_status find_directory(directory *dir, const io_zip *zip, rung_error 
 
 /* ---- one entry ---- */
 
-/* The numbers that 32 bits may be too few for, in the order of the zip64 field. */
+/* The numbers that may need more than 32 bits, in the order of the zip64 field. */
 typedef struct sizes {
     uint64_t unpacked, packed, at;
 } sizes;
@@ -126,7 +125,7 @@ static bool take_wide(uint64_t *value, const uint8_t **p, const uint8_t *end)
     return true;
 }
 
-/* Replaces saturated numbers by those of the zip64 field (id 1). A number that is saturated without one is
+/* Replaces saturated numbers by those of the zip64 field (id 1). A number that is saturated without such a field is
  * refused. */
 static bool widen(sizes *s, const uint8_t *extra, size_t len)
 {
@@ -157,7 +156,7 @@ static rung_status check_method(io_zip_member *out, uint16_t flags, uint16_t met
     return RUNG_OK;
 }
 
-/* The local header must repeat what the directory says. */
+/* Checks that the local header repeats what the directory says. */
 static rung_status check_local(io_zip_member *out, const io_zip *zip, const uint8_t *entry, size_t limit,
                                rung_error *err)
 {
@@ -182,7 +181,7 @@ static rung_status check_local(io_zip_member *out, const io_zip *zip, const uint
 
 static rung_status check_sizes(io_zip_member *out, const sizes *s, size_t limit, rung_error *err)
 {
-    /* Deflate spends at least 2 bits on a match of at most 258 bytes: 1032 bytes for one. */
+    /* Deflate needs at least 2 bits for a match of at most 258 bytes, so one byte unpacks to at most 1032 bytes. */
     if (s->packed > limit || s->at > limit || s->unpacked / 1032 > s->packed)
         return refuse_member(out->name, err, "states a size that the archive cannot hold");
     if (!out->deflated && s->packed != s->unpacked)
@@ -200,7 +199,7 @@ static char *copy_name(rung_arena *arena, const uint8_t *text, size_t len, rung_
     return name;
 }
 
-/* Reads the entry at *at of the directory, which ends at `end`, and moves on behind it. */
+/* Reads the entry at *at of the directory, which ends at `end`, and moves *at to the next one. */
 static rung_status read_entry(io_zip_member *out, size_t *at, rung_arena *arena, const io_zip *zip,
                               const directory *dir, rung_error *err)
 {
@@ -270,19 +269,19 @@ rung_status io_zip_open(io_zip *zip, rung_arena *arena, const void *bytes, size_
 
 /* ---- content ---- */
 
-/* zlib counts in unsigned int; larger members go in pieces. */
+/* zlib counts in unsigned int, so larger members are passed in pieces. */
 static uInt piece(size_t left)
 {
     const size_t most = (size_t)1 << 30;
     return (uInt)(left < most ? left : most);
 }
 
-/* Exactly `unpacked` bytes from exactly `packed` bytes, or false. Never writes more, whatever the stream
+/* Inflates exactly `packed` bytes to exactly `unpacked` bytes, or returns false. Never writes more, whatever the stream
  * says. */
 static bool inflate_exactly(uint8_t *out, size_t unpacked, const uint8_t *in, size_t packed)
 {
     z_stream stream = {0};
-    uint8_t excess; /* zlib wants a place for output even when none is expected */
+    uint8_t excess; /* zlib needs an output address even when no output is expected */
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return false;
     size_t in_left = packed, out_left = unpacked;
     int code = Z_OK;
@@ -294,7 +293,8 @@ static bool inflate_exactly(uint8_t *out, size_t unpacked, const uint8_t *in, si
         stream.avail_out = room ? room : 1;
         code = inflate(&stream, Z_NO_FLUSH);
         in_left -= take - stream.avail_in;
-        if (!room && stream.avail_out == 0) code = Z_DATA_ERROR; /* more came out than was stated */
+        /* the stream gives more bytes than the directory states */
+        if (!room && stream.avail_out == 0) code = Z_DATA_ERROR;
         if (room) out_left -= room - stream.avail_out;
     }
     inflateEnd(&stream);

@@ -24,11 +24,10 @@ typedef struct io_zip {
     size_t count;
 } io_zip;
 
-/* Members and names come from the arena; the bytes are borrowed. Messages do not name the archive; the caller
- * does. */
+/* Members and names come from the arena; the bytes are borrowed. Messages do not name the archive; the caller adds its
+ * name. */
 rung_status io_zip_open(io_zip *zip, rung_arena *arena, const void *bytes, size_t size, rung_error *err);
-/* The content of a member: borrowed from the archive when stored, from the arena when deflated. Checks the
- * CRC. */
+/* Returns the content of a member: borrowed from the archive if stored, from the arena if deflated. Checks the CRC. */
 rung_status io_zip_read(const uint8_t **out, rung_arena *arena, const io_zip *zip, const io_zip_member *member,
                         rung_error *err);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What a chunk of tokens needs besides matrix products, compiled once per instruction set: rows times numbers, decays between
- * pairs of tokens, the gradients of these decays, and small triangular systems. Vectors of 16 floats, which the compiler cuts
- * to what the set has; multiplications and additions round on their own, and a sum over lanes is the same tree everywhere,
- * so the bytes do not depend on the set.
+ * The operations of a chunk of tokens besides matrix products, compiled once per instruction set: rows times numbers,
+ * decays between pairs of tokens, the gradients of these decays, and small triangular systems. Vectors have 16 floats,
+ * which the compiler splits into registers. Multiplications and additions round separately, and a sum over lanes is the
+ * same tree everywhere, so the bytes do not depend on the instruction set.
  */
 #include "chunk.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,9 +21,10 @@ enum { LANES = 16 };
 typedef float wide __attribute__((vector_size(LANES * sizeof(float))));
 typedef float loose __attribute__((vector_size(LANES * sizeof(float)), aligned(4), may_alias)); /* anywhere in memory */
 
-/* ---- vectors ------------------------------------------------------------------------------------------------------------ */
+/* ---- vectors ----------------------------------------------------------------------------------------------------- */
 
-/* The first `count` of 16 floats, zeros behind them; a macro, because a function would pass a vector by value. */
+/* Loads the first `count` of 16 floats and fills up with zeros. It is a macro, because a function would pass a vector
+ * by value. */
 #define LOAD(v, from, count)                                                                                           \
     do {                                                                                                               \
         (v) = (wide){0};                                                                                               \
@@ -40,7 +42,7 @@ typedef float loose __attribute__((vector_size(LANES * sizeof(float)), aligned(4
             memcpy((to), &(v), (count) * sizeof(float));                                                               \
     } while (0)
 
-/* Lane l takes up lane l + width; the lanes from width on are left over. */
+/* FOLD adds lane l + width to lane l. The upper lanes of the result are not used. */
 typedef int places __attribute__((vector_size(LANES * sizeof(int))));
 #define FOLD(v, ...) ((v) + __builtin_shufflevector((v), (v), __VA_ARGS__))
 
@@ -67,9 +69,9 @@ INLINE float dot(const float *x, const float *y, size_t n)
     return sum_lanes(&sum);
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* Whole vectors of a row, then what is left of it: a loop over parts of vectors would not stay in registers. */
+/* Processes whole vectors of a row, then the rest. A loop over parts of vectors would not stay in registers. */
 #define ROW_OPERATION(to, value)                                                                                       \
     do {                                                                                                               \
         size_t i = 0;                                                                                                  \
@@ -91,10 +93,10 @@ static void add_rows(float *y, size_t y_row, const float *x, size_t x_row, const
 #undef VALUE
 }
 
-/* Products of what is at least this with numbers down to 2^-24 have a full mantissa. */
+/* A product of a number of at least this size with a number down to 2^-24 has a full mantissa. */
 static const float TINY = 0x1p-102f;
 
-/* A NaN is not small. */
+/* A NaN does not count as small. */
 static void fade_rows(float *y, size_t y_row, const float *a, size_t a_step, size_t rows, size_t n)
 {
     for (size_t t = 0; t < rows; t++) {
@@ -131,7 +133,8 @@ static void add_products(float *y, size_t y_row, const float *x, size_t x_row, c
 #undef VALUE
 }
 
-/* A number minus itself is 0 unless it is infinite or a NaN, and so is the sum of many of them. */
+/* A number minus itself is 0 unless it is infinite or NaN. So the sum of all differences is 0 only if all numbers are
+ * finite. */
 static bool finite_rows(const float *x, size_t x_row, size_t rows, size_t n)
 {
     wide sum = {0};
@@ -156,17 +159,18 @@ static void undo_elu1(float *restrict dx, const float *restrict x, const float *
     for (size_t i = 0; i < n; i++) dx[i] += x[i] > 0 ? dy[i] : y[i] * dy[i];
 }
 
-/* ---- pairs of tokens, one decay for all channels -------------------------------------------------------------------------- */
+/* ---- pairs of tokens, one decay for all channels ----------------------------------------------------------------- */
 
 enum { C = RUNG_CHUNK };
 
 static const places first = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-/* C has no conditional on vectors. */
+/* Selects lanes by a mask, because C has no conditional on vectors. */
 #define CHOOSE(mask, yes, no) ((wide)(((mask) & (places)(yes)) | (~(mask) & (places)(no))))
 
 static void pair_decays(float *restrict E, const float *restrict w, size_t n)
 {
+    assert(n <= C);
     wide left = {0}, right = {0};
     for (size_t t = 0; t < n; t++) {
         places at = first - (int)t;
@@ -179,6 +183,7 @@ static void pair_decays(float *restrict E, const float *restrict w, size_t n)
 
 static void mask_pairs(float *restrict A, const float *restrict E, size_t n, size_t before, float sign)
 {
+    assert(n <= C);
     for (size_t t = 0; t < n; t++)
         for (size_t s = 0; s < C; s += LANES) {
             loose *pairs = (loose *)(A + t * C + s);
@@ -191,11 +196,12 @@ static void mask_pairs(float *restrict A, const float *restrict E, size_t n, siz
 
 static void add_weights(float *restrict W, const float *restrict A, const float *restrict dA, size_t n, size_t before)
 {
+    assert(n <= C);
     for (size_t t = 0; t < n; t++)
         for (size_t s = 0; s < C; s++) W[t * C + s] += s + before <= t ? A[t * C + s] * dA[t * C + s] : 0;
 }
 
-/* W comes transposed, [s][t]: for every r the pairs s < r of each t are added up first, then those t >= r. */
+/* W is transposed, [s][t]. For every r the pairs s < r of each t are added first, then those with t >= r. */
 static void sum_decays(float *restrict dg, size_t dg_row, const float *restrict W, const float *restrict from_start,
                        const float *restrict to_end, float through, size_t n)
 {
@@ -210,12 +216,12 @@ static void sum_decays(float *restrict dg, size_t dg_row, const float *restrict 
 }
 _Static_assert(C == 2 * LANES, "a row of pairs is two vectors");
 
-/* ---- pairs of tokens by the highest digit where they differ ------------------------------------------------------------------- */
+/* ---- pairs of tokens by the highest digit where they differ ------------------------------------------------------ */
 
 enum { LEVELS = 6 }; /* 0 to the digits of C - 1 */
 _Static_assert(C == 1 << (LEVELS - 1), "pairs of a chunk differ in so many digits");
 
-/* The lanes s .. s+15 whose token is at this level as seen from t. */
+/* True in the lanes s .. s+15 whose token is at this level relative to t. */
 #define AT_LEVEL(level, t, s) ((((first + (int)(s)) ^ (int)(t)) >> ((level) ? (level)-1 : 0)) == ((level) != 0))
 
 INLINE size_t weight_of(size_t level, size_t levels)
@@ -225,6 +231,7 @@ INLINE size_t weight_of(size_t level, size_t levels)
 
 static void weigh_levels(float *restrict A, const float *restrict lambda, size_t lambda_row, size_t levels, size_t n)
 {
+    assert(n <= C && levels > 0);
     for (size_t t = 0; t < n; t++)
         for (size_t s = 0; s < C; s += LANES) {
             wide weight = {0};
@@ -247,7 +254,7 @@ static void sum_levels(float *restrict dlambda, size_t lambda_row, size_t levels
     }
 }
 
-/* ---- triangular systems ----------------------------------------------------------------------------------------------------- */
+/* ---- triangular systems ------------------------------------------------------------------------------------------ */
 
 static void solve_block(float *u, float *r, size_t r_row, const float *M, size_t m_row, size_t m_col, const float *beta,
                         size_t rows, size_t cols, size_t panel_rows, bool downwards)
@@ -267,12 +274,13 @@ static void solve_block(float *u, float *r, size_t r_row, const float *M, size_t
     }
 }
 
-/* ---- pairs of tokens, a decay per channel ------------------------------------------------------------------------------------ */
+/* ---- pairs of tokens, a decay per channel ------------------------------------------------------------------------ */
 
 enum { SUB = RUNG_SUBCHUNK };
 
 static void channel_decays(float *restrict since, float *restrict until, const float *restrict w, size_t n, size_t d)
 {
+    assert(n <= RUNG_SUBCHUNK);
     for (size_t i = 0; i < d; i += LANES) {
         size_t count = d - i;
         wide product, next;
@@ -290,7 +298,7 @@ static void channel_decays(float *restrict since, float *restrict until, const f
     }
 }
 
-/* faded[s] = k_s on its way from token s to token t. */
+/* faded[s] = k_s times the decays from token s to token t. */
 static void fade_keys(float *restrict faded, const float *restrict k, const float *restrict w, size_t t, size_t d)
 {
     for (size_t s = 0; s < t; s++) {
@@ -302,7 +310,7 @@ static void fade_keys(float *restrict faded, const float *restrict k, const floa
     memcpy(faded + t * d, k, d * sizeof *faded);
 }
 
-/* One more decay for the faded key of a token, which then meets q and k. */
+/* Multiplies the faded key of a token by one more decay, and then multiplies it with q and k. */
 INLINE void fade_and_meet(float *by_q, float *by_k, float *faded, const float *w, const float *q, const float *k,
                           size_t d)
 {
@@ -344,7 +352,8 @@ static void channel_pairs(float *restrict A, float *restrict B, const float *res
     }
 }
 
-/* Forwards over t: what the faded keys give to x_t, and the pairs of each decay, those s < r added up first. */
+/* Forwards over t: adds the contribution of the faded keys to x_t, and the pairs of each decay; those with s < r are
+ * added first. */
 static void undo_pairs_forward(float *restrict dx, size_t dx_row, float *restrict dg, size_t dg_row,
                                const float *restrict dA, const float *restrict x, size_t x_row, const float *restrict k,
                                size_t k_row, const float *restrict w, size_t n, size_t d, size_t before,
@@ -372,7 +381,7 @@ static void undo_pairs_forward(float *restrict dx, size_t dx_row, float *restric
     }
 }
 
-/* Backwards over t: what the faded queries give to k_s. */
+/* Backwards over t: adds the contribution of the faded queries to k_s. */
 static void undo_pairs_backward(float *restrict dk, size_t dk_row, const float *restrict dA, const float *restrict x,
                                 size_t x_row, const float *restrict w, size_t n, size_t d, size_t before)
 {
@@ -395,6 +404,7 @@ static void undo_channel_pairs(float *dx, size_t dx_row, float *dk, size_t dk_ro
                                const float *dA, const float *x, size_t x_row, const float *k, size_t k_row,
                                const float *w, size_t n, size_t d, size_t before, float *faded)
 {
+    assert(n <= RUNG_SUBCHUNK);
     undo_pairs_forward(dx, dx_row, dg, dg_row, dA, x, x_row, k, k_row, w, n, d, before, faded);
     undo_pairs_backward(dk, dk_row, dA, x, x_row, w, n, d, before);
 }

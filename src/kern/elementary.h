@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What the kernels of every instruction set share: the tree in which lanes are added, and the exponential. Inlined into each
- * of them.
+ * What the kernels of every instruction set share: the tree in which lanes are added, and the exponential. Inlined into
+ * each of them.
  */
 #ifndef RUNG_KERN_ELEMENTARY_H
 #define RUNG_KERN_ELEMENTARY_H
@@ -11,28 +11,28 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A call inside a loop would keep it from becoming vectors. */
+/* A function call inside a loop would prevent vectorisation. */
 #define INLINE static inline __attribute__((always_inline))
 
 enum { LANES = 16 };
 
 INLINE float sum_lanes(float *lane)
 {
-#pragma GCC unroll 4 /* the widths are then known, and each step is one instruction */
+#pragma GCC unroll 4 /* the widths are then constants, and each step is one instruction */
     for (size_t width = LANES / 2; width > 0; width /= 2)
         for (size_t i = 0; i < width; i++) lane[i] += lane[i + width];
     return lane[0];
 }
 
-/* a b + c, rounded once: an instruction where there is one, a function of the C library elsewhere. */
+/* a b + c, rounded once: one instruction if the machine has it, otherwise a function of the C library. */
 INLINE float fused(float a, float b, float c)
 {
     return __builtin_fmaf(a, b, c);
 }
 
-/* e^x = 2^n e^r, |r| <= ln2/2. The Taylor polynomial of degree 7 leaves |r|^8/8! < 2^-27; n = round(x/ln2) comes from the
- * low bits of x/ln2 + 1.5*2^23, where a float has no fraction left. 2^n is applied as 2^(n-1) 2, because n goes up to 128.
- * Below -86.9, where the result comes near the subnormal numbers, it is 0; above 88.73 infinite; and a NaN stays one. */
+/* e^x = 2^n e^r, |r| <= ln2/2. The Taylor polynomial of degree 7 has an error |r|^8/8! < 2^-27. n = round(x/ln2) comes
+ * from the low bits of x/ln2 + 1.5*2^23, where a float has no fraction. 2^n is applied as 2^(n-1) 2, because n goes up
+ * to 128. Below -86.9, where the result is nearly subnormal, it is 0. Above 88.73 it is infinite. NaN stays NaN. */
 INLINE float exp_one(float x)
 {
     const float magic = 12582912.0f, least = -86.9f;

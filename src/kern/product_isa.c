@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Matrix products in fp32, compiled once per instruction set. The second factor comes in panels of RUNG_PANEL columns, so that
- * it is read in order; the first is read where it lies, one number for a whole row of lanes. Columns of y are lanes, its rows
- * stay in registers, and every element is one chain of fused multiply-adds over the inner index from 0 upwards: its bytes
- * depend neither on the width of a register nor on the size of a tile.
+ * Matrix products in fp32, compiled once per instruction set. The second factor comes in panels of RUNG_PANEL columns,
+ * so that it is read in order; the first is read where it lies, one number for a whole row of lanes. Columns of y are
+ * lanes, its rows stay in registers, and every element is one chain of fused multiply-adds over the inner index from 0
+ * upwards: its bytes depend neither on the width of a register nor on the size of a tile.
  */
 #include "table.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 #if defined(__AVX2__)
@@ -117,7 +118,7 @@ INLINE lanes times(lanes a, lanes b)
 
 #else
 
-/* The readable one: a lane is a float, and fmaf() rounds once wherever it runs. */
+/* The readable version: a lane is a float, and fmaf() rounds once on every machine. */
 enum { LANES = 1, ROWS = 4, VECTORS = 4 };
 typedef float lanes;
 
@@ -166,16 +167,17 @@ INLINE lanes times(lanes a, lanes b)
 enum { TILE_COLS = LANES * VECTORS, CACHE_LINE = 16 };
 _Static_assert(RUNG_PANEL % TILE_COLS == 0, "a panel is cut into whole tiles");
 
-/* ---- one tile --------------------------------------------------------------------------------------------------------- */
+/* ---- one tile ---------------------------------------------------------------------------------------------------- */
 
-/* ROWS x VECTORS sums at most; w points at the tile's first column, next_y at the first number of the tile after it. */
+/* At most ROWS x VECTORS sums. w points at the first column of the tile, next_y at the first element of the next
+ * tile. */
 typedef struct place {
     float *y;
     const float *next_y, *x, *w, *start, *bias, *factor;
     size_t y_row, x_row, x_inner, w_row, start_row, inner;
 } place;
 
-/* The last vector of a row has `last` elements of y; what lies to the right of them is not ours. */
+/* The last vector of a row has `last` elements of y. The elements to the right of them must not be touched. */
 INLINE lanes load_row(const float *row, size_t vector, size_t vectors, size_t last)
 {
     return vector + 1 < vectors || last == LANES ? load(row + vector * LANES) : load_some(row + vector * LANES, last);
@@ -200,9 +202,9 @@ INLINE lanes last_value(const place *p, lanes sum, size_t row, size_t vector, si
     return p->factor ? times(sum, load_row(p->factor + row * p->y_row, vector, vectors, last)) : sum;
 }
 
-/* What the tile after this one will touch is fetched while this one is at work: its rows of y and, unless x is a transpose,
- * whose lines are read anyway, its rows of x, one line per step. w is read in order, so what comes AHEAD rows later
- * is needed soon, whichever tile that is. */
+/* While a tile is computed the memory of the next one is prefetched: its rows of y, and its rows of x, one line per
+ * step. (If x is a transpose its lines are read anyway.) w is read in order, so the row AHEAD rows later is needed
+ * soon, in this tile or the next. */
 enum { AHEAD = 24 };
 
 INLINE void fetch_y(const place *p, size_t rows, size_t vectors)
@@ -211,7 +213,7 @@ INLINE void fetch_y(const place *p, size_t rows, size_t vectors)
         for (size_t c = 0; c < vectors * LANES; c += CACHE_LINE) __builtin_prefetch(p->next_y + r * p->y_row + c, 1);
 }
 
-/* x_row and x_inner are those of p; the caller says again which of them is 1, so that the compiler knows. */
+/* x_row and x_inner are those of p. The caller passes them again, so that the compiler knows which of them is 1. */
 INLINE void tile(const place *p, size_t rows, size_t vectors, size_t last, size_t x_row, size_t x_inner)
 {
     lanes sum[ROWS][VECTORS], column[VECTORS];
@@ -233,7 +235,7 @@ INLINE void tile(const place *p, size_t rows, size_t vectors, size_t last, size_
             store_row(p->y + r * p->y_row, last_value(p, sum[r][v], r, v, vectors, last), v, vectors, last);
 }
 
-/* The number of rows must be known to the compiler, or the sums are not in registers. */
+/* The number of rows must be a constant for the compiler; otherwise the sums are not in registers. */
 INLINE void tile_of(const place *p, size_t rows, size_t vectors, size_t last, size_t x_row, size_t x_inner)
 {
     switch (rows) {
@@ -269,7 +271,7 @@ static void wide_flipped_tile(const place *p, size_t rows)
     tile_of(p, rows, VECTORS, LANES, 1, p->x_inner);
 }
 
-/* Fewer columns than a tile has: the vectors that they need, the last of them in part. */
+/* For fewer columns than a tile has: computes only the vectors that are needed, the last one in part. */
 static void narrow_tile(const place *p, size_t rows, size_t cols)
 {
     size_t vectors = (cols + LANES - 1) / LANES, last = cols - (vectors - 1) * LANES;
@@ -281,7 +283,7 @@ static void narrow_tile(const place *p, size_t rows, size_t cols)
         tile_of(p, rows, vectors < VECTORS ? vectors : VECTORS, last, p->x_row, p->x_inner);
 }
 
-/* ---- all of them -------------------------------------------------------------------------------------------------------- */
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -293,7 +295,7 @@ static void fill(const rung_product *p, size_t row, size_t col)
     size_t panel_rows = p->panel_rows ? p->panel_rows : p->inner;
     size_t strip = p->w_row ? col : col / RUNG_PANEL * RUNG_PANEL * panel_rows + col % RUNG_PANEL;
     size_t rows = smaller(ROWS, p->rows - row), cols = smaller(TILE_COLS, p->cols - col);
-    bool is_last = col + TILE_COLS >= p->cols; /* of its row; the next one begins the next row of tiles */
+    bool is_last = col + TILE_COLS >= p->cols; /* true: the next tile begins the next row of tiles */
     size_t next_row = is_last ? smaller(row + ROWS, p->rows - 1) : row;
     place at = {.y = p->y + row * p->y_row + col,
                 .next_y = p->y + next_row * p->y_row + (is_last ? 0 : col + TILE_COLS),
@@ -316,17 +318,19 @@ static void fill(const rung_product *p, size_t row, size_t col)
         narrow_tile(&at, rows, cols);
 }
 
-/* Row by row of tiles: rows of y are written from end to end, which the machine's own prefetching understands, and the panels
- * come in order from the second cache. */
+/* Goes through the tiles row by row. Rows of y are then written from end to end, which suits the prefetcher of the
+ * machine, and the panels come in order from the second-level cache. */
 void ISA(rung_multiply)(const rung_product *p)
 {
+    assert(p->rows <= 1 || p->y_row >= p->cols);
+    assert(p->w_row != 0 || p->panel_rows == 0 || p->panel_rows >= p->inner);
     for (size_t row = 0; row < p->rows; row += ROWS)
         for (size_t col = 0; col < p->cols; col += TILE_COLS) fill(p, row, col);
 }
 
-/* ---- panels --------------------------------------------------------------------------------------------------------------- */
+/* ---- panels ------------------------------------------------------------------------------------------------------ */
 
-/* Elements of w that become rows from..to and columns first..last of a panel. */
+/* The elements of w that become rows from..to and columns first..last of a panel. */
 typedef struct block {
     size_t from, to, first, last;
 } block;
@@ -361,7 +365,7 @@ INLINE void flip_square(float *to, size_t to_row, const float *from, size_t from
     }
 }
 
-/* The panel of a transpose: squares, and what is left of them at the end of the rows and of the columns. */
+/* Makes the panel of a transpose: squares of eight, then the rest at the end of the rows and of the columns. */
 static void pack_flipped(float *panel, const float *w, size_t inner, size_t cols, size_t w_col)
 {
     size_t whole_inner = inner - inner % SIDE, whole_cols = cols - cols % SIDE;
@@ -381,7 +385,7 @@ static void pack_flipped(float *panel, const float *w, size_t inner, size_t cols
 
 #endif
 
-/* One row of neighbours, filled up with zeros. */
+/* Copies one row and fills up with zeros. */
 INLINE void pack_row(float *panel, const float *w, size_t cols)
 {
     for (size_t c = 0; c < RUNG_PANEL; c += LANES) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What happens to rows between the products of a training step: norms, activations, their gradients, the optimiser. Compiled
- * once per instruction set, as plain loops that the compiler turns into vectors. A sum over a row keeps LANES partial sums,
- * element i going to lane i mod LANES, and adds the lanes in a fixed tree, so the width of a register never shows.
+ * What happens to rows between the products of a training step: norms, activations, their gradients, the optimiser.
+ * Compiled once per instruction set, as plain loops that the compiler turns into vectors. A sum over a row keeps LANES
+ * partial sums, element i going to lane i mod LANES, and adds the lanes in a fixed tree, so the width of a register
+ * never shows.
  */
 #include "table.h"
 
@@ -15,7 +16,7 @@
 #define PASTE(name, suffix)  PASTE_(name, suffix)
 #define ISA(name)            PASTE(name, RUNG_ISA_SUFFIX)
 
-/* ---- sums ----------------------------------------------------------------------------------------------------------- */
+/* ---- sums -------------------------------------------------------------------------------------------------------- */
 
 float ISA(rung_sum)(const float *x, size_t n)
 {
@@ -54,9 +55,9 @@ void ISA(rung_add_rows)(float *restrict y, const float *restrict x, size_t rows,
         for (size_t r = 0; r < rows; r++) y[i] += x[r * n + i];
 }
 
-/* ---- norms ------------------------------------------------------------------------------------------------------------ */
+/* ---- norms ------------------------------------------------------------------------------------------------------- */
 
-/* Of a row of d: what is taken off and what it is multiplied with. */
+/* The number that is subtracted from a row of d numbers, and the factor it is multiplied by. */
 typedef struct centre_and_scale {
     float mean, scale;
 } centre_and_scale;
@@ -100,7 +101,7 @@ void ISA(rung_norm_back)(float *restrict dx, float *restrict dw, float *restrict
     }
 }
 
-/* ---- activations --------------------------------------------------------------------------------------------------------- */
+/* ---- activations ------------------------------------------------------------------------------------------------- */
 
 #define ROOT_HALF  0.70710678f /* sqrt(1/2) */
 #define KEEP_SCALE 0.60653066f /* e^{-1/2} */
@@ -125,7 +126,8 @@ INLINE float softplus(float x)
     return (x > 0 ? x : 0) + 2 * s * p;
 }
 
-/* By bits: conditional expressions that depend on each other become branches, and a loop with branches does not become vectors. */
+/* Chooses by bits. Conditional expressions that depend on each other become branches, and a loop with branches is not
+ * vectorised. */
 INLINE float by_sign(float x, float if_negative, float otherwise)
 {
     uint32_t sign, a, b;
@@ -137,15 +139,15 @@ INLINE float by_sign(float x, float if_negative, float otherwise)
     return x;
 }
 
-/* y = x Phi(x), and x becomes the slope Phi(x) + x phi(x), phi(x) = e^{-x^2/2} / sqrt(2 pi), Phi its integral. With z = |x| /
- * sqrt(2) and t = 1 / (1 + z/2), Phi(-|x|) = erfc(z) / 2 and erfc(z) e^{z^2} / t is a polynomial of degree 8 in t up to a
- * relative 6e-8 for z < 9.8 (interpolated at Chebyshev's points); beyond, e^{-z^2} is 0. Arguments are cut at 40, where x phi(x) is 0
- * and not inf * 0. */
+/* y = x Phi(x), and x becomes the slope Phi(x) + x phi(x), where phi(x) = e^{-x^2/2} / sqrt(2 pi) and Phi is its
+ * integral. With z = |x| / sqrt(2) and t = 1 / (1 + z/2), Phi(-|x|) = erfc(z) / 2, and erfc(z) e^{z^2} / t is a
+ * polynomial of degree 8 in t up to a relative error of 6e-8 for z < 9.8 (interpolated at Chebyshev points). For larger
+ * z, e^{-z^2} is 0. Arguments are cut at 40, where x phi(x) is 0 and not inf * 0. */
 void ISA(rung_gelu)(float *restrict y, float *restrict x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         float size = __builtin_fabsf(x[i]), cut = by_sign(40 - size, 40, size), near = __builtin_copysignf(cut, x[i]);
-        float low = by_sign(x[i], near, x[i]), z = cut * ROOT_HALF; /* a NaN has no sign in size, and stays one */
+        float low = by_sign(x[i], near, x[i]), z = cut * ROOT_HALF; /* NaN stays NaN */
         float t = 1 / fused(z, 0.5f, 1), bell = exp_one(-z * z), p = -0.05954839211f;
         p = fused(p, t, 0.2869803429f);
         p = fused(p, t, -0.4922891005f);
@@ -225,7 +227,7 @@ void ISA(rung_activate_back)(float *restrict g, const float *restrict x, rung_ac
     }
 }
 
-/* ---- optimiser ----------------------------------------------------------------------------------------------------------- */
+/* ---- optimiser --------------------------------------------------------------------------------------------------- */
 
 void ISA(rung_adam)(float *restrict w, float *restrict m, float *restrict v, const float *restrict g, size_t n,
                     const rung_adam_step *u)

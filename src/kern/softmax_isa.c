@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Rows of scores become weights of a softmax, and the gradients of weights become gradients of scores. Compiled once per
- * instruction set, as plain loops that the compiler turns into vectors. Column j of a row belongs to lane j mod WIDE in every
- * sum, so that neither the width of a register nor the queries beside this one show in a result.
+ * Rows of scores become weights of a softmax, and the gradients of weights become gradients of scores. Compiled once
+ * per instruction set, as plain loops that the compiler turns into vectors. Column j of a row belongs to lane j mod
+ * WIDE in every sum, so that neither the width of a register nor the queries beside this one show in a result.
  */
 #include "table.h"
 
 #include "elementary.h"
 
+#include <assert.h>
 #include <math.h>
 
 #define PASTE_(name, suffix) name##suffix
 #define PASTE(name, suffix)  PASTE_(name, suffix)
 #define ISA(name)            PASTE(name, RUNG_ISA_SUFFIX)
 
-/* Two vectors of the widest registers: each waits for the one before it. */
+/* Two vectors of the widest registers, because each operation waits for the previous one on the same vector. */
 enum { WIDE = RUNG_PANEL };
 _Static_assert(WIDE == 2 * LANES, "sum_wide folds once before the tree");
 
-/* e^x for x <= 0, with fused steps. 2^n e^r as in exp_one, but n >= -126: below -87 the result stays at e^-87, which is
- * nothing beside the 1 of the largest score. The exponent's offset of 127 is in `magic`, whose own bits above the lowest nine
- * are shifted out. One constant is enough for ln2: n times its error is below 2^-22, and 2^-25 for weights above 2^-16. The
- * polynomial is the one of degree 6 with 1 + r in front whose largest relative error on |r| <= ln2/2 is least: 2^-27.9. */
+/* e^x for x <= 0, with fused steps. 2^n e^r as in exp_one, but n >= -126: below -87 the result stays e^-87, which is
+ * negligible compared with the 1 of the largest score. `magic` contains the exponent's offset of 127; its own bits
+ * above the lowest nine are shifted out. One constant is enough for ln2: n times its error is below 2^-22, and below
+ * 2^-25 for weights above 2^-16. The polynomial has degree 6 and starts with 1 + r; among those it has the least
+ * maximal relative error on |r| <= ln2/2, which is 2^-27.9. */
 INLINE float exp_below(float x)
 {
     const float magic = 12582912.0f + 127;
-    float near = -87.0f > x ? -87.0f : x; /* a NaN stays one */
+    float near = -87.0f > x ? -87.0f : x; /* NaN stays NaN */
     float shifted = fmaf(near, 1.44269504f, magic), whole = shifted - magic, power;
     uint32_t bits;
     memcpy(&bits, &shifted, sizeof bits);
@@ -43,17 +45,18 @@ INLINE float exp_below(float x)
     return p * power;
 }
 
-/* The columns that a query sees, in whole strips of WIDE. */
+/* The columns that a query sees, and the whole strips of WIDE that contain them. */
 typedef struct span {
     size_t first, end, from, to;
 } span;
 
 static span span_of(size_t first, size_t end)
 {
+    assert(first < end);
     return (span){first, end, first / WIDE * WIDE, (end + WIDE - 1) / WIDE * WIDE};
 }
 
-/* A strip's columns outside of [first, end). */
+/* Replaces the columns of a strip outside [first, end) by `value`. */
 INLINE void hide_strip(float *x, size_t at, span v, float value)
 {
     int32_t first = v.first > at ? (int32_t)(v.first - at) : 0, end = v.end - at < WIDE ? (int32_t)(v.end - at) : WIDE;
@@ -68,6 +71,8 @@ INLINE void hide(float *x, span v, float value)
 
 static void clear_outside(float *x, span v, size_t cols)
 {
+    assert(cols % WIDE == 0);
+    assert(v.to <= cols);
     for (size_t i = 0; i < v.from; i++) x[i] = 0;
     for (size_t i = v.to; i < cols; i++) x[i] = 0;
 }
@@ -115,7 +120,7 @@ float ISA(rung_soften)(float *s, size_t first, size_t end, size_t cols)
     return sum_wide(sum);
 }
 
-/* The largest dp among those whose score is the largest. */
+/* Returns the largest dp among the columns with the largest score. */
 static float dp_at(const float *s, const float *dp, span v, float max)
 {
     float lane[WIDE];
@@ -130,7 +135,7 @@ float ISA(rung_soften_back)(float *restrict s, float *restrict dp, size_t first,
     span v = span_of(first, end);
     hide(s, v, -INFINITY);
     float max = largest(s, v), centre = dp_at(s, dp, v, max), sum[WIDE] = {0}, drift[WIDE] = {0};
-    hide(dp, v, centre); /* so that what is hidden drifts by nothing */
+    hide(dp, v, centre); /* so that hidden columns get the gradient 0 */
     for (size_t i = v.from; i < v.to; i += WIDE)
         for (size_t l = 0; l < WIDE; l++) {
             float e = exp_below(s[i + l] - max);

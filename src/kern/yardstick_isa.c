@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Causal softmax attention in fp32 that cares for speed alone: the yardstick that `rung bench` holds the exact evaluator
- * against. One lane per query; keys in tiles of 16 that share one rescaling; four keys at a time against a few vectors
- * of queries, so that sums stay in registers and a load serves several products; fused products and sums; no scalar
- * arithmetic. No other code uses it, and its last bits depend on the instruction set. It is not tuned any more:
- * a faster one would change the meaning of every ratio that was ever printed.
+ * Causal softmax attention in fp32, written for speed only: `rung bench` compares the exact evaluator with it. One lane
+ * per query; keys in tiles of 16 that share one rescaling; four keys at a time against a few vectors of queries, so
+ * that sums stay in registers and a load serves several products; fused products and sums; no scalar arithmetic. No
+ * other code uses it, and its last bits depend on the instruction set. It must not be tuned any more: a faster one
+ * would change the meaning of every ratio that was printed before.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=fast,no-trapping-math")
@@ -22,7 +22,7 @@
 #define PASTE(name, suffix)  PASTE_(name, suffix)
 #define ISA(name)            PASTE(name, RUNG_ISA_SUFFIX)
 
-/* GROUPS vectors of queries times KEYS keys are as many sums as the registers hold. */
+/* GROUPS vectors of queries times KEYS keys give as many sums as there are registers for. */
 #if defined(__AVX512F__)
 enum { VECTOR_BYTES = 64, GROUPS = 4 };
 #elif defined(__AVX2__)
@@ -47,7 +47,7 @@ static inline lanes choose(ints mask, lanes yes, lanes no)
     return (lanes)((mask & (ints)yes) | (~mask & (ints)no));
 }
 
-/* e^x for x <= 0: 2^n e^r with a polynomial of degree 6, relative error below 2^-20; e^-87 stands for all below. */
+/* e^x for x <= 0: 2^n e^r with a polynomial of degree 6, relative error below 2^-20. Arguments below -87 give e^-87. */
 static inline lanes exp_lanes(lanes x)
 {
     const float magic = 12582912.0f; /* 1.5 * 2^23: no fraction left */
@@ -63,7 +63,7 @@ static inline lanes exp_lanes(lanes x)
     return p * (lanes)(((ints)shifted + 127) << 23);
 }
 
-/* One block of queries at work; the arrays are rows of VECTORS vectors. */
+/* The block of queries that is being computed. The arrays are rows of VECTORS vectors. */
 typedef struct block {
     lanes *q, *num; /* [dk], [dv] */
     lanes max[VECTORS], den[VECTORS];
@@ -98,7 +98,8 @@ static inline __attribute__((always_inline)) void weigh(block *b, const float *v
         }
 }
 
-/* Lane l of the block sees key j of the tile if j <= l + gap; fewer lanes only where the tile touches the diagonal. */
+/* Lane l of the block sees key j of the tile if j <= l + gap. Hides the others; that is necessary only in tiles on the
+ * diagonal. */
 static void hide_later_keys(block *b, size_t keys, ptrdiff_t gap)
 {
     for (size_t j = 0; j < keys; j++)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Who is at which run. A process is known by host, boot, space of process numbers, number and start: a number that was given
- * to another process since is not taken for the old one. A claim of a dead process is taken over; of one that cannot be seen
- * from here (another host, another container), when it gave no sign of life for SILENT_S.
+ * Which process works on which run. A process is identified by its host, boot, pid namespace, pid and start time, so
+ * that a pid which was reused since is not taken for the old process. A claim of a dead process is taken over. A claim
+ * of a process that cannot be seen from here (another host, another container) is taken over after SILENT_S seconds
+ * without a heartbeat.
  */
 #include "store.h"
 
@@ -19,7 +20,7 @@ typedef struct owner {
     int64_t pid, started;
 } owner;
 
-/* ---- processes ---------------------------------------------------------------------------------------------------------------- */
+/* ---- processes --------------------------------------------------------------------------------------------------- */
 
 static void read_line(char *out, size_t size, const char *path)
 {
@@ -29,8 +30,8 @@ static void read_line(char *out, size_t size, const char *path)
     if (file) fclose(file);
 }
 
-/* Start of a process in ticks since boot: field 22 of its stat, the twentieth behind the name in parentheses. 0: there is
- * none, or nothing but a corpse. */
+/* Start time of a process in clock ticks since boot: field 22 of its stat, the twentieth after the name in parentheses.
+ * 0: there is no such process, or it is a zombie. */
 static int64_t start_of(int64_t pid)
 {
     char path[64], line[1024];
@@ -66,7 +67,7 @@ static bool is_alive(const owner *them, const owner *me, double beat)
     return lab_now() - beat < SILENT_S;
 }
 
-/* ---- claims -------------------------------------------------------------------------------------------------------------------- */
+/* ---- claims ------------------------------------------------------------------------------------------------------ */
 
 static void copy_column(char *out, size_t size, sqlite3_stmt *statement, int column)
 {
@@ -121,7 +122,7 @@ void lab_claim_beat(const rung_store *store, const char *id)
 
 rung_status lab_claim_drop(const rung_store *store, const char *id, rung_error *err)
 {
-    owner me = myself(); /* somebody may have taken it over */
+    owner me = myself(); /* another process may have taken it over */
     return lab_sql_do(store, err, "DELETE FROM claims WHERE run = ? AND host = ? AND pid = ? AND started = ?", "ssii",
                       id, me.host, me.pid, me.started);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What a sweep will cost, from a few steps of every kind of run. An upper bound in so far as runs that stop early take less.
+ * Estimates the time of a sweep from a few steps of every kind of run. Runs that stop early take less.
  */
 #include "spec.h"
 #include "store.h"
@@ -10,17 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps of a measurement: the first is slower than the rest, and is left out. */
+/* Steps of a measurement. The first step is slower than the others and is not counted. */
 enum { STEPS_LEAST = 3, STEPS_MOST = 50 };
 #define MEASURE_S 0.15
-/* A forward pass beside a whole step; forward and backward cost about as 1 to 2. */
+/* A forward pass takes this share of a whole step: forward and backward take about 1 : 2. */
 #define FORWARD_SHARE (1.0 / 3.0)
-/* The exact evaluator beside the fast one, and the time that a test by it takes at most. Measured: docs/training.md. */
+/* How many times slower the exact evaluator is than the fast one, and the longest time of an exact test in seconds.
+ * Measured: docs/training.md. */
 #define EXACT_SLOWER 13.0
 #define EXACT_MOST_S 12.0
 
 typedef struct kind {
-    uint64_t key; /* of what decides the time of a step */
+    uint64_t key; /* hash of what affects the time of a step */
     double step_s;
 } kind;
 
@@ -51,7 +52,7 @@ static rung_status measure(double *step_s, const rung_train_conf *conf, rung_err
     copy.stop_at = 0;
     copy.threads = 1;
     rung_status status = rung_train_run(&state, &copy, NULL, NULL, watch, &c, err);
-    if (status == RUNG_INPUT && state.diverged) status = RUNG_OK; /* its speed is not the point */
+    if (status == RUNG_INPUT && state.diverged) status = RUNG_OK; /* its speed was measured all the same */
     *step_s = c.steps > 1 ? (c.last_s - c.first_s) / (double)(c.steps - 1) : 0;
     return status;
 }
@@ -71,7 +72,7 @@ static double steps_of_prompts(const rung_train_conf *conf, double prompts)
     return FORWARD_SHARE * prompts / (double)conf->batch / (double)conf->accumulate;
 }
 
-/* Steps, and evaluations in steps. */
+/* Total work in steps; evaluations are converted into steps. */
 static double steps_of(const rung_train_conf *conf)
 {
     double steps = (double)conf->steps, evaluations = conf->eval_every ? steps / (double)conf->eval_every : 1;
@@ -89,7 +90,8 @@ typedef struct estimate {
     size_t kinds;
     double until_s;
     rung_lab_cost *cost;
-    double known_s, known, unknown; /* seconds and runs of measured kinds, runs of the others */
+    double known_s, known,
+        unknown; /* known_s, known: seconds and runs of measured kinds; unknown: runs of the other kinds */
 } estimate;
 
 static kind *find_kind(estimate *e, uint64_t key)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What is known of a run without training it: what its layers hold at 32 bits per number, the format of training, what
- * the theorems say of them on this task at this size, and which measurements that is about.
+ * What is known of a run without training it: the bits of its layers at 32 bits per number, the format of training,
+ * what the theorems say of them on this task at this size, and of which measurements they speak.
  */
 #include "store.h"
 
@@ -57,7 +57,8 @@ static rung_status ask(lab_facts *facts, const rung_claim *claim, rung_error *er
     return status;
 }
 
-/* The claim about a run: its layers in exact 32-bit arithmetic. The fast evaluator, which trains it, is another one. */
+/* The claim about a run: its layers in exact 32-bit arithmetic. Training uses the fast evaluator, of which the claim
+ * says nothing. */
 rung_status lab_facts_of(lab_facts *facts, const rung_train_conf *conf, rung_error *err)
 {
     rung_about about = rung_about_prompt(&conf->task, 0);
@@ -91,7 +92,7 @@ rung_status rung_lab_theory(rung_run_theory *theory, const rung_train_conf *conf
     return status;
 }
 
-/* ---- what theorems speak of ---------------------------------------------------------------------------------------------------- */
+/* ---- what theorems speak of -------------------------------------------------------------------------------------- */
 
 bool rung_theory_speaks(const rung_run_theory *theory, const char *test_numbers)
 {

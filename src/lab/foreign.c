@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Stores come from other people. What can be checked without reading a row is checked when a store is opened: its tables are
- * tables, with the columns that we know. Every row is checked where it is read, once, so that nobody above has to: an id is 32
- * hexadecimal digits and may become part of a file name, a name can be shown and is bounded, a text that should be an object of
- * JSON is one.
+ * Stores may come from other people. What can be checked without reading rows is checked when a store is opened: its
+ * tables are tables, with the columns that we know. Every row is checked once, where it is read, so that callers can
+ * rely on it: an id is 32 hexadecimal digits (it may become part of a file name), a name is printable and of bounded
+ * length, and a text that should be a JSON object is one.
  */
 #include "store.h"
 
 #include <string.h>
 
-/* The names are ours; what SQLite keeps of a column that is computed, hidden or missing does not match. */
+/* The column names that we wrote. If a column is computed, hidden or missing, the list that SQLite reports does not
+ * match. */
 #define RUNS_COLUMNS                                                                                                   \
     "number,id,canonical,words,arch,task,seed,rate,random_labels,outcome,step,steps,loss,accuracy,eval_loss,"          \
     "eval_accuracy,test_loss,test_accuracy,test_targets,test_right,chance,majority,tokens,parameters,layers,"          \
@@ -18,7 +19,7 @@
     "version,machine"
 
 static const struct {
-    int64_t since, until; /* versions of the schema; until 0: all later ones */
+    int64_t since, until; /* versions of the schema that have it; until 0: all later ones */
     const char *table, *columns;
 } tables[] = {
     {1, 0, "versions", "number,rung,sqlite,compiler,kernels"},
@@ -51,19 +52,20 @@ static rung_status check_table(const rung_store *store, const char *table, const
                     " (SELECT 1 FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 0)",
                     "ss", table, columns);
     if (status != RUNG_OK || same) return status;
-    return rung_fail(err, RUNG_INPUT,
-                     "%s: '%s' is not the table that docs/store.md describes; a store that nobody has changed has it",
-                     store->path, table);
+    return rung_fail(
+        err, RUNG_INPUT,
+        "%s: table '%s' differs from the one that docs/store.md describes; an unmodified store has that one",
+        store->path, table);
 }
 
-/* A trigger would run when we write. */
+/* A trigger would run when we write, so a store with triggers is refused. */
 static rung_status refuse_triggers(const rung_store *store, rung_error *err)
 {
     int64_t count = 0;
     rung_status status =
         lab_sql_int(&count, store, 0, err, "SELECT count(*) FROM sqlite_master WHERE type = 'trigger'", "");
     if (status != RUNG_OK || !count) return status;
-    return rung_fail(err, RUNG_INPUT, "%s has triggers, which no store of ours has; drop them if they are yours",
+    return rung_fail(err, RUNG_INPUT, "%s has triggers, but rung never makes any; drop them if they are yours",
                      store->path);
 }
 
@@ -76,7 +78,7 @@ rung_status lab_check_schema(const rung_store *store, int64_t version, rung_erro
     return status;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 bool rung_run_id_ok(const char *id)
 {
@@ -86,11 +88,10 @@ bool rung_run_id_ok(const char *id)
 rung_status lab_check_id(const rung_store *store, const char *table, int64_t number, const char *id, rung_error *err)
 {
     if (rung_run_id_ok(id)) return RUNG_OK;
-    return rung_fail(
-        err, RUNG_INPUT,
-        "%s: row %lld of %s has the id '%.40s', and an id is 32 hexadecimal digits; the store was damaged or "
-        "made by something else",
-        store->path, (long long)number, table, id);
+    return rung_fail(err, RUNG_INPUT,
+                     "%s: row %lld of %s has the id '%.40s', but an id is 32 hexadecimal digits; the store was damaged "
+                     "or made by another program",
+                     store->path, (long long)number, table, id);
 }
 
 rung_status lab_check_names(const rung_store *store, const char *table, int64_t number, const lab_name *names,
@@ -99,8 +100,8 @@ rung_status lab_check_names(const rung_store *store, const char *table, int64_t 
     for (size_t i = 0; i < count; i++)
         if (!rung_text_is_plain(names[i].text, LAB_NAME_MOST))
             return rung_fail(err, RUNG_INPUT,
-                             "%s: row %lld of %s has no name in '%s', but control characters or more than %d bytes: "
-                             "'%.40s'",
+                             "%s: row %lld of %s: column '%s' should be a name, but has control characters or more "
+                             "than %d bytes: '%.40s'",
                              store->path, (long long)number, table, names[i].column, LAB_NAME_MOST, names[i].text);
     return RUNG_OK;
 }
@@ -109,9 +110,8 @@ rung_status lab_check_object(const rung_store *store, const char *table, int64_t
                              bool is_object, rung_error *err)
 {
     if (is_object) return RUNG_OK;
-    return rung_fail(
-        err, RUNG_INPUT,
-        "%s: row %lld of %s has something else than an object of JSON in '%s'; the store was damaged or made "
-        "by something else",
-        store->path, (long long)number, table, column);
+    return rung_fail(err, RUNG_INPUT,
+                     "%s: row %lld of %s: column '%s' should be a JSON object, but is not; the store was damaged or "
+                     "made by another program",
+                     store->path, (long long)number, table, column);
 }

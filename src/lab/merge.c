@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Several stores into one. What decides nothing (times, machines, versions) may differ between two copies of a run; anything
- * else must be the same to the last bit, or one of the two stores is not to be trusted.
+ * Merges several stores into one. Two copies of a run may differ in what does not affect results (times, machines,
+ * versions). Everything else must be the same to the last bit; otherwise one of the two stores is wrong.
  */
 #include "store.h"
 
 #include <string.h>
 
-/* Runs in both whose results differ in some column. IS NOT, because NULL is equal to NULL here. */
+/* Runs in both whose results differ in some column. IS NOT treats NULL as equal to NULL. */
 static const char other_results[] =
     "SELECT b.id FROM src.runs b JOIN runs a ON a.id = b.id WHERE (a.canonical, a.outcome, a.step, a.loss, a.accuracy,"
     " a.eval_loss, a.eval_accuracy, a.test_loss, a.test_accuracy, a.test_targets, a.test_right, a.parameters)"
@@ -32,7 +32,7 @@ static const char other_files[] =
     " full_layers, recurrent_layers, state_bits, level_bits, message_bits, kv_bits_per_token, seconds, resumed,"       \
     " finished_at"
 
-/* In this order: later ones look for what earlier ones have brought. */
+/* The order matters: later statements refer to rows that earlier ones inserted. */
 static const char *const copies[] = {
     "INSERT INTO versions(rung, sqlite, compiler, kernels) SELECT rung, sqlite, compiler, kernels FROM src.versions"
     " EXCEPT SELECT rung, sqlite, compiler, kernels FROM versions",
@@ -60,7 +60,7 @@ static const char *const copies[] = {
     " JOIN src.sweeps s ON s.number = p.sweep JOIN sweeps w ON w.id = s.id",
 };
 
-/* Which evaluator has measured: a source before version 3 does not say so, and had only the fast one. */
+/* Which evaluator measured. A source before version 3 has no such column; then it was the fast one. */
 static const char name_evaluator[] =
     "UPDATE runs SET test_numbers = (SELECT b.test_numbers FROM src.runs b WHERE b.id = runs.id)"
     " WHERE id IN (SELECT id FROM fresh)";
@@ -82,7 +82,7 @@ static rung_status refuse_different(const rung_store *store, const char *from, c
     rung_status status = lab_sql_open(&s, store, err, sql, "");
     if (status == RUNG_OK) status = lab_sql_next(&row, &s, store, err);
     if (status != RUNG_OK || !row) return status;
-    status = rung_fail(err, RUNG_INPUT, "run %s differs between %s and %s: its %s are not the same, and must be",
+    status = rung_fail(err, RUNG_INPUT, "run %s differs between %s and %s: its %s must be the same, but are not",
                        (const char *)sqlite3_column_text(s, 0), from, store->path, what);
     sqlite3_finalize(s);
     return status;
@@ -104,7 +104,7 @@ static rung_status copy_all(const rung_store *store, const char *from, size_t *a
     return status;
 }
 
-/* ---- what is taken over is checked before ------------------------------------------------------------------------------------ */
+/* ---- what is taken over is checked before ------------------------------------------------------------------------ */
 
 static bool skip_run(void *context, const rung_run_row *row)
 {
@@ -145,18 +145,18 @@ static bool check_probe(void *context, const rung_probe_row *row)
     return c->status == RUNG_OK;
 }
 
-/* Plans name runs by their id, whether or not there are such runs. */
+/* Plans name runs by their id, even if a run is not in the store. */
 static rung_status check_plan(const rung_store *store, rung_error *err)
 {
     int64_t wrong = 0;
     rung_status status = lab_sql_int(&wrong, store, 0, err,
                                      "SELECT count(*) FROM plan WHERE length(run) <> 32 OR run GLOB '*[^0-9a-f]*'", "");
     if (status != RUNG_OK || !wrong) return status;
-    return rung_fail(err, RUNG_INPUT, "%s: %lld places of its plans name a run by something that is no id", store->path,
-                     (long long)wrong);
+    return rung_fail(err, RUNG_INPUT, "%s: %lld entries of its plans name a run by a text that is no run id",
+                     store->path, (long long)wrong);
 }
 
-/* The readers check every row that they hand out; here all are read and none is used. */
+/* Reads all rows without using them, because readers check every row. */
 static rung_status check_content(rung_store *store, rung_error *err)
 {
     probe_check probes = {.store = store, .err = err};
@@ -179,7 +179,7 @@ static rung_status attach(const rung_store *store, const rung_store *other, rung
     return status;
 }
 
-/* The last word has the other store: that nobody has written it while it was copied. */
+/* Checks at the end that no process wrote the other store while it was copied. */
 static rung_status take_over(rung_store *store, rung_store *other, size_t *added, size_t *same, rung_error *err)
 {
     int64_t pages;
@@ -200,7 +200,8 @@ rung_status rung_store_merge(rung_store *store, const char *from, size_t *added,
                              rung_error *err)
 {
     rung_store *other;
-    rung_status status = rung_store_open(&other, from, RUNG_STORE_READ, wait_s, err); /* says what is wrong with it */
+    rung_status status =
+        rung_store_open(&other, from, RUNG_STORE_READ, wait_s, err); /* reports what is wrong with it */
     if (status != RUNG_OK) return status;
     status = check_content(other, err);
     if (status == RUNG_OK) status = take_over(store, other, added, same, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What served models have answered: exchanges with servers, probes, their cells, answers and depths. docs/store.md describes
- * the tables.
+ * The answers of served models: exchanges with servers, probes, their cells, answers and depths. docs/store.md
+ * describes the tables.
  */
 #include "store.h"
 
@@ -33,7 +33,7 @@ static bool has_probes(const rung_store *store)
     return store->version >= 2;
 }
 
-/* ---- exchanges ------------------------------------------------------------------------------------------------------------ */
+/* ---- exchanges --------------------------------------------------------------------------------------------------- */
 
 void rung_exchange_hash(char hex[65], const char *url, const char *request)
 {
@@ -87,7 +87,7 @@ rung_status rung_store_exchange_count(size_t *count, rung_store *store, rung_err
     return status;
 }
 
-/* ---- what may be in them --------------------------------------------------------------------------------------------------- */
+/* ---- what may be in them ----------------------------------------------------------------------------------------- */
 
 static rung_status check_probe(const rung_store *store, const rung_probe_row *p, bool canonical_ok, rung_error *err)
 {
@@ -114,11 +114,11 @@ static rung_status check_cell(const rung_store *store, const rung_probe_cell *c,
                      (long long)place);
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 rung_status rung_store_probe_put(int64_t *number, rung_store *store, const rung_probe_row *row, rung_error *err)
 {
-    rung_status status = check_probe(store, row, true, err); /* nothing is written that could not be read */
+    rung_status status = check_probe(store, row, true, err); /* refuse to write what could not be read again */
     if (status != RUNG_OK) return status;
     status = lab_sql_do(store, err,
                         "INSERT OR IGNORE INTO probes(id, canonical, source, model, server, task, added)"
@@ -162,9 +162,9 @@ rung_status rung_store_probe_depth_put(rung_store *store, int64_t probe, const r
                       (int64_t)d->high, (int64_t)d->deepest);
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-/* Hands a row to `each` once it has been checked; *more says whether to go on. */
+/* Checks a row and passes it to `each`. *more says whether to continue. */
 typedef rung_status take_row(bool *more, void *context, void *each, const rung_store *store, sqlite3_stmt *s,
                              rung_error *err);
 
@@ -246,7 +246,7 @@ static rung_status take_answer(bool *more, void *context, void *each, const rung
         .cut = sqlite3_column_int(s, 8),
         .mass = lab_real_at(s, 9),
     };
-    (void)store, (void)err; /* what was said may be anything */
+    (void)store, (void)err; /* any answer text is valid */
     *more = (*(rung_probe_answer_each **)each)(context, &answer);
     return RUNG_OK;
 }
@@ -304,9 +304,9 @@ rung_status rung_store_probe_depths(rung_store *store, int64_t probe, rung_probe
     return read_rows(store, sql, probe, take_depth, &each, context, err);
 }
 
-/* ---- merging --------------------------------------------------------------------------------------------------------------- */
+/* ---- merging ----------------------------------------------------------------------------------------------------- */
 
-/* A probe that both have may have gone further in one of them: of each cell and depth the one with more answers stays. */
+/* If both stores have a probe, its cells and depths come from the one that asked more questions. */
 static const char merge_sql[] =
     "INSERT INTO exchanges(hash, url, request, http, problem, reply, attempt, seconds, at)"
     " SELECT hash, url, request, http, problem, reply, attempt, seconds, at FROM src.exchanges x WHERE NOT EXISTS"

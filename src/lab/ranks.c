@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A sweep by several processes. Rank 0 works on the store as if it were alone, and hands out runs on request; rank k keeps what
- * it has done in a store of its own, STORE.rankk, so that no file is written by two machines. Rank 0 claims what it hands out,
- * and in the end takes everything into the store and removes theirs. If it does not come to that, the next sweep on this
- * store does it before it begins, with ranks or without. Checkpoints are in STORE.work/ whoever writes them, so that anybody
- * can go on from them.
+ * A sweep by several processes. Rank 0 works on the store as if it were alone, and hands out runs on request. Rank k
+ * keeps its results in a store of its own, STORE.rankk, so that no file is written by two machines. Rank 0 claims the
+ * runs that it hands out. At the end it merges all rank stores into the store and removes them. If the job ends before
+ * that, the next sweep on this store does it first, with or without ranks. Checkpoints are in STORE.work/, whichever
+ * rank writes them, so that any process can continue from them.
  *
- * Messages: START, then ASK and GIVE (a run, or NOTHING), DID after each run, BYE at the end; HALT to all when one has to
- * stop.
+ * Messages: START, then ASK and GIVE (a run, or NOTHING), DID after each run, BYE at the end; HALT to all ranks when
+ * one has to stop.
  */
 #include "crew.h"
 
 #include <dirent.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define RIGHT   "ranks" /* the claim that the files of ranks stand under */
+#define RIGHT   "ranks" /* id of the claim on all files of ranks */
 #define BEAT_S  30.0
 #define POLL_US 500
 
@@ -31,7 +30,7 @@ typedef struct message {
     rung_lab_did did;
     rung_status status;
     bool diverged;
-    uint64_t index; /* BYE: how many it has done */
+    uint64_t index; /* BYE: number of runs that the rank has done */
     uint64_t step;
     double loss, test_accuracy;
     char text[400];
@@ -42,9 +41,9 @@ static void name_store(char *out, size_t size, const char *path, size_t rank)
     snprintf(out, size, "%s.rank%zu", path, rank);
 }
 
-/* ---- files of ranks -------------------------------------------------------------------------------------------------------------- */
+/* ---- files of ranks ---------------------------------------------------------------------------------------------- */
 
-/* The log first: what is left of a store is then an old one, but whole. */
+/* Unlink the WAL first, so that an interruption leaves a consistent (older) database. */
 static void remove_store(const char *path)
 {
     static const char *const endings[] = {"-wal", "-shm", ""};
@@ -57,14 +56,14 @@ static rung_status take_in(rung_store *store, const char *path, rung_error *err)
 {
     rung_store *other = NULL;
     size_t added, same;
-    /* For writing: a store whose making was interrupted is made. */
+    /* Opened for writing, so that a store whose creation was interrupted is completed. */
     rung_status status = rung_store_open(&other, path, RUNG_STORE_WRITE, store->wait_s, err);
     rung_store_close(other);
     if (status == RUNG_OK) status = rung_store_merge(store, path, &added, &same, store->wait_s, err);
     if (status == RUNG_OK) status = lab_sql_do(store, err, "DELETE FROM claims WHERE run IN (SELECT id FROM runs)", "");
     if (status != RUNG_OK)
-        return rung_fail_at(err, status, "what a rank has done cannot be taken in; move %s away to go on without it",
-                            path);
+        return rung_fail_at(err, status,
+                            "cannot merge the results of rank file %s; move it away to continue without them", path);
     remove_store(path);
     return RUNG_OK;
 }
@@ -77,7 +76,7 @@ static bool is_of_rank(const char *name, const char *base)
     return *number && number[strspn(number, "0123456789")] == '\0';
 }
 
-/* One file of a rank, or false: the directory is read anew each time, because taking one in changes it. */
+/* Finds one rank file, or returns false. The directory is read again each time, because merging a file changes it. */
 static bool find_one(char *out, size_t size, const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -100,7 +99,7 @@ static rung_status take_in_all(rung_store *store, rung_error *err)
     return status;
 }
 
-/* The right to the files, waited for as long as for a lock. */
+/* Claims the rank files; waits as long as for a lock. */
 static rung_status claim_right(bool *mine, const rung_store *store, double wait_s, rung_error *err)
 {
     double until = rung_wall_s() + wait_s;
@@ -120,7 +119,7 @@ rung_status lab_ranks_adopt(rung_store *store, const rung_team *team, rung_error
     char path[8192];
     bool mine = false;
     if (!team && !find_one(path, sizeof path, store->path)) return RUNG_OK;
-    /* Who is alone leaves them to the ranks at work, whose runs are claimed. */
+    /* A process without a team leaves them to live ranks, whose runs are claimed. */
     rung_status status = claim_right(&mine, store, team ? store->wait_s : 0, err);
     if (status == RUNG_OK && team && !mine)
         return rung_fail(err, RUNG_SYSTEM,
@@ -139,13 +138,13 @@ rung_status rung_store_adopt(rung_store *store, rung_error *err)
     return lab_ranks_adopt(store, NULL, err);
 }
 
-/* ---- rank 0 ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- rank 0 ------------------------------------------------------------------------------------------------------ */
 
 typedef struct server {
     lab_crew *all;
     const rung_team *team;
     rung_store *store;
-    size_t gone; /* ranks that have said BYE */
+    size_t gone; /* number of ranks that have sent BYE */
     bool halted;
     double beat_s;
 } server;
@@ -156,7 +155,7 @@ static void tell_all(const rung_team *team, message_kind kind)
     for (size_t rank = 1; rank < team->size; rank++) team->send(team->context, rank, &m, sizeof m);
 }
 
-/* A run that nobody else is at, claimed; NOTHING if there is none. */
+/* Claims a run that no other process works on. NOTHING if there is none. */
 static uint64_t choose(server *s)
 {
     lab_hand h = {.all = s->all, .worker = lab_jobs(s->all->conf)};
@@ -186,7 +185,7 @@ static void note_run(server *s, const message *m)
     if (m->did == RUNG_LAB_STOPPED) atomic_store(&s->all->halt, true);
 }
 
-/* Without a common file system what a rank has done stays where it is, which must be known. */
+/* Without a shared file system the results of a rank stay on its machine, so the user must be told where. */
 static void look_for_store(const server *s, size_t rank, const message *m)
 {
     char path[4096];
@@ -195,8 +194,8 @@ static void look_for_store(const server *s, size_t rank, const message *m)
     if (m->index && access(path, F_OK) != 0)
         lab_crew_fail(s->all,
                       rung_fail(&err, RUNG_SYSTEM,
-                                "rank %zu has done %" PRIu64 " runs in %s on %s, which cannot be seen from here; fetch "
-                                "it and use 'rung merge'",
+                                "rank %zu has done %" PRIu64
+                                " runs in %s on %s; that file is not visible from here: copy it and use 'rung merge'",
                                 rank, m->index, path, m->text),
                       &err);
 }
@@ -253,39 +252,29 @@ rung_status lab_ranks_collect(lab_crew *all, rung_store *store, rung_error *err)
     rung_error ignored;
     if (!all->conf->team) return RUNG_OK;
     rung_status status = take_in_all(store, err);
-    (void)lab_claims_drop(store, &ignored); /* what is left of them; who is dead has none anyway */
+    (void)lab_claims_drop(store, &ignored); /* claims that are left over; a dead rank has none */
     return status;
 }
 
-/* ---- the others ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the others -------------------------------------------------------------------------------------------------- */
 
 typedef struct follower {
     const rung_team *team;
     const rung_sweep *sweep;
-    const char *first; /* the store of rank 0 */
+    const char *first; /* path of the store of rank 0 */
     char path[4096];
     const rung_lab_conf *conf;
     atomic_bool halt;
     atomic_size_t done;
-    atomic_flag busy; /* one thread at a time may use the team */
+    rung_mutex busy; /* one thread at a time may use the team */
 } follower;
-
-static void lock(follower *f)
-{
-    while (atomic_flag_test_and_set(&f->busy)) sched_yield();
-}
-
-static void unlock(follower *f)
-{
-    atomic_flag_clear(&f->busy);
-}
 
 static void send_first(follower *f, const message *m)
 {
     f->team->send(f->team->context, 0, m, sizeof *m);
 }
 
-/* The next message that is no HALT; that one is noted. `wait`: until there is one. */
+/* Receives the next message other than HALT, and remembers a HALT. `wait`: blocks until there is one. */
 static bool next_message(message *m, follower *f, bool wait)
 {
     size_t from;
@@ -309,10 +298,10 @@ static bool may_go_on(const follower *f)
 static bool ask(size_t *index, follower *f)
 {
     message m = {.kind = ASK};
-    lock(f);
+    rung_mutex_lock(&f->busy);
     send_first(f, &m);
     next_message(&m, f, true);
-    unlock(f);
+    rung_mutex_unlock(&f->busy);
     *index = (size_t)m.index;
     return m.index != NOTHING;
 }
@@ -330,9 +319,9 @@ static bool after_step(void *context, const rung_train_conf *conf, const rung_tr
     (void)conf, (void)state;
     if (now - l->heard_s > 0.1) {
         l->heard_s = now;
-        lock(l->f);
-        next_message(&m, l->f, false); /* nothing but HALT can come */
-        unlock(l->f);
+        rung_mutex_lock(&l->f->busy);
+        next_message(&m, l->f, false); /* only HALT can arrive here */
+        rung_mutex_unlock(&l->f->busy);
     }
     return may_go_on(l->f);
 }
@@ -348,9 +337,9 @@ static void report(follower *f, size_t index, rung_lab_did did, const rung_train
                  .test_accuracy = state->test_accuracy};
     if (did == RUNG_LAB_DONE) atomic_fetch_add(&f->done, 1);
     if (did == RUNG_LAB_STOPPED) atomic_store(&f->halt, true);
-    lock(f);
+    rung_mutex_lock(&f->busy);
     send_first(f, &m);
-    unlock(f);
+    rung_mutex_unlock(&f->busy);
 }
 
 static void fail(follower *f, rung_status status, const rung_error *err)
@@ -358,9 +347,9 @@ static void fail(follower *f, rung_status status, const rung_error *err)
     message m = {.kind = FAIL, .status = status};
     snprintf(m.text, sizeof m.text, "%.390s", err->text);
     atomic_store(&f->halt, true);
-    lock(f);
+    rung_mutex_lock(&f->busy);
     send_first(f, &m);
-    unlock(f);
+    rung_mutex_unlock(&f->busy);
 }
 
 static void work(void *context, size_t item, size_t worker)
@@ -397,10 +386,13 @@ rung_status lab_ranks_follow(const rung_sweep *sweep, const char *path, const ru
     message m;
     size_t jobs = lab_jobs(conf), from;
     name_store(f.path, sizeof f.path, path, conf->team->rank);
-    /* Not before START: until then rank 0 may be taking in a store of that name. HALT instead: it has failed. */
+    /* Wait for START: before it, rank 0 may still be merging a store of that name. If HALT comes instead, rank 0 has
+     * failed. */
     while (!f.team->receive(f.team->context, &from, &m, sizeof m)) usleep(POLL_US);
     if (m.kind != START) return rung_fail(err, RUNG_SYSTEM, "rank 0 has failed");
+    rung_mutex_init(&f.busy);
     rung_par_for(jobs, jobs, work, &f);
+    rung_mutex_clear(&f.busy);
     say_bye(&f);
     return RUNG_OK;
 }

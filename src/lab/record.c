@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Writing into a store: a finished run with all that belongs to it, the plan of a sweep, artefacts. Each is one
+ * Writes to a store: a finished run with everything that belongs to it, the plan of a sweep, artefacts. Each is one
  * transaction.
  */
 #include "spec.h"
@@ -14,7 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* ---- machine and version -------------------------------------------------------------------------------------------------- */
+/* ---- machine and version ----------------------------------------------------------------------------------------- */
 
 static void read_cpu(char *out, size_t size)
 {
@@ -62,7 +62,7 @@ static rung_status find_version(int64_t *number, const rung_store *store, rung_e
     return lab_sql_int(number, store, 0, err, add, "ssss", RUNG_VERSION, sqlite3_libversion(), __VERSION__, kernels);
 }
 
-/* ---- a run ------------------------------------------------------------------------------------------------------------------ */
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 static const char *outcome_of(const rung_train_state *state)
 {
@@ -89,7 +89,7 @@ static rung_status insert_run(int64_t *number, const rung_store *store, const ru
     const rung_train_conf *conf = &run->conf;
     const rung_run_row *f = &facts->row;
     const char *numbers = rung_train_tests_exactly(conf) ? conf->test_numbers : RUNG_TEST_FAST;
-    bool fell = state->diverged; /* what was evaluated before is in the metrics, and no result */
+    bool fell = state->diverged; /* evaluations before the divergence stay in the metrics, but are no result */
     int64_t version, machine;
     if (!conf->test_prompts) numbers = NULL;
     rung_status status = find_version(&version, store, err);
@@ -174,7 +174,7 @@ rung_status lab_record(rung_lab_did *did, const rung_store *store, const rung_sw
     return lab_sql_end(store, status, err);
 }
 
-/* ---- artefacts of others ------------------------------------------------------------------------------------------------------- */
+/* ---- artefacts of others ----------------------------------------------------------------------------------------- */
 
 rung_status rung_store_attach(rung_store *store, const char *id, const rung_artefact *artefact, rung_error *err)
 {
@@ -184,7 +184,7 @@ rung_status rung_store_attach(rung_store *store, const char *id, const rung_arte
     return status == RUNG_OK ? lab_insert_artefact(store, &a, err) : status;
 }
 
-/* ---- plan ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- plan -------------------------------------------------------------------------------------------------------- */
 
 static rung_status insert_place(const rung_store *store, int64_t number, const rung_sweep *sweep, size_t index,
                                 rung_error *err)
@@ -198,7 +198,7 @@ static rung_status insert_place(const rung_store *store, int64_t number, const r
     return status;
 }
 
-/* Whether the plan of a sweep that is in the store has other runs than the sweep has now. */
+/* True if the plan in the store has other runs than the sweep has now. */
 static rung_status find_change(bool *changed, const rung_store *store, int64_t number, const rung_sweep *sweep,
                                rung_error *err)
 {
@@ -217,7 +217,8 @@ static rung_status find_change(bool *changed, const rung_store *store, int64_t n
     return status;
 }
 
-/* The runs of a spec may be others than those of an earlier rung: where a theorem speaks of one now, its test is another. */
+/* The same spec may give other runs than with an earlier version of rung: if a theorem now speaks of a run, its test
+ * uses the exact evaluator. */
 static rung_status renew_plan(const rung_store *store, int64_t number, const rung_sweep *sweep, rung_error *err)
 {
     bool changed;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- columns ----------------------------------------------------------------------------------------------------------------- */
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
 
 const char *lab_text_at(sqlite3_stmt *s, int column)
 {
@@ -26,9 +26,9 @@ uint64_t lab_count_at(sqlite3_stmt *s, int column)
     return (uint64_t)sqlite3_column_int64(s, column);
 }
 
-/* ---- runs ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
-/* In the order in which read_run takes them. */
+/* In the order in which read_run reads them. */
 #define RUN_COLUMNS                                                                                                    \
     "r.number, r.id, r.canonical, r.words, r.arch, r.task, r.seed, r.rate, r.random_labels, r.outcome, r.step,"        \
     " r.steps, r.loss, r.accuracy, r.eval_loss, r.eval_accuracy, r.test_loss, r.test_accuracy, r.test_targets,"        \
@@ -45,7 +45,7 @@ uint64_t lab_count_at(sqlite3_stmt *s, int column)
     "SELECT " RUN_COLUMNS ", r.bits, r.verdict, r.bound, r.statement, r.margin, r.ceiling, r.n_threshold, r.log2_n,"   \
     " r.trivial, r.label, r.place, r.cell, r.setting, r.chosen, " numbers                                              \
     ", " LAB_IS_OBJECT("r.words") " FROM (" LAB_RESULTS ") r" JOINS " WHERE r.sweep = ? ORDER BY r.place"
-/* In a store before version 3, which has no such column, everything was measured by the fast evaluator. */
+/* A store before version 3 has no such column; there, the fast evaluator measured everything. */
 #define ALWAYS_FAST "CASE WHEN r.test_targets > 0 THEN '" RUNG_TEST_FAST "' END"
 
 static const char *const all_runs[] = {ALL_RUNS(ALWAYS_FAST), ALL_RUNS("r.test_numbers")};
@@ -145,7 +145,7 @@ rung_status rung_store_runs(rung_store *store, int64_t sweep, rung_run_each *eac
 {
     sqlite3_stmt *s;
     bool row = true;
-    bool named = store->version >= 3; /* the evaluator is */
+    bool named = store->version >= 3; /* the column test_numbers exists */
     rung_status status = sweep ? lab_sql_open(&s, store, err, runs_of_sweep[named], "i", sweep)
                                : lab_sql_open(&s, store, err, all_runs[named], "");
     while (status == RUNG_OK && row) {
@@ -175,7 +175,7 @@ rung_status rung_store_has(bool *has, rung_store *store, const char *id, rung_er
     return status;
 }
 
-/* ---- the rest ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the rest ---------------------------------------------------------------------------------------------------- */
 
 rung_status rung_store_metrics(rung_store *store, int64_t run, rung_metric_each *each, void *context, rung_error *err)
 {
@@ -227,7 +227,7 @@ rung_status rung_store_sweeps(rung_store *store, rung_sweep_each *each, void *co
     return status;
 }
 
-/* Two questions, because a condition that may be absent would keep SQLite from using the index. */
+/* Two statements, because with an optional condition SQLite would not use the index. */
 #define ARTEFACTS "SELECT run, kind, name, sha256, content FROM artefacts WHERE (kind = ?1 OR ?1 = '') "
 static const char of_run[] = ARTEFACTS "AND run = ?2 ORDER BY run, kind, name";
 static const char of_all[] = ARTEFACTS "AND ?2 = 0 ORDER BY run, kind, name";
@@ -240,11 +240,10 @@ static rung_status check_artefact(const rung_store *store, const rung_artefact *
     if (status != RUNG_OK) return status;
     rung_sha256_hex(hex, a->size ? a->bytes : "", a->size);
     if (strcmp(hex, a->sha256) == 0) return RUNG_OK;
-    return rung_fail(
-        err, RUNG_INPUT,
-        "%s: the %.40s of run number %lld does not have its SHA-256: the store is damaged; use a copy, or do "
-        "that run again in another store",
-        store->path, a->kind, (long long)a->run);
+    return rung_fail(err, RUNG_INPUT,
+                     "%s: the %.40s of run number %lld does not have its SHA-256: the store is damaged; use a copy, or "
+                     "repeat that run in another store",
+                     store->path, a->kind, (long long)a->run);
 }
 
 rung_status rung_store_artefacts(rung_store *store, int64_t run, const char *kind, rung_artefact_each *each,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MOST 4096 /* bytes: as much as a store takes */
+#define NAME_MOST 4096 /* bytes: the most that a store accepts */
 
 typedef struct reader {
     rung_sweep *sweep;
@@ -20,7 +20,7 @@ typedef struct reader {
     rung_error *err;
 } reader;
 
-/* ---- places and texts -------------------------------------------------------------------------------------------------------- */
+/* ---- places and texts -------------------------------------------------------------------------------------------- */
 
 static rung_status refuse(const reader *r, const char *place, const char *problem)
 {
@@ -39,17 +39,17 @@ static char *place_of(const reader *r, const char *parent, const char *key)
     return copy(r, text);
 }
 
-/* A value as the word that one would type. */
+/* Converts a value to the word that a user would type. */
 static rung_status read_word(const char **out, const reader *r, const char *place, const rung_json *value)
 {
     char number[RUNG_JSON_WORD];
     const char *word = rung_json_word(number, value);
-    if (!word) return refuse(r, place, "must be a text, a number, true or false");
+    if (!word) return refuse(r, place, "must be a string, a number, true or false");
     *out = copy(r, word);
     return *out ? RUNG_OK : RUNG_SYSTEM;
 }
 
-/* ---- axes ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- axes -------------------------------------------------------------------------------------------------------- */
 
 static rung_status read_values(lab_axis *axis, const reader *r, const rung_json *values)
 {
@@ -74,11 +74,11 @@ static rung_status read_axis(lab_axis *axis, const reader *r, const char *parent
     if (!axis->key || !axis->place) return RUNG_SYSTEM;
     bool many = rung_json_kind_of(value) == RUNG_JSON_ARRAY;
     if (grid && !many) return refuse(r, axis->place, "must be a list of values");
-    if (!grid && many) return refuse(r, axis->place, "is a list; lists belong into a grid");
+    if (!grid && many) return refuse(r, axis->place, "is a list; lists belong in a grid");
     return read_values(axis, r, value);
 }
 
-/* A later axis of the same key takes the place of the earlier one. */
+/* A later axis of the same key replaces the earlier one. */
 static void put_axis(lab_case *c, const lab_axis *axis)
 {
     for (size_t i = 0; i < c->axes; i++) {
@@ -102,15 +102,15 @@ static rung_status read_axes(lab_case *c, const reader *r, const char *parent, c
     return status;
 }
 
-/* ---- cases --------------------------------------------------------------------------------------------------------------------- */
+/* ---- cases ------------------------------------------------------------------------------------------------------- */
 
 static rung_status read_label(lab_case *c, const reader *r, const char *place, const rung_json *value)
 {
     const char *text = rung_json_string(value);
     if (!value) return RUNG_OK;
-    if (!text) return refuse(r, place, "has a label that is no text");
+    if (!text) return refuse(r, place, "has a label that is not a string");
     if (!rung_text_is_plain(text, NAME_MOST))
-        return refuse(r, place, "has a label with control characters, or too long");
+        return refuse(r, place, "has a label that is too long or has control characters");
     c->label = copy(r, text);
     return c->label ? RUNG_OK : RUNG_SYSTEM;
 }
@@ -166,7 +166,7 @@ static rung_status read_cases(const reader *r, const rung_json *root, size_t mos
     rung_status status = RUNG_OK;
     uint64_t all = 0;
     if (list && (rung_json_kind_of(list) != RUNG_JSON_ARRAY || rung_json_len(list) == 0))
-        return refuse(r, "cases", "must be a list of objects, and not an empty one");
+        return refuse(r, "cases", "must be a list of at least one object");
     s->case_count = list ? rung_json_len(list) : 1;
     s->cases = rung_arena_alloc(r->arena, s->case_count, sizeof *s->cases, r->err);
     if (!s->cases) return RUNG_SYSTEM;
@@ -180,7 +180,7 @@ static rung_status read_cases(const reader *r, const rung_json *root, size_t mos
     return status;
 }
 
-/* ---- the other members ----------------------------------------------------------------------------------------------------------- */
+/* ---- the other members ------------------------------------------------------------------------------------------- */
 
 static rung_status read_choose(const reader *r, const rung_json *list)
 {
@@ -200,7 +200,7 @@ static rung_status read_choose(const reader *r, const rung_json *list)
     return status;
 }
 
-/* The file without directory and ending, when the spec has no name. */
+/* The file name without directory and extension, for a spec without a name. */
 static const char *stem(const reader *r)
 {
     const char *slash = strrchr(r->file, '/');
@@ -231,10 +231,10 @@ static rung_status read_head(const reader *r, const rung_json *root)
     if (!s->name) return RUNG_SYSTEM;
     rung_status status = read_text(&s->name, r, root, "name");
     if (status == RUNG_OK && !rung_text_is_plain(s->name, NAME_MOST))
-        status = refuse(r, "name", "must be given, because the name of the file has control characters");
+        status = refuse(r, "name", "must be given, because the file name has control characters");
     if (status == RUNG_OK) status = read_text(&s->question, r, root, "question");
     if (status == RUNG_OK && success && (!rung_json_real(&s->success, success) || !(s->success > 0 && s->success <= 1)))
-        status = refuse(r, "success", "must be an accuracy above 0, at most 1");
+        status = refuse(r, "success", "must be an accuracy above 0 and at most 1");
     if (status == RUNG_OK && keep && !rung_json_bool(&s->keep_models, keep))
         status = refuse(r, "keep-models", "must be true or false");
     return status == RUNG_OK ? read_choose(r, rung_json_get(root, "choose")) : status;
@@ -245,7 +245,7 @@ static rung_status check_members(const reader *r, const rung_json *root)
     static const char *const known[] = {"name",  "question", "base",   "grid",
                                         "cases", "success",  "choose", "keep-models"};
     if (rung_json_kind_of(root) != RUNG_JSON_OBJECT)
-        return rung_fail(r->err, RUNG_INPUT, "%s is no JSON object with the keys of docs/lab.md", r->file);
+        return rung_fail(r->err, RUNG_INPUT, "%s is not a JSON object with the keys of docs/lab.md", r->file);
     for (size_t i = 0; i < rung_json_len(root); i++) {
         const char *key = rung_json_key_at(root, i);
         bool found = false;
@@ -255,15 +255,15 @@ static rung_status check_members(const reader *r, const rung_json *root)
             return rung_fail(r->err, RUNG_INPUT, "%s: unknown key \"%.40s\"; did you mean \"%s\"?", r->file, key, near);
         if (!found)
             return rung_fail(r->err, RUNG_INPUT, "%s: unknown key \"%.40s\"%s", r->file, key,
-                             lab_check_key(r->file, "", key, NULL) == RUNG_OK ? "; keys of runs belong into \"base\""
+                             lab_check_key(r->file, "", key, NULL) == RUNG_OK ? "; keys of runs belong in \"base\""
                                                                               : "");
     }
     return RUNG_OK;
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
-/* Open addressing over the ids that are there; `slot` has twice as many places as there can be. */
+/* A hash set of ids with open addressing; `slot` has at least twice as many places as there are points. */
 static bool is_new(uint32_t *slot, size_t slots, const lab_point *point, size_t count, const char *id)
 {
     size_t at = rung_hash64(id, RUNG_RUN_ID - 1) & (slots - 1);
@@ -320,7 +320,7 @@ static rung_status add_points(const reader *r)
     return status;
 }
 
-/* ---- whole ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- whole ------------------------------------------------------------------------------------------------------- */
 
 static rung_status read_sweep(const reader *r, const rung_json *root, size_t most)
 {

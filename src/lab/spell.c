@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * One run of a sweep spelled out: from the values at a point of the grid to the words of `rung train`, its configuration,
- * canonical text and id.
+ * One run of a sweep: from the values at a point of the grid to the words of `rung train`, its configuration, canonical
+ * text and id.
  */
 #include "spec.h"
 #include "store.h"
@@ -11,19 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prompts of the last test where the spec names no number: the 95 % interval of an accuracy is then at most 0.03 wide to
+/* Prompts of the last test if the spec gives no number. The 95 % interval of an accuracy then reaches at most 0.03 to
  * either side. */
 #define TEST_PROMPTS 1024
 #define TASK_PREFIX  "task."
 
-/* ---- keys -------------------------------------------------------------------------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
 
 static bool is_of_task(const char *key)
 {
     return strncmp(key, TASK_PREFIX, strlen(TASK_PREFIX)) == 0;
 }
 
-/* Of the rows that say how rather than what, only this one is of use. */
+/* Of the options that do not affect the trained bytes, only this one is allowed in a sweep. */
 static bool is_for_sweeps(const rung_option *row)
 {
     return rung_train_decides(row) || strcmp(row->name, "checkpoint-every") == 0;
@@ -37,8 +37,9 @@ rung_status lab_check_key(const char *file, const char *place, const char *key, 
     if (strcmp(key, "seed") == 0 || is_of_task(key) || (row && is_for_sweeps(row))) return RUNG_OK;
     const char *comma = *place ? ": " : "";
     if (row)
-        return rung_fail(err, RUNG_INPUT, "%s: %s%s\"%s\" is not for sweeps: the store and the command line say it",
-                         file, place, comma, key);
+        return rung_fail(err, RUNG_INPUT,
+                         "%s: %s%s\"%s\" cannot stand in a sweep: the store and the command line decide it", file,
+                         place, comma, key);
     for (row = rung_train_options; row->name; row++)
         if (is_for_sweeps(row)) names[count++] = row->name;
     const char *near = rung_word_guess(key, names, count);
@@ -46,9 +47,9 @@ rung_status lab_check_key(const char *file, const char *place, const char *key, 
                      near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
-/* ---- the point --------------------------------------------------------------------------------------------------------------- */
+/* ---- the point --------------------------------------------------------------------------------------------------- */
 
-/* The last axis runs fastest. */
+/* The last axis varies fastest. */
 static const char *value_at(const lab_case *c, size_t axis, uint64_t number)
 {
     for (size_t i = c->axes; i-- > axis + 1;) number /= c->axis[i].count;
@@ -60,7 +61,7 @@ typedef struct speller {
     const lab_case *from;
     uint64_t number;
     uint64_t seed;
-    const char *task; /* text with its words */
+    const char *task; /* name and parameters */
     const char **word;
     size_t words, room;
     rung_error *err;
@@ -71,20 +72,20 @@ static rung_status set_flag(speller *s, const rung_option *row, const char *text
     bool *field = (bool *)((char *)&s->run->text + row->at);
     *field = strcmp(text, "true") == 0;
     if (*field || strcmp(text, "false") == 0) return RUNG_OK;
-    return rung_fail(s->err, RUNG_INPUT, "must be true or false, and it is %.40s", text);
+    return rung_fail(s->err, RUNG_INPUT, "must be true or false, but is %.40s", text);
 }
 
 static rung_status set_key(speller *s, const char *key, const char *text)
 {
     int64_t seed;
-    if (is_of_task(key)) return RUNG_OK; /* later, behind the words of the task itself */
+    if (is_of_task(key)) return RUNG_OK; /* applied later, after the parameters in the task text */
     if (strcmp(key, "task") == 0) {
         s->task = text;
         return RUNG_OK;
     }
     if (strcmp(key, "seed") == 0) {
         if (!rung_word_int(&seed, text, 0, INT64_MAX))
-            return rung_fail(s->err, RUNG_INPUT, "seed: '%.40s' is not a whole number of at least 0", text);
+            return rung_fail(s->err, RUNG_INPUT, "seed: '%.40s' is not a whole number >= 0", text);
         s->seed = (uint64_t)seed;
         return RUNG_OK;
     }
@@ -106,7 +107,7 @@ static rung_status set_keys(speller *s, const rung_sweep *sweep)
     return status;
 }
 
-/* ---- the task ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the task ---------------------------------------------------------------------------------------------------- */
 
 static size_t count_words(const char *text)
 {
@@ -128,7 +129,7 @@ static rung_status add_word(speller *s, const char *key, const char *value)
     return RUNG_OK;
 }
 
-/* "eva N=8 V=4": the name, and words; then those of the keys task.K, which win. */
+/* Splits "eva N=8 V=4" into name and parameters. The keys task.K come after them and override them. */
 static rung_status split_task(speller *s)
 {
     rung_status status = RUNG_OK;
@@ -146,9 +147,9 @@ static rung_status split_task(speller *s)
     return status;
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
-/* Appends "key": value of one row; false when the row has no value. */
+/* Appends "key": value of one option. False if the option has no value. */
 static bool put_value(rung_buf *out, const rung_train_words *words, const rung_option *row)
 {
     const void *field = (const char *)words + row->at;
@@ -200,7 +201,7 @@ static void put_param(rung_buf *out, const rung_value *value, const rung_param *
     }
 }
 
-/* One member after another goes to the object, and to the two hashes unless it is left out there. */
+/* Collects members of the object, and the two hashes over those members that count for them. */
 typedef struct word_list {
     rung_buf all, setting, cell;
     const rung_sweep *sweep;
@@ -249,7 +250,7 @@ static void put_words(word_list *list, const rung_sweep_run *run, rung_buf *valu
     rung_buf_putc(&list->all, '}');
 }
 
-/* Programs that read every number as a double must not take different ones for equal. */
+/* 53 bits: programs that read every number as a double must not confuse two hashes. */
 static uint64_t hash53(const rung_buf *text)
 {
     return rung_hash64(text->text, text->len) >> 11;
@@ -277,7 +278,7 @@ static rung_status list_words(rung_sweep_run *run, const rung_sweep *sweep, rung
     return status;
 }
 
-/* ---- id ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- id ---------------------------------------------------------------------------------------------------------- */
 
 static rung_status name_run(rung_sweep_run *run, rung_error *err)
 {
@@ -299,7 +300,8 @@ static rung_status name_run(rung_sweep_run *run, rung_error *err)
     return status;
 }
 
-/* What follows from other words is said, so that equal runs have equal words. Positions of thoughts come by themselves. */
+/* Writes out words that follow from others, so that equal runs have equal words. Positions of thought tokens are added
+ * automatically. */
 static void settle_words(rung_sweep_run *run)
 {
     const rung_train_conf *conf = &run->conf;
@@ -308,7 +310,7 @@ static void settle_words(rung_sweep_run *run)
     run->text.shape.max_tokens = (int64_t)(by_itself ? conf->task.tokens : conf->model.max_tokens);
 }
 
-/* ---- the last test ------------------------------------------------------------------------------------------------------------- */
+/* ---- the last test ----------------------------------------------------------------------------------------------- */
 
 static rung_status hash_kind(uint64_t *kind, const rung_train_conf *conf, rung_error *err)
 {
@@ -323,8 +325,8 @@ static rung_status hash_kind(uint64_t *kind, const rung_train_conf *conf, rung_e
     return status;
 }
 
-/* Where a theorem speaks of the run, its accuracy is measured in the arithmetic of the theorem. Layers that nobody can read are
- * refused later, with their place. */
+/* If a theorem speaks of the run, its accuracy is measured in the arithmetic of the theorem. Layers that cannot be
+ * parsed are refused later, with their place in the spec. */
 static rung_status choose_test(rung_train_conf *conf, const rung_sweep *sweep, rung_error *err)
 {
     uint64_t kind;

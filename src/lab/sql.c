@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * SQLite with our statuses and messages. SQLite's own messages are for those who know SQLite; a full disk, a lock and a
- * damaged file are said in words that tell what to do.
+ * SQLite with our statuses and messages. For a full disk, a lock and a damaged file our message says what to do,
+ * instead of SQLite's.
  */
 #include "store.h"
 
@@ -17,7 +17,7 @@ double lab_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- files that nobody writes ------------------------------------------------------------------------------------------- */
+/* ---- files that nobody writes ------------------------------------------------------------------------------------ */
 
 rung_status lab_sql_address(rung_buf *out, const char *path, const char *options, rung_error *err)
 {
@@ -39,27 +39,25 @@ static rung_status check_still(const rung_store *store, rung_error *err)
     if (stat(store->path, &now) == 0 && now.st_ino == store->seen.st_ino && now.st_size == store->seen.st_size &&
         now.st_mtim.tv_sec == store->seen.st_mtim.tv_sec && now.st_mtim.tv_nsec == store->seen.st_mtim.tv_nsec)
         return RUNG_OK;
-    return rung_fail(err, RUNG_SYSTEM, "%s was written while it was read; give the same command again", store->path);
+    return rung_fail(err, RUNG_SYSTEM, "another process wrote %s while it was read; repeat the command", store->path);
 }
 
 static rung_status fail_disk(const rung_store *store, rung_error *err)
 {
     int number = sqlite3_system_errno(store->db);
-    return rung_fail(err, RUNG_SYSTEM,
-                     "%s cannot be written%s%s; what is finished is kept, and the same command goes on", store->path,
-                     number ? ": " : "", number ? strerror(number) : "");
+    return rung_fail(err, RUNG_SYSTEM, "cannot write %s%s%s; finished runs are kept; repeat the command to continue",
+                     store->path, number ? ": " : "", number ? strerror(number) : "");
 }
 
 rung_status lab_sql_fail(const rung_store *store, rung_error *err)
 {
     const char *path = store->path;
     if (store->db && sqlite3_errcode(store->db) == SQLITE_INTERRUPT)
-        return rung_fail(
-            err, RUNG_INPUT,
-            "%s: a question takes more work than a store of this size can need; it is damaged or was made to "
-            "take long",
-            path);
-    if (check_still(store, err) != RUNG_OK) return RUNG_SYSTEM; /* then it only looks damaged */
+        return rung_fail(err, RUNG_INPUT,
+                         "%s: a query takes more work than a store of this size can need; the store is damaged or was "
+                         "made to waste time",
+                         path);
+    if (check_still(store, err) != RUNG_OK) return RUNG_SYSTEM; /* if it was written meanwhile, it only looks damaged */
     switch (sqlite3_errcode(store->db) & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -69,12 +67,11 @@ rung_status lab_sql_fail(const rung_store *store, rung_error *err)
                          path, store->wait_s);
     case SQLITE_FULL:
         return rung_fail(err, RUNG_SYSTEM,
-                         "%s: the disk is full; what is finished is kept: make room and give the same command again",
-                         path);
+                         "%s: the disk is full; finished runs are kept; free some space and repeat the command", path);
     case SQLITE_IOERR:
         return fail_disk(store, err);
     case SQLITE_NOTADB:
-        return rung_fail(err, RUNG_INPUT, "%s is no store: it is not an SQLite file", path);
+        return rung_fail(err, RUNG_INPUT, "%s is not a store: it is not an SQLite file", path);
     case SQLITE_CORRUPT:
         return rung_fail(
             err, RUNG_INPUT,
@@ -84,11 +81,10 @@ rung_status lab_sql_fail(const rung_store *store, rung_error *err)
     case SQLITE_PERM:
     case SQLITE_READONLY:
     case SQLITE_AUTH:
-        return rung_fail(
-            err, RUNG_SYSTEM,
-            "%s cannot be opened: %s%s%s; if it cannot be written there and a file %s-wal lies beside it, copy "
-            "both elsewhere",
-            path, sqlite3_errmsg(store->db), errno ? ": " : "", errno ? strerror(errno) : "", path);
+        return rung_fail(err, RUNG_SYSTEM,
+                         "cannot open %s: %s%s%s; if its directory is read-only and a file %s-wal lies beside it, copy "
+                         "both elsewhere",
+                         path, sqlite3_errmsg(store->db), errno ? ": " : "", errno ? strerror(errno) : "", path);
     case SQLITE_NOMEM:
         return rung_fail(err, RUNG_SYSTEM, "%s: out of memory", path);
     default:

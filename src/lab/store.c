@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Opening a store. docs/store.md describes the schema below; a change there is a new user_version.
+ * Opens a store. docs/store.md describes the schema below; every change of the schema needs a new user_version.
  */
 #include "store.h"
 
@@ -47,17 +47,17 @@ static const char schema[] =
     "PRAGMA user_version = 1;";
 _Static_assert(APPLICATION_ID == 1381322311, "as in the text above");
 
-/* Which evaluator has measured test_accuracy. Before this column there was one, the fast one. */
+/* Adds the column that names the evaluator of test_accuracy. Before, it was always the fast one. */
 static const char test_numbers[] = "ALTER TABLE runs ADD COLUMN test_numbers TEXT;"
                                    "UPDATE runs SET test_numbers = '" RUNG_TEST_FAST "' WHERE test_targets > 0;"
                                    "PRAGMA user_version = 3;";
 
-/* What each later version has added; [v] leads from version v to v + 1. A new store takes all of these steps. */
+/* Step [v] leads from version v to v + 1. A new store takes all steps. */
 static const char *const steps[SCHEMA_VERSION] = {[0] = schema, [1] = lab_probe_schema, [2] = test_numbers};
 
-/* ---- what the file is ------------------------------------------------------------------------------------------------------ */
+/* ---- what the file is -------------------------------------------------------------------------------------------- */
 
-/* The version of its schema; 0: nothing is in it yet. */
+/* The version of the schema; 0: the file is empty. */
 static rung_status find_version(int64_t *version, const rung_store *store, rung_error *err)
 {
     int64_t id, tables;
@@ -66,15 +66,15 @@ static rung_status find_version(int64_t *version, const rung_store *store, rung_
     if (status == RUNG_OK) status = lab_sql_int(&tables, store, 0, err, "SELECT count(*) FROM sqlite_master", "");
     if (status != RUNG_OK || (id == 0 && *version == 0 && tables == 0)) return status;
     if (id != APPLICATION_ID || *version < 1)
-        return rung_fail(err, RUNG_INPUT, "%s is an SQLite file, but no store of ours", store->path);
+        return rung_fail(err, RUNG_INPUT, "%s is an SQLite file, but not a store of rung", store->path);
     if (*version > SCHEMA_VERSION)
         return rung_fail(err, RUNG_INPUT,
-                         "%s has version %lld of the schema, and this rung knows up to %d; use a later one",
+                         "%s has version %lld of the schema, but this rung knows versions up to %d; use a newer rung",
                          store->path, (long long)*version, SCHEMA_VERSION);
     return RUNG_OK;
 }
 
-/* A file that ends before its last page: SQLite would say so only when it comes there. */
+/* Refuses a file that is shorter than its number of pages. SQLite would notice only when it reads the missing page. */
 static rung_status check_length(const rung_store *store, rung_error *err)
 {
     int64_t pages, page;
@@ -85,7 +85,7 @@ static rung_status check_length(const rung_store *store, rung_error *err)
     char wal[4096];
     struct stat log;
     snprintf(wal, sizeof wal, "%.4000s-wal", store->path);
-    bool pending = stat(wal, &log) == 0 && log.st_size > 0; /* then later pages may still be there */
+    bool pending = stat(wal, &log) == 0 && log.st_size > 0; /* the missing pages may still be in the WAL */
     if (!pending && (int64_t)info.st_size < pages * page)
         return rung_fail(err, RUNG_INPUT,
                          "%s is damaged: it has %lld bytes of %lld; use a copy, or start another store", store->path,
@@ -93,9 +93,9 @@ static rung_status check_length(const rung_store *store, rung_error *err)
     return RUNG_OK;
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* The change to WAL does not wait for locks by itself. */
+/* SQLite does not wait for locks when it switches to WAL, so this does. */
 static rung_status switch_to_wal(const rung_store *store, rung_error *err)
 {
     double until = rung_wall_s() + store->wait_s;
@@ -114,7 +114,7 @@ static rung_status make_schema(const rung_store *store, rung_error *err)
     rung_status status = switch_to_wal(store, err);
     if (status == RUNG_OK) status = lab_sql_begin(store, err);
     if (status != RUNG_OK) return status;
-    status = find_version(&version, store, err); /* again: another process may have been faster */
+    status = find_version(&version, store, err); /* asked again, because another process may have done it meanwhile */
     for (; status == RUNG_OK && version < SCHEMA_VERSION; version++) status = lab_sql_exec(store, steps[version], err);
     return lab_sql_end(store, status, err);
 }
@@ -125,15 +125,15 @@ static rung_status prepare(rung_store *store, rung_store_mode mode, rung_error *
     rung_status status = lab_sql_exec(store, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF", err);
     if (status == RUNG_OK) status = find_version(&version, store, err);
     if (status == RUNG_OK && version == 0 && mode == RUNG_STORE_READ)
-        return rung_fail(err, RUNG_INPUT, "%s is empty: no store", store->path);
+        return rung_fail(err, RUNG_INPUT, "%s is empty, so it is not a store", store->path);
     if (status == RUNG_OK && version < SCHEMA_VERSION && mode == RUNG_STORE_WRITE) status = make_schema(store, err);
     store->version = version < SCHEMA_VERSION && mode == RUNG_STORE_READ ? version : SCHEMA_VERSION;
     if (status == RUNG_OK) status = lab_check_schema(store, store->version, err);
     return status == RUNG_OK ? check_length(store, err) : status;
 }
 
-/* Somebody holds the whole file: SQLite's lock of everything is a write lock of these bytes (its file format, section 2.3).
-   A connection that takes the file as unchanging would not see it. */
+/* True if another process holds the whole file: SQLite's exclusive lock is a write lock of these bytes (its file
+ * format, section 2.3). A connection that was opened as immutable does not check this lock. */
 static bool is_locked(const char *path)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -144,8 +144,9 @@ static bool is_locked(const char *path)
     return locked;
 }
 
-/* A store that somebody has open has a log beside it, or a journal, or a lock in it. The lock is asked for last: where this
-   process has the store open, there is a log, and closing the file would give up that connection's locks. */
+/* True if no process has the store open. Otherwise it has a WAL or a journal beside it, or a lock in it. The lock must
+ * be tested last: if this process has the store open, there is a WAL, and closing the file here would drop that
+ * connection's locks. */
 static bool is_still(const char *path)
 {
     static const char *const endings[] = {"-wal", "-journal"};
@@ -166,7 +167,8 @@ static int tick(void *context)
     return *store->meter > store->budget;
 }
 
-/* Questions to a store take a few hundred instructions per row: a damaged or hostile one is not worked on for ever. */
+/* Limits the work of a statement. A query takes a few hundred instructions per row; a damaged or hostile store must not
+ * keep us busy forever. */
 rung_status lab_store_limit(rung_store *store, uint64_t bytes, rung_error *err)
 {
     if (!store->meter) store->meter = rung_calloc(1, sizeof *store->meter, err);
@@ -183,7 +185,8 @@ void lab_store_free_of_limits(rung_store *store)
     store->meter = NULL;
 }
 
-/* What a schema says is looked at as data: no functions of it that could do harm, no pages of it that could be overwritten. */
+/* Treats the schema of the file as untrusted data: it may not call functions with side effects, and its pages cannot be
+ * overwritten. */
 static void distrust(sqlite3 *db)
 {
     sqlite3_extended_result_codes(db, 1);
@@ -219,6 +222,9 @@ static rung_status connect_to(rung_store *store, rung_store_mode mode, rung_erro
 
 rung_status rung_store_open(rung_store **out, const char *path, rung_store_mode mode, double wait_s, rung_error *err)
 {
+#ifdef RUNG_WITHOUT_SQLITE3
+    return rung_fail(err, RUNG_SYSTEM, "%s: " RUNG_WITHOUT_SQLITE3, path);
+#endif
     rung_store *store = rung_calloc(1, sizeof *store, err);
     if (!store) return RUNG_SYSTEM;
     store->wait_s = wait_s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A store inside: the connection, SQL with our messages, claims and the recording of a run.
+ * Private to lab: the connection, SQL with our messages, claims and the recording of a run.
  */
 #ifndef RUNG_LAB_STORE_H
 #define RUNG_LAB_STORE_H
@@ -14,20 +14,20 @@
 struct rung_store {
     sqlite3 *db;
     char *path;
-    const char *work; /* the store beside which files of unfinished runs are; NULL: this one */
+    const char *work; /* path of the store beside which files of unfinished runs lie; NULL: this one */
     double wait_s;
-    int64_t version;  /* of the schema: older ones are brought up to date when they are opened for writing */
-    bool still;       /* opened as a file that nobody writes: neither locks nor files beside it */
-    struct stat seen; /* of a still file, when it was opened */
-    uint64_t budget;  /* instructions of SQLite for one statement */
-    uint64_t *meter;  /* those that the statement has taken; NULL: as many as it likes */
+    int64_t version;  /* version of the schema; opening an older one for writing upgrades it */
+    bool still;       /* opened as immutable: neither locks nor files beside it */
+    struct stat seen; /* of an immutable file, when it was opened */
+    uint64_t budget;  /* SQLite instructions that one statement may take */
+    uint64_t *meter;  /* instructions that the statement has taken; NULL: no limit */
 };
 
-/* ---- what comes from others (foreign.c) ------------------------------------------------------------------------------------ */
+/* ---- what comes from others (foreign.c) -------------------------------------------------------------------------- */
 
-#define LAB_NAME_MOST 4096 /* bytes of a name, a label, a statement */
+#define LAB_NAME_MOST 4096 /* bytes of a name, a label or a statement */
 
-/* Its tables are tables and have our columns; nothing in it runs by itself. */
+/* Checks that its tables are tables with our columns, and that it has no triggers. */
 rung_status lab_check_schema(const rung_store *store, int64_t version, rung_error *err);
 typedef struct lab_name {
     const char *column, *text;
@@ -37,35 +37,36 @@ rung_status lab_check_names(const rung_store *store, const char *table, int64_t 
                             size_t count, rung_error *err);
 rung_status lab_check_object(const rung_store *store, const char *table, int64_t number, const char *column,
                              bool is_object, rung_error *err);
-/* Whether a column holds an object of JSON, as an expression of SQL. */
+/* SQL expression: true if a column holds a JSON object. */
 #define LAB_IS_OBJECT(column) "coalesce(CASE WHEN json_valid(" column ") THEN json_type(" column ") = 'object' END, 0)"
 
-/* ---- SQL (sql.c) ------------------------------------------------------------------------------------------------------------ */
+/* ---- SQL (sql.c) ------------------------------------------------------------------------------------------------- */
 
-/* The address of a file for SQLite: file:PATH, with options such as "?mode=ro". */
+/* The URI of a file for SQLite: file:PATH, with options such as "?mode=ro". */
 rung_status lab_sql_address(rung_buf *out, const char *path, const char *options, rung_error *err);
-/* What went wrong last, as a message that names the file and says what to try. */
+/* Turns the last SQLite error into a message that names the file and says what to try. */
 rung_status lab_sql_fail(const rung_store *store, rung_error *err);
 rung_status lab_sql_exec(const rung_store *store, const char *sql, rung_error *err);
-/* Prepares and binds; `kinds` has a letter per value: s text, i int64_t, d double (NaN becomes NULL), b blob (pointer and
- * size_t). Values must live as long as the statement. */
+/* Prepares and binds; `kinds` has a letter per value: s text, i int64_t, d double (NaN becomes NULL), b blob (pointer
+ * and size_t). Values must live as long as the statement. */
 rung_status lab_sql_open(sqlite3_stmt **out, const rung_store *store, rung_error *err, const char *sql,
                          const char *kinds, ...);
-/* One more row? Finalises the statement when there is none or it failed. */
+/* Steps to the next row; *row is false if there is none. Finalises the statement if there is none or it failed. */
 rung_status lab_sql_next(bool *row, sqlite3_stmt **statement, const rung_store *store, rung_error *err);
-/* A statement without rows. */
+/* Runs a statement that returns no rows. */
 rung_status lab_sql_do(const rung_store *store, rung_error *err, const char *sql, const char *kinds, ...);
 /* The first column of the first row, or `fallback`. */
 rung_status lab_sql_int(int64_t *out, const rung_store *store, int64_t fallback, rung_error *err, const char *sql,
                         const char *kinds, ...);
-/* Takes the lock for writing at once, so that nothing that was read before is old. */
+/* Takes the write lock at once, so that no row that is read afterwards can be outdated. */
 rung_status lab_sql_begin(const rung_store *store, rung_error *err);
-/* Commits if status is RUNG_OK, else takes everything back; returns the status of the whole. */
+/* Commits if status is RUNG_OK, else rolls back. Returns the status of the whole. */
 rung_status lab_sql_end(const rung_store *store, rung_status status, rung_error *err);
 double lab_now(void); /* seconds since 1970 */
 
-/* The view `results`. Readers write it out, because the view of a store that an earlier rung has made joins the means of settings
- * without an index: hours for 100,000 runs. Here every row is met once; CROSS keeps the order of the tables. */
+/* The view `results`. Readers spell it out, because the view in a store of an earlier version joins the means of
+ * settings without an index, which takes hours for 100,000 runs. This one reads every row once; CROSS keeps the order
+ * of the tables. */
 #define LAB_RESULTS                                                                                                    \
     "WITH mean AS (SELECT plan.sweep, plan.place, plan.label, plan.cell, plan.setting, plan.run,"                      \
     " avg(eval_accuracy) OVER one AS accuracy, avg(eval_loss) OVER one AS loss"                                        \
@@ -79,28 +80,28 @@ double lab_now(void); /* seconds since 1970 */
     " FROM ranked CROSS JOIN sweeps ON sweeps.number = ranked.sweep CROSS JOIN runs ON runs.id = ranked.run"           \
     " LEFT JOIN theory ON theory.run = runs.number"
 
-/* A statement may then take as much work as a store of `bytes` can need, and no more (store.c). */
+/* Limits the work of one statement to what a store of `bytes` bytes can need (store.c). */
 rung_status lab_store_limit(rung_store *store, uint64_t bytes, rung_error *err);
 void lab_store_free_of_limits(rung_store *store);
 
-/* ---- claims (claim.c) --------------------------------------------------------------------------------------------------------- */
+/* ---- claims (claim.c) -------------------------------------------------------------------------------------------- */
 
 rung_status lab_claim(rung_lab_did *did, const rung_store *store, const char *id, rung_error *err);
-/* A sign of life; failures do not matter. */
+/* Renews the heartbeat of a claim. Failures are ignored. */
 void lab_claim_beat(const rung_store *store, const char *id);
 rung_status lab_claim_drop(const rung_store *store, const char *id, rung_error *err);
 /* The same for all claims of this process. */
 void lab_claims_beat(const rung_store *store);
 rung_status lab_claims_drop(const rung_store *store, rung_error *err);
 
-/* ---- recording (record.c) ---------------------------------------------------------------------------------------------------- */
+/* ---- recording (record.c) ---------------------------------------------------------------------------------------- */
 
 typedef struct lab_metrics {
     rung_metric *row;
     size_t count, room;
 } lab_metrics;
 
-/* The format that the theorems are asked for, 32 bits. */
+/* The 32-bit format in which the theorems are asked. */
 #define LAB_EXACT_NUMBERS "f32"
 
 typedef struct lab_facts {
@@ -110,22 +111,22 @@ typedef struct lab_facts {
 /* What is known of a run without training it. */
 rung_status lab_facts_of(lab_facts *facts, const rung_train_conf *conf, rung_error *err);
 
-/* The run with everything that belongs to it, in one transaction, which also ends the claim. model may be NULL. *did is
- * RUNG_LAB_WAS_DONE when somebody else, who thought us dead, has been faster. */
+/* Records the run with everything that belongs to it in one transaction, which also ends the claim. model may be NULL.
+ * *did is RUNG_LAB_WAS_DONE if another process took over our claim and recorded the run first. */
 rung_status lab_record(rung_lab_did *did, const rung_store *store, const rung_sweep_run *run,
                        const rung_train_state *state, const lab_metrics *metrics, const char *model, rung_error *err);
 rung_status lab_insert_artefact(const rung_store *store, const rung_artefact *artefact, rung_error *err);
 
-/* ---- columns (rows.c) ---------------------------------------------------------------------------------------------------------- */
+/* ---- columns (rows.c) -------------------------------------------------------------------------------------------- */
 
 const char *lab_text_at(sqlite3_stmt *s, int column);
 double lab_real_at(sqlite3_stmt *s, int column); /* NaN for NULL */
 uint64_t lab_count_at(sqlite3_stmt *s, int column);
 
-/* ---- probes (probes.c) --------------------------------------------------------------------------------------------------------- */
+/* ---- probes (probes.c) ------------------------------------------------------------------------------------------- */
 
 extern const char lab_probe_schema[]; /* from version 1 to 2 */
-/* What the attached store src has and this one has not. */
+/* Copies what the attached store src has and this one lacks. */
 rung_status lab_merge_probes(const rung_store *store, rung_error *err);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * All runs of a sweep, several at a time. Workers take the runs in the order of the plan; each has a connection of its own.
- * Which worker does a run does not matter to the result, and neither does who else is at the same store. In a team (ranks.c)
- * this is what rank 0 does, beside handing out runs to the others.
+ * Does all runs of a sweep, several at a time. Workers take the runs in the order of the plan; each has its own
+ * connection. The results do not depend on which worker does a run, nor on other processes that use the same store. In
+ * a team (ranks.c) rank 0 does this, and hands out runs to the other ranks as well.
  */
 #include "crew.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 
 size_t lab_jobs(const rung_lab_conf *conf)
@@ -17,19 +16,9 @@ size_t lab_jobs(const rung_lab_conf *conf)
     return conf->jobs ? conf->jobs : cores > threads ? cores / threads : 1;
 }
 
-static void lock(lab_crew *all)
-{
-    while (atomic_flag_test_and_set(&all->busy)) sched_yield();
-}
+/* ---- news -------------------------------------------------------------------------------------------------------- */
 
-static void unlock(lab_crew *all)
-{
-    atomic_flag_clear(&all->busy);
-}
-
-/* ---- news ------------------------------------------------------------------------------------------------------------------------- */
-
-/* From the speed up to now; from the estimate while little is done. */
+/* Estimates from the speed so far; while little is done, from the estimate before the start. */
 static double seconds_left(const lab_crew *all)
 {
     double done = (double)all->sum.done, elapsed = rung_wall_s() - all->began_s;
@@ -67,23 +56,23 @@ static bool after_step(void *context, const rung_train_conf *conf, const rung_tr
     double now = rung_wall_s();
     if (now - h->told_s > 0.1) {
         h->told_s = now;
-        lock(all);
+        rung_mutex_lock(&all->busy);
         all->part[h->worker] = (double)state->step / (double)conf->steps;
         tell(h, state, false);
-        unlock(all);
+        rung_mutex_unlock(&all->busy);
     }
     return lab_crew_goes_on(all);
 }
 
-/* ---- workers ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- workers ----------------------------------------------------------------------------------------------------- */
 
 void lab_crew_note(const lab_hand *h, rung_lab_did did, const rung_train_state *state)
 {
     lab_crew *all = h->all;
-    lock(all);
+    rung_mutex_lock(&all->busy);
     all->part[h->worker] = 0;
     all->sum.done += did == RUNG_LAB_DONE;
-    all->sum.before += did == RUNG_LAB_WAS_DONE; /* by somebody else since we began: before we came to it */
+    all->sum.before += did == RUNG_LAB_WAS_DONE; /* done by another process since we began, before we came to it */
     all->sum.elsewhere += did == RUNG_LAB_ELSEWHERE;
     all->sum.stopped = all->sum.stopped || did == RUNG_LAB_STOPPED;
     if (did == RUNG_LAB_DONE) {
@@ -91,14 +80,14 @@ void lab_crew_note(const lab_hand *h, rung_lab_did did, const rung_train_state *
         all->sum.succeeded += state->test_accuracy >= all->sweep->success;
     }
     if (did == RUNG_LAB_DONE) tell(h, state, true);
-    unlock(all);
+    rung_mutex_unlock(&all->busy);
 }
 
 void lab_crew_fail(lab_crew *all, rung_status status, const rung_error *err)
 {
-    lock(all);
+    rung_mutex_lock(&all->busy);
     if (all->status == RUNG_OK) all->status = status, all->err = *err;
-    unlock(all);
+    rung_mutex_unlock(&all->busy);
     atomic_store(&all->halt, true);
 }
 
@@ -117,7 +106,7 @@ static void work(void *context, size_t item, size_t worker)
     rung_error err = {""};
     lab_hand h = {.all = all, .worker = item};
     (void)worker;
-    /* The last item: should there be no thread for it, the runs are done by then, and the others are told so. */
+    /* Item `jobs` serves the other ranks. If no thread could be started for it, it runs after our own runs. */
     if (item == lab_jobs(all->conf)) {
         lab_ranks_serve(all);
         return;
@@ -133,7 +122,7 @@ static void work(void *context, size_t item, size_t worker)
     rung_store_close(store);
 }
 
-/* ---- whole --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- whole ------------------------------------------------------------------------------------------------------- */
 
 static rung_status count_done(lab_crew *all, bool *done, const rung_store *store, rung_error *err)
 {
@@ -168,11 +157,11 @@ static rung_status end(lab_crew *all, bool *done, rung_store *store, rung_error 
     lab_work_clean(store);
     all->sum.stopped = all->sum.stopped || (all->conf->go && !all->conf->go(all->conf->context));
     if (all->status != RUNG_OK) return rung_fail(err, all->status, "%s", all->err.text);
-    if (status == RUNG_OK) status = count_done(all, done, store, err); /* others may have been at work as well */
+    if (status == RUNG_OK) status = count_done(all, done, store, err); /* other processes may have worked as well */
     if (status != RUNG_OK) return status;
     all->sum.before -= all->sum.done;
     size_t lacking = all->sum.total - all->sum.before - all->sum.done;
-    if (all->sum.elsewhere > lacking) all->sum.elsewhere = lacking; /* finished meanwhile */
+    if (all->sum.elsewhere > lacking) all->sum.elsewhere = lacking; /* some were finished meanwhile */
     all->sum.left = lacking - all->sum.elsewhere;
     return RUNG_OK;
 }
@@ -196,6 +185,7 @@ static rung_status sweep_as_first(rung_lab_sum *sum, const rung_sweep *sweep, co
 {
     lab_crew all = {.sweep = sweep, .path = path, .conf = conf, .shard = conf->shards ? conf->shard : 0};
     rung_store *store = NULL;
+    rung_mutex_init(&all.busy);
     all.shards = conf->shards ? conf->shards : 1;
     all.workers = lab_jobs(conf) * (conf->team ? conf->team->size : 1);
     all.part = rung_calloc(lab_jobs(conf) + 1, sizeof *all.part, err);
@@ -208,6 +198,7 @@ static rung_status sweep_as_first(rung_lab_sum *sum, const rung_sweep *sweep, co
     else
         lab_ranks_dismiss(conf->team);
     *sum = all.sum;
+    rung_mutex_clear(&all.busy);
     rung_store_close(store);
     free(all.part);
     free(done);
@@ -224,7 +215,7 @@ rung_status rung_lab_sweep(rung_lab_sum *sum, const rung_sweep *sweep, const cha
                                       : sweep_as_first(sum, sweep, path, &own, err);
 }
 
-/* ---- one -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- one --------------------------------------------------------------------------------------------------------- */
 
 static bool asks(void *context, const rung_train_conf *run, const rung_train_state *state)
 {

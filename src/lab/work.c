@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * One run, from the claim to the record. While it is unfinished there are two files beside the store: the checkpoint, and
- * the metrics up to now, a line per evaluation. After a kill the checkpoint may be older than the last lines, which are then
- * dropped; should lines be missing (power went away before the disk had them), the run begins anew. So what is recorded in
- * the end does not show that there was an interruption.
+ * Does one run, from the claim to the record. While it is unfinished two files lie beside the store: the checkpoint,
+ * and the metrics so far, one line per evaluation. After a kill the checkpoint may be older than the last lines; those
+ * are dropped. If lines are missing (power failed before they reached the disk), the run starts again. So the record
+ * does not depend on interruptions.
  */
 #include "work.h"
 
@@ -18,7 +18,7 @@
 
 #define BEAT_S 30.0
 
-/* ---- files ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 rung_status lab_work_directory(rung_buf *out, const char *store, rung_error *err)
 {
@@ -29,7 +29,7 @@ rung_status lab_work_directory(rung_buf *out, const char *store, rung_error *err
     return status;
 }
 
-/* Removes the files of runs for which `gone` says so. */
+/* Removes the files for which `gone` returns true. */
 static void sweep_directory(const char *directory, bool (*gone)(void *context, const char *name), void *context)
 {
     DIR *files = opendir(directory);
@@ -50,7 +50,8 @@ static bool is_done(void *store, const char *name)
     return rung_store_has(&has, store, id, &ignored) == RUNG_OK && has;
 }
 
-/* Not while a run is claimed: whoever claims one makes the directory after that, and must not lose it to us. */
+/* Only while no run is claimed: a process claims a run first and makes the directory afterwards, so we must not remove
+ * it then. */
 static void remove_if_idle(const rung_store *store, const char *directory)
 {
     rung_error ignored;
@@ -70,13 +71,13 @@ void lab_work_clean(rung_store *store)
     remove_if_idle(store, directory);
 }
 
-/* What a killed process left half written of this run. */
+/* True for a partially written file of this run, left by a killed process. */
 static bool is_half(void *id, const char *name)
 {
     return strncmp(name, id, RUNG_RUN_ID - 1) == 0 && strstr(name, ".tmp-");
 }
 
-/* ---- metrics ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- metrics ----------------------------------------------------------------------------------------------------- */
 
 static bool add_metric(lab_metrics *metrics, const rung_metric *metric)
 {
@@ -112,20 +113,20 @@ static bool read_metric(rung_metric *m, const char *line)
     return end && strcmp(end, "\n") == 0;
 }
 
-/* Lines up to `step`; the first that cannot be read ends them. */
+/* Reads the lines up to `step`, or up to the first that cannot be parsed. */
 static bool read_metrics(lab_metrics *metrics, const char *path, uint64_t step)
 {
     FILE *file = fopen(path, "r");
     rung_metric m;
     bool ok = true;
-    char line[256]; /* 20 digits, and six times a space and 24 characters at most */
+    char line[256]; /* 20 digits, and six times a space and at most 24 characters */
     while (ok && file && fgets(line, sizeof line, file) && read_metric(&m, line) && m.step <= step)
         ok = add_metric(metrics, &m);
     if (file) fclose(file);
     return ok;
 }
 
-/* Whether there is a line for every evaluation up to `step`. */
+/* True if there is a line for every evaluation up to `step`. */
 static bool is_complete(const lab_metrics *metrics, const rung_train_conf *conf, uint64_t step)
 {
     uint64_t every = conf->eval_every, want = every ? step / every : 0;
@@ -137,7 +138,7 @@ static bool is_complete(const lab_metrics *metrics, const rung_train_conf *conf,
     return true;
 }
 
-/* ---- one run -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- one run ----------------------------------------------------------------------------------------------------- */
 
 typedef struct worker {
     rung_store *store;
@@ -158,7 +159,7 @@ static rung_status fail_metrics(worker *w)
     return w->status = rung_fail(w->err, RUNG_SYSTEM, "%s: %s", w->metrics_path.text, strerror(errno));
 }
 
-/* At the first sign of the run, because only then is it known where it goes on: after `step` steps. */
+/* Called at the first step, because only then is it known after how many steps the run continues. */
 static bool open_metrics(worker *w, bool resumed, uint64_t step)
 {
     w->opened = true;
@@ -207,7 +208,7 @@ static rung_status train_once(worker *w, rung_train_state *state, const char *mo
     return status;
 }
 
-/* A checkpoint that cannot be used is not worth more than the time that it took. */
+/* A checkpoint that cannot be used is deleted: the run starts again. */
 static rung_status train(worker *w, rung_train_state *state, const char *model)
 {
     rung_status status = train_once(w, state, model);

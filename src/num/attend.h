@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * num, private: the parts of the attention kernel. attend_isa.c looks at the numbers and decides whether every operation
- * stays clear of infinities, and in which lanes it is computed; attend_float_isa.c and attend_double_isa.c are the two
- * kinds of lanes, made from the same text (attend_lanes.h).
+ * num, private: the parts of the attention kernel. attend_isa.c looks at the numbers and decides whether every
+ * operation stays clear of infinities, and in which lanes it is computed; attend_float_isa.c and attend_double_isa.c
+ * are the two kinds of lanes, made from the same text (attend_lanes.h).
  */
 #ifndef RUNG_NUM_ATTEND_H
 #define RUNG_NUM_ATTEND_H
@@ -12,26 +12,26 @@
 
 #include "rung/num.h"
 
-/* exp(-x) of a format with Y <= 10, by the upper bits of x as a float. */
+/* A table of exp(-x) for a format with Y <= 10, indexed by the upper bits of x as a float. */
 typedef struct exp_codes {
-    uint32_t first, last; /* codes below and above are like these */
+    uint32_t first, last; /* a smaller code has the value of `first`, a larger one that of `last` */
     int shift;            /* code = bits >> shift */
     float value[];        /* [last-first+1] */
 } exp_codes;
 
-/* NULL for other formats, and when there is no memory. */
+/* Returns NULL for other formats, and when memory runs out. */
 const exp_codes *rung_exp_codes(const rung_fmt *fmt);
 
-/* What attend_isa.c has found out. */
+/* What attend_isa.c has found out about the numbers of a job. */
 typedef struct attend_facts {
-    double start;       /* a maximum that no score is below, with room for the difference */
+    double start; /* a starting maximum that no score is below, and whose difference to any score does not overflow */
     bool tiny_scores;   /* a product q_i k_i may be below the least normal number */
     double tiny_weight; /* a weight e below this one may give such a product e v_i; 0: none does */
-    bool watch;         /* a sum might overflow: look whether one does */
+    bool watch;         /* a sum might overflow, so the lanes must check */
     const exp_codes *codes;
 } attend_facts;
 
-/* False, and nothing is written, if a sum overflows or a -0 would get lost. */
+/* Returns false, and writes nothing, if a sum overflows or a -0 would get lost. */
 typedef bool attend_lanes(const rung_fmt *fmt, double *num, double *den, const rung_attend *job,
                           const attend_facts *facts);
 

@@ -13,14 +13,14 @@ enum { REAL_MANTISSA = 52 };
 
 ALWAYS_INLINE double real_fma(double a, double b, double c)
 {
-    return mul_then_add(a, b, c); /* where there is no fused one, a * b is exact */
+    return mul_then_add(a, b, c); /* without a fused operation this is called only where a * b is exact */
 }
 
 ALWAYS_INLINE void exp_lanes(double *out, const double *gap, const void *context, size_t width);
 
 #include "attend_lanes.h"
 
-/* The route is a constant in each copy. */
+/* In each copy of the loops the route is a constant. */
 typedef struct exps {
     const rung_fmt *fmt;
     route way;

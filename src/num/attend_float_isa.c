@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * num: softmax attention in lanes of 32 bits: f32, whose operations the machine has, and floats with Y <= 10 and X <= 8,
- * which are computed in fp32 and rounded once more.
+ * num: softmax attention in lanes of 32 bits: f32, whose operations the machine has, and floats with Y <= 10 and X <=
+ * 8, which are computed in fp32 and rounded once more.
  */
 #include "lanes.h"
 
@@ -21,7 +21,7 @@ ALWAYS_INLINE float real_fma(float a, float b, float c)
 #ifdef __FMA__
     return __builtin_fmaf(a, b, c);
 #else
-    return a * b + c; /* only where a * b is exact */
+    return a * b + c; /* called only where a * b is exact */
 #endif
 }
 
@@ -35,7 +35,7 @@ ALWAYS_INLINE void exp_lanes(float *out, const float *gap, const void *context, 
 
 #include "attend_lanes.h"
 
-/* out[l] = table[index[l]]. The compiler takes vectors apart for this unless it is told not to. */
+/* out[l] = table[index[l]]. Without the pragma the compiler would split the vectors for this. */
 ALWAYS_INLINE void look_up(float *out, const float *table, const int32_t *index, size_t width)
 {
 #if defined(__AVX512F__)

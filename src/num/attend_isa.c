@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * num: whether a block of attention can be computed in lanes, and in which. The fast rounding of attend_lanes.h knows no
- * infinities; so the largest and smallest magnitudes of queries, keys and values are looked at first, and what follows
- * from them for every later number. docs/numbers.md has the proofs.
+ * num: decides whether a block of attention can be computed in lanes, and in which. The fast rounding of attend_lanes.h
+ * is wrong for infinities. So this file first finds the largest and smallest magnitudes of queries, keys and values,
+ * and derives bounds of every later number from them. docs/numbers.md has the proofs.
  */
 #include "lanes.h"
 
 #include "attend.h"
 #include "vec.h"
 
-/* Magnitudes as the integers that their bits are, which have the same order. */
+/* Magnitudes are compared as the integers that their bits are; both have the same order. */
 typedef struct extent {
-    uint64_t largest, least; /* the least one but zero, less one: zero is above all then */
+    /* `least` is the least magnitude except zero, minus one, so that zero wraps to the largest integer */
+    uint64_t largest, least;
 } extent;
 
 static const extent nothing_seen = {.least = UINT64_MAX};
@@ -28,7 +29,7 @@ static void look(extent *x, const double *row, size_t n)
     *x = (extent){largest, least};
 }
 
-/* `count` rows; in one go where they follow each other without a gap, in either direction. */
+/* Looks at `count` rows; in a single loop if they are adjacent in memory, in either direction. */
 static void look_at_rows(extent *x, const double *first, ptrdiff_t stride, size_t count, size_t n)
 {
     if (stride == -(ptrdiff_t)n) first += (ptrdiff_t)(count - 1) * stride, stride = -stride;
@@ -38,9 +39,9 @@ static void look_at_rows(extent *x, const double *first, ptrdiff_t stride, size_
         for (size_t j = 0; j < count; j++) look(x, first + (ptrdiff_t)j * stride, n);
 }
 
-/* Of zeros alone, both are 1. */
+/* The largest and the least magnitude. If all numbers are zero, both are 1. */
 typedef struct sizes {
-    double largest, least; /* but zero */
+    double largest, least; /* `least` ignores zeros */
 } sizes;
 
 static sizes summarise(const extent *x)
@@ -68,15 +69,15 @@ static void look_at_keys(sizes *k, sizes *v, size_t *keys, const rung_attend *jo
     *k = summarise(&key), *v = summarise(&value);
 }
 
-/* The least e with x <= 2^e. */
+/* Returns the least e with x <= 2^e. */
 static int exponent_above(double x)
 {
     int e;
     return frexp(x, &e) == 0.5 ? e - 1 : e;
 }
 
-/* The least e with n <= 2^e, but at most Y+1: a sum of values up to 2^f, each rounded, never passes 2^(f+Y+1), where one
- * more is half a last place and goes to the even neighbour. */
+/* Returns the least e with n <= 2^e, but at most Y+1. A sum of values up to 2^f, rounded at each step, never exceeds
+ * 2^(f+Y+1): there one more value is half a unit in the last place, and a tie goes to the even neighbour. */
 static int growth(size_t n, int mantissa_bits)
 {
     int e = 0;
@@ -89,10 +90,10 @@ static int largest_of(int a, int b)
     return a > b ? a : b;
 }
 
-/* Floats: a product is at most 2^product, a score 2^scores, its difference to the maximum 2^(scores+1), den at most 2^dens
- * and num 2^nums, as long as nothing overflows; if these bounds do not exclude that, it is watched. A difference may
- * overflow in any case, if exp gives 0 for it like for -inf. The lanes can round up to 2^limit. A first score that
- * equals `start` does not raise the maximum, and gets the weight 1 all the same. */
+/* Bounds for floats. Unless something overflows, a product is at most 2^product, a score 2^scores, its difference to
+ * the maximum 2^(scores+1), den at most 2^dens and num 2^nums. If these bounds do not exclude an overflow, the lanes
+ * watch for one. A difference may overflow in any case if exp gives 0 for it, as it does for -inf. The lanes can round
+ * up to 2^limit. A first score that equals `start` does not raise the maximum, but still gets the weight 1. */
 static bool know_floats(attend_facts *facts, const rung_fmt *fmt, const rung_attend *job, int limit)
 {
     const int Y = fmt->mantissa_bits, emin = ilogb(fmt->least_normal), emax = ilogb(fmt->largest);
@@ -113,8 +114,8 @@ static bool know_floats(attend_facts *facts, const rung_fmt *fmt, const rung_att
     return true;
 }
 
-/* Fixed point saturates inside the lanes: only a NaN disturbs. Products need 2^51 units for the magic number beyond which
- * they saturate anyway, and exp more than F+1 bits. */
+/* Fixed point saturates inside the lanes, so only NaN must be excluded. Products need 2^51 units for the magic number
+ * (larger ones saturate anyway), and exp needs more than F+1 bits. */
 static bool know_fixed(attend_facts *facts, const rung_fmt *fmt, const rung_attend *job)
 {
     sizes q = look_at_queries(job), k, v;

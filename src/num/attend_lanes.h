@@ -11,33 +11,35 @@
 
 #include "attend.h"
 
-/* Rows have WIDE lanes, or NARROW ones when the queries are few. NARROW is a vector or a few of them on every machine: the
- * inner loop becomes straight code, and both widths share it. */
+/* Rows have WIDE lanes, or NARROW lanes when there are few queries. NARROW is one or a few vectors on every machine, so
+ * the inner loop becomes straight code, which both widths share. */
 enum { WIDE = RUNG_ATTEND_LANES, NARROW = 16 };
 #define EACH_LANE(l, width)                                                                                            \
     for (size_t l##_first = 0; l##_first < (width); l##_first += NARROW)                                               \
     LANES for (size_t l##_place = 0, l = l##_first; l##_place < NARROW; l##_place++, l++)
 
-/* How an operation is rounded; a constant in every loop. */
+/* How an operation is rounded. It is a constant in every loop. */
 typedef enum kind {
     KIND_NATIVE, /* the machine's own operation rounds to the format */
     KIND_FLOAT,  /* a float with fewer bits than the lane has */
     KIND_FIXED,  /* fixed point */
 } kind;
 
-/* What a product of floats needs when it may be smaller than the least normal number. */
+/* What a product of floats needs if it may be smaller than the least normal number. */
 typedef enum tiny {
-    TINY_NEVER, /* nothing: it cannot be */
-    TINY_GRID,  /* the spacing of the subnormals; the lane holds the exact product */
-    TINY_FUSED, /* the same where the lane would lose bits of it */
+    TINY_NEVER, /* nothing: it cannot be that small */
+    TINY_GRID,  /* rounding to the spacing of the subnormals; the lane holds the exact product */
+    TINY_FUSED, /* the same with a fused operation, because the lane would lose bits of the product */
 } tiny;
 
 typedef struct grid {
     real
-        unit; /* float: 1.5 * 2^(REAL_MANTISSA - Y); times 2^e it is 1.5 * 2^REAL_MANTISSA last places of [2^e, 2^(e+1)) */
+        /* float: 1.5 * 2^(REAL_MANTISSA - Y). Times 2^e it is 1.5 * 2^REAL_MANTISSA units in the last place of [2^e,
+         * 2^(e+1)). */
+        unit;
     real least;            /* float: the least normal number */
-    real magic, low, high; /* fixed: 1.5 * 2^52 units; the range */
-    real still;            /* the factor of a sum whose maximum stays: r(1), or 1 where there is none */
+    real magic, low, high; /* fixed: 1.5 * 2^52 units, and the range */
+    real still; /* the factor of a sum when the maximum does not change: r(1), or 1 if there is no such factor */
     real tiny_weight;
 } grid;
 
@@ -64,7 +66,8 @@ ALWAYS_INLINE real real_of(real_bits bits)
     return x;
 }
 
-/* All bits, or none. A conditional expression may become a branch around a store, and then the loop is not vectorised. */
+/* Returns all bits or none. A conditional expression might become a branch round a store, and the compiler would not
+ * vectorise the loop. */
 ALWAYS_INLINE real_bits mask_if(bool condition)
 {
     return -(real_bits)condition;
@@ -72,13 +75,13 @@ ALWAYS_INLINE real_bits mask_if(bool condition)
 
 /* ---- rounded operations ------------------------------------------------------------------------------------------ */
 
-/* 2^e for x in [2^e, 2^(e+1)); 0 for zero and the subnormal numbers of the lane. */
+/* Returns 2^e for x in [2^e, 2^(e+1)), and 0 for zero and the subnormal numbers of the lane. */
 ALWAYS_INLINE real binade(real x)
 {
     return real_of(bits_of_real(x) & (((real_bits)2 << (sizeof(real) * 8 - 2 - REAL_MANTISSA)) - 1) << REAL_MANTISSA);
 }
 
-/* Of two numbers that are not negative; see larger() in ops.h for the two forms. */
+/* The larger of two numbers that are not negative. See larger() in ops.h for the two forms. */
 ALWAYS_INLINE real larger_of(real a, real b)
 {
 #ifdef __AVX512F__
@@ -88,7 +91,7 @@ ALWAYS_INLINE real larger_of(real a, real b)
 #endif
 }
 
-/* x + m - m with m = power * unit, which is exact, as both products are. */
+/* x + m - m with m = power * unit. The product is exact. */
 ALWAYS_INLINE real to_last_place(const grid *g, real power, real x)
 {
     const real sum = real_fma(power, g->unit, x);
@@ -101,14 +104,16 @@ ALWAYS_INLINE real within(const grid *g, real x)
     return g->low > high ? g->low : high;
 }
 
-/* A sum or difference of two values, which the lane has already added. Below the least normal number it is a value. */
+/* Rounds a sum or difference of two values, which the lane has already computed. Below the least normal number it is a
+ * value already. */
 ALWAYS_INLINE real sum_of(const grid *g, kind k, real sum)
 {
     if (k == KIND_NATIVE) return sum;
     return k == KIND_FLOAT ? to_last_place(g, binade(sum), sum) : within(g, sum);
 }
 
-/* The power is that of the rounded product; where the exact one is in the binade below, both grids give the same. */
+/* Uses the binade of the rounded product. If the exact product is in the binade below, both grids give the same
+ * result. */
 ALWAYS_INLINE real product_of(const grid *g, kind k, tiny t, real a, real b)
 {
     if (k == KIND_FIXED) {
@@ -131,7 +136,7 @@ ALWAYS_INLINE real product_of(const grid *g, kind k, tiny t, real a, real b)
 typedef struct shape {
     kind k;
     tiny t;
-    bool watch; /* sums may overflow: keep an eye on them */
+    bool watch; /* sums may overflow, so their magnitudes are recorded */
 } shape;
 
 ALWAYS_INLINE real size_of(real x)
@@ -139,7 +144,7 @@ ALWAYS_INLINE real size_of(real x)
     return real_of(bits_of_real(x) & ((real_bits)-1 >> 1));
 }
 
-/* r(acc + r(a b)); `top` is the largest magnitude so far. */
+/* r(acc + r(a b)). `top` is the largest magnitude so far. */
 ALWAYS_INLINE real one_more(const grid *g, shape is, real *top, real acc, real a, real b)
 {
     const real sum = sum_of(g, is.k, acc + product_of(g, is.k, is.t, a, b));
@@ -147,7 +152,7 @@ ALWAYS_INLINE real one_more(const grid *g, shape is, real *top, real acc, real a
     return sum;
 }
 
-/* s = q.k; four coordinates at a time, so that sums stay in registers. */
+/* s = q.k. Takes four coordinates at a time, so that sums stay in registers. */
 ALWAYS_INLINE void score_key(work *w, const grid *g, shape is, const real *key)
 {
     const size_t width = w->width;
@@ -177,7 +182,7 @@ ALWAYS_INLINE void score_key(work *w, const grid *g, shape is, const real *key)
     }
 }
 
-/* The keys of a run are seen by lanes [from, to). */
+/* Marks lanes [from, to): they see the keys of the run. */
 static inline void set_seen(work *w, const grid *g, const rung_attend_run *run)
 {
     for (size_t l = 0; l < w->width; l++) {
@@ -187,8 +192,8 @@ static inline void set_seen(work *w, const grid *g, const rung_attend_run *run)
     }
 }
 
-/* A key that a lane does not see gets the score of the maximum, which changes nothing. In bits: a conditional load would
- * not be vectorised. */
+/* For a lane that does not see a key the score is replaced by the maximum, which changes nothing. This works on bits,
+ * because a conditional load would not be vectorised. */
 ALWAYS_INLINE real score_seen(const work *w, size_t l)
 {
     const real_bits seen = w->seen[l];
@@ -204,7 +209,7 @@ ALWAYS_INLINE void raise_key(work *w)
     }
 }
 
-/* Any bit of any lane. Kept as a vector of NARROW lanes, because adding up is slow. */
+/* The OR over all lanes. It stays a vector of NARROW lanes, because folding it is slow. */
 typedef struct any_bits {
     real_bits lane[NARROW];
 } any_bits;
@@ -216,13 +221,14 @@ ALWAYS_INLINE bool is_any(const any_bits *a)
     return bits != 0;
 }
 
-/* What the numerators of some lane need: to be multiplied by a; to have e v added; and that with care. */
+/* What the numerators of at least one lane need: multiplication by a; addition of e v; careful addition of a tiny e
+ * v. */
 typedef struct needs {
     bool fade, weigh, tiny;
 } needs;
 
-/* The step of the specification for m and den; a and e are left for the numerators. Lanes that do not see the key get
- * a = 1 and e = 0. One of the two exponents is 0 (see vec_isa.c), the other one is `gap`. */
+/* Updates m and den as the specification says, and leaves a and e for the numerators. Lanes that do not see the key get
+ * a = 1 and e = 0. One of the two exponents is 0 (see vec_isa.c); the other one is `gap`. */
 ALWAYS_INLINE needs step_key(work *w, const grid *g, shape is, const void *exp_context)
 {
     EACH_LANE(l, w->width)
@@ -254,9 +260,9 @@ ALWAYS_INLINE needs step_key(work *w, const grid *g, shape is, const void *exp_c
     return (needs){is_any(&fades), is_any(&weighs), is_any(&tinies)};
 }
 
-/* num = r(num a). False if a -0 is lost: where a negative number becomes zero, the specification has a -0, which stays one
- * if the value of the key, whose weight is 1 then, is -0 too. Without that no numerator is ever -0, and the sign of a
- * zero product does not matter. */
+/* num = r(num a). Returns false if a -0 is lost. Where a negative number becomes zero the specification gives -0. It
+ * stays -0 only if the value of the key, whose weight is 1 then, is also -0. Otherwise no numerator is ever -0, and the
+ * sign of a zero product does not matter. */
 ALWAYS_INLINE bool fade(work *w, const grid *g, shape is, const double *value)
 {
     any_bits lost = {0};
@@ -289,7 +295,7 @@ ALWAYS_INLINE void weigh_key(work *w, const grid *g, shape is, const real *value
 
 /* ---- all keys ---------------------------------------------------------------------------------------------------- */
 
-/* A row as reals: where it lies if it has the type of the lanes, else in the room for it. */
+/* Returns the row as reals: the row itself if it has the type of the lanes, otherwise a copy in `room`. */
 ALWAYS_INLINE const real *as_reals(real *room, const double *x, size_t n)
 {
     if (sizeof(real) == sizeof(double)) return (const real *)(const void *)x;
@@ -297,7 +303,7 @@ ALWAYS_INLINE const real *as_reals(real *room, const double *x, size_t n)
     return room;
 }
 
-/* The shape for products that are not tiny. */
+/* The shape for products that cannot be tiny. */
 ALWAYS_INLINE shape not_tiny(shape is)
 {
     return (shape){is.k, TINY_NEVER, is.watch};
@@ -314,7 +320,7 @@ ALWAYS_INLINE void score_any(work *w, const grid *g, shape is, bool tiny_scores,
 
 typedef enum pass { PASS_RAISE, PASS_ABSORB } pass;
 
-/* False when a -0 would be lost. */
+/* Returns false when a -0 would be lost. */
 ALWAYS_INLINE bool walk_run(work *w, const grid *g, shape is, pass what, const attend_facts *facts,
                             const void *exp_context, const rung_attend_run *run)
 {
@@ -365,13 +371,13 @@ static inline bool has_overflown(const work *w, const grid *g)
     return over;
 }
 
-/* Every call is a copy of the loops for one shape. The grid is a copy, so that it stays in registers. */
+/* Every call makes a copy of the loops for one shape. The grid is a local copy, so that it stays in registers. */
 ALWAYS_INLINE bool attend_in_lanes(double *num, double *den, const rung_attend *job, const attend_facts *facts, grid g,
                                    shape is, const void *exp_context)
 {
     work w;
     init_work(&w, job, facts->start);
-    if (job->two_pass) g.still = 1; /* nothing fades */
+    if (job->two_pass) g.still = 1; /* no sum is ever faded */
     for (pass what = job->two_pass ? PASS_RAISE : PASS_ABSORB; what <= PASS_ABSORB; what++)
         for (size_t r = 0; r < job->runs; r++)
             if (!walk_run(&w, &g, is, what, facts, exp_context, &job->run[r])) return false;

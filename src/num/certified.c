@@ -15,9 +15,9 @@ typedef struct interval {
 
 struct rung_certified {
     size_t bits;
-    interval **value; /* one by one, so that pointers stay when the list grows */
+    interval **value; /* allocated one by one, so that pointers stay valid when the list grows */
     size_t count, made, capacity;
-    interval none; /* what a failed sheet hands out */
+    interval none; /* the value of every handle once the sheet has failed */
     bool failed;
 };
 
@@ -76,7 +76,7 @@ static bool grow(rung_certified *sheet)
     return true;
 }
 
-/* A fresh value; its ends are set by the caller. */
+/* Returns a new value. The caller sets its ends. */
 static rung_ival fresh(rung_certified *sheet)
 {
     if (sheet->failed) return (rung_ival){0};
@@ -128,7 +128,8 @@ rung_ival rung_ival_sub(rung_certified *sheet, rung_ival a, rung_ival b)
 
 typedef int operation(mpfr_t, const mpfr_t, const mpfr_t, mpfr_rnd_t);
 
-/* The hull of the four combinations of ends: right for products, and for quotients whose divisor does not hold 0. */
+/* The hull of the four combinations of ends. This is correct for products, and for quotients whose divisor does not
+ * contain 0. */
 static void hull(interval *x, const interval *p, const interval *q, operation *op, size_t bits)
 {
     interval t;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * num: the p-bit code of a value, and strings of codes. This is what "a state of s bits" means elsewhere.
+ * num: the p-bit code of a value, and strings of codes. Elsewhere "a state of s bits" means the length of such a
+ * string.
  */
 
 #include "ops.h"
@@ -20,7 +21,7 @@ static uint64_t encode_float(const rung_fmt *fmt, double x)
     const uint64_t sign = signbit(x) ? UINT64_C(1) << (fmt->bits - 1) : 0;
     if (isinf(x)) return sign | (top_exponent << mantissa_bits);
     if (size < fmt->least_normal) return sign | (uint64_t)(size / fmt->spacing);
-    /* Exponent and mantissa of a double, as one integer, moved to the place and the bias of the format. */
+    /* Exponent and mantissa of the double, as one integer, are shifted to the place and the bias of the format. */
     const uint64_t rebias = bits_of(fmt->least_normal) - (UINT64_C(1) << 52);
     return sign | ((bits_of(size) - rebias) >> fmt->round_drop);
 }
@@ -43,7 +44,7 @@ static double decode_float(const rung_fmt *fmt, uint64_t code)
 uint64_t rung_num_encode(const rung_fmt *fmt, double x)
 {
     if (fmt->kind == RUNG_FMT_FLOAT) return encode_float(fmt, x);
-    if (isnan(x)) return UINT64_C(1) << (fmt->bits - 1); /* the least number: callers refuse a NaN before */
+    if (isnan(x)) return UINT64_C(1) << (fmt->bits - 1); /* the least number; callers have refused NaN already */
     return (uint64_t)(int64_t)(x / fmt->spacing) & low_bits(fmt->bits);
 }
 
@@ -57,7 +58,7 @@ double rung_num_decode(const rung_fmt *fmt, uint64_t code)
 
 void rung_num_pack(uint8_t *out, const rung_fmt *fmt, const double *x, size_t count)
 {
-    unsigned pending = 0, pending_bits = 0; /* fewer than 8 bits wait for their byte */
+    unsigned pending = 0, pending_bits = 0; /* fewer than 8 bits that do not fill a byte yet */
     for (size_t i = 0; i < count; i++) {
         const uint64_t code = rung_num_encode(fmt, x[i]);
         for (unsigned left = (unsigned)fmt->bits; left > 0;) {
@@ -75,7 +76,7 @@ void rung_num_pack(uint8_t *out, const rung_fmt *fmt, const double *x, size_t co
 
 void rung_num_unpack(double *x, const rung_fmt *fmt, const uint8_t *in, size_t count)
 {
-    unsigned used = 0; /* bits of *in that are behind us */
+    unsigned used = 0; /* bits of *in that have been read */
     for (size_t i = 0; i < count; i++) {
         uint64_t code = 0;
         for (unsigned left = (unsigned)fmt->bits; left > 0;) {

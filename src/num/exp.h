@@ -10,16 +10,17 @@
 
 #include "ops.h"
 
-/* exp_quick is meant for |x| <= EXP_RANGE and clamps the rest: e^-700 < 2^-1009 and e^700 > 2^1009, which
- * every float with X <= 10 rounds to zero and infinity like the true value, and fixed point to zero and its
- * largest value. */
+/* exp_quick is meant for |x| <= EXP_RANGE and clamps other arguments. e^-700 < 2^-1009 and e^700 > 2^1009; every float
+ * with X <= 10 rounds these to zero and infinity, as it rounds the true value, and fixed point to zero and its largest
+ * value. */
 #define EXP_RANGE 700.0
-/* Relative error of exp_quick, proved below: 2^-50.4. Another factor of two is given away. */
+/* Relative error of exp_quick: 2^-50.4 is proved below. The constant is more than twice as large. */
 #define EXP_QUICK_ERROR 0x1p-49
 /* Relative error of exp_double; see there. */
 #define EXP_DOUBLE_ERROR 0x1p-75
 
-/* Fused where the machine has it, since a call to a software fma would be the slowest way of all. */
+/* Uses a fused operation only where the machine has one; a call of a software fma would be slower than anything
+ * else. */
 ALWAYS_INLINE double mul_then_add(double a, double b, double c)
 {
 #ifdef __FMA__
@@ -182,13 +183,13 @@ ALWAYS_INLINE exp_bounds exp_try(const rung_fmt *fmt, route way, double x)
         out.low = op_round(fmt, way, value - margin);
         out.high = op_round(fmt, way, value + margin);
     }
-    /* Eleven exponent bits reach beyond the clamp. */
+    /* With eleven exponent bits the format reaches beyond the clamp. */
     const bool clamped = (way == ROUTE_F64 || way == ROUTE_WIDE) && !(fabs(x) <= EXP_RANGE);
     out.high = clamped ? NAN : out.high;
     return out;
 }
 
-/* ---- exp to 2^-66 with a table, for f64 in lanes ------------------------------------------------------------------- */
+/* ---- exp to 2^-66 with a table, for f64 in lanes ----------------------------------------------------------------- */
 
 /* 2^(i/128) as pairs, in exp_roots.c. */
 enum { EXP_ROOTS = 128 };
@@ -199,9 +200,9 @@ extern const double rung_exp_roots[2 * EXP_ROOTS];
 
 /* x = (128 n + i) (ln 2)/128 + r + r_low, |r| <= 2^-8.5, so that e^x = 2^n 2^(i/128) (1 + r + q) with q = r^2/2 + ... +
  * r^6/720 + r_low (1 + r). r_low is below 2^-54, mostly k times the last part of ln 2, and not below half an ulp of r.
- * Errors relative to e^x: the rest of the series, r^7/5040 < 2^-71.8, and r_low r^2/2 < 2^-72; q < 2^-18 in double, five
- * roundings of 2^-71; the product of the root with r is exact; what is summed below the leading double is below 2^-17,
- * six roundings of 2^-71 at most; together below 2^-67. Half of the margin is given away. */
+ * Errors relative to e^x: the rest of the series, r^7/5040 < 2^-71.8, and r_low r^2/2 < 2^-72; q < 2^-18 in double,
+ * five roundings of 2^-71; the product of the root with r is exact; what is summed below the leading double is below
+ * 2^-17, six roundings of 2^-71 at most; together below 2^-67. Half of the margin is given away. */
 ALWAYS_INLINE exp_bounds exp_try_roots(double any)
 {
     const double x = exp_clamp(any);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * num: exp as a table, for the formats whose lanes are floats. A softmax asks for exp(-x) with x >= 0 only, and of those
- * only about Y+10 binades of 2^Y values give anything but 1 and 0: at most 20,000 entries. Made at the first use of a
- * format, kept until the process ends.
+ * num: exp as a table, for the formats whose lanes are floats. A softmax needs exp(-x) with x >= 0 only. Only about
+ * Y+10 binades of 2^Y such values give anything but 1 and 0, so a table has at most 20,000 entries. A table is made
+ * when a format is first used, and kept until the process ends.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -36,7 +36,7 @@ static exp_codes *make(const rung_fmt *fmt)
 {
     const int Y = fmt->mantissa_bits, shift = 23 - Y, emin = ilogb(fmt->least_normal);
     const uint32_t first = code_of(ldexpf(1, -(Y + 2)), shift);
-    const uint32_t last = code_of(0.7f * (float)(Y + 2 - emin), shift) + 1; /* the code cut off, hence one more */
+    const uint32_t last = code_of(0.7f * (float)(Y + 2 - emin), shift) + 1; /* one more, because code_of truncates */
     exp_codes *out = malloc(sizeof *out + (last - first + 1) * sizeof *out->value);
     if (!out) return NULL;
     out->first = first, out->last = last, out->shift = shift;
@@ -55,6 +55,6 @@ const exp_codes *rung_exp_codes(const rung_fmt *fmt)
     if (table) return table;
     table = make(fmt);
     if (!table || atomic_compare_exchange_strong(place, &nobody, table)) return table;
-    free(table); /* another thread was faster */
+    free(table); /* another thread has stored its table first */
     return nobody;
 }

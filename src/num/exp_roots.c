@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * num: 2^(i/128) for i = 0 .. 127 as pairs, the nearest double and the nearest double to the rest. Made with MPFR at 300
- * bits; a test computes every entry again.
+ * num: 2^(i/128) for i = 0 .. 127 as pairs, the nearest double and the nearest double to the rest. Made with MPFR at
+ * 300 bits; a test computes every entry again.
  */
 #include "exp.h"
 

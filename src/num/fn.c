@@ -34,17 +34,16 @@ static double sqrt_to_odd(double x)
 static double num_sqrt(const rung_fmt *fmt, double x)
 {
     if (fmt->kind == RUNG_FMT_FIXED) return rung_fixed_sqrt(fmt, x);
-    /* Y <= 24, or f64: the root of the double and one rounding, see ops.h. */
+    /* For Y <= 24 and for f64 the root of the double and one rounding are correct, see ops.h. */
     if (fmt->mantissa_bits != 25 || !(x > 0 && x < INFINITY)) return rung_num_round(fmt, sqrt(x));
     return rung_num_round(fmt, sqrt_to_odd(x));
 }
 
 /* ---- special arguments ------------------------------------------------------------------------------------------- */
 
-/* All arguments with a rational value: by Lindemann and Weierstrass exp, log, tanh, sigmoid and softplus are
- * transcendental at every other algebraic argument, so that no other result can be a tie and the search for
- * enough bits ends. (For gelu that is not a theorem; slow.c has an end of its own.) Limits at infinity and at
- * poles too. */
+/* All arguments at which the value is rational. By Lindemann and Weierstrass exp, log, tanh, sigmoid and softplus are
+ * transcendental at every other algebraic argument, so no other result can be a tie, and the search for enough bits
+ * ends. (For gelu that is not a theorem; slow.c limits its search.) Limits at infinity and at poles are here too. */
 static bool special_value(double *out, rung_fn fn, double x)
 {
     const bool beyond = fn == RUNG_FN_EXP && fabs(x) > 800; /* e^800 > 2^1154, outside every format */
@@ -80,7 +79,7 @@ typedef struct estimate {
     double value, error; /* relative */
 } estimate;
 
-/* libm is trusted to 2^-43 at most, a thousand units in the last place. */
+/* The proofs assume only that libm is right to 2^-43, a thousand units in the last place. */
 #define LIBM_ERROR 0x1p-42
 
 static estimate quick_sigmoid(double x)
@@ -122,9 +121,8 @@ static estimate quick(rung_fn fn, double x)
     }
 }
 
-/* Where e11mY can tell values apart that the quick phase cannot: near the ends of the range of a double,
- * where relative bounds fail and exp_quick clamps. Shorter exponents have long rounded these to zero or
- * infinity. */
+/* False near the ends of the range of a double, where relative bounds fail and exp_quick clamps. Only e11mY has values
+ * there; formats with shorter exponents round them to zero or infinity. */
 static bool in_quick_range(const rung_fmt *fmt, double value)
 {
     return fmt->exponent_bits < 11 || (fabs(value) > 0x1p-960 && fabs(value) < 0x1p960);
@@ -140,7 +138,7 @@ static bool decide_exp(double *out, const rung_fmt *fmt, double x)
 static bool decide(double *out, const rung_fmt *fmt, rung_fn fn, double x)
 {
     if (fn == RUNG_FN_EXP) return decide_exp(out, fmt, x);
-    if (fmt->is_f64) return false; /* no approximation here is good enough */
+    if (fmt->is_f64) return false; /* no approximation here is precise enough for f64 */
     const estimate r = quick(fn, x);
     if (!in_quick_range(fmt, r.value)) return false;
     const double margin = r.value * r.error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * num: picks the vector kernels of an instruction set. A missing set is slow, never absent.
+ * num: picks the vector kernels of an instruction set. If the build has none for it, the reference kernels are used.
  */
 #include "vec.h"
 

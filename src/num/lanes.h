@@ -7,8 +7,8 @@
 #define RUNG_NUM_LANES_H
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* Nobody traps floating-point exceptions here. While the compiler thinks that someone may, it keeps a division or sum
- * inside the branch that needs it, and such a loop is not vectorised. Changes no result. */
+/* No caller enables traps of floating-point exceptions. If the compiler had to expect them it would keep a division or
+ * a sum inside the branch that needs it, and would not vectorise the loop. The pragma changes no result. */
 #pragma GCC optimize("no-trapping-math")
 #endif
 
@@ -20,16 +20,16 @@
 #define TEXT(a)         TEXT_(a)
 #define WITH_SUFFIX(id) JOIN(id, RUNG_ISA_SUFFIX)
 
-/* An output may be an input, lane by lane: no iteration reads what another one writes. */
+/* An output may be an input, lane by lane. No iteration reads what another one writes. */
 #if defined(__clang__)
-#define LANES /* clang checks for overlap itself, and complains when told not to where it cannot vectorise */
+#define LANES /* clang checks for overlap itself; its pragma would give warnings where it cannot vectorise */
 #else
 #define LANES _Pragma("GCC ivdep")
 #endif
 
-enum { EXP_BLOCK = 64 }; /* lanes between two looks at the Ziv test; their bounds stay in the first cache */
+enum { EXP_BLOCK = 64 }; /* lanes per Ziv test; their bounds stay in the first-level cache */
 
-/* Lanes whose bounds differ are computed again by the scalar function; rare, and NaNs. */
+/* Computes lanes whose bounds differ again with the scalar function. That is rare, apart from NaN. */
 static inline void repair_exp(const rung_fmt *fmt, double *low, const double *high, const double *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)

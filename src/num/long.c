@@ -15,7 +15,7 @@ static uint64_t magnitude(const rung_fmt *fmt, double x)
     return (uint64_t)(fabs(x) / fmt->spacing);
 }
 
-/* whole + rest/unit rounded to nearest even, with the sign; whole may be far beyond the range. */
+/* Rounds whole + rest/unit to nearest even and applies the sign. `whole` may be far beyond the range. */
 static double settle(const rung_fmt *fmt, u128 whole, u128 rest, u128 unit, bool negative)
 {
     if (2 * rest > unit || (2 * rest == unit && (whole & 1))) whole++;

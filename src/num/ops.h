@@ -79,8 +79,8 @@ double rung_fixed_sqrt(const rung_fmt *fmt, double x); /* of any fixed-point for
 
 /* ---- rounding ---------------------------------------------------------------------------------------------------- */
 
-/* The larger of two positive doubles, one of them given as bits: bits are in the order of the numbers. gcc makes one
- * instruction of the integer form where AVX-512 has it, and of the other form elsewhere. */
+/* The larger of two positive doubles, the first given as bits. Bits have the same order as the numbers. gcc compiles
+ * the integer form to one instruction where AVX-512 is available, and the other form elsewhere. */
 ALWAYS_INLINE double larger(uint64_t a_bits, double b)
 {
 #ifdef __AVX512F__

@@ -35,7 +35,7 @@ double rung_num_div(const rung_fmt *fmt, double a, double b)
     return op_div(fmt, route_of(fmt), a, b);
 }
 
-/* One loop per route: `way` is a constant after inlining, so no iteration asks which format it is in. */
+/* There is one loop per route: `way` is a constant after inlining, so no iteration tests the format. */
 ALWAYS_INLINE double dot_loop(const rung_fmt *fmt, route way, const double *a, const double *b, size_t n)
 {
     double acc = 0;

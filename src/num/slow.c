@@ -16,7 +16,7 @@ enum { FIRST_BITS = 96, LAST_BITS = 1 << 15 };
 
 /* ---- the caches of a thread -------------------------------------------------------------------------------------- */
 
-/* MPFR keeps ln 2 and pi per thread and wants to be told when a thread ends. */
+/* MPFR caches ln 2 and pi per thread, and must be called when a thread ends. */
 static once_flag cache_once = ONCE_FLAG_INIT;
 static tss_t cache_key;
 
@@ -28,7 +28,7 @@ static void free_cache(void *unused)
 
 static void make_cache_key(void)
 {
-    (void)tss_create(&cache_key, free_cache); /* on failure the caches live until the process ends, no more */
+    (void)tss_create(&cache_key, free_cache); /* on failure the caches are only freed when the process ends */
 }
 
 static void note_thread(void)
@@ -136,14 +136,14 @@ static bool decide(double *out, const rung_fmt *fmt, rung_fn fn, double x, mpfr_
     return same;
 }
 
-/* The longest search that is known to happen is gelu at the least subnormal number s of f64: s/2 + 0.4 s^2, a
- * tie but for a part in 2^1074. 2^15 bits without a decision would mean a tie that mathematics has not
- * excluded for gelu (for the other functions it has); it would then be rounded downwards. */
+/* The longest search that is known to happen is gelu at the least subnormal number s of f64: s/2 + 0.4 s^2, a tie but
+ * for a part in 2^1074. If 2^15 bits do not decide, the value would be a tie, which mathematics has excluded for the
+ * other functions, but not for gelu. It would then be rounded downwards. */
 double rung_slow_fn(const rung_fmt *fmt, rung_fn fn, double x)
 {
     note_thread();
     const mpfr_exp_t least = mpfr_get_emin(), most = mpfr_get_emax();
-    mpfr_set_emin(mpfr_get_emin_min()); /* a caller may use MPFR too, with a range of its own */
+    mpfr_set_emin(mpfr_get_emin_min()); /* the caller may use MPFR too, with another exponent range */
     mpfr_set_emax(mpfr_get_emax_max());
     double out = NAN;
     for (mpfr_prec_t bits = FIRST_BITS; bits <= LAST_BITS; bits *= 2)

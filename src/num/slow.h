@@ -8,7 +8,7 @@
 
 #include "rung/num.h"
 
-/* Any fn but sqrt at a finite x that is no special argument of fn (see fn.c). Correct for every format. */
+/* Any fn except sqrt, at a finite x that is not a special argument of fn (see fn.c). Correct for every format. */
 double rung_slow_fn(const rung_fmt *fmt, rung_fn fn, double x);
 
 #endif

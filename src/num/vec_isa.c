@@ -9,9 +9,9 @@
 #include "lanes.h"
 #include "vec.h"
 
-/* Calls loop(format, route, ...) with the route as a constant. The copy is local, so that stores to the
- * output cannot change its fields and they stay in registers; the slow route, whose functions take its
- * address, has the original. */
+/* Calls loop(format, route, ...) with the route as a constant. The format is a local copy: stores to the output
+ * cannot change it, so its fields stay in registers. The slow route gets the original, because its functions take
+ * the address. */
 #define BY_ROUTE(fmt, loop, ...)                                                                                       \
     do {                                                                                                               \
         const rung_fmt local = *(fmt);                                                                                 \
@@ -35,7 +35,7 @@
     } while (0)
 
 /* ---- arithmetic
- * ---------------------------------------------------------------------------------------------------- */
+ * --------------------------------------------------------------------------------------------------- */
 
 ALWAYS_INLINE void round_loop(const rung_fmt *f, route way, double *out, const double *x, size_t n)
 {
@@ -139,7 +139,7 @@ static void vec_fade_add(const rung_fmt *fmt, double *num, const double *a, cons
 }
 
 /* ---- exp and the other functions
- * -------------------------------------------------------------------------------------- */
+ * ---------------------------------------------------------------------------------- */
 
 ALWAYS_INLINE void exp_loop(const rung_fmt *f, route way, const rung_fmt *fmt, double *out, const double *x, size_t n)
 {
@@ -168,8 +168,8 @@ static void vec_fn(const rung_fmt *fmt, rung_fn fn, double *out, const double *x
     }
 }
 
-/* One of the two exponents is always m' - m' = 0, so one exp per lane is enough: the other factor is r(1), or
- * a NaN when m' - m' is (an infinite maximum has no softmax). */
+/* One of the two exponents is always m' - m' = 0, so one exp per lane is enough. The other factor is r(1), or NaN when
+ * m' - m' is NaN (a softmax with an infinite maximum is undefined). */
 ALWAYS_INLINE void softmax_loop(const rung_fmt *f, route way, const rung_fmt *fmt, double *m, double *den, double *a,
                                 double *e, const double *s, size_t n)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * par: fork and join with POSIX threads. Items are handed out one by one through a counter, so uneven items
- * balance. Which worker gets an item is a race; what the item computes is not.
+ * par: fork and join with POSIX threads. Workers take items one by one from a counter, so that uneven items are
+ * balanced. Which worker gets an item is a race; the result of the item does not depend on it.
  */
 #include "rung/par.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -24,8 +25,8 @@ typedef struct worker {
     size_t index;
 } worker;
 
-/* The order of the handing out carries no data between threads; the joins order everything else. The counter
- * passes `count` at most once per worker, so it cannot wrap around unless count is within 256 of SIZE_MAX. */
+/* Items carry no data from one thread to another; the joins order everything else. The counter passes `count` at most
+ * once per worker, so it cannot wrap around unless `count` is within 256 of SIZE_MAX. */
 static void work_until_done(const worker *self)
 {
     shared_work *work = self->work;
@@ -49,10 +50,11 @@ static size_t min(size_t a, size_t b)
 
 void rung_par_for(size_t count, size_t threads, rung_par_body *body, void *context)
 {
+    assert(body || count == 0);
     worker workers[THREADS_MAX];
     shared_work work = {.body = body, .context = context, .count = count};
     threads = min(min(threads ? threads : rung_cpu_threads(), count), THREADS_MAX);
-    /* The caller is worker 0. A thread that cannot be had is simply missing: the others take its items. */
+    /* The caller is worker 0. If a thread cannot be started, the others do its items. */
     size_t started = 1;
     for (; started < threads; started++) {
         workers[started] = (worker){.work = &work, .index = started};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The client: a queue of requests, some of them under way at a time, pauses that the server or the rate limit asks for, and
- * the store, which has every attempt and spares us those whose reply is known.
+ * The client: a queue of requests, several in flight at a time, and pauses that the server or the rate limit demands.
+ * The store has every attempt; a request whose reply is in the store is not sent.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "client.h"
 
-#define KEPT_OF_FAILURE 65536 /* bytes of a reply that cannot be used */
+#define KEPT_OF_FAILURE 65536 /* bytes that are kept of an unusable reply */
 
 struct rung_client {
     rung_client_conf conf;
@@ -19,26 +19,26 @@ struct rung_client {
     char *key;
     CURLM *multi;
     rung_client_sum total;
-    double next_start_s;  /* rate limit */
-    double pause_until_s; /* Retry-After: for all requests, not only for the one that was told */
+    double next_start_s;  /* earliest next start under the rate limit */
+    double pause_until_s; /* Retry-After: all requests wait, not only the one that received it */
 };
 
 /* One call of rung_client_run. */
 typedef struct work {
     rung_client *client;
     const rung_ask *asks;
-    size_t count, next; /* next: the first request that was never begun */
+    size_t count, next; /* next: the first request that was not started yet */
     bool tolerant, closing;
     rung_answer_each *each;
     void *context;
     probe_transfer *slot; /* [concurrency] */
-    double *again_s;      /* [concurrency] when a waiting slot is begun again; 0: free, < 0: under way */
+    double *again_s;      /* [concurrency] time at which a waiting slot is started again; 0: free, < 0: in flight */
     rung_client_sum sum;
     rung_status status;
     rung_error *err;
 } work;
 
-/* ---- opening --------------------------------------------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
 
 static rung_status take_key(rung_client *client, rung_error *err)
 {
@@ -46,12 +46,13 @@ static rung_status take_key(rung_client *client, rung_error *err)
     if (!variable) return RUNG_OK;
     const char *key = getenv(variable);
     if (!key || !*key)
-        return rung_fail(err, RUNG_USAGE, "the environment variable %.60s, which should hold the key, is %s", variable,
+        return rung_fail(err, RUNG_USAGE, "the environment variable %.60s should hold the key, but is %s", variable,
                          key ? "empty" : "not set");
     for (const char *c = key; *c; c++)
         if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 127)
-            return rung_fail(err, RUNG_USAGE,
-                             "the key in %.60s has a space, an end of line or a character that no key has", variable);
+            return rung_fail(
+                err, RUNG_USAGE,
+                "the key in %.60s contains a space, a line end or a character that is not allowed in a key", variable);
     client->key = strdup(key);
     return client->key ? RUNG_OK : rung_fail(err, RUNG_SYSTEM, "out of memory");
 }
@@ -77,14 +78,17 @@ static rung_status open_wire(rung_client *client, rung_error *err)
     struct curl_slist *list = curl_slist_append(NULL, "Content-Type: application/json");
     client->wire.headers = list;
     struct curl_slist *more = list ? curl_slist_append(list, "User-Agent: rung/" RUNG_VERSION) : NULL;
-    if (more) more = curl_slist_append(more, "Expect:"); /* no round trip before a body */
+    if (more) more = curl_slist_append(more, "Expect:"); /* avoids a round trip before the body */
     client->multi = curl_multi_init();
     return more && client->multi ? RUNG_OK : rung_fail(err, RUNG_SYSTEM, "out of memory");
 }
 
 rung_status rung_client_new(rung_client **out, const rung_client_conf *conf, rung_error *err)
 {
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0) return rung_fail(err, RUNG_SYSTEM, "libcurl does not start");
+#ifdef RUNG_WITHOUT_CURL
+    return rung_fail(err, RUNG_SYSTEM, RUNG_WITHOUT_CURL);
+#endif
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0) return rung_fail(err, RUNG_SYSTEM, "cannot start libcurl");
     rung_client *client = rung_calloc(1, sizeof *client, err);
     if (!client) {
         curl_global_cleanup();
@@ -129,9 +133,9 @@ bool rung_client_key_exposed(const rung_client *client)
     return client->key && !client->place.https && !client->place.loopback;
 }
 
-/* ---- ending ---------------------------------------------------------------------------------------------------------------- */
+/* ---- ending ------------------------------------------------------------------------------------------------------ */
 
-/* The first failure is the one that is told; what is under way is still finished and kept. */
+/* The first failure is reported. Requests in flight are still finished and recorded. */
 static void fail_work(work *w, rung_status status)
 {
     if (w->status == RUNG_OK) w->status = status;
@@ -190,13 +194,13 @@ static const char *advice(long http)
     switch (http) {
     case 401:
     case 403:
-        return "; is a key needed? name its environment variable with --api-key-env";
+        return "; if the server requires a key, name its environment variable with --api-key-env";
     case 404:
-        return "; is the address right, and the name of the model?";
+        return "; check the address and the name of the model";
     case 429:
-        return "; ask less often: --rpm, --concurrency";
+        return "; send fewer requests: --rpm, --concurrency";
     case 0:
-        return "; is the server running at this address?";
+        return "; check that the server is running at this address";
     default:
         return "";
     }
@@ -212,7 +216,8 @@ static void give_up(work *w, const probe_transfer *t, probe_trouble trouble, lon
     fail_work(w, status);
 }
 
-/* How long to wait before the next attempt; the whole client waits when the server says so. Negative: too long. */
+/* Seconds to wait before the next attempt. If the server demands a pause, the whole client waits. Negative: too
+ * long. */
 static double pause_after(work *w, const probe_transfer *t)
 {
     rung_client *client = w->client;
@@ -263,7 +268,7 @@ static void end_attempt(work *w, size_t s, CURLcode code)
     rung_buf_clear(&problem);
 }
 
-/* ---- beginning ------------------------------------------------------------------------------------------------------------- */
+/* ---- beginning --------------------------------------------------------------------------------------------------- */
 
 static void begin_attempt(work *w, size_t s)
 {
@@ -272,7 +277,7 @@ static void begin_attempt(work *w, size_t s)
     rung_error err;
     rung_status status = probe_transfer_begin(t, &client->wire, &w->asks[t->index], &err);
     if (status == RUNG_OK && curl_multi_add_handle(client->multi, t->easy) != CURLM_OK)
-        status = rung_fail(&err, RUNG_SYSTEM, "libcurl does not take another transfer");
+        status = rung_fail(&err, RUNG_SYSTEM, "libcurl does not accept another transfer");
     if (status != RUNG_OK) {
         if (w->status == RUNG_OK) rung_fail(w->err, status, "%s", err.text);
         fail_work(w, status);
@@ -285,7 +290,7 @@ static void begin_attempt(work *w, size_t s)
     if (client->conf.rpm > 0) client->next_start_s = fmax(client->next_start_s, now) + 60 / client->conf.rpm;
 }
 
-/* Whether the reply was in the store; then it has been handed over. */
+/* True if the reply was in the store; it has then been passed on. */
 static bool was_stored(work *w, const probe_transfer *t)
 {
     int64_t http = 0;
@@ -305,7 +310,7 @@ static bool was_stored(work *w, const probe_transfer *t)
     return status != RUNG_OK || http;
 }
 
-/* The next request that is not in the store, into a free slot. false: there is none. */
+/* Puts the next request that is not in the store into a free slot. False if there is none. */
 static bool load_slot(work *w, size_t s)
 {
     probe_transfer *t = &w->slot[s];
@@ -337,13 +342,13 @@ static bool may_start_now(const rung_client *client)
 static void begin_what_may(work *w)
 {
     for (size_t s = 0; s < w->client->conf.concurrency; s++) {
-        if (w->again_s[s] > 0 && !may_begin(w)) free_slot(w, s); /* waiting for another attempt: not under way */
+        if (w->again_s[s] > 0 && !may_begin(w)) free_slot(w, s); /* waiting for another attempt, so not in flight */
         if (w->again_s[s] == 0 && load_slot(w, s)) w->again_s[s] = rung_wall_s();
         if (w->again_s[s] > 0 && rung_wall_s() >= w->again_s[s] && may_start_now(w->client)) begin_attempt(w, s);
     }
 }
 
-/* ---- the loop -------------------------------------------------------------------------------------------------------------- */
+/* ---- the loop ---------------------------------------------------------------------------------------------------- */
 
 static bool is_busy(const work *w)
 {

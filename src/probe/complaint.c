@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What a server says when it says no, as one line that can be shown: the message of the usual JSON shapes, the visible text
- * of a page of HTML, or the printable part of anything else.
+ * The error message of a server as one printable line: the message of the usual JSON shapes, the visible text of an
+ * HTML page, or the printable part of anything else.
  */
 #include <ctype.h>
 #include <string.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The grid of a probe: keys with lists of values, and what L (depth) and n (facts) mean for each task.
+ * The grid of a probe: keys with lists of values, and the meaning of L (depth) and n (facts) for each task.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "plan.h"
 
-/* What stands for L and n. %lld is the value; several words are separated by spaces. */
+/* The parameters that L and n set. %lld is the value; spaces separate several parameters. */
 typedef struct meaning {
     const char *task, *depth, *facts;
-    const char *depth_key, *facts_key; /* the parameters themselves, which are understood too */
+    const char *depth_key, *facts_key; /* the parameters' own names, which are accepted too */
 } meaning;
 
 /* Composition: L tables of n facts each, all over the same n names. k-hop: one list of n places. */
@@ -34,14 +34,14 @@ static const meaning *meaning_of(const char *task)
     return NULL;
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static rung_status add_value(probe_axis *axis, int64_t value, rung_error *err)
 {
     if (axis->values.len == RUNG_LIST_MAX)
         return rung_fail(err, RUNG_USAGE, "--grid: %s has more than %d values", axis->key, RUNG_LIST_MAX);
     if (axis->values.len && value <= axis->values.at[axis->values.len - 1])
-        return rung_fail(err, RUNG_USAGE, "--grid: the values of %s must rise", axis->key);
+        return rung_fail(err, RUNG_USAGE, "--grid: the values of %s must be in rising order", axis->key);
     axis->values.at[axis->values.len++] = value;
     return RUNG_OK;
 }
@@ -54,7 +54,7 @@ static rung_status read_values(probe_axis *axis, char *text, rung_error *err)
     if (dots) *dots = '\0';
     if (!rung_word_int(&low, text, 0, INT64_C(1) << 40) ||
         !rung_word_int(&high, dots ? dots + 2 : text, 0, INT64_C(1) << 40) || high < low)
-        return rung_fail(err, RUNG_USAGE, "--grid: '%s' is no value of %s; write 4 or 1..6", text, axis->key);
+        return rung_fail(err, RUNG_USAGE, "--grid: '%s' is not a value of %s; write 4 or 1..6", text, axis->key);
     rung_status status = RUNG_OK;
     for (int64_t v = low; status == RUNG_OK && v <= high; v++) status = add_value(axis, v, err);
     return status;
@@ -64,7 +64,7 @@ static rung_status begin_axis(probe_axis **axis, probe_grid *grid, const char *k
 {
     if (grid->count == PROBE_KEYS) return rung_fail(err, RUNG_USAGE, "--grid: more than %d keys", PROBE_KEYS);
     if (!*key || strlen(key) >= sizeof grid->axis[0].key)
-        return rung_fail(err, RUNG_USAGE, "--grid: '%.40s' is no key", key);
+        return rung_fail(err, RUNG_USAGE, "--grid: '%.40s' is not a key", key);
     for (size_t i = 0; i < grid->count; i++)
         if (strcmp(grid->axis[i].key, key) == 0) return rung_fail(err, RUNG_USAGE, "--grid: %s occurs twice", key);
     *axis = &grid->axis[grid->count++];
@@ -103,7 +103,7 @@ rung_status probe_grid_parse(probe_grid *grid, const char *text, rung_error *err
     return status;
 }
 
-/* ---- cells ----------------------------------------------------------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
 
 size_t probe_grid_cells(const probe_grid *grid)
 {
@@ -137,7 +137,7 @@ size_t probe_grid_facts_axis(const probe_grid *grid, const char *task)
     return m && m->facts ? find_axis(grid, "n", m->facts_key) : SIZE_MAX;
 }
 
-/* ---- words ----------------------------------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 #define WORDS_MOST 48
 
@@ -180,7 +180,7 @@ static void add_axis(word_list *list, const probe_axis *axis, int64_t value, con
     add_pattern(list, depth ? m->depth : facts ? m->facts : pattern, (long long)value);
 }
 
-/* A composition of one function has no n_1: the words for it are left out. */
+/* A composition of one function has no n_1, so words for it are skipped. */
 static bool is_vain(const char *word, const probe_grid *grid, size_t cell, const char *task)
 {
     size_t axis = probe_grid_depth_axis(grid, task);

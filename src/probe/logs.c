@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Readers of what other harnesses have measured: one record per question, right or not by the harness' own score. Pure
- * functions of bytes; a log may hold anything.
+ * Readers for logs of other harnesses: one record per question, right or wrong by the harness' own score. Pure
+ * functions of bytes; a log may contain anything.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -17,7 +17,8 @@ const char *const rung_log_kind_words[] = {"auto", "lm-eval", "ruler", "inspect"
 typedef struct reading {
     rung_log *log;
     size_t room;
-    const char *filter; /* of the first record of lm-eval: others of it are other readings of the same replies */
+    /* filter of the first record of lm-eval; records of other filters are other readings of the same replies */
+    const char *filter;
     const char *name;
     size_t line;
     rung_error *err;
@@ -52,7 +53,7 @@ static rung_status add_record(reading *r, uint64_t index, const char *wanted, co
     return status;
 }
 
-/* A text, or the first one of nested lists. */
+/* A string, or the first string in nested lists. */
 static const char *first_text(const rung_json *value)
 {
     for (int depth = 0; depth < 4 && rung_json_kind_of(value) == RUNG_JSON_ARRAY; depth++)
@@ -60,7 +61,7 @@ static const char *first_text(const rung_json *value)
     return rung_json_string(value);
 }
 
-/* ---- lm-evaluation-harness ------------------------------------------------------------------------------------------------------ */
+/* ---- lm-evaluation-harness --------------------------------------------------------------------------------------- */
 
 static bool score_of(bool *right, const rung_json *record)
 {
@@ -100,7 +101,7 @@ static rung_status read_lm_eval(reading *r, const rung_json *record)
                       first_text(said ? said : rung_json_get(record, "resps")), right);
 }
 
-/* ---- RULER ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- RULER ------------------------------------------------------------------------------------------------------- */
 
 static bool contains(const char *text, const char *part)
 {
@@ -118,7 +119,7 @@ static rung_status read_ruler(reading *r, const rung_json *record)
     bool right = rung_json_len(outputs) > 0;
     if (!rung_json_int(&index, rung_json_get(record, "index")) || index < 0) return bad(r, "no 'index'");
     if (rung_json_kind_of(outputs) != RUNG_JSON_ARRAY) return bad(r, "no list 'outputs'");
-    if (!pred) return bad(r, "no 'pred': this is data, not predictions");
+    if (!pred) return bad(r, "no 'pred': this file has data, not predictions");
     for (size_t i = 0; right && i < rung_json_len(outputs); i++) {
         char room[RUNG_JSON_WORD];
         const char *wanted = rung_json_word(room, rung_json_at(outputs, i));
@@ -127,7 +128,7 @@ static rung_status read_ruler(reading *r, const rung_json *record)
     return add_record(r, (uint64_t)index, first_text(outputs), pred, right);
 }
 
-/* ---- inspect ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- inspect ----------------------------------------------------------------------------------------------------- */
 
 static bool value_of(bool *right, const rung_json *value)
 {
@@ -150,7 +151,7 @@ static rung_status read_sample(reading *r, const rung_json *sample)
         r->log->repeated++;
         return RUNG_OK;
     }
-    if (!value_of(&right, rung_json_get(first, "value"))) return bad(r, "no score; was it scored?");
+    if (!value_of(&right, rung_json_get(first, "value"))) return bad(r, "no score; the log has not been scored");
     const char *said = rung_json_string(rung_json_get(rung_json_get(sample, "output"), "completion"));
     return add_record(r, r->line - 1, first_text(rung_json_get(sample, "target")), said, right);
 }
@@ -169,7 +170,7 @@ static rung_status read_inspect(reading *r, const rung_json *root)
     return status;
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 static rung_log_kind kind_of(const rung_json *root)
 {
@@ -191,8 +192,8 @@ static rung_status read_document(reading *r, const rung_json *root)
     case RUNG_LOG_INSPECT:
         return read_inspect(r, root);
     default:
-        return bad(
-            r, "no samples of lm-evaluation-harness, predictions of RULER or log of inspect; say which with --kind");
+        return bad(r, "this is neither samples of lm-evaluation-harness nor predictions of RULER nor a log of inspect; "
+                      "name the kind with --kind");
     }
 }
 
@@ -228,7 +229,7 @@ static rung_status read_lines(reading *r, const char *text, size_t size)
     return status;
 }
 
-/* A log of inspect is one document over many lines; the others have one on each. */
+/* A log of inspect is one document over many lines; the others have one document per line. */
 static bool is_one_document(const char *text, size_t size)
 {
     const char *end = memchr(text, '\n', size);
@@ -254,7 +255,7 @@ rung_status rung_log_read(rung_log *log, const void *bytes, size_t size, const c
     } else {
         status = read_lines(&r, bytes, size);
     }
-    if (status == RUNG_OK && !log->count) status = rung_fail(err, RUNG_INPUT, "%.200s has no answers in it", name);
+    if (status == RUNG_OK && !log->count) status = rung_fail(err, RUNG_INPUT, "%.200s has no answers", name);
     return status;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Which words are one token of the served tokenizer, with the space before them. Several words are counted at once: k words
- * that add k tokens are one each; otherwise the group is halved. Counts come from /tokenize where there is one, else from
- * what the server says it was charged for a prompt.
+ * Finds words that are one token of the served tokenizer, with the space before them. Several words are counted at
+ * once: k words that add k tokens are one token each; otherwise the group is halved. The counts come from /tokenize if
+ * the server has it, else from the number of prompt tokens that the server reports.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct group {
     size_t tokens; /* counted; SIZE_MAX: not yet */
 } group;
 
-/* Who counts, in the order in which they are tried. */
+/* Ways to count, in the order in which they are tried. */
 typedef enum counter { COUNT_PROMPT = 0, COUNT_CONTENT, COUNT_USAGE } counter;
 
 typedef struct counting {
@@ -45,8 +45,8 @@ static rung_status read_count(size_t *tokens, counting *c, const rung_answer *an
     rung_status status = rung_reply_take(&reply, answer, err);
     if (status == RUNG_OK && reply.prompt_tokens < 0)
         status = rung_fail(err, RUNG_INPUT,
-                           "the server has no /tokenize and does not say usage.prompt_tokens, so nobody knows which "
-                           "words are one token");
+                           "the server has no /tokenize and does not report usage.prompt_tokens, so it is unknown "
+                           "which words are one token");
     if (status == RUNG_OK) *tokens = (size_t)reply.prompt_tokens;
     rung_reply_clear(&reply);
     return status;
@@ -115,7 +115,8 @@ static rung_status count_groups(counting *c, group *groups, size_t count)
     return status;
 }
 
-/* Groups of several tokens per word are halved, single words of that kind are dropped; returns how many are left. */
+/* Halves groups of more tokens than words, and drops single words of several tokens. Returns the number of groups
+ * left. */
 static size_t split(group *to, const group *from, size_t count, size_t base, bool *is_single)
 {
     size_t left = 0;
@@ -148,7 +149,7 @@ static rung_status sieve(counting *c, bool *is_single, group *now, group *next, 
     return status;
 }
 
-/* The tokens before the words. A server that does not know a field, or /tokenize at all, refuses or counts nothing. */
+/* Counts the tokens before the words. A server without this field, or without /tokenize, refuses or counts nothing. */
 static rung_status count_base(group *base, counting *c)
 {
     rung_status status = count_groups(c, base, 1);
@@ -174,7 +175,7 @@ static rung_status find_single(bool *is_single, counting *c, size_t words)
     return status;
 }
 
-/* ---- the pool -------------------------------------------------------------------------------------------------------------- */
+/* ---- the pool ---------------------------------------------------------------------------------------------------- */
 
 static size_t count_candidates(void)
 {
@@ -195,7 +196,8 @@ static rung_status keep_single(rung_probe *probe, const char *const *word, const
     return RUNG_OK;
 }
 
-/* Twice as many as a prompt needs, so that names differ from prompt to prompt; all if need be. */
+/* Finds twice as many names as a prompt needs, so that names differ from prompt to prompt; tries all words if
+ * necessary. */
 static rung_status find_among(rung_probe *probe, const char **word, bool *is_single, size_t words, rung_error *err)
 {
     counting c = {.probe = probe, .word = word, .err = err};
@@ -224,13 +226,13 @@ rung_status probe_names_find(rung_probe *probe, rung_error *err)
     probe->server.names = probe->pool_count;
     if (probe->pool_count < probe->names_needed)
         return rung_fail(err, RUNG_INPUT,
-                         "%zu names are needed, and of %zu words only %zu are one token of the served tokenizer "
-                         "(counted by %s); take fewer facts",
+                         "%zu names are needed, but of %zu words only %zu are one token of the served tokenizer "
+                         "(counted by %s); use fewer facts",
                          probe->names_needed, words, probe->pool_count, probe->server.tokenizer);
     return RUNG_OK;
 }
 
-/* ---- answers that are no names ------------------------------------------------------------------------------------------------ */
+/* ---- answers that are no names ----------------------------------------------------------------------------------- */
 
 #define OTHER_MOST 4096
 
@@ -270,8 +272,8 @@ static rung_status check_others(rung_probe *probe, const other_words *others, ru
     for (size_t i = 0; status == RUNG_OK && !probe->stopped && i < others->count; i++)
         if (!is_single[i])
             status = rung_fail(err, RUNG_INPUT,
-                               "the answer '%.40s' is more than one token of the served tokenizer, so that the first "
-                               "token does not tell it; take --spelling facts, or another task",
+                               "the answer '%.40s' is more than one token of the served tokenizer, so the first token "
+                               "does not determine it; use --spelling facts, or another task",
                                others->word[i]);
     probe->server.tokenizer = c.counter == COUNT_USAGE ? "usage.prompt_tokens" : "/tokenize";
     free(is_single);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The address of a server, as it was typed. http is taken only when it stands there: nothing falls back to it.
+ * The address of a server, as it was typed. http is used only if it was typed; nothing falls back to it.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@ static bool has_part(CURLU *url, CURLUPart part)
     return there;
 }
 
-/* By the address, not by how the name begins: 127.example.org is somewhere else. libcurl takes "localhost" for this machine
- * without asking anybody. */
+/* Decides by the address, not by the beginning of a name: 127.example.org is another machine. libcurl resolves
+ * "localhost" to this machine without asking a name server. */
 static bool is_loopback(const char *host)
 {
     struct in_addr four;
@@ -35,7 +35,7 @@ static bool is_loopback(const char *host)
     return inet_pton(AF_INET6, inner, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
-/* "/v1/", "/v1" and "/" are all the root. */
+/* "/v1/", "/v1" and "/" all mean the root. */
 static void cut_path(char *path)
 {
     size_t len = strlen(path);
@@ -48,8 +48,8 @@ static rung_status check_parts(CURLU *url, const char *base_url, rung_error *err
 {
     if (has_part(url, CURLUPART_USER) || has_part(url, CURLUPART_PASSWORD))
         return rung_fail(err, RUNG_USAGE,
-                         "the address of the server has a user or password in it, where others can read it; put the "
-                         "key into an environment variable and name that with --api-key-env");
+                         "the address of the server contains a user or password, which others could read; put the key "
+                         "into an environment variable and name it with --api-key-env");
     if (has_part(url, CURLUPART_QUERY) || has_part(url, CURLUPART_FRAGMENT))
         return rung_fail(err, RUNG_USAGE,
                          "the address '%.200s' has a query or a fragment; give host, port and path" EXAMPLE, base_url);
@@ -85,7 +85,7 @@ rung_status probe_place_init(probe_place *place, const char *base_url, rung_erro
     rung_status status = RUNG_OK;
     CURLUcode code = curl_url_set(url, CURLUPART_URL, base_url, 0);
     if (code != CURLUE_OK)
-        status = rung_fail(err, RUNG_USAGE, "'%.200s' is no address of a server (%s)" EXAMPLE, base_url,
+        status = rung_fail(err, RUNG_USAGE, "'%.200s' is not the address of a server (%s)" EXAMPLE, base_url,
                            curl_url_strerror(code));
     if (status == RUNG_OK) status = check_parts(url, base_url, err);
     if (status == RUNG_OK) status = take_parts(place, url, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The probe inside: its cells, how requests are worded, and what was found out about the server. Private to the module.
+ * Private to probe: its cells, the wording of requests, and what was found out about the server.
  */
 #ifndef RUNG_PROBE_PLAN_H
 #define RUNG_PROBE_PLAN_H
@@ -10,7 +10,7 @@
 
 #define PROBE_KEYS 8
 
-/* ---- grid (grid.c) ---------------------------------------------------------------------------------------------------------- */
+/* ---- grid (grid.c) ----------------------------------------------------------------------------------------------- */
 
 typedef struct probe_axis {
     char key[16];
@@ -24,38 +24,40 @@ typedef struct probe_grid {
 
 /* "L=1..6,n=16,64,256" */
 rung_status probe_grid_parse(probe_grid *grid, const char *text, rung_error *err);
-/* How many cells; the last key varies fastest. */
+/* Number of cells; the last key varies fastest. */
 size_t probe_grid_cells(const probe_grid *grid);
 int64_t probe_grid_value(const probe_grid *grid, size_t cell, size_t axis);
-/* The task of a cell: L and n as the task calls them, then the user's words, which win. small: at most 4 facts, for examples. */
+/* The task of a cell: L and n in the task's own parameters, then the user's parameters, which override them. small: at
+ * most 4 facts, for examples. */
 rung_status probe_grid_task(rung_task_conf *conf, const probe_grid *grid, size_t cell, const rung_probe_conf *probe,
                             bool small, rung_error *err);
-/* The key that is the depth of the task: "L", the task's own name for it, or none (SIZE_MAX). Likewise facts. */
+/* The key that is the depth of the task: "L", or the task's own name for it; SIZE_MAX if none. Likewise for facts. */
 size_t probe_grid_depth_axis(const probe_grid *grid, const char *task);
 size_t probe_grid_facts_axis(const probe_grid *grid, const char *task);
 
-/* ---- requests (wording.c) --------------------------------------------------------------------------------------------------- */
+/* ---- requests (wording.c) ---------------------------------------------------------------------------------------- */
 
 typedef enum probe_quiet { PROBE_QUIET_NONE = 0, PROBE_QUIET_KWARGS, PROBE_QUIET_EFFORT } probe_quiet;
 extern const char *const probe_quiet_words[];
 
-/* How requests are put to this server. */
+/* How requests to this server are written. */
 typedef struct probe_dialect {
     rung_probe_api api;
-    probe_quiet quiet; /* how thoughts are switched off */
+    probe_quiet quiet; /* how the chain of thought is switched off */
     size_t top;
 } probe_dialect;
 
 const char *probe_path(const probe_dialect *dialect);
-/* One question: the first token with its log-probabilities, or (think) a text of at most so many tokens. */
+/* Writes one question: asks for the first token with its log-probabilities, or (think) for a text of at most this many
+ * tokens. */
 void probe_body(rung_buf *out, const probe_dialect *dialect, const rung_probe_conf *conf, const char *prompt,
                 size_t think_tokens);
-/* For /tokenize: vLLM and SGLang call the text "prompt", llama.cpp "content". */
+/* For /tokenize: vLLM and SGLang call the text "prompt", llama.cpp calls it "content". */
 void probe_tokenize_body(rung_buf *out, const char *model, const char *text, bool content);
-/* Members of a JSON object that none of our requests has. */
+/* Checks that `extra` is a JSON object and sets no member that our requests set. */
 rung_status probe_extra_check(const char *extra, rung_error *err);
 
-/* ---- the probe ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the probe --------------------------------------------------------------------------------------------------- */
 
 typedef enum probe_mode { PROBE_DIRECT = 0, PROBE_ONE_HOP, PROBE_SHUFFLED, PROBE_THINKING, PROBE_MODES } probe_mode;
 extern const char *const probe_mode_words[];
@@ -102,21 +104,23 @@ typedef struct probe_question {
     rung_arena arena;
 } probe_question;
 
-/* Clear it also when this fails. names: the pool; its choice for this instance is a function of seed, cell and index. */
+/* Makes a question. Clear it also when this fails. names: the pool; the choice for this instance is a function of seed,
+ * cell and index. */
 rung_status probe_question_init(probe_question *question, const probe_cell *cell, const rung_probe_conf *conf,
                                 const char *const *names, size_t count, bool cue, uint64_t index, rung_error *err);
 void probe_question_clear(probe_question *question);
 
-/* ---- names (names.c) ------------------------------------------------------------------------------------------------------------ */
+/* ---- names (names.c) --------------------------------------------------------------------------------------------- */
 
 rung_status probe_names_find(rung_probe *probe, rung_error *err);
-/* Answers that are no names (yes, none, the words of a task) must be one token each where a token is all that is asked for. */
+/* Checks that answers that are no names (yes, none, the words of a task) are one token each, if only one token is
+ * generated. */
 rung_status probe_answers_check(rung_probe *probe, rung_error *err);
 
-/* Questions that a cell gets before depth is looked at. */
+/* The number of questions that a cell gets before the depth is decided. */
 size_t probe_wanted(const rung_probe_conf *conf, probe_mode mode);
 
-/* ---- progress (run.c) ----------------------------------------------------------------------------------------------------------- */
+/* ---- progress (run.c) -------------------------------------------------------------------------------------------- */
 
 void probe_tell(const rung_probe *probe, const char *doing, const probe_cell *cell);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A probe before anything is asked: its cells with their controls, what the bounds say of each, and what it will cost.
+ * Prepares a probe without asking anything: its cells with their controls, the verdict of each, and the cost.
  */
 #include <ctype.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 const char *const probe_mode_words[] = {"direct", "one-hop", "shuffled", "thinking"};
 const char *const rung_probe_finding_words[] = {"open", "does", "fails", "unread", "below", "refused"};
 
-/* ---- cells ----------------------------------------------------------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
 
 static void put_words(rung_buf *out, const probe_grid *grid, size_t cell, size_t without)
 {
@@ -54,7 +54,7 @@ static rung_status ask_bounds(probe_cell *cell, const rung_probe_conf *conf, run
     about.task = &cell->task;
     about.layout = cell->options.question_first ? RUNG_VIOLATED : RUNG_ESTABLISHED;
     about.ends = RUNG_VIOLATED;       /* "Answer:" follows the question */
-    about.at_once = RUNG_ESTABLISHED; /* the first token that is generated is read */
+    about.at_once = RUNG_ESTABLISHED; /* the first generated token is the answer */
     rung_status status = rung_claim_new(&claim, conf->subject, &about, err);
     if (status != RUNG_OK) return status;
     status = rung_decide(&d, claim, &(rung_means){.bounds = true}, err);
@@ -106,7 +106,7 @@ static rung_status fill_cell(rung_probe *probe, probe_cell *cell, rung_error *er
     return status == RUNG_OK ? ask_bounds(cell, &probe->conf, err) : status;
 }
 
-/* A control that the task does not have is left out; the cell itself must work. */
+/* A control that the task does not support is left out; the cell itself must be valid. */
 static rung_status add_cell(rung_probe *probe, size_t grid_cell, probe_mode mode, rung_error *err)
 {
     probe_cell *cell = &probe->cell[probe->cells];
@@ -119,7 +119,7 @@ static rung_status add_cell(rung_probe *probe, size_t grid_cell, probe_mode mode
     return status;
 }
 
-/* The one-hop question of depth 1 is the question itself, and so it is for tasks of one look. */
+/* At depth 1, and for tasks of one look, the one-hop question is the question itself. */
 static bool has_control(const rung_probe *probe, size_t grid_cell, probe_mode mode)
 {
     size_t axis = probe_grid_depth_axis(&probe->grid, probe->conf.task);
@@ -147,7 +147,7 @@ static rung_status make_cells(rung_probe *probe, rung_error *err)
     return status;
 }
 
-/* ---- depths: one for each choice of the other keys --------------------------------------------------------------------------- */
+/* ---- depths: one for each choice of the other keys --------------------------------------------------------------- */
 
 static rung_status make_depths(rung_probe *probe, rung_error *err)
 {
@@ -177,7 +177,7 @@ static rung_status make_depths(rung_probe *probe, rung_error *err)
     return RUNG_OK;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
 
 rung_status rung_probe_new(rung_probe **out, const rung_probe_conf *conf, rung_error *err)
 {
@@ -189,7 +189,7 @@ rung_status rung_probe_new(rung_probe **out, const rung_probe_conf *conf, rung_e
     rung_status status = probe_extra_check(conf->extra, err);
     if (status == RUNG_OK && !rung_task_get(conf->task)) {
         rung_task_conf unknown;
-        status = rung_task_conf_init(&unknown, conf->task, NULL, 0, err); /* its message has the nearest name */
+        status = rung_task_conf_init(&unknown, conf->task, NULL, 0, err); /* its message names the nearest task */
     }
     if (status == RUNG_OK) status = probe_grid_parse(&probe->grid, conf->grid ? conf->grid : "", err);
     if (status == RUNG_OK) status = make_cells(probe, err);
@@ -219,7 +219,7 @@ void rung_probe_free(rung_probe *probe)
     free(probe);
 }
 
-/* ---- cost ------------------------------------------------------------------------------------------------------------------- */
+/* ---- cost -------------------------------------------------------------------------------------------------------- */
 
 size_t probe_wanted(const rung_probe_conf *conf, probe_mode mode)
 {
@@ -246,7 +246,7 @@ static rung_status cost_of_cell(uint64_t *tokens, const rung_probe *probe, const
         words[i] = rung_text_candidate_at(i);
         if (words[i]) continue;
         free(words);
-        return rung_fail(err, RUNG_USAGE, "the grid needs %zu names, and there are %zu words; take fewer facts",
+        return rung_fail(err, RUNG_USAGE, "the grid needs %zu names, but there are %zu words; use fewer facts",
                          probe->names_needed, i);
     }
     rung_status status = probe_question_init(&question, cell, &probe->conf, words, probe->names_needed, true, 0, err);
@@ -276,7 +276,7 @@ rung_status rung_probe_estimate(rung_probe_cost *cost, const rung_probe *probe, 
     return status;
 }
 
-/* ---- what was found ---------------------------------------------------------------------------------------------------------- */
+/* ---- what was found ---------------------------------------------------------------------------------------------- */
 
 size_t rung_probe_cell_count(const rung_probe *probe)
 {

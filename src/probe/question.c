@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * One question as text: solved examples, then the instance, over names that are drawn anew for each, so that nothing can be
- * known from an earlier one.
+ * One question as text: solved examples, then the instance. Names are drawn anew for each, so that earlier prompts do
+ * not help.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define EXAMPLE_STREAM 0x6578616d706c65 /* "example": instances that are never asked */
 #define NAME_STREAM    0x6e616d6573     /* "names" */
 
-/* `need` of the pool in random order. */
+/* Draws `need` names of the pool in random order. */
 static rung_status draw_names(const char ***out, probe_question *q, size_t need, const char *const *pool, size_t count,
                               rung_rng *rng, rung_error *err)
 {
@@ -19,7 +19,7 @@ static rung_status draw_names(const char ***out, probe_question *q, size_t need,
     const char **names = rung_arena_alloc(&q->arena, need, sizeof *names, err);
     if (!pick || !names) return RUNG_SYSTEM;
     if (need > count)
-        return rung_fail(err, RUNG_USAGE, "a prompt needs %zu names, and there are %zu; take fewer facts", need, count);
+        return rung_fail(err, RUNG_USAGE, "a prompt needs %zu names, but there are %zu; use fewer facts", need, count);
     rung_status status = need ? rung_rng_sample(rng, pick, need, (uint32_t)count, err) : RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && i < need; i++) names[i] = pool[pick[i]];
     *out = names;
@@ -41,7 +41,7 @@ static rung_status put_examples(probe_question *q, const probe_cell *cell, const
     options.solved = true;
     options.think = false;
     if (!conf->shots || cell->options.think)
-        return RUNG_OK; /* an example without steps would teach to leave them out */
+        return RUNG_OK; /* an example without steps would teach the model to skip them */
     rung_status status = rung_instance_init(&instance, &cell->example, err);
     if (status != RUNG_OK) return status;
     for (size_t i = 0; status == RUNG_OK && i < conf->shots; i++) {
@@ -85,7 +85,8 @@ static rung_status put_question(probe_question *q, const rung_instance *instance
     const char **names;
     rung_rng rng;
     rung_text_options options = cell->options;
-    /* Controls have the names and facts of the cell that they control: the stream does not know the mode. */
+    /* Controls have the names and facts of the cell that they control, because the stream does not depend on the
+     * mode. */
     rung_rng_init(&rng, conf->seed, NAME_STREAM + cell->grid_cell, index);
     options.cue = cue;
     options.seed = rung_rng_u64(&rng);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The one place that knows how a key can be spelled. A server that echoes it, in a reply, a message or the address of a
- * redirect, must not get it into a store or onto a screen: as it is, in the escapes of JSON, C, HTML and URLs, in either case,
- * and as digits of base 16 or 64. What a server encodes in ways of its own is out of reach.
+ * The only place that knows how a key can be spelled. If a server echoes the key, in a reply, a message or the address
+ * of a redirect, it must not get into a store or onto a screen. The spellings are: as it is; in the escapes of JSON, C,
+ * HTML and URLs; in upper and lower case; and in base 16 or 64. Other encodings of a server are not recognised.
  *
- * In JSON the names of the fields that we read stay, so that a reply can be read again when the key is a common word.
+ * In JSON the names of the fields that we read are kept, so that a reply can be parsed even if the key is a common
+ * word.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -14,18 +15,18 @@
 
 #include "client.h"
 
-#define SHORTEST_CODE 8 /* letters of base 64, digits of a number: shorter ones occur by chance */
+#define SHORTEST_CODE 8 /* letters of base 64, or digits of a number; shorter ones occur by chance */
 
 static const char mark[] = "[key]";
 
-/* ---- one character in all its spellings --------------------------------------------------------------------------------- */
+/* ---- one character in all its spellings -------------------------------------------------------------------------- */
 
 static bool same_letter(unsigned long code, char wanted)
 {
     return code < 128 && tolower((int)code) == tolower((unsigned char)wanted);
 }
 
-/* digits of base 10 or 16 after `skip` characters, `least` to `most` of them, then `end` (0: nothing). */
+/* Matches `least` to `most` digits of base 10 or 16 after `skip` characters, then `end` (0: nothing). */
 static size_t match_code(const char *at, size_t len, size_t skip, int base, size_t least, size_t most, char end,
                          char wanted)
 {
@@ -59,13 +60,13 @@ static size_t match_entity(const char *at, size_t len, char wanted)
     return match_code(at, len, hex ? 3 : 2, hex ? 16 : 10, 1, 7, ';', wanted);
 }
 
-/* Bytes at `at` that spell the character; 0: they do not. */
+/* Number of bytes at `at` that spell the character; 0 if they do not. */
 static size_t match_character(const char *at, size_t len, char wanted)
 {
     size_t size = 0;
     if (len == 0) return 0;
     if (*at == '\\' && len > 1) {
-        size_t slashes = 1; /* text in text in text: each doubles them */
+        size_t slashes = 1; /* nested strings: each level doubles the backslashes */
         while (slashes < len && slashes < 8 && at[slashes] == '\\') slashes++;
         char next = slashes < len ? at[slashes] : '\0';
         if (next == 'u') size = match_code(at, len, slashes + 1, 16, 4, 4, '\0', wanted);
@@ -76,7 +77,8 @@ static size_t match_character(const char *at, size_t len, char wanted)
         if (!size && same_letter((unsigned char)next, wanted) && !isalnum((unsigned char)wanted)) size = slashes + 1;
     } else if (*at == '%') {
         size_t skip = 1;
-        while (skip + 1 < len && skip < 9 && at[skip] == '2' && at[skip + 1] == '5') skip += 2; /* %2541 */
+        while (skip + 1 < len && skip < 9 && at[skip] == '2' && at[skip + 1] == '5')
+            skip += 2; /* nested URL escapes: %2541 */
         size = match_code(at, len, skip, 16, 2, 2, '\0', wanted);
     } else if (*at == '&') {
         size = match_entity(at, len, wanted);
@@ -95,7 +97,7 @@ static size_t match_spelled(const char *at, size_t len, const char *key)
     return used;
 }
 
-/* ---- the key as a whole in other digits ----------------------------------------------------------------------------------- */
+/* ---- the key as a whole in other digits -------------------------------------------------------------------------- */
 
 static size_t match_base16(const char *at, size_t len, const char *key)
 {
@@ -105,7 +107,7 @@ static size_t match_base16(const char *at, size_t len, const char *key)
     return used >= SHORTEST_CODE ? used : 0;
 }
 
-/* `shift` bytes came before the key: the letters that depend on the key alone are compared. */
+/* `shift` bytes stand before the key. Only the letters that depend on the key alone are compared. */
 static size_t match_base64(const char *at, size_t len, const char *key, size_t shift)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -129,7 +131,7 @@ static size_t match_key(const char *at, size_t len, const char *key)
     return size;
 }
 
-/* ---- texts ------------------------------------------------------------------------------------------------------------------ */
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
 
 static void redact_text(rung_buf *out, const char *text, size_t len, const char *key, const char *instead)
 {
@@ -201,7 +203,7 @@ static bool is_name(const char *after, size_t len)
     return i < len && after[i] == ':';
 }
 
-/* Strings are looked at as texts; between them only a key that is a long number could stand. */
+/* Redacts strings as texts. Between strings only a key that is a long number can occur. */
 static void redact_json(rung_buf *out, const char *text, size_t len, const char *key)
 {
     bool number = strlen(key) >= SHORTEST_CODE && strspn(key, "0123456789.eE+-") == strlen(key);
@@ -236,7 +238,7 @@ void probe_redact(rung_buf *out, const char *text, size_t len, const char *key)
         redact_text(out, text, len, key, mark);
 }
 
-/* A message may have been cut in the middle of the key. */
+/* Redacts a prefix of the key at the end of the text, because a message may have been cut there. */
 static void redact_cut(char *text, const char *key)
 {
     size_t len = strlen(text), most = strlen(key) - 1;

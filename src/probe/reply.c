@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What a server replied. Pure functions of bytes. Three shapes of log-probabilities are read:
+ * Parses replies of servers. Pure functions of bytes. It reads three shapes of log-probabilities:
  *   completions of vLLM and SGLang   logprobs.{tokens[], token_logprobs[], top_logprobs[{token: logprob}]}
  *   chat                             logprobs.content[{token, logprob, top_logprobs[{token, logprob}]}]
  *   completions of llama.cpp         the shape of chat
@@ -13,24 +13,25 @@
 #include "rung/io.h"
 #include "rung/probe.h"
 
-/* Sums of rounded log-probabilities may come out a little above 0. */
+/* Rounded log-probabilities may be slightly above 0. */
 #define ABOVE_ZERO 1e-3
 
-/* ---- log-probabilities ------------------------------------------------------------------------------------------------------ */
+/* ---- log-probabilities ------------------------------------------------------------------------------------------- */
 
 static rung_status add_top(rung_reply *reply, const char *token, const rung_json *value, rung_error *err)
 {
     double logprob;
     if (!token || rung_json_kind_of(value) == RUNG_JSON_NULL || !value) return RUNG_OK;
     if (!rung_json_real(&logprob, value) || isnan(logprob))
-        return rung_fail(err, RUNG_INPUT, "the log-probability of token '%.40s' is no number", token);
+        return rung_fail(err, RUNG_INPUT, "the log-probability of token '%.40s' is not a number", token);
     if (logprob > ABOVE_ZERO)
-        return rung_fail(err, RUNG_INPUT,
-                         "the log-probability of token '%.40s' is %g, and none can be above 0; are they probabilities?",
-                         token, logprob);
+        return rung_fail(
+            err, RUNG_INPUT,
+            "the log-probability of token '%.40s' is %g, but must be at most 0; perhaps the server sends probabilities",
+            token, logprob);
     if (logprob > 0) logprob = 0;
     for (size_t i = 0; i < reply->tops; i++)
-        if (strcmp(reply->top[i].text, token) == 0) return RUNG_OK; /* the generated one is listed twice */
+        if (strcmp(reply->top[i].text, token) == 0) return RUNG_OK; /* the generated token is listed twice */
     if (reply->tops == RUNG_REPLY_TOP) return RUNG_OK;
     char *text = rung_arena_strdup(&reply->arena, token, err);
     if (!text) return RUNG_SYSTEM;
@@ -83,7 +84,7 @@ static rung_status read_logprobs(rung_reply *reply, const rung_json *choice, run
     return status;
 }
 
-/* ---- the rest --------------------------------------------------------------------------------------------------------------- */
+/* ---- the rest ---------------------------------------------------------------------------------------------------- */
 
 static rung_status keep(const char **out, rung_reply *reply, const char *text, rung_error *err)
 {
@@ -106,7 +107,7 @@ static rung_status read_texts(rung_reply *reply, const rung_json *root, const ru
     if (!message && !text)
         return rung_fail(err, RUNG_INPUT, "the reply has a choice with neither 'text' nor 'message'");
     if (text && rung_json_kind_of(text) != RUNG_JSON_STRING && rung_json_kind_of(text) != RUNG_JSON_NULL)
-        return rung_fail(err, RUNG_INPUT, "the generated text of the reply is no text");
+        return rung_fail(err, RUNG_INPUT, "the generated text of the reply is not a string");
     rung_status status = keep(&reply->text, reply, rung_json_string(text), err);
     if (status == RUNG_OK) status = keep(&reply->reasoning, reply, thoughts, err);
     if (status == RUNG_OK)
@@ -149,7 +150,7 @@ rung_status rung_reply_take(rung_reply *reply, const rung_answer *answer, rung_e
     rung_status status = rung_reply_parse(reply, answer->body, answer->len, err);
     if (answer->shown == answer->body) return status;
     rung_status second = rung_reply_parse(&shown, answer->shown, answer->shown_len, err);
-    if (status != RUNG_OK && second == RUNG_OK) rung_fail(err, status, "the reply cannot be understood");
+    if (status != RUNG_OK && second == RUNG_OK) rung_fail(err, status, "cannot parse the reply");
     if (status == RUNG_OK && second != RUNG_OK) shown.fingerprint = shown.model = "";
     if (status == RUNG_OK) status = keep(&reply->fingerprint, reply, shown.fingerprint, err);
     if (status == RUNG_OK) status = keep(&reply->model, reply, shown.model, err);
@@ -162,7 +163,7 @@ void rung_reply_clear(rung_reply *reply)
     rung_arena_clear(&reply->arena);
 }
 
-/* ---- tokens and models ------------------------------------------------------------------------------------------------------ */
+/* ---- tokens and models ------------------------------------------------------------------------------------------- */
 
 static size_t size_of(const rung_json *value)
 {

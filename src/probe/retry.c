@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * When to come back: what Retry-After says (RFC 9110, 10.2.3), and exponential backoff where nothing is said.
+ * When to repeat a request: after Retry-After (RFC 9110, 10.2.3), or by exponential backoff if there is none.
  */
 #include <ctype.h>
 #include <curl/curl.h>
@@ -26,7 +26,7 @@ double rung_retry_after(const char *value, double now)
         double seconds = whole_seconds(value);
         if (seconds >= 0) return seconds;
     }
-    /* curl_getdate would take a bare number for a date. */
+    /* curl_getdate would accept a bare number as a date. */
     if (!isalpha((unsigned char)*value)) return -1;
     time_t then = curl_getdate(value, NULL);
     if (then == -1) return -1;

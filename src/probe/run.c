@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Asking: a number of questions in every cell and its controls, then more at the depths that are not decided. What is asked is
- * a function of the conf alone, so that the same command goes on where it was stopped, with the replies of the store.
+ * Asks the questions: a number in every cell and its controls, then more at the depths that are not decided. The
+ * questions are a function of the conf alone, so that the same command continues where it was stopped, with the replies
+ * of the store.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 #include "plan.h"
 
-#define STEP 8 /* questions between two looks at the depth */
+#define STEP 8 /* questions between two decisions about the depth */
 
 void probe_tell(const rung_probe *probe, const char *doing, const probe_cell *cell)
 {
@@ -19,7 +20,7 @@ void probe_tell(const rung_probe *probe, const char *doing, const probe_cell *ce
     if (probe->conf.tell) probe->conf.tell(probe->conf.context, &news);
 }
 
-/* ---- a batch of one cell ------------------------------------------------------------------------------------------------------ */
+/* ---- a batch of one cell ----------------------------------------------------------------------------------------- */
 
 typedef struct batch {
     rung_probe *probe;
@@ -31,7 +32,7 @@ typedef struct batch {
     rung_probe_answer *answer;
     char (*hash)[65];
     size_t answers;
-    double *mass; /* [count] NaN: not answered */
+    double *mass; /* [count]; NaN: not answered */
     rung_status status;
     rung_error *err;
 } batch;
@@ -81,7 +82,7 @@ static rung_status batch_init(batch *b, rung_error *err)
     return status;
 }
 
-/* ---- answers ------------------------------------------------------------------------------------------------------------------ */
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
 
 static void count_score(probe_cell *cell, const rung_score *score, const rung_reply *reply)
 {
@@ -96,18 +97,17 @@ static void count_score(probe_cell *cell, const rung_score *score, const rung_re
     cell->sum.prompt_tokens = cell->tokens_sum / (double)cell->tokens_count;
 }
 
-/* What makes an answer worthless, rather than wrong. */
+/* Finds out whether a reply is invalid, rather than wrong. */
 static rung_status check_reply(const batch *b, const rung_reply *reply, rung_error *err)
 {
     if (reply->truncated)
-        return rung_fail(err, RUNG_INPUT,
-                         "the server cut a prompt of %s; give it a longer context, or take fewer facts",
+        return rung_fail(err, RUNG_INPUT, "the server cut a prompt of %s; give it a longer context, or use fewer facts",
                          b->cell->canonical.text);
     if (b->cell->mode != PROBE_THINKING && !reply->logprobs)
-        return rung_fail(err, RUNG_INPUT, "a reply has no log-probabilities, though earlier ones had");
+        return rung_fail(err, RUNG_INPUT, "a reply has no log-probabilities, but earlier ones had");
     if (b->cell->mode != PROBE_THINKING && *reply->reasoning)
         return rung_fail(err, RUNG_INPUT,
-                         "the model has thought before it answered, though earlier replies were without");
+                         "the model used a chain of thought before its answer, but in earlier replies it did not");
     return RUNG_OK;
 }
 
@@ -123,7 +123,7 @@ static rung_status take_reply(batch *b, size_t i, const rung_answer *answer, run
                                ? rung_score_thinking(&reply, q->answers, q->count, q->wanted)
                                : rung_score_first(&reply, q->answers, q->count, q->wanted, prefixes);
         count_score(b->cell, &score, &reply);
-        /* Not among the likeliest: at most as likely as the last of them, counted as 0. */
+        /* If it is not among the likeliest, its probability counts as 0. */
         if (b->cell->mode != PROBE_THINKING) b->mass[i] = isnan(score.mass) ? 0 : score.mass;
         char url[1024];
         snprintf(url, sizeof url, "%s%s", rung_client_root(b->probe->conf.client), b->ask[i].path);
@@ -151,7 +151,7 @@ static bool take_answer(void *context, size_t i, const rung_answer *answer)
     if (answer->http >= 400) {
         rung_buf_reset(&b->cell->refusal);
         rung_reply_complaint(&b->cell->refusal, answer->shown, answer->shown_len, 200);
-        return false; /* the others of this cell would be refused as well */
+        return false; /* the server would refuse the other questions of this cell as well */
     }
     rung_status status = take_reply(b, i, answer, &err);
     if (status != RUNG_OK && b->status == RUNG_OK) {
@@ -162,9 +162,9 @@ static bool take_answer(void *context, size_t i, const rung_answer *answer)
     return status == RUNG_OK;
 }
 
-/* ---- cells -------------------------------------------------------------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
 
-/* In the order of the questions, not of the replies: the same sum each time. */
+/* Adds in the order of the questions, not of the replies, so that the sum is always the same. */
 static void add_masses(const batch *b)
 {
     probe_cell *cell = b->cell;
@@ -204,7 +204,7 @@ static rung_status ask_more(rung_probe *probe, probe_cell *cell, size_t count, r
     return status;
 }
 
-/* ---- depth -------------------------------------------------------------------------------------------------------------------- */
+/* ---- depth ------------------------------------------------------------------------------------------------------- */
 
 typedef struct ladder {
     probe_cell *cell[RUNG_LIST_MAX];
@@ -217,14 +217,14 @@ static void look(ladder *l, const rung_probe_conf *conf)
 {
     for (size_t i = 0; i < l->count; i++) {
         const probe_cell *cell = l->cell[i];
-        l->asked[i] = cell->refusal.len ? UINT64_MAX : cell->sum.asked; /* what is refused stays open */
+        l->asked[i] = cell->refusal.len ? UINT64_MAX : cell->sum.asked; /* a refused cell stays undecided */
         if (l->side[i] == RUNG_SIDE_OPEN && cell->sum.asked)
             l->side[i] = rung_depth_side(cell->sum.right, cell->sum.asked - cell->sum.right, conf->threshold,
                                          conf->confidence, l->count);
     }
 }
 
-/* Cells come in the order of the grid, so the depths of one ladder rise. */
+/* Cells are in the order of the grid, so the depths of one ladder rise. */
 static void find_ladder(ladder *l, const rung_probe *probe, size_t index)
 {
     const probe_grid *grid = &probe->grid;
@@ -261,9 +261,10 @@ static rung_status find_depth(rung_probe *probe, size_t index, rung_error *err)
     return status;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------------------------ */
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-/* Everything that decides which questions are asked of whom; more questions of the same kind continue the same probe. */
+/* Everything that affects which questions are asked, and of which server. More questions of the same kind continue the
+ * same probe. */
 static void put_canonical(rung_buf *out, const rung_probe *probe)
 {
     const rung_probe_conf *c = &probe->conf;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Right or wrong: from the log-probabilities of the first generated token, and by what the text says.
+ * Scores an answer: by the log-probabilities of the first generated token, and by the text.
  */
 #include <ctype.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #include "rung/probe.h"
 
-/* A space before a word as tokenizers write it: itself, U+2581 of SentencePiece, U+0120 of byte-level BPE. */
+/* Skips a space before a word as tokenizers write it: a space, U+2581 of SentencePiece, U+0120 of byte-level BPE. */
 static const char *skip_space(const char *token)
 {
     static const char *const spaces[] = {"\xe2\x96\x81", "\xc4\xa0", "\xc4\x8a"};
@@ -30,7 +30,7 @@ static bool is_edge(char c)
     return isspace((unsigned char)c) || strchr(".,:;!?\"'*`|()", c);
 }
 
-/* The answer that the text begins with, as a whole word, in any case of letters. */
+/* The answer with which the text begins, as a whole word, in upper or lower case. */
 static size_t answer_at(const char *text, const char *const *answers, size_t count)
 {
     text = skip_space(text);
@@ -42,7 +42,7 @@ static size_t answer_at(const char *text, const char *const *answers, size_t cou
     return SIZE_MAX;
 }
 
-/* The answer that a token stands for. */
+/* The answer that a token means. */
 static size_t answer_of_token(const char *token, const char *const *answers, size_t count, bool prefixes)
 {
     const char *word = skip_space(token);
@@ -52,13 +52,13 @@ static size_t answer_of_token(const char *token, const char *const *answers, siz
         if (strcmp(answers[i], word) == 0) return i;
     for (size_t i = 0; prefixes && i < count; i++) {
         if (strncasecmp(answers[i], word, len) != 0) continue;
-        if (found != SIZE_MAX) return SIZE_MAX; /* of two: tells nothing */
+        if (found != SIZE_MAX) return SIZE_MAX; /* it could mean two of them, so it means none */
         found = i;
     }
     return found;
 }
 
-/* Probability that the listed tokens give to an answer. */
+/* Total probability of the listed tokens that mean an answer. */
 static double mass_of(const rung_reply *reply, size_t answer, const char *const *answers, size_t count, bool prefixes)
 {
     double mass = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What the server can do, found out before anything is measured: a server that silently leaves something out would otherwise
- * look like a model that knows nothing.
+ * Finds out what the server can do before anything is measured. Otherwise a server that silently leaves something out
+ * would look like a model that knows nothing.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "plan.h"
 
-/* One try: a dialect, a question, and what came of it. */
+/* One trial: a dialect, a question, and the result. */
 typedef struct trial {
     rung_probe *probe;
     const probe_question *question;
@@ -18,7 +18,7 @@ typedef struct trial {
     rung_buf reason;
 } trial;
 
-/* ---- judging a reply -------------------------------------------------------------------------------------------------------- */
+/* ---- judging a reply --------------------------------------------------------------------------------------------- */
 
 static bool begins_thought(const char *text)
 {
@@ -37,7 +37,7 @@ static double mass_of_all(const rung_reply *reply)
     return sum;
 }
 
-/* Every word of a prompt is a token at least. */
+/* Every word of a prompt is at least one token. */
 static int64_t count_words(const char *text)
 {
     int64_t words = 0;
@@ -49,22 +49,21 @@ static int64_t count_words(const char *text)
     return words;
 }
 
-/* NULL: it will do. */
+/* What a probe lacks in this reply; NULL: nothing. */
 static const char *objection(const rung_reply *r, const char *prompt)
 {
     if (r->truncated) return "the server cut the prompt; give it a longer context";
     if (r->prompt_tokens >= 0 && r->prompt_tokens < count_words(prompt))
-        return "the server counts fewer tokens than the prompt has words: it was cut; give it a longer context";
+        return "the server counts fewer tokens than the prompt has words, so it cut the prompt; give it a longer "
+               "context";
     if (*r->reasoning || begins_thought(r->text) || (r->tops && begins_thought(r->top[0].text)))
-        return "the template adds thoughts before the answer, so that it is not one forward pass; switch them off in "
-               "the "
-               "server, or use --api completions";
-    if (r->completion_tokens > 1) return "more than one token was generated though one was asked for";
+        return "the template adds a chain of thought before the answer, so it is not one forward pass; switch it off "
+               "in the server, or use --api completions";
+    if (r->completion_tokens > 1) return "the server generated more than one token, but was asked for one";
     if (!r->logprobs)
-        return "there are no log-probabilities of generated tokens; start the server with them (vLLM: --max-logprobs "
-               "20; "
-               "llama.cpp and SGLang give them by default)";
-    if (r->tops < 2) return "there is one log-probability only, where the likeliest few are needed";
+        return "the server gives no log-probabilities of generated tokens; start it so that it does (vLLM: "
+               "--max-logprobs 20; llama.cpp and SGLang give them by default)";
+    if (r->tops < 2) return "the server gives only one log-probability, but the likeliest few are needed";
     if (mass_of_all(r) > 1.01) return "the probabilities of the likeliest tokens add up to more than 1";
     return NULL;
 }
@@ -94,7 +93,7 @@ static bool judge(void *context, size_t index, const rung_answer *answer)
     return true;
 }
 
-/* ---- trying ----------------------------------------------------------------------------------------------------------------- */
+/* ---- trying ------------------------------------------------------------------------------------------------------ */
 
 static rung_status ask_cell(trial *t, const probe_cell *cell, rung_error *err)
 {
@@ -121,7 +120,7 @@ static rung_status ask_cell(trial *t, const probe_cell *cell, rung_error *err)
     return status;
 }
 
-/* A question that a server of ours was not built for is refused: some other cell of the grid may do. */
+/* A rung server may refuse a question that its model was not made for. Another cell of the grid may work. */
 static rung_status try_dialect(trial *t, rung_error *err)
 {
     rung_probe *probe = t->probe;
@@ -149,8 +148,8 @@ static bool is_wanted(const rung_probe_conf *conf, const probe_dialect *d)
     return (conf->api == RUNG_PROBE_AUTO || conf->api == d->api) && d->top < conf->top;
 }
 
-/* The first dialect that does. What it complains of is what the most telling one said: a reply that lacks something tells more
- * than a refusal. */
+/* Chooses the first dialect that works. If none does, reports the most informative error: a reply that lacks something
+ * says more than a refusal. */
 static rung_status choose_dialect(trial *t, rung_error *err)
 {
     rung_probe *probe = t->probe;
@@ -174,7 +173,7 @@ static rung_status choose_dialect(trial *t, rung_error *err)
     return status;
 }
 
-/* ---- the model -------------------------------------------------------------------------------------------------------------- */
+/* ---- the model --------------------------------------------------------------------------------------------------- */
 
 typedef struct listing {
     bool found, known;
@@ -192,7 +191,7 @@ static bool take_models(void *context, size_t index, const rung_answer *answer)
     rung_buf names = {0};
     if (answer->http >= 400) return true;
     l->known = rung_reply_models(&l->found, &l->most, &names, l->model, answer->body, answer->len, NULL) == RUNG_OK;
-    /* The list for a message comes from the reply without the key. */
+    /* The list for the message comes from the reply without the key. */
     if (rung_reply_models(&found, &most, &l->names, l->model, answer->shown, answer->shown_len, NULL) != RUNG_OK)
         rung_buf_reset(&l->names);
     rung_buf_clear(&names);
@@ -215,9 +214,9 @@ static rung_status check_model(rung_probe *probe, rung_error *err)
     return status;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-/* Until the tokenizer has been asked, the first words have to do: no answer is judged by them. */
+/* Until the tokenizer has been asked, the first words serve as names; no answer is scored with them. */
 static rung_status provisional_names(rung_probe *probe, rung_error *err)
 {
     size_t count = probe->names_needed;
@@ -226,7 +225,7 @@ static rung_status provisional_names(rung_probe *probe, rung_error *err)
     for (size_t i = 0; i < count; i++) {
         probe->pool[i] = rung_text_candidate_at(i);
         if (!probe->pool[i])
-            return rung_fail(err, RUNG_USAGE, "the grid needs %zu names, and there are %zu words; take fewer facts",
+            return rung_fail(err, RUNG_USAGE, "the grid needs %zu names, but there are %zu words; use fewer facts",
                              count, i);
     }
     probe->pool_count = count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * One attempt of one request: how libcurl is set up, what is kept of the reply, and whether it can be used. Sizes and times
- * are bounded here; nothing that a server sends can make us wait or grow without limit.
+ * One attempt of one request: sets up libcurl, collects the reply, and decides whether it can be used. Sizes and times
+ * are bounded here, so that no server can make us wait or grow without limit.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #define HEADERS_MOST ((size_t)1 << 18)
 
-/* ---- callbacks ------------------------------------------------------------------------------------------------------------- */
+/* ---- callbacks --------------------------------------------------------------------------------------------------- */
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 {
@@ -23,13 +23,13 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     if (t->first_byte_s == 0) t->first_byte_s = rung_wall_s();
     if (len > t->body_most - t->body.len) {
         t->too_large = true;
-        return 0; /* libcurl ends the transfer */
+        return 0; /* makes libcurl end the transfer */
     }
     rung_buf_add(&t->body, bytes, len);
     return t->body.failed ? 0 : len;
 }
 
-/* Called for the trailers of a body in chunks too, which libcurl would collect without end. */
+/* Also called for the trailers of a chunked body, which libcurl would collect without limit. */
 static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
     static const char name[] = "retry-after:";
@@ -51,7 +51,8 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
     return len;
 }
 
-/* A server may compute for long before it says anything, but what it then says is ready: bytes that trickle in are a fault. */
+/* A server may compute for long before it sends the first byte, but then the reply is complete: a slow trickle of bytes
+ * is an error. */
 static int watch(void *context, curl_off_t all, curl_off_t now, curl_off_t up_all, curl_off_t up)
 {
     probe_transfer *t = context;
@@ -60,7 +61,7 @@ static int watch(void *context, curl_off_t all, curl_off_t now, curl_off_t up_al
     return t->drips;
 }
 
-/* ---- setting up ------------------------------------------------------------------------------------------------------------ */
+/* ---- setting up -------------------------------------------------------------------------------------------------- */
 
 static void set_limits(CURL *easy, const probe_wire *wire, probe_transfer *t)
 {
@@ -78,7 +79,8 @@ static void set_limits(CURL *easy, const probe_wire *wire, probe_transfer *t)
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, t->problem);
 }
 
-/* Certificates are always verified. A redirect may not leave encryption, and libcurl sends the key to no other host or port. */
+/* Certificates are always verified. A redirect may not leave encryption, and libcurl sends the key to no other host or
+ * port. */
 static void set_trust(CURL *easy, const probe_wire *wire)
 {
     const char *protocols = wire->place->https ? "https" : "http,https";
@@ -130,7 +132,7 @@ void probe_transfer_clear(probe_transfer *t)
     rung_buf_clear(&t->shown);
 }
 
-/* ---- judging --------------------------------------------------------------------------------------------------------------- */
+/* ---- judging ----------------------------------------------------------------------------------------------------- */
 
 static bool worth_another(CURLcode code)
 {
@@ -160,7 +162,7 @@ static probe_trouble judge_failure(rung_buf *text, const probe_transfer *t, CURL
         return PROBE_NEVER;
     }
     if (t->drips) {
-        rung_buf_printf(text, "the reply drips in: %zu bytes in %.0f s", t->body.len, t->drip_s);
+        rung_buf_printf(text, "the reply arrives too slowly: %zu bytes in %.0f s", t->body.len, t->drip_s);
         return PROBE_AGAIN;
     }
     rung_buf_puts(text, t->problem[0] ? t->problem : curl_easy_strerror(code));
@@ -172,7 +174,8 @@ static bool is_passing(long http)
     return http == 408 || http == 425 || http == 429 || (http >= 500 && http != 501 && http != 505);
 }
 
-/* A page of a proxy, half a document: worth another attempt, and nothing to keep for ever. */
+/* Broken JSON, such as a proxy's page or half a document: another attempt may succeed, and the reply is not kept for
+ * reuse. */
 static probe_trouble judge_json(rung_buf *text, const probe_transfer *t)
 {
     rung_json_doc *doc = NULL;
@@ -204,7 +207,7 @@ probe_trouble probe_transfer_judge(long *http, rung_buf *text, probe_transfer *t
     rung_buf_reset(&t->shown);
     probe_redact(&t->shown, t->body.text ? t->body.text : "", t->body.len, key);
     probe_trouble trouble = judge(http, &said, t, code);
-    probe_redact_line(text, said.text ? said.text : "", key); /* libcurl's own messages name hosts */
+    probe_redact_line(text, said.text ? said.text : "", key); /* messages of libcurl contain host names */
     if (said.failed || t->shown.failed) text->failed = true;
     rung_buf_clear(&said);
     return trouble;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The bodies of requests. One token is asked for, with the log-probabilities of the likeliest, at temperature 0: what the
- * model says after one forward pass. Scores from the first generated token work on every server; log-probabilities of prompts
- * do not (llama.cpp has none and answers as if it had).
+ * The bodies of requests. They ask for one token, with the log-probabilities of the likeliest ones, at temperature 0:
+ * what the model says after one forward pass. Scores from the first generated token work on every server.
+ * Log-probabilities of prompts do not: llama.cpp has none, and does not report that.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void put_string(rung_buf *out, const char *key, const char *value)
     rung_buf_json_string(out, value);
 }
 
-/* The members between the braces of `extra`. */
+/* Appends the members between the braces of `extra`. */
 static void put_extra(rung_buf *out, const char *extra)
 {
     const char *open = extra ? strchr(extra, '{') : NULL, *close = extra ? strrchr(extra, '}') : NULL;
@@ -94,7 +94,7 @@ rung_status probe_extra_check(const char *extra, rung_error *err)
         status = rung_fail(err, RUNG_USAGE, "--extra must be a JSON object, for example '{\"cache_prompt\": false}'");
     for (size_t i = 0; status == RUNG_OK && i < RUNG_COUNT(ours); i++)
         if (rung_json_get(root, ours[i]))
-            status = rung_fail(err, RUNG_USAGE, "--extra: '%s' is decided by the probe itself", ours[i]);
+            status = rung_fail(err, RUNG_USAGE, "--extra: '%s' is set by the probe itself", ours[i]);
     rung_json_free(doc);
     return status;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Full attention with the keys spread over players. For each token that asks and each head an accumulator (m, den, num) goes along the
- * line of the earlier players; each adds its own keys from its first token to its last, exactly as the online softmax does:
+ * Full attention with the keys spread over players. For each asking token and each head an accumulator (m, den, num)
+ * passes along the earlier players. Each adds its own keys from its first token to its last, exactly as the online
+ * softmax does:
  *   m' = max(m, s);  a = e^(m - m');  e = e^(s - m');  den = den a + e;  num = num a + e v,   every operation rounded,
- * and the owner adds its own up to the asking token, and divides. Sums of parts would not be the model's sum: rounded addition is
- * not associative. What arrives is dv+2 numbers per head whatever the number of keys.
+ * and the owner adds its own keys up to the asking token, and divides. Adding partial sums would give other bits:
+ * rounded addition is not associative. The owner receives dv+2 numbers per head, whatever the number of keys.
  */
 #include "player.h"
 
@@ -25,7 +26,7 @@ size_t rung_full_elements(const rung_mech_conf *conf)
     return conf->heads * (conf->dv + 2);
 }
 
-/* Of the tokens that ask, [asks][H][dk]. */
+/* Queries of the asking tokens, [asks][H][dk]. */
 static double *own_queries(const player *p, epoch *e)
 {
     size_t row = e->conf->heads * e->conf->dk;
@@ -42,7 +43,7 @@ rung_status rung_full_queries(player *p, rung_letter *out, epoch *e)
     return rung_letter_pack(out, q, p->asks * e->conf->heads * e->conf->dk, e);
 }
 
-/* Before the first key: the largest score so far is the least number there is, and nothing has been added. */
+/* Before the first key the largest score is the least number of the format, and the sums are 0. */
 static void start(double *acc, size_t count, const epoch *e)
 {
     size_t each = e->conf->dv + 2;
@@ -50,7 +51,7 @@ static void start(double *acc, size_t count, const epoch *e)
         acc[i * each] = e->fmt->kind == RUNG_FMT_FIXED ? e->fmt->smallest : -INFINITY;
 }
 
-/* acc and q: of the first lane, this head. */
+/* acc and q belong to the first lane, in this head. */
 static void load(lanes *l, const double *acc, const double *q, size_t count, const rung_mech_conf *conf)
 {
     for (size_t n = 0; n < count; n++, acc += rung_full_elements(conf), q += conf->heads * conf->dk) {
@@ -68,7 +69,7 @@ static void store(double *acc, const lanes *l, size_t count, const rung_mech_con
     }
 }
 
-/* Lanes [from, count) absorb one key. */
+/* Lanes [from, count) add one key. */
 static void absorb(lanes *l, const double *k, const double *v, size_t from, size_t count, const epoch *e)
 {
     const rung_num_kernels *num = rung_num_kernels_get();
@@ -80,8 +81,9 @@ static void absorb(lanes *l, const double *k, const double *v, size_t from, size
         num->fade_add(e->fmt, l->num + i * LANES + from, l->a + from, l->e + from, v[i], n);
 }
 
-/* All keys of the player, for `count` queries of all heads: acc = [count][H][dv+2], q = [count][H][dk]. at: which tokens of the player
- * the queries are, rising, each of which sees the keys up to itself; NULL: of somebody later, who sees them all. */
+/* Adds all keys of the player for `count` queries of all heads: acc = [count][H][dv+2], q = [count][H][dk]. `at` lists
+ * the tokens of the player that ask, rising; each sees the keys up to itself. NULL: the queries belong to a later
+ * player, and see all keys. */
 static rung_status absorb_all(const player *p, double *acc, const double *q, const size_t *at, size_t count, epoch *e)
 {
     const rung_mech_conf *conf = e->conf;
@@ -105,7 +107,7 @@ static rung_status absorb_all(const player *p, double *acc, const double *q, con
     return RUNG_OK;
 }
 
-/* What came, or the start. */
+/* The accumulators of the message, or fresh ones if there is none. */
 static double *accumulators(const rung_letter *in, size_t count, epoch *e)
 {
     double *acc = rung_epoch_numbers(e, count, rung_full_elements(e->conf));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A player between the messages: its tokens through the parts of a layer that mix nothing; see player.h.
+ * A player between the messages: runs its tokens through the parts of a layer that mix no tokens; see player.h.
  */
 #include "player.h"
 
 #include <string.h>
 
-/* ---- life ------------------------------------------------------------------------------------------------------------------ */
+/* ---- life -------------------------------------------------------------------------------------------------------- */
 
 static bool is_asked(const rung_protocol *protocol, size_t position)
 {
@@ -47,11 +47,11 @@ void rung_player_clear(player *p)
     p->segments = 0;
 }
 
-/* ---- one group of heads ------------------------------------------------------------------------------------------------------ */
+/* ---- one group of heads ------------------------------------------------------------------------------------------ */
 
 static double *numbers_in(rung_arena *arena, size_t a, size_t b, epoch *e)
 {
-    size_t count = SIZE_MAX; /* refused by the allocation */
+    size_t count = SIZE_MAX; /* so that the allocation refuses it */
     rung_size_mul(&count, a, b);
     return rung_arena_alloc(arena, count, sizeof(double), e->err);
 }
@@ -131,14 +131,13 @@ rung_status rung_player_read_out(player *p, double *out, size_t token, rung_erro
     return rung_rows_read_out(p->segment[s].rows, out, token - p->segment[s].first, err);
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------------------------ */
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 rung_status rung_numbers_have_codes(const double *x, size_t count, const rung_fmt *fmt, const char *where,
                                     rung_error *err)
 {
     if (fmt->kind != RUNG_FMT_FIXED || rung_num_find_nan(x, count) == SIZE_MAX) return RUNG_OK;
-    return rung_fail(err, RUNG_INPUT, "not a number in %s, and %s has no code for that; try a float format", where,
-                     fmt->name);
+    return rung_fail(err, RUNG_INPUT, "%s has a NaN, and %s has no code for it; use a float format", where, fmt->name);
 }
 
 rung_status rung_letter_pack(rung_letter *letter, const double *x, size_t count, epoch *e)
@@ -149,7 +148,8 @@ rung_status rung_letter_pack(rung_letter *letter, const double *x, size_t count,
     rung_status status = rung_numbers_have_codes(x, count, e->fmt, where, e->err);
     if (status != RUNG_OK) return status;
     if (!rung_size_mul(&bits, count, (size_t)e->fmt->bits))
-        return rung_fail(e->err, RUNG_SYSTEM, "layer %zu: a message of %zu numbers does not fit", e->layer, count);
+        return rung_fail(e->err, RUNG_SYSTEM, "layer %zu: a message of %zu numbers does not fit into memory", e->layer,
+                         count);
     letter->bits = bits;
     letter->bytes = rung_epoch_bytes(e, bits / 8 + 1);
     if (!letter->bytes) return RUNG_SYSTEM;

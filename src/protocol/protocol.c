@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The line of players: who may play, whose turn it is, carrying the messages, and counting them. One epoch per layer and group of
- * heads; the groups of a layer see the same streams and do not see each other.
+ * The players in a line: checks them, gives turns, carries the messages and counts them. There is one epoch per layer
+ * and group of heads; the groups of a layer see the same streams and do not see each other.
  */
 #include "player.h"
 
@@ -18,13 +18,13 @@ typedef struct game {
     player *player;
     size_t players;
     rung_transcript *t;
-    double *state; /* [state_bits / p], as rung_session_pack orders them */
+    double *state; /* [state_bits / p], in the order of rung_session_pack */
     size_t filled;
     rung_arena arena;
     rung_error *err;
 } game;
 
-/* ---- who may play ------------------------------------------------------------------------------------------------------------ */
+/* ---- who may play ------------------------------------------------------------------------------------------------ */
 
 static bool is_class(const rung_mech_conf *conf, rung_class which)
 {
@@ -34,11 +34,10 @@ static bool is_class(const rung_mech_conf *conf, rung_class which)
 static rung_status group_covers(const rung_mech_conf *conf, size_t layer, rung_error *err)
 {
     if (is_class(conf, RUNG_CLASS_TOP))
-        return rung_fail(
-            err, RUNG_USAGE,
-            "layer %zu: %s selects single tokens by a key of every earlier one: what a token needs to know grows with "
-            "the prompt, and no short message is known",
-            layer, conf->mech->name);
+        return rung_fail(err, RUNG_USAGE,
+                         "layer %zu: %s selects single tokens by a key of every earlier one: what a token needs to "
+                         "know grows with the prompt, and no short message is known",
+                         layer, conf->mech->name);
     if (!rung_state_of_mech(conf) && !is_class(conf, RUNG_CLASS_SCAN) && !is_class(conf, RUNG_CLASS_BLOCKS))
         return rung_fail(err, RUNG_USAGE, "layer %zu: no protocol is known for %s, whose cache grows", layer,
                          conf->mech->name);
@@ -51,20 +50,21 @@ rung_status rung_protocol_covers(const rung_model *model, rung_error *err)
     const rung_arch *arch = rung_model_get_arch(model);
     rung_status status = RUNG_OK;
     if (!spec->causal)
-        return rung_fail(
-            err, RUNG_USAGE,
-            "the model is an encoder: every player would need to hear every later one, and nothing goes one way");
+        return rung_fail(err, RUNG_USAGE,
+                         "the model is an encoder: every player would need messages from every later one, so there is "
+                         "no one-way protocol");
     if (!spec->vocab)
         return rung_fail(
             err, RUNG_USAGE,
-            "the model reads real vectors: players hold tokens; use a task over tokens ('rung list tasks')");
+            "the model reads real vectors, but players hold tokens; use a task over tokens ('rung list tasks')");
     for (size_t l = 0; status == RUNG_OK && l < arch->layer_count; l++)
         for (size_t g = 0; status == RUNG_OK && g < arch->layer[l].group_count; g++)
             status = group_covers(&arch->layer[l].group[g], l, err);
     return status;
 }
 
-/* The least number of tokens that whole blocks of every sparse layer make; 0: there is none. Beyond `most` it does not matter. */
+/* The least number of tokens that consists of whole blocks in every sparse layer; 0: there is no sparse layer. Values
+ * beyond `most` need not be exact. */
 static size_t common_block(const rung_arch *arch, size_t most)
 {
     size_t common = 0;
@@ -111,7 +111,7 @@ static rung_status check_rules(const rung_protocol *rules, rung_error *err)
     for (size_t i = 0; i < rules->player_count; i++) {
         const rung_span *span = &rules->player[i];
         if (span->start != next || span->len == 0 || span->len > rules->tokens - next)
-            return rung_fail(err, RUNG_USAGE, "player %s does not begin at token %zu, where the one before it ends",
+            return rung_fail(err, RUNG_USAGE, "player %s does not begin at token %zu, where the previous one ends",
                              span->name, next);
         if (B && next % B)
             return rung_fail(err, RUNG_USAGE, "player %s begins at token %zu, inside a block of %zu tokens", span->name,
@@ -122,12 +122,12 @@ static rung_status check_rules(const rung_protocol *rules, rung_error *err)
         return rung_fail(err, RUNG_USAGE, "the players hold %zu of the %zu tokens", next, rules->tokens);
     for (size_t i = 0; i < rules->at_count; i++)
         if (rules->at[i] >= rules->tokens || (i && rules->at[i] <= rules->at[i - 1]))
-            return rung_fail(err, RUNG_USAGE, "token %zu cannot be asked: it is not there, or not in rising order",
-                             rules->at[i]);
+            return rung_fail(err, RUNG_USAGE,
+                             "token %zu cannot be asked: it does not exist, or the order is not rising", rules->at[i]);
     return rung_protocol_covers(rules->model, err);
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------------------------ */
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 static void count_letter(rung_transcript *t, const rung_letter *letter)
 {
@@ -137,7 +137,7 @@ static void count_letter(rung_transcript *t, const rung_letter *letter)
         t->bits[(letter->layer * t->cuts + cut) * RUNG_SENT_COUNTED + letter->what] += letter->bits;
 }
 
-/* On its way. Nothing is sent where there is nothing to say. */
+/* Delivers a message and counts it. An empty message is not sent. */
 static rung_status deliver(game *g, rung_letter *letter, const epoch *e, rung_sent what, const player *from,
                            const player *to, size_t whose)
 {
@@ -148,7 +148,7 @@ static rung_status deliver(game *g, rung_letter *letter, const epoch *e, rung_se
     return g->rules->tap ? g->rules->tap(g->rules->context, letter, g->err) : RUNG_OK;
 }
 
-/* ---- epochs ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- epochs ------------------------------------------------------------------------------------------------------ */
 
 static void next_turn(epoch *e)
 {
@@ -162,7 +162,8 @@ static void remember(game *g, const double *numbers, size_t count)
     g->filled += count;
 }
 
-/* States along the line, with the inputs of every player. tail: the last player's, [rung_state_elements]. */
+/* Passes states along the line, and makes the inputs of every player. tail: the state of the last player,
+ * [rung_state_elements]. */
 static rung_status pass_states(game *g, epoch *e, double *tail)
 {
     rung_status status = RUNG_OK;
@@ -186,7 +187,7 @@ static rung_status pass_states(game *g, epoch *e, double *tail)
     return status;
 }
 
-/* The accumulators of one player's tokens, past everybody before it. */
+/* Passes the accumulators of one player's tokens by all earlier players. */
 static rung_status pass_accumulators(game *g, epoch *e, player *owner)
 {
     rung_status status = RUNG_OK;
@@ -216,7 +217,7 @@ static rung_status play_full(game *g, epoch *e)
     return status;
 }
 
-/* What `to` needs of an earlier player's blocks. */
+/* Gets what `to` needs of an earlier player's blocks. */
 static rung_status open_blocks(game *g, epoch *e, desk *d, player *from, player *to)
 {
     blocks b = rung_blocks_of(e->conf);
@@ -289,7 +290,7 @@ static rung_status play_layer(game *g, size_t layer)
     return status;
 }
 
-/* ---- the whole game -------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole game ---------------------------------------------------------------------------------------------- */
 
 static rung_status carried_elements(size_t *out, const game *g)
 {
@@ -299,7 +300,8 @@ static rung_status carried_elements(size_t *out, const game *g)
             const rung_mech_conf *conf = &g->arch->layer[l].group[i];
             if (!rung_size_add(&sum, sum, rung_mech_state_elements(conf, g->rules->tokens)) ||
                 !rung_size_add(&sum, sum, rung_group_conv_elements(conf)))
-                return rung_fail(g->err, RUNG_SYSTEM, "the carried numbers of %zu tokens do not fit", g->rules->tokens);
+                return rung_fail(g->err, RUNG_SYSTEM, "the carried numbers of %zu tokens do not fit into memory",
+                                 g->rules->tokens);
         }
     *out = sum;
     return RUNG_OK;
@@ -311,7 +313,8 @@ static rung_status allocate(game *g, size_t *elements)
     size_t cells, answers = rung_model_get_spec(g->rules->model)->answers;
     t->layers = g->arch->layer_count, t->cuts = g->rules->player_count - 1;
     if (!rung_size_mul(&cells, t->layers, t->cuts * RUNG_SENT_COUNTED))
-        return rung_fail(g->err, RUNG_SYSTEM, "%zu layers and %zu players do not fit", t->layers, t->cuts + 1);
+        return rung_fail(g->err, RUNG_SYSTEM, "%zu layers and %zu players do not fit into memory", t->layers,
+                         t->cuts + 1);
     rung_status status = carried_elements(elements, g);
     if (status != RUNG_OK) return status;
     t->bits = rung_calloc(cells, sizeof *t->bits, g->err);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * (B,k)-sparse attention with whole blocks in the hands of players. The summaries of all complete blocks go along the line. Who asks
- * computes from them which k blocks to open, has their keys and values sent, and those that its window reaches; then it reads as the
- * mechanism does. Everything else on its desk is NaN: had the mechanism looked there, the outputs would show it.
+ * (B,k)-sparse attention; every block belongs to one player. The summaries of all complete blocks pass along the line.
+ * An asking player computes from them which k blocks to open, and receives the keys and values of these blocks and of
+ * its window. Then it reads as the mechanism does. All other slots are NaN, so that the outputs would show it if the
+ * mechanism read them.
  */
 #include "player.h"
 
@@ -43,7 +44,7 @@ static void rows_of(const double *rows[RUNG_MECH_INPUT_MAX], const player *p, si
         rows[i] = p->in[i] ? p->in[i] + t * rung_mech_row(&e->conf->mech->inputs[i], e->conf) : p->seen[i];
 }
 
-/* ---- what the player knows by itself --------------------------------------------------------------------------------------- */
+/* ---- what the player knows by itself ----------------------------------------------------------------------------- */
 
 static void absorb_own(player *p, desk *d, epoch *e)
 {
@@ -91,9 +92,9 @@ rung_status rung_sparse_summaries(player *p, rung_letter *out, const desk *d, ep
     return rung_letter_pack(out, all, count * b.slot, e);
 }
 
-/* ---- who opens what ------------------------------------------------------------------------------------------------------------ */
+/* ---- who opens what ---------------------------------------------------------------------------------------------- */
 
-/* Marks the k best of the candidates: among equal ones the lower. score is used up. */
+/* Marks the k best of the candidates; among equals the lower index. Overwrites score. */
 static void mark_best(desk *d, double *score, size_t candidates, size_t before, size_t head, const blocks *b,
                       size_t heads)
 {
@@ -101,7 +102,7 @@ static void mark_best(desk *d, double *score, size_t candidates, size_t before, 
         size_t best = 0;
         for (size_t i = 1; i < candidates; i++)
             if (score[i] > score[best] || isnan(score[best])) best = i;
-        if (isnan(score[best])) return; /* all have been taken, or there is no order and the outputs are NaN */
+        if (isnan(score[best])) return; /* all are taken, or the scores are NaN and so are the outputs */
         if (best < before) d->choice[best * heads + head] = 1;
         score[best] = NAN;
     }
@@ -140,7 +141,7 @@ rung_status rung_sparse_choice(rung_letter *out, const desk *d, epoch *e)
     return out->bytes ? RUNG_OK : RUNG_SYSTEM;
 }
 
-/* ---- keys and values on their way ------------------------------------------------------------------------------------------------ */
+/* ---- keys and values on their way -------------------------------------------------------------------------------- */
 
 static size_t count_chosen(const rung_letter *choice)
 {
@@ -172,7 +173,7 @@ rung_status rung_sparse_take_opened(desk *d, const rung_letter *opened, epoch *e
     for (size_t i = first; i < end; i++) chosen += d->choice[i];
     size_t came = (size_t)opened->bits / (size_t)e->fmt->bits, expected = chosen * b.B * wide;
     double *rows = rung_epoch_numbers(e, came > expected ? came : expected, 1),
-           *next = rows; /* who lies may send less */
+           *next = rows; /* a falsified message may be shorter */
     if (!rows) return RUNG_SYSTEM;
     rung_letter_unpack(rows, opened, e);
     for (size_t i = first; i < end; i++)

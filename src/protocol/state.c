@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What does not grow with the position goes along the line: the player gets the carried numbers after the last token before its own,
- * continues from there, and passes them on. A window is such a state, and so is what short convolutions still need, whatever mechanism
- * they stand before.
+ * What does not grow with the position passes along the line. The player receives the carried numbers after the last
+ * token before its own, continues from there, and passes them on. A window is such a state, and so is what short
+ * convolutions need, whatever mechanism follows them.
  */
 #include "player.h"
 
@@ -20,7 +20,7 @@ size_t rung_state_elements(const rung_mech_conf *conf, size_t tokens)
     return mech + rung_group_conv_elements(conf);
 }
 
-/* The player's tokens through the mechanism, from `state` after p->start tokens to the end of its own. */
+/* Runs the player's tokens through the mechanism, from `state` after p->start tokens to its last token. */
 static rung_status continue_from(player *p, double *state, epoch *e)
 {
     size_t scratch = e->conf->mech->scratch(e->conf, p->start + p->tokens);

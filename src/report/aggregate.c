@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * From runs to settings to cells: intervals over seeds, and which setting of a cell is shown. The choice is the one of the view
- * `results` of a store (docs/store.md), over the runs of all stores together.
+ * From runs to settings to cells: computes intervals over seeds and chooses the setting of a cell that is shown. The
+ * choice follows the view `results` of a store (docs/store.md), over the runs of all stores together.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 
 #include "model.h"
 
-/* ---- order ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------------------------------------- */
 
-/* Positions of `count` items sorted by a small number each, stable: first[b] is where bucket b begins. */
+/* Sorts the positions of `count` items by a small number each, stably. first[b] is where bucket b begins. */
 static rung_status bucket(size_t **order, size_t **first, size_t count, size_t buckets,
                           size_t (*of)(const report_group *, size_t), const report_group *g, rung_error *err)
 {
@@ -35,7 +35,7 @@ static size_t cell_of_setting(const report_group *g, size_t setting)
     return g->setting[setting].cell;
 }
 
-/* ---- settings --------------------------------------------------------------------------------------------------------------------- */
+/* ---- settings ---------------------------------------------------------------------------------------------------- */
 
 static double mean_of(const double *values, size_t count)
 {
@@ -44,7 +44,7 @@ static double mean_of(const double *values, size_t count)
     return count ? sum / (double)count : NAN;
 }
 
-/* room: 3 * runs numbers. */
+/* `room` is scratch space for 3 * runs numbers. */
 static void sum_up(report_setting *s, const report_group *g, double *room)
 {
     double *test = room, *eval = room + s->runs, *loss = room + 2 * s->runs;
@@ -80,9 +80,9 @@ static rung_status make_settings(report_group *g, rung_error *err)
     return status;
 }
 
-/* ---- the choice ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- the choice -------------------------------------------------------------------------------------------------- */
 
-/* Larger first, what is no number last; 0 when equal. */
+/* Larger numbers first, NaN last; 0 if equal. */
 static int compare_down(double a, double b)
 {
     if (isnan(a) || isnan(b)) return isnan(a) - isnan(b);
@@ -113,9 +113,9 @@ static rung_status make_cells(report_group *g, rung_error *err)
     return status;
 }
 
-/* ---- what is shown -------------------------------------------------------------------------------------------------------------------- */
+/* ---- what is shown ----------------------------------------------------------------------------------------------- */
 
-/* The lower limit of what was measured. One run: the interval of its own targets, as if they were independent. */
+/* The lower end of the interval. With one run, the interval of its own targets, as if they were independent. */
 static double lowest(const report_group *g, const report_setting *s)
 {
     if (s->accuracy.count != 1) return s->accuracy.low;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Files that are part of the page, as bytes that the build has made of them. The plot library (uPlot, MIT) is fetched when
- * building and is not in this tree; without it those two are empty, and the page has its figures as SVG only.
+ * Files that are part of the page; the build turns them into bytes. The plot library (uPlot, MIT) is fetched when
+ * building and is not in this tree. Without it two of these are empty, and the page has its figures as SVG only.
  */
 #include "model.h"
 

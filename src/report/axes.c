@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What can stand at an axis: numbers among the words that vary, and what the layers hold. A column such as state_bits depends on
- * words (dk, or the architecture itself); those words name no series at that axis, or every series would be one point.
+ * What can be an axis: numbers among the varying keys, and sizes of the layers. A column such as state_bits depends on
+ * keys (dk, or the architecture itself). At that axis these keys do not name series, because otherwise every series
+ * would be one point.
  */
 #include <ctype.h>
 #include <math.h>
@@ -31,7 +32,7 @@ double report_axis_value(const report_group *g, const report_axis *axis, size_t 
     if (axis->key == SIZE_MAX) {
         uint64_t value;
         memcpy(&value, (const char *)&s->row + axis->column, sizeof value);
-        return value || axis->layers ? (double)value : NAN; /* no state is no point of a logarithmic axis */
+        return value || axis->layers ? (double)value : NAN; /* a logarithmic axis cannot show a state of 0 bits */
     }
     uint32_t level = report_level_of(s, axis->key);
     return level == REPORT_ABSENT ? NAN : g->key[axis->key].level[level].number;
@@ -44,8 +45,8 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-/* Whether two cells that differ in nothing that is kept but `but` have different values of the axis. SIZE_MAX: whether two
- * cells that agree in the key `same` have different values. */
+/* True if two cells that agree in all kept keys except `but` have different values of the axis. With `but` = SIZE_MAX:
+ * if two cells that agree in the key `same` have different values. */
 static bool differs(const report_group *g, const report_axis *axis, size_t but, size_t same, rung_error *err)
 {
     report_index index = {0};
@@ -68,7 +69,7 @@ static bool differs(const report_group *g, const report_axis *axis, size_t but, 
     return found;
 }
 
-/* The names of architectures, by whatever they are called here. */
+/* True if the key names architectures, under either of its names. */
 static bool is_arch(const report_group *g, size_t key)
 {
     return strcmp(g->key[key].name, "arch") == 0 || strcmp(g->key[key].name, "label") == 0;
@@ -87,7 +88,7 @@ static void find_behind(report_axis *axis, const report_group *g, rung_error *er
     axis->behind = numbers ? numbers : words;
 }
 
-/* A column that one number of the words decides, and nothing else, says nothing new. */
+/* A column that is a function of one numeric key shows nothing new. */
 static bool is_new(const report_axis *axis, const report_group *g, rung_error *err)
 {
     if (axis->layers || strcmp(axis->slug, "state-bits") == 0) return true;
@@ -108,7 +109,7 @@ static bool varies(const report_axis *axis, const report_group *g)
     return false;
 }
 
-/* The same number in every cell as a column that is an axis already. */
+/* True if an earlier column has the same number in every cell. */
 static bool repeats(const report_axis *axis, size_t axes, const report_group *g)
 {
     for (size_t a = 0; a < axes; a++) {
@@ -120,7 +121,7 @@ static bool repeats(const report_axis *axis, size_t axes, const report_group *g)
     return false;
 }
 
-/* task.N is N. */
+/* Shortens "task.N" to "N". */
 static const char *short_name(const char *key)
 {
     return strncmp(key, "task.", 5) == 0 ? key + 5 : key;
@@ -144,7 +145,7 @@ size_t report_axes(report_axis axis[REPORT_AXES], const report_group *g, rung_er
         axis[count] =
             (report_axis){.key = SIZE_MAX, .column = c->at, .name = c->name, .slug = c->slug, .layers = c->layers};
         if (c->at == offsetof(rung_run_row, layers) && count && axis[count - 1].layers)
-            continue; /* its parts say more */
+            continue; /* its parts are more informative */
         if (!varies(&axis[count], g) || !is_new(&axis[count], g, err) || repeats(axis, count, g)) continue;
         find_behind(&axis[count], g, err);
         count++;
@@ -152,7 +153,7 @@ size_t report_axes(report_axis axis[REPORT_AXES], const report_group *g, rung_er
     return count;
 }
 
-/* Names begin an item, or follow "(", "*" and "|"; parameters follow ":" and heads "@". */
+/* A name begins an item, or follows "(", "*" or "|". Parameters follow ":", and heads follow "@". */
 void report_family(char *out, size_t size, const char *arch)
 {
     const char *last = "";

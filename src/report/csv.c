@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Figures and cells as tables with a head. What does not exist is empty.
+ * Figures and cells as CSV tables with a header line. Missing values are empty.
  */
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Training curves: the evaluation during training by step, of chosen settings. A store of a hundred thousand runs has more
- * curves than a page can hold, so at most sixty of a group are drawn: from every series as many, spread over its cells, the
- * first seeds.
+ * Training curves: the evaluation during training by step, for the chosen settings. A store of a hundred thousand runs
+ * has more curves than a page can hold, so at most sixty of a group are drawn: equally many from every series, spread
+ * over its cells, the first seeds.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define MAX_CURVES 60
 #define MAX_PANELS 12
-#define MAX_POINTS 240 /* of a curve; longer ones are thinned */
+#define MAX_POINTS 240 /* per curve; longer ones are thinned */
 
 typedef struct curve {
     const report_run *run;
@@ -35,7 +35,7 @@ typedef struct plan {
     rung_error *err;
 } plan;
 
-/* ---- which ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- which ------------------------------------------------------------------------------------------------------- */
 
 static rung_status take_runs(plan *p, const report_slot *slot, size_t colour, size_t budget)
 {
@@ -56,7 +56,7 @@ static rung_status take_runs(plan *p, const report_slot *slot, size_t colour, si
     return RUNG_OK;
 }
 
-/* The cells of one series; the ends are always among those that are drawn. */
+/* Takes cells of one series. The first and the last one are always drawn. */
 static rung_status take_series(plan *p, const report_slot *slot, size_t slots, size_t budget)
 {
     size_t cells = slots < budget ? slots : budget;
@@ -100,7 +100,7 @@ static rung_status choose(plan *p, size_t *all)
     return status;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 typedef struct reader {
     curve *curve;
@@ -149,7 +149,7 @@ static rung_status read_store(plan *p, size_t number)
     return status;
 }
 
-/* ---- figures ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- figures ----------------------------------------------------------------------------------------------------- */
 
 static rung_status add_curves(series_list *list, rung_axis *x, plan *p, size_t panel)
 {
@@ -172,7 +172,7 @@ static rung_status add_curves(series_list *list, rung_axis *x, plan *p, size_t p
     return RUNG_OK;
 }
 
-/* One level for the whole panel, or none. */
+/* Adds the level of chance if it is the same for the whole panel. */
 static rung_status add_chance(guide_list *list, plan *p, size_t panel, const rung_axis *x)
 {
     double level = NAN, ends[2] = {x->low, x->high};

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- lists ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 #define ADD(name, list_type, item_type, field)                                                                         \
     rung_status name(list_type *list, const item_type *item, rung_error *err)                                          \
@@ -34,7 +34,7 @@ void *report_settle(rung_report *report, const void *items, size_t count, size_t
     return copy;
 }
 
-/* ---- scales ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- scales ------------------------------------------------------------------------------------------------------ */
 
 static int by_value(const void *a, const void *b)
 {
@@ -51,7 +51,8 @@ static size_t distinct(double *values, size_t count)
     return kept;
 }
 
-/* A grid has few values, and they are the ticks; a factor of 8 between the ends is shown by its logarithm. */
+/* A grid has few values; they become the ticks. If the ends differ by a factor of 8 or more, the axis is
+ * logarithmic. */
 rung_status report_scale(rung_axis *axis, rung_report *report, double *values, size_t count, bool may_log,
                          rung_error *err)
 {
@@ -65,7 +66,7 @@ rung_status report_scale(rung_axis *axis, rung_report *report, double *values, s
     return axis->tick ? RUNG_OK : RUNG_SYSTEM;
 }
 
-/* ---- guides ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- guides ------------------------------------------------------------------------------------------------------ */
 
 typedef struct level_point {
     double x, y;
@@ -86,7 +87,7 @@ static rung_status add_level(guide_list *list, rung_report *report, level_point 
     bool same = true;
     for (size_t i = 0; i < count; i++) {
         if (guide.count && x[guide.count - 1] == p[i].x) {
-            if (fabs(y[guide.count - 1] - p[i].y) > 1e-9) return RUNG_OK; /* several levels at one place */
+            if (fabs(y[guide.count - 1] - p[i].y) > 1e-9) return RUNG_OK; /* several levels at one place: draw none */
             continue;
         }
         x[guide.count] = p[i].x, y[guide.count++] = p[i].y;
@@ -133,7 +134,7 @@ rung_status report_chance(guide_list *list, rung_report *report, const report_gr
     return status;
 }
 
-/* ---- names and marks ---------------------------------------------------------------------------------------------------------------- */
+/* ---- names and marks --------------------------------------------------------------------------------------------- */
 
 const char *report_figure_id(rung_report *report, const report_group *g, const char *what, const char *axis,
                              size_t number, rung_error *err)
@@ -156,8 +157,8 @@ const char *report_measured(rung_report *report, const report_group *g, const re
                             rung_error *err)
 {
     const char *exact = NULL;
-    bool fast = false, unheard = false; /* unheard: a theorem about the layers, but not about the evaluator */
-    bool by_theory = true;              /* the exact evaluator has measured just what theory speaks of */
+    bool fast = false, unheard = false; /* unheard: a theorem speaks of the layers, but not of the evaluator */
+    bool by_theory = true;              /* the exact evaluator measured exactly the cells of which theory speaks */
     for (size_t i = 0; i < slots; i++) {
         const rung_cell *cell = &g->shown.cell[slot[i].cell];
         const rung_run_theory *t = &cell->row->theory;

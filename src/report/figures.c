@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Accuracy and success rate against every axis, and the evaluation during training against what was selected by it.
+ * Figures: accuracy and success rate against every axis, and the evaluation during training against the key that was
+ * chosen by it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ typedef struct maker {
     rung_error *err;
 } maker;
 
-/* ---- points ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- points ------------------------------------------------------------------------------------------------------ */
 
 static rung_point point_of_cell(const rung_group *shown, const report_slot *slot, measure what)
 {
@@ -67,7 +68,7 @@ static int by_x(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A line through two values at one place would be a zigzag. */
+/* A line is drawn only if no two points have the same x: otherwise it would be a zigzag. */
 static bool is_path(const rung_point *point, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -91,7 +92,7 @@ static rung_status put_series(series_list *list, maker *m, rung_point *point, si
     return kept ? report_add_series(list, &s, m->err) : RUNG_OK;
 }
 
-/* The slots of one series. */
+/* Adds one series; `slot` has its slots. */
 static rung_status add_series(series_list *list, maker *m, const report_slot *slot, size_t slots, measure what)
 {
     size_t count = slots;
@@ -119,7 +120,7 @@ static size_t same_series(const report_slot *slot, size_t slots)
     return n;
 }
 
-/* ---- one figure ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- one figure -------------------------------------------------------------------------------------------------- */
 
 static rung_status scale_x(rung_chart *f, maker *m)
 {
@@ -167,7 +168,7 @@ static const char *title_of(maker *m, measure what)
     return title;
 }
 
-/* The slots of one panel. */
+/* Adds one panel; `slot` has its slots. */
 static rung_status add_figure(maker *m, const report_slot *slot, size_t slots, measure what, size_t number)
 {
     rung_chart f = {.id = report_figure_id(m->report, m->group, measures[what].slug, m->axis->slug, number, m->err),
@@ -197,7 +198,7 @@ static rung_status add_figure(maker *m, const report_slot *slot, size_t slots, m
     return status;
 }
 
-/* ---- all panels of an axis --------------------------------------------------------------------------------------------------------------- */
+/* ---- all panels of an axis --------------------------------------------------------------------------------------- */
 
 static size_t same_panel(const report_slot *slot, size_t slots)
 {
@@ -206,7 +207,8 @@ static size_t same_panel(const report_slot *slot, size_t slots)
     return n;
 }
 
-/* Some series has two places; where an axis takes architectures apart, without two cells at one of them. */
+/* True if some series has at least two places. At an axis that separates architectures, no two cells may be at the same
+ * place. */
 static bool is_worth(const maker *m)
 {
     const report_panels *p = &m->panels;
@@ -245,7 +247,7 @@ static rung_status add_axis(maker *m, const report_axis *axis)
     return status;
 }
 
-/* One number was selected: what the evaluation said of each of its values. */
+/* One numeric key was chosen: shows the evaluation at each of its values. */
 static rung_status add_rates(maker *m)
 {
     static const measure one[] = {EVALUATED};

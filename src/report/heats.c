@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Accuracy over two axes. Where several cells fall on one place (placements of the same layers) the one that the evaluation
- * during training prefers is shown, and how many there are. Without any axis, a list of all cells.
+ * Heat maps: accuracy over two axes. If several cells fall on one place (orders of the same layers), the one with the
+ * best evaluation during training is shown, with the number of cells. If there is no axis, all cells are listed.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "draft.h"
 
 #define MAX_PAIRS  3
-#define MAX_HEATS  24 /* of a group */
-#define MAX_LEVELS 32 /* at a side */
+#define MAX_HEATS  24 /* per group */
+#define MAX_LEVELS 32 /* per side */
 #define MAX_LISTED 60 /* rows of a list of cells */
 
 typedef struct side {
     double value[MAX_LEVELS];
     size_t count;
-    bool full; /* more levels than there is room for */
+    bool full; /* more levels than MAX_LEVELS */
 } side;
 
 static size_t side_place(const side *s, double value)
@@ -51,7 +51,7 @@ static const char *const *side_names(const side *s, rung_report *report, rung_er
     return names;
 }
 
-/* ---- one map ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- one map ----------------------------------------------------------------------------------------------------- */
 
 static rung_heat_cell shown(const rung_cell *cell, size_t number)
 {
@@ -95,7 +95,7 @@ static rung_status fill(rung_heat *heat, rung_report *report, const report_group
     }
     size_t filled = 0;
     for (size_t i = 0; i < x.count * y.count; i++) filled += cells[i].among > 0;
-    *worth = 2 * filled >= x.count * y.count; /* else it is no grid */
+    *worth = 2 * filled >= x.count * y.count; /* with fewer fields it is no grid */
     heat->cell = cells, heat->columns = x.count, heat->rows = y.count;
     heat->column = side_names(&x, report, err), heat->row = side_names(&y, report, err);
     return heat->column && heat->row ? RUNG_OK : RUNG_SYSTEM;
@@ -128,15 +128,15 @@ static rung_status add_pair(heat_list *list, rung_report *report, report_group *
     return status;
 }
 
-/* Two numbers of the words, or the two counts of layers: other pairs of columns depend on each other. */
+/* A pair is two numeric keys, or the two numbers of layers. Other pairs of columns depend on each other. */
 static bool is_pair(const report_axis *x, const report_axis *y)
 {
     return (x->key != SIZE_MAX && y->key != SIZE_MAX) || (x->layers && y->layers);
 }
 
-/* ---- a list ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- a list ------------------------------------------------------------------------------------------------------ */
 
-/* Whatever is not zero and the same for all cells. */
+/* An axis with the same non-zero value in all cells. */
 static const report_axis no_axis = {
     .key = SIZE_MAX, .column = offsetof(rung_run_row, layers), .layers = true, .name = "", .slug = "cells"};
 
@@ -150,7 +150,7 @@ static rung_status add_list(heat_list *list, rung_report *report, report_group *
     const char **names = rung_arena_alloc(&report->arena, rows, sizeof *names, err);
     if (!cells || !names) status = RUNG_SYSTEM;
     for (size_t i = 0; status == RUNG_OK && i < rows; i++) {
-        size_t row = rows - 1 - i; /* the first one on top */
+        size_t row = rows - 1 - i; /* the first cell is on top */
         const report_slot *slot = &p.slot[i];
         names[row] = p.panel[slot->panel];
         cells[2 * row] = cells[2 * row + 1] = shown(&g->shown.cell[slot->cell], slot->cell);

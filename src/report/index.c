@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A hash table from 64-bit keys to numbers, with open addresses and linear probing; and arrays that grow.
+ * A hash table from 64-bit keys to numbers, with open addressing and linear probing; and growing arrays.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ void report_index_clear(report_index *index)
     memset(index, 0, sizeof *index);
 }
 
-/* 0 marks a free place, so the key 0 is stored as another. */
+/* Hash 0 marks a free slot, so the key 0 is stored as another key. */
 static size_t place_of(const report_index *index, uint64_t key)
 {
     size_t at = (size_t)key & (index->room - 1);

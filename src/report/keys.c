@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Which keys of the words an experiment is about. A run has some forty words; most are the same everywhere, some follow from
- * others (max-tokens from the task, d-mlp from d-model), one was selected (the rate). What is left names series and panels and
- * stands at axes. It is found from the cells alone, so that a store without its spec is understood as well.
+ * Finds the keys that an experiment is about. A run has some forty words. Most are the same everywhere, some follow
+ * from others (max-tokens from the task, d-mlp from d-model), and one was chosen (the rate). The rest names series and
+ * panels and labels axes. It is found from the cells alone, so that a store without its spec works too.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static uint32_t level_at(const report_group *g, size_t cell, size_t key)
     return report_level_of(report_chosen(g, cell), key);
 }
 
-/* Whether `target` has one level for each tuple of levels of `keys`. */
+/* Whether `target` is a function of `keys` over the cells. */
 static rung_status is_function(bool *out, const report_group *g, size_t target, const size_t *keys, size_t count,
                                rung_error *err)
 {
@@ -65,7 +65,7 @@ typedef struct kept_keys {
     size_t key[REPORT_VARYING], count;
 } kept_keys;
 
-/* Keeps the varying keys of one kind that the kept ones do not decide. */
+/* Keeps those varying keys of one kind that are not functions of the kept ones. */
 static rung_status keep(kept_keys *kept, report_group *g, bool numeric, rung_error *err)
 {
     for (size_t k = 0; k < g->keys && kept->count < REPORT_VARYING / 2; k++) {
@@ -81,7 +81,7 @@ static rung_status keep(kept_keys *kept, report_group *g, bool numeric, rung_err
     return RUNG_OK;
 }
 
-/* Sizes of the task that are another one for every architecture, and say something that no kept number says. */
+/* Marks numeric keys of the task that other words determine, such as the architecture, but the kept numbers do not. */
 static rung_status find_tied(report_group *g, const kept_keys *kept, size_t words, rung_error *err)
 {
     for (size_t k = 0; k < g->keys; k++) {
@@ -95,7 +95,7 @@ static rung_status find_tied(report_group *g, const kept_keys *kept, size_t word
     return RUNG_OK;
 }
 
-/* Labels that say the same as the kept words stand in their place. The task stays: it names panels. */
+/* If labels are equivalent to the kept words, they are used instead. The task stays: it names panels. */
 static rung_status find_label(report_group *g, const kept_keys *kept, size_t words, rung_error *err)
 {
     const size_t *at = report_index_get(&g->key_index, report_hash_text("label"));
@@ -110,7 +110,7 @@ static rung_status find_label(report_group *g, const kept_keys *kept, size_t wor
     return RUNG_OK;
 }
 
-/* ---- what is shown --------------------------------------------------------------------------------------------------------------------- */
+/* ---- what is shown ----------------------------------------------------------------------------------------------- */
 
 static bool is_shown(const report_key *key)
 {
@@ -132,7 +132,7 @@ static rung_status list_keys(rung_report *report, report_group *g, rung_error *e
     return RUNG_OK;
 }
 
-/* How many sets of mechanisms beside full attention occur; two are enough to know. */
+/* Counts the sets of mechanisms beside full attention, up to two. */
 static void count_mixers(report_group *g)
 {
     char first[128] = "", other[128];
@@ -160,7 +160,7 @@ rung_status report_find_keys(rung_report *report, report_group *g, rung_error *e
 
 const char *rung_group_value(const rung_group *group, size_t cell, size_t key)
 {
-    const report_group *g = (const report_group *)group; /* shown is its first member */
+    const report_group *g = (const report_group *)group; /* safe: shown is its first member */
     uint32_t level = level_at(g, cell, g->varying[key]);
     return level == REPORT_ABSENT ? "" : g->key[g->varying[key]].level[level].text;
 }

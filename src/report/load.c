@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Reading stores. One pass over the runs of every sweep; the words of a run are read once per setting, because runs of one
- * setting differ in their seed only. A run that several stores have counts once in each sweep.
+ * Reads stores, in one pass over the runs of every sweep. The words of a run are parsed once per setting, because the
+ * runs of one setting differ in their seed only. A run that is in several stores counts once in each sweep.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,16 +11,16 @@
 #include "model.h"
 #include "rung/io.h"
 
-#define DEFAULT_SUCCESS   0.99         /* as in a spec that says nothing */
-#define CERTIFICATE_BYTES (256 * 1024) /* larger ones are not shown */
+#define DEFAULT_SUCCESS   0.99         /* the default of a spec */
+#define CERTIFICATE_BYTES (256 * 1024) /* larger ones are left out */
 
 typedef struct loader {
     rung_report *report;
     report_group *group;
     size_t store;
-    size_t rows;         /* met in this store, in whatever sweep */
-    bool others;         /* only what no sweep has */
-    report_index number; /* runs of this store: number to hash of the id */
+    size_t rows;         /* runs of this store read so far, in any sweep */
+    bool others;         /* read only runs that are in no sweep */
+    report_index number; /* maps the number of a run in this store to the hash of its id */
     rung_status status;
     rung_error *err;
 } loader;
@@ -31,7 +31,7 @@ static bool failed(loader *l)
     return false;
 }
 
-/* ---- keys and levels --------------------------------------------------------------------------------------------------------- */
+/* ---- keys and levels --------------------------------------------------------------------------------------------- */
 
 static bool key_of(size_t *out, loader *l, const char *name)
 {
@@ -69,7 +69,7 @@ static bool level_of(uint32_t *out, loader *l, size_t key, const char *text, dou
     return true;
 }
 
-/* Names that only one run has, or that the report treats apart. */
+/* Keys that only one run has, or that the report handles separately. */
 static bool is_apart(const char *key)
 {
     return strcmp(key, "seed") == 0 || strcmp(key, "random-labels") == 0;
@@ -113,9 +113,9 @@ static bool read_words(loader *l, report_setting *s, const rung_run_row *row)
     return ok;
 }
 
-/* ---- settings and cells -------------------------------------------------------------------------------------------------------- */
+/* ---- settings and cells ------------------------------------------------------------------------------------------ */
 
-/* What all runs of a setting share; the rest must not be looked at. */
+/* Copies what all runs of a setting share. The other fields of the row must not be used. */
 static bool keep_row(loader *l, rung_run_row *out, const rung_run_row *row)
 {
     rung_report *r = l->report;
@@ -133,7 +133,7 @@ static bool keep_row(loader *l, rung_run_row *out, const rung_run_row *row)
            out->theory.statement;
 }
 
-/* Runs of no sweep have no plan: their words say what they have in common. */
+/* Runs of no sweep have no plan: their words decide which belong together. */
 static void hash_words(uint64_t *setting, uint64_t *cell, const report_group *g, const report_setting *s)
 {
     *setting = *cell = s->row.random_labels;
@@ -181,7 +181,7 @@ static bool add_setting(size_t *out, loader *l, report_setting *s, uint64_t sett
     return cell_of(&settings[*at].cell, l, cell);
 }
 
-/* What two evaluators have measured is not averaged: two stores may have the same words tested in two ways. */
+/* Results of two evaluators are never averaged: two stores may have tested the same words in two ways. */
 static uint64_t apart_by_evaluator(uint64_t hash, const rung_run_row *row)
 {
     bool fast = !row->test_numbers[0] || strcmp(row->test_numbers, RUNG_TEST_FAST) == 0;
@@ -208,7 +208,7 @@ static bool setting_of(size_t *out, loader *l, const rung_run_row *row)
     return add_setting(out, l, &s, setting, cell);
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 static bool note_origin(loader *l, const rung_run_row *row)
 {
@@ -222,7 +222,7 @@ static bool note_origin(loader *l, const rung_run_row *row)
     return s->version && s->kernels && s->host;
 }
 
-/* false also stops for runs that are known: *fresh tells. */
+/* Returns false to stop reading. *fresh: the run was not seen before. */
 static bool note_seen(bool *fresh, loader *l, uint64_t id, int64_t number)
 {
     bool ignored;
@@ -263,7 +263,7 @@ static bool add_run(void *context, const rung_run_row *row)
     return true;
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- groups ------------------------------------------------------------------------------------------------------ */
 
 static report_group *group_of(rung_report *report, const char *id, const char *name, const char *question,
                               rung_error *err)
@@ -334,7 +334,7 @@ static rung_status read_others(loader *l, rung_store *store)
     return status == RUNG_OK ? l->status : status;
 }
 
-/* ---- certificates -------------------------------------------------------------------------------------------------------------------- */
+/* ---- certificates ------------------------------------------------------------------------------------------------ */
 
 static bool attach(void *context, const rung_artefact *a)
 {
@@ -354,7 +354,7 @@ static bool attach(void *context, const rung_artefact *a)
     return true;
 }
 
-/* ---- entry ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry ------------------------------------------------------------------------------------------------------- */
 
 rung_status rung_report_add(rung_report *report, const char *path, double wait_s, rung_error *err)
 {

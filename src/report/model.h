@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A report inside: runs as they were read, the settings and cells that they belong to, and the keys of their words. Values of
- * keys are numbered per key ("levels"), so that grouping compares integers.
+ * Private to report: runs as they were read, their settings and cells, and the keys of their words. The values of a key
+ * are numbered ("levels"), so that grouping compares integers.
  */
 #ifndef RUNG_REPORT_MODEL_H
 #define RUNG_REPORT_MODEL_H
 
 #include "rung/report.h"
 
-/* ---- index (index.c): 64-bit keys to numbers ------------------------------------------------------------------------------- */
+/* ---- index (index.c): 64-bit keys to numbers --------------------------------------------------------------------- */
 
-/* Keys are hashes; two of 2^20 that are equal by chance have a probability of 2^-25. */
+/* Keys are hashes. Among 2^20 of them two are equal by chance with probability 2^-25. */
 typedef struct report_index {
     uint64_t *key;
     size_t *value;
@@ -19,19 +19,19 @@ typedef struct report_index {
 } report_index;
 
 void report_index_clear(report_index *index);
-/* Where the value of `key` stands; a new one is `fresh` and 0. NULL: out of memory. */
+/* Finds or adds the value of `key`; a new one has *fresh = true and value 0. NULL: out of memory. */
 size_t *report_index_put(report_index *index, uint64_t key, bool *fresh, rung_error *err);
 const size_t *report_index_get(const report_index *index, uint64_t key); /* NULL if absent */
 uint64_t report_hash(uint64_t seed, uint64_t value);
 uint64_t report_hash_text(const char *text);
 
-/* An array that grows: room for one more of `size` bytes; NULL: out of memory. */
+/* Grows an array so that one more item of `size` bytes fits. NULL: out of memory. */
 void *report_grow(void *items, size_t count, size_t *room, size_t size, rung_error *err);
 
-/* ---- what was read (load.c) -------------------------------------------------------------------------------------------------- */
+/* ---- what was read (load.c) -------------------------------------------------------------------------------------- */
 
-#define REPORT_VARYING 64         /* keys that are looked at, at most: bits of a mask */
-#define REPORT_ABSENT  UINT32_MAX /* level of a key that a run does not have */
+#define REPORT_VARYING 64         /* largest number of varying keys: bits of a mask */
+#define REPORT_ABSENT  UINT32_MAX /* level of a key that a run lacks */
 
 typedef struct report_level {
     const char *text;
@@ -42,16 +42,16 @@ typedef struct report_key {
     const char *name;
     report_level *level;
     size_t levels, room;
-    /* Found by keys.c, among the cells. */
+    /* Set by keys.c from the cells. */
     bool chosen;  /* differs inside a cell */
     bool varies;  /* has several levels */
     bool numeric; /* all of them numbers */
-    bool kept;    /* no function of the kept keys: names a series, a panel or a place at an axis */
-    bool tied;    /* a number of the task that the architecture decides: an axis, but no name */
+    bool kept;    /* not determined by the other kept keys, so it is used as a series, panel or axis label */
+    bool tied;    /* a number of the task that the architecture determines: an axis, but no label */
 } report_key;
 
 typedef struct report_run {
-    uint64_t id; /* hash */
+    uint64_t id; /* hash of the run id */
     size_t store, setting;
     int64_t number; /* in its store */
     uint64_t seed;
@@ -63,23 +63,23 @@ typedef struct report_run {
 
 typedef struct report_setting {
     rung_run_row row;
-    uint64_t hash;   /* of the store: the last word in a draw */
-    uint32_t *level; /* [keys when it was read] */
+    uint64_t hash;   /* hash of the store; breaks ties */
+    uint32_t *level; /* [number of keys when it was read] */
     size_t levels;
-    size_t cell, first, runs; /* runs: in report_group.order */
+    size_t cell, first, runs; /* first and runs: range in report_group.order */
     rung_estimate accuracy, evaluated, success;
     double eval_accuracy, eval_loss; /* means; NaN: none */
     size_t succeeded, diverged;
 } report_setting;
 
 typedef struct report_cell {
-    size_t chosen;          /* setting */
-    size_t first, settings; /* in report_group.by_cell */
+    size_t chosen;          /* index of its setting */
+    size_t first, settings; /* range in report_group.by_cell */
 } report_cell;
 
 typedef struct report_group {
     rung_group shown; /* must be first */
-    char *id;         /* of the sweep; "" */
+    char *id;         /* id of the sweep; "" if none */
     report_key *key;
     size_t keys, key_room;
     report_run *run;
@@ -90,10 +90,10 @@ typedef struct report_group {
     size_t cells, cell_room;
     size_t *order;                  /* runs by setting */
     size_t *by_cell;                /* settings by cell */
-    size_t mixers;                  /* kinds of layers beside full ones, as sets; 2: several */
+    size_t mixers;                  /* number of different sets of mechanisms beside full ones; 2: two or more */
     size_t varying[REPORT_VARYING]; /* keys of shown.key */
     report_index run_index, setting_index, cell_index, key_index, level_index;
-    report_index colour_index; /* names of series: one colour in all figures of the group */
+    report_index colour_index; /* name of a series to its colour, the same in all figures of the group */
 } report_group;
 
 typedef struct report_store {
@@ -104,10 +104,10 @@ typedef struct report_store {
 /* A model asked one task in one way (probes.c). */
 typedef struct report_probe {
     const char *id, *canonical, *source, *model, *server, *task;
-    const char *name; /* of its series */
-    size_t series;    /* number of that name within the task */
-    size_t next;      /* probe of the same task; 0: this is the last one */
-    uint64_t asked;   /* in all cells */
+    const char *name; /* name of its series */
+    size_t series;    /* index of that name within the task */
+    size_t next;      /* next probe of the same task; 0: none */
+    uint64_t asked;   /* questions in all cells */
     rung_probe_cell *cell;
     rung_probe_depth *depth;
     size_t cells, cell_room, depths, depth_room;
@@ -120,7 +120,7 @@ struct rung_report {
     report_index probe_index; /* by id */
     rung_probed *probed;      /* in the arena */
     size_t probed_count;
-    report_group **group; /* a group must not move: shown points into it */
+    report_group **group; /* pointers, because shown points into a group: groups must not move */
     size_t groups, group_room;
     report_store *store;
     size_t stores, store_room;
@@ -144,10 +144,10 @@ static inline const report_setting *report_chosen(const report_group *group, siz
 const char *report_keep(rung_report *report, const char *text, rung_error *err);
 /* printf into the arena; NULL: out of memory. */
 const char *report_say(rung_report *report, rung_error *err, const char *format, ...) RUNG_PRINTF(3, 4);
-/* "1,048,576"-free: 0.003, 65536, 2^57; what stands at axes and in names. */
+/* Prints numbers for axes and names: 0.003, 65536, 2^57; without digit grouping. */
 void report_number(char out[32], double value);
 
-/* ---- steps of rung_report_make ---------------------------------------------------------------------------------------------- */
+/* ---- steps of rung_report_make ----------------------------------------------------------------------------------- */
 
 rung_status report_aggregate(rung_report *report, report_group *group, rung_error *err); /* aggregate.c */
 rung_status report_find_keys(rung_report *report, report_group *group, rung_error *err); /* keys.c */
@@ -155,40 +155,40 @@ rung_status report_make_figures(rung_report *report, report_group *group, rung_e
 rung_status report_make_heats(rung_report *report, report_group *group, rung_error *err);
 rung_status report_make_curves(rung_report *report, report_group *group, rung_error *err);
 
-/* Letters and digits of a text, for file names and anchors; `plain` when it has none. */
+/* Makes a slug of the letters and digits of a text, for file names and anchors. `plain` if it has none. */
 void report_slug(char out[64], const char *text, const char *plain);
 
-/* ---- probes ------------------------------------------------------------------------------------------------------------------- */
+/* ---- probes ------------------------------------------------------------------------------------------------------ */
 
 rung_status report_read_probes(rung_report *report, rung_store *store, rung_error *err); /* probes.c */
 rung_status report_make_probes(rung_report *report, rung_error *err);
 void report_free_probes(rung_report *report);
 rung_status report_make_probe_figures(rung_report *report, rung_probed *probed, rung_error *err); /* probe_figures.c */
 
-/* ---- axes (axes.c) -------------------------------------------------------------------------------------------------------------- */
+/* ---- axes (axes.c) ----------------------------------------------------------------------------------------------- */
 
-/* A number of every cell that can stand at an axis: a key of the words, or a column of the run. */
+/* A number of every cell that can be an axis: a numeric key, or a column of the run. */
 typedef struct report_axis {
     size_t key;    /* SIZE_MAX: a column */
     size_t column; /* offset in rung_run_row */
     const char *name, *slug;
-    bool layers;     /* full or recurrent layers: the other count belongs to the series */
-    bool family;     /* it changes with the architecture and with no number: a series is a family of architectures */
-    uint64_t behind; /* varying keys (bits) that the value depends on: they name no series */
+    bool layers; /* number of full or recurrent layers: the other number then belongs to the series */
+    bool family; /* varies with the architecture and with no numeric key: a series is then a family of architectures */
+    uint64_t behind; /* varying keys (bits) on which the value depends: they do not name series */
 } report_axis;
 
 #define REPORT_AXES 12
 
-/* Those that vary; the ones of the words first. */
+/* Finds the varying axes; keys come first. */
 size_t report_axes(report_axis axis[REPORT_AXES], const report_group *group, rung_error *err);
-/* NaN: the cell has none. */
+/* NaN: the cell has no value. */
 double report_axis_value(const report_group *group, const report_axis *axis, size_t cell);
 /* The mechanisms of an architecture in their order, without counts and parameters: "full+linear" for 2*full,linear. */
 void report_family(char *out, size_t size, const char *arch);
 /* The same without full attention. Returns out. */
 const char *report_recurrent(char *out, size_t size, const char *arch);
 
-/* ---- panels (panels.c): cells sorted into figures and series ---------------------------------------------------------------------- */
+/* ---- panels (panels.c): cells sorted into figures and series ----------------------------------------------------- */
 
 typedef struct report_slot {
     size_t cell, panel, series;
@@ -196,7 +196,7 @@ typedef struct report_slot {
 } report_slot;
 
 typedef struct report_panels {
-    report_slot *slot; /* by panel, series, x */
+    report_slot *slot; /* sorted by panel, series, x */
     size_t slots;
     const char **panel, **series; /* names */
     size_t *colour;               /* of series */
@@ -204,37 +204,38 @@ typedef struct report_panels {
 } report_panels;
 
 typedef enum report_split {
-    REPORT_SPLIT_FEW = 1, /* other numbers name series as long as there are few, else panels */
-    REPORT_SPLIT_ALL,     /* everything but the axes names panels */
+    REPORT_SPLIT_FEW = 1, /* other numeric keys name series while these are few, else panels */
+    REPORT_SPLIT_ALL,     /* all other keys name panels */
 } report_split;
 
-/* second: another axis; may be NULL. Cells without a value are left out. */
+/* `second` is another axis; may be NULL. Cells without a value are left out. */
 rung_status report_panels_init(report_panels *p, rung_report *report, report_group *group, const report_axis *axis,
                                const report_axis *second, report_split split, rung_error *err);
 void report_panels_clear(report_panels *p);
 
-/* ---- embedded files (assets.c) -------------------------------------------------------------------------------------------------- */
+/* ---- embedded files (assets.c) ----------------------------------------------------------------------------------- */
 
-extern const char report_css[], report_js[], report_plot_js[], report_plot_css[]; /* plot: "" when it was not there */
+extern const char report_css[], report_js[], report_plot_js[],
+    report_plot_css[]; /* plot: "" if the library was absent at build time */
 
-/* ---- text (text.c) ----------------------------------------------------------------------------------------------------------------- */
+/* ---- text (text.c) ----------------------------------------------------------------------------------------------- */
 
-void report_csv_real(rung_buf *out, double value); /* empty when it is no number */
-/* At most `most` characters of UTF-8, with "..." when something is cut. */
+void report_csv_real(rung_buf *out, double value); /* empty if NaN */
+/* Writes at most `most` characters of UTF-8, with "..." if it cuts. */
 void report_cut(rung_buf *out, const char *text, size_t most);
 
-/* ---- drawing (svg.c) ------------------------------------------------------------------------------------------------------------------ */
+/* ---- drawing (svg.c) --------------------------------------------------------------------------------------------- */
 
 #define REPORT_COLOURS 8
 
-/* The frame of a picture; alone: with size, style and background. sized: does not grow with its place in a page. */
+/* Opens an SVG. alone: with size, style and background. sized: keeps its size in a page. */
 void report_svg_open(rung_buf *out, double width, double height, bool alone, bool sized);
-/* The variables and rules that figures inside a page rely on. */
+/* Writes the variables and rules that figures inside a page need. */
 void report_svg_colours(rung_buf *out, bool for_dark);
 void report_svg_rules(rung_buf *out);
-/* A line of 26 x 14 with the marker of a series or guide; origin at the left, middle. */
+/* Draws a line of 26 x 14 with the marker of a series or guide; the origin is at the left, in the middle. */
 void report_svg_swatch(rung_buf *out, const rung_series *series, const rung_guide *guide);
-/* The legend of a figure in the page; the script knows entries by their number. */
+/* Writes the legend of a figure in the page. The script finds entries by their number. */
 void report_legend_html(rung_buf *out, const rung_chart *figure);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * One page: light and dark, readable on a phone and on paper, nothing loaded from elsewhere; a policy in its head forbids the
- * browser to. Every figure is there as SVG; where the plot library was embedded, the script puts a plot that answers to a
- * pointer in its place, and paper still gets the SVG.
+ * The page: light and dark, readable on a phone and on paper. It loads nothing from elsewhere, and a policy in its head
+ * makes the browser refuse to. Every figure is there as SVG. If the plot library is embedded, the script replaces the
+ * SVG by an interactive plot; on paper the SVG is printed.
  */
 #include "page.h"
 
@@ -18,7 +18,7 @@ bool rung_report_interactive(void)
     return report_plot_js[0] != '\0';
 }
 
-/* ---- head -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- head -------------------------------------------------------------------------------------------------------- */
 
 static void put_style(rung_buf *out)
 {
@@ -38,7 +38,7 @@ static void put_style(rung_buf *out)
     rung_buf_puts(out, "</style>\n");
 }
 
-/* Only scripts with this word run, and it depends on everything that was read: a second lock behind the escaping. */
+/* Only scripts with this nonce run. It depends on everything that was read: a second protection beside the escaping. */
 static void put_head(rung_buf *out, const char *nonce, const rung_report *report)
 {
     rung_buf_printf(
@@ -118,7 +118,7 @@ static const char reading[] =
     "click a name below the plot to hide it. Tables sort by their heads.</li>\n"
     "</ul></details>\n";
 
-/* ---- figures ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- figures ----------------------------------------------------------------------------------------------------- */
 
 static void put_caption(rung_buf *out, const char *title, const char *subtitle)
 {
@@ -174,18 +174,17 @@ static void put_heats(rung_buf *out, const rung_group *g)
     rung_buf_puts(out, "</div>\n");
 }
 
-/* ---- a group -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- a group ----------------------------------------------------------------------------------------------------- */
 
 static void put_warnings(rung_buf *out, const rung_group *g)
 {
     size_t few = 0;
     for (size_t c = 0; c < g->cells; c++) few += g->cell[c].runs < 5;
     if (g->above)
-        rung_buf_printf(
-            out,
-            "<p class=\"box warn\"><b>%zu cell%s above a ceiling of theory.</b> This is a fault of the program, a "
-            "premise that does not hold, or news; the table marks %s.</p>\n",
-            g->above, g->above == 1 ? " is" : "s are", g->above == 1 ? "it" : "them");
+        rung_buf_printf(out,
+                        "<p class=\"box warn\"><b>%zu cell%s above a proved ceiling.</b> The program has a bug, a "
+                        "premise does not hold, or a theorem is refuted: please investigate. The table marks %s.</p>\n",
+                        g->above, g->above == 1 ? " is" : "s are", g->above == 1 ? "it" : "them");
     if (g->controls_off)
         rung_buf_printf(
             out,
@@ -259,7 +258,7 @@ static void put_group(rung_buf *out, const rung_group *g, size_t *room)
     rung_buf_puts(out, "</section>\n");
 }
 
-/* ---- page ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- page -------------------------------------------------------------------------------------------------------- */
 
 static void put_json(rung_buf *out, const rung_chart *figure, size_t count, bool *first)
 {

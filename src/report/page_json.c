@@ -7,7 +7,7 @@
 
 #include "page.h"
 
-/* Inside a script element "<" could end it, and "<!--" would start a comment. */
+/* Inside a script element "<" could end it, and "<!--" would start a comment: both are escaped. */
 static void put_text(rung_buf *out, const char *text)
 {
     rung_buf json = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Probed models in the page and as tables of CSV.
+ * Probed models in the page and as CSV.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +32,7 @@ const char report_probe_reading[] =
     "proves nothing by itself.</li>\n"
     "</ul></details>\n";
 
-/* ---- notes -------------------------------------------------------------------------------------------------------------------- */
+/* ---- notes ------------------------------------------------------------------------------------------------------- */
 
 static const char *ending(uint64_t count)
 {
@@ -47,8 +47,9 @@ static void put_notes(rung_buf *out, const rung_probed *t)
     rung_buf_puts(out, ".</p>\n");
     if (t->above)
         rung_buf_printf(out,
-                        "<p class=\"box warn\"><b>%zu cell%s above a ceiling of theory.</b> The configuration is not "
-                        "that of the model, a premise does not hold for text, or it is news; the table marks %s.</p>\n",
+                        "<p class=\"box warn\"><b>%zu cell%s above a proved ceiling.</b> The configuration is not that "
+                        "of the model, a premise does not hold for text, or a theorem is refuted: please investigate. "
+                        "The table marks %s.</p>\n",
                         t->above, t->above == 1 ? " is" : "s are", t->above == 1 ? "it" : "them");
     if (t->unread)
         rung_buf_printf(out,
@@ -57,9 +58,9 @@ static void put_notes(rung_buf *out, const rung_probed *t)
                         t->unread, ending(t->unread));
 }
 
-/* ---- depths -------------------------------------------------------------------------------------------------------------------- */
+/* ---- depths ------------------------------------------------------------------------------------------------------ */
 
-#define SHORT_NAME 32 /* characters that stay on one line */
+#define SHORT_NAME 32 /* longest name, in characters, that stays on one line */
 
 static void put_td(rung_buf *out, const char *text, bool code)
 {
@@ -92,7 +93,7 @@ static void put_depths(rung_buf *out, const rung_probed *t)
     rung_buf_puts(out, "</tbody></table></div>\n");
 }
 
-/* ---- cells -------------------------------------------------------------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
 
 static void put_accuracy(rung_buf *out, const rung_probed_cell *c)
 {
@@ -124,7 +125,7 @@ static void put_theory(rung_buf *out, const rung_probe_cell *c)
     rung_buf_puts(out, "</td>");
 }
 
-/* Optional columns: those that no cell of the task has are left out. */
+/* Optional columns: a column that no cell of the task has is left out. */
 typedef struct columns {
     bool facts, depth, others, thinking, theory;
 } columns;
@@ -218,7 +219,7 @@ void report_page_probed(rung_buf *out, const rung_probed *t)
     rung_buf_puts(out, "</section>\n");
 }
 
-/* ---- CSV ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
 static void put_texts(rung_buf *out, const char *const *texts, size_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The table of cells: what the script sorts by stands in data-v, what it filters by is the text.
+ * The table of cells. The script sorts by data-v and filters by the text.
  */
 #include <ctype.h>
 #include <math.h>
@@ -94,7 +94,7 @@ static void put_certificate(rung_buf *out, const rung_cell *cell, size_t *room)
     rung_text_escape(out, cell->certificate_sha256);
     rung_buf_puts(out, "</code>");
     if (4 * len <= *room) {
-        *room -= 4 * len; /* twice, once percent-encoded */
+        *room -= 4 * len; /* it occurs twice, once percent-encoded */
         rung_buf_puts(out, ", ");
         put_data_link(out, cell);
         rung_buf_puts(out, "<pre>");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Cells sorted into panels and series. What tells two cells apart beside the axis is written out as their names, and equal
- * names are one series: so nothing that differs is ever joined by a line without being named.
+ * Sorts cells into panels and series. All keys that distinguish two cells beside the axis become part of their names,
+ * and equal names are one series. So a line never joins cells with an unnamed difference.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "model.h"
 
 #define CONTROL    " (random labels)"
-#define FEW_SERIES 8 /* in one panel, when other numbers name series too */
+#define FEW_SERIES 8 /* per panel, if other numeric keys name series too */
 
 typedef struct namer {
     const report_group *group;
@@ -37,8 +37,8 @@ static void put_key(namer *n, rung_buf *out, const report_setting *s, size_t k)
     rung_buf_puts(out, key->level[level].text);
 }
 
-/* In the place of the architecture where the axis takes it apart. On a map of full and recurrent layers, only what the
- * recurrent ones are, if there are several kinds. */
+/* Replaces the architecture where the axis separates architectures. On a map of full and recurrent layers it is the
+ * kind of recurrent layers, if there are several kinds. */
 static void put_family(namer *n, rung_buf *out, const report_setting *s)
 {
     const report_axis *a = n->axis;
@@ -79,7 +79,7 @@ static void name_cell(namer *n, size_t cell)
     if (s->row.random_labels) rung_buf_puts(words, CONTROL);
 }
 
-/* The number of a name, from 0 in the order in which they come. */
+/* The index of a name, from 0 in order of first occurrence. */
 static rung_status number_of(size_t *out, report_index *index, const char ***names, size_t *count, size_t *room,
                              rung_report *report, const rung_buf *name, rung_error *err)
 {
@@ -127,7 +127,7 @@ static int by_place(const void *a, const void *b)
     return s->cell < t->cell ? -1 : 1;
 }
 
-/* A control has the colour of what it controls. */
+/* A control has the colour of the series that it controls. */
 static rung_status give_colours(report_panels *p, report_group *g, rung_error *err)
 {
     p->colour = rung_calloc(p->all_series + 1, sizeof *p->colour, err);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Curves of probed models: accuracy against depth, one figure for each number of facts; where there is one depth or none,
- * against the number of facts. A model is a colour; its control of one look is hollow, its answers after thinking are dashed.
+ * Curves of probed models: accuracy against depth, one figure for each number of facts. If there are fewer than two
+ * depths: against the number of facts. A model is a colour. Its one-look control is hollow, and its answers after a
+ * chain of thought are dashed.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "draft.h"
 
 #define MAX_PANELS 24
-#define MAX_MODELS 16 /* in a panel */
+#define MAX_MODELS 16 /* per panel */
 
 typedef enum role { ANSWERS = 0, THINKING, ONE_LOOK } role;
 
@@ -20,13 +21,13 @@ static const char *const role_words[] = {"", ", thinking", ", one look (control)
 typedef struct slot {
     const rung_probed_cell *cell;
     bool by_depth;
-    uint64_t fixed; /* the number that is not at the axis: facts, or the depth; 0: none */
+    uint64_t fixed; /* the value that is not at the axis, facts or depth; 0: none */
     size_t model;
     role role;
     double x;
 } slot;
 
-/* Shuffled facts are in the table alone: they would lie on the curve that they control. */
+/* Shuffled facts are only in the table: their curve would cover the one that they control. */
 static bool role_of(role *out, const char *mode)
 {
     if (strcmp(mode, "direct") == 0 || strcmp(mode, "log") == 0)
@@ -51,7 +52,7 @@ static int by_panel(const slot *a, const slot *b)
     return a->fixed != b->fixed ? in_order(a->fixed, b->fixed) : strcmp(a->cell->others, b->cell->others);
 }
 
-/* By panel, model, role and place; of several probes at one place the one with most answers first. */
+/* Sorts by panel, model, role and place. Of several probes at one place the one with most answers comes first. */
 static int by_place(const void *left, const void *right)
 {
     const slot *a = left, *b = right;
@@ -96,7 +97,7 @@ static size_t find_slots(slot *out, const rung_probed *t)
     return kept;
 }
 
-/* ---- one figure ------------------------------------------------------------------------------------------------------------ */
+/* ---- one figure -------------------------------------------------------------------------------------------------- */
 
 typedef struct maker {
     rung_report *report;
@@ -125,7 +126,7 @@ static rung_status add_series(series_list *list, maker *m, const slot *s, size_t
     const char *name = report_say(m->report, m->err, "%s%s", s->cell->model, role_words[s->role]);
     if (!point || !name) return RUNG_SYSTEM;
     for (size_t i = 0; i < count; i++) point[i] = point_of(&s[i]);
-    /* The second time round the palette is dashed. */
+    /* When the palette repeats, lines are dashed. */
     rung_series series = {.name = name,
                           .point = point,
                           .count = count,

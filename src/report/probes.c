@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Probes of served models, read from stores and sorted by task. A probe that several stores have counts once: the one with more
- * answers. The series of a model has its name; probes of one model that were made differently (another server, wording, seed)
- * are told apart by what differs.
+ * Probes of served models, read from stores and sorted by task. If several stores have a probe, the copy with more
+ * answers counts. The series of a model has its name. Probes of one model that were made differently (another server,
+ * wording, seed) get names with the difference.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #include "model.h"
 #include "rung/io.h"
 
-/* ---- reading --------------------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 typedef struct reader {
     rung_report *report;
     rung_store *store;
-    report_probe *probe; /* at work */
+    report_probe *probe; /* the probe being read */
     rung_status status;
     rung_error *err;
 } reader;
@@ -129,12 +129,12 @@ void report_free_probes(rung_report *report)
     report_index_clear(&report->probe_index);
 }
 
-/* ---- names ----------------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
-/* What decides the questions beside the grid. A log says nothing of these. */
+/* What affects the questions beside the grid. A log does not contain it. */
 static const char *const ways[] = {"server", "words", "spelling", "api", "shots", "seed", "extra"};
 
-/* The value of a key as one would type it, or as a list of words; nothing when it has none. */
+/* Prints the value of a key as a user would type it, or as a list of words. Prints nothing if it has none. */
 static void put_value(rung_buf *out, const rung_json *value)
 {
     char room[RUNG_JSON_WORD];
@@ -146,7 +146,7 @@ static void put_value(rung_buf *out, const rung_json *value)
     }
 }
 
-/* How one probe was made: a text for each of the ways. */
+/* How one probe was made: one text for each of the ways. */
 typedef struct manner {
     rung_buf way[RUNG_COUNT(ways)];
 } manner;
@@ -170,7 +170,7 @@ static void clear_manner(manner *m)
     for (size_t i = 0; i < RUNG_COUNT(ways); i++) rung_buf_clear(&m->way[i]);
 }
 
-/* All probes of one model, task and source: the first value of each way, and whether another one has been met. */
+/* All probes of one model, task and source: the first value of each way, and whether it varies. */
 typedef struct subject {
     uint64_t first[RUNG_COUNT(ways)];
     bool several[RUNG_COUNT(ways)];
@@ -204,7 +204,7 @@ static rung_status name_probe(rung_report *report, report_probe *p, const subjec
     return status;
 }
 
-/* Twice over all probes: what differs is known only after the last one. */
+/* Two passes over all probes: the differences are known only after the first. */
 static rung_status name_probes(rung_report *report, rung_error *err)
 {
     report_index index = {0};
@@ -233,7 +233,7 @@ static rung_status name_probes(rung_report *report, rung_error *err)
     return status;
 }
 
-/* ---- tasks ----------------------------------------------------------------------------------------------------------------- */
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
 static bool is_depth(const char *key, double value, const rung_probe_cell *cell)
 {
@@ -335,7 +335,7 @@ static rung_status fill_task(rung_report *report, rung_probed *t, size_t first, 
     return status == RUNG_OK ? report_make_probe_figures(report, t, err) : status;
 }
 
-/* *taken: slugs that there are, each with the last number that was put behind it. */
+/* `taken` maps existing slugs to the last number that was appended to each. */
 static const char *free_slug(rung_report *report, report_index *taken, const char *task, rung_error *err)
 {
     char plain[64];
@@ -363,7 +363,7 @@ static rung_status add_task(rung_report *report, report_index *taken, size_t fir
     return status;
 }
 
-/* Chains the probes of each task, and marks those that begin a chain. */
+/* Links the probes of each task into a list, and marks the first of each list. */
 static rung_status chain_tasks(rung_report *report, bool *begins, rung_error *err)
 {
     report_index last = {0};

@@ -62,7 +62,7 @@ void report_slug(char out[64], const char *text, const char *plain)
     if (!len) strcpy(out, plain);
 }
 
-/* Another number when the name is taken; it becomes part of file names. */
+/* Appends a number if the slug is taken. Slugs become part of file names. */
 static rung_status give_slug(rung_report *report, size_t index, rung_error *err)
 {
     rung_group *shown = &report->group[index]->shown;

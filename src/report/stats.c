@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * Intervals. The distribution of Student's t is computed from the incomplete beta function by its continued fraction
- * (Lentz's method), and inverted by bisection: nothing here is hot.
+ * (Lentz's method) and inverted by bisection. Speed does not matter here.
  */
 #include <math.h>
 
@@ -40,7 +40,7 @@ static double beta_regular(double a, double b, double x)
 double rung_student_quantile(double df)
 {
     double low = 0, high = 16;
-    if (!(df > 0)) return INFINITY; /* one value says nothing about the spread */
+    if (!(df > 0)) return INFINITY; /* one value has no spread */
     while (beta_regular(df / 2, 0.5, df / (df + high * high)) > 0.05) high *= 2;
     for (int i = 0; i < 200 && high - low > 1e-13 * high; i++) {
         double t = (low + high) / 2;
@@ -74,7 +74,7 @@ rung_estimate rung_estimate_rate(size_t hits, size_t count)
     double p = (double)hits / n, middle = (p + z2 / (2 * n)) / (1 + z2 / n);
     double half = Z95 / (1 + z2 / n) * sqrt(p * (1 - p) / n + z2 / (4 * n * n));
     out.mean = p;
-    out.low = hits == 0 ? 0 : middle - half; /* exactly, whatever was rounded */
+    out.low = hits == 0 ? 0 : middle - half; /* exact, without rounding error */
     out.high = hits == count ? 1 : middle + half;
     return out;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A figure as SVG: series with intervals, marks, ceilings and guides. Series are moved aside by a few pixels, so that their
- * intervals at one place can be told apart. Names stand below the plot, where they meet nothing.
+ * A figure as SVG: series with intervals, marks, ceilings and guides. Series are shifted by a few pixels, so that their
+ * intervals at one place do not overlap. Names stand below the plot.
  */
 #include <math.h>
 #include <string.h>
@@ -44,8 +44,8 @@ void report_svg_colours(rung_buf *out, bool dark)
         rung_buf_printf(out, "%s--%s:%s", i ? ";" : "", colours[i].name, dark ? colours[i].dark : colours[i].light);
 }
 
-/* In a page variables are those of the page. Programs that are no browsers (librsvg, Inkscape, and through them papers) know
- * none: they skip the second declaration and keep the first. */
+/* In a page the variables are those of the page. Programs that are no browsers (librsvg, Inkscape) know no variables:
+ * they skip the second declaration and keep the first. */
 static void put_paint(rung_buf *out, const char *selector, const char *property, const char *colour)
 {
     size_t i = 0;
@@ -85,10 +85,10 @@ void report_svg_open(rung_buf *out, double width, double height, bool alone, boo
     rung_buf_puts(out, "</style>\n<rect class=\"back\" width=\"100%\" height=\"100%\"/>\n");
 }
 
-/* ---- scales ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- scales ------------------------------------------------------------------------------------------------------ */
 
 typedef struct frame {
-    double x0, x1, top; /* x in the unit of the axis, logarithm taken */
+    double x0, x1, top; /* x: in units of the axis, after the logarithm */
     bool log;
     double shift; /* pixels between neighbouring series */
     size_t series;
@@ -125,7 +125,7 @@ static double py(const frame *f, double y)
     return f->top + INSET + (PLOT - 2 * INSET) * (1 - fmin(fmax(y, 0), 1));
 }
 
-/* ---- axes -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- axes -------------------------------------------------------------------------------------------------------- */
 
 static void put_tick(rung_buf *out, const frame *f, double x, double *last)
 {
@@ -173,9 +173,9 @@ static void put_axes(rung_buf *out, const rung_chart *fig, const frame *f)
     rung_svg_text(out, LEFT - 36, f->top - 12, "dim", "start", fig->y.name);
 }
 
-/* ---- markers ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- markers ----------------------------------------------------------------------------------------------------- */
 
-/* The second time round the palette, lines are dashed. */
+/* When the palette repeats, lines are dashed. */
 static const char *dash_of(const rung_series *s)
 {
     if (s->control) return " stroke-dasharray=\"2 3\"";
@@ -233,7 +233,7 @@ static void put_ceilings(rung_buf *out, const frame *f, size_t number, const run
     }
 }
 
-/* What a pointer that rests on the point is told. */
+/* The tooltip of a point. */
 static void put_hint(rung_buf *out, const rung_chart *fig, const rung_series *s, const rung_point *p)
 {
     rung_buf_puts(out, "<title>");
@@ -269,7 +269,7 @@ static void put_series(rung_buf *out, const rung_chart *fig, const frame *f, siz
     }
 }
 
-/* ---- guides ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- guides ------------------------------------------------------------------------------------------------------ */
 
 static void put_guide_style(rung_buf *out, const rung_guide *g)
 {
@@ -296,7 +296,7 @@ static void put_guide(rung_buf *out, const frame *f, const rung_guide *g)
     put_guide_style(out, g);
 }
 
-/* ---- legend ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- legend ------------------------------------------------------------------------------------------------------ */
 
 void report_svg_swatch(rung_buf *out, const rung_series *s, const rung_guide *g)
 {
@@ -319,7 +319,7 @@ static bool is_named_before(const rung_chart *fig, size_t number)
     return false;
 }
 
-/* What the marks mean that occur. */
+/* Explains the marks that occur. */
 static const char *const mark_words[] = {"crossed: theory says CANNOT at this size",
                                          "bar: no weights of these layers are better on average (theory)",
                                          "ringed: chosen", "triangle: above a ceiling of theory"};
@@ -344,7 +344,7 @@ static void put_line(rung_buf *out, double x, double y, const char *class, const
     rung_buf_clear(&line);
 }
 
-/* Returns the height; draws nothing when out is NULL. */
+/* Returns the height. Draws nothing if out is NULL. */
 static double put_legend(rung_buf *out, const rung_chart *fig, double top)
 {
     double y = top;
@@ -403,7 +403,7 @@ void report_legend_html(rung_buf *out, const rung_chart *fig)
     rung_buf_puts(out, "</ul>\n");
 }
 
-/* ---- figure -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- figure ------------------------------------------------------------------------------------------------------ */
 
 void rung_chart_svg(rung_buf *out, const rung_chart *fig, bool alone)
 {

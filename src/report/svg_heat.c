@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A heat map as SVG, every field with its number: colour is never the only carrier.
+ * A heat map as SVG. Every field has its number, so that colour is never the only information.
  */
 #include <math.h>
 #include <string.h>

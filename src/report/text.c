@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Text on its way out. Everything that a store holds was written by somebody: it becomes text in HTML, SVG and CSV, never
- * markup (rung_text_escape).
+ * Escaping of text. What a store contains may come from anybody: it becomes text in HTML, SVG and CSV, never markup.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -51,7 +50,7 @@ const char *report_say(rung_report *report, rung_error *err, const char *format,
     return text;
 }
 
-/* Whole numbers as they are, small and large ones as one types them. */
+/* Prints whole numbers as they are, small and large ones in the usual short form. */
 void report_number(char out[32], double value)
 {
     if (value == floor(value) && fabs(value) < 1e15)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Where theory begins to speak between the points of a series. A store knows the verdict at each point, and the smallest prompt
- * for which some task of the kind is out of reach (n_threshold, with its other parameters free); a figure needs the place
- * on its own axis with everything else as it is in the series. So the theorems are asked again between two points.
+ * Finds where CANNOT begins between the points of a series. A store has the verdict at each point, and the smallest
+ * prompt for which some task of the kind is out of reach (n_threshold, with its other parameters free). A figure needs
+ * the place on its own axis, with all other parameters as in the series. So the theorems are asked again between two
+ * points.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -11,11 +12,11 @@
 
 #include "draft.h"
 
-/* ---- words of a cell -------------------------------------------------------------------------------------------------------------- */
+/* ---- words of a cell --------------------------------------------------------------------------------------------- */
 
-/* A word that stands in for what the cell has at the axis, between two cells. */
+/* A value of the axis key between two cells, used instead of the cell's own. */
 typedef struct instead {
-    size_t axis; /* key */
+    size_t axis; /* index of the key */
     size_t from, to;
     const char *text;
 } instead;
@@ -28,7 +29,7 @@ static const char *level_text(const report_group *g, size_t cell, size_t key)
 
 const char *rung_group_word(const rung_group *group, size_t cell, const char *key)
 {
-    const report_group *g = (const report_group *)group; /* shown is its first member */
+    const report_group *g = (const report_group *)group; /* safe: shown is its first member */
     for (size_t k = 0; k < g->keys; k++)
         if (strcmp(g->key[k].name, key) == 0) return level_text(g, cell, k);
     return "";
@@ -39,7 +40,7 @@ static bool is_of_task(const char *key)
     return strncmp(key, "task.", 5) == 0;
 }
 
-/* Another number of the task that is that of the axis in both cells follows it (K = N). */
+/* True if another parameter of the task equals the axis in both cells, so that it should follow it (K = N). */
 static bool follows(const report_group *g, size_t key, const instead *in)
 {
     return is_of_task(g->key[key].name) && is_of_task(g->key[in->axis].name) &&
@@ -61,7 +62,7 @@ static void put_task(rung_buf *out, const report_group *g, size_t cell, const in
     }
 }
 
-/* Keys stand in the order in which the group met them; the task knows its own. */
+/* Keys stand in the order in which the group met them; the task has an order of its own. */
 void rung_group_task(rung_buf *out, const rung_group *group, size_t cell)
 {
     rung_task_conf conf;
@@ -82,7 +83,7 @@ uint64_t rung_group_seed(const rung_group *group, size_t cell, size_t run)
     return g->run[g->order[report_chosen(g, cell)->first + run]].seed;
 }
 
-/* ---- the theorems at another size --------------------------------------------------------------------------------------------------- */
+/* ---- the theorems at another size -------------------------------------------------------------------------------- */
 
 static size_t size_word(const report_group *g, size_t cell, const char *key, const instead *in)
 {
@@ -91,7 +92,7 @@ static size_t size_word(const report_group *g, size_t cell, const char *key, con
     return rung_word_int(&value, text, 1, INT32_MAX) ? (size_t)value : 0;
 }
 
-/* RUNG_UNKNOWN also where there is no such task. */
+/* RUNG_UNKNOWN also if there is no such task. */
 static rung_verdict verdict_at(const report_group *g, size_t cell, const instead *in)
 {
     rung_train_conf conf = {.model = {.arch = rung_group_word(&g->shown, cell, "arch"),
@@ -111,7 +112,7 @@ static rung_verdict verdict_at(const report_group *g, size_t cell, const instead
     return status == RUNG_OK ? theory.verdict : RUNG_UNKNOWN;
 }
 
-/* Whether nothing that theorems look at differs between two cells but the axis. */
+/* True if, of all that theorems read, two cells differ in the axis only. */
 static bool only_axis(const report_group *g, const report_axis *axis, size_t a, size_t b)
 {
     static const char *const looked_at[] = {"arch", "heads", "dk", "dv", "encoder", "task"};
@@ -124,10 +125,10 @@ static bool only_axis(const report_group *g, const report_axis *axis, size_t a, 
         if (matters && strcmp(word_with(g, a, k, &in), level_text(g, b, k)) != 0) return false;
     }
     snprintf(text, sizeof text, "%.0f", report_axis_value(g, axis, a));
-    return strcmp(text, level_text(g, a, axis->key)) == 0; /* a whole number, or there is nothing to search between */
+    return strcmp(text, level_text(g, a, axis->key)) == 0; /* only whole numbers can be searched */
 }
 
-/* The last whole number between the cells a and b, whose verdicts differ, at which it is that of a. */
+/* Cells a and b have different verdicts. Finds the last whole number from a towards b with the verdict of a. */
 static int64_t last_as(const report_group *g, const report_axis *axis, size_t a, size_t b)
 {
     int64_t low = (int64_t)report_axis_value(g, axis, a), high = (int64_t)report_axis_value(g, axis, b);
@@ -145,7 +146,7 @@ static int64_t last_as(const report_group *g, const report_axis *axis, size_t a,
     return low;
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 static rung_status add_line(guide_list *list, rung_report *report, double at, const char *name, size_t colour,
                             rung_error *err)
@@ -155,7 +156,7 @@ static rung_status add_line(guide_list *list, rung_report *report, double at, co
     return guide.name && guide.x ? report_add_guide(list, &guide, err) : RUNG_SYSTEM;
 }
 
-/* The place where the verdict changes; SIZE_MAX if it never does or more than once. */
+/* The index at which the verdict changes; SIZE_MAX if it never changes, or more than once. */
 static size_t change_of(const report_group *g, const report_slot *slot, size_t slots)
 {
     size_t at = SIZE_MAX;
@@ -168,7 +169,8 @@ static size_t change_of(const report_group *g, const report_slot *slot, size_t s
     return at;
 }
 
-/* An axis of the words. Log-linear states hold more or less from one length to the next: no single place for them. */
+/* An axis that is a key. The states of log-linear layers do not grow monotonically with the length, so there is no
+ * single place for them. */
 static rung_status line_of_word(guide_list *list, rung_report *report, const report_group *g, const report_axis *axis,
                                 const report_slot *slot, size_t slots, const char *name, size_t colour, rung_error *err)
 {
@@ -206,8 +208,8 @@ static rung_status line_of_state(guide_list *list, rung_report *report, const re
                     colour, err);
 }
 
-/* A line says where CANNOT begins for the points of the series: only if those that it is said of were measured by an evaluator
- * that the theorems speak of. */
+/* A line says where CANNOT begins for the points of a series. It is drawn only if these points were measured by an
+ * evaluator of which the theorems speak. */
 static bool is_heard(const report_group *g, const report_slot *slot, size_t slots)
 {
     for (size_t i = 0; i < slots; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Runs the model on one prompt. Its tokens are the answer and, before it, the thoughts of a model that has some; each is
- * chosen from the read-out after the ones before. Log-probabilities are those of the softmax of the read-out, whatever
- * the temperature, and never below -9999, as in vLLM.
+ * Runs the model on one prompt. The reply is the answer, after the chain of thought if the model has one; each token is
+ * chosen from the read-out after the previous ones. Log-probabilities are those of the softmax of the read-out,
+ * independent of the temperature, and never below -9999, as in vLLM.
  */
 #include "generate.h"
 
@@ -19,12 +19,12 @@ typedef struct run {
     const serve_request *request;
     rung_session *session;
     double *out; /* [spec->answers] */
-    size_t room; /* tokens that the session can still take */
+    size_t room; /* tokens that still fit into the session */
     rung_rng rng;
     rung_error *err;
 } run;
 
-/* ---- choosing --------------------------------------------------------------------------------------------------------------- */
+/* ---- choosing ---------------------------------------------------------------------------------------------------- */
 
 static double log_sum(const double *x, size_t count, double largest)
 {
@@ -74,7 +74,7 @@ static void choose(serve_token *token, run *r)
     if (r->request->logprobs) fill_tops(token, r, (size_t)r->request->tops, total);
 }
 
-/* ---- running ---------------------------------------------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------------------------------------------- */
 
 static size_t first_thought(const rung_model_spec *spec)
 {
@@ -91,7 +91,7 @@ void serve_row_text(rung_buf *out, const serve_reply *reply, const serve_model *
         rung_text_book_answer(out, reply->book, m->task, (int32_t)row);
 }
 
-/* Cuts the reply before the first stop string in it. */
+/* Cuts the reply before its first stop string. */
 static bool stopped(serve_reply *reply, const serve_request *request)
 {
     const char *first = NULL;
@@ -131,7 +131,7 @@ static rung_status add_token(serve_reply *reply, run *r, size_t *room)
     return rung_buf_ok(&reply->text, r->err);
 }
 
-/* The tokens of the reply, one after the other; the read-out after the prompt is there. */
+/* Generates the tokens of the reply one by one. The read-out after the prompt must be in r->out. */
 static rung_status say(serve_reply *reply, run *r)
 {
     size_t room = 0;
@@ -140,7 +140,7 @@ static rung_status say(serve_reply *reply, run *r)
         if (status != RUNG_OK) return status;
         size_t row = reply->token[reply->tokens - 1].chosen.row;
         bool thought = row >= first_thought(r->spec);
-        /* The end of a reply is a token too, as it is in other servers: with no room for it, the reply is cut. */
+        /* As in other servers, the end of a reply counts as a token: if there is no room for it, the reply is cut. */
         reply->finished = stopped(reply, r->request) || (!thought && (int64_t)reply->tokens < r->request->max_tokens);
         if (reply->finished || !thought || (int64_t)reply->tokens >= r->request->max_tokens || r->room == 0)
             return RUNG_OK;
@@ -184,7 +184,7 @@ static rung_status read_and_run(serve_reply *reply, rung_instance *instance, con
     if (status != RUNG_OK) return status;
     reply->spaced = request->route == SERVE_COMPLETIONS && !ends_in_space(text);
     run r = {.m = m, .spec = rung_model_get_spec(m->model), .request = request, .err = err};
-    rung_rng_init(&r.rng, (uint64_t)request->seed, 0x7365727665, index); /* a stream of its own: "serve" */
+    rung_rng_init(&r.rng, (uint64_t)request->seed, 0x7365727665, index); /* a random stream of its own: "serve" */
     return run_prompt(reply, &r, instance);
 }
 

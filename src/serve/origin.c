@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Host and Origin. A page of a stranger can lead its own name to 127.0.0.1 and then ask as the same origin, or simply post
- * across origins; both betray themselves in these headers, which a page cannot choose.
+ * Checks the headers Host and Origin. A foreign web page can make its own name resolve to 127.0.0.1 and then send
+ * requests as the same origin, or send requests across origins. Both show in these headers, which a page cannot set.
  */
 #include "origin.h"
 
@@ -13,7 +13,7 @@
 
 #define NAME_MOST 256
 
-/* The host without brackets and port; false: it is none. */
+/* Extracts the host without brackets and port. False if the text is no host. */
 static bool take_host(char out[NAME_MOST], const char *text)
 {
     bool six = *text == '[';

@@ -21,7 +21,7 @@ static bool out_of_memory(serve_fault *fault)
 
 static bool too_long(const reader *in, const char *param)
 {
-    return serve_refuse(in->fault, 400, param, "the prompt has more than the %zu tokens that this server takes",
+    return serve_refuse(in->fault, 400, param, "the prompt has more than the %zu tokens that this server accepts",
                         in->most);
 }
 
@@ -60,9 +60,9 @@ static bool read_id(const reader *in, serve_prompt *prompt, const rung_json *val
     int64_t id = 0;
     if (rung_json_kind_of(value) != RUNG_JSON_INT || !rung_json_int(&id, value) || id < 0 ||
         (uint64_t)id >= serve_tokens_count(in->tokens))
-        return serve_refuse(in->fault, 400, param, "'%s': entry %zu is no token id; they are 0 to %zu", param, index,
+        return serve_refuse(in->fault, 400, param, "'%s': entry %zu is not a token id; ids are 0 to %zu", param, index,
                             serve_tokens_count(in->tokens) - 1);
-    /* Texts end at a zero byte, and no text of a task has one. */
+    /* Texts end at a zero byte, and no text of a task contains one. */
     if (id == 0) return serve_refuse(in->fault, 400, param, "'%s': entry %zu is the zero byte", param, index);
     serve_ids_add(&prompt->ids, (uint32_t)id);
     serve_tokens_piece(&prompt->text, in->tokens, (uint32_t)id);
@@ -80,7 +80,7 @@ static bool read_ids(const reader *in, const rung_json *list, const char *param)
     return !prompt->text.failed && !prompt->ids.failed ? true : out_of_memory(in->fault);
 }
 
-/* A string, a list of ids, or a list of either. */
+/* Reads a string, a list of ids, or a list of either. */
 static bool read_prompts(const reader *in, const rung_json *value, const char *param)
 {
     rung_json_kind kind = rung_json_kind_of(value);
@@ -97,11 +97,10 @@ static bool read_prompts(const reader *in, const rung_json *value, const char *p
     }
     return taken ||
            serve_refuse(in->fault, 400, param,
-                        "'%s' must be a string, a list of token ids, or a list of one of these that is not empty",
-                        param);
+                        "'%s' must be a string, a list of token ids, or a non-empty list of one of these", param);
 }
 
-/* ---- messages --------------------------------------------------------------------------------------------------------------- */
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 static bool add_parts(const reader *in, rung_buf *text, const rung_json *parts)
 {
@@ -111,7 +110,7 @@ static bool add_parts(const reader *in, rung_buf *text, const rung_json *parts)
         const char *words = rung_json_string(rung_json_get(part, "text"));
         if (!type || strcmp(type, "text") != 0 || !words)
             return serve_refuse(in->fault, 400, "messages",
-                                "a part of a message is no {\"type\": \"text\", \"text\": ...}");
+                                "a part of a message is not {\"type\": \"text\", \"text\": ...}");
         rung_buf_puts(text, words);
     }
     return true;
@@ -125,24 +124,24 @@ static bool add_message(const reader *in, rung_buf *text, const rung_json *messa
     bool known = false;
     for (size_t i = 0; role && i < RUNG_COUNT(roles); i++) known |= strcmp(role, roles[i]) == 0;
     if (!known)
-        return serve_refuse(in->fault, 400, "messages", "message %zu has no role system, developer, user or assistant",
-                            index);
+        return serve_refuse(in->fault, 400, "messages",
+                            "message %zu needs a role: system, developer, user or assistant", index);
     if (last && strcmp(role, "user") != 0)
-        return serve_refuse(in->fault, 400, "messages", "the last message must be that of the user");
+        return serve_refuse(in->fault, 400, "messages", "the last message must be from the user");
     if (index) rung_buf_puts(text, "\n\n");
     if (rung_json_kind_of(content) == RUNG_JSON_ARRAY) return add_parts(in, text, content);
     const char *words = rung_json_string(content);
-    if (!words) return serve_refuse(in->fault, 400, "messages", "message %zu has no content that is text", index);
+    if (!words) return serve_refuse(in->fault, 400, "messages", "message %zu has no text content", index);
     rung_buf_puts(text, words);
     return true;
 }
 
-/* The template of a chat: the messages with a blank line between them, so that the last one is what is read. */
+/* The chat template: the messages, separated by blank lines. The model reads the last one. */
 static bool read_messages(const reader *in, const rung_json *messages)
 {
     size_t count = rung_json_len(messages);
     if (rung_json_kind_of(messages) != RUNG_JSON_ARRAY || count == 0)
-        return serve_refuse(in->fault, 400, "messages", "'messages' must be a list that is not empty");
+        return serve_refuse(in->fault, 400, "messages", "'messages' must be a non-empty list");
     serve_prompt *prompt = next_prompt(in, "messages");
     if (!prompt) return false;
     for (size_t i = 0; i < count; i++)
@@ -164,6 +163,6 @@ bool serve_prompts_read(serve_request *r, const rung_json *body, const serve_tok
     if (r->route == SERVE_CHAT || (r->route == SERVE_TOKENIZE && messages && !prompt))
         return read_messages(&in, messages);
     if (r->route == SERVE_TOKENIZE && !rung_json_string(prompt))
-        return serve_refuse(fault, 400, "prompt", "'prompt' must be a string, or there must be 'messages'");
+        return serve_refuse(fault, 400, "prompt", "'prompt' must be a string, or 'messages' must be given");
     return read_prompts(&in, prompt, "prompt");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The fields of requests; see request.h. One table names them all.
+ * The fields of requests; see request.h. One table lists them all.
  */
 #include "request.h"
 
@@ -21,7 +21,7 @@ bool serve_refuse(serve_fault *fault, unsigned status, const char *param, const 
     return false;
 }
 
-/* ---- values of fields --------------------------------------------------------------------------------------------------- */
+/* ---- values of fields -------------------------------------------------------------------------------------------- */
 
 static bool read_int(int64_t *out, const rung_json *value, const char *name, int64_t low, int64_t high,
                      serve_fault *fault)
@@ -56,7 +56,7 @@ static bool set_seed(serve_request *r, const rung_json *value, const char *name,
     return read_int(&r->seed, value, name, INT64_MIN, INT64_MAX, fault);
 }
 
-/* A count for completions, a switch for chats. */
+/* A number for completions, a boolean for chats. */
 static bool set_logprobs(serve_request *r, const rung_json *value, const char *name, serve_fault *fault)
 {
     if (r->route == SERVE_CHAT) return read_bool(&r->logprobs, value, name, fault);
@@ -73,8 +73,7 @@ static bool set_top_logprobs(serve_request *r, const rung_json *value, const cha
 static bool add_stop(serve_request *r, const rung_json *value, const char *name, serve_fault *fault)
 {
     const char *text = rung_json_string(value);
-    if (!text || !*text)
-        return serve_refuse(fault, 400, name, "'stop' must be a string that is not empty, or a list of them");
+    if (!text || !*text) return serve_refuse(fault, 400, name, "'stop' must be a non-empty string, or a list of them");
     if (r->stops == SERVE_STOPS_MAX)
         return serve_refuse(fault, 400, name, "'stop' has more than %d strings", SERVE_STOPS_MAX);
     r->stop[r->stops++] = text;
@@ -94,13 +93,13 @@ static bool set_token_texts(serve_request *r, const rung_json *value, const char
     return read_bool(&r->token_texts, value, name, fault);
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 enum { ANSWERS = SERVE_COMPLETIONS | SERVE_CHAT, TEXTS = ANSWERS | SERVE_TOKENIZE };
 
-/* Values that ask for nothing that we do not do anyway. */
+/* Values of unsupported fields that change nothing and are accepted. */
 typedef enum neutral {
-    OWN = 0, /* a field with a meaning */
+    OWN = 0, /* a supported field */
     ANY_BOOL,
     ANY_STRING,
     ANY_OBJECT,
@@ -108,7 +107,7 @@ typedef enum neutral {
     ONLY_NUMBER,
     ONLY_EMPTY, /* {} or [] */
     ONLY_NONE,  /* "none" */
-    NOTHING,    /* but null */
+    NOTHING,    /* only null */
 } neutral;
 
 typedef struct field {
@@ -120,7 +119,7 @@ typedef struct field {
 } field;
 
 static const field fields[] = {
-    {"model", TEXTS | SERVE_DETOKENIZE, NULL, OWN, 0}, /* these four are read by hand */
+    {"model", TEXTS | SERVE_DETOKENIZE, NULL, OWN, 0}, /* these four are read by separate code */
     {"prompt", SERVE_COMPLETIONS | SERVE_TOKENIZE, NULL, OWN, 0},
     {"messages", SERVE_CHAT | SERVE_TOKENIZE, NULL, OWN, 0},
     {"tokens", SERVE_DETOKENIZE, NULL, OWN, 0},
@@ -235,7 +234,7 @@ static bool read_field(serve_request *r, const char *name, const rung_json *valu
     char room[48];
     const field *f = find_field(name, r->route);
     if (!f) return unknown_field(name, r->route, fault);
-    if (rung_json_kind_of(value) == RUNG_JSON_NULL) return true; /* as if it were absent */
+    if (rung_json_kind_of(value) == RUNG_JSON_NULL) return true; /* treated as absent */
     if (f->set) return f->set(r, value, name, fault);
     if (f->neutral == OWN || is_neutral(f, value)) return true;
     return serve_refuse(fault, 400, name, "this server supports '%s' only as %s", name,
@@ -245,7 +244,7 @@ static bool read_field(serve_request *r, const char *name, const rung_json *valu
 static bool check_model(const rung_json *body, const char *model, serve_fault *fault)
 {
     const rung_json *value = rung_json_get(body, "model");
-    if (rung_json_kind_of(value) <= RUNG_JSON_NULL) return true; /* the only one */
+    if (rung_json_kind_of(value) <= RUNG_JSON_NULL) return true; /* the server has only one model */
     const char *name = rung_json_string(value);
     if (!name) return serve_refuse(fault, 400, "model", "'model' must be a string");
     if (strcmp(name, model) != 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What a request asks for. A field that would change the reply and that we cannot honour is refused by name; one that asks
- * for what we do anyway is taken. Private to the module.
+ * Private to serve: what a request asks for. A field that would change the reply and is not supported is refused by
+ * name. A field whose value changes nothing is accepted.
  */
 #ifndef RUNG_SERVE_REQUEST_H
 #define RUNG_SERVE_REQUEST_H
@@ -45,14 +45,15 @@ typedef struct serve_request {
     double temperature;
     int64_t seed;
     bool logprobs;    /* asked for */
-    int64_t tops;     /* of the likeliest answers */
+    int64_t tops;     /* number of likeliest candidates */
     bool tops_given;  /* chat: needs logprobs */
     bool token_texts; /* /tokenize */
     size_t stops;
     const char *stop[SERVE_STOPS_MAX]; /* borrowed from the document */
 } serve_request;
 
-/* Reads a body. `model` is the name that the field model must have. Clear the request in any case, before the document. */
+/* Parses a body. `model` is the value that the field model must have. Clear the request in any case, before the
+ * document. */
 bool serve_request_read(serve_request *request, const rung_json *body, serve_route route, const char *model,
                         const serve_tokens *tokens, size_t most, serve_fault *fault);
 void serve_request_clear(serve_request *request);

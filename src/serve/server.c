@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The HTTP side: connections, limits, the log, and an end that loses no request. libmicrohttpd runs a pool of threads; a
- * request is answered on the one that read it.
+ * The HTTP side: connections, limits, the log, and a shutdown that loses no request. libmicrohttpd runs a pool of
+ * threads; the thread that reads a request answers it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,15 +16,16 @@
 #include <unistd.h>
 
 #include "origin.h"
+#include "rung/par.h"
 #include "rung/serve.h"
 
-#define HEADER_BYTES (32 * 1024) /* request line and headers; more is answered 431 by the library */
+#define HEADER_BYTES (32 * 1024) /* request line and headers; for more the library replies 431 */
 
-/* A connection that is open. It must be done with reading a request, or with taking a reply, by its deadline: the timeout of
- * the library begins anew with every byte. */
+/* An open connection. A request must have arrived, or a reply must have been read, by its deadline. The library's own
+ * timeout does not suffice: it restarts with every byte. */
 typedef struct line {
-    atomic_flag held;
-    int socket;        /* -1: the place is free */
+    rung_mutex held;
+    int socket;        /* -1: this entry is free */
     double deadline_s; /* 0: none, while the model computes */
 } line;
 
@@ -38,7 +39,7 @@ struct rung_server {
     char url[96];
 };
 
-/* One request on its way. */
+/* One request in progress. */
 typedef struct exchange {
     rung_server *server;
     rung_buf body;
@@ -49,7 +50,7 @@ typedef struct exchange {
     char method[12], path[64];
 } exchange;
 
-/* ---- the log ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the log ----------------------------------------------------------------------------------------------------- */
 
 static void client_text(char *out, size_t size, struct MHD_Connection *connection)
 {
@@ -63,7 +64,7 @@ static void client_text(char *out, size_t size, struct MHD_Connection *connectio
         inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr, out, (socklen_t)size);
 }
 
-/* A path is the client's text: what is no plain character of a path does not go into the log. */
+/* The client chooses the path, so only plain path characters go into the log. */
 static void copy_plain(char *out, size_t size, const char *text)
 {
     size_t i = 0;
@@ -87,17 +88,7 @@ static void log_exchange(const exchange *x, struct MHD_Connection *connection, b
     fflush(log);
 }
 
-/* ---- deadlines ----------------------------------------------------------------------------------------------------------------- */
-
-static void hold(line *l)
-{
-    while (atomic_flag_test_and_set(&l->held)) {}
-}
-
-static void let_go(line *l)
-{
-    atomic_flag_clear(&l->held);
-}
+/* ---- deadlines --------------------------------------------------------------------------------------------------- */
 
 static line *line_of(struct MHD_Connection *connection)
 {
@@ -105,35 +96,35 @@ static line *line_of(struct MHD_Connection *connection)
     return info ? info->socket_context : NULL;
 }
 
-/* from now on; 0: no deadline */
+/* Sets the deadline this many seconds from now; 0: none. */
 static void set_deadline(struct MHD_Connection *connection, double seconds)
 {
     line *l = line_of(connection);
     if (!l) return;
-    hold(l);
+    rung_mutex_lock(&l->held);
     l->deadline_s = seconds > 0 ? rung_wall_s() + seconds : 0;
-    let_go(l);
+    rung_mutex_unlock(&l->held);
 }
 
 static line *take_line(rung_server *s, int socket)
 {
     for (size_t i = 0; i < s->line_count; i++) {
         line *l = &s->lines[i];
-        hold(l);
+        rung_mutex_lock(&l->held);
         bool mine = l->socket < 0;
         if (mine) l->socket = socket, l->deadline_s = 0;
-        let_go(l);
+        rung_mutex_unlock(&l->held);
         if (mine) return l;
     }
     return NULL;
 }
 
-/* The library closes the socket after this, so that no number of a socket is used when it belongs to somebody else. */
+/* Called before the library closes the socket, so that we never shut down a descriptor that was reused. */
 static void drop_line(line *l)
 {
-    hold(l);
+    rung_mutex_lock(&l->held);
     l->socket = -1;
-    let_go(l);
+    rung_mutex_unlock(&l->held);
 }
 
 static void on_connection(void *context, struct MHD_Connection *connection, void **state,
@@ -151,12 +142,12 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     *state = info ? take_line(s, info->connect_fd) : NULL;
     line *l = *state;
     if (!l) return;
-    hold(l);
+    rung_mutex_lock(&l->held);
     l->deadline_s = rung_wall_s() + s->options.timeout_s;
-    let_go(l);
+    rung_mutex_unlock(&l->held);
 }
 
-/* What the library would let wait in a queue is closed at once. */
+/* The library would queue further connections; they are closed at once instead. */
 static enum MHD_Result on_accept(void *context, const struct sockaddr *address, socklen_t size)
 {
     const rung_server *s = context;
@@ -169,14 +160,14 @@ void rung_server_tick(rung_server *s)
     double now = rung_wall_s();
     for (size_t i = 0; i < s->line_count; i++) {
         line *l = &s->lines[i];
-        hold(l);
+        rung_mutex_lock(&l->held);
         bool late = l->socket >= 0 && l->deadline_s > 0 && now > l->deadline_s;
-        if (late) shutdown(l->socket, SHUT_RDWR), l->deadline_s = 0; /* the library sees its end and cleans up */
-        let_go(l);
+        if (late) shutdown(l->socket, SHUT_RDWR), l->deadline_s = 0; /* the library notices the end and cleans up */
+        rung_mutex_unlock(&l->held);
     }
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------------------------------ */
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
 
 static exchange *exchange_new(rung_server *server, const char *method, const char *path)
 {
@@ -212,7 +203,7 @@ static enum MHD_Result send_reply(exchange *x, struct MHD_Connection *connection
     rung_service_reply *reply = &x->reply;
     x->answered = true;
     set_deadline(connection, x->server->options.timeout_s);
-    /* The reply outlives the response: it is cleared when the request is completed. */
+    /* The response borrows the reply, which is cleared when the request is completed. */
     struct MHD_Response *response = MHD_create_response_from_buffer(
         reply->body.len, reply->body.len ? reply->body.text : "", MHD_RESPMEM_PERSISTENT);
     if (!response) return MHD_NO;
@@ -239,7 +230,7 @@ static bool declares_too_much(const exchange *x, struct MHD_Connection *connecti
     return length && (!rung_word_int(&bytes, length, 0, INT64_MAX) || (uint64_t)bytes > x->server->options.body_bytes);
 }
 
-/* A part of the body. What is too long, or too slow, is read no further. */
+/* Receives a part of the body. Stops reading if it is too long or too slow. */
 static enum MHD_Result take_part(exchange *x, const char *data, size_t *size)
 {
     const rung_server_options *limits = &x->server->options;
@@ -247,7 +238,7 @@ static enum MHD_Result take_part(exchange *x, const char *data, size_t *size)
     x->received += *size;
     if (x->received <= limits->body_bytes) rung_buf_add(&x->body, data, *size);
     *size = 0;
-    /* A reply can be given at the end of the body only; so much of a chunked one is read for its sake. */
+    /* The library can send a reply only at the end of the body, so this much of a chunked body is read and dropped. */
     return x->received / 4 <= limits->body_bytes ? MHD_YES : MHD_NO;
 }
 
@@ -268,7 +259,7 @@ static enum MHD_Result answer(exchange *x, struct MHD_Connection *connection, co
     return send_reply(x, connection);
 }
 
-/* A page of somebody else in the browser of somebody here can send requests, but not choose these headers. */
+/* A foreign page in a local browser can send requests, but cannot set these headers. */
 static enum MHD_Result refuse_strangers(exchange *x, struct MHD_Connection *connection, bool *refused)
 {
     const char *allow = x->server->options.allow_host;
@@ -276,10 +267,9 @@ static enum MHD_Result refuse_strangers(exchange *x, struct MHD_Connection *conn
     const char *origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
     *refused = true;
     if (host && !serve_host_allowed(host, allow))
-        return refuse(x, connection, 403,
-                      "the Host of the request is no name of this server; --allow-host NAME allows it");
+        return refuse(x, connection, 403, "the Host header does not name this server; --allow-host NAME allows it");
     if (origin && !serve_origin_allowed(origin, allow))
-        return refuse(x, connection, 403, "a page of another origin may not ask; --allow-host NAME allows it");
+        return refuse(x, connection, 403, "pages of another origin may not send requests; --allow-host NAME allows it");
     *refused = false;
     return MHD_YES;
 }
@@ -297,12 +287,12 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *connectio
         if (refused) return result;
         return declares_too_much(x, connection) ? refuse(x, connection, 413, "the body is too large") : MHD_YES;
     }
-    if (*size && x->answered) *size = 0; /* of what has been refused */
+    if (*size && x->answered) *size = 0; /* the request was refused: drop the rest */
     if (*size) return take_part(x, data, size);
     return x->answered ? MHD_YES : answer(x, connection, method, path);
 }
 
-/* Complaints of the library about broken connections are no news. */
+/* The library reports broken connections here; they are normal. */
 static void on_message(void *context, const char *format, va_list arguments)
 {
     (void)context;
@@ -310,7 +300,7 @@ static void on_message(void *context, const char *format, va_list arguments)
     (void)arguments;
 }
 
-/* ---- life --------------------------------------------------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------------------------------- */
 
 static rung_status find_address(struct addrinfo **out, const rung_server_options *options, rung_error *err)
 {
@@ -319,7 +309,7 @@ static rung_status find_address(struct addrinfo **out, const rung_server_options
         .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     snprintf(port, sizeof port, "%u", options->port);
     if (getaddrinfo(options->address, port, &hints, out) != 0)
-        return rung_fail(err, RUNG_USAGE, "'%s' is no numeric address, such as 127.0.0.1, 0.0.0.0 or ::1",
+        return rung_fail(err, RUNG_USAGE, "'%s' is not a numeric address, such as 127.0.0.1, 0.0.0.0 or ::1",
                          options->address);
     return RUNG_OK;
 }
@@ -331,7 +321,7 @@ static void start(rung_server *s, const struct addrinfo *address)
     if (threads > o->connections) threads = o->connections;
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO | MHD_USE_ITC | MHD_USE_ERROR_LOG;
     if (address->ai_family == AF_INET6) flags |= MHD_USE_IPv6;
-    /* The library divides connections among its threads; a pool of one is no pool. */
+    /* The library divides connections among its threads; it takes a pool of one thread as no pool. */
     struct MHD_OptionItem pool[] = {
         {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
         {MHD_OPTION_END, 0, NULL},
@@ -355,14 +345,14 @@ static rung_status open_server(rung_server *s, rung_error *err)
     freeaddrinfo(address);
     if (!s->daemon)
         return rung_fail(err, RUNG_SYSTEM, "cannot listen on %s port %u: %s; is it in use? --port 0 takes any free one",
-                         s->options.address, s->options.port, errno ? strerror(errno) : "the library does not say why");
+                         s->options.address, s->options.port, errno ? strerror(errno) : "the library gives no reason");
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT);
     unsigned port = info && info->port ? info->port : s->options.port;
     snprintf(s->url, sizeof s->url, six ? "http://[%s]:%u" : "http://%s:%u", s->options.address, port);
     return RUNG_OK;
 }
 
-/* A few more than may be open: two threads may accept the last one. */
+/* A few more than may be open, because two threads may accept the last one at the same time. */
 static rung_status make_lines(rung_server *s, rung_error *err)
 {
     s->line_count = s->options.connections + 64;
@@ -370,15 +360,25 @@ static rung_status make_lines(rung_server *s, rung_error *err)
     if (!s->lines) return RUNG_SYSTEM;
     for (size_t i = 0; i < s->line_count; i++) {
         s->lines[i].socket = -1;
-        atomic_flag_clear(&s->lines[i].held);
+        rung_mutex_init(&s->lines[i].held);
     }
     return RUNG_OK;
+}
+
+static void free_server(rung_server *s)
+{
+    for (size_t i = 0; s->lines && i < s->line_count; i++) rung_mutex_clear(&s->lines[i].held);
+    free(s->lines);
+    free(s);
 }
 
 rung_status rung_server_open(rung_server **out, const rung_service *service, const rung_server_options *options,
                              rung_error *err)
 {
     *out = NULL;
+#ifdef RUNG_WITHOUT_MICROHTTPD
+    return rung_fail(err, RUNG_SYSTEM, RUNG_WITHOUT_MICROHTTPD);
+#endif
     rung_server *s = rung_calloc(1, sizeof *s, err);
     if (!s) return RUNG_SYSTEM;
     s->service = service;
@@ -388,8 +388,7 @@ rung_status rung_server_open(rung_server **out, const rung_service *service, con
     if (status == RUNG_OK) {
         *out = s;
     } else {
-        free(s->lines);
-        free(s);
+        free_server(s);
     }
     return status;
 }
@@ -411,6 +410,5 @@ void rung_server_close(rung_server *s)
         nanosleep(&pause, NULL);
     }
     MHD_stop_daemon(s->daemon);
-    free(s->lines);
-    free(s);
+    free_server(s);
 }

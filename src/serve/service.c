@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * One request, one reply: routes, the key, and what goes wrong. Shares nothing between requests but what never changes.
+ * One request, one reply: routes, the key, and errors. Requests share only data that never changes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct rung_service {
     char fingerprint[24];
 };
 
-/* ---- life ------------------------------------------------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------------------------------- */
 
 static void digest(uint8_t out[32], const char *text)
 {
@@ -44,7 +44,7 @@ static rung_status fill(rung_service *s, const rung_service_options *options, ru
     char hex[65];
     if (!task->vocab || !task->answers)
         return rung_fail(err, RUNG_USAGE,
-                         "task %s has no text (its input or its answer is a vector), so there is nothing to serve",
+                         "task %s has no text form (its input or its answer is a vector), so it cannot be served",
                          task->task->name);
     s->max_tokens = options->max_tokens;
     s->keyed = options->key != NULL;
@@ -84,7 +84,7 @@ void rung_service_reply_clear(rung_service_reply *reply)
     rung_buf_clear(&reply->body);
 }
 
-/* ---- refusals ----------------------------------------------------------------------------------------------------------------- */
+/* ---- refusals ---------------------------------------------------------------------------------------------------- */
 
 static void refuse(rung_service_reply *reply, unsigned status, const char *param, const char *message)
 {
@@ -100,7 +100,7 @@ void rung_service_refuse(rung_service_reply *reply, unsigned status, const char 
     refuse(reply, status, NULL, message);
 }
 
-/* Digests are compared, all 32 bytes in any case, so the time says nothing about the key. */
+/* Compares digests, always all 32 bytes, so that the time does not depend on the key. */
 static bool authorised(const rung_service *s, const char *header)
 {
     static const char scheme[] = "Bearer ";
@@ -113,7 +113,7 @@ static bool authorised(const rung_service *s, const char *header)
     return difference == 0;
 }
 
-/* ---- routes ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- routes ------------------------------------------------------------------------------------------------------ */
 
 static bool answer_prompts(rung_service_reply *reply, const rung_service *s, const serve_request *request, uint64_t id,
                            serve_fault *fault)
@@ -171,8 +171,8 @@ static void answer_get(rung_service_reply *reply, const rung_service *s)
 
 typedef struct route_row {
     const char *path;
-    serve_route route; /* 0: a GET */
-    bool open;         /* needs no key, and has no body */
+    serve_route route; /* 0: the path takes GET */
+    bool open;         /* needs no key and has no body */
 } route_row;
 
 static const route_row routes[] = {
@@ -202,14 +202,14 @@ void rung_service_answer(rung_service_reply *reply, const rung_service *s, const
     *reply = (rung_service_reply){.status = 200};
     rung_buf_init(&reply->body);
     if (!(row && row->open) && !authorised(s, request->authorization)) {
-        refuse(reply, 401, NULL, "a key is needed: Authorization: Bearer KEY");
+        refuse(reply, 401, NULL, "a key is required: Authorization: Bearer KEY");
     } else if (!row) {
         refuse(reply, 404, NULL,
-               "no such path; there are /v1/completions, /v1/chat/completions, /tokenize, /detokenize, /v1/models, "
+               "no such path; the paths are /v1/completions, /v1/chat/completions, /tokenize, /detokenize, /v1/models, "
                "/health");
     } else if (!method_fits(row, request->method)) {
         reply->allow = row->route ? "POST" : "GET, HEAD";
-        refuse(reply, 405, NULL, row->route ? "this path takes POST only" : "this path takes GET only");
+        refuse(reply, 405, NULL, row->route ? "this path accepts POST only" : "this path accepts GET only");
     } else if (row->route) {
         answer_post(reply, s, row->route, request);
     } else if (!row->open) {

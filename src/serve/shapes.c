@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The replies as JSON; see shapes.h. `created` is 0, so that equal requests have equal replies.
+ * The replies as JSON; see shapes.h. `created` is always 0, so that equal requests have equal replies.
  */
 #include "shapes.h"
 
@@ -81,7 +81,7 @@ void serve_put_text(rung_buf *out, const serve_request *request)
     rung_buf_putc(out, '}');
 }
 
-/* ---- answers --------------------------------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
 
 static void put_span(rung_buf *out, const char *text, size_t len)
 {
@@ -113,7 +113,7 @@ static bool among_tops(const serve_token *token)
     return false;
 }
 
-/* The likeliest tokens, and the chosen one if it is none of them. */
+/* Writes the likeliest tokens, and the chosen one if it is not among them. */
 static void put_top_object(rung_buf *out, const serve_reply *reply, const serve_model *m, size_t index)
 {
     const serve_token *token = &reply->token[index];

@@ -8,11 +8,11 @@
 
 #include "generate.h"
 
-/* What every reply to a prompt repeats. */
+/* Fields that every reply to a prompt has. */
 typedef struct serve_head {
     const char *name;        /* of the model */
-    const char *fingerprint; /* of the model and the evaluator */
-    uint64_t request;        /* a hash of the request: the id */
+    const char *fingerprint; /* of model and evaluator */
+    uint64_t request;        /* a hash of the request; it becomes the id */
 } serve_head;
 
 void serve_put_error(rung_buf *out, unsigned status, const char *param, const char *message);

@@ -10,16 +10,16 @@
 #include <string.h>
 
 #define BYTES     256
-#define WORDS_MAX ((size_t)1 << 20) /* a table of some 64 MB */
+#define WORDS_MAX ((size_t)1 << 20) /* its table takes about 64 MB */
 
 struct serve_tokens {
     rung_buf text;   /* all words, each with a NUL behind it */
     size_t *start;   /* [count] offsets into the text */
-    uint32_t *slots; /* word + 1, or 0; a power of two of them, at most half full */
+    uint32_t *slots; /* word + 1, or 0 if free; a power of two, at most half full */
     size_t count, room, mask, longest;
 };
 
-/* ---- lists of ids ----------------------------------------------------------------------------------------------------- */
+/* ---- lists of ids ------------------------------------------------------------------------------------------------ */
 
 void serve_ids_add(serve_ids *ids, uint32_t id)
 {
@@ -43,14 +43,14 @@ void serve_ids_clear(serve_ids *ids)
     *ids = (serve_ids){0};
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------------ */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 static const char *word_at(const serve_tokens *t, size_t word)
 {
     return t->text.text + t->start[word];
 }
 
-/* The slot of the word, or the free one where it belongs. */
+/* The slot of the word, or the free slot where it belongs. */
 static uint32_t *slot_of(const serve_tokens *t, const char *word, size_t len)
 {
     for (size_t i = (size_t)rung_hash64(word, len) & t->mask;; i = (i + 1) & t->mask) {
@@ -100,7 +100,7 @@ static bool in_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '-' || (unsigned char)c >= 0x80;
 }
 
-/* The words between the names and numbers of a text. */
+/* Adds the words that stand between the names and numbers of a text. */
 static void add_letters(serve_tokens *t, const char *text)
 {
     while (*text) {
@@ -111,7 +111,7 @@ static void add_letters(serve_tokens *t, const char *text)
     }
 }
 
-/* Samples of the texts, over names with digits in them. */
+/* Adds the words of sample texts, whose names contain digits. */
 static rung_status add_text_words(serve_tokens *t, const rung_task_conf *task, rung_error *err)
 {
     rung_instance instance = {0};
@@ -157,12 +157,12 @@ static rung_status allocate(serve_tokens *t, size_t words, rung_error *err)
 
 static rung_status fill(serve_tokens *t, const rung_task_conf *task, size_t thoughts, rung_error *err)
 {
-    size_t names = 0, fixed = 200; /* a text has far fewer words than that */
+    size_t names = 0, fixed = 200; /* a text has far fewer fixed words than that */
     while (rung_text_candidate_at(names)) names++;
     size_t words = task->vocab + task->answers + thoughts + names + fixed;
     if (words > WORDS_MAX)
         return rung_fail(err, RUNG_USAGE,
-                         "the task has %zu words, and a tokenizer of ours at most %zu; serve a smaller task", words,
+                         "the task has %zu words, but a tokenizer has at most %zu; serve a smaller task", words,
                          WORDS_MAX);
     rung_status status = allocate(t, words, err);
     if (status != RUNG_OK) return status;
@@ -200,15 +200,16 @@ size_t serve_tokens_count(const serve_tokens *t)
     return BYTES + 2 * t->count;
 }
 
-/* ---- texts ------------------------------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
 
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Bytes of the longest word that stands here, and its id without a space: what ends at white space, then what ends at
- * anything but letters and digits. Lengths end at the longest word that there is, so a text of one run stays linear. */
+/* Finds the longest word at this place; returns its bytes, and its id without a space. A word ends at white space, or
+ * at anything but letters and digits. The search stops at the length of the longest known word, so that a long run of
+ * letters takes linear time. */
 static size_t match(uint32_t *id, const serve_tokens *t, const char *text)
 {
     size_t run = 0, word = 0;
@@ -235,7 +236,7 @@ void serve_tokens_encode(serve_ids *out, const serve_tokens *t, const char *text
             text += space + len;
             continue;
         }
-        /* An unknown word is spelled to its end: no word begins in its middle. */
+        /* An unknown word is spelled in bytes to its end: no word begins in its middle. */
         do {
             serve_ids_add(out, (unsigned char)*text++);
         } while (in_word(text[-1]) && in_word(*text) && out->count <= most);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Checkpoints: a safetensors file of the parameters and both moments, with the canonical text of the run and its progress as
- * metadata. Nothing in it depends on time or threads, so that an interrupted run ends with the bytes of an uninterrupted
- * one. The file is replaced by renaming: after a kill there is the old one or the new one.
+ * Checkpoints: a safetensors file of the parameters and both moments, with the canonical text of the run and its
+ * progress as metadata. Nothing in it depends on time or threads, so that an interrupted run ends with the bytes of an
+ * uninterrupted one. The file is replaced by renaming: after a kill the old or the new file is there, complete.
  */
 #include "checkpoint.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FORMAT "rung.checkpoint/2" /* 1 had no digest */
+#define FORMAT "rung.checkpoint/2" /* version 1 had no digest */
 
 static rung_tensor tensor_of(const char *name, const float *data, size_t count)
 {
@@ -27,7 +27,7 @@ static rung_tensor tensor_of(const char *name, const float *data, size_t count)
                          .size_bytes = count * sizeof *data};
 }
 
-/* Of everything that decides how the run goes on. */
+/* SHA-256 of everything that affects how the run continues. */
 static void digest_of(char hex[65], const char *canonical, const char *progress, const float *const data[3],
                       size_t parameters)
 {
@@ -85,7 +85,7 @@ static bool read_progress(train_progress *p, const char *text)
     return true;
 }
 
-/* The first words that differ, for a message that helps. */
+/* The message names the first words that differ. */
 static rung_status refuse_other_run(const char *path, const char *theirs, const char *ours, rung_error *err)
 {
     size_t at = 0;
@@ -102,12 +102,12 @@ static rung_status read_tensor(float *out, const rung_safetensors *file, const c
 {
     const rung_tensor *tensor = rung_safetensors_get(file, name);
     if (!tensor || tensor->dtype != RUNG_F32 || tensor->elements != parameters)
-        return rung_fail(err, RUNG_INPUT, "%s: tensor %s is not F32 [%zu]: no checkpoint of this run",
+        return rung_fail(err, RUNG_INPUT, "%s: tensor %s is not F32 [%zu], so this is not a checkpoint of this run",
                          rung_safetensors_name(file), name, parameters);
     return rung_tensor_to_f32(out, tensor, err);
 }
 
-/* A checkpoint of an earlier rung has no digest, and one bit of it that is wrong would give another result. */
+/* A checkpoint of version 1 has no digest, so a wrong bit in it would go unnoticed and change the result. */
 static rung_status check_format(const char *path, const char *format, rung_error *err)
 {
     static const char family[] = "rung.checkpoint/";
@@ -115,18 +115,19 @@ static rung_status check_format(const char *path, const char *format, rung_error
     if (format && strncmp(format, family, sizeof family - 1) == 0)
         return rung_fail(
             err, RUNG_INPUT,
-            "%s is a checkpoint of another version (%.40s, and this rung has %s); remove it to start again", path,
+            "%s is a checkpoint of another version (%.40s, but this rung uses %s); remove it to start again", path,
             format, FORMAT);
-    return rung_fail(err, RUNG_INPUT, "%s is no checkpoint of ours: its metadata lacks rung.format = %s", path, FORMAT);
+    return rung_fail(err, RUNG_INPUT, "%s is not a checkpoint of rung: its metadata lacks rung.format = %s", path,
+                     FORMAT);
 }
 
-/* steps: of the run. */
+/* `steps` is the number of steps of the run. */
 static rung_status check_progress(train_progress *progress, const rung_safetensors *file, uint64_t steps,
                                   rung_error *err)
 {
     const char *path = rung_safetensors_name(file);
     if (!read_progress(progress, rung_safetensors_meta(file, "rung.progress")))
-        return rung_fail(err, RUNG_INPUT, "%s: metadata rung.progress cannot be read", path);
+        return rung_fail(err, RUNG_INPUT, "%s: cannot parse metadata rung.progress", path);
     if (progress->step > steps || progress->streak > progress->step)
         return rung_fail(err, RUNG_INPUT,
                          "%s is at step %" PRIu64 " of a run of %" PRIu64 ": it is damaged; remove it to start again",
@@ -143,8 +144,8 @@ static rung_status check_digest(const rung_safetensors *file, const float *const
               parameters);
     if (stated && strcmp(stated, digest) == 0) return RUNG_OK;
     return rung_fail(err, RUNG_INPUT,
-                     "%s is damaged: its contents do not have their SHA-256; remove it to start again, or put an older "
-                     "copy in its place",
+                     "%s is damaged: its contents do not have their SHA-256; remove it to start again, or replace it "
+                     "by an older copy",
                      rung_safetensors_name(file));
 }
 

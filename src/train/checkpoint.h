@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The state of a run between two steps, as a file.
+ * Private to train: the state of a run between two steps, as a file.
  */
 #ifndef RUNG_TRAIN_CHECKPOINT_H
 #define RUNG_TRAIN_CHECKPOINT_H
@@ -10,16 +10,16 @@
 
 typedef struct train_progress {
     uint64_t step;
-    uint64_t streak; /* evaluations in a row that reached stop_at */
+    uint64_t streak; /* consecutive evaluations that reached stop_at */
     double loss, accuracy, eval_loss, eval_accuracy;
     bool stopped_early;
 } train_progress;
 
-/* values, m, v = [parameters]. */
+/* values, m and v have [parameters] numbers each. */
 rung_status train_checkpoint_write(const char *path, const char *canonical, const train_progress *progress,
                                    const float *values, const float *m, const float *v, size_t parameters,
                                    rung_error *err);
-/* Fills all; *found = false when there is no such file. RUNG_USAGE when it belongs to another run. */
+/* Fills in everything. *found = false if there is no such file. RUNG_USAGE if it belongs to another run. */
 rung_status train_checkpoint_read(bool *found, train_progress *progress, float *values, float *m, float *v,
                                   const char *path, const char *canonical, uint64_t steps, size_t parameters,
                                   rung_error *err);

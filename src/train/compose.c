@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Sequential function composition, i_0 = z_0, i_1 = z_1(i_0), i_{l+1} = z_{l+1}(w_l, i_l), as training sees it: simpler
- * prompts, the intermediate values that inner layers can be told, and those that are said aloud. Prompts are
- * z_L, ..., z_1, z_0, w in the form of positions: the u-th entry of z_l stands for the argument u = w_{l-1} N_{l-1} + i_{l-1}.
+ * Sequential function composition, i_0 = z_0, i_1 = z_1(i_0), i_{l+1} = z_{l+1}(w_l, i_l), for training: simpler
+ * prompts, the intermediate values as targets of auxiliary losses, and as thought tokens. Prompts are z_L, ..., z_1,
+ * z_0, w in the form of positions: the u-th entry of z_l belongs to the argument u = w_{l-1} N_{l-1} + i_{l-1}.
  *
- * Thoughts are those of the construction seqcomp-cot, (step, w, i), in its order. Of T of them the p-th says
- * i_{L - h (T-p)}, h = ceil(L / (T+1)): every later pass makes h hops, and the first what is left, which is i_0 at least.
- * F layers that make F hops per pass can do that whenever F (T+1) >= L+1, and with z_0 handed over whenever F (T+1) >= L.
+ * Thought tokens are those of the construction seqcomp-cot, (step, w, i), in its order. Of T of them the p-th states
+ * i_{L - h (T-p)}, h = ceil(L / (T+1)): every later pass makes h hops, and the first pass makes the rest, which reaches
+ * at least i_0. F layers that make F hops per pass can do that whenever F (T+1) >= L+1, and if z_0 is handed over
+ * whenever F (T+1) >= L.
  */
 #include "data.h"
 
@@ -16,7 +17,8 @@
 typedef struct levels {
     size_t count;
     size_t n[RUNG_LIST_MAX + 1], args[RUNG_LIST_MAX + 1], range[RUNG_LIST_MAX + 1]; /* of z_l; range[0] = N_0 */
-    size_t start[RUNG_LIST_MAX + 1], first[RUNG_LIST_MAX + 1];                      /* its entries and their ids */
+    size_t start[RUNG_LIST_MAX + 1],
+        first[RUNG_LIST_MAX + 1]; /* first entry of z_l in the prompt, and the id of its first value */
     size_t z0_id, w_id, w_count;
 } levels;
 
@@ -47,9 +49,9 @@ bool train_is_seqcomp(const rung_task_conf *task)
 rung_status train_seqcomp_check(const rung_task_conf *task, const char *what, rung_error *err)
 {
     if (!train_is_seqcomp(task))
-        return rung_fail(err, RUNG_USAGE, "%s are for the task seqcomp; %s has none", what, task->task->name);
+        return rung_fail(err, RUNG_USAGE, "%s are only for the task seqcomp, not for %s", what, task->task->name);
     if (rung_task_param(task, "form") != 0 || rung_task_param(task, "order") != 0)
-        return rung_fail(err, RUNG_USAGE, "%s are for seqcomp with form=position and order=last", what);
+        return rung_fail(err, RUNG_USAGE, "%s are only for seqcomp with form=position and order=last", what);
     return RUNG_OK;
 }
 
@@ -84,7 +86,7 @@ size_t train_seqcomp_chain(int32_t *chain, const uint32_t *token, const rung_tas
     return v.count;
 }
 
-/* ---- thoughts ---------------------------------------------------------------------------------------------------------- */
+/* ---- thoughts ---------------------------------------------------------------------------------------------------- */
 
 static size_t said(const levels *v, size_t thoughts, size_t pass)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Batches. Prompt number i of a stream is instance i of the task for the seed of that stream, then changed by what the
- * configuration says: simpler tables, more questions about the same prefix, thoughts behind each question as the model
- * should have said them, random answers. Workers fill prompts on the side of each other; each has an instance of its own.
+ * Batches. Prompt number i of a stream is instance i of the task for the seed of that stream. The configuration then
+ * changes it: simpler tables, more questions about the same prefix, the correct thought tokens after each question,
+ * random answers. Workers fill prompts in parallel; each has an instance of its own.
  */
 #include "data.h"
 
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THOUGHTS_MAX = 1 << 20 }; /* different ones */
+enum { THOUGHTS_MAX = 1 << 20 }; /* largest number of different thought tokens */
 
 struct train_data {
     const rung_train_conf *conf;
     size_t prompts, layers;
-    size_t start;  /* first token of the question, when there are several per prompt */
-    bool repeated; /* questions are sequences of their own */
+    size_t start;  /* first token of the question, if there are several questions per prompt */
+    bool repeated; /* each question is a sequence of its own, with a copy of the prefix */
     size_t tokens; /* of one sequence */
     rung_batch batch;
     uint32_t *token;
@@ -31,10 +31,10 @@ struct train_data {
     bool mixed;
 };
 
-/* ---- shape ----------------------------------------------------------------------------------------------------------- */
+/* ---- shape ------------------------------------------------------------------------------------------------------- */
 
-/* The question is what the last player of the task's own split holds, one token; of seqcomp it is (z_0, w). Longer ones are
- * not uniform in any task: a random string equals no other. */
+/* The question is what the last player of the task's own split holds: one token, or (z_0, w) for seqcomp. Longer
+ * questions are uniform in no task: a random string would match nothing. */
 static size_t question_start(const rung_instance *instance, const rung_task_conf *task)
 {
     size_t last = instance->player_count - 1;
@@ -42,7 +42,7 @@ static size_t question_start(const rung_instance *instance, const rung_task_conf
     return instance->player[last].start;
 }
 
-/* Where `dist` is about the tables only, questions are uniform whatever it says. */
+/* If `dist` is about the tables only, questions are uniform in any case. */
 static bool questions_are_uniform(const rung_task_conf *task)
 {
     if (rung_param_find(task->task->params, "dist") == SIZE_MAX || rung_task_param(task, "dist") == 0) return true;
@@ -58,15 +58,15 @@ static rung_status check_questions(train_data *data, rung_error *err)
         if (status != RUNG_OK) return status;
     }
     if (!task->vocab || !task->task->ids || !task->task->players)
-        return rung_fail(err, RUNG_USAGE, "task %s has no questions that could be drawn; leave out --queries",
+        return rung_fail(err, RUNG_USAGE, "task %s has no questions that can be drawn at random; leave out --queries",
                          task->task->name);
     if (!questions_are_uniform(task))
-        return rung_fail(err, RUNG_USAGE, "several questions per prompt are uniform; leave out dist=");
+        return rung_fail(err, RUNG_USAGE, "several questions per prompt are drawn uniformly; leave out dist=");
     rung_status status = rung_task_make(sample, task, data->conf->seed, 0, err);
     if (status != RUNG_OK) return status;
     data->start = question_start(sample, task);
     if (!train_is_seqcomp(task) && data->start + 1 != task->tokens)
-        return rung_fail(err, RUNG_USAGE, "the question of task %s is more than a token; leave out --queries",
+        return rung_fail(err, RUNG_USAGE, "the question of task %s is longer than one token; leave out --queries",
                          task->task->name);
     bool only = data->start > 0 && sample->tokens == task->tokens;
     for (size_t t = 0; t < data->start; t++) only = only && sample->target[t] == RUNG_NO_TARGET;
@@ -125,12 +125,13 @@ static rung_status check_extras(const rung_train_conf *conf, rung_error *err)
 {
     rung_status status = RUNG_OK;
     if (conf->thoughts && !conf->model.thoughts)
-        return rung_fail(err, RUNG_USAGE, "thoughts need a model that thinks: rung_train_think was not called");
+        return rung_fail(err, RUNG_USAGE, "thoughts need a model with thought tokens: rung_train_think was not called");
     if (conf->mix_first + conf->mix_second > 0) status = train_seqcomp_check(&conf->task, "mixes of prompts", err);
     if (status == RUNG_OK && conf->layer_targets > 0)
         status = train_seqcomp_check(&conf->task, "targets of layers", err);
     if (status == RUNG_OK && conf->random_labels && !conf->task.answers)
-        return rung_fail(err, RUNG_USAGE, "random labels need answers to choose from; %s has vectors",
+        return rung_fail(err, RUNG_USAGE,
+                         "random labels need classes to choose from, but the answers of %s are vectors",
                          conf->task.task->name);
     return status;
 }
@@ -143,10 +144,10 @@ rung_status rung_train_think(rung_train_conf *conf, rung_error *err)
     if (status != RUNG_OK) return status;
     size_t all = train_seqcomp_thoughts(&conf->task, conf->thoughts);
     if (all > THOUGHTS_MAX)
-        return rung_fail(err, RUNG_USAGE,
-                         "%zu thoughts per question: there are more than %d different ones (step, w, i); "
-                         "lower N0, n or L",
-                         conf->thoughts, THOUGHTS_MAX);
+        return rung_fail(
+            err, RUNG_USAGE,
+            "%zu thoughts per question: there are more than %d different ones (step, w, i); lower N0, n or L",
+            conf->thoughts, THOUGHTS_MAX);
     if (model->max_tokens == conf->task.tokens) model->max_tokens += conf->thoughts;
     model->thoughts = all;
     model->vocab += all;
@@ -208,17 +209,17 @@ void train_data_free(train_data *data)
     free(data);
 }
 
-/* ---- prompts ----------------------------------------------------------------------------------------------------------- */
+/* ---- prompts ----------------------------------------------------------------------------------------------------- */
 
-/* Whether the question of the instance may be asked, its answer being `wanted` in a task that balances them. */
+/* True if the question of the instance may be used; `wanted` is its answer in a task that balances answers. */
 static bool is_asked(const rung_instance *instance, const rung_task_conf *task, int32_t wanted)
 {
     if (task->task->promise && !task->task->promise(instance, task)) return false;
     return !task->task->balanced || instance->target[task->tokens - 1] == wanted;
 }
 
-/* Another question about the prefix of the instance, solved. The oracle or the promise may refuse one, and not every prompt has
- * every answer; the last is kept. */
+/* Draws another question about the prefix of the instance, and solves it. The oracle or the promise may refuse a
+ * question, and not every prompt has every answer; the last question is kept. */
 static rung_status draw_question(rung_instance *instance, const train_data *data, rung_rng *rng, rung_error *err)
 {
     const rung_task_conf *task = &data->conf->task;
@@ -234,10 +235,10 @@ static rung_status draw_question(rung_instance *instance, const train_data *data
         if (status == RUNG_SYSTEM) return status;
     }
     if (status != RUNG_OK || task->task->balanced) return status;
-    return rung_fail(err, RUNG_USAGE, "task %s: no question keeps its promise", task->task->name);
+    return rung_fail(err, RUNG_USAGE, "task %s: no question satisfies its promise", task->task->name);
 }
 
-/* Tokens [from, to) of the instance become those of the batch from `row` on. */
+/* Copies tokens [from, to) of the instance into the batch, from `row` on. */
 static void put_tokens(train_data *data, const rung_instance *instance, size_t row, size_t from, size_t to)
 {
     size_t d_in = data->conf->task.d_in, d_out = data->conf->task.d_out, count = to - from;
@@ -249,9 +250,9 @@ static void put_tokens(train_data *data, const rung_instance *instance, size_t r
     memcpy(data->target + row, instance->target + from, count * sizeof *data->target);
 }
 
-/* Which i_l a layer is told in a pass. In the first, layer l (from 0) is told i_l, and every layer behind the one that finds
- * what the pass says, just that. Later the token knows what the pass before has said: layers are told as late as they can
- * be, because linear ones in front find nothing. */
+/* The l of the target i_l of a layer's auxiliary loss in a pass. In the first pass it is i_l for layer l (from 0), up
+ * to the layer that finds what the pass states; all later layers have that value. In later passes the token knows the
+ * previous thought; the targets come as late as possible, because linear layers in front find nothing. */
 static size_t told_in(const train_data *data, size_t pass, size_t layer)
 {
     const rung_train_conf *conf = data->conf;
@@ -261,7 +262,7 @@ static size_t told_in(const train_data *data, size_t pass, size_t layer)
     return says > known + behind ? says - behind : known;
 }
 
-/* row: of the token that asks, w, behind which the thoughts stand. */
+/* `row` is that of the asking token, w; the thought tokens follow it. */
 static void put_told(train_data *data, const rung_instance *instance, size_t row)
 {
     int32_t chain[RUNG_LIST_MAX + 1];
@@ -272,8 +273,8 @@ static void put_told(train_data *data, const rung_instance *instance, size_t row
         for (size_t l = 0; l + 1 < data->layers; l++) data->told[l * all + row + pass] = chain[told_in(data, pass, l)];
 }
 
-/* Thoughts behind the token that asks, at `row`: each token is the target of the one before it, and the answer that of the
- * last. */
+/* Puts thought tokens after the asking token at `row`. Each token is the target of the one before it, and the answer is
+ * the target of the last. */
 static void put_thoughts(train_data *data, const rung_instance *instance, size_t row)
 {
     const rung_train_conf *conf = data->conf;
@@ -287,7 +288,7 @@ static void put_thoughts(train_data *data, const rung_instance *instance, size_t
     }
 }
 
-/* Tokens [from, ..) of an instance that asks at its end, from `row` on, and what comes with them. */
+/* Copies tokens [from, ..) of an instance that asks at its end, from `row` on, with targets and thought tokens. */
 static void put_question(train_data *data, const rung_instance *instance, size_t row, size_t from)
 {
     size_t asking = row + instance->tokens - 1 - from;
@@ -296,7 +297,7 @@ static void put_question(train_data *data, const rung_instance *instance, size_t
     put_told(data, instance, asking);
 }
 
-/* Thoughts stay what they are. */
+/* Draws random answers. Thought tokens keep their targets. */
 static void relabel(train_data *data, size_t row, size_t tokens, rung_rng *rng)
 {
     size_t answers = data->conf->task.answers;
@@ -338,7 +339,7 @@ static rung_status put_prompt(train_data *data, rung_instance *instance, size_t 
     if (status == RUNG_OK) status = simplify(instance, data, &rng, err);
     if (status != RUNG_OK) return status;
     if (!conf->model.causal && instance->tokens != conf->task.tokens)
-        return rung_fail(err, RUNG_USAGE, "prompts of %s differ in length, and an encoder would see the padding",
+        return rung_fail(err, RUNG_USAGE, "prompts of %s differ in length, so an encoder would see the padding",
                          conf->task.task->name);
     if (conf->queries) {
         status = put_questions(data, instance, prompt, &rng, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Event files of TensorBoard. A record is: length (8 bytes), masked CRC-32C of the length, the bytes, masked CRC-32C of the
- * bytes, all little endian. The bytes are a protocol buffer
+ * Event files of TensorBoard. A record is: length (8 bytes), masked CRC-32C of the length, the bytes, masked CRC-32C of
+ * the bytes, all little endian. The bytes are a protocol buffer
  *   Event { double wall_time = 1; int64 step = 2; string file_version = 3; Summary summary = 5; }
  *   Summary { repeated Value value = 1; }  Value { string tag = 1; float simple_value = 2; }
  * of which only these fields are written.
@@ -20,7 +20,7 @@ struct rung_events {
     uint32_t table[256];
 };
 
-/* ---- checksums ------------------------------------------------------------------------------------------------------- */
+/* ---- checksums --------------------------------------------------------------------------------------------------- */
 
 /* Castagnoli's polynomial, reflected. */
 static void fill_table(uint32_t *table)
@@ -40,9 +40,9 @@ static uint32_t masked_crc(const rung_events *events, const uint8_t *bytes, size
     return (c >> 15 | c << 17) + 0xa282ead8u;
 }
 
-/* ---- protocol buffers --------------------------------------------------------------------------------------------------- */
+/* ---- protocol buffers -------------------------------------------------------------------------------------------- */
 
-/* A message of ours is short: a tag, a few numbers. */
+/* Messages are short: a tag and a few numbers. */
 typedef struct message {
     uint8_t bytes[256];
     size_t count;
@@ -90,7 +90,7 @@ static void put_float(message *m, unsigned field, float value)
     put_fixed(m, bits, 4);
 }
 
-/* ---- records ---------------------------------------------------------------------------------------------------------------- */
+/* ---- records ----------------------------------------------------------------------------------------------------- */
 
 static rung_status write_record(rung_events *events, const message *m, rung_error *err)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Theorems about scans speak of an evaluator that rounds every operation and adds from left to right. The tape does neither:
- * it takes the maximum of a whole row, clamps exponentials and works in chunks. So an accuracy that stands beside a theorem is
- * measured here, by sessions of the exact evaluator on the trained weights. Questions about one prompt go on from one session
- * that has read the prefix. Slice i of a batch has the sequences i, i + RUNG_SLICES, ..., whoever does it.
+ * Tests by the exact evaluator. Theorems about scans hold for an evaluator that rounds every operation and adds from
+ * left to right. The tape does neither: it takes the maximum of a whole row, clamps exponentials and works in chunks.
+ * So an accuracy that is compared with a theorem is measured here, by sessions of the exact evaluator on the trained
+ * weights. Questions about one prompt continue from one session that has read the prefix. Slice i of a batch has the
+ * sequences i, i + RUNG_SLICES, ..., whichever process does it.
  */
 #include "exact.h"
 
@@ -15,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As the tape judges a vector target. */
+/* Distance from a vector target that counts as right, as in the tape. */
 #define NEAR 0.1
-/* Multiplications of a test, at most: about ten seconds of one core. */
+/* Largest number of multiplications of a test: about ten seconds on one core. */
 #define MULTIPLICATIONS 0x1p33
 
 typedef struct exact_slice {
-    rung_session *stem, *branch; /* stem: the prefix of several questions */
+    rung_session *stem, *branch; /* stem: has read the prefix that several questions share */
     size_t *at;                  /* [tokens of one run] */
     double *out;                 /* [tokens of one run][answers] */
     rung_status status;
@@ -36,19 +37,19 @@ struct train_exact {
     const rung_batch *batch; /* of the call */
     size_t tokens;           /* of one sequence */
     size_t threads;
-    train_range mine; /* slices */
+    train_range mine; /* slices of this process */
     train_part part[RUNG_SLICES];
     exact_slice slice[RUNG_SLICES];
 };
 
-/* ---- cost -------------------------------------------------------------------------------------------------------------------- */
+/* ---- cost -------------------------------------------------------------------------------------------------------- */
 
 static size_t sequence_tokens(const rung_batch *batch)
 {
     return batch->prefix + batch->queries * batch->each;
 }
 
-/* Of one token: its projections, and what it reads of all the others. */
+/* Multiplications for one token: its projections, and what it reads of all others. */
 static double token_cost(const rung_net *net, size_t tokens)
 {
     double cost = 0;
@@ -69,7 +70,7 @@ uint64_t train_exact_batches(const rung_net *net, const rung_batch *batch)
     return most < 1 ? 1 : (uint64_t)most;
 }
 
-/* ---- one answer ---------------------------------------------------------------------------------------------------------------- */
+/* ---- one answer -------------------------------------------------------------------------------------------------- */
 
 static double cross_entropy(const double *logits, size_t classes, int32_t answer)
 {
@@ -87,7 +88,7 @@ static double squared_error(const double *y, const float *want, size_t count, bo
     return sum / (double)count;
 }
 
-/* Read-out `row` at a token of the batch. */
+/* Judges read-out `row` at a token of the batch. */
 static bool judge(double *loss, const train_exact *e, const double *row, size_t token)
 {
     const rung_batch *batch = e->batch;
@@ -102,9 +103,9 @@ static bool judge(double *loss, const train_exact *e, const double *row, size_t 
     return right;
 }
 
-/* ---- one run -------------------------------------------------------------------------------------------------------------------- */
+/* ---- one run ----------------------------------------------------------------------------------------------------- */
 
-/* Tokens of the batch that a session reads in one go, up to the last that is asked; those behind it are padding. */
+/* Tokens of the batch that a session reads in one run, up to the last one that is asked; those after it are padding. */
 static size_t find_asked(exact_slice *s, size_t *tokens, const train_exact *e, size_t first)
 {
     size_t asked = 0;
@@ -124,7 +125,8 @@ static rung_status read_tokens(exact_slice *s, rung_session *session, const trai
     return rung_session_run(session, s->out, &prompt, RUNG_FORM_SCAN, s->at, asked, &s->err);
 }
 
-/* Tokens first, first+1, ... of the batch, after what the session has read; `stopped`: it has stopped before. */
+/* Runs tokens first, first+1, ... of the batch after what the session has read. `stopped`: the session has stopped at a
+ * NaN. */
 static rung_status answer(exact_slice *s, train_sum *sum, rung_session *session, const train_exact *e, size_t first,
                           size_t tokens, bool stopped)
 {
@@ -133,7 +135,7 @@ static rung_status answer(exact_slice *s, train_sum *sum, rung_session *session,
     rung_status status = stopped ? RUNG_INPUT : read_tokens(s, session, e, first, tokens, asked);
     if (status != RUNG_OK && status != RUNG_INPUT) return status;
     sum->targets += asked / each;
-    if (status == RUNG_INPUT) sum->loss = NAN; /* no number any more: no answer, and so a wrong one */
+    if (status == RUNG_INPUT) sum->loss = NAN; /* NaN: there is no answer, so the question is wrong */
     for (size_t i = 0; status == RUNG_OK && i < asked; i++) {
         bool right = judge(&sum->loss, e, s->out + i * e->spec->answers, first + s->at[i]);
         all_right = right && (all_right || i % each == 0);
@@ -142,7 +144,7 @@ static rung_status answer(exact_slice *s, train_sum *sum, rung_session *session,
     return RUNG_OK;
 }
 
-/* All questions about one prefix. */
+/* Answers all questions about one prefix. */
 static rung_status answer_queries(exact_slice *s, train_sum *sum, const train_exact *e, size_t first)
 {
     const rung_batch *batch = e->batch;
@@ -199,7 +201,7 @@ rung_status train_exact_loss(rung_loss *loss, train_exact *e, const rung_batch *
     return RUNG_OK;
 }
 
-/* ---- whole ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- whole ------------------------------------------------------------------------------------------------------- */
 
 static rung_status open_slice(exact_slice *s, const train_exact *e, const rung_batch *batch, rung_error *err)
 {

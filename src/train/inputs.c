@@ -3,7 +3,7 @@
  *
  * What a layer does before its mechanism, and its gradient. Order for one input, as in the evaluators: projection;
  * convolution and silu; the function of its source; length 1; rotation; and at the end the decays. The backward pass
- * walks the same steps upwards; what a step needs is computed again from raw and conv.
+ * goes through the same steps in reverse order and computes what a step needs again from raw and conv.
  */
 #include "tape.h"
 
@@ -15,15 +15,17 @@ static bool is_projected(const rung_mech_input *input, size_t row)
     return row > 0 && input->source != RUNG_FROM_PARAMETER;
 }
 
-/* The indexer of dsa learns from a loss of its own, here its mean over all tokens, and the stream does not hear of it. */
+/* The indexer of dsa learns from a loss of its own, here its mean over all tokens. No gradient flows from it into the
+ * stream. */
 static bool is_index(const rung_mech_input *input)
 {
     return input->dim == RUNG_DIM_INDEX_QUERY || input->dim == RUNG_DIM_INDEX_KEY || input->dim == RUNG_DIM_INDEX_HEAD;
 }
 
-/* ---- convolution ------------------------------------------------------------------------------------------------------ */
+/* ---- convolution ------------------------------------------------------------------------------------------------- */
 
-/* One row of one sequence: calls for the taps that fall into the prompt. dy = NULL: forward, y += taps x; else backward. */
+/* One row of one sequence: visits the taps that fall into the prompt. dy = NULL: forward, y += taps x; else
+ * backward. */
 typedef struct conv {
     const shape *shape;
     const float *taps; /* [row][width] */
@@ -60,9 +62,9 @@ static void convolve_back(float *dx, float *dtaps, const float *dy, const float 
     }
 }
 
-/* ---- rotation -------------------------------------------------------------------------------------------------------------- */
+/* ---- rotation ---------------------------------------------------------------------------------------------------- */
 
-/* By the angle of the token's position, or back (sign = -1), which is also the gradient. */
+/* Rotates by the angle of the token's position, or back (sign = -1), which is also the gradient. */
 static void rotate(const slice *s, float *y, size_t heads, float sign)
 {
     const rung_net *net = s->net;
@@ -81,7 +83,7 @@ static void rotate(const slice *s, float *y, size_t heads, float sign)
     }
 }
 
-/* ---- forward ---------------------------------------------------------------------------------------------------------------- */
+/* ---- forward ----------------------------------------------------------------------------------------------------- */
 
 static bool act_of_source(rung_act *act, rung_mech_source source)
 {
@@ -122,7 +124,7 @@ bool train_input_is_plain(const rung_net *net, const net_group *group, size_t in
            !(group->conf->unit && rung_mech_is_query_or_key(input)) && !(input->rotary && net->cos != ABSENT);
 }
 
-/* z: the projection, or silu of its convolution: what the function of the source is applied to. */
+/* z is the projection, or silu of its convolution. The function of the source is applied to it. */
 static void make_z(const slice *s, float *z, const kept_group *kept, size_t index, size_t row, bool convolved)
 {
     if (convolved)
@@ -213,10 +215,10 @@ void train_inputs(slice *s, kept_group *kept, const net_group *group, const floa
     apply_decays(s, kept, group);
 }
 
-/* ---- backward ------------------------------------------------------------------------------------------------------------------ */
+/* ---- backward ---------------------------------------------------------------------------------------------------- */
 
-/* in = -e^A p with p = softplus(z); a timed value is z_v p. din of the decay becomes the gradient of p, din of the values
- * that of z_v. */
+/* in = -e^A p with p = softplus(z); a timed value is z_v p. din of the decay becomes the gradient of p, din of the
+ * values that of z_v. */
 static void decays_back(slice *s, const kept_group *kept, const net_group *group)
 {
     const rung_mech_conf *conf = group->conf;
@@ -244,7 +246,8 @@ static void decays_back(slice *s, const kept_group *kept, const net_group *group
     }
 }
 
-/* g, the gradient of what the mechanism saw, becomes that of z. Queries and keys are linear: of length 1 is z itself. */
+/* Turns g, the gradient of what the mechanism saw, into that of z. Queries and keys are linear, so z itself has length
+ * 1. */
 static void source_back(slice *s, float *g, const kept_group *kept, const net_group *group, size_t index, size_t row)
 {
     const rung_mech_conf *conf = group->conf;
@@ -257,7 +260,7 @@ static void source_back(slice *s, float *g, const kept_group *kept, const net_gr
     make_z(s, s->dz, kept, index, row, convolved);
     if (unit || input->source == RUNG_FROM_REMOVAL) train_unit_back(g, s->dz, s->rows * conf->heads, conf->dk);
     if (input->source == RUNG_FROM_REMOVAL) negate(g, count);
-    if (input->source == RUNG_FROM_REPLACEMENT) { /* y = -b sigmoid(z), b the input before */
+    if (input->source == RUNG_FROM_REPLACEMENT) { /* y = -b sigmoid(z), where b is the previous input */
         const float *before = kept->in[index - 1];
         float *dbefore = s->din[index - 1];
         rung_kernels_get()->activate(s->dz, s->dz, RUNG_ACT_SIGMOID, count);

@@ -44,9 +44,9 @@ void train_linear_back(slice *s, float *dx, const float *start, const float *dy,
     train_weights_back(s, dy, x, l, rows);
 }
 
-/* ---- mechanisms ------------------------------------------------------------------------------------------------------- */
+/* ---- mechanisms -------------------------------------------------------------------------------------------------- */
 
-/* Distance from one row to the next; a constant stays where it is. */
+/* Distance from one row to the next; 0 for a constant. */
 static size_t stride_of(const rung_mech_input *input, const rung_mech_conf *conf)
 {
     return rung_mech_is_constant(input) ? 0 : rung_mech_row(input, conf);
@@ -109,7 +109,7 @@ static void scan_back(slice *s, const kept_group *kept, const net_group *group, 
     for (size_t h = 0; h < group->conf->heads; h++) group->conf->mech->backward_f32(&b, h);
 }
 
-/* Continuations first: each says how the state after the prefix should change, and the prefix hears the sum. */
+/* Continuations first: each gives a gradient of the state after the prefix, and the prefix receives their sum. */
 static void sequence_back(slice *s, const kept_group *kept, const net_group *group, const float *g, size_t n)
 {
     const shape *sh = &s->shape;
@@ -134,7 +134,7 @@ void train_mix_back(slice *s, const kept_group *kept, const net_group *group, co
     for (size_t n = 0; n < s->sequences; n++) sequence_back(s, kept, group, g, n);
 }
 
-/* ---- embedding ------------------------------------------------------------------------------------------------------------ */
+/* ---- embedding --------------------------------------------------------------------------------------------------- */
 
 void train_embed(slice *s, const rung_batch *batch)
 {
@@ -164,14 +164,14 @@ void train_embed_back(slice *s, const rung_batch *batch)
     }
 }
 
-/* ---- norms ------------------------------------------------------------------------------------------------------------------ */
+/* ---- norms ------------------------------------------------------------------------------------------------------- */
 
 static bool is_centred(const slice *s)
 {
     return s->net->spec.norm == RUNG_NORM_LAYER;
 }
 
-/* h = norm(x), or x itself where there is none. */
+/* h = norm(x), or x itself if there is no norm. */
 static const float *normed(slice *s, float *h, const float *x, const net_norm *norm)
 {
     if (norm->weight == ABSENT) return x;
@@ -189,7 +189,7 @@ static void normed_back(slice *s, const float *x, const net_norm *norm)
         train_norm_back(s, s->dx, s->dh, x, *norm, s->rows, d, is_centred(s));
 }
 
-/* ---- mixing ------------------------------------------------------------------------------------------------------------------ */
+/* ---- mixing ------------------------------------------------------------------------------------------------------ */
 
 /* Columns [offset, offset + width) of wide rows of `total`. */
 static void put_columns(float *wide, const float *narrow, size_t rows, size_t total, size_t offset, size_t width)
@@ -202,7 +202,7 @@ static void take_columns(float *narrow, const float *wide, size_t rows, size_t t
     for (size_t r = 0; r < rows; r++) memcpy(narrow + r * width, wide + r * total + offset, width * sizeof *wide);
 }
 
-/* rms(o of a head) silu(W h); o itself where there is no gate. Uses dpart and dgate as room. */
+/* rms(o of a head) silu(W h); o itself if there is no gate. Uses dpart and dgate as scratch. */
 static const float *gated(slice *s, kept_group *kept, const net_group *group, const float *h)
 {
     const rung_mech_conf *conf = group->conf;
@@ -215,7 +215,7 @@ static const float *gated(slice *s, kept_group *kept, const net_group *group, co
     return s->dpart;
 }
 
-/* g, the gradient of out, becomes that of o; dh += that through the gate. Uses dhidden as room. */
+/* Turns g, the gradient of out, into that of o; dh += the gradient through the gate. Uses dhidden as scratch. */
 static void gate_back(slice *s, float *g, const kept_group *kept, const net_group *group, const float *h)
 {
     const rung_mech_conf *conf = group->conf;
@@ -266,14 +266,14 @@ static void mix_backward(slice *s, const kept_layer *kept, const net_layer *laye
     normed_back(s, kept->x, &layer->norm1);
 }
 
-/* ---- MLP ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- MLP --------------------------------------------------------------------------------------------------------- */
 
-/* Rows of the MLP at a time: its weights stay in the second cache while the rows pass through all of it. */
+/* Rows of the MLP at a time. Its weights stay in the second-level cache while the rows pass through all of it. */
 enum { BLOCK = 128 };
 
-/* Some rows on their way through the MLP of a layer; [first, first + rows). */
+/* Rows [first, first + rows) in the MLP of a layer. */
 typedef struct mlp_rows {
-    const float *h; /* what goes in: the normed stream */
+    const float *h; /* the input: the normed stream */
     float *up, *gate, *hidden;
     size_t first, rows, elements; /* elements: of the hidden layer */
 } mlp_rows;
@@ -322,7 +322,7 @@ static void mlp_forward(slice *s, float *y, kept_layer *kept, const net_layer *l
     }
 }
 
-/* dh = the gradient of what goes in, from dx, that of what comes out. */
+/* dh = gradient of the input, from dx, the gradient of the output. */
 static void mlp_rows_backward(slice *s, const net_layer *layer, const mlp_rows *m)
 {
     const rung_kernels *kern = rung_kernels_get();
@@ -352,7 +352,7 @@ static void mlp_backward(slice *s, const kept_layer *kept, const net_layer *laye
     normed_back(s, kept->x1, &layer->norm2);
 }
 
-/* ---- one layer ---------------------------------------------------------------------------------------------------------------- */
+/* ---- one layer --------------------------------------------------------------------------------------------------- */
 
 void train_layer(slice *s, size_t layer)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What is asked: the read-out at the target positions only, cross-entropy or squared error, and the gradient of both. The
- * same for what inner layers are told, through read-outs of their own.
+ * The loss: the read-out at the target positions only, cross-entropy or squared error, and their gradients. The
+ * auxiliary losses of inner layers work the same way, with read-outs of their own.
  */
 #include "tape.h"
 
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Distance from a vector target that counts as right while training. */
+/* Distance from a vector target that counts as right during training. */
 #define NEAR 0.1
 
 /* Rows that have a target; target = [..] of the batch. */
@@ -69,7 +69,7 @@ static void spread_rows(slice *s, size_t asked)
     for (size_t i = 0; i < asked; i++) train_add(s->dx + s->asked[i] * d, s->dchosen + i * d, d);
 }
 
-/* A read-out with its norm: any weight and bias, or none at all but the scaling (told). */
+/* A read-out with its norm. Weight and bias may be absent; an auxiliary loss has only the scaling norm. */
 typedef struct reading {
     const net_linear *linear;
     net_norm at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Networks: the tensors of a model laid out in one array, read-outs that tell inner layers something during training and
- * are left out of the file, and the file.
+ * Networks: the tensors of a model in one array, the read-outs of auxiliary losses (which are not written to the file),
+ * and the file.
  */
 #include "net.h"
 
@@ -20,7 +20,7 @@ static bool ends_with(const char *text, const char *end)
     return len >= tail && strcmp(text + len - tail, end) == 0;
 }
 
-/* Matrices of projections; not norms, biases, embeddings, positions, convolutions, rates. */
+/* Matrices of projections only; not norms, biases, embeddings, positions, convolutions, rates. */
 static bool decays(const rung_net *net, const char *name, size_t rank)
 {
     return rank == 2 && ends_with(name, ".weight") && !(net->spec.vocab && strcmp(name, "embed.weight") == 0);
@@ -79,7 +79,7 @@ static rung_status read_values(rung_net *net, const rung_model *model, rung_erro
     return status;
 }
 
-/* ---- offsets ------------------------------------------------------------------------------------------------------- */
+/* ---- offsets ----------------------------------------------------------------------------------------------------- */
 
 static rung_net_tensor *find(const rung_net *net, const char *prefix, const char *suffix)
 {
@@ -96,7 +96,7 @@ static size_t offset_of(const rung_net *net, const char *prefix, const char *suf
     return tensor ? tensor->offset : ABSENT;
 }
 
-/* A projection finds its place among the panels; there is room for one per tensor in the list. */
+/* Assigns a place among the panels to a projection. The list has space for one per tensor. */
 static net_linear place_linear(rung_net *net, rung_net_tensor *weight, size_t bias)
 {
     size_t rows = weight->shape[0], cols = weight->shape[1];
@@ -124,7 +124,7 @@ static net_norm norm_of(const rung_net *net, const char *prefix)
     return (net_norm){offset_of(net, prefix, ".weight"), offset_of(net, prefix, ".bias")};
 }
 
-/* Inputs of different kinds of a mechanism may share a name, and with it a tensor: it belongs to the one in use. */
+/* Different kinds of inputs of a mechanism may share a name and its tensor; the tensor belongs to the one in use. */
 static bool conf_uses(const rung_mech_conf *conf, size_t input)
 {
     return rung_mech_row(&conf->mech->inputs[input], conf) > 0;
@@ -190,7 +190,7 @@ static rung_status place_all(rung_net *net, const rung_model *model, rung_error 
     return status;
 }
 
-/* ---- what can be trained --------------------------------------------------------------------------------------------- */
+/* ---- what can be trained ----------------------------------------------------------------------------------------- */
 
 static rung_status check_trainable(const rung_net *net, const rung_model *model, rung_error *err)
 {
@@ -200,11 +200,10 @@ static rung_status check_trainable(const rung_net *net, const rung_model *model,
                              "layer %zu: mlp=table has no gradient and cannot be trained; use relu, gelu or swiglu", i);
         for (size_t g = 0; g < net->arch.layer[i].group_count; g++)
             if (!net->arch.layer[i].group[g].mech->backward_f32)
-                return rung_fail(
-                    err, RUNG_USAGE,
-                    "layer %zu: %s has no backward pass and cannot be trained; 'rung list mechanisms' says "
-                    "which have one",
-                    i, net->arch.layer[i].group[g].mech->name);
+                return rung_fail(err, RUNG_USAGE,
+                                 "layer %zu: %s has no backward pass and cannot be trained; 'rung list mechanisms' "
+                                 "shows which have one",
+                                 i, net->arch.layer[i].group[g].mech->name);
     }
     return RUNG_OK;
 }
@@ -218,7 +217,7 @@ bool rung_net_forks(const rung_net *net)
     return forks;
 }
 
-/* ---- new and free ------------------------------------------------------------------------------------------------------ */
+/* ---- new and free ------------------------------------------------------------------------------------------------ */
 
 static rung_status copy_spec(rung_net *net, const rung_model_spec *spec, rung_error *err)
 {
@@ -278,9 +277,9 @@ void rung_net_free(rung_net *net)
     free(net);
 }
 
-/* ---- what inner layers are told ------------------------------------------------------------------------------------------ */
+/* ---- what inner layers are told ---------------------------------------------------------------------------------- */
 
-/* Small random numbers from a stream of their own, so that the weights of the model stay what they are. */
+/* Small random numbers from a separate stream, so that the weights of the model do not change. */
 static void draw_told(float *out, const rung_net_tensor *tensor, uint64_t seed)
 {
     rung_rng rng;
@@ -309,7 +308,7 @@ rung_status rung_net_tell_layers(rung_net *net, size_t classes, double weight, u
     return RUNG_OK;
 }
 
-/* ---- first values ----------------------------------------------------------------------------------------------------- */
+/* ---- first values ------------------------------------------------------------------------------------------------ */
 
 static void scale_run(rung_net *net, size_t offset, size_t count, double factor)
 {
@@ -317,7 +316,7 @@ static void scale_run(rung_net *net, size_t offset, size_t count, double factor)
         net->values[offset + i] = (float)((double)net->values[offset + i] * factor);
 }
 
-/* Both sides of a score alike, so that a step of the optimiser moves them alike. */
+/* Scales both factors of a score equally, so that a step of the optimiser changes them equally. */
 static void scale_scores(rung_net *net, const net_group *group, double score)
 {
     const rung_mech *mech = group->conf->mech;
@@ -338,7 +337,7 @@ void rung_net_scale(rung_net *net, double gain, double score, double positions)
         scale_run(net, net->positions, net->spec.max_tokens * net->spec.d_model, positions);
 }
 
-/* ---- access -------------------------------------------------------------------------------------------------------------- */
+/* ---- access ------------------------------------------------------------------------------------------------------ */
 
 size_t rung_net_parameters(const rung_net *net)
 {
@@ -375,7 +374,7 @@ void train_net_seen(float *out, const rung_net *net)
             out[i] = (float)rung_num_round(&net->numbers, (double)net->values[i]);
 }
 
-/* What is done with the tensors of the model as the forward pass sees them. */
+/* Receives the tensors of the model as the forward pass sees them. */
 typedef rung_status take_tensors(void *to, const rung_net *net, const rung_tensor *tensors, const char *made_by,
                                  rung_error *err);
 

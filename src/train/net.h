@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The inside of a network: where each weight of a model lies in the one array of parameters. Names and shapes come from the
- * model module; here they become offsets, once, so that a step follows no names.
+ * Private to train: where each weight of a model lies in the one array of parameters. Names and shapes come from the
+ * model module and are turned into offsets once, so that a step looks up no names.
  */
 #ifndef RUNG_TRAIN_NET_H
 #define RUNG_TRAIN_NET_H
 
 #include "rung/train.h"
 
-#define ABSENT SIZE_MAX /* an offset: the model has no such tensor */
+#define ABSENT SIZE_MAX /* offset of a tensor that the model lacks */
 
-/* y = W x + b, W = [rows][cols]; panels: where those of W^T lie among the panels of the network; index: its place in the list of
- * all projections. */
+/* y = W x + b, W = [rows][cols]. panels: where those of W^T lie among the panels of the network. index: its place in
+ * the list of all projections. */
 typedef struct net_linear {
     size_t rows, cols, weight, bias, panels, index;
 } net_linear;
@@ -40,7 +40,7 @@ typedef struct net_layer {
     net_linear out;
     rung_mlp mlp;
     net_linear up, gate, down;
-    net_linear told; /* weight ABSENT: nothing is told after this layer */
+    net_linear told; /* auxiliary read-out; weight ABSENT: this layer has none */
 } net_layer;
 
 struct rung_net {
@@ -59,7 +59,7 @@ struct rung_net {
     net_norm final_norm;
     net_linear readout;
     double told_weight;
-    size_t linear_count, panels; /* every projection once more, in a row, and the floats that their panels take */
+    size_t linear_count, panels; /* all projections in a list, and the floats that their panels take */
     net_linear *linear;
     bool rounded;
     rung_fmt numbers;

@@ -20,7 +20,7 @@ void train_multiply(float *y, const float *x, size_t count)
     rung_kernels_get()->times(y, x, count);
 }
 
-/* ---- projections --------------------------------------------------------------------------------------------------- */
+/* ---- projections ------------------------------------------------------------------------------------------------- */
 
 void train_linear(float *y, const float *x, const float *start, const seen_weights *seen, const net_linear *l,
                   size_t rows)
@@ -76,7 +76,7 @@ void train_linear_weight_back(float *grad, const float *dy, const float *x, cons
     if (l->bias != ABSENT) rung_kernels_get()->add_rows(grad + l->bias, dy, rows, l->rows);
 }
 
-/* ---- rows of length 1 --------------------------------------------------------------------------------------------------- */
+/* ---- rows of length 1 -------------------------------------------------------------------------------------------- */
 
 static float length_scale(const float *x, size_t d)
 {

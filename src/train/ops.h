@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The operations around the mechanisms, forward and backward, on rows in fp32. The forward formulas are those of the fast
- * evaluator. A gradient is d + the name; gradients of inputs and of weights are added to what is there.
+ * Private to train: the operations around the mechanisms, forward and backward, on rows in fp32. The forward formulas
+ * are those of the fast evaluator. The gradient of x is called dx. Gradients of inputs and of weights are added to what
+ * is there.
  */
 #ifndef RUNG_TRAIN_OPS_H
 #define RUNG_TRAIN_OPS_H
@@ -23,14 +24,14 @@ void train_linear(float *y, const float *x, const float *start, const seen_weigh
 /* dx = (start + dy W) factor; start may be NULL or dx, factor NULL. */
 void train_linear_input_back(float *dx, const float *start, const float *dy, const float *factor,
                              const seen_weights *seen, const net_linear *l, size_t rows);
-/* dW += dy^T x, db += dy. When dW is fresh, it is written whatever it held. */
+/* dW += dy^T x, db += dy. If dW is fresh, it is overwritten instead. */
 void train_linear_weight_back(float *grad, const float *dy, const float *x, const net_linear *l, size_t rows,
                               bool fresh);
 
 /* The norm of the model's rows; see the kernels. */
 #define NORM_EPSILON 1e-5f
 
-/* y = x / |x| over rows of d. Backward in place: g comes in as dy and goes out as dx. */
+/* y = x / |x| over rows of d. Backward in place: g is dy on entry and dx on return. */
 void train_unit(float *y, size_t rows, size_t d);
 void train_unit_back(float *g, const float *x, size_t rows, size_t d);
 

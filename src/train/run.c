@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A training run from its specification to a model file. Step s uses the prompts s * batch * accumulate, ...; evaluation e
- * those of another stream; so the state after s steps is a function of the specification alone.
+ * A training run from its specification to a model file. Step s uses the prompts s * batch * accumulate, ...;
+ * evaluations use those of another stream. So the state after s steps is a function of the specification alone.
  */
 #include "checkpoint.h"
 #include "data.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Weight of the past in the mean of loss and accuracy that is shown. */
+/* Weight of the past in the running mean of loss and accuracy. */
 #define MEAN_KEEP 0.95
 
 void rung_train_defaults(rung_train_conf *conf)
@@ -34,7 +34,7 @@ void rung_train_defaults(rung_train_conf *conf)
         .accumulate = 1,
         .gain = 0.57735026918962576, /* 1/sqrt(3): the variance 1/(3 fan_in) that PyTorch gives a projection */
         .score_gain = 1,
-        .position_gain = 2, /* as large as the embeddings of tokens */
+        .position_gain = 2, /* makes them as large as token embeddings */
         .mix_until = 0.7,
         .eval_every = 100,
         .eval_prompts = 256,
@@ -47,7 +47,7 @@ bool rung_train_tests_exactly(const rung_train_conf *conf)
     return conf->test_prompts && conf->test_numbers && strcmp(conf->test_numbers, RUNG_TEST_FAST) != 0;
 }
 
-/* ---- canonical text ---------------------------------------------------------------------------------------------------- */
+/* ---- canonical text ---------------------------------------------------------------------------------------------- */
 
 void rung_train_canonical(rung_buf *out, const rung_train_conf *conf)
 {
@@ -81,7 +81,7 @@ void rung_train_canonical(rung_buf *out, const rung_train_conf *conf)
     if (conf->thoughts) rung_buf_printf(out, " thoughts=%zu", conf->thoughts);
 }
 
-/* ---- checks ------------------------------------------------------------------------------------------------------------------ */
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 static rung_status check_range(const char *name, double value, double low, double high, rung_error *err)
 {
@@ -135,7 +135,7 @@ rung_status rung_train_check(const rung_train_conf *conf, rung_error *err)
     return status == RUNG_OK ? check_test(conf, err) : status;
 }
 
-/* ---- trainer ------------------------------------------------------------------------------------------------------------------ */
+/* ---- trainer ----------------------------------------------------------------------------------------------------- */
 
 typedef struct trainer {
     const rung_train_conf *conf;
@@ -189,7 +189,7 @@ static rung_status allocate(trainer *t, rung_error *err)
     return rung_buf_ok(&t->canonical, err);
 }
 
-/* Rank 0 reads, and all go on from what it has found. */
+/* Rank 0 reads the checkpoint, and all ranks continue from it. */
 static rung_status resume(trainer *t, const char *checkpoint, rung_error *err)
 {
     size_t parameters = rung_net_parameters(t->net);
@@ -211,7 +211,7 @@ static rung_status resume(trainer *t, const char *checkpoint, rung_error *err)
 static rung_status open_trainer(trainer *t, const char *checkpoint, rung_error *err)
 {
     if (t->conf->team && t->conf->team->size > RUNG_SLICES)
-        return rung_fail(err, RUNG_USAGE, "%zu processes are too many for one model: a batch has %d slices to share",
+        return rung_fail(err, RUNG_USAGE, "%zu processes are too many for one model: a batch has only %d slices",
                          t->conf->team->size, RUNG_SLICES);
     rung_status status = rung_train_check(t->conf, err);
     if (status == RUNG_OK) status = open_net(t, err);
@@ -236,7 +236,7 @@ static void close_trainer(trainer *t)
     rung_buf_clear(&t->canonical);
 }
 
-/* ---- one step ------------------------------------------------------------------------------------------------------------------ */
+/* ---- one step ---------------------------------------------------------------------------------------------------- */
 
 static bool is_mixed(const trainer *t)
 {
@@ -297,9 +297,9 @@ static rung_status step(trainer *t, rung_error *err)
     return RUNG_OK;
 }
 
-/* ---- evaluation ---------------------------------------------------------------------------------------------------------------- */
+/* ---- evaluation -------------------------------------------------------------------------------------------------- */
 
-/* `batches` batches of fresh prompts, never simplified; exact NULL: by the fast evaluator. */
+/* Measures `batches` batches of fresh prompts, never simplified. exact NULL: by the fast evaluator. */
 static rung_status measure(rung_loss *mean, trainer *t, train_exact *exact, train_stream stream, uint64_t first,
                            uint64_t batches, rung_error *err)
 {
@@ -326,7 +326,7 @@ static uint64_t batches_of(const trainer *t, uint64_t prompts)
     return (prompts + t->conf->batch - 1) / t->conf->batch;
 }
 
-/* The prompts of an evaluation are numbered from its step on, so that none comes back. */
+/* The prompts of an evaluation are numbered from its step on, so that no prompt repeats. */
 static rung_status evaluate(trainer *t, rung_error *err)
 {
     const rung_train_conf *conf = t->conf;
@@ -343,7 +343,7 @@ static rung_status evaluate(trainer *t, rung_error *err)
     return RUNG_OK;
 }
 
-/* The exact evaluator is slow, so it gets the first prompts only where all of them would take too long. */
+/* The exact evaluator is slow. If all prompts would take too long, it gets the first ones only. */
 static rung_status test_exactly(trainer *t, rung_error *err)
 {
     const rung_batch *batch = train_data_batch(t->data);
@@ -359,7 +359,7 @@ static rung_status test_exactly(trainer *t, rung_error *err)
     return status;
 }
 
-/* The last test, which neither the rule for stopping nor whoever compares runs has seen. */
+/* The last test. Its prompts affect neither the early stop nor the choice between runs. */
 static rung_status test(trainer *t, rung_error *err)
 {
     if (!t->conf->test_prompts) return RUNG_OK;
@@ -374,7 +374,7 @@ static bool is_evaluated(const trainer *t)
     return conf->eval_prompts && (due || t->at.step == conf->steps);
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the loop ---------------------------------------------------------------------------------------------------- */
 
 static bool is_over(const trainer *t)
 {
@@ -409,8 +409,8 @@ static void show(rung_train_state *state, const trainer *t)
                  rung_train_tests_exactly(t->conf) ? t->conf->test_numbers : RUNG_TEST_FAST);
 }
 
-/* In a team only if the weights are the same everywhere: on other processors they might not be, and then nothing is worth
- * keeping. */
+/* In a team, saves only if all ranks have the same weights. On different processors they might differ, and then the
+ * result is invalid. */
 static rung_status save(const trainer *t, const char *checkpoint, rung_error *err)
 {
     size_t parameters = rung_net_parameters(t->net);

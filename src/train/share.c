@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Who sends what in a step. The sum over slices runs in the order of the slices wherever it is done, so that any number of
- * processes gets the bits of one: rank r receives its share of the parameters of every slice's gradient, adds, and gives the
- * sums to all. With R ranks and P parameters a rank sends about (8/R + 1) P numbers. No arithmetic here.
+ * The communication of a step. The sum over slices always runs in the order of the slices, so that any number of
+ * processes gets the bits of one: rank r receives its share of the parameters of every slice's gradient, adds, and
+ * sends the sums to all. With R ranks and P parameters a rank sends about (8/R + 1) P numbers. There is no arithmetic
+ * here.
  */
 #include "share.h"
 
 #include <string.h>
 
-/* Parcels of one exchange: for every slice and every rank at most two, and for every two ranks one. */
+/* Largest number of parcels of one exchange: for every slice and every rank at most two, and for every two ranks
+ * one. */
 enum { PARCELS = RUNG_SLICES * RUNG_SLICES * 2 };
 
 typedef struct post {
@@ -71,7 +73,7 @@ void train_share_gradient(const rung_team *team, float *grad, size_t parameters)
     deliver(&p);
 }
 
-/* Item r of an array is of rank r; afterwards all have all. */
+/* Item r of an array belongs to rank r; afterwards all ranks have all items. */
 static void gather(const rung_team *team, void *items, size_t size)
 {
     post p = {.team = team};

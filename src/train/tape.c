@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A step: weights as the forward pass sees them, the slices of the batch on the workers, and their gradients added in the
- * order of the slices. A batch always has RUNG_SLICES slices, whoever does them, and a slice always goes a few sequences at a
- * time, so the bytes depend neither on the threads nor on the processes that share the slices.
+ * A step: prepares the weights for the forward pass, runs the slices of the batch on the workers, and adds their
+ * gradients in the order of the slices. A batch always has RUNG_SLICES slices, and a slice is always done a few
+ * sequences at a time. So the bytes depend neither on the threads nor on the processes that share the slices.
  */
 #include "tape.h"
 #include "share.h"
@@ -14,7 +14,7 @@
 
 struct rung_tape {
     const rung_net *net;
-    size_t threads, sequences; /* of a block */
+    size_t threads, sequences; /* sequences: per block */
     shape shape;
     float *seen, *panels;
     seen_weights weights;
@@ -25,8 +25,8 @@ struct rung_tape {
     train_part part[RUNG_SLICES];
 };
 
-/* Rows of a block, unless one sequence has more. Fewer leave the weights waiting for their use, and their gradients are read and
- * written more often; what more of them keep does not fit into a cache of two megabytes. */
+/* Rows of a block, unless one sequence has more. With fewer rows the weights are reused less, and their gradients are
+ * read and written more often. With more rows a block no longer fits into a cache of two megabytes. */
 enum { BLOCK_ROWS = 128 };
 
 static size_t sequences_of_block(const shape *sh)
@@ -35,7 +35,7 @@ static size_t sequences_of_block(const shape *sh)
     return tokens < BLOCK_ROWS ? BLOCK_ROWS / tokens : 1;
 }
 
-/* ---- memory --------------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static size_t larger(size_t a, size_t b)
 {
@@ -47,7 +47,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The widest row that any layer needs of each buffer, and the sizes for one sequence. */
+/* For each buffer the widest row that any layer needs, and the sizes for one sequence. */
 typedef struct widths {
     size_t in[RUNG_MECH_INPUT_MAX], input, mixed, hidden, state, scratch, classes, norm;
 } widths;
@@ -80,7 +80,7 @@ static widths widths_of(const rung_net *net, const shape *sh)
     return w;
 }
 
-/* Takes rows * width floats from the arena; remembers a failure. */
+/* Takes rows * width floats from the arena, and remembers a failure. */
 typedef struct taker {
     rung_tape *tape;
     size_t rows;
@@ -241,15 +241,15 @@ void rung_tape_free(rung_tape *tape)
     free(tape);
 }
 
-/* ---- a step ----------------------------------------------------------------------------------------------------------- */
+/* ---- a step ------------------------------------------------------------------------------------------------------ */
 
-/* One call at work on all slices. */
+/* One call that works on all slices. */
 typedef struct pass {
     rung_tape *tape;
     const rung_batch *batch;
-    double share;                   /* of one target */
+    double share;                   /* weight of one target */
     float *grad;                    /* NULL: forward only */
-    train_range slices, parameters; /* that this process does, that it adds up */
+    train_range slices, parameters; /* slices that this process does, and parameters that it adds up */
 } pass;
 
 static void pack_weights(void *context, size_t item, size_t worker)
@@ -260,7 +260,7 @@ static void pack_weights(void *context, size_t item, size_t worker)
     rung_kernels_get()->pack(tape->panels + l->panels, tape->seen + l->weight, l->cols, l->rows, 1, l->cols);
 }
 
-/* A layer and what it is told, which is the gradient that its stream starts with beside the one from above. */
+/* One layer and its auxiliary loss, whose gradient is added to the one from above. */
 static void layer_back(slice *s, const pass *p, size_t layer)
 {
     double share = p->tape->told_share[layer];
@@ -294,8 +294,8 @@ static void do_block(slice *s, const pass *p)
         measure_only(s, p);
 }
 
-/* The gradient of a projection is written by its first block and added to by the others: most of the parameters need no zeros.
- * Tensors that are added to from the start do, and projections that nothing went through. */
+/* The first block of a slice overwrites the gradient of a projection, and later blocks add to it: so most parameters
+ * need not be zeroed. Zeroed are tensors that every block adds to, and projections that no block used. */
 static void begin_gradient(slice *s)
 {
     const rung_net *net = s->net;
@@ -337,7 +337,7 @@ static void do_slice(void *context, size_t item, size_t worker)
     out->sum = (train_sum){s->loss, end - first, s->targets, s->right};
 }
 
-/* Parameters that one item of the sum over slices takes. */
+/* Parameters per item of the sum over slices. */
 enum { SUM_PART = 4096 };
 
 static void sum_part(void *context, size_t item, size_t worker)
@@ -369,15 +369,15 @@ static rung_status check_batch(const rung_tape *tape, const rung_batch *batch, s
         sh.queries > tape->shape.queries)
         return rung_fail(err, RUNG_USAGE, "the batch is larger than the one that the workspace was made for");
     if (spec->vocab ? !batch->token : !batch->feature)
-        return rung_fail(err, RUNG_USAGE, "the model reads %s, the batch has none",
+        return rung_fail(err, RUNG_USAGE, "the model reads %s, but the batch has none",
                          spec->vocab ? "tokens" : "features");
     for (size_t t = 0; spec->vocab && t < tokens; t++)
         if (batch->token[t] >= spec->vocab)
-            return rung_fail(err, RUNG_INPUT, "token %zu of the batch is id %u, the vocabulary ends at %zu", t,
-                             batch->token[t], spec->vocab - 1);
+            return rung_fail(err, RUNG_INPUT, "token %zu of the batch is id %u, but ids end at %zu", t, batch->token[t],
+                             spec->vocab - 1);
     for (size_t t = 0; !batch->target_value && t < tokens; t++)
         if (batch->target[t] != RUNG_NO_TARGET && (size_t)batch->target[t] >= spec->answers)
-            return rung_fail(err, RUNG_INPUT, "target %zu of the batch is %d, the answers end at %zu", t,
+            return rung_fail(err, RUNG_INPUT, "target %zu of the batch is %d, but answers end at %zu", t,
                              batch->target[t], spec->answers - 1);
     return RUNG_OK;
 }
@@ -394,8 +394,8 @@ static rung_status fill_told(double *share, const rung_net *net, const rung_batc
         share[i] = targets ? net->told_weight / (double)targets : 0;
         for (size_t t = 0; t < tokens; t++)
             if (target[t] != RUNG_NO_TARGET && (size_t)target[t] >= told->rows)
-                return rung_fail(err, RUNG_INPUT, "layer %zu is told %d, and there are %zu classes", i, target[t],
-                                 told->rows);
+                return rung_fail(err, RUNG_INPUT, "layer %zu has the target %d, but there are %zu classes", i,
+                                 target[t], told->rows);
     }
     return RUNG_OK;
 }

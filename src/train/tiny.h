@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Numbers below 2^-126 count as 0 while a training step computes. Processors take a hundred cycles for each of them, and a network that has
- * collapsed makes little else: its gradients vanish, and AdamW's means of them halve until they are tiny. Training is not exact arithmetic; weights do not
- * notice. The mode belongs to the thread: whoever turns it on turns it back.
+ * While a training step computes, numbers below 2^-126 count as 0. Processors take about a hundred cycles for each of
+ * them, and a network that has collapsed produces many: its gradients vanish, and AdamW's means of them halve until
+ * they are tiny. Training is not exact arithmetic, and the effect on weights is negligible. The mode belongs to the
+ * thread; the code that switches it on must restore it.
  */
 #ifndef RUNG_TRAIN_TINY_H
 #define RUNG_TRAIN_TINY_H

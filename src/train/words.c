@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A run as words: the table of its keys, and the configuration that they stand for. The command line, the file of a run and
- * the spec of a sweep all go through here, so that there is one set of names, ranges and defaults.
+ * A run as words: the table of its keys, and the configuration that they describe. The command line, the file of a run
+ * and the spec of a sweep all use it, so that there is one set of names, ranges and defaults.
  */
 #include "rung/train.h"
 
 #include <string.h>
 
-/* ---- shape ----------------------------------------------------------------------------------------------------------------- */
+/* ---- shape ------------------------------------------------------------------------------------------------------- */
 
 const char *const rung_shape_options[] = {"arch",       "task", "d-model",   "heads", "dk",      "dv", "d-mlp",
                                           "max-tokens", "mlp",  "positions", "norm",  "encoder", NULL};
@@ -39,7 +39,7 @@ rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_bu
     return rung_buf_ok(task_text, err);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
 
 #define COUNT_ROW(long_name, field, least, most, text, value)                                                          \
     {                                                                                                                  \
@@ -87,14 +87,15 @@ const rung_option rung_train_options[] = {
     REAL_ROW("beta2", beta2, "B", "mean of squared gradients", "0.98"),
     REAL_ROW("decay", decay, "D", "weight decay of matrices", "0.01"),
     REAL_ROW("clip", clip, "C", "largest norm of the gradient, 0 for none", "1"),
-    REAL_ROW("gain", gain, "G", "first projections are those of a random model times this", "0.57735"),
+    REAL_ROW("gain", gain, "G", "factor on the random initial weights of every projection", "0.57735"),
     REAL_ROW("score-gain", score_gain, "G",
-             "first scores of softmax attention times this over sqrt(dk); 0: as they are", "1"),
-    REAL_ROW("position-gain", position_gain, "G", "first learned positions times this", "2"),
+             "factor on initial scores of softmax attention, over sqrt(dk); 0 leaves them unscaled", "1"),
+    REAL_ROW("position-gain", position_gain, "G", "factor on learned positions", "2"),
     COUNT_ROW("queries", queries, 0, 1 << 20, "questions per prompt that do not see each other; 0: its own", "0"),
-    COUNT_ROW("thoughts", thoughts, 0, RUNG_THOUGHTS_MOST, "seqcomp: values i_l that are said before the answer", "0"),
-    REAL_ROW("layer-targets", layer_targets, "W", "seqcomp: weight with which layer j is told i_{j-1}; 0: it is not",
-             "0"),
+    COUNT_ROW("thoughts", thoughts, 0, RUNG_THOUGHTS_MOST,
+              "seqcomp: values i_l that the model states before the answer (chain of thought)", "0"),
+    REAL_ROW("layer-targets", layer_targets, "W",
+             "seqcomp: weight of the auxiliary losses, whose target at layer j is i_{j-1}; 0: none", "0"),
     REAL_ROW("mix-w", mix_first, "P", "seqcomp: share of prompts whose tables do not depend on w", "0"),
     REAL_ROW("mix-argument", mix_second, "P", "seqcomp: share whose tables do not depend on their argument", "0"),
     REAL_ROW("mix-until", mix_until, "P", "share of the steps after which such prompts end", "0.7"),
@@ -106,13 +107,13 @@ const rung_option rung_train_options[] = {
     COUNT_ROW("eval-every", eval_every, 0, INT64_C(1) << 40, "steps between evaluations; 0: only at the end", "100"),
     COUNT_ROW("eval-prompts", eval_prompts, 0, 1 << 24, "fresh prompts of an evaluation", "256"),
     COUNT_ROW("test-prompts", test_prompts, 0, 1 << 24,
-              "prompts of a last test, of a stream that nothing is stopped or chosen by", "0"),
+              "prompts of the last test, from a stream by which nothing is stopped or chosen", "0"),
     TEXT_ROW("test-numbers", test_numbers, "FORMAT",
              "evaluator of the last test: fp32, the fast one, or f32, bf16, ..., the exact one", NULL),
     REAL_ROW("stop-at", stop_at, "A", "stop early at this accuracy on fresh prompts; 0: never", "0"),
-    COUNT_ROW("stop-times", stop_times, 1, 1 << 20, "when so many evaluations in a row have reached it", "2"),
+    COUNT_ROW("stop-times", stop_times, 1, 1 << 20, "stop after this many such evaluations in a row", "2"),
     REAL_ROW("require", require, "A", "exit with 1 when the accuracy on fresh prompts is below", NULL),
-    FILE_ROW("checkpoint", checkpoint, "FILE", "go on from it if it exists, and keep it (default: beside the model)",
+    FILE_ROW("checkpoint", checkpoint, "FILE", "continue from it if it exists, and keep it (default: beside the model)",
              RUNG_COMPLETE_FILE),
     COUNT_ROW("checkpoint-every", checkpoint_every, 0, INT64_C(1) << 40, "steps between checkpoints", "500"),
     FILE_ROW("metrics", metrics, "FILE", "a line of JSON per log step", RUNG_COMPLETE_FILE),
@@ -122,7 +123,7 @@ const rung_option rung_train_options[] = {
     {.name = "alone",
      .kind = RUNG_OPTION_FLAG,
      .at = offsetof(rung_train_words, alone),
-     .help = "take no notice of mpirun and Slurm"},
+     .help = "ignore mpirun and Slurm"},
     {0},
 };
 
@@ -135,7 +136,7 @@ bool rung_train_decides(const rung_option *row)
     return true;
 }
 
-/* ---- configuration ------------------------------------------------------------------------------------------------------------ */
+/* ---- configuration ----------------------------------------------------------------------------------------------- */
 
 static void fill_learning(rung_train_conf *conf, const rung_train_words *w)
 {

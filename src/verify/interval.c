@@ -32,7 +32,7 @@ static double beta_fraction(double x, double a, double b)
     return value;
 }
 
-/* I_x(a, b) for 0 < x < 1; the other side of the symmetry I_x(a, b) = 1 - I_{1-x}(b, a) where the fraction is slow. */
+/* I_x(a, b) for 0 < x < 1. Where the fraction is slow it uses the symmetry I_x(a, b) = 1 - I_{1-x}(b, a). */
 static double incomplete_beta(double x, double a, double b)
 {
     double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
@@ -40,7 +40,8 @@ static double incomplete_beta(double x, double a, double b)
     return 1 - front * beta_fraction(1 - x, b, a) / b;
 }
 
-/* The rate at which at least k of n hits (1 <= k <= n) have this probability; bisection until the doubles are used up. */
+/* The rate at which at least k of n hits (1 <= k <= n) have this probability, by bisection until neighbouring doubles
+ * are reached. */
 static double rate_with_tail(double k, double n, double probability)
 {
     double low = 0, high = 1;

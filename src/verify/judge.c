@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A model at work on a task: one session, one instance, the answers.
+ * Runs a model on a task: one session, one instance, the answers.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,17 +20,16 @@ rung_status rung_judge_fits(const rung_model *model, const rung_task_conf *task,
     const char *made_for = *spec->task ? spec->task : "no task";
     if (spec->positions != RUNG_POS_NONE && task->tokens > spec->max_tokens)
         return rung_fail(err, RUNG_USAGE,
-                         "the model has %zu positions, and a prompt of %s has %zu tokens; it was made for: %s",
+                         "the model has %zu positions, but a prompt of %s has %zu tokens; the model was made for: %s",
                          spec->max_tokens, task->task->name, task->tokens, made_for);
     size_t vocab = task->vocab ? task->vocab + spec->thoughts : 0;
     if (spec->vocab == vocab && spec->d_in == task->d_in && spec->answers == rows_of(task) + spec->thoughts)
         return RUNG_OK;
-    return rung_fail(
-        err, RUNG_USAGE,
-        "the model has %zu tokens (or %zu features) and %zu answers, the task %s %zu (%zu) and %zu; it was "
-        "made for: %s",
-        spec->vocab - spec->thoughts, spec->d_in, spec->answers - spec->thoughts, task->task->name, task->vocab,
-        task->d_in, rows_of(task), made_for);
+    return rung_fail(err, RUNG_USAGE,
+                     "the model has %zu tokens (or %zu features) and %zu answers, but the task %s has %zu (%zu) and "
+                     "%zu; the model was made for: %s",
+                     spec->vocab - spec->thoughts, spec->d_in, spec->answers - spec->thoughts, task->task->name,
+                     task->vocab, task->d_in, rows_of(task), made_for);
 }
 
 static rung_status make_room(rung_judge *j, size_t targets, rung_error *err)
@@ -85,8 +84,8 @@ static rung_status think(rung_judge *j, const rung_prompt *prompt, rung_form for
 {
     if (j->targets != 1 || j->at[0] + 1 != prompt->tokens)
         return rung_fail(err, RUNG_USAGE,
-                         "a model with thoughts answers once, at the end, and the prompt of %s asks %zu times (up to "
-                         "position %zu of %zu); try a form of the task that asks at the last token",
+                         "a model with a chain of thought answers once, at the end, but the prompt of %s asks %zu "
+                         "times (up to position %zu of %zu); use a form of the task that asks at the last token",
                          j->task->task->name, j->targets, j->targets ? j->at[j->targets - 1] : 0, prompt->tokens);
     return rung_session_think(j->session, j->out, &j->thoughts, prompt, form, err);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A model on every prompt of a task, or on a sample. The candidates are cut into chunks of consecutive numbers, and the
- * chunks go to the threads in rounds; after a round the chunks are added up in their order. So counts and the first wrong
- * ones are the same for any number of threads, and an interrupted run covers a beginning of the candidates.
+ * Runs a model on every prompt of a task, or on a sample. The candidates are divided into chunks of consecutive
+ * numbers, and the threads work on the chunks in rounds. After a round the chunks are added up in their order. So the
+ * counts and the first wrong answers are the same for any number of threads, and an interrupted run covers the first
+ * candidates.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,9 @@
 
 const char *const rung_method_words[] = {"exhaustive", "sampled", "worst-case", NULL};
 
-/* Long enough that starting threads costs nothing, short enough for a progress bar. */
+/* Long enough that starting threads takes no noticeable time, short enough for a progress bar. */
 #define ROUND_S           0.05
-#define CHUNKS_PER_THREAD 4 /* uneven chunks balance */
+#define CHUNKS_PER_THREAD 4 /* so that uneven chunks balance */
 #define GRAIN_MAX         ((uint64_t)1 << 20)
 
 /* Consecutive candidates. */
@@ -26,7 +27,7 @@ typedef struct chunk {
     double max_distance;
     rung_wrong *first_wrong; /* [show] */
     size_t shown;
-    bool interrupted; /* then the rest means nothing */
+    bool interrupted; /* then the other fields are meaningless */
     rung_status status;
     rung_error err;
 } chunk;
@@ -37,13 +38,13 @@ typedef struct verification {
     const rung_verify_conf *conf;
     size_t show, threads;
     rung_program *program;
-    rung_judge *judge; /* [threads], made when a thread first needs its own */
+    rung_judge *judge; /* [threads], made when a thread needs its own for the first time */
     chunk *chunks;     /* [chunk_count] */
     size_t chunk_count;
     rung_wrong *wrongs; /* of all chunks */
 } verification;
 
-/* ---- one prompt --------------------------------------------------------------------------------------------------- */
+/* ---- one prompt -------------------------------------------------------------------------------------------------- */
 
 static bool is_wrong(rung_wrong *wrong, double *max_distance, const rung_judge *j, size_t i, double tolerance)
 {
@@ -65,7 +66,7 @@ static void note_wrong(chunk *c, const rung_wrong *wrong, uint64_t index, size_t
     c->first_wrong[c->shown++].index = index;
 }
 
-/* The model stopped on this prompt: that is no answer, and so a wrong one. */
+/* The model stopped on this prompt: there is no answer, so the prompt is wrong. */
 static void note_stop(chunk *c, const rung_judge *j, const rung_error *why, uint64_t index, size_t show)
 {
     rung_wrong wrong = {.position = j->at[0], .target = j->instance.target[j->at[0]], .answer = RUNG_NO_TARGET};
@@ -105,7 +106,7 @@ static rung_status try_candidate(chunk *c, rung_judge *j, uint64_t index, const 
     return RUNG_OK;
 }
 
-/* ---- many, in parallel ----------------------------------------------------------------------------------------------- */
+/* ---- many, in parallel ------------------------------------------------------------------------------------------- */
 
 static void try_chunk(void *context, size_t item, size_t worker)
 {
@@ -113,7 +114,7 @@ static void try_chunk(void *context, size_t item, size_t worker)
     chunk *c = &v->chunks[item];
     rung_judge *j = &v->judge[worker];
     if (!j->session) {
-        rung_judge_clear(j); /* what an earlier failure left */
+        rung_judge_clear(j); /* left by an earlier failure */
         c->status = rung_judge_init(j, v->model, v->program, v->task, &c->err);
     }
     for (uint64_t i = 0; i < c->count && c->status == RUNG_OK && !c->interrupted; i++) {
@@ -133,7 +134,7 @@ static void add_chunk(rung_verify_result *result, const chunk *c, size_t show)
         result->first_wrong[result->shown++] = c->first_wrong[i];
 }
 
-/* Chunks of `grain` candidates from `first` on; returns how many chunks there are. */
+/* Cuts chunks of `grain` candidates from `first` on; returns the number of chunks. */
 static size_t cut_round(verification *v, uint64_t first, uint64_t total, uint64_t grain)
 {
     size_t chunks = 0;
@@ -164,7 +165,7 @@ static rung_status try_all(rung_verify_result *result, verification *v, uint64_t
     return RUNG_OK;
 }
 
-/* Threads share prompts, not the inside of one, unless there are fewer prompts than threads. */
+/* Each thread runs whole prompts. Only if there are fewer prompts than threads, threads share a prompt. */
 static rung_status start(verification *v, uint64_t total, rung_error *err)
 {
     rung_evaluator how = v->conf->how;
@@ -189,7 +190,7 @@ static void finish(verification *v)
     free(v->wrongs);
 }
 
-/* ---- the three methods -------------------------------------------------------------------------------------------------- */
+/* ---- the three methods ------------------------------------------------------------------------------------------- */
 
 uint64_t rung_verify_total(const rung_task_conf *task, const rung_verify_conf *conf)
 {
@@ -206,7 +207,7 @@ uint64_t rung_verify_total(const rung_task_conf *task, const rung_verify_conf *c
 
 static rung_status check_total(const rung_task_conf *task, uint64_t total, rung_method method, rung_error *err)
 {
-    if (method == RUNG_SAMPLED && total == 0) return rung_fail(err, RUNG_USAGE, "a sample of 0 prompts shows nothing");
+    if (method == RUNG_SAMPLED && total == 0) return rung_fail(err, RUNG_USAGE, "a sample needs at least one prompt");
     if (total == 0)
         return rung_fail(err, RUNG_USAGE, "the prompts of %s cannot be enumerated; try a sample", task->task->name);
     if (total == UINT64_MAX)
@@ -215,7 +216,7 @@ static rung_status check_total(const rung_task_conf *task, uint64_t total, rung_
     return RUNG_OK;
 }
 
-/* The beginning of an enumeration is no sample: an interrupted one says nothing about the rest. */
+/* The first prompts of an enumeration are no random sample: if it was interrupted, nothing follows for the rest. */
 static void set_interval(rung_verify_result *result)
 {
     rung_interval interval = {0, 1};

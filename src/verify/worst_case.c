@@ -2,17 +2,18 @@
  * Copyright (c) The rung authors
  *
  * Worst case: is a model of one attention layer right on every prompt of a task at this size and in this number format?
- * A proof from the extremal prompts, a prompt that goes wrong, or neither. Nothing is taken on trust: what the proof
- * presupposes of the weights is looked up in them, and a prompt counts as wrong only after the exact evaluator has run it.
+ * The result is a proof from the extremal prompts, a prompt with a wrong answer, or neither. Everything that the proof
+ * assumes of the weights is checked in the weights, and a prompt counts as wrong only after the exact evaluator has run
+ * it.
  */
 #include "worst_case_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Prompts that may be run to refute: a few seconds at most, but two in any case. */
+/* Number of prompts that may be run to refute: a few seconds at most, but always two. */
 #define TRIES_MAX      64
-#define TRY_TOKENS_MAX 2e9 /* tokens squared, all tries together */
+#define TRY_TOKENS_MAX 2e9 /* squared tokens of all tries together */
 
 typedef enum known_task { TASK_OTHER, TASK_LOOKUP, TASK_TWO_SUM } known_task;
 
@@ -52,7 +53,7 @@ void wc_progress(const wc_run *run, size_t done)
     if (run->conf->progress) rung_progress_tick(run->conf->progress, done);
 }
 
-/* ---- candidates --------------------------------------------------------------------------------------------------- */
+/* ---- candidates -------------------------------------------------------------------------------------------------- */
 
 bool wc_may_try(const wc_run *run)
 {
@@ -82,7 +83,7 @@ static rung_status keep_witness(wc_run *run, const char *why)
     return RUNG_OK;
 }
 
-/* A prompt that stops the model (a NaN, a missing key) has gone wrong as well. */
+/* A prompt that stops the model (a NaN, a missing key) counts as wrong too. */
 rung_status wc_try_prompt(wc_run *run, bool *wrong)
 {
     rung_instance *in = &run->instance;
@@ -104,12 +105,12 @@ rung_status wc_try_prompt(wc_run *run, bool *wrong)
     if (ran == RUNG_INPUT)
         snprintf(why, sizeof why, "the witness stops the model: %.120s", stop.text);
     else
-        snprintf(why, sizeof why, "the model answers %zu to the witness, and %d is right", answer,
+        snprintf(why, sizeof why, "the model answers %zu to the witness, but %d is right", answer,
                  (int)in->target[last]);
     return keep_witness(run, why);
 }
 
-/* ---- the run ------------------------------------------------------------------------------------------------------- */
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
 
 static rung_status judge(wc_run *run, known_task kind)
 {
@@ -129,11 +130,11 @@ static rung_status check_sizes(const rung_model *model, const rung_task_conf *ta
     const rung_model_spec *spec = rung_model_get_spec(model);
     if (spec->vocab != task->vocab || spec->answers != task->answers)
         return rung_fail(err, RUNG_USAGE,
-                         "the model has %zu tokens and %zu answers, task %s has %zu and %zu; choose the task that the "
-                         "model is for",
+                         "the model has %zu tokens and %zu answers, but task %s has %zu and %zu; choose the task that "
+                         "the model is for",
                          spec->vocab, spec->answers, task->task->name, task->vocab, task->answers);
     if (spec->positions != RUNG_POS_NONE && spec->max_tokens < task->tokens)
-        return rung_fail(err, RUNG_USAGE, "the model has %zu positions, task %s needs %zu", spec->max_tokens,
+        return rung_fail(err, RUNG_USAGE, "the model has %zu positions, but task %s needs %zu", spec->max_tokens,
                          task->task->name, task->tokens);
     return RUNG_OK;
 }
@@ -146,8 +147,9 @@ rung_status rung_worst_case(rung_verify_result *result, const rung_model *model,
     result->method = RUNG_WORST_CASE, result->complete = true, result->verdict = RUNG_UNKNOWN;
     result->witness = NULL, result->witness_tokens = 0, result->cases = 0, result->margin = 0;
     if (kind == TASK_OTHER)
-        return wc_unknown(&run, "no worst case is known for this task; it is for eva form=position, index and "
-                                "two-sum form=query");
+        return wc_unknown(
+            &run,
+            "there is no worst case for this task; it exists for eva form=position, index and two-sum form=query");
     if (!wc_shape_known(result->reason, sizeof result->reason, model, &conf->how)) return RUNG_OK;
     rung_status status = check_sizes(model, task, err);
     if (status == RUNG_OK) status = rung_instance_init(&run.instance, task, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What follows the attention layer at one token: output projection and residual sum, the table, the answer. Intervals in,
- * a decision out.
+ * What follows the attention layer at one token: output projection and residual sum, the table, the answer. Takes
+ * intervals and returns a decision.
  */
 #include "worst_case_parts.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond this the evaluator refuses a key; see src/model/table.c. */
+/* The evaluator refuses larger keys; see src/model/table.c. */
 #define KEY_LIMIT 9e15
 
 wc_span wc_coordinate(const wc_weights *w, size_t c, wc_span x, const wc_span *y)
@@ -18,7 +18,8 @@ wc_span wc_coordinate(const wc_weights *w, size_t c, wc_span x, const wc_span *y
     return wc_add(&w->fmt, x, wc_project_span(w, &w->out, c, y));
 }
 
-/* The same function as the evaluator, which is monotone: what both ends round to, everything between does. */
+/* The same function as in the evaluator. It is monotone: if both ends round to one integer, so does everything
+ * between. */
 bool wc_one_integer(int64_t *out, double *margin, wc_span x)
 {
     double low = nearbyint(x.lo), high = nearbyint(x.hi);
@@ -60,7 +61,7 @@ static bool in_box(const int64_t *key, const int64_t *low, const int64_t *high, 
     return true;
 }
 
-/* Keys differ, so the box is full when as many of them lie in it as it has points. */
+/* Keys differ, so all points of the box are keys if it contains as many keys as points. */
 bool wc_table_covers(const wc_table *t, const int64_t *low, const int64_t *high)
 {
     size_t points = 1, met = 0;
@@ -100,7 +101,7 @@ static wc_outcome assign_row(const wc_weights *w, wc_span *x, double *margin)
     return WC_RIGHT;
 }
 
-/* With a table the margin is that of its keys: behind it everything is exact. */
+/* With a table, the margin is that of its keys: everything after it is exact. */
 wc_outcome wc_decide(const wc_weights *w, const double *x, const wc_span *y, size_t answer, double *margin,
                      wc_span *scratch)
 {
@@ -140,7 +141,7 @@ const char *wc_outcome_text(wc_outcome outcome)
 typedef struct supports {
     size_t words;    /* per set */
     size_t read;     /* coordinates that are read */
-    size_t *index;   /* [d]: place of a coordinate among them */
+    size_t *index;   /* [d]: index of a coordinate among them */
     uint64_t *row;   /* [answers][words] */
     double least;    /* least magnitude of a weight */
     size_t row_size; /* elements of every row set */
@@ -159,7 +160,7 @@ static void set_put(uint64_t *set, size_t element)
     set[element / 64] |= UINT64_C(1) << element % 64;
 }
 
-/* false when the argument does not apply: a positive weight, a bias, supports of different sizes. */
+/* False if the argument does not apply: a positive weight, a bias, or supports of different sizes. */
 static bool take_rows(supports *s)
 {
     const wc_linear *l = &s->w->readout;
@@ -178,8 +179,8 @@ static bool take_rows(supports *s)
     return true;
 }
 
-/* The state of one table row: its ones, and whether it is disjoint from the support of its answer, not negative, large
- * enough for no product to vanish, and has the complementary number of ones. */
+/* Collects the ones of the state of one table row. Checks that the state is disjoint from the support of its answer,
+ * not negative, large enough that no product vanishes, and has the complementary number of ones. */
 static bool state_fits(const supports *s, const size_t table_row, size_t answer, uint64_t *set)
 {
     const wc_table *t = &s->w->table;
@@ -195,7 +196,7 @@ static bool state_fits(const supports *s, const size_t table_row, size_t answer,
     return set_size(set, s->words) + s->row_size == s->read;
 }
 
-/* Every pair of rows has different supports: sorted, by a heap, neighbours differ. */
+/* Checks that all supports differ: sorts them (heap sort) and compares neighbours. */
 static void sift(uint64_t *set, size_t words, size_t root, size_t count, uint64_t *spare)
 {
     size_t bytes = words * sizeof *set;
@@ -223,9 +224,9 @@ static bool all_differ(uint64_t *set, size_t words, size_t count, uint64_t *spar
     return true;
 }
 
-/* All weights <= 0 and all states >= 0, so no rounded partial sum ever rises: the right row has exactly 0, and a row whose
- * support meets the state's is below 0 from there on. Support and state together have as many elements as coordinates are
- * read, so a row that avoids the state is its complement, and only one row is. */
+/* All weights <= 0 and all states >= 0, so no rounded partial sum ever rises: the right row has exactly 0, and a row
+ * whose support meets the state's is below 0 from there on. Support and state together have as many elements as
+ * coordinates are read, so a row that avoids the state is its complement, and only one row is. */
 static rung_status read_by_supports(bool *proved, const wc_weights *w, const size_t *row, size_t count, rung_error *err)
 {
     rung_arena arena;
@@ -235,7 +236,7 @@ static rung_status read_by_supports(bool *proved, const wc_weights *w, const siz
     for (size_t c = 0; s.index && c < w->d; c++)
         if (w->read[c]) s.index[c] = s.read++;
     s.words = s.read / 64 + 1;
-    size_t all = SIZE_MAX; /* refused by the allocation */
+    size_t all = SIZE_MAX; /* so that the allocation refuses it */
     rung_size_mul(&all, w->readout.rows, s.words);
     s.row = rung_arena_alloc(&arena, all, sizeof *s.row, err);
     uint64_t *set = rung_arena_alloc(&arena, s.words, sizeof *set, err);
@@ -247,7 +248,7 @@ static rung_status read_by_supports(bool *proved, const wc_weights *w, const siz
     return memory ? RUNG_OK : RUNG_SYSTEM;
 }
 
-/* Pairs of state and weight that are tried one by one: a few seconds. */
+/* Pairs of state and weight that are checked one by one: a few seconds. */
 #define PAIRS_MAX 400000000u
 
 rung_status wc_read_all(wc_reading *reading, size_t *state, const wc_weights *w, const size_t *row, size_t count,

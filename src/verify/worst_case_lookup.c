@@ -2,8 +2,8 @@
  * Copyright (c) The rung authors
  *
  * Worst case of a look-up by position (eva, index): for every query, the extremes of every coordinate of the heads over
- * all tables, then the table of the MLP and the read-out. Decided coordinate by coordinate where the table of the MLP makes
- * everything exact again, so that V tokens need not be multiplied by N queries; token by token otherwise.
+ * all tables, then the table of the MLP and the read-out. If the table of the MLP makes everything exact again, it
+ * decides coordinate by coordinate, so that V tokens need not be multiplied by N queries; otherwise token by token.
  */
 #include "worst_case_lookup.h"
 
@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps of one lane that are spent on extremal runs, and interval operations token by token: about a minute. */
+/* Largest number of steps of one lane in extremal runs, and of interval operations token by token: about a minute. */
 #define RUN_STEPS_MAX    4e10
 #define TOKEN_CHECKS_MAX 1e9
 
-enum { BATCH = 8 }; /* blocks per worker between two looks at the clock */
+enum { BATCH = 8 }; /* blocks per worker between two checks for progress and interruption */
 
 typedef struct lookup_job {
     const lookup *l;
@@ -24,7 +24,7 @@ typedef struct lookup_job {
     size_t first, end;   /* queries of this batch */
 } lookup_job;
 
-/* ---- what the weights must satisfy ------------------------------------------------------------------------------------ */
+/* ---- what the weights must satisfy ------------------------------------------------------------------------------- */
 
 static bool structure_known(wc_run *run, const wc_group *g)
 {
@@ -59,15 +59,15 @@ static double token_checks(const lookup *l)
     return (double)l->entries * (double)l->values * each;
 }
 
-/* ---- one query ---------------------------------------------------------------------------------------------------------- */
+/* ---- one query --------------------------------------------------------------------------------------------------- */
 
-/* The outputs of all heads when the wanted token is v. */
+/* The outputs of all heads if the wanted token is v. */
 static void outputs_of(wc_span *y, const lookup *l, const wc_span *spans, size_t v)
 {
     for (size_t i = 0; i < l->w->mixed; i++) y[i] = spans[l->offset[i] + l->place[i * l->values + v]];
 }
 
-/* The outputs whatever the wanted token is; finite as a whole when all are. */
+/* The outputs over all wanted tokens; finite if all of them are. */
 static bool outputs_range(wc_span *y, const lookup *l, const wc_span *spans)
 {
     for (size_t i = 0; i < l->w->mixed; i++) {
@@ -147,7 +147,7 @@ static void decide_block(void *context, size_t block, size_t worker)
     }
 }
 
-/* ---- all queries ---------------------------------------------------------------------------------------------------------- */
+/* ---- all queries ------------------------------------------------------------------------------------------------- */
 
 bool wc_lookup_worker(lookup_worker *wk, lookup *l, rung_error *err)
 {
@@ -168,8 +168,8 @@ bool wc_lookup_worker(lookup_worker *wk, lookup *l, rung_error *err)
     return true;
 }
 
-/* Queries in batches, so that one thread can draw and stop between them. The first block is alone: it settles what the
- * others are compared with. */
+/* Decides queries in batches, so that one thread can report progress and stop between them. The first block runs alone:
+ * the others are compared with its integers. */
 static rung_status decide_all(lookup *l, lookup_job *job, size_t threads, lookup_fault *fault)
 {
     l->settled = false;
@@ -197,7 +197,7 @@ static rung_status decide_all(lookup *l, lookup_job *job, size_t threads, lookup
     return RUNG_OK;
 }
 
-/* ---- a prompt that goes wrong ------------------------------------------------------------------------------------------------- */
+/* ---- a prompt that goes wrong ------------------------------------------------------------------------------------ */
 
 static rung_status try_table(wc_run *run, const lookup *l, bool *wrong, size_t query, size_t token, size_t other)
 {
@@ -210,7 +210,7 @@ static rung_status try_table(wc_run *run, const lookup *l, bool *wrong, size_t q
     return wc_try_prompt(run, wrong);
 }
 
-/* The token that pushes coordinate c furthest down (up) from all other positions. */
+/* The token that, at all other positions, moves coordinate c furthest down (up). */
 static size_t furthest(const lookup *l, size_t c, bool up)
 {
     const wc_linear *out = &l->w->out;
@@ -225,7 +225,8 @@ static size_t furthest(const lookup *l, size_t c, bool up)
     return best;
 }
 
-/* Both extremes of the coordinate at fault, of every coordinate that matters, then every other token everywhere. */
+/* Tries both extremes of the undecided coordinate, then of every coordinate that matters, then every other token
+ * everywhere. */
 static rung_status refute(wc_run *run, const lookup *l, const lookup_fault *f, bool *wrong)
 {
     const wc_weights *w = l->w;
@@ -243,7 +244,7 @@ static rung_status refute(wc_run *run, const lookup *l, const lookup_fault *f, b
     return status;
 }
 
-/* The same token everywhere: what the tokens before the last read is then extremal. */
+/* Tries the same token everywhere: what the tokens before the last one read is then extremal. */
 static rung_status refute_others(wc_run *run, const lookup *l, bool *wrong)
 {
     const wc_weights *w = l->w;
@@ -259,9 +260,9 @@ static rung_status refute_others(wc_run *run, const lookup *l, bool *wrong)
     return status;
 }
 
-/* ---- behind the table ------------------------------------------------------------------------------------------------------------ */
+/* ---- behind the table -------------------------------------------------------------------------------------------- */
 
-/* All queries agree on the key of a token: look it up, and read the answer. */
+/* All queries agree on the key of a token: looks it up, and reads the answer. */
 static rung_status read_answers(lookup *l, lookup_fault *fault, bool *too_many)
 {
     const wc_table *t = &l->w->table;
@@ -282,7 +283,7 @@ static rung_status read_answers(lookup *l, lookup_fault *fault, bool *too_many)
     return status;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static bool others_safe(char *reason, size_t size, lookup *l, lookup_worker *wk, const wc_group *g)
 {
@@ -331,7 +332,7 @@ static rung_status judge_all(lookup *l, lookup_job *job, size_t threads, const c
         l->by_class = false;
         return judge_all(l, job, threads, others);
     }
-    return wc_unknown(run, "query %zu: %s, but no prompt that was tried goes wrong", fault.query,
+    return wc_unknown(run, "query %zu: %s, but no prompt that was tried is wrong", fault.query,
                       wc_outcome_text(fault.outcome));
 }
 
@@ -364,7 +365,9 @@ rung_status wc_lookup(wc_run *run)
     if (status == RUNG_OK && !goes_on) wc_unknown(run, "a key or value overflows in %s", run->w->fmt.name);
     goes_on = goes_on && affordable(run, &l);
     if (goes_on && !l.by_class && token_checks(&l) > TOKEN_CHECKS_MAX) {
-        status = wc_unknown(run, "the read-out looks past the table, and %.2g checks token by token are too many",
+        status = wc_unknown(run,
+                            "the read-out reads coordinates that the table does not assign, and %.2g checks token by "
+                            "token are too many",
                             token_checks(&l));
         goes_on = false;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A table of values by position and one query (eva, index): what the extremal runs of the softmax and the decisions about
- * them share.
+ * Private to verify: a table of values by position and one query (eva, index). Shared by the extremal runs of the
+ * softmax and the decisions about them.
  */
 #ifndef RUNG_VERIFY_WORST_CASE_LOOKUP_H
 #define RUNG_VERIFY_WORST_CASE_LOOKUP_H
@@ -10,18 +10,18 @@
 #include "worst_case_parts.h"
 
 enum {
-    WC_LANES = 64,          /* queries of one block; their rows stay in the first cache */
-    WC_PREFIXES_MAX = 1024, /* partial sums that are kept for them: half a megabyte, in the second cache */
+    WC_LANES = 64,          /* queries of one block; their rows fit into the first-level cache */
+    WC_PREFIXES_MAX = 1024, /* partial sums that are kept for them: half a megabyte, in the second-level cache */
 };
 
-/* The values that one coordinate of a head takes, rising. Coordinates of a head with the same values share it, and its
- * 2 count runs: others at the least (then at the largest) value, the wanted position at each. */
+/* The values of one coordinate of a head, rising. Coordinates of a head with the same values share it, and its 2 count
+ * runs: all others at the least (then at the largest) value, the wanted position at each. */
 typedef struct value_set {
     size_t head, count, first_run;
     double *value;
 } value_set;
 
-/* One run: every position has `other` but the wanted one, which has `wanted`. */
+/* One run: every position has `other`, but the wanted one has `wanted`. */
 typedef struct extremal_run {
     double other, wanted;
 } extremal_run;
@@ -34,7 +34,7 @@ typedef struct key_class {
     int64_t *integer;  /* [count]: what it rounds to, for every query */
 } key_class;
 
-/* Keys of a head by their first dimensions. */
+/* Keys of a head by their first coordinates. */
 typedef struct key_prefixes {
     size_t dims, count;
     uint32_t *of;      /* [entries] */
@@ -57,7 +57,7 @@ typedef struct lookup {
     size_t *run_count;
     size_t *offset;  /* [mixed+1]: where the spans of a coordinate begin */
     key_class *keys; /* [key_count of the table] */
-    bool by_class;   /* the table decides, and what follows it is the same for all queries */
+    bool by_class;   /* the table decides, and everything after it is the same for all queries */
     bool settled;    /* the integers of the classes are known */
     rung_arena arena;
 } lookup;
@@ -79,15 +79,16 @@ typedef struct lookup_fault {
     double margin;
 } lookup_fault;
 
-/* worst_case_runs.c: the extremes of every coordinate of every head, for queries first .. first+count-1, into worker->y.
- * false when a number of a query is not finite. */
+/* worst_case_runs.c: computes the extremes of every coordinate of every head, for queries first .. first+count-1, into
+ * worker->y. False if a number of a query is not finite. */
 bool wc_lookup_extremes(const lookup *l, lookup_worker *worker, size_t first, size_t count);
-/* The extremes at the table tokens, when they all ask the same: [mixed]. */
+/* The extremes at the table tokens, if they all have the same query: [mixed]. */
 void wc_lookup_prefixes(wc_span *y, const lookup *l, lookup_worker *worker);
 
-/* worst_case_lookup.c: memory of one worker, from the arena of l; false when there is none. */
+/* worst_case_lookup.c: memory of one worker, from the arena of l. False if there is none. */
 bool wc_lookup_worker(lookup_worker *worker, lookup *l, rung_error *err);
-/* worst_case_tables.c: what depends on the weights alone. No sets when a key or value is not finite. */
+/* worst_case_tables.c: computes what depends on the weights alone. There are no sets if a key or value is not
+ * finite. */
 rung_status wc_lookup_prepare(lookup *l, const wc_run *run, rung_error *err);
 
 #endif

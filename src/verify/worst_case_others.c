@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The tokens before the last one. Nobody reads their outputs, since there is one layer; but a NaN or a missing key of the
- * table at any of them stops the model. Their outputs are bounded here whatever their scores are.
+ * The tokens before the last one. There is one layer, so nothing reads their outputs; but a NaN, or a key that the
+ * table lacks, at any of them stops the model. Their outputs are bounded here for all scores.
  */
 #include "worst_case_parts.h"
 
@@ -68,8 +68,8 @@ static double largest_den(const rung_fmt *fmt, size_t tokens)
     return den;
 }
 
-/* |v| <= U gives |num| <= U den, hence |y| <= U, for U = 0, 1 in every format and for larger powers of two in a float: they
- * commute with every rounding that matters (docs/worst-case.md, lemma 2). 0 stands for "no bound". */
+/* |v| <= U gives |num| <= U den, hence |y| <= U, for U = 0, 1 in every format and for larger powers of two in a float:
+ * they commute with every rounding that matters (docs/worst-case.md, lemma 2). 0 stands for "no bound". */
 static double power_bound(const rung_fmt *fmt, double size, size_t tokens)
 {
     double bound = 1;

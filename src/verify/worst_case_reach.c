@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Which accumulators (m, den, num) can a query of two-sum meet? Scores and values depend on the token alone, so a prompt is
- * a sequence of steps that are all known. Accumulators are kept apart by their maximum m, which is one of finitely many
- * scores, and by the number k of matches; den and each numerator are kept as an interval, its hull over all prompts that
- * lead there. A step x <- r(r(x a) + b) rises with x and b for a >= 0, so mapping the ends maps the interval.
- * Without k one match with many others would share a hull with many matches, and num/den would be lost. Lanes are k.
+ * Which accumulators (m, den, num) can a query of two-sum reach? Scores and values depend on the token alone, so a
+ * prompt is a sequence of known steps. Accumulators are kept apart by their maximum m, which is one of finitely many
+ * scores, and by the number k of matches. den and each numerator are intervals: the hull over all prompts that lead
+ * there. A step x <- r(r(x a) + b) rises with x and b for a >= 0, so mapping the ends maps the interval. Without k, one
+ * match with many other tokens would share a hull with many matches, and num/den would be useless. Lanes are k.
  */
 #include "worst_case_sum.h"
 
@@ -38,7 +38,7 @@ static void level_adds(const member_task *t, level *l, const member_worker *wk, 
     }
 }
 
-/* The level of maximum m, a new one if need be; NULL when there are too many. */
+/* The level of maximum m; makes a new one if it is missing. NULL if there are too many. */
 static level *level_of(const member_task *t, member_worker *wk, double m, size_t head, size_t match)
 {
     for (size_t i = 0; i < wk->levels; i++)
@@ -65,7 +65,7 @@ static void step_lanes(const member_worker *wk, const rung_fmt *fmt, double *out
     k->add(fmt, out, out, wk->constant, lanes);
 }
 
-/* A NaN stays, so that the hull of nothing that is one looks finite. */
+/* A NaN is kept, so that no hull that contains one looks finite. */
 static void merge(double *lo, double *hi, const member_worker *wk, const bool *from, const bool *to, size_t shift,
                   size_t lanes)
 {
@@ -112,7 +112,7 @@ static void raise_level(const member_task *t, member_worker *wk, const level *fr
     double m = wk->score[token], e = exp_of(fmt, m, m);
     level *to = level_of(t, wk, m, head, match);
     if (!to) return;
-    double *add = wk->x; /* room for dv numbers beyond the residual */
+    double *add = wk->x; /* has space for dv numbers after the residual */
     for (size_t i = 0; i < w->dv; i++)
         add[w->d + i] = rung_num_mul(fmt, e, t->value[token * w->mixed + head * w->dv + i]);
     token_step s = {exp_of(fmt, from->m, m), wc_point(e), NULL, add + w->d, is_match};
@@ -131,7 +131,7 @@ static bool any_alive(const level *l, size_t lanes)
     return false;
 }
 
-/* The arrays change places; what follows from m alone stays in `now`. */
+/* Swaps the arrays. What follows from m alone stays in `now`. */
 static void become_now(member_worker *wk)
 {
     for (size_t i = 0; i < wk->levels; i++) {
@@ -162,7 +162,7 @@ static void any_number(const member_task *t, member_worker *wk, size_t head, siz
     become_now(wk);
 }
 
-/* The accumulator before the first token, and the blank, which is a number that nobody chooses. */
+/* The accumulator before the first token, and the blank, which is a fixed number. */
 static void begin(const member_task *t, member_worker *wk, size_t head, size_t match)
 {
     const wc_weights *w = t->w;

@@ -170,7 +170,7 @@ bool wc_lookup_extremes(const lookup *l, lookup_worker *wk, size_t first, size_t
     return true;
 }
 
-/* ---- the table tokens ---------------------------------------------------------------------------------------------- */
+/* ---- the table tokens -------------------------------------------------------------------------------------------- */
 
 /* A query that is the same at all of them: after every position, all values least and all values largest. */
 static void prefix_head(wc_span *y, const lookup *l, size_t head, const double *q, wc_span *num)

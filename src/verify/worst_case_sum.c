@@ -2,8 +2,8 @@
  * Copyright (c) The rung authors
  *
  * Worst case of two-sum with a query: for every query y, bounds of the heads' outputs over all prompts that contain the
- * partner of y and over all that do not, then the table of the MLP and the read-out. The bounds are hulls, not extremes:
- * where they do not decide, the prompts that are extremal in the real numbers are run.
+ * partner of y and over all that do not, then the table of the MLP and the read-out. The bounds are hulls, not
+ * extremes. If they do not decide, the prompts that are extremal in the real numbers are run.
  */
 #include "worst_case_sum.h"
 
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lane operations over all queries: about a minute. */
+/* Largest number of lane operations over all queries: about a minute. */
 #define STEPS_MAX 4e10
 
-enum { BATCH = 8 }; /* queries per worker between two looks at the clock */
+enum { BATCH = 8 }; /* queries per worker between two checks for progress and interruption */
 
 typedef struct member_fault {
     wc_outcome outcome;
@@ -29,7 +29,7 @@ typedef struct member_job {
     size_t first;
 } member_job;
 
-/* ---- the weights -------------------------------------------------------------------------------------------------------- */
+/* ---- the weights ------------------------------------------------------------------------------------------------- */
 
 static bool structure_known(wc_run *run, const wc_group *numbers)
 {
@@ -47,7 +47,7 @@ rung_status wc_member_prepare(member_task *t, wc_run *run)
     t->numbers = (size_t)rung_task_param(run->task, "N");
     t->modulus = (size_t)rung_task_param(run->task, "M");
     t->lead = (size_t)rung_task_param(run->task, "blank");
-    size_t tokens = t->modulus + 1, keys = SIZE_MAX, values = SIZE_MAX; /* refused by the allocation */
+    size_t tokens = t->modulus + 1, keys = SIZE_MAX, values = SIZE_MAX; /* so that the allocation refuses it */
     rung_size_mul(&keys, tokens, w->heads * w->dk);
     rung_size_mul(&values, tokens, w->mixed);
     t->key = rung_arena_alloc(&t->arena, keys, sizeof *t->key, run->err);
@@ -106,7 +106,7 @@ bool wc_member_worker(member_worker *wk, member_task *t, rung_error *err)
     return true;
 }
 
-/* ---- one query ------------------------------------------------------------------------------------------------------------ */
+/* ---- one query --------------------------------------------------------------------------------------------------- */
 
 static void decide_query(void *context, size_t item, size_t worker)
 {
@@ -126,7 +126,7 @@ static void decide_query(void *context, size_t item, size_t worker)
         f->outcome = wc_decide(w, wk->x, wk->y + answer * w->mixed, answer, &f->margin, wk->scratch);
 }
 
-/* ---- a prompt that goes wrong ---------------------------------------------------------------------------------------------- */
+/* ---- a prompt that goes wrong ------------------------------------------------------------------------------------ */
 
 /* The misses with the largest and the least score of the first head. */
 static void extreme_misses(uint32_t miss[2], const member_task *t, member_worker *wk, size_t y)
@@ -174,9 +174,9 @@ static rung_status refute(wc_run *run, const member_task *t, member_worker *wk, 
     return status;
 }
 
-/* ---- all queries ------------------------------------------------------------------------------------------------------------ */
+/* ---- all queries ------------------------------------------------------------------------------------------------- */
 
-/* The first query that is not decided keeps its reason; later ones are still looked at for a prompt that goes wrong. */
+/* Keeps the reason of the first undecided query. Later queries are still searched for a prompt with a wrong answer. */
 typedef struct member_sum {
     double margin;
     size_t open, first_open;
@@ -206,7 +206,7 @@ static rung_status conclude(const member_task *t, const member_sum *sum, const c
         return wc_unknown(t->run, "query %zu: the running maximum takes more than %d values", sum->first_open,
                           WC_LEVELS_MAX);
     if (sum->open)
-        return wc_unknown(t->run, "%zu of %zu queries undecided, first %zu: %s; no prompt that was tried goes wrong",
+        return wc_unknown(t->run, "%zu of %zu queries undecided, first %zu: %s; no prompt that was tried is wrong",
                           sum->open, t->modulus, sum->first_open, wc_outcome_text(sum->fault.outcome));
     result->verdict = RUNG_CAN;
     result->margin = sum->margin;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What a look-up has in common for all queries: keys by position, values by token, the values that each coordinate takes,
- * and the classes of tokens that a key coordinate of the table can tell apart.
+ * What a look-up has in common for all queries: keys by position, values by token, the values of each coordinate, and
+ * the classes of tokens that a key coordinate of the table can distinguish.
  */
 #include "worst_case_lookup.h"
 
@@ -22,7 +22,7 @@ static rung_status project_table(lookup *l, rung_error *err)
 {
     const wc_weights *w = l->w;
     rung_status status = RUNG_OK;
-    size_t keys = SIZE_MAX, values = SIZE_MAX; /* refused by the allocation */
+    size_t keys = SIZE_MAX, values = SIZE_MAX; /* so that the allocation refuses it */
     rung_size_mul(&keys, l->entries, w->heads * w->dk);
     rung_size_mul(&values, l->values, w->mixed);
     double *x = take(l, &status, w->d, sizeof *x, err);
@@ -67,7 +67,7 @@ static uint32_t place_of(const double *sorted, size_t count, double x)
     return (uint32_t)(at - sorted);
 }
 
-/* The set of coordinate i: one that the head already has, or the next. */
+/* The set of coordinate i: an existing one of the head with the same values, or a new one. */
 static void enter_set(lookup *l, size_t i, double *value, size_t count)
 {
     size_t head = i / l->w->dv;
@@ -95,7 +95,7 @@ static rung_status collect_values(lookup *l, rung_error *err)
     for (size_t i = 0; status == RUNG_OK && i < w->mixed; i++) {
         double *value = take(l, &status, l->values, sizeof *value, err);
         if (status != RUNG_OK) break;
-        for (size_t v = 0; v < l->values; v++) value[v] = l->value[v * w->mixed + i] + 0.0; /* one zero */
+        for (size_t v = 0; v < l->values; v++) value[v] = l->value[v * w->mixed + i] + 0.0; /* turns -0 into 0 */
         size_t count = unique(value, l->values);
         enter_set(l, i, value, count);
         for (size_t v = 0; v < l->values; v++)
@@ -128,7 +128,7 @@ static int compare_u64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Classes by what they were and by one more coordinate. */
+/* Splits the classes by one more coordinate. */
 static size_t refine(uint32_t *of, const uint32_t *place, size_t items, uint64_t *pair, uint64_t *sorted)
 {
     size_t count = 0;
@@ -166,7 +166,7 @@ static rung_status collect_classes(lookup *l, rung_error *err)
     return status;
 }
 
-/* The longest beginnings of keys that are few. */
+/* Finds the longest prefixes of keys that have few different values. */
 static rung_status collect_prefixes(lookup *l, size_t head, rung_error *err)
 {
     const double *key = l->key + head * l->entries * l->w->dk;

@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * Intervals that follow the roundings, and the weights of a one-layer model, rounded to the format as the exact
- * evaluator rounds them. What a proof presupposes of them is asked here, of the numbers themselves.
+ * evaluator rounds them. What a proof assumes of the weights is checked here, in the numbers themselves.
  */
 #include "worst_case_parts.h"
 

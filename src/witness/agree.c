@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Two models side by side on the same prompts: do their read-outs have the same bits?
+ * Compares two models on the same prompts: do their read-outs have the same bits?
  */
 #include "rung/witness.h"
 
@@ -25,7 +25,7 @@ static void close_side(side *s)
     rung_program_free(s->program);
 }
 
-/* Models that stop at the same prompt agree there. */
+/* Models that both stop at a prompt agree there. */
 static rung_status compare_runs(bool *agree, side *a, side *b, rung_form form, rung_error *err)
 {
     rung_error why[2] = {{{0}}, {{0}}};
@@ -39,7 +39,7 @@ static rung_status compare_runs(bool *agree, side *a, side *b, rung_form form, r
     return RUNG_OK;
 }
 
-/* Prompt number `index` for both: of all prompts, or of the sample of a seed. */
+/* Makes prompt number `index` for both: of all prompts, or of the sample of a seed. */
 static rung_status make_prompt(bool *is_prompt, side *s, const rung_task_conf *task, bool all, uint64_t seed,
                                uint64_t index, rung_error *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The same function in a larger architecture: the tensors of a small model at their places among zeros. Why the bits are the
- * same is in docs/contains.md.
+ * The same function in a larger architecture: the tensors of a small model, filled up with zeros. docs/contains.md
+ * proves that the bits are the same.
  *
- * The MLP of the last small layer goes behind the last large one. Idle layers leave the stream as it is, so this is the same
- * function, and a table is still asked only about tokens whose answer is wanted.
+ * The MLP of the last small layer is put after the last large one. Idle layers leave the stream unchanged, so this is
+ * the same function, and a table is still asked only about tokens whose answer is wanted.
  */
 #include "embed.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Larger models are not written down. */
+/* Larger models are refused. */
 #define PARAMETERS_MAX 3e8
 
 typedef struct embedding {
@@ -27,7 +27,7 @@ typedef struct embedding {
     rung_arena arena;
 } embedding;
 
-/* ---- tensors ------------------------------------------------------------------------------------------------------------- */
+/* ---- tensors ----------------------------------------------------------------------------------------------------- */
 
 static rung_status add_tensor(embedding *e, const char *name, const size_t *shape, size_t rank, rung_dtype dtype,
                               uint8_t *bytes, rung_error *err)
@@ -59,14 +59,13 @@ static uint8_t *zeros(embedding *e, const size_t *shape, size_t rank, rung_dtype
         if (!rung_size_mul(&elements, elements, shape[i])) elements = SIZE_MAX;
     e->parameters += (double)elements;
     if (e->parameters > PARAMETERS_MAX) {
-        rung_fail(err, RUNG_USAGE, "the larger model has more than %.0g parameters, too many to write down",
-                  PARAMETERS_MAX);
+        rung_fail(err, RUNG_USAGE, "the larger model has more than %.0g parameters, too many to write", PARAMETERS_MAX);
         return NULL;
     }
     return rung_arena_alloc(&e->arena, elements, rung_dtype_bytes(dtype), err);
 }
 
-/* Too large, or no memory: both end the embedding. */
+/* True if the model is too large or there is no memory; both end the embedding. */
 static rung_status refused(const embedding *e)
 {
     return e->parameters > PARAMETERS_MAX ? RUNG_USAGE : RUNG_SYSTEM;
@@ -86,7 +85,7 @@ static rung_status add_ones(embedding *e, const char *name, size_t count, rung_e
     return bytes ? add_tensor(e, name, &count, 1, RUNG_F32, bytes, err) : refused(e);
 }
 
-/* The tensor `source` of the small model, as it is. What is optional may be absent. */
+/* Copies the tensor `source` of the small model unchanged. An optional one may be absent. */
 static rung_status add_copy(embedding *e, const char *name, const char *source, bool optional, rung_error *err)
 {
     const rung_tensor *t = rung_model_tensor(e->small, source);
@@ -98,11 +97,12 @@ static rung_status add_copy(embedding *e, const char *name, const char *source, 
     return add_tensor(e, name, t->shape, t->rank, t->dtype, bytes, err);
 }
 
-/* ---- a block among zeros ---------------------------------------------------------------------------------------------------- */
+/* ---- a block among zeros ----------------------------------------------------------------------------------------- */
 
 enum { BLOCK_RANK = 5 };
 
-/* How a tensor is indexed: what an input has, and last the input of a projection, the taps of a convolution, or nothing. */
+/* The dimensions of a tensor: those of an input, and last the input of a projection, the taps of a convolution, or
+ * nothing. */
 typedef struct block {
     size_t dim[BLOCK_RANK];
 } block;
@@ -114,7 +114,7 @@ static size_t block_elements(const block *b)
     return elements;
 }
 
-/* Index by index to the same index; along the last dimension to the end, where the newest taps are. */
+/* Copies index by index. Along the last dimension, the entries go to the end, where the newest taps are. */
 static void place_block(uint8_t *to, const block *large, const uint8_t *from, const block *small, size_t size)
 {
     size_t at[BLOCK_RANK] = {0}, count = block_elements(small);
@@ -194,7 +194,7 @@ static rung_status add_mix(embedding *e, const wanted *w, size_t layer, size_t g
     return add_tensor(e, w->name, w->shape, w->rank, t->dtype, bytes, err);
 }
 
-/* [d_model][all groups: H dv]: the columns of every group that works, to their places. */
+/* [d_model][all groups: H dv]: copies the columns of every group that is in use. */
 static rung_status add_out(embedding *e, const wanted *w, size_t layer, rung_error *err)
 {
     const embed_layer *at = &e->layer[layer];
@@ -220,7 +220,7 @@ static rung_status add_out(embedding *e, const wanted *w, size_t layer, rung_err
     return add_tensor(e, w->name, w->shape, w->rank, t->dtype, bytes, err);
 }
 
-/* ---- all tensors ----------------------------------------------------------------------------------------------------------- */
+/* ---- all tensors ------------------------------------------------------------------------------------------------- */
 
 /* layers.I.REST of the large model is layers.from.REST of the small one. */
 static rung_status add_of_layer(embedding *e, const wanted *w, size_t from, const char *rest, rung_error *err)
@@ -260,9 +260,9 @@ static rung_status add_wanted(void *context, const char *name, const size_t *sha
     return add_copy(e, name, name, optional, err);
 }
 
-/* ---- the model --------------------------------------------------------------------------------------------------------------- */
+/* ---- the model --------------------------------------------------------------------------------------------------- */
 
-/* One word per layer; the MLP of the last small layer moves to the end. */
+/* One word per layer. The MLP of the last small layer moves to the end. */
 static rung_status spell_mlps(rung_buf *out, const embedding *e, rung_error *err)
 {
     for (size_t i = 0; i < e->arch->layer_count; i++) {
@@ -320,9 +320,9 @@ rung_status rung_embed(rung_model **out, const rung_model *small, const char *te
 {
     rung_arch large;
     if (rung_model_get_spec(small)->causal != defaults->causal)
-        return rung_fail(err, RUNG_USAGE, "one of the two has a mask and the other has none");
+        return rung_fail(err, RUNG_USAGE, "one of the two models has a causal mask and the other has none");
     if (rung_model_get_spec(small)->positions == RUNG_POS_ROTARY && rung_model_get_spec(small)->dk != defaults->dk)
-        return rung_fail(err, RUNG_USAGE, "rotary positions turn all of dk = %zu coordinates, and heads have %zu",
+        return rung_fail(err, RUNG_USAGE, "rotary positions rotate all dk = %zu coordinates, but the heads have %zu",
                          rung_model_get_spec(small)->dk, defaults->dk);
     rung_status status = rung_arch_parse(&large, text, defaults, err);
     if (status != RUNG_OK) return status;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Weights for given layers. Every construction of the task with every choice of its own words is asked in turn: are its layers
- * contained in the architecture, and is it right in these numbers? Layers are looked at in a small instance first, because
- * they only grow with the size, and a large model is built for what fits alone.
+ * Finds weights for given layers. It tries every construction of the task, with every choice of its own parameters:
+ * does the architecture contain its layers, and is it right in these numbers? It checks the layers of a small instance
+ * first, because layers only grow with the size, and builds a large model only if they fit.
  *
- * Right: by a proof over all prompts of the construction itself, which carries over to the larger model (docs/contains.md) if
- * its stream stays finite; else on every prompt of the larger model, if that is affordable; else on a sample.
+ * A model is right by a proof over all prompts of the construction itself, which carries over to the larger model
+ * (docs/contains.md) if its stream stays finite; else on every prompt of the larger model, if there is time; else on a
+ * sample.
  */
 #include "find.h"
 #include "finding.h"
@@ -18,34 +19,35 @@
 
 enum { FIRST_LOOK = 4, SAMPLES = 1000, SMALL_SIZE = 3 };
 #define WORK_DEFAULT (3 * WORK_MAX)
-/* Larger models are not built. */
+/* Larger models are refused. */
 #define PARAMETERS_MAX 3e8
 
 typedef struct option {
     const rung_construction *how;
     char own[96];
-    double order; /* about what it costs to judge it; small ones first */
+    double order; /* rough cost of judging it; cheap ones come first */
 } option;
 
 typedef struct search {
     rung_witness *w;
     const rung_witness_ask *ask;
-    rung_plan_conf conf; /* the task's words, for the planner's functions */
+    rung_plan_conf conf; /* the task's parameters, for the functions of the planner */
     rung_arch arch;
     char task[512]; /* canonical */
-    char *words;    /* the same, cut into words */
+    char *words;    /* the same, split into words */
     option option[RUNG_PLAN_MAX];
     size_t count;
-    double work;      /* left */
-    bool fits;        /* the layers of the option at hand */
+    double work;      /* work that is left */
+    bool fits;        /* the layers of the present option fit */
     char misfit[512]; /* reasons of options whose layers do not fit; as long as why */
     rung_status status;
     rung_error *err;
 } search;
 
-/* ---- reasons ------------------------------------------------------------------------------------------------------------- */
+/* ---- reasons ----------------------------------------------------------------------------------------------------- */
 
-/* The first reasons that there is room for, each once. What fits and is wrong says more than what does not fit. */
+/* Collects the first reasons that fit into the text, each once. Options that fit but are wrong come before those that
+ * do not fit. */
 static void give_reason(search *s, const option *o, const char *reason)
 {
     char *why = s->fits ? s->w->why : s->misfit;
@@ -55,7 +57,8 @@ static void give_reason(search *s, const option *o, const char *reason)
              reason);
 }
 
-/* A refusal (RUNG_USAGE, RUNG_INPUT) is a reason; anything else ends the search. True when there was neither. */
+/* Notes a refusal (RUNG_USAGE, RUNG_INPUT) as a reason. Any other failure ends the search. True if there was
+ * neither. */
 static bool passed(search *s, const option *o, rung_status status, const rung_error *why)
 {
     if (status == RUNG_OK) return true;
@@ -66,9 +69,9 @@ static bool passed(search *s, const option *o, rung_status status, const rung_er
     return false;
 }
 
-/* ---- building -------------------------------------------------------------------------------------------------------------- */
+/* ---- building ---------------------------------------------------------------------------------------------------- */
 
-/* What the construction presupposes must be what the task says: a construction for another form is not asked. */
+/* True if the construction requires a parameter that the task does not have: then it is not tried. */
 static bool presupposes_other(const rung_construction *how, const char *task)
 {
     char text[256], *rest = text;
@@ -82,7 +85,7 @@ static bool presupposes_other(const rung_construction *how, const char *task)
     return false;
 }
 
-/* With the words of the option, and then `more` words that replace some of them. */
+/* Applies the words of the option, and then `more` words, which override some of them. */
 static rung_status init_build(rung_build *b, const search *s, const option *o, const char *const *more,
                               size_t count_more, rung_error *err)
 {
@@ -101,7 +104,8 @@ static bool task_has(const search *s, const char *param)
     return rung_param_find(s->ask->task->task->params, param) != SIZE_MAX;
 }
 
-/* Its own words at a small size with few values and keys, which is quick: a task draws its levels. */
+/* Applies its own words at a small size with few values and keys. This is fast; drawing the levels of a large task is
+ * not. */
 static rung_status init_small(rung_build *b, const search *s, const option *o, rung_error *err)
 {
     char size[32], keys[32];
@@ -115,7 +119,7 @@ static rung_status init_small(rung_build *b, const search *s, const option *o, r
     return init_build(b, s, o, words, count, err);
 }
 
-/* For the very instance that was asked about. */
+/* Builds the model for the very instance in question. */
 static rung_status build_exactly(rung_build *b, rung_model **model, const search *s, const option *o, rung_error *err)
 {
     rung_status status = init_small(b, s, o, err);
@@ -128,11 +132,11 @@ static rung_status build_exactly(rung_build *b, rung_model **model, const search
 static rung_status check_shape(const search *s, const rung_model *model, rung_error *err)
 {
     const rung_model_spec *spec = rung_model_get_spec(model);
-    if (spec->thoughts && !s->ask->thoughts) return rung_fail(err, RUNG_USAGE, "it answers after words of its own");
+    if (spec->thoughts && !s->ask->thoughts) return rung_fail(err, RUNG_USAGE, "it answers after a chain of thought");
     return rung_embed_check(model, &s->arch, err);
 }
 
-/* The layers of a small instance. Where there is none with these words, that says nothing. */
+/* Checks the layers of a small instance. True if there is none with these words. */
 static bool small_one_fits(search *s, const option *o)
 {
     rung_build b;
@@ -149,7 +153,7 @@ static bool small_one_fits(search *s, const option *o)
     return fits;
 }
 
-/* ---- judging --------------------------------------------------------------------------------------------------------------- */
+/* ---- judging ----------------------------------------------------------------------------------------------------- */
 
 typedef struct candidate {
     const option *o;
@@ -170,8 +174,8 @@ static rung_verify_conf how_to_verify(const search *s, uint64_t samples)
     };
 }
 
-/* A proof runs over the keys a few times for every query, and if a value is one number a few times for every value: about
- * so many products. */
+/* Estimated multiplications of a proof: a few passes over the keys for every query, and if a value is one number a few
+ * passes for every value. */
 static double proof_work(const rung_model *model, const rung_task_conf *task)
 {
     rung_verify_conf how = {.method = RUNG_WORST_CASE};
@@ -180,15 +184,15 @@ static double proof_work(const rung_model *model, const rung_task_conf *task)
     return queries * (double)task->tokens * 8 * (values + 16);
 }
 
-/* Prompts of the large model that are affordable. */
+/* Number of prompts of the large model that the remaining work allows. */
 static uint64_t affordable(const search *s, const candidate *c)
 {
     double prompts = floor(s->work / (rung_prompt_work(c->large, c->build.task.tokens) + 1));
     return prompts > 0x1p62 ? (uint64_t)1 << 62 : prompts > 0 ? (uint64_t)prompts : 0;
 }
 
-/* Whether the small model is right by a proof; the large one is the same by lemma 1 of docs/contains.md, which is also looked at
- * on a few prompts where they are affordable. *refuted: some prompt is wrong. */
+/* Tries to prove that the small model is right. The large one then computes the same by lemma 1 of docs/contains.md; a
+ * few prompts check this if there is time. *refuted: some prompt is wrong. */
 static rung_status by_proof(bool *refuted, search *s, candidate *c, rung_error *err)
 {
     rung_verify_conf how = how_to_verify(s, 0);
@@ -204,7 +208,7 @@ static rung_status by_proof(bool *refuted, search *s, candidate *c, rung_error *
     if (look > FIRST_LOOK) look = FIRST_LOOK;
     if (look) status = rung_models_agree(&same, c->small, c->large, &c->build.task, &how.how, look, s->ask->seed, err);
     if (status == RUNG_OK && look && !same.agree)
-        return rung_fail(err, RUNG_USAGE, "the larger model is another one in %s", s->ask->numbers->name);
+        return rung_fail(err, RUNG_USAGE, "the larger model computes another function in %s", s->ask->numbers->name);
     c->found.evidence = RUNG_PROVED, c->found.right = status == RUNG_OK;
     return status;
 }
@@ -221,7 +225,7 @@ static rung_status run_prompts(search *s, candidate *c, rung_method method, uint
     return status;
 }
 
-/* A few prompts first: what is wrong is mostly wrong at once. */
+/* Runs a few prompts first, because a wrong model is mostly wrong at once. */
 static rung_status by_prompts(search *s, candidate *c, rung_error *err)
 {
     uint64_t most = affordable(s, c), space = rung_task_space(&c->build.task);
@@ -248,9 +252,9 @@ static rung_status judge(search *s, candidate *c, rung_error *err)
     return status;
 }
 
-/* ---- one option --------------------------------------------------------------------------------------------------------------- */
+/* ---- one option -------------------------------------------------------------------------------------------------- */
 
-/* Proofs before all prompts before samples. */
+/* Proofs rank before all prompts, and all prompts before samples. */
 static bool is_better(const rung_witness *w, const candidate *c)
 {
     return !w->found || c->found.evidence < w->finding.evidence;
@@ -284,7 +288,8 @@ static void try_option(search *s, const option *o)
     s->fits = false;
     if (!small_one_fits(s, o) || s->status != RUNG_OK) return;
     rung_status status = build_exactly(&c.build, &c.small, s, o, &why);
-    if (status == RUNG_USAGE && s->misfit[0]) return; /* words that do not go together are the least of reasons */
+    if (status == RUNG_USAGE && s->misfit[0])
+        return; /* parameters that do not go together are the least interesting reason */
     if (status == RUNG_OK) status = check_shape(s, c.small, &why);
     if (status == RUNG_OK) {
         s->w->fitting++, s->fits = true;
@@ -299,14 +304,14 @@ static void try_option(search *s, const option *o)
     rung_model_close(c.large);
 }
 
-/* Weights that the caller has built, in the layers that are asked about. Nothing but a failure of the machine is an error. */
+/* Judges weights of the caller, in the layers in question. Only a failure of the system is an error. */
 static rung_status try_given(search *s)
 {
     candidate c = {.build = {.task = *s->ask->task}};
     rung_error why = {{0}};
     rung_status status = check_shape(s, s->ask->given, &why);
     if (status == RUNG_OK) status = rung_embed(&c.large, s->ask->given, s->ask->arch, s->ask->defaults, &why);
-    c.small = (rung_model *)s->ask->given; /* only looked at */
+    c.small = (rung_model *)s->ask->given; /* it is not changed */
     if (status == RUNG_OK) status = judge(s, &c, &why);
     rung_witness *w = s->w;
     w->options = w->fitting = 1;
@@ -322,7 +327,7 @@ static rung_status try_given(search *s)
     return status == RUNG_USAGE || status == RUNG_INPUT ? RUNG_OK : status;
 }
 
-/* ---- the search ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the search -------------------------------------------------------------------------------------------------- */
 
 static void add_option(void *context, const rung_construction *how, const char *own)
 {
@@ -332,7 +337,7 @@ static void add_option(void *context, const rung_construction *how, const char *
     *o = (option){.how = how, .order = (double)s->count};
     if (strlen(own) >= sizeof o->own) return;
     snprintf(o->own, sizeof o->own, "%s", own);
-    if (strstr(own, "=scalar")) o->order += RUNG_PLAN_MAX; /* the longest proofs */
+    if (strstr(own, "=scalar")) o->order += RUNG_PLAN_MAX; /* these have the longest proofs */
     s->count++;
 }
 
@@ -342,7 +347,7 @@ static int by_order(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-/* The task as words. */
+/* Splits the task into words. */
 static rung_status spell_task(search *s, rung_error *err)
 {
     const char **list = rung_arena_alloc(&s->w->arena, RUNG_PLAN_WORDS, sizeof *list, err);
@@ -352,7 +357,7 @@ static rung_status spell_task(search *s, rung_error *err)
     rung_task_canonical(&text, s->ask->task);
     rung_status status = rung_buf_ok(&text, err);
     if (status == RUNG_OK && text.len >= sizeof s->task)
-        status = rung_fail(err, RUNG_USAGE, "the task has too many words: %.80s", text.text);
+        status = rung_fail(err, RUNG_USAGE, "the task has too many parameters: %.80s", text.text);
     if (status == RUNG_OK) snprintf(s->task, sizeof s->task, "%s", text.text);
     if (status == RUNG_OK && !(s->words = rung_arena_strdup(&s->w->arena, text.text, err))) status = RUNG_SYSTEM;
     rung_buf_clear(&text);
@@ -382,7 +387,7 @@ static rung_status look(search *s)
     else if (s->count && !s->w->why[0])
         memcpy(s->w->why, s->misfit, sizeof s->misfit);
     else if (!s->count)
-        snprintf(s->w->why, sizeof s->w->why, "no construction is about %.400s", s->task);
+        snprintf(s->w->why, sizeof s->w->why, "no construction solves %.400s", s->task);
     return s->status;
 }
 
@@ -390,7 +395,8 @@ rung_status rung_witness_find(rung_witness *w, const rung_witness_ask *ask, rung
 {
     *w = (rung_witness){0};
     rung_arena_init(&w->arena);
-    if (!ask->numbers) return rung_fail(err, RUNG_USAGE, "fp32 has no fixed order of sums; choose a number format");
+    if (!ask->numbers)
+        return rung_fail(err, RUNG_USAGE, "fp32 has no fixed order of summation; choose a number format");
     search *s = rung_calloc(1, sizeof *s, err);
     if (!s) return RUNG_SYSTEM;
     s->w = w, s->ask = ask, s->err = err;

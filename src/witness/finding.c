@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Is a model right, and how far was that established?
+ * Is a model right, and how was that established?
  */
 #include "finding.h"
 

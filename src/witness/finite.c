@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Does the stream of a model of one attention layer stay finite, whatever the prompt? A proof about a small model carries over to a
- * larger one if it does: 0 times infinity is no number, and layers of zeros would see it.
+ * Does the stream of a model of one attention layer stay finite on every prompt? If it does, a proof about a small
+ * model carries over to a larger one. Otherwise it may not: 0 times infinity is NaN, and layers of zeros would produce
+ * it.
  *
- * A sum of k products that are not 0 has 2 k roundings, each by a factor of at most 1 + u, u = 2^-(m+1); where a result is
- * below the normal numbers, its rounding adds at most the spacing, which is added once per operation. What a softmax head
- * answers is at most c, the least power of two that no value exceeds: rounding is monotone and c times a number is exact, so
- * num <= c den step by step (docs/contains.md).
+ * A sum of k products that are not 0 has 2 k roundings, each by a factor of at most 1 + u, u = 2^-(m+1). If a result is
+ * below the normal numbers, its rounding adds at most the spacing, which is added once per operation. The output of a
+ * softmax head is at most c, the least power of two that no value exceeds: rounding is monotone and c times a number is
+ * exact, so num <= c den step by step (docs/contains.md).
  */
 #include "find.h"
 
@@ -32,7 +33,7 @@ static double *load(stream *s, const char *name, const rung_tensor **tensor)
     return x;
 }
 
-/* What `operations` roundings can make of a number. */
+/* The largest result after `operations` roundings of a number. */
 static double rounded_up(const stream *s, double high, double operations)
 {
     double u = ldexp(1, -s->fmt->mantissa_bits - 1);
@@ -81,7 +82,7 @@ static bool all_below(const stream *s, const double *high, size_t count, double 
     return below;
 }
 
-/* Whether q . k is finite, whatever the tokens: an infinite score has no softmax. */
+/* True if q . k is finite for all tokens: the softmax of an infinite score is undefined. */
 static bool scores_finite(stream *s, const rung_mech_conf *conf)
 {
     size_t keys = conf->heads * conf->dk;
@@ -95,7 +96,7 @@ static bool scores_finite(stream *s, const rung_mech_conf *conf)
     return all_below(s, q, keys, 1) && all_below(s, k, keys, 1) && all_below(s, &most, 1, 2);
 }
 
-/* Scores, values, what a head answers, and what is added to the stream. */
+/* Bounds scores, values, the output of a head, and the sum in the stream. */
 static bool layer_finite(stream *s, const rung_mech_conf *conf)
 {
     size_t values = conf->heads * conf->dv;
@@ -109,7 +110,7 @@ static bool layer_finite(stream *s, const rung_mech_conf *conf)
     return all_below(s, s->high, s->width, 1);
 }
 
-/* Layers whose answer is an average of the values, by softmax. */
+/* True for layers whose output is an average of the values, by softmax. */
 static bool is_average(const rung_mech_conf *conf)
 {
     return conf->mech->any_softmax && !conf->gate && !conf->conv;
@@ -120,7 +121,7 @@ bool witness_stays_finite(const rung_model *model, const rung_fmt *fmt)
     const rung_arch *arch = rung_model_get_arch(model);
     const rung_model_spec *spec = rung_model_get_spec(model);
     rung_error err = {{0}};
-    if (fmt->kind == RUNG_FMT_FIXED) return true; /* it saturates */
+    if (fmt->kind == RUNG_FMT_FIXED) return true; /* fixed point saturates */
     if (arch->layer_count != 1 || arch->layer[0].group_count != 1 || !is_average(&arch->layer[0].group[0]))
         return false;
     if (spec->norm != RUNG_NORM_NONE || !spec->vocab) return false;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Does an architecture contain the layers of a smaller one? docs/contains.md has the definition and the proof that the bits are
- * then the same. Layers are matched from the last to the first, each to the latest one that has everything it needs: if
- * there is any matching in order, this finds one. Whatever is left over must be able to be idle.
+ * Does an architecture contain the layers of a smaller one? docs/contains.md has the definition, and the proof that the
+ * bits are then the same. Layers are matched from the last to the first, each to the latest one that has everything it
+ * needs. If any matching in order exists, this finds one. All other layers must be able to be idle.
  */
 #include "embed.h"
 
 #include <string.h>
 
-/* ---- one group of heads ------------------------------------------------------------------------------------------------ */
+/* ---- one group of heads ------------------------------------------------------------------------------------------ */
 
 static bool same_value(const rung_value *a, const rung_value *b)
 {
@@ -32,7 +32,7 @@ static unsigned pads_of(const rung_mech_conf *conf)
     return conf->mech->pads ? conf->mech->pads(conf) : 0;
 }
 
-/* Whether a size may grow from `has` to `wants`, zeros being as if they were not there. */
+/* True if a size may grow from `has` to `wants`, that is if additional zeros change nothing. */
 static bool may_grow(const rung_mech_conf *large, const char *what, size_t has, size_t wants, rung_pads flag,
                      rung_error *err)
 {
@@ -47,13 +47,13 @@ static bool may_grow(const rung_mech_conf *large, const char *what, size_t has, 
     return false;
 }
 
-/* A convolution is followed by silu, and no taps undo that: where the small layer has none, the large one may have none. Taps
- * of zero before the others change nothing. */
+/* A convolution is followed by silu, and no taps undo that: if the small layer has no convolution, the large one must
+ * have none. Zero taps before the others change nothing. */
 static bool conv_fits(const rung_mech_conf *small, const rung_mech_conf *large, rung_error *err)
 {
     if (small->conv == large->conv || (small->conv && large->conv > small->conv)) return true;
     if (small->conv == 0)
-        rung_fail(err, RUNG_USAGE, "conv=%zu: after a convolution comes silu, which no weights make the identity",
+        rung_fail(err, RUNG_USAGE, "conv=%zu: silu follows a convolution, and no weights make that the identity",
                   large->conv);
     else
         rung_fail(err, RUNG_USAGE, "conv=%zu is narrower than conv=%zu", large->conv, small->conv);
@@ -72,11 +72,11 @@ static bool group_fits(const rung_mech_conf *small, const rung_mech_conf *large,
         return false;
     }
     if (small->causal != large->causal) {
-        rung_fail(err, RUNG_USAGE, "one has a mask and the other has none");
+        rung_fail(err, RUNG_USAGE, "one has a causal mask and the other has none");
         return false;
     }
     if (small->gate && small->dv != large->dv) {
-        rung_fail(err, RUNG_USAGE, "dv = %zu instead of %zu, and the norm of its gate divides by dv", large->dv,
+        rung_fail(err, RUNG_USAGE, "dv = %zu instead of %zu, but the norm of its gate divides by dv", large->dv,
                   small->dv);
         return false;
     }
@@ -85,9 +85,9 @@ static bool group_fits(const rung_mech_conf *small, const rung_mech_conf *large,
            may_grow(large, "dv", small->dv, large->dv, RUNG_PADS_VALUES, err);
 }
 
-/* ---- layers ---------------------------------------------------------------------------------------------------------- */
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
 
-/* Groups in their order, so that the output projection adds in the same order. */
+/* Matches groups in their order, so that the output projection adds in the same order. */
 static bool layer_fits(embed_layer *out, const rung_layer *small, const rung_layer *large, rung_error *err)
 {
     size_t next = 0;
@@ -117,7 +117,7 @@ static rung_status no_match(size_t index, const rung_arch *small, const rung_err
 {
     return rung_fail(err, RUNG_USAGE, "no layer is left for layer %zu (%s) of the construction%s%s", index,
                      small->layer[index].group[0].mech->name,
-                     why->text[0] ? "; of the last one that was looked at: " : "", why->text);
+                     why->text[0] ? "; for the last layer that was tried: " : "", why->text);
 }
 
 rung_status embed_match(embed_layer *layer, const rung_arch *small, const rung_arch *large, rung_error *err)

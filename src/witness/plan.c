@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Which construction to propose.
+ * Chooses the construction to propose.
  *
- * Every construction that solves the task, with every choice of its own words, is built at a small size and ordered by
- * what it costs. From the cheapest on: a format of at most p bits in which it is right at the wanted size. A size that
- * takes too long to run is judged by smaller ones: the smallest mantissa that is right is found at two sizes, the line
- * through them (in log2 of the tokens) must stay within the format, and the largest size that is affordable is run.
+ * It builds every construction that solves the task, with every choice of its own parameters, at a small size, and
+ * sorts them by cost. From the cheapest on, it looks for a format of at most p bits in which the construction is right
+ * at the wanted size. If that size takes too long to run, smaller ones decide: it finds the smallest right mantissa at
+ * two sizes, the line through them (in log2 of the tokens) must stay within the format, and it runs the largest size
+ * for which there is time.
  */
 #include "plan.h"
 #include "finding.h"
@@ -17,10 +18,10 @@
 
 enum { MEDIUM_TOKENS = 256, FEW_PROMPTS = 4 };
 
-/* Larger models are not built only to show their layers. */
+/* Larger models are not built just to show their layers. */
 #define PARAMETERS_MAX 3e8
 
-/* ---- right or not ------------------------------------------------------------------------------------------------------------ */
+/* ---- right or not ------------------------------------------------------------------------------------------------ */
 
 static bool interrupted(const rung_plan_conf *conf)
 {
@@ -31,16 +32,16 @@ static bool interrupted(const rung_plan_conf *conf)
 typedef struct trial {
     rung_finding found;
     size_t tokens;
-    bool too_long; /* not one prompt is affordable */
+    bool too_long; /* there is not even time for one prompt */
 } trial;
 
-/* Prompts are fewer when they are too much work, and none when FEW_PROMPTS are. */
+/* Runs fewer prompts if they take too much work, and none if even FEW_PROMPTS do. */
 static rung_status try_model(trial *t, const rung_plan_conf *conf, const rung_model *model, const rung_task_conf *task,
                              const rung_fmt *fmt, rung_error *err)
 {
     double afford = floor(WORK_MAX / rung_prompt_work(model, task->tokens));
     uint64_t most = afford < (double)conf->samples ? (uint64_t)afford : conf->samples;
-    bool once = most < 2 * FEW_PROMPTS; /* a first look is not worth it */
+    bool once = most < 2 * FEW_PROMPTS; /* a first look would not save time */
     rung_verify_conf how = {.samples = once ? most : FEW_PROMPTS,
                             .seed = conf->seed,
                             .how = {.numbers = fmt, .softmax = conf->softmax, .threads = conf->threads},
@@ -50,13 +51,13 @@ static rung_status try_model(trial *t, const rung_plan_conf *conf, const rung_mo
     *t = (trial){.tokens = task->tokens, .too_long = afford < FEW_PROMPTS};
     if (!t->too_long) status = rung_finding_of(&t->found, model, task, &how, 0, err);
     if (status == RUNG_OK && !once && t->found.right && t->found.evidence == RUNG_A_SAMPLE) {
-        how.samples = most; /* what is wrong is mostly wrong at once */
+        how.samples = most; /* a wrong model is mostly wrong at once */
         status = rung_finding_of(&t->found, model, task, &how, how.samples, err);
     }
     return status;
 }
 
-/* At most `tokens` tokens (0: as the words say). */
+/* With at most `tokens` tokens (0: as the words state). */
 static rung_status try_at(trial *t, const rung_plan_conf *conf, rung_plan_option *o, size_t tokens, const rung_fmt *fmt,
                           rung_error *err)
 {
@@ -70,7 +71,7 @@ static rung_status try_at(trial *t, const rung_plan_conf *conf, rung_plan_option
     return status;
 }
 
-/* The smallest mantissa that is right, 0: none up to f's. */
+/* The smallest mantissa that is right; 0: none up to that of f. */
 static rung_status least_mantissa(int *least, size_t *tokens, const rung_plan_conf *conf, rung_plan_option *o,
                                   size_t at, plan_format f, rung_error *err)
 {
@@ -91,7 +92,7 @@ static rung_status least_mantissa(int *least, size_t *tokens, const rung_plan_co
     return status;
 }
 
-/* ---- one option ------------------------------------------------------------------------------------------------------------ */
+/* ---- one option -------------------------------------------------------------------------------------------------- */
 
 typedef struct attempt {
     rung_plan *plan;
@@ -114,7 +115,7 @@ static void give_up(const attempt *a, const char *format, ...)
     va_end(args);
 }
 
-/* Whether the line through the needs at two sizes stays within the format. */
+/* True if the line through the mantissas at two sizes stays within the format. */
 static rung_status within_line(bool *within, const attempt *a, rung_error *err)
 {
     rung_plan *plan = a->plan;
@@ -170,7 +171,7 @@ static rung_status keep_run(const attempt *a, const trial *t, size_t tokens, run
     return status;
 }
 
-/* Right at the wanted size, or at an affordable one if the line allows it. */
+/* Right at the wanted size, or at a smaller size if the line allows it. */
 static rung_status attempt_format(const attempt *a, size_t wanted, rung_error *err)
 {
     trial t;
@@ -203,7 +204,7 @@ static rung_status attempt_format(const attempt *a, size_t wanted, rung_error *e
     return RUNG_OK;
 }
 
-/* A refusal (RUNG_USAGE) is a reason, not a failure. */
+/* A refusal (RUNG_USAGE) is noted as a reason and is no failure. */
 static rung_status attempt_option(rung_plan *plan, const rung_plan_conf *conf, rung_plan_option *o, rung_error *err)
 {
     plan_format formats[2];
@@ -222,7 +223,7 @@ static rung_status attempt_option(rung_plan *plan, const rung_plan_conf *conf, r
     return RUNG_OK;
 }
 
-/* ---- the proposal ---------------------------------------------------------------------------------------------------------- */
+/* ---- the proposal ------------------------------------------------------------------------------------------------ */
 
 static rung_status describe_build(rung_plan *plan, const rung_plan_conf *conf, rung_plan_option *o, size_t wanted,
                                   rung_error *err)
@@ -241,7 +242,7 @@ static rung_status describe_build(rung_plan *plan, const rung_plan_conf *conf, r
     return status;
 }
 
-/* What the chosen one is at the wanted size. */
+/* Describes the chosen construction at the wanted size. */
 static rung_status describe(rung_plan *plan, const rung_plan_conf *conf, rung_error *err)
 {
     rung_plan_option *o = &plan->option[plan->chosen];

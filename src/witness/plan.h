@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Private to the planner: sizes and words of a build, and the options in the order of their cost.
+ * Private to witness: sizes and words of a build, and the planner's options by cost.
  */
 #ifndef RUNG_WITNESS_PLAN_H
 #define RUNG_WITNESS_PLAN_H
@@ -11,9 +11,9 @@
 enum {
     RUNG_PLAN_WORDS = 64,
     RUNG_PLAN_SMALL = 64
-}; /* words of a build; tokens of the models by which options are ordered */
+}; /* words of a build; tokens of the models by which options are sorted */
 
-/* The words of one build: those of the user, the construction's own, and the size. */
+/* The words of one build: the user's, the construction's own, and the size. */
 typedef struct plan_words {
     const char *at[RUNG_PLAN_WORDS];
     size_t count;
@@ -22,7 +22,7 @@ typedef struct plan_words {
 
 /* The parameter that makes prompts longer, or NULL: the task has one size. */
 const char *plan_size_name(const rung_task *task);
-/* The largest instance with at most `tokens` tokens, or with 0 that of the user's words. */
+/* Makes the largest instance with at most `tokens` tokens; with 0, the instance of the user's words. */
 rung_status plan_init_at(rung_build *b, plan_words *words, const rung_plan_conf *conf, rung_plan_option *o,
                          size_t tokens, rung_error *err);
 rung_status plan_build_at(rung_build *b, rung_model **model, const rung_plan_conf *conf, rung_plan_option *o,
@@ -32,16 +32,16 @@ typedef struct plan_format {
     int exponent, mantissa;
 } plan_format;
 
-/* Floats of at most p bits: a wide exponent first, a long mantissa second. Numbers of p bits contain those of a smaller
+/* Floats of at most p bits: first a wide exponent, then a long mantissa. Numbers of p bits include those of a smaller
  * format. */
 size_t plan_formats(plan_format out[2], int bits);
 rung_status plan_format_parse(rung_fmt *fmt, plan_format f, rung_error *err);
 
 rung_plan_cost plan_cost(const rung_model *model, const rung_plan_conf *conf);
-/* Every construction of the task with every choice of its own words, "keys=trig values=bits". */
+/* Visits every construction of the task with every choice of its own parameters, "keys=trig values=bits". */
 typedef void plan_visit(void *context, const rung_construction *how, const char *own);
 void plan_each_option(const rung_plan_conf *conf, plan_visit *visit, void *context);
-/* Those that build at a small size. */
+/* Collects those that build at a small size. */
 void plan_collect(rung_plan *plan, const rung_plan_conf *conf);
 
 #endif

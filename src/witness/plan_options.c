@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Which constructions there are for a task, and what they cost.
+ * The constructions for a task, and their costs.
  */
 #include "plan.h"
 
@@ -44,7 +44,8 @@ static bool fills_numbers(const rung_param *param)
     return param->kind == RUNG_PARAM_INT && (strcmp(param->name, "bits") == 0 || strcmp(param->name, "pack") == 0);
 }
 
-/* Values that are tried of one parameter: every word; of how values lie in numbers, also what fills a mantissa. */
+/* Number of values to try for one parameter: every choice; for parameters that pack values into numbers, also the value
+ * that fills a mantissa. */
 static size_t choices_of(const rung_param *param)
 {
     size_t count = 0;
@@ -54,7 +55,7 @@ static size_t choices_of(const rung_param *param)
     return count;
 }
 
-/* A mantissa of m bits holds whole numbers of m + 1 bits: so many bits, or so many values of the task. */
+/* A mantissa of m bits holds whole numbers of m + 1 bits: returns this number of bits, or of values of the task. */
 static int64_t fill_of(const rung_param *param, const rung_plan_conf *conf)
 {
     plan_format formats[2] = {{0}};
@@ -84,7 +85,8 @@ rung_plan_cost plan_cost(const rung_model *model, const rung_plan_conf *conf)
     return cost;
 }
 
-/* Words that the construction presupposes and that the user has not said: sizes aside, the task is another one. */
+/* True if the construction requires parameters that the user has not stated, so that the task differs in more than its
+ * size. */
 static bool is_variant(const rung_task_conf *built, const rung_task_conf *asked, const char *presupposed)
 {
     for (const char *at = presupposed; at && *at; at += strspn(at, " ")) {
@@ -97,7 +99,7 @@ static bool is_variant(const rung_task_conf *built, const rung_task_conf *asked,
     return false;
 }
 
-/* Builds it small; thoughts and missing masks are another question. */
+/* Builds it at a small size. Leaves out models with a chain of thought or without a causal mask. */
 static void add_option(rung_plan *plan, const rung_plan_conf *conf, const rung_construction *how, const char *own)
 {
     rung_plan_option *o = &plan->option[plan->count];
@@ -116,7 +118,7 @@ static void add_option(rung_plan *plan, const rung_plan_conf *conf, const rung_c
     if (spec->thoughts || !spec->causal) {
         plan->refused++;
     } else {
-        o->likely_size = 0; /* other numbers of tokens follow */
+        o->likely_size = 0; /* the numbers of tokens that follow are different ones */
         o->cost = plan_cost(model, conf), o->variant = is_variant(&b.task, conf->task, how->task_words);
         plan->count++;
     }
@@ -152,7 +154,7 @@ static int compare_counts(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* The task as it was said; layers that keep all tokens, then bits of state, then what crosses a cut, then size. */
+/* Variants come last; then by layers that keep all tokens, bits of state, bits over a cut, and size. */
 static int by_cost(const void *left, const void *right)
 {
     const rung_plan_option *a = left, *b = right;

@@ -24,7 +24,7 @@ static bool names_size(const char *word, const char *name)
     return strncmp(word, name, len) == 0 && word[len] == '=';
 }
 
-/* A size that the user names stays. */
+/* A size that the user states is kept. */
 size_t rung_plan_wanted(const rung_plan_conf *conf)
 {
     const char *name = plan_size_name(conf->task->task);
@@ -33,7 +33,7 @@ size_t rung_plan_wanted(const rung_plan_conf *conf)
     return name ? (size_t)conf->n : 0;
 }
 
-/* The user's words and the construction's own. */
+/* Starts with the user's words and the construction's own. */
 static bool start_words(plan_words *words, const rung_plan_conf *conf, const rung_plan_option *o)
 {
     *words = (plan_words){0};
@@ -55,8 +55,8 @@ static void put_size(const sizing *s, int64_t size)
     snprintf(s->words->size, sizeof s->words->size, "%s=%lld", s->name, (long long)size);
 }
 
-/* Tokens of the instance of this size, SIZE_MAX when there is none. The construction is asked, because it may presuppose
- * something about the task (a blank). */
+/* Number of tokens of the instance of this size; SIZE_MAX if there is none. Asks the construction, because it may
+ * require something of the task (a blank). */
 static size_t tokens_at(const sizing *s, int64_t size)
 {
     rung_build probe;
@@ -65,9 +65,9 @@ static size_t tokens_at(const sizing *s, int64_t size)
     return probe.task.tokens;
 }
 
-/* The largest size in low+1 .. high-1 with at most `tokens` tokens, low when there is none. Tokens are nearly proportional to
- * the size, and asking is not cheap (a task draws its majority): the next guess is where the line from the origin through the
- * last answer has so many, if not given; every third one halves what is left. */
+/* The largest size in low+1 .. high-1 with at most `tokens` tokens; low if there is none. Tokens are nearly
+ * proportional to the size, and each question is expensive (a task draws its majority). So the next guess, unless
+ * given, is where the line from the origin through the last answer has this many tokens; every third guess bisects. */
 static int64_t largest_size(const sizing *s, int64_t low, int64_t high, size_t tokens, double guess)
 {
     for (int step = 0; high - low > 1; step++) {
@@ -83,7 +83,7 @@ static int64_t largest_size(const sizing *s, int64_t low, int64_t high, size_t t
     return low;
 }
 
-/* Adds the size of the largest instance with at most `tokens` tokens; false when even the smallest is longer. */
+/* Adds the size of the largest instance with at most `tokens` tokens. False if even the smallest is longer. */
 static bool add_size(plan_words *words, const rung_plan_conf *conf, rung_plan_option *o, size_t tokens)
 {
     const rung_task *task = conf->task->task;
@@ -104,9 +104,9 @@ static bool add_size(plan_words *words, const rung_plan_conf *conf, rung_plan_op
 rung_status plan_init_at(rung_build *b, plan_words *words, const rung_plan_conf *conf, rung_plan_option *o,
                          size_t tokens, rung_error *err)
 {
-    if (!start_words(words, conf, o)) return rung_fail(err, RUNG_USAGE, "more than %d words", RUNG_PLAN_WORDS);
+    if (!start_words(words, conf, o)) return rung_fail(err, RUNG_USAGE, "more than %d parameters", RUNG_PLAN_WORDS);
     if (tokens && !add_size(words, conf, o, tokens))
-        return rung_fail(err, RUNG_USAGE, "no instance has at most %zu tokens with these words", tokens);
+        return rung_fail(err, RUNG_USAGE, "no instance has at most %zu tokens with these parameters", tokens);
     return rung_build_init(b, o->how->name, words->at, words->count, err);
 }
 

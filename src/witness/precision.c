@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Smallest formats by search. Whether a construction is right in a format is decided by the worst case where there is a
- * proof, else by all prompts, else by a sample; rounding is not monotone in the mantissa right at the edge, so formats are
- * tried upwards one by one and the next two are looked at as well.
+ * Searches smallest formats. Whether a construction is right in a format is decided by the worst case if there is a
+ * proof, else by all prompts, else by a sample. At the edge rightness is not monotone in the mantissa, so formats are
+ * tried upwards one by one, and the next two are checked as well.
  */
 #include "rung/witness.h"
 
@@ -23,7 +23,7 @@ typedef struct search {
     size_t tokens;
 } search;
 
-/* Whether the model at this gap is right in this format. */
+/* Judges the model at this gap in this format. */
 static rung_status verdict_of(bool *right, search *s, const rung_model *model, const rung_task_conf *task,
                               const rung_fmt *fmt, rung_error *err)
 {
@@ -44,7 +44,7 @@ static bool has_gap(const rung_construction *how)
     return rung_param_find(how->params, "gap") != SIZE_MAX;
 }
 
-/* gap = 0: the construction chooses. *built is false when it refuses this gap. */
+/* gap = 0: the construction chooses it. *built is false if it refuses this gap. */
 static rung_status build_with(rung_model **model, rung_build *b, bool *built, search *s, double gap, rung_error *err)
 {
     size_t words = s->words;
@@ -72,8 +72,8 @@ static rung_status right_with(bool *right, search *s, double gap, const rung_fmt
     return status;
 }
 
-/* Gaps that are tried in each format, the construction's own choice first. Too small a gap leaks; too large a one has
- * scores that the format cannot resolve. */
+/* Gaps that are tried in each format, the construction's own choice first. If the gap is too small, wrong keys leak; if
+ * it is too large, the format cannot resolve the scores. */
 static const double gaps[] = {0,   0.8,  0.95, 1.1, 1.25, 1.4, 1.5, 1.6, 1.75, 1.9, 2,  2.25,
                               2.5, 2.75, 3,    3.5, 4,    5,   6,   7,   8,    10,  12, 16};
 
@@ -88,7 +88,7 @@ static rung_status right_somehow(bool *right, double *gap, search *s, const rung
     return status;
 }
 
-/* ---- the next larger format ------------------------------------------------------------------------------------------ */
+/* ---- the next larger format -------------------------------------------------------------------------------------- */
 
 /* The formats in rising order: eXm1, eXm2, ...; or q0.1, q0.2 q1.1, q0.3 q1.2 q2.1, ... */
 static bool format_at(rung_fmt *fmt, const rung_precision_conf *conf, int size, int variant)
@@ -122,9 +122,9 @@ static rung_status right_at_size(bool *right, rung_precision *out, search *s, in
     return status;
 }
 
-/* ---- the smallest gap ------------------------------------------------------------------------------------------------ */
+/* ---- the smallest gap -------------------------------------------------------------------------------------------- */
 
-/* By bisection to a hundredth, between a gap that the construction refuses or that goes wrong and one that is right. */
+/* Bisects to a hundredth, between a gap that is refused or wrong and one that is right. */
 static rung_status search_gap(rung_precision *out, search *s, rung_error *err)
 {
     double low = 0, high = out->gap > 0 ? out->gap : 64;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Weights for the layers of a published model: one head of one full layer works, everything else is idle. What is run is a model
- * of ours with the published width, head, angles and norms; docs/contains.md says why the published stack contains it and
- * what that presupposes. Whatever is not established stays unknown, with the reason.
+ * Weights for the layers of a published model: one head of one full layer works, and everything else is idle. The model
+ * that is run is a rung model with the published width, head size, angles and norms. docs/contains.md proves that the
+ * published stack contains it, and lists what that assumes. If something is not established, the result is unknown,
+ * with the reason.
  */
 #include "find.h"
 #include "finding.h"
@@ -25,7 +26,7 @@ static rung_status refuse(rung_witness *w, const char *format, ...)
     return RUNG_OK;
 }
 
-/* ---- what the file says ------------------------------------------------------------------------------------------------- */
+/* ---- what the file says ------------------------------------------------------------------------------------------ */
 
 static const char *not_established(const rung_ledger *ledger)
 {
@@ -38,7 +39,7 @@ static const char *not_established(const rung_ledger *ledger)
     return NULL;
 }
 
-/* A layer whose queries see all tokens of the prompt, with heads of one size. */
+/* A layer whose queries see all tokens of the prompt, and whose heads all have one size. */
 static const rung_held *working_layer(const rung_ledger *ledger, size_t tokens)
 {
     for (size_t i = 0; i < ledger->layer_count; i++) {
@@ -51,13 +52,13 @@ static const rung_held *working_layer(const rung_ledger *ledger, size_t tokens)
     return NULL;
 }
 
-/* False, and w->why, where the published layers are not known to contain the lookup. */
+/* False, with w->why, if it is not known that the published layers contain the lookup. */
 static bool describe(rotary_lookup *l, rung_witness *w, const rung_ledger *ledger, const rung_task_conf *task)
 {
     const char *missing = not_established(ledger);
     const rung_block *block = &ledger->block;
     if (strcmp(task->task->name, "eva") != 0 || rung_task_param(task, "form") != 0)
-        return refuse(w, "weights for published layers are known for eva form=position alone"), false;
+        return refuse(w, "weights for published layers are known only for eva form=position"), false;
     if (missing) return refuse(w, "%s", missing), false;
     const rung_held *held = working_layer(ledger, task->tokens);
     if (!held) return refuse(w, "no layer of plain attention sees all %zu tokens", task->tokens), false;
@@ -66,8 +67,8 @@ static bool describe(rotary_lookup *l, rung_witness *w, const rung_ledger *ledge
                       (unsigned long long)ledger->context),
                false;
     if (task->vocab + task->answers > block->vocab)
-        return refuse(w, "the task has %zu tokens and %zu answers, and the vocabulary %llu", task->vocab, task->answers,
-                      (unsigned long long)block->vocab),
+        return refuse(w, "the task has %zu tokens and %zu answers, but the vocabulary has %llu", task->vocab,
+                      task->answers, (unsigned long long)block->vocab),
                false;
     size_t rotated = (size_t)floor((double)held->key_dim * block->partial);
     *l = (rotary_lookup){.hidden = (size_t)block->hidden,
@@ -77,29 +78,29 @@ static bool describe(rotary_lookup *l, rung_witness *w, const rung_ledger *ledge
                          .wave = block->wave,
                          .entries = (size_t)rung_task_param(task, "N"),
                          .values = (size_t)rung_task_param(task, "V")};
-    if (l->values > VALUES_MAX) return refuse(w, "%zu values are too many to write down", l->values), false;
+    if (l->values > VALUES_MAX) return refuse(w, "%zu values are too many to write", l->values), false;
     rung_error why = {{0}};
     if (rotary_choose(l, &why) != RUNG_OK) return refuse(w, "%s", why.text), false;
     return true;
 }
 
-/* ---- right or not --------------------------------------------------------------------------------------------------------- */
+/* ---- right or not ------------------------------------------------------------------------------------------------ */
 
-/* Products of one prompt; norms of wide streams cost most of it. */
+/* Multiplications of one prompt; norms of wide streams cost most. */
 static double prompt_work(const rotary_lookup *l)
 {
     double tokens = (double)l->entries + 1;
     return tokens * (40 * (double)l->hidden + (double)l->head * tokens);
 }
 
-/* Every token once, and two looks at all keys for every place. */
+/* Multiplications of the proof: every token once, and two passes over all keys for every place. */
 static double proof_work(const rotary_lookup *l)
 {
     double tokens = (double)l->entries + 1, all = 7 * tokens + exp2((double)l->bits);
     return all * 40 * (double)l->hidden + 60 * tokens * tokens * (double)l->head;
 }
 
-/* With 2^bits values, of which the task's are some: the same keys, queries and codes. */
+/* The proof is for 2^bits values, of which the task uses some: keys, queries and codes are the same. */
 static rung_status by_proof(rung_finding *found, const rung_model *model, const rotary_lookup *l,
                             const rung_evaluator *how, rung_error *err)
 {
@@ -150,7 +151,8 @@ rung_status rung_witness_published(rung_witness *w, const rung_ledger *ledger, c
     rung_model *model = NULL;
     *w = (rung_witness){0};
     rung_arena_init(&w->arena);
-    if (!ask->numbers) return rung_fail(err, RUNG_USAGE, "fp32 has no fixed order of sums; choose a number format");
+    if (!ask->numbers)
+        return rung_fail(err, RUNG_USAGE, "fp32 has no fixed order of summation; choose a number format");
     if (!describe(&l, w, ledger, ask->task)) return RUNG_OK;
     w->options = w->fitting = 1;
     rung_status status = rotary_build(&model, &l, ask->task, err);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Look a value up with nothing but rotary positions. The key of every token is the same vector u = (1, 0) in each pair of
- * coordinates, so at position j it is (cos j t_i, sin j t_i) for the angles t_i. The query for place x, asked at position N,
- * is made as if it stood at x - N: rotated to N it is s (cos x t_i, sin x t_i), and
+ * Looks a value up by rotary positions alone. The key of every token is the same vector u = (1, 0) in each pair of
+ * coordinates, so at position j it is (cos j t_i, sin j t_i) for the angles t_i. The query for place x, asked at
+ * position N, is made as if it stood at x - N: rotated to N it is s (cos x t_i, sin x t_i), and
  *     score(j) = s sum_i cos((j - x) t_i),
- * which is largest at j = x. Values are signs, one coordinate per bit; the read-out row of an answer is its signs. The wrong keys
- * together may weigh up to half of everything.
+ * which is largest at j = x. Values are signs, one coordinate per bit; the read-out row of an answer is its signs. The
+ * wrong keys together may have up to half of the total weight.
  *
- * Every embedding has the same coordinate 0 and, for values, the same length, so that RMSNorm divides all of them by the same
- * number. Embeddings are long: what is added to the mean square before the root is then rounded away, whatever it is.
- * docs/contains.md has the proof, and what it presupposes of a published block.
+ * Every embedding has the same coordinate 0 and, for values, the same length, so that RMSNorm divides all of them by
+ * the same number. Embeddings are long, so that the epsilon that is added to the mean square before the root is rounded
+ * away. docs/contains.md has the proof, and what it assumes of a published block.
  */
 #include "rotary.h"
 
@@ -28,9 +28,9 @@ static double angle(const rotary_lookup *l, size_t pair)
     return pow(l->theta, -2.0 * (double)pair / (double)l->rotated);
 }
 
-/* ---- choices ------------------------------------------------------------------------------------------------------------- */
+/* ---- choices ----------------------------------------------------------------------------------------------------- */
 
-/* How much lower the score is k places away, before it is scaled: drop[k - 1]. */
+/* drop[k - 1]: by how much the score is lower k places away, before scaling. */
 static void measure_drops(double *drop, const rotary_lookup *l)
 {
     memset(drop, 0, l->entries * sizeof *drop);
@@ -40,7 +40,7 @@ static void measure_drops(double *drop, const rotary_lookup *l)
     }
 }
 
-/* How much the wrong keys weigh beside the right one, at most. */
+/* Largest weight of the wrong keys relative to the right one. */
 static double leak(const double *drop, size_t entries, double sharp)
 {
     double sum = 0;
@@ -48,7 +48,7 @@ static double leak(const double *drop, size_t entries, double sharp)
     return sum;
 }
 
-/* Angles that turn by something within the prompt; slower ones tell no places apart. */
+/* Number of angles that turn noticeably within the prompt; slower ones cannot distinguish places. */
 static size_t useful_pairs(const rotary_lookup *l)
 {
     size_t pairs = 0;
@@ -68,10 +68,11 @@ rung_status rotary_choose(rotary_lookup *l, rung_error *err)
     while (((size_t)1 << l->bits) < l->values && l->bits < 32) l->bits++;
     l->pairs = useful_pairs(l);
     if (l->bits > l->head)
-        return rung_fail(err, RUNG_USAGE, "%zu bits of a value do not fit into a head of %zu", l->bits, l->head);
+        return rung_fail(err, RUNG_USAGE, "%zu bits of a value do not fit into a head of %zu coordinates", l->bits,
+                         l->head);
     if (!l->pairs) return rung_fail(err, RUNG_USAGE, "no rotary angle turns within %zu tokens", l->entries);
     if (coordinates(l) > l->hidden)
-        return rung_fail(err, RUNG_USAGE, "%zu coordinates are needed, and the stream has %zu", coordinates(l),
+        return rung_fail(err, RUNG_USAGE, "%zu coordinates are needed, but the stream has %zu", coordinates(l),
                          l->hidden);
     double *drop = rung_calloc(l->entries, sizeof *drop, err);
     if (!drop) return RUNG_SYSTEM;
@@ -84,10 +85,10 @@ rung_status rotary_choose(rotary_lookup *l, rung_error *err)
     }
     free(drop);
     if (enough) return RUNG_OK;
-    return rung_fail(err, RUNG_USAGE, "the rotary angles do not tell %zu places apart", l->entries);
+    return rung_fail(err, RUNG_USAGE, "the rotary angles do not distinguish %zu places", l->entries);
 }
 
-/* ---- places in the stream ------------------------------------------------------------------------------------------------- */
+/* ---- places in the stream ---------------------------------------------------------------------------------------- */
 
 static size_t code_place(void)
 {
@@ -104,19 +105,20 @@ static size_t query_place(const rotary_lookup *l)
     return rotary_answer_place(l) + l->bits;
 }
 
-/* A power of two, so large that mean squares are 2^12 at least: 1e-5 is then less than half a unit of up to 25 bits. */
+/* A power of two, large enough that mean squares are at least 2^12: then 1e-5 is less than half a unit in up to 25
+ * bits. */
 static double length(const rotary_lookup *l)
 {
     return exp2(ceil(6 + log2((double)l->hidden) / 2));
 }
 
-/* What RMSNorm makes of a coordinate of that length in a value token. */
+/* The value of such a coordinate in a value token after RMSNorm. */
 static double after_norm(const rotary_lookup *l)
 {
     return sqrt((double)l->hidden / (double)(1 + l->bits));
 }
 
-/* ---- tensors ---------------------------------------------------------------------------------------------------------------- */
+/* ---- tensors ----------------------------------------------------------------------------------------------------- */
 
 typedef struct sheet {
     const rotary_lookup *l;
@@ -127,7 +129,7 @@ typedef struct sheet {
     rung_error *err;
 } sheet;
 
-/* Zeros, to be filled. NULL after an error. */
+/* Adds a tensor of zeros. NULL after an error. */
 static double *add(sheet *s, const char *name, size_t rows, size_t cols)
 {
     size_t elements = 0;
@@ -152,7 +154,7 @@ static double sign_of(size_t value, size_t bit)
     return value >> bit & 1 ? 1 : -1;
 }
 
-/* Values are signs. Queries are the vectors of their places, as long as the signs together. */
+/* Values are signs. Queries are the vectors of their places, and as long as the signs together. */
 static void write_embedding(sheet *s)
 {
     const rotary_lookup *l = s->l;

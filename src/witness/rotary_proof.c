@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A lookup by rotary positions is right on every prompt of a format. What the proof presupposes is looked up in the numbers of the
- * exact evaluator:
- *   1. all values have the same key, bit for bit, so the weights of the softmax depend on the place that is asked for alone;
+ * Proves that a lookup by rotary positions is right on every prompt in a format. What the proof assumes is checked in
+ * the numbers of the exact evaluator:
+ *   1. all values have the same key, bit for bit, so the weights of the softmax depend only on the place asked for;
  *   2. coordinate i of a value is c_i or -c_i as its bit says, and 0 of a query.
- * What a head answers in a coordinate is then monotone in every value: weights are not negative and rounding is monotone. If
- * the wanted bit is 1, the answer is least when all other tables entries have 0 there, and largest when they have 1; with all
- * signs turned it is the same. So two prompts for every place give low_x <= |answer| <= high_x for all prompts.
- *   3. The read-out adds up b numbers with signs. All signs are right in the wanted row and at least one is wrong in any
- *      other, which is at least 2 low / high of the largest; the roundings of two sums of b terms are less.
+ * The output of a head in a coordinate is then monotone in every value: weights are not negative and rounding is
+ * monotone. If the wanted bit is 1, the output is least when all other table entries have 0 there, and largest when
+ * they have 1. With all signs turned it is the same. So two prompts for every place give low_x <= |output| <= high_x
+ * for all prompts.
+ *   3. The read-out adds up b numbers with signs. All signs are right in the wanted row and at least one is wrong in
+ *      any other, which is at least 2 low / high of the largest; the roundings of two sums of b terms are less.
  */
 #include "rotary.h"
 
@@ -25,9 +26,9 @@ typedef struct proof {
     rung_program *program;
     rung_session *session;
     uint32_t *token;
-    double *key, *value, *one; /* of one token; the value whose bits are all 1 */
+    double *key, *value, *one; /* of one token; `one` is the value whose bits are all 1 */
     double *queries, *keys;    /* [entries + 1][head] */
-    double *values;            /* [entries + 1][bits]; behind them a head has zeros, which do not count */
+    double *values;            /* [entries + 1][bits]; the other coordinates of a head are zero and do not count */
     double *answer, *state, *scratch, *view, *out;
     size_t scratch_size;
     rung_mech_conf conf; /* of the head, with the order of its softmax */
@@ -44,9 +45,10 @@ static bool unproved(proof *p, const char *why)
     return false;
 }
 
-/* ---- keys and values ------------------------------------------------------------------------------------------------------ */
+/* ---- keys and values --------------------------------------------------------------------------------------------- */
 
-/* Key (rotated by nothing) and value of one token; `first` keeps the key, the others compare. */
+/* Computes key (not rotated) and value of one token. The first token's key is kept, and the others are compared with
+ * it. */
 static rung_status look_at_token(proof *p, bool *same, uint32_t token, bool first)
 {
     const double *in[RUNG_MECH_INPUT_MAX] = {NULL};
@@ -63,7 +65,7 @@ static rung_status look_at_token(proof *p, bool *same, uint32_t token, bool firs
     return RUNG_OK;
 }
 
-/* Whether coordinate i is `one` or its opposite, as the bits of the code say, and 0 behind the bits. */
+/* True if coordinate i is `one` or its negative, as the bits of the code say, and 0 after the bits. */
 static bool has_signs(const proof *p, const double *one, size_t code)
 {
     for (size_t i = 0; i < p->l->head; i++) {
@@ -84,21 +86,21 @@ static rung_status check_tokens(proof *p, bool *holds)
         status = look_at_token(p, &same, (uint32_t)v, false);
         if (status == RUNG_OK && !same) return unproved(p, "values have different keys in this format"), RUNG_OK;
         if (status == RUNG_OK && !has_signs(p, p->one, v))
-            return unproved(p, "values are no signs in this format"), RUNG_OK;
+            return unproved(p, "values are not signs in this format"), RUNG_OK;
     }
     for (size_t x = 0; status == RUNG_OK && x < p->l->entries; x++) {
         status = look_at_token(p, &same, (uint32_t)(values + x), false);
         for (size_t i = 0; status == RUNG_OK && i < p->l->head; i++)
-            if (p->value[i] != 0) return unproved(p, "a query has a value in this format"), RUNG_OK;
+            if (p->value[i] != 0) return unproved(p, "a query has a non-zero value in this format"), RUNG_OK;
     }
     *holds = status == RUNG_OK;
     return status;
 }
 
-/* ---- extremal prompts -------------------------------------------------------------------------------------------------------- */
+/* ---- extremal prompts -------------------------------------------------------------------------------------------- */
 
-/* Queries, keys and values of all places and of the query for `place`, as the layer makes them. The first entries are all
- * zeros, of which the keys are those of any value. */
+/* Queries, keys and values of all places, and of the query for `place`, as the layer makes them. The entries are all 0;
+ * their keys are those of any value. */
 static rung_status load_entries(proof *p)
 {
     const double *in[RUNG_MECH_INPUT_MAX] = {NULL};
@@ -131,7 +133,7 @@ static rung_status load_query(proof *p, size_t place)
     return RUNG_OK;
 }
 
-/* The place holds the value 1 in every bit, every other one `others` times it. */
+/* The place has the value 1 in every bit, and every other place has `others` times it. */
 static void attend(proof *p, size_t place, double others)
 {
     size_t bits = p->l->bits, entries = p->l->entries;
@@ -150,7 +152,7 @@ static void attend(proof *p, size_t place, double others)
     rung_stretch_scan_exact(&s, 1);
 }
 
-/* The same prompt through the whole model, whose stream receives the answer. */
+/* Runs the same prompt through the whole model and compares the answer in its stream. */
 static rung_status model_agrees(proof *p, bool *agrees, size_t place, uint32_t others)
 {
     size_t entries = p->l->entries, values = (size_t)1 << p->l->bits;
@@ -161,7 +163,7 @@ static rung_status model_agrees(proof *p, bool *agrees, size_t place, uint32_t o
     rung_prompt prompt = {.token = p->token, .tokens = entries + 1};
     rung_status status = rung_session_run(p->session, p->out, &prompt, RUNG_FORM_SCAN, &entries, 1, &why);
     *agrees = false;
-    if (status == RUNG_INPUT) return RUNG_OK; /* it stops: no proof */
+    if (status == RUNG_INPUT) return RUNG_OK; /* the model stops, so there is no proof */
     if (status != RUNG_OK) return *p->err = why, status;
     rung_session_view(p->session, p->view);
     *agrees = memcmp(p->view + rotary_answer_place(p->l), p->answer, p->l->bits * sizeof *p->view) == 0;
@@ -178,7 +180,7 @@ static bool widen(proof *p)
     return finite && p->low > 0;
 }
 
-/* At the first and the last place the whole model is run as well. */
+/* At the first and the last place it runs the whole model as well. */
 static rung_status check_place(proof *p, bool *holds, size_t place)
 {
     uint32_t ones = (uint32_t)((size_t)1 << p->l->bits) - 1;
@@ -203,7 +205,8 @@ static rung_status check_places(proof *p, bool *holds)
     return status;
 }
 
-/* Norm and read-out: ratios change by at most six roundings, a sum of b terms by (b-1) roundings of at most b of them. */
+/* Norm and read-out: ratios change by at most six roundings, a sum of b terms by (b-1) roundings of at most b of
+ * them. */
 static bool read_out_is_right(proof *p)
 {
     double u = ldexp(1, -p->fmt->mantissa_bits - 1), b = (double)p->l->bits;

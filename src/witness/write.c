@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A model in memory as a file.
+ * Writes a model in memory to a file.
  */
 #include "rung/witness.h"
 
@@ -18,7 +18,7 @@ static rung_status list_tensor(void *context, const char *name, const size_t *sh
 {
     listing *l = context;
     const rung_tensor *t = rung_model_tensor(l->model, name);
-    (void)shape, (void)rank, (void)optional; /* the model has been opened: what it must have is there */
+    (void)shape, (void)rank, (void)optional; /* the model was opened, so all that it needs is there */
     if (!t) return RUNG_OK;
     if (l->count == l->capacity) {
         size_t capacity = l->capacity ? 2 * l->capacity : 64;

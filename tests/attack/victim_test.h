@@ -7,26 +7,11 @@
 #ifndef RUNG_TESTS_VICTIM_TEST_H
 #define RUNG_TESTS_VICTIM_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "rung/attack.h"
-
-static rung_error check_err;
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        check_err.text[0] = '\0';                                                                                      \
-        if ((call) != RUNG_OK) fail_msg("%s: %s", #call, check_err.text);                                              \
-    } while (0)
+#include "testing.h"
 
 /* A random model of one shape, and its task. */
 typedef struct prey {

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "build/build_test.h"
+#include "testing.h"
 
 typedef struct cell {
     int first;   /* the variable of letter 0 */

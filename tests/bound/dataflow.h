@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#include "build/build_test.h"
+#include "testing.h"
 
 enum { FLOW_LAYERS = 6, FLOW_TOKENS = 16, FLOW_LETTERS = 2 };
 

@@ -9,8 +9,9 @@
 #include <math.h>
 
 #include "../../src/bound/rows.h"
-#include "build/build_test.h"
 #include "rung/bound.h"
+#include "rung/build.h"
+#include "testing.h"
 
 #define LAYERS_MAX 64
 

@@ -6,6 +6,7 @@
  * thoughts, tokens after the prompt. What is said of a claim is compared with what is known without any theorem: which rows may
  * speak at all, and protocols that solve the task. A length must not refute more than the sizes that it stands for.
  */
+#include "effort.h"
 #include "rows_test.h"
 
 static rung_rng rng;

@@ -5,6 +5,7 @@
  * exhaustive they are exact. And what no row may claim: other orders, other tasks, shorter prompts, numbers near overflow.
  */
 #include "compose_test.h"
+#include "effort.h"
 
 static const uint64_t ENDLESS = UINT64_C(1) << 62;
 

@@ -6,6 +6,7 @@
  * one term left out must be caught in the same way: then the draws do come near enough to the truth.
  */
 #include "compose_test.h"
+#include "effort.h"
 
 #include "../../src/bound/compose_deep.h"
 #include "../../src/bound/compose_full.h"

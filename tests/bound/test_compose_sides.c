@@ -5,6 +5,7 @@
  * D and D-pure with MPFR from their text. Random parameters, then random tasks as the rows see them.
  */
 #include "compose_test.h"
+#include "effort.h"
 
 #include <mpfr.h>
 

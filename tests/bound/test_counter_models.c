@@ -4,6 +4,7 @@
  * Models that do what a theorem forbids because one of its premises does not hold for them. Each is run and right; the claim
  * about it is not CANNOT; and the same claim with that one premise taken for granted is CANNOT: so the premise matters.
  */
+#include "build/build_test.h"
 #include "hand_made.h"
 
 enum { SAMPLES = 600 };

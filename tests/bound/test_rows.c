@@ -4,6 +4,8 @@
  * The rows about tasks other than composition, and those that are published: every inequality a second time in integers, their
  * thresholds, that longer prompts are never easier, and that nothing is forbidden which a construction does.
  */
+#include "build/build_test.h"
+#include "effort.h"
 #include "rows_test.h"
 
 #include <gmp.h>

@@ -5,6 +5,7 @@
  * the exact distribution at small sizes.
  */
 #include "compose_test.h"
+#include "effort.h"
 
 #include "../../src/bound/spread.h"
 

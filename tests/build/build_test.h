@@ -7,25 +7,9 @@
 #ifndef RUNG_TESTS_BUILD_TEST_H
 #define RUNG_TESTS_BUILD_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "effort.h"
 #include "rung/build.h"
-
-static rung_error check_err;
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        check_err.text[0] = '\0';                                                                                      \
-        if ((call) != RUNG_OK) fail_msg("%s: %s", #call, check_err.text);                                              \
-    } while (0)
+#include "testing.h"
 
 /* "lookup N=4 keys=trig" */
 static inline rung_build build_of(const char *text)

@@ -3,42 +3,28 @@
  *
  * Where each fact of a claim comes from: layers, arithmetic, prompt, subject. What nobody says is not established.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "rung/claim.h"
-
-static rung_error err;
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        if ((call) != RUNG_OK) fail_msg("%s: %s", #call, err.text);                                                    \
-    } while (0)
+#include "testing.h"
 
 static rung_subject *arch(const char *text, bool causal)
 {
     rung_subject *subject;
-    CHECK(rung_subject_arch(&subject, text, &(rung_arch_defaults){1, 4, 4, causal}, &err));
+    CHECK(rung_subject_arch(&subject, text, &(rung_arch_defaults){1, 4, 4, causal}, &check_err));
     return subject;
 }
 
 static rung_task_conf task(const char *name, const char *word)
 {
     rung_task_conf conf;
-    CHECK(rung_task_conf_init(&conf, name, &word, word ? 1 : 0, &err));
+    CHECK(rung_task_conf_init(&conf, name, &word, word ? 1 : 0, &check_err));
     return conf;
 }
 
 static rung_claim *claim(const rung_subject *subject, const rung_about *about)
 {
     rung_claim *c;
-    CHECK(rung_claim_new(&c, subject, about, &err));
+    CHECK(rung_claim_new(&c, subject, about, &check_err));
     return c;
 }
 
@@ -143,16 +129,16 @@ static void test_thoughts(void **state)
     rung_model *model;
     rung_subject *subject, *again;
     (void)state;
-    CHECK(rung_model_random(&model, &spec, 1, &err));
-    CHECK(rung_subject_model(&subject, model, "m", &err));
+    CHECK(rung_model_random(&model, &spec, 1, &check_err));
+    CHECK(rung_subject_model(&subject, model, "m", &check_err));
     assert_facts(subject, &about, "+++++++++-");
-    CHECK(rung_subject_repeat(&again, subject, 0, 1, 3, &err)); /* more layers, the same thoughts */
+    CHECK(rung_subject_repeat(&again, subject, 0, 1, 3, &check_err)); /* more layers, the same thoughts */
     assert_facts(again, &about, "+++++++++-");
     rung_subject_free(again);
     rung_subject_free(subject);
     rung_model_close(model);
     rung_train_conf run = {.model = spec, .thoughts = true};
-    CHECK(rung_subject_run(&subject, &run, &err));
+    CHECK(rung_subject_run(&subject, &run, &check_err));
     assert_facts(subject, &about, "+++++++++-");
     rung_subject_free(subject);
 }
@@ -166,7 +152,7 @@ static void test_layers_of_a_file(void **state)
     rung_about about = rung_about_prompt(&eva, 0);
     rung_subject *subject;
     (void)state;
-    CHECK(rung_subject_layers(&subject, &ledger, &err));
+    CHECK(rung_subject_layers(&subject, &ledger, &check_err));
     assert_facts(subject, &about, "????++++++");
     for (int f = 0; f < RUNG_LEDGER_FACTS; f++) {
         static const char *const facts[] = {"+???++++++", "?+??++++++", "??+?++++++", "???+++++++"};
@@ -205,7 +191,7 @@ static void test_bits(void **state)
         rung_ledger ledger = {.name = "file", .family = "", .spelling = "", .layer_count = 1, .layer = &layer};
         rung_subject *subject;
         ledger.number_bits = cases[i].number, ledger.state_bits = cases[i].state;
-        CHECK(rung_subject_layers(&subject, &ledger, &err));
+        CHECK(rung_subject_layers(&subject, &ledger, &check_err));
         rung_claim *c = claim(subject, &(rung_about){0});
         const rung_arithmetic *a = rung_claim_arithmetic(c);
         assert_int_equal(a->accumulator_bits, cases[i].expected[0]);
@@ -235,7 +221,7 @@ static void test_lengths(void **state)
         assert_int_equal(rung_claim_n(c), 0);
         rung_claim_free(c);
         about.n = conf.tokens - 1;
-        assert_int_equal(rung_claim_new(&c, subject, &about, &err), RUNG_USAGE);
+        assert_int_equal(rung_claim_new(&c, subject, &about, &check_err), RUNG_USAGE);
     }
     for (size_t i = 0; i < RUNG_COUNT(open); i++) {
         rung_task_conf conf = task(open[i][0], open[i][1]);

@@ -1,35 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What the tests of io share: a message must name the place and the fault, and files live in a directory of their own.
+ * What the tests of io share: files live in a directory of their own.
  */
 #ifndef RUNG_IO_TEST_H
 #define RUNG_IO_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "rung/io.h"
-
-/* The message contains every one of the fragments. */
-#define assert_message(err, ...) check_message(&(err), (const char *[]){__VA_ARGS__, NULL}, __FILE__, __LINE__)
-
-static inline void check_message(const rung_error *err, const char *const *fragments, const char *file, int line)
-{
-    for (; *fragments; fragments++) {
-        if (strstr(err->text, *fragments)) continue;
-        print_error("message '%s' lacks '%s'\n", err->text, *fragments);
-        _fail(file, line);
-    }
-}
+#include "testing.h"
 
 /* A directory that is removed by leave_directory, with the files that the test says it wrote. */
 typedef struct test_directory {

@@ -141,9 +141,9 @@ static void what_cannot_be_meant_is_refused_with_its_place(void **state)
     static const struct {
         const char *text, *says[3];
     } wrong[] = {
-        {"[]", {"spec.json", "no JSON object"}},
+        {"[]", {"spec.json", "not a JSON object"}},
         {"{\"bsae\": {}}", {"\"bsae\"", "did you mean \"base\""}},
-        {"{\"rate\": 1}", {"\"rate\"", "belong into \"base\""}},
+        {"{\"rate\": 1}", {"\"rate\"", "belong in \"base\""}},
         {"{\"base\": {\"ratee\": 1}}", {"base", "\"ratee\"", "did you mean \"rate\""}},
         {"{\"grid\": {\"sed\": [1]}}", {"grid", "\"sed\"", "did you mean \"seed\""}},
         {"{\"cases\": [{}, {\"grid\": {\"arhc\": [\"full\"]}}]}", {"cases[1].grid", "did you mean \"arch\""}},
@@ -156,8 +156,8 @@ static void what_cannot_be_meant_is_refused_with_its_place(void **state)
         {"{\"base\": {\"schedule\": \"cosin\"}}", {"base.schedule", "did you mean 'cosine'"}},
         {"{\"base\": {\"random-labels\": 1}}", {"base.random-labels", "true or false"}},
         {"{\"base\": {\"seed\": -1}}", {"base.seed", "whole number"}},
-        {"{\"base\": {\"out\": \"x\"}}", {"\"out\"", "not for sweeps"}},
-        {"{\"base\": {\"threads\": 2}}", {"\"threads\"", "not for sweeps"}},
+        {"{\"base\": {\"out\": \"x\"}}", {"\"out\"", "cannot stand in a sweep"}},
+        {"{\"base\": {\"threads\": 2}}", {"\"threads\"", "cannot stand in a sweep"}},
         {"{\"base\": {\"task\": \"\"}}", {"task is empty"}},
         {"{\"base\": {\"task\": \"evaa\"}}", {"evaa", "eva"}},
         {"{\"base\": {\"task.M\": 3}}", {"M"}},

@@ -282,7 +282,7 @@ static void what_is_no_store_is_refused(void **state)
     assert_int_equal(rung_file_write(in_dir("garbage.db"), garbage, sizeof garbage, NULL), RUNG_OK);
     refuse_store(in_dir("garbage.db"), RUNG_INPUT, "not an SQLite file");
     change(in_dir("foreign.db"), "CREATE TABLE t(x)");
-    refuse_store(in_dir("foreign.db"), RUNG_INPUT, "no store of ours");
+    refuse_store(in_dir("foreign.db"), RUNG_INPUT, "not a store of rung");
     change(in_dir("later.db"), "CREATE TABLE t(x); PRAGMA application_id = 1381322311; PRAGMA user_version = 99");
     refuse_store(in_dir("later.db"), RUNG_INPUT, "version 99");
     assert_int_equal(rung_store_open(&store, in_dir("absent.db"), RUNG_STORE_READ, 1, &err), RUNG_INPUT);
@@ -425,7 +425,7 @@ static void a_store_that_changes_under_a_reader_is_said(void **state)
     assert_int_equal(rung_store_probe_put(&number, writer, &row, &err), RUNG_OK);
     rung_store_close(writer); /* takes the log into the file */
     assert_int_equal(rung_store_run_count(&count, reader, &err), RUNG_SYSTEM);
-    assert_non_null(strstr(err.text, "was written while it was read"));
+    assert_non_null(strstr(err.text, "while it was read"));
     rung_store_close(reader);
 }
 

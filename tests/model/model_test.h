@@ -7,21 +7,9 @@
 #define RUNG_TESTS_MODEL_TEST_H
 
 #include "rung/model.h"
+#include "testing.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        rung_error check_err = {""};                                                                                   \
-        rung_status check_status = (call);                                                                             \
-        if (check_status != RUNG_OK) fail_msg("%s: status %d, %s", #call, check_status, check_err.text);               \
-    } while (0)
 
 static inline const char *test_path(void)
 {

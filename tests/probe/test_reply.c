@@ -116,13 +116,13 @@ static void wrong_shapes_are_refused_with_their_reason(void **state)
         {"{\"choices\": {}}", "choices"},
         {"{\"choices\": [7]}", "choices"},
         {CHOICE(""), "neither"},
-        {CHOICE("\"text\": 5"), "no text"},
-        {CHOICE("\"message\": {\"content\": [1]}"), "no text"},
-        {CHOICE("\"text\": \"a\", \"logprobs\": {\"tokens\": [\"a\"], \"token_logprobs\": [NaN]}"), "no number"},
-        {CHOICE("\"text\": \"a\", \"logprobs\": {\"top_logprobs\": [{\"a\": \"-1\"}]}"), "no number"},
+        {CHOICE("\"text\": 5"), "not a string"},
+        {CHOICE("\"message\": {\"content\": [1]}"), "not a string"},
+        {CHOICE("\"text\": \"a\", \"logprobs\": {\"tokens\": [\"a\"], \"token_logprobs\": [NaN]}"), "not a number"},
+        {CHOICE("\"text\": \"a\", \"logprobs\": {\"top_logprobs\": [{\"a\": \"-1\"}]}"), "not a number"},
         {CHOICE("\"text\": \"a\", \"logprobs\": {\"top_logprobs\": [{\"a\": 0.5}]}"), "probabilities"},
         {CHOICE("\"text\": \"a\", \"logprobs\": {\"content\": [{\"token\": \"a\", \"logprob\": Infinity}]}"),
-         "above 0"},
+         "must be at most 0"},
     };
     for (size_t i = 0; i < RUNG_COUNT(bad); i++) {
         rung_reply r;

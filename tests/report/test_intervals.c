@@ -4,19 +4,9 @@
  * Intervals against other ways to compute them: the t quantile by integrating its density, Wilson by solving the equation that
  * defines it, means by the plain formula.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <math.h>
 
 #include "rung/report.h"
-
-/* cmocka compares floats; these are doubles. */
-#define assert_near(a, b, within) assert_true(fabs((a) - (b)) <= (within))
+#include "testing.h"
 
 /* P(|T| <= t) by Simpson's rule. */
 static double mass_within(double df, double t)

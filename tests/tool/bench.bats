@@ -17,6 +17,7 @@ for r in b["rows"]:
     assert r["state_bytes"] == 200 * (6 + 6) * 8 and r["state_bytes_at_twice_the_tokens"] == 2 * r["state_bytes"]'
 }
 
+# bats test_tags=plain
 @test "bench exact has a bar at the standard sizes, and its exit code says whether it is met" {
     without_sanitizers "seconds"
     status=0
@@ -147,6 +148,7 @@ for r in rows:
     run -2 --separate-stderr rung bench length --mech full-stop
 }
 
+# bats test_tags=plain
 @test "bench memory has a bar at the standard sizes, and its exit code says whether it is met" {
     without_sanitizers "they need memory of their own"
     status=0

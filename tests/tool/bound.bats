@@ -67,6 +67,7 @@ headline=(--heads 1 --head-dim 2 --bits 26 --task seqcomp L=2)
     [ "$(verdict "${big[@]}" --n 24599876)" = UNKNOWN ]
 }
 
+# bats test_tags=plain
 @test "bound: one full and four linear layers cannot what three full ones, or a linear and two full ones, do" {
     run -0 rung bound full,4*linear "${headline[@]}" --n 542 --expect CANNOT
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"verdict CANNOT in exact 26-bit arithmetic, softmax from left to right: whatever their weights"*"at most 542 tokens wrongly (B0)"* ]]
@@ -87,6 +88,7 @@ for layer in d["per_layer"]:
     done
 }
 
+# bats test_tags=plain
 @test "bound: verdicts are monotone in n, p and the number of layers" {
     python '
 import json, random, subprocess, sys
@@ -280,6 +282,7 @@ print("%d" % s["value"])'
 
 # ---- plans ------------------------------------------------------------------------------------------------------------------
 
+# bats test_tags=plain
 @test "bound --plan proposes layers that verify confirms, and nothing cheaper is right" {
     for task in 'seqcomp L=2' 'eva form=pair' index 'two-sum blank=1' assoc-recall 'retrieval N=20'; do
         rung bound --plan --task $task --n 30 --bits 16 --samples $(effort 300 10) --json >plan.json
@@ -300,6 +303,7 @@ print(p["build"] + " -o m.safetensors " + v["numbers"])')
     done
 }
 
+# bats test_tags=plain
 @test "bound --plan: composition needs one full layer less with a linear one, whatever the number of functions" {
     for levels in 2 3; do
         rung bound --plan --task seqcomp L=$levels --n $(effort 60 30) --bits 16 --samples $(effort 10 2) --json | python '
@@ -411,7 +415,7 @@ for name in ("seqcomp", "eva"):
     done
     rung bound --plan --task self-compose --n 100 --bits 16 | grep -q 'none of them is about this task'
     run -2 --separate-stderr rung train --arch full --task self-compose --queries 4 --steps 1 -o m.safetensors
-    [[ $stderr == *"no questions that could be drawn; leave out --queries"* ]]
+    [[ $stderr == *"no questions that can be drawn at random; leave out --queries"* ]]
     rung build random --arch full --task self-compose N=4 -o m.safetensors -q
     rung break m.safetensors -o m.cert | grep -q 'rung-check does not know the task self-compose'
     [ ! -e m.cert ]

@@ -96,6 +96,7 @@ for path in glob.glob("look/cut.db") + glob.glob("look/cut.db.rank?"):
     for id, at in rows: print(id, at)' | sort
 }
 
+# bats test_tags=plain
 @test "mpirun: after kill -9 of a rank nothing finished is lost or repeated, with any number of ranks or none" {
     need_mpi
     spec s.json "$(effort 1000 300)" "$(effort 20000 3000)"
@@ -116,6 +117,7 @@ for path in glob.glob("look/cut.db") + glob.glob("look/cut.db.rank?"):
     [ -z "$(ls -d cut.db.* 2>/dev/null)" ]
 }
 
+# bats test_tags=plain
 @test "what a killed rank has finished is also taken in by a sweep without mpirun" {
     need_mpi
     spec s.json "$(effort 500 150)" "$(effort 10000 2000)"
@@ -132,6 +134,7 @@ for path in glob.glob("look/cut.db") + glob.glob("look/cut.db.rank?"):
     [ -z "$(ls -d cut.db.* 2>/dev/null)" ]
 }
 
+# bats test_tags=plain
 @test "mpirun: ranks of two jobs do not take each other's files" {
     without_sanitizers "claims are the same"
     need_mpi
@@ -167,6 +170,7 @@ train() { # NAME
 curve() { python 'import json, sys
 for line in open(sys.argv[1]): print(sorted((k, v) for k, v in json.loads(line).items() if k not in ("seconds", "tokens_per_second")))' "$1"; }
 
+# bats test_tags=plain
 @test "mpirun: one, two, three, four and eight ranks train the same model along the same curve to the last bit" {
     need_mpi
     set -f
@@ -186,6 +190,7 @@ for line in open(sys.argv[1]): print(sorted((k, v) for k, v in json.loads(line).
     [[ $stderr == *"9 processes are too many for one model"* ]]
 }
 
+# bats test_tags=plain
 @test "mpirun: training goes on after kill -9 of a rank, with another number of ranks, to the same bytes" {
     need_mpi
     words=(train --arch full --task eva N=8 V=8 --steps "$(effort 400 60)" --checkpoint-every 10 --checkpoint cut.checkpoint)
@@ -260,6 +265,7 @@ print(run.wait())' "$@"
     [ "$(usr1 cut.safetensors.checkpoint "$RUNG" "${words[@]}" --steps 10)" = 0 ] || [ -e cut.safetensors ]
 }
 
+# bats test_tags=plain
 @test "the script for requeueing in docs/cluster.md requeues while something is left, and then no more" {
     without_sanitizers "a shell script"
     need_mpi

@@ -26,11 +26,32 @@ setup() { cd "$BATS_TEST_TMPDIR" || exit 1; }
 
 rung() { "$RUNG" "$@"; }
 
-# effort FULL SANITIZED: how much of something, as in tests/effort.h. RUNG_SANITIZED is set where RUNG has the sanitizers.
-effort() { if [ -n "${RUNG_SANITIZED:-}" ]; then echo "$2"; else echo "$1"; fi; }
+# Every case runs with the sanitized command (RUNG_SANITIZED is set). A case with "# bats test_tags=plain" before it also runs
+# with the plain one; what does less under the sanitizers must have that tag.
+tagged_plain() {
+    grep -q '^# bats file_tags=plain$' "$BATS_TEST_FILENAME" ||
+        grep -xF -B1 "@test \"$BATS_TEST_DESCRIPTION\" {" "$BATS_TEST_FILENAME" | grep -qx '# bats test_tags=plain' ||
+        { echo "this case needs the line '# bats test_tags=plain' before it" >&2 && return 1; }
+}
+
+# effort FULL SANITIZED: how much of something, as in tests/effort.h.
+effort() {
+    tagged_plain || echo untagged
+    if [ -n "${RUNG_SANITIZED:-}" ]; then echo "$2"; else echo "$1"; fi
+}
 
 # For a case that measures seconds, or that repeats computations which other cases take under the sanitizers.
-without_sanitizers() { [ -z "${RUNG_SANITIZED:-}" ] || skip "not under the sanitizers: $1"; }
+without_sanitizers() {
+    tagged_plain || return 1
+    [ -z "${RUNG_SANITIZED:-}" ] || skip "not under the sanitizers: $1"
+}
+
+# browser PAGE WIDTH light|dark HOW: tests/report/browser.py looks at a page.
+browser() {
+    command -v chromium >/dev/null || skip "chromium is not installed"
+    without_sanitizers "a browser looks at the page, not at the program"
+    "$PYTHON" "$BATS_TEST_DIRNAME/../report/browser.py" "$@"
+}
 
 # python CODE ARGS: runs an assertion program; its failure is the failure of the test.
 python() { "$PYTHON" -c "$@"; }

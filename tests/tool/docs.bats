@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # The pages of the documentation show what the command really prints.
+# bats file_tags=plain
 load common
 
 # check PAGE: runs each "$ " line of the fenced blocks in one directory, in order, and compares what follows it. A line
@@ -107,4 +108,58 @@ assert bounds, "no bounds"
 for name in bounds.keys() | page.keys():
     got, want = page.get(name), bounds.get(name)
     assert got is not None and want is not None and sorted(got) == sorted(want), (name, got, want)' "$page"
+}
+
+# The Markdown files of the tree, without hidden directories and what a build makes or fetches.
+pages() {
+    root=$(realpath "$BATS_TEST_DIRNAME/../..")
+    (cd "$root" && find . -name '*.md' -not -path './build/*' -not -path '*/node_modules/*' -not -path './.*') | sed "s,^\.,$root,"
+}
+
+# Tables, fenced blocks, indented formulas and lines that are one link or picture may be wider.
+@test "no line of prose is wider than 100 columns" {
+    pages >pages
+    [ "$(wc -l <pages)" -ge 80 ]
+    python '
+import re, sys
+wide, lines = [], 0
+for page in open("pages").read().splitlines():
+    fenced = False
+    for number, line in enumerate(open(page, encoding="utf-8").read().splitlines(), 1):
+        if line.lstrip().startswith("```"): fenced = not fenced
+        elif not fenced and not re.match(r"\s*\|.*\|$|    \S|\s*(- )?!?\[[^]]*\]\(\S*\)$|\s*<?https?://\S*$", line):
+            lines += 1
+            if len(line) > 100: wide.append("%s:%d: %d columns" % (page, number, len(line)))
+    assert not fenced, page + ": a fence is not closed"
+assert lines > 3000, "only %d lines of prose" % lines
+if wide: sys.exit("\n".join(wide))'
+}
+
+# A link to a file leads to a file, a link to a heading to a heading.
+@test "every link inside the documentation leads somewhere" {
+    pages >pages
+    python '
+import os, re, sys
+def text(page): return re.sub(r"^```.*?^```", "", open(page, encoding="utf-8").read(), flags=re.M | re.S)
+def anchors(page):
+    heads = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", h) for h in re.findall(r"^#+ +(.*)$", text(page), re.M)]
+    return {re.sub(r"[^\w\- ]", "", h.strip().lower()).replace(" ", "-") for h in heads}
+dead, links = [], 0
+for page in open("pages").read().splitlines():
+    for target in re.findall(r"\]\(([^()\s]+)\)", re.sub(r"`[^`\n]*`", "", text(page))):
+        if re.match(r"[a-z]+:", target): continue
+        links += 1
+        path, _, anchor = target.partition("#")
+        file = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+        if not os.path.exists(file): dead.append("%s: %s" % (page, target))
+        elif anchor and file.endswith(".md") and anchor not in anchors(file): dead.append("%s: %s" % (page, target))
+assert links > 200, "only %d links" % links
+if dead: sys.exit("\n".join(dead))'
+}
+
+@test "docs/README.md lists every page of docs" {
+    cd "$BATS_TEST_DIRNAME/../../docs"
+    for page in *.md */README.md; do
+        [ "$page" = README.md ] || grep -qF "($page" README.md || { echo "$page is not listed"; return 1; }
+    done
 }

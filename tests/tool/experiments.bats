@@ -26,6 +26,7 @@ assert plan["question"], sys.argv[1] + " asks nothing"
 assert plan["repeated"] == 0, sys.argv[1] + " has runs twice"' "$1"
 }
 
+# bats test_tags=plain
 @test "every experiment has a full form that plans" {
     without_sanitizers "the levels of a task are computed for every run of a plan"
     local name

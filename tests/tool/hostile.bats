@@ -43,7 +43,7 @@ take() { cp "$BATS_FILE_TMPDIR/good.db" "${1:-a.db}"; }
     hostile put a.db plan run ../x
     run rung merge -o b.db a.db
     [ "$status" -eq 3 ]
-    [[ $output == *"no id"* ]]
+    [[ $output == *"no run id"* ]]
 }
 
 @test "words that are no object are refused by every reader, and by merge" {
@@ -54,11 +54,12 @@ take() { cp "$BATS_FILE_TMPDIR/good.db" "${1:-a.db}"; }
             # shellcheck disable=SC2086
             run rung $command
             [ "$status" -eq 3 ] || { echo "$words: $command: $status: $output"; false; }
-            [[ $output == *"object of JSON"* ]]
+            [[ $output == *"should be a JSON object"* ]]
         done
     done
 }
 
+# bats test_tags=plain
 @test "every text column with hostile text: no signal, nothing outside, nothing that steers a terminal" {
     take good.db
     mkdir inner
@@ -155,6 +156,7 @@ PY
     wait
 }
 
+# bats test_tags=plain
 @test "report takes time in proportion to the probes" {
     without_sanitizers "seconds are measured"
     for count in 500 2000; do

@@ -78,13 +78,13 @@ assert a["cells"] == b["cells"] and a["depths"] == b["depths"]'
     [[ $stderr == *"no log-probabilities"* ]]
     teardown; llm --no-completions --thoughts text
     run -3 --separate-stderr probe "${small[@]}"
-    [[ $stderr == *"adds thoughts"* ]]
+    [[ $stderr == *"adds a chain of thought"* ]]
     teardown; llm --no-completions --thoughts field
     run -3 --separate-stderr probe "${small[@]}"
-    [[ $stderr == *"adds thoughts"* ]]
+    [[ $stderr == *"adds a chain of thought"* ]]
     teardown; llm --truncate 20
     run -3 --separate-stderr probe "${small[@]}"
-    [[ $stderr == *"it was cut"* ]]
+    [[ $stderr == *"it cut the prompt"* ]]
     teardown; llm --flavour llama --truncate 100000 --context 5
     run -3 --separate-stderr probe "${small[@]}"
     [[ $stderr == *"maximum context length"* ]]
@@ -210,6 +210,7 @@ assert random["direct", 3]["wilson"][0] < 0.35 and random["direct", 3]["accuracy
 }
 
 # 24 values of 3 bits are 72 bits; the state of the small layer has two numbers, 64 bits.
+# bats test_tags=plain
 @test "trained models over HTTP: full attention looks up, a state that is too small does not, as the bounds say" {
     without_sanitizers "training, serve and probe have their own cases"
     rung train --arch full --task eva N=24 V=8 --steps 400 --rate 0.005 -o full.safetensors -q >/dev/null

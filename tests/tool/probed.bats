@@ -17,12 +17,6 @@ db.commit()' "$1.db"
     "$PYTHON" "$HERE/synthetic_probes.py" "$1.db" "$2"
 }
 
-browser() {
-    command -v chromium >/dev/null || skip "chromium is not installed"
-    without_sanitizers "a browser looks at the page, not at the program"
-    "$PYTHON" "$HERE/browser.py" "$@"
-}
-
 # What every check begins with: rows of the store, and Wilson's interval as the roots of (p - q)^2 = z^2 q (1 - q) / n.
 SECOND='
 import csv, glob, html, json, math, re, sqlite3, sys
@@ -104,6 +98,7 @@ assert a == b == c'
     grep -q "beta-linear, n=16: 1 to 2" text
 }
 
+# bats test_tags=plain
 @test "pages of probes in a browser: light, dark, wide, narrow, as pictures" {
     store p plain
     rung report p.db -o page.html --svg pictures -q >/dev/null
@@ -113,6 +108,7 @@ assert a == b == c'
     browser pictures 800 dark pictures
 }
 
+# bats test_tags=plain
 @test "names of models and tasks are text, whatever they say" {
     store h hostile
     rung report h.db -o page.html --svg svg --csv csv -q >text

@@ -14,12 +14,6 @@ store() {
     "$PYTHON" "$HERE/synthetic.py" "$1.db" "$@"
 }
 
-browser() {
-    command -v chromium >/dev/null || skip "chromium is not installed"
-    without_sanitizers "a browser looks at the page, not at the program"
-    "$PYTHON" "$HERE/browser.py" "$@"
-}
-
 @test "every cell is what a second program computes from the store" {
     store capacity
     rung report capacity.db -o page.html --json >report.json
@@ -128,6 +122,7 @@ for name, at in places.items(): assert len(at) == len(set(at)) > 1, (name, at)'
     cmp a.json b.json
 }
 
+# bats test_tags=plain
 @test "names of a store are text, wherever they stand" {
     store hostile
     rung report hostile.db -o page.html --svg pictures --csv tables >text 2>notes
@@ -139,6 +134,7 @@ for name, at in places.items(): assert len(at) == len(set(at)) > 1, (name, at)'
     browser page.html 390 dark static
 }
 
+# bats test_tags=plain
 @test "a page has no overlaps and no messages, on a desk and on a phone, light and dark" {
     store capacity
     rung report capacity.db -o page.html -q >text
@@ -148,6 +144,7 @@ for name, at in places.items(): assert len(at) == len(set(at)) > 1, (name, at)'
     browser page.html 390 light static
 }
 
+# bats test_tags=plain
 @test "pictures that stand alone have no overlaps, with many places at an axis too" {
     store dense
     rung report dense.db -o page.html --svg dense -q >text
@@ -263,7 +260,7 @@ assert sorted((c["test_numbers"], c["runs"], c["ceiling"] is None) for c in cell
     [[ $stderr == *"short.db is damaged"* ]]
     head -c 5000 "$RUNG" >noise.db
     run -3 --separate-stderr rung report noise.db -o page.html
-    [[ $stderr == *"noise.db is no store"* ]]
+    [[ $stderr == *"noise.db is not a store"* ]]
     [ ! -e page.html ]
     cp capacity.db torn.db
     python '

@@ -225,6 +225,7 @@ else: raise SystemExit("closed connections are not replaced")' "$HOST" "$PORT"
     stop
 }
 
+# bats test_tags=plain
 @test "64 connections at once: every reply is right" {
     command -v wrk >/dev/null || skip "wrk is not installed"
     start -q
@@ -264,6 +265,7 @@ for line in open("tasks.jsonl"):
 print(right / total)' "$URL"
 }
 
+# bats test_tags=plain
 @test "L+1 layers that are built for it are right at depth L over HTTP" {
     COUNT=$(effort 100 20)
     for L in 1 2 3; do

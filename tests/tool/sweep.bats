@@ -80,6 +80,7 @@ run.send_signal(getattr(signal, "SIG" + sys.argv[1]))
 print(run.wait())' "$1" "$2" "$RUNG" sweep long.json -o "$2" --no-estimate --jobs 1
 }
 
+# bats test_tags=plain
 @test "SIGINT and SIGTERM leave checkpoints and say so with 130 and 143; kill -9 changes nothing" {
     spec long.json "$(effort 300 60)"
     rung sweep long.json -o whole.db >/dev/null
@@ -141,9 +142,9 @@ run = subprocess.run([sys.argv[1], "sweep", "s.json", "--wait", "1"], stderr=sub
 assert run.returncode == 4 and "locked by another program" in run.stderr, run' "$RUNG"
     head -c 5000 "$RUNG" >noise.db
     run -3 --separate-stderr rung export noise.db
-    [[ $stderr == *"noise.db is no store"* ]]
+    [[ $stderr == *"noise.db is not a store"* ]]
     run -3 --separate-stderr rung sweep s.json -o noise.db
-    [[ $stderr == *"noise.db is no store"* ]]
+    [[ $stderr == *"noise.db is not a store"* ]]
     head -c 9000 s.db >short.db
     run -3 --separate-stderr rung export short.db
     [[ $stderr == *"short.db is damaged"* ]]

@@ -109,6 +109,7 @@ assert shown["ceiling"] is None and shown["verdict"] == "CANNOT", shown'
     run -2 table --trained empty.json --train
 }
 
+# bats test_tags=plain
 @test "a quick training fills the table, and is not done twice" {
     without_sanitizers "training is tested elsewhere"
     table --train -q --json >first.json
@@ -128,10 +129,10 @@ assert of["linear attention", "eva"][0]["accuracy"] < 0.5'
     cmp first.jsonl second.jsonl # with the times at which runs ended
 }
 
+# bats test_tags=plain
 @test "the page of the table has no overlaps and no messages" {
-    command -v chromium >/dev/null || skip "chromium is not installed"
     without_sanitizers "a browser looks at the page, not at the program"
     table -q >/dev/null
-    "$PYTHON" "$BATS_TEST_DIRNAME/../report/browser.py" rung-table/index.html 1280 light static
-    "$PYTHON" "$BATS_TEST_DIRNAME/../report/browser.py" rung-table/index.html 390 dark static
+    browser rung-table/index.html 1280 light static
+    browser rung-table/index.html 390 dark static
 }

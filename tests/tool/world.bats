@@ -37,6 +37,7 @@ german() {
     python 'import locale; locale.setlocale(locale.LC_ALL, ""); assert locale.localeconv()["decimal_point"] == ","' || skip "the locale does not load"
 }
 
+# bats test_tags=plain
 @test "a locale with a decimal comma leaves every result as it is" {
     without_sanitizers "other cases train and sweep under them"
     spec >spec.json
@@ -46,6 +47,7 @@ german() {
     same plain comma
 }
 
+# bats test_tags=plain
 @test "the library in a program that has set such a locale reads and writes the same numbers" {
     without_sanitizers "a library with them cannot be loaded into python"
     [ -n "${RUNG_LIBRARY:-}" ] || RUNG_LIBRARY=$(dirname "$RUNG")/librung.so.0
@@ -68,6 +70,7 @@ library.rung_read_reals.restype = ctypes.c_char_p
 assert library.rung_read_reals(two, ctypes.c_size_t(2), b" -0.5 0x1.8p-1 x") == b" x" and list(two) == [-0.5, 0.75]'
 }
 
+# bats test_tags=plain
 @test "a clock that jumps back and forth leaves every result as it is" {
     without_sanitizers "they and libfaketime want to be the first library"
     command -v faketime >/dev/null || skip "faketime is not installed"

@@ -386,7 +386,7 @@ static void what_does_not_fit_is_refused(void **state)
     assert_refused(&m, &other, &conf, "2 answers");
     conf = method(RUNG_SAMPLED, 1);
     conf.samples = 0;
-    assert_refused(&m, &task, &conf, "0 prompts");
+    assert_refused(&m, &task, &conf, "at least one prompt");
 }
 
 static void a_space_that_does_not_fit_is_refused(void **state)

@@ -7,22 +7,9 @@
 #define RUNG_TESTS_WORST_CASE_MODELS_H
 
 #include "../../src/verify/worst_case.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include "effort.h"
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        rung_error check_err = {""};                                                                                   \
-        rung_status check_status = (call);                                                                             \
-        if (check_status != RUNG_OK) fail_msg("%s: status %d, %s", #call, check_status, check_err.text);               \
-    } while (0)
 
 static inline rung_fmt format_of(const char *name)
 {

@@ -4,7 +4,8 @@
  * Weights for given layers: what is found is of the architecture that was asked about, is right when it is judged again by
  * other means, and comes from the words that are printed. What does not fit is not found, quickly and with a reason.
  */
-#include "witness_test.h"
+#include "rung/witness.h"
+#include "testing.h"
 
 #include <unistd.h>
 

@@ -1,30 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What the tests of witnesses share: constructions with random words.
+ * Constructions with random words, for the tests that hold them against bounds and against larger architectures.
  */
-#ifndef RUNG_TESTS_WITNESS_TEST_H
-#define RUNG_TESTS_WITNESS_TEST_H
+#ifndef RUNG_TESTS_RANDOM_BUILD_H
+#define RUNG_TESTS_RANDOM_BUILD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "rung/build.h"
+#include "testing.h"
 
-#include <cmocka.h>
-
-#include "rung/witness.h"
-
-static rung_error check_err;
 static rung_rng rng;
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        check_err.text[0] = '\0';                                                                                      \
-        if ((call) != RUNG_OK) fail_msg("%s: %s", #call, check_err.text);                                              \
-    } while (0)
 
 static inline uint64_t between(uint64_t low, uint64_t high)
 {
@@ -40,6 +25,14 @@ static const char *const templates[] = {
     "eva-recurrent task=eva N=2..5 V=2..3 mech=loglinear/linear",
     "seqcomp L=1 N0=2..4 V=2..4 linear=none/first/after keys=bits/trig/quadratic form=position/pair",
     "seqcomp L=1 N0=2..4 linear=first/after",
+    "seqcomp L=1 N0=2..3 V=4..9 linear=none/first/after",
+    "seqcomp L=1 N0=2..4 order=first form=position/pair",
+    "lookup task=eva N=2..5 K=5..7 V=1..3 form=pair",
+    "lookup task=index N=2..8 V=2..5",
+    "eva-recurrent task=eva N=2..5 V=1..2 pack=1..5",
+    "loophole N0=1..3",
+    "c-gram c=2..3 N=3..5 V=2..3",
+    "dyck N=2..8 types=1..2 k=1..3",
     "seqcomp L=2 N0=2 n=1..2 linear=none/first/after keys=bits/trig/quadratic",
     "seqcomp L=2 N0=2 n=1..2 V=2 linear=first/after flat=0/1",
     "seqcomp L=3 N0=2 n=1,1 V=2 linear=none/first/after",

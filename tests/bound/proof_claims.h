@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Random claims about which one theorem decides, for tests of the proofs that rung writes for Coq.
+ */
+#ifndef RUNG_TESTS_BOUND_PROOF_CLAIMS_H
+#define RUNG_TESTS_BOUND_PROOF_CLAIMS_H
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rung/bound.h"
+
+/* Layers and a task for one theorem. R is a random recurrent mechanism, %d a random small number. */
+typedef struct claim_kind {
+    const char *theorem, *layers, *task;
+} claim_kind;
+
+static const claim_kind claim_kinds[] = {
+    {"A", "%d*R", "eva"},
+    {"A", "%d*R,loglinear", "eva V=%d"},
+    {"A", "R,%d*R", "index V=%d"},
+    {"A-compose", "%d*R", "seqcomp L=2"},
+    {"A-compose", "R,%d*R", "seqcomp L=%d flat=1"},
+    {"A'", "R,full", "seqcomp L=1"},
+    {"A'", "full,R", "seqcomp L=1"},
+    {"B0", "full", "seqcomp L=2"},
+    {"B0", "full,%d*R", "seqcomp L=2"},
+    {"B0", "full,%d*R", "seqcomp L=3"},
+    {"B", "R,full", "seqcomp L=2"},
+    {"B", "%d*R,full,%d*R", "seqcomp L=2"},
+    {"B", "R,full,%d*R", "seqcomp L=3"},
+    {"C0", "full,full", "seqcomp L=2"},
+    {"C0", "full,full", "seqcomp L=3"},
+    {"Ce", "full,full,R", "seqcomp L=2"},
+    {"cut", "%d*R", "assoc-recall V=%d"},
+    {"cut", "R,%d*R", "string-equality"},
+    {"cut-one", "full", "string-equality"},
+    {"cut-one", "full@1|R@1", "string-equality"},
+    {"headwise", "full@1|R@1", "seqcomp L=2"},
+    {"sparse", "sparse:B=16:k=%d", "two-sum M=509"},
+};
+enum { CLAIM_KINDS = sizeof claim_kinds / sizeof claim_kinds[0] };
+
+typedef struct random_claim {
+    rung_subject *subject;
+    rung_claim *claim;
+    rung_task_conf task;
+    rung_about about;
+    char layers[96], words[64];
+} random_claim;
+
+static void random_text(char *out, size_t size, const char *pattern, rung_rng *rng)
+{
+    static const char *const mechanisms[] = {"linear", "gla", "delta", "gdelta", "mamba2", "window:W=2", "retnet"};
+    size_t used = 0;
+    for (const char *c = pattern; *c; c++) {
+        if (*c == 'R')
+            used += (size_t)snprintf(out + used, size - used, "%s", mechanisms[rung_rng_below(rng, 7)]);
+        else if (*c == '%' && c[1] == 'd')
+            used += (size_t)snprintf(out + used, size - used, "%d", 2 + (int)rung_rng_below(rng, 4)), c++;
+        else
+            out[used++] = *c, out[used] = '\0';
+        assert(used + 1 < size);
+    }
+}
+
+/* The claim with at most n tokens. */
+static void random_claim_at(random_claim *c, uint64_t n)
+{
+    rung_error err;
+    rung_claim_free(c->claim);
+    c->about.n = n;
+    if (rung_claim_new(&c->claim, c->subject, &c->about, &err) != RUNG_OK) abort();
+}
+
+static void random_claim_make(random_claim *c, const claim_kind *kind, rung_rng *rng)
+{
+    rung_error err;
+    size_t dim = 1 + (size_t)rung_rng_below(rng, 3);
+    const rung_arch_defaults defaults = {.heads = 1, .dk = dim, .dv = dim, .causal = true};
+    memset(c, 0, sizeof *c);
+    random_text(c->layers, sizeof c->layers, kind->layers, rng);
+    random_text(c->words, sizeof c->words, kind->task, rng);
+    if (rung_subject_arch(&c->subject, c->layers, &defaults, &err) != RUNG_OK ||
+        rung_task_conf_parse(&c->task, c->words, &err) != RUNG_OK) {
+        fprintf(stderr, "%s %s: %s\n", c->layers, c->words, err.text);
+        abort();
+    }
+    c->about = rung_about_prompt(&c->task, 1);
+    rung_about_bits(&c->about, 2 + (int)rung_rng_below(rng, 9));
+    c->about.message = (rung_message)rung_rng_below(rng, 3);
+    random_claim_at(c, UINT64_C(1) << 40);
+}
+
+static void random_claim_free(random_claim *c)
+{
+    rung_claim_free(c->claim);
+    rung_subject_free(c->subject);
+}
+
+static rung_bound_report *random_claim_ask(const random_claim *c, bool thresholds)
+{
+    rung_error err;
+    rung_bound_report *report = calloc(1, sizeof *report);
+    if (!report || rung_bound_answers(report, c->claim, thresholds, &err) != RUNG_OK) abort();
+    return report;
+}
+
+/* From which n on the theorem holds; 0: it does not. */
+static uint64_t random_claim_threshold(const random_claim *c, const char *theorem)
+{
+    rung_bound_report *report = random_claim_ask(c, true);
+    uint64_t n = 0;
+    for (size_t i = 0; i < report->count; i++)
+        if (strcmp(report->answer[i].bound->id, theorem) == 0 && report->answer[i].n_threshold < 0x1p40)
+            n = (uint64_t)report->answer[i].n_threshold;
+    free(report);
+    return n;
+}
+
+#endif

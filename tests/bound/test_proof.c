@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Proof files for Coq: the layers in them are those of the ledger, the sizes those of the claim, nothing is written below a threshold
+ * or where Coq has no such theorem. Whether coqc accepts them is for tests/proofs/test.sh.
+ */
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "effort.h"
+#include "proof_claims.h"
+
+/* ---- layers, read back ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct layer {
+    char kind[3];
+    unsigned long long first, second;
+} layer;
+
+typedef struct layers {
+    layer at[256];
+    size_t count;
+} layers;
+
+static const char *read_layer(layer *l, const char *text)
+{
+    int used = 0;
+    *l = (layer){0};
+    if (sscanf(text, "RF %llu %llu%n", &l->first, &l->second, &used) == 2)
+        strcpy(l->kind, "RF");
+    else if (sscanf(text, "LL %llu%n", &l->first, &used) == 1)
+        strcpy(l->kind, "LL");
+    else if (sscanf(text, "%1[RF] %llu%n", l->kind, &l->first, &used) != 2)
+        return NULL;
+    return text + used;
+}
+
+/* Every layer of the claim, `repeat` written out. */
+static void read_claim(layers *all, const char *text)
+{
+    all->count = 0;
+    for (const char *at = strstr(text, "Impossible"); *at && strncmp(at, "seqcomp", 7) && strncmp(at, "eva", 3) &&
+                                                      strncmp(at, "string", 6) && strncmp(at, "assoc", 5);) {
+        layer l;
+        int times = 1, used = 0;
+        bool repeated = at[-1] == '(' && strncmp(at - 8, "repeat (", 8) == 0;
+        const char *next = isalpha((unsigned char)at[-1]) ? NULL : read_layer(&l, at);
+        if (!next) {
+            at++;
+            continue;
+        }
+        if (repeated) assert_int_equal(sscanf(next, ") %d%n", &times, &used), 1);
+        for (int i = 0; i < times; i++) assert_true(all->count < 256), all->at[all->count++] = l;
+        at = next + used;
+    }
+}
+
+/* The layers a second time, from the elements that the ledger counts. */
+static void expect_layers(layers *all, const random_claim *c)
+{
+    const rung_ledger *ledger = rung_claim_ledger(c->claim);
+    const rung_arithmetic *a = rung_claim_arithmetic(c->claim);
+    all->count = 0;
+    for (size_t i = 0; i < ledger->layer_count; i++) {
+        const rung_held *h = &ledger->layer[i];
+        uint64_t each = a->message == RUNG_MESSAGE_PAPER       ? 2 * h->value_dim
+                        : a->message == RUNG_MESSAGE_NUMERATOR ? h->value_dim + 1
+                                                               : h->value_dim + 2;
+        uint64_t conv = h->conv_elements * (uint64_t)a->cache_bits;
+        uint64_t state = (h->extra_elements + (h->levels ? 0 : h->state_elements)) * (uint64_t)a->state_bits +
+                         h->window_elements * (uint64_t)a->cache_bits;
+        uint64_t message = h->heads * each * (uint64_t)a->accumulator_bits;
+        layer *l = &all->at[all->count];
+        if (h->full && conv) *l++ = (layer){"R", conv, 0};
+        if (h->full && state)
+            *l++ = (layer){"RF", state, message};
+        else if (h->full)
+            *l++ = (layer){"F", message, 0};
+        else if (h->levels)
+            *l++ = (layer){"LL", h->state_elements * (uint64_t)a->state_bits, 0};
+        else if (state + conv)
+            *l++ = (layer){"R", state + conv, 0};
+        all->count = (size_t)(l - all->at);
+    }
+}
+
+static void same_layers(const char *text, const random_claim *c)
+{
+    static layers written, expected;
+    read_claim(&written, text);
+    expect_layers(&expected, c);
+    assert_true(expected.count > 0);
+    assert_int_equal(written.count, expected.count);
+    for (size_t i = 0; i < written.count; i++) {
+        assert_string_equal(written.at[i].kind, expected.at[i].kind);
+        assert_int_equal(written.at[i].first, expected.at[i].first);
+        assert_int_equal(written.at[i].second, expected.at[i].second);
+    }
+}
+
+/* ---- random claims ----------------------------------------------------------------------------------------------------------------------- */
+
+static size_t lines_of(const char *text)
+{
+    size_t lines = 0;
+    for (const char *c = text; *c; c++) lines += *c == '\n';
+    return lines;
+}
+
+static rung_proof proof_of(const random_claim *c)
+{
+    rung_error err;
+    rung_proof proof;
+    rung_bound_report *report = random_claim_ask(c, false);
+    const rung_bound_answer *answer = rung_bound_decisive(report);
+    assert_int_equal(rung_proof_write(&proof, c->claim, answer, &err), RUNG_OK);
+    assert_true(!proof.written || answer->verdict == RUNG_CANNOT);
+    assert_true(proof.written == !proof.why[0]);
+    free(report);
+    return proof;
+}
+
+/* At its threshold every claim has a file; one token below none of this theorem. */
+static void test_random_claims(void **state)
+{
+    (void)state;
+    rung_rng rng;
+    size_t above = 0, below = 0, count = effort(200, 2 * CLAIM_KINDS);
+    rung_rng_init(&rng, 7, 23, 1);
+    for (size_t turn = 0; turn < 2 * count && (above < count || below < count); turn++) {
+        const claim_kind *kind = &claim_kinds[turn % CLAIM_KINDS];
+        random_claim c;
+        random_claim_make(&c, kind, &rng);
+        uint64_t n = random_claim_threshold(&c, kind->theorem);
+        if (n > 1) {
+            char within[64];
+            random_claim_at(&c, n);
+            rung_proof proof = proof_of(&c);
+            if (!proof.written) fail_msg("%s, %s: %s", c.layers, c.words, proof.why);
+            assert_true(lines_of(proof.text.text) < 30);
+            snprintf(within, sizeof within, "within %llu (", (unsigned long long)n);
+            bool sparse = strcmp(kind->theorem, "sparse") == 0;
+            assert_true(sparse || strstr(proof.text.text, within));
+            if (!sparse) same_layers(proof.text.text, &c);
+            rung_proof_clear(&proof);
+            above++;
+            random_claim_at(&c, n - 1);
+            proof = proof_of(&c);
+            if (proof.written) print_message("%s, %s at %llu\n%s", c.layers, c.words, (unsigned long long)n - 1, proof.text.text);
+            assert_false(proof.written);
+            rung_proof_clear(&proof);
+            below++;
+        }
+        random_claim_free(&c);
+    }
+    assert_true(above >= count && below >= count);
+}
+
+/* ---- refusals ---------------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct refusal {
+    const char *layers, *task, *why;
+    uint64_t n;
+    bool after;
+} refusal;
+
+static const refusal refusals[] = {
+    {"linear", "eva N=64 form=pair", "form=pair", 0, false},
+    {"linear", "seqcomp L=2 N0=16 n=16 form=pair", "form=pair", 0, false},
+    {"linear", "eva N=64", "last token", 0, true},
+    {"linear", "eva N=2", "CANNOT", 0, false},
+    {"full@1|loglinear@1", "seqcomp L=2 N0=64 n=64", "log-linear", 0, false},
+    {"full,linear,full", "seqcomp L=3", "proved on paper", UINT64_C(1) << 61, false},
+};
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(refusals); i++) {
+        const rung_arch_defaults defaults = {.heads = 1, .dk = 1, .dv = 1, .causal = true};
+        const refusal *r = &refusals[i];
+        random_claim c = {0};
+        rung_error err;
+        assert_int_equal(rung_subject_arch(&c.subject, r->layers, &defaults, &err), RUNG_OK);
+        assert_int_equal(rung_task_conf_parse(&c.task, r->task, &err), RUNG_OK);
+        c.about = rung_about_prompt(&c.task, r->n);
+        rung_about_bits(&c.about, 1);
+        if (r->after) c.about.ends = RUNG_VIOLATED;
+        random_claim_at(&c, r->n);
+        rung_proof proof = proof_of(&c);
+        assert_false(proof.written);
+        if (!strstr(proof.why, r->why)) fail_msg("%s, %s: %s", r->layers, r->task, proof.why);
+        rung_proof_clear(&proof);
+        random_claim_free(&c);
+    }
+}
+
+/* A claim without --n is about the words of the task, and says nothing about lengths. */
+static void test_given_sizes(void **state)
+{
+    (void)state;
+    const rung_arch_defaults defaults = {.heads = 1, .dk = 2, .dv = 2, .causal = true};
+    random_claim c = {0};
+    rung_error err;
+    assert_int_equal(rung_subject_arch(&c.subject, "full,4*linear", &defaults, &err), RUNG_OK);
+    assert_int_equal(rung_task_conf_parse(&c.task, "seqcomp L=3 N0=30 n=2,17 V=1000", &err), RUNG_OK);
+    c.about = rung_about_prompt(&c.task, 0);
+    rung_about_bits(&c.about, 26);
+    random_claim_at(&c, 0);
+    rung_proof proof = proof_of(&c);
+    assert_true(proof.written);
+    assert_non_null(strstr(proof.text.text, "Theorem cannot : Impossible (F 104 :: repeat (R 156) 4) "
+                                            "(seqcomp false 30 [2; 17] 1000).\n"));
+    assert_string_equal(proof.file, "TheoremB0.v");
+    rung_proof_clear(&proof);
+    random_claim_free(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_claims),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_given_sizes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

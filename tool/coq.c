@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * coqc on one file, in a directory of its own, because it writes beside what it reads.
+ */
+#include "coq.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NOT_RUN = 127, PATH_SIZE = 4096 };
+
+bool rung_coq_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t len = strlen(name);
+    if (len < 3 || strcmp(name + len - 2, ".v") != 0 || isdigit((unsigned char)name[0])) return false;
+    for (size_t i = 0; i < len - 2; i++)
+        if (!isalnum((unsigned char)name[i]) && name[i] != '_') return false;
+    return true;
+}
+
+/* ---- the compiled proofs ------------------------------------------------------------------------------------------------------- */
+
+static bool has(const char *directory, const char *file)
+{
+    char path[PATH_SIZE + 32];
+    snprintf(path, sizeof path, "%s/%s", directory, file);
+    return access(path, R_OK) == 0;
+}
+
+/* `tail` in the directory of this program; "" if that is not known. */
+static void beside_us(char *path, size_t size, const char *tail)
+{
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    path[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    size_t room = slash ? size - (size_t)(slash + 1 - path) : 0;
+    if (room > strlen(tail))
+        memcpy(slash + 1, tail, strlen(tail) + 1);
+    else
+        path[0] = '\0';
+}
+
+static rung_status find_proofs(char *path, size_t size, rung_error *err)
+{
+    static const char *const places[] = {"proofs", "../share/rung/proofs"};
+    const char *given = getenv("RUNG_PROOFS");
+    char sources[PATH_SIZE] = "";
+    if (given) {
+        snprintf(path, size, "%s", given);
+        if (has(path, "Instance.vo")) return RUNG_OK;
+        return rung_fail(err, RUNG_SYSTEM, "RUNG_PROOFS is %s, which has no Instance.vo; run `make -C` there", given);
+    }
+    for (size_t i = 0; i < RUNG_COUNT(places); i++) {
+        beside_us(path, size, places[i]);
+        if (has(path, "Instance.vo")) return RUNG_OK;
+        if (!sources[0] && has(path, "Instance.v")) snprintf(sources, sizeof sources, "%s", path);
+    }
+    if (sources[0]) return rung_fail(err, RUNG_SYSTEM, "the proofs are not compiled; run `make -C %s` once", sources);
+    return rung_fail(err, RUNG_SYSTEM,
+                     "the compiled proofs are not there; run `make proofs` once in the source tree of "
+                     "rung, or set RUNG_PROOFS to their directory");
+}
+
+/* ---- processes ------------------------------------------------------------------------------------------------------------------- */
+
+/* Runs coqc in a directory, with stdout and stderr into the file `log` there. */
+static rung_status run_coqc(int *code, const char *directory, char *const words[], rung_error *err)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child < 0) return rung_fail(err, RUNG_SYSTEM, "cannot start coqc: %s", strerror(errno));
+    if (child == 0) {
+        if (chdir(directory) != 0) _exit(NOT_RUN - 1);
+        int log = open("log", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        if (log >= 0) dup2(log, STDOUT_FILENO), dup2(log, STDERR_FILENO);
+        execvp("coqc", words);
+        _exit(NOT_RUN);
+    }
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return rung_fail(err, RUNG_SYSTEM, "cannot wait for coqc: %s", strerror(errno));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_RUN)
+        return rung_fail(err, RUNG_SYSTEM,
+                         "coqc is not installed; `make proofs` in the source tree of rung installs "
+                         "it, or the package coq of the system");
+    *code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return RUNG_OK;
+}
+
+static void read_log(char *text, size_t size, const char *directory)
+{
+    char path[PATH_SIZE + 8];
+    snprintf(path, sizeof path, "%s/log", directory);
+    FILE *file = fopen(path, "r");
+    size_t got = file ? fread(text, 1, size - 1, file) : 0;
+    text[got] = '\0';
+    if (file) fclose(file);
+}
+
+static void remove_all(const char *directory)
+{
+    static const char *const names[] = {"claim.v",    "claim.vo",   "claim.vok", "claim.vos",
+                                        "claim.glob", ".claim.aux", "log"};
+    char path[PATH_SIZE + 16];
+    for (size_t i = 0; i < RUNG_COUNT(names); i++) {
+        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
+        unlink(path);
+    }
+    rmdir(directory);
+}
+
+static rung_status check_in(rung_proof *proof, const char *directory, char *proofs, rung_error *err)
+{
+    char path[PATH_SIZE + 16], log[2048];
+    int code = 0;
+    snprintf(path, sizeof path, "%s/claim.v", directory);
+    rung_status status = rung_file_write(path, proof->text.text, proof->text.len, err);
+    if (status == RUNG_OK)
+        status = run_coqc(&code, directory, (char *[]){"coqc", "-q", "-Q", proofs, "Rung", "claim.v", NULL}, err);
+    if (status != RUNG_OK) return status;
+    read_log(log, sizeof log, directory);
+    if (code != 0 || !strstr(log, "Closed under the global context"))
+        return rung_fail(err, RUNG_SYSTEM, "coqc does not accept the proof file: %.600s", log);
+    status = run_coqc(&code, directory, (char *[]){"coqc", "--print-version", NULL}, err);
+    if (status != RUNG_OK) return status;
+    read_log(log, sizeof log, directory);
+    log[strcspn(log, " \n")] = '\0';
+    snprintf(proof->checked, sizeof proof->checked, "coqc %.20s", log);
+    return RUNG_OK;
+}
+
+rung_status rung_coq_check(rung_proof *proof, rung_error *err)
+{
+    char proofs[PATH_SIZE], whole[PATH_SIZE], directory[PATH_SIZE];
+    const char *temporary = getenv("TMPDIR");
+    rung_status status = find_proofs(proofs, sizeof proofs, err);
+    if (status != RUNG_OK) return status;
+    if (!realpath(proofs, whole)) return rung_fail(err, RUNG_SYSTEM, "%s: %s", proofs, strerror(errno));
+    snprintf(directory, sizeof directory, "%.4000s/rung-coq-XXXXXX", temporary ? temporary : "/tmp");
+    if (!mkdtemp(directory)) return rung_fail(err, RUNG_SYSTEM, "cannot make %s: %s", directory, strerror(errno));
+    status = check_in(proof, directory, whole, err);
+    remove_all(directory);
+    return status;
+}
