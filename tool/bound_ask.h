@@ -10,8 +10,8 @@
 #include "rung/decide.h"
 
 /* decision is NULL without a task. */
-void rung_bound_print(rung_buf *out, const rung_bound_input *input, const rung_decision *decision);
+void tool_bound_print(rung_buf *out, const tool_bound_input *input, const rung_decision *decision);
 
-void rung_solved_print(rung_buf *out, const rung_bound_input *input, const rung_solved *s);
+void tool_solved_print(rung_buf *out, const tool_bound_input *input, const rung_solved *s);
 
 #endif

@@ -102,12 +102,12 @@ static void print_unknown(rung_buf *out, const rung_ledger *ledger)
     }
 }
 
-void rung_ledger_print(rung_buf *out, const rung_bound_input *input)
+void tool_ledger_print(rung_buf *out, const tool_bound_input *input)
 {
     const rung_claim *claim = input->claim;
     const rung_ledger *ledger = rung_claim_ledger(claim);
     rung_ledger_view view = rung_ledger_view_of(claim);
-    rung_buf_printf(out, "%s%s%s\n", rung_style_bold(), input->text, rung_style_off());
+    rung_buf_printf(out, "%s%s%s\n", tool_style_bold(), input->text, tool_style_off());
     if (ledger->family[0]) rung_buf_printf(out, "%s, layer kinds from %s\n", ledger->family, ledger->spelling);
     rung_ledger_counts(out, &view.sum);
     if (!input->is_arch) {

@@ -9,6 +9,6 @@
 #include "bound_input.h"
 
 /* Counts, table of the kinds of layers, totals, notes. */
-void rung_ledger_print(rung_buf *out, const rung_bound_input *input);
+void tool_ledger_print(rung_buf *out, const tool_bound_input *input);
 
 #endif

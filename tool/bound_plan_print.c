@@ -28,7 +28,7 @@ static void print_rejected(rung_buf *out, const rung_plan *plan)
         if (next > i + 1) rung_buf_printf(&text, " and %zu more like it", next - i - 1);
         rung_buf_printf(&text, ": %s", o->tried ? o->why : "not tried");
         rung_buf_puts(out, "  ");
-        if (!text.failed) rung_wrap(out, text.text, 2, 4);
+        if (!text.failed) tool_wrap(out, text.text, 2, 4);
         rung_buf_putc(out, '\n');
         rung_buf_clear(&text);
     }
@@ -50,7 +50,7 @@ static void print_evidence(rung_buf *out, const rung_plan *plan)
         rung_buf_printf(&text, "%llu random prompts, all right (error rate below %.2g with 95 %% confidence)", prompts,
                         found->error_high);
     rung_buf_puts(out, "run      ");
-    if (!text.failed) rung_wrap(out, text.text, 9, 9);
+    if (!text.failed) tool_wrap(out, text.text, 9, 9);
     rung_buf_putc(out, '\n');
     rung_buf_clear(&text);
 }
@@ -70,7 +70,7 @@ static void print_cost(rung_buf *out, const rung_plan *plan)
 static void print_verdict(rung_buf *out, const rung_plan *plan)
 {
     const rung_plan_option *o = &plan->option[plan->chosen];
-    const char *bold = rung_style_bold(), *off = rung_style_off();
+    const char *bold = tool_style_bold(), *off = tool_style_off();
     if (plan->extrapolated)
         rung_buf_printf(out,
                         "line     right with %d mantissa bits at %zu tokens and %d at %zu: about %.0f at %zu, and %s "
@@ -91,15 +91,15 @@ static void print_verdict(rung_buf *out, const rung_plan *plan)
 
 static void print_chosen(rung_buf *out, const rung_plan *plan)
 {
-    rung_buf_printf(out, "layers   %s%s%s\n", rung_style_bold(), plan->arch ? plan->arch : "(too large to build here)",
-                    rung_style_off());
+    rung_buf_printf(out, "layers   %s%s%s\n", tool_style_bold(), plan->arch ? plan->arch : "(too large to build here)",
+                    tool_style_off());
     print_cost(out, plan);
     rung_buf_printf(out, "build    rung build %s -o m.safetensors\n", plan->build);
     print_evidence(out, plan);
     print_verdict(out, plan);
 }
 
-void rung_plan_print(rung_buf *out, const rung_plan *plan, const rung_plan_conf *conf)
+void tool_plan_print(rung_buf *out, const rung_plan *plan, const rung_plan_conf *conf)
 {
     rung_buf_puts(out, conf->task->task->name);
     if (conf->n)
@@ -109,7 +109,7 @@ void rung_plan_print(rung_buf *out, const rung_plan *plan, const rung_plan_conf 
     rung_buf_printf(out, ", p = %d\n\n", conf->bits);
     print_rejected(out, plan);
     if (plan->chosen == SIZE_MAX)
-        rung_buf_printf(out, "verdict  %sUNKNOWN%s: no construction was right%s\n", rung_style_bold(), rung_style_off(),
+        rung_buf_printf(out, "verdict  %sUNKNOWN%s: no construction was right%s\n", tool_style_bold(), tool_style_off(),
                         plan->count ? "" : ": none of them is about this task and size");
     else
         print_chosen(out, plan);

@@ -10,7 +10,7 @@
 #include "bound_ledger.h"
 #include "output.h"
 
-/* ---- text ------------------------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------------------------ */
 
 static void print_question(rung_buf *out, const rung_claim *claim, const rung_pattern *pattern)
 {
@@ -28,7 +28,7 @@ static void print_question(rung_buf *out, const rung_claim *claim, const rung_pa
     rung_buf_init(&text);
     rung_pattern_print(&text, pattern);
     rung_buf_puts(out, "\npattern  ");
-    if (text.text) rung_wrap(out, text.text, 9, 9);
+    if (text.text) tool_wrap(out, text.text, 9, 9);
     rung_buf_puts(out, "\n\n");
     out->failed = out->failed || text.failed;
     rung_buf_clear(&text);
@@ -46,14 +46,14 @@ static void put_threshold(rung_buf *out, const rung_bound_answer *a)
 static void print_applicable(rung_buf *out, const rung_bound_answer *a)
 {
     const size_t indent = 9;
-    rung_buf_printf(out, "%s%-7s%s  %s: ", a->verdict == RUNG_CANNOT ? rung_style_bold() : "",
-                    rung_verdict_words[a->verdict - 1], rung_style_off(), a->bound->id);
-    rung_wrap(out, a->bound->summary, indent + strlen(a->bound->id) + 2, indent);
+    rung_buf_printf(out, "%s%-7s%s  %s: ", a->verdict == RUNG_CANNOT ? tool_style_bold() : "",
+                    rung_verdict_words[a->verdict - 1], tool_style_off(), a->bound->id);
+    tool_wrap(out, a->bound->summary, indent + strlen(a->bound->id) + 2, indent);
     rung_buf_printf(out, "\n%*s", (int)indent, "");
-    rung_wrap(out, a->statement, indent, indent);
+    tool_wrap(out, a->statement, indent, indent);
     if (!a->holds) rung_buf_puts(out, a->lhs > a->rhs ? ", which needs more tokens" : ", which is not so");
     rung_buf_printf(out, "\n%*s", (int)indent, "");
-    rung_wrap(out, a->premise, indent, indent);
+    tool_wrap(out, a->premise, indent, indent);
     rung_buf_printf(out, "\n%*smargin %.4g", (int)indent, "", a->margin);
     put_threshold(out, a);
     if (a->trivial) rung_buf_printf(out, "; trivial: %s", a->trivial);
@@ -87,7 +87,7 @@ static void print_others(rung_buf *out, const rung_bound_report *report)
                 rung_buf_printf(&ids, "%s%s", ids.len ? ", " : "", report->answer[k].bound->id);
         if (!any) rung_buf_puts(out, "not applicable\n");
         any = true;
-        if (ids.text) rung_two_columns(out, ids.text, reason, 20);
+        if (ids.text) tool_two_columns(out, ids.text, reason, 20);
     }
     out->failed = out->failed || ids.failed;
     rung_buf_clear(&ids);
@@ -104,7 +104,7 @@ static void print_assumptions(rung_buf *out, const rung_decision *d)
             rung_buf_printf(&text, "%s%s", text.len ? "; " : "", rung_premise_text((rung_premise)p));
     if (text.len) {
         rung_buf_puts(out, "holds if ");
-        rung_wrap(out, text.text, 9, 9);
+        tool_wrap(out, text.text, 9, 9);
         rung_buf_putc(out, '\n');
     }
     out->failed = out->failed || text.failed;
@@ -167,8 +167,8 @@ static void print_verdict(rung_buf *out, const rung_claim *claim, const rung_dec
         put_nearest(&text, d);
     else
         put_weights(&text, d);
-    rung_buf_printf(out, "verdict  %s%s%s ", rung_style_bold(), word, rung_style_off());
-    if (!text.failed) rung_wrap(out, text.text, 9 + strlen(word) + 1, 9);
+    rung_buf_printf(out, "verdict  %s%s%s ", tool_style_bold(), word, tool_style_off());
+    if (!text.failed) tool_wrap(out, text.text, 9 + strlen(word) + 1, 9);
     rung_buf_putc(out, '\n');
     out->failed = out->failed || text.failed;
     rung_buf_clear(&text);
@@ -188,15 +188,15 @@ static void print_proof(rung_buf *out, const rung_decision *d)
     else
         rung_buf_printf(&text, "on paper (docs/theory.md#%s): %s", d->decisive->bound->section, coq->why);
     rung_buf_puts(out, "proof    ");
-    if (!text.failed) rung_wrap(out, text.text, 9, 9);
+    if (!text.failed) tool_wrap(out, text.text, 9, 9);
     rung_buf_putc(out, '\n');
     out->failed = out->failed || text.failed;
     rung_buf_clear(&text);
 }
 
-void rung_bound_print(rung_buf *out, const rung_bound_input *input, const rung_decision *d)
+void tool_bound_print(rung_buf *out, const tool_bound_input *input, const rung_decision *d)
 {
-    rung_ledger_print(out, input);
+    tool_ledger_print(out, input);
     if (!d) return;
     print_question(out, input->claim, &d->bounds->pattern);
     for (size_t i = 0; i < d->bounds->count; i++)
@@ -208,7 +208,7 @@ void rung_bound_print(rung_buf *out, const rung_bound_input *input, const rung_d
     print_proof(out, d);
 }
 
-/* ---- turned around ------------------------------------------------------------------------------------------------------- */
+/* ---- turned around --------------------------------------------------------------------------------------------- */
 
 static const char *const names[] = {"n (prompt tokens)", "p (bits per number)", "d (dk = dv = d)",
                                     "number of recurrent layers", "L (functions)"};
@@ -232,12 +232,12 @@ static void print_depth(rung_buf *out, const rung_solved *s)
     rung_buf_putc(out, '\n');
 }
 
-static void print_subject(rung_buf *out, const rung_bound_input *input, const rung_solved *s)
+static void print_subject(rung_buf *out, const tool_bound_input *input, const rung_solved *s)
 {
     const rung_task_conf *task = rung_claim_task(input->claim);
     uint64_t n = rung_claim_n(input->claim);
     bool sized = s->what != RUNG_SOLVE_N && s->what != RUNG_SOLVE_DEPTH && !n;
-    rung_buf_printf(out, "%s%s%s, ", rung_style_bold(), input->text, rung_style_off());
+    rung_buf_printf(out, "%s%s%s, ", tool_style_bold(), input->text, tool_style_off());
     if (sized)
         rung_task_canonical(out, task);
     else
@@ -248,7 +248,7 @@ static void print_subject(rung_buf *out, const rung_bound_input *input, const ru
     rung_arithmetic_print(out, rung_claim_arithmetic(input->claim));
 }
 
-void rung_solved_print(rung_buf *out, const rung_bound_input *input, const rung_solved *s)
+void tool_solved_print(rung_buf *out, const tool_bound_input *input, const rung_solved *s)
 {
     print_subject(out, input, s);
     if (s->what == RUNG_SOLVE_DEPTH) {
@@ -268,5 +268,5 @@ void rung_solved_print(rung_buf *out, const rung_bound_input *input, const rung_
         rung_buf_printf(out, ", and no theorem holds at %.0f", s->value + (s->what == RUNG_SOLVE_N ? -1 : 1));
     if (s->trivial) rung_buf_printf(out, " (trivial: %s)", s->trivial);
     rung_buf_putc(out, '\n');
-    rung_two_columns(out, s->by->id, s->statement, 2 + 10);
+    tool_two_columns(out, s->by->id, s->statement, 2 + 10);
 }

@@ -8,7 +8,7 @@
 #include "worker.h"
 
 typedef struct run_values {
-    rung_worker_words subject;
+    tool_worker_words subject;
     int64_t count, first, form, show;
     bool step;
 } run_values;
@@ -17,7 +17,7 @@ static const char *const forms[] = {"scan", "step", NULL};
 
 static bool interrupted(void)
 {
-    return rung_signal_pending() != 0;
+    return tool_signal_pending() != 0;
 }
 
 /* ---- many prompts --------------------------------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static void json_tally(rung_jout *out, const rung_tally *t, const rung_task_conf
     rung_jout_end(out);
 }
 
-/* ---- one prompt, token by token --------------------------------------------------------------------------------- */
+/* ---- one prompt, token by token -------------------------------------------------------------------------------- */
 
 static void print_position(rung_buf *out, const rung_judge *j, size_t t, rung_position_bits bits)
 {
@@ -145,11 +145,11 @@ static bool show_position(void *context, const rung_judge *j, size_t t)
         json_position(s->json, j, t, rung_judge_bits(j, s->model));
     else
         print_position(s->text, j, t, rung_judge_bits(j, s->model));
-    return !rung_signal_pending();
+    return !tool_signal_pending();
 }
 
 static rung_status run_steps(rung_buf *text, rung_jout *json, rung_judge *j, const rung_model *model,
-                             const rung_call *call, rung_error *err)
+                             const tool_call *call, rung_error *err)
 {
     const run_values *v = call->values;
     shown s = {text, json, model};
@@ -166,7 +166,7 @@ static rung_status run_steps(rung_buf *text, rung_jout *json, rung_judge *j, con
     return status;
 }
 
-static rung_status run_prompts(rung_tally *t, rung_judge *j, const rung_call *call, rung_error *err)
+static rung_status run_prompts(rung_tally *t, rung_judge *j, const tool_call *call, rung_error *err)
 {
     const run_values *v = call->values;
     rung_progress progress;
@@ -177,15 +177,15 @@ static rung_status run_prompts(rung_tally *t, rung_judge *j, const rung_call *ca
                                   .keep = (size_t)v->show,
                                   .progress = &progress,
                                   .interrupted = interrupted};
-    rung_call_progress(call, &progress, "prompts", (uint64_t)v->count);
+    tool_call_progress(call, &progress, "prompts", (uint64_t)v->count);
     rung_status status = rung_judge_tally(t, j, &conf, err);
     rung_progress_finish(&progress);
     return status;
 }
 
-/* ---- command ------------------------------------------------------------------------------------------------------ */
+/* ---- command --------------------------------------------------------------------------------------------------- */
 
-static rung_status run_judged(rung_buf *text, rung_judge *j, const rung_worker *s, const rung_call *call,
+static rung_status run_judged(rung_buf *text, rung_judge *j, const tool_worker *s, const tool_call *call,
                               rung_error *err)
 {
     const run_values *v = call->values;
@@ -193,9 +193,9 @@ static rung_status run_judged(rung_buf *text, rung_judge *j, const rung_worker *
     rung_status status;
     if (call->json) {
         rung_jout_begin(&json, text, "rung.run/1", true);
-        rung_worker_json(&json, s, call);
+        tool_worker_json(&json, s, call);
     } else {
-        rung_worker_print(text, s);
+        tool_worker_print(text, s);
         rung_buf_putc(text, '\n');
     }
     if (v->step) {
@@ -213,27 +213,27 @@ static rung_status run_judged(rung_buf *text, rung_judge *j, const rung_worker *
     return status;
 }
 
-static int run_run(const rung_call *call, rung_error *err)
+static int run_run(const tool_call *call, rung_error *err)
 {
     const run_values *v = call->values;
-    rung_worker s;
+    tool_worker s;
     rung_program *program = NULL;
     rung_judge j = {0};
     rung_buf text;
     rung_buf_init(&text);
-    rung_status status = rung_worker_open(&s, call, &v->subject, err);
+    rung_status status = tool_worker_open(&s, call, &v->subject, err);
     if (status == RUNG_OK) status = rung_program_new(&program, s.model, &s.how, err);
     if (status == RUNG_OK) status = rung_judge_init(&j, s.model, program, &s.task, err);
     if (status == RUNG_OK) status = run_judged(&text, &j, &s, call, err);
-    if (status == RUNG_OK) status = rung_out_buf(&text, err);
+    if (status == RUNG_OK) status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     rung_judge_clear(&j);
     rung_program_free(program);
-    rung_worker_close(&s);
+    tool_worker_close(&s);
     return status;
 }
 
-const rung_command rung_command_run = {
+const tool_command tool_command_run = {
     .name = "run",
     .summary = "predictions of a model, in fp32 or in any p-bit format",
     .details =
@@ -241,14 +241,14 @@ const rung_command rung_command_run = {
         "eXmY and qI.F round every stored number and every operation to that format, in a fixed order that "
         "docs/numbers.md specifies.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung run m.safetensors --count 1000", "accuracy with its interval, beside the guess levels"},
             {"rung run m.safetensors --numbers e8m3", "every operation rounded to 12-bit floats"},
             {"rung run m.safetensors --step", "one prompt; what each position carries over"},
             {"rung run m.safetensors --task eva N=16 --json", "for programs"},
             {0},
         },
-    .arguments = (const rung_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
+    .arguments = (const tool_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
     .words = "parameters of the task",
     .options =
         (const rung_option[]){

@@ -8,7 +8,7 @@
 
 #include "rung/probe.h"
 
-void rung_probe_print(rung_buf *out, const rung_probe *probe);
-void rung_probe_cost_print(rung_buf *out, const rung_probe_cost *cost);
+void tool_probe_print(rung_buf *out, const rung_probe *probe);
+void tool_probe_cost_print(rung_buf *out, const rung_probe_cost *cost);
 
 #endif

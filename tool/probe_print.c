@@ -11,7 +11,7 @@
 #include "probe.h"
 #include "rung/verify.h"
 
-/* ---- text -------------------------------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------------------------ */
 
 static void put_rate(rung_buf *out, const rung_probe *probe, size_t index)
 {
@@ -33,12 +33,12 @@ static const char *const controls[] = {"one-hop", "shuffled", "thinking"};
 
 static void put_head(rung_buf *out, const rung_probe *probe, bool verdicts)
 {
-    rung_buf_printf(out, "%s%6s %5s  %6s  %8s  %-15s  %6s  %6s", rung_style_bold(), "facts", "depth", "asked",
+    rung_buf_printf(out, "%s%6s %5s  %6s  %8s  %-15s  %6s  %6s", tool_style_bold(), "facts", "depth", "asked",
                     "accuracy", "95 % interval", "chance", "mass");
     for (size_t m = 0; m < RUNG_COUNT(controls); m++)
         if (has_mode(probe, controls[m])) rung_buf_printf(out, "  %8s", controls[m]);
     if (verdicts) rung_buf_printf(out, "  %-8s", "bound");
-    rung_buf_printf(out, "  finding%s\n", rung_style_off());
+    rung_buf_printf(out, "  finding%s\n", tool_style_off());
 }
 
 static void put_number(rung_buf *out, uint64_t number, int width)
@@ -88,7 +88,7 @@ static void put_depths(rung_buf *out, const rung_probe *probe)
                             d->threshold, d->confidence);
         rung_buf_printf(out, "  %-16s ", d->words);
         if (d->low == d->high)
-            rung_buf_printf(out, "%s%" PRIu64 "%s", rung_style_bold(), d->low, rung_style_off());
+            rung_buf_printf(out, "%s%" PRIu64 "%s", tool_style_bold(), d->low, tool_style_off());
         else
             rung_buf_printf(out, "%" PRIu64 " to %" PRIu64, d->low, d->high);
         rung_buf_puts(out, d->high == d->deepest ? " (the grid goes no deeper)\n" : "\n");
@@ -101,7 +101,7 @@ static void put_notes(rung_buf *out, const rung_probe *probe)
     for (size_t i = 0; i < rung_probe_cell_count(probe); i++)
         off += rung_probe_cell_at(probe, i)->off, asked += rung_probe_cell_at(probe, i)->asked;
     rung_buf_puts(out, "\n");
-    rung_wrap(
+    tool_wrap(
         out,
         "accuracy: the likeliest of the possible answers by the first generated token, one forward pass. fails: below "
         "the threshold although one look into the same facts is above it. unread: that one is below too, and nothing "
@@ -141,7 +141,7 @@ static void put_rows(rung_buf *out, const rung_probe *probe, bool verdicts)
         }
 }
 
-void rung_probe_print(rung_buf *out, const rung_probe *probe)
+void tool_probe_print(rung_buf *out, const rung_probe *probe)
 {
     bool verdicts = has_verdicts(probe);
     put_head(out, probe, verdicts);
@@ -150,7 +150,7 @@ void rung_probe_print(rung_buf *out, const rung_probe *probe)
     put_notes(out, probe);
 }
 
-void rung_probe_cost_print(rung_buf *out, const rung_probe_cost *cost)
+void tool_probe_cost_print(rung_buf *out, const rung_probe_cost *cost)
 {
     rung_buf_printf(out,
                     "%zu cells, controls included; prompts of up to about %" PRIu64 " tokens, over %zu names\n"

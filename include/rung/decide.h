@@ -91,7 +91,7 @@ void rung_decision_clear(rung_decision *decision);
 /* Members of an object: the layers, the theorems, the verdict. The decision is NULL for a claim without a task. */
 void rung_decision_json(rung_jout *out, const rung_claim *claim, const char *name, const rung_decision *decision);
 
-/* ---- turned around ----------------------------------------------------------------------------------------------- */
+/* ---- turned around --------------------------------------------------------------------------------------------- */
 
 typedef enum rung_solve {
     RUNG_SOLVE_N = 0,
@@ -141,10 +141,10 @@ void rung_solved_json(rung_jout *out, const rung_solved *solved);
  * RUNG_USAGE if there is none. */
 rung_status rung_decide_instance(rung_task_conf *out, const rung_task_conf *task, uint64_t n, rung_error *err);
 
-/* ---- the cheapest layers that can -------------------------------------------------------------------------------------- */
+/* ---- the cheapest layers that can ------------------------------------------------------------------------------ */
 
-/* What rung_plan_search is to look for: task, n, bits, order of softmax, and costs as the ledger counts them. `about` must
- * outlive it; words, samples, seed, threads and interrupted are the caller's. */
+/* What rung_plan_search is to look for: task, n, bits, order of softmax, and costs as the ledger counts them.
+ * `about` must outlive it; words, samples, seed, threads and interrupted are the caller's. */
 rung_plan_conf rung_decide_plan(const rung_about *about);
 /* Whether there is anything to look for: bits and sizes for which models can be built. */
 rung_status rung_decide_plan_check(const rung_plan_conf *conf, rung_error *err);

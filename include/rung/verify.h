@@ -13,7 +13,7 @@
 
 RUNG_API_BEGIN
 
-/* ---- a model at work on a task ----------------------------------------------------------------------------------- */
+/* ---- a model at work on a task --------------------------------------------------------------------------------- */
 
 /* Checks that tokens, features and answers of the model are those of the task (thought tokens come on top), and that it
  * has enough positions. */
@@ -50,7 +50,7 @@ int32_t rung_judge_answer(const rung_judge *j, size_t i);
 /* Euclidean distance to a vector target. */
 double rung_judge_distance(const rung_judge *j, size_t i);
 
-/* ---- verdicts over many prompts ---------------------------------------------------------------------------------- */
+/* ---- verdicts over many prompts -------------------------------------------------------------------------------- */
 
 typedef enum rung_method { RUNG_EXHAUSTIVE = 1, RUNG_SAMPLED, RUNG_WORST_CASE } rung_method;
 extern const char *const rung_method_words[]; /* [method-1] */
@@ -107,7 +107,7 @@ rung_status rung_verify_run(rung_verify_result *result, const rung_model *model,
                             const rung_verify_conf *conf, rung_error *err);
 void rung_verify_clear(rung_verify_result *result);
 
-/* ---- intervals for a rate that was measured as `hits` of `tried` ------------------------------------------------- */
+/* ---- intervals for a rate that was measured as `hits` of `tried` ----------------------------------------------- */
 
 typedef struct rung_interval {
     double low, high;
@@ -117,7 +117,7 @@ rung_interval rung_clopper_pearson(uint64_t hits, uint64_t tried, double level);
 /* Wilson's score interval at 95 %: stays inside [0, 1]; its coverage is about 95 %, not at least. */
 rung_interval rung_wilson(uint64_t hits, uint64_t tried);
 
-/* ---- predictions on drawn prompts --------------------------------------------------------------------------------------- */
+/* ---- predictions on drawn prompts ------------------------------------------------------------------------------ */
 
 /* One answered target. */
 typedef struct rung_prediction {
@@ -155,8 +155,8 @@ typedef struct rung_position_bits {
 } rung_position_bits;
 rung_position_bits rung_judge_bits(const rung_judge *judge, const rung_model *model);
 
-/* Runs the prompt of the judge token by token, and calls `each` after every one; `each` returns false to stop. Causal models
- * only. */
+/* Runs the prompt of the judge token by token, and calls `each` after every one; `each` returns false to stop.
+ * Causal models only. */
 rung_status rung_judge_walk(rung_judge *judge, bool (*each)(void *context, const rung_judge *judge, size_t position),
                             void *context, rung_error *err);
 

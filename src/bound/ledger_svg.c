@@ -46,7 +46,7 @@ static void put_bits(char *out, size_t size, double bits)
     snprintf(out, size, bits < 9.95 && bits != floor(bits) ? "%.1f %s" : "%.0f %s", bits, units[unit]);
 }
 
-/* ---- what a layer is made of -------------------------------------------------------------------------------------------- */
+/* ---- what a layer is made of ----------------------------------------------------------------------------------- */
 
 typedef struct part {
     kind kind;
@@ -108,7 +108,7 @@ static double height_of(const scale *s, double bits)
     return bits > 0 ? fmax(1.5, (log2(bits) - s->low) / (s->high - s->low) * SCALE) : 0;
 }
 
-/* ---- drawing ------------------------------------------------------------------------------------------------------------ */
+/* ---- drawing --------------------------------------------------------------------------------------------------- */
 
 static void put_rect(rung_buf *out, const char *class, kind k, double x, double y, double w, double h)
 {

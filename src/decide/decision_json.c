@@ -7,7 +7,7 @@
 
 #include "rung/decide.h"
 
-/* ---- a decision --------------------------------------------------------------------------------------------------------- */
+/* ---- a decision ------------------------------------------------------------------------------------------------ */
 
 static void write_task(rung_buf *out, const void *task)
 {
@@ -102,7 +102,7 @@ void rung_decision_json(rung_jout *out, const rung_claim *claim, const char *nam
         rung_jout_string(out, "verdict", rung_verdict_words[RUNG_UNKNOWN - 1]);
 }
 
-/* ---- turned around ------------------------------------------------------------------------------------------------------ */
+/* ---- turned around --------------------------------------------------------------------------------------------- */
 
 static void json_depth(rung_jout *out, const rung_solved *s)
 {

@@ -8,7 +8,7 @@
 
 #include "rung/verify.h"
 
-/* ---- many prompts -------------------------------------------------------------------------------------------------------- */
+/* ---- many prompts ---------------------------------------------------------------------------------------------- */
 
 static void score(rung_tally *t, double *squared_error, const rung_judge *j, uint64_t index, size_t keep)
 {
@@ -60,7 +60,7 @@ void rung_tally_clear(rung_tally *t)
     free(t->kept);
 }
 
-/* ---- one prompt, token by token ------------------------------------------------------------------------------------------ */
+/* ---- one prompt, token by token -------------------------------------------------------------------------------- */
 
 rung_position_bits rung_judge_bits(const rung_judge *j, const rung_model *model)
 {
