@@ -12,12 +12,12 @@
 
 static rung_status put_now(rung_buf *text, rung_error *err)
 {
-    rung_status status = rung_out_buf(text, err);
+    rung_status status = tool_out_buf(text, err);
     rung_buf_clear(text);
-    return status == RUNG_OK ? rung_out_finish(err) : status;
+    return status == RUNG_OK ? tool_out_finish(err) : status;
 }
 
-/* ---- speed ----------------------------------------------------------------------------------------------------------- */
+/* ---- speed ----------------------------------------------------------------------------------------------------- */
 
 /* "share_of_peak" as words. */
 static void print_key(rung_buf *out, const char *key)
@@ -62,7 +62,7 @@ static void print_speed_head(rung_buf *out, const rung_bench_report *report)
 
 static rung_status show_speed(void *context, const rung_bench_report *report, rung_error *err)
 {
-    const rung_call *call = context;
+    const tool_call *call = context;
     const rung_bench_row *row = &report->rows[report->count - 1];
     rung_buf text;
     if (call->json) return RUNG_OK;
@@ -109,7 +109,7 @@ static void json_speed(rung_buf *text, const rung_bench_report *report)
     rung_jout_finish(&out);
 }
 
-/* ---- exact ----------------------------------------------------------------------------------------------------------- */
+/* ---- exact ----------------------------------------------------------------------------------------------------- */
 
 static void print_exact_head(rung_buf *out, const rung_bench_exact_report *b)
 {
@@ -157,7 +157,7 @@ static void json_exact(rung_buf *text, const rung_bench_exact_report *b)
 
 static rung_status show_exact(void *context, const rung_bench_exact_report *report, rung_error *err)
 {
-    const rung_call *call = context;
+    const tool_call *call = context;
     rung_buf text;
     if (call->json) return RUNG_OK;
     rung_buf_init(&text);
@@ -166,7 +166,7 @@ static rung_status show_exact(void *context, const rung_bench_exact_report *repo
     return put_now(&text, err);
 }
 
-/* ---- break ----------------------------------------------------------------------------------------------------------- */
+/* ---- break ----------------------------------------------------------------------------------------------------- */
 
 static void print_attack(rung_buf *out, const rung_bench_attack *s, double check_bar)
 {
@@ -209,7 +209,7 @@ static void json_break(rung_buf *text, const rung_bench_break_report *report)
 
 static rung_status show_attack(void *context, const rung_bench_break_report *report, rung_error *err)
 {
-    const rung_call *call = context;
+    const tool_call *call = context;
     rung_buf text;
     if (call->json) return RUNG_OK;
     rung_buf_init(&text);
@@ -217,36 +217,36 @@ static rung_status show_attack(void *context, const rung_bench_break_report *rep
     return put_now(&text, err);
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------------------------- */
 
 static void show_note(void *context, const char *text)
 {
-    rung_note(context, "%s", text);
+    tool_note(context, "%s", text);
 }
 
-rung_bench_watch rung_bench_shown(const rung_call *call)
+rung_bench_watch tool_bench_shown(const tool_call *call)
 {
     return (rung_bench_watch){
         .speed = show_speed, .exact = show_exact, .attacks = show_attack, .note = show_note, .context = (void *)call};
 }
 
-rung_status rung_bench_speed_end(const rung_call *call, const rung_bench_report *report, rung_error *err)
+rung_status tool_bench_speed_end(const tool_call *call, const rung_bench_report *report, rung_error *err)
 {
     rung_status status = RUNG_OK;
     if (call->json) {
         rung_buf text;
         rung_buf_init(&text);
         json_speed(&text, report);
-        status = rung_out_buf(&text, err);
+        status = tool_out_buf(&text, err);
         rung_buf_clear(&text);
     }
     if (status == RUNG_OK && report->others > 0.1)
-        rung_note(call, "other programs kept %.1f cores busy meanwhile%s", report->others,
+        tool_note(call, "other programs kept %.1f cores busy meanwhile%s", report->others,
                   *report->peer ? "; PyTorch suffers more from that, because its threads wait for each other" : "");
     return status;
 }
 
-rung_status rung_bench_exact_end(const rung_call *call, const rung_bench_exact_report *report, rung_error *err)
+rung_status tool_bench_exact_end(const tool_call *call, const rung_bench_exact_report *report, rung_error *err)
 {
     rung_buf text;
     if (!call->json) return RUNG_OK;
@@ -255,7 +255,7 @@ rung_status rung_bench_exact_end(const rung_call *call, const rung_bench_exact_r
     return put_now(&text, err);
 }
 
-rung_status rung_bench_break_end(const rung_call *call, const rung_bench_break_report *report, rung_error *err)
+rung_status tool_bench_break_end(const tool_call *call, const rung_bench_break_report *report, rung_error *err)
 {
     rung_buf text;
     if (!call->json) return RUNG_OK;

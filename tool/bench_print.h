@@ -10,11 +10,11 @@
 #include "rung/bench.h"
 
 /* Prints each row when it is measured, unless JSON is wanted. */
-rung_bench_watch rung_bench_shown(const rung_call *call);
+rung_bench_watch tool_bench_shown(const tool_call *call);
 
 /* JSON, and what other programs took. */
-rung_status rung_bench_speed_end(const rung_call *call, const rung_bench_report *report, rung_error *err);
-rung_status rung_bench_exact_end(const rung_call *call, const rung_bench_exact_report *report, rung_error *err);
-rung_status rung_bench_break_end(const rung_call *call, const rung_bench_break_report *report, rung_error *err);
+rung_status tool_bench_speed_end(const tool_call *call, const rung_bench_report *report, rung_error *err);
+rung_status tool_bench_exact_end(const tool_call *call, const rung_bench_exact_report *report, rung_error *err);
+rung_status tool_bench_break_end(const tool_call *call, const rung_bench_break_report *report, rung_error *err);
 
 #endif

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * How `rung bound` and `rung compare` ask, and their answers as text and JSON.
+ * How `rung bound` and `rung compare` ask, and their answers as text.
  */
 #ifndef RUNG_TOOL_BOUND_ASK_H
 #define RUNG_TOOL_BOUND_ASK_H
 
 #include "bound_input.h"
 #include "rung/decide.h"
-#include "rung/render.h"
 
 /* decision is NULL without a task. */
-void rung_bound_print(rung_buf *out, const rung_bound_input *input, const rung_decision *decision);
-/* Members of one result: ledger, theorems, verdict. */
-void rung_bound_json(rung_jout *out, const rung_bound_input *input, const rung_decision *decision);
-void rung_bound_task_json(rung_jout *out, const rung_task_conf *task);
+void tool_bound_print(rung_buf *out, const tool_bound_input *input, const rung_decision *decision);
 
-void rung_solved_print(rung_buf *out, const rung_bound_input *input, const rung_solved *s);
-void rung_solved_json(rung_jout *out, const rung_solved *s);
+void tool_solved_print(rung_buf *out, const tool_bound_input *input, const rung_solved *s);
 
 #endif

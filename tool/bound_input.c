@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- arch text ------------------------------------------------------------------------------------------------------------- */
+/* ---- arch text ------------------------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -23,7 +23,7 @@ static bool looks_like_file(const char *text)
     return strchr(text, '/') || ends_with(text, ".json") || ends_with(text, ".gguf") || ends_with(text, ".safetensors");
 }
 
-static rung_status open_arch(rung_subject **subject, const char *text, const rung_ledger_words *words, rung_error *err)
+static rung_status open_arch(rung_subject **subject, const char *text, const tool_ledger_words *words, rung_error *err)
 {
     if (looks_like_file(text)) return rung_fail(err, RUNG_INPUT, "%s: there is no such file", text);
     const rung_arch_defaults defaults = {.heads = (size_t)words->heads,
@@ -34,9 +34,9 @@ static rung_status open_arch(rung_subject **subject, const char *text, const run
     return status == RUNG_USAGE ? rung_fail_at(err, status, "no file has this name, so it is read as layers") : status;
 }
 
-/* ---- inputs --------------------------------------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------------------------- */
 
-void rung_about_words(rung_about *about, const rung_ledger_words *w)
+void tool_about_words(rung_about *about, const tool_ledger_words *w)
 {
     about->accumulator_bits = (int)(w->accumulator_bits ? w->accumulator_bits : w->bits);
     about->state_bits = (int)(w->state_bits ? w->state_bits : w->bits);
@@ -44,40 +44,40 @@ void rung_about_words(rung_about *about, const rung_ledger_words *w)
     about->message = (rung_message)w->message;
 }
 
-rung_status rung_bound_input_open(rung_bound_input *input, const char *text, const rung_ledger_words *words,
+rung_status tool_bound_input_open(tool_bound_input *input, const char *text, const tool_ledger_words *words,
                                   const rung_about *about, rung_error *err)
 {
     struct stat there;
-    *input = (rung_bound_input){.text = text};
+    *input = (tool_bound_input){.text = text};
     input->is_arch = stat(text, &there) != 0;
     rung_status status =
         input->is_arch ? open_arch(&input->subject, text, words, err) : rung_subject_file(&input->subject, text, err);
     return status == RUNG_OK ? rung_claim_new(&input->claim, input->subject, about, err) : status;
 }
 
-void rung_bound_input_clear(rung_bound_input *input)
+void tool_bound_input_clear(tool_bound_input *input)
 {
     rung_claim_free(input->claim);
     rung_subject_free(input->subject);
 }
 
-rung_status rung_bound_inputs_open(rung_bound_input **inputs, const rung_call *call, const rung_ledger_words *words,
+rung_status tool_bound_inputs_open(tool_bound_input **inputs, const tool_call *call, const tool_ledger_words *words,
                                    const rung_about *about, rung_error *err)
 {
     size_t opened = 0;
-    rung_bound_input *all = rung_calloc(call->arguments + 1, sizeof *all, err);
+    tool_bound_input *all = rung_calloc(call->arguments + 1, sizeof *all, err);
     rung_status status = all ? RUNG_OK : RUNG_SYSTEM;
     while (status == RUNG_OK && opened < call->arguments) {
-        status = rung_bound_input_open(&all[opened], call->argument[opened], words, about, err);
+        status = tool_bound_input_open(&all[opened], call->argument[opened], words, about, err);
         opened++;
     }
-    if (status != RUNG_OK) rung_bound_inputs_close(all, opened);
+    if (status != RUNG_OK) tool_bound_inputs_close(all, opened);
     *inputs = status == RUNG_OK ? all : NULL;
     return status;
 }
 
-void rung_bound_inputs_close(rung_bound_input *inputs, size_t count)
+void tool_bound_inputs_close(tool_bound_input *inputs, size_t count)
 {
-    for (size_t i = 0; inputs && i < count; i++) rung_bound_input_clear(&inputs[i]);
+    for (size_t i = 0; inputs && i < count; i++) tool_bound_input_clear(&inputs[i]);
     free(inputs);
 }

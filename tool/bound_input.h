@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What bound, compare and probe take from the command line: architectures as text, configurations, GGUF files or models of
- * ours, each as the subject of a claim.
+ * What bound, compare and probe take from the command line: architectures as text, configurations, GGUF files or
+ * models of ours, each as the subject of a claim.
  */
 #ifndef RUNG_TOOL_BOUND_INPUT_H
 #define RUNG_TOOL_BOUND_INPUT_H
@@ -11,32 +11,32 @@
 #include "rung/bound.h"
 
 /* Part of a command's values; its rows are RUNG_LEDGER_OPTIONS. */
-typedef struct rung_ledger_words {
+typedef struct tool_ledger_words {
     int64_t heads, head_dim, dk, dv;                        /* of arch text; dk, dv 0: head_dim */
     int64_t bits, accumulator_bits, state_bits, cache_bits; /* 0: what the input says */
     int64_t message;
-} rung_ledger_words;
+} tool_ledger_words;
 
-typedef struct rung_bound_input {
+typedef struct tool_bound_input {
     const char *text; /* as it was typed */
     bool is_arch;
     rung_subject *subject;
     rung_claim *claim;
-} rung_bound_input;
+} tool_bound_input;
 
 /* The bits that the words say. */
-void rung_about_words(rung_about *about, const rung_ledger_words *words);
+void tool_about_words(rung_about *about, const tool_ledger_words *words);
 
-/* A file where there is one of that name (a directory: its config.json), else an arch; the claim is about it. Clear it also
- * when this fails. */
-rung_status rung_bound_input_open(rung_bound_input *input, const char *text, const rung_ledger_words *words,
+/* A file where there is one of that name (a directory: its config.json), else an arch; the claim is about it. Clear
+ * it also when this fails. */
+rung_status tool_bound_input_open(tool_bound_input *input, const char *text, const tool_ledger_words *words,
                                   const rung_about *about, rung_error *err);
-void rung_bound_input_clear(rung_bound_input *input);
+void tool_bound_input_clear(tool_bound_input *input);
 
 /* All arguments of a call, in order. On failure nothing is left to clear. */
-rung_status rung_bound_inputs_open(rung_bound_input **inputs, const rung_call *call, const rung_ledger_words *words,
+rung_status tool_bound_inputs_open(tool_bound_input **inputs, const tool_call *call, const tool_ledger_words *words,
                                    const rung_about *about, rung_error *err);
-void rung_bound_inputs_close(rung_bound_input *inputs, size_t count);
+void tool_bound_inputs_close(tool_bound_input *inputs, size_t count);
 
 #define RUNG_LEDGER_ARGUMENT(fewest)                                                                                   \
     {                                                                                                                  \

@@ -28,7 +28,7 @@ static void print_rejected(rung_buf *out, const rung_plan *plan)
         if (next > i + 1) rung_buf_printf(&text, " and %zu more like it", next - i - 1);
         rung_buf_printf(&text, ": %s", o->tried ? o->why : "not tried");
         rung_buf_puts(out, "  ");
-        if (!text.failed) rung_wrap(out, text.text, 2, 4);
+        if (!text.failed) tool_wrap(out, text.text, 2, 4);
         rung_buf_putc(out, '\n');
         rung_buf_clear(&text);
     }
@@ -50,7 +50,7 @@ static void print_evidence(rung_buf *out, const rung_plan *plan)
         rung_buf_printf(&text, "%llu random prompts, all right (error rate below %.2g with 95 %% confidence)", prompts,
                         found->error_high);
     rung_buf_puts(out, "run      ");
-    if (!text.failed) rung_wrap(out, text.text, 9, 9);
+    if (!text.failed) tool_wrap(out, text.text, 9, 9);
     rung_buf_putc(out, '\n');
     rung_buf_clear(&text);
 }
@@ -70,7 +70,7 @@ static void print_cost(rung_buf *out, const rung_plan *plan)
 static void print_verdict(rung_buf *out, const rung_plan *plan)
 {
     const rung_plan_option *o = &plan->option[plan->chosen];
-    const char *bold = rung_style_bold(), *off = rung_style_off();
+    const char *bold = tool_style_bold(), *off = tool_style_off();
     if (plan->extrapolated)
         rung_buf_printf(out,
                         "line     right with %d mantissa bits at %zu tokens and %d at %zu: about %.0f at %zu, and %s "
@@ -91,15 +91,15 @@ static void print_verdict(rung_buf *out, const rung_plan *plan)
 
 static void print_chosen(rung_buf *out, const rung_plan *plan)
 {
-    rung_buf_printf(out, "layers   %s%s%s\n", rung_style_bold(), plan->arch ? plan->arch : "(too large to build here)",
-                    rung_style_off());
+    rung_buf_printf(out, "layers   %s%s%s\n", tool_style_bold(), plan->arch ? plan->arch : "(too large to build here)",
+                    tool_style_off());
     print_cost(out, plan);
     rung_buf_printf(out, "build    rung build %s -o m.safetensors\n", plan->build);
     print_evidence(out, plan);
     print_verdict(out, plan);
 }
 
-void rung_plan_print(rung_buf *out, const rung_plan *plan, const rung_plan_conf *conf)
+void tool_plan_print(rung_buf *out, const rung_plan *plan, const rung_plan_conf *conf)
 {
     rung_buf_puts(out, conf->task->task->name);
     if (conf->n)
@@ -109,67 +109,8 @@ void rung_plan_print(rung_buf *out, const rung_plan *plan, const rung_plan_conf 
     rung_buf_printf(out, ", p = %d\n\n", conf->bits);
     print_rejected(out, plan);
     if (plan->chosen == SIZE_MAX)
-        rung_buf_printf(out, "verdict  %sUNKNOWN%s: no construction was right%s\n", rung_style_bold(), rung_style_off(),
+        rung_buf_printf(out, "verdict  %sUNKNOWN%s: no construction was right%s\n", tool_style_bold(), tool_style_off(),
                         plan->count ? "" : ": none of them is about this task and size");
     else
         print_chosen(out, plan);
-}
-
-static void json_chosen(rung_jout *out, const rung_plan *plan)
-{
-    const rung_plan_option *o = &plan->option[plan->chosen];
-    const rung_plan_run *run = &plan->run;
-    rung_jout_string(out, "arch", plan->arch);
-    rung_jout_string(out, "construction", o->how->name);
-    rung_jout_string(out, "build", plan->build);
-    rung_jout_int(out, "full_layers", (int64_t)plan->cost.full);
-    rung_jout_int(out, "sparse_layers", (int64_t)plan->cost.sparse);
-    rung_jout_int(out, "state_bits", (int64_t)plan->cost.state_bits);
-    rung_jout_int(out, "message_bits", (int64_t)plan->cost.message_bits);
-    rung_jout_string(out, "presupposes", o->variant ? o->how->task_words : NULL);
-    rung_jout_object(out, "verified");
-    rung_jout_string(out, "task", run->task);
-    rung_jout_int(out, "tokens", (int64_t)run->tokens);
-    rung_jout_string(out, "numbers", run->numbers);
-    rung_jout_string(out, "evidence", rung_evidence_words[run->found.evidence - 1]);
-    rung_jout_string(out, "proof", run->found.evidence == RUNG_PROVED ? run->found.reason : NULL);
-    rung_jout_int(out, "prompts", (int64_t)run->found.prompts);
-    rung_jout_int(out, "wrong", (int64_t)run->found.wrong);
-    rung_jout_real(out, "error_rate_below", run->found.error_high);
-    rung_jout_bool(out, "at_wanted_size", !plan->extrapolated);
-    rung_jout_end(out);
-    if (!plan->extrapolated) return;
-    rung_jout_flat_object(out, "extrapolated");
-    for (size_t i = 0; i < 2; i++) {
-        rung_jout_int(out, i ? "tokens_2" : "tokens_1", (int64_t)plan->mantissa_tokens[i]);
-        rung_jout_int(out, i ? "mantissa_bits_2" : "mantissa_bits_1", plan->mantissa[i]);
-    }
-    rung_jout_real(out, "mantissa_bits_at_n", plan->mantissa_n);
-    rung_jout_end(out);
-}
-
-void rung_plan_json(rung_buf *text, const rung_plan *plan, const rung_plan_conf *conf)
-{
-    rung_jout out;
-    rung_jout_begin(&out, text, "rung.bound/2", true);
-    rung_bound_task_json(&out, conf->task);
-    rung_jout_int(&out, "n", (int64_t)(plan->chosen == SIZE_MAX ? conf->n : plan->tokens));
-    rung_jout_int(&out, "bits", conf->bits);
-    rung_jout_object(&out, "plan");
-    if (plan->chosen != SIZE_MAX) json_chosen(&out, plan);
-    rung_jout_array(&out, "rejected");
-    for (size_t i = 0; i < plan->count && i < plan->chosen; i++) {
-        const rung_plan_option *o = &plan->option[i];
-        rung_jout_flat_object(&out, NULL);
-        rung_jout_string(&out, "construction", o->how->name);
-        rung_jout_string(&out, "words", o->own);
-        rung_jout_int(&out, "full_layers", (int64_t)o->cost.full);
-        rung_jout_int(&out, "sparse_layers", (int64_t)o->cost.sparse);
-        rung_jout_string(&out, "why", o->why);
-        rung_jout_end(&out);
-    }
-    rung_jout_end(&out);
-    rung_jout_end(&out);
-    rung_jout_string(&out, "verdict", rung_verdict_words[plan->verdict - 1]);
-    rung_jout_finish(&out);
 }

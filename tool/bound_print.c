@@ -10,7 +10,7 @@
 #include "bound_ledger.h"
 #include "output.h"
 
-/* ---- text ------------------------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------------------------ */
 
 static void print_question(rung_buf *out, const rung_claim *claim, const rung_pattern *pattern)
 {
@@ -28,7 +28,7 @@ static void print_question(rung_buf *out, const rung_claim *claim, const rung_pa
     rung_buf_init(&text);
     rung_pattern_print(&text, pattern);
     rung_buf_puts(out, "\npattern  ");
-    if (text.text) rung_wrap(out, text.text, 9, 9);
+    if (text.text) tool_wrap(out, text.text, 9, 9);
     rung_buf_puts(out, "\n\n");
     out->failed = out->failed || text.failed;
     rung_buf_clear(&text);
@@ -46,14 +46,14 @@ static void put_threshold(rung_buf *out, const rung_bound_answer *a)
 static void print_applicable(rung_buf *out, const rung_bound_answer *a)
 {
     const size_t indent = 9;
-    rung_buf_printf(out, "%s%-7s%s  %s: ", a->verdict == RUNG_CANNOT ? rung_style_bold() : "",
-                    rung_verdict_words[a->verdict - 1], rung_style_off(), a->bound->id);
-    rung_wrap(out, a->bound->summary, indent + strlen(a->bound->id) + 2, indent);
+    rung_buf_printf(out, "%s%-7s%s  %s: ", a->verdict == RUNG_CANNOT ? tool_style_bold() : "",
+                    rung_verdict_words[a->verdict - 1], tool_style_off(), a->bound->id);
+    tool_wrap(out, a->bound->summary, indent + strlen(a->bound->id) + 2, indent);
     rung_buf_printf(out, "\n%*s", (int)indent, "");
-    rung_wrap(out, a->statement, indent, indent);
+    tool_wrap(out, a->statement, indent, indent);
     if (!a->holds) rung_buf_puts(out, a->lhs > a->rhs ? ", which needs more tokens" : ", which is not so");
     rung_buf_printf(out, "\n%*s", (int)indent, "");
-    rung_wrap(out, a->premise, indent, indent);
+    tool_wrap(out, a->premise, indent, indent);
     rung_buf_printf(out, "\n%*smargin %.4g", (int)indent, "", a->margin);
     put_threshold(out, a);
     if (a->trivial) rung_buf_printf(out, "; trivial: %s", a->trivial);
@@ -87,7 +87,7 @@ static void print_others(rung_buf *out, const rung_bound_report *report)
                 rung_buf_printf(&ids, "%s%s", ids.len ? ", " : "", report->answer[k].bound->id);
         if (!any) rung_buf_puts(out, "not applicable\n");
         any = true;
-        if (ids.text) rung_two_columns(out, ids.text, reason, 20);
+        if (ids.text) tool_two_columns(out, ids.text, reason, 20);
     }
     out->failed = out->failed || ids.failed;
     rung_buf_clear(&ids);
@@ -104,7 +104,7 @@ static void print_assumptions(rung_buf *out, const rung_decision *d)
             rung_buf_printf(&text, "%s%s", text.len ? "; " : "", rung_premise_text((rung_premise)p));
     if (text.len) {
         rung_buf_puts(out, "holds if ");
-        rung_wrap(out, text.text, 9, 9);
+        tool_wrap(out, text.text, 9, 9);
         rung_buf_putc(out, '\n');
     }
     out->failed = out->failed || text.failed;
@@ -167,8 +167,8 @@ static void print_verdict(rung_buf *out, const rung_claim *claim, const rung_dec
         put_nearest(&text, d);
     else
         put_weights(&text, d);
-    rung_buf_printf(out, "verdict  %s%s%s ", rung_style_bold(), word, rung_style_off());
-    if (!text.failed) rung_wrap(out, text.text, 9 + strlen(word) + 1, 9);
+    rung_buf_printf(out, "verdict  %s%s%s ", tool_style_bold(), word, tool_style_off());
+    if (!text.failed) tool_wrap(out, text.text, 9 + strlen(word) + 1, 9);
     rung_buf_putc(out, '\n');
     out->failed = out->failed || text.failed;
     rung_buf_clear(&text);
@@ -188,15 +188,15 @@ static void print_proof(rung_buf *out, const rung_decision *d)
     else
         rung_buf_printf(&text, "on paper (docs/theory.md#%s): %s", d->decisive->bound->section, coq->why);
     rung_buf_puts(out, "proof    ");
-    if (!text.failed) rung_wrap(out, text.text, 9, 9);
+    if (!text.failed) tool_wrap(out, text.text, 9, 9);
     rung_buf_putc(out, '\n');
     out->failed = out->failed || text.failed;
     rung_buf_clear(&text);
 }
 
-void rung_bound_print(rung_buf *out, const rung_bound_input *input, const rung_decision *d)
+void tool_bound_print(rung_buf *out, const tool_bound_input *input, const rung_decision *d)
 {
-    rung_ledger_print(out, input);
+    tool_ledger_print(out, input);
     if (!d) return;
     print_question(out, input->claim, &d->bounds->pattern);
     for (size_t i = 0; i < d->bounds->count; i++)
@@ -208,117 +208,7 @@ void rung_bound_print(rung_buf *out, const rung_bound_input *input, const rung_d
     print_proof(out, d);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------------- */
-
-static void json_text(rung_jout *out, const char *key, void (*write)(rung_buf *out, const void *what), const void *what)
-{
-    rung_buf text;
-    rung_buf_init(&text);
-    write(&text, what);
-    out->buf->failed = out->buf->failed || text.failed;
-    rung_jout_string(out, key, text.text);
-    rung_buf_clear(&text);
-}
-
-static void write_task(rung_buf *out, const void *task)
-{
-    rung_task_canonical(out, task);
-}
-
-static void write_pattern(rung_buf *out, const void *pattern)
-{
-    rung_pattern_print(out, pattern);
-}
-
-void rung_bound_task_json(rung_jout *out, const rung_task_conf *task)
-{
-    json_text(out, "task", write_task, task);
-}
-
-/* null where there is no number, rather than a 0 that could be one. */
-static void json_positive(rung_jout *out, const char *key, double value)
-{
-    if (value > 0)
-        rung_jout_real(out, key, value);
-    else
-        rung_jout_null(out, key);
-}
-
-static void json_side(rung_jout *out, const char *key, bool applies, double value)
-{
-    if (applies)
-        rung_jout_real(out, key, value);
-    else
-        rung_jout_null(out, key);
-}
-
-static void json_theorem(rung_jout *out, const rung_bound_answer *a)
-{
-    rung_jout_object(out, NULL);
-    rung_jout_string(out, "id", a->bound->id);
-    rung_jout_bool(out, "applies", a->applies);
-    rung_jout_string(out, "statement", a->applies ? a->statement : a->bound->summary);
-    rung_jout_string(out, "premise", a->premise);
-    json_side(out, "lhs", a->applies, a->lhs);
-    json_side(out, "rhs", a->applies, a->rhs);
-    rung_jout_bool(out, "holds", a->applies && a->holds);
-    rung_jout_bool(out, "trivial", a->trivial != NULL);
-    rung_jout_string(out, "verdict", rung_verdict_words[a->verdict - 1]);
-    json_side(out, "margin", a->applies, a->margin);
-    json_positive(out, "n_threshold", a->n_threshold);
-    json_positive(out, "log2_n_threshold", a->log2_n > 0 ? a->log2_n : a->n_threshold > 0 ? log2(a->n_threshold) : 0);
-    rung_jout_bool(out, "exact", a->exact);
-    json_positive(out, "average_accuracy_at_most", a->ceiling);
-    if (a->ceiling > 0)
-        rung_jout_string(out, "average_over", a->ceiling_over ? a->ceiling_over : "prompts of the task");
-    rung_jout_array(out, "needs");
-    for (int p = 0; p < RUNG_PREMISES; p++)
-        if (a->bound->needs & RUNG_NEEDS(p)) rung_jout_string(out, NULL, rung_premise_words[p]);
-    rung_jout_end(out);
-    rung_jout_string(out, "missing", a->missing >= 0 ? rung_premise_words[a->missing] : NULL);
-    rung_jout_string(out, "source", a->bound->source);
-    rung_jout_string(out, "checked", a->bound->checked);
-    rung_jout_string(out, "section", a->bound->section);
-    rung_jout_end(out);
-}
-
-static void json_decision(rung_jout *out, const rung_decision *d)
-{
-    rung_jout_bool(out, "trivial", d->trivial != NULL);
-    rung_jout_string(out, "verdict", rung_verdict_words[d->verdict - 1]);
-    rung_jout_string(out, "basis", rung_basis_words[d->basis]);
-    rung_jout_string(out, "by", d->by[0] ? d->by : NULL);
-    rung_jout_string(out, "proof", d->proof[0] ? d->proof : NULL);
-    rung_jout_bool(out, "proof_in_coq", d->coq.written);
-    rung_jout_string(out, "coq_file", d->coq.written ? d->coq.file : NULL);
-    rung_jout_string(out, "coq_missing", d->coq.why[0] ? d->coq.why : NULL);
-    rung_jout_string(out, "checked_by", d->coq.checked[0] ? d->coq.checked : NULL);
-    rung_jout_string(out, "shown", d->statement[0] ? d->statement : NULL);
-    rung_jout_string(out, "about", d->about);
-    rung_jout_string(out, "no_weights", d->no_weights[0] ? d->no_weights : NULL);
-}
-
-void rung_bound_json(rung_jout *out, const rung_bound_input *input, const rung_decision *d)
-{
-    const rung_task_conf *task = rung_claim_task(input->claim);
-    uint64_t n = rung_claim_n(input->claim);
-    rung_ledger_json(out, input);
-    if (d) {
-        rung_bound_task_json(out, task);
-        rung_jout_int(out, "n", n ? (int64_t)n : (int64_t)task->tokens);
-        rung_jout_bool(out, "any_size_up_to_n", n != 0);
-        json_text(out, "pattern", write_pattern, &d->bounds->pattern);
-    }
-    rung_jout_array(out, "theorems");
-    for (size_t i = 0; d && i < d->bounds->count; i++) json_theorem(out, &d->bounds->answer[i]);
-    rung_jout_end(out);
-    if (d)
-        json_decision(out, d);
-    else
-        rung_jout_string(out, "verdict", rung_verdict_words[RUNG_UNKNOWN - 1]);
-}
-
-/* ---- turned around ------------------------------------------------------------------------------------------------------- */
+/* ---- turned around --------------------------------------------------------------------------------------------- */
 
 static const char *const names[] = {"n (prompt tokens)", "p (bits per number)", "d (dk = dv = d)",
                                     "number of recurrent layers", "L (functions)"};
@@ -342,12 +232,12 @@ static void print_depth(rung_buf *out, const rung_solved *s)
     rung_buf_putc(out, '\n');
 }
 
-static void print_subject(rung_buf *out, const rung_bound_input *input, const rung_solved *s)
+static void print_subject(rung_buf *out, const tool_bound_input *input, const rung_solved *s)
 {
     const rung_task_conf *task = rung_claim_task(input->claim);
     uint64_t n = rung_claim_n(input->claim);
     bool sized = s->what != RUNG_SOLVE_N && s->what != RUNG_SOLVE_DEPTH && !n;
-    rung_buf_printf(out, "%s%s%s, ", rung_style_bold(), input->text, rung_style_off());
+    rung_buf_printf(out, "%s%s%s, ", tool_style_bold(), input->text, tool_style_off());
     if (sized)
         rung_task_canonical(out, task);
     else
@@ -358,7 +248,7 @@ static void print_subject(rung_buf *out, const rung_bound_input *input, const ru
     rung_arithmetic_print(out, rung_claim_arithmetic(input->claim));
 }
 
-void rung_solved_print(rung_buf *out, const rung_bound_input *input, const rung_solved *s)
+void tool_solved_print(rung_buf *out, const tool_bound_input *input, const rung_solved *s)
 {
     print_subject(out, input, s);
     if (s->what == RUNG_SOLVE_DEPTH) {
@@ -378,37 +268,5 @@ void rung_solved_print(rung_buf *out, const rung_bound_input *input, const rung_
         rung_buf_printf(out, ", and no theorem holds at %.0f", s->value + (s->what == RUNG_SOLVE_N ? -1 : 1));
     if (s->trivial) rung_buf_printf(out, " (trivial: %s)", s->trivial);
     rung_buf_putc(out, '\n');
-    rung_two_columns(out, s->by->id, s->statement, 2 + 10);
-}
-
-static void json_depth(rung_jout *out, const rung_solved *s)
-{
-    rung_jout_int(out, "can_up_to", (int64_t)s->can_up_to);
-    rung_jout_int(out, "sampled_up_to", (int64_t)s->sampled_up_to);
-    if (s->cannot_from)
-        rung_jout_int(out, "cannot_from", (int64_t)s->cannot_from);
-    else
-        rung_jout_null(out, "cannot_from");
-    rung_jout_array(out, "verdicts");
-    for (size_t L = 1; L <= s->deepest; L++) rung_jout_string(out, NULL, rung_verdict_words[s->depth[L] - 1]);
-    rung_jout_end(out);
-}
-
-void rung_solved_json(rung_jout *out, const rung_solved *s)
-{
-    rung_jout_object(out, "solve");
-    rung_jout_string(out, "what", rung_solve_words[s->what]);
-    if (s->found)
-        rung_jout_real(out, "value", s->value);
-    else
-        rung_jout_null(out, "value");
-    if (s->what == RUNG_SOLVE_DEPTH) json_depth(out, s);
-    if (s->log2_value > 0) rung_jout_real(out, "log2_value", s->log2_value);
-    rung_jout_bool(out, "both_sides_checked", s->checked);
-    rung_jout_bool(out, "searched_to_the_limit", s->limit);
-    rung_jout_string(out, "theorem", s->by ? s->by->id : NULL);
-    rung_jout_string(out, "statement", s->by ? s->statement : NULL);
-    rung_jout_bool(out, "trivial", s->trivial != NULL);
-    rung_jout_string(out, "reason", s->found || !s->reason[0] ? NULL : s->reason);
-    rung_jout_end(out);
+    tool_two_columns(out, s->by->id, s->statement, 2 + 10);
 }

@@ -17,12 +17,12 @@
 
 #define LABEL_COLUMNS 12
 
-/* ---- mechanisms -------------------------------------------------------------------------------------------------- */
+/* ---- mechanisms ------------------------------------------------------------------------------------------------ */
 
-static rung_item mech_item(size_t index)
+static tool_item mech_item(size_t index)
 {
     const rung_mech *mech = rung_mech_at(index);
-    return (rung_item){mech->name, mech->summary, mech->source, mech->params};
+    return (tool_item){mech->name, mech->summary, mech->source, mech->params};
 }
 
 static const char *source_text(rung_mech_source source)
@@ -68,7 +68,7 @@ static void mech_brief(rung_buf *out, size_t index)
     }
     rung_buf_printf(&line, "; carries %s", mech->carries);
     rung_buf_puts(out, "      ");
-    rung_wrap(out, line.text ? line.text : "", 6, 6);
+    tool_wrap(out, line.text ? line.text : "", 6, 6);
     rung_buf_putc(out, '\n');
     out->failed = out->failed || line.failed;
     rung_buf_clear(&line);
@@ -132,7 +132,7 @@ static void mech_foot(rung_buf *out)
         }
     }
     rung_buf_puts(out, "\n\n      ");
-    rung_wrap(
+    tool_wrap(
         out,
         "fast: fp32. exact: every operation rounded to the chosen format; bf16 and quantised (f16, eXmY, qI.F) are "
         "such formats, and nothing else computes in them. backward: gradients in fp32, so it can be trained. encoder: "
@@ -151,7 +151,7 @@ static void print_support(rung_buf *out, const rung_mech *mech)
         rung_buf_printf(&line, "%s%s", comma, supports[c].name);
         comma = ", ";
     }
-    rung_two_columns(out, "has", line.text ? line.text : "", LABEL_COLUMNS);
+    tool_two_columns(out, "has", line.text ? line.text : "", LABEL_COLUMNS);
     out->failed = out->failed || line.failed;
     rung_buf_clear(&line);
 }
@@ -165,15 +165,15 @@ static void mech_detail(rung_buf *out, size_t index)
         shape = longer(shape, rung_mech_dim_text(input->dim));
         source = longer(source, source_text(input->source));
     }
-    rung_two_columns(out, "equation", mech->equation, LABEL_COLUMNS);
-    rung_two_columns(out, "carries", mech->carries, LABEL_COLUMNS);
+    tool_two_columns(out, "equation", mech->equation, LABEL_COLUMNS);
+    tool_two_columns(out, "carries", mech->carries, LABEL_COLUMNS);
     print_support(out, mech);
     rung_buf_puts(out, "\nInputs, per token unless they belong to the layer\n");
     for (const rung_mech_input *input = mech->inputs; input->name; input++) {
         size_t column = 2 + name + 1 + shape + 2 + source + 2;
         rung_buf_printf(out, "  %-*s %-*s  %-*s  ", (int)name, input->name, (int)shape, rung_mech_dim_text(input->dim),
                         (int)source, source_text(input->source));
-        rung_wrap(out, input->meaning, column, column);
+        tool_wrap(out, input->meaning, column, column);
         rung_buf_putc(out, '\n');
     }
 }
@@ -200,12 +200,12 @@ static void mech_detail_json(rung_jout *out, size_t index)
     rung_jout_end(out);
 }
 
-/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+/* ---- tasks ----------------------------------------------------------------------------------------------------- */
 
-static rung_item task_item(size_t index)
+static tool_item task_item(size_t index)
 {
     const rung_task *task = rung_task_at(index);
-    return (rung_item){task->name, task->summary, task->source, task->params};
+    return (tool_item){task->name, task->summary, task->source, task->params};
 }
 
 static void task_detail(rung_buf *out, size_t index)
@@ -217,12 +217,12 @@ static void task_detail(rung_buf *out, size_t index)
         snprintf(text, sizeof text, "%zu tokens of %zu kinds", conf.tokens, conf.vocab);
     else
         snprintf(text, sizeof text, "%zu vectors of dimension %zu", conf.tokens, conf.d_in);
-    rung_two_columns(out, "prompt", text, LABEL_COLUMNS);
+    tool_two_columns(out, "prompt", text, LABEL_COLUMNS);
     if (conf.answers)
         snprintf(text, sizeof text, "one of %zu; a guess is right with probability %.4g", conf.answers, conf.chance);
     else
         snprintf(text, sizeof text, "a vector of dimension %zu", conf.d_out);
-    rung_two_columns(out, "answer", text, LABEL_COLUMNS);
+    tool_two_columns(out, "answer", text, LABEL_COLUMNS);
     rung_buf_puts(out, "  (at the defaults)\n");
 }
 
@@ -242,12 +242,12 @@ static void task_detail_json(rung_jout *out, size_t index)
     rung_jout_bool(out, "facts", rung_task_at(index)->facts_write != NULL);
 }
 
-/* ---- constructions ----------------------------------------------------------------------------------------------- */
+/* ---- constructions --------------------------------------------------------------------------------------------- */
 
-static rung_item construction_item(size_t index)
+static tool_item construction_item(size_t index)
 {
     const rung_construction *how = rung_construction_at(index);
-    return (rung_item){how->name, how->summary, how->source, how->params};
+    return (tool_item){how->name, how->summary, how->source, how->params};
 }
 
 /* The architecture that the default parameters give; "" when they are refused, which no row should do. */
@@ -267,8 +267,8 @@ static void construction_detail(rung_buf *out, size_t index)
     rung_buf arch;
     rung_buf_init(&arch);
     default_arch(&arch, rung_construction_at(index));
-    rung_two_columns(out, "solves", rung_construction_at(index)->task, LABEL_COLUMNS);
-    if (!arch.failed && arch.len) rung_two_columns(out, "layers", arch.text, LABEL_COLUMNS);
+    tool_two_columns(out, "solves", rung_construction_at(index)->task, LABEL_COLUMNS);
+    if (!arch.failed && arch.len) tool_two_columns(out, "layers", arch.text, LABEL_COLUMNS);
     rung_buf_clear(&arch);
 }
 
@@ -282,12 +282,12 @@ static void construction_detail_json(rung_jout *out, size_t index)
     rung_buf_clear(&arch);
 }
 
-/* ---- bounds ------------------------------------------------------------------------------------------------------- */
+/* ---- bounds ---------------------------------------------------------------------------------------------------- */
 
-static rung_item bound_item(size_t index)
+static tool_item bound_item(size_t index)
 {
     const rung_bound *bound = rung_bound_at(index);
-    return (rung_item){bound->id, bound->summary, bound->source, NULL};
+    return (tool_item){bound->id, bound->summary, bound->source, NULL};
 }
 
 static void bound_detail(rung_buf *out, size_t index)
@@ -295,12 +295,12 @@ static void bound_detail(rung_buf *out, size_t index)
     const rung_bound *bound = rung_bound_at(index);
     char section[96];
     snprintf(section, sizeof section, "docs/theory.md#%s", bound->section);
-    rung_two_columns(out, "about", bound->task, LABEL_COLUMNS);
+    tool_two_columns(out, "about", bound->task, LABEL_COLUMNS);
     for (int p = 0; p < RUNG_PREMISES; p++)
         if (bound->needs & RUNG_NEEDS(p))
-            rung_two_columns(out, "needs that", rung_premise_text((rung_premise)p), LABEL_COLUMNS);
-    rung_two_columns(out, "checked", bound->checked, LABEL_COLUMNS);
-    rung_two_columns(out, "proof", section, LABEL_COLUMNS);
+            tool_two_columns(out, "needs that", rung_premise_text((rung_premise)p), LABEL_COLUMNS);
+    tool_two_columns(out, "checked", bound->checked, LABEL_COLUMNS);
+    tool_two_columns(out, "proof", section, LABEL_COLUMNS);
 }
 
 static void bound_detail_json(rung_jout *out, size_t index)
@@ -315,21 +315,21 @@ static void bound_detail_json(rung_jout *out, size_t index)
     rung_jout_string(out, "section", bound->section);
 }
 
-/* ---- attacks ------------------------------------------------------------------------------------------------------ */
+/* ---- attacks --------------------------------------------------------------------------------------------------- */
 
-static rung_item attack_item(size_t index)
+static tool_item attack_item(size_t index)
 {
     const rung_attack *attack = rung_attack_at(index);
-    return (rung_item){attack->name, attack->summary, attack->source, NULL};
+    return (tool_item){attack->name, attack->summary, attack->source, NULL};
 }
 
 static void attack_detail(rung_buf *out, size_t index)
 {
     const rung_attack *attack = rung_attack_at(index);
-    rung_two_columns(out, "applies to", attack->applies, LABEL_COLUMNS);
-    rung_two_columns(out, "cost", attack->cost, LABEL_COLUMNS);
-    rung_two_columns(out, "breaks", attack->breaks, LABEL_COLUMNS);
-    rung_two_columns(out, "spares", attack->spares, LABEL_COLUMNS);
+    tool_two_columns(out, "applies to", attack->applies, LABEL_COLUMNS);
+    tool_two_columns(out, "cost", attack->cost, LABEL_COLUMNS);
+    tool_two_columns(out, "breaks", attack->breaks, LABEL_COLUMNS);
+    tool_two_columns(out, "spares", attack->spares, LABEL_COLUMNS);
 }
 
 static void attack_detail_json(rung_jout *out, size_t index)
@@ -345,9 +345,9 @@ static void attack_detail_json(rung_jout *out, size_t index)
     rung_jout_end(out);
 }
 
-/* ---- the table --------------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------------------------- */
 
-const rung_catalog rung_catalogs[] = {
+const tool_catalog tool_catalogs[] = {
     {.kind = "mechanisms",
      .count = rung_mech_count,
      .at = mech_item,
@@ -378,21 +378,21 @@ const rung_catalog rung_catalogs[] = {
     {0},
 };
 
-const rung_catalog *rung_catalog_get(const char *kind)
+const tool_catalog *tool_catalog_get(const char *kind)
 {
-    for (const rung_catalog *row = rung_catalogs; row->kind; row++)
+    for (const tool_catalog *row = tool_catalogs; row->kind; row++)
         if (strcmp(row->kind, kind) == 0) return row;
     return NULL;
 }
 
-size_t rung_catalog_find(const rung_catalog *catalog, const char *name)
+size_t tool_catalog_find(const tool_catalog *catalog, const char *name)
 {
     for (size_t i = 0; i < catalog->count(); i++)
         if (strcmp(catalog->at(i).name, name) == 0) return i;
     return SIZE_MAX;
 }
 
-const char *rung_catalog_nearest(const rung_catalog *catalog, const char *name)
+const char *tool_catalog_nearest(const tool_catalog *catalog, const char *name)
 {
     const char *names[256];
     size_t count = catalog->count() < RUNG_COUNT(names) ? catalog->count() : RUNG_COUNT(names);
@@ -400,7 +400,7 @@ const char *rung_catalog_nearest(const rung_catalog *catalog, const char *name)
     return rung_word_guess(name, names, count);
 }
 
-/* ---- parameters -------------------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------------------------ */
 
 static void param_help(rung_buf *out, const rung_param *param)
 {
@@ -423,7 +423,7 @@ static void param_default(rung_buf *out, const rung_param *param)
     rung_param_print(out, &value, one, "");
 }
 
-void rung_params_print(rung_buf *out, const rung_param *params)
+void tool_params_print(rung_buf *out, const rung_param *params)
 {
     rung_buf left, right;
     rung_buf_init(&left);
@@ -437,7 +437,7 @@ void rung_params_print(rung_buf *out, const rung_param *params)
         param_default(&left, &params[i]);
         rung_buf_reset(&right);
         param_help(&right, &params[i]);
-        if (!left.failed && !right.failed) rung_two_columns(out, left.text, right.text, width + 4);
+        if (!left.failed && !right.failed) tool_two_columns(out, left.text, right.text, width + 4);
     }
     rung_buf_clear(&left);
     rung_buf_clear(&right);
@@ -463,24 +463,24 @@ static void param_json(rung_jout *out, const rung_param *param)
     rung_jout_end(out);
 }
 
-/* ---- one item ---------------------------------------------------------------------------------------------------- */
+/* ---- one item -------------------------------------------------------------------------------------------------- */
 
-void rung_catalog_print(rung_buf *out, const rung_catalog *catalog, size_t index)
+void tool_catalog_print(rung_buf *out, const tool_catalog *catalog, size_t index)
 {
-    const rung_item item = catalog->at(index);
-    rung_buf_printf(out, "%s%s%s: ", rung_style_bold(), item.name, rung_style_off());
-    rung_wrap(out, item.summary, strlen(item.name) + 2, 2);
+    const tool_item item = catalog->at(index);
+    rung_buf_printf(out, "%s%s%s: ", tool_style_bold(), item.name, tool_style_off());
+    tool_wrap(out, item.summary, strlen(item.name) + 2, 2);
     rung_buf_puts(out, "\n\n");
-    rung_two_columns(out, "source", item.source, LABEL_COLUMNS);
+    tool_two_columns(out, "source", item.source, LABEL_COLUMNS);
     if (catalog->detail) catalog->detail(out, index);
     if (!item.params || !item.params->name) return;
     rung_buf_puts(out, "\nParameters, with their defaults\n");
-    rung_params_print(out, item.params);
+    tool_params_print(out, item.params);
 }
 
-void rung_catalog_json(rung_jout *out, const rung_catalog *catalog, size_t index)
+void tool_catalog_json(rung_jout *out, const tool_catalog *catalog, size_t index)
 {
-    const rung_item item = catalog->at(index);
+    const tool_item item = catalog->at(index);
     rung_jout_object(out, NULL);
     rung_jout_string(out, "name", item.name);
     rung_jout_string(out, "summary", item.summary);

@@ -9,16 +9,16 @@
 
 #include "rung/render.h"
 
-typedef struct rung_item {
+typedef struct tool_item {
     const char *name, *summary, *source;
     const rung_param *params; /* NULL: none */
-} rung_item;
+} tool_item;
 
-typedef struct rung_catalog {
+typedef struct tool_catalog {
     const char *kind; /* plural, as in `rung list tasks` */
     const char *none; /* what to say when it is empty */
     size_t (*count)(void);
-    rung_item (*at)(size_t index);
+    tool_item (*at)(size_t index);
     /* What `rung list KIND` adds below the line of an item: whole lines, indented; NULL: nothing. */
     void (*brief)(rung_buf *out, size_t index);
     /* What is said once below the list of this kind alone; NULL: nothing. */
@@ -26,19 +26,19 @@ typedef struct rung_catalog {
     /* What only this kind has, below source and above parameters; NULL: nothing. */
     void (*detail)(rung_buf *out, size_t index);
     void (*detail_json)(rung_jout *out, size_t index);
-} rung_catalog;
+} tool_catalog;
 
-extern const rung_catalog rung_catalogs[]; /* ends with a NULL kind */
+extern const tool_catalog tool_catalogs[]; /* ends with a NULL kind */
 
-const rung_catalog *rung_catalog_get(const char *kind);                  /* NULL if unknown */
-size_t rung_catalog_find(const rung_catalog *catalog, const char *name); /* SIZE_MAX if unknown */
+const tool_catalog *tool_catalog_get(const char *kind);                  /* NULL if unknown */
+size_t tool_catalog_find(const tool_catalog *catalog, const char *name); /* SIZE_MAX if unknown */
 /* "did you mean" among the items, or NULL. */
-const char *rung_catalog_nearest(const rung_catalog *catalog, const char *name);
+const char *tool_catalog_nearest(const tool_catalog *catalog, const char *name);
 
 /* Everything about one item, as text or as one JSON object. */
-void rung_catalog_print(rung_buf *out, const rung_catalog *catalog, size_t index);
-void rung_catalog_json(rung_jout *out, const rung_catalog *catalog, size_t index);
+void tool_catalog_print(rung_buf *out, const tool_catalog *catalog, size_t index);
+void tool_catalog_json(rung_jout *out, const tool_catalog *catalog, size_t index);
 /* The parameters alone: "  N=16   table entries (1 to 4096)". */
-void rung_params_print(rung_buf *out, const rung_param *params);
+void tool_params_print(rung_buf *out, const rung_param *params);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What mpirun and Slurm have put into the environment. Open MPI: OMPI_COMM_WORLD_*; MPICH and srun --mpi=pmi2: PMI_*; srun
- * --mpi=pmix: PMIX_RANK. A step of Slurm is known by SLURM_STEP_NUM_TASKS, which only srun sets: in a batch script there are
- * SLURM_PROCID and SLURM_NTASKS too, but the script runs once. docs/cluster.md has it for users.
+ * What mpirun and Slurm have put into the environment. Open MPI: OMPI_COMM_WORLD_*; MPICH and srun --mpi=pmi2:
+ * PMI_*; srun --mpi=pmix: PMIX_RANK. A step of Slurm is known by SLURM_STEP_NUM_TASKS, which only srun sets: in a
+ * batch script there are SLURM_PROCID and SLURM_NTASKS too, but the script runs once. docs/cluster.md has it for
+ * users.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +23,9 @@ static bool number_of(size_t *out, const char *name, size_t most)
     return true;
 }
 
-/* ---- MPI -------------------------------------------------------------------------------------------------------------------- */
+/* ---- MPI ------------------------------------------------------------------------------------------------------- */
 
-static bool look_for_pair(rung_cluster *c, const char *rank, const char *size, const char *local)
+static bool look_for_pair(tool_cluster *c, const char *rank, const char *size, const char *local)
 {
     size_t number, ranks;
     if (!number_of(&number, rank, MOST) || !number_of(&ranks, size, MOST) || number >= ranks) return false;
@@ -34,19 +35,19 @@ static bool look_for_pair(rung_cluster *c, const char *rank, const char *size, c
 }
 
 /* Whether these ranks are the tasks of srun, which then may have nothing to do with MPI. */
-static bool is_step(const rung_cluster *c)
+static bool is_step(const tool_cluster *c)
 {
     return c->tasks == c->ranks && c->task == c->rank;
 }
 
-static void look_for_mpi(rung_cluster *c)
+static void look_for_mpi(tool_cluster *c)
 {
     bool by_mpirun = look_for_pair(c, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE");
     bool found = by_mpirun || look_for_pair(c, "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS") ||
                  look_for_pair(c, "PMIX_RANK", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS_PER_NODE");
     bool by_srun = !by_mpirun && is_step(c);
     if (by_mpirun) c->tasks = c->task = 0; /* of the daemons that mpirun has started by srun */
-    if (!found || c->ranks < 2 || (by_srun && !rung_team_possible())) {
+    if (!found || c->ranks < 2 || (by_srun && !tool_team_possible())) {
         c->ranks = c->rank = 0;
         return;
     }
@@ -54,9 +55,9 @@ static void look_for_mpi(rung_cluster *c)
     snprintf(c->ranks_from, sizeof c->ranks_from, "%s", by_srun ? "srun" : "mpirun");
 }
 
-/* ---- Slurm ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Slurm ----------------------------------------------------------------------------------------------------- */
 
-static void look_for_tasks(rung_cluster *c)
+static void look_for_tasks(tool_cluster *c)
 {
     size_t task, tasks;
     if (!number_of(&tasks, "SLURM_STEP_NUM_TASKS", MOST) || !number_of(&task, "SLURM_PROCID", MOST)) return;
@@ -85,7 +86,7 @@ static rung_status look_for_array(size_t *place, size_t *places, rung_error *err
     return RUNG_OK;
 }
 
-rung_status rung_cluster_shard(rung_cluster *c, rung_error *err)
+rung_status tool_cluster_shard(tool_cluster *c, rung_error *err)
 {
     size_t place, places, tasks = c->tasks ? c->tasks : 1;
     if (c->alone) return RUNG_OK;
@@ -97,23 +98,23 @@ rung_status rung_cluster_shard(rung_cluster *c, rung_error *err)
     return RUNG_OK;
 }
 
-static void look_for_cpus(rung_cluster *c)
+static void look_for_cpus(tool_cluster *c)
 {
     if (getenv("RUNG_THREADS") || !number_of(&c->cpus, "SLURM_CPUS_PER_TASK", 256)) c->cpus = 0;
     if (c->cpus) snprintf(c->cpus_from, sizeof c->cpus_from, "SLURM_CPUS_PER_TASK");
 }
 
-/* ---- both ------------------------------------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------------------------ */
 
-rung_status rung_cluster_look(rung_cluster *found, bool alone, rung_error *err)
+rung_status tool_cluster_look(tool_cluster *found, bool alone, rung_error *err)
 {
-    *found = (rung_cluster){.alone = alone};
+    *found = (tool_cluster){.alone = alone};
     if (alone) return RUNG_OK;
     look_for_tasks(found);
     look_for_mpi(found);
     look_for_cpus(found);
-    rung_team_expect(found);
-    if (found->ranks && !rung_team_possible())
+    tool_team_expect(found);
+    if (found->ranks && !tool_team_possible())
         return rung_fail(
             err, RUNG_SYSTEM,
             "%s has started %zu processes, but this rung has no MPI: rung-mpi.so is not beside it. Install "
@@ -122,7 +123,7 @@ rung_status rung_cluster_look(rung_cluster *found, bool alone, rung_error *err)
     return RUNG_OK;
 }
 
-size_t rung_cluster_threads(const rung_cluster *found)
+size_t tool_cluster_threads(const tool_cluster *found)
 {
     bool asked = getenv("RUNG_THREADS"); /* for each process, like --threads */
     size_t cores = rung_cpu_threads(), sharers = found->ranks && !asked ? found->local : 1;

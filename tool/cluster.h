@@ -10,32 +10,33 @@
 #include "rung/par.h"
 
 /* What was found; zero if nothing. */
-typedef struct rung_cluster {
+typedef struct tool_cluster {
     bool alone;                /* nothing is looked for */
     size_t rank, ranks, local; /* of an MPI job, and how many of its ranks are on this host; ranks 0: none */
     size_t task, tasks;        /* of a step of Slurm without MPI; tasks 0: none */
     size_t shard, shards;      /* of job array and tasks together; shards 0: none */
     size_t cpus;               /* for this process, from Slurm; 0: not said */
     char ranks_from[64], shard_from[64], cpus_from[64]; /* where it comes from, for people */
-} rung_cluster;
+} tool_cluster;
 
 /* Ranks, tasks and cpus. RUNG_SYSTEM, with what to install, when there are ranks and no MPI. */
-rung_status rung_cluster_look(rung_cluster *found, bool alone, rung_error *err);
+rung_status tool_cluster_look(tool_cluster *found, bool alone, rung_error *err);
 /* After that: the shard. RUNG_USAGE when the array has no order. */
-rung_status rung_cluster_shard(rung_cluster *found, rung_error *err);
+rung_status tool_cluster_shard(tool_cluster *found, rung_error *err);
 /* Threads that a process should have by itself: those that Slurm says, or a share of the cores. */
-size_t rung_cluster_threads(const rung_cluster *found);
+size_t tool_cluster_threads(const tool_cluster *found);
 
 /* Whether rung-mpi.so is where it can be found. */
-bool rung_team_possible(void);
+bool tool_team_possible(void);
 /* Joins the other ranks; NULL when there are none. */
-rung_status rung_team_join(const rung_team **team, const rung_cluster *found, rung_error *err);
-/* Who is told by what rung_cluster_look has found, so that a mistake is told once also before joining. */
-void rung_team_expect(const rung_cluster *found);
+rung_status tool_team_join(const rung_team **team, const tool_cluster *found, rung_error *err);
+/* Who is told by what tool_cluster_look has found, so that a mistake is told once also before joining. */
+void tool_team_expect(const tool_cluster *found);
 /* The rank, or 0. */
-size_t rung_team_rank(void);
-/* The end of the process in a team: waits for the others, and returns the exit code, which rank 0 alone may have. When they do not
- * come after a failure, their end too. `message` is told then if this is not rank 0. Without a team: the code. */
-int rung_team_leave(int code, const char *message);
+size_t tool_team_rank(void);
+/* The end of the process in a team: waits for the others, and returns the exit code, which rank 0 alone may have.
+ * When they do not come after a failure, their end too. `message` is told then if this is not rank 0. Without a
+ * team: the code. */
+int tool_team_leave(int code, const char *message);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct attn_values {
 
 static const char *const forms[] = {"scan", "step", NULL};
 
-static rung_status report(const rung_attn *a, const rung_call *call, rung_error *err)
+static rung_status report(const rung_attn *a, const tool_call *call, rung_error *err)
 {
     const attn_values *v = call->values;
     rung_carry carry = a->conf.mech->carry(&a->conf, a->tokens);
@@ -45,19 +45,19 @@ static rung_status report(const rung_attn *a, const rung_call *call, rung_error 
                         v->out, a->tokens, a->conf.heads, a->conf.dv, v->grad ? " and gradients" : "", v->numbers,
                         a->state_elements, a->state_elements * (size_t)bits);
     }
-    rung_status status = rung_out_buf(&text, err);
+    rung_status status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     return status;
 }
 
-/* ---- command -------------------------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------------------------- */
 
 static void note(void *context, const char *text)
 {
-    rung_note(context, "%s", text);
+    tool_note(context, "%s", text);
 }
 
-static int run_attn(const rung_call *call, rung_error *err)
+static int run_attn(const tool_call *call, rung_error *err)
 {
     const attn_values *v = call->values;
     rung_attn a;
@@ -83,7 +83,7 @@ static int run_attn(const rung_call *call, rung_error *err)
     return status;
 }
 
-const rung_command rung_command_attn = {
+const tool_command tool_command_attn = {
     .name = "attn",
     .summary = "one mechanism on given tensors, to lay beside other implementations",
     .details =
@@ -95,7 +95,7 @@ const rung_command rung_command_attn = {
         "file or ones: dq for q and so on, constants included. A choice of blocks or tokens has no gradient; the "
         "indexer of dsa gets that of its own loss (docs/mechanisms/dsa.md).",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung attn gdelta --in x.safetensors --out y.safetensors", "q, k, v, beta, g to o"},
             {"rung attn full --in x.safetensors --out y.safetensors --scale 0.125", "softmax of q.k/8"},
             {"rung attn linear phi=relu norm=0 --in x.safetensors --out y.safetensors --state", "and the final state"},
@@ -104,8 +104,8 @@ const rung_command rung_command_attn = {
             {0},
         },
     .arguments =
-        (const rung_argument[]){
-            {.metavar = "MECH", .help = "a mechanism", .least = 1, .most = 1, .names = rung_mech_name_at},
+        (const tool_argument[]){
+            {.metavar = "MECH", .help = "a mechanism", .least = 1, .most = 1, .names = tool_mech_name_at},
             {0},
         },
     .words = "parameters of the mechanism",

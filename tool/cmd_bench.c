@@ -10,36 +10,36 @@
 static const char *const what_words[] = {"exact",  "break",  "peak",   "products", "step",
                                          "mixers", "length", "memory", NULL};
 
-static rung_status run_exact(size_t *missed, const rung_call *call, const rung_bench_conf *conf, rung_error *err)
+static rung_status run_exact(size_t *missed, const tool_call *call, const rung_bench_conf *conf, rung_error *err)
 {
-    const rung_bench_watch watch = rung_bench_shown(call);
+    const rung_bench_watch watch = tool_bench_shown(call);
     rung_bench_exact_report report;
     rung_status status = rung_bench_exact(&report, conf, &watch, err);
     *missed = report.missed;
-    return status == RUNG_OK ? rung_bench_exact_end(call, &report, err) : status;
+    return status == RUNG_OK ? tool_bench_exact_end(call, &report, err) : status;
 }
 
-static rung_status run_break(size_t *missed, const rung_call *call, const rung_bench_conf *conf, rung_error *err)
+static rung_status run_break(size_t *missed, const tool_call *call, const rung_bench_conf *conf, rung_error *err)
 {
-    const rung_bench_watch watch = rung_bench_shown(call);
+    const rung_bench_watch watch = tool_bench_shown(call);
     rung_bench_break_report report;
     rung_status status = rung_bench_break(&report, conf, &watch, err);
     *missed = report.missed;
-    return status == RUNG_OK ? rung_bench_break_end(call, &report, err) : status;
+    return status == RUNG_OK ? tool_bench_break_end(call, &report, err) : status;
 }
 
-static rung_status run_speed(size_t *missed, const rung_call *call, const rung_bench_conf *conf, rung_error *err)
+static rung_status run_speed(size_t *missed, const tool_call *call, const rung_bench_conf *conf, rung_error *err)
 {
-    const rung_bench_watch watch = rung_bench_shown(call);
+    const rung_bench_watch watch = tool_bench_shown(call);
     rung_bench_report report;
     rung_status status = rung_bench_speed(&report, call->argument[0], conf, &watch, err);
-    if (status == RUNG_OK) status = rung_bench_speed_end(call, &report, err);
+    if (status == RUNG_OK) status = tool_bench_speed_end(call, &report, err);
     *missed = report.missed;
     rung_bench_report_clear(&report);
     return status;
 }
 
-static int run_bench(const rung_call *call, rung_error *err)
+static int run_bench(const tool_call *call, rung_error *err)
 {
     rung_bench_conf conf = *(const rung_bench_conf *)call->values;
     const char *subject = call->argument[0];
@@ -59,7 +59,7 @@ static int run_bench(const rung_call *call, rung_error *err)
         .fallback = fallback_, .low = low_, .high = high_                                                              \
     }
 
-const rung_command rung_command_bench = {
+const tool_command tool_command_bench = {
     .name = "bench",
     .summary = "how fast this is: exact numbers, attacks, training, beside PyTorch",
     .details =
@@ -82,7 +82,7 @@ const rung_command rung_command_bench = {
         "memory: what one training step needs at most.\n"
         "Bars count at the standard sizes only, and not with --quick.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung bench exact", "all formats at n = 4096; a few seconds"},
             {"rung bench exact --numbers bf16 --tokens 1024", "one format, other sizes: no bar"},
             {"rung bench exact --json > bench.json", "the same for a program"},
@@ -94,7 +94,7 @@ const rung_command rung_command_bench = {
             {0},
         },
     .arguments =
-        (const rung_argument[]){
+        (const tool_argument[]){
             {.metavar = "WHAT",
              .help = "exact, break, peak, products, step, mixers, length or memory",
              .least = 1,
@@ -122,7 +122,7 @@ const rung_command rung_command_bench = {
              .at = offsetof(rung_bench_conf, mech),
              .metavar = "NAME",
              .help = "mixers, length: this one only",
-             .names = rung_mech_name_at},
+             .names = tool_mech_name_at},
             {.name = "arch",
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(rung_bench_conf, arch),

@@ -10,19 +10,19 @@
 #include "bound_ledger.h"
 #include "bound_plan.h"
 #include "catalog.h"
-#include "coq.h"
 #include "output.h"
+#include "rung/audit.h"
 #include "rung/par.h"
 
 typedef struct bound_values {
-    rung_ledger_words words;
+    tool_ledger_words words;
     const char *task;
     int64_t n, kernel, expect, solve, samples, threads;
     bool tokens_after, thoughts, no_thresholds, no_weights, plan, check;
     const char *proof;
 } bound_values;
 
-/* ---- one answer per input --------------------------------------------------------------------------------------------- */
+/* ---- one answer per input -------------------------------------------------------------------------------------- */
 
 typedef struct outcome {
     rung_decision decision; /* when there is a task */
@@ -32,19 +32,19 @@ typedef struct outcome {
 } outcome;
 
 typedef struct job {
-    const rung_call *call;
+    const tool_call *call;
     const rung_about *about;
     rung_means means;
-    const rung_bound_input *inputs;
+    const tool_bound_input *inputs;
     outcome *outcomes;
 } job;
 
-static rung_status answer(outcome *o, const job *j, const rung_bound_input *input)
+static rung_status answer(outcome *o, const job *j, const tool_bound_input *input)
 {
     const bound_values *v = j->call->values;
     if (!j->about->task) return RUNG_OK;
     rung_status status = rung_decide(&o->decision, input->claim, &j->means, &o->err);
-    if (status != RUNG_OK || !rung_call_given(j->call, "solve")) return status;
+    if (status != RUNG_OK || !tool_call_given(j->call, "solve")) return status;
     rung_solve_conf conf = {(rung_solve)v->solve, input->subject, j->about, &j->means};
     o->solved = rung_calloc(1, sizeof *o->solved, &o->err);
     return o->solved ? rung_solve_run(o->solved, &conf, &o->err) : RUNG_SYSTEM;
@@ -67,7 +67,7 @@ static rung_status first_failure(const job *j, rung_error *err)
     return RUNG_OK;
 }
 
-/* ---- the proof for Coq ------------------------------------------------------------------------------------------------- */
+/* ---- the proof for Coq ----------------------------------------------------------------------------------------- */
 
 /* --proof and --check, of the only input. *missing says why there is nothing to write. */
 static rung_status prove(const char **missing, const job *j, rung_error *err)
@@ -84,11 +84,11 @@ static rung_status prove(const char **missing, const job *j, rung_error *err)
     return status == RUNG_OK && v->check ? rung_coq_check(coq, err) : status;
 }
 
-/* ---- output ------------------------------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------------------------- */
 
 static void json_one(rung_jout *out, const job *j, size_t i)
 {
-    rung_bound_json(out, &j->inputs[i], j->about->task ? &j->outcomes[i].decision : NULL);
+    rung_decision_json(out, j->inputs[i].claim, j->inputs[i].text, j->about->task ? &j->outcomes[i].decision : NULL);
     if (j->outcomes[i].solved) rung_solved_json(out, j->outcomes[i].solved);
 }
 
@@ -116,17 +116,17 @@ static void print_all(rung_buf *out, const job *j)
         const outcome *o = &j->outcomes[i];
         if (i) rung_buf_putc(out, '\n');
         if (o->solved)
-            rung_solved_print(out, &j->inputs[i], o->solved);
+            tool_solved_print(out, &j->inputs[i], o->solved);
         else
-            rung_bound_print(out, &j->inputs[i], j->about->task ? &o->decision : NULL);
+            tool_bound_print(out, &j->inputs[i], j->about->task ? &o->decision : NULL);
     }
 }
 
-static bool as_expected(const rung_call *call, rung_verdict verdict, const char *of)
+static bool as_expected(const tool_call *call, rung_verdict verdict, const char *of)
 {
     const bound_values *v = call->values;
-    if (!rung_call_given(call, "expect") || (int64_t)verdict == v->expect + 1) return true;
-    rung_note(call, "expected %s, and %s is %s", rung_verdict_words[v->expect], of, rung_verdict_words[verdict - 1]);
+    if (!tool_call_given(call, "expect") || (int64_t)verdict == v->expect + 1) return true;
+    tool_note(call, "expected %s, and %s is %s", rung_verdict_words[v->expect], of, rung_verdict_words[verdict - 1]);
     return false;
 }
 
@@ -142,50 +142,50 @@ static int finish(const job *j, rung_error *err)
         json_all(&text, j);
     else
         print_all(&text, j);
-    rung_status status = rung_out_buf(&text, err);
+    rung_status status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     for (size_t i = 0; i < j->call->arguments; i++) {
         rung_verdict verdict = j->about->task ? j->outcomes[i].decision.verdict : RUNG_UNKNOWN;
         if (!as_expected(j->call, verdict, j->call->argument[i])) expected = false;
     }
-    if (missing) rung_note(j->call, "there is no proof for Coq: %s", missing);
+    if (missing) tool_note(j->call, "there is no proof for Coq: %s", missing);
     if (status == RUNG_OK && proved != RUNG_OK) *err = unproved, status = proved;
     return status != RUNG_OK ? (int)status : expected && !missing ? 0 : RUNG_NEGATIVE;
 }
 
-/* ---- command ------------------------------------------------------------------------------------------------------------ */
+/* ---- command --------------------------------------------------------------------------------------------------- */
 
 /* Options that would do nothing should not do it in silence. */
-static void note_unused(const rung_call *call, const rung_bound_input *inputs)
+static void note_unused(const tool_call *call, const tool_bound_input *inputs)
 {
     static const char *const about_archs[] = {"heads", "head-dim", "dk", "dv"};
     for (size_t i = 0; i < call->arguments; i++)
         if (inputs[i].is_arch) return;
     for (size_t i = 0; i < RUNG_COUNT(about_archs); i++)
-        if (rung_call_given(call, about_archs[i]))
-            rung_note(call, "--%s is for layers as text; files say it themselves", about_archs[i]);
+        if (tool_call_given(call, about_archs[i]))
+            tool_note(call, "--%s is for layers as text; files say it themselves", about_archs[i]);
 }
 
 static bool interrupted(void)
 {
-    return rung_signal_pending() != 0;
+    return tool_signal_pending() != 0;
 }
 
-static int run_inputs(const rung_call *call, const rung_about *about, rung_error *err)
+static int run_inputs(const tool_call *call, const rung_about *about, rung_error *err)
 {
     const bound_values *v = call->values;
     job j = {.call = call,
              .about = about,
              .means = {.bounds = true,
-                       .thresholds = !v->no_thresholds && !rung_call_given(call, "solve"),
+                       .thresholds = !v->no_thresholds && !tool_call_given(call, "solve"),
                        .weights = !v->no_weights,
                        .work = RUNG_MEANS_QUICK,
                        .samples = (uint64_t)v->samples,
                        .seed = (uint64_t)call->seed,
                        .threads = call->arguments > 1 ? 1 : (size_t)v->threads,
                        .interrupted = interrupted}};
-    rung_bound_input *inputs;
-    rung_status status = rung_bound_inputs_open(&inputs, call, &v->words, about, err);
+    tool_bound_input *inputs;
+    rung_status status = tool_bound_inputs_open(&inputs, call, &v->words, about, err);
     if (status != RUNG_OK) return status;
     j.inputs = inputs;
     note_unused(call, inputs);
@@ -198,27 +198,30 @@ static int run_inputs(const rung_call *call, const rung_about *about, rung_error
         free(j.outcomes[i].solved);
     }
     free(j.outcomes);
-    rung_bound_inputs_close(inputs, call->arguments);
+    tool_bound_inputs_close(inputs, call->arguments);
     return code;
 }
 
-static int run_plan(const rung_call *call, const rung_about *about, rung_error *err)
+static int run_plan(const tool_call *call, const rung_about *about, rung_error *err)
 {
     const bound_values *v = call->values;
-    rung_plan_conf conf = rung_plan_conf_of(about, call, (uint64_t)v->samples, (size_t)v->threads);
+    rung_plan_conf conf = rung_decide_plan(about);
+    conf.word = call->word, conf.words = call->words;
+    conf.samples = (uint64_t)v->samples, conf.seed = (uint64_t)call->seed;
+    conf.threads = (size_t)v->threads, conf.interrupted = interrupted;
     rung_plan plan;
     rung_buf text;
-    rung_status status = rung_plan_check(&conf, err);
+    rung_status status = rung_decide_plan_check(&conf, err);
     if (status != RUNG_OK) return (int)status;
-    rung_signals_defer(true);
+    tool_signals_defer(true);
     status = rung_plan_search(&plan, &conf, err);
     if (status == RUNG_OK) {
         rung_buf_init(&text);
         if (call->json)
             rung_plan_json(&text, &plan, &conf);
         else
-            rung_plan_print(&text, &plan, &conf);
-        status = rung_out_buf(&text, err);
+            tool_plan_print(&text, &plan, &conf);
+        status = tool_out_buf(&text, err);
         rung_buf_clear(&text);
     }
     bool expected = status != RUNG_OK || as_expected(call, plan.verdict, "the plan");
@@ -226,7 +229,7 @@ static int run_plan(const rung_call *call, const rung_about *about, rung_error *
     return status != RUNG_OK ? (int)status : expected ? 0 : RUNG_NEGATIVE;
 }
 
-static rung_status check_usage(const rung_call *call, rung_error *err)
+static rung_status check_usage(const tool_call *call, rung_error *err)
 {
     const bound_values *v = call->values;
     if (v->plan && call->arguments)
@@ -234,7 +237,7 @@ static rung_status check_usage(const rung_call *call, rung_error *err)
                          call->argument[0]);
     if (!v->plan && !call->arguments)
         return rung_fail(err, RUNG_USAGE, "needs ARCH|FILE: layers such as full,4*linear");
-    if ((v->proof || v->check) && (call->arguments != 1 || rung_call_given(call, "solve")))
+    if ((v->proof || v->check) && (call->arguments != 1 || tool_call_given(call, "solve")))
         return rung_fail(err, RUNG_USAGE,
                          "--proof and --check are about one claim: one ARCH|FILE, without --solve and --plan");
     if (v->proof && !rung_coq_name(v->proof))
@@ -247,13 +250,13 @@ static rung_status check_usage(const rung_call *call, rung_error *err)
     static const char *const about_tasks[] = {"n",        "solve", "plan", "expect", "tokens-after",
                                               "thoughts", "proof", "check"};
     for (size_t i = 0; i < RUNG_COUNT(about_tasks); i++)
-        if (rung_call_given(call, about_tasks[i]))
+        if (tool_call_given(call, about_tasks[i]))
             return rung_fail(err, RUNG_USAGE, "--%s for which task? add --task NAME ('rung list tasks')",
                              about_tasks[i]);
     return RUNG_OK;
 }
 
-static int run_bound(const rung_call *call, rung_error *err)
+static int run_bound(const tool_call *call, rung_error *err)
 {
     const bound_values *v = call->values;
     rung_task_conf task;
@@ -264,17 +267,17 @@ static int run_bound(const rung_call *call, rung_error *err)
     about.kernel = (rung_kernel)(v->kernel + 1);
     if (v->tokens_after) about.ends = RUNG_VIOLATED;
     if (v->thoughts) about.at_once = RUNG_VIOLATED;
-    rung_about_words(&about, &v->words);
+    tool_about_words(&about, &v->words);
     return v->plan ? run_plan(call, &about, err) : run_inputs(call, &about, err);
 }
 
-static void help_more(rung_buf *out, const rung_call *call)
+static void help_more(rung_buf *out, const tool_call *call)
 {
     const bound_values *v = call->values;
     const rung_task *task = v->task ? rung_task_get(v->task) : NULL;
     if (!task) return;
-    rung_buf_printf(out, "\n%sParameters of %s%s\n", rung_style_bold(), task->name, rung_style_off());
-    rung_params_print(out, task->params);
+    rung_buf_printf(out, "\n%sParameters of %s%s\n", tool_style_bold(), task->name, tool_style_off());
+    tool_params_print(out, task->params);
 }
 
 #define FLAG(long_name, field, text)                                                                                   \
@@ -282,7 +285,7 @@ static void help_more(rung_buf *out, const rung_call *call)
         .name = long_name, .kind = RUNG_OPTION_FLAG, .at = offsetof(bound_values, field), .help = text                 \
     }
 
-const rung_command rung_command_bound = {
+const tool_command tool_command_bound = {
     .name = "bound",
     .summary = "what layers hold, and what they provably cannot do",
     .details = "The ledger of an architecture (state, convolution, window, growing cache, message) and every theorem "
@@ -300,7 +303,7 @@ const rung_command rung_command_bound = {
                "cheapest layers "
                "(fewest full ones, then fewest bits of state) that solve the task, and says what of it was verified.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung bound full,4*linear --head-dim 2 --bits 26 --task seqcomp L=2 --n 542",
              "one full layer and four linear ones cannot compose"},
             {"rung bound config.json --task eva --n 1000000",
@@ -316,7 +319,7 @@ const rung_command rung_command_bound = {
              "the verdict as a theorem that coqc checks"},
             {0},
         },
-    .arguments = (const rung_argument[]){RUNG_LEDGER_ARGUMENT(0), {0}},
+    .arguments = (const tool_argument[]){RUNG_LEDGER_ARGUMENT(0), {0}},
     .words = "parameters of the task",
     .options =
         (const rung_option[]){

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung break: searches for a failure of a model on a task, and writes it as a certificate that rung-check confirms. Finding
- * nothing is UNKNOWN, never "safe".
+ * rung break: searches for a failure of a model on a task, and writes it as a certificate that rung-check confirms.
+ * Finding nothing is UNKNOWN, never "safe".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "worker.h"
 
 typedef struct break_values {
-    rung_worker_words subject;
+    tool_worker_words subject;
     const char *out, *attack, *memory, *store;
     int64_t budget, kind, expect;
 } break_values;
@@ -22,8 +22,8 @@ enum { REPORT_COLUMN = 24 };
 
 /* What the output is made of. */
 typedef struct report {
-    const rung_call *call;
-    const rung_worker *subject;
+    const tool_call *call;
+    const tool_worker *subject;
     const rung_decision *decision;
     const rung_break *result; /* NULL: no attack succeeded */
     const rung_break *tried;
@@ -35,10 +35,10 @@ typedef struct report {
 
 static bool interrupted(void)
 {
-    return rung_signal_pending() != 0;
+    return tool_signal_pending() != 0;
 }
 
-/* ---- options --------------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------------------------- */
 
 /* "2GiB", "512MiB", "64k", or a number of bytes. */
 static rung_status read_memory(size_t *bytes, const char *text, rung_error *err)
@@ -58,18 +58,18 @@ static rung_status read_memory(size_t *bytes, const char *text, rung_error *err)
     return RUNG_OK;
 }
 
-static rung_status check_options(const rung_call *call, rung_error *err)
+static rung_status check_options(const tool_call *call, rung_error *err)
 {
     const break_values *v = call->values;
     if (!v->out) return rung_fail(err, RUNG_USAGE, "where does the certificate go? add -o FILE");
     if (strcmp(v->subject.numbers, "fp32") == 0)
         return rung_fail(err, RUNG_USAGE,
                          "fp32 is the fast evaluator, and a certificate is about exact numbers; say --numbers f32");
-    rung_status status = rung_out_spares(v->out, call->argument[0], err);
-    return status == RUNG_OK ? rung_out_place(v->out, err) : status;
+    rung_status status = tool_out_spares(v->out, call->argument[0], err);
+    return status == RUNG_OK ? tool_out_place(v->out, err) : status;
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------------------------------ */
 
 static void put_token(rung_buf *out, const rung_task_conf *task, uint32_t token)
 {
@@ -123,9 +123,9 @@ static void print_labelled(rung_buf *out, const char *label, bool bold, const ch
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    rung_buf_printf(out, "%s%s%s%*s", bold ? rung_style_bold() : "", label, bold ? rung_style_off() : "",
+    rung_buf_printf(out, "%s%s%s%*s", bold ? tool_style_bold() : "", label, bold ? tool_style_off() : "",
                     COLUMN - (int)strlen(label), "");
-    rung_wrap(out, text, COLUMN, COLUMN);
+    tool_wrap(out, text, COLUMN, COLUMN);
     rung_buf_putc(out, '\n');
 }
 
@@ -147,7 +147,7 @@ static void print_found(rung_buf *out, const report *r)
     rung_buf statement;
     rung_buf_init(&statement);
     rung_cert_statement(&statement, &result->cert);
-    if (statement.text) rung_wrap(out, statement.text, 9, 9);
+    if (statement.text) tool_wrap(out, statement.text, 9, 9);
     out->failed = out->failed || statement.failed;
     rung_buf_clear(&statement);
     rung_buf_printf(out, "\nsearch   %llu runs, %.2f s\n", count_runs(r), r->seconds);
@@ -169,12 +169,12 @@ static void print_untried(rung_buf *out, const report *r, size_t from)
         if (r->tried[i].seconds <= 0 && strcmp(r->tried[i].report, why) == 0)
             rung_buf_printf(&names, "%s%s", names.len ? ", " : "", r->tried[i].attack);
     if (names.len + 4 <= REPORT_COLUMN) {
-        rung_two_columns(out, names.text ? names.text : "", why, REPORT_COLUMN);
+        tool_two_columns(out, names.text ? names.text : "", why, REPORT_COLUMN);
     } else {
         rung_buf_puts(out, "  ");
-        rung_wrap(out, names.text, 2, 2);
+        tool_wrap(out, names.text, 2, 2);
         rung_buf_printf(out, "\n%*s", REPORT_COLUMN, "");
-        rung_wrap(out, why, REPORT_COLUMN, REPORT_COLUMN);
+        tool_wrap(out, why, REPORT_COLUMN, REPORT_COLUMN);
         rung_buf_putc(out, '\n');
     }
     out->failed = out->failed || names.failed;
@@ -199,7 +199,7 @@ static void print_tried(rung_buf *out, const report *r)
         const rung_break *t = &r->tried[i];
         char left[48];
         snprintf(left, sizeof left, "%-11s %6.1f s", t->attack, t->seconds);
-        if (t->seconds > 0) rung_two_columns(out, left, t->report, REPORT_COLUMN);
+        if (t->seconds > 0) tool_two_columns(out, left, t->report, REPORT_COLUMN);
     }
     for (size_t i = 0; i < r->tried_count; i++)
         if (r->tried[i].seconds <= 0 && (!only || strcmp(only, r->tried[i].attack) == 0)) print_untried(out, r, i);
@@ -207,7 +207,7 @@ static void print_tried(rung_buf *out, const report *r)
 
 static void print_report(rung_buf *out, const report *r)
 {
-    rung_worker_print(out, r->subject);
+    tool_worker_print(out, r->subject);
     rung_buf_putc(out, '\n');
     if (r->result)
         print_found(out, r);
@@ -216,7 +216,7 @@ static void print_report(rung_buf *out, const report *r)
     if (r->theorem[0]) print_labelled(out, "theorem", false, "%s", r->theorem);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------------ */
+/* ---- JSON ------------------------------------------------------------------------------------------------------ */
 
 static void json_found(rung_jout *out, const report *r)
 {
@@ -243,7 +243,7 @@ static void json_report(rung_buf *text, const report *r)
 {
     rung_jout out;
     rung_jout_begin(&out, text, "rung.break/1", true);
-    rung_worker_json(&out, r->subject, r->call);
+    tool_worker_json(&out, r->subject, r->call);
     rung_jout_string(&out, "verdict", rung_verdict_words[r->decision->verdict - 1]);
     rung_jout_string(&out, "basis", rung_basis_words[r->decision->basis]);
     rung_jout_string(&out, "about", r->decision->about);
@@ -264,7 +264,7 @@ static void json_report(rung_buf *text, const report *r)
     rung_jout_finish(&out);
 }
 
-/* ---- command --------------------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------------------------- */
 
 /* The theorem beside what a search found: it speaks of all models of these layers. */
 static void take_theorem(report *r)
@@ -279,7 +279,7 @@ static void take_theorem(report *r)
                  a->ceiling_over ? " over " : "", a->ceiling_over ? a->ceiling_over : "");
 }
 
-static rung_status claim_of(rung_claim **claim, rung_subject **subject, const rung_worker *s, rung_error *err)
+static rung_status claim_of(rung_claim **claim, rung_subject **subject, const tool_worker *s, rung_error *err)
 {
     rung_about about = rung_about_prompt(&s->task, 0);
     rung_about_bits(&about, s->fmt.bits);
@@ -288,7 +288,7 @@ static rung_status claim_of(rung_claim **claim, rung_subject **subject, const ru
     return status == RUNG_OK ? rung_claim_new(claim, *subject, &about, err) : status;
 }
 
-static rung_status search(rung_decision *d, const rung_worker *s, const rung_victim *victim, const rung_call *call,
+static rung_status search(rung_decision *d, const tool_worker *s, const rung_victim *victim, const tool_call *call,
                           rung_error *err)
 {
     const break_values *v = call->values;
@@ -296,7 +296,7 @@ static rung_status search(rung_decision *d, const rung_worker *s, const rung_vic
     rung_budget budget = {.seconds = (double)v->budget,
                           .threads = (size_t)v->subject.threads,
                           .seed = (uint64_t)call->seed,
-                          .kinds = rung_call_given(call, "kind") ? 1u << (v->kind + 1) : 0,
+                          .kinds = tool_call_given(call, "kind") ? 1u << (v->kind + 1) : 0,
                           .progress = call->quiet ? NULL : &progress,
                           .interrupted = interrupted};
     rung_means means = {.bounds = true, .victim = victim, .budget = &budget, .attack = v->attack};
@@ -304,7 +304,7 @@ static rung_status search(rung_decision *d, const rung_worker *s, const rung_vic
     rung_claim *claim = NULL;
     rung_status status = read_memory(&budget.memory, v->memory, err);
     if (status == RUNG_OK) status = claim_of(&claim, &subject, s, err);
-    rung_signals_defer(true);
+    tool_signals_defer(true);
     if (status == RUNG_OK) status = rung_decide(d, claim, &means, err);
     rung_progress_finish(&progress);
     rung_claim_free(claim);
@@ -316,7 +316,7 @@ static rung_status search(rung_decision *d, const rung_worker *s, const rung_vic
 static rung_status write_certificate(report *r, const rung_victim *victim, rung_error *err)
 {
     const break_values *v = r->call->values;
-    if (!r->result || rung_signal_pending()) return RUNG_OK;
+    if (!r->result || tool_signal_pending()) return RUNG_OK;
     if (!rung_attack_certifiable(victim, r->result->cert.kind, r->why_not, sizeof r->why_not)) return RUNG_OK;
     r->why_not[0] = 0;
     rung_status status = rung_cert_write(v->out, &r->result->cert, err);
@@ -332,21 +332,21 @@ static rung_status print(const report *r, rung_error *err)
         json_report(&text, r);
     else
         print_report(&text, r);
-    rung_status status = rung_out_buf(&text, err);
+    rung_status status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     return status;
 }
 
-static bool as_expected(const rung_call *call, rung_verdict verdict)
+static bool as_expected(const tool_call *call, rung_verdict verdict)
 {
     const break_values *v = call->values;
-    if (!rung_call_given(call, "expect") || (int64_t)verdict == v->expect + 1) return true;
-    rung_note(call, "expected %s, and the verdict is %s", rung_verdict_words[v->expect],
+    if (!tool_call_given(call, "expect") || (int64_t)verdict == v->expect + 1) return true;
+    tool_note(call, "expected %s, and the verdict is %s", rung_verdict_words[v->expect],
               rung_verdict_words[verdict - 1]);
     return false;
 }
 
-static int break_subject(const rung_worker *s, const rung_program *program, const rung_call *call, rung_error *err)
+static int break_subject(const tool_worker *s, const rung_program *program, const tool_call *call, rung_error *err)
 {
     const rung_victim victim = {.model = s->model, .program = program, .task = &s->task, .numbers = s->fmt};
     rung_decision d = {0};
@@ -357,27 +357,27 @@ static int break_subject(const rung_worker *s, const rung_program *program, cons
     r.result = d.found, r.tried = d.tried, r.tried_count = d.tried_count;
     if (status == RUNG_OK) status = write_certificate(&r, &victim, err);
     if (status == RUNG_OK) take_theorem(&r);
-    if (status == RUNG_OK && !rung_signal_pending()) status = print(&r, err);
-    if (status == RUNG_OK && rung_signal_pending()) rung_note(call, "stopped after %.1f s", r.seconds);
-    bool expected = rung_signal_pending() || status != RUNG_OK || as_expected(call, d.verdict);
+    if (status == RUNG_OK && !tool_signal_pending()) status = print(&r, err);
+    if (status == RUNG_OK && tool_signal_pending()) tool_note(call, "stopped after %.1f s", r.seconds);
+    bool expected = tool_signal_pending() || status != RUNG_OK || as_expected(call, d.verdict);
     rung_decision_clear(&d);
     return status != RUNG_OK ? (int)status : expected ? 0 : RUNG_NEGATIVE;
 }
 
-static int run_break(const rung_call *call, rung_error *err)
+static int run_break(const tool_call *call, rung_error *err)
 {
     const break_values *v = call->values;
-    rung_worker s = {0};
+    tool_worker s = {0};
     rung_program *program = NULL;
     rung_status status = check_options(call, err);
     if (status != RUNG_OK) return status;
-    status = rung_worker_open(&s, call, &v->subject, err);
+    status = tool_worker_open(&s, call, &v->subject, err);
     rung_evaluator alone = s.how;
     alone.threads = 1; /* attacks share the cores among their own runs */
     if (status == RUNG_OK) status = rung_program_new(&program, s.model, &alone, err);
     int code = status == RUNG_OK ? break_subject(&s, program, call, err) : (int)status;
     rung_program_free(program);
-    rung_worker_close(&s);
+    tool_worker_close(&s);
     return code;
 }
 
@@ -386,7 +386,7 @@ static const char *attack_name_at(size_t index)
     return index < rung_attack_count() ? rung_attack_at(index)->name : NULL;
 }
 
-const rung_command rung_command_break = {
+const tool_command tool_command_break = {
     .name = "break",
     .summary = "search for a failure of a model, and write a certificate of it",
     .details =
@@ -399,14 +399,14 @@ const rung_command rung_command_break = {
         "nothing about the model. What is found in models or tasks that rung-check does not know is reported without a "
         "certificate.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung break m.safetensors --numbers bf16 -o m.cert", "everything that applies, for a minute"},
             {"rung break m.safetensors --numbers e8m4 --kind state-collision -o m.cert", "what no read-out can repair"},
             {"rung break m.safetensors --numbers f16 --attack climb --budget 600 -o m.cert", "one attack, ten minutes"},
             {"rung break m.safetensors --task eva N=64 V=8 --numbers q3.8 -o m.cert --json", "for programs"},
             {0},
         },
-    .arguments = (const rung_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
+    .arguments = (const tool_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
     .words = "parameters of the task",
     .options =
         (const rung_option[]){

@@ -18,15 +18,15 @@ typedef struct build_values {
 
 static const char *name_at(size_t index)
 {
-    return index == 0 ? "random" : rung_construction_name_at(index - 1);
+    return index == 0 ? "random" : tool_construction_name_at(index - 1);
 }
 
-static rung_status report(const rung_call *call, const char *path, rung_error *err)
+static rung_status report(const tool_call *call, const char *path, rung_error *err)
 {
     rung_model *model;
     char digest[65];
     rung_buf text;
-    if (rung_out_is_stream(path)) return RUNG_OK;
+    if (tool_out_is_stream(path)) return RUNG_OK;
     rung_status status = rung_model_open(&model, path, err); /* what was written must open */
     if (status != RUNG_OK) return status;
     const rung_model_spec *spec = rung_model_get_spec(model);
@@ -47,13 +47,13 @@ static rung_status report(const rung_call *call, const char *path, rung_error *e
         rung_buf_printf(&text, "%s: %s, %zu layer%s, %zu parameters, for %s\nsha256 %s\n", path, spec->arch, layers,
                         layers == 1 ? "" : "s", rung_model_parameters(model), spec->task, digest);
     }
-    status = rung_out_buf(&text, err);
+    status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     rung_model_close(model);
     return status;
 }
 
-static rung_status build_random(const rung_call *call, rung_error *err)
+static rung_status build_random(const tool_call *call, rung_error *err)
 {
     const build_values *v = call->values;
     rung_model_spec spec;
@@ -66,14 +66,14 @@ static rung_status build_random(const rung_call *call, rung_error *err)
     return status;
 }
 
-static rung_status build_construction(const rung_call *call, rung_error *err)
+static rung_status build_construction(const tool_call *call, rung_error *err)
 {
     const build_values *v = call->values;
     rung_build b;
     rung_status status = rung_build_init(&b, call->argument[0], call->word, call->words, err);
     /* Options that only random weights have: a construction decides these itself. */
     for (size_t i = 0; status == RUNG_OK && rung_shape_options[i]; i++)
-        if (rung_call_given(call, rung_shape_options[i]))
+        if (tool_call_given(call, rung_shape_options[i]))
             status =
                 rung_fail(err, RUNG_USAGE, "--%s is for 'rung build random'; %s has the parameters of '%s %s --help'",
                           rung_shape_options[i], b.how->name, "rung build", b.how->name);
@@ -91,7 +91,7 @@ static rung_status check_name(const char *name, rung_error *err)
     return rung_fail_unknown(err, "construction", name, names, count);
 }
 
-static int run_build(const rung_call *call, rung_error *err)
+static int run_build(const tool_call *call, rung_error *err)
 {
     const build_values *v = call->values;
     rung_status status = check_name(call->argument[0], err);
@@ -101,16 +101,16 @@ static int run_build(const rung_call *call, rung_error *err)
     return status == RUNG_OK ? report(call, v->out, err) : status;
 }
 
-static void help_more(rung_buf *out, const rung_call *call)
+static void help_more(rung_buf *out, const tool_call *call)
 {
     const rung_construction *how = call->arguments ? rung_construction_get(call->argument[0]) : NULL;
     if (!how) return;
-    rung_buf_printf(out, "\n%sParameters of %s%s\n", rung_style_bold(), how->name, rung_style_off());
-    rung_params_print(out, how->params);
+    rung_buf_printf(out, "\n%sParameters of %s%s\n", tool_style_bold(), how->name, tool_style_off());
+    tool_params_print(out, how->params);
     rung_buf_printf(out, "\nand those of its task: rung list tasks %s\n", how->task);
 }
 
-const rung_command rung_command_build = {
+const tool_command tool_command_build = {
     .name = "build",
     .summary = "write a model file",
     .details =
@@ -119,7 +119,7 @@ const rung_command rung_command_build = {
         "random: weights drawn from the seed, for any architecture; the sizes of input, read-out and positions "
         "follow from the task. The file is ordinary safetensors; docs/files.md lists its tensors.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung build lookup N=64 keys=trig -o m.safetensors", "one head with d = 2 that evaluates any function"},
             {"rung build seqcomp L=2 N0=4 n=4 linear=first -o h.safetensors",
              "two full layers and a linear one compose"},
@@ -132,7 +132,7 @@ const rung_command rung_command_build = {
             {0},
         },
     .arguments =
-        (const rung_argument[]){
+        (const tool_argument[]){
             {.metavar = "CONSTRUCTION",
              .help = "a name of 'rung list constructions', or random",
              .least = 1,

@@ -8,20 +8,18 @@
 
 #include "bound_ask.h"
 #include "bound_ledger.h"
-#include "compare_svg.h"
 #include "output.h"
 
 typedef struct compare_values {
-    rung_ledger_words words;
+    tool_ledger_words words;
     const char *task, *plot;
     int64_t n;
 } compare_values;
 
 /* One column. */
 typedef struct column {
-    const rung_bound_input *input;
+    const tool_bound_input *input;
     rung_ledger_view view;
-    uint64_t grows;         /* elements per token, all caches */
     rung_decision decision; /* of the task, if there is one */
 } column;
 
@@ -32,7 +30,7 @@ typedef struct columns {
     rung_means means;
 } columns;
 
-/* ---- rows -------------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------------------ */
 
 static void put_count(rung_buf *out, uint64_t value)
 {
@@ -62,7 +60,7 @@ COUNT_ROW(put_conv, c->view.sum.conv_elements)
 COUNT_ROW(put_windows, c->view.sum.window_elements)
 COUNT_ROW(put_carried, c->view.state_bits)
 COUNT_ROW(put_message, c->view.message_bits)
-COUNT_ROW(put_grows, c->grows)
+COUNT_ROW(put_grows, c->view.growth)
 
 static void put_verdict(rung_buf *out, const column *c)
 {
@@ -118,7 +116,7 @@ static const struct row {
     {"CANNOT from n on", put_from, true, true},
 };
 
-/* ---- table -------------------------------------------------------------------------------------------------------------- */
+/* ---- table ----------------------------------------------------------------------------------------------------- */
 
 /* A row of nothing but dots says nothing. */
 static bool is_empty(const struct row *row, const columns *all)
@@ -153,7 +151,7 @@ static void print_row(rung_buf *out, const struct row *row, const columns *all)
 static void print_table(rung_buf *out, const columns *all)
 {
     for (size_t i = 0; i < all->count; i++) {
-        rung_buf_printf(out, "[%zu] %s%s%s", i + 1, rung_style_bold(), all->at[i].input->text, rung_style_off());
+        rung_buf_printf(out, "[%zu] %s%s%s", i + 1, tool_style_bold(), all->at[i].input->text, tool_style_off());
         if (!all->at[i].input->is_arch) {
             rung_buf_puts(out, "  ");
             rung_ledger_order(out, rung_claim_ledger(all->at[i].input->claim));
@@ -186,36 +184,40 @@ static void print_json(rung_buf *text, const columns *all)
     rung_jout_array(&out, "results");
     for (size_t i = 0; i < all->count; i++) {
         rung_jout_object(&out, NULL);
-        rung_bound_json(&out, all->at[i].input, all->task ? &all->at[i].decision : NULL);
+        rung_decision_json(&out, all->at[i].input->claim, all->at[i].input->text,
+                           all->task ? &all->at[i].decision : NULL);
         rung_jout_end(&out);
     }
     rung_jout_end(&out);
     rung_jout_finish(&out);
 }
 
-/* ---- command ------------------------------------------------------------------------------------------------------------ */
+/* ---- command --------------------------------------------------------------------------------------------------- */
 
-static rung_status fill_column(column *c, const rung_bound_input *input, const rung_means *means, rung_error *err)
+static rung_status fill_column(column *c, const tool_bound_input *input, const rung_means *means, rung_error *err)
 {
-    const rung_ledger *ledger = rung_claim_ledger(input->claim);
     c->input = input;
     c->view = rung_ledger_view_of(input->claim);
-    for (size_t i = 0; i < ledger->layer_count; i++) c->grows += ledger->layer[i].kv_per_token;
     return rung_claim_task(input->claim) ? rung_decide(&c->decision, input->claim, means, err) : RUNG_OK;
 }
 
-static rung_status write_plot(const char *path, const rung_bound_input *inputs, size_t count, rung_error *err)
+static rung_status write_plot(const char *path, const tool_bound_input *inputs, size_t count, rung_error *err)
 {
     rung_buf svg;
+    rung_ledger_shown *shown = rung_calloc(count, sizeof *shown, err);
+    if (!shown) return RUNG_SYSTEM;
+    for (size_t i = 0; i < count; i++)
+        shown[i] = (rung_ledger_shown){inputs[i].claim, inputs[i].text, !inputs[i].is_arch};
     rung_buf_init(&svg);
-    rung_compare_svg(&svg, inputs, count);
+    rung_ledger_svg(&svg, shown, count);
+    free(shown);
     rung_status status = rung_buf_ok(&svg, err);
     if (status == RUNG_OK) status = rung_file_write(path, svg.text, svg.len, err);
     rung_buf_clear(&svg);
     return status;
 }
 
-static rung_status compare(const columns *all, const rung_bound_input *inputs, const rung_call *call, rung_error *err)
+static rung_status compare(const columns *all, const tool_bound_input *inputs, const tool_call *call, rung_error *err)
 {
     const compare_values *v = call->values;
     rung_buf text;
@@ -228,18 +230,18 @@ static rung_status compare(const columns *all, const rung_bound_input *inputs, c
         print_json(&text, all);
     else
         print_table(&text, all);
-    status = rung_out_buf(&text, err);
+    status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     if (status == RUNG_OK && v->plot) status = write_plot(v->plot, inputs, all->count, err);
-    if (status == RUNG_OK && v->plot) rung_note(call, "wrote %s", v->plot);
+    if (status == RUNG_OK && v->plot) tool_note(call, "wrote %s", v->plot);
     return status;
 }
 
-static int run_compare(const rung_call *call, rung_error *err)
+static int run_compare(const tool_call *call, rung_error *err)
 {
     const compare_values *v = call->values;
     rung_task_conf task;
-    rung_bound_input *inputs;
+    tool_bound_input *inputs;
     columns all = {
         .count = call->arguments,
         .task = v->task ? &task : NULL,
@@ -249,18 +251,18 @@ static int run_compare(const rung_call *call, rung_error *err)
                          call->words ? call->word[0] : "--n");
     rung_status status = v->task ? rung_task_conf_init(&task, v->task, call->word, call->words, err) : RUNG_OK;
     rung_about about = rung_about_prompt(all.task, (uint64_t)v->n);
-    rung_about_words(&about, &v->words);
-    if (status == RUNG_OK) status = rung_bound_inputs_open(&inputs, call, &v->words, &about, err);
+    tool_about_words(&about, &v->words);
+    if (status == RUNG_OK) status = tool_bound_inputs_open(&inputs, call, &v->words, &about, err);
     if (status != RUNG_OK) return status;
     all.at = rung_calloc(all.count, sizeof *all.at, err);
     status = all.at ? compare(&all, inputs, call, err) : RUNG_SYSTEM;
     for (size_t i = 0; all.at && i < all.count; i++) rung_decision_clear(&all.at[i].decision);
     free(all.at);
-    rung_bound_inputs_close(inputs, call->arguments);
+    tool_bound_inputs_close(inputs, call->arguments);
     return status;
 }
 
-const rung_command rung_command_compare = {
+const tool_command tool_command_compare = {
     .name = "compare",
     .summary = "ledgers of several architectures side by side, and as a picture",
     .details =
@@ -268,7 +270,7 @@ const rung_command rung_command_compare = {
         "per layer on one scale for all: above the line what it holds, below what crosses a position. With --task "
         "also the verdicts of 'rung bound'.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung compare '12*(3*gdelta,full)' '6*(7*gdelta,full)' '48*full' --heads 32 --head-dim 128",
              "a 3:1 and a 7:1 hybrid beside full attention"},
             {"rung compare a/config.json b/config.json c.gguf --plot abc.svg", "real models, with the picture"},
@@ -276,7 +278,7 @@ const rung_command rung_command_compare = {
              "the order of layers matters"},
             {0},
         },
-    .arguments = (const rung_argument[]){RUNG_LEDGER_ARGUMENT(1), {0}},
+    .arguments = (const tool_argument[]){RUNG_LEDGER_ARGUMENT(1), {0}},
     .words = "parameters of the task",
     .options =
         (const rung_option[]){

@@ -13,7 +13,7 @@
 
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 
-/* ---- what the three share ---------------------------------------------------------------------------------------- */
+/* ---- what the three share -------------------------------------------------------------------------------------- */
 
 /* A word that has to be quoted (the bound A') is easier to type than to complete. */
 static bool is_plain(const char *word)
@@ -30,17 +30,17 @@ static void candidates(rung_buf *out, const char *const *choices, rung_names *na
 }
 
 /* All candidates of all arguments of a command. */
-static void argument_candidates(rung_buf *out, const rung_command *command)
+static void argument_candidates(rung_buf *out, const tool_command *command)
 {
-    for (const rung_argument *row = command->arguments; row && row->metavar; row++) {
+    for (const tool_argument *row = command->arguments; row && row->metavar; row++) {
         if (out->len && (row->choices || row->names)) rung_buf_putc(out, ' ');
         candidates(out, row->choices, row->names);
     }
 }
 
-static bool takes_files(const rung_command *command)
+static bool takes_files(const tool_command *command)
 {
-    for (const rung_argument *row = command->arguments; row && row->metavar; row++)
+    for (const tool_argument *row = command->arguments; row && row->metavar; row++)
         if (row->complete) return true;
     return false;
 }
@@ -51,9 +51,9 @@ static void task_keys(rung_buf *out, const rung_task *task)
         rung_buf_printf(out, "%s%s=", param == task->params ? "" : " ", param->name);
 }
 
-/* ---- bash -------------------------------------------------------------------------------------------------------- */
+/* ---- bash ------------------------------------------------------------------------------------------------------ */
 
-static void bash_value(rung_buf *out, const rung_command *command, const rung_option *row)
+static void bash_value(rung_buf *out, const tool_command *command, const rung_option *row)
 {
     if (row->kind == RUNG_OPTION_FLAG) return;
     rung_buf_printf(out, "    %s:--%s", command->name, row->name);
@@ -76,14 +76,14 @@ static void bash_options(rung_buf *out, const rung_option *table)
     }
 }
 
-static void bash_command(rung_buf *out, const rung_command *command)
+static void bash_command(rung_buf *out, const tool_command *command)
 {
     rung_buf names;
     rung_buf_init(&names);
     argument_candidates(&names, command);
     rung_buf_printf(out, "    %s) options='", command->name);
     bash_options(out, command->options);
-    bash_options(out, rung_options_common);
+    bash_options(out, tool_options_common);
     rung_buf_printf(out, "' names='%s' files=%d words=%d ;;\n", names.len ? names.text : "", takes_files(command),
                     command->words != NULL);
     rung_buf_clear(&names);
@@ -106,14 +106,14 @@ static void write_bash(rung_buf *out)
                        "    local command=${COMP_WORDS[1]} options='' names='' files=0 words=0 word\n"
                        "    if ((COMP_CWORD == 1)); then\n"
                        "        mapfile -t COMPREPLY < <(compgen -W '");
-    candidates(out, NULL, rung_command_name_at);
+    candidates(out, NULL, tool_command_name_at);
     rung_buf_puts(out, " --help --version' -- \"$cur\")\n        return\n    fi\n    case $command:$prev in\n");
-    for (size_t i = 0; i < rung_command_count(); i++) {
-        const rung_command *command = rung_command_at(i);
+    for (size_t i = 0; i < tool_command_count(); i++) {
+        const tool_command *command = tool_command_at(i);
         for (const rung_option *row = command->options; row && row->name; row++) bash_value(out, command, row);
     }
     rung_buf_puts(out, "    *:--seed) return ;;\n    esac\n    case $command in\n");
-    for (size_t i = 0; i < rung_command_count(); i++) bash_command(out, rung_command_at(i));
+    for (size_t i = 0; i < tool_command_count(); i++) bash_command(out, tool_command_at(i));
     rung_buf_puts(out, "    esac\n    if ((words)); then\n        for word in \"${COMP_WORDS[@]:2}\"; do\n"
                        "        case $word in\n");
     bash_tasks(out);
@@ -126,7 +126,7 @@ static void write_bash(rung_buf *out)
                        "}\ncomplete -F _rung rung\n");
 }
 
-/* ---- zsh --------------------------------------------------------------------------------------------------------- */
+/* ---- zsh ------------------------------------------------------------------------------------------------------- */
 
 /* Inside single quotes and the brackets of _arguments. */
 static void zsh_text(rung_buf *out, const char *text)
@@ -170,7 +170,7 @@ static void zsh_options(rung_buf *out, const rung_option *table)
     }
 }
 
-static void zsh_command(rung_buf *out, const rung_command *command)
+static void zsh_command(rung_buf *out, const tool_command *command)
 {
     rung_buf names;
     rung_buf_init(&names);
@@ -178,7 +178,7 @@ static void zsh_command(rung_buf *out, const rung_command *command)
     rung_buf_printf(out, "    %s)\n        names=(%s) files=%d words_too=%d\n        _arguments -s \\\n", command->name,
                     names.len ? names.text : "", takes_files(command), command->words != NULL);
     zsh_options(out, command->options);
-    zsh_options(out, rung_options_common);
+    zsh_options(out, tool_options_common);
     rung_buf_puts(out, "            '*: :_rung_names' ;;\n");
     rung_buf_clear(&names);
 }
@@ -200,19 +200,19 @@ static void write_zsh(rung_buf *out)
     rung_buf_puts(out, "        esac\n    done\n    compadd -S '' -a keys\n}\n"
                        "_rung() {\n    local -a names commands\n    local files=0 words_too=0\n"
                        "    if (( CURRENT == 2 )); then\n        commands=(\n");
-    for (size_t i = 0; i < rung_command_count(); i++) {
-        rung_buf_printf(out, "            '%s:", rung_command_at(i)->name);
-        zsh_text(out, rung_command_at(i)->summary);
+    for (size_t i = 0; i < tool_command_count(); i++) {
+        rung_buf_printf(out, "            '%s:", tool_command_at(i)->name);
+        zsh_text(out, tool_command_at(i)->summary);
         rung_buf_puts(out, "'\n");
     }
     rung_buf_puts(out, "        )\n        _describe command commands\n        return\n    fi\n"
                        "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n");
-    for (size_t i = 0; i < rung_command_count(); i++) zsh_command(out, rung_command_at(i));
+    for (size_t i = 0; i < tool_command_count(); i++) zsh_command(out, tool_command_at(i));
     rung_buf_puts(out, "    esac\n}\n"
                        "if [ \"$funcstack[1]\" = _rung ]; then _rung \"$@\"; else compdef _rung rung; fi\n");
 }
 
-/* ---- fish -------------------------------------------------------------------------------------------------------- */
+/* ---- fish ------------------------------------------------------------------------------------------------------ */
 
 static void fish_text(rung_buf *out, const char *text)
 {
@@ -242,7 +242,7 @@ static void fish_options(rung_buf *out, const char *condition, const rung_option
     }
 }
 
-static void fish_command(rung_buf *out, const rung_command *command)
+static void fish_command(rung_buf *out, const tool_command *command)
 {
     char condition[96];
     snprintf(condition, sizeof condition, "__fish_seen_subcommand_from %s", command->name);
@@ -269,12 +269,12 @@ static void write_fish(rung_buf *out)
         rung_buf_putc(out, '\n');
     }
     rung_buf_puts(out, "        end\n    end\nend\ncomplete -c rung -f\n");
-    for (size_t i = 0; i < rung_command_count(); i++) fish_command(out, rung_command_at(i));
-    fish_options(out, "not __fish_use_subcommand", rung_options_common);
+    for (size_t i = 0; i < tool_command_count(); i++) fish_command(out, tool_command_at(i));
+    fish_options(out, "not __fish_use_subcommand", tool_options_common);
     rung_buf_puts(out, "complete -c rung -n __fish_use_subcommand -l version -d 'the version'\n");
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------------------------- */
 
 static rung_status unknown_shell(const char *name, rung_error *err)
 {
@@ -283,7 +283,7 @@ static rung_status unknown_shell(const char *name, rung_error *err)
     return rung_fail(err, RUNG_USAGE, "unknown shell '%s'; one of bash, zsh, fish", name);
 }
 
-static int run_completion(const rung_call *call, rung_error *err)
+static int run_completion(const tool_call *call, rung_error *err)
 {
     static void (*const writers[])(rung_buf *) = {write_bash, write_zsh, write_fish};
     size_t shell = 0;
@@ -293,24 +293,24 @@ static int run_completion(const rung_call *call, rung_error *err)
     rung_buf script;
     rung_buf_init(&script);
     writers[shell](&script);
-    const int status = rung_out_text(call, &script, "rung.completion/1", shells[shell], err);
+    const int status = tool_out_text(call, &script, "rung.completion/1", shells[shell], err);
     rung_buf_clear(&script);
     return status;
 }
 
-const rung_command rung_command_completion = {
+const tool_command tool_command_completion = {
     .name = "completion",
     .summary = "tab completion for bash, zsh or fish",
     .details = "make install puts the scripts where the shells look for them.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"source <(rung completion bash)", "in this bash, now"},
             {"source <(rung completion zsh)", "in this zsh, now"},
             {"rung completion fish | source", "in this fish, now"},
             {0},
         },
     .arguments =
-        (const rung_argument[]){
+        (const tool_argument[]){
             {.metavar = "SHELL", .help = "bash, zsh or fish", .least = 1, .most = 1, .choices = shells},
             {0},
         },

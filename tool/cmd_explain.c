@@ -24,7 +24,7 @@ static rung_status write_picture(const rung_explained *x, const char *path, rung
     return status;
 }
 
-static rung_status explain(const rung_explained *x, const rung_call *call, rung_error *err)
+static rung_status explain(const rung_explained *x, const tool_call *call, rung_error *err)
 {
     const explain_values *v = call->values;
     rung_buf text;
@@ -32,21 +32,21 @@ static rung_status explain(const rung_explained *x, const rung_call *call, rung_
     if (call->json)
         rung_explain_json(&text, x);
     else
-        rung_explain_print(&text, x, (size_t)v->show);
+        tool_explain_print(&text, x, (size_t)v->show);
     rung_status status = v->svg ? write_picture(x, v->svg, err) : RUNG_OK;
-    if (status == RUNG_OK) status = rung_out_buf(&text, err);
+    if (status == RUNG_OK) status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
-    if (status == RUNG_OK && v->svg) rung_note(call, "wrote %s", v->svg);
+    if (status == RUNG_OK && v->svg) tool_note(call, "wrote %s", v->svg);
     return status;
 }
 
-static int run_explain(const rung_call *call, rung_error *err)
+static int run_explain(const tool_call *call, rung_error *err)
 {
     const explain_values *v = call->values;
     rung_explained *x = rung_calloc(1, sizeof *x, err);
     if (!x) return RUNG_SYSTEM;
-    rung_status status = rung_out_spares(v->svg, call->argument[0], err);
-    if (status == RUNG_OK) status = rung_out_spares(v->svg, v->model, err);
+    rung_status status = tool_out_spares(v->svg, call->argument[0], err);
+    if (status == RUNG_OK) status = tool_out_spares(v->svg, v->model, err);
     if (status == RUNG_OK) status = rung_explain(x, call->argument[0], v->model, err);
     if (status == RUNG_OK) status = explain(x, call, err);
     int code = status == RUNG_OK && x->fault[0] ? RUNG_NEGATIVE : (int)status;
@@ -55,7 +55,7 @@ static int run_explain(const rung_call *call, rung_error *err)
     return code;
 }
 
-const rung_command rung_command_explain = {
+const tool_command tool_command_explain = {
     .name = "explain",
     .summary = "show a certificate of failure: the prompts, what is the same, why nothing helps",
     .details =
@@ -64,13 +64,13 @@ const rung_command rung_command_explain = {
         "oracle, and says what is equal and what follows from it. With --model it also runs the model on the prompts. "
         "Whether a certificate is true is for rung-check to say, which shares no code with this.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung explain m.cert", "the claim, the prompts side by side, the reason"},
             {"rung explain m.cert --model m.safetensors", "also what the model answers to each prompt"},
             {"rung explain m.cert --svg m.svg", "a picture of the two prompts and of what collides"},
             {0},
         },
-    .arguments = (const rung_argument[]){{.metavar = "CERT",
+    .arguments = (const tool_argument[]){{.metavar = "CERT",
                                           .help = "a certificate, as docs/certificate.md describes it",
                                           .least = 1,
                                           .most = 1,

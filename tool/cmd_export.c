@@ -16,22 +16,22 @@ typedef struct export_values {
     bool csv, jsonl, metrics, probes;
 } export_values;
 
-/* ---- stores -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- stores ---------------------------------------------------------------------------------------------------- */
 
 static rung_status put_to_stdout(void *context, const void *bytes, size_t len, rung_error *err)
 {
     (void)context;
-    return rung_out_bytes(bytes, len, err);
+    return tool_out_bytes(bytes, len, err);
 }
 
 static bool interrupted(void)
 {
-    return rung_signal_pending() != 0;
+    return tool_signal_pending() != 0;
 }
 
 typedef rung_status store_use(rung_store_export *x, rung_error *err);
 
-static rung_status each_store(rung_store_export *x, const rung_call *call, store_use *use, rung_error *err)
+static rung_status each_store(rung_store_export *x, const tool_call *call, store_use *use, rung_error *err)
 {
     const export_values *v = call->values;
     rung_status status = RUNG_OK;
@@ -45,7 +45,7 @@ static rung_status each_store(rung_store_export *x, const rung_call *call, store
     return status;
 }
 
-static rung_status export_table(rung_store_export *x, const rung_call *call, rung_error *err)
+static rung_status export_table(rung_store_export *x, const tool_call *call, rung_error *err)
 {
     const export_values *v = call->values;
     x->format = v->jsonl ? RUNG_EXPORT_JSONL : RUNG_EXPORT_CSV;
@@ -69,12 +69,12 @@ static rung_status put_to_file(void *context, const void *bytes, size_t len, run
     return rung_fail(err, RUNG_SYSTEM, "%s: %s", file->path, strerror(errno));
 }
 
-static rung_status export_file(rung_store_export *x, const rung_call *call, const char *out, rung_error *err)
+static rung_status export_file(rung_store_export *x, const tool_call *call, const char *out, rung_error *err)
 {
     rung_file_writer file;
-    rung_status status = rung_out_place(out, err);
+    rung_status status = tool_out_place(out, err);
     for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++)
-        status = rung_out_spares(out, call->argument[i], err);
+        status = tool_out_spares(out, call->argument[i], err);
     if (status == RUNG_OK) status = rung_file_begin(&file, out, err);
     if (status != RUNG_OK) return status;
     x->put = put_to_file, x->context = &file;
@@ -84,7 +84,7 @@ static rung_status export_file(rung_store_export *x, const rung_call *call, cons
     return status;
 }
 
-static rung_status into_directory(rung_store_export *x, const rung_call *call, const char *directory, store_use *use,
+static rung_status into_directory(rung_store_export *x, const tool_call *call, const char *directory, store_use *use,
                                   rung_error *err)
 {
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
@@ -93,24 +93,24 @@ static rung_status into_directory(rung_store_export *x, const rung_call *call, c
     return each_store(x, call, use, err);
 }
 
-static rung_status export_models(rung_store_export *x, const rung_call *call, const char *directory, rung_error *err)
+static rung_status export_models(rung_store_export *x, const tool_call *call, const char *directory, rung_error *err)
 {
     rung_status status = into_directory(x, call, directory, rung_store_export_models, err);
     if (status == RUNG_OK && !x->runs)
         return rung_fail(err, RUNG_INPUT, "no models are kept there; a spec with \"keep-models\": true keeps them");
-    if (status == RUNG_OK) rung_note(call, "%zu models in %s", x->runs, directory);
+    if (status == RUNG_OK) tool_note(call, "%zu models in %s", x->runs, directory);
     return status;
 }
 
-static rung_status export_events(rung_store_export *x, const rung_call *call, const char *directory, rung_error *err)
+static rung_status export_events(rung_store_export *x, const tool_call *call, const char *directory, rung_error *err)
 {
     rung_status status = into_directory(x, call, directory, rung_store_export_events, err);
     if (status == RUNG_OK)
-        rung_note(call, "%zu runs in %s; look with: tensorboard --logdir %s", x->runs, directory, directory);
+        tool_note(call, "%zu runs in %s; look with: tensorboard --logdir %s", x->runs, directory, directory);
     return status;
 }
 
-static int run_export(const rung_call *call, rung_error *err)
+static int run_export(const tool_call *call, rung_error *err)
 {
     const export_values *v = call->values;
     rung_store_export x = {0};
@@ -140,7 +140,7 @@ static int run_export(const rung_call *call, rung_error *err)
     return status;
 }
 
-const rung_command rung_command_export = {
+const tool_command tool_command_export = {
     .name = "export",
     .summary = "the runs or probes of a store as CSV, JSON lines, TensorBoard events or models",
     .details = "One line per run, with its words, its results, what its layers hold and what theory says of it; with "
@@ -148,7 +148,7 @@ const rung_command rung_command_export = {
                "docs/store.md has the meaning of every column. Numbers "
                "that do not exist are empty, or null.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung export depth.db > depth.csv", "for a spreadsheet, R or pandas"},
             {"rung export depth.db --jsonl --metrics -o curves.jsonl", "training curves"},
             {"rung export a.db b.db --tensorboard runs", "for TensorBoard"},
@@ -157,7 +157,7 @@ const rung_command rung_command_export = {
             {0},
         },
     .arguments =
-        (const rung_argument[]){
+        (const tool_argument[]){
             {.metavar = "STORE",
              .help = "stores to read",
              .least = 1,

@@ -33,42 +33,42 @@ static void json_option(rung_jout *out, const rung_option *option)
     rung_jout_end(out);
 }
 
-static void json_command(rung_jout *out, const rung_command *command)
+static void json_command(rung_jout *out, const tool_command *command)
 {
     rung_buf usage;
     rung_buf_init(&usage);
-    rung_help_usage(&usage, command);
+    tool_help_usage(&usage, command);
     rung_jout_object(out, NULL);
     rung_jout_string(out, "name", command->name);
     rung_jout_string(out, "summary", command->summary);
     rung_jout_string(out, "usage", usage.text);
     rung_jout_array(out, "options");
     for (const rung_option *row = command->options; row && row->name; row++) json_option(out, row);
-    for (const rung_option *row = rung_options_common; row->name; row++) json_option(out, row);
+    for (const rung_option *row = tool_options_common; row->name; row++) json_option(out, row);
     rung_jout_end(out);
     rung_jout_end(out);
     rung_buf_clear(&usage);
 }
 
-static void json_help(rung_buf *text, const rung_command *only)
+static void json_help(rung_buf *text, const tool_command *only)
 {
     rung_jout out;
     rung_jout_begin(&out, text, "rung.help/1", true);
     rung_jout_string(&out, "version", RUNG_VERSION);
     rung_jout_array(&out, "commands");
-    for (size_t i = 0; i < rung_command_count(); i++)
-        if (!only || only == rung_command_at(i)) json_command(&out, rung_command_at(i));
+    for (size_t i = 0; i < tool_command_count(); i++)
+        if (!only || only == tool_command_at(i)) json_command(&out, tool_command_at(i));
     rung_jout_end(&out);
     rung_jout_finish(&out);
 }
 
-static int run_help(const rung_call *call, rung_error *err)
+static int run_help(const tool_call *call, rung_error *err)
 {
-    const rung_command *command = NULL;
+    const tool_command *command = NULL;
     if (call->arguments) {
         const char *name = call->argument[0];
-        command = rung_command_get(name);
-        const char *near = command ? NULL : rung_command_nearest(name);
+        command = tool_command_get(name);
+        const char *near = command ? NULL : tool_command_nearest(name);
         if (near) return rung_fail(err, RUNG_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
         if (!command) return rung_fail(err, RUNG_USAGE, "unknown command '%s'", name);
     }
@@ -77,27 +77,27 @@ static int run_help(const rung_call *call, rung_error *err)
     if (call->json)
         json_help(&text, command);
     else if (command)
-        rung_help_command(&text, command, NULL);
+        tool_help_command(&text, command, NULL);
     else
-        rung_help_overview(&text);
-    const int status = rung_out_buf(&text, err);
+        tool_help_overview(&text);
+    const int status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     return status;
 }
 
-const rung_command rung_command_help = {
+const tool_command tool_command_help = {
     .name = "help",
     .summary = "this overview, or the help of one command",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung help", "the overview"},
             {"rung help task", "the same as rung task --help"},
             {"rung help --json", "commands and options, for programs"},
             {0},
         },
     .arguments =
-        (const rung_argument[]){
-            {.metavar = "COMMAND", .help = "name of a command", .most = 1, .names = rung_command_name_at},
+        (const tool_argument[]){
+            {.metavar = "COMMAND", .help = "name of a command", .most = 1, .names = tool_command_name_at},
             {0},
         },
     .helper = true,

@@ -20,7 +20,7 @@ typedef struct import_values {
 } import_values;
 
 /* "dir/samples_x.jsonl" as it was given, with everything that decides what the answers mean. */
-static rung_status enter(int64_t *probe, rung_store *store, const rung_call *call, const rung_log *log,
+static rung_status enter(int64_t *probe, rung_store *store, const tool_call *call, const rung_log *log,
                          const char *path, const char *digest, rung_error *err)
 {
     const import_values *v = call->values;
@@ -49,7 +49,7 @@ static rung_status enter(int64_t *probe, rung_store *store, const rung_call *cal
     return status;
 }
 
-static rung_probe_cell cell_of(const rung_call *call, const rung_log *log)
+static rung_probe_cell cell_of(const tool_call *call, const rung_log *log)
 {
     const import_values *v = call->values;
     rung_probe_cell cell = {.mode = "log",
@@ -89,7 +89,7 @@ static rung_status put_answers(rung_store *store, int64_t probe, const rung_log 
     return status;
 }
 
-static void show(rung_buf *text, rung_jout *json, const rung_call *call, const char *path, const rung_log *log,
+static void show(rung_buf *text, rung_jout *json, const tool_call *call, const char *path, const rung_log *log,
                  const rung_probe_cell *cell)
 {
     const import_values *v = call->values;
@@ -115,7 +115,7 @@ static void show(rung_buf *text, rung_jout *json, const rung_call *call, const c
     rung_jout_end(json);
 }
 
-static rung_status import_log(rung_buf *text, rung_jout *json, rung_store *store, const rung_call *call,
+static rung_status import_log(rung_buf *text, rung_jout *json, rung_store *store, const tool_call *call,
                               const char *path, const rung_log *log, const char *digest, rung_error *err)
 {
     const import_values *v = call->values;
@@ -132,7 +132,7 @@ static rung_status import_log(rung_buf *text, rung_jout *json, rung_store *store
     return status;
 }
 
-static rung_status import_file(rung_buf *text, rung_jout *json, rung_store *store, const rung_call *call,
+static rung_status import_file(rung_buf *text, rung_jout *json, rung_store *store, const tool_call *call,
                                const char *path, rung_error *err)
 {
     const import_values *v = call->values;
@@ -149,16 +149,16 @@ static rung_status import_file(rung_buf *text, rung_jout *json, rung_store *stor
     return status;
 }
 
-static int run_import(const rung_call *call, rung_error *err)
+static int run_import(const tool_call *call, rung_error *err)
 {
     const import_values *v = call->values;
     rung_store *store = NULL;
     rung_buf text;
     rung_jout json;
     rung_buf_init(&text);
-    rung_status status = rung_out_place(v->out, err);
+    rung_status status = tool_out_place(v->out, err);
     for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++)
-        status = rung_out_spares(v->out, call->argument[i], err);
+        status = tool_out_spares(v->out, call->argument[i], err);
     if (status == RUNG_OK) status = rung_store_open(&store, v->out, RUNG_STORE_WRITE, (double)v->wait, err);
     if (call->json) {
         rung_jout_begin(&json, &text, "rung.import/1", true);
@@ -170,13 +170,13 @@ static int run_import(const rung_call *call, rung_error *err)
         rung_jout_end(&json);
         rung_jout_finish(&json);
     }
-    if (status == RUNG_OK) status = rung_out_buf(&text, err);
+    if (status == RUNG_OK) status = tool_out_buf(&text, err);
     rung_store_close(store);
     rung_buf_clear(&text);
     return status;
 }
 
-const rung_command rung_command_import = {
+const tool_command tool_command_import = {
     .name = "import",
     .summary = "what other harnesses have measured, into a store",
     .details = "Reads sample logs of lm-evaluation-harness (samples_*.jsonl), predictions of RULER (JSON lines with "
@@ -187,14 +187,14 @@ const rung_command rung_command_import = {
                "least one half. The "
                "same log again changes nothing.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung import samples_x.jsonl --model Qwen3 --task x -o probe.db", "of lm-evaluation-harness"},
             {"rung import pred/vt.jsonl --model Qwen3 --task vt --depth 4 -o probe.db", "of RULER, a depth beside it"},
             {"rung import log.json -o probe.db", "of inspect, which knows model and task"},
             {0},
         },
     .arguments =
-        (const rung_argument[]){
+        (const tool_argument[]){
             {.metavar = "LOG", .help = "files to read", .least = 1, .most = SIZE_MAX, .complete = RUNG_COMPLETE_FILE},
             {0},
         },

@@ -38,7 +38,7 @@ static void tagged(rung_buf *out, const char *tag, const char *text)
     line(out, text);
 }
 
-static void man_examples(rung_buf *out, const rung_example *examples)
+static void man_examples(rung_buf *out, const tool_example *examples)
 {
     for (; examples && examples->line; examples++) tagged(out, examples->line, examples->why);
 }
@@ -51,8 +51,8 @@ static void man_options(rung_buf *out, const rung_option *table)
     for (; table && table->name; table++) {
         rung_buf_reset(&tag);
         rung_buf_reset(&text);
-        rung_option_spell(&tag, table);
-        rung_help_option(&text, table);
+        tool_option_spell(&tag, table);
+        tool_help_option(&text, table);
         const bool number = table->kind == RUNG_OPTION_INT || table->kind == RUNG_OPTION_SIZES;
         if (number && table->high < INT64_MAX)
             rung_buf_printf(&text, "; from %lld to %lld", (long long)table->low, (long long)table->high);
@@ -62,11 +62,11 @@ static void man_options(rung_buf *out, const rung_option *table)
     rung_buf_clear(&text);
 }
 
-static void man_command(rung_buf *out, const rung_command *command)
+static void man_command(rung_buf *out, const tool_command *command)
 {
     rung_buf usage;
     rung_buf_init(&usage);
-    rung_help_usage(&usage, command);
+    tool_help_usage(&usage, command);
     rung_buf_puts(out, ".SS ");
     line(out, usage.failed ? command->name : usage.text);
     rung_buf_clear(&usage);
@@ -75,7 +75,7 @@ static void man_command(rung_buf *out, const rung_command *command)
         rung_buf_puts(out, ".PP\n");
         line(out, command->details);
     }
-    for (const rung_argument *row = command->arguments; row && row->metavar; row++)
+    for (const tool_argument *row = command->arguments; row && row->metavar; row++)
         tagged(out, row->metavar, row->help);
     if (command->words) tagged(out, "key=value", command->words);
     man_options(out, command->options);
@@ -94,32 +94,32 @@ static void man_page(rung_buf *out)
     rung_buf_puts(out, ".SH SYNOPSIS\n.B rung\n.I command\n[\\fIargument\\fR ...] [\\fIkey\\fR=\\fIvalue\\fR ...] "
                        "[\\fIoptions\\fR]\n");
     rung_buf_puts(out, ".SH EXAMPLES\n");
-    man_examples(out, rung_first_steps);
+    man_examples(out, tool_first_steps);
     rung_buf_puts(out, ".SH COMMANDS\n");
-    for (size_t i = 0; i < rung_command_count(); i++) man_command(out, rung_command_at(i));
+    for (size_t i = 0; i < tool_command_count(); i++) man_command(out, tool_command_at(i));
     rung_buf_puts(out, ".SH OPTIONS OF EVERY COMMAND\n");
-    man_options(out, rung_options_common);
+    man_options(out, tool_options_common);
     rung_buf_puts(out, ".SH EXIT STATUS\n");
-    for (const rung_exit_code *row = rung_exit_codes; row->code; row++) tagged(out, row->code, row->meaning);
+    for (const tool_exit_code *row = tool_exit_codes; row->code; row++) tagged(out, row->code, row->meaning);
     rung_buf_puts(out, ".SH ENVIRONMENT\n");
-    man_examples(out, rung_environment);
+    man_examples(out, tool_environment);
 }
 
-static int run_man(const rung_call *call, rung_error *err)
+static int run_man(const tool_call *call, rung_error *err)
 {
     rung_buf page;
     rung_buf_init(&page);
     man_page(&page);
-    const int status = rung_out_text(call, &page, "rung.man/1", "roff", err);
+    const int status = tool_out_text(call, &page, "rung.man/1", "roff", err);
     rung_buf_clear(&page);
     return status;
 }
 
-const rung_command rung_command_man = {
+const tool_command tool_command_man = {
     .name = "man",
     .summary = "the manual page of the whole tool, in roff",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung man | man -l -", "read it here"},
             {"rung man > rung.1", "what make install does"},
             {0},

@@ -12,7 +12,7 @@ typedef struct merge_values {
     int64_t wait;
 } merge_values;
 
-static rung_status merge_all(size_t *added, size_t *same, const rung_call *call, rung_error *err)
+static rung_status merge_all(size_t *added, size_t *same, const tool_call *call, rung_error *err)
 {
     const merge_values *v = call->values;
     rung_store *store;
@@ -27,16 +27,16 @@ static rung_status merge_all(size_t *added, size_t *same, const rung_call *call,
     return status;
 }
 
-static int run_merge(const rung_call *call, rung_error *err)
+static int run_merge(const tool_call *call, rung_error *err)
 {
     const merge_values *v = call->values;
     size_t added = 0, same = 0;
     rung_buf text;
     rung_jout out;
     if (!v->out) return rung_fail(err, RUNG_USAGE, "where to? give -o STORE, for example -o all.db");
-    rung_status status = rung_out_place(v->out, err);
+    rung_status status = tool_out_place(v->out, err);
     for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++)
-        status = rung_out_spares(v->out, call->argument[i], err);
+        status = tool_out_spares(v->out, call->argument[i], err);
     if (status == RUNG_OK) status = merge_all(&added, &same, call, err);
     if (status != RUNG_OK) return status;
     rung_buf_init(&text);
@@ -49,12 +49,12 @@ static int run_merge(const rung_call *call, rung_error *err)
     } else {
         rung_buf_printf(&text, "%s: %zu runs added, %zu were there and are the same\n", v->out, added, same);
     }
-    status = rung_out_buf(&text, err);
+    status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     return status;
 }
 
-const rung_command rung_command_merge = {
+const tool_command tool_command_merge = {
     .name = "merge",
     .summary = "put several stores of sweeps together",
     .details =
@@ -62,12 +62,12 @@ const rung_command rung_command_merge = {
         "must be the same in all of them, to the last bit; times and machines may differ. Otherwise it is named, "
         "and nothing of that store is taken.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung merge -o all.db node-*.db", "what several machines have done"},
             {0},
         },
     .arguments =
-        (const rung_argument[]){
+        (const tool_argument[]){
             {.metavar = "STORE",
              .help = "stores to read",
              .least = 1,

@@ -54,10 +54,10 @@ static rung_status read_over(sizes *out, const char *text, rung_error *err)
 
 static bool interrupted(void)
 {
-    return rung_signal_pending() != 0;
+    return tool_signal_pending() != 0;
 }
 
-static rung_precision_conf conf_of(const rung_call *call)
+static rung_precision_conf conf_of(const tool_call *call)
 {
     const precision_values *v = call->values;
     return (rung_precision_conf){.construction = call->argument[0],
@@ -73,7 +73,7 @@ static rung_precision_conf conf_of(const rung_call *call)
                                  .interrupted = interrupted};
 }
 
-/* ---- results --------------------------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------------------------- */
 
 typedef struct findings {
     sizes over;
@@ -116,7 +116,7 @@ static void print_row(rung_buf *out, const rung_precision *row, const char *size
                     rung_evidence_words[row->evidence - 1]);
 }
 
-static void print_text(rung_buf *out, const findings *f, const rung_call *call)
+static void print_text(rung_buf *out, const findings *f, const tool_call *call)
 {
     const precision_values *v = call->values;
     rung_buf_printf(out, "%10s %8s  %-8s %4s %6s  %6s %9s  %-6s  %s\n", f->over.key, "tokens", "format",
@@ -132,7 +132,7 @@ static void print_text(rung_buf *out, const findings *f, const rung_call *call)
         }
 }
 
-static void print_json(rung_buf *text, const findings *f, const rung_call *call)
+static void print_json(rung_buf *text, const findings *f, const tool_call *call)
 {
     rung_jout out;
     rung_jout_begin(&out, text, "rung.precision/1", true);
@@ -166,7 +166,7 @@ static void print_json(rung_buf *text, const findings *f, const rung_call *call)
     rung_jout_finish(&out);
 }
 
-static rung_status write_plot(const char *path, const findings *f, const rung_call *call, rung_error *err)
+static rung_status write_plot(const char *path, const findings *f, const tool_call *call, rung_error *err)
 {
     const precision_values *v = call->values;
     char title[160], subtitle[200] = "", x_name[64], line[80];
@@ -201,14 +201,14 @@ static rung_status write_plot(const char *path, const findings *f, const rung_ca
     return status;
 }
 
-/* ---- command --------------------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------------------------- */
 
-static rung_status search_all(findings *f, const rung_call *call, rung_error *err)
+static rung_status search_all(findings *f, const tool_call *call, rung_error *err)
 {
     rung_precision_conf conf = conf_of(call);
     rung_progress progress;
     rung_status status = RUNG_OK;
-    rung_call_progress(call, &progress, "sizes", f->over.count);
+    tool_call_progress(call, &progress, "sizes", f->over.count);
     for (size_t i = 0; status == RUNG_OK && i < f->over.count && !interrupted(); i++) {
         status = rung_precision_search(&f->row[i], &conf, f->over.word[i], err);
         if (status == RUNG_OK && !interrupted()) f->rows++;
@@ -218,7 +218,7 @@ static rung_status search_all(findings *f, const rung_call *call, rung_error *er
     return status;
 }
 
-static int run_precision(const rung_call *call, rung_error *err)
+static int run_precision(const tool_call *call, rung_error *err)
 {
     const precision_values *v = call->values;
     findings f = {0};
@@ -232,7 +232,7 @@ static int run_precision(const rung_call *call, rung_error *err)
         print_json(&text, &f, call);
     else
         print_text(&text, &f, call);
-    status = rung_out_buf(&text, err);
+    status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     if (status == RUNG_OK && v->plot) status = write_plot(v->plot, &f, call, err);
     return status;
@@ -244,7 +244,7 @@ static int run_precision(const rung_call *call, rung_error *err)
         .help = text, .fallback = value, .low = least, .high = greatest                                                \
     }
 
-const rung_command rung_command_precision = {
+const tool_command tool_command_precision = {
     .name = "precision",
     .summary = "the smallest number format in which a construction is still right",
     .details =
@@ -254,19 +254,19 @@ const rung_command rung_command_precision = {
         "case has a proof, else every prompt, else a sample; the last column says which. steady: the next two "
         "larger formats are right as well.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung precision lookup keys=sign --over N=16,64,256", "bit keys: hardly any bits"},
             {"rung precision lookup keys=trig --over N=16,64,256 --plot trig.svg", "two dimensions: 2 log2 N"},
             {"rung precision lookup keys=sign --over N=16,64 --fixed", "fixed point, all splits of the bits"},
             {0},
         },
     .arguments =
-        (const rung_argument[]){
+        (const tool_argument[]){
             {.metavar = "CONSTRUCTION",
              .help = "a name of 'rung list constructions'",
              .least = 1,
              .most = 1,
-             .names = rung_construction_name_at},
+             .names = tool_construction_name_at},
             {0},
         },
     .words = "parameters of the construction and of its task",

@@ -16,26 +16,26 @@ typedef struct probe_values {
         kernel, wait;
     double threshold, confidence;
     bool dry_run;
-    rung_ledger_words ledger;
+    tool_ledger_words ledger;
 } probe_values;
 
 typedef struct job {
-    const rung_call *call;
+    const tool_call *call;
     const probe_values *v;
     rung_client *client;
     rung_store *store;
-    rung_bound_input input;
+    tool_bound_input input;
     rung_probe *probe;
     double drawn_s;
     bool drawn;
 } job;
 
-/* ---- progress ---------------------------------------------------------------------------------------------------------------- */
+/* ---- progress -------------------------------------------------------------------------------------------------- */
 
 static bool may_go_on(void *context)
 {
     (void)context;
-    return !rung_signal_pending();
+    return !tool_signal_pending();
 }
 
 static void draw(void *context, const rung_probe_news *news)
@@ -52,7 +52,7 @@ static void draw(void *context, const rung_probe_news *news)
     fflush(stderr);
 }
 
-/* ---- setting up --------------------------------------------------------------------------------------------------------------- */
+/* ---- setting up ------------------------------------------------------------------------------------------------ */
 
 static rung_status check_values(const job *j, rung_error *err)
 {
@@ -97,8 +97,8 @@ static rung_probe_conf conf_of(job *j)
     };
     if (v->config) {
         conf.subject = j->input.subject;
-        if (rung_call_given(j->call, "kernel")) conf.about.kernel = (rung_kernel)(v->kernel + 1);
-        rung_about_words(&conf.about, &v->ledger);
+        if (tool_call_given(j->call, "kernel")) conf.about.kernel = (rung_kernel)(v->kernel + 1);
+        tool_about_words(&conf.about, &v->ledger);
     }
     return conf;
 }
@@ -116,16 +116,16 @@ static rung_status open_client(job *j, rung_error *err)
                              .body_most = (size_t)v->body << 20,
                              .go = may_go_on,
                              .context = j};
-    rung_status status = rung_out_place(v->out, err);
+    rung_status status = tool_out_place(v->out, err);
     if (status == RUNG_OK) status = rung_store_open(&j->store, v->out, RUNG_STORE_WRITE, (double)v->wait, err);
     conf.store = j->store;
     if (status == RUNG_OK) status = rung_client_new(&j->client, &conf, err);
     if (status == RUNG_OK && rung_client_key_exposed(j->client))
-        rung_note(j->call, "the key goes over the network unencrypted: %s", rung_client_root(j->client));
+        tool_note(j->call, "the key goes over the network unencrypted: %s", rung_client_root(j->client));
     return status;
 }
 
-/* ---- showing ------------------------------------------------------------------------------------------------------------------ */
+/* ---- showing --------------------------------------------------------------------------------------------------- */
 
 static rung_status show(const job *j, const rung_probe_cost *cost, rung_error *err)
 {
@@ -146,11 +146,11 @@ static rung_status show(const job *j, const rung_probe_cost *cost, rung_error *e
         }
         rung_jout_finish(&out);
     } else if (cost) {
-        rung_probe_cost_print(&text, cost);
+        tool_probe_cost_print(&text, cost);
     } else {
-        rung_probe_print(&text, j->probe);
+        tool_probe_print(&text, j->probe);
     }
-    rung_status status = rung_out_buf(&text, err);
+    rung_status status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     return status;
 }
@@ -158,16 +158,16 @@ static rung_status show(const job *j, const rung_probe_cost *cost, rung_error *e
 static void note_server(const job *j)
 {
     const rung_probe_server *s = rung_probe_server_of(j->probe);
-    rung_note(j->call, "%s: %s, %zu log-probabilities, thoughts off by %s, %zu names of one token by %s", j->v->model,
+    tool_note(j->call, "%s: %s, %zu log-probabilities, thoughts off by %s, %zu names of one token by %s", j->v->model,
               rung_probe_api_words[s->api], s->top, s->thinking, s->names, s->tokenizer);
 }
 
 static void note_sum(const job *j)
 {
     rung_client_sum sum = rung_client_total(j->client);
-    rung_note(j->call, "%zu requests: %zu attempts, %zu replies from %s", sum.asked, sum.attempts, sum.stored,
+    tool_note(j->call, "%zu requests: %zu attempts, %zu replies from %s", sum.asked, sum.attempts, sum.stored,
               j->v->out);
-    if (rung_probe_stopped(j->probe)) rung_note(j->call, "stopped; the same command goes on");
+    if (rung_probe_stopped(j->probe)) tool_note(j->call, "stopped; the same command goes on");
 }
 
 static int ask_all(job *j, rung_error *err)
@@ -190,13 +190,13 @@ static int estimate(job *j, rung_error *err)
     return status == RUNG_OK ? show(j, &cost, err) : status;
 }
 
-static int run_probe(const rung_call *call, rung_error *err)
+static int run_probe(const tool_call *call, rung_error *err)
 {
     job j = {.call = call, .v = call->values};
-    rung_signals_defer(true);
+    tool_signals_defer(true);
     int status = check_values(&j, err);
     rung_about layers = {0};
-    if (!status && j.v->config) status = rung_bound_input_open(&j.input, j.v->config, &j.v->ledger, &layers, err);
+    if (!status && j.v->config) status = tool_bound_input_open(&j.input, j.v->config, &j.v->ledger, &layers, err);
     if (!status && !j.v->dry_run) status = open_client(&j, err);
     if (!status) {
         rung_probe_conf conf = conf_of(&j);
@@ -206,11 +206,11 @@ static int run_probe(const rung_call *call, rung_error *err)
     rung_probe_free(j.probe);
     rung_client_free(j.client);
     rung_store_close(j.store);
-    if (j.v->config) rung_bound_input_clear(&j.input);
+    if (j.v->config) tool_bound_input_clear(&j.input);
     return status;
 }
 
-/* ---- words -------------------------------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------------------------- */
 
 #define TEXT(row, field, meta, text, value)                                                                            \
     {                                                                                                                  \
@@ -294,7 +294,7 @@ static const rung_option options[] = {
     {0},
 };
 
-const rung_command rung_command_probe = {
+const tool_command tool_command_probe = {
     .name = "probe",
     .summary = "how deep a served language model composes, and what it recalls",
     .details = "Asks a server with the OpenAI interface (vLLM, SGLang, llama.cpp, rung serve) questions whose answer "
@@ -315,7 +315,7 @@ const rung_command rung_command_probe = {
                "one look into its "
                "facts is above the threshold.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung probe --base-url http://127.0.0.1:8000/v1 --model Qwen3 --dry-run", "what it would take"},
             {"rung probe --base-url http://127.0.0.1:8000/v1 --model Qwen3 --grid L=1..6,n=16,64 -c config.json",
              "depth by number of facts, beside the bounds"},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung protocol: a model as players who hold parts of the prompt and messages of so many bits, the same to the bit as the evaluator
- * that sees all of it. See docs/protocol.md.
+ * rung protocol: a model as players who hold parts of the prompt and messages of so many bits, the same to the bit
+ * as the evaluator that sees all of it. See docs/protocol.md.
  */
 #include <string.h>
 
@@ -10,12 +10,12 @@
 #include "protocol.h"
 
 typedef struct protocol_values {
-    rung_worker_words subject;
+    tool_worker_words subject;
     const char *trace, *svg;
     int64_t index;
 } protocol_values;
 
-/* ---- command ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- command --------------------------------------------------------------------------------------------------- */
 
 static rung_status write_svg(const char *path, const rung_played *p, rung_error *err)
 {
@@ -28,24 +28,24 @@ static rung_status write_svg(const char *path, const rung_played *p, rung_error 
     return status;
 }
 
-static rung_status report(const rung_worker *s, const rung_played *p, const rung_call *call, rung_error *err)
+static rung_status report(const tool_worker *s, const rung_played *p, const tool_call *call, rung_error *err)
 {
     const protocol_values *v = call->values;
     rung_buf text;
     rung_buf_init(&text);
     rung_status status = v->svg ? write_svg(v->svg, p, err) : RUNG_OK;
     if (call->json)
-        rung_protocol_json(&text, s, p, call);
+        tool_protocol_json(&text, s, p, call);
     else
-        rung_protocol_print(&text, s, p);
-    if (status == RUNG_OK) status = rung_out_buf(&text, err);
+        tool_protocol_print(&text, s, p);
+    if (status == RUNG_OK) status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
-    if (status == RUNG_OK && v->trace) rung_note(call, "wrote %s", v->trace);
-    if (status == RUNG_OK && v->svg) rung_note(call, "wrote %s", v->svg);
+    if (status == RUNG_OK && v->trace) tool_note(call, "wrote %s", v->trace);
+    if (status == RUNG_OK && v->svg) tool_note(call, "wrote %s", v->svg);
     return status;
 }
 
-static rung_status run_subject(const rung_worker *s, const rung_call *call, rung_error *err)
+static rung_status run_subject(const tool_worker *s, const tool_call *call, rung_error *err)
 {
     const protocol_values *v = call->values;
     const rung_play play = {.model = s->model,
@@ -61,23 +61,23 @@ static rung_status run_subject(const rung_worker *s, const rung_call *call, rung
     return status;
 }
 
-static int run_protocol(const rung_call *call, rung_error *err)
+static int run_protocol(const tool_call *call, rung_error *err)
 {
     const protocol_values *v = call->values;
-    rung_worker s;
+    tool_worker s;
     if (strcmp(v->subject.numbers, "fp32") == 0)
         return rung_fail(err, RUNG_USAGE,
                          "fp32 is the fast evaluator, and messages are exact numbers; say --numbers f32");
-    rung_status status = rung_out_spares(v->trace, call->argument[0], err);
-    if (status == RUNG_OK) status = rung_out_spares(v->svg, call->argument[0], err);
+    rung_status status = tool_out_spares(v->trace, call->argument[0], err);
+    if (status == RUNG_OK) status = tool_out_spares(v->svg, call->argument[0], err);
     if (status != RUNG_OK) return status;
-    status = rung_worker_open(&s, call, &v->subject, err);
+    status = tool_worker_open(&s, call, &v->subject, err);
     if (status == RUNG_OK) status = run_subject(&s, call, err);
-    rung_worker_close(&s);
+    tool_worker_close(&s);
     return status;
 }
 
-const rung_command rung_command_protocol = {
+const tool_command tool_command_protocol = {
     .name = "protocol",
     .summary = "a model as players and messages, and the bits between them",
     .details = "Each player holds a part of the prompt: table and query of eva, the functions and arguments of "
@@ -91,14 +91,14 @@ const rung_command rung_command_protocol = {
                "were sent with what 'rung bound' counts for the same layers. docs/protocol.md says what is counted and "
                "what is not.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung protocol m.safetensors", "bits of every layer over every cut, on a prompt of its task"},
             {"rung protocol m.safetensors --numbers e8m3 --seed 7 --index 2", "other numbers, another prompt"},
             {"rung protocol m.safetensors --task seqcomp L=2 --trace messages.jsonl", "every message, with its bits"},
             {"rung protocol m.safetensors --svg players.svg --json", "a picture, and an object for programs"},
             {0},
         },
-    .arguments = (const rung_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
+    .arguments = (const tool_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
     .words = "parameters of the task",
     .options =
         (const rung_option[]){

@@ -18,7 +18,7 @@ typedef struct report_values {
     int64_t wait;
 } report_values;
 
-/* ---- files -------------------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------------------------- */
 
 typedef struct writer {
     const char *directory, *ending;
@@ -87,7 +87,7 @@ static rung_status write_probed(writer *w, const rung_probed *t, bool svg, rung_
     return write_one(w, id, err);
 }
 
-static rung_status write_all(const rung_call *call, const rung_report *report, const char *directory, bool svg,
+static rung_status write_all(const tool_call *call, const rung_report *report, const char *directory, bool svg,
                              rung_error *err)
 {
     writer w = {.directory = directory, .ending = svg ? "svg" : "csv"};
@@ -103,7 +103,7 @@ static rung_status write_all(const rung_call *call, const rung_report *report, c
     }
     for (size_t i = 0; status == RUNG_OK && i < rung_report_probed_count(report); i++)
         status = write_probed(&w, rung_report_probed(report, i), svg, err);
-    if (status == RUNG_OK) rung_note(call, "%zu %s files in %s", w.files, w.ending, directory);
+    if (status == RUNG_OK) tool_note(call, "%zu %s files in %s", w.files, w.ending, directory);
     rung_buf_clear(&w.text);
     return status;
 }
@@ -119,9 +119,9 @@ static rung_status write_page(const rung_report *report, const char *path, rung_
     return status;
 }
 
-/* ---- the terminal ------------------------------------------------------------------------------------------------------------ */
+/* ---- the terminal ---------------------------------------------------------------------------------------------- */
 
-void rung_report_print_text(rung_buf *out, const char *text)
+void tool_report_print_text(rung_buf *out, const char *text)
 {
     for (; *text; text++) rung_buf_putc(out, (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
 }
@@ -131,7 +131,7 @@ static void print_keys(rung_buf *out, const rung_group *g)
     rung_buf_puts(out, "  varies   ");
     for (size_t k = 0; k < g->key_count; k++) {
         rung_buf_puts(out, k ? ", " : " ");
-        rung_report_print_text(out, g->key[k].name);
+        tool_report_print_text(out, g->key[k].name);
         if (g->key[k].chosen) rung_buf_puts(out, " (chosen)");
     }
     rung_buf_putc(out, '\n');
@@ -139,15 +139,15 @@ static void print_keys(rung_buf *out, const rung_group *g)
 
 static void print_group(rung_buf *out, const rung_group *g)
 {
-    rung_buf_puts(out, rung_style_bold());
-    rung_report_print_text(out, g->name[0] ? g->name : "runs of no sweep");
-    rung_buf_printf(out, "%s: %zu run%s", rung_style_off(), g->runs, g->runs == 1 ? "" : "s");
+    rung_buf_puts(out, tool_style_bold());
+    tool_report_print_text(out, g->name[0] ? g->name : "runs of no sweep");
+    rung_buf_printf(out, "%s: %zu run%s", tool_style_off(), g->runs, g->runs == 1 ? "" : "s");
     if (g->planned > g->runs) rung_buf_printf(out, " of %llu", (unsigned long long)g->planned);
     rung_buf_printf(out, ", %zu cell%s, %zu figure%s\n", g->cells, g->cells == 1 ? "" : "s",
                     g->figures + g->heats + g->curves, g->figures + g->heats + g->curves == 1 ? "" : "s");
     if (g->question[0]) {
         rung_buf_puts(out, "  question  ");
-        rung_report_print_text(out, g->question);
+        tool_report_print_text(out, g->question);
         rung_buf_putc(out, '\n');
     }
     print_keys(out, g);
@@ -158,12 +158,12 @@ static void print_group(rung_buf *out, const rung_group *g)
     if (g->diverged) rung_buf_printf(out, "  diverged  %zu runs\n", g->diverged);
     if (g->left_out[0]) {
         rung_buf_puts(out, "  left out  ");
-        rung_report_print_text(out, g->left_out);
+        tool_report_print_text(out, g->left_out);
         rung_buf_putc(out, '\n');
     }
 }
 
-static rung_status print_report(const rung_call *call, const rung_report *report, rung_error *err)
+static rung_status print_report(const tool_call *call, const rung_report *report, rung_error *err)
 {
     rung_buf text;
     rung_buf_init(&text);
@@ -172,32 +172,32 @@ static rung_status print_report(const rung_call *call, const rung_report *report
     } else {
         for (size_t i = 0; i < rung_report_groups(report); i++) print_group(&text, rung_report_group(report, i));
         for (size_t i = 0; i < rung_report_probed_count(report); i++)
-            rung_report_print_probed(&text, rung_report_probed(report, i));
+            tool_report_print_probed(&text, rung_report_probed(report, i));
         if (!text.len) rung_buf_puts(&text, "no finished runs and no probes\n");
     }
-    rung_status status = rung_out_buf(&text, err);
+    rung_status status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     return status;
 }
 
-/* ---- command ------------------------------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------------------------- */
 
-static rung_status read_stores(rung_report *report, const rung_call *call, rung_error *err)
+static rung_status read_stores(rung_report *report, const tool_call *call, rung_error *err)
 {
     const report_values *v = call->values;
     rung_status status = RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++) {
-        status = rung_out_spares(v->out, call->argument[i], err);
+        status = tool_out_spares(v->out, call->argument[i], err);
         if (status == RUNG_OK) status = rung_report_add(report, call->argument[i], (double)v->wait, err);
     }
     return status == RUNG_OK ? rung_report_make(report, err) : status;
 }
 
-static int run_report(const rung_call *call, rung_error *err)
+static int run_report(const tool_call *call, rung_error *err)
 {
     const report_values *v = call->values;
     rung_report *report;
-    rung_status status = rung_out_place(v->out, err);
+    rung_status status = tool_out_place(v->out, err);
     if (status == RUNG_OK) status = rung_report_new(&report, err);
     if (status != RUNG_OK) return status;
     status = read_stores(report, call, err);
@@ -206,13 +206,13 @@ static int run_report(const rung_call *call, rung_error *err)
     if (status == RUNG_OK && v->csv) status = write_all(call, report, v->csv, false, err);
     if (status == RUNG_OK) status = print_report(call, report, err);
     if (status == RUNG_OK)
-        rung_note(call, "page: %s%s", v->out,
+        tool_note(call, "page: %s%s", v->out,
                   rung_report_interactive() ? "" : " (figures as SVG: built without the plot library)");
     rung_report_free(report);
     return status;
 }
 
-const rung_command rung_command_report = {
+const tool_command tool_command_report = {
     .name = "report",
     .summary = "what stores hold, as one page with figures, intervals and theory",
     .details = "Finds out what varies in the runs of a sweep and draws accuracy and success rate against every number "
@@ -226,7 +226,7 @@ const rung_command rung_command_report = {
                "network. Runs that several stores have count once. Probes of served models (rung probe, rung import) "
                "become curves of accuracy against depth and facts, models side by side.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung report depth.db", "report.html, for a browser"},
             {"rung report node-*.db -o all.html", "several stores, one page"},
             {"rung report depth.db --svg figures --csv figures", "the same figures as files"},
@@ -235,7 +235,7 @@ const rung_command rung_command_report = {
             {0},
         },
     .arguments =
-        (const rung_argument[]){
+        (const tool_argument[]){
             {.metavar = "STORE",
              .help = "stores to read",
              .least = 1,

@@ -13,7 +13,7 @@
 #include "worker.h"
 
 typedef struct serve_values {
-    rung_worker_words subject;
+    tool_worker_words subject;
     const char *listen, *name, *key_env, *allow_host, *log;
     int64_t port, tokens, body, connections, timeout;
 } serve_values;
@@ -34,7 +34,7 @@ static rung_status find_key(const char **key, const serve_values *v, rung_error 
     return RUNG_OK;
 }
 
-static rung_status open_log(FILE **log, const serve_values *v, const rung_call *call, rung_error *err)
+static rung_status open_log(FILE **log, const serve_values *v, const tool_call *call, rung_error *err)
 {
     *log = call->quiet ? NULL : stderr;
     if (!v->log) return RUNG_OK;
@@ -42,7 +42,7 @@ static rung_status open_log(FILE **log, const serve_values *v, const rung_call *
     return *log ? RUNG_OK : rung_fail(err, RUNG_SYSTEM, "%s: %s", v->log, strerror(errno));
 }
 
-static rung_status announce(const rung_server *server, const rung_worker *s, const char *name, const rung_call *call,
+static rung_status announce(const rung_server *server, const tool_worker *s, const char *name, const tool_call *call,
                             rung_error *err)
 {
     rung_buf text;
@@ -52,20 +52,20 @@ static rung_status announce(const rung_server *server, const rung_worker *s, con
         rung_jout_begin(&json, &text, "rung.serve/1", true);
         rung_jout_string(&json, "url", rung_server_url(server));
         rung_jout_string(&json, "name", name);
-        rung_worker_json(&json, s, call);
+        tool_worker_json(&json, s, call);
         rung_jout_finish(&json);
     } else {
-        rung_worker_print(&text, s);
+        tool_worker_print(&text, s);
         rung_buf_printf(&text, "name     %s\nlistening on %s\n", name, rung_server_url(server));
     }
-    rung_status status = rung_out_buf(&text, err);
-    if (status == RUNG_OK) status = rung_out_finish(err); /* a script waits for the port */
+    rung_status status = tool_out_buf(&text, err);
+    if (status == RUNG_OK) status = tool_out_finish(err); /* a script waits for the port */
     rung_buf_clear(&text);
     return status;
 }
 
-static rung_status serve_until_signal(const rung_service *service, const rung_worker *s, const char *name,
-                                      const rung_call *call, rung_error *err)
+static rung_status serve_until_signal(const rung_service *service, const tool_worker *s, const char *name,
+                                      const tool_call *call, rung_error *err)
 {
     const serve_values *v = call->values;
     FILE *log = NULL;
@@ -84,9 +84,9 @@ static rung_status serve_until_signal(const rung_service *service, const rung_wo
     };
     status = rung_server_open(&server, service, &options, err);
     if (status == RUNG_OK) status = announce(server, s, name, call, err);
-    rung_signals_defer(true);
+    tool_signals_defer(true);
     const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
-    while (status == RUNG_OK && !rung_signal_pending()) {
+    while (status == RUNG_OK && !tool_signal_pending()) {
         rung_server_tick(server);
         nanosleep(&pause, NULL);
     }
@@ -95,17 +95,17 @@ static rung_status serve_until_signal(const rung_service *service, const rung_wo
     return status;
 }
 
-static int run_serve(const rung_call *call, rung_error *err)
+static int run_serve(const tool_call *call, rung_error *err)
 {
     const serve_values *v = call->values;
     const char *key = NULL;
-    rung_worker s = {0};
+    tool_worker s = {0};
     rung_program *program = NULL;
     rung_service *service = NULL;
     rung_buf name;
     rung_buf_init(&name);
     rung_status status = find_key(&key, v, err);
-    if (status == RUNG_OK) status = rung_worker_open(&s, call, &v->subject, err);
+    if (status == RUNG_OK) status = tool_worker_open(&s, call, &v->subject, err);
     /* Requests run side by side; each of them on one thread. */
     rung_evaluator how = s.how;
     how.threads = 1;
@@ -120,12 +120,12 @@ static int run_serve(const rung_call *call, rung_error *err)
     if (status == RUNG_OK) status = serve_until_signal(service, &s, name.text, call, err);
     rung_service_free(service);
     rung_program_free(program);
-    rung_worker_close(&s);
+    tool_worker_close(&s);
     rung_buf_clear(&name);
     return status;
 }
 
-const rung_command rung_command_serve = {
+const tool_command tool_command_serve = {
     .name = "serve",
     .summary = "a model of ours behind the HTTP interface of language models",
     .details = "Answers /v1/completions, /v1/chat/completions, /tokenize, /detokenize, /v1/models and /health in the "
@@ -134,13 +134,13 @@ const rung_command rung_command_serve = {
                "(docs/probing.md). Equal requests have equal replies.\n"
                "SIGINT and SIGTERM end the server after the requests in flight.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung serve m.safetensors", "on http://127.0.0.1:8000"},
             {"rung serve m.safetensors --port 0 --quiet", "on any free port, which is printed; no log"},
             {"RUNG_KEY=... rung serve m.safetensors --listen 0.0.0.0 --api-key-env RUNG_KEY", "for others, with a key"},
             {0},
         },
-    .arguments = (const rung_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
+    .arguments = (const tool_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
     .words = "parameters of the task",
     .options =
         (const rung_option[]){

@@ -20,20 +20,20 @@ typedef struct sweep_values {
 } sweep_values;
 
 typedef struct job {
-    const rung_call *call;
+    const tool_call *call;
     const sweep_values *values;
     rung_sweep *sweep;
     rung_buf store;
     rung_lab_conf conf;
     rung_lab_cost cost;
     rung_lab_sum sum;
-    rung_cluster cluster;
+    tool_cluster cluster;
     bool sharded; /* the shard comes from the environment */
     double drawn_s;
     bool drawn;
 } job;
 
-/* ---- words ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------------------------- */
 
 /* "i/n", i from 0 on. */
 static rung_status read_shard(job *j, const char *text, const char *from, rung_error *err)
@@ -52,14 +52,14 @@ static rung_status read_shard(job *j, const char *text, const char *from, rung_e
 static rung_status find_shard(job *j, rung_error *err)
 {
     if (j->values->shard) return read_shard(j, j->values->shard, "--shard", err);
-    rung_status status = rung_cluster_shard(&j->cluster, err);
+    rung_status status = tool_cluster_shard(&j->cluster, err);
     j->conf.shard = j->cluster.shard, j->conf.shards = j->cluster.shards;
     j->sharded = j->cluster.shards > 1;
     return status;
 }
 
-/* The given file, or NAME.db after the spec; shards that were not asked for get one each, because they may be on hosts that
- * cannot share one. */
+/* The given file, or NAME.db after the spec; shards that were not asked for get one each, because they may be on
+ * hosts that cannot share one. */
 static rung_status name_store(job *j, rung_error *err)
 {
     if (j->values->out) {
@@ -74,7 +74,7 @@ static rung_status name_store(job *j, rung_error *err)
     return rung_buf_ok(&j->store, err);
 }
 
-/* ---- plan ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- plan ------------------------------------------------------------------------------------------------------ */
 
 static void put_duration(rung_buf *out, double seconds)
 {
@@ -137,12 +137,12 @@ static rung_status estimate(job *j, rung_error *err)
     return status;
 }
 
-/* ---- progress ------------------------------------------------------------------------------------------------------------------ */
+/* ---- progress -------------------------------------------------------------------------------------------------- */
 
 static bool may_go_on(void *context)
 {
     (void)context;
-    return !rung_signal_pending();
+    return !tool_signal_pending();
 }
 
 static void draw(void *context, const rung_lab_news *n)
@@ -168,7 +168,7 @@ static void draw(void *context, const rung_lab_news *n)
     rung_buf_clear(&line);
 }
 
-/* ---- report -------------------------------------------------------------------------------------------------------------------- */
+/* ---- report ---------------------------------------------------------------------------------------------------- */
 
 static void print_sum(rung_buf *out, const job *j)
 {
@@ -179,7 +179,7 @@ static void print_sum(rung_buf *out, const job *j)
     if (s->elsewhere) rung_buf_printf(out, "elsewhere %zu, at work in another process\n", s->elsewhere);
     if (s->left) rung_buf_printf(out, "left      %zu\n", s->left);
     if (known)
-        rung_buf_printf(out, "succeeded %s%zu of %zu%s\n", rung_style_bold(), s->succeeded, known, rung_style_off());
+        rung_buf_printf(out, "succeeded %s%zu of %zu%s\n", tool_style_bold(), s->succeeded, known, tool_style_off());
 }
 
 static void json_plan(rung_jout *out, const job *j)
@@ -251,7 +251,7 @@ static rung_status print_dry_runs(rung_buf *out, const job *j, rung_error *err)
     return status;
 }
 
-/* ---- command --------------------------------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------------------------- */
 
 static rung_status show(const job *j, bool plan, bool end, rung_error *err)
 {
@@ -270,8 +270,8 @@ static rung_status show(const job *j, bool plan, bool end, rung_error *err)
         if (plan) status = print_dry_runs(&text, j, err);
         if (end) print_sum(&text, j);
     }
-    if (status == RUNG_OK) status = rung_out_buf(&text, err);
-    if (status == RUNG_OK && !end) status = rung_out_finish(err);
+    if (status == RUNG_OK) status = tool_out_buf(&text, err);
+    if (status == RUNG_OK && !end) status = tool_out_finish(err);
     rung_buf_clear(&text);
     return status;
 }
@@ -279,16 +279,16 @@ static rung_status show(const job *j, bool plan, bool end, rung_error *err)
 /* What was left when SIGUSR1 came is done by whoever is started again. */
 static void note_end(const job *j)
 {
-    if (!j->sum.left && !j->sum.elsewhere) rung_signal_finished();
+    if (!j->sum.left && !j->sum.elsewhere) tool_signal_finished();
     if (j->sum.stopped && j->sum.left)
-        rung_note(j->call, "stopped with %zu runs left; the same command goes on", j->sum.left);
+        tool_note(j->call, "stopped with %zu runs left; the same command goes on", j->sum.left);
 }
 
 static rung_status run_all(job *j, rung_error *err)
 {
     rung_status status = j->call->json ? RUNG_OK : show(j, false, false, err);
-    if (status != RUNG_OK || rung_signal_pending()) return status;
-    status = rung_team_join(&j->conf.team, &j->cluster, err); /* from here on the others count on us */
+    if (status != RUNG_OK || tool_signal_pending()) return status;
+    status = tool_team_join(&j->conf.team, &j->cluster, err); /* from here on the others count on us */
     if (status == RUNG_OK) status = rung_lab_sweep(&j->sum, j->sweep, j->store.text, &j->conf, err);
     if (j->drawn) fputs("\r\033[K", stderr);
     if (status != RUNG_OK) return status;
@@ -300,16 +300,16 @@ static rung_status run_all(job *j, rung_error *err)
 static rung_status follow(job *j, rung_error *err)
 {
     if (j->values->dry_run) return RUNG_OK;
-    rung_status status = rung_team_join(&j->conf.team, &j->cluster, err);
+    rung_status status = tool_team_join(&j->conf.team, &j->cluster, err);
     return status == RUNG_OK ? rung_lab_sweep(&j->sum, j->sweep, j->store.text, &j->conf, err) : status;
 }
 
 static rung_status start(job *j, rung_error *err)
 {
-    rung_status status = rung_cluster_look(&j->cluster, j->values->alone, err);
+    rung_status status = tool_cluster_look(&j->cluster, j->values->alone, err);
     if (status == RUNG_OK) status = find_shard(j, err);
     if (status == RUNG_OK) status = name_store(j, err);
-    if (status == RUNG_OK) status = rung_out_spares(j->store.text, j->call->argument[0], err);
+    if (status == RUNG_OK) status = tool_out_spares(j->store.text, j->call->argument[0], err);
     if (status == RUNG_OK) status = rung_sweep_open(&j->sweep, j->call->argument[0], err);
     j->conf.jobs = jobs_of(j);
     return status;
@@ -317,20 +317,20 @@ static rung_status start(job *j, rung_error *err)
 
 static rung_status lead(job *j, rung_error *err)
 {
-    rung_status status = j->values->dry_run ? RUNG_OK : rung_out_place(j->store.text, err);
+    rung_status status = j->values->dry_run ? RUNG_OK : tool_out_place(j->store.text, err);
     if (status == RUNG_OK) status = estimate(j, err);
     if (status != RUNG_OK) return status;
     return j->values->dry_run ? show(j, true, false, err) : run_all(j, err);
 }
 
-static int run_sweep(const rung_call *call, rung_error *err)
+static int run_sweep(const tool_call *call, rung_error *err)
 {
     const sweep_values *v = call->values;
     job j = {.call = call, .values = v};
     j.conf = (rung_lab_conf){
         .threads = (size_t)v->threads, .wait_s = (double)v->wait, .go = may_go_on, .tell = draw, .context = &j};
     rung_buf_init(&j.store);
-    rung_signals_defer(true);
+    tool_signals_defer(true);
     rung_status status = start(&j, err);
     if (status == RUNG_OK) status = j.cluster.rank ? follow(&j, err) : lead(&j, err);
     rung_sweep_free(j.sweep);
@@ -338,7 +338,7 @@ static int run_sweep(const rung_call *call, rung_error *err)
     return status;
 }
 
-const rung_command rung_command_sweep = {
+const tool_command tool_command_sweep = {
     .name = "sweep",
     .summary = "many runs of train from one file, into a store",
     .details =
@@ -359,7 +359,7 @@ const rung_command rung_command_sweep = {
         "like "
         "SIGTERM, with exit code 138 when something is left to do; docs/cluster.md has scripts.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung sweep depth.json --dry-run", "the plan, and what it would cost"},
             {"rung sweep depth.json", "do it, into depth.db"},
             {"rung sweep depth.json -o a.db --shard 0/4", "every fourth run, for the first of four machines"},
@@ -368,7 +368,7 @@ const rung_command rung_command_sweep = {
             {0},
         },
     .arguments =
-        (const rung_argument[]){
+        (const tool_argument[]){
             {.metavar = "SPEC",
              .help = "the experiment as a JSON file",
              .least = 1,

@@ -19,10 +19,10 @@ typedef struct table_values {
 
 static bool interrupted(void)
 {
-    return rung_signal_pending() != 0;
+    return tool_signal_pending() != 0;
 }
 
-/* ---- output ------------------------------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------------------------- */
 
 static rung_status write_page(const rung_table *table, const char *directory, rung_error *err)
 {
@@ -37,7 +37,7 @@ static rung_status write_page(const rung_table *table, const char *directory, ru
     return status;
 }
 
-/* ---- command ------------------------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------------------------- */
 
 static rung_status prepare(rung_table *table, const table_values *v, rung_error *err)
 {
@@ -48,7 +48,7 @@ static rung_status prepare(rung_table *table, const table_values *v, rung_error 
     return status;
 }
 
-static rung_status fill(rung_table *table, const rung_call *call, rung_error *err)
+static rung_status fill(rung_table *table, const tool_call *call, rung_error *err)
 {
     const table_values *v = call->values;
     rung_progress progress;
@@ -63,16 +63,16 @@ static rung_status fill(rung_table *table, const rung_call *call, rung_error *er
     table->quick = v->train;
     table->shipped = !v->train && !v->trained;
     if (v->train) {
-        rung_signals_defer(true);
+        tool_signals_defer(true);
         status = rung_table_train(table, &conf, err);
-        rung_signals_defer(false);
+        tool_signals_defer(false);
     } else {
         status = rung_table_read_trained(table, v->trained, err);
     }
     return status == RUNG_OK ? rung_table_fill(table, &conf, err) : status;
 }
 
-static int run_table(const rung_call *call, rung_error *err)
+static int run_table(const tool_call *call, rung_error *err)
 {
     const table_values *v = call->values;
     rung_table *table = rung_calloc(1, sizeof *table, err);
@@ -83,16 +83,16 @@ static int run_table(const rung_call *call, rung_error *err)
     if (status == RUNG_OK) status = write_page(table, v->out, err);
     rung_buf_init(&text);
     if (status == RUNG_OK && call->json) rung_table_json(&text, table);
-    if (status == RUNG_OK && !call->json) rung_table_print(&text, table);
-    if (status == RUNG_OK) status = rung_out_buf(&text, err);
+    if (status == RUNG_OK && !call->json) tool_table_print(&text, table);
+    if (status == RUNG_OK) status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     rung_table_clear(table);
     free(table);
-    if (status == RUNG_OK) rung_note(call, "page: %s/index.html, models and certificates beside it", v->out);
+    if (status == RUNG_OK) tool_note(call, "page: %s/index.html, models and certificates beside it", v->out);
     return status;
 }
 
-const rung_command rung_command_table = {
+const tool_command tool_command_table = {
     .name = "table",
     .summary = "the paper's table of results, every cell reached here",
     .details =
@@ -106,7 +106,7 @@ const rung_command rung_command_table = {
         "page, "
         "the models and the certificates.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung table", "on the terminal, and rung-table/index.html"},
             {"rung table --numbers e8m10", "shorter numbers: theorems bite more, some constructions fail"},
             {"rung table --train", "train small models now, one seed each, instead of the results that come along"},

@@ -84,24 +84,24 @@ static rung_status check(const rung_dataset *job, bool json, rung_error *err)
     return RUNG_OK;
 }
 
-/* ---- instances --------------------------------------------------------------------------------------------------- */
+/* ---- instances ------------------------------------------------------------------------------------------------- */
 
 static rung_status put(void *context, const void *bytes, size_t len, rung_error *err)
 {
     (void)context;
-    return rung_out_bytes(bytes, len, err);
+    return tool_out_bytes(bytes, len, err);
 }
 
 static bool interrupted(void)
 {
-    return rung_signal_pending() != 0;
+    return tool_signal_pending() != 0;
 }
 
 /* With --json a file still leaves one object on stdout: what was written where. */
-static rung_status report_file(const rung_call *call, const rung_dataset *job, const char *path, rung_error *err)
+static rung_status report_file(const tool_call *call, const rung_dataset *job, const char *path, rung_error *err)
 {
     if (!call->json) {
-        rung_note(call, "wrote %llu instances of %s to %s", (unsigned long long)job->count, job->canonical, path);
+        tool_note(call, "wrote %llu instances of %s to %s", (unsigned long long)job->count, job->canonical, path);
         return RUNG_OK;
     }
     rung_buf text;
@@ -111,18 +111,18 @@ static rung_status report_file(const rung_call *call, const rung_dataset *job, c
     rung_jout_string(&json, "format", rung_task_formats[job->format]);
     rung_jout_string(&json, "path", path);
     rung_jout_finish(&json);
-    const rung_status status = rung_out_buf(&text, err);
+    const rung_status status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     return status;
 }
 
-static rung_status write_files(const rung_call *call, const rung_dataset *job, rung_error *err)
+static rung_status write_files(const tool_call *call, const rung_dataset *job, rung_error *err)
 {
     rung_buf path;
-    rung_signals_defer(true);
+    tool_signals_defer(true);
     rung_status status = rung_dataset_write(job, err);
     rung_progress_finish(job->progress);
-    rung_signals_defer(false);
+    tool_signals_defer(false);
     rung_buf_init(&path);
     rung_dataset_path(&path, job);
     if (!status) status = rung_buf_ok(&path, err);
@@ -131,12 +131,12 @@ static rung_status write_files(const rung_call *call, const rung_dataset *job, r
     return status;
 }
 
-static rung_status write_instances(const rung_call *call, rung_dataset *job, rung_error *err)
+static rung_status write_instances(const tool_call *call, rung_dataset *job, rung_error *err)
 {
     rung_progress progress;
     rung_status status = check(job, call->json, err);
     if (status) return status;
-    rung_call_progress(call, &progress, "instances", job->count);
+    tool_call_progress(call, &progress, "instances", job->count);
     job->progress = &progress;
     job->interrupted = interrupted;
     if (job->out) return write_files(call, job, err);
@@ -145,7 +145,7 @@ static rung_status write_instances(const rung_call *call, rung_dataset *job, run
     return status;
 }
 
-/* ---- the leak probe ---------------------------------------------------------------------------------------------- */
+/* ---- the leak probe -------------------------------------------------------------------------------------------- */
 
 static bool leaks(const rung_leak *leak)
 {
@@ -191,10 +191,10 @@ static void json_leak(rung_buf *text, const rung_dataset *job, const rung_leak *
     rung_jout_finish(&json);
 }
 
-static int run_leak(const rung_call *call, rung_dataset *job, rung_error *err)
+static int run_leak(const tool_call *call, rung_dataset *job, rung_error *err)
 {
     rung_leak leak;
-    if (!rung_call_given(call, "count")) job->count = 4096;
+    if (!tool_call_given(call, "count")) job->count = 4096;
     int status = rung_task_leak(&leak, &job->conf, job->seed, (size_t)job->count, err);
     if (status) return status;
     rung_buf text;
@@ -203,23 +203,23 @@ static int run_leak(const rung_call *call, rung_dataset *job, rung_error *err)
         json_leak(&text, job, &leak);
     else
         print_leak(&text, job, &leak);
-    status = rung_out_buf(&text, err);
+    status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     if (status) return status;
     return leaks(&leak) ? RUNG_NEGATIVE : RUNG_OK;
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------------------------- */
 
-static int run_job(const rung_call *call, rung_dataset *job, bool leak, rung_error *err)
+static int run_job(const tool_call *call, rung_dataset *job, bool leak, rung_error *err)
 {
     if (!leak) return write_instances(call, job, err);
-    if (job->out || rung_call_given(call, "format") || rung_call_given(call, "first"))
+    if (job->out || tool_call_given(call, "format") || tool_call_given(call, "first"))
         return rung_fail(err, RUNG_USAGE, "--leak writes no instances; leave out --out, --format and --first");
     return run_leak(call, job, err);
 }
 
-static int run_task(const rung_call *call, rung_error *err)
+static int run_task(const tool_call *call, rung_error *err)
 {
     const task_values *values = call->values;
     rung_dataset job = {.seed = (uint64_t)call->seed,
@@ -243,20 +243,20 @@ static int run_task(const rung_call *call, rung_error *err)
     return status;
 }
 
-static void help_more(rung_buf *out, const rung_call *call)
+static void help_more(rung_buf *out, const tool_call *call)
 {
     const rung_task *task = call->arguments ? rung_task_get(call->argument[0]) : NULL;
     if (!task) return;
-    rung_buf_printf(out, "\n%sParameters of %s%s\n", rung_style_bold(), task->name, rung_style_off());
-    rung_params_print(out, task->params);
+    rung_buf_printf(out, "\n%sParameters of %s%s\n", tool_style_bold(), task->name, tool_style_off());
+    tool_params_print(out, task->params);
 }
 
-const rung_command rung_command_task = {
+const tool_command tool_command_task = {
     .name = "task",
     .summary = "instances of a problem, with exact answers",
     .details = "The same task, seed and index give the same instance everywhere.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung task eva N=8 -n 3 -f text", "three instances to read"},
             {"rung task eva -n 1000 -o eva.jsonl", "one JSON object per line"},
             {"rung task mqar -n 10000 -f npz -o mqar.npz", "arrays for training"},
@@ -266,7 +266,7 @@ const rung_command rung_command_task = {
             {0},
         },
     .arguments =
-        (const rung_argument[]){
+        (const tool_argument[]){
             {.metavar = "NAME",
              .help = "a task; see 'rung list tasks'",
              .least = 1,

@@ -13,7 +13,7 @@
 #include "rung/render.h"
 #include "train.h"
 
-/* ---- report -------------------------------------------------------------------------------------------------------------- */
+/* ---- report ---------------------------------------------------------------------------------------------------- */
 
 static const char *evaluator_words(const char *numbers)
 {
@@ -31,7 +31,7 @@ static void print_text(rung_buf *text, const rung_train_conf *conf, const rung_t
     rung_buf_printf(text, "training  loss %.4f, accuracy %.4f\n", state->loss, state->accuracy);
     if (!isnan(state->eval_accuracy))
         rung_buf_printf(text, "fresh     loss %.4f, %saccuracy %.4f%s (chance %.4f)\n", state->eval_loss,
-                        rung_style_bold(), state->eval_accuracy, rung_style_off(), conf->task.chance);
+                        tool_style_bold(), state->eval_accuracy, tool_style_off(), conf->task.chance);
     if (!isnan(state->test_accuracy))
         rung_buf_printf(text, "test      loss %.4f, accuracy %.4f (%zu answers, %s)\n", state->test_loss,
                         state->test_accuracy, state->test_targets, evaluator_words(state->test_numbers));
@@ -71,18 +71,18 @@ static void print_json(rung_buf *text, const rung_train_conf *conf, const rung_t
     rung_buf_clear(&canonical);
 }
 
-static rung_status report(const rung_call *call, const rung_train_conf *conf, const rung_train_state *state,
+static rung_status report(const tool_call *call, const rung_train_conf *conf, const rung_train_state *state,
                           const char *out, rung_error *err)
 {
     rung_buf text;
     rung_buf_init(&text);
     (call->json ? print_json : print_text)(&text, conf, state, out);
-    rung_status status = rung_out_buf(&text, err);
+    rung_status status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     return status;
 }
 
-/* ---- command ---------------------------------------------------------------------------------------------------------------- */
+/* ---- command --------------------------------------------------------------------------------------------------- */
 
 /* Where an interrupted run is kept: the given file, or one beside the model that goes away when the run is done. */
 static rung_status checkpoint_path(rung_buf *out, const rung_train_words *w, rung_error *err)
@@ -94,11 +94,11 @@ static rung_status checkpoint_path(rung_buf *out, const rung_train_words *w, run
     return rung_buf_ok(out, err);
 }
 
-static int judge(const rung_call *call, const rung_train_state *state)
+static int judge(const tool_call *call, const rung_train_state *state)
 {
     const rung_train_words *w = call->values;
     if (w->require <= 0 || state->eval_accuracy >= w->require) return RUNG_OK;
-    rung_note(call, "required an accuracy of %g on fresh prompts, and it is %.4f", w->require, state->eval_accuracy);
+    tool_note(call, "required an accuracy of %g on fresh prompts, and it is %.4f", w->require, state->eval_accuracy);
     return RUNG_NEGATIVE;
 }
 
@@ -106,51 +106,51 @@ static int judge(const rung_call *call, const rung_train_state *state)
 static bool go_on_silently(void *context, const rung_train_state *state, bool evaluated)
 {
     (void)context, (void)state, (void)evaluated;
-    return !rung_signal_pending();
+    return !tool_signal_pending();
 }
 
-static int follow(const rung_call *call, const rung_train_conf *conf, const char *checkpoint, rung_error *err)
+static int follow(const tool_call *call, const rung_train_conf *conf, const char *checkpoint, rung_error *err)
 {
     rung_train_state state = {0};
     const rung_train_words *w = call->values;
     return rung_train_run(&state, conf, w->out, checkpoint, go_on_silently, NULL, err);
 }
 
-static int lead(const rung_call *call, const rung_train_conf *conf, const char *checkpoint, rung_error *err)
+static int lead(const tool_call *call, const rung_train_conf *conf, const char *checkpoint, rung_error *err)
 {
     const rung_train_words *w = call->values;
     rung_train_state state = {0};
     rung_error log_err = {""};
-    rung_train_log log = {.call = call, .words = w, .steps = conf->steps, .err = &log_err};
-    rung_status status = rung_train_run(&state, conf, w->out, checkpoint, rung_train_watched, &log, err);
-    if (status == RUNG_OK && state.finished) rung_train_tested(&log, &state);
-    if (rung_train_log_close(&log) != RUNG_OK && status == RUNG_OK)
+    tool_train_log log = {.call = call, .words = w, .steps = conf->steps, .err = &log_err};
+    rung_status status = rung_train_run(&state, conf, w->out, checkpoint, tool_train_watched, &log, err);
+    if (status == RUNG_OK && state.finished) tool_train_tested(&log, &state);
+    if (tool_train_log_close(&log) != RUNG_OK && status == RUNG_OK)
         status = rung_fail(err, log.status, "%s", log_err.text);
     if (status != RUNG_OK) return status;
     if (!state.finished) {
-        rung_note(call, "stopped at step %" PRIu64 "; the same command goes on from %s", state.step, checkpoint);
+        tool_note(call, "stopped at step %" PRIu64 "; the same command goes on from %s", state.step, checkpoint);
         return RUNG_OK;
     }
-    rung_signal_finished();
+    tool_signal_finished();
     if (!w->checkpoint) unlink(checkpoint);
     status = report(call, conf, &state, w->out, err);
     return status == RUNG_OK ? judge(call, &state) : (int)status;
 }
 
-static void tell_cluster(const rung_call *call, const rung_cluster *found, const rung_train_conf *conf)
+static void tell_cluster(const tool_call *call, const tool_cluster *found, const rung_train_conf *conf)
 {
     if (found->ranks)
-        rung_note(call, "%zu ranks, from %s, with %zu thread%s each", found->ranks, found->ranks_from, conf->threads,
+        tool_note(call, "%zu ranks, from %s, with %zu thread%s each", found->ranks, found->ranks_from, conf->threads,
                   conf->threads == 1 ? "" : "s");
     else if (found->cpus && !((const rung_train_words *)call->values)->threads)
-        rung_note(call, "%zu thread%s, from %s", found->cpus, found->cpus == 1 ? "" : "s", found->cpus_from);
+        tool_note(call, "%zu thread%s, from %s", found->cpus, found->cpus == 1 ? "" : "s", found->cpus_from);
 }
 
 /* Threads unless they were given, and the other ranks. */
-static rung_status find_team(rung_train_conf *conf, rung_cluster *found, const rung_call *call, rung_error *err)
+static rung_status find_team(rung_train_conf *conf, tool_cluster *found, const tool_call *call, rung_error *err)
 {
     const rung_train_words *w = call->values;
-    rung_status status = rung_cluster_look(found, w->alone, err);
+    rung_status status = tool_cluster_look(found, w->alone, err);
     if (status != RUNG_OK) return status;
     if (found->tasks)
         return rung_fail(
@@ -158,48 +158,48 @@ static rung_status find_team(rung_train_conf *conf, rung_cluster *found, const r
             "srun has started %zu processes without MPI, and each would train this model alone; use mpirun or "
             "srun --mpi=pmix (with 'make mpi'), one task, or --alone",
             found->tasks);
-    if (!w->threads && (found->ranks || found->cpus)) conf->threads = rung_cluster_threads(found);
+    if (!w->threads && (found->ranks || found->cpus)) conf->threads = tool_cluster_threads(found);
     if (!found->rank) tell_cluster(call, found, conf);
     return RUNG_OK;
 }
 
-static int run_words(const rung_call *call, rung_error *err)
+static int run_words(const tool_call *call, rung_error *err)
 {
     const rung_train_words *w = call->values;
     rung_train_conf conf;
-    rung_cluster found;
+    tool_cluster found;
     rung_buf task_text, checkpoint;
     if (!w->out) return rung_fail(err, RUNG_USAGE, "where to? give -o FILE, for example -o model.safetensors");
     rung_buf_init(&task_text);
     rung_buf_init(&checkpoint);
-    rung_signals_defer(true);
+    tool_signals_defer(true);
     int status = rung_train_conf_of(&conf, &task_text, w, (uint64_t)call->seed, call->word, call->words, err);
     if (status == RUNG_OK) status = find_team(&conf, &found, call, err);
-    if (status == RUNG_OK && !found.rank) status = rung_out_place(w->out, err);
-    if (status == RUNG_OK && !found.rank && w->metrics) status = rung_out_place(w->metrics, err);
+    if (status == RUNG_OK && !found.rank) status = tool_out_place(w->out, err);
+    if (status == RUNG_OK && !found.rank && w->metrics) status = tool_out_place(w->metrics, err);
     if (status == RUNG_OK) status = checkpoint_path(&checkpoint, w, err);
-    if (status == RUNG_OK) status = rung_team_join(&conf.team, &found, err);
+    if (status == RUNG_OK) status = tool_team_join(&conf.team, &found, err);
     if (status == RUNG_OK) status = (found.rank ? follow : lead)(call, &conf, checkpoint.text, err);
     rung_buf_clear(&task_text);
     rung_buf_clear(&checkpoint);
     return status;
 }
 
-static int run_train(const rung_call *call, rung_error *err)
+static int run_train(const tool_call *call, rung_error *err)
 {
     rung_arena arena;
-    rung_call merged;
+    tool_call merged;
     if (!call->arguments) return run_words(call, err);
     rung_arena_init(&arena);
-    int status = rung_train_read_spec(&merged, call, call->argument[0], &arena, err);
+    int status = tool_train_read_spec(&merged, call, call->argument[0], &arena, err);
     if (status == RUNG_OK)
-        status = rung_out_spares(((const rung_train_words *)merged.values)->out, call->argument[0], err);
+        status = tool_out_spares(((const rung_train_words *)merged.values)->out, call->argument[0], err);
     if (status == RUNG_OK) status = run_words(&merged, err);
     rung_arena_clear(&arena);
     return status;
 }
 
-const rung_command rung_command_train = {
+const tool_command tool_command_train = {
     .name = "train",
     .summary = "learn the weights of a model on a task",
     .details =
@@ -214,7 +214,7 @@ const rung_command rung_command_train = {
         "N0=8 n=8 flat=1\", \"steps\": 1000, \"out\": \"m.safetensors\"}; options on the command line win over it. A "
         "trained model is a model file: run, verify, protocol and break take it. docs/training.md has recipes.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung train --arch full --task eva N=8 V=8 --steps 400 -o m.safetensors", "one layer learns to look up"},
             {"rung train --arch '2*gdelta:conv=4:unit=1' --task mqar --batch 64 -o m.safetensors --metrics m.jsonl",
              "with a log for plots"},
@@ -229,7 +229,7 @@ const rung_command rung_command_train = {
             {0},
         },
     .arguments =
-        (const rung_argument[]){
+        (const tool_argument[]){
             {.metavar = "SPEC",
              .help = "a run as a JSON file; without one the options say everything",
              .least = 0,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung verify: is a model right on its task? On every prompt, on a sample with an interval, or by a proof over all prompts
- * from the extremal ones.
+ * rung verify: is a model right on its task? On every prompt, on a sample with an interval, or by a proof over all
+ * prompts from the extremal ones.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "worker.h"
 
 typedef struct verify_values {
-    rung_worker_words subject;
+    tool_worker_words subject;
     const char *tolerance;
     int64_t samples, show;
     bool exhaustive, worst_case;
@@ -23,8 +23,8 @@ typedef struct verify_values {
 
 /* What the output is made of. */
 typedef struct report {
-    const rung_call *call;
-    const rung_worker *subject;
+    const tool_call *call;
+    const tool_worker *subject;
     const rung_verify_conf *conf;
     const rung_verify_result *result;
     bool chosen_here; /* the method was not on the command line */
@@ -32,16 +32,16 @@ typedef struct report {
 
 static bool interrupted(void)
 {
-    return rung_signal_pending() != 0;
+    return tool_signal_pending() != 0;
 }
 
-/* ---- what to do ----------------------------------------------------------------------------------------------------- */
+/* ---- what to do ------------------------------------------------------------------------------------------------ */
 
-static rung_status choose_method(rung_verify_conf *conf, bool *chosen_here, const rung_call *call,
+static rung_status choose_method(rung_verify_conf *conf, bool *chosen_here, const tool_call *call,
                                  const rung_task_conf *task, rung_error *err)
 {
     const verify_values *v = call->values;
-    bool sampled = rung_call_given(call, "samples");
+    bool sampled = tool_call_given(call, "samples");
     int given = v->exhaustive + sampled + v->worst_case;
     *chosen_here = given == 0;
     if (given > 1) return rung_fail(err, RUNG_USAGE, "choose one of --exhaustive, --samples and --worst-case");
@@ -86,7 +86,7 @@ static void put_plan(rung_buf *out, const rung_task_conf *task, const rung_verif
         rung_buf_printf(out, " (chosen: there are more than %d candidates)", EXHAUSTIVE_MOST);
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------------------------------ */
 
 /* A prompt for people is at most a few lines long; --json has all of it. */
 enum { SHOWN_HEAD = 24, SHOWN_TAIL = 8 };
@@ -184,7 +184,7 @@ static rung_status print_worst_case(rung_buf *out, const report *r, rung_error *
     const rung_verify_result *result = r->result;
     rung_instance witness;
     rung_status status = RUNG_OK;
-    rung_buf_printf(out, "%s%s%s  %s\n", rung_style_bold(), rung_verdict_words[result->verdict - 1], rung_style_off(),
+    rung_buf_printf(out, "%s%s%s  %s\n", tool_style_bold(), rung_verdict_words[result->verdict - 1], tool_style_off(),
                     result->reason);
     if (result->verdict == RUNG_CAN) rung_buf_printf(out, "margin   %.6g\n", result->margin);
     if (result->cases) rung_buf_printf(out, "cases    %llu\n", (unsigned long long)result->cases);
@@ -202,7 +202,7 @@ static rung_status print_report(rung_buf *out, const report *r, rung_error *err)
 {
     rung_instance instance;
     const rung_task_conf *task = &r->subject->task;
-    rung_worker_print(out, r->subject);
+    tool_worker_print(out, r->subject);
     rung_buf_puts(out, "method   ");
     put_plan(out, task, r->conf, r->chosen_here);
     rung_buf_puts(out, "\n\n");
@@ -219,7 +219,7 @@ static rung_status print_report(rung_buf *out, const report *r, rung_error *err)
     return status;
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------------------------ */
 
 static void json_prompt(rung_jout *out, const rung_instance *instance, const rung_task_conf *task)
 {
@@ -315,7 +315,7 @@ static rung_status json_report(rung_buf *text, const report *r, rung_error *err)
 {
     rung_jout out;
     rung_jout_begin(&out, text, "rung.verify/1", true);
-    rung_worker_json(&out, r->subject, r->call);
+    tool_worker_json(&out, r->subject, r->call);
     rung_jout_string(&out, "method", rung_method_words[r->conf->method - 1]);
     rung_jout_bool(&out, "complete", r->result->complete);
     rung_status status = r->conf->method == RUNG_WORST_CASE ? json_worst_case(&out, r, err) : json_counts(&out, r, err);
@@ -323,29 +323,29 @@ static rung_status json_report(rung_buf *text, const report *r, rung_error *err)
     return status;
 }
 
-/* ---- command ------------------------------------------------------------------------------------------------------------ */
+/* ---- command --------------------------------------------------------------------------------------------------- */
 
 /* Says what it is about to do, does it, and lets a signal end it with what has been found so far. */
-static rung_status verify(rung_verify_result *result, const rung_worker *s, rung_verify_conf *conf, bool chosen_here,
-                          const rung_call *call, rung_error *err)
+static rung_status verify(rung_verify_result *result, const tool_worker *s, rung_verify_conf *conf, bool chosen_here,
+                          const tool_call *call, rung_error *err)
 {
     rung_progress progress;
     rung_buf plan;
     rung_buf_init(&plan);
     put_plan(&plan, &s->task, conf, chosen_here);
-    rung_note(call, "%s", plan.text ? plan.text : "");
+    tool_note(call, "%s", plan.text ? plan.text : "");
     rung_buf_clear(&plan);
-    rung_call_progress(call, &progress, conf->method == RUNG_WORST_CASE ? "queries" : "prompts",
+    tool_call_progress(call, &progress, conf->method == RUNG_WORST_CASE ? "queries" : "prompts",
                        rung_verify_total(&s->task, conf));
     conf->progress = &progress;
     conf->interrupted = interrupted;
-    rung_signals_defer(true);
+    tool_signals_defer(true);
     rung_status status = rung_verify_run(result, s->model, &s->task, conf, err);
     rung_progress_finish(&progress);
     return status;
 }
 
-static int verify_subject(const rung_worker *s, const rung_call *call, rung_error *err)
+static int verify_subject(const tool_worker *s, const tool_call *call, rung_error *err)
 {
     const verify_values *v = call->values;
     rung_verify_conf conf = {.seed = (uint64_t)call->seed, .how = s->how, .show = (size_t)v->show};
@@ -357,7 +357,7 @@ static int verify_subject(const rung_worker *s, const rung_call *call, rung_erro
     if (status == RUNG_OK) status = choose_method(&conf, &r.chosen_here, call, &s->task, err);
     if (status == RUNG_OK) status = verify(result, s, &conf, r.chosen_here, call, err);
     if (status == RUNG_OK) status = call->json ? json_report(&text, &r, err) : print_report(&text, &r, err);
-    if (status == RUNG_OK) status = rung_out_buf(&text, err);
+    if (status == RUNG_OK) status = tool_out_buf(&text, err);
     bool negative = status == RUNG_OK && (result->wrong > 0 || result->verdict == RUNG_CANNOT);
     rung_buf_clear(&text);
     if (result) rung_verify_clear(result);
@@ -365,17 +365,17 @@ static int verify_subject(const rung_worker *s, const rung_call *call, rung_erro
     return negative ? RUNG_NEGATIVE : (int)status;
 }
 
-static int run_verify(const rung_call *call, rung_error *err)
+static int run_verify(const tool_call *call, rung_error *err)
 {
     const verify_values *v = call->values;
-    rung_worker s;
-    rung_status status = rung_worker_open(&s, call, &v->subject, err);
+    tool_worker s;
+    rung_status status = tool_worker_open(&s, call, &v->subject, err);
     int code = status == RUNG_OK ? verify_subject(&s, call, err) : (int)status;
-    rung_worker_close(&s);
+    tool_worker_close(&s);
     return code;
 }
 
-const rung_command rung_command_verify = {
+const tool_command tool_command_verify = {
     .name = "verify",
     .summary = "is a model right: on every prompt, on a sample, or in the worst case",
     .details =
@@ -387,7 +387,7 @@ const rung_command rung_command_verify = {
         "stops (not a number, a key that its table does not have) has given a wrong answer. The result never depends "
         "on the threads.",
     .examples =
-        (const rung_example[]){
+        (const tool_example[]){
             {"rung verify m.safetensors", "every prompt of its task if that is feasible, else a sample"},
             {"rung verify m.safetensors --exhaustive --numbers e8m3", "every prompt, every operation in 12-bit floats"},
             {"rung verify m.safetensors --samples 100000 --show 3", "the rate of wrong answers with its interval"},
@@ -396,7 +396,7 @@ const rung_command rung_command_verify = {
             {"rung verify m.safetensors --numbers bf16 --softmax two-pass", "another order of the softmax"},
             {0},
         },
-    .arguments = (const rung_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
+    .arguments = (const tool_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
     .words = "parameters of the task",
     .options =
         (const rung_option[]){

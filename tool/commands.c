@@ -36,47 +36,47 @@
     X(completion)                                                                                                      \
     X(man)
 
-#define DECLARE(name) extern const rung_command rung_command_##name;
-#define ADDRESS(name) &rung_command_##name,
+#define DECLARE(name) extern const tool_command tool_command_##name;
+#define ADDRESS(name) &tool_command_##name,
 
 RUNG_COMMANDS(DECLARE)
-static const rung_command *const commands[] = {RUNG_COMMANDS(ADDRESS)};
+static const tool_command *const commands[] = {RUNG_COMMANDS(ADDRESS)};
 
-size_t rung_command_count(void)
+size_t tool_command_count(void)
 {
     return RUNG_COUNT(commands);
 }
 
-const rung_command *rung_command_at(size_t index)
+const tool_command *tool_command_at(size_t index)
 {
     return commands[index];
 }
 
-const rung_command *rung_command_get(const char *name)
+const tool_command *tool_command_get(const char *name)
 {
     for (size_t i = 0; i < RUNG_COUNT(commands); i++)
         if (strcmp(commands[i]->name, name) == 0) return commands[i];
     return NULL;
 }
 
-const char *rung_command_nearest(const char *name)
+const char *tool_command_nearest(const char *name)
 {
     const char *names[RUNG_COUNT(commands)];
     for (size_t i = 0; i < RUNG_COUNT(commands); i++) names[i] = commands[i]->name;
     return rung_word_guess(name, names, RUNG_COUNT(commands));
 }
 
-const char *rung_command_name_at(size_t index)
+const char *tool_command_name_at(size_t index)
 {
     return index < RUNG_COUNT(commands) ? commands[index]->name : NULL;
 }
 
-const char *rung_mech_name_at(size_t index)
+const char *tool_mech_name_at(size_t index)
 {
     return index < rung_mech_count() ? rung_mech_at(index)->name : NULL;
 }
 
-const char *rung_construction_name_at(size_t index)
+const char *tool_construction_name_at(size_t index)
 {
     return index < rung_construction_count() ? rung_construction_at(index)->name : NULL;
 }

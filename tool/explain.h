@@ -9,6 +9,6 @@
 #include "rung/audit.h"
 
 /* The explanation with at most `rows` lines of tokens. */
-void rung_explain_print(rung_buf *out, const rung_explained *x, size_t rows);
+void tool_explain_print(rung_buf *out, const rung_explained *x, size_t rows);
 
 #endif

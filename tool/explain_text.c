@@ -8,7 +8,7 @@
 #include "explain.h"
 #include "output.h"
 
-/* ---- the prompts, line by line ------------------------------------------------------------------------------------------ */
+/* ---- the prompts, line by line --------------------------------------------------------------------------------- */
 
 enum { RUN_MOST = 4, COLUMN = 9, STRIP = 64 };
 
@@ -35,12 +35,12 @@ static void put_answers(rung_buf *out, const rung_explained *x)
 static void put_row(rung_buf *out, const rung_explained *x, size_t token, size_t width)
 {
     bool differs = rung_explained_differs(x, token);
-    if (differs) rung_buf_puts(out, rung_style_bold());
+    if (differs) rung_buf_puts(out, tool_style_bold());
     rung_buf_printf(out, "%8zu ", token);
     for (size_t p = 0; p < x->prompts; p++) put_cell(out, x, p, token, width);
     if (differs) rung_buf_puts(out, "  <- differs");
     if (token == x->cert.position) rung_buf_puts(out, "  "), put_answers(out, x);
-    if (differs) rung_buf_puts(out, rung_style_off());
+    if (differs) rung_buf_puts(out, tool_style_off());
     while (out->len && out->text[out->len - 1] == ' ') out->text[--out->len] = '\0';
     rung_buf_putc(out, '\n');
 }
@@ -165,12 +165,12 @@ static void put_strip(rung_buf *out, const rung_explained *x)
     rung_buf_putc(out, '\n');
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------------------------- */
 
 static void put_text(rung_buf *out, const char *label, const char *text)
 {
-    rung_buf_printf(out, "%s%-*s%s", rung_style_bold(), COLUMN, label, rung_style_off());
-    rung_wrap(out, text ? text : "", COLUMN, COLUMN);
+    rung_buf_printf(out, "%s%-*s%s", tool_style_bold(), COLUMN, label, tool_style_off());
+    tool_wrap(out, text ? text : "", COLUMN, COLUMN);
     rung_buf_putc(out, '\n');
 }
 
@@ -193,11 +193,11 @@ static void put_model(rung_buf *out, const rung_explained *x)
     rung_buf_clear(&line);
 }
 
-void rung_explain_print(rung_buf *out, const rung_explained *x, size_t rows)
+void tool_explain_print(rung_buf *out, const rung_explained *x, size_t rows)
 {
     rung_buf text;
     rung_buf_init(&text);
-    rung_buf_printf(out, "%s%s%s: %s\n\n", rung_style_bold(), rung_cert_kind_words[x->cert.kind - 1], rung_style_off(),
+    rung_buf_printf(out, "%s%s%s: %s\n\n", tool_style_bold(), rung_cert_kind_words[x->cert.kind - 1], tool_style_off(),
                     rung_explained_title(x));
     rung_buf_printf(&text, "%s, sha256 %.12s", x->cert.arch, x->cert.model);
     put_text(out, "model", text.text);

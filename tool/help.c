@@ -9,7 +9,7 @@
 
 #include "output.h"
 
-const rung_exit_code rung_exit_codes[] = {
+const tool_exit_code tool_exit_codes[] = {
     {"0", "done"},
     {"1", "a negative result, where the command was asked to judge"},
     {"2", "wrong usage"},
@@ -20,14 +20,14 @@ const rung_exit_code rung_exit_codes[] = {
     {0},
 };
 
-const rung_example rung_environment[] = {
+const tool_example tool_environment[] = {
     {"NO_COLOR", "no colour, whatever its value"},
     {"RUNG_THREADS", "number of worker threads (1 to 256) where --threads is not given"},
     {"RUNG_ISA", "ref, avx2 or avx512: the best instruction set that may be used; results are the same"},
     {0},
 };
 
-const rung_example rung_first_steps[] = {
+const tool_example tool_first_steps[] = {
     {"rung table", "the table of results"},
     {"rung list", "what there is"},
     {"rung task eva N=8 --count 3 --format text", "a task with answers"},
@@ -38,7 +38,7 @@ const rung_example rung_first_steps[] = {
 
 static void heading(rung_buf *out, const char *text)
 {
-    rung_buf_printf(out, "\n%s%s%s\n", rung_style_bold(), text, rung_style_off());
+    rung_buf_printf(out, "\n%s%s%s\n", tool_style_bold(), text, tool_style_off());
 }
 
 static size_t longer(size_t width, const char *text)
@@ -68,42 +68,42 @@ static void command_line(rung_buf *out, const char *line)
 }
 
 /* The meaning stands beside the line where all of them fit, else below. */
-static void print_examples(rung_buf *out, const rung_example *examples)
+static void print_examples(rung_buf *out, const tool_example *examples)
 {
     size_t width = 0, why_width = 0;
-    for (const rung_example *row = examples; row->line; row++) {
+    for (const tool_example *row = examples; row->line; row++) {
         width = longer(width, row->line);
         why_width = longer(why_width, row->why);
     }
     for (; examples->line; examples++) {
         if (width + 5 + why_width <= 80) {
-            rung_two_columns(out, examples->line, examples->why, width + 5);
+            tool_two_columns(out, examples->line, examples->why, width + 5);
             continue;
         }
         command_line(out, examples->line);
-        rung_buf_printf(out, "      %s", rung_style_dim());
-        rung_wrap(out, examples->why, 6, 6);
-        rung_buf_printf(out, "%s\n", rung_style_off());
+        rung_buf_printf(out, "      %s", tool_style_dim());
+        tool_wrap(out, examples->why, 6, 6);
+        rung_buf_printf(out, "%s\n", tool_style_off());
     }
 }
 
-/* ---- one command ------------------------------------------------------------------------------------------------- */
+/* ---- one command ----------------------------------------------------------------------------------------------- */
 
-static void usage_argument(rung_buf *out, const rung_argument *row)
+static void usage_argument(rung_buf *out, const tool_argument *row)
 {
     const char *dots = row->most > 1 ? "..." : "";
     rung_buf_printf(out, row->least ? " %s%s" : " [%s%s]", row->metavar, dots);
 }
 
-void rung_help_usage(rung_buf *out, const rung_command *command)
+void tool_help_usage(rung_buf *out, const tool_command *command)
 {
     rung_buf_printf(out, "rung %s", command->name);
-    for (const rung_argument *row = command->arguments; row && row->metavar; row++) usage_argument(out, row);
+    for (const tool_argument *row = command->arguments; row && row->metavar; row++) usage_argument(out, row);
     if (command->words) rung_buf_puts(out, " [key=value ...]");
     rung_buf_puts(out, " [options]");
 }
 
-void rung_help_option(rung_buf *out, const rung_option *option)
+void tool_help_option(rung_buf *out, const rung_option *option)
 {
     rung_buf_puts(out, option->help);
     if (option->kind == RUNG_OPTION_CHOICE) {
@@ -122,81 +122,81 @@ static void print_options(rung_buf *out, const rung_option *table, size_t indent
         rung_buf_reset(&left);
         rung_buf_reset(&right);
         if (!table->letter) rung_buf_puts(&left, "    ");
-        rung_option_spell(&left, table);
-        rung_help_option(&right, table);
-        if (!left.failed && !right.failed) rung_two_columns(out, left.text, right.text, indent);
+        tool_option_spell(&left, table);
+        tool_help_option(&right, table);
+        if (!left.failed && !right.failed) tool_two_columns(out, left.text, right.text, indent);
     }
     rung_buf_clear(&left);
     rung_buf_clear(&right);
 }
 
-static void print_arguments(rung_buf *out, const rung_command *command, size_t indent)
+static void print_arguments(rung_buf *out, const tool_command *command, size_t indent)
 {
     if (!command->arguments && !command->words) return;
     heading(out, "Arguments");
-    for (const rung_argument *row = command->arguments; row && row->metavar; row++)
-        rung_two_columns(out, row->metavar, row->help, indent);
-    if (command->words) rung_two_columns(out, "key=value", command->words, indent);
+    for (const tool_argument *row = command->arguments; row && row->metavar; row++)
+        tool_two_columns(out, row->metavar, row->help, indent);
+    if (command->words) tool_two_columns(out, "key=value", command->words, indent);
 }
 
-static void print_exit_codes(rung_buf *out, const rung_command *command)
+static void print_exit_codes(rung_buf *out, const tool_command *command)
 {
     heading(out, "Exit codes");
     rung_buf line;
     rung_buf_init(&line);
-    for (const rung_exit_code *row = rung_exit_codes; row->code; row++) {
+    for (const tool_exit_code *row = tool_exit_codes; row->code; row++) {
         const bool negative = strcmp(row->code, "1") == 0;
         if (negative && !command->negative) continue;
         rung_buf_printf(&line, "%s%s %s", line.len ? "; " : "", row->code, negative ? command->negative : row->meaning);
     }
     rung_buf_puts(out, "  ");
-    if (!line.failed) rung_wrap(out, line.text, 2, 2);
+    if (!line.failed) tool_wrap(out, line.text, 2, 2);
     rung_buf_putc(out, '\n');
     rung_buf_clear(&line);
 }
 
-void rung_help_command(rung_buf *out, const rung_command *command, const rung_call *call)
+void tool_help_command(rung_buf *out, const tool_command *command, const tool_call *call)
 {
     const size_t indent = 24;
-    rung_buf_printf(out, "%srung %s%s: ", rung_style_bold(), command->name, rung_style_off());
-    rung_wrap(out, command->summary, strlen(command->name) + 7, 0);
+    rung_buf_printf(out, "%srung %s%s: ", tool_style_bold(), command->name, tool_style_off());
+    tool_wrap(out, command->summary, strlen(command->name) + 7, 0);
     rung_buf_putc(out, '\n');
     heading(out, "Examples");
     print_examples(out, command->examples);
     heading(out, "Usage");
     rung_buf_puts(out, "  ");
-    rung_help_usage(out, command);
+    tool_help_usage(out, command);
     rung_buf_putc(out, '\n');
     if (command->details) {
         rung_buf_puts(out, "\n  ");
-        rung_wrap(out, command->details, 2, 2);
+        tool_wrap(out, command->details, 2, 2);
         rung_buf_putc(out, '\n');
     }
     print_arguments(out, command, indent);
     heading(out, "Options");
     print_options(out, command->options, indent);
-    print_options(out, rung_options_common, indent);
+    print_options(out, tool_options_common, indent);
     print_exit_codes(out, command);
     if (call && command->help_more) command->help_more(out, call);
 }
 
-/* ---- the overview ------------------------------------------------------------------------------------------------ */
+/* ---- the overview ---------------------------------------------------------------------------------------------- */
 
 static void print_commands(rung_buf *out, bool helpers)
 {
-    for (size_t i = 0; i < rung_command_count(); i++) {
-        const rung_command *command = rung_command_at(i);
-        if (command->helper == helpers) rung_two_columns(out, command->name, command->summary, 14);
+    for (size_t i = 0; i < tool_command_count(); i++) {
+        const tool_command *command = tool_command_at(i);
+        if (command->helper == helpers) tool_two_columns(out, command->name, command->summary, 14);
     }
 }
 
-void rung_help_overview(rung_buf *out)
+void tool_help_overview(rung_buf *out)
 {
-    rung_buf_printf(out, "%srung%s %s: ", rung_style_bold(), rung_style_off(), RUNG_VERSION);
-    rung_wrap(out, "what an attention architecture can and cannot compute", 12, 0);
+    rung_buf_printf(out, "%srung%s %s: ", tool_style_bold(), tool_style_off(), RUNG_VERSION);
+    tool_wrap(out, "what an attention architecture can and cannot compute", 12, 0);
     rung_buf_putc(out, '\n');
     heading(out, "Examples");
-    print_examples(out, rung_first_steps);
+    print_examples(out, tool_first_steps);
     heading(out, "Commands");
     print_commands(out, false);
     heading(out, "Help and setup");

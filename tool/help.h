@@ -8,25 +8,25 @@
 
 #include "command.h"
 
-void rung_help_overview(rung_buf *out);
+void tool_help_overview(rung_buf *out);
 /* `call` may be NULL; with one, the help can speak of its arguments. */
-void rung_help_command(rung_buf *out, const rung_command *command, const rung_call *call);
+void tool_help_command(rung_buf *out, const tool_command *command, const tool_call *call);
 
 /* "rung task NAME [key=value ...] [options]" */
-void rung_help_usage(rung_buf *out, const rung_command *command);
+void tool_help_usage(rung_buf *out, const tool_command *command);
 /* "how many instances (default 10)", choices spelled out. */
-void rung_help_option(rung_buf *out, const rung_option *option);
+void tool_help_option(rung_buf *out, const rung_option *option);
 
 /* The exit codes, the same for every command: code and meaning. The meaning of RUNG_NEGATIVE is replaced by
  * the command's own; a NULL text ends the table. */
-typedef struct rung_exit_code {
+typedef struct tool_exit_code {
     const char *code, *meaning;
-} rung_exit_code;
-extern const rung_exit_code rung_exit_codes[];
+} tool_exit_code;
+extern const tool_exit_code tool_exit_codes[];
 
 /* Environment variables that the tool reads: name and meaning, in a table of the same shape as examples. */
-extern const rung_example rung_environment[];
+extern const tool_example tool_environment[];
 /* First things to try, for the overview and the manual. */
-extern const rung_example rung_first_steps[];
+extern const tool_example tool_first_steps[];
 
 #endif

@@ -15,7 +15,7 @@
 static int complain(const char *command, int status, const rung_error *err)
 {
     const char *space = *command ? " " : "";
-    if (rung_team_rank()) return status; /* rank 0 says it */
+    if (tool_team_rank()) return status; /* rank 0 says it */
     if (err->text[0]) fprintf(stderr, "rung%s%s: %s\n", space, command, err->text);
     if (status == RUNG_USAGE) fprintf(stderr, "Try 'rung%s%s --help'.\n", space, command);
     return status;
@@ -24,35 +24,35 @@ static int complain(const char *command, int status, const rung_error *err)
 /* Data that could not be written is a failure even if the command itself was content. */
 static int finish(const char *command, int status, rung_error *err)
 {
-    if (rung_signal_pending()) return 128 + rung_signal_pending();
+    if (tool_signal_pending()) return 128 + tool_signal_pending();
     if (status == RUNG_OK || status == RUNG_NEGATIVE) {
-        const rung_status written = rung_out_finish(err);
+        const rung_status written = tool_out_finish(err);
         return written ? complain(command, written, err) : status;
     }
     return complain(command, status, err);
 }
 
-static int print_help(const rung_command *command, const rung_call *call, rung_error *err)
+static int print_help(const tool_command *command, const tool_call *call, rung_error *err)
 {
     rung_buf text;
     rung_buf_init(&text);
     if (command)
-        rung_help_command(&text, command, call);
+        tool_help_command(&text, command, call);
     else
-        rung_help_overview(&text);
-    const int status = rung_out_buf(&text, err);
+        tool_help_overview(&text);
+    const int status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     return status;
 }
 
-static int run_command(const rung_command *command, int argc, char *const *argv, rung_error *err)
+static int run_command(const tool_command *command, int argc, char *const *argv, rung_error *err)
 {
     rung_arena arena;
     rung_arena_init(&arena);
-    rung_call call = {.command = command};
+    tool_call call = {.command = command};
     call.values = rung_arena_alloc(&arena, 1, command->values_size, err);
     int status = call.values ? (int)rung_cpu_check(err) : RUNG_SYSTEM;
-    if (status == RUNG_OK) status = (int)rung_options_parse(&call, argc, argv, &arena, err);
+    if (status == RUNG_OK) status = (int)tool_options_parse(&call, argc, argv, &arena, err);
     if (status == RUNG_OK) status = call.help ? print_help(command, &call, err) : command->run(&call, err);
     rung_arena_clear(&arena);
     return status;
@@ -60,7 +60,7 @@ static int run_command(const rung_command *command, int argc, char *const *argv,
 
 static int unknown_command(const char *name, rung_error *err)
 {
-    const char *near = rung_command_nearest(name);
+    const char *near = tool_command_nearest(name);
     if (near) return rung_fail(err, RUNG_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
     return rung_fail(err, RUNG_USAGE, "unknown command '%s'", name);
 }
@@ -70,9 +70,9 @@ static int run_without_command(const char *option, rung_error *err)
     if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) return print_help(NULL, NULL, err);
     if (strcmp(option, "--version") == 0) {
         static const char version[] = "rung " RUNG_VERSION "\n";
-        return rung_out_bytes(version, strlen(version), err);
+        return tool_out_bytes(version, strlen(version), err);
     }
-    if (rung_options_find(NULL, option + strspn(option, "-")))
+    if (tool_options_find(NULL, option + strspn(option, "-")))
         return rung_fail(err, RUNG_USAGE, "%s comes after the command, as in 'rung list %s'", option, option);
     return rung_fail(err, RUNG_USAGE, "unknown option '%s'", option);
 }
@@ -80,11 +80,11 @@ static int run_without_command(const char *option, rung_error *err)
 int main(int argc, char **argv)
 {
     rung_error err = {{0}};
-    rung_signals_install();
+    tool_signals_install();
     if (argc < 2) return finish("", print_help(NULL, NULL, &err), &err);
     if (argv[1][0] == '-') return finish("", run_without_command(argv[1], &err), &err);
-    const rung_command *command = rung_command_get(argv[1]);
+    const tool_command *command = tool_command_get(argv[1]);
     if (!command) return finish("", unknown_command(argv[1], &err), &err);
     const int code = finish(command->name, run_command(command, argc - 2, argv + 2, &err), &err);
-    return rung_team_leave(code, err.text);
+    return tool_team_leave(code, err.text);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What rung-mpi.so offers to the command, which opens it when it was started by mpirun. So that neither the command nor the
- * library is linked with MPI.
+ * What rung-mpi.so offers to the command, which opens it when it was started by mpirun. So that neither the command
+ * nor the library is linked with MPI.
  */
 #ifndef RUNG_TOOL_MPI_ENTRY_H
 #define RUNG_TOOL_MPI_ENTRY_H

@@ -13,14 +13,14 @@
 
 #include "command.h"
 
-const rung_option rung_options_common[] = {
+const rung_option tool_options_common[] = {
     {.name = "json",
      .kind = RUNG_OPTION_FLAG,
-     .at = offsetof(rung_call, json),
+     .at = offsetof(tool_call, json),
      .help = "print one JSON object with a schema version"},
     {.name = "seed",
      .kind = RUNG_OPTION_INT,
-     .at = offsetof(rung_call, seed),
+     .at = offsetof(tool_call, seed),
      .metavar = "S",
      .help = "seed of everything that is random",
      .fallback = "0",
@@ -29,13 +29,13 @@ const rung_option rung_options_common[] = {
     {.name = "quiet",
      .letter = 'q',
      .kind = RUNG_OPTION_FLAG,
-     .at = offsetof(rung_call, quiet),
+     .at = offsetof(tool_call, quiet),
      .help = "no notes and no progress on stderr"},
-    {.name = "help", .letter = 'h', .kind = RUNG_OPTION_FLAG, .at = offsetof(rung_call, help), .help = "this text"},
+    {.name = "help", .letter = 'h', .kind = RUNG_OPTION_FLAG, .at = offsetof(tool_call, help), .help = "this text"},
     {0},
 };
 
-/* ---- looking up -------------------------------------------------------------------------------------------------- */
+/* ---- looking up ------------------------------------------------------------------------------------------------ */
 
 static const rung_option *find_row(const rung_option *table, const char *name, size_t len)
 {
@@ -51,10 +51,10 @@ static const rung_option *find_letter(const rung_option *table, char letter)
     return NULL;
 }
 
-const rung_option *rung_options_find(const rung_option *table, const char *name)
+const rung_option *tool_options_find(const rung_option *table, const char *name)
 {
     const rung_option *row = rung_option_find(table, name);
-    return row ? row : rung_option_find(rung_options_common, name);
+    return row ? row : rung_option_find(tool_options_common, name);
 }
 
 static size_t collect_names(const char **out, const rung_option *table)
@@ -64,11 +64,11 @@ static size_t collect_names(const char **out, const rung_option *table)
     return count;
 }
 
-static rung_status unknown_option(const rung_command *command, const char *text, size_t len, rung_error *err)
+static rung_status unknown_option(const tool_command *command, const char *text, size_t len, rung_error *err)
 {
     const char *names[2 * RUNG_OPTION_MAX];
     size_t count = collect_names(names, command->options);
-    count += collect_names(names + count, rung_options_common);
+    count += collect_names(names + count, tool_options_common);
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)(len < 63 ? len : 63), text);
     const char *near = rung_word_guess(word, names, count);
@@ -76,10 +76,10 @@ static rung_status unknown_option(const rung_command *command, const char *text,
     return rung_fail(err, RUNG_USAGE, "unknown option '--%s'", word);
 }
 
-/* ---- the command line -------------------------------------------------------------------------------------------- */
+/* ---- the command line ------------------------------------------------------------------------------------------ */
 
 typedef struct parser {
-    rung_call *call;
+    tool_call *call;
     int argc, next; /* next: index of the first argument that has not been read */
     char *const *argv;
     const char **argument, **word;
@@ -88,7 +88,7 @@ typedef struct parser {
 
 static bool is_common(const rung_option *row)
 {
-    for (const rung_option *common = rung_options_common; common->name; common++)
+    for (const rung_option *common = tool_options_common; common->name; common++)
         if (common == row) return true;
     return false;
 }
@@ -122,7 +122,7 @@ static rung_status parse_long(parser *p, const char *text)
 {
     const size_t len = strcspn(text, "=");
     const rung_option *row = find_row(p->call->command->options, text, len);
-    if (!row) row = find_row(rung_options_common, text, len);
+    if (!row) row = find_row(tool_options_common, text, len);
     if (!row) return unknown_option(p->call->command, text, len, p->err);
     const char *attached = text[len] == '=' ? text + len + 1 : NULL;
     if (row->kind != RUNG_OPTION_FLAG) return take_value(p, row, attached);
@@ -134,7 +134,7 @@ static rung_status parse_short(parser *p, const char *letters)
 {
     for (; *letters; letters++) {
         const rung_option *row = find_letter(p->call->command->options, *letters);
-        if (!row) row = find_letter(rung_options_common, *letters);
+        if (!row) row = find_letter(tool_options_common, *letters);
         if (!row) return rung_fail(p->err, RUNG_USAGE, "unknown option '-%c'", *letters);
         if (row->kind != RUNG_OPTION_FLAG) return take_value(p, row, letters[1] ? letters + 1 : NULL);
         const rung_status status = set_row(p, row, NULL);
@@ -157,10 +157,10 @@ static void add_plain(parser *p, const char *text)
         p->argument[p->call->arguments++] = text;
 }
 
-static rung_status check_arity(const rung_call *call, rung_error *err)
+static rung_status check_arity(const tool_call *call, rung_error *err)
 {
     size_t least = 0, most = 0;
-    for (const rung_argument *row = call->command->arguments; row && row->metavar; row++) {
+    for (const tool_argument *row = call->command->arguments; row && row->metavar; row++) {
         least += row->least;
         if (call->arguments < least) return rung_fail(err, RUNG_USAGE, "needs %s: %s", row->metavar, row->help);
         most = row->most == SIZE_MAX ? SIZE_MAX : most + row->most;
@@ -195,7 +195,7 @@ static rung_status parse_all(parser *p)
     return status;
 }
 
-rung_status rung_options_parse(rung_call *call, int argc, char *const *argv, rung_arena *arena, rung_error *err)
+rung_status tool_options_parse(tool_call *call, int argc, char *const *argv, rung_arena *arena, rung_error *err)
 {
     parser p = {.call = call, .argc = argc, .argv = argv, .err = err};
     p.argument = rung_arena_alloc(arena, (size_t)argc, sizeof *p.argument, err);
@@ -204,7 +204,7 @@ rung_status rung_options_parse(rung_call *call, int argc, char *const *argv, run
     call->argument = p.argument;
     call->word = p.word;
 
-    rung_status status = rung_option_defaults(call, rung_options_common, err);
+    rung_status status = rung_option_defaults(call, tool_options_common, err);
     if (!status) status = rung_option_defaults(call->values, call->command->options, err);
     if (status) return status;
     status = parse_all(&p);
@@ -215,14 +215,14 @@ rung_status rung_options_parse(rung_call *call, int argc, char *const *argv, run
     return status ? status : check_arity(call, err);
 }
 
-bool rung_call_given(const rung_call *call, const char *option)
+bool tool_call_given(const tool_call *call, const char *option)
 {
     const rung_option *row = rung_option_find(call->command->options, option);
     assert(row && "the command's table has this option");
     return call->given >> (row - call->command->options) & 1;
 }
 
-void rung_option_spell(rung_buf *out, const rung_option *option)
+void tool_option_spell(rung_buf *out, const rung_option *option)
 {
     if (option->letter) rung_buf_printf(out, "-%c, ", option->letter);
     rung_buf_printf(out, "--%s", option->name);

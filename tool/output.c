@@ -14,11 +14,11 @@
 
 #include "rung/render.h"
 
-/* ---- stdout ------------------------------------------------------------------------------------------------------ */
+/* ---- stdout ---------------------------------------------------------------------------------------------------- */
 
 static rung_status write_failed(int error, rung_error *err)
 {
-    if (rung_pipe_broken() || error == EPIPE) {
+    if (tool_pipe_broken() || error == EPIPE) {
         if (err) err->text[0] = '\0';
         return RUNG_SYSTEM;
     }
@@ -26,36 +26,36 @@ static rung_status write_failed(int error, rung_error *err)
                      error ? strerror(error) : "an earlier write failed; is the disk full?");
 }
 
-rung_status rung_out_bytes(const void *bytes, size_t len, rung_error *err)
+rung_status tool_out_bytes(const void *bytes, size_t len, rung_error *err)
 {
     errno = 0;
     if (fwrite(bytes, 1, len, stdout) != len) return write_failed(errno, err);
     return RUNG_OK;
 }
 
-rung_status rung_out_buf(const rung_buf *buf, rung_error *err)
+rung_status tool_out_buf(const rung_buf *buf, rung_error *err)
 {
     const rung_status status = rung_buf_ok(buf, err);
-    return status || !buf->len ? status : rung_out_bytes(buf->text, buf->len, err);
+    return status || !buf->len ? status : tool_out_bytes(buf->text, buf->len, err);
 }
 
-rung_status rung_out_text(const rung_call *call, const rung_buf *text, const char *schema, const char *key,
+rung_status tool_out_text(const tool_call *call, const rung_buf *text, const char *schema, const char *key,
                           rung_error *err)
 {
     rung_status status = rung_buf_ok(text, err);
-    if (status || !call->json) return status ? status : rung_out_buf(text, err);
+    if (status || !call->json) return status ? status : tool_out_buf(text, err);
     rung_buf object;
     rung_jout json;
     rung_buf_init(&object);
     rung_jout_begin(&json, &object, schema, true);
     rung_jout_string(&json, key, text->text);
     rung_jout_finish(&json);
-    status = rung_out_buf(&object, err);
+    status = tool_out_buf(&object, err);
     rung_buf_clear(&object);
     return status;
 }
 
-rung_status rung_out_spares(const char *path, const char *input, rung_error *err)
+rung_status tool_out_spares(const char *path, const char *input, rung_error *err)
 {
     struct stat a, b;
     if (!path || !input || stat(path, &a) != 0 || stat(input, &b) != 0) return RUNG_OK;
@@ -63,7 +63,7 @@ rung_status rung_out_spares(const char *path, const char *input, rung_error *err
     return rung_fail(err, RUNG_USAGE, "'%s' is read here, and the output would replace it; choose another name", path);
 }
 
-rung_status rung_out_place(const char *path, rung_error *err)
+rung_status tool_out_place(const char *path, rung_error *err)
 {
     rung_file_writer writer;
     rung_status status = rung_file_begin(&writer, path, err);
@@ -71,13 +71,13 @@ rung_status rung_out_place(const char *path, rung_error *err)
     return status;
 }
 
-bool rung_out_is_stream(const char *path)
+bool tool_out_is_stream(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
 }
 
-rung_status rung_out_finish(rung_error *err)
+rung_status tool_out_finish(rung_error *err)
 {
     const bool failed = ferror(stdout) != 0;
     errno = 0;
@@ -85,9 +85,9 @@ rung_status rung_out_finish(rung_error *err)
     return RUNG_OK;
 }
 
-/* ---- stderr ------------------------------------------------------------------------------------------------------ */
+/* ---- stderr ---------------------------------------------------------------------------------------------------- */
 
-void rung_note(const rung_call *call, const char *format, ...)
+void tool_note(const tool_call *call, const char *format, ...)
 {
     if (call->quiet) return;
     va_list args;
@@ -99,15 +99,15 @@ void rung_note(const rung_call *call, const char *format, ...)
     fprintf(stderr, "%s\n", text);
 }
 
-void rung_call_progress(const rung_call *call, rung_progress *progress, const char *what, uint64_t total)
+void tool_call_progress(const tool_call *call, rung_progress *progress, const char *what, uint64_t total)
 {
     rung_progress_start(progress, what, total);
     if (call->quiet) progress->visible = false;
 }
 
-/* ---- style ------------------------------------------------------------------------------------------------------- */
+/* ---- style ----------------------------------------------------------------------------------------------------- */
 
-bool rung_out_is_terminal(void)
+bool tool_out_is_terminal(void)
 {
     /* Open MPI gives its processes a terminal that ends in mpirun, whatever that writes to. */
     return isatty(STDOUT_FILENO) && !getenv("OMPI_COMM_WORLD_RANK");
@@ -117,20 +117,20 @@ static bool use_colour(void)
 {
     const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
     if (no_colour && *no_colour) return false;
-    return term && strcmp(term, "dumb") != 0 && rung_out_is_terminal();
+    return term && strcmp(term, "dumb") != 0 && tool_out_is_terminal();
 }
 
-const char *rung_style_bold(void)
+const char *tool_style_bold(void)
 {
     return use_colour() ? "\033[1m" : "";
 }
 
-const char *rung_style_dim(void)
+const char *tool_style_dim(void)
 {
     return use_colour() ? "\033[2m" : "";
 }
 
-const char *rung_style_off(void)
+const char *tool_style_off(void)
 {
     return use_colour() ? "\033[0m" : "";
 }
@@ -155,7 +155,7 @@ static void new_line(rung_buf *out, size_t indent)
     rung_buf_printf(out, "\n%*s", (int)indent, "");
 }
 
-void rung_wrap(rung_buf *out, const char *text, size_t column, size_t indent)
+void tool_wrap(rung_buf *out, const char *text, size_t column, size_t indent)
 {
     const size_t width = line_columns();
     bool line_empty = true;
@@ -182,7 +182,7 @@ void rung_wrap(rung_buf *out, const char *text, size_t column, size_t indent)
     }
 }
 
-void rung_two_columns(rung_buf *out, const char *left, const char *right, size_t indent)
+void tool_two_columns(rung_buf *out, const char *left, const char *right, size_t indent)
 {
     const size_t used = 2 + columns_of(left, strlen(left));
     rung_buf_printf(out, "  %s", left);
@@ -190,6 +190,6 @@ void rung_two_columns(rung_buf *out, const char *left, const char *right, size_t
         new_line(out, indent);
     else
         rung_buf_printf(out, "%*s", (int)(indent - used), "");
-    rung_wrap(out, right, indent, indent);
+    tool_wrap(out, right, indent, indent);
     rung_buf_putc(out, '\n');
 }

@@ -9,7 +9,7 @@
 #include "rung/audit.h"
 #include "worker.h"
 
-void rung_protocol_print(rung_buf *out, const rung_worker *s, const rung_played *p);
-void rung_protocol_json(rung_buf *text, const rung_worker *s, const rung_played *p, const rung_call *call);
+void tool_protocol_print(rung_buf *out, const tool_worker *s, const rung_played *p);
+void tool_protocol_json(rung_buf *text, const tool_worker *s, const rung_played *p, const tool_call *call);
 
 #endif

@@ -8,7 +8,7 @@
 #include "output.h"
 #include "protocol.h"
 
-/* ---- text --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------------------------ */
 
 enum { CUTS_SHOWN = 8, CUTS_FIRST = 3, CUTS_LAST = 4, PLAYERS_SHOWN = 12, WORDS_SHOWN = 60 };
 
@@ -47,7 +47,7 @@ static void print_players(rung_buf *out, const rung_played *p)
 static void print_heads(rung_buf *out, const rung_played *p)
 {
     size_t cut;
-    rung_buf_printf(out, "\n%s%5s  %-14s %-12s", rung_style_bold(), "layer", "mechanism", "message");
+    rung_buf_printf(out, "\n%s%5s  %-14s %-12s", tool_style_bold(), "layer", "mechanism", "message");
     for (size_t i = 0; column(&cut, i, p->transcript.cuts); i++) {
         char name[48] = "...";
         if (cut != SIZE_MAX) snprintf(name, sizeof name, "%s|%s", p->player[cut].name, p->player[cut + 1].name);
@@ -55,7 +55,7 @@ static void print_heads(rung_buf *out, const rung_played *p)
             snprintf(name, sizeof name, "%zu|%zu", cut, cut + 1);
         rung_buf_printf(out, " %*s", cut_width(p), name);
     }
-    rung_buf_printf(out, "%s\n", rung_style_off());
+    rung_buf_printf(out, "%s\n", tool_style_off());
 }
 
 /* layer = SIZE_MAX: the sum over all; kind = RUNG_SENT_COUNTED: all kinds. */
@@ -168,9 +168,9 @@ static void print_ledger(rung_buf *out, const rung_played *p)
     }
 }
 
-void rung_protocol_print(rung_buf *out, const rung_worker *s, const rung_played *p)
+void tool_protocol_print(rung_buf *out, const tool_worker *s, const rung_played *p)
 {
-    rung_worker_print(out, s);
+    tool_worker_print(out, s);
     print_players(out, p);
     if (p->transcript.cuts) {
         print_heads(out, p);
@@ -187,7 +187,7 @@ void rung_protocol_print(rung_buf *out, const rung_worker *s, const rung_played 
     print_ledger(out, p);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------------------------ */
 
 static void json_kinds(rung_jout *out, const char *key, const uint64_t *values)
 {
@@ -233,11 +233,11 @@ static void json_answers(rung_jout *out, const rung_judge *j)
     rung_jout_end(out);
 }
 
-void rung_protocol_json(rung_buf *text, const rung_worker *s, const rung_played *p, const rung_call *call)
+void tool_protocol_json(rung_buf *text, const tool_worker *s, const rung_played *p, const tool_call *call)
 {
     rung_jout out;
     rung_jout_begin(&out, text, "rung.protocol/1", true);
-    rung_worker_json(&out, s, call);
+    tool_worker_json(&out, s, call);
     rung_jout_int(&out, "index", (int64_t)p->play.index);
     rung_jout_flat_array(&out, "tokens");
     for (size_t t = 0; t < p->tokens; t++) rung_jout_int(&out, NULL, (int64_t)p->token[t]);

@@ -9,7 +9,7 @@
 #include "rung/report.h"
 
 /* Names come from a file: no control character of theirs reaches it. */
-void rung_report_print_text(rung_buf *out, const char *text);
-void rung_report_print_probed(rung_buf *out, const rung_probed *probed);
+void tool_report_print_text(rung_buf *out, const char *text);
+void tool_report_print_probed(rung_buf *out, const rung_probed *probed);
 
 #endif

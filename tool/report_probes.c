@@ -12,19 +12,19 @@
 static void print_depth(rung_buf *out, const rung_probed_depth *d)
 {
     rung_buf_puts(out, "  depth     ");
-    rung_report_print_text(out, d->model);
+    tool_report_print_text(out, d->model);
     rung_buf_puts(out, ", ");
-    rung_report_print_text(out, d->place);
+    tool_report_print_text(out, d->place);
     rung_buf_printf(out, ": %" PRIu64, d->depth.low);
     if (!d->depth.settled) rung_buf_printf(out, " to %" PRIu64, d->depth.high);
     rung_buf_puts(out, d->depth.high == d->depth.deepest ? " (the grid goes no deeper)\n" : "\n");
 }
 
-void rung_report_print_probed(rung_buf *out, const rung_probed *t)
+void tool_report_print_probed(rung_buf *out, const rung_probed *t)
 {
-    rung_buf_printf(out, "%sprobed models: ", rung_style_bold());
-    rung_report_print_text(out, t->task);
-    rung_buf_printf(out, "%s: %zu model%s, %zu cell%s, %" PRIu64 " answers, %zu figure%s\n", rung_style_off(),
+    rung_buf_printf(out, "%sprobed models: ", tool_style_bold());
+    tool_report_print_text(out, t->task);
+    rung_buf_printf(out, "%s: %zu model%s, %zu cell%s, %" PRIu64 " answers, %zu figure%s\n", tool_style_off(),
                     t->models, t->models == 1 ? "" : "s", t->cells, t->cells == 1 ? "" : "s", t->answers, t->figures,
                     t->figures == 1 ? "" : "s");
     for (size_t i = 0; i < t->depths; i++) print_depth(out, &t->depth[i]);

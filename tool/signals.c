@@ -12,8 +12,8 @@
 
 static volatile sig_atomic_t pending, deferred, asked, pipe_broken;
 
-/* A second SIGINT or SIGTERM is impatience. SIGUSR1 is no person: schedulers and launchers may send it several times, and
- * SIGTERM after it, and what it asks for, a checkpoint and another exit code, should be done. */
+/* A second SIGINT or SIGTERM is impatience. SIGUSR1 is no person: schedulers and launchers may send it several
+ * times, and SIGTERM after it, and what it asks for, a checkpoint and another exit code, should be done. */
 static void on_end(int number)
 {
     if (!deferred || (number != SIGUSR1 && asked)) _exit(128 + number);
@@ -39,7 +39,7 @@ static void install(int number, void (*handler)(int))
     sigaction(number, &action, NULL);
 }
 
-void rung_signals_install(void)
+void tool_signals_install(void)
 {
     install(SIGINT, on_end);
     install(SIGTERM, on_end);
@@ -47,23 +47,23 @@ void rung_signals_install(void)
     install(SIGPIPE, on_pipe);
 }
 
-void rung_signals_defer(bool defer)
+void tool_signals_defer(bool defer)
 {
     deferred = defer;
     if (!defer && pending) _exit(128 + pending);
 }
 
-int rung_signal_pending(void)
+int tool_signal_pending(void)
 {
     return pending;
 }
 
-void rung_signal_finished(void)
+void tool_signal_finished(void)
 {
     if (pending == SIGUSR1) pending = 0;
 }
 
-bool rung_pipe_broken(void)
+bool tool_pipe_broken(void)
 {
     return pipe_broken != 0;
 }

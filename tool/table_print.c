@@ -77,9 +77,9 @@ static void put_field(rung_buf *out, const char *text, size_t col)
 static void print_head(rung_buf *out, const rung_table *table)
 {
     char text[64];
-    rung_buf_printf(out, "%s%-*s", rung_style_bold(), TITLE, "");
+    rung_buf_printf(out, "%s%-*s", tool_style_bold(), TITLE, "");
     for (size_t c = 0; c < RUNG_TABLE_COLS; c++) put_field(out, rung_table_cols[c].title, c);
-    rung_buf_printf(out, "%s%s%-*s", rung_style_off(), rung_style_dim(), TITLE, "verdict");
+    rung_buf_printf(out, "%s%s%-*s", tool_style_off(), tool_style_dim(), TITLE, "verdict");
     for (size_t c = 0; c < RUNG_TABLE_COLS; c++) {
         snprintf(text, sizeof text, "%zu tokens", table->task[c].tokens);
         put_field(out, text, c);
@@ -89,7 +89,7 @@ static void print_head(rung_buf *out, const rung_table *table)
         trained_size(text, sizeof text, table, c);
         put_field(out, text, c);
     }
-    rung_buf_printf(out, "%s\n", rung_style_off());
+    rung_buf_printf(out, "%s\n", tool_style_off());
 }
 
 static void print_row(rung_buf *out, const rung_table *table, size_t r)
@@ -102,15 +102,15 @@ static void print_row(rung_buf *out, const rung_table *table, size_t r)
         verdict_text(text, sizeof text, &table->cell[r][c]);
         put_field(out, text, c);
     }
-    rung_buf_printf(out, "%-*s%s", TITLE, title[first] ? title + first + 1 : "", rung_style_dim());
+    rung_buf_printf(out, "%-*s%s", TITLE, title[first] ? title + first + 1 : "", tool_style_dim());
     for (size_t c = 0; c < RUNG_TABLE_COLS; c++) {
         trained_text(text, sizeof text, &table->cell[r][c]);
         put_field(out, text, c);
     }
-    rung_buf_puts(out, rung_style_off());
+    rung_buf_puts(out, tool_style_off());
 }
 
-void rung_table_print(rung_buf *out, const rung_table *table)
+void tool_table_print(rung_buf *out, const rung_table *table)
 {
     print_head(out, table);
     for (size_t r = 0; r < RUNG_TABLE_ROWS; r++) print_row(out, table, r);

@@ -9,6 +9,6 @@
 #include "rung/table.h"
 
 /* 80 columns. */
-void rung_table_print(rung_buf *out, const rung_table *table);
+void tool_table_print(rung_buf *out, const rung_table *table);
 
 #endif

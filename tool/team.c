@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The other ranks of an MPI job. The command is not linked with MPI: rung-mpi.so (mpi/rung-mpi.c) is, and is opened when
- * mpirun has started us.
+ * The other ranks of an MPI job. The command is not linked with MPI: rung-mpi.so (mpi/rung-mpi.c) is, and is opened
+ * when mpirun has started us.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static bool find_library(char *out, size_t size)
     return false;
 }
 
-bool rung_team_possible(void)
+bool tool_team_possible(void)
 {
     char path[4096];
     return find_library(path, sizeof path);
@@ -55,7 +55,7 @@ static rung_status open_library(rung_error *err)
     return RUNG_OK;
 }
 
-rung_status rung_team_join(const rung_team **team, const rung_cluster *found, rung_error *err)
+rung_status tool_team_join(const rung_team **team, const tool_cluster *found, rung_error *err)
 {
     *team = NULL;
     if (found->ranks < 2) return RUNG_OK;
@@ -66,17 +66,17 @@ rung_status rung_team_join(const rung_team **team, const rung_cluster *found, ru
     return joined ? RUNG_OK : RUNG_SYSTEM;
 }
 
-void rung_team_expect(const rung_cluster *found)
+void tool_team_expect(const tool_cluster *found)
 {
     early_rank = found->ranks > 1 ? found->rank : 0;
 }
 
-size_t rung_team_rank(void)
+size_t tool_team_rank(void)
 {
     return joined ? joined->rank : early_rank;
 }
 
-int rung_team_leave(int code, const char *message)
+int tool_team_leave(int code, const char *message)
 {
     if (!joined && early_rank && *message && code != RUNG_USAGE)
         fprintf(stderr, "rung: rank %zu: %s\n", early_rank, message); /* wrong words are the same for all */

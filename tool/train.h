@@ -9,14 +9,15 @@
 #include "command.h"
 #include "rung/train.h"
 
-/* Reads a JSON object whose keys are the long options (and "seed"); "task" is a text with its parameters, as in "eva N=8 V=4".
- * Options that were given on the command line win. `merged` becomes the call to run; its memory is the arena's. */
-rung_status rung_train_read_spec(rung_call *merged, const rung_call *call, const char *path, rung_arena *arena,
+/* Reads a JSON object whose keys are the long options (and "seed"); "task" is a text with its parameters, as in "eva
+ * N=8 V=4". Options that were given on the command line win. `merged` becomes the call to run; its memory is the
+ * arena's. */
+rung_status tool_train_read_spec(tool_call *merged, const tool_call *call, const char *path, rung_arena *arena,
                                  rung_error *err);
 
 /* The progress line, the metrics and the events of a run. */
-typedef struct rung_train_log {
-    const rung_call *call;
+typedef struct tool_train_log {
+    const tool_call *call;
     const rung_train_words *words;
     uint64_t steps, before; /* before: done when this process began */
     FILE *metrics;
@@ -25,11 +26,11 @@ typedef struct rung_train_log {
     bool opened, drawn;
     rung_status status;
     rung_error *err;
-} rung_train_log;
+} tool_train_log;
 
-bool rung_train_watched(void *log, const rung_train_state *state, bool evaluated);
+bool tool_train_watched(void *log, const rung_train_state *state, bool evaluated);
 /* After the last test. */
-void rung_train_tested(rung_train_log *log, const rung_train_state *state);
-rung_status rung_train_log_close(rung_train_log *log);
+void tool_train_tested(tool_train_log *log, const rung_train_state *state);
+rung_status tool_train_log_close(tool_train_log *log);
 
 #endif

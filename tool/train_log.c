@@ -22,7 +22,7 @@ static double now_s(void)
 }
 
 /* At the first step, because only then is it known whether the run goes on from a checkpoint. */
-static rung_status open_log(rung_train_log *log, const rung_train_state *state)
+static rung_status open_log(tool_train_log *log, const rung_train_state *state)
 {
     const rung_train_words *w = log->words;
     log->opened = true;
@@ -33,7 +33,7 @@ static rung_status open_log(rung_train_log *log, const rung_train_state *state)
 }
 
 /* A line of JSON that `put` fills. */
-static rung_status write_line(rung_train_log *log, void (*put)(rung_jout *out, const rung_train_state *state),
+static rung_status write_line(tool_train_log *log, void (*put)(rung_jout *out, const rung_train_state *state),
                               const rung_train_state *state)
 {
     rung_buf line;
@@ -87,7 +87,7 @@ static void put_tested(rung_jout *out, const rung_train_state *state)
     rung_jout_string(out, "test_numbers", state->test_numbers);
 }
 
-static rung_status write_events(rung_train_log *log, const rung_train_state *state, bool evaluated)
+static rung_status write_events(tool_train_log *log, const rung_train_state *state, bool evaluated)
 {
     const struct {
         const char *tag;
@@ -106,7 +106,7 @@ static rung_status write_events(rung_train_log *log, const rung_train_state *sta
     return status;
 }
 
-static void draw(rung_train_log *log, const rung_train_state *state)
+static void draw(tool_train_log *log, const rung_train_state *state)
 {
     double now = rung_wall_s(), left;
     char evaluation[40] = "";
@@ -121,25 +121,25 @@ static void draw(rung_train_log *log, const rung_train_state *state)
     fflush(stderr);
 }
 
-bool rung_train_watched(void *context, const rung_train_state *state, bool evaluated)
+bool tool_train_watched(void *context, const rung_train_state *state, bool evaluated)
 {
-    rung_train_log *log = context;
+    tool_train_log *log = context;
     if (!log->opened) log->status = open_log(log, state);
     bool due = evaluated || (log->words->log_every && state->step % (uint64_t)log->words->log_every == 0);
     if (log->status == RUNG_OK && due) log->status = write_line(log, evaluated ? put_evaluated : put_plain, state);
     if (log->status == RUNG_OK && due) log->status = write_events(log, state, evaluated);
     draw(log, state);
-    return log->status == RUNG_OK && !rung_signal_pending();
+    return log->status == RUNG_OK && !tool_signal_pending();
 }
 
-void rung_train_tested(rung_train_log *log, const rung_train_state *state)
+void tool_train_tested(tool_train_log *log, const rung_train_state *state)
 {
     if (!state->test_targets) return;
     if (!log->opened) log->status = open_log(log, state);
     if (log->status == RUNG_OK) log->status = write_line(log, put_tested, state);
 }
 
-rung_status rung_train_log_close(rung_train_log *log)
+rung_status tool_train_log_close(tool_train_log *log)
 {
     if (log->drawn) fputs("\r\033[K", stderr);
     if (log->metrics) fclose(log->metrics);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A run written down in a file: a JSON object becomes the command line that it stands for, so that there is one set of names,
- * ranges and messages.
+ * A run written down in a file: a JSON object becomes the command line that it stands for, so that there is one set
+ * of names, ranges and messages.
  */
 #include <string.h>
 
@@ -52,7 +52,7 @@ static rung_status add_member(spelling *s, const char *key, const rung_json *val
 }
 
 /* Before it becomes an option, so that the message speaks of keys. */
-static rung_status check_key(const spelling *s, const rung_command *command, const char *key)
+static rung_status check_key(const spelling *s, const tool_command *command, const char *key)
 {
     const char *names[RUNG_OPTION_MAX + 1] = {"seed"};
     size_t count = 1;
@@ -64,7 +64,7 @@ static rung_status check_key(const spelling *s, const rung_command *command, con
                      near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
-static rung_status spell(spelling *s, const rung_command *command, const rung_json *root)
+static rung_status spell(spelling *s, const tool_command *command, const rung_json *root)
 {
     rung_status status = RUNG_OK;
     if (rung_json_kind_of(root) != RUNG_JSON_OBJECT)
@@ -80,7 +80,7 @@ static rung_status spell(spelling *s, const rung_command *command, const rung_js
     return status;
 }
 
-static void overrule(rung_call *merged, const rung_call *call)
+static void overrule(tool_call *merged, const tool_call *call)
 {
     const rung_option *rows = call->command->options;
     for (size_t i = 0; rows[i].name; i++) {
@@ -93,7 +93,7 @@ static void overrule(rung_call *merged, const rung_call *call)
     if (call->words) merged->word = call->word, merged->words = call->words;
 }
 
-rung_status rung_train_read_spec(rung_call *merged, const rung_call *call, const char *path, rung_arena *arena,
+rung_status tool_train_read_spec(tool_call *merged, const tool_call *call, const char *path, rung_arena *arena,
                                  rung_error *err)
 {
     spelling s = {.arena = arena, .path = path, .err = err};
@@ -102,10 +102,10 @@ rung_status rung_train_read_spec(rung_call *merged, const rung_call *call, const
     if (status != RUNG_OK) return status;
     status = spell(&s, call->command, rung_json_root(doc));
     rung_json_free(doc);
-    *merged = (rung_call){.command = call->command};
+    *merged = (tool_call){.command = call->command};
     if (status == RUNG_OK) merged->values = rung_arena_alloc(arena, 1, call->command->values_size, err);
     if (status != RUNG_OK || !merged->values) return status != RUNG_OK ? status : RUNG_SYSTEM;
-    status = rung_options_parse(merged, (int)s.count, s.word, arena, err);
+    status = tool_options_parse(merged, (int)s.count, s.word, arena, err);
     if (status != RUNG_OK) return rung_fail_at(err, status == RUNG_USAGE ? RUNG_INPUT : status, "%s", path);
     overrule(merged, call);
     return RUNG_OK;

@@ -7,7 +7,7 @@
 
 #include "worker.h"
 
-static rung_status choose_task(rung_worker *s, const rung_call *call, rung_error *err)
+static rung_status choose_task(tool_worker *s, const tool_call *call, rung_error *err)
 {
     const char *own = rung_model_get_spec(s->model)->task, *other = s->words->task;
     if (!other && call->words)
@@ -19,10 +19,10 @@ static rung_status choose_task(rung_worker *s, const rung_call *call, rung_error
     return status == RUNG_OK ? rung_judge_fits(s->model, &s->task, err) : status;
 }
 
-rung_status rung_worker_open(rung_worker *s, const rung_call *call, const rung_worker_words *words, rung_error *err)
+rung_status tool_worker_open(tool_worker *s, const tool_call *call, const tool_worker_words *words, rung_error *err)
 {
     bool exact = strcmp(words->numbers, "fp32") != 0;
-    *s = (rung_worker){.words = words};
+    *s = (tool_worker){.words = words};
     s->how = (rung_evaluator){
         .numbers = exact ? &s->fmt : NULL, .softmax = (rung_softmax)words->softmax, .threads = (size_t)words->threads};
     rung_status status = exact ? rung_fmt_parse(&s->fmt, words->numbers, err) : RUNG_OK;
@@ -30,12 +30,12 @@ rung_status rung_worker_open(rung_worker *s, const rung_call *call, const rung_w
     return status == RUNG_OK ? choose_task(s, call, err) : status;
 }
 
-void rung_worker_close(rung_worker *s)
+void tool_worker_close(tool_worker *s)
 {
     rung_model_close(s->model);
 }
 
-void rung_worker_print(rung_buf *out, const rung_worker *s)
+void tool_worker_print(rung_buf *out, const tool_worker *s)
 {
     char digest[65];
     rung_model_digest(digest, s->model);
@@ -47,7 +47,7 @@ void rung_worker_print(rung_buf *out, const rung_worker *s)
     rung_buf_putc(out, '\n');
 }
 
-void rung_worker_json(rung_jout *out, const rung_worker *s, const rung_call *call)
+void tool_worker_json(rung_jout *out, const tool_worker *s, const tool_call *call)
 {
     char digest[65];
     rung_buf task;

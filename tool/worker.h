@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A model, a task and an evaluator, as run and verify take them from the command line: options, opening, and the head of
- * the output.
+ * A model, a task and an evaluator, as run and verify take them from the command line: options, opening, and the
+ * head of the output.
  */
 #ifndef RUNG_TOOL_WORKER_H
 #define RUNG_TOOL_WORKER_H
@@ -12,25 +12,25 @@
 #include "rung/verify.h"
 
 /* Part of a command's values; its rows are RUNG_SUBJECT_OPTIONS, and the model is the first argument. */
-typedef struct rung_worker_words {
+typedef struct tool_worker_words {
     const char *task, *numbers;
     int64_t softmax, threads;
-} rung_worker_words;
+} tool_worker_words;
 
-typedef struct rung_worker {
-    const rung_worker_words *words;
+typedef struct tool_worker {
+    const tool_worker_words *words;
     rung_model *model;
     rung_task_conf task; /* the model's own, or another that fits */
     rung_fmt fmt;
     rung_evaluator how; /* points to fmt, so a subject must not move */
-} rung_worker;
+} tool_worker;
 
 /* Close it also when this fails. */
-rung_status rung_worker_open(rung_worker *s, const rung_call *call, const rung_worker_words *words, rung_error *err);
-void rung_worker_close(rung_worker *s);
+rung_status tool_worker_open(tool_worker *s, const tool_call *call, const tool_worker_words *words, rung_error *err);
+void tool_worker_close(tool_worker *s);
 /* The lines model, task, numbers. */
-void rung_worker_print(rung_buf *out, const rung_worker *s);
-void rung_worker_json(rung_jout *out, const rung_worker *s, const rung_call *call);
+void tool_worker_print(rung_buf *out, const tool_worker *s);
+void tool_worker_json(rung_jout *out, const tool_worker *s, const tool_call *call);
 
 #define RUNG_OPTION_TASK(type, field)                                                                                  \
     {                                                                                                                  \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * One mechanism on given tensors, for laying results beside other implementations. Inputs are used as they are: q is not
- * scaled unless the caller says so, k is not normalised. Layer 3: depends on mech, num, io, base.
+ * One mechanism on given tensors, for laying results beside other implementations. Inputs are used as they are: q is
+ * not scaled unless the caller says so, k is not normalised. Layer 3: depends on mech, num, io, base.
  */
 #ifndef RUNG_ATTN_H
 #define RUNG_ATTN_H

@@ -1,33 +1,47 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What is claimed, held against what happens: rung-check beside us as a second opinion, a certificate run again by our own
- * evaluator, and a model played as a protocol against the evaluator and against the ledger of its layers. Each function
- * fills a record; commands and pictures show it. Layer 7: depends on bound, claim, protocol, verify and below.
+ * What is claimed, held against what happens: rung-check beside us as a second opinion, a certificate run again by
+ * our own evaluator, and a model played as a protocol against the evaluator and against the ledger of its layers.
+ * Each function fills a record; commands and pictures show it. Layer 7: depends on bound, claim, protocol, verify
+ * and below.
  */
 #ifndef RUNG_AUDIT_H
 #define RUNG_AUDIT_H
 
+#include "rung/bound.h"
 #include "rung/cert.h"
 #include "rung/protocol.h"
 #include "rung/verify.h"
 
 RUNG_API_BEGIN
 
-/* ---- the second opinion ------------------------------------------------------------------------------------------------ */
+/* ---- the second opinion ---------------------------------------------------------------------------------------- */
 
 /* Exit codes of rung-check, and the code that stands for a rung-check that was not found. */
 enum { RUNG_SECOND_ACCEPTED = 10, RUNG_SECOND_REJECTED = 20, RUNG_SECOND_ABSENT = 127 };
 
-/* Runs rung-check, which shares no code with this library, as a process of its own; `code` becomes its exit code. It is
- * looked for beside this program, then in PATH. RUNG_SYSTEM when it cannot be run (RUNG_SECOND_ABSENT) or was stopped by a
- * signal (code 0). */
+/* Runs rung-check, which shares no code with this library, as a process of its own; `code` becomes its exit code. It
+ * is looked for beside this program, then in PATH. RUNG_SYSTEM when it cannot be run (RUNG_SECOND_ABSENT) or was
+ * stopped by a signal (code 0). */
 rung_status rung_second_opinion(int *code, const char *cert, const char *model, rung_error *err);
 
-/* ---- a certificate, explained -------------------------------------------------------------------------------------------
+/* ---- Coq ------------------------------------------------------------------------------------------------------- */
+
+/* Fills proof->checked with "coqc 8.16.1" if coqc accepts the file and it rests on no axiom. RUNG_SYSTEM with what
+ * to install or to run where coqc or the compiled proofs are missing, and with what coqc says where it does not
+ * accept the file. The proofs are looked for in the directory RUNG_PROOFS, in `proofs` beside this program, and in
+ * ../share/rung/proofs. */
+rung_status rung_coq_check(rung_proof *proof, rung_error *err);
+
+/* The last part of a path that coqc accepts: a name of letters, digits and _ that does not begin with a digit, then
+ * ".v". */
+bool rung_coq_name(const char *path);
+
+/* ---- a certificate, explained -------------------------------------------------------------------------------------
  *
- * The words of its tokens, where its prompts differ, what the oracle says of them, and, with the model, what that answers.
- * rung-check decides whether a certificate is true; this shows it. */
+ * The words of its tokens, where its prompts differ, what the oracle says of them, and, with the model, what that
+ * answers. rung-check decides whether a certificate is true; this shows it. */
 
 typedef struct rung_explained {
     rung_cert cert;
@@ -50,7 +64,8 @@ void rung_explained_answer(rung_buf *out, const rung_explained *x, int32_t answe
 const char *rung_explained_title(const rung_explained *x);
 void rung_explained_equal(rung_buf *out, const rung_explained *x);
 const char *rung_explained_so(const rung_explained *x);
-/* The colliding numbers, as digits: state or view; NULL for a wrong answer. Numbers that they are, 0 if that is not certain. */
+/* The colliding numbers, as digits: state or view; NULL for a wrong answer. Numbers that they are, 0 if that is not
+ * certain. */
 const char *rung_explained_hex(const rung_explained *x);
 size_t rung_explained_numbers(const rung_explained *x, const char *hex);
 
@@ -63,14 +78,14 @@ void rung_explain_json(rung_buf *out, const rung_explained *x);
 /* As a picture that stands alone. */
 void rung_explain_svg(rung_buf *out, const rung_explained *x);
 
-/* ---- a protocol, played and compared ------------------------------------------------------------------------------------ */
+/* ---- a protocol, played and compared --------------------------------------------------------------------------- */
 
 /* How the bits that were sent compare to what `rung bound` counts for the same layers. */
-typedef enum rung_agreement {
+typedef enum rung_ledger_agreement {
     RUNG_LEDGER_EQUAL = 1,
     RUNG_LEDGER_LESS, /* the ledger counts more: a bound from it still holds */
     RUNG_LEDGER_MORE, /* a bug */
-} rung_agreement;
+} rung_ledger_agreement;
 
 typedef struct rung_play {
     const rung_model *model;
@@ -94,11 +109,11 @@ typedef struct rung_played {
     rung_letter *opened; /* messages of RUNG_SENT_OPENED without their bytes, for the picture */
     size_t opened_count, opened_room;
     uint64_t *ledger; /* [layers][cuts]: what rung bound counts of states, accumulators and summaries */
-    rung_agreement agreement;
+    rung_ledger_agreement agreement;
 } rung_played;
 
-/* Plays the protocol, and holds it against the evaluator, bit for bit, and against the ledger; a difference that must not
- * be is RUNG_SYSTEM. The arguments must outlive `p`, which must not move. Clear it also after a failure. */
+/* Plays the protocol, and holds it against the evaluator, bit for bit, and against the ledger; a difference that
+ * must not be is RUNG_SYSTEM. The arguments must outlive `p`, which must not move. Clear it also after a failure. */
 rung_status rung_played_make(rung_played *p, const rung_play *play, rung_error *err);
 void rung_played_clear(rung_played *p);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * How fast this is: exact numbers beside a fast kernel, attacks within their time, and training beside PyTorch. A subject
- * measures, fills a record, and says after each row that it is there. Layer 8: depends on attack, audit and below.
+ * How fast this is: exact numbers beside a fast kernel, attacks within their time, and training beside PyTorch. A
+ * subject measures, fills a record, and says after each row that it is there. Layer 8: depends on attack, audit and
+ * below.
  */
 #ifndef RUNG_BENCH_H
 #define RUNG_BENCH_H
@@ -25,7 +26,7 @@ typedef struct rung_bench_conf {
     int64_t seed;
 } rung_bench_conf;
 
-/* ---- speed: peak, products, step, memory, mixers, length ------------------------------------------------------------ */
+/* ---- speed: peak, products, step, memory, mixers, length ------------------------------------------------------- */
 
 typedef struct rung_bench_figure {
     const char *key;         /* snake case */
@@ -57,7 +58,7 @@ typedef struct rung_bench_report {
 
 bool rung_bench_figure_missed(const rung_bench_figure *figure);
 
-/* ---- exact: softmax attention in exact numbers and in an fp32 kernel -------------------------------------------------- */
+/* ---- exact: softmax attention in exact numbers and in an fp32 kernel ------------------------------------------- */
 
 typedef struct rung_bench_exact_row {
     rung_fmt fmt;
@@ -74,7 +75,7 @@ typedef struct rung_bench_exact_report {
 
 bool rung_bench_too_slow(const rung_bench_exact_row *row);
 
-/* ---- break: attacks on random models ---------------------------------------------------------------------------------- */
+/* ---- break: attacks on random models --------------------------------------------------------------------------- */
 
 typedef struct rung_bench_attack {
     const char *name, *attack, *arch, *numbers, *task;
@@ -95,10 +96,10 @@ typedef struct rung_bench_break_report {
     size_t count, missed;
 } rung_bench_break_report;
 
-/* ---- running ---------------------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------------------------- */
 
-/* Who is told. Each of the three gets the record after its newest row; another status than RUNG_OK ends the subject. Any
- * may be NULL. */
+/* Who is told. Each of the three gets the record after its newest row; another status than RUNG_OK ends the subject.
+ * Any may be NULL. */
 typedef struct rung_bench_watch {
     rung_status (*speed)(void *context, const rung_bench_report *report, rung_error *err);
     rung_status (*exact)(void *context, const rung_bench_exact_report *report, rung_error *err);

@@ -12,10 +12,11 @@
 
 #include "rung/base.h"
 #include "rung/claim.h"
+#include "rung/render.h"
 
 RUNG_API_BEGIN
 
-/* ---- the layers as the theorems see them ------------------------------------------------------------------------- */
+/* ---- the layers as the theorems see them ----------------------------------------------------------------------- */
 
 #define RUNG_PATTERN_FULL_MAX 64
 
@@ -38,7 +39,8 @@ typedef struct rung_pattern {
 
 rung_pattern rung_pattern_of(const rung_ledger *ledger, const rung_arithmetic *arithmetic);
 
-/* One layer of the pattern, in bits. A layer of the ledger is none (it mixes no tokens), one or two (a convolution in front). */
+/* One layer of the pattern, in bits. A layer of the ledger is none (it mixes no tokens), one or two (a convolution
+ * in front). */
 typedef struct rung_spec {
     bool full, recurrent, sparse; /* full and recurrent: side by side */
     uint64_t state;               /* carried past a position, log-linear states apart */
@@ -55,13 +57,50 @@ typedef struct rung_layer_bits {
 } rung_layer_bits;
 rung_layer_bits rung_layer_bits_of(const rung_held *held, const rung_arithmetic *arithmetic);
 
+/* All layers of a claim together. */
+typedef struct rung_ledger_view {
+    rung_ledger_sum sum;
+    uint64_t state_bits, message_bits; /* of all layers; UINT64_MAX: more than fits */
+    bool levels;                       /* some layer has log-linear attention */
+    uint64_t caches, growth;           /* caches that grow, and by how many elements per token together */
+} rung_ledger_view;
+rung_ledger_view rung_ledger_view_of(const rung_claim *claim);
+
+/* Layers that hold the same. */
+typedef struct rung_ledger_kind {
+    size_t first, count; /* the first of them, and how many there are */
+} rung_ledger_kind;
+/* Fills `out` in the order of the first layers. More kinds than `most`: returns most + 1. */
+size_t rung_ledger_kinds(rung_ledger_kind *out, size_t most, const rung_ledger *ledger);
+
+/* Elements of its recurrent state; UINT64_MAX: more than fits. */
+uint64_t rung_held_state(const rung_held *held);
+/* The mechanism of a layer, "mlp" where it has none. */
+const char *rung_held_mechanism(const rung_held *held);
+/* "12*(3*gdelta,full)": mechanisms in order, repetitions counted. */
+void rung_ledger_order(rung_buf *out, const rung_ledger *ledger);
+/* "48 layers: 12 full, 36 recurrent" */
+void rung_ledger_counts(rung_buf *out, const rung_ledger_sum *sum);
+/* Members of an object: input, arithmetic, premises, layers, ledger, per_layer, notes. */
+void rung_ledger_json(rung_jout *out, const rung_claim *claim, const char *name);
+
+typedef struct rung_ledger_shown {
+    const rung_claim *claim;
+    const char *name;
+    bool order; /* say in which order the layers are: the name does not */
+} rung_ledger_shown;
+/* One panel per claim, a bar for each layer. Above the line what it holds: a solid bar for what stays the same size,
+ * an open one for a cache that grows, on a solid foot for one token. Below the line what crosses a position: states
+ * and windows, and of a full layer what it hands to a token. All panels have the same logarithmic scale. */
+void rung_ledger_svg(rung_buf *out, const rung_ledger_shown *claims, size_t count);
+
 /* Prints "R^2 F R" with the bits, for people. */
 void rung_pattern_print(rung_buf *out, const rung_pattern *pattern);
 
-/* ---- answers ----------------------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------------------------- */
 
-/* The instance of a theorem that was decided: sizes of the task, and what the proof chooses. Whole numbers; 0 where the theorem
- * has no such number. */
+/* The instance of a theorem that was decided: sizes of the task, and what the proof chooses. Whole numbers; 0 where
+ * the theorem has no such number. */
 typedef struct rung_bound_point {
     bool known;                     /* all numbers fit */
     bool free;                      /* the proof chose the sizes of the task too */
@@ -137,7 +176,7 @@ const rung_bound_answer *rung_bound_decisive(const rung_bound_report *report);
  * one. */
 double rung_bound_ceiling(const rung_bound_report *report);
 
-/* ---- proofs that Coq checks -------------------------------------------------------------------------------------- */
+/* ---- proofs that Coq checks ------------------------------------------------------------------------------------ */
 
 /* A file for coqc, whose theorem is the claim (proofs/README.md has the form), or why there is none. */
 typedef struct rung_proof {
@@ -149,8 +188,8 @@ typedef struct rung_proof {
     rung_buf text;
 } rung_proof;
 
-/* The instance of `answer`, which is about the claim. Nothing is written unless the answer is CANNOT, Coq has the theorem, and
- * its own checker surely accepts the numbers. Clear the proof also when this fails. */
+/* The instance of `answer`, which is about the claim. Nothing is written unless the answer is CANNOT, Coq has the
+ * theorem, and its own checker surely accepts the numbers. Clear the proof also when this fails. */
 rung_status rung_proof_write(rung_proof *proof, const rung_claim *claim, const rung_bound_answer *answer,
                              rung_error *err);
 void rung_proof_clear(rung_proof *proof);

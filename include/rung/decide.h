@@ -11,6 +11,8 @@
 #include "rung/attack.h"
 #include "rung/bound.h"
 #include "rung/claim.h"
+#include "rung/render.h"
+#include "rung/witness.h"
 
 RUNG_API_BEGIN
 
@@ -86,6 +88,8 @@ typedef struct rung_decision {
 /* Decides a claim, which must have a task. Clear the decision also when this fails. */
 rung_status rung_decide(rung_decision *decision, const rung_claim *claim, const rung_means *means, rung_error *err);
 void rung_decision_clear(rung_decision *decision);
+/* Members of an object: the layers, the theorems, the verdict. The decision is NULL for a claim without a task. */
+void rung_decision_json(rung_jout *out, const rung_claim *claim, const char *name, const rung_decision *decision);
 
 /* ---- the inverse question ---------------------------------------------------------------------------------------- */
 
@@ -130,10 +134,20 @@ typedef struct rung_solved {
 /* RUNG_USAGE for a quantity that cannot be varied: the head dimension of a file, layers that differ, the depth of a
  * task that has none. */
 rung_status rung_solve_run(rung_solved *solved, const rung_solve_conf *conf, rung_error *err);
+/* The member "solve" of an object. */
+void rung_solved_json(rung_jout *out, const rung_solved *solved);
 
 /* The largest instance of a task with at most n tokens; parameters that the words of the task leave open are chosen.
  * RUNG_USAGE if there is none. */
 rung_status rung_decide_instance(rung_task_conf *out, const rung_task_conf *task, uint64_t n, rung_error *err);
+
+/* ---- the cheapest layers that can ------------------------------------------------------------------------------ */
+
+/* What rung_plan_search is to look for: task, n, bits, order of softmax, and costs as the ledger counts them.
+ * `about` must outlive it; words, samples, seed, threads and interrupted are the caller's. */
+rung_plan_conf rung_decide_plan(const rung_about *about);
+/* Whether there is anything to look for: bits and sizes for which models can be built. */
+rung_status rung_decide_plan_check(const rung_plan_conf *conf, rung_error *err);
 
 RUNG_API_END
 

@@ -16,7 +16,7 @@
 
 RUNG_API_BEGIN
 
-/* ---- sweep: a spec and its runs ---------------------------------------------------------------------------------- */
+/* ---- sweep: a spec and its runs -------------------------------------------------------------------------------- */
 
 #define RUNG_RUN_ID     33 /* 32 hexadecimal digits and the end: half a SHA-256 */
 #define RUNG_SWEEP_MOST 1000000
@@ -58,7 +58,7 @@ typedef struct rung_sweep_run {
 rung_status rung_sweep_run_init(rung_sweep_run *run, const rung_sweep *sweep, size_t index, rung_error *err);
 void rung_sweep_run_clear(rung_sweep_run *run);
 
-/* ---- store ------------------------------------------------------------------------------------------------------- */
+/* ---- store ----------------------------------------------------------------------------------------------------- */
 
 typedef struct rung_store rung_store; /* one connection; only one thread may use it at a time */
 
@@ -185,7 +185,7 @@ rung_status rung_store_attach(rung_store *store, const char *id, const rung_arte
 rung_status rung_store_merge(rung_store *store, const char *from, size_t *added, size_t *same, double wait_s,
                              rung_error *err);
 
-/* ---- probes: what served models have answered -------------------------------------------------------------------- */
+/* ---- probes: what served models have answered ------------------------------------------------------------------ */
 
 /* One attempt of a request to a server, and its reply. */
 typedef struct rung_exchange {
@@ -278,7 +278,7 @@ rung_status rung_store_probe_answers(rung_store *store, int64_t probe, rung_prob
 rung_status rung_store_probe_depths(rung_store *store, int64_t probe, rung_probe_depth_each *each, void *context,
                                     rung_error *err);
 
-/* ---- doing it ---------------------------------------------------------------------------------------------------- */
+/* ---- doing it -------------------------------------------------------------------------------------------------- */
 
 /* Progress of a sweep. The threads that do the runs report it, at most ten times a second each. */
 typedef struct rung_lab_news {
@@ -340,11 +340,12 @@ typedef struct rung_lab_cost {
 rung_status rung_lab_estimate(rung_lab_cost *cost, const rung_sweep *sweep, rung_store *store,
                               const rung_lab_conf *conf, double budget_s, rung_error *err);
 
-/* ---- export ---------------------------------------------------------------------------------------------------------
+/* ---- export -------------------------------------------------------------------------------------------------------
  *
  * Rows of stores in the formats of other programs. */
 
-/* The number of the last sweep of this name: a spec that was changed is another sweep. NULL: 0, which stands for all runs. */
+/* The number of the last sweep of this name: a spec that was changed is another sweep. NULL: 0, which stands for all
+ * runs. */
 rung_status rung_store_find_sweep(int64_t *number, rung_store *store, const char *name, rung_error *err);
 /* Puts the certificate at `path` beside the run whose model has this SHA-256, so the store must have kept that
  * ("keep-models": true). rung report shows it in the cell of the run. */

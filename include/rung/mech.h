@@ -249,6 +249,10 @@ rung_status rung_mech_check(const rung_mech_conf *conf, rung_error *err);
 rung_shape rung_mech_shape(const rung_mech_input *input, const rung_mech_conf *conf);
 const char *rung_mech_dim_text(rung_mech_dim dim);
 bool rung_mech_is_constant(const rung_mech_input *input);
+/* q or k: what conf.unit normalises. */
+bool rung_mech_is_query_or_key(const rung_mech_input *input);
+/* The index of the input that is the logarithm of a decay; the number of inputs where there is none. */
+size_t rung_mech_decay_input(const rung_mech *mech);
 /* Elements of one token's row of an input, or of the whole constant; 0 when it is not used. */
 size_t rung_mech_row(const rung_mech_input *input, const rung_mech_conf *conf);
 size_t rung_mech_inputs(const rung_mech *mech);

@@ -11,11 +11,12 @@
 #include "rung/base.h"
 #include "rung/claim.h"
 #include "rung/lab.h"
+#include "rung/render.h"
 #include "rung/task.h"
 
 RUNG_API_BEGIN
 
-/* ---- client ------------------------------------------------------------------------------------------------------ */
+/* ---- client ---------------------------------------------------------------------------------------------------- */
 
 /* Sends many requests to one server, several at a time. Repeats a request after a transient error of the server or the
  * network. Records every attempt in a store, and does not send a request whose reply is in the store. */
@@ -85,7 +86,7 @@ double rung_retry_after(const char *value, double now);
  * times a number in [0.5, 1] that depends on the seed, so that many clients do not return at the same moment. */
 double rung_retry_backoff(double base_s, size_t attempt, uint64_t seed);
 
-/* ---- replies ----------------------------------------------------------------------------------------------------- */
+/* ---- replies --------------------------------------------------------------------------------------------------- */
 
 /* A candidate for the first generated token. */
 typedef struct rung_option_token {
@@ -126,7 +127,7 @@ rung_status rung_reply_models(bool *found, size_t *most, rung_buf *names, const 
 /* Makes one printable line, of at most `most` bytes, from an error reply of any shape (JSON, HTML, anything). */
 void rung_reply_complaint(rung_buf *out, const char *body, size_t len, size_t most);
 
-/* ---- depth ------------------------------------------------------------------------------------------------------- */
+/* ---- depth ----------------------------------------------------------------------------------------------------- */
 
 /* Whether the accuracy at one depth is above or below the threshold. Decided sequentially, while the answers come
  * in. */
@@ -150,7 +151,7 @@ rung_depth rung_depth_of(const rung_side *side, size_t depths);
  * SIZE_MAX: none. */
 size_t rung_depth_next(const rung_side *side, const uint64_t *asked, uint64_t most, size_t depths);
 
-/* ---- the probe --------------------------------------------------------------------------------------------------- */
+/* ---- the probe ------------------------------------------------------------------------------------------------- */
 
 typedef enum rung_probe_api { RUNG_PROBE_AUTO = 0, RUNG_PROBE_COMPLETIONS, RUNG_PROBE_CHAT } rung_probe_api;
 extern const char *const rung_probe_api_words[];
@@ -248,7 +249,7 @@ const char *rung_probe_refusal(const rung_probe *probe, size_t index);
 size_t rung_probe_depth_count(const rung_probe *probe); /* 0: the grid has no depths */
 const rung_probe_depth *rung_probe_depth_at(const rung_probe *probe, size_t index);
 
-/* ---- scoring ----------------------------------------------------------------------------------------------------- */
+/* ---- scoring --------------------------------------------------------------------------------------------------- */
 
 typedef struct rung_score {
     bool right, text_right;
@@ -266,7 +267,7 @@ rung_score rung_score_first(const rung_reply *reply, const char *const *answers,
 /* Scores the last line "Answer: NAME" of the text. */
 rung_score rung_score_thinking(const rung_reply *reply, const char *const *answers, size_t count, size_t wanted);
 
-/* ---- logs of other harnesses ------------------------------------------------------------------------------------- */
+/* ---- logs of other harnesses ----------------------------------------------------------------------------------- */
 
 typedef enum rung_log_kind { RUNG_LOG_AUTO = 0, RUNG_LOG_LM_EVAL, RUNG_LOG_RULER, RUNG_LOG_INSPECT } rung_log_kind;
 extern const char *const rung_log_kind_words[];
@@ -293,6 +294,14 @@ typedef struct rung_log {
 rung_status rung_log_read(rung_log *log, const void *bytes, size_t size, const char *name, rung_log_kind kind,
                           rung_error *err);
 void rung_log_clear(rung_log *log);
+
+/* ---- for programs ---------------------------------------------------------------------------------------------- */
+
+/* Members of an object. */
+void rung_probe_json(rung_jout *out, const rung_probe *probe);
+void rung_probe_cost_json(rung_jout *out, const rung_probe_cost *cost);
+/* Whether some cell says something about the model. */
+bool rung_probe_says_something(const rung_probe *probe);
 
 RUNG_API_END
 

@@ -47,17 +47,21 @@ void rung_jout_real(rung_jout *out, const char *key, double value); /* shortest 
 void rung_jout_float(rung_jout *out, const char *key, float value); /* shortest that reads back as a float */
 void rung_jout_bool(rung_jout *out, const char *key, bool value);
 void rung_jout_null(rung_jout *out, const char *key);
+/* A string that `write` makes of `what`. */
+void rung_jout_written(rung_jout *out, const char *key, void (*write)(rung_buf *text, const void *what),
+                       const void *what);
 
-/* ---- HTML and SVG ------------------------------------------------------------------------------------------------- */
+/* ---- HTML and SVG ---------------------------------------------------------------------------------------------- */
 
 /* Text as HTML or XML, in quotes too: no markup, no control characters, no broken UTF-8. */
 void rung_text_escape(rung_buf *out, const char *text);
-/* Length of the UTF-8 character at `text` in bytes; 0: there is none. Overlong forms, surrogates and U+FFFE.. are none. */
+/* Length of the UTF-8 character at `text` in bytes; 0: there is none. Overlong forms, surrogates and U+FFFE.. are
+ * none. */
 size_t rung_text_character(const char *text);
 /* One <text> of SVG, escaped. `kind` is its CSS class. */
 void rung_svg_text(rung_buf *out, double x, double y, const char *kind, const char *anchor, const char *text);
 
-/* ---- points and a line -------------------------------------------------------------------------------------------- */
+/* ---- points and a line ----------------------------------------------------------------------------------------- */
 
 /* A picture of points and a line through them, as SVG that stands alone: light and dark, no script. */
 typedef struct rung_plot {

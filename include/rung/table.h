@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The table of results: rows are architectures, columns are tasks, and a cell holds a verdict that was reached here: CANNOT
- * by a theorem whose inequality holds at these sizes, with a certificate of one model that fails; CAN by weights that were
- * built and checked; UNKNOWN otherwise. Beside it stands what such layers have learned, where they were trained. Layer 10: depends on report, lab, decide, audit and below.
+ * The table of results: rows are architectures, columns are tasks, and a cell holds a verdict that was reached here:
+ * CANNOT by a theorem whose inequality holds at these sizes, with a certificate of one model that fails; CAN by
+ * weights that were built and checked; UNKNOWN otherwise. Beside it stands what such layers have learned, where they
+ * were trained. Layer 10: depends on report, lab, decide, audit and below.
  */
 #ifndef RUNG_TABLE_H
 #define RUNG_TABLE_H
@@ -97,8 +98,8 @@ typedef struct rung_table_conf {
 rung_status rung_table_init(rung_table *table, const char *numbers, rung_error *err);
 void rung_table_clear(rung_table *table);
 
-/* Trained accuracies from an answer of rung report --json; NULL: from the one that is part of this program. An interval above
- * a proved ceiling is RUNG_SYSTEM, if the exact evaluator has measured it. */
+/* Trained accuracies from an answer of rung report --json; NULL: from the one that is part of this program. An
+ * interval above a proved ceiling is RUNG_SYSTEM, if the exact evaluator has measured it. */
 rung_status rung_table_read_trained(rung_table *table, const char *path, rung_error *err);
 /* The same from a small sweep that is done now, into a store in the directory. */
 rung_status rung_table_train(rung_table *table, const rung_table_conf *conf, rung_error *err);

@@ -13,7 +13,7 @@
 
 RUNG_API_BEGIN
 
-/* ---- a model at work on a task ----------------------------------------------------------------------------------- */
+/* ---- a model at work on a task --------------------------------------------------------------------------------- */
 
 /* Checks that tokens, features and answers of the model are those of the task (thought tokens come on top), and that it
  * has enough positions. */
@@ -50,7 +50,7 @@ int32_t rung_judge_answer(const rung_judge *j, size_t i);
 /* Euclidean distance to a vector target. */
 double rung_judge_distance(const rung_judge *j, size_t i);
 
-/* ---- verdicts over many prompts ---------------------------------------------------------------------------------- */
+/* ---- verdicts over many prompts -------------------------------------------------------------------------------- */
 
 typedef enum rung_method { RUNG_EXHAUSTIVE = 1, RUNG_SAMPLED, RUNG_WORST_CASE } rung_method;
 extern const char *const rung_method_words[]; /* [method-1] */
@@ -107,7 +107,7 @@ rung_status rung_verify_run(rung_verify_result *result, const rung_model *model,
                             const rung_verify_conf *conf, rung_error *err);
 void rung_verify_clear(rung_verify_result *result);
 
-/* ---- intervals for a rate that was measured as `hits` of `tried` ------------------------------------------------- */
+/* ---- intervals for a rate that was measured as `hits` of `tried` ----------------------------------------------- */
 
 typedef struct rung_interval {
     double low, high;
@@ -116,6 +116,49 @@ typedef struct rung_interval {
 rung_interval rung_clopper_pearson(uint64_t hits, uint64_t tried, double level);
 /* Wilson's score interval at 95 %: stays inside [0, 1]; its coverage is about 95 %, not at least. */
 rung_interval rung_wilson(uint64_t hits, uint64_t tried);
+
+/* ---- predictions on drawn prompts ------------------------------------------------------------------------------ */
+
+/* One answered target. */
+typedef struct rung_prediction {
+    uint64_t index; /* of the prompt */
+    size_t position;
+    int32_t target, answer; /* RUNG_NO_TARGET: the model was still thinking */
+} rung_prediction;
+
+typedef struct rung_tally_conf {
+    uint64_t seed, first, count; /* prompts [first, first + count) of the seed */
+    rung_form form;
+    size_t keep;               /* predictions that are kept */
+    rung_progress *progress;   /* NULL: none; started by the caller with `count` */
+    bool (*interrupted)(void); /* NULL: never; the tally then covers what was done */
+} rung_tally_conf;
+
+typedef struct rung_tally {
+    size_t prompts, targets, right;
+    size_t thoughts;        /* of all prompts */
+    double accuracy;        /* of the targets; 0 where there are none */
+    rung_interval interval; /* of the accuracy, 95 % */
+    double rms_distance;    /* of vector targets: root mean square; 0 where there are none */
+    rung_prediction *kept;
+    size_t kept_count;
+} rung_tally;
+
+/* Clear the tally also when this fails; it then covers the prompts before the failure. */
+rung_status rung_judge_tally(rung_tally *tally, rung_judge *judge, const rung_tally_conf *conf, rung_error *err);
+void rung_tally_clear(rung_tally *tally);
+
+/* What crosses a position, in bits; all layers together. */
+typedef struct rung_position_bits {
+    uint64_t recurrent, conv, window, cache;
+    uint64_t total; /* the length of the string that rung_session_pack writes */
+} rung_position_bits;
+rung_position_bits rung_judge_bits(const rung_judge *judge, const rung_model *model);
+
+/* Runs the prompt of the judge token by token, and calls `each` after every one; `each` returns false to stop.
+ * Causal models only. */
+rung_status rung_judge_walk(rung_judge *judge, bool (*each)(void *context, const rung_judge *judge, size_t position),
+                            void *context, rung_error *err);
 
 RUNG_API_END
 

@@ -173,6 +173,8 @@ size_t rung_plan_wanted(const rung_plan_conf *conf);
 /* Clear it also when this fails. */
 rung_status rung_plan_search(rung_plan *plan, const rung_plan_conf *conf, rung_error *err);
 void rung_plan_clear(rung_plan *plan);
+/* One JSON object, rung.bound/2. */
+void rung_plan_json(rung_buf *out, const rung_plan *plan, const rung_plan_conf *conf);
 
 /* ---- weights for given layers ------------------------------------------------------------------------------------ */
 

@@ -13,7 +13,7 @@ const char *const rung_attn_dtypes[] = {"F32", "F64", "BF16", "F16", NULL};
 static const char *const dtype_formats[] = {"f32", "f64", "bf16", "f16"};
 static const rung_dtype dtype_codes[] = {RUNG_F32, RUNG_F64, RUNG_BF16, RUNG_F16};
 
-/* ---- sizes ---------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------------------------- */
 
 static void set_param(rung_mech_conf *conf, const char *name, size_t value)
 {
@@ -68,7 +68,7 @@ static rung_status configure(rung_attn *a, rung_error *err)
     return RUNG_OK;
 }
 
-/* ---- inputs ----------------------------------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------------------------- */
 
 static rung_status wrong_input(const rung_attn *a, const rung_mech_input *input, const rung_tensor *tensor,
                                rung_error *err)
@@ -172,7 +172,7 @@ static rung_status scale_query(rung_attn *a, const char *text, rung_error *err)
     return rung_fail(err, RUNG_USAGE, "%s has no query to scale", a->conf.mech->name);
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------------------ */
+/* ---- running --------------------------------------------------------------------------------------------------- */
 
 float *attn_floats(rung_arena *arena, const double *from, size_t count, rung_error *err)
 {
@@ -244,7 +244,7 @@ static rung_status run_mech(rung_attn *a, const rung_attn_conf *v, rung_error *e
     return RUNG_OK;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------------------------- */
 
 /* The numbers as the chosen type of the file: codes of that format, little endian. */
 static rung_status encode(rung_tensor *tensor, const char *name, const double *x, size_t count, size_t dtype,
@@ -316,7 +316,7 @@ static rung_status write_result(rung_attn *a, const rung_attn_conf *v, rung_erro
     return rung_safetensors_write(v->out, tensors, count, meta, RUNG_COUNT(meta), err);
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------------------------- */
 
 static rung_status run_opened(rung_attn *a, rung_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung attn --grad: the gradient of sum(do * o) with respect to every input, constants of the layer included, in the shape
- * that the input has in the file. The indexer of dsa gets that of its own loss.
+ * rung attn --grad: the gradient of sum(do * o) with respect to every input, constants of the layer included, in the
+ * shape that the input has in the file. The indexer of dsa gets that of its own loss.
  */
 #include <string.h>
 

@@ -9,7 +9,7 @@
 
 #include "rung/audit.h"
 
-/* ---- tokens and answers ------------------------------------------------------------------------------------------------- */
+/* ---- tokens and answers ---------------------------------------------------------------------------------------- */
 
 size_t rung_explained_merge(const rung_explained *x)
 {
@@ -39,7 +39,7 @@ void rung_explained_answer(rung_buf *out, const rung_explained *x, int32_t answe
         rung_buf_printf(out, "#%d", (int)answer);
 }
 
-/* ---- what is claimed -------------------------------------------------------------------------------------------------- */
+/* ---- what is claimed ------------------------------------------------------------------------------------------- */
 
 const char *rung_explained_title(const rung_explained *x)
 {
@@ -130,7 +130,7 @@ const char *rung_explained_so(const rung_explained *x)
     }
 }
 
-/* ---- what the oracle says ----------------------------------------------------------------------------------------------- */
+/* ---- what the oracle says -------------------------------------------------------------------------------------- */
 
 /* The first thing that is seen to be untrue is kept. */
 static void note_fault(rung_explained *x, const char *format, ...) RUNG_PRINTF(2, 3);
@@ -208,7 +208,7 @@ static rung_status open_certificate(rung_explained *x, const char *path, rung_er
     return status;
 }
 
-/* ---- what the model says ------------------------------------------------------------------------------------------------ */
+/* ---- what the model says --------------------------------------------------------------------------------------- */
 
 typedef struct runner {
     rung_explained *x;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A certificate as a picture: two rows of tokens run into one box, what is the same, and out of it come two answers that are
- * both demanded; see explain.h.
+ * A certificate as a picture: two rows of tokens run into one box, what is the same, and out of it come two answers
+ * that are both demanded; see explain.h.
  */
 #include <string.h>
 
@@ -40,7 +40,7 @@ static const char style[] =
     ".box{fill:#35245a;stroke:#b48cf0}.f0{stroke:#6aaef5}.f1{stroke:#f0788c}.strip{fill:#333}.tick{fill:#f0788c}"
     ".mark{fill:#b48cf0}}</style>\n";
 
-/* ---- which tokens are shown ---------------------------------------------------------------------------------------------- */
+/* ---- which tokens are shown ------------------------------------------------------------------------------------ */
 
 /* One place of a row: a token, or several that are left out. */
 typedef struct cell {
@@ -99,7 +99,7 @@ static part choose_cells(const rung_explained *x, size_t from, size_t end, doubl
     return p;
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------------------------------- */
+/* ---- shapes ---------------------------------------------------------------------------------------------------- */
 
 static void put_rect(rung_buf *out, const char *class, double x, double y, double w, double h)
 {
@@ -193,7 +193,7 @@ static box box_of(const rung_explained *x)
     return measure(b);
 }
 
-/* ---- the picture --------------------------------------------------------------------------------------------------------- */
+/* ---- the picture ----------------------------------------------------------------------------------------------- */
 
 static double put_answer(rung_buf *out, const rung_explained *x, size_t prompt, double left, double y)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A model as players who hold parts of the prompt and messages of so many bits, the same to the bit as the evaluator that
- * sees all of it. See docs/protocol.md.
+ * A model as players who hold parts of the prompt and messages of so many bits, the same to the bit as the evaluator
+ * that sees all of it. See docs/protocol.md.
  */
 #include "played.h"
 
@@ -11,7 +11,7 @@
 
 #include "rung/render.h"
 
-/* ---- playing ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- playing --------------------------------------------------------------------------------------------------- */
 
 /* Where the messages of the last game go. */
 typedef struct listener {
@@ -155,7 +155,7 @@ static rung_status play_traced(rung_played *p, rung_error *err)
     return status;
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------------------------- */
 
 static rung_status bug(rung_error *err, const char *what)
 {
@@ -196,7 +196,7 @@ static rung_status compare(rung_played *p, rung_error *err)
     return status;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------------------------- */
 
 rung_status rung_played_make(rung_played *p, const rung_play *how, rung_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What was sent beside what `rung bound` counts: the module of protocols knows no bounds, and the bounds no protocols, so that each
- * confirms the other.
+ * What was sent beside what `rung bound` counts: the module of protocols knows no bounds, and the bounds no
+ * protocols, so that each confirms the other.
  */
 #include "played.h"
 #include "rung/bound.h"
@@ -26,8 +26,8 @@ void rung_played_mechanisms(rung_buf *out, const rung_played *p, size_t layer)
     for (size_t g = 0; g < l->group_count; g++) rung_buf_printf(out, "%s%s", g ? "+" : "", l->group[g].mech->name);
 }
 
-/* The ledger is about long prefixes; before a token at `cut` a lone window may not be full yet, and log-linear attention has a matrix
- * for every one-bit of the position. */
+/* The ledger is about long prefixes; before a token at `cut` a lone window may not be full yet, and log-linear
+ * attention has a matrix for every one-bit of the position. */
 static uint64_t carried_at(const rung_held *held, size_t cut, int bits, bool alone)
 {
     const rung_arithmetic numbers = {RUNG_KERNEL_ONLINE, bits, bits, bits, RUNG_MESSAGE_ONLINE};
@@ -38,7 +38,8 @@ static uint64_t carried_at(const rung_held *held, size_t cut, int bits, bool alo
     return sum;
 }
 
-/* What the ledger says of one layer over one cut: states, accumulators for everybody behind it, summaries of the blocks before it. */
+/* What the ledger says of one layer over one cut: states, accumulators for everybody behind it, summaries of the
+ * blocks before it. */
 static uint64_t ledger_at(const rung_played *p, const rung_held *held, size_t layer, size_t cut)
 {
     int bits = p->play.how->numbers->bits;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The picture of `rung protocol`: the players in a line, below them a lane for every layer, and in it what goes from one to the next, as
- * wide as the logarithm of its bits.
+ * The picture of `rung protocol`: the players in a line, below them a lane for every layer, and in it what goes from
+ * one to the next, as wide as the logarithm of its bits.
  */
 #include <math.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static const char style[] =
 static const char *const kind_words[RUNG_SENT_COUNTED] = {"state", "accumulators (m, den, num)", "summaries of blocks",
                                                           "opened blocks", "window"};
 
-/* ---- where things are ------------------------------------------------------------------------------------------------------------- */
+/* ---- where things are ------------------------------------------------------------------------------------------ */
 
 typedef struct frame {
     const rung_played *p;
@@ -92,7 +92,7 @@ static double band_of(const frame *f, uint64_t bits)
     return BAND_MIN + share * (BAND_MAX - BAND_MIN);
 }
 
-/* ---- players ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- players --------------------------------------------------------------------------------------------------- */
 
 static bool is_asked(const rung_played *p, size_t player)
 {
@@ -125,7 +125,7 @@ static void put_player(rung_buf *out, const frame *f, size_t column, double y)
     rung_buf_clear(&words);
 }
 
-/* ---- lanes ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- lanes ----------------------------------------------------------------------------------------------------- */
 
 /* 1234567 as "1 234 567", with a narrow space. */
 static void put_grouped(char *out, size_t size, uint64_t number)
@@ -242,7 +242,7 @@ static void put_lane(rung_buf *out, const frame *f, size_t layer, double y)
     rung_buf_clear(&mechanisms);
 }
 
-/* ---- around them ------------------------------------------------------------------------------------------------------------------ */
+/* ---- around them ----------------------------------------------------------------------------------------------- */
 
 static void put_head(rung_buf *out, const rung_played *p)
 {

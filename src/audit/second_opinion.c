@@ -9,19 +9,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "rung/audit.h"
 
-/* rung-check in the directory of this program; false if it is not there. */
-static bool beside_us(char *path, size_t size)
+void audit_beside(char *path, size_t size, const char *tail)
 {
     ssize_t length = readlink("/proc/self/exe", path, size - 1);
-    if (length <= 0) return false;
-    path[length] = '\0';
-    char *name = strrchr(path, '/');
-    size_t room = name ? size - (size_t)(name + 1 - path) : 0;
-    if (room < sizeof "rung-check") return false;
-    memcpy(name + 1, "rung-check", sizeof "rung-check");
-    return access(path, X_OK) == 0;
+    path[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    size_t room = slash ? size - (size_t)(slash + 1 - path) : 0;
+    if (room > strlen(tail))
+        memcpy(slash + 1, tail, strlen(tail) + 1);
+    else
+        path[0] = '\0';
 }
 
 static _Noreturn void become_checker(const char *path, const char *cert, const char *model)
@@ -37,7 +37,8 @@ rung_status rung_second_opinion(int *code, const char *cert, const char *model, 
     char path[4096];
     int status = 0;
     *code = 0;
-    bool beside = beside_us(path, sizeof path);
+    audit_beside(path, sizeof path, "rung-check");
+    bool beside = access(path, X_OK) == 0;
     pid_t child = fork();
     if (child < 0) return rung_fail(err, RUNG_SYSTEM, "cannot start rung-check: %s", strerror(errno));
     if (child == 0) become_checker(beside ? path : "rung-check", cert, model);

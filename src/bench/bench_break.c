@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung bench break: attacks on random models that must succeed within their time, on most seeds; and how long rung-check takes
- * beside one pass of the scalar evaluator for each prompt, where it stands beside this program.
+ * rung bench break: attacks on random models that must succeed within their time, on most seeds; and how long
+ * rung-check takes beside one pass of the scalar evaluator for each prompt, where it stands beside this program.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "rung/attack.h"
 #include "rung/audit.h"
 
-/* ---- what must succeed ----------------------------------------------------------------------------------------------- */
+/* ---- what must succeed ----------------------------------------------------------------------------------------- */
 
 static const rung_bench_attack bars[] = {
     {.name = "states of 4608 bits",
@@ -97,7 +97,7 @@ static void target_close(target *t)
     if (*t->path) unlink(t->path);
 }
 
-/* ---- rung-check ------------------------------------------------------------------------------------------------------ */
+/* ---- rung-check ------------------------------------------------------------------------------------------------ */
 
 typedef struct checked {
     bool there;
@@ -142,7 +142,7 @@ static rung_status time_checker(checked *c, const target *t, const rung_cert *ce
     return c->there ? scalar_passes(&c->scalar_s, t, cert, err) : RUNG_OK;
 }
 
-/* ---- measuring ------------------------------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------------------------- */
 
 enum { CHECK_BAR = 2 };
 
@@ -188,7 +188,7 @@ static rung_status measure(rung_bench_attack *s, size_t threads, uint64_t first_
     return status;
 }
 
-/* ---- the subject ------------------------------------------------------------------------------------------------------ */
+/* ---- the subject ----------------------------------------------------------------------------------------------- */
 
 rung_status rung_bench_break(rung_bench_break_report *report, const rung_bench_conf *conf,
                              const rung_bench_watch *watch, rung_error *err)

@@ -22,7 +22,7 @@ static double bar_of(const rung_fmt *fmt)
     return fmt->kind == RUNG_FMT_FLOAT && fmt->mantissa_bits <= 10 ? 8 : 16;
 }
 
-/* ---- one layer, one head --------------------------------------------------------------------------------------------- */
+/* ---- one layer, one head --------------------------------------------------------------------------------------- */
 
 typedef struct bench {
     size_t tokens, dim, threads, runs;
@@ -103,7 +103,7 @@ static void run_exact(bench *b, const rung_fmt *fmt)
     rung_stretch_scan_exact(&s, b->threads);
 }
 
-/* ---- measuring ------------------------------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------------------------- */
 
 bool rung_bench_too_slow(const rung_bench_exact_row *r)
 {
@@ -132,7 +132,7 @@ static void measure(rung_bench_exact_row *r, bench *b)
     r->twice_bytes = rung_mech_state_elements(&b->conf, 2 * b->tokens) * sizeof(double);
 }
 
-/* ---- the subject ----------------------------------------------------------------------------------------------------- */
+/* ---- the subject ----------------------------------------------------------------------------------------------- */
 
 static rung_status parse_formats(rung_bench_exact_row *rows, size_t *count, const char *numbers, rung_error *err)
 {

@@ -15,7 +15,7 @@ rung_status bench_memory(rung_bench_report *report, rung_error *err);
 rung_status bench_mixers(rung_bench_report *report, rung_error *err);
 rung_status bench_length(rung_bench_report *report, rung_error *err);
 
-/* ---- figures --------------------------------------------------------------------------------------------------------- */
+/* ---- figures --------------------------------------------------------------------------------------------------- */
 
 /* Sorts x. */
 double bench_median(double *x, size_t count);
@@ -33,26 +33,26 @@ void bench_samples_divide(bench_samples *out, const bench_samples *above, const 
 rung_bench_figure *bench_row_number(rung_bench_row *row, const char *key, double value);
 rung_bench_figure *bench_row_samples(rung_bench_row *row, const char *key, const bench_samples *samples);
 
-/* ---- the report ------------------------------------------------------------------------------------------------------ */
+/* ---- the report ------------------------------------------------------------------------------------------------ */
 
 /* Room for so many rows. */
 rung_status bench_report_room(rung_bench_report *report, size_t capacity, rung_error *err);
 /* Adds the row, and tells who watches. */
 rung_status bench_report_row(rung_bench_report *report, const rung_bench_row *row, rung_error *err);
 void bench_note(const rung_bench_report *report, const char *format, ...) RUNG_PRINTF(2, 3);
-/* Measures the peak again, between two other measurements: what the processor can do is asked for, and another program can only
- * make it look less, so the largest one counts. */
+/* Measures the peak again, between two other measurements: what the processor can do is asked for, and another
+ * program can only make it look less, so the largest one counts. */
 void bench_report_peak(rung_bench_report *report);
 /* Adds the peak so far and the shares of it, under `key`; returns the figure of the shares. */
 rung_bench_figure *bench_report_share(rung_bench_row *row, const char *key, const bench_samples *gflops,
                                       const rung_bench_report *report);
 
-/* ---- the peak -------------------------------------------------------------------------------------------------------- */
+/* ---- the peak -------------------------------------------------------------------------------------------------- */
 
 /* GFLOP/s of fused multiply-adds in fp32 on so many threads, in some 20 ms. */
 double bench_peak_now(size_t threads);
 
-/* ---- numbers that PyTorch can make too ---------------------------------------------------------------------------------- */
+/* ---- numbers that PyTorch can make too ------------------------------------------------------------------------- */
 
 /* Element i of a stream: 32 mixed bits, the same as in bench_peer.py. */
 uint32_t bench_hash(size_t i, uint32_t stream);
@@ -60,7 +60,7 @@ uint32_t bench_hash(size_t i, uint32_t stream);
 float bench_noise(size_t i, uint32_t stream, float low, float high);
 uint32_t bench_whole(size_t i, uint32_t stream, uint32_t below);
 
-/* ---- small things ---------------------------------------------------------------------------------------------------- */
+/* ---- small things ---------------------------------------------------------------------------------------------- */
 
 /* Bytes of memory that it had at most (VmHWM); 0 when the system does not say. */
 size_t bench_peak_memory(void);

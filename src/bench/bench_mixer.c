@@ -11,7 +11,7 @@
 #include "bench_inside.h"
 #include "rung/par.h"
 
-/* ---- counting -------------------------------------------------------------------------------------------------------- */
+/* ---- counting -------------------------------------------------------------------------------------------------- */
 
 double bench_mixer_flops(const rung_mech_conf *conf, size_t tokens)
 {
@@ -29,10 +29,10 @@ double bench_mixer_flops(const rung_mech_conf *conf, size_t tokens)
     }
 }
 
-/* ---- inputs ---------------------------------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------------------------- */
 
-/* Sizes at which every mechanism stays in the range of numbers over thousands of tokens: keys of length about 1, and decays so
- * slow that no state becomes a subnormal number, which would cost more than others. */
+/* Sizes at which every mechanism stays in the range of numbers over thousands of tokens: keys of length about 1, and
+ * decays so slow that no state becomes a subnormal number, which would cost more than others. */
 static bench_noise_range noise_of(const rung_mech_input *input, size_t index, size_t dk)
 {
     const uint32_t stream = 10 + (uint32_t)index;
@@ -119,7 +119,7 @@ void bench_mixer_clear(bench_mixer *m)
     rung_arena_clear(&m->arena);
 }
 
-/* ---- running --------------------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------------------------- */
 
 /* What input i of a sequence begins with; of a constant, the whole. */
 static size_t start_of(const bench_mixer *m, size_t i, size_t sequence)

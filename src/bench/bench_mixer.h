@@ -45,9 +45,10 @@ double bench_mixer_time(bench_mixer *m, bool backward, size_t times);
 void bench_mixer_sums(double sums[2], const float *x, size_t count);
 size_t bench_mixer_outputs(const bench_mixer *m); /* elements of o */
 
-/* Floating-point operations that the forward pass of one token is counted as, all heads together; NAN for a mechanism that
- * has no such number. Softmax attention: the products with the keys and the values that a token sees, T/2 on average. A
- * recurrence on a dk x dv state: 4 dk dv (enter and read), with a delta rule 6 dk dv (and what is removed). */
+/* Floating-point operations that the forward pass of one token is counted as, all heads together; NAN for a
+ * mechanism that has no such number. Softmax attention: the products with the keys and the values that a token sees,
+ * T/2 on average. A recurrence on a dk x dv state: 4 dk dv (enter and read), with a delta rule 6 dk dv (and what is
+ * removed). */
 double bench_mixer_flops(const rung_mech_conf *conf, size_t tokens);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung bench mixers: each mechanism alone, forward and forward with backward, in turns with the same in PyTorch: softmax
- * attention as matrix products, the recurrent ones in the chunked forms of their papers. Outputs and gradients must agree first.
- * rung bench length: whether a token costs as much in a long sequence as in a short one.
+ * rung bench mixers: each mechanism alone, forward and forward with backward, in turns with the same in PyTorch:
+ * softmax attention as matrix products, the recurrent ones in the chunked forms of their papers. Outputs and
+ * gradients must agree first. rung bench length: whether a token costs as much in a long sequence as in a short one.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,9 +12,10 @@
 #include "bench_mixer.h"
 #include "bench_peer.h"
 
-/* The shares of the fp32 peak that the forward kernels of ggml reach (batch 32, 4 heads, T = 1024, d = 64, two cores with
- * AVX-512; ssm_scan: T = 256), counted as bench_mixer_flops does: flash_attn_ext, gated_linear_attn, ssm_scan, gated_delta_net,
- * rwkv_wkv7. It has nothing of its own for linear, retnet and delta, which are its gated ones without a gate. */
+/* The shares of the fp32 peak that the forward kernels of ggml reach (batch 32, 4 heads, T = 1024, d = 64, two cores
+ * with AVX-512; ssm_scan: T = 256), counted as bench_mixer_flops does: flash_attn_ext, gated_linear_attn, ssm_scan,
+ * gated_delta_net, rwkv_wkv7. It has nothing of its own for linear, retnet and delta, which are its gated ones
+ * without a gate. */
 static const struct subject {
     const char *mech;
     double ratio_bar, ggml_share, share_factor; /* NAN: none */
@@ -43,7 +44,7 @@ static rung_status check_mech(const rung_bench_conf *v, rung_error *err)
     return rung_fail_unknown(err, "mechanism", v->mech, names, RUNG_COUNT(names));
 }
 
-/* ---- the same inputs on the other side ---------------------------------------------------------------------------------- */
+/* ---- the same inputs on the other side ------------------------------------------------------------------------- */
 
 static void describe_noise(rung_jout *question, const char *key, const char *name, const bench_noise_range *noise,
                            size_t width, bool scalar)
@@ -127,7 +128,7 @@ static rung_status meet_peer(bool *met, rung_bench_row *row, bench_peer *peer, b
     return status;
 }
 
-/* ---- mixers ---------------------------------------------------------------------------------------------------------- */
+/* ---- mixers ---------------------------------------------------------------------------------------------------- */
 
 /* [0]: forward, [1]: forward and backward. */
 typedef struct mixer_rounds {
@@ -230,7 +231,7 @@ rung_status bench_mixers(rung_bench_report *report, rung_error *err)
     return status;
 }
 
-/* ---- length ---------------------------------------------------------------------------------------------------------- */
+/* ---- length ---------------------------------------------------------------------------------------------------- */
 
 enum { SHORT = 256, LONG = 4096 };
 

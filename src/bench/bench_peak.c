@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung bench peak: what the processor does at most in fp32, on one thread and on all; and the numbers that rung and PyTorch
- * both make for the other subjects.
+ * rung bench peak: what the processor does at most in fp32, on one thread and on all; and the numbers that rung and
+ * PyTorch both make for the other subjects.
  */
 #include "bench_inside.h"
 #include "rung/kern.h"
@@ -61,7 +61,7 @@ rung_status bench_peak(rung_bench_report *report, rung_error *err)
     return bench_report_row(report, &row, err);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------------------------- */
 
 /* Multiplications and shifts of xxHash32's last steps; enough that rows look independent. */
 uint32_t bench_hash(size_t i, uint32_t stream)

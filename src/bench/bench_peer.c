@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Starts PyTorch with what makes it fast, and talks to it. Left to itself it starts with one thread and AVX2, on a BLAS that does
- * not recognise newer processors or fights over threads with it: a comparison with that would be worth nothing.
+ * Starts PyTorch with what makes it fast, and talks to it. Left to itself it starts with one thread and AVX2, on a
+ * BLAS that does not recognise newer processors or fights over threads with it: a comparison with that would be
+ * worth nothing.
  */
 #include "bench_peer.h"
 
@@ -19,7 +20,7 @@ static const char program[] =
 
 const char *const bench_spellings[BENCH_SPELLINGS] = {"usual", "best"};
 
-/* ---- start and stop ----------------------------------------------------------------------------------------------------- */
+/* ---- start and stop -------------------------------------------------------------------------------------------- */
 
 /* The OpenMP build of OpenBLAS shares its threads with PyTorch; the other one fights with them. */
 static void choose_blas(void)
@@ -95,7 +96,7 @@ void bench_peer_stop(bench_peer *peer)
     *peer = (bench_peer){0};
 }
 
-/* ---- questions ------------------------------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------------------------- */
 
 void bench_peer_question(rung_jout *out, rung_buf *text, const char *what)
 {

@@ -22,8 +22,8 @@ typedef struct bench_peer {
 enum { BENCH_SPELLINGS = 2 };
 extern const char *const bench_spellings[BENCH_SPELLINGS];
 
-/* Without Python or PyTorch, or with --no-peer, the peer does not run, and a note says so: no error. Describes it in the
- * report. The instruction set is that of rung_cpu_isa(), for both. */
+/* Without Python or PyTorch, or with --no-peer, the peer does not run, and a note says so: no error. Describes it in
+ * the report. The instruction set is that of rung_cpu_isa(), for both. */
 rung_status bench_peer_start(bench_peer *peer, rung_bench_report *report, rung_error *err);
 void bench_peer_stop(bench_peer *peer);
 /* Begins a question; more members may follow before bench_peer_ask, which ends it. */

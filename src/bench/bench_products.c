@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung bench products: the matrix products of a training step, one thread, as shares of the peak. Every shape repeats itself until
- * its operands are in the caches that they fit into; inside a step they are colder.
+ * rung bench products: the matrix products of a training step, one thread, as shares of the peak. Every shape
+ * repeats itself until its operands are in the caches that they fit into; inside a step they are colder.
  */
 #include "bench_inside.h"
 #include "rung/kern.h"

@@ -13,7 +13,7 @@
 
 #include "bench_inside.h"
 
-/* ---- figures --------------------------------------------------------------------------------------------------------- */
+/* ---- figures --------------------------------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b)
 {
@@ -58,7 +58,7 @@ bool rung_bench_figure_missed(const rung_bench_figure *f)
     return f->most ? f->value > f->bar : f->value < f->bar; /* false for NAN */
 }
 
-/* ---- the machine ----------------------------------------------------------------------------------------------------- */
+/* ---- the machine ----------------------------------------------------------------------------------------------- */
 
 /* Processor time that everybody on this machine has used since it was started; 0 when the system does not say. */
 static double busy_s(void)
@@ -122,7 +122,7 @@ size_t bench_times(double seconds, double wanted_s, const rung_bench_conf *conf)
     return conf->quick || seconds > wanted_s ? 1 : 1 + (size_t)(wanted_s / fmax(seconds, 1e-3));
 }
 
-/* ---- report ---------------------------------------------------------------------------------------------------------- */
+/* ---- report ---------------------------------------------------------------------------------------------------- */
 
 rung_status bench_report_room(rung_bench_report *report, size_t capacity, rung_error *err)
 {
@@ -167,7 +167,7 @@ rung_bench_figure *bench_report_share(rung_bench_row *row, const char *key, cons
     return bench_row_samples(row, key, &share);
 }
 
-/* ---- subjects -------------------------------------------------------------------------------------------------------- */
+/* ---- subjects -------------------------------------------------------------------------------------------------- */
 
 static rung_status (*const subjects[])(rung_bench_report *report, rung_error *err) = {
     bench_peak, bench_products, bench_step, bench_mixers, bench_length, bench_memory};

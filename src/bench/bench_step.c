@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung bench step: whole training steps (forward, loss, backward, AdamW) in turns with the same steps in PyTorch, from the same
- * weights on the same tokens: the losses of the first steps must agree before anything is timed. Wall time on both sides.
- * rung bench memory: what one step needs at most, in a process of its own.
+ * rung bench step: whole training steps (forward, loss, backward, AdamW) in turns with the same steps in PyTorch,
+ * from the same weights on the same tokens: the losses of the first steps must agree before anything is timed. Wall
+ * time on both sides. rung bench memory: what one step needs at most, in a process of its own.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static bench_trainee_shape shape_of(const rung_bench_report *report, size_t batc
                                  .seed = (uint64_t)v->seed};
 }
 
-/* ---- the same model on the other side ----------------------------------------------------------------------------------- */
+/* ---- the same model on the other side -------------------------------------------------------------------------- */
 
 static rung_status ask_step(rung_json_doc **answer, bench_peer *peer, const bench_trainee *t, const char *path,
                             rung_error *err)
@@ -53,7 +53,8 @@ static rung_status ask_step(rung_json_doc **answer, bench_peer *peer, const benc
     return bench_peer_ask(answer, peer, &question, err);
 }
 
-/* fp32 sums in another order move a loss by some 2e-7 of it, also after a few steps; a forgotten weight decay by 1e-4. */
+/* fp32 sums in another order move a loss by some 2e-7 of it, also after a few steps; a forgotten weight decay by
+ * 1e-4. */
 static rung_status compare_losses(const rung_json_doc *answer, const double *ours, rung_error *err)
 {
     const rung_json *all = rung_json_get(rung_json_root(answer), "losses");
@@ -83,7 +84,7 @@ static rung_status meet_peer(bench_peer *peer, rung_bench_row *row, const bench_
     return status;
 }
 
-/* ---- rounds ---------------------------------------------------------------------------------------------------------- */
+/* ---- rounds ---------------------------------------------------------------------------------------------------- */
 
 typedef struct step_rounds {
     bench_samples speed, gflops, peer[BENCH_SPELLINGS]; /* thousand tokens per second */
@@ -122,7 +123,7 @@ static rung_status play_rounds(step_rounds *r, bench_trainee *t, bench_peer *pee
     return status;
 }
 
-/* ---- bars ------------------------------------------------------------------------------------------------------------ */
+/* ---- bars ------------------------------------------------------------------------------------------------------ */
 
 /* For a decoder of d_model 128, 4 heads, batch 64, vocab 64. */
 static const struct {
@@ -160,7 +161,7 @@ static void fill_row(rung_bench_row *row, const step_rounds *r, const bench_trai
     }
 }
 
-/* ---- the subjects ---------------------------------------------------------------------------------------------------- */
+/* ---- the subjects ---------------------------------------------------------------------------------------------- */
 
 static rung_status prepare(rung_bench_row *row, bench_trainee *t, bench_peer *peer, rung_error *err)
 {
@@ -218,7 +219,7 @@ rung_status bench_step(rung_bench_report *report, rung_error *err)
     return status;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------------------------- */
 
 /* In the child: two steps, then what the process had at most goes into the pipe; 0 says that it failed. */
 static void measure_in_child(int out, const bench_trainee_shape *shape)

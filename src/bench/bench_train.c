@@ -3,10 +3,10 @@
  *
  * A decoder to be trained, and how many floating-point operations a step is counted as.
  *
- * The count is the usual one, for every program that does the same step: 6 for each element of a matrix and token (forward 2,
- * backward 4: the gradients of inputs and of weights), and three times the forward pass of the mechanism (bench_mixer_flops:
- * for softmax attention the causal half). What a program computes twice, or computes and throws away, does not count;
- * element-wise work, norms, the loss and AdamW do not either.
+ * The count is the usual one, for every program that does the same step: 6 for each element of a matrix and token
+ * (forward 2, backward 4: the gradients of inputs and of weights), and three times the forward pass of the mechanism
+ * (bench_mixer_flops: for softmax attention the causal half). What a program computes twice, or computes and throws
+ * away, does not count; element-wise work, norms, the loss and AdamW do not either.
  */
 #include "bench_train.h"
 

@@ -35,7 +35,7 @@ void rung_dataset_path(rung_buf *out, const rung_dataset *job)
     if (job->format == RUNG_TASK_RULER) rung_buf_printf(out, "/%s/validation.jsonl", job->stem);
 }
 
-/* ---- the stream of records --------------------------------------------------------------------------------------- */
+/* ---- the stream of records ------------------------------------------------------------------------------------- */
 
 typedef struct stream {
     const rung_dataset *job;
@@ -104,7 +104,7 @@ static rung_status stream_records(stream *s, rung_error *err)
     return status;
 }
 
-/* ---- streams ------------------------------------------------------------------------------------------------------ */
+/* ---- streams --------------------------------------------------------------------------------------------------- */
 
 void rung_dataset_json(rung_jout *json, rung_buf *out, const rung_dataset *job)
 {
@@ -165,7 +165,7 @@ static rung_status export_file(const rung_dataset *job, const char *path, rung_e
     return status;
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------------ */
+/* ---- places ---------------------------------------------------------------------------------------------------- */
 
 static rung_status make_directory(const char *path, rung_error *err)
 {

@@ -12,7 +12,7 @@ const char *const rung_task_formats[] = {"jsonl", "text", "lm-eval", "ruler", "i
 
 #define ANSWER_PREFIX "Answer:"
 
-/* ---- pieces ------------------------------------------------------------------------------------------------------ */
+/* ---- pieces ---------------------------------------------------------------------------------------------------- */
 
 static void put_prompt(rung_buf *out, const rung_dataset *job, const rung_instance *instance)
 {
@@ -47,7 +47,7 @@ static rung_instance up_to_last_target(const rung_dataset *job, const rung_insta
     return view;
 }
 
-/* ---- jsonl ------------------------------------------------------------------------------------------------------- */
+/* ---- jsonl ----------------------------------------------------------------------------------------------------- */
 
 static void json_floats(rung_jout *json, const char *key, const float *x, size_t count)
 {
@@ -141,7 +141,7 @@ static void record_jsonl(rung_jout *json, const rung_dataset *job, const rung_in
     json_players(json, instance);
 }
 
-/* ---- language models --------------------------------------------------------------------------------------------- */
+/* ---- language models ------------------------------------------------------------------------------------------- */
 
 /* The whole prompt: what is asked, the instance, and the form of the answer. A model that has to answer in
  * one forward pass gets the prefix too, so that its first token is the answer. */
@@ -221,7 +221,7 @@ static void record_question(rung_jout *json, const rung_dataset *job, const rung
     rung_buf_clear(&question);
 }
 
-/* ---- people ------------------------------------------------------------------------------------------------------ */
+/* ---- people ---------------------------------------------------------------------------------------------------- */
 
 static void record_text(rung_buf *out, const rung_dataset *job, const rung_instance *instance, uint64_t index)
 {

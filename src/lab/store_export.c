@@ -15,7 +15,7 @@
 
 #define FLUSH_BYTES (1 << 20)
 
-/* ---- which runs ---------------------------------------------------------------------------------------------------------- */
+/* ---- which runs ------------------------------------------------------------------------------------------------ */
 
 typedef struct search {
     const char *name;
@@ -46,7 +46,7 @@ rung_status rung_store_find_sweep(int64_t *number, rung_store *store, const char
     return status;
 }
 
-/* ---- fields ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------------------------- */
 
 #define FIELD(name, kind)                                                                                              \
     {                                                                                                                  \
@@ -133,7 +133,7 @@ void lab_export_fields(rung_store_export *x, const void *row, const lab_field *f
     }
 }
 
-/* ---- writing ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------------------------- */
 
 void rung_store_export_init(rung_store_export *x)
 {
@@ -169,7 +169,7 @@ bool lab_export_more(rung_store_export *x)
     return x->status == RUNG_OK && !stopped(x);
 }
 
-/* ---- columns of CSV ------------------------------------------------------------------------------------------------------------------ */
+/* ---- columns of CSV -------------------------------------------------------------------------------------------- */
 
 static rung_status add_key(rung_store_export *x, const char *key)
 {
@@ -185,7 +185,8 @@ static rung_status add_key(rung_store_export *x, const char *key)
     return x->key[x->keys++] ? RUNG_OK : RUNG_SYSTEM;
 }
 
-/* Which keys there are follows from the version that wrote them, the task, and how many: equal ones are looked at once. */
+/* Which keys there are follows from the version that wrote them, the task, and how many: equal ones are looked at
+ * once. */
 static bool is_seen(rung_store_export *x, const rung_run_row *row)
 {
     char text[160];
@@ -254,7 +255,7 @@ rung_status rung_store_export_head(rung_store_export *x, rung_error *err)
     return rung_buf_ok(&x->text, err);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------------------------ */
 
 static void put_csv_words(rung_store_export *x, const rung_json *words)
 {
@@ -347,7 +348,7 @@ rung_status rung_store_export_rows(rung_store_export *x, rung_error *err)
     return read_runs(x, put_row, err);
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- events ---------------------------------------------------------------------------------------------------- */
 
 typedef struct event_run {
     rung_store_export *x;
@@ -410,7 +411,7 @@ rung_status rung_store_export_events(rung_store_export *x, rung_error *err)
     return read_runs(x, put_event_run, err);
 }
 
-/* ---- models ------------------------------------------------------------------------------------------------------------------- */
+/* ---- models ---------------------------------------------------------------------------------------------------- */
 
 static bool put_model(void *context, const rung_artefact *a)
 {

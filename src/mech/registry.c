@@ -169,6 +169,18 @@ rung_shape rung_mech_shape(const rung_mech_input *input, const rung_mech_conf *c
     return (rung_shape){0};
 }
 
+bool rung_mech_is_query_or_key(const rung_mech_input *input)
+{
+    return strcmp(input->name, "q") == 0 || strcmp(input->name, "k") == 0;
+}
+
+size_t rung_mech_decay_input(const rung_mech *mech)
+{
+    size_t i = 0;
+    while (mech->inputs[i].name && mech->inputs[i].source != RUNG_FROM_DECAY) i++;
+    return i;
+}
+
 size_t rung_mech_row(const rung_mech_input *input, const rung_mech_conf *conf)
 {
     rung_shape shape = rung_mech_shape(input, conf);

@@ -37,13 +37,6 @@ static void multiply_heads(walk *w, reals values, reals times, const rung_mech_c
                                  reals_at(times, t * conf->heads + h), 1);
 }
 
-static size_t index_of_decay(const rung_mech *mech)
-{
-    size_t i = 0;
-    while (mech->inputs[i].name && mech->inputs[i].source != RUNG_FROM_DECAY) i++;
-    return i;
-}
-
 static void project(walk *w, reals y, const input_weights *weights, const rung_mech_input *input,
                     const rung_mech_conf *conf, reals history, reals h)
 {
@@ -101,16 +94,11 @@ static void apply_source(walk *w, reals *in, size_t index, const rung_mech_conf 
     }
 }
 
-static bool is_query_or_key(const rung_mech_input *input)
-{
-    return strcmp(input->name, "q") == 0 || strcmp(input->name, "k") == 0;
-}
-
 /* Multiplies Mamba-2's values by the step, then replaces the step by the logarithm of a decay. */
 static void apply_decays(walk *w, reals *in, const group_weights *group)
 {
     const rung_mech_conf *conf = group->conf;
-    size_t step = index_of_decay(conf->mech);
+    size_t step = rung_mech_decay_input(conf->mech);
     const rung_mech_input *decay = &conf->mech->inputs[step];
     if (!decay->name || rung_mech_row(decay, conf) == 0) return;
     for (size_t i = 0; conf->mech->inputs[i].name; i++)
@@ -131,7 +119,7 @@ void rung_walk_inputs(walk *w, reals in[RUNG_MECH_INPUT_MAX], const group_weight
         project(w, in[i], &group->input[i], input, conf, reals_at(state->conv, behind), h);
         if (rung_input_has_conv(input, conf)) behind += (conf->conv - 1) * row;
         apply_source(w, in, i, conf);
-        if (conf->unit && is_query_or_key(input)) make_unit(w, in[i], conf);
+        if (conf->unit && rung_mech_is_query_or_key(input)) make_unit(w, in[i], conf);
         if (input->rotary && reals_set(w->p->cos)) w->ops->rotate(w->p, in[i], w->pos, w->tokens, conf->heads);
     }
     apply_decays(w, in, group);

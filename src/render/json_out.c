@@ -135,3 +135,14 @@ void rung_jout_null(rung_jout *out, const char *key)
     lead_in(out, key);
     rung_buf_puts(out->buf, "null");
 }
+
+void rung_jout_written(rung_jout *out, const char *key, void (*write)(rung_buf *text, const void *what),
+                       const void *what)
+{
+    rung_buf text;
+    rung_buf_init(&text);
+    write(&text, what);
+    out->buf->failed = out->buf->failed || text.failed;
+    rung_jout_string(out, key, text.text ? text.text : "");
+    rung_buf_clear(&text);
+}

@@ -7,7 +7,7 @@
 
 #include "model.h"
 
-/* ---- cells of sweeps ------------------------------------------------------------------------------------------------- */
+/* ---- cells of sweeps ------------------------------------------------------------------------------------------- */
 
 static void json_interval(rung_jout *out, const char *key, const rung_estimate *i)
 {
@@ -112,7 +112,7 @@ static void json_group(rung_jout *out, const rung_group *g)
     rung_jout_end(out);
 }
 
-/* ---- cells of probes ------------------------------------------------------------------------------------------------- */
+/* ---- cells of probes ------------------------------------------------------------------------------------------- */
 
 static void json_probed_cell(rung_jout *out, const rung_probed_cell *p)
 {
@@ -175,7 +175,7 @@ static void json_probed(rung_jout *out, const rung_probed *t)
     rung_jout_end(out);
 }
 
-/* ---- the report ------------------------------------------------------------------------------------------------------ */
+/* ---- the report ------------------------------------------------------------------------------------------------ */
 
 void rung_report_json(rung_buf *text, const rung_report *report)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The table of results of the paper, every cell reached here. All architectures have one head of dimension 2 and numbers
- * of 26 bits, unless a construction needs more and says so; at this size the theorems bite and the constructions still
- * work, on the very same instances.
+ * The table of results of the paper, every cell reached here. All architectures have one head of dimension 2 and
+ * numbers of 26 bits, unless a construction needs more and says so; at this size the theorems bite and the
+ * constructions still work, on the very same instances.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ const rung_table_col rung_table_cols[RUNG_TABLE_COLS] = {
     {"compose two functions", "seqcomp L=2 N0=30 n=17"},
 };
 
-/* ---- one cell ------------------------------------------------------------------------------------------------------------ */
+/* ---- one cell -------------------------------------------------------------------------------------------------- */
 
 static void take_bounds(rung_table_cell *cell, const rung_decision *d)
 {
@@ -119,8 +119,8 @@ static rung_status build_model(rung_model **model, rung_table_cell *cell, const 
     return status;
 }
 
-/* In the row's own layers where these contain the weights; else in the layers of the weights: then the cell is about larger
- * heads, and says so. */
+/* In the row's own layers where these contain the weights; else in the layers of the weights: then the cell is about
+ * larger heads, and says so. */
 static rung_status decide_row(rung_table_cell *cell, const rung_table *table, size_t row, size_t col,
                               const rung_means *means, rung_error *err)
 {
@@ -164,7 +164,7 @@ static rung_status run_cell(rung_table *table, size_t row, size_t col, const run
     return status == RUNG_OK ? status : rung_fail_at(err, status, "%s", rung_table_rows[row].title);
 }
 
-/* ---- the table ---------------------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------------------------- */
 
 rung_status rung_table_init(rung_table *table, const char *numbers, rung_error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A certificate for a cell that says CANNOT: the theorem speaks of all models of these layers, the certificate shows one of
- * them failing. Random weights, the numbers of the table or, where no attack reaches that far, shorter ones; rung-check
- * has the last word.
+ * A certificate for a cell that says CANNOT: the theorem speaks of all models of these layers, the certificate shows
+ * one of them failing. Random weights, the numbers of the table or, where no attack reaches that far, shorter ones;
+ * rung-check has the last word.
  */
 #include <string.h>
 
@@ -11,12 +11,13 @@
 #include "rung/audit.h"
 #include "table_cell.h"
 
-/* Formats to try: that of the table first. Shorter numbers need less search; the certificate says which it speaks of. */
+/* Formats to try: that of the table first. Shorter numbers need less search; the certificate says which it speaks
+ * of. */
 static const char *const formats[] = {NULL, "e8m4", "e8m2"};
 static const double seconds[] = {1, 10, 20};
 
-/* What the theorem promises: a cut that holds too little collides, and then no chain of thought helps; blocks collide; of the
- * others only a wrong answer is sure. */
+/* What the theorem promises: a cut that holds too little collides, and then no chain of thought helps; blocks
+ * collide; of the others only a wrong answer is sure. */
 static rung_cert_kind promised(const char *bound)
 {
     if (strcmp(bound, "A") == 0 || strcmp(bound, "A-compose") == 0 || strcmp(bound, "cut") == 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What was learned, beside what can be: trained accuracies in the cells of the table. They come from the report of a sweep
- * (rung.report/1): the one that is part of this program, of experiments/table.json, or another one, or a quick sweep that is
- * done now. What was learned proves nothing, with one exception: no mean that the exact evaluator has measured may lie above a ceiling that a
- * theorem proves of it.
+ * What was learned, beside what can be: trained accuracies in the cells of the table. They come from the report of a
+ * sweep (rung.report/1): the one that is part of this program, of experiments/table.json, or another one, or a quick
+ * sweep that is done now. What was learned proves nothing, with one exception: no mean that the exact evaluator has
+ * measured may lie above a ceiling that a theorem proves of it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static const char quick[] = {
 #include "table-quick.json.inc"
     0};
 
-/* ---- reading --------------------------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------------------------- */
 
 static void copy_text(char *out, size_t size, const rung_json *value)
 {
@@ -53,8 +53,8 @@ static void read_seeds(char *out, size_t size, const rung_json *seeds)
     }
 }
 
-/* The theorems are asked again, with the sizes that were trained and the 32 bits of training. They do not speak of what the fast
- * evaluator has measured. */
+/* The theorems are asked again, with the sizes that were trained and the 32 bits of training. They do not speak of
+ * what the fast evaluator has measured. */
 static rung_status ask_theory(rung_table_trained *t, rung_error *err)
 {
     rung_train_conf conf = {.model = {.arch = t->arch, .heads = t->heads, .dk = t->dk, .dv = t->dv, .causal = true}};
@@ -124,7 +124,7 @@ static rung_status read_report(rung_table *table, const rung_json_doc *doc, rung
     return read_sweep(table, rung_json_at(sweeps, 0), err);
 }
 
-/* ---- cells ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------------------------- */
 
 static bool same_task(const char *a, const char *b)
 {
@@ -168,7 +168,7 @@ static rung_status take(rung_table *table, rung_json_doc *doc, const char *name,
     return status == RUNG_OK ? status : rung_fail_at(err, status, "%s", name);
 }
 
-/* ---- a quick sweep ---------------------------------------------------------------------------------------------------------------- */
+/* ---- a quick sweep --------------------------------------------------------------------------------------------- */
 
 static bool may_go_on(void *context)
 {
@@ -225,7 +225,7 @@ rung_status rung_table_train(rung_table *table, const rung_table_conf *conf, run
     return status;
 }
 
-/* ---- entry ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry ----------------------------------------------------------------------------------------------------- */
 
 rung_status rung_table_read_trained(rung_table *table, const char *path, rung_error *err)
 {

@@ -15,23 +15,11 @@ static bool is_projected(const rung_mech_input *input, size_t row)
     return row > 0 && input->source != RUNG_FROM_PARAMETER;
 }
 
-static bool is_query_or_key(const rung_mech_input *input)
-{
-    return strcmp(input->name, "q") == 0 || strcmp(input->name, "k") == 0;
-}
-
 /* The indexer of dsa learns from a loss of its own, here its mean over all tokens. No gradient flows from it into the
  * stream. */
 static bool is_index(const rung_mech_input *input)
 {
     return input->dim == RUNG_DIM_INDEX_QUERY || input->dim == RUNG_DIM_INDEX_KEY || input->dim == RUNG_DIM_INDEX_HEAD;
-}
-
-static size_t index_of_decay(const rung_mech *mech)
-{
-    size_t i = 0;
-    while (mech->inputs[i].name && mech->inputs[i].source != RUNG_FROM_DECAY) i++;
-    return i;
 }
 
 /* ---- convolution ------------------------------------------------------------------------------------------------- */
@@ -133,7 +121,7 @@ bool train_input_is_plain(const rung_net *net, const net_group *group, size_t in
 {
     const rung_mech_input *input = &group->conf->mech->inputs[index];
     return input->source == RUNG_FROM_LINEAR && group->input[index].conv == ABSENT &&
-           !(group->conf->unit && is_query_or_key(input)) && !(input->rotary && net->cos != ABSENT);
+           !(group->conf->unit && rung_mech_is_query_or_key(input)) && !(input->rotary && net->cos != ABSENT);
 }
 
 /* z is the projection, or silu of its convolution. The function of the source is applied to it. */
@@ -178,7 +166,7 @@ static void apply_source(slice *s, kept_group *kept, const net_group *group, siz
         train_multiply(y, kept->in[index - 1], count);
         negate(y, count);
     }
-    if (conf->unit && is_query_or_key(input)) train_unit(y, s->rows * conf->heads, conf->dk);
+    if (conf->unit && rung_mech_is_query_or_key(input)) train_unit(y, s->rows * conf->heads, conf->dk);
     if (input->rotary && s->net->cos != ABSENT) rotate(s, y, conf->heads, 1);
 }
 
@@ -198,7 +186,7 @@ static void multiply_heads(float *values, const float *times, size_t rows, size_
 static void apply_decays(slice *s, kept_group *kept, const net_group *group)
 {
     const rung_mech_conf *conf = group->conf;
-    size_t step = index_of_decay(conf->mech), heads = conf->heads;
+    size_t step = rung_mech_decay_input(conf->mech), heads = conf->heads;
     if (!conf->mech->inputs[step].name || !kept->in[step]) return;
     size_t each = rung_mech_row(&conf->mech->inputs[step], conf) / heads;
     for (size_t i = 0; conf->mech->inputs[i].name; i++)
@@ -234,7 +222,7 @@ void train_inputs(slice *s, kept_group *kept, const net_group *group, const floa
 static void decays_back(slice *s, const kept_group *kept, const net_group *group)
 {
     const rung_mech_conf *conf = group->conf;
-    size_t step = index_of_decay(conf->mech), heads = conf->heads;
+    size_t step = rung_mech_decay_input(conf->mech), heads = conf->heads;
     if (!conf->mech->inputs[step].name || !kept->in[step]) return;
     size_t each = rung_mech_row(&conf->mech->inputs[step], conf) / heads;
     const float *rates = s->seen->w + group->input[step].rate;
@@ -265,7 +253,7 @@ static void source_back(slice *s, float *g, const kept_group *kept, const net_gr
     const rung_mech_conf *conf = group->conf;
     const rung_mech_input *input = &conf->mech->inputs[index];
     size_t count = s->rows * row;
-    bool convolved = group->input[index].conv != ABSENT, unit = conf->unit && is_query_or_key(input);
+    bool convolved = group->input[index].conv != ABSENT, unit = conf->unit && rung_mech_is_query_or_key(input);
     rung_act act;
     if (train_input_is_plain(s->net, group, index)) return;
     if (input->rotary && s->net->cos != ABSENT) rotate(s, g, conf->heads, -1);

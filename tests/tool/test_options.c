@@ -59,13 +59,13 @@ static const rung_option table[] = {
     {0},
 };
 
-static const rung_command command = {
+static const tool_command command = {
     .name = "test",
     .options = table,
     .values_size = sizeof(values),
     .words = "words",
     .arguments =
-        (const rung_argument[]){
+        (const tool_argument[]){
             {.metavar = "FIRST", .help = "h", .least = 1, .most = 1},
             {.metavar = "REST", .help = "h", .least = 0, .most = SIZE_MAX},
             {0},
@@ -74,7 +74,7 @@ static const rung_command command = {
 
 typedef struct parsed {
     values values;
-    rung_call call;
+    tool_call call;
     rung_status status;
     rung_error err;
     rung_arena arena;
@@ -93,7 +93,7 @@ static void parse(parsed *p, ...)
     p->call.command = &command;
     p->call.values = &p->values;
     rung_arena_init(&p->arena);
-    p->status = rung_options_parse(&p->call, argc, argv, &p->arena, &p->err);
+    p->status = tool_options_parse(&p->call, argc, argv, &p->arena, &p->err);
 }
 
 static void done(parsed *p)
@@ -135,8 +135,8 @@ static void test_a_list_replaces_its_default(void **state)
     assert_int_equal(p.values.sizes.len, 2);
     assert_int_equal(p.values.sizes.at[0], 100);
     assert_int_equal(p.values.sizes.at[1], 1);
-    assert_true(rung_call_given(&p.call, "sizes"));
-    assert_false(rung_call_given(&p.call, "number"));
+    assert_true(tool_call_given(&p.call, "sizes"));
+    assert_false(tool_call_given(&p.call, "number"));
     done(&p);
 }
 

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What --plan asks of rung_plan_search.
+ * What a search for the cheapest layers asks, and what its proposals cost.
  */
-#include "bound_plan.h"
-#include "output.h"
-
-static bool interrupted(void)
-{
-    return rung_signal_pending() != 0;
-}
+#include "rung/decide.h"
 
 /* Layers and bits as the ledger counts them. */
 static void count_cost(rung_plan_cost *cost, const rung_model *model, const rung_plan_conf *conf)
@@ -35,25 +29,19 @@ static int bits_of(const rung_about *about)
     return bits ? bits : 32;
 }
 
-rung_plan_conf rung_plan_conf_of(const rung_about *about, const rung_call *call, uint64_t samples, size_t threads)
+rung_plan_conf rung_decide_plan(const rung_about *about)
 {
     static const rung_softmax orders[] = {RUNG_SOFTMAX_ONLINE, RUNG_SOFTMAX_ONLINE, RUNG_SOFTMAX_TWO_PASS,
                                           RUNG_SOFTMAX_REVERSE, RUNG_SOFTMAX_ONLINE};
     return (rung_plan_conf){.task = about->task,
                             .n = about->n,
-                            .word = call->word,
-                            .words = call->words,
                             .bits = bits_of(about),
                             .softmax = orders[about->kernel],
-                            .samples = samples,
-                            .seed = (uint64_t)call->seed,
-                            .threads = threads,
-                            .interrupted = interrupted,
                             .cost = count_cost,
                             .context = about};
 }
 
-rung_status rung_plan_check(const rung_plan_conf *conf, rung_error *err)
+rung_status rung_decide_plan_check(const rung_plan_conf *conf, rung_error *err)
 {
     if (conf->bits < 7)
         return rung_fail(err, RUNG_USAGE, "--plan runs what it proposes in floats of p bits; take --bits 7 or more");

@@ -3,8 +3,6 @@
  *
  * coqc on one file, in a directory of its own, because it writes beside what it reads.
  */
-#include "coq.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +11,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "beside.h"
+#include "rung/audit.h"
 
 enum { NOT_RUN = 127, PATH_SIZE = 4096 };
 
@@ -26,26 +27,13 @@ bool rung_coq_name(const char *path)
     return true;
 }
 
-/* ---- the compiled proofs ------------------------------------------------------------------------------------------------------- */
+/* ---- the compiled proofs --------------------------------------------------------------------------------------- */
 
 static bool has(const char *directory, const char *file)
 {
     char path[PATH_SIZE + 32];
     snprintf(path, sizeof path, "%s/%s", directory, file);
     return access(path, R_OK) == 0;
-}
-
-/* `tail` in the directory of this program; "" if that is not known. */
-static void beside_us(char *path, size_t size, const char *tail)
-{
-    ssize_t length = readlink("/proc/self/exe", path, size - 1);
-    path[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(path, '/');
-    size_t room = slash ? size - (size_t)(slash + 1 - path) : 0;
-    if (room > strlen(tail))
-        memcpy(slash + 1, tail, strlen(tail) + 1);
-    else
-        path[0] = '\0';
 }
 
 static rung_status find_proofs(char *path, size_t size, rung_error *err)
@@ -59,7 +47,7 @@ static rung_status find_proofs(char *path, size_t size, rung_error *err)
         return rung_fail(err, RUNG_SYSTEM, "RUNG_PROOFS is %s, which has no Instance.vo; run `make -C` there", given);
     }
     for (size_t i = 0; i < RUNG_COUNT(places); i++) {
-        beside_us(path, size, places[i]);
+        audit_beside(path, size, places[i]);
         if (has(path, "Instance.vo")) return RUNG_OK;
         if (!sources[0] && has(path, "Instance.v")) snprintf(sources, sizeof sources, "%s", path);
     }
@@ -69,7 +57,7 @@ static rung_status find_proofs(char *path, size_t size, rung_error *err)
                      "rung, or set RUNG_PROOFS to their directory");
 }
 
-/* ---- processes ------------------------------------------------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------------------------------------- */
 
 /* Runs coqc in a directory, with stdout and stderr into the file `log` there. */
 static rung_status run_coqc(int *code, const char *directory, char *const words[], rung_error *err)

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The picture of `rung compare`; see compare_svg.h.
+ * The layers of several claims as one picture.
  */
-#include "compare_svg.h"
-
 #include <math.h>
 #include <string.h>
 
-#include "bound_ledger.h"
-#include "rung/render.h"
+#include "rung/bound.h"
 
 enum {
     WIDTH = 1000,
@@ -49,7 +46,7 @@ static void put_bits(char *out, size_t size, double bits)
     snprintf(out, size, bits < 9.95 && bits != floor(bits) ? "%.1f %s" : "%.0f %s", bits, units[unit]);
 }
 
-/* ---- what a layer is made of -------------------------------------------------------------------------------------------- */
+/* ---- what a layer is made of ----------------------------------------------------------------------------------- */
 
 typedef struct part {
     kind kind;
@@ -87,7 +84,7 @@ static void widen(scale *s, double bits)
     s->low = fmin(s->low, log2(bits)), s->high = fmax(s->high, log2(bits));
 }
 
-static scale scale_of(const rung_bound_input *inputs, size_t count)
+static scale scale_of(const rung_ledger_shown *inputs, size_t count)
 {
     scale s = {INFINITY, -INFINITY, {false}};
     for (size_t i = 0; i < count; i++)
@@ -111,7 +108,7 @@ static double height_of(const scale *s, double bits)
     return bits > 0 ? fmax(1.5, (log2(bits) - s->low) / (s->high - s->low) * SCALE) : 0;
 }
 
-/* ---- drawing ------------------------------------------------------------------------------------------------------------ */
+/* ---- drawing --------------------------------------------------------------------------------------------------- */
 
 static void put_rect(rung_buf *out, const char *class, kind k, double x, double y, double w, double h)
 {
@@ -145,7 +142,7 @@ static void put_hint(rung_buf *out, const rung_held *held, size_t index, const r
     rung_buf_puts(out, "</title>\n");
 }
 
-static void put_layers(rung_buf *out, const rung_bound_input *input, const scale *s, double base)
+static void put_layers(rung_buf *out, const rung_ledger_shown *input, const scale *s, double base)
 {
     const rung_ledger *ledger = rung_claim_ledger(input->claim);
     const rung_arithmetic *numbers = rung_claim_arithmetic(input->claim);
@@ -198,24 +195,19 @@ static void put_line(rung_buf *out, const char *text, double y, const char *clas
     rung_svg_text(out, LEFT, y, class, "start", line);
 }
 
-static void put_caption(rung_buf *out, const rung_bound_input *input, double y)
+static void put_caption(rung_buf *out, const rung_ledger_shown *input, double y)
 {
     const rung_ledger *ledger = rung_claim_ledger(input->claim);
     const rung_arithmetic *numbers = rung_claim_arithmetic(input->claim);
     rung_ledger_view view = rung_ledger_view_of(input->claim);
-    uint64_t growing = 0, caches = 0;
     char held[32], handed[32];
     rung_buf line;
-    for (size_t i = 0; i < ledger->layer_count; i++) {
-        growing += ledger->layer[i].kv_per_token;
-        caches += ledger->layer[i].kv_per_token > 0;
-    }
     put_bits(held, sizeof held, (double)view.state_bits);
     put_bits(handed, sizeof handed, (double)view.message_bits);
-    put_line(out, input->text, y, "name");
+    put_line(out, input->name, y, "name");
     rung_buf_init(&line);
     rung_ledger_counts(&line, &view.sum);
-    if (!input->is_arch) {
+    if (input->order) {
         rung_buf_puts(&line, "; in order ");
         rung_ledger_order(&line, ledger);
     }
@@ -225,9 +217,9 @@ static void put_caption(rung_buf *out, const rung_bound_input *input, double y)
     if (numbers->state_bits != numbers->accumulator_bits) rung_buf_printf(&line, ", states %d", numbers->state_bits);
     if (numbers->cache_bits != numbers->accumulator_bits) rung_buf_printf(&line, ", caches %d", numbers->cache_bits);
     rung_buf_printf(&line, ": %s carried past a position, %s handed to a token", held, handed);
-    if (caches)
-        rung_buf_printf(&line, ", %llu cache%s, +%llu elements per token", (unsigned long long)caches,
-                        caches == 1 ? "" : "s", (unsigned long long)growing);
+    if (view.caches)
+        rung_buf_printf(&line, ", %llu cache%s, +%llu elements per token", (unsigned long long)view.caches,
+                        view.caches == 1 ? "" : "s", (unsigned long long)view.growth);
     if (line.text) put_line(out, line.text, y + 38, "dim");
     out->failed = out->failed || line.failed;
     rung_buf_clear(&line);
@@ -249,7 +241,7 @@ static void put_legend(rung_buf *out, const scale *s)
     }
 }
 
-void rung_compare_svg(rung_buf *out, const rung_bound_input *inputs, size_t count)
+void rung_ledger_svg(rung_buf *out, const rung_ledger_shown *inputs, size_t count)
 {
     enum { PANEL = CAPTION + OPEN + 2 * SCALE + FOOT };
     scale s = scale_of(inputs, count);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * The layers of a claim for programs.
+ */
+#include "rung/bound.h"
+
+/* Sums saturate at UINT64_MAX, which no JSON reader takes for an integer. */
+static void json_count(rung_jout *out, const char *key, uint64_t value)
+{
+    rung_jout_int(out, key, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+}
+
+static void json_totals(rung_jout *out, const rung_ledger_view *view)
+{
+    const rung_ledger_sum *sum = &view->sum;
+    rung_jout_flat_object(out, "layers");
+    json_count(out, "total", sum->total);
+    json_count(out, "full", sum->full);
+    json_count(out, "recurrent", sum->recurrent);
+    json_count(out, "window", sum->window);
+    json_count(out, "chunk", sum->chunk);
+    json_count(out, "sparse", sum->sparse);
+    json_count(out, "mlp", sum->mlp);
+    json_count(out, "both", sum->both);
+    rung_jout_end(out);
+    rung_jout_object(out, "ledger");
+    json_count(out, "state_elements", sum->state_elements);
+    json_count(out, "conv_elements", sum->conv_elements);
+    json_count(out, "window_elements", sum->window_elements);
+    json_count(out, "extra_elements", sum->extra_elements);
+    json_count(out, "state_bits", view->state_bits);
+    json_count(out, "message_bits_per_token", view->message_bits);
+    json_count(out, "kv_elements_per_token", sum->kv_elements_per_token);
+    rung_jout_bool(out, "one_level_of_log_linear", view->levels);
+    rung_jout_end(out);
+}
+
+static void json_kinds(rung_jout *out, const rung_held *held)
+{
+    const struct {
+        const char *name;
+        bool has;
+    } kinds[] = {{"full", held->full},   {"recurrent", held->recurrent}, {"window", held->window},
+                 {"chunk", held->chunk}, {"sparse", held->sparse},       {"mlp", held->mlp}};
+    rung_jout_array(out, "kinds");
+    for (size_t i = 0; i < RUNG_COUNT(kinds); i++)
+        if (kinds[i].has) rung_jout_string(out, NULL, kinds[i].name);
+    rung_jout_end(out);
+}
+
+static void json_layer(rung_jout *out, const rung_held *held, size_t index, rung_layer_bits bits)
+{
+    rung_jout_flat_object(out, NULL);
+    json_count(out, "layer", index + 1);
+    rung_jout_string(out, "mechanism", rung_held_mechanism(held));
+    json_kinds(out, held);
+    json_count(out, "state_elements", held->state_elements);
+    json_count(out, "conv_elements", held->conv_elements);
+    json_count(out, "window_elements", held->window_elements);
+    json_count(out, "extra_elements", held->extra_elements);
+    json_count(out, "kv_elements_per_token", held->kv_per_token);
+    json_count(out, "state_bits", bits.carried);
+    json_count(out, "message_bits_per_token", bits.message);
+    if (held->heads) {
+        json_count(out, "heads", held->heads);
+        json_count(out, "key_dim", held->key_dim);
+        json_count(out, "value_dim", held->value_dim);
+    }
+    if (held->window_size) json_count(out, "window_size", held->window_size);
+    if (held->sparse) {
+        json_count(out, "block", held->block);
+        json_count(out, "top", held->top);
+    }
+    rung_jout_end(out);
+}
+
+/* The first premises of a claim are those about its layers. */
+_Static_assert((int)RUNG_PREMISE_OWN_CACHE + 1 == (int)RUNG_LEDGER_FACTS, "facts of a ledger come first");
+
+static void json_premises(rung_jout *out, const rung_claim *claim)
+{
+    rung_jout_object(out, "premises");
+    for (int p = 0; p < RUNG_PREMISES; p++) {
+        rung_known known = rung_claim_premise(claim, (rung_premise)p);
+        rung_jout_flat_object(out, rung_premise_words[p]);
+        rung_jout_string(out, "is", rung_fact_words[known.is]);
+        rung_jout_string(out, "why", known.why);
+        rung_jout_end(out);
+    }
+    rung_jout_end(out);
+}
+
+static void write_arithmetic(rung_buf *out, const void *arithmetic)
+{
+    rung_arithmetic_print(out, arithmetic);
+}
+
+static void write_order(rung_buf *out, const void *ledger)
+{
+    rung_ledger_order(out, ledger);
+}
+
+static void json_arithmetic(rung_jout *out, const rung_arithmetic *a)
+{
+    rung_jout_written(out, "arithmetic", write_arithmetic, a);
+    rung_jout_int(out, "accumulator_bits", a->accumulator_bits);
+    rung_jout_int(out, "state_bits", a->state_bits);
+    rung_jout_int(out, "cache_bits", a->cache_bits);
+    rung_jout_string(out, "kernel", a->kernel ? rung_kernel_words[a->kernel - 1] : NULL);
+    rung_jout_string(out, "message", rung_message_words[a->message]);
+}
+
+void rung_ledger_json(rung_jout *out, const rung_claim *claim, const char *name)
+{
+    const rung_ledger *ledger = rung_claim_ledger(claim);
+    rung_ledger_view view = rung_ledger_view_of(claim);
+    rung_jout_string(out, "input", name);
+    rung_jout_string(out, "family", ledger->family[0] ? ledger->family : NULL);
+    rung_jout_string(out, "spelling", ledger->spelling);
+    rung_jout_written(out, "order", write_order, ledger);
+    rung_jout_bool(out, "causal", ledger->known[RUNG_LEDGER_CAUSAL].is == RUNG_ESTABLISHED);
+    json_arithmetic(out, rung_claim_arithmetic(claim));
+    json_premises(out, claim);
+    if (ledger->context) json_count(out, "context", ledger->context);
+    json_totals(out, &view);
+    rung_jout_array(out, "per_layer");
+    for (size_t i = 0; i < ledger->layer_count; i++)
+        json_layer(out, &ledger->layer[i], i, rung_layer_bits_of(&ledger->layer[i], rung_claim_arithmetic(claim)));
+    rung_jout_end(out);
+    rung_jout_array(out, "notes");
+    for (size_t i = 0; i < ledger->note_count; i++) rung_jout_string(out, NULL, ledger->note[i]);
+    rung_jout_end(out);
+}
