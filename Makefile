@@ -288,9 +288,9 @@ ZSHCOMP  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISHCOMP := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 MANDIR   := $(DESTDIR)$(PREFIX)/share/man/man1
 
-install: all ## PREFIX=/usr/local DESTDIR=: command, library, headers, rung.pc, man page, completions
+install: all ## PREFIX=/usr/local DESTDIR=: command, library, headers, rung.pc, man page, completions, sources of the proofs
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/rung \
-	    $(MANDIR) $(BASHCOMP) $(ZSHCOMP) $(FISHCOMP)
+	    $(MANDIR) $(BASHCOMP) $(ZSHCOMP) $(FISHCOMP) $(DESTDIR)$(PREFIX)/share/rung/proofs
 	install -m 755 $(BUILD)/rung $(BUILD)/rung-check $(DESTDIR)$(PREFIX)/bin
 	if [ -e $(BUILD)/rung-mpi.so ]; then install -d $(DESTDIR)$(PREFIX)/lib/rung && \
 	    install -m 755 $(BUILD)/rung-mpi.so $(DESTDIR)$(PREFIX)/lib/rung/rung-mpi.so; fi
@@ -299,6 +299,7 @@ install: all ## PREFIX=/usr/local DESTDIR=: command, library, headers, rung.pc, 
 	ln -sf librung.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/librung.so
 	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/rung/
+	install -m 644 proofs/*.v proofs/Makefile $(DESTDIR)$(PREFIX)/share/rung/proofs/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/rung.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/rung.pc
 	$(BUILD)/rung man > $(MANDIR)/rung.1
 	install -m 644 check/rung-check.1 $(MANDIR)/rung-check.1
@@ -312,6 +313,8 @@ uninstall: ## remove what install wrote
 	    $(addprefix $(DESTDIR)$(PREFIX)/include/rung/,$(notdir $(HEADERS))) $(DESTDIR)$(PREFIX)/lib/pkgconfig/rung.pc \
 	    $(MANDIR)/rung.1 $(BASHCOMP)/rung $(ZSHCOMP)/_rung $(FISHCOMP)/rung.fish
 	rm -f $(DESTDIR)$(PREFIX)/lib/rung/rung-mpi.so
+	rm -rf $(DESTDIR)$(PREFIX)/share/rung/proofs
+	-rmdir $(DESTDIR)$(PREFIX)/share/rung
 	-rmdir $(DESTDIR)$(PREFIX)/include/rung
 	-[ ! -d $(DESTDIR)$(PREFIX)/lib/rung ] || rmdir $(DESTDIR)$(PREFIX)/lib/rung
 
