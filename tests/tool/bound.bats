@@ -431,14 +431,14 @@ for name in ("seqcomp", "eva"):
     [[ $output == *"UNKNOWN"* && $output == *"there is no proof for Coq"* ]]
     [ ! -e none.v ]
     # A theorem that is proved on paper.
-    run -1 rung bound full "${toy[@]}" --task q-sparse-average N=64 q=8 --no-weights --proof none.v
+    run -1 rung bound full "${toy[@]}" --task q-sparse-average N=256 q=8 --no-weights --proof none.v
     [[ $output == *"proof    on paper (docs/theory.md#average)"* && $output == *"there is no proof for Coq"* ]]
     [ ! -e none.v ]
 }
 
 @test "bound: --json says whether Coq has the theorem" {
     rung bound full,4*linear "${headline[@]}" --n 542 --no-weights --json >a.json
-    rung bound full "${toy[@]}" --task q-sparse-average N=64 q=8 --no-weights --json >b.json
+    rung bound full "${toy[@]}" --task q-sparse-average N=256 q=8 --no-weights --json >b.json
     python '
 import json
 a, b = json.load(open("a.json")), json.load(open("b.json"))
