@@ -395,9 +395,9 @@ MANDIR   := $(DESTDIR)$(PREFIX)/share/man/man1
 
 LIBDIR   := $(DESTDIR)$(PREFIX)/lib
 
-install: all ## PREFIX=/usr/local DESTDIR=: command, libraries, headers, rung.pc, rung-lab.pc, man pages, completions
+install: all ## PREFIX=/usr/local DESTDIR=: command, libraries, headers, rung.pc, rung-lab.pc, man pages, completions, proofs
 	install -d $(DESTDIR)$(PREFIX)/bin $(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/rung \
-	    $(MANDIR) $(BASHCOMP) $(ZSHCOMP) $(FISHCOMP)
+	    $(MANDIR) $(BASHCOMP) $(ZSHCOMP) $(FISHCOMP) $(DESTDIR)$(PREFIX)/share/rung/proofs
 	install -m 755 $(BUILD)/rung $(BUILD)/rung-check $(DESTDIR)$(PREFIX)/bin
 	if [ -e $(BUILD)/rung-mpi.so ]; then install -d $(LIBDIR)/rung && \
 	    install -m 755 $(BUILD)/rung-mpi.so $(LIBDIR)/rung/rung-mpi.so; fi
@@ -407,6 +407,7 @@ install: all ## PREFIX=/usr/local DESTDIR=: command, libraries, headers, rung.pc
 	    ln -sf $$lib.so.$(VERSION) $(LIBDIR)/$$lib.so.$(ABI) && \
 	    ln -sf $$lib.so.$(ABI) $(LIBDIR)/$$lib.so || exit 1; done
 	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/rung/
+	install -m 644 proofs/*.v proofs/Makefile $(DESTDIR)$(PREFIX)/share/rung/proofs/
 	for pc in rung rung-lab; do sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@PARTS@|$(PARTS)|' \
 	    -e 's|@CORE_REQUIRES@|$(CORE_REQUIRES)|' -e 's|@CORE_PRIVATE@|$(CORE_PRIVATE)|' \
 	    -e 's|@LAB_PRIVATE@|$(LAB_LIBS)|' scripts/$$pc.pc.in > $(LIBDIR)/pkgconfig/$$pc.pc || exit 1; done
@@ -422,6 +423,8 @@ uninstall: ## remove what install wrote
 	    $(addprefix $(DESTDIR)$(PREFIX)/include/rung/,$(notdir $(wildcard include/rung/*.h))) \
 	    $(LIBDIR)/pkgconfig/rung.pc $(LIBDIR)/pkgconfig/rung-lab.pc \
 	    $(BASHCOMP)/rung $(ZSHCOMP)/_rung $(FISHCOMP)/rung.fish $(LIBDIR)/rung/rung-mpi.so
+	rm -rf $(DESTDIR)$(PREFIX)/share/rung/proofs
+	-rmdir $(DESTDIR)$(PREFIX)/share/rung
 	-rmdir $(DESTDIR)$(PREFIX)/include/rung
 	-[ ! -d $(LIBDIR)/rung ] || rmdir $(LIBDIR)/rung
 

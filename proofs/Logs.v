@@ -9,26 +9,27 @@
 From Coq Require Import Arith NArith List Lia Bool.
 Local Open Scope N_scope.
 
-Definition width : N := 64.                                   (* bits of a mantissa *)
+(** Bits of a mantissa: what P squarings may lose is then far below 2^-P. *)
+Definition width (P : nat) : N := N.max 40 (N.of_nat P).
 
-Definition excess (m : N) : N := N.size m - width.
+Definition excess (w m : N) : N := N.size m - w.
 
-Fixpoint lo_steps (P : nat) (m e : N) : N :=
+Fixpoint lo_steps (w : N) (P : nat) (m e : N) : N :=
   match P with
   | O => e + N.log2 m
-  | S k => let d := excess (m * m) in lo_steps k (N.shiftr (m * m) d) (2 * e + d)
+  | S k => let d := excess w (m * m) in lo_steps w k (N.shiftr (m * m) d) (2 * e + d)
   end.
 
 Definition up (m d : N) : N := let h := N.shiftr m d in if N.shiftl h d =? m then h else h + 1.
 
-Fixpoint hi_steps (P : nat) (m e : N) : N :=
+Fixpoint hi_steps (w : N) (P : nat) (m e : N) : N :=
   match P with
   | O => e + N.log2_up m
-  | S k => let d := excess (m * m) in hi_steps k (up (m * m) d) (2 * e + d)
+  | S k => let d := excess w (m * m) in hi_steps w k (up (m * m) d) (2 * e + d)
   end.
 
-Definition lo (P : nat) (x : N) : N := lo_steps P x 0.
-Definition hi (P : nat) (x : N) : N := hi_steps P x 0.
+Definition lo (P : nat) (x : N) : N := lo_steps (width P) P x 0.
+Definition hi (P : nat) (x : N) : N := hi_steps (width P) P x 0.
 Definition unit_of (P : nat) : N := 2 ^ N.of_nat P.
 
 Lemma unit_S P : unit_of (S P) = 2 * unit_of P.
@@ -53,23 +54,23 @@ Qed.
 Lemma sqr_pow m e : (m * 2 ^ e) * (m * 2 ^ e) = m * m * 2 ^ (2 * e).
 Proof. replace (2 * e) with (e + e) by lia; rewrite N.pow_add_r; lia. Qed.
 
-Lemma shiftr_pos m d : N.size m - width = d -> 0 < m -> 0 < N.shiftr m d.
+Lemma shiftr_pos w m d : 0 < w -> N.size m - w = d -> 0 < m -> 0 < N.shiftr m d.
 Proof.
-  intros <- Hm; rewrite N.shiftr_div_pow2; apply N.div_str_pos; split.
+  intros Hw <- Hm; rewrite N.shiftr_div_pow2; apply N.div_str_pos; split.
   - apply N.neq_0_lt_0, N.pow_nonzero; lia.
   - apply N.le_trans with (2 ^ N.log2 m); [|apply N.log2_spec; exact Hm].
-    apply N.pow_le_mono_r; [lia|]. unfold width; rewrite N.size_log2 by lia; lia.
+    apply N.pow_le_mono_r; [lia|]. rewrite N.size_log2 by lia; lia.
 Qed.
 
-Lemma lo_steps_spec P : forall m e, 0 < m -> 2 ^ lo_steps P m e <= (m * 2 ^ e) ^ unit_of P.
+Lemma lo_steps_spec w P : 0 < w -> forall m e, 0 < m -> 2 ^ lo_steps w P m e <= (m * 2 ^ e) ^ unit_of P.
 Proof.
-  induction P as [|P IH]; intros m e Hm; cbn [lo_steps].
+  intros Hw; induction P as [|P IH]; intros m e Hm; cbn [lo_steps].
   - change (unit_of 0) with 1; rewrite N.pow_1_r, N.pow_add_r, N.mul_comm.
     apply N.mul_le_mono_r; apply N.log2_spec; exact Hm.
   - rewrite unit_S, N.pow_mul_r, N.pow_2_r, sqr_pow.
-    set (d := excess (m * m)).
+    set (d := excess w (m * m)).
     apply N.le_trans with ((N.shiftr (m * m) d * 2 ^ (2 * e + d)) ^ unit_of P).
-    + apply IH; apply shiftr_pos; [reflexivity|]. nia.
+    + apply IH; apply (shiftr_pos w); [exact Hw|reflexivity|nia].
     + apply N.pow_le_mono_l; rewrite N.pow_add_r.
       pose proof (shiftr_le (m * m) d); set (a := N.shiftr (m * m) d) in *.
       replace (a * (2 ^ (2 * e) * 2 ^ d)) with (a * 2 ^ d * 2 ^ (2 * e)) by lia.
@@ -83,13 +84,13 @@ Proof.
   - apply N.log2_up_spec; exact H.
 Qed.
 
-Lemma hi_steps_spec P : forall m e, (m * 2 ^ e) ^ unit_of P <= 2 ^ hi_steps P m e.
+Lemma hi_steps_spec w P : forall m e, (m * 2 ^ e) ^ unit_of P <= 2 ^ hi_steps w P m e.
 Proof.
   induction P as [|P IH]; intros m e; cbn [hi_steps].
   - change (unit_of 0) with 1; rewrite N.pow_1_r, N.pow_add_r, N.mul_comm.
     apply N.mul_le_mono_l; apply log2_up_le.
   - rewrite unit_S, N.pow_mul_r, N.pow_2_r, sqr_pow.
-    set (d := excess (m * m)).
+    set (d := excess w (m * m)).
     apply N.le_trans with ((up (m * m) d * 2 ^ (2 * e + d)) ^ unit_of P); [|apply IH].
     apply N.pow_le_mono_l; rewrite N.pow_add_r.
     pose proof (up_le (m * m) d); set (a := up (m * m) d) in *.
@@ -98,10 +99,10 @@ Proof.
 Qed.
 
 Lemma lo_spec P x : 0 < x -> 2 ^ lo P x <= x ^ unit_of P.
-Proof. intros H; unfold lo; pose proof (lo_steps_spec P x 0 H) as L; rewrite N.pow_0_r, N.mul_1_r in L; exact L. Qed.
+Proof. intros H; unfold lo; pose proof (lo_steps_spec (width P) P ltac:(unfold width; lia) x 0 H) as L; rewrite N.pow_0_r, N.mul_1_r in L; exact L. Qed.
 
 Lemma hi_spec P x : x ^ unit_of P <= 2 ^ hi P x.
-Proof. unfold hi; pose proof (hi_steps_spec P x 0) as L; rewrite N.pow_0_r, N.mul_1_r in L; exact L. Qed.
+Proof. unfold hi; pose proof (hi_steps_spec (width P) P x 0) as L; rewrite N.pow_0_r, N.mul_1_r in L; exact L. Qed.
 
 (** The same with an exponent; at exponent 0 the base may be 0. *)
 Lemma pow_swap (x a b : N) : (x ^ a) ^ b = (x ^ b) ^ a.

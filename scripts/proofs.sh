@@ -9,10 +9,7 @@ mkdir -p "$out"
 for copy in "$out"/*.v; do # what was deleted must not linger
     [ ! -e "$copy" ] || [ -e "proofs/$(basename "$copy")" ] || rm -f "${copy%.v}".*
 done
-for source in proofs/*.v; do
+for source in proofs/*.v proofs/Makefile; do
     cmp -s "$source" "$out/$(basename "$source")" || cp "$source" "$out/"
 done
-root=$PWD
-cd "$out"
-coqdep -Q . Rung ./*.v >dependencies.mk
-exec make --no-print-directory -s -f "$root/proofs/Makefile"
+exec make --no-print-directory -s -C "$out"

@@ -33,6 +33,9 @@ check_files() {
     for header in include/rung/*.h; do
         cmp -s "$header" "$prefix/$header" || fail "$header is missing or differs"
     done
+    for source in proofs/*.v proofs/Makefile; do
+        cmp -s "$source" "$prefix/share/rung/$source" || fail "$source is missing or differs"
+    done
     [ -x "$prefix/bin/rung" ] || fail "bin/rung is not executable"
     for link in librung.so librung.so.0 librung-lab.so librung-lab.so.0; do
         [ -L "$prefix/lib/$link" ] || fail "$link is no symbolic link"

@@ -14,7 +14,7 @@
 typedef struct table_values {
     const char *out, *numbers, *trained;
     int64_t count, threads;
-    bool no_certificates, train;
+    bool no_certificates, train, proofs;
 } table_values;
 
 static bool interrupted(void)
@@ -61,6 +61,7 @@ static rung_status fill(rung_table *table, const tool_call *call, rung_error *er
                                   .interrupted = interrupted};
     rung_status status;
     table->quick = v->train;
+    table->proofs = v->proofs;
     table->shipped = !v->train && !v->trained;
     if (v->train) {
         tool_signals_defer(true);
@@ -110,6 +111,7 @@ const tool_command tool_command_table = {
             {"rung table", "on the terminal, and rung-table/index.html"},
             {"rung table --numbers e8m10", "shorter numbers: theorems bite more, some constructions fail"},
             {"rung table --train", "train small models now, one seed each, instead of the results that come along"},
+            {"rung table --proofs", "with a file for coqc beside the page for each CANNOT"},
             {"rung table --json", "for programs"},
             {0},
         },
@@ -152,6 +154,10 @@ const tool_command tool_command_table = {
              .kind = RUNG_OPTION_FLAG,
              .at = offsetof(table_values, no_certificates),
              .help = "theorems and constructions only: break no models"},
+            {.name = "proofs",
+             .kind = RUNG_OPTION_FLAG,
+             .at = offsetof(table_values, proofs),
+             .help = "also write every CANNOT whose theorem Coq has as a file for coqc, into DIR"},
             RUNG_OPTION_THREADS(table_values, threads),
             {0},
         },

@@ -47,6 +47,8 @@ typedef struct rung_table_cell {
     char statement[384];
     bool trivial;
     double lhs, rhs;
+    char proof[160];    /* file for coqc; "": not asked for, or Coq has no such theorem */
+    char on_paper[256]; /* why Coq has none; "": it has */
     char cert[160],
         cert_model[200]; /* files of a model that fails and its certificate, which rung-check has accepted; "" if no
                                         attack found one */
@@ -78,6 +80,7 @@ typedef struct rung_table {
     double success; /* test accuracy from which a run of it counts as a success */
     bool quick;     /* trained just now */
     bool shipped;   /* the summary that is part of this program */
+    bool proofs;    /* write files for coqc */
 } rung_table;
 
 extern const rung_table_row rung_table_rows[RUNG_TABLE_ROWS];

@@ -218,7 +218,7 @@ static void put_runs(rung_buf *out, const climb *c)
 }
 
 /* Coarse ladders make short files; the last one is the one of the verdict. */
-static const double ladders[] = {0.7, 0.85, SPREAD_ROUGH, 0.98, SPREAD_FINE, 0.999};
+static const double ladders[] = {0.7, 0.85, 0.9, SPREAD_ROUGH, 0.96, 0.97, 0.98, 0.985, 0.99, SPREAD_FINE, 0.999};
 
 /* ---- B ------------------------------------------------------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
  * numbers of 26 bits, unless a construction needs more and says so; at this size the theorems bite and the
  * constructions still work, on the very same instances.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +84,22 @@ static void take_decision(rung_table_cell *cell, const rung_decision *d)
     if (d->no_weights[0]) snprintf(cell->nearest, sizeof cell->nearest, "%.199s", d->no_weights);
 }
 
+/* "cannot_full_4_linear_seqcomp.v": a name that coqc accepts. */
+static rung_status write_proof(rung_table_cell *cell, const rung_decision *d, const rung_table *table, size_t row,
+                               size_t col, const char *directory, rung_error *err)
+{
+    char path[4096];
+    snprintf(cell->on_paper, sizeof cell->on_paper, "%s", d->coq.why);
+    if (!table->proofs || !d->coq.written) return RUNG_OK;
+    int end = snprintf(cell->proof, sizeof cell->proof - 2, "cannot_%s_%s%s", rung_table_rows[row].arch,
+                       table->task[col].task->name, rung_table_rows[row].thinks ? "_thinking" : "");
+    for (char *c = cell->proof; *c; c++)
+        if (!isalnum((unsigned char)*c)) *c = '_';
+    snprintf(cell->proof + end, sizeof cell->proof - (size_t)end, ".v");
+    snprintf(path, sizeof path, "%s/%s", directory, cell->proof);
+    return rung_file_write(path, d->coq.text.text, d->coq.text.len, err);
+}
+
 static rung_status decide(rung_table_cell *cell, const rung_table *table, const rung_subject *subject, size_t row,
                           size_t col, const rung_means *means, rung_error *err)
 {
@@ -95,6 +112,8 @@ static rung_status decide(rung_table_cell *cell, const rung_table *table, const 
     if (status != RUNG_OK) return status;
     status = rung_decide(&d, claim, means, err);
     if (status == RUNG_OK) take_decision(cell, &d);
+    if (status == RUNG_OK && d.basis == RUNG_BASIS_THEOREM)
+        status = write_proof(cell, &d, table, row, col, means->keep, err);
     rung_decision_clear(&d);
     rung_claim_free(claim);
     return status;

@@ -66,6 +66,9 @@ static void json_cell(rung_jout *out, const rung_table *table, size_t r, size_t 
         rung_jout_bool(out, "trivial", cell->trivial);
         rung_jout_real(out, "lhs", cell->lhs);
         rung_jout_real(out, "rhs", cell->rhs);
+        rung_jout_bool(out, "proof_in_coq", !cell->on_paper[0]);
+        rung_jout_string(out, "coq_missing", cell->on_paper[0] ? cell->on_paper : NULL);
+        rung_jout_string(out, "proof_file", cell->proof[0] ? cell->proof : NULL);
         json_certificate(out, cell);
     } else {
         rung_jout_string(out, "why", cell->nearest);

@@ -94,6 +94,10 @@ static void put_verdict(rung_buf *out, const rung_table_cell *cell)
                         "<span class=\"cannot\">CANNOT</span> %.0f &gt; %.0f%s<details><summary>theorem %s</summary>",
                         cell->lhs, cell->rhs, cell->trivial ? " (trivial)" : "", cell->bound);
         rung_text_escape(out, cell->statement);
+        if (cell->proof[0]) {
+            rung_buf_puts(out, ". For coqc: ");
+            put_link(out, cell->proof, cell->proof);
+        }
         rung_buf_puts(out, "</details>");
         put_certificate(out, cell);
     } else {

@@ -150,7 +150,8 @@ static void test_random_claims(void **state)
             above++;
             random_claim_at(&c, n - 1);
             proof = proof_of(&c);
-            if (proof.written) print_message("%s, %s at %llu\n%s", c.layers, c.words, (unsigned long long)n - 1, proof.text.text);
+            if (proof.written)
+                print_message("%s, %s at %llu\n%s", c.layers, c.words, (unsigned long long)n - 1, proof.text.text);
             assert_false(proof.written);
             rung_proof_clear(&proof);
             below++;

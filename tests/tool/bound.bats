@@ -420,3 +420,68 @@ for name in ("seqcomp", "eva"):
     rung break m.safetensors -o m.cert | grep -q 'rung-check does not know the task self-compose'
     [ ! -e m.cert ]
 }
+
+# ---- proofs for Coq -----------------------------------------------------------------------------------------------------
+
+@test "bound: --proof writes the claim as it is printed, and nothing where there is none" {
+    run -0 rung bound full,4*linear "${headline[@]}" --n 542 --no-weights --proof claim.v
+    [[ $output == *"proof    in Coq (TheoremB0.v)"* ]]
+    [ "$(wc -l <claim.v)" -lt 30 ]
+    grep -qxF 'Theorem cannot : within 542 (seqcomp false 30 [17] 510) /\' claim.v
+    grep -qxF '  Impossible (F 104 :: repeat (R 156) 4) (seqcomp false 30 [17] 510).' claim.v
+    grep -q '^Print Assumptions cannot\.$' claim.v
+    # One token less: no CANNOT, no file, exit code 1.
+    run -1 rung bound full,4*linear "${headline[@]}" --n 541 --no-weights --proof none.v
+    [[ $output == *"UNKNOWN"* && $output == *"there is no proof for Coq"* ]]
+    [ ! -e none.v ]
+    # A theorem that is proved on paper.
+    run -1 rung bound full "${toy[@]}" --task q-sparse-average N=256 q=8 --no-weights --proof none.v
+    [[ $output == *"proof    on paper (docs/theory.md#average)"* && $output == *"there is no proof for Coq"* ]]
+    [ ! -e none.v ]
+}
+
+@test "bound: --json says whether Coq has the theorem" {
+    rung bound full,4*linear "${headline[@]}" --n 542 --no-weights --json >a.json
+    rung bound full "${toy[@]}" --task q-sparse-average N=256 q=8 --no-weights --json >b.json
+    python '
+import json
+a, b = json.load(open("a.json")), json.load(open("b.json"))
+assert a["proof_in_coq"] is True and a["coq_file"] == "TheoremB0.v" and a["coq_missing"] is None and a["checked_by"] is None, a
+assert b["verdict"] == "CANNOT" and b["proof_in_coq"] is False and b["coq_file"] is None and "paper" in b["coq_missing"], b'
+}
+
+@test "bound: --proof and --check want one claim and a name that coqc takes" {
+    run -2 rung bound linear full --task eva --proof a.v
+    [[ $output == *"one claim"* ]]
+    run -2 rung bound linear --task eva --solve n --check
+    [[ $output == *"one claim"* ]]
+    for name in claim 1.v a-b.v .v; do
+        run -2 rung bound linear --task eva N=64 --bits 2 --proof "$name"
+        [[ $output == *"coqc wants a name"* ]]
+    done
+    run -2 rung bound linear --check
+    [[ $output == *"for which task"* ]]
+}
+
+@test "bound: --check has coqc check it, and says what is missing" {
+    claim=(full,4*linear "${headline[@]}" --n 542 --no-weights --check)
+    mkdir -p nothing compiled
+    run -4 env RUNG_PROOFS=nothing "$RUNG" bound "${claim[@]}"
+    [[ $output == *CANNOT* && $output == *"no Instance.vo"* ]]
+    # Something that is there, but no coqc.
+    touch compiled/Instance.vo
+    run -4 env RUNG_PROOFS=compiled PATH=/nowhere "$RUNG" bound "${claim[@]}"
+    [[ $output == *"coqc is not installed"*"make proofs"* ]]
+    # A coqc that rejects, one that accepts without the sentence, and one that accepts.
+    mkdir -p fake
+    coqc() { printf '#!/bin/sh\ncase $1 in --print-version) echo 9.9.9 4.1; exit 0 ;; esac\n%s\n' "$1" >fake/coqc && chmod +x fake/coqc; }
+    coqc 'echo "Error: no"; exit 1'
+    run -4 env RUNG_PROOFS=compiled PATH="$PWD/fake:$PATH" "$RUNG" bound "${claim[@]}"
+    [[ $output == *"does not accept"*"Error: no"* ]]
+    coqc 'echo "Axioms: x"'
+    run -4 env RUNG_PROOFS=compiled PATH="$PWD/fake:$PATH" "$RUNG" bound "${claim[@]}"
+    [[ $output == *"does not accept"* ]]
+    coqc 'grep -q "Theorem cannot : within 542" claim.v && echo "Closed under the global context"'
+    run -0 env RUNG_PROOFS=compiled PATH="$PWD/fake:$PATH" "$RUNG" bound "${claim[@]}"
+    [[ $output == *"this claim was checked by coqc 9.9.9"* ]]
+}

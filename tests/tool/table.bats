@@ -136,3 +136,21 @@ assert of["linear attention", "eva"][0]["accuracy"] < 0.5'
     browser rung-table/index.html 1280 light static
     browser rung-table/index.html 390 dark static
 }
+
+@test "table --proofs writes a file for coqc for each CANNOT whose theorem Coq has, and the page links it" {
+    table --proofs -o with -q --json >table.json
+    python '
+import json, os, re
+cells = [c for c in json.load(open("table.json"))["cells"] if c["verdict"] == "CANNOT"]
+page = open("with/index.html").read()
+files = sorted(f for f in os.listdir("with") if f.endswith(".v"))
+assert files == sorted(c["proof_file"] for c in cells if c["proof_file"]) and len(files) >= 8, files
+for c in cells:
+    assert c["proof_in_coq"] == (c["proof_file"] is not None) == (c["coq_missing"] is None), c
+    if not c["proof_file"]: continue
+    text = open("with/" + c["proof_file"]).read()
+    assert re.fullmatch("[a-z][A-Za-z0-9_]*[.]v", c["proof_file"]) and "CANNOT by theorem %s." % c["bound"] in text
+    assert "href=\"%s\"" % c["proof_file"] in page'
+    table -o without -q
+    ! ls without/*.v
+}
