@@ -35,8 +35,8 @@ static void write_circle(const sheet_matrix *m, size_t row, size_t col, double r
 void address_key(const address *a, const sheet_matrix *m, size_t row, size_t col, size_t number)
 {
     size_t bits = sheet_bits_for(a->count);
-    assert(number < a->count ||
-           a->kind == ADDRESS_QUADRATIC); /* there, tokens without an address lie beyond the last */
+    /* Quadratic keys of tokens without an address lie beyond the last address. */
+    assert(number < a->count || a->kind == ADDRESS_QUADRATIC);
     switch (a->kind) {
     case ADDRESS_BITS:
         sheet_set_bits(m, row, col, bits, number, 0, 1);

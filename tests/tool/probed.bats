@@ -54,7 +54,7 @@ for r, c, t in zip(store, seqcomp["cells"], table):
     expect = r["ceiling"] is not None and low > r["ceiling"]
     assert c["above_ceiling"] == expect
     above += expect
-assert above == seqcomp["above_ceiling"] == 1 and "1 cell is above a ceiling" in page
+assert above == seqcomp["above_ceiling"] == 1 and "1 cell is above a proved ceiling" in page
 assert {c["model"] for c in seqcomp["cells"]} == {"alpha-7B, seed 1", "alpha-7B, seed 2", "beta-linear"}
 assert "No finished runs" not in page and "3 without answers" in page
 

@@ -226,7 +226,7 @@ for numbers in "f32", "e8m10", "fp32", "f64", "old":
     cells = list(csv.DictReader(open(numbers + "/line-cells.csv")))
     assert sum(c["ceiling"] != "" for c in cells) == sum(c["above_ceiling"] == "1" for c in cells) == (2 if spoken else 0)
     page = open(numbers + ".html").read()
-    assert ("above a ceiling of theory" in page) == ("CANNOT is proved from N = 33 on" in page) == spoken, numbers
+    assert ("above a proved ceiling" in page) == ("CANNOT is proved from N = 33 on" in page) == spoken, numbers
     figure = open(numbers + "/line-accuracy-N-1.svg").read()
     assert ("; ceiling" in figure) == ("theory: CANNOT" in figure) == ("triangle: above" in figure) == spoken, numbers
     assert ("measured by the exact evaluator, " + numbers in figure) == (numbers in ("f32", "e8m10", "f64")), numbers

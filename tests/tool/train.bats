@@ -104,7 +104,7 @@ assert found["wrong"] <= 0.03 * found["prompts"], found'
     grep -q "1024 prompts, 1024 answers, all right" v.txt
     rung run thinks.safetensors --count 3 | grep -qF "1.0 thoughts per prompt"
     run -2 rung train --arch full --task eva --thoughts 1 -o m.safetensors
-    [[ $output == *"thoughts are for the task seqcomp"* ]]
+    [[ $output == *"thoughts are only for the task seqcomp"* ]]
 }
 
 @test "a place that cannot be written is said before the run, and nothing is left behind" {
