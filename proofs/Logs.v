@@ -10,7 +10,7 @@ From Coq Require Import Arith NArith List Lia Bool.
 Local Open Scope N_scope.
 
 (** Bits of a mantissa: what P squarings may lose is then far below 2^-P. *)
-Definition width (P : nat) : N := N.max 40 (N.of_nat P).
+Definition width (P : nat) : N := N.max 32 (N.of_nat P).
 
 Definition excess (w m : N) : N := N.size m - w.
 

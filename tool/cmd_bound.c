@@ -382,7 +382,7 @@ const tool_command tool_command_bound = {
             {0},
         },
     .values_size = sizeof(bound_values),
-    .negative = "the verdict is not that of --expect, or there is no proof for Coq to write",
+    .negative = "not the verdict of --expect, or no --proof",
     .run = run_bound,
     .help_more = help_more,
 };

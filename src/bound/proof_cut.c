@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Cuts and sparse attention for Coq: the tasks whose counts proofs/Cut.v has.
+ * Cuts and sparse attention for Coq: the tasks whose counts proofs/Cut.v and proofs/TwoSum.v have.
  */
 #include "cut.h"
 #include "proof.h"
@@ -15,6 +15,9 @@ static bool is(const proof_job *job, const char *task)
 {
     return strcmp(job->task->task->name, task) == 0;
 }
+
+/* Coq adds up a triangle of binomials with this many entries. */
+#define TRIANGLE_MAX (UINT64_C(1) << 19)
 
 /* Writes the task of Coq, and gives the name of the lemma that bounds the length of its prompts and of its theorem; NULL: there is none. */
 static const char *cut_task_of(proof_job *job)
@@ -31,22 +34,60 @@ static const char *cut_task_of(proof_job *job)
     return NULL;
 }
 
-/* The counts there are all powers: a^b > 2^bits. */
-rung_status proof_cut(proof_job *job, rung_error *err)
+/* "forall T, ..." by this theorem. */
+static rung_status write_cut(proof_job *job, const char *theorem)
 {
-    const rung_bound_point *p = job->point;
-    bool surely;
-    const char *theorem = p->count == CUT_POWER ? cut_task_of(job) : NULL;
-    if (!theorem) return proof_none(job, "the count of the prefixes of %s is proved on paper", job->task->task->name);
-    rung_status status = proof_exceeds(&surely, p->a, p->b, proof_bits(job, 0, job->specs, p->prefix), err);
-    if (status != RUNG_OK) return status;
-    if (!surely) return proof_none(job, "logarithms of 64 places do not decide it");
     rung_buf_puts(&job->claim_text, "forall T, ImpossibleThinking (");
     proof_put_layers(&job->claim_text, job, 0, job->specs);
     rung_buf_printf(&job->claim_text, ") T %s", job->task_text.text ? job->task_text.text : "");
     rung_buf_printf(&job->tactic, "apply %s; vm_compute; reflexivity", theorem);
     snprintf(job->proof->theorem, sizeof job->proof->theorem, "%s", theorem);
     return RUNG_OK;
+}
+
+typedef struct sets {
+    cut_count count;
+    proof_wide bits;
+} sets;
+
+/* Coq takes the logarithm of the number itself, to 64 places. */
+static bound_sides sets_sides(rung_certified *s, const void *context)
+{
+    const sets *x = context;
+    rung_ival log = rung_ival_sub(s, cut_log2(s, &x->count), rung_ival_real(s, 0x1p-58));
+    return (bound_sides){log, rung_ival_u64(s, (uint64_t)x->bits)};
+}
+
+/* cut_two_sum_check: the sets of 1 to N out of M are more than 2^bits. */
+static rung_status cut_two_sum(proof_job *job, rung_error *err)
+{
+    const rung_bound_point *p = job->point;
+    uint64_t lead = (uint64_t)rung_task_param(job->task, "blank"), numbers = p->prefix - lead;
+    sets x = {{CUT_SUBSETS, p->a, p->b}, proof_bits(job, 0, job->specs, p->prefix)};
+    bool surely;
+    if (p->count != CUT_SUBSETS) return proof_none(job, "of two-sum Coq has the form query");
+    if ((proof_wide)numbers * p->a > TRIANGLE_MAX)
+        return proof_none(job, "the number of sets is too large to be computed in Coq");
+    rung_status status = bound_surely(&surely, sets_sides, &x, err);
+    if (status != RUNG_OK) return status;
+    if (!surely) return proof_none(job, "logarithms of 64 places do not decide it");
+    rung_buf_printf(&job->task_text, "(two_sum %llu %llu %llu)", ULL(lead), ULL(numbers), ULL(p->a));
+    job->within = "two_sum_within";
+    return write_cut(job, "cut_two_sum");
+}
+
+/* Of the other tasks Coq has powers: a^b > 2^bits. */
+rung_status proof_cut(proof_job *job, rung_error *err)
+{
+    const rung_bound_point *p = job->point;
+    bool surely;
+    if (is(job, "two-sum")) return cut_two_sum(job, err);
+    const char *theorem = p->count == CUT_POWER ? cut_task_of(job) : NULL;
+    if (!theorem) return proof_none(job, "the count of the prefixes of %s is proved on paper", job->task->task->name);
+    rung_status status = proof_exceeds(&surely, p->a, p->b, proof_bits(job, 0, job->specs, p->prefix), err);
+    if (status != RUNG_OK) return status;
+    if (!surely) return proof_none(job, "logarithms of 64 places do not decide it");
+    return write_cut(job, theorem);
 }
 
 /* cut_one_string_equality: N > c + s. */
@@ -73,9 +114,6 @@ rung_status proof_cut_one(proof_job *job, rung_error *err)
     snprintf(job->proof->theorem, sizeof job->proof->theorem, "cut_one_string_equality");
     return RUNG_OK;
 }
-
-/* Coq adds up a triangle of binomials with this many entries. */
-#define TRIANGLE_MAX (UINT64_C(1) << 19)
 
 /* sparse_check: the sets of 1 to B out of u' are more than 2^kappa, and k M < m (M - u' + 1). The first is what the search for u' decided. */
 rung_status proof_sparse(proof_job *job, rung_error *err)

@@ -37,6 +37,8 @@ static const claim_kind claim_kinds[] = {
     {"Ce", "full,full,R", "seqcomp L=2"},
     {"cut", "%d*R", "assoc-recall V=%d"},
     {"cut", "R,%d*R", "string-equality"},
+    {"cut", "R,%d*R", "two-sum M=509"},
+    {"cut", "R,loglinear", "two-sum M=499 blank=1"},
     {"cut-one", "full", "string-equality"},
     {"cut-one", "full@1|R@1", "string-equality"},
     {"headwise", "full@1|R@1", "seqcomp L=2"},
