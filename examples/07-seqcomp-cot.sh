@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# 7. Thinking aloud instead of layers.
+# 7. Chain of thought instead of layers.
 #
 # One full layer and L thoughts: every thought is a token that says where the pointer is. With F full layers per pass, T
 # thoughts suffice when F (T+1) >= L+1. A linear layer that hands z_0 over saves a hop: F (T+1) >= L.

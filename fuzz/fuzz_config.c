@@ -17,7 +17,7 @@ static void require(bool holds)
     if (!holds) abort();
 }
 
-static void check_layer(const rung_held *held)
+static void check_layer(const rung_ledger_layer *held)
 {
     bool attends = held->full || held->window || held->chunk || held->sparse;
     require(held->mlp != (attends || held->recurrent));

@@ -22,7 +22,7 @@ static bool see_run(void *context, const rung_run_row *row)
 {
     (void)context;
     require(rung_run_id_ok(row->id) && rung_text_is_plain(row->label, 4096) && rung_text_is_plain(row->host, 4096));
-    require(row->words[0] && rung_text_is_plain(row->arch, 4096));
+    require(row->keys[0] && rung_text_is_plain(row->arch, 4096));
     return true;
 }
 
@@ -63,7 +63,7 @@ static bool see_answer(void *context, const rung_probe_answer *answer)
 
 static bool see_depth(void *context, const rung_probe_depth *depth)
 {
-    return (void)context, depth->words[0] != '\0';
+    return (void)context, depth->keys[0] != '\0';
 }
 
 static bool see_probe(void *context, const rung_probe_row *row)

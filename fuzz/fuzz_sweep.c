@@ -26,7 +26,7 @@ static void check_sweep(const rung_sweep *sweep)
         rung_error err = {{0}};
         require(rung_sweep_run_init(&run, sweep, i, &err) == RUNG_OK);
         require(strcmp(run.id, rung_sweep_id(sweep, i)) == 0 && strlen(run.id) == RUNG_RUN_ID - 1);
-        require(run.words[0] == '{' && run.canonical[0] && run.label);
+        require(run.keys[0] == '{' && run.canonical[0] && run.label);
         for (size_t k = 0; k < i; k++) require(strcmp(run.id, rung_sweep_id(sweep, k)) != 0);
         rung_sweep_run_clear(&run);
     }

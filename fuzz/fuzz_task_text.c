@@ -60,7 +60,7 @@ static rung_status read_text(rung_instance *instance, const rung_task_conf *conf
 {
     rung_error err = {{0}};
     rung_status status =
-        facts ? conf->task->facts_read(instance, text, conf, &err) : rung_task_symbols_read(instance, text, conf, &err);
+        facts ? conf->task->story_read(instance, text, conf, &err) : rung_task_symbols_read(instance, text, conf, &err);
     require((status == RUNG_OK) == (err.text[0] == '\0'));
     require(status == RUNG_OK || instance->tokens == 0);
     return status;
@@ -84,7 +84,7 @@ static void check_round_trip(const rung_instance *instance, const rung_task_conf
     rung_buf_init(&text);
     require(rung_instance_init(&again, conf, NULL) == RUNG_OK);
     if (facts)
-        conf->task->facts_write(&text, instance, conf);
+        conf->task->story_write(&text, instance, conf);
     else
         rung_task_symbols_write(&text, instance, conf);
     require(read_text(&again, conf, facts, text.text) == RUNG_OK);
@@ -123,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rung_instance instance;
     if (conf && text[0] == 'n') {
         check_names(conf, line_end + 1);
-    } else if (conf && (!facts || conf->task->facts_read)) {
+    } else if (conf && (!facts || conf->task->story_read)) {
         require(rung_instance_init(&instance, conf, NULL) == RUNG_OK);
         if (read_text(&instance, conf, facts, line_end + 1) == RUNG_OK) {
             check_tokens(&instance, conf);

@@ -61,7 +61,7 @@ def conditions(text, low, high):
         yield start, end - 1
 
 # 1. What a row needs.
-header = open("src/bound/rows.h").read()
+header = open("src/bound/bound_rows.h").read()
 macros = {m[1]: m[2].replace("\\\n", " ") for m in re.finditer(r"#define (NEEDS_\w+)((?:.*\\\n)*.*)", header)}
 def premises(expression):
     for _ in range(4):
@@ -74,13 +74,13 @@ for path in sorted(glob.glob("src/bound/*.c")):
             emit(path, m.start(1), m.end(1), "(%s) & ~RUNG_NEEDS(%s)" % (m[1], premise), "%s %s does not need %s" % (path, m[2], premise))
 
 # 2. Facts: what is violated or not established counts as established; a condition never holds; a statement is not there.
-for path in ["src/claim/claim.c", "src/claim/layers.c", "src/claim/subject.c"]:
+for path in ["src/claim/claim.c", "src/claim/arch_ledger.c", "src/claim/subject.c"]:
     text = open(path).read()
     for m in re.finditer(r"\{(RUNG_VIOLATED|RUNG_NOT_ESTABLISHED),", text):
         line = text.count("\n", 0, m.start()) + 1
         emit(path, m.start(1), m.end(1), "RUNG_ESTABLISHED", "%s:%d counts as established" % (path, line))
 bodies = {"src/claim/claim.c": ["has_kind", "facts_of_layers", "facts_of_arithmetic", "asks_first", "facts_of_prompt", "arithmetic_of", "take_task"],
-          "src/claim/layers.c": ["hold_heads", "hold_selection", "hold_class", "hold_group", "unmark_mixing"],
+          "src/claim/arch_ledger.c": ["hold_heads", "hold_selection", "hold_class", "hold_group", "unmark_mixing"],
           "src/bound/pattern.c": ["message_bits", "state_bits", "add_recurrent", "add_full", "keeps_state", "add_attention", "add_layer"],
           "src/bound/bound.c": ["premises_hold"]}
 for path, names in bodies.items():
@@ -103,7 +103,7 @@ for path, names in bodies.items():
             for a, b in terms(m[1], "||"):
                 emit(path, low + m.start(1) + a, low + m.start(1) + b, " false ", "%s %s without %s" % (path, name, m[1][a:b].strip()))
 
-# 3. Lengths that the words fix, and the smallest sizes of numbers.
+# 3. Lengths that the options fix, and the smallest sizes of numbers.
 path = "src/claim/claim.c"
 text = open(path).read()
 for m in re.finditer(r'"(N0|N|T|n)"', text):
@@ -121,7 +121,7 @@ for check in ("!premises_hold(answer, bound, claim)", "p->overflow"):
 # 4. Conditions on which a row declines. With too many full layers there are 64, which every row refuses for their number; the
 # published rows refute no prompt of less than 2^64 tokens, whatever they say of layers.
 for path in sorted(glob.glob("src/bound/*.c")):
-    if path == "src/bound/published.c": continue
+    if path == "src/bound/published_bounds.c": continue
     text = open(path).read()
     for start, end in conditions(text, 0, len(text)):
         if not re.match(r"\)\s*((return )?bound_missing|why =)", text[end:end + 60]) or "no size" in text[end:end + 120]: continue

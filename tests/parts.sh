@@ -83,7 +83,7 @@ int main(void)
 {
     rung_client *client = NULL;
     rung_error err = {""};
-    rung_client_conf conf = {.base_url = "http://127.0.0.1:1/v1"};
+    rung_client_options conf = {.base_url = "http://127.0.0.1:1/v1"};
     if (rung_client_new(&client, &conf, &err) == RUNG_OK) return puts("there is a client"), 1;
     return puts(err.text) < 0;
 }

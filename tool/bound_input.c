@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Subjects from words of the command line; see bound_input.h.
+ * Subjects from arguments of the command line; see bound_input.h.
  */
 #include "bound_input.h"
 
@@ -23,12 +23,13 @@ static bool looks_like_file(const char *text)
     return strchr(text, '/') || ends_with(text, ".json") || ends_with(text, ".gguf") || ends_with(text, ".safetensors");
 }
 
-static rung_status open_arch(rung_subject **subject, const char *text, const tool_ledger_words *words, rung_error *err)
+static rung_status open_arch(rung_subject **subject, const char *text, const tool_ledger_words *options,
+                             rung_error *err)
 {
     if (looks_like_file(text)) return rung_fail(err, RUNG_INPUT, "%s: there is no such file", text);
-    const rung_arch_defaults defaults = {.heads = (size_t)words->heads,
-                                         .dk = (size_t)(words->dk ? words->dk : words->head_dim),
-                                         .dv = (size_t)(words->dv ? words->dv : words->head_dim),
+    const rung_arch_defaults defaults = {.heads = (size_t)options->heads,
+                                         .dk = (size_t)(options->dk ? options->dk : options->head_dim),
+                                         .dv = (size_t)(options->dv ? options->dv : options->head_dim),
                                          .causal = true};
     rung_status status = rung_subject_arch(subject, text, &defaults, err);
     return status == RUNG_USAGE ? rung_fail_at(err, status, "no file has this name, so it is read as layers") : status;
@@ -36,7 +37,7 @@ static rung_status open_arch(rung_subject **subject, const char *text, const too
 
 /* ---- inputs ---------------------------------------------------------------------------------------------------- */
 
-void tool_about_words(rung_about *about, const tool_ledger_words *w)
+void tool_about_words(rung_claim_spec *about, const tool_ledger_words *w)
 {
     about->accumulator_bits = (int)(w->accumulator_bits ? w->accumulator_bits : w->bits);
     about->state_bits = (int)(w->state_bits ? w->state_bits : w->bits);
@@ -44,14 +45,14 @@ void tool_about_words(rung_about *about, const tool_ledger_words *w)
     about->message = (rung_message)w->message;
 }
 
-rung_status tool_bound_input_open(tool_bound_input *input, const char *text, const tool_ledger_words *words,
-                                  const rung_about *about, rung_error *err)
+rung_status tool_bound_input_open(tool_bound_input *input, const char *text, const tool_ledger_words *options,
+                                  const rung_claim_spec *about, rung_error *err)
 {
     struct stat there;
     *input = (tool_bound_input){.text = text};
     input->is_arch = stat(text, &there) != 0;
     rung_status status =
-        input->is_arch ? open_arch(&input->subject, text, words, err) : rung_subject_file(&input->subject, text, err);
+        input->is_arch ? open_arch(&input->subject, text, options, err) : rung_subject_file(&input->subject, text, err);
     return status == RUNG_OK ? rung_claim_new(&input->claim, input->subject, about, err) : status;
 }
 
@@ -61,14 +62,14 @@ void tool_bound_input_clear(tool_bound_input *input)
     rung_subject_free(input->subject);
 }
 
-rung_status tool_bound_inputs_open(tool_bound_input **inputs, const tool_call *call, const tool_ledger_words *words,
-                                   const rung_about *about, rung_error *err)
+rung_status tool_bound_inputs_open(tool_bound_input **inputs, const tool_call *call, const tool_ledger_words *options,
+                                   const rung_claim_spec *about, rung_error *err)
 {
     size_t opened = 0;
     tool_bound_input *all = rung_calloc(call->arguments + 1, sizeof *all, err);
     rung_status status = all ? RUNG_OK : RUNG_SYSTEM;
     while (status == RUNG_OK && opened < call->arguments) {
-        status = tool_bound_input_open(&all[opened], call->argument[opened], words, about, err);
+        status = tool_bound_input_open(&all[opened], call->argument[opened], options, about, err);
         opened++;
     }
     if (status != RUNG_OK) tool_bound_inputs_close(all, opened);

@@ -24,18 +24,18 @@ typedef struct tool_bound_input {
     rung_claim *claim;
 } tool_bound_input;
 
-/* The bits that the words say. */
-void tool_about_words(rung_about *about, const tool_ledger_words *words);
+/* The bits that the options say. */
+void tool_about_words(rung_claim_spec *about, const tool_ledger_words *options);
 
 /* A file where there is one of that name (a directory: its config.json), else an arch; the claim is about it. Clear
  * it also when this fails. */
-rung_status tool_bound_input_open(tool_bound_input *input, const char *text, const tool_ledger_words *words,
-                                  const rung_about *about, rung_error *err);
+rung_status tool_bound_input_open(tool_bound_input *input, const char *text, const tool_ledger_words *options,
+                                  const rung_claim_spec *about, rung_error *err);
 void tool_bound_input_clear(tool_bound_input *input);
 
 /* All arguments of a call, in order. On failure nothing is left to clear. */
-rung_status tool_bound_inputs_open(tool_bound_input **inputs, const tool_call *call, const tool_ledger_words *words,
-                                   const rung_about *about, rung_error *err);
+rung_status tool_bound_inputs_open(tool_bound_input **inputs, const tool_call *call, const tool_ledger_words *options,
+                                   const rung_claim_spec *about, rung_error *err);
 void tool_bound_inputs_close(tool_bound_input *inputs, size_t count);
 
 #define RUNG_LEDGER_ARGUMENT(fewest)                                                                                   \
@@ -65,7 +65,7 @@ void tool_bound_inputs_close(tool_bound_input *inputs, size_t count);
     {                                                                                                                  \
         .name = "message", .kind = RUNG_OPTION_CHOICE, .at = offsetof(type, field.message), .metavar = "KIND",         \
         .help = "what a full layer hands over: H(dv+2)p, H(dv+1)p or 2Hdp bits", .fallback = "online",                 \
-        .choices = rung_message_words                                                                                  \
+        .choices = rung_message_names                                                                                  \
     }
 
 #endif

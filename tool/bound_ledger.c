@@ -19,8 +19,9 @@ static void put_places(char *out, size_t size, const rung_ledger *ledger, size_t
     for (size_t i = first; i < ledger->layer_count; i++) {
         char run[48];
         size_t last = i;
-        if (!rung_held_same(&ledger->layer[i], &ledger->layer[first])) continue;
-        while (last + 1 < ledger->layer_count && rung_held_same(&ledger->layer[last + 1], &ledger->layer[first]))
+        if (!rung_ledger_layer_same(&ledger->layer[i], &ledger->layer[first])) continue;
+        while (last + 1 < ledger->layer_count &&
+               rung_ledger_layer_same(&ledger->layer[last + 1], &ledger->layer[first]))
             last++;
         snprintf(run, sizeof run, i == last ? "%s%zu" : "%s%zu-%zu", used ? ", " : "", i + 1, last + 1);
         if (used + strlen(run) + 5 > PLACES_WIDTH && used) {
@@ -51,7 +52,7 @@ static void print_kinds(rung_buf *out, const rung_claim *claim)
     rung_buf_printf(out, "  %5s  %-*s  %-12s  %9s  %7s  %9s  %8s  %12s\n", "count", PLACES_WIDTH, "layers", "mechanism",
                     "state", "conv", "window", "KV/token", "message bits");
     for (size_t k = 0; k < kinds && k < KINDS_MAX; k++) {
-        const rung_held *held = &ledger->layer[kind[k].first];
+        const rung_ledger_layer *held = &ledger->layer[kind[k].first];
         char places[64] = "";
         put_places(places, sizeof places, ledger, kind[k].first);
         rung_buf_printf(out, "  %5zu  %-*s  %-12s", kind[k].count, PLACES_WIDTH, places, rung_held_mechanism(held));
@@ -73,7 +74,7 @@ static void print_totals(rung_buf *out, const rung_ledger_view *view, rung_messa
                     view->levels ? " (of log-linear attention one level; it has one for each one-bit of the position)"
                                  : "");
     rung_buf_printf(out, "handed to a token by all full layers: %llu bits (%s: %s each)\n",
-                    (unsigned long long)view->message_bits, rung_message_words[message], message_formulas[message]);
+                    (unsigned long long)view->message_bits, rung_message_names[message], message_formulas[message]);
     if (view->sum.kv_elements_per_token)
         rung_buf_printf(out, "the largest cache grows by %llu elements per token\n",
                         (unsigned long long)view->sum.kv_elements_per_token);

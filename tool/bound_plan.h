@@ -9,6 +9,6 @@
 #include "bound_ask.h"
 #include "rung/witness.h"
 
-void tool_plan_print(rung_buf *out, const rung_plan *plan, const rung_plan_conf *conf);
+void tool_plan_print(rung_buf *out, const rung_plan *plan, const rung_plan_options *conf);
 
 #endif

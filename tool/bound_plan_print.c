@@ -9,7 +9,7 @@
 #include "output.h"
 
 /* Mechanisms that are refused for the same thing. */
-static bool same_reason(const rung_plan_option *a, const rung_plan_option *b)
+static bool same_reason(const rung_plan_candidate *a, const rung_plan_candidate *b)
 {
     return a->how == b->how && strcmp(a->why, b->why) == 0;
 }
@@ -20,7 +20,7 @@ static void print_rejected(rung_buf *out, const rung_plan *plan)
     if (!rejected) return;
     rung_buf_puts(out, "cheaper, and not right\n");
     for (size_t i = 0, next; i < rejected; i = next) {
-        const rung_plan_option *o = &plan->option[i];
+        const rung_plan_candidate *o = &plan->option[i];
         rung_buf text;
         rung_buf_init(&text);
         for (next = i + 1; next < rejected && same_reason(o, &plan->option[next]);) next++;
@@ -69,7 +69,7 @@ static void print_cost(rung_buf *out, const rung_plan *plan)
 /* What was asked for is the wanted size of the task as it was said; whatever less was run is said, too. */
 static void print_verdict(rung_buf *out, const rung_plan *plan)
 {
-    const rung_plan_option *o = &plan->option[plan->chosen];
+    const rung_plan_candidate *o = &plan->option[plan->chosen];
     const char *bold = tool_style_bold(), *off = tool_style_off();
     if (plan->extrapolated)
         rung_buf_printf(out,
@@ -78,8 +78,8 @@ static void print_verdict(rung_buf *out, const rung_plan *plan)
                         plan->mantissa[0], plan->mantissa_tokens[0], plan->mantissa[1], plan->mantissa_tokens[1],
                         plan->mantissa_n, plan->tokens, plan->run.numbers);
     rung_buf_printf(out, "verdict  %s%s%s at %zu tokens%s%s", bold,
-                    rung_verdict_words[rung_finding_verdict(&plan->run.found) - 1], off, plan->run.tokens,
-                    o->variant ? ", with " : "", o->variant ? o->how->task_words : "");
+                    rung_verdict_names[rung_finding_verdict(&plan->run.found) - 1], off, plan->run.tokens,
+                    o->variant ? ", with " : "", o->variant ? o->how->task_pairs : "");
     if (o->variant) rung_buf_printf(out, "; %sUNKNOWN%s without", bold, off);
     if (plan->extrapolated)
         rung_buf_printf(out,
@@ -99,7 +99,7 @@ static void print_chosen(rung_buf *out, const rung_plan *plan)
     print_verdict(out, plan);
 }
 
-void tool_plan_print(rung_buf *out, const rung_plan *plan, const rung_plan_conf *conf)
+void tool_plan_print(rung_buf *out, const rung_plan *plan, const rung_plan_options *conf)
 {
     rung_buf_puts(out, conf->task->task->name);
     if (conf->n)

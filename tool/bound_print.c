@@ -47,7 +47,7 @@ static void print_applicable(rung_buf *out, const rung_bound_answer *a)
 {
     const size_t indent = 9;
     rung_buf_printf(out, "%s%-7s%s  %s: ", a->verdict == RUNG_CANNOT ? tool_style_bold() : "",
-                    rung_verdict_words[a->verdict - 1], tool_style_off(), a->bound->id);
+                    rung_verdict_names[a->verdict - 1], tool_style_off(), a->bound->id);
     tool_wrap(out, a->bound->summary, indent + strlen(a->bound->id) + 2, indent);
     rung_buf_printf(out, "\n%*s", (int)indent, "");
     tool_wrap(out, a->statement, indent, indent);
@@ -157,7 +157,7 @@ static void put_theorem(rung_buf *text, const rung_claim *claim, const rung_deci
 
 static void print_verdict(rung_buf *out, const rung_claim *claim, const rung_decision *d)
 {
-    const char *word = rung_verdict_words[d->verdict - 1];
+    const char *word = rung_verdict_names[d->verdict - 1];
     rung_buf text;
     rung_buf_init(&text);
     rung_buf_printf(&text, "%s: ", d->about);
@@ -228,7 +228,7 @@ static void print_depth(rung_buf *out, const rung_solved *s)
         rung_buf_printf(out, "CANNOT from no L (asked up to %zu)", s->deepest);
     rung_buf_puts(out, ", UNKNOWN otherwise\n");
     for (size_t L = 1; L <= s->deepest; L++)
-        rung_buf_printf(out, "%s%zu %s", L == 1 ? "  " : ", ", L, rung_verdict_words[s->depth[L] - 1]);
+        rung_buf_printf(out, "%s%zu %s", L == 1 ? "  " : ", ", L, rung_verdict_names[s->depth[L] - 1]);
     rung_buf_putc(out, '\n');
 }
 

@@ -239,7 +239,7 @@ static void task_detail_json(rung_jout *out, size_t index)
     rung_jout_real(out, "chance", conf.chance);
     rung_jout_real(out, "majority", conf.majority);
     rung_jout_end(out);
-    rung_jout_bool(out, "facts", rung_task_at(index)->facts_write != NULL);
+    rung_jout_bool(out, "facts", rung_task_at(index)->story_write != NULL);
 }
 
 /* ---- constructions --------------------------------------------------------------------------------------------- */
@@ -309,7 +309,7 @@ static void bound_detail_json(rung_jout *out, size_t index)
     rung_jout_string(out, "tasks", bound->task);
     rung_jout_array(out, "needs");
     for (int p = 0; p < RUNG_PREMISES; p++)
-        if (bound->needs & RUNG_NEEDS(p)) rung_jout_string(out, NULL, rung_premise_words[p]);
+        if (bound->needs & RUNG_NEEDS(p)) rung_jout_string(out, NULL, rung_premise_names[p]);
     rung_jout_end(out);
     rung_jout_string(out, "checked", bound->checked);
     rung_jout_string(out, "section", bound->section);
@@ -341,7 +341,7 @@ static void attack_detail_json(rung_jout *out, size_t index)
     rung_jout_string(out, "spares", attack->spares);
     rung_jout_flat_array(out, "kinds");
     for (size_t kind = RUNG_CERT_WRONG_ANSWER; kind <= RUNG_CERT_BLOCK_COLLISION; kind++)
-        if (attack->kinds & 1u << kind) rung_jout_string(out, NULL, rung_cert_kind_words[kind - 1]);
+        if (attack->kinds & 1u << kind) rung_jout_string(out, NULL, rung_cert_kind_names[kind - 1]);
     rung_jout_end(out);
 }
 
@@ -397,7 +397,7 @@ const char *tool_catalog_nearest(const tool_catalog *catalog, const char *name)
     const char *names[256];
     size_t count = catalog->count() < RUNG_COUNT(names) ? catalog->count() : RUNG_COUNT(names);
     for (size_t i = 0; i < count; i++) names[i] = catalog->at(i).name;
-    return rung_word_guess(name, names, count);
+    return rung_guess_name(name, names, count);
 }
 
 /* ---- parameters ------------------------------------------------------------------------------------------------ */
@@ -405,9 +405,9 @@ const char *tool_catalog_nearest(const tool_catalog *catalog, const char *name)
 static void param_help(rung_buf *out, const rung_param *param)
 {
     rung_buf_puts(out, param->help);
-    if (param->kind == RUNG_PARAM_WORD) {
+    if (param->kind == RUNG_PARAM_CHOICE) {
         rung_buf_puts(out, ": ");
-        for (size_t i = 0; param->words[i]; i++) rung_buf_printf(out, "%s%s", i ? ", " : "", param->words[i]);
+        for (size_t i = 0; param->choices[i]; i++) rung_buf_printf(out, "%s%s", i ? ", " : "", param->choices[i]);
     } else {
         rung_buf_printf(out, " (%s%lld to %lld)", param->kind == RUNG_PARAM_LIST ? "each " : "", (long long)param->low,
                         (long long)param->high);
@@ -449,10 +449,10 @@ static void param_json(rung_jout *out, const rung_param *param)
     rung_jout_flat_object(out, NULL);
     rung_jout_string(out, "name", param->name);
     rung_jout_string(out, "kind", kinds[param->kind]);
-    if (param->kind == RUNG_PARAM_WORD) {
-        rung_jout_string(out, "default", param->words[param->fallback]);
+    if (param->kind == RUNG_PARAM_CHOICE) {
+        rung_jout_string(out, "default", param->choices[param->fallback]);
         rung_jout_array(out, "words");
-        for (size_t i = 0; param->words[i]; i++) rung_jout_string(out, NULL, param->words[i]);
+        for (size_t i = 0; param->choices[i]; i++) rung_jout_string(out, NULL, param->choices[i]);
         rung_jout_end(out);
     } else {
         rung_jout_int(out, "default", param->fallback);

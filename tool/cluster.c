@@ -18,7 +18,7 @@ static bool number_of(size_t *out, const char *name, size_t most)
 {
     const char *text = getenv(name);
     int64_t number;
-    if (!text || !rung_word_int(&number, text, 0, (int64_t)most)) return false;
+    if (!text || !rung_parse_int(&number, text, 0, (int64_t)most)) return false;
     *out = (size_t)number;
     return true;
 }

@@ -62,21 +62,21 @@ static int run_attn(const tool_call *call, rung_error *err)
     const attn_values *v = call->values;
     rung_attn a;
     if (!v->in || !v->out) return rung_fail(err, RUNG_USAGE, "give --in FILE and --out FILE, both safetensors");
-    const rung_attn_conf ask = {.mech = call->argument[0],
-                                .word = call->word,
-                                .words = call->words,
-                                .in = v->in,
-                                .out = v->out,
-                                .numbers = v->numbers,
-                                .scale = v->scale,
-                                .dtype = (size_t)v->dtype,
-                                .step = v->form == 1,
-                                .state = v->state,
-                                .encoder = v->encoder,
-                                .grad = v->grad,
-                                .threads = (size_t)v->threads,
-                                .context = (void *)call,
-                                .note = note};
+    const rung_attn_options ask = {.mech = call->argument[0],
+                                   .pair = call->pair,
+                                   .pairs = call->pairs,
+                                   .in = v->in,
+                                   .out = v->out,
+                                   .numbers = v->numbers,
+                                   .scale = v->scale,
+                                   .dtype = (size_t)v->dtype,
+                                   .step = v->form == 1,
+                                   .state = v->state,
+                                   .encoder = v->encoder,
+                                   .grad = v->grad,
+                                   .threads = (size_t)v->threads,
+                                   .context = (void *)call,
+                                   .note = note};
     rung_status status = rung_attn_run(&a, &ask, err);
     if (status == RUNG_OK) status = report(&a, call, err);
     rung_attn_clear(&a);
@@ -108,7 +108,7 @@ const tool_command tool_command_attn = {
             {.metavar = "MECH", .help = "a mechanism", .least = 1, .most = 1, .names = tool_mech_name_at},
             {0},
         },
-    .words = "parameters of the mechanism",
+    .pairs = "parameters of the mechanism",
     .options =
         (const rung_option[]){
             {.name = "in",

@@ -7,7 +7,7 @@
 
 #include "bench_print.h"
 
-static const char *const what_words[] = {"exact",  "break",  "peak",   "products", "step",
+static const char *const what_names[] = {"exact",  "break",  "peak",   "products", "step",
                                          "mixers", "length", "memory", NULL};
 
 static rung_status run_exact(size_t *missed, const tool_call *call, const rung_bench_conf *conf, rung_error *err)
@@ -44,8 +44,8 @@ static int run_bench(const tool_call *call, rung_error *err)
     rung_bench_conf conf = *(const rung_bench_conf *)call->values;
     const char *subject = call->argument[0];
     size_t missed = 0, known = 0;
-    while (what_words[known] && strcmp(what_words[known], subject) != 0) known++;
-    if (!what_words[known]) return rung_fail_unknown(err, "subject", subject, what_words, RUNG_COUNT(what_words) - 1);
+    while (what_names[known] && strcmp(what_names[known], subject) != 0) known++;
+    if (!what_names[known]) return rung_fail_unknown(err, "subject", subject, what_names, RUNG_COUNT(what_names) - 1);
     conf.seed = call->seed;
     rung_status status = strcmp(subject, "exact") == 0   ? run_exact(&missed, call, &conf, err)
                          : strcmp(subject, "break") == 0 ? run_break(&missed, call, &conf, err)
@@ -99,7 +99,7 @@ const tool_command tool_command_bench = {
              .help = "exact, break, peak, products, step, mixers, length or memory",
              .least = 1,
              .most = 1,
-             .choices = what_words},
+             .choices = what_names},
             {0},
         },
     .options =

@@ -33,8 +33,8 @@ typedef struct outcome {
 
 typedef struct job {
     const tool_call *call;
-    const rung_about *about;
-    rung_means means;
+    const rung_claim_spec *about;
+    rung_decide_options means;
     const tool_bound_input *inputs;
     outcome *outcomes;
 } job;
@@ -45,7 +45,7 @@ static rung_status answer(outcome *o, const job *j, const tool_bound_input *inpu
     if (!j->about->task) return RUNG_OK;
     rung_status status = rung_decide(&o->decision, input->claim, &j->means, &o->err);
     if (status != RUNG_OK || !tool_call_given(j->call, "solve")) return status;
-    rung_solve_conf conf = {(rung_solve)v->solve, input->subject, j->about, &j->means};
+    rung_solve_options conf = {(rung_solve)v->solve, input->subject, j->about, &j->means};
     o->solved = rung_calloc(1, sizeof *o->solved, &o->err);
     return o->solved ? rung_solve_run(o->solved, &conf, &o->err) : RUNG_SYSTEM;
 }
@@ -126,7 +126,7 @@ static bool as_expected(const tool_call *call, rung_verdict verdict, const char 
 {
     const bound_values *v = call->values;
     if (!tool_call_given(call, "expect") || (int64_t)verdict == v->expect + 1) return true;
-    tool_note(call, "expected %s, and %s is %s", rung_verdict_words[v->expect], of, rung_verdict_words[verdict - 1]);
+    tool_note(call, "expected %s, and %s is %s", rung_verdict_names[v->expect], of, rung_verdict_names[verdict - 1]);
     return false;
 }
 
@@ -171,7 +171,7 @@ static bool interrupted(void)
     return tool_signal_pending() != 0;
 }
 
-static int run_inputs(const tool_call *call, const rung_about *about, rung_error *err)
+static int run_inputs(const tool_call *call, const rung_claim_spec *about, rung_error *err)
 {
     const bound_values *v = call->values;
     job j = {.call = call,
@@ -179,13 +179,13 @@ static int run_inputs(const tool_call *call, const rung_about *about, rung_error
              .means = {.bounds = true,
                        .thresholds = !v->no_thresholds && !tool_call_given(call, "solve"),
                        .weights = !v->no_weights,
-                       .work = RUNG_MEANS_QUICK,
+                       .work = RUNG_DECIDE_QUICK,
                        .samples = (uint64_t)v->samples,
                        .seed = (uint64_t)call->seed,
                        .threads = call->arguments > 1 ? 1 : (size_t)v->threads,
                        .interrupted = interrupted}};
     tool_bound_input *inputs;
-    rung_status status = tool_bound_inputs_open(&inputs, call, &v->words, about, err);
+    rung_status status = tool_bound_inputs_open(&inputs, call, &v->options, about, err);
     if (status != RUNG_OK) return status;
     j.inputs = inputs;
     note_unused(call, inputs);
@@ -202,11 +202,11 @@ static int run_inputs(const tool_call *call, const rung_about *about, rung_error
     return code;
 }
 
-static int run_plan(const tool_call *call, const rung_about *about, rung_error *err)
+static int run_plan(const tool_call *call, const rung_claim_spec *about, rung_error *err)
 {
     const bound_values *v = call->values;
-    rung_plan_conf conf = rung_decide_plan(about);
-    conf.word = call->word, conf.words = call->words;
+    rung_plan_options conf = rung_decide_plan(about);
+    conf.pair = call->pair, conf.pairs = call->pairs;
     conf.samples = (uint64_t)v->samples, conf.seed = (uint64_t)call->seed;
     conf.threads = (size_t)v->threads, conf.interrupted = interrupted;
     rung_plan plan;
@@ -245,8 +245,8 @@ static rung_status check_usage(const tool_call *call, rung_error *err)
                          "--proof %s: coqc wants a name of letters, digits and _ that ends in .v, such as claim.v",
                          v->proof);
     if (v->task) return RUNG_OK;
-    if (call->words)
-        return rung_fail(err, RUNG_USAGE, "'%s' is a parameter of which task? add --task NAME", call->word[0]);
+    if (call->pairs)
+        return rung_fail(err, RUNG_USAGE, "'%s' is a parameter of which task? add --task NAME", call->pair[0]);
     static const char *const about_tasks[] = {"n",        "solve", "plan", "expect", "tokens-after",
                                               "thoughts", "proof", "check"};
     for (size_t i = 0; i < RUNG_COUNT(about_tasks); i++)
@@ -261,13 +261,13 @@ static int run_bound(const tool_call *call, rung_error *err)
     const bound_values *v = call->values;
     rung_task_conf task;
     rung_status status = check_usage(call, err);
-    if (status == RUNG_OK && v->task) status = rung_task_conf_init(&task, v->task, call->word, call->words, err);
+    if (status == RUNG_OK && v->task) status = rung_task_conf_init(&task, v->task, call->pair, call->pairs, err);
     if (status != RUNG_OK) return status;
-    rung_about about = rung_about_prompt(v->task ? &task : NULL, (uint64_t)v->n);
+    rung_claim_spec about = rung_claim_spec_of_prompt(v->task ? &task : NULL, (uint64_t)v->n);
     about.kernel = (rung_kernel)(v->kernel + 1);
     if (v->tokens_after) about.ends = RUNG_VIOLATED;
     if (v->thoughts) about.at_once = RUNG_VIOLATED;
-    tool_about_words(&about, &v->words);
+    tool_about_words(&about, &v->options);
     return v->plan ? run_plan(call, &about, err) : run_inputs(call, &about, err);
 }
 
@@ -288,20 +288,21 @@ static void help_more(rung_buf *out, const tool_call *call)
 const tool_command tool_command_bound = {
     .name = "bound",
     .summary = "what layers hold, and what they provably cannot do",
-    .details = "The ledger of an architecture (state, convolution, window, growing cache, message) and every theorem "
-               "about the task with its numbers filled in. CANNOT: a theorem holds at these numbers, in the arithmetic "
-               "that the verdict names. CAN: weights of these layers, proved or run on every prompt. SAMPLED: weights "
-               "that were right on a sample. UNKNOWN: neither; the margin and the smallest n at which a theorem would "
-               "hold are shown. A theorem applies only if every premise that it needs is established; what a file "
-               "does not say is not.\n"
-               "A file is a Hugging Face config.json (or its directory), a GGUF file, or a .safetensors model of ours. "
-               "Without "
-               "--n the task has exactly the size that its words say; --n N asks about every size with at most N "
-               "prompt tokens, and CAN then speaks of the largest one. What the words fix stays fixed. Without --task "
-               "the ledger alone is shown.\n"
-               "--solve turns the question around. --plan looks among the constructions of 'rung build' for the "
-               "cheapest layers "
-               "(fewest full ones, then fewest bits of state) that solve the task, and says what of it was verified.",
+    .details =
+        "The ledger of an architecture (state, convolution, window, growing cache, message) and every theorem "
+        "about the task with its numbers filled in. CANNOT: a theorem holds at these numbers, in the arithmetic "
+        "that the verdict names. CAN: weights of these layers, proved or run on every prompt. SAMPLED: weights "
+        "that were right on a sample. UNKNOWN: neither; the margin and the smallest n at which a theorem would "
+        "hold are shown. A theorem applies only if every premise that it needs is established; what a file "
+        "does not say is not.\n"
+        "A file is a Hugging Face config.json (or its directory), a GGUF file, or a .safetensors model of ours. "
+        "Without "
+        "--n the task has exactly the size that its parameters give; --n N asks about every size with at most N "
+        "prompt tokens, and CAN then speaks of the largest one. What the parameters fix stays fixed. Without --task "
+        "the ledger alone is shown.\n"
+        "--solve turns the question around. --plan looks among the constructions of 'rung build' for the "
+        "cheapest layers "
+        "(fewest full ones, then fewest bits of state) that solve the task, and says what of it was verified.",
     .examples =
         (const tool_example[]){
             {"rung bound full,4*linear --head-dim 2 --bits 26 --task seqcomp L=2 --n 542",
@@ -320,7 +321,7 @@ const tool_command tool_command_bound = {
             {0},
         },
     .arguments = (const tool_argument[]){RUNG_LEDGER_ARGUMENT(0), {0}},
-    .words = "parameters of the task",
+    .pairs = "parameters of the task",
     .options =
         (const rung_option[]){
             {.name = "task",
@@ -336,7 +337,7 @@ const tool_command tool_command_bound = {
              .help = "any size of the task with at most so many prompt tokens",
              .low = 1,
              .high = INT64_MAX / 4},
-            RUNG_LEDGER_OPTIONS(bound_values, words),
+            RUNG_LEDGER_OPTIONS(bound_values, options),
             {.name = "kernel",
              .kind = RUNG_OPTION_CHOICE,
              .at = offsetof(bound_values, kernel),
@@ -344,7 +345,7 @@ const tool_command tool_command_bound = {
              .help = "order of sums: online (left to right), two-pass, reverse; fast is the fp32 evaluator of 'rung "
                      "run'",
              .fallback = "online",
-             .choices = rung_kernel_words},
+             .choices = rung_kernel_names},
             FLAG("tokens-after", tokens_after, "the prompt goes on after the last token of the task (a template)"),
             FLAG("thoughts", thoughts, "the model may say thoughts before it answers"),
             FLAG("no-thresholds", no_thresholds, "do not look for the smallest n; faster for many inputs"),
@@ -355,7 +356,7 @@ const tool_command tool_command_bound = {
              .metavar = "WHAT",
              .help = "smallest n, or largest p, head dimension, number of recurrent layers, with CANNOT; L: the depth "
                      "of seqcomp",
-             .choices = rung_solve_words},
+             .choices = rung_solve_names},
             FLAG("plan", plan, "look for the cheapest layers that can"),
             {.name = "samples",
              .kind = RUNG_OPTION_INT,
@@ -370,7 +371,7 @@ const tool_command tool_command_bound = {
              .at = offsetof(bound_values, expect),
              .metavar = "VERDICT",
              .help = "exit with 1 when the verdict is another",
-             .choices = rung_verdict_words},
+             .choices = rung_verdict_names},
             {.name = "proof",
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(bound_values, proof),

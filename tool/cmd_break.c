@@ -228,7 +228,7 @@ static void json_found(rung_jout *out, const report *r)
     rung_cert_statement(&statement, cert);
     rung_jout_string(out, "attack", result->attack);
     rung_jout_string(out, "how", result->report);
-    rung_jout_string(out, "kind", rung_cert_kind_words[cert->kind - 1]);
+    rung_jout_string(out, "kind", rung_cert_kind_names[cert->kind - 1]);
     rung_jout_string(out, "statement", statement.text);
     rung_jout_string(out, "certificate", r->why_not[0] ? NULL : v->out);
     rung_jout_string(out, "why_no_certificate", r->why_not[0] ? r->why_not : NULL);
@@ -244,8 +244,8 @@ static void json_report(rung_buf *text, const report *r)
     rung_jout out;
     rung_jout_begin(&out, text, "rung.break/1", true);
     tool_worker_json(&out, r->subject, r->call);
-    rung_jout_string(&out, "verdict", rung_verdict_words[r->decision->verdict - 1]);
-    rung_jout_string(&out, "basis", rung_basis_words[r->decision->basis]);
+    rung_jout_string(&out, "verdict", rung_verdict_names[r->decision->verdict - 1]);
+    rung_jout_string(&out, "basis", rung_basis_names[r->decision->basis]);
     rung_jout_string(&out, "about", r->decision->about);
     rung_jout_real(&out, "seconds", r->seconds);
     if (r->result) json_found(&out, r);
@@ -281,14 +281,14 @@ static void take_theorem(report *r)
 
 static rung_status claim_of(rung_claim **claim, rung_subject **subject, const tool_worker *s, rung_error *err)
 {
-    rung_about about = rung_about_prompt(&s->task, 0);
-    rung_about_bits(&about, s->fmt.bits);
+    rung_claim_spec about = rung_claim_spec_of_prompt(&s->task, 0);
+    rung_claim_spec_set_bits(&about, s->fmt.bits);
     *claim = NULL;
     rung_status status = rung_subject_model(subject, s->model, "model", err);
     return status == RUNG_OK ? rung_claim_new(claim, *subject, &about, err) : status;
 }
 
-static rung_status search(rung_decision *d, const tool_worker *s, const rung_victim *victim, const tool_call *call,
+static rung_status search(rung_decision *d, const tool_worker *s, const rung_attacked *attacked, const tool_call *call,
                           rung_error *err)
 {
     const break_values *v = call->values;
@@ -299,7 +299,7 @@ static rung_status search(rung_decision *d, const tool_worker *s, const rung_vic
                           .kinds = tool_call_given(call, "kind") ? 1u << (v->kind + 1) : 0,
                           .progress = call->quiet ? NULL : &progress,
                           .interrupted = interrupted};
-    rung_means means = {.bounds = true, .victim = victim, .budget = &budget, .attack = v->attack};
+    rung_decide_options means = {.bounds = true, .attacked = attacked, .budget = &budget, .attack = v->attack};
     rung_subject *subject = NULL;
     rung_claim *claim = NULL;
     rung_status status = read_memory(&budget.memory, v->memory, err);
@@ -313,11 +313,11 @@ static rung_status search(rung_decision *d, const tool_worker *s, const rung_vic
 }
 
 /* What was found before a signal came is not written: who interrupts wants nothing any more. */
-static rung_status write_certificate(report *r, const rung_victim *victim, rung_error *err)
+static rung_status write_certificate(report *r, const rung_attacked *attacked, rung_error *err)
 {
     const break_values *v = r->call->values;
     if (!r->result || tool_signal_pending()) return RUNG_OK;
-    if (!rung_attack_certifiable(victim, r->result->cert.kind, r->why_not, sizeof r->why_not)) return RUNG_OK;
+    if (!rung_attack_certifiable(attacked, r->result->cert.kind, r->why_not, sizeof r->why_not)) return RUNG_OK;
     r->why_not[0] = 0;
     rung_status status = rung_cert_write(v->out, &r->result->cert, err);
     return status == RUNG_OK && v->store ? rung_store_attach_certificate(v->store, r->result->cert.model, v->out, err)
@@ -341,21 +341,21 @@ static bool as_expected(const tool_call *call, rung_verdict verdict)
 {
     const break_values *v = call->values;
     if (!tool_call_given(call, "expect") || (int64_t)verdict == v->expect + 1) return true;
-    tool_note(call, "expected %s, and the verdict is %s", rung_verdict_words[v->expect],
-              rung_verdict_words[verdict - 1]);
+    tool_note(call, "expected %s, and the verdict is %s", rung_verdict_names[v->expect],
+              rung_verdict_names[verdict - 1]);
     return false;
 }
 
 static int break_subject(const tool_worker *s, const rung_program *program, const tool_call *call, rung_error *err)
 {
-    const rung_victim victim = {.model = s->model, .program = program, .task = &s->task, .numbers = s->fmt};
+    const rung_attacked attacked = {.model = s->model, .program = program, .task = &s->task, .numbers = s->fmt};
     rung_decision d = {0};
     report r = {.call = call, .subject = s, .decision = &d};
     double began = rung_wall_s();
-    rung_status status = search(&d, s, &victim, call, err);
+    rung_status status = search(&d, s, &attacked, call, err);
     r.seconds = rung_wall_s() - began;
     r.result = d.found, r.tried = d.tried, r.tried_count = d.tried_count;
-    if (status == RUNG_OK) status = write_certificate(&r, &victim, err);
+    if (status == RUNG_OK) status = write_certificate(&r, &attacked, err);
     if (status == RUNG_OK) take_theorem(&r);
     if (status == RUNG_OK && !tool_signal_pending()) status = print(&r, err);
     if (status == RUNG_OK && tool_signal_pending()) tool_note(call, "stopped after %.1f s", r.seconds);
@@ -407,7 +407,7 @@ const tool_command tool_command_break = {
             {0},
         },
     .arguments = (const tool_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
-    .words = "parameters of the task",
+    .pairs = "parameters of the task",
     .options =
         (const rung_option[]){
             {.name = "out",
@@ -441,7 +441,7 @@ const tool_command tool_command_break = {
              .at = offsetof(break_values, kind),
              .metavar = "KIND",
              .help = "only this kind of certificate",
-             .choices = rung_cert_kind_words},
+             .choices = rung_cert_kind_names},
             {.name = "budget",
              .kind = RUNG_OPTION_INT,
              .at = offsetof(break_values, budget),
@@ -461,7 +461,7 @@ const tool_command tool_command_break = {
              .at = offsetof(break_values, expect),
              .metavar = "VERDICT",
              .help = "exit with 1 when the verdict is another",
-             .choices = rung_verdict_words},
+             .choices = rung_verdict_names},
             RUNG_OPTION_THREADS(break_values, subject.threads),
             {0},
         },

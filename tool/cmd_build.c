@@ -13,7 +13,7 @@
 
 typedef struct build_values {
     const char *out;
-    rung_shape_words shape;
+    rung_shape_options shape;
 } build_values;
 
 static const char *name_at(size_t index)
@@ -60,7 +60,7 @@ static rung_status build_random(const tool_call *call, rung_error *err)
     rung_task_conf conf;
     rung_buf task_text;
     rung_buf_init(&task_text);
-    rung_status status = rung_shape_spec(&spec, &conf, &task_text, &v->shape, call->word, call->words, err);
+    rung_status status = rung_shape_spec(&spec, &conf, &task_text, &v->shape, call->pair, call->pairs, err);
     if (status == RUNG_OK) status = rung_model_write_random(v->out, &spec, (uint64_t)call->seed, err);
     rung_buf_clear(&task_text);
     return status;
@@ -70,13 +70,13 @@ static rung_status build_construction(const tool_call *call, rung_error *err)
 {
     const build_values *v = call->values;
     rung_build b;
-    rung_status status = rung_build_init(&b, call->argument[0], call->word, call->words, err);
+    rung_status status = rung_build_init(&b, call->argument[0], call->pair, call->pairs, err);
     /* Options that only random weights have: a construction decides these itself. */
-    for (size_t i = 0; status == RUNG_OK && rung_shape_options[i]; i++)
-        if (tool_call_given(call, rung_shape_options[i]))
+    for (size_t i = 0; status == RUNG_OK && rung_shape_option_names[i]; i++)
+        if (tool_call_given(call, rung_shape_option_names[i]))
             status =
                 rung_fail(err, RUNG_USAGE, "--%s is for 'rung build random'; %s has the parameters of '%s %s --help'",
-                          rung_shape_options[i], b.how->name, "rung build", b.how->name);
+                          rung_shape_option_names[i], b.how->name, "rung build", b.how->name);
     return status == RUNG_OK ? rung_build_write(&b, v->out, err) : status;
 }
 
@@ -114,7 +114,7 @@ const tool_command tool_command_build = {
     .name = "build",
     .summary = "write a model file",
     .details =
-        "A construction has explicit weights that solve its task ('rung list constructions'); words key=value are "
+        "A construction has explicit weights that solve its task ('rung list constructions'); pairs key=value are "
         "its own parameters and those of the task. It refuses what it cannot solve. 'rung verify' checks the file.\n"
         "random: weights drawn from the seed, for any architecture; the sizes of input, read-out and positions "
         "follow from the task. The file is ordinary safetensors; docs/files.md lists its tensors.",
@@ -140,7 +140,7 @@ const tool_command tool_command_build = {
              .names = name_at},
             {0},
         },
-    .words = "parameters of the construction and of its task",
+    .pairs = "parameters of the construction and of its task",
     .options =
         (const rung_option[]){
             {.name = "out",
@@ -150,7 +150,7 @@ const tool_command tool_command_build = {
              .metavar = "FILE",
              .help = "the model file to write",
              .complete = RUNG_COMPLETE_FILE},
-            RUNG_SHAPE_OPTIONS(build_values, shape, "32", "none", "none"),
+            RUNG_SHAPE_OPTION_ROWS(build_values, shape, "32", "none", "none"),
             {0},
         },
     .values_size = sizeof(build_values),

@@ -27,7 +27,7 @@ typedef struct columns {
     column *at;
     size_t count;
     const rung_task_conf *task; /* NULL: none */
-    rung_means means;
+    rung_decide_options means;
 } columns;
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
@@ -64,7 +64,7 @@ COUNT_ROW(put_grows, c->view.growth)
 
 static void put_verdict(rung_buf *out, const column *c)
 {
-    rung_buf_puts(out, rung_verdict_words[c->decision.verdict - 1]);
+    rung_buf_puts(out, rung_verdict_names[c->decision.verdict - 1]);
 }
 
 static void put_theorem(rung_buf *out, const column *c)
@@ -194,7 +194,8 @@ static void print_json(rung_buf *text, const columns *all)
 
 /* ---- command --------------------------------------------------------------------------------------------------- */
 
-static rung_status fill_column(column *c, const tool_bound_input *input, const rung_means *means, rung_error *err)
+static rung_status fill_column(column *c, const tool_bound_input *input, const rung_decide_options *means,
+                               rung_error *err)
 {
     c->input = input;
     c->view = rung_ledger_view_of(input->claim);
@@ -245,14 +246,14 @@ static int run_compare(const tool_call *call, rung_error *err)
     columns all = {
         .count = call->arguments,
         .task = v->task ? &task : NULL,
-        .means = {.bounds = true, .thresholds = true, .weights = true, .samples = 200, .work = RUNG_MEANS_QUICK}};
-    if (!v->task && (call->words || v->n))
+        .means = {.bounds = true, .thresholds = true, .weights = true, .samples = 200, .work = RUNG_DECIDE_QUICK}};
+    if (!v->task && (call->pairs || v->n))
         return rung_fail(err, RUNG_USAGE, "'%s' belongs to which task? add --task NAME",
-                         call->words ? call->word[0] : "--n");
-    rung_status status = v->task ? rung_task_conf_init(&task, v->task, call->word, call->words, err) : RUNG_OK;
-    rung_about about = rung_about_prompt(all.task, (uint64_t)v->n);
-    tool_about_words(&about, &v->words);
-    if (status == RUNG_OK) status = tool_bound_inputs_open(&inputs, call, &v->words, &about, err);
+                         call->pairs ? call->pair[0] : "--n");
+    rung_status status = v->task ? rung_task_conf_init(&task, v->task, call->pair, call->pairs, err) : RUNG_OK;
+    rung_claim_spec about = rung_claim_spec_of_prompt(all.task, (uint64_t)v->n);
+    tool_about_words(&about, &v->options);
+    if (status == RUNG_OK) status = tool_bound_inputs_open(&inputs, call, &v->options, &about, err);
     if (status != RUNG_OK) return status;
     all.at = rung_calloc(all.count, sizeof *all.at, err);
     status = all.at ? compare(&all, inputs, call, err) : RUNG_SYSTEM;
@@ -279,7 +280,7 @@ const tool_command tool_command_compare = {
             {0},
         },
     .arguments = (const tool_argument[]){RUNG_LEDGER_ARGUMENT(1), {0}},
-    .words = "parameters of the task",
+    .pairs = "parameters of the task",
     .options =
         (const rung_option[]){
             {.name = "plot",
@@ -288,7 +289,7 @@ const tool_command tool_command_compare = {
              .metavar = "FILE",
              .help = "write a picture (SVG)",
              .complete = RUNG_COMPLETE_FILE},
-            RUNG_LEDGER_OPTIONS(compare_values, words),
+            RUNG_LEDGER_OPTIONS(compare_values, options),
             {.name = "task",
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(compare_values, task),

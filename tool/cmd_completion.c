@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * rung completion: a script for bash, zsh or fish, from the option tables and the registries that are
- * compiled in. Every script knows commands, options, their values, argument names, and the key= words of a
+ * compiled in. Every script knows commands, options, their values, argument names, and the key= pairs of a
  * task that is already on the line.
  */
 #include <string.h>
@@ -85,7 +85,7 @@ static void bash_command(rung_buf *out, const tool_command *command)
     bash_options(out, command->options);
     bash_options(out, tool_options_common);
     rung_buf_printf(out, "' names='%s' files=%d words=%d ;;\n", names.len ? names.text : "", takes_files(command),
-                    command->words != NULL);
+                    command->pairs != NULL);
     rung_buf_clear(&names);
 }
 
@@ -176,7 +176,7 @@ static void zsh_command(rung_buf *out, const tool_command *command)
     rung_buf_init(&names);
     argument_candidates(&names, command);
     rung_buf_printf(out, "    %s)\n        names=(%s) files=%d words_too=%d\n        _arguments -s \\\n", command->name,
-                    names.len ? names.text : "", takes_files(command), command->words != NULL);
+                    names.len ? names.text : "", takes_files(command), command->pairs != NULL);
     zsh_options(out, command->options);
     zsh_options(out, tool_options_common);
     rung_buf_puts(out, "            '*: :_rung_names' ;;\n");
@@ -254,7 +254,7 @@ static void fish_command(rung_buf *out, const tool_command *command)
     argument_candidates(&names, command);
     if (names.len) rung_buf_printf(out, "complete -c rung -n '%s' -a '%s'\n", condition, names.text);
     if (takes_files(command)) rung_buf_printf(out, "complete -c rung -n '%s' -F\n", condition);
-    if (command->words) rung_buf_printf(out, "complete -c rung -n '%s' -a '(__rung_task_keys)'\n", condition);
+    if (command->pairs) rung_buf_printf(out, "complete -c rung -n '%s' -a '(__rung_task_keys)'\n", condition);
     fish_options(out, condition, command->options);
     rung_buf_clear(&names);
 }
@@ -278,7 +278,7 @@ static void write_fish(rung_buf *out)
 
 static rung_status unknown_shell(const char *name, rung_error *err)
 {
-    const char *near = rung_word_guess(name, shells, 3);
+    const char *near = rung_guess_name(name, shells, 3);
     if (near) return rung_fail(err, RUNG_USAGE, "unknown shell '%s'; did you mean '%s'?", name, near);
     return rung_fail(err, RUNG_USAGE, "unknown shell '%s'; one of bash, zsh, fish", name);
 }

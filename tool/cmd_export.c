@@ -143,7 +143,7 @@ static int run_export(const tool_call *call, rung_error *err)
 const tool_command tool_command_export = {
     .name = "export",
     .summary = "the runs or probes of a store as CSV, JSON lines, TensorBoard events or models",
-    .details = "One line per run, with its words, its results, what its layers hold and what theory says of it; with "
+    .details = "One line per run, with its keys, its results, what its layers hold and what theory says of it; with "
                "--metrics one line per evaluation during training, with --probes one line per cell of a probe. "
                "docs/store.md has the meaning of every column. Numbers "
                "that do not exist are empty, or null.",

@@ -28,7 +28,7 @@ static rung_status enter(int64_t *probe, rung_store *store, const tool_call *cal
     char hex[65];
     rung_buf_init(&canonical);
     rung_buf_printf(&canonical, "{\"log\": \"%s\", \"kind\": \"%s\", \"model\": ", digest,
-                    rung_log_kind_words[log->kind]);
+                    rung_log_kind_names[log->kind]);
     rung_buf_json_string(&canonical, v->model ? v->model : log->model);
     rung_buf_puts(&canonical, ", \"task\": ");
     rung_buf_json_string(&canonical, v->task ? v->task : log->task);
@@ -39,7 +39,7 @@ static rung_status enter(int64_t *probe, rung_store *store, const tool_call *cal
         hex[RUNG_RUN_ID - 1] = '\0';
         rung_probe_row row = {.id = hex,
                               .canonical = canonical.text,
-                              .source = rung_log_kind_words[log->kind],
+                              .source = rung_log_kind_names[log->kind],
                               .model = v->model ? v->model : log->model,
                               .server = path,
                               .task = v->task ? v->task : log->task};
@@ -53,7 +53,7 @@ static rung_probe_cell cell_of(const tool_call *call, const rung_log *log)
 {
     const import_values *v = call->values;
     rung_probe_cell cell = {.mode = "log",
-                            .words = "{}",
+                            .keys = "{}",
                             .canonical = v->task ? v->task : log->task,
                             .depth = (uint64_t)v->depth,
                             .facts = (uint64_t)v->facts,
@@ -97,7 +97,7 @@ static void show(rung_buf *text, rung_jout *json, const tool_call *call, const c
     double accuracy = (double)cell->right / (double)cell->asked;
     if (!call->json) {
         rung_buf_printf(text, "%s: %s, %" PRIu64 " of %" PRIu64 " right, %.3f (%.3f to %.3f)", path,
-                        rung_log_kind_words[log->kind], cell->right, cell->asked, accuracy, interval.low,
+                        rung_log_kind_names[log->kind], cell->right, cell->asked, accuracy, interval.low,
                         interval.high);
         if (log->repeated) rung_buf_printf(text, "; %zu of further filters or epochs left out", log->repeated);
         rung_buf_putc(text, '\n');
@@ -105,7 +105,7 @@ static void show(rung_buf *text, rung_jout *json, const tool_call *call, const c
     }
     rung_jout_object(json, NULL);
     rung_jout_string(json, "file", path);
-    rung_jout_string(json, "kind", rung_log_kind_words[log->kind]);
+    rung_jout_string(json, "kind", rung_log_kind_names[log->kind]);
     rung_jout_string(json, "model", v->model ? v->model : log->model);
     rung_jout_string(json, "task", cell->canonical);
     rung_jout_int(json, "asked", (int64_t)cell->asked);
@@ -214,7 +214,7 @@ const tool_command tool_command_import = {
              .metavar = "KIND",
              .help = "whose log it is",
              .fallback = "auto",
-             .choices = rung_log_kind_words},
+             .choices = rung_log_kind_names},
             {.name = "model",
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(import_values, model),

@@ -95,7 +95,7 @@ static rung_status find_kind(const tool_catalog **out, const char *name, rung_er
     }
     *out = tool_catalog_get(name);
     if (*out) return RUNG_OK;
-    const char *near = rung_word_guess(name, kinds, count);
+    const char *near = rung_guess_name(name, kinds, count);
     if (near) return rung_fail(err, RUNG_USAGE, "unknown kind '%s'; did you mean '%s'?", name, near);
     return rung_fail(err, RUNG_USAGE, "unknown kind '%s'; one of mechanisms, tasks, constructions, bounds, attacks",
                      name);

@@ -77,7 +77,7 @@ static void man_command(rung_buf *out, const tool_command *command)
     }
     for (const tool_argument *row = command->arguments; row && row->metavar; row++)
         tagged(out, row->metavar, row->help);
-    if (command->words) tagged(out, "key=value", command->words);
+    if (command->pairs) tagged(out, "key=value", command->pairs);
     man_options(out, command->options);
     if (command->negative) {
         rung_buf_puts(out, ".PP\nExits with 1 when ");

@@ -39,7 +39,7 @@ static rung_status read_over(sizes *out, const char *text, rung_error *err)
         size_t len = strcspn(at, ",");
         int64_t number;
         snprintf(item, sizeof item, "%.*s", (int)(len < sizeof item ? len : sizeof item - 1), at);
-        if (out->count == SIZES_MAX || !rung_word_int(&number, item, 1, INT32_MAX))
+        if (out->count == SIZES_MAX || !rung_parse_int(&number, item, 1, INT32_MAX))
             return rung_fail(err, RUNG_USAGE, "--over %s: '%s' is not one of at most %d whole numbers from 1 on", text,
                              item, SIZES_MAX);
         out->number[out->count] = (double)number;
@@ -57,20 +57,20 @@ static bool interrupted(void)
     return tool_signal_pending() != 0;
 }
 
-static rung_precision_conf conf_of(const tool_call *call)
+static rung_precision_options conf_of(const tool_call *call)
 {
     const precision_values *v = call->values;
-    return (rung_precision_conf){.construction = call->argument[0],
-                                 .word = call->word,
-                                 .words = call->words,
-                                 .exponent_bits = v->fixed ? 0 : (int)v->exponent,
-                                 .most = (int)v->most,
-                                 .samples = (uint64_t)v->samples,
-                                 .seed = (uint64_t)call->seed,
-                                 .exhaustive_limit = (uint64_t)v->limit,
-                                 .softmax = (rung_softmax)v->softmax,
-                                 .threads = (size_t)v->threads,
-                                 .interrupted = interrupted};
+    return (rung_precision_options){.construction = call->argument[0],
+                                    .pair = call->pair,
+                                    .pairs = call->pairs,
+                                    .exponent_bits = v->fixed ? 0 : (int)v->exponent,
+                                    .most = (int)v->most,
+                                    .samples = (uint64_t)v->samples,
+                                    .seed = (uint64_t)call->seed,
+                                    .exhaustive_limit = (uint64_t)v->limit,
+                                    .softmax = (rung_softmax)v->softmax,
+                                    .threads = (size_t)v->threads,
+                                    .interrupted = interrupted};
 }
 
 /* ---- results --------------------------------------------------------------------------------------------------- */
@@ -113,7 +113,7 @@ static void print_row(rung_buf *out, const rung_precision *row, const char *size
     }
     rung_buf_printf(out, "%10s %8zu  %-8s %4d %6d  %6s %9s  %-6s  %s\n", size, row->tokens, row->format.name,
                     size_of(row), row->format.bits, gap, least, row->steady ? "yes" : "no",
-                    rung_evidence_words[row->evidence - 1]);
+                    rung_evidence_names[row->evidence - 1]);
 }
 
 static void print_text(rung_buf *out, const findings *f, const tool_call *call)
@@ -152,7 +152,7 @@ static void print_json(rung_buf *text, const findings *f, const tool_call *call)
             rung_jout_real(&out, "gap", row->gap);
             rung_jout_real(&out, "least_gap", row->least_gap);
             rung_jout_bool(&out, "steady", row->steady);
-            rung_jout_string(&out, "evidence", rung_evidence_words[row->evidence - 1]);
+            rung_jout_string(&out, "evidence", rung_evidence_names[row->evidence - 1]);
         }
         rung_jout_end(&out);
     }
@@ -177,8 +177,8 @@ static rung_status write_plot(const char *path, const findings *f, const tool_ca
         if (f->row[i].found) marks[points++] = strchr(f->over.word[i], '=') + 1;
     snprintf(title, sizeof title, "%s: smallest %s that is still right", call->argument[0],
              v->fixed ? "fixed-point number" : "mantissa");
-    for (size_t i = 0, len = 0; i < call->words && len < sizeof subtitle - 1; i++)
-        len += (size_t)snprintf(subtitle + len, sizeof subtitle - len, "%s%s", i ? " " : "", call->word[i]);
+    for (size_t i = 0, len = 0; i < call->pairs && len < sizeof subtitle - 1; i++)
+        len += (size_t)snprintf(subtitle + len, sizeof subtitle - len, "%s%s", i ? " " : "", call->pair[i]);
     snprintf(x_name, sizeof x_name, "%s (logarithmic)", f->over.key);
     snprintf(line, sizeof line, "%.2f log2 %s %c %.2f", f->slope, f->over.key, f->intercept < 0 ? '-' : '+',
              fabs(f->intercept));
@@ -205,7 +205,7 @@ static rung_status write_plot(const char *path, const findings *f, const tool_ca
 
 static rung_status search_all(findings *f, const tool_call *call, rung_error *err)
 {
-    rung_precision_conf conf = conf_of(call);
+    rung_precision_options conf = conf_of(call);
     rung_progress progress;
     rung_status status = RUNG_OK;
     tool_call_progress(call, &progress, "sizes", f->over.count);
@@ -250,7 +250,8 @@ const tool_command tool_command_precision = {
     .details =
         "Formats are tried upwards, eXm1, eXm2, ... (or fixed point by total bits), each with the construction's own "
         "gap "
-        "of scores and a few others, unless the words name one. Right means: proved for all prompts where the worst "
+        "of scores and a few others, unless the parameters name one. Right means: proved for all prompts where the "
+        "worst "
         "case has a proof, else every prompt, else a sample; the last column says which. steady: the next two "
         "larger formats are right as well.",
     .examples =
@@ -269,7 +270,7 @@ const tool_command tool_command_precision = {
              .names = tool_construction_name_at},
             {0},
         },
-    .words = "parameters of the construction and of its task",
+    .pairs = "parameters of the construction and of its task",
     .options =
         (const rung_option[]){
             {.name = "over",
@@ -293,7 +294,7 @@ const tool_command tool_command_precision = {
              .metavar = "ORDER",
              .help = "order of the sums",
              .fallback = "online",
-             .choices = rung_softmax_words},
+             .choices = rung_softmax_names},
             {.name = "plot",
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(precision_values, plot),

@@ -38,17 +38,18 @@ static bool may_go_on(void *context)
     return !tool_signal_pending();
 }
 
-static void draw(void *context, const rung_probe_news *news)
+static void draw(void *context, const rung_probe_progress *progress)
 {
     job *j = context;
     double now = rung_wall_s();
     if (!isatty(STDERR_FILENO) || j->call->quiet || now - j->drawn_s < 0.1) return;
     j->drawn_s = now;
     j->drawn = true;
-    fprintf(stderr, "\r\033[K%s", news->doing);
-    if (news->cell)
-        fprintf(stderr, " %s  %llu of %llu right  %zu/%zu", news->cell->words, (unsigned long long)news->cell->right,
-                (unsigned long long)news->cell->asked, news->done, news->planned);
+    fprintf(stderr, "\r\033[K%s", progress->doing);
+    if (progress->cell)
+        fprintf(stderr, " %s  %llu of %llu right  %zu/%zu", progress->cell->keys,
+                (unsigned long long)progress->cell->right, (unsigned long long)progress->cell->asked, progress->done,
+                progress->planned);
     fflush(stderr);
 }
 
@@ -68,16 +69,16 @@ static rung_status check_values(const job *j, rung_error *err)
     return RUNG_OK;
 }
 
-static rung_probe_conf conf_of(job *j)
+static rung_probe_options conf_of(job *j)
 {
     const probe_values *v = j->v;
-    rung_probe_conf conf = {
+    rung_probe_options conf = {
         .client = j->client,
         .store = j->store,
         .model = v->model,
         .task = v->task,
-        .words = j->call->word,
-        .word_count = j->call->words,
+        .pairs = j->call->pair,
+        .pair_count = j->call->pairs,
         .grid = v->grid,
         .spelling = (rung_text_spelling)(v->spelling + 1),
         .api = (rung_probe_api)v->api,
@@ -88,11 +89,11 @@ static rung_probe_conf conf_of(job *j)
         .controls = (size_t)v->controls,
         .shots = (size_t)v->shots,
         .top = (size_t)v->top,
-        .think_tokens = (size_t)v->thinking,
+        .chain_of_thought_tokens = (size_t)v->thinking,
         .threshold = v->threshold,
         .confidence = v->confidence,
         .go = may_go_on,
-        .tell = draw,
+        .on_progress = draw,
         .context = j,
     };
     if (v->config) {
@@ -106,16 +107,16 @@ static rung_probe_conf conf_of(job *j)
 static rung_status open_client(job *j, rung_error *err)
 {
     const probe_values *v = j->v;
-    rung_client_conf conf = {.base_url = v->base_url,
-                             .key_variable = v->key_env,
-                             .ca_file = v->ca_file,
-                             .concurrency = (size_t)v->concurrency,
-                             .retries = (size_t)v->retries,
-                             .timeout_s = (double)v->timeout,
-                             .rpm = (double)v->rpm,
-                             .body_most = (size_t)v->body << 20,
-                             .go = may_go_on,
-                             .context = j};
+    rung_client_options conf = {.base_url = v->base_url,
+                                .key_variable = v->key_env,
+                                .ca_file = v->ca_file,
+                                .concurrency = (size_t)v->concurrency,
+                                .retries = (size_t)v->retries,
+                                .timeout_s = (double)v->timeout,
+                                .rpm = (double)v->rpm,
+                                .body_most = (size_t)v->body << 20,
+                                .go = may_go_on,
+                                .context = j};
     rung_status status = tool_out_place(v->out, err);
     if (status == RUNG_OK) status = rung_store_open(&j->store, v->out, RUNG_STORE_WRITE, (double)v->wait, err);
     conf.store = j->store;
@@ -159,7 +160,7 @@ static void note_server(const job *j)
 {
     const rung_probe_server *s = rung_probe_server_of(j->probe);
     tool_note(j->call, "%s: %s, %zu log-probabilities, thoughts off by %s, %zu names of one token by %s", j->v->model,
-              rung_probe_api_words[s->api], s->top, s->thinking, s->names, s->tokenizer);
+              rung_probe_api_names[s->api], s->top, s->thinking, s->names, s->tokenizer);
 }
 
 static void note_sum(const job *j)
@@ -195,11 +196,11 @@ static int run_probe(const tool_call *call, rung_error *err)
     job j = {.call = call, .v = call->values};
     tool_signals_defer(true);
     int status = check_values(&j, err);
-    rung_about layers = {0};
+    rung_claim_spec layers = {0};
     if (!status && j.v->config) status = tool_bound_input_open(&j.input, j.v->config, &j.v->ledger, &layers, err);
     if (!status && !j.v->dry_run) status = open_client(&j, err);
     if (!status) {
-        rung_probe_conf conf = conf_of(&j);
+        rung_probe_options conf = conf_of(&j);
         status = rung_probe_new(&j.probe, &conf, err);
     }
     if (!status) status = j.v->dry_run ? estimate(&j, err) : ask_all(&j, err);
@@ -253,14 +254,14 @@ static const rung_option options[] = {
      .metavar = "HOW",
      .help = "prose, lines of a table, or the words of the task",
      .fallback = "facts",
-     .choices = rung_text_spelling_words},
+     .choices = rung_text_spelling_names},
     {.name = "api",
      .kind = RUNG_OPTION_CHOICE,
      .at = offsetof(probe_values, api),
      .metavar = "API",
      .help = "how to ask; auto: completions, else chat",
      .fallback = "auto",
-     .choices = rung_probe_api_words},
+     .choices = rung_probe_api_names},
     NUMBER("samples", samples, "N", "questions of a cell", "40", 1, 1000000),
     NUMBER("most", most, "N", "questions of a cell at most, where the depth is not decided", "200", 1, 1000000),
     NUMBER("controls", controls, "N", "questions of each control cell; 0: no controls", "20", 0, 1000000),
@@ -289,7 +290,7 @@ static const rung_option options[] = {
      .at = offsetof(probe_values, kernel),
      .metavar = "ORDER",
      .help = "with --config: the order in which the server adds up; theorems speak of it, and no server says it",
-     .choices = rung_kernel_words},
+     .choices = rung_kernel_names},
     RUNG_LEDGER_OPTIONS(probe_values, ledger),
     {0},
 };
@@ -324,7 +325,7 @@ const tool_command tool_command_probe = {
              "with a key, once a second"},
             {0},
         },
-    .words = "parameters of the task, the same in all cells",
+    .pairs = "parameters of the task, the same in all cells",
     .options = options,
     .values_size = sizeof(probe_values),
     .negative = "no cell says anything",

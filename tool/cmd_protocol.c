@@ -99,7 +99,7 @@ const tool_command tool_command_protocol = {
             {0},
         },
     .arguments = (const tool_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
-    .words = "parameters of the task",
+    .pairs = "parameters of the task",
     .options =
         (const rung_option[]){
             RUNG_OPTION_TASK(protocol_values, subject.task),

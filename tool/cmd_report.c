@@ -52,7 +52,7 @@ static rung_status write_figures(writer *w, const rung_chart *figure, size_t cou
     return status;
 }
 
-static rung_status write_heats(writer *w, const rung_group *g, bool svg, rung_error *err)
+static rung_status write_heats(writer *w, const rung_run_group *g, bool svg, rung_error *err)
 {
     rung_status status = RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && i < g->heats; i++) {
@@ -65,9 +65,9 @@ static rung_status write_heats(writer *w, const rung_group *g, bool svg, rung_er
     return status;
 }
 
-static rung_status write_cells(writer *w, const rung_group *g, rung_error *err)
+static rung_status write_cells(writer *w, const rung_run_group *g, rung_error *err)
 {
-    rung_group_csv(&w->text, g);
+    rung_run_group_csv(&w->text, g);
     char id[128];
     snprintf(id, sizeof id, "%s-cells", g->slug);
     return write_one(w, id, err);
@@ -95,7 +95,7 @@ static rung_status write_all(const tool_call *call, const rung_report *report, c
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         return rung_fail(err, RUNG_SYSTEM, "cannot make the directory %s: %s", directory, strerror(errno));
     for (size_t i = 0; status == RUNG_OK && i < rung_report_groups(report); i++) {
-        const rung_group *g = rung_report_group(report, i);
+        const rung_run_group *g = rung_report_group(report, i);
         status = write_figures(&w, g->figure, g->figures, svg, err);
         if (status == RUNG_OK) status = write_figures(&w, g->curve, g->curves, svg, err);
         if (status == RUNG_OK) status = write_heats(&w, g, svg, err);
@@ -126,7 +126,7 @@ void tool_report_print_text(rung_buf *out, const char *text)
     for (; *text; text++) rung_buf_putc(out, (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
 }
 
-static void print_keys(rung_buf *out, const rung_group *g)
+static void print_keys(rung_buf *out, const rung_run_group *g)
 {
     rung_buf_puts(out, "  varies   ");
     for (size_t k = 0; k < g->key_count; k++) {
@@ -137,7 +137,7 @@ static void print_keys(rung_buf *out, const rung_group *g)
     rung_buf_putc(out, '\n');
 }
 
-static void print_group(rung_buf *out, const rung_group *g)
+static void print_group(rung_buf *out, const rung_run_group *g)
 {
     rung_buf_puts(out, tool_style_bold());
     tool_report_print_text(out, g->name[0] ? g->name : "runs of no sweep");

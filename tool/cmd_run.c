@@ -249,7 +249,7 @@ const tool_command tool_command_run = {
             {0},
         },
     .arguments = (const tool_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
-    .words = "parameters of the task",
+    .pairs = "parameters of the task",
     .options =
         (const rung_option[]){
             RUNG_SUBJECT_OPTIONS(run_values, subject),

@@ -24,7 +24,7 @@ typedef struct job {
     const sweep_values *values;
     rung_sweep *sweep;
     rung_buf store;
-    rung_lab_conf conf;
+    rung_lab_options conf;
     rung_lab_cost cost;
     rung_lab_sum sum;
     tool_cluster cluster;
@@ -42,7 +42,7 @@ static rung_status read_shard(job *j, const char *text, const char *from, rung_e
     const char *slash = strchr(text, '/');
     int64_t shard, shards;
     snprintf(first, sizeof first, "%.*s", slash ? (int)(slash - text) : 0, text);
-    if (!slash || !rung_word_int(&shards, slash + 1, 1, 1 << 20) || !rung_word_int(&shard, first, 0, shards - 1))
+    if (!slash || !rung_parse_int(&shards, slash + 1, 1, 1 << 20) || !rung_parse_int(&shard, first, 0, shards - 1))
         return rung_fail(err, RUNG_USAGE, "%s: '%s' is not i/n with 0 <= i < n, as in 0/4", from, text);
     j->conf.shard = (size_t)shard, j->conf.shards = (size_t)shards;
     return RUNG_OK;
@@ -145,7 +145,7 @@ static bool may_go_on(void *context)
     return !tool_signal_pending();
 }
 
-static void draw(void *context, const rung_lab_news *n)
+static void draw(void *context, const rung_lab_progress *n)
 {
     job *j = context;
     double now = rung_wall_s();
@@ -230,7 +230,7 @@ static rung_status json_runs(rung_jout *out, const job *j, rung_error *err)
 
 static void print_dry_run(rung_buf *out, const rung_sweep_run *run)
 {
-    const rung_train_conf *conf = &run->conf;
+    const rung_train_spec *conf = &run->conf;
     rung_buf_printf(out, "%.8s  %s%s%s, %s", run->id, run->label, *run->label ? ": " : "", conf->model.arch,
                     conf->model.task);
     if (conf->thoughts) rung_buf_printf(out, ", %zu thought%s", conf->thoughts, conf->thoughts > 1 ? "s" : "");
@@ -327,8 +327,8 @@ static int run_sweep(const tool_call *call, rung_error *err)
 {
     const sweep_values *v = call->values;
     job j = {.call = call, .values = v};
-    j.conf = (rung_lab_conf){
-        .threads = (size_t)v->threads, .wait_s = (double)v->wait, .go = may_go_on, .tell = draw, .context = &j};
+    j.conf = (rung_lab_options){
+        .threads = (size_t)v->threads, .wait_s = (double)v->wait, .go = may_go_on, .on_progress = draw, .context = &j};
     rung_buf_init(&j.store);
     tool_signals_defer(true);
     rung_status status = start(&j, err);
@@ -346,7 +346,8 @@ const tool_command tool_command_sweep = {
         "the "
         "parameter N of the task), \"cases\" further objects that overrule them; docs/lab.md has all of it. A run is "
         "what "
-        "'rung train' does with the same words, and its result does not depend on who does it, when, or beside what.\n"
+        "'rung train' does with the same options, and its result does not depend on who does it, when, or beside "
+        "what.\n"
         "Finished runs are in the store, an SQLite file (docs/store.md), and are not done again. Whatever interrupts a "
         "sweep, kill -9 included, the same command goes on; runs that were at work go on from their checkpoints. "
         "Several "

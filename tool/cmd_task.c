@@ -77,7 +77,7 @@ static rung_status check(const rung_dataset *job, bool json, rung_error *err)
                          rung_dataset_is_directory(job->format) ? "DIR" : "FILE.npz");
     if (job->facts && job->format == RUNG_TASK_NPZ)
         return rung_fail(err, RUNG_USAGE, "--format npz holds token ids and no text; leave out --style");
-    if (job->facts && !job->conf.task->facts_write)
+    if (job->facts && !job->conf.task->story_write)
         return rung_fail(err, RUNG_USAGE, "task %s has symbols only; leave out --style facts", name);
     if (json && !job->out && job->format != RUNG_TASK_JSONL)
         return rung_fail(err, RUNG_USAGE, "--json prints the instances itself; for --format %s give -o FILE", format);
@@ -229,9 +229,9 @@ static int run_task(const tool_call *call, rung_error *err)
                         .count = (uint64_t)values->count,
                         .threads = values->threads ? (size_t)values->threads : rung_cpu_threads(),
                         .out = values->out};
-    int status = rung_task_conf_init(&job.conf, call->argument[0], call->word, call->words, err);
+    int status = rung_task_conf_init(&job.conf, call->argument[0], call->pair, call->pairs, err);
     if (status) return status;
-    rung_dataset_stem(&job, call->argument[0], call->word, call->words);
+    rung_dataset_stem(&job, call->argument[0], call->pair, call->pairs);
 
     rung_buf canonical;
     rung_buf_init(&canonical);
@@ -274,7 +274,7 @@ const tool_command tool_command_task = {
              .names = rung_task_name_at},
             {0},
         },
-    .words = "parameters of the task; see 'rung list tasks NAME'",
+    .pairs = "parameters of the task; see 'rung list tasks NAME'",
     .options = options,
     .values_size = sizeof(task_values),
     .negative = "--leak found a leak",

@@ -22,7 +22,7 @@ static const char *evaluator_words(const char *numbers)
     return text;
 }
 
-static void print_text(rung_buf *text, const rung_train_conf *conf, const rung_train_state *state, const char *out)
+static void print_text(rung_buf *text, const rung_train_spec *conf, const rung_train_state *state, const char *out)
 {
     rung_buf_printf(text, "%s: %s, %zu parameters, for %s\n", out, conf->model.arch, state->parameters,
                     conf->model.task);
@@ -38,7 +38,7 @@ static void print_text(rung_buf *text, const rung_train_conf *conf, const rung_t
     rung_buf_printf(text, "time      %.1f s, %.0f tokens/s\n", state->seconds, state->tokens_per_second);
 }
 
-static void print_json(rung_buf *text, const rung_train_conf *conf, const rung_train_state *state, const char *out)
+static void print_json(rung_buf *text, const rung_train_spec *conf, const rung_train_state *state, const char *out)
 {
     rung_jout j;
     rung_buf canonical;
@@ -71,7 +71,7 @@ static void print_json(rung_buf *text, const rung_train_conf *conf, const rung_t
     rung_buf_clear(&canonical);
 }
 
-static rung_status report(const tool_call *call, const rung_train_conf *conf, const rung_train_state *state,
+static rung_status report(const tool_call *call, const rung_train_spec *conf, const rung_train_state *state,
                           const char *out, rung_error *err)
 {
     rung_buf text;
@@ -85,7 +85,7 @@ static rung_status report(const tool_call *call, const rung_train_conf *conf, co
 /* ---- command --------------------------------------------------------------------------------------------------- */
 
 /* Where an interrupted run is kept: the given file, or one beside the model that goes away when the run is done. */
-static rung_status checkpoint_path(rung_buf *out, const rung_train_words *w, rung_error *err)
+static rung_status checkpoint_path(rung_buf *out, const rung_train_options *w, rung_error *err)
 {
     if (w->checkpoint)
         rung_buf_puts(out, w->checkpoint);
@@ -96,7 +96,7 @@ static rung_status checkpoint_path(rung_buf *out, const rung_train_words *w, run
 
 static int judge(const tool_call *call, const rung_train_state *state)
 {
-    const rung_train_words *w = call->values;
+    const rung_train_options *w = call->values;
     if (w->require <= 0 || state->eval_accuracy >= w->require) return RUNG_OK;
     tool_note(call, "required an accuracy of %g on fresh prompts, and it is %.4f", w->require, state->eval_accuracy);
     return RUNG_NEGATIVE;
@@ -109,19 +109,19 @@ static bool go_on_silently(void *context, const rung_train_state *state, bool ev
     return !tool_signal_pending();
 }
 
-static int follow(const tool_call *call, const rung_train_conf *conf, const char *checkpoint, rung_error *err)
+static int follow(const tool_call *call, const rung_train_spec *conf, const char *checkpoint, rung_error *err)
 {
     rung_train_state state = {0};
-    const rung_train_words *w = call->values;
+    const rung_train_options *w = call->values;
     return rung_train_run(&state, conf, w->out, checkpoint, go_on_silently, NULL, err);
 }
 
-static int lead(const tool_call *call, const rung_train_conf *conf, const char *checkpoint, rung_error *err)
+static int lead(const tool_call *call, const rung_train_spec *conf, const char *checkpoint, rung_error *err)
 {
-    const rung_train_words *w = call->values;
+    const rung_train_options *w = call->values;
     rung_train_state state = {0};
     rung_error log_err = {""};
-    tool_train_log log = {.call = call, .words = w, .steps = conf->steps, .err = &log_err};
+    tool_train_log log = {.call = call, .options = w, .steps = conf->steps, .err = &log_err};
     rung_status status = rung_train_run(&state, conf, w->out, checkpoint, tool_train_watched, &log, err);
     if (status == RUNG_OK && state.finished) tool_train_tested(&log, &state);
     if (tool_train_log_close(&log) != RUNG_OK && status == RUNG_OK)
@@ -137,19 +137,19 @@ static int lead(const tool_call *call, const rung_train_conf *conf, const char *
     return status == RUNG_OK ? judge(call, &state) : (int)status;
 }
 
-static void tell_cluster(const tool_call *call, const tool_cluster *found, const rung_train_conf *conf)
+static void tell_cluster(const tool_call *call, const tool_cluster *found, const rung_train_spec *conf)
 {
     if (found->ranks)
         tool_note(call, "%zu ranks, from %s, with %zu thread%s each", found->ranks, found->ranks_from, conf->threads,
                   conf->threads == 1 ? "" : "s");
-    else if (found->cpus && !((const rung_train_words *)call->values)->threads)
+    else if (found->cpus && !((const rung_train_options *)call->values)->threads)
         tool_note(call, "%zu thread%s, from %s", found->cpus, found->cpus == 1 ? "" : "s", found->cpus_from);
 }
 
 /* Threads unless they were given, and the other ranks. */
-static rung_status find_team(rung_train_conf *conf, tool_cluster *found, const tool_call *call, rung_error *err)
+static rung_status find_team(rung_train_spec *conf, tool_cluster *found, const tool_call *call, rung_error *err)
 {
-    const rung_train_words *w = call->values;
+    const rung_train_options *w = call->values;
     rung_status status = tool_cluster_look(found, w->alone, err);
     if (status != RUNG_OK) return status;
     if (found->tasks)
@@ -165,15 +165,15 @@ static rung_status find_team(rung_train_conf *conf, tool_cluster *found, const t
 
 static int run_words(const tool_call *call, rung_error *err)
 {
-    const rung_train_words *w = call->values;
-    rung_train_conf conf;
+    const rung_train_options *w = call->values;
+    rung_train_spec conf;
     tool_cluster found;
     rung_buf task_text, checkpoint;
     if (!w->out) return rung_fail(err, RUNG_USAGE, "where to? give -o FILE, for example -o model.safetensors");
     rung_buf_init(&task_text);
     rung_buf_init(&checkpoint);
     tool_signals_defer(true);
-    int status = rung_train_conf_of(&conf, &task_text, w, (uint64_t)call->seed, call->word, call->words, err);
+    int status = rung_train_spec_of(&conf, &task_text, w, (uint64_t)call->seed, call->pair, call->pairs, err);
     if (status == RUNG_OK) status = find_team(&conf, &found, call, err);
     if (status == RUNG_OK && !found.rank) status = tool_out_place(w->out, err);
     if (status == RUNG_OK && !found.rank && w->metrics) status = tool_out_place(w->metrics, err);
@@ -193,7 +193,7 @@ static int run_train(const tool_call *call, rung_error *err)
     rung_arena_init(&arena);
     int status = tool_train_read_spec(&merged, call, call->argument[0], &arena, err);
     if (status == RUNG_OK)
-        status = tool_out_spares(((const rung_train_words *)merged.values)->out, call->argument[0], err);
+        status = tool_out_spares(((const rung_train_options *)merged.values)->out, call->argument[0], err);
     if (status == RUNG_OK) status = run_words(&merged, err);
     rung_arena_clear(&arena);
     return status;
@@ -205,7 +205,8 @@ const tool_command tool_command_train = {
     .details =
         "AdamW in fp32 on the CPU, on prompts that the task generates as it goes; accuracy is measured on fresh "
         "prompts "
-        "of another stream. The same words give the same bytes, for any number of threads and after any interruption: "
+        "of another stream. The same options give the same bytes, for any number of threads and after any "
+        "interruption: "
         "SIGINT, SIGTERM and SIGUSR1 write a checkpoint, and the same command goes on from it.\n"
         "'mpirun -n N rung train ...' shares every batch between up to eight processes, with the same bytes again; "
         "docs/cluster.md has more.\n"
@@ -237,9 +238,9 @@ const tool_command tool_command_train = {
              .complete = RUNG_COMPLETE_FILE},
             {0},
         },
-    .words = "parameters of the task",
-    .options = rung_train_options,
-    .values_size = sizeof(rung_train_words),
+    .pairs = "parameters of the task",
+    .options = rung_train_option_table,
+    .values_size = sizeof(rung_train_options),
     .negative = "the accuracy on fresh prompts is below --require",
     .run = run_train,
 };

@@ -25,7 +25,7 @@ typedef struct verify_values {
 typedef struct report {
     const tool_call *call;
     const tool_worker *subject;
-    const rung_verify_conf *conf;
+    const rung_verify_options *conf;
     const rung_verify_result *result;
     bool chosen_here; /* the method was not on the command line */
 } report;
@@ -37,7 +37,7 @@ static bool interrupted(void)
 
 /* ---- what to do ------------------------------------------------------------------------------------------------ */
 
-static rung_status choose_method(rung_verify_conf *conf, bool *chosen_here, const tool_call *call,
+static rung_status choose_method(rung_verify_options *conf, bool *chosen_here, const tool_call *call,
                                  const rung_task_conf *task, rung_error *err)
 {
     const verify_values *v = call->values;
@@ -64,7 +64,7 @@ static rung_status read_tolerance(double *tolerance, const char *text, rung_erro
 }
 
 /* "every prompt, among 8192 candidates" */
-static void put_plan(rung_buf *out, const rung_task_conf *task, const rung_verify_conf *conf, bool chosen_here)
+static void put_plan(rung_buf *out, const rung_task_conf *task, const rung_verify_options *conf, bool chosen_here)
 {
     unsigned long long total = rung_verify_total(task, conf);
     switch (conf->method) {
@@ -139,7 +139,7 @@ static void print_wrong(rung_buf *out, const rung_wrong *w, const rung_instance 
         return;
     }
     if (w->answer == RUNG_NO_TARGET)
-        rung_buf_puts(out, "no answer, still thinking");
+        rung_buf_puts(out, "no answer, the chain of thought did not end");
     else
         rung_task_answer_write(out, task, w->answer);
     rung_buf_puts(out, ", and it is ");
@@ -184,7 +184,7 @@ static rung_status print_worst_case(rung_buf *out, const report *r, rung_error *
     const rung_verify_result *result = r->result;
     rung_instance witness;
     rung_status status = RUNG_OK;
-    rung_buf_printf(out, "%s%s%s  %s\n", tool_style_bold(), rung_verdict_words[result->verdict - 1], tool_style_off(),
+    rung_buf_printf(out, "%s%s%s  %s\n", tool_style_bold(), rung_verdict_names[result->verdict - 1], tool_style_off(),
                     result->reason);
     if (result->verdict == RUNG_CAN) rung_buf_printf(out, "margin   %.6g\n", result->margin);
     if (result->cases) rung_buf_printf(out, "cases    %llu\n", (unsigned long long)result->cases);
@@ -291,7 +291,7 @@ static rung_status json_worst_case(rung_jout *out, const report *r, rung_error *
 {
     const rung_verify_result *result = r->result;
     rung_instance witness;
-    rung_jout_string(out, "verdict", rung_verdict_words[result->verdict - 1]);
+    rung_jout_string(out, "verdict", rung_verdict_names[result->verdict - 1]);
     rung_jout_string(out, "reason", result->reason);
     if (result->verdict == RUNG_CAN)
         rung_jout_real(out, "margin", result->margin);
@@ -316,7 +316,7 @@ static rung_status json_report(rung_buf *text, const report *r, rung_error *err)
     rung_jout out;
     rung_jout_begin(&out, text, "rung.verify/1", true);
     tool_worker_json(&out, r->subject, r->call);
-    rung_jout_string(&out, "method", rung_method_words[r->conf->method - 1]);
+    rung_jout_string(&out, "method", rung_method_names[r->conf->method - 1]);
     rung_jout_bool(&out, "complete", r->result->complete);
     rung_status status = r->conf->method == RUNG_WORST_CASE ? json_worst_case(&out, r, err) : json_counts(&out, r, err);
     if (status == RUNG_OK) rung_jout_finish(&out);
@@ -326,7 +326,7 @@ static rung_status json_report(rung_buf *text, const report *r, rung_error *err)
 /* ---- command --------------------------------------------------------------------------------------------------- */
 
 /* Says what it is about to do, does it, and lets a signal end it with what has been found so far. */
-static rung_status verify(rung_verify_result *result, const tool_worker *s, rung_verify_conf *conf, bool chosen_here,
+static rung_status verify(rung_verify_result *result, const tool_worker *s, rung_verify_options *conf, bool chosen_here,
                           const tool_call *call, rung_error *err)
 {
     rung_progress progress;
@@ -348,7 +348,7 @@ static rung_status verify(rung_verify_result *result, const tool_worker *s, rung
 static int verify_subject(const tool_worker *s, const tool_call *call, rung_error *err)
 {
     const verify_values *v = call->values;
-    rung_verify_conf conf = {.seed = (uint64_t)call->seed, .how = s->how, .show = (size_t)v->show};
+    rung_verify_options conf = {.seed = (uint64_t)call->seed, .how = s->how, .show = (size_t)v->show};
     rung_verify_result *result = rung_calloc(1, sizeof *result, err);
     report r = {.call = call, .subject = s, .conf = &conf, .result = result};
     rung_buf text;
@@ -397,7 +397,7 @@ const tool_command tool_command_verify = {
             {0},
         },
     .arguments = (const tool_argument[]){RUNG_SUBJECT_ARGUMENT, {0}},
-    .words = "parameters of the task",
+    .pairs = "parameters of the task",
     .options =
         (const rung_option[]){
             {.name = "exhaustive",

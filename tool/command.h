@@ -25,8 +25,8 @@ typedef struct tool_call {
     void *values;                /* the command's own struct, filled from its option table */
     const char *const *argument; /* positional arguments */
     size_t arguments;
-    const char *const *word; /* key=value words, in order; they belong to the task */
-    size_t words;
+    const char *const *pair; /* key=value pairs, in order; they belong to the task */
+    size_t pairs;
     uint64_t given; /* bit i: row i of the option table was on the command line */
     bool json, quiet, help;
     int64_t seed;
@@ -38,7 +38,7 @@ typedef struct tool_command {
     const char *details; /* paragraphs separated by '\n', wrapped when shown; may be NULL */
     const tool_example *examples;
     const tool_argument *arguments; /* NULL: none */
-    const char *words;              /* what the key=value words are; NULL: the command takes none */
+    const char *pairs;              /* what the key=value pairs are; NULL: the command takes none */
     const rung_option *options;     /* NULL: only the common ones */
     size_t values_size;             /* sizeof(struct of values) */
     const char *negative;           /* when it exits with 1; NULL: never */

@@ -63,7 +63,7 @@ const char *tool_command_nearest(const char *name)
 {
     const char *names[RUNG_COUNT(commands)];
     for (size_t i = 0; i < RUNG_COUNT(commands); i++) names[i] = commands[i]->name;
-    return rung_word_guess(name, names, RUNG_COUNT(commands));
+    return rung_guess_name(name, names, RUNG_COUNT(commands));
 }
 
 const char *tool_command_name_at(size_t index)

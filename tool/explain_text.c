@@ -197,7 +197,7 @@ void tool_explain_print(rung_buf *out, const rung_explained *x, size_t rows)
 {
     rung_buf text;
     rung_buf_init(&text);
-    rung_buf_printf(out, "%s%s%s: %s\n\n", tool_style_bold(), rung_cert_kind_words[x->cert.kind - 1], tool_style_off(),
+    rung_buf_printf(out, "%s%s%s: %s\n\n", tool_style_bold(), rung_cert_kind_names[x->cert.kind - 1], tool_style_off(),
                     rung_explained_title(x));
     rung_buf_printf(&text, "%s, sha256 %.12s", x->cert.arch, x->cert.model);
     put_text(out, "model", text.text);

@@ -99,7 +99,7 @@ void tool_help_usage(rung_buf *out, const tool_command *command)
 {
     rung_buf_printf(out, "rung %s", command->name);
     for (const tool_argument *row = command->arguments; row && row->metavar; row++) usage_argument(out, row);
-    if (command->words) rung_buf_puts(out, " [key=value ...]");
+    if (command->pairs) rung_buf_puts(out, " [key=value ...]");
     rung_buf_puts(out, " [options]");
 }
 
@@ -132,11 +132,11 @@ static void print_options(rung_buf *out, const rung_option *table, size_t indent
 
 static void print_arguments(rung_buf *out, const tool_command *command, size_t indent)
 {
-    if (!command->arguments && !command->words) return;
+    if (!command->arguments && !command->pairs) return;
     heading(out, "Arguments");
     for (const tool_argument *row = command->arguments; row && row->metavar; row++)
         tool_two_columns(out, row->metavar, row->help, indent);
-    if (command->words) tool_two_columns(out, "key=value", command->words, indent);
+    if (command->pairs) tool_two_columns(out, "key=value", command->pairs, indent);
 }
 
 static void print_exit_codes(rung_buf *out, const tool_command *command)

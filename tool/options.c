@@ -71,7 +71,7 @@ static rung_status unknown_option(const tool_command *command, const char *text,
     count += collect_names(names + count, tool_options_common);
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)(len < 63 ? len : 63), text);
-    const char *near = rung_word_guess(word, names, count);
+    const char *near = rung_guess_name(word, names, count);
     if (near) return rung_fail(err, RUNG_USAGE, "unknown option '--%s'; did you mean '--%s'?", word, near);
     return rung_fail(err, RUNG_USAGE, "unknown option '--%s'", word);
 }
@@ -82,7 +82,7 @@ typedef struct parser {
     tool_call *call;
     int argc, next; /* next: index of the first argument that has not been read */
     char *const *argv;
-    const char **argument, **word;
+    const char **argument, **pair;
     rung_error *err;
 } parser;
 
@@ -151,8 +151,8 @@ static bool is_word(const char *text)
 
 static void add_plain(parser *p, const char *text)
 {
-    if (p->call->command->words && is_word(text))
-        p->word[p->call->words++] = text;
+    if (p->call->command->pairs && is_word(text))
+        p->pair[p->call->pairs++] = text;
     else
         p->argument[p->call->arguments++] = text;
 }
@@ -199,10 +199,10 @@ rung_status tool_options_parse(tool_call *call, int argc, char *const *argv, run
 {
     parser p = {.call = call, .argc = argc, .argv = argv, .err = err};
     p.argument = rung_arena_alloc(arena, (size_t)argc, sizeof *p.argument, err);
-    p.word = rung_arena_alloc(arena, (size_t)argc, sizeof *p.word, err);
-    if (!p.argument || !p.word) return RUNG_SYSTEM;
+    p.pair = rung_arena_alloc(arena, (size_t)argc, sizeof *p.pair, err);
+    if (!p.argument || !p.pair) return RUNG_SYSTEM;
     call->argument = p.argument;
-    call->word = p.word;
+    call->pair = p.pair;
 
     rung_status status = rung_option_defaults(call, tool_options_common, err);
     if (!status) status = rung_option_defaults(call->values, call->command->options, err);

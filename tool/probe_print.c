@@ -74,7 +74,7 @@ static void put_row(rung_buf *out, const rung_probe *probe, size_t index, bool v
     }
     if (verdicts) rung_buf_printf(out, "  %-8s", cell->verdict);
     rung_probe_finding finding = rung_probe_finding_of(probe, index);
-    rung_buf_printf(out, "  %s", rung_probe_finding_words[finding]);
+    rung_buf_printf(out, "  %s", rung_probe_finding_names[finding]);
     if (finding == RUNG_FINDING_REFUSED) rung_buf_printf(out, ": %.100s", rung_probe_refusal(probe, index));
     rung_buf_putc(out, '\n');
 }
@@ -86,7 +86,7 @@ static void put_depths(rung_buf *out, const rung_probe *probe)
         if (i == 0)
             rung_buf_printf(out, "\ndepth up to which accuracy stays at %g or above, with probability %g:\n",
                             d->threshold, d->confidence);
-        rung_buf_printf(out, "  %-16s ", d->words);
+        rung_buf_printf(out, "  %-16s ", d->keys);
         if (d->low == d->high)
             rung_buf_printf(out, "%s%" PRIu64 "%s", tool_style_bold(), d->low, tool_style_off());
         else

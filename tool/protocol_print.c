@@ -98,9 +98,9 @@ static void print_layer(rung_buf *out, const rung_played *p, size_t layer)
         if (!is_sent(p, layer, kind)) continue;
         if (first)
             rung_buf_printf(out, "%5zu  %-14s %-12s", layer, mechanisms.text ? mechanisms.text : "",
-                            rung_sent_words[kind]);
+                            rung_sent_names[kind]);
         else
-            rung_buf_printf(out, "%5s  %-14s %-12s", "", "", rung_sent_words[kind]);
+            rung_buf_printf(out, "%5s  %-14s %-12s", "", "", rung_sent_names[kind]);
         print_cells(out, p, layer, kind);
         first = false;
     }
@@ -137,7 +137,7 @@ static void print_answers(rung_buf *out, const rung_played *p)
     }
     rung_buf_puts(out, "answer   ");
     if (rung_judge_answer(j, 0) == RUNG_NO_TARGET)
-        rung_buf_puts(out, "none, still thinking");
+        rung_buf_puts(out, "none, the chain of thought did not end");
     else
         rung_task_answer_write(out, j->task, rung_judge_answer(j, 0));
     if (j->thoughts) rung_buf_printf(out, " after %zu thoughts", j->thoughts);
@@ -192,7 +192,7 @@ void tool_protocol_print(rung_buf *out, const tool_worker *s, const rung_played 
 static void json_kinds(rung_jout *out, const char *key, const uint64_t *values)
 {
     rung_jout_flat_object(out, key);
-    for (size_t w = 0; w <= RUNG_SENT_CHOICE; w++) rung_jout_int(out, rung_sent_words[w], (int64_t)values[w]);
+    for (size_t w = 0; w <= RUNG_SENT_CHOICE; w++) rung_jout_int(out, rung_sent_names[w], (int64_t)values[w]);
     rung_jout_end(out);
 }
 
@@ -207,7 +207,7 @@ static void json_layer(rung_jout *out, const rung_played *p, size_t layer)
     for (size_t c = 0; c < p->transcript.cuts; c++) {
         rung_jout_flat_object(out, NULL);
         for (size_t w = 0; w < RUNG_SENT_COUNTED; w++)
-            rung_jout_int(out, rung_sent_words[w], (int64_t)rung_played_bits(p, layer, c, (rung_sent)w));
+            rung_jout_int(out, rung_sent_names[w], (int64_t)rung_played_bits(p, layer, c, (rung_sent)w));
         rung_jout_int(out, "ledger", (int64_t)p->ledger[layer * p->transcript.cuts + c]);
         rung_jout_end(out);
     }

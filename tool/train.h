@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * rung train: a spec file as words, and what is told while it runs.
+ * rung train: a spec file as options, and what is printed while it runs.
  */
 #ifndef RUNG_TOOL_TRAIN_H
 #define RUNG_TOOL_TRAIN_H
@@ -18,7 +18,7 @@ rung_status tool_train_read_spec(tool_call *merged, const tool_call *call, const
 /* The progress line, the metrics and the events of a run. */
 typedef struct tool_train_log {
     const tool_call *call;
-    const rung_train_words *words;
+    const rung_train_options *options;
     uint64_t steps, before; /* before: done when this process began */
     FILE *metrics;
     rung_events *events;

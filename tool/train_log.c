@@ -24,7 +24,7 @@ static double now_s(void)
 /* At the first step, because only then is it known whether the run goes on from a checkpoint. */
 static rung_status open_log(tool_train_log *log, const rung_train_state *state)
 {
-    const rung_train_words *w = log->words;
+    const rung_train_options *w = log->options;
     log->opened = true;
     log->before = state->step - 1;
     if (w->metrics && !(log->metrics = fopen(w->metrics, state->resumed ? "a" : "w")))
@@ -46,7 +46,7 @@ static rung_status write_line(tool_train_log *log, void (*put)(rung_jout *out, c
     rung_jout_finish(&out);
     rung_status status = rung_buf_ok(&line, log->err);
     if (status == RUNG_OK && (fwrite(line.text, 1, line.len, log->metrics) != line.len || fflush(log->metrics) != 0))
-        status = rung_fail(log->err, RUNG_SYSTEM, "cannot write '%s': %s", log->words->metrics, strerror(errno));
+        status = rung_fail(log->err, RUNG_SYSTEM, "cannot write '%s': %s", log->options->metrics, strerror(errno));
     rung_buf_clear(&line);
     return status;
 }
@@ -125,7 +125,7 @@ bool tool_train_watched(void *context, const rung_train_state *state, bool evalu
 {
     tool_train_log *log = context;
     if (!log->opened) log->status = open_log(log, state);
-    bool due = evaluated || (log->words->log_every && state->step % (uint64_t)log->words->log_every == 0);
+    bool due = evaluated || (log->options->log_every && state->step % (uint64_t)log->options->log_every == 0);
     if (log->status == RUNG_OK && due) log->status = write_line(log, evaluated ? put_evaluated : put_plain, state);
     if (log->status == RUNG_OK && due) log->status = write_events(log, state, evaluated);
     draw(log, state);

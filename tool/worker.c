@@ -9,23 +9,24 @@
 
 static rung_status choose_task(tool_worker *s, const tool_call *call, rung_error *err)
 {
-    const char *own = rung_model_get_spec(s->model)->task, *other = s->words->task;
-    if (!other && call->words)
-        return rung_fail(err, RUNG_USAGE, "'%s' is a parameter of which task? add --task NAME", call->word[0]);
+    const char *own = rung_model_get_spec(s->model)->task, *other = s->options->task;
+    if (!other && call->pairs)
+        return rung_fail(err, RUNG_USAGE, "'%s' is a parameter of which task? add --task NAME", call->pair[0]);
     if (!other && !*own)
         return rung_fail(err, RUNG_USAGE, "the model names no task; add --task NAME ('rung list tasks')");
-    rung_status status = other ? rung_task_conf_init(&s->task, other, call->word, call->words, err)
+    rung_status status = other ? rung_task_conf_init(&s->task, other, call->pair, call->pairs, err)
                                : rung_task_conf_parse(&s->task, own, err);
     return status == RUNG_OK ? rung_judge_fits(s->model, &s->task, err) : status;
 }
 
-rung_status tool_worker_open(tool_worker *s, const tool_call *call, const tool_worker_words *words, rung_error *err)
+rung_status tool_worker_open(tool_worker *s, const tool_call *call, const tool_worker_words *options, rung_error *err)
 {
-    bool exact = strcmp(words->numbers, "fp32") != 0;
-    *s = (tool_worker){.words = words};
-    s->how = (rung_evaluator){
-        .numbers = exact ? &s->fmt : NULL, .softmax = (rung_softmax)words->softmax, .threads = (size_t)words->threads};
-    rung_status status = exact ? rung_fmt_parse(&s->fmt, words->numbers, err) : RUNG_OK;
+    bool exact = strcmp(options->numbers, "fp32") != 0;
+    *s = (tool_worker){.options = options};
+    s->how = (rung_evaluator){.numbers = exact ? &s->fmt : NULL,
+                              .softmax = (rung_softmax)options->softmax,
+                              .threads = (size_t)options->threads};
+    rung_status status = exact ? rung_fmt_parse(&s->fmt, options->numbers, err) : RUNG_OK;
     if (status == RUNG_OK) status = rung_model_open(&s->model, call->argument[0], err);
     return status == RUNG_OK ? choose_task(s, call, err) : status;
 }
@@ -42,8 +43,8 @@ void tool_worker_print(rung_buf *out, const tool_worker *s)
     rung_buf_printf(out, "model    %s, %zu parameters, sha256 %.12s\ntask     ", rung_model_get_spec(s->model)->arch,
                     rung_model_parameters(s->model), digest);
     rung_task_canonical(out, &s->task);
-    rung_buf_printf(out, "\nnumbers  %s", s->how.numbers ? s->words->numbers : "fp32, fast evaluator");
-    if (s->how.softmax != RUNG_SOFTMAX_ONLINE) rung_buf_printf(out, ", softmax %s", rung_softmax_words[s->how.softmax]);
+    rung_buf_printf(out, "\nnumbers  %s", s->how.numbers ? s->options->numbers : "fp32, fast evaluator");
+    if (s->how.softmax != RUNG_SOFTMAX_ONLINE) rung_buf_printf(out, ", softmax %s", rung_softmax_names[s->how.softmax]);
     rung_buf_putc(out, '\n');
 }
 
@@ -58,9 +59,9 @@ void tool_worker_json(rung_jout *out, const tool_worker *s, const tool_call *cal
     rung_jout_string(out, "sha256", digest);
     rung_jout_string(out, "arch", rung_model_get_spec(s->model)->arch);
     rung_jout_string(out, "task", task.text);
-    rung_jout_string(out, "numbers", s->words->numbers);
+    rung_jout_string(out, "numbers", s->options->numbers);
     rung_jout_int(out, "number_bits", s->how.numbers ? s->fmt.bits : 32);
-    rung_jout_string(out, "softmax", rung_softmax_words[s->how.softmax]);
+    rung_jout_string(out, "softmax", rung_softmax_names[s->how.softmax]);
     rung_jout_int(out, "seed", call->seed);
     rung_buf_clear(&task);
 }

@@ -18,7 +18,7 @@ typedef struct tool_worker_words {
 } tool_worker_words;
 
 typedef struct tool_worker {
-    const tool_worker_words *words;
+    const tool_worker_words *options;
     rung_model *model;
     rung_task_conf task; /* the model's own, or another that fits */
     rung_fmt fmt;
@@ -26,7 +26,7 @@ typedef struct tool_worker {
 } tool_worker;
 
 /* Close it also when this fails. */
-rung_status tool_worker_open(tool_worker *s, const tool_call *call, const tool_worker_words *words, rung_error *err);
+rung_status tool_worker_open(tool_worker *s, const tool_call *call, const tool_worker_words *options, rung_error *err);
 void tool_worker_close(tool_worker *s);
 /* The lines model, task, numbers. */
 void tool_worker_print(rung_buf *out, const tool_worker *s);
@@ -52,7 +52,7 @@ void tool_worker_json(rung_jout *out, const tool_worker *s, const tool_call *cal
          .metavar = "ORDER",                                                                                           \
          .help = "order in which attention adds up its keys; exact numbers only",                                      \
          .fallback = "online",                                                                                         \
-         .choices = rung_softmax_words},                                                                               \
+         .choices = rung_softmax_names},                                                                               \
         RUNG_OPTION_THREADS(type, field.threads)
 
 #define RUNG_SUBJECT_ARGUMENT                                                                                          \

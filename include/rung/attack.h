@@ -16,12 +16,12 @@
 RUNG_API_BEGIN
 
 /* The attacked model. The program must be made from the model, in an exact format, with online softmax. */
-typedef struct rung_victim {
+typedef struct rung_attacked {
     const rung_model *model;
     const rung_program *program;
     const rung_task_conf *task;
     rung_fmt numbers;
-} rung_victim;
+} rung_attacked;
 
 typedef struct rung_budget {
     double seconds; /* wall time of one attack */
@@ -56,10 +56,10 @@ typedef struct rung_attack {
      * build:NAME stands for that construction. */
     const char *breaks, *spares;
     /* Expected seconds. Negative: the attack does not apply, and `why` (size bytes) gives the reason. */
-    double (*expect)(const rung_victim *victim, const rung_budget *budget, char *why, size_t size);
+    double (*expect)(const rung_attacked *attacked, const rung_budget *budget, char *why, size_t size);
     /* Searches until it finds something, has tried everything, or has used up the budget. Returns RUNG_OK also if it
      * finds nothing. */
-    rung_status (*run)(rung_break *result, const rung_victim *victim, const rung_budget *budget, rung_error *err);
+    rung_status (*run)(rung_break *result, const rung_attacked *attacked, const rung_budget *budget, rung_error *err);
 } rung_attack;
 
 size_t rung_attack_count(void);
@@ -73,11 +73,12 @@ void rung_break_clear(rung_break *result);
  * should differ. `tried` receives one entry for each registry row (at most `room`); attacks that do not apply have
  * found = false and the reason in `report`. */
 rung_status rung_attack_run(rung_break *result, rung_break *tried, size_t room, size_t *tried_count,
-                            const rung_victim *victim, const char *attack, const rung_budget *budget, rung_error *err);
+                            const rung_attacked *attacked, const char *attack, const rung_budget *budget,
+                            rung_error *err);
 
 /* True if rung-check supports all parts of such a certificate. If not, `why` names the first that it does not
  * support. */
-bool rung_attack_certifiable(const rung_victim *victim, rung_cert_kind kind, char *why, size_t size);
+bool rung_attack_certifiable(const rung_attacked *attacked, rung_cert_kind kind, char *why, size_t size);
 
 RUNG_API_END
 

@@ -16,10 +16,10 @@ RUNG_API_BEGIN
 extern const char *const rung_attn_dtypes[];
 
 /* What is asked for. */
-typedef struct rung_attn_conf {
+typedef struct rung_attn_options {
     const char *mech;
-    const char *const *word; /* parameters of the mechanism, key=value */
-    size_t words;
+    const char *const *pair; /* parameters of the mechanism, key=value */
+    size_t pairs;
     const char *in, *out;                          /* safetensors */
     const char *numbers;                           /* fp32: the fast evaluator; else an exact format */
     const char *scale;                             /* a number that multiplies the query first; NULL: none */
@@ -31,11 +31,11 @@ typedef struct rung_attn_conf {
     size_t threads;                                /* 0: all cores */
     void *context;                                 /* of note */
     void (*note)(void *context, const char *text); /* a tensor that is not used; NULL: nobody wants to know */
-} rung_attn_conf;
+} rung_attn_options;
 
 /* One run; exactly one of the two evaluators is used. */
 typedef struct rung_attn {
-    const rung_attn_conf *ask;
+    const rung_attn_options *ask;
     rung_safetensors *file;
     rung_mech_conf conf;
     size_t tokens;
@@ -51,7 +51,7 @@ typedef struct rung_attn {
 } rung_attn;
 
 /* Reads, runs, writes. `ask` must outlive `a`. Clear it also after a failure. */
-rung_status rung_attn_run(rung_attn *a, const rung_attn_conf *ask, rung_error *err);
+rung_status rung_attn_run(rung_attn *a, const rung_attn_options *ask, rung_error *err);
 void rung_attn_clear(rung_attn *a);
 
 RUNG_API_END

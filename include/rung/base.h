@@ -90,7 +90,7 @@ rung_status rung_fail(rung_error *err, rung_status status, const char *format, .
 /* Puts "<prefix>: " before the existing message, for callers that know where the failure happened. Returns `status`. */
 rung_status rung_fail_at(rung_error *err, rung_status status, const char *format, ...) RUNG_PRINTF(3, 4);
 /* "unknown <what> '<word>'; did you mean '<nearest>'? known: a, b, c". Returns RUNG_USAGE. */
-rung_status rung_fail_unknown(rung_error *err, const char *what, const char *word, const char *const *candidates,
+rung_status rung_fail_unknown(rung_error *err, const char *what, const char *name, const char *const *candidates,
                               size_t count);
 
 /* ---- sizes ------------------------------------------------------------------------------------------- */
@@ -163,12 +163,12 @@ void rung_buf_csv(rung_buf *out, const char *text);
 
 /* ---- words --------------------------------------------------------------------------------------------- */
 
-/* The candidate nearest to `word` by edit distance, or NULL when none is near enough to be a misspelling. */
-const char *rung_word_nearest(const char *word, const char *const *candidates, size_t count);
-/* Returns a candidate that begins with `word`, else the nearest candidate, else NULL. */
-const char *rung_word_guess(const char *word, const char *const *candidates, size_t count);
+/* The candidate nearest to `name` by edit distance, or NULL when none is near enough to be a misspelling. */
+const char *rung_nearest_name(const char *name, const char *const *candidates, size_t count);
+/* Returns a candidate that begins with `name`, else the nearest candidate, else NULL. */
+const char *rung_guess_name(const char *name, const char *const *candidates, size_t count);
 /* A whole decimal integer in [low, high]; false when text is anything else. */
-bool rung_word_int(int64_t *out, const char *text, int64_t low, int64_t high);
+bool rung_parse_int(int64_t *out, const char *text, int64_t low, int64_t high);
 
 /* ---- rng: the same stream on every machine -------------------------------------------------------------- */
 
@@ -255,13 +255,13 @@ void rung_cpu_forget(void);
 const char *rung_isa_name(rung_isa isa);
 size_t rung_cpu_threads(void); /* online processors, or RUNG_THREADS when it is set to 1..256 */
 
-/* ---- param: key=value words against a table -------------------------------------------------------------- */
+/* ---- param: key=value pairs against a table -------------------------------------------------------------- */
 
 typedef enum rung_param_kind {
-    RUNG_PARAM_INT,  /* low <= value <= high */
-    RUNG_PARAM_LIST, /* comma-separated integers, each in [low, high], at most RUNG_LIST_MAX */
-    RUNG_PARAM_WORD, /* one of `words`; the value is its index */
-    RUNG_PARAM_REAL, /* low <= value <= high, in `real` */
+    RUNG_PARAM_INT,    /* low <= value <= high */
+    RUNG_PARAM_LIST,   /* comma-separated integers, each in [low, high], at most RUNG_LIST_MAX */
+    RUNG_PARAM_CHOICE, /* one of `choices`; the value is its index */
+    RUNG_PARAM_REAL,   /* low <= value <= high, in `real` */
 } rung_param_kind;
 
 #define RUNG_LIST_MAX  16
@@ -270,8 +270,8 @@ typedef enum rung_param_kind {
 typedef struct rung_param {
     const char *name;
     rung_param_kind kind;
-    int64_t fallback, low, high; /* fallback of a word: its index */
-    const char *const *words;    /* NULL-terminated, for RUNG_PARAM_WORD */
+    int64_t fallback, low, high; /* fallback of a choice: its index */
+    const char *const *choices;  /* NULL-terminated, for RUNG_PARAM_CHOICE */
     const char *help;            /* one line, which names the symbol that the theory uses */
 } rung_param;
 

@@ -55,7 +55,7 @@ typedef struct rung_layer_bits {
     uint64_t carried; /* state, convolution and window; for log-linear attention one level */
     uint64_t message; /* accumulator of a full layer; 0 for other layers */
 } rung_layer_bits;
-rung_layer_bits rung_layer_bits_of(const rung_held *held, const rung_arithmetic *arithmetic);
+rung_layer_bits rung_layer_bits_of(const rung_ledger_layer *held, const rung_arithmetic *arithmetic);
 
 /* All layers of a claim together. */
 typedef struct rung_ledger_view {
@@ -74,9 +74,9 @@ typedef struct rung_ledger_kind {
 size_t rung_ledger_kinds(rung_ledger_kind *out, size_t most, const rung_ledger *ledger);
 
 /* Elements of its recurrent state; UINT64_MAX: more than fits. */
-uint64_t rung_held_state(const rung_held *held);
+uint64_t rung_held_state(const rung_ledger_layer *held);
 /* The mechanism of a layer, "mlp" where it has none. */
-const char *rung_held_mechanism(const rung_held *held);
+const char *rung_held_mechanism(const rung_ledger_layer *held);
 /* "12*(3*gdelta,full)": mechanisms in order, repetitions counted. */
 void rung_ledger_order(rung_buf *out, const rung_ledger *ledger);
 /* "48 layers: 12 full, 36 recurrent" */
@@ -133,7 +133,7 @@ typedef struct rung_bound_answer {
     rung_bound_point point;   /* of the inequality that `holds` is about */
 } rung_bound_answer;
 
-struct bound_question; /* src/bound/rows.h */
+struct bound_question; /* src/bound/bound_rows.h */
 
 typedef struct rung_bound {
     const char *id;      /* "A", "B0", "published-hybrid" */

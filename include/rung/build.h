@@ -30,7 +30,7 @@ typedef struct rung_construction {
     const char *summary;
     const char *source;     /* theorem, section or paper; "ours" if the proof is in docs/theory.md */
     const char *task;       /* the task, or the default of the parameter `task` of this table */
-    const char *task_words; /* parameters of the task that this construction requires, as in "form=position", or NULL */
+    const char *task_pairs; /* parameters of the task that this construction requires, as in "form=position", or NULL */
     const rung_param *params; /* no name may also be a parameter of the task */
     /* Fills a sheet. Refuses parameters with the reason and an alternative. */
     rung_status (*build)(struct rung_sheet *sheet, const rung_build *b, rung_error *err);
@@ -43,7 +43,7 @@ const char *rung_construction_nearest(const char *name);
 
 /* `words` are key=value. Keys that the construction knows set its parameters; the others go to the task. The error for
  * an unknown key names the nearest key of both. */
-rung_status rung_build_init(rung_build *b, const char *name, const char *const *words, size_t count, rung_error *err);
+rung_status rung_build_init(rung_build *b, const char *name, const char *const *pairs, size_t count, rung_error *err);
 /* Prints every parameter of the construction, "lookup keys=bits values=bits scale=0 ...". Model files have it in their
  * metadata. */
 void rung_build_canonical(rung_buf *out, const rung_build *b);

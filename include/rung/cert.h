@@ -22,7 +22,7 @@ typedef enum rung_cert_kind {
     /* two prompts differ in one block, whose summaries agree and which the last token does not open */
     RUNG_CERT_BLOCK_COLLISION,
 } rung_cert_kind;
-extern const char *const rung_cert_kind_words[]; /* [kind-1] */
+extern const char *const rung_cert_kind_names[]; /* [kind-1] */
 
 /* Texts and arrays belong to the certificate. Fields that a kind does not have are zero. */
 typedef struct rung_cert {

@@ -38,7 +38,7 @@ rung_status rung_subject_layers(rung_subject **out, const rung_ledger *ledger, r
 /* Reads a config.json (or its directory), a GGUF file or a rung model file; the content decides which. */
 rung_status rung_subject_file(rung_subject **out, const char *path, rung_error *err);
 /* The layers that a training run makes, and whether it has a chain of thought. */
-rung_status rung_subject_run(rung_subject **out, const rung_train_conf *conf, rung_error *err);
+rung_status rung_subject_run(rung_subject **out, const rung_train_spec *conf, rung_error *err);
 /* The same layers, but the `count` layers from `first` on are replaced by `times` copies of layer `first`. */
 rung_status rung_subject_repeat(rung_subject **out, const rung_subject *from, size_t first, size_t count, size_t times,
                                 rung_error *err);
@@ -59,7 +59,7 @@ typedef enum rung_kernel {
     RUNG_KERNEL_REVERSE,    /* the same, but softmax runs from the last key to the first */
     RUNG_KERNEL_FAST,       /* the fast fp32 evaluator: whole rows, clamped exponentials, chunks of 32 tokens */
 } rung_kernel;
-extern const char *const rung_kernel_words[];     /* [kernel-1] */
+extern const char *const rung_kernel_names[];     /* [kernel-1] */
 const char *rung_kernel_text(rung_kernel kernel); /* "softmax from left to right" */
 
 /* What a token receives from a prefix in a full layer, in numbers per head. */
@@ -68,7 +68,7 @@ typedef enum rung_message {
     RUNG_MESSAGE_NUMERATOR,  /* dv+1: without the maximum */
     RUNG_MESSAGE_PAPER,      /* 2 d, as the papers count */
 } rung_message;
-extern const char *const rung_message_words[];
+extern const char *const rung_message_names[];
 
 typedef struct rung_arithmetic {
     rung_kernel kernel;
@@ -98,12 +98,12 @@ typedef enum rung_premise {
 } rung_premise;
 #define RUNG_NEEDS(premise) (1u << (premise))
 
-extern const char *const rung_premise_words[];       /* [premise]: "causal", ... */
+extern const char *const rung_premise_names[];       /* [premise]: "causal", ... */
 const char *rung_premise_text(rung_premise premise); /* the sentence above */
-extern const char *const rung_fact_words[];          /* [fact]: "not established", "established", "violated" */
+extern const char *const rung_fact_names[];          /* [fact]: "not established", "established", "violated" */
 
 /* What is claimed of a subject. In a zeroed struct nothing about arithmetic or prompt is established. */
-typedef struct rung_about {
+typedef struct rung_claim_spec {
     const rung_task_conf *task; /* copied; NULL: the claim is about the layers alone */
     uint64_t
         n; /* the claim is about some size of the task with at most this many tokens; 0: about the task's own size */
@@ -113,23 +113,25 @@ typedef struct rung_about {
     rung_kernel kernel;
     rung_message message;
     rung_fact layout, ends, at_once; /* see rung_premise */
-} rung_about;
+} rung_claim_spec;
 
 /* The prompt is what the task writes, nothing follows it, and the model answers at once, in the order of the exact
  * evaluator. */
-rung_about rung_about_prompt(const rung_task_conf *task, uint64_t n);
+rung_claim_spec rung_claim_spec_of_prompt(const rung_task_conf *task, uint64_t n);
 /* Sets the bits of accumulators, states and caches. */
-void rung_about_bits(rung_about *about, int bits);
+void rung_claim_spec_set_bits(rung_claim_spec *about, int bits);
 
 typedef struct rung_claim rung_claim;
 
-/* The subject must outlive the claim. If the words of the task fix its length, that length is never changed: n then
+/* The subject must outlive the claim. If the parameters of the task fix its length, that length is never changed: n then
  * counts as 0, and RUNG_USAGE if the prompt is longer than n. */
-rung_status rung_claim_new(rung_claim **out, const rung_subject *subject, const rung_about *about, rung_error *err);
+rung_status rung_claim_new(rung_claim **out, const rung_subject *subject, const rung_claim_spec *about,
+                           rung_error *err);
 void rung_claim_free(rung_claim *claim);
 
 const rung_subject *rung_claim_subject(const rung_claim *claim);
-rung_about rung_claim_about(const rung_claim *claim); /* what the claim was made of; its task is the claim's copy */
+rung_claim_spec
+rung_claim_get_spec(const rung_claim *claim); /* what the claim was made of; its task is the claim's copy */
 const rung_ledger *rung_claim_ledger(const rung_claim *claim);
 const rung_task_conf *rung_claim_task(const rung_claim *claim); /* NULL: the claim is about the layers alone */
 uint64_t rung_claim_n(const rung_claim *claim);                 /* 0: the task has exactly its own size */

@@ -13,7 +13,7 @@ RUNG_API_BEGIN
 
 /* One layer. It may have several mechanisms in parallel (a head-wise hybrid, a shared attention block). Then several of
  * the flags are set, and the numbers are totals. */
-typedef struct rung_held {
+typedef struct rung_ledger_layer {
     bool full;          /* attends to every earlier token */
     bool recurrent;     /* carries a state that does not grow with the position; convolutions count */
     bool window;        /* attends only to the last tokens */
@@ -40,7 +40,7 @@ typedef struct rung_held {
     bool summary_by_position;  /* the compression may depend on the position of the block */
     bool summary_overlaps;     /* blocks of the compression share tokens */
     uint64_t index_elements;   /* numbers per token that an indexer keeps */
-} rung_held;
+} rung_ledger_layer;
 
 /* Premises about all layers together. A reader establishes each of them from the file or from what is known about the
  * family. The others stay RUNG_NOT_ESTABLISHED, and then no theorem that needs them applies. */
@@ -77,7 +77,7 @@ typedef struct rung_ledger {
     char *family;   /* model_type or architecture; "" if none */
     char *spelling; /* the key by which the layer kinds were found: "layer_types", "full_attention_interval", ... */
     size_t layer_count;
-    rung_held *layer;
+    rung_ledger_layer *layer;
     rung_known known[RUNG_LEDGER_FACTS];
     rung_block block;
     uint64_t context; /* longest context that the file states; 0: none */
@@ -99,7 +99,7 @@ rung_status rung_ledger_open_bytes(rung_ledger *ledger, const void *bytes, size_
 void rung_ledger_clear(rung_ledger *ledger);
 
 /* True if the two are equal in everything that a ledger shows. */
-bool rung_held_same(const rung_held *a, const rung_held *b);
+bool rung_ledger_layer_same(const rung_ledger_layer *a, const rung_ledger_layer *b);
 
 /* Totals over the layers. They saturate at UINT64_MAX. */
 typedef struct rung_ledger_sum {

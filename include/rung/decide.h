@@ -25,34 +25,34 @@ typedef enum rung_basis {
     RUNG_BASIS_EVERY_PROMPT, /* CAN: weights that were run on every prompt */
     RUNG_BASIS_SAMPLE,       /* SAMPLED: weights that were right on every prompt of a sample */
 } rung_basis;
-extern const char *const rung_basis_words[]; /* [basis] */
+extern const char *const rung_basis_names[]; /* [basis] */
 
 /* Which means are asked, and how much work they may do. Zeroed: none is asked. */
-typedef struct rung_means {
+typedef struct rung_decide_options {
     bool bounds;     /* theorems */
     bool thresholds; /* also search the smallest n for which each theorem would hold, which costs time */
     bool weights;    /* constructions whose layers the subject contains are built and judged */
     bool both;       /* look for weights even if a theorem forbids them, to compare both */
     uint64_t samples, seed;
     size_t threads;            /* 0: all */
-    double work;               /* for judging weights, see rung_witness_ask; 0: its default */
-#define RUNG_MEANS_QUICK 6e9   /* one or two seconds of work, for interactive use */
+    double work;               /* for judging weights, see rung_witness_options; 0: its default */
+#define RUNG_DECIDE_QUICK 6e9  /* one or two seconds of work, for interactive use */
     bool (*interrupted)(void); /* NULL: never */
     const rung_model
         *given; /* judge these weights, which must have the subject's layers, instead of searching; NULL: search */
-    const char *given_by;      /* the words after `rung build` that make them */
-    const rung_fmt *given_in;  /* the format in which they are judged */
-    const rung_victim *victim; /* attack this model, whose layers are the subject; NULL: no attacks */
-    const rung_budget *budget; /* of the attacks */
-    const char *attack;        /* name of one attack; NULL: all that apply */
-    const char *keep;          /* directory in which contradicting evidence is written; NULL: the current one */
-} rung_means;
+    const char *given_by;          /* the arguments of `rung build` that make them */
+    const rung_fmt *given_in;      /* the format in which they are judged */
+    const rung_attacked *attacked; /* attack this model, whose layers are the subject; NULL: no attacks */
+    const rung_budget *budget;     /* of the attacks */
+    const char *attack;            /* name of one attack; NULL: all that apply */
+    const char *keep;              /* directory in which contradicting evidence is written; NULL: the current one */
+} rung_decide_options;
 
 /* The record of a verdict. Text, JSON and figures are renderings of it. */
 typedef struct rung_decision {
     rung_verdict verdict;
     rung_basis basis;
-    const char *by;      /* the theorem's id, or the words after `rung build`; "" if there is neither */
+    const char *by;      /* the theorem's id, or the arguments of `rung build`; "" if there is neither */
     const char *proof;   /* how far a theorem's proof has been checked; "" otherwise */
     char statement[512]; /* what was shown, with numbers */
     /* the arithmetic: "in exact 26-bit arithmetic, softmax from left to right". For weights, the format in which they
@@ -71,7 +71,7 @@ typedef struct rung_decision {
     /* what the search for weights found */
     rung_model *model;    /* the model, with the subject's own layers; NULL: none found, or it was given */
     bool has_weights;     /* weights were found or given, and are right */
-    const char *weights;  /* the words after `rung build` that make them; NULL: none */
+    const char *weights;  /* the arguments of `rung build` that make them; NULL: none */
     rung_task_conf task;  /* the instance that the model solves */
     char numbers[16];     /* the format in which it does */
     char no_weights[512]; /* why no weights were found, or "" */
@@ -86,7 +86,8 @@ typedef struct rung_decision {
 } rung_decision;
 
 /* Decides a claim, which must have a task. Clear the decision also when this fails. */
-rung_status rung_decide(rung_decision *decision, const rung_claim *claim, const rung_means *means, rung_error *err);
+rung_status rung_decide(rung_decision *decision, const rung_claim *claim, const rung_decide_options *means,
+                        rung_error *err);
 void rung_decision_clear(rung_decision *decision);
 /* Members of an object: the layers, the theorems, the verdict. The decision is NULL for a claim without a task. */
 void rung_decision_json(rung_jout *out, const rung_claim *claim, const char *name, const rung_decision *decision);
@@ -100,14 +101,14 @@ typedef enum rung_solve {
     RUNG_SOLVE_LAYERS,
     RUNG_SOLVE_DEPTH
 } rung_solve;
-extern const char *const rung_solve_words[];
+extern const char *const rung_solve_names[];
 
-typedef struct rung_solve_conf {
+typedef struct rung_solve_options {
     rung_solve what;
     const rung_subject *subject;
-    const rung_about *about;
-    const rung_means *means; /* used for the depth only; the others ask theorems alone */
-} rung_solve_conf;
+    const rung_claim_spec *about;
+    const rung_decide_options *means; /* used for the depth only; the others ask theorems alone */
+} rung_solve_options;
 
 enum { RUNG_DEPTH_MAX = 16 };
 
@@ -133,7 +134,7 @@ typedef struct rung_solved {
 
 /* RUNG_USAGE for a quantity that cannot be varied: the head dimension of a file, layers that differ, the depth of a
  * task that has none. */
-rung_status rung_solve_run(rung_solved *solved, const rung_solve_conf *conf, rung_error *err);
+rung_status rung_solve_run(rung_solved *solved, const rung_solve_options *conf, rung_error *err);
 /* The member "solve" of an object. */
 void rung_solved_json(rung_jout *out, const rung_solved *solved);
 
@@ -145,9 +146,9 @@ rung_status rung_decide_instance(rung_task_conf *out, const rung_task_conf *task
 
 /* What rung_plan_search is to look for: task, n, bits, order of softmax, and costs as the ledger counts them.
  * `about` must outlive it; words, samples, seed, threads and interrupted are the caller's. */
-rung_plan_conf rung_decide_plan(const rung_about *about);
+rung_plan_options rung_decide_plan(const rung_claim_spec *about);
 /* Whether there is anything to look for: bits and sizes for which models can be built. */
-rung_status rung_decide_plan_check(const rung_plan_conf *conf, rung_error *err);
+rung_status rung_decide_plan_check(const rung_plan_options *conf, rung_error *err);
 
 RUNG_API_END
 

@@ -171,8 +171,8 @@ const rung_json *rung_json_value_at(const rung_json *object, size_t index);
 const char *rung_json_string(const rung_json *value); /* NULL unless it is a string */
 /* Returns a string, number, true or false as the text that a user would type, and NULL for anything else. Numbers are
  * written into `room`. */
-#define RUNG_JSON_WORD RUNG_REAL_TEXT
-const char *rung_json_word(char room[RUNG_JSON_WORD], const rung_json *value);
+#define RUNG_JSON_SCALAR_TEXT RUNG_REAL_TEXT
+const char *rung_json_scalar_text(char room[RUNG_JSON_SCALAR_TEXT], const rung_json *value);
 bool rung_json_int(int64_t *out, const rung_json *value);
 bool rung_json_real(double *out, const rung_json *value); /* accepts integers too */
 bool rung_json_bool(bool *out, const rung_json *value);

@@ -44,12 +44,12 @@ const char *rung_sweep_id(const rung_sweep *sweep, size_t index);
 typedef struct rung_sweep_run {
     char id[RUNG_RUN_ID];
     char *canonical;  /* rung_train_canonical of conf */
-    char *words;      /* {"arch": "full", "task": "eva", "task.N": 8, ...}: every key that decides the result */
+    char *keys;       /* {"arch": "full", "task": "eva", "task.N": 8, ...}: every key that decides the result */
     char *label;      /* label of its case; "" if it has none */
     uint64_t cell;    /* equal for runs that differ only in their seed and in the keys that the spec says to choose */
     uint64_t setting; /* equal for runs that differ only in their seed */
-    rung_train_conf conf;  /* borrows from this struct, so do not copy or move it */
-    rung_train_words text; /* the same as rung_train_words */
+    rung_train_spec conf;    /* borrows from this struct, so do not copy or move it */
+    rung_train_options text; /* the same as rung_train_options */
     rung_buf task_text;
     rung_arena arena;
 } rung_sweep_run;
@@ -77,10 +77,10 @@ const char *rung_store_path(const rung_store *store);
 
 typedef enum rung_outcome {
     RUNG_OUTCOME_FINISHED = 1, /* all steps */
-    RUNG_OUTCOME_STOPPED,      /* stopped early, by the rule that its words declare */
+    RUNG_OUTCOME_STOPPED,      /* stopped early, by the rule that its keys declare */
     RUNG_OUTCOME_DIVERGED,     /* loss or gradient became NaN or infinite; nothing was evaluated after that */
 } rung_outcome;
-extern const char *const rung_outcome_words[]; /* [outcome-1] */
+extern const char *const rung_outcome_names[]; /* [outcome-1] */
 
 /* What the theorems of bound.h say of this architecture at this size in numbers of `bits` bits. They speak of the exact
  * evaluator: every operation rounded, sums from left to right. */
@@ -97,20 +97,20 @@ typedef struct rung_run_theory {
 
 /* The same before anything is run. Reads only task, arch, heads, dk, dv and causal of conf, and leaves the statement
  * empty. */
-rung_status rung_lab_theory(rung_run_theory *theory, const rung_train_conf *conf, rung_error *err);
+rung_status rung_lab_theory(rung_run_theory *theory, const rung_train_spec *conf, rung_error *err);
 
 /* True if the theorems speak of an accuracy that this evaluator measured: the exact one, in a format of at most
  * theory->bits bits. Any other accuracy has no ceiling and cannot contradict one. */
 bool rung_theory_speaks(const rung_run_theory *theory, const char *test_numbers);
 /* If conf->test_numbers is unset and the theorems say CANNOT or have a ceiling, sets it to a format of which they
  * speak. */
-rung_status rung_lab_choose_test(rung_train_conf *conf, rung_error *err);
+rung_status rung_lab_choose_test(rung_train_spec *conf, rung_error *err);
 
 /* A finished run. Missing numbers are NaN. Texts are borrowed until the next row. */
 typedef struct rung_run_row {
     int64_t number; /* in this store */
-    const char *id, *canonical, *words;
-    const char *arch, *task; /* task: its name; the parameters are among the words */
+    const char *id, *canonical, *keys;
+    const char *arch, *task; /* task: its name; the parameters are among the keys */
     uint64_t seed;
     double rate;
     bool random_labels;
@@ -221,7 +221,7 @@ typedef struct rung_probe_row {
 typedef struct rung_probe_cell {
     uint64_t place;        /* index within the probe */
     const char *mode;      /* "direct", "one-hop", "shuffled" or "thinking"; "log" for a log */
-    const char *words;     /* {"L": 2, "n": 16} */
+    const char *keys;      /* {"L": 2, "n": 16} */
     const char *canonical; /* the task with its parameters */
     uint64_t depth, facts; /* L and n; 0: the task has none */
     double chance;         /* accuracy of a random guess among the answers */
@@ -250,7 +250,7 @@ typedef struct rung_probe_answer {
 
 /* The depth interval of a model; rung_depth in probe.h says what it means. */
 typedef struct rung_probe_depth {
-    const char *words; /* the other keys of the grid: {"n": 16} */
+    const char *keys; /* the other keys of the grid: {"n": 16} */
     uint64_t facts;
     double threshold, confidence;
     uint64_t low, high, deepest; /* deepest: the largest depth of the grid */
@@ -281,7 +281,7 @@ rung_status rung_store_probe_depths(rung_store *store, int64_t probe, rung_probe
 /* ---- doing it -------------------------------------------------------------------------------------------------- */
 
 /* Progress of a sweep. The threads that do the runs report it, at most ten times a second each. */
-typedef struct rung_lab_news {
+typedef struct rung_lab_progress {
     size_t total;           /* runs of this shard */
     size_t before;          /* those of them that were in the store at the start */
     size_t done, succeeded; /* done: since the start; succeeded: includes the runs that were in the store */
@@ -290,9 +290,9 @@ typedef struct rung_lab_news {
     const rung_train_state *state;
     bool finished; /* this run is now in the store */
     double left_s; /* estimated seconds for the rest; NaN if unknown */
-} rung_lab_news;
+} rung_lab_progress;
 
-typedef struct rung_lab_conf {
+typedef struct rung_lab_options {
     size_t jobs;           /* runs at the same time; 0: processors / threads */
     size_t threads;        /* per run; 0: 1 */
     size_t shard, shards;  /* takes the runs whose index is shard modulo shards; shards 0: all runs */
@@ -300,9 +300,9 @@ typedef struct rung_lab_conf {
     double wait_s;
     double cost_s;             /* estimated seconds for all remaining runs, from rung_lab_estimate; 0: unknown */
     bool (*go)(void *context); /* return false to stop with checkpoints; may be NULL; called from several threads */
-    void (*tell)(void *context, const rung_lab_news *news); /* may be NULL; one call at a time */
+    void (*on_progress)(void *context, const rung_lab_progress *progress); /* may be NULL; one call at a time */
     void *context;
-} rung_lab_conf;
+} rung_lab_options;
 
 typedef struct rung_lab_sum {
     size_t total, before, done, succeeded, diverged, elsewhere, left;
@@ -312,7 +312,7 @@ typedef struct rung_lab_sum {
 /* Does all runs of the shard that are neither in the store nor claimed by a live process. First merges the stores that
  * ranks of an earlier sweep left behind (STORE.rank1, ...). In a team rank 0 hands out the runs and has all of them in
  * its store at the end. The other ranks return an empty sum, and succeed unless rank 0 fails. */
-rung_status rung_lab_sweep(rung_lab_sum *sum, const rung_sweep *sweep, const char *store, const rung_lab_conf *conf,
+rung_status rung_lab_sweep(rung_lab_sum *sum, const rung_sweep *sweep, const char *store, const rung_lab_options *conf,
                            rung_error *err);
 
 /* Only merges the stores that ranks left behind, except those of live ranks. For readers of the store. */
@@ -326,7 +326,7 @@ typedef enum rung_lab_did {
     RUNG_LAB_STOPPED,   /* go() returned false; a checkpoint exists */
 } rung_lab_did;
 rung_status rung_lab_run(rung_lab_did *did, rung_store *store, const rung_sweep *sweep, size_t index,
-                         const rung_lab_conf *conf, rung_error *err);
+                         const rung_lab_options *conf, rung_error *err);
 /* Writes spec and plan into the store. rung_lab_sweep calls it. */
 rung_status rung_store_plan(rung_store *store, const rung_sweep *sweep, rung_error *err);
 
@@ -338,7 +338,7 @@ typedef struct rung_lab_cost {
     double seconds;
 } rung_lab_cost;
 rung_status rung_lab_estimate(rung_lab_cost *cost, const rung_sweep *sweep, rung_store *store,
-                              const rung_lab_conf *conf, double budget_s, rung_error *err);
+                              const rung_lab_options *conf, double budget_s, rung_error *err);
 
 /* ---- export -------------------------------------------------------------------------------------------------------
  *
@@ -364,7 +364,7 @@ typedef struct rung_store_export {
     void *context;
     bool (*interrupted)(void); /* NULL: never */
     rung_buf text;             /* not written yet */
-    char **key;                /* columns of words that occur, CSV */
+    char **key;                /* columns of keys that occur, CSV */
     size_t keys, room;
     uint64_t seen[64]; /* kinds of runs whose keys are known */
     size_t seens;

@@ -94,7 +94,7 @@ typedef enum rung_softmax {
     RUNG_SOFTMAX_TWO_PASS,   /* first finds the maximum of all scores, then adds from position 0 upwards */
     RUNG_SOFTMAX_REVERSE,    /* online, from the last position downwards */
 } rung_softmax;
-extern const char *const rung_softmax_words[];
+extern const char *const rung_softmax_names[];
 
 /* One mechanism with its sizes, as an arch string states it for a group of heads. */
 typedef struct rung_mech_conf {
@@ -133,7 +133,7 @@ typedef enum rung_class {
     RUNG_CLASS_TOP,       /* single tokens that a query selects: selects() */
     RUNG_CLASS_TOKENWISE, /* nothing passes from token to token */
 } rung_class;
-extern const char *const rung_class_words[]; /* [class] */
+extern const char *const rung_class_names[]; /* [class] */
 
 enum {
     RUNG_TRAIT_SOFTMAX = 1,    /* a query weighs what it reads by a softmax */

@@ -44,7 +44,7 @@ typedef struct rung_arch {
 } rung_arch;
 
 /* Numbers that the short convolutions of a group of heads carry past a position. */
-size_t rung_group_conv_elements(const rung_mech_conf *conf);
+size_t rung_head_group_conv_elements(const rung_mech_conf *conf);
 
 /* Values for what an arch string does not state. */
 typedef struct rung_arch_defaults {
@@ -80,7 +80,7 @@ typedef enum rung_mlp {
     RUNG_MLP_TABLE,
 } rung_mlp;
 
-extern const char *const rung_positions_words[], *const rung_norm_words[], *const rung_mlp_words[]; /* [kind-1] */
+extern const char *const rung_positions_names[], *const rung_norm_names[], *const rung_mlp_names[]; /* [kind-1] */
 
 typedef struct rung_model_spec {
     const char *arch;      /* as the user wrote it */
@@ -181,8 +181,8 @@ rung_status rung_session_run(rung_session *session, double *out, const rung_prom
 /* Chain of thought, for causal models over tokens. Reads the prompt and then the model's own thought tokens, until the
  * argmax of the read-out is not a thought token or the session is full. Writes the last read-out [answers] and the
  * number of thought tokens. A model without thought tokens answers immediately. */
-rung_status rung_session_think(rung_session *session, double *out, size_t *thoughts, const rung_prompt *prompt,
-                               rung_form form, rung_error *err);
+rung_status rung_session_run_thoughts(rung_session *session, double *out, size_t *thoughts, const rung_prompt *prompt,
+                                      rung_form form, rung_error *err);
 size_t rung_session_tokens(const rung_session *session);
 /* The number of elements that the layer carries now, by kind, for all groups together. */
 rung_carry rung_session_carry(const rung_session *session, size_t layer);
@@ -211,7 +211,7 @@ rung_status rung_rows_new(rung_rows **out, const rung_program *program, const ru
 void rung_rows_free(rung_rows *rows);
 const double *rung_rows_stream(const rung_rows *rows); /* [tokens][d_model], the current residual stream */
 /* Computes the inputs of one group of heads: in[i] = [tokens][row], or the constant, or NULL when it is not used. They
- * are valid until the next call. `conv` is the state of the short convolutions (rung_group_conv_elements numbers, zero
+ * are valid until the next call. `conv` is the state of the short convolutions (rung_head_group_conv_elements numbers, zero
  * at the start of a prompt). It is read, and replaced by the state that the next stretch needs. */
 void rung_rows_inputs(rung_rows *rows, const double *in[RUNG_MECH_INPUT_MAX], double *conv, size_t layer, size_t group);
 /* Takes the outputs of the heads of the group: o = [tokens][H][dv]. The caller calls it once for every group, then

@@ -22,7 +22,7 @@ RUNG_API_BEGIN
  * network. Records every attempt in a store, and does not send a request whose reply is in the store. */
 typedef struct rung_client rung_client;
 
-typedef struct rung_client_conf {
+typedef struct rung_client_options {
     const char *base_url; /* http://host:port or https://..., with or without /v1; without user, query or fragment */
     const char *key_variable;  /* environment variable that holds the key; NULL: no key is sent */
     const char *ca_file;       /* certificates to trust instead of the system's; NULL: the system's */
@@ -37,17 +37,17 @@ typedef struct rung_client_conf {
     rung_store *store;         /* may be NULL; must outlive the client */
     bool (*go)(void *context); /* return false to finish the requests in flight and start no new ones; may be NULL */
     void *context;
-} rung_client_conf;
+} rung_client_options;
 
 /* One request: POST of a JSON body, or GET when body is NULL. The strings are borrowed until the request is done. */
-typedef struct rung_ask {
+typedef struct rung_client_request {
     const char *path; /* below the root of the server: "/v1/completions", "/tokenize" */
     const char *body;
     bool fresh; /* ask the server even if the store has a reply: for questions about its present condition */
-} rung_ask;
+} rung_client_request;
 
 /* A complete reply with status 2xx whose body is JSON; for a tolerated status, the error text of the server. */
-typedef struct rung_answer {
+typedef struct rung_client_response {
     long http;
     const char *body;  /* NUL-terminated, unchanged. Only for parsing, because a server may echo the key */
     const char *shown; /* the same without the key: for messages and files */
@@ -55,23 +55,23 @@ typedef struct rung_answer {
     size_t len;
     bool stored;    /* it came from the store */
     double seconds; /* of the attempt that succeeded */
-} rung_answer;
+} rung_client_response;
 
 /* Return false to stop, as with go(). */
-typedef bool rung_answer_each(void *context, size_t index, const rung_answer *answer);
+typedef bool rung_client_response_each(void *context, size_t index, const rung_client_response *answer);
 
 typedef struct rung_client_sum {
     size_t asked, stored, attempts, done;
     bool stopped; /* by go() or each() */
 } rung_client_sum;
 
-rung_status rung_client_new(rung_client **out, const rung_client_conf *conf, rung_error *err);
+rung_status rung_client_new(rung_client **out, const rung_client_options *conf, rung_error *err);
 void rung_client_free(rung_client *client);
 /* Calls `each` once per request, in the order in which they end. A status 4xx, or an error that remains after the last
  * attempt, ends the call after the requests in flight, with a message that names the address and quotes the server. If
  * `tolerant`, statuses 400, 404, 405, 422 and 501 count as answers; they are recorded but never reused. */
-rung_status rung_client_run(rung_client_sum *sum, rung_client *client, const rung_ask *asks, size_t count,
-                            bool tolerant, rung_answer_each *each, void *context, rung_error *err);
+rung_status rung_client_run(rung_client_sum *sum, rung_client *client, const rung_client_request *asks, size_t count,
+                            bool tolerant, rung_client_response_each *each, void *context, rung_error *err);
 /* Sums over all calls. */
 rung_client_sum rung_client_total(const rung_client *client);
 /* "http://host:port" as typed, without /v1 and without a slash at the end. */
@@ -116,7 +116,7 @@ typedef struct rung_reply {
 rung_status rung_reply_parse(rung_reply *reply, const char *body, size_t len, rung_error *err);
 /* Parses the answer of the client. The unchanged bytes are parsed; messages, and everything that is kept, do not
  * contain the key. */
-rung_status rung_reply_take(rung_reply *reply, const rung_answer *answer, rung_error *err);
+rung_status rung_reply_take(rung_reply *reply, const rung_client_response *answer, rung_error *err);
 void rung_reply_clear(rung_reply *reply);
 /* How many tokens /tokenize counted. *most is the longest context that it reports, 0 if none. */
 rung_status rung_reply_tokens(size_t *count, size_t *most, const char *body, size_t len, rung_error *err);
@@ -154,46 +154,46 @@ size_t rung_depth_next(const rung_side *side, const uint64_t *asked, uint64_t mo
 /* ---- the probe ------------------------------------------------------------------------------------------------- */
 
 typedef enum rung_probe_api { RUNG_PROBE_AUTO = 0, RUNG_PROBE_COMPLETIONS, RUNG_PROBE_CHAT } rung_probe_api;
-extern const char *const rung_probe_api_words[];
+extern const char *const rung_probe_api_names[];
 
 /* Progress of a probe. */
-typedef struct rung_probe_news {
+typedef struct rung_probe_progress {
     const char *doing;           /* "self-test", "names", or the mode of a cell */
     const rung_probe_cell *cell; /* may be NULL */
     size_t done, planned;        /* in questions; planned grows if the depth needs more */
-} rung_probe_news;
+} rung_probe_progress;
 
-typedef struct rung_probe_conf {
+typedef struct rung_probe_options {
     rung_client *client; /* may be NULL until the first question */
     rung_store *store;   /* may be NULL */
     const char *model;
     const char *task;
-    const char *const *words; /* parameters of the task that are the same in all cells */
-    size_t word_count;
+    const char *const *pairs; /* parameters of the task that are the same in all cells */
+    size_t pair_count;
     /* "L=1..6,n=16,64": keys with values; L and n mean depth and facts, other keys are parameters of the task */
     const char *grid;
     rung_text_spelling spelling;
     rung_probe_api api;
     const char *extra; /* members of a JSON object that are added to every request; NULL: none */
     uint64_t seed;
-    size_t samples;      /* questions per cell */
-    size_t most;         /* largest number of questions per cell if the depth needs more */
-    size_t controls;     /* questions per control cell; 0: no controls */
-    size_t shots;        /* solved examples before each question, different ones each time */
-    size_t top;          /* log-probabilities to ask for, up to RUNG_REPLY_TOP */
-    size_t think_tokens; /* ask also with a chain of thought of at most this many tokens; 0: do not */
+    size_t samples;                 /* questions per cell */
+    size_t most;                    /* largest number of questions per cell if the depth needs more */
+    size_t controls;                /* questions per control cell; 0: no controls */
+    size_t shots;                   /* solved examples before each question, different ones each time */
+    size_t top;                     /* log-probabilities to ask for, up to RUNG_REPLY_TOP */
+    size_t chain_of_thought_tokens; /* ask also with a chain of thought of at most this many tokens; 0: do not */
     double threshold, confidence;
     const rung_subject *subject; /* its verdict is put beside every cell; NULL: none */
-    rung_about about;            /* arithmetic of the claims; each cell supplies the rest */
-    bool (*go)(void *context);   /* as in rung_client_conf */
-    void (*tell)(void *context, const rung_probe_news *news);
+    rung_claim_spec about;       /* arithmetic of the claims; each cell supplies the rest */
+    bool (*go)(void *context);   /* as in rung_client_options */
+    void (*on_progress)(void *context, const rung_probe_progress *progress);
     void *context;
-} rung_probe_conf;
+} rung_probe_options;
 
 typedef struct rung_probe rung_probe;
 
 /* Reads the grid and checks every cell; sends no request. Copies conf; what conf points to must outlive the probe. */
-rung_status rung_probe_new(rung_probe **out, const rung_probe_conf *conf, rung_error *err);
+rung_status rung_probe_new(rung_probe **out, const rung_probe_options *conf, rung_error *err);
 void rung_probe_free(rung_probe *probe);
 
 /* Estimate of the cost without asking the server: one token per word or sign of the prompts. */
@@ -237,7 +237,7 @@ typedef enum rung_probe_finding {
     RUNG_FINDING_BELOW,   /* below it, and there is no control that could explain why */
     RUNG_FINDING_REFUSED, /* the server refused the question */
 } rung_probe_finding;
-extern const char *const rung_probe_finding_words[]; /* [finding] */
+extern const char *const rung_probe_finding_names[]; /* [finding] */
 
 size_t rung_probe_cell_count(const rung_probe *probe);
 const rung_probe_cell *rung_probe_cell_at(const rung_probe *probe, size_t index);
@@ -265,12 +265,13 @@ typedef struct rung_score {
 rung_score rung_score_first(const rung_reply *reply, const char *const *answers, size_t count, size_t wanted,
                             bool prefixes);
 /* Scores the last line "Answer: NAME" of the text. */
-rung_score rung_score_thinking(const rung_reply *reply, const char *const *answers, size_t count, size_t wanted);
+rung_score rung_score_chain_of_thought(const rung_reply *reply, const char *const *answers, size_t count,
+                                       size_t wanted);
 
 /* ---- logs of other harnesses ----------------------------------------------------------------------------------- */
 
 typedef enum rung_log_kind { RUNG_LOG_AUTO = 0, RUNG_LOG_LM_EVAL, RUNG_LOG_RULER, RUNG_LOG_INSPECT } rung_log_kind;
-extern const char *const rung_log_kind_words[];
+extern const char *const rung_log_kind_names[];
 
 typedef struct rung_log_record {
     uint64_t index;

@@ -28,7 +28,7 @@ typedef enum rung_sent {
     RUNG_SENT_QUERIES = RUNG_SENT_COUNTED, /* full attention: the queries of `whose`, sent to an earlier player */
     RUNG_SENT_CHOICE, /* sparse: which blocks of an earlier player to open, a bit per block and head */
 } rung_sent;
-extern const char *const rung_sent_words[];
+extern const char *const rung_sent_names[];
 
 typedef struct rung_letter {
     rung_sent what;

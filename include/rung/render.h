@@ -11,7 +11,7 @@
 RUNG_API_BEGIN
 
 /* CAN, CANNOT, UNKNOWN, SAMPLED: [verdict - 1], NULL at the end. */
-extern const char *const rung_verdict_words[];
+extern const char *const rung_verdict_names[];
 
 /* ---- JSON ---------------------------------------------------------------------------------------------------------
  *

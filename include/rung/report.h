@@ -133,19 +133,19 @@ typedef struct rung_cell {
 
 /* A key that has several values among the cells. */
 typedef struct rung_key {
-    const char *name; /* as in the words of a run */
+    const char *name; /* as in the keys of a run */
     bool numeric;
     bool chosen; /* varies inside cells: the best value was chosen */
 } rung_key;
 
 /* A sweep, or the runs of no sweep (name ""). */
-typedef struct rung_group {
+typedef struct rung_run_group {
     const char *name, *question, *slug; /* slug: for file names, unique */
     const char *spec; /* id of the sweep: the first 32 digits of the SHA-256 of its spec; "" if there is no sweep */
     double success;
     uint64_t planned; /* number of planned runs; 0: no plan */
     size_t runs, settings, cells, diverged;
-    size_t key_count; /* number of varying keys, in the order of the words */
+    size_t key_count; /* number of varying keys, in the order of the keys */
     const rung_key *key;
     const rung_cell *cell;
     const rung_chart *figure; /* accuracy and success alternating, then the figures about rates */
@@ -160,18 +160,18 @@ typedef struct rung_group {
     size_t controls_off;  /* those of them whose interval does not reach down to chance */
     size_t above;         /* cells above a ceiling */
     size_t certificates;
-} rung_group;
+} rung_run_group;
 
 /* The value of a varying key in a cell, as a user would type it; "" if the cell has no such key. Lives as long as the
  * report. */
-const char *rung_group_value(const rung_group *group, size_t cell, size_t key);
+const char *rung_run_group_value(const rung_run_group *group, size_t cell, size_t key);
 
-/* Any word of a cell, varying or not, as a user would type it; "" if the cell has none. */
-const char *rung_group_word(const rung_group *group, size_t cell, const char *key);
+/* Any key of a cell, varying or not, as a user would type it; "" if the cell has none. */
+const char *rung_run_group_value_of(const rung_run_group *group, size_t cell, const char *key);
 /* The task of a cell with all parameters, "eva N=8 V=4 ...". */
-void rung_group_task(rung_buf *out, const rung_group *group, size_t cell);
+void rung_run_group_task(rung_buf *out, const rung_run_group *group, size_t cell);
 /* The seed of run `run` of a cell; there are cell->runs of them, in the order of the plan. */
-uint64_t rung_group_seed(const rung_group *group, size_t cell, size_t run);
+uint64_t rung_run_group_seed(const rung_run_group *group, size_t cell, size_t run);
 
 /* ---- probed models ----------------------------------------------------------------------------------------------- */
 
@@ -219,7 +219,7 @@ rung_status rung_report_add(rung_report *report, const char *path, double wait_s
 /* Aggregates the stores and reads the curves. Call it once, after the last store. */
 rung_status rung_report_make(rung_report *report, rung_error *err);
 size_t rung_report_groups(const rung_report *report);
-const rung_group *rung_report_group(const rung_report *report, size_t index);
+const rung_run_group *rung_report_group(const rung_report *report, size_t index);
 size_t rung_report_runs(const rung_report *report); /* distinct runs */
 size_t rung_report_probed_count(const rung_report *report);
 const rung_probed *rung_report_probed(const rung_report *report, size_t index);
@@ -231,7 +231,7 @@ void rung_report_json(rung_buf *out, const rung_report *report);
 /* True if the plots of the page are interactive, that is if the plotting library was present at build time. */
 bool rung_report_interactive(void);
 /* The cells of a group, one line each. */
-void rung_group_csv(rung_buf *out, const rung_group *group);
+void rung_run_group_csv(rung_buf *out, const rung_run_group *group);
 void rung_probed_csv(rung_buf *out, const rung_probed *probed);
 void rung_probed_depths_csv(rung_buf *out, const rung_probed *probed);
 

@@ -61,8 +61,8 @@ typedef struct rung_table_cell {
 /* What is idle in a larger architecture still solves the task: weights for `full` are weights for `3*full`. */
 typedef struct rung_table_row {
     const char *title, *arch;
-    bool thinks;                        /* its own words follow the prompt: each is a receiver that no theorem counts */
-    const char *build[RUNG_TABLE_COLS]; /* construction and words; NULL: none is known */
+    bool thinks;                        /* thoughts follow the prompt: each is a receiver that no theorem counts */
+    const char *build[RUNG_TABLE_COLS]; /* construction and parameters; NULL: none is known */
     const char *claim[RUNG_TABLE_COLS]; /* what the paper states of the width Hdp, or NULL */
 } rung_table_row;
 

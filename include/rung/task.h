@@ -80,11 +80,11 @@ typedef struct rung_task {
      * entry), or RUNG_NO_TARGET. NULL: no token suggests an answer. */
     int32_t (*vote)(const rung_task_conf *conf, uint32_t token);
     /* Write the prompt as prose about invented people and places, and read it. NULL: the task has symbols only.
-     * facts_read fills tokens and token from text that facts_write made. */
-    void (*facts_write)(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf);
-    rung_status (*facts_read)(rung_instance *instance, const char *text, const rung_task_conf *conf, rung_error *err);
+     * story_read fills tokens and token from text that story_write made. */
+    void (*story_write)(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf);
+    rung_status (*story_read)(rung_instance *instance, const char *text, const rung_task_conf *conf, rung_error *err);
     /* Writes the answer with the name that the facts use. NULL: as answer_word. */
-    void (*facts_answer)(rung_buf *out, const rung_task_conf *conf, int32_t answer);
+    void (*story_answer)(rung_buf *out, const rung_task_conf *conf, int32_t answer);
     /* Parses a token word of `len` bytes. For text that is not a token word the result is unspecified: the caller
      * prints the id back and compares. NULL: reading searches the whole vocabulary, which is slow when it is large. */
     uint32_t (*token_read)(const rung_task_conf *conf, const char *word, size_t len);
@@ -113,7 +113,7 @@ const char *rung_task_nearest(const char *name);
 const char *rung_task_name_at(size_t index); /* a rung_names */
 
 /* Sets the defaults, reads words "key=value", then calls resolve. */
-rung_status rung_task_conf_init(rung_task_conf *conf, const char *name, const char *const *words, size_t count,
+rung_status rung_task_conf_init(rung_task_conf *conf, const char *name, const char *const *pairs, size_t count,
                                 rung_error *err);
 int64_t rung_task_param(const rung_task_conf *conf, const char *name);
 const rung_value *rung_task_value(const rung_task_conf *conf, const char *name);
@@ -167,7 +167,7 @@ rung_status rung_task_leak(rung_leak *leak, const rung_task_conf *conf, uint64_t
  *   words  "z2:0 z2:5 ... z0:2 w:1"                       the task's own words, one per token; every task over tokens
  * A space precedes every name, and the answer after the cue, so a name is the same token everywhere. */
 typedef enum rung_text_spelling { RUNG_TEXT_FACTS = 1, RUNG_TEXT_TABLE, RUNG_TEXT_WORDS } rung_text_spelling;
-extern const char *const rung_text_spelling_words[]; /* [spelling-1], NULL-terminated */
+extern const char *const rung_text_spelling_names[]; /* [spelling-1], NULL-terminated */
 
 typedef struct rung_text_options {
     rung_text_spelling spelling;
@@ -179,9 +179,9 @@ typedef struct rung_text_options {
      * i_1, k-hop makes one hop, two-sum names the partner. A task of one lookup is its own control. Other values:
      * i_hops of seqcomp, or that many hops of k-hop; at most as many as the task has */
     size_t hops;
-    bool think;  /* asks for steps and then a last line "Answer: NAME"; otherwise for one name only */
-    bool cue;    /* ends with "Answer:", for completion; a chat message has no cue */
-    bool solved; /* appends the cue, the answer and a blank line, as an example to put before a prompt */
+    bool chain_of_thought; /* asks for steps and then a last line "Answer: NAME"; otherwise for one name only */
+    bool cue;              /* ends with "Answer:", for completion; a chat message has no cue */
+    bool solved;           /* appends the cue, the answer and a blank line, as an example to put before a prompt */
 } rung_text_options;
 
 /* Checks that the task with these parameters has that spelling. RUNG_USAGE with a suggestion when it has not. */

@@ -54,7 +54,7 @@ void rung_net_scale(rung_net *net, double gain, double score, double positions);
 /* Adds an auxiliary loss: every layer but the last gets a read-out of its own over `classes`, for the layer targets of
  * a batch, and its loss counts `weight` times. These read-outs are parameters behind those of the model and are not
  * written to files. Call once, before a tape is made. */
-rung_status rung_net_tell_layers(rung_net *net, size_t classes, double weight, uint64_t seed, rung_error *err);
+rung_status rung_net_add_layer_losses(rung_net *net, size_t classes, double weight, uint64_t seed, rung_error *err);
 
 /* Sequences of one length. A sequence is a prefix and `queries` continuations of `each` tokens, which do not see each
  * other. With queries = 0 the sequence is its prefix alone. */
@@ -92,7 +92,7 @@ rung_status rung_net_gradient(rung_loss *loss, float *grad, const rung_net *net,
 /* ---- optimiser --------------------------------------------------------------------------------------------------- */
 
 typedef enum rung_schedule { RUNG_SCHEDULE_CONSTANT = 1, RUNG_SCHEDULE_COSINE, RUNG_SCHEDULE_LINEAR } rung_schedule;
-extern const char *const rung_schedule_words[]; /* [schedule-1] */
+extern const char *const rung_schedule_names[]; /* [schedule-1] */
 
 typedef struct rung_adamw {
     double rate, beta1, beta2, epsilon, decay, clip; /* clip: largest norm of the gradient; 0: no clipping */
@@ -109,7 +109,7 @@ double rung_adamw_step(rung_net *net, float *m, float *v, float *grad, const run
 #define RUNG_TEST_FAST                                                                                                 \
     "fp32" /* names the fp32 kernels of training; they do not add up in the order of a scan: docs/training.md */
 
-typedef struct rung_train_conf {
+typedef struct rung_train_spec {
     rung_model_spec model;
     rung_task_conf task;
     rung_adamw adamw;     /* its steps are ignored: those below count */
@@ -118,7 +118,7 @@ typedef struct rung_train_conf {
     size_t accumulate;    /* batches per step */
     size_t queries;       /* questions per prompt, which do not see each other; 0: the prompt's own question only */
     /* seqcomp: thought tokens before the answer. In training the correct ones are fed to the model; see
-     * rung_train_think */
+     * rung_train_add_thoughts */
     size_t thoughts;
     double gain;          /* factor on the random initial weights of every projection */
     double score_gain;    /* initial scores of softmax attention are this over sqrt(dk) times q.k; 0: unscaled */
@@ -143,7 +143,7 @@ typedef struct rung_train_conf {
     size_t threads;            /* 0: all processors; does not change the result */
     /* NULL: alone. All ranks call rung_train_run with the same arguments; does not change the result either */
     const rung_team *team;
-} rung_train_conf;
+} rung_train_spec;
 
 typedef struct rung_train_state {
     uint64_t step;
@@ -158,7 +158,8 @@ typedef struct rung_train_state {
     size_t parameters;
     bool resumed, stopped_early;
     bool finished; /* false: stopped by the caller */
-    bool diverged; /* the run failed because loss or gradient became NaN or infinite; any run with these words would */
+    bool
+        diverged; /* the run failed because loss or gradient became NaN or infinite; any run with these parameters would */
 } rung_train_state;
 
 /* Called after each step. `evaluated` says that the state has new evaluation results. Return false to stop with a
@@ -166,41 +167,41 @@ typedef struct rung_train_state {
 typedef bool rung_train_watch(void *context, const rung_train_state *state, bool evaluated);
 
 /* Fills in the recipe of docs/training.md. Model and task stay empty. */
-void rung_train_defaults(rung_train_conf *conf);
+void rung_train_defaults(rung_train_spec *conf);
 /* Trains from scratch, or continues from `checkpoint` (may be NULL) if that file exists. Refuses a checkpoint of
  * another run. Replaces the checkpoint atomically while it trains. Writes the model to `out` (may be NULL) when the run
  * has finished. In a team every rank calls this with the same arguments; only rank 0 reads and writes files, and all
  * ranks stop when `watch` returns false on one of them. */
-rung_status rung_train_run(rung_train_state *state, const rung_train_conf *conf, const char *out,
+rung_status rung_train_run(rung_train_state *state, const rung_train_spec *conf, const char *out,
                            const char *checkpoint, rung_train_watch *watch, void *context, rung_error *err);
 /* Gives the model of conf the tokens, read-out rows and positions of its chain of thought. Call it once, when model,
- * task and thoughts are set. rung_train_conf_of calls it. */
-rung_status rung_train_think(rung_train_conf *conf, rung_error *err);
+ * task and thoughts are set. rung_train_spec_of calls it. */
+rung_status rung_train_add_thoughts(rung_train_spec *conf, rung_error *err);
 /* RUNG_USAGE when a number is outside its range. rung_train_run calls it. */
-rung_status rung_train_check(const rung_train_conf *conf, rung_error *err);
+rung_status rung_train_check(const rung_train_spec *conf, rung_error *err);
 /* True if the test after the last step uses the exact evaluator. */
-bool rung_train_tests_exactly(const rung_train_conf *conf);
+bool rung_train_tests_exactly(const rung_train_spec *conf);
 /* The canonical text of a run: one line with everything that affects the bytes of the result. */
-void rung_train_canonical(rung_buf *out, const rung_train_conf *conf);
+void rung_train_canonical(rung_buf *out, const rung_train_spec *conf);
 
-/* ---- a run as words ---------------------------------------------------------------------------------------------- */
+/* ---- a run as options ---------------------------------------------------------------------------------------------- */
 
 /* The shape of a model as `rung build` and `rung train` take it: an architecture and its sizes. The sizes of input,
- * read-out and positions come from the task. RUNG_SHAPE_OPTIONS lists the options. */
-typedef struct rung_shape_words {
+ * read-out and positions come from the task. RUNG_SHAPE_OPTION_ROWS lists the options. */
+typedef struct rung_shape_options {
     const char *arch, *task, *mlp;
     int64_t d_model, d_mlp, heads, dk, dv, max_tokens;
     int64_t positions, norm;
     bool encoder;
-} rung_shape_words;
+} rung_shape_options;
 
 /* Names of those options. */
-extern const char *const rung_shape_options[];
+extern const char *const rung_shape_option_names[];
 
 /* Makes spec and task. `word` holds the key=value parameters of the task. The spec borrows from w and from task_text,
  * which the caller clears. */
-rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_buf *task_text, const rung_shape_words *w,
-                            const char *const *word, size_t words, rung_error *err);
+rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_buf *task_text,
+                            const rung_shape_options *w, const char *const *pair, size_t pairs, rung_error *err);
 
 #define RUNG_SHAPE_SIZE(type, field, long_name, most, text, value)                                                     \
     {                                                                                                                  \
@@ -209,7 +210,7 @@ rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_bu
     }
 
 /* The options, with those defaults that differ between commands: width of the stream, MLP, norm. */
-#define RUNG_SHAPE_OPTIONS(type, shape, d_model_value, mlp_value, norm_value)                                          \
+#define RUNG_SHAPE_OPTION_ROWS(type, shape, d_model_value, mlp_value, norm_value)                                      \
     {.name = "arch",                                                                                                   \
      .kind = RUNG_OPTION_STRING,                                                                                       \
      .at = offsetof(type, shape.arch),                                                                                 \
@@ -242,14 +243,14 @@ rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_bu
          .metavar = "KIND",                                                                                            \
          .help = "how positions enter",                                                                                \
          .fallback = "learned",                                                                                        \
-         .choices = rung_positions_words},                                                                             \
+         .choices = rung_positions_names},                                                                             \
         {.name = "norm",                                                                                               \
          .kind = RUNG_OPTION_CHOICE,                                                                                   \
          .at = offsetof(type, shape.norm),                                                                             \
          .metavar = "KIND",                                                                                            \
          .help = "norm before mixers and MLPs",                                                                        \
          .fallback = norm_value,                                                                                       \
-         .choices = rung_norm_words},                                                                                  \
+         .choices = rung_norm_names},                                                                                  \
     {                                                                                                                  \
         .name = "encoder", .kind = RUNG_OPTION_FLAG, .at = offsetof(type, shape.encoder),                              \
         .help = "no causal mask: every token sees all"                                                                 \
@@ -257,24 +258,24 @@ rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_bu
 
 /* A run as it is written down: the options of `rung train`, and the keys of a sweep and of a file that describes a run.
  * The seed and the parameters of the task are passed beside it. */
-typedef struct rung_train_words {
-    rung_shape_words shape;
+typedef struct rung_train_options {
+    rung_shape_options shape;
     const char *out, *checkpoint, *metrics, *tensorboard, *numbers, *test_numbers;
     int64_t steps, batch, accumulate, queries, thoughts, warmup, schedule, eval_every, eval_prompts, test_prompts,
         stop_times, checkpoint_every, log_every, threads;
     double rate, gain, score_gain, position_gain, beta1, beta2, decay, clip, layer_targets, mix_first, mix_second,
         mix_until, stop_at, require;
     bool random_labels, alone;
-} rung_train_words;
+} rung_train_options;
 
-extern const rung_option rung_train_options[];
+extern const rung_option rung_train_option_table[];
 /* True if this option affects the trained bytes. The others only control output paths, logging, or the pass/fail
  * check. */
 bool rung_train_decides(const rung_option *row);
 /* Makes the run that the words describe and checks it. conf borrows from words and from task_text, which the caller
  * clears. */
-rung_status rung_train_conf_of(rung_train_conf *conf, rung_buf *task_text, const rung_train_words *words, uint64_t seed,
-                               const char *const *word, size_t count, rung_error *err);
+rung_status rung_train_spec_of(rung_train_spec *conf, rung_buf *task_text, const rung_train_options *options,
+                               uint64_t seed, const char *const *pair, size_t count, rung_error *err);
 
 /* ---- events for TensorBoard -------------------------------------------------------------------------------------- */
 

@@ -53,9 +53,9 @@ double rung_judge_distance(const rung_judge *j, size_t i);
 /* ---- verdicts over many prompts -------------------------------------------------------------------------------- */
 
 typedef enum rung_method { RUNG_EXHAUSTIVE = 1, RUNG_SAMPLED, RUNG_WORST_CASE } rung_method;
-extern const char *const rung_method_words[]; /* [method-1] */
+extern const char *const rung_method_names[]; /* [method-1] */
 
-typedef struct rung_verify_conf {
+typedef struct rung_verify_options {
     rung_method method;
     uint64_t samples, seed; /* of the method `sampled` */
     rung_evaluator how;
@@ -63,7 +63,7 @@ typedef struct rung_verify_conf {
     size_t show;               /* number of wrong answers to keep, at most RUNG_WRONG_MAX */
     rung_progress *progress;   /* NULL: none. The caller starts it with rung_verify_total */
     bool (*interrupted)(void); /* NULL: never. Called from any thread; the result then covers the part that was done */
-} rung_verify_conf;
+} rung_verify_options;
 
 #define RUNG_WRONG_MAX 64
 
@@ -102,9 +102,9 @@ typedef struct rung_verify_result {
 
 /* The number of prompts (or candidates, or queries of a worst case) that a run will look at, for progress. UINT64_MAX:
  * too many for 64 bits. 0: the task does not support the method. */
-uint64_t rung_verify_total(const rung_task_conf *task, const rung_verify_conf *conf);
+uint64_t rung_verify_total(const rung_task_conf *task, const rung_verify_options *conf);
 rung_status rung_verify_run(rung_verify_result *result, const rung_model *model, const rung_task_conf *task,
-                            const rung_verify_conf *conf, rung_error *err);
+                            const rung_verify_options *conf, rung_error *err);
 void rung_verify_clear(rung_verify_result *result);
 
 /* ---- intervals for a rate that was measured as `hits` of `tried` ----------------------------------------------- */
@@ -123,7 +123,7 @@ rung_interval rung_wilson(uint64_t hits, uint64_t tried);
 typedef struct rung_prediction {
     uint64_t index; /* of the prompt */
     size_t position;
-    int32_t target, answer; /* RUNG_NO_TARGET: the model was still thinking */
+    int32_t target, answer; /* RUNG_NO_TARGET: the chain of thought did not end */
 } rung_prediction;
 
 typedef struct rung_tally_conf {

@@ -45,7 +45,7 @@ rung_status rung_models_agree(rung_agreement *out, const rung_model *a, const ru
 
 /* How it was established that a model is right. */
 typedef enum rung_evidence { RUNG_PROVED = 1, RUNG_ALL_PROMPTS, RUNG_A_SAMPLE } rung_evidence;
-extern const char *const rung_evidence_words[]; /* [evidence-1] */
+extern const char *const rung_evidence_names[]; /* [evidence-1] */
 
 /* Whether a model is right. By the worst case if there is a proof; else on all prompts if they are few; else on a
  * sample. */
@@ -59,7 +59,7 @@ typedef struct rung_finding {
 
 /* Ignores conf->method: it chooses the method itself. */
 rung_status rung_finding_of(rung_finding *out, const rung_model *model, const rung_task_conf *task,
-                            const rung_verify_conf *conf, uint64_t exhaustive_limit, rung_error *err);
+                            const rung_verify_options *conf, uint64_t exhaustive_limit, rung_error *err);
 
 /* CAN if proved or run on every prompt, SAMPLED for a sample, UNKNOWN if the model is not right. */
 rung_verdict rung_finding_verdict(const rung_finding *finding);
@@ -68,17 +68,17 @@ rung_verdict rung_finding_verdict(const rung_finding *finding);
 
 /* Search for the smallest number format in which a construction is still right, and for the smallest gap of scores in
  * that format. */
-typedef struct rung_precision_conf {
+typedef struct rung_precision_options {
     const char *construction;
-    const char *const *word; /* its parameters, without the size */
-    size_t words;
+    const char *const *pair; /* its parameters, without the size */
+    size_t pairs;
     int exponent_bits; /* of eXmY; 0: fixed point qI.F instead */
     int most;          /* largest mantissa, or largest number of bits of a fixed-point format */
     uint64_t samples, seed, exhaustive_limit;
     rung_softmax softmax;
     size_t threads;
     bool (*interrupted)(void);
-} rung_precision_conf;
+} rung_precision_options;
 
 /* The result for one size. */
 typedef struct rung_precision {
@@ -93,7 +93,7 @@ typedef struct rung_precision {
 } rung_precision;
 
 /* `size` is a further key=value parameter, "N=64". */
-rung_status rung_precision_search(rung_precision *out, const rung_precision_conf *conf, const char *size,
+rung_status rung_precision_search(rung_precision *out, const rung_precision_options *conf, const char *size,
                                   rung_error *err);
 
 /* ---- which layers would do --------------------------------------------------------------------------------------- */
@@ -109,20 +109,20 @@ typedef struct rung_plan_cost {
     size_t parameters;
 } rung_plan_cost;
 
-typedef struct rung_plan_conf {
+typedef struct rung_plan_options {
     const rung_task_conf *task;
     uint64_t n;              /* at most this many tokens; 0: the size that the words of the task state */
-    const char *const *word; /* the parameters of the task that the user stated */
-    size_t words;
+    const char *const *pair; /* the parameters of the task that the user stated */
+    size_t pairs;
     int bits; /* p, bits per number */
     rung_softmax softmax;
     uint64_t samples, seed;
     size_t threads;
     bool (*interrupted)(void); /* NULL: never */
     /* Fills in the layers and bits of a model. The caller supplies it, because the caller knows what a message is. */
-    void (*cost)(struct rung_plan_cost *cost, const rung_model *model, const struct rung_plan_conf *conf);
+    void (*cost)(struct rung_plan_cost *cost, const rung_model *model, const struct rung_plan_options *conf);
     const void *context; /* passed on to cost through conf */
-} rung_plan_conf;
+} rung_plan_options;
 
 /* The largest size with at most `tokens` tokens. */
 typedef struct rung_plan_size {
@@ -131,7 +131,7 @@ typedef struct rung_plan_size {
 } rung_plan_size;
 
 /* A construction with values of its own parameters. */
-typedef struct rung_plan_option {
+typedef struct rung_plan_candidate {
     const rung_construction *how;
     char own[96];           /* "keys=trig linear=first" */
     rung_plan_cost cost;    /* at a small size */
@@ -141,7 +141,7 @@ typedef struct rung_plan_option {
     int64_t likely_size; /* where the search for a size begins; 0: no hint */
     bool tried, good;
     char why[256]; /* why it is not good */
-} rung_plan_option;
+} rung_plan_candidate;
 
 typedef struct rung_plan_run {
     char task[128]; /* canonical */
@@ -151,12 +151,12 @@ typedef struct rung_plan_run {
 } rung_plan_run;
 
 typedef struct rung_plan {
-    rung_plan_option option[RUNG_PLAN_MAX]; /* those that build, cheapest first */
+    rung_plan_candidate option[RUNG_PLAN_MAX]; /* those that build, cheapest first */
     size_t count;
     size_t refused; /* variants that do not build, that have a chain of thought, or that have no causal mask */
     size_t chosen;  /* SIZE_MAX: none */
     /* properties of the chosen one */
-    char *arch, *build; /* at the wanted size; build: the words after `rung build` */
+    char *arch, *build; /* at the wanted size; build: the arguments of `rung build` */
     size_t tokens;      /* of the wanted size */
     rung_plan_cost cost;
     rung_plan_run run;
@@ -169,37 +169,37 @@ typedef struct rung_plan {
 } rung_plan;
 
 /* The wanted number of tokens; 0: the size that the words of the task state. */
-size_t rung_plan_wanted(const rung_plan_conf *conf);
+size_t rung_plan_wanted(const rung_plan_options *conf);
 /* Clear it also when this fails. */
-rung_status rung_plan_search(rung_plan *plan, const rung_plan_conf *conf, rung_error *err);
+rung_status rung_plan_search(rung_plan *plan, const rung_plan_options *conf, rung_error *err);
 void rung_plan_clear(rung_plan *plan);
 /* One JSON object, rung.bound/2. */
-void rung_plan_json(rung_buf *out, const rung_plan *plan, const rung_plan_conf *conf);
+void rung_plan_json(rung_buf *out, const rung_plan *plan, const rung_plan_options *conf);
 
 /* ---- weights for given layers ------------------------------------------------------------------------------------ */
 
 /* The question: can layers of this architecture solve exactly this instance of a task, in these numbers? */
-typedef struct rung_witness_ask {
+typedef struct rung_witness_options {
     const char *arch;
     const rung_arch_defaults *defaults;
     const rung_task_conf *task;
     const rung_fmt *numbers; /* of the exact evaluator */
     rung_softmax softmax;
     const rung_model *given; /* judge these weights of a construction instead of searching; NULL: search */
-    const char *given_by;    /* the words after `rung build` that make them */
+    const char *given_by;    /* the arguments of `rung build` that make them */
     bool thoughts;           /* the model may use a chain of thought before it answers */
     uint64_t samples;        /* prompts of a sample; 0: 1000 */
     uint64_t seed;
     size_t threads;            /* 0: all */
     double work;               /* multiplications that may be run in total; 0: 3e10, about ten seconds on one core */
     bool (*interrupted)(void); /* NULL: never */
-} rung_witness_ask;
+} rung_witness_options;
 
 /* The weights that were found, if any. */
 typedef struct rung_witness {
     bool found;
     rung_finding finding; /* how it was established that they are right; only if found */
-    const char *build;    /* the words after `rung build` of the construction */
+    const char *build;    /* the arguments of `rung build` of the construction */
     const char *layers;   /* layers of the construction */
     rung_model *model;    /* a model of the architecture in question */
     size_t options;       /* number of constructions, with their parameters, for this task */
@@ -213,12 +213,12 @@ typedef struct rung_witness {
 size_t rung_witness_formats(rung_fmt out[2], int bits);
 /* Searches the constructions of `rung build`. If it finds nothing it returns RUNG_OK; that says nothing about the
  * architecture. Clear the witness also when this fails. */
-rung_status rung_witness_find(rung_witness *w, const rung_witness_ask *ask, rung_error *err);
+rung_status rung_witness_find(rung_witness *w, const rung_witness_options *ask, rung_error *err);
 /* The same for the layers of a published model. Of the ask it uses task, numbers, softmax, samples, seed, threads and
  * work. The model is a rung model with the width, the head size and the rotary angles of the file; `build` is NULL.
  * docs/contains.md lists what is assumed of the file, among it that the name of a family stands for its published
  * code. */
-rung_status rung_witness_published(rung_witness *w, const rung_ledger *ledger, const rung_witness_ask *ask,
+rung_status rung_witness_published(rung_witness *w, const rung_ledger *ledger, const rung_witness_options *ask,
                                    rung_error *err);
 /* Writes the model to a file, for `rung verify` and other programs. */
 rung_status rung_witness_write(const rung_witness *w, const char *path, rung_error *err);

@@ -155,7 +155,7 @@ bool rung_additive_thin(additive *sums, uint64_t seed)
 enum { ATTEMPTS = 12 };
 
 typedef struct assault {
-    hunter h;
+    runner h;
     additive sums;
     uint32_t *a, *b, *f, *g; /* prompts, and choices */
     additive_note note;
@@ -163,11 +163,11 @@ typedef struct assault {
     bool thinned;
 } assault;
 
-static rung_status assault_init(assault *as, const rung_victim *victim, const rung_budget *budget, rung_error *err)
+static rung_status assault_init(assault *as, const rung_attacked *attacked, const rung_budget *budget, rung_error *err)
 {
-    size_t tokens = victim->task->tokens;
+    size_t tokens = attacked->task->tokens;
     memset(as, 0, sizeof *as);
-    rung_status status = rung_hunter_init(&as->h, victim, err);
+    rung_status status = rung_runner_init(&as->h, attacked, err);
     if (status != RUNG_OK) return status;
     as->a = rung_calloc(4 * tokens, sizeof *as->a, err);
     if (!as->a) return RUNG_SYSTEM;
@@ -177,7 +177,7 @@ static rung_status assault_init(assault *as, const rung_victim *victim, const ru
 
 static void assault_clear(assault *as)
 {
-    rung_hunter_clear(&as->h);
+    rung_runner_clear(&as->h);
     rung_additive_clear(&as->sums);
     free(as->a);
 }
@@ -198,13 +198,13 @@ static rung_status confirm(bool *found, rung_cert *cert, assault *as, uint64_t s
     rung_rng_init(&rng, seed, 61, 0);
     *found = false;
     put_choices(as);
-    if (!rung_hunter_separate(&as->h, as->a, as->b, as->sums.places, &rng)) {
+    if (!rung_runner_separate(&as->h, as->a, as->b, as->sums.places, &rng)) {
         as->inseparable++;
         if (!as->thinned && !as->sums.same) rung_additive_thin(&as->sums, seed);
         as->thinned = true;
         return RUNG_OK;
     }
-    rung_status status = rung_hunter_state_collision(&as->h, cert, found, as->a, as->b, as->sums.places, err);
+    rung_status status = rung_certify_state_collision(&as->h, cert, found, as->a, as->b, as->sums.places, err);
     as->refuted += status == RUNG_OK && !*found;
     return status;
 }
@@ -230,7 +230,7 @@ static void report(rung_break *result, const assault *as, size_t differing)
                  as->inseparable, as->refuted);
 }
 
-rung_status rung_additive_run(rung_break *result, const rung_victim *victim, const rung_budget *budget,
+rung_status rung_additive_run(rung_break *result, const rung_attacked *attacked, const rung_budget *budget,
                               additive_solver *solve, rung_error *err)
 {
     assault as;
@@ -238,7 +238,7 @@ rung_status rung_additive_run(rung_break *result, const rung_victim *victim, con
     size_t differing = 0;
     double began = rung_wall_s();
     bool found = false;
-    rung_status status = assault_init(&as, victim, budget, err);
+    rung_status status = assault_init(&as, attacked, budget, err);
     for (size_t try = 0; status == RUNG_OK && !found && try < ATTEMPTS; try++) {
         if (rung_budget_left(budget, began) <= 0) break;
         if (!solve(as.f, as.g, &as.note, &as.sums, budget, budget->seed + try, began)) break;

@@ -9,7 +9,7 @@
 #ifndef RUNG_ATTACK_ADDITIVE_H
 #define RUNG_ATTACK_ADDITIVE_H
 
-#include "hunt.h"
+#include "runner.h"
 
 /* Row r = first[j] + c is the c-th choice of place j. Coordinates in which all choices agree are left out. */
 typedef struct additive {
@@ -62,15 +62,15 @@ bool rung_additive_thin(additive *sums, uint64_t seed);
 
 /* The carried state of the attacked model after its first player, as a table. `base` receives a prompt whose tokens [0,
  * places) the choices replace. Clear it also when this fails. */
-rung_status rung_additive_of_state(additive *sums, uint32_t *base, hunter *h, const rung_budget *budget,
+rung_status rung_additive_of_state(additive *sums, uint32_t *base, runner *h, const rung_budget *budget,
                                    rung_error *err);
 /* True if the model has such a state. */
-bool rung_additive_suits(const rung_victim *victim, char *why, size_t size);
+bool rung_additive_suits(const rung_attacked *attacked, char *why, size_t size);
 /* Bits of the sum, and number of places, without reading the weights. */
-void rung_additive_sizes(double *bits, size_t *places, double *choices, const rung_victim *victim);
+void rung_additive_sizes(double *bits, size_t *places, double *choices, const rung_attacked *attacked);
 
 /* Runs the whole attack on a state with one solver. */
-rung_status rung_additive_run(rung_break *result, const rung_victim *victim, const rung_budget *budget,
+rung_status rung_additive_run(rung_break *result, const rung_attacked *attacked, const rung_budget *budget,
                               additive_solver *solve, rung_error *err);
 
 #endif

@@ -20,7 +20,7 @@ static bool has_levels(const rung_mech_conf *conf)
 
 static bool is_sum(const rung_mech_conf *conf)
 {
-    if (rung_group_conv_elements(conf) > 0) return false;
+    if (rung_head_group_conv_elements(conf) > 0) return false;
     if (has_levels(conf)) return rung_mech_param(conf, "base") == 0;
     return conf->mech->traits & RUNG_TRAIT_SUM;
 }
@@ -32,18 +32,18 @@ static bool layer_is_sum(const rung_layer *layer)
     return true;
 }
 
-bool rung_additive_suits(const rung_victim *victim, char *why, size_t size)
+bool rung_additive_suits(const rung_attacked *attacked, char *why, size_t size)
 {
-    const rung_arch *arch = rung_model_get_arch(victim->model);
+    const rung_arch *arch = rung_model_get_arch(attacked->model);
     const char *lacks = NULL;
-    if (!rung_victim_suits(victim, why, size)) return false;
-    if (victim->numbers.kind != RUNG_FMT_FIXED)
+    if (!rung_attacked_suits(attacked, why, size)) return false;
+    if (attacked->numbers.kind != RUNG_FMT_FIXED)
         lacks = "addition rounds in a float format, so the state is not a sum";
     else if (arch->layer_count != 1)
         lacks = "the state of a second layer is not a sum over the tokens";
     else if (!layer_is_sum(&arch->layer[0]))
         lacks = "the layer is not linear or loglinear:base=linear without convolutions";
-    else if (victim->task->tokens < 3)
+    else if (attacked->task->tokens < 3)
         lacks = "the prompts are too short";
     if (lacks) snprintf(why, size, "%s", lacks);
     return !lacks;
@@ -52,9 +52,9 @@ bool rung_additive_suits(const rung_victim *victim, char *why, size_t size)
 /* ---- where to cut ------------------------------------------------------------------------------------------------ */
 
 /* The first player's tokens; if the layer is log-linear, the largest power of two in them. */
-static size_t cut_of(const rung_victim *victim, const rung_instance *instance)
+static size_t cut_of(const rung_attacked *attacked, const rung_instance *instance)
 {
-    const rung_layer *layer = &rung_model_get_arch(victim->model)->layer[0];
+    const rung_layer *layer = &rung_model_get_arch(attacked->model)->layer[0];
     size_t cut = instance->player_count > 1 ? instance->player[0].len : instance->tokens - 1, power = 1;
     if (cut == 0 || cut >= instance->tokens) cut = instance->tokens - 1;
     while (power <= cut / 2) power *= 2;
@@ -63,19 +63,19 @@ static size_t cut_of(const rung_victim *victim, const rung_instance *instance)
     return cut;
 }
 
-void rung_additive_sizes(double *bits, size_t *places, double *choices, const rung_victim *victim)
+void rung_additive_sizes(double *bits, size_t *places, double *choices, const rung_attacked *attacked)
 {
     rung_instance instance = {0};
     size_t numbers = 0;
-    const rung_layer *layer = &rung_model_get_arch(victim->model)->layer[0];
-    *places = victim->task->tokens - 1;
-    if (rung_instance_init(&instance, victim->task, NULL) == RUNG_OK &&
-        rung_task_make(&instance, victim->task, 1, 0, NULL) == RUNG_OK)
-        *places = cut_of(victim, &instance);
+    const rung_layer *layer = &rung_model_get_arch(attacked->model)->layer[0];
+    *places = attacked->task->tokens - 1;
+    if (rung_instance_init(&instance, attacked->task, NULL) == RUNG_OK &&
+        rung_task_make(&instance, attacked->task, 1, 0, NULL) == RUNG_OK)
+        *places = cut_of(attacked, &instance);
     rung_instance_clear(&instance);
     for (size_t g = 0; g < layer->group_count; g++) numbers += rung_mech_state_elements(&layer->group[g], *places);
-    *bits = (double)numbers * victim->numbers.bits;
-    *choices = (double)victim->task->task->ids(victim->task, *places - 1).count;
+    *bits = (double)numbers * attacked->numbers.bits;
+    *choices = (double)attacked->task->task->ids(attacked->task, *places - 1).count;
 }
 
 /* ---- choices ----------------------------------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ void rung_additive_sizes(double *bits, size_t *places, double *choices, const ru
 enum { CHOICES_MAX = 512, CHOICES_TIED = 48, FREE_TRIALS = 8 };
 
 typedef struct selection {
-    hunter *h;
+    runner *h;
     const uint32_t *base; /* a prompt */
     size_t places, most;  /* most: choices of a place */
     size_t *count;        /* [places] */
@@ -92,9 +92,9 @@ typedef struct selection {
     uint32_t *scratch;    /* [tokens] */
 } selection;
 
-static rung_ids ids_at(const hunter *h, size_t pos)
+static rung_ids ids_at(const runner *h, size_t pos)
 {
-    return h->victim->task->task->ids(h->victim->task, pos);
+    return h->attacked->task->task->ids(h->attacked->task, pos);
 }
 
 /* True if arbitrary ids at these places still make prompts. */
@@ -106,7 +106,7 @@ static bool places_are_free(const selection *s, rung_rng *rng)
             rung_ids ids = ids_at(s->h, j);
             s->scratch[j] = (uint32_t)(ids.first + rung_rng_below(rng, ids.count));
         }
-        if (rung_hunter_oracle(s->h, s->scratch) == RUNG_NO_TARGET) return false;
+        if (rung_runner_oracle(s->h, s->scratch) == RUNG_NO_TARGET) return false;
     }
     return true;
 }
@@ -130,7 +130,7 @@ static bool is_prompt_with(selection *s, size_t place, uint32_t token)
 {
     uint32_t before = s->scratch[place];
     s->scratch[place] = token;
-    bool is = rung_hunter_oracle(s->h, s->scratch) != RUNG_NO_TARGET;
+    bool is = rung_runner_oracle(s->h, s->scratch) != RUNG_NO_TARGET;
     s->scratch[place] = before;
     return is;
 }
@@ -182,15 +182,15 @@ static void put_row(int64_t *row, absorber *w, const rung_mech_conf *conf, const
 }
 
 /* The c-th choice of every place at once; this is a prompt of its own. */
-static rung_status put_choice(additive *sums, absorber *w, const hunter *h, uint32_t *token, size_t c, rung_error *err)
+static rung_status put_choice(additive *sums, absorber *w, const runner *h, uint32_t *token, size_t c, rung_error *err)
 {
-    const rung_layer *layer = &rung_model_get_arch(h->victim->model)->layer[0];
+    const rung_layer *layer = &rung_model_get_arch(h->attacked->model)->layer[0];
     const double *in[RUNG_MECH_INPUT_MAX];
     rung_rows *rows = NULL;
     for (size_t j = 0; j < sums->places; j++)
         token[j] = sums->token[sums->first[j] + (c < additive_choices(sums, j) ? c : 0)];
     rung_status status =
-        rung_rows_new(&rows, h->victim->program, &(rung_prompt){.token = token, .tokens = sums->places}, 0, err);
+        rung_rows_new(&rows, h->attacked->program, &(rung_prompt){.token = token, .tokens = sums->places}, 0, err);
     if (status != RUNG_OK) return status;
     for (size_t g = 0, at = 0; g < layer->group_count; g++) {
         rung_rows_inputs(rows, in, NULL, 0, g);
@@ -203,9 +203,9 @@ static rung_status put_choice(additive *sums, absorber *w, const hunter *h, uint
     return RUNG_OK;
 }
 
-static rung_status absorber_init(absorber *w, rung_arena *arena, const rung_victim *victim, rung_error *err)
+static rung_status absorber_init(absorber *w, rung_arena *arena, const rung_attacked *attacked, rung_error *err)
 {
-    const rung_layer *layer = &rung_model_get_arch(victim->model)->layer[0];
+    const rung_layer *layer = &rung_model_get_arch(attacked->model)->layer[0];
     size_t state = 1, o = 1, scratch = 1;
     for (size_t g = 0; g < layer->group_count; g++) {
         const rung_mech_conf *conf = &layer->group[g];
@@ -214,7 +214,7 @@ static rung_status absorber_init(absorber *w, rung_arena *arena, const rung_vict
         if (r > o) o = r;
         if (t > scratch) scratch = t;
     }
-    w->fmt = &victim->numbers;
+    w->fmt = &attacked->numbers;
     w->state = rung_arena_alloc(arena, state, sizeof(double), err);
     w->o = rung_arena_alloc(arena, o, sizeof(double), err);
     w->scratch = rung_arena_alloc(arena, scratch, sizeof(double), err);
@@ -225,7 +225,7 @@ static rung_status fill_rows(additive *sums, const selection *s, rung_arena *are
 {
     absorber w;
     size_t most = 0;
-    rung_status status = absorber_init(&w, arena, s->h->victim, err);
+    rung_status status = absorber_init(&w, arena, s->h->attacked, err);
     for (size_t j = 0; j < sums->places; j++) {
         memcpy(sums->token + sums->first[j], s->token + j * s->most, s->count[j] * sizeof *s->token);
         if (s->count[j] > most) most = s->count[j];
@@ -244,8 +244,8 @@ static rung_status allocate_selection(selection *s, rung_arena *arena, rung_erro
 static rung_status select_and_fill(additive *sums, selection *s, rung_arena *arena, const rung_budget *budget,
                                    rung_error *err)
 {
-    const rung_layer *layer = &rung_model_get_arch(s->h->victim->model)->layer[0];
-    const rung_fmt *fmt = &s->h->victim->numbers;
+    const rung_layer *layer = &rung_model_get_arch(s->h->attacked->model)->layer[0];
+    const rung_fmt *fmt = &s->h->attacked->numbers;
     rung_rng rng;
     size_t dims = 0;
     rung_status status = allocate_selection(s, arena, err);
@@ -268,14 +268,14 @@ static rung_status select_and_fill(additive *sums, selection *s, rung_arena *are
     return RUNG_OK;
 }
 
-rung_status rung_additive_of_state(additive *sums, uint32_t *base, hunter *h, const rung_budget *budget,
+rung_status rung_additive_of_state(additive *sums, uint32_t *base, runner *h, const rung_budget *budget,
                                    rung_error *err)
 {
     rung_arena arena;
     memset(sums, 0, sizeof *sums);
-    if (!rung_hunter_draw(h, base, budget->seed, 0))
+    if (!rung_runner_draw(h, base, budget->seed, 0))
         return rung_fail(err, RUNG_USAGE, "the task generates no prompt of full length");
-    selection s = {.h = h, .base = base, .places = cut_of(h->victim, &h->instance)};
+    selection s = {.h = h, .base = base, .places = cut_of(h->attacked, &h->instance)};
     rung_arena_init(&arena);
     rung_status status = select_and_fill(sums, &s, &arena, budget, err);
     rung_arena_clear(&arena);

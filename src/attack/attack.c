@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hunt.h"
-#include "rows.h"
+#include "attack_rows.h"
+#include "runner.h"
 
 static const rung_attack *const rows[] = {
 #define X(name) &rung_attack_##name,
@@ -79,12 +79,12 @@ static bool unknown_task(const rung_task_conf *task, char *why, size_t size)
     return true;
 }
 
-bool rung_attack_certifiable(const rung_victim *victim, rung_cert_kind kind, char *why, size_t size)
+bool rung_attack_certifiable(const rung_attacked *attacked, rung_cert_kind kind, char *why, size_t size)
 {
-    const rung_model_spec *spec = rung_model_get_spec(victim->model);
-    const rung_fmt *fmt = &victim->numbers;
+    const rung_model_spec *spec = rung_model_get_spec(attacked->model);
+    const rung_fmt *fmt = &attacked->numbers;
     (void)kind; /* what a kind needs beyond this is checked in the claim */
-    if (unknown_mechanism(victim->model, why, size) || unknown_task(victim->task, why, size)) return false;
+    if (unknown_mechanism(attacked->model, why, size) || unknown_task(attacked->task, why, size)) return false;
     const char *lacks = NULL;
     if (!spec->causal)
         lacks = "rung-check reads causal models only";
@@ -120,7 +120,7 @@ static bool gives_wanted_kind(const rung_attack *attack, unsigned kinds, char *w
 }
 
 /* Fills `list` with the rows to try, cheapest first, and `tried` with a report of every row. */
-static size_t choose(candidate *list, rung_break *tried, size_t room, const rung_victim *victim, const char *attack,
+static size_t choose(candidate *list, rung_break *tried, size_t room, const rung_attacked *attacked, const char *attack,
                      const rung_budget *budget)
 {
     size_t count = 0;
@@ -131,7 +131,7 @@ static size_t choose(candidate *list, rung_break *tried, size_t room, const rung
         if (!asked)
             snprintf(why, sizeof why, "not asked for");
         else if (gives_wanted_kind(rows[i], budget->kinds, why, sizeof why))
-            c.expected_s = rows[i]->expect(victim, budget, why, sizeof why);
+            c.expected_s = rows[i]->expect(attacked, budget, why, sizeof why);
         else
             c.expected_s = -1;
         if (c.tried) {
@@ -156,14 +156,14 @@ static double share(double left, size_t waiting, double expected)
     return part < left ? part : left;
 }
 
-static rung_status try_one(rung_break *result, const candidate *c, const rung_victim *victim, const rung_budget *budget,
-                           double seconds, rung_error *err)
+static rung_status try_one(rung_break *result, const candidate *c, const rung_attacked *attacked,
+                           const rung_budget *budget, double seconds, rung_error *err)
 {
     rung_budget part = *budget;
     double began = rung_wall_s();
     part.seconds = seconds;
     rung_break_clear(result);
-    rung_status status = c->attack->run(result, victim, &part, err);
+    rung_status status = c->attack->run(result, attacked, &part, err);
     result->attack = c->attack->name;
     result->seconds = rung_wall_s() - began;
     if (status != RUNG_OK) return rung_fail_at(err, status, "attack %s", c->attack->name);
@@ -177,32 +177,33 @@ static rung_status try_one(rung_break *result, const candidate *c, const rung_vi
 /* ---- afterwards -------------------------------------------------------------------------------------------------- */
 
 /* Takes at most a minute, and at most a quarter of the time that the search was given. */
-static rung_status shrink(rung_break *result, const rung_victim *victim, const rung_budget *budget, rung_error *err)
+static rung_status shrink(rung_break *result, const rung_attacked *attacked, const rung_budget *budget, rung_error *err)
 {
-    hunter h;
+    runner h;
     rung_budget part = *budget;
     part.seconds = budget->seconds / 4 < 60 ? budget->seconds / 4 : 60;
-    rung_budget_says(budget, "shrinking what was found", 0);
-    rung_status status = rung_hunter_init(&h, victim, err);
-    if (status == RUNG_OK) status = rung_hunter_shrink(&h, &result->cert, &part, rung_wall_s(), err);
+    rung_budget_progress(budget, "shrinking what was found", 0);
+    rung_status status = rung_runner_init(&h, attacked, err);
+    if (status == RUNG_OK) status = rung_runner_shrink(&h, &result->cert, &part, rung_wall_s(), err);
     result->evaluations += h.evaluations;
-    rung_hunter_clear(&h);
+    rung_runner_clear(&h);
     if (budget->progress) rung_progress_finish(budget->progress);
     return status;
 }
 
-static rung_status finish(rung_break *result, const rung_victim *victim, const rung_budget *budget, rung_error *err)
+static rung_status finish(rung_break *result, const rung_attacked *attacked, const rung_budget *budget, rung_error *err)
 {
     char why[200];
     double began = rung_wall_s();
-    rung_status status = shrink(result, victim, budget, err);
-    result->certifiable = rung_attack_certifiable(victim, result->cert.kind, why, sizeof why);
+    rung_status status = shrink(result, attacked, budget, err);
+    result->certifiable = rung_attack_certifiable(attacked, result->cert.kind, why, sizeof why);
     result->seconds += rung_wall_s() - began;
     return status;
 }
 
 rung_status rung_attack_run(rung_break *result, rung_break *tried, size_t room, size_t *tried_count,
-                            const rung_victim *victim, const char *attack, const rung_budget *budget, rung_error *err)
+                            const rung_attacked *attacked, const char *attack, const rung_budget *budget,
+                            rung_error *err)
 {
     candidate list[RUNG_COUNT(rows)];
     double began = rung_wall_s();
@@ -213,12 +214,12 @@ rung_status rung_attack_run(rung_break *result, rung_break *tried, size_t room, 
         for (size_t i = 0; i < RUNG_COUNT(rows); i++) names[i] = rows[i]->name;
         return rung_fail_unknown(err, "attack", attack, names, RUNG_COUNT(rows));
     }
-    size_t count = choose(list, tried, room, victim, attack, budget);
+    size_t count = choose(list, tried, room, attacked, attack, budget);
     rung_status status = RUNG_OK;
     for (size_t i = 0; i < count && status == RUNG_OK && !result->found; i++) {
         double left = rung_budget_left(budget, began);
         if (left <= 0) break;
-        status = try_one(result, &list[i], victim, budget, share(left, count - i, list[i].expected_s), err);
+        status = try_one(result, &list[i], attacked, budget, share(left, count - i, list[i].expected_s), err);
     }
-    return status == RUNG_OK && result->found ? finish(result, victim, budget, err) : status;
+    return status == RUNG_OK && result->found ? finish(result, attacked, budget, err) : status;
 }

@@ -5,7 +5,7 @@
  * that one family takes a few vector operations. Only hashes of the sums are kept, sorted into buckets; for equal
  * hashes the sums are computed again. Number n is choice n % C of the last place in family n / C.
  */
-#include "block.h"
+#include "block_attack.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -67,13 +67,13 @@ static void content(uint32_t *choice, const block_table *table, const block_find
 
 /* ---- hashes ------------------------------------------------------------------------------------------------------ */
 
-typedef struct hunt_job {
+typedef struct attempts_job {
     const block_table *table;
     const block_find *find;
     uint64_t *hash;    /* [elements] by number */
     double *scratch;   /* [workers][3 most] */
     uint32_t *choices; /* [workers][places] */
-} hunt_job;
+} attempts_job;
 
 static uint64_t mix(uint64_t h, double x)
 {
@@ -86,7 +86,7 @@ static uint64_t mix(uint64_t h, double x)
 
 static void hash_family(void *context, size_t family, size_t worker)
 {
-    hunt_job *job = context;
+    attempts_job *job = context;
     const block_table *table = job->table;
     const rung_num_kernels *num = rung_num_kernels_get();
     size_t depth = job->find->depth, last = table->count[depth - 1];
@@ -208,11 +208,11 @@ bool rung_block_search(block_find *find, const block_table *table, const rung_bu
     rung_arena arena;
     if (elements < 2 || elements >> NUMBER_BITS || rung_budget_left(budget, began) <= 0) return false;
     rung_arena_init(&arena);
-    hunt_job job = {.table = table,
-                    .find = find,
-                    .hash = rung_arena_alloc(&arena, elements, sizeof(uint64_t), NULL),
-                    .scratch = rung_arena_alloc(&arena, threads, 3 * table->most * sizeof(double), NULL),
-                    .choices = rung_arena_alloc(&arena, threads, table->places * sizeof(uint32_t), NULL)};
+    attempts_job job = {.table = table,
+                        .find = find,
+                        .hash = rung_arena_alloc(&arena, elements, sizeof(uint64_t), NULL),
+                        .scratch = rung_arena_alloc(&arena, threads, 3 * table->most * sizeof(double), NULL),
+                        .choices = rung_arena_alloc(&arena, threads, table->places * sizeof(uint32_t), NULL)};
     sorter s = {.hash = job.hash,
                 .elements = elements,
                 .entry = rung_arena_alloc(&arena, elements, sizeof(uint64_t), NULL),

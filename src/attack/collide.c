@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chase.h"
-#include "rows.h"
+#include "attack_rows.h"
+#include "attempts.h"
 #include "rung/par.h"
 
 enum { BITS_MAX = 64, BATCH = 64, TABLE_LOG_MAX = 20, SAME_PREFIX_BITS = 4, SHORT_TRAILS = 4096 };
@@ -27,17 +27,17 @@ typedef struct target {
 /* ---- where it is cheapest ---------------------------------------------------------------------------------------- */
 
 /* True if there are so many prefixes that two different ones must agree, and few are drawn twice. */
-static bool enough_prefixes(const rung_victim *victim, size_t prefix, uint64_t bits)
+static bool enough_prefixes(const rung_attacked *attacked, size_t prefix, uint64_t bits)
 {
-    return rung_victim_prefix_bits(victim, prefix) >= (double)(bits + SAME_PREFIX_BITS);
+    return rung_attacked_prefix_bits(attacked, prefix) >= (double)(bits + SAME_PREFIX_BITS);
 }
 
-static bool state_target(target *t, const rung_victim *victim)
+static bool state_target(target *t, const rung_attacked *attacked)
 {
     double best = HUGE_VAL, prefix_bits = 0;
-    for (size_t prefix = 1; prefix < victim->task->tokens; prefix++) {
-        uint64_t bits = rung_victim_state_bits(victim, prefix);
-        prefix_bits += log2((double)victim->task->task->ids(victim->task, prefix - 1).count);
+    for (size_t prefix = 1; prefix < attacked->task->tokens; prefix++) {
+        uint64_t bits = rung_attacked_state_bits(attacked, prefix);
+        prefix_bits += log2((double)attacked->task->task->ids(attacked->task, prefix - 1).count);
         double cost = (double)bits / 2 + log2((double)prefix);
         if (bits > BITS_MAX || prefix_bits < (double)(bits + SAME_PREFIX_BITS) || cost >= best) continue;
         best = cost;
@@ -46,11 +46,11 @@ static bool state_target(target *t, const rung_victim *victim)
     return best < HUGE_VAL;
 }
 
-static bool view_target(target *t, const rung_victim *victim)
+static bool view_target(target *t, const rung_attacked *attacked)
 {
-    uint64_t bits = rung_model_get_spec(victim->model)->d_model * (uint64_t)victim->numbers.bits;
-    *t = (target){.view = true, .prefix = victim->task->tokens - 1, .bits = bits};
-    return bits <= BITS_MAX && enough_prefixes(victim, t->prefix, bits);
+    uint64_t bits = rung_model_get_spec(attacked->model)->d_model * (uint64_t)attacked->numbers.bits;
+    *t = (target){.view = true, .prefix = attacked->task->tokens - 1, .bits = bits};
+    return bits <= BITS_MAX && enough_prefixes(attacked, t->prefix, bits);
 }
 
 static bool wanted(const rung_budget *budget, rung_cert_kind kind)
@@ -59,11 +59,11 @@ static bool wanted(const rung_budget *budget, rung_cert_kind kind)
 }
 
 /* A collision of states implies one of views, so states come first unless a view is much smaller. */
-static bool choose_target(target *t, const rung_victim *victim, const rung_budget *budget)
+static bool choose_target(target *t, const rung_attacked *attacked, const rung_budget *budget)
 {
     target view;
-    bool has_state = wanted(budget, RUNG_CERT_STATE_COLLISION) && state_target(t, victim);
-    bool has_view = wanted(budget, RUNG_CERT_VIEW_COLLISION) && view_target(&view, victim);
+    bool has_state = wanted(budget, RUNG_CERT_STATE_COLLISION) && state_target(t, attacked);
+    bool has_view = wanted(budget, RUNG_CERT_VIEW_COLLISION) && view_target(&view, attacked);
     if (has_view && (!has_state || view.bits + 8 < t->bits)) *t = view;
     return has_state || has_view;
 }
@@ -72,13 +72,13 @@ static bool choose_target(target *t, const rung_victim *victim, const rung_budge
 
 /* One worker. */
 typedef struct walker {
-    hunter h;
+    runner h;
     uint32_t *token; /* a prompt; all views have the same last token */
     uint8_t *packed; /* of a view */
 } walker;
 
 typedef struct search {
-    const rung_victim *victim;
+    const rung_attacked *attacked;
     const rung_budget *budget;
     double began;
     target t;
@@ -90,9 +90,9 @@ typedef struct search {
 } search;
 
 /* prefix(x): draws every token separately, so that all prefixes occur. */
-static void spell(uint32_t *token, hunter *h, const search *s, uint64_t x)
+static void spell(uint32_t *token, runner *h, const search *s, uint64_t x)
 {
-    const rung_task_conf *task = s->victim->task;
+    const rung_task_conf *task = s->attacked->task;
     rung_error refusal;
     rung_rng rng;
     if (s->generated && rung_task_make(&h->instance, task, x, s->budget->seed, &refusal) == RUNG_OK) {
@@ -111,14 +111,14 @@ static rung_status step(uint64_t *image, walker *w, const search *s, uint64_t x,
 {
     spell(w->token, &w->h, s, x);
     if (!s->t.view) {
-        rung_status status = rung_hunter_prefix(&w->h, w->token, s->t.prefix, err);
+        rung_status status = rung_runner_prefix(&w->h, w->token, s->t.prefix, err);
         if (status == RUNG_OK) *image = rung_hash64(w->h.state, (w->h.state_bits + 7) / 8);
         return status;
     }
-    size_t count = rung_model_get_spec(s->victim->model)->d_model;
-    rung_status status = rung_hunter_view(&w->h, w->token, err);
+    size_t count = rung_model_get_spec(s->attacked->model)->d_model;
+    rung_status status = rung_runner_view(&w->h, w->token, err);
     if (status != RUNG_OK) return status;
-    rung_num_pack(w->packed, &s->victim->numbers, w->h.view, count);
+    rung_num_pack(w->packed, &s->attacked->numbers, w->h.view, count);
     *image = rung_hash64(w->packed, (s->t.bits + 7) / 8);
     return RUNG_OK;
 }
@@ -181,10 +181,10 @@ static rung_status meeting(bool *met, uint64_t value[2], walker *w, const search
     return status;
 }
 
-static rung_status claim(rung_cert *cert, bool *found, walker *w, const search *s, const uint64_t value[2],
-                         rung_error *err)
+static rung_status certify(rung_cert *cert, bool *found, walker *w, const search *s, const uint64_t value[2],
+                           rung_error *err)
 {
-    size_t tokens = s->victim->task->tokens, bytes = tokens * sizeof(uint32_t);
+    size_t tokens = s->attacked->task->tokens, bytes = tokens * sizeof(uint32_t);
     uint32_t *a = rung_calloc(tokens, sizeof *a, err), *b = rung_calloc(tokens, sizeof *b, err);
     rung_status status = a && b ? RUNG_OK : RUNG_SYSTEM;
     rung_rng rng;
@@ -195,9 +195,9 @@ static rung_status claim(rung_cert *cert, bool *found, walker *w, const search *
         spell(a, &w->h, s, value[0]);
         spell(b, &w->h, s, value[1]);
         if (s->t.view)
-            status = rung_hunter_view_collision(&w->h, cert, found, a, b, err);
-        else if (memcmp(a, b, bytes) != 0 && rung_hunter_separate(&w->h, a, b, s->t.prefix, &rng))
-            status = rung_hunter_state_collision(&w->h, cert, found, a, b, s->t.prefix, err);
+            status = rung_certify_view_collision(&w->h, cert, found, a, b, err);
+        else if (memcmp(a, b, bytes) != 0 && rung_runner_separate(&w->h, a, b, s->t.prefix, &rng))
+            status = rung_certify_state_collision(&w->h, cert, found, a, b, s->t.prefix, err);
     }
     free(a);
     free(b);
@@ -248,7 +248,7 @@ static rung_status use_batch(rung_cert *cert, bool *found, batch *b, ends *e, ui
         if (b->trail[i].steps == 0) continue;
         trail old = insert(e, b->trail[i]);
         if (old.steps) status = meeting(&met, value, b->walker, b->s, old, b->trail[i], err);
-        if (status == RUNG_OK && met) status = claim(cert, found, b->walker, b->s, value, err);
+        if (status == RUNG_OK && met) status = certify(cert, found, b->walker, b->s, value, err);
         if (status == RUNG_INPUT) status = RUNG_OK;
         *meetings += met;
     }
@@ -263,7 +263,7 @@ static void count_up(rung_break *result, const walker *each, size_t workers)
     for (size_t i = 0; i < workers; i++) result->evaluations += each[i].h.evaluations;
 }
 
-static rung_status hunt(rung_break *result, search *s, walker *each, size_t workers, rung_error *err)
+static rung_status search_in_parallel(rung_break *result, search *s, walker *each, size_t workers, rung_error *err)
 {
     batch *b = rung_calloc(1, sizeof *b, err);
     ends e = {0};
@@ -271,7 +271,7 @@ static rung_status hunt(rung_break *result, search *s, walker *each, size_t work
     uint64_t meetings = 0;
     bool found = false;
     rung_status status = b ? plan_trails(s, &e, s->budget->memory, err) : RUNG_SYSTEM;
-    rung_budget_says(s->budget, "evaluations of a collision search", 0);
+    rung_budget_progress(s->budget, "evaluations of a collision search", 0);
     while (status == RUNG_OK && !found && rung_budget_left(s->budget, s->began) > 0) {
         b->s = s, b->walker = each;
         if (b->first == SHORT_TRAILS) {
@@ -298,7 +298,7 @@ static rung_status hunt(rung_break *result, search *s, walker *each, size_t work
 
 static rung_status walker_init(walker *w, const search *s, rung_error *err)
 {
-    rung_status status = rung_hunter_init(&w->h, s->victim, err);
+    rung_status status = rung_runner_init(&w->h, s->attacked, err);
     if (status != RUNG_OK) return status;
     w->token = rung_calloc(w->h.tokens, sizeof *w->token, err);
     w->packed = w->token ? rung_calloc(BITS_MAX / 8 + 8, 1, err) : NULL;
@@ -309,47 +309,47 @@ static rung_status walker_init(walker *w, const search *s, rung_error *err)
 
 /* A prompt of the generator supplies the tokens after the prefix. Tests whether tokens drawn one by one before them
  * make prompts as well. */
-static void draw_tail(search *s, hunter *h)
+static void draw_tail(search *s, runner *h)
 {
     enum { TRIES = 64 };
     uint64_t prompts = 0;
     for (uint64_t i = 0; i < TRIES; i++)
-        if (rung_hunter_draw(h, s->tail, s->budget->seed, i)) break;
+        if (rung_runner_draw(h, s->tail, s->budget->seed, i)) break;
     for (uint64_t i = 0; i < TRIES; i++) {
         spell(s->tail, h, s, i);
-        prompts += rung_hunter_oracle(h, s->tail) != RUNG_NO_TARGET;
+        prompts += rung_runner_oracle(h, s->tail) != RUNG_NO_TARGET;
     }
     s->generated = prompts < TRIES / 8;
 }
 
 static rung_status make_tail(search *s, rung_error *err)
 {
-    hunter h;
-    s->tail = rung_calloc(s->victim->task->tokens, sizeof *s->tail, err);
+    runner h;
+    s->tail = rung_calloc(s->attacked->task->tokens, sizeof *s->tail, err);
     if (!s->tail) return RUNG_SYSTEM;
-    rung_status status = rung_hunter_init(&h, s->victim, err);
+    rung_status status = rung_runner_init(&h, s->attacked, err);
     if (status == RUNG_OK) draw_tail(s, &h);
-    rung_hunter_clear(&h);
+    rung_runner_clear(&h);
     return status;
 }
 
-static rung_status run(rung_break *result, const rung_victim *victim, const rung_budget *budget, rung_error *err)
+static rung_status run(rung_break *result, const rung_attacked *attacked, const rung_budget *budget, rung_error *err)
 {
-    search s = {.victim = victim, .budget = budget, .began = rung_wall_s()};
+    search s = {.attacked = attacked, .budget = budget, .began = rung_wall_s()};
     rung_budget half = *budget;
     half.memory /= 2; /* the other half is for the table */
-    size_t workers = rung_chase_workers(victim, &half), ready = 0;
-    if (!choose_target(&s.t, victim, budget) || workers == 0) {
+    size_t workers = rung_attempts_workers(attacked, &half), ready = 0;
+    if (!choose_target(&s.t, attacked, budget) || workers == 0) {
         snprintf(result->report, sizeof result->report, "not tried: one run needs about %zu MiB",
-                 rung_hunter_bytes(victim) >> 20);
+                 rung_runner_bytes(attacked) >> 20);
         return RUNG_OK;
     }
     walker *each = rung_calloc(workers, sizeof *each, err);
     rung_status status = each ? make_tail(&s, err) : RUNG_SYSTEM;
     while (status == RUNG_OK && ready < workers) status = walker_init(&each[ready++], &s, err);
-    if (status == RUNG_OK) status = hunt(result, &s, each, workers, err);
+    if (status == RUNG_OK) status = search_in_parallel(result, &s, each, workers, err);
     for (size_t i = 0; i < ready; i++) {
-        rung_hunter_clear(&each[i].h);
+        rung_runner_clear(&each[i].h);
         free(each[i].token);
         free(each[i].packed);
     }
@@ -358,15 +358,15 @@ static rung_status run(rung_break *result, const rung_victim *victim, const rung
     return status;
 }
 
-static double expect(const rung_victim *victim, const rung_budget *budget, char *why, size_t size)
+static double expect(const rung_attacked *attacked, const rung_budget *budget, char *why, size_t size)
 {
     target t;
-    if (!rung_victim_suits(victim, why, size)) return -1;
-    if (!choose_target(&t, victim, budget)) {
+    if (!rung_attacked_suits(attacked, why, size)) return -1;
+    if (!choose_target(&t, attacked, budget)) {
         snprintf(why, size, "neither the state nor the view has at most %d bits and more prefixes than that", BITS_MAX);
         return -1;
     }
-    return exp2((double)t.bits / 2) * rung_victim_seconds(victim, t.prefix);
+    return exp2((double)t.bits / 2) * rung_attacked_seconds(attacked, t.prefix);
 }
 
 const rung_attack rung_attack_collide = {

@@ -6,7 +6,7 @@
  * hashed. After equal messages the last token is the same for every read-out. So a class with two tables is a failure,
  * and the size of the largest class is what the counting arguments bound from below.
  */
-#include "compose.h"
+#include "compose_attack.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -17,16 +17,16 @@
 
 enum { PLAYER_Z1 = 1 };
 
-bool rung_composition_init(composition *c, const rung_victim *victim, char *why, size_t size)
+bool rung_composition_init(composition *c, const rung_attacked *attacked, char *why, size_t size)
 {
-    const rung_task_conf *task = victim->task;
+    const rung_task_conf *task = attacked->task;
     memset(c, 0, sizeof *c);
     if (strcmp(task->task->name, "seqcomp") != 0 || rung_task_param(task, "L") != 2 ||
         rung_task_param(task, "order") != 0) {
         snprintf(why, size, "the task is not seqcomp with L=2 and w at the end");
         return false;
     }
-    c->victim = victim;
+    c->attacked = attacked;
     c->tokens = task->tokens;
     c->entries = task->derived[1];
     c->n0 = task->derived[0];
@@ -40,7 +40,7 @@ bool rung_composition_init(composition *c, const rung_victim *victim, char *why,
 
 static uint32_t id_at(const composition *c, size_t pos, uint64_t number)
 {
-    rung_ids ids = c->victim->task->task->ids(c->victim->task, pos);
+    rung_ids ids = c->attacked->task->task->ids(c->attacked->task, pos);
     return (uint32_t)(ids.first + number % ids.count);
 }
 
@@ -92,7 +92,7 @@ static rung_status listen(void *context, rung_letter *letter, rung_error *err)
 
 static rung_status play(listener *l, const composition *c, const uint32_t *token, rung_error *err)
 {
-    const rung_victim *v = c->victim;
+    const rung_attacked *v = c->attacked;
     size_t last = c->tokens - 1;
     rung_transcript transcript = {0};
     rung_protocol protocol = {.model = v->model,

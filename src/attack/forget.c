@@ -7,36 +7,36 @@
  */
 #include <stdlib.h>
 
-#include "chase.h"
-#include "rows.h"
+#include "attack_rows.h"
+#include "attempts.h"
 
 enum { PROMPTS_MAX = 512, EARLY = 2, OTHERS = 4 };
 
 /* The earliest positions that have a choice of tokens. */
-static size_t early_positions(size_t early[EARLY], const hunter *h)
+static size_t early_positions(size_t early[EARLY], const runner *h)
 {
     size_t count = 0;
     for (size_t pos = 0; pos + 1 < h->tokens && count < EARLY; pos++)
-        if (h->victim->task->task->ids(h->victim->task, pos).count > 1) early[count++] = pos;
+        if (h->attacked->task->task->ids(h->attacked->task, pos).count > 1) early[count++] = pos;
     return count;
 }
 
-static rung_status attempt_at(const chase *c, hunter *h, rung_cert *cert, bool *found, uint32_t *token, size_t pos,
+static rung_status attempt_at(const attempts *c, runner *h, rung_cert *cert, bool *found, uint32_t *token, size_t pos,
                               rung_rng *rng, rung_error *err)
 {
-    rung_ids ids = h->victim->task->task->ids(h->victim->task, pos);
+    rung_ids ids = h->attacked->task->task->ids(h->attacked->task, pos);
     uint64_t others = ids.count - 1 < OTHERS ? ids.count - 1 : OTHERS, own = token[pos] - ids.first;
     rung_status status = RUNG_OK;
     for (uint64_t i = 1; i <= others && !*found && status == RUNG_OK; i++) {
         uint64_t step = i * (ids.count - 1) / others; /* 1 .. count-1, spread */
         uint32_t other = (uint32_t)(ids.first + (own + step) % ids.count);
         if (rung_budget_left(c->budget, c->began) > 0)
-            status = rung_hunter_merge(h, cert, found, token, pos, other, rng, err);
+            status = rung_runner_merge(h, cert, found, token, pos, other, rng, err);
     }
     return status;
 }
 
-static rung_status attempt(const chase *c, hunter *h, rung_cert *cert, bool *found, uint64_t index, char *how,
+static rung_status attempt(const attempts *c, runner *h, rung_cert *cert, bool *found, uint64_t index, char *how,
                            size_t size, rung_error *err)
 {
     size_t early[EARLY], count = early_positions(early, h);
@@ -45,7 +45,7 @@ static rung_status attempt(const chase *c, hunter *h, rung_cert *cert, bool *fou
     uint32_t *token = rung_calloc(h->tokens, sizeof *token, err);
     rung_status status = token ? RUNG_OK : RUNG_SYSTEM;
     for (size_t i = 0; i < count && status == RUNG_OK && !*found; i++) {
-        if (!rung_hunter_bait(h, token, c->budget->seed, index)) break;
+        if (!rung_runner_first_prompt(h, token, c->budget->seed, index)) break;
         status = attempt_at(c, h, cert, found, token, early[i], &rng, err);
         if (*found)
             snprintf(how, size, "the token at position %zu is forgotten after %zu tokens", early[i],
@@ -55,26 +55,26 @@ static rung_status attempt(const chase *c, hunter *h, rung_cert *cert, bool *fou
     return status;
 }
 
-static double expect(const rung_victim *victim, const rung_budget *budget, char *why, size_t size)
+static double expect(const rung_attacked *attacked, const rung_budget *budget, char *why, size_t size)
 {
     (void)budget;
-    if (!rung_victim_suits(victim, why, size) || !rung_victim_forgets(victim, why, size)) return -1;
-    if (!rung_victim_has(victim, RUNG_TRAIT_FADES)) {
+    if (!rung_attacked_suits(attacked, why, size) || !rung_attacked_forgets(attacked, why, size)) return -1;
+    if (!rung_attacked_has(attacked, RUNG_TRAIT_FADES)) {
         snprintf(why, size, "no layer has a decay, a gate or a window");
         return -1;
     }
-    return 6 * rung_victim_seconds(victim, victim->task->tokens);
+    return 6 * rung_attacked_seconds(attacked, attacked->task->tokens);
 }
 
-static rung_status run(rung_break *result, const rung_victim *victim, const rung_budget *budget, rung_error *err)
+static rung_status run(rung_break *result, const rung_attacked *attacked, const rung_budget *budget, rung_error *err)
 {
-    const chase c = {.victim = victim,
-                     .budget = budget,
-                     .began = rung_wall_s(),
-                     .what = "prompts, each with early tokens changed",
-                     .count = PROMPTS_MAX,
-                     .attempt = attempt};
-    return rung_chase_run(result, &c, err);
+    const attempts c = {.attacked = attacked,
+                        .budget = budget,
+                        .began = rung_wall_s(),
+                        .what = "prompts, each with early tokens changed",
+                        .count = PROMPTS_MAX,
+                        .attempt = attempt};
+    return rung_attempts_run(result, &c, err);
 }
 
 const rung_attack rung_attack_forget = {

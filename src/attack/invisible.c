@@ -5,8 +5,8 @@
  * token in its place then leaves the last token with the same numbers, while the right answer changes. The last places
  * before the query are the likeliest, because the sums are largest there; repeated tokens make the sums larger still.
  */
-#include "hunt.h"
-#include "rows.h"
+#include "attack_rows.h"
+#include "runner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 enum { OTHERS = 6 }; /* tokens that are tried at one place of one prompt */
 
 typedef struct lantern {
-    hunter h;
+    runner h;
     const rung_budget *budget;
     double began;
     rung_rng rng;
@@ -26,13 +26,13 @@ typedef struct lantern {
 
 static rung_ids ids_at(const lantern *l, size_t pos)
 {
-    return l->h.victim->task->task->ids(l->h.victim->task, pos);
+    return l->h.attacked->task->task->ids(l->h.attacked->task, pos);
 }
 
 /* Every second prompt repeats one token wherever it may stand. */
 static bool draw_prompt(lantern *l)
 {
-    if (!rung_hunter_draw(&l->h, l->a, l->budget->seed, l->prompts)) return false;
+    if (!rung_runner_draw(&l->h, l->a, l->budget->seed, l->prompts)) return false;
     if (l->prompts % 2 == 0) return true;
     memcpy(l->b, l->a, l->h.tokens * sizeof *l->a);
     uint64_t pick = rung_rng_u64(&l->rng);
@@ -40,7 +40,7 @@ static bool draw_prompt(lantern *l)
         rung_ids ids = ids_at(l, pos);
         l->a[pos] = (uint32_t)(ids.first + pick % ids.count);
     }
-    if (rung_hunter_oracle(&l->h, l->a) == RUNG_NO_TARGET) memcpy(l->a, l->b, l->h.tokens * sizeof *l->a);
+    if (rung_runner_oracle(&l->h, l->a) == RUNG_NO_TARGET) memcpy(l->a, l->b, l->h.tokens * sizeof *l->a);
     return true;
 }
 
@@ -61,21 +61,21 @@ static bool draw_other(lantern *l, size_t place)
     memcpy(l->b, l->a, l->h.tokens * sizeof *l->a);
     uint64_t now = l->a[place] - ids.first;
     l->b[place] = (uint32_t)(ids.first + (now + 1 + rung_rng_below(&l->rng, ids.count - 1)) % ids.count);
-    return rung_hunter_separate(&l->h, l->a, l->b, l->h.tokens - 1, &l->rng);
+    return rung_runner_separate(&l->h, l->a, l->b, l->h.tokens - 1, &l->rng);
 }
 
 static rung_status look(bool *found, rung_cert *cert, lantern *l, rung_error *err)
 {
-    size_t width = rung_model_get_spec(l->h.victim->model)->d_model, place = draw_place(l);
+    size_t width = rung_model_get_spec(l->h.attacked->model)->d_model, place = draw_place(l);
     rung_status status = RUNG_OK;
     for (size_t other = 0; other < OTHERS && status == RUNG_OK && !*found; other++) {
         if (!draw_other(l, place)) continue;
         l->tried++;
-        status = rung_hunter_view(&l->h, l->a, err);
+        status = rung_runner_view(&l->h, l->a, err);
         if (status == RUNG_OK) memcpy(l->view, l->h.view, width * sizeof *l->view);
-        if (status == RUNG_OK) status = rung_hunter_view(&l->h, l->b, err);
+        if (status == RUNG_OK) status = rung_runner_view(&l->h, l->b, err);
         if (status == RUNG_OK && memcmp(l->view, l->h.view, width * sizeof *l->view) == 0)
-            status = rung_hunter_view_collision(&l->h, cert, found, l->a, l->b, err);
+            status = rung_certify_view_collision(&l->h, cert, found, l->a, l->b, err);
     }
     return status == RUNG_INPUT ? RUNG_OK : status; /* a NaN: try another prompt */
 }
@@ -84,7 +84,7 @@ static rung_status search(bool *found, rung_cert *cert, lantern *l, rung_error *
 {
     enum { PROMPTS = 1 << 20 };
     rung_status status = RUNG_OK;
-    rung_budget_says(l->budget, "changing single tokens", 0);
+    rung_budget_progress(l->budget, "changing single tokens", 0);
     for (; l->prompts < PROMPTS && status == RUNG_OK && !*found; l->prompts++) {
         if (rung_budget_left(l->budget, l->began) <= 0) break;
         if (draw_prompt(l)) status = look(found, cert, l, err);
@@ -92,16 +92,16 @@ static rung_status search(bool *found, rung_cert *cert, lantern *l, rung_error *
     return status;
 }
 
-static rung_status run(rung_break *result, const rung_victim *victim, const rung_budget *budget, rung_error *err)
+static rung_status run(rung_break *result, const rung_attacked *attacked, const rung_budget *budget, rung_error *err)
 {
     lantern l = {.budget = budget, .began = rung_wall_s()};
     rung_cert cert = {0};
     bool found = false;
-    size_t tokens = victim->task->tokens;
+    size_t tokens = attacked->task->tokens;
     rung_rng_init(&l.rng, budget->seed, 68, 0);
     l.a = rung_calloc(2 * tokens, sizeof *l.a, err);
-    l.view = l.a ? rung_calloc(rung_model_get_spec(victim->model)->d_model, sizeof *l.view, err) : NULL;
-    rung_status status = l.view ? rung_hunter_init(&l.h, victim, err) : RUNG_SYSTEM;
+    l.view = l.a ? rung_calloc(rung_model_get_spec(attacked->model)->d_model, sizeof *l.view, err) : NULL;
+    rung_status status = l.view ? rung_runner_init(&l.h, attacked, err) : RUNG_SYSTEM;
     l.b = l.a ? l.a + tokens : NULL;
     if (status == RUNG_OK) status = search(&found, &cert, &l, err);
     if (found) rung_break_take(result, &cert);
@@ -110,25 +110,25 @@ static rung_status run(rung_break *result, const rung_victim *victim, const rung
              found ? "a token whose weight is rounded away, after %llu changes of one token in %zu prompts"
                    : "%llu changes of one token in %zu prompts all changed the result",
              (unsigned long long)l.tried, l.prompts);
-    rung_hunter_clear(&l.h);
+    rung_runner_clear(&l.h);
     free(l.view);
     free(l.a);
     return status;
 }
 
-static double expect(const rung_victim *victim, const rung_budget *budget, char *why, size_t size)
+static double expect(const rung_attacked *attacked, const rung_budget *budget, char *why, size_t size)
 {
-    const rung_fmt *fmt = &victim->numbers;
+    const rung_fmt *fmt = &attacked->numbers;
     (void)budget;
-    if (!rung_victim_suits(victim, why, size)) return -1;
-    if (!rung_victim_has(victim, RUNG_TRAIT_SOFTMAX)) {
+    if (!rung_attacked_suits(attacked, why, size)) return -1;
+    if (!rung_attacked_has(attacked, RUNG_TRAIT_SOFTMAX)) {
         snprintf(why, size, "no layer has a softmax");
         return -1;
     }
     /* A weight of 1/n of the sum is lost below half a unit: with n tokens, in formats of at most about log2 n bits. */
     int digits = fmt->kind == RUNG_FMT_FLOAT ? fmt->mantissa_bits : fmt->fraction_bits;
     double hard = digits > 10 ? 1e3 : 16 << digits;
-    return hard * rung_victim_seconds(victim, victim->task->tokens);
+    return hard * rung_attacked_seconds(attacked, attacked->task->tokens);
 }
 
 const rung_attack rung_attack_invisible = {

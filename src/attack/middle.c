@@ -5,7 +5,7 @@
  * so if nothing is found it is proved that no two have the same sum. Otherwise it makes two lists of differences, one
  * for each half of the places, and joins them so that all coordinates vanish at once.
  */
-#include "rows.h"
+#include "attack_rows.h"
 #include "wagner.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ static bool try_all(uint32_t *f, uint32_t *g, additive_note *note, const additiv
     bool found = false;
     snprintf(note->text, sizeof note->text, "no memory for all %llu tables", (unsigned long long)all);
     if (entry && sum) {
-        rung_budget_says(budget, "trying all tables", all);
+        rung_budget_progress(budget, "trying all tables", all);
         for (uint64_t n = 0; n < all; n++) {
             choices_of(f, n, sums);
             entry[n] = (tagged){sum_hash(f, sums, sum), n};
@@ -116,7 +116,7 @@ bool rung_additive_middle(uint32_t *f, uint32_t *g, additive_note *note, const a
     uint64_t all = all_choices(sums);
     if (all <= ALL_MOST && all * sizeof(tagged) <= budget->memory) return try_all(f, g, note, sums, all, budget, seed);
     snprintf(note->text, sizeof note->text, "too few places for two lists");
-    rung_budget_says(budget, "joining two lists of differences", ROOM_MOST - ROOM_LEAST + 1);
+    rung_budget_progress(budget, "joining two lists of differences", ROOM_MOST - ROOM_LEAST + 1);
     for (int room = ROOM_LEAST; room <= ROOM_MOST && sums->places > 1; room++) {
         /* At least as many places as are needed for this many differences. */
         double bits = 2 * log2((double)sums->first[sums->places] / (double)sums->places);
@@ -139,21 +139,21 @@ bool rung_additive_middle(uint32_t *f, uint32_t *g, additive_note *note, const a
 
 /* ---- row --------------------------------------------------------------------------------------------------------- */
 
-static double expect(const rung_victim *victim, const rung_budget *budget, char *why, size_t size)
+static double expect(const rung_attacked *attacked, const rung_budget *budget, char *why, size_t size)
 {
     double bits, choices;
     size_t places;
     (void)budget;
-    if (!rung_additive_suits(victim, why, size)) return -1;
-    rung_additive_sizes(&bits, &places, &choices, victim);
+    if (!rung_additive_suits(attacked, why, size)) return -1;
+    rung_additive_sizes(&bits, &places, &choices, attacked);
     double all = (double)places * log2(choices),
            lists = 0.3 * bits; /* random weights use about 0.6 of the bits of a number */
     return 1e-3 + exp2(all < lists ? all : lists) * 1e-7;
 }
 
-static rung_status run(rung_break *result, const rung_victim *victim, const rung_budget *budget, rung_error *err)
+static rung_status run(rung_break *result, const rung_attacked *attacked, const rung_budget *budget, rung_error *err)
 {
-    return rung_additive_run(result, victim, budget, rung_additive_middle, err);
+    return rung_additive_run(result, attacked, budget, rung_additive_middle, err);
 }
 
 const rung_attack rung_attack_middle = {

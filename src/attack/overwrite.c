@@ -8,8 +8,8 @@
  */
 #include <stdlib.h>
 
-#include "chase.h"
-#include "rows.h"
+#include "attack_rows.h"
+#include "attempts.h"
 
 enum { PROMPTS_MAX = 2048, PERIODS = 4 };
 
@@ -39,9 +39,9 @@ static uint32_t refrain_at(const refrain *r, size_t after, rung_ids ids)
 
 /* Repeats tokens from pos on. Only if all these positions choose from the same ids: elsewhere the result would be no
  * prompt. */
-static bool sing(hunter *h, uint32_t *token, size_t pos, const refrain *r)
+static bool sing(runner *h, uint32_t *token, size_t pos, const refrain *r)
 {
-    const rung_task_conf *task = h->victim->task;
+    const rung_task_conf *task = h->attacked->task;
     rung_ids ids = task->task->ids(task, pos);
     token[pos] = r->own;
     for (size_t t = pos + 1; t + 1 < h->tokens; t++) {
@@ -50,23 +50,23 @@ static bool sing(hunter *h, uint32_t *token, size_t pos, const refrain *r)
     }
     rung_span player[RUNG_PLAYERS_MAX];
     for (size_t i = 0; i < RUNG_PLAYERS_MAX; i++) player[i] = h->instance.player[i];
-    bool prompt = rung_hunter_oracle(h, token) != RUNG_NO_TARGET;
+    bool prompt = rung_runner_oracle(h, token) != RUNG_NO_TARGET;
     for (size_t i = 0; i < RUNG_PLAYERS_MAX; i++) h->instance.player[i] = player[i];
     return prompt;
 }
 
-static size_t first_choice(const hunter *h)
+static size_t first_choice(const runner *h)
 {
     size_t pos = 0;
-    while (pos + 1 < h->tokens && h->victim->task->task->ids(h->victim->task, pos).count < 2) pos++;
+    while (pos + 1 < h->tokens && h->attacked->task->task->ids(h->attacked->task, pos).count < 2) pos++;
     return pos;
 }
 
-static rung_status attempt(const chase *c, hunter *h, rung_cert *cert, bool *found, uint64_t index, char *how,
+static rung_status attempt(const attempts *c, runner *h, rung_cert *cert, bool *found, uint64_t index, char *how,
                            size_t size, rung_error *err)
 {
     size_t pos = first_choice(h);
-    rung_ids ids = h->victim->task->task->ids(h->victim->task, pos);
+    rung_ids ids = h->attacked->task->task->ids(h->attacked->task, pos);
     rung_rng rng;
     rung_rng_init(&rng, c->budget->seed, 0x0fe7, index);
     if (ids.count < 2 || pos + 1 >= h->tokens) return RUNG_OK;
@@ -74,11 +74,11 @@ static rung_status attempt(const chase *c, hunter *h, rung_cert *cert, bool *fou
     if (!token) return RUNG_SYSTEM;
     rung_status status = RUNG_OK;
     refrain r = choose(index, ids);
-    if (rung_hunter_draw(h, token, c->budget->seed, index)) {
+    if (rung_runner_draw(h, token, c->budget->seed, index)) {
         /* if a key may come only once, the random tokens of the prompt are used */
-        if (!sing(h, token, pos, &r) && !rung_hunter_draw(h, token, c->budget->seed, index)) r.other = token[pos];
+        if (!sing(h, token, pos, &r) && !rung_runner_draw(h, token, c->budget->seed, index)) r.other = token[pos];
         if (token[pos] == r.other) r.other = r.own;
-        if (token[pos] != r.other) status = rung_hunter_merge(h, cert, found, token, pos, r.other, &rng, err);
+        if (token[pos] != r.other) status = rung_runner_merge(h, cert, found, token, pos, r.other, &rng, err);
     }
     if (*found)
         snprintf(how, size, "the token at position %zu is overwritten within %zu tokens", pos, cert->prefix - pos - 1);
@@ -86,26 +86,26 @@ static rung_status attempt(const chase *c, hunter *h, rung_cert *cert, bool *fou
     return status;
 }
 
-static double expect(const rung_victim *victim, const rung_budget *budget, char *why, size_t size)
+static double expect(const rung_attacked *attacked, const rung_budget *budget, char *why, size_t size)
 {
     (void)budget;
-    if (!rung_victim_suits(victim, why, size) || !rung_victim_forgets(victim, why, size)) return -1;
-    if (!rung_victim_has(victim, RUNG_TRAIT_OVERWRITES)) {
+    if (!rung_attacked_suits(attacked, why, size) || !rung_attacked_forgets(attacked, why, size)) return -1;
+    if (!rung_attacked_has(attacked, RUNG_TRAIT_OVERWRITES)) {
         snprintf(why, size, "no layer has the delta rule");
         return -1;
     }
-    return 8 * rung_victim_seconds(victim, victim->task->tokens);
+    return 8 * rung_attacked_seconds(attacked, attacked->task->tokens);
 }
 
-static rung_status run(rung_break *result, const rung_victim *victim, const rung_budget *budget, rung_error *err)
+static rung_status run(rung_break *result, const rung_attacked *attacked, const rung_budget *budget, rung_error *err)
 {
-    const chase c = {.victim = victim,
-                     .budget = budget,
-                     .began = rung_wall_s(),
-                     .what = "repeated tokens after an early one",
-                     .count = PROMPTS_MAX,
-                     .attempt = attempt};
-    return rung_chase_run(result, &c, err);
+    const attempts c = {.attacked = attacked,
+                        .budget = budget,
+                        .began = rung_wall_s(),
+                        .what = "repeated tokens after an early one",
+                        .count = PROMPTS_MAX,
+                        .attempt = attempt};
+    return rung_attempts_run(result, &c, err);
 }
 
 const rung_attack rung_attack_overwrite = {

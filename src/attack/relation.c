@@ -10,7 +10,7 @@
  *   pairs    two tokens a, b at each position, D_j = T[j][a] - T[j][b]; x_j must be -1, 0 or 1.
  */
 #include "additive.h"
-#include "rows.h"
+#include "attack_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -252,7 +252,7 @@ bool rung_additive_relation(uint32_t *f, uint32_t *g, additive_note *note, const
     free(r.vector);
     return false;
 #endif
-    rung_budget_says(budget, "reducing lattices", ROUNDS);
+    rung_budget_progress(budget, "reducing lattices", ROUNDS);
     for (; round < ROUNDS && r.vector && !found && rung_budget_left(budget, began) > 0; round++) {
         double scale = scales[round % RUNG_COUNT(scales)];
         found = sums->same ? by_counts(f, g, &r, sums, &rng, scale) : by_places(f, g, &r, sums, linear, &rng, scale);
@@ -268,24 +268,24 @@ bool rung_additive_relation(uint32_t *f, uint32_t *g, additive_note *note, const
 
 /* ---- row --------------------------------------------------------------------------------------------------------- */
 
-static double expect(const rung_victim *victim, const rung_budget *budget, char *why, size_t size)
+static double expect(const rung_attacked *attacked, const rung_budget *budget, char *why, size_t size)
 {
     double bits, choices;
     size_t places;
     (void)budget;
-    if (!rung_additive_suits(victim, why, size)) return -1;
+    if (!rung_additive_suits(attacked, why, size)) return -1;
 #ifdef RUNG_WITHOUT_FLINT
     snprintf(why, size, "this rung was built without FLINT; install libflint-dev and build it again");
     return -1;
 #endif
-    rung_additive_sizes(&bits, &places, &choices, victim);
-    double dimension = sqrt(bits * 32) + bits / victim->numbers.bits; /* dimension of a lattice: see best_count */
+    rung_additive_sizes(&bits, &places, &choices, attacked);
+    double dimension = sqrt(bits * 32) + bits / attacked->numbers.bits; /* dimension of a lattice: see best_count */
     return 1e-8 * dimension * dimension * dimension * dimension;
 }
 
-static rung_status run(rung_break *result, const rung_victim *victim, const rung_budget *budget, rung_error *err)
+static rung_status run(rung_break *result, const rung_attacked *attacked, const rung_budget *budget, rung_error *err)
 {
-    return rung_additive_run(result, victim, budget, rung_additive_relation, err);
+    return rung_additive_run(result, attacked, budget, rung_additive_relation, err);
 }
 
 const rung_attack rung_attack_relation = {

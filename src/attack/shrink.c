@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hunt.h"
+#include "runner.h"
 
 typedef struct shrinker {
-    hunter *h;
+    runner *h;
     rung_cert *cert;
     const rung_budget *budget;
     double began;
@@ -29,7 +29,7 @@ static bool has_two(const shrinker *s)
 static rung_status try_prompts(bool *kept, shrinker *s, rung_error *err)
 {
     rung_cert next = {0};
-    rung_status status = rung_hunter_claim(s->h, &next, kept, s->cert, s->a, s->b, err);
+    rung_status status = rung_certify_again(s->h, &next, kept, s->cert, s->a, s->b, err);
     if (status == RUNG_OK && *kept) {
         rung_cert_clear(s->cert);
         *s->cert = next;
@@ -55,7 +55,7 @@ static void agree_with_second(shrinker *s, size_t pos)
 
 static void make_plain(shrinker *s, size_t pos)
 {
-    uint32_t plain = (uint32_t)s->h->victim->task->task->ids(s->h->victim->task, pos).first;
+    uint32_t plain = (uint32_t)s->h->attacked->task->task->ids(s->h->attacked->task, pos).first;
     s->a[pos] = plain;
     if (has_two(s)) s->b[pos] = plain;
 }
@@ -106,7 +106,7 @@ static void find_differing(shrinker *s)
 
 static void find_not_plain(shrinker *s)
 {
-    const rung_task_conf *task = s->h->victim->task;
+    const rung_task_conf *task = s->h->attacked->task;
     s->count = 0;
     for (size_t t = 0; t < s->h->tokens; t++) {
         uint32_t token = s->cert->prompt[0][t];
@@ -115,7 +115,7 @@ static void find_not_plain(shrinker *s)
     }
 }
 
-rung_status rung_hunter_shrink(hunter *h, rung_cert *cert, const rung_budget *budget, double began, rung_error *err)
+rung_status rung_runner_shrink(runner *h, rung_cert *cert, const rung_budget *budget, double began, rung_error *err)
 {
     shrinker s = {.h = h, .cert = cert, .budget = budget, .began = began};
     s.a = rung_calloc(h->tokens, sizeof *s.a, err);

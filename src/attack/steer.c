@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chase.h"
+#include "attempts.h"
 #include "rung/kern.h"
 
 /* Early tokens are random. The others are chosen in stretches, each from the true state. */
@@ -27,7 +27,7 @@ typedef struct lost {
 } lost;
 
 typedef struct steering {
-    hunter *h;
+    runner *h;
     rung_session *fork, *best;
     rung_ids ids;                           /* ids at the steered positions */
     size_t tokens;                          /* rows of the table */
@@ -52,15 +52,15 @@ static size_t table_rows(const rung_ids *ids, size_t elements, size_t memory)
 }
 
 /* The largest size of one kind that a group of heads needs: state, convolution, answer, scratch. */
-static size_t group_room(const rung_victim *victim, size_t tokens, int kind)
+static size_t group_room(const rung_attacked *attacked, size_t tokens, int kind)
 {
-    const rung_arch *arch = rung_model_get_arch(victim->model);
+    const rung_arch *arch = rung_model_get_arch(attacked->model);
     size_t most = 1;
     for (size_t i = 0; i < arch->layer_count; i++)
         for (size_t g = 0; g < arch->layer[i].group_count; g++) {
             const rung_mech_conf *conf = &arch->layer[i].group[g];
             size_t need = kind == 0   ? rung_mech_state_capacity(conf, tokens + 1)
-                          : kind == 1 ? rung_group_conv_elements(conf)
+                          : kind == 1 ? rung_head_group_conv_elements(conf)
                           : kind == 2 ? conf->heads * conf->dv
                                       : conf->mech->scratch(conf, tokens + 1);
             most = need > most ? need : most;
@@ -68,11 +68,11 @@ static size_t group_room(const rung_victim *victim, size_t tokens, int kind)
     return most;
 }
 
-static rung_status steering_init(steering *s, hunter *h, size_t pos, size_t memory, rung_error *err)
+static rung_status steering_init(steering *s, runner *h, size_t pos, size_t memory, rung_error *err)
 {
-    const rung_victim *victim = h->victim;
-    *s = (steering){.h = h, .ids = victim->task->task->ids(victim->task, pos)};
-    s->elements = (size_t)(rung_victim_state_bits(victim, pos) / (uint64_t)victim->numbers.bits);
+    const rung_attacked *attacked = h->attacked;
+    *s = (steering){.h = h, .ids = attacked->task->task->ids(attacked->task, pos)};
+    s->elements = (size_t)(rung_attacked_state_bits(attacked, pos) / (uint64_t)attacked->numbers.bits);
     s->tokens = s->elements ? table_rows(&s->ids, s->elements, memory) : 0;
     if (s->tokens < 2) return RUNG_OK;
     s->token = rung_calloc(s->tokens, sizeof *s->token, err);
@@ -82,16 +82,16 @@ static rung_status steering_init(steering *s, hunter *h, size_t pos, size_t memo
     s->state = rung_calloc(s->elements, sizeof *s->state, err);
     s->at = rung_calloc(s->elements, sizeof *s->at, err);
     s->size = rung_calloc(s->elements, sizeof *s->size, err);
-    s->copy = rung_calloc(group_room(victim, pos, 0), sizeof(double), err);
-    s->conv = rung_calloc(group_room(victim, pos, 1), sizeof(double), err);
-    s->answer = rung_calloc(group_room(victim, pos, 2), sizeof(double), err);
-    s->scratch = rung_calloc(group_room(victim, pos, 3), sizeof(double), err);
+    s->copy = rung_calloc(group_room(attacked, pos, 0), sizeof(double), err);
+    s->conv = rung_calloc(group_room(attacked, pos, 1), sizeof(double), err);
+    s->answer = rung_calloc(group_room(attacked, pos, 2), sizeof(double), err);
+    s->scratch = rung_calloc(group_room(attacked, pos, 3), sizeof(double), err);
     s->order = rung_calloc(s->tokens, sizeof *s->order, err);
     if (!s->token || !s->update || !s->pull || !s->gain || !s->state || !s->at || !s->size || !s->order || !s->copy ||
         !s->conv || !s->answer || !s->scratch)
         return RUNG_SYSTEM;
-    rung_status status = rung_session_new(&s->best, victim->program, h->tokens, err);
-    return status == RUNG_OK ? rung_session_new(&s->fork, victim->program, h->tokens, err) : status;
+    rung_status status = rung_session_new(&s->best, attacked->program, h->tokens, err);
+    return status == RUNG_OK ? rung_session_new(&s->fork, attacked->program, h->tokens, err) : status;
 }
 
 static void steering_clear(steering *s)
@@ -114,8 +114,8 @@ static void steering_clear(steering *s)
 
 static rung_status read_state(double *to, steering *s, const rung_session *session, rung_error *err)
 {
-    rung_status status = rung_hunter_pack(s->h, session, err);
-    if (status == RUNG_OK) rung_num_unpack(to, &s->h->victim->numbers, s->h->state, s->elements);
+    rung_status status = rung_runner_pack(s->h, session, err);
+    if (status == RUNG_OK) rung_num_unpack(to, &s->h->attacked->numbers, s->h->state, s->elements);
     return status;
 }
 
@@ -133,10 +133,10 @@ static rung_status step(steering *s, size_t i, rung_error *err)
 static const double *probe_group(steering *s, rung_rows *rows, float *update, const double *state, size_t pos,
                                  size_t layer, size_t group)
 {
-    const rung_mech_conf *conf = &rung_model_get_arch(s->h->victim->model)->layer[layer].group[group];
-    const rung_fmt *fmt = &s->h->victim->numbers;
+    const rung_mech_conf *conf = &rung_model_get_arch(s->h->attacked->model)->layer[layer].group[group];
+    const rung_fmt *fmt = &s->h->attacked->numbers;
     const double *in[RUNG_MECH_INPUT_MAX];
-    size_t elements = rung_mech_state_elements(conf, pos), conv = rung_group_conv_elements(conf);
+    size_t elements = rung_mech_state_elements(conf, pos), conv = rung_head_group_conv_elements(conf);
     memcpy(s->conv, state + elements, conv * sizeof *state);
     rung_rows_inputs(rows, in, s->conv, layer, group);
     memset(s->copy, 0, elements * sizeof *s->copy);
@@ -153,11 +153,11 @@ static const double *probe_group(steering *s, rung_rows *rows, float *update, co
  * anything. */
 static rung_status probe(steering *s, float *update, uint32_t token, size_t pos, rung_error *err)
 {
-    const rung_arch *arch = rung_model_get_arch(s->h->victim->model);
+    const rung_arch *arch = rung_model_get_arch(s->h->attacked->model);
     rung_prompt one = {.token = &token, .tokens = 1};
     const double *state = s->state;
     rung_rows *rows = NULL;
-    rung_status status = rung_rows_new(&rows, s->h->victim->program, &one, pos, err);
+    rung_status status = rung_rows_new(&rows, s->h->attacked->program, &one, pos, err);
     s->h->evaluations++;
     for (size_t i = 0; i < arch->layer_count && status == RUNG_OK; i++) {
         for (size_t g = 0; g < arch->layer[i].group_count; g++)
@@ -205,7 +205,7 @@ static void choose_tokens(steering *s, rung_rng *rng)
  * until it saturates, and then everything. */
 static double lost_below(const steering *s, double state)
 {
-    const rung_fmt *fmt = &s->h->victim->numbers;
+    const rung_fmt *fmt = &s->h->attacked->numbers;
     if (fmt->kind == RUNG_FMT_FIXED) return fabs(state) >= fmt->largest ? HUGE_VAL : fabs(state) * 1e-3;
     return ldexp(fabs(state), -fmt->mantissa_bits - 2);
 }
@@ -261,7 +261,7 @@ static size_t rank(size_t best[TRIED], steering *s)
 static uint32_t choose_by_table(steering *s)
 {
     const rung_num_kernels *num = rung_num_kernels_get();
-    const rung_fmt *fmt = &s->h->victim->numbers;
+    const rung_fmt *fmt = &s->h->attacked->numbers;
     size_t best[TRIED];
     rank(best, s);
     for (size_t e = 0; e < s->elements; e++) s->at[e] = (double)s->update[best[0] * s->elements + e];
@@ -318,7 +318,7 @@ static rung_status refocus(steering *s, size_t end, rung_error *err)
 
 static bool is_steered(const steering *s, size_t pos)
 {
-    rung_ids ids = s->h->victim->task->task->ids(s->h->victim->task, pos);
+    rung_ids ids = s->h->attacked->task->task->ids(s->h->attacked->task, pos);
     return ids.first == s->ids.first && ids.count == s->ids.count;
 }
 
@@ -336,7 +336,8 @@ static rung_status advance(steering *s, uint32_t *token, size_t at, rung_error *
 }
 
 /* Chooses the last positions by runs; after a quarter of them for the tokens in focus. */
-static rung_status finish(steering *s, const steer_to *to, uint32_t *token, size_t at, const chase *c, rung_error *err)
+static rung_status finish(steering *s, const steer_to *to, uint32_t *token, size_t at, const attempts *c,
+                          rung_error *err)
 {
     rung_status status = RUNG_OK;
     size_t aim = at + (to->end - at) / 4, every = (to->end - aim) / FOCUS_TIMES + 1;
@@ -347,7 +348,7 @@ static rung_status finish(steering *s, const steer_to *to, uint32_t *token, size
     return status == RUNG_OK && at == to->end ? to->look(to->context, token, at, err) : status;
 }
 
-static rung_status steer(steering *s, const steer_to *to, uint32_t *token, rung_rng *rng, const chase *c,
+static rung_status steer(steering *s, const steer_to *to, uint32_t *token, rung_rng *rng, const attempts *c,
                          rung_error *err)
 {
     size_t end = to->end, at = end > 2 * EARLY_TOKENS ? EARLY_TOKENS : 1;
@@ -369,12 +370,13 @@ static rung_status steer(steering *s, const steer_to *to, uint32_t *token, rung_
     return status == RUNG_OK ? finish(s, to, token, at, c, err) : status;
 }
 
-rung_status rung_hunter_steer(const chase *c, hunter *h, const steer_to *to, uint32_t *token, rung_rng *rng,
+rung_status rung_runner_steer(const attempts *c, runner *h, const steer_to *to, uint32_t *token, rung_rng *rng,
                               rung_error *err)
 {
     steering s;
-    size_t end = to->end, workers = rung_chase_workers(h->victim, c->budget);
-    if (end < 2 || rung_victim_state_bits(h->victim, 1) != rung_victim_state_bits(h->victim, end)) return RUNG_OK;
+    size_t end = to->end, workers = rung_attempts_workers(h->attacked, c->budget);
+    if (end < 2 || rung_attacked_state_bits(h->attacked, 1) != rung_attacked_state_bits(h->attacked, end))
+        return RUNG_OK;
     rung_status status = steering_init(&s, h, end, c->budget->memory / (workers ? workers : 1), err);
     if (status == RUNG_OK && s.tokens >= 2) status = steer(&s, to, token, rng, c, err);
     steering_clear(&s);

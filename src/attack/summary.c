@@ -4,7 +4,7 @@
  * The summary of one block of a sparse layer, as the last token of a prompt sees it: taken from the state of that layer
  * after a run one layer at a time, and only if no head opens the block.
  */
-#include "hunt.h"
+#include "runner.h"
 
 #include <stdlib.h>
 
@@ -17,18 +17,18 @@ typedef struct slots {
     const double *state;
 } slots;
 
-static const rung_mech_conf *mean_layer(const rung_victim *victim, size_t layer)
+static const rung_mech_conf *mean_layer(const rung_attacked *attacked, size_t layer)
 {
-    const rung_arch *arch = rung_model_get_arch(victim->model);
+    const rung_arch *arch = rung_model_get_arch(attacked->model);
     if (layer >= arch->layer_count || arch->layer[layer].group_count != 1) return NULL;
     const rung_mech_conf *conf = arch->layer[layer].group;
     bool blocks = conf->mech->class_of == RUNG_CLASS_BLOCKS && conf->mech->selects(conf).summary_is_mean;
     return blocks ? conf : NULL;
 }
 
-bool rung_block_size(size_t *size, const rung_victim *victim, size_t layer)
+bool rung_block_size(size_t *size, const rung_attacked *attacked, size_t layer)
 {
-    const rung_mech_conf *conf = mean_layer(victim, layer);
+    const rung_mech_conf *conf = mean_layer(attacked, layer);
     if (conf) *size = (size_t)rung_mech_param(conf, "B");
     return conf != NULL;
 }
@@ -82,19 +82,19 @@ typedef struct pass {
 } pass;
 
 /* Runs the group and leaves its state; the inputs stay valid until the next call. */
-static rung_status pass_group(pass *p, rung_rows *rows, const rung_victim *victim, size_t layer, size_t group,
+static rung_status pass_group(pass *p, rung_rows *rows, const rung_attacked *attacked, size_t layer, size_t group,
                               rung_error *err)
 {
-    const rung_mech_conf *conf = &rung_model_get_arch(victim->model)->layer[layer].group[group];
-    size_t tokens = victim->task->tokens, scratch = conf->mech->scratch(conf, tokens), out = SIZE_MAX;
+    const rung_mech_conf *conf = &rung_model_get_arch(attacked->model)->layer[layer].group[group];
+    size_t tokens = attacked->task->tokens, scratch = conf->mech->scratch(conf, tokens), out = SIZE_MAX;
     rung_size_mul(&out, tokens, conf->heads * conf->dv);
     p->state = rung_arena_alloc(&p->arena, rung_mech_state_capacity(conf, tokens), sizeof(double), err);
-    p->conv = p->state ? rung_arena_alloc(&p->arena, rung_group_conv_elements(conf), sizeof(double), err) : NULL;
+    p->conv = p->state ? rung_arena_alloc(&p->arena, rung_head_group_conv_elements(conf), sizeof(double), err) : NULL;
     double *o = p->conv ? rung_arena_alloc(&p->arena, out, sizeof(double), err) : NULL;
     double *room = o ? rung_arena_alloc(&p->arena, scratch, sizeof(double), err) : NULL;
     if (!room) return RUNG_SYSTEM;
     p->stretch = (rung_stretch_exact){.conf = conf,
-                                      .fmt = &victim->numbers,
+                                      .fmt = &attacked->numbers,
                                       .o = o,
                                       .state = p->state,
                                       .tokens = tokens,
@@ -105,28 +105,28 @@ static rung_status pass_group(pass *p, rung_rows *rows, const rung_victim *victi
     return RUNG_OK;
 }
 
-static rung_status pass_layer(rung_rows *rows, const rung_victim *victim, size_t layer, rung_error *err)
+static rung_status pass_layer(rung_rows *rows, const rung_attacked *attacked, size_t layer, rung_error *err)
 {
-    size_t groups = rung_model_get_arch(victim->model)->layer[layer].group_count;
+    size_t groups = rung_model_get_arch(attacked->model)->layer[layer].group_count;
     rung_status status = RUNG_OK;
     for (size_t g = 0; status == RUNG_OK && g < groups; g++) {
         pass p = {0};
         rung_arena_init(&p.arena);
-        status = pass_group(&p, rows, victim, layer, g, err);
+        status = pass_group(&p, rows, attacked, layer, g, err);
         if (status == RUNG_OK) rung_rows_answer(rows, p.stretch.o, layer, g);
         rung_arena_clear(&p.arena);
     }
     return status == RUNG_OK ? rung_rows_finish(rows, layer, err) : status;
 }
 
-static rung_status read_summary(char **hex, rung_rows *rows, const rung_victim *victim, size_t layer, size_t block,
+static rung_status read_summary(char **hex, rung_rows *rows, const rung_attacked *attacked, size_t layer, size_t block,
                                 rung_error *err)
 {
-    const rung_mech_conf *conf = mean_layer(victim, layer);
-    size_t pos = victim->task->tokens - 1;
+    const rung_mech_conf *conf = mean_layer(attacked, layer);
+    size_t pos = attacked->task->tokens - 1;
     pass p = {0};
     rung_arena_init(&p.arena);
-    rung_status status = pass_group(&p, rows, victim, layer, 0, err);
+    rung_status status = pass_group(&p, rows, attacked, layer, 0, err);
     slots s = {.conf = conf,
                .B = (size_t)rung_mech_param(conf, "B"),
                .k = (size_t)rung_mech_param(conf, "k"),
@@ -134,21 +134,21 @@ static rung_status read_summary(char **hex, rung_rows *rows, const rung_victim *
                .own = rung_mech_param(conf, "own") != 0,
                .state = p.state};
     if (status == RUNG_OK &&
-        is_closed(&s, p.stretch.in[0] + pos * conf->heads * conf->dk, block, pos, &victim->numbers))
-        status = summary_hex(hex, &s, block, &victim->numbers, err);
+        is_closed(&s, p.stretch.in[0] + pos * conf->heads * conf->dk, block, pos, &attacked->numbers))
+        status = summary_hex(hex, &s, block, &attacked->numbers, err);
     rung_arena_clear(&p.arena);
     return status;
 }
 
-rung_status rung_block_summary(char **hex, const rung_victim *victim, const uint32_t *token, size_t layer, size_t block,
-                               rung_error *err)
+rung_status rung_block_summary(char **hex, const rung_attacked *attacked, const uint32_t *token, size_t layer,
+                               size_t block, rung_error *err)
 {
-    rung_prompt prompt = {.token = token, .tokens = victim->task->tokens};
+    rung_prompt prompt = {.token = token, .tokens = attacked->task->tokens};
     rung_rows *rows = NULL;
     *hex = NULL;
-    rung_status status = rung_rows_new(&rows, victim->program, &prompt, 0, err);
-    for (size_t i = 0; status == RUNG_OK && i < layer; i++) status = pass_layer(rows, victim, i, err);
-    if (status == RUNG_OK) status = read_summary(hex, rows, victim, layer, block, err);
+    rung_status status = rung_rows_new(&rows, attacked->program, &prompt, 0, err);
+    for (size_t i = 0; status == RUNG_OK && i < layer; i++) status = pass_layer(rows, attacked, i, err);
+    if (status == RUNG_OK) status = read_summary(hex, rows, attacked, layer, block, err);
     rung_rows_free(rows);
     return status;
 }

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chase.h"
-#include "rows.h"
+#include "attack_rows.h"
+#include "attempts.h"
 
 enum { PREFIXES_MAX = 4096, LATE_MAX = 6, TOKENS_MAX = 4096, PAIRS_MAX = 16 };
 
@@ -29,8 +29,8 @@ static int by_hash(const void *a, const void *b)
 }
 
 typedef struct swallow {
-    const chase *c;
-    hunter *h;
+    const attempts *c;
+    runner *h;
     rung_session *fork;
     uint32_t *a, *b;
     trace *trace;
@@ -40,14 +40,14 @@ typedef struct swallow {
     size_t lost_at;
 } swallow;
 
-static bool swallow_init(swallow *s, const chase *c, hunter *h, uint64_t index, rung_error *err)
+static bool swallow_init(swallow *s, const attempts *c, runner *h, uint64_t index, rung_error *err)
 {
     *s = (swallow){.c = c, .h = h};
     rung_rng_init(&s->rng, c->budget->seed, 0x5a110, index);
     s->a = rung_calloc(h->tokens, sizeof *s->a, err);
     s->b = s->a ? rung_calloc(h->tokens, sizeof *s->b, err) : NULL;
     s->trace = s->b ? rung_calloc(TOKENS_MAX, sizeof *s->trace, err) : NULL;
-    return s->trace && rung_session_new(&s->fork, h->victim->program, h->tokens, err) == RUNG_OK;
+    return s->trace && rung_session_new(&s->fork, h->attacked->program, h->tokens, err) == RUNG_OK;
 }
 
 static void swallow_clear(swallow *s)
@@ -59,7 +59,7 @@ static void swallow_clear(swallow *s)
 }
 
 /* The last positions of a player's part, the latest first: there the state is largest. */
-static size_t late_positions(size_t late[LATE_MAX], const hunter *h)
+static size_t late_positions(size_t late[LATE_MAX], const runner *h)
 {
     size_t count = 0;
     for (size_t p = h->instance.player_count; p-- > 0 && count < LATE_MAX;) {
@@ -77,7 +77,7 @@ static rung_status leave(size_t *count, swallow *s, uint32_t token, rung_error *
     if (status != RUNG_OK) return status;
     s->h->evaluations++;
     status = rung_session_run(s->fork, NULL, &one, RUNG_FORM_STEP, NULL, 0, err);
-    if (status == RUNG_OK) status = rung_hunter_pack(s->h, s->fork, err);
+    if (status == RUNG_OK) status = rung_runner_pack(s->h, s->fork, err);
     if (status != RUNG_OK) return status == RUNG_INPUT ? RUNG_OK : status;
     s->trace[(*count)++] = (trace){.hash = rung_hash64(s->h->state, (s->h->state_bits + 7) / 8), .token = token};
     return RUNG_OK;
@@ -86,7 +86,7 @@ static rung_status leave(size_t *count, swallow *s, uint32_t token, rung_error *
 /* States after the prefix [0, pos) and each token that may follow. */
 static rung_status follow(size_t *count, swallow *s, size_t pos, rung_error *err)
 {
-    rung_ids ids = s->h->victim->task->task->ids(s->h->victim->task, pos);
+    rung_ids ids = s->h->attacked->task->task->ids(s->h->attacked->task, pos);
     size_t tried = ids.count < TOKENS_MAX ? ids.count : TOKENS_MAX;
     rung_status status = RUNG_OK;
     *count = 0;
@@ -112,8 +112,8 @@ static rung_status compare(swallow *s, const uint32_t *base, size_t pos, size_t 
         s->a[pos] = x->token;
         memcpy(s->b, s->a, s->h->tokens * sizeof *base);
         s->b[pos] = y->token;
-        if (rung_hunter_separate(s->h, s->a, s->b, pos + 1, &s->rng))
-            status = rung_hunter_state_collision(s->h, s->cert, s->found, s->a, s->b, pos + 1, err);
+        if (rung_runner_separate(s->h, s->a, s->b, pos + 1, &s->rng))
+            status = rung_certify_state_collision(s->h, s->cert, s->found, s->a, s->b, pos + 1, err);
     }
     return status;
 }
@@ -137,16 +137,16 @@ static const manner turns[] = {REPEATED, RANDOM, STEERED, STEERED};
 static rung_status attempt_at(swallow *s, uint32_t *base, size_t pos, uint64_t index, rung_error *err)
 {
     manner how = turns[index % RUNG_COUNT(turns)];
-    if (!rung_hunter_bait(s->h, base, s->c->budget->seed, 2 * index + (how != REPEATED))) return RUNG_OK;
+    if (!rung_runner_first_prompt(s->h, base, s->c->budget->seed, 2 * index + (how != REPEATED))) return RUNG_OK;
     if (how != STEERED) {
-        rung_status status = rung_hunter_prefix(s->h, base, pos, err);
+        rung_status status = rung_runner_prefix(s->h, base, pos, err);
         return status == RUNG_OK ? look(s, base, pos, err) : status;
     }
     const steer_to to = {.end = pos, .context = s, .look = look};
-    return rung_hunter_steer(s->c, s->h, &to, base, &s->rng, err);
+    return rung_runner_steer(s->c, s->h, &to, base, &s->rng, err);
 }
 
-static rung_status attempt(const chase *c, hunter *h, rung_cert *cert, bool *found, uint64_t index, char *how,
+static rung_status attempt(const attempts *c, runner *h, rung_cert *cert, bool *found, uint64_t index, char *how,
                            size_t size, rung_error *err)
 {
     swallow s = {0};
@@ -154,7 +154,7 @@ static rung_status attempt(const chase *c, hunter *h, rung_cert *cert, bool *fou
     uint32_t *base = rung_calloc(h->tokens, sizeof *base, err);
     rung_status status = base && swallow_init(&s, c, h, index, err) ? RUNG_OK : RUNG_SYSTEM;
     s.cert = cert, s.found = found;
-    if (status == RUNG_OK && rung_hunter_draw(h, base, c->budget->seed, index)) lates = late_positions(late, h);
+    if (status == RUNG_OK && rung_runner_draw(h, base, c->budget->seed, index)) lates = late_positions(late, h);
     for (size_t i = 0; i < lates && status == RUNG_OK && !*found; i++)
         status = attempt_at(&s, base, late[i], index, err);
     if (*found)
@@ -165,23 +165,24 @@ static rung_status attempt(const chase *c, hunter *h, rung_cert *cert, bool *fou
     return status;
 }
 
-static double expect(const rung_victim *victim, const rung_budget *budget, char *why, size_t size)
+static double expect(const rung_attacked *attacked, const rung_budget *budget, char *why, size_t size)
 {
     (void)budget;
-    if (!rung_victim_suits(victim, why, size) || !rung_victim_forgets(victim, why, size)) return -1;
-    double tokens = (double)victim->task->vocab < TOKENS_MAX ? (double)victim->task->vocab : TOKENS_MAX;
-    return 2 * rung_victim_seconds(victim, victim->task->tokens) + 2 * tokens * rung_victim_seconds(victim, 1);
+    if (!rung_attacked_suits(attacked, why, size) || !rung_attacked_forgets(attacked, why, size)) return -1;
+    double tokens = (double)attacked->task->vocab < TOKENS_MAX ? (double)attacked->task->vocab : TOKENS_MAX;
+    return 2 * rung_attacked_seconds(attacked, attacked->task->tokens) +
+           2 * tokens * rung_attacked_seconds(attacked, 1);
 }
 
-static rung_status run(rung_break *result, const rung_victim *victim, const rung_budget *budget, rung_error *err)
+static rung_status run(rung_break *result, const rung_attacked *attacked, const rung_budget *budget, rung_error *err)
 {
-    const chase c = {.victim = victim,
-                     .budget = budget,
-                     .began = rung_wall_s(),
-                     .what = "prefixes, each with all late tokens",
-                     .count = PREFIXES_MAX,
-                     .attempt = attempt};
-    return rung_chase_run(result, &c, err);
+    const attempts c = {.attacked = attacked,
+                        .budget = budget,
+                        .began = rung_wall_s(),
+                        .what = "prefixes, each with all late tokens",
+                        .count = PREFIXES_MAX,
+                        .attempt = attempt};
+    return rung_attempts_run(result, &c, err);
 }
 
 const rung_attack rung_attack_swallow = {

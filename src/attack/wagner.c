@@ -7,7 +7,7 @@
  * coordinates double their variance at every join.
  */
 #include "wagner.h"
-#include "rows.h"
+#include "attack_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -182,7 +182,7 @@ bool rung_additive_wagner(uint32_t *f, uint32_t *g, additive_note *note, const a
                      p.solutions);
             break;
         }
-        rung_budget_says(budget, "growing a tree of lists", (uint64_t)1 << p.levels);
+        rung_budget_progress(budget, "growing a tree of lists", (uint64_t)1 << p.levels);
         if (try_tree(f, g, reached, sums, &p, budget, seed + (uint64_t)hope * 1000003, began)) return true;
         snprintf(note->text + used, sizeof note->text - used, ", no sum vanished (last lists %zu and %zu)", reached[0],
                  reached[1]);
@@ -193,13 +193,13 @@ bool rung_additive_wagner(uint32_t *f, uint32_t *g, additive_note *note, const a
 
 /* ---- row --------------------------------------------------------------------------------------------------------- */
 
-static double expect(const rung_victim *victim, const rung_budget *budget, char *why, size_t size)
+static double expect(const rung_attacked *attacked, const rung_budget *budget, char *why, size_t size)
 {
     double bits, choices, best = INFINITY;
     size_t places;
     (void)budget;
-    if (!rung_additive_suits(victim, why, size)) return -1;
-    rung_additive_sizes(&bits, &places, &choices, victim);
+    if (!rung_additive_suits(attacked, why, size)) return -1;
+    rung_additive_sizes(&bits, &places, &choices, attacked);
     for (int t = 1; t <= WAGNER_LEVELS_MAX && places >> t > 0; t++) {
         double seconds = exp2(0.6 * bits / (t + 1) + t) /
                          ELEMENTS_PER_SECOND; /* random weights use about 0.6 of the bits of a number */
@@ -208,9 +208,9 @@ static double expect(const rung_victim *victim, const rung_budget *budget, char 
     return best;
 }
 
-static rung_status run(rung_break *result, const rung_victim *victim, const rung_budget *budget, rung_error *err)
+static rung_status run(rung_break *result, const rung_attacked *attacked, const rung_budget *budget, rung_error *err)
 {
-    return rung_additive_run(result, victim, budget, rung_additive_wagner, err);
+    return rung_additive_run(result, attacked, budget, rung_additive_wagner, err);
 }
 
 const rung_attack rung_attack_wagner = {

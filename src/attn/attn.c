@@ -42,7 +42,7 @@ static void infer_sizes(rung_attn *a)
 
 static rung_status configure(rung_attn *a, rung_error *err)
 {
-    const rung_attn_conf *v = a->ask;
+    const rung_attn_options *v = a->ask;
     const char *name = v->mech;
     char owner[64];
     rung_status status = RUNG_OK;
@@ -54,8 +54,8 @@ static rung_status configure(rung_attn *a, rung_error *err)
     }
     rung_param_defaults(a->conf.params, a->conf.mech->params);
     snprintf(owner, sizeof owner, "mechanism %s", name);
-    for (size_t i = 0; status == RUNG_OK && i < v->words; i++)
-        status = rung_param_set(a->conf.params, a->conf.mech->params, v->word[i], owner, err);
+    for (size_t i = 0; status == RUNG_OK && i < v->pairs; i++)
+        status = rung_param_set(a->conf.params, a->conf.mech->params, v->pair[i], owner, err);
     if (status != RUNG_OK) return status;
     a->conf.heads = a->conf.dk = a->conf.dv = 1;
     a->conf.causal = !v->encoder;
@@ -187,7 +187,7 @@ size_t attn_input_count(const rung_attn *a, size_t i)
     return rung_mech_row(input, &a->conf) * (rung_mech_is_constant(input) ? 1 : a->tokens);
 }
 
-static rung_status run_fast(rung_attn *a, size_t out, size_t state, size_t scratch, const rung_attn_conf *v,
+static rung_status run_fast(rung_attn *a, size_t out, size_t state, size_t scratch, const rung_attn_options *v,
                             rung_error *err)
 {
     size_t threads = v->threads ? v->threads : rung_cpu_threads();
@@ -210,7 +210,7 @@ static rung_status run_fast(rung_attn *a, size_t out, size_t state, size_t scrat
     return RUNG_OK;
 }
 
-static rung_status run_exact(rung_attn *a, size_t scratch, const rung_attn_conf *v, rung_error *err)
+static rung_status run_exact(rung_attn *a, size_t scratch, const rung_attn_options *v, rung_error *err)
 {
     size_t threads = v->threads ? v->threads : rung_cpu_threads();
     rung_stretch_exact s = {.conf = &a->conf, .fmt = &a->fmt, .o = a->o, .state = a->state, .tokens = a->tokens};
@@ -225,7 +225,7 @@ static rung_status run_exact(rung_attn *a, size_t scratch, const rung_attn_conf 
     return RUNG_OK;
 }
 
-static rung_status run_mech(rung_attn *a, const rung_attn_conf *v, rung_error *err)
+static rung_status run_mech(rung_attn *a, const rung_attn_options *v, rung_error *err)
 {
     const rung_mech *mech = a->conf.mech;
     size_t out = a->tokens * a->conf.heads * a->conf.dv, scratch = mech->scratch(&a->conf, a->tokens);
@@ -291,7 +291,7 @@ static rung_status encode_gradient(rung_tensor *tensor, rung_attn *a, size_t inp
     return kept ? status : RUNG_SYSTEM;
 }
 
-static rung_status write_result(rung_attn *a, const rung_attn_conf *v, rung_error *err)
+static rung_status write_result(rung_attn *a, const rung_attn_options *v, rung_error *err)
 {
     rung_tensor tensors[2 + RUNG_MECH_INPUT_MAX];
     const rung_mech_conf *conf = &a->conf;
@@ -320,7 +320,7 @@ static rung_status write_result(rung_attn *a, const rung_attn_conf *v, rung_erro
 
 static rung_status run_opened(rung_attn *a, rung_error *err)
 {
-    const rung_attn_conf *v = a->ask;
+    const rung_attn_options *v = a->ask;
     rung_status status = configure(a, err);
     if (status == RUNG_OK && v->grad) status = attn_can_grad(a, err);
     for (size_t i = 0; status == RUNG_OK && a->conf.mech->inputs[i].name; i++) status = read_input(a, i, err);
@@ -331,7 +331,7 @@ static rung_status run_opened(rung_attn *a, rung_error *err)
     return status == RUNG_OK ? write_result(a, v, err) : status;
 }
 
-rung_status rung_attn_run(rung_attn *a, const rung_attn_conf *ask, rung_error *err)
+rung_status rung_attn_run(rung_attn *a, const rung_attn_options *ask, rung_error *err)
 {
     *a = (rung_attn){.ask = ask, .exact = strcmp(ask->numbers, "fp32") != 0, .scaled = SIZE_MAX};
     rung_arena_init(&a->arena);

@@ -62,7 +62,7 @@ void rung_explain_json(rung_buf *text, const rung_explained *x)
     rung_buf_init(&said);
     rung_cert_statement(&said, &x->cert);
     rung_jout_begin(&out, text, "rung.explain/1", true);
-    rung_jout_string(&out, "kind", rung_cert_kind_words[x->cert.kind - 1]);
+    rung_jout_string(&out, "kind", rung_cert_kind_names[x->cert.kind - 1]);
     rung_jout_string(&out, "statement", said.text);
     rung_jout_string(&out, "sha256", x->cert.model);
     rung_jout_string(&out, "arch", x->cert.arch);

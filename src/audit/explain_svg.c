@@ -307,7 +307,7 @@ static void put_title(rung_buf *out, const rung_explained *x, double width)
     rung_buf line;
     size_t most = (size_t)((width - LEFT - RIGHT) / PROSE);
     rung_buf_init(&line);
-    rung_buf_printf(&line, "%s: %s", rung_cert_kind_words[x->cert.kind - 1], rung_explained_title(x));
+    rung_buf_printf(&line, "%s: %s", rung_cert_kind_names[x->cert.kind - 1], rung_explained_title(x));
     rung_svg_text(out, LEFT, 34, "name", "start", line.text ? line.text : "");
     rung_buf_reset(&line);
     rung_buf_printf(&line, "%s in %s", x->cert.arch, x->fmt.name);

@@ -47,7 +47,7 @@ static rung_status write_letter(listener *l, const rung_letter *letter, rung_err
                      rung_model_get_arch(p->play.model)->layer[letter->layer].group[letter->group].mech->name);
     rung_jout_string(&out, "from", p->player[letter->from].name);
     rung_jout_string(&out, "to", p->player[letter->to].name);
-    rung_jout_string(&out, "what", rung_sent_words[letter->what]);
+    rung_jout_string(&out, "what", rung_sent_names[letter->what]);
     rung_jout_string(&out, "whose", p->player[letter->whose].name);
     rung_jout_int(&out, "first", (int64_t)letter->first);
     rung_jout_int(&out, "count", (int64_t)letter->count);

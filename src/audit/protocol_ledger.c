@@ -28,7 +28,7 @@ void rung_played_mechanisms(rung_buf *out, const rung_played *p, size_t layer)
 
 /* The ledger is about long prefixes; before a token at `cut` a lone window may not be full yet, and log-linear
  * attention has a matrix for every one-bit of the position. */
-static uint64_t carried_at(const rung_held *held, size_t cut, int bits, bool alone)
+static uint64_t carried_at(const rung_ledger_layer *held, size_t cut, int bits, bool alone)
 {
     const rung_arithmetic numbers = {RUNG_KERNEL_ONLINE, bits, bits, bits, RUNG_MESSAGE_ONLINE};
     uint64_t p = (uint64_t)bits, sum = rung_layer_bits_of(held, &numbers).carried;
@@ -40,7 +40,7 @@ static uint64_t carried_at(const rung_held *held, size_t cut, int bits, bool alo
 
 /* What the ledger says of one layer over one cut: states, accumulators for everybody behind it, summaries of the
  * blocks before it. */
-static uint64_t ledger_at(const rung_played *p, const rung_held *held, size_t layer, size_t cut)
+static uint64_t ledger_at(const rung_played *p, const rung_ledger_layer *held, size_t layer, size_t cut)
 {
     int bits = p->play.how->numbers->bits;
     size_t at = p->player[cut + 1].start;
@@ -52,7 +52,7 @@ static uint64_t ledger_at(const rung_played *p, const rung_held *held, size_t la
 }
 
 /* No token opens more than k blocks per head. */
-static bool opens_too_much(const rung_played *p, const rung_held *held, size_t layer, size_t cut)
+static bool opens_too_much(const rung_played *p, const rung_ledger_layer *held, size_t layer, size_t cut)
 {
     uint64_t each = held->top * held->block * held->summary_elements * (uint64_t)p->play.how->numbers->bits;
     size_t tokens = audit_receivers(p, layer, p->player[cut + 1].start);
@@ -65,7 +65,7 @@ rung_status audit_ledger(rung_played *p, rung_error *err)
     rung_subject *subject;
     rung_status status = rung_subject_model(&subject, p->play.model, "", err);
     if (status != RUNG_OK) return status;
-    const rung_held *held = rung_subject_ledger(subject)->layer;
+    const rung_ledger_layer *held = rung_subject_ledger(subject)->layer;
     p->ledger = rung_calloc(t->layers * t->cuts, sizeof *p->ledger, err);
     p->agreement = RUNG_LEDGER_EQUAL;
     for (size_t i = 0; p->ledger && i < t->layers * t->cuts; i++) {

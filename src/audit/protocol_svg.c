@@ -40,7 +40,7 @@ static const char style[] =
     ".k3{fill:#d5b3fa;stroke:#d5b3fa}.k4{fill:#f0c04a;stroke:#f0c04a}}"
     ".band{stroke:none}.arc{fill:none;stroke-width:1.6;stroke-opacity:.8}</style>\n";
 
-static const char *const kind_words[RUNG_SENT_COUNTED] = {"state", "accumulators (m, den, num)", "summaries of blocks",
+static const char *const kind_names[RUNG_SENT_COUNTED] = {"state", "accumulators (m, den, num)", "summaries of blocks",
                                                           "opened blocks", "window"};
 
 /* ---- where things are ------------------------------------------------------------------------------------------ */
@@ -168,7 +168,7 @@ static void put_bands(rung_buf *out, const frame *f, size_t layer, size_t cut, d
                     f->p->player[cut + 1].name);
     for (size_t w = 0; w < RUNG_SENT_COUNTED; w++)
         if (rung_played_bits(f->p, layer, cut, (rung_sent)w))
-            rung_buf_printf(out, " %s %llu bits", rung_sent_words[w],
+            rung_buf_printf(out, " %s %llu bits", rung_sent_names[w],
                             (unsigned long long)rung_played_bits(f->p, layer, cut, (rung_sent)w));
     rung_buf_puts(out, "</title>\n");
     for (size_t w = 0; w < RUNG_SENT_COUNTED; w++) {
@@ -259,8 +259,8 @@ static void put_head(rung_buf *out, const rung_played *p)
         if (!p->transcript.sent[w]) continue;
         rung_buf_printf(out, "<rect class=\"band k%zu\" x=\"%.1f\" y=\"68\" width=\"22\" height=\"9\" rx=\"2\"/>\n", w,
                         x);
-        rung_svg_text(out, x + 29, 77, "small", "start", kind_words[w]);
-        x += 54 + 6.4 * (double)strlen(kind_words[w]);
+        rung_svg_text(out, x + 29, 77, "small", "start", kind_names[w]);
+        x += 54 + 6.4 * (double)strlen(kind_names[w]);
     }
     rung_buf_printf(out, "<circle class=\"knot asks\" cx=\"%.1f\" cy=\"73\" r=\"5\"/>\n", x + 6);
     rung_svg_text(out, x + 18, 77, "small", "start", "is asked");

@@ -76,7 +76,7 @@ size_t rung_cpu_threads(void)
 {
     const char *wanted = getenv("RUNG_THREADS");
     int64_t threads;
-    if (wanted && rung_word_int(&threads, wanted, 1, THREADS_MAX)) return (size_t)threads;
+    if (wanted && rung_parse_int(&threads, wanted, 1, THREADS_MAX)) return (size_t)threads;
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online < 1 ? 1 : online > THREADS_MAX ? THREADS_MAX : (size_t)online;
 }

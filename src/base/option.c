@@ -33,7 +33,7 @@ static rung_status bad_number(const rung_option *row, const char *text, const ch
 
 static rung_status set_int(int64_t *out, const rung_option *row, const char *text, const char *prefix, rung_error *err)
 {
-    return rung_word_int(out, text, row->low, row->high) ? RUNG_OK : bad_number(row, text, prefix, err);
+    return rung_parse_int(out, text, row->low, row->high) ? RUNG_OK : bad_number(row, text, prefix, err);
 }
 
 static rung_status set_sizes(rung_sizes *out, const rung_option *row, const char *text, const char *prefix,
@@ -47,7 +47,7 @@ static rung_status set_sizes(rung_sizes *out, const rung_option *row, const char
             return rung_fail(err, RUNG_USAGE, "%s%s: more than %d numbers in '%s'", prefix, row->name, RUNG_LIST_MAX,
                              text);
         snprintf(item, sizeof item, "%.*s", (int)(len < 31 ? len : 31), rest);
-        if (len >= sizeof item || !rung_word_int(&out->at[out->len], item, row->low, row->high))
+        if (len >= sizeof item || !rung_parse_int(&out->at[out->len], item, row->low, row->high))
             return bad_number(row, item, prefix, err);
         out->len++;
         rest += len;
@@ -71,7 +71,7 @@ static rung_status set_choice(int64_t *out, const rung_option *row, const char *
             *out = (int64_t)i;
             return RUNG_OK;
         }
-    const char *near = rung_word_guess(text, row->choices, count);
+    const char *near = rung_guess_name(text, row->choices, count);
     if (near)
         return rung_fail(err, RUNG_USAGE, "%s%s: unknown value '%s'; did you mean '%s'?", prefix, row->name, text,
                          near);

@@ -50,8 +50,8 @@ void rung_param_defaults(rung_value *values, const rung_param *table)
 
 static bool read_int(rung_value *value, const rung_param *param, const char *text)
 {
-    if (rung_word_int(&value->number, text, param->low, param->high)) return true;
-    return rung_word_int(&value->number, text, param->fallback, param->fallback);
+    if (rung_parse_int(&value->number, text, param->low, param->high)) return true;
+    return rung_parse_int(&value->number, text, param->fallback, param->fallback);
 }
 
 static bool read_list(rung_value *value, const rung_param *param, const char *text)
@@ -64,7 +64,7 @@ static bool read_list(rung_value *value, const rung_param *param, const char *te
         if (len >= sizeof item || list.list_len == RUNG_LIST_MAX) return false;
         memcpy(item, text, len);
         item[len] = '\0';
-        if (!rung_word_int(&list.list[list.list_len], item, param->low, param->high)) return false;
+        if (!rung_parse_int(&list.list[list.list_len], item, param->low, param->high)) return false;
         list.list_len++;
         if (!text[len]) break;
         text += len + 1;
@@ -74,17 +74,17 @@ static bool read_list(rung_value *value, const rung_param *param, const char *te
     return true;
 }
 
-static size_t word_count(const rung_param *param)
+static size_t choice_count(const rung_param *param)
 {
     size_t count = 0;
-    while (param->words[count]) count++;
+    while (param->choices[count]) count++;
     return count;
 }
 
 static bool read_word(rung_value *value, const rung_param *param, const char *text)
 {
-    for (size_t i = 0; param->words[i]; i++)
-        if (strcmp(param->words[i], text) == 0) return value->number = (int64_t)i, true;
+    for (size_t i = 0; param->choices[i]; i++)
+        if (strcmp(param->choices[i], text) == 0) return value->number = (int64_t)i, true;
     return false;
 }
 
@@ -105,7 +105,7 @@ static bool read_value(rung_value *value, const rung_param *param, const char *t
         return read_int(value, param, text);
     case RUNG_PARAM_LIST:
         return read_list(value, param, text);
-    case RUNG_PARAM_WORD:
+    case RUNG_PARAM_CHOICE:
         return read_word(value, param, text);
     case RUNG_PARAM_REAL:
         return read_real(value, param, text);
@@ -130,10 +130,10 @@ static rung_status fail_value(const rung_param *param, const char *text, const c
     case RUNG_PARAM_REAL:
         return rung_fail(err, RUNG_USAGE, "%s: %s=%s is not a number from %" PRId64 " to %" PRId64, owner, param->name,
                          text, param->low, param->high);
-    case RUNG_PARAM_WORD:
+    case RUNG_PARAM_CHOICE:
         break;
     }
-    rung_fail_unknown(err, "value", text, param->words, word_count(param));
+    rung_fail_unknown(err, "value", text, param->choices, choice_count(param));
     return rung_fail_at(err, RUNG_USAGE, "%s: %s", owner, param->name);
 }
 
@@ -186,9 +186,9 @@ static void print_value(rung_buf *out, const rung_value *value, const rung_param
         for (size_t i = 0; i < value->list_len; i++)
             rung_buf_printf(out, "%s%" PRId64, i > 0 ? "," : "", value->list[i]);
         break;
-    case RUNG_PARAM_WORD:
-        assert(value->number >= 0 && (size_t)value->number < word_count(param));
-        rung_buf_puts(out, param->words[value->number]);
+    case RUNG_PARAM_CHOICE:
+        assert(value->number >= 0 && (size_t)value->number < choice_count(param));
+        rung_buf_puts(out, param->choices[value->number]);
         break;
     case RUNG_PARAM_REAL:
         print_real(out, value->real);

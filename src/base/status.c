@@ -70,7 +70,7 @@ rung_status rung_fail_unknown(rung_error *err, const char *what, const char *wor
 {
     rung_buf hint;
     rung_buf_init(&hint);
-    const char *nearest = rung_word_nearest(word, candidates, count);
+    const char *nearest = rung_nearest_name(word, candidates, count);
     if (nearest) rung_buf_printf(&hint, "; did you mean '%s'?", nearest);
     for (size_t i = 0; i < count; i++) {
         rung_buf_puts(&hint, i > 0 ? ", " : nearest ? " known: " : "; known: ");

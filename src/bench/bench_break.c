@@ -58,7 +58,7 @@ typedef struct target {
     rung_model *model;
     rung_program *program;
     rung_task_conf task;
-    rung_victim victim;
+    rung_attacked attacked;
 } target;
 
 static rung_status target_open(target *t, const rung_bench_attack *b, uint64_t seed, rung_error *err)
@@ -83,10 +83,10 @@ static rung_status target_open(target *t, const rung_bench_attack *b, uint64_t s
                             .causal = true};
     if (status == RUNG_OK) status = rung_model_write_random(t->path, &spec, seed, err);
     if (status == RUNG_OK) status = rung_model_open(&t->model, t->path, err);
-    if (status == RUNG_OK) status = rung_fmt_parse(&t->victim.numbers, b->numbers, err);
-    rung_evaluator how = {.numbers = &t->victim.numbers, .threads = 1};
+    if (status == RUNG_OK) status = rung_fmt_parse(&t->attacked.numbers, b->numbers, err);
+    rung_evaluator how = {.numbers = &t->attacked.numbers, .threads = 1};
     if (status == RUNG_OK) status = rung_program_new(&t->program, t->model, &how, err);
-    t->victim.model = t->model, t->victim.program = t->program, t->victim.task = &t->task;
+    t->attacked.model = t->model, t->attacked.program = t->program, t->attacked.task = &t->task;
     return status;
 }
 
@@ -162,7 +162,7 @@ static rung_status attack_one(rung_bench_attack *s, const target *t, size_t thre
     checked c;
     const rung_budget budget = {.seconds = s->bar_s, .memory = (size_t)2 << 30, .threads = threads, .seed = seed};
     double began = rung_wall_s();
-    rung_status status = rung_attack_run(&result, &tried, 0, &count, &t->victim, s->attack, &budget, err);
+    rung_status status = rung_attack_run(&result, &tried, 0, &count, &t->attacked, s->attack, &budget, err);
     double seconds = rung_wall_s() - began;
     if (status == RUNG_OK && result.found) {
         if (seconds > s->slowest_s) s->slowest_s = seconds;

@@ -9,8 +9,8 @@
  * it only through the query vectors, H dk p bits. For N = 2q+1 the bound is about 2q bits; the reduction from
  * disjointness gives q. Proof: docs/theory.md, Average.
  */
+#include "bound_rows.h"
 #include "least.h"
-#include "rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static bound_sides sides(rung_certified *s, const void *context)
 static uint64_t query_bits(const bound_question *q)
 {
     for (size_t i = 0; i < q->ledger->layer_count; i++) {
-        const rung_held *held = &q->ledger->layer[i];
+        const rung_ledger_layer *held = &q->ledger->layer[i];
         uint64_t bits;
         if (!held->full) continue;
         if (!held->key_dim || __builtin_mul_overflow(held->heads, held->key_dim, &bits) ||

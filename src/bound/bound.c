@@ -3,7 +3,7 @@
  *
  * The registry, the premises that all rows share, and certified inequalities.
  */
-#include "rows.h"
+#include "bound_rows.h"
 
 #include <assert.h>
 #include <math.h>

@@ -12,7 +12,7 @@
  * prompt, or after a chain of thought, has seen everything: the row needs an answer at its position. docs/theory.md,
  * Causal.
  */
-#include "rows.h"
+#include "bound_rows.h"
 
 #include <stdio.h>
 #include <string.h>

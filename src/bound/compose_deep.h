@@ -26,7 +26,7 @@
 #ifndef RUNG_BOUND_COMPOSE_DEEP_H
 #define RUNG_BOUND_COMPOSE_DEEP_H
 
-#include "compose.h"
+#include "compose_sizes.h"
 
 enum { DEEP_MAX = 6 }; /* largest L' */
 

@@ -6,7 +6,7 @@
 #ifndef RUNG_BOUND_COMPOSE_FULL_H
 #define RUNG_BOUND_COMPOSE_FULL_H
 
-#include "compose.h"
+#include "compose_sizes.h"
 
 typedef struct two_full {
     compose_task task;

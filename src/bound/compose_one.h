@@ -6,7 +6,7 @@
 #ifndef RUNG_BOUND_COMPOSE_ONE_H
 #define RUNG_BOUND_COMPOSE_ONE_H
 
-#include "compose.h"
+#include "compose_sizes.h"
 
 /* Recurrent layers: N_0 n_1 entries of the first table, all state bits. */
 typedef struct passing {

@@ -213,12 +213,13 @@ bound_sides compose_b_sides(rung_certified *s, const void *context)
     assert(o->g >= 1 && o->g <= o->q && o->t * o->q <= o->N0);
     rung_ival loss = rung_ival_div(s, rung_ival_u64(s, o->state_before), rung_ival_real(s, o->g));
     rung_ival theta = spread_from_class_surely(s, o->t, o->q, loss, o->x, o->y);
-    rung_ival told = rung_ival_add(s, rung_ival_u64(s, o->state_before), heard(s, o, compose_product(s, o->t, o->n1)));
+    rung_ival received =
+        rung_ival_add(s, rung_ival_u64(s, o->state_before), heard(s, o, compose_product(s, o->t, o->n1)));
     if (o->state_after) {
-        told = rung_ival_add(s, told, heard(s, o, rung_ival_real(s, o->t)));
-        told = rung_ival_add(s, told, later_states(s, o));
+        received = rung_ival_add(s, received, heard(s, o, rung_ival_real(s, o->t)));
+        received = rung_ival_add(s, received, later_states(s, o));
     }
-    return (bound_sides){entropy(s, o, o->n1, theta), told};
+    return (bound_sides){entropy(s, o, o->n1, theta), received};
 }
 
 /* The right side without c t n_1. */

@@ -6,7 +6,7 @@
 #ifndef RUNG_BOUND_COMPOSE_TWO_H
 #define RUNG_BOUND_COMPOSE_TWO_H
 
-#include "compose.h"
+#include "compose_sizes.h"
 
 typedef struct one_full {
     compose_task task;

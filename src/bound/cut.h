@@ -10,7 +10,7 @@
 #ifndef RUNG_BOUND_CUT_H
 #define RUNG_BOUND_CUT_H
 
-#include "rows.h"
+#include "bound_rows.h"
 
 /* A count that may be astronomical. Only lower bounds of it are needed, and only its logarithm is computed. */
 typedef enum cut_kind {

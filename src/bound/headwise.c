@@ -9,8 +9,8 @@
  * So recurrent heads beside full ones do not help as a recurrent layer before or after a full one does. Proof:
  * docs/theory.md, Headwise.
  */
+#include "bound_rows.h"
 #include "least.h"
-#include "rows.h"
 
 #include <math.h>
 #include <stdio.h>

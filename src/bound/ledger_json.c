@@ -36,7 +36,7 @@ static void json_totals(rung_jout *out, const rung_ledger_view *view)
     rung_jout_end(out);
 }
 
-static void json_kinds(rung_jout *out, const rung_held *held)
+static void json_kinds(rung_jout *out, const rung_ledger_layer *held)
 {
     const struct {
         const char *name;
@@ -49,7 +49,7 @@ static void json_kinds(rung_jout *out, const rung_held *held)
     rung_jout_end(out);
 }
 
-static void json_layer(rung_jout *out, const rung_held *held, size_t index, rung_layer_bits bits)
+static void json_layer(rung_jout *out, const rung_ledger_layer *held, size_t index, rung_layer_bits bits)
 {
     rung_jout_flat_object(out, NULL);
     json_count(out, "layer", index + 1);
@@ -83,8 +83,8 @@ static void json_premises(rung_jout *out, const rung_claim *claim)
     rung_jout_object(out, "premises");
     for (int p = 0; p < RUNG_PREMISES; p++) {
         rung_known known = rung_claim_premise(claim, (rung_premise)p);
-        rung_jout_flat_object(out, rung_premise_words[p]);
-        rung_jout_string(out, "is", rung_fact_words[known.is]);
+        rung_jout_flat_object(out, rung_premise_names[p]);
+        rung_jout_string(out, "is", rung_fact_names[known.is]);
         rung_jout_string(out, "why", known.why);
         rung_jout_end(out);
     }
@@ -107,8 +107,8 @@ static void json_arithmetic(rung_jout *out, const rung_arithmetic *a)
     rung_jout_int(out, "accumulator_bits", a->accumulator_bits);
     rung_jout_int(out, "state_bits", a->state_bits);
     rung_jout_int(out, "cache_bits", a->cache_bits);
-    rung_jout_string(out, "kernel", a->kernel ? rung_kernel_words[a->kernel - 1] : NULL);
-    rung_jout_string(out, "message", rung_message_words[a->message]);
+    rung_jout_string(out, "kernel", a->kernel ? rung_kernel_names[a->kernel - 1] : NULL);
+    rung_jout_string(out, "message", rung_message_names[a->message]);
 }
 
 void rung_ledger_json(rung_jout *out, const rung_claim *claim, const char *name)

@@ -22,7 +22,7 @@ enum {
 };
 
 typedef enum kind { FULL, RECURRENT, WINDOW, CHUNK, SPARSE, MLP, KINDS } kind;
-static const char *const kind_words[KINDS] = {"full", "recurrent", "window", "chunk", "sparse", "no token mixing"};
+static const char *const kind_names[KINDS] = {"full", "recurrent", "window", "chunk", "sparse", "no token mixing"};
 
 /* What a bar looks like comes last: rules of equal weight override what is before them, the colours of the dark too. */
 static const char style[] =
@@ -57,7 +57,7 @@ typedef struct part {
 
 enum { PARTS_MAX = 4 };
 
-static size_t parts_of(part out[PARTS_MAX], const rung_held *held, const rung_arithmetic *numbers)
+static size_t parts_of(part out[PARTS_MAX], const rung_ledger_layer *held, const rung_arithmetic *numbers)
 {
     size_t count = 0;
     double each = numbers->state_bits, cached = numbers->cache_bits;
@@ -130,8 +130,8 @@ static void put_part(rung_buf *out, const part *p, const scale *s, double x, dou
     put_rect(out, "cross", p->kind, x, base + 1, w, down);
 }
 
-/* What a pointer that rests on the layer is told. */
-static void put_hint(rung_buf *out, const rung_held *held, size_t index, const rung_arithmetic *numbers)
+/* The text that a pointer that rests on the layer shows. */
+static void put_hint(rung_buf *out, const rung_ledger_layer *held, size_t index, const rung_arithmetic *numbers)
 {
     rung_layer_bits b = rung_layer_bits_of(held, numbers);
     rung_buf_printf(out, "<title>layer %zu: %s", index + 1, held->mechanism[0] ? held->mechanism : "mlp");
@@ -236,8 +236,8 @@ static void put_legend(rung_buf *out, const scale *s)
     for (int k = 0; k < KINDS; k++) {
         if (!s->has[k]) continue;
         put_rect(out, "bar", (kind)k, x, 64, 12, 12);
-        rung_svg_text(out, x + 18, 75, "small", "start", kind_words[k]);
-        x += 40 + 7.2 * (double)strlen(kind_words[k]);
+        rung_svg_text(out, x + 18, 75, "small", "start", kind_names[k]);
+        x += 40 + 7.2 * (double)strlen(kind_names[k]);
     }
 }
 

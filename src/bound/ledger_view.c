@@ -32,7 +32,7 @@ size_t rung_ledger_kinds(rung_ledger_kind *out, size_t most, const rung_ledger *
     size_t kinds = 0;
     for (size_t i = 0; i < ledger->layer_count; i++) {
         size_t k = 0;
-        while (k < kinds && k < most && !rung_held_same(&ledger->layer[i], &ledger->layer[out[k].first])) k++;
+        while (k < kinds && k < most && !rung_ledger_layer_same(&ledger->layer[i], &ledger->layer[out[k].first])) k++;
         if (k < kinds && k < most)
             out[k].count++;
         else if (kinds < most)
@@ -43,7 +43,7 @@ size_t rung_ledger_kinds(rung_ledger_kind *out, size_t most, const rung_ledger *
     return kinds;
 }
 
-uint64_t rung_held_state(const rung_held *held)
+uint64_t rung_held_state(const rung_ledger_layer *held)
 {
     return plus(held->state_elements, held->extra_elements);
 }
@@ -52,21 +52,21 @@ uint64_t rung_held_state(const rung_held *held)
 
 enum { PERIOD_MAX = 64 };
 
-const char *rung_held_mechanism(const rung_held *held)
+const char *rung_held_mechanism(const rung_ledger_layer *held)
 {
     return held->mechanism[0] ? held->mechanism : "mlp";
 }
 
 /* How often the `period` layers at `at` follow each other. */
-static size_t repeats(const rung_held *layer, size_t at, size_t end, size_t period)
+static size_t repeats(const rung_ledger_layer *layer, size_t at, size_t end, size_t period)
 {
     size_t i = at + period;
-    while (i < end && rung_held_same(&layer[i], &layer[i - period])) i++;
+    while (i < end && rung_ledger_layer_same(&layer[i], &layer[i - period])) i++;
     return (i - at) / period;
 }
 
 /* The period that covers most, the shortest among equals. */
-static size_t best_period(size_t *times, const rung_held *layer, size_t at, size_t end)
+static size_t best_period(size_t *times, const rung_ledger_layer *layer, size_t at, size_t end)
 {
     size_t best = 1;
     *times = repeats(layer, at, end, 1);
@@ -77,7 +77,7 @@ static size_t best_period(size_t *times, const rung_held *layer, size_t at, size
     return best;
 }
 
-static void put_order(rung_buf *out, const rung_held *layer, size_t at, size_t end)
+static void put_order(rung_buf *out, const rung_ledger_layer *layer, size_t at, size_t end)
 {
     for (const char *comma = ""; at < end; comma = ",") {
         size_t times, period = best_period(&times, layer, at, end);

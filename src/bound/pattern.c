@@ -31,7 +31,7 @@ static uint64_t plus(uint64_t a, uint64_t b, bool *overflow)
     return a + b;
 }
 
-static uint64_t message_bits(const rung_held *held, const rung_arithmetic *a, bool *overflow)
+static uint64_t message_bits(const rung_ledger_layer *held, const rung_arithmetic *a, bool *overflow)
 {
     uint64_t wide = held->key_dim > held->value_dim ? held->key_dim : held->value_dim;
     uint64_t each = a->message == RUNG_MESSAGE_PAPER       ? times(2, wide, overflow)
@@ -41,28 +41,29 @@ static uint64_t message_bits(const rung_held *held, const rung_arithmetic *a, bo
 }
 
 /* Bits of the inputs that a short convolution still needs. */
-static uint64_t conv_bits(const rung_held *held, const rung_arithmetic *a, bool *overflow)
+static uint64_t conv_bits(const rung_ledger_layer *held, const rung_arithmetic *a, bool *overflow)
 {
     return times(held->conv_elements, (uint64_t)a->cache_bits, overflow);
 }
 
 /* Bits of states and windows: what a layer carries over a cut apart from convolutions, accumulators and growing
  * caches. */
-static uint64_t state_bits(const rung_held *held, const rung_arithmetic *a, bool *overflow)
+static uint64_t state_bits(const rung_ledger_layer *held, const rung_arithmetic *a, bool *overflow)
 {
     uint64_t state = plus(held->extra_elements, held->levels ? 0 : held->state_elements, overflow);
     return plus(times(state, (uint64_t)a->state_bits, overflow),
                 times(held->window_elements, (uint64_t)a->cache_bits, overflow), overflow);
 }
 
-static bool keeps_state(const rung_held *held)
+static bool keeps_state(const rung_ledger_layer *held)
 {
     return held->state_elements || held->extra_elements || held->window || held->chunk;
 }
 
 /* A convolution before attention is a recurrent layer in front of it: the last query may depend on the tokens before
  * it. A state beside attention is read by tokens that do not see the attention, and neither sees the other. */
-static size_t specs_of_attention(rung_spec spec[2], const rung_held *held, const rung_arithmetic *a, bool *overflow)
+static size_t specs_of_attention(rung_spec spec[2], const rung_ledger_layer *held, const rung_arithmetic *a,
+                                 bool *overflow)
 {
     size_t count = 0;
     bool beside = keeps_state(held) || (held->recurrent && !held->conv_elements);
@@ -76,7 +77,7 @@ static size_t specs_of_attention(rung_spec spec[2], const rung_held *held, const
 }
 
 /* The layers of the theorems that one layer of the ledger is, at most two. */
-static size_t specs_of_layer(rung_spec spec[2], const rung_held *held, const rung_arithmetic *a, bool *overflow)
+static size_t specs_of_layer(rung_spec spec[2], const rung_ledger_layer *held, const rung_arithmetic *a, bool *overflow)
 {
     size_t count = 0;
     if (held->full || held->sparse)
@@ -106,7 +107,7 @@ static void add_spec(rung_pattern *p, const rung_spec *spec)
     if (!p->too_many) p->full++;
 }
 
-static void add_layer(rung_pattern *p, const rung_held *held, const rung_arithmetic *a)
+static void add_layer(rung_pattern *p, const rung_ledger_layer *held, const rung_arithmetic *a)
 {
     rung_spec spec[2];
     size_t count = specs_of_layer(spec, held, a, &p->overflow);
@@ -142,7 +143,7 @@ size_t rung_specs_of(rung_spec *specs, const rung_ledger *ledger, const rung_ari
     return count;
 }
 
-rung_layer_bits rung_layer_bits_of(const rung_held *held, const rung_arithmetic *arithmetic)
+rung_layer_bits rung_layer_bits_of(const rung_ledger_layer *held, const rung_arithmetic *arithmetic)
 {
     rung_pattern p = {0};
     add_layer(&p, held, arithmetic);

@@ -8,7 +8,7 @@
 #ifndef RUNG_BOUND_PROOF_H
 #define RUNG_BOUND_PROOF_H
 
-#include "rows.h"
+#include "bound_rows.h"
 
 __extension__ typedef unsigned __int128 proof_wide;
 

@@ -23,7 +23,7 @@
 #ifndef RUNG_BOUND_SPREAD_H
 #define RUNG_BOUND_SPREAD_H
 
-#include "rows.h"
+#include "bound_rows.h"
 
 /* Lemma S in doubles, for searching. D may be 0; x >= 1. The next gain after h is at most ladder h. */
 double spread_estimate(double t, double q, double D, double x, double ladder);

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <math.h>
 
-const char *const address_words[] = {"bits", "sign", "trig", "quadratic", NULL};
+const char *const address_names[] = {"bits", "sign", "trig", "quadratic", NULL};
 
 static const double turn = 6.283185307179586477; /* 2 pi */
 

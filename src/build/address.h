@@ -18,7 +18,7 @@
 #include "sheet.h"
 
 typedef enum address_kind { ADDRESS_BITS, ADDRESS_SIGN, ADDRESS_TRIG, ADDRESS_QUADRATIC } address_kind;
-extern const char *const address_words[];
+extern const char *const address_names[];
 
 typedef struct address {
     address_kind kind;

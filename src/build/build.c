@@ -3,7 +3,7 @@
  *
  * Constructions: the registry, their parameters, and the conversion of a sheet into a model.
  */
-#include "rows.h"
+#include "build_rows.h"
 #include "sheet.h"
 
 #include <assert.h>
@@ -44,60 +44,60 @@ const char *rung_construction_nearest(const char *name)
 {
     const char *names[RUNG_COUNT(rows)];
     names_of(names);
-    return rung_word_nearest(name, names, RUNG_COUNT(rows));
+    return rung_nearest_name(name, names, RUNG_COUNT(rows));
 }
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
-static bool has_key(const rung_param *table, const char *word)
+static bool has_key(const rung_param *table, const char *pair)
 {
     for (size_t i = 0; table[i].name; i++) {
         size_t len = strlen(table[i].name);
-        if (strncmp(table[i].name, word, len) == 0 && word[len] == '=') return true;
+        if (strncmp(table[i].name, pair, len) == 0 && pair[len] == '=') return true;
     }
     return false;
 }
 
 /* The error for a key that neither the construction nor its task has; it names the nearest key of both. */
-static rung_status unknown_key(const char *word, const rung_construction *how, const rung_task *task, rung_error *err)
+static rung_status unknown_key(const char *pair, const rung_construction *how, const rung_task *task, rung_error *err)
 {
     const char *names[KEYS_MAX];
     char key[64];
     size_t count = 0;
     for (size_t i = 0; how->params[i].name; i++) names[count++] = how->params[i].name;
     for (size_t i = 0; task->params[i].name && count < KEYS_MAX; i++) names[count++] = task->params[i].name;
-    snprintf(key, sizeof key, "%.*s", (int)strcspn(word, "="), word);
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(pair, "="), pair);
     rung_fail_unknown(err, "parameter", key, names, count);
     return rung_fail_at(err, RUNG_USAGE, "construction %s, task %s", how->name, task->name);
 }
 
-typedef struct word_list {
-    const char **word;
+typedef struct pair_list {
+    const char **pair;
     size_t count;
-} word_list;
+} pair_list;
 
 /* Adds the words that the construction requires. Splits the text in place. */
-static void add_presupposed(word_list *list, char *text)
+static void add_presupposed(pair_list *list, char *text)
 {
-    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) list->word[list->count++] = word;
+    for (char *pair = strtok(text, " "); pair; pair = strtok(NULL, " ")) list->pair[list->count++] = pair;
 }
 
 static const char *task_name(const rung_build *b)
 {
     size_t at = rung_param_find(b->how->params, "task");
-    return at == SIZE_MAX ? b->how->task : b->how->params[at].words[b->params[at].number];
+    return at == SIZE_MAX ? b->how->task : b->how->params[at].choices[b->params[at].number];
 }
 
-static rung_status init_task(rung_build *b, word_list *list, const char *const *words, size_t count, rung_error *err)
+static rung_status init_task(rung_build *b, pair_list *list, const char *const *pairs, size_t count, rung_error *err)
 {
     const rung_task *task = rung_task_get(task_name(b));
     assert(task);
     for (size_t i = 0; i < count; i++) {
-        if (has_key(b->how->params, words[i])) continue;
-        if (strchr(words[i], '=') && !has_key(task->params, words[i])) return unknown_key(words[i], b->how, task, err);
-        list->word[list->count++] = words[i];
+        if (has_key(b->how->params, pairs[i])) continue;
+        if (strchr(pairs[i], '=') && !has_key(task->params, pairs[i])) return unknown_key(pairs[i], b->how, task, err);
+        list->pair[list->count++] = pairs[i];
     }
-    return rung_task_conf_init(&b->task, task->name, list->word, list->count, err);
+    return rung_task_conf_init(&b->task, task->name, list->pair, list->count, err);
 }
 
 static rung_status unknown_construction(const char *name, rung_error *err)
@@ -107,7 +107,7 @@ static rung_status unknown_construction(const char *name, rung_error *err)
     return rung_fail_unknown(err, "construction", name, names, RUNG_COUNT(rows));
 }
 
-rung_status rung_build_init(rung_build *b, const char *name, const char *const *words, size_t count, rung_error *err)
+rung_status rung_build_init(rung_build *b, const char *name, const char *const *pairs, size_t count, rung_error *err)
 {
     char presupposed[256] = "", owner[64];
     rung_status status = RUNG_OK;
@@ -116,14 +116,14 @@ rung_status rung_build_init(rung_build *b, const char *name, const char *const *
     rung_param_defaults(b->params, b->how->params);
     snprintf(owner, sizeof owner, "construction %s", name);
     for (size_t i = 0; status == RUNG_OK && i < count; i++)
-        if (has_key(b->how->params, words[i])) status = rung_param_set(b->params, b->how->params, words[i], owner, err);
+        if (has_key(b->how->params, pairs[i])) status = rung_param_set(b->params, b->how->params, pairs[i], owner, err);
     if (status != RUNG_OK) return status;
-    if (b->how->task_words) snprintf(presupposed, sizeof presupposed, "%s", b->how->task_words);
-    word_list list = {.word = rung_calloc(count + sizeof presupposed / 2, sizeof *list.word, err)};
-    if (!list.word) return RUNG_SYSTEM;
+    if (b->how->task_pairs) snprintf(presupposed, sizeof presupposed, "%s", b->how->task_pairs);
+    pair_list list = {.pair = rung_calloc(count + sizeof presupposed / 2, sizeof *list.pair, err)};
+    if (!list.pair) return RUNG_SYSTEM;
     add_presupposed(&list, presupposed);
-    status = init_task(b, &list, words, count, err);
-    free(list.word);
+    status = init_task(b, &list, pairs, count, err);
+    free(list.pair);
     return status;
 }
 

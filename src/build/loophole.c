@@ -23,7 +23,7 @@
  *
  * The value of an entry is a product of its argument and what it holds, so the token must carry both: form=pair.
  */
-#include "rows.h"
+#include "build_rows.h"
 #include "sheet.h"
 
 #include <float.h>
@@ -200,7 +200,7 @@ const rung_construction rung_construction_loophole = {
     .summary = "a lookup in one layer that only a softmax with a known maximum can do",
     .source = "ours",
     .task = "seqcomp",
-    .task_words = "L=1 N0=118 form=pair",
+    .task_pairs = "L=1 N0=118 form=pair",
     .params = params,
     .build = build,
 };

@@ -14,7 +14,7 @@
  * The first layer of form=split: score 0 for points, -40 for label tokens. At a label token it sees the point before it
  * and itself, and 1 + e^-40 is 1 in every format: the point is handed over bit by bit.
  */
-#include "rows.h"
+#include "build_rows.h"
 #include "sheet.h"
 
 #include <math.h>

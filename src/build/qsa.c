@@ -17,7 +17,7 @@
  * Layer 0 exists for its table and mixes nothing: a window of one token with zero weights. The table has C(N,q) rows,
  * with rising indices, as the task writes them.
  */
-#include "rows.h"
+#include "build_rows.h"
 #include "sheet.h"
 
 #include <math.h>
@@ -28,10 +28,10 @@ enum { SET_MAX = 16, NUMBERS_MAX = 1 << 24 }; /* key coordinates of a table; num
 
 #define LEAST_GAP 0.1
 
-static const char *const key_words[] = {"onehot", "random", NULL};
+static const char *const key_names[] = {"onehot", "random", NULL};
 
 static const rung_param params[] = {
-    {"keys", RUNG_PARAM_WORD, KEYS_ONEHOT, 0, 0, key_words, "one-hot (dk = N), or random signs (dk = m)"},
+    {"keys", RUNG_PARAM_CHOICE, KEYS_ONEHOT, 0, 0, key_names, "one-hot (dk = N), or random signs (dk = m)"},
     {"m", RUNG_PARAM_INT, 0, 0, 1 << 16, NULL, "dimension of random keys, 0: 16 q ln(2N)"},
     {"eps", RUNG_PARAM_REAL, 0, 0, 1, NULL, "largest distance from the average, 0: 1/100"},
     {0},

@@ -21,9 +21,9 @@
  * of the right one. The row of the right value misses at most c e/(1+e), every other row at least 1/(1+e): right if
  * c e < 1. No MLP. Sizes: dk, dv <= 2 max(log T, log K, log V) + 1.
  */
-#include "match.h"
+#include "build_rows.h"
+#include "code_match.h"
 #include "recent.h"
-#include "rows.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  * What stands before a token, by many mechanisms; see recent.h.
  */
 #include "recent.h"
-#include "match.h"
+#include "code_match.h"
 
 #include <assert.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 static const char *const by_words[] = {"full", "window", "delta", "gdelta", "kda", "retnet", "linear", NULL};
 
 const rung_param recent_params[] = {
-    {"by", RUNG_PARAM_WORD, RECENT_FULL, 0, 0, by_words, "mechanism of the first layer"},
+    {"by", RUNG_PARAM_CHOICE, RECENT_FULL, 0, 0, by_words, "mechanism of the first layer"},
     {"gap", RUNG_PARAM_REAL, 0, 0, 100000, NULL, "score of a match above the next, 0: enough"},
     {0},
 };

@@ -4,7 +4,7 @@
  * A layer that hands every token what stands 1, 2, ..., m places before it, one head for each: the first half of
  * recalling by content. Any of these mechanisms can do it, P = m+1:
  *
- *   full            the position is the key, the wanted position the query (match.h).          dk = 2 log T
+ *   full            the position is the key, the wanted position the query (code_match.h).          dk = 2 log T
  *   window          W = P; the key is the position mod P, the query refuses all residues but one.    dk = P
  *   delta           k = e_(t mod P), beta = 1: what is written replaces what stood there P tokens ago; q = e_((t-j) mod
  *                   P) reads it back. The state is a ring of P values.

@@ -22,11 +22,11 @@
  * matrices: z = ln(e-1) makes it 1, and remains exact when rounded, because the slope there is 0.63 and the spacing of
  * numbers below 1 is the same at z and at softplus(z). The gates of the delta rule are sigmoid(64), which rounds to 1.
  */
-#include "rows.h"
+#include "build_rows.h"
 #include "sheet.h"
 
 enum { TASK_EVA, TASK_INDEX };
-static const char *const task_words[] = {"eva", "index", NULL};
+static const char *const task_pairs[] = {"eva", "index", NULL};
 
 /* One row for each mechanism: the parameters that keep its state unchanged. */
 typedef struct memory {
@@ -49,7 +49,7 @@ static const memory memories[] = {
     {"kda", "kda", NULL, MIX "beta.bias", NULL, MIX "g.A"},
 };
 enum { MECH_LOGLINEAR = 4 };
-static const char *const mech_words[] = {"linear",    "retnet", "gla",    "mamba2", /* as above */
+static const char *const mech_names[] = {"linear",    "retnet", "gla",    "mamba2", /* as above */
                                          "loglinear", "delta",  "gdelta", "kda",    NULL};
 
 #define SOFTPLUS_IS_ONE 0.54132485461291806 /* ln(e - 1) */
@@ -59,8 +59,8 @@ static const char *const mech_words[] = {"linear",    "retnet", "gla",    "mamba
 enum { PARTS_MAX = 16, ROWS_MAX = 1 << 20, KEYS_MAX = 2048 };
 
 static const rung_param params[] = {
-    {"task", RUNG_PARAM_WORD, TASK_EVA, 0, 0, task_words, "the task"},
-    {"mech", RUNG_PARAM_WORD, 0, 0, 0, mech_words, "the recurrent mechanism"},
+    {"task", RUNG_PARAM_CHOICE, TASK_EVA, 0, 0, task_pairs, "the task"},
+    {"mech", RUNG_PARAM_CHOICE, 0, 0, 0, mech_names, "the recurrent mechanism"},
     {"bits", RUNG_PARAM_INT, 0, 0, 24, NULL, "bits of a value in one number, 0: all"},
     {"pack", RUNG_PARAM_INT, 1, 1, 24, NULL, "entries in one number"},
     {0},

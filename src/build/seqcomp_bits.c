@@ -5,7 +5,7 @@
  */
 #include "seqcomp_bits.h"
 
-#include "match.h"
+#include "code_match.h"
 
 #include <math.h>
 

@@ -23,16 +23,17 @@
  * Sizes: F layers, one head, d_k = 2 address bits, d_v = 2 value bits; the thoughts of step p are w_count times the
  * values of i after that pass. Noise starts anew with each thought. The state of the linear layer is d_v numbers.
  */
-#include "rows.h"
+#include "build_rows.h"
 #include "seqcomp_bits.h"
 
 enum { THOUGHTS_MAX = 1 << 20, MINIMAL = -1 };
 
-static const char *const linear_words[] = {"none", "first", NULL};
+static const char *const linear_names[] = {"none", "first", NULL};
 
 static const rung_param params[] = {
     {"full", RUNG_PARAM_INT, 1, 1, SEQCOMP_LEVELS + 1, NULL, "F, full layers: hops per pass"},
-    {"linear", RUNG_PARAM_WORD, SEQCOMP_LINEAR_NONE, 0, 0, linear_words, "place of one linear layer that saves a hop"},
+    {"linear", RUNG_PARAM_CHOICE, SEQCOMP_LINEAR_NONE, 0, 0, linear_names,
+     "place of one linear layer that saves a hop"},
     {"thoughts", RUNG_PARAM_INT, MINIMAL, MINIMAL, 256, NULL, "T, thoughts before the answer; -1: as few as suffice"},
     {"gap", RUNG_PARAM_REAL, 0, 0, 100000, NULL, "score of the wanted key above the next, 0: enough"},
     {0},

@@ -18,7 +18,7 @@
  * Noise adds up here, since fetched fields are noisy themselves: e_0 = (n-1) e^-G, e_k <= e_{k-1} + (1+e_0) wrong_k,
  * all bits of the query being off by e_{k-1}. One head, d_k = 2 address bits, d_v = 2 (level + argument + value bits).
  */
-#include "rows.h"
+#include "build_rows.h"
 #include "seqcomp_bits.h"
 
 #include <math.h>

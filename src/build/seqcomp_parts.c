@@ -5,7 +5,7 @@
  */
 #include "seqcomp_parts.h"
 
-#include "match.h"
+#include "code_match.h"
 
 #include <assert.h>
 #include <stdio.h>

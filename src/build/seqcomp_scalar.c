@@ -16,7 +16,7 @@
  * A fetched number is off by at most wrong (V-1), V the largest range; less than 1/2 is needed.
  */
 #include "address.h"
-#include "seqcomp.h"
+#include "seqcomp_weights.h"
 
 #include <math.h>
 

@@ -11,7 +11,7 @@
  * rounding, and that numbers up to M are exact. One head of the indexer, DI = 2, dk = dv = 1.
  */
 #include "address.h"
-#include "two_sum.h"
+#include "two_sum_weights.h"
 
 typedef struct coords {
     size_t key, query; /* of the indexer */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const rung_cert_kind_words[] = {"wrong-answer", "state-collision", "view-collision", "block-collision",
+const char *const rung_cert_kind_names[] = {"wrong-answer", "state-collision", "view-collision", "block-collision",
                                             NULL};
 
 enum {

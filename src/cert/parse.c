@@ -151,8 +151,8 @@ static rung_status check_text(const reader *r, cert_line_id id)
 
 static rung_status read_kind(reader *r, rung_cert *cert)
 {
-    for (size_t i = 0; rung_cert_kind_words[i]; i++)
-        if (strlen(rung_cert_kind_words[i]) == r->len && memcmp(rung_cert_kind_words[i], r->value, r->len) == 0)
+    for (size_t i = 0; rung_cert_kind_names[i]; i++)
+        if (strlen(rung_cert_kind_names[i]) == r->len && memcmp(rung_cert_kind_names[i], r->value, r->len) == 0)
             cert->kind = (rung_cert_kind)(i + 1);
     if (cert->kind) return RUNG_OK;
     return expected(r, LINE_KIND, "a KIND is wrong-answer, state-collision, view-collision or block-collision");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Certificates as text: the file, and the claim in one sentence.
+ * Certificates as text: the file, and its statement in one sentence.
  */
 #include "lines.h"
 
@@ -35,7 +35,7 @@ static void print_line(rung_buf *out, const rung_cert *cert, cert_line_id id)
         rung_buf_puts(out, RUNG_CERT_FIRST_LINE "\n");
         break;
     case LINE_KIND:
-        rung_buf_printf(out, "%s %s\n", keyword, rung_cert_kind_words[cert->kind - 1]);
+        rung_buf_printf(out, "%s %s\n", keyword, rung_cert_kind_names[cert->kind - 1]);
         break;
     case LINE_MODEL:
         rung_buf_printf(out, "%s %s\n", keyword, cert->model);

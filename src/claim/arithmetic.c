@@ -5,8 +5,8 @@
  */
 #include "rung/claim.h"
 
-const char *const rung_kernel_words[] = {"online", "two-pass", "reverse", "fast", NULL};
-const char *const rung_message_words[] = {"online", "numerator", "paper", NULL};
+const char *const rung_kernel_names[] = {"online", "two-pass", "reverse", "fast", NULL};
+const char *const rung_message_names[] = {"online", "numerator", "paper", NULL};
 
 static void print_bits(rung_buf *out, const rung_arithmetic *a)
 {

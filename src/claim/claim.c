@@ -14,7 +14,7 @@ enum { DEFAULT_BITS = 32, LEAST_CACHE_BITS = 16 };
 
 struct rung_claim {
     const rung_subject *subject;
-    rung_about about;
+    rung_claim_spec about;
     rung_task_conf task;
     bool has_task;
     uint64_t n;
@@ -22,9 +22,9 @@ struct rung_claim {
     rung_known premise[RUNG_PREMISES];
 };
 
-const char *const rung_premise_words[] = {"causal",  "kinds",  "once", "own-cache", "state", "order",
+const char *const rung_premise_names[] = {"causal",  "kinds",  "once", "own-cache", "state", "order",
                                           "summary", "layout", "ends", "at-once",   NULL};
-const char *const rung_fact_words[] = {"not established", "established", "violated", NULL};
+const char *const rung_fact_names[] = {"not established", "established", "violated", NULL};
 
 const char *rung_premise_text(rung_premise premise)
 {
@@ -43,17 +43,17 @@ const char *rung_premise_text(rung_premise premise)
     return text[premise];
 }
 
-rung_about rung_about_prompt(const rung_task_conf *task, uint64_t n)
+rung_claim_spec rung_claim_spec_of_prompt(const rung_task_conf *task, uint64_t n)
 {
-    return (rung_about){.task = task,
-                        .n = n,
-                        .kernel = RUNG_KERNEL_ONLINE,
-                        .layout = RUNG_ESTABLISHED,
-                        .ends = RUNG_ESTABLISHED,
-                        .at_once = RUNG_ESTABLISHED};
+    return (rung_claim_spec){.task = task,
+                             .n = n,
+                             .kernel = RUNG_KERNEL_ONLINE,
+                             .layout = RUNG_ESTABLISHED,
+                             .ends = RUNG_ESTABLISHED,
+                             .at_once = RUNG_ESTABLISHED};
 }
 
-void rung_about_bits(rung_about *about, int bits)
+void rung_claim_spec_set_bits(rung_claim_spec *about, int bits)
 {
     about->accumulator_bits = about->state_bits = about->cache_bits = bits;
 }
@@ -68,7 +68,7 @@ static int at_least(int bits, int least)
 /* More bits make every theorem weaker, so the defaults choose more bits. If the arithmetic is not ours, accumulators
  * have at least 32 bits, whatever the dtype. A state has the bits that the file or its family states. A cache has the
  * dtype, but never that of 8-bit weights. */
-static rung_arithmetic arithmetic_of(const rung_subject *s, const rung_about *about)
+static rung_arithmetic arithmetic_of(const rung_subject *s, const rung_claim_spec *about)
 {
     const rung_ledger *l = s->ledger;
     rung_arithmetic a = {.kernel = about->kernel,
@@ -91,7 +91,7 @@ static const rung_premise of_ledger[RUNG_LEDGER_FACTS] = {
     [RUNG_LEDGER_OWN_CACHE] = RUNG_PREMISE_OWN_CACHE,
 };
 
-static bool has_kind(const rung_held *held)
+static bool has_kind(const rung_ledger_layer *held)
 {
     return held->full || held->recurrent || held->window || held->chunk || held->sparse || held->mlp;
 }
@@ -141,10 +141,10 @@ static rung_known said(rung_fact fact, const char *established, const char *viol
 static bool asks_first(const rung_task_conf *task)
 {
     size_t at = rung_param_find(task->task->params, "order");
-    return at != SIZE_MAX && strcmp(task->task->params[at].words[task->params[at].number], "first") == 0;
+    return at != SIZE_MAX && strcmp(task->task->params[at].choices[task->params[at].number], "first") == 0;
 }
 
-static void facts_of_prompt(rung_claim *c, const rung_about *about)
+static void facts_of_prompt(rung_claim *c, const rung_claim_spec *about)
 {
     c->premise[RUNG_PREMISE_LAYOUT] =
         said(about->layout, "the prompt is what the task writes", "the question comes before what it asks about");
@@ -171,7 +171,7 @@ static bool fixes_length(const rung_task_conf *task)
     return false;
 }
 
-static rung_status take_task(rung_claim *c, const rung_about *about, rung_error *err)
+static rung_status take_task(rung_claim *c, const rung_claim_spec *about, rung_error *err)
 {
     if (!about->task) return RUNG_OK;
     c->task = *about->task, c->has_task = true;
@@ -187,7 +187,7 @@ static rung_status take_task(rung_claim *c, const rung_about *about, rung_error 
 
 /* ---- claims ------------------------------------------------------------------------------------------------------ */
 
-rung_status rung_claim_new(rung_claim **out, const rung_subject *subject, const rung_about *about, rung_error *err)
+rung_status rung_claim_new(rung_claim **out, const rung_subject *subject, const rung_claim_spec *about, rung_error *err)
 {
     *out = NULL;
     rung_claim *c = rung_calloc(1, sizeof *c, err);
@@ -217,9 +217,9 @@ const rung_subject *rung_claim_subject(const rung_claim *c)
     return c->subject;
 }
 
-rung_about rung_claim_about(const rung_claim *c)
+rung_claim_spec rung_claim_get_spec(const rung_claim *c)
 {
-    rung_about about = c->about;
+    rung_claim_spec about = c->about;
     about.task = rung_claim_task(c);
     return about;
 }

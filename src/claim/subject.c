@@ -71,7 +71,7 @@ rung_status rung_subject_model(rung_subject **out, const rung_model *model, cons
     return hand_over(out, s, status);
 }
 
-rung_status rung_subject_run(rung_subject **out, const rung_train_conf *conf, rung_error *err)
+rung_status rung_subject_run(rung_subject **out, const rung_train_spec *conf, rung_error *err)
 {
     const rung_model_spec *m = &conf->model;
     const rung_arch_defaults defaults = {m->heads, m->dk, m->dv, m->causal};
@@ -143,7 +143,7 @@ rung_status rung_subject_repeat(rung_subject **out, const rung_subject *from, si
     const rung_ledger *old = from->ledger;
     size_t after = first + count, rest = old->layer_count - after, layers = first + times + rest;
     rung_subject *s = subject_new(RUNG_SUBJECT_LAYERS, err);
-    rung_held *layer = s ? rung_arena_alloc(&s->own.arena, layers + 1, sizeof *layer, err) : NULL;
+    rung_ledger_layer *layer = s ? rung_arena_alloc(&s->own.arena, layers + 1, sizeof *layer, err) : NULL;
     if (layer) {
         rung_arena arena = s->own.arena;
         s->own = *old;

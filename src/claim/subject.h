@@ -18,7 +18,7 @@ struct rung_subject {
     bool ours;          /* rung's evaluators run it, so the claim's arithmetic is theirs */
 };
 
-/* The ledger of an architecture in the arch language, from the registry rows of its mechanisms: layers.c. */
+/* The ledger of an architecture in the arch language, from the registry rows of its mechanisms: arch_ledger.c. */
 rung_status claim_ledger_of_arch(rung_ledger *ledger, const rung_arch *arch, const char *name, rung_error *err);
 
 #endif

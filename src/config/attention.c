@@ -5,7 +5,7 @@
  * attention, two head sizes, sizes of single layers), windows, chunks, caches shared between layers.
  */
 #include "reader.h"
-#include "state.h"
+#include "state_sizes.h"
 
 #define WINDOW_KEYS                                                                                                    \
     "sliding_window attention_window_size sliding_window_size window_size attn_window_size local_attention_window "    \
@@ -135,7 +135,7 @@ static bool is_latent(cfg_reader *r)
 }
 
 /* A windowed layer may have its own size, with the prefix swa_. */
-static uint64_t latent_size(cfg_reader *r, const rung_held *held, const char *of_windows, const char *keys)
+static uint64_t latent_size(cfg_reader *r, const rung_ledger_layer *held, const char *of_windows, const char *keys)
 {
     uint64_t value;
     return held->window && cfg_find_size(&value, r, of_windows) ? value : cfg_size_or(r, keys, 0);
@@ -143,7 +143,7 @@ static uint64_t latent_size(cfg_reader *r, const rung_held *held, const char *of
 
 /* The cache holds the latent and the rotary key. A query receives a latent per head if the value projection is applied
  * afterwards, and a value per head if it is applied before. A bound needs the larger number. */
-static uint64_t read_latent(rung_held *held, cfg_reader *r)
+static uint64_t read_latent(rung_ledger_layer *held, cfg_reader *r)
 {
     uint64_t rank = latent_size(r, held, "swa_kv_lora_rank", LATENT_KEYS);
     uint64_t rope = latent_size(r, held, "swa_qk_rope_head_dim", "qk_rope_head_dim attention_qk_rope_dim");
@@ -180,10 +180,10 @@ static bool is_shared(cfg_reader *r, size_t i)
 
 /* An earlier windowed layer keeps the same tokens, so nothing more is stored. If only full layers keep them, a layer
  * that shares them still carries its window past a cut. */
-static bool is_held_before(const cfg_reader *r, const rung_held *held, size_t i)
+static bool is_held_before(const cfg_reader *r, const rung_ledger_layer *held, size_t i)
 {
     for (size_t k = 0; (held->window || held->chunk) && k < i; k++) {
-        const rung_held *other = &r->ledger->layer[k];
+        const rung_ledger_layer *other = &r->ledger->layer[k];
         if (other->window_elements > 0 && other->window_size >= held->window_size && other->window == held->window)
             return true;
     }
@@ -202,7 +202,7 @@ static void note_shared(cfg_reader *r, size_t i)
 /* ---- windows ---- */
 
 /* The window of layer i. If it is explicitly null the layer is full. */
-static uint64_t read_window(rung_held *held, cfg_reader *r, size_t i)
+static uint64_t read_window(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     uint64_t window = 0;
     const rung_json *own = r->layer[i].own;
@@ -222,7 +222,7 @@ static uint64_t read_window(rung_held *held, cfg_reader *r, size_t i)
     return 0;
 }
 
-static uint64_t read_chunk(rung_held *held, cfg_reader *r)
+static uint64_t read_chunk(rung_ledger_layer *held, cfg_reader *r)
 {
     uint64_t chunk = 0;
     if (cfg_find_size(&chunk, r, "attention_chunk_size") && chunk > 0) return chunk;
@@ -232,7 +232,7 @@ static uint64_t read_chunk(rung_held *held, cfg_reader *r)
 
 /* ---- one layer ---- */
 
-static const char *plain_name(const rung_held *held, bool latent)
+static const char *plain_name(const rung_ledger_layer *held, bool latent)
 {
     if (held->window) return "window";
     if (held->chunk) return "chunk";
@@ -240,7 +240,7 @@ static const char *plain_name(const rung_held *held, bool latent)
 }
 
 /* A convolution over keys and values (Baichuan-M1), or over queries too (attention layers of mamba_ssm). */
-static void read_inner_conv(rung_held *held, cfg_reader *r, size_t i, const cfg_heads *heads)
+static void read_inner_conv(rung_ledger_layer *held, cfg_reader *r, size_t i, const cfg_heads *heads)
 {
     uint64_t kernel, kv = cfg_times(heads->kv, cfg_plus(heads->key_dim, heads->value_dim));
     if (r->layer[i].own && r->layer[i].own == cfg_find(r, "attn_cfg") && !cfg_find_in(r->layer[i].own, "d_conv"))
@@ -256,7 +256,7 @@ static uint64_t received(const cfg_reader *r, uint64_t value_dim)
     return r->family->flags & FAMILY_TWO_VALUES ? cfg_times(2, value_dim) : value_dim;
 }
 
-static uint64_t read_grouped(rung_held *held, cfg_reader *r, size_t i)
+static uint64_t read_grouped(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     cfg_heads heads = read_heads(r, i);
     held->heads = heads.query;
@@ -266,7 +266,7 @@ static uint64_t read_grouped(rung_held *held, cfg_reader *r, size_t i)
     return cfg_times(heads.kv, cfg_plus(heads.key_dim, heads.value_dim));
 }
 
-void cfg_read_attention(rung_held *held, cfg_reader *r, size_t i)
+void cfg_read_attention(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     bool latent = is_latent(r) && !cfg_find_in(r->layer[i].own, "num_heads");
     uint64_t per_token = latent ? read_latent(held, r) : read_grouped(held, r, i), window = 0;
@@ -279,5 +279,5 @@ void cfg_read_attention(rung_held *held, cfg_reader *r, size_t i)
     if (held->sparse)
         cfg_read_sparse(held, r, i);
     else
-        cfg_held_name(held, plain_name(held, latent));
+        cfg_layer_name(held, plain_name(held, latent));
 }

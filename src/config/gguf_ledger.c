@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "gguf_arch.h"
-#include "state.h"
+#include "state_sizes.h"
 
 typedef struct header {
     const rung_gguf *file;
@@ -241,33 +241,33 @@ static unsigned kinds_of(header *h, size_t i)
 
 /* Mamba, Mamba-2 and the gated delta rule share their keys. For the gated delta rule state_size is the size of a key,
  * inner_size that of all values together, group_count the number of key heads. */
-static void read_ssm(rung_held *held, header *h, size_t i)
+static void read_ssm(rung_ledger_layer *held, header *h, size_t i)
 {
     uint64_t inner = need(h, "ssm.inner_size", i), state = need(h, "ssm.state_size", i);
     uint64_t kernel = need(h, "ssm.conv_kernel", i), groups = number_or(h, "ssm.group_count", i, 0);
     bool delta = has(h, "full_attention_interval") || is_arch_like(h, "qwen3");
     cfg_state_mamba2(held, 1, inner, state, groups, kernel);
-    cfg_held_name(held, delta ? "gdelta" : groups ? "mamba2" : "mamba");
+    cfg_layer_name(held, delta ? "gdelta" : groups ? "mamba2" : "mamba");
 }
 
-static void read_recurrent(rung_held *held, header *h, size_t i)
+static void read_recurrent(rung_ledger_layer *held, header *h, size_t i)
 {
     uint64_t size;
     if (find_at(&size, h, "kda.head_dim", i)) {
         uint64_t heads = need(h, "attention.head_count", i);
         cfg_state_delta(held, heads, heads, size, size, need(h, "ssm.conv_kernel", i));
-        cfg_held_name(held, "kda");
+        cfg_layer_name(held, "kda");
     } else if (find_at(&size, h, "wkv.head_size", i)) {
         uint64_t hidden = need(h, "embedding_length", i);
         cfg_state_rwkv(held, hidden, size, number_or(h, "token_shift_count", i, 2));
-        cfg_held_name(held, is_arch_like(h, "rwkv7") ? "rwkv7" : "rwkv6");
+        cfg_layer_name(held, is_arch_like(h, "rwkv7") ? "rwkv7" : "rwkv6");
     } else if (find_at(&size, h, "shortconv.l_cache", i)) {
         cfg_state_conv(held, need(h, "embedding_length", i), size);
-        cfg_held_name(held, "conv");
+        cfg_layer_name(held, "conv");
     } else if (strcmp(h->arch, "minimax-01") == 0) {
         uint64_t heads = need(h, "attention.head_count", i), dim = need(h, "attention.key_length", i);
         cfg_state_matrix(held, heads, dim, dim);
-        cfg_held_name(held, "lightning");
+        cfg_layer_name(held, "lightning");
     } else {
         read_ssm(held, h, i);
     }
@@ -286,7 +286,7 @@ static bool check_heads(header *h, uint64_t heads, uint64_t kv)
 }
 
 /* head_count may be a list with 0 for layers without attention. Only the current layer is checked. */
-static uint64_t read_grouped(rung_held *held, header *h, size_t i)
+static uint64_t read_grouped(rung_ledger_layer *held, header *h, size_t i)
 {
     uint64_t heads = need(h, "attention.head_count", i), kv = number_or(h, "attention.head_count_kv", i, heads), hidden;
     const char *key_word =
@@ -306,7 +306,7 @@ static uint64_t read_grouped(rung_held *held, header *h, size_t i)
 }
 
 /* As in a config.json: the larger of the two numbers that a query may receive. */
-static uint64_t read_latent(rung_held *held, header *h, size_t i)
+static uint64_t read_latent(rung_ledger_layer *held, header *h, size_t i)
 {
     bool apart = held->window && has(h, "attention.kv_lora_rank_swa");
     uint64_t rank = need(h, apart ? "attention.kv_lora_rank_swa" : "attention.kv_lora_rank", i);
@@ -321,7 +321,7 @@ static uint64_t read_latent(rung_held *held, header *h, size_t i)
     return cfg_plus(rank, rope);
 }
 
-static void read_sparse(rung_held *held, header *h, size_t i)
+static void read_sparse(rung_ledger_layer *held, header *h, size_t i)
 {
     uint64_t ratio = number_or(h, "attention.compress_ratios", i, 0),
              index = number_or(h, "attention.indexer.key_length", i, 0);
@@ -331,14 +331,14 @@ static void read_sparse(rung_held *held, header *h, size_t i)
     if (held->block == 0) refuse_key(h, "attention.indexer.block_size", "must be at least 1");
     if (!ratio) {
         held->index_elements = index;
-        cfg_held_name(held, held->block > 1 ? "msa" : "dsa");
+        cfg_layer_name(held, held->block > 1 ? "msa" : "dsa");
         return;
     }
     held->summary_elements = cfg_plus(held->value_dim, coarse ? 0 : index);
     held->summary_by_position = true;
     held->summary_overlaps = !coarse;
     held->window_size = number_or(h, "attention.sliding_window", i, 0);
-    cfg_held_name(held, coarse ? "hca" : "csa");
+    cfg_layer_name(held, coarse ? "hca" : "csa");
 }
 
 /* The number of layers that keep keys and values. Later layers read what one of these keeps. */
@@ -350,7 +350,7 @@ static size_t owners(header *h)
 }
 
 /* As in a config.json: a window is counted once if an earlier windowed layer keeps it. */
-static bool is_held_before(const header *h, const rung_held *held, size_t i)
+static bool is_held_before(const header *h, const rung_ledger_layer *held, size_t i)
 {
     for (size_t k = 0; (held->window || held->chunk) && k < i; k++)
         if (h->ledger->layer[k].window_elements > 0 && h->ledger->layer[k].window_size >= held->window_size)
@@ -358,7 +358,7 @@ static bool is_held_before(const header *h, const rung_held *held, size_t i)
     return held->full || held->sparse;
 }
 
-static void read_attention(rung_held *held, header *h, size_t i)
+static void read_attention(rung_ledger_layer *held, header *h, size_t i)
 {
     bool latent = number_or(h, "attention.kv_lora_rank", i, 0) > 0;
     uint64_t per_token = latent ? read_latent(held, h, i) : read_grouped(held, h, i);
@@ -370,16 +370,16 @@ static void read_attention(rung_held *held, header *h, size_t i)
     if (held->sparse)
         read_sparse(held, h, i);
     else
-        cfg_held_name(held, held->window ? "window" : held->chunk ? "chunk" : latent ? "mla" : "full");
+        cfg_layer_name(held, held->window ? "window" : held->chunk ? "chunk" : latent ? "mla" : "full");
 }
 
-static void read_layer(rung_held *held, header *h, size_t i)
+static void read_layer(rung_ledger_layer *held, header *h, size_t i)
 {
     unsigned kinds = kinds_of(h, i);
-    cfg_held_kinds(held, kinds);
+    cfg_layer_kinds(held, kinds);
     if (held->recurrent) read_recurrent(held, h, i);
     if (kinds & KIND_ATTENDS) read_attention(held, h, i);
-    if (held->mlp) cfg_held_name(held, "mlp");
+    if (held->mlp) cfg_layer_name(held, "mlp");
 }
 
 /* ---- the whole file ---- */

@@ -4,7 +4,7 @@
  * A ledger from a config.json: the text model is found, the layers get their kinds, then their sizes.
  */
 #include "reader.h"
-#include "state.h"
+#include "state_sizes.h"
 
 /* ---- the object that describes the text model ---- */
 
@@ -101,14 +101,14 @@ static void read_context(cfg_reader *r)
 
 /* ---- layers ---- */
 
-static void read_layer(rung_held *held, cfg_reader *r, const cfg_mixer *mixer, size_t i)
+static void read_layer(rung_ledger_layer *held, cfg_reader *r, const cfg_mixer *mixer, size_t i)
 {
     unsigned kinds = r->layer[i].kinds;
     r->over = r->layer[i].over;
-    cfg_held_kinds(held, kinds);
+    cfg_layer_kinds(held, kinds);
     if (held->recurrent) cfg_read_mixer(held, r, mixer, i);
     if (kinds & KIND_ATTENDS) cfg_read_attention(held, r, i);
-    if (held->mlp) cfg_held_name(held, r->layer[i].cross ? "cross" : "mlp");
+    if (held->mlp) cfg_layer_name(held, r->layer[i].cross ? "cross" : "mlp");
     r->over = NULL;
 }
 
@@ -139,7 +139,7 @@ static void note_sharing(cfg_reader *r)
 {
     size_t shared = 0;
     for (size_t i = 0; i < r->layers; i++) {
-        const rung_held *held = &r->ledger->layer[i];
+        const rung_ledger_layer *held = &r->ledger->layer[i];
         shared += held->heads > 0 && held->kv_per_token == 0 && held->window_elements == 0;
     }
     if (shared) cfg_note(r, "%zu layers use the cache of others", shared);
@@ -192,7 +192,7 @@ static void read_all(cfg_reader *r)
     note_sharing(r);
     note_bounds(r);
     note_defaults(r);
-    cfg_read_facts(r);
+    cfg_read_premises(r);
 }
 
 rung_status cfg_ledger_from_json(rung_ledger *ledger, const rung_json_doc *doc, const char *name, rung_error *err)

@@ -4,7 +4,7 @@
  * Ledgers: opening by content, names, notes, totals; nothing here knows a format.
  */
 #include "reader.h"
-#include "state.h"
+#include "state_sizes.h"
 
 void cfg_ledger_note(rung_ledger *ledger, const char *text, rung_error *err)
 {
@@ -36,7 +36,7 @@ rung_status cfg_ledger_repeat(rung_ledger *ledger, size_t passes, const char *fi
     if (passes > LAYERS_MAX || once * passes > LAYERS_MAX)
         return rung_fail(err, RUNG_INPUT, "%s: %zu layers in %zu passes, and at most %d are read", SHOW(file), once,
                          passes, LAYERS_MAX);
-    rung_held *all = rung_arena_alloc(&ledger->arena, once * passes, sizeof *all, err);
+    rung_ledger_layer *all = rung_arena_alloc(&ledger->arena, once * passes, sizeof *all, err);
     if (!all) return RUNG_SYSTEM;
     for (size_t i = 0; i < once * passes; i++) all[i] = ledger->layer[i % once];
     ledger->layer = all;
@@ -44,13 +44,13 @@ rung_status cfg_ledger_repeat(rung_ledger *ledger, size_t passes, const char *fi
     return RUNG_OK;
 }
 
-void cfg_held_name(rung_held *held, const char *part)
+void cfg_layer_name(rung_ledger_layer *held, const char *part)
 {
     size_t used = strlen(held->mechanism);
     snprintf(held->mechanism + used, sizeof held->mechanism - used, "%s%s", used ? "+" : "", part);
 }
 
-void cfg_held_kinds(rung_held *held, unsigned kinds)
+void cfg_layer_kinds(rung_ledger_layer *held, unsigned kinds)
 {
     held->full = kinds & KIND_FULL;
     held->recurrent = kinds & KIND_RECURRENT;
@@ -60,7 +60,7 @@ void cfg_held_kinds(rung_held *held, unsigned kinds)
     held->mlp = kinds & KIND_MLP;
 }
 
-static bool overflows(const rung_held *held)
+static bool overflows(const rung_ledger_layer *held)
 {
     uint64_t of_heads = cfg_times(held->heads, cfg_plus(held->value_dim, 2));
     return held->state_elements == UINT64_MAX || held->conv_elements == UINT64_MAX ||
@@ -134,7 +134,7 @@ rung_ledger_sum rung_ledger_total(const rung_ledger *ledger)
 {
     rung_ledger_sum sum = {.total = ledger->layer_count};
     for (size_t i = 0; i < ledger->layer_count; i++) {
-        const rung_held *held = &ledger->layer[i];
+        const rung_ledger_layer *held = &ledger->layer[i];
         sum.full += held->full;
         sum.recurrent += held->recurrent;
         sum.window += held->window;
@@ -151,7 +151,7 @@ rung_ledger_sum rung_ledger_total(const rung_ledger *ledger)
     return sum;
 }
 
-bool rung_held_same(const rung_held *a, const rung_held *b)
+bool rung_ledger_layer_same(const rung_ledger_layer *a, const rung_ledger_layer *b)
 {
     return strcmp(a->mechanism, b->mechanism) == 0 && a->full == b->full && a->recurrent == b->recurrent &&
            a->window == b->window && a->chunk == b->chunk && a->sparse == b->sparse && a->mlp == b->mlp &&

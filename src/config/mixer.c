@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * Recurrent mechanisms: which one a file has (by its family, else by the fields that it carries) and its sizes under
- * all their names. The elements come from state.c. Where heads are given, heads times their size is the inner width; an
+ * all their names. The elements come from state_sizes.c. Where heads are given, heads times their size is the inner width; an
  * expansion factor is the last resort, for published files carry factors that do not belong to the model.
  */
 #include "mixer.h"
@@ -37,7 +37,7 @@ static uint64_t native_size_or(cfg_reader *r, const char *keys, uint64_t taken)
     return taken;
 }
 
-static void mix_mamba1(rung_held *held, cfg_reader *r, size_t i)
+static void mix_mamba1(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     uint64_t inner;
     (void)i;
@@ -80,7 +80,7 @@ static void read_ssm_heads(uint64_t *heads, uint64_t *head_dim, cfg_reader *r)
         *heads = cfg_divide(r, inner, *head_dim, "heads of the state space");
 }
 
-static void mix_mamba2(rung_held *held, cfg_reader *r, size_t i)
+static void mix_mamba2(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     uint64_t heads = 0, head_dim = 0;
     (void)i;
@@ -93,14 +93,14 @@ static void mix_mamba2(rung_held *held, cfg_reader *r, size_t i)
     cfg_state_mamba2(held, heads, head_dim, state, groups, kernel);
 }
 
-static void mix_loglinear_mamba2(rung_held *held, cfg_reader *r, size_t i)
+static void mix_loglinear_mamba2(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     mix_mamba2(held, r, i);
     held->levels = true;
 }
 
 /* TTT: weights (and biases) that every mini-batch of tokens updates, and their accumulated gradients. */
-static void mix_ttt(rung_held *held, cfg_reader *r, size_t i)
+static void mix_ttt(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     uint64_t hidden = cfg_hidden_size(r), heads = cfg_need_size(r, "num_attention_heads num_heads", "number of heads");
     const char *layer = cfg_find_text(r, "ttt_layer_type");
@@ -118,7 +118,7 @@ static void mix_ttt(rung_held *held, cfg_reader *r, size_t i)
 
 /* There is no convolution. The trapezoidal rule needs the last key (of each rank) and the last value, and the rotation
  * keeps its angles. */
-static void mix_mamba3(rung_held *held, cfg_reader *r, size_t i)
+static void mix_mamba3(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     bool native = cfg_has(r, "ssm_cfg");
     uint64_t heads = 0, head_dim = 0;
@@ -136,7 +136,7 @@ static void mix_mamba3(rung_held *held, cfg_reader *r, size_t i)
 /* ---- delta rules ---- */
 
 /* OLMo-Hybrid leaves all sizes null: heads as in attention, keys of 3/4 of the width, values twice as wide. */
-static void mix_gdelta(rung_held *held, cfg_reader *r, size_t i)
+static void mix_gdelta(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     uint64_t heads = cfg_size_or(r, "num_attention_heads", 0);
@@ -152,7 +152,7 @@ static void mix_gdelta(rung_held *held, cfg_reader *r, size_t i)
                     cfg_need_size(r, "linear_conv_kernel_dim", "convolution of the linear layers"));
 }
 
-static void mix_kda(rung_held *held, cfg_reader *r, size_t i)
+static void mix_kda(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     uint64_t heads = cfg_need_size(r, "linear_attn_config.num_heads linear_num_heads", "heads of its linear layers");
@@ -172,7 +172,7 @@ static uint64_t linear_head_dim(cfg_reader *r, uint64_t heads)
                : cfg_divide(r, cfg_hidden_size(r), heads, "head size");
 }
 
-static void mix_lightning(rung_held *held, cfg_reader *r, size_t i)
+static void mix_lightning(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     uint64_t heads = cfg_need_size(r, "lightning_nh num_attention_heads", "heads of its linear layers");
@@ -181,7 +181,7 @@ static void mix_lightning(rung_held *held, cfg_reader *r, size_t i)
 }
 
 /* Ling: KDA if there is a short convolution, otherwise lightning attention. */
-static void mix_bailing(rung_held *held, cfg_reader *r, size_t i)
+static void mix_bailing(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     uint64_t kernel, heads, dim;
     if (!cfg_find_size(&kernel, r, "short_conv_kernel_size")) {
@@ -194,7 +194,7 @@ static void mix_bailing(rung_held *held, cfg_reader *r, size_t i)
     cfg_state_delta(held, heads, heads, dim, dim, kernel);
 }
 
-static void mix_jet(rung_held *held, cfg_reader *r, size_t i)
+static void mix_jet(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     uint64_t heads = cfg_need_size(r, "efficient_attention_config.jet.num_heads", "heads of its linear layers");
@@ -206,7 +206,7 @@ static void mix_jet(rung_held *held, cfg_reader *r, size_t i)
 
 /* ---- others ---- */
 
-static void mix_rwkv4(rung_held *held, cfg_reader *r, size_t i)
+static void mix_rwkv4(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     uint64_t hidden = cfg_hidden_size(r);
@@ -215,7 +215,7 @@ static void mix_rwkv4(rung_held *held, cfg_reader *r, size_t i)
 
 /* RWKV-5 and -6. Two classes are called rwkv6. The one of flash-linear-attention has expansion factors and no head
  * size. */
-static void mix_rwkv(rung_held *held, cfg_reader *r, size_t i)
+static void mix_rwkv(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     uint64_t hidden = cfg_hidden_size(r);
@@ -233,7 +233,7 @@ static void mix_rwkv(rung_held *held, cfg_reader *r, size_t i)
 }
 
 /* value_dim may be a list with the width of every layer. */
-static void mix_rwkv7(rung_held *held, cfg_reader *r, size_t i)
+static void mix_rwkv7(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     uint64_t hidden = cfg_hidden_size(r), value = hidden, dim, heads;
     (void)cfg_find_size_at(&value, r, "value_dim", i);
@@ -250,7 +250,7 @@ static uint64_t round_up_64(double width)
     return ((uint64_t)width + 63) / 64 * 64;
 }
 
-static void mix_mlstm(rung_held *held, cfg_reader *r, size_t i)
+static void mix_mlstm(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     double hidden = (double)cfg_hidden_size(r);
@@ -261,7 +261,7 @@ static void mix_mlstm(rung_held *held, cfg_reader *r, size_t i)
     if (!r->status) cfg_state_mlstm(held, heads, key / heads, value / heads);
 }
 
-static void mix_rglru(rung_held *held, cfg_reader *r, size_t i)
+static void mix_rglru(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     uint64_t width;
@@ -269,7 +269,7 @@ static void mix_rglru(rung_held *held, cfg_reader *r, size_t i)
     cfg_state_rglru(held, width, cfg_need_size(r, "conv1d_width", "convolution"));
 }
 
-static void mix_shortconv(rung_held *held, cfg_reader *r, size_t i)
+static void mix_shortconv(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     uint64_t width;
@@ -278,7 +278,7 @@ static void mix_shortconv(rung_held *held, cfg_reader *r, size_t i)
 }
 
 /* ZAYA: two convolutions in a row over queries and keys, and values that also read the previous hidden state. */
-static void mix_cca(rung_held *held, cfg_reader *r, size_t i)
+static void mix_cca(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     uint64_t heads = 0, dim = cfg_need_size(r, "head_dim kv_channels", "head size");
     (void)cfg_find_size_at(&heads, r, "cca_num_q_heads num_attention_heads", i);
@@ -353,9 +353,9 @@ const cfg_mixer *cfg_find_mixer(cfg_reader *r)
     return NULL;
 }
 
-void cfg_read_mixer(rung_held *held, cfg_reader *r, const cfg_mixer *mixer, size_t i)
+void cfg_read_mixer(rung_ledger_layer *held, cfg_reader *r, const cfg_mixer *mixer, size_t i)
 {
     mixer->read(held, r, i);
     bool kda = mixer->read == mix_bailing && held->conv_elements > 0;
-    cfg_held_name(held, kda ? "kda" : mixer->mechanism);
+    cfg_layer_name(held, kda ? "kda" : mixer->mechanism);
 }

@@ -7,9 +7,9 @@
 #define RUNG_CONFIG_MIXER_H
 
 #include "reader.h"
-#include "state.h"
+#include "state_sizes.h"
 
-typedef void mixer_fn(rung_held *held, cfg_reader *r, size_t i);
+typedef void mixer_fn(rung_ledger_layer *held, cfg_reader *r, size_t i);
 
 /* The mixers of flash-linear-attention: mixer_fla.c */
 mixer_fn cfg_mix_fla_expand, cfg_mix_fla_delta, cfg_mix_fla_deltaproduct, cfg_mix_fla_gsa, cfg_mix_fla_hgrn,

@@ -32,7 +32,7 @@ static widths read_widths(cfg_reader *r)
 }
 
 /* GLA, RetNet, DeltaNet, linear attention: a matrix per head. Every query head has its own state. */
-void cfg_mix_fla_expand(rung_held *held, cfg_reader *r, size_t i)
+void cfg_mix_fla_expand(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     widths w = read_widths(r);
@@ -42,7 +42,7 @@ void cfg_mix_fla_expand(rung_held *held, cfg_reader *r, size_t i)
     cfg_state_conv(held, cfg_plus(w.key, cfg_plus(w.key / w.groups, w.value / w.groups)), kernel_of(r));
 }
 
-void cfg_mix_fla_delta(rung_held *held, cfg_reader *r, size_t i)
+void cfg_mix_fla_delta(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     uint64_t heads = cfg_need_size(r, "num_heads", "number of heads"), dim = cfg_need_size(r, "head_dim", "head size");
@@ -50,7 +50,7 @@ void cfg_mix_fla_delta(rung_held *held, cfg_reader *r, size_t i)
 }
 
 /* Several Householder factors per token, each with its own key and value. */
-void cfg_mix_fla_deltaproduct(rung_held *held, cfg_reader *r, size_t i)
+void cfg_mix_fla_deltaproduct(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     uint64_t heads = cfg_need_size(r, "num_heads", "number of heads"), dim = cfg_need_size(r, "head_dim", "head size");
@@ -61,7 +61,7 @@ void cfg_mix_fla_deltaproduct(rung_held *held, cfg_reader *r, size_t i)
 }
 
 /* Two matrices: keys by slots, slots by values. */
-void cfg_mix_fla_gsa(rung_held *held, cfg_reader *r, size_t i)
+void cfg_mix_fla_gsa(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     widths w = read_widths(r);
@@ -71,7 +71,7 @@ void cfg_mix_fla_gsa(rung_held *held, cfg_reader *r, size_t i)
     cfg_state_conv(held, cfg_plus(w.key, cfg_plus(w.key / w.groups, w.value / w.groups)), kernel_of(r));
 }
 
-void cfg_mix_fla_hgrn(rung_held *held, cfg_reader *r, size_t i)
+void cfg_mix_fla_hgrn(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     uint64_t width = scaled(r, cfg_hidden_size(r), "expand_ratio");
@@ -80,7 +80,7 @@ void cfg_mix_fla_hgrn(rung_held *held, cfg_reader *r, size_t i)
 }
 
 /* expand_ratio is the size of a key; if it is missing, hidden / heads. */
-void cfg_mix_fla_hgrn2(rung_held *held, cfg_reader *r, size_t i)
+void cfg_mix_fla_hgrn2(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
     (void)i;
     uint64_t hidden = cfg_hidden_size(r), ratio, heads;

@@ -36,7 +36,7 @@ static void doubt_unknown_keys(cfg_reader *r, const rung_json *over)
 static void read_entry(cfg_reader *r, const char *number, const rung_json *over)
 {
     int64_t layer;
-    if (!rung_word_int(&layer, number, 0, (int64_t)r->layers - 1) || rung_json_kind_of(over) != RUNG_JSON_OBJECT) {
+    if (!rung_parse_int(&layer, number, 0, (int64_t)r->layers - 1) || rung_json_kind_of(over) != RUNG_JSON_OBJECT) {
         cfg_fail(r, "'per_layer_config' has the entry '%s', and entries are objects of layers from 0 to %zu",
                  SHOW(number), r->layers - 1);
         return;

@@ -5,7 +5,7 @@
  * every pass has its own caches.
  */
 #include "reader.h"
-#include "state.h"
+#include "state_sizes.h"
 
 /* Ouro: all layers run total_ut_steps times, each pass with its own keys and values. */
 static void repeat_ouro(cfg_reader *r)
@@ -25,7 +25,7 @@ static void repeat_iquest(cfg_reader *r)
     if (r->status) return;
     r->status = cfg_ledger_repeat(r->ledger, passes, r->name, r->err);
     for (size_t i = once; !r->status && i < r->ledger->layer_count; i++) {
-        rung_held *held = &r->ledger->layer[i];
+        rung_ledger_layer *held = &r->ledger->layer[i];
         held->window_elements = cfg_times(window, held->kv_per_token);
         held->kv_per_token = 0;
         held->window_size = window;

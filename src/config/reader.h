@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * What the parts of the config reader share. A file is read in two steps: a spelling says what kind each layer is
- * (spelling.c), then sizes are looked up and turned into elements (attention.c, mixer.c, state.c). A failure sticks:
+ * (spelling.c), then sizes are looked up and turned into elements (attention.c, mixer.c, state_sizes.c). A failure sticks:
  * the first one is kept, and everything after it does nothing of consequence.
  */
 #ifndef RUNG_CONFIG_READER_H
@@ -137,7 +137,7 @@ uint64_t cfg_divide(cfg_reader *r, uint64_t a, uint64_t b, const char *what);
 /* Allocates the layers. `stated` is what the spelling says, 0 when it says nothing; what the file counts must agree. */
 bool cfg_have_layers(cfg_reader *r, const char *spelling, size_t stated);
 
-/* ---- keys: keys.c ---- */
+/* ---- keys: known_keys.c ---- */
 
 /* Whether the reader uses the key or knows that it changes no layer. */
 bool cfg_key_is_known(const char *key);
@@ -155,15 +155,15 @@ bool cfg_is_directory(const char *path);
 rung_status cfg_find_in_directory(rung_buf *file, const char *path, rung_error *err);
 void cfg_read_overrides(cfg_reader *r); /* override.c: layers that differ from what the model says */
 void cfg_repeat_passes(cfg_reader *r);  /* passes.c: layers that run more than once */
-void cfg_read_facts(cfg_reader *r);     /* facts.c */
+void cfg_read_premises(cfg_reader *r);  /* layer_premises.c */
 
-void cfg_read_kinds(cfg_reader *r);                                /* spelling.c */
-void cfg_read_attention(rung_held *held, cfg_reader *r, size_t i); /* attention.c */
-void cfg_read_sparse(rung_held *held, cfg_reader *r, size_t i);    /* sparse.c */
-void cfg_read_block(cfg_reader *r);                                /* block.c */
+void cfg_read_kinds(cfg_reader *r);                                        /* spelling.c */
+void cfg_read_attention(rung_ledger_layer *held, cfg_reader *r, size_t i); /* attention.c */
+void cfg_read_sparse(rung_ledger_layer *held, cfg_reader *r, size_t i);    /* selection.c */
+void cfg_read_block(cfg_reader *r);                                        /* block_premises.c */
 typedef struct cfg_mixer cfg_mixer;
-const cfg_mixer *cfg_find_mixer(cfg_reader *r);                                        /* mixer.c */
-void cfg_read_mixer(rung_held *held, cfg_reader *r, const cfg_mixer *mixer, size_t i); /* mixer.c */
+const cfg_mixer *cfg_find_mixer(cfg_reader *r);                                                /* mixer.c */
+void cfg_read_mixer(rung_ledger_layer *held, cfg_reader *r, const cfg_mixer *mixer, size_t i); /* mixer.c */
 
 /* The query heads, key and value heads and their sizes of one attention. */
 typedef struct cfg_heads {
@@ -176,8 +176,8 @@ uint64_t cfg_hidden_size(cfg_reader *r);
 /* ---- ledgers, whatever they come from: ledger.c ---- */
 
 void cfg_ledger_note(rung_ledger *ledger, const char *text, rung_error *err);
-void cfg_held_kinds(rung_held *held, unsigned kinds);
-void cfg_held_name(rung_held *held, const char *part); /* "mamba2" then "full": "mamba2+full" */
+void cfg_layer_kinds(rung_ledger_layer *held, unsigned kinds);
+void cfg_layer_name(rung_ledger_layer *held, const char *part); /* "mamba2" then "full": "mamba2+full" */
 /* A premise with its reason, which is copied. Out of memory leaves it not established. */
 void cfg_ledger_know(rung_ledger *ledger, rung_ledger_fact fact, rung_fact is, const char *format, ...)
     RUNG_PRINTF(4, 5);

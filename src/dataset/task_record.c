@@ -17,15 +17,15 @@ const char *const rung_task_formats[] = {"jsonl", "text", "lm-eval", "ruler", "i
 static void put_prompt(rung_buf *out, const rung_dataset *job, const rung_instance *instance)
 {
     if (job->facts)
-        job->conf.task->facts_write(out, instance, &job->conf);
+        job->conf.task->story_write(out, instance, &job->conf);
     else
         rung_task_symbols_write(out, instance, &job->conf);
 }
 
 static void put_answer(rung_buf *out, const rung_dataset *job, int32_t answer)
 {
-    if (job->facts && job->conf.task->facts_answer)
-        job->conf.task->facts_answer(out, &job->conf, answer);
+    if (job->facts && job->conf.task->story_answer)
+        job->conf.task->story_answer(out, &job->conf, answer);
     else
         rung_task_answer_write(out, &job->conf, answer);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const rung_basis_words[] = {"none",
+const char *const rung_basis_names[] = {"none",
                                         "theorem",
                                         "certificate",
                                         "weights proved for all prompts",
@@ -20,7 +20,8 @@ const char *const rung_basis_words[] = {"none",
 
 /* ---- theorems ---------------------------------------------------------------------------------------------------- */
 
-static rung_status ask_bounds(rung_decision *d, const rung_claim *claim, const rung_means *means, rung_error *err)
+static rung_status ask_bounds(rung_decision *d, const rung_claim *claim, const rung_decide_options *means,
+                              rung_error *err)
 {
     d->bounds = rung_calloc(1, sizeof *d->bounds, err);
     if (!d->bounds) return RUNG_SYSTEM;
@@ -39,7 +40,7 @@ static rung_status ask_bounds(rung_decision *d, const rung_claim *claim, const r
 
 /* ---- attacks ----------------------------------------------------------------------------------------------------- */
 
-static rung_status ask_attacks(rung_decision *d, const rung_means *means, rung_error *err)
+static rung_status ask_attacks(rung_decision *d, const rung_decide_options *means, rung_error *err)
 {
     size_t room = rung_attack_count() + 1;
     rung_break *found = rung_calloc(1, sizeof *found, err);
@@ -47,7 +48,7 @@ static rung_status ask_attacks(rung_decision *d, const rung_means *means, rung_e
     rung_status status = found && d->tried ? RUNG_OK : RUNG_SYSTEM;
     if (status == RUNG_OK)
         status =
-            rung_attack_run(found, d->tried, room, &d->tried_count, means->victim, means->attack, means->budget, err);
+            rung_attack_run(found, d->tried, room, &d->tried_count, means->attacked, means->attack, means->budget, err);
     if (status == RUNG_OK && found->found) {
         d->found = found;
         d->verdict = RUNG_CANNOT, d->basis = RUNG_BASIS_CERTIFICATE;
@@ -79,7 +80,7 @@ static rung_status say_about(rung_decision *d, const rung_claim *claim, rung_err
 static rung_status refuting(const rung_bound_answer **answer, rung_bound_report *report, const rung_decision *d,
                             const rung_claim *claim, rung_error *err)
 {
-    rung_about about = rung_claim_about(claim);
+    rung_claim_spec about = rung_claim_get_spec(claim);
     rung_claim *instance;
     about.task = &d->task, about.n = 0;
     *answer = NULL;
@@ -91,7 +92,7 @@ static rung_status refuting(const rung_bound_answer **answer, rung_bound_report 
     return status;
 }
 
-static rung_status keep_both(const rung_decision *d, const rung_bound_answer *answer, const rung_means *means,
+static rung_status keep_both(const rung_decision *d, const rung_bound_answer *answer, const rung_decide_options *means,
                              rung_error *err)
 {
     rung_buf name, text;
@@ -116,8 +117,8 @@ static rung_status keep_both(const rung_decision *d, const rung_bound_answer *an
     return status;
 }
 
-static rung_status compare_means(const rung_decision *d, const rung_claim *claim, const rung_means *means,
-                                 rung_error *err)
+static rung_status compare_results(const rung_decision *d, const rung_claim *claim, const rung_decide_options *means,
+                                   rung_error *err)
 {
     if (!d->has_weights || !means->bounds) return RUNG_OK;
     rung_bound_report *report = rung_calloc(1, sizeof *report, err);
@@ -150,7 +151,7 @@ static bool is_consistent(const rung_decision *d)
     return false;
 }
 
-rung_status rung_decide(rung_decision *d, const rung_claim *claim, const rung_means *means, rung_error *err)
+rung_status rung_decide(rung_decision *d, const rung_claim *claim, const rung_decide_options *means, rung_error *err)
 {
     *d = (rung_decision){.verdict = RUNG_UNKNOWN, .by = "", .proof = ""};
     rung_arena_init(&d->arena);
@@ -159,8 +160,8 @@ rung_status rung_decide(rung_decision *d, const rung_claim *claim, const rung_me
     if (status == RUNG_OK && means->bounds) status = ask_bounds(d, claim, means, err);
     bool looks = means->weights && (d->verdict != RUNG_CANNOT || means->both);
     if (status == RUNG_OK && looks) status = decide_weights(d, claim, means, err);
-    if (status == RUNG_OK) status = compare_means(d, claim, means, err);
-    if (status == RUNG_OK && means->victim) status = ask_attacks(d, means, err);
+    if (status == RUNG_OK) status = compare_results(d, claim, means, err);
+    if (status == RUNG_OK && means->attacked) status = ask_attacks(d, means, err);
     assert(status != RUNG_OK || is_consistent(d));
     return status;
 }

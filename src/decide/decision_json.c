@@ -47,7 +47,7 @@ static void json_theorem(rung_jout *out, const rung_bound_answer *a)
     json_side(out, "rhs", a->applies, a->rhs);
     rung_jout_bool(out, "holds", a->applies && a->holds);
     rung_jout_bool(out, "trivial", a->trivial != NULL);
-    rung_jout_string(out, "verdict", rung_verdict_words[a->verdict - 1]);
+    rung_jout_string(out, "verdict", rung_verdict_names[a->verdict - 1]);
     json_side(out, "margin", a->applies, a->margin);
     json_positive(out, "n_threshold", a->n_threshold);
     json_positive(out, "log2_n_threshold", a->log2_n > 0 ? a->log2_n : a->n_threshold > 0 ? log2(a->n_threshold) : 0);
@@ -57,9 +57,9 @@ static void json_theorem(rung_jout *out, const rung_bound_answer *a)
         rung_jout_string(out, "average_over", a->ceiling_over ? a->ceiling_over : "prompts of the task");
     rung_jout_array(out, "needs");
     for (int p = 0; p < RUNG_PREMISES; p++)
-        if (a->bound->needs & RUNG_NEEDS(p)) rung_jout_string(out, NULL, rung_premise_words[p]);
+        if (a->bound->needs & RUNG_NEEDS(p)) rung_jout_string(out, NULL, rung_premise_names[p]);
     rung_jout_end(out);
-    rung_jout_string(out, "missing", a->missing >= 0 ? rung_premise_words[a->missing] : NULL);
+    rung_jout_string(out, "missing", a->missing >= 0 ? rung_premise_names[a->missing] : NULL);
     rung_jout_string(out, "source", a->bound->source);
     rung_jout_string(out, "checked", a->bound->checked);
     rung_jout_string(out, "section", a->bound->section);
@@ -69,8 +69,8 @@ static void json_theorem(rung_jout *out, const rung_bound_answer *a)
 static void json_decision(rung_jout *out, const rung_decision *d)
 {
     rung_jout_bool(out, "trivial", d->trivial != NULL);
-    rung_jout_string(out, "verdict", rung_verdict_words[d->verdict - 1]);
-    rung_jout_string(out, "basis", rung_basis_words[d->basis]);
+    rung_jout_string(out, "verdict", rung_verdict_names[d->verdict - 1]);
+    rung_jout_string(out, "basis", rung_basis_names[d->basis]);
     rung_jout_string(out, "by", d->by[0] ? d->by : NULL);
     rung_jout_string(out, "proof", d->proof[0] ? d->proof : NULL);
     rung_jout_bool(out, "proof_in_coq", d->coq.written);
@@ -99,7 +99,7 @@ void rung_decision_json(rung_jout *out, const rung_claim *claim, const char *nam
     if (d)
         json_decision(out, d);
     else
-        rung_jout_string(out, "verdict", rung_verdict_words[RUNG_UNKNOWN - 1]);
+        rung_jout_string(out, "verdict", rung_verdict_names[RUNG_UNKNOWN - 1]);
 }
 
 /* ---- turned around --------------------------------------------------------------------------------------------- */
@@ -113,14 +113,14 @@ static void json_depth(rung_jout *out, const rung_solved *s)
     else
         rung_jout_null(out, "cannot_from");
     rung_jout_array(out, "verdicts");
-    for (size_t L = 1; L <= s->deepest; L++) rung_jout_string(out, NULL, rung_verdict_words[s->depth[L] - 1]);
+    for (size_t L = 1; L <= s->deepest; L++) rung_jout_string(out, NULL, rung_verdict_names[s->depth[L] - 1]);
     rung_jout_end(out);
 }
 
 void rung_solved_json(rung_jout *out, const rung_solved *s)
 {
     rung_jout_object(out, "solve");
-    rung_jout_string(out, "what", rung_solve_words[s->what]);
+    rung_jout_string(out, "what", rung_solve_names[s->what]);
     if (s->found)
         rung_jout_real(out, "value", s->value);
     else

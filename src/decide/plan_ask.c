@@ -6,9 +6,9 @@
 #include "rung/decide.h"
 
 /* Layers and bits as the ledger counts them. */
-static void count_cost(rung_plan_cost *cost, const rung_model *model, const rung_plan_conf *conf)
+static void count_cost(rung_plan_cost *cost, const rung_model *model, const rung_plan_options *conf)
 {
-    const rung_about *about = conf->context;
+    const rung_claim_spec *about = conf->context;
     const rung_arithmetic numbers = {about->kernel, conf->bits, conf->bits, conf->bits, about->message};
     rung_subject *subject;
     if (rung_subject_model(&subject, model, "", NULL) != RUNG_OK) return;
@@ -20,8 +20,8 @@ static void count_cost(rung_plan_cost *cost, const rung_model *model, const rung
     rung_subject_free(subject);
 }
 
-/* The fewest bits of a number that the words allow. */
-static int bits_of(const rung_about *about)
+/* The fewest bits of a number that the options allow. */
+static int bits_of(const rung_claim_spec *about)
 {
     int bits = about->accumulator_bits;
     if (about->state_bits < bits) bits = about->state_bits;
@@ -29,19 +29,19 @@ static int bits_of(const rung_about *about)
     return bits ? bits : 32;
 }
 
-rung_plan_conf rung_decide_plan(const rung_about *about)
+rung_plan_options rung_decide_plan(const rung_claim_spec *about)
 {
     static const rung_softmax orders[] = {RUNG_SOFTMAX_ONLINE, RUNG_SOFTMAX_ONLINE, RUNG_SOFTMAX_TWO_PASS,
                                           RUNG_SOFTMAX_REVERSE, RUNG_SOFTMAX_ONLINE};
-    return (rung_plan_conf){.task = about->task,
-                            .n = about->n,
-                            .bits = bits_of(about),
-                            .softmax = orders[about->kernel],
-                            .cost = count_cost,
-                            .context = about};
+    return (rung_plan_options){.task = about->task,
+                               .n = about->n,
+                               .bits = bits_of(about),
+                               .softmax = orders[about->kernel],
+                               .cost = count_cost,
+                               .context = about};
 }
 
-rung_status rung_decide_plan_check(const rung_plan_conf *conf, rung_error *err)
+rung_status rung_decide_plan_check(const rung_plan_options *conf, rung_error *err)
 {
     if (conf->bits < 7)
         return rung_fail(err, RUNG_USAGE, "--plan runs what it proposes in floats of p bits; take --bits 7 or more");
@@ -50,7 +50,7 @@ rung_status rung_decide_plan_check(const rung_plan_conf *conf, rung_error *err)
                          (unsigned long long)conf->n);
     if (conf->n && !rung_plan_wanted(conf) && conf->task->tokens > conf->n)
         return rung_fail(err, RUNG_USAGE,
-                         "--plan: with these words a prompt has %zu tokens, more than --n %llu; leave out one",
+                         "--plan: with these parameters a prompt has %zu tokens, more than --n %llu; leave out one",
                          conf->task->tokens, (unsigned long long)conf->n);
     return RUNG_OK;
 }

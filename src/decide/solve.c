@@ -6,12 +6,12 @@
  * shorter ones; fewer bits can do no more). So the edge is found by doubling and bisection, and both sides of it are
  * asked again at the end. Nothing is assumed of the depth: every L is asked.
  */
-#include "instance.h"
+#include "resize_task.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-const char *const rung_solve_words[] = {"n", "p", "d", "layers", "L", NULL};
+const char *const rung_solve_names[] = {"n", "p", "d", "layers", "L", NULL};
 
 /* Limits of the search. */
 #define TOKENS_FAR  (UINT64_C(1) << 61)
@@ -19,14 +19,14 @@ const char *const rung_solve_words[] = {"n", "p", "d", "layers", "L", NULL};
 static const uint64_t largest[] = {TOKENS_FAR, 65536, 65536, RUNG_LAYERS_MAX, RUNG_DEPTH_MAX};
 
 typedef struct probe {
-    const rung_solve_conf *conf;
+    const rung_solve_options *conf;
     size_t run_first, run_count; /* range of the recurrent layers, for --solve layers */
     rung_bound_report *report;   /* of the last claim that was asked */
 } probe;
 
 /* ---- one value --------------------------------------------------------------------------------------------------- */
 
-static bool carries(const rung_held *held)
+static bool carries(const rung_ledger_layer *held)
 {
     static const rung_arithmetic bits = {.accumulator_bits = 1, .state_bits = 1, .cache_bits = 1};
     return rung_layer_bits_of(held, &bits).carried > 0;
@@ -40,7 +40,8 @@ static rung_status find_run(probe *p, rung_error *err)
     while (first < ledger->layer_count && !carries(&ledger->layer[first])) first++;
     if (first == ledger->layer_count)
         return rung_fail(err, RUNG_USAGE, "--solve layers: %s has no recurrent layer to repeat", ledger->name);
-    while (first + count < ledger->layer_count && rung_held_same(&ledger->layer[first + count], &ledger->layer[first]))
+    while (first + count < ledger->layer_count &&
+           rung_ledger_layer_same(&ledger->layer[first + count], &ledger->layer[first]))
         count++;
     for (size_t i = first + count; i < ledger->layer_count; i++)
         if (carries(&ledger->layer[i]))
@@ -65,7 +66,7 @@ static rung_status other_subject(rung_subject **out, const probe *p, uint64_t va
     return rung_subject_arch(out, rung_subject_arch_text(s), &defaults, err);
 }
 
-static rung_status ask(const probe *p, const rung_subject *subject, const rung_about *about, bool thresholds,
+static rung_status ask(const probe *p, const rung_subject *subject, const rung_claim_spec *about, bool thresholds,
                        rung_error *err)
 {
     rung_claim *claim;
@@ -78,10 +79,10 @@ static rung_status ask(const probe *p, const rung_subject *subject, const rung_a
 
 static rung_status at_value(bool *cannot, const probe *p, uint64_t value, rung_error *err)
 {
-    rung_about about = *p->conf->about;
+    rung_claim_spec about = *p->conf->about;
     rung_subject *other;
     if (p->conf->what == RUNG_SOLVE_N) about.n = value;
-    if (p->conf->what == RUNG_SOLVE_P) rung_about_bits(&about, (int)value);
+    if (p->conf->what == RUNG_SOLVE_P) rung_claim_spec_set_bits(&about, (int)value);
     rung_status status = other_subject(&other, p, value, err);
     if (status == RUNG_OK) status = ask(p, other ? other : p->conf->subject, &about, false, err);
     *cannot = status == RUNG_OK && p->report->verdict == RUNG_CANNOT;
@@ -158,7 +159,7 @@ static rung_status solve_largest(rung_solved *s, const probe *p, rung_error *err
 /* Each row knows its own threshold. The least of them is at or just above the edge. */
 static rung_status best_threshold(double *least, double *log2_least, const probe *p, rung_error *err)
 {
-    rung_about about = *p->conf->about;
+    rung_claim_spec about = *p->conf->about;
     about.n = THRESHOLD_N;
     rung_status status = ask(p, p->conf->subject, &about, true, err);
     *least = *log2_least = 0;
@@ -196,7 +197,7 @@ static rung_status solve_n(rung_solved *s, const probe *p, rung_error *err)
 
 static rung_status decide_depth(rung_verdict *verdict, const probe *p, const rung_task_conf *task, rung_error *err)
 {
-    rung_about about = *p->conf->about;
+    rung_claim_spec about = *p->conf->about;
     rung_claim *claim;
     rung_decision d;
     about.task = task;
@@ -224,7 +225,7 @@ static void read_depths(rung_solved *s)
 /* Asks every L up to the first that has no instance of this length. */
 static rung_status solve_depth(rung_solved *s, const probe *p, rung_error *err)
 {
-    const rung_about *about = p->conf->about;
+    const rung_claim_spec *about = p->conf->about;
     rung_status status = RUNG_OK;
     for (int L = 1; status == RUNG_OK && L <= RUNG_DEPTH_MAX; L++) {
         rung_task_conf task, instance;
@@ -240,7 +241,7 @@ static rung_status solve_depth(rung_solved *s, const probe *p, rung_error *err)
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
-static rung_status check_usage(const rung_solve_conf *conf, rung_error *err)
+static rung_status check_usage(const rung_solve_options *conf, rung_error *err)
 {
     const rung_ledger *ledger = rung_subject_ledger(conf->subject);
     if (conf->what == RUNG_SOLVE_D && rung_subject_kind_of(conf->subject) != RUNG_SUBJECT_ARCH)
@@ -252,7 +253,7 @@ static rung_status check_usage(const rung_solve_conf *conf, rung_error *err)
     return RUNG_OK;
 }
 
-rung_status rung_solve_run(rung_solved *solved, const rung_solve_conf *conf, rung_error *err)
+rung_status rung_solve_run(rung_solved *solved, const rung_solve_options *conf, rung_error *err)
 {
     probe p = {.conf = conf};
     *solved = (rung_solved){.what = conf->what};

@@ -30,7 +30,7 @@ static rung_softmax softmax_of(rung_kernel kernel)
 /* Why no construction can answer this claim, or NULL. */
 static const char *out_of_reach(const rung_claim *claim)
 {
-    rung_about about = rung_claim_about(claim);
+    rung_claim_spec about = rung_claim_get_spec(claim);
     if (about.kernel == RUNG_KERNEL_FAST) return "weights are judged by the exact evaluator only";
     if (!about.kernel) return "the order in which numbers are added is not stated";
     if (about.layout != RUNG_ESTABLISHED || about.ends != RUNG_ESTABLISHED)
@@ -76,23 +76,23 @@ static rung_status take_weights(rung_decision *d, const rung_finding *finding, c
     return RUNG_OK;
 }
 
-static rung_status look_in(rung_decision *d, const rung_claim *claim, const rung_means *means, const rung_fmt *fmt,
-                           rung_error *err)
+static rung_status look_in(rung_decision *d, const rung_claim *claim, const rung_decide_options *means,
+                           const rung_fmt *fmt, rung_error *err)
 {
     const rung_subject *subject = rung_claim_subject(claim);
-    rung_witness_ask ask = {.arch = rung_subject_arch_text(subject),
-                            .defaults = rung_subject_arch_defaults(subject),
-                            .task = &d->task,
-                            .numbers = fmt,
-                            .softmax = softmax_of(rung_claim_arithmetic(claim)->kernel),
-                            .given = means->given,
-                            .given_by = means->given_by,
-                            .thoughts = rung_claim_premise(claim, RUNG_PREMISE_AT_ONCE).is == RUNG_VIOLATED,
-                            .samples = means->samples,
-                            .seed = means->seed,
-                            .threads = means->threads,
-                            .work = means->work,
-                            .interrupted = means->interrupted};
+    rung_witness_options ask = {.arch = rung_subject_arch_text(subject),
+                                .defaults = rung_subject_arch_defaults(subject),
+                                .task = &d->task,
+                                .numbers = fmt,
+                                .softmax = softmax_of(rung_claim_arithmetic(claim)->kernel),
+                                .given = means->given,
+                                .given_by = means->given_by,
+                                .thoughts = rung_claim_premise(claim, RUNG_PREMISE_AT_ONCE).is == RUNG_VIOLATED,
+                                .samples = means->samples,
+                                .seed = means->seed,
+                                .threads = means->threads,
+                                .work = means->work,
+                                .interrupted = means->interrupted};
     rung_witness w;
     rung_status status = ask.arch ? rung_witness_find(&w, &ask, err)
                                   : rung_witness_published(&w, rung_subject_ledger(subject), &ask, err);
@@ -106,7 +106,7 @@ static rung_status look_in(rung_decision *d, const rung_claim *claim, const rung
     return status;
 }
 
-rung_status decide_weights(rung_decision *d, const rung_claim *claim, const rung_means *means, rung_error *err)
+rung_status decide_weights(rung_decision *d, const rung_claim *claim, const rung_decide_options *means, rung_error *err)
 {
     const char *why = out_of_reach(claim);
     rung_fmt formats[2];

@@ -242,13 +242,13 @@ const char *rung_json_string(const rung_json *value)
     return value && value->kind == RUNG_JSON_STRING ? json_string_value(value->value) : NULL;
 }
 
-const char *rung_json_word(char room[RUNG_JSON_WORD], const rung_json *value)
+const char *rung_json_scalar_text(char room[RUNG_JSON_SCALAR_TEXT], const rung_json *value)
 {
     double real;
     bool flag;
     if (rung_json_bool(&flag, value)) return flag ? "true" : "false";
     if (rung_json_kind_of(value) == RUNG_JSON_INT)
-        snprintf(room, RUNG_JSON_WORD, "%lld", (long long)json_integer_value(value->value));
+        snprintf(room, RUNG_JSON_SCALAR_TEXT, "%lld", (long long)json_integer_value(value->value));
     else if (rung_json_real(&real, value))
         rung_real_text(room, real);
     else

@@ -6,7 +6,7 @@
  * which the compiler splits into registers. Multiplications and additions round separately, and a sum over lanes is the
  * same tree everywhere, so the bytes do not depend on the instruction set.
  */
-#include "chunk.h"
+#include "chunk_table.h"
 
 #include <assert.h>
 #include <math.h>

@@ -3,8 +3,8 @@
  *
  * Estimates the time of a sweep from a few steps of every kind of run. Runs that stop early take less.
  */
-#include "spec.h"
 #include "store.h"
+#include "sweep_spec.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,9 +41,9 @@ static bool watch(void *context, const rung_train_state *state, bool evaluated)
     return state->step < STEPS_LEAST || (now - c->first_s < MEASURE_S && state->step < STEPS_MOST);
 }
 
-static rung_status measure(double *step_s, const rung_train_conf *conf, rung_error *err)
+static rung_status measure(double *step_s, const rung_train_spec *conf, rung_error *err)
 {
-    rung_train_conf copy = *conf;
+    rung_train_spec copy = *conf;
     rung_train_state state = {0};
     clock c = {0};
     copy.steps = STEPS_MOST + 1;
@@ -57,7 +57,7 @@ static rung_status measure(double *step_s, const rung_train_conf *conf, rung_err
     return status;
 }
 
-static uint64_t key_of(const rung_train_conf *conf)
+static uint64_t key_of(const rung_train_spec *conf)
 {
     const rung_model_spec *m = &conf->model;
     char text[1024];
@@ -67,19 +67,19 @@ static uint64_t key_of(const rung_train_conf *conf)
     return rung_hash64(text, (size_t)len);
 }
 
-static double steps_of_prompts(const rung_train_conf *conf, double prompts)
+static double steps_of_prompts(const rung_train_spec *conf, double prompts)
 {
     return FORWARD_SHARE * prompts / (double)conf->batch / (double)conf->accumulate;
 }
 
 /* Total work in steps; evaluations are converted into steps. */
-static double steps_of(const rung_train_conf *conf)
+static double steps_of(const rung_train_spec *conf)
 {
     double steps = (double)conf->steps, evaluations = conf->eval_every ? steps / (double)conf->eval_every : 1;
     return steps + steps_of_prompts(conf, evaluations * (double)conf->eval_prompts);
 }
 
-static double test_s(const rung_train_conf *conf, double step_s)
+static double test_s(const rung_train_spec *conf, double step_s)
 {
     double fast = step_s * steps_of_prompts(conf, (double)conf->test_prompts);
     return rung_train_tests_exactly(conf) ? fmin(EXACT_SLOWER * fast, EXACT_MOST_S) : fast;
@@ -101,7 +101,7 @@ static kind *find_kind(estimate *e, uint64_t key)
     return NULL;
 }
 
-static rung_status add_run(estimate *e, const rung_train_conf *conf, rung_error *err)
+static rung_status add_run(estimate *e, const rung_train_spec *conf, rung_error *err)
 {
     rung_status status = RUNG_OK;
     uint64_t key = key_of(conf);
@@ -122,7 +122,7 @@ static rung_status add_index(estimate *e, const rung_sweep *sweep, size_t index,
 {
     rung_sweep_run run;
     bool done = false;
-    rung_status status = store ? rung_store_has(&done, store, sweep->point[index].id, err) : RUNG_OK;
+    rung_status status = store ? rung_store_has(&done, store, sweep->planned[index].id, err) : RUNG_OK;
     e->cost->runs++;
     e->cost->done += done;
     if (status != RUNG_OK || done) return status;
@@ -138,14 +138,14 @@ static rung_status add_index(estimate *e, const rung_sweep *sweep, size_t index,
 }
 
 rung_status rung_lab_estimate(rung_lab_cost *cost, const rung_sweep *sweep, rung_store *store,
-                              const rung_lab_conf *conf, double budget_s, rung_error *err)
+                              const rung_lab_options *conf, double budget_s, rung_error *err)
 {
     size_t shards = conf->shards ? conf->shards : 1;
     *cost = (rung_lab_cost){0};
     estimate e = {.cost = cost, .until_s = rung_wall_s() + budget_s};
-    e.kind = rung_calloc(sweep->points, sizeof *e.kind, err);
+    e.kind = rung_calloc(sweep->runs, sizeof *e.kind, err);
     rung_status status = e.kind ? RUNG_OK : RUNG_SYSTEM;
-    for (size_t i = conf->shards ? conf->shard : 0; status == RUNG_OK && i < sweep->points; i += shards) {
+    for (size_t i = conf->shards ? conf->shard : 0; status == RUNG_OK && i < sweep->runs; i += shards) {
         status = add_index(&e, sweep, i, store, err);
         if (conf->go && !conf->go(conf->context)) break;
     }

@@ -10,7 +10,7 @@
  * Messages: START, then ASK and GIVE (a run, or NOTHING), DID after each run, BYE at the end; HALT to all ranks when
  * one has to stop.
  */
-#include "crew.h"
+#include "sweep_workers.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -106,7 +106,7 @@ static rung_status claim_right(bool *mine, const rung_store *store, double wait_
     rung_lab_did did = RUNG_LAB_ELSEWHERE;
     rung_status status;
     for (;;) {
-        status = lab_claim(&did, store, RIGHT, err);
+        status = lab_lease(&did, store, RIGHT, err);
         if (status != RUNG_OK || did == RUNG_LAB_DONE || rung_wall_s() >= until) break;
         usleep(100000);
     }
@@ -119,7 +119,7 @@ rung_status lab_ranks_adopt(rung_store *store, const rung_team *team, rung_error
     char path[8192];
     bool mine = false;
     if (!team && !find_one(path, sizeof path, store->path)) return RUNG_OK;
-    /* A process without a team leaves them to live ranks, whose runs are claimed. */
+    /* A process without a team leaves them to live ranks, whose runs have leases. */
     rung_status status = claim_right(&mine, store, team ? store->wait_s : 0, err);
     if (status == RUNG_OK && team && !mine)
         return rung_fail(err, RUNG_SYSTEM,
@@ -129,7 +129,7 @@ rung_status lab_ranks_adopt(rung_store *store, const rung_team *team, rung_error
     if (status != RUNG_OK || !mine) return status;
     status = take_in_all(store, err);
     rung_error ignored;
-    if (!team || status != RUNG_OK) (void)lab_claim_drop(store, RIGHT, &ignored);
+    if (!team || status != RUNG_OK) (void)lab_lease_drop(store, RIGHT, &ignored);
     return status;
 }
 
@@ -141,7 +141,7 @@ rung_status rung_store_adopt(rung_store *store, rung_error *err)
 /* ---- rank 0 ------------------------------------------------------------------------------------------------------ */
 
 typedef struct server {
-    lab_crew *all;
+    lab_workers *all;
     const rung_team *team;
     rung_store *store;
     size_t gone; /* number of ranks that have sent BYE */
@@ -158,14 +158,14 @@ static void tell_all(const rung_team *team, message_kind kind)
 /* Claims a run that no other process works on. NOTHING if there is none. */
 static uint64_t choose(server *s)
 {
-    lab_hand h = {.all = s->all, .worker = lab_jobs(s->all->conf)};
+    lab_worker h = {.all = s->all, .worker = lab_jobs(s->all->conf)};
     rung_error err = {""};
-    while (s->store && lab_crew_goes_on(s->all) && lab_crew_next(&h.index, s->all)) {
+    while (s->store && lab_workers_go_on(s->all) && lab_workers_next(&h.index, s->all)) {
         rung_lab_did did;
-        rung_status status = lab_claim(&did, s->store, rung_sweep_id(s->all->sweep, h.index), &err);
-        if (status != RUNG_OK) lab_crew_fail(s->all, status, &err);
+        rung_status status = lab_lease(&did, s->store, rung_sweep_id(s->all->sweep, h.index), &err);
+        if (status != RUNG_OK) lab_workers_fail(s->all, status, &err);
         if (status == RUNG_OK && did == RUNG_LAB_DONE) return h.index;
-        if (status == RUNG_OK) lab_crew_note(&h, did, NULL);
+        if (status == RUNG_OK) lab_workers_count_run(&h, did, NULL);
     }
     return NOTHING;
 }
@@ -178,10 +178,10 @@ static void give(server *s, size_t to)
 
 static void note_run(server *s, const message *m)
 {
-    lab_hand h = {.all = s->all, .worker = lab_jobs(s->all->conf), .index = (size_t)m->index};
+    lab_worker h = {.all = s->all, .worker = lab_jobs(s->all->conf), .index = (size_t)m->index};
     rung_train_state state = {
         .step = m->step, .loss = m->loss, .test_accuracy = m->test_accuracy, .diverged = m->diverged};
-    lab_crew_note(&h, m->did, &state);
+    lab_workers_count_run(&h, m->did, &state);
     if (m->did == RUNG_LAB_STOPPED) atomic_store(&s->all->halt, true);
 }
 
@@ -192,12 +192,13 @@ static void look_for_store(const server *s, size_t rank, const message *m)
     rung_error err;
     name_store(path, sizeof path, s->all->path, rank);
     if (m->index && access(path, F_OK) != 0)
-        lab_crew_fail(s->all,
-                      rung_fail(&err, RUNG_SYSTEM,
-                                "rank %zu has done %" PRIu64
-                                " runs in %s on %s; that file is not visible from here: copy it and use 'rung merge'",
-                                rank, m->index, path, m->text),
-                      &err);
+        lab_workers_fail(
+            s->all,
+            rung_fail(&err, RUNG_SYSTEM,
+                      "rank %zu has done %" PRIu64
+                      " runs in %s on %s; that file is not visible from here: copy it and use 'rung merge'",
+                      rank, m->index, path, m->text),
+            &err);
 }
 
 static void answer(server *s, size_t from, const message *m)
@@ -205,7 +206,7 @@ static void answer(server *s, size_t from, const message *m)
     rung_error err;
     if (m->kind == ASK) give(s, from);
     if (m->kind == DID) note_run(s, m);
-    if (m->kind == FAIL) lab_crew_fail(s->all, rung_fail(&err, m->status, "rank %zu: %s", from, m->text), &err);
+    if (m->kind == FAIL) lab_workers_fail(s->all, rung_fail(&err, m->status, "rank %zu: %s", from, m->text), &err);
     if (m->kind == BYE) {
         s->gone++;
         look_for_store(s, from, m);
@@ -214,25 +215,25 @@ static void answer(server *s, size_t from, const message *m)
 
 static void rest(server *s)
 {
-    if (!s->halted && !lab_crew_goes_on(s->all)) {
+    if (!s->halted && !lab_workers_go_on(s->all)) {
         s->halted = true;
         tell_all(s->team, HALT);
     }
     if (s->store && rung_wall_s() - s->beat_s > BEAT_S) {
-        lab_claims_beat(s->store);
+        lab_leases_renew(s->store);
         s->beat_s = rung_wall_s();
     }
     usleep(POLL_US);
 }
 
-void lab_ranks_serve(lab_crew *all)
+void lab_ranks_serve(lab_workers *all)
 {
     server s = {.all = all, .team = all->conf->team, .beat_s = rung_wall_s()};
     rung_error err = {""};
     message m;
     size_t from;
     rung_status status = rung_store_open(&s.store, all->path, RUNG_STORE_WRITE, all->conf->wait_s, &err);
-    if (status != RUNG_OK) lab_crew_fail(all, status, &err);
+    if (status != RUNG_OK) lab_workers_fail(all, status, &err);
     tell_all(s.team, START);
     while (s.gone + 1 < s.team->size)
         if (s.team->receive(s.team->context, &from, &m, sizeof m))
@@ -247,12 +248,12 @@ void lab_ranks_dismiss(const rung_team *team)
     if (team) tell_all(team, HALT);
 }
 
-rung_status lab_ranks_collect(lab_crew *all, rung_store *store, rung_error *err)
+rung_status lab_ranks_collect(lab_workers *all, rung_store *store, rung_error *err)
 {
     rung_error ignored;
     if (!all->conf->team) return RUNG_OK;
     rung_status status = take_in_all(store, err);
-    (void)lab_claims_drop(store, &ignored); /* claims that are left over; a dead rank has none */
+    (void)lab_leases_drop(store, &ignored); /* claims that are left over; a dead rank has none */
     return status;
 }
 
@@ -263,7 +264,7 @@ typedef struct follower {
     const rung_sweep *sweep;
     const char *first; /* path of the store of rank 0 */
     char path[4096];
-    const rung_lab_conf *conf;
+    const rung_lab_options *conf;
     atomic_bool halt;
     atomic_size_t done;
     rung_mutex busy; /* one thread at a time may use the team */
@@ -311,7 +312,7 @@ typedef struct listener {
     double heard_s;
 } listener;
 
-static bool after_step(void *context, const rung_train_conf *conf, const rung_train_state *state)
+static bool after_step(void *context, const rung_train_spec *conf, const rung_train_state *state)
 {
     listener *l = context;
     message m;
@@ -380,7 +381,7 @@ static void say_bye(follower *f)
     send_first(f, &m);
 }
 
-rung_status lab_ranks_follow(const rung_sweep *sweep, const char *path, const rung_lab_conf *conf, rung_error *err)
+rung_status lab_ranks_follow(const rung_sweep *sweep, const char *path, const rung_lab_options *conf, rung_error *err)
 {
     follower f = {.team = conf->team, .sweep = sweep, .first = path, .conf = conf};
     message m;

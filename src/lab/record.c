@@ -4,8 +4,8 @@
  * Writes to a store: a finished run with everything that belongs to it, the plan of a sweep, artefacts. Each is one
  * transaction.
  */
-#include "spec.h"
 #include "store.h"
+#include "sweep_spec.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -69,7 +69,7 @@ static const char *outcome_of(const rung_train_state *state)
     rung_outcome outcome = state->diverged        ? RUNG_OUTCOME_DIVERGED
                            : state->stopped_early ? RUNG_OUTCOME_STOPPED
                                                   : RUNG_OUTCOME_FINISHED;
-    return rung_outcome_words[outcome - 1];
+    return rung_outcome_names[outcome - 1];
 }
 
 static double or_none(double value)
@@ -78,7 +78,7 @@ static double or_none(double value)
 }
 
 static rung_status insert_run(int64_t *number, const rung_store *store, const rung_sweep_run *run,
-                              const rung_train_state *state, const lab_facts *facts, rung_error *err)
+                              const rung_train_state *state, const lab_untrained *facts, rung_error *err)
 {
     static const char sql[] =
         "INSERT INTO runs(id, canonical, words, arch, task, seed, rate, random_labels, outcome, step, steps, loss,"
@@ -86,7 +86,7 @@ static rung_status insert_run(int64_t *number, const rung_store *store, const ru
         " tokens, parameters, layers, full_layers, recurrent_layers, state_bits, level_bits, message_bits,"
         " kv_bits_per_token, seconds, resumed, finished_at, version, machine, test_numbers)"
         " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING number";
-    const rung_train_conf *conf = &run->conf;
+    const rung_train_spec *conf = &run->conf;
     const rung_run_row *f = &facts->row;
     const char *numbers = rung_train_tests_exactly(conf) ? conf->test_numbers : RUNG_TEST_FAST;
     bool fell = state->diverged; /* evaluations before the divergence stay in the metrics, but are no result */
@@ -96,7 +96,7 @@ static rung_status insert_run(int64_t *number, const rung_store *store, const ru
     if (status == RUNG_OK) status = find_machine(&machine, store, err);
     if (status != RUNG_OK) return status;
     return lab_sql_int(
-        number, store, 0, err, sql, "sssssidisiiddddddiiddiiiiiiiiididiis", run->id, run->canonical, run->words,
+        number, store, 0, err, sql, "sssssidisiiddddddiiddiiiiiiiiididiis", run->id, run->canonical, run->keys,
         conf->model.arch, conf->task.task->name, (int64_t)conf->seed, conf->adamw.rate, (int64_t)conf->random_labels,
         outcome_of(state), (int64_t)state->step, (int64_t)conf->steps, or_none(state->loss), or_none(state->accuracy),
         fell ? NAN : or_none(state->eval_loss), fell ? NAN : or_none(state->eval_accuracy), or_none(state->test_loss),
@@ -107,7 +107,7 @@ static rung_status insert_run(int64_t *number, const rung_store *store, const ru
         version, machine, numbers);
 }
 
-static rung_status insert_theory(const rung_store *store, int64_t run, const lab_facts *facts, rung_error *err)
+static rung_status insert_theory(const rung_store *store, int64_t run, const lab_untrained *facts, rung_error *err)
 {
     const rung_run_theory *t = &facts->row.theory;
     return lab_sql_do(store, err, "INSERT INTO theory VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "iisssddddi", run,
@@ -149,7 +149,7 @@ static rung_status insert_model(const rung_store *store, int64_t run, const char
 }
 
 static rung_status insert_all(rung_lab_did *did, const rung_store *store, const rung_sweep_run *run,
-                              const rung_train_state *state, const lab_metrics *metrics, const lab_facts *facts,
+                              const rung_train_state *state, const lab_metrics *metrics, const lab_untrained *facts,
                               const char *model, rung_error *err)
 {
     int64_t number;
@@ -160,14 +160,14 @@ static rung_status insert_all(rung_lab_did *did, const rung_store *store, const 
     if (status == RUNG_OK) status = insert_theory(store, number, facts, err);
     if (status == RUNG_OK) status = insert_metrics(store, number, metrics, err);
     if (status == RUNG_OK && model) status = insert_model(store, number, model, err);
-    return status == RUNG_OK ? lab_claim_drop(store, run->id, err) : status;
+    return status == RUNG_OK ? lab_lease_drop(store, run->id, err) : status;
 }
 
 rung_status lab_record(rung_lab_did *did, const rung_store *store, const rung_sweep_run *run,
                        const rung_train_state *state, const lab_metrics *metrics, const char *model, rung_error *err)
 {
-    lab_facts facts;
-    rung_status status = lab_facts_of(&facts, &run->conf, err);
+    lab_untrained facts;
+    rung_status status = lab_untrained_of(&facts, &run->conf, err);
     if (status == RUNG_OK) status = lab_sql_begin(store, err);
     if (status != RUNG_OK) return status;
     status = insert_all(did, store, run, state, metrics, &facts, model, err);
@@ -211,7 +211,7 @@ static rung_status find_change(bool *changed, const rung_store *store, int64_t n
         status = lab_sql_next(&row, &s, store, err);
         if (status != RUNG_OK || !row) break;
         uint64_t place = lab_count_at(s, 0);
-        *changed = place < sweep->points && strcmp(lab_text_at(s, 1), sweep->point[place].id) != 0;
+        *changed = place < sweep->runs && strcmp(lab_text_at(s, 1), sweep->planned[place].id) != 0;
     }
     sqlite3_finalize(s);
     return status;
@@ -223,9 +223,9 @@ static rung_status renew_plan(const rung_store *store, int64_t number, const run
 {
     bool changed;
     rung_status status = find_change(&changed, store, number, sweep, err);
-    for (size_t i = 0; status == RUNG_OK && changed && i < sweep->points; i++)
+    for (size_t i = 0; status == RUNG_OK && changed && i < sweep->runs; i++)
         status = lab_sql_do(store, err, "UPDATE plan SET run = ?3 WHERE sweep = ?1 AND place = ?2 AND run <> ?3", "iis",
-                            number, (int64_t)i, sweep->point[i].id);
+                            number, (int64_t)i, sweep->planned[i].id);
     return status;
 }
 
@@ -239,7 +239,7 @@ static rung_status insert_plan(const rung_store *store, const rung_sweep *sweep,
                          "INSERT INTO sweeps(id, name, question, success, text, added) VALUES(?, ?, ?, ?, ?, ?)"
                          " RETURNING number",
                          "sssdsd", id, sweep->name, sweep->question, sweep->success, sweep->text, lab_now());
-    for (size_t i = 0; status == RUNG_OK && i < sweep->points; i++) status = insert_place(store, number, sweep, i, err);
+    for (size_t i = 0; status == RUNG_OK && i < sweep->runs; i++) status = insert_place(store, number, sweep, i, err);
     return status;
 }
 

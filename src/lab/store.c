@@ -14,7 +14,7 @@
 #define APPLICATION_ID 0x52554e47 /* "RUNG" */
 #define SCHEMA_VERSION 3
 
-const char *const rung_outcome_words[] = {"finished", "stopped", "diverged", NULL};
+const char *const rung_outcome_names[] = {"finished", "stopped", "diverged", NULL};
 
 static const char schema[] =
     "CREATE TABLE versions(number INTEGER PRIMARY KEY, rung TEXT, sqlite TEXT, compiler TEXT, kernels TEXT);"

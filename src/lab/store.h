@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Private to lab: the connection, SQL with our messages, claims and the recording of a run.
+ * Private to lab: the connection, SQL with our messages, leases and the recording of a run.
  */
 #ifndef RUNG_LAB_STORE_H
 #define RUNG_LAB_STORE_H
@@ -84,15 +84,15 @@ double lab_now(void); /* seconds since 1970 */
 rung_status lab_store_limit(rung_store *store, uint64_t bytes, rung_error *err);
 void lab_store_free_of_limits(rung_store *store);
 
-/* ---- claims (claim.c) -------------------------------------------------------------------------------------------- */
+/* ---- leases (lease.c) -------------------------------------------------------------------------------------------- */
 
-rung_status lab_claim(rung_lab_did *did, const rung_store *store, const char *id, rung_error *err);
+rung_status lab_lease(rung_lab_did *did, const rung_store *store, const char *id, rung_error *err);
 /* Renews the heartbeat of a claim. Failures are ignored. */
-void lab_claim_beat(const rung_store *store, const char *id);
-rung_status lab_claim_drop(const rung_store *store, const char *id, rung_error *err);
-/* The same for all claims of this process. */
-void lab_claims_beat(const rung_store *store);
-rung_status lab_claims_drop(const rung_store *store, rung_error *err);
+void lab_lease_renew(const rung_store *store, const char *id);
+rung_status lab_lease_drop(const rung_store *store, const char *id, rung_error *err);
+/* The same for all leases of this process. */
+void lab_leases_renew(const rung_store *store);
+rung_status lab_leases_drop(const rung_store *store, rung_error *err);
 
 /* ---- recording (record.c) ---------------------------------------------------------------------------------------- */
 
@@ -104,26 +104,26 @@ typedef struct lab_metrics {
 /* The 32-bit format in which the theorems are asked. */
 #define LAB_EXACT_NUMBERS "f32"
 
-typedef struct lab_facts {
+typedef struct lab_untrained {
     rung_run_row row; /* layers, bits and theory */
     char bound[32], statement[384];
-} lab_facts;
+} lab_untrained;
 /* What is known of a run without training it. */
-rung_status lab_facts_of(lab_facts *facts, const rung_train_conf *conf, rung_error *err);
+rung_status lab_untrained_of(lab_untrained *facts, const rung_train_spec *conf, rung_error *err);
 
-/* Records the run with everything that belongs to it in one transaction, which also ends the claim. model may be NULL.
+/* Records the run with everything that belongs to it in one transaction, which also ends the lease. model may be NULL.
  * *did is RUNG_LAB_WAS_DONE if another process took over our claim and recorded the run first. */
 rung_status lab_record(rung_lab_did *did, const rung_store *store, const rung_sweep_run *run,
                        const rung_train_state *state, const lab_metrics *metrics, const char *model, rung_error *err);
 rung_status lab_insert_artefact(const rung_store *store, const rung_artefact *artefact, rung_error *err);
 
-/* ---- columns (rows.c) -------------------------------------------------------------------------------------------- */
+/* ---- columns (store_rows.c) -------------------------------------------------------------------------------------------- */
 
 const char *lab_text_at(sqlite3_stmt *s, int column);
 double lab_real_at(sqlite3_stmt *s, int column); /* NaN for NULL */
 uint64_t lab_count_at(sqlite3_stmt *s, int column);
 
-/* ---- probes (probes.c) ------------------------------------------------------------------------------------------- */
+/* ---- probes (store_probes.c) ------------------------------------------------------------------------------------------- */
 
 extern const char lab_probe_schema[]; /* from version 1 to 2 */
 /* Copies what the attached store src has and this one lacks. */

@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * CSV, JSON lines and event files. Every row has the same fields in all formats: those of the table
- * below, and the words of the run.
+ * below, and the keys of the run.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -191,7 +191,7 @@ static bool is_seen(rung_store_export *x, const rung_run_row *row)
 {
     char text[160];
     size_t count = 0;
-    for (const char *at = row->words; (at = strstr(at, "\": ")); at++) count++;
+    for (const char *at = row->keys; (at = strstr(at, "\": ")); at++) count++;
     int len = snprintf(text, sizeof text, "%.64s %.64s %zu", row->version, row->task, count);
     uint64_t hash = rung_hash64(text, (size_t)len);
     for (size_t i = 0; i < x->seens; i++)
@@ -205,11 +205,11 @@ static bool collect_keys(void *context, const rung_run_row *row)
     rung_store_export *x = context;
     rung_json_doc *doc;
     if (is_seen(x, row)) return !stopped(x);
-    x->status = rung_json_parse(&doc, row->words, strlen(row->words), row->id, x->err);
+    x->status = rung_json_parse(&doc, row->keys, strlen(row->keys), row->id, x->err);
     if (x->status != RUNG_OK) return false;
-    const rung_json *words = rung_json_root(doc);
-    for (size_t i = 0; x->status == RUNG_OK && i < rung_json_len(words); i++)
-        x->status = add_key(x, rung_json_key_at(words, i));
+    const rung_json *keys = rung_json_root(doc);
+    for (size_t i = 0; x->status == RUNG_OK && i < rung_json_len(keys); i++)
+        x->status = add_key(x, rung_json_key_at(keys, i));
     rung_json_free(doc);
     return x->status == RUNG_OK && !stopped(x);
 }
@@ -257,23 +257,23 @@ rung_status rung_store_export_head(rung_store_export *x, rung_error *err)
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
-static void put_csv_words(rung_store_export *x, const rung_json *words)
+static void put_csv_keys(rung_store_export *x, const rung_json *keys)
 {
-    char room[RUNG_JSON_WORD];
+    char room[RUNG_JSON_SCALAR_TEXT];
     for (size_t i = 0; i < x->keys; i++) {
-        const char *word = rung_json_word(room, rung_json_get(words, x->key[i]));
+        const char *word = rung_json_scalar_text(room, rung_json_get(keys, x->key[i]));
         rung_buf_putc(&x->text, ',');
         if (word) rung_buf_csv(&x->text, word);
     }
 }
 
-/* Everything about the run but its id and its words. */
+/* Everything about the run but its id and its keys. */
 static void put_results(rung_store_export *x, const rung_run_row *row)
 {
     bool json = x->format == RUNG_EXPORT_JSONL;
     if (!x->metrics) {
         rung_buf_printf(&x->text, json ? ", \"outcome\": \"%s\", \"verdict\": \"%s\"" : ",%s,%s",
-                        rung_outcome_words[row->outcome - 1], rung_verdict_words[row->theory.verdict - 1]);
+                        rung_outcome_names[row->outcome - 1], rung_verdict_names[row->theory.verdict - 1]);
         lab_export_fields(x, row, run_fields, RUNG_COUNT(run_fields));
     }
     if (x->sweep) lab_export_fields(x, row, sweep_fields, RUNG_COUNT(sweep_fields));
@@ -282,7 +282,7 @@ static void put_results(rung_store_export *x, const rung_run_row *row)
 typedef struct metric_row {
     rung_store_export *x;
     const rung_run_row *run;
-    const rung_json *words;
+    const rung_json *keys;
 } metric_row;
 
 static bool put_metric(void *context, const rung_metric *m)
@@ -301,22 +301,22 @@ static bool put_metric(void *context, const rung_metric *m)
             rung_buf_puts(&x->text, "null");
     }
     if (json)
-        rung_buf_printf(&x->text, ", \"words\": %s", r->run->words);
+        rung_buf_printf(&x->text, ", \"words\": %s", r->run->keys);
     else
-        put_csv_words(x, r->words);
+        put_csv_keys(x, r->keys);
     put_results(x, r->run);
     rung_buf_puts(&x->text, json ? "}\n" : "\n");
     return lab_export_more(x);
 }
 
-static bool put_run(rung_store_export *x, const rung_run_row *row, const rung_json *words)
+static bool put_run(rung_store_export *x, const rung_run_row *row, const rung_json *keys)
 {
     bool json = x->format == RUNG_EXPORT_JSONL;
     rung_buf_printf(&x->text, json ? "{\"id\": \"%s\"" : "%s", row->id);
     if (json)
-        rung_buf_printf(&x->text, ", \"words\": %s", row->words);
+        rung_buf_printf(&x->text, ", \"words\": %s", row->keys);
     else
-        put_csv_words(x, words);
+        put_csv_keys(x, keys);
     put_results(x, row);
     rung_buf_puts(&x->text, json ? "}\n" : "\n");
     return lab_export_more(x);
@@ -327,17 +327,16 @@ static bool put_row(void *context, const rung_run_row *row)
     rung_store_export *x = context;
     rung_json_doc *doc = NULL;
     bool more;
-    if (x->format == RUNG_EXPORT_CSV)
-        x->status = rung_json_parse(&doc, row->words, strlen(row->words), row->id, x->err);
+    if (x->format == RUNG_EXPORT_CSV) x->status = rung_json_parse(&doc, row->keys, strlen(row->keys), row->id, x->err);
     if (x->status != RUNG_OK) return false;
-    const rung_json *words = doc ? rung_json_root(doc) : NULL;
+    const rung_json *keys = doc ? rung_json_root(doc) : NULL;
     if (x->metrics) {
-        metric_row r = {x, row, words};
+        metric_row r = {x, row, keys};
         rung_status status = rung_store_metrics(x->store, row->number, put_metric, &r, x->err);
         if (status != RUNG_OK) x->status = status;
         more = x->status == RUNG_OK && !stopped(x);
     } else {
-        more = put_run(x, row, words);
+        more = put_run(x, row, keys);
     }
     rung_json_free(doc);
     return more;

@@ -5,12 +5,12 @@
  * connection. The results do not depend on which worker does a run, nor on other processes that use the same store. In
  * a team (ranks.c) rank 0 does this, and hands out runs to the other ranks as well.
  */
-#include "crew.h"
+#include "sweep_workers.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-size_t lab_jobs(const rung_lab_conf *conf)
+size_t lab_jobs(const rung_lab_options *conf)
 {
     size_t threads = conf->threads ? conf->threads : 1, cores = rung_cpu_threads();
     return conf->jobs ? conf->jobs : cores > threads ? cores / threads : 1;
@@ -19,7 +19,7 @@ size_t lab_jobs(const rung_lab_conf *conf)
 /* ---- news -------------------------------------------------------------------------------------------------------- */
 
 /* Estimates from the speed so far; while little is done, from the estimate before the start. */
-static double seconds_left(const lab_crew *all)
+static double seconds_left(const lab_workers *all)
 {
     double done = (double)all->sum.done, elapsed = rung_wall_s() - all->began_s;
     double todo = (double)(all->sum.total - all->sum.before - all->sum.elsewhere);
@@ -29,46 +29,46 @@ static double seconds_left(const lab_crew *all)
     return elapsed / done * (todo - done);
 }
 
-static void tell(const lab_hand *h, const rung_train_state *state, bool finished)
+static void on_progress(const lab_worker *h, const rung_train_state *state, bool finished)
 {
-    lab_crew *all = h->all;
-    rung_lab_news news = {.total = all->sum.total,
-                          .before = all->sum.before,
-                          .done = all->sum.done,
-                          .succeeded = all->sum.succeeded,
-                          .elsewhere = all->sum.elsewhere,
-                          .index = h->index,
-                          .state = state,
-                          .finished = finished,
-                          .left_s = seconds_left(all)};
-    if (all->conf->tell) all->conf->tell(all->conf->context, &news);
+    lab_workers *all = h->all;
+    rung_lab_progress progress = {.total = all->sum.total,
+                                  .before = all->sum.before,
+                                  .done = all->sum.done,
+                                  .succeeded = all->sum.succeeded,
+                                  .elsewhere = all->sum.elsewhere,
+                                  .index = h->index,
+                                  .state = state,
+                                  .finished = finished,
+                                  .left_s = seconds_left(all)};
+    if (all->conf->on_progress) all->conf->on_progress(all->conf->context, &progress);
 }
 
-bool lab_crew_goes_on(const lab_crew *all)
+bool lab_workers_go_on(const lab_workers *all)
 {
     return !atomic_load(&all->halt) && (!all->conf->go || all->conf->go(all->conf->context));
 }
 
-static bool after_step(void *context, const rung_train_conf *conf, const rung_train_state *state)
+static bool after_step(void *context, const rung_train_spec *conf, const rung_train_state *state)
 {
-    lab_hand *h = context;
-    lab_crew *all = h->all;
+    lab_worker *h = context;
+    lab_workers *all = h->all;
     double now = rung_wall_s();
-    if (now - h->told_s > 0.1) {
-        h->told_s = now;
+    if (now - h->reported_s > 0.1) {
+        h->reported_s = now;
         rung_mutex_lock(&all->busy);
         all->part[h->worker] = (double)state->step / (double)conf->steps;
-        tell(h, state, false);
+        on_progress(h, state, false);
         rung_mutex_unlock(&all->busy);
     }
-    return lab_crew_goes_on(all);
+    return lab_workers_go_on(all);
 }
 
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
-void lab_crew_note(const lab_hand *h, rung_lab_did did, const rung_train_state *state)
+void lab_workers_count_run(const lab_worker *h, rung_lab_did did, const rung_train_state *state)
 {
-    lab_crew *all = h->all;
+    lab_workers *all = h->all;
     rung_mutex_lock(&all->busy);
     all->part[h->worker] = 0;
     all->sum.done += did == RUNG_LAB_DONE;
@@ -79,11 +79,11 @@ void lab_crew_note(const lab_hand *h, rung_lab_did did, const rung_train_state *
         all->sum.diverged += state->diverged;
         all->sum.succeeded += state->test_accuracy >= all->sweep->success;
     }
-    if (did == RUNG_LAB_DONE) tell(h, state, true);
+    if (did == RUNG_LAB_DONE) on_progress(h, state, true);
     rung_mutex_unlock(&all->busy);
 }
 
-void lab_crew_fail(lab_crew *all, rung_status status, const rung_error *err)
+void lab_workers_fail(lab_workers *all, rung_status status, const rung_error *err)
 {
     rung_mutex_lock(&all->busy);
     if (all->status == RUNG_OK) all->status = status, all->err = *err;
@@ -91,20 +91,20 @@ void lab_crew_fail(lab_crew *all, rung_status status, const rung_error *err)
     atomic_store(&all->halt, true);
 }
 
-bool lab_crew_next(size_t *index, lab_crew *all)
+bool lab_workers_next(size_t *index, lab_workers *all)
 {
     do {
         *index = atomic_fetch_add(&all->next, 1) * all->shards + all->shard;
-    } while (*index < all->sweep->points && all->done[*index]);
-    return *index < all->sweep->points;
+    } while (*index < all->sweep->runs && all->done[*index]);
+    return *index < all->sweep->runs;
 }
 
 static void work(void *context, size_t item, size_t worker)
 {
-    lab_crew *all = context;
+    lab_workers *all = context;
     rung_store *store = NULL;
     rung_error err = {""};
-    lab_hand h = {.all = all, .worker = item};
+    lab_worker h = {.all = all, .worker = item};
     (void)worker;
     /* Item `jobs` serves the other ranks. If no thread could be started for it, it runs after our own runs. */
     if (item == lab_jobs(all->conf)) {
@@ -112,26 +112,26 @@ static void work(void *context, size_t item, size_t worker)
         return;
     }
     rung_status status = rung_store_open(&store, all->path, RUNG_STORE_WRITE, all->conf->wait_s, &err);
-    while (status == RUNG_OK && lab_crew_goes_on(all) && lab_crew_next(&h.index, all)) {
+    while (status == RUNG_OK && lab_workers_go_on(all) && lab_workers_next(&h.index, all)) {
         rung_train_state state;
         rung_lab_did did;
         status = lab_do_run(&did, &state, store, all->sweep, h.index, all->conf->threads, after_step, &h, &err);
-        if (status == RUNG_OK) lab_crew_note(&h, did, &state);
+        if (status == RUNG_OK) lab_workers_count_run(&h, did, &state);
     }
-    if (status != RUNG_OK) lab_crew_fail(all, status, &err);
+    if (status != RUNG_OK) lab_workers_fail(all, status, &err);
     rung_store_close(store);
 }
 
 /* ---- whole ------------------------------------------------------------------------------------------------------- */
 
-static rung_status count_done(lab_crew *all, bool *done, const rung_store *store, rung_error *err)
+static rung_status count_done(lab_workers *all, bool *done, const rung_store *store, rung_error *err)
 {
     sqlite3_stmt *s;
     all->sum.total = all->sum.before = all->sum.succeeded = 0;
     rung_status status =
         lab_sql_open(&s, store, err, "SELECT test_accuracy >= ? FROM runs WHERE id = ?", "d", all->sweep->success);
-    for (size_t i = all->shard; status == RUNG_OK && i < all->sweep->points; i += all->shards) {
-        sqlite3_bind_text(s, 2, all->sweep->point[i].id, -1, SQLITE_STATIC);
+    for (size_t i = all->shard; status == RUNG_OK && i < all->sweep->runs; i += all->shards) {
+        sqlite3_bind_text(s, 2, all->sweep->planned[i].id, -1, SQLITE_STATIC);
         int code = sqlite3_step(s);
         if (code != SQLITE_ROW && code != SQLITE_DONE) status = lab_sql_fail(store, err);
         done[i] = code == SQLITE_ROW;
@@ -144,14 +144,14 @@ static rung_status count_done(lab_crew *all, bool *done, const rung_store *store
     return status;
 }
 
-static rung_status begin(lab_crew *all, bool *done, rung_store *store, rung_error *err)
+static rung_status begin(lab_workers *all, bool *done, rung_store *store, rung_error *err)
 {
     rung_status status = lab_ranks_adopt(store, all->conf->team, err);
     if (status == RUNG_OK) status = rung_store_plan(store, all->sweep, err);
     return status == RUNG_OK ? count_done(all, done, store, err) : status;
 }
 
-static rung_status end(lab_crew *all, bool *done, rung_store *store, rung_error *err)
+static rung_status end(lab_workers *all, bool *done, rung_store *store, rung_error *err)
 {
     rung_status status = lab_ranks_collect(all, store, err);
     lab_work_clean(store);
@@ -166,7 +166,7 @@ static rung_status end(lab_crew *all, bool *done, rung_store *store, rung_error 
     return RUNG_OK;
 }
 
-static rung_status do_all(lab_crew *all, bool *done, rung_store *store, rung_error *err)
+static rung_status do_all(lab_workers *all, bool *done, rung_store *store, rung_error *err)
 {
     size_t items = lab_jobs(all->conf) + (all->conf->team != NULL);
     rung_status status = begin(all, done, store, err);
@@ -181,15 +181,15 @@ static rung_status do_all(lab_crew *all, bool *done, rung_store *store, rung_err
 }
 
 static rung_status sweep_as_first(rung_lab_sum *sum, const rung_sweep *sweep, const char *path,
-                                  const rung_lab_conf *conf, rung_error *err)
+                                  const rung_lab_options *conf, rung_error *err)
 {
-    lab_crew all = {.sweep = sweep, .path = path, .conf = conf, .shard = conf->shards ? conf->shard : 0};
+    lab_workers all = {.sweep = sweep, .path = path, .conf = conf, .shard = conf->shards ? conf->shard : 0};
     rung_store *store = NULL;
     rung_mutex_init(&all.busy);
     all.shards = conf->shards ? conf->shards : 1;
     all.workers = lab_jobs(conf) * (conf->team ? conf->team->size : 1);
     all.part = rung_calloc(lab_jobs(conf) + 1, sizeof *all.part, err);
-    bool *done = rung_calloc(sweep->points, sizeof *done, err);
+    bool *done = rung_calloc(sweep->runs, sizeof *done, err);
     all.done = done;
     rung_status status = all.part && done ? RUNG_OK : RUNG_SYSTEM;
     if (status == RUNG_OK) status = rung_store_open(&store, path, RUNG_STORE_WRITE, conf->wait_s, err);
@@ -205,10 +205,10 @@ static rung_status sweep_as_first(rung_lab_sum *sum, const rung_sweep *sweep, co
     return status;
 }
 
-rung_status rung_lab_sweep(rung_lab_sum *sum, const rung_sweep *sweep, const char *path, const rung_lab_conf *conf,
+rung_status rung_lab_sweep(rung_lab_sum *sum, const rung_sweep *sweep, const char *path, const rung_lab_options *conf,
                            rung_error *err)
 {
-    rung_lab_conf own = *conf;
+    rung_lab_options own = *conf;
     *sum = (rung_lab_sum){0};
     if (own.team && own.team->size < 2) own.team = NULL;
     return own.team && own.team->rank ? lab_ranks_follow(sweep, path, &own, err)
@@ -217,17 +217,17 @@ rung_status rung_lab_sweep(rung_lab_sum *sum, const rung_sweep *sweep, const cha
 
 /* ---- one --------------------------------------------------------------------------------------------------------- */
 
-static bool asks(void *context, const rung_train_conf *run, const rung_train_state *state)
+static bool asks(void *context, const rung_train_spec *run, const rung_train_state *state)
 {
-    const rung_lab_conf *conf = context;
+    const rung_lab_options *conf = context;
     (void)run, (void)state;
     return !conf->go || conf->go(conf->context);
 }
 
 rung_status rung_lab_run(rung_lab_did *did, rung_store *store, const rung_sweep *sweep, size_t index,
-                         const rung_lab_conf *conf, rung_error *err)
+                         const rung_lab_options *conf, rung_error *err)
 {
     rung_train_state state;
-    rung_lab_conf copy = *conf;
+    rung_lab_options copy = *conf;
     return lab_do_run(did, &state, store, sweep, index, conf->threads, asks, &copy, err);
 }

@@ -127,7 +127,7 @@ static bool read_metrics(lab_metrics *metrics, const char *path, uint64_t step)
 }
 
 /* True if there is a line for every evaluation up to `step`. */
-static bool is_complete(const lab_metrics *metrics, const rung_train_conf *conf, uint64_t step)
+static bool is_complete(const lab_metrics *metrics, const rung_train_spec *conf, uint64_t step)
 {
     uint64_t every = conf->eval_every, want = every ? step / every : 0;
     if (!conf->eval_prompts) return metrics->count == 0;
@@ -184,7 +184,7 @@ static bool watch(void *context, const rung_train_state *state, bool evaluated)
         if (!add_metric(&w->metrics, &m) || !write_metric(w->file, &m)) return fail_metrics(w) == RUNG_OK;
     }
     if (now - w->beat_s > BEAT_S) {
-        lab_claim_beat(w->store, w->run.id);
+        lab_lease_renew(w->store, w->run.id);
         w->beat_s = now;
     }
     return !w->step || w->step(w->context, &w->run.conf, state);
@@ -271,10 +271,10 @@ rung_status lab_do_run(rung_lab_did *did, rung_train_state *state, rung_store *s
     *state = (rung_train_state){0};
     rung_status status = rung_sweep_run_init(&w.run, sweep, index, err);
     w.run.conf.threads = threads ? threads : 1;
-    if (status == RUNG_OK) status = lab_claim(did, store, w.run.id, err);
+    if (status == RUNG_OK) status = lab_lease(did, store, w.run.id, err);
     if (status == RUNG_OK && *did == RUNG_LAB_DONE) {
         status = do_claimed(did, &w, state, sweep->keep_models);
-        if (status != RUNG_OK || *did == RUNG_LAB_STOPPED) (void)lab_claim_drop(store, w.run.id, &ignored);
+        if (status != RUNG_OK || *did == RUNG_LAB_STOPPED) (void)lab_lease_drop(store, w.run.id, &ignored);
         if (status != RUNG_OK)
             status = rung_fail_at(err, status, "run %.8s (arch %.60s)", w.run.id, w.run.conf.model.arch);
     }

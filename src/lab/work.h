@@ -6,8 +6,8 @@
 #ifndef RUNG_LAB_WORK_H
 #define RUNG_LAB_WORK_H
 
-#include "spec.h"
 #include "store.h"
+#include "sweep_spec.h"
 
 /* Makes the directory beside the store if it is missing. */
 rung_status lab_work_directory(rung_buf *out, const char *store, rung_error *err);
@@ -15,7 +15,7 @@ rung_status lab_work_directory(rung_buf *out, const char *store, rung_error *err
 void lab_work_clean(rung_store *store);
 
 /* Called after every step of a run; return false to stop it. */
-typedef bool lab_step(void *context, const rung_train_conf *conf, const rung_train_state *state);
+typedef bool lab_step(void *context, const rung_train_spec *conf, const rung_train_state *state);
 
 /* Claims, trains and records a run. `state` is its final state. */
 rung_status lab_do_run(rung_lab_did *did, rung_train_state *state, rung_store *store, const rung_sweep *sweep,

@@ -9,7 +9,7 @@
 #ifndef RUNG_MECH_CHUNK_H
 #define RUNG_MECH_CHUNK_H
 
-#include "rows.h"
+#include "mech_rows.h"
 
 #include "rung/kern.h"
 

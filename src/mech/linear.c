@@ -16,9 +16,9 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const phi_words[] = {"elu1", "relu", "identity", "taylor2", NULL};
+static const char *const phi_names[] = {"elu1", "relu", "identity", "taylor2", NULL};
 static const rung_param params[] = {
-    {"phi", RUNG_PARAM_WORD, PHI_ELU1, 0, 0, phi_words, "feature map of keys and queries"},
+    {"phi", RUNG_PARAM_CHOICE, PHI_ELU1, 0, 0, phi_names, "feature map of keys and queries"},
     {"norm", RUNG_PARAM_INT, 1, 0, 1, NULL, "1: divide by z.phi(q); 0: no normaliser"},
     {0},
 };

@@ -23,9 +23,9 @@
 #include <string.h>
 
 enum { BASE_LINEAR, BASE_MAMBA2, BASE_GDELTA };
-static const char *const base_words[] = {"linear", "mamba2", "gdelta", NULL};
+static const char *const base_names[] = {"linear", "mamba2", "gdelta", NULL};
 static const rung_param params[] = {
-    {"base", RUNG_PARAM_WORD, BASE_LINEAR, 0, 0, base_words, "what happens to a state matrix at every token"},
+    {"base", RUNG_PARAM_CHOICE, BASE_LINEAR, 0, 0, base_names, "what happens to a state matrix at every token"},
     {"levels", RUNG_PARAM_INT, 24, 1, 40, NULL, "weights lambda per head: enough for 2^(levels-1) tokens"},
     {0},
 };

@@ -7,7 +7,7 @@
 #ifndef RUNG_MECH_MATRIX_H
 #define RUNG_MECH_MATRIX_H
 
-#include "rows.h"
+#include "mech_rows.h"
 
 /* out = S^T x: the sum over key channels from 0 upwards. */
 void rung_matrix_query_f32(float *out, const float *S, const float *x, size_t dk, size_t dv);

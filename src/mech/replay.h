@@ -10,7 +10,7 @@
 #ifndef RUNG_MECH_REPLAY_H
 #define RUNG_MECH_REPLAY_H
 
-#include "rows.h"
+#include "mech_rows.h"
 
 typedef struct rung_replay {
     size_t size, steps; /* elements of the state, which is contiguous */

@@ -18,9 +18,9 @@
 
 enum { KIND_TANH, KIND_LSTM };
 
-static const char *const kind_words[] = {"tanh", "lstm", NULL};
+static const char *const kind_names[] = {"tanh", "lstm", NULL};
 static const rung_param params[] = {
-    {"kind", RUNG_PARAM_WORD, KIND_TANH, 0, 0, kind_words, "transition"},
+    {"kind", RUNG_PARAM_CHOICE, KIND_TANH, 0, 0, kind_names, "transition"},
     {0},
 };
 

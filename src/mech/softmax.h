@@ -9,7 +9,7 @@
 #ifndef RUNG_MECH_SOFTMAX_H
 #define RUNG_MECH_SOFTMAX_H
 
-#include "rows.h"
+#include "mech_rows.h"
 
 #include <string.h>
 

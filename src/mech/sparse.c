@@ -372,14 +372,14 @@ static bool used_mlp(const rung_mech_conf *conf)
 }
 
 static const char *const comp_words[] = {"mean", "mlp", "given", NULL}; /* in the order of sparse_comp */
-static const char *const branch_words[] = {"lambda", "nsa", NULL};
+static const char *const branch_names[] = {"lambda", "nsa", NULL};
 
 /* B <= 2^20 keeps B+1 slots of the largest heads below 2^58. */
 static const rung_param params[] = {
     {"B", RUNG_PARAM_INT, 16, 1, 1 << 20, NULL, "tokens of a block"},
     {"k", RUNG_PARAM_INT, 2, 1, INT32_MAX, NULL, "complete blocks that a query selects"},
-    {"comp", RUNG_PARAM_WORD, SPARSE_MEAN, 0, 0, comp_words, "how a block becomes one key and one value"},
-    {"branches", RUNG_PARAM_WORD, 0, 0, 0, branch_words, "how the branches are added: l and 1-l, or an input"},
+    {"comp", RUNG_PARAM_CHOICE, SPARSE_MEAN, 0, 0, comp_words, "how a block becomes one key and one value"},
+    {"branches", RUNG_PARAM_CHOICE, 0, 0, 0, branch_names, "how the branches are added: l and 1-l, or an input"},
     {"lambda", RUNG_PARAM_INT, 500, 0, 1000, NULL, "l in thousandths (branches=lambda)"},
     {"W", RUNG_PARAM_INT, 0, 0, INT32_MAX, NULL, "tokens of the window branch (branches=nsa); 0: no such branch"},
     {"own", RUNG_PARAM_INT, 1, 0, 1, NULL, "1: the query's own block is always seen, in addition to k"},

@@ -7,7 +7,7 @@
 #ifndef RUNG_MODEL_EVAL_H
 #define RUNG_MODEL_EVAL_H
 
-#include "internal.h"
+#include "model_internal.h"
 
 /* Numbers of one evaluator: exactly one of the pointers is set. */
 typedef struct reals {

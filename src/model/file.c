@@ -3,7 +3,7 @@
  *
  * Model files: opening, which checks every tensor, and writing given or random weights.
  */
-#include "internal.h"
+#include "model_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

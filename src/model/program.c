@@ -224,13 +224,13 @@ static rung_status check_softmax(const rung_model *model, const rung_evaluator *
     if (how->softmax == RUNG_SOFTMAX_ONLINE) return RUNG_OK;
     if (!how->numbers)
         return rung_fail(err, RUNG_USAGE, "softmax %s is for the exact evaluator; choose its numbers, such as f32",
-                         rung_softmax_words[how->softmax]);
+                         rung_softmax_names[how->softmax]);
     for (size_t i = 0; i < model->arch.layer_count; i++)
         for (size_t g = 0; g < model->arch.layer[i].group_count; g++) {
             const rung_mech *mech = model->arch.layer[i].group[g].mech;
             if (!mech->any_softmax && !mech->recurrent)
                 return rung_fail(err, RUNG_USAGE, "layer %zu: %s has the online softmax only, not %s", i, mech->name,
-                                 rung_softmax_words[how->softmax]);
+                                 rung_softmax_names[how->softmax]);
         }
     return RUNG_OK;
 }

@@ -33,7 +33,7 @@ static rung_status allocate_state(rung_session *s, rung_error *err)
             const rung_mech_conf *conf = &layer->group[g];
             size_t elements = rung_mech_state_capacity(conf, s->max_tokens);
             state->mech = rung_reals_alloc(s->program, &s->arena, elements, err);
-            state->conv = rung_reals_alloc(s->program, &s->arena, rung_group_conv_elements(conf), err);
+            state->conv = rung_reals_alloc(s->program, &s->arena, rung_head_group_conv_elements(conf), err);
             if (!reals_set(state->mech) || !reals_set(state->conv)) return RUNG_SYSTEM;
         }
         if (!s->state[i]) return RUNG_SYSTEM;
@@ -72,7 +72,7 @@ static void zero(reals r, size_t count)
 static void reset_group(group_state *state, const rung_mech_conf *conf, size_t max_tokens)
 {
     zero(state->mech, rung_mech_state_capacity(conf, max_tokens));
-    zero(state->conv, rung_group_conv_elements(conf));
+    zero(state->conv, rung_head_group_conv_elements(conf));
 }
 
 void rung_session_reset(rung_session *s)
@@ -96,7 +96,7 @@ rung_status rung_session_copy(rung_session *to, const rung_session *from, rung_e
         for (size_t g = 0; g < layer_of(to, i)->group_count; g++) {
             const rung_mech_conf *conf = &layer_of(to, i)->group[g];
             rung_reals_copy(to->state[i][g].mech, from->state[i][g].mech, rung_mech_state_elements(conf, from->tokens));
-            rung_reals_copy(to->state[i][g].conv, from->state[i][g].conv, rung_group_conv_elements(conf));
+            rung_reals_copy(to->state[i][g].conv, from->state[i][g].conv, rung_head_group_conv_elements(conf));
         }
     rung_reals_copy(to->view, from->view, to->program->model->spec.d_model);
     to->tokens = from->tokens;
@@ -118,7 +118,7 @@ rung_carry rung_session_carry(const rung_session *s, size_t layer)
         const rung_mech_conf *conf = &layer_of(s, layer)->group[g];
         rung_carry one = conf->mech->carry(conf, s->tokens);
         sum.recurrent += one.recurrent, sum.window += one.window, sum.cache += one.cache;
-        sum.conv += rung_group_conv_elements(conf);
+        sum.conv += rung_head_group_conv_elements(conf);
     }
     return sum;
 }
@@ -147,7 +147,7 @@ static size_t gather(double *to, const rung_session *s)
     for (size_t i = 0; i < layer_count(s); i++)
         for (size_t g = 0; g < layer_of(s, i)->group_count; g++) {
             const rung_mech_conf *conf = &layer_of(s, i)->group[g];
-            size_t elements = rung_mech_state_elements(conf, s->tokens), before = rung_group_conv_elements(conf);
+            size_t elements = rung_mech_state_elements(conf, s->tokens), before = rung_head_group_conv_elements(conf);
             for (size_t e = 0; e < elements; e++) to[count++] = rung_reals_get(s->state[i][g].mech, e);
             for (size_t e = 0; e < before; e++) to[count++] = rung_reals_get(s->state[i][g].conv, e);
         }

@@ -3,7 +3,7 @@
  *
  * The tensors that a model needs. Their names are written here, and read in program.c and table.c.
  */
-#include "internal.h"
+#include "model_internal.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ bool rung_input_has_conv(const rung_mech_input *input, const rung_mech_conf *con
     return conf->conv > 0 && projected && rung_mech_row(input, conf) > 0 && !rung_mech_is_constant(input);
 }
 
-size_t rung_group_conv_elements(const rung_mech_conf *conf)
+size_t rung_head_group_conv_elements(const rung_mech_conf *conf)
 {
     size_t row = 0;
     for (const rung_mech_input *input = conf->mech->inputs; input->name; input++)

@@ -23,17 +23,17 @@ typedef struct exp_codes {
 const exp_codes *rung_exp_codes(const rung_fmt *fmt);
 
 /* What attend_isa.c has found out about the numbers of a job. */
-typedef struct attend_facts {
+typedef struct attend_ranges {
     double start; /* a starting maximum that no score is below, and whose difference to any score does not overflow */
     bool tiny_scores;   /* a product q_i k_i may be below the least normal number */
     double tiny_weight; /* a weight e below this one may give such a product e v_i; 0: none does */
     bool watch;         /* a sum might overflow, so the lanes must check */
     const exp_codes *codes;
-} attend_facts;
+} attend_ranges;
 
 /* Returns false, and writes nothing, if a sum overflows or a -0 would get lost. */
 typedef bool attend_lanes(const rung_fmt *fmt, double *num, double *den, const rung_attend *job,
-                          const attend_facts *facts);
+                          const attend_ranges *ranges);
 
 attend_lanes rung_attend_float_ref, rung_attend_double_ref;
 #if defined(__x86_64__)

@@ -34,7 +34,7 @@ ALWAYS_INLINE void exp_lanes(double *out, const double *gap, const void *context
 }
 
 bool WITH_SUFFIX(rung_attend_double)(const rung_fmt *fmt, double *num, double *den, const rung_attend *job,
-                                     const attend_facts *facts)
+                                     const attend_ranges *ranges)
 {
     const grid g = {.unit = ldexp(1.5, REAL_MANTISSA - fmt->mantissa_bits),
                     .least = fmt->least_normal,
@@ -42,14 +42,14 @@ bool WITH_SUFFIX(rung_attend_double)(const rung_fmt *fmt, double *num, double *d
                     .low = fmt->smallest,
                     .high = fmt->largest,
                     .still = rung_num_round(fmt, 1),
-                    .tiny_weight = facts->tiny_weight};
+                    .tiny_weight = ranges->tiny_weight};
     const exps f64 = {fmt, ROUTE_F64}, shorter = {fmt, ROUTE_FLOAT}, wide = {fmt, ROUTE_WIDE},
                fixed = {fmt, ROUTE_FIXED};
-    if (fmt->is_f64) return attend_in_lanes(num, den, job, facts, g, (shape){KIND_NATIVE, TINY_NEVER, false}, &f64);
+    if (fmt->is_f64) return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_NATIVE, TINY_NEVER, false}, &f64);
     if (fmt->kind == RUNG_FMT_FIXED)
-        return attend_in_lanes(num, den, job, facts, g, (shape){KIND_FIXED, TINY_NEVER, false}, &fixed);
+        return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_FIXED, TINY_NEVER, false}, &fixed);
     if (fmt->exponent_bits == 11)
-        return attend_in_lanes(num, den, job, facts, g, (shape){KIND_FLOAT, TINY_FUSED, false}, &wide);
-    if (facts->watch) return attend_in_lanes(num, den, job, facts, g, (shape){KIND_FLOAT, TINY_GRID, true}, &shorter);
-    return attend_in_lanes(num, den, job, facts, g, (shape){KIND_FLOAT, TINY_GRID, false}, &shorter);
+        return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_FLOAT, TINY_FUSED, false}, &wide);
+    if (ranges->watch) return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_FLOAT, TINY_GRID, true}, &shorter);
+    return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_FLOAT, TINY_GRID, false}, &shorter);
 }

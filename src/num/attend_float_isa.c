@@ -84,17 +84,17 @@ ALWAYS_INLINE void exp_lanes(float *out, const float *gap, const void *context, 
 }
 
 bool WITH_SUFFIX(rung_attend_float)(const rung_fmt *fmt, double *num, double *den, const rung_attend *job,
-                                    const attend_facts *facts)
+                                    const attend_ranges *ranges)
 {
-    const exps table = {.codes = facts->codes}, f32 = {.fmt = fmt};
+    const exps table = {.codes = ranges->codes}, f32 = {.fmt = fmt};
     const grid g = {.unit = (float)ldexp(1.5, REAL_MANTISSA - fmt->mantissa_bits),
                     .least = (float)fmt->least_normal,
                     .high = (float)fmt->largest,
                     .still = 1,
-                    .tiny_weight = (float)facts->tiny_weight};
-    if (!facts->codes) return attend_in_lanes(num, den, job, facts, g, (shape){KIND_NATIVE, TINY_NEVER, false}, &f32);
+                    .tiny_weight = (float)ranges->tiny_weight};
+    if (!ranges->codes) return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_NATIVE, TINY_NEVER, false}, &f32);
     if (fmt->exponent_bits == 8)
-        return attend_in_lanes(num, den, job, facts, g, (shape){KIND_FLOAT, TINY_FUSED, false}, &table);
-    if (facts->watch) return attend_in_lanes(num, den, job, facts, g, (shape){KIND_FLOAT, TINY_GRID, true}, &table);
-    return attend_in_lanes(num, den, job, facts, g, (shape){KIND_FLOAT, TINY_GRID, false}, &table);
+        return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_FLOAT, TINY_FUSED, false}, &table);
+    if (ranges->watch) return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_FLOAT, TINY_GRID, true}, &table);
+    return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_FLOAT, TINY_GRID, false}, &table);
 }

@@ -94,7 +94,7 @@ static int largest_of(int a, int b)
  * the maximum 2^(scores+1), den at most 2^dens and num 2^nums. If these bounds do not exclude an overflow, the lanes
  * watch for one. A difference may overflow in any case if exp gives 0 for it, as it does for -inf. The lanes can round
  * up to 2^limit. A first score that equals `start` does not raise the maximum, but still gets the weight 1. */
-static bool know_floats(attend_facts *facts, const rung_fmt *fmt, const rung_attend *job, int limit)
+static bool know_floats(attend_ranges *ranges, const rung_fmt *fmt, const rung_attend *job, int limit)
 {
     const int Y = fmt->mantissa_bits, emin = ilogb(fmt->least_normal), emax = ilogb(fmt->largest);
     const sizes q = look_at_queries(job);
@@ -107,37 +107,37 @@ static bool know_floats(attend_facts *facts, const rung_fmt *fmt, const rung_att
     const bool far_is_zero = 1.44 * ldexp(1, emax + 1) > Y + 2 - emin;
     if (product > emax || largest_of(largest_of(scores + 1, dens), nums) > limit) return false;
     if (scores + 1 > emax && !far_is_zero) return false;
-    facts->watch = largest_of(largest_of(scores, dens), nums) > emax;
-    facts->start = -ldexp(1, scores);
-    facts->tiny_scores = q.least * k.least < 4 * fmt->least_normal; /* 4: a product of doubles may be rounded */
-    facts->tiny_weight = 4 * fmt->least_normal / v.least;
+    ranges->watch = largest_of(largest_of(scores, dens), nums) > emax;
+    ranges->start = -ldexp(1, scores);
+    ranges->tiny_scores = q.least * k.least < 4 * fmt->least_normal; /* 4: a product of doubles may be rounded */
+    ranges->tiny_weight = 4 * fmt->least_normal / v.least;
     return true;
 }
 
 /* Fixed point saturates inside the lanes, so only NaN must be excluded. Products need 2^51 units for the magic number
  * (larger ones saturate anyway), and exp needs more than F+1 bits. */
-static bool know_fixed(attend_facts *facts, const rung_fmt *fmt, const rung_attend *job)
+static bool know_fixed(attend_ranges *ranges, const rung_fmt *fmt, const rung_attend *job)
 {
     sizes q = look_at_queries(job), k, v;
     size_t keys;
     if (!fmt->double_once_ok && (!HAVE_FMA || fmt->integer_bits + fmt->fraction_bits > 50 || fmt->fraction_bits > 44))
         return false;
     look_at_keys(&k, &v, &keys, job);
-    facts->start = fmt->smallest;
+    ranges->start = fmt->smallest;
     return q.largest < INFINITY && k.largest < INFINITY && v.largest < INFINITY;
 }
 
 bool WITH_SUFFIX(rung_attend)(const rung_fmt *fmt, double *num, double *den, const rung_attend *job)
 {
-    attend_facts facts = {0};
+    attend_ranges ranges = {0};
     if (fmt->kind == RUNG_FMT_FIXED)
-        return know_fixed(&facts, fmt, job) && WITH_SUFFIX(rung_attend_double)(fmt, num, den, job, &facts);
+        return know_fixed(&ranges, fmt, job) && WITH_SUFFIX(rung_attend_double)(fmt, num, den, job, &ranges);
     const bool is_f32 = fmt->exponent_bits == 8 && fmt->mantissa_bits == 23;
     /* Without a fused operation a product of e8mY may lose bits below 2^-126 in fp32, one of e11mY below 2^-1022. */
     const bool narrow = is_f32 || (fmt->mantissa_bits <= 10 && fmt->exponent_bits <= (HAVE_FMA ? 8 : 7));
     if (!narrow && !fmt->double_once_ok && !HAVE_FMA) return false;
-    if (!know_floats(&facts, fmt, job, narrow ? 100 : 960)) return false;
-    facts.codes = narrow && !is_f32 ? rung_exp_codes(fmt) : NULL;
-    if (narrow && (is_f32 || facts.codes)) return WITH_SUFFIX(rung_attend_float)(fmt, num, den, job, &facts);
-    return WITH_SUFFIX(rung_attend_double)(fmt, num, den, job, &facts);
+    if (!know_floats(&ranges, fmt, job, narrow ? 100 : 960)) return false;
+    ranges.codes = narrow && !is_f32 ? rung_exp_codes(fmt) : NULL;
+    if (narrow && (is_f32 || ranges.codes)) return WITH_SUFFIX(rung_attend_float)(fmt, num, den, job, &ranges);
+    return WITH_SUFFIX(rung_attend_double)(fmt, num, den, job, &ranges);
 }

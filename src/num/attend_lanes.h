@@ -80,7 +80,7 @@ ALWAYS_INLINE real binade(real x)
     return real_of(bits_of_real(x) & (((real_bits)2 << (sizeof(real) * 8 - 2 - REAL_MANTISSA)) - 1) << REAL_MANTISSA);
 }
 
-/* The larger of two numbers that are not negative. See larger() in ops.h for the two forms. */
+/* The larger of two numbers that are not negative. See larger() in rounded_ops.h for the two forms. */
 ALWAYS_INLINE real larger_of(real a, real b)
 {
 #ifdef __AVX512F__
@@ -320,12 +320,12 @@ ALWAYS_INLINE void score_any(work *w, const grid *g, shape is, bool tiny_scores,
 typedef enum pass { PASS_RAISE, PASS_ABSORB } pass;
 
 /* Returns false when a -0 would be lost. */
-ALWAYS_INLINE bool walk_run(work *w, const grid *g, shape is, pass what, const attend_facts *facts,
+ALWAYS_INLINE bool walk_run(work *w, const grid *g, shape is, pass what, const attend_ranges *ranges,
                             const void *exp_context, const rung_attend_run *run)
 {
     set_seen(w, g, run);
     for (size_t j = 0; j < run->count; j++) {
-        score_any(w, g, is, facts->tiny_scores, run->k + (ptrdiff_t)j * run->k_stride);
+        score_any(w, g, is, ranges->tiny_scores, run->k + (ptrdiff_t)j * run->k_stride);
         if (what == PASS_RAISE) {
             raise_key(w);
             continue;
@@ -371,15 +371,15 @@ static inline bool has_overflown(const work *w, const grid *g)
 }
 
 /* Every call makes a copy of the loops for one shape. The grid is a local copy, so that it stays in registers. */
-ALWAYS_INLINE bool attend_in_lanes(double *num, double *den, const rung_attend *job, const attend_facts *facts, grid g,
-                                   shape is, const void *exp_context)
+ALWAYS_INLINE bool attend_in_lanes(double *num, double *den, const rung_attend *job, const attend_ranges *ranges,
+                                   grid g, shape is, const void *exp_context)
 {
     work w;
-    init_work(&w, job, facts->start);
+    init_work(&w, job, ranges->start);
     if (job->two_pass) g.still = 1; /* no sum is ever faded */
     for (pass what = job->two_pass ? PASS_RAISE : PASS_ABSORB; what <= PASS_ABSORB; what++)
         for (size_t r = 0; r < job->runs; r++)
-            if (!walk_run(&w, &g, is, what, facts, exp_context, &job->run[r])) return false;
+            if (!walk_run(&w, &g, is, what, ranges, exp_context, &job->run[r])) return false;
     if (is.watch && has_overflown(&w, &g)) return false;
     store_work(num, den, &w);
     return true;

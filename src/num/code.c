@@ -5,7 +5,7 @@
  * string.
  */
 
-#include "ops.h"
+#include "rounded_ops.h"
 
 static uint64_t low_bits(int count)
 {

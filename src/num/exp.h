@@ -8,7 +8,7 @@
 #ifndef RUNG_NUM_EXP_H
 #define RUNG_NUM_EXP_H
 
-#include "ops.h"
+#include "rounded_ops.h"
 
 /* exp_quick is meant for |x| <= EXP_RANGE and clamps other arguments. e^-700 < 2^-1009 and e^700 > 2^1009; every float
  * with X <= 10 rounds these to zero and infinity, as it rounds the true value, and fixed point to zero and its largest

@@ -34,7 +34,7 @@ static double sqrt_to_odd(double x)
 static double num_sqrt(const rung_fmt *fmt, double x)
 {
     if (fmt->kind == RUNG_FMT_FIXED) return rung_fixed_sqrt(fmt, x);
-    /* For Y <= 24 and for f64 the root of the double and one rounding are correct, see ops.h. */
+    /* For Y <= 24 and for f64 the root of the double and one rounding are correct, see rounded_ops.h. */
     if (fmt->mantissa_bits != 25 || !(x > 0 && x < INFINITY)) return rung_num_round(fmt, sqrt(x));
     return rung_num_round(fmt, sqrt_to_odd(x));
 }

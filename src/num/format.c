@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * num: the names of number formats and the constants that the rounding loops need. Not the rounding itself
- * (ops.h).
+ * (rounded_ops.h).
  */
 #include "rung/num.h"
 
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops.h"
+#include "rounded_ops.h"
 
 enum { MAX_EXPONENT_BITS = 11, MAX_MANTISSA_BITS = 25, MAX_FIXED_BITS = 52 };
 

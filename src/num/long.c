@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "ops.h"
+#include "rounded_ops.h"
 
 __extension__ typedef unsigned __int128 u128;
 

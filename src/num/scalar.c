@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * num: one number at a time. The arithmetic is in ops.h; here it is chosen by the format.
+ * num: one number at a time. The arithmetic is in rounded_ops.h; here it is chosen by the format.
  */
-#include "ops.h"
+#include "rounded_ops.h"
 
 double rung_num_round(const rung_fmt *fmt, double x)
 {

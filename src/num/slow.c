@@ -10,7 +10,7 @@
 #include <mpfr.h>
 #include <threads.h>
 
-#include "ops.h"
+#include "rounded_ops.h"
 
 enum { FIRST_BITS = 96, LAST_BITS = 1 << 15 };
 

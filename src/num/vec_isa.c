@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * num: the operations over many lanes. Compiled once per instruction set; nothing here is written for one,
- * the compiler turns the branch-free operations of ops.h and exp.h into vectors. Every lane is what the
+ * the compiler turns the branch-free operations of rounded_ops.h and exp.h into vectors. Every lane is what the
  * scalar functions give, bit for bit: the arithmetic is the same text, and exp is decided by a Ziv test,
  * which has one answer.
  */

@@ -13,7 +13,7 @@
 #define KEPT_OF_FAILURE 65536 /* bytes that are kept of an unusable reply */
 
 struct rung_client {
-    rung_client_conf conf;
+    rung_client_options conf;
     probe_place place;
     probe_wire wire;
     char *key;
@@ -26,10 +26,10 @@ struct rung_client {
 /* One call of rung_client_run. */
 typedef struct work {
     rung_client *client;
-    const rung_ask *asks;
+    const rung_client_request *asks;
     size_t count, next; /* next: the first request that was not started yet */
     bool tolerant, closing;
-    rung_answer_each *each;
+    rung_client_response_each *each;
     void *context;
     probe_transfer *slot; /* [concurrency] */
     double *again_s;      /* [concurrency] time at which a waiting slot is started again; 0: free, < 0: in flight */
@@ -57,7 +57,7 @@ static rung_status take_key(rung_client *client, rung_error *err)
     return client->key ? RUNG_OK : rung_fail(err, RUNG_SYSTEM, "out of memory");
 }
 
-static void fill_defaults(rung_client_conf *c)
+static void fill_defaults(rung_client_options *c)
 {
     if (c->concurrency == 0) c->concurrency = 8;
     if (c->timeout_s <= 0) c->timeout_s = 300;
@@ -83,7 +83,7 @@ static rung_status open_wire(rung_client *client, rung_error *err)
     return more && client->multi ? RUNG_OK : rung_fail(err, RUNG_SYSTEM, "out of memory");
 }
 
-rung_status rung_client_new(rung_client **out, const rung_client_conf *conf, rung_error *err)
+rung_status rung_client_new(rung_client **out, const rung_client_options *conf, rung_error *err)
 {
 #ifdef RUNG_WITHOUT_CURL
     return rung_fail(err, RUNG_SYSTEM, RUNG_WITHOUT_CURL);
@@ -144,7 +144,7 @@ static void fail_work(work *w, rung_status status)
 
 static bool may_begin(work *w)
 {
-    const rung_client_conf *conf = &w->client->conf;
+    const rung_client_options *conf = &w->client->conf;
     if (!w->closing && conf->go && !conf->go(conf->context)) w->closing = w->sum.stopped = true;
     return !w->closing;
 }
@@ -152,20 +152,20 @@ static bool may_begin(work *w)
 static void hand_over(work *w, size_t index, long http, const rung_buf *body, const rung_buf *shown, bool stored,
                       double seconds)
 {
-    rung_answer answer = {.http = http,
-                          .body = body->text ? body->text : "",
-                          .len = body->len,
-                          .shown = shown->text ? shown->text : "",
-                          .shown_len = shown->len,
-                          .stored = stored,
-                          .seconds = seconds};
+    rung_client_response answer = {.http = http,
+                                   .body = body->text ? body->text : "",
+                                   .len = body->len,
+                                   .shown = shown->text ? shown->text : "",
+                                   .shown_len = shown->len,
+                                   .stored = stored,
+                                   .seconds = seconds};
     w->sum.done++;
     if (!w->each(w->context, index, &answer)) w->closing = w->sum.stopped = true;
 }
 
 static void record(work *w, const probe_transfer *t, long http, const char *problem)
 {
-    const rung_ask *ask = &w->asks[t->index];
+    const rung_client_request *ask = &w->asks[t->index];
     size_t size = *problem && t->shown.len > KEPT_OF_FAILURE ? KEPT_OF_FAILURE : t->shown.len;
     rung_exchange x = {.hash = t->hash,
                        .url = t->url.text,
@@ -315,7 +315,7 @@ static bool load_slot(work *w, size_t s)
 {
     probe_transfer *t = &w->slot[s];
     while (w->next < w->count && may_begin(w)) {
-        const rung_ask *ask = &w->asks[w->next];
+        const rung_client_request *ask = &w->asks[w->next];
         *t = (probe_transfer){.index = w->next++};
         rung_buf_init(&t->url);
         rung_buf_init(&t->body);
@@ -398,8 +398,8 @@ static void add_sum(rung_client_sum *to, const rung_client_sum *from)
     to->stopped |= from->stopped;
 }
 
-rung_status rung_client_run(rung_client_sum *sum, rung_client *client, const rung_ask *asks, size_t count,
-                            bool tolerant, rung_answer_each *each, void *context, rung_error *err)
+rung_status rung_client_run(rung_client_sum *sum, rung_client *client, const rung_client_request *asks, size_t count,
+                            bool tolerant, rung_client_response_each *each, void *context, rung_error *err)
 {
     size_t slots = client->conf.concurrency;
     work w = {.client = client,

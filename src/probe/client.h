@@ -52,7 +52,7 @@ typedef struct probe_wire {
     struct curl_slist *headers;
 } probe_wire;
 
-rung_status probe_transfer_begin(probe_transfer *transfer, const probe_wire *wire, const rung_ask *ask,
+rung_status probe_transfer_begin(probe_transfer *transfer, const probe_wire *wire, const rung_client_request *ask,
                                  rung_error *err);
 /* Judges the result: status, size, JSON. `text` gets the reason in one line if it cannot be used. */
 probe_trouble probe_transfer_judge(long *http, rung_buf *text, probe_transfer *transfer, CURLcode code,

@@ -12,7 +12,7 @@
 #include "rung/io.h"
 #include "rung/probe.h"
 
-const char *const rung_log_kind_words[] = {"auto", "lm-eval", "ruler", "inspect", NULL};
+const char *const rung_log_kind_names[] = {"auto", "lm-eval", "ruler", "inspect", NULL};
 
 typedef struct reading {
     rung_log *log;
@@ -81,11 +81,11 @@ static bool score_of(bool *right, const rung_json *record)
 
 static rung_status read_lm_eval(reading *r, const rung_json *record)
 {
-    char room[RUNG_JSON_WORD];
+    char room[RUNG_JSON_SCALAR_TEXT];
     int64_t id;
     bool right;
     const char *filter = rung_json_string(rung_json_get(record, "filter"));
-    const char *target = rung_json_word(room, rung_json_get(record, "target"));
+    const char *target = rung_json_scalar_text(room, rung_json_get(record, "target"));
     if (!rung_json_int(&id, rung_json_get(record, "doc_id")) || id < 0) return bad(r, "no 'doc_id'");
     if (!r->filter) {
         rung_status status = keep(&r->filter, r, filter);
@@ -121,8 +121,8 @@ static rung_status read_ruler(reading *r, const rung_json *record)
     if (rung_json_kind_of(outputs) != RUNG_JSON_ARRAY) return bad(r, "no list 'outputs'");
     if (!pred) return bad(r, "no 'pred': this file has data, not predictions");
     for (size_t i = 0; right && i < rung_json_len(outputs); i++) {
-        char room[RUNG_JSON_WORD];
-        const char *wanted = rung_json_word(room, rung_json_at(outputs, i));
+        char room[RUNG_JSON_SCALAR_TEXT];
+        const char *wanted = rung_json_scalar_text(room, rung_json_at(outputs, i));
         right = wanted && contains(pred, wanted);
     }
     return add_record(r, (uint64_t)index, first_text(outputs), pred, right);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "probe_internal.h"
 
 #define GROUP 32
 #define BASE  "Answer:"
@@ -32,7 +32,7 @@ typedef struct counting {
     bool refused;
 } counting;
 
-static rung_status read_count(size_t *tokens, counting *c, const rung_answer *answer, rung_error *err)
+static rung_status read_count(size_t *tokens, counting *c, const rung_client_response *answer, rung_error *err)
 {
     size_t most = 0;
     if (c->counter != COUNT_USAGE) {
@@ -52,7 +52,7 @@ static rung_status read_count(size_t *tokens, counting *c, const rung_answer *an
     return status;
 }
 
-static bool take_count(void *context, size_t index, const rung_answer *answer)
+static bool take_count(void *context, size_t index, const rung_client_response *answer)
 {
     counting *c = context;
     if (answer->http >= 400) {
@@ -92,7 +92,7 @@ static void put_body(rung_buf *out, const counting *c, const group *g)
 static rung_status count_groups(counting *c, group *groups, size_t count)
 {
     rung_buf *body = rung_calloc(count, sizeof *body, c->err);
-    rung_ask *asks = rung_calloc(count, sizeof *asks, c->err);
+    rung_client_request *asks = rung_calloc(count, sizeof *asks, c->err);
     rung_status status = body && asks ? RUNG_OK : RUNG_SYSTEM;
     rung_client_sum sum = {0};
     c->group = groups;
@@ -286,7 +286,7 @@ rung_status probe_answers_check(rung_probe *probe, rung_error *err)
     rung_status status = others.word ? RUNG_OK : RUNG_SYSTEM;
     rung_arena_init(&others.arena);
     for (size_t i = 0; status == RUNG_OK && i < probe->cells; i++)
-        if (probe->cell[i].mode != PROBE_THINKING) status = add_others(&others, probe, &probe->cell[i], err);
+        if (probe->cell[i].mode != PROBE_CHAIN_OF_THOUGHT) status = add_others(&others, probe, &probe->cell[i], err);
     if (status == RUNG_OK && others.count && probe->dialect.api == RUNG_PROBE_COMPLETIONS)
         status = check_others(probe, &others, err);
     rung_arena_clear(&others.arena);

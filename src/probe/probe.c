@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "probe_internal.h"
 #include "rung/decide.h"
 #include "rung/verify.h"
 
-const char *const probe_mode_words[] = {"direct", "one-hop", "shuffled", "thinking"};
-const char *const rung_probe_finding_words[] = {"open", "does", "fails", "unread", "below", "refused"};
+const char *const probe_mode_names[] = {"direct", "one-hop", "shuffled", "thinking"};
+const char *const rung_probe_finding_names[] = {"open", "does", "fails", "unread", "below", "refused"};
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
 
-static void put_words(rung_buf *out, const probe_grid *grid, size_t cell, size_t without)
+static void put_keys(rung_buf *out, const probe_grid *grid, size_t cell, size_t without)
 {
     bool first = true;
     rung_buf_putc(out, '{');
@@ -43,12 +43,12 @@ static void take_decision(probe_cell *cell, const rung_decision *d)
     if (d->ceiling > 0) cell->sum.ceiling = d->ceiling;
 }
 
-static rung_status ask_bounds(probe_cell *cell, const rung_probe_conf *conf, rung_error *err)
+static rung_status ask_bounds(probe_cell *cell, const rung_probe_options *conf, rung_error *err)
 {
     cell->sum.verdict = cell->sum.bound = cell->sum.statement = "";
     cell->sum.ceiling = cell->sum.margin = NAN;
-    if (!conf->subject || cell->mode == PROBE_THINKING || cell->mode == PROBE_ONE_HOP) return RUNG_OK;
-    rung_about about = conf->about;
+    if (!conf->subject || cell->mode == PROBE_CHAIN_OF_THOUGHT || cell->mode == PROBE_ONE_HOP) return RUNG_OK;
+    rung_claim_spec about = conf->about;
     rung_claim *claim;
     rung_decision d;
     about.task = &cell->task;
@@ -57,7 +57,7 @@ static rung_status ask_bounds(probe_cell *cell, const rung_probe_conf *conf, run
     about.at_once = RUNG_ESTABLISHED; /* the first generated token is the answer */
     rung_status status = rung_claim_new(&claim, conf->subject, &about, err);
     if (status != RUNG_OK) return status;
-    status = rung_decide(&d, claim, &(rung_means){.bounds = true}, err);
+    status = rung_decide(&d, claim, &(rung_decide_options){.bounds = true}, err);
     if (status == RUNG_OK) take_decision(cell, &d);
     rung_decision_clear(&d);
     rung_claim_free(claim);
@@ -66,14 +66,14 @@ static rung_status ask_bounds(probe_cell *cell, const rung_probe_conf *conf, run
 
 static rung_status fill_task(rung_probe *probe, probe_cell *cell, rung_error *err)
 {
-    const rung_probe_conf *conf = &probe->conf;
+    const rung_probe_options *conf = &probe->conf;
     rung_status status = probe_grid_task(&cell->task, &probe->grid, cell->grid_cell, conf, false, err);
     if (status == RUNG_OK) status = probe_grid_task(&cell->example, &probe->grid, cell->grid_cell, conf, true, NULL);
     if (status != RUNG_OK) return status;
     cell->options = (rung_text_options){.spelling = conf->spelling,
                                         .hops = cell->mode == PROBE_ONE_HOP ? 1 : 0,
                                         .shuffled = cell->mode == PROBE_SHUFFLED,
-                                        .think = cell->mode == PROBE_THINKING};
+                                        .chain_of_thought = cell->mode == PROBE_CHAIN_OF_THOUGHT};
     return rung_text_check(&cell->task, &cell->options, err);
 }
 
@@ -87,15 +87,15 @@ static rung_status fill_cell(rung_probe *probe, probe_cell *cell, rung_error *er
     if (cell->names > probe->names_needed) probe->names_needed = cell->names;
     size_t more = probe->conf.shots ? rung_text_names(&cell->example, cell->options.spelling) : 0;
     if (more > probe->names_needed) probe->names_needed = more;
-    rung_buf_init(&cell->words);
+    rung_buf_init(&cell->keys);
     rung_buf_init(&cell->canonical);
     rung_buf_init(&cell->refusal);
-    put_words(&cell->words, grid, cell->grid_cell, SIZE_MAX);
+    put_keys(&cell->keys, grid, cell->grid_cell, SIZE_MAX);
     rung_task_canonical(&cell->canonical, &cell->task);
-    rung_status status = rung_buf_ok(&cell->words, err);
+    rung_status status = rung_buf_ok(&cell->keys, err);
     if (status == RUNG_OK) status = rung_buf_ok(&cell->canonical, err);
-    cell->sum = (rung_probe_cell){.mode = probe_mode_words[cell->mode],
-                                  .words = cell->words.text,
+    cell->sum = (rung_probe_cell){.mode = probe_mode_names[cell->mode],
+                                  .keys = cell->keys.text,
                                   .canonical = cell->canonical.text,
                                   .chance = 1 / (double)cell->answers,
                                   .majority = cell->mode == PROBE_ONE_HOP ? (double)NAN : cell->task.majority,
@@ -131,7 +131,7 @@ static bool has_control(const rung_probe *probe, size_t grid_cell, probe_mode mo
     case PROBE_SHUFFLED:
         return probe->conf.controls && probe->conf.spelling != RUNG_TEXT_WORDS;
     default:
-        return probe->conf.think_tokens > 0;
+        return probe->conf.chain_of_thought_tokens > 0;
     }
 }
 
@@ -157,17 +157,17 @@ static rung_status make_depths(rung_probe *probe, rung_error *err)
     size_t cells = probe_grid_cells(grid), count = cells / grid->axis[axis].values.len;
     const rung_sizes *depths = &grid->axis[axis].values;
     probe->depth = rung_calloc(count, sizeof *probe->depth, err);
-    probe->depth_words = rung_calloc(count, sizeof *probe->depth_words, err);
-    if (!probe->depth || !probe->depth_words) return RUNG_SYSTEM;
+    probe->depth_keys = rung_calloc(count, sizeof *probe->depth_keys, err);
+    if (!probe->depth || !probe->depth_keys) return RUNG_SYSTEM;
     for (size_t i = 0; i < cells; i++) {
         if (probe_grid_value(grid, i, axis) != depths->at[0]) continue;
         size_t facts = probe_grid_facts_axis(grid, probe->conf.task);
-        rung_buf *words = &probe->depth_words[probe->depths];
-        rung_buf_init(words);
-        put_words(words, grid, i, axis);
-        if (rung_buf_ok(words, err) != RUNG_OK) return RUNG_SYSTEM;
+        rung_buf *keys = &probe->depth_keys[probe->depths];
+        rung_buf_init(keys);
+        put_keys(keys, grid, i, axis);
+        if (rung_buf_ok(keys, err) != RUNG_OK) return RUNG_SYSTEM;
         probe->depth[probe->depths++] =
-            (rung_probe_depth){.words = words->text,
+            (rung_probe_depth){.keys = keys->text,
                                .facts = facts == SIZE_MAX ? 0 : (uint64_t)probe_grid_value(grid, i, facts),
                                .threshold = probe->conf.threshold,
                                .confidence = probe->conf.confidence,
@@ -179,7 +179,7 @@ static rung_status make_depths(rung_probe *probe, rung_error *err)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-rung_status rung_probe_new(rung_probe **out, const rung_probe_conf *conf, rung_error *err)
+rung_status rung_probe_new(rung_probe **out, const rung_probe_options *conf, rung_error *err)
 {
     rung_probe *probe = rung_calloc(1, sizeof *probe, err);
     if (!probe) return RUNG_SYSTEM;
@@ -205,14 +205,14 @@ void rung_probe_free(rung_probe *probe)
 {
     if (!probe) return;
     for (size_t i = 0; i < probe->cells; i++) {
-        rung_buf_clear(&probe->cell[i].words);
+        rung_buf_clear(&probe->cell[i].keys);
         rung_buf_clear(&probe->cell[i].canonical);
         rung_buf_clear(&probe->cell[i].refusal);
     }
-    for (size_t i = 0; i < probe->depths; i++) rung_buf_clear(&probe->depth_words[i]);
+    for (size_t i = 0; i < probe->depths; i++) rung_buf_clear(&probe->depth_keys[i]);
     free(probe->cell);
     free(probe->depth);
-    free(probe->depth_words);
+    free(probe->depth_keys);
     free(probe->pool);
     rung_buf_clear(&probe->fingerprint);
     rung_buf_clear(&probe->canonical);
@@ -221,7 +221,7 @@ void rung_probe_free(rung_probe *probe)
 
 /* ---- cost -------------------------------------------------------------------------------------------------------- */
 
-size_t probe_wanted(const rung_probe_conf *conf, probe_mode mode)
+size_t probe_wanted(const rung_probe_options *conf, probe_mode mode)
 {
     return mode == PROBE_ONE_HOP || mode == PROBE_SHUFFLED ? conf->controls : conf->samples;
 }
@@ -258,7 +258,7 @@ static rung_status cost_of_cell(uint64_t *tokens, const rung_probe *probe, const
 
 rung_status rung_probe_estimate(rung_probe_cost *cost, const rung_probe *probe, rung_error *err)
 {
-    const rung_probe_conf *conf = &probe->conf;
+    const rung_probe_options *conf = &probe->conf;
     rung_status status = RUNG_OK;
     *cost = (rung_probe_cost){.cells = probe->cells, .names = probe->names_needed};
     for (size_t i = 0; status == RUNG_OK && i < probe->cells; i++) {
@@ -267,7 +267,7 @@ rung_status rung_probe_estimate(rung_probe_cost *cost, const rung_probe *probe, 
         uint64_t most = cell->mode == PROBE_DIRECT && probe->depths && conf->most > count ? conf->most : count;
         status = cost_of_cell(&tokens, probe, cell, err);
         if (tokens > cost->longest) cost->longest = tokens;
-        tokens += cell->mode == PROBE_THINKING ? conf->think_tokens : 1;
+        tokens += cell->mode == PROBE_CHAIN_OF_THOUGHT ? conf->chain_of_thought_tokens : 1;
         cost->requests += count;
         cost->requests_most += most;
         cost->tokens += count * tokens;
@@ -316,7 +316,7 @@ rung_probe_finding rung_probe_finding_of(const rung_probe *probe, size_t index)
     if (*rung_probe_refusal(probe, index)) return RUNG_FINDING_REFUSED;
     rung_side side = side_of(cell, threshold);
     if (side != RUNG_SIDE_BELOW) return side == RUNG_SIDE_ABOVE ? RUNG_FINDING_DOES : RUNG_FINDING_OPEN;
-    size_t control = rung_probe_control_of(probe, index, probe_mode_words[PROBE_ONE_HOP]);
+    size_t control = rung_probe_control_of(probe, index, probe_mode_names[PROBE_ONE_HOP]);
     rung_side read = control == SIZE_MAX ? RUNG_SIDE_OPEN : side_of(&probe->cell[control].sum, threshold);
     if (read == RUNG_SIDE_ABOVE) return RUNG_FINDING_FAILS;
     return read == RUNG_SIDE_BELOW ? RUNG_FINDING_UNREAD : RUNG_FINDING_BELOW;

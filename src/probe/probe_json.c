@@ -13,7 +13,7 @@
 static void json_server(rung_jout *out, const rung_probe_server *s)
 {
     rung_jout_object(out, "server");
-    rung_jout_string(out, "api", rung_probe_api_words[s->api]);
+    rung_jout_string(out, "api", rung_probe_api_names[s->api]);
     rung_jout_string(out, "thinking_off_by", s->thinking);
     rung_jout_string(out, "tokenizer", s->tokenizer);
     rung_jout_int(out, "logprobs", (int64_t)s->top);
@@ -58,7 +58,7 @@ static void json_cell(rung_jout *out, const rung_probe *probe, size_t index)
     rung_jout_real(out, "prompt_tokens", c->prompt_tokens);
     json_bound(out, c);
     if (strcmp(c->mode, "direct") == 0)
-        rung_jout_string(out, "finding", rung_probe_finding_words[rung_probe_finding_of(probe, index)]);
+        rung_jout_string(out, "finding", rung_probe_finding_names[rung_probe_finding_of(probe, index)]);
     if (*rung_probe_refusal(probe, index)) rung_jout_string(out, "refusal", rung_probe_refusal(probe, index));
     rung_jout_end(out);
 }
@@ -66,7 +66,7 @@ static void json_cell(rung_jout *out, const rung_probe *probe, size_t index)
 static void json_depth(rung_jout *out, const rung_probe_depth *d)
 {
     rung_jout_flat_object(out, NULL);
-    rung_jout_string(out, "words", d->words);
+    rung_jout_string(out, "words", d->keys);
     rung_jout_int(out, "facts", (int64_t)d->facts);
     rung_jout_real(out, "threshold", d->threshold);
     rung_jout_real(out, "confidence", d->confidence);

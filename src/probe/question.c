@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "plan.h"
+#include "probe_internal.h"
 
 #define EXAMPLE_STREAM 0x6578616d706c65 /* "example": instances that are never asked */
 #define NAME_STREAM    0x6e616d6573     /* "names" */
@@ -33,14 +33,14 @@ static rung_status put_instance(probe_question *q, const rung_instance *instance
     return rung_buf_ok(&q->prompt, err);
 }
 
-static rung_status put_examples(probe_question *q, const probe_cell *cell, const rung_probe_conf *conf,
+static rung_status put_examples(probe_question *q, const probe_cell *cell, const rung_probe_options *conf,
                                 const char *const *pool, size_t count, uint64_t index, rung_rng *rng, rung_error *err)
 {
     rung_instance instance;
     rung_text_options options = cell->options;
     options.solved = true;
-    options.think = false;
-    if (!conf->shots || cell->options.think)
+    options.chain_of_thought = false;
+    if (!conf->shots || cell->options.chain_of_thought)
         return RUNG_OK; /* an example without steps would teach the model to skip them */
     rung_status status = rung_instance_init(&instance, &cell->example, err);
     if (status != RUNG_OK) return status;
@@ -79,7 +79,7 @@ static rung_status put_answers(probe_question *q, const rung_instance *instance,
 }
 
 static rung_status put_question(probe_question *q, const rung_instance *instance, const probe_cell *cell,
-                                const rung_probe_conf *conf, const char *const *pool, size_t count, bool cue,
+                                const rung_probe_options *conf, const char *const *pool, size_t count, bool cue,
                                 uint64_t index, rung_error *err)
 {
     const char **names;
@@ -96,7 +96,7 @@ static rung_status put_question(probe_question *q, const rung_instance *instance
     return status == RUNG_OK ? put_answers(q, instance, cell, &options, names, err) : status;
 }
 
-rung_status probe_question_init(probe_question *q, const probe_cell *cell, const rung_probe_conf *conf,
+rung_status probe_question_init(probe_question *q, const probe_cell *cell, const rung_probe_options *conf,
                                 const char *const *names, size_t count, bool cue, uint64_t index, rung_error *err)
 {
     rung_instance instance;

@@ -144,7 +144,7 @@ rung_status rung_reply_parse(rung_reply *reply, const char *body, size_t len, ru
     return status;
 }
 
-rung_status rung_reply_take(rung_reply *reply, const rung_answer *answer, rung_error *err)
+rung_status rung_reply_take(rung_reply *reply, const rung_client_response *answer, rung_error *err)
 {
     rung_reply shown;
     rung_status status = rung_reply_parse(reply, answer->body, answer->len, err);

@@ -87,7 +87,7 @@ rung_score rung_score_first(const rung_reply *reply, const char *const *answers,
     return score;
 }
 
-rung_score rung_score_thinking(const rung_reply *reply, const char *const *answers, size_t count, size_t wanted)
+rung_score rung_score_chain_of_thought(const rung_reply *reply, const char *const *answers, size_t count, size_t wanted)
 {
     static const char cue[] = "answer:";
     rung_score score = {.mass = NAN, .said = SIZE_MAX, .cut = strcmp(reply->finish, "length") == 0};

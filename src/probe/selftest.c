@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "probe_internal.h"
 
 /* One trial: a dialect, a question, and the result. */
 typedef struct trial {
@@ -68,7 +68,7 @@ static const char *objection(const rung_reply *r, const char *prompt)
     return NULL;
 }
 
-static bool judge(void *context, size_t index, const rung_answer *answer)
+static bool judge(void *context, size_t index, const rung_client_response *answer)
 {
     trial *t = context;
     rung_reply reply;
@@ -111,7 +111,7 @@ static rung_status ask_cell(trial *t, const probe_cell *cell, rung_error *err)
         status = rung_buf_ok(&body, err);
     }
     if (status == RUNG_OK) {
-        rung_ask ask = {probe_path(&probe->dialect), body.text, true};
+        rung_client_request ask = {probe_path(&probe->dialect), body.text, true};
         status = rung_client_run(&sum, probe->conf.client, &ask, 1, true, judge, t, err);
         if (sum.stopped) probe->stopped = true;
     }
@@ -143,7 +143,7 @@ static const probe_dialect dialects[] = {
     {RUNG_PROBE_CHAT, PROBE_QUIET_NONE, 0},        {RUNG_PROBE_CHAT, PROBE_QUIET_NONE, 5},
 };
 
-static bool is_wanted(const rung_probe_conf *conf, const probe_dialect *d)
+static bool is_wanted(const rung_probe_options *conf, const probe_dialect *d)
 {
     return (conf->api == RUNG_PROBE_AUTO || conf->api == d->api) && d->top < conf->top;
 }
@@ -182,7 +182,7 @@ typedef struct listing {
     const char *model;
 } listing;
 
-static bool take_models(void *context, size_t index, const rung_answer *answer)
+static bool take_models(void *context, size_t index, const rung_client_response *answer)
 {
     listing *l = context;
     (void)index;
@@ -201,7 +201,7 @@ static bool take_models(void *context, size_t index, const rung_answer *answer)
 static rung_status check_model(rung_probe *probe, rung_error *err)
 {
     listing l = {.model = probe->conf.model};
-    rung_ask ask = {"/v1/models", NULL, true};
+    rung_client_request ask = {"/v1/models", NULL, true};
     rung_client_sum sum = {0};
     rung_buf_init(&l.names);
     rung_status status = rung_client_run(&sum, probe->conf.client, &ask, 1, true, take_models, &l, err);
@@ -236,17 +236,17 @@ rung_status rung_probe_test(rung_probe *probe, rung_error *err)
 {
     trial t = {.probe = probe};
     rung_buf_init(&t.reason);
-    probe_tell(probe, "self-test", NULL);
+    probe_report_progress(probe, "self-test", NULL);
     rung_status status = check_model(probe, err);
     if (status == RUNG_OK && !probe->stopped && !probe->pool) status = provisional_names(probe, err);
     if (status == RUNG_OK && !probe->stopped) status = choose_dialect(&t, err);
     if (status == RUNG_OK && !probe->stopped && probe->names_needed) {
-        probe_tell(probe, "names", NULL);
+        probe_report_progress(probe, "names", NULL);
         status = probe_names_find(probe, err);
     }
     if (status == RUNG_OK && !probe->stopped) status = probe_answers_check(probe, err);
     probe->server.api = probe->dialect.api;
-    probe->server.thinking = probe_quiet_words[probe->dialect.quiet];
+    probe->server.thinking = probe_quiet_names[probe->dialect.quiet];
     probe->server.fingerprint = probe->fingerprint.text ? probe->fingerprint.text : "";
     if (!probe->server.tokenizer) probe->server.tokenizer = "not needed";
     probe->tested = status == RUNG_OK && !probe->stopped;

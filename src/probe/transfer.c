@@ -99,7 +99,8 @@ static void set_trust(CURL *easy, const probe_wire *wire)
     curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, wire->key);
 }
 
-rung_status probe_transfer_begin(probe_transfer *t, const probe_wire *wire, const rung_ask *ask, rung_error *err)
+rung_status probe_transfer_begin(probe_transfer *t, const probe_wire *wire, const rung_client_request *ask,
+                                 rung_error *err)
 {
     t->easy = curl_easy_init();
     if (!t->easy) return rung_fail(err, RUNG_SYSTEM, "out of memory");

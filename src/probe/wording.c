@@ -7,11 +7,11 @@
  */
 #include <string.h>
 
-#include "plan.h"
+#include "probe_internal.h"
 #include "rung/io.h"
 
-const char *const rung_probe_api_words[] = {"auto", "completions", "chat", NULL};
-const char *const probe_quiet_words[] = {"no template", "chat_template_kwargs",
+const char *const rung_probe_api_names[] = {"auto", "completions", "chat", NULL};
+const char *const probe_quiet_names[] = {"no template", "chat_template_kwargs",
                                          "chat_template_kwargs and reasoning_effort"};
 
 const char *probe_path(const probe_dialect *dialect)
@@ -41,12 +41,13 @@ static bool extra_has(const char *extra, const char *quoted_key)
     return extra && strstr(extra, quoted_key);
 }
 
-static void put_chat(rung_buf *out, const probe_dialect *dialect, const char *extra, const char *prompt, bool think)
+static void put_chat(rung_buf *out, const probe_dialect *dialect, const char *extra, const char *prompt,
+                     bool chain_of_thought)
 {
     rung_buf_puts(out, ", \"messages\": [{\"role\": \"user\", ");
     put_string(out, "content", prompt);
     rung_buf_puts(out, "}]");
-    if (think) return;
+    if (chain_of_thought) return;
     rung_buf_printf(out, ", \"logprobs\": true, \"top_logprobs\": %zu", dialect->top);
     if (dialect->quiet >= PROBE_QUIET_KWARGS && !extra_has(extra, "\"chat_template_kwargs\""))
         rung_buf_puts(out, ", \"chat_template_kwargs\": {\"enable_thinking\": false, \"thinking\": false}");
@@ -54,20 +55,20 @@ static void put_chat(rung_buf *out, const probe_dialect *dialect, const char *ex
         rung_buf_puts(out, ", \"reasoning_effort\": \"none\"");
 }
 
-void probe_body(rung_buf *out, const probe_dialect *dialect, const rung_probe_conf *conf, const char *prompt,
-                size_t think_tokens)
+void probe_body(rung_buf *out, const probe_dialect *dialect, const rung_probe_options *conf, const char *prompt,
+                size_t chain_of_thought_tokens)
 {
     rung_buf_putc(out, '{');
     put_string(out, "model", conf->model);
     if (dialect->api == RUNG_PROBE_CHAT) {
-        put_chat(out, dialect, conf->extra, prompt, think_tokens > 0);
+        put_chat(out, dialect, conf->extra, prompt, chain_of_thought_tokens > 0);
     } else {
         rung_buf_puts(out, ", ");
         put_string(out, "prompt", prompt);
-        if (!think_tokens) rung_buf_printf(out, ", \"logprobs\": %zu", dialect->top);
+        if (!chain_of_thought_tokens) rung_buf_printf(out, ", \"logprobs\": %zu", dialect->top);
     }
-    rung_buf_printf(out, ", \"max_tokens\": %zu, \"temperature\": 0, \"seed\": %u", think_tokens ? think_tokens : 1,
-                    (unsigned)(conf->seed & 0x7fffffff));
+    rung_buf_printf(out, ", \"max_tokens\": %zu, \"temperature\": 0, \"seed\": %u",
+                    chain_of_thought_tokens ? chain_of_thought_tokens : 1, (unsigned)(conf->seed & 0x7fffffff));
     put_extra(out, conf->extra);
     rung_buf_putc(out, '}');
 }

@@ -74,7 +74,7 @@ uint8_t *rung_epoch_bytes(epoch *e, size_t count)
 rung_status rung_player_begin(player *p, epoch *e)
 {
     p->own = NULL;
-    p->conv = rung_epoch_keep(e, rung_group_conv_elements(e->conf), 1);
+    p->conv = rung_epoch_keep(e, rung_head_group_conv_elements(e->conf), 1);
     p->o = rung_epoch_keep(e, p->tokens, e->conf->heads * e->conf->dv);
     if (!p->conv || !p->o) return RUNG_SYSTEM;
     for (size_t i = 0; i < RUNG_MECH_INPUT_MAX; i++) p->in[i] = NULL, p->seen[i] = NULL;

@@ -69,7 +69,7 @@ double *rung_epoch_numbers(epoch *e, size_t a, size_t b);
 double *rung_epoch_keep(epoch *e, size_t a, size_t b);
 uint8_t *rung_epoch_bytes(epoch *e, size_t count);
 
-/* ---- states: state.c --------------------------------------------------------------------------------------------- */
+/* ---- states: state_player.c --------------------------------------------------------------------------------------------- */
 
 /* True if the state in the message includes the mechanism's own numbers, not only those of its convolutions. */
 bool rung_state_of_mech(const rung_mech_conf *conf);
@@ -78,7 +78,7 @@ size_t rung_state_elements(const rung_mech_conf *conf, size_t tokens);
  * mechanism's numbers are in the state. *numbers is what the next player receives, rung_state_elements of them. */
 rung_status rung_state_turn(player *p, double **numbers, const rung_letter *in, epoch *e);
 
-/* ---- full attention: full.c -------------------------------------------------------------------------------------- */
+/* ---- full attention: full_player.c -------------------------------------------------------------------------------------- */
 
 size_t rung_full_elements(const rung_mech_conf *conf); /* accumulators of one token: H (dv+2) numbers */
 /* The queries of the asking tokens, [asks][H][dk]. */
@@ -90,7 +90,7 @@ rung_status rung_full_end(player *p, const rung_letter *in, epoch *e);
 /* The player's keys and values, [tokens][H][dk+dv], as in a cache. */
 void rung_full_cache(double *out, const player *p, const epoch *e);
 
-/* ---- sparse attention: sparse.c ---------------------------------------------------------------------------------- */
+/* ---- sparse attention: sparse_player.c ---------------------------------------------------------------------------------- */
 
 /* Sizes in the state of the mechanism: one slot [H][dk+dv] per token, and after every B of them one for the summary. */
 typedef struct blocks {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const rung_sent_words[] = {"state",  "accumulators", "summaries", "opened",
+const char *const rung_sent_names[] = {"state",  "accumulators", "summaries", "opened",
                                        "window", "queries",      "choice",    NULL};
 
 typedef struct game {
@@ -169,22 +169,22 @@ static void remember(game *g, const double *numbers, size_t count)
 static rung_status pass_states(game *g, epoch *e, double *tail)
 {
     rung_status status = RUNG_OK;
-    rung_letter told = {0};
+    rung_letter received = {0};
     double *numbers;
     for (size_t i = 0; status == RUNG_OK && i < g->players; i++) {
         player *p = &g->player[i];
         size_t end = p->start + p->tokens, elements = rung_state_elements(e->conf, end);
         next_turn(e);
         status = rung_player_begin(p, e);
-        if (status == RUNG_OK) status = rung_state_turn(p, &numbers, i ? &told : NULL, e);
+        if (status == RUNG_OK) status = rung_state_turn(p, &numbers, i ? &received : NULL, e);
         if (status != RUNG_OK) break;
         if (i + 1 == g->players) {
             memcpy(tail, numbers, elements * sizeof *tail);
             break;
         }
-        told = (rung_letter){.first = end, .count = 1};
-        status = rung_letter_pack(&told, numbers, elements, e);
-        if (status == RUNG_OK) status = deliver(g, &told, e, RUNG_SENT_STATE, p, p + 1, i + 1);
+        received = (rung_letter){.first = end, .count = 1};
+        status = rung_letter_pack(&received, numbers, elements, e);
+        if (status == RUNG_OK) status = deliver(g, &received, e, RUNG_SENT_STATE, p, p + 1, i + 1);
     }
     return status;
 }
@@ -239,19 +239,19 @@ static rung_status open_blocks(game *g, epoch *e, desk *d, player *from, player 
 static rung_status play_sparse(game *g, epoch *e)
 {
     blocks b = rung_blocks_of(e->conf);
-    rung_letter told = {0};
+    rung_letter received = {0};
     desk d;
     rung_status status = rung_sparse_desk(&d, e);
     for (size_t i = 0; status == RUNG_OK && i < g->players; i++) {
         player *p = &g->player[i];
         next_turn(e);
-        status = rung_sparse_lay_out(p, &d, i ? &told : NULL, e);
+        status = rung_sparse_lay_out(p, &d, i ? &received : NULL, e);
         if (status != RUNG_OK) break;
         size_t slots = rung_blocks_slots(p->start + p->tokens, &b) - rung_blocks_slots(p->start, &b);
         remember(g, p->own, slots * b.slot);
-        if (i + 1 < g->players) status = rung_sparse_summaries(p, &told, &d, e);
+        if (i + 1 < g->players) status = rung_sparse_summaries(p, &received, &d, e);
         if (status == RUNG_OK && i + 1 < g->players)
-            status = deliver(g, &told, e, RUNG_SENT_SUMMARIES, p, p + 1, i + 1);
+            status = deliver(g, &received, e, RUNG_SENT_SUMMARIES, p, p + 1, i + 1);
         if (status == RUNG_OK) status = rung_sparse_choose(p, &d, e);
         for (size_t j = 0; status == RUNG_OK && j < i; j++) status = open_blocks(g, e, &d, &g->player[j], p);
         if (status == RUNG_OK) rung_sparse_read(p, &d, e);
@@ -301,7 +301,7 @@ static rung_status carried_elements(size_t *out, const game *g)
         for (size_t i = 0; i < g->arch->layer[l].group_count; i++) {
             const rung_mech_conf *conf = &g->arch->layer[l].group[i];
             if (!rung_size_add(&sum, sum, rung_mech_state_elements(conf, g->rules->tokens)) ||
-                !rung_size_add(&sum, sum, rung_group_conv_elements(conf)))
+                !rung_size_add(&sum, sum, rung_head_group_conv_elements(conf)))
                 return rung_fail(g->err, RUNG_SYSTEM, "the carried numbers of %zu tokens do not fit into memory",
                                  g->rules->tokens);
         }

@@ -7,7 +7,7 @@
 
 #include "rung/render.h"
 
-const char *const rung_verdict_words[] = {"CAN", "CANNOT", "UNKNOWN", "SAMPLED", NULL};
+const char *const rung_verdict_names[] = {"CAN", "CANNOT", "UNKNOWN", "SAMPLED", NULL};
 
 size_t rung_text_character(const char *at)
 {

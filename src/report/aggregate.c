@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model.h"
+#include "report_internal.h"
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
@@ -152,7 +152,7 @@ static rung_cell shown_cell(const report_group *g, size_t c)
     return out;
 }
 
-static void count_cell(rung_group *shown, const rung_cell *cell)
+static void count_cell(rung_run_group *shown, const rung_cell *cell)
 {
     bool off = cell->accuracy.count > 1 && cell->accuracy.low > fmax(cell->row->chance, cell->row->majority);
     shown->controls += cell->row->random_labels;

@@ -4,7 +4,7 @@
  * Files that are part of the page; the build turns them into bytes. The plot library (uPlot, MIT) is fetched when
  * building and is not in this tree. Without it two of these are empty, and the page has its figures as SVG only.
  */
-#include "model.h"
+#include "report_internal.h"
 
 const char report_css[] = {
 #include "page.css.inc"

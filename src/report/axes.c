@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model.h"
+#include "report_internal.h"
 #include "rung/mech.h"
 
 typedef struct column {

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "model.h"
+#include "report_internal.h"
 
 static void put_reals(rung_buf *out, const double *values, size_t count)
 {
@@ -79,7 +79,7 @@ static void put_theory(rung_buf *out, const rung_cell *cell)
     put_reals(out, values, RUNG_COUNT(values));
 }
 
-void rung_group_csv(rung_buf *out, const rung_group *g)
+void rung_run_group_csv(rung_buf *out, const rung_run_group *g)
 {
     for (size_t k = 0; k < g->key_count; k++) {
         rung_buf_csv(out, g->key[k].name);
@@ -96,7 +96,7 @@ void rung_group_csv(rung_buf *out, const rung_group *g)
                            cell->success.low,    cell->success.high, cell->evaluated.mean, cell->evaluated.low,
                            cell->evaluated.high, cell->row->chance,  cell->row->majority};
         for (size_t k = 0; k < g->key_count; k++) {
-            rung_buf_csv(out, rung_group_value(g, c, k));
+            rung_buf_csv(out, rung_run_group_value(g, c, k));
             rung_buf_putc(out, ',');
         }
         rung_buf_printf(out, "%d,%zu,%zu,%zu,%zu", cell->row->random_labels, cell->runs, cell->succeeded,

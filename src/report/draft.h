@@ -6,7 +6,7 @@
 #ifndef RUNG_REPORT_DRAFT_H
 #define RUNG_REPORT_DRAFT_H
 
-#include "model.h"
+#include "report_internal.h"
 
 typedef struct figure_list {
     rung_chart *figure;

@@ -35,7 +35,7 @@ typedef struct maker {
 
 /* ---- points ------------------------------------------------------------------------------------------------------ */
 
-static rung_point point_of_cell(const rung_group *shown, const report_slot *slot, measure what)
+static rung_point point_of_cell(const rung_run_group *shown, const report_slot *slot, measure what)
 {
     const rung_cell *cell = &shown->cell[slot->cell];
     const rung_estimate *y = what == ACCURACY ? &cell->accuracy : &cell->success;
@@ -251,7 +251,7 @@ static rung_status add_axis(maker *m, const report_axis *axis)
 static rung_status add_rates(maker *m)
 {
     static const measure one[] = {EVALUATED};
-    const rung_group *shown = &m->group->shown;
+    const rung_run_group *shown = &m->group->shown;
     size_t at = SIZE_MAX, chosen = 0;
     for (size_t i = 0; i < shown->key_count; i++)
         if (shown->key[i].chosen) chosen++, at = i;

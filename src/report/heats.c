@@ -63,7 +63,7 @@ static rung_heat_cell shown(const rung_cell *cell, size_t number)
                             .cell = number};
 }
 
-static void place_cell(rung_heat_cell *at, const rung_group *g, size_t number)
+static void place_cell(rung_heat_cell *at, const rung_run_group *g, size_t number)
 {
     size_t among = at->among;
     bool better = !among || !(g->cell[number].evaluated.mean <= g->cell[at->cell].evaluated.mean);

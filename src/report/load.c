@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model.h"
+#include "report_internal.h"
 #include "rung/io.h"
 
 #define DEFAULT_SUCCESS   0.99         /* the default of a spec */
@@ -95,15 +95,15 @@ static bool read_words(loader *l, report_setting *s, const rung_run_row *row)
     rung_json_doc *doc;
     size_t room = 0;
     bool ok = true;
-    if (rung_json_parse(&doc, row->words, strlen(row->words), "words of a run", l->err) != RUNG_OK) {
+    if (rung_json_parse(&doc, row->keys, strlen(row->keys), "words of a run", l->err) != RUNG_OK) {
         l->status = rung_fail_at(l->err, RUNG_INPUT, "%s: run %s", l->report->store[l->store].path, row->id);
         return false;
     }
     const rung_json *root = rung_json_root(doc);
     if (row->label[0]) ok = put_level(l, s, &room, "label", row->label, NAN);
     for (size_t i = 0; ok && i < rung_json_len(root); i++) {
-        char text[RUNG_JSON_WORD];
-        const char *name = rung_json_key_at(root, i), *word = rung_json_word(text, rung_json_value_at(root, i));
+        char text[RUNG_JSON_SCALAR_TEXT];
+        const char *name = rung_json_key_at(root, i), *word = rung_json_scalar_text(text, rung_json_value_at(root, i));
         double number = NAN;
         if (!word || is_apart(name)) continue;
         if (!rung_json_real(&number, rung_json_value_at(root, i))) number = NAN;
@@ -120,7 +120,7 @@ static bool keep_row(loader *l, rung_run_row *out, const rung_run_row *row)
 {
     rung_report *r = l->report;
     *out = *row;
-    out->id = out->canonical = out->words = "";
+    out->id = out->canonical = out->keys = "";
     out->arch = report_keep(r, row->arch, l->err);
     out->task = report_keep(r, row->task, l->err);
     out->label = report_keep(r, row->label, l->err);

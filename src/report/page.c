@@ -159,7 +159,7 @@ void report_page_figures(rung_buf *out, const rung_chart *figure, size_t count, 
     rung_buf_puts(out, "</div>\n");
 }
 
-static void put_heats(rung_buf *out, const rung_group *g)
+static void put_heats(rung_buf *out, const rung_run_group *g)
 {
     if (!g->heats) return;
     rung_buf_puts(out, g->heat[0].x_name[0] ? "<h3>Maps</h3>\n<div class=\"maps\">\n"
@@ -176,7 +176,7 @@ static void put_heats(rung_buf *out, const rung_group *g)
 
 /* ---- a group ----------------------------------------------------------------------------------------------------- */
 
-static void put_warnings(rung_buf *out, const rung_group *g)
+static void put_warnings(rung_buf *out, const rung_run_group *g)
 {
     size_t few = 0;
     for (size_t c = 0; c < g->cells; c++) few += g->cell[c].runs < 5;
@@ -200,7 +200,7 @@ static void put_warnings(rung_buf *out, const rung_group *g)
             g->cells);
 }
 
-static void put_summary(rung_buf *out, const rung_group *g)
+static void put_summary(rung_buf *out, const rung_run_group *g)
 {
     rung_buf_printf(out, "<p>%zu run%s", g->runs, g->runs == 1 ? "" : "s");
     if (g->planned > g->runs) rung_buf_printf(out, " of %llu planned", (unsigned long long)g->planned);
@@ -218,7 +218,7 @@ static void put_summary(rung_buf *out, const rung_group *g)
     rung_buf_puts(out, "</p>\n");
 }
 
-static void put_curves(rung_buf *out, const rung_group *g)
+static void put_curves(rung_buf *out, const rung_run_group *g)
 {
     rung_buf text = {0};
     rung_buf_printf(&text,
@@ -229,7 +229,7 @@ static void put_curves(rung_buf *out, const rung_group *g)
     rung_buf_clear(&text);
 }
 
-static void put_group(rung_buf *out, const rung_group *g, size_t *room)
+static void put_group(rung_buf *out, const rung_run_group *g, size_t *room)
 {
     rung_buf_printf(out, "<section id=\"%s\">\n<h2>", g->slug);
     rung_text_escape(out, g->name[0] ? g->name : "Runs of no sweep");
@@ -274,7 +274,7 @@ static void put_all_json(rung_buf *out, const rung_report *report)
     bool first = true;
     rung_buf_putc(out, '[');
     for (size_t i = 0; i < report->groups; i++) {
-        const rung_group *g = &report->group[i]->shown;
+        const rung_run_group *g = &report->group[i]->shown;
         put_json(out, g->figure, g->figures, &first);
         put_json(out, g->curve, g->curves, &first);
     }
@@ -309,7 +309,7 @@ static void put_nav(rung_buf *out, const rung_report *report)
     if (report->groups + report->probed_count < 2) return;
     rung_buf_puts(out, "<nav><ul>");
     for (size_t i = 0; i < report->groups; i++) {
-        const rung_group *g = &report->group[i]->shown;
+        const rung_run_group *g = &report->group[i]->shown;
         put_link(out, g->slug, "", g->name[0] ? g->name : "Runs of no sweep");
     }
     for (size_t i = 0; i < report->probed_count; i++)

@@ -6,7 +6,7 @@
 #ifndef RUNG_REPORT_PAGE_H
 #define RUNG_REPORT_PAGE_H
 
-#include "model.h"
+#include "report_internal.h"
 
 #define REPORT_ROWS 5000 /* of a table, at most */
 
@@ -21,7 +21,7 @@ void report_page_figures(rung_buf *out, const rung_chart *figure, size_t count, 
 void report_page_probed(rung_buf *out, const rung_probed *probed);
 extern const char report_probe_reading[];
 /* Writes the cells of a group, one row each. Certificates are included as long as *room bytes last. */
-void report_page_table(rung_buf *out, const rung_group *group, size_t *room);
+void report_page_table(rung_buf *out, const rung_run_group *group, size_t *room);
 /* Writes a figure as data for the script. */
 void report_page_json(rung_buf *out, const rung_chart *figure);
 

@@ -9,7 +9,7 @@
 
 #include "page.h"
 
-static void put_head(rung_buf *out, const rung_group *g)
+static void put_head(rung_buf *out, const rung_run_group *g)
 {
     static const char *const columns[] = {"test accuracy", "successes",   "chance",     "state bits",
                                           "full layers",   "rec. layers", "parameters", "tokens",
@@ -145,13 +145,13 @@ static void put_proof_from(rung_buf *out, const rung_run_theory *t)
         rung_buf_puts(out, "<td></td>");
 }
 
-static void put_row(rung_buf *out, const rung_group *g, size_t c, size_t *room)
+static void put_row(rung_buf *out, const rung_run_group *g, size_t c, size_t *room)
 {
     const rung_cell *cell = &g->cell[c];
     const rung_run_row *row = cell->row;
     rung_buf_puts(out, row->random_labels ? "<tr class=\"control\">" : "<tr>");
     for (size_t k = 0; k < g->key_count; k++) {
-        const char *value = rung_group_value(g, c, k);
+        const char *value = rung_run_group_value(g, c, k);
         rung_buf_puts(out, g->key[k].numeric ? "<td class=\"n\" data-v=\"" : "<td data-v=\"");
         rung_text_escape(out, value);
         rung_buf_puts(out, "\"><code>");
@@ -185,7 +185,7 @@ void report_open_table(rung_buf *out, size_t rows, size_t all)
     rung_buf_puts(out, "</span></div>\n<div class=\"scroll cells\"><table>\n");
 }
 
-void report_page_table(rung_buf *out, const rung_group *g, size_t *room)
+void report_page_table(rung_buf *out, const rung_run_group *g, size_t *room)
 {
     size_t rows = g->cells < REPORT_ROWS ? g->cells : REPORT_ROWS;
     report_open_table(out, rows, g->cells);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model.h"
+#include "report_internal.h"
 
 #define CONTROL    " (random labels)"
 #define FEW_SERIES 8 /* per panel, if other numeric keys name series too */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model.h"
+#include "report_internal.h"
 
 rung_status rung_report_new(rung_report **out, rung_error *err)
 {
@@ -65,7 +65,7 @@ void report_slug(char out[64], const char *text, const char *plain)
 /* Appends a number if the slug is taken. Slugs become part of file names. */
 static rung_status give_slug(rung_report *report, size_t index, rung_error *err)
 {
-    rung_group *shown = &report->group[index]->shown;
+    rung_run_group *shown = &report->group[index]->shown;
     char slug[64];
     report_slug(slug, shown->name[0] ? shown->name : "runs", "sweep");
     shown->slug = report_say(report, err, "%s", slug);
@@ -96,7 +96,7 @@ size_t rung_report_groups(const rung_report *report)
     return report->groups;
 }
 
-const rung_group *rung_report_group(const rung_report *report, size_t index)
+const rung_run_group *rung_report_group(const rung_report *report, size_t index)
 {
     return &report->group[index]->shown;
 }

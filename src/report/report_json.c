@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "model.h"
+#include "report_internal.h"
 
 /* ---- cells of sweeps ------------------------------------------------------------------------------------------- */
 
@@ -25,29 +25,30 @@ static void json_some(rung_jout *out, const char *key, double value)
     rung_jout_real(out, key, value > 0 ? value : NAN);
 }
 
-static void json_task(rung_jout *out, const rung_group *g, size_t c)
+static void json_task(rung_jout *out, const rung_run_group *g, size_t c)
 {
     rung_buf text;
     rung_buf_init(&text);
-    rung_group_task(&text, g, c);
+    rung_run_group_task(&text, g, c);
     rung_jout_string(out, "task", text.failed ? NULL : text.text);
     rung_buf_clear(&text);
 }
 
-static void json_cell(rung_jout *out, const rung_group *g, size_t c)
+static void json_cell(rung_jout *out, const rung_run_group *g, size_t c)
 {
-    static const char *const sizes[] = {"d-model", "heads", "dk", "dv"}; /* as in the words */
+    static const char *const sizes[] = {"d-model", "heads", "dk", "dv"}; /* as in the keys */
     const rung_cell *cell = &g->cell[c];
     const rung_run_row *row = cell->row;
     rung_jout_object(out, NULL);
     rung_jout_flat_object(out, "words");
-    for (size_t k = 0; k < g->key_count; k++) rung_jout_string(out, g->key[k].name, rung_group_value(g, c, k));
+    for (size_t k = 0; k < g->key_count; k++) rung_jout_string(out, g->key[k].name, rung_run_group_value(g, c, k));
     rung_jout_end(out);
     rung_jout_string(out, "arch", row->arch);
     json_task(out, g, c);
     for (size_t i = 0; i < RUNG_COUNT(sizes); i++) {
         int64_t size;
-        if (rung_word_int(&size, rung_group_word(g, c, sizes[i]), 0, INT32_MAX)) rung_jout_int(out, sizes[i], size);
+        if (rung_parse_int(&size, rung_run_group_value_of(g, c, sizes[i]), 0, INT32_MAX))
+            rung_jout_int(out, sizes[i], size);
     }
     rung_jout_bool(out, "random_labels", row->random_labels);
     rung_jout_int(out, "runs", (int64_t)cell->runs);
@@ -55,7 +56,7 @@ static void json_cell(rung_jout *out, const rung_group *g, size_t c)
     rung_jout_int(out, "diverged", (int64_t)cell->diverged);
     rung_jout_int(out, "settings", (int64_t)cell->settings);
     rung_jout_flat_array(out, "seeds");
-    for (size_t i = 0; i < cell->runs; i++) rung_jout_int(out, NULL, (int64_t)rung_group_seed(g, c, i));
+    for (size_t i = 0; i < cell->runs; i++) rung_jout_int(out, NULL, (int64_t)rung_run_group_seed(g, c, i));
     rung_jout_end(out);
     rung_jout_real(out, "rate", row->rate);
     rung_jout_int(out, "steps", (int64_t)row->steps);
@@ -69,7 +70,7 @@ static void json_cell(rung_jout *out, const rung_group *g, size_t c)
     rung_jout_int(out, "full_layers", (int64_t)row->full_layers);
     rung_jout_int(out, "recurrent_layers", (int64_t)row->recurrent_layers);
     rung_jout_int(out, "tokens", (int64_t)row->tokens);
-    rung_jout_string(out, "verdict", rung_verdict_words[row->theory.verdict - 1]);
+    rung_jout_string(out, "verdict", rung_verdict_names[row->theory.verdict - 1]);
     rung_jout_string(out, "bound", row->theory.bound);
     rung_jout_string(out, "test_numbers", row->test_numbers[0] ? row->test_numbers : NULL);
     json_some(out, "ceiling", cell->ceiling);
@@ -79,7 +80,7 @@ static void json_cell(rung_jout *out, const rung_group *g, size_t c)
     rung_jout_end(out);
 }
 
-static void json_ids(rung_jout *out, const rung_group *g)
+static void json_ids(rung_jout *out, const rung_run_group *g)
 {
     rung_jout_array(out, "figures");
     for (size_t i = 0; i < g->figures; i++) rung_jout_string(out, NULL, g->figure[i].id);
@@ -88,7 +89,7 @@ static void json_ids(rung_jout *out, const rung_group *g)
     rung_jout_end(out);
 }
 
-static void json_group(rung_jout *out, const rung_group *g)
+static void json_group(rung_jout *out, const rung_run_group *g)
 {
     rung_jout_object(out, NULL);
     rung_jout_string(out, "sweep", g->name);

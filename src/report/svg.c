@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model.h"
+#include "report_internal.h"
 
 enum {
     WIDTH = 560,

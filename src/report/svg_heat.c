@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model.h"
+#include "report_internal.h"
 
 enum {
     FIELD = 62,

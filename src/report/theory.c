@@ -12,7 +12,7 @@
 
 #include "draft.h"
 
-/* ---- words of a cell --------------------------------------------------------------------------------------------- */
+/* ---- keys of a cell --------------------------------------------------------------------------------------------- */
 
 /* A value of the axis key between two cells, used instead of the cell's own. */
 typedef struct instead {
@@ -27,7 +27,7 @@ static const char *level_text(const report_group *g, size_t cell, size_t key)
     return level == REPORT_ABSENT ? "" : g->key[key].level[level].text;
 }
 
-const char *rung_group_word(const rung_group *group, size_t cell, const char *key)
+const char *rung_run_group_value_of(const rung_run_group *group, size_t cell, const char *key)
 {
     const report_group *g = (const report_group *)group; /* safe: shown is its first member */
     for (size_t k = 0; k < g->keys; k++)
@@ -55,7 +55,7 @@ static const char *word_with(const report_group *g, size_t cell, size_t key, con
 
 static void put_task(rung_buf *out, const report_group *g, size_t cell, const instead *in)
 {
-    rung_buf_puts(out, rung_group_word(&g->shown, cell, "task"));
+    rung_buf_puts(out, rung_run_group_value_of(&g->shown, cell, "task"));
     for (size_t k = 0; k < g->keys; k++) {
         const char *text = word_with(g, cell, k, in);
         if (is_of_task(g->key[k].name) && *text) rung_buf_printf(out, " %s=%s", g->key[k].name + 5, text);
@@ -63,7 +63,7 @@ static void put_task(rung_buf *out, const report_group *g, size_t cell, const in
 }
 
 /* Keys stand in the order in which the group met them; the task has an order of its own. */
-void rung_group_task(rung_buf *out, const rung_group *group, size_t cell)
+void rung_run_group_task(rung_buf *out, const rung_run_group *group, size_t cell)
 {
     rung_task_conf conf;
     rung_error ignored;
@@ -77,7 +77,7 @@ void rung_group_task(rung_buf *out, const rung_group *group, size_t cell)
     rung_buf_clear(&raw);
 }
 
-uint64_t rung_group_seed(const rung_group *group, size_t cell, size_t run)
+uint64_t rung_run_group_seed(const rung_run_group *group, size_t cell, size_t run)
 {
     const report_group *g = (const report_group *)group;
     return g->run[g->order[report_chosen(g, cell)->first + run]].seed;
@@ -87,19 +87,21 @@ uint64_t rung_group_seed(const rung_group *group, size_t cell, size_t run)
 
 static size_t size_word(const report_group *g, size_t cell, const char *key, const instead *in)
 {
-    const char *text = in && strcmp(g->key[in->axis].name, key) == 0 ? in->text : rung_group_word(&g->shown, cell, key);
+    const char *text =
+        in && strcmp(g->key[in->axis].name, key) == 0 ? in->text : rung_run_group_value_of(&g->shown, cell, key);
     int64_t value;
-    return rung_word_int(&value, text, 1, INT32_MAX) ? (size_t)value : 0;
+    return rung_parse_int(&value, text, 1, INT32_MAX) ? (size_t)value : 0;
 }
 
 /* RUNG_UNKNOWN also if there is no such task. */
 static rung_verdict verdict_at(const report_group *g, size_t cell, const instead *in)
 {
-    rung_train_conf conf = {.model = {.arch = rung_group_word(&g->shown, cell, "arch"),
-                                      .heads = size_word(g, cell, "heads", in),
-                                      .dk = size_word(g, cell, "dk", in),
-                                      .dv = size_word(g, cell, "dv", in),
-                                      .causal = strcmp(rung_group_word(&g->shown, cell, "encoder"), "true") != 0}};
+    rung_train_spec conf = {
+        .model = {.arch = rung_run_group_value_of(&g->shown, cell, "arch"),
+                  .heads = size_word(g, cell, "heads", in),
+                  .dk = size_word(g, cell, "dk", in),
+                  .dv = size_word(g, cell, "dv", in),
+                  .causal = strcmp(rung_run_group_value_of(&g->shown, cell, "encoder"), "true") != 0}};
     rung_run_theory theory = {.verdict = RUNG_UNKNOWN};
     rung_error ignored;
     rung_buf task;

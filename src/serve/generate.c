@@ -88,7 +88,7 @@ void serve_row_text(rung_buf *out, const serve_reply *reply, const serve_model *
     assert(row < spec->answers);
     if (index > 0 || reply->spaced) rung_buf_putc(out, ' ');
     if (row >= first_thought(spec))
-        serve_thought_word(out, row - first_thought(spec));
+        serve_thought_text(out, row - first_thought(spec));
     else
         rung_text_book_answer(out, reply->book, m->task, (int32_t)row);
 }

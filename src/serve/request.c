@@ -224,7 +224,7 @@ static bool unknown_field(const char *name, serve_route route, serve_fault *faul
     size_t count = 0;
     for (size_t i = 0; i < RUNG_COUNT(fields); i++)
         if (fields[i].routes & (int)route) known[count++] = fields[i].name;
-    const char *nearest = rung_word_nearest(name, known, count);
+    const char *nearest = rung_nearest_name(name, known, count);
     return serve_refuse(fault, 400, name, "field '%.60s' is not supported by this server%s%s%s", name,
                         nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }

@@ -227,7 +227,7 @@ static bool declares_too_much(const exchange *x, struct MHD_Connection *connecti
 {
     const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
     int64_t bytes;
-    return length && (!rung_word_int(&bytes, length, 0, INT64_MAX) || (uint64_t)bytes > x->server->options.body_bytes);
+    return length && (!rung_parse_int(&bytes, length, 0, INT64_MAX) || (uint64_t)bytes > x->server->options.body_bytes);
 }
 
 /* Receives a part of the body. Stops reading if it is too long or too slow. */

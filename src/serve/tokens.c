@@ -73,7 +73,7 @@ static void add_word(serve_tokens *t, const char *word, size_t len)
     if (len > t->longest) t->longest = len;
 }
 
-void serve_thought_word(rung_buf *out, size_t e)
+void serve_thought_text(rung_buf *out, size_t e)
 {
     rung_buf_printf(out, "thought%zu", e);
 }
@@ -89,7 +89,7 @@ static void add_task_words(serve_tokens *t, const rung_task_conf *task, size_t t
         else if (i < task->vocab + task->answers)
             rung_task_answer_write(&word, task, (int32_t)(i - task->vocab));
         else
-            serve_thought_word(&word, i - task->vocab - task->answers);
+            serve_thought_text(&word, i - task->vocab - task->answers);
         if (word.failed) t->text.failed = true;
         if (!word.failed) add_word(t, word.text, word.len);
     }
@@ -129,7 +129,7 @@ static rung_status add_text_words(serve_tokens *t, const rung_task_conf *task, r
     if (status == RUNG_OK) status = rung_task_make(&instance, task, 0, 0, err);
     for (unsigned code = 0; code < 8 && status == RUNG_OK; code++) {
         rung_text_options options = {.spelling = code & 1 ? RUNG_TEXT_TABLE : RUNG_TEXT_FACTS,
-                                     .think = (code & 2) != 0,
+                                     .chain_of_thought = (code & 2) != 0,
                                      .hops = code & 4 ? 1 : 0,
                                      .cue = true};
         if (rung_text_check(task, &options, NULL) != RUNG_OK) continue;

@@ -30,6 +30,6 @@ void serve_tokens_encode(serve_ids *out, const serve_tokens *tokens, const char 
 void serve_tokens_piece(rung_buf *out, const serve_tokens *tokens, uint32_t id);
 
 /* Prints the e-th thought token. */
-void serve_thought_word(rung_buf *out, size_t e);
+void serve_thought_text(rung_buf *out, size_t e);
 
 #endif

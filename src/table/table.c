@@ -24,7 +24,7 @@ const rung_table_row rung_table_rows[RUNG_TABLE_ROWS] = {
      .arch = "3*full",
      .build = {LOOKUP, TWO_SUM, "seqcomp L=2 N0=30 n=17 keys=trig"},
      .claim = {NULL, NULL, "O(polylog n)"}},
-    {.title = "one full layer, thinking aloud",
+    {.title = "one full layer with chain of thought",
      .arch = "full",
      .thinks = true,
      .build = {LOOKUP, TWO_SUM, "seqcomp-cot L=2 N0=30 n=17"},
@@ -101,12 +101,12 @@ static rung_status write_proof(rung_table_cell *cell, const rung_decision *d, co
 }
 
 static rung_status decide(rung_table_cell *cell, const rung_table *table, const rung_subject *subject, size_t row,
-                          size_t col, const rung_means *means, rung_error *err)
+                          size_t col, const rung_decide_options *means, rung_error *err)
 {
-    rung_about about = rung_about_prompt(&table->task[col], 0);
+    rung_claim_spec about = rung_claim_spec_of_prompt(&table->task[col], 0);
     rung_claim *claim;
     rung_decision d;
-    rung_about_bits(&about, table->fmt.bits);
+    rung_claim_spec_set_bits(&about, table->fmt.bits);
     if (rung_table_rows[row].thinks) about.at_once = RUNG_VIOLATED;
     rung_status status = rung_claim_new(&claim, subject, &about, err);
     if (status != RUNG_OK) return status;
@@ -141,7 +141,7 @@ static rung_status build_model(rung_model **model, rung_table_cell *cell, const 
 /* In the row's own layers where these contain the weights; else in the layers of the weights: then the cell is about
  * larger heads, and says so. */
 static rung_status decide_row(rung_table_cell *cell, const rung_table *table, size_t row, size_t col,
-                              const rung_means *means, rung_error *err)
+                              const rung_decide_options *means, rung_error *err)
 {
     const rung_arch_defaults small = {.heads = 1, .dk = 2, .dv = 2, .causal = true};
     rung_subject *subject = NULL, *larger = NULL;
@@ -161,14 +161,14 @@ static rung_status run_cell(rung_table *table, size_t row, size_t col, const run
     rung_table_cell *cell = &table->cell[row][col];
     const char *build = rung_table_rows[row].build[col];
     rung_model *model = NULL;
-    rung_means means = {.bounds = true,
-                        .both = true,
-                        .samples = conf->samples,
-                        .seed = conf->seed,
-                        .threads = conf->threads,
-                        .given_by = build,
-                        .given_in = &table->fmt,
-                        .keep = conf->directory};
+    rung_decide_options means = {.bounds = true,
+                                 .both = true,
+                                 .samples = conf->samples,
+                                 .seed = conf->seed,
+                                 .threads = conf->threads,
+                                 .given_by = build,
+                                 .given_in = &table->fmt,
+                                 .keep = conf->directory};
     cell->verdict = RUNG_UNKNOWN;
     rung_status status = build ? build_model(&model, cell, build, err) : RUNG_OK;
     means.given = model, means.weights = build != NULL;

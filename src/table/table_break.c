@@ -51,8 +51,8 @@ static rung_status write_model(const char *path, const rung_table_row *row, cons
 }
 
 /* All attacks on the model in one format. */
-static rung_status attack_victim(rung_break *found, const rung_victim *victim, rung_cert_kind kind,
-                                 double budget_seconds, const rung_table_conf *conf, rung_error *err)
+static rung_status attack_one(rung_break *found, const rung_attacked *attacked, rung_cert_kind kind,
+                              double budget_seconds, const rung_table_conf *conf, rung_error *err)
 {
     enum { TRIED = 32 };
     rung_break tried[TRIED];
@@ -62,7 +62,7 @@ static rung_status attack_victim(rung_break *found, const rung_victim *victim, r
                           .threads = conf->threads,
                           .seed = conf->seed,
                           .kinds = 1u << kind};
-    rung_status status = rung_attack_run(found, tried, TRIED, &count, victim, NULL, &budget, err);
+    rung_status status = rung_attack_run(found, tried, TRIED, &count, attacked, NULL, &budget, err);
     for (size_t i = 0; i < count; i++) rung_break_clear(&tried[i]);
     return status;
 }
@@ -76,9 +76,9 @@ static rung_status try_format(rung_break *found, const rung_model *model, const 
     rung_evaluator how = {.numbers = fmt, .threads = conf->threads};
     rung_status status = rung_program_new(&program, model, &how, err);
     if (status != RUNG_OK) return status;
-    rung_victim victim = {.model = model, .program = program, .task = task, .numbers = *fmt};
-    if (rung_attack_certifiable(&victim, kind, why, sizeof why))
-        status = attack_victim(found, &victim, kind, budget_seconds, conf, err);
+    rung_attacked attacked = {.model = model, .program = program, .task = task, .numbers = *fmt};
+    if (rung_attack_certifiable(&attacked, kind, why, sizeof why))
+        status = attack_one(found, &attacked, kind, budget_seconds, conf, err);
     rung_program_free(program);
     return status;
 }
@@ -106,7 +106,7 @@ static rung_status confirm(rung_table_cell *cell, const rung_break *found, const
     if (status != RUNG_OK) return status;
     if (code != RUNG_SECOND_ACCEPTED)
         return rung_fail(err, RUNG_SYSTEM, "rung-check does not accept %s (exit %d); please report this", cert, code);
-    snprintf(cell->cert_kind, sizeof cell->cert_kind, "%s", rung_cert_kind_words[found->cert.kind - 1]);
+    snprintf(cell->cert_kind, sizeof cell->cert_kind, "%s", rung_cert_kind_names[found->cert.kind - 1]);
     snprintf(cell->cert_numbers, sizeof cell->cert_numbers, "%s", found->cert.numbers);
     snprintf(cell->cert_attack, sizeof cell->cert_attack, "%s", found->attack);
     snprintf(cell->cert_how, sizeof cell->cert_how, "%s", found->report);

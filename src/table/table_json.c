@@ -36,7 +36,7 @@ static void json_trained(rung_jout *out, const rung_table_trained *t)
     rung_jout_real(out, "low", t->accuracy.low);
     rung_jout_real(out, "high", t->accuracy.high);
     rung_jout_real(out, "chance", t->chance);
-    rung_jout_string(out, "verdict", rung_verdict_words[t->verdict - 1]);
+    rung_jout_string(out, "verdict", rung_verdict_names[t->verdict - 1]);
     rung_jout_string(out, "bound", t->bound);
     rung_jout_real(out, "ceiling", t->ceiling);
     rung_jout_string(out, "test_numbers", t->test_numbers[0] ? t->test_numbers : RUNG_TEST_FAST);
@@ -53,7 +53,7 @@ static void json_cell(rung_jout *out, const rung_table *table, size_t r, size_t 
     rung_jout_string(out, "task", rung_table_cols[c].task);
     rung_jout_int(out, "tokens", (int64_t)table->task[c].tokens);
     rung_jout_string(out, "published", rung_table_rows[r].claim[c]);
-    rung_jout_string(out, "verdict", rung_verdict_words[cell->verdict - 1]);
+    rung_jout_string(out, "verdict", rung_verdict_names[cell->verdict - 1]);
     if (cell->verdict == RUNG_CAN || cell->verdict == RUNG_CAN_SAMPLED) {
         rung_jout_bool(out, "proved", cell->proved);
         rung_jout_int(out, "prompts", (int64_t)cell->prompts);

@@ -169,7 +169,7 @@ static void put_cell(rung_buf *out, const rung_table_cell *cell, const char *cla
     for (size_t i = 0; i < cell->trained_count; i++) put_trained(out, cell->trained[i]);
     if (!cell->trained_count)
         rung_buf_printf(out, "<div class=\"trained dim\">trained: no run%s</div>",
-                        thinks ? " (models that think are not trained here)" : "");
+                        thinks ? " (models with chain of thought are not trained here)" : "");
     rung_buf_puts(out, "</td>");
 }
 

@@ -57,7 +57,7 @@ static void read_seeds(char *out, size_t size, const rung_json *seeds)
  * what the fast evaluator has measured. */
 static rung_status ask_theory(rung_table_trained *t, rung_error *err)
 {
-    rung_train_conf conf = {.model = {.arch = t->arch, .heads = t->heads, .dk = t->dk, .dv = t->dv, .causal = true}};
+    rung_train_spec conf = {.model = {.arch = t->arch, .heads = t->heads, .dk = t->dk, .dv = t->dv, .causal = true}};
     rung_run_theory theory;
     rung_status status = rung_task_conf_parse(&conf.task, t->task, err);
     if (status == RUNG_OK) status = rung_lab_theory(&theory, &conf, err);
@@ -176,7 +176,7 @@ static bool may_go_on(void *context)
     return !conf->interrupted || !conf->interrupted();
 }
 
-static void tell(void *context, const rung_lab_news *news)
+static void tell(void *context, const rung_lab_progress *news)
 {
     const rung_table_conf *conf = context;
     if (conf->progress) rung_progress_tick(conf->progress, news->before + news->done);
@@ -186,7 +186,7 @@ static rung_status sweep_quickly(const rung_sweep *sweep, const char *store, con
                                  rung_error *err)
 {
     rung_lab_sum sum;
-    rung_lab_conf lab = {.wait_s = 60, .go = may_go_on, .tell = tell, .context = (void *)conf};
+    rung_lab_options lab = {.wait_s = 60, .go = may_go_on, .on_progress = tell, .context = (void *)conf};
     if (conf->progress) rung_progress_start(conf->progress, "runs", rung_sweep_count(sweep));
     rung_status status = rung_lab_sweep(&sum, sweep, store, &lab, err);
     if (conf->progress) rung_progress_finish(conf->progress);

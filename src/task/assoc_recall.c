@@ -15,13 +15,13 @@
 #include "text_form.h"
 
 enum { DIST_UNIFORM, DIST_DISTINCT };
-static const char *const dist_words[] = {"uniform", "distinct", NULL};
+static const char *const dist_names[] = {"uniform", "distinct", NULL};
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 16, 1, 1 << 22, NULL, "pairs; the prompt has 2N + 1 tokens"},
     {"K", RUNG_PARAM_INT, 0, 0, 1 << 23, NULL, "keys to draw from, at least N; 0 means 2N"},
     {"V", RUNG_PARAM_INT, 16, 1, 1 << 23, NULL, "values"},
-    {"dist", RUNG_PARAM_WORD, DIST_UNIFORM, 0, 0, dist_words, "values independent, or all different"},
+    {"dist", RUNG_PARAM_CHOICE, DIST_UNIFORM, 0, 0, dist_names, "values independent, or all different"},
     {0},
 };
 

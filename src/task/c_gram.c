@@ -14,13 +14,13 @@
 #include "task_rows.h"
 
 enum { DIST_UNIFORM, DIST_HARD };
-static const char *const dist_words[] = {"uniform", "hard", NULL};
+static const char *const dist_names[] = {"uniform", "hard", NULL};
 
 static const rung_param params[] = {
     {"c", RUNG_PARAM_INT, 3, 2, 16, NULL, "length of the gram; the query has c - 1 symbols"},
     {"N", RUNG_PARAM_INT, 32, 2, 1 << 16, NULL, "symbols of the sequence; the prompt has N + c tokens"},
     {"V", RUNG_PARAM_INT, 16, 2, 1 << 20, NULL, "alphabet"},
-    {"dist", RUNG_PARAM_WORD, DIST_UNIFORM, 0, 0, dist_words,
+    {"dist", RUNG_PARAM_CHOICE, DIST_UNIFORM, 0, 0, dist_names,
      "any such query, or one whose last c-2 symbols do not suffice"},
     {0},
 };

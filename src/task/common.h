@@ -18,7 +18,7 @@
 extern const char *const rung_task_uniform_only[];
 #define RUNG_TASK_DIST_UNIFORM                                                                                         \
     {                                                                                                                  \
-        "dist", RUNG_PARAM_WORD, 0, 0, 0, rung_task_uniform_only, "distribution of the prompts"                        \
+        "dist", RUNG_PARAM_CHOICE, 0, 0, 0, rung_task_uniform_only, "distribution of the prompts"                      \
     }
 
 /* Sets a parameter that the user left at 0 ("choose for me"), so that the canonical text states its value. */

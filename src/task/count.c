@@ -15,12 +15,12 @@
 #include "task_rows.h"
 
 enum { DIST_UNIFORM, DIST_HARD };
-static const char *const dist_words[] = {"uniform", "hard", NULL};
+static const char *const dist_names[] = {"uniform", "hard", NULL};
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 32, 1, 1 << 20, NULL, "symbols of the sequence; the prompt has N + 2 tokens"},
     {"V", RUNG_PARAM_INT, 8, 2, 1 << 16, NULL, "alphabet"},
-    {"dist", RUNG_PARAM_WORD, DIST_UNIFORM, 0, 0, dist_words, "any two counts, or two that are next to each other"},
+    {"dist", RUNG_PARAM_CHOICE, DIST_UNIFORM, 0, 0, dist_names, "any two counts, or two that are next to each other"},
     {0},
 };
 

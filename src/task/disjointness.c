@@ -14,12 +14,12 @@
 #include "task_rows.h"
 #include "yes_no.h"
 
-static const char *const dist_words[] = {"uniform", "hard", NULL};
+static const char *const dist_names[] = {"uniform", "hard", NULL};
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 16, 2, 1 << 24, NULL, "bits per set; the prompt has 2N tokens"},
     {"k", RUNG_PARAM_INT, 0, 0, 1 << 23, NULL, "elements of each set; 0: (N+1)/4, as in the lower bound"},
-    {"dist", RUNG_PARAM_WORD, 0, 0, 0, dist_words, "sets that meet: anyhow (uniform), in one element (hard)"},
+    {"dist", RUNG_PARAM_CHOICE, 0, 0, 0, dist_names, "sets that meet: anyhow (uniform), in one element (hard)"},
     {0},
 };
 

@@ -18,13 +18,14 @@
 #define DEPTH_MAX 256
 
 enum { DIST_UNIFORM, DIST_HARD };
-static const char *const dist_words[] = {"uniform", "hard", NULL};
+static const char *const dist_names[] = {"uniform", "hard", NULL};
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 32, 4, 1 << 14, NULL, "brackets, an even number"},
     {"types", RUNG_PARAM_INT, 2, 1, 64, NULL, "types of brackets"},
     {"k", RUNG_PARAM_INT, 4, 1, DEPTH_MAX, NULL, "greatest depth that is accepted"},
-    {"dist", RUNG_PARAM_WORD, DIST_UNIFORM, 0, 0, dist_words, "near misses: any two symbols exchanged, or neighbours"},
+    {"dist", RUNG_PARAM_CHOICE, DIST_UNIFORM, 0, 0, dist_names,
+     "near misses: any two symbols exchanged, or neighbours"},
     {0},
 };
 

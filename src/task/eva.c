@@ -7,21 +7,21 @@
  */
 #include <stdlib.h>
 
-#include "facts.h"
 #include "lookup.h"
+#include "story.h"
 #include "task_rows.h"
 #include "text_form.h"
 
 static const char *const forms[] = {"position", "pair", NULL};
 enum { DIST_UNIFORM, DIST_ZIPF };
-static const char *const dist_words[] = {"uniform", "zipf", NULL};
+static const char *const dist_names[] = {"uniform", "zipf", NULL};
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 16, 1, (int64_t)RUNG_TASK_VOCAB_MAX, NULL, "N, entries of the table"},
     {"V", RUNG_PARAM_INT, 0, 0, (int64_t)RUNG_TASK_VOCAB_MAX, NULL, "V, values of an entry; 0: N"},
     {"K", RUNG_PARAM_INT, 0, 0, (int64_t)RUNG_TASK_VOCAB_MAX, NULL, "key ids of the form pair; 0: 2N"},
-    {"form", RUNG_PARAM_WORD, 0, 0, 0, forms, "key of an entry: its position, or named in the entry"},
-    {"dist", RUNG_PARAM_WORD, DIST_UNIFORM, 0, 0, dist_words, "values: uniform, or v with weight 1/(v+1)"},
+    {"form", RUNG_PARAM_CHOICE, 0, 0, 0, forms, "key of an entry: its position, or named in the entry"},
+    {"dist", RUNG_PARAM_CHOICE, DIST_UNIFORM, 0, 0, dist_names, "values: uniform, or v with weight 1/(v+1)"},
     {0},
 };
 
@@ -75,7 +75,7 @@ static void answer_word(rung_buf *out, const rung_task_conf *conf, int32_t answe
 
 /* ---- facts: keys are people, values are places ------------------------------------------------------- */
 
-static void facts_answer(rung_buf *out, const rung_task_conf *conf, int32_t answer)
+static void story_answer(rung_buf *out, const rung_task_conf *conf, int32_t answer)
 {
     rung_name_write(out, RUNG_NAME_PLACE, (size_t)answer, conf->answers);
 }
@@ -90,7 +90,7 @@ static void write_sentence(rung_buf *out, const rung_lookup *shape, size_t key, 
 
 /* In the form of positions the order is not part of the prompt, so the facts are shuffled. In the form of pairs it is
  * part of it, and random already. */
-static void facts_write(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf)
+static void story_write(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf)
 {
     rung_lookup shape = rung_lookup_of(conf);
     uint32_t *order = rung_facts_order(instance, shape.entries, 0);
@@ -109,7 +109,7 @@ static void facts_write(rung_buf *out, const rung_instance *instance, const rung
     rung_buf_puts(out, " live?");
 }
 
-static rung_status facts_read(rung_instance *instance, const char *text, const rung_task_conf *conf, rung_error *err)
+static rung_status story_read(rung_instance *instance, const char *text, const rung_task_conf *conf, rung_error *err)
 {
     rung_lookup shape = rung_lookup_of(conf);
     rung_scan scan;
@@ -145,9 +145,9 @@ const rung_task rung_task_eva = {
     .token_word = token_word,
     .answer_word = answer_word,
     .vote = rung_lookup_vote,
-    .facts_write = facts_write,
-    .facts_read = facts_read,
-    .facts_answer = facts_answer,
+    .story_write = story_write,
+    .story_read = story_read,
+    .story_answer = story_answer,
     .token_read = token_read,
     RUNG_TASK_IDS(rung_lookup_ids),
     .text = &rung_text_lookup,

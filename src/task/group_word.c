@@ -19,17 +19,17 @@
 enum { GROUP_S3, GROUP_S5, GROUP_A5, GROUP_ZN };
 enum { LETTERS_ALL, LETTERS_GENERATORS, LETTERS_SWAPS };
 enum { TARGETS_ALL, TARGETS_LAST };
-static const char *const group_words[] = {"S3", "S5", "A5", "Zn", NULL};
-static const char *const letter_words[] = {"all", "generators", "swaps", NULL};
-static const char *const target_words[] = {"all", "last", NULL};
+static const char *const group_names[] = {"S3", "S5", "A5", "Zn", NULL};
+static const char *const letter_names[] = {"all", "generators", "swaps", NULL};
+static const char *const target_names[] = {"all", "last", NULL};
 
 static const rung_param params[] = {
-    {"group", RUNG_PARAM_WORD, GROUP_S5, 0, 0, group_words, "the group"},
+    {"group", RUNG_PARAM_CHOICE, GROUP_S5, 0, 0, group_names, "the group"},
     {"n", RUNG_PARAM_INT, 5, 2, 1024, NULL, "order of the cyclic group (group=Zn)"},
     {"N", RUNG_PARAM_INT, 16, 1, 1 << 13, NULL, "letters of the word"},
-    {"letters", RUNG_PARAM_WORD, LETTERS_ALL, 0, 0, letter_words,
+    {"letters", RUNG_PARAM_CHOICE, LETTERS_ALL, 0, 0, letter_names,
      "all elements; two generators (of Zn: 0 and 1); or transpositions (S3, S5)"},
-    {"targets", RUNG_PARAM_WORD, TARGETS_ALL, 0, 0, target_words, "ask after every letter, or after the last"},
+    {"targets", RUNG_PARAM_CHOICE, TARGETS_ALL, 0, 0, target_names, "ask after every letter, or after the last"},
     RUNG_TASK_DIST_UNIFORM,
     {0},
 };
@@ -210,7 +210,7 @@ static rung_status resolve(rung_task_conf *conf, rung_error *err)
     if (letters == LETTERS_SWAPS && g.kind != GROUP_S3 && g.kind != GROUP_S5)
         return rung_fail(err, RUNG_USAGE,
                          "task group-word: group=%s has no transpositions; use letters=all or generators",
-                         group_words[g.kind]);
+                         group_names[g.kind]);
     conf->tokens = (size_t)rung_task_param(conf, "N");
     conf->vocab = letter_count(&g, letters);
     conf->answers = g.order;

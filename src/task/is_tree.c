@@ -18,11 +18,11 @@
 #include "task_rows.h"
 
 enum { DIST_UNIFORM, DIST_HARD, DIST_DEGREES };
-static const char *const dist_words[] = {"uniform", "hard", "degrees", NULL};
+static const char *const dist_names[] = {"uniform", "hard", "degrees", NULL};
 
 static const rung_param params[] = {
     {"n", RUNG_PARAM_INT, 12, 4, 1 << 15, NULL, "vertices; the prompt has 2(n - 1) tokens"},
-    {"dist", RUNG_PARAM_WORD, DIST_UNIFORM, 0, 0, dist_words,
+    {"dist", RUNG_PARAM_CHOICE, DIST_UNIFORM, 0, 0, dist_names,
      "graphs that are no tree: any, one edge moved, same degrees"},
     {0},
 };

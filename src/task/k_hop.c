@@ -13,20 +13,20 @@
 #include <string.h>
 
 #include "common.h"
-#include "facts.h"
+#include "story.h"
 #include "task_rows.h"
 #include "text_form.h"
 
-static const char *const hop_words[] = {"fixed", "uniform", NULL};
-static const char *const target_words[] = {"all", "last", NULL};
+static const char *const hop_names[] = {"fixed", "uniform", NULL};
+static const char *const target_names[] = {"all", "last", NULL};
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 32, 2, (int64_t)RUNG_TASK_TOKENS_MAX - 1, NULL, "N, symbols after the hop count"},
     /* Two symbols without immediate repeats would alternate, and there would be only two sequences. */
     {"alphabet", RUNG_PARAM_INT, 4, 3, (int64_t)1 << 23, NULL, "number of symbols"},
     {"k", RUNG_PARAM_INT, 2, 0, (int64_t)1 << 20, NULL, "k, hops"},
-    {"hops", RUNG_PARAM_WORD, 0, 0, 0, hop_words, "hop count of a prompt: k, or uniform in 0..k"},
-    {"targets", RUNG_PARAM_WORD, 0, 0, 0, target_words, "ask at every symbol, or at the last one"},
+    {"hops", RUNG_PARAM_CHOICE, 0, 0, 0, hop_names, "hop count of a prompt: k, or uniform in 0..k"},
+    {"targets", RUNG_PARAM_CHOICE, 0, 0, 0, target_names, "ask at every symbol, or at the last one"},
     RUNG_TASK_DIST_UNIFORM,
     {0},
 };
@@ -188,7 +188,7 @@ static void players(rung_instance *instance, const rung_task_conf *conf)
 #define ROAD     " hops from the end of this road: "
 #define QUESTION ". In which town do you stand, or is there none?"
 
-static void facts_write(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf)
+static void story_write(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf)
 {
     shape s = shape_of(conf);
     rung_buf_printf(out, RULE "%zu" ROAD, instance->token[0] - s.alphabet);
@@ -199,7 +199,7 @@ static void facts_write(rung_buf *out, const rung_instance *instance, const rung
     rung_buf_puts(out, QUESTION);
 }
 
-static rung_status facts_read(rung_instance *instance, const char *text, const rung_task_conf *conf, rung_error *err)
+static rung_status story_read(rung_instance *instance, const char *text, const rung_task_conf *conf, rung_error *err)
 {
     shape s = shape_of(conf);
     rung_scan scan;
@@ -218,7 +218,7 @@ static rung_status facts_read(rung_instance *instance, const char *text, const r
     return RUNG_OK;
 }
 
-static void facts_answer(rung_buf *out, const rung_task_conf *conf, int32_t answer)
+static void story_answer(rung_buf *out, const rung_task_conf *conf, int32_t answer)
 {
     size_t alphabet = shape_of(conf).alphabet;
     if ((size_t)answer < alphabet)
@@ -246,9 +246,9 @@ const rung_task rung_task_k_hop = {
     .token_word = token_word,
     .answer_word = answer_word,
     .vote = vote,
-    .facts_write = facts_write,
-    .facts_read = facts_read,
-    .facts_answer = facts_answer,
+    .story_write = story_write,
+    .story_read = story_read,
+    .story_answer = story_answer,
     .token_read = token_read,
     RUNG_TASK_IDS(ids),
     .text = &rung_text_k_hop,

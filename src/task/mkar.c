@@ -19,13 +19,13 @@
 #include "task_rows.h"
 
 enum { LAYOUT_STREAM, LAYOUT_PAIRS };
-static const char *const layout_words[] = {"stream", "pairs", NULL};
+static const char *const layout_names[] = {"stream", "pairs", NULL};
 
 static const rung_param params[] = {
     {"T", RUNG_PARAM_INT, 100, 3, 1 << 20, NULL, "tokens; layout=pairs uses as many as whole pairs and a query fill"},
     {"V", RUNG_PARAM_INT, 8, 2, 1 << 20, NULL, "symbols"},
     {"key", RUNG_PARAM_INT, 2, 1, 16, NULL, "symbols of a key"},
-    {"layout", RUNG_PARAM_WORD, LAYOUT_STREAM, 0, 0, layout_words, "every suffix is a query, or pairs and one query"},
+    {"layout", RUNG_PARAM_CHOICE, LAYOUT_STREAM, 0, 0, layout_names, "every suffix is a query, or pairs and one query"},
     RUNG_TASK_DIST_UNIFORM,
     {0},
 };

@@ -16,14 +16,14 @@
 #include "task_rows.h"
 
 enum { FILLER_BLANK, FILLER_RANDOM };
-static const char *const filler_words[] = {"blank", "random", NULL};
+static const char *const filler_names[] = {"blank", "random", NULL};
 
 static const rung_param params[] = {
     {"T", RUNG_PARAM_INT, 64, 4, 1 << 16, NULL, "tokens of the prompt, even, at least 4 pairs"},
     {"pairs", RUNG_PARAM_INT, 4, 1, 1 << 14, NULL, "key-value pairs, each asked once"},
     {"vocab", RUNG_PARAM_INT, 8192, 4, 1 << 22, NULL, "token ids: the filler, keys, and values from vocab/2 on"},
     {"power", RUNG_PARAM_INT, 1, 1, 100, NULL, "a in hundredths: distance k has weight k^(a-1); 100 is uniform"},
-    {"filler", RUNG_PARAM_WORD, FILLER_BLANK, 0, 0, filler_words,
+    {"filler", RUNG_PARAM_CHOICE, FILLER_BLANK, 0, 0, filler_names,
      "slots without a query: id 0, or any id but the keys"},
     RUNG_TASK_DIST_UNIFORM,
     {0},

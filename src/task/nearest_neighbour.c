@@ -21,16 +21,16 @@
 
 enum { FORM_JOINT, FORM_SPLIT };
 
-static const char *const form_words[] = {"joint", "split", NULL};
-static const char *const dist_words[] = {"uniform", "hard", NULL};
+static const char *const form_names[] = {"joint", "split", NULL};
+static const char *const dist_names[] = {"uniform", "hard", NULL};
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 16, 2, 1 << 14, NULL, "labelled points, k"},
     {"d", RUNG_PARAM_INT, 8, 2, RUNG_DYADIC_D_MAX, NULL, "dimension of the points"},
     {"labels", RUNG_PARAM_INT, 2, 2, 1 << 14, NULL, "different labels"},
     {"gamma", RUNG_PARAM_INT, 100, 1, 500, NULL, "margin of the closest point, in thousandths"},
-    {"form", RUNG_PARAM_WORD, 0, 0, 0, form_words, "point and label in one token, or in two"},
-    {"dist", RUNG_PARAM_WORD, 0, 0, 0, dist_words, "a random query, or one between two labels (hard)"},
+    {"form", RUNG_PARAM_CHOICE, 0, 0, 0, form_names, "point and label in one token, or in two"},
+    {"dist", RUNG_PARAM_CHOICE, 0, 0, 0, dist_names, "a random query, or one between two labels (hard)"},
     {0},
 };
 

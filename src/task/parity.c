@@ -11,11 +11,11 @@
 #include "task_rows.h"
 #include "text_form.h"
 
-static const char *const target_words[] = {"all", "last", NULL};
+static const char *const target_names[] = {"all", "last", NULL};
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 32, 1, 1 << 24, NULL, "bits"},
-    {"targets", RUNG_PARAM_WORD, 1, 0, 0, target_words, "ask after every bit, or after the last"},
+    {"targets", RUNG_PARAM_CHOICE, 1, 0, 0, target_names, "ask after every bit, or after the last"},
     RUNG_TASK_DIST_UNIFORM,
     {0},
 };

@@ -19,13 +19,13 @@
 #include "halves.h"
 #include "task_rows.h"
 
-static const char *const dist_words[] = {"uniform", "hard", NULL};
+static const char *const dist_names[] = {"uniform", "hard", NULL};
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 16, 1, 1 << 24, NULL, "positions"},
     {"q", RUNG_PARAM_INT, 3, 1, 1 << 20, NULL, "elements of each subset"},
     {"d", RUNG_PARAM_INT, 4, 1, RUNG_DYADIC_D_MAX, NULL, "dimension of the vectors, d'"},
-    {"dist", RUNG_PARAM_WORD, 0, 0, 0, dist_words, "uniform, or disjointness at the last position"},
+    {"dist", RUNG_PARAM_CHOICE, 0, 0, 0, dist_names, "uniform, or disjointness at the last position"},
     {0},
 };
 

@@ -16,7 +16,7 @@
 #include "task_rows.h"
 
 enum { FORM_DISTANCE, FORM_LIST };
-static const char *const form_words[] = {"distance", "list", NULL};
+static const char *const form_names[] = {"distance", "list", NULL};
 
 static const rung_param params[] = {
     {"T", RUNG_PARAM_INT, 100, 2, 1 << 20, NULL, "tokens of the prompt"},
@@ -24,7 +24,7 @@ static const rung_param params[] = {
     {"numbers", RUNG_PARAM_INT, 5, 1, 64, NULL, "number tokens to draw from; form=list: symbols to copy"},
     {"first", RUNG_PARAM_INT, 5, 1, 1 << 16, NULL, "the smallest number (form=distance)"},
     {"rate", RUNG_PARAM_INT, 20, 1, 99, NULL, "percent of the tokens that are numbers (form=distance)"},
-    {"form", RUNG_PARAM_WORD, FORM_DISTANCE, 0, 0, form_words, "look back as far as a number says, or repeat a list"},
+    {"form", RUNG_PARAM_CHOICE, FORM_DISTANCE, 0, 0, form_names, "look back as far as a number says, or repeat a list"},
     RUNG_TASK_DIST_UNIFORM,
     {0},
 };

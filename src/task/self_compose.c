@@ -20,7 +20,8 @@ static const char *const ask_words[] = {"zero", "value", NULL};
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 25, 2, (int64_t)RUNG_TASK_VOCAB_MAX - 1, NULL, "N, entries and values of the table"},
-    {"ask", RUNG_PARAM_WORD, ASK_ZERO, 0, 0, ask_words, "is f(f(0)) = 0, half of the prompts each; or what is f(f(0))"},
+    {"ask", RUNG_PARAM_CHOICE, ASK_ZERO, 0, 0, ask_words,
+     "is f(f(0)) = 0, half of the prompts each; or what is f(f(0))"},
     RUNG_TASK_DIST_UNIFORM,
     {0},
 };

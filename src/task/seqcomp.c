@@ -20,7 +20,7 @@
 
 static const char *const forms[] = {"position", "pair", NULL};
 static const char *const orders[] = {"last", "first", NULL};
-static const char *const dist_words[] = {"uniform", "identity", NULL};
+static const char *const dist_names[] = {"uniform", "identity", NULL};
 
 static const rung_param params[] = {
     {"L", RUNG_PARAM_INT, 2, 1, RUNG_SEQCOMP_LEVELS_MAX, NULL, "L, functions to compose"},
@@ -29,9 +29,9 @@ static const rung_param params[] = {
      "n_1,...,n_{L-1}; one number stands for all; none: 2"},
     {"V", RUNG_PARAM_INT, 0, 0, (int64_t)RUNG_TASK_VOCAB_MAX, NULL, "V, values of z_L; 0: N_{L-1}, and N_0 when flat"},
     {"flat", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: every table has values in [N_0]"},
-    {"order", RUNG_PARAM_WORD, 0, 0, 0, orders, "place of w in the prompt"},
-    {"form", RUNG_PARAM_WORD, 0, 0, 0, forms, "argument of an entry: its position, or named in the entry, shuffled"},
-    {"dist", RUNG_PARAM_WORD, 0, 0, 0, dist_words, "tables: all uniform, or z_1 the identity and the others uniform"},
+    {"order", RUNG_PARAM_CHOICE, 0, 0, 0, orders, "place of w in the prompt"},
+    {"form", RUNG_PARAM_CHOICE, 0, 0, 0, forms, "argument of an entry: its position, or named in the entry, shuffled"},
+    {"dist", RUNG_PARAM_CHOICE, 0, 0, 0, dist_names, "tables: all uniform, or z_1 the identity and the others uniform"},
     {0},
 };
 
@@ -385,9 +385,9 @@ const rung_task rung_task_seqcomp = {
     .players = players,
     .token_word = token_word,
     .vote = vote,
-    .facts_write = rung_seqcomp_facts_write,
-    .facts_read = rung_seqcomp_facts_read,
-    .facts_answer = rung_seqcomp_facts_answer,
+    .story_write = rung_seqcomp_facts_write,
+    .story_read = rung_seqcomp_facts_read,
+    .story_answer = rung_seqcomp_facts_answer,
     .token_read = token_read,
     RUNG_TASK_IDS(ids),
     .text = &rung_text_seqcomp,

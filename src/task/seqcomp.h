@@ -36,7 +36,7 @@ uint32_t rung_seqcomp_entry(const rung_seqcomp *shape, size_t level, size_t u, s
 void rung_seqcomp_decode(size_t *u, size_t *value, const rung_seqcomp *shape, size_t level, size_t position,
                          uint32_t token);
 
-/* Prose (seqcomp_facts.c), and the noun for z_l, l = 1..L. */
+/* Prose (seqcomp_story.c), and the noun for z_l, l = 1..L. */
 extern const char *const rung_seqcomp_relations[RUNG_SEQCOMP_LEVELS_MAX + 1];
 void rung_seqcomp_facts_write(rung_buf *out, const rung_instance *instance, const rung_task_conf *conf);
 rung_status rung_seqcomp_facts_read(rung_instance *instance, const char *text, const rung_task_conf *conf,

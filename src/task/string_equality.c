@@ -17,12 +17,12 @@
 #include "task_rows.h"
 #include "yes_no.h"
 
-static const char *const dist_words[] = {"uniform", "hard", NULL};
+static const char *const dist_names[] = {"uniform", "hard", NULL};
 
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 16, 1, 1 << 24, NULL, "bits per string; the prompt has 2N tokens"},
     {"flips", RUNG_PARAM_INT, 1, 1, 1 << 24, NULL, "places in which a near miss differs (dist=hard)"},
-    {"dist", RUNG_PARAM_WORD, 0, 0, 0, dist_words, "unequal pairs: any (uniform) or near misses (hard)"},
+    {"dist", RUNG_PARAM_CHOICE, 0, 0, 0, dist_names, "unequal pairs: any (uniform) or near misses (hard)"},
     {0},
 };
 

@@ -3,7 +3,7 @@
  *
  * The rows that task files define: src/task/<name>.c, dashes as underscores, defines rung_task_<name>. One
  * exception: the row of the task "count" is rung_task_counting, because rung_task_count is a public function.
- * A row is part of the library only once registry.c lists it. Private to the module.
+ * A row is part of the library only once task_registry.c lists it. Private to the module.
  */
 #ifndef RUNG_TASK_ROWS_H
 #define RUNG_TASK_ROWS_H

@@ -14,15 +14,15 @@
 #include "text_book.h"
 #include "text_form.h"
 
-const char *const rung_text_spelling_words[] = {"facts", "table", "words", NULL};
+const char *const rung_text_spelling_names[] = {"facts", "table", "words", NULL};
 
-#define LABEL_FACTS    "Facts:"
-#define LABEL_TABLE    "Table:"
-#define LABEL_QUESTION "Question:"
-#define CUE            "Answer:"
-#define REPLY          " Answer with "
-#define REPLY_END      " only."
-#define THINK          " Think step by step. End with a line that says Answer: and "
+#define LABEL_FACTS      "Facts:"
+#define LABEL_TABLE      "Table:"
+#define LABEL_QUESTION   "Question:"
+#define CUE              "Answer:"
+#define REPLY            " Answer with "
+#define REPLY_END        " only."
+#define CHAIN_OF_THOUGHT " Think step by step. End with a line that says Answer: and "
 
 static size_t most_hops(const rung_task_conf *conf)
 {
@@ -41,7 +41,7 @@ static rung_status check_words(const rung_task_conf *conf, const rung_text_optio
     const char *name = conf->task->name;
     if (!conf->task->token_word)
         return rung_fail(err, RUNG_USAGE, "task %s has feature vectors, which have no text", name);
-    if (options->shuffled || options->question_first || options->hops || options->think)
+    if (options->shuffled || options->question_first || options->hops || options->chain_of_thought)
         return rung_fail(err, RUNG_USAGE,
                          "text of task %s: the spelling words is the prompt as it is; shuffled entries, another place "
                          "of the question, fewer hops and steps need the spelling facts or table",
@@ -137,15 +137,15 @@ static void put_entries(rung_scribe *scribe, rung_instance *instance, const rung
 }
 
 static void put_question(rung_scribe *scribe, rung_instance *instance, const rung_task_conf *conf, size_t hops,
-                         bool think)
+                         bool chain_of_thought)
 {
     const rung_text_form *form = conf->task->text;
     rung_scribe_say(scribe, LABEL_QUESTION);
     form->question(scribe, instance, conf, hops);
-    think = rung_scribe_choose(scribe, think, THINK);
-    rung_scribe_say(scribe, think ? THINK : REPLY);
+    chain_of_thought = rung_scribe_choose(scribe, chain_of_thought, CHAIN_OF_THOUGHT);
+    rung_scribe_say(scribe, chain_of_thought ? CHAIN_OF_THOUGHT : REPLY);
     rung_scribe_say(scribe, form->reply);
-    rung_scribe_say(scribe, think ? "." : REPLY_END);
+    rung_scribe_say(scribe, chain_of_thought ? "." : REPLY_END);
 }
 
 /* Writes both parts and what is between them. */
@@ -156,7 +156,7 @@ static void put_parts(rung_scribe *scribe, rung_instance *instance, const rung_t
         put_entries(scribe, instance, conf, order);
         rung_scribe_say(scribe, "\n");
     }
-    put_question(scribe, instance, conf, options->hops, options->think);
+    put_question(scribe, instance, conf, options->hops, options->chain_of_thought);
     if (options->question_first) {
         rung_scribe_say(scribe, "\n");
         put_entries(scribe, instance, conf, order);

@@ -7,8 +7,8 @@
 #ifndef RUNG_TASK_TEXT_FORM_H
 #define RUNG_TASK_TEXT_FORM_H
 
-#include "facts.h"
 #include "rung/task.h"
+#include "story.h"
 
 #define RUNG_TEXT_ROLES 40 /* seqcomp has the most: a role for each i_l and each w_l */
 #define RUNG_NO_ROLE    SIZE_MAX

@@ -19,16 +19,16 @@
 
 enum { FORM_POSITION, FORM_LAST };
 
-static const char *const form_words[] = {"position", "last", NULL};
-static const char *const dist_words[] = {"uniform", "hard", NULL};
+static const char *const form_names[] = {"position", "last", NULL};
+static const char *const dist_names[] = {"uniform", "hard", NULL};
 
 /* (N+2)(N+3) <= M < 2^24 holds up to N = 4093. */
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 16, 3, 4093, NULL, "numbers in the prompt"},
     {"M", RUNG_PARAM_INT, 512, 30, (1 << 24) - 1, NULL, "modulus, at least (N+2)(N+3)"},
-    {"form", RUNG_PARAM_WORD, 0, 0, 0, form_words, "what is asked: of each number, of the last only"},
+    {"form", RUNG_PARAM_CHOICE, 0, 0, 0, form_names, "what is asked: of each number, of the last only"},
     {"self", RUNG_PARAM_INT, 1, 0, 1, NULL, "may the three positions coincide?"},
-    {"dist", RUNG_PARAM_WORD, 0, 0, 0, dist_words, "uniform, or disjointness in disguise (form=last)"},
+    {"dist", RUNG_PARAM_CHOICE, 0, 0, 0, dist_names, "uniform, or disjointness in disguise (form=last)"},
     {0},
 };
 

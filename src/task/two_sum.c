@@ -26,17 +26,17 @@
 #include "two_sum.h"
 #include "yes_no.h"
 
-static const char *const form_words[] = {"query", "position", "global", NULL};
-static const char *const dist_words[] = {"uniform", "hard", NULL};
+static const char *const form_names[] = {"query", "position", "global", NULL};
+static const char *const dist_names[] = {"uniform", "hard", NULL};
 
 /* The query form has 2M + 1 ids, so M stays below half the limit of the vocabulary. */
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 16, 1, 1 << 24, NULL, "numbers in the prompt"},
     {"M", RUNG_PARAM_INT, 64, 2, (1 << 23) - 1, NULL, "modulus; numbers are 0 to M-1"},
-    {"form", RUNG_PARAM_WORD, 0, 0, 0, form_words, "what is asked: of a query, of each number, of all"},
+    {"form", RUNG_PARAM_CHOICE, 0, 0, 0, form_names, "what is asked: of a query, of each number, of all"},
     {"self", RUNG_PARAM_INT, 1, 0, 1, NULL, "form=position: may a number be its own partner?"},
     {"blank", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: a blank token comes first"},
-    {"dist", RUNG_PARAM_WORD, 0, 0, 0, dist_words, "uniform, or the prompts of the lower bounds"},
+    {"dist", RUNG_PARAM_CHOICE, 0, 0, 0, dist_names, "uniform, or the prompts of the lower bounds"},
     {0},
 };
 
@@ -74,7 +74,7 @@ static size_t least_modulus(const two_sum *sum)
 
 static rung_status check_shape(const two_sum *sum, rung_error *err)
 {
-    const char *form = form_words[sum->form], *dist = dist_words[sum->hard];
+    const char *form = form_names[sum->form], *dist = dist_names[sum->hard];
     if (sum->form != TWO_SUM_POSITION && !sum->self)
         return rung_fail(err, RUNG_USAGE, "task two-sum: self=0 is for form=position, not form=%s", form);
     if (sum->numbers < least_numbers(sum))

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-const char *const rung_schedule_words[] = {"constant", "cosine", "linear", NULL};
+const char *const rung_schedule_names[] = {"constant", "cosine", "linear", NULL};
 
 double rung_adamw_rate(const rung_adamw *conf, uint64_t step)
 {

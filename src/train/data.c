@@ -16,7 +16,7 @@
 enum { THOUGHTS_MAX = 1 << 20 }; /* largest number of different thought tokens */
 
 struct train_data {
-    const rung_train_conf *conf;
+    const rung_train_spec *conf;
     size_t prompts, layers;
     size_t start;  /* first token of the question, if there are several questions per prompt */
     bool repeated; /* each question is a sequence of its own, with a copy of the prefix */
@@ -24,7 +24,7 @@ struct train_data {
     rung_batch batch;
     uint32_t *token;
     float *feature, *value;
-    int32_t *target, *told;
+    int32_t *target, *layer_target;
     rung_instance instance[RUNG_SLICES];
     rung_error error[RUNG_SLICES];
     rung_status status[RUNG_SLICES];
@@ -78,7 +78,7 @@ static rung_status check_questions(train_data *data, rung_error *err)
 
 static rung_status shape_batch(train_data *data, const rung_net *net, rung_error *err)
 {
-    const rung_train_conf *conf = data->conf;
+    const rung_train_spec *conf = data->conf;
     size_t tokens = conf->task.tokens + conf->thoughts;
     data->batch = (rung_batch){.sequences = data->prompts, .prefix = tokens, .thoughts = conf->thoughts};
     data->tokens = tokens;
@@ -104,29 +104,30 @@ static rung_status shape_batch(train_data *data, const rung_net *net, rung_error
 static rung_status make_room(train_data *data, rung_error *err)
 {
     const rung_task_conf *task = &data->conf->task;
-    size_t all, told;
+    size_t all, layer_targets;
     if (!rung_size_mul(&all, data->tokens, data->batch.sequences) || all > SIZE_MAX / 64 / (task->d_in + 1) ||
-        !rung_size_mul(&told, all, data->layers) || all > SIZE_MAX / 64 / (task->d_out + 1))
+        !rung_size_mul(&layer_targets, all, data->layers) || all > SIZE_MAX / 64 / (task->d_out + 1))
         return rung_fail(err, RUNG_USAGE, "a batch of %zu sequences of %zu tokens is too large", data->batch.sequences,
                          data->tokens);
     data->target = rung_calloc(all, sizeof *data->target, err);
     if (task->vocab) data->token = rung_calloc(all, sizeof *data->token, err);
     if (task->d_in) data->feature = rung_calloc(all * task->d_in, sizeof *data->feature, err);
     if (task->d_out) data->value = rung_calloc(all * task->d_out, sizeof *data->value, err);
-    if (data->conf->layer_targets > 0) data->told = rung_calloc(told, sizeof *data->told, err);
+    if (data->conf->layer_targets > 0) data->layer_target = rung_calloc(layer_targets, sizeof *data->layer_target, err);
     data->batch.token = data->token, data->batch.feature = data->feature;
     data->batch.target = data->target, data->batch.target_value = data->value;
-    data->batch.layer_target = data->told;
+    data->batch.layer_target = data->layer_target;
     bool ok = data->target && (!task->vocab || data->token) && (!task->d_in || data->feature) &&
-              (!task->d_out || data->value) && (data->conf->layer_targets <= 0 || data->told);
+              (!task->d_out || data->value) && (data->conf->layer_targets <= 0 || data->layer_target);
     return ok ? RUNG_OK : RUNG_SYSTEM;
 }
 
-static rung_status check_extras(const rung_train_conf *conf, rung_error *err)
+static rung_status check_extras(const rung_train_spec *conf, rung_error *err)
 {
     rung_status status = RUNG_OK;
     if (conf->thoughts && !conf->model.thoughts)
-        return rung_fail(err, RUNG_USAGE, "thoughts need a model with thought tokens: rung_train_think was not called");
+        return rung_fail(err, RUNG_USAGE,
+                         "thoughts need a model with thought tokens: rung_train_add_thoughts was not called");
     if (conf->mix_first + conf->mix_second > 0) status = train_seqcomp_check(&conf->task, "mixes of prompts", err);
     if (status == RUNG_OK && conf->layer_targets > 0)
         status = train_seqcomp_check(&conf->task, "targets of layers", err);
@@ -137,7 +138,7 @@ static rung_status check_extras(const rung_train_conf *conf, rung_error *err)
     return status;
 }
 
-rung_status rung_train_think(rung_train_conf *conf, rung_error *err)
+rung_status rung_train_add_thoughts(rung_train_spec *conf, rung_error *err)
 {
     rung_model_spec *model = &conf->model;
     if (!conf->thoughts) return RUNG_OK;
@@ -156,7 +157,7 @@ rung_status rung_train_think(rung_train_conf *conf, rung_error *err)
     return RUNG_OK;
 }
 
-size_t train_data_classes(const rung_train_conf *conf)
+size_t train_data_classes(const rung_train_spec *conf)
 {
     return conf->layer_targets > 0 ? train_seqcomp_widest(&conf->task) : 0;
 }
@@ -181,7 +182,7 @@ static rung_status count_layers(size_t *layers, const rung_model_spec *spec, run
     return RUNG_OK;
 }
 
-rung_status train_data_new(train_data **out, const rung_train_conf *conf, const rung_net *net, size_t prompts,
+rung_status train_data_new(train_data **out, const rung_train_spec *conf, const rung_net *net, size_t prompts,
                            rung_error *err)
 {
     train_data *data = rung_calloc(1, sizeof *data, err);
@@ -206,7 +207,7 @@ void train_data_free(train_data *data)
     free(data->feature);
     free(data->value);
     free(data->target);
-    free(data->told);
+    free(data->layer_target);
     free(data);
 }
 
@@ -255,9 +256,9 @@ static void put_tokens(train_data *data, const rung_instance *instance, size_t r
 /* The l of the target i_l of a layer's auxiliary loss in a pass. In the first pass it is i_l for layer l (from 0), up
  * to the layer that finds what the pass states; all later layers have that value. In later passes the token knows the
  * previous thought; the targets come as late as possible, because linear layers in front find nothing. */
-static size_t told_in(const train_data *data, size_t pass, size_t layer)
+static size_t layer_target_in(const train_data *data, size_t pass, size_t layer)
 {
-    const rung_train_conf *conf = data->conf;
+    const rung_train_spec *conf = data->conf;
     size_t says = train_seqcomp_said(&conf->task, conf->thoughts, pass), behind = data->layers - 1 - layer;
     if (pass == 0) return layer < says ? layer : says;
     size_t known = train_seqcomp_said(&conf->task, conf->thoughts, pass - 1);
@@ -265,24 +266,25 @@ static size_t told_in(const train_data *data, size_t pass, size_t layer)
 }
 
 /* `row` is that of the asking token, w; the thought tokens follow it. */
-static void put_told(train_data *data, const rung_instance *instance, size_t row)
+static void put_layer_targets(train_data *data, const rung_instance *instance, size_t row)
 {
     int32_t chain[RUNG_LIST_MAX + 1];
     size_t all = data->tokens * data->batch.sequences;
-    if (!data->told) return;
+    if (!data->layer_target) return;
     train_seqcomp_chain(chain, instance->token, &data->conf->task);
     for (size_t pass = 0; pass <= data->conf->thoughts; pass++)
-        for (size_t l = 0; l + 1 < data->layers; l++) data->told[l * all + row + pass] = chain[told_in(data, pass, l)];
+        for (size_t l = 0; l + 1 < data->layers; l++)
+            data->layer_target[l * all + row + pass] = chain[layer_target_in(data, pass, l)];
 }
 
 /* Puts thought tokens after the asking token at `row`. Each token is the target of the one before it, and the answer is
  * the target of the last. */
 static void put_thoughts(train_data *data, const rung_instance *instance, size_t row)
 {
-    const rung_train_conf *conf = data->conf;
+    const rung_train_spec *conf = data->conf;
     size_t number[RUNG_THOUGHTS_MOST], thoughts = conf->thoughts;
     if (!thoughts) return;
-    train_seqcomp_think(number, instance->token, &conf->task, thoughts);
+    train_seqcomp_add_thoughts(number, instance->token, &conf->task, thoughts);
     data->target[row + thoughts] = data->target[row];
     for (size_t p = 0; p < thoughts; p++) {
         assert(conf->task.vocab + number[p] < conf->model.vocab &&
@@ -298,7 +300,7 @@ static void put_question(train_data *data, const rung_instance *instance, size_t
     size_t asking = row + instance->tokens - 1 - from;
     put_tokens(data, instance, row, from, instance->tokens);
     put_thoughts(data, instance, asking);
-    put_told(data, instance, asking);
+    put_layer_targets(data, instance, asking);
 }
 
 /* Draws random answers. Thought tokens keep their targets. */
@@ -312,7 +314,7 @@ static void relabel(train_data *data, size_t row, size_t tokens, rung_rng *rng)
 
 static rung_status simplify(rung_instance *instance, const train_data *data, rung_rng *rng, rung_error *err)
 {
-    const rung_train_conf *conf = data->conf;
+    const rung_train_spec *conf = data->conf;
     double u = rung_rng_unit(rng);
     if (!data->mixed || u >= conf->mix_first + conf->mix_second) return RUNG_OK;
     train_seqcomp_simplify(instance->token, &conf->task, u < conf->mix_first);
@@ -335,7 +337,7 @@ static rung_status put_questions(train_data *data, rung_instance *instance, size
 
 static rung_status put_prompt(train_data *data, rung_instance *instance, size_t prompt, rung_error *err)
 {
-    const rung_train_conf *conf = data->conf;
+    const rung_train_spec *conf = data->conf;
     uint64_t index = data->first + prompt;
     rung_rng rng;
     rung_rng_init(&rng, data->seed, rung_hash64("prompts of training", 19), index);
@@ -373,7 +375,7 @@ rung_status train_data_fill(train_data *data, train_stream stream, uint64_t firs
     data->mixed = mixed;
     for (size_t t = 0; t < all; t++) data->target[t] = RUNG_NO_TARGET;
     if (data->token) memset(data->token, 0, all * sizeof *data->token);
-    for (size_t t = 0; data->told && t < all * data->layers; t++) data->told[t] = RUNG_NO_TARGET;
+    for (size_t t = 0; data->layer_target && t < all * data->layers; t++) data->layer_target[t] = RUNG_NO_TARGET;
     rung_par_for(RUNG_SLICES, data->conf->threads, fill_part, data);
     for (size_t i = 0; i < RUNG_SLICES; i++)
         if (data->status[i] != RUNG_OK) return rung_fail(err, data->status[i], "%s", data->error[i].text);

@@ -12,7 +12,7 @@ typedef struct train_data train_data;
 
 /* Makes space for `prompts` prompts in the shape that the network needs: with shared prefixes if it can fork, else with
  * repeated ones. */
-rung_status train_data_new(train_data **out, const rung_train_conf *conf, const rung_net *net, size_t prompts,
+rung_status train_data_new(train_data **out, const rung_train_spec *conf, const rung_net *net, size_t prompts,
                            rung_error *err);
 void train_data_free(train_data *data);
 
@@ -24,9 +24,9 @@ rung_status train_data_fill(train_data *data, train_stream stream, uint64_t firs
 const rung_batch *train_data_batch(const train_data *data);
 size_t train_data_tokens(const train_data *data); /* in the whole batch */
 /* Number of classes of the auxiliary losses; 0 if there are none. */
-size_t train_data_classes(const rung_train_conf *conf);
+size_t train_data_classes(const rung_train_spec *conf);
 
-/* ---- composition (compose.c) ------------------------------------------------------------------------------------- */
+/* ---- composition (seqcomp_training.c) ------------------------------------------------------------------------------------- */
 
 bool train_is_seqcomp(const rung_task_conf *task);
 /* RUNG_USAGE for forms of the task that mixes and auxiliary losses do not support. */
@@ -42,6 +42,6 @@ size_t train_seqcomp_said(const rung_task_conf *task, size_t thoughts, size_t pa
 /* The number of different thought tokens in all passes together; SIZE_MAX if it overflows. */
 size_t train_seqcomp_thoughts(const rung_task_conf *task, size_t thoughts);
 /* The thought tokens after a prompt: number[thoughts]. */
-void train_seqcomp_think(size_t *number, const uint32_t *token, const rung_task_conf *task, size_t thoughts);
+void train_seqcomp_add_thoughts(size_t *number, const uint32_t *token, const rung_task_conf *task, size_t thoughts);
 
 #endif

@@ -128,17 +128,17 @@ void train_loss(slice *s, const rung_batch *batch, double share, bool backward)
     if (backward) read_backward(s, &r, asked);
 }
 
-void train_told_loss(slice *s, const rung_batch *batch, size_t layer, double share, bool backward)
+void train_layer_loss(slice *s, const rung_batch *batch, size_t layer, double share, bool backward)
 {
     const rung_net *net = s->net;
-    const net_linear *told = &net->layer[layer].told;
-    const reading r = {told, {ABSENT, ABSENT}, true, false};
+    const net_linear *layer_readout = &net->layer[layer].layer_readout;
+    const reading r = {layer_readout, {ABSENT, ABSENT}, true, false};
     const int32_t *target = batch->layer_target + layer * batch->sequences * shape_tokens(&s->shape);
     const float *x = layer + 1 < net->arch.layer_count ? s->layer[layer + 1].x : s->final;
     size_t asked = find_asked(s, target);
     read_forward(s, &r, x, asked);
     for (size_t i = 0; i < asked; i++)
-        s->loss += share * cross_entropy(s->logits + i * told->rows, told->rows, target[slice_token(s, s->asked[i])],
-                                         (float)share);
+        s->loss += share * cross_entropy(s->logits + i * layer_readout->rows, layer_readout->rows,
+                                         target[slice_token(s, s->asked[i])], (float)share);
     if (backward) read_backward(s, &r, asked);
 }

@@ -167,7 +167,7 @@ static rung_status place_layer(rung_net *net, net_layer *layer, size_t index, ru
     layer->norm1 = norm_of(net, name);
     snprintf(name, sizeof name, "layers.%zu.norm2", index);
     layer->norm2 = norm_of(net, name);
-    layer->told = (net_linear){.weight = ABSENT, .bias = ABSENT};
+    layer->layer_readout = (net_linear){.weight = ABSENT, .bias = ABSENT};
     return RUNG_OK;
 }
 
@@ -282,14 +282,14 @@ void rung_net_free(rung_net *net)
 /* ---- auxiliary losses of inner layers ---------------------------------------------------------------------------- */
 
 /* Small random numbers from a separate stream, so that the weights of the model do not change. */
-static void draw_told(float *out, const rung_net_tensor *tensor, uint64_t seed)
+static void draw_layer_readout(float *out, const rung_net_tensor *tensor, uint64_t seed)
 {
     rung_rng rng;
     rung_rng_init(&rng, seed, rung_hash64(tensor->name, strlen(tensor->name)), 0);
     for (size_t i = 0; i < tensor->elements; i++) out[i] = (float)(0.02 * rung_rng_normal(&rng));
 }
 
-rung_status rung_net_tell_layers(rung_net *net, size_t classes, double weight, uint64_t seed, rung_error *err)
+rung_status rung_net_add_layer_losses(rung_net *net, size_t classes, double weight, uint64_t seed, rung_error *err)
 {
     size_t shape[2] = {classes, net->spec.d_model}, before = net->parameters, layers = net->arch.layer_count;
     for (size_t i = 0; i + 1 < layers; i++) {
@@ -303,10 +303,10 @@ rung_status rung_net_tell_layers(rung_net *net, size_t classes, double weight, u
     memset(net->values + before, 0, (net->parameters - before) * sizeof *grown);
     for (size_t i = 0; i + 1 < layers; i++) {
         rung_net_tensor *tensor = &net->tensor[net->model_tensors + i];
-        draw_told(net->values + tensor->offset, tensor, seed);
-        net->layer[i].told = place_linear(net, tensor, ABSENT);
+        draw_layer_readout(net->values + tensor->offset, tensor, seed);
+        net->layer[i].layer_readout = place_linear(net, tensor, ABSENT);
     }
-    net->told_weight = weight;
+    net->layer_loss_weight = weight;
     return RUNG_OK;
 }
 

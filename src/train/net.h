@@ -40,7 +40,7 @@ typedef struct net_layer {
     net_linear out;
     rung_mlp mlp;
     net_linear up, gate, down;
-    net_linear told; /* auxiliary read-out; weight ABSENT: this layer has none */
+    net_linear layer_readout; /* auxiliary read-out; weight ABSENT: this layer has none */
 } net_layer;
 
 struct rung_net {
@@ -58,7 +58,7 @@ struct rung_net {
     net_layer *layer;
     net_norm final_norm;
     net_linear readout;
-    double told_weight;
+    double layer_loss_weight;
     size_t linear_count, panels; /* all projections in a list, and the floats that their panels take */
     net_linear *linear;
     bool rounded;

@@ -18,7 +18,7 @@ struct rung_tape {
     shape shape;
     float *seen, *panels;
     seen_weights weights;
-    double *told_share; /* [layers] */
+    double *layer_loss_share; /* [layers] */
     rung_arena arena;
     slice *work;           /* [threads] */
     const rung_team *team; /* NULL: alone */
@@ -73,7 +73,7 @@ static widths widths_of(const rung_net *net, const shape *sh)
     for (size_t i = 0; i < net->arch.layer_count; i++) {
         const net_layer *layer = &net->layer[i];
         if (layer->mlp != RUNG_MLP_NONE) w.hidden = larger(w.hidden, net->spec.d_mlp);
-        if (layer->told.weight != ABSENT) w.classes = larger(w.classes, layer->told.rows);
+        if (layer->layer_readout.weight != ABSENT) w.classes = larger(w.classes, layer->layer_readout.rows);
         w.mixed = larger(w.mixed, layer->out.cols);
         for (size_t g = 0; g < layer->group_count; g++) widen_by_group(&w, layer->group[g].conf, sh);
     }
@@ -217,9 +217,9 @@ rung_status rung_tape_new(rung_tape **out, const rung_net *net, const rung_batch
     tape->panels = take(&t, 1, net->panels);
     tape->weights = (seen_weights){tape->seen, tape->panels};
     for (size_t i = 0; i < RUNG_SLICES; i++) tape->part[i].grad = take(&t, 1, net->parameters);
-    tape->told_share = rung_arena_alloc(&tape->arena, net->arch.layer_count, sizeof *tape->told_share, err);
+    tape->layer_loss_share = rung_arena_alloc(&tape->arena, net->arch.layer_count, sizeof *tape->layer_loss_share, err);
     tape->work = rung_arena_alloc(&tape->arena, tape->threads, sizeof *tape->work, err);
-    t.failed = t.failed || !tape->told_share || !tape->work;
+    t.failed = t.failed || !tape->layer_loss_share || !tape->work;
     for (size_t i = 0; i < tape->threads && !t.failed; i++) take_slice(&t, &tape->work[i], &w);
     if (t.failed) {
         rung_tape_free(tape);
@@ -263,8 +263,8 @@ static void pack_weights(void *context, size_t item, size_t worker)
 /* One layer and its auxiliary loss, whose gradient is added to the one from above. */
 static void layer_back(slice *s, const pass *p, size_t layer)
 {
-    double share = p->tape->told_share[layer];
-    if (share > 0) train_told_loss(s, p->batch, layer, share, true);
+    double share = p->tape->layer_loss_share[layer];
+    if (share > 0) train_layer_loss(s, p->batch, layer, share, true);
     train_layer_back(s, layer);
 }
 
@@ -278,10 +278,10 @@ static void backward(slice *s, const pass *p)
 
 static void measure_only(slice *s, const pass *p)
 {
-    const double *told_share = p->tape->told_share;
+    const double *layer_loss_share = p->tape->layer_loss_share;
     train_loss(s, p->batch, p->share, false);
     for (size_t i = 0; i < s->net->arch.layer_count; i++)
-        if (told_share[i] > 0) train_told_loss(s, p->batch, i, told_share[i], false);
+        if (layer_loss_share[i] > 0) train_layer_loss(s, p->batch, i, layer_loss_share[i], false);
 }
 
 static void do_block(slice *s, const pass *p)
@@ -382,20 +382,20 @@ static rung_status check_batch(const rung_tape *tape, const rung_batch *batch, s
     return RUNG_OK;
 }
 
-static rung_status fill_told(double *share, const rung_net *net, const rung_batch *batch, size_t tokens,
-                             rung_error *err)
+static rung_status fill_layer_targets(double *share, const rung_net *net, const rung_batch *batch, size_t tokens,
+                                      rung_error *err)
 {
     for (size_t i = 0; i < net->arch.layer_count; i++) {
-        const net_linear *told = &net->layer[i].told;
+        const net_linear *layer_readout = &net->layer[i].layer_readout;
         const int32_t *target = batch->layer_target ? batch->layer_target + i * tokens : NULL;
         share[i] = 0;
-        if (told->weight == ABSENT || !target) continue;
+        if (layer_readout->weight == ABSENT || !target) continue;
         size_t targets = count_targets(target, tokens);
-        share[i] = targets ? net->told_weight / (double)targets : 0;
+        share[i] = targets ? net->layer_loss_weight / (double)targets : 0;
         for (size_t t = 0; t < tokens; t++)
-            if (target[t] != RUNG_NO_TARGET && (size_t)target[t] >= told->rows)
+            if (target[t] != RUNG_NO_TARGET && (size_t)target[t] >= layer_readout->rows)
                 return rung_fail(err, RUNG_INPUT, "layer %zu has the target %d, but there are %zu classes", i,
-                                 target[t], told->rows);
+                                 target[t], layer_readout->rows);
     }
     return RUNG_OK;
 }
@@ -423,7 +423,7 @@ static rung_status run(rung_loss *loss, float *grad, const rung_net *net, rung_t
     p.slices = train_share(tape->team, RUNG_SLICES);
     p.parameters = train_share(tape->team, net->parameters);
     tape->net = net;
-    status = fill_told(tape->told_share, net, batch, tokens, err);
+    status = fill_layer_targets(tape->layer_loss_share, net, batch, tokens, err);
     if (status != RUNG_OK) return status;
     train_net_seen(tape->seen, net);
     rung_par_for(net->linear_count, tape->threads, pack_weights, tape);

@@ -112,7 +112,7 @@ void train_embed_back(slice *s, const rung_batch *batch);
  * dx and grad. */
 void train_loss(slice *s, const rung_batch *batch, double share, bool backward);
 /* The auxiliary loss of a layer. In a backward pass dx is the gradient of the stream after it. */
-void train_told_loss(slice *s, const rung_batch *batch, size_t layer, double share, bool backward);
+void train_layer_loss(slice *s, const rung_batch *batch, size_t layer, double share, bool backward);
 /* Index of the target of row r of the slice in the arrays of the batch. */
 static inline size_t slice_token(const slice *s, size_t row)
 {

@@ -82,14 +82,14 @@ static void find_targets(rung_judge *j)
         if (j->instance.target[t] != RUNG_NO_TARGET) j->at[j->targets++] = t;
 }
 
-static rung_status think(rung_judge *j, const rung_prompt *prompt, rung_form form, rung_error *err)
+static rung_status run_thoughts(rung_judge *j, const rung_prompt *prompt, rung_form form, rung_error *err)
 {
     if (j->targets != 1 || j->at[0] + 1 != prompt->tokens)
         return rung_fail(err, RUNG_USAGE,
                          "a model with a chain of thought answers once, at the end, but the prompt of %s asks %zu "
                          "times (up to position %zu of %zu); use a form of the task that asks at the last token",
                          j->task->task->name, j->targets, j->targets ? j->at[j->targets - 1] : 0, prompt->tokens);
-    return rung_session_think(j->session, j->out, &j->thoughts, prompt, form, err);
+    return rung_session_run_thoughts(j->session, j->out, &j->thoughts, prompt, form, err);
 }
 
 rung_status rung_judge_run(rung_judge *j, rung_form form, rung_error *err)
@@ -100,7 +100,7 @@ rung_status rung_judge_run(rung_judge *j, rung_form form, rung_error *err)
     rung_session_reset(j->session);
     rung_status status = make_room(j, j->targets, err);
     if (status != RUNG_OK) return status;
-    if (j->spec->thoughts) return think(j, &prompt, form, err);
+    if (j->spec->thoughts) return run_thoughts(j, &prompt, form, err);
     return rung_session_run(j->session, j->out, &prompt, form, j->at, j->targets, err);
 }
 

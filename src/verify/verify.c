@@ -14,7 +14,7 @@
 #include "rung/verify.h"
 #include "worst_case.h"
 
-const char *const rung_method_words[] = {"exhaustive", "sampled", "worst-case", NULL};
+const char *const rung_method_names[] = {"exhaustive", "sampled", "worst-case", NULL};
 
 /* Long enough that starting threads takes no noticeable time, short enough for a progress bar. */
 #define ROUND_S           0.05
@@ -36,7 +36,7 @@ typedef struct chunk {
 typedef struct verification {
     const rung_model *model;
     const rung_task_conf *task;
-    const rung_verify_conf *conf;
+    const rung_verify_options *conf;
     size_t show, threads;
     rung_program *program;
     rung_judge *judge; /* [threads], made when a thread needs its own for the first time */
@@ -194,7 +194,7 @@ static void finish(verification *v)
 
 /* ---- the three methods ------------------------------------------------------------------------------------------- */
 
-uint64_t rung_verify_total(const rung_task_conf *task, const rung_verify_conf *conf)
+uint64_t rung_verify_total(const rung_task_conf *task, const rung_verify_options *conf)
 {
     switch (conf->method) {
     case RUNG_EXHAUSTIVE:
@@ -232,7 +232,7 @@ static void set_interval(rung_verify_result *result)
 }
 
 rung_status rung_verify_run(rung_verify_result *result, const rung_model *model, const rung_task_conf *task,
-                            const rung_verify_conf *conf, rung_error *err)
+                            const rung_verify_options *conf, rung_error *err)
 {
     memset(result, 0, sizeof *result);
     result->method = conf->method;

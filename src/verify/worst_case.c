@@ -141,7 +141,7 @@ static rung_status check_sizes(const rung_model *model, const rung_task_conf *ta
 }
 
 rung_status rung_worst_case(rung_verify_result *result, const rung_model *model, const rung_task_conf *task,
-                            const rung_verify_conf *conf, rung_error *err)
+                            const rung_verify_options *conf, rung_error *err)
 {
     wc_run run = {.result = result, .model = model, .task = task, .conf = conf, .err = err};
     known_task kind = kind_of(task);

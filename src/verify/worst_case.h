@@ -11,7 +11,7 @@
 /* Fills in verdict, reason, margin and cases, and if refuted the witness. The model must fit the task. A case that the
  * method does not cover is UNKNOWN with a reason, not a failure. */
 rung_status rung_worst_case(rung_verify_result *result, const rung_model *model, const rung_task_conf *task,
-                            const rung_verify_conf *conf, rung_error *err);
+                            const rung_verify_options *conf, rung_error *err);
 /* The number of queries that it will check; 0 for a task that it does not cover. */
 uint64_t rung_worst_case_total(const rung_task_conf *task);
 

@@ -134,7 +134,7 @@ typedef struct wc_run {
     rung_verify_result *result;
     const rung_model *model;
     const rung_task_conf *task;
-    const rung_verify_conf *conf;
+    const rung_verify_options *conf;
     const wc_weights *w;
     rung_program *program;
     rung_session *session; /* made for the first prompt that is tried */

@@ -270,7 +270,7 @@ static rung_status spell_mlps(rung_buf *out, const embedding *e, rung_error *err
     for (size_t i = 0; i < e->arch->layer_count; i++) {
         size_t from = e->layer[i].mlp;
         rung_mlp kind = from == NOBODY ? RUNG_MLP_NONE : rung_model_mlp(e->small, from);
-        rung_buf_printf(out, "%s%s", i ? "," : "", rung_mlp_words[kind - 1]);
+        rung_buf_printf(out, "%s%s", i ? "," : "", rung_mlp_names[kind - 1]);
     }
     return rung_buf_ok(out, err);
 }

@@ -8,13 +8,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *const rung_evidence_words[] = {"proved", "all prompts", "sample", NULL};
+const char *const rung_evidence_names[] = {"proved", "all prompts", "sample", NULL};
 
 rung_status rung_finding_by(rung_finding *out, rung_verdict *verdict, const rung_model *model,
-                            const rung_task_conf *task, const rung_verify_conf *conf, rung_method method,
+                            const rung_task_conf *task, const rung_verify_options *conf, rung_method method,
                             rung_error *err)
 {
-    rung_verify_conf how = *conf;
+    rung_verify_options how = *conf;
     rung_verify_result *result = rung_calloc(1, sizeof *result, err);
     if (!result) return RUNG_SYSTEM;
     how.method = method;
@@ -28,7 +28,7 @@ rung_status rung_finding_by(rung_finding *out, rung_verdict *verdict, const rung
 }
 
 rung_status rung_finding_of(rung_finding *out, const rung_model *model, const rung_task_conf *task,
-                            const rung_verify_conf *conf, uint64_t exhaustive_limit, rung_error *err)
+                            const rung_verify_options *conf, uint64_t exhaustive_limit, rung_error *err)
 {
     rung_verdict verdict;
     *out = (rung_finding){.evidence = RUNG_PROVED};

@@ -10,7 +10,7 @@
  * softmax head is at most c, the least power of two that no value exceeds: rounding is monotone and c times a number is
  * exact, so num <= c den step by step (docs/contains.md).
  */
-#include "find.h"
+#include "find_weights.h"
 
 #include <math.h>
 #include <stdlib.h>

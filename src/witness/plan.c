@@ -23,7 +23,7 @@ enum { MEDIUM_TOKENS = 256, FEW_PROMPTS = 4 };
 
 /* ---- right or not ------------------------------------------------------------------------------------------------ */
 
-static bool interrupted(const rung_plan_conf *conf)
+static bool interrupted(const rung_plan_options *conf)
 {
     return conf->interrupted && conf->interrupted();
 }
@@ -36,17 +36,17 @@ typedef struct trial {
 } trial;
 
 /* Runs fewer prompts if they take too much work, and none if even FEW_PROMPTS do. */
-static rung_status try_model(trial *t, const rung_plan_conf *conf, const rung_model *model, const rung_task_conf *task,
-                             const rung_fmt *fmt, rung_error *err)
+static rung_status try_model(trial *t, const rung_plan_options *conf, const rung_model *model,
+                             const rung_task_conf *task, const rung_fmt *fmt, rung_error *err)
 {
     double afford = floor(WORK_MAX / rung_prompt_work(model, task->tokens));
     uint64_t most = afford < (double)conf->samples ? (uint64_t)afford : conf->samples;
     bool once = most < 2 * FEW_PROMPTS; /* a first look would not save time */
-    rung_verify_conf how = {.samples = once ? most : FEW_PROMPTS,
-                            .seed = conf->seed,
-                            .how = {.numbers = fmt, .softmax = conf->softmax, .threads = conf->threads},
-                            .tolerance = TOLERANCE,
-                            .interrupted = conf->interrupted};
+    rung_verify_options how = {.samples = once ? most : FEW_PROMPTS,
+                               .seed = conf->seed,
+                               .how = {.numbers = fmt, .softmax = conf->softmax, .threads = conf->threads},
+                               .tolerance = TOLERANCE,
+                               .interrupted = conf->interrupted};
     rung_status status = RUNG_OK;
     *t = (trial){.tokens = task->tokens, .too_long = afford < FEW_PROMPTS};
     if (!t->too_long) status = rung_finding_of(&t->found, model, task, &how, 0, err);
@@ -58,8 +58,8 @@ static rung_status try_model(trial *t, const rung_plan_conf *conf, const rung_mo
 }
 
 /* With at most `tokens` tokens (0: as the words state). */
-static rung_status try_at(trial *t, const rung_plan_conf *conf, rung_plan_option *o, size_t tokens, const rung_fmt *fmt,
-                          rung_error *err)
+static rung_status try_at(trial *t, const rung_plan_options *conf, rung_plan_candidate *o, size_t tokens,
+                          const rung_fmt *fmt, rung_error *err)
 {
     rung_build b;
     rung_model *model;
@@ -72,7 +72,7 @@ static rung_status try_at(trial *t, const rung_plan_conf *conf, rung_plan_option
 }
 
 /* The smallest mantissa that is right; 0: none up to that of f. */
-static rung_status least_mantissa(int *least, size_t *tokens, const rung_plan_conf *conf, rung_plan_option *o,
+static rung_status least_mantissa(int *least, size_t *tokens, const rung_plan_options *conf, rung_plan_candidate *o,
                                   size_t at, plan_format f, rung_error *err)
 {
     rung_build b;
@@ -96,8 +96,8 @@ static rung_status least_mantissa(int *least, size_t *tokens, const rung_plan_co
 
 typedef struct attempt {
     rung_plan *plan;
-    const rung_plan_conf *conf;
-    rung_plan_option *o;
+    const rung_plan_options *conf;
+    rung_plan_candidate *o;
     plan_format f;
     rung_fmt fmt;
 } attempt;
@@ -156,9 +156,9 @@ static rung_status keep_run(const attempt *a, const trial *t, size_t tokens, run
 {
     rung_plan_run *run = &a->plan->run;
     rung_build b;
-    plan_words words;
+    plan_pairs pairs;
     rung_buf text;
-    rung_status status = plan_init_at(&b, &words, a->conf, a->o, tokens, err);
+    rung_status status = plan_init_at(&b, &pairs, a->conf, a->o, tokens, err);
     if (status != RUNG_OK) return status;
     rung_buf_init(&text);
     rung_task_canonical(&text, &b.task);
@@ -178,8 +178,8 @@ static rung_status attempt_format(const attempt *a, size_t wanted, rung_error *e
     bool within;
     size_t most;
     rung_build b;
-    plan_words words;
-    rung_status status = plan_init_at(&b, &words, a->conf, a->o, wanted, err);
+    plan_pairs pairs;
+    rung_status status = plan_init_at(&b, &pairs, a->conf, a->o, wanted, err);
     if (status != RUNG_OK) return status;
     a->plan->tokens = b.task.tokens;
     if (wanted) status = affordable(&most, a, err);
@@ -205,7 +205,8 @@ static rung_status attempt_format(const attempt *a, size_t wanted, rung_error *e
 }
 
 /* A refusal (RUNG_USAGE) is noted as a reason and is no failure. */
-static rung_status attempt_option(rung_plan *plan, const rung_plan_conf *conf, rung_plan_option *o, rung_error *err)
+static rung_status attempt_option(rung_plan *plan, const rung_plan_options *conf, rung_plan_candidate *o,
+                                  rung_error *err)
 {
     plan_format formats[2];
     size_t count = plan_formats(formats, conf->bits);
@@ -225,17 +226,17 @@ static rung_status attempt_option(rung_plan *plan, const rung_plan_conf *conf, r
 
 /* ---- the proposal ------------------------------------------------------------------------------------------------ */
 
-static rung_status describe_build(rung_plan *plan, const rung_plan_conf *conf, rung_plan_option *o, size_t wanted,
+static rung_status describe_build(rung_plan *plan, const rung_plan_options *conf, rung_plan_candidate *o, size_t wanted,
                                   rung_error *err)
 {
-    plan_words words;
+    plan_pairs pairs;
     rung_build b;
     rung_buf text;
-    rung_status status = plan_init_at(&b, &words, conf, o, wanted, err);
+    rung_status status = plan_init_at(&b, &pairs, conf, o, wanted, err);
     if (status != RUNG_OK) return status;
     rung_buf_init(&text);
     rung_buf_puts(&text, o->how->name);
-    for (size_t i = 0; i < words.count; i++) rung_buf_printf(&text, " %s", words.at[i]);
+    for (size_t i = 0; i < pairs.count; i++) rung_buf_printf(&text, " %s", pairs.at[i]);
     status = rung_buf_ok(&text, err);
     if (status == RUNG_OK && !(plan->build = rung_arena_strdup(&plan->arena, text.text, err))) status = RUNG_SYSTEM;
     rung_buf_clear(&text);
@@ -243,9 +244,9 @@ static rung_status describe_build(rung_plan *plan, const rung_plan_conf *conf, r
 }
 
 /* Describes the chosen construction at the wanted size. */
-static rung_status describe(rung_plan *plan, const rung_plan_conf *conf, rung_error *err)
+static rung_status describe(rung_plan *plan, const rung_plan_options *conf, rung_error *err)
 {
-    rung_plan_option *o = &plan->option[plan->chosen];
+    rung_plan_candidate *o = &plan->option[plan->chosen];
     size_t wanted = rung_plan_wanted(conf);
     rung_build b;
     rung_model *model;
@@ -261,7 +262,7 @@ static rung_status describe(rung_plan *plan, const rung_plan_conf *conf, rung_er
     return plan->arch ? RUNG_OK : RUNG_SYSTEM;
 }
 
-rung_status rung_plan_search(rung_plan *plan, const rung_plan_conf *conf, rung_error *err)
+rung_status rung_plan_search(rung_plan *plan, const rung_plan_options *conf, rung_error *err)
 {
     *plan = (rung_plan){.chosen = SIZE_MAX, .verdict = RUNG_UNKNOWN};
     rung_arena_init(&plan->arena);

@@ -13,7 +13,7 @@ static void write_task(rung_buf *out, const void *task)
 
 static void json_chosen(rung_jout *out, const rung_plan *plan)
 {
-    const rung_plan_option *o = &plan->option[plan->chosen];
+    const rung_plan_candidate *o = &plan->option[plan->chosen];
     const rung_plan_run *run = &plan->run;
     rung_jout_string(out, "arch", plan->arch);
     rung_jout_string(out, "construction", o->how->name);
@@ -22,12 +22,12 @@ static void json_chosen(rung_jout *out, const rung_plan *plan)
     rung_jout_int(out, "sparse_layers", (int64_t)plan->cost.sparse);
     rung_jout_int(out, "state_bits", (int64_t)plan->cost.state_bits);
     rung_jout_int(out, "message_bits", (int64_t)plan->cost.message_bits);
-    rung_jout_string(out, "presupposes", o->variant ? o->how->task_words : NULL);
+    rung_jout_string(out, "presupposes", o->variant ? o->how->task_pairs : NULL);
     rung_jout_object(out, "verified");
     rung_jout_string(out, "task", run->task);
     rung_jout_int(out, "tokens", (int64_t)run->tokens);
     rung_jout_string(out, "numbers", run->numbers);
-    rung_jout_string(out, "evidence", rung_evidence_words[run->found.evidence - 1]);
+    rung_jout_string(out, "evidence", rung_evidence_names[run->found.evidence - 1]);
     rung_jout_string(out, "proof", run->found.evidence == RUNG_PROVED ? run->found.reason : NULL);
     rung_jout_int(out, "prompts", (int64_t)run->found.prompts);
     rung_jout_int(out, "wrong", (int64_t)run->found.wrong);
@@ -44,7 +44,7 @@ static void json_chosen(rung_jout *out, const rung_plan *plan)
     rung_jout_end(out);
 }
 
-void rung_plan_json(rung_buf *text, const rung_plan *plan, const rung_plan_conf *conf)
+void rung_plan_json(rung_buf *text, const rung_plan *plan, const rung_plan_options *conf)
 {
     rung_jout out;
     rung_jout_begin(&out, text, "rung.bound/2", true);
@@ -55,7 +55,7 @@ void rung_plan_json(rung_buf *text, const rung_plan *plan, const rung_plan_conf 
     if (plan->chosen != SIZE_MAX) json_chosen(&out, plan);
     rung_jout_array(&out, "rejected");
     for (size_t i = 0; i < plan->count && i < plan->chosen; i++) {
-        const rung_plan_option *o = &plan->option[i];
+        const rung_plan_candidate *o = &plan->option[i];
         rung_jout_flat_object(&out, NULL);
         rung_jout_string(&out, "construction", o->how->name);
         rung_jout_string(&out, "words", o->own);
@@ -66,6 +66,6 @@ void rung_plan_json(rung_buf *text, const rung_plan *plan, const rung_plan_conf 
     }
     rung_jout_end(&out);
     rung_jout_end(&out);
-    rung_jout_string(&out, "verdict", rung_verdict_words[plan->verdict - 1]);
+    rung_jout_string(&out, "verdict", rung_verdict_names[plan->verdict - 1]);
     rung_jout_finish(&out);
 }

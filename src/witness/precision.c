@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 64 };
+enum { PAIRS_MAX = 64 };
 
 typedef struct search {
-    const rung_precision_conf *conf;
-    const char *word[WORDS_MAX];
-    size_t words;
-    char gap_word[48];
+    const rung_precision_options *conf;
+    const char *pair[PAIRS_MAX];
+    size_t pairs;
+    char gap_pair[48];
     rung_evidence evidence;
     char reason[256];
     size_t tokens;
@@ -27,10 +27,10 @@ typedef struct search {
 static rung_status verdict_of(bool *right, search *s, const rung_model *model, const rung_task_conf *task,
                               const rung_fmt *fmt, rung_error *err)
 {
-    rung_verify_conf conf = {.samples = s->conf->samples,
-                             .seed = s->conf->seed,
-                             .how = {.numbers = fmt, .softmax = s->conf->softmax, .threads = s->conf->threads},
-                             .interrupted = s->conf->interrupted};
+    rung_verify_options conf = {.samples = s->conf->samples,
+                                .seed = s->conf->seed,
+                                .how = {.numbers = fmt, .softmax = s->conf->softmax, .threads = s->conf->threads},
+                                .interrupted = s->conf->interrupted};
     rung_finding found;
     rung_status status = rung_finding_of(&found, model, task, &conf, s->conf->exhaustive_limit, err);
     if (status != RUNG_OK) return status;
@@ -47,12 +47,12 @@ static bool has_gap(const rung_construction *how)
 /* gap = 0: the construction chooses it. *built is false if it refuses this gap. */
 static rung_status build_with(rung_model **model, rung_build *b, bool *built, search *s, double gap, rung_error *err)
 {
-    size_t words = s->words;
+    size_t pairs = s->pairs;
     if (gap > 0) {
-        snprintf(s->gap_word, sizeof s->gap_word, "gap=%.10g", gap);
-        s->word[words++] = s->gap_word;
+        snprintf(s->gap_pair, sizeof s->gap_pair, "gap=%.10g", gap);
+        s->pair[pairs++] = s->gap_pair;
     }
-    rung_status status = rung_build_init(b, s->conf->construction, s->word, words, err);
+    rung_status status = rung_build_init(b, s->conf->construction, s->pair, pairs, err);
     if (status == RUNG_OK) status = rung_build_model(model, b, err);
     *built = status == RUNG_OK;
     return status == RUNG_USAGE && gap > 0 ? RUNG_OK : status;
@@ -91,7 +91,7 @@ static rung_status right_somehow(bool *right, double *gap, search *s, const rung
 /* ---- the next larger format -------------------------------------------------------------------------------------- */
 
 /* The formats in rising order: eXm1, eXm2, ...; or q0.1, q0.2 q1.1, q0.3 q1.2 q2.1, ... */
-static bool format_at(rung_fmt *fmt, const rung_precision_conf *conf, int size, int variant)
+static bool format_at(rung_fmt *fmt, const rung_precision_options *conf, int size, int variant)
 {
     char name[24];
     rung_error err = {{0}};
@@ -148,19 +148,19 @@ static rung_status search_gap(rung_precision *out, search *s, rung_error *err)
     return status;
 }
 
-rung_status rung_precision_search(rung_precision *out, const rung_precision_conf *conf, const char *size,
+rung_status rung_precision_search(rung_precision *out, const rung_precision_options *conf, const char *size,
                                   rung_error *err)
 {
-    search s = {.conf = conf, .words = conf->words};
+    search s = {.conf = conf, .pairs = conf->pairs};
     const rung_construction *how = rung_construction_get(conf->construction);
     rung_status status = RUNG_OK;
     bool right = false;
-    if (conf->words + 3 > WORDS_MAX) return rung_fail(err, RUNG_USAGE, "too many words");
-    for (size_t i = 0; i < conf->words; i++) s.word[i] = conf->word[i];
-    s.word[s.words++] = size;
+    if (conf->pairs + 3 > PAIRS_MAX) return rung_fail(err, RUNG_USAGE, "too many key=value pairs");
+    for (size_t i = 0; i < conf->pairs; i++) s.pair[i] = conf->pair[i];
+    s.pair[s.pairs++] = size;
     *out = (rung_precision){0};
     bool choose = how && has_gap(how);
-    for (size_t i = 0; i < conf->words; i++) choose = choose && strncmp(conf->word[i], "gap=", 4) != 0;
+    for (size_t i = 0; i < conf->pairs; i++) choose = choose && strncmp(conf->pair[i], "gap=", 4) != 0;
     int at = 1;
     for (; status == RUNG_OK && !right && at <= conf->most; at++) {
         if (conf->interrupted && conf->interrupted()) return RUNG_OK;

@@ -4,7 +4,7 @@
  * Additive states: the table against the states that sessions carry, the solvers against all choices of small tables, integer sums
  * computed here, and the examples of the rows.
  */
-#include "victim_test.h"
+#include "attacked_test.h"
 
 #include "../../src/attack/wagner.h"
 
@@ -13,7 +13,7 @@
 enum { TRIALS = 20 };
 
 /* Random choices; their sum by the table, and the state that a session carries. */
-static void draw_sum(int64_t *sum, double *x, uint32_t *token, const additive *sums, hunter *h, rung_rng *rng)
+static void draw_sum(int64_t *sum, double *x, uint32_t *token, const additive *sums, runner *h, rung_rng *rng)
 {
     memset(sum, 0, sums->dims * sizeof *sum);
     for (size_t j = 0; j < sums->places; j++) {
@@ -21,25 +21,25 @@ static void draw_sum(int64_t *sum, double *x, uint32_t *token, const additive *s
         token[j] = sums->token[sums->first[j] + choice];
         for (size_t i = 0; i < sums->dims; i++) sum[i] += additive_row(sums, j, choice)[i];
     }
-    CHECK(rung_hunter_prefix(h, token, sums->places, &check_err));
+    CHECK(rung_runner_prefix(h, token, sums->places, &check_err));
     assert_int_equal(h->state_bits, sums->bits);
-    rung_num_unpack(x, &h->victim->numbers, h->state, sums->bits / (size_t)h->victim->numbers.bits);
+    rung_num_unpack(x, &h->attacked->numbers, h->state, sums->bits / (size_t)h->attacked->numbers.bits);
 }
 
 /* The coordinates of the state that ever change are those of the table, in order. */
 static void assert_table_is_the_state(prey p)
 {
     caught c;
-    hunter h;
+    runner h;
     additive sums;
     rung_rng rng;
     catch_prey(&c, p);
     rung_budget budget = budget_of(10);
-    CHECK(rung_hunter_init(&h, &c.victim, &check_err));
+    CHECK(rung_runner_init(&h, &c.attacked, &check_err));
     uint32_t *base = calloc(c.task.tokens, sizeof *base);
     CHECK(rung_additive_of_state(&sums, base, &h, &budget, &check_err));
     assert_true(sums.fullness <= 1);
-    size_t all = sums.bits / (size_t)c.victim.numbers.bits, live = 0;
+    size_t all = sums.bits / (size_t)c.attacked.numbers.bits, live = 0;
     double *x = calloc(TRIALS * all, sizeof *x);
     int64_t *sum = calloc(TRIALS * sums.dims, sizeof *sum);
     rung_rng_init(&rng, 5, 0, 0);
@@ -48,7 +48,7 @@ static void assert_table_is_the_state(prey p)
         bool changes = false;
         for (size_t t = 1; t < TRIALS; t++) changes |= x[t * all + i] != x[i];
         for (size_t t = 0; t < TRIALS && changes; t++)
-            assert_true(x[t * all + i] == (double)sum[t * sums.dims + live] * c.victim.numbers.spacing);
+            assert_true(x[t * all + i] == (double)sum[t * sums.dims + live] * c.attacked.numbers.spacing);
         live += changes;
     }
     assert_int_equal(live, sums.dims);
@@ -56,7 +56,7 @@ static void assert_table_is_the_state(prey p)
     free(sum);
     free(base);
     rung_additive_clear(&sums);
-    rung_hunter_clear(&h);
+    rung_runner_clear(&h);
     release(&c);
 }
 
@@ -84,7 +84,7 @@ static void other_states_are_refused(void **state)
         caught c;
         char why[200] = "";
         catch_prey(&c, others[i]);
-        assert_false(rung_additive_suits(&c.victim, why, sizeof why));
+        assert_false(rung_additive_suits(&c.attacked, why, sizeof why));
         assert_true(strlen(why) > 10);
         release(&c);
     }

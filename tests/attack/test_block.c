@@ -4,9 +4,9 @@
  * Colliding summaries: sums against the state of the mechanism, the search against all contents of small blocks, antipodal pairs, and
  * the examples of the row.
  */
-#include "victim_test.h"
+#include "attacked_test.h"
 
-#include "../../src/attack/block.h"
+#include "../../src/attack/block_attack.h"
 
 #include <math.h>
 
@@ -178,7 +178,7 @@ static void what_does_not_fit_is_refused(void **state)
         char why[200] = "";
         rung_budget budget = budget_of(1);
         catch_prey(&c, others[i]);
-        assert_true(rung_attack_get("block")->expect(&c.victim, &budget, why, sizeof why) < 0);
+        assert_true(rung_attack_get("block")->expect(&c.attacked, &budget, why, sizeof why) < 0);
         assert_true(strlen(why) > 10);
         release(&c);
     }

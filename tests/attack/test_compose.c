@@ -4,15 +4,15 @@
  * Composition: the classes by transcript against the views of all prompts, and the examples of the row; and tokens that softmax does
  * not see.
  */
-#include "victim_test.h"
+#include "attacked_test.h"
 
-#include "../../src/attack/compose.h"
+#include "../../src/attack/compose_attack.h"
 #include "rung/build.h"
 
 /* The views of all (z_0, w) of one table, one after the other. */
 static void views_of(double *out, const composition *c, rung_session *session, uint64_t number, uint32_t *token)
 {
-    size_t width = rung_model_get_spec(c->victim->model)->d_model;
+    size_t width = rung_model_get_spec(c->attacked->model)->d_model;
     double *answer = calloc(c->values, sizeof *answer);
     for (size_t z0 = 0; z0 < c->n0; z0++)
         for (size_t w = 0; w < c->w_count; w++) {
@@ -36,7 +36,7 @@ static void classes_by_transcript_refine_classes_by_view(void **state)
         char why[200];
         catch_prey(&c, (prey){archs[n], "e5m1", "seqcomp L=2 N0=2 n=2 V=3", 1, 1, false, 7});
         rung_budget budget = budget_of(60);
-        assert_true(rung_composition_init(&comp, &c.victim, why, sizeof why));
+        assert_true(rung_composition_init(&comp, &c.attacked, why, sizeof why));
         comp.budget = &budget;
         comp.began = rung_wall_s();
         uint64_t tables = rung_composition_tables(&comp);
@@ -80,7 +80,7 @@ static void the_identity_asks_for_every_entry(void **state)
     uint32_t token[32], other[32];
     (void)state;
     catch_prey(&c, (prey){"full", "e5m3", "seqcomp L=2 N0=3 n=2", 1, 1, false, 1});
-    assert_true(rung_composition_init(&comp, &c.victim, why, sizeof why));
+    assert_true(rung_composition_init(&comp, &c.attacked, why, sizeof why));
     for (uint64_t number = 0; number < 500; number += 7) {
         uint64_t rest = number;
         for (size_t u = 0; u < comp.entries; u++, rest /= comp.values) {
@@ -108,7 +108,7 @@ static void the_examples_of_compose_hold(void **state)
     c.task = b.task;
     catch_model(&c, "f32");
     rung_budget budget = budget_of(5);
-    assert_true(rung_attack_get("compose")->expect(&c.victim, &budget, why, sizeof why) < 0);
+    assert_true(rung_attack_get("compose")->expect(&c.attacked, &budget, why, sizeof why) < 0);
     assert_non_null(strstr(why, "one full layer"));
     release(&c);
 }

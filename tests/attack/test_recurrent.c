@@ -4,7 +4,7 @@
  * Attacks on states that do not grow: swallow, forget, overwrite, collide; and climb, which takes every model. What they find is
  * confirmed by other runs and by rung-check; where the mathematics forbids it they find nothing.
  */
-#include "victim_test.h"
+#include "attacked_test.h"
 
 static void finds(const char *attack, prey p)
 {

@@ -18,7 +18,7 @@ static const rung_param table[] = {
     {.name = "limit", .kind = RUNG_PARAM_INT, .fallback = -1, .low = 1, .high = 9, .help = "-1: none"},
     {.name = "sizes", .kind = RUNG_PARAM_LIST, .fallback = 3, .low = 2, .high = 100, .help = "N_i"},
     {.name = "extra", .kind = RUNG_PARAM_LIST, .fallback = 0, .low = 1, .high = 9, .help = "none by default"},
-    {.name = "order", .kind = RUNG_PARAM_WORD, .fallback = 1, .words = orders, .help = "order of the keys"},
+    {.name = "order", .kind = RUNG_PARAM_CHOICE, .fallback = 1, .choices = orders, .help = "order of the keys"},
     {.name = "wide", .kind = RUNG_PARAM_INT, .fallback = 0, .low = INT64_MIN, .high = INT64_MAX, .help = "any"},
     {0}};
 enum { WIDTH, SHIFT, LIMIT, SIZES, EXTRA, ORDER, WIDE, COUNT };
@@ -198,7 +198,7 @@ static void draw_values(rung_rng *rng)
     rung_param_defaults(values, table);
     for (size_t i = 0; i < COUNT; i++) {
         if (rung_rng_below(rng, 3) == 0) continue;
-        if (table[i].kind == RUNG_PARAM_WORD) {
+        if (table[i].kind == RUNG_PARAM_CHOICE) {
             values[i].number = (int64_t)rung_rng_below(rng, 3);
         } else if (table[i].kind == RUNG_PARAM_INT) {
             values[i].number = random_number(rng, &table[i]);

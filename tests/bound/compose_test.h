@@ -14,7 +14,7 @@
 /* "R48 F24 R48": layers of so many bits of state, or of an accumulator. */
 static inline rung_ledger *layers_of(stack *s, const char *text)
 {
-    rung_held layer[LAYERS_MAX];
+    rung_ledger_layer layer[LAYERS_MAX];
     size_t count = 0;
     for (const char *at = text; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
         uint64_t bits = strtoull(at + 1, NULL, 10);

@@ -50,7 +50,7 @@ typedef struct random_claim {
     rung_subject *subject;
     rung_claim *claim;
     rung_task_conf task;
-    rung_about about;
+    rung_claim_spec about;
     char layers[96], words[64];
 } random_claim;
 
@@ -91,8 +91,8 @@ static void random_claim_make(random_claim *c, const claim_kind *kind, rung_rng 
         fprintf(stderr, "%s %s: %s\n", c->layers, c->words, err.text);
         abort();
     }
-    c->about = rung_about_prompt(&c->task, 1);
-    rung_about_bits(&c->about, 2 + (int)rung_rng_below(rng, 9));
+    c->about = rung_claim_spec_of_prompt(&c->task, 1);
+    rung_claim_spec_set_bits(&c->about, 2 + (int)rung_rng_below(rng, 9));
     c->about.message = (rung_message)rung_rng_below(rng, 3);
     random_claim_at(c, UINT64_C(1) << 40);
 }

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "../../src/bound/rows.h"
+#include "../../src/bound/bound_rows.h"
 #include "rung/bound.h"
 #include "rung/build.h"
 #include "testing.h"
@@ -17,22 +17,22 @@
 
 /* Layers with numbers of one bit each, so that elements are bits. */
 typedef struct stack {
-    rung_held layer[LAYERS_MAX];
+    rung_ledger_layer layer[LAYERS_MAX];
     rung_ledger ledger;
 } stack;
 
-static inline rung_held recurrent_bits(uint64_t bits)
+static inline rung_ledger_layer recurrent_bits(uint64_t bits)
 {
-    return (rung_held){.recurrent = true, .state_elements = bits};
+    return (rung_ledger_layer){.recurrent = true, .state_elements = bits};
 }
 
 /* c = dv + 2 >= 2, and dk bits of queries. */
-static inline rung_held full_bits(uint64_t message, uint64_t query)
+static inline rung_ledger_layer full_bits(uint64_t message, uint64_t query)
 {
-    return (rung_held){.full = true, .heads = 1, .value_dim = message - 2, .key_dim = query};
+    return (rung_ledger_layer){.full = true, .heads = 1, .value_dim = message - 2, .key_dim = query};
 }
 
-static inline rung_ledger *stack_of(stack *s, size_t count, const rung_held *layers)
+static inline rung_ledger *stack_of(stack *s, size_t count, const rung_ledger_layer *layers)
 {
     memcpy(s->layer, layers, count * sizeof *layers);
     s->ledger = (rung_ledger){.name = "test", .family = "", .spelling = "", .layer_count = count, .layer = s->layer};
@@ -77,10 +77,10 @@ static inline question question_of(const rung_ledger *ledger, const rung_task_co
     return (question){.ledger = ledger, .task = task, .n = n, .bits = 1, .kernel = RUNG_KERNEL_ONLINE};
 }
 
-static inline rung_about about_of(const question *q)
+static inline rung_claim_spec about_of(const question *q)
 {
-    rung_about about = rung_about_prompt(q->task, q->n);
-    rung_about_bits(&about, q->bits);
+    rung_claim_spec about = rung_claim_spec_of_prompt(q->task, q->n);
+    rung_claim_spec_set_bits(&about, q->bits);
     about.accumulator_bits += q->more[0], about.state_bits += q->more[1], about.cache_bits += q->more[2];
     about.kernel = q->kernel, about.message = q->message;
     if (q->tokens_after) about.ends = RUNG_VIOLATED;
@@ -92,7 +92,7 @@ static inline void run_bounds(rung_bound_report *report, const question *q)
 {
     rung_subject *made = NULL;
     rung_claim *claim;
-    rung_about about = about_of(q);
+    rung_claim_spec about = about_of(q);
     if (!q->subject) CHECK(rung_subject_layers(&made, q->ledger, &check_err));
     CHECK(rung_claim_new(&claim, q->subject ? q->subject : made, &about, &check_err));
     CHECK(rung_bound_answers(report, claim, q->thresholds, &check_err));
@@ -127,7 +127,7 @@ static inline rung_bound_answer answer_of(const question *q, const char *id)
 static inline rung_bound_answer ask_recurrent(const rung_task_conf *task, uint64_t bits, uint64_t n, const char *id)
 {
     stack s;
-    rung_held layer = recurrent_bits(bits);
+    rung_ledger_layer layer = recurrent_bits(bits);
     question q = question_of(stack_of(&s, 1, &layer), task, n);
     return answer_of(&q, id);
 }
@@ -136,7 +136,7 @@ static inline rung_bound_answer ask_full(const rung_task_conf *task, uint64_t me
                                          const char *id)
 {
     stack s;
-    rung_held layer = full_bits(message, query);
+    rung_ledger_layer layer = full_bits(message, query);
     question q = question_of(stack_of(&s, 1, &layer), task, n);
     return answer_of(&q, id);
 }

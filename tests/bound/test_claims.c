@@ -113,9 +113,9 @@ static rung_fact draw_fact(void)
     return one_in(12) ? (rung_fact)between(RUNG_NOT_ESTABLISHED, RUNG_VIOLATED) : RUNG_ESTABLISHED;
 }
 
-static rung_about draw_about(const rung_task_conf *task)
+static rung_claim_spec draw_about(const rung_task_conf *task)
 {
-    rung_about about = rung_about_prompt(task, 0);
+    rung_claim_spec about = rung_claim_spec_of_prompt(task, 0);
     about.accumulator_bits = (int)between(1, 34);
     about.state_bits = (int)between(1, 34), about.cache_bits = (int)between(1, 34);
     about.layout = draw_fact(), about.ends = draw_fact(), about.at_once = draw_fact();
@@ -134,7 +134,7 @@ static bool is_any(const char *name, const char *names)
 }
 
 /* Whether a row may refute at all, said once more. */
-static bool may_speak(const char *id, const rung_about *about, const rung_task_conf *task, bool causal)
+static bool may_speak(const char *id, const rung_claim_spec *about, const rung_task_conf *task, bool causal)
 {
     bool first = strcmp(task->task->name, "seqcomp") == 0 && rung_task_param(task, "order") == 1;
     if (!causal || about->layout != RUNG_ESTABLISHED || first) return false;
@@ -161,11 +161,11 @@ typedef struct flow {
     bool selects;
 } flow;
 
-static flow flow_of(const rung_ledger *ledger, const rung_about *about)
+static flow flow_of(const rung_ledger *ledger, const rung_claim_spec *about)
 {
     flow f = {.least_scan = UINT64_MAX};
     for (size_t i = 0; i < ledger->layer_count; i++) {
-        const rung_held *held = &ledger->layer[i];
+        const rung_ledger_layer *held = &ledger->layer[i];
         uint64_t scan = held->full ? held->heads * (held->value_dim + 2) * (uint64_t)about->accumulator_bits : 0;
         uint64_t state = held->state_elements * (uint64_t)about->state_bits;
         uint64_t kept = (held->window_elements + held->conv_elements) * (uint64_t)about->cache_bits;
@@ -208,8 +208,8 @@ typedef struct tally {
     uint64_t claims, refused, solved, refuted[RUNG_BOUND_MAX];
 } tally;
 
-static void check_answer(tally *n, const rung_bound_answer *answer, const rung_about *about, const flow *f, bool causal,
-                         const char *text)
+static void check_answer(tally *n, const rung_bound_answer *answer, const rung_claim_spec *about, const flow *f,
+                         bool causal, const char *text)
 {
     const char *id = answer->bound->id;
     if (answer->verdict != RUNG_CANNOT) return;
@@ -221,7 +221,8 @@ static void check_answer(tally *n, const rung_bound_answer *answer, const rung_a
         fail_msg("%s: %s refutes what a protocol solves: %s", text, id, answer->statement);
 }
 
-static void check_claim(tally *n, const rung_subject *subject, const rung_about *about, bool causal, const char *text)
+static void check_claim(tally *n, const rung_subject *subject, const rung_claim_spec *about, bool causal,
+                        const char *text)
 {
     static rung_bound_report report;
     rung_claim *claim;
@@ -270,7 +271,7 @@ static void check_drawn(tally *n)
     if (status != RUNG_OK) n->refused++;
     for (int i = 0; status == RUNG_OK && i < 8; i++) {
         const asked *a = &pool[between(0, pool_size - 1)];
-        rung_about about = draw_about(&a->task);
+        rung_claim_spec about = draw_about(&a->task);
         snprintf(text, sizeof text, "%s, bits %d %d %d, --task %s", arch.text, about.accumulator_bits, about.state_bits,
                  about.cache_bits, a->words);
         check_claim(n, subject, &about, causal, text);
@@ -339,7 +340,7 @@ static const lengthened open_lengths[] = {
     {"seqcomp L=2 flat=1", "N0", 1, "n"},
 };
 
-static bool row_holds(const rung_ledger *ledger, const rung_about *about, const char *id)
+static bool row_holds(const rung_ledger *ledger, const rung_claim_spec *about, const char *id)
 {
     question q = {.ledger = ledger, .task = about->task, .n = about->n, .bits = 1, .kernel = RUNG_KERNEL_ONLINE};
     rung_bound_answer answer = answer_of(&q, id);
@@ -357,7 +358,7 @@ static bool some_size_holds(const lengthened *t, const char *fixed, const rung_l
             if (t->second) snprintf(more, sizeof more, " %s=%d", t->second, (int)other);
             snprintf(words, sizeof words, "%s %s=%d%s", fixed, t->grow, (int)size, more);
             if (!try_task(&task, words) || task.tokens > n) continue;
-            rung_about about = rung_about_prompt(&task, 0);
+            rung_claim_spec about = rung_claim_spec_of_prompt(&task, 0);
             if (row_holds(ledger, &about, id)) return true;
         }
     return false;
@@ -365,12 +366,12 @@ static bool some_size_holds(const lengthened *t, const char *fixed, const rung_l
 
 static rung_ledger *draw_small(stack *s)
 {
-    rung_held layer[2] = {recurrent_bits(between(1, 40)), full_bits(between(2, 30), between(1, 8))};
+    rung_ledger_layer layer[2] = {recurrent_bits(between(1, 40)), full_bits(between(2, 30), between(1, 8))};
     uint64_t kind = between(0, 4);
     if (kind == 0) layer[1].recurrent = true, layer[1].state_elements = between(1, 9);
     if (one_in(6)) layer[0].levels = true;
     if (kind == 4) {
-        rung_held first = layer[0];
+        rung_ledger_layer first = layer[0];
         layer[0] = layer[1], layer[1] = first;
     }
     size_t from = kind == 0 || kind == 1 ? 1 : 0, count = kind == 0 || kind == 1 || kind == 2 ? 1 : 2;

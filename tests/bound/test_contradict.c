@@ -20,7 +20,7 @@ static bool right_on_all_prompts(const rung_model *model, const rung_task_conf *
     static rung_verify_result result;
     rung_fmt fmt;
     CHECK(rung_fmt_parse(&fmt, format, &check_err));
-    rung_verify_conf conf = {.method = RUNG_EXHAUSTIVE, .how = {.numbers = &fmt, .threads = 1}};
+    rung_verify_options conf = {.method = RUNG_EXHAUSTIVE, .how = {.numbers = &fmt, .threads = 1}};
     CHECK(rung_verify_run(&result, model, task, &conf, &check_err));
     bool right = result.complete && result.prompts > 0 && result.wrong == 0;
     rung_verify_clear(&result);
@@ -42,19 +42,20 @@ static int bits_needed(const rung_model *model, const rung_task_conf *task)
 
 /* ---- architectures that contain it -------------------------------------------------------------------------------------------- */
 
-static rung_held other_layer(void)
+static rung_ledger_layer other_layer(void)
 {
     switch (between(0, 3)) {
     case 0:
         return full_bits(between(3, 20), between(1, 8));
     case 1:
-        return (rung_held){.window = true, .window_elements = between(1, 40), .heads = 1, .value_dim = 2, .key_dim = 2};
+        return (rung_ledger_layer){
+            .window = true, .window_elements = between(1, 40), .heads = 1, .value_dim = 2, .key_dim = 2};
     default:
         return recurrent_bits(between(1, 60));
     }
 }
 
-static void enlarge(rung_held *layer)
+static void enlarge(rung_ledger_layer *layer)
 {
     if (layer->heads && between(0, 1)) layer->heads += between(0, 2), layer->value_dim += between(0, 2);
     if (layer->recurrent && between(0, 1)) layer->state_elements += between(0, 9);
@@ -63,7 +64,7 @@ static void enlarge(rung_held *layer)
 /* All layers in their order, some larger, and up to three others between them. */
 static rung_ledger *draw_containing(stack *s, const rung_ledger *solved)
 {
-    rung_held layer[LAYERS_MAX];
+    rung_ledger_layer layer[LAYERS_MAX];
     size_t count = 0, others = between(0, 3);
     for (size_t i = 0; i <= solved->layer_count; i++) {
         while (others && (i == solved->layer_count || between(0, 2) == 0)) layer[count++] = other_layer(), others--;
@@ -242,7 +243,7 @@ static void assert_length_not_refuted(const char *layers, uint64_t L, uint64_t t
     snprintf(task, sizeof task, "seqcomp L=%d", (int)L);
     rung_task_conf conf = task_of(task);
     static tally n;
-    rung_held layer[LAYERS_MAX];
+    rung_ledger_layer layer[LAYERS_MAX];
     uint64_t code = 2;
     while ((UINT64_C(1) << code / 2) < tokens) code += 2; /* two numbers for every bit of a pointer */
     size_t count = strlen(layers);

@@ -11,7 +11,7 @@ enum { SAMPLES = 600 };
 
 /* ---- two claims that differ in one thing ------------------------------------------------------------------------------------- */
 
-static rung_bound_report judge(const rung_subject *subject, const rung_about *about)
+static rung_bound_report judge(const rung_subject *subject, const rung_claim_spec *about)
 {
     static rung_bound_report report;
     rung_claim *claim;
@@ -29,7 +29,7 @@ static const rung_bound_answer *row_of(const rung_bound_report *report, const ch
     return NULL;
 }
 
-static void assert_not_refuted(const rung_subject *subject, const rung_about *about)
+static void assert_not_refuted(const rung_subject *subject, const rung_claim_spec *about)
 {
     rung_bound_report report = judge(subject, about);
     for (size_t i = 0; i < report.count; i++)
@@ -37,14 +37,15 @@ static void assert_not_refuted(const rung_subject *subject, const rung_about *ab
             fail_msg("%s refutes what was run: %s", report.answer[i].bound->id, report.answer[i].statement);
 }
 
-static void assert_refuted_by(const char *id, const rung_subject *subject, const rung_about *about)
+static void assert_refuted_by(const char *id, const rung_subject *subject, const rung_claim_spec *about)
 {
     rung_bound_report report = judge(subject, about);
     const rung_bound_answer *answer = row_of(&report, id);
     if (answer->verdict != RUNG_CANNOT) fail_msg("%s does not refute: %s; %s", id, answer->premise, answer->statement);
 }
 
-static void assert_missing(const char *id, rung_premise premise, const rung_subject *subject, const rung_about *about)
+static void assert_missing(const char *id, rung_premise premise, const rung_subject *subject,
+                           const rung_claim_spec *about)
 {
     rung_bound_report report = judge(subject, about);
     const rung_bound_answer *answer = row_of(&report, id);
@@ -67,17 +68,17 @@ static rung_subject *arch_of(const char *text, size_t heads, size_t dk, size_t d
 }
 
 /* Layers of which the test says what they are. */
-static rung_subject *layers_as(stack *s, size_t count, const rung_held *layer)
+static rung_subject *layers_as(stack *s, size_t count, const rung_ledger_layer *layer)
 {
     rung_subject *subject;
     CHECK(rung_subject_layers(&subject, stack_of(s, count, layer), &check_err));
     return subject;
 }
 
-static rung_about about_bits(const rung_task_conf *task, int bits)
+static rung_claim_spec about_bits(const rung_task_conf *task, int bits)
 {
-    rung_about about = rung_about_prompt(task, 0);
-    rung_about_bits(&about, bits);
+    rung_claim_spec about = rung_claim_spec_of_prompt(task, 0);
+    rung_claim_spec_set_bits(&about, bits);
     return about;
 }
 
@@ -89,17 +90,17 @@ static void assert_right(const rung_model *model, const rung_task_conf *task, co
 /* ---- kinds: a convolution before attention -------------------------------------------------------------------------------------- */
 
 /* The convolution as nothing, and as recurrent heads beside full ones: both are what it is not. */
-static rung_held without_convolution(const rung_subject *subject)
+static rung_ledger_layer without_convolution(const rung_subject *subject)
 {
-    rung_held held = rung_subject_ledger(subject)->layer[0];
+    rung_ledger_layer held = rung_subject_ledger(subject)->layer[0];
     assert_true(held.full && held.conv_elements > 0);
     held.conv_elements = 0, held.recurrent = false;
     return held;
 }
 
-static rung_held convolution_beside(const rung_subject *subject)
+static rung_ledger_layer convolution_beside(const rung_subject *subject)
 {
-    rung_held held = rung_subject_ledger(subject)->layer[0];
+    rung_ledger_layer held = rung_subject_ledger(subject)->layer[0];
     held.state_elements = held.conv_elements, held.conv_elements = 0;
     return held;
 }
@@ -107,12 +108,12 @@ static rung_held convolution_beside(const rung_subject *subject)
 static void check_convolution(rung_model *model, const rung_task_conf *task, const char *plain, const char *beside)
 {
     rung_subject *subject = subject_of(model), *other;
-    rung_about about = about_bits(task, 32);
+    rung_claim_spec about = about_bits(task, 32);
     stack s;
     assert_right(model, task, NULL, RUNG_SOFTMAX_ONLINE);
     assert_right(model, task, "f32", RUNG_SOFTMAX_ONLINE);
     assert_not_refuted(subject, &about);
-    rung_held held = without_convolution(subject);
+    rung_ledger_layer held = without_convolution(subject);
     other = layers_as(&s, 1, &held);
     assert_refuted_by(plain, other, &about);
     rung_subject_free(other);
@@ -145,7 +146,7 @@ static void test_thoughts_open_blocks(void **state)
     rung_task_conf task = task_of("two-sum N=192 M=512");
     rung_model *model = opens_one_by_one(&task, 64);
     rung_subject *subject = subject_of(model), *silent = arch_of(rung_model_get_spec(model)->arch, 1, 5, 1);
-    rung_about about = about_bits(&task, 32);
+    rung_claim_spec about = about_bits(&task, 32);
     (void)state;
     assert_right(model, &task, NULL, RUNG_SOFTMAX_ONLINE);
     assert_right(model, &task, "f32", RUNG_SOFTMAX_ONLINE);
@@ -163,7 +164,7 @@ static void test_thoughts_open_blocks(void **state)
 static void check_fast(rung_model *model, const rung_task_conf *task, const char *id, rung_premise premise)
 {
     rung_subject *subject = subject_of(model);
-    rung_about fast = about_bits(task, 32), exact = fast;
+    rung_claim_spec fast = about_bits(task, 32), exact = fast;
     fast.kernel = RUNG_KERNEL_FAST;
     assert_right(model, task, NULL, RUNG_SOFTMAX_ONLINE);
     assert_not_refuted(subject, &fast);
@@ -195,7 +196,7 @@ static void test_other_orders_of_the_sum(void **state)
     rung_build b = build_of("loophole N0=60");
     rung_model *model = model_of(&b);
     rung_subject *subject = subject_of(model);
-    rung_about about = about_bits(&b.task, 32);
+    rung_claim_spec about = about_bits(&b.task, 32);
     (void)state;
     assert_true(goes_wrong_model(model, &b.task, "f32", SAMPLES));
     assert_refuted_by("A'", subject, &about);
@@ -216,7 +217,7 @@ static void test_encoder_sees_later_tokens(void **state)
     rung_build b = build_of("q-sparse-average N=4 q=3 d=1");
     rung_model *model = model_of(&b);
     rung_subject *subject = subject_of(model), *causal;
-    rung_about about = about_bits(&b.task, 32);
+    rung_claim_spec about = about_bits(&b.task, 32);
     stack s;
     trial t = trial_begin(model, &b.task, "f32", RUNG_SOFTMAX_ONLINE);
     (void)state;
@@ -240,7 +241,7 @@ static void test_order_of_the_prompt(void **state)
     rung_task_conf first = task_of("seqcomp L=1 N0=40 order=first"), last = task_of("seqcomp L=1 N0=40");
     rung_model *model = last_token_asks(&first);
     rung_subject *subject = subject_of(model);
-    rung_about about = about_bits(&first, 32), other = about_bits(&last, 32);
+    rung_claim_spec about = about_bits(&first, 32), other = about_bits(&last, 32);
     (void)state;
     assert_right(model, &first, "f32", RUNG_SOFTMAX_ONLINE);
     assert_not_refuted(subject, &about);
@@ -258,7 +259,7 @@ static void test_layer_that_runs_twice(void **state)
     rung_task_conf task = task_of("seqcomp L=1 N0=64");
     rung_model *model = loop_composes(&task);
     rung_subject *subject = subject_of(model), *once;
-    rung_about about = about_bits(&task, 32);
+    rung_claim_spec about = about_bits(&task, 32);
     stack s;
     (void)state;
     assert_right(model, &task, "f32", RUNG_SOFTMAX_ONLINE);
@@ -283,15 +284,15 @@ static void test_layer_that_reads_the_cache_of_another(void **state)
     rung_build b = build_of("seqcomp L=1 N0=64 linear=none");
     rung_model *model = model_of(&b);
     rung_subject *subject = subject_of(model), *shared;
-    rung_about about = about_bits(&b.task, 10); /* in numbers of e8m1 the keys of bits are exact */
+    rung_claim_spec about = about_bits(&b.task, 10); /* in numbers of e8m1 the keys of bits are exact */
     const rung_ledger *ledger = rung_subject_ledger(subject);
     stack s;
     (void)state;
     assert_right(model, &b.task, "e8m1", RUNG_SOFTMAX_ONLINE);
     assert_not_refuted(subject, &about);
     assert_int_equal(ledger->layer_count, 2);
-    rung_held layer[2] = {ledger->layer[0],
-                          {.window = true, .window_size = 1, .heads = 1, .value_dim = 1, .key_dim = 1}};
+    rung_ledger_layer layer[2] = {ledger->layer[0],
+                                  {.window = true, .window_size = 1, .heads = 1, .value_dim = 1, .key_dim = 1}};
     shared = layers_as(&s, 2, layer);
     assert_refuted_by("A'", shared, &about);
     s.ledger.known[RUNG_LEDGER_OWN_CACHE] = (rung_known){RUNG_VIOLATED, "the second layer reads the first one's cache"};
@@ -304,10 +305,10 @@ static void test_layer_that_reads_the_cache_of_another(void **state)
 
 /* ---- sizes that are fixed ---------------------------------------------------------------------------------------------------------------- */
 
-static rung_about about_length(const rung_task_conf *task, uint64_t n, int bits)
+static rung_claim_spec about_length(const rung_task_conf *task, uint64_t n, int bits)
 {
-    rung_about about = rung_about_prompt(task, n);
-    rung_about_bits(&about, bits);
+    rung_claim_spec about = rung_claim_spec_of_prompt(task, n);
+    rung_claim_spec_set_bits(&about, bits);
     return about;
 }
 
@@ -316,13 +317,13 @@ static void check_length(const char *arch, size_t dim, const char *fixed, const 
 {
     rung_subject *subject = arch_of(arch, 1, dim, dim);
     rung_task_conf few = task_of(fixed), many = task_of(free);
-    rung_about about = about_length(&few, n, bits), other = about_length(&many, n, bits);
+    rung_claim_spec about = about_length(&few, n, bits), other = about_length(&many, n, bits);
     assert_not_refuted(subject, &about);
     assert_refuted_by(id, subject, &other);
     rung_subject_free(subject);
 }
 
-/* A length never changes an alphabet that the words fix: one value needs no state, two keys have two values. */
+/* A length never changes an alphabet that the options fix: one value needs no state, two keys have two values. */
 static void test_alphabets_that_are_fixed(void **state)
 {
     (void)state;
@@ -343,7 +344,7 @@ static void test_two_values_that_fit(void **state)
     rung_task_conf two = task_of("eva V=2"), any = task_of("eva");
     (void)state;
     assert_right(model, &b.task, "f32", RUNG_SOFTMAX_ONLINE);
-    rung_about about = about_length(&two, 13, 32), other = about_length(&any, 13, 32);
+    rung_claim_spec about = about_length(&two, 13, 32), other = about_length(&any, 13, 32);
     assert_not_refuted(subject, &about);
     assert_refuted_by("A", subject, &other); /* 12 values of 12 kinds are 43 bits */
     rung_subject_free(subject);
@@ -355,7 +356,7 @@ static void test_lengths_that_are_fixed(void **state)
 {
     rung_subject *subject = arch_of("linear", 1, 8, 8);
     rung_task_conf task = task_of("assoc-recall N=8 K=8 V=2");
-    rung_about about = about_length(&task, 10000, 16);
+    rung_claim_spec about = about_length(&task, 10000, 16);
     rung_claim *claim;
     (void)state;
     assert_not_refuted(subject, &about);
@@ -397,7 +398,7 @@ static void test_every_premise_is_shown_or_has_a_reason(void **state)
     (void)state;
     for (size_t p = 0; p < RUNG_PREMISES; p++)
         if ((shown_by[p].model[0] != NULL) == (shown_by[p].none != NULL))
-            fail_msg("premise %s: a model, or a reason why there is none", rung_premise_words[p]);
+            fail_msg("premise %s: a model, or a reason why there is none", rung_premise_names[p]);
 }
 
 int main(void)

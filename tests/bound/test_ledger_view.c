@@ -26,8 +26,8 @@ typedef struct asked {
 static asked ask(const char *arch)
 {
     asked a;
-    rung_about about = rung_about_prompt(NULL, 0);
-    rung_about_bits(&about, 16);
+    rung_claim_spec about = rung_claim_spec_of_prompt(NULL, 0);
+    rung_claim_spec_set_bits(&about, 16);
     if (rung_subject_arch(&a.subject, arch, &small, &err) != RUNG_OK) fail_msg("%s", err.text);
     if (rung_claim_new(&a.claim, a.subject, &about, &err) != RUNG_OK) fail_msg("%s", err.text);
     return a;
@@ -96,7 +96,7 @@ static void orders_read_back(void **state)
         rung_ledger_order(&out, x);
         assert_string_equal(out.text, cases[i].order);
         assert_int_equal(x->layer_count, y->layer_count);
-        for (size_t l = 0; l < x->layer_count; l++) assert_true(rung_held_same(&x->layer[l], &y->layer[l]));
+        for (size_t l = 0; l < x->layer_count; l++) assert_true(rung_ledger_layer_same(&x->layer[l], &y->layer[l]));
         rung_buf_clear(&out);
         forget(&a), forget(&b);
     }

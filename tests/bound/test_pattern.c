@@ -8,20 +8,20 @@
 /* Accumulators of 2 bits, states of 3, caches of 5: every product tells which of them it used. */
 static const rung_arithmetic arithmetic = {RUNG_KERNEL_ONLINE, 2, 3, 5, RUNG_MESSAGE_ONLINE};
 
-static rung_pattern pattern_of(size_t count, const rung_held *layer)
+static rung_pattern pattern_of(size_t count, const rung_ledger_layer *layer)
 {
     stack s;
     return rung_pattern_of(stack_of(&s, count, layer), &arithmetic);
 }
 
-static const rung_held full = {.full = true, .heads = 3, .value_dim = 4, .key_dim = 7};
+static const rung_ledger_layer full = {.full = true, .heads = 3, .value_dim = 4, .key_dim = 7};
 
 static void test_every_kind_of_bits(void **state)
 {
-    rung_held state_layer = {.recurrent = true, .state_elements = 10, .extra_elements = 1, .conv_elements = 2};
-    rung_held window = {.window = true, .window_elements = 11}, chunk = {.chunk = true, .window_elements = 13};
-    rung_held conv = {.recurrent = true, .conv_elements = 17}, only_conv = {.conv_elements = 1};
-    rung_held layer[] = {state_layer, window, full, chunk, conv, only_conv, {.mlp = true}};
+    rung_ledger_layer state_layer = {.recurrent = true, .state_elements = 10, .extra_elements = 1, .conv_elements = 2};
+    rung_ledger_layer window = {.window = true, .window_elements = 11}, chunk = {.chunk = true, .window_elements = 13};
+    rung_ledger_layer conv = {.recurrent = true, .conv_elements = 17}, only_conv = {.conv_elements = 1};
+    rung_ledger_layer layer[] = {state_layer, window, full, chunk, conv, only_conv, {.mlp = true}};
     rung_pattern p = pattern_of(RUNG_COUNT(layer), layer);
     (void)state;
     assert_true(p.full == 1 && p.recurrent == 5 && p.layers[0] == 2 && p.layers[1] == 3);
@@ -35,7 +35,7 @@ static void test_every_kind_of_bits(void **state)
 /* Without a flag that says so: whatever it keeps makes a layer recurrent. */
 static void test_what_a_layer_keeps(void **state)
 {
-    rung_held layer[] = {
+    rung_ledger_layer layer[] = {
         {.state_elements = 1}, {.extra_elements = 1}, {.window = true}, {.chunk = true}, {.recurrent = true}};
     (void)state;
     for (size_t i = 0; i < RUNG_COUNT(layer); i++) assert_int_equal(pattern_of(1, &layer[i]).recurrent, 1);
@@ -44,7 +44,7 @@ static void test_what_a_layer_keeps(void **state)
 /* A convolution stands in front of the attention, everything else beside it. */
 static void test_beside_and_in_front(void **state)
 {
-    rung_held beside[] = {full, full, full, full, full}, front = full, both = full;
+    rung_ledger_layer beside[] = {full, full, full, full, full}, front = full, both = full;
     (void)state;
     beside[0].state_elements = 1, beside[1].extra_elements = 1, beside[2].window = true, beside[3].chunk = true;
     beside[4].recurrent = true;
@@ -62,7 +62,8 @@ static void test_beside_and_in_front(void **state)
 
 static void test_levels_and_selections(void **state)
 {
-    rung_held levels = {.recurrent = true, .levels = true, .state_elements = 10}, sparse = {.sparse = true, .heads = 1};
+    rung_ledger_layer levels = {.recurrent = true, .levels = true, .state_elements = 10},
+                      sparse = {.sparse = true, .heads = 1};
     (void)state;
     rung_pattern p = pattern_of(1, &levels);
     assert_true(p.levels_state == 30 && p.all_state == 0 && p.recurrent == 1);
@@ -79,7 +80,7 @@ static void test_levels_and_selections(void **state)
 /* The largest accumulator counts, wherever it stands; in all three ways of counting. */
 static void test_messages(void **state)
 {
-    rung_held small = full, layer[3];
+    rung_ledger_layer small = full, layer[3];
     rung_arithmetic other = arithmetic;
     stack s;
     (void)state;
@@ -96,8 +97,8 @@ static void test_messages(void **state)
 
 static void test_more_than_fits(void **state)
 {
-    rung_held large = {.recurrent = true, .state_elements = UINT64_C(1) << 61}, wide = full;
-    rung_held many[RUNG_PATTERN_FULL_MAX + 3], last = recurrent_bits(1);
+    rung_ledger_layer large = {.recurrent = true, .state_elements = UINT64_C(1) << 61}, wide = full;
+    rung_ledger_layer many[RUNG_PATTERN_FULL_MAX + 3], last = recurrent_bits(1);
     rung_ledger ledger = {.layer_count = RUNG_COUNT(many), .layer = many};
     (void)state;
     assert_true(pattern_of(1, &large).overflow);

@@ -46,9 +46,9 @@ static const theorem theorems[] = {
 
 static rung_ledger *layers_to_refute(stack *s, const char *text)
 {
-    rung_held selects = {
+    rung_ledger_layer selects = {
         .sparse = true, .heads = 1, .block = 16, .top = 1, .summary_elements = 8, .value_dim = 2, .key_dim = 2};
-    rung_held beside = full_bits(10, 1);
+    rung_ledger_layer beside = full_bits(10, 1);
     beside.recurrent = true, beside.state_elements = 4;
     if (strcmp(text, "S") == 0) return stack_of(s, 1, &selects);
     if (strcmp(text, "H") == 0) return stack_of(s, 1, &beside);
@@ -58,7 +58,7 @@ static rung_ledger *layers_to_refute(stack *s, const char *text)
 /* ---- one fact at a time ------------------------------------------------------------------------------------------------------ */
 
 /* Makes one premise of a claim to be something; false where no claim of that kind can be made. */
-static bool set_premise(rung_ledger *ledger, rung_about *about, rung_premise premise, rung_fact fact)
+static bool set_premise(rung_ledger *ledger, rung_claim_spec *about, rung_premise premise, rung_fact fact)
 {
     static const rung_ledger_fact of_layers[] = {[RUNG_PREMISE_CAUSAL] = RUNG_LEDGER_CAUSAL,
                                                  [RUNG_PREMISE_KINDS] = RUNG_LEDGER_KINDS,
@@ -89,7 +89,7 @@ static bool set_premise(rung_ledger *ledger, rung_about *about, rung_premise pre
     }
 }
 
-static rung_bound_answer claim_answer(const rung_ledger *ledger, const rung_about *about, const char *id)
+static rung_bound_answer claim_answer(const rung_ledger *ledger, const rung_claim_spec *about, const char *id)
 {
     static rung_bound_report report;
     rung_subject *subject;
@@ -105,10 +105,10 @@ static rung_bound_answer claim_answer(const rung_ledger *ledger, const rung_abou
     return report.answer[0];
 }
 
-static rung_about about_theorem(const theorem *t, const rung_task_conf *task)
+static rung_claim_spec about_theorem(const theorem *t, const rung_task_conf *task)
 {
-    rung_about about = rung_about_prompt(task, t->n);
-    rung_about_bits(&about, 1);
+    rung_claim_spec about = rung_claim_spec_of_prompt(task, t->n);
+    rung_claim_spec_set_bits(&about, 1);
     about.message = RUNG_MESSAGE_NUMERATOR;
     return about;
 }
@@ -123,7 +123,7 @@ static bool is_listed(const char *words, const char *word)
 
 static bool needs(const theorem *t, rung_premise premise)
 {
-    return is_listed(t->needs, rung_premise_words[premise]);
+    return is_listed(t->needs, rung_premise_names[premise]);
 }
 
 /* What another kernel does to premises that come later in the order of the enumeration. */
@@ -140,12 +140,12 @@ static void check_without(const theorem *t, const rung_task_conf *task, rung_pre
 {
     stack s;
     rung_ledger *ledger = layers_to_refute(&s, t->layers);
-    rung_about about = about_theorem(t, task);
+    rung_claim_spec about = about_theorem(t, task);
     if (!set_premise(ledger, &about, premise, fact)) return;
     rung_bound_answer answer = claim_answer(ledger, &about, t->id);
     if (answer.applies || answer.verdict == RUNG_CANNOT || answer.missing != (int)premise)
-        fail_msg("%s without %s (%s): applies %d, missing %d", t->id, rung_premise_words[premise],
-                 rung_fact_words[fact], answer.applies, answer.missing);
+        fail_msg("%s without %s (%s): applies %d, missing %d", t->id, rung_premise_names[premise],
+                 rung_fact_names[fact], answer.applies, answer.missing);
     if (!strstr(answer.premise, rung_premise_text(premise))) fail_msg("%s: %s", t->id, answer.premise);
 }
 
@@ -153,13 +153,13 @@ static void check_unneeded(const theorem *t, const rung_task_conf *task, rung_pr
 {
     stack s;
     rung_ledger *ledger = layers_to_refute(&s, t->layers);
-    rung_about about = about_theorem(t, task);
+    rung_claim_spec about = about_theorem(t, task);
     rung_fact fact = premise == RUNG_PREMISE_SUMMARY ? RUNG_NOT_ESTABLISHED : RUNG_VIOLATED;
     if (t->never || kernel_breaks(t, premise)) return;
     assert_true(set_premise(ledger, &about, premise, fact));
     rung_bound_answer answer = claim_answer(ledger, &about, t->id);
     if (answer.verdict != RUNG_CANNOT)
-        fail_msg("%s does not need %s, and yet: %s", t->id, rung_premise_words[premise], answer.premise);
+        fail_msg("%s does not need %s, and yet: %s", t->id, rung_premise_names[premise], answer.premise);
 }
 
 static void check_theorem(const theorem *t)
@@ -167,7 +167,7 @@ static void check_theorem(const theorem *t)
     rung_task_conf task = task_of(t->task);
     stack s;
     rung_ledger *ledger = layers_to_refute(&s, t->layers);
-    rung_about about = about_theorem(t, &task);
+    rung_claim_spec about = about_theorem(t, &task);
     rung_bound_answer answer = claim_answer(ledger, &about, t->id);
     assert_int_equal(answer.missing, -1);
     if ((answer.verdict == RUNG_CANNOT) == (t->never != NULL))
@@ -213,8 +213,8 @@ static void test_nothing_applies_where_nothing_is_known(void **state)
         rung_task_conf task = task_of(theorems[i].task);
         stack s;
         rung_ledger *ledger = layers_to_refute(&s, theorems[i].layers);
-        rung_about about = about_theorem(&theorems[i], &task), nothing = {.task = &task, .n = theorems[i].n};
-        rung_about_bits(&nothing, 1);
+        rung_claim_spec about = about_theorem(&theorems[i], &task), nothing = {.task = &task, .n = theorems[i].n};
+        rung_claim_spec_set_bits(&nothing, 1);
         rung_bound_answer answer = claim_answer(ledger, &nothing, theorems[i].id);
         assert_true(answer.verdict == RUNG_UNKNOWN && (!answer.applies || theorems[i].never));
         memset(ledger->known, 0, sizeof ledger->known);
@@ -231,7 +231,7 @@ typedef struct change {
     void (*apply)(rung_ledger *ledger);
 } change;
 
-static void add_layer(rung_ledger *ledger, rung_held held)
+static void add_layer(rung_ledger *ledger, rung_ledger_layer held)
 {
     assert_true(ledger->layer_count < LAYERS_MAX);
     ledger->layer[ledger->layer_count++] = held;
@@ -239,8 +239,8 @@ static void add_layer(rung_ledger *ledger, rung_held held)
 
 static void select_too(rung_ledger *ledger)
 {
-    add_layer(ledger,
-              (rung_held){.sparse = true, .heads = 1, .block = 4, .top = 1, .summary_elements = 1, .value_dim = 1});
+    add_layer(ledger, (rung_ledger_layer){
+                          .sparse = true, .heads = 1, .block = 4, .top = 1, .summary_elements = 1, .value_dim = 1});
 }
 
 static void scan_too(rung_ledger *ledger)
@@ -250,7 +250,7 @@ static void scan_too(rung_ledger *ledger)
 
 static void levels_too(rung_ledger *ledger)
 {
-    add_layer(ledger, (rung_held){.recurrent = true, .levels = true, .state_elements = 1});
+    add_layer(ledger, (rung_ledger_layer){.recurrent = true, .levels = true, .state_elements = 1});
 }
 
 static void state_too(rung_ledger *ledger)
@@ -285,22 +285,24 @@ static void hold_much(rung_ledger *ledger)
 /* More bits than any prompt has, in a window and in a convolution. */
 static void window_too(rung_ledger *ledger)
 {
-    add_layer(ledger, (rung_held){.window = true, .window_elements = UINT64_C(1) << 40, .heads = 1, .value_dim = 1});
+    add_layer(ledger,
+              (rung_ledger_layer){.window = true, .window_elements = UINT64_C(1) << 40, .heads = 1, .value_dim = 1});
 }
 
 static void chunk_too(rung_ledger *ledger)
 {
-    add_layer(ledger, (rung_held){.chunk = true, .window_elements = UINT64_C(1) << 40, .heads = 1, .value_dim = 1});
+    add_layer(ledger,
+              (rung_ledger_layer){.chunk = true, .window_elements = UINT64_C(1) << 40, .heads = 1, .value_dim = 1});
 }
 
 static void convolution_too(rung_ledger *ledger)
 {
-    add_layer(ledger, (rung_held){.recurrent = true, .conv_elements = UINT64_C(1) << 40});
+    add_layer(ledger, (rung_ledger_layer){.recurrent = true, .conv_elements = UINT64_C(1) << 40});
 }
 
 static void extra_too(rung_ledger *ledger)
 {
-    add_layer(ledger, (rung_held){.recurrent = true, .extra_elements = UINT64_C(1) << 40});
+    add_layer(ledger, (rung_ledger_layer){.recurrent = true, .extra_elements = UINT64_C(1) << 40});
 }
 
 /* Theorems that choose sizes up to ENDLESS still refute layers of 2^40 bits: their prompts are longer. */
@@ -325,7 +327,7 @@ static bool still_refutes(const theorem *t, const rung_ledger *ledger, const run
     question q = question_of(ledger, task, t->n);
     rung_arithmetic one_bit = {RUNG_KERNEL_ONLINE, 1, 1, 1, q.message = RUNG_MESSAGE_NUMERATOR};
     if (rung_pattern_of(ledger, &one_bit).overflow) {
-        rung_about about = about_theorem(t, task);
+        rung_claim_spec about = about_theorem(t, task);
         return claim_answer(ledger, &about, t->id).verdict == RUNG_CANNOT;
     }
     rung_bound_answer answer = answer_of(&q, t->id);
@@ -354,9 +356,9 @@ static void test_too_many_full_layers(void **state)
 {
     (void)state;
     for (size_t i = 0; i < RUNG_COUNT(theorems); i++) {
-        rung_held many[LAYERS_MAX + 8];
+        rung_ledger_layer many[LAYERS_MAX + 8];
         rung_task_conf task = task_of(theorems[i].task);
-        rung_about about = about_theorem(&theorems[i], &task);
+        rung_claim_spec about = about_theorem(&theorems[i], &task);
         for (size_t k = 0; k < RUNG_COUNT(many); k++) many[k] = full_bits(5, 1);
         rung_ledger ledger = {
             .name = "many", .family = "", .spelling = "", .layer_count = RUNG_COUNT(many), .layer = many};
@@ -369,14 +371,14 @@ static void test_too_many_full_layers(void **state)
 /* One layer that selects blocks, with something about it that the theorem does not know. */
 static void test_other_selections(void **state)
 {
-    static const rung_held sparse = {
+    static const rung_ledger_layer sparse = {
         .sparse = true, .heads = 1, .block = 16, .top = 1, .summary_elements = 8, .value_dim = 2, .key_dim = 2};
-    rung_held other[10];
+    rung_ledger_layer other[10];
     rung_task_conf task = task_of("two-sum N=512 M=512"), position = task_of("two-sum N=512 M=512 form=global");
-    rung_about about = rung_about_prompt(&task, 0);
+    rung_claim_spec about = rung_claim_spec_of_prompt(&task, 0);
     stack s;
     (void)state;
-    rung_about_bits(&about, 1);
+    rung_claim_spec_set_bits(&about, 1);
     for (size_t i = 0; i < RUNG_COUNT(other); i++) other[i] = sparse;
     other[0].full = true, other[1].recurrent = true, other[2].window = true, other[3].chunk = true;
     other[4].conv_elements = 1, other[5].block = 1, other[6].summary_overlaps = true, other[7].summary_elements = 0;
@@ -479,7 +481,7 @@ static void test_why_a_theorem_declines(void **state)
 /* An accumulator without a size of queries: what depends on them cannot be counted. */
 static void test_queries_of_unknown_size(void **state)
 {
-    rung_held layer = full_bits(10, 0);
+    rung_ledger_layer layer = full_bits(10, 0);
     rung_task_conf task = task_of("q-sparse-average N=64 q=8");
     stack s;
     question q = question_of(stack_of(&s, 1, &layer), &task, 0);

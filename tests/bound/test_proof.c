@@ -67,7 +67,7 @@ static void expect_layers(layers *all, const random_claim *c)
     const rung_arithmetic *a = rung_claim_arithmetic(c->claim);
     all->count = 0;
     for (size_t i = 0; i < ledger->layer_count; i++) {
-        const rung_held *h = &ledger->layer[i];
+        const rung_ledger_layer *h = &ledger->layer[i];
         uint64_t each = a->message == RUNG_MESSAGE_PAPER       ? 2 * h->value_dim
                         : a->message == RUNG_MESSAGE_NUMERATOR ? h->value_dim + 1
                                                                : h->value_dim + 2;
@@ -189,8 +189,8 @@ static void test_refusals(void **state)
         rung_error err;
         assert_int_equal(rung_subject_arch(&c.subject, r->layers, &defaults, &err), RUNG_OK);
         assert_int_equal(rung_task_conf_parse(&c.task, r->task, &err), RUNG_OK);
-        c.about = rung_about_prompt(&c.task, r->n);
-        rung_about_bits(&c.about, 1);
+        c.about = rung_claim_spec_of_prompt(&c.task, r->n);
+        rung_claim_spec_set_bits(&c.about, 1);
         if (r->after) c.about.ends = RUNG_VIOLATED;
         random_claim_at(&c, r->n);
         rung_proof proof = proof_of(&c);
@@ -210,8 +210,8 @@ static void test_given_sizes(void **state)
     rung_error err;
     assert_int_equal(rung_subject_arch(&c.subject, "full,4*linear", &defaults, &err), RUNG_OK);
     assert_int_equal(rung_task_conf_parse(&c.task, "seqcomp L=3 N0=30 n=2,17 V=1000", &err), RUNG_OK);
-    c.about = rung_about_prompt(&c.task, 0);
-    rung_about_bits(&c.about, 26);
+    c.about = rung_claim_spec_of_prompt(&c.task, 0);
+    rung_claim_spec_set_bits(&c.about, 26);
     random_claim_at(&c, 0);
     rung_proof proof = proof_of(&c);
     assert_true(proof.written);

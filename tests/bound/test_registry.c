@@ -93,7 +93,7 @@ static void test_every_row_states_its_class(void **state)
         rung_mech_conf conf = conf_of(mech);
         if (mech->class_of <= RUNG_CLASS_NONE || (size_t)mech->class_of >= RUNG_COUNT(checks))
             fail_msg("%s does not state its class", mech->name);
-        print_message("%s: %s\n", mech->name, rung_class_words[mech->class_of]);
+        print_message("%s: %s\n", mech->name, rung_class_names[mech->class_of]);
         for (size_t k = 0; k < RUNG_COUNT(lengths); k++)
             checks[mech->class_of](&conf, lengths[k], mech->carry(&conf, lengths[k]));
         assert_true(selects(mech->class_of) == (mech->selects != NULL));
@@ -104,13 +104,13 @@ static void test_every_row_states_its_class(void **state)
 
 /* ---- what a layer of each class is for the theorems ------------------------------------------------------------------------------- */
 
-static rung_held held_of(const rung_mech_conf *conf, rung_known known[RUNG_LEDGER_FACTS])
+static rung_ledger_layer held_of(const rung_mech_conf *conf, rung_known known[RUNG_LEDGER_FACTS])
 {
     rung_layer layer = {1, conf};
     rung_arch arch = {.layer_count = 1, .layer = &layer};
     rung_ledger ledger;
     CHECK(claim_ledger_of_arch(&ledger, &arch, "one layer", &check_err));
-    rung_held held = ledger.layer[0];
+    rung_ledger_layer held = ledger.layer[0];
     memcpy(known, ledger.known, sizeof ledger.known);
     rung_ledger_clear(&ledger);
     return held;
@@ -123,7 +123,7 @@ static void test_every_row_becomes_its_kind(void **state)
     for (size_t i = 0; i < rung_mech_count(); i++) {
         rung_mech_conf conf = conf_of(rung_mech_at(i));
         rung_known known[RUNG_LEDGER_FACTS];
-        rung_held held = held_of(&conf, known);
+        rung_ledger_layer held = held_of(&conf, known);
         rung_class class_of = conf.mech->class_of;
         for (size_t f = 0; f < RUNG_LEDGER_FACTS; f++) assert_int_equal(known[f].is, RUNG_ESTABLISHED);
         assert_true(held.full == (class_of == RUNG_CLASS_SCAN));
@@ -185,8 +185,8 @@ static void test_what_stands_around_a_mechanism(void **state)
     rung_known known[RUNG_LEDGER_FACTS];
     (void)state;
     group[0].conv = 3;
-    rung_held held = held_of(&group[0], known);
-    assert_true(held.full && held.recurrent && held.conv_elements == rung_group_conv_elements(&group[0]));
+    rung_ledger_layer held = held_of(&group[0], known);
+    assert_true(held.full && held.recurrent && held.conv_elements == rung_head_group_conv_elements(&group[0]));
     assert_int_equal(held.conv_elements, 2 * 2 * (4 + 4 + 3));
     group[0].conv = 0, group[0].causal = false;
     held_of(&group[0], known);
@@ -230,9 +230,9 @@ static size_t refuted_of(rung_subject *subject, const char *task, uint64_t n)
 {
     static rung_bound_report report;
     rung_task_conf conf = task_of(task);
-    rung_about about = rung_about_prompt(&conf, n);
+    rung_claim_spec about = rung_claim_spec_of_prompt(&conf, n);
     rung_claim *claim;
-    rung_about_bits(&about, 1);
+    rung_claim_spec_set_bits(&about, 1);
     CHECK(rung_claim_new(&claim, subject, &about, &check_err));
     assert_int_equal(rung_claim_premise(claim, RUNG_PREMISE_KINDS).is, RUNG_NOT_ESTABLISHED);
     CHECK(rung_bound_answers(&report, claim, false, &check_err));

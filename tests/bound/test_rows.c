@@ -199,8 +199,8 @@ static const char *const free_tasks[] = {"two-sum M=40",
 
 static rung_ledger *layers_for(stack *s, bool full, uint64_t bits, uint64_t level)
 {
-    rung_held layer[2] = {full ? full_bits(bits + 2, 3) : recurrent_bits(bits),
-                          {.recurrent = true, .levels = true, .state_elements = level}};
+    rung_ledger_layer layer[2] = {full ? full_bits(bits + 2, 3) : recurrent_bits(bits),
+                                  {.recurrent = true, .levels = true, .state_elements = level}};
     return stack_of(s, level && !full ? 2 : 1, layer);
 }
 
@@ -240,7 +240,7 @@ static void test_levels_are_the_one_bits_of_the_prefix(void **state)
     (void)state;
     stack s;
     for (uint64_t level = 1; level <= 8; level++) {
-        rung_held layer = {.recurrent = true, .levels = true, .state_elements = level};
+        rung_ledger_layer layer = {.recurrent = true, .levels = true, .state_elements = level};
         stack_of(&s, 1, &layer);
         for (int N = 1; N <= 40; N++) {
             char text[64];
@@ -298,16 +298,16 @@ static void test_free_sizes_are_the_best_sizes(void **state)
 
 /* ---- sparse --------------------------------------------------------------------------------------------------------------------- */
 
-static rung_held sparse_layer(uint64_t B, uint64_t top, uint64_t heads, uint64_t summary, uint64_t window)
+static rung_ledger_layer sparse_layer(uint64_t B, uint64_t top, uint64_t heads, uint64_t summary, uint64_t window)
 {
-    return (rung_held){.sparse = true,
-                       .block = B,
-                       .top = top,
-                       .heads = heads,
-                       .key_dim = 1,
-                       .value_dim = 1,
-                       .summary_elements = summary,
-                       .window_size = window};
+    return (rung_ledger_layer){.sparse = true,
+                               .block = B,
+                               .top = top,
+                               .heads = heads,
+                               .key_dim = 1,
+                               .value_dim = 1,
+                               .summary_elements = summary,
+                               .window_size = window};
 }
 
 /* Blocks of which every token is a number that only the summary shows. */
@@ -349,7 +349,7 @@ static void test_sparse_inequality_in_integers(void **state)
                  (unsigned long long)lead);
         rung_task_conf conf = task_of(text);
         stack s;
-        rung_held layer = sparse_layer(B, top, heads, kappa, window);
+        rung_ledger_layer layer = sparse_layer(B, top, heads, kappa, window);
         question q = question_of(stack_of(&s, 1, &layer), &conf, 0);
         q.thresholds = true;
         rung_bound_answer a = answer_of(&q, "sparse");
@@ -403,7 +403,7 @@ static void test_sparse_layers_that_the_row_does_not_speak_of(void **state)
 {
     (void)state;
     rung_task_conf conf = task_of("two-sum N=100 M=64");
-    rung_held plain = sparse_layer(4, 1, 1, 4, 0), layer[2];
+    rung_ledger_layer plain = sparse_layer(4, 1, 1, 4, 0), layer[2];
     stack s;
     question q = question_of(stack_of(&s, 1, &plain), &conf, 0);
     assert_true(reported(&q, "sparse").holds);
@@ -480,9 +480,9 @@ static void test_sets_tell_as_many_signs_apart(void **state)
 
 /* ---- head-wise ---------------------------------------------------------------------------------------------------------------- */
 
-static rung_held beside_bits(uint64_t message, uint64_t state)
+static rung_ledger_layer beside_bits(uint64_t message, uint64_t state)
 {
-    rung_held held = full_bits(message, 1);
+    rung_ledger_layer held = full_bits(message, 1);
     held.recurrent = true, held.state_elements = state;
     return held;
 }
@@ -505,7 +505,7 @@ static void test_headwise_inequality_in_integers(void **state)
         for (uint64_t bits = near > 1 ? near - 1 : 0; bits <= near + 1; bits++) {
             if (bits < c * W) continue;
             stack s;
-            rung_held layer = beside_bits(c, bits - c * W);
+            rung_ledger_layer layer = beside_bits(c, bits - c * W);
             question q = question_of(stack_of(&s, 1, &layer), &conf, 0);
             assert_int_equal(answer_of(&q, "headwise").holds, too_few(tables, bits));
         }
@@ -522,7 +522,7 @@ static void test_headwise_sizes(void **state)
     for (int i = 0; i < 12; i++) {
         uint64_t c = between(2, 40), s_bits = between(0, 300);
         stack s;
-        rung_held layer = beside_bits(c, s_bits);
+        rung_ledger_layer layer = beside_bits(c, s_bits);
         question q = question_of(stack_of(&s, 1, &layer), &conf, 1000000);
         rung_bound_answer a = answer_of(&q, "headwise");
         assert_true(a.holds);
@@ -543,8 +543,8 @@ static void test_headwise_speaks_of_one_layer_only(void **state)
 {
     (void)state;
     rung_task_conf conf = task_of("seqcomp L=2 N0=8 n=8"), first = task_of("seqcomp L=2 N0=8 n=8 order=first");
-    rung_held both = beside_bits(3, 1), apart[2] = {full_bits(3, 1), recurrent_bits(1)},
-              two[2] = {both, recurrent_bits(1)};
+    rung_ledger_layer both = beside_bits(3, 1), apart[2] = {full_bits(3, 1), recurrent_bits(1)},
+                      two[2] = {both, recurrent_bits(1)};
     stack s;
     question q = question_of(stack_of(&s, 1, &both), &conf, 0);
     assert_true(reported(&q, "headwise").holds);
@@ -563,12 +563,12 @@ static void test_bits_of_both_kinds_of_heads_add_up(void **state)
     for (uint64_t c = 2; c < 25; c++)
         for (uint64_t r = 0; r < 25; r++) {
             stack s;
-            rung_held layer = beside_bits(c, r);
+            rung_ledger_layer layer = beside_bits(c, r);
             question q = question_of(stack_of(&s, 1, &layer), &conf, 0);
             assert_int_equal(answer_of(&q, "cut-one").holds, c + r < 20);
             assert_false(answer_of(&q, "cut").applies);
         }
-    rung_held apart[2] = {full_bits(2, 1), recurrent_bits(1)}, two[2] = {full_bits(2, 1), full_bits(2, 1)};
+    rung_ledger_layer apart[2] = {full_bits(2, 1), recurrent_bits(1)}, two[2] = {full_bits(2, 1), full_bits(2, 1)};
     stack s;
     question q = question_of(stack_of(&s, 2, apart), &conf, 0);
     assert_false(answer_of(&q, "cut-one").applies || answer_of(&q, "cut").applies);
@@ -585,7 +585,7 @@ static void test_published_theorems_reach_no_size(void **state)
         char text[64];
         snprintf(text, sizeof text, "seqcomp L=%d N0=2%s", L, L > 1 ? " n=1" : "");
         rung_task_conf conf = task_of(text);
-        rung_held layer[8];
+        rung_ledger_layer layer[8];
         stack s;
         for (int full = 0; full <= L + 1; full++) {
             for (int i = 0; i < full; i++) layer[i] = full_bits(4, 2);
@@ -667,12 +667,12 @@ static void test_no_construction_is_forbidden(void **state)
 static void test_a_real_hybrid_is_unknown(void **state)
 {
     (void)state;
-    rung_held layer[48];
+    rung_ledger_layer layer[48];
     for (size_t i = 0; i < 48; i++)
-        layer[i] =
-            i % 4 == 3
-                ? (rung_held){.full = true, .heads = 32, .key_dim = 128, .value_dim = 128}
-                : (rung_held){.recurrent = true, .state_elements = (UINT64_C(1) << 24) / 32, .conv_elements = 4096};
+        layer[i] = i % 4 == 3 ? (rung_ledger_layer){.full = true, .heads = 32, .key_dim = 128, .value_dim = 128}
+                              : (rung_ledger_layer){.recurrent = true,
+                                                    .state_elements = (UINT64_C(1) << 24) / 32,
+                                                    .conv_elements = 4096};
     stack s;
     stack_of(&s, 48, layer);
     size_t asked = 0;

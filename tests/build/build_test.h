@@ -112,7 +112,7 @@ static inline void trial_run(trial *t)
         if (in->target[i] != RUNG_NO_TARGET) t->at[targets++] = i;
     rung_session_reset(t->session);
     rung_status status = t->spec->thoughts
-                             ? rung_session_think(t->session, t->out, &thoughts, &prompt, RUNG_FORM_SCAN, &err)
+                             ? rung_session_run_thoughts(t->session, t->out, &thoughts, &prompt, RUNG_FORM_SCAN, &err)
                              : rung_session_run(t->session, t->out, &prompt, RUNG_FORM_SCAN, t->at, targets, &err);
     right = status == RUNG_OK;
     for (size_t i = 0; right && i < targets; i++) {

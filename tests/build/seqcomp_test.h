@@ -62,7 +62,7 @@ static inline void answer_ending(trial *t, const rung_session *read, const endin
     rung_prompt prompt = {.token = t->instance.token + e->prefix, .tokens = 2};
     CHECK(rung_session_copy(t->session, read, &check_err));
     rung_status status = t->spec->thoughts
-                             ? rung_session_think(t->session, t->out, &thoughts, &prompt, RUNG_FORM_SCAN, &err)
+                             ? rung_session_run_thoughts(t->session, t->out, &thoughts, &prompt, RUNG_FORM_SCAN, &err)
                              : rung_session_run(t->session, t->out, &prompt, RUNG_FORM_SCAN, &at, 1, &err);
     int32_t wanted = t->instance.target[t->instance.tokens - 1];
     t->wrong += status != RUNG_OK || (int32_t)rung_argmax(t->out, t->spec->answers) != wanted;

@@ -62,7 +62,7 @@ static size_t thoughts_of(const char *text)
         CHECK(rung_task_make(&t.instance, &b.task, 3, i, &check_err));
         rung_prompt prompt = {.token = t.instance.token, .tokens = t.instance.tokens};
         rung_session_reset(t.session);
-        CHECK(rung_session_think(t.session, t.out, &thoughts, &prompt, RUNG_FORM_STEP, &check_err));
+        CHECK(rung_session_run_thoughts(t.session, t.out, &thoughts, &prompt, RUNG_FORM_STEP, &check_err));
         assert_int_equal(rung_argmax(t.out, t.spec->answers), t.instance.target[t.instance.tokens - 1]);
         if (first == SIZE_MAX) first = thoughts;
         assert_int_equal(thoughts, first);

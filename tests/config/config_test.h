@@ -65,7 +65,7 @@ static inline void refused_text(const char *text, const char *fault)
 
 /* One letter per layer: F full, W window, C chunk, S sparse, R recurrent, H recurrent and full, D recurrent and window,
  * M none. */
-static inline char letter_of(const rung_held *held)
+static inline char letter_of(const rung_ledger_layer *held)
 {
     if (held->mlp) return held->full || held->recurrent || held->window || held->chunk || held->sparse ? '?' : 'M';
     if (held->recurrent) return held->full ? 'H' : held->window ? 'D' : 'R';

@@ -247,7 +247,7 @@ static void check_message_size(const char *file, size_t layer, const char *mecha
                                uint64_t value_dim)
 {
     rung_ledger ledger = read_fixture(file);
-    const rung_held *held = &ledger.layer[layer];
+    const rung_ledger_layer *held = &ledger.layer[layer];
     assert_string_equal(held->mechanism, mechanism);
     compare(file, "heads", held->heads, heads);
     compare(file, "value_dim", held->value_dim, value_dim);
@@ -277,10 +277,10 @@ static void test_what_a_query_receives(void **state)
     check_message_size("mllama", 3, "cross", 0, 0);
 }
 
-static void check_sparse(const char *file, size_t layer, const rung_held *wanted)
+static void check_sparse(const char *file, size_t layer, const rung_ledger_layer *wanted)
 {
     rung_ledger ledger = read_fixture(file);
-    const rung_held *held = &ledger.layer[layer];
+    const rung_ledger_layer *held = &ledger.layer[layer];
     assert_string_equal(held->mechanism, wanted->mechanism);
     compare(file, "block", held->block, wanted->block);
     compare(file, "top", held->top, wanted->top);
@@ -295,50 +295,53 @@ static void check_sparse(const char *file, size_t layer, const rung_held *wanted
 static void test_what_a_selection_sees(void **state)
 {
     (void)state;
-    check_sparse("glm_dsa", 0, &(rung_held){.mechanism = "dsa", .block = 1, .top = 2048, .index_elements = 128});
-    check_sparse("glm_dsa", 3, &(rung_held){.mechanism = "dsa", .block = 1, .top = 2048});
-    check_sparse("glm5_next", 3, &(rung_held){.mechanism = "dsa", .block = 4, .top = 2048, .index_elements = 128});
-    check_sparse("minimax_m3", 3, &(rung_held){.mechanism = "msa", .block = 128, .top = 16, .index_elements = 4 * 128});
+    check_sparse("glm_dsa", 0,
+                 &(rung_ledger_layer){.mechanism = "dsa", .block = 1, .top = 2048, .index_elements = 128});
+    check_sparse("glm_dsa", 3, &(rung_ledger_layer){.mechanism = "dsa", .block = 1, .top = 2048});
+    check_sparse("glm5_next", 3,
+                 &(rung_ledger_layer){.mechanism = "dsa", .block = 4, .top = 2048, .index_elements = 128});
+    check_sparse("minimax_m3", 3,
+                 &(rung_ledger_layer){.mechanism = "msa", .block = 128, .top = 16, .index_elements = 4 * 128});
     check_sparse("minicpm4", 0,
-                 &(rung_held){.mechanism = "infllm2",
-                              .block = 64,
-                              .top = 64,
-                              .summary_elements = 4 * 2 * 128,
-                              .window_size = 2048,
-                              .summary_by_position = true,
-                              .summary_overlaps = true});
+                 &(rung_ledger_layer){.mechanism = "infllm2",
+                                      .block = 64,
+                                      .top = 64,
+                                      .summary_elements = 4 * 2 * 128,
+                                      .window_size = 2048,
+                                      .summary_by_position = true,
+                                      .summary_overlaps = true});
     check_sparse("minicpm_sala", 0,
-                 &(rung_held){.mechanism = "infllm2",
-                              .block = 64,
-                              .top = 64,
-                              .summary_elements = 4 * 2 * 128,
-                              .window_size = 2048,
-                              .summary_overlaps = true});
+                 &(rung_ledger_layer){.mechanism = "infllm2",
+                                      .block = 64,
+                                      .top = 64,
+                                      .summary_elements = 4 * 2 * 128,
+                                      .window_size = 2048,
+                                      .summary_overlaps = true});
     check_sparse("deepseek_v4", 2,
-                 &(rung_held){.mechanism = "csa",
-                              .block = 4,
-                              .top = 512,
-                              .summary_elements = 512 + 128,
-                              .window_size = 128,
-                              .summary_by_position = true,
-                              .summary_overlaps = true});
+                 &(rung_ledger_layer){.mechanism = "csa",
+                                      .block = 4,
+                                      .top = 512,
+                                      .summary_elements = 512 + 128,
+                                      .window_size = 128,
+                                      .summary_by_position = true,
+                                      .summary_overlaps = true});
     check_sparse("deepseek_v4", 3,
-                 &(rung_held){.mechanism = "hca",
-                              .block = 128,
-                              .top = 0,
-                              .summary_elements = 512,
-                              .window_size = 128,
-                              .summary_by_position = true});
+                 &(rung_ledger_layer){.mechanism = "hca",
+                                      .block = 128,
+                                      .top = 0,
+                                      .summary_elements = 512,
+                                      .window_size = 128,
+                                      .summary_by_position = true});
     check_sparse("nsa", 0,
-                 &(rung_held){.mechanism = "nsa",
-                              .block = 64,
-                              .top = 16,
-                              .summary_elements = 2 * 4 * 32,
-                              .window_size = 512,
-                              .summary_by_position = true});
+                 &(rung_ledger_layer){.mechanism = "nsa",
+                                      .block = 64,
+                                      .top = 16,
+                                      .summary_elements = 2 * 4 * 32,
+                                      .window_size = 512,
+                                      .summary_by_position = true});
     check_sparse(
         "moba", 0,
-        &(rung_held){
+        &(rung_ledger_layer){
             .mechanism = "moba", .block = 256, .top = 4, .summary_elements = 32 * 64, .summary_by_position = true});
 }
 

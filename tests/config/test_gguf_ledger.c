@@ -21,7 +21,7 @@ static void assert_same(const rung_ledger *gguf, const char *fixture_name)
     assert_int_equal(rung_ledger_open(&json, config_fixture(fixture_name), &err), RUNG_OK);
     assert_int_equal(gguf->layer_count, json.layer_count);
     for (size_t i = 0; i < json.layer_count; i++) {
-        const rung_held *a = &gguf->layer[i], *b = &json.layer[i];
+        const rung_ledger_layer *a = &gguf->layer[i], *b = &json.layer[i];
         if (letter_of(a) != letter_of(b) || strcmp(a->mechanism, b->mechanism) != 0)
             fail_msg("%s: layer %zu is '%s', not '%s'", fixture_name, i, a->mechanism, b->mechanism);
         assert_int_equal(a->state_elements, b->state_elements);

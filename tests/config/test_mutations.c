@@ -26,7 +26,7 @@ typedef struct document {
 
 static void print_value(rung_buf *out, const rung_json *value)
 {
-    char room[RUNG_JSON_WORD];
+    char room[RUNG_JSON_SCALAR_TEXT];
     rung_json_kind kind = rung_json_kind_of(value);
     if (kind == RUNG_JSON_STRING) {
         rung_buf_json_string(out, rung_json_string(value));
@@ -40,7 +40,7 @@ static void print_value(rung_buf *out, const rung_json *value)
         }
         rung_buf_putc(out, object ? '}' : ']');
     } else {
-        rung_buf_puts(out, kind == RUNG_JSON_NULL ? "null" : rung_json_word(room, value));
+        rung_buf_puts(out, kind == RUNG_JSON_NULL ? "null" : rung_json_scalar_text(room, value));
     }
 }
 

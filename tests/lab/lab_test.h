@@ -74,7 +74,7 @@ static inline rung_store *open_store(const char *path, rung_store_mode mode)
     return store;
 }
 
-static inline rung_lab_sum do_sweep(const rung_sweep *sweep, const char *path, rung_lab_conf conf)
+static inline rung_lab_sum do_sweep(const rung_sweep *sweep, const char *path, rung_lab_options conf)
 {
     rung_lab_sum sum;
     rung_error err = {""};
@@ -111,7 +111,7 @@ static inline bool list_run(void *context, const rung_run_row *r)
     listing *l = context;
     rung_error err = {""};
     rung_buf_printf(&l->text, "%s %s %s %d %" PRIu64 " %a %a %a %a %a %a %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
-                    r->id, r->words, r->canonical, (int)r->outcome, r->step, r->loss, r->accuracy, r->eval_loss,
+                    r->id, r->keys, r->canonical, (int)r->outcome, r->step, r->loss, r->accuracy, r->eval_loss,
                     r->eval_accuracy, r->test_loss, r->test_accuracy, r->test_targets, r->test_right, r->parameters,
                     r->state_bits);
     rung_buf_printf(&l->text, " %s %a %a %d %" PRIu64, r->theory.bound, r->theory.margin, r->theory.n_threshold,

@@ -18,7 +18,7 @@ static int make_reference(void **state)
 {
     if (make_dir(state) != 0) return -1;
     rung_sweep *sweep = parse(small_spec);
-    do_sweep(sweep, in_dir("reference.db"), (rung_lab_conf){.jobs = 2});
+    do_sweep(sweep, in_dir("reference.db"), (rung_lab_options){.jobs = 2});
     undisturbed = list_store(in_dir("reference.db"), false);
     rung_sweep_free(sweep);
     return 0;
@@ -41,7 +41,7 @@ static pid_t sweep_in_child(const rung_sweep *sweep, const char *path, size_t jo
 {
     pid_t child = fork();
     if (child == 0) {
-        rung_lab_conf conf = {.jobs = jobs, .wait_s = 60};
+        rung_lab_options conf = {.jobs = jobs, .wait_s = 60};
         rung_lab_sum sum;
         rung_error err = {""};
         rung_status status = rung_lab_sweep(&sum, sweep, path, &conf, &err);
@@ -96,7 +96,7 @@ static size_t kill_at_random_moments(const char *name, size_t kills, size_t jobs
         before = after;
         over = over || count_lines(before) == 12;
     }
-    do_sweep(sweep, path, (rung_lab_conf){.jobs = jobs});
+    do_sweep(sweep, path, (rung_lab_options){.jobs = jobs});
     expect_undisturbed(path);
     free(before);
     free((char *)path);
@@ -132,7 +132,7 @@ static void a_stopped_sweep_goes_on_from_its_checkpoints(void **state)
     for (rung_lab_sum sum = {.left = 1}; sum.left; rounds++) {
         atomic_int calls = 37;
         sum = do_sweep(sweep, in_dir("stop.db"),
-                       (rung_lab_conf){.jobs = 1 + rounds % 2, .go = go_for_a_while, .context = &calls});
+                       (rung_lab_options){.jobs = 1 + rounds % 2, .go = go_for_a_while, .context = &calls});
         assert_int_equal(sum.stopped, sum.left > 0 || calls <= 0);
         stopped_inside = stopped_inside || access(in_dir("stop.db.work"), F_OK) == 0;
         assert_true(rounds < 200);
@@ -155,11 +155,11 @@ static void checkpoints_that_are_damaged_or_lack_metrics_begin_anew(void **state
         char command[300];
         remove(in_dir("d.db"));
         rung_lab_sum sum =
-            do_sweep(sweep, in_dir("d.db"), (rung_lab_conf){.jobs = 1, .go = go_for_a_while, .context = &calls});
+            do_sweep(sweep, in_dir("d.db"), (rung_lab_options){.jobs = 1, .go = go_for_a_while, .context = &calls});
         assert_true(sum.stopped && sum.left == 12);
         snprintf(command, sizeof command, damage[i], test_dir);
         assert_int_equal(system(command), 0);
-        do_sweep(sweep, in_dir("d.db"), (rung_lab_conf){.jobs = 2});
+        do_sweep(sweep, in_dir("d.db"), (rung_lab_options){.jobs = 2});
         expect_undisturbed(in_dir("d.db"));
     }
     rung_sweep_free(sweep);
@@ -180,13 +180,13 @@ static void lines_behind_the_checkpoint_are_dropped_and_the_run_goes_on(void **s
     char path[256];
     size_t resumed = 0;
     rung_error err = {""};
-    do_sweep(sweep, in_dir("ahead.db"), (rung_lab_conf){.jobs = 1, .go = go_for_a_while, .context = &calls});
+    do_sweep(sweep, in_dir("ahead.db"), (rung_lab_options){.jobs = 1, .go = go_for_a_while, .context = &calls});
     snprintf(path, sizeof path, "%s.work/%s.metrics", in_dir("ahead.db"), rung_sweep_id(sweep, 0));
     FILE *file = fopen(path, "a");
     assert_non_null(file);
     fputs("30 0x1p0 0x1p0 0x1p0 0x1p0 0x1p0 0x1p0\n", file);
     fclose(file);
-    do_sweep(sweep, in_dir("ahead.db"), (rung_lab_conf){.jobs = 2});
+    do_sweep(sweep, in_dir("ahead.db"), (rung_lab_options){.jobs = 2});
     expect_undisturbed(in_dir("ahead.db"));
     rung_store *store = open_store(in_dir("ahead.db"), RUNG_STORE_READ);
     assert_int_equal(rung_store_runs(store, 0, count_resumed, &resumed, &err), RUNG_OK);
@@ -238,14 +238,14 @@ static void claims_of_others_hold_while_they_live(void **state)
     const char *path = in_dir("claims.db");
     rung_lab_sum sum;
     gethostname(host, sizeof host - 1);
-    do_sweep(sweep, path, (rung_lab_conf){.jobs = 1, .shard = 11, .shards = 12});
+    do_sweep(sweep, path, (rung_lab_options){.jobs = 1, .shard = 11, .shards = 12});
     claim_as(path, rung_sweep_id(sweep, 0), "elsewhere", "b", 1, 1, now - 60);
     claim_as(path, rung_sweep_id(sweep, 1), "elsewhere", "b", 1, 1, now - 3600);
     claim_as(path, rung_sweep_id(sweep, 2), host, "earlier boot", 1, 1, now);
-    sum = do_sweep(sweep, path, (rung_lab_conf){.jobs = 2});
+    sum = do_sweep(sweep, path, (rung_lab_options){.jobs = 2});
     assert_true(sum.elsewhere == 1 && sum.before == 1 && sum.done == 10 && sum.left == 0);
     claim_as(path, rung_sweep_id(sweep, 0), "elsewhere", "b", 1, 1, now - 3600);
-    sum = do_sweep(sweep, path, (rung_lab_conf){.jobs = 2});
+    sum = do_sweep(sweep, path, (rung_lab_options){.jobs = 2});
     assert_true(sum.elsewhere == 0 && sum.before == 11 && sum.done == 1);
     expect_undisturbed(path);
     rung_sweep_free(sweep);
@@ -266,7 +266,7 @@ static bool be_overtaken(void *context)
     if (++r->calls != 15) return true;
     claim_as(r->path, rung_sweep_id(r->sweep, 0), "elsewhere", "b", 1, 1, 0);
     rung_store *store = open_store(r->path, RUNG_STORE_WRITE);
-    assert_int_equal(rung_lab_run(&did, store, r->sweep, 0, &(rung_lab_conf){.wait_s = 5}, &err), RUNG_OK);
+    assert_int_equal(rung_lab_run(&did, store, r->sweep, 0, &(rung_lab_options){.wait_s = 5}, &err), RUNG_OK);
     assert_int_equal(did, RUNG_LAB_DONE);
     rung_store_close(store);
     return true;
@@ -277,7 +277,7 @@ static void a_run_that_two_have_done_is_recorded_once(void **state)
     (void)state;
     rung_sweep *sweep = parse(small_spec);
     rival r = {.sweep = sweep, .path = in_dir("rival.db")};
-    rung_lab_conf conf = {.wait_s = 5, .go = be_overtaken, .context = &r};
+    rung_lab_options conf = {.wait_s = 5, .go = be_overtaken, .context = &r};
     rung_store *store = open_store(r.path, RUNG_STORE_WRITE);
     rung_lab_did did;
     rung_error err = {""};
@@ -288,7 +288,7 @@ static void a_run_that_two_have_done_is_recorded_once(void **state)
     assert_int_equal(rung_store_run_count(&count, store, &err), RUNG_OK);
     assert_int_equal(count, 1);
     rung_store_close(store);
-    do_sweep(sweep, r.path, (rung_lab_conf){.jobs = 2});
+    do_sweep(sweep, r.path, (rung_lab_options){.jobs = 2});
     expect_undisturbed(r.path);
     rung_sweep_free(sweep);
 }

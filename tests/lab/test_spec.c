@@ -46,21 +46,21 @@ static void a_run_is_the_run_of_rung_train_and_its_id_the_hash_of_its_text(void 
                      parse("{\"base\": {\"arch\": \"2*full\", \"task\": \"eva N=8\", \"task.V\": 4, \"rate\": 0.01,"
                            " \"schedule\": \"linear\", \"random-labels\": true, \"test-prompts\": 7, \"seed\": 5}}")};
     const rung_sweep_run *run = spell(&s, 0);
-    rung_train_words words = {0};
+    rung_train_options options = {0};
     const char *task[] = {"N=8", "V=4"};
-    rung_train_conf conf;
+    rung_train_spec conf;
     rung_buf text, canonical;
     rung_error err = {""};
     char hex[65];
-    assert_int_equal(rung_option_defaults(&words, rung_train_options, &err), RUNG_OK);
-    words.shape.arch = "2*full";
-    words.rate = 0.01;
-    words.schedule = 2; /* constant, cosine, linear */
-    words.random_labels = true;
-    words.test_prompts = 7;
+    assert_int_equal(rung_option_defaults(&options, rung_train_option_table, &err), RUNG_OK);
+    options.shape.arch = "2*full";
+    options.rate = 0.01;
+    options.schedule = 2; /* constant, cosine, linear */
+    options.random_labels = true;
+    options.test_prompts = 7;
     rung_buf_init(&text);
     rung_buf_init(&canonical);
-    assert_int_equal(rung_train_conf_of(&conf, &text, &words, 5, task, 2, &err), RUNG_OK);
+    assert_int_equal(rung_train_spec_of(&conf, &text, &options, 5, task, 2, &err), RUNG_OK);
     rung_buf_puts(&canonical, "rung.run/1\n");
     rung_train_canonical(&canonical, &conf);
     assert_string_equal(run->canonical, canonical.text + strlen("rung.run/1\n"));
@@ -68,10 +68,10 @@ static void a_run_is_the_run_of_rung_train_and_its_id_the_hash_of_its_text(void 
     hex[32] = '\0';
     assert_string_equal(run->id, hex);
     assert_string_equal(rung_sweep_id(s.sweep, 0), hex);
-    assert_non_null(strstr(run->words, "\"task\": \"eva\", \"task.N\": 8, \"task.V\": 4"));
-    assert_non_null(strstr(run->words, "\"rate\": 0.01"));
-    assert_non_null(strstr(run->words, "\"random-labels\": true"));
-    assert_null(strstr(run->words, "checkpoint"));
+    assert_non_null(strstr(run->keys, "\"task\": \"eva\", \"task.N\": 8, \"task.V\": 4"));
+    assert_non_null(strstr(run->keys, "\"rate\": 0.01"));
+    assert_non_null(strstr(run->keys, "\"random-labels\": true"));
+    assert_null(strstr(run->keys, "checkpoint"));
     rung_buf_clear(&text);
     rung_buf_clear(&canonical);
     rung_sweep_run_clear(&s.run);

@@ -64,7 +64,7 @@ static void a_sweep_leaves_everything_in_the_store(void **state)
 {
     (void)state;
     rung_sweep *sweep = parse(small_spec);
-    rung_lab_sum sum = do_sweep(sweep, in_dir("a.db"), (rung_lab_conf){.jobs = 2});
+    rung_lab_sum sum = do_sweep(sweep, in_dir("a.db"), (rung_lab_options){.jobs = 2});
     rung_error err = {""};
     size_t rows = 0, succeeded = 99;
     choice c = {0};
@@ -81,7 +81,7 @@ static void a_sweep_leaves_everything_in_the_store(void **state)
     }
     rung_store_close(store);
     assert_int_not_equal(access(in_dir("a.db.work"), F_OK), 0);
-    sum = do_sweep(sweep, in_dir("a.db"), (rung_lab_conf){.jobs = 2});
+    sum = do_sweep(sweep, in_dir("a.db"), (rung_lab_options){.jobs = 2});
     assert_true(sum.done == 0 && sum.before == 12 && sum.succeeded == succeeded);
     rung_sweep_free(sweep);
 }
@@ -113,13 +113,13 @@ static void jobs_threads_and_shards_do_not_change_a_bit(void **state)
     (void)state;
     rung_sweep *sweep = parse(small_spec);
     char *a = list_store(in_dir("a.db"), false);
-    do_sweep(sweep, in_dir("b.db"), (rung_lab_conf){.jobs = 1, .threads = 3});
+    do_sweep(sweep, in_dir("b.db"), (rung_lab_options){.jobs = 1, .threads = 3});
     char *b = list_store(in_dir("b.db"), false);
     assert_int_equal(count_lines(a), 12);
     assert_string_equal(a, b);
     for (size_t i = 0; i < 3; i++) {
         const char *names[] = {"s0.db", "s1.db", "s2.db"};
-        rung_lab_sum sum = do_sweep(sweep, in_dir(names[i]), (rung_lab_conf){.jobs = 1, .shard = i, .shards = 3});
+        rung_lab_sum sum = do_sweep(sweep, in_dir(names[i]), (rung_lab_options){.jobs = 1, .shard = i, .shards = 3});
         assert_int_equal(sum.done, 4);
     }
     free(a);
@@ -215,7 +215,7 @@ static void models_are_kept_when_asked_for_and_others_can_be_attached(void **sta
     rung_buf list;
     rung_model *model;
     rung_buf_init(&list);
-    do_sweep(sweep, in_dir("kept.db"), (rung_lab_conf){.jobs = 1});
+    do_sweep(sweep, in_dir("kept.db"), (rung_lab_options){.jobs = 1});
     rung_store *store = open_store(in_dir("kept.db"), RUNG_STORE_WRITE);
     rung_artefact mine = {.kind = "certificate", .name = "x.cert", .bytes = "abc", .size = 3};
     assert_int_equal(rung_store_attach(store, rung_sweep_id(sweep, 0), &mine, &err), RUNG_OK);
@@ -248,9 +248,9 @@ static void a_run_that_diverges_is_a_result_and_not_done_again(void **state)
               " \"norm\": \"none\", \"decay\": 1000, \"warmup\": 0, \"schedule\": \"constant\"}}");
     rung_error err = {""};
     size_t rows = 0;
-    rung_lab_sum sum = do_sweep(sweep, in_dir("diverged.db"), (rung_lab_conf){.jobs = 1});
+    rung_lab_sum sum = do_sweep(sweep, in_dir("diverged.db"), (rung_lab_options){.jobs = 1});
     assert_true(sum.done == 1 && sum.diverged == 1 && sum.succeeded == 0);
-    sum = do_sweep(sweep, in_dir("diverged.db"), (rung_lab_conf){.jobs = 1});
+    sum = do_sweep(sweep, in_dir("diverged.db"), (rung_lab_options){.jobs = 1});
     assert_true(sum.done == 0 && sum.before == 1);
     rung_store *store = open_store(in_dir("diverged.db"), RUNG_STORE_READ);
     assert_int_equal(rung_store_runs(store, 0, check_diverged, &rows, &err), RUNG_OK);
@@ -335,18 +335,18 @@ static void a_locked_store_is_waited_for_and_then_said(void **state)
 {
     (void)state;
     rung_sweep *sweep = parse(small_spec);
-    rung_lab_conf conf = {.jobs = 1, .wait_s = 0.2};
+    rung_lab_options conf = {.jobs = 1, .wait_s = 0.2};
     rung_lab_sum sum;
     rung_error err = {""};
     sqlite3 *db;
-    do_sweep(sweep, in_dir("locked.db"), (rung_lab_conf){.jobs = 1, .shard = 0, .shards = 4});
+    do_sweep(sweep, in_dir("locked.db"), (rung_lab_options){.jobs = 1, .shard = 0, .shards = 4});
     assert_int_equal(sqlite3_open(in_dir("locked.db"), &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(rung_lab_sweep(&sum, sweep, in_dir("locked.db"), &conf, &err), RUNG_SYSTEM);
     assert_non_null(strstr(err.text, "locked by another program"));
     assert_int_equal(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
-    sum = do_sweep(sweep, in_dir("locked.db"), (rung_lab_conf){.jobs = 1});
+    sum = do_sweep(sweep, in_dir("locked.db"), (rung_lab_options){.jobs = 1});
     assert_true(sum.before == 3 && sum.done == 9);
     rung_sweep_free(sweep);
 }
@@ -357,7 +357,7 @@ static int sweep_with_limit(const rung_sweep *sweep, const char *path, rlim_t by
     pid_t child = fork();
     int result = 0;
     if (child == 0) {
-        rung_lab_conf conf = {.jobs = 1, .wait_s = 5};
+        rung_lab_options conf = {.jobs = 1, .wait_s = 5};
         rung_lab_sum sum;
         rung_error err = {""};
         signal(SIGXFSZ, SIG_IGN);
@@ -389,7 +389,7 @@ static void when_nothing_can_be_written_any_more_nothing_finished_is_lost(void *
         rung_store_close(store);
     }
     assert_true(failed >= 2);
-    do_sweep(sweep, in_dir("full.db"), (rung_lab_conf){.jobs = 2});
+    do_sweep(sweep, in_dir("full.db"), (rung_lab_options){.jobs = 2});
     char *whole = list_store(in_dir("a.db"), false), *full = list_store(in_dir("full.db"), false);
     assert_string_equal(whole, full);
     free(whole);

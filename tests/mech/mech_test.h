@@ -116,7 +116,7 @@ static inline bool mech_is(const rung_mech_conf *conf, const char *name)
 static inline const char *mech_word(const rung_mech_conf *conf, const char *param)
 {
     size_t index = rung_param_find(conf->mech->params, param);
-    return conf->mech->params[index].words[conf->params[index].number];
+    return conf->mech->params[index].choices[conf->params[index].number];
 }
 
 static inline void *mech_alloc(size_t count, size_t size)

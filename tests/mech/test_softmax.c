@@ -78,7 +78,7 @@ static void solve(problem *p)
 static void assert_outputs(const problem *p, const double *got, const char *what)
 {
     char text[128];
-    snprintf(text, sizeof text, "%s in %s, softmax %s", what, p->fmt.name, rung_softmax_words[p->conf.softmax]);
+    snprintf(text, sizeof text, "%s in %s, softmax %s", what, p->fmt.name, rung_softmax_names[p->conf.softmax]);
     assert_same_numbers(got, p->want, p->in.tokens * p->conf.heads * p->conf.dv, &p->conf, text);
 }
 
@@ -272,7 +272,7 @@ static void a_case_worked_out_by_hand(void **state)
     for (conf.softmax = RUNG_SOFTMAX_ONLINE; conf.softmax <= RUNG_SOFTMAX_REVERSE; conf.softmax++) {
         double room[8] = {0}, *scratch = mech_alloc_scratch(&conf, 4, sizeof *scratch);
         conf.mech->scan_exact(o, room, in, 0, 4, 0, &conf, &fmt, scratch);
-        if (o[3] != 2) fail_msg("softmax %s gives %g, not 2", rung_softmax_words[conf.softmax], o[3]);
+        if (o[3] != 2) fail_msg("softmax %s gives %g, not 2", rung_softmax_names[conf.softmax], o[3]);
         free(scratch);
     }
     /* Online: num = 1.5 + 2 = 3.5 -> 4, and so in two passes; reverse: 2, 2.5 -> 2, 2.5 -> 2, 2.5 -> 2. */
@@ -281,7 +281,7 @@ static void a_case_worked_out_by_hand(void **state)
     for (conf.softmax = RUNG_SOFTMAX_ONLINE; conf.softmax <= RUNG_SOFTMAX_REVERSE; conf.softmax++) {
         double room[8] = {0}, *scratch = mech_alloc_scratch(&conf, 4, sizeof *scratch);
         conf.mech->scan_exact(o, room, in, 0, 4, 0, &conf, &fmt, scratch);
-        if (o[3] != want[conf.softmax]) fail_msg("softmax %s gives %g", rung_softmax_words[conf.softmax], o[3]);
+        if (o[3] != want[conf.softmax]) fail_msg("softmax %s gives %g", rung_softmax_names[conf.softmax], o[3]);
         free(scratch);
     }
 }

@@ -402,8 +402,8 @@ static void every_mechanism_and_every_word_can_be_written(void **state)
         assert_true(arch.layer[0].group[0].unit == unit);
         rung_arch_clear(&arch), rung_buf_clear(&said), rung_buf_clear(&printed);
         for (size_t i = 0; mech->params[i].name; i++)
-            for (size_t v = 0; mech->params[i].kind == RUNG_PARAM_WORD && mech->params[i].words[v]; v++) {
-                snprintf(text, sizeof text, "%s:%s=%s", mech->name, mech->params[i].name, mech->params[i].words[v]);
+            for (size_t v = 0; mech->params[i].kind == RUNG_PARAM_CHOICE && mech->params[i].choices[v]; v++) {
+                snprintf(text, sizeof text, "%s:%s=%s", mech->name, mech->params[i].name, mech->params[i].choices[v]);
                 CHECK(rung_arch_parse(&arch, text, &defaults, &check_err));
                 assert_int_equal(arch.layer[0].group[0].params[i].number, v);
                 rung_arch_clear(&arch);

@@ -395,9 +395,9 @@ static void every_mechanism_and_all_around_it_bit_for_bit(void **state)
         const rung_mech *mech = rung_mech_at(m);
         compare_around(mech->name, "", seed += 7);
         for (size_t i = 0; mech->params[i].name; i++)
-            for (size_t v = 0; mech->params[i].kind == RUNG_PARAM_WORD && mech->params[i].words[v]; v++) {
+            for (size_t v = 0; mech->params[i].kind == RUNG_PARAM_CHOICE && mech->params[i].choices[v]; v++) {
                 char words[64];
-                snprintf(words, sizeof words, ":%s=%s", mech->params[i].name, mech->params[i].words[v]);
+                snprintf(words, sizeof words, ":%s=%s", mech->params[i].name, mech->params[i].choices[v]);
                 compare_around(mech->name, words, seed += 7);
             }
     }

@@ -68,7 +68,7 @@ typedef struct heard {
     char body[8192], shown[8192];
 } heard;
 
-static bool hear(void *context, size_t index, const rung_answer *answer)
+static bool hear(void *context, size_t index, const rung_client_response *answer)
 {
     heard *h = context;
     (void)index;
@@ -82,19 +82,19 @@ static bool hear(void *context, size_t index, const rung_answer *answer)
     return true;
 }
 
-static rung_client_conf fast_conf(rung_store *store)
+static rung_client_options fast_conf(rung_store *store)
 {
     static char base[64];
     snprintf(base, sizeof base, "http://127.0.0.1:%d/v1/", port);
-    return (rung_client_conf){
+    return (rung_client_options){
         .base_url = base, .retries = 2, .backoff_s = 0.02, .timeout_s = 10, .drip_s = 1.2, .store = store};
 }
 
-static rung_status ask_with(heard *h, rung_client_sum *sum, const rung_client_conf *conf, const char *path,
+static rung_status ask_with(heard *h, rung_client_sum *sum, const rung_client_options *conf, const char *path,
                             const char *body, bool tolerant, rung_error *err)
 {
     rung_client *client;
-    rung_ask ask = {.path = path, .body = body};
+    rung_client_request ask = {.path = path, .body = body};
     memset(h, 0, sizeof *h);
     memset(err, 0, sizeof *err);
     rung_status status = rung_client_new(&client, conf, err);
@@ -106,7 +106,7 @@ static rung_status ask_with(heard *h, rung_client_sum *sum, const rung_client_co
 
 static rung_status ask_path(heard *h, rung_client_sum *sum, const char *path, rung_error *err)
 {
-    rung_client_conf conf = fast_conf(NULL);
+    rung_client_options conf = fast_conf(NULL);
     return ask_with(h, sum, &conf, path, "{}", false, err);
 }
 
@@ -191,7 +191,7 @@ static void drips_and_silence_end(void **state)
     heard h;
     rung_client_sum sum;
     rung_error err;
-    rung_client_conf conf = fast_conf(NULL);
+    rung_client_options conf = fast_conf(NULL);
     conf.retries = 0;
     assert_int_equal(ask_with(&h, &sum, &conf, "/drip", "{}", false, &err), RUNG_SYSTEM);
     assert_non_null(strstr(err.text, "too slowly"));
@@ -251,7 +251,7 @@ static void key_goes_to_its_server_alone(void **state)
     snprintf(path, sizeof path, "%s/key.db", directory);
     rung_store *store;
     assert_int_equal(rung_store_open(&store, path, RUNG_STORE_WRITE, 5, &err), RUNG_OK);
-    rung_client_conf conf = fast_conf(store);
+    rung_client_options conf = fast_conf(store);
     conf.key_variable = "RUNG_TEST_KEY";
     assert_int_equal(ask_with(&h, &sum, &conf, "/echo", "{\"a\": 1}", false, &err), RUNG_OK);
     assert_non_null(strstr(h.shown, "Bearer [key]")); /* it was sent, and what came back is cleaned */
@@ -311,7 +311,7 @@ static void key_is_found_in_every_spelling(void **state)
     snprintf(path, sizeof path, "%s/spelled.db", directory);
     rung_store *store;
     assert_int_equal(rung_store_open(&store, path, RUNG_STORE_WRITE, 5, &err), RUNG_OK);
-    rung_client_conf conf = fast_conf(store);
+    rung_client_options conf = fast_conf(store);
     conf.key_variable = "RUNG_TEST_KEY";
     conf.retries = 0;
     assert_int_equal(ask_with(&h, &sum, &conf, "/spelled", "{}", false, &err), RUNG_OK);
@@ -356,7 +356,7 @@ static void key_that_is_a_word_spoils_no_reply(void **state)
     snprintf(path, sizeof path, "%s/word.db", directory);
     rung_store *store;
     assert_int_equal(rung_store_open(&store, path, RUNG_STORE_WRITE, 5, &err), RUNG_OK);
-    rung_client_conf conf = fast_conf(store);
+    rung_client_options conf = fast_conf(store);
     setenv("RUNG_TEST_WORD_KEY", "text", 1);
     conf.key_variable = "RUNG_TEST_WORD_KEY";
     assert_int_equal(ask_with(&h, &sum, &conf, "/word", "{}", false, &err), RUNG_OK);
@@ -374,7 +374,7 @@ static void trailers_are_counted(void **state)
     heard h;
     rung_client_sum sum;
     rung_error err;
-    rung_client_conf conf = fast_conf(NULL);
+    rung_client_options conf = fast_conf(NULL);
     conf.retries = 0;
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
@@ -399,7 +399,7 @@ static void loopback_is_an_address(void **state)
     rung_error err;
     for (size_t i = 0; i < RUNG_COUNT(places); i++) {
         rung_client *client;
-        rung_client_conf conf = {.base_url = places[i].url, .key_variable = "RUNG_TEST_KEY"};
+        rung_client_options conf = {.base_url = places[i].url, .key_variable = "RUNG_TEST_KEY"};
         assert_int_equal(rung_client_new(&client, &conf, &err), RUNG_OK);
         assert_int_equal(rung_client_key_exposed(client), places[i].exposed);
         rung_client_free(client);
@@ -415,7 +415,7 @@ static void bad_keys_and_addresses_are_refused(void **state)
     heard h;
     rung_client_sum sum;
     rung_error err;
-    rung_client_conf conf = fast_conf(NULL);
+    rung_client_options conf = fast_conf(NULL);
     for (size_t i = 0; i < RUNG_COUNT(bad); i++) {
         conf.base_url = bad[i];
         assert_int_equal(ask_with(&h, &sum, &conf, "/good", "{}", false, &err), RUNG_USAGE);
@@ -436,7 +436,7 @@ static void nobody_listens(void **state)
     heard h;
     rung_client_sum sum;
     rung_error err;
-    rung_client_conf conf = fast_conf(NULL);
+    rung_client_options conf = fast_conf(NULL);
     conf.base_url = "http://127.0.0.1:1";
     assert_int_equal(ask_with(&h, &sum, &conf, "/good", NULL, false, &err), RUNG_SYSTEM);
     assert_int_equal(sum.attempts, 3);
@@ -449,7 +449,7 @@ static void refusal_may_be_an_answer(void **state)
     heard h;
     rung_client_sum sum;
     rung_error err;
-    rung_client_conf conf = fast_conf(NULL);
+    rung_client_options conf = fast_conf(NULL);
     assert_int_equal(ask_with(&h, &sum, &conf, "/refused", "{}", true, &err), RUNG_OK);
     assert_int_equal(h.http, 400);
 }
@@ -464,7 +464,7 @@ static void known_replies_are_not_asked_again(void **state)
     char path[64];
     snprintf(path, sizeof path, "%s/known.db", directory);
     assert_int_equal(rung_store_open(&store, path, RUNG_STORE_WRITE, 5, &err), RUNG_OK);
-    rung_client_conf conf = fast_conf(store);
+    rung_client_options conf = fast_conf(store);
     assert_int_equal(ask_with(&h, &sum, &conf, "/good", "{\"q\": 1}", false, &err), RUNG_OK);
     assert_int_equal(sum.attempts, 1);
     char first[8192];
@@ -491,7 +491,7 @@ static bool go_while_tickets(void *context)
     (void)context;
     return tickets > 0;
 }
-static bool take_ticket(void *context, size_t index, const rung_answer *answer)
+static bool take_ticket(void *context, size_t index, const rung_client_response *answer)
 {
     (void)answer;
     ((bool *)context)[index] = true;
@@ -504,7 +504,7 @@ static void stopping_finishes_what_is_under_way(void **state)
 {
     (void)state;
     enum { COUNT = 40 };
-    static rung_ask asks[COUNT];
+    static rung_client_request asks[COUNT];
     static char body[COUNT][32];
     static bool done[COUNT];
     rung_error err;
@@ -514,11 +514,11 @@ static void stopping_finishes_what_is_under_way(void **state)
     char path[64];
     for (size_t i = 0; i < COUNT; i++) {
         snprintf(body[i], sizeof body[i], "{\"i\": %zu}", i);
-        asks[i] = (rung_ask){.path = "/counted", .body = body[i]};
+        asks[i] = (rung_client_request){.path = "/counted", .body = body[i]};
     }
     snprintf(path, sizeof path, "%s/stop.db", directory);
     assert_int_equal(rung_store_open(&store, path, RUNG_STORE_WRITE, 5, &err), RUNG_OK);
-    rung_client_conf conf = fast_conf(store);
+    rung_client_options conf = fast_conf(store);
     conf.concurrency = 4;
     conf.go = go_while_tickets;
     assert_int_equal(rung_client_new(&client, &conf, &err), RUNG_OK);
@@ -544,13 +544,13 @@ static void stopping_finishes_what_is_under_way(void **state)
 static void rate_is_limited(void **state)
 {
     (void)state;
-    rung_ask asks[5];
+    rung_client_request asks[5];
     bool done[5];
     rung_error err;
     rung_client *client;
     rung_client_sum sum;
-    for (size_t i = 0; i < 5; i++) asks[i] = (rung_ask){.path = "/good"};
-    rung_client_conf conf = fast_conf(NULL);
+    for (size_t i = 0; i < 5; i++) asks[i] = (rung_client_request){.path = "/good"};
+    rung_client_options conf = fast_conf(NULL);
     conf.rpm = 600;
     assert_int_equal(rung_client_new(&client, &conf, &err), RUNG_OK);
     double before = rung_wall_s();

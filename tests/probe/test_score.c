@@ -81,22 +81,22 @@ static void thinking_counts_the_last_answer(void **state)
     (void)state;
     rung_reply r = reply_of("Answer: river? No.\nThe answer: **Stone**.", NULL, 0);
     r.finish = "stop";
-    rung_score s = rung_score_thinking(&r, answers, 4, 0);
+    rung_score s = rung_score_chain_of_thought(&r, answers, 4, 0);
     assert_true(s.right);
     assert_false(s.cut || s.off);
     r.finish = "length"; /* not at its end: no answer, whatever it says so far */
-    s = rung_score_thinking(&r, answers, 4, 0);
+    s = rung_score_chain_of_thought(&r, answers, 4, 0);
     assert_true(s.cut);
     assert_false(s.right || s.text_right);
     r = reply_of("I do not know.", NULL, 0);
     r.finish = "stop";
-    assert_true(rung_score_thinking(&r, answers, 4, 0).off);
+    assert_true(rung_score_chain_of_thought(&r, answers, 4, 0).off);
     r = reply_of("Answer:", NULL, 0);
     r.finish = "stop";
-    assert_true(rung_score_thinking(&r, answers, 4, 0).off);
+    assert_true(rung_score_chain_of_thought(&r, answers, 4, 0).off);
     r = reply_of("Answer: stones", NULL, 0);
     r.finish = "stop";
-    assert_false(rung_score_thinking(&r, answers, 4, 0).right);
+    assert_false(rung_score_chain_of_thought(&r, answers, 4, 0).right);
 }
 
 int main(void)

@@ -60,12 +60,12 @@ static rung_status deceive(void *context, rung_letter *letter, rung_error *err)
     if (letter->to != d->whom && letter->from != d->whom) return RUNG_OK;
     const rung_letter *truth = find(d->truth, letter);
     if (!truth || truth->bits != letter->bits)
-        fail_msg("%s of layer %zu from %zu to %zu: another size", rung_sent_words[letter->what], letter->layer,
+        fail_msg("%s of layer %zu from %zu to %zu: another size", rung_sent_names[letter->what], letter->layer,
                  letter->from, letter->to);
     size_t bytes = (size_t)(letter->bits + 7) / 8;
     if (letter->from == d->whom) {
         if (memcmp(letter->bytes, truth->bytes, bytes) != 0)
-            fail_msg("player %zu knows more than it was told: %s of layer %zu", d->whom, rung_sent_words[letter->what],
+            fail_msg("player %zu knows more than it was told: %s of layer %zu", d->whom, rung_sent_names[letter->what],
                      letter->layer);
         d->said++;
         return RUNG_OK;

@@ -25,7 +25,7 @@ static size_t receivers(const match *m, size_t cut, bool last)
 static uint64_t group_bits(const match *m, const rung_mech_conf *conf, size_t cut, bool last)
 {
     uint64_t p = (uint64_t)m->fmt.bits, H = conf->heads;
-    uint64_t conv = conf->conv ? rung_group_conv_elements(conf) : 0;
+    uint64_t conv = conf->conv ? rung_head_group_conv_elements(conf) : 0;
     if (is(conf, "full")) return p * (conv + H * (conf->dv + 2) * receivers(m, cut, last));
     if (is(conf, "sparse")) return p * (conv + cut / (size_t)rung_mech_param(conf, "B") * H * (conf->dk + conf->dv));
     if (is(conf, "window")) {

@@ -32,7 +32,7 @@ static int make_store(void **state)
 {
     rung_sweep *sweep;
     rung_lab_sum sum;
-    rung_lab_conf conf = {.wait_s = 60};
+    rung_lab_options conf = {.wait_s = 60};
     (void)state;
     strcpy(directory, "/tmp/rung-report-XXXXXX");
     if (!mkdtemp(directory)) return -1;
@@ -84,7 +84,7 @@ static bool add_if_same(void *context, const rung_run_row *row)
 static void cells_are_the_chosen_runs_of_the_store(void **state)
 {
     rung_report *report = report_of(1);
-    const rung_group *g = rung_report_group(report, 0);
+    const rung_run_group *g = rung_report_group(report, 0);
     rung_store *store;
     (void)state;
     assert_int_equal(g->cells, 4);
@@ -110,8 +110,8 @@ static void a_store_that_is_given_twice_counts_once(void **state)
     rung_buf a = {0}, b = {0};
     (void)state;
     assert_int_equal(rung_report_runs(twice), 24);
-    rung_group_csv(&a, rung_report_group(once, 0));
-    rung_group_csv(&b, rung_report_group(twice, 0));
+    rung_run_group_csv(&a, rung_report_group(once, 0));
+    rung_run_group_csv(&b, rung_report_group(twice, 0));
     assert_string_equal(a.text, b.text);
     rung_buf_clear(&a);
     rung_buf_clear(&b);
@@ -124,7 +124,7 @@ static void a_store_that_is_given_twice_counts_once(void **state)
 static void only_what_varies_by_itself_is_a_key(void **state)
 {
     rung_report *report = report_of(1);
-    const rung_group *g = rung_report_group(report, 0);
+    const rung_run_group *g = rung_report_group(report, 0);
     const char *const names[] = {"arch", "task.N", "rate"}; /* not task.K or max-tokens, which follow from N */
     (void)state;
     assert_int_equal(g->key_count, 3);
@@ -139,7 +139,7 @@ static void only_what_varies_by_itself_is_a_key(void **state)
 static void every_cell_is_one_point_of_the_accuracy_figure(void **state)
 {
     rung_report *report = report_of(1);
-    const rung_group *g = rung_report_group(report, 0);
+    const rung_run_group *g = rung_report_group(report, 0);
     size_t seen[4] = {0};
     (void)state;
     assert_true(g->figures > 0);

@@ -15,7 +15,7 @@ typedef void visit(const char *text);
 static inline size_t word_count(const rung_param *param)
 {
     size_t count = 0;
-    while (param->kind == RUNG_PARAM_WORD && param->words[count]) count++;
+    while (param->kind == RUNG_PARAM_CHOICE && param->choices[count]) count++;
     return count;
 }
 
@@ -26,7 +26,7 @@ static inline size_t write_combination(char *text, size_t size, const rung_task 
     for (const rung_param *p = task->params; p->name; p++) {
         size_t words = word_count(p);
         if (words == 0) continue;
-        len += (size_t)snprintf(text + len, size - len, " %s=%s", p->name, p->words[code % words]);
+        len += (size_t)snprintf(text + len, size - len, " %s=%s", p->name, p->choices[code % words]);
         assert_true(len < size);
         code /= words;
     }
@@ -59,7 +59,7 @@ static inline void for_each_combination(visit *check, const rung_task *task)
     for (size_t p = 0; task->params[p].name; p++)
         for (size_t w = 0; w < word_count(&task->params[p]); w++)
             if (!met[p][w])
-                fail_msg("%s: %s=%s is never accepted", task->name, task->params[p].name, task->params[p].words[w]);
+                fail_msg("%s: %s=%s is never accepted", task->name, task->params[p].name, task->params[p].choices[w]);
 }
 
 static inline void for_each_task(visit *check)

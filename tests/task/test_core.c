@@ -28,12 +28,12 @@ static void every_row_is_complete_and_has_its_own_name(void **state)
         assert_true(task->summary && task->summary[0] && task->source && task->source[0]);
         assert_true(task->params && task->resolve && task->generate && task->solve);
         assert_true(rung_param_count(task->params) <= RUNG_PARAM_MAX);
-        assert_int_equal(!task->facts_write, !task->facts_read);
+        assert_int_equal(!task->story_write, !task->story_read);
         size_t dist = rung_param_find(task->params, "dist");
         assert_true(dist != SIZE_MAX);
-        assert_int_equal(task->params[dist].kind, RUNG_PARAM_WORD);
+        assert_int_equal(task->params[dist].kind, RUNG_PARAM_CHOICE);
         assert_int_equal(task->params[dist].fallback, 0);
-        assert_string_equal(task->params[dist].words[0], "uniform");
+        assert_string_equal(task->params[dist].choices[0], "uniform");
         for (const rung_param *p = task->params; p->name; p++) assert_true(p->help && p->help[0]);
     }
     assert_null(rung_task_at(rung_task_count()));

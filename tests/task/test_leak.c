@@ -24,7 +24,7 @@ static void no_predictor_without_attention_exceeds_the_declared_level(void **sta
 
 /* A task that leaks on purpose, in the way its parameter says, with a declared level of 1/4. */
 static const char *const leaks[] = {"uniform", "constant", "place", "count", "mostly", NULL};
-static const rung_param leaky_params[] = {{"dist", RUNG_PARAM_WORD, 0, 0, 0, leaks, "how the answer leaks"}, {0}};
+static const rung_param leaky_params[] = {{"dist", RUNG_PARAM_CHOICE, 0, 0, 0, leaks, "how the answer leaks"}, {0}};
 
 static rung_status leaky_generate(rung_instance *instance, const rung_task_conf *conf, rung_rng *rng, rung_error *err)
 {

@@ -117,7 +117,7 @@ static void reads_back(const char *task)
             .shuffled = code & 2,
             .seed = code,
             .question_first = code & 4,
-            .think = code & 8,
+            .chain_of_thought = code & 8,
             .cue = code & 16,
         };
         if (rung_text_check(&c.written.conf, &c.options, &c.read.err) != RUNG_OK) continue;

@@ -30,10 +30,10 @@ static void check_text(const char *text)
         rung_buf_reset(&buf);
         rung_task_symbols_write(&buf, &p.in, &p.conf);
         compare_read(&q, &p, rung_task_symbols_read(&q.in, buf.text, &q.conf, &q.err), "symbols");
-        if (!task->facts_write) continue;
+        if (!task->story_write) continue;
         rung_buf_reset(&buf);
-        task->facts_write(&buf, &p.in, &p.conf);
-        compare_read(&q, &p, task->facts_read(&q.in, buf.text, &q.conf, &q.err), "facts");
+        task->story_write(&buf, &p.in, &p.conf);
+        compare_read(&q, &p, task->story_read(&q.in, buf.text, &q.conf, &q.err), "facts");
     }
     rung_buf_clear(&buf);
     prompts_close(&p);
@@ -80,8 +80,8 @@ static void check_words(const char *text)
     for (size_t i = 0; i < answers; i++) {
         rung_buf word = {0}, name = {0};
         rung_task_answer_write(&word, &p.conf, (int32_t)i);
-        if (task->facts_answer)
-            task->facts_answer(&name, &p.conf, (int32_t)i);
+        if (task->story_answer)
+            task->story_answer(&name, &p.conf, (int32_t)i);
         else
             rung_buf_printf(&name, "%zu", i);
         answer[i] = word.text;
@@ -128,8 +128,8 @@ static void check_bad_text(const char *text)
         rung_buf_putc(&buf, '\t');
     }
     assert_int_equal(rung_task_symbols_read(&p.in, buf.text, &p.conf, &p.err), RUNG_INPUT); /* one too many */
-    if (p.conf.task->facts_read) {
-        assert_int_equal(p.conf.task->facts_read(&p.in, "Once upon a time", &p.conf, &p.err), RUNG_INPUT);
+    if (p.conf.task->story_read) {
+        assert_int_equal(p.conf.task->story_read(&p.in, "Once upon a time", &p.conf, &p.err), RUNG_INPUT);
         assert_true(strstr(p.err.text, "byte 0") != NULL);
     }
     rung_buf_clear(&buf);

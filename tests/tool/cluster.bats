@@ -55,7 +55,7 @@ END
 kill_rank() {
     python '
 import glob, os, signal, sqlite3, subprocess, sys, time
-ranks, victim, rung = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+ranks, killed, rung = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 def finished(path):
     try: return {id for (id,) in sqlite3.connect(path, timeout=1).execute("SELECT id FROM runs")}
     except sqlite3.Error: return set()
@@ -79,8 +79,8 @@ while run.poll() is None and time.time() < until:
     time.sleep(0.005)
 assert run.poll() is None, "it was over too soon"
 for rank, process in processes().items():
-    if rank != victim: os.kill(process, signal.SIGSTOP)
-os.kill(processes()[victim], signal.SIGKILL)
+    if rank != killed: os.kill(process, signal.SIGSTOP)
+os.kill(processes()[killed], signal.SIGKILL)
 code = run.wait()
 assert code != 0, "mpirun has not noticed"' "$1" "$2" "$RUNG"
 }

@@ -21,13 +21,13 @@ take() { cp "$BATS_FILE_TMPDIR/good.db" "${1:-a.db}"; }
 
 @test "a run id that is a path is refused, and nothing is written elsewhere" {
     take
-    mkdir victim models
-    echo precious >victim/m.safetensors
-    hostile sql a.db "UPDATE runs SET id = '../victim/m'; UPDATE plan SET run = '../victim/m'"
+    mkdir outside models
+    echo precious >outside/m.safetensors
+    hostile sql a.db "UPDATE runs SET id = '../outside/m'; UPDATE plan SET run = '../outside/m'"
     run rung export a.db --models models
     [ "$status" -eq 3 ]
     [[ $output == *"32 hexadecimal digits"* ]]
-    [ "$(cat victim/m.safetensors)" = precious ]
+    [ "$(cat outside/m.safetensors)" = precious ]
     run rung merge -o b.db a.db
     [ "$status" -eq 3 ]
     [[ $output == *"32 hexadecimal digits"* ]]

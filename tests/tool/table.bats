@@ -59,7 +59,7 @@ assert shown >= len(summary["cells"]) > 0' "$EXPERIMENTS"
     [ "$(wc -L <text)" -le 80 ]
     grep -q 'no run' text
     grep -q 'trained: <b>' rung-table/index.html
-    grep -q 'trained: no run (models that think are not trained here)' rung-table/index.html
+    grep -q 'trained: no run (models with chain of thought are not trained here)' rung-table/index.html
     run ! grep -qiE '(src|href)="?(https?:)?//' rung-table/index.html
 }
 

@@ -63,7 +63,7 @@ static const tool_command command = {
     .name = "test",
     .options = table,
     .values_size = sizeof(values),
-    .words = "words",
+    .pairs = "words",
     .arguments =
         (const tool_argument[]){
             {.metavar = "FIRST", .help = "h", .least = 1, .most = 1},
@@ -189,9 +189,9 @@ static void test_words_arguments_and_options_mix(void **state)
     assert_true(p.values.flag);
     assert_true(p.call.quiet);
     assert_string_equal(p.values.text, "value");
-    assert_int_equal(p.call.words, 2);
-    assert_string_equal(p.call.word[0], "N=3");
-    assert_string_equal(p.call.word[1], "k_2=x=y");
+    assert_int_equal(p.call.pairs, 2);
+    assert_string_equal(p.call.pair[0], "N=3");
+    assert_string_equal(p.call.pair[1], "k_2=x=y");
     assert_int_equal(p.call.arguments, 5);
     assert_string_equal(p.call.argument[1], "b");
     assert_string_equal(p.call.argument[2], "--flag");

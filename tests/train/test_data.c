@@ -9,7 +9,7 @@
 #include "train_test.h"
 
 typedef struct test_data {
-    rung_train_conf conf;
+    rung_train_spec conf;
     rung_buf task;
     rung_net *net;
     train_data *data;
@@ -28,7 +28,7 @@ static void data_open(test_data *d, const char *arch, const char *task, size_t q
     d->conf.model.max_tokens = conf->tokens;
     d->conf.queries = queries;
     d->conf.threads = 2;
-    CHECK(rung_train_think(&d->conf, &check_err));
+    CHECK(rung_train_add_thoughts(&d->conf, &check_err));
     CHECK(rung_net_new(&d->net, &d->conf.model, 1, &check_err));
     CHECK(train_data_new(&d->data, &d->conf, d->net, prompts, &check_err));
 }
@@ -304,7 +304,7 @@ static void questions_that_cannot_be_drawn_are_refused(void **state)
         d.conf.queries = 2;
         assert_int_equal(train_data_new(&data, &d.conf, d.net, 3, &err), RUNG_USAGE);
         d.conf.queries = 0, d.conf.thoughts = 1;
-        assert_int_equal(rung_train_think(&d.conf, &err), RUNG_USAGE);
+        assert_int_equal(rung_train_add_thoughts(&d.conf, &err), RUNG_USAGE);
         data_close(&d);
     }
 }

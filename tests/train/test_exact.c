@@ -71,7 +71,7 @@ static void losses_are_those_of_a_session_per_question(void **state)
 /* ---- right answers ------------------------------------------------------------------------------------------------------------- */
 
 /* How many of the first prompts of the stream a model file answers, one token after another. */
-static size_t count_right(const char *path, const rung_train_conf *conf, const char *numbers, size_t prompts)
+static size_t count_right(const char *path, const rung_train_spec *conf, const char *numbers, size_t prompts)
 {
     uint64_t words[2] = {conf->seed, TRAIN_STREAM_TEST};
     rung_model *model;
@@ -109,7 +109,7 @@ static void right_answers_are_those_of_the_evaluator_that_is_named(void **state)
     (void)state;
     close(mkstemp(path));
     for (size_t i = 0; i < 4; i++) {
-        rung_train_conf conf;
+        rung_train_spec conf;
         rung_buf text;
         rung_train_state end;
         small_run(&conf, &text, "full,linear", "eva N=6 V=8");
@@ -132,7 +132,7 @@ static void right_answers_are_those_of_the_evaluator_that_is_named(void **state)
 
 static void the_evaluator_is_part_of_the_run_unless_it_is_the_fast_one(void **state)
 {
-    rung_train_conf conf;
+    rung_train_spec conf;
     rung_buf text, plain = {0}, fast = {0}, exact = {0};
     rung_error err;
     (void)state;

@@ -244,13 +244,13 @@ static void layer_targets_have_the_slope_of_the_loss(void **state)
     test_batch b = batch_new(&spec, (rung_batch){.sequences = 3, .prefix = 6}, false, 2, 9);
     rung_tape *tape = NULL;
     rung_loss plain, loss, high, low;
-    CHECK(rung_net_tell_layers(net, 4, 0.5, 1, &check_err));
+    CHECK(rung_net_add_layer_losses(net, 4, 0.5, 1, &check_err));
     float *grad = calloc(rung_net_parameters(net), sizeof *grad), *values = rung_net_values(net);
     assert_non_null(grad);
     CHECK(rung_tape_new(&tape, net, &b.batch, 2, &check_err));
-    rung_batch untold = b.batch;
-    untold.layer_target = NULL;
-    CHECK(rung_net_loss(&plain, net, tape, &untold, &check_err));
+    rung_batch without_layer_targets = b.batch;
+    without_layer_targets.layer_target = NULL;
+    CHECK(rung_net_loss(&plain, net, tape, &without_layer_targets, &check_err));
     CHECK(rung_net_gradient(&loss, grad, net, tape, &b.batch, &check_err));
     assert_true(fabs(loss.loss - plain.loss - 0.5 * log(4)) < 0.05); /* what small weights know of four classes */
     for (size_t i = 0; i < rung_net_tensor_count(net); i++) {
@@ -324,7 +324,7 @@ static void a_gradient_does_not_remember_the_one_before(void **state)
     test_batch told = batch_new(&spec, (rung_batch){.sequences = 9, .prefix = 6}, false, 2, 3);
     test_batch plain = batch_new(&spec, (rung_batch){.sequences = 9, .prefix = 6}, false, 0, 4);
     rung_loss loss;
-    CHECK(rung_net_tell_layers(net, 4, 0.5, 1, &check_err));
+    CHECK(rung_net_add_layer_losses(net, 4, 0.5, 1, &check_err));
     float *grad[2] = {calloc(rung_net_parameters(net), sizeof **grad), calloc(rung_net_parameters(net), sizeof **grad)};
     assert_true(grad[0] && grad[1]);
     for (int used = 0; used < 2; used++) {
@@ -378,7 +378,7 @@ static void new_networks_start_where_random_models_do(void **state)
     snprintf(path, sizeof path, "/tmp/rung-test-train-%ld.safetensors", (long)getpid());
     CHECK(rung_net_new(&net, &spec, 12, &check_err));
     CHECK(rung_model_random(&model, &spec, 12, &check_err));
-    CHECK(rung_net_tell_layers(net, 3, 1, 0, &check_err)); /* is not written */
+    CHECK(rung_net_add_layer_losses(net, 3, 1, 0, &check_err)); /* is not written */
     CHECK(rung_net_write(net, path, "test", &check_err));
     CHECK(rung_model_open(&written, path, &check_err));
     assert_int_equal(rung_model_parameters(written), rung_model_parameters(model));

@@ -42,7 +42,7 @@ static int remove_directory(void **state)
 }
 
 typedef struct test_run {
-    rung_train_conf conf;
+    rung_train_spec conf;
     rung_buf task;
 } test_run;
 
@@ -220,7 +220,7 @@ static void what_makes_no_sense_is_refused(void **state)
     rung_train_state end;
     rung_error err;
     run_init(&r, "full", "eva N=4 V=4");
-    const rung_train_conf good = r.conf;
+    const rung_train_spec good = r.conf;
     r.conf.layer_targets = 1;
     assert_int_equal(rung_train_run(&end, &r.conf, path_of("l"), NULL, NULL, NULL, &err), RUNG_USAGE);
     assert_non_null(strstr(err.text, "seqcomp"));
@@ -381,7 +381,7 @@ static void event_files_have_framed_records_with_their_numbers(void **state)
 
 /* A model file and prompts 0, 1, ... of the third stream, for the evaluator of `rung run`. */
 typedef struct judge {
-    const rung_train_conf *conf;
+    const rung_train_spec *conf;
     rung_model *model;
     rung_program *program;
     rung_session *session;
@@ -389,7 +389,7 @@ typedef struct judge {
     double logits[64];
 } judge;
 
-static void judge_open(judge *j, const char *path, const rung_train_conf *conf)
+static void judge_open(judge *j, const char *path, const rung_train_spec *conf)
 {
     j->conf = conf;
     CHECK(rung_model_open(&j->model, path, &check_err));
@@ -415,7 +415,7 @@ static rung_prompt judge_prompt(judge *j, size_t index)
     return (rung_prompt){.token = j->instance.token, .tokens = j->instance.tokens};
 }
 
-static size_t count_right(const char *path, const rung_train_conf *conf, size_t prompts)
+static size_t count_right(const char *path, const rung_train_spec *conf, size_t prompts)
 {
     judge j;
     size_t right = 0;
@@ -476,7 +476,7 @@ static void a_question_is_right_when_every_thought_is(void **state)
     (void)state;
     run_init(&r, "full", "seqcomp L=2 N0=3 n=2 flat=1");
     r.conf.steps = 500, r.conf.test_prompts = 200, r.conf.thoughts = 1;
-    CHECK(rung_train_think(&r.conf, &check_err));
+    CHECK(rung_train_add_thoughts(&r.conf, &check_err));
     CHECK(rung_train_run(&end, &r.conf, path_of("thinks"), NULL, NULL, NULL, &check_err));
     judge_open(&j, path_of("thinks"), &r.conf);
     for (size_t i = 0; i < 200; i++) {

@@ -60,7 +60,7 @@ static void exchange(void *context, const rung_parcel *parcel, size_t parcels)
 /* ---- runs -------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct job {
-    rung_train_conf conf;
+    rung_train_spec conf;
     rung_buf task;
     size_t stop_rank;
     uint64_t stop_step; /* 0: none */
@@ -94,7 +94,7 @@ static void work(const job *j, size_t rank, size_t size)
     rung_train_state state = {0};
     member me = {.rank = rank, .size = size};
     rung_team team = {.rank = rank, .size = size, .context = &me, .exchange = exchange};
-    rung_train_conf conf = j->conf;
+    rung_train_spec conf = j->conf;
     watcher w = {j, rank};
     if (size) conf.team = &team;
     if (j->other_seed && rank + 1 == size) conf.seed++;

@@ -31,7 +31,7 @@ static inline rung_model_spec small_spec(const char *arch)
 }
 
 /* A small run of one thread on the task; `text` has its words and must outlive the conf. */
-static inline void small_run(rung_train_conf *conf, rung_buf *text, const char *arch, const char *task)
+static inline void small_run(rung_train_spec *conf, rung_buf *text, const char *arch, const char *task)
 {
     rung_train_defaults(conf);
     rung_buf_init(text);

@@ -61,12 +61,12 @@ static rung_task_conf task_of(const char *text)
     return conf;
 }
 
-static rung_verify_conf method(rung_method how, size_t threads)
+static rung_verify_options method(rung_method how, size_t threads)
 {
-    return (rung_verify_conf){.method = how, .samples = 300, .seed = 5, .how = {.threads = threads}, .show = 64};
+    return (rung_verify_options){.method = how, .samples = 300, .seed = 5, .how = {.threads = threads}, .show = 64};
 }
 
-static rung_verify_result verified(const toy *m, const rung_task_conf *task, const rung_verify_conf *conf)
+static rung_verify_result verified(const toy *m, const rung_task_conf *task, const rung_verify_options *conf)
 {
     rung_verify_result result;
     rung_model *model = toy_open(m);
@@ -75,7 +75,7 @@ static rung_verify_result verified(const toy *m, const rung_task_conf *task, con
     return result;
 }
 
-static void assert_refused(const toy *m, const rung_task_conf *task, const rung_verify_conf *conf, const char *hint)
+static void assert_refused(const toy *m, const rung_task_conf *task, const rung_verify_options *conf, const char *hint)
 {
     rung_verify_result result;
     rung_error err = {""};
@@ -119,7 +119,7 @@ static void a_constant_answer_is_wrong_where_the_answer_is_another(void **state)
     toy m = toy_for(&task, 0);
     m.bias[0] = 1;
     for (size_t threads = 1; threads <= 3; threads++) {
-        rung_verify_conf conf = method(RUNG_EXHAUSTIVE, threads);
+        rung_verify_options conf = method(RUNG_EXHAUSTIVE, threads);
         rung_verify_result r = verified(&m, &task, &conf);
         assert_int_equal(rung_verify_total(&task, &conf), 24);
         assert_true(r.complete && r.candidates == 24 && r.prompts == 24 && r.targets == 24 && r.wrong == 12);
@@ -142,7 +142,7 @@ static void no_more_wrong_ones_are_kept_than_asked_for(void **state)
     toy m = toy_for(&task, 0);
     m.bias[0] = 1;
     for (size_t show = 0; show <= 5; show += 5) {
-        rung_verify_conf conf = method(RUNG_EXHAUSTIVE, 2);
+        rung_verify_options conf = method(RUNG_EXHAUSTIVE, 2);
         conf.show = show;
         rung_verify_result r = verified(&m, &task, &conf);
         assert_true(r.wrong == 12 && r.shown == show);
@@ -169,7 +169,7 @@ static void a_head_that_retrieves_is_right_and_one_that_averages_is_not(void **s
     rung_task_conf task = task_of("eva N=2 V=2");
     rung_fmt bf16 = format_of("bf16");
     for (size_t exact = 0; exact < 2; exact++) {
-        rung_verify_conf conf = method(RUNG_EXHAUSTIVE, 2);
+        rung_verify_options conf = method(RUNG_EXHAUSTIVE, 2);
         conf.how.numbers = exact ? &bf16 : NULL;
         toy right = retrieval_head(&task, 8), blind = retrieval_head(&task, 0);
         rung_verify_result r = verified(&right, &task, &conf);
@@ -185,7 +185,7 @@ static void rows_that_are_no_prompts_are_skipped(void **state)
     (void)state;
     rung_task_conf task = task_of("eva N=2 V=2 K=3 form=pair");
     toy m = toy_for(&task, 0);
-    rung_verify_conf conf = method(RUNG_EXHAUSTIVE, 2);
+    rung_verify_options conf = method(RUNG_EXHAUSTIVE, 2);
     rung_verify_result r = verified(&m, &task, &conf);
     assert_true(r.candidates == 6 * 6 * 3 && r.prompts == 3 * 2 * 4 * 2 && r.wrong == r.prompts / 2);
 }
@@ -198,7 +198,7 @@ static void a_prompt_counts_once_and_by_its_first_wrong_answer(void **state)
     toy m = toy_for(&task, 0);
     m.embed[1 * D] = 1;
     m.readout[1 * D] = 1, m.bias[0] = 0.5f;
-    rung_verify_conf conf = method(RUNG_EXHAUSTIVE, 2);
+    rung_verify_options conf = method(RUNG_EXHAUSTIVE, 2);
     rung_verify_result r = verified(&m, &task, &conf);
     assert_true(r.prompts == 32 && r.targets == 160 && r.wrong == 30); /* right: 00000 and 00001 */
     for (size_t i = 0; i < r.shown; i++) {
@@ -220,7 +220,7 @@ static void a_model_that_stops_is_wrong_and_says_why(void **state)
     toy m = toy_for(&task, 0);
     m.embed[1 * D] = INFINITY;
     m.bias[0] = 1;
-    rung_verify_conf conf = method(RUNG_EXHAUSTIVE, 2);
+    rung_verify_options conf = method(RUNG_EXHAUSTIVE, 2);
     rung_verify_result r = verified(&m, &task, &conf);
     assert_true(r.complete && r.prompts == 24 && r.wrong == 21 && r.shown == 21);
     for (size_t i = 0; i < r.shown; i++) {
@@ -242,7 +242,7 @@ static void vectors_are_right_up_to_the_tolerance(void **state)
             for (int y = 0; y < 4; y++) wrong += (y % 2 ? z1 : z0) || (y / 2 ? z1 : z0);
     const double tolerances[] = {0, 0.999, 1, 2};
     for (size_t i = 0; i < 4; i++) {
-        rung_verify_conf conf = method(RUNG_EXHAUSTIVE, 2);
+        rung_verify_options conf = method(RUNG_EXHAUSTIVE, 2);
         conf.tolerance = tolerances[i];
         rung_verify_result r = verified(&m, &task, &conf);
         assert_true(r.prompts == 36 && r.targets == 72 && r.max_distance == 1);
@@ -268,7 +268,7 @@ static void a_model_may_think_before_it_answers(void **state)
     (void)state;
     rung_task_conf task = task_of("eva N=3 V=2");
     toy m = thinker(&task);
-    rung_verify_conf conf = method(RUNG_EXHAUSTIVE, 2);
+    rung_verify_options conf = method(RUNG_EXHAUSTIVE, 2);
     rung_verify_result r = verified(&m, &task, &conf);
     assert_true(r.wrong == 12 && r.first_wrong[0].answer == 0);
     m.spec.max_tokens = task.tokens; /* no room for the thought: it never answers */
@@ -292,7 +292,7 @@ static void a_sample_counts_what_the_generator_draws(void **state)
     rung_instance in;
     uint64_t wrong = 0, first[64];
     m.bias[0] = 1;
-    rung_verify_conf conf = method(RUNG_SAMPLED, 2);
+    rung_verify_options conf = method(RUNG_SAMPLED, 2);
     CHECK(rung_instance_init(&in, &task, &check_err));
     for (uint64_t i = 0; i < conf.samples; i++) {
         CHECK(rung_task_make(&in, &task, conf.seed, i, &check_err));
@@ -320,7 +320,7 @@ static void threads_never_change_the_result(void **state)
             rung_rng_init(&rng, 1, t, 0);
             for (size_t i = 0; i < RUNG_COUNT(m.embed); i++)
                 m.embed[i] = (float)rung_rng_normal(&rng), m.readout[i] = (float)rung_rng_normal(&rng);
-            rung_verify_conf conf = method(how, 1);
+            rung_verify_options conf = method(how, 1);
             rung_verify_result one = verified(&m, &task, &conf);
             assert_true(one.wrong > 0 && one.wrong < one.prompts);
             for (size_t threads = 2; threads <= 5; threads += 3) {
@@ -344,7 +344,7 @@ static void an_interrupted_run_covers_a_beginning(void **state)
     rung_task_conf task = task_of("seqcomp L=3 N0=2 n=2,2 flat=1");
     toy m = toy_for(&task, 0);
     m.bias[0] = 1;
-    rung_verify_conf conf = method(RUNG_EXHAUSTIVE, 2);
+    rung_verify_options conf = method(RUNG_EXHAUSTIVE, 2);
     rung_verify_result whole = verified(&m, &task, &conf);
     assert_true(whole.complete && whole.prompts == 8192 && whole.wrong == 4096);
     conf.interrupted = stop_after_some_calls;
@@ -374,7 +374,7 @@ static void what_does_not_fit_is_refused(void **state)
 {
     (void)state;
     rung_task_conf task = task_of("eva N=3 V=2"), other = task_of("eva N=4 V=2"), vast = task_of("parity N=70");
-    rung_verify_conf conf = method(RUNG_EXHAUSTIVE, 1);
+    rung_verify_options conf = method(RUNG_EXHAUSTIVE, 1);
     toy m = toy_for(&task, 0);
     assert_refused(&m, &other, &conf, "positions");
     m.spec.max_tokens = 5;
@@ -394,7 +394,7 @@ static void a_space_that_does_not_fit_is_refused(void **state)
     (void)state;
     rung_task_conf task = task_of("parity N=70");
     rung_model_spec spec = small_spec("full");
-    rung_verify_conf conf = method(RUNG_EXHAUSTIVE, 1);
+    rung_verify_options conf = method(RUNG_EXHAUSTIVE, 1);
     rung_verify_result result;
     rung_error err = {""};
     spec.vocab = spec.answers = 2;

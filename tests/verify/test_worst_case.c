@@ -280,18 +280,19 @@ static void other_models_are_unknown(void **state)
     rung_fmt fmt = format_of("e8m4");
     (void)state;
     memset(&result, 0, sizeof result);
-    CHECK(rung_worst_case(&result, model, &task, &(rung_verify_conf){.method = RUNG_WORST_CASE}, &check_err));
+    CHECK(rung_worst_case(&result, model, &task, &(rung_verify_options){.method = RUNG_WORST_CASE}, &check_err));
     assert_int_equal(result.verdict, RUNG_UNKNOWN);
     CHECK(rung_worst_case(&result, model, &task,
-                          &(rung_verify_conf){.how = {.numbers = &fmt, .softmax = RUNG_SOFTMAX_REVERSE}}, &check_err));
+                          &(rung_verify_options){.how = {.numbers = &fmt, .softmax = RUNG_SOFTMAX_REVERSE}},
+                          &check_err));
     assert_int_equal(result.verdict, RUNG_UNKNOWN);
     CHECK(rung_task_conf_init(&other, "parity", NULL, 0, &check_err));
-    CHECK(rung_worst_case(&result, model, &other, &(rung_verify_conf){.how = {.numbers = &fmt}}, &check_err));
+    CHECK(rung_worst_case(&result, model, &other, &(rung_verify_options){.how = {.numbers = &fmt}}, &check_err));
     assert_int_equal(result.verdict, RUNG_UNKNOWN);
     assert_int_equal(rung_worst_case_total(&other), 0);
     assert_int_equal(rung_worst_case_total(&task), 4);
     other = eva_task(5, 4);
-    assert_int_equal(rung_worst_case(&result, model, &other, &(rung_verify_conf){.how = {.numbers = &fmt}}, &err),
+    assert_int_equal(rung_worst_case(&result, model, &other, &(rung_verify_options){.how = {.numbers = &fmt}}, &err),
                      RUNG_USAGE);
     rung_model_close(model);
 }
@@ -352,7 +353,7 @@ static void an_interrupted_proof_is_none(void **state)
     (void)state;
     memset(&result, 0, sizeof result);
     CHECK(rung_worst_case(&result, model, &task,
-                          &(rung_verify_conf){.how = {.numbers = &fmt, .threads = 1}, .interrupted = always},
+                          &(rung_verify_options){.how = {.numbers = &fmt, .threads = 1}, .interrupted = always},
                           &check_err));
     assert_int_equal(result.verdict, RUNG_UNKNOWN);
     assert_false(result.complete);

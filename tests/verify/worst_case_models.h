@@ -306,7 +306,7 @@ static inline rung_verify_result worst_case(const rung_model *model, const rung_
     rung_fmt fmt = format_of(format);
     memset(&result, 0, sizeof result);
     CHECK(rung_worst_case(&result, model, task,
-                          &(rung_verify_conf){.method = RUNG_WORST_CASE, .how = {.numbers = &fmt}}, &check_err));
+                          &(rung_verify_options){.method = RUNG_WORST_CASE, .how = {.numbers = &fmt}}, &check_err));
     return result;
 }
 

@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * A model among the layers of a larger architecture gives the same read-outs, bit for bit, in both forms and in several
- * formats: for constructions with random words in random larger architectures, and for random weights of every mechanism that
+ * formats: for constructions with random parameters in random larger architectures, and for random weights of every mechanism that
  * says that zeros do not count. Refusals name their reason. Broken embeddings are noticed.
  */
 #include "build/random_build.h"

@@ -35,19 +35,19 @@ static rung_witness find(const question *q, rung_task_conf *task, rung_fmt *fmt)
     rung_witness w;
     *task = task_of(q->task);
     CHECK(rung_fmt_parse(fmt, q->numbers, &check_err));
-    rung_witness_ask ask = {.arch = q->arch,
-                            .defaults = &defaults,
-                            .task = task,
-                            .numbers = fmt,
-                            .softmax = q->softmax,
-                            .thoughts = q->thoughts,
-                            .samples = 100,
-                            .seed = 3,
-                            .threads = 1};
+    rung_witness_options ask = {.arch = q->arch,
+                                .defaults = &defaults,
+                                .task = task,
+                                .numbers = fmt,
+                                .softmax = q->softmax,
+                                .thoughts = q->thoughts,
+                                .samples = 100,
+                                .seed = 3,
+                                .threads = 1};
     double start = rung_wall_s();
     CHECK(rung_witness_find(&w, &ask, &check_err));
     print_message("%s, %s, %s: %s%s, %zu of %zu fit, %.2f s\n", q->arch, q->task, q->numbers,
-                  w.found ? rung_evidence_words[w.finding.evidence - 1] : "nothing: ", w.why, w.fitting, w.options,
+                  w.found ? rung_evidence_names[w.finding.evidence - 1] : "nothing: ", w.why, w.fitting, w.options,
                   rung_wall_s() - start);
     return w;
 }
@@ -57,7 +57,7 @@ static void assert_right_again(const rung_witness *w, const rung_task_conf *task
                                rung_softmax order)
 {
     static rung_verify_result result;
-    rung_verify_conf conf = {
+    rung_verify_options conf = {
         .method = RUNG_SAMPLED, .samples = 20, .seed = 12345, .how = {.numbers = fmt, .softmax = order, .threads = 1}};
     CHECK(rung_verify_run(&result, w->model, task, &conf, &check_err));
     assert_int_equal(result.wrong, 0);

@@ -22,7 +22,7 @@ static rung_ledger ledger_of(const char *members)
     return ledger;
 }
 
-static rung_witness find(const char *members, const char *task_words, const char *numbers, rung_task_conf *task,
+static rung_witness find(const char *members, const char *task_pairs, const char *numbers, rung_task_conf *task,
                          rung_fmt *fmt)
 {
     char copy[128], *rest = copy;
@@ -30,28 +30,28 @@ static rung_witness find(const char *members, const char *task_words, const char
     size_t count = 0;
     rung_witness w;
     rung_ledger ledger = ledger_of(members);
-    snprintf(copy, sizeof copy, "%s", task_words);
+    snprintf(copy, sizeof copy, "%s", task_pairs);
     for (char *word; (word = strtok_r(rest, " ", &rest));) words[count++] = word;
     CHECK(rung_task_conf_init(task, words[0], words + 1, count - 1, &check_err));
     CHECK(rung_fmt_parse(fmt, numbers, &check_err));
-    rung_witness_ask ask = {.task = task, .numbers = fmt, .samples = 50, .seed = 1, .threads = 1};
+    rung_witness_options ask = {.task = task, .numbers = fmt, .samples = 50, .seed = 1, .threads = 1};
     double start = rung_wall_s();
     CHECK(rung_witness_published(&w, &ledger, &ask, &check_err));
-    print_message("%s in %s: %s (%.2f s)\n", task_words, numbers, w.found ? w.finding.reason : w.why,
+    print_message("%s in %s: %s (%.2f s)\n", task_pairs, numbers, w.found ? w.finding.reason : w.why,
                   rung_wall_s() - start);
     rung_ledger_clear(&ledger);
     return w;
 }
 
-static void assert_found(const char *members, const char *task_words, const char *numbers, rung_evidence evidence)
+static void assert_found(const char *members, const char *task_pairs, const char *numbers, rung_evidence evidence)
 {
     static rung_verify_result result;
     rung_task_conf task;
     rung_fmt fmt;
-    rung_witness w = find(members, task_words, numbers, &task, &fmt);
-    if (!w.found) fail_msg("%s in %s: %s", task_words, numbers, w.why);
+    rung_witness w = find(members, task_pairs, numbers, &task, &fmt);
+    if (!w.found) fail_msg("%s in %s: %s", task_pairs, numbers, w.why);
     assert_int_equal(w.finding.evidence, evidence);
-    rung_verify_conf conf = {
+    rung_verify_options conf = {
         .method = RUNG_SAMPLED, .samples = 60, .seed = 4242, .how = {.numbers = &fmt, .threads = 1}};
     CHECK(rung_verify_run(&result, w.model, &task, &conf, &check_err));
     assert_int_equal(result.wrong, 0);
@@ -60,14 +60,14 @@ static void assert_found(const char *members, const char *task_words, const char
     rung_witness_clear(&w);
 }
 
-static void assert_open(const char *members, const char *task_words, const char *numbers, const char *part)
+static void assert_open(const char *members, const char *task_pairs, const char *numbers, const char *part)
 {
     rung_task_conf task;
     rung_fmt fmt;
-    rung_witness w = find(members, task_words, numbers, &task, &fmt);
+    rung_witness w = find(members, task_pairs, numbers, &task, &fmt);
     assert_false(w.found);
     assert_null(w.model);
-    if (!strstr(w.why, part)) fail_msg("%s: '%s' without '%s'", task_words, w.why, part);
+    if (!strstr(w.why, part)) fail_msg("%s: '%s' without '%s'", task_pairs, w.why, part);
     rung_witness_clear(&w);
 }
 
@@ -148,7 +148,7 @@ static void test_proof_against_all_prompts(void **state)
         rung_fmt fmt;
         rung_witness w = find(LLAMA ", \"rope_theta\": 10000.0", "eva N=4 V=4", formats[i], &task, &fmt);
         if (w.found && w.finding.evidence == RUNG_PROVED) {
-            rung_verify_conf conf = {.method = RUNG_EXHAUSTIVE, .how = {.numbers = &fmt, .threads = 2}};
+            rung_verify_options conf = {.method = RUNG_EXHAUSTIVE, .how = {.numbers = &fmt, .threads = 2}};
             CHECK(rung_verify_run(&result, w.model, &task, &conf, &check_err));
             assert_int_equal(result.wrong, 0);
             assert_int_equal(result.prompts, 4 * 256);

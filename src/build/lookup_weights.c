@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Look a value up: one full layer, one head. The key of an entry is its address, which comes from its position or from
+ * the token itself; the query is the wanted address; the value is what is asked for. Solves eva, index and retrieval,
+ * which a recurrent layer of small state cannot do.
+ *
+ * The head's output is the wanted value plus at most leak/(1+leak) of its range. Bits are rounded at 1/2, so leak < 1
+ * is enough; one number among V needs leak (V-1) < 1/2. The query token itself has no address (a zero key, or for the
+ * quadratic form the position after the last): it is one more wrong key, at least one gap below.
+ */
+#include "address.h"
+#include "build_rows.h"
+
+#include <math.h>
+
+enum { TASK_EVA, TASK_INDEX, TASK_RETRIEVAL };
+enum { VALUES_BITS, VALUES_SCALAR };
+
+static const char *const task_pairs[] = {"eva", "index", "retrieval", NULL};
+static const char *const value_names[] = {"bits", "scalar", NULL};
+
+static const rung_param params[] = {
+    {"task", RUNG_PARAM_CHOICE, TASK_EVA, 0, 0, task_pairs, "the task"},
+    {"keys", RUNG_PARAM_CHOICE, ADDRESS_BITS, 0, 0, address_names, "how an address is written"},
+    {"values", RUNG_PARAM_CHOICE, VALUES_BITS, 0, 0, value_names, "bits, or one number"},
+    {"gap", RUNG_PARAM_REAL, 0, 0, 100000, NULL, "score of the wanted key above the next, 0: enough"},
+    {0},
+};
+
+/* What the tokens of the task mean. */
+typedef struct table_task {
+    size_t entries;   /* N */
+    size_t addresses; /* positions, or keys that a token can carry */
+    size_t values;    /* V */
+    bool by_token;    /* the token carries its address */
+} table_task;
+
+static table_task describe(const rung_build *b)
+{
+    const rung_task_conf *t = &b->task;
+    size_t entries = (size_t)rung_task_param(t, "N");
+    if (rung_build_param(b, "task") == TASK_RETRIEVAL) {
+        size_t words = (size_t)1 << rung_task_param(t, "D");
+        return (table_task){entries, words, words, true};
+    }
+    size_t values = (size_t)rung_task_param(t, "V");
+    if (rung_build_param(b, "task") == TASK_EVA && rung_task_value(t, "form")->number == 1)
+        return (table_task){entries, (size_t)rung_task_param(t, "K"), values, true};
+    return (table_task){entries, entries, values, false};
+}
+
+/* The largest leak for which it is right, minus a little for the query token's own key. */
+static double allowed_leak(const table_task *t, int64_t values)
+{
+    return values == VALUES_BITS || t->values < 2 ? 0.98 : 0.49 / (double)(t->values - 1);
+}
+
+static rung_status choose_gap(double *gap, const rung_build *b, const table_task *t, rung_error *err)
+{
+    address_kind kind = (address_kind)rung_build_param(b, "keys");
+    double bound = allowed_leak(t, rung_build_param(b, "values")), least = address_least_gap(kind, t->addresses, bound);
+    *gap = rung_build_value(b, "gap")->real;
+    if (*gap == 0) *gap = least + 2; /* a seventh of the allowed leak, which leaves room for rounding */
+    address a = address_init(kind, t->addresses, *gap);
+    if (address_leak(&a) < bound) return RUNG_OK;
+    return rung_fail(err, RUNG_USAGE,
+                     "gap=%g is too small: the wrong keys together weigh up to %.3g of the right one, but only %.3g is "
+                     "allowed; take gap=%.2f or more",
+                     *gap, address_leak(&a), bound, least);
+}
+
+typedef struct coords {
+    size_t key, query, value, ones, zeros;
+} coords;
+
+static void write_tokens(rung_sheet *s, const table_task *t, const address *a, const coords *c, size_t value_bits)
+{
+    sheet_matrix embed = sheet_get(s, "embed.weight");
+    size_t keys = t->by_token ? t->addresses : 1;
+    for (size_t key = 0; key < keys; key++)
+        for (size_t v = 0; v < t->values; v++) {
+            size_t id = key * t->values + v;
+            if (t->by_token) address_key(a, &embed, id, c->key, key);
+            if (value_bits)
+                sheet_set_bits(&embed, id, c->value, value_bits, v, 0, 1);
+            else
+                sheet_set(&embed, id, c->value, (double)v);
+        }
+    for (size_t x = 0; x < t->addresses; x++) address_query(a, &embed, keys * t->values + x, c->query, x);
+}
+
+static void write_positions(rung_sheet *s, const table_task *t, const address *a, const coords *c)
+{
+    sheet_matrix positions = sheet_get(s, "positions");
+    for (size_t i = 0; i < t->entries; i++) address_key(a, &positions, i, c->key, i);
+    if (a->kind == ADDRESS_QUADRATIC) address_key(a, &positions, t->entries, c->key, t->entries);
+}
+
+/* The query tokens get keys of their own, because a zero key would have the quadratic score of address 0. */
+static void write_far_query_keys(rung_sheet *s, const table_task *t, const address *a, const coords *c)
+{
+    sheet_matrix embed = sheet_get(s, "embed.weight");
+    for (size_t x = 0; x < t->addresses; x++)
+        address_key(a, &embed, t->addresses * t->values + x, c->key, 2 * t->addresses);
+}
+
+static void write_layer(rung_sheet *s, const coords *c, size_t dk, size_t dv)
+{
+    sheet_matrix q = sheet_get(s, "layers.0.mix.0.q.weight"), k = sheet_get(s, "layers.0.mix.0.k.weight");
+    sheet_matrix v = sheet_get(s, "layers.0.mix.0.v.weight"), out = sheet_get(s, "layers.0.out.weight");
+    sheet_set_diagonal(&q, 0, c->query, dk, 1);
+    sheet_set_diagonal(&k, 0, c->key, dk, 1);
+    sheet_set_diagonal(&v, 0, c->value, dv, 1);
+    sheet_set_diagonal(&out, c->ones, 0, dv, 1);
+}
+
+static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
+{
+    table_task t = describe(b);
+    double gap;
+    rung_status status = choose_gap(&gap, b, &t, err);
+    if (status != RUNG_OK) return status;
+    address a = address_init((address_kind)rung_build_param(b, "keys"), t.addresses, gap);
+    size_t bits = sheet_bits_for(t.values);
+    bool scalar = rung_build_param(b, "values") == VALUES_SCALAR;
+    size_t dv = scalar ? 1 : bits;
+    coords c;
+    c.key = sheet_coords(s, a.dim), c.query = sheet_coords(s, a.dim), c.value = sheet_coords(s, dv);
+    c.ones = sheet_coords(s, bits), c.zeros = sheet_coords(s, bits);
+    sheet_layers(s, "full:dk=%zu:dv=%zu", a.dim, dv);
+    sheet_mlp(s, "table");
+    s->spec.positions = t.by_token ? RUNG_POS_NONE : RUNG_POS_LEARNED;
+    write_tokens(s, &t, &a, &c, scalar ? 0 : bits);
+    if (!t.by_token)
+        write_positions(s, &t, &a, &c);
+    else if (a.kind == ADDRESS_QUADRATIC)
+        write_far_query_keys(s, &t, &a, &c);
+    write_layer(s, &c, a.dim, dv);
+    if (scalar)
+        sheet_snap_number(s, 0, c.ones, t.values, bits, c.ones, c.zeros);
+    else
+        sheet_snap_bits(s, 0, c.ones, bits, c.ones, c.zeros);
+    sheet_readout_numbers(s, c.ones, c.zeros, bits, t.values);
+    return RUNG_OK;
+}
+
+const rung_construction rung_construction_lookup = {
+    .name = "lookup",
+    .summary = "one full layer that finds an address and returns its value",
+    .source = "Sanford, Hsu, Telgarsky 2023; Bhattamishra et al. 2024; precision: ours",
+    .task = "eva",
+    .params = params,
+    .build = build,
+};
