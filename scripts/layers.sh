@@ -106,5 +106,25 @@ for file in src/*/*.c tool/*.c; do
         complain "$file: asks for the name of a mechanism; ask for its class or traits (rung/mech.h)"
     fi
 done
+# One name for one file: a reader finds a file of src/ by its name alone.
+for name in $(find src -name '*.[ch]' | sed 's|.*/||' | sort | uniq -d); do
+    complain "src: several files are called $name: $(find src -name "$name" | sort | tr '\n' ' ')"
+done
+# One word for one thing (docs/glossary.md). text_candidates.c is a list of English words.
+unused='victims?|hunt(s|er|ers|ing)?|chas(e|es|ing)|baits?|crews?'
+for file in $(find src include tool docs -name '*.[ch]' -o -name '*.md' | sort); do
+    case $file in docs/glossary.md | docs/experiments/* | src/task/text_candidates.c) continue ;; esac
+    if grep -niE "(^|[^[:alpha:]])($unused)([^[:alpha:]]|\$)" "$file" >&2; then
+        complain "$file: has a word that docs/glossary.md does not use"
+    fi
+done
+for file in include/rung/*.h src/*/*.h tool/*.h; do
+    if grep -nE '^(typedef struct|\}) [a-z_]+_(conf|opts|args|words|settings|params)( \{|;)' "$file" | grep -vE 'rung_(task|mech)_conf' >&2; then
+        complain "$file: a struct that a caller fills ends in _options (docs/glossary.md)"
+    fi
+    if grep -nE 'const char \*const [a-z_]+_words\[' "$file" >&2; then
+        complain "$file: the names of an enumeration end in _names (docs/glossary.md)"
+    fi
+done
 [ "$bad" = 0 ] || { echo "layers: $bad complaints" >&2; exit 1; }
-echo "layers: $files files, every arrow points down"
+echo "layers: $files files, every arrow points down, every name is unique"

@@ -6,6 +6,7 @@
  * sum, and running the model on both decides. additive_state.c reads the table out of a model.
  */
 #include "additive.h"
+#include "certify.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "attack_rows.h"
-#include "runner.h"
+#include "certify.h"
 
 static const rung_attack *const rows[] = {
 #define X(name) &rung_attack_##name,

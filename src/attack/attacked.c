@@ -4,7 +4,7 @@
  * What attacks ask about a model before they run it: does it have the parts that they need, how many bits does it
  * carry, how long will one run take?
  */
-#include "runner.h"
+#include "attacked.h"
 
 #include <math.h>
 #include <string.h>

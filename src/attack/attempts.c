@@ -4,6 +4,7 @@
  * Runs attempts on several threads, and makes prompts to start from.
  */
 #include "attempts.h"
+#include "certify.h"
 
 #include <math.h>
 #include <stdlib.h>

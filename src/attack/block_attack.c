@@ -10,6 +10,7 @@
 #include "block_attack.h"
 #include "additive.h"
 #include "attack_rows.h"
+#include "certify.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *
  * Makes a certificate of a finding: runs the model again on the prompts, and claims only what is true.
  */
-#include "runner.h"
+#include "certify.h"
 
 #include <assert.h>
 #include <stdlib.h>

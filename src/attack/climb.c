@@ -11,6 +11,7 @@
 
 #include "attack_rows.h"
 #include "attempts.h"
+#include "certify.h"
 
 /* The first attempts test random prompts and do not climb. */
 enum { RANDOM_ATTEMPTS = 8, PROMPTS_PER_ATTEMPT = 16, STEPS_BASE = 200, STEPS_PER_TOKEN = 8 };

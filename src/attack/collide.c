@@ -13,6 +13,7 @@
 
 #include "attack_rows.h"
 #include "attempts.h"
+#include "certify.h"
 #include "rung/par.h"
 
 enum { BITS_MAX = 64, BATCH = 64, TABLE_LOG_MAX = 20, SAME_PREFIX_BITS = 4, SHORT_TRAILS = 4096 };

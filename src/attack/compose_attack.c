@@ -8,6 +8,7 @@
  */
 #include "compose_attack.h"
 #include "attack_rows.h"
+#include "certify.h"
 
 #include <math.h>
 #include <stdlib.h>

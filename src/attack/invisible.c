@@ -6,7 +6,7 @@
  * before the query are the likeliest, because the sums are largest there; repeated tokens make the sums larger still.
  */
 #include "attack_rows.h"
-#include "runner.h"
+#include "certify.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "attempts.h"
+#include "certify.h"
 
 /* Two prompts in progress. */
 typedef struct pair {

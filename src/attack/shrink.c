@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner.h"
+#include "certify.h"
 
 typedef struct shrinker {
     runner *h;

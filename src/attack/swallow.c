@@ -12,6 +12,7 @@
 
 #include "attack_rows.h"
 #include "attempts.h"
+#include "certify.h"
 
 enum { PREFIXES_MAX = 4096, LATE_MAX = 6, TOKENS_MAX = 4096, PAIRS_MAX = 16 };
 

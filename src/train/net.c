@@ -294,7 +294,7 @@ rung_status rung_net_add_layer_losses(rung_net *net, size_t classes, double weig
     size_t shape[2] = {classes, net->spec.d_model}, before = net->parameters, layers = net->arch.layer_count;
     for (size_t i = 0; i + 1 < layers; i++) {
         char name[96];
-        snprintf(name, sizeof name, "told.%zu.weight", i);
+        snprintf(name, sizeof name, "told.%zu.weight", i); /* the name decides the random weights: never change it */
         if (!add_tensor(net, name, shape, 2, err)) return RUNG_SYSTEM;
     }
     float *grown = realloc(net->values, net->parameters * sizeof *grown);

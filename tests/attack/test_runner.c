@@ -6,6 +6,7 @@
 #include "attacked_test.h"
 
 #include "../../src/attack/attempts.h"
+#include "../../src/attack/certify.h"
 
 /* ---- continuations ---------------------------------------------------------------------------------------------------- */
 

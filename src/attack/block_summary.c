@@ -4,7 +4,7 @@
  * The summary of one block of a sparse layer, as the last token of a prompt sees it: taken from the state of that layer
  * after a run one layer at a time, and only if no head opens the block.
  */
-#include "runner.h"
+#include "certify.h"
 
 #include <stdlib.h>
 
