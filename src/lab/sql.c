@@ -6,7 +6,6 @@
  */
 #include "store.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -128,11 +127,8 @@ static rung_status open_with(sqlite3_stmt **out, const rung_store *store, rung_e
     errno = 0;
     *out = NULL;
     if (store->meter) *store->meter = 0;
-    if (sqlite3_prepare_v2(store->db, sql, -1, out, NULL) == SQLITE_OK && bind_all(*out, kinds, values) == SQLITE_OK) {
-        assert(strlen(kinds) <=
-               (size_t)sqlite3_bind_parameter_count(*out)); /* callers may bind the last ones themselves */
+    if (sqlite3_prepare_v2(store->db, sql, -1, out, NULL) == SQLITE_OK && bind_all(*out, kinds, values) == SQLITE_OK)
         return RUNG_OK;
-    }
     rung_status status = lab_sql_fail(store, err);
     sqlite3_finalize(*out);
     *out = NULL;

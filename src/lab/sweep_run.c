@@ -7,7 +7,6 @@
 #include "store.h"
 #include "sweep_spec.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +52,6 @@ rung_status lab_check_key(const char *file, const char *place, const char *key, 
 /* The last axis varies fastest. */
 static const char *value_at(const lab_case *c, size_t axis, uint64_t number)
 {
-    assert(axis < c->axes && number < c->runs);
     for (size_t i = c->axes; i-- > axis + 1;) number /= c->axis[i].count;
     return c->axis[axis].text[number % c->axis[axis].count];
 }
@@ -352,7 +350,6 @@ rung_status lab_spell_planned(rung_sweep_run *run, const rung_sweep *sweep, uint
                               rung_error *err)
 {
     *run = (rung_sweep_run){.id = ""};
-    assert(of_case < sweep->case_count);
     rung_arena_init(&run->arena);
     rung_buf_init(&run->task_text);
     speller s = {.run = run, .from = &sweep->cases[of_case], .number = number, .err = err};
@@ -374,7 +371,6 @@ rung_status lab_spell_planned(rung_sweep_run *run, const rung_sweep *sweep, uint
 
 rung_status rung_sweep_run_init(rung_sweep_run *run, const rung_sweep *sweep, size_t index, rung_error *err)
 {
-    assert(index < sweep->runs);
     return lab_spell_planned(run, sweep, sweep->planned[index].of_case, sweep->planned[index].number, err);
 }
 

@@ -12,7 +12,6 @@
  * and for whatever reason one goes on (Robbins 1970). Below theta the same with right and wrong exchanged. The integral
  * is the tail of a binomial: Int_theta^1 q^s (1-q)^f dq = B(s+1, f+1) P(Bin(s+f+1, theta) <= s).
  */
-#include <assert.h>
 #include <math.h>
 
 #include "rung/probe.h"
@@ -58,7 +57,6 @@ rung_depth rung_depth_of(const rung_side *side, size_t depths)
     while (d.low < depths && side[d.low] == RUNG_SIDE_ABOVE) d.low++;
     for (size_t i = 0; i < depths && d.high == depths; i++)
         if (side[i] == RUNG_SIDE_BELOW) d.high = i;
-    assert(d.low <= d.high); /* every depth before the first one below is not below */
     return d;
 }
 

@@ -10,7 +10,6 @@
  */
 #include "player.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -113,7 +112,6 @@ static double *accumulators(const rung_letter *in, size_t count, epoch *e)
 {
     double *acc = rung_epoch_numbers(e, count, rung_full_elements(e->conf));
     if (!acc) return NULL;
-    assert(!in || in->bits == count * rung_full_elements(e->conf) * (size_t)e->fmt->bits);
     if (in)
         rung_letter_unpack(acc, in, e);
     else

@@ -9,8 +9,6 @@
 
 #include "rung/report.h"
 
-#include <assert.h>
-
 /* ---- index (hash_index.c): 64-bit keys to numbers --------------------------------------------------------------------- */
 
 /* Keys are hashes. Among 2^20 of them two are equal by chance with probability 2^-25. */
@@ -139,7 +137,6 @@ static inline uint32_t report_level_of(const report_setting *setting, size_t key
 
 static inline const report_setting *report_chosen(const report_group *group, size_t cell)
 {
-    assert(cell < group->cells && group->cell[cell].chosen < group->settings);
     return &group->setting[group->cell[cell].chosen];
 }
 

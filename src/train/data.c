@@ -9,7 +9,6 @@
 
 #include "rung/par.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,7 +243,6 @@ static rung_status draw_question(rung_instance *instance, const train_data *data
 static void put_tokens(train_data *data, const rung_instance *instance, size_t row, size_t from, size_t to)
 {
     size_t d_in = data->conf->task.d_in, d_out = data->conf->task.d_out, count = to - from;
-    assert(from <= to && to <= data->conf->task.tokens && row + count <= train_data_tokens(data));
     if (data->token) memcpy(data->token + row, instance->token + from, count * sizeof *data->token);
     if (data->feature)
         memcpy(data->feature + row * d_in, instance->feature + from * d_in, count * d_in * sizeof(float));
@@ -287,8 +285,6 @@ static void put_thoughts(train_data *data, const rung_instance *instance, size_t
     train_seqcomp_add_thoughts(number, instance->token, &conf->task, thoughts);
     data->target[row + thoughts] = data->target[row];
     for (size_t p = 0; p < thoughts; p++) {
-        assert(conf->task.vocab + number[p] < conf->model.vocab &&
-               conf->task.answers + number[p] < conf->model.answers);
         data->target[row + p] = (int32_t)(conf->task.answers + number[p]);
         data->token[row + 1 + p] = (uint32_t)(conf->task.vocab + number[p]);
     }

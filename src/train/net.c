@@ -8,7 +8,6 @@
 
 #include "rung/kern.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +100,6 @@ static size_t offset_of(const rung_net *net, const char *prefix, const char *suf
 static net_linear place_linear(rung_net *net, rung_net_tensor *weight, size_t bias)
 {
     size_t rows = weight->shape[0], cols = weight->shape[1];
-    assert(weight->rank == 2 && weight->elements == rows * cols && !weight->projects);
     net_linear l = {rows, cols, weight->offset, bias, .panels = net->panels, .index = net->linear_count};
     net->panels += rung_panels_size(cols, rows);
     net->linear[net->linear_count++] = l;
