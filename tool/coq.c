@@ -26,7 +26,7 @@ bool rung_coq_name(const char *path)
     return true;
 }
 
-/* ---- the compiled proofs ------------------------------------------------------------------------------------------------------- */
+/* ---- the compiled proofs --------------------------------------------------------------------------------------- */
 
 static bool has(const char *directory, const char *file)
 {
@@ -69,7 +69,7 @@ static rung_status find_proofs(char *path, size_t size, rung_error *err)
                      "rung, or set RUNG_PROOFS to their directory");
 }
 
-/* ---- processes ------------------------------------------------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------------------------------------- */
 
 /* Runs coqc in a directory, with stdout and stderr into the file `log` there. */
 static rung_status run_coqc(int *code, const char *directory, char *const words[], rung_error *err)
