@@ -23,7 +23,7 @@ static bool looks_like_file(const char *text)
     return strchr(text, '/') || ends_with(text, ".json") || ends_with(text, ".gguf") || ends_with(text, ".safetensors");
 }
 
-static rung_status open_arch(rung_subject **subject, const char *text, const tool_ledger_words *options,
+static rung_status open_arch(rung_subject **subject, const char *text, const tool_ledger_options *options,
                              rung_error *err)
 {
     if (looks_like_file(text)) return rung_fail(err, RUNG_INPUT, "%s: there is no such file", text);
@@ -37,7 +37,7 @@ static rung_status open_arch(rung_subject **subject, const char *text, const too
 
 /* ---- inputs ---------------------------------------------------------------------------------------------------- */
 
-void tool_about_words(rung_claim_spec *about, const tool_ledger_words *w)
+void tool_about_words(rung_claim_spec *about, const tool_ledger_options *w)
 {
     about->accumulator_bits = (int)(w->accumulator_bits ? w->accumulator_bits : w->bits);
     about->state_bits = (int)(w->state_bits ? w->state_bits : w->bits);
@@ -45,7 +45,7 @@ void tool_about_words(rung_claim_spec *about, const tool_ledger_words *w)
     about->message = (rung_message)w->message;
 }
 
-rung_status tool_bound_input_open(tool_bound_input *input, const char *text, const tool_ledger_words *options,
+rung_status tool_bound_input_open(tool_bound_input *input, const char *text, const tool_ledger_options *options,
                                   const rung_claim_spec *about, rung_error *err)
 {
     struct stat there;
@@ -62,7 +62,7 @@ void tool_bound_input_clear(tool_bound_input *input)
     rung_subject_free(input->subject);
 }
 
-rung_status tool_bound_inputs_open(tool_bound_input **inputs, const tool_call *call, const tool_ledger_words *options,
+rung_status tool_bound_inputs_open(tool_bound_input **inputs, const tool_call *call, const tool_ledger_options *options,
                                    const rung_claim_spec *about, rung_error *err)
 {
     size_t opened = 0;

@@ -11,11 +11,11 @@
 #include "rung/bound.h"
 
 /* Part of a command's values; its rows are RUNG_LEDGER_OPTIONS. */
-typedef struct tool_ledger_words {
+typedef struct tool_ledger_options {
     int64_t heads, head_dim, dk, dv;                        /* of arch text; dk, dv 0: head_dim */
     int64_t bits, accumulator_bits, state_bits, cache_bits; /* 0: what the input says */
     int64_t message;
-} tool_ledger_words;
+} tool_ledger_options;
 
 typedef struct tool_bound_input {
     const char *text; /* as it was typed */
@@ -25,16 +25,16 @@ typedef struct tool_bound_input {
 } tool_bound_input;
 
 /* The bits that the options say. */
-void tool_about_words(rung_claim_spec *about, const tool_ledger_words *options);
+void tool_about_words(rung_claim_spec *about, const tool_ledger_options *options);
 
 /* A file where there is one of that name (a directory: its config.json), else an arch; the claim is about it. Clear
  * it also when this fails. */
-rung_status tool_bound_input_open(tool_bound_input *input, const char *text, const tool_ledger_words *options,
+rung_status tool_bound_input_open(tool_bound_input *input, const char *text, const tool_ledger_options *options,
                                   const rung_claim_spec *about, rung_error *err);
 void tool_bound_input_clear(tool_bound_input *input);
 
 /* All arguments of a call, in order. On failure nothing is left to clear. */
-rung_status tool_bound_inputs_open(tool_bound_input **inputs, const tool_call *call, const tool_ledger_words *options,
+rung_status tool_bound_inputs_open(tool_bound_input **inputs, const tool_call *call, const tool_ledger_options *options,
                                    const rung_claim_spec *about, rung_error *err);
 void tool_bound_inputs_close(tool_bound_input *inputs, size_t count);
 

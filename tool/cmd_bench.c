@@ -10,7 +10,7 @@
 static const char *const what_names[] = {"exact",  "break",  "peak",   "products", "step",
                                          "mixers", "length", "memory", NULL};
 
-static rung_status run_exact(size_t *missed, const tool_call *call, const rung_bench_conf *conf, rung_error *err)
+static rung_status run_exact(size_t *missed, const tool_call *call, const rung_bench_options *conf, rung_error *err)
 {
     const rung_bench_watch watch = tool_bench_shown(call);
     rung_bench_exact_report report;
@@ -19,7 +19,7 @@ static rung_status run_exact(size_t *missed, const tool_call *call, const rung_b
     return status == RUNG_OK ? tool_bench_exact_end(call, &report, err) : status;
 }
 
-static rung_status run_break(size_t *missed, const tool_call *call, const rung_bench_conf *conf, rung_error *err)
+static rung_status run_break(size_t *missed, const tool_call *call, const rung_bench_options *conf, rung_error *err)
 {
     const rung_bench_watch watch = tool_bench_shown(call);
     rung_bench_break_report report;
@@ -28,7 +28,7 @@ static rung_status run_break(size_t *missed, const tool_call *call, const rung_b
     return status == RUNG_OK ? tool_bench_break_end(call, &report, err) : status;
 }
 
-static rung_status run_speed(size_t *missed, const tool_call *call, const rung_bench_conf *conf, rung_error *err)
+static rung_status run_speed(size_t *missed, const tool_call *call, const rung_bench_options *conf, rung_error *err)
 {
     const rung_bench_watch watch = tool_bench_shown(call);
     rung_bench_report report;
@@ -41,7 +41,7 @@ static rung_status run_speed(size_t *missed, const tool_call *call, const rung_b
 
 static int run_bench(const tool_call *call, rung_error *err)
 {
-    rung_bench_conf conf = *(const rung_bench_conf *)call->values;
+    rung_bench_options conf = *(const rung_bench_options *)call->values;
     const char *subject = call->argument[0];
     size_t missed = 0, known = 0;
     while (what_names[known] && strcmp(what_names[known], subject) != 0) known++;
@@ -55,8 +55,8 @@ static int run_bench(const tool_call *call, rung_error *err)
 
 #define INT_ROW(name_, field, low_, high_, help_, fallback_)                                                           \
     {                                                                                                                  \
-        .name = name_, .kind = RUNG_OPTION_INT, .at = offsetof(rung_bench_conf, field), .metavar = "N", .help = help_, \
-        .fallback = fallback_, .low = low_, .high = high_                                                              \
+        .name = name_, .kind = RUNG_OPTION_INT, .at = offsetof(rung_bench_options, field), .metavar = "N",             \
+        .help = help_, .fallback = fallback_, .low = low_, .high = high_                                               \
     }
 
 const tool_command tool_command_bench = {
@@ -106,12 +106,12 @@ const tool_command tool_command_bench = {
         (const rung_option[]){
             {.name = "numbers",
              .kind = RUNG_OPTION_STRING,
-             .at = offsetof(rung_bench_conf, numbers),
+             .at = offsetof(rung_bench_options, numbers),
              .metavar = "FORMAT",
              .help = "exact: one format (f64, f32, bf16, f16, eXmY, qI.F) instead of the usual ones"},
             {.name = "tokens",
              .kind = RUNG_OPTION_SIZES,
-             .at = offsetof(rung_bench_conf, tokens),
+             .at = offsetof(rung_bench_options, tokens),
              .metavar = "N,...",
              .help = "lengths (exact 4096, step 64,256, mixers 1024, length 256,4096, memory 4096)",
              .low = 1,
@@ -119,19 +119,19 @@ const tool_command tool_command_bench = {
             INT_ROW("dim", dim, 0, 4096, "dk and dv of exact, mixers, length; 0: 24, 64, 64", "0"),
             {.name = "mech",
              .kind = RUNG_OPTION_STRING,
-             .at = offsetof(rung_bench_conf, mech),
+             .at = offsetof(rung_bench_options, mech),
              .metavar = "NAME",
              .help = "mixers, length: this one only",
              .names = tool_mech_name_at},
             {.name = "arch",
              .kind = RUNG_OPTION_STRING,
-             .at = offsetof(rung_bench_conf, arch),
+             .at = offsetof(rung_bench_options, arch),
              .metavar = "ARCH",
              .help = "step, memory: what one layer is",
              .fallback = "full"},
             {.name = "layers",
              .kind = RUNG_OPTION_SIZES,
-             .at = offsetof(rung_bench_conf, layers),
+             .at = offsetof(rung_bench_options, layers),
              .metavar = "N,...",
              .help = "step, memory: layers (2,4 and 2)",
              .low = 1,
@@ -143,17 +143,17 @@ const tool_command tool_command_bench = {
             INT_ROW("runs", runs, 5, RUNG_BENCH_RUNS_MAX, "turns of which the median is taken", "5"),
             {.name = "quick",
              .kind = RUNG_OPTION_FLAG,
-             .at = offsetof(rung_bench_conf, quick),
+             .at = offsetof(rung_bench_options, quick),
              .help = "two turns and no bars (not exact, break)"},
             {.name = "no-peer",
              .kind = RUNG_OPTION_FLAG,
-             .at = offsetof(rung_bench_conf, no_peer),
+             .at = offsetof(rung_bench_options, no_peer),
              .help = "step, mixers: without PyTorch"},
             INT_ROW("seeds", seeds, 0, 100, "break: models for each attack, 0 for the usual number", "0"),
             INT_ROW("threads", threads, 0, 256, "worker threads of both sides, 0 for all cores", "0"),
             {0},
         },
-    .values_size = sizeof(rung_bench_conf),
+    .values_size = sizeof(rung_bench_options),
     .negative = "a bar is missed",
     .helper = true,
     .run = run_bench,

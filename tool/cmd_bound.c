@@ -15,7 +15,7 @@
 #include "rung/par.h"
 
 typedef struct bound_values {
-    tool_ledger_words words;
+    tool_ledger_options words;
     const char *task;
     int64_t n, kernel, expect, solve, samples, threads;
     bool tokens_after, thoughts, no_thresholds, no_weights, plan, check;

@@ -13,7 +13,7 @@
 #include "worker.h"
 
 typedef struct break_values {
-    tool_worker_words subject;
+    tool_worker_options subject;
     const char *out, *attack, *memory, *store;
     int64_t budget, kind, expect;
 } break_values;

@@ -11,7 +11,7 @@
 #include "output.h"
 
 typedef struct compare_values {
-    tool_ledger_words words;
+    tool_ledger_options words;
     const char *task, *plot;
     int64_t n;
 } compare_values;

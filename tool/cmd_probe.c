@@ -16,7 +16,7 @@ typedef struct probe_values {
         kernel, wait;
     double threshold, confidence;
     bool dry_run;
-    tool_ledger_words ledger;
+    tool_ledger_options ledger;
 } probe_values;
 
 typedef struct job {

@@ -10,7 +10,7 @@
 #include "protocol.h"
 
 typedef struct protocol_values {
-    tool_worker_words subject;
+    tool_worker_options subject;
     const char *trace, *svg;
     int64_t index;
 } protocol_values;

@@ -8,7 +8,7 @@
 #include "worker.h"
 
 typedef struct run_values {
-    tool_worker_words subject;
+    tool_worker_options subject;
     int64_t count, first, form, show;
     bool step;
 } run_values;
@@ -170,13 +170,13 @@ static rung_status run_prompts(rung_tally *t, rung_judge *j, const tool_call *ca
 {
     const run_values *v = call->values;
     rung_progress progress;
-    const rung_tally_conf conf = {.seed = (uint64_t)call->seed,
-                                  .first = (uint64_t)v->first,
-                                  .count = (uint64_t)v->count,
-                                  .form = (rung_form)(v->form + 1),
-                                  .keep = (size_t)v->show,
-                                  .progress = &progress,
-                                  .interrupted = interrupted};
+    const rung_tally_options conf = {.seed = (uint64_t)call->seed,
+                                     .first = (uint64_t)v->first,
+                                     .count = (uint64_t)v->count,
+                                     .form = (rung_form)(v->form + 1),
+                                     .keep = (size_t)v->show,
+                                     .progress = &progress,
+                                     .interrupted = interrupted};
     tool_call_progress(call, &progress, "prompts", (uint64_t)v->count);
     rung_status status = rung_judge_tally(t, j, &conf, err);
     rung_progress_finish(&progress);

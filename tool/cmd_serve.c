@@ -13,7 +13,7 @@
 #include "worker.h"
 
 typedef struct serve_values {
-    tool_worker_words subject;
+    tool_worker_options subject;
     const char *listen, *name, *key_env, *allow_host, *log;
     int64_t port, tokens, body, connections, timeout;
 } serve_values;

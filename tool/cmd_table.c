@@ -52,13 +52,13 @@ static rung_status fill(rung_table *table, const tool_call *call, rung_error *er
 {
     const table_values *v = call->values;
     rung_progress progress;
-    const rung_table_conf conf = {.directory = v->out,
-                                  .samples = (uint64_t)v->count,
-                                  .threads = (size_t)v->threads,
-                                  .seed = (uint64_t)call->seed,
-                                  .certificates = !v->no_certificates,
-                                  .progress = call->quiet ? NULL : &progress,
-                                  .interrupted = interrupted};
+    const rung_table_options conf = {.directory = v->out,
+                                     .samples = (uint64_t)v->count,
+                                     .threads = (size_t)v->threads,
+                                     .seed = (uint64_t)call->seed,
+                                     .certificates = !v->no_certificates,
+                                     .progress = call->quiet ? NULL : &progress,
+                                     .interrupted = interrupted};
     rung_status status;
     table->quick = v->train;
     table->proofs = v->proofs;

@@ -11,7 +11,7 @@
 #include "worker.h"
 
 typedef struct verify_values {
-    tool_worker_words subject;
+    tool_worker_options subject;
     const char *tolerance;
     int64_t samples, show;
     bool exhaustive, worst_case;

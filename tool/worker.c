@@ -19,7 +19,7 @@ static rung_status choose_task(tool_worker *s, const tool_call *call, rung_error
     return status == RUNG_OK ? rung_judge_fits(s->model, &s->task, err) : status;
 }
 
-rung_status tool_worker_open(tool_worker *s, const tool_call *call, const tool_worker_words *options, rung_error *err)
+rung_status tool_worker_open(tool_worker *s, const tool_call *call, const tool_worker_options *options, rung_error *err)
 {
     bool exact = strcmp(options->numbers, "fp32") != 0;
     *s = (tool_worker){.options = options};

@@ -12,13 +12,13 @@
 #include "rung/verify.h"
 
 /* Part of a command's values; its rows are RUNG_SUBJECT_OPTIONS, and the model is the first argument. */
-typedef struct tool_worker_words {
+typedef struct tool_worker_options {
     const char *task, *numbers;
     int64_t softmax, threads;
-} tool_worker_words;
+} tool_worker_options;
 
 typedef struct tool_worker {
-    const tool_worker_words *options;
+    const tool_worker_options *options;
     rung_model *model;
     rung_task_conf task; /* the model's own, or another that fits */
     rung_fmt fmt;
@@ -26,7 +26,8 @@ typedef struct tool_worker {
 } tool_worker;
 
 /* Close it also when this fails. */
-rung_status tool_worker_open(tool_worker *s, const tool_call *call, const tool_worker_words *options, rung_error *err);
+rung_status tool_worker_open(tool_worker *s, const tool_call *call, const tool_worker_options *options,
+                             rung_error *err);
 void tool_worker_close(tool_worker *s);
 /* The lines model, task, numbers. */
 void tool_worker_print(rung_buf *out, const tool_worker *s);

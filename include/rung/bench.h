@@ -15,7 +15,7 @@ RUNG_API_BEGIN
 
 enum { RUNG_BENCH_RUNS_MAX = 101, RUNG_BENCH_FIGURES_MAX = 16, RUNG_BENCH_FORMATS_MAX = 9, RUNG_BENCH_ATTACKS_MAX = 4 };
 
-typedef struct rung_bench_conf {
+typedef struct rung_bench_options {
     rung_sizes tokens, layers; /* empty: as the subject usually has */
     int64_t dim, batch;        /* 0: the same */
     int64_t runs, threads;     /* threads 0: all cores */
@@ -24,7 +24,7 @@ typedef struct rung_bench_conf {
     const char *numbers, *arch, *mech; /* numbers, mech NULL: all that the subject has */
     bool quick, no_peer;
     int64_t seed;
-} rung_bench_conf;
+} rung_bench_options;
 
 /* ---- speed: peak, products, step, memory, mixers, length ------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ typedef struct rung_bench_row {
 } rung_bench_row;
 
 typedef struct rung_bench_report {
-    const rung_bench_conf *conf;
+    const rung_bench_options *conf;
     const struct rung_bench_watch *watch;
     const char *subject;
     size_t threads, runs;
@@ -112,12 +112,12 @@ typedef struct rung_bench_watch {
 extern const char *const rung_bench_speeds[];
 
 /* Clear the report whatever this returns. */
-rung_status rung_bench_speed(rung_bench_report *report, const char *subject, const rung_bench_conf *conf,
+rung_status rung_bench_speed(rung_bench_report *report, const char *subject, const rung_bench_options *conf,
                              const rung_bench_watch *watch, rung_error *err);
 void rung_bench_report_clear(rung_bench_report *report);
-rung_status rung_bench_exact(rung_bench_exact_report *report, const rung_bench_conf *conf,
+rung_status rung_bench_exact(rung_bench_exact_report *report, const rung_bench_options *conf,
                              const rung_bench_watch *watch, rung_error *err);
-rung_status rung_bench_break(rung_bench_break_report *report, const rung_bench_conf *conf,
+rung_status rung_bench_break(rung_bench_break_report *report, const rung_bench_options *conf,
                              const rung_bench_watch *watch, rung_error *err);
 
 RUNG_API_END

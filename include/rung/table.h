@@ -87,7 +87,7 @@ extern const rung_table_row rung_table_rows[RUNG_TABLE_ROWS];
 extern const rung_table_col rung_table_cols[RUNG_TABLE_COLS];
 
 /* How the table is made. */
-typedef struct rung_table_conf {
+typedef struct rung_table_options {
     const char *directory; /* for models and certificates; it exists */
     uint64_t samples;      /* prompts of a sample, where there is no proof */
     size_t threads;
@@ -95,7 +95,7 @@ typedef struct rung_table_conf {
     bool certificates;         /* also break a model for each CANNOT, and have rung-check confirm it */
     rung_progress *progress;   /* NULL: none; restarted with what is being done */
     bool (*interrupted)(void); /* NULL: never; polled while models are trained */
-} rung_table_conf;
+} rung_table_options;
 
 /* An empty table in this number format. Clear it also when this fails. */
 rung_status rung_table_init(rung_table *table, const char *numbers, rung_error *err);
@@ -105,9 +105,9 @@ void rung_table_clear(rung_table *table);
  * interval above a proved ceiling is RUNG_SYSTEM, if the exact evaluator has measured it. */
 rung_status rung_table_read_trained(rung_table *table, const char *path, rung_error *err);
 /* The same from a small sweep that is done now, into a store in the directory. */
-rung_status rung_table_train(rung_table *table, const rung_table_conf *conf, rung_error *err);
+rung_status rung_table_train(rung_table *table, const rung_table_options *conf, rung_error *err);
 /* Decides every cell. */
-rung_status rung_table_fill(rung_table *table, const rung_table_conf *conf, rung_error *err);
+rung_status rung_table_fill(rung_table *table, const rung_table_options *conf, rung_error *err);
 
 /* One self-contained page, no network. */
 void rung_table_page(rung_buf *out, const rung_table *table);

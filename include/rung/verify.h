@@ -126,13 +126,13 @@ typedef struct rung_prediction {
     int32_t target, answer; /* RUNG_NO_TARGET: the chain of thought did not end */
 } rung_prediction;
 
-typedef struct rung_tally_conf {
+typedef struct rung_tally_options {
     uint64_t seed, first, count; /* prompts [first, first + count) of the seed */
     rung_form form;
     size_t keep;               /* predictions that are kept */
     rung_progress *progress;   /* NULL: none; started by the caller with `count` */
     bool (*interrupted)(void); /* NULL: never; the tally then covers what was done */
-} rung_tally_conf;
+} rung_tally_options;
 
 typedef struct rung_tally {
     size_t prompts, targets, right;
@@ -145,7 +145,7 @@ typedef struct rung_tally {
 } rung_tally;
 
 /* Clear the tally also when this fails; it then covers the prompts before the failure. */
-rung_status rung_judge_tally(rung_tally *tally, rung_judge *judge, const rung_tally_conf *conf, rung_error *err);
+rung_status rung_judge_tally(rung_tally *tally, rung_judge *judge, const rung_tally_options *conf, rung_error *err);
 void rung_tally_clear(rung_tally *tally);
 
 /* What crosses a position, in bits; all layers together. */

@@ -190,7 +190,7 @@ static rung_status measure(rung_bench_attack *s, size_t threads, uint64_t first_
 
 /* ---- the subject ----------------------------------------------------------------------------------------------- */
 
-rung_status rung_bench_break(rung_bench_break_report *report, const rung_bench_conf *conf,
+rung_status rung_bench_break(rung_bench_break_report *report, const rung_bench_options *conf,
                              const rung_bench_watch *watch, rung_error *err)
 {
     rung_status status = RUNG_OK;

@@ -53,7 +53,7 @@ static void draw(bench *b, uint64_t seed)
             b->in[i][e] = (float)(rung_rng_normal(&rng) * (i < 2 ? pow((double)b->dim, -0.25) : 1));
 }
 
-static rung_status bench_init(bench *b, const rung_bench_conf *v, uint64_t seed, rung_error *err)
+static rung_status bench_init(bench *b, const rung_bench_options *v, uint64_t seed, rung_error *err)
 {
     *b = (bench){.tokens = v->tokens.len ? (size_t)v->tokens.at[0] : TOKENS,
                  .dim = v->dim ? (size_t)v->dim : DIM,
@@ -143,7 +143,7 @@ static rung_status parse_formats(rung_bench_exact_row *rows, size_t *count, cons
     return status;
 }
 
-rung_status rung_bench_exact(rung_bench_exact_report *report, const rung_bench_conf *conf,
+rung_status rung_bench_exact(rung_bench_exact_report *report, const rung_bench_options *conf,
                              const rung_bench_watch *watch, rung_error *err)
 {
     bench b;

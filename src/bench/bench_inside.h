@@ -70,6 +70,6 @@ double bench_processor_s(int who); /* of getrusage: user and system time */
 rung_status bench_file(char path[64], rung_error *err);
 size_t bench_or_usual(int64_t given, size_t usual); /* 0 stands for the usual */
 /* How often something that takes so long must be done until it has taken `wanted_s`; once with --quick. */
-size_t bench_times(double seconds, double wanted_s, const rung_bench_conf *conf);
+size_t bench_times(double seconds, double wanted_s, const rung_bench_options *conf);
 
 #endif

@@ -29,12 +29,12 @@ enum { BATCH = 32, HEADS = 4, TOKENS = 1024, DIM = 64 };
 static const double round_s = 0.1; /* at least, for one kind of work */
 
 /* Whether the subject is asked for. */
-static bool is_wanted(const struct subject *s, const rung_bench_conf *v)
+static bool is_wanted(const struct subject *s, const rung_bench_options *v)
 {
     return !v->mech || strcmp(v->mech, s->mech) == 0;
 }
 
-static rung_status check_mech(const rung_bench_conf *v, rung_error *err)
+static rung_status check_mech(const rung_bench_options *v, rung_error *err)
 {
     const char *names[RUNG_COUNT(subjects)];
     for (size_t i = 0; i < RUNG_COUNT(subjects); i++) {
@@ -189,7 +189,7 @@ static void fill_row(rung_bench_row *row, const mixer_rounds *r, const struct su
 static rung_status init_mixer(bench_mixer *m, const rung_bench_report *report, const char *mech, size_t batch,
                               size_t tokens, rung_error *err)
 {
-    const rung_bench_conf *v = report->conf;
+    const rung_bench_options *v = report->conf;
     return bench_mixer_init(m, mech, batch, (size_t)v->heads, tokens, bench_or_usual(v->dim, DIM), report->threads,
                             err);
 }
@@ -197,7 +197,7 @@ static rung_status init_mixer(bench_mixer *m, const rung_bench_report *report, c
 static rung_status measure_mixer(rung_bench_report *report, bench_peer *peer, const struct subject *s, size_t tokens,
                                  rung_error *err)
 {
-    const rung_bench_conf *v = report->conf;
+    const rung_bench_options *v = report->conf;
     rung_bench_row row = {.count = 0};
     bench_mixer m;
     bool met = false;
@@ -217,7 +217,7 @@ static rung_status measure_mixer(rung_bench_report *report, bench_peer *peer, co
 rung_status bench_mixers(rung_bench_report *report, rung_error *err)
 {
     static const rung_sizes usual_tokens = {{TOKENS}, 1};
-    const rung_bench_conf *v = report->conf;
+    const rung_bench_options *v = report->conf;
     const rung_sizes *tokens = v->tokens.len ? &v->tokens : &usual_tokens;
     bench_peer peer = {0};
     rung_status status = check_mech(v, err);
@@ -281,7 +281,7 @@ static void play_lengths(length_rounds *r, bench_mixer m[2], const rung_bench_re
 static rung_status measure_length(rung_bench_report *report, const char *mech, size_t shorter, size_t longer,
                                   rung_error *err)
 {
-    const rung_bench_conf *v = report->conf;
+    const rung_bench_options *v = report->conf;
     size_t batch = bench_or_usual(v->batch, BATCH), few = batch * shorter / longer;
     rung_bench_row row = {.count = 0};
     bench_mixer m[2] = {0};
@@ -302,7 +302,7 @@ static rung_status measure_length(rung_bench_report *report, const char *mech, s
 
 rung_status bench_length(rung_bench_report *report, rung_error *err)
 {
-    const rung_bench_conf *v = report->conf;
+    const rung_bench_options *v = report->conf;
     rung_status status = check_mech(v, err);
     if (status == RUNG_OK && v->tokens.len && (v->tokens.len != 2 || v->tokens.at[0] > v->tokens.at[1]))
         status = rung_fail(err, RUNG_USAGE, "bench length compares two lengths: --tokens 256,4096");

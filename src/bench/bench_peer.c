@@ -154,7 +154,7 @@ rung_status bench_peer_time(double *seconds, bench_peer *peer, size_t spelling, 
 
 rung_status bench_peer_start(bench_peer *peer, rung_bench_report *report, rung_error *err)
 {
-    const rung_bench_conf *v = report->conf;
+    const rung_bench_options *v = report->conf;
     rung_jout question;
     rung_buf text;
     rung_json_doc *answer;

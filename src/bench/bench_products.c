@@ -60,7 +60,7 @@ static double seconds_of(const rung_product *p, size_t times)
 }
 
 /* GFLOP/s, the best of a few: see bench_peak_now. */
-static double gflops_of(const product_shape *s, const operands *o, const rung_bench_conf *conf)
+static double gflops_of(const product_shape *s, const operands *o, const rung_bench_options *conf)
 {
     enum { TRIES = 8 };
     rung_product p = product_of(s, o);

@@ -117,7 +117,7 @@ size_t bench_or_usual(int64_t given, size_t usual)
     return given ? (size_t)given : usual;
 }
 
-size_t bench_times(double seconds, double wanted_s, const rung_bench_conf *conf)
+size_t bench_times(double seconds, double wanted_s, const rung_bench_options *conf)
 {
     return conf->quick || seconds > wanted_s ? 1 : 1 + (size_t)(wanted_s / fmax(seconds, 1e-3));
 }
@@ -179,7 +179,7 @@ void rung_bench_report_clear(rung_bench_report *report)
     report->rows = NULL;
 }
 
-rung_status rung_bench_speed(rung_bench_report *report, const char *subject, const rung_bench_conf *conf,
+rung_status rung_bench_speed(rung_bench_report *report, const char *subject, const rung_bench_options *conf,
                              const rung_bench_watch *watch, rung_error *err)
 {
     size_t known = 0;

@@ -21,7 +21,7 @@ static const double round_s = 0.3;
 
 static bench_trainee_shape shape_of(const rung_bench_report *report, size_t batch)
 {
-    const rung_bench_conf *v = report->conf;
+    const rung_bench_options *v = report->conf;
     return (bench_trainee_shape){.arch = v->arch,
                                  .batch = bench_or_usual(v->batch, batch),
                                  .vocab = (size_t)v->vocab,
@@ -201,7 +201,7 @@ static rung_status measure(rung_bench_report *report, bench_peer *peer, const be
 rung_status bench_step(rung_bench_report *report, rung_error *err)
 {
     static const rung_sizes usual_layers = {{2, 4}, 2}, usual_tokens = {{64, 256}, 2};
-    const rung_bench_conf *v = report->conf;
+    const rung_bench_options *v = report->conf;
     const rung_sizes *layers = v->layers.len ? &v->layers : &usual_layers;
     const rung_sizes *tokens = v->tokens.len ? &v->tokens : &usual_tokens;
     bench_peer peer = {0};
@@ -255,7 +255,7 @@ static rung_status memory_of(size_t *bytes, const bench_trainee_shape *shape, ru
 rung_status bench_memory(rung_bench_report *report, rung_error *err)
 {
     static const rung_sizes usual_layers = {{2}, 1}, usual_tokens = {{4096}, 1};
-    const rung_bench_conf *v = report->conf;
+    const rung_bench_options *v = report->conf;
     const rung_sizes *layers = v->layers.len ? &v->layers : &usual_layers;
     const rung_sizes *tokens = v->tokens.len ? &v->tokens : &usual_tokens;
     bench_trainee_shape shape = shape_of(report, 4);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * A CANNOT as a file that Coq checks: the frame of the file, the layers in bits, and the two comparisons that all checkers are made
- * of. proof_compose.c and proof_cut.c have the theorems.
+ * A CANNOT as a file that Coq checks: the frame of the file, the layers in bits, and the two comparisons that all
+ * checkers are made of. proof_compose.c and proof_cut.c have the theorems.
  */
 #include "proof.h"
 
@@ -32,7 +32,7 @@ rung_status proof_none(proof_job *job, const char *format, ...)
     return RUNG_OK;
 }
 
-/* ---- layers ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- layers ---------------------------------------------------------------------------------------------------- */
 
 /* A layer that carries nothing past a position is left out, like one that mixes no tokens. */
 static bool carries(const rung_spec *s)
@@ -59,7 +59,8 @@ static bool same(const rung_spec *a, const rung_spec *b)
            a->message == b->message;
 }
 
-/* Of a log-linear layer first what else it carries: both read the input of the layer, so one after the other is as good. */
+/* Of a log-linear layer first what else it carries: both read the input of the layer, so one after the other is as
+ * good. */
 static void put_spec(rung_buf *out, const rung_spec *s)
 {
     if (s->full && s->recurrent)
@@ -115,7 +116,7 @@ proof_wide proof_bits(const proof_job *job, size_t from, size_t to, uint64_t tok
     return bits;
 }
 
-/* ---- comparisons ------------------------------------------------------------------------------------------------------------------- */
+/* ---- comparisons ----------------------------------------------------------------------------------------------- */
 
 static rung_ival wide_ival(rung_certified *s, proof_wide x)
 {
@@ -172,7 +173,7 @@ rung_status proof_kept(bool *surely, proof_wide A, uint64_t g, uint64_t theta, u
     return theta > 1 && N ? bound_surely(surely, kept_sides, &c, err) : RUNG_OK;
 }
 
-/* ---- the file ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------------------------- */
 
 /* Text inside of a comment of Coq: no comment begins or ends in it, and no string. */
 static void put_comment(rung_buf *out, const char *text)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What the files that write proofs for Coq share. Each theorem of proofs/ has a checker, a function to bool, and a file is accepted
- * only if the checker computes true. So every row repeats that computation, on intervals, and writes nothing unless it surely
- * comes out true with the logarithms of proofs/Logs.v, which are rounded to 64 binary places (24 in lemma S).
+ * What the files that write proofs for Coq share. Each theorem of proofs/ has a checker, a function to bool, and a
+ * file is accepted only if the checker computes true. So every row repeats that computation, on intervals, and
+ * writes nothing unless it surely comes out true with the logarithms of proofs/Logs.v, which are rounded to 64
+ * binary places (24 in lemma S).
  */
 #ifndef RUNG_BOUND_PROOF_H
 #define RUNG_BOUND_PROOF_H
@@ -41,7 +42,7 @@ rung_status proof_exceeds(bool *surely, uint64_t V, proof_wide n, proof_wide bit
 /* kept A g Theta N of Logs.v: Theta = 1 or A + g log2 (Theta - 1) < g log2 N. */
 rung_status proof_kept(bool *surely, proof_wide A, uint64_t g, uint64_t theta, uint64_t N, rung_error *err);
 
-/* ---- sequential composition ---------------------------------------------------------------------------------------------------- */
+/* ---- sequential composition ------------------------------------------------------------------------------------ */
 
 typedef struct proof_sizes {
     uint64_t L, N0, last, V; /* last: n_{L-1}, or 1 */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Lookup and sequential composition for Coq. Each row computes what the checker of its theorem computes: the comment names it. Where
- * the form of proofs/ is weaker than the inequality of the tool, the row may say no to a CANNOT; it never writes what Coq
- * would not accept.
+ * Lookup and sequential composition for Coq. Each row computes what the checker of its theorem computes: the comment
+ * names it. Where the form of proofs/ is weaker than the inequality of the tool, the row may say no to a CANNOT; it
+ * never writes what Coq would not accept.
  */
 #include "proof.h"
 #include "spread.h"
@@ -16,7 +16,7 @@
 static const char weaker[] = "the form of this theorem in Coq is a little weaker, and does not hold at these numbers";
 static const char beside_levels[] = "log-linear attention beside full attention is not in the model of Coq";
 
-/* ---- the task ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- the task -------------------------------------------------------------------------------------------------- */
 
 static uint64_t n_at(const proof_job *job, uint64_t L, uint64_t l)
 {
@@ -52,7 +52,7 @@ bool proof_seqcomp(proof_sizes *z, proof_job *job)
     return true;
 }
 
-/* ---- A ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- A --------------------------------------------------------------------------------------------------------- */
 
 static rung_status write_thinking(proof_job *job, const char *theorem, const char *tactic)
 {
@@ -90,7 +90,7 @@ rung_status proof_passing(proof_job *job, rung_error *err)
     return surely ? write_thinking(job, "A_compose", "A_compose") : proof_none(job, "%s", weaker);
 }
 
-/* ---- one full layer ----------------------------------------------------------------------------------------------------------------- */
+/* ---- one full layer -------------------------------------------------------------------------------------------- */
 
 /* Impossible (BEFORE ++ F c :: AFTER) TASK. */
 static rung_status write_around(proof_job *job, const char *theorem)
@@ -156,7 +156,7 @@ rung_status proof_first(proof_job *job, rung_error *err)
     return RUNG_OK;
 }
 
-/* ---- lemma S ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- lemma S --------------------------------------------------------------------------------------------------- */
 
 enum { RUNS_MAX = 4000 };
 
@@ -220,7 +220,7 @@ static void put_runs(rung_buf *out, const climb *c)
 /* Coarse ladders make short files; the last one is the one of the verdict. */
 static const double ladders[] = {0.7, 0.85, 0.9, SPREAD_ROUGH, 0.96, 0.97, 0.98, 0.985, 0.99, SPREAD_FINE, 0.999};
 
-/* ---- B ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- B --------------------------------------------------------------------------------------------------------- */
 
 /* B_check: n_1 Theta log2 V > A + c t n_1 + rest, where rest is 0 (nothing follows), c t + B x, or c t + B + c M. */
 static rung_status between_holds(bool *surely, const char **rest, const proof_job *job, const proof_sizes *z,
@@ -272,7 +272,7 @@ rung_status proof_between(proof_job *job, rung_error *err)
     return status;
 }
 
-/* ---- two full layers ------------------------------------------------------------------------------------------------------------------- */
+/* ---- two full layers ------------------------------------------------------------------------------------------- */
 
 /* ceil(t q 2^(-c/(g t))), or one less where logarithms do not decide. */
 static rung_status values_kept(uint64_t *theta, proof_wide c, const rung_bound_point *p, rung_error *err)
@@ -318,8 +318,8 @@ rung_status proof_two_full(proof_job *job, rung_error *err)
     return RUNG_OK;
 }
 
-/* Ce_check: c (n_1 + g t + middle + N_0 - g t + g t q) + c' (n_1 t + G x t) + the least of G x B and B + c' (middle + N_0 - g t +
- * G x g t). The tool has min(G x, q) in the place of the q. */
+/* Ce_check: c (n_1 + g t + middle + N_0 - g t + g t q) + c' (n_1 t + G x t) + the least of G x B and B + c' (middle
+ * + N_0 - g t + G x g t). The tool has min(G x, q) in the place of the q. */
 static rung_status full_then_holds(bool *surely, bool *once, const proof_job *job, const proof_sizes *z,
                                    const climb *up, rung_error *err)
 {
@@ -368,7 +368,7 @@ rung_status proof_full_then(proof_job *job, rung_error *err)
     return status;
 }
 
-/* ---- side by side ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- side by side ---------------------------------------------------------------------------------------------- */
 
 /* headwise_check: N_{L-1} log2 V > c W + s, W = N_{L-1}/N_0. */
 rung_status proof_headwise(proof_job *job, rung_error *err)

@@ -19,7 +19,8 @@ static bool is(const proof_job *job, const char *task)
 /* Coq adds up a triangle of binomials with this many entries. */
 #define TRIANGLE_MAX (UINT64_C(1) << 19)
 
-/* Writes the task of Coq, and gives the name of the lemma that bounds the length of its prompts and of its theorem; NULL: there is none. */
+/* Writes the task of Coq, and gives the name of the lemma that bounds the length of its prompts and of its theorem;
+ * NULL: there is none. */
 static const char *cut_task_of(proof_job *job)
 {
     const rung_bound_point *p = job->point;
@@ -115,7 +116,8 @@ rung_status proof_cut_one(proof_job *job, rung_error *err)
     return RUNG_OK;
 }
 
-/* sparse_check: the sets of 1 to B out of u' are more than 2^kappa, and k M < m (M - u' + 1). The first is what the search for u' decided. */
+/* sparse_check: the sets of 1 to B out of u' are more than 2^kappa, and k M < m (M - u' + 1). The first is what the
+ * search for u' decided. */
 rung_status proof_sparse(proof_job *job, rung_error *err)
 {
     const rung_bound_point *p = job->point;

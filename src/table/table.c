@@ -156,7 +156,7 @@ static rung_status decide_row(rung_table_cell *cell, const rung_table *table, si
     return status;
 }
 
-static rung_status run_cell(rung_table *table, size_t row, size_t col, const rung_table_conf *conf, rung_error *err)
+static rung_status run_cell(rung_table *table, size_t row, size_t col, const rung_table_options *conf, rung_error *err)
 {
     rung_table_cell *cell = &table->cell[row][col];
     const char *build = rung_table_rows[row].build[col];
@@ -199,7 +199,7 @@ void rung_table_clear(rung_table *table)
     free(table->trained);
 }
 
-rung_status rung_table_fill(rung_table *table, const rung_table_conf *conf, rung_error *err)
+rung_status rung_table_fill(rung_table *table, const rung_table_options *conf, rung_error *err)
 {
     rung_status status = RUNG_OK;
     if (conf->progress) rung_progress_start(conf->progress, "cells", RUNG_TABLE_ROWS * RUNG_TABLE_COLS);

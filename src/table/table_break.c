@@ -52,7 +52,7 @@ static rung_status write_model(const char *path, const rung_table_row *row, cons
 
 /* All attacks on the model in one format. */
 static rung_status attack_one(rung_break *found, const rung_attacked *attacked, rung_cert_kind kind,
-                              double budget_seconds, const rung_table_conf *conf, rung_error *err)
+                              double budget_seconds, const rung_table_options *conf, rung_error *err)
 {
     enum { TRIED = 32 };
     rung_break tried[TRIED];
@@ -69,7 +69,7 @@ static rung_status attack_one(rung_break *found, const rung_attacked *attacked, 
 
 static rung_status try_format(rung_break *found, const rung_model *model, const rung_task_conf *task,
                               const rung_fmt *fmt, rung_cert_kind kind, double budget_seconds,
-                              const rung_table_conf *conf, rung_error *err)
+                              const rung_table_options *conf, rung_error *err)
 {
     char why[200];
     rung_program *program = NULL;
@@ -84,7 +84,7 @@ static rung_status try_format(rung_break *found, const rung_model *model, const 
 }
 
 static rung_status try_formats(rung_break *found, const rung_model *model, const rung_task_conf *task,
-                               const rung_fmt *of_table, rung_cert_kind kind, const rung_table_conf *conf,
+                               const rung_fmt *of_table, rung_cert_kind kind, const rung_table_options *conf,
                                rung_error *err)
 {
     rung_status status = RUNG_OK;
@@ -114,7 +114,7 @@ static rung_status confirm(rung_table_cell *cell, const rung_break *found, const
 }
 
 rung_status table_break(rung_table_cell *cell, const rung_table *table, size_t row, size_t col,
-                        const rung_table_conf *conf, rung_error *err)
+                        const rung_table_options *conf, rung_error *err)
 {
     char model_path[4096], cert_path[4096];
     rung_model *model = NULL;

@@ -172,17 +172,17 @@ static rung_status take(rung_table *table, rung_json_doc *doc, const char *name,
 
 static bool may_go_on(void *context)
 {
-    const rung_table_conf *conf = context;
+    const rung_table_options *conf = context;
     return !conf->interrupted || !conf->interrupted();
 }
 
 static void tell(void *context, const rung_lab_progress *news)
 {
-    const rung_table_conf *conf = context;
+    const rung_table_options *conf = context;
     if (conf->progress) rung_progress_tick(conf->progress, news->before + news->done);
 }
 
-static rung_status sweep_quickly(const rung_sweep *sweep, const char *store, const rung_table_conf *conf,
+static rung_status sweep_quickly(const rung_sweep *sweep, const char *store, const rung_table_options *conf,
                                  rung_error *err)
 {
     rung_lab_sum sum;
@@ -207,7 +207,7 @@ static rung_status report_store(rung_buf *text, const char *store, rung_error *e
     return status == RUNG_OK ? rung_buf_ok(text, err) : status;
 }
 
-rung_status rung_table_train(rung_table *table, const rung_table_conf *conf, rung_error *err)
+rung_status rung_table_train(rung_table *table, const rung_table_options *conf, rung_error *err)
 {
     char store[4096];
     rung_sweep *sweep = NULL;

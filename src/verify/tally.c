@@ -34,7 +34,7 @@ static void sum_up(rung_tally *t, double squared_error)
     t->rms_distance = sqrt(squared_error / (double)t->targets);
 }
 
-rung_status rung_judge_tally(rung_tally *t, rung_judge *j, const rung_tally_conf *conf, rung_error *err)
+rung_status rung_judge_tally(rung_tally *t, rung_judge *j, const rung_tally_options *conf, rung_error *err)
 {
     double squared_error = 0;
     rung_status status = RUNG_OK;

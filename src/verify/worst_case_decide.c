@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The evaluator refuses larger keys; see src/model/table.c. */
+/* The evaluator refuses larger keys; see src/model/mlp_table.c. */
 #define KEY_LIMIT 9e15
 
 wc_span wc_coordinate(const wc_weights *w, size_t c, wc_span x, const wc_span *y)

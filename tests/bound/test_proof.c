@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Proof files for Coq: the layers in them are those of the ledger, the sizes those of the claim, nothing is written below a threshold
- * or where Coq has no such theorem. Whether coqc accepts them is for tests/proofs/test.sh.
+ * Proof files for Coq: the layers in them are those of the ledger, the sizes those of the claim, nothing is written
+ * below a threshold or where Coq has no such theorem. Whether coqc accepts them is for tests/proofs/test.sh.
  */
 #include <ctype.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include "effort.h"
 #include "proof_claims.h"
 
-/* ---- layers, read back ------------------------------------------------------------------------------------------------------------------ */
+/* ---- layers, read back ----------------------------------------------------------------------------------------- */
 
 typedef struct layer {
     char kind[3];
@@ -103,7 +103,7 @@ static void same_layers(const char *text, const random_claim *c)
     }
 }
 
-/* ---- random claims ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- random claims --------------------------------------------------------------------------------------------- */
 
 static size_t lines_of(const char *text)
 {
@@ -162,7 +162,7 @@ static void test_random_claims(void **state)
     assert_true(above >= count && below >= count);
 }
 
-/* ---- refusals ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------------------------- */
 
 typedef struct refusal {
     const char *layers, *task, *why;

@@ -3,9 +3,10 @@
  *
  * Random CANNOT verdicts as proof files. emit DIR COUNT SEED writes
  *
- *   DIR/all_0.v, all_1.v, ...  COUNT theorems, 50 in a file, so that coqc starts few times; it must accept all of them
+ * DIR/all_0.v, all_1.v, ...  COUNT theorems, 50 in a file, so that coqc starts few times; it must accept all of them
  *   DIR/one.v                  the first of them as rung writes it
- *   DIR/tampered.v             claims with one changed constant: more bits in a layer, or fewer tokens; Coq must accept none
+ * DIR/tampered.v             claims with one changed constant: more bits in a layer, or fewer tokens; Coq must
+ * accept none
  *
  * It says how many there are of each kind, and fails if a kind was never written or a CANNOT was refused.
  */
@@ -60,7 +61,7 @@ static void parts_free(parts *p)
     free(p->tactic);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------------------------- */
 
 /* One question about axioms for all of them: it takes longer than all proofs together. */
 static void close_batch(output *o)
@@ -87,7 +88,7 @@ static void write_one(output *o, const char *text, const parts *p)
     fprintf(o->all, "\nTheorem cannot_%zu : %s.\nProof. %s. Qed.\n", o->written, p->claim, p->tactic);
 }
 
-/* ---- changed constants ---------------------------------------------------------------------------------------------------------------- */
+/* ---- changed constants ----------------------------------------------------------------------------------------- */
 
 /* Where a number follows `word` in the claim; NULL: nowhere. */
 static char *number_after(char *claim, const char *word)
@@ -114,7 +115,7 @@ static void tamper(output *o, const parts *p)
     }
 }
 
-/* ---- claims --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- claims ---------------------------------------------------------------------------------------------------- */
 
 static void write_claim(output *o, const random_claim *c, size_t kind)
 {
