@@ -14,7 +14,8 @@ static rung_status put_now(rung_buf *text, rung_error *err)
 {
     rung_status status = tool_out_buf(text, err);
     rung_buf_clear(text);
-    return status == RUNG_OK ? tool_out_finish(err) : status;
+    RUNG_TRY(status);
+    return tool_out_finish(err);
 }
 
 /* ---- speed ----------------------------------------------------------------------------------------------------- */

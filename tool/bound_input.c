@@ -53,7 +53,8 @@ rung_status tool_bound_input_open(tool_bound_input *input, const char *text, con
     input->is_arch = stat(text, &there) != 0;
     rung_status status =
         input->is_arch ? open_arch(&input->subject, text, options, err) : rung_subject_file(&input->subject, text, err);
-    return status == RUNG_OK ? rung_claim_new(&input->claim, input->subject, about, err) : status;
+    RUNG_TRY(status);
+    return rung_claim_new(&input->claim, input->subject, about, err);
 }
 
 void tool_bound_input_clear(tool_bound_input *input)

@@ -78,7 +78,7 @@ static int run_attn(const tool_call *call, rung_error *err)
                                    .context = (void *)call,
                                    .note = note};
     rung_status status = rung_attn_run(&a, &ask, err);
-    if (status == RUNG_OK) status = report(&a, call, err);
+    RUNG_NEXT(status, report(&a, call, err));
     rung_attn_clear(&a);
     return status;
 }

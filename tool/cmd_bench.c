@@ -16,7 +16,8 @@ static rung_status run_exact(size_t *missed, const tool_call *call, const rung_b
     rung_bench_exact_report report;
     rung_status status = rung_bench_exact(&report, conf, &watch, err);
     *missed = report.missed;
-    return status == RUNG_OK ? tool_bench_exact_end(call, &report, err) : status;
+    RUNG_TRY(status);
+    return tool_bench_exact_end(call, &report, err);
 }
 
 static rung_status run_break(size_t *missed, const tool_call *call, const rung_bench_options *conf, rung_error *err)
@@ -25,7 +26,8 @@ static rung_status run_break(size_t *missed, const tool_call *call, const rung_b
     rung_bench_break_report report;
     rung_status status = rung_bench_break(&report, conf, &watch, err);
     *missed = report.missed;
-    return status == RUNG_OK ? tool_bench_break_end(call, &report, err) : status;
+    RUNG_TRY(status);
+    return tool_bench_break_end(call, &report, err);
 }
 
 static rung_status run_speed(size_t *missed, const tool_call *call, const rung_bench_options *conf, rung_error *err)
@@ -33,7 +35,7 @@ static rung_status run_speed(size_t *missed, const tool_call *call, const rung_b
     const rung_bench_watch watch = tool_bench_shown(call);
     rung_bench_report report;
     rung_status status = rung_bench_speed(&report, call->argument[0], conf, &watch, err);
-    if (status == RUNG_OK) status = tool_bench_speed_end(call, &report, err);
+    RUNG_NEXT(status, tool_bench_speed_end(call, &report, err));
     *missed = report.missed;
     rung_bench_report_clear(&report);
     return status;

@@ -15,7 +15,7 @@
 #include "rung/par.h"
 
 typedef struct bound_values {
-    tool_ledger_options words;
+    tool_ledger_options options;
     const char *task;
     int64_t n, kernel, expect, solve, samples, threads;
     bool tokens_after, thoughts, no_thresholds, no_weights, plan, check;
@@ -185,8 +185,7 @@ static int run_inputs(const tool_call *call, const rung_claim_spec *about, rung_
                        .threads = call->arguments > 1 ? 1 : (size_t)v->threads,
                        .interrupted = interrupted}};
     tool_bound_input *inputs;
-    rung_status status = tool_bound_inputs_open(&inputs, call, &v->options, about, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(tool_bound_inputs_open(&inputs, call, &v->options, about, err));
     j.inputs = inputs;
     note_unused(call, inputs);
     j.outcomes = rung_calloc(call->arguments, sizeof *j.outcomes, err);
@@ -262,7 +261,7 @@ static int run_bound(const tool_call *call, rung_error *err)
     rung_task_conf task;
     rung_status status = check_usage(call, err);
     if (status == RUNG_OK && v->task) status = rung_task_conf_init(&task, v->task, call->pair, call->pairs, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     rung_claim_spec about = rung_claim_spec_of_prompt(v->task ? &task : NULL, (uint64_t)v->n);
     about.kernel = (rung_kernel)(v->kernel + 1);
     if (v->tokens_after) about.ends = RUNG_VIOLATED;

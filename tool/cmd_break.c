@@ -65,8 +65,8 @@ static rung_status check_options(const tool_call *call, rung_error *err)
     if (strcmp(v->subject.numbers, "fp32") == 0)
         return rung_fail(err, RUNG_USAGE,
                          "fp32 is the fast evaluator, and a certificate is about exact numbers; say --numbers f32");
-    rung_status status = tool_out_spares(v->out, call->argument[0], err);
-    return status == RUNG_OK ? tool_out_place(v->out, err) : status;
+    RUNG_TRY(tool_out_spares(v->out, call->argument[0], err));
+    return tool_out_place(v->out, err);
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------ */
@@ -284,8 +284,8 @@ static rung_status claim_of(rung_claim **claim, rung_subject **subject, const to
     rung_claim_spec about = rung_claim_spec_of_prompt(&s->task, 0);
     rung_claim_spec_set_bits(&about, s->fmt.bits);
     *claim = NULL;
-    rung_status status = rung_subject_model(subject, s->model, "model", err);
-    return status == RUNG_OK ? rung_claim_new(claim, *subject, &about, err) : status;
+    RUNG_TRY(rung_subject_model(subject, s->model, "model", err));
+    return rung_claim_new(claim, *subject, &about, err);
 }
 
 static rung_status search(rung_decision *d, const tool_worker *s, const rung_attacked *attacked, const tool_call *call,
@@ -303,9 +303,9 @@ static rung_status search(rung_decision *d, const tool_worker *s, const rung_att
     rung_subject *subject = NULL;
     rung_claim *claim = NULL;
     rung_status status = read_memory(&budget.memory, v->memory, err);
-    if (status == RUNG_OK) status = claim_of(&claim, &subject, s, err);
+    RUNG_NEXT(status, claim_of(&claim, &subject, s, err));
     tool_signals_defer(true);
-    if (status == RUNG_OK) status = rung_decide(d, claim, &means, err);
+    RUNG_NEXT(status, rung_decide(d, claim, &means, err));
     rung_progress_finish(&progress);
     rung_claim_free(claim);
     rung_subject_free(subject);
@@ -355,7 +355,7 @@ static int break_subject(const tool_worker *s, const rung_program *program, cons
     rung_status status = search(&d, s, &attacked, call, err);
     r.seconds = rung_wall_s() - began;
     r.result = d.found, r.tried = d.tried, r.tried_count = d.tried_count;
-    if (status == RUNG_OK) status = write_certificate(&r, &attacked, err);
+    RUNG_NEXT(status, write_certificate(&r, &attacked, err));
     if (status == RUNG_OK) take_theorem(&r);
     if (status == RUNG_OK && !tool_signal_pending()) status = print(&r, err);
     if (status == RUNG_OK && tool_signal_pending()) tool_note(call, "stopped after %.1f s", r.seconds);
@@ -369,12 +369,11 @@ static int run_break(const tool_call *call, rung_error *err)
     const break_values *v = call->values;
     tool_worker s = {0};
     rung_program *program = NULL;
-    rung_status status = check_options(call, err);
-    if (status != RUNG_OK) return status;
-    status = tool_worker_open(&s, call, &v->subject, err);
+    RUNG_TRY(check_options(call, err));
+    rung_status status = tool_worker_open(&s, call, &v->subject, err);
     rung_evaluator alone = s.how;
     alone.threads = 1; /* attacks share the cores among their own runs */
-    if (status == RUNG_OK) status = rung_program_new(&program, s.model, &alone, err);
+    RUNG_NEXT(status, rung_program_new(&program, s.model, &alone, err));
     int code = status == RUNG_OK ? break_subject(&s, program, call, err) : (int)status;
     rung_program_free(program);
     tool_worker_close(&s);

@@ -28,7 +28,7 @@ static rung_status report(const tool_call *call, const char *path, rung_error *e
     rung_buf text;
     if (tool_out_is_stream(path)) return RUNG_OK;
     rung_status status = rung_model_open(&model, path, err); /* what was written must open */
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     const rung_model_spec *spec = rung_model_get_spec(model);
     size_t layers = rung_model_get_arch(model)->layer_count;
     rung_model_digest(digest, model);
@@ -61,7 +61,7 @@ static rung_status build_random(const tool_call *call, rung_error *err)
     rung_buf task_text;
     rung_buf_init(&task_text);
     rung_status status = rung_shape_spec(&spec, &conf, &task_text, &v->shape, call->pair, call->pairs, err);
-    if (status == RUNG_OK) status = rung_model_write_random(v->out, &spec, (uint64_t)call->seed, err);
+    RUNG_NEXT(status, rung_model_write_random(v->out, &spec, (uint64_t)call->seed, err));
     rung_buf_clear(&task_text);
     return status;
 }
@@ -77,7 +77,8 @@ static rung_status build_construction(const tool_call *call, rung_error *err)
             status =
                 rung_fail(err, RUNG_USAGE, "--%s is for 'rung build random'; %s has the parameters of '%s %s --help'",
                           rung_shape_option_names[i], b.how->name, "rung build", b.how->name);
-    return status == RUNG_OK ? rung_build_write(&b, v->out, err) : status;
+    RUNG_TRY(status);
+    return rung_build_write(&b, v->out, err);
 }
 
 static rung_status check_name(const char *name, rung_error *err)
@@ -94,11 +95,10 @@ static rung_status check_name(const char *name, rung_error *err)
 static int run_build(const tool_call *call, rung_error *err)
 {
     const build_values *v = call->values;
-    rung_status status = check_name(call->argument[0], err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_name(call->argument[0], err));
     if (!v->out) return rung_fail(err, RUNG_USAGE, "where to? give -o FILE, for example -o model.safetensors");
-    status = strcmp(call->argument[0], "random") == 0 ? build_random(call, err) : build_construction(call, err);
-    return status == RUNG_OK ? report(call, v->out, err) : status;
+    RUNG_TRY(strcmp(call->argument[0], "random") == 0 ? build_random(call, err) : build_construction(call, err));
+    return report(call, v->out, err);
 }
 
 static void help_more(rung_buf *out, const tool_call *call)

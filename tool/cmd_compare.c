@@ -11,7 +11,7 @@
 #include "output.h"
 
 typedef struct compare_values {
-    tool_ledger_options words;
+    tool_ledger_options options;
     const char *task, *plot;
     int64_t n;
 } compare_values;
@@ -213,7 +213,7 @@ static rung_status write_plot(const char *path, const tool_bound_input *inputs, 
     rung_ledger_svg(&svg, shown, count);
     free(shown);
     rung_status status = rung_buf_ok(&svg, err);
-    if (status == RUNG_OK) status = rung_file_write(path, svg.text, svg.len, err);
+    RUNG_NEXT(status, rung_file_write(path, svg.text, svg.len, err));
     rung_buf_clear(&svg);
     return status;
 }
@@ -225,7 +225,7 @@ static rung_status compare(const columns *all, const tool_bound_input *inputs, c
     rung_status status = RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && i < all->count; i++)
         status = fill_column(&all->at[i], &inputs[i], &all->means, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     rung_buf_init(&text);
     if (call->json)
         print_json(&text, all);
@@ -253,8 +253,9 @@ static int run_compare(const tool_call *call, rung_error *err)
     rung_status status = v->task ? rung_task_conf_init(&task, v->task, call->pair, call->pairs, err) : RUNG_OK;
     rung_claim_spec about = rung_claim_spec_of_prompt(all.task, (uint64_t)v->n);
     tool_about_words(&about, &v->options);
-    if (status == RUNG_OK) status = tool_bound_inputs_open(&inputs, call, &v->options, &about, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
+    status = tool_bound_inputs_open(&inputs, call, &v->options, &about, err);
+    RUNG_TRY(status);
     all.at = rung_calloc(all.count, sizeof *all.at, err);
     status = all.at ? compare(&all, inputs, call, err) : RUNG_SYSTEM;
     for (size_t i = 0; all.at && i < all.count; i++) rung_decision_clear(&all.at[i].decision);

@@ -19,7 +19,7 @@ static rung_status write_picture(const rung_explained *x, const char *path, rung
     rung_buf_init(&svg);
     rung_explain_svg(&svg, x);
     rung_status status = rung_buf_ok(&svg, err);
-    if (status == RUNG_OK) status = rung_file_write(path, svg.text, svg.len, err);
+    RUNG_NEXT(status, rung_file_write(path, svg.text, svg.len, err));
     rung_buf_clear(&svg);
     return status;
 }
@@ -34,7 +34,7 @@ static rung_status explain(const rung_explained *x, const tool_call *call, rung_
     else
         tool_explain_print(&text, x, (size_t)v->show);
     rung_status status = v->svg ? write_picture(x, v->svg, err) : RUNG_OK;
-    if (status == RUNG_OK) status = tool_out_buf(&text, err);
+    RUNG_NEXT(status, tool_out_buf(&text, err));
     rung_buf_clear(&text);
     if (status == RUNG_OK && v->svg) tool_note(call, "wrote %s", v->svg);
     return status;
@@ -46,9 +46,9 @@ static int run_explain(const tool_call *call, rung_error *err)
     rung_explained *x = rung_calloc(1, sizeof *x, err);
     if (!x) return RUNG_SYSTEM;
     rung_status status = tool_out_spares(v->svg, call->argument[0], err);
-    if (status == RUNG_OK) status = tool_out_spares(v->svg, v->model, err);
-    if (status == RUNG_OK) status = rung_explain(x, call->argument[0], v->model, err);
-    if (status == RUNG_OK) status = explain(x, call, err);
+    RUNG_NEXT(status, tool_out_spares(v->svg, v->model, err));
+    RUNG_NEXT(status, rung_explain(x, call->argument[0], v->model, err));
+    RUNG_NEXT(status, explain(x, call, err));
     int code = status == RUNG_OK && x->fault[0] ? RUNG_NEGATIVE : (int)status;
     rung_explained_clear(x);
     free(x);

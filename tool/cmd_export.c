@@ -39,7 +39,7 @@ static rung_status each_store(rung_store_export *x, const tool_call *call, store
         status = rung_store_open(&x->store, call->argument[i], RUNG_STORE_READ, (double)v->wait, err);
         if (status != RUNG_OK) break;
         status = rung_store_find_sweep(&x->sweep, x->store, v->sweep, err);
-        if (status == RUNG_OK) status = use(x, err);
+        RUNG_NEXT(status, use(x, err));
         rung_store_close(x->store);
     }
     return status;
@@ -54,12 +54,14 @@ static rung_status export_table(rung_store_export *x, const tool_call *call, run
     if (v->probes) {
         if (x->format == RUNG_EXPORT_CSV) rung_store_export_cell_head(x);
         status = each_store(x, call, rung_store_export_cells, err);
-        return status == RUNG_OK ? rung_store_export_flush(x, err) : status;
+        RUNG_TRY(status);
+        return rung_store_export_flush(x, err);
     }
     if (x->format == RUNG_EXPORT_CSV) status = each_store(x, call, rung_store_export_columns, err);
     if (status == RUNG_OK && x->format == RUNG_EXPORT_CSV) status = rung_store_export_head(x, err);
-    if (status == RUNG_OK) status = each_store(x, call, rung_store_export_rows, err);
-    return status == RUNG_OK ? rung_store_export_flush(x, err) : status;
+    RUNG_TRY(status);
+    RUNG_TRY(each_store(x, call, rung_store_export_rows, err));
+    return rung_store_export_flush(x, err);
 }
 
 static rung_status put_to_file(void *context, const void *bytes, size_t len, rung_error *err)
@@ -75,8 +77,9 @@ static rung_status export_file(rung_store_export *x, const tool_call *call, cons
     rung_status status = tool_out_place(out, err);
     for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++)
         status = tool_out_spares(out, call->argument[i], err);
-    if (status == RUNG_OK) status = rung_file_begin(&file, out, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
+    status = rung_file_begin(&file, out, err);
+    RUNG_TRY(status);
     x->put = put_to_file, x->context = &file;
     status = export_table(x, call, err);
     if (status == RUNG_OK) return rung_file_commit(&file, err);

@@ -126,8 +126,8 @@ static rung_status import_log(rung_buf *text, rung_jout *json, rung_store *store
         return rung_fail(err, RUNG_USAGE, "%s does not say which task it is about; give --task NAME", path);
     rung_probe_cell cell = cell_of(call, log);
     rung_status status = enter(&probe, store, call, log, path, digest, err);
-    if (status == RUNG_OK) status = put_answers(store, probe, log, err);
-    if (status == RUNG_OK) status = rung_store_probe_cell_put(store, probe, &cell, err);
+    RUNG_NEXT(status, put_answers(store, probe, log, err));
+    RUNG_NEXT(status, rung_store_probe_cell_put(store, probe, &cell, err));
     if (status == RUNG_OK) show(text, json, call, path, log, &cell);
     return status;
 }
@@ -139,11 +139,10 @@ static rung_status import_file(rung_buf *text, rung_jout *json, rung_store *stor
     rung_file_map map;
     rung_log log;
     char digest[65];
-    rung_status status = rung_file_open_map(&map, path, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_file_open_map(&map, path, err));
     rung_sha256_hex(digest, map.bytes, map.size);
-    status = rung_log_read(&log, map.bytes, map.size, path, (rung_log_kind)v->kind, err);
-    if (status == RUNG_OK) status = import_log(text, json, store, call, path, &log, digest, err);
+    rung_status status = rung_log_read(&log, map.bytes, map.size, path, (rung_log_kind)v->kind, err);
+    RUNG_NEXT(status, import_log(text, json, store, call, path, &log, digest, err));
     rung_log_clear(&log);
     rung_file_close_map(&map);
     return status;
@@ -159,7 +158,7 @@ static int run_import(const tool_call *call, rung_error *err)
     rung_status status = tool_out_place(v->out, err);
     for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++)
         status = tool_out_spares(v->out, call->argument[i], err);
-    if (status == RUNG_OK) status = rung_store_open(&store, v->out, RUNG_STORE_WRITE, (double)v->wait, err);
+    RUNG_NEXT(status, rung_store_open(&store, v->out, RUNG_STORE_WRITE, (double)v->wait, err));
     if (call->json) {
         rung_jout_begin(&json, &text, "rung.import/1", true);
         rung_jout_array(&json, "logs");
@@ -170,7 +169,7 @@ static int run_import(const tool_call *call, rung_error *err)
         rung_jout_end(&json);
         rung_jout_finish(&json);
     }
-    if (status == RUNG_OK) status = tool_out_buf(&text, err);
+    RUNG_NEXT(status, tool_out_buf(&text, err));
     rung_store_close(store);
     rung_buf_clear(&text);
     return status;

@@ -117,7 +117,7 @@ static int run_list(const tool_call *call, rung_error *err)
     rung_status status = RUNG_OK;
     if (call->arguments > 0) status = find_kind(&catalog, call->argument[0], err);
     if (!status && call->arguments > 1) status = find_item(&item, catalog, call->argument[1], err);
-    if (status) return status;
+    RUNG_TRY(status);
 
     rung_buf text;
     rung_buf_init(&text);

@@ -17,7 +17,7 @@ static rung_status merge_all(size_t *added, size_t *same, const tool_call *call,
     const merge_values *v = call->values;
     rung_store *store;
     rung_status status = rung_store_open(&store, v->out, RUNG_STORE_WRITE, (double)v->wait, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++) {
         size_t fresh = 0, both = 0;
         status = rung_store_merge(store, call->argument[i], &fresh, &both, (double)v->wait, err);
@@ -37,8 +37,9 @@ static int run_merge(const tool_call *call, rung_error *err)
     rung_status status = tool_out_place(v->out, err);
     for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++)
         status = tool_out_spares(v->out, call->argument[i], err);
-    if (status == RUNG_OK) status = merge_all(&added, &same, call, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
+    status = merge_all(&added, &same, call, err);
+    RUNG_TRY(status);
     rung_buf_init(&text);
     if (call->json) {
         rung_jout_begin(&out, &text, "rung.merge/1", true);

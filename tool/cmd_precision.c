@@ -196,7 +196,7 @@ static rung_status write_plot(const char *path, const findings *f, const tool_ca
                                      .slope = f->slope,
                                      .line_name = line});
     rung_status status = rung_buf_ok(&svg, err);
-    if (status == RUNG_OK) status = rung_file_write(path, svg.text, svg.len, err);
+    RUNG_NEXT(status, rung_file_write(path, svg.text, svg.len, err));
     rung_buf_clear(&svg);
     return status;
 }
@@ -223,16 +223,15 @@ static int run_precision(const tool_call *call, rung_error *err)
     const precision_values *v = call->values;
     findings f = {0};
     rung_buf text;
-    rung_status status = read_over(&f.over, v->over, err);
-    if (status == RUNG_OK) status = search_all(&f, call, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(read_over(&f.over, v->over, err));
+    RUNG_TRY(search_all(&f, call, err));
     fit(&f);
     rung_buf_init(&text);
     if (call->json)
         print_json(&text, &f, call);
     else
         print_text(&text, &f, call);
-    status = tool_out_buf(&text, err);
+    rung_status status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
     if (status == RUNG_OK && v->plot) status = write_plot(v->plot, &f, call, err);
     return status;

@@ -118,9 +118,9 @@ static rung_status open_client(job *j, rung_error *err)
                                 .go = may_go_on,
                                 .context = j};
     rung_status status = tool_out_place(v->out, err);
-    if (status == RUNG_OK) status = rung_store_open(&j->store, v->out, RUNG_STORE_WRITE, (double)v->wait, err);
+    RUNG_NEXT(status, rung_store_open(&j->store, v->out, RUNG_STORE_WRITE, (double)v->wait, err));
     conf.store = j->store;
-    if (status == RUNG_OK) status = rung_client_new(&j->client, &conf, err);
+    RUNG_NEXT(status, rung_client_new(&j->client, &conf, err));
     if (status == RUNG_OK && rung_client_key_exposed(j->client))
         tool_note(j->call, "the key goes over the network unencrypted: %s", rung_client_root(j->client));
     return status;
@@ -176,9 +176,9 @@ static int ask_all(job *j, rung_error *err)
     rung_status status = rung_probe_test(j->probe, err);
     if (j->drawn) fputs("\r\033[K", stderr);
     if (status == RUNG_OK && !rung_probe_stopped(j->probe)) note_server(j);
-    if (status == RUNG_OK) status = rung_probe_run(j->probe, err);
+    RUNG_NEXT(status, rung_probe_run(j->probe, err));
     if (j->drawn) fputs("\r\033[K", stderr);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     note_sum(j);
     status = show(j, NULL, err);
     return status == RUNG_OK && !rung_probe_says_something(j->probe) ? RUNG_NEGATIVE : (int)status;
@@ -187,8 +187,8 @@ static int ask_all(job *j, rung_error *err)
 static int estimate(job *j, rung_error *err)
 {
     rung_probe_cost cost;
-    rung_status status = rung_probe_estimate(&cost, j->probe, err);
-    return status == RUNG_OK ? show(j, &cost, err) : status;
+    RUNG_TRY(rung_probe_estimate(&cost, j->probe, err));
+    return show(j, &cost, err);
 }
 
 static int run_probe(const tool_call *call, rung_error *err)
@@ -203,7 +203,7 @@ static int run_probe(const tool_call *call, rung_error *err)
         rung_probe_options conf = conf_of(&j);
         status = rung_probe_new(&j.probe, &conf, err);
     }
-    if (!status) status = j.v->dry_run ? estimate(&j, err) : ask_all(&j, err);
+    RUNG_NEXT(status, j.v->dry_run ? estimate(&j, err) : ask_all(&j, err));
     rung_probe_free(j.probe);
     rung_client_free(j.client);
     rung_store_close(j.store);

@@ -23,7 +23,7 @@ static rung_status write_svg(const char *path, const rung_played *p, rung_error 
     rung_buf_init(&svg);
     rung_played_svg(&svg, p);
     rung_status status = rung_buf_ok(&svg, err);
-    if (status == RUNG_OK) status = rung_file_write(path, svg.text, svg.len, err);
+    RUNG_NEXT(status, rung_file_write(path, svg.text, svg.len, err));
     rung_buf_clear(&svg);
     return status;
 }
@@ -38,7 +38,7 @@ static rung_status report(const tool_worker *s, const rung_played *p, const tool
         tool_protocol_json(&text, s, p, call);
     else
         tool_protocol_print(&text, s, p);
-    if (status == RUNG_OK) status = tool_out_buf(&text, err);
+    RUNG_NEXT(status, tool_out_buf(&text, err));
     rung_buf_clear(&text);
     if (status == RUNG_OK && v->trace) tool_note(call, "wrote %s", v->trace);
     if (status == RUNG_OK && v->svg) tool_note(call, "wrote %s", v->svg);
@@ -56,7 +56,7 @@ static rung_status run_subject(const tool_worker *s, const tool_call *call, rung
                             .trace = v->trace};
     rung_played p;
     rung_status status = rung_played_make(&p, &play, err);
-    if (status == RUNG_OK) status = report(s, &p, call, err);
+    RUNG_NEXT(status, report(s, &p, call, err));
     rung_played_clear(&p);
     return status;
 }
@@ -68,11 +68,10 @@ static int run_protocol(const tool_call *call, rung_error *err)
     if (strcmp(v->subject.numbers, "fp32") == 0)
         return rung_fail(err, RUNG_USAGE,
                          "fp32 is the fast evaluator, and messages are exact numbers; say --numbers f32");
-    rung_status status = tool_out_spares(v->trace, call->argument[0], err);
-    if (status == RUNG_OK) status = tool_out_spares(v->svg, call->argument[0], err);
-    if (status != RUNG_OK) return status;
-    status = tool_worker_open(&s, call, &v->subject, err);
-    if (status == RUNG_OK) status = run_subject(&s, call, err);
+    RUNG_TRY(tool_out_spares(v->trace, call->argument[0], err));
+    RUNG_TRY(tool_out_spares(v->svg, call->argument[0], err));
+    rung_status status = tool_worker_open(&s, call, &v->subject, err);
+    RUNG_NEXT(status, run_subject(&s, call, err));
     tool_worker_close(&s);
     return status;
 }

@@ -33,7 +33,7 @@ static rung_status write_one(writer *w, const char *id, rung_error *err)
     rung_status status = rung_buf_ok(&w->text, err);
     if ((size_t)snprintf(path, sizeof path, "%s/%s.%s", w->directory, id, w->ending) >= sizeof path)
         status = rung_fail(err, RUNG_INPUT, "%s: the name is too long", w->directory);
-    if (status == RUNG_OK) status = rung_file_write(path, w->text.text ? w->text.text : "", w->text.len, err);
+    RUNG_NEXT(status, rung_file_write(path, w->text.text ? w->text.text : "", w->text.len, err));
     rung_buf_reset(&w->text);
     w->files++;
     return status;
@@ -97,8 +97,8 @@ static rung_status write_all(const tool_call *call, const rung_report *report, c
     for (size_t i = 0; status == RUNG_OK && i < rung_report_groups(report); i++) {
         const rung_run_group *g = rung_report_group(report, i);
         status = write_figures(&w, g->figure, g->figures, svg, err);
-        if (status == RUNG_OK) status = write_figures(&w, g->curve, g->curves, svg, err);
-        if (status == RUNG_OK) status = write_heats(&w, g, svg, err);
+        RUNG_NEXT(status, write_figures(&w, g->curve, g->curves, svg, err));
+        RUNG_NEXT(status, write_heats(&w, g, svg, err));
         if (status == RUNG_OK && !svg) status = write_cells(&w, g, err);
     }
     for (size_t i = 0; status == RUNG_OK && i < rung_report_probed_count(report); i++)
@@ -114,7 +114,7 @@ static rung_status write_page(const rung_report *report, const char *path, rung_
     rung_buf_init(&page);
     rung_report_page(&page, report);
     rung_status status = rung_buf_ok(&page, err);
-    if (status == RUNG_OK) status = rung_file_write(path, page.text, page.len, err);
+    RUNG_NEXT(status, rung_file_write(path, page.text, page.len, err));
     rung_buf_clear(&page);
     return status;
 }
@@ -188,23 +188,23 @@ static rung_status read_stores(rung_report *report, const tool_call *call, rung_
     rung_status status = RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++) {
         status = tool_out_spares(v->out, call->argument[i], err);
-        if (status == RUNG_OK) status = rung_report_add(report, call->argument[i], (double)v->wait, err);
+        RUNG_NEXT(status, rung_report_add(report, call->argument[i], (double)v->wait, err));
     }
-    return status == RUNG_OK ? rung_report_make(report, err) : status;
+    RUNG_TRY(status);
+    return rung_report_make(report, err);
 }
 
 static int run_report(const tool_call *call, rung_error *err)
 {
     const report_values *v = call->values;
     rung_report *report;
-    rung_status status = tool_out_place(v->out, err);
-    if (status == RUNG_OK) status = rung_report_new(&report, err);
-    if (status != RUNG_OK) return status;
-    status = read_stores(report, call, err);
-    if (status == RUNG_OK) status = write_page(report, v->out, err);
+    RUNG_TRY(tool_out_place(v->out, err));
+    RUNG_TRY(rung_report_new(&report, err));
+    rung_status status = read_stores(report, call, err);
+    RUNG_NEXT(status, write_page(report, v->out, err));
     if (status == RUNG_OK && v->svg) status = write_all(call, report, v->svg, true, err);
     if (status == RUNG_OK && v->csv) status = write_all(call, report, v->csv, false, err);
-    if (status == RUNG_OK) status = print_report(call, report, err);
+    RUNG_NEXT(status, print_report(call, report, err));
     if (status == RUNG_OK)
         tool_note(call, "page: %s%s", v->out,
                   rung_report_interactive() ? "" : " (figures as SVG: built without the plot library)");

@@ -161,7 +161,7 @@ static rung_status run_steps(rung_buf *text, rung_jout *json, rung_judge *j, con
     else
         rung_buf_printf(text, "%8s  %-12s %12s %12s %12s %12s %14s\n", "position", "token", "recurrent", "conv",
                         "window", "cache", "carried bits");
-    if (status == RUNG_OK) status = rung_judge_walk(j, show_position, &s, err);
+    RUNG_NEXT(status, rung_judge_walk(j, show_position, &s, err));
     if (json) rung_jout_end(json);
     return status;
 }
@@ -222,10 +222,10 @@ static int run_run(const tool_call *call, rung_error *err)
     rung_buf text;
     rung_buf_init(&text);
     rung_status status = tool_worker_open(&s, call, &v->subject, err);
-    if (status == RUNG_OK) status = rung_program_new(&program, s.model, &s.how, err);
-    if (status == RUNG_OK) status = rung_judge_init(&j, s.model, program, &s.task, err);
-    if (status == RUNG_OK) status = run_judged(&text, &j, &s, call, err);
-    if (status == RUNG_OK) status = tool_out_buf(&text, err);
+    RUNG_NEXT(status, rung_program_new(&program, s.model, &s.how, err));
+    RUNG_NEXT(status, rung_judge_init(&j, s.model, program, &s.task, err));
+    RUNG_NEXT(status, run_judged(&text, &j, &s, call, err));
+    RUNG_NEXT(status, tool_out_buf(&text, err));
     rung_buf_clear(&text);
     rung_judge_clear(&j);
     rung_program_free(program);

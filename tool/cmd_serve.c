@@ -59,7 +59,7 @@ static rung_status announce(const rung_server *server, const tool_worker *s, con
         rung_buf_printf(&text, "name     %s\nlistening on %s\n", name, rung_server_url(server));
     }
     rung_status status = tool_out_buf(&text, err);
-    if (status == RUNG_OK) status = tool_out_finish(err); /* a script waits for the port */
+    RUNG_NEXT(status, tool_out_finish(err)); /* a script waits for the port */
     rung_buf_clear(&text);
     return status;
 }
@@ -70,8 +70,7 @@ static rung_status serve_until_signal(const rung_service *service, const tool_wo
     const serve_values *v = call->values;
     FILE *log = NULL;
     rung_server *server = NULL;
-    rung_status status = open_log(&log, v, call, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(open_log(&log, v, call, err));
     rung_server_options options = {
         .address = v->listen,
         .port = (uint16_t)v->port,
@@ -82,8 +81,8 @@ static rung_status serve_until_signal(const rung_service *service, const tool_wo
         .allow_host = v->allow_host,
         .log = log,
     };
-    status = rung_server_open(&server, service, &options, err);
-    if (status == RUNG_OK) status = announce(server, s, name, call, err);
+    rung_status status = rung_server_open(&server, service, &options, err);
+    RUNG_NEXT(status, announce(server, s, name, call, err));
     tool_signals_defer(true);
     const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
     while (status == RUNG_OK && !tool_signal_pending()) {
@@ -105,19 +104,19 @@ static int run_serve(const tool_call *call, rung_error *err)
     rung_buf name;
     rung_buf_init(&name);
     rung_status status = find_key(&key, v, err);
-    if (status == RUNG_OK) status = tool_worker_open(&s, call, &v->subject, err);
+    RUNG_NEXT(status, tool_worker_open(&s, call, &v->subject, err));
     /* Requests run side by side; each of them on one thread. */
     rung_evaluator how = s.how;
     how.threads = 1;
-    if (status == RUNG_OK) status = rung_program_new(&program, s.model, &how, err);
+    RUNG_NEXT(status, rung_program_new(&program, s.model, &how, err));
     if (v->name)
         rung_buf_puts(&name, v->name);
     else
         name_of_file(&name, call->argument[0]);
-    if (status == RUNG_OK) status = rung_buf_ok(&name, err);
+    RUNG_NEXT(status, rung_buf_ok(&name, err));
     rung_service_options options = {.name = name.text, .key = key, .max_tokens = (size_t)v->tokens};
-    if (status == RUNG_OK) status = rung_service_new(&service, s.model, program, &s.task, &options, err);
-    if (status == RUNG_OK) status = serve_until_signal(service, &s, name.text, call, err);
+    RUNG_NEXT(status, rung_service_new(&service, s.model, program, &s.task, &options, err));
+    RUNG_NEXT(status, serve_until_signal(service, &s, name.text, call, err));
     rung_service_free(service);
     rung_program_free(program);
     tool_worker_close(&s);

@@ -130,8 +130,7 @@ static rung_status estimate(job *j, rung_error *err)
     rung_store_mode mode = j->values->dry_run ? RUNG_STORE_READ : RUNG_STORE_WRITE;
     if (access(j->store.text, F_OK) == 0) status = rung_store_open(&store, j->store.text, mode, j->conf.wait_s, err);
     if (status == RUNG_OK && store && !j->values->dry_run) status = rung_store_adopt(store, err);
-    if (status == RUNG_OK)
-        status = rung_lab_estimate(&j->cost, j->sweep, store, &j->conf, j->values->no_estimate ? 0 : 5, err);
+    RUNG_NEXT(status, rung_lab_estimate(&j->cost, j->sweep, store, &j->conf, j->values->no_estimate ? 0 : 5, err));
     rung_store_close(store);
     j->conf.cost_s = j->cost.seconds;
     return status;
@@ -270,7 +269,7 @@ static rung_status show(const job *j, bool plan, bool end, rung_error *err)
         if (plan) status = print_dry_runs(&text, j, err);
         if (end) print_sum(&text, j);
     }
-    if (status == RUNG_OK) status = tool_out_buf(&text, err);
+    RUNG_NEXT(status, tool_out_buf(&text, err));
     if (status == RUNG_OK && !end) status = tool_out_finish(err);
     rung_buf_clear(&text);
     return status;
@@ -289,9 +288,9 @@ static rung_status run_all(job *j, rung_error *err)
     rung_status status = j->call->json ? RUNG_OK : show(j, false, false, err);
     if (status != RUNG_OK || tool_signal_pending()) return status;
     status = tool_team_join(&j->conf.team, &j->cluster, err); /* from here on the others count on us */
-    if (status == RUNG_OK) status = rung_lab_sweep(&j->sum, j->sweep, j->store.text, &j->conf, err);
+    RUNG_NEXT(status, rung_lab_sweep(&j->sum, j->sweep, j->store.text, &j->conf, err));
     if (j->drawn) fputs("\r\033[K", stderr);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     note_end(j);
     return show(j, false, true, err);
 }
@@ -300,26 +299,25 @@ static rung_status run_all(job *j, rung_error *err)
 static rung_status follow(job *j, rung_error *err)
 {
     if (j->values->dry_run) return RUNG_OK;
-    rung_status status = tool_team_join(&j->conf.team, &j->cluster, err);
-    return status == RUNG_OK ? rung_lab_sweep(&j->sum, j->sweep, j->store.text, &j->conf, err) : status;
+    RUNG_TRY(tool_team_join(&j->conf.team, &j->cluster, err));
+    return rung_lab_sweep(&j->sum, j->sweep, j->store.text, &j->conf, err);
 }
 
 static rung_status start(job *j, rung_error *err)
 {
     rung_status status = tool_cluster_look(&j->cluster, j->values->alone, err);
-    if (status == RUNG_OK) status = find_shard(j, err);
-    if (status == RUNG_OK) status = name_store(j, err);
-    if (status == RUNG_OK) status = tool_out_spares(j->store.text, j->call->argument[0], err);
-    if (status == RUNG_OK) status = rung_sweep_open(&j->sweep, j->call->argument[0], err);
+    RUNG_NEXT(status, find_shard(j, err));
+    RUNG_NEXT(status, name_store(j, err));
+    RUNG_NEXT(status, tool_out_spares(j->store.text, j->call->argument[0], err));
+    RUNG_NEXT(status, rung_sweep_open(&j->sweep, j->call->argument[0], err));
     j->conf.jobs = jobs_of(j);
     return status;
 }
 
 static rung_status lead(job *j, rung_error *err)
 {
-    rung_status status = j->values->dry_run ? RUNG_OK : tool_out_place(j->store.text, err);
-    if (status == RUNG_OK) status = estimate(j, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(j->values->dry_run ? RUNG_OK : tool_out_place(j->store.text, err));
+    RUNG_TRY(estimate(j, err));
     return j->values->dry_run ? show(j, true, false, err) : run_all(j, err);
 }
 
@@ -332,7 +330,7 @@ static int run_sweep(const tool_call *call, rung_error *err)
     rung_buf_init(&j.store);
     tool_signals_defer(true);
     rung_status status = start(&j, err);
-    if (status == RUNG_OK) status = j.cluster.rank ? follow(&j, err) : lead(&j, err);
+    RUNG_NEXT(status, j.cluster.rank ? follow(&j, err) : lead(&j, err));
     rung_sweep_free(j.sweep);
     rung_buf_clear(&j.store);
     return status;

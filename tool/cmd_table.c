@@ -32,7 +32,7 @@ static rung_status write_page(const rung_table *table, const char *directory, ru
     rung_table_page(&page, table);
     snprintf(path, sizeof path, "%s/index.html", directory);
     rung_status status = rung_buf_ok(&page, err);
-    if (status == RUNG_OK) status = rung_file_write(path, page.text, page.len, err);
+    RUNG_NEXT(status, rung_file_write(path, page.text, page.len, err));
     rung_buf_clear(&page);
     return status;
 }
@@ -70,7 +70,8 @@ static rung_status fill(rung_table *table, const tool_call *call, rung_error *er
     } else {
         status = rung_table_read_trained(table, v->trained, err);
     }
-    return status == RUNG_OK ? rung_table_fill(table, &conf, err) : status;
+    RUNG_TRY(status);
+    return rung_table_fill(table, &conf, err);
 }
 
 static int run_table(const tool_call *call, rung_error *err)
@@ -80,12 +81,12 @@ static int run_table(const tool_call *call, rung_error *err)
     rung_buf text;
     if (!table) return RUNG_SYSTEM;
     rung_status status = prepare(table, v, err);
-    if (status == RUNG_OK) status = fill(table, call, err);
-    if (status == RUNG_OK) status = write_page(table, v->out, err);
+    RUNG_NEXT(status, fill(table, call, err));
+    RUNG_NEXT(status, write_page(table, v->out, err));
     rung_buf_init(&text);
     if (status == RUNG_OK && call->json) rung_table_json(&text, table);
     if (status == RUNG_OK && !call->json) tool_table_print(&text, table);
-    if (status == RUNG_OK) status = tool_out_buf(&text, err);
+    RUNG_NEXT(status, tool_out_buf(&text, err));
     rung_buf_clear(&text);
     rung_table_clear(table);
     free(table);

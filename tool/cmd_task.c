@@ -125,8 +125,8 @@ static rung_status write_files(const tool_call *call, const rung_dataset *job, r
     tool_signals_defer(false);
     rung_buf_init(&path);
     rung_dataset_path(&path, job);
-    if (!status) status = rung_buf_ok(&path, err);
-    if (!status) status = report_file(call, job, path.text, err);
+    RUNG_NEXT(status, rung_buf_ok(&path, err));
+    RUNG_NEXT(status, report_file(call, job, path.text, err));
     rung_buf_clear(&path);
     return status;
 }
@@ -134,13 +134,12 @@ static rung_status write_files(const tool_call *call, const rung_dataset *job, r
 static rung_status write_instances(const tool_call *call, rung_dataset *job, rung_error *err)
 {
     rung_progress progress;
-    rung_status status = check(job, call->json, err);
-    if (status) return status;
+    RUNG_TRY(check(job, call->json, err));
     tool_call_progress(call, &progress, "instances", job->count);
     job->progress = &progress;
     job->interrupted = interrupted;
     if (job->out) return write_files(call, job, err);
-    status = rung_dataset_stream(job, &(rung_dataset_sink){.put = put, .object = call->json}, err);
+    rung_status status = rung_dataset_stream(job, &(rung_dataset_sink){.put = put, .object = call->json}, err);
     rung_progress_finish(&progress);
     return status;
 }
@@ -196,7 +195,7 @@ static int run_leak(const tool_call *call, rung_dataset *job, rung_error *err)
     rung_leak leak;
     if (!tool_call_given(call, "count")) job->count = 4096;
     int status = rung_task_leak(&leak, &job->conf, job->seed, (size_t)job->count, err);
-    if (status) return status;
+    RUNG_TRY(status);
     rung_buf text;
     rung_buf_init(&text);
     if (call->json)
@@ -205,7 +204,7 @@ static int run_leak(const tool_call *call, rung_dataset *job, rung_error *err)
         print_leak(&text, job, &leak);
     status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
-    if (status) return status;
+    RUNG_TRY(status);
     return leaks(&leak) ? RUNG_NEGATIVE : RUNG_OK;
 }
 
@@ -230,7 +229,7 @@ static int run_task(const tool_call *call, rung_error *err)
                         .threads = values->threads ? (size_t)values->threads : rung_cpu_threads(),
                         .out = values->out};
     int status = rung_task_conf_init(&job.conf, call->argument[0], call->pair, call->pairs, err);
-    if (status) return status;
+    RUNG_TRY(status);
     rung_dataset_stem(&job, call->argument[0], call->pair, call->pairs);
 
     rung_buf canonical;
@@ -238,7 +237,7 @@ static int run_task(const tool_call *call, rung_error *err)
     rung_task_canonical(&canonical, &job.conf);
     status = rung_buf_ok(&canonical, err);
     job.canonical = canonical.text;
-    if (!status) status = run_job(call, &job, values->leak, err);
+    RUNG_NEXT(status, run_job(call, &job, values->leak, err));
     rung_buf_clear(&canonical);
     return status;
 }

@@ -126,7 +126,7 @@ static int lead(const tool_call *call, const rung_train_spec *conf, const char *
     if (status == RUNG_OK && state.finished) tool_train_tested(&log, &state);
     if (tool_train_log_close(&log) != RUNG_OK && status == RUNG_OK)
         status = rung_fail(err, log.status, "%s", log_err.text);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     if (!state.finished) {
         tool_note(call, "stopped at step %" PRIu64 "; the same command goes on from %s", state.step, checkpoint);
         return RUNG_OK;
@@ -150,8 +150,7 @@ static void tell_cluster(const tool_call *call, const tool_cluster *found, const
 static rung_status find_team(rung_train_spec *conf, tool_cluster *found, const tool_call *call, rung_error *err)
 {
     const rung_train_options *w = call->values;
-    rung_status status = tool_cluster_look(found, w->alone, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(tool_cluster_look(found, w->alone, err));
     if (found->tasks)
         return rung_fail(
             err, RUNG_USAGE,
@@ -174,12 +173,12 @@ static int run_words(const tool_call *call, rung_error *err)
     rung_buf_init(&checkpoint);
     tool_signals_defer(true);
     int status = rung_train_spec_of(&conf, &task_text, w, (uint64_t)call->seed, call->pair, call->pairs, err);
-    if (status == RUNG_OK) status = find_team(&conf, &found, call, err);
+    RUNG_NEXT(status, find_team(&conf, &found, call, err));
     if (status == RUNG_OK && !found.rank) status = tool_out_place(w->out, err);
     if (status == RUNG_OK && !found.rank && w->metrics) status = tool_out_place(w->metrics, err);
-    if (status == RUNG_OK) status = checkpoint_path(&checkpoint, w, err);
-    if (status == RUNG_OK) status = tool_team_join(&conf.team, &found, err);
-    if (status == RUNG_OK) status = (found.rank ? follow : lead)(call, &conf, checkpoint.text, err);
+    RUNG_NEXT(status, checkpoint_path(&checkpoint, w, err));
+    RUNG_NEXT(status, tool_team_join(&conf.team, &found, err));
+    RUNG_NEXT(status, (found.rank ? follow : lead)(call, &conf, checkpoint.text, err));
     rung_buf_clear(&task_text);
     rung_buf_clear(&checkpoint);
     return status;
@@ -192,9 +191,8 @@ static int run_train(const tool_call *call, rung_error *err)
     if (!call->arguments) return run_words(call, err);
     rung_arena_init(&arena);
     int status = tool_train_read_spec(&merged, call, call->argument[0], &arena, err);
-    if (status == RUNG_OK)
-        status = tool_out_spares(((const rung_train_options *)merged.values)->out, call->argument[0], err);
-    if (status == RUNG_OK) status = run_words(&merged, err);
+    RUNG_NEXT(status, tool_out_spares(((const rung_train_options *)merged.values)->out, call->argument[0], err));
+    RUNG_NEXT(status, run_words(&merged, err));
     rung_arena_clear(&arena);
     return status;
 }

@@ -172,8 +172,7 @@ static void print_counts(rung_buf *out, const report *r)
 static rung_status witness_instance(rung_instance *instance, const report *r, rung_error *err)
 {
     const rung_verify_result *result = r->result;
-    rung_status status = rung_instance_init(instance, &r->subject->task, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_instance_init(instance, &r->subject->task, err));
     instance->tokens = result->witness_tokens;
     for (size_t t = 0; t < result->witness_tokens; t++) instance->token[t] = result->witness[t];
     return RUNG_OK;
@@ -190,7 +189,7 @@ static rung_status print_worst_case(rung_buf *out, const report *r, rung_error *
     if (result->cases) rung_buf_printf(out, "cases    %llu\n", (unsigned long long)result->cases);
     if (!result->witness) return status;
     status = witness_instance(&witness, r, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     rung_buf_puts(out, "witness  ");
     put_prompt(out, &witness, &r->subject->task);
     rung_buf_putc(out, '\n');
@@ -303,7 +302,7 @@ static rung_status json_worst_case(rung_jout *out, const report *r, rung_error *
         return RUNG_OK;
     }
     rung_status status = witness_instance(&witness, r, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     rung_jout_flat_object(out, "witness");
     json_prompt(out, &witness, &r->subject->task);
     rung_jout_end(out);
@@ -354,10 +353,10 @@ static int verify_subject(const tool_worker *s, const tool_call *call, rung_erro
     rung_buf text;
     rung_buf_init(&text);
     rung_status status = result ? read_tolerance(&conf.tolerance, v->tolerance, err) : RUNG_SYSTEM;
-    if (status == RUNG_OK) status = choose_method(&conf, &r.chosen_here, call, &s->task, err);
-    if (status == RUNG_OK) status = verify(result, s, &conf, r.chosen_here, call, err);
-    if (status == RUNG_OK) status = call->json ? json_report(&text, &r, err) : print_report(&text, &r, err);
-    if (status == RUNG_OK) status = tool_out_buf(&text, err);
+    RUNG_NEXT(status, choose_method(&conf, &r.chosen_here, call, &s->task, err));
+    RUNG_NEXT(status, verify(result, s, &conf, r.chosen_here, call, err));
+    RUNG_NEXT(status, call->json ? json_report(&text, &r, err) : print_report(&text, &r, err));
+    RUNG_NEXT(status, tool_out_buf(&text, err));
     bool negative = status == RUNG_OK && (result->wrong > 0 || result->verdict == RUNG_CANNOT);
     rung_buf_clear(&text);
     if (result) rung_verify_clear(result);

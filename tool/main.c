@@ -52,8 +52,8 @@ static int run_command(const tool_command *command, int argc, char *const *argv,
     tool_call call = {.command = command};
     call.values = rung_arena_alloc(&arena, 1, command->values_size, err);
     int status = call.values ? (int)rung_cpu_check(err) : RUNG_SYSTEM;
-    if (status == RUNG_OK) status = (int)tool_options_parse(&call, argc, argv, &arena, err);
-    if (status == RUNG_OK) status = call.help ? print_help(command, &call, err) : command->run(&call, err);
+    RUNG_NEXT(status, (int)tool_options_parse(&call, argc, argv, &arena, err));
+    RUNG_NEXT(status, call.help ? print_help(command, &call, err) : command->run(&call, err));
     rung_arena_clear(&arena);
     return status;
 }

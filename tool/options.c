@@ -138,7 +138,7 @@ static rung_status parse_short(parser *p, const char *letters)
         if (!row) return rung_fail(p->err, RUNG_USAGE, "unknown option '-%c'", *letters);
         if (row->kind != RUNG_OPTION_FLAG) return take_value(p, row, letters[1] ? letters + 1 : NULL);
         const rung_status status = set_row(p, row, NULL);
-        if (status) return status;
+        RUNG_TRY(status);
     }
     return RUNG_OK;
 }
@@ -204,10 +204,9 @@ rung_status tool_options_parse(tool_call *call, int argc, char *const *argv, run
     call->argument = p.argument;
     call->pair = p.pair;
 
-    rung_status status = rung_option_defaults(call, tool_options_common, err);
-    if (!status) status = rung_option_defaults(call->values, call->command->options, err);
-    if (status) return status;
-    status = parse_all(&p);
+    RUNG_TRY(rung_option_defaults(call, tool_options_common, err));
+    RUNG_TRY(rung_option_defaults(call->values, call->command->options, err));
+    rung_status status = parse_all(&p);
     if (wants_help(argc, argv)) {
         call->help = true;
         return RUNG_OK;

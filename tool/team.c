@@ -59,8 +59,7 @@ rung_status tool_team_join(const rung_team **team, const tool_cluster *found, ru
 {
     *team = NULL;
     if (found->ranks < 2) return RUNG_OK;
-    rung_status status = open_library(err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(open_library(err));
     joined = mpi->join(found->ranks, err);
     *team = joined;
     return joined ? RUNG_OK : RUNG_SYSTEM;

@@ -47,8 +47,8 @@ static rung_status add_member(spelling *s, const char *key, const rung_json *val
     if (strcmp(key, "task") == 0 && rung_json_string(value)) return add_task(s, text);
     snprintf(option, sizeof option, "--%.56s", key);
     if (rung_json_bool(&flag, value)) return flag ? add_pair(s, option) : RUNG_OK;
-    rung_status status = add_pair(s, option);
-    return status == RUNG_OK ? add_pair(s, text) : status;
+    RUNG_TRY(add_pair(s, option));
+    return add_pair(s, text);
 }
 
 /* Before it becomes an option, so that the message speaks of keys. */
@@ -75,7 +75,7 @@ static rung_status spell(spelling *s, const tool_command *command, const rung_js
     for (size_t i = 0; status == RUNG_OK && i < rung_json_len(root); i++) {
         const char *key = rung_json_key_at(root, i);
         status = check_key(s, command, key);
-        if (status == RUNG_OK) status = add_member(s, key, rung_json_value_at(root, i));
+        RUNG_NEXT(status, add_member(s, key, rung_json_value_at(root, i)));
     }
     return status;
 }
@@ -98,9 +98,8 @@ rung_status tool_train_read_spec(tool_call *merged, const tool_call *call, const
 {
     spelling s = {.arena = arena, .path = path, .err = err};
     rung_json_doc *doc;
-    rung_status status = rung_json_open(&doc, path, err);
-    if (status != RUNG_OK) return status;
-    status = spell(&s, call->command, rung_json_root(doc));
+    RUNG_TRY(rung_json_open(&doc, path, err));
+    rung_status status = spell(&s, call->command, rung_json_root(doc));
     rung_json_free(doc);
     *merged = (tool_call){.command = call->command};
     if (status == RUNG_OK) merged->values = rung_arena_alloc(arena, 1, call->command->values_size, err);

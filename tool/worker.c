@@ -14,9 +14,9 @@ static rung_status choose_task(tool_worker *s, const tool_call *call, rung_error
         return rung_fail(err, RUNG_USAGE, "'%s' is a parameter of which task? add --task NAME", call->pair[0]);
     if (!other && !*own)
         return rung_fail(err, RUNG_USAGE, "the model names no task; add --task NAME ('rung list tasks')");
-    rung_status status = other ? rung_task_conf_init(&s->task, other, call->pair, call->pairs, err)
-                               : rung_task_conf_parse(&s->task, own, err);
-    return status == RUNG_OK ? rung_judge_fits(s->model, &s->task, err) : status;
+    RUNG_TRY(other ? rung_task_conf_init(&s->task, other, call->pair, call->pairs, err)
+                   : rung_task_conf_parse(&s->task, own, err));
+    return rung_judge_fits(s->model, &s->task, err);
 }
 
 rung_status tool_worker_open(tool_worker *s, const tool_call *call, const tool_worker_options *options, rung_error *err)
@@ -26,9 +26,9 @@ rung_status tool_worker_open(tool_worker *s, const tool_call *call, const tool_w
     s->how = (rung_evaluator){.numbers = exact ? &s->fmt : NULL,
                               .softmax = (rung_softmax)options->softmax,
                               .threads = (size_t)options->threads};
-    rung_status status = exact ? rung_fmt_parse(&s->fmt, options->numbers, err) : RUNG_OK;
-    if (status == RUNG_OK) status = rung_model_open(&s->model, call->argument[0], err);
-    return status == RUNG_OK ? choose_task(s, call, err) : status;
+    RUNG_TRY(exact ? rung_fmt_parse(&s->fmt, options->numbers, err) : RUNG_OK);
+    RUNG_TRY(rung_model_open(&s->model, call->argument[0], err));
+    return choose_task(s, call, err);
 }
 
 void tool_worker_close(tool_worker *s)

@@ -93,6 +93,19 @@ rung_status rung_fail_at(rung_error *err, rung_status status, const char *format
 rung_status rung_fail_unknown(rung_error *err, const char *what, const char *name, const char *const *candidates,
                               size_t count);
 
+/* How a caller passes a failure on. RUNG_TRY(call) returns the failure from the function at once: use it where nothing
+ * has to be released. RUNG_NEXT(status, call) makes the call only if `status` is still RUNG_OK: use it where something
+ * has to be released at the end. */
+#define RUNG_TRY(...)                                                                                                  \
+    do {                                                                                                               \
+        rung_status rung_tried = (__VA_ARGS__);                                                                        \
+        if (rung_tried != RUNG_OK) return rung_tried;                                                                  \
+    } while (0)
+#define RUNG_NEXT(status, ...)                                                                                         \
+    do {                                                                                                               \
+        if ((status) == RUNG_OK) (status) = (__VA_ARGS__);                                                             \
+    } while (0)
+
 /* ---- sizes ------------------------------------------------------------------------------------------- */
 
 /* Both return false when the result does not fit into size_t, and then leave *out unchanged. */

@@ -168,8 +168,7 @@ static rung_status assault_init(assault *as, const rung_attacked *attacked, cons
 {
     size_t tokens = attacked->task->tokens;
     memset(as, 0, sizeof *as);
-    rung_status status = rung_runner_init(&as->h, attacked, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_runner_init(&as->h, attacked, err));
     as->a = rung_calloc(4 * tokens, sizeof *as->a, err);
     if (!as->a) return RUNG_SYSTEM;
     as->b = as->a + tokens, as->f = as->b + tokens, as->g = as->f + tokens;

@@ -191,7 +191,7 @@ static rung_status put_choice(additive *sums, absorber *w, const runner *h, uint
         token[j] = sums->token[sums->first[j] + (c < additive_choices(sums, j) ? c : 0)];
     rung_status status =
         rung_rows_new(&rows, h->attacked->program, &(rung_prompt){.token = token, .tokens = sums->places}, 0, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     for (size_t g = 0, at = 0; g < layer->group_count; g++) {
         rung_rows_inputs(rows, in, NULL, 0, g);
         for (size_t j = 0; j < sums->places; j++)
@@ -248,8 +248,7 @@ static rung_status select_and_fill(additive *sums, selection *s, rung_arena *are
     const rung_fmt *fmt = &s->h->attacked->numbers;
     rung_rng rng;
     size_t dims = 0;
-    rung_status status = allocate_selection(s, arena, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(allocate_selection(s, arena, err));
     rung_rng_init(&rng, budget->seed, 60, 0);
     for (size_t g = 0; g < layer->group_count; g++) dims += rung_mech_state_elements(&layer->group[g], s->places);
     bool free_places = places_are_free(s, &rng);
@@ -260,9 +259,8 @@ static rung_status select_and_fill(additive *sums, selection *s, rung_arena *are
         choose_freely(s);
     else
         choose_tied(s);
-    status = rung_additive_init(sums, s->places, s->count, dims, err);
-    if (status == RUNG_OK) status = fill_rows(sums, s, arena, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_additive_init(sums, s->places, s->count, dims, err));
+    RUNG_TRY(fill_rows(sums, s, arena, err));
     sums->bits = dims * (size_t)fmt->bits;
     rung_additive_seal(sums, fmt->largest / fmt->spacing);
     return RUNG_OK;

@@ -184,7 +184,7 @@ static rung_status shrink(rung_break *result, const rung_attacked *attacked, con
     part.seconds = budget->seconds / 4 < 60 ? budget->seconds / 4 : 60;
     rung_budget_progress(budget, "shrinking what was found", 0);
     rung_status status = rung_runner_init(&h, attacked, err);
-    if (status == RUNG_OK) status = rung_runner_shrink(&h, &result->cert, &part, rung_wall_s(), err);
+    RUNG_NEXT(status, rung_runner_shrink(&h, &result->cert, &part, rung_wall_s(), err));
     result->evaluations += h.evaluations;
     rung_runner_clear(&h);
     if (budget->progress) rung_progress_finish(budget->progress);

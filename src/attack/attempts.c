@@ -141,7 +141,7 @@ rung_status rung_attempts_run(rung_break *result, const attempts *c, rung_error 
     if (!worker) return RUNG_SYSTEM;
     rung_status status = RUNG_OK;
     for (size_t i = 0; i < workers && status == RUNG_OK; i++) status = rung_runner_init(&worker[i].h, c->attacked, err);
-    if (status == RUNG_OK) status = attempt_rounds(result, c, worker, workers, err);
+    RUNG_NEXT(status, attempt_rounds(result, c, worker, workers, err));
     for (size_t i = 0; i < workers; i++) {
         rung_runner_clear(&worker[i].h);
         rung_cert_clear(&worker[i].cert);

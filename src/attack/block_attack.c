@@ -114,9 +114,8 @@ static rung_status fill_choice(block_table *table, uint32_t *token, const rung_a
         token[i] = (uint32_t)(ids.first + (ids.count <= CHOICES_MAX ? at : at * ids.count / CHOICES_MAX));
         table->token[i * table->most + at] = token[i];
     }
-    rung_status status = rung_rows_new(
-        &rows, attacked->program, &(rung_prompt){.token = token, .tokens = table->places}, block * table->places, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_rows_new(&rows, attacked->program, &(rung_prompt){.token = token, .tokens = table->places},
+                           block * table->places, err));
     rung_rows_inputs(rows, in, NULL, 0, 0);
     for (size_t i = 0; i < table->places; i++) put_column(table, in, i, c < table->count[i] ? c : 0, conf);
     rung_rows_free(rows);
@@ -332,8 +331,8 @@ static rung_status run(rung_break *result, const rung_attacked *attacked, const 
     rung_arena_init(&arena);
     rung_status status = siege_init(&s, &arena, attacked, budget, err);
     rung_budget_progress(budget, "looking for blocks with the same summary", 0);
-    if (status == RUNG_OK) status = fill_table(&s.table, attacked, s.block, &arena, err);
-    if (status == RUNG_OK) status = try_block(&found, &cert, &s, err);
+    RUNG_NEXT(status, fill_table(&s.table, attacked, s.block, &arena, err));
+    RUNG_NEXT(status, try_block(&found, &cert, &s, err));
     if (found) rung_break_take(result, &cert);
     result->evaluations = s.h.evaluations + s.evaluations;
     if (status == RUNG_OK) report(result, &s);

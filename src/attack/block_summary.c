@@ -116,7 +116,8 @@ static rung_status pass_layer(rung_rows *rows, const rung_attacked *attacked, si
         if (status == RUNG_OK) rung_rows_answer(rows, p.stretch.o, layer, g);
         rung_arena_clear(&p.arena);
     }
-    return status == RUNG_OK ? rung_rows_finish(rows, layer, err) : status;
+    RUNG_TRY(status);
+    return rung_rows_finish(rows, layer, err);
 }
 
 static rung_status read_summary(char **hex, rung_rows *rows, const rung_attacked *attacked, size_t layer, size_t block,
@@ -148,7 +149,7 @@ rung_status rung_block_summary(char **hex, const rung_attacked *attacked, const 
     *hex = NULL;
     rung_status status = rung_rows_new(&rows, attacked->program, &prompt, 0, err);
     for (size_t i = 0; status == RUNG_OK && i < layer; i++) status = pass_layer(rows, attacked, i, err);
-    if (status == RUNG_OK) status = read_summary(hex, rows, attacked, layer, block, err);
+    RUNG_NEXT(status, read_summary(hex, rows, attacked, layer, block, err));
     rung_rows_free(rows);
     return status;
 }

@@ -40,7 +40,7 @@ static rung_status draft_end(draft *c, rung_cert *cert, bool holds, rung_status 
         status = rung_buf_ok(&c->task, err);
         c->cert.task = c->task.text;
         rung_model_digest(c->cert.model, h->attacked->model);
-        if (status == RUNG_OK) status = rung_cert_copy(cert, &c->cert, err);
+        RUNG_NEXT(status, rung_cert_copy(cert, &c->cert, err));
     }
     rung_buf_clear(&c->task);
     free(c->cert.state);
@@ -92,7 +92,7 @@ rung_status rung_certify_state_collision(runner *h, rung_cert *cert, bool *holds
     if (*holds) {
         status = rung_runner_prefix(h, a, prefix, err);
         if (status == RUNG_OK && !(c.cert.state = rung_cert_hex(h->state, h->state_bits, err))) status = RUNG_SYSTEM;
-        if (status == RUNG_OK) status = rung_runner_prefix(h, b, prefix, err);
+        RUNG_NEXT(status, rung_runner_prefix(h, b, prefix, err));
         if (status == RUNG_OK && !(other = rung_cert_hex(h->state, h->state_bits, err))) status = RUNG_SYSTEM;
         *holds = status == RUNG_OK && strcmp(c.cert.state, other) == 0;
         status = stopped_is_untrue(status, holds);
@@ -107,8 +107,7 @@ static rung_status view_hex(char **hex, runner *h, const uint32_t *token, rung_e
 {
     const rung_fmt *fmt = &h->attacked->numbers;
     size_t count = rung_model_get_spec(h->attacked->model)->d_model, bits = count * (size_t)fmt->bits;
-    rung_status status = rung_runner_view(h, token, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_runner_view(h, token, err));
     uint8_t *packed = rung_calloc(bits / 8 + 1, 1, err);
     if (!packed) return RUNG_SYSTEM;
     rung_num_pack(packed, fmt, h->view, count);
@@ -125,7 +124,7 @@ static rung_status same_view(draft *c, runner *h, bool *holds, rung_error *err)
     *holds = a[h->tokens - 1] == b[h->tokens - 1] && answers_differ(c, h);
     if (!*holds) return RUNG_OK;
     rung_status status = view_hex(&c->cert.view, h, a, err);
-    if (status == RUNG_OK) status = view_hex(&other, h, b, err);
+    RUNG_NEXT(status, view_hex(&other, h, b, err));
     *holds = status == RUNG_OK && strcmp(c->cert.view, other) == 0;
     free(other);
     return stopped_is_untrue(status, holds);

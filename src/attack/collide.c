@@ -117,8 +117,7 @@ static rung_status step(uint64_t *image, walker *w, const search *s, uint64_t x,
         return status;
     }
     size_t count = rung_model_get_spec(s->attacked->model)->d_model;
-    rung_status status = rung_runner_view(&w->h, w->token, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_runner_view(&w->h, w->token, err));
     rung_num_pack(w->packed, &s->attacked->numbers, w->h.view, count);
     *image = rung_hash64(w->packed, (s->t.bits + 7) / 8);
     return RUNG_OK;
@@ -170,8 +169,9 @@ static rung_status meeting(bool *met, uint64_t value[2], walker *w, const search
     for (uint64_t n = 0; n < shorter.steps && status == RUNG_OK; n++) {
         uint64_t next_a, next_b;
         status = step(&next_a, w, s, a, err);
-        if (status == RUNG_OK) status = step(&next_b, w, s, b, err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(status);
+        status = step(&next_b, w, s, b, err);
+        RUNG_TRY(status);
         if (next_a == next_b) {
             value[0] = a, value[1] = b;
             *met = true;
@@ -299,8 +299,7 @@ static rung_status search_in_parallel(rung_break *result, search *s, walker *eac
 
 static rung_status walker_init(walker *w, const search *s, rung_error *err)
 {
-    rung_status status = rung_runner_init(&w->h, s->attacked, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_runner_init(&w->h, s->attacked, err));
     w->token = rung_calloc(w->h.tokens, sizeof *w->token, err);
     w->packed = w->token ? rung_calloc(BITS_MAX / 8 + 8, 1, err) : NULL;
     if (!w->packed) return RUNG_SYSTEM;
@@ -348,7 +347,7 @@ static rung_status run(rung_break *result, const rung_attacked *attacked, const 
     walker *each = rung_calloc(workers, sizeof *each, err);
     rung_status status = each ? make_tail(&s, err) : RUNG_SYSTEM;
     while (status == RUNG_OK && ready < workers) status = walker_init(&each[ready++], &s, err);
-    if (status == RUNG_OK) status = search_in_parallel(result, &s, each, workers, err);
+    RUNG_NEXT(status, search_in_parallel(result, &s, each, workers, err));
     for (size_t i = 0; i < ready; i++) {
         rung_runner_clear(&each[i].h);
         free(each[i].token);

@@ -75,8 +75,7 @@ static double margin(const test *t, int32_t right)
 static rung_status is_wrong(bool *wrong, double *left, test *t, const uint32_t *token, rung_error *err)
 {
     int32_t given, right;
-    rung_status status = rung_runner_answer(&t->h, &given, &right, token, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_runner_answer(&t->h, &given, &right, token, err));
     *wrong = given != right && given != RUNG_NO_TARGET;
     *left = margin(t, right);
     return RUNG_OK;
@@ -231,7 +230,7 @@ static rung_status run(rung_break *result, const rung_attacked *attacked, const 
     t.token = rung_calloc(2 * t.c.tokens, sizeof *t.token, err);
     rung_status status = t.token ? rung_runner_init(&t.h, attacked, err) : RUNG_SYSTEM;
     t.other = t.token ? t.token + t.c.tokens : NULL;
-    if (status == RUNG_OK) status = attack(&cert, &found, &t, err);
+    RUNG_NEXT(status, attack(&cert, &found, &t, err));
     if (status == RUNG_OK && found) rung_break_take(result, &cert);
     rung_cert_clear(&cert);
     result->evaluations = t.h.evaluations;

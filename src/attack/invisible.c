@@ -73,7 +73,7 @@ static rung_status look(bool *found, rung_cert *cert, lantern *l, rung_error *er
         l->tried++;
         status = rung_runner_view(&l->h, l->a, err);
         if (status == RUNG_OK) memcpy(l->view, l->h.view, width * sizeof *l->view);
-        if (status == RUNG_OK) status = rung_runner_view(&l->h, l->b, err);
+        RUNG_NEXT(status, rung_runner_view(&l->h, l->b, err));
         if (status == RUNG_OK && memcmp(l->view, l->h.view, width * sizeof *l->view) == 0)
             status = rung_certify_view_collision(&l->h, cert, found, l->a, l->b, err);
     }
@@ -103,7 +103,7 @@ static rung_status run(rung_break *result, const rung_attacked *attacked, const 
     l.view = l.a ? rung_calloc(rung_model_get_spec(attacked->model)->d_model, sizeof *l.view, err) : NULL;
     rung_status status = l.view ? rung_runner_init(&l.h, attacked, err) : RUNG_SYSTEM;
     l.b = l.a ? l.a + tokens : NULL;
-    if (status == RUNG_OK) status = search(&found, &cert, &l, err);
+    RUNG_NEXT(status, search(&found, &cert, &l, err));
     if (found) rung_break_take(result, &cert);
     result->evaluations = l.h.evaluations;
     snprintf(result->report, sizeof result->report,

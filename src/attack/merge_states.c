@@ -42,8 +42,8 @@ static rung_status keep_state(pair *p, rung_error *err)
 static rung_status same_after(bool *same, pair *p, size_t count, rung_error *err)
 {
     rung_status status = rung_runner_prefix(p->h, p->a, count, err);
-    if (status == RUNG_OK) status = keep_state(p, err);
-    if (status == RUNG_OK) status = rung_runner_prefix(p->h, p->b, count, err);
+    RUNG_NEXT(status, keep_state(p, err));
+    RUNG_NEXT(status, rung_runner_prefix(p->h, p->b, count, err));
     *same = status == RUNG_OK && memcmp(p->state, p->h->state, (p->h->state_bits + 7) / 8) == 0;
     return status;
 }
@@ -70,10 +70,10 @@ static rung_status first_meeting(size_t *met, pair *p, rung_session *other, cons
     p->h->evaluations += 2;
     for (size_t i = 0, from = 0; i < ends && status == RUNG_OK && !*met; from = end[i++]) {
         status = go_on(p->h->session, p->a, from, end[i], err);
-        if (status == RUNG_OK) status = go_on(other, p->b, from, end[i], err);
-        if (status == RUNG_OK) status = rung_runner_pack(p->h, p->h->session, err);
-        if (status == RUNG_OK) status = keep_state(p, err);
-        if (status == RUNG_OK) status = rung_runner_pack(p->h, other, err);
+        RUNG_NEXT(status, go_on(other, p->b, from, end[i], err));
+        RUNG_NEXT(status, rung_runner_pack(p->h, p->h->session, err));
+        RUNG_NEXT(status, keep_state(p, err));
+        RUNG_NEXT(status, rung_runner_pack(p->h, other, err));
         if (status == RUNG_OK && memcmp(p->state, p->h->state, (p->h->state_bits + 7) / 8) == 0) *met = end[i];
     }
     return status;
@@ -101,8 +101,8 @@ static rung_status claim_merge(pair *p, rung_cert *cert, bool *found, size_t pos
 {
     size_t least;
     if (!rung_runner_separate(p->h, p->a, p->b, met, rng)) return RUNG_OK;
-    rung_status status = bisect(&least, p, pos, met, err);
-    return status == RUNG_OK ? rung_certify_state_collision(p->h, cert, found, p->a, p->b, least, err) : status;
+    RUNG_TRY(bisect(&least, p, pos, met, err));
+    return rung_certify_state_collision(p->h, cert, found, p->a, p->b, least, err);
 }
 
 rung_status rung_runner_merge(runner *h, rung_cert *cert, bool *found, uint32_t *a, size_t pos, uint32_t other,

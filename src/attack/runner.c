@@ -24,8 +24,7 @@ rung_status rung_runner_init(runner *h, const rung_attacked *attacked, rung_erro
 {
     const rung_model_spec *spec = rung_model_get_spec(attacked->model);
     *h = (runner){.attacked = attacked, .tokens = attacked->task->tokens};
-    rung_status status = rung_instance_init(&h->instance, attacked->task, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_instance_init(&h->instance, attacked->task, err));
     h->out = rung_calloc(spec->answers, sizeof *h->out, err);
     h->view = h->out ? rung_calloc(spec->d_model, sizeof *h->view, err) : NULL;
     return h->view ? rung_session_new(&h->session, attacked->program, session_tokens(attacked), err) : RUNG_SYSTEM;

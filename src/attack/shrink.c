@@ -125,7 +125,7 @@ rung_status rung_runner_shrink(runner *h, rung_cert *cert, const rung_budget *bu
     if (status == RUNG_OK && has_two(&s)) {
         find_differing(&s);
         status = shrink_by(&s, agree_with_first, err);
-        if (status == RUNG_OK) status = shrink_by(&s, agree_with_second, err);
+        RUNG_NEXT(status, shrink_by(&s, agree_with_second, err));
     }
     if (status == RUNG_OK) {
         find_not_plain(&s);

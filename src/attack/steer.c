@@ -90,8 +90,8 @@ static rung_status steering_init(steering *s, runner *h, size_t pos, size_t memo
     if (!s->token || !s->update || !s->pull || !s->gain || !s->state || !s->at || !s->size || !s->order || !s->copy ||
         !s->conv || !s->answer || !s->scratch)
         return RUNG_SYSTEM;
-    rung_status status = rung_session_new(&s->best, attacked->program, h->tokens, err);
-    return status == RUNG_OK ? rung_session_new(&s->fork, attacked->program, h->tokens, err) : status;
+    RUNG_TRY(rung_session_new(&s->best, attacked->program, h->tokens, err));
+    return rung_session_new(&s->fork, attacked->program, h->tokens, err);
 }
 
 static void steering_clear(steering *s)
@@ -125,8 +125,9 @@ static rung_status step(steering *s, size_t i, rung_error *err)
     rung_prompt one = {.token = &s->token[i], .tokens = 1};
     rung_status status = rung_session_copy(s->fork, s->h->session, err);
     s->h->evaluations++;
-    if (status == RUNG_OK) status = rung_session_run(s->fork, NULL, &one, RUNG_FORM_STEP, NULL, 0, err);
-    return status == RUNG_OK ? read_state(s->at, s, s->fork, err) : status;
+    RUNG_TRY(status);
+    RUNG_TRY(rung_session_run(s->fork, NULL, &one, RUNG_FORM_STEP, NULL, 0, err));
+    return read_state(s->at, s, s->fork, err);
 }
 
 /* One group of heads of a token: what it would add to an empty state, and its output with the true state. */
@@ -289,8 +290,10 @@ static rung_status choose_by_trial(uint32_t *token, steering *s, rung_error *err
         s->fork = s->best, s->best = other;
     }
     if (status == RUNG_INPUT) status = RUNG_OK;
-    if (status == RUNG_OK) status = rung_session_copy(s->h->session, s->best, err);
-    return status == RUNG_OK ? read_state(s->state, s, s->h->session, err) : status;
+    RUNG_TRY(status);
+    status = rung_session_copy(s->h->session, s->best, err);
+    RUNG_TRY(status);
+    return read_state(s->state, s, s->h->session, err);
 }
 
 static int by_moves(const void *a, const void *b)
@@ -303,8 +306,7 @@ static int by_moves(const void *a, const void *b)
 /* From now on counts only the tokens that are nearest to being lost at the end. */
 static rung_status refocus(steering *s, size_t end, rung_error *err)
 {
-    rung_status status = measure(s, end, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(measure(s, end, err));
     for (size_t i = 0; i < s->tokens; i++) {
         const float *update = s->update + i * s->elements;
         s->order[i] = (lost){.row = i};
@@ -331,8 +333,8 @@ static rung_status go_on(steering *s, const uint32_t *token, size_t from, size_t
 static rung_status advance(steering *s, uint32_t *token, size_t at, rung_error *err)
 {
     if (is_steered(s, at)) return choose_by_trial(&token[at], s, err);
-    rung_status status = go_on(s, token, at, at + 1, err);
-    return status == RUNG_OK ? read_state(s->state, s, s->h->session, err) : status;
+    RUNG_TRY(go_on(s, token, at, at + 1, err));
+    return read_state(s->state, s, s->h->session, err);
 }
 
 /* Chooses the last positions by runs; after a quarter of them for the tokens in focus. */
@@ -343,7 +345,7 @@ static rung_status finish(steering *s, const steer_to *to, uint32_t *token, size
     size_t aim = at + (to->end - at) / 4, every = (to->end - aim) / FOCUS_TIMES + 1;
     for (; at < to->end && status == RUNG_OK && rung_budget_left(c->budget, c->began) > 0; at++) {
         if (at >= aim && (at - aim) % every == 0) status = refocus(s, to->end, err);
-        if (status == RUNG_OK) status = advance(s, token, at, err);
+        RUNG_NEXT(status, advance(s, token, at, err));
     }
     return status == RUNG_OK && at == to->end ? to->look(to->context, token, at, err) : status;
 }
@@ -356,18 +358,19 @@ static rung_status steer(steering *s, const steer_to *to, uint32_t *token, rung_
     rung_session_reset(s->h->session);
     choose_tokens(s, rng);
     rung_status status = go_on(s, token, 0, at, err);
-    if (status == RUNG_OK) status = read_state(s->state, s, s->h->session, err);
-    if (status == RUNG_OK) status = measure(s, end, err);
+    RUNG_NEXT(status, read_state(s->state, s, s->h->session, err));
+    RUNG_NEXT(status, measure(s, end, err));
     while (status == RUNG_OK && at < trials && rung_budget_left(c->budget, c->began) > 0) {
         size_t next = at + STRETCH < trials ? at + STRETCH : trials;
         for (size_t pos = at; pos < next; pos++)
             if (is_steered(s, pos)) token[pos] = choose_by_table(s);
         status = go_on(s, token, at, next, err);
-        if (status == RUNG_OK) status = read_state(s->state, s, s->h->session, err);
+        RUNG_NEXT(status, read_state(s->state, s, s->h->session, err));
         if (status == RUNG_OK && next >= 4 * measured) status = measure(s, end, err), measured = next;
         at = next;
     }
-    return status == RUNG_OK ? finish(s, to, token, at, c, err) : status;
+    RUNG_TRY(status);
+    return finish(s, to, token, at, c, err);
 }
 
 rung_status rung_runner_steer(const attempts *c, runner *h, const steer_to *to, uint32_t *token, rung_rng *rng,

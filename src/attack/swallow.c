@@ -74,11 +74,10 @@ static size_t late_positions(size_t late[LATE_MAX], const runner *h)
 static rung_status leave(size_t *count, swallow *s, uint32_t token, rung_error *err)
 {
     rung_prompt one = {.token = &token, .tokens = 1};
-    rung_status status = rung_session_copy(s->fork, s->h->session, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_session_copy(s->fork, s->h->session, err));
     s->h->evaluations++;
-    status = rung_session_run(s->fork, NULL, &one, RUNG_FORM_STEP, NULL, 0, err);
-    if (status == RUNG_OK) status = rung_runner_pack(s->h, s->fork, err);
+    rung_status status = rung_session_run(s->fork, NULL, &one, RUNG_FORM_STEP, NULL, 0, err);
+    RUNG_NEXT(status, rung_runner_pack(s->h, s->fork, err));
     if (status != RUNG_OK) return status == RUNG_INPUT ? RUNG_OK : status;
     s->trace[(*count)++] = (trace){.hash = rung_hash64(s->h->state, (s->h->state_bits + 7) / 8), .token = token};
     return RUNG_OK;
@@ -125,7 +124,7 @@ static rung_status look(void *context, const uint32_t *base, size_t pos, rung_er
     swallow *s = context;
     size_t count;
     rung_status status = follow(&count, s, pos, err);
-    if (status == RUNG_OK) status = compare(s, base, pos, count, err);
+    RUNG_NEXT(status, compare(s, base, pos, count, err));
     s->lost_at = pos;
     return status;
 }
@@ -140,8 +139,8 @@ static rung_status attempt_at(swallow *s, uint32_t *base, size_t pos, uint64_t i
     manner how = turns[index % RUNG_COUNT(turns)];
     if (!rung_runner_first_prompt(s->h, base, s->c->budget->seed, 2 * index + (how != REPEATED))) return RUNG_OK;
     if (how != STEERED) {
-        rung_status status = rung_runner_prefix(s->h, base, pos, err);
-        return status == RUNG_OK ? look(s, base, pos, err) : status;
+        RUNG_TRY(rung_runner_prefix(s->h, base, pos, err));
+        return look(s, base, pos, err);
     }
     const steer_to to = {.end = pos, .context = s, .look = look};
     return rung_runner_steer(s->c, s->h, &to, base, &s->rng, err);

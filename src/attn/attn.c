@@ -56,7 +56,7 @@ static rung_status configure(rung_attn *a, rung_error *err)
     snprintf(owner, sizeof owner, "mechanism %s", name);
     for (size_t i = 0; status == RUNG_OK && i < v->pairs; i++)
         status = rung_param_set(a->conf.params, a->conf.mech->params, v->pair[i], owner, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     a->conf.heads = a->conf.dk = a->conf.dv = 1;
     a->conf.causal = !v->encoder;
     infer_sizes(a);
@@ -234,8 +234,7 @@ static rung_status run_mech(rung_attn *a, const rung_attn_options *v, rung_error
     a->o = rung_arena_alloc(&a->arena, out, sizeof *a->o, err);
     a->state = rung_arena_alloc(&a->arena, state, sizeof *a->state, err);
     if (!a->o || !a->state) return RUNG_SYSTEM;
-    rung_status status = a->exact ? run_exact(a, scratch, v, err) : run_fast(a, out, state, scratch, v, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(a->exact ? run_exact(a, scratch, v, err) : run_fast(a, out, state, scratch, v, err));
     size_t nan = rung_num_find_nan(a->o, out), row = a->conf.heads * a->conf.dv;
     if (nan != SIZE_MAX)
         return rung_fail(err, RUNG_INPUT,
@@ -298,12 +297,12 @@ static rung_status write_result(rung_attn *a, const rung_attn_options *v, rung_e
     const rung_meta meta[] = {{"rung.attn", conf->mech->name}, {"rung.numbers", v->numbers}};
     size_t count = 1;
     rung_status status = encode(&tensors[0], "o", a->o, a->tokens * conf->heads * conf->dv, v->dtype, &a->arena, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     tensors[0].rank = 3;
     memcpy(tensors[0].shape, (size_t[]){a->tokens, conf->heads, conf->dv}, 3 * sizeof(size_t));
     if (v->state) {
         status = encode(&tensors[count], "state", a->state, a->state_elements, v->dtype, &a->arena, err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(status);
         if (a->state_elements == conf->heads * conf->dk * conf->dv) {
             tensors[count].rank = 3;
             memcpy(tensors[count].shape, (size_t[]){conf->heads, conf->dk, conf->dv}, 3 * sizeof(size_t));
@@ -312,7 +311,7 @@ static rung_status write_result(rung_attn *a, const rung_attn_options *v, rung_e
     }
     for (size_t i = 0; status == RUNG_OK && conf->mech->inputs[i].name; i++)
         if (a->din[i]) status = encode_gradient(&tensors[count++], a, i, v->dtype, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     return rung_safetensors_write(v->out, tensors, count, meta, RUNG_COUNT(meta), err);
 }
 
@@ -325,19 +324,20 @@ static rung_status run_opened(rung_attn *a, rung_error *err)
     if (status == RUNG_OK && v->grad) status = attn_can_grad(a, err);
     for (size_t i = 0; status == RUNG_OK && a->conf.mech->inputs[i].name; i++) status = read_input(a, i, err);
     if (status == RUNG_OK) note_unused(a);
-    if (status == RUNG_OK) status = scale_query(a, v->scale, err);
-    if (status == RUNG_OK) status = run_mech(a, v, err);
+    RUNG_NEXT(status, scale_query(a, v->scale, err));
+    RUNG_NEXT(status, run_mech(a, v, err));
     if (status == RUNG_OK && v->grad) status = attn_grad(a, err);
-    return status == RUNG_OK ? write_result(a, v, err) : status;
+    RUNG_TRY(status);
+    return write_result(a, v, err);
 }
 
 rung_status rung_attn_run(rung_attn *a, const rung_attn_options *ask, rung_error *err)
 {
     *a = (rung_attn){.ask = ask, .exact = strcmp(ask->numbers, "fp32") != 0, .scaled = SIZE_MAX};
     rung_arena_init(&a->arena);
-    rung_status status = a->exact ? rung_fmt_parse(&a->fmt, ask->numbers, err) : RUNG_OK;
-    if (status == RUNG_OK) status = rung_safetensors_open(&a->file, ask->in, err);
-    return status == RUNG_OK ? run_opened(a, err) : status;
+    RUNG_TRY(a->exact ? rung_fmt_parse(&a->fmt, ask->numbers, err) : RUNG_OK);
+    RUNG_TRY(rung_safetensors_open(&a->file, ask->in, err));
+    return run_opened(a, err);
 }
 
 void rung_attn_clear(rung_attn *a)

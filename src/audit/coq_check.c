@@ -109,15 +109,12 @@ static rung_status check_in(rung_proof *proof, const char *directory, char *proo
     char path[PATH_SIZE + 16], log[2048];
     int code = 0;
     snprintf(path, sizeof path, "%s/claim.v", directory);
-    rung_status status = rung_file_write(path, proof->text.text, proof->text.len, err);
-    if (status == RUNG_OK)
-        status = run_coqc(&code, directory, (char *[]){"coqc", "-q", "-Q", proofs, "Rung", "claim.v", NULL}, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_file_write(path, proof->text.text, proof->text.len, err));
+    RUNG_TRY(run_coqc(&code, directory, (char *[]){"coqc", "-q", "-Q", proofs, "Rung", "claim.v", NULL}, err));
     read_log(log, sizeof log, directory);
     if (code != 0 || !strstr(log, "Closed under the global context"))
         return rung_fail(err, RUNG_SYSTEM, "coqc does not accept the proof file: %.600s", log);
-    status = run_coqc(&code, directory, (char *[]){"coqc", "--print-version", NULL}, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(run_coqc(&code, directory, (char *[]){"coqc", "--print-version", NULL}, err));
     read_log(log, sizeof log, directory);
     log[strcspn(log, " \n")] = '\0';
     snprintf(proof->checked, sizeof proof->checked, "coqc %.20s", log);
@@ -128,12 +125,11 @@ rung_status rung_coq_check(rung_proof *proof, rung_error *err)
 {
     char proofs[PATH_SIZE], whole[PATH_SIZE], directory[PATH_SIZE];
     const char *temporary = getenv("TMPDIR");
-    rung_status status = find_proofs(proofs, sizeof proofs, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(find_proofs(proofs, sizeof proofs, err));
     if (!realpath(proofs, whole)) return rung_fail(err, RUNG_SYSTEM, "%s: %s", proofs, strerror(errno));
     snprintf(directory, sizeof directory, "%.4000s/rung-coq-XXXXXX", temporary ? temporary : "/tmp");
     if (!mkdtemp(directory)) return rung_fail(err, RUNG_SYSTEM, "cannot make %s: %s", directory, strerror(errno));
-    status = check_in(proof, directory, whole, err);
+    rung_status status = check_in(proof, directory, whole, err);
     remove_all(directory);
     return status;
 }

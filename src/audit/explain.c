@@ -193,12 +193,11 @@ static void check_claim(rung_explained *x)
 
 static rung_status open_certificate(rung_explained *x, const char *path, rung_error *err)
 {
-    rung_status status = rung_cert_read(&x->cert, path, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_cert_read(&x->cert, path, err));
     x->prompts = x->cert.kind == RUNG_CERT_WRONG_ANSWER ? 1 : 2;
     for (size_t t = 0; t < x->cert.tokens; t++) x->differ += rung_explained_differs(x, t);
-    status = rung_fmt_parse(&x->fmt, x->cert.numbers, err);
-    if (status == RUNG_OK) status = rung_task_conf_parse(&x->task, x->cert.task, err);
+    rung_status status = rung_fmt_parse(&x->fmt, x->cert.numbers, err);
+    RUNG_NEXT(status, rung_task_conf_parse(&x->task, x->cert.task, err));
     if (status == RUNG_USAGE) status = RUNG_INPUT; /* the words of a file, not of the caller */
     if (status == RUNG_OK && !x->task.vocab)
         status = rung_fail(err, RUNG_INPUT, "task %s has no tokens, so no certificate is about it", x->task.task->name);
@@ -308,7 +307,7 @@ static rung_status ask_program(rung_explained *x, const rung_model *model, rung_
     runner w = {.x = x, .d_model = spec->d_model, .answers = spec->answers};
     w.numbers = rung_calloc(spec->d_model + spec->answers, sizeof *w.numbers, err);
     rung_status status = w.numbers ? rung_program_new(&w.program, model, &how, err) : RUNG_SYSTEM;
-    if (status == RUNG_OK) status = rung_session_new(&w.session, w.program, x->cert.tokens, err);
+    RUNG_NEXT(status, rung_session_new(&w.session, w.program, x->cert.tokens, err));
     for (size_t p = 0; p < x->prompts && status == RUNG_OK; p++) status = hear(&w, p, err);
     rung_session_free(w.session);
     rung_program_free(w.program);
@@ -321,8 +320,8 @@ static rung_status ask_model(rung_explained *x, const char *path, rung_error *er
     rung_model *model = NULL;
     x->given[0] = x->given[1] = RUNG_NO_TARGET;
     rung_status status = rung_model_open(&model, path, err);
-    if (status == RUNG_OK) status = check_model(x, model, path, err);
-    if (status == RUNG_OK) status = ask_program(x, model, err);
+    RUNG_NEXT(status, check_model(x, model, path, err));
+    RUNG_NEXT(status, ask_program(x, model, err));
     x->has_model = status == RUNG_OK;
     rung_model_close(model);
     return status;

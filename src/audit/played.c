@@ -119,8 +119,7 @@ static rung_status regroup(rung_played *p, rung_error *err)
     size_t players;
     all.tokens = p->tokens;
     if (all.player_count) all.player[all.player_count - 1].len = p->tokens - all.player[all.player_count - 1].start;
-    rung_status status = rung_protocol_players(&player, &players, p->play.model, &all, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_protocol_players(&player, &players, p->play.model, &all, err));
     free(p->player);
     p->player = player, p->players = players;
     return RUNG_OK;
@@ -135,7 +134,8 @@ static rung_status play_all(rung_played *p, listener *l, rung_error *err)
         say_thought(p);
         status = regroup(p, err);
     }
-    return status == RUNG_OK ? play(p, l, err) : status;
+    RUNG_TRY(status);
+    return play(p, l, err);
 }
 
 static rung_status play_traced(rung_played *p, rung_error *err)
@@ -143,11 +143,10 @@ static rung_status play_traced(rung_played *p, rung_error *err)
     const char *trace = p->play.trace;
     rung_file_writer writer;
     listener l = {.played = p};
-    rung_status status = trace ? rung_file_begin(&writer, trace, err) : RUNG_OK;
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(trace ? rung_file_begin(&writer, trace, err) : RUNG_OK);
     rung_buf_init(&l.line);
     l.stream = trace ? writer.stream : NULL;
-    status = play_all(p, &l, err);
+    rung_status status = play_all(p, &l, err);
     rung_buf_clear(&l.line);
     if (!trace) return status;
     if (status == RUNG_OK) return rung_file_commit(&writer, err);
@@ -189,8 +188,8 @@ static rung_status compare_states(const rung_played *p, rung_error *err)
 static rung_status compare(rung_played *p, rung_error *err)
 {
     rung_status status = compare_outputs(p, err);
-    if (status == RUNG_OK) status = compare_states(p, err);
-    if (status == RUNG_OK) status = audit_ledger(p, err);
+    RUNG_NEXT(status, compare_states(p, err));
+    RUNG_NEXT(status, audit_ledger(p, err));
     if (status == RUNG_OK && p->agreement == RUNG_LEDGER_MORE)
         status = bug(err, "more bits were sent than 'rung bound' counts");
     return status;
@@ -201,13 +200,13 @@ static rung_status compare(rung_played *p, rung_error *err)
 rung_status rung_played_make(rung_played *p, const rung_play *how, rung_error *err)
 {
     *p = (rung_played){.play = *how};
-    rung_status status = rung_protocol_covers(how->model, err);
-    if (status == RUNG_OK) status = rung_program_new(&p->program, how->model, how->how, err);
-    if (status == RUNG_OK) status = rung_judge_init(&p->judge, how->model, p->program, how->task, err);
-    if (status == RUNG_OK) status = rung_task_make(&p->judge.instance, how->task, how->seed, how->index, err);
-    if (status == RUNG_OK) status = rung_judge_run(&p->judge, RUNG_FORM_SCAN, err);
-    if (status == RUNG_OK) status = play_traced(p, err);
-    return status == RUNG_OK ? compare(p, err) : status;
+    RUNG_TRY(rung_protocol_covers(how->model, err));
+    RUNG_TRY(rung_program_new(&p->program, how->model, how->how, err));
+    RUNG_TRY(rung_judge_init(&p->judge, how->model, p->program, how->task, err));
+    RUNG_TRY(rung_task_make(&p->judge.instance, how->task, how->seed, how->index, err));
+    RUNG_TRY(rung_judge_run(&p->judge, RUNG_FORM_SCAN, err));
+    RUNG_TRY(play_traced(p, err));
+    return compare(p, err);
 }
 
 void rung_played_clear(rung_played *p)

@@ -63,8 +63,7 @@ rung_status audit_ledger(rung_played *p, rung_error *err)
 {
     const rung_transcript *t = &p->transcript;
     rung_subject *subject;
-    rung_status status = rung_subject_model(&subject, p->play.model, "", err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_subject_model(&subject, p->play.model, "", err));
     const rung_ledger_layer *held = rung_subject_ledger(subject)->layer;
     p->ledger = rung_calloc(t->layers * t->cuts, sizeof *p->ledger, err);
     p->agreement = RUNG_LEDGER_EQUAL;

@@ -127,10 +127,9 @@ void rung_file_abandon(rung_file_writer *writer)
 rung_status rung_file_write(const char *path, const void *bytes, size_t len, rung_error *err)
 {
     rung_file_writer writer;
-    rung_status status = rung_file_begin(&writer, path, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_file_begin(&writer, path, err));
     if (fwrite(bytes, 1, len, writer.stream) == len) return rung_file_commit(&writer, err);
-    status = fail_write(path, errno, err);
+    rung_status status = fail_write(path, errno, err);
     rung_file_abandon(&writer);
     return status;
 }

@@ -65,7 +65,7 @@ static rung_status target_open(target *t, const rung_bench_attack *b, uint64_t s
 {
     memset(t, 0, sizeof *t);
     rung_status status = rung_task_conf_parse(&t->task, b->task, err);
-    if (status == RUNG_OK) status = bench_file(t->path, err);
+    RUNG_NEXT(status, bench_file(t->path, err));
     bool counted = strcmp(b->attack, "relation") == 0; /* positions would make every place a lattice of its own */
     rung_model_spec spec = {.arch = b->arch,
                             .task = "",
@@ -81,11 +81,11 @@ static rung_status target_open(target *t, const rung_bench_attack *b, uint64_t s
                             .positions = counted ? RUNG_POS_NONE : RUNG_POS_LEARNED,
                             .norm = RUNG_NORM_NONE,
                             .causal = true};
-    if (status == RUNG_OK) status = rung_model_write_random(t->path, &spec, seed, err);
-    if (status == RUNG_OK) status = rung_model_open(&t->model, t->path, err);
-    if (status == RUNG_OK) status = rung_fmt_parse(&t->attacked.numbers, b->numbers, err);
+    RUNG_NEXT(status, rung_model_write_random(t->path, &spec, seed, err));
+    RUNG_NEXT(status, rung_model_open(&t->model, t->path, err));
+    RUNG_NEXT(status, rung_fmt_parse(&t->attacked.numbers, b->numbers, err));
     rung_evaluator how = {.numbers = &t->attacked.numbers, .threads = 1};
-    if (status == RUNG_OK) status = rung_program_new(&t->program, t->model, &how, err);
+    RUNG_NEXT(status, rung_program_new(&t->program, t->model, &how, err));
     t->attacked.model = t->model, t->attacked.program = t->program, t->attacked.task = &t->task;
     return status;
 }
@@ -132,8 +132,7 @@ static rung_status time_checker(checked *c, const target *t, const rung_cert *ce
     rung_error why;
     *c = (checked){.there = false};
     snprintf(path, sizeof path, "%s.cert", t->path);
-    rung_status status = rung_cert_write(path, cert, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_cert_write(path, cert, err));
     double began = bench_processor_s(RUSAGE_CHILDREN);
     rung_second_opinion(&c->code, path, t->path, &why);
     c->check_s = bench_processor_s(RUSAGE_CHILDREN) - began;
@@ -182,7 +181,7 @@ static rung_status measure(rung_bench_attack *s, size_t threads, uint64_t first_
     for (size_t i = 0; i < s->seeds && status == RUNG_OK; i++) {
         target t;
         status = target_open(&t, s, first_seed + i, err);
-        if (status == RUNG_OK) status = attack_one(s, &t, threads, first_seed + i, err);
+        RUNG_NEXT(status, attack_one(s, &t, threads, first_seed + i, err));
         target_close(&t);
     }
     return status;

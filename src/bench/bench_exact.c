@@ -150,9 +150,8 @@ rung_status rung_bench_exact(rung_bench_exact_report *report, const rung_bench_o
     size_t count;
     *report = (rung_bench_exact_report){0};
     if (conf->tokens.len > 1) return rung_fail(err, RUNG_USAGE, "bench exact takes one length: --tokens 4096");
-    rung_status status = parse_formats(report->row, &count, conf->numbers, err);
-    if (status != RUNG_OK) return status;
-    status = bench_init(&b, conf, (uint64_t)conf->seed, err);
+    RUNG_TRY(parse_formats(report->row, &count, conf->numbers, err));
+    rung_status status = bench_init(&b, conf, (uint64_t)conf->seed, err);
     report->tokens = b.tokens, report->dim = b.dim, report->threads = b.threads, report->runs = b.runs;
     while (status == RUNG_OK && report->count < count) {
         rung_bench_exact_row *row = &report->row[report->count++];

@@ -101,7 +101,7 @@ rung_status bench_mixer_init(bench_mixer *m, const char *mech, size_t batch, siz
     rung_param_defaults(m->conf.params, m->conf.mech->params);
     rung_status status = rung_mech_check(&m->conf, err);
     for (size_t i = 0; status == RUNG_OK && i < rung_mech_inputs(m->conf.mech); i++) status = take_input(m, i, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     m->state_size = rung_mech_state_capacity(&m->conf, tokens);
     m->scratch_size = m->conf.mech->scratch(&m->conf, tokens);
     m->back_size = m->conf.mech->backward_scratch(&m->conf, tokens);

@@ -115,7 +115,7 @@ static rung_status meet_peer(bool *met, rung_bench_row *row, bench_peer *peer, b
     *met = false;
     if (!peer->process || (m->tokens > 64 && m->tokens % 64)) return RUNG_OK;
     rung_status status = ask_mixer(&answer, peer, m, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     const rung_json *root = rung_json_root(answer), *sums = rung_json_get(root, "sums");
     rung_json_bool(&absent, rung_json_get(root, "absent"));
     if (!absent) bench_mixer_backward(m);
@@ -205,10 +205,10 @@ static rung_status measure_mixer(rung_bench_report *report, bench_peer *peer, co
     if (!r) return RUNG_SYSTEM;
     snprintf(row.name, sizeof row.name, "%s, %zu tokens", s->mech, tokens);
     rung_status status = init_mixer(&m, report, s->mech, bench_or_usual(v->batch, BATCH), tokens, err);
-    if (status == RUNG_OK) status = meet_peer(&met, &row, peer, &m, err);
-    if (status == RUNG_OK) status = play_rounds(r, &m, met ? peer : NULL, report, err);
+    RUNG_NEXT(status, meet_peer(&met, &row, peer, &m, err));
+    RUNG_NEXT(status, play_rounds(r, &m, met ? peer : NULL, report, err));
     if (status == RUNG_OK) fill_row(&row, r, s, &m, report, peer->tuned);
-    if (status == RUNG_OK) status = bench_report_row(report, &row, err);
+    RUNG_NEXT(status, bench_report_row(report, &row, err));
     bench_mixer_clear(&m);
     free(r);
     return status;
@@ -221,8 +221,8 @@ rung_status bench_mixers(rung_bench_report *report, rung_error *err)
     const rung_sizes *tokens = v->tokens.len ? &v->tokens : &usual_tokens;
     bench_peer peer = {0};
     rung_status status = check_mech(v, err);
-    if (status == RUNG_OK) status = bench_report_room(report, RUNG_COUNT(subjects) * tokens->len, err);
-    if (status == RUNG_OK) status = bench_peer_start(&peer, report, err);
+    RUNG_NEXT(status, bench_report_room(report, RUNG_COUNT(subjects) * tokens->len, err));
+    RUNG_NEXT(status, bench_peer_start(&peer, report, err));
     for (size_t i = 0; i < RUNG_COUNT(subjects); i++)
         for (size_t n = 0; n < tokens->len && status == RUNG_OK; n++)
             if (is_wanted(&subjects[i], v))
@@ -289,7 +289,7 @@ static rung_status measure_length(rung_bench_report *report, const char *mech, s
     if (!r) return RUNG_SYSTEM;
     snprintf(row.name, sizeof row.name, "%s, %zu and %zu tokens", mech, shorter, longer);
     rung_status status = init_mixer(&m[0], report, mech, batch, shorter, err);
-    if (status == RUNG_OK) status = init_mixer(&m[1], report, mech, few ? few : 1, longer, err);
+    RUNG_NEXT(status, init_mixer(&m[1], report, mech, few ? few : 1, longer, err));
     if (status == RUNG_OK) {
         play_lengths(r, m, report);
         fill_length(&row, r, &m[0], &m[1]);
@@ -306,7 +306,7 @@ rung_status bench_length(rung_bench_report *report, rung_error *err)
     rung_status status = check_mech(v, err);
     if (status == RUNG_OK && v->tokens.len && (v->tokens.len != 2 || v->tokens.at[0] > v->tokens.at[1]))
         status = rung_fail(err, RUNG_USAGE, "bench length compares two lengths: --tokens 256,4096");
-    if (status == RUNG_OK) status = bench_report_room(report, RUNG_COUNT(subjects), err);
+    RUNG_NEXT(status, bench_report_room(report, RUNG_COUNT(subjects), err));
     size_t shorter = v->tokens.len ? (size_t)v->tokens.at[0] : SHORT,
            longer = v->tokens.len ? (size_t)v->tokens.at[1] : LONG;
     for (size_t i = 0; i < RUNG_COUNT(subjects) && status == RUNG_OK; i++)

@@ -50,8 +50,7 @@ rung_status bench_peak(rung_bench_report *report, rung_error *err)
 {
     rung_bench_row row = {.name = "fp32 multiply-add, GFLOP/s"};
     bench_samples one = {.count = 0}, all = {.count = 0};
-    rung_status status = bench_report_room(report, 1, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(bench_report_room(report, 1, err));
     for (size_t run = 0; run < report->runs; run++) {
         bench_samples_add(&one, bench_peak_now(1));
         bench_samples_add(&all, bench_peak_now(report->threads));

@@ -123,11 +123,11 @@ rung_status bench_peer_ask(rung_json_doc **answer, bench_peer *peer, rung_jout *
     rung_status status = rung_buf_ok(text, err);
     char *line = status == RUNG_OK ? exchange(peer, text) : NULL;
     rung_buf_clear(text);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     if (!line) return rung_fail(err, RUNG_SYSTEM, "PyTorch has ended; --no-peer measures without it");
     status = rung_json_parse(answer, line, strlen(line), "the answer of PyTorch", err);
     free(line);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     const char *problem = rung_json_string(rung_json_get(rung_json_root(*answer), "problem"));
     if (!problem) return RUNG_OK;
     status = rung_fail(err, RUNG_SYSTEM, "PyTorch: %.300s; --no-peer measures without it", problem);
@@ -145,8 +145,7 @@ rung_status bench_peer_time(double *seconds, bench_peer *peer, size_t spelling, 
     rung_jout_string(&question, "spelling", bench_spellings[spelling]);
     rung_jout_string(&question, "work", work);
     rung_jout_int(&question, "times", (int64_t)times);
-    rung_status status = bench_peer_ask(&answer, peer, &question, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(bench_peer_ask(&answer, peer, &question, err));
     bool ok = rung_json_real(seconds, rung_json_get(rung_json_root(answer), "seconds"));
     rung_json_free(answer);
     return ok ? RUNG_OK : rung_fail(err, RUNG_SYSTEM, "PyTorch answered without a time");
@@ -160,8 +159,7 @@ rung_status bench_peer_start(bench_peer *peer, rung_bench_report *report, rung_e
     rung_json_doc *answer;
     *peer = (bench_peer){0};
     if (v->no_peer) return RUNG_OK;
-    rung_status status = start_process(peer, report->threads, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(start_process(peer, report->threads, err));
     bench_peer_question(&question, &text, "hello");
     rung_jout_int(&question, "threads", (int64_t)report->threads);
     if (bench_peer_ask(&answer, peer, &question, NULL) != RUNG_OK) {

@@ -86,8 +86,7 @@ static rung_status measure(rung_bench_report *report, const operands *o, rung_er
         snprintf(row.name, sizeof row.name, "%s", shapes[i].name);
         bench_row_samples(&row, "gflops", &gflops[i]);
         bench_report_share(&row, "share_of_peak", &gflops[i], report);
-        rung_status status = bench_report_row(report, &row, err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(bench_report_row(report, &row, err));
     }
     return RUNG_OK;
 }
@@ -106,14 +105,13 @@ rung_status bench_products(rung_bench_report *report, rung_error *err)
 {
     rung_arena arena;
     operands o;
-    rung_status status = bench_report_room(report, RUNG_COUNT(shapes), err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(bench_report_room(report, RUNG_COUNT(shapes), err));
     report->threads = 1;
     rung_arena_init(&arena);
     o.x = rung_arena_alloc(&arena, OPERAND_MAX + GUARD, sizeof *o.x, err);
     o.w = rung_arena_alloc(&arena, OPERAND_MAX + GUARD, sizeof *o.w, err);
     o.y = rung_arena_alloc(&arena, OPERAND_MAX + GUARD, sizeof *o.y, err);
-    status = o.x && o.w && o.y ? RUNG_OK : RUNG_SYSTEM;
+    rung_status status = o.x && o.w && o.y ? RUNG_OK : RUNG_SYSTEM;
     if (status == RUNG_OK) {
         fill(&o);
         status = measure(report, &o, err);

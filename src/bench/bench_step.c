@@ -75,9 +75,8 @@ static rung_status meet_peer(bench_peer *peer, rung_bench_row *row, const bench_
 {
     rung_json_doc *answer;
     double group = NAN;
-    rung_status status = ask_step(&answer, peer, t, path, err);
-    if (status != RUNG_OK) return status;
-    status = compare_losses(answer, losses, err);
+    RUNG_TRY(ask_step(&answer, peer, t, path, err));
+    rung_status status = compare_losses(answer, losses, err);
     rung_json_real(&group, rung_json_get(rung_json_root(answer), "group"));
     bench_row_number(row, "pytorch_best_sequences_at_a_time", group);
     rung_json_free(answer);
@@ -189,10 +188,10 @@ static rung_status measure(rung_bench_report *report, bench_peer *peer, const be
     if (!r) return RUNG_SYSTEM;
     snprintf(row.name, sizeof row.name, "%zu layers, %zu tokens", shape->layers, shape->tokens);
     rung_status status = bench_trainee_init(&t, shape, err);
-    if (status == RUNG_OK) status = prepare(&row, &t, other, err);
-    if (status == RUNG_OK) status = play_rounds(r, &t, other, report, err);
+    RUNG_NEXT(status, prepare(&row, &t, other, err));
+    RUNG_NEXT(status, play_rounds(r, &t, other, report, err));
     if (status == RUNG_OK) fill_row(&row, r, shape, report, peer->tuned);
-    if (status == RUNG_OK) status = bench_report_row(report, &row, err);
+    RUNG_NEXT(status, bench_report_row(report, &row, err));
     bench_trainee_clear(&t);
     free(r);
     return status;
@@ -207,7 +206,7 @@ rung_status bench_step(rung_bench_report *report, rung_error *err)
     bench_peer peer = {0};
     bench_trainee_shape shape = shape_of(report, 64);
     rung_status status = bench_report_room(report, layers->len * tokens->len, err);
-    if (status == RUNG_OK) status = bench_peer_start(&peer, report, err);
+    RUNG_NEXT(status, bench_peer_start(&peer, report, err));
     if (peer.process && strcmp(shape.arch, "full") != 0)
         bench_note(report, "PyTorch trains --arch full only: rung is measured alone");
     for (size_t l = 0; l < layers->len; l++)
@@ -271,7 +270,7 @@ rung_status bench_memory(rung_bench_report *report, rung_error *err)
             rung_bench_figure *f = bench_row_number(&row, "peak_mib", (double)bytes / 1048576);
             f->most = true;
             if (shape.layers == 2 && shape.tokens == 4096 && shape.d_model == 128 && shape.batch == 4) f->bar = 1024;
-            if (status == RUNG_OK) status = bench_report_row(report, &row, err);
+            RUNG_NEXT(status, bench_report_row(report, &row, err));
         }
     return status;
 }

@@ -29,8 +29,7 @@ static rung_status count_flops(bench_trainee *t, const rung_model_spec *spec, ru
 {
     rung_arch arch;
     const rung_arch_defaults defaults = {spec->heads, spec->dk, spec->dv, spec->causal};
-    rung_status status = rung_arch_parse(&arch, spec->arch, &defaults, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_arch_parse(&arch, spec->arch, &defaults, err));
     t->flops = 6 * matrix_elements(t->net);
     for (size_t i = 0; i < arch.layer_count; i++)
         for (size_t g = 0; g < arch.layer[i].group_count; g++)
@@ -92,11 +91,11 @@ rung_status bench_trainee_init(bench_trainee *t, const bench_trainee_shape *shap
     t->adamw = (rung_adamw){
         .rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.1, .schedule = RUNG_SCHEDULE_CONSTANT};
     rung_status status = rung_buf_ok(&arch, err);
-    if (status == RUNG_OK) status = rung_net_new(&t->net, &spec, shape->seed, err);
-    if (status == RUNG_OK) status = count_flops(t, &spec, err);
-    if (status == RUNG_OK) status = fill_batch(t, err);
-    if (status == RUNG_OK) status = make_room(t, err);
-    if (status == RUNG_OK) status = rung_tape_new(&t->tape, t->net, &t->batch, shape->threads, err);
+    RUNG_NEXT(status, rung_net_new(&t->net, &spec, shape->seed, err));
+    RUNG_NEXT(status, count_flops(t, &spec, err));
+    RUNG_NEXT(status, fill_batch(t, err));
+    RUNG_NEXT(status, make_room(t, err));
+    RUNG_NEXT(status, rung_tape_new(&t->tape, t->net, &t->batch, shape->threads, err));
     rung_buf_clear(&arch);
     return status;
 }
@@ -111,8 +110,7 @@ void bench_trainee_clear(bench_trainee *t)
 rung_status bench_trainee_step(double *loss, bench_trainee *t, rung_error *err)
 {
     rung_loss found;
-    rung_status status = rung_net_gradient(&found, t->grad, t->net, t->tape, &t->batch, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_net_gradient(&found, t->grad, t->net, t->tape, &t->batch, err));
     rung_adamw_step(t->net, t->m, t->v, t->grad, &t->adamw, t->step++);
     *loss = found.loss;
     return RUNG_OK;

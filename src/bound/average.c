@@ -56,8 +56,7 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
                    query_bits(q), p->message};
     if (x.query == UINT64_MAX) return bound_missing(answer, "the size of a query vector is not known");
     if (x.positions < x.size + 1) return bound_missing(answer, "no %llu other positions", (unsigned long long)x.size);
-    rung_status status = bound_decide(answer, sides, &x, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(bound_decide(answer, sides, &x, err));
     snprintf(answer->premise, sizeof answer->premise,
              "one layer, summed from left to right; queries in numbers of p bits; an answer must be nearer than 1/q");
     snprintf(answer->statement, sizeof answer->statement,
@@ -66,7 +65,7 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
              (unsigned long long)x.query, (unsigned long long)x.message);
     if (!q->thresholds) return RUNG_OK;
     uint64_t least;
-    status = bound_least(&least, UINT64_C(1) << 60, holds_at, &x, err);
+    rung_status status = bound_least(&least, UINT64_C(1) << 60, holds_at, &x, err);
     answer->n_threshold = (double)least, answer->exact = least > 0;
     return status;
 }

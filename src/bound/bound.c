@@ -104,8 +104,7 @@ static rung_status decide(decision *d, bound_side *side, const void *context, ru
 rung_status bound_decide(rung_bound_answer *answer, bound_side *side, const void *context, rung_error *err)
 {
     decision d;
-    rung_status status = decide(&d, side, context, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(decide(&d, side, context, err));
     answer->lhs = d.lhs, answer->rhs = d.rhs;
     answer->holds = d.more == RUNG_SURELY;
     return RUNG_OK;

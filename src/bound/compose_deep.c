@@ -30,8 +30,7 @@ static rung_status evaluate_deep(rung_bound_answer *answer, deep *d, const bound
             answer, "the theorem is about at most %d functions: with more the smallest size has thousands of bits",
             DEEP_MAX);
     if (!deep_choose(d)) return bound_missing(answer, "no size below 2^1000 was found that satisfies the inequality");
-    rung_status status = compose_decide(answer, &d->task, deep_sides, d, &d->n[1], err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(compose_decide(answer, &d->task, deep_sides, d, &d->n[1], err));
     long double tokens = deep_tokens(d);
     double log2_n = (double)log2l(tokens);
     answer->holds = answer->holds && deep_allowed(d);

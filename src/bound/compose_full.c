@@ -159,8 +159,7 @@ static rung_status evaluate_c0(rung_bound_answer *answer, const bound_question *
     if (o.state_after) return bound_missing(answer, "recurrent layers follow: see Ce");
     if (!(o.task.free ? c0_choose_free(&o) : c0_choose_given(&o)))
         return bound_missing(answer, "no size was found that satisfies the inequality");
-    rung_status status = compose_decide(answer, &o.task, compose_c0_sides, &o, &o.n1, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(compose_decide(answer, &o.task, compose_c0_sides, &o, &o.n1, err));
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
     answer->point = point_of(&o);
     answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
@@ -299,8 +298,7 @@ static rung_status evaluate_ce(rung_bound_answer *answer, const bound_question *
     if (!o.state_after) return bound_missing(answer, "no recurrent layer follows: C0 is stronger");
     if (!(o.task.free ? ce_choose_free(&o) : ce_choose_given(&o)))
         return bound_missing(answer, "no size was found that satisfies the inequality");
-    rung_status status = compose_decide(answer, &o.task, compose_ce_sides, &o, &o.G, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(compose_decide(answer, &o.task, compose_ce_sides, &o, &o.G, err));
     o.n1 = o.G * o.beta;
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
     answer->point = point_of(&o);

@@ -98,11 +98,9 @@ static rung_status evaluate_none(rung_bound_answer *answer, const bound_question
     if (p->full || p->sparse || p->levels_state)
         return bound_missing(answer, "the statement is about recurrent layers of fixed state only");
     passing a = {&t, (double)q->task->derived[t.L - 1], 1, (double)(t.L - 1), p->all_state};
-    rung_status status = t.free ? passing_sizes(&a, &exact, err) : RUNG_OK;
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(t.free ? passing_sizes(&a, &exact, err) : RUNG_OK);
     if (!(a.N0 > 0 && a.n1 > 0)) return bound_missing(answer, "no size below 2^60 satisfies the inequality");
-    status = compose_decide(answer, &t, compose_passing_sides, &a, t.L == 1 ? &a.N0 : &a.n1, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(compose_decide(answer, &t, compose_passing_sides, &a, t.L == 1 ? &a.N0 : &a.n1, err));
     answer->point = compose_point(&t, a.N0, a.n1);
     compose_finish(answer, q, &t, passing_tokens(&a), exact && a.N0 * a.n1 < 0x1p50);
     snprintf(answer->premise, sizeof answer->premise, "every layer carries a state; any chain of thought");
@@ -150,11 +148,9 @@ static rung_status evaluate_single(rung_bound_answer *answer, const bound_questi
         return bound_missing(answer, "the theorem is about one full layer with recurrent ones before and after it");
     single a = {&t, t.size.N0, p->state[0], p->state[1], p->message};
     /* both factors of the left side rise with N_0 = V */
-    rung_status status = t.free ? least(&a.N0, compose_single_sides, &a, err) : RUNG_OK;
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(t.free ? least(&a.N0, compose_single_sides, &a, err) : RUNG_OK);
     if (!(a.N0 > 0)) return bound_missing(answer, "no size below 2^61 satisfies the inequality");
-    status = compose_decide(answer, &t, compose_single_sides, &a, &a.N0, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(compose_decide(answer, &t, compose_single_sides, &a, &a.N0, err));
     double V = compose_values(&t, a.N0, a.N0);
     answer->point = compose_point(&t, a.N0, 1);
     compose_finish(answer, q, &t, a.N0 + 2, a.N0 < 0x1p50);

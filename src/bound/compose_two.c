@@ -166,8 +166,7 @@ static rung_status evaluate_b0(rung_bound_answer *answer, const bound_question *
     else
         choose_x(&o);
     if (tokens == INFINITY) return bound_missing(answer, "no size below 2^40 satisfies the inequality");
-    rung_status status = compose_decide(answer, &o.task, compose_b0_sides, &o, &o.n1, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(compose_decide(answer, &o.task, compose_b0_sides, &o, &o.n1, err));
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), exact);
     answer->point = compose_point(&o.task, o.N0, o.n1);
     answer->point.x0 = (uint64_t)o.x0, answer->point.x1 = (uint64_t)o.x1;
@@ -358,8 +357,7 @@ static rung_status evaluate_b(rung_bound_answer *answer, const bound_question *q
     if (p->state[0] == 0) return bound_missing(answer, "no recurrent layer before the full one: B0 is stronger");
     bool found = o.task.free ? b_choose_free(&o) : b_choose_given(&o);
     if (!found) return bound_missing(answer, "no size was found that satisfies the inequality");
-    rung_status status = compose_decide(answer, &o.task, compose_b_sides, &o, &o.n1, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(compose_decide(answer, &o.task, compose_b_sides, &o, &o.n1, err));
     compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
     answer->point = compose_point(&o.task, o.N0, o.n1);
     answer->point.known = answer->point.known && o.y == 0; /* Coq has lemma S, not S' */

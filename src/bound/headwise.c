@@ -133,8 +133,7 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
         tokens = find_sizes(&chosen, L, rung_task_param(q->task, "flat") == 1, bound_fixed(q, "V"));
     if (q->n && !isfinite(tokens)) return bound_missing(answer, "no size below 2^40 satisfies the inequality");
     if (q->n) x = chosen;
-    rung_status status = bound_decide(answer, sides, &x, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(bound_decide(answer, sides, &x, err));
     describe(answer, &x, L);
     answer->point = (rung_bound_point){.known = true, .free = q->n != 0, .N0 = x.N0, .n = x.W, .V = x.V};
     if (isfinite(tokens)) answer->n_threshold = tokens;

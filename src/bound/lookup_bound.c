@@ -142,8 +142,7 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
         return bound_missing(answer, "a layer keeps all tokens; the statement is about recurrent layers only");
     if (q->n == 1) return bound_missing(answer, "one token is too short for a table and a query");
     lookup l = asked(q, p);
-    rung_status status = bound_decide(answer, sides, &l, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(bound_decide(answer, sides, &l, err));
     snprintf(answer->premise, sizeof answer->premise,
              "every layer carries a state; the query comes after the table; any chain of thought");
     snprintf(answer->statement, sizeof answer->statement, "N log2 V = %llu x %.4f = %.1f > %.0f bits of state",
@@ -153,7 +152,7 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     if (!q->thresholds) return RUNG_OK;
     uint64_t entries;
     alphabets a = alphabets_of(q);
-    status = threshold(&entries, &answer->exact, p, &a, err);
+    rung_status status = threshold(&entries, &answer->exact, p, &a, err);
     answer->n_threshold = entries && entries <= a.most ? (double)entries + 1 : 0;
     return status;
 }

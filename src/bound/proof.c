@@ -227,9 +227,9 @@ static rung_status finish(proof_job *job, const char *id, rung_error *err)
 static rung_status write_with(proof_job *job, size_t row, rung_error *err)
 {
     rung_status status = theorems[row].write(job, err);
-    if (status == RUNG_OK) status = rung_buf_ok(&job->task_text, err);
-    if (status == RUNG_OK) status = rung_buf_ok(&job->claim_text, err);
-    if (status == RUNG_OK) status = rung_buf_ok(&job->tactic, err);
+    RUNG_NEXT(status, rung_buf_ok(&job->task_text, err));
+    RUNG_NEXT(status, rung_buf_ok(&job->claim_text, err));
+    RUNG_NEXT(status, rung_buf_ok(&job->tactic, err));
     if (status != RUNG_OK || job->proof->why[0]) return status;
     if (!job->n) job->within = NULL;
     return finish(job, theorems[row].id, err);

@@ -71,8 +71,7 @@ rung_status proof_lookup(proof_job *job, rung_error *err)
     bool surely, eva = strcmp(job->task->task->name, "eva") == 0;
     if (eva && rung_task_param(job->task, "form") != 0)
         return proof_none(job, "entries that carry their key (form=pair) are not in the model of Coq");
-    rung_status status = proof_exceeds(&surely, V, N, proof_bits(job, 0, job->specs, N), err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(proof_exceeds(&surely, V, N, proof_bits(job, 0, job->specs, N), err));
     if (!surely) return proof_none(job, "%s", weaker);
     rung_buf_printf(&job->task_text, "(eva %llu %llu)", ULL(N), ULL(V));
     job->within = "eva_within";
@@ -85,8 +84,7 @@ rung_status proof_passing(proof_job *job, rung_error *err)
     proof_sizes z;
     bool surely;
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
-    rung_status status = proof_exceeds(&surely, z.V, z.first, proof_bits(job, 0, job->specs, z.first), err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(proof_exceeds(&surely, z.V, z.first, proof_bits(job, 0, job->specs, z.first), err));
     return surely ? write_thinking(job, "A_compose", "A_compose") : proof_none(job, "%s", weaker);
 }
 
@@ -112,9 +110,8 @@ rung_status proof_single(proof_job *job, rung_error *err)
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
     proof_wide A = proof_bits(job, 0, job->full, z.N0 + 1), B = proof_bits(job, job->full + 1, job->specs, z.N0 + 1);
     uint64_t c = job->spec[job->full].message, M = A > 62 ? 1 : ((z.N0 - 1) >> (unsigned)A) + 1;
-    rung_status status = proof_kept(&kept, A, 1, M, z.N0, err);
-    if (status == RUNG_OK) status = proof_exceeds(&surely, z.V, M, A + c + B * M, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(proof_kept(&kept, A, 1, M, z.N0, err));
+    RUNG_TRY(proof_exceeds(&surely, z.V, M, A + c + B * M, err));
     if (!kept || !surely) return proof_none(job, "%s", weaker);
     rung_buf_printf(&job->tactic, "apply (A_prime _ _ _ _ _ _ %llu); vm_compute; reflexivity", ULL(M));
     return write_around(job, "A_prime");
@@ -125,8 +122,7 @@ static rung_status first_alone(proof_job *job, const proof_sizes *z, rung_error 
 {
     bool surely;
     uint64_t c = job->spec[0].message;
-    rung_status status = proof_exceeds(&surely, z->V, z->N0, c, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(proof_exceeds(&surely, z->V, z->N0, c, err));
     if (!surely) return proof_none(job, "%s", weaker);
     rung_buf_printf(&job->claim_text, "Impossible [F %llu] %s", ULL(c), job->task_text.text ? job->task_text.text : "");
     rung_buf_puts(&job->tactic, "apply B0_full; vm_compute; reflexivity");
@@ -146,7 +142,7 @@ rung_status proof_first(proof_job *job, rung_error *err)
     proof_wide B = proof_bits(job, 1, job->specs, z.first + z.middle + z.N0);
     rung_status status =
         proof_exceeds(&surely, z.V, (proof_wide)z.last * z.N0, c * ((proof_wide)z.last + p->x0) + B * p->x1, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     if (!surely || p->x0 > z.N0) return proof_none(job, "%s", weaker);
     rung_buf_printf(&job->claim_text, "Impossible (F %llu :: ", ULL(c));
     proof_put_layers(&job->claim_text, job, 1, job->specs);
@@ -188,7 +184,7 @@ static rung_status climb_up(climb *c, uint64_t t, uint64_t q, uint64_t g, proof_
     rung_certified *s;
     bool kept = true;
     rung_status status = rung_certified_new(&s, 128, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     rung_ival D = rung_ival_div(s, rung_ival_real(s, (double)bits), rung_ival_u64(s, g));
     if ((proof_wide)(double)bits < bits) D = rung_ival_mul(s, D, rung_ival_real(s, 1 + 0x1p-50));
     if (t > 1) D = rung_ival_add(s, D, rung_ival_real(s, (double)t * ROUGH_SLACK));
@@ -265,9 +261,9 @@ rung_status proof_between(proof_job *job, rung_error *err)
     const char *rest = "";
     for (size_t i = 0; status == RUNG_OK && !surely && i < RUNG_COUNT(ladders); i++) {
         status = climb_up(up, p->t, p->q, p->g, A, p->x, ladders[i], err);
-        if (status == RUNG_OK) status = between_holds(&surely, &rest, job, &z, up, err);
+        RUNG_NEXT(status, between_holds(&surely, &rest, job, &z, up, err));
     }
-    if (status == RUNG_OK) status = surely ? write_between(job, up, rest) : proof_none(job, "%s", weaker);
+    RUNG_NEXT(status, surely ? write_between(job, up, rest) : proof_none(job, "%s", weaker));
     free(up);
     return status;
 }
@@ -280,7 +276,7 @@ static rung_status values_kept(uint64_t *theta, proof_wide c, const rung_bound_p
     rung_certified *s;
     bool kept = false;
     rung_status status = rung_certified_new(&s, 256, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     rung_ival loss = rung_ival_div(s, rung_ival_u64(s, (uint64_t)c), rung_ival_real(s, (double)(p->g * p->t)));
     rung_ival share = rung_ival_exp2(s, rung_ival_sub(s, rung_ival_u64(s, 0), loss));
     rung_ival values = rung_ival_ceil(s, rung_ival_mul(s, rung_ival_real(s, (double)(p->t * p->q)), share));
@@ -304,11 +300,9 @@ rung_status proof_two_full(proof_job *job, rung_error *err)
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
     if (job->specs != 2 || shape_is_wrong(job, &z)) return proof_none(job, "%s", weaker);
     proof_wide c = job->spec[0].message, after = job->spec[1].message, n1 = z.last, cells = (proof_wide)p->t * p->g;
-    rung_status status = values_kept(&theta, c, p, err);
-    if (status == RUNG_OK)
-        status = proof_exceeds(&surely, z.V, n1 * theta,
-                               c * n1 + after * (n1 * p->t) + c * (z.middle + z.N0 + cells * p->q), err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(values_kept(&theta, c, p, err));
+    RUNG_TRY(proof_exceeds(&surely, z.V, n1 * theta,
+                           c * n1 + after * (n1 * p->t) + c * (z.middle + z.N0 + cells * p->q), err));
     if (!surely) return proof_none(job, "%s", weaker);
     rung_buf_printf(&job->claim_text, "Impossible [F %llu; F %llu] %s", ULL(c), ULL(after),
                     job->task_text.text ? job->task_text.text : "");
@@ -361,9 +355,9 @@ rung_status proof_full_then(proof_job *job, rung_error *err)
     for (size_t i = 0; status == RUNG_OK && !surely && i < RUNG_COUNT(ladders); i++) {
         proof_wide bits = (proof_wide)job->spec[0].message * p->beta;
         status = climb_up(up, p->t, p->q, p->g, bits, p->x, ladders[i], err);
-        if (status == RUNG_OK) status = full_then_holds(&surely, &once, job, &z, up, err);
+        RUNG_NEXT(status, full_then_holds(&surely, &once, job, &z, up, err));
     }
-    if (status == RUNG_OK) status = surely ? write_full_then(job, up, once) : proof_none(job, "%s", weaker);
+    RUNG_NEXT(status, surely ? write_full_then(job, up, once) : proof_none(job, "%s", weaker));
     free(up);
     return status;
 }
@@ -381,7 +375,7 @@ rung_status proof_headwise(proof_job *job, rung_error *err)
     if (job->specs != 1 || !l->full) return proof_none(job, "%s", weaker);
     rung_status status =
         proof_exceeds(&surely, z.V, z.first, (proof_wide)l->message * (z.first / z.N0) + l->state, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     if (!surely) return proof_none(job, "%s", weaker);
     rung_buf_puts(&job->claim_text, "Impossible ");
     proof_put_layers(&job->claim_text, job, 0, 1);

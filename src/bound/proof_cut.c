@@ -69,8 +69,7 @@ static rung_status cut_two_sum(proof_job *job, rung_error *err)
     if (p->count != CUT_SUBSETS) return proof_none(job, "of two-sum Coq has the form query");
     if ((proof_wide)numbers * p->a > TRIANGLE_MAX)
         return proof_none(job, "the number of sets is too large to be computed in Coq");
-    rung_status status = bound_surely(&surely, sets_sides, &x, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(bound_surely(&surely, sets_sides, &x, err));
     if (!surely) return proof_none(job, "logarithms of 64 places do not decide it");
     rung_buf_printf(&job->task_text, "(two_sum %llu %llu %llu)", ULL(lead), ULL(numbers), ULL(p->a));
     job->within = "two_sum_within";
@@ -85,8 +84,7 @@ rung_status proof_cut(proof_job *job, rung_error *err)
     if (is(job, "two-sum")) return cut_two_sum(job, err);
     const char *theorem = p->count == CUT_POWER ? cut_task_of(job) : NULL;
     if (!theorem) return proof_none(job, "the count of the prefixes of %s is proved on paper", job->task->task->name);
-    rung_status status = proof_exceeds(&surely, p->a, p->b, proof_bits(job, 0, job->specs, p->prefix), err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(proof_exceeds(&surely, p->a, p->b, proof_bits(job, 0, job->specs, p->prefix), err));
     if (!surely) return proof_none(job, "logarithms of 64 places do not decide it");
     return write_cut(job, theorem);
 }
@@ -101,8 +99,7 @@ rung_status proof_cut_one(proof_job *job, rung_error *err)
         return proof_none(job, "the count of the prefixes of %s is proved on paper", job->task->task->name);
     if (l->level) return proof_none(job, "log-linear attention beside full attention is not in the model of Coq");
     if (job->specs != 1 || !l->full) return proof_none(job, "Coq has one layer");
-    rung_status status = proof_exceeds(&surely, 2, p->b, (proof_wide)l->message + l->state, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(proof_exceeds(&surely, 2, p->b, (proof_wide)l->message + l->state, err));
     if (!surely) return proof_none(job, "logarithms of 64 places do not decide it");
     rung_buf_printf(&job->task_text, "(string_equality %llu)", ULL(p->b));
     job->within = "string_equality_within";

@@ -87,8 +87,7 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     char width[96];
     find_widths(&x, q->ledger);
     print_width(width, sizeof width, &x);
-    rung_status status = bound_decide(answer, sides, &x, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(bound_decide(answer, sides, &x, err));
     answer->log2_n = least_log2_n(&x);
     answer->holds = answer->holds && answer->lhs > answer->log2_n;
     snprintf(answer->premise, sizeof answer->premise,

@@ -134,10 +134,10 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     x.blocks = closed_blocks(&x, position);
     /* N(v) rises. The search finds u' or, if the logarithms do not decide, one more, which is on the safe side. */
     status = bound_least(&x.least, x.M, collides, &x, err);
-    if (status == RUNG_OK) status = bound_decide(answer, summary_sides, &x, err);
+    RUNG_NEXT(status, bound_decide(answer, summary_sides, &x, err));
     double all = answer->lhs;
     if (status == RUNG_OK && x.least) status = bound_decide(answer, block_sides, &x, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     answer->holds = answer->holds && x.least;
     describe(answer, &x, all);
     answer->point = (rung_bound_point){.known = x.least != 0,

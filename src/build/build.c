@@ -117,7 +117,7 @@ rung_status rung_build_init(rung_build *b, const char *name, const char *const *
     snprintf(owner, sizeof owner, "construction %s", name);
     for (size_t i = 0; status == RUNG_OK && i < count; i++)
         if (has_key(b->how->params, pairs[i])) status = rung_param_set(b->params, b->how->params, pairs[i], owner, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     if (b->how->task_pairs) snprintf(presupposed, sizeof presupposed, "%s", b->how->task_pairs);
     pair_list list = {.pair = rung_calloc(count + sizeof presupposed / 2, sizeof *list.pair, err)};
     if (!list.pair) return RUNG_SYSTEM;
@@ -226,7 +226,7 @@ static rung_status finish(const product *to, rung_sheet *s, const rung_build *b,
         sheet_matrix m = sheet_get(s, "%s", t->name);
         status = s->status == RUNG_OK ? encode(&tensors[count++], s, t, m) : s->status;
     }
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     rung_buf_init(&made_by);
     rung_buf_puts(&made_by, "rung build ");
     rung_build_canonical(&made_by, b);
@@ -243,11 +243,11 @@ static rung_status make(const product *to, const rung_build *b, rung_error *err)
 {
     rung_sheet s;
     rung_status status = sheet_begin(&s, b, err);
-    if (status == RUNG_OK) status = b->how->build(&s, b, err);
-    if (status == RUNG_OK) status = s.status;
+    RUNG_NEXT(status, b->how->build(&s, b, err));
+    RUNG_NEXT(status, s.status);
     if (status == RUNG_OK) sheet_get(&s, "readout.weight"); /* a sheet without any weight is still a model */
-    if (status == RUNG_OK) status = s.status;
-    if (status == RUNG_OK) status = finish(to, &s, b, err);
+    RUNG_NEXT(status, s.status);
+    RUNG_NEXT(status, finish(to, &s, b, err));
     sheet_end(&s);
     return status == RUNG_OK ? status : rung_fail_at(err, status, "construction %s", b->how->name);
 }

@@ -76,8 +76,7 @@ static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
     double gap;
     match_limit limit = {excess, &g, 16, "grams that differ in one bit may outweigh the one that is asked for",
                          recent_instead};
-    rung_status status = match_gap(&gap, b, &limit, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(match_gap(&gap, b, &limit, err));
     size_t width = 2 * g.bits;
     size_t code = sheet_coords(s, width), barred = sheet_coords(s, 1), answer = sheet_coords(s, width);
     g.before.from = code, g.before.width = width;

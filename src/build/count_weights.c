@@ -85,8 +85,7 @@ static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
     double gap;
     /* (N+1) e^-32 is below half a unit in the last place of float32 for N up to a million: the counts are exact. */
     match_limit limit = {excess, &c, 32, "the count may be off by a quarter or more", recent_instead};
-    rung_status status = match_gap(&gap, b, &limit, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(match_gap(&gap, b, &limit, err));
     coords at;
     at.symbol = sheet_coords(s, 2 * c.bits), at.asked = sheet_coords(s, 2 * c.bits);
     at.is_threshold = sheet_coords(s, 1), at.margin = sheet_coords(s, 1);

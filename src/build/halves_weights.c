@@ -114,8 +114,7 @@ static rung_status build(rung_sheet *s, const rung_build *b, search l, rung_erro
     double gap;
     match_limit limit = {excess, &l, 16, "places that are not looked for may outweigh those that are",
                          "take a smaller N"};
-    rung_status status = match_gap(&gap, b, &limit, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(match_gap(&gap, b, &limit, err));
     coords c;
     c.u = sheet_coords(s, 2), c.v = sheet_coords(s, 2), c.handed = sheet_coords(s, 2);
     c.place = sheet_coords(s, 2 * l.position_bits), c.wanted = sheet_coords(s, 2 * l.position_bits);

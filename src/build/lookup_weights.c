@@ -119,8 +119,7 @@ static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
 {
     table_task t = describe(b);
     double gap;
-    rung_status status = choose_gap(&gap, b, &t, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(choose_gap(&gap, b, &t, err));
     address a = address_init((address_kind)rung_build_param(b, "keys"), t.addresses, gap);
     size_t bits = sheet_bits_for(t.values);
     bool scalar = rung_build_param(b, "values") == VALUES_SCALAR;

@@ -181,11 +181,9 @@ static void write_readout(rung_sheet *s, const coords *c, size_t values)
 static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
 {
     coords c;
-    rung_status status = check_form(b, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_form(b, err));
     size_t entries = (size_t)rung_task_param(&b->task, "N0"), values = (size_t)rung_task_param(&b->task, "V");
-    status = check_sizes(entries, values, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_sizes(entries, values, err));
     c.score = sheet_coords(s, HEADS), c.value = sheet_coords(s, HEADS), c.unit = sheet_coords(s, 1);
     c.difference = sheet_coords(s, 1), c.scale = sheet_coords(s, 1);
     sheet_layers(s, "full:dk=1:dv=%d@%d", DV, HEADS);

@@ -104,8 +104,7 @@ static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
 {
     plan p;
     coords c;
-    rung_status status = make_plan(&p, b, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(make_plan(&p, b, err));
     size_t last = p.split ? 1 : 0;
     c.point = sheet_coords(s, p.d), c.labelled = sheet_coords(s, 1), c.value = sheet_coords(s, p.bits);
     c.handed = sheet_coords(s, p.split ? p.d : 0);

@@ -214,9 +214,8 @@ static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
 {
     plan p;
     coords c;
-    rung_status status = make_plan(&p, b, err);
-    if (status == RUNG_OK) status = make_keys(&p, s, rung_build_param(b, "keys") == KEYS_RANDOM);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(make_plan(&p, b, err));
+    RUNG_TRY(make_keys(&p, s, rung_build_param(b, "keys") == KEYS_RANDOM));
     double gap = least_gap(&p), wrong = 4 * (double)p.n / ((double)p.q * p.eps);
     if (gap < LEAST_GAP)
         return rung_fail(err, RUNG_USAGE,

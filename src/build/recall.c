@@ -76,8 +76,7 @@ static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
     p.key_bits = sheet_bits_for(p.keys), p.value_bits = sheet_bits_for(p.values);
     double gap;
     match_limit limit = {excess, &p, 16, "other pairs may outweigh the one that is asked for", recent_instead};
-    rung_status status = match_gap(&gap, b, &limit, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(match_gap(&gap, b, &limit, err));
     coords c;
     c.key = sheet_coords(s, 2 * p.key_bits), c.value = sheet_coords(s, 2 * p.value_bits), c.is_key = sheet_coords(s, 1);
     p.before.from = c.key, p.before.width = 2 * p.key_bits;

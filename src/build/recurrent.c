@@ -290,8 +290,7 @@ static void write_reading(rung_sheet *s, const plan *p, const coords *c)
 static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
 {
     plan p = make_plan(b);
-    rung_status status = check_plan(&p, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_plan(&p, err));
     coords c = layout(s, &p);
     if (p.memory == &memories[MECH_LOGLINEAR]) /* at the query, entry i has level bits of (N xor i) */
         sheet_layers(s, "%s:levels=%zu:dk=%zu:dv=%zu", p.memory->arch, sheet_bits_for(p.entries + 1) + 1, p.dk,

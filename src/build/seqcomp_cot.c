@@ -179,14 +179,12 @@ static void choose_shape(rung_sheet *s, chain *c)
 static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
 {
     seqcomp t;
-    rung_status status = seqcomp_init(&t, b, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(seqcomp_init(&t, b, err));
     chain c = {.l = seqcomp_bits_of(&t),
                .hand = rung_build_param(b, "linear") == SEQCOMP_LINEAR_FIRST,
                .full = (size_t)rung_build_param(b, "full")};
-    status = choose_thoughts(&c, b, err);
-    if (status == RUNG_OK) status = seqcomp_choose_gap(&c.l.gap, b, error_of_chain, &c, SEQCOMP_USUAL_GAP, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(choose_thoughts(&c, b, err));
+    RUNG_TRY(seqcomp_choose_gap(&c.l.gap, b, error_of_chain, &c, SEQCOMP_USUAL_GAP, err));
     choose_shape(s, &c);
     seqcomp_write_entries(s, &t, &(seqcomp_writer){&c.l, seqcomp_bits_key, seqcomp_bits_value});
     write_tokens(s, &c);

@@ -158,12 +158,10 @@ static void choose_shape(rung_sheet *s, web *w)
 static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
 {
     seqcomp t;
-    rung_status status = seqcomp_init(&t, b, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(seqcomp_init(&t, b, err));
     web w = {.l = seqcomp_bits_of(&t), .doublings = sheet_bits_for(t.levels + 1)}; /* ceil(log2(L+1)) */
     size_t answer_bits = sheet_bits_for(t.range[t.levels]);
-    status = seqcomp_choose_gap(&w.l.gap, b, error_of_web, &w, SEQCOMP_USUAL_GAP, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(seqcomp_choose_gap(&w.l.gap, b, error_of_web, &w, SEQCOMP_USUAL_GAP, err));
     choose_shape(s, &w);
     seqcomp_write_entries(s, &t, &(seqcomp_writer){&w, write_key, write_value});
     write_ends(s, &w);

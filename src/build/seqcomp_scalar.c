@@ -207,11 +207,9 @@ rung_status seqcomp_build_scalar(rung_sheet *s, const rung_build *b, const seqco
 {
     layout l = {.task = t, .plan = plan, .trig = keys == SEQCOMP_KEYS_TRIG, .middle = (double)(t->tokens / 2)};
     size_t bits = sheet_bits_for(slot_values(t)), last = plan->count - 1;
-    rung_status status = check_tables(&l, err);
-    if (status == RUNG_OK)
-        status = seqcomp_choose_gap(&l.gap, b, l.trig ? error_of_trig : error_of_quadratic, &l,
-                                    l.trig ? SEQCOMP_USUAL_GAP : EXACT_GAP, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_tables(&l, err));
+    RUNG_TRY(seqcomp_choose_gap(&l.gap, b, l.trig ? error_of_trig : error_of_quadratic, &l,
+                                l.trig ? SEQCOMP_USUAL_GAP : EXACT_GAP, err));
     l.circle = address_init(ADDRESS_TRIG, t->tokens, l.gap);
     l.key = sheet_coords(s, 2), l.value = sheet_coords(s, 1), l.mark = sheet_coords(s, 1);
     if (l.trig) l.pointer = sheet_coords(s, 2);

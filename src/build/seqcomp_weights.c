@@ -84,8 +84,7 @@ static rung_status build_bits(rung_sheet *s, const rung_build *b, const seqcomp 
     seqcomp_bits l = seqcomp_bits_of(t);
     coords c = {0};
     size_t answer_bits = sheet_bits_for(t->range[t->levels]);
-    rung_status status = seqcomp_choose_gap(&l.gap, b, error_of_bits, &l, SEQCOMP_USUAL_GAP, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(seqcomp_choose_gap(&l.gap, b, error_of_bits, &l, SEQCOMP_USUAL_GAP, err));
     l.key = bit_field_coords(s, l.address_bits), l.value = bit_field_coords(s, l.value_bits);
     l.w = bit_field_coords(s, l.w_bits), c.mark = sheet_coords(s, 1);
     for (size_t i = 0; i < plan->count; i++) {
@@ -106,8 +105,7 @@ static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
 {
     seqcomp t;
     seqcomp_keys keys = (seqcomp_keys)rung_build_param(b, "keys");
-    rung_status status = seqcomp_init(&t, b, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(seqcomp_init(&t, b, err));
     seqcomp_plan plan = seqcomp_plan_of(&t, rung_build_param(b, "linear"));
     s->spec.positions = t.pairs ? RUNG_POS_NONE : RUNG_POS_LEARNED;
     if (keys != SEQCOMP_KEYS_BITS) return seqcomp_build_scalar(s, b, &t, &plan, keys, err);

@@ -177,14 +177,12 @@ static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
 {
     two_sum_plan p = describe(b);
     double gap = 0;
-    rung_status status = check(b, &p, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check(b, &p, err));
     if (rung_build_param(b, "by") == BY_DSA) {
         two_sum_build_dsa(s, &p);
         return RUNG_OK;
     }
-    status = choose_gap(&gap, b, &p, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(choose_gap(&gap, b, &p, err));
     bool itself = p.form == TWO_SUM_QUERY || (p.form == TWO_SUM_POSITION && rung_task_param(&b->task, "self"));
     build_full(s, &p, itself, gap);
     return RUNG_OK;

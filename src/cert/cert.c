@@ -109,7 +109,7 @@ rung_status rung_cert_copy(rung_cert *to, const rung_cert *from, rung_error *err
         if (number) *number = *rung_cert_number_of(source, id);
     }
     for (size_t p = 0; p < cert_prompts(from->kind); p++) {
-        if (status == RUNG_OK) status = copy_prompt(&to->prompt[p], from->prompt[p], from->tokens, err);
+        RUNG_NEXT(status, copy_prompt(&to->prompt[p], from->prompt[p], from->tokens, err));
         to->right[p] = from->right[p];
     }
     if (cert_has_line(from->kind, LINE_GIVEN)) to->given = from->given;

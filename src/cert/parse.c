@@ -178,8 +178,7 @@ static rung_status read_prompt(reader *r, rung_cert *cert, cert_line_id id)
     if (!*prompt) return RUNG_SYSTEM;
     for (size_t t = 0; t < tokens; t++) {
         uint64_t token;
-        rung_status status = take_number(r, &token, id, RUNG_CERT_ID_MAX);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(take_number(r, &token, id, RUNG_CERT_ID_MAX));
         (*prompt)[t] = (uint32_t)token;
     }
     return RUNG_OK;
@@ -189,8 +188,7 @@ static rung_status read_answers(reader *r, int32_t *out, size_t count, cert_line
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t answer;
-        rung_status status = take_number(r, &answer, id, RUNG_CERT_COUNT_MAX);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(take_number(r, &answer, id, RUNG_CERT_COUNT_MAX));
         out[i] = (int32_t)answer;
     }
     return nothing_left(r, id);
@@ -199,8 +197,7 @@ static rung_status read_answers(reader *r, int32_t *out, size_t count, cert_line
 static rung_status read_count(reader *r, size_t *out, cert_line_id id)
 {
     uint64_t number;
-    rung_status status = take_number(r, &number, id, RUNG_CERT_COUNT_MAX);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(take_number(r, &number, id, RUNG_CERT_COUNT_MAX));
     *out = (size_t)number;
     return nothing_left(r, id);
 }
@@ -211,8 +208,8 @@ static rung_status read_value(reader *r, rung_cert *cert, cert_line_id id)
     size_t *number = rung_cert_number_of(cert, id);
     if (number) return read_count(r, number, id);
     if (text) {
-        rung_status status = check_text(r, id);
-        return status == RUNG_OK ? take_text(r, text) : status;
+        RUNG_TRY(check_text(r, id));
+        return take_text(r, text);
     }
     switch (id) {
     case LINE_FIRST:
@@ -247,7 +244,7 @@ rung_status rung_cert_parse(rung_cert *cert, const char *text, size_t size, cons
     for (cert_line_id id = 0; status == RUNG_OK && id < LINE_COUNT; id++) {
         if (!wanted(cert, id)) continue;
         status = take_line(&r, id);
-        if (status == RUNG_OK) status = read_value(&r, cert, id);
+        RUNG_NEXT(status, read_value(&r, cert, id));
     }
     r.line++;
     if (status == RUNG_OK && r.at != r.end) status = refuse(&r, "nothing may follow the line 'end'");
@@ -259,9 +256,8 @@ rung_status rung_cert_read(rung_cert *cert, const char *path, rung_error *err)
 {
     rung_file_map map;
     *cert = (rung_cert){0};
-    rung_status status = rung_file_open_map(&map, path, err);
-    if (status != RUNG_OK) return status;
-    status = rung_cert_parse(cert, (const char *)map.bytes, map.size, path, err);
+    RUNG_TRY(rung_file_open_map(&map, path, err));
+    rung_status status = rung_cert_parse(cert, (const char *)map.bytes, map.size, path, err);
     rung_file_close_map(&map);
     return status;
 }

@@ -69,7 +69,7 @@ rung_status rung_cert_write(const char *path, const rung_cert *cert, rung_error 
     rung_buf_init(&text);
     rung_cert_print(&text, cert);
     rung_status status = rung_buf_ok(&text, err);
-    if (status == RUNG_OK) status = rung_file_write(path, text.text, text.len, err);
+    RUNG_NEXT(status, rung_file_write(path, text.text, text.len, err));
     rung_buf_clear(&text);
     return status;
 }

@@ -40,8 +40,7 @@ static rung_status hand_over(rung_subject **out, rung_subject *s, rung_status st
 static rung_status take_arch(rung_subject *s, const rung_arch *arch, const char *text, const char *name,
                              const rung_arch_defaults *defaults, rung_error *err)
 {
-    rung_status status = claim_ledger_of_arch(&s->own, arch, name, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(claim_ledger_of_arch(&s->own, arch, name, err));
     s->arch = rung_arena_strdup(&s->own.arena, text, err);
     s->defaults = *defaults;
     s->ours = true;
@@ -52,10 +51,9 @@ rung_status rung_subject_arch(rung_subject **out, const char *text, const rung_a
 {
     rung_arch arch;
     *out = NULL;
-    rung_status status = rung_arch_parse(&arch, text, defaults, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_arch_parse(&arch, text, defaults, err));
     rung_subject *s = subject_new(RUNG_SUBJECT_ARCH, err);
-    status = s ? take_arch(s, &arch, text, text, defaults, err) : RUNG_SYSTEM;
+    rung_status status = s ? take_arch(s, &arch, text, text, defaults, err) : RUNG_SYSTEM;
     rung_arch_clear(&arch);
     return hand_over(out, s, status);
 }
@@ -95,8 +93,7 @@ rung_status rung_subject_layers(rung_subject **out, const rung_ledger *ledger, r
 static rung_status is_safetensors(bool *is, const char *path, rung_error *err)
 {
     rung_file_map map;
-    rung_status status = rung_file_open_map(&map, path, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_file_open_map(&map, path, err));
     *is = map.size > 8 && map.bytes[7] == 0 && map.bytes[8] == '{' && memcmp(map.bytes, "GGUF", 4) != 0;
     rung_file_close_map(&map);
     return RUNG_OK;
@@ -105,9 +102,8 @@ static rung_status is_safetensors(bool *is, const char *path, rung_error *err)
 static rung_status model_file(rung_subject **out, const char *path, rung_error *err)
 {
     rung_model *model;
-    rung_status status = rung_model_open(&model, path, err);
-    if (status != RUNG_OK) return status;
-    status = rung_subject_model(out, model, path, err);
+    RUNG_TRY(rung_model_open(&model, path, err));
+    rung_status status = rung_subject_model(out, model, path, err);
     rung_model_close(model);
     return status;
 }
@@ -121,8 +117,7 @@ static rung_status ledger_file(rung_subject **out, const char *path, rung_error 
 static rung_status plain_file(rung_subject **out, const char *path, rung_error *err)
 {
     bool ours;
-    rung_status status = is_safetensors(&ours, path, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(is_safetensors(&ours, path, err));
     return ours ? model_file(out, path, err) : ledger_file(out, path, err);
 }
 

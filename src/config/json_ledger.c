@@ -202,7 +202,7 @@ rung_status cfg_ledger_from_json(rung_ledger *ledger, const rung_json_doc *doc, 
         return rung_fail(err, RUNG_INPUT, "%s: is JSON, but not a configuration: its root is not an object",
                          SHOW(name));
     rung_status status = cfg_refuse_other_file(r.config, name, err);
-    if (status) return status;
+    RUNG_TRY(status);
     rung_buf_init(&r.defaults);
     descend(&r);
     read_all(&r);

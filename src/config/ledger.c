@@ -95,7 +95,7 @@ rung_status rung_ledger_open_bytes(rung_ledger *ledger, const void *bytes, size_
         status = rung_json_parse_python(&doc, bytes, size, name, err);
     if (!status)
         status = gguf ? cfg_ledger_from_gguf(ledger, gguf, name, err) : cfg_ledger_from_json(ledger, doc, name, err);
-    if (!status) status = cfg_ledger_finish(ledger, name, err);
+    RUNG_NEXT(status, cfg_ledger_finish(ledger, name, err));
     rung_gguf_close(gguf);
     rung_json_free(doc);
     if (status) rung_ledger_clear(ledger);
@@ -105,9 +105,8 @@ rung_status rung_ledger_open_bytes(rung_ledger *ledger, const void *bytes, size_
 static rung_status open_file(rung_ledger *ledger, const char *path, rung_error *err)
 {
     rung_file_map map;
-    rung_status status = rung_file_open_map(&map, path, err);
-    if (status) return status;
-    status = rung_ledger_open_bytes(ledger, map.bytes, map.size, path, err);
+    RUNG_TRY(rung_file_open_map(&map, path, err));
+    rung_status status = rung_ledger_open_bytes(ledger, map.bytes, map.size, path, err);
     rung_file_close_map(&map);
     return status;
 }
@@ -119,7 +118,7 @@ rung_status rung_ledger_open(rung_ledger *ledger, const char *path, rung_error *
     rung_buf inside;
     rung_buf_init(&inside);
     rung_status status = cfg_find_in_directory(&inside, path, err);
-    if (!status) status = open_file(ledger, inside.text, err);
+    RUNG_NEXT(status, open_file(ledger, inside.text, err));
     rung_buf_clear(&inside);
     return status;
 }

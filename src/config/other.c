@@ -121,7 +121,6 @@ rung_status cfg_find_in_directory(rung_buf *file, const char *path, rung_error *
 {
     struct stat there;
     rung_buf_printf(file, "%s/config.json", path);
-    rung_status status = rung_buf_ok(file, err);
-    if (status) return status;
+    RUNG_TRY(rung_buf_ok(file, err));
     return stat(file->text, &there) == 0 ? RUNG_OK : refuse_directory(path, err);
 }

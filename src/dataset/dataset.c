@@ -65,7 +65,7 @@ static rung_status put_batch(stream *s, size_t count, rung_error *err)
     rung_status status = RUNG_OK;
     for (size_t i = 0; !status && i < count; i++) {
         if (s->written++) status = put(s, s->between, strlen(s->between), err);
-        if (!status) status = put(s, s->record[i].text, s->record[i].len, err);
+        RUNG_NEXT(status, put(s, s->record[i].text, s->record[i].len, err));
     }
     return status;
 }
@@ -77,8 +77,8 @@ static rung_status stream_batches(stream *s, dataset_maker *maker, rung_error *e
         const uint64_t left = s->job->count - s->start;
         const size_t count = left < s->batch ? (size_t)left : s->batch;
         status = dataset_interrupted(s->job, err);
-        if (!status) status = dataset_maker_batch(maker, s->start, count, render_item, s, err);
-        if (!status) status = put_batch(s, count, err);
+        RUNG_NEXT(status, dataset_maker_batch(maker, s->start, count, render_item, s, err));
+        RUNG_NEXT(status, put_batch(s, count, err));
         if (s->job->progress) rung_progress_tick(s->job->progress, s->start + count);
     }
     return status ? status : put(s, s->after, strlen(s->after), err);
@@ -88,8 +88,7 @@ static rung_status stream_batches(stream *s, dataset_maker *maker, rung_error *e
 static rung_status stream_records(stream *s, rung_error *err)
 {
     dataset_maker *maker;
-    rung_status status = dataset_maker_new(&maker, s->job, err);
-    if (status) return status;
+    RUNG_TRY(dataset_maker_new(&maker, s->job, err));
     s->batch = dataset_batch_size(s->job);
     s->record = rung_calloc(s->batch, sizeof *s->record, err); /* zeroed is initialised */
     if (!s->record) {
@@ -97,7 +96,7 @@ static rung_status stream_records(stream *s, rung_error *err)
         return RUNG_SYSTEM;
     }
     for (size_t i = 0; i < s->batch; i++) rung_buf_init(&s->record[i]);
-    status = stream_batches(s, maker, err);
+    rung_status status = stream_batches(s, maker, err);
     for (size_t i = 0; i < s->batch; i++) rung_buf_clear(&s->record[i]);
     free(s->record);
     dataset_maker_free(maker);
@@ -156,10 +155,9 @@ static rung_status put_to_file(void *context, const void *bytes, size_t len, run
 static rung_status export_file(const rung_dataset *job, const char *path, rung_error *err)
 {
     rung_file_writer writer;
-    rung_status status = rung_file_begin(&writer, path, err);
-    if (status) return status;
+    RUNG_TRY(rung_file_begin(&writer, path, err));
     target to = {job, writer.stream};
-    status = rung_dataset_stream(job, &(rung_dataset_sink){.put = put_to_file, .context = &to}, err);
+    rung_status status = rung_dataset_stream(job, &(rung_dataset_sink){.put = put_to_file, .context = &to}, err);
     if (!status) return rung_file_commit(&writer, err);
     rung_file_abandon(&writer);
     return status;
@@ -205,8 +203,8 @@ static rung_status export_yaml(const rung_dataset *job, const char *data, rung_e
     rung_buf_printf(&path, "%s/%s.yaml", job->out, job->stem);
     write_yaml(&yaml, job, data);
     rung_status status = rung_buf_ok(&path, err);
-    if (!status) status = rung_buf_ok(&yaml, err);
-    if (!status) status = rung_file_write(path.text, yaml.text, yaml.len, err);
+    RUNG_NEXT(status, rung_buf_ok(&yaml, err));
+    RUNG_NEXT(status, rung_file_write(path.text, yaml.text, yaml.len, err));
     rung_buf_clear(&path);
     rung_buf_clear(&yaml);
     return status;
@@ -229,7 +227,7 @@ static rung_status export_path(const rung_dataset *job, const char *path, rung_e
     rung_status status = RUNG_OK;
     if (job->format == RUNG_TASK_NPZ) return dataset_npz(job, err);
     if (rung_dataset_is_directory(job->format)) status = make_directories(job, path, err);
-    if (!status) status = export_file(job, path, err);
+    RUNG_NEXT(status, export_file(job, path, err));
     if (!status && job->format == RUNG_TASK_LM_EVAL) status = export_yaml(job, path, err);
     return status;
 }
@@ -240,7 +238,7 @@ rung_status rung_dataset_write(const rung_dataset *job, rung_error *err)
     rung_buf_init(&path);
     rung_dataset_path(&path, job);
     rung_status status = rung_buf_ok(&path, err);
-    if (!status) status = export_path(job, path.text, err);
+    RUNG_NEXT(status, export_path(job, path.text, err));
     rung_buf_clear(&path);
     return status;
 }

@@ -109,7 +109,7 @@ static rung_status fill_arrays(arrays *all, dataset_maker *maker, rung_error *er
     for (all->start = 0; !status && all->start < total; all->start += batch) {
         const size_t count = total - all->start < batch ? (size_t)(total - all->start) : batch;
         status = dataset_interrupted(all->job, err);
-        if (!status) status = dataset_maker_batch(maker, all->start, count, fill_item, all, err);
+        RUNG_NEXT(status, dataset_maker_batch(maker, all->start, count, fill_item, all, err));
         if (all->job->progress) rung_progress_tick(all->job->progress, all->start + count);
     }
     return status;
@@ -120,9 +120,9 @@ rung_status dataset_npz(const rung_dataset *job, rung_error *err)
     arrays all = {.job = job};
     dataset_maker *maker = NULL;
     rung_status status = make_arrays(&all, err);
-    if (!status) status = dataset_maker_new(&maker, job, err);
-    if (!status) status = fill_arrays(&all, maker, err);
-    if (!status) status = rung_npz_write(job->out, all.tensor, all.count, err);
+    RUNG_NEXT(status, dataset_maker_new(&maker, job, err));
+    RUNG_NEXT(status, fill_arrays(&all, maker, err));
+    RUNG_NEXT(status, rung_npz_write(job->out, all.tensor, all.count, err));
     dataset_maker_free(maker);
     for (size_t i = 0; i < all.count; i++) free((void *)all.tensor[i].bytes);
     return status;

@@ -25,8 +25,7 @@ static rung_status ask_bounds(rung_decision *d, const rung_claim *claim, const r
 {
     d->bounds = rung_calloc(1, sizeof *d->bounds, err);
     if (!d->bounds) return RUNG_SYSTEM;
-    rung_status status = rung_bound_answers(d->bounds, claim, means->thresholds, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_bound_answers(d->bounds, claim, means->thresholds, err));
     d->decisive = rung_bound_decisive(d->bounds);
     d->ceiling = rung_bound_ceiling(d->bounds);
     if (d->bounds->verdict != RUNG_CANNOT) return RUNG_OK;
@@ -46,9 +45,8 @@ static rung_status ask_attacks(rung_decision *d, const rung_decide_options *mean
     rung_break *found = rung_calloc(1, sizeof *found, err);
     d->tried = rung_calloc(room, sizeof *d->tried, err);
     rung_status status = found && d->tried ? RUNG_OK : RUNG_SYSTEM;
-    if (status == RUNG_OK)
-        status =
-            rung_attack_run(found, d->tried, room, &d->tried_count, means->attacked, means->attack, means->budget, err);
+    RUNG_NEXT(status, rung_attack_run(found, d->tried, room, &d->tried_count, means->attacked, means->attack,
+                                      means->budget, err));
     if (status == RUNG_OK && found->found) {
         d->found = found;
         d->verdict = RUNG_CANNOT, d->basis = RUNG_BASIS_CERTIFICATE;
@@ -84,9 +82,8 @@ static rung_status refuting(const rung_bound_answer **answer, rung_bound_report 
     rung_claim *instance;
     about.task = &d->task, about.n = 0;
     *answer = NULL;
-    rung_status status = rung_claim_new(&instance, rung_claim_subject(claim), &about, err);
-    if (status != RUNG_OK) return status;
-    status = rung_bound_answers(report, instance, false, err);
+    RUNG_TRY(rung_claim_new(&instance, rung_claim_subject(claim), &about, err));
+    rung_status status = rung_bound_answers(report, instance, false, err);
     if (status == RUNG_OK && report->verdict == RUNG_CANNOT) *answer = rung_bound_decisive(report);
     rung_claim_free(instance);
     return status;
@@ -99,20 +96,19 @@ static rung_status keep_both(const rung_decision *d, const rung_bound_answer *an
     rung_buf_init(&name), rung_buf_init(&text);
     rung_buf_printf(&name, "%s/rung-contradiction.safetensors", means->keep ? means->keep : ".");
     rung_status status = rung_buf_ok(&name, err);
-    if (status == RUNG_OK) status = rung_model_save(d->model ? d->model : means->given, name.text, err);
+    RUNG_NEXT(status, rung_model_save(d->model ? d->model : means->given, name.text, err));
     rung_buf_printf(&text, "%s\ntheorem %s: %s\nweights: %s, in %s: %s\n", d->about, answer->bound->id,
                     answer->statement, d->weights, d->numbers, name.text ? name.text : "");
     rung_buf_reset(&name);
     rung_buf_printf(&name, "%s/rung-contradiction.txt", means->keep ? means->keep : ".");
-    if (status == RUNG_OK) status = rung_buf_ok(&text, err);
-    if (status == RUNG_OK) status = rung_buf_ok(&name, err);
-    if (status == RUNG_OK) status = rung_file_write(name.text, text.text, text.len, err);
-    if (status == RUNG_OK)
-        status =
-            rung_fail(err, RUNG_SYSTEM,
-                      "theorem %s and weights (%s) contradict each other: one of them is wrong; %s has both, please "
-                      "report it",
-                      answer->bound->id, d->weights, name.text);
+    RUNG_NEXT(status, rung_buf_ok(&text, err));
+    RUNG_NEXT(status, rung_buf_ok(&name, err));
+    RUNG_NEXT(status, rung_file_write(name.text, text.text, text.len, err));
+    RUNG_NEXT(status,
+              rung_fail(err, RUNG_SYSTEM,
+                        "theorem %s and weights (%s) contradict each other: one of them is wrong; %s has both, please "
+                        "report it",
+                        answer->bound->id, d->weights, name.text));
     rung_buf_clear(&name), rung_buf_clear(&text);
     return status;
 }
@@ -160,7 +156,7 @@ rung_status rung_decide(rung_decision *d, const rung_claim *claim, const rung_de
     if (status == RUNG_OK && means->bounds) status = ask_bounds(d, claim, means, err);
     bool looks = means->weights && (d->verdict != RUNG_CANNOT || means->both);
     if (status == RUNG_OK && looks) status = decide_weights(d, claim, means, err);
-    if (status == RUNG_OK) status = compare_results(d, claim, means, err);
+    RUNG_NEXT(status, compare_results(d, claim, means, err));
     if (status == RUNG_OK && means->attacked) status = ask_attacks(d, means, err);
     assert(status != RUNG_OK || is_consistent(d));
     return status;

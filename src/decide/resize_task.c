@@ -33,7 +33,7 @@ rung_status decide_task_with(rung_task_conf *out, const rung_task_conf *task, co
     }
     rung_buf_printf(&text, " %s=%lld", key, (long long)value);
     rung_status status = rung_buf_ok(&text, err);
-    if (status == RUNG_OK) status = rung_task_conf_parse(out, text.text, err);
+    RUNG_NEXT(status, rung_task_conf_parse(out, text.text, err));
     rung_buf_clear(&text);
     return status;
 }

@@ -70,9 +70,8 @@ static rung_status ask(const probe *p, const rung_subject *subject, const rung_c
                        rung_error *err)
 {
     rung_claim *claim;
-    rung_status status = rung_claim_new(&claim, subject, about, err);
-    if (status != RUNG_OK) return status;
-    status = rung_bound_answers(p->report, claim, thresholds, err);
+    RUNG_TRY(rung_claim_new(&claim, subject, about, err));
+    rung_status status = rung_bound_answers(p->report, claim, thresholds, err);
     rung_claim_free(claim);
     return status;
 }
@@ -84,7 +83,7 @@ static rung_status at_value(bool *cannot, const probe *p, uint64_t value, rung_e
     if (p->conf->what == RUNG_SOLVE_N) about.n = value;
     if (p->conf->what == RUNG_SOLVE_P) rung_claim_spec_set_bits(&about, (int)value);
     rung_status status = other_subject(&other, p, value, err);
-    if (status == RUNG_OK) status = ask(p, other ? other : p->conf->subject, &about, false, err);
+    RUNG_NEXT(status, ask(p, other ? other : p->conf->subject, &about, false, err));
     *cannot = status == RUNG_OK && p->report->verdict == RUNG_CANNOT;
     rung_subject_free(other);
     return status;
@@ -112,9 +111,8 @@ static rung_status bisect(uint64_t *cannot, uint64_t *open, const probe *p, rung
 static rung_status confirm(rung_solved *s, const probe *p, uint64_t cannot, uint64_t open, rung_error *err)
 {
     bool here, beyond = false;
-    rung_status status = s->limit ? RUNG_OK : at_value(&beyond, p, open, err);
-    if (status == RUNG_OK) status = at_value(&here, p, cannot, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(s->limit ? RUNG_OK : at_value(&beyond, p, open, err));
+    RUNG_TRY(at_value(&here, p, cannot, err));
     s->found = here, s->value = (double)cannot;
     s->checked = here && !beyond && !s->limit;
     if (!here) return RUNG_OK;
@@ -138,7 +136,7 @@ static rung_status solve_largest(rung_solved *s, const probe *p, rung_error *err
     bool layers = p->conf->what == RUNG_SOLVE_LAYERS, holds;
     uint64_t cannot = layers ? 0 : 1, open = 0, limit = largest[p->conf->what];
     rung_status status = at_value(&holds, p, cannot, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     if (!holds) {
         say_why(s, p, layers ? "not even without them" : "not even at 1");
         return RUNG_OK;
@@ -153,7 +151,8 @@ static rung_status solve_largest(rung_solved *s, const probe *p, rung_error *err
     }
     s->limit = !open;
     if (status == RUNG_OK && open) status = bisect(&cannot, &open, p, err);
-    return status == RUNG_OK ? confirm(s, p, cannot, open, err) : status;
+    RUNG_TRY(status);
+    return confirm(s, p, cannot, open, err);
 }
 
 /* Each row knows its own threshold. The least of them is at or just above the edge. */
@@ -177,7 +176,7 @@ static rung_status solve_n(rung_solved *s, const probe *p, rung_error *err)
     double least, log2_least;
     bool below;
     rung_status status = best_threshold(&least, &log2_least, p, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     if (least <= 0 || least >= (double)TOKENS_FAR) {
         s->log2_value = least > 0 ? log2(least) : log2_least;
         if (s->log2_value <= 0) say_why(s, p, "at no n");
@@ -190,7 +189,8 @@ static rung_status solve_n(rung_solved *s, const probe *p, rung_error *err)
         status = bisect(&cannot, &open, p, err);
     }
     if (!open) open = 1; /* a question has more than one token */
-    return status == RUNG_OK ? confirm(s, p, cannot, open, err) : status;
+    RUNG_TRY(status);
+    return confirm(s, p, cannot, open, err);
 }
 
 /* ---- depth ------------------------------------------------------------------------------------------------------- */
@@ -201,9 +201,8 @@ static rung_status decide_depth(rung_verdict *verdict, const probe *p, const run
     rung_claim *claim;
     rung_decision d;
     about.task = task;
-    rung_status status = rung_claim_new(&claim, p->conf->subject, &about, err);
-    if (status != RUNG_OK) return status;
-    status = rung_decide(&d, claim, p->conf->means, err);
+    RUNG_TRY(rung_claim_new(&claim, p->conf->subject, &about, err));
+    rung_status status = rung_decide(&d, claim, p->conf->means, err);
     *verdict = d.verdict;
     rung_decision_clear(&d);
     rung_claim_free(claim);
@@ -259,7 +258,7 @@ rung_status rung_solve_run(rung_solved *solved, const rung_solve_options *conf, 
     *solved = (rung_solved){.what = conf->what};
     rung_status status = check_usage(conf, err);
     if (status == RUNG_OK && conf->what == RUNG_SOLVE_LAYERS) status = find_run(&p, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     if (conf->what == RUNG_SOLVE_DEPTH) return solve_depth(solved, &p, err);
     p.report = rung_calloc(1, sizeof *p.report, err);
     if (!p.report) return RUNG_SYSTEM;

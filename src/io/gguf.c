@@ -105,8 +105,7 @@ static rung_status read_type(gguf_type *type, const rung_gguf *file, const char 
 
 static rung_status read_array_head(gguf_entry *entry, const rung_gguf *file, gguf_cursor *at, rung_error *err)
 {
-    rung_status status = read_type(&entry->type, file, entry->key, at, err);
-    if (status) return status;
+    RUNG_TRY(read_type(&entry->type, file, entry->key, at, err));
     entry->is_array = true;
     if (entry->type == GGUF_ARRAY) return refuse_key(file, entry->key, err, "is an array of arrays");
     if (!gguf_take(at, &entry->count, sizeof entry->count))
@@ -148,9 +147,9 @@ static rung_status read_entry(gguf_entry *entry, rung_gguf *file, gguf_cursor *a
 {
     *entry = (gguf_entry){.count = 1};
     rung_status status = read_key(&entry->key, file, at, index, err);
-    if (!status) status = read_type(&entry->type, file, entry->key, at, err);
+    RUNG_NEXT(status, read_type(&entry->type, file, entry->key, at, err));
     if (!status && entry->type == GGUF_ARRAY) status = read_array_head(entry, file, at, err);
-    if (status) return status;
+    RUNG_TRY(status);
     return entry->type == GGUF_STRING ? read_strings(entry, file, at, err) : read_numbers(entry, file, at, err);
 }
 
@@ -169,8 +168,7 @@ static rung_status read_entries(rung_gguf *file, gguf_cursor *at, uint64_t count
     file->entry = rung_arena_alloc(&file->arena, (size_t)count, sizeof *file->entry, err);
     if (!file->entry) return RUNG_SYSTEM;
     for (; file->count < count; file->count++) {
-        rung_status status = read_entry(&file->entry[file->count], file, at, file->count, err);
-        if (status) return status;
+        RUNG_TRY(read_entry(&file->entry[file->count], file, at, file->count, err));
     }
     qsort(file->entry, file->count, sizeof *file->entry, compare_entries);
     for (size_t i = 1; i < file->count; i++)
@@ -220,14 +218,13 @@ static rung_status read_header(rung_gguf *file, const void *bytes, size_t size, 
         return rung_fail(err, RUNG_INPUT, "%s: does not start with GGUF; this is not such a file", LABEL(file->name));
     (void)gguf_skip(&at, 4);
     bool there = gguf_take(&at, &version, sizeof version);
-    rung_status status = there ? check_version(file, version, err) : RUNG_OK;
-    if (status) return status;
+    RUNG_TRY(there ? check_version(file, version, err) : RUNG_OK);
     if (!there || !gguf_take(&at, &tensors, sizeof tensors) || !gguf_take(&at, &keys, sizeof keys))
         return rung_fail(err, RUNG_INPUT, "%s: has %zu bytes, and a GGUF header has at least 24", LABEL(file->name),
                          size);
-    status = read_entries(file, &at, keys, err);
-    if (!status) status = read_alignment(&alignment, file, err);
-    if (!status) status = gguf_check_tensors(&file->arena, &at, tensors, size, alignment, file->name, err);
+    rung_status status = read_entries(file, &at, keys, err);
+    RUNG_NEXT(status, read_alignment(&alignment, file, err));
+    RUNG_NEXT(status, gguf_check_tensors(&file->arena, &at, tensors, size, alignment, file->name, err));
     if (!status) file->tensor_count = (size_t)tensors;
     return status;
 }
@@ -258,9 +255,8 @@ rung_status rung_gguf_open(rung_gguf **out, const char *path, rung_error *err)
 {
     rung_file_map map;
     *out = NULL;
-    rung_status status = rung_file_open_map(&map, path, err);
-    if (status) return status;
-    status = rung_gguf_open_bytes(out, map.bytes, map.size, path, err);
+    RUNG_TRY(rung_file_open_map(&map, path, err));
+    rung_status status = rung_gguf_open_bytes(out, map.bytes, map.size, path, err);
     if (status)
         rung_file_close_map(&map);
     else

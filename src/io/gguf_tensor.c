@@ -103,8 +103,7 @@ static rung_status read_info(tensor_info *info, rung_arena *arena, gguf_cursor *
 {
     uint32_t rank = 0, type;
     uint64_t dim[TENSOR_RANK_MAX] = {0};
-    rung_status status = read_name(&info->name, arena, at, where, err);
-    if (status) return status;
+    RUNG_TRY(read_name(&info->name, arena, at, where, err));
     bool there = gguf_take(at, &rank, sizeof rank);
     if (rank > TENSOR_RANK_MAX)
         return rung_fail(err, RUNG_INPUT, "%s: tensor '%s': has %" PRIu32 " dimensions, and at most %d are legal",
@@ -165,10 +164,9 @@ rung_status gguf_check_tensors(rung_arena *arena, gguf_cursor *at, uint64_t coun
     if (!info) return RUNG_SYSTEM;
     for (size_t i = 0; i < count; i++) {
         rung_status status = read_info(&info[i], arena, at, &(place){name, i}, err);
-        if (status) return status;
+        RUNG_TRY(status);
     }
-    rung_status status = check_places(info, (size_t)count, file_size - at->left, file_size, alignment, name, err);
-    if (status) return status;
+    RUNG_TRY(check_places(info, (size_t)count, file_size - at->left, file_size, alignment, name, err));
     qsort(info, (size_t)count, sizeof *info, compare_names);
     for (size_t i = 1; i < count; i++)
         if (strcmp(info[i - 1].name, info[i].name) == 0)

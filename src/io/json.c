@@ -60,8 +60,7 @@ static rung_status build_node(rung_json_doc *doc, rung_json *node, const json_t 
 static rung_status build_array(rung_json_doc *doc, rung_json *node, rung_error *err)
 {
     for (size_t i = 0; i < node->len; i++) {
-        rung_status status = build_node(doc, &node->items[i], json_array_get(node->value, i), err);
-        if (status) return status;
+        RUNG_TRY(build_node(doc, &node->items[i], json_array_get(node->value, i), err));
     }
     return RUNG_OK;
 }
@@ -74,8 +73,7 @@ static rung_status build_object(rung_json_doc *doc, rung_json *node, rung_error 
     size_t i = 0;
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at), i++) {
         rung_json *member = &node->items[i];
-        rung_status status = build_node(doc, member, json_object_iter_value(at), err);
-        if (status) return status;
+        RUNG_TRY(build_node(doc, member, json_object_iter_value(at), err));
         member->key = json_object_iter_key(at);
         if (doc->marked && io_json_marked_word(&(double){0}, member->key))
             return rung_fail(err, RUNG_INPUT, "a bare Infinity or NaN stands where a key should");
@@ -165,9 +163,8 @@ static rung_status open_with(parse_fn *parse_text, rung_json_doc **out, const ch
 {
     rung_file_map map;
     *out = NULL;
-    rung_status status = rung_file_open_map(&map, path, err);
-    if (status) return status;
-    status = parse_text(out, (const char *)map.bytes, map.size, path, err);
+    RUNG_TRY(rung_file_open_map(&map, path, err));
+    rung_status status = parse_text(out, (const char *)map.bytes, map.size, path, err);
     rung_file_close_map(&map);
     return status;
 }

@@ -170,8 +170,7 @@ static rung_status find_type(rung_tensor *out, const npy_header *header, rung_er
 static rung_status take_data(rung_tensor *out, const npy_header *header, const uint8_t *data, size_t size,
                              rung_error *err)
 {
-    rung_status status = find_type(out, header, err);
-    if (status) return status;
+    RUNG_TRY(find_type(out, header, err));
     if (header->fortran && header->rank > 1)
         return rung_fail(err, RUNG_INPUT, "array '%s' is in Fortran order; save numpy.ascontiguousarray(a)",
                          LABEL(out->name));
@@ -224,8 +223,7 @@ rung_status io_npy_header(rung_buf *out, const rung_tensor *tensor, rung_error *
     if (!type)
         return rung_fail(err, RUNG_USAGE, "tensor '%s': numpy has no type %s; convert it to F32", LABEL(tensor->name),
                          rung_dtype_name(tensor->dtype));
-    rung_status status = io_tensor_check(tensor, rung_dtype_bytes(tensor->dtype) * 8, err);
-    if (status) return status;
+    RUNG_TRY(io_tensor_check(tensor, rung_dtype_bytes(tensor->dtype) * 8, err));
     rung_buf literal;
     rung_buf_init(&literal);
     add_literal(&literal, type->descr, tensor);
@@ -238,15 +236,14 @@ rung_status io_npy_header(rung_buf *out, const rung_tensor *tensor, rung_error *
     rung_buf_add(out, "\1\0", 2);
     rung_buf_add(out, &length, sizeof length);
     rung_buf_add(out, literal.text, literal.len);
-    status = rung_buf_ok(&literal, err);
+    rung_status status = rung_buf_ok(&literal, err);
     rung_buf_clear(&literal);
     return status ? status : rung_buf_ok(out, err);
 }
 
 rung_status rung_npy_append(rung_buf *out, const rung_tensor *tensor, rung_error *err)
 {
-    rung_status status = io_npy_header(out, tensor, err);
-    if (status) return status;
+    RUNG_TRY(io_npy_header(out, tensor, err));
     rung_buf_add(out, tensor->bytes, tensor->size_bytes);
     return rung_buf_ok(out, err);
 }

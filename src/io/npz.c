@@ -52,10 +52,9 @@ static rung_status read_arrays(rung_npz *file, const io_zip *zip, rung_error *er
         const io_zip_member *member = &zip->members[file->count];
         const uint8_t *content = NULL;
         char *name = NULL;
-        rung_status status = array_name(&name, &file->arena, member->name, err);
-        if (!status) status = io_zip_read(&content, &file->arena, zip, member, err);
-        if (!status) status = rung_npy_read(&file->tensors[file->count], content, member->unpacked, name, err);
-        if (status) return status;
+        RUNG_TRY(array_name(&name, &file->arena, member->name, err));
+        RUNG_TRY(io_zip_read(&content, &file->arena, zip, member, err));
+        RUNG_TRY(rung_npy_read(&file->tensors[file->count], content, member->unpacked, name, err));
     }
     return RUNG_OK;
 }
@@ -77,9 +76,9 @@ rung_status rung_npz_open_bytes(rung_npz **out, const void *bytes, size_t size, 
     if (!file) return RUNG_SYSTEM;
     rung_arena_init(&file->arena);
     rung_status status = io_zip_open(&zip, &file->arena, bytes, size, err);
-    if (!status) status = check_total(&zip, max_bytes ? max_bytes : DEFAULT_MAX_BYTES, err);
-    if (!status) status = read_arrays(file, &zip, err);
-    if (!status) status = index_arrays(file, err);
+    RUNG_NEXT(status, check_total(&zip, max_bytes ? max_bytes : DEFAULT_MAX_BYTES, err));
+    RUNG_NEXT(status, read_arrays(file, &zip, err));
+    RUNG_NEXT(status, index_arrays(file, err));
     if (status) {
         rung_npz_close(file);
         return rung_fail_at(err, status, "%s", LABEL(name));
@@ -92,9 +91,8 @@ rung_status rung_npz_open(rung_npz **out, const char *path, size_t max_bytes, ru
 {
     rung_file_map map;
     *out = NULL;
-    rung_status status = rung_file_open_map(&map, path, err);
-    if (status) return status;
-    status = rung_npz_open_bytes(out, map.bytes, map.size, path, max_bytes, err);
+    RUNG_TRY(rung_file_open_map(&map, path, err));
+    rung_status status = rung_npz_open_bytes(out, map.bytes, map.size, path, max_bytes, err);
     if (status)
         rung_file_close_map(&map);
     else

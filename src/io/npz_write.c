@@ -149,9 +149,9 @@ static rung_status put_member(rung_file_writer *writer, member *m, rung_error *e
     rung_buf_init(&local);
     add_local(&local, m);
     rung_status status = rung_buf_ok(&local, err);
-    if (!status) status = io_put(writer, local.text, local.len, err);
-    if (!status) status = io_put(writer, m->npy.text, m->npy.len, err);
-    if (!status) status = io_put(writer, tensor->bytes, tensor->size_bytes, err);
+    RUNG_NEXT(status, io_put(writer, local.text, local.len, err));
+    RUNG_NEXT(status, io_put(writer, m->npy.text, m->npy.len, err));
+    RUNG_NEXT(status, io_put(writer, tensor->bytes, tensor->size_bytes, err));
     rung_buf_clear(&local);
     return status;
 }
@@ -167,7 +167,7 @@ static rung_status put_directory(rung_file_writer *writer, const member *members
     }
     add_end(&directory, count, at, (uint32_t)directory.len);
     rung_status status = rung_buf_ok(&directory, err);
-    if (!status) status = io_put(writer, directory.text, directory.len, err);
+    RUNG_NEXT(status, io_put(writer, directory.text, directory.len, err));
     rung_buf_clear(&directory);
     return status;
 }
@@ -176,9 +176,9 @@ static rung_status put_archive(const char *path, member *members, size_t count, 
 {
     rung_file_writer writer;
     rung_status status = rung_file_begin(&writer, path, err);
-    if (status) return status;
+    RUNG_TRY(status);
     for (size_t i = 0; i < count && !status; i++) status = put_member(&writer, &members[i], err);
-    if (!status) status = put_directory(&writer, members, count, err);
+    RUNG_NEXT(status, put_directory(&writer, members, count, err));
     return io_finish(&writer, status, err);
 }
 
@@ -187,13 +187,12 @@ rung_status rung_npz_write(const char *path, const rung_tensor *tensors, size_t 
     if (count > MEMBERS_MAX)
         return rung_fail(err, RUNG_USAGE, "%s: %zu arrays are more than the %d of one npz file", LABEL(path), count,
                          MEMBERS_MAX);
-    rung_status status = check_names(path, tensors, count, err);
-    if (status) return status;
+    RUNG_TRY(check_names(path, tensors, count, err));
     rung_arena arena;
     rung_arena_init(&arena);
     member *members = rung_arena_alloc(&arena, count, sizeof *members, err);
-    status = members ? plan(members, path, tensors, count, err) : RUNG_SYSTEM;
-    if (!status) status = put_archive(path, members, count, err);
+    rung_status status = members ? plan(members, path, tensors, count, err) : RUNG_SYSTEM;
+    RUNG_NEXT(status, put_archive(path, members, count, err));
     for (size_t i = 0; members && i < count; i++) rung_buf_clear(&members[i].npy);
     rung_arena_clear(&arena);
     return status;

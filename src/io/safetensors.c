@@ -129,12 +129,11 @@ static rung_status read_entry(rung_tensor *out, const rung_json *entry, const ui
 {
     size_t bits = 0;
     *out = (rung_tensor){.name = at->tensor};
-    rung_status status = check_keys(entry, at, err);
-    if (!status) status = read_dtype(&bits, out, entry, at, err);
-    if (!status) status = read_shape(out, entry, at, err);
-    if (!status) status = measure(out, bits, at, err);
-    if (!status) status = read_offsets(out, entry, data, data_size, at, err);
-    return status;
+    RUNG_TRY(check_keys(entry, at, err));
+    RUNG_TRY(read_dtype(&bits, out, entry, at, err));
+    RUNG_TRY(read_shape(out, entry, at, err));
+    RUNG_TRY(measure(out, bits, at, err));
+    return read_offsets(out, entry, data, data_size, at, err);
 }
 
 /* ---- the whole header ---- */
@@ -160,9 +159,8 @@ static rung_status read_entries(rung_safetensors *file, const uint8_t *data, siz
         const place at = {file->name, rung_json_key_at(root, i)};
         const rung_json *entry = rung_json_value_at(root, i);
         bool is_meta = strcmp(at.tensor, IO_METADATA_KEY) == 0;
-        rung_status status = is_meta ? read_meta(file, entry, err)
-                                     : read_entry(&file->tensors[file->count], entry, data, data_size, &at, err);
-        if (status) return status;
+        RUNG_TRY(is_meta ? read_meta(file, entry, err)
+                         : read_entry(&file->tensors[file->count], entry, data, data_size, &at, err));
         if (!is_meta) file->count++;
     }
     return RUNG_OK;
@@ -229,16 +227,15 @@ static rung_status find_header(size_t *length, const rung_safetensors *file, run
 static rung_status read_header(rung_safetensors *file, rung_error *err)
 {
     size_t length = 0;
-    rung_status status = find_header(&length, file, err);
-    if (status) return status;
-    status = rung_json_parse(&file->header, (const char *)file->bytes + 8, length, file->name, err);
+    RUNG_TRY(find_header(&length, file, err));
+    rung_status status = rung_json_parse(&file->header, (const char *)file->bytes + 8, length, file->name, err);
     if (status) return rung_fail_at(err, status, "safetensors header");
     const uint8_t *data = file->bytes + 8 + length;
     size_t data_size = file->size - 8 - length;
     status = read_entries(file, data, data_size, err);
-    if (!status) status = check_tiling(file, data, data_size, err);
-    if (!status) status = io_index_init(&file->index, file->tensors, file->count, err);
-    return status;
+    RUNG_TRY(status);
+    RUNG_TRY(check_tiling(file, data, data_size, err));
+    return io_index_init(&file->index, file->tensors, file->count, err);
 }
 
 /* ---- opening ---- */
@@ -265,9 +262,8 @@ rung_status rung_safetensors_open(rung_safetensors **out, const char *path, rung
 {
     rung_file_map map;
     *out = NULL;
-    rung_status status = rung_file_open_map(&map, path, err);
-    if (status) return status;
-    status = rung_safetensors_open_bytes(out, map.bytes, map.size, path, err);
+    RUNG_TRY(rung_file_open_map(&map, path, err));
+    rung_status status = rung_safetensors_open_bytes(out, map.bytes, map.size, path, err);
     if (status)
         rung_file_close_map(&map);
     else

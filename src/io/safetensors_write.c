@@ -100,7 +100,7 @@ static rung_status put_all(rung_file_writer *writer, const rung_buf *header, con
 {
     uint64_t length = header->len;
     rung_status status = io_put(writer, &length, sizeof length, err);
-    if (!status) status = io_put(writer, header->text, header->len, err);
+    RUNG_NEXT(status, io_put(writer, header->text, header->len, err));
     for (size_t i = 0; i < count && !status; i++) status = io_put(writer, tensors[i].bytes, tensors[i].size_bytes, err);
     return status;
 }
@@ -109,10 +109,9 @@ static rung_status put_all(rung_file_writer *writer, const rung_buf *header, con
 static rung_status prepare(rung_buf *header, const char *path, const rung_tensor *tensors, size_t count,
                            const rung_meta *meta, size_t meta_count, rung_error *err)
 {
-    rung_status status = check_tensors(path, tensors, count, err);
-    if (!status) status = check_meta(path, meta, meta_count, err);
-    if (!status) status = make_header(header, path, tensors, count, meta, meta_count, err);
-    return status;
+    RUNG_TRY(check_tensors(path, tensors, count, err));
+    RUNG_TRY(check_meta(path, meta, meta_count, err));
+    return make_header(header, path, tensors, count, meta, meta_count, err);
 }
 
 rung_status rung_safetensors_write(const char *path, const rung_tensor *tensors, size_t count, const rung_meta *meta,
@@ -122,8 +121,8 @@ rung_status rung_safetensors_write(const char *path, const rung_tensor *tensors,
     rung_file_writer writer;
     rung_buf_init(&header);
     rung_status status = prepare(&header, path, tensors, count, meta, meta_count, err);
-    if (!status) status = rung_file_begin(&writer, path, err);
-    if (!status) status = io_finish(&writer, put_all(&writer, &header, tensors, count, err), err);
+    RUNG_NEXT(status, rung_file_begin(&writer, path, err));
+    RUNG_NEXT(status, io_finish(&writer, put_all(&writer, &header, tensors, count, err), err));
     rung_buf_clear(&header);
     return status;
 }
@@ -155,7 +154,7 @@ rung_status rung_safetensors_encode(uint8_t **bytes, size_t *size, const rung_te
     rung_buf header;
     rung_buf_init(&header);
     rung_status status = prepare(&header, "(in memory)", tensors, count, meta, meta_count, err);
-    if (!status) status = join(bytes, size, &header, tensors, count, err);
+    RUNG_NEXT(status, join(bytes, size, &header, tensors, count, err));
     rung_buf_clear(&header);
     return status;
 }

@@ -338,7 +338,7 @@ rung_status io_names_check(const rung_tensor *tensors, size_t count, const char 
             return rung_fail(err, RUNG_USAGE, "%s: the name of tensor %zu is not UTF-8", LABEL(path), i);
     io_index index;
     rung_status status = io_index_init(&index, tensors, count, err);
-    if (status) return status;
+    RUNG_TRY(status);
     const char *twice = io_index_duplicate(&index);
     if (twice)
         status = rung_fail(err, RUNG_USAGE, "%s: two tensors are named '%s'; give each its own name", LABEL(path),

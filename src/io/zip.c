@@ -219,10 +219,9 @@ static rung_status read_entry(io_zip_member *out, size_t *at, rung_arena *arena,
     sizes s = {io_le32(entry + 24), io_le32(entry + 20), io_le32(entry + 42)};
     if (!widen(&s, entry + ENTRY_SIZE + name_len, extra_len))
         return refuse_member(name, err, "has a damaged extra field");
-    rung_status status = check_method(out, io_le16(entry + 8), io_le16(entry + 10), err);
-    if (!status) status = check_sizes(out, &s, (size_t)dir->at, err);
-    if (!status) status = check_local(out, zip, entry, (size_t)dir->at, err);
-    return status;
+    RUNG_TRY(check_method(out, io_le16(entry + 8), io_le16(entry + 10), err));
+    RUNG_TRY(check_sizes(out, &s, (size_t)dir->at, err));
+    return check_local(out, zip, entry, (size_t)dir->at, err);
 }
 
 /* ---- the whole directory ---- */
@@ -253,15 +252,14 @@ rung_status io_zip_open(io_zip *zip, rung_arena *arena, const void *bytes, size_
     directory dir = {0};
     *zip = (io_zip){.bytes = bytes, .size = size};
     rung_status status = find_directory(&dir, zip, err);
-    if (status) return status;
+    RUNG_TRY(status);
     if (dir.count > dir.size / ENTRY_SIZE) return refuse(err, "the directory has fewer entries than it states");
     zip->count = (size_t)dir.count;
     zip->members = rung_arena_alloc(arena, zip->count, sizeof *zip->members, err);
     if (!zip->members) return RUNG_SYSTEM;
     size_t at = (size_t)dir.at;
     for (size_t i = 0; i < zip->count; i++) {
-        status = read_entry(&zip->members[i], &at, arena, zip, &dir, err);
-        if (status) return status;
+        RUNG_TRY(read_entry(&zip->members[i], &at, arena, zip, &dir, err));
     }
     if (at != dir.at + dir.size) return refuse(err, "the directory has more entries than it states");
     return check_overlap(zip, err);

@@ -38,17 +38,17 @@ static rung_status find_run(search *s, rung_store *store, rung_error *err)
     if (status == RUNG_OK && !s->number)
         return rung_fail(err, RUNG_INPUT, "%s: none of its %zu models is this one%s", rung_store_path(store), s->models,
                          s->models ? "" : "; a spec with \"keep-models\": true keeps them");
-    return status == RUNG_OK ? rung_store_runs(store, 0, match_number, s, err) : status;
+    RUNG_TRY(status);
+    return rung_store_runs(store, 0, match_number, s, err);
 }
 
 static rung_status attach_file(rung_store *store, const char *id, const char *path, rung_error *err)
 {
     rung_file_map file;
     const char *slash = strrchr(path, '/');
-    rung_status status = rung_file_open_map(&file, path, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_file_open_map(&file, path, err));
     rung_artefact a = {.kind = "certificate", .name = slash ? slash + 1 : path, .bytes = file.bytes, .size = file.size};
-    status = rung_store_attach(store, id, &a, err);
+    rung_status status = rung_store_attach(store, id, &a, err);
     rung_file_close_map(&file);
     return status;
 }
@@ -58,10 +58,9 @@ rung_status rung_store_attach_certificate(const char *store, const char *sha256,
     enum { WAIT = 60 }; /* seconds, as the commands that read stores */
     rung_store *open;
     search s = {.sha256 = sha256};
-    rung_status status = rung_store_open(&open, store, RUNG_STORE_WRITE, WAIT, err);
-    if (status != RUNG_OK) return status;
-    status = find_run(&s, open, err);
-    if (status == RUNG_OK) status = attach_file(open, s.id, path, err);
+    RUNG_TRY(rung_store_open(&open, store, RUNG_STORE_WRITE, WAIT, err));
+    rung_status status = find_run(&s, open, err);
+    RUNG_NEXT(status, attach_file(open, s.id, path, err));
     rung_store_close(open);
     return status;
 }

@@ -72,5 +72,6 @@ rung_status rung_store_export_cells(rung_store_export *x, rung_error *err)
     x->err = err;
     x->status = RUNG_OK;
     rung_status status = rung_store_probes(x->store, put_probe, x, err);
-    return status == RUNG_OK ? x->status : status;
+    RUNG_TRY(status);
+    return x->status;
 }

@@ -81,7 +81,7 @@ static rung_status is_taken(bool *taken, const rung_store *store, const char *id
     *taken = false;
     rung_status status =
         lab_sql_open(&s, store, err, "SELECT host, boot, space, pid, started, beat FROM claims WHERE run = ?", "s", id);
-    if (status == RUNG_OK) status = lab_sql_next(taken, &s, store, err);
+    RUNG_NEXT(status, lab_sql_next(taken, &s, store, err));
     if (status != RUNG_OK || !*taken) return status;
     owner them = {.pid = sqlite3_column_int64(s, 3), .started = sqlite3_column_int64(s, 4)};
     double beat = sqlite3_column_double(s, 5);
@@ -108,9 +108,8 @@ static rung_status take(rung_lab_did *did, const rung_store *store, const char *
 
 rung_status lab_lease(rung_lab_did *did, const rung_store *store, const char *id, rung_error *err)
 {
-    rung_status status = lab_sql_begin(store, err);
-    if (status != RUNG_OK) return status;
-    status = take(did, store, id, err);
+    RUNG_TRY(lab_sql_begin(store, err));
+    rung_status status = take(did, store, id, err);
     return lab_sql_end(store, status, err);
 }
 

@@ -59,8 +59,8 @@ static rung_status take_in(rung_store *store, const char *path, rung_error *err)
     /* Opened for writing, so that a store whose creation was interrupted is completed. */
     rung_status status = rung_store_open(&other, path, RUNG_STORE_WRITE, store->wait_s, err);
     rung_store_close(other);
-    if (status == RUNG_OK) status = rung_store_merge(store, path, &added, &same, store->wait_s, err);
-    if (status == RUNG_OK) status = lab_sql_do(store, err, "DELETE FROM claims WHERE run IN (SELECT id FROM runs)", "");
+    RUNG_NEXT(status, rung_store_merge(store, path, &added, &same, store->wait_s, err));
+    RUNG_NEXT(status, lab_sql_do(store, err, "DELETE FROM claims WHERE run IN (SELECT id FROM runs)", ""));
     if (status != RUNG_OK)
         return rung_fail_at(err, status,
                             "cannot merge the results of rank file %s; move it away to continue without them", path);
@@ -362,7 +362,7 @@ static void work(void *context, size_t item, size_t worker)
     (void)item, (void)worker;
     rung_status status = rung_store_open(&store, f->path, RUNG_STORE_WRITE, f->conf->wait_s, &err);
     if (status == RUNG_OK) store->work = f->first;
-    if (status == RUNG_OK) status = rung_store_plan(store, f->sweep, &err);
+    RUNG_NEXT(status, rung_store_plan(store, f->sweep, &err));
     while (status == RUNG_OK && may_go_on(f) && ask(&index, f)) {
         rung_train_state state;
         rung_lab_did did;

@@ -92,9 +92,8 @@ static rung_status insert_run(int64_t *number, const rung_store *store, const ru
     bool fell = state->diverged; /* evaluations before the divergence stay in the metrics, but are no result */
     int64_t version, machine;
     if (!conf->test_prompts) numbers = NULL;
-    rung_status status = find_version(&version, store, err);
-    if (status == RUNG_OK) status = find_machine(&machine, store, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(find_version(&version, store, err));
+    RUNG_TRY(find_machine(&machine, store, err));
     return lab_sql_int(
         number, store, 0, err, sql, "sssssidisiiddddddiiddiiiiiiiiididiis", run->id, run->canonical, run->keys,
         conf->model.arch, conf->task.task->name, (int64_t)conf->seed, conf->adamw.rate, (int64_t)conf->random_labels,
@@ -140,10 +139,9 @@ rung_status lab_insert_artefact(const rung_store *store, const rung_artefact *a,
 static rung_status insert_model(const rung_store *store, int64_t run, const char *model, rung_error *err)
 {
     rung_file_map map;
-    rung_status status = rung_file_open_map(&map, model, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_file_open_map(&map, model, err));
     rung_artefact a = {.run = run, .kind = "model", .name = "model.safetensors", .bytes = map.bytes, .size = map.size};
-    status = lab_insert_artefact(store, &a, err);
+    rung_status status = lab_insert_artefact(store, &a, err);
     rung_file_close_map(&map);
     return status;
 }
@@ -157,20 +155,20 @@ static rung_status insert_all(rung_lab_did *did, const rung_store *store, const 
     *did = number ? RUNG_LAB_WAS_DONE : RUNG_LAB_DONE;
     if (status != RUNG_OK || number) return status;
     status = insert_run(&number, store, run, state, facts, err);
-    if (status == RUNG_OK) status = insert_theory(store, number, facts, err);
-    if (status == RUNG_OK) status = insert_metrics(store, number, metrics, err);
+    RUNG_NEXT(status, insert_theory(store, number, facts, err));
+    RUNG_NEXT(status, insert_metrics(store, number, metrics, err));
     if (status == RUNG_OK && model) status = insert_model(store, number, model, err);
-    return status == RUNG_OK ? lab_lease_drop(store, run->id, err) : status;
+    RUNG_TRY(status);
+    return lab_lease_drop(store, run->id, err);
 }
 
 rung_status lab_record(rung_lab_did *did, const rung_store *store, const rung_sweep_run *run,
                        const rung_train_state *state, const lab_metrics *metrics, const char *model, rung_error *err)
 {
     lab_untrained facts;
-    rung_status status = lab_untrained_of(&facts, &run->conf, err);
-    if (status == RUNG_OK) status = lab_sql_begin(store, err);
-    if (status != RUNG_OK) return status;
-    status = insert_all(did, store, run, state, metrics, &facts, model, err);
+    RUNG_TRY(lab_untrained_of(&facts, &run->conf, err));
+    RUNG_TRY(lab_sql_begin(store, err));
+    rung_status status = insert_all(did, store, run, state, metrics, &facts, model, err);
     return lab_sql_end(store, status, err);
 }
 
@@ -181,7 +179,8 @@ rung_status rung_store_attach(rung_store *store, const char *id, const rung_arte
     rung_artefact a = *artefact;
     rung_status status = lab_sql_int(&a.run, store, 0, err, "SELECT number FROM runs WHERE id = ?", "s", id);
     if (status == RUNG_OK && !a.run) return rung_fail(err, RUNG_USAGE, "%s has no finished run %s", store->path, id);
-    return status == RUNG_OK ? lab_insert_artefact(store, &a, err) : status;
+    RUNG_TRY(status);
+    return lab_insert_artefact(store, &a, err);
 }
 
 /* ---- plan -------------------------------------------------------------------------------------------------------- */
@@ -191,9 +190,8 @@ static rung_status insert_place(const rung_store *store, int64_t number, const r
 {
     rung_sweep_run run;
     rung_status status = rung_sweep_run_init(&run, sweep, index, err);
-    if (status == RUNG_OK)
-        status = lab_sql_do(store, err, "INSERT INTO plan VALUES(?, ?, ?, ?, ?, ?)", "iissii", number, (int64_t)index,
-                            run.id, run.label, (int64_t)run.cell, (int64_t)run.setting);
+    RUNG_NEXT(status, lab_sql_do(store, err, "INSERT INTO plan VALUES(?, ?, ?, ?, ?, ?)", "iissii", number,
+                                 (int64_t)index, run.id, run.label, (int64_t)run.cell, (int64_t)run.setting));
     rung_sweep_run_clear(&run);
     return status;
 }
@@ -232,13 +230,13 @@ static rung_status renew_plan(const rung_store *store, int64_t number, const run
 static rung_status insert_plan(const rung_store *store, const rung_sweep *sweep, const char *id, rung_error *err)
 {
     int64_t number;
-    rung_status status = lab_sql_int(&number, store, 0, err, "SELECT number FROM sweeps WHERE id = ?", "s", id);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(lab_sql_int(&number, store, 0, err, "SELECT number FROM sweeps WHERE id = ?", "s", id));
     if (number) return renew_plan(store, number, sweep, err);
-    status = lab_sql_int(&number, store, 0, err,
-                         "INSERT INTO sweeps(id, name, question, success, text, added) VALUES(?, ?, ?, ?, ?, ?)"
-                         " RETURNING number",
-                         "sssdsd", id, sweep->name, sweep->question, sweep->success, sweep->text, lab_now());
+    rung_status status =
+        lab_sql_int(&number, store, 0, err,
+                    "INSERT INTO sweeps(id, name, question, success, text, added) VALUES(?, ?, ?, ?, ?, ?)"
+                    " RETURNING number",
+                    "sssdsd", id, sweep->name, sweep->question, sweep->success, sweep->text, lab_now());
     for (size_t i = 0; status == RUNG_OK && i < sweep->runs; i++) status = insert_place(store, number, sweep, i, err);
     return status;
 }
@@ -248,7 +246,6 @@ rung_status rung_store_plan(rung_store *store, const rung_sweep *sweep, rung_err
     char hex[65];
     rung_sha256_hex(hex, sweep->text, strlen(sweep->text));
     hex[RUNG_RUN_ID - 1] = '\0';
-    rung_status status = lab_sql_begin(store, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(lab_sql_begin(store, err));
     return lab_sql_end(store, insert_plan(store, sweep, hex, err), err);
 }

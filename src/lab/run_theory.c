@@ -72,10 +72,9 @@ rung_status lab_untrained_of(lab_untrained *facts, const rung_train_spec *conf, 
                                           .n_threshold = NAN,
                                           .log2_n = NAN};
     rung_claim_spec_set_bits(&about, TRAINING_BITS);
-    rung_status status = rung_subject_run(&subject, conf, err);
-    if (status != RUNG_OK) return status;
-    status = rung_claim_new(&claim, subject, &about, err);
-    if (status == RUNG_OK) status = ask(facts, claim, err);
+    RUNG_TRY(rung_subject_run(&subject, conf, err));
+    rung_status status = rung_claim_new(&claim, subject, &about, err);
+    RUNG_NEXT(status, ask(facts, claim, err));
     rung_claim_free(claim);
     rung_subject_free(subject);
     return status;

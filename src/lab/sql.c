@@ -162,7 +162,7 @@ static rung_status first_int(int64_t *out, const rung_store *store, rung_error *
     sqlite3_stmt *statement;
     bool row;
     rung_status status = open_with(&statement, store, err, sql, kinds, values);
-    if (status == RUNG_OK) status = lab_sql_next(&row, &statement, store, err);
+    RUNG_NEXT(status, lab_sql_next(&row, &statement, store, err));
     if (status != RUNG_OK || !row) return status;
     if (out) *out = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
@@ -196,7 +196,7 @@ rung_status lab_sql_begin(const rung_store *store, rung_error *err)
 
 rung_status lab_sql_end(const rung_store *store, rung_status status, rung_error *err)
 {
-    if (status == RUNG_OK) status = lab_sql_exec(store, "COMMIT", err);
+    RUNG_NEXT(status, lab_sql_exec(store, "COMMIT", err));
     if (status != RUNG_OK && !sqlite3_get_autocommit(store->db)) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
     return status;
 }

@@ -62,8 +62,8 @@ static rung_status find_version(int64_t *version, const rung_store *store, rung_
 {
     int64_t id, tables;
     rung_status status = lab_sql_int(&id, store, 0, err, "PRAGMA application_id", "");
-    if (status == RUNG_OK) status = lab_sql_int(version, store, 0, err, "PRAGMA user_version", "");
-    if (status == RUNG_OK) status = lab_sql_int(&tables, store, 0, err, "SELECT count(*) FROM sqlite_master", "");
+    RUNG_NEXT(status, lab_sql_int(version, store, 0, err, "PRAGMA user_version", ""));
+    RUNG_NEXT(status, lab_sql_int(&tables, store, 0, err, "SELECT count(*) FROM sqlite_master", ""));
     if (status != RUNG_OK || (id == 0 && *version == 0 && tables == 0)) return status;
     if (id != APPLICATION_ID || *version < 1)
         return rung_fail(err, RUNG_INPUT, "%s is an SQLite file, but not a store of rung", store->path);
@@ -80,7 +80,7 @@ static rung_status check_length(const rung_store *store, rung_error *err)
     int64_t pages, page;
     struct stat info;
     rung_status status = lab_sql_int(&pages, store, 0, err, "PRAGMA page_count", "");
-    if (status == RUNG_OK) status = lab_sql_int(&page, store, 0, err, "PRAGMA page_size", "");
+    RUNG_NEXT(status, lab_sql_int(&page, store, 0, err, "PRAGMA page_size", ""));
     if (status != RUNG_OK || stat(store->path, &info) != 0) return status;
     char wal[4096];
     struct stat log;
@@ -111,9 +111,9 @@ static rung_status switch_to_wal(const rung_store *store, rung_error *err)
 static rung_status make_schema(const rung_store *store, rung_error *err)
 {
     int64_t version;
-    rung_status status = switch_to_wal(store, err);
-    if (status == RUNG_OK) status = lab_sql_begin(store, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(switch_to_wal(store, err));
+    rung_status status = lab_sql_begin(store, err);
+    RUNG_TRY(status);
     status = find_version(&version, store, err); /* asked again, because another process may have done it meanwhile */
     for (; status == RUNG_OK && version < SCHEMA_VERSION; version++) status = lab_sql_exec(store, steps[version], err);
     return lab_sql_end(store, status, err);
@@ -123,13 +123,14 @@ static rung_status prepare(rung_store *store, rung_store_mode mode, rung_error *
 {
     int64_t version = 0;
     rung_status status = lab_sql_exec(store, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF", err);
-    if (status == RUNG_OK) status = find_version(&version, store, err);
+    RUNG_NEXT(status, find_version(&version, store, err));
     if (status == RUNG_OK && version == 0 && mode == RUNG_STORE_READ)
         return rung_fail(err, RUNG_INPUT, "%s is empty, so it is not a store", store->path);
     if (status == RUNG_OK && version < SCHEMA_VERSION && mode == RUNG_STORE_WRITE) status = make_schema(store, err);
     store->version = version < SCHEMA_VERSION && mode == RUNG_STORE_READ ? version : SCHEMA_VERSION;
-    if (status == RUNG_OK) status = lab_check_schema(store, store->version, err);
-    return status == RUNG_OK ? check_length(store, err) : status;
+    RUNG_TRY(status);
+    RUNG_TRY(lab_check_schema(store, store->version, err));
+    return check_length(store, err);
 }
 
 /* True if another process holds the whole file: SQLite's exclusive lock is a write lock of these bytes (its file
@@ -204,7 +205,8 @@ static rung_status connect_by(rung_store *store, rung_store_mode mode, const cha
     sqlite3_busy_timeout(store->db, (int)(store->wait_s * 1000));
     rung_status status = RUNG_OK;
     if (mode == RUNG_STORE_READ) status = lab_store_limit(store, (uint64_t)store->seen.st_size, err);
-    return status == RUNG_OK ? prepare(store, mode, err) : status;
+    RUNG_TRY(status);
+    return prepare(store, mode, err);
 }
 
 static rung_status connect_to(rung_store *store, rung_store_mode mode, rung_error *err)
@@ -215,7 +217,7 @@ static rung_status connect_to(rung_store *store, rung_store_mode mode, rung_erro
     rung_buf_init(&address);
     store->still = mode == RUNG_STORE_READ && S_ISREG(store->seen.st_mode) && is_still(store->path);
     rung_status status = lab_sql_address(&address, store->path, store->still ? "?immutable=1" : "", err);
-    if (status == RUNG_OK) status = connect_by(store, mode, address.text, err);
+    RUNG_NEXT(status, connect_by(store, mode, address.text, err));
     rung_buf_clear(&address);
     return status;
 }

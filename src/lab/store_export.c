@@ -219,7 +219,8 @@ static rung_status read_runs(rung_store_export *x, rung_run_each *each, rung_err
     x->err = err;
     x->status = RUNG_OK;
     rung_status status = rung_store_runs(x->store, x->sweep, each, x, err);
-    return status == RUNG_OK ? x->status : status;
+    RUNG_TRY(status);
+    return x->status;
 }
 
 rung_status rung_store_export_columns(rung_store_export *x, rung_error *err)

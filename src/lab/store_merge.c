@@ -80,7 +80,7 @@ static rung_status refuse_different(const rung_store *store, const char *from, c
     sqlite3_stmt *s;
     bool row;
     rung_status status = lab_sql_open(&s, store, err, sql, "");
-    if (status == RUNG_OK) status = lab_sql_next(&row, &s, store, err);
+    RUNG_NEXT(status, lab_sql_next(&row, &s, store, err));
     if (status != RUNG_OK || !row) return status;
     status = rung_fail(err, RUNG_INPUT, "run %s differs between %s and %s: its %s must be the same, but are not",
                        (const char *)sqlite3_column_text(s, 0), from, store->path, what);
@@ -92,14 +92,14 @@ static rung_status copy_all(const rung_store *store, const char *from, size_t *a
 {
     int64_t fresh = 0, both = 0;
     rung_status status = refuse_different(store, from, other_results, "results", err);
-    if (status == RUNG_OK) status = refuse_different(store, from, other_metrics, "metrics", err);
-    if (status == RUNG_OK) status = refuse_different(store, from, other_files, "artefacts", err);
-    if (status == RUNG_OK)
-        status = lab_sql_int(&both, store, 0, err, "SELECT count(*) FROM src.runs b JOIN runs a ON a.id = b.id", "");
+    RUNG_NEXT(status, refuse_different(store, from, other_metrics, "metrics", err));
+    RUNG_NEXT(status, refuse_different(store, from, other_files, "artefacts", err));
+    RUNG_NEXT(status,
+              lab_sql_int(&both, store, 0, err, "SELECT count(*) FROM src.runs b JOIN runs a ON a.id = b.id", ""));
     for (size_t i = 0; status == RUNG_OK && i < RUNG_COUNT(copies); i++) status = lab_sql_exec(store, copies[i], err);
-    if (status == RUNG_OK) status = copy_evaluator(store, err);
-    if (status == RUNG_OK) status = lab_merge_probes(store, err);
-    if (status == RUNG_OK) status = lab_sql_int(&fresh, store, 0, err, "SELECT count(*) FROM fresh", "");
+    RUNG_NEXT(status, copy_evaluator(store, err));
+    RUNG_NEXT(status, lab_merge_probes(store, err));
+    RUNG_NEXT(status, lab_sql_int(&fresh, store, 0, err, "SELECT count(*) FROM fresh", ""));
     *added = (size_t)fresh, *same = (size_t)both;
     return status;
 }
@@ -160,12 +160,13 @@ static rung_status check_plan(const rung_store *store, rung_error *err)
 static rung_status check_content(rung_store *store, rung_error *err)
 {
     probe_check probes = {.store = store, .err = err};
-    rung_status status = rung_store_runs(store, 0, skip_run, NULL, err);
-    if (status == RUNG_OK) status = rung_store_sweeps(store, skip_sweep, NULL, err);
-    if (status == RUNG_OK) status = check_plan(store, err);
-    if (status == RUNG_OK) status = rung_store_artefacts(store, 0, NULL, skip_artefact, NULL, err);
-    if (status == RUNG_OK) status = rung_store_probes(store, check_probe, &probes, err);
-    return status == RUNG_OK ? probes.status : status;
+    RUNG_TRY(rung_store_runs(store, 0, skip_run, NULL, err));
+    RUNG_TRY(rung_store_sweeps(store, skip_sweep, NULL, err));
+    RUNG_TRY(check_plan(store, err));
+    RUNG_TRY(rung_store_artefacts(store, 0, NULL, skip_artefact, NULL, err));
+    rung_status status = rung_store_probes(store, check_probe, &probes, err);
+    RUNG_TRY(status);
+    return probes.status;
 }
 
 static rung_status attach(const rung_store *store, const rung_store *other, rung_error *err)
@@ -174,7 +175,7 @@ static rung_status attach(const rung_store *store, const rung_store *other, rung
     rung_buf_init(&address);
     rung_status status =
         lab_sql_address(&address, other->path, other->still ? "?mode=ro&immutable=1" : "?mode=ro", err);
-    if (status == RUNG_OK) status = lab_sql_do(store, err, "ATTACH ? AS src", "s", address.text);
+    RUNG_NEXT(status, lab_sql_do(store, err, "ATTACH ? AS src", "s", address.text));
     rung_buf_clear(&address);
     return status;
 }
@@ -183,12 +184,11 @@ static rung_status attach(const rung_store *store, const rung_store *other, rung
 static rung_status take_over(rung_store *store, rung_store *other, size_t *added, size_t *same, rung_error *err)
 {
     int64_t pages;
-    rung_status status = attach(store, other, err);
-    if (status == RUNG_OK) status = lab_store_limit(store, (uint64_t)other->seen.st_size, err);
-    if (status == RUNG_OK) status = lab_sql_begin(store, err);
-    if (status != RUNG_OK) return status;
-    status = copy_all(store, other->path, added, same, err);
-    if (status == RUNG_OK) status = lab_sql_int(&pages, other, 0, err, "PRAGMA page_count", "");
+    RUNG_TRY(attach(store, other, err));
+    RUNG_TRY(lab_store_limit(store, (uint64_t)other->seen.st_size, err));
+    RUNG_TRY(lab_sql_begin(store, err));
+    rung_status status = copy_all(store, other->path, added, same, err);
+    RUNG_NEXT(status, lab_sql_int(&pages, other, 0, err, "PRAGMA page_count", ""));
     status = lab_sql_end(store, status, err);
     sqlite3_exec(store->db, "DROP TABLE IF EXISTS temp.fresh; DROP TABLE IF EXISTS temp.pairs; DETACH src", NULL, NULL,
                  NULL);
@@ -202,9 +202,9 @@ rung_status rung_store_merge(rung_store *store, const char *from, size_t *added,
     rung_store *other;
     rung_status status =
         rung_store_open(&other, from, RUNG_STORE_READ, wait_s, err); /* reports what is wrong with it */
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     status = check_content(other, err);
-    if (status == RUNG_OK) status = take_over(store, other, added, same, err);
+    RUNG_NEXT(status, take_over(store, other, added, same, err));
     rung_store_close(other);
     return status;
 }

@@ -69,7 +69,7 @@ rung_status rung_store_exchange_find(rung_buf *reply, int64_t *http, rung_store 
     rung_status status = lab_sql_open(
         &s, store, err, "SELECT http, reply FROM exchanges WHERE hash = ? AND problem = '' ORDER BY number LIMIT 1",
         "s", hash);
-    if (status == RUNG_OK) status = lab_sql_next(&row, &s, store, err);
+    RUNG_NEXT(status, lab_sql_next(&row, &s, store, err));
     if (status != RUNG_OK || !row) return status;
     *http = sqlite3_column_int64(s, 0);
     const void *bytes = sqlite3_column_blob(s, 1);
@@ -92,9 +92,9 @@ rung_status rung_store_exchange_count(size_t *count, rung_store *store, rung_err
 static rung_status check_probe(const rung_store *store, const rung_probe_row *p, bool canonical_ok, rung_error *err)
 {
     const lab_name names[] = {{"source", p->source}, {"model", p->model}, {"server", p->server}, {"task", p->task}};
-    rung_status status = lab_check_id(store, "probes", p->number, p->id, err);
-    if (status == RUNG_OK) status = lab_check_object(store, "probes", p->number, "canonical", canonical_ok, err);
-    return status == RUNG_OK ? lab_check_names(store, "probes", p->number, names, RUNG_COUNT(names), err) : status;
+    RUNG_TRY(lab_check_id(store, "probes", p->number, p->id, err));
+    RUNG_TRY(lab_check_object(store, "probes", p->number, "canonical", canonical_ok, err));
+    return lab_check_names(store, "probes", p->number, names, RUNG_COUNT(names), err);
 }
 
 static rung_status check_cell(const rung_store *store, const rung_probe_cell *c, bool keys_ok, rung_error *err)
@@ -106,7 +106,7 @@ static rung_status check_cell(const rung_store *store, const rung_probe_cell *c,
                               {"statement", c->statement}};
     const int64_t place = (int64_t)c->place;
     rung_status status = lab_check_object(store, "probe_cells", place, "words", keys_ok, err);
-    if (status == RUNG_OK) status = lab_check_names(store, "probe_cells", place, names, RUNG_COUNT(names), err);
+    RUNG_NEXT(status, lab_check_names(store, "probe_cells", place, names, RUNG_COUNT(names), err));
     if (status != RUNG_OK ||
         (c->right <= c->asked && c->text_right <= c->asked && c->cut <= c->asked && c->off <= c->asked))
         return status;
@@ -119,12 +119,12 @@ static rung_status check_cell(const rung_store *store, const rung_probe_cell *c,
 rung_status rung_store_probe_put(int64_t *number, rung_store *store, const rung_probe_row *row, rung_error *err)
 {
     rung_status status = check_probe(store, row, true, err); /* refuse to write what could not be read again */
-    if (status != RUNG_OK) return status;
-    status = lab_sql_do(store, err,
+    RUNG_TRY(status);
+    RUNG_TRY(lab_sql_do(store, err,
                         "INSERT OR IGNORE INTO probes(id, canonical, source, model, server, task, added)"
                         " VALUES(?, ?, ?, ?, ?, ?, ?)",
-                        "ssssssd", row->id, row->canonical, row->source, row->model, row->server, row->task, lab_now());
-    if (status != RUNG_OK) return status;
+                        "ssssssd", row->id, row->canonical, row->source, row->model, row->server, row->task,
+                        lab_now()));
     return lab_sql_int(number, store, 0, err, "SELECT number FROM probes WHERE id = ?", "s", row->id);
 }
 
@@ -150,7 +150,7 @@ rung_status rung_store_probe_answers_put(rung_store *store, int64_t probe, const
                                          size_t count, rung_error *err)
 {
     rung_status status = lab_sql_begin(store, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     for (size_t i = 0; status == RUNG_OK && i < count; i++) status = put_answer(store, probe, &answers[i], err);
     return lab_sql_end(store, status, err);
 }

@@ -136,9 +136,9 @@ static rung_status check_run(const rung_store *store, const rung_run_row *r, boo
         {"host", r->host},
         {"test_numbers", r->test_numbers},
     };
-    rung_status status = lab_check_id(store, "runs", r->number, r->id, err);
-    if (status == RUNG_OK) status = lab_check_object(store, "runs", r->number, "words", keys_ok, err);
-    return status == RUNG_OK ? lab_check_names(store, "runs", r->number, names, RUNG_COUNT(names), err) : status;
+    RUNG_TRY(lab_check_id(store, "runs", r->number, r->id, err));
+    RUNG_TRY(lab_check_object(store, "runs", r->number, "words", keys_ok, err));
+    return lab_check_names(store, "runs", r->number, names, RUNG_COUNT(names), err);
 }
 
 rung_status rung_store_runs(rung_store *store, int64_t sweep, rung_run_each *each, void *context, rung_error *err)
@@ -199,8 +199,8 @@ rung_status rung_store_metrics(rung_store *store, int64_t run, rung_metric_each 
 static rung_status check_sweep(const rung_store *store, const rung_sweep_row *s, rung_error *err)
 {
     const lab_name names[] = {{"name", s->name}, {"question", s->question}};
-    rung_status status = lab_check_id(store, "sweeps", s->number, s->id, err);
-    return status == RUNG_OK ? lab_check_names(store, "sweeps", s->number, names, RUNG_COUNT(names), err) : status;
+    RUNG_TRY(lab_check_id(store, "sweeps", s->number, s->id, err));
+    return lab_check_names(store, "sweeps", s->number, names, RUNG_COUNT(names), err);
 }
 
 rung_status rung_store_sweeps(rung_store *store, rung_sweep_each *each, void *context, rung_error *err)
@@ -236,8 +236,7 @@ static rung_status check_artefact(const rung_store *store, const rung_artefact *
 {
     const lab_name names[] = {{"kind", a->kind}, {"name", a->name}};
     char hex[65];
-    rung_status status = lab_check_names(store, "artefacts", a->run, names, RUNG_COUNT(names), err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(lab_check_names(store, "artefacts", a->run, names, RUNG_COUNT(names), err));
     rung_sha256_hex(hex, a->size ? a->bytes : "", a->size);
     if (strcmp(hex, a->sha256) == 0) return RUNG_OK;
     return rung_fail(err, RUNG_INPUT,

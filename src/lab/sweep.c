@@ -146,9 +146,9 @@ static rung_status count_done(lab_workers *all, bool *done, const rung_store *st
 
 static rung_status begin(lab_workers *all, bool *done, rung_store *store, rung_error *err)
 {
-    rung_status status = lab_ranks_adopt(store, all->conf->team, err);
-    if (status == RUNG_OK) status = rung_store_plan(store, all->sweep, err);
-    return status == RUNG_OK ? count_done(all, done, store, err) : status;
+    RUNG_TRY(lab_ranks_adopt(store, all->conf->team, err));
+    RUNG_TRY(rung_store_plan(store, all->sweep, err));
+    return count_done(all, done, store, err);
 }
 
 static rung_status end(lab_workers *all, bool *done, rung_store *store, rung_error *err)
@@ -157,8 +157,8 @@ static rung_status end(lab_workers *all, bool *done, rung_store *store, rung_err
     lab_work_clean(store);
     all->sum.stopped = all->sum.stopped || (all->conf->go && !all->conf->go(all->conf->context));
     if (all->status != RUNG_OK) return rung_fail(err, all->status, "%s", all->err.text);
-    if (status == RUNG_OK) status = count_done(all, done, store, err); /* other processes may have worked as well */
-    if (status != RUNG_OK) return status;
+    RUNG_NEXT(status, count_done(all, done, store, err)); /* other processes may have worked as well */
+    RUNG_TRY(status);
     all->sum.before -= all->sum.done;
     size_t lacking = all->sum.total - all->sum.before - all->sum.done;
     if (all->sum.elsewhere > lacking) all->sum.elsewhere = lacking; /* some were finished meanwhile */
@@ -192,7 +192,7 @@ static rung_status sweep_as_first(rung_lab_sum *sum, const rung_sweep *sweep, co
     bool *done = rung_calloc(sweep->runs, sizeof *done, err);
     all.done = done;
     rung_status status = all.part && done ? RUNG_OK : RUNG_SYSTEM;
-    if (status == RUNG_OK) status = rung_store_open(&store, path, RUNG_STORE_WRITE, conf->wait_s, err);
+    RUNG_NEXT(status, rung_store_open(&store, path, RUNG_STORE_WRITE, conf->wait_s, err));
     if (status == RUNG_OK)
         status = do_all(&all, done, store, err);
     else

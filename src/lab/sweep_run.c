@@ -263,8 +263,8 @@ static rung_status list_words(rung_sweep_run *run, const rung_sweep *sweep, rung
     rung_buf_init(&value);
     put_words(&list, run, &value);
     rung_status status = rung_buf_ok(&list.all, err);
-    if (status == RUNG_OK) status = rung_buf_ok(&list.cell, err);
-    if (status == RUNG_OK) status = rung_buf_ok(&list.setting, err);
+    RUNG_NEXT(status, rung_buf_ok(&list.cell, err));
+    RUNG_NEXT(status, rung_buf_ok(&list.setting, err));
     if (status == RUNG_OK) {
         run->setting = hash53(&list.setting);
         run->cell = hash53(&list.cell);
@@ -333,7 +333,7 @@ static rung_status choose_test(rung_train_spec *conf, const rung_sweep *sweep, r
     rung_error unread;
     if (conf->test_numbers || !conf->test_prompts) return RUNG_OK;
     rung_status status = hash_kind(&kind, conf, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     size_t at = kind & (sweep->slots - 1);
     while (sweep->spoken[at].kind && sweep->spoken[at].kind != kind) at = (at + 1) & (sweep->slots - 1);
     lab_spoken *found = &sweep->spoken[at];
@@ -356,15 +356,15 @@ rung_status lab_spell_planned(rung_sweep_run *run, const rung_sweep *sweep, uint
     rung_status status = rung_option_defaults(&run->text, rung_train_option_table, err);
     run->text.test_prompts = TEST_PROMPTS;
     s.task = run->text.shape.task;
-    if (status == RUNG_OK) status = set_keys(&s, sweep);
-    if (status == RUNG_OK) status = split_task(&s);
-    if (status == RUNG_OK)
-        status = rung_train_spec_of(&run->conf, &run->task_text, &run->text, s.seed, s.pair, s.pairs, err);
-    if (status == RUNG_OK) status = choose_test(&run->conf, sweep, err);
+    RUNG_NEXT(status, set_keys(&s, sweep));
+    RUNG_NEXT(status, split_task(&s));
+    RUNG_NEXT(status, rung_train_spec_of(&run->conf, &run->task_text, &run->text, s.seed, s.pair, s.pairs, err));
+    RUNG_NEXT(status, choose_test(&run->conf, sweep, err));
     if (status == RUNG_OK) settle_words(run);
-    if (status == RUNG_OK) status = name_run(run, err);
-    if (status == RUNG_OK) status = list_words(run, sweep, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
+    status = name_run(run, err);
+    RUNG_TRY(status);
+    RUNG_TRY(list_words(run, sweep, err));
     run->label = rung_arena_strdup(&run->arena, s.from->label, err);
     return run->label ? RUNG_OK : RUNG_SYSTEM;
 }

@@ -67,8 +67,7 @@ static rung_status read_values(lab_axis *axis, const reader *r, const rung_json 
 static rung_status read_axis(lab_axis *axis, const reader *r, const char *parent, const char *key,
                              const rung_json *value, bool grid)
 {
-    rung_status status = lab_check_key(r->file, parent, key, r->err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(lab_check_key(r->file, parent, key, r->err));
     axis->key = copy(r, key);
     axis->place = place_of(r, parent, key);
     if (!axis->key || !axis->place) return RUNG_SYSTEM;
@@ -152,11 +151,12 @@ static rung_status read_case(lab_case *c, const reader *r, const rung_json *root
     if (!c->axis) return RUNG_SYSTEM;
     snprintf(own_place, sizeof own_place, "%.32s.grid", place);
     rung_status status = read_axes(c, r, "base", base, false);
-    if (status == RUNG_OK) status = read_axes(c, r, "grid", grid, true);
+    RUNG_NEXT(status, read_axes(c, r, "grid", grid, true));
     if (status == RUNG_OK && object && rung_json_kind_of(object) != RUNG_JSON_OBJECT)
         status = refuse(r, place, "must be an object");
-    if (status == RUNG_OK) status = read_case_members(c, r, place, object);
-    return status == RUNG_OK ? read_axes(c, r, own_place, own, true) : status;
+    RUNG_TRY(status);
+    RUNG_TRY(read_case_members(c, r, place, object));
+    return read_axes(c, r, own_place, own, true);
 }
 
 static rung_status read_cases(const reader *r, const rung_json *root, size_t most)
@@ -174,7 +174,7 @@ static rung_status read_cases(const reader *r, const rung_json *root, size_t mos
         char place[32];
         snprintf(place, sizeof place, "cases[%zu]", i);
         status = read_case(&s->cases[i], r, root, rung_json_at(list, i), place);
-        if (status == RUNG_OK) status = count_points(&s->cases[i], r, &all, most);
+        RUNG_NEXT(status, count_points(&s->cases[i], r, &all, most));
     }
     s->runs = (size_t)all;
     return status;
@@ -195,7 +195,7 @@ static rung_status read_choose(const reader *r, const rung_json *list)
     if (!s->choose) return RUNG_SYSTEM;
     for (size_t i = 0; status == RUNG_OK && i < s->chooses; i++) {
         status = read_word(&s->choose[i], r, "choose", rung_json_at(list, i));
-        if (status == RUNG_OK) status = lab_check_key(r->file, "choose", s->choose[i], r->err);
+        RUNG_NEXT(status, lab_check_key(r->file, "choose", s->choose[i], r->err));
     }
     return status;
 }
@@ -232,12 +232,13 @@ static rung_status read_head(const reader *r, const rung_json *root)
     rung_status status = read_text(&s->name, r, root, "name");
     if (status == RUNG_OK && !rung_text_is_plain(s->name, NAME_MOST))
         status = refuse(r, "name", "must be given, because the file name has control characters");
-    if (status == RUNG_OK) status = read_text(&s->question, r, root, "question");
+    RUNG_NEXT(status, read_text(&s->question, r, root, "question"));
     if (status == RUNG_OK && success && (!rung_json_real(&s->success, success) || !(s->success > 0 && s->success <= 1)))
         status = refuse(r, "success", "must be an accuracy above 0 and at most 1");
     if (status == RUNG_OK && keep && !rung_json_bool(&s->keep_models, keep))
         status = refuse(r, "keep-models", "must be true or false");
-    return status == RUNG_OK ? read_choose(r, rung_json_get(root, "choose")) : status;
+    RUNG_TRY(status);
+    return read_choose(r, rung_json_get(root, "choose"));
 }
 
 static rung_status check_members(const reader *r, const rung_json *root)
@@ -287,7 +288,7 @@ static rung_status add_planned(const reader *r, uint32_t *slot, size_t slots, ui
     rung_sweep *s = r->sweep;
     rung_sweep_run run;
     rung_status status = lab_spell_planned(&run, s, of_case, number, r->err);
-    if (status == RUNG_OK) status = check_layers(&run, r->err);
+    RUNG_NEXT(status, check_layers(&run, r->err));
     if (status != RUNG_OK) {
         const char *arch = run.text.shape.arch ? run.text.shape.arch : "";
         status =
@@ -324,10 +325,10 @@ static rung_status add_points(const reader *r)
 
 static rung_status read_sweep(const reader *r, const rung_json *root, size_t most)
 {
-    rung_status status = check_members(r, root);
-    if (status == RUNG_OK) status = read_head(r, root);
-    if (status == RUNG_OK) status = read_cases(r, root, most);
-    return status == RUNG_OK ? add_points(r) : status;
+    RUNG_TRY(check_members(r, root));
+    RUNG_TRY(read_head(r, root));
+    RUNG_TRY(read_cases(r, root, most));
+    return add_points(r);
 }
 
 static rung_status keep_text(rung_sweep *s, const char *text, size_t len, const char *name, rung_error *err)
@@ -347,9 +348,9 @@ rung_status rung_sweep_parse(rung_sweep **out, const char *text, size_t len, con
     if (!s) return RUNG_SYSTEM;
     rung_arena_init(&s->arena);
     rung_status status = keep_text(s, text, len, name, err);
-    if (status == RUNG_OK) status = rung_json_parse(&doc, text, len, name, err);
+    RUNG_NEXT(status, rung_json_parse(&doc, text, len, name, err));
     reader r = {.sweep = s, .arena = &s->arena, .file = s->file, .err = err};
-    if (status == RUNG_OK) status = read_sweep(&r, rung_json_root(doc), most);
+    RUNG_NEXT(status, read_sweep(&r, rung_json_root(doc), most));
     rung_json_free(doc);
     if (status != RUNG_OK) {
         rung_sweep_free(s);
@@ -362,9 +363,8 @@ rung_status rung_sweep_parse(rung_sweep **out, const char *text, size_t len, con
 rung_status rung_sweep_open(rung_sweep **out, const char *path, rung_error *err)
 {
     rung_file_map map;
-    rung_status status = rung_file_open_map(&map, path, err);
-    if (status != RUNG_OK) return status;
-    status = rung_sweep_parse(out, (const char *)map.bytes, map.size, path, RUNG_SWEEP_MOST, err);
+    RUNG_TRY(rung_file_open_map(&map, path, err));
+    rung_status status = rung_sweep_parse(out, (const char *)map.bytes, map.size, path, RUNG_SWEEP_MOST, err);
     rung_file_close_map(&map);
     return status;
 }

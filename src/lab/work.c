@@ -220,8 +220,7 @@ static rung_status train(worker *w, rung_train_state *state, const char *model)
 
 static rung_status name_files(worker *w)
 {
-    rung_status status = lab_work_directory(&w->directory, w->store->work ? w->store->work : w->store->path, w->err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(lab_work_directory(&w->directory, w->store->work ? w->store->work : w->store->path, w->err));
     rung_buf_printf(&w->checkpoint, "%s/%s.checkpoint", w->directory.text, w->run.id);
     rung_buf_printf(&w->metrics_path, "%s/%s.metrics", w->directory.text, w->run.id);
     rung_buf_printf(&w->model, "%s/%s.safetensors", w->directory.text, w->run.id);
@@ -241,9 +240,9 @@ static void remove_files(const worker *w)
 static rung_status do_claimed(rung_lab_did *did, worker *w, rung_train_state *state, bool keep)
 {
     rung_status status = name_files(w);
-    if (status == RUNG_OK) status = train(w, state, keep ? w->model.text : NULL);
+    RUNG_NEXT(status, train(w, state, keep ? w->model.text : NULL));
     if (status == RUNG_INPUT && state->diverged) status = RUNG_OK;
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     *did = state->finished || state->diverged ? RUNG_LAB_DONE : RUNG_LAB_STOPPED;
     if (*did == RUNG_LAB_STOPPED) return RUNG_OK;
     status =
@@ -271,7 +270,7 @@ rung_status lab_do_run(rung_lab_did *did, rung_train_state *state, rung_store *s
     *state = (rung_train_state){0};
     rung_status status = rung_sweep_run_init(&w.run, sweep, index, err);
     w.run.conf.threads = threads ? threads : 1;
-    if (status == RUNG_OK) status = lab_lease(did, store, w.run.id, err);
+    RUNG_NEXT(status, lab_lease(did, store, w.run.id, err));
     if (status == RUNG_OK && *did == RUNG_LAB_DONE) {
         status = do_claimed(did, &w, state, sweep->keep_models);
         if (status != RUNG_OK || *did == RUNG_LAB_STOPPED) (void)lab_lease_drop(store, w.run.id, &ignored);

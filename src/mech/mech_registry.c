@@ -57,8 +57,8 @@ static rung_status check_size(const char *name, size_t value, size_t high, rung_
 rung_status rung_mech_check(const rung_mech_conf *conf, rung_error *err)
 {
     rung_status status = check_size("heads", conf->heads, RUNG_HEADS_MAX, err);
-    if (status == RUNG_OK) status = check_size("dk", conf->dk, RUNG_DIM_MAX, err);
-    if (status == RUNG_OK) status = check_size("dv", conf->dv, RUNG_DIM_MAX, err);
+    RUNG_NEXT(status, check_size("dk", conf->dk, RUNG_DIM_MAX, err));
+    RUNG_NEXT(status, check_size("dv", conf->dv, RUNG_DIM_MAX, err));
     if (status == RUNG_OK && conf->mech->causal_only && !conf->causal)
         return rung_fail(err, RUNG_USAGE, "%s has no meaning without a causal mask", conf->mech->name);
     if (status == RUNG_OK && conf->mech->check) status = conf->mech->check(conf, err);

@@ -150,7 +150,7 @@ static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
     while (status == RUNG_OK && accept(p, ':')) status = read_key(p, conf, common);
     *has_heads = status == RUNG_OK && accept(p, '@');
     if (*has_heads) status = read_number(p, &conf->heads, RUNG_HEADS_MAX, "heads after '@'");
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     if (!*has_heads) conf->heads = p->defaults->heads;
     take_common(conf, common, p->defaults);
     rung_error inner = {{0}};
@@ -170,8 +170,7 @@ static rung_status read_mix(parser *p, rung_layer *layer)
         skip_spaces(p);
         if (count == RUNG_GROUPS_MAX) return expected(p, p->at, "too many mechanisms in one layer (8)");
         const char *start = p->at;
-        rung_status status = read_mech(p, &group[count++], &has_heads);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(read_mech(p, &group[count++], &has_heads));
         all_have_heads = all_have_heads && has_heads;
         if (count > 1 && !all_have_heads)
             return expected(p, start, "a head-wise mix needs '@heads' after every mechanism, as in full@1|linear@1");
@@ -222,7 +221,7 @@ static rung_status read_item(parser *p)
         status = read_number(p, &count, RUNG_LAYERS_MAX, "a count of layers");
         if (status == RUNG_OK && !accept(p, '*')) return expected(p, p->at, "expected '*' after the count");
     }
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     if (accept(p, '(')) {
         if (++p->depth > DEPTH_MAX) return expected(p, start, "parentheses nest deeper than 32");
         status = read_arch(p);
@@ -231,9 +230,10 @@ static rung_status read_item(parser *p)
     } else {
         rung_layer layer;
         status = read_mix(p, &layer);
-        if (status == RUNG_OK) status = append(p, &layer, start);
+        RUNG_NEXT(status, append(p, &layer, start));
     }
-    return status == RUNG_OK ? repeat(p, first, count, start) : status;
+    RUNG_TRY(status);
+    return repeat(p, first, count, start);
 }
 
 static rung_status read_arch(parser *p)

@@ -83,9 +83,8 @@ static rung_status report_extra(const rung_model *model, rung_error *err)
 
 static rung_status open_parts(rung_model *model, rung_error *err)
 {
-    rung_status status = rung_model_spec_read(&model->spec, model->file, &model->arena, err);
-    if (status != RUNG_OK) return status;
-    status = rung_model_spec_parse(&model->arch, &model->mlp, &model->spec, &model->arena, err);
+    RUNG_TRY(rung_model_spec_read(&model->spec, model->file, &model->arena, err));
+    rung_status status = rung_model_spec_parse(&model->arch, &model->mlp, &model->spec, &model->arena, err);
     if (status == RUNG_USAGE) status = RUNG_INPUT; /* the words come from a file, not from the caller */
     if (status != RUNG_OK) return rung_fail_at(err, status, "%s", rung_safetensors_name(model->file));
     opening o = {.model = model};
@@ -116,15 +115,15 @@ static rung_status open_file(rung_model **out, rung_safetensors *file, rung_erro
 rung_status rung_model_open(rung_model **out, const char *path, rung_error *err)
 {
     rung_safetensors *file;
-    rung_status status = rung_safetensors_open(&file, path, err);
-    return status == RUNG_OK ? open_file(out, file, err) : status;
+    RUNG_TRY(rung_safetensors_open(&file, path, err));
+    return open_file(out, file, err);
 }
 
 rung_status rung_model_open_bytes(rung_model **out, const void *bytes, size_t size, const char *name, rung_error *err)
 {
     rung_safetensors *file;
-    rung_status status = rung_safetensors_open_bytes(&file, bytes, size, name, err);
-    return status == RUNG_OK ? open_file(out, file, err) : status;
+    RUNG_TRY(rung_safetensors_open_bytes(&file, bytes, size, name, err));
+    return open_file(out, file, err);
 }
 
 void rung_model_close(rung_model *model)
@@ -191,15 +190,14 @@ static rung_status write_to(const destination *to, const rung_model_spec *spec, 
                             size_t count, const char *made_by, rung_error *err)
 {
     rung_buf config;
-    rung_status status = rung_model_spec_check(spec, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_model_spec_check(spec, err));
     rung_buf_init(&config);
     rung_model_spec_print(&config, spec);
     const rung_meta meta[] = {
         {"rung.format", RUNG_MODEL_FORMAT}, {"rung.arch", spec->arch}, {"rung.config", config.text},
         {"rung.task", spec->task},          {"rung.made_by", made_by},
     };
-    status = rung_buf_ok(&config, err);
+    rung_status status = rung_buf_ok(&config, err);
     if (status == RUNG_OK && to->path)
         status = rung_safetensors_write(to->path, tensors, count, meta, RUNG_COUNT(meta), err);
     else if (status == RUNG_OK)
@@ -220,7 +218,7 @@ rung_status rung_model_from_tensors(rung_model **out, const rung_model_spec *spe
     uint8_t *bytes = NULL;
     size_t size = 0;
     rung_status status = write_to(&(destination){.bytes = &bytes, .size = &size}, spec, tensors, count, made_by, err);
-    if (status == RUNG_OK) status = rung_model_open_bytes(out, bytes, size, "(in memory)", err);
+    RUNG_NEXT(status, rung_model_open_bytes(out, bytes, size, "(in memory)", err));
     if (status == RUNG_OK)
         (*out)->bytes = bytes;
     else
@@ -364,8 +362,7 @@ static rung_status write_random(writing *w, const char *path, rung_model **out, 
         if (mlp[i] == RUNG_MLP_TABLE)
             return rung_fail(err, RUNG_USAGE,
                              "layer %zu: a random model cannot have mlp=table; use relu, gelu or swiglu", i);
-    rung_status status = rung_model_visit_tensors(spec, arch, mlp, write_tensor, w, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_model_visit_tensors(spec, arch, mlp, write_tensor, w, err));
     if (spec->positions == RUNG_POS_SINUSOIDAL) make_sinusoidal(w);
     snprintf(made_by, sizeof made_by, "rung build random, seed %llu", (unsigned long long)w->seed);
     return path ? rung_model_write(path, spec, w->tensor, w->count, made_by, err)

@@ -101,19 +101,17 @@ static rung_status load_parts(table_weights *table, const rung_program *p, rung_
     const rung_tensor *keys = part(p, layer, "keys"), *key_coords = part(p, layer, "key_coords");
     const rung_tensor *values = part(p, layer, "values"), *out_coords = part(p, layer, "out_coords");
     reals unsorted = {0};
-    rung_status status = check_shapes(keys, key_coords, values, out_coords, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_shapes(keys, key_coords, values, out_coords, err));
     table->entries = keys->shape[0], table->key_count = keys->shape[1], table->out_count = values->shape[1];
     int64_t *raw = rung_arena_alloc(arena, keys->elements, sizeof *raw, err);
     table->key = rung_arena_alloc(arena, keys->elements, sizeof *table->key, err);
     table->value = rung_reals_alloc(p, arena, values->elements, err);
     if (!raw || !table->key || !reals_set(table->value)) return RUNG_SYSTEM;
-    status = rung_tensor_to_i64(raw, keys, err);
-    if (status == RUNG_OK) status = rung_program_numbers(&unsorted, p, arena, values, err);
-    if (status == RUNG_OK) status = load_coords(&table->key_coord, p, arena, key_coords, err);
-    if (status == RUNG_OK) status = load_coords(&table->out_coord, p, arena, out_coords, err);
-    if (status == RUNG_OK) status = sort_rows(table, raw, unsorted, arena, keys->name, err);
-    return status;
+    RUNG_TRY(rung_tensor_to_i64(raw, keys, err));
+    RUNG_TRY(rung_program_numbers(&unsorted, p, arena, values, err));
+    RUNG_TRY(load_coords(&table->key_coord, p, arena, key_coords, err));
+    RUNG_TRY(load_coords(&table->out_coord, p, arena, out_coords, err));
+    return sort_rows(table, raw, unsorted, arena, keys->name, err);
 }
 
 rung_status rung_table_load(table_weights *table, const rung_program *p, rung_arena *arena, size_t layer,

@@ -90,13 +90,11 @@ rung_status rung_model_spec_parse(rung_arch *arch, rung_mlp **mlp, const rung_mo
                                   rung_error *err)
 {
     rung_arch_defaults defaults = {spec->heads, spec->dk, spec->dv, spec->causal};
-    rung_status status = check_sizes(spec, err);
-    if (status != RUNG_OK) return status;
-    status = rung_arch_parse(arch, spec->arch, &defaults, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_sizes(spec, err));
+    RUNG_TRY(rung_arch_parse(arch, spec->arch, &defaults, err));
     *mlp = rung_arena_alloc(arena, arch->layer_count, sizeof **mlp, err);
-    status = *mlp ? parse_mlp(*mlp, spec->mlp, arch->layer_count, err) : RUNG_SYSTEM;
-    if (status == RUNG_OK) status = check_layers(spec, arch, *mlp, err);
+    rung_status status = *mlp ? parse_mlp(*mlp, spec->mlp, arch->layer_count, err) : RUNG_SYSTEM;
+    RUNG_NEXT(status, check_layers(spec, arch, *mlp, err));
     if (status != RUNG_OK) rung_arch_clear(arch);
     return status;
 }
@@ -188,9 +186,11 @@ static rung_status read_config(rung_model_spec *spec, const rung_json *config, r
         status = read_size(sizes[i].out, config, sizes[i].key, file, err);
     if (status == RUNG_OK && thoughts) status = read_size(&spec->thoughts, config, "thoughts", file, err);
     size_t positions = 0, norm = 0;
-    if (status == RUNG_OK) status = read_choice(&positions, config, "positions", rung_positions_names, file, err);
-    if (status == RUNG_OK) status = read_choice(&norm, config, "norm", rung_norm_names, file, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
+    status = read_choice(&positions, config, "positions", rung_positions_names, file, err);
+    RUNG_TRY(status);
+    status = read_choice(&norm, config, "norm", rung_norm_names, file, err);
+    RUNG_TRY(status);
     spec->positions = (rung_positions)(positions + 1), spec->norm = (rung_norm)(norm + 1);
     if (!rung_json_bool(&spec->causal, rung_json_get(config, "causal")))
         return rung_fail(err, RUNG_INPUT, "%s: metadata rung.config needs \"causal\": true or false", file);

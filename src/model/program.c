@@ -237,8 +237,7 @@ static rung_status check_softmax(const rung_model *model, const rung_evaluator *
 
 rung_status rung_program_new(rung_program **out, const rung_model *model, const rung_evaluator *how, rung_error *err)
 {
-    rung_status status = check_softmax(model, how, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_softmax(model, how, err));
     rung_program *p = rung_calloc(1, sizeof *p, err);
     if (!p) return RUNG_SYSTEM;
     p->model = model;
@@ -248,7 +247,7 @@ rung_status rung_program_new(rung_program **out, const rung_model *model, const 
     p->ops = how->numbers ? &rung_arith_exact : &rung_arith_fast;
     p->threads = how->threads ? how->threads : rung_cpu_threads();
     rung_arena_init(&p->arena);
-    status = load_all(p, err);
+    rung_status status = load_all(p, err);
     if (status != RUNG_OK) {
         rung_program_free(p);
         return status;

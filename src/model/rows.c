@@ -27,7 +27,7 @@ rung_status rung_rows_new(rung_rows **out, const rung_program *program, const ru
     rung_status status = rung_walk_buffers(&rows->w);
     rows->logits = rung_reals_alloc(program, &rows->w.arena, spec->answers, err);
     if (status == RUNG_OK && !reals_set(rows->logits)) status = RUNG_SYSTEM;
-    if (status == RUNG_OK) status = rung_walk_embed(&rows->w, prompt);
+    RUNG_NEXT(status, rung_walk_embed(&rows->w, prompt));
     rows->h = rows->w.x;
     if (status != RUNG_OK) {
         rung_rows_free(rows);

@@ -177,7 +177,7 @@ rung_status rung_session_pack(const rung_session *s, uint8_t *out, rung_error *e
     double *all = rung_calloc(elements, sizeof *all, err);
     if (!all) return RUNG_SYSTEM;
     rung_status status = rung_fmt_parse(&f32, "f32", err);
-    if (status == RUNG_OK) status = gather_numbers(all, s, err);
+    RUNG_NEXT(status, gather_numbers(all, s, err));
     if (status == RUNG_OK) rung_num_pack(out, s->program->exact ? &s->program->fmt : &f32, all, elements);
     free(all);
     return status;

@@ -254,9 +254,9 @@ rung_status rung_walk_close(walk *w, size_t index, bool narrowed)
     /* A table assigns coordinates, so it could overwrite a NaN that the state has kept. */
     if (w->p->layer[index].mlp == RUNG_MLP_TABLE)
         status = refuse_nan(w, w->x, w->d_model, 0, w->tokens, narrowed, where);
-    if (status == RUNG_OK) status = apply_mlp(w, &w->p->layer[index], index);
-    if (status == RUNG_OK) status = refuse_nan(w, w->x, w->d_model, 0, w->tokens, narrowed, where);
-    return status;
+    RUNG_TRY(status);
+    RUNG_TRY(apply_mlp(w, &w->p->layer[index], index));
+    return refuse_nan(w, w->x, w->d_model, 0, w->tokens, narrowed, where);
 }
 
 static rung_status walk_layers(walk *w)
@@ -264,7 +264,7 @@ static rung_status walk_layers(walk *w)
     rung_status status = RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && i < w->p->model->arch.layer_count; i++) {
         status = mix(w, &w->p->layer[i], i);
-        if (status == RUNG_OK) status = rung_walk_close(w, i, is_last(w, i));
+        RUNG_NEXT(status, rung_walk_close(w, i, is_last(w, i)));
     }
     if (status == RUNG_OK && w->asked_count)
         rung_reals_copy(w->session->view, reals_at(w->x, (w->asked_count - 1) * w->d_model), w->d_model);
@@ -334,8 +334,7 @@ static rung_status check_call(const rung_session *s, const rung_prompt *prompt, 
 rung_status rung_session_run(rung_session *s, double *out, const rung_prompt *prompt, rung_form form, const size_t *at,
                              size_t at_count, rung_error *err)
 {
-    rung_status status = check_call(s, prompt, at, at_count, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_call(s, prompt, at, at_count, err));
     walk w = {.session = s,
               .p = s->program,
               .ops = s->program->ops,
@@ -345,11 +344,11 @@ rung_status rung_session_run(rung_session *s, double *out, const rung_prompt *pr
               .form = form,
               .err = err};
     rung_arena_init(&w.arena);
-    status = rung_walk_buffers(&w);
-    if (status == RUNG_OK) status = sort_asked(&w, at, at_count);
-    if (status == RUNG_OK) status = rung_walk_embed(&w, prompt);
-    if (status == RUNG_OK) status = walk_layers(&w);
-    if (status == RUNG_OK) status = read_out(&w, out, at, at_count);
+    rung_status status = rung_walk_buffers(&w);
+    RUNG_NEXT(status, sort_asked(&w, at, at_count));
+    RUNG_NEXT(status, rung_walk_embed(&w, prompt));
+    RUNG_NEXT(status, walk_layers(&w));
+    RUNG_NEXT(status, read_out(&w, out, at, at_count));
     s->broken = status != RUNG_OK;
     if (status == RUNG_OK) s->tokens += prompt->tokens;
     rung_arena_clear(&w.arena);

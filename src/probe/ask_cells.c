@@ -57,12 +57,11 @@ static rung_status word_question(batch *b, size_t i, rung_error *err)
     const probe_cell *cell = b->cell;
     bool chain_of_thought = cell->mode == PROBE_CHAIN_OF_THOUGHT,
          cue = probe->dialect.api == RUNG_PROBE_COMPLETIONS && !chain_of_thought;
-    rung_status status = probe_question_init(&b->question[i], cell, &probe->conf, probe->pool, probe->pool_count, cue,
-                                             b->first + i, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(probe_question_init(&b->question[i], cell, &probe->conf, probe->pool, probe->pool_count, cue, b->first + i,
+                                 err));
     probe_body(&b->body[i], &probe->dialect, &probe->conf, b->question[i].prompt.text,
                chain_of_thought ? probe->conf.chain_of_thought_tokens : 0);
-    status = rung_buf_ok(&b->body[i], err);
+    rung_status status = rung_buf_ok(&b->body[i], err);
     b->ask[i].path = probe_path(&probe->dialect);
     b->ask[i].body = b->body[i].text;
     return status;
@@ -117,7 +116,7 @@ static rung_status take_reply(batch *b, size_t i, const rung_client_response *an
     rung_reply reply;
     const probe_question *q = &b->question[i];
     rung_status status = rung_reply_take(&reply, answer, err);
-    if (status == RUNG_OK) status = check_reply(b, &reply, err);
+    RUNG_NEXT(status, check_reply(b, &reply, err));
     if (status == RUNG_OK) {
         bool prefixes = b->probe->dialect.api == RUNG_PROBE_CHAT;
         rung_score score = b->cell->mode == PROBE_CHAIN_OF_THOUGHT
@@ -181,8 +180,8 @@ static rung_status keep_batch(const batch *b, rung_error *err)
 {
     rung_store *store = b->probe->conf.store;
     if (!store || !b->cell->sum.asked) return RUNG_OK;
-    rung_status status = rung_store_probe_answers_put(store, b->probe->number, b->answer, b->answers, err);
-    return status == RUNG_OK ? rung_store_probe_cell_put(store, b->probe->number, &b->cell->sum, err) : status;
+    RUNG_TRY(rung_store_probe_answers_put(store, b->probe->number, b->answer, b->answers, err));
+    return rung_store_probe_cell_put(store, b->probe->number, &b->cell->sum, err);
 }
 
 static rung_status ask_more(rung_probe *probe, probe_cell *cell, size_t count, rung_error *err)
@@ -191,8 +190,8 @@ static rung_status ask_more(rung_probe *probe, probe_cell *cell, size_t count, r
     rung_client_sum sum = {0};
     if (*rung_probe_refusal(probe, (size_t)(cell - probe->cell)) || probe->stopped || !count) return RUNG_OK;
     rung_status status = batch_init(&b, err);
-    if (status == RUNG_OK) status = rung_client_run(&sum, probe->conf.client, b.ask, count, true, take_answer, &b, err);
-    if (status == RUNG_OK) status = b.status;
+    RUNG_NEXT(status, rung_client_run(&sum, probe->conf.client, b.ask, count, true, take_answer, &b, err));
+    RUNG_NEXT(status, b.status);
     cell->next += count;
     add_masses(&b);
     bool refused = cell->refusal.len > 0;
@@ -296,8 +295,7 @@ static rung_status enter_store(rung_probe *probe, rung_error *err)
     if (!probe->conf.store) return RUNG_OK;
     rung_buf_reset(&probe->canonical);
     put_canonical(&probe->canonical, probe);
-    rung_status status = rung_buf_ok(&probe->canonical, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_buf_ok(&probe->canonical, err));
     rung_sha256_hex(hex, probe->canonical.text, probe->canonical.len);
     hex[RUNG_RUN_ID - 1] = '\0';
     rung_probe_row row = {.id = hex,

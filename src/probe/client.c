@@ -97,8 +97,8 @@ rung_status rung_client_new(rung_client **out, const rung_client_options *conf, 
     client->conf = *conf;
     fill_defaults(&client->conf);
     rung_status status = probe_place_init(&client->place, conf->base_url, err);
-    if (status == RUNG_OK) status = take_key(client, err);
-    if (status == RUNG_OK) status = open_wire(client, err);
+    RUNG_NEXT(status, take_key(client, err));
+    RUNG_NEXT(status, open_wire(client, err));
     if (status == RUNG_OK)
         *out = client;
     else

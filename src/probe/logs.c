@@ -48,7 +48,7 @@ static rung_status add_record(reading *r, uint64_t index, const char *wanted, co
     }
     rung_log_record record = {.index = index, .right = right};
     rung_status status = keep(&record.wanted, r, wanted);
-    if (status == RUNG_OK) status = keep(&record.said, r, said);
+    RUNG_NEXT(status, keep(&record.said, r, said));
     if (status == RUNG_OK) log->record[log->count++] = record;
     return status;
 }
@@ -88,8 +88,7 @@ static rung_status read_lm_eval(reading *r, const rung_json *record)
     const char *target = rung_json_scalar_text(room, rung_json_get(record, "target"));
     if (!rung_json_int(&id, rung_json_get(record, "doc_id")) || id < 0) return bad(r, "no 'doc_id'");
     if (!r->filter) {
-        rung_status status = keep(&r->filter, r, filter);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(keep(&r->filter, r, filter));
     }
     if (strcmp(r->filter, filter ? filter : "") != 0) {
         r->log->repeated++;
@@ -162,7 +161,7 @@ static rung_status read_inspect(reading *r, const rung_json *root)
     if (rung_json_kind_of(samples) != RUNG_JSON_ARRAY)
         return rung_fail(r->err, RUNG_INPUT, "%.200s has no list 'samples'", r->name);
     rung_status status = keep(&r->log->model, r, rung_json_string(rung_json_get(eval, "model")));
-    if (status == RUNG_OK) status = keep(&r->log->task, r, rung_json_string(rung_json_get(eval, "task")));
+    RUNG_NEXT(status, keep(&r->log->task, r, rung_json_string(rung_json_get(eval, "task"))));
     for (size_t i = 0; status == RUNG_OK && i < rung_json_len(samples); i++) {
         r->line = i + 1;
         status = read_sample(r, rung_json_at(samples, i));
@@ -209,9 +208,8 @@ static rung_status read_text(reading *r, const char *text, size_t len)
     rung_json_doc *doc = NULL;
     char name[256];
     snprintf(name, sizeof name, "%.200s, line %zu", r->name, r->line);
-    rung_status status = rung_json_parse_python(&doc, text, len, name, r->err);
-    if (status != RUNG_OK) return status;
-    status = read_document(r, rung_json_root(doc));
+    RUNG_TRY(rung_json_parse_python(&doc, text, len, name, r->err));
+    rung_status status = read_document(r, rung_json_root(doc));
     rung_json_free(doc);
     return status;
 }

@@ -104,10 +104,9 @@ static rung_status count_groups(counting *c, group *groups, size_t count)
         asks[i].path = c->counter == COUNT_USAGE ? probe_path(&c->probe->dialect) : "/tokenize";
         asks[i].body = body[i].text;
     }
-    if (status == RUNG_OK)
-        status =
-            rung_client_run(&sum, c->probe->conf.client, asks, count, c->counter != COUNT_USAGE, take_count, c, c->err);
-    if (status == RUNG_OK) status = c->status;
+    RUNG_NEXT(status, rung_client_run(&sum, c->probe->conf.client, asks, count, c->counter != COUNT_USAGE, take_count,
+                                      c, c->err));
+    RUNG_NEXT(status, c->status);
     if (sum.stopped && status == RUNG_OK) c->probe->stopped = true;
     for (size_t i = 0; body && i < count; i++) rung_buf_clear(&body[i]);
     free(body);

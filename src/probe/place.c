@@ -87,8 +87,8 @@ rung_status probe_place_init(probe_place *place, const char *base_url, rung_erro
     if (code != CURLUE_OK)
         status = rung_fail(err, RUNG_USAGE, "'%.200s' is not the address of a server (%s)" EXAMPLE, base_url,
                            curl_url_strerror(code));
-    if (status == RUNG_OK) status = check_parts(url, base_url, err);
-    if (status == RUNG_OK) status = take_parts(place, url, err);
+    RUNG_NEXT(status, check_parts(url, base_url, err));
+    RUNG_NEXT(status, take_parts(place, url, err));
     curl_url_cleanup(url);
     return status;
 }

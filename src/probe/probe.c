@@ -55,9 +55,8 @@ static rung_status ask_bounds(probe_cell *cell, const rung_probe_options *conf, 
     about.layout = cell->options.question_first ? RUNG_VIOLATED : RUNG_ESTABLISHED;
     about.ends = RUNG_VIOLATED;       /* "Answer:" follows the question */
     about.at_once = RUNG_ESTABLISHED; /* the first generated token is the answer */
-    rung_status status = rung_claim_new(&claim, conf->subject, &about, err);
-    if (status != RUNG_OK) return status;
-    status = rung_decide(&d, claim, &(rung_decide_options){.bounds = true}, err);
+    RUNG_TRY(rung_claim_new(&claim, conf->subject, &about, err));
+    rung_status status = rung_decide(&d, claim, &(rung_decide_options){.bounds = true}, err);
     if (status == RUNG_OK) take_decision(cell, &d);
     rung_decision_clear(&d);
     rung_claim_free(claim);
@@ -67,9 +66,8 @@ static rung_status ask_bounds(probe_cell *cell, const rung_probe_options *conf, 
 static rung_status fill_task(rung_probe *probe, probe_cell *cell, rung_error *err)
 {
     const rung_probe_options *conf = &probe->conf;
-    rung_status status = probe_grid_task(&cell->task, &probe->grid, cell->grid_cell, conf, false, err);
-    if (status == RUNG_OK) status = probe_grid_task(&cell->example, &probe->grid, cell->grid_cell, conf, true, NULL);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(probe_grid_task(&cell->task, &probe->grid, cell->grid_cell, conf, false, err));
+    RUNG_TRY(probe_grid_task(&cell->example, &probe->grid, cell->grid_cell, conf, true, NULL));
     cell->options = (rung_text_options){.spelling = conf->spelling,
                                         .hops = cell->mode == PROBE_ONE_HOP ? 1 : 0,
                                         .shuffled = cell->mode == PROBE_SHUFFLED,
@@ -93,7 +91,7 @@ static rung_status fill_cell(rung_probe *probe, probe_cell *cell, rung_error *er
     put_keys(&cell->keys, grid, cell->grid_cell, SIZE_MAX);
     rung_task_canonical(&cell->canonical, &cell->task);
     rung_status status = rung_buf_ok(&cell->keys, err);
-    if (status == RUNG_OK) status = rung_buf_ok(&cell->canonical, err);
+    RUNG_NEXT(status, rung_buf_ok(&cell->canonical, err));
     cell->sum = (rung_probe_cell){.mode = probe_mode_names[cell->mode],
                                   .keys = cell->keys.text,
                                   .canonical = cell->canonical.text,
@@ -103,7 +101,8 @@ static rung_status fill_cell(rung_probe *probe, probe_cell *cell, rung_error *er
                                   .prompt_tokens = NAN};
     if (depth != SIZE_MAX) cell->sum.depth = (uint64_t)probe_grid_value(grid, cell->grid_cell, depth);
     if (facts != SIZE_MAX) cell->sum.facts = (uint64_t)probe_grid_value(grid, cell->grid_cell, facts);
-    return status == RUNG_OK ? ask_bounds(cell, &probe->conf, err) : status;
+    RUNG_TRY(status);
+    return ask_bounds(cell, &probe->conf, err);
 }
 
 /* A control that the task does not support is left out; the cell itself must be valid. */
@@ -191,9 +190,9 @@ rung_status rung_probe_new(rung_probe **out, const rung_probe_options *conf, run
         rung_task_conf unknown;
         status = rung_task_conf_init(&unknown, conf->task, NULL, 0, err); /* its message names the nearest task */
     }
-    if (status == RUNG_OK) status = probe_grid_parse(&probe->grid, conf->grid ? conf->grid : "", err);
-    if (status == RUNG_OK) status = make_cells(probe, err);
-    if (status == RUNG_OK) status = make_depths(probe, err);
+    RUNG_NEXT(status, probe_grid_parse(&probe->grid, conf->grid ? conf->grid : "", err));
+    RUNG_NEXT(status, make_cells(probe, err));
+    RUNG_NEXT(status, make_depths(probe, err));
     if (status == RUNG_OK)
         *out = probe;
     else

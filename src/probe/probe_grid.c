@@ -86,7 +86,7 @@ static rung_status read_words(probe_grid *grid, char *text, rung_error *err)
         }
         if (status == RUNG_OK && !axis)
             status = rung_fail(err, RUNG_USAGE, "--grid: '%s' has no key; write for example L=1..4,n=8,16", pair);
-        if (status == RUNG_OK) status = read_values(axis, pair, err);
+        RUNG_NEXT(status, read_values(axis, pair, err));
     }
     return status;
 }

@@ -43,15 +43,14 @@ static rung_status put_examples(probe_question *q, const probe_cell *cell, const
     if (!conf->shots || cell->options.chain_of_thought)
         return RUNG_OK; /* an example without steps would teach the model to skip them */
     rung_status status = rung_instance_init(&instance, &cell->example, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     for (size_t i = 0; status == RUNG_OK && i < conf->shots; i++) {
         const char **names;
         options.seed++;
         status = draw_names(&names, q, rung_text_names(&cell->example, options.spelling), pool, count, rng, err);
-        if (status == RUNG_OK)
-            status =
-                rung_task_make(&instance, &cell->example, conf->seed ^ EXAMPLE_STREAM, index * conf->shots + i, err);
-        if (status == RUNG_OK) status = put_instance(q, &instance, &cell->example, &options, names, err);
+        RUNG_NEXT(status,
+                  rung_task_make(&instance, &cell->example, conf->seed ^ EXAMPLE_STREAM, index * conf->shots + i, err));
+        RUNG_NEXT(status, put_instance(q, &instance, &cell->example, &options, names, err));
     }
     rung_instance_clear(&instance);
     return status;
@@ -90,10 +89,10 @@ static rung_status put_question(probe_question *q, const rung_instance *instance
     rung_rng_init(&rng, conf->seed, NAME_STREAM + cell->grid_cell, index);
     options.cue = cue;
     options.seed = rung_rng_u64(&rng);
-    rung_status status = draw_names(&names, q, cell->names, pool, count, &rng, err);
-    if (status == RUNG_OK) status = put_examples(q, cell, conf, pool, count, index, &rng, err);
-    if (status == RUNG_OK) status = put_instance(q, instance, &cell->task, &options, names, err);
-    return status == RUNG_OK ? put_answers(q, instance, cell, &options, names, err) : status;
+    RUNG_TRY(draw_names(&names, q, cell->names, pool, count, &rng, err));
+    RUNG_TRY(put_examples(q, cell, conf, pool, count, index, &rng, err));
+    RUNG_TRY(put_instance(q, instance, &cell->task, &options, names, err));
+    return put_answers(q, instance, cell, &options, names, err);
 }
 
 rung_status probe_question_init(probe_question *q, const probe_cell *cell, const rung_probe_options *conf,
@@ -103,10 +102,9 @@ rung_status probe_question_init(probe_question *q, const probe_cell *cell, const
     memset(q, 0, sizeof *q);
     rung_buf_init(&q->prompt);
     rung_arena_init(&q->arena);
-    rung_status status = rung_instance_init(&instance, &cell->task, err);
-    if (status != RUNG_OK) return status;
-    status = rung_task_make(&instance, &cell->task, conf->seed, index, err);
-    if (status == RUNG_OK) status = put_question(q, &instance, cell, conf, names, count, cue, index, err);
+    RUNG_TRY(rung_instance_init(&instance, &cell->task, err));
+    rung_status status = rung_task_make(&instance, &cell->task, conf->seed, index, err);
+    RUNG_NEXT(status, put_question(q, &instance, cell, conf, names, count, cue, index, err));
     rung_instance_clear(&instance);
     return status;
 }

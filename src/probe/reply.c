@@ -108,12 +108,10 @@ static rung_status read_texts(rung_reply *reply, const rung_json *root, const ru
         return rung_fail(err, RUNG_INPUT, "the reply has a choice with neither 'text' nor 'message'");
     if (text && rung_json_kind_of(text) != RUNG_JSON_STRING && rung_json_kind_of(text) != RUNG_JSON_NULL)
         return rung_fail(err, RUNG_INPUT, "the generated text of the reply is not a string");
-    rung_status status = keep(&reply->text, reply, rung_json_string(text), err);
-    if (status == RUNG_OK) status = keep(&reply->reasoning, reply, thoughts, err);
-    if (status == RUNG_OK)
-        status = keep(&reply->finish, reply, rung_json_string(rung_json_get(choice, "finish_reason")), err);
-    if (status == RUNG_OK) status = keep(&reply->model, reply, rung_json_string(rung_json_get(root, "model")), err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(keep(&reply->text, reply, rung_json_string(text), err));
+    RUNG_TRY(keep(&reply->reasoning, reply, thoughts, err));
+    RUNG_TRY(keep(&reply->finish, reply, rung_json_string(rung_json_get(choice, "finish_reason")), err));
+    RUNG_TRY(keep(&reply->model, reply, rung_json_string(rung_json_get(root, "model")), err));
     return keep(&reply->fingerprint, reply, rung_json_string(rung_json_get(root, "system_fingerprint")), err);
 }
 
@@ -126,8 +124,8 @@ static rung_status read_root(rung_reply *reply, const rung_json *root, rung_erro
     reply->prompt_tokens = count_of(usage, "prompt_tokens");
     reply->completion_tokens = count_of(usage, "completion_tokens");
     rung_json_bool(&reply->truncated, rung_json_get(root, "truncated"));
-    rung_status status = read_texts(reply, root, choice, err);
-    return status == RUNG_OK ? read_logprobs(reply, choice, err) : status;
+    RUNG_TRY(read_texts(reply, root, choice, err));
+    return read_logprobs(reply, choice, err);
 }
 
 rung_status rung_reply_parse(rung_reply *reply, const char *body, size_t len, rung_error *err)
@@ -137,9 +135,8 @@ rung_status rung_reply_parse(rung_reply *reply, const char *body, size_t len, ru
     reply->text = reply->reasoning = reply->finish = reply->model = reply->fingerprint = "";
     reply->prompt_tokens = reply->completion_tokens = -1;
     rung_json_doc *doc = NULL;
-    rung_status status = rung_json_parse_python(&doc, body, len, "the reply", err);
-    if (status != RUNG_OK) return status;
-    status = read_root(reply, rung_json_root(doc), err);
+    RUNG_TRY(rung_json_parse_python(&doc, body, len, "the reply", err));
+    rung_status status = read_root(reply, rung_json_root(doc), err);
     rung_json_free(doc);
     return status;
 }
@@ -152,8 +149,8 @@ rung_status rung_reply_take(rung_reply *reply, const rung_client_response *answe
     rung_status second = rung_reply_parse(&shown, answer->shown, answer->shown_len, err);
     if (status != RUNG_OK && second == RUNG_OK) rung_fail(err, status, "cannot parse the reply");
     if (status == RUNG_OK && second != RUNG_OK) shown.fingerprint = shown.model = "";
-    if (status == RUNG_OK) status = keep(&reply->fingerprint, reply, shown.fingerprint, err);
-    if (status == RUNG_OK) status = keep(&reply->model, reply, shown.model, err);
+    RUNG_NEXT(status, keep(&reply->fingerprint, reply, shown.fingerprint, err));
+    RUNG_NEXT(status, keep(&reply->model, reply, shown.model, err));
     rung_reply_clear(&shown);
     return status;
 }
@@ -175,7 +172,7 @@ rung_status rung_reply_tokens(size_t *count, size_t *most, const char *body, siz
 {
     rung_json_doc *doc = NULL;
     rung_status status = rung_json_parse_python(&doc, body, len, "the reply", err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     const rung_json *root = rung_json_root(doc), *tokens = rung_json_get(root, "tokens");
     int64_t stated;
     *most = size_of(rung_json_get(root, "max_model_len"));
@@ -201,7 +198,7 @@ rung_status rung_reply_models(bool *found, size_t *most, rung_buf *names, const 
     rung_json_doc *doc = NULL;
     *found = false, *most = 0;
     rung_status status = rung_json_parse_python(&doc, body, len, "the reply", err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     const rung_json *data = rung_json_get(rung_json_root(doc), "data");
     if (rung_json_kind_of(data) != RUNG_JSON_ARRAY)
         status = rung_fail(err, RUNG_INPUT, "the reply of /v1/models has no list 'data'");

@@ -127,7 +127,8 @@ rung_status rung_full_add(player *p, rung_letter *out, const rung_letter *in, co
     rung_letter_unpack(q, queries, e);
     rung_status status = absorb_all(p, acc, q, NULL, count, e);
     out->first = queries->first, out->count = count;
-    return status == RUNG_OK ? rung_letter_pack(out, acc, count * rung_full_elements(e->conf), e) : status;
+    RUNG_TRY(status);
+    return rung_letter_pack(out, acc, count * rung_full_elements(e->conf), e);
 }
 
 rung_status rung_full_end(player *p, const rung_letter *in, epoch *e)

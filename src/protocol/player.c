@@ -145,8 +145,7 @@ rung_status rung_letter_pack(rung_letter *letter, const double *x, size_t count,
     size_t bits = SIZE_MAX;
     char where[48];
     snprintf(where, sizeof where, "a message of layer %zu", e->layer);
-    rung_status status = rung_numbers_have_codes(x, count, e->fmt, where, e->err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_numbers_have_codes(x, count, e->fmt, where, e->err));
     if (!rung_size_mul(&bits, count, (size_t)e->fmt->bits))
         return rung_fail(e->err, RUNG_SYSTEM, "layer %zu: a message of %zu numbers does not fit into memory", e->layer,
                          count);

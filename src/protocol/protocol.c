@@ -174,7 +174,7 @@ static rung_status pass_states(game *g, epoch *e, double *tail)
         size_t end = p->start + p->tokens, elements = rung_state_elements(e->conf, end);
         next_turn(e);
         status = rung_player_begin(p, e);
-        if (status == RUNG_OK) status = rung_state_turn(p, &numbers, i ? &received : NULL, e);
+        RUNG_NEXT(status, rung_state_turn(p, &numbers, i ? &received : NULL, e));
         if (status != RUNG_OK) break;
         if (i + 1 == g->players) {
             memcpy(tail, numbers, elements * sizeof *tail);
@@ -182,7 +182,7 @@ static rung_status pass_states(game *g, epoch *e, double *tail)
         }
         received = (rung_letter){.first = end, .count = 1};
         status = rung_letter_pack(&received, numbers, elements, e);
-        if (status == RUNG_OK) status = deliver(g, &received, e, RUNG_SENT_STATE, p, p + 1, i + 1);
+        RUNG_NEXT(status, deliver(g, &received, e, RUNG_SENT_STATE, p, p + 1, i + 1));
     }
     return status;
 }
@@ -197,13 +197,13 @@ static rung_status pass_accumulators(game *g, epoch *e, player *owner)
     for (size_t j = 0; status == RUNG_OK && owner->asks && j < owner->index; j++) {
         rung_letter *next = &acc[j % 2];
         status = rung_full_queries(owner, &shown, e);
-        if (status == RUNG_OK) status = deliver(g, &shown, e, RUNG_SENT_QUERIES, owner, &g->player[j], owner->index);
-        if (status == RUNG_OK) status = rung_full_add(&g->player[j], next, got, &shown, e);
-        if (status == RUNG_OK)
-            status = deliver(g, next, e, RUNG_SENT_ACCUMULATORS, &g->player[j], &g->player[j + 1], owner->index);
+        RUNG_NEXT(status, deliver(g, &shown, e, RUNG_SENT_QUERIES, owner, &g->player[j], owner->index));
+        RUNG_NEXT(status, rung_full_add(&g->player[j], next, got, &shown, e));
+        RUNG_NEXT(status, deliver(g, next, e, RUNG_SENT_ACCUMULATORS, &g->player[j], &g->player[j + 1], owner->index));
         got = next;
     }
-    return status == RUNG_OK ? rung_full_end(owner, got, e) : status;
+    RUNG_TRY(status);
+    return rung_full_end(owner, got, e);
 }
 
 static rung_status play_full(game *g, epoch *e)
@@ -225,13 +225,14 @@ static rung_status open_blocks(game *g, epoch *e, desk *d, player *from, player 
     rung_letter choice = {.first = from->start / b.B, .count = from->tokens / b.B}, rows = {0}, shown = {0};
     rung_status status = rung_sparse_choice(&choice, d, e);
     if (status == RUNG_OK && to->asks) status = deliver(g, &choice, e, RUNG_SENT_CHOICE, to, from, to->index);
-    if (status == RUNG_OK) status = rung_sparse_open(from, &rows, &choice, e);
-    if (status == RUNG_OK) status = deliver(g, &rows, e, RUNG_SENT_OPENED, from, to, to->index);
-    if (status == RUNG_OK) status = rung_sparse_take_opened(d, &rows, e);
+    RUNG_NEXT(status, rung_sparse_open(from, &rows, &choice, e));
+    RUNG_NEXT(status, deliver(g, &rows, e, RUNG_SENT_OPENED, from, to, to->index));
+    RUNG_NEXT(status, rung_sparse_take_opened(d, &rows, e));
     if (status != RUNG_OK || first >= end) return status;
     status = rung_sparse_show(from, &shown, first > from->start ? first : from->start, end, e);
-    if (status == RUNG_OK) status = deliver(g, &shown, e, RUNG_SENT_WINDOW, from, to, to->index);
-    return status == RUNG_OK ? rung_sparse_take_shown(d, &shown, e) : status;
+    RUNG_TRY(status);
+    RUNG_TRY(deliver(g, &shown, e, RUNG_SENT_WINDOW, from, to, to->index));
+    return rung_sparse_take_shown(d, &shown, e);
 }
 
 static rung_status play_sparse(game *g, epoch *e)
@@ -250,7 +251,7 @@ static rung_status play_sparse(game *g, epoch *e)
         if (i + 1 < g->players) status = rung_sparse_summaries(p, &received, &d, e);
         if (status == RUNG_OK && i + 1 < g->players)
             status = deliver(g, &received, e, RUNG_SENT_SUMMARIES, p, p + 1, i + 1);
-        if (status == RUNG_OK) status = rung_sparse_choose(p, &d, e);
+        RUNG_NEXT(status, rung_sparse_choose(p, &d, e));
         for (size_t j = 0; status == RUNG_OK && j < i; j++) status = open_blocks(g, e, &d, &g->player[j], p);
         if (status == RUNG_OK) rung_sparse_read(p, &d, e);
     }
@@ -315,8 +316,7 @@ static rung_status allocate(game *g, size_t *elements)
     if (!rung_size_mul(&cells, t->layers, t->cuts * RUNG_SENT_COUNTED))
         return rung_fail(g->err, RUNG_SYSTEM, "%zu layers and %zu players do not fit into memory", t->layers,
                          t->cuts + 1);
-    rung_status status = carried_elements(elements, g);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(carried_elements(elements, g));
     t->bits = rung_calloc(cells, sizeof *t->bits, g->err);
     t->out = rung_calloc(g->rules->at_count, answers * sizeof *t->out, g->err);
     t->state_bits = (uint64_t)*elements * (uint64_t)g->rules->numbers->bits;
@@ -346,8 +346,8 @@ static rung_status play(game *g)
         status = rung_player_init(&g->player[g->players], g->rules, &g->rules->player[g->players], g->players,
                                   &g->arena, g->err);
     for (size_t l = 0; status == RUNG_OK && l < g->arch->layer_count; l++) status = play_layer(g, l);
-    if (status == RUNG_OK) status = read_outs(g);
-    if (status == RUNG_OK) status = rung_numbers_have_codes(g->state, elements, g->rules->numbers, "the state", g->err);
+    RUNG_NEXT(status, read_outs(g));
+    RUNG_NEXT(status, rung_numbers_have_codes(g->state, elements, g->rules->numbers, "the state", g->err));
     if (status == RUNG_OK) rung_num_pack(g->t->state, g->rules->numbers, g->state, elements);
     return status;
 }
@@ -356,10 +356,9 @@ rung_status rung_protocol_play(rung_transcript *out, const rung_protocol *rules,
 {
     game g = {.rules = rules, .arch = rung_model_get_arch(rules->model), .t = out, .err = err};
     *out = (rung_transcript){0};
-    rung_status status = check_rules(rules, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_rules(rules, err));
     rung_arena_init(&g.arena);
-    status = play(&g);
+    rung_status status = play(&g);
     for (size_t i = 0; i < g.players; i++) rung_player_clear(&g.player[i]);
     rung_arena_clear(&g.arena);
     return status;

@@ -69,7 +69,7 @@ static rung_status make_settings(report_group *g, rung_error *err)
     size_t *first = NULL;
     double *room = rung_calloc(3 * g->runs + 1, sizeof *room, err);
     rung_status status = room ? RUNG_OK : RUNG_SYSTEM;
-    if (status == RUNG_OK) status = bucket(&g->order, &first, g->runs, g->settings, setting_of_run, g, err);
+    RUNG_NEXT(status, bucket(&g->order, &first, g->runs, g->settings, setting_of_run, g, err));
     for (size_t i = 0; status == RUNG_OK && i < g->settings; i++) {
         g->setting[i].first = first[i], g->setting[i].runs = first[i + 1] - first[i];
         sum_up(&g->setting[i], g, room);
@@ -163,9 +163,8 @@ static void count_cell(rung_run_group *shown, const rung_cell *cell)
 
 rung_status report_aggregate(rung_report *report, report_group *g, rung_error *err)
 {
-    rung_status status = make_settings(g, err);
-    if (status == RUNG_OK) status = make_cells(g, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(make_settings(g, err));
+    RUNG_TRY(make_cells(g, err));
     rung_cell *cells = rung_arena_alloc(&report->arena, g->cells, sizeof *cells, err);
     if (!cells) return RUNG_SYSTEM;
     for (size_t c = 0; c < g->cells; c++) {

@@ -141,8 +141,8 @@ static rung_status read_store(plan *p, size_t number)
         if (c->run->store != number) continue;
         if (!store)
             status = rung_store_open(&store, p->report->store[number].path, RUNG_STORE_READ, p->report->wait_s, p->err);
-        if (status == RUNG_OK) status = rung_store_metrics(store, c->run->number, take_metric, &r, p->err);
-        if (status == RUNG_OK) status = r.status;
+        RUNG_NEXT(status, rung_store_metrics(store, c->run->number, take_metric, &r, p->err));
+        RUNG_NEXT(status, r.status);
         thin(c);
     }
     rung_store_close(store);
@@ -166,8 +166,7 @@ static rung_status add_curves(series_list *list, rung_axis *x, plan *p, size_t p
                          .control = cell->row->random_labels,
                          .colour = c->colour};
         x->low = fmin(x->low, c->point[0].x), x->high = fmax(x->high, c->point[c->count - 1].x);
-        rung_status status = s.point ? report_add_series(list, &s, p->err) : RUNG_SYSTEM;
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(s.point ? report_add_series(list, &s, p->err) : RUNG_SYSTEM);
     }
     return RUNG_OK;
 }
@@ -230,7 +229,7 @@ rung_status report_make_curves(rung_report *report, report_group *g, rung_error 
     else
         axis[0] = nothing;
     rung_status status = report_panels_init(&p->panels, report, g, &axis[0], NULL, REPORT_SPLIT_FEW, err);
-    if (status == RUNG_OK) status = choose(p, &all);
+    RUNG_NEXT(status, choose(p, &all));
     for (size_t i = 0; status == RUNG_OK && i < report->stores; i++) status = read_store(p, i);
     for (size_t i = 0; status == RUNG_OK && i < p->panel_count; i++) status = add_panel(&figures, p, i);
     if (status == RUNG_OK) {

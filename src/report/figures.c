@@ -190,8 +190,8 @@ static rung_status add_figure(maker *m, const report_slot *slot, size_t slots, m
     if (all > MAX_SERIES)
         f.left_out = report_say(m->report, m->err, "%d of %zu series are drawn; the table has all.", MAX_SERIES, all);
     f.series = series.series, f.series_count = series.count;
-    if (status == RUNG_OK) status = scale_x(&f, m);
-    if (status == RUNG_OK) status = add_guides(&guides, m, slot, drawn, what);
+    RUNG_NEXT(status, scale_x(&f, m));
+    RUNG_NEXT(status, add_guides(&guides, m, slot, drawn, what));
     if (status == RUNG_OK && series.count) status = settle_figure(&f, m, &series, &guides);
     free(series.series);
     free(guides.guide);
@@ -260,7 +260,7 @@ static rung_status add_rates(maker *m)
     m->axis = &axis;
     rung_status status = report_panels_init(&m->panels, m->report, m->group, &axis, NULL, REPORT_SPLIT_FEW, m->err);
     size_t before = m->list.count;
-    if (status == RUNG_OK) status = add_panels(m, one, RUNG_COUNT(one));
+    RUNG_NEXT(status, add_panels(m, one, RUNG_COUNT(one)));
     m->group->shown.rates = m->list.count - before;
     report_panels_clear(&m->panels);
     return status;
@@ -273,7 +273,7 @@ rung_status report_make_figures(rung_report *report, report_group *g, rung_error
     size_t axes = report_axes(axis, g, err);
     rung_status status = RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && i < axes; i++) status = add_axis(&m, &axis[i]);
-    if (status == RUNG_OK) status = add_rates(&m);
+    RUNG_NEXT(status, add_rates(&m));
     if (status == RUNG_OK) {
         g->shown.figure = report_settle(report, m.list.figure, m.list.count, sizeof *m.list.figure, err);
         g->shown.figures = m.list.count;

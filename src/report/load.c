@@ -319,7 +319,8 @@ static rung_status read_sweeps(loader *l, rung_store *store)
     }
     free(list.number);
     free(list.group);
-    return status == RUNG_OK ? l->status : status;
+    RUNG_TRY(status);
+    return l->status;
 }
 
 static rung_status read_others(loader *l, rung_store *store)
@@ -331,7 +332,8 @@ static rung_status read_others(loader *l, rung_store *store)
     l->group = group_of(l->report, "", "", "", l->err);
     if (!l->group) return RUNG_SYSTEM;
     status = rung_store_runs(store, 0, add_run, l, l->err);
-    return status == RUNG_OK ? l->status : status;
+    RUNG_TRY(status);
+    return l->status;
 }
 
 /* ---- certificates ------------------------------------------------------------------------------------------------ */
@@ -359,22 +361,21 @@ static bool attach(void *context, const rung_artefact *a)
 rung_status rung_report_add(rung_report *report, const char *path, double wait_s, rung_error *err)
 {
     rung_store *store;
-    rung_status status = rung_store_open(&store, path, RUNG_STORE_READ, wait_s, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_store_open(&store, path, RUNG_STORE_READ, wait_s, err));
     report_store *stores = report_grow(report->store, report->stores, &report->store_room, sizeof *stores, err);
     loader l = {.report = report, .store = report->stores, .err = err};
-    status = stores ? RUNG_OK : RUNG_SYSTEM;
+    rung_status status = stores ? RUNG_OK : RUNG_SYSTEM;
     if (stores) {
         report->store = stores;
         report->wait_s = wait_s;
         stores[report->stores++] = (report_store){.path = report_keep(report, path, err)};
         if (!stores[l.store].path) status = RUNG_SYSTEM;
     }
-    if (status == RUNG_OK) status = read_sweeps(&l, store);
-    if (status == RUNG_OK) status = read_others(&l, store);
-    if (status == RUNG_OK) status = rung_store_artefacts(store, 0, "certificate", attach, &l, err);
-    if (status == RUNG_OK) status = l.status;
-    if (status == RUNG_OK) status = report_read_probes(report, store, err);
+    RUNG_NEXT(status, read_sweeps(&l, store));
+    RUNG_NEXT(status, read_others(&l, store));
+    RUNG_NEXT(status, rung_store_artefacts(store, 0, "certificate", attach, &l, err));
+    RUNG_NEXT(status, l.status);
+    RUNG_NEXT(status, report_read_probes(report, store, err));
     if (stores) report->store[l.store].runs = l.rows;
     report_index_clear(&l.number);
     rung_store_close(store);

@@ -108,9 +108,8 @@ static rung_status sort_into(report_panels *p, rung_report *report, namer *n, ru
         if (isnan(slot.x) || (n->second && isnan(report_axis_value(n->group, n->second, c)))) continue;
         name_cell(n, c);
         status = number_of(&slot.panel, &panels, &p->panel, &p->panels, &panel_room, report, &n->panel, err);
-        if (status == RUNG_OK)
-            status =
-                number_of(&slot.series, &series, &p->series, &p->all_series, &series_room, report, &n->series, err);
+        RUNG_NEXT(status,
+                  number_of(&slot.series, &series, &p->series, &p->all_series, &series_room, report, &n->series, err));
         p->slot[p->slots++] = slot;
     }
     report_index_clear(&panels);
@@ -169,7 +168,7 @@ rung_status report_panels_init(report_panels *p, rung_report *report, report_gro
         n.numbers_in_series = false;
         report_panels_clear(p);
     }
-    if (status == RUNG_OK) status = give_colours(p, group, err);
+    RUNG_NEXT(status, give_colours(p, group, err));
     if (status == RUNG_OK) qsort(p->slot, p->slots, sizeof *p->slot, by_place);
     if (status == RUNG_OK && (n.panel.failed || n.series.failed)) status = rung_fail(err, RUNG_SYSTEM, "out of memory");
     rung_buf_clear(&n.panel);

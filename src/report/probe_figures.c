@@ -160,7 +160,7 @@ static rung_status add_floors(guide_list *list, rung_axis *axis, maker *m, const
         if (s[i].role != ONE_LOOK)
             floors[known++] = (report_floor){x[i], s[i].cell->cell.chance, s[i].cell->cell.majority};
     }
-    if (status == RUNG_OK) status = report_scale(axis, m->report, x, count, !s[0].by_depth, m->err);
+    RUNG_NEXT(status, report_scale(axis, m->report, x, count, !s[0].by_depth, m->err));
     if (status == RUNG_OK && known) status = report_floors(list, m->report, floors, known, m->err);
     free(floors);
     free(x);
@@ -192,7 +192,7 @@ static rung_status add_figure(maker *m, const slot *s, size_t count)
     if (models > MAX_MODELS)
         f.left_out =
             report_say(m->report, m->err, "%d of %zu models are drawn; the table has all.", MAX_MODELS, models);
-    if (status == RUNG_OK) status = add_floors(&guides, &f.x, m, s, count);
+    RUNG_NEXT(status, add_floors(&guides, &f.x, m, s, count));
     if (status == RUNG_OK) {
         f.series = report_settle(m->report, series.series, series.count, sizeof *f.series, m->err);
         f.guide = report_settle(m->report, guides.guide, guides.count, sizeof *f.guide, m->err);

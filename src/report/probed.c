@@ -106,9 +106,9 @@ static bool add_probe(void *context, const rung_probe_row *row)
     if (!keep_all(r->report, texts, RUNG_COUNT(texts), r->err)) return failed(r);
     r->probe = &p;
     rung_status status = rung_store_probe_cells(r->store, row->number, add_cell, r, r->err);
-    if (status == RUNG_OK) status = r->status;
-    if (status == RUNG_OK) status = rung_store_probe_depths(r->store, row->number, add_depth, r, r->err);
-    if (status == RUNG_OK) status = r->status;
+    RUNG_NEXT(status, r->status);
+    RUNG_NEXT(status, rung_store_probe_depths(r->store, row->number, add_depth, r, r->err));
+    RUNG_NEXT(status, r->status);
     r->status = status;
     if (status == RUNG_OK) return enter(r, &p);
     free_probe(&p);
@@ -119,7 +119,8 @@ rung_status report_read_probes(rung_report *report, rung_store *store, rung_erro
 {
     reader r = {.report = report, .store = store, .err = err};
     rung_status status = rung_store_probes(store, add_probe, &r, err);
-    return status == RUNG_OK ? r.status : status;
+    RUNG_TRY(status);
+    return r.status;
 }
 
 void report_free_probes(rung_report *report)
@@ -328,11 +329,12 @@ static rung_status fill_task(rung_report *report, rung_probed *t, size_t first, 
         if (at && fresh) *at = t->models++;
         if (at) p->series = *at;
         status = at ? fill_cells(report, t, cell, p, err) : RUNG_SYSTEM;
-        if (status == RUNG_OK) status = fill_depths(report, t, depth, p, err);
+        RUNG_NEXT(status, fill_depths(report, t, depth, p, err));
         if (!p->next) break;
     }
     report_index_clear(&names);
-    return status == RUNG_OK ? report_make_probe_figures(report, t, err) : status;
+    RUNG_TRY(status);
+    return report_make_probe_figures(report, t, err);
 }
 
 /* `taken` maps existing slugs to the last number that was appended to each. */
@@ -402,7 +404,7 @@ rung_status report_make_probes(rung_report *report, rung_error *err)
     report->probed = rung_arena_alloc(&report->arena, report->probes + 1, sizeof *report->probed, err);
     bool *begins = rung_arena_alloc(&report->arena, report->probes + 1, sizeof *begins, err);
     if (!report->probed || !begins) return RUNG_SYSTEM;
-    rung_status status = name_probes(report, err);
-    if (status == RUNG_OK) status = chain_tasks(report, begins, err);
-    return status == RUNG_OK ? make_tasks(report, begins, err) : status;
+    RUNG_TRY(name_probes(report, err));
+    RUNG_TRY(chain_tasks(report, begins, err));
+    return make_tasks(report, begins, err);
 }

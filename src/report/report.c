@@ -82,13 +82,14 @@ rung_status rung_report_make(rung_report *report, rung_error *err)
         report_group *g = report->group[i];
         g->shown.left_out = "";
         status = give_slug(report, i, err);
-        if (status == RUNG_OK) status = report_aggregate(report, g, err);
-        if (status == RUNG_OK) status = report_find_keys(report, g, err);
-        if (status == RUNG_OK) status = report_make_figures(report, g, err);
-        if (status == RUNG_OK) status = report_make_heats(report, g, err);
-        if (status == RUNG_OK) status = report_make_curves(report, g, err);
+        RUNG_NEXT(status, report_aggregate(report, g, err));
+        RUNG_NEXT(status, report_find_keys(report, g, err));
+        RUNG_NEXT(status, report_make_figures(report, g, err));
+        RUNG_NEXT(status, report_make_heats(report, g, err));
+        RUNG_NEXT(status, report_make_curves(report, g, err));
     }
-    return status == RUNG_OK ? report_make_probes(report, err) : status;
+    RUNG_TRY(status);
+    return report_make_probes(report, err);
 }
 
 size_t rung_report_groups(const rung_report *report)

@@ -108,8 +108,8 @@ static rung_verdict verdict_at(const report_group *g, size_t cell, const instead
     rung_buf_init(&task);
     put_task(&task, g, cell, in);
     rung_status status = rung_buf_ok(&task, &ignored);
-    if (status == RUNG_OK) status = rung_task_conf_parse(&conf.task, task.text, &ignored);
-    if (status == RUNG_OK) status = rung_lab_theory(&theory, &conf, &ignored);
+    RUNG_NEXT(status, rung_task_conf_parse(&conf.task, task.text, &ignored));
+    RUNG_NEXT(status, rung_lab_theory(&theory, &conf, &ignored));
     rung_buf_clear(&task);
     return status == RUNG_OK ? theory.verdict : RUNG_UNKNOWN;
 }

@@ -72,8 +72,7 @@ static rung_status keep(kept_keys *kept, report_group *g, bool numeric, rung_err
         report_key *key = &g->key[k];
         bool follows;
         if (!key->varies || key->chosen || key->numeric != numeric || strcmp(key->name, "label") == 0) continue;
-        rung_status status = is_function(&follows, g, k, kept->key, kept->count, err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(is_function(&follows, g, k, kept->key, kept->count, err));
         if (follows) continue;
         key->kept = true;
         kept->key[kept->count++] = k;
@@ -88,8 +87,7 @@ static rung_status find_tied(report_group *g, const kept_keys *kept, size_t word
         report_key *key = &g->key[k];
         bool follows;
         if (!key->varies || key->chosen || !key->numeric || key->kept || strncmp(key->name, "task.", 5) != 0) continue;
-        rung_status status = is_function(&follows, g, k, kept->key + words, kept->count - words, err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(is_function(&follows, g, k, kept->key + words, kept->count - words, err));
         key->tied = !follows;
     }
     return RUNG_OK;
@@ -152,10 +150,13 @@ rung_status report_find_keys(rung_report *report, report_group *g, rung_error *e
     count_mixers(g);
     rung_status status = keep(&kept, g, false, err);
     size_t words = kept.count;
-    if (status == RUNG_OK) status = keep(&kept, g, true, err);
-    if (status == RUNG_OK) status = find_tied(g, &kept, words, err);
-    if (status == RUNG_OK) status = find_label(g, &kept, words, err);
-    return status == RUNG_OK ? list_keys(report, g, err) : status;
+    RUNG_TRY(status);
+    status = keep(&kept, g, true, err);
+    RUNG_TRY(status);
+    status = find_tied(g, &kept, words, err);
+    RUNG_TRY(status);
+    RUNG_TRY(find_label(g, &kept, words, err));
+    return list_keys(report, g, err);
 }
 
 const char *rung_run_group_value(const rung_run_group *group, size_t cell, size_t key)

@@ -136,8 +136,7 @@ static rung_status say(serve_reply *reply, run *r)
 {
     size_t room = 0;
     for (;;) {
-        rung_status status = add_token(reply, r, &room);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(add_token(reply, r, &room));
         size_t row = reply->token[reply->tokens - 1].chosen.row;
         bool thought = row >= first_thought(r->spec);
         /* As in other servers, the end of a reply counts as a token: if there is no room for it, the reply is cut. */
@@ -146,9 +145,8 @@ static rung_status say(serve_reply *reply, run *r)
             return RUNG_OK;
         uint32_t word = (uint32_t)(r->spec->vocab - r->spec->thoughts + (row - first_thought(r->spec)));
         const size_t here = 0;
-        status = rung_session_run(r->session, r->out, &(rung_prompt){.token = &word, .tokens = 1}, RUNG_FORM_SCAN,
-                                  &here, 1, r->err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(rung_session_run(r->session, r->out, &(rung_prompt){.token = &word, .tokens = 1}, RUNG_FORM_SCAN,
+                                  &here, 1, r->err));
         r->room--;
     }
 }
@@ -162,8 +160,8 @@ static rung_status run_prompt(serve_reply *reply, run *r, const rung_instance *i
     if (!r->out) return RUNG_SYSTEM;
     rung_status status = rung_session_new(&r->session, r->m->program, most, r->err);
     rung_prompt prompt = {.token = instance->token, .tokens = instance->tokens};
-    if (status == RUNG_OK) status = rung_session_run(r->session, r->out, &prompt, RUNG_FORM_SCAN, &last, 1, r->err);
-    if (status == RUNG_OK) status = say(reply, r);
+    RUNG_NEXT(status, rung_session_run(r->session, r->out, &prompt, RUNG_FORM_SCAN, &last, 1, r->err));
+    RUNG_NEXT(status, say(reply, r));
     rung_session_free(r->session);
     free(r->out);
     return status;
@@ -179,9 +177,8 @@ static rung_status read_and_run(serve_reply *reply, rung_instance *instance, con
                                 const serve_request *request, size_t index, rung_error *err)
 {
     const char *text = request->prompt[index].text.text;
-    rung_status status = rung_instance_init(instance, m->task, err);
-    if (status == RUNG_OK) status = rung_text_read(instance, &reply->book, text, m->task, NULL, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_instance_init(instance, m->task, err));
+    RUNG_TRY(rung_text_read(instance, &reply->book, text, m->task, NULL, err));
     reply->spaced = request->route == SERVE_COMPLETIONS && !ends_in_space(text);
     run r = {.m = m, .spec = rung_model_get_spec(m->model), .request = request, .err = err};
     rung_rng_init(&r.rng, (uint64_t)request->seed, 0x7365727665, index); /* a random stream of its own: "serve" */

@@ -337,8 +337,7 @@ static void start(rung_server *s, const struct addrinfo *address)
 static rung_status open_server(rung_server *s, rung_error *err)
 {
     struct addrinfo *address = NULL;
-    rung_status status = find_address(&address, &s->options, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(find_address(&address, &s->options, err));
     errno = 0;
     start(s, address);
     bool six = address->ai_family == AF_INET6;
@@ -384,7 +383,7 @@ rung_status rung_server_open(rung_server **out, const rung_service *service, con
     s->service = service;
     s->options = *options;
     rung_status status = make_lines(s, err);
-    if (status == RUNG_OK) status = open_server(s, err);
+    RUNG_NEXT(status, open_server(s, err));
     if (status == RUNG_OK) {
         *out = s;
     } else {

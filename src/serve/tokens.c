@@ -125,7 +125,7 @@ static rung_status add_text_words(serve_tokens *t, const rung_task_conf *task, r
         snprintf(name[i], sizeof name[i], "x%zu", i);
         names[i] = name[i];
     }
-    if (status == RUNG_OK) status = rung_task_make(&instance, task, 0, 0, err);
+    RUNG_NEXT(status, rung_task_make(&instance, task, 0, 0, err));
     for (unsigned code = 0; code < 8 && status == RUNG_OK; code++) {
         rung_text_options options = {.spelling = code & 1 ? RUNG_TEXT_TABLE : RUNG_TEXT_FACTS,
                                      .chain_of_thought = (code & 2) != 0,
@@ -164,12 +164,11 @@ static rung_status fill(serve_tokens *t, const rung_task_conf *task, size_t thou
         return rung_fail(err, RUNG_USAGE,
                          "the task has %zu words, but a tokenizer has at most %zu; serve a smaller task", words,
                          WORDS_MAX);
-    rung_status status = allocate(t, words, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(allocate(t, words, err));
     add_task_words(t, task, thoughts);
     for (size_t i = 0; i < names; i++) add_word(t, rung_text_candidate_at(i), strlen(rung_text_candidate_at(i)));
-    status = add_text_words(t, task, err);
-    return status == RUNG_OK ? rung_buf_ok(&t->text, err) : status;
+    RUNG_TRY(add_text_words(t, task, err));
+    return rung_buf_ok(&t->text, err);
 }
 
 rung_status serve_tokens_new(serve_tokens **out, const rung_task_conf *task, size_t thoughts, rung_error *err)

@@ -108,9 +108,8 @@ static rung_status decide(rung_table_cell *cell, const rung_table *table, const 
     rung_decision d;
     rung_claim_spec_set_bits(&about, table->fmt.bits);
     if (rung_table_rows[row].thinks) about.at_once = RUNG_VIOLATED;
-    rung_status status = rung_claim_new(&claim, subject, &about, err);
-    if (status != RUNG_OK) return status;
-    status = rung_decide(&d, claim, means, err);
+    RUNG_TRY(rung_claim_new(&claim, subject, &about, err));
+    rung_status status = rung_decide(&d, claim, means, err);
     if (status == RUNG_OK) take_decision(cell, &d);
     if (status == RUNG_OK && d.basis == RUNG_BASIS_THEOREM)
         status = write_proof(cell, &d, table, row, col, means->keep, err);
@@ -129,7 +128,7 @@ static rung_status build_model(rung_model **model, rung_table_cell *cell, const 
     for (char *word = strtok(copy, " "); word && count < RUNG_COUNT(words); word = strtok(NULL, " "))
         words[count++] = word;
     rung_status status = rung_build_init(&b, words[0], words + 1, count - 1, err);
-    if (status == RUNG_OK) status = rung_build_model(model, &b, err);
+    RUNG_NEXT(status, rung_build_model(model, &b, err));
     snprintf(file, sizeof file, "%.60s.safetensors", text);
     for (char *c = file; *c; c++)
         if (*c == ' ' || *c == '=') *c = '-';
@@ -146,10 +145,10 @@ static rung_status decide_row(rung_table_cell *cell, const rung_table *table, si
     const rung_arch_defaults small = {.heads = 1, .dk = 2, .dv = 2, .causal = true};
     rung_subject *subject = NULL, *larger = NULL;
     rung_status status = rung_subject_arch(&subject, rung_table_rows[row].arch, &small, err);
-    if (status == RUNG_OK) status = decide(cell, table, subject, row, col, means, err);
+    RUNG_NEXT(status, decide(cell, table, subject, row, col, means, err));
     if (status == RUNG_OK && means->given && cell->verdict == RUNG_UNKNOWN) {
         status = rung_subject_model(&larger, means->given, "weights", err);
-        if (status == RUNG_OK) status = decide(cell, table, larger, row, col, means, err);
+        RUNG_NEXT(status, decide(cell, table, larger, row, col, means, err));
     }
     rung_subject_free(subject);
     rung_subject_free(larger);
@@ -176,7 +175,7 @@ static rung_status run_cell(rung_table *table, size_t row, size_t col, const run
     snprintf(path, sizeof path, "%s/%s", conf->directory, cell->model);
     if (status == RUNG_OK && model) status = rung_model_save(model, path, err);
     if (status == RUNG_OK && model) snprintf(cell->arch, sizeof cell->arch, "%s", rung_model_get_spec(model)->arch);
-    if (status == RUNG_OK) status = decide_row(cell, table, row, col, &means, err);
+    RUNG_NEXT(status, decide_row(cell, table, row, col, &means, err));
     rung_model_close(model);
     if (status == RUNG_OK && cell->verdict == RUNG_CANNOT && conf->certificates)
         status = table_break(cell, table, row, col, conf, err);

@@ -45,7 +45,7 @@ static rung_status write_model(const char *path, const rung_table_row *row, cons
                             .positions = RUNG_POS_LEARNED,
                             .norm = RUNG_NORM_NONE,
                             .causal = true};
-    if (status == RUNG_OK) status = rung_model_write_random(path, &spec, seed, err);
+    RUNG_NEXT(status, rung_model_write_random(path, &spec, seed, err));
     rung_buf_clear(&text);
     return status;
 }
@@ -75,7 +75,7 @@ static rung_status try_format(rung_break *found, const rung_model *model, const 
     rung_program *program = NULL;
     rung_evaluator how = {.numbers = fmt, .threads = conf->threads};
     rung_status status = rung_program_new(&program, model, &how, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     rung_attacked attacked = {.model = model, .program = program, .task = task, .numbers = *fmt};
     if (rung_attack_certifiable(&attacked, kind, why, sizeof why))
         status = attack_one(found, &attacked, kind, budget_seconds, conf, err);
@@ -91,7 +91,7 @@ static rung_status try_formats(rung_break *found, const rung_model *model, const
     for (size_t f = 0; status == RUNG_OK && !found->found && f < RUNG_COUNT(formats); f++) {
         rung_fmt fmt = *of_table;
         if (formats[f]) status = rung_fmt_parse(&fmt, formats[f], err);
-        if (status == RUNG_OK) status = try_format(found, model, task, &fmt, kind, seconds[f], conf, err);
+        RUNG_NEXT(status, try_format(found, model, task, &fmt, kind, seconds[f], conf, err));
     }
     return status;
 }
@@ -101,9 +101,8 @@ static rung_status confirm(rung_table_cell *cell, const rung_break *found, const
                            rung_error *err)
 {
     int code = 0;
-    rung_status status = rung_cert_write(cert, &found->cert, err);
-    if (status == RUNG_OK) status = rung_second_opinion(&code, cert, model, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_cert_write(cert, &found->cert, err));
+    RUNG_TRY(rung_second_opinion(&code, cert, model, err));
     if (code != RUNG_SECOND_ACCEPTED)
         return rung_fail(err, RUNG_SYSTEM, "rung-check does not accept %s (exit %d); please report this", cert, code);
     snprintf(cell->cert_kind, sizeof cell->cert_kind, "%s", rung_cert_kind_names[found->cert.kind - 1]);
@@ -127,9 +126,8 @@ rung_status table_break(rung_table_cell *cell, const rung_table *table, size_t r
     snprintf(cert_path, sizeof cert_path, "%s/%s", conf->directory, cell->cert);
     snprintf(model_path, sizeof model_path, "%s/%s", conf->directory, cell->cert_model);
     rung_status status = write_model(model_path, &rung_table_rows[row], &table->task[col], conf->seed, err);
-    if (status == RUNG_OK) status = rung_model_open(&model, model_path, err);
-    if (status == RUNG_OK)
-        status = try_formats(&found, model, &table->task[col], &table->fmt, promised(cell->bound), conf, err);
+    RUNG_NEXT(status, rung_model_open(&model, model_path, err));
+    RUNG_NEXT(status, try_formats(&found, model, &table->task[col], &table->fmt, promised(cell->bound), conf, err));
     if (status == RUNG_OK && found.found) status = confirm(cell, &found, cert_path, model_path, err);
     if (status != RUNG_OK || !found.found) cell->cert[0] = '\0';
     rung_break_clear(&found);

@@ -59,9 +59,8 @@ static rung_status ask_theory(rung_table_trained *t, rung_error *err)
 {
     rung_train_spec conf = {.model = {.arch = t->arch, .heads = t->heads, .dk = t->dk, .dv = t->dv, .causal = true}};
     rung_run_theory theory;
-    rung_status status = rung_task_conf_parse(&conf.task, t->task, err);
-    if (status == RUNG_OK) status = rung_lab_theory(&theory, &conf, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_task_conf_parse(&conf.task, t->task, err));
+    RUNG_TRY(rung_lab_theory(&theory, &conf, err));
     t->tokens = conf.task.tokens;
     t->verdict = theory.verdict;
     t->spoken = rung_theory_speaks(&theory, t->test_numbers);
@@ -163,7 +162,7 @@ static rung_status place(rung_table *table, rung_error *err)
 static rung_status take(rung_table *table, rung_json_doc *doc, const char *name, rung_error *err)
 {
     rung_status status = read_report(table, doc, err);
-    if (status == RUNG_OK) status = place(table, err);
+    RUNG_NEXT(status, place(table, err));
     rung_json_free(doc);
     return status == RUNG_OK ? status : rung_fail_at(err, status, "%s", name);
 }
@@ -198,13 +197,13 @@ static rung_status sweep_quickly(const rung_sweep *sweep, const char *store, con
 static rung_status report_store(rung_buf *text, const char *store, rung_error *err)
 {
     rung_report *report;
-    rung_status status = rung_report_new(&report, err);
-    if (status != RUNG_OK) return status;
-    status = rung_report_add(report, store, 60, err);
-    if (status == RUNG_OK) status = rung_report_make(report, err);
+    RUNG_TRY(rung_report_new(&report, err));
+    rung_status status = rung_report_add(report, store, 60, err);
+    RUNG_NEXT(status, rung_report_make(report, err));
     if (status == RUNG_OK) rung_report_json(text, report);
     rung_report_free(report);
-    return status == RUNG_OK ? rung_buf_ok(text, err) : status;
+    RUNG_TRY(status);
+    return rung_buf_ok(text, err);
 }
 
 rung_status rung_table_train(rung_table *table, const rung_table_options *conf, rung_error *err)
@@ -216,10 +215,10 @@ rung_status rung_table_train(rung_table *table, const rung_table_options *conf, 
     rung_buf_init(&text);
     snprintf(store, sizeof store, "%s/quick.db", conf->directory);
     rung_status status = rung_sweep_parse(&sweep, quick, sizeof quick - 1, "quick", RUNG_SWEEP_MOST, err);
-    if (status == RUNG_OK) status = sweep_quickly(sweep, store, conf, err);
-    if (status == RUNG_OK) status = report_store(&text, store, err);
-    if (status == RUNG_OK) status = rung_json_parse(&doc, text.text, text.len, store, err);
-    if (status == RUNG_OK) status = take(table, doc, store, err);
+    RUNG_NEXT(status, sweep_quickly(sweep, store, conf, err));
+    RUNG_NEXT(status, report_store(&text, store, err));
+    RUNG_NEXT(status, rung_json_parse(&doc, text.text, text.len, store, err));
+    RUNG_NEXT(status, take(table, doc, store, err));
     rung_sweep_free(sweep);
     rung_buf_clear(&text);
     return status;

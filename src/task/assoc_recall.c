@@ -61,7 +61,7 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
     if (!key) return RUNG_SYSTEM;
     uint32_t *value = key + pairs;
     rung_status status = rung_rng_sample(rng, key, pairs, keys, err);
-    if (status == RUNG_OK) status = draw_values(value, pairs, conf, rng, err);
+    RUNG_NEXT(status, draw_values(value, pairs, conf, rng, err));
     for (size_t i = 0; i < pairs; i++) {
         instance->token[2 * i] = key[i];
         instance->token[2 * i + 1] = keys + value[i];
@@ -77,8 +77,7 @@ static rung_status read_pair(uint32_t *key, uint32_t *value, size_t i, const run
                              const rung_task_conf *conf, rung_error *err)
 {
     size_t keys = (size_t)rung_task_param(conf, "K");
-    rung_status status = rung_task_expect_token(key, instance, conf, 2 * i, 0, keys, "a key", err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_task_expect_token(key, instance, conf, 2 * i, 0, keys, "a key", err));
     return rung_task_expect_token(value, instance, conf, 2 * i + 1, keys, conf->answers, "a value", err);
 }
 
@@ -87,7 +86,7 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
     size_t pairs = (size_t)rung_task_param(conf, "N"), found = 0;
     uint32_t query, key = 0, value = 0, answer = 0;
     rung_status status = rung_task_expect_tokens(instance, conf, 2 * pairs + 1, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     status =
         rung_task_expect_token(&query, instance, conf, 2 * pairs, 0, (size_t)rung_task_param(conf, "K"), "a key", err);
     for (size_t i = 0; i < pairs && status == RUNG_OK; i++) {
@@ -96,7 +95,7 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
         found++;
         answer = value;
     }
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     if (found != 1)
         return rung_fail(err, RUNG_INPUT,
                          "task assoc-recall: position %zu asks for key k%u, which occurs %zu times before; "

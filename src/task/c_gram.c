@@ -142,7 +142,7 @@ static rung_status blind_level(double *level, const rung_task_conf *conf, rung_e
 {
     grams g;
     rung_status status = grams_open(&g, conf, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     uint32_t *symbol = rung_calloc(g.n, sizeof *symbol, err);
     if (!symbol) status = RUNG_SYSTEM;
     size_t draws = ((size_t)1 << 18) / g.n;
@@ -183,9 +183,8 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
 {
     grams g;
     size_t eligible;
-    rung_status status = grams_open(&g, conf, err);
-    if (status != RUNG_OK) return status;
-    status = draw_sequence(instance->token, &eligible, &g, conf, rng, err);
+    RUNG_TRY(grams_open(&g, conf, err));
+    rung_status status = draw_sequence(instance->token, &eligible, &g, conf, rng, err);
     if (status == RUNG_OK) {
         size_t from = g.eligible[rung_rng_below(rng, eligible)];
         instance->token[g.n] = (uint32_t)g.alphabet;
@@ -210,8 +209,7 @@ static rung_status check_prompt(const rung_instance *instance, const rung_task_c
 static rung_status solve(rung_instance *instance, const rung_task_conf *conf, rung_error *err)
 {
     size_t c = (size_t)rung_task_param(conf, "c"), n = (size_t)rung_task_param(conf, "N");
-    rung_status status = check_prompt(instance, conf, n, c, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_prompt(instance, conf, n, c, err));
     const uint32_t *symbol = instance->token, *query = instance->token + n + 1;
     uint32_t answer = 0; /* encoded as in grams.next */
     for (size_t i = 0; i + c <= n; i++)

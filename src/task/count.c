@@ -124,10 +124,9 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
     size_t n = (size_t)rung_task_param(conf, "N"), alphabet = (size_t)rung_task_param(conf, "V");
     uint32_t asked = 0, threshold = 0, symbol, count = 0;
     rung_status status = rung_task_expect_tokens(instance, conf, n + 2, err);
-    if (status == RUNG_OK)
-        status = rung_task_expect_token(&asked, instance, conf, n, alphabet, alphabet, "a query", err);
-    if (status == RUNG_OK)
-        status = rung_task_expect_token(&threshold, instance, conf, n + 1, 2 * alphabet, n + 1, "a threshold", err);
+    RUNG_NEXT(status, rung_task_expect_token(&asked, instance, conf, n, alphabet, alphabet, "a query", err));
+    RUNG_NEXT(status,
+              rung_task_expect_token(&threshold, instance, conf, n + 1, 2 * alphabet, n + 1, "a threshold", err));
     for (size_t t = 0; t < n && status == RUNG_OK; t++) {
         status = rung_task_expect_token(&symbol, instance, conf, t, 0, alphabet, "a symbol", err);
         count += status == RUNG_OK && symbol == asked;

@@ -169,7 +169,7 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
     rung_status status = rung_task_expect_tokens(instance, conf, conf->tokens, err);
     for (size_t t = 0; t < conf->tokens && status == RUNG_OK; t++)
         status = rung_task_expect_token(&bracket, instance, conf, t, 0, conf->vocab, "a bracket", err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     rung_task_answer_last(instance, accepts(instance->token, conf->tokens, (size_t)rung_task_param(conf, "k")));
     return RUNG_OK;
 }

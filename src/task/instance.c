@@ -67,8 +67,7 @@ static rung_status seed_stream(rung_rng *rng, const rung_task_conf *conf, uint64
 rung_status rung_task_finish(rung_instance *instance, const rung_task_conf *conf, rung_error *err)
 {
     assert(instance->tokens <= conf->tokens);
-    rung_status status = conf->task->solve(instance, conf, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(conf->task->solve(instance, conf, err));
     if (conf->task->players)
         conf->task->players(instance, conf);
     else
@@ -80,11 +79,9 @@ rung_status rung_task_make(rung_instance *instance, const rung_task_conf *conf, 
                            rung_error *err)
 {
     rung_rng rng;
-    rung_status status = seed_stream(&rng, conf, seed, index, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(seed_stream(&rng, conf, seed, index, err));
     rung_task_blank(instance, conf);
-    status = conf->task->generate(instance, conf, &rng, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(conf->task->generate(instance, conf, &rng, err));
     assert(instance->tokens > 0 && instance->tokens <= conf->tokens);
     return rung_task_finish(instance, conf, err);
 }

@@ -133,8 +133,7 @@ static rung_status draw_no_tree(graph *g, rung_rng *rng, rung_error *err)
 {
     uint32_t pairs = (uint32_t)(g->n * (g->n - 1) / 2);
     do {
-        rung_status status = rung_rng_sample(rng, g->code, g->n - 1, pairs, err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(rung_rng_sample(rng, g->code, g->n - 1, pairs, err));
         for (size_t i = 0; i + 1 < g->n; i++) g->edges[i] = nth_pair(g->code[i]);
     } while (is_tree(g));
     return RUNG_OK;
@@ -231,7 +230,7 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
     graph g;
     int64_t dist = rung_task_param(conf, "dist");
     rung_status status = graph_open(&g, conf->vocab, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     if (dist != DIST_UNIFORM)
         draw_tree_or_near_miss(&g, dist == DIST_DEGREES, rng);
     else if (rung_rng_below(rng, 2))
@@ -247,9 +246,9 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
 static rung_status solve(rung_instance *instance, const rung_task_conf *conf, rung_error *err)
 {
     graph g;
-    rung_status status = rung_task_expect_tokens(instance, conf, conf->tokens, err);
-    if (status == RUNG_OK) status = graph_open(&g, conf->vocab, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_task_expect_tokens(instance, conf, conf->tokens, err));
+    rung_status status = graph_open(&g, conf->vocab, err);
+    RUNG_TRY(status);
     for (size_t t = 0; t < conf->tokens && status == RUNG_OK; t++) {
         edge *e = &g.edges[t / 2];
         status = rung_task_expect_token(t % 2 ? &e->v : &e->u, instance, conf, t, 0, g.n, "a vertex", err);

@@ -65,9 +65,10 @@ static rung_status resolve(rung_task_conf *conf, rung_error *err)
     rung_task_conf shorter = *conf;
     rung_value *n = &shorter.params[rung_param_find(params, "N")];
     if (n->number > 1 << 12) n->number = 1 << 12;
-    if (status == RUNG_OK) status = fill_sizes(&shorter, err);
-    if (status == RUNG_OK) status = rung_task_majority_by_probe(&shorter, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
+    status = fill_sizes(&shorter, err);
+    RUNG_TRY(status);
+    RUNG_TRY(rung_task_majority_by_probe(&shorter, err));
     double symbol = 1 / (double)(conf->answers - 1);
     conf->majority = shorter.majority > symbol ? shorter.majority : symbol;
     return RUNG_OK;
@@ -115,8 +116,7 @@ static rung_status check_prompt(uint32_t *hops, const rung_instance *instance, c
 {
     uint32_t symbol;
     rung_status status = rung_task_expect_tokens(instance, conf, s->symbols + 1, err);
-    if (status == RUNG_OK)
-        status = rung_task_expect_token(hops, instance, conf, 0, s->alphabet, s->k + 1, "the hop count", err);
+    RUNG_NEXT(status, rung_task_expect_token(hops, instance, conf, 0, s->alphabet, s->k + 1, "the hop count", err));
     for (size_t t = 1; t <= s->symbols && status == RUNG_OK; t++)
         status = rung_task_expect_token(&symbol, instance, conf, t, 0, s->alphabet, "a symbol", err);
     return status;
@@ -126,8 +126,7 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
 {
     shape s = shape_of(conf);
     uint32_t hops;
-    rung_status status = check_prompt(&hops, instance, conf, &s, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_prompt(&hops, instance, conf, &s, err));
     uint32_t *find = rung_calloc(s.symbols + 1 + s.alphabet, sizeof *find, err);
     if (!find) return RUNG_SYSTEM;
     fill_find(find, find + s.symbols + 1, instance->token, s.symbols);

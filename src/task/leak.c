@@ -43,8 +43,7 @@ static rung_status fit_instance(probe *p, const rung_instance *instance, const r
     for (size_t t = 0; t < instance->tokens; t++) {
         if (instance->target[t] == RUNG_NO_TARGET) continue;
         assert(instance->target[t] >= 0 && (size_t)instance->target[t] < conf->answers);
-        rung_status status = remember(p, t, instance->target[t], err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(remember(p, t, instance->target[t], err));
     }
     return RUNG_OK;
 }
@@ -137,7 +136,7 @@ static rung_status run_probe(probe *p, rung_instance *instance, const rung_task_
         if (i == count / 2) sum_up(p, conf->answers);
         rung_status status = rung_task_make(instance, conf, seed, i, err);
         if (status == RUNG_OK && i < count / 2) status = fit_instance(p, instance, conf, err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(status);
         if (i >= count / 2) test_instance(p, instance, conf);
     }
     return RUNG_OK;
@@ -161,10 +160,9 @@ rung_status rung_task_leak(rung_leak *leak, const rung_task_conf *conf, uint64_t
 
     probe p = {0};
     rung_instance instance;
-    rung_status status = rung_instance_init(&instance, conf, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_instance_init(&instance, conf, err));
     p.votes = rung_calloc(conf->answers, sizeof *p.votes, err);
-    status = p.votes ? run_probe(&p, &instance, conf, seed, count, err) : RUNG_SYSTEM;
+    rung_status status = p.votes ? run_probe(&p, &instance, conf, seed, count, err) : RUNG_SYSTEM;
     if (status == RUNG_OK && p.tested > 0) {
         leak->tested = p.tested;
         leak->majority = (double)p.hit_majority / (double)p.tested;
@@ -184,8 +182,7 @@ rung_status rung_task_majority_by_probe(rung_task_conf *conf, rung_error *err)
     if (count > 4096) count = 4096;
     rung_leak leak;
     conf->majority = conf->chance;
-    rung_status status = rung_task_leak(&leak, conf, UINT64_MAX, count, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_task_leak(&leak, conf, UINT64_MAX, count, err));
     const double scores[] = {leak.majority, leak.position, leak.frequency};
     for (size_t i = 0; i < RUNG_COUNT(scores); i++)
         if (scores[i] > conf->majority) conf->majority = scores[i];

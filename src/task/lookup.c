@@ -37,8 +37,7 @@ rung_status rung_lookup_resolve(rung_task_conf *conf, const rung_lookup *lookup,
     if (!rung_size_add(&conf->vocab, ids, lookup->keys)) return rung_task_too_large(conf, param, err);
     conf->tokens = lookup->entries + 1;
     conf->answers = lookup->values;
-    rung_status status = rung_task_check_limits(conf, param, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_task_check_limits(conf, param, err));
     conf->chance = 1 / (double)lookup->values;
     keep_shape(conf, lookup);
     conf->majority =
@@ -54,8 +53,7 @@ rung_status rung_lookup_generate(rung_instance *instance, const rung_task_conf *
     uint32_t *token = instance->token;
     instance->tokens = n + 1;
     if (lookup.pairs) {
-        rung_status status = rung_rng_sample(rng, token, n, (uint32_t)lookup.keys, err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(rung_rng_sample(rng, token, n, (uint32_t)lookup.keys, err));
     }
     uint32_t asked = (uint32_t)rung_rng_below(rng, n);
     token[n] = (uint32_t)rung_lookup_first_query(&lookup) + (lookup.pairs ? token[asked] : asked);
@@ -95,14 +93,14 @@ rung_status rung_lookup_solve(rung_instance *instance, const rung_task_conf *con
     rung_status status = rung_task_expect_tokens(instance, conf, n + 1, err);
     for (size_t i = 0; i < n && status == RUNG_OK; i++)
         status = rung_task_expect_token(&value, instance, conf, i, 0, first_query, "an entry", err);
-    if (status == RUNG_OK)
-        status = rung_task_expect_token(&asked, instance, conf, n, first_query, lookup.keys, "the query", err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
+    status = rung_task_expect_token(&asked, instance, conf, n, first_query, lookup.keys, "the query", err);
+    RUNG_TRY(status);
     if (lookup.pairs)
         status = find_pair(&value, instance, &lookup, asked, conf, err);
     else
         value = instance->token[asked];
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     for (size_t i = 0; i < n; i++) instance->target[i] = RUNG_NO_TARGET;
     instance->target[n] = (int32_t)value;
     return RUNG_OK;

@@ -228,8 +228,7 @@ static rung_status resolve(rung_task_conf *conf, rung_error *err)
 {
     shape s = shape_of(conf);
     size_t budget = (size_t)rung_task_param(conf, "T");
-    rung_status status = count_keys(&s.keys, s.symbols, s.key, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(count_keys(&s.keys, s.symbols, s.key, err));
     if (budget < 2 * s.key + 1)
         return rung_fail(err, RUNG_USAGE,
                          "task mkar: T=%zu has no room for a key of %zu, its value and a query; raise T", budget,
@@ -264,7 +263,7 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
     rung_status status = rung_task_expect_tokens(instance, conf, s.tokens, err);
     for (size_t t = 0; t < s.tokens && status == RUNG_OK; t++)
         status = rung_task_expect_token(&value, instance, conf, t, 0, s.symbols, "a symbol", err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     return s.stream ? solve_stream(instance, &s, err) : solve_pairs(instance, &s, err);
 }
 

@@ -132,9 +132,9 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
     if (!key) return RUNG_SYSTEM;
     uint32_t *value = key + pairs, *slot = value + pairs;
     rung_status status = rung_rng_sample(rng, key, pairs, (uint32_t)(first_value - 1), err);
-    if (status == RUNG_OK) status = rung_rng_sample(rng, value, pairs, (uint32_t)conf->answers, err);
-    if (status == RUNG_OK)
-        status = draw_slots(slot, pairs, (conf->tokens - 2 * pairs) / 2, rung_task_param(conf, "power"), rng, err);
+    RUNG_NEXT(status, rung_rng_sample(rng, value, pairs, (uint32_t)conf->answers, err));
+    RUNG_NEXT(status,
+              draw_slots(slot, pairs, (conf->tokens - 2 * pairs) / 2, rung_task_param(conf, "power"), rng, err));
     for (size_t i = 0; i < pairs && status == RUNG_OK; i++) {
         instance->token[2 * i] = key[i] + 1;
         instance->token[2 * i + 1] = (uint32_t)first_value + value[i];
@@ -154,11 +154,8 @@ static rung_status read_pairs(uint32_t *value_of, const rung_instance *instance,
     size_t first_value = conf->derived[0];
     for (size_t i = 0; i < pairs; i++) {
         uint32_t key, value;
-        rung_status status = rung_task_expect_token(&key, instance, conf, 2 * i, 1, first_value - 1, "a key", err);
-        if (status == RUNG_OK)
-            status =
-                rung_task_expect_token(&value, instance, conf, 2 * i + 1, first_value, conf->answers, "a value", err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(rung_task_expect_token(&key, instance, conf, 2 * i, 1, first_value - 1, "a key", err));
+        RUNG_TRY(rung_task_expect_token(&value, instance, conf, 2 * i + 1, first_value, conf->answers, "a value", err));
         if (value_of[key])
             return rung_fail(err, RUNG_INPUT, "task mqar: position %zu repeats key k%u; keys must be different", 2 * i,
                              key + 1);
@@ -172,8 +169,7 @@ static rung_status read_slot(int32_t *target, const uint32_t *value_of, const ru
                              const rung_task_conf *conf, size_t t, rung_error *err)
 {
     uint32_t id;
-    rung_status status = rung_task_expect_token(&id, instance, conf, t, 0, conf->vocab, "any token", err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_task_expect_token(&id, instance, conf, t, 0, conf->vocab, "any token", err));
     bool known = id > 0 && id < conf->derived[0] && value_of[id - 1] > 0;
     if (!known && id != 0 && rung_task_param(conf, "filler") == FILLER_BLANK)
         return rung_fail(
@@ -186,11 +182,10 @@ static rung_status read_slot(int32_t *target, const uint32_t *value_of, const ru
 static rung_status solve(rung_instance *instance, const rung_task_conf *conf, rung_error *err)
 {
     size_t pairs = (size_t)rung_task_param(conf, "pairs"), queries = 0;
-    rung_status status = rung_task_expect_tokens(instance, conf, conf->tokens, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_task_expect_tokens(instance, conf, conf->tokens, err));
     uint32_t *value_of = rung_calloc(conf->derived[0], sizeof *value_of, err);
     if (!value_of) return RUNG_SYSTEM;
-    status = read_pairs(value_of, instance, conf, pairs, err);
+    rung_status status = read_pairs(value_of, instance, conf, pairs, err);
     for (size_t t = 0; t < conf->tokens && status == RUNG_OK; t++) {
         instance->target[t] = RUNG_NO_TARGET;
         if (t >= 2 * pairs) status = read_slot(&instance->target[t], value_of, instance, conf, t, err);

@@ -226,7 +226,7 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
     cloud.label = rung_calloc(cloud.n, sizeof *cloud.label, err);
     cloud.point = rung_calloc((cloud.n + 1) * cloud.d, sizeof *cloud.point, err);
     rung_status status = cloud.label && cloud.point ? RUNG_OK : RUNG_SYSTEM;
-    if (status == RUNG_OK) status = place_points(&cloud, rng, err);
+    RUNG_NEXT(status, place_points(&cloud, rng, err));
     if (status == RUNG_OK) {
         cloud.query = cloud.point + cloud.n * cloud.d;
         draw_labels(&cloud, conf->derived[DERIVED_LABELS], rng);
@@ -278,8 +278,7 @@ static rung_status check_row(size_t *label, const float *row, size_t position, c
         if (!(row[c] - row[c] == 0)) return bad_row(position, "a coordinate is not finite", err);
         if (!expected.point && row[c] != 0) return bad_row(position, "a label token has no point", err);
     }
-    rung_status status = read_label(label, row + d, position, labels, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(read_label(label, row + d, position, labels, err));
     if (expected.label != (*label < labels))
         return bad_row(position, expected.label ? "the label is missing" : "there is a label", err);
     if (row[d + labels] != (expected.query ? 1 : 0))
@@ -323,12 +322,12 @@ static rung_status nearest_label(size_t *label, const rung_instance *instance, c
 static rung_status solve(rung_instance *instance, const rung_task_conf *conf, rung_error *err)
 {
     rung_status status = rung_task_expect_tokens(instance, conf, conf->tokens, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     size_t *label_of = rung_calloc(conf->tokens, sizeof *label_of, err), label = 0;
     if (!label_of) return RUNG_SYSTEM;
     for (size_t t = 0; t < conf->tokens && status == RUNG_OK; t++)
         status = check_row(&label_of[t], instance->feature + t * conf->d_in, t, conf, err);
-    if (status == RUNG_OK) status = nearest_label(&label, instance, label_of, conf, err);
+    RUNG_NEXT(status, nearest_label(&label, instance, label_of, conf, err));
     if (status == RUNG_OK) rung_task_answer_last(instance, (int32_t)label);
     free(label_of);
     return status;

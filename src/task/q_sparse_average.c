@@ -76,8 +76,7 @@ static rung_status draw_uniform(rung_instance *instance, uint32_t *subset, const
         rung_dyadic_direction(direction, d, rng);
         rung_dyadic_fit(z, direction, d, rung_dyadic_ball_radius(d, rng));
         rung_dyadic_write(row, z, d);
-        rung_status status = rung_rng_sample(rng, subset, q, (uint32_t)conf->tokens, err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(rung_rng_sample(rng, subset, q, (uint32_t)conf->tokens, err));
         write_subset(row, subset, conf);
         row[d + q] = (float)i;
     }
@@ -155,7 +154,7 @@ static rung_status check_row(uint32_t *stamp, const float *row, size_t position,
 {
     size_t d = conf->derived[DERIVED_D], q = conf->derived[DERIVED_Q];
     rung_status status = check_vector(row, position, d, err);
-    if (status == RUNG_OK) status = check_subset(stamp, row + d, position, conf->tokens, q, err);
+    RUNG_NEXT(status, check_subset(stamp, row + d, position, conf->tokens, q, err));
     if (status == RUNG_OK && row[d + q] != (float)position)
         return rung_fail(err, RUNG_INPUT,
                          "task q-sparse-average: position %zu: the last feature is %g, not the position", position,
@@ -178,13 +177,13 @@ static void average(float *value, const rung_instance *instance, size_t position
 static rung_status solve(rung_instance *instance, const rung_task_conf *conf, rung_error *err)
 {
     rung_status status = rung_task_expect_tokens(instance, conf, conf->tokens, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     uint32_t *stamp = rung_calloc(conf->tokens, sizeof *stamp, err);
     if (!stamp) return RUNG_SYSTEM;
     for (size_t i = 0; i < conf->tokens && status == RUNG_OK; i++)
         status = check_row(stamp, instance->feature + i * conf->d_in, i, conf, err);
     free(stamp);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     for (size_t i = 0; i < conf->tokens; i++) {
         instance->target[i] = 0;
         average(instance->target_value + i * conf->d_out, instance, i, conf);

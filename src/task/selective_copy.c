@@ -121,7 +121,7 @@ static rung_status solve_distance(rung_instance *instance, const rung_task_conf 
         uint32_t token;
         rung_status status =
             rung_task_expect_token(&token, instance, conf, t, 0, conf->vocab, "a symbol or number", err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(status);
         distance = distance_after(distance, token, s);
         bool asked = distance <= t;
         instance->target[t] = asked ? (int32_t)instance->token[t - distance] : RUNG_NO_TARGET;
@@ -137,8 +137,7 @@ static rung_status generate_list(rung_instance *instance, const shape *s, rung_r
 {
     size_t context = s->tokens - s->numbers;
     uint32_t place[64]; /* the limit of the parameter */
-    rung_status status = rung_rng_sample(rng, place, s->numbers, (uint32_t)context, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_rng_sample(rng, place, s->numbers, (uint32_t)context, err));
     for (size_t t = 0; t < s->tokens; t++) instance->token[t] = (uint32_t)(s->symbols + (t >= context));
     for (size_t i = 0; i < s->numbers; i++) instance->token[place[i]] = (uint32_t)rung_rng_below(rng, s->symbols);
     return RUNG_OK;
@@ -154,7 +153,7 @@ static rung_status solve_list(rung_instance *instance, const rung_task_conf *con
         rung_status status =
             rung_task_expect_token(&token, instance, conf, t, copy ? s->symbols + 1 : 0, copy ? 1 : s->symbols + 1,
                                    copy ? "the copy token" : "a symbol or blank", err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(status);
         if (copy || token == s->symbols) continue;
         if (found < s->numbers) instance->target[context + found] = (int32_t)token;
         found++;
@@ -194,8 +193,7 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
 static rung_status solve(rung_instance *instance, const rung_task_conf *conf, rung_error *err)
 {
     shape s = shape_of(conf);
-    rung_status status = rung_task_expect_tokens(instance, conf, s.tokens, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_task_expect_tokens(instance, conf, s.tokens, err));
     return s.list ? solve_list(instance, conf, &s, err) : solve_distance(instance, conf, &s, err);
 }
 

@@ -112,8 +112,9 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
     rung_status status = rung_task_expect_tokens(instance, conf, n + 1, err);
     for (size_t x = 0; x < n && status == RUNG_OK; x++)
         status = rung_task_expect_token(&token, instance, conf, x, 0, n, "an entry of the table", err);
-    if (status == RUNG_OK) status = rung_task_expect_token(&token, instance, conf, n, n, 1, "the question", err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
+    status = rung_task_expect_token(&token, instance, conf, n, n, 1, "the question", err);
+    RUNG_TRY(status);
     uint32_t twice = instance->token[instance->token[0]];
     rung_task_answer_last(instance, asks_value(conf) ? (int32_t)twice : twice == 0);
     return RUNG_OK;

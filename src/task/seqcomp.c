@@ -204,17 +204,15 @@ static rung_status check_dist(const rung_task_conf *conf, rung_error *err)
 static rung_status resolve(rung_task_conf *conf, rung_error *err)
 {
     rung_seqcomp shape;
-    rung_status status = check_dist(conf, err);
-    if (status == RUNG_OK) status = fill_list(conf, err);
-    if (status == RUNG_OK) status = fill_values(conf, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_dist(conf, err));
+    RUNG_TRY(fill_list(conf, err));
+    RUNG_TRY(fill_values(conf, err));
     if (!rung_seqcomp_shape(&shape, conf)) return rung_task_too_large(conf, what_to_lower, err);
     for (size_t l = 1; l <= shape.levels; l++) conf->derived[l - 1] = shape.args[l];
     conf->tokens = shape.z0_at + (shape.w_first ? 1 : 2);
     if (!rung_size_add(&conf->vocab, shape.w_id, shape.w_count)) return rung_task_too_large(conf, what_to_lower, err);
     conf->answers = shape.range[shape.levels];
-    status = rung_task_check_limits(conf, what_to_lower, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_task_check_limits(conf, what_to_lower, err));
     conf->chance = 1 / (double)conf->answers;
     if (shape.levels > 1) return drawn_majority(&conf->majority, &shape, conf->tokens, err);
     conf->majority = rung_task_majority_of_table(shape.args[1], conf->answers);
@@ -250,9 +248,8 @@ static rung_status read_level(uint32_t *table, const rung_instance *instance, co
     for (size_t i = 0; i < shape->args[level]; i++) {
         size_t position = shape->start[level] + i, u, value;
         uint32_t offset;
-        rung_status status = rung_task_expect_token(&offset, instance, conf, position, shape->first_id[level],
-                                                    rung_seqcomp_entry_ids(shape, level), what, err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(rung_task_expect_token(&offset, instance, conf, position, shape->first_id[level],
+                                        rung_seqcomp_entry_ids(shape, level), what, err));
         rung_seqcomp_decode(&u, &value, shape, level, position, instance->token[position]);
         if (table[u] != UINT32_MAX)
             return rung_fail(err, RUNG_INPUT, "task seqcomp: position %zu repeats argument %zu of z_%zu", position, u,
@@ -268,8 +265,7 @@ static rung_status compose(size_t *answer, uint32_t *table, const rung_instance 
     uint32_t i = 0, w = 0;
     rung_status status =
         rung_task_expect_token(&i, instance, conf, shape->z0_at, shape->z0_id, shape->range[0], "z_0", err);
-    if (status == RUNG_OK)
-        status = rung_task_expect_token(&w, instance, conf, shape->w_at, shape->w_id, shape->w_count, "w", err);
+    RUNG_NEXT(status, rung_task_expect_token(&w, instance, conf, shape->w_at, shape->w_id, shape->w_count, "w", err));
     for (size_t l = 1; l <= shape->levels && status == RUNG_OK; l++) {
         status = read_level(table, instance, conf, shape, l, err);
         if (status != RUNG_OK) break;
@@ -285,14 +281,13 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
 {
     rung_seqcomp shape;
     rung_seqcomp_shape(&shape, conf);
-    rung_status status = rung_task_expect_tokens(instance, conf, conf->tokens, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_task_expect_tokens(instance, conf, conf->tokens, err));
     uint32_t *table = rung_calloc(conf->tokens, sizeof *table, err);
     if (!table) return RUNG_SYSTEM;
     size_t answer = 0;
-    status = compose(&answer, table, instance, conf, &shape, err);
+    rung_status status = compose(&answer, table, instance, conf, &shape, err);
     free(table);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     for (size_t t = 0; t < instance->tokens; t++) instance->target[t] = RUNG_NO_TARGET;
     instance->target[instance->tokens - 1] = (int32_t)answer;
     return RUNG_OK;

@@ -24,10 +24,9 @@ rung_status rung_task_conf_init(rung_task_conf *conf, const char *name, const ch
     snprintf(owner, sizeof owner, "task %s", name);
     for (size_t i = 0; i < count; i++) {
         rung_status status = rung_param_set(conf->params, task->params, pairs[i], owner, err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(status);
     }
-    rung_status status = task->resolve(conf, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(task->resolve(conf, err));
     return rung_task_check_limits(conf, "the parameters", err);
 }
 

@@ -79,8 +79,7 @@ static slot *slot_of(const rung_text_book *book, size_t role, const char *name, 
 static rung_status enter_names(rung_text_book *book, const char *const *names, size_t count, rung_error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        rung_status status = check_name(names[i], i, err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(check_name(names[i], i, err));
         size_t len = strlen(names[i]);
         slot *s = slot_of(book, ANY_ROLE, names[i], len);
         if (s->name)
@@ -102,7 +101,7 @@ rung_status rung_text_names_check(const char *const *names, size_t count, rung_e
 {
     rung_text_book book = {0};
     rung_status status = allocate_slots(&book, count, err);
-    if (status == RUNG_OK) status = enter_names(&book, names, count, err);
+    RUNG_NEXT(status, enter_names(&book, names, count, err));
     free(book.slots);
     return status;
 }
@@ -151,8 +150,8 @@ rung_status rung_text_book_fix(rung_text_book *book, const char *const *names, s
 {
     free(book->slots);
     book->fixed = true;
-    rung_status status = allocate_slots(book, count, err);
-    return status == RUNG_OK ? enter_names(book, names, count, err) : status;
+    RUNG_TRY(allocate_slots(book, count, err));
+    return enter_names(book, names, count, err);
 }
 
 const char *rung_text_book_text(const rung_text_book *book)

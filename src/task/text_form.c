@@ -238,9 +238,9 @@ rung_status rung_text_read(rung_instance *instance, rung_text_book **book, const
     size_t answers = count ? conf->task->text->answer_role(conf, 0) : RUNG_NO_ROLE;
     status = rung_text_book_new(book, paragraph, spelling, roles, count, answers, err);
     if (status == RUNG_OK && names) status = rung_text_book_fix(*book, names, rung_text_names(conf, spelling), err);
-    if (status == RUNG_OK)
-        status = spelling == RUNG_TEXT_WORDS ? rung_task_symbols_read(instance, rung_text_book_text(*book), conf, err)
-                                             : read_form(instance, *book, conf, err);
+    RUNG_NEXT(status, spelling == RUNG_TEXT_WORDS
+                          ? rung_task_symbols_read(instance, rung_text_book_text(*book), conf, err)
+                          : read_form(instance, *book, conf, err));
     if (status == RUNG_OK) return RUNG_OK;
     rung_text_book_free(*book);
     *book = NULL;

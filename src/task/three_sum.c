@@ -184,7 +184,7 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
 {
     three_sum sum = three_sum_of(conf);
     rung_status status = rung_task_expect_tokens(instance, conf, conf->tokens, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     uint32_t *count = rung_residue_counts(&status, instance, conf, 0, sum.numbers, sum.modulus, err);
     if (!count) return status;
     size_t last = sum.numbers - 1;

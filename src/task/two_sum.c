@@ -93,8 +93,7 @@ static rung_status check_shape(const two_sum *sum, rung_error *err)
 static rung_status resolve(rung_task_conf *conf, rung_error *err)
 {
     two_sum sum = two_sum_of(conf);
-    rung_status status = check_shape(&sum, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_shape(&sum, err));
     const size_t askers[] = {[TWO_SUM_QUERY] = sum.modulus, [TWO_SUM_POSITION] = 0, [TWO_SUM_GLOBAL] = 1};
     conf->tokens = sum.lead + sum.numbers + (sum.form != TWO_SUM_POSITION);
     conf->vocab = sum.modulus + askers[sum.form] + sum.lead;
@@ -160,7 +159,7 @@ static rung_status solve(rung_instance *instance, const rung_task_conf *conf, ru
     rung_status status = rung_task_expect_tokens(instance, conf, conf->tokens, err);
     if (status == RUNG_OK && sum.lead)
         status = rung_task_expect_token(&blank, instance, conf, 0, conf->vocab - 1, 1, "the blank", err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     uint32_t *count = rung_residue_counts(&status, instance, conf, sum.lead, sum.numbers, sum.modulus, err);
     if (!count) return status;
     status = answer(instance, conf, count, &sum, err);

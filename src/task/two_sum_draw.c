@@ -107,8 +107,7 @@ static rung_status split_pairs(uint8_t *mark, const two_sum *sum, rung_rng *rng,
 
 static rung_status draw_position(uint32_t *x, uint8_t *mark, const two_sum *sum, rung_rng *rng, rung_error *err)
 {
-    rung_status status = split_pairs(mark, sum, rng, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(split_pairs(mark, sum, rng, err));
     size_t filled = 2 * rung_residue_share(sum->numbers, 4, rng);
     for (size_t i = 0; i < filled; i += 2) {
         x[i] = draw_partnered(mark, sum, rng);

@@ -157,11 +157,14 @@ static rung_status read_file(train_progress *progress, float *values, float *m, 
     rung_status status = check_format(path, format, err);
     if (status == RUNG_OK && !run) status = rung_fail(err, RUNG_INPUT, "%s: metadata rung.run is missing", path);
     if (status == RUNG_OK && strcmp(run, canonical) != 0) status = refuse_other_run(path, run, canonical, err);
-    if (status == RUNG_OK) status = check_progress(progress, file, steps, err);
-    if (status == RUNG_OK) status = read_tensor(values, file, "values", parameters, err);
-    if (status == RUNG_OK) status = read_tensor(m, file, "m", parameters, err);
-    if (status == RUNG_OK) status = read_tensor(v, file, "v", parameters, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
+    status = check_progress(progress, file, steps, err);
+    RUNG_TRY(status);
+    status = read_tensor(values, file, "values", parameters, err);
+    RUNG_TRY(status);
+    status = read_tensor(m, file, "m", parameters, err);
+    RUNG_TRY(status);
+    RUNG_TRY(read_tensor(v, file, "v", parameters, err));
     return check_digest(file, (const float *const[]){values, m, v}, parameters, err);
 }
 
@@ -172,9 +175,8 @@ rung_status train_checkpoint_read(bool *found, train_progress *progress, float *
     rung_safetensors *file;
     *found = access(path, F_OK) == 0;
     if (!*found) return RUNG_OK;
-    rung_status status = rung_safetensors_open(&file, path, err);
-    if (status != RUNG_OK) return status;
-    status = read_file(progress, values, m, v, file, canonical, steps, parameters, err);
+    RUNG_TRY(rung_safetensors_open(&file, path, err));
+    rung_status status = read_file(progress, values, m, v, file, canonical, steps, parameters, err);
     rung_safetensors_close(file);
     return status;
 }

@@ -55,15 +55,14 @@ static rung_status check_questions(train_data *data, rung_error *err)
     rung_instance *sample = &data->instance[0];
     if (train_is_seqcomp(task)) {
         rung_status status = train_seqcomp_check(task, "several questions per prompt", err);
-        if (status != RUNG_OK) return status;
+        RUNG_TRY(status);
     }
     if (!task->vocab || !task->task->ids || !task->task->players)
         return rung_fail(err, RUNG_USAGE, "task %s has no questions that can be drawn at random; leave out --queries",
                          task->task->name);
     if (!questions_are_uniform(task))
         return rung_fail(err, RUNG_USAGE, "several questions per prompt are drawn uniformly; leave out dist=");
-    rung_status status = rung_task_make(sample, task, data->conf->seed, 0, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_task_make(sample, task, data->conf->seed, 0, err));
     data->start = question_start(sample, task);
     if (!train_is_seqcomp(task) && data->start + 1 != task->tokens)
         return rung_fail(err, RUNG_USAGE, "the question of task %s is longer than one token; leave out --queries",
@@ -82,8 +81,7 @@ static rung_status shape_batch(train_data *data, const rung_net *net, rung_error
     data->batch = (rung_batch){.sequences = data->prompts, .prefix = tokens, .thoughts = conf->thoughts};
     data->tokens = tokens;
     if (!conf->queries) return RUNG_OK;
-    rung_status status = check_questions(data, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_questions(data, err));
     data->repeated = !rung_net_forks(net);
     if (data->repeated) {
         if (!rung_size_mul(&data->batch.sequences, data->prompts, conf->queries))
@@ -141,8 +139,7 @@ rung_status rung_train_add_thoughts(rung_train_spec *conf, rung_error *err)
 {
     rung_model_spec *model = &conf->model;
     if (!conf->thoughts) return RUNG_OK;
-    rung_status status = train_seqcomp_check(&conf->task, "thoughts", err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(train_seqcomp_check(&conf->task, "thoughts", err));
     size_t all = train_seqcomp_thoughts(&conf->task, conf->thoughts);
     if (all > THOUGHTS_MAX)
         return rung_fail(
@@ -166,8 +163,10 @@ static rung_status open_data(train_data *data, const rung_net *net, rung_error *
     rung_status status = check_extras(data->conf, err);
     for (size_t i = 0; status == RUNG_OK && i < RUNG_SLICES; i++)
         status = rung_instance_init(&data->instance[i], &data->conf->task, err);
-    if (status == RUNG_OK) status = shape_batch(data, net, err);
-    return status == RUNG_OK ? make_room(data, err) : status;
+    RUNG_TRY(status);
+    status = shape_batch(data, net, err);
+    RUNG_TRY(status);
+    return make_room(data, err);
 }
 
 static rung_status count_layers(size_t *layers, const rung_model_spec *spec, rung_error *err)
@@ -175,7 +174,7 @@ static rung_status count_layers(size_t *layers, const rung_model_spec *spec, run
     rung_arch arch;
     rung_status status =
         rung_arch_parse(&arch, spec->arch, &(rung_arch_defaults){spec->heads, spec->dk, spec->dv, spec->causal}, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     *layers = arch.layer_count;
     rung_arch_clear(&arch);
     return RUNG_OK;
@@ -189,7 +188,7 @@ rung_status train_data_new(train_data **out, const rung_train_spec *conf, const 
     data->conf = conf;
     data->prompts = prompts;
     rung_status status = count_layers(&data->layers, &conf->model, err);
-    if (status == RUNG_OK) status = open_data(data, net, err);
+    RUNG_NEXT(status, open_data(data, net, err));
     if (status != RUNG_OK) {
         train_data_free(data);
         return status;
@@ -337,9 +336,9 @@ static rung_status put_prompt(train_data *data, rung_instance *instance, size_t 
     uint64_t index = data->first + prompt;
     rung_rng rng;
     rung_rng_init(&rng, data->seed, rung_hash64("prompts of training", 19), index);
-    rung_status status = rung_task_make(instance, &conf->task, data->seed, index, err);
-    if (status == RUNG_OK) status = simplify(instance, data, &rng, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_task_make(instance, &conf->task, data->seed, index, err));
+    rung_status status = simplify(instance, data, &rng, err);
+    RUNG_TRY(status);
     if (!conf->model.causal && instance->tokens != conf->task.tokens)
         return rung_fail(err, RUNG_USAGE, "prompts of %s differ in length, so an encoder would see the padding",
                          conf->task.task->name);

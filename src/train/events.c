@@ -127,7 +127,7 @@ rung_status rung_events_open(rung_events **out, const char *directory, double wa
         status = rung_fail(err, RUNG_SYSTEM, "%s: %s", directory, strerror(errno));
     if (status == RUNG_OK && !(events->stream = fopen(events->path, "ab")))
         status = rung_fail(err, RUNG_SYSTEM, "%s: %s", events->path, strerror(errno));
-    if (status == RUNG_OK) status = begin_file(events, wall_s, err);
+    RUNG_NEXT(status, begin_file(events, wall_s, err));
     if (status != RUNG_OK) {
         rung_events_close(events);
         return status;

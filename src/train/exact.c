@@ -155,8 +155,7 @@ static rung_status answer_queries(exact_slice *s, train_sum *sum, const train_ex
     for (size_t q = 0; status == RUNG_OK && q < batch->queries; q++) {
         rung_session_reset(s->branch);
         if (!stopped) status = rung_session_copy(s->branch, s->stem, &s->err);
-        if (status == RUNG_OK)
-            status = answer(s, sum, s->branch, e, first + batch->prefix + q * batch->each, batch->each, stopped);
+        RUNG_NEXT(status, answer(s, sum, s->branch, e, first + batch->prefix + q * batch->each, batch->each, stopped));
     }
     return status;
 }
@@ -190,7 +189,7 @@ rung_status train_exact_loss(rung_loss *loss, train_exact *e, const rung_batch *
     for (size_t i = e->mine.first; status == RUNG_OK && i < e->mine.end; i++)
         if (e->slice[i].status != RUNG_OK) status = rung_fail(err, e->slice[i].status, "%s", e->slice[i].err.text);
     status = train_share_status(e->team, status, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     train_share_parts(e->team, e->part, 0);
     for (size_t i = 0; i < RUNG_SLICES; i++) {
         loss->loss += e->part[i].sum.loss;
@@ -209,7 +208,7 @@ static rung_status open_slice(exact_slice *s, const train_exact *e, const rung_b
     s->at = rung_calloc(longest, sizeof *s->at, err);
     s->out = rung_calloc(longest * answers, sizeof *s->out, err);
     rung_status status = s->at && s->out ? RUNG_OK : RUNG_SYSTEM;
-    if (status == RUNG_OK) status = rung_session_new(&s->branch, e->program, longest, err);
+    RUNG_NEXT(status, rung_session_new(&s->branch, e->program, longest, err));
     if (status == RUNG_OK && batch->queries) status = rung_session_new(&s->stem, e->program, longest, err);
     return status;
 }
@@ -218,10 +217,9 @@ static rung_status open_exact(train_exact *e, const rung_net *net, const rung_fm
                               rung_error *err)
 {
     rung_evaluator how = {.numbers = numbers, .threads = 1};
-    rung_status status = rung_net_model(&e->model, net, "rung train", err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_net_model(&e->model, net, "rung train", err));
     e->spec = rung_model_get_spec(e->model);
-    status = rung_program_new(&e->program, e->model, &how, err);
+    rung_status status = rung_program_new(&e->program, e->model, &how, err);
     for (size_t i = e->mine.first; status == RUNG_OK && i < e->mine.end; i++)
         status = open_slice(&e->slice[i], e, batch, err);
     return status;

@@ -231,16 +231,16 @@ static rung_status copy_spec(rung_net *net, const rung_model_spec *spec, rung_er
 static rung_status fill(rung_net *net, const rung_model *model, rung_error *err)
 {
     const rung_model_spec *spec = rung_model_get_spec(model);
-    rung_status status = copy_spec(net, spec, err);
-    if (status != RUNG_OK) return status;
-    status = rung_arch_parse(&net->arch, net->spec.arch,
-                             &(rung_arch_defaults){spec->heads, spec->dk, spec->dv, spec->causal}, err);
+    RUNG_TRY(copy_spec(net, spec, err));
+    rung_status status = rung_arch_parse(&net->arch, net->spec.arch,
+                                         &(rung_arch_defaults){spec->heads, spec->dk, spec->dv, spec->causal}, err);
     net->has_arch = status == RUNG_OK;
-    if (status == RUNG_OK) status = check_trainable(net, model, err);
-    if (status == RUNG_OK) status = rung_model_each_tensor(&net->spec, list_tensor, &(listing){net, model}, err);
+    RUNG_NEXT(status, check_trainable(net, model, err));
+    RUNG_NEXT(status, rung_model_each_tensor(&net->spec, list_tensor, &(listing){net, model}, err));
     net->model_tensors = net->tensor_count;
-    if (status == RUNG_OK) status = read_values(net, model, err);
-    return status == RUNG_OK ? place_all(net, model, err) : status;
+    RUNG_TRY(status);
+    RUNG_TRY(read_values(net, model, err));
+    return place_all(net, model, err);
 }
 
 rung_status rung_net_from_model(rung_net **out, const rung_model *model, rung_error *err)
@@ -260,9 +260,8 @@ rung_status rung_net_from_model(rung_net **out, const rung_model *model, rung_er
 rung_status rung_net_new(rung_net **out, const rung_model_spec *spec, uint64_t seed, rung_error *err)
 {
     rung_model *model;
-    rung_status status = rung_model_random(&model, spec, seed, err);
-    if (status != RUNG_OK) return status;
-    status = rung_net_from_model(out, model, err);
+    RUNG_TRY(rung_model_random(&model, spec, seed, err));
+    rung_status status = rung_net_from_model(out, model, err);
     rung_model_close(model);
     return status;
 }
@@ -395,7 +394,7 @@ static rung_status with_tensors(take_tensors *take, void *to, const rung_net *ne
                                    .bytes = (const uint8_t *)(seen + from->offset),
                                    .size_bytes = from->elements * sizeof *seen};
     }
-    if (status == RUNG_OK) status = take(to, net, tensors, made_by, err);
+    RUNG_NEXT(status, take(to, net, tensors, made_by, err));
     free(seen);
     free(tensors);
     return status;

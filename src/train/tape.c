@@ -202,8 +202,7 @@ static rung_status check_shape(const rung_net *net, const rung_batch *batch, run
 rung_status rung_tape_new(rung_tape **out, const rung_net *net, const rung_batch *largest, size_t threads,
                           rung_error *err)
 {
-    rung_status status = check_shape(net, largest, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_shape(net, largest, err));
     rung_tape *tape = rung_calloc(1, sizeof *tape, err);
     if (!tape) return RUNG_SYSTEM;
     rung_arena_init(&tape->arena);
@@ -363,8 +362,7 @@ static rung_status check_batch(const rung_tape *tape, const rung_batch *batch, s
 {
     const rung_model_spec *spec = &tape->net->spec;
     shape sh = shape_of(batch);
-    rung_status status = check_shape(tape->net, batch, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_shape(tape->net, batch, err));
     if (sh.prefix + sh.each > tape->shape.prefix + tape->shape.each || sh.prefix > tape->shape.prefix ||
         sh.queries > tape->shape.queries)
         return rung_fail(err, RUNG_USAGE, "the batch is larger than the one that the workspace was made for");
@@ -415,16 +413,14 @@ static rung_status run(rung_loss *loss, float *grad, const rung_net *net, rung_t
                        rung_error *err)
 {
     size_t tokens = batch->sequences * (batch->prefix + batch->queries * batch->each);
-    rung_status status = check_batch(tape, batch, tokens, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_batch(tape, batch, tokens, err));
     size_t targets = count_targets(batch->target, tokens);
     if (targets == 0) return rung_fail(err, RUNG_USAGE, "the batch has no targets");
     pass p = {.tape = tape, .batch = batch, .share = 1 / (double)targets, .grad = grad};
     p.slices = train_share(tape->team, RUNG_SLICES);
     p.parameters = train_share(tape->team, net->parameters);
     tape->net = net;
-    status = fill_layer_targets(tape->layer_loss_share, net, batch, tokens, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(fill_layer_targets(tape->layer_loss_share, net, batch, tokens, err));
     train_net_seen(tape->seen, net);
     rung_par_for(net->linear_count, tape->threads, pack_weights, tape);
     rung_par_for(p.slices.end - p.slices.first, tape->threads, do_slice, &p);

@@ -16,8 +16,7 @@ const char *const rung_shape_option_names[] = {"arch",       "task", "d-model", 
 rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_buf *task_text,
                             const rung_shape_options *w, const char *const *pair, size_t pairs, rung_error *err)
 {
-    rung_status status = rung_task_conf_init(conf, w->task, pair, pairs, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_task_conf_init(conf, w->task, pair, pairs, err));
     rung_task_canonical(task_text, conf);
     *spec = (rung_model_spec){
         .arch = w->arch,
@@ -183,6 +182,7 @@ rung_status rung_train_spec_of(rung_train_spec *conf, rung_buf *task_text, const
     fill_learning(conf, options);
     fill_lengths(conf, options);
     conf->seed = seed;
-    if (status == RUNG_OK) status = rung_train_check(conf, err);
-    return status == RUNG_OK ? rung_train_add_thoughts(conf, err) : status;
+    RUNG_TRY(status);
+    RUNG_TRY(rung_train_check(conf, err));
+    return rung_train_add_thoughts(conf, err);
 }

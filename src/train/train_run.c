@@ -132,7 +132,8 @@ rung_status rung_train_check(const rung_train_spec *conf, rung_error *err)
         status = check_range(ranges[i].name, ranges[i].value, ranges[i].low, ranges[i].high, err);
     if (status == RUNG_OK && conf->stop_at > 0 && (conf->eval_prompts == 0 || conf->eval_every == 0))
         return rung_fail(err, RUNG_USAGE, "training: an early stop needs evaluations; set eval_every and eval_prompts");
-    return status == RUNG_OK ? check_test(conf, err) : status;
+    RUNG_TRY(status);
+    return check_test(conf, err);
 }
 
 /* ---- trainer ----------------------------------------------------------------------------------------------------- */
@@ -158,7 +159,7 @@ static rung_status open_net(trainer *t, rung_error *err)
     size_t classes = 0;
     rung_status status = rung_net_new(&t->net, &conf->model, conf->seed, err);
     if (status == RUNG_OK) rung_net_scale(t->net, conf->gain, conf->score_gain, conf->position_gain);
-    if (status == RUNG_OK) status = train_data_new(&t->data, conf, t->net, conf->batch, err);
+    RUNG_NEXT(status, train_data_new(&t->data, conf, t->net, conf->batch, err));
     if (status == RUNG_OK && (classes = train_data_classes(conf)))
         status = rung_net_add_layer_losses(t->net, classes, conf->layer_targets, conf->seed, err);
     if (status == RUNG_OK && conf->numbers) {
@@ -166,7 +167,7 @@ static rung_status open_net(trainer *t, rung_error *err)
         status = rung_fmt_parse(&fmt, conf->numbers, err);
         if (status == RUNG_OK) rung_net_quantise(t->net, &fmt);
     }
-    if (status == RUNG_OK) status = rung_tape_new(&t->tape, t->net, train_data_batch(t->data), conf->threads, err);
+    RUNG_NEXT(status, rung_tape_new(&t->tape, t->net, train_data_batch(t->data), conf->threads, err));
     if (status == RUNG_OK) rung_tape_join(t->tape, t->team);
     return status;
 }
@@ -214,11 +215,11 @@ static rung_status open_trainer(trainer *t, const char *checkpoint, rung_error *
         return rung_fail(err, RUNG_USAGE, "%zu processes are too many for one model: a batch has only %d slices",
                          t->conf->team->size, RUNG_SLICES);
     rung_status status = rung_train_check(t->conf, err);
-    if (status == RUNG_OK) status = open_net(t, err);
-    if (status == RUNG_OK) status = allocate(t, err);
+    RUNG_NEXT(status, open_net(t, err));
+    RUNG_NEXT(status, allocate(t, err));
     status = train_share_status(t->team, status, err);
-    if (status == RUNG_OK) status = train_share_same(t->team, "words", t->canonical.text, t->canonical.len, err);
-    if (status == RUNG_OK) status = resume(t, checkpoint, err);
+    RUNG_NEXT(status, train_share_same(t->team, "words", t->canonical.text, t->canonical.len, err));
+    RUNG_NEXT(status, resume(t, checkpoint, err));
     t->began = rung_wall_s();
     t->began_step = t->at.step;
     return status;
@@ -257,7 +258,7 @@ static rung_status accumulate(trainer *t, rung_loss *sum, rung_error *err)
         float *to = conf->accumulate > 1 ? t->part : t->grad;
         rung_loss loss = {0};
         status = train_data_fill(t->data, TRAIN_STREAM_LEARN, first, is_mixed(t), err);
-        if (status == RUNG_OK) status = rung_net_gradient(&loss, to, t->net, t->tape, train_data_batch(t->data), err);
+        RUNG_NEXT(status, rung_net_gradient(&loss, to, t->net, t->tape, train_data_batch(t->data), err));
         for (size_t i = 0; status == RUNG_OK && conf->accumulate > 1 && i < parameters; i++)
             t->grad[i] += share * to[i];
         sum->loss += loss.loss / (double)conf->accumulate;
@@ -283,8 +284,7 @@ static rung_status step(trainer *t, rung_error *err)
     rung_adamw adamw = t->conf->adamw;
     rung_loss loss;
     adamw.steps = t->conf->steps;
-    rung_status status = accumulate(t, &loss, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(accumulate(t, &loss, err));
     t->diverged = !isfinite(loss.loss);
     if (t->diverged) return diverge(t, "loss", err);
     t->rate = rung_adamw_rate(&adamw, t->at.step);
@@ -310,9 +310,8 @@ static rung_status measure(rung_loss *mean, trainer *t, train_exact *exact, trai
         status = train_data_fill(t->data, stream, first + b * t->conf->batch, false, err);
         rung_batch batch = *train_data_batch(t->data);
         batch.layer_target = NULL;
-        if (status == RUNG_OK)
-            status = exact ? train_exact_loss(&loss, exact, &batch, err)
-                           : rung_net_loss(&loss, t->net, t->tape, &batch, err);
+        RUNG_NEXT(status, exact ? train_exact_loss(&loss, exact, &batch, err)
+                                : rung_net_loss(&loss, t->net, t->tape, &batch, err));
         mean->loss += loss.loss * (double)loss.targets;
         mean->targets += loss.targets;
         mean->right += loss.right;
@@ -334,8 +333,7 @@ static rung_status evaluate(trainer *t, rung_error *err)
     uint64_t number = conf->eval_every ? t->at.step / conf->eval_every : 0, first = number * batches * conf->batch;
     rung_loss mean;
     if (t->at.step == conf->steps && conf->eval_every && t->at.step % conf->eval_every) first += batches * conf->batch;
-    rung_status status = measure(&mean, t, NULL, TRAIN_STREAM_EVAL, first, batches, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(measure(&mean, t, NULL, TRAIN_STREAM_EVAL, first, batches, err));
     t->at.eval_loss = mean.loss;
     t->at.eval_accuracy = (double)mean.right / (double)mean.targets;
     t->at.streak = t->at.eval_accuracy >= conf->stop_at ? t->at.streak + 1 : 0;
@@ -351,10 +349,9 @@ static rung_status test_exactly(trainer *t, rung_error *err)
     train_exact *exact = NULL;
     rung_fmt fmt;
     rung_status status = rung_fmt_parse(&fmt, t->conf->test_numbers, err);
-    if (status == RUNG_OK) status = train_exact_new(&exact, t->net, &fmt, batch, t->conf->threads, t->team, err);
+    RUNG_NEXT(status, train_exact_new(&exact, t->net, &fmt, batch, t->conf->threads, t->team, err));
     status = train_share_status(t->team, status, err);
-    if (status == RUNG_OK)
-        status = measure(&t->tested, t, exact, TRAIN_STREAM_TEST, 0, batches < most ? batches : most, err);
+    RUNG_NEXT(status, measure(&t->tested, t, exact, TRAIN_STREAM_TEST, 0, batches < most ? batches : most, err));
     train_exact_free(exact);
     return status;
 }
@@ -455,7 +452,7 @@ static rung_status write_model(const trainer *t, const char *out, rung_error *er
                                "; no model was written. "
                                "A smaller --rate or --clip may help",
                                i, t->at.step);
-    if (status == RUNG_OK) status = rung_net_write(t->net, out, made_by.text, err);
+    RUNG_NEXT(status, rung_net_write(t->net, out, made_by.text, err));
     rung_buf_clear(&made_by);
     return train_share_status(t->team, status, err);
 }
@@ -466,7 +463,7 @@ rung_status rung_train_run(rung_train_state *state, const rung_train_spec *conf,
     trainer t = {.conf = conf, .team = conf->team && conf->team->size > 1 ? conf->team : NULL};
     rung_buf_init(&t.canonical);
     rung_status status = open_trainer(&t, checkpoint, err);
-    if (status == RUNG_OK) status = loop(state, &t, checkpoint, watch, context, err);
+    RUNG_NEXT(status, loop(state, &t, checkpoint, watch, context, err));
     if (status == RUNG_OK && is_over(&t)) status = test(&t, err);
     if (status == RUNG_OK || t.diverged) show(state, &t);
     if (status == RUNG_OK && is_over(&t) && out) status = write_model(&t, out, err);

@@ -51,9 +51,8 @@ rung_status rung_judge_init(rung_judge *j, const rung_model *model, const rung_p
     const rung_model_spec *spec = rung_model_get_spec(model);
     size_t tokens = spec->thoughts && spec->max_tokens > task->tokens ? spec->max_tokens : task->tokens;
     *j = (rung_judge){.task = task, .program = program, .spec = spec, .wide = spec->answers};
-    rung_status status = rung_instance_init(&j->instance, task, err);
-    if (status == RUNG_OK) status = make_room(j, 1, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_instance_init(&j->instance, task, err));
+    RUNG_TRY(make_room(j, 1, err));
     j->at = rung_calloc(task->tokens, sizeof *j->at, err);
     return j->at ? rung_session_new(&j->session, program, tokens, err) : RUNG_SYSTEM;
 }
@@ -98,8 +97,7 @@ rung_status rung_judge_run(rung_judge *j, rung_form form, rung_error *err)
     find_targets(j);
     j->thoughts = 0;
     rung_session_reset(j->session);
-    rung_status status = make_room(j, j->targets, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(make_room(j, j->targets, err));
     if (j->spec->thoughts) return run_thoughts(j, &prompt, form, err);
     return rung_session_run(j->session, j->out, &prompt, form, j->at, j->targets, err);
 }

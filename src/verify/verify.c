@@ -236,15 +236,13 @@ rung_status rung_verify_run(rung_verify_result *result, const rung_model *model,
 {
     memset(result, 0, sizeof *result);
     result->method = conf->method;
-    rung_status status = rung_judge_fits(model, task, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_judge_fits(model, task, err));
     if (conf->method == RUNG_WORST_CASE) return rung_worst_case(result, model, task, conf, err);
     uint64_t total = rung_verify_total(task, conf);
-    status = check_total(task, total, conf->method, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(check_total(task, total, conf->method, err));
     verification v = {.model = model, .task = task, .conf = conf};
-    status = start(&v, total, err);
-    if (status == RUNG_OK) status = try_all(result, &v, total, err);
+    rung_status status = start(&v, total, err);
+    RUNG_NEXT(status, try_all(result, &v, total, err));
     finish(&v);
     if (status == RUNG_OK && result->complete && result->prompts == 0)
         status = rung_fail(err, RUNG_USAGE, "none of the %llu candidates is a prompt of %s; nothing was verified",

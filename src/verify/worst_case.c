@@ -93,7 +93,7 @@ rung_status wc_try_prompt(wc_run *run, bool *wrong)
     rung_error stop = {""};
     in->tokens = run->task->tokens, *wrong = false, run->tried++;
     rung_status status = run->task->task->solve(in, run->task, run->err);
-    if (status == RUNG_OK) status = prepare_session(run);
+    RUNG_NEXT(status, prepare_session(run));
     double *out = status == RUNG_OK ? rung_calloc(answers, sizeof *out, run->err) : NULL;
     if (!out) return status == RUNG_OK ? RUNG_SYSTEM : status;
     rung_prompt prompt = {.token = in->token, .tokens = in->tokens};
@@ -153,9 +153,9 @@ rung_status rung_worst_case(rung_verify_result *result, const rung_model *model,
             "there is no worst case for this task; it exists for eva form=position, index and two-sum form=query");
     if (!wc_shape_known(result->reason, sizeof result->reason, model, &conf->how)) return RUNG_OK;
     rung_status status = check_sizes(model, task, err);
-    if (status == RUNG_OK) status = rung_instance_init(&run.instance, task, err);
-    if (status == RUNG_OK) status = rung_program_new(&run.program, model, &conf->how, err);
-    if (status == RUNG_OK) status = judge(&run, kind);
+    RUNG_NEXT(status, rung_instance_init(&run.instance, task, err));
+    RUNG_NEXT(status, rung_program_new(&run.program, model, &conf->how, err));
+    RUNG_NEXT(status, judge(&run, kind));
     assert(status != RUNG_OK || (result->verdict == RUNG_CANNOT) == (result->witness != NULL));
     assert(status != RUNG_OK || result->verdict != RUNG_CAN || !(result->margin < 0));
     rung_session_free(run.session);

@@ -29,7 +29,7 @@ static rung_status project_table(lookup *l, rung_error *err)
     l->key = take(l, &status, keys, sizeof *l->key, err);
     l->value = take(l, &status, values, sizeof *l->value, err);
     l->range = take(l, &status, w->mixed, sizeof *l->range, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     for (size_t j = 0; j < l->entries; j++) {
         wc_residual(x, w, 0, j);
         for (size_t i = 0; i < w->heads * w->dk; i++)
@@ -217,7 +217,7 @@ rung_status wc_lookup_prepare(lookup *l, const wc_run *run, rung_error *err)
     rung_status status = project_table(l, err);
     if (status != RUNG_OK || !table_finite(l)) return status;
     status = collect_values(l, err);
-    if (status == RUNG_OK) status = list_runs(l, err);
+    RUNG_NEXT(status, list_runs(l, err));
     if (status == RUNG_OK) l->prefixes = take(l, &status, l->w->heads, sizeof *l->prefixes, err);
     for (size_t h = 0; status == RUNG_OK && h < l->w->heads; h++) status = collect_prefixes(l, h, err);
     l->by_class = status == RUNG_OK && answers_follow_table(l->w);

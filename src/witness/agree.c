@@ -15,8 +15,8 @@ typedef struct side {
 static rung_status open_side(side *s, const rung_model *model, const rung_task_conf *task, const rung_evaluator *how,
                              rung_error *err)
 {
-    rung_status status = rung_program_new(&s->program, model, how, err);
-    return status == RUNG_OK ? rung_judge_init(&s->judge, model, s->program, task, err) : status;
+    RUNG_TRY(rung_program_new(&s->program, model, how, err));
+    return rung_judge_init(&s->judge, model, s->program, task, err);
 }
 
 static void close_side(side *s)
@@ -57,7 +57,7 @@ static rung_status compare_prompts(rung_agreement *out, side *a, side *b, const 
     for (uint64_t i = 0; status == RUNG_OK && out->agree && i < (out->all ? space : prompts); i++) {
         bool is_prompt;
         status = make_prompt(&is_prompt, a, task, out->all, seed, i, err);
-        if (status == RUNG_OK) status = make_prompt(&is_prompt, b, task, out->all, seed, i, err);
+        RUNG_NEXT(status, make_prompt(&is_prompt, b, task, out->all, seed, i, err));
         if (status != RUNG_OK || !is_prompt) continue;
         status = compare_runs(&out->agree, a, b, RUNG_FORM_SCAN, err);
         if (status == RUNG_OK && out->agree) status = compare_runs(&out->agree, a, b, RUNG_FORM_STEP, err);
@@ -72,8 +72,8 @@ rung_status rung_models_agree(rung_agreement *out, const rung_model *a, const ru
     side sides[2] = {{0}};
     *out = (rung_agreement){.agree = true};
     rung_status status = open_side(&sides[0], a, task, how, err);
-    if (status == RUNG_OK) status = open_side(&sides[1], b, task, how, err);
-    if (status == RUNG_OK) status = compare_prompts(out, &sides[0], &sides[1], task, prompts, seed, err);
+    RUNG_NEXT(status, open_side(&sides[1], b, task, how, err));
+    RUNG_NEXT(status, compare_prompts(out, &sides[0], &sides[1], task, prompts, seed, err));
     close_side(&sides[0]);
     close_side(&sides[1]);
     return status;

@@ -290,9 +290,9 @@ static rung_status write_embedded(rung_model **out, embedding *e, rung_error *er
     rung_buf_printf(&made_by, "%s, among the layers of %s", rung_model_made_by(e->small), e->spec.arch);
     rung_status status = spell_mlps(&mlp, e, err);
     e->spec.mlp = mlp.text;
-    if (status == RUNG_OK) status = rung_buf_ok(&made_by, err);
-    if (status == RUNG_OK) status = rung_model_each_tensor(&e->spec, add_wanted, e, err);
-    if (status == RUNG_OK) status = rung_model_from_tensors(out, &e->spec, e->tensor, e->count, made_by.text, err);
+    RUNG_NEXT(status, rung_buf_ok(&made_by, err));
+    RUNG_NEXT(status, rung_model_each_tensor(&e->spec, add_wanted, e, err));
+    RUNG_NEXT(status, rung_model_from_tensors(out, &e->spec, e->tensor, e->count, made_by.text, err));
     rung_buf_clear(&mlp);
     rung_buf_clear(&made_by);
     return status;
@@ -326,9 +326,8 @@ rung_status rung_embed(rung_model **out, const rung_model *small, const char *te
     if (rung_model_get_spec(small)->positions == RUNG_POS_ROTARY && rung_model_get_spec(small)->dk != defaults->dk)
         return rung_fail(err, RUNG_USAGE, "rotary positions rotate all dk = %zu coordinates, but the heads have %zu",
                          rung_model_get_spec(small)->dk, defaults->dk);
-    rung_status status = rung_arch_parse(&large, text, defaults, err);
-    if (status != RUNG_OK) return status;
-    status = embed_into(out, small, text, &large, defaults, err);
+    RUNG_TRY(rung_arch_parse(&large, text, defaults, err));
+    rung_status status = embed_into(out, small, text, &large, defaults, err);
     rung_arch_clear(&large);
     return status;
 }

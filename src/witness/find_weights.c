@@ -124,7 +124,7 @@ static rung_status build_exactly(rung_build *b, rung_model **model, const search
 {
     rung_status status = init_small(b, s, o, err);
     if (status == RUNG_USAGE) status = init_build(b, s, o, NULL, 0, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     b->task = *s->ask->task;
     return rung_build_model(model, b, err);
 }
@@ -274,7 +274,7 @@ static rung_status keep(search *s, candidate *c, rung_error *err)
         if (!w->build || !w->layers) status = RUNG_SYSTEM;
     }
     rung_buf_clear(&text);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     rung_model_close(w->model);
     w->found = true, w->finding = c->found, w->model = c->large;
     c->large = NULL;
@@ -290,12 +290,12 @@ static void try_option(search *s, const option *o)
     rung_status status = build_exactly(&c.build, &c.small, s, o, &why);
     if (status == RUNG_USAGE && s->misfit[0])
         return; /* parameters that do not go together are the least interesting reason */
-    if (status == RUNG_OK) status = check_shape(s, c.small, &why);
+    RUNG_NEXT(status, check_shape(s, c.small, &why));
     if (status == RUNG_OK) {
         s->w->fitting++, s->fits = true;
         status = rung_embed(&c.large, c.small, s->ask->arch, s->ask->defaults, &why);
     }
-    if (status == RUNG_OK) status = judge(s, &c, &why);
+    RUNG_NEXT(status, judge(s, &c, &why));
     if (passed(s, o, status, &why) && is_better(s->w, &c)) {
         s->status = keep(s, &c, &why);
         if (s->status != RUNG_OK) *s->err = why;
@@ -310,9 +310,9 @@ static rung_status try_given(search *s)
     candidate c = {.build = {.task = *s->ask->task}};
     rung_error why = {{0}};
     rung_status status = check_shape(s, s->ask->given, &why);
-    if (status == RUNG_OK) status = rung_embed(&c.large, s->ask->given, s->ask->arch, s->ask->defaults, &why);
+    RUNG_NEXT(status, rung_embed(&c.large, s->ask->given, s->ask->arch, s->ask->defaults, &why));
     c.small = (rung_model *)s->ask->given; /* it is not changed */
-    if (status == RUNG_OK) status = judge(s, &c, &why);
+    RUNG_NEXT(status, judge(s, &c, &why));
     rung_witness *w = s->w;
     w->options = w->fitting = 1;
     if (status == RUNG_OK) {
@@ -361,7 +361,7 @@ static rung_status spell_task(search *s, rung_error *err)
     if (status == RUNG_OK) snprintf(s->task, sizeof s->task, "%s", text.text);
     if (status == RUNG_OK && !(s->pairs = rung_arena_strdup(&s->w->arena, text.text, err))) status = RUNG_SYSTEM;
     rung_buf_clear(&text);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     char *rest = s->pairs;
     strtok_r(rest, " ", &rest); /* its name */
     for (char *pair; s->conf.pairs < RUNG_PLAN_PAIRS && (pair = strtok_r(rest, " ", &rest));)
@@ -405,7 +405,7 @@ rung_status rung_witness_find(rung_witness *w, const rung_witness_options *ask, 
     rung_status status = rung_arch_parse(&s->arch, ask->arch, ask->defaults, err);
     if (status == RUNG_OK) {
         status = spell_task(s, err);
-        if (status == RUNG_OK) status = ask->given ? try_given(s) : look(s);
+        RUNG_NEXT(status, ask->given ? try_given(s) : look(s));
         rung_arch_clear(&s->arch);
     }
     free(s);

@@ -64,9 +64,8 @@ static rung_status try_at(trial *t, const rung_plan_options *conf, rung_plan_can
     rung_build b;
     rung_model *model;
     *t = (trial){0};
-    rung_status status = plan_build_at(&b, &model, conf, o, tokens, err);
-    if (status != RUNG_OK) return status;
-    status = try_model(t, conf, model, &b.task, fmt, err);
+    RUNG_TRY(plan_build_at(&b, &model, conf, o, tokens, err));
+    rung_status status = try_model(t, conf, model, &b.task, fmt, err);
     rung_model_close(model);
     return status;
 }
@@ -79,13 +78,13 @@ static rung_status least_mantissa(int *least, size_t *tokens, const rung_plan_op
     rung_model *model;
     *least = 0;
     rung_status status = plan_build_at(&b, &model, conf, o, at, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     *tokens = b.task.tokens;
     for (int m = 1; status == RUNG_OK && !*least && m <= f.mantissa && !interrupted(conf); m++) {
         rung_fmt fmt;
         trial t = {0};
         status = plan_format_parse(&fmt, (plan_format){f.exponent, m}, err);
-        if (status == RUNG_OK) status = try_model(&t, conf, model, &b.task, &fmt, err);
+        RUNG_NEXT(status, try_model(&t, conf, model, &b.task, &fmt, err));
         if (status == RUNG_OK && t.found.right) *least = m;
     }
     rung_model_close(model);
@@ -125,7 +124,7 @@ static rung_status within_line(bool *within, const attempt *a, rung_error *err)
     rung_status status = least_mantissa(&need[0], &at[0], a->conf, a->o, RUNG_PLAN_SMALL, a->f, err);
     if (status == RUNG_OK && need[0])
         status = least_mantissa(&need[1], &at[1], a->conf, a->o, MEDIUM_TOKENS, a->f, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     if (!need[0] || !need[1]) {
         give_up(a, "wrong at %zu tokens in %s", at[need[0] ? 1 : 0], a->fmt.name);
         return RUNG_OK;
@@ -144,8 +143,7 @@ static rung_status affordable(size_t *tokens, const attempt *a, rung_error *err)
 {
     rung_build b;
     rung_model *model;
-    rung_status status = plan_build_at(&b, &model, a->conf, a->o, MEDIUM_TOKENS, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(plan_build_at(&b, &model, a->conf, a->o, MEDIUM_TOKENS, err));
     double ratio = WORK_MAX / FEW_PROMPTS / rung_prompt_work(model, b.task.tokens) / 2; /* keys get longer, too */
     *tokens = (size_t)((double)b.task.tokens * sqrt(fmax(ratio, 1)));
     rung_model_close(model);
@@ -158,11 +156,10 @@ static rung_status keep_run(const attempt *a, const trial *t, size_t tokens, run
     rung_build b;
     plan_pairs pairs;
     rung_buf text;
-    rung_status status = plan_init_at(&b, &pairs, a->conf, a->o, tokens, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(plan_init_at(&b, &pairs, a->conf, a->o, tokens, err));
     rung_buf_init(&text);
     rung_task_canonical(&text, &b.task);
-    status = rung_buf_ok(&text, err);
+    rung_status status = rung_buf_ok(&text, err);
     *run = (rung_plan_run){.tokens = t->tokens, .found = t->found};
     if (status == RUNG_OK) snprintf(run->task, sizeof run->task, "%s", text.text);
     snprintf(run->numbers, sizeof run->numbers, "%s", a->fmt.name);
@@ -180,10 +177,10 @@ static rung_status attempt_format(const attempt *a, size_t wanted, rung_error *e
     rung_build b;
     plan_pairs pairs;
     rung_status status = plan_init_at(&b, &pairs, a->conf, a->o, wanted, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     a->plan->tokens = b.task.tokens;
     if (wanted) status = affordable(&most, a, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(status);
     a->plan->extrapolated = wanted && most < a->plan->tokens;
     if (a->plan->extrapolated) {
         status = within_line(&within, a, err);
@@ -191,8 +188,7 @@ static rung_status attempt_format(const attempt *a, size_t wanted, rung_error *e
     } else {
         most = wanted;
     }
-    status = try_at(&t, a->conf, a->o, most, &a->fmt, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(try_at(&t, a->conf, a->o, most, &a->fmt, err));
     if (t.found.right) return keep_run(a, &t, most, err);
     if (t.too_long)
         give_up(a, "%zu tokens take too long to run here", t.tokens);
@@ -215,7 +211,7 @@ static rung_status attempt_option(rung_plan *plan, const rung_plan_options *conf
         attempt a = {.plan = plan, .conf = conf, .o = o, .f = formats[i]};
         rung_error why = {{0}};
         rung_status status = plan_format_parse(&a.fmt, formats[i], &why);
-        if (status == RUNG_OK) status = attempt_format(&a, rung_plan_wanted(conf), &why);
+        RUNG_NEXT(status, attempt_format(&a, rung_plan_wanted(conf), &why));
         if (status == RUNG_OK) continue;
         if (status == RUNG_SYSTEM) return *err = why, status;
         give_up(&a, "%.200s", why.text);
@@ -232,12 +228,11 @@ static rung_status describe_build(rung_plan *plan, const rung_plan_options *conf
     plan_pairs pairs;
     rung_build b;
     rung_buf text;
-    rung_status status = plan_init_at(&b, &pairs, conf, o, wanted, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(plan_init_at(&b, &pairs, conf, o, wanted, err));
     rung_buf_init(&text);
     rung_buf_puts(&text, o->how->name);
     for (size_t i = 0; i < pairs.count; i++) rung_buf_printf(&text, " %s", pairs.at[i]);
-    status = rung_buf_ok(&text, err);
+    rung_status status = rung_buf_ok(&text, err);
     if (status == RUNG_OK && !(plan->build = rung_arena_strdup(&plan->arena, text.text, err))) status = RUNG_SYSTEM;
     rung_buf_clear(&text);
     return status;
@@ -254,8 +249,7 @@ static rung_status describe(rung_plan *plan, const rung_plan_options *conf, rung
     plan->cost = o->cost;
     rung_status status = describe_build(plan, conf, o, wanted, err);
     if (status != RUNG_OK || (double)o->cost.parameters * grown > PARAMETERS_MAX) return status;
-    status = plan_build_at(&b, &model, conf, o, wanted, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(plan_build_at(&b, &model, conf, o, wanted, err));
     plan->cost = plan_cost(model, conf);
     plan->arch = rung_arena_strdup(&plan->arena, rung_model_get_spec(model)->arch, err);
     rung_model_close(model);

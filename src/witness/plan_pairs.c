@@ -114,6 +114,6 @@ rung_status plan_build_at(rung_build *b, rung_model **model, const rung_plan_opt
                           size_t tokens, rung_error *err)
 {
     plan_pairs pairs;
-    rung_status status = plan_init_at(b, &pairs, conf, o, tokens, err);
-    return status == RUNG_OK ? rung_build_model(model, b, err) : status;
+    RUNG_TRY(plan_init_at(b, &pairs, conf, o, tokens, err));
+    return rung_build_model(model, b, err);
 }

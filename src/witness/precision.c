@@ -32,8 +32,7 @@ static rung_status verdict_of(bool *right, search *s, const rung_model *model, c
                                 .how = {.numbers = fmt, .softmax = s->conf->softmax, .threads = s->conf->threads},
                                 .interrupted = s->conf->interrupted};
     rung_finding found;
-    rung_status status = rung_finding_of(&found, model, task, &conf, s->conf->exhaustive_limit, err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_finding_of(&found, model, task, &conf, s->conf->exhaustive_limit, err));
     *right = found.right, s->evidence = found.evidence;
     snprintf(s->reason, sizeof s->reason, "%s", found.reason);
     return RUNG_OK;
@@ -53,7 +52,7 @@ static rung_status build_with(rung_model **model, rung_build *b, bool *built, se
         s->pair[pairs++] = s->gap_pair;
     }
     rung_status status = rung_build_init(b, s->conf->construction, s->pair, pairs, err);
-    if (status == RUNG_OK) status = rung_build_model(model, b, err);
+    RUNG_NEXT(status, rung_build_model(model, b, err));
     *built = status == RUNG_OK;
     return status == RUNG_USAGE && gap > 0 ? RUNG_OK : status;
 }

@@ -107,9 +107,9 @@ static rung_status by_proof(rung_finding *found, const rung_model *model, const 
     rotary_lookup all = *l;
     rung_model *wider = NULL;
     all.values = (size_t)1 << l->bits;
-    rung_status status = all.values == l->values ? RUNG_OK : rotary_build(&wider, &all, NULL, err);
-    if (status != RUNG_OK) return status;
-    status = rotary_prove(&found->right, found->reason, sizeof found->reason, wider ? wider : model, &all, how, err);
+    RUNG_TRY(all.values == l->values ? RUNG_OK : rotary_build(&wider, &all, NULL, err));
+    rung_status status =
+        rotary_prove(&found->right, found->reason, sizeof found->reason, wider ? wider : model, &all, how, err);
     found->evidence = RUNG_PROVED;
     rung_model_close(wider);
     return status;
@@ -156,7 +156,7 @@ rung_status rung_witness_published(rung_witness *w, const rung_ledger *ledger, c
     if (!describe(&l, w, ledger, ask->task)) return RUNG_OK;
     w->options = w->fitting = 1;
     rung_status status = rotary_build(&model, &l, ask->task, err);
-    if (status == RUNG_OK) status = judge(w, model, &l, ask, err);
+    RUNG_NEXT(status, judge(w, model, &l, ask, err));
     if (status == RUNG_OK && w->finding.right) {
         w->found = true, w->model = model;
         w->layers = "one head of one full layer, rotary positions, RMSNorm; every other head, layer and MLP idle";

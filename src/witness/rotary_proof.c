@@ -55,8 +55,7 @@ static rung_status look_at_token(proof *p, bool *same, uint32_t token, bool firs
     rung_rows *rows = NULL;
     rung_prompt prompt = {.token = &token, .tokens = 1};
     size_t bytes = p->l->head * sizeof(double);
-    rung_status status = rung_rows_new(&rows, p->program, &prompt, 0, p->err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_rows_new(&rows, p->program, &prompt, 0, p->err));
     rung_rows_inputs(rows, in, NULL, 0, 0);
     if (first) memcpy(p->key, in[IN_KEY], bytes);
     *same = memcmp(p->key, in[IN_KEY], bytes) == 0;
@@ -108,8 +107,7 @@ static rung_status load_entries(proof *p)
     size_t entries = p->l->entries;
     memset(p->token, 0, entries * sizeof *p->token);
     rung_prompt prompt = {.token = p->token, .tokens = entries};
-    rung_status status = rung_rows_new(&rows, p->program, &prompt, 0, p->err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_rows_new(&rows, p->program, &prompt, 0, p->err));
     rung_rows_inputs(rows, in, NULL, 0, 0);
     memcpy(p->keys, in[IN_KEY], entries * p->l->head * sizeof *p->keys);
     rung_rows_free(rows);
@@ -123,8 +121,7 @@ static rung_status load_query(proof *p, size_t place)
     uint32_t token = (uint32_t)(((size_t)1 << p->l->bits) + place);
     rung_prompt prompt = {.token = &token, .tokens = 1};
     size_t last = p->l->entries * p->l->head, bytes = p->l->head * sizeof(double);
-    rung_status status = rung_rows_new(&rows, p->program, &prompt, p->l->entries, p->err);
-    if (status != RUNG_OK) return status;
+    RUNG_TRY(rung_rows_new(&rows, p->program, &prompt, p->l->entries, p->err));
     rung_rows_inputs(rows, in, NULL, 0, 0);
     memcpy(p->queries + last, in[IN_QUERY], bytes);
     memcpy(p->keys + last, in[IN_KEY], bytes);
@@ -262,9 +259,9 @@ rung_status rotary_prove(bool *proved, char *reason, size_t size, const rung_mod
     p.conf = rung_model_get_arch(model)->layer[0].group[0];
     p.conf.softmax = how->softmax, p.conf.dv = l->bits;
     rung_status status = make_room(&p);
-    if (status == RUNG_OK) status = rung_program_new(&p.program, model, how, err);
-    if (status == RUNG_OK) status = rung_session_new(&p.session, p.program, l->entries + 1, err);
-    if (status == RUNG_OK) status = prove(&p, proved);
+    RUNG_NEXT(status, rung_program_new(&p.program, model, how, err));
+    RUNG_NEXT(status, rung_session_new(&p.session, p.program, l->entries + 1, err));
+    RUNG_NEXT(status, prove(&p, proved));
     rung_session_free(p.session);
     rung_program_free(p.program);
     rung_arena_clear(&p.arena);

@@ -36,7 +36,7 @@ rung_status rung_witness_write(const rung_witness *w, const char *path, rung_err
     if (!w->model) return rung_fail(err, RUNG_USAGE, "there are no weights to write");
     const rung_model_spec *spec = rung_model_get_spec(w->model);
     rung_status status = rung_model_each_tensor(spec, list_tensor, &l, err);
-    if (status == RUNG_OK) status = rung_model_write(path, spec, l.tensor, l.count, rung_model_made_by(w->model), err);
+    RUNG_NEXT(status, rung_model_write(path, spec, l.tensor, l.count, rung_model_made_by(w->model), err));
     free(l.tensor);
     return status;
 }
