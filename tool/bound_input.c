@@ -37,7 +37,7 @@ static rung_status open_arch(rung_subject **subject, const char *text, const too
 
 /* ---- inputs ---------------------------------------------------------------------------------------------------- */
 
-void tool_about_words(rung_claim_spec *about, const tool_ledger_options *w)
+void tool_read_bits(rung_claim_spec *about, const tool_ledger_options *w)
 {
     about->accumulator_bits = (int)(w->accumulator_bits ? w->accumulator_bits : w->bits);
     about->state_bits = (int)(w->state_bits ? w->state_bits : w->bits);

@@ -25,7 +25,7 @@ typedef struct tool_bound_input {
 } tool_bound_input;
 
 /* The bits that the options say. */
-void tool_about_words(rung_claim_spec *about, const tool_ledger_options *options);
+void tool_read_bits(rung_claim_spec *about, const tool_ledger_options *options);
 
 /* A file where there is one of that name (a directory: its config.json), else an arch; the claim is about it. Clear
  * it also when this fails. */

@@ -266,7 +266,7 @@ static int run_bound(const tool_call *call, rung_error *err)
     about.kernel = (rung_kernel)(v->kernel + 1);
     if (v->tokens_after) about.ends = RUNG_VIOLATED;
     if (v->thoughts) about.at_once = RUNG_VIOLATED;
-    tool_about_words(&about, &v->options);
+    tool_read_bits(&about, &v->options);
     return v->plan ? run_plan(call, &about, err) : run_inputs(call, &about, err);
 }
 

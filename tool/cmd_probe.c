@@ -99,7 +99,7 @@ static rung_probe_options conf_of(job *j)
     if (v->config) {
         conf.subject = j->input.subject;
         if (tool_call_given(j->call, "kernel")) conf.about.kernel = (rung_kernel)(v->kernel + 1);
-        tool_about_words(&conf.about, &v->ledger);
+        tool_read_bits(&conf.about, &v->ledger);
     }
     return conf;
 }
