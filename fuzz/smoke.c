@@ -23,6 +23,8 @@ enum { TIMEOUT = 20, SIZE_MAX_OF_INPUT = 1 << 20, MUTATIONS_MAX = 6 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed) __attribute__((weak));
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 const char *__asan_default_options(void);
 
 typedef struct input {
@@ -207,6 +209,26 @@ static void mutate(input *in)
     }
 }
 
+/* What a target's own mutator calls for a part of the input. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size)
+{
+    static uint8_t room[SIZE_MAX_OF_INPUT];
+    input part = {room, size};
+    memcpy(room, data, size);
+    mutate(&part);
+    if (part.size > max_size) part.size = max_size;
+    memcpy(data, room, part.size);
+    return part.size;
+}
+
+static void mutate_input(input *in)
+{
+    if (LLVMFuzzerCustomMutator)
+        in->size = LLVMFuzzerCustomMutator(in->bytes, in->size, SIZE_MAX_OF_INPUT, (unsigned)draw());
+    else
+        mutate(in);
+}
+
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 /* In a block of just its size, so that a read too far is seen. */
@@ -249,7 +271,7 @@ int main(int argc, char **argv)
     for (; now() < end; runs++) {
         const input *from = &corpus[below(corpus_count)];
         memcpy(in.bytes, from->bytes, in.size = from->size);
-        for (size_t i = 1 + below(MUTATIONS_MAX); i > 0; i--) mutate(&in);
+        for (size_t i = 1 + below(MUTATIONS_MAX); i > 0; i--) mutate_input(&in);
         run(&in);
     }
     fprintf(stderr, "%zu files of the corpus, %zu mutations\n", corpus_count, runs);
