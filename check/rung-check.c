@@ -7,8 +7,7 @@
  * other. It is no evaluator for daily use, and it does not say that a model is right.
  *
  * Contents: verdicts and memory; SHA-256; numbers (3); functions (3.2); JSON; safetensors; the certificate (1); the
- * architecture and its tensors; mixers; layers; tasks; what is claimed (2); the command.
- */
+ * architecture and its tensors; mixers; layers; tasks; what is claimed (2); the command. */
 #include <ctype.h>
 #include <errno.h>
 #include <float.h>
@@ -35,8 +34,7 @@
 /* Exit codes. 0 is for --help and --version only, so a crash or an early end never looks like acceptance. */
 enum verdict { SHOWN = 0, USAGE = 2, MALFORMED = 3, SYSTEM = 4, ACCEPTED = 10, REJECTED = 20 };
 
-/* One check at a time: whoever finds out that it cannot go on leaves with stop(), and everything that was allocated is
- * freed in one place. */
+/* One check at a time. What cannot go on leaves with stop(), and everything allocated is freed in one place. */
 static struct {
     jmp_buf leave;
     enum verdict verdict;
@@ -53,8 +51,7 @@ struct block {
     max_align_t data[];
 };
 
-/* Names in a reason are those of the file: printable ASCII alone, so that none begins a line "accepted" or moves the
- * cursor. */
+/* Names in a reason are the file's: printable ASCII, so that none begins a line "accepted" or moves the cursor. */
 static _Noreturn void stop(enum verdict verdict, const char *format, ...)
 {
     va_list arguments;
@@ -378,8 +375,7 @@ static struct wide shift_round(struct wide m, int shift, bool above)
     return plus(k, (struct wide){0, side > 0 || (side == 0 && (above || (k.low & 1)))});
 }
 
-/* r of (m + [above] epsilon) 2^e with the given sign, m < 2^126. With `above` the format cuts off a bit of m at
- * least. */
+/* r of (m + [above] epsilon) 2^e with the given sign, m < 2^126. With `above` the format cuts off bits of m. */
 static double round_exact(bool negative, struct wide m, int e, bool above)
 {
     double sign = negative ? -1.0 : 1.0;
@@ -647,9 +643,8 @@ static void make_tables(void)
 }
 
 /* e^x for |x| <= 690 in double, relative error below 2^-50. With N = round(64 x / ln 2) < 2^16 the product with the
- * first part of ln 2 / 64 (36 bits) is exact, the difference too (Sterbenz), and t, |t| <= 0.0055, has an absolute
- * error below 2^-59; t^7/7! < 2^-64. What remains is half an ulp of the root, half of the sum and 2^-57: below
- * 2^-51.8. */
+ * first part of ln 2 / 64 (36 bits) is exact, so is the difference (Sterbenz); t, |t| <= 0.0055, has an error below
+ * 2^-59; t^7/7! < 2^-64. What remains: half an ulp of the root, half of the sum, and 2^-57: below 2^-51.8. */
 static inline double exp_quickly(double x)
 {
     double n = nearest_small(x * 0x1.71547652b82fep+6);
@@ -676,8 +671,7 @@ static double exponential(double x)
 }
 
 /* In fixed point x is a multiple of 2^-52, and 1/2 + x/4 can be a tie; sigmoid(x) = 1/2 + x/4 - x³/48 + ... is on
- * the side of 1/2, by less than |x|³/48, which for |x| < 2^-16 is less than the 2^-53 to the next tie. In units of
- * 2^-100. */
+ * the side of 1/2, by less than |x|³/48; for |x| < 2^-16 that is below the 2^-53 to the next tie. Units of 2^-100. */
 static double sigmoid_near_zero(double x)
 {
     struct wide half = up(0, 1, 99), quarter = up(0, (uint64_t)ldexp(fabs(x), 52), 46), one = {0, 1};
@@ -923,8 +917,7 @@ static unsigned json_escape(struct parser *p)
     return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* The opening quote has been read. Decoded text is never longer than its source, and is the source if nothing is
- * escaped. */
+/* The opening quote has been read. Decoded text is never longer than its source; without escapes it is its source. */
 static struct text json_string(struct parser *p)
 {
     const char *close = p->at;
@@ -1094,8 +1087,7 @@ static int compare_name(const void *a, const void *b)
     return compare_text(((const struct tensor *)a)->name, ((const struct tensor *)b)->name);
 }
 
-/* One entry after the other: what a tensor needed is free before the next one is read, and what is no entry ends it at
- * once. */
+/* One entry after the other: memory of one is free before the next one is read; what is no entry ends it at once. */
 static struct file read_header(struct text source)
 {
     struct parser p = parser_of(source, "header of the model");

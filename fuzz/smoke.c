@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed) __attribute__((weak));
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void); /* the sanitizer looks for it */
 
 typedef struct input {
     uint8_t *bytes;

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 /* Exhaustion is part of these tests: the sanitizer must say no as the system does. */
-const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void); /* the sanitizer looks for it */
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1";
