@@ -328,10 +328,10 @@ assert d["verdict"] == "SAMPLED" and d["plan"]["full_layers"] == int(sys.argv[1]
 # ---- what is wrong --------------------------------------------------------------------------------------------------------
 
 @test "bound --expect: exit code 1 and a line when the verdict is another, for any input" {
-    run -1 --separate-stderr rung bound full,4*linear "${headline[@]}" --n 541 --expect CANNOT
+    run -1 --separate-stderr rung bound full,4*linear "${headline[@]}" --n 541 --no-weights --expect CANNOT
     [[ $stderr == "expected CANNOT, and full,4*linear is UNKNOWN" ]]
     run -0 rung bound full,4*linear "${headline[@]}" --n 542 --expect CANNOT
-    run -1 rung bound full,4*linear 3*full "${headline[@]}" --n 542 --expect CANNOT
+    run -1 rung bound full,4*linear 3*full "${headline[@]}" --n 542 --no-weights --no-thresholds --expect CANNOT
     run -0 rung bound 3*full "${headline[@]}" --n 542 --no-weights --expect UNKNOWN
     run -2 rung bound 3*full "${headline[@]}" --n 542 --expect CANOT
     [[ $output == *"did you mean 'CANNOT'"* ]]
