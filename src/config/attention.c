@@ -68,7 +68,7 @@ static void read_window_heads(cfg_heads *out, cfg_reader *r)
 {
     uint64_t value;
     const rung_json *other = cfg_find(r, "attention_other_setting");
-    if (cfg_find_size(&value, r, "num_swa_attention_heads swa_num_attention_heads")) {
+    if (cfg_find_size(&value, r, "num_swa_attention_heads swa_num_attention_heads num_sliding_attention_heads")) {
         if (out->query != value && !cfg_has(r, "head_dim")) out->key_dim = out->value_dim = 0;
         out->query = value;
     }
@@ -216,6 +216,8 @@ static uint64_t read_window(rung_ledger_layer *held, cfg_reader *r, size_t i)
         return r->family->flags & FAMILY_CAUSAL ? window / 2 : window;
     if (rung_json_kind_of(rung_json_get(r->config, "sliding_window")) == RUNG_JSON_NULL) {
         held->window = false, held->full = true;
+        if (strcmp(r->type, "exaone4") != 0)
+            cfg_doubt(r, "layer %zu is called windowed, and 'sliding_window' is null", i);
         return 0;
     }
     cfg_fail(r, "layer %zu sees a window, but its length is missing; looked for: " WINDOW_KEYS, i);
@@ -227,6 +229,7 @@ static uint64_t read_chunk(rung_ledger_layer *held, cfg_reader *r)
     uint64_t chunk = 0;
     if (cfg_find_size(&chunk, r, "attention_chunk_size") && chunk > 0) return chunk;
     held->chunk = false, held->full = true;
+    cfg_doubt(r, "layers are called chunked, and 'attention_chunk_size' is null");
     return 0;
 }
 

@@ -250,7 +250,7 @@ static const cfg_family families[] = {
     {"olmo", NULL, NULL, "F", FAMILY_CAUSAL | FAMILY_SHIPS_CODE, 0},
     {"olmo2", NULL, NULL, "F", FAMILY_CAUSAL, 0},
     {"olmo3", NULL, "WWWF", "FW", FAMILY_CAUSAL, 0},
-    {"olmo_hybrid", "gdelta", "RRRF", "RF", FAMILY_CAUSAL, 0},
+    {"olmo_hybrid", "gdelta", "RRRF", "RF", FAMILY_CAUSAL | FAMILY_SOME_FULL, 0},
     {"olmoe", NULL, NULL, "F", FAMILY_CAUSAL, 0},
     {"openelm", NULL, NULL, "F", FAMILY_CAUSAL | FAMILY_SHIPS_CODE, 0},
     {"opt", NULL, NULL, "F", FAMILY_CAUSAL, 0},

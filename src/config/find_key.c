@@ -279,5 +279,5 @@ uint64_t cfg_divide(cfg_reader *r, uint64_t a, uint64_t b, const char *what)
 
 uint64_t cfg_hidden_size(cfg_reader *r)
 {
-    return cfg_need_size(r, "hidden_size d_model n_embd n_embed embedding_dim dim emb_dim", "hidden size");
+    return cfg_need_size(r, "hidden_size d_model n_embd n_embed embedding_dim dim emb_dim model_dim", "hidden size");
 }

@@ -164,6 +164,44 @@ const cfg_arch *cfg_arch_of(const char *name)
 
 /* ---- keys ---- */
 
+#define WINDOW "attention.sliding_window"
+#define LATENT "attention.kv_lora_rank"
+#define SELECT "attention.indexer.top_k"
+
+/* Keys without which llama.cpp refuses a file of the architecture: without them its layers would be guesses. */
+static const struct {
+    const char *name, *keys;
+} needs[] = {
+    {"bailingmoe3", LATENT},
+    {"cohere2", WINDOW},
+    {"cohere2moe", WINDOW},
+    {"deepseek2", LATENT},
+    {"deepseek32", LATENT " " SELECT},
+    {"deepseek4", WINDOW " " SELECT},
+    {"dots3note", WINDOW " " LATENT " " SELECT},
+    {"exaone-moe", WINDOW},
+    {"gemma3n", WINDOW},
+    {"gemma4", WINDOW},
+    {"glm-dsa", LATENT " " SELECT},
+    {"gpt-oss", WINDOW},
+    {"granite_swa", WINDOW},
+    {"kimi-k3", LATENT},
+    {"kimi-linear", LATENT},
+    {"mimo2", WINDOW},
+    {"minicpm3", LATENT},
+    {"minimax-m3", SELECT},
+    {"muse-glimmer", WINDOW},
+    {"plm", LATENT},
+    {"step35", WINDOW},
+};
+
+const char *cfg_arch_needs(const char *name)
+{
+    for (size_t i = 0; i < RUNG_COUNT(needs); i++)
+        if (strcmp(needs[i].name, name) == 0) return needs[i].keys;
+    return "";
+}
+
 /* Keys after "{arch}.": first those that the reader uses, then those that change no layer. */
 static const char *const keys[] = {
     "block_count",

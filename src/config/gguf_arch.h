@@ -33,6 +33,8 @@ typedef struct cfg_arch {
 
 /* Returns a row of zeros when the name is unknown. */
 const cfg_arch *cfg_arch_of(const char *name);
+/* Keys after "{arch}." that every file has, separated by blanks. */
+const char *cfg_arch_needs(const char *name);
 /* `key` is the part after "{arch}.". */
 bool cfg_arch_key_is_known(const char *key);
 

@@ -115,6 +115,16 @@ static bool is_arch_like(const header *h, const char *start)
     return strncmp(h->arch, start, strlen(start)) == 0;
 }
 
+/* Refuses a file without a key that llama.cpp needs for the architecture: without it the layers would be guesses. */
+static void need_keys(header *h)
+{
+    char word[64];
+    for (const char *at = cfg_arch_needs(h->arch); *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, " "), at);
+        if (!has(h, word)) refuse_key(h, word, "is missing, and llama.cpp needs it for this architecture");
+    }
+}
+
 /* ---- kinds ---- */
 
 static bool has_recurrence(const header *h)
@@ -546,6 +556,7 @@ rung_status cfg_ledger_from_gguf(rung_ledger *ledger, const rung_gguf *file, con
     ledger->context = number_or(&h, "context_length", 0, 0);
     ledger->number_bits = bits_of_file(&h);
     count_layers(&h);
+    if (!h.status) need_keys(&h);
     if (!h.status) look_at_lists(&h);
     if (!h.status) name_spelling(&h);
     if (!h.status && has(&h, "embedding_length") && number_or(&h, "embedding_length", 0, 0) == 0)

@@ -34,8 +34,9 @@ static const char *type_of(cfg_reader *r)
 static void refuse_emptiness(cfg_reader *r)
 {
     static const char nested[] = "text_config llm_config language_config thinker_config";
-    static const char sizes[] = "num_hidden_layers n_layer n_layers num_layers num_blocks hidden_size d_model n_embd "
-                                "embedding_dim layer_types layers_block_type hybrid_override_pattern block_configs";
+    static const char sizes[] =
+        "num_hidden_layers n_layer n_layers num_layers num_blocks num_transformer_layers hidden_size d_model n_embd "
+        "embedding_dim layer_types layers_block_type hybrid_override_pattern block_configs";
     if (cfg_find_in(r->config, sizes)) return;
     if (r->outer_count == 0 && rung_json_kind_of(rung_json_get(r->config, "text_config")) == RUNG_JSON_NULL)
         cfg_fail(r, "'text_config' is null, so nothing is said of the text model");
@@ -95,7 +96,7 @@ static void read_context(cfg_reader *r)
 {
     r->ledger->context = cfg_size_or(r,
                                      "max_position_embeddings model_max_length context_length n_positions max_seq_len "
-                                     "max_sequence_length max_seq_length seq_length n_ctx",
+                                     "max_sequence_length max_seq_length seq_length n_ctx max_context_length",
                                      0);
 }
 

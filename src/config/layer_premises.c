@@ -252,16 +252,6 @@ static void doubt_kinds(cfg_reader *r)
     }
 }
 
-/* In these families either all layers have the window or none, whatever a list says. */
-static void doubt_lists(cfg_reader *r)
-{
-    static const char *const uniform[] = {"mistral", "mixtral", "ministral3", "starcoder2",
-                                          "phi3",    "phimoe",  "qwen3_moe"};
-    for (size_t i = 0; i < RUNG_COUNT(uniform); i++)
-        if (strcmp(uniform[i], r->type) == 0 && cfg_has(r, "layer_types"))
-            cfg_doubt(r, "the published code of %s takes no notice of 'layer_types'", SHOW(r->type));
-}
-
 /* Up to dense_len tokens such a layer attends to everything, so its kind depends on the length. */
 static void doubt_lengths(cfg_reader *r)
 {
@@ -291,6 +281,8 @@ static void doubt_what_is_foreign(cfg_reader *r)
     if (foreign_architecture(r))
         cfg_doubt(r, "the architecture %s is not one of %s", SHOW(foreign_architecture(r)), SHOW(r->type));
     if (around) cfg_doubt(r, "the text model is inside a '%s', which is not known", SHOW(around));
+    if (cfg_has(r, "attention_method") && !is_word(cfg_find(r, "attention_method"), "MLA"))
+        cfg_doubt(r, "'attention_method' is not MLA, and nothing else is known");
     if (cfg_flag_or(r, "add_cross_attention", false)) cfg_doubt(r, "'add_cross_attention' adds layers");
     if (r->family->flags & FAMILY_UNSURE)
         cfg_doubt(r, "the sizes of %s are read as well as can be, and some are not certain", SHOW(r->type));
@@ -386,7 +378,7 @@ static void read_kinds(cfg_reader *r)
     doubt_what_is_missing(r);
     doubt_what_is_foreign(r);
     doubt_kinds(r);
-    doubt_lists(r);
+    cfg_doubt_ignored_keys(r);
     doubt_windows(r);
     doubt_lengths(r);
     if (r->doubt)

@@ -74,7 +74,8 @@ static const other others[] = {
 static bool describes_layers(const rung_json *root)
 {
     return cfg_find_in(root,
-                       "model_type num_hidden_layers n_layer n_layers num_layers num_blocks ssm_cfg layer_types "
+                       "model_type num_hidden_layers n_layer n_layers num_layers num_blocks num_transformer_layers "
+                       "ssm_cfg layer_types "
                        "hidden_size d_model n_embd text_config llm_config language_config thinker_config") != NULL;
 }
 

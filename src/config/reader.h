@@ -49,6 +49,7 @@ enum {
     FAMILY_SHIPS_CODE = 64,  /* checkpoints ship the published code */
     FAMILY_TWO_VALUES = 128, /* a query head sums values of two heads */
     FAMILY_UNSURE = 256,     /* some size or kind is uncertain */
+    FAMILY_SOME_FULL = 512,  /* the last layer is full if the pattern of the class leaves none */
     /* What a token sees; at most one of these. */
     FAMILY_CAUSAL = 1 << 12,
     FAMILY_ENCODER = 1 << 13,   /* both sides */
@@ -153,9 +154,10 @@ rung_status cfg_refuse_other_bytes(const void *bytes, size_t size, const char *n
 bool cfg_is_directory(const char *path);
 /* Appends the path of the configuration in a directory; refuses one without, saying what it has instead. */
 rung_status cfg_find_in_directory(rung_buf *file, const char *path, rung_error *err);
-void cfg_read_overrides(cfg_reader *r); /* override.c: layers that differ from what the model says */
-void cfg_repeat_passes(cfg_reader *r);  /* passes.c: layers that run more than once */
-void cfg_read_premises(cfg_reader *r);  /* layer_premises.c */
+void cfg_read_overrides(cfg_reader *r);     /* override.c: layers that differ from what the model says */
+void cfg_repeat_passes(cfg_reader *r);      /* passes.c: layers that run more than once */
+void cfg_read_premises(cfg_reader *r);      /* layer_premises.c */
+void cfg_doubt_ignored_keys(cfg_reader *r); /* ignored_keys.c: keys that the family does not read */
 
 void cfg_read_kinds(cfg_reader *r);                                        /* spelling.c */
 void cfg_read_attention(rung_ledger_layer *held, cfg_reader *r, size_t i); /* attention.c */

@@ -24,17 +24,26 @@ static void read_compressed(rung_ledger_layer *held, cfg_reader *r, size_t i)
     cfg_layer_name(held, coarse ? "hca" : "csa");
 }
 
+/* Which layers use the choice of another one: a list, a text of F and S, or every n-th layer chooses (GLM-5.2). The keys
+ * of the indexer are counted in all layers unless a list says which have none. */
+static bool shares_indexer(cfg_reader *r, size_t i)
+{
+    const char *type = rung_json_string(rung_json_at(cfg_find(r, "indexer_types"), i));
+    if (cfg_has(r, "index_topk_pattern") || cfg_size_or(r, "index_topk_freq", 1) > 1)
+        r->sharing = "'index_topk_freq' or 'index_topk_pattern' says that layers use the choice of another layer";
+    if (!type || strcmp(type, "shared") != 0) return false;
+    r->sharing = "layers with a shared indexer use the choice of another layer";
+    return true;
+}
+
 /* An indexer with one key per token selects the top tokens. A layer that shares it uses the selection of the layer
  * before. With index_kpool the keys are pooled and blocks are selected. */
 static void read_indexed(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
-    const char *type = rung_json_string(rung_json_at(cfg_find(r, "indexer_types"), i));
     uint64_t pool = cfg_size_or(r, "index_kpool", 1);
     held->block = pool ? pool : 1;
     held->top = cfg_need_size(r, "index_topk indexer_budget", "number of selected tokens");
-    if (type && strcmp(type, "shared") == 0)
-        r->sharing = "layers with a shared indexer use the choice of another layer";
-    else if (!cfg_find_size(&held->index_elements, r, "index_head_dim indexer_head_dim"))
+    if (!shares_indexer(r, i) && !cfg_find_size(&held->index_elements, r, "index_head_dim indexer_head_dim"))
         cfg_doubt(r, "the size of the indexer's keys is not in the file (index_head_dim)");
     cfg_layer_name(held, "dsa");
 }

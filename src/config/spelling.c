@@ -6,6 +6,8 @@
  */
 #include "spelling.h"
 
+#define LAYER_KEYS "num_hidden_layers n_layer n_layers num_layers num_blocks num_transformer_layers"
+
 typedef struct row {
     const char *name;
     spelling_fn *read;
@@ -95,11 +97,10 @@ static uint64_t settle(cfg_reader *r, const char *spelling, uint64_t counted, ui
 bool cfg_have_layers(cfg_reader *r, const char *spelling, size_t stated)
 {
     uint64_t counted = 0;
-    (void)cfg_find_size(&counted, r, "num_hidden_layers n_layer n_layers num_layers num_blocks");
+    (void)cfg_find_size(&counted, r, LAYER_KEYS);
     if (r->family->flags & FAMILY_DOUBLED && !cfg_has(r, "num_hidden_layers")) counted *= 2;
     uint64_t layers = settle(r, spelling, counted, stated);
-    if (layers == 0)
-        cfg_fail(r, "has no number of layers; looked for: num_hidden_layers n_layer n_layers num_layers num_blocks");
+    if (layers == 0) cfg_fail(r, "has no number of layers; looked for: " LAYER_KEYS);
     if (layers > LAYERS_MAX) cfg_fail(r, "has %zu layers, and at most %d are read", (size_t)layers, LAYERS_MAX);
     if (r->status) return false;
     r->layer = rung_arena_alloc(&r->ledger->arena, (size_t)layers, sizeof *r->layer, r->err);

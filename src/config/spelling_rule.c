@@ -53,6 +53,7 @@ bool cfg_spell_attn_layer_period(cfg_reader *r)
         cfg_fail(r, "'attn_layer_offset' is %zu and 'attn_layer_period' %zu: no layer would attend", (size_t)offset,
                  (size_t)period);
     if (r->status || !cfg_have_layers(r, "attn_layer_period", 0)) return true;
+    if (shared && r->layers < 3) cfg_fail(r, "has %zu layers, and a zamba has at least 3", r->layers);
     for (size_t i = 0; i < r->layers; i++) {
         bool picked = shared ? i == 2 || (i >= 3 && (i - 3) % period == offset) : i % period == offset;
         unsigned attends = shared ? KIND_RECURRENT | KIND_FULL : KIND_FULL;
@@ -118,6 +119,8 @@ bool cfg_spell_sliding_window_pattern(cfg_reader *r)
     }
     if (!cfg_have_layers(r, "sliding_window_pattern", 0)) return true;
     for (size_t i = 0; i < r->layers; i++) r->layer[i].kinds = text[i % strlen(text)] == 'G' ? KIND_FULL : KIND_WINDOW;
+    if (r->layer[r->layers - 1].kinds == KIND_WINDOW)
+        cfg_doubt(r, "'sliding_window_pattern' leaves the last layer a window, and some published code makes it full");
     return true;
 }
 
@@ -172,6 +175,7 @@ bool cfg_spell_class_pattern(cfg_reader *r)
     size_t shift = r->family->flags & FAMILY_FROM_END ? strlen(pattern) - r->layers % strlen(pattern) : 0;
     for (size_t i = 0; i < r->layers; i++) r->layer[i].kinds = cfg_letter(pattern[(i + shift) % strlen(pattern)]);
     if (r->family->flags & FAMILY_FIRST_FULL) r->layer[0].kinds = KIND_FULL;
+    if (r->family->flags & FAMILY_SOME_FULL && r->layers < strlen(pattern)) r->layer[r->layers - 1].kinds = KIND_FULL;
     return true;
 }
 
@@ -216,6 +220,8 @@ bool cfg_spell_sliding_window(cfg_reader *r)
         r->layer[i].kinds = i >= first && cuts && !spares(r, i) ? KIND_WINDOW : KIND_FULL;
         r->layer[i].idle_window = cuts ? 0 : window;
     }
+    if (strcmp(r->type, "qwen2_moe") == 0)
+        cfg_doubt(r, "versions of the published code of qwen2_moe give the window to different layers");
     return true;
 }
 
