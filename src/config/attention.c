@@ -82,7 +82,7 @@ static void read_window_heads(cfg_heads *out, cfg_reader *r)
 static void read_global_heads(cfg_heads *out, cfg_reader *r)
 {
     uint64_t value;
-    if (cfg_has(r, "per_layer_config")) return; /* per_layer_config states it layer by layer */
+    if (!cfg_is_off(cfg_find(r, "per_layer_config"))) return; /* per_layer_config states it layer by layer */
     if (cfg_find_size(&value, r, "global_head_dim")) out->key_dim = out->value_dim = value;
     if (cfg_flag_or(r, "attention_k_eq_v", false) && cfg_find_size(&value, r, "num_global_key_value_heads"))
         out->kv = value;

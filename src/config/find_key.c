@@ -139,18 +139,44 @@ const char *cfg_find_text(const cfg_reader *r, const char *keys)
 
 /* ---- numbers ---- */
 
-/* Reads a size: a whole number, which may be written as 4.0. `false` means none. */
+/* Sizes of heads, states, convolutions and groups. A layer with a size of 0 would hold nothing. */
+static bool is_size_of_something(const char *key)
+{
+    static const char *const patterns[] = {
+        "*head_dim",   "*headdim",    "*d_head",       "*_heads",     "*.nheads",     "*head_size", "*d_state",
+        "*state_size", "*d_conv",     "*conv_kernel*", "*conv_size",  "conv_L_cache", "conv_dim*",  "*groups",
+        "hidden_size", "d_model",     "n_embd",        "*_dim",       "mamba_d_*",    "lru_width",  "conv1d_width",
+        "cca_time*",   "conv_window", "num_slots",     "lightning_*", "n_head",       "n_head_kv",  "mimo_rank",
+        "*_lora_rank", "kv_channels", "loop_num",      "*ut_steps",   "*num_heads*",  "*_lora_dim"};
+    bool rotary = strstr(key, "rope") != NULL; /* heads without a rotary part are common */
+    for (size_t i = 0; !rotary && i < RUNG_COUNT(patterns); i++)
+        if (cfg_key_matches(patterns[i], key)) return true;
+    return false;
+}
+
+/* Some files write false for no window. */
+static bool is_window(const char *key)
+{
+    return strcmp(key, "sliding_window") == 0 || strcmp(key, "window_size") == 0 ||
+           strcmp(key, "attention_window") == 0 || strcmp(key, "attention_window_size") == 0;
+}
+
+/* Reads a size: a whole number, which may be written as 4.0. */
 static bool to_size(uint64_t *out, cfg_reader *r, const rung_json *value, const char *key)
 {
     double real = 0;
     bool flag = true;
-    if (rung_json_bool(&flag, value) && !flag) return false;
+    if (is_window(key) && rung_json_bool(&flag, value) && !flag) return false;
     if (!rung_json_real(&real, value) || real < 0 || floor(real) != real) {
         cfg_fail(r, "'%s' must be a whole number from 0 on", key);
         return false;
     }
     if (real > (double)SIZE_VALUE_MAX) {
         cfg_fail(r, "'%s' is too large for a size", key);
+        return false;
+    }
+    if (real == 0 && is_size_of_something(key)) {
+        cfg_fail(r, "'%s' is 0, and a layer cannot have that", key);
         return false;
     }
     *out = (uint64_t)real;
@@ -197,10 +223,28 @@ static bool is_mentioned(const rung_json *object, const char *keys)
     return false;
 }
 
+/* A null where the class has a number of its own: what its code makes of it is not known. For a window it means none,
+ * and for these heads it means as many as there are queries. */
+static void doubt_null(cfg_reader *r, const char *keys)
+{
+    double value;
+    word key;
+    bool plain = false;
+    while (next_word(&key, &keys)) {
+        const rung_json *found = member(r->config, key.text);
+        plain |= is_window(key.text) || strcmp(key.text, "num_key_value_heads") == 0;
+        if (found && is_absent(found) && !plain && cfg_class_default(&value, r->type, key.text))
+            cfg_doubt(r, "'%s' is null, and %g is what the class of %s takes", key.text, value, SHOW(r->type));
+    }
+}
+
 static bool find_default(double *value, cfg_reader *r, const char *keys)
 {
     word key;
-    if (is_mentioned(r->config, keys)) return false;
+    if (is_mentioned(r->config, keys)) {
+        doubt_null(r, keys);
+        return false;
+    }
     while (next_word(&key, &keys))
         if (cfg_class_default(value, r->type, key.text)) {
             record_default(r, key.text, *value);
@@ -266,7 +310,11 @@ bool cfg_flag_or(cfg_reader *r, const char *keys, bool fallback)
 {
     bool flag;
     double value;
-    if (rung_json_bool(&flag, cfg_find(r, keys))) return flag;
+    int64_t number;
+    const rung_json *found = cfg_find(r, keys);
+    if (rung_json_bool(&flag, found)) return flag;
+    if (rung_json_int(&number, found) && (number == 0 || number == 1)) return number == 1;
+    if (found) cfg_fail(r, "'%s' must be true or false", keys);
     return find_default(&value, r, keys) ? value != 0 : fallback;
 }
 

@@ -42,6 +42,7 @@ static void mix_mamba1(rung_ledger_layer *held, cfg_reader *r, size_t i)
     uint64_t inner;
     (void)i;
     if (!find_inner(&inner, r)) inner = expanded(r);
+    if (inner == 0) cfg_fail(r, "the width of its state space is 0");
     bool native = cfg_has(r, "ssm_cfg");
     uint64_t state = native ? native_size_or(r, STATE_KEYS, 16) : cfg_need_size(r, STATE_KEYS, "state size");
     cfg_state_mamba1(held, inner, state,

@@ -12,6 +12,7 @@
 
 /* ---- bytes ---- */
 
+enum { VOCABULARY_MIN = 64 };         /* fewer numbers may be a small configuration with other names */
 enum { CONFIG_BYTES_MAX = 16 << 20 }; /* the largest published configuration has some 100 KiB */
 
 static bool starts_with(const char *text, size_t size, const char *start)
@@ -25,15 +26,38 @@ static bool is_safetensors(const char *text, size_t size)
     return size > 9 && text[8] == '{' && text[6] == 0 && text[7] == 0;
 }
 
+/* A pickle of protocol 2 to 5. */
+static bool is_pickle(const char *text, size_t size)
+{
+    return size >= 2 && text[0] == (char)0x80 && text[1] >= 2 && text[1] <= 5;
+}
+
+static const struct {
+    const char *start, *what;
+} starts[] = {
+    {"version https://git-lfs", "is a pointer of Git LFS, not the file itself; fetch it with: git lfs pull"},
+    {"PK\x03\x04", "is a zip archive (weights of PyTorch, or npz?); give the config.json beside it"},
+    {"\x93NUMPY", "is an array of NumPy; give the config.json of the model"},
+    {"\x1f\x8b", "is compressed (gzip); unpack it first"},
+    {"\x89PNG", "is a picture; give the config.json of the model"},
+    {"PAR1", "is a table (Parquet); give the config.json of the model"},
+    {"\x7f"
+     "ELF",
+     "is a program; give the config.json of the model"},
+    {"lmgg", "is in the old format GGML, which describes no layers; convert it to GGUF"},
+    {"tjgg", "is in the old format GGJT, which describes no layers; convert it to GGUF"},
+    {"fmgg", "is in the old format GGMF, which describes no layers; convert it to GGUF"},
+};
+
 static const char *kind_of_bytes(const char *text, size_t size)
 {
     size_t at = 0;
-    if (starts_with(text, size, "version https://git-lfs"))
-        return "is a pointer of Git LFS, not the file itself; fetch it with: git lfs pull";
-    if (starts_with(text, size, "PK\x03\x04"))
-        return "is a zip archive (weights of PyTorch?); give the config.json beside it";
+    for (size_t i = 0; i < RUNG_COUNT(starts); i++)
+        if (starts_with(text, size, starts[i].start)) return starts[i].what;
+    if (is_pickle(text, size)) return "is a pickle (weights of PyTorch?); give the config.json beside it";
     if (is_safetensors(text, size)) return "is a file of weights (safetensors); give the config.json beside it";
     while (at < size && isspace((unsigned char)text[at])) at++;
+    if (at == size) return "is empty; was it fetched whole?";
     if (at < size && text[at] == '<')
         return "is a web page, not a configuration; fetch the raw file (an address with /raw/ or /resolve/)";
     return NULL;
@@ -68,7 +92,20 @@ static const other others[] = {
      "is the configuration of a preprocessor; give the config.json beside it", false},
     {"_from_model_config do_sample temperature eos_token_id max_new_tokens",
      "holds options for generating text; give the config.json beside it", false},
+    {"bos_token eos_token pad_token unk_token",
+     "names the special tokens of a tokenizer; give the config.json beside it", false},
+    {"chat_template", "is a template for chats; give the config.json beside it", false},
+    {"quant_method quantization_method w_bit", "says how weights are quantized; give the config.json beside it", false},
 };
+
+/* Every value is a number: the vocabulary of a tokenizer. */
+static bool is_vocabulary(const rung_json *root)
+{
+    int64_t number;
+    for (size_t i = 0; i < rung_json_len(root); i++)
+        if (!rung_json_int(&number, rung_json_value_at(root, i))) return false;
+    return rung_json_len(root) > 0;
+}
 
 /* A file with a model type or any number of layers describes a model. */
 static bool describes_layers(const rung_json *root)
@@ -85,6 +122,9 @@ rung_status cfg_refuse_other_file(const rung_json *root, const char *name, rung_
     for (size_t i = 0; i < RUNG_COUNT(others); i++)
         if ((others[i].always || !model) && cfg_find_in(root, others[i].keys))
             return rung_fail(err, RUNG_INPUT, "%s: %s", SHOW(name), others[i].what);
+    if (!model && rung_json_len(root) >= VOCABULARY_MIN && is_vocabulary(root))
+        return rung_fail(err, RUNG_INPUT, "%s: is a list of tokens with their numbers; give the config.json beside it",
+                         SHOW(name));
     return RUNG_OK;
 }
 
@@ -106,14 +146,20 @@ static bool ends_with(const char *text, const char *end)
 static rung_status refuse_directory(const char *path, rung_error *err)
 {
     char found[256] = "";
+    bool weights = false;
     DIR *directory = opendir(path);
-    for (struct dirent *entry; directory && (entry = readdir(directory));)
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        weights |= ends_with(entry->d_name, ".safetensors") || ends_with(entry->d_name, ".bin");
         if (ends_with(entry->d_name, ".gguf") && (!found[0] || strcmp(entry->d_name, found) < 0))
             snprintf(found, sizeof found, "%s", entry->d_name);
+    }
     if (directory) closedir(directory);
     if (found[0])
         return rung_fail(err, RUNG_INPUT, "%s: is a directory with GGUF files and no config.json; give the file: %s",
                          SHOW(path), SHOW(found));
+    if (weights)
+        return rung_fail(err, RUNG_INPUT, "%s: is a directory with weights and no config.json; fetch that file too",
+                         SHOW(path));
     return rung_fail(err, RUNG_INPUT,
                      "%s: is a directory without a config.json; give the file that describes the model", SHOW(path));
 }

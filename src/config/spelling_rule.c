@@ -107,7 +107,9 @@ bool cfg_spell_sliding_window_pattern(cfg_reader *r)
     const char *text = cfg_find_text(r, key);
     if (!text) {
         uint64_t period;
-        if (!cfg_find_size(&period, r, key) || period == 0) return r->status != RUNG_OK;
+        if (!cfg_find_size(&period, r, key)) return r->status != RUNG_OK;
+        if (period == 0) cfg_doubt(r, "'sliding_window_pattern' is 0, which is no period");
+        if (period == 0) return false;
         if (!cfg_have_layers(r, key, 0)) return true;
         cfg_set_every(r, period, KIND_FULL, KIND_WINDOW);
         if (strcmp(r->type, "cohere2_moe") == 0) restart_behind_prefix(r, period);
