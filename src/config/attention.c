@@ -75,6 +75,8 @@ static void read_window_heads(cfg_heads *out, cfg_reader *r)
     if (cfg_find_size(&value, r, "num_swa_key_value_heads swa_num_key_value_heads")) out->kv = value;
     if (cfg_find_size(&value, r, "swa_head_dim")) out->key_dim = out->value_dim = value;
     if (cfg_find_size(&value, r, "swa_v_head_dim")) out->value_dim = value;
+    if (other && rung_json_kind_of(other) != RUNG_JSON_OBJECT)
+        cfg_fail(r, "'attention_other_setting' must be an object");
     if (other) read_own_heads(out, r, other);
 }
 

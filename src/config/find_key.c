@@ -142,12 +142,43 @@ const char *cfg_find_text(const cfg_reader *r, const char *keys)
 /* Sizes of heads, states, convolutions and groups. A layer with a size of 0 would hold nothing. */
 static bool is_size_of_something(const char *key)
 {
-    static const char *const patterns[] = {
-        "*head_dim",   "*headdim",    "*d_head",       "*_heads",     "*.nheads",     "*head_size", "*d_state",
-        "*state_size", "*d_conv",     "*conv_kernel*", "*conv_size",  "conv_L_cache", "conv_dim*",  "*groups",
-        "hidden_size", "d_model",     "n_embd",        "*_dim",       "mamba_d_*",    "lru_width",  "conv1d_width",
-        "cca_time*",   "conv_window", "num_slots",     "lightning_*", "n_head",       "n_head_kv",  "mimo_rank",
-        "*_lora_rank", "kv_channels", "loop_num",      "*ut_steps",   "*num_heads*",  "*_lora_dim"};
+    static const char *const patterns[] = {"*head_dim",
+                                           "*headdim",
+                                           "*d_head",
+                                           "*_heads",
+                                           "*.nheads",
+                                           "*head_size",
+                                           "*d_state",
+                                           "*state_size",
+                                           "*d_conv",
+                                           "*conv_kernel*",
+                                           "*conv_size",
+                                           "conv_L_cache",
+                                           "conv_dim*",
+                                           "*groups",
+                                           "hidden_size",
+                                           "d_model",
+                                           "n_embd",
+                                           "*_dim",
+                                           "mamba_d_*",
+                                           "lru_width",
+                                           "num_householder",
+                                           "expand_ratio",
+                                           "attention_hidden_size",
+                                           "conv1d_width",
+                                           "cca_time*",
+                                           "conv_window",
+                                           "num_slots",
+                                           "lightning_*",
+                                           "n_head",
+                                           "n_head_kv",
+                                           "mimo_rank",
+                                           "*_lora_rank",
+                                           "kv_channels",
+                                           "loop_num",
+                                           "*ut_steps",
+                                           "*num_heads*",
+                                           "*_lora_dim"};
     bool rotary = strstr(key, "rope") != NULL; /* heads without a rotary part are common */
     for (size_t i = 0; !rotary && i < RUNG_COUNT(patterns); i++)
         if (cfg_key_matches(patterns[i], key)) return true;

@@ -167,6 +167,7 @@ const cfg_arch *cfg_arch_of(const char *name)
 #define WINDOW "attention.sliding_window"
 #define LATENT "attention.kv_lora_rank"
 #define SELECT "attention.indexer.top_k"
+#define GROUPS "ssm.group_count"
 
 /* Keys without which llama.cpp refuses a file of the architecture: without them its layers would be guesses. */
 static const struct {
@@ -180,18 +181,28 @@ static const struct {
     {"deepseek4", WINDOW " " SELECT},
     {"dots3note", WINDOW " " LATENT " " SELECT},
     {"exaone-moe", WINDOW},
+    {"falcon-h1", GROUPS},
     {"gemma3n", WINDOW},
     {"gemma4", WINDOW},
     {"glm-dsa", LATENT " " SELECT},
     {"gpt-oss", WINDOW},
     {"granite_swa", WINDOW},
+    {"granitehybrid", GROUPS},
     {"kimi-k3", LATENT},
     {"kimi-linear", LATENT},
+    {"lfm2", "shortconv.l_cache"},
+    {"lfm2moe", "shortconv.l_cache"},
+    {"mamba2", GROUPS},
     {"mimo2", WINDOW},
     {"minicpm3", LATENT},
     {"minimax-m3", SELECT},
     {"muse-glimmer", WINDOW},
+    {"nemotron_h", GROUPS},
+    {"nemotron_h_moe", GROUPS},
     {"plm", LATENT},
+    {"qwen35", GROUPS},
+    {"qwen35moe", GROUPS},
+    {"qwen3next", GROUPS},
     {"step35", WINDOW},
 };
 

@@ -80,6 +80,18 @@ static bool has_right_length(const header *h, const char *word)
     return !is_list(h, word) || h->layers == 0 || len == h->layers || len == h->blocks;
 }
 
+/* Sizes that cannot be 0 in a layer that has them. */
+static bool is_size_of_something(const char *word)
+{
+    static const char *const patterns[] = {
+        "attention.key_length*", "attention.value_length*", "attention.kv_lora_rank*", "ssm.inner_size",
+        "ssm.state_size",        "ssm.conv_kernel",         "wkv.head_size",           "kda.head_dim",
+        "shortconv.l_cache",     "attention.chunk_size",    "token_shift_count"};
+    for (size_t i = 0; i < RUNG_COUNT(patterns); i++)
+        if (cfg_key_matches(patterns[i], word)) return true;
+    return false;
+}
+
 /* The number for layer i: the entry of a list, or the one number for all. */
 static bool find_at(uint64_t *out, header *h, const char *word, size_t i)
 {
@@ -92,7 +104,11 @@ static bool find_at(uint64_t *out, header *h, const char *word, size_t i)
         refuse_key(h, word, "has another number of values than there are layers");
         return false;
     }
-    if (rung_gguf_u64(out, h->file, KEY(word), is_list(h, word) ? i : 0)) return true;
+    if (rung_gguf_u64(out, h->file, KEY(word), is_list(h, word) ? i : 0)) {
+        if (*out > 0 || !is_size_of_something(word)) return true;
+        refuse_key(h, word, "is 0, and a layer cannot have that");
+        return false;
+    }
     refuse_key(h, word, "does not give every layer a whole number from 0 on");
     return false;
 }
@@ -121,7 +137,8 @@ static void need_keys(header *h)
     char word[64];
     for (const char *at = cfg_arch_needs(h->arch); *at; at += strcspn(at, " "), at += strspn(at, " ")) {
         snprintf(word, sizeof word, "%.*s", (int)strcspn(at, " "), at);
-        if (!has(h, word)) refuse_key(h, word, "is missing, and llama.cpp needs it for this architecture");
+        if (!has(h, word) || (strcmp(word, "ssm.group_count") == 0 && number_or(h, word, 0, 0) == 0))
+            refuse_key(h, word, "is missing or 0, and llama.cpp needs it for this architecture");
     }
 }
 
@@ -324,6 +341,8 @@ static uint64_t read_latent(rung_ledger_layer *held, header *h, size_t i)
         h, apart && has(h, "rope.dimension_count_swa") ? "rope.dimension_count_swa" : "rope.dimension_count", i, 0);
     uint64_t value = number_or(h, apart ? "attention.value_length_mla_swa" : "attention.value_length_mla", i,
                                number_or(h, "attention.value_length", i, 0));
+    if (!has(h, "rope.dimension_count")) refuse_key(h, "rope.dimension_count", "is missing in a latent attention");
+    if (rope == 0 && !h->status) h->doubt = "rope.dimension_count is 0, and files with latent attention have one";
     held->heads = need(h, "attention.head_count", i);
     if (h->status || !check_heads(h, held->heads, held->heads)) return 0;
     held->value_dim = value > rank ? value : rank;

@@ -300,6 +300,8 @@ static const struct {
     {"deepseek_v3", "kv_lora_rank"},
     {"deepseek_v32", "kv_lora_rank index_topk"},
     {"deepseek_v4", "compress_ratios|layer_types"},
+    {"gemma4_unified", "global_head_dim|per_layer_config"},
+    {"gemma4_unified_text", "global_head_dim|per_layer_config"},
     {"glm4_moe_lite", "kv_lora_rank"},
     {"glm5_next", "kv_lora_rank"},
     {"glm5_next_text", "kv_lora_rank"},
@@ -321,6 +323,8 @@ static const struct {
     {"mllama_text_model", "cross_attention_layers"},
     {"pangu_ultra_moe", "attention_kv_lora_dim"},
     {"smallthinker", "sliding_window_layout"},
+    {"step3p5", "attention_other_setting|num_sliding_attention_heads"},
+    {"step3p7", "attention_other_setting|num_sliding_attention_heads"},
     {"youtu", "kv_lora_rank"},
 };
 
@@ -329,7 +333,7 @@ static bool has_one_of(const cfg_reader *r, const char *keys, size_t len)
     char list[64];
     snprintf(list, sizeof list, "%.*s", (int)len, keys);
     for (char *bar; (bar = strchr(list, '|'));) *bar = ' ';
-    return cfg_has(r, list);
+    return is_on(cfg_find(r, list));
 }
 
 static void doubt_what_is_missing(cfg_reader *r)
@@ -347,6 +351,8 @@ static void doubt_what_is_missing(cfg_reader *r)
 static const struct {
     const char *object, *keys;
 } inside[] = {
+    {"attention_other_setting", " attention_type head_dim num_attention_groups num_attention_heads num_key_value_heads "
+                                "true_head_dim "},
     {"attn_cfg", " causal head_dim num_heads num_heads_kv qkv_proj_bias out_proj_bias rotary_emb_dim rotary_emb_base "
                  "rotary_emb_interleaved softmax_scale d_conv mlp_dim "},
     {"attn_config", " alibi alibi_bias_max attn_impl attn_pdrop attn_type attn_uses_sequence_id clip_qkv kv_n_heads "

@@ -7,7 +7,7 @@
  * note names the key. Another number makes another model, which may hold less; then only the promises of a ledger are
  * checked.
  */
-#include "config_test.h"
+#include "ledger_size.h"
 
 typedef struct member {
     const char *key;
@@ -151,36 +151,6 @@ static void write_damaged(rung_buf *out, const document *doc, size_t at, damage 
 
 /* ---- what must hold ---- */
 
-static uint64_t carried(const rung_ledger *ledger)
-{
-    rung_ledger_sum sum = rung_ledger_total(ledger);
-    return sum.state_elements + sum.conv_elements + sum.extra_elements + sum.window_elements;
-}
-
-static uint64_t grows(const rung_ledger *ledger)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < ledger->layer_count; i++) sum += ledger->layer[i].kv_per_token;
-    return sum;
-}
-
-static uint64_t handed(const rung_ledger *ledger)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < ledger->layer_count; i++) sum += ledger->layer[i].heads * ledger->layer[i].value_dim;
-    return sum;
-}
-
-/* Less in any respect. A window that turns into full attention holds no window and more. */
-static bool is_smaller(const rung_ledger *a, const rung_ledger *b)
-{
-    rung_ledger_sum of_a = rung_ledger_total(a), of_b = rung_ledger_total(b);
-    bool carries_less = carried(a) < carried(b) && grows(a) <= grows(b);
-    return carries_less || of_a.state_elements < of_b.state_elements || of_a.conv_elements < of_b.conv_elements ||
-           grows(a) < grows(b) || handed(a) < handed(b) || of_a.full + of_a.sparse < of_b.full + of_b.sparse ||
-           of_a.total < of_b.total;
-}
-
 /* A flag that is switched off, fewer entries in a list of layer numbers or of a period, or windows from layer 0 on make
  * another model, and nothing in the file contradicts it. */
 static bool is_another_model(const member *at, damage how)
@@ -195,14 +165,6 @@ static bool is_another_model(const member *at, damage how)
     if (how == ZEROED && strcmp(at->key, "first_k_dense_replace") == 0) return true;
     for (size_t i = 0; how == SHORTER && i < RUNG_COUNT(lists); i++)
         if (strcmp(lists[i], at->key) == 0) return true;
-    return false;
-}
-
-/* A note that the original has not. */
-static bool says_more(const rung_ledger *ledger, const rung_ledger *original)
-{
-    for (size_t i = 0; i < ledger->note_count; i++)
-        if (!has_note(original, ledger->note[i])) return true;
     return false;
 }
 

@@ -35,6 +35,17 @@ static void test_files_of_another_kind_are_named(void **state)
         {"\n <!DOCTYPE html><html></html>", "web page"},
         {"<html>", "web page"},
         {"PK\x03\x04zip", "zip archive"},
+        {"\x93NUMPY\x01", "array of NumPy"},
+        {"\x80\x04\x95pickled", "is a pickle"},
+        {"\x1f\x8b\x08", "gzip"},
+        {"\x89PNG\r\n", "picture"},
+        {"lmgg", "old format GGML"},
+        {"\x20\x01", "invalid token"}, /* neither text nor any of these */
+        {"", "is empty"},
+        {" \n", "is empty"},
+        {"{\"bos_token\":\"<s>\",\"eos_token\":\"</s>\"}", "special tokens"},
+        {"{\"chat_template\":\"x\"}", "template for chats"},
+        {"{\"quant_method\":\"awq\",\"bits\":4}", "quantized"},
     };
     for (size_t i = 0; i < RUNG_COUNT(others); i++) refused_text(others[i].text, others[i].what);
     /* a model may have keys of the others too */
@@ -121,6 +132,29 @@ static void test_contradictions_are_named_with_their_keys(void **state)
                  "'is_encoder_decoder' is true");
 }
 
+/* A size of 0, and values of another type. */
+static void test_values_that_cannot_be_meant_are_refused(void **state)
+{
+    (void)state;
+    static const char mamba[] = "{\"model_type\":\"mamba2\",\"hidden_size\":64,\"num_hidden_layers\":2,\"num_heads\":2,"
+                                "\"head_dim\":64,\"n_groups\":1,\"conv_kernel\":4,%s}";
+    static const struct {
+        const char *key, *fault;
+    } faults[] = {{"\"state_size\":0", "'state_size' is 0"},
+                  {"\"state_size\":-1", "'state_size'"},
+                  {"\"state_size\":false", "'state_size'"},
+                  {"\"state_size\":\"16\"", "'state_size'"},
+                  {"\"state_size\":[16]", "'state_size'"}};
+    for (size_t i = 0; i < RUNG_COUNT(faults); i++) {
+        char text[256];
+        snprintf(text, sizeof text, mamba, faults[i].key);
+        refused_text(text, faults[i].fault);
+    }
+    refused_text("{\"model_type\":\"bamba\",\"attn_layer_indices\":1," SIZES "}", "must be a list of layer numbers");
+    refused_text("{\"model_type\":\"falcon\",\"multi_query\":\"yes\"," SIZES "}", "must be true or false");
+    refused_text("{\"model_type\":\"zamba\",\"attn_layer_period\":6,\"attn_layer_offset\":4," SIZES "}", "at least 3");
+}
+
 /* Nothing is invented from the defaults of a class alone. */
 static void test_a_file_that_says_nothing_is_refused(void **state)
 {
@@ -138,6 +172,7 @@ int main(void)
         cmocka_unit_test(test_a_large_file_is_not_parsed),
         cmocka_unit_test(test_a_directory_stands_for_its_configuration),
         cmocka_unit_test(test_contradictions_are_named_with_their_keys),
+        cmocka_unit_test(test_values_that_cannot_be_meant_are_refused),
         cmocka_unit_test(test_a_file_that_says_nothing_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
