@@ -140,6 +140,13 @@ static const expected table[] = {
     {"zaya", "zaya_layers", 4, 2, 2, 0, 0, 0, 2, 2, 0, 2 * ((8 + 2) * 128 * 2 + 2048), 0, 2 * 2 * 128, 0, 0, 0},
     {"mamba_ssm_conv", "ssm_cfg", 2, 1, 1, 0, 0, 0, 0, 0, 128 * 128, (128 + 2 * 128) * 3 + 3 * 4 * 16 * 3, 0, 2 * 64, 0,
      0, 0},
+    /* ---- what one family reads ---- */
+    /* heads by layer: 5 layers of 3 for keys and values, 7 of 4, 4 of 5 */
+    {"openelm", "nothing: full attention everywhere", 16, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2 * 5 * 64, 2048, 32, 0},
+    {"step3p5", "layer_types", 4, 1, 0, 3, 0, 0, 0, 0, 0, 0, 3 * 512 * 2 * 8 * 128, 2 * 8 * 128, 262144, 16, 0},
+    {"gpt_neo", "attention_types", 12, 6, 0, 6, 0, 0, 0, 0, 0, 0, 6 * 256 * 2 * 768, 2 * 768, 2048, 0, 0},
+    {"rwkv6_fla", "model_type", 24, 0, 24, 0, 0, 0, 0, 0, 24 * 4 * 256 * 512, 24 * 2 * 2048, 0, 0, 0, 0, 0},
+    {"longcat", "model_type", 56, 56, 0, 0, 0, 0, 0, 0, 0, 0, 0, 512 + 64, 131072, 0, 0},
     {"mamba2_small", "model_type", 1, 0, 1, 0, 0, 0, 0, 0, 2 * 64 * 16, (2 * 64 + 2 * 16) * 3, 0, 0, 0, 8, 0},
 };
 
@@ -275,6 +282,10 @@ static void test_what_a_query_receives(void **state)
     check_message_size("glm_dsa", 0, "dsa", 64, 512);
     check_message_size("diffllama", 0, "full", 4, 2 * 16); /* the values of two heads */
     check_message_size("mllama", 3, "cross", 0, 0);
+    check_message_size("openelm", 0, "full", 12, 64);
+    check_message_size("openelm", 15, "full", 20, 64);
+    check_message_size("step3p5", 0, "full", 64, 128);
+    check_message_size("step3p5", 1, "window", 96, 128);
 }
 
 static void check_sparse(const char *file, size_t layer, const rung_ledger_layer *wanted)

@@ -37,6 +37,7 @@ static const expected table[] = {
     {"gemma4_per_layer", "YYYY", NULL},
     {"glm5_next", "YYYY", NULL},
     {"glm_dsa", "YYYN", "shared indexer"},
+    {"gpt_neo", "YYYY", NULL},
     {"granite_h", "YYYY", NULL},
     {"granite_swa", "YYYY", NULL},
     {"hymba", "YYYN", "another layer keeps"},
@@ -49,11 +50,13 @@ static const expected table[] = {
     {"ling_kda", "YYYY", NULL},
     {"llada", "N???", "refines a whole sequence"},
     {"llama4", "YYYY", NULL},
+    {"llama_latent", "Y?YY", "no notice of 'kv_lora_rank'"},
     {"llama_per_layer", "YYYY", NULL},
     {"llama_small", "YYYY", NULL},
     {"llama_strange_key", "Y???", "dilated_attention_stride"},
     {"llama_window", "Y?YY", "has no windows"},
     {"loglinear", "YYYY", NULL},
+    {"longcat", "YYYY", NULL},
     {"longformer", "N???", "encoder"},
     {"mamba2_small", "YYYY", NULL},
     {"mamba3", "YYYY", NULL},
@@ -79,6 +82,7 @@ static const expected table[] = {
     {"nemotron_nas", "YYYY", NULL},
     {"nsa", "YYYY", NULL},
     {"olmo_hybrid", "YYYY", NULL},
+    {"openelm", "YYYY", NULL},
     {"ouro", "YYYY", NULL},
     {"paligemma", "N?YY", "see each other"},
     {"pangu", "YYYY", NULL},
@@ -92,8 +96,10 @@ static const expected table[] = {
     {"recurrent_gemma", "YYYY", NULL},
     {"recursion", "Y?N?", "num_recursion"},
     {"ring_linear", "YYYY", NULL},
+    {"rwkv6_fla", "YYYY", NULL},
     {"rwkv7", "YYYY", NULL},
     {"smallthinker", "YYYY", NULL},
+    {"step3p5", "YYYY", NULL},
     {"ttt", "Y?YY", "not certain"},
     {"unknown", "????", "newcomer"},
     {"unknown_window", "????", "newcomer"},
@@ -308,6 +314,62 @@ static void test_strange_keys(void **state)
                RUNG_ESTABLISHED, "llama");
 }
 
+/* Each would make the ledger of a llama smaller, or its layers of another kind. */
+static void test_keys_that_the_published_code_does_not_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *keys, *why;
+    } rows[] = {
+        {"llama", "\"kv_lora_rank\":8,\"qk_rope_head_dim\":8", "no notice of 'kv_lora_rank'"},
+        {"llama", "\"v_head_dim\":4", "no notice of 'v_head_dim'"},
+        {"llama", "\"cross_attention_layers\":[1]", "no notice of 'cross_attention_layers'"},
+        {"llama", "\"num_kv_shared_layers\":1", "no notice of 'num_kv_shared_layers'"},
+        {"llama", "\"use_cla\":true,\"cla_share_factor\":2", "no notice of 'use_cla'"},
+        {"llama", "\"multi_query\":true", "no notice of 'multi_query'"},
+        {"llama", "\"block_configs\":[{\"attention\":{\"no_op\":true}},{\"attention\":{}}]", "'block_configs'"},
+        {"llama", "\"index_topk\":8,\"index_head_dim\":4", "no such layers"},
+        {"gemma2", "\"sliding_window\":8,\"head_dim\":16,\"sliding_window_pattern\":3",
+         "no notice of 'sliding_window_pattern'"},
+        {"gpt2", "\"head_dim\":4", "no notice of 'head_dim'"},
+        {"gpt_neox", "\"use_cache\":true", "no notice of 'num_key_value_heads'"},
+        {"exaone4", "\"sliding_window\":8,\"sliding_window_pattern\":\"LLLG\"", "leaves the last layer a window"},
+        {"qwen2_moe", "\"sliding_window\":8,\"use_sliding_window\":true,\"max_window_layers\":1", "different layers"},
+    };
+    for (size_t i = 0; i < RUNG_COUNT(rows); i++) {
+        char text[512];
+        snprintf(text, sizeof text, "{\"model_type\":\"%s\",%s," SIZES "}", rows[i].type, rows[i].keys);
+        check_text(text, RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, rows[i].why);
+    }
+    /* the same sizes as derived ones, and a key that does not decide */
+    check_text("{\"model_type\":\"gpt2\",\"head_dim\":16,\"n_embd\":64,\"n_layer\":2,\"n_head\":4}", RUNG_LEDGER_KINDS,
+               RUNG_ESTABLISHED, "");
+    check_text("{\"model_type\":\"llama\",\"sliding_window_pattern\":0," SIZES "}", RUNG_LEDGER_KINDS,
+               RUNG_NOT_ESTABLISHED, "no period");
+}
+
+static void test_kinds_from_outside_of_the_text_model(void **state)
+{
+    (void)state;
+    check_text("{\"model_type\":\"gemma3\",\"sliding_window_pattern\":2,\"text_config\":{\"model_type\":"
+               "\"gemma3_text\",\"sliding_window\":8," SIZES "}}",
+               RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, "outside of the text model");
+}
+
+/* GLM-5.2 writes how often an indexer chooses, and not always a list. */
+static void test_an_indexer_that_layers_share(void **state)
+{
+    (void)state;
+#define GLM                                                                                                            \
+    "{\"model_type\":\"glm_moe_dsa\",\"kv_lora_rank\":8,\"qk_rope_head_dim\":8,\"qk_nope_head_dim\":8,"                \
+    "\"v_head_dim\":8,\"index_topk\":4,\"index_head_dim\":4,\"index_n_heads\":2," SIZES
+    check_text(GLM "}", RUNG_LEDGER_OWN_CACHE, RUNG_ESTABLISHED, "");
+    check_text(GLM ",\"index_topk_freq\":1}", RUNG_LEDGER_OWN_CACHE, RUNG_ESTABLISHED, "");
+    check_text(GLM ",\"index_topk_freq\":4}", RUNG_LEDGER_OWN_CACHE, RUNG_VIOLATED, "index_topk_freq");
+    check_text(GLM ",\"index_topk_pattern\":\"FS\"}", RUNG_LEDGER_OWN_CACHE, RUNG_VIOLATED, "index_topk_pattern");
+#undef GLM
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +383,9 @@ int main(void)
         cmocka_unit_test(test_strange_keys),
         cmocka_unit_test(test_strange_keys_inside_objects),
         cmocka_unit_test(test_a_list_that_the_published_code_does_not_read),
+        cmocka_unit_test(test_keys_that_the_published_code_does_not_read),
+        cmocka_unit_test(test_kinds_from_outside_of_the_text_model),
+        cmocka_unit_test(test_an_indexer_that_layers_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
