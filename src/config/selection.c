@@ -24,7 +24,7 @@ static void read_compressed(rung_ledger_layer *held, cfg_reader *r, size_t i)
     cfg_layer_name(held, coarse ? "hca" : "csa");
 }
 
-/* Which layers use the choice of another one: a list, a text of F and S, or every n-th layer chooses (GLM-5.2). The keys
+/* Which layers use the choice of another one: a list, a text of F and S, or every n-th layer chooses (GLM-5.2). Keys
  * of the indexer are counted in all layers unless a list says which have none. */
 static bool shares_indexer(cfg_reader *r, size_t i)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Damaged GGUF headers: every key of every header is left out, misspelt, set to 0, or has the type float. Whatever comes
- * out is refused, or it holds as much as the original, or it says what changed.
+ * Damaged GGUF headers: every key of every header is left out, misspelt, set to 0, or has the type float. Whatever
+ * comes out is refused, or it holds as much as the original, or it says what changed.
  */
 #include "gguf_config_test.h"
 #include "ledger_size.h"
@@ -44,8 +44,7 @@
 
 enum { KEYS_MAX = 24 };
 
-/* What the keys are after the name of the architecture. `zeros` gets a list of key and value heads, 0 in every layer but
- * each fourth. */
+/* Keys after the name of the architecture. `zeros`: a list of key and value heads, 0 in all layers but each fourth. */
 static const struct header {
     const char *arch;
     bool zeros;
