@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Damaged configurations, more than twenty thousand. A key is left out, misspelt, written twice, moved into an object
+ * Damaged configurations, more than eleven thousand. A key is left out, misspelt, written twice, moved into an object
  * of its own, set to null, 0, -1 or a text, its list loses an entry or all of them, or it gets another number. Whatever
  * comes out is refused, or it holds as much as the original, or it says what changed: kinds are not established any
  * more, or a note names the key. Another number makes another model, which may hold less; then only the promises of a
