@@ -26,6 +26,7 @@
     X(precision)                                                                                                       \
     X(run)                                                                                                             \
     X(protocol)                                                                                                        \
+    X(game)                                                                                                            \
     X(verify)                                                                                                          \
     X(break)                                                                                                           \
     X(explain)                                                                                                         \

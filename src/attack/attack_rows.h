@@ -17,6 +17,7 @@
     X(middle)                                                                                                          \
     X(block)                                                                                                           \
     X(compose)                                                                                                         \
+    X(decompose)                                                                                                       \
     X(invisible)                                                                                                       \
     X(collide)                                                                                                         \
     X(climb)

@@ -50,11 +50,16 @@ assert ran >= int(sys.argv[2]), "only %d commands found" % ran' "$1" "$2"
 }
 
 @test "docs/commands.md is what the command prints" {
-    check "$BATS_TEST_DIRNAME/../../docs/commands.md" 14
+    check "$BATS_TEST_DIRNAME/../../docs/commands.md" 15
+}
+
+@test "docs/game.md and docs/erratum.md are what the command prints" {
+    check "$BATS_TEST_DIRNAME/../../docs/game.md" 1
+    check "$BATS_TEST_DIRNAME/../../docs/erratum.md" 8
 }
 
 @test "docs/attacks.md is what the command prints, and has a section for every attack" {
-    check "$BATS_TEST_DIRNAME/../../docs/attacks.md" 2
+    check "$BATS_TEST_DIRNAME/../../docs/attacks.md" 4
     for name in $(rung list attacks --json | python 'import json, sys
 print(*[a["name"] for a in json.load(sys.stdin)["attacks"]])'); do
         grep -qE "^### (.*, )?$name(\$|,)" "$BATS_TEST_DIRNAME/../../docs/attacks.md"
