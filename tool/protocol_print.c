@@ -185,6 +185,9 @@ void tool_protocol_print(rung_buf *out, const tool_worker *s, const rung_played 
     rung_buf_printf(out, "same     read-outs and %llu bits of states and caches are those of 'rung run', bit for bit\n",
                     (unsigned long long)p->transcript.state_bits);
     print_ledger(out, p);
+    if (p->game_bits)
+        rung_buf_printf(out, "game     counts %llu bits: 2Hdp for every pair of players and token, and the states\n",
+                        (unsigned long long)p->game_bits);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------ */
@@ -262,5 +265,6 @@ void tool_protocol_json(rung_buf *text, const tool_worker *s, const rung_played 
     rung_jout_bool(&out, "same_as_evaluator", true);
     rung_jout_int(&out, "state_bits", (int64_t)p->transcript.state_bits);
     rung_jout_string(&out, "ledger", p->agreement == RUNG_LEDGER_EQUAL ? "equal" : "less");
+    if (p->game_bits) rung_jout_int(&out, "game_bits", (int64_t)p->game_bits);
     rung_jout_finish(&out);
 }

@@ -110,6 +110,9 @@ typedef struct rung_played {
     size_t opened_count, opened_room;
     uint64_t *ledger; /* [layers][cuts]: what rung bound counts of states, accumulators and summaries */
     rung_ledger_agreement agreement;
+    /* What the game of docs/game.md counts: 2Hdp bits for every earlier player and every token of a player in a full
+     * layer, and the states; 0 if a layer is sparse */
+    uint64_t game_bits;
 } rung_played;
 
 /* Plays the protocol, and holds it against the evaluator, bit for bit, and against the ledger; a difference that

@@ -59,6 +59,17 @@ static bool opens_too_much(const rung_played *p, const rung_ledger_layer *held, 
     return rung_played_bits(p, layer, cut, RUNG_SENT_OPENED) > each * tokens;
 }
 
+/* The game sends one message for every pair of players, where the protocol hands one accumulator along the line. */
+static uint64_t game_bits_of(const rung_played *p, const rung_ledger_layer *held)
+{
+    int bits = p->play.how->numbers->bits;
+    const rung_arithmetic numbers = {RUNG_KERNEL_ONLINE, bits, bits, bits, RUNG_MESSAGE_PAPER};
+    uint64_t message = rung_layer_bits_of(held, &numbers).message, sum = 0;
+    for (size_t i = 1; i < p->players; i++)
+        sum += message * i * p->player[i].len + carried_at(held, p->player[i].start, bits, true);
+    return sum;
+}
+
 rung_status audit_ledger(rung_played *p, rung_error *err)
 {
     const rung_transcript *t = &p->transcript;
@@ -77,6 +88,12 @@ rung_status audit_ledger(rung_played *p, rung_error *err)
         if (sent > p->ledger[i] || (held[layer].sparse && opens_too_much(p, &held[layer], layer, cut)))
             p->agreement = RUNG_LEDGER_MORE;
     }
+    bool sparse = false;
+    for (size_t l = 0; l < t->layers; l++) {
+        sparse = sparse || held[l].sparse;
+        p->game_bits += game_bits_of(p, &held[l]);
+    }
+    if (sparse) p->game_bits = 0;
     rung_subject_free(subject);
     return p->ledger ? RUNG_OK : RUNG_SYSTEM;
 }

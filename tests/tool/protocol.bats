@@ -132,3 +132,13 @@ for i, a in enumerate(boxes):
     [[ $stderr == *"missing/t.jsonl"* ]]
     [ -z "$(ls | grep tmp-)" ]
 }
+
+@test "protocol: the count of the published game, by hand" {
+    rung build seqcomp L=2 N0=2 n=2 linear=after -o after.safetensors >/dev/null
+    run -0 --separate-stderr rung protocol after.safetensors --numbers e8m1
+    # two full layers, dk = 8, p = 10: 160 bits for 1*2 + 2*1 + 3*1 tokens and players; a state of 40 bits over three cuts
+    [[ $output == *"game     counts 2360 bits"* ]]
+    random_model --arch sparse:B=4:k=1 --task eva N=8 V=4 -o s.safetensors
+    run -0 --separate-stderr rung protocol s.safetensors
+    [[ $output != *"game     counts"* ]]
+}
