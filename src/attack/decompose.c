@@ -26,12 +26,18 @@ typedef struct members {
     size_t count;
 } members;
 
+/* A member by its place in the set, with its key. */
+typedef struct keyed {
+    uint64_t key;
+    size_t at;
+} keyed;
+
 typedef struct decomposition {
     runner h;
     recording r;
     members upper;                        /* R: numbers of (z_L, ..., z_l), as multiples of weight[l + 1] */
     members lower[DECOMPOSE_PLAYERS_MAX]; /* Z of each lower player */
-    uint64_t *key, *order;                /* scratch, one for each upper */
+    keyed *keys;                          /* scratch, one for each upper */
     rung_buf story;                       /* the sizes */
 } decomposition;
 
@@ -47,8 +53,7 @@ static void clear(decomposition *d)
 {
     free(d->upper.at);
     for (size_t i = 0; i < DECOMPOSE_PLAYERS_MAX; i++) free(d->lower[i].at);
-    free(d->key);
-    free(d->order);
+    free(d->keys);
     rung_buf_clear(&d->story);
     rung_recording_clear(&d->r);
     rung_runner_clear(&d->h);
@@ -89,36 +94,32 @@ static uint64_t key_below(const decomposition *d, uint64_t prompt, size_t player
     return hash;
 }
 
-static const uint64_t *sort_keys;
-
 static int by_key(const void *a, const void *b)
 {
-    uint64_t x = sort_keys[*(const uint64_t *)a], y = sort_keys[*(const uint64_t *)b];
-    if (x != y) return x < y ? -1 : 1;
-    return *(const uint64_t *)a < *(const uint64_t *)b ? -1 : *(const uint64_t *)a > *(const uint64_t *)b;
+    const keyed *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Keeps the largest class of equal keys. `order` and `key` have one place for each member. */
-static void keep_most_popular(members *m, const uint64_t *key, uint64_t *order)
+/* Keeps the largest class of equal keys; `k` has one place for each member. */
+static void keep_most_popular(members *m, keyed *k)
 {
     size_t best = 0, best_at = 0;
-    for (size_t i = 0; i < m->count; i++) order[i] = i;
-    sort_keys = key;
-    qsort(order, m->count, sizeof *order, by_key);
+    qsort(k, m->count, sizeof *k, by_key);
     for (size_t i = 0, begin = 0; i < m->count; i++) {
-        if (key[order[i]] != key[order[begin]]) begin = i;
+        if (k[i].key != k[begin].key) begin = i;
         if (i + 1 - begin > best) best = i + 1 - begin, best_at = begin;
     }
-    /* indices within a class rise, so that nothing is overwritten before it is read */
-    for (size_t i = 0; i < best; i++) m->at[i] = m->at[order[best_at + i]];
+    /* places within a class rise, so that nothing is overwritten before it is read */
+    for (size_t i = 0; i < best; i++) m->at[i] = m->at[k[best_at + i].at];
     m->count = best;
 }
 
 /* One step of the proof: the most popular messages. */
 static void freeze(decomposition *d, const wanted *w, const char *name)
 {
-    for (size_t i = 0; i < d->upper.count; i++) d->key[i] = key_below(d, d->upper.at[i], w->sender, w, 0);
-    keep_most_popular(&d->upper, d->key, d->order);
+    for (size_t i = 0; i < d->upper.count; i++) d->keys[i] = (keyed){key_below(d, d->upper.at[i], w->sender, w, 0), i};
+    keep_most_popular(&d->upper, d->keys);
     rung_buf_printf(&d->story, " %zu (%s)", d->upper.count, name);
 }
 
@@ -203,14 +204,16 @@ static rung_status first_functions(decomposition *d, rung_error *err)
     const wanted to_w = {.sender = 2, .first = 1, .last = 1, .receivers = 1u};
     members all = {0};
     RUNG_TRY(all_of(&all, r->inputs[2], 1, err));
-    uint64_t *key = rung_calloc(2 * all.count, sizeof *key, err);
-    for (size_t i = 0; key && i < all.count; i++)
+    keyed *keys = rung_calloc(all.count, sizeof *keys, err);
+    for (size_t i = 0; keys && i < all.count; i++) {
+        keys[i].at = i;
         for (size_t k = 0; k < d->upper.count; k++)
-            key[i] = key_below(d, d->upper.at[k] + all.at[i] * r->weight[2], 2, &to_w, key[i]);
-    if (key) keep_most_popular(&all, key, key + all.count);
+            keys[i].key = key_below(d, d->upper.at[k] + all.at[i] * r->weight[2], 2, &to_w, keys[i].key);
+    }
+    if (keys) keep_most_popular(&all, keys);
     rung_buf_printf(&d->story, "; %zu of %llu z_1 alike to w", all.count, (unsigned long long)r->inputs[2]);
-    rung_status status = key ? choose(d, 1, &all, NULL, err) : RUNG_SYSTEM;
-    free(key);
+    rung_status status = keys ? choose(d, 1, &all, NULL, err) : RUNG_SYSTEM;
+    free(keys);
     free(all.at);
     return status;
 }
@@ -222,9 +225,8 @@ static rung_status base(decomposition *d, rung_error *err)
     RUNG_TRY(all_of(&d->lower[0], r->inputs[0], 1, err));
     RUNG_TRY(all_of(&d->lower[1], r->inputs[1], 1, err));
     RUNG_TRY(all_of(&d->upper, r->prompts / r->weight[3], r->weight[3], err));
-    d->key = rung_calloc(d->upper.count, sizeof *d->key, err);
-    d->order = rung_calloc(d->upper.count, sizeof *d->order, err);
-    if (!d->key || !d->order) return RUNG_SYSTEM;
+    d->keys = rung_calloc(d->upper.count, sizeof *d->keys, err);
+    if (!d->keys) return RUNG_SYSTEM;
     rung_buf_printf(&d->story, "R %zu:", d->upper.count);
     /* For now every z_1 is possible. */
     RUNG_TRY(all_of(&d->lower[2], r->inputs[2], 1, err));
@@ -379,7 +381,7 @@ const rung_attack rung_attack_decompose = {
     .applies = "1 to L full layers and any recurrent ones; seqcomp with at most 2^16 prompts",
     .cost = "every prompt as a protocol, then sorting",
     .kinds = 1u << RUNG_CERT_VIEW_COLLISION,
-    .breaks = "2*full:dk=1:dv=1 e4m2 seqcomp L=2 N0=2 n=2",
+    .breaks = "2*full:dk=1:dv=1 e4m1 seqcomp L=2 N0=2 n=2 V=2",
     .spares = "build:seqcomp f32 seqcomp L=2 N0=2 n=2 linear=after",
     .expect = expect,
     .run = run,
