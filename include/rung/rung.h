@@ -39,4 +39,6 @@
 #include "rung/audit.h"
 #include "rung/decide.h"
 
+#include "rung/card.h"
+
 #endif
