@@ -28,6 +28,7 @@
     X(run)                                                                                                             \
     X(protocol)                                                                                                        \
     X(game)                                                                                                            \
+    X(recall)                                                                                                          \
     X(verify)                                                                                                          \
     X(break)                                                                                                           \
     X(explain)                                                                                                         \
