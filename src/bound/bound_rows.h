@@ -19,6 +19,9 @@
     X(compose_full)                                                                                                    \
     X(compose_full_then)                                                                                               \
     X(compose_full_relay)                                                                                              \
+    X(compose_two_pass)                                                                                                \
+    X(compose_eager)                                                                                                   \
+    X(compose_split)                                                                                                   \
     X(compose_deep)                                                                                                    \
     X(compose_deep_full)                                                                                               \
     X(compose_deep_between)                                                                                            \

@@ -13,6 +13,9 @@
  *
  *     n_1 ceil(t q 2^(-c/(g t) - r)) log2 V > c (n_1 (1 + t) + N_0 + g t q + middle) + r.
  *
+ * Where keys are added in tiles of T, the last T-1 entries of z_2 and of z_1 stay constant: those of z_2 count as tokens
+ * between, T-1 entries are lost on the left side, and g t + T-1 <= N_0.
+ *
  * Ce (F F R^e, B > 0 bits of state after). There is one class for a batch of beta values of w, n_1 = G beta, loss c
  * beta; in it x functions by Lemma S, Theta = Theta(t, q, c beta / g, x) values. Two more things are listed: the
  * layer-2 accumulators of z_0, for each index, function and batch; and the states that leave z_1 for each function and
@@ -95,14 +98,16 @@ static rung_bound_point point_of(const two_full *o)
 bound_sides compose_c0_sides(rung_certified *s, const void *context)
 {
     const two_full *o = context;
-    assert(o->g >= 1 && o->g <= o->q && o->t * o->q <= o->N0);
+    assert(o->g >= 1 && o->g <= o->q && o->t * o->q <= o->N0 && o->g * o->t + o->task.lost <= o->N0);
     rung_ival loss = rung_ival_div(s, rung_ival_u64(s, o->message), compose_product(s, o->g, o->t));
     rung_ival relay = rung_ival_u64(s, o->relay);
     loss = rung_ival_add(s, loss, relay);
     rung_ival share = rung_ival_exp2(s, rung_ival_sub(s, rung_ival_u64(s, 0), loss));
     rung_ival values = rung_ival_ceil(s, rung_ival_mul(s, compose_product(s, o->t, o->q), share));
     rung_ival V = compose_values_log2(s, &o->task, o->N0, compose_product(s, o->N0, o->n1));
-    rung_ival lhs = rung_ival_mul(s, rung_ival_mul(s, rung_ival_real(s, o->n1), values), V);
+    rung_ival asked = rung_ival_sub(s, rung_ival_mul(s, rung_ival_real(s, o->n1), values),
+                                    rung_ival_real(s, o->task.lost));
+    rung_ival lhs = rung_ival_mul(s, asked, V);
     /* g t for z_0, and N_0 - g t + g t q for the tokens of z_1 */
     rung_ival listed = rung_ival_add(s, compose_product(s, o->n1, 1 + o->t), tokens_of(s, o, rung_ival_real(s, o->q)));
     return (bound_sides){lhs, rung_ival_add(s, heard(s, o, listed), relay)};
@@ -112,7 +117,7 @@ static double c0_gain(const two_full *o, double n1)
 {
     double relay = (double)o->relay, values = ceil(o->t * o->q * exp2(-o->c / (o->g * o->t) - relay));
     double listed = n1 * (1 + o->t) + o->N0 + o->g * o->t * o->q + compose_middle(&o->task, o->N0);
-    return n1 * values * log2_values(o, n1) - o->c * listed - relay;
+    return (n1 * values - o->task.lost) * log2_values(o, n1) - o->c * listed - relay;
 }
 
 static bool c0_holds(double n1, const void *context)
@@ -124,8 +129,8 @@ static bool c0_take(two_full *o, const double *point)
 {
     o->t = point[0], o->q = point[1], o->g = point[2];
     if (o->g > o->q || o->q < 1) return false;
-    if (o->task.free) o->N0 = o->t * o->q;
-    return true;
+    if (o->task.free) o->N0 = fmax(o->t * o->q, o->g * o->t + o->task.lost);
+    return o->g * o->t + o->task.lost <= o->N0;
 }
 
 static double c0_tokens(const double *point, const void *context)
@@ -218,6 +223,7 @@ static rung_status evaluate_c1(rung_bound_answer *answer, const bound_question *
 
 const rung_bound rung_bound_compose_full = {
     .id = "C0",
+    .kernels = RUNG_COVERS(RUNG_KERNEL_TILES),
     .summary = "two full layers cannot compose two functions",
     .task = "seqcomp",
     .source = "ours; in the limit: Chen, Peng, Wu 2024",
@@ -229,6 +235,7 @@ const rung_bound rung_bound_compose_full = {
 
 const rung_bound rung_bound_compose_full_relay = {
     .id = "C1",
+    .kernels = RUNG_COVERS(RUNG_KERNEL_TILES),
     .summary = "two full layers with a state between them that is narrower than the pointer cannot compose two functions",
     .task = "seqcomp",
     .source = "ours",

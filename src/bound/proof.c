@@ -236,10 +236,12 @@ static rung_status write_with(proof_job *job, size_t row, rung_error *err)
 }
 
 /* Premises that a theorem of the tool does not need, but that the statements of Coq have. */
-static const char *missing(const rung_claim *claim)
+static const char *missing(const rung_claim *claim, const rung_bound *bound)
 {
     if (rung_claim_premise(claim, RUNG_PREMISE_ENDS).is != RUNG_ESTABLISHED)
         return "in Coq the answer is read at the last token of the task, or after a chain of thought";
+    if (rung_claim_arithmetic(claim)->kernel != RUNG_KERNEL_ONLINE && (bound->needs & RUNG_NEEDS(RUNG_PREMISE_ORDER)))
+        return "the form that Coq has is about sums from left to right in one accumulator";
     return NULL;
 }
 
@@ -257,7 +259,7 @@ rung_status rung_proof_write(rung_proof *proof, const rung_claim *claim, const r
     size_t row = 0;
     while (row < RUNG_COUNT(theorems) && strcmp(theorems[row].id, answer->bound->id) != 0) row++;
     bool there = row < RUNG_COUNT(theorems);
-    const char *lacks = missing(claim);
+    const char *lacks = missing(claim, answer->bound);
     if (there) proof->file = theorems[row].file;
     if (answer->verdict != RUNG_CANNOT) return proof_none(&job, "no theorem says CANNOT");
     if (!there) return proof_none(&job, "theorem %s is proved on paper, not in Coq", answer->bound->id);
