@@ -105,8 +105,8 @@ bound_sides compose_c0_sides(rung_certified *s, const void *context)
     rung_ival share = rung_ival_exp2(s, rung_ival_sub(s, rung_ival_u64(s, 0), loss));
     rung_ival values = rung_ival_ceil(s, rung_ival_mul(s, compose_product(s, o->t, o->q), share));
     rung_ival V = compose_values_log2(s, &o->task, o->N0, compose_product(s, o->N0, o->n1));
-    rung_ival asked = rung_ival_sub(s, rung_ival_mul(s, rung_ival_real(s, o->n1), values),
-                                    rung_ival_real(s, o->task.lost));
+    rung_ival asked =
+        rung_ival_sub(s, rung_ival_mul(s, rung_ival_real(s, o->n1), values), rung_ival_real(s, o->task.lost));
     rung_ival lhs = rung_ival_mul(s, asked, V);
     /* g t for z_0, and N_0 - g t + g t q for the tokens of z_1 */
     rung_ival listed = rung_ival_add(s, compose_product(s, o->n1, 1 + o->t), tokens_of(s, o, rung_ival_real(s, o->q)));
@@ -202,8 +202,7 @@ static rung_status evaluate_c0(rung_bound_answer *answer, const bound_question *
     if (!pattern_fits(answer, &o.task, p) || !nothing_between(answer, p)) return RUNG_OK;
     if (o.state_after) return bound_missing(answer, "recurrent layers follow: see Ce");
     rung_status status = decide_c0(answer, &o, q, err);
-    if (answer->applies)
-        snprintf(answer->premise, sizeof answer->premise, "F F, summed from left to right, w last");
+    if (answer->applies) snprintf(answer->premise, sizeof answer->premise, "F F, summed from left to right, w last");
     return status;
 }
 
@@ -216,8 +215,7 @@ static rung_status evaluate_c1(rung_bound_answer *answer, const bound_question *
     if (o.state_after) return bound_missing(answer, "recurrent layers follow the second full one: nothing is proved");
     rung_status status = decide_c0(answer, &o, q, err);
     if (answer->applies)
-        snprintf(answer->premise, sizeof answer->premise, "F R^%zu F, summed from left to right, w last",
-                 p->layers[1]);
+        snprintf(answer->premise, sizeof answer->premise, "F R^%zu F, summed from left to right, w last", p->layers[1]);
     return status;
 }
 
@@ -236,7 +234,8 @@ const rung_bound rung_bound_compose_full = {
 const rung_bound rung_bound_compose_full_relay = {
     .id = "C1",
     .kernels = RUNG_COVERS(RUNG_KERNEL_TILES),
-    .summary = "two full layers with a state between them that is narrower than the pointer cannot compose two functions",
+    .summary =
+        "two full layers with a state between them that is narrower than the pointer cannot compose two functions",
     .task = "seqcomp",
     .source = "ours",
     .checked = "proof checked by dataflow on small models",

@@ -155,8 +155,7 @@ static rung_status decide(rung_bound_answer *answer, one_kernel *k, const bound_
     RUNG_TRY(compose_decide(answer, &k->task, side, k, k->task.L > 1 ? &k->n1 : &k->N0, err));
     compose_finish(answer, q, &k->task, compose_tokens(&k->task, k->N0, k->n1), exact);
     answer->point = compose_point(&k->task, k->N0, k->n1);
-    answer->trivial =
-        bound_does_not_fit(log2(compose_values(&k->task, k->N0, k->N0 * k->n1)) > (double)k->message);
+    answer->trivial = bound_does_not_fit(log2(compose_values(&k->task, k->N0, k->N0 * k->n1)) > (double)k->message);
     return RUNG_OK;
 }
 

@@ -23,6 +23,13 @@ static const struct {
     {"sparse", "Sparse.v", proof_sparse},
 };
 
+bool proof_has(const char *id)
+{
+    for (size_t i = 0; i < RUNG_COUNT(theorems); i++)
+        if (strcmp(theorems[i].id, id) == 0) return true;
+    return false;
+}
+
 rung_status proof_none(proof_job *job, const char *format, ...)
 {
     va_list args;

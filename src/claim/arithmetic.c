@@ -64,8 +64,8 @@ rung_status rung_kernel_parse(rung_kernel *kernel, uint64_t *tile, const char *t
             return rung_fail(err, RUNG_USAGE, "kernel '%s': only split and tiles have a number of keys", text);
         return colon ? parse_tile(tile, text, colon + 1, err) : RUNG_OK;
     }
-    return rung_fail(err, RUNG_USAGE,
-                     "kernel '%s' is none of online, two-pass, eager, split:T, tiles:T, reverse, fast", text);
+    return rung_fail(err, RUNG_USAGE, "kernel '%s' is none of online, two-pass, eager, split:T, tiles:T, reverse, fast",
+                     text);
 }
 
 static void print_kernel(rung_buf *out, const rung_arithmetic *a)
@@ -73,9 +73,10 @@ static void print_kernel(rung_buf *out, const rung_arithmetic *a)
     if (!in_tiles(a->kernel))
         rung_buf_puts(out, rung_kernel_text(a->kernel));
     else
-        rung_buf_printf(out, "softmax in %s of %llu keys%s", rung_kernel_names[a->kernel - 1],
-                        (unsigned long long)a->tile,
-                        a->kernel == RUNG_KERNEL_SPLIT ? ", each on its own" : " from left to right");
+        rung_buf_printf(out,
+                        a->kernel == RUNG_KERNEL_SPLIT ? "softmax in splits of %llu keys, each on its own"
+                                                       : "softmax in tiles of %llu keys from left to right",
+                        (unsigned long long)a->tile);
 }
 
 void rung_arithmetic_print(rung_buf *out, const rung_arithmetic *a)

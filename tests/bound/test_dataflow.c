@@ -441,8 +441,8 @@ static void test_two_full_layers(void **state)
 
 static void test_a_thin_relay(void **state)
 {
-    const unsigned parts = PART(NU1) | PART(NU0) | PART(RHO) | PART(TAU) | PART(CLASS_SECOND) | PART(STATES) |
-                           PART(NU1_LATER);
+    const unsigned parts =
+        PART(NU1) | PART(NU0) | PART(RHO) | PART(TAU) | PART(CLASS_SECOND) | PART(STATES) | PART(NU1_LATER);
     static const char *const layers[] = {"FRF", "FRRF"};
     long compared = 0;
     int caught = 0;

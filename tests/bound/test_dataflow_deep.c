@@ -95,8 +95,7 @@ static int class_letter(const three *p, int outer, int j, int cut)
     flow f;
     for (int w = 0; w < (p->pure ? p->z.w : 1); w++) {
         run_instance(&f, p, outer, j, 0, w);
-        letter =
-            p->pure ? letter * FLOW_LETTERS + f.acc[p->lower][p->q1][cut] : states_at(&f, &p->m, 0, p->lower, cut);
+        letter = p->pure ? letter * FLOW_LETTERS + f.acc[p->lower][p->q1][cut] : states_at(&f, &p->m, 0, p->lower, cut);
     }
     return letter;
 }

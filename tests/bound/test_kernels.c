@@ -72,9 +72,7 @@ static int sum(const small *s, int second, int first, int u, int circumstance, u
 {
     uint64_t acc = 0;
     for (int i = 0; i < 2 * s->N0 + 1; i++) {
-        int token = i < s->N0       ? entry(second, i, s->V)
-                    : i < 2 * s->N0 ? entry(first, i - s->N0, s->N0)
-                                    : u;
+        int token = i < s->N0 ? entry(second, i, s->V) : i < 2 * s->N0 ? entry(first, i - s->N0, s->N0) : u;
         rung_rng step;
         rung_rng_init(&step, seed + (uint64_t)circumstance, (uint64_t)(i * 64 + token), acc);
         acc = rung_rng_below(&step, (uint64_t)s->letters);

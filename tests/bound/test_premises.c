@@ -18,7 +18,7 @@ typedef struct theorem {
     const char *id, *needs;
     const char *layers, *task; /* that it refutes, in numbers of one bit */
     uint64_t n;
-    const char *never; /* why it refutes nothing; NULL: it does */
+    const char *never;  /* why it refutes nothing; NULL: it does */
     rung_kernel kernel; /* 0: online */
     uint64_t tile;
 } theorem;

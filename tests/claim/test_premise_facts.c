@@ -92,11 +92,11 @@ static void test_words_for_kernels(void **state)
         const char *word;
         rung_kernel kernel;
         uint64_t tile;
-    } good[] = {{"online", RUNG_KERNEL_ONLINE, 0},    {"two-pass", RUNG_KERNEL_TWO_PASS, 0},
-                {"eager", RUNG_KERNEL_EAGER, 0},      {"split:256", RUNG_KERNEL_SPLIT, 256},
-                {"tiles:1", RUNG_KERNEL_TILES, 1},    {"reverse", RUNG_KERNEL_REVERSE, 0},
-                {"fast", RUNG_KERNEL_FAST, 0},        {"split:999999999", RUNG_KERNEL_SPLIT, 999999999}};
-    static const char *const bad[] = {"",       "onlin",    "online:3", "split",    "split:",         "split:0",
+    } good[] = {{"online", RUNG_KERNEL_ONLINE, 0}, {"two-pass", RUNG_KERNEL_TWO_PASS, 0},
+                {"eager", RUNG_KERNEL_EAGER, 0},   {"split:256", RUNG_KERNEL_SPLIT, 256},
+                {"tiles:1", RUNG_KERNEL_TILES, 1}, {"reverse", RUNG_KERNEL_REVERSE, 0},
+                {"fast", RUNG_KERNEL_FAST, 0},     {"split:999999999", RUNG_KERNEL_SPLIT, 999999999}};
+    static const char *const bad[] = {"",       "onlin",    "online:3", "split",    "split:",          "split:0",
                                       "tiles:", "tiles:-1", "tiles:3x", "split: 3", "split:1000000000"};
     (void)state;
     for (size_t i = 0; i < RUNG_COUNT(good); i++) {
@@ -269,16 +269,11 @@ static void test_lengths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_established),
-        cmocka_unit_test(test_nothing_said),
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_words_for_kernels),
-        cmocka_unit_test(test_prompt),
-        cmocka_unit_test(test_encoder),
-        cmocka_unit_test(test_thoughts),
-        cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_layers_of_a_file),
-        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_all_established),  cmocka_unit_test(test_nothing_said),
+        cmocka_unit_test(test_kernels),          cmocka_unit_test(test_words_for_kernels),
+        cmocka_unit_test(test_prompt),           cmocka_unit_test(test_encoder),
+        cmocka_unit_test(test_thoughts),         cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_layers_of_a_file), cmocka_unit_test(test_lengths),
     };
     return cmocka_run_group_tests_name("facts of a claim", tests, NULL, NULL);
 }
