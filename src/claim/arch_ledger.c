@@ -68,7 +68,9 @@ static bool hold_class(rung_ledger_layer *held, const rung_mech_conf *conf)
     default:
         return false;
     }
-    held->kv_per_token = plus(held->kv_per_token, as_u64(one.cache));
+    /* the cache of a row has the keys of its indexer too; a ledger counts them apart */
+    uint64_t cache = as_u64(one.cache), index = held->sparse ? held->index_elements : 0;
+    held->kv_per_token = plus(held->kv_per_token, cache > index ? cache - index : 0);
     hold_heads(held, conf);
     return true;
 }
