@@ -34,8 +34,7 @@ static rung_status read_text(const char **out, const rung_json *body, const char
     return RUNG_OK;
 }
 
-static rung_status read_input(explore_look *look, const rung_json *body, const rung_explorer *explorer,
-                              rung_error *err)
+static rung_status read_input(explore_look *look, const rung_json *body, const rung_explorer *explorer, rung_error *err)
 {
     int64_t index;
     const field number = {"input", 0, (int64_t)explorer->inputs - 1, -1};

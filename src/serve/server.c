@@ -374,7 +374,7 @@ static void free_server(rung_server *s)
     free(s);
 }
 
-rung_status rung_server_open_with(rung_server **out, rung_answer *answer, const void *context,
+rung_status rung_server_open_with(rung_server **out, rung_answer *by, const void *context,
                                   const rung_server_options *options, rung_error *err)
 {
     *out = NULL;
@@ -383,7 +383,7 @@ rung_status rung_server_open_with(rung_server **out, rung_answer *answer, const 
 #endif
     rung_server *s = rung_calloc(1, sizeof *s, err);
     if (!s) return RUNG_SYSTEM;
-    s->answer = answer;
+    s->answer = by;
     s->context = context;
     s->options = *options;
     rung_status status = make_lines(s, err);
