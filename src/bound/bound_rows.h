@@ -26,6 +26,7 @@
     X(sparse_membership)                                                                                               \
     X(average_one)                                                                                                     \
     X(headwise_one)                                                                                                    \
+    X(headwise_two)                                                                                                    \
     X(published_full)                                                                                                  \
     X(published_hybrid)                                                                                                \
     X(published_sparse)
@@ -51,6 +52,10 @@ typedef struct bound_question {
 #define NEEDS_STATES (NEEDS_LAYERS | RUNG_NEEDS(RUNG_PREMISE_STATE) | RUNG_NEEDS(RUNG_PREMISE_LAYOUT))
 #define NEEDS_SCANS                                                                                                    \
     (NEEDS_STATES | RUNG_NEEDS(RUNG_PREMISE_ORDER) | RUNG_NEEDS(RUNG_PREMISE_ENDS) | RUNG_NEEDS(RUNG_PREMISE_AT_ONCE))
+
+/* The same layers with the recurrent heads of each F in a layer of their own after it. This can only do more: that layer
+ * may read what the full heads read, because a token keeps everything. So a theorem about the result holds for *p. */
+rung_pattern bound_heads_after(const rung_pattern *p);
 
 /* A parameter of the task that the user fixed; 0 if it has its default. */
 static inline uint64_t bound_fixed(const bound_question *q, const char *name)
