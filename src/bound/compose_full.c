@@ -59,7 +59,7 @@ static bool pattern_fits(rung_bound_answer *answer, const compose_task *t, const
     if (t->L < 2)
         bound_missing(answer, "the theorem is about at least two functions");
     else if (p->full != 2 || p->too_many || p->sparse || p->levels_state)
-        bound_missing(answer, "the theorem is about two layers with full heads");
+        bound_missing(answer, "the theorem is about two full layers");
     else if (p->state[0] || p->state[1])
         bound_missing(answer, "a recurrent layer before the last full one can pass the pointer on: nothing is proved");
     else
