@@ -288,6 +288,8 @@ static void doubt_what_is_foreign(cfg_reader *r)
         cfg_doubt(r, "the sizes of %s are read as well as can be, and some are not certain", SHOW(r->type));
 }
 
+#define TEXT_SIZES "num_hidden_layers hidden_size num_attention_heads num_key_value_heads head_dim"
+
 /* Keys that every file of a family has. If one is missing, sizes are guesses. Alternatives are separated by '|'. */
 static const struct {
     const char *type, *keys;
@@ -303,6 +305,7 @@ static const struct {
     {"gemma4_unified", "global_head_dim|per_layer_config"},
     {"gemma4_unified_text", "global_head_dim|per_layer_config"},
     {"glm4_moe_lite", "kv_lora_rank"},
+    {"glmasr", TEXT_SIZES},
     {"glm5_next", "kv_lora_rank"},
     {"glm5_next_text", "kv_lora_rank"},
     {"glm_moe_dsa", "kv_lora_rank index_topk"},
@@ -321,10 +324,13 @@ static const struct {
     {"mistral4", "kv_lora_rank"},
     {"mllama", "cross_attention_layers"},
     {"mllama_text_model", "cross_attention_layers"},
+    {"musicflamingo", TEXT_SIZES},
     {"pangu_ultra_moe", "attention_kv_lora_dim"},
     {"smallthinker", "sliding_window_layout"},
     {"step3p5", "attention_other_setting|num_sliding_attention_heads"},
     {"step3p7", "attention_other_setting|num_sliding_attention_heads"},
+    {"voxtral", TEXT_SIZES},
+    {"voxtral_realtime", TEXT_SIZES " sliding_window"},
     {"youtu", "kv_lora_rank"},
 };
 
@@ -336,15 +342,23 @@ static bool has_one_of(const cfg_reader *r, const char *keys, size_t len)
     return is_on(cfg_find(r, list));
 }
 
-static void doubt_what_is_missing(cfg_reader *r)
+static void doubt_what_it_lacks(cfg_reader *r, const char *type)
 {
     for (size_t i = 0; i < RUNG_COUNT(needs); i++) {
-        if (strcmp(needs[i].type, r->type) != 0) continue;
+        if (strcmp(needs[i].type, type) != 0) continue;
         for (const char *key = needs[i].keys; *key; key += strcspn(key, " "), key += strspn(key, " "))
             if (!has_one_of(r, key, strcspn(key, " ")))
                 cfg_doubt(r, "'%.*s' is not in the file, and files of %s have it", (int)strcspn(key, " "), key,
-                          SHOW(r->type));
+                          SHOW(type));
     }
+}
+
+/* Some models give their text model defaults that are not those of its class. */
+static void doubt_what_is_missing(cfg_reader *r)
+{
+    const char *around = r->outer_count ? rung_json_string(rung_json_get(r->outer[0], "model_type")) : NULL;
+    doubt_what_it_lacks(r, r->type);
+    if (around) doubt_what_it_lacks(r, around);
 }
 
 /* Objects with their own sizes, and the keys in them whose meaning is known. */

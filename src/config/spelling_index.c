@@ -70,6 +70,12 @@ bool cfg_spell_global_attn_idx(cfg_reader *r)
     return read_listed(r, "global_attn_idx", KIND_RECURRENT | KIND_FULL, KIND_RECURRENT | KIND_WINDOW);
 }
 
+/* Inkling: every layer has convolutions and attention; the listed ones have a window. */
+bool cfg_spell_local_layer_ids(cfg_reader *r)
+{
+    return read_listed(r, "local_layer_ids", KIND_RECURRENT | KIND_WINDOW, KIND_RECURRENT | KIND_FULL);
+}
+
 /* ---- KDA ---- */
 
 static bool lists(const rung_json *list, size_t number)

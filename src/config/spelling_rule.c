@@ -222,8 +222,8 @@ bool cfg_spell_sliding_window(cfg_reader *r)
         r->layer[i].kinds = i >= first && cuts && !spares(r, i) ? KIND_WINDOW : KIND_FULL;
         r->layer[i].idle_window = cuts ? 0 : window;
     }
-    if (strcmp(r->type, "qwen2_moe") == 0)
-        cfg_doubt(r, "versions of the published code of qwen2_moe give the window to different layers");
+    if (strcmp(r->type, "qwen2_moe") == 0 || strcmp(r->type, "qwen3_moe") == 0)
+        cfg_doubt(r, "versions of the published code of %s give the window to different layers", r->type);
     return true;
 }
 
