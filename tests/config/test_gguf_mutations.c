@@ -57,7 +57,7 @@ static const struct header {
     {"gpt-oss", false, {USUAL, HEADS, LENGTHS, WINDOW}},
     {"laguna", false, {USUAL, HEADS, LENGTHS, WINDOW}},
     {"cohere2", false, {USUAL, HEADS, LENGTHS, WINDOW}},
-    {"llama4", false, {USUAL, HEADS, LENGTHS, {"attention.chunk_size", 4096}}},
+    {"llama4", false, {USUAL, HEADS, LENGTHS, {"attention.sliding_window", 8192}}},
     {"deepseek2", false, {USUAL, {"attention.head_count", 4}, {"attention.head_count_kv", 1}, LATENT}},
     {"deepseek32", false, {USUAL, {"attention.head_count", 4}, {"attention.head_count_kv", 1}, LATENT, SELECTS}},
     {"minimax-m3", false, {USUAL, HEADS, LENGTHS, SELECTS, {"attention.indexer.block_size", 128}}},
