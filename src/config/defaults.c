@@ -140,7 +140,7 @@ static const row classes[] = {
                "sliding_window=512"},
     {"lfm2", "hidden_size=2560 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 conv_L_cache=3"},
     {"lfm2_moe", "hidden_size=2048 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 conv_L_cache=3"},
-    {"linear_attn", "hidden_size=2048 num_hidden_layers=24 num_heads=4 expand_k=1 expand_v=1 use_short_conv=0"},
+    {"linear_attn", "hidden_size=2048 num_hidden_layers=24 num_heads=4 expand_k=1 expand_v=1"},
     {"llama", "hidden_size=4096 num_hidden_layers=32 num_attention_heads=32"},
     {"llama4_text", "hidden_size=5120 num_hidden_layers=48 num_attention_heads=40 num_key_value_heads=8 head_dim=128 "
                     "attention_chunk_size=8192"},

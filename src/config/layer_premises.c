@@ -143,7 +143,9 @@ static bool is_class_of(const char *type, const char *class)
     const char *suffix = strstr(type, "_text");
     plain_name(family, strcmp(type, "linear_attn") == 0 ? "linear_attention" : type);
     plain_name(name, class);
-    if (suffix) family[strlen(family) - (strstr(suffix, "_model") ? strlen("textmodel") : strlen("text"))] = '\0';
+    bool whole = strncmp(name, family, strlen(family)) == 0;
+    if (suffix && !whole)
+        family[strlen(family) - (strstr(suffix, "_model") ? strlen("textmodel") : strlen("text"))] = '\0';
     if (strncmp(name, family, strlen(family)) != 0) return false;
     for (size_t i = 0; i < RUNG_COUNT(heads); i++)
         if (strcmp(name + strlen(family), heads[i]) == 0) return true;
@@ -272,6 +274,16 @@ static void doubt_windows(cfg_reader *r)
                   SHOW(r->type));
 }
 
+/* Feature maps of flash-linear-attention that leave a key its size. Others make it longer. */
+static void doubt_feature_map(cfg_reader *r)
+{
+    static const char *const plain[] = {"elementwise_product", "elu", "identity", "relu", "silu", "swish", "t2r"};
+    const rung_json *map = cfg_find(r, "feature_map");
+    for (size_t i = 0; i < RUNG_COUNT(plain); i++)
+        if (!map || is_word(map, plain[i])) return;
+    cfg_doubt(r, "'feature_map' may make keys longer");
+}
+
 static void doubt_what_is_foreign(cfg_reader *r)
 {
     const char *key = unknown_key(r), *code = foreign_code(r), *around = unknown_wrapper(r);
@@ -398,6 +410,7 @@ static void read_kinds(cfg_reader *r)
     doubt_what_is_missing(r);
     doubt_what_is_foreign(r);
     doubt_kinds(r);
+    doubt_feature_map(r);
     cfg_doubt_ignored_keys(r);
     doubt_windows(r);
     doubt_lengths(r);

@@ -227,13 +227,14 @@ bool cfg_spell_sliding_window(cfg_reader *r)
     return true;
 }
 
-/* num_heads alone is not enough, because libraries of recurrent mixers use it too. */
+/* num_heads alone is not enough, because libraries of recurrent mixers use it too, unless the family has none. */
 bool cfg_spell_nothing(cfg_reader *r)
 {
     uint64_t heads;
-    if (!cfg_has(r, "num_query_heads") &&
-        !cfg_find_size(&heads, r, "num_attention_heads n_head n_heads attention_heads"))
-        return r->status != RUNG_OK;
+    const char *keys = r->family->may && !r->family->mixer
+                           ? "num_attention_heads n_head n_heads attention_heads num_heads"
+                           : "num_attention_heads n_head n_heads attention_heads";
+    if (!cfg_has(r, "num_query_heads") && !cfg_find_size(&heads, r, keys)) return r->status != RUNG_OK;
     if (cfg_have_layers(r, "layers", 0)) cfg_set_all(r, KIND_FULL);
     return true;
 }

@@ -155,8 +155,8 @@ static void write_damaged(rung_buf *out, const document *doc, size_t at, damage 
  * another model, and nothing in the file contradicts it. */
 static bool is_another_model(const member *at, damage how)
 {
-    static const char *const lists[] = {"attn_layer_indices",    "attn",        "full_attn_idxs", "attn_layer_idx",
-                                        "sliding_window_layers", "block_types", "global_attn_idx"};
+    static const char *const lists[] = {"attn_layer_indices",    "attn",        "full_attn_idxs",  "attn_layer_idx",
+                                        "sliding_window_layers", "block_types", "global_attn_idx", "local_layer_ids"};
     bool flag = strcmp(at->value.text, "true") == 0 || strcmp(at->value.text, "false") == 0;
     if (how == TWICE) return false;
     if (how == OTHER_NUMBER) return true;
