@@ -38,7 +38,7 @@ static const row classes[] = {
     {"cohere", "hidden_size=8192 num_hidden_layers=40 num_attention_heads=64"},
     {"cohere2", "hidden_size=8192 num_hidden_layers=40 num_attention_heads=64 sliding_window=4096"},
     {"cohere2_moe", "hidden_size=8192 num_hidden_layers=40 num_attention_heads=64 head_dim=128 sliding_window=4096 "
-                    "sliding_window_pattern=4 prefix_dense_sliding_window_pattern=1"},
+                    "sliding_window_pattern=4 prefix_dense_sliding_window_pattern=1 max_position_embeddings=8192"},
     {"cohere_compass_text", "hidden_size=8192 num_hidden_layers=40 num_attention_heads=64 sliding_window=4096"},
     {"comba", "hidden_size=2048 num_heads=6 head_dim=256 expand_v=2 use_short_conv=1 conv_size=4"},
     {"cosmos3_edge_text",
@@ -61,7 +61,7 @@ static const row classes[] = {
     {"diffllama", "hidden_size=2048 num_hidden_layers=16 num_attention_heads=32"},
     {"doge", "hidden_size=1024 num_hidden_layers=32 num_attention_heads=8"},
     {"dots1", "hidden_size=4608 num_hidden_layers=62 num_attention_heads=32 num_key_value_heads=32 sliding_window=4096 "
-              "max_window_layers=62"},
+              "max_window_layers=62 max_position_embeddings=2048"},
     {"emu3_text_model", "hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8"},
     {"ernie4_5", "hidden_size=1024 num_hidden_layers=18 num_attention_heads=16 num_key_value_heads=2 head_dim=128"},
     {"ernie4_5_moe", "hidden_size=2560 num_hidden_layers=28 num_attention_heads=20 num_key_value_heads=4"},
@@ -162,14 +162,16 @@ static const row classes[] = {
     {"minimax_m2", "hidden_size=3072 num_hidden_layers=62 num_attention_heads=48 num_key_value_heads=8 head_dim=128"},
     {"minimax_m3_vl_text", "hidden_size=6144 num_hidden_layers=60 num_attention_heads=64 num_key_value_heads=4 "
                            "head_dim=128 index_head_dim=128 index_n_heads=4"},
-    {"ministral",
-     "hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 sliding_window=4096"},
-    {"ministral3", "hidden_size=4096 num_hidden_layers=34 num_attention_heads=32 num_key_value_heads=8 head_dim=128"},
-    {"mistral",
-     "hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 sliding_window=4096"},
+    {"ministral", "hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 "
+                  "sliding_window=4096 max_position_embeddings=131072"},
+    {"ministral3", "hidden_size=4096 num_hidden_layers=34 num_attention_heads=32 num_key_value_heads=8 head_dim=128 "
+                   "max_position_embeddings=262144"},
+    {"mistral", "hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 "
+                "sliding_window=4096 max_position_embeddings=131072"},
     {"mistral4", "hidden_size=4096 num_hidden_layers=36 num_attention_heads=32 v_head_dim=128 kv_lora_rank=256 "
                  "qk_rope_head_dim=64 qk_nope_head_dim=64"},
-    {"mixtral", "hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8"},
+    {"mixtral", "hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 "
+                "max_position_embeddings=131072"},
     {"mllama_text_model", "hidden_size=4096 num_hidden_layers=40 num_attention_heads=32 num_key_value_heads=8"},
     {"moba", "hidden_size=2048 num_hidden_layers=24 num_heads=32 moba_chunk_size=256 moba_topk=4"},
     {"modernbert-decoder",
@@ -195,21 +197,24 @@ static const row classes[] = {
      "hidden_size=1024 num_hidden_layers=18 num_attention_heads=16 num_key_value_heads=2 head_dim=128"},
     {"persimmon", "hidden_size=4096 num_hidden_layers=36 num_attention_heads=64"},
     {"phi", "hidden_size=2048 num_hidden_layers=24 num_attention_heads=32"},
-    {"phi3", "hidden_size=3072 num_hidden_layers=32 num_attention_heads=32"},
-    {"phi4_multimodal", "hidden_size=3072 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8"},
-    {"phimoe", "hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8"},
+    {"phi3", "hidden_size=3072 num_hidden_layers=32 num_attention_heads=32 max_position_embeddings=4096"},
+    {"phi4_multimodal", "hidden_size=3072 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 "
+                        "max_position_embeddings=131072"},
+    {"phimoe", "hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 "
+               "max_position_embeddings=131072"},
     {"qwen2", "hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=32 "
-              "use_sliding_window=0 max_window_layers=28 sliding_window=4096"},
-    {"qwen2_5_omni_text", "hidden_size=3584 num_hidden_layers=28 num_attention_heads=28 num_key_value_heads=4 "
-                          "sliding_window=32768 use_sliding_window=0 max_window_layers=28"},
+              "use_sliding_window=0 max_window_layers=28 sliding_window=4096 max_position_embeddings=32768"},
+    {"qwen2_5_omni_text",
+     "hidden_size=3584 num_hidden_layers=28 num_attention_heads=28 num_key_value_heads=4 sliding_window=32768 "
+     "use_sliding_window=0 max_window_layers=28 max_position_embeddings=32768"},
     {"qwen2_5_vl_text", "hidden_size=8192 num_hidden_layers=80 num_attention_heads=64 num_key_value_heads=8 "
-                        "sliding_window=4096 use_sliding_window=0 max_window_layers=80"},
+                        "sliding_window=4096 use_sliding_window=0 max_window_layers=80 max_position_embeddings=32768"},
     {"qwen2_moe", "hidden_size=2048 num_hidden_layers=24 num_attention_heads=16 num_key_value_heads=16 "
-                  "use_sliding_window=0 max_window_layers=28 sliding_window=4096"},
+                  "use_sliding_window=0 max_window_layers=28 sliding_window=4096 max_position_embeddings=32768"},
     {"qwen2_vl_text", "hidden_size=8192 num_hidden_layers=80 num_attention_heads=64 num_key_value_heads=8 "
-                      "sliding_window=4096 use_sliding_window=0 max_window_layers=80"},
+                      "sliding_window=4096 use_sliding_window=0 max_window_layers=80 max_position_embeddings=32768"},
     {"qwen3", "hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=32 head_dim=128 "
-              "use_sliding_window=0 max_window_layers=28 sliding_window=4096"},
+              "use_sliding_window=0 max_window_layers=28 sliding_window=4096 max_position_embeddings=32768"},
     {"qwen3_5_moe_text", "hidden_size=2048 num_hidden_layers=40 num_attention_heads=16 num_key_value_heads=2 "
                          "head_dim=256 linear_conv_kernel_dim=4 linear_key_head_dim=128 linear_value_head_dim=128 "
                          "linear_num_key_heads=16 linear_num_value_heads=32"},
@@ -217,7 +222,7 @@ static const row classes[] = {
                      "linear_conv_kernel_dim=4 linear_key_head_dim=128 linear_value_head_dim=128 "
                      "linear_num_key_heads=16 linear_num_value_heads=32"},
     {"qwen3_moe", "hidden_size=2048 num_hidden_layers=24 num_attention_heads=32 num_key_value_heads=4 "
-                  "use_sliding_window=0 sliding_window=4096"},
+                  "use_sliding_window=0 sliding_window=4096 max_position_embeddings=32768"},
     {"qwen3_next", "hidden_size=2048 num_hidden_layers=48 num_attention_heads=16 num_key_value_heads=2 head_dim=256 "
                    "linear_conv_kernel_dim=4 linear_key_head_dim=128 linear_value_head_dim=128 linear_num_key_heads=16 "
                    "linear_num_value_heads=32"},
@@ -235,16 +240,18 @@ static const row classes[] = {
     {"samba",
      "hidden_size=2304 num_hidden_layers=18 num_heads=18 state_size=16 expand=2 conv_kernel=4 window_size=2048"},
     {"seed_oss", "hidden_size=4096 num_hidden_layers=64 num_attention_heads=80 num_key_value_heads=8 head_dim=128"},
-    {"smollm3",
-     "hidden_size=2048 num_hidden_layers=36 num_attention_heads=16 num_key_value_heads=4 use_sliding_window=0"},
+    {"smollm3", "hidden_size=2048 num_hidden_layers=36 num_attention_heads=16 num_key_value_heads=4 "
+                "use_sliding_window=0 max_position_embeddings=32768"},
     {"solar_open", "hidden_size=4096 num_hidden_layers=48 num_attention_heads=64 num_key_value_heads=8 head_dim=128"},
     {"stablelm", "hidden_size=2560 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=32"},
-    {"starcoder2", "hidden_size=3072 num_hidden_layers=30 num_attention_heads=24 num_key_value_heads=2"},
+    {"starcoder2",
+     "hidden_size=3072 num_hidden_layers=30 num_attention_heads=24 num_key_value_heads=2 max_position_embeddings=4096"},
     {"step3p5", "hidden_size=4096 num_hidden_layers=45 num_attention_heads=64 num_key_value_heads=8 head_dim=128"},
+    {"transformer", "max_position_embeddings=2048"},
     {"vaultgemma", "hidden_size=2304 num_hidden_layers=26 num_attention_heads=8 num_key_value_heads=4 head_dim=256 "
                    "sliding_window=4096"},
-    {"voxtral_realtime_text",
-     "hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 sliding_window=4096"},
+    {"voxtral_realtime_text", "hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 "
+                              "sliding_window=4096 max_position_embeddings=131072"},
     {"xglm", "d_model=1024 num_layers=24 attention_heads=16"},
     {"xlstm", "hidden_size=4096 num_hidden_layers=32 num_heads=8 qk_dim_factor=0.5 v_dim_factor=1"},
     {"youtu", "hidden_size=2048 num_hidden_layers=32 num_attention_heads=16 v_head_dim=128 kv_lora_rank=512 "

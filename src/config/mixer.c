@@ -187,6 +187,7 @@ static void mix_bailing(rung_ledger_layer *held, cfg_reader *r, size_t i)
     uint64_t kernel, heads, dim;
     if (!cfg_find_size(&kernel, r, "short_conv_kernel_size")) {
         cfg_note(r, "no short_conv_kernel_size is in the file, so the linear layers are lightning attention");
+        cfg_doubt(r, "no 'short_conv_kernel_size' is in the file, which tells KDA from lightning attention");
         mix_lightning(held, r, i);
         return;
     }

@@ -84,6 +84,7 @@ static uint64_t settle(cfg_reader *r, const char *spelling, uint64_t counted, ui
     if (r->family->flags & FAMILY_LIST_WINS) {
         cfg_note(r, "%s has %zu entries and the file counts %zu layers; the list decides", spelling, (size_t)stated,
                  (size_t)counted);
+        cfg_doubt(r, "%s has %zu entries, and the file counts %zu layers", spelling, (size_t)stated, (size_t)counted);
         return stated;
     }
     if (stated > counted && stated - counted <= count_prediction_layers(r)) {

@@ -215,8 +215,8 @@ bool cfg_spell_sliding_window(cfg_reader *r)
     if (cfg_has(r, "use_sliding_window") || strcmp(r->type, "dots1") == 0)
         first = cfg_size_or(r, "max_window_layers", 0);
     bool cuts = r->ledger->context == 0 || window < r->ledger->context;
-    if (r->ledger->context == 0)
-        cfg_note(r, "the file names no context; the window of %zu is taken to be shorter", (size_t)window);
+    if (r->ledger->context == 0 || (r->outer_count == 0 && !cfg_has(r, CFG_CONTEXT_KEYS)))
+        cfg_doubt(r, "the file names no context, so whether a window of %zu is shorter is not known", (size_t)window);
     if (!cuts) cfg_note(r, "the window of %zu is no shorter than the context; counted as full", (size_t)window);
     for (size_t i = 0; i < r->layers; i++) {
         r->layer[i].kinds = i >= first && cuts && !spares(r, i) ? KIND_WINDOW : KIND_FULL;

@@ -337,7 +337,12 @@ static void test_keys_that_the_published_code_does_not_read(void **state)
         {"gpt2", "\"head_dim\":4", "no notice of 'head_dim'"},
         {"gpt_neox", "\"use_cache\":true", "no notice of 'num_key_value_heads'"},
         {"exaone4", "\"sliding_window\":8,\"sliding_window_pattern\":\"LLLG\"", "leaves the last layer a window"},
-        {"qwen2_moe", "\"sliding_window\":8,\"use_sliding_window\":true,\"max_window_layers\":1", "different layers"},
+        {"qwen2_moe",
+         "\"sliding_window\":8,\"use_sliding_window\":true,\"max_window_layers\":1,\"max_position_embeddings\":99",
+         "different layers"},
+        {"qwen3_moe",
+         "\"sliding_window\":8,\"use_sliding_window\":true,\"max_window_layers\":1,\"max_position_embeddings\":99",
+         "different layers"},
     };
     for (size_t i = 0; i < RUNG_COUNT(rows); i++) {
         char text[512];
@@ -410,7 +415,7 @@ static void test_overrides_that_may_change_a_kind(void **state)
 {
     (void)state;
     static const char start[] = "{\"model_type\":\"mistral\",\"hidden_size\":64,\"num_hidden_layers\":2,"
-                                "\"num_attention_heads\":4,\"num_key_value_heads\":2,";
+                                "\"max_position_embeddings\":99,\"num_attention_heads\":4,\"num_key_value_heads\":2,";
     char text[512];
     snprintf(text, sizeof text, "%s\"sliding_window\":null,\"per_layer_config\":{\"1\":{\"sliding_window\":32}}}",
              start);

@@ -277,7 +277,7 @@ static void test_no_mark_of_recurrence_passes_for_full_attention(void **state)
 static void test_what_cannot_be_determined_is_refused(void **state)
 {
     (void)state;
-    refused_text("{}", "cannot tell the kinds of its layers");
+    refused_text("{}", "describes no model");
     refused_text("[]", "its root is not an object");
     refused_text("{\"model_type\":\"lightnet\",\"num_hidden_layers\":2,\"num_heads\":2,\"hidden_size\":8}",
                  "cannot tell the kinds");
