@@ -10,14 +10,14 @@ layer_of() {
     base) echo 0 ;;
     num | io | kern | par | render) echo 1 ;;
     mech | task | cert) echo 2 ;;
-    dataset | game | attn | model | config) echo 3 ;;
+    dataset | game | recall | attn | model | config) echo 3 ;;
     build | verify | protocol | train) echo 4 ;;
     claim | witness) echo 5 ;;
     bound | attack) echo 6 ;;
     decide | audit) echo 7 ;;
-    lab | bench) echo 8 ;;
+    lab | bench | card) echo 8 ;;
     report | probe | serve) echo 9 ;;
-    table) echo 10 ;;
+    table | explore) echo 10 ;;
     tool) echo 11 ;;
     mpi) echo 12 ;;
     *) echo "" ;;

@@ -13,6 +13,7 @@
     X(list)                                                                                                            \
     X(table)                                                                                                           \
     X(bound)                                                                                                           \
+    X(card)                                                                                                            \
     X(compare)                                                                                                         \
     X(task)                                                                                                            \
     X(build)                                                                                                           \
@@ -27,11 +28,13 @@
     X(run)                                                                                                             \
     X(protocol)                                                                                                        \
     X(game)                                                                                                            \
+    X(recall)                                                                                                          \
     X(verify)                                                                                                          \
     X(break)                                                                                                           \
     X(explain)                                                                                                         \
     X(bench)                                                                                                           \
     X(serve)                                                                                                           \
+    X(explore)                                                                                                         \
     X(attn)                                                                                                            \
     X(help)                                                                                                            \
     X(completion)                                                                                                      \

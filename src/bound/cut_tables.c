@@ -163,6 +163,57 @@ const char *cut_mqar(cut_point *point, const cut_question *q)
     return why;
 }
 
+/* ---- tables that a state selects from ---------------------------------------------------------------------------- */
+
+/* A table at the beginning, of which any entry can be asked for although the last token is always the same. */
+static const char *selected_table(cut_point *point, uint64_t entries, uint64_t values)
+{
+    if (!entries) return cut_too_short;
+    point->count = (cut_count){CUT_POWER, values, entries};
+    point->prefix = entries;
+    point->entries = entries, point->values = values;
+    return NULL;
+}
+
+/* Steps or bits that must follow: as many as the user says, else one. */
+static uint64_t least_steps(const cut_question *q)
+{
+    uint64_t given = cut_fixed(q, "M");
+    return given ? given : 1;
+}
+
+/* All registers point to the entry, so that no step matters. */
+const char *cut_state_recall(cut_point *point, const cut_question *q)
+{
+    uint64_t others = cut_param(q, "K") + least_steps(q) + 1;
+    if (q->tokens && q->tokens <= others) return cut_too_short;
+    return selected_table(point, q->tokens ? q->tokens - others : cut_param(q, "N"), cut_param(q, "V"));
+}
+
+/* The key, and a first bit that chooses the table. */
+const char *cut_parity_recall(cut_point *point, const cut_question *q)
+{
+    uint64_t others = least_steps(q) + 2;
+    if (q->tokens && q->tokens <= others) return cut_too_short;
+    return selected_table(point, q->tokens ? (q->tokens - others) / 2 * 2 : 2 * cut_param(q, "N"), cut_param(q, "V"));
+}
+
+/* Variables in a fixed order get values. Any can be asked for. With a fixed question x, the last assignment is x=y, and
+ * any y of the others can be copied. */
+const char *cut_variable_tracking(cut_point *point, const cut_question *q)
+{
+    uint64_t length = cut_param(q, "hops") + 1, names = cut_fixed(q, "K");
+    uint64_t assignments = q->tokens ? q->tokens - 1 : q->task->tokens - 1;
+    if (length == 1 && q->last) return whole_query;
+    if (names) assignments = cut_least(assignments, names);
+    assignments -= assignments % length; /* whole chains are a size of the task */
+    if (!assignments) return cut_too_short;
+    point->prefix = assignments - q->last;
+    point->count = (cut_count){CUT_POWER, cut_param(q, "V"), point->prefix};
+    point->odd_lengths = q->last || (length & (length - 1)) != 0;
+    return NULL;
+}
+
 /* ---- copying ----------------------------------------------------------------------------------------------------- */
 
 /* distance: number #n after j symbols asks for the token n - j places before the cut. With r tokens after the number, j
@@ -184,5 +235,16 @@ const char *cut_selective_copy(cut_point *point, const cut_question *q)
     uint64_t places = q->last ? numbers - (first == 1) : numbers + after;
     point->count = (cut_count){CUT_POWER, V + numbers, places};
     point->prefix = tokens - 1 - after;
+    return NULL;
+}
+
+/* Every symbol is asked for. */
+const char *cut_palindrome(cut_point *point, const cut_question *q)
+{
+    uint64_t symbols = q->tokens ? q->tokens / 2 : cut_param(q, "N");
+    if (q->last) return "each symbol is asked for by a question of its own";
+    if (!symbols) return cut_too_short;
+    point->count = (cut_count){CUT_POWER, cut_param(q, "V"), symbols};
+    point->prefix = symbols;
     return NULL;
 }
