@@ -9,6 +9,7 @@
 #include "bound_ask.h"
 #include "bound_ledger.h"
 #include "output.h"
+#include "rung/card.h"
 
 typedef struct compare_values {
     tool_ledger_options options;
@@ -55,12 +56,25 @@ COUNT_ROW(put_mlp, c->view.sum.mlp)
 COUNT_ROW(put_accumulator_bits, (uint64_t)rung_claim_arithmetic(c->input->claim)->accumulator_bits)
 COUNT_ROW(put_state_bits, (uint64_t)rung_claim_arithmetic(c->input->claim)->state_bits)
 COUNT_ROW(put_cache_bits, (uint64_t)rung_claim_arithmetic(c->input->claim)->cache_bits)
-COUNT_ROW(put_state, c->view.sum.state_elements + c->view.sum.extra_elements)
-COUNT_ROW(put_conv, c->view.sum.conv_elements)
-COUNT_ROW(put_windows, c->view.sum.window_elements)
-COUNT_ROW(put_carried, c->view.state_bits)
+COUNT_ROW(put_state, c->view.sum.all.state_elements + c->view.sum.all.extra_elements)
+COUNT_ROW(put_conv, c->view.sum.all.conv_elements)
+COUNT_ROW(put_windows, c->view.sum.all.window_elements)
+COUNT_ROW(put_carried, c->view.carried_bits)
 COUNT_ROW(put_message, c->view.message_bits)
-COUNT_ROW(put_grows, c->view.growth)
+COUNT_ROW(put_grows, c->view.sum.all.kv_per_token + c->view.sum.all.index_per_token)
+COUNT_ROW(put_largest_carried, c->view.largest_carried_bits)
+COUNT_ROW(put_largest_message, c->view.largest_message_bits)
+COUNT_ROW(put_largest_grows, c->view.sum.largest.kv_per_token)
+
+static void put_grows_bytes(rung_buf *out, const column *c)
+{
+    rung_card_put_bytes_short(out, c->view.growth_bits / 8 + (c->view.growth_bits % 8 != 0));
+}
+
+static void put_carried_bytes(rung_buf *out, const column *c)
+{
+    rung_card_put_bytes_short(out, c->view.carried_bits / 8 + (c->view.carried_bits % 8 != 0));
+}
 
 static void put_verdict(rung_buf *out, const column *c)
 {
@@ -105,12 +119,17 @@ static const struct row {
     {"bits of an accumulator's number", put_accumulator_bits, false, true},
     {"bits of a state's number", put_state_bits, false, true},
     {"bits of a cache's number", put_cache_bits, false, true},
-    {"state, elements", put_state, false, false},
-    {"convolution, elements", put_conv, false, false},
-    {"window, elements", put_windows, false, false},
-    {"carried past a position, bits", put_carried, false, true},
-    {"handed to a token by full layers, bits", put_message, false, true},
-    {"caches grow per token, elements", put_grows, false, true},
+    {"all layers: state, elements", put_state, false, false},
+    {"all layers: convolution, elements", put_conv, false, false},
+    {"all layers: window, elements", put_windows, false, false},
+    {"all layers: carried, bits", put_carried, false, true},
+    {"all layers: carried", put_carried_bytes, false, true},
+    {"all layers: handed to a token, bits", put_message, false, true},
+    {"all layers: growth a token, elements", put_grows, false, true},
+    {"all layers: growth a token", put_grows_bytes, false, true},
+    {"largest layer: carried, bits", put_largest_carried, false, true},
+    {"largest layer: handed to a token, bits", put_largest_message, false, true},
+    {"largest layer: growth a token, elements", put_largest_grows, false, true},
     {"verdict", put_verdict, true, true},
     {"by, or nearest", put_theorem, true, true},
     {"CANNOT from n on", put_from, true, true},
@@ -137,7 +156,7 @@ static void print_row(rung_buf *out, const struct row *row, const columns *all)
 {
     rung_buf cell;
     rung_buf_init(&cell);
-    rung_buf_printf(out, "%-38s", row->label);
+    rung_buf_printf(out, "%-40s", row->label);
     for (size_t i = 0; i < all->count; i++) {
         rung_buf_reset(&cell);
         row->put(&cell, &all->at[i]);
@@ -180,7 +199,7 @@ static void print_table(rung_buf *out, const columns *all)
 static void print_json(rung_buf *text, const columns *all)
 {
     rung_jout out;
-    rung_jout_begin(&out, text, "rung.compare/2", true);
+    rung_jout_begin(&out, text, "rung.compare/3", true);
     rung_jout_array(&out, "results");
     for (size_t i = 0; i < all->count; i++) {
         rung_jout_object(&out, NULL);

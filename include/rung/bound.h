@@ -60,9 +60,11 @@ rung_layer_bits rung_layer_bits_of(const rung_ledger_layer *held, const rung_ari
 /* All layers of a claim together. */
 typedef struct rung_ledger_view {
     rung_ledger_sum sum;
-    uint64_t state_bits, message_bits; /* of all layers; UINT64_MAX: more than fits */
-    bool levels;                       /* some layer has log-linear attention */
-    uint64_t caches, growth;           /* caches that grow, and by how many elements per token together */
+    uint64_t carried_bits, message_bits;                 /* sums over all layers; UINT64_MAX: more than fits */
+    uint64_t largest_carried_bits, largest_message_bits; /* of the layer with the most */
+    bool levels;                                         /* some layer has log-linear attention: one level of it */
+    uint64_t caches;                                     /* layers with a cache that grows */
+    uint64_t growth_bits;                                /* that all caches and indexers gain per token */
 } rung_ledger_view;
 rung_ledger_view rung_ledger_view_of(const rung_claim *claim);
 

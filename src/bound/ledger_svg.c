@@ -202,7 +202,7 @@ static void put_caption(rung_buf *out, const rung_ledger_shown *input, double y)
     rung_ledger_view view = rung_ledger_view_of(input->claim);
     char held[32], handed[32];
     rung_buf line;
-    put_bits(held, sizeof held, (double)view.state_bits);
+    put_bits(held, sizeof held, (double)view.carried_bits);
     put_bits(handed, sizeof handed, (double)view.message_bits);
     put_line(out, input->name, y, "name");
     rung_buf_init(&line);
@@ -219,7 +219,7 @@ static void put_caption(rung_buf *out, const rung_ledger_shown *input, double y)
     rung_buf_printf(&line, ": %s carried past a position, %s handed to a token", held, handed);
     if (view.caches)
         rung_buf_printf(&line, ", %llu cache%s, +%llu elements per token", (unsigned long long)view.caches,
-                        view.caches == 1 ? "" : "s", (unsigned long long)view.growth);
+                        view.caches == 1 ? "" : "s", (unsigned long long)view.sum.all.kv_per_token);
     if (line.text) put_line(out, line.text, y + 38, "dim");
     out->failed = out->failed || line.failed;
     rung_buf_clear(&line);
