@@ -14,7 +14,7 @@
 typedef struct compare_values {
     tool_ledger_options options;
     const char *task, *plot;
-    int64_t n;
+    int64_t n, context;
 } compare_values;
 
 /* One column. */
@@ -221,13 +221,14 @@ static rung_status fill_column(column *c, const tool_bound_input *input, const r
     return rung_claim_task(input->claim) ? rung_decide(&c->decision, input->claim, means, err) : RUNG_OK;
 }
 
-static rung_status write_plot(const char *path, const tool_bound_input *inputs, size_t count, rung_error *err)
+static rung_status write_plot(const char *path, const tool_bound_input *inputs, size_t count, uint64_t tokens,
+                              rung_error *err)
 {
     rung_buf svg;
     rung_ledger_shown *shown = rung_calloc(count, sizeof *shown, err);
     if (!shown) return RUNG_SYSTEM;
     for (size_t i = 0; i < count; i++)
-        shown[i] = (rung_ledger_shown){inputs[i].claim, inputs[i].text, !inputs[i].is_arch};
+        shown[i] = (rung_ledger_shown){inputs[i].claim, inputs[i].text, !inputs[i].is_arch, tokens};
     rung_buf_init(&svg);
     rung_ledger_svg(&svg, shown, count);
     free(shown);
@@ -252,7 +253,7 @@ static rung_status compare(const columns *all, const tool_bound_input *inputs, c
         print_table(&text, all);
     status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
-    if (status == RUNG_OK && v->plot) status = write_plot(v->plot, inputs, all->count, err);
+    if (status == RUNG_OK && v->plot) status = write_plot(v->plot, inputs, all->count, (uint64_t)v->context, err);
     if (status == RUNG_OK && v->plot) tool_note(call, "wrote %s", v->plot);
     return status;
 }
@@ -288,7 +289,8 @@ const tool_command tool_command_compare = {
     .summary = "ledgers of several architectures side by side, and as a picture",
     .details =
         "What the layers of each carry past a position, hand to a token and add to their caches. --plot draws one bar "
-        "per layer on one scale for all: above the line what it holds, below what crosses a position. With --task "
+        "per layer on one scale for all: above the line what it holds of --context tokens, below what crosses a "
+        "position. With --task "
         "also the verdicts of 'rung bound'.",
     .examples =
         (const tool_example[]){
@@ -309,6 +311,14 @@ const tool_command tool_command_compare = {
              .metavar = "FILE",
              .help = "write a picture (SVG)",
              .complete = RUNG_COMPLETE_FILE},
+            {.name = "context",
+             .kind = RUNG_OPTION_INT,
+             .at = offsetof(compare_values, context),
+             .metavar = "N",
+             .help = "tokens at which the picture draws caches",
+             .fallback = "131072",
+             .low = 1,
+             .high = INT64_C(1) << 40},
             RUNG_LEDGER_OPTIONS(compare_values, options),
             {.name = "task",
              .kind = RUNG_OPTION_STRING,

@@ -89,11 +89,12 @@ void rung_ledger_json(rung_jout *out, const rung_claim *claim, const char *name)
 typedef struct rung_ledger_shown {
     const rung_claim *claim;
     const char *name;
-    bool order; /* say in which order the layers are: the name does not */
+    bool order;      /* say in which order the layers are: the name does not */
+    uint64_t tokens; /* the length at which caches are drawn; the same for all */
 } rung_ledger_shown;
-/* One panel per claim, a bar for each layer. Above the line what it holds: a solid bar for what stays the same size,
- * an open one for a cache that grows, on a solid foot for one token. Below the line what crosses a position: states
- * and windows, and of a full layer what it hands to a token. All panels have the same logarithmic scale. */
+/* One panel per claim, a bar for each layer. Above the line the bytes that it holds: a solid bar for what stays the same
+ * size, a light one for a cache that grows, on a solid foot for one token. Below the line what crosses a position:
+ * states and windows, and of a full layer what it hands to a token. All panels have the same logarithmic scale. */
 void rung_ledger_svg(rung_buf *out, const rung_ledger_shown *claims, size_t count);
 
 /* Prints "R^2 F R" with the bits, for people. */
