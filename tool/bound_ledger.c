@@ -70,6 +70,13 @@ static void print_kinds(rung_buf *out, const rung_claim *claim)
 
 static const char *const message_formulas[] = {"H (dv+2) p", "H (dv+1) p", "2 H d p"};
 
+/* A kernel that knows the maximum beforehand carries none. */
+static const char *message_formula(const rung_arithmetic *a)
+{
+    bool known = a->kernel == RUNG_KERNEL_TWO_PASS || a->kernel == RUNG_KERNEL_EAGER;
+    return message_formulas[known && a->message == RUNG_MESSAGE_ONLINE ? RUNG_MESSAGE_NUMERATOR : a->message];
+}
+
 /* "all layers 618135552 bits, 77.3 MB (73.7 MiB); the largest 17170432 bits" */
 static void put_sum(rung_buf *out, uint64_t sum, uint64_t largest)
 {
@@ -81,7 +88,7 @@ static void put_sum(rung_buf *out, uint64_t sum, uint64_t largest)
     rung_buf_printf(out, "; the largest %llu bits", (unsigned long long)largest);
 }
 
-static void print_totals(rung_buf *out, const rung_ledger_view *view, rung_message message)
+static void print_totals(rung_buf *out, const rung_ledger_view *view, const rung_arithmetic *a)
 {
     const rung_ledger_elements *all = &view->sum.all, *largest = &view->sum.largest;
     rung_buf_puts(out, "\ncarried past a position: ");
@@ -90,7 +97,7 @@ static void print_totals(rung_buf *out, const rung_ledger_view *view, rung_messa
         out, view->levels ? " (of log-linear attention one level; it has one for each one-bit of the position)" : "");
     rung_buf_puts(out, "\nhanded to a token by full layers: ");
     put_sum(out, view->message_bits, view->largest_message_bits);
-    rung_buf_printf(out, " (%s: %s each)\n", rung_message_names[message], message_formulas[message]);
+    rung_buf_printf(out, " (%s: %s each)\n", rung_message_names[a->message], message_formula(a));
     if (!view->growth_bits) return;
     rung_buf_printf(out, "caches grow per token: all layers %llu elements, ",
                     (unsigned long long)(all->kv_per_token + all->index_per_token));
@@ -136,7 +143,7 @@ void tool_ledger_print(rung_buf *out, const tool_bound_input *input)
     }
     print_bits(out, rung_claim_arithmetic(claim), ledger);
     print_kinds(out, claim);
-    print_totals(out, &view, rung_claim_arithmetic(claim)->message);
+    print_totals(out, &view, rung_claim_arithmetic(claim));
     print_unknown(out, ledger);
     for (size_t i = 0; i < ledger->note_count; i++) rung_buf_printf(out, "note: %s\n", ledger->note[i]);
 }

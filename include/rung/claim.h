@@ -56,15 +56,20 @@ const rung_arch_defaults *rung_subject_arch_defaults(const rung_subject *subject
 
 /* ---- arithmetic -------------------------------------------------------------------------------------------------- */
 
-/* The order in which numbers are added. Zero: not stated. */
+/* The order in which numbers are added. Zero: not stated. docs/kernels.md names public kernels of each kind. */
 typedef enum rung_kernel {
     RUNG_KERNEL_ONLINE = 1, /* exact: every token updates a state; softmax from left to right with a running maximum */
     RUNG_KERNEL_TWO_PASS,   /* the same, but softmax takes the maximum of the row first */
-    RUNG_KERNEL_REVERSE,    /* the same, but softmax runs from the last key to the first */
+    RUNG_KERNEL_EAGER,      /* the same, and weights are divided by their sum and rounded before values are added */
+    RUNG_KERNEL_SPLIT,      /* each split of `tile` keys is added up on its own, in any order, then the splits */
+    RUNG_KERNEL_TILES,      /* tiles of `tile` keys from left to right; in a tile any order */
+    RUNG_KERNEL_REVERSE,    /* softmax runs from the last key to the first */
     RUNG_KERNEL_FAST,       /* the fast fp32 evaluator: whole rows, clamped exponentials, chunks of 32 tokens */
 } rung_kernel;
 extern const char *const rung_kernel_names[];     /* [kernel-1] */
 const char *rung_kernel_text(rung_kernel kernel); /* "softmax from left to right" */
+/* "online", "split:256". *tile is the number after the colon; 0: the word has none. */
+rung_status rung_kernel_parse(rung_kernel *kernel, uint64_t *tile, const char *text, rung_error *err);
 
 /* What a token receives from a prefix in a full layer, in numbers per head. */
 typedef enum rung_message {
@@ -80,6 +85,7 @@ typedef struct rung_arithmetic {
     int state_bits;       /* bits of one number of a recurrent state */
     int cache_bits; /* bits of one number in keys, values and inputs that a window, a convolution or a cache keeps */
     rung_message message;
+    uint64_t tile; /* keys of one split or tile; 0: the kernel has none */
 } rung_arithmetic;
 
 /* Prints the arithmetic that a verdict is about: "in exact 26-bit arithmetic, softmax from left to right". */
@@ -98,6 +104,7 @@ typedef enum rung_premise {
     RUNG_PREMISE_LAYOUT,  /* the prompt has the order of the task, and what is asked stands at its end */
     RUNG_PREMISE_ENDS,    /* nothing follows the last token of the task */
     RUNG_PREMISE_AT_ONCE, /* the model answers at once, without a chain of thought */
+    RUNG_PREMISE_COUNTED, /* the thoughts before the answer are at most so many; none if the model answers at once */
     RUNG_PREMISES,
 } rung_premise;
 #define RUNG_NEEDS(premise) (1u << (premise))
@@ -115,8 +122,10 @@ typedef struct rung_claim_spec {
      * narrower dtype. */
     int accumulator_bits, state_bits, cache_bits;
     rung_kernel kernel;
+    uint64_t tile; /* of RUNG_KERNEL_SPLIT and RUNG_KERNEL_TILES */
     rung_message message;
     rung_fact layout, ends, at_once; /* see rung_premise */
+    uint64_t thoughts; /* if at_once is violated: at most so many thoughts before the answer; 0: any number */
 } rung_claim_spec;
 
 /* The prompt is what the task writes, nothing follows it, and the model answers at once, in the order of the exact
@@ -141,6 +150,8 @@ const rung_task_conf *rung_claim_task(const rung_claim *claim); /* NULL: the cla
 uint64_t rung_claim_n(const rung_claim *claim);                 /* 0: the task has exactly its own size */
 const rung_arithmetic *rung_claim_arithmetic(const rung_claim *claim);
 rung_known rung_claim_premise(const rung_claim *claim, rung_premise premise);
+/* The most thoughts before the answer, where RUNG_PREMISE_COUNTED is established; else 0. */
+uint64_t rung_claim_thoughts(const rung_claim *claim);
 
 RUNG_API_END
 

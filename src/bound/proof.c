@@ -23,6 +23,13 @@ static const struct {
     {"sparse", "Sparse.v", proof_sparse},
 };
 
+bool proof_has(const char *id)
+{
+    for (size_t i = 0; i < RUNG_COUNT(theorems); i++)
+        if (strcmp(theorems[i].id, id) == 0) return true;
+    return false;
+}
+
 rung_status proof_none(proof_job *job, const char *format, ...)
 {
     va_list args;
@@ -235,11 +242,26 @@ static rung_status write_with(proof_job *job, size_t row, rung_error *err)
     return finish(job, theorems[row].id, err);
 }
 
+/* Rows of Coq that are about layers with full and recurrent heads. The others are stated for one or the other. */
+static bool about_heads_beside(const char *id)
+{
+    return strcmp(id, "headwise") == 0 || strcmp(id, "cut-one") == 0;
+}
+
+static bool has_heads_beside(const proof_job *job)
+{
+    for (size_t i = 0; i < job->specs; i++)
+        if (job->spec[i].full && job->spec[i].recurrent) return true;
+    return false;
+}
+
 /* Premises that a theorem of the tool does not need, but that the statements of Coq have. */
-static const char *missing(const rung_claim *claim)
+static const char *missing(const rung_claim *claim, const rung_bound *bound)
 {
     if (rung_claim_premise(claim, RUNG_PREMISE_ENDS).is != RUNG_ESTABLISHED)
         return "in Coq the answer is read at the last token of the task, or after a chain of thought";
+    if (rung_claim_arithmetic(claim)->kernel != RUNG_KERNEL_ONLINE && (bound->needs & RUNG_NEEDS(RUNG_PREMISE_ORDER)))
+        return "the form that Coq has is about sums from left to right in one accumulator";
     return NULL;
 }
 
@@ -257,13 +279,15 @@ rung_status rung_proof_write(rung_proof *proof, const rung_claim *claim, const r
     size_t row = 0;
     while (row < RUNG_COUNT(theorems) && strcmp(theorems[row].id, answer->bound->id) != 0) row++;
     bool there = row < RUNG_COUNT(theorems);
-    const char *lacks = missing(claim);
+    const char *lacks = missing(claim, answer->bound);
     if (there) proof->file = theorems[row].file;
     if (answer->verdict != RUNG_CANNOT) return proof_none(&job, "no theorem says CANNOT");
     if (!there) return proof_none(&job, "theorem %s is proved on paper, not in Coq", answer->bound->id);
     if (lacks) return proof_none(&job, "%s", lacks);
     if (!answer->point.known) return proof_none(&job, "the numbers are too large for the form that Coq has");
     rung_status status = take_layers(&job, err);
+    if (status == RUNG_OK && has_heads_beside(&job) && !about_heads_beside(answer->bound->id))
+        status = proof_none(&job, "in Coq theorem %s has no recurrent heads beside full ones", answer->bound->id);
     if (status == RUNG_OK && !proof->why[0]) status = write_with(&job, row, err);
     free(job.spec);
     rung_buf_clear(&job.task_text), rung_buf_clear(&job.claim_text), rung_buf_clear(&job.tactic);

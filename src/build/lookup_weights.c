@@ -2,8 +2,9 @@
  * Copyright (c) The rung authors
  *
  * Look a value up: one full layer, one head. The key of an entry is its address, which comes from its position or from
- * the token itself; the query is the wanted address; the value is what is asked for. Solves eva, index and retrieval,
- * which a recurrent layer of small state cannot do.
+ * the token itself; the query is the wanted address; the value is what is asked for. Solves eva, index, retrieval and
+ * palindrome, which a recurrent layer of small state cannot do. In palindrome the position of a question says which
+ * address it wants.
  *
  * The head's output is the wanted value plus at most leak/(1+leak) of its range. Bits are rounded at 1/2, so leak < 1
  * is enough; one number among V needs leak (V-1) < 1/2. The query token itself has no address (a zero key, or for the
@@ -14,10 +15,10 @@
 
 #include <math.h>
 
-enum { TASK_EVA, TASK_INDEX, TASK_RETRIEVAL };
+enum { TASK_EVA, TASK_INDEX, TASK_RETRIEVAL, TASK_PALINDROME };
 enum { VALUES_BITS, VALUES_SCALAR };
 
-static const char *const task_pairs[] = {"eva", "index", "retrieval", NULL};
+static const char *const task_pairs[] = {"eva", "index", "retrieval", "palindrome", NULL};
 static const char *const value_names[] = {"bits", "scalar", NULL};
 
 static const rung_param params[] = {
@@ -34,6 +35,7 @@ typedef struct table_task {
     size_t addresses; /* positions, or keys that a token can carry */
     size_t values;    /* V */
     bool by_token;    /* the token carries its address */
+    bool backwards;   /* every entry is asked for, the last one first, by tokens that are all the same */
 } table_task;
 
 static table_task describe(const rung_build *b)
@@ -42,12 +44,18 @@ static table_task describe(const rung_build *b)
     size_t entries = (size_t)rung_task_param(t, "N");
     if (rung_build_param(b, "task") == TASK_RETRIEVAL) {
         size_t words = (size_t)1 << rung_task_param(t, "D");
-        return (table_task){entries, words, words, true};
+        return (table_task){entries, words, words, true, false};
     }
     size_t values = (size_t)rung_task_param(t, "V");
     if (rung_build_param(b, "task") == TASK_EVA && rung_task_value(t, "form")->number == 1)
-        return (table_task){entries, (size_t)rung_task_param(t, "K"), values, true};
-    return (table_task){entries, entries, values, false};
+        return (table_task){entries, (size_t)rung_task_param(t, "K"), values, true, false};
+    return (table_task){entries, entries, values, false, rung_build_param(b, "task") == TASK_PALINDROME};
+}
+
+/* Questions that are counted one by one. A single one is in the slack of the allowed leak. */
+static size_t idle_keys(const table_task *t)
+{
+    return t->backwards ? t->entries : 0;
 }
 
 /* The largest leak for which it is right, minus a little for the query token's own key. */
@@ -59,10 +67,12 @@ static double allowed_leak(const table_task *t, int64_t values)
 static rung_status choose_gap(double *gap, const rung_build *b, const table_task *t, rung_error *err)
 {
     address_kind kind = (address_kind)rung_build_param(b, "keys");
-    double bound = allowed_leak(t, rung_build_param(b, "values")), least = address_least_gap(kind, t->addresses, bound);
+    double bound = allowed_leak(t, rung_build_param(b, "values"));
+    double least = address_least_gap(kind, t->addresses, idle_keys(t), bound);
     *gap = rung_build_value(b, "gap")->real;
     if (*gap == 0) *gap = least + 2; /* a seventh of the allowed leak, which leaves room for rounding */
     address a = address_init(kind, t->addresses, *gap);
+    a.idle = idle_keys(t);
     if (address_leak(&a) < bound) return RUNG_OK;
     return rung_fail(err, RUNG_USAGE,
                      "gap=%g is too small: the wrong keys together weigh up to %.3g of the right one, but only %.3g is "
@@ -87,14 +97,20 @@ static void write_tokens(rung_sheet *s, const table_task *t, const address *a, c
             else
                 sheet_set(&embed, id, c->value, (double)v);
         }
-    for (size_t x = 0; x < t->addresses; x++) address_query(a, &embed, keys * t->values + x, c->query, x);
+    for (size_t x = 0; x < t->addresses && !t->backwards; x++)
+        address_query(a, &embed, keys * t->values + x, c->query, x);
 }
 
 static void write_positions(rung_sheet *s, const table_task *t, const address *a, const coords *c)
 {
     sheet_matrix positions = sheet_get(s, "positions");
+    size_t questions = t->backwards ? t->entries : 1;
     for (size_t i = 0; i < t->entries; i++) address_key(a, &positions, i, c->key, i);
-    if (a->kind == ADDRESS_QUADRATIC) address_key(a, &positions, t->entries, c->key, t->entries);
+    for (size_t j = 0; j < questions; j++) {
+        size_t at = t->entries + j;
+        if (a->kind == ADDRESS_QUADRATIC) address_key(a, &positions, at, c->key, at);
+        if (t->backwards) address_query(a, &positions, at, c->query, t->entries - 1 - j);
+    }
 }
 
 /* The query tokens get keys of their own, because a zero key would have the quadratic score of address 0. */

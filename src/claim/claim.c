@@ -22,8 +22,8 @@ struct rung_claim {
     rung_known premise[RUNG_PREMISES];
 };
 
-const char *const rung_premise_names[] = {"causal",  "kinds",  "once", "own-cache", "state", "order",
-                                          "summary", "layout", "ends", "at-once",   NULL};
+const char *const rung_premise_names[] = {"causal",  "kinds",  "once", "own-cache", "state",   "order",
+                                          "summary", "layout", "ends", "at-once",   "counted", NULL};
 const char *const rung_fact_names[] = {"not established", "established", "violated", NULL};
 
 const char *rung_premise_text(rung_premise premise)
@@ -39,6 +39,7 @@ const char *rung_premise_text(rung_premise premise)
         [RUNG_PREMISE_LAYOUT] = "the prompt has the order of the task, and what is asked stands at its end",
         [RUNG_PREMISE_ENDS] = "nothing follows the last token of the task",
         [RUNG_PREMISE_AT_ONCE] = "the model answers at once, without a chain of thought",
+        [RUNG_PREMISE_COUNTED] = "the thoughts before the answer are no more than the claim says",
     };
     return text[premise];
 }
@@ -75,7 +76,8 @@ static rung_arithmetic arithmetic_of(const rung_subject *s, const rung_claim_spe
                          .accumulator_bits = at_least(l->number_bits, DEFAULT_BITS),
                          .state_bits = l->state_bits ? l->state_bits : at_least(l->number_bits, DEFAULT_BITS),
                          .cache_bits = l->number_bits ? at_least(l->number_bits, LEAST_CACHE_BITS) : DEFAULT_BITS,
-                         .message = about->message};
+                         .message = about->message,
+                         .tile = about->tile};
     if (about->accumulator_bits) a.accumulator_bits = about->accumulator_bits;
     if (about->state_bits) a.state_bits = about->state_bits;
     if (about->cache_bits) a.cache_bits = about->cache_bits;
@@ -107,7 +109,8 @@ static void facts_of_layers(rung_claim *c)
 
 static void facts_of_arithmetic(rung_claim *c)
 {
-    static const char exact[] = "the exact evaluator does so";
+    static const char exact[] = "the exact evaluator does so", steps[] = "recurrent layers take one token at a time";
+    static const char opened[] = "the words about kernels are about the keys that a query reads";
     rung_known *state = &c->premise[RUNG_PREMISE_STATE], *order = &c->premise[RUNG_PREMISE_ORDER];
     rung_known *summary = &c->premise[RUNG_PREMISE_SUMMARY];
     switch (c->arithmetic.kernel) {
@@ -118,9 +121,22 @@ static void facts_of_arithmetic(rung_claim *c)
         *state = *summary = (rung_known){RUNG_ESTABLISHED, exact};
         *order = (rung_known){RUNG_VIOLATED, "the maximum of the row is known before the sum"};
         break;
+    case RUNG_KERNEL_EAGER:
+        *state = (rung_known){RUNG_ESTABLISHED, steps}, *summary = (rung_known){RUNG_ESTABLISHED, opened};
+        *order = (rung_known){RUNG_VIOLATED, "weights are divided by the sum of the row before values are added"};
+        break;
+    case RUNG_KERNEL_SPLIT:
+        *state = (rung_known){RUNG_ESTABLISHED, steps}, *summary = (rung_known){RUNG_ESTABLISHED, opened};
+        *order = (rung_known){RUNG_VIOLATED, "each split of keys has an accumulator of its own"};
+        break;
+    case RUNG_KERNEL_TILES:
+        *state = (rung_known){RUNG_ESTABLISHED, steps}, *summary = (rung_known){RUNG_ESTABLISHED, opened};
+        *order = (rung_known){RUNG_VIOLATED, "the keys of a tile are added in any order"};
+        break;
     case RUNG_KERNEL_REVERSE:
         *state = *summary = (rung_known){RUNG_ESTABLISHED, exact};
-        *order = (rung_known){RUNG_VIOLATED, "the sum runs from right to left"};
+        *order = (rung_known){RUNG_VIOLATED, "the sum runs from right to left, and such a scan can follow the "
+                                             "composition as it reads: no theorem about scans is possible"};
         break;
     case RUNG_KERNEL_FAST:
         *state = (rung_known){RUNG_VIOLATED, "the fast evaluator multiplies queries and keys of 32 tokens at once"};
@@ -130,6 +146,9 @@ static void facts_of_arithmetic(rung_claim *c)
     default:
         break;
     }
+    bool tiled = c->arithmetic.kernel == RUNG_KERNEL_SPLIT || c->arithmetic.kernel == RUNG_KERNEL_TILES;
+    if (tiled && !c->arithmetic.tile)
+        *order = (rung_known){RUNG_NOT_ESTABLISHED, "the number of keys in a split or tile is not stated"};
 }
 
 static rung_known said(rung_fact fact, const char *established, const char *violated)
@@ -144,6 +163,18 @@ static bool asks_first(const rung_task_conf *task)
     return at != SIZE_MAX && strcmp(task->task->params[at].choices[task->params[at].number], "first") == 0;
 }
 
+/* How many thoughts a model file or a run gives is up to its weights: the number of a claim is about layers alone. */
+static rung_known count_of_thoughts(const rung_claim *c, const rung_claim_spec *about)
+{
+    if (c->premise[RUNG_PREMISE_AT_ONCE].is == RUNG_ESTABLISHED)
+        return (rung_known){RUNG_ESTABLISHED, "there are none"};
+    if (c->subject->at_once.is != RUNG_ESTABLISHED)
+        return (rung_known){RUNG_NOT_ESTABLISHED, "its own chain of thought may have any length"};
+    if (about->at_once == RUNG_VIOLATED && about->thoughts)
+        return (rung_known){RUNG_ESTABLISHED, "the claim says how many"};
+    return (rung_known){RUNG_NOT_ESTABLISHED, "any number of thoughts may come before the answer"};
+}
+
 static void facts_of_prompt(rung_claim *c, const rung_claim_spec *about)
 {
     c->premise[RUNG_PREMISE_LAYOUT] =
@@ -156,6 +187,7 @@ static void facts_of_prompt(rung_claim *c, const rung_claim_spec *about)
     c->premise[RUNG_PREMISE_AT_ONCE] = said(about->at_once, "the model gives no tokens before the answer",
                                             "a chain of thought comes before the answer");
     if (c->subject->at_once.is != RUNG_ESTABLISHED) c->premise[RUNG_PREMISE_AT_ONCE] = c->subject->at_once;
+    c->premise[RUNG_PREMISE_COUNTED] = count_of_thoughts(c, about);
 }
 
 /* ---- sizes of the task ------------------------------------------------------------------------------------------- */
@@ -248,4 +280,10 @@ rung_known rung_claim_premise(const rung_claim *c, rung_premise premise)
 {
     assert((size_t)premise < RUNG_PREMISES);
     return c->premise[premise];
+}
+
+uint64_t rung_claim_thoughts(const rung_claim *c)
+{
+    bool some = c->premise[RUNG_PREMISE_AT_ONCE].is == RUNG_VIOLATED;
+    return some && c->premise[RUNG_PREMISE_COUNTED].is == RUNG_ESTABLISHED ? c->about.thoughts : 0;
 }

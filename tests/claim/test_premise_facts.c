@@ -49,7 +49,7 @@ static void test_all_established(void **state)
     rung_task_conf eva = task("eva", NULL);
     rung_claim_spec about = rung_claim_spec_of_prompt(&eva, 0);
     (void)state;
-    assert_facts(subject, &about, "++++++++++");
+    assert_facts(subject, &about, "+++++++++++");
     rung_subject_free(subject);
 }
 
@@ -57,27 +57,60 @@ static void test_nothing_said(void **state)
 {
     rung_subject *subject = arch("full", true);
     (void)state;
-    assert_facts(subject, &(rung_claim_spec){0}, "++++??????");
+    assert_facts(subject, &(rung_claim_spec){0}, "++++???????");
     rung_claim_spec of_layers = rung_claim_spec_of_prompt(NULL, 0); /* of the layers alone */
-    assert_facts(subject, &of_layers, "++++++++++");
+    assert_facts(subject, &of_layers, "+++++++++++");
     rung_subject_free(subject);
 }
 
 static void test_kernels(void **state)
 {
-    static const char *const facts[] = {"++++???+++", "++++++++++", "+++++-++++", "+++++-++++", "++++--?+++"};
+    static const char *const facts[] = {"++++???++++", "+++++++++++", "+++++-+++++", "+++++-+++++",
+                                        "+++++-+++++", "+++++-+++++", "+++++-+++++", "++++--?++++"};
     rung_subject *subject = arch("full", true);
     rung_task_conf eva = task("eva", NULL);
     rung_claim_spec about = rung_claim_spec_of_prompt(&eva, 0);
     (void)state;
+    about.tile = 4;
     for (int kernel = 0; kernel <= RUNG_KERNEL_FAST; kernel++) {
         about.kernel = (rung_kernel)kernel;
         assert_facts(subject, &about, facts[kernel]);
     }
+    about.tile = 0; /* a tile of no size that anybody knows */
+    about.kernel = RUNG_KERNEL_SPLIT, assert_facts(subject, &about, "+++++?+++++");
+    about.kernel = RUNG_KERNEL_TILES, assert_facts(subject, &about, "+++++?+++++");
+    about.kernel = RUNG_KERNEL_FAST;
     rung_claim *c = claim(subject, &about); /* the fast one: also what is not known has a reason */
     assert_non_null(rung_claim_premise(c, RUNG_PREMISE_SUMMARY).why);
     rung_claim_free(c);
     rung_subject_free(subject);
+}
+
+static void test_words_for_kernels(void **state)
+{
+    static const struct {
+        const char *word;
+        rung_kernel kernel;
+        uint64_t tile;
+    } good[] = {{"online", RUNG_KERNEL_ONLINE, 0}, {"two-pass", RUNG_KERNEL_TWO_PASS, 0},
+                {"eager", RUNG_KERNEL_EAGER, 0},   {"split:256", RUNG_KERNEL_SPLIT, 256},
+                {"tiles:1", RUNG_KERNEL_TILES, 1}, {"reverse", RUNG_KERNEL_REVERSE, 0},
+                {"fast", RUNG_KERNEL_FAST, 0},     {"split:999999999", RUNG_KERNEL_SPLIT, 999999999}};
+    static const char *const bad[] = {"",       "onlin",    "online:3", "split",    "split:",          "split:0",
+                                      "tiles:", "tiles:-1", "tiles:3x", "split: 3", "split:1000000000"};
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(good); i++) {
+        rung_kernel kernel;
+        uint64_t tile;
+        CHECK(rung_kernel_parse(&kernel, &tile, good[i].word, &check_err));
+        assert_true(kernel == good[i].kernel && tile == good[i].tile);
+    }
+    for (size_t i = 0; i < RUNG_COUNT(bad); i++) {
+        rung_kernel kernel;
+        uint64_t tile;
+        assert_int_equal(rung_kernel_parse(&kernel, &tile, bad[i], &check_err), RUNG_USAGE);
+        assert_non_null(strstr(check_err.text, bad[i]));
+    }
 }
 
 static void test_prompt(void **state)
@@ -86,15 +119,19 @@ static void test_prompt(void **state)
     rung_task_conf first = task("seqcomp", "order=first"), last = task("seqcomp", "order=last");
     rung_claim_spec about = rung_claim_spec_of_prompt(&last, 0);
     (void)state;
-    assert_facts(subject, &about, "++++++++++");
+    assert_facts(subject, &about, "+++++++++++");
     about.ends = RUNG_VIOLATED, about.at_once = RUNG_NOT_ESTABLISHED;
-    assert_facts(subject, &about, "++++++++-?");
+    assert_facts(subject, &about, "++++++++-??");
     about.layout = RUNG_VIOLATED, about.ends = RUNG_NOT_ESTABLISHED, about.at_once = RUNG_VIOLATED;
-    assert_facts(subject, &about, "+++++++-?-");
+    assert_facts(subject, &about, "+++++++-?-?");
+    about.thoughts = 3;
+    assert_facts(subject, &about, "+++++++-?-+");
+    about.at_once = RUNG_NOT_ESTABLISHED;
+    assert_facts(subject, &about, "+++++++-???");
     about = rung_claim_spec_of_prompt(&first, 0);
-    assert_facts(subject, &about, "+++++++-++");
+    assert_facts(subject, &about, "+++++++-+++");
     about.layout = RUNG_NOT_ESTABLISHED;
-    assert_facts(subject, &about, "+++++++?++");
+    assert_facts(subject, &about, "+++++++?+++");
     rung_subject_free(subject);
 }
 
@@ -104,7 +141,7 @@ static void test_encoder(void **state)
     rung_task_conf eva = task("eva", NULL);
     rung_claim_spec about = rung_claim_spec_of_prompt(&eva, 0);
     (void)state;
-    assert_facts(subject, &about, "-+++++++++");
+    assert_facts(subject, &about, "-++++++++++");
     rung_subject_free(subject);
 }
 
@@ -131,15 +168,15 @@ static void test_thoughts(void **state)
     (void)state;
     CHECK(rung_model_random(&model, &spec, 1, &check_err));
     CHECK(rung_subject_model(&subject, model, "m", &check_err));
-    assert_facts(subject, &about, "+++++++++-");
+    assert_facts(subject, &about, "+++++++++-?");
     CHECK(rung_subject_repeat(&again, subject, 0, 1, 3, &check_err)); /* more layers, the same thoughts */
-    assert_facts(again, &about, "+++++++++-");
+    assert_facts(again, &about, "+++++++++-?");
     rung_subject_free(again);
     rung_subject_free(subject);
     rung_model_close(model);
     rung_train_spec run = {.model = spec, .thoughts = true};
     CHECK(rung_subject_run(&subject, &run, &check_err));
-    assert_facts(subject, &about, "+++++++++-");
+    assert_facts(subject, &about, "+++++++++-?");
     rung_subject_free(subject);
 }
 
@@ -153,24 +190,24 @@ static void test_layers_of_a_file(void **state)
     rung_subject *subject;
     (void)state;
     CHECK(rung_subject_layers(&subject, &ledger, &check_err));
-    assert_facts(subject, &about, "????++++++");
+    assert_facts(subject, &about, "????+++++++");
     for (int f = 0; f < RUNG_LEDGER_FACTS; f++) {
-        static const char *const facts[] = {"+???++++++", "?+??++++++", "??+?++++++", "???+++++++"};
+        static const char *const facts[] = {"+???+++++++", "?+??+++++++", "??+?+++++++", "???++++++++"};
         memset(ledger.known, 0, sizeof ledger.known);
         ledger.known[f].is = RUNG_ESTABLISHED;
         assert_facts(subject, &about, facts[f]);
     }
     for (int f = 0; f < RUNG_LEDGER_FACTS; f++) ledger.known[f].is = RUNG_ESTABLISHED;
     layer[1].mlp = false;
-    assert_facts(subject, &about, "+?++++++++");
+    assert_facts(subject, &about, "+?+++++++++");
     ledger.known[RUNG_LEDGER_KINDS] = (rung_known){RUNG_VIOLATED, "the kinds change with the length"};
-    assert_facts(subject, &about, "+-++++++++");
+    assert_facts(subject, &about, "+-+++++++++");
     ledger.known[RUNG_LEDGER_KINDS].is = RUNG_ESTABLISHED;
     const rung_ledger_layer kinds[] = {{.full = true},  {.recurrent = true}, {.window = true},
                                        {.chunk = true}, {.sparse = true},    {.mlp = true}};
     for (size_t i = 0; i < RUNG_COUNT(kinds); i++) {
         layer[1] = kinds[i];
-        assert_facts(subject, &about, "++++++++++");
+        assert_facts(subject, &about, "+++++++++++");
     }
     rung_subject_free(subject);
 }
@@ -236,15 +273,11 @@ static void test_lengths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_established),
-        cmocka_unit_test(test_nothing_said),
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_prompt),
-        cmocka_unit_test(test_encoder),
-        cmocka_unit_test(test_thoughts),
-        cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_layers_of_a_file),
-        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_all_established),  cmocka_unit_test(test_nothing_said),
+        cmocka_unit_test(test_kernels),          cmocka_unit_test(test_words_for_kernels),
+        cmocka_unit_test(test_prompt),           cmocka_unit_test(test_encoder),
+        cmocka_unit_test(test_thoughts),         cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_layers_of_a_file), cmocka_unit_test(test_lengths),
     };
     return cmocka_run_group_tests_name("facts of a claim", tests, NULL, NULL);
 }

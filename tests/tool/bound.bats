@@ -135,7 +135,7 @@ for key in elements - {"carried_bytes"}:
 assert ledger["kv_elements_per_token"] == 12 * 1024 and d["ledger"]["largest_layer"]["kv_elements_per_token"] == 1024
 assert ledger["growth_bytes_per_token"] * 8 == ledger["growth_bits_per_token"] == 12 * 1024 * numbers["caches"]
 assert ledger["carried_bits"] == 8 * ledger["carried_bytes"] == numbers["states"] * ledger["state_elements"] + numbers["caches"] * (ledger["conv_elements"] + ledger["window_elements"])
-assert set(d["premises"]) == {"causal", "kinds", "once", "own-cache", "state", "order", "summary", "layout", "ends", "at-once"}
+assert set(d["premises"]) == {"causal", "kinds", "once", "own-cache", "state", "order", "summary", "layout", "ends", "at-once", "counted"}
 full = [layer for layer in per if "full" in layer["kinds"]]
 assert ledger["message_bits_per_token"] == sum(l["heads"] * (l["value_dim"] + 2) * numbers["accumulators"] for l in full)
 assert d["verdict"] == "UNKNOWN" and not any(t["applies"] for t in d["theorems"])'
@@ -199,7 +199,7 @@ assert window["per_layer"][0]["carried_bits"] == window["per_layer"][0]["window_
 @test "bound: text names theorem, numbers, margin, threshold, order of sums, and what does not apply" {
     run -0 rung bound full,4*linear "${headline[@]}" --n 100
     [[ $output == *"UNKNOWN  B0: "* && $output == *"holds from n = 542 on"* ]]
-    [[ $output == *"not applicable"* && $output == *"C0, Ce "*"about two full layers"* ]]
+    [[ $output == *"not applicable"* && $output == *"C0, Ce, C1, H2"*"about two full layers"* ]]
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"verdict UNKNOWN in exact 26-bit arithmetic, softmax from left to right: no theorem holds at this size; closest is B0"*"B0 holds from n = 542 on"* ]]
     run -0 rung bound full,4*linear "${headline[@]}" --n 600
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"holds if "*"a full layer adds its keys up from left to right in one pass"*"nothing follows the last token of the task"* ]]
