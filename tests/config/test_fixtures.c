@@ -22,6 +22,8 @@ static const expected table[] = {
     {"inkling", "local_layer_ids", 12, 2, 12, 10, 0, 0, 0, 12, 0,
      2 * (2 * 8 * 128 + 2 * 6144) * 3 + 10 * (2 * 16 * 128 + 2 * 6144) * 3, 10 * 512 * 2 * 16 * 128, 2 * 8 * 128,
      1048576, 0, 0},
+    /* every second layer; 32 heads of 128 in the state space, one kv head */
+    {"plamo2", "mamba_step", 16, 8, 8, 0, 0, 0, 0, 0, 8 * 32 * 128 * 64, 8 * 32 * 128 * 3, 0, 2 * 128, 10485760, 32, 0},
     {"axk2", "index_topk", 6, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 128 + 32, 131072, 16, 0},
     /* all sizes but one are those of the class: 2 kv heads of 128, though 1024 / 16 is 64 */
     {"paddleocr_vl", "nothing: full attention everywhere", 20, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2 * 2 * 128, 0, 0, 0},
