@@ -314,8 +314,8 @@ rung_status proof_two_full(proof_job *job, rung_error *err)
     return RUNG_OK;
 }
 
-/* Ce_check: c (n_1 + g t + middle + N_0 - g t + g t q) + c' (n_1 t + G x t) + the least of G x B and B + c' (middle
- * + N_0 - g t + G x g t). The tool has min(G x, q) in the place of the q. */
+/* Ce_check: c (n_1 + g t + middle + N_0 - g t + min(G x, q) g t) + c' (n_1 t + G x t) + the least of G x B and B + c'
+ * (middle + N_0 - g t + G x g t). */
 static rung_status full_then_holds(bool *surely, bool *once, const proof_job *job, const proof_sizes *z,
                                    const climb *up, rung_error *err)
 {
@@ -324,7 +324,8 @@ static rung_status full_then_holds(bool *surely, bool *once, const proof_job *jo
     proof_wide n1 = (proof_wide)p->G * p->beta, Gx = (proof_wide)p->G * up->x, rest = z->middle + z->N0 - cells;
     proof_wide each = proof_bits(job, 2, job->specs, z->first + z->middle + z->N0) * Gx;
     proof_wide all = proof_bits(job, 2, job->specs, z->first) + after * (rest + Gx * cells);
-    proof_wide bits = c * n1 + after * (n1 * t) + c * (cells + rest + cells * p->q) + after * (Gx * t);
+    proof_wide shown = Gx < p->q ? Gx : p->q;
+    proof_wide bits = c * n1 + after * (n1 * t) + c * (cells + rest + cells * shown) + after * (Gx * t);
     *once = all < each;
     return proof_exceeds(surely, z->V, n1 * up->theta, bits + (*once ? all : each), err);
 }
