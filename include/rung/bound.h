@@ -187,6 +187,33 @@ const rung_bound_answer *rung_bound_decisive(const rung_bound_report *report);
  * one. */
 double rung_bound_ceiling(const rung_bound_report *report);
 
+/* ---- the published theorem with its numbers ---------------------------------------------------------------------- */
+
+#define RUNG_PUBLISHED_MAX 10
+
+/* The parameters of the proof of Ye et al. 2026, Theorem B.2, for the layers of a claim, as logarithms to base 2. Indices
+ * are those of the paper. */
+typedef struct rung_published {
+    bool applies; /* the theorem covers the layers; otherwise `why` says why not */
+    char why[160];
+    size_t L;
+    uint64_t width;                                 /* H d p */
+    uint64_t state[RUNG_PUBLISHED_MAX + 1];         /* [k]: bits of the recurrent layers after the k-th full one */
+    double log2_K, log2_m, log2_tokens;             /* rounded up */
+    double log2_n[RUNG_PUBLISHED_MAX];              /* [1 .. L-1] */
+    double log2_x[RUNG_PUBLISHED_MAX];              /* [0 .. L-1] */
+    double log2_theta[RUNG_PUBLISHED_MAX];          /* [1 .. L-1] */
+    double log2_log2_delta[RUNG_PUBLISHED_MAX + 1]; /* [2 .. L] */
+    double slack[RUNG_PUBLISHED_MAX]; /* [1 .. L-1]: (12), log2 of right over left, rounded down; infinite: no states */
+    double end_slack;                 /* log2 of n_{L-1} Theta_{L-1} log2 N_{L-1} over log2 Delta_L, rounded down */
+    bool holds;                       /* (12) for all l, and the end, surely */
+} rung_published;
+
+/* The claim must be about seqcomp; otherwise RUNG_USAGE. */
+rung_status rung_published_of(rung_published *out, const rung_claim *claim, rung_error *err);
+/* A member "published". */
+void rung_published_json(rung_jout *out, const rung_published *published);
+
 /* ---- proofs that Coq checks ------------------------------------------------------------------------------------ */
 
 /* A file for coqc, whose theorem is the claim (proofs/README.md has the form), or why there is none. */
