@@ -34,7 +34,8 @@ typedef struct rung_pattern {
     uint64_t all_state;                       /* sum of state[] and beside[] */
     uint64_t levels_state;                    /* bits of one level, all log-linear layers together (not in state[]) */
     bool headwise;                            /* some layer is full and recurrent at once: its heads differ */
-    bool sparse;                              /* some layer selects tokens or blocks */
+    bool sparse;                              /* some layer selects blocks, or tokens in a way that is no scan */
+    size_t top;                               /* how many of the full ones select single tokens instead */
     bool chunk;    /* some layer is chunked: it counts as recurrent, and its cache as its state */
     bool overflow; /* a number does not fit into 63 bits: nothing may be concluded */
     bool too_many; /* more full layers than the array holds: only statements about F are valid */
@@ -46,6 +47,7 @@ rung_pattern rung_pattern_of(const rung_ledger *ledger, const rung_arithmetic *a
  * in front). */
 typedef struct rung_spec {
     bool full, recurrent, sparse; /* full and recurrent: side by side */
+    bool top;                     /* full: it selects single tokens, and the message is its list of them */
     uint64_t state;               /* carried past a position, log-linear states apart */
     uint64_t level;               /* of log-linear attention: one level */
     uint64_t message;             /* accumulator of a full layer */

@@ -83,7 +83,7 @@ static rung_status evaluate_full(rung_bound_answer *answer, const bound_question
                                  rung_error *err)
 {
     uint64_t L = functions_of(q);
-    if (p->recurrent || p->sparse || p->levels_state)
+    if (p->recurrent || p->sparse || p->top || p->levels_state)
         return bound_missing(answer, "the theorem is about layers of full attention only");
     if (p->too_many || p->full > L)
         return bound_missing(answer, "the theorem is about at most L = %llu full layers", (unsigned long long)L);

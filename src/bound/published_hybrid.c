@@ -132,7 +132,7 @@ static bool take_layers(rung_published *p, const rung_pattern *layers)
 {
     size_t idle = p->L - layers->full;
     const char *why = NULL;
-    if (layers->headwise || layers->sparse || layers->levels_state)
+    if (layers->headwise || layers->sparse || layers->top || layers->levels_state)
         why = "the theorem is about full layers and linear layers, one after the other";
     else if (layers->too_many || layers->full > p->L)
         why = "the theorem is about at most L full layers";
