@@ -323,6 +323,7 @@ static const struct {
     {"glm_moe_dsa", "kv_lora_rank index_topk"},
     {"hymba", "v_head_dim kv_reuse_group"},
     {"iquestloopcoder", "loop_num"},
+    {"joyai_llm_flash", "kv_lora_rank qk_rope_head_dim v_head_dim"},
     {"kimi_k2", "kv_lora_rank"},
     {"kimi_k3", "kv_lora_rank"},
     {"kimi_linear", "kv_lora_rank"},
@@ -346,6 +347,7 @@ static const struct {
     {"voxtral", TEXT_SIZES},
     {"voxtral_realtime", TEXT_SIZES " sliding_window"},
     {"youtu", "kv_lora_rank"},
+    {"youtu_llm", "kv_lora_rank qk_rope_head_dim v_head_dim"},
 };
 
 static bool has_one_of(const cfg_reader *r, const char *keys, size_t len)
