@@ -150,6 +150,17 @@ const char *cut_retrieval(cut_point *point, const cut_question *q)
     return table(point, q, q->tokens ? cut_least(q->tokens - 1, words) : cut_param(q, "N"), words, 1);
 }
 
+/* sigma is the prefix, and tau = identity asks for all of it. The last token of tau asks for one entry of sigma and has
+ * the whole query. Of uniform permutations each entry is uniform, and all of them together have log2 N! bits. */
+const char *cut_percom(cut_point *point, const cut_question *q)
+{
+    uint64_t n = q->tokens ? q->tokens / 2 : cut_param(q, "N");
+    const char *why = table(point, q, n, n, 1);
+    point->count = (cut_count){CUT_FALLING, n, n};
+    point->together = true;
+    return why;
+}
+
 /* The values of a prompt differ. */
 const char *cut_mqar(cut_point *point, const cut_question *q)
 {

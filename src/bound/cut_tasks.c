@@ -148,6 +148,7 @@ const cut_task cut_tasks[] = {
     {"is-tree", is_tree},
     {"assoc-recall", cut_assoc_recall},
     {"retrieval", cut_retrieval},
+    {"percom", cut_percom},
     {"mqar", cut_mqar},
     {"mkar", cut_mkar},
     {"c-gram", cut_c_gram},

@@ -89,12 +89,18 @@ double address_leak(const address *a)
     return leak;
 }
 
-double address_least_gap(address_kind kind, size_t count, double bound)
+double address_far(const address *a)
 {
-    double gap = 0.01;
-    for (; gap < 700; gap += 0.01) { /* e^-700 is near the smallest double */
-        address a = address_init(kind, count, gap);
-        if (address_leak(&a) < bound) break;
+    double bits = (double)sheet_bits_for(a->count), beyond = (double)a->count + 1;
+    switch (a->kind) {
+    case ADDRESS_BITS:
+        return a->gap * bits;
+    case ADDRESS_SIGN:
+        return a->gap * bits / 2;
+    case ADDRESS_TRIG:
+        return a->count > 1 ? a->gap / one_minus_cos(turn / (double)a->count) : a->gap;
+    case ADDRESS_QUADRATIC: /* the nearest address is count - 1 */
+        return a->gap * beyond * beyond;
     }
-    return gap;
+    return 0;
 }

@@ -33,7 +33,8 @@ void address_key(const address *a, const sheet_matrix *m, size_t row, size_t col
 void address_query(const address *a, const sheet_matrix *m, size_t row, size_t col, size_t number);
 /* Mass of the wrong keys relative to the right one, at most, when every address occurs at most once. */
 double address_leak(const address *a);
-/* The least gap (to a hundredth) whose leak is below `bound`. */
-double address_least_gap(address_kind kind, size_t count, double bound);
+/* The score of the right key above that of a token without an address, at least: a zero key, or for the quadratic form
+ * the number 2 count. */
+double address_far(const address *a);
 
 #endif

@@ -2,26 +2,31 @@
  * Copyright (c) The rung authors
  *
  * Look a value up: one full layer, one head. The key of an entry is its address, which comes from its position or from
- * the token itself; the query is the wanted address; the value is what is asked for. Solves eva, index and retrieval,
- * which a recurrent layer of small state cannot do.
+ * the token itself; the query is the wanted address; the value is what is asked for. Solves eva, index, retrieval and
+ * percom, which a recurrent layer of small state cannot do.
  *
  * The head's output is the wanted value plus at most leak/(1+leak) of its range. Bits are rounded at 1/2, so leak < 1
  * is enough; one number among V needs leak (V-1) < 1/2. The query token itself has no address (a zero key, or for the
  * quadratic form the position after the last): it is one more wrong key, at least one gap below.
+ *
+ * retrieval distinct=0: a wrong address may occur up to N-1 times, so the N wrong keys weigh at most N e^-gap together.
+ *
+ * percom: every token of tau is a query and sees sigma, the tokens of tau before it and itself. These have no address
+ * and the value 0. There are up to N of them, each `far` below the right key (address_far), so they add N e^-far.
  */
 #include "address.h"
 #include "build_rows.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { TASK_EVA, TASK_INDEX, TASK_RETRIEVAL };
 enum { VALUES_BITS, VALUES_SCALAR };
 
-static const char *const task_pairs[] = {"eva", "index", "retrieval", NULL};
+static const char *const lookup_tasks[] = {"eva", "index", "retrieval", NULL};
 static const char *const value_names[] = {"bits", "scalar", NULL};
 
 static const rung_param params[] = {
-    {"task", RUNG_PARAM_CHOICE, TASK_EVA, 0, 0, task_pairs, "the task"},
+    {"task", RUNG_PARAM_CHOICE, 0, 0, 0, lookup_tasks, "the task"},
     {"keys", RUNG_PARAM_CHOICE, ADDRESS_BITS, 0, 0, address_names, "how an address is written"},
     {"values", RUNG_PARAM_CHOICE, VALUES_BITS, 0, 0, value_names, "bits, or one number"},
     {"gap", RUNG_PARAM_REAL, 0, 0, 100000, NULL, "score of the wanted key above the next, 0: enough"},
@@ -34,20 +39,42 @@ typedef struct table_task {
     size_t addresses; /* positions, or keys that a token can carry */
     size_t values;    /* V */
     bool by_token;    /* the token carries its address */
+    bool repeats;     /* an address that is not wanted may occur more than once */
+    size_t queries;   /* tokens that ask, after the table */
 } table_task;
 
 static table_task describe(const rung_build *b)
 {
     const rung_task_conf *t = &b->task;
+    const char *name = t->task->name;
     size_t entries = (size_t)rung_task_param(t, "N");
-    if (rung_build_param(b, "task") == TASK_RETRIEVAL) {
+    if (strcmp(name, "percom") == 0) return (table_task){entries, entries, entries, false, false, entries};
+    if (strcmp(name, "retrieval") == 0) {
         size_t words = (size_t)1 << rung_task_param(t, "D");
-        return (table_task){entries, words, words, true};
+        return (table_task){entries, words, words, true, rung_task_param(t, "distinct") == 0, 1};
     }
     size_t values = (size_t)rung_task_param(t, "V");
-    if (rung_build_param(b, "task") == TASK_EVA && rung_task_value(t, "form")->number == 1)
-        return (table_task){entries, (size_t)rung_task_param(t, "K"), values, true};
-    return (table_task){entries, entries, values, false};
+    if (strcmp(name, "eva") == 0 && rung_task_value(t, "form")->number == 1)
+        return (table_task){entries, (size_t)rung_task_param(t, "K"), values, true, false, 1};
+    return (table_task){entries, entries, values, false, false, 1};
+}
+
+/* Mass of the wrong keys relative to the right one, at most. One query token is in the 2 % that allowed_leak keeps. */
+static double leak_of(const table_task *t, const address *a)
+{
+    double table = t->repeats ? (double)t->entries * exp(-a->gap) : address_leak(a);
+    return t->queries > 1 ? table + (double)t->queries * exp(-address_far(a)) : table;
+}
+
+/* The least gap, to a hundredth, with a leak below `bound`. */
+static double least_gap(const table_task *t, address_kind kind, double bound)
+{
+    double gap = 0.01;
+    for (; gap < 700; gap += 0.01) { /* e^-700 is near the smallest double */
+        address a = address_init(kind, t->addresses, gap);
+        if (leak_of(t, &a) < bound) break;
+    }
+    return gap;
 }
 
 /* The largest leak for which it is right, minus a little for the query token's own key. */
@@ -59,15 +86,15 @@ static double allowed_leak(const table_task *t, int64_t values)
 static rung_status choose_gap(double *gap, const rung_build *b, const table_task *t, rung_error *err)
 {
     address_kind kind = (address_kind)rung_build_param(b, "keys");
-    double bound = allowed_leak(t, rung_build_param(b, "values")), least = address_least_gap(kind, t->addresses, bound);
+    double bound = allowed_leak(t, rung_build_param(b, "values")), least = least_gap(t, kind, bound);
     *gap = rung_build_value(b, "gap")->real;
     if (*gap == 0) *gap = least + 2; /* a seventh of the allowed leak, which leaves room for rounding */
     address a = address_init(kind, t->addresses, *gap);
-    if (address_leak(&a) < bound) return RUNG_OK;
+    if (leak_of(t, &a) < bound) return RUNG_OK;
     return rung_fail(err, RUNG_USAGE,
                      "gap=%g is too small: the wrong keys together weigh up to %.3g of the right one, but only %.3g is "
                      "allowed; take gap=%.2f or more",
-                     *gap, address_leak(&a), bound, least);
+                     *gap, leak_of(t, &a), bound, least);
 }
 
 typedef struct coords {
@@ -94,7 +121,9 @@ static void write_positions(rung_sheet *s, const table_task *t, const address *a
 {
     sheet_matrix positions = sheet_get(s, "positions");
     for (size_t i = 0; i < t->entries; i++) address_key(a, &positions, i, c->key, i);
-    if (a->kind == ADDRESS_QUADRATIC) address_key(a, &positions, t->entries, c->key, t->entries);
+    if (a->kind != ADDRESS_QUADRATIC) return;
+    size_t beyond = t->queries > 1 ? 2 * t->entries : t->entries; /* many query tokens must be further away than one */
+    for (size_t i = 0; i < t->queries; i++) address_key(a, &positions, t->entries + i, c->key, beyond);
 }
 
 /* The query tokens get keys of their own, because a zero key would have the quadratic score of address 0. */
@@ -150,5 +179,14 @@ const rung_construction rung_construction_lookup = {
     .source = "Sanford, Hsu, Telgarsky 2023; Bhattamishra et al. 2024; precision: ours",
     .task = "eva",
     .params = params,
+    .build = build,
+};
+
+const rung_construction rung_construction_percom = {
+    .name = "percom",
+    .summary = "one full layer, one head: every token of tau looks up sigma",
+    .source = "Ye et al. 2026, appendix C; the tokens without address and precision: ours",
+    .task = "percom",
+    .params = params + 1, /* all but the task */
     .build = build,
 };

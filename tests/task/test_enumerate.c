@@ -177,6 +177,10 @@ static void the_number_of_prompts_is_that_of_a_formula(void **state)
         {"eva N=2 V=2 K=3 form=pair", falling(3, 2) * power(2, 2) * 2},
         {"index N=4 V=3", power(3, 4) * 4},
         {"retrieval N=3 D=2", falling(4, 3) * power(4, 3) * 3},
+        {"retrieval N=3 D=1 distinct=0", 3 * 2 * power(2, 3)}, /* the place and the key that is asked for */
+        {"retrieval N=3 D=2 distinct=0", 3 * 4 * power(3, 2) * power(4, 3)},
+        {"percom N=1", 1},
+        {"percom N=3", falling(3, 3) * falling(3, 3)},
         {"assoc-recall N=3 K=4 V=2", falling(4, 3) * power(2, 3) * 3},
         {"c-gram c=2 N=3 V=3", count_sequences(4, 3, one_continuation)},
         {"count N=4 V=3", power(3, 4) * 3 * 5},
