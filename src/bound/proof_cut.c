@@ -66,7 +66,7 @@ static rung_status cut_two_sum(proof_job *job, rung_error *err)
     uint64_t lead = (uint64_t)rung_task_param(job->task, "blank"), numbers = p->prefix - lead;
     sets x = {{CUT_SUBSETS, p->a, p->b}, proof_bits(job, 0, job->specs, p->prefix)};
     bool surely;
-    if (p->count != CUT_SUBSETS) return proof_none(job, "of two-sum Coq has the form query");
+    if (rung_task_param(job->task, "form") != 0) return proof_none(job, "of two-sum Coq has the form query");
     if ((proof_wide)numbers * p->a > TRIANGLE_MAX)
         return proof_none(job, "the number of sets is too large to be computed in Coq");
     RUNG_TRY(bound_surely(&surely, sets_sides, &x, err));
@@ -119,6 +119,7 @@ rung_status proof_sparse(proof_job *job, rung_error *err)
 {
     const rung_bound_point *p = job->point;
     (void)err;
+    if (rung_task_param(job->task, "form") != 0) return proof_none(job, "of two-sum Coq has the form query");
     if ((proof_wide)p->block * p->least > TRIANGLE_MAX)
         return proof_none(job, "the number of sets in a block is too large to be computed in Coq");
     if ((proof_wide)p->opened * p->M >= (proof_wide)p->blocks * (p->M - p->least + 1))
