@@ -21,7 +21,7 @@ PYTHON     ?= /usr/bin/python3
 WITHOUT    ?=
 
 # librung, and librung-lab on top of it.
-CORE_MODULES := base par num io kern render mech task cert dataset game attn model config build verify protocol train claim \
+CORE_MODULES := base par num io kern render mech task cert dataset game recall attn model config build verify protocol train claim \
                 witness bound attack decide audit
 LAB_MODULES  := bench lab report probe serve table
 MODULES      := $(CORE_MODULES) $(LAB_MODULES)
@@ -112,6 +112,16 @@ $(BUILD)/gen/%.json.inc: experiments/%.json
 	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
 $(BUILD)/obj/table/table_trained.o: $(BUILD)/gen/table-trained.json.inc $(BUILD)/gen/table-quick.json.inc
 $(BUILD)/obj/table/table_trained.o: ALL_CFLAGS += -I$(BUILD)/gen
+
+# What the law of recall is fitted to, and what it is compared with.
+$(BUILD)/gen/recall-cells.inc: scripts/recall-cells.awk docs/experiments/recall-law.full.csv
+	@mkdir -p $(@D)
+	@awk -f $^ > $@
+$(BUILD)/gen/recall-published.inc: scripts/recall-published.awk experiments/recall-published.csv
+	@mkdir -p $(@D)
+	@awk -f $^ > $@
+$(BUILD)/obj/recall/recall_cells.o: $(BUILD)/gen/recall-cells.inc $(BUILD)/gen/recall-published.inc
+$(BUILD)/obj/recall/recall_cells.o: ALL_CFLAGS += -I$(BUILD)/gen
 
 # The plot library of that page: `make plots` has fetched it, or the archive of a release has it. A build without it goes on.
 PLOTS ?= $(BUILD)/npm

@@ -10,7 +10,7 @@ layer_of() {
     base) echo 0 ;;
     num | io | kern | par | render) echo 1 ;;
     mech | task | cert) echo 2 ;;
-    dataset | game | attn | model | config) echo 3 ;;
+    dataset | game | recall | attn | model | config) echo 3 ;;
     build | verify | protocol | train) echo 4 ;;
     claim | witness) echo 5 ;;
     bound | attack) echo 6 ;;

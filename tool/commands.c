@@ -27,6 +27,7 @@
     X(run)                                                                                                             \
     X(protocol)                                                                                                        \
     X(game)                                                                                                            \
+    X(recall)                                                                                                          \
     X(verify)                                                                                                          \
     X(break)                                                                                                           \
     X(explain)                                                                                                         \

@@ -24,6 +24,7 @@
 #include "rung/dataset.h"
 #include "rung/game.h"
 #include "rung/model.h"
+#include "rung/recall.h"
 
 #include "rung/build.h"
 #include "rung/protocol.h"

@@ -58,7 +58,6 @@ extern const cut_task cut_tasks[]; /* ends with a name NULL */
 /* All names of the table, for the registry. */
 #define CUT_TASKS                                                                                                      \
     "two-sum three-sum string-equality disjointness count is-tree assoc-recall retrieval percom mqar mkar c-gram "     \
-    "k-hop "                                                                                                           \
-    "selective-copy dyck q-sparse-average"
+    "k-hop selective-copy dyck q-sparse-average palindrome stacks state-recall parity-recall variable-tracking"
 
 #endif

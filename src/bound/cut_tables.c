@@ -144,10 +144,16 @@ const char *cut_assoc_recall(cut_point *point, const cut_question *q)
     return NULL;
 }
 
+/* distinct=0: more entries than keys repeat one key, which is not asked for. Which entries may be asked for can then be
+ * read off the keys before the cut, so bits are not spread over all of them, and there is no ceiling. */
 const char *cut_retrieval(cut_point *point, const cut_question *q)
 {
     uint64_t words = UINT64_C(1) << cut_param(q, "D");
-    return table(point, q, q->tokens ? cut_least(q->tokens - 1, words) : cut_param(q, "N"), words, 1);
+    uint64_t entries = q->tokens ? cut_least(q->tokens - 1, words) : cut_param(q, "N");
+    const char *why = table(point, q, entries, words, 1);
+    if (entries > words) point->count.b = words - 1;
+    if (!cut_param(q, "distinct")) point->entries = 0;
+    return why;
 }
 
 /* sigma is the prefix, and tau = identity asks for all of it. The last token of tau asks for one entry of sigma and has
@@ -174,6 +180,57 @@ const char *cut_mqar(cut_point *point, const cut_question *q)
     return why;
 }
 
+/* ---- tables that a state selects from ---------------------------------------------------------------------------- */
+
+/* A table at the beginning, of which any entry can be asked for although the last token is always the same. */
+static const char *selected_table(cut_point *point, uint64_t entries, uint64_t values)
+{
+    if (!entries) return cut_too_short;
+    point->count = (cut_count){CUT_POWER, values, entries};
+    point->prefix = entries;
+    point->entries = entries, point->values = values;
+    return NULL;
+}
+
+/* Steps or bits that must follow: as many as the user says, else one. */
+static uint64_t least_steps(const cut_question *q)
+{
+    uint64_t given = cut_fixed(q, "M");
+    return given ? given : 1;
+}
+
+/* All registers point to the entry, so that no step matters. */
+const char *cut_state_recall(cut_point *point, const cut_question *q)
+{
+    uint64_t others = cut_param(q, "K") + least_steps(q) + 1;
+    if (q->tokens && q->tokens <= others) return cut_too_short;
+    return selected_table(point, q->tokens ? q->tokens - others : cut_param(q, "N"), cut_param(q, "V"));
+}
+
+/* The key, and a first bit that chooses the table. */
+const char *cut_parity_recall(cut_point *point, const cut_question *q)
+{
+    uint64_t others = least_steps(q) + 2;
+    if (q->tokens && q->tokens <= others) return cut_too_short;
+    return selected_table(point, q->tokens ? (q->tokens - others) / 2 * 2 : 2 * cut_param(q, "N"), cut_param(q, "V"));
+}
+
+/* Variables in a fixed order get values. Any can be asked for. With a fixed question x, the last assignment is x=y, and
+ * any y of the others can be copied. */
+const char *cut_variable_tracking(cut_point *point, const cut_question *q)
+{
+    uint64_t length = cut_param(q, "hops") + 1, names = cut_fixed(q, "K");
+    uint64_t assignments = q->tokens ? q->tokens - 1 : q->task->tokens - 1;
+    if (length == 1 && q->last) return whole_query;
+    if (names) assignments = cut_least(assignments, names);
+    assignments -= assignments % length; /* whole chains are a size of the task */
+    if (!assignments) return cut_too_short;
+    point->prefix = assignments - q->last;
+    point->count = (cut_count){CUT_POWER, cut_param(q, "V"), point->prefix};
+    point->odd_lengths = q->last || (length & (length - 1)) != 0;
+    return NULL;
+}
+
 /* ---- copying ----------------------------------------------------------------------------------------------------- */
 
 /* distance: number #n after j symbols asks for the token n - j places before the cut. With r tokens after the number, j
@@ -195,5 +252,16 @@ const char *cut_selective_copy(cut_point *point, const cut_question *q)
     uint64_t places = q->last ? numbers - (first == 1) : numbers + after;
     point->count = (cut_count){CUT_POWER, V + numbers, places};
     point->prefix = tokens - 1 - after;
+    return NULL;
+}
+
+/* Every symbol is asked for. */
+const char *cut_palindrome(cut_point *point, const cut_question *q)
+{
+    uint64_t symbols = q->tokens ? q->tokens / 2 : cut_param(q, "N");
+    if (q->last) return "each symbol is asked for by a question of its own";
+    if (!symbols) return cut_too_short;
+    point->count = (cut_count){CUT_POWER, cut_param(q, "V"), symbols};
+    point->prefix = symbols;
     return NULL;
 }

@@ -35,5 +35,9 @@ const char *cut_mkar(cut_point *point, const cut_question *q);
 const char *cut_c_gram(cut_point *point, const cut_question *q);
 const char *cut_k_hop(cut_point *point, const cut_question *q);
 const char *cut_selective_copy(cut_point *point, const cut_question *q);
+const char *cut_palindrome(cut_point *point, const cut_question *q);
+const char *cut_state_recall(cut_point *point, const cut_question *q);
+const char *cut_parity_recall(cut_point *point, const cut_question *q);
+const char *cut_variable_tracking(cut_point *point, const cut_question *q);
 
 #endif

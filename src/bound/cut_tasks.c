@@ -128,6 +128,19 @@ static const char *dyck(cut_point *point, const cut_question *q)
     return NULL;
 }
 
+/* Half of the operations push any values onto one stack, and then they come off. With a fixed last operation, a pop,
+ * the value at any depth can be brought up to it: operations on another stack take the place of the pops that are not
+ * needed. */
+static const char *stacks(cut_point *point, const cut_question *q)
+{
+    uint64_t pushes = (q->tokens ? q->tokens : q->task->tokens) / 2;
+    if (q->last && cut_param(q, "S") < 2) return "every operation on the only stack changes what the last pop finds";
+    if (!pushes) return cut_too_short;
+    point->count = (cut_count){CUT_POWER, cut_param(q, "V"), pushes};
+    point->prefix = pushes;
+    return NULL;
+}
+
 /* Vectors +-e_1 at all positions but the last. The indicator vectors of its subsets of q < N positions (its own may be
  * one of them) span everything: different signs give different sums somewhere, at a distance of 2/q. For q = N only the
  * sum of all counts. */
@@ -158,5 +171,10 @@ const cut_task cut_tasks[] = {
     {"selective-copy", cut_selective_copy},
     {"dyck", dyck},
     {"q-sparse-average", q_sparse_average},
+    {"palindrome", cut_palindrome},
+    {"stacks", stacks},
+    {"state-recall", cut_state_recall},
+    {"parity-recall", cut_parity_recall},
+    {"variable-tracking", cut_variable_tracking},
     {NULL, NULL},
 };

@@ -170,9 +170,8 @@ const char *report_measured(rung_report *report, const report_group *g, const re
         by_theory = by_theory && slow == has;
     }
     if (exact && fast && by_theory)
-        return report_say(report, err, "exact evaluator, %s, where theory speaks; else the fast one", exact);
-    if (exact && fast) return report_say(report, err, "measured by the fast evaluator or the exact one, %s", exact);
+        return report_say(report, err, "exact evaluator (%s) where theory speaks, else fast", exact);
+    if (exact && fast) return report_say(report, err, "measured by the fast or the exact evaluator, %s", exact);
     if (exact) return report_say(report, err, "measured by the exact evaluator, %s", exact);
-    return unheard ? "measured by the fast evaluator, of which theory does not speak"
-                   : "measured by the fast evaluator";
+    return unheard ? "fast evaluator, of which theory does not speak" : "measured by the fast evaluator";
 }

@@ -21,6 +21,7 @@ static const rung_task *const registry[] = {
     &rung_task_mqar,
     &rung_task_mkar,
     &rung_task_selective_copy,
+    &rung_task_palindrome,
     &rung_task_counting,
     &rung_task_is_tree,
     &rung_task_two_sum,
@@ -33,6 +34,10 @@ static const rung_task *const registry[] = {
     &rung_task_k_hop,
     &rung_task_parity,
     &rung_task_group_word,
+    &rung_task_stacks,
+    &rung_task_state_recall,
+    &rung_task_parity_recall,
+    &rung_task_variable_tracking,
     &rung_task_self_compose,
     &rung_task_seqcomp,
 };

@@ -19,6 +19,7 @@ extern const rung_task rung_task_c_gram;
 extern const rung_task rung_task_mqar;
 extern const rung_task rung_task_mkar;
 extern const rung_task rung_task_selective_copy;
+extern const rung_task rung_task_palindrome;
 extern const rung_task rung_task_counting;
 extern const rung_task rung_task_is_tree;
 extern const rung_task rung_task_two_sum;
@@ -31,6 +32,10 @@ extern const rung_task rung_task_nearest_neighbour;
 extern const rung_task rung_task_k_hop;
 extern const rung_task rung_task_parity;
 extern const rung_task rung_task_group_word;
+extern const rung_task rung_task_stacks;
+extern const rung_task rung_task_state_recall;
+extern const rung_task rung_task_parity_recall;
+extern const rung_task rung_task_variable_tracking;
 extern const rung_task rung_task_self_compose;
 extern const rung_task rung_task_seqcomp;
 

@@ -87,6 +87,11 @@ static const char *const tasks[] = {
     "seqcomp L=2..3 N0=1..6 flat=1",
     "seqcomp L=3..4 N0=1..4 n=1..2",
     "selective-copy T=30..60",
+    "palindrome N=2..40 V=2..9",
+    "stacks T=4..40 S=1..4 V=2..6",
+    "state-recall N=2..30 V=2..6 K=2..4 M=1..5",
+    "parity-recall N=2..15 V=2..6 M=1..5",
+    "variable-tracking chains=1..6 hops=0..3 V=2..6",
 };
 
 /* Writes a template with its numbers drawn. */
@@ -187,7 +192,8 @@ static bool carries_prompt(const flow *f, const rung_task_conf *task)
 }
 
 /* Pointers are followed by one scan each, and one more, or a state before the first of them, brings z_0 to the last token. A table is
- * looked up by one scan, a pair of neighbours by two. */
+ * looked up by one scan, a pair of neighbours by two, what a state points to by one after it, a variable by one scan for each copy
+ * and one more. */
 static bool follows(const flow *f, const rung_task_conf *task)
 {
     const char *name = task->task->name;
@@ -197,7 +203,10 @@ static bool follows(const flow *f, const rung_task_conf *task)
         uint64_t L = (uint64_t)rung_task_param(task, "L");
         return f->full > L || (f->full == L && f->first_state >= pointer);
     }
-    if (is_any(name, "eva index")) return true;
+    if (is_any(name, "eva index palindrome")) return true;
+    if (strcmp(name, "parity-recall") == 0) return f->first_state >= pointer;
+    if (strcmp(name, "state-recall") == 0) return f->first_state / pointer >= (uint64_t)rung_task_param(task, "K");
+    if (strcmp(name, "variable-tracking") == 0) return f->full > (uint64_t)rung_task_param(task, "hops");
     if (strcmp(name, "two-sum") == 0) return rung_task_param(task, "form") == 0 && !f->selects;
     return f->full >= 2 && is_any(name, "assoc-recall c-gram");
 }
@@ -332,6 +341,11 @@ static const lengthened open_lengths[] = {
     {"is-tree", "n", 2, NULL},
     {"dyck types=1..3 k=1..5", "N", 2, NULL},
     {"q-sparse-average q=1..3", "N", 3, NULL},
+    {"palindrome V=2..9", "N", 1, NULL},
+    {"stacks S=1..3 V=2..5", "T", 2, NULL},
+    {"state-recall K=2..4 M=1..3 V=2..5", "N", 1, NULL},
+    {"parity-recall M=1..3 V=2..5", "N", 1, NULL},
+    {"variable-tracking hops=0..2 V=2..5", "chains", 1, NULL},
     {"seqcomp L=1", "N0", 1, NULL},
     {"seqcomp L=1 V=1..9", "N0", 1, NULL},
     {"seqcomp L=1 V=200..900", "N0", 1, NULL},

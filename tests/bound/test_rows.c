@@ -132,6 +132,13 @@ static const struct {
     {"is-tree n=12", 78125, 78125},
     {"q-sparse-average N=3 q=3", 3, 0},
     {"q-sparse-average N=10 q=3", 512, 0},
+    {"palindrome N=5 V=3", 243, 0},
+    {"stacks T=9 S=2 V=3", 81, 81}, /* four pushes */
+    {"stacks T=9 S=1 V=3", 81, 0},
+    {"state-recall N=6 V=3 K=4 M=7", 729, 729},
+    {"parity-recall N=3 V=3 M=2", 729, 729},           /* two tables */
+    {"variable-tracking chains=2 hops=2 V=2", 64, 32}, /* the last assignment copies one of the other five */
+    {"variable-tracking chains=3 hops=0 V=5 K=7", 125, 0},
 };
 
 static void test_families_by_hand(void **state)
@@ -195,7 +202,14 @@ static const char *const free_tasks[] = {"two-sum M=40",
                                          "k-hop alphabet=9 k=2",
                                          "selective-copy V=5 first=4 numbers=3",
                                          "dyck types=3 k=6",
-                                         "q-sparse-average q=3 d=1"};
+                                         "q-sparse-average q=3 d=1",
+                                         "palindrome V=3",
+                                         "stacks V=3 S=2",
+                                         "state-recall V=3",
+                                         "state-recall V=3 M=5 K=2",
+                                         "parity-recall V=3",
+                                         "variable-tracking V=3 hops=1",
+                                         "variable-tracking V=3 hops=2"};
 
 static rung_ledger *layers_for(stack *s, bool full, uint64_t bits, uint64_t level)
 {
@@ -276,7 +290,12 @@ static void test_free_sizes_are_the_best_sizes(void **state)
                  {"c-gram c=2 V=12", "N", 3},
                  {"mkar V=4 key=1", "T", 3},
                  {"k-hop alphabet=9 k=1", "N", 2},
-                 {"q-sparse-average q=2 d=1", "N", 2}};
+                 {"q-sparse-average q=2 d=1", "N", 2},
+                 {"palindrome V=3", "N", 1},
+                 {"stacks V=3 S=2", "T", 2},
+                 {"state-recall V=3 K=3 M=1", "N", 1},
+                 {"parity-recall V=3 M=1", "N", 1},
+                 {"variable-tracking V=3 hops=1", "chains", 1}};
     for (size_t i = 0; i < RUNG_COUNT(tasks); i++)
         for (size_t round = 0; round < effort(4, 2); round++) {
             stack s;

@@ -217,6 +217,13 @@ static void the_number_of_prompts_is_that_of_a_formula(void **state)
         {"selective-copy T=5 V=2 numbers=2 first=2", count_sequences(5, 4, some_number_reaches)},
         {"selective-copy T=6 V=3 numbers=2 form=list", binomial(4, 2) * power(3, 2)},
         {"is-tree n=4", power(4, 6)},
+        {"palindrome N=4 V=3", power(3, 4)},
+        {"stacks T=4 S=1 V=3", 2 * power(3, 2) + 3 * power(3, 3)}, /* paths above 0 with 2 and 3 steps up */
+        {"state-recall N=2 V=3 K=3 M=2", power(3, 2) * power(2, 3) * power(3, 2) * 3},
+        {"parity-recall N=2 V=2 M=3", power(2, 4) * 2 * power(2, 3)},
+        {"variable-tracking chains=1 hops=2 V=2", falling(3, 3) * 2 * 3 * 4 * 3},
+        {"variable-tracking chains=3 hops=0 V=2", falling(3, 3) * power(2, 3) * 3},
+        {"variable-tracking chains=1 hops=1 V=3 K=3", falling(3, 2) * 3 * 4 * 2},
         {"nearest-neighbour N=2 d=2 labels=2", margins_on_the_circle(0.1)},
         {"nearest-neighbour N=2 d=2 labels=2 gamma=54", margins_on_the_circle(0.054)}, /* there is a lead of 0.0543 */
         {"nearest-neighbour N=2 d=2 labels=2 gamma=55 form=split", margins_on_the_circle(0.055)},
