@@ -309,7 +309,7 @@ static void extra_too(rung_ledger *ledger)
 static const change changes[] = {
     {"a layer that selects", "causal", select_too},
     {"one more full layer", "causal", scan_too},
-    {"a layer with levels", "causal A cut", levels_too},
+    {"a layer with levels", "causal A A-compose cut", levels_too},
     {"one more state", "causal A A-compose A' B0 B Ce D D-pure cut", state_too},
     {"a state beside attention", "causal A A-compose cut cut-one headwise", state_beside},
     {"a recurrence beside attention", "causal A A-compose cut cut-one headwise", recurrence_beside},
