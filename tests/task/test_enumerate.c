@@ -188,6 +188,7 @@ static void the_number_of_prompts_is_that_of_a_formula(void **state)
         {"two-sum N=3 M=5 blank=1", power(5, 3) * 5},
         {"two-sum N=3 M=5 form=position self=0", power(5, 3)},
         {"two-sum N=3 M=5 form=position blank=1", power(5, 3)},
+        {"two-sum N=3 M=5 form=causal blank=1", power(5, 3)},
         {"two-sum N=4 M=7 form=global dist=hard blank=1", power(7, 4)},
         {"three-sum N=3 M=30", power(30, 3)},
         {"three-sum N=3 M=31 form=last", power(31, 3)},
