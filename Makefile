@@ -22,7 +22,7 @@ WITHOUT    ?=
 
 # librung, and librung-lab on top of it.
 CORE_MODULES := base par num io kern render mech task cert dataset game recall attn model config build verify protocol train claim \
-                witness bound attack decide audit
+                witness bound attack decide audit card
 LAB_MODULES  := bench lab report probe serve table
 MODULES      := $(CORE_MODULES) $(LAB_MODULES)
 

@@ -15,7 +15,7 @@ layer_of() {
     claim | witness) echo 5 ;;
     bound | attack) echo 6 ;;
     decide | audit) echo 7 ;;
-    lab | bench) echo 8 ;;
+    lab | bench | card) echo 8 ;;
     report | probe | serve) echo 9 ;;
     table) echo 10 ;;
     tool) echo 11 ;;

@@ -13,6 +13,7 @@
     X(list)                                                                                                            \
     X(table)                                                                                                           \
     X(bound)                                                                                                           \
+    X(card)                                                                                                            \
     X(compare)                                                                                                         \
     X(task)                                                                                                            \
     X(build)                                                                                                           \

@@ -6,6 +6,7 @@
 #include "recall_print.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "output.h"
 
@@ -40,6 +41,8 @@ static void print_fits(rung_buf *out, const rung_recall_law *law)
 
 /* ---- published numbers ------------------------------------------------------------------------------------------- */
 
+#define READ_TO 0.01 /* published accuracies were read off figures to a hundredth */
+
 typedef struct score_sums {
     double square[RUNG_RECALL_FORMS];
     size_t rows, inside;
@@ -47,22 +50,21 @@ typedef struct score_sums {
 
 static void print_row(rung_buf *out, const rung_recall_published *row, const rung_recall_score *score, score_sums *sums)
 {
-    rung_buf_printf(out, "%-35s  %zux%zux%-*zu  %.2f  ", row->model, row->state.heads, row->state.dk,
-                    row->state.dk < 10    ? 5
-                    : row->state.dk < 100 ? 4
-                                          : 3,
-                    row->state.dv, row->accuracy);
+    char name[96], state[48];
+    snprintf(name, sizeof name, "%s: %s", row->source, row->model);
+    snprintf(state, sizeof state, "%zux%zux%zu", row->state.heads, row->state.dk, row->state.dv);
+    rung_buf_printf(out, "%-42s  %-9s  %9.2f", name, state, row->accuracy);
     if (!score->law) {
-        rung_buf_puts(out, "no law: this mechanism was not measured\n");
+        rung_buf_puts(out, "  no law: this mechanism was not measured\n");
         return;
     }
     for (rung_recall_form form = 0; form < RUNG_RECALL_FORMS; form++) {
         double error = score->predicted[form] - row->accuracy;
         sums->square[form] += error * error;
-        rung_buf_printf(out, " %.2f   ", score->predicted[form]);
+        rung_buf_printf(out, "  %7.2f", score->predicted[form]);
     }
-    bool inside = row->accuracy >= score->low - 0.01 && row->accuracy <= score->high + 0.01;
-    rung_buf_printf(out, " %.2f to %.2f%s\n", score->low, score->high, inside ? "" : "  outside");
+    bool inside = row->accuracy >= score->low - READ_TO && row->accuracy <= score->high + READ_TO;
+    rung_buf_printf(out, "  %.2f to %.2f%s\n", score->low, score->high, inside ? "" : "  outside");
     sums->rows++;
     sums->inside += inside;
 }
@@ -72,20 +74,20 @@ static rung_status print_published(rung_buf *out, const rung_recall_law *law, ru
     size_t count;
     const rung_recall_published *row = rung_recall_published_rows(&count);
     score_sums sums = {0};
-    rung_buf_printf(out, "\n%-35s  %-9s  %s  ", "published accuracy", "HxdkxdV", "says");
+    rung_buf_printf(out, "\n%-42s  %-11s%9s", "accuracies that others published", "H x dk x dv", "says");
     for (rung_recall_form form = 0; form < RUNG_RECALL_FORMS; form++)
-        rung_buf_printf(out, "%-8s", rung_recall_form_names[form]);
-    rung_buf_printf(out, "95 %% of %s\n", rung_recall_form_names[rung_recall_chosen(law)]);
+        rung_buf_printf(out, "  %7s", rung_recall_form_names[form]);
+    rung_buf_printf(out, "  95 %% of %s\n", rung_recall_form_names[rung_recall_chosen(law)]);
     for (size_t i = 0; i < count; i++) {
         rung_recall_score score;
         RUNG_TRY(rung_recall_compare(&score, law, &row[i], err));
         print_row(out, &row[i], &score, &sums);
     }
     if (!sums.rows) return RUNG_OK;
-    rung_buf_printf(out, "%-35s  %-9s  %4s  ", "root mean square error", "", "");
+    rung_buf_printf(out, "%-42s  %-9s  %9s", "root mean square error", "", "");
     for (rung_recall_form form = 0; form < RUNG_RECALL_FORMS; form++)
-        rung_buf_printf(out, " %.2f   ", sqrt(sums.square[form] / (double)sums.rows));
-    rung_buf_printf(out, " %zu of %zu inside\n", sums.inside, sums.rows);
+        rung_buf_printf(out, "  %7.2f", sqrt(sums.square[form] / (double)sums.rows));
+    rung_buf_printf(out, "  %zu of %zu inside\n", sums.inside, sums.rows);
     return RUNG_OK;
 }
 

@@ -42,6 +42,10 @@ rung_status rung_subject_run(rung_subject **out, const rung_train_spec *conf, ru
 /* The same layers, but the `count` layers from `first` on are replaced by `times` copies of layer `first`. */
 rung_status rung_subject_repeat(rung_subject **out, const rung_subject *from, size_t first, size_t count, size_t times,
                                 rung_error *err);
+/* The same model with other layers, which are copied; `from` must outlive it. What is known of the layers is taken to
+ * hold of these, but nothing is known of the blocks around a mechanism that `from` does not have. */
+rung_status rung_subject_replace(rung_subject **out, const rung_subject *from, const rung_ledger_layer *layers,
+                                 size_t count, rung_error *err);
 void rung_subject_free(rung_subject *subject);
 
 rung_subject_kind rung_subject_kind_of(const rung_subject *subject);

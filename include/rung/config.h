@@ -27,8 +27,11 @@ typedef struct rung_ledger_layer {
     uint64_t extra_elements;  /* other carried numbers: angles, last key and last value of Mamba-3 */
     uint64_t window_elements; /* keys and values of a full window or chunk */
     uint64_t kv_per_token;    /* elements that a growing cache gains per token; 0: none, or shared with another layer */
-    bool levels;              /* log-linear: state_elements for every one-bit of the position */
-    bool fp32_state;          /* the config asks for a 32-bit state */
+    /* Shape of a state that is a matrix of keys by values: heads with keys of their own, their key dimension, and the value
+     * dimensions of all heads that share those keys. 0: the state is none, or the layer has several. */
+    uint64_t state_heads, state_key_dim, state_value_dim;
+    bool levels;     /* log-linear: state_elements for every one-bit of the position */
+    bool fp32_state; /* the config asks for a 32-bit state */
 
     uint64_t heads;     /* query heads that attend (full, window, chunk, sparse) */
     uint64_t value_dim; /* of one such head; online, a query receives heads (value_dim + 2) numbers */

@@ -37,7 +37,8 @@ const char *rung_recall_parameter_name(rung_recall_form form, size_t index);
 
 /* ---- what was measured ------------------------------------------------------------------------------------------- */
 
-/* The sizes of a state. Heads that share their keys count as one head that has the value dimensions of all of them. */
+/* The sizes of a state. Heads that share their keys count as one head that has the value dimensions of all of them; so
+ * do state_heads, state_key_dim and state_value_dim of a rung_ledger_layer. */
 typedef struct rung_recall_state {
     size_t heads, dk, dv;
 } rung_recall_state;

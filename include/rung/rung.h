@@ -40,4 +40,6 @@
 #include "rung/audit.h"
 #include "rung/decide.h"
 
+#include "rung/card.h"
+
 #endif

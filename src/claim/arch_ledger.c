@@ -39,6 +39,16 @@ static void hold_selection(rung_ledger_layer *held, const rung_mech_conf *conf)
     held->summary_by_position = s.summary_by_position;
 }
 
+/* The shape of a state that is a matrix of keys by values, with or without a normaliser, and the only one of its layer. */
+static void hold_shape(rung_ledger_layer *held, const rung_mech_conf *conf, size_t elements)
+{
+    size_t matrix = conf->heads * conf->dk * conf->dv, sums = conf->heads * conf->dk;
+    bool only = held->state_elements == 0 && (elements == matrix || elements == matrix + sums);
+    held->state_heads = only ? conf->heads : 0;
+    held->state_key_dim = only ? conf->dk : 0;
+    held->state_value_dim = only ? conf->dv : 0;
+}
+
 /* What a mechanism of this class carries from token to token. False if the row does not state its class. */
 static bool hold_class(rung_ledger_layer *held, const rung_mech_conf *conf)
 {
@@ -60,6 +70,7 @@ static bool hold_class(rung_ledger_layer *held, const rung_mech_conf *conf)
         held->recurrent = true, held->state_elements = plus(held->state_elements, as_u64(far.recurrent));
         return true;
     case RUNG_CLASS_STATE:
+        hold_shape(held, conf, far.recurrent);
         held->recurrent = true, held->state_elements = plus(held->state_elements, as_u64(far.recurrent));
         return true;
     case RUNG_CLASS_TOKENWISE:
@@ -68,7 +79,9 @@ static bool hold_class(rung_ledger_layer *held, const rung_mech_conf *conf)
     default:
         return false;
     }
-    held->kv_per_token = plus(held->kv_per_token, as_u64(one.cache));
+    /* the cache of a row has the keys of its indexer too; a ledger counts them apart */
+    uint64_t cache = as_u64(one.cache), index = held->sparse ? held->index_elements : 0;
+    held->kv_per_token = plus(held->kv_per_token, cache > index ? cache - index : 0);
     hold_heads(held, conf);
     return true;
 }

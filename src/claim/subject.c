@@ -132,23 +132,50 @@ rung_status rung_subject_file(rung_subject **out, const char *path, rung_error *
 
 /* ---- more of the same -------------------------------------------------------------------------------------------- */
 
+/* A copy of the ledger but for its layers, which are zero. */
+static rung_subject *subject_like(const rung_subject *from, size_t layers, rung_error *err)
+{
+    rung_subject *s = subject_new(RUNG_SUBJECT_LAYERS, err);
+    rung_ledger_layer *layer = s ? rung_arena_alloc(&s->own.arena, layers + 1, sizeof *layer, err) : NULL;
+    if (!layer) return rung_subject_free(s), NULL;
+    rung_arena arena = s->own.arena;
+    s->own = *from->ledger;
+    s->own.arena = arena, s->own.layer = layer, s->own.layer_count = layers;
+    s->at_once = from->at_once, s->ours = from->ours;
+    return s;
+}
+
 rung_status rung_subject_repeat(rung_subject **out, const rung_subject *from, size_t first, size_t count, size_t times,
                                 rung_error *err)
 {
     const rung_ledger *old = from->ledger;
-    size_t after = first + count, rest = old->layer_count - after, layers = first + times + rest;
-    rung_subject *s = subject_new(RUNG_SUBJECT_LAYERS, err);
-    rung_ledger_layer *layer = s ? rung_arena_alloc(&s->own.arena, layers + 1, sizeof *layer, err) : NULL;
-    if (layer) {
-        rung_arena arena = s->own.arena;
-        s->own = *old;
-        s->own.arena = arena, s->own.layer = layer, s->own.layer_count = layers;
-        s->at_once = from->at_once, s->ours = from->ours;
-        for (size_t i = 0; i < first; i++) layer[i] = old->layer[i];
-        for (size_t i = 0; i < times; i++) layer[first + i] = old->layer[first];
-        for (size_t i = 0; i < rest; i++) layer[first + times + i] = old->layer[after + i];
+    size_t after = first + count, rest = old->layer_count - after;
+    rung_subject *s = subject_like(from, first + times + rest, err);
+    rung_ledger_layer *layer = s ? s->own.layer : NULL;
+    for (size_t i = 0; s && i < first; i++) layer[i] = old->layer[i];
+    for (size_t i = 0; s && i < times; i++) layer[first + i] = old->layer[first];
+    for (size_t i = 0; s && i < rest; i++) layer[first + times + i] = old->layer[after + i];
+    return hand_over(out, s, s ? RUNG_OK : RUNG_SYSTEM);
+}
+
+static bool has_mechanism(const rung_ledger *ledger, const char *mechanism)
+{
+    for (size_t i = 0; i < ledger->layer_count; i++)
+        if (strcmp(ledger->layer[i].mechanism, mechanism) == 0) return true;
+    return false;
+}
+
+rung_status rung_subject_replace(rung_subject **out, const rung_subject *from, const rung_ledger_layer *layers,
+                                 size_t count, rung_error *err)
+{
+    rung_subject *s = subject_like(from, count, err);
+    for (size_t i = 0; s && i < count; i++) {
+        s->own.layer[i] = layers[i];
+        if (has_mechanism(from->ledger, layers[i].mechanism)) continue;
+        for (size_t f = 0; f < RUNG_BLOCK_FACTS; f++)
+            s->own.block.known[f] = (rung_known){RUNG_NOT_ESTABLISHED, "layers were replaced by others"};
     }
-    return hand_over(out, s, layer ? RUNG_OK : RUNG_SYSTEM);
+    return hand_over(out, s, s ? RUNG_OK : RUNG_SYSTEM);
 }
 
 /* ---- looking ----------------------------------------------------------------------------------------------------- */

@@ -158,5 +158,7 @@ bool rung_ledger_layer_same(const rung_ledger_layer *a, const rung_ledger_layer 
            a->extra_elements == b->extra_elements && a->window_elements == b->window_elements &&
            a->kv_per_token == b->kv_per_token && a->levels == b->levels && a->heads == b->heads &&
            a->value_dim == b->value_dim && a->key_dim == b->key_dim && a->window_size == b->window_size &&
-           a->block == b->block && a->top == b->top;
+           a->block == b->block && a->top == b->top && a->index_elements == b->index_elements &&
+           a->summary_elements == b->summary_elements && a->state_heads == b->state_heads &&
+           a->state_key_dim == b->state_key_dim && a->state_value_dim == b->state_value_dim;
 }

@@ -242,7 +242,7 @@ static void mix_rwkv7(rung_ledger_layer *held, cfg_reader *r, size_t i)
         heads = cfg_need_size(r, "num_heads", "number of heads");
         dim = cfg_divide(r, hidden, heads, "head size");
     }
-    cfg_state_matrix(held, 1, dim, value);
+    cfg_state_heads(held, dim ? hidden / dim : 0, dim, value);
     held->conv_elements = cfg_times(2, hidden);
 }
 

@@ -38,7 +38,7 @@ void cfg_mix_fla_expand(rung_ledger_layer *held, cfg_reader *r, size_t i)
     widths w = read_widths(r);
     uint64_t key_dim = r->status ? 0 : cfg_divide(r, w.key, w.heads, "key size of a head");
     if (r->status) return;
-    cfg_state_matrix(held, 1, key_dim, w.value);
+    cfg_state_heads(held, w.groups == 1 ? w.heads : 0, key_dim, w.value);
     cfg_state_conv(held, cfg_plus(w.key, cfg_plus(w.key / w.groups, w.value / w.groups)), kernel_of(r));
 }
 

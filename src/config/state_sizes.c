@@ -30,6 +30,16 @@ static void add_state(rung_ledger_layer *held, uint64_t elements)
     held->state_elements = cfg_plus(held->state_elements, elements);
 }
 
+/* The state is a matrix of keys by values for each of `heads` heads with keys of their own; `values` are the value
+ * dimensions of all together. A layer that already has a state has several: then no shape is stated. */
+static void set_shape(rung_ledger_layer *held, uint64_t heads, uint64_t key_dim, uint64_t values)
+{
+    bool even = held->state_elements == 0 && heads > 0 && values % heads == 0;
+    held->state_heads = even ? heads : 0;
+    held->state_key_dim = even ? key_dim : 0;
+    held->state_value_dim = even ? values / heads : 0;
+}
+
 void cfg_state_conv(rung_ledger_layer *held, uint64_t width, uint64_t kernel)
 {
     held->conv_elements = cfg_plus(held->conv_elements, cfg_times(width, before(kernel)));
@@ -46,6 +56,7 @@ void cfg_state_mamba2(rung_ledger_layer *held, uint64_t heads, uint64_t head_dim
                       uint64_t kernel)
 {
     uint64_t inner = cfg_times(heads, head_dim);
+    set_shape(held, groups, state, inner);
     add_state(held, cfg_times(inner, state));
     cfg_state_conv(held, cfg_plus(inner, cfg_times(2, cfg_times(groups, state))), kernel);
 }
@@ -54,6 +65,7 @@ void cfg_state_delta(rung_ledger_layer *held, uint64_t key_heads, uint64_t value
                      uint64_t value_dim, uint64_t kernel)
 {
     uint64_t values = cfg_times(value_heads, value_dim);
+    set_shape(held, key_heads, key_dim, values);
     add_state(held, cfg_times(values, key_dim));
     cfg_state_conv(held, cfg_plus(cfg_times(2, cfg_times(key_heads, key_dim)), values), kernel);
 }
@@ -61,6 +73,12 @@ void cfg_state_delta(rung_ledger_layer *held, uint64_t key_heads, uint64_t value
 void cfg_state_matrix(rung_ledger_layer *held, uint64_t heads, uint64_t key_dim, uint64_t value_dim)
 {
     add_state(held, cfg_times(heads, cfg_times(key_dim, value_dim)));
+}
+
+void cfg_state_heads(rung_ledger_layer *held, uint64_t heads, uint64_t key_dim, uint64_t values)
+{
+    set_shape(held, heads, key_dim, values);
+    add_state(held, cfg_times(key_dim, values));
 }
 
 /* cfg_heads * head_size^2 = hidden * head_size. */

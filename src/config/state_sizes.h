@@ -21,6 +21,8 @@ void cfg_state_delta(rung_ledger_layer *held, uint64_t key_heads, uint64_t value
                      uint64_t value_dim, uint64_t kernel);
 void cfg_state_matrix(rung_ledger_layer *held, uint64_t heads, uint64_t key_dim,
                       uint64_t value_dim); /* no convolution */
+/* A matrix for each head with keys of its own; `values` are the value dimensions of all heads. */
+void cfg_state_heads(rung_ledger_layer *held, uint64_t heads, uint64_t key_dim, uint64_t values);
 void cfg_state_rwkv(rung_ledger_layer *held, uint64_t hidden, uint64_t head_size, uint64_t shifts);
 void cfg_state_rwkv4(rung_ledger_layer *held, uint64_t attention_hidden, uint64_t hidden);
 void cfg_state_mlstm(rung_ledger_layer *held, uint64_t heads, uint64_t key_dim, uint64_t value_dim);

@@ -219,13 +219,15 @@ static bool is_asked(const rung_instance *instance, const rung_task_conf *task, 
 }
 
 /* Draws another question about the prefix of the instance, and solves it. The oracle or the promise may refuse a
- * question, and not every prompt has every answer; the last question is kept. */
+ * question: of 16 N keys it refuses 15 of 16, so many are tried. Not every prompt of a task that balances its answers
+ * has every answer; then the last question is kept. */
 static rung_status draw_question(rung_instance *instance, const train_data *data, rung_rng *rng, rung_error *err)
 {
     const rung_task_conf *task = &data->conf->task;
     rung_status status = RUNG_OK;
     int32_t wanted = task->task->balanced ? (int32_t)rung_rng_below(rng, task->answers) : 0;
-    for (int attempt = 0; attempt < 64; attempt++) {
+    const int attempts = task->task->balanced ? 64 : 8192;
+    for (int attempt = 0; attempt < attempts; attempt++) {
         for (size_t t = data->start; t < task->tokens; t++) {
             rung_ids ids = task->task->ids(task, t);
             instance->token[t] = (uint32_t)(ids.first + rung_rng_below(rng, ids.count));

@@ -380,6 +380,29 @@ static void test_log_linear_state_is_per_level_and_fp32_is_named(void **state)
     rung_ledger_clear(&ledger);
 }
 
+/* Heads with keys of their own; the values of all heads that share keys stand together. Elsewhere no shape is stated. */
+static void test_shapes_of_states(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        size_t layer;
+        uint64_t heads, key_dim, value_dim;
+    } shapes[] = {
+        {"qwen3_next", 0, 16, 128, 256},  {"qwen3_next", 3, 0, 0, 0}, {"nemotron_h", 0, 8, 128, 512},
+        {"kimi_linear", 0, 32, 128, 128}, {"rwkv7", 0, 12, 64, 64},
+    };
+    for (size_t i = 0; i < RUNG_COUNT(shapes); i++) {
+        rung_ledger ledger = read_fixture(shapes[i].file);
+        const rung_ledger_layer *held = &ledger.layer[shapes[i].layer];
+        assert_int_equal(held->state_heads, shapes[i].heads);
+        assert_int_equal(held->state_key_dim, shapes[i].key_dim);
+        assert_int_equal(held->state_value_dim, shapes[i].value_dim);
+        assert_int_equal(held->state_elements, shapes[i].heads * shapes[i].key_dim * shapes[i].value_dim);
+        rung_ledger_clear(&ledger);
+    }
+}
+
 static void test_notes_say_what_was_assumed(void **state)
 {
     (void)state;
@@ -422,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_what_a_selection_sees),
         cmocka_unit_test(test_mamba3_carries_more_than_its_state),
         cmocka_unit_test(test_log_linear_state_is_per_level_and_fp32_is_named),
+        cmocka_unit_test(test_shapes_of_states),
         cmocka_unit_test(test_notes_say_what_was_assumed),
         cmocka_unit_test(test_a_missing_file_is_an_input_error),
     };

@@ -80,6 +80,7 @@ static void every_question_has_the_answer_of_the_oracle(void **state)
     } cases[] = {
         {"eva N=5 V=3", 4},
         {"eva N=5 V=3 form=pair K=9", 4},
+        {"eva N=2 V=3 form=pair K=200", 4}, /* of 200 keys two are there */
         {"eva N=5 V=3 dist=zipf", 4},
         {"seqcomp L=3 N0=3 n=2,3", 5},
         {"seqcomp L=2 N0=4", 0},

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Private to card.
+ */
+#ifndef RUNG_CARD_INSIDE_H
+#define RUNG_CARD_INSIDE_H
+
+#include "rung/card.h"
+
+/* What `write` writes, kept in the card's arena; NULL after an error. */
+char *card_written(rung_card *card, void (*write)(rung_buf *out, const void *what), const void *what, rung_error *err);
+
+#endif
