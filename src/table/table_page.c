@@ -23,7 +23,7 @@ static const char head[] =
     ".can{color:#0a6;font-weight:700}.sampled{color:#577;font-weight:700}.cannot{color:#c33;font-weight:700}details{"
     "font-size:.87rem;margin:.15rem "
     "0}summary{cursor:pointer;color:var(--dim)}"
-    "details "
+    "td "
     "code{overflow-wrap:anywhere}.dim{color:var(--dim);font-size:.87rem}.bits{font-weight:600}.empty{color:var(--dim)}"
     "\n"
     ".trained{margin-top:.45rem}.bar{position:relative;display:block;height:.5rem;max-width:13rem;background:var(--"

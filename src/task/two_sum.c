@@ -37,7 +37,8 @@ static const char *const dist_names[] = {"uniform", "hard", NULL};
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 16, 1, 1 << 24, NULL, "numbers in the prompt"},
     {"M", RUNG_PARAM_INT, 64, 2, (1 << 23) - 1, NULL, "modulus; numbers are 0 to M-1"},
-    {"form", RUNG_PARAM_CHOICE, 0, 0, 0, form_names, "what is asked: of a query, of each number, of all; causal: of each, earlier ones"},
+    {"form", RUNG_PARAM_CHOICE, 0, 0, 0, form_names,
+     "what is asked: of a query, of each number, of all; of each, among earlier ones"},
     {"self", RUNG_PARAM_INT, 1, 0, 1, NULL, "form=position: may a number be its own partner?"},
     {"blank", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: a blank token comes first"},
     {"dist", RUNG_PARAM_CHOICE, 0, 0, 0, dist_names, "uniform, or the prompts of the lower bounds"},
