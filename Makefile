@@ -23,7 +23,7 @@ WITHOUT    ?=
 # librung, and librung-lab on top of it.
 CORE_MODULES := base par num io kern render mech task cert dataset game recall attn model config build verify protocol train claim \
                 witness bound attack decide audit card
-LAB_MODULES  := bench lab report probe serve table
+LAB_MODULES  := bench lab report probe serve explore table
 MODULES      := $(CORE_MODULES) $(LAB_MODULES)
 
 # Contraction would turn r(x + magic) - magic into something else and merge roundings; see docs/numbers.md.
@@ -106,6 +106,12 @@ $(BUILD)/obj/bench/bench_peer.o: ALL_CFLAGS += -I$(BUILD)/gen
 $(BUILD)/gen/page.%.inc: src/report/page.%
 	@mkdir -p $(@D)
 	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
+# The page of rung explore likewise.
+$(BUILD)/gen/explore.%.inc: src/explore/explore.%
+	@mkdir -p $(@D)
+	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
+$(BUILD)/obj/explore/assets_explore.o: $(BUILD)/gen/explore.html.inc $(BUILD)/gen/explore.css.inc $(BUILD)/gen/explore.js.inc
+$(BUILD)/obj/explore/assets_explore.o: ALL_CFLAGS += -I$(BUILD)/gen
 # What rung table shows of training: the results of experiments/table.json, and a small spec.
 $(BUILD)/gen/%.json.inc: experiments/%.json
 	@mkdir -p $(@D)

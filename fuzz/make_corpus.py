@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) The rung authors
 #
-# Writes the seeds of fuzz/corpus/{safetensors,npy,npz,json,gguf,config,cert,check,serve}: small legal files that reach every branch of the
+# Writes the seeds of fuzz/corpus/{safetensors,npy,npz,json,gguf,config,cert,check,serve,explore}: small legal files that reach every branch of the
 # readers, and one of each kind that is refused late. Those of config are tests/fixtures/config, one line each. The bytes do not depend on the machine. Run by hand after a change.
 import io
 import json
@@ -213,3 +213,12 @@ put("task_text", "names-list", b"nk-hop N=4 k=2\nFacts: a, b, a, b.\nQuestion: A
 put("task_text", "names-sum", b"ntwo-sum N=2 M=8\nTable:\n| 3 |\n| 5 |\nQuestion: Is in the list the number 5? Answer with yes or no only.")
 put("task_text", "names-function", b"nself-compose N=2\nFacts: f maps 1 to 0. f maps 0 to 1.\nQuestion: Start at 0, apply f, and apply f again. "
     b"Do you reach 0? Answer with yes or no only.")
+
+
+# explore: what the page asks.
+for number, look in enumerate([
+        {"input": 0},
+        {"arch": "4*(3*linear,full)", "heads": 2, "head_dim": 8, "context": 1024, "batch": 2, "kv": "bf16", "state": "f32", "set": "ratio=1:1"},
+        {"arch": "full", "task": "seqcomp L=2", "n": 512, "bits": 16, "budget_bytes": 1 << 30},
+        {"file": {"name": "it's.json", "base64": "eyJtb2RlbF90eXBlIjogImxsYW1hIn0="}, "context": None}]):
+    put("explore", "look-%d" % number, json.dumps(look).encode())

@@ -56,7 +56,7 @@ static void print_memory(rung_buf *out, const rung_card *card)
         put_bytes_cell(out, 0, card->batch_held);
         rung_buf_putc(out, '\n');
     }
-    rung_buf_puts(out, "  Weights are not counted: the file does not say how many there are.\n");
+    rung_buf_puts(out, "  Weights are not counted: layers do not say how many there are.\n");
 }
 
 static void print_row(rung_buf *out, const char *label, const char *text)
@@ -142,6 +142,66 @@ static void print_reach(rung_buf *out, const rung_card *card)
     print_row(out, "reach", text);
 }
 
+static void put_evidence(rung_buf *out, const rung_card_verdict *v)
+{
+    bool theorem = v->basis == RUNG_BASIS_THEOREM;
+    rung_buf_printf(out, "%s%s%s", theorem ? "theorem " : "weights", theorem ? v->by : "",
+                    v->trivial ? ", for any layers" : "");
+    rung_buf_printf(out, ": %s", v->statement);
+}
+
+static void print_ability(rung_buf *out, const rung_card *card, rung_ability_kind kind)
+{
+    const rung_card_ability *a = &card->ability[kind];
+    rung_buf text;
+    rung_buf_init(&text);
+    if (a->can_at) {
+        rung_buf_printf(&text, "CAN at %llu %s, ", (unsigned long long)a->can_at, a->unit);
+        put_evidence(&text, &a->can);
+        rung_buf_puts(&text, a->cannot_from || a->otherwise[0] ? "\n" : "");
+    }
+    if (a->cannot_from) {
+        rung_buf_printf(&text, "CANNOT from %llu %s on", (unsigned long long)a->cannot_from, a->unit);
+        if (a->asked_up_to) rung_buf_printf(&text, " (asked up to %llu)", (unsigned long long)a->asked_up_to);
+        rung_buf_puts(&text, ", ");
+        put_evidence(&text, &a->cannot);
+        rung_buf_puts(&text, a->otherwise[0] ? "\n" : "");
+    }
+    if (a->otherwise[0])
+        rung_buf_printf(&text, "%s: %s", a->can_at || a->cannot_from ? "UNKNOWN otherwise" : "UNKNOWN", a->otherwise);
+    print_row(out, rung_ability_names[kind], text.text ? text.text : "");
+    out->failed = out->failed || text.failed;
+    rung_buf_clear(&text);
+}
+
+static void print_recall(rung_buf *out, const rung_card *card)
+{
+    const rung_card_recall *r = &card->recall;
+    rung_buf text;
+    if (!r->layers) return;
+    rung_buf_init(&text);
+    rung_buf_printf(&text, "%zu layers with a state of %llu bits, alone: ", r->layers,
+                    (unsigned long long)r->state_bits);
+    if (r->limit) {
+        rung_buf_printf(&text, "CANNOT recall tables from %llu entries on, ", (unsigned long long)r->limit);
+        put_evidence(&text, &r->proved);
+    } else {
+        rung_buf_printf(&text, "UNKNOWN: %s", r->proved.statement);
+    }
+    print_row(out, "recurrent part", text.text ? text.text : "");
+    out->failed = out->failed || text.failed;
+    rung_buf_clear(&text);
+}
+
+static void print_abilities(rung_buf *out, const rung_card *card)
+{
+    if (!card->has_abilities) return;
+    rung_buf_putc(out, '\n');
+    for (size_t i = 0; i < RUNG_ABILITIES; i++) print_ability(out, card, (rung_ability_kind)i);
+    print_recall(out, card);
+    print_row(out, "theorems speak of", card->about);
+}
+
 static void print_head(rung_buf *out, const rung_card *card)
 {
     char numbers[256];
@@ -150,11 +210,14 @@ static void print_head(rung_buf *out, const rung_card *card)
     rung_ledger_counts(out, &card->layers);
     rung_buf_puts(out, "\norder: ");
     tool_wrap(out, card->order, 7, 7);
-    snprintf(numbers, sizeof numbers,
-             "\n%llu tokens%s, batch of %llu; keys and values in %d bits (%s), states in %d bits (%s)",
+    snprintf(numbers, sizeof numbers, "\n%llu tokens%s, batch of %llu; keys and values in %d bits (%s)",
              (unsigned long long)card->context, card->context_from_file ? " (the context of the file)" : "",
-             (unsigned long long)card->batch, card->numbers.kv_bits, card->numbers.kv_from, card->numbers.state_bits,
-             card->numbers.state_from);
+             (unsigned long long)card->batch, card->numbers.kv_bits, card->numbers.kv_from);
+    if (card->held.state) {
+        size_t used = strlen(numbers);
+        snprintf(numbers + used, sizeof numbers - used, ", states in %d bits (%s)", card->numbers.state_bits,
+                 card->numbers.state_from);
+    }
     tool_wrap(out, numbers, 0, 2);
     rung_buf_putc(out, '\n');
 }
@@ -168,6 +231,7 @@ void tool_card_print(rung_buf *out, const rung_card *card)
     print_budget(out, card);
     print_engine(out, card);
     print_reach(out, card);
+    print_abilities(out, card);
     for (size_t i = 0; i < card->notes; i++) print_row(out, "note", card->note[i]);
 }
 
@@ -220,6 +284,14 @@ ROW(row_break_even, put_count, c->break_even)
 ROW(row_sequences, put_count, c->budget ? c->budget_sequences : 0)
 ROW(row_tokens, put_count, c->budget ? c->budget_tokens : 0)
 ROW(row_reserved, put_short_bytes, c->has_reserved ? c->reserved : 0)
+ROW(row_can_look_up, put_count, c->ability[RUNG_ABILITY_LOOKUP].can_at)
+ROW(row_cannot_look_up, put_count, c->ability[RUNG_ABILITY_LOOKUP].cannot_from)
+ROW(row_can_compose, put_count, c->ability[RUNG_ABILITY_COMPOSITION].can_at)
+ROW(row_cannot_compose, put_count, c->ability[RUNG_ABILITY_COMPOSITION].cannot_from)
+ROW(row_can_pair, put_count, c->ability[RUNG_ABILITY_TWO_SUM].can_at)
+ROW(row_cannot_pair, put_count, c->ability[RUNG_ABILITY_TWO_SUM].cannot_from)
+ROW(row_cannot_each, put_count, c->ability[RUNG_ABILITY_EACH].cannot_from)
+ROW(row_recall, put_count, c->recall.limit)
 
 static const struct row {
     const char *label;
@@ -245,6 +317,14 @@ static const struct row {
     {"sequences in the budget", row_sequences},
     {"tokens in the budget", row_tokens},
     {"reserved for the batch", row_reserved},
+    {"look-up: CAN at entries", row_can_look_up},
+    {"  CANNOT from", row_cannot_look_up},
+    {"composition: CAN functions", row_can_compose},
+    {"  CANNOT from", row_cannot_compose},
+    {"two-sum: CAN at numbers", row_can_pair},
+    {"  CANNOT from", row_cannot_pair},
+    {"two-sum at each: CANNOT from", row_cannot_each},
+    {"recurrent part: CANNOT recall", row_recall},
 };
 
 static void print_one_row(rung_buf *out, const struct row *row, const rung_card *cards, size_t count)

@@ -14,9 +14,13 @@
 
 typedef struct card_values {
     tool_ledger_options options;
-    int64_t context, batch, threads;
+    int64_t context, batch, entries, threads;
+    bool memory;
     const char *kv, *state, *budget, *engine, *set;
 } card_values;
+
+/* Entries of the tables that weights are proved for: more where there is time. */
+enum { FEW = 4, ENTRIES_OF_FEW = 256, ENTRIES_OF_MANY = 64 };
 
 /* ---- what is asked ----------------------------------------------------------------------------------------------- */
 
@@ -67,7 +71,10 @@ static rung_status read_engine(const rung_engine **out, const char *name, rung_e
 
 static rung_status read_asked(asked *a, const card_values *v, rung_error *err)
 {
-    *a = (asked){.options = {.context = (uint64_t)v->context, .batch = (uint64_t)v->batch}};
+    *a = (asked){.options = {.context = (uint64_t)v->context,
+                             .batch = (uint64_t)v->batch,
+                             .memory_only = v->memory,
+                             .lookup_entries = (uint64_t)v->entries}};
     RUNG_TRY(read_format(&a->options.kv, &a->kv, "kv", v->kv, err));
     RUNG_TRY(read_format(&a->options.state, &a->state, "state", v->state, err));
     RUNG_TRY(v->budget ? read_size(&a->options.budget, v->budget, err) : RUNG_OK);
@@ -207,16 +214,19 @@ static int run_card(const tool_call *call, rung_error *err)
     tool_bound_input *inputs;
     asked a;
     RUNG_TRY(read_asked(&a, v, err));
+    if (!v->entries) a.options.lookup_entries = call->arguments <= FEW ? ENTRIES_OF_FEW : ENTRIES_OF_MANY;
     rung_claim_spec about = rung_claim_spec_of_prompt(NULL, 0);
     RUNG_TRY(tool_bound_inputs_open(&inputs, call, &v->options, &about, err));
     job j = {.options = &a.options};
     size_t room = (1 + variants_in(v->set)) * call->arguments;
-    rung_status status = make_subjects(&j, call, inputs, err);
+    rung_status status = rung_lookup_proofs_new(&a.options.proofs, err);
+    RUNG_NEXT(status, make_subjects(&j, call, inputs, err));
     RUNG_NEXT(status, fill_cards(&j, (size_t)v->threads, err));
     RUNG_NEXT(status, show(&j, call, err));
     for (size_t i = 0; j.cards && i < j.count; i++) rung_card_clear(&j.cards[i]);
     free(j.cards), free(j.status), free(j.err);
     free_subjects(&j, room);
+    rung_lookup_proofs_free(a.options.proofs);
     tool_bound_inputs_close(inputs, call->arguments);
     return status;
 }
@@ -238,6 +248,10 @@ const tool_command tool_command_card = {
     .details =
         "Bytes that the layers of a model hold of a sequence and read for a new token, by kind of layer; the length "
         "from which on it holds no more than the same model with full layers everywhere; what fits into a budget.\n"
+        "What the layers can and cannot do, each with its evidence: CAN with weights that are proved for every prompt, "
+        "CANNOT by a theorem, UNKNOWN elsewhere. A card asks little, so that a thousand take seconds; 'rung bound' "
+        "asks "
+        "about any task and size.\n"
         "--set shows variants of the same model beside it: ratio=7:1 (layers that do not grow to full ones), "
         "window=4096, NAME=OTHER (another mechanism with a state of the same size; full; window:W), dense, recurrent. "
         "Commas separate variants, a slash joins changes of one variant.\n"
@@ -266,6 +280,13 @@ const tool_command tool_command_card = {
              .help = "what this server reserves, by its page rule",
              .names = rung_engine_name_at},
             TEXT_ROW("set", set, "CHANGES", "variants to show beside each input"),
+            SIZE_ROW("entries", entries, 1024,
+                     "largest table that weights for a look-up are proved for; 0: 256, and 64 for more than 4 inputs",
+                     "0"),
+            {.name = "memory",
+             .kind = RUNG_OPTION_FLAG,
+             .at = offsetof(card_values, memory),
+             .help = "memory alone: ask nothing about abilities"},
             RUNG_LEDGER_ROW(card_values, "heads", options.heads, 1, 1 << 16, "heads where an arch names none", "1"),
             RUNG_LEDGER_ROW(card_values, "head-dim", options.head_dim, 1, 1 << 20, "dk and dv where an arch names none",
                             "16"),

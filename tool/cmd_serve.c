@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "output.h"
 #include "rung/serve.h"
+#include "serving.h"
 #include "worker.h"
 
 typedef struct serve_values {
@@ -83,12 +83,7 @@ static rung_status serve_until_signal(const rung_service *service, const tool_wo
     };
     rung_status status = rung_server_open(&server, service, &options, err);
     RUNG_NEXT(status, announce(server, s, name, call, err));
-    tool_signals_defer(true);
-    const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
-    while (status == RUNG_OK && !tool_signal_pending()) {
-        rung_server_tick(server);
-        nanosleep(&pause, NULL);
-    }
+    if (status == RUNG_OK) tool_serve_until_signal(server);
     rung_server_close(server);
     if (v->log) fclose(log);
     return status;

@@ -34,6 +34,7 @@
     X(explain)                                                                                                         \
     X(bench)                                                                                                           \
     X(serve)                                                                                                           \
+    X(explore)                                                                                                         \
     X(attn)                                                                                                            \
     X(help)                                                                                                            \
     X(completion)                                                                                                      \

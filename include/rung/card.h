@@ -93,7 +93,8 @@ typedef struct rung_card_verdict {
     rung_verdict verdict; /* 0: not asked */
     rung_basis basis;
     const char *by;        /* the theorem, or the construction */
-    const char *task;      /* canonical text */
+    const char *task;      /* canonical text; what was asked for if the size is free */
+    bool any_size;         /* it is about some size with at most `tokens` tokens, else about exactly this one */
     uint64_t tokens;       /* of the prompt, or the most that it may have */
     const char *statement; /* what was shown, with its numbers; for UNKNOWN why */
     const char *about;     /* the arithmetic */
@@ -113,7 +114,8 @@ extern const char *const rung_ability_names[]; /* [kind] */
 typedef struct rung_card_ability {
     const char *unit;         /* what sizes count: "entries", "functions", "numbers" */
     uint64_t can_at;          /* the largest size with CAN that was looked for; 0: none */
-    uint64_t cannot_from;     /* 0: none */
+    uint64_t cannot_from;     /* every size from here on, or up to asked_up_to if that is not 0; 0: none */
+    uint64_t asked_up_to;     /* the largest size that was asked, where larger ones do not follow; 0: they follow */
     rung_card_verdict can;    /* the evidence for can_at */
     rung_card_verdict cannot; /* the evidence for cannot_from */
     const char *otherwise;    /* why other sizes are UNKNOWN; "" if none is */
@@ -139,8 +141,9 @@ typedef struct rung_card_options {
     uint64_t budget;           /* bytes for what layers hold, without weights; 0: none */
     const rung_engine *engine; /* NULL: nothing is said of what a server reserves */
     bool memory_only;          /* leave the abilities out */
+    uint64_t lookup_entries;   /* entries of the largest table that weights are looked for; 0: 64 */
     /* proofs about weights that several cards share; NULL: this card has its own */
-    struct rung_lookup_proofs *proofs;
+    rung_lookup_proofs *proofs;
 } rung_card_options;
 
 #define RUNG_CARD_CONTEXT UINT64_C(131072)
@@ -195,6 +198,7 @@ typedef struct rung_card {
     const char *reserved_why; /* has_reserved is false: why */
 
     bool has_abilities;
+    const char *about; /* the arithmetic that theorems speak of; that of weights is in their evidence */
     rung_card_ability ability[RUNG_ABILITIES];
     rung_card_recall recall;
     uint64_t reach; /* tokens back that windows alone can see, all window layers together; 0: no windows */

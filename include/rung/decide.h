@@ -34,10 +34,11 @@ typedef struct rung_decide_options {
     bool weights;    /* constructions whose layers the subject contains are built and judged */
     bool both;       /* look for weights even if a theorem forbids them, to compare both */
     uint64_t samples, seed;
-    size_t threads;            /* 0: all */
-    double work;               /* for judging weights, see rung_witness_options; 0: its default */
-#define RUNG_DECIDE_QUICK 6e9  /* one or two seconds of work, for interactive use */
-    bool (*interrupted)(void); /* NULL: never */
+    size_t threads;             /* 0: all */
+    double work;                /* for judging weights, see rung_witness_options; 0: its default */
+#define RUNG_DECIDE_QUICK 6e9   /* one or two seconds of work, for interactive use */
+    bool (*interrupted)(void);  /* NULL: never */
+    rung_lookup_proofs *proofs; /* proofs about published layers that several claims share; NULL: none are kept */
     const rung_model
         *given; /* judge these weights, which must have the subject's layers, instead of searching; NULL: search */
     const char *given_by;          /* the arguments of `rung build` that make them */
@@ -69,7 +70,7 @@ typedef struct rung_decision {
     double ceiling;
 
     /* what the search for weights found */
-    rung_model *model;    /* the model, with the subject's own layers; NULL: none found, or it was given */
+    rung_model *model;    /* the model, with the subject's own layers; NULL: none found, given, or a shared proof */
     bool has_weights;     /* weights were found or given, and are right */
     const char *weights;  /* the arguments of `rung build` that make them; NULL: none */
     rung_task_conf task;  /* the instance that the model solves */

@@ -36,9 +36,11 @@ typedef struct rung_service_request {
 } rung_service_request;
 
 typedef struct rung_service_reply {
-    unsigned status;   /* HTTP status */
-    const char *allow; /* allowed methods, with status 405 */
-    rung_buf body;     /* JSON; empty for /health */
+    unsigned status;      /* HTTP status */
+    const char *allow;    /* allowed methods, with status 405 */
+    const char *type;     /* of the body; NULL: application/json */
+    const char *security; /* Content-Security-Policy of a page; NULL: none */
+    rung_buf body;        /* empty for /health */
     size_t prompt_tokens, completion_tokens;
 } rung_service_reply;
 
@@ -69,9 +71,15 @@ typedef struct rung_server_options {
     FILE *log; /* a line per request, without keys and texts; NULL: none */
 } rung_server_options;
 
+/* What makes a reply of a request. Any thread may call it at any time. */
+typedef void rung_answer(rung_service_reply *reply, const void *context, const rung_service_request *request);
+
 /* Starts to serve, on threads of its own. The service must outlive the server. */
 rung_status rung_server_open(rung_server **out, const rung_service *service, const rung_server_options *options,
                              rung_error *err);
+/* The same with other replies than those of a model. The context must outlive the server. */
+rung_status rung_server_open_with(rung_server **out, rung_answer *answer, const void *context,
+                                  const rung_server_options *options, rung_error *err);
 const char *rung_server_url(const rung_server *server); /* "http://127.0.0.1:8000" */
 /* Closes connections on which a request did not arrive, or a reply was not read, in time. The owner of the server must
  * call it several times a second. */

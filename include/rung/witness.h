@@ -178,6 +178,13 @@ void rung_plan_json(rung_buf *out, const rung_plan *plan, const rung_plan_option
 
 /* ---- weights for given layers ------------------------------------------------------------------------------------ */
 
+/* Proofs about look-ups by rotary positions, kept by sizes and numbers, so that many files with the same sizes share
+ * them. Several threads may use one. */
+typedef struct rung_lookup_proofs rung_lookup_proofs;
+rung_status rung_lookup_proofs_new(rung_lookup_proofs **out, rung_error *err);
+void rung_lookup_proofs_free(rung_lookup_proofs *proofs);
+size_t rung_lookup_proofs_count(const rung_lookup_proofs *proofs);
+
 /* The question: can layers of this architecture solve exactly this instance of a task, in these numbers? */
 typedef struct rung_witness_options {
     const char *arch;
@@ -193,6 +200,9 @@ typedef struct rung_witness_options {
     size_t threads;            /* 0: all */
     double work;               /* multiplications that may be run in total; 0: 3e10, about ten seconds on one core */
     bool (*interrupted)(void); /* NULL: never */
+    /* published layers: only a proof counts, it is looked for here first and kept here, and no model is returned; NULL:
+     * as usual */
+    rung_lookup_proofs *proofs;
 } rung_witness_options;
 
 /* The weights that were found, if any. */
@@ -201,7 +211,7 @@ typedef struct rung_witness {
     rung_finding finding; /* how it was established that they are right; only if found */
     const char *build;    /* the arguments of `rung build` of the construction */
     const char *layers;   /* layers of the construction */
-    rung_model *model;    /* a model of the architecture in question */
+    rung_model *model;    /* a model of the architecture in question; NULL with `proofs` */
     size_t options;       /* number of constructions, with their parameters, for this task */
     size_t fitting;       /* those of them whose layers the architecture contains */
     char why[512];        /* why nothing was found, or "" */

@@ -16,7 +16,7 @@ address address_init(address_kind kind, size_t count, double gap)
 {
     size_t bits = sheet_bits_for(count);
     const size_t dims[] = {2 * bits, bits, 2, 2};
-    return (address){kind, count, dims[kind], gap};
+    return (address){kind, count, dims[kind], gap, 0};
 }
 
 /* 1 - cos x without cancellation. */
@@ -77,30 +77,23 @@ void address_query(const address *a, const sheet_matrix *m, size_t row, size_t c
     }
 }
 
+/* The score of the right key, those of zero keys being 0. */
+static double right_score(const address *a)
+{
+    double bits = (double)sheet_bits_for(a->count), step = turn / (double)a->count;
+    if (a->kind == ADDRESS_TRIG) return a->count > 1 ? a->gap / one_minus_cos(step) : a->gap;
+    return a->kind == ADDRESS_BITS ? a->gap * bits : a->gap / 2 * bits;
+}
+
 double address_leak(const address *a)
 {
     double bits = (double)sheet_bits_for(a->count), step = turn / (double)a->count, leak = 0;
-    if (a->kind == ADDRESS_BITS || a->kind == ADDRESS_SIGN) return expm1(bits * log1p(exp(-a->gap)));
+    if (a->idle && a->kind != ADDRESS_QUADRATIC) leak = (double)a->idle * exp(-right_score(a));
+    if (a->kind == ADDRESS_BITS || a->kind == ADDRESS_SIGN) return leak + expm1(bits * log1p(exp(-a->gap)));
     for (size_t k = 1; k < a->count; k++) {
         double drop = a->kind == ADDRESS_TRIG ? a->gap * one_minus_cos((double)k * step) / one_minus_cos(step)
                                               : a->gap * (double)k * (double)k;
         leak += (a->kind == ADDRESS_TRIG ? 1 : 2) * exp(-drop);
     }
     return leak;
-}
-
-double address_far(const address *a)
-{
-    double bits = (double)sheet_bits_for(a->count), beyond = (double)a->count + 1;
-    switch (a->kind) {
-    case ADDRESS_BITS:
-        return a->gap * bits;
-    case ADDRESS_SIGN:
-        return a->gap * bits / 2;
-    case ADDRESS_TRIG:
-        return a->count > 1 ? a->gap / one_minus_cos(turn / (double)a->count) : a->gap;
-    case ADDRESS_QUADRATIC: /* the nearest address is count - 1 */
-        return a->gap * beyond * beyond;
-    }
-    return 0;
 }

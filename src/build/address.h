@@ -11,6 +11,8 @@
  *
  * The mass of all wrong keys relative to the right one, if every address occurs at most once:
  *   bits, sign (1 + e^-g)^b - 1;  trig sum_k e^-c(1-cos kt);  quadratic at most 2 sum_k e^-g k^2.
+ * A zero key has the score 0, which is lower than the right one by g b, (g/2) b, c. (Tokens without an address have no
+ * zero key with quadratic ones, but addresses beyond the last.)
  */
 #ifndef RUNG_BUILD_ADDRESS_H
 #define RUNG_BUILD_ADDRESS_H
@@ -25,6 +27,7 @@ typedef struct address {
     size_t count; /* the addresses are 0 .. count-1 */
     size_t dim;
     double gap;
+    size_t idle; /* tokens with a zero key, which stand for no address */
 } address;
 
 address address_init(address_kind kind, size_t count, double gap);
@@ -33,8 +36,5 @@ void address_key(const address *a, const sheet_matrix *m, size_t row, size_t col
 void address_query(const address *a, const sheet_matrix *m, size_t row, size_t col, size_t number);
 /* Mass of the wrong keys relative to the right one, at most, when every address occurs at most once. */
 double address_leak(const address *a);
-/* The score of the right key above that of a token without an address, at least: a zero key, or for the quadratic form
- * the number 2 count. */
-double address_far(const address *a);
 
 #endif

@@ -23,6 +23,9 @@
     X(disjointness)                                                                                                    \
     X(eva_recurrent)                                                                                                   \
     X(dyck)                                                                                                            \
+    X(state_recall)                                                                                                    \
+    X(stacks)                                                                                                          \
+    X(variable_tracking)                                                                                               \
     X(q_sparse_average)                                                                                                \
     X(nearest_neighbour)
 

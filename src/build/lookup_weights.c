@@ -2,8 +2,9 @@
  * Copyright (c) The rung authors
  *
  * Look a value up: one full layer, one head. The key of an entry is its address, which comes from its position or from
- * the token itself; the query is the wanted address; the value is what is asked for. Solves eva, index, retrieval and
- * percom, which a recurrent layer of small state cannot do.
+ * the token itself; the query is the wanted address; the value is what is asked for. Solves eva, index, retrieval,
+ * palindrome and percom, which a recurrent layer of small state cannot do. In palindrome the position of a question says
+ * which address it wants.
  *
  * The head's output is the wanted value plus at most leak/(1+leak) of its range. Bits are rounded at 1/2, so leak < 1
  * is enough; one number among V needs leak (V-1) < 1/2. The query token itself has no address (a zero key, or for the
@@ -11,8 +12,8 @@
  *
  * retrieval distinct=0: a wrong address may occur up to N-1 times, so the N wrong keys weigh at most N e^-gap together.
  *
- * percom: every token of tau is a query and sees sigma, the tokens of tau before it and itself. These have no address
- * and the value 0. There are up to N of them, each `far` below the right key (address_far), so they add N e^-far.
+ * percom: every token of tau is a query, and sees sigma, the tokens of tau before it and itself. These have the value 0
+ * and no address. The leak counts N of them.
  */
 #include "address.h"
 #include "build_rows.h"
@@ -22,7 +23,7 @@
 
 enum { VALUES_BITS, VALUES_SCALAR };
 
-static const char *const lookup_tasks[] = {"eva", "index", "retrieval", NULL};
+static const char *const lookup_tasks[] = {"eva", "index", "retrieval", "palindrome", NULL};
 static const char *const value_names[] = {"bits", "scalar", NULL};
 
 static const rung_param params[] = {
@@ -39,41 +40,58 @@ typedef struct table_task {
     size_t addresses; /* positions, or keys that a token can carry */
     size_t values;    /* V */
     bool by_token;    /* the token carries its address */
-    bool repeats;     /* an address that is not wanted may occur more than once */
     size_t queries;   /* tokens that ask, after the table */
+    bool backwards;   /* every entry is asked for, the last one first, by tokens that are all the same */
+    bool repeats;     /* an address that is not wanted may occur more than once */
 } table_task;
 
 static table_task describe(const rung_build *b)
 {
     const rung_task_conf *t = &b->task;
     const char *name = t->task->name;
-    size_t entries = (size_t)rung_task_param(t, "N");
-    if (strcmp(name, "percom") == 0) return (table_task){entries, entries, entries, false, false, entries};
+    size_t entries = (size_t)rung_task_param(t, "N"), values = t->answers;
+    table_task by_position = {.entries = entries, .addresses = entries, .values = values, .queries = 1};
+    table_task by_token = {.entries = entries, .addresses = values, .values = values, .by_token = true, .queries = 1};
+    bool palindrome = strcmp(name, "palindrome") == 0;
     if (strcmp(name, "retrieval") == 0) {
-        size_t words = (size_t)1 << rung_task_param(t, "D");
-        return (table_task){entries, words, words, true, rung_task_param(t, "distinct") == 0, 1};
+        by_token.repeats = rung_task_param(t, "distinct") == 0;
+        return by_token;
     }
-    size_t values = (size_t)rung_task_param(t, "V");
-    if (strcmp(name, "eva") == 0 && rung_task_value(t, "form")->number == 1)
-        return (table_task){entries, (size_t)rung_task_param(t, "K"), values, true, false, 1};
-    return (table_task){entries, entries, values, false, false, 1};
+    if (strcmp(name, "eva") == 0 && rung_task_value(t, "form")->number == 1) {
+        by_token.addresses = (size_t)rung_task_param(t, "K");
+        return by_token;
+    }
+    by_position.backwards = palindrome;
+    if (palindrome || strcmp(name, "percom") == 0) by_position.queries = entries;
+    return by_position;
 }
 
-/* Mass of the wrong keys relative to the right one, at most. One query token is in the 2 % that allowed_leak keeps. */
-static double leak_of(const table_task *t, const address *a)
+/* percom with quadratic keys: the tokens that ask stand at one number, twice as far as the last address. */
+static bool asks_from_afar(const table_task *t, address_kind kind)
 {
-    double table = t->repeats ? (double)t->entries * exp(-a->gap) : address_leak(a);
-    return t->queries > 1 ? table + (double)t->queries * exp(-address_far(a)) : table;
+    return kind == ADDRESS_QUADRATIC && t->queries > 1 && !t->backwards;
+}
+
+static address address_of(const table_task *t, address_kind kind, double gap)
+{
+    address a = address_init(kind, t->addresses, gap);
+    a.idle = t->queries > 1 ? t->queries : 0; /* a single one is in the slack of the allowed leak */
+    return a;
+}
+
+/* Mass of the wrong keys relative to the right one, at most. */
+static double leak_of(const table_task *t, address_kind kind, double gap)
+{
+    address a = address_of(t, kind, gap);
+    double beyond = (double)t->entries + 1, leak = t->repeats ? (double)t->entries * exp(-gap) : address_leak(&a);
+    return asks_from_afar(t, kind) ? leak + (double)t->queries * exp(-gap * beyond * beyond) : leak;
 }
 
 /* The least gap, to a hundredth, with a leak below `bound`. */
 static double least_gap(const table_task *t, address_kind kind, double bound)
 {
     double gap = 0.01;
-    for (; gap < 700; gap += 0.01) { /* e^-700 is near the smallest double */
-        address a = address_init(kind, t->addresses, gap);
-        if (leak_of(t, &a) < bound) break;
-    }
+    while (gap < 700 && !(leak_of(t, kind, gap) < bound)) gap += 0.01; /* e^-700 is near the smallest double */
     return gap;
 }
 
@@ -89,12 +107,11 @@ static rung_status choose_gap(double *gap, const rung_build *b, const table_task
     double bound = allowed_leak(t, rung_build_param(b, "values")), least = least_gap(t, kind, bound);
     *gap = rung_build_value(b, "gap")->real;
     if (*gap == 0) *gap = least + 2; /* a seventh of the allowed leak, which leaves room for rounding */
-    address a = address_init(kind, t->addresses, *gap);
-    if (leak_of(t, &a) < bound) return RUNG_OK;
+    if (leak_of(t, kind, *gap) < bound) return RUNG_OK;
     return rung_fail(err, RUNG_USAGE,
                      "gap=%g is too small: the wrong keys together weigh up to %.3g of the right one, but only %.3g is "
                      "allowed; take gap=%.2f or more",
-                     *gap, leak_of(t, &a), bound, least);
+                     *gap, leak_of(t, kind, *gap), bound, least);
 }
 
 typedef struct coords {
@@ -114,16 +131,19 @@ static void write_tokens(rung_sheet *s, const table_task *t, const address *a, c
             else
                 sheet_set(&embed, id, c->value, (double)v);
         }
-    for (size_t x = 0; x < t->addresses; x++) address_query(a, &embed, keys * t->values + x, c->query, x);
+    for (size_t x = 0; x < t->addresses && !t->backwards; x++)
+        address_query(a, &embed, keys * t->values + x, c->query, x);
 }
 
 static void write_positions(rung_sheet *s, const table_task *t, const address *a, const coords *c)
 {
     sheet_matrix positions = sheet_get(s, "positions");
     for (size_t i = 0; i < t->entries; i++) address_key(a, &positions, i, c->key, i);
-    if (a->kind != ADDRESS_QUADRATIC) return;
-    size_t beyond = t->queries > 1 ? 2 * t->entries : t->entries; /* many query tokens must be further away than one */
-    for (size_t i = 0; i < t->queries; i++) address_key(a, &positions, t->entries + i, c->key, beyond);
+    for (size_t j = 0; j < t->queries; j++) {
+        size_t at = t->entries + j, number = asks_from_afar(t, a->kind) ? 2 * t->entries : at;
+        if (a->kind == ADDRESS_QUADRATIC) address_key(a, &positions, at, c->key, number);
+        if (t->backwards) address_query(a, &positions, at, c->query, t->entries - 1 - j);
+    }
 }
 
 /* The query tokens get keys of their own, because a zero key would have the quadratic score of address 0. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * One recurrent layer whose state is just large enough for eva and index: the other side of the lower bound of N log2 V
- * bits. Keys are one-hot, so every product is one with 0 or with a key's own number, every sum is a sum of integers,
+ * One recurrent layer whose state is just large enough for eva, index and palindrome: the other side of the lower bound
+ * of N log2 V bits. Keys are one-hot, so every product is one with 0 or with a key's own number, every sum is a sum of integers,
  * and nothing is ever rounded. The state is N numbers, each a value of the table.
  *
  *   bits=b   a value is cut into parts of b bits, one number each (dv = ceil(bits of V / b)); b=0 leaves it whole
@@ -25,8 +25,8 @@
 #include "build_rows.h"
 #include "sheet.h"
 
-enum { TASK_EVA, TASK_INDEX };
-static const char *const task_pairs[] = {"eva", "index", NULL};
+enum { TASK_EVA, TASK_INDEX, TASK_PALINDROME };
+static const char *const task_pairs[] = {"eva", "index", "palindrome", NULL};
 
 /* One row for each mechanism: the parameters that keep its state unchanged. */
 typedef struct memory {
@@ -71,6 +71,8 @@ typedef struct plan {
     const memory *memory;
     size_t entries, keys, values; /* N, addresses (N or K), V */
     bool by_token;                /* the token carries its key */
+    bool backwards;               /* the position of a question says what it asks for, the last entry first */
+    size_t tokens;                /* of the prompt */
     size_t pack, dk;              /* entries per number, rows of the state */
     size_t part_bits, parts;      /* bits of a part when a value is cut, else 0; dv */
     size_t base;                  /* values of one part */
@@ -94,6 +96,8 @@ static plan make_plan(const rung_build *b)
               .pack = (size_t)rung_build_param(b, "pack"),
               .part_bits = (size_t)rung_build_param(b, "bits")};
     p.by_token = rung_build_param(b, "task") == TASK_EVA && rung_task_param(t, "form") == 1;
+    p.backwards = rung_build_param(b, "task") == TASK_PALINDROME;
+    p.tokens = t->tokens;
     p.keys = p.by_token ? (size_t)rung_task_param(t, "K") : p.entries;
     p.dk = (p.keys + p.pack - 1) / p.pack;
     p.parts = p.part_bits ? (sheet_bits_for(p.values) + p.part_bits - 1) / p.part_bits : 1;
@@ -176,12 +180,15 @@ static void write_value(const sheet_matrix *m, size_t row, const plan *p, const 
 
 /* ---- weights ----------------------------------------------------------------------------------------------------- */
 
+static void write_query(const sheet_matrix *m, size_t row, const plan *p, const coords *c, size_t address)
+{
+    sheet_set(m, row, c->query + address / p->pack, 1);
+    sheet_set(m, row, c->digit, (double)(address % p->pack));
+}
+
 static void write_queries(const sheet_matrix *embed, size_t first, const plan *p, const coords *c)
 {
-    for (size_t x = 0; x < p->keys; x++) {
-        sheet_set(embed, first + x, c->query + x / p->pack, 1);
-        sheet_set(embed, first + x, c->digit, (double)(x % p->pack));
-    }
+    for (size_t x = 0; x < p->keys; x++) write_query(embed, first + x, p, c, x);
 }
 
 static void write_pairs(rung_sheet *s, const plan *p, const coords *c)
@@ -201,7 +208,9 @@ static void write_table_by_position(rung_sheet *s, const plan *p, const coords *
     sheet_matrix embed = sheet_get(s, "embed.weight"), positions = sheet_get(s, "positions");
     size_t top = p->pack - 1;
     for (size_t v = 0; v < p->values; v++) write_value(&embed, v, p, c, v, top);
-    write_queries(&embed, p->values, p, c);
+    if (!p->backwards) write_queries(&embed, p->values, p, c);
+    for (size_t j = 0; j < p->entries && p->backwards; j++)
+        write_query(&positions, p->entries + j, p, c, p->entries - 1 - j);
     for (size_t i = 0; i < p->entries; i++) {
         write_key(&positions, i, p, c, i);
         for (size_t j = 0; j < p->parts; j++)
@@ -292,9 +301,8 @@ static rung_status build(rung_sheet *s, const rung_build *b, rung_error *err)
     plan p = make_plan(b);
     RUNG_TRY(check_plan(&p, err));
     coords c = layout(s, &p);
-    if (p.memory == &memories[MECH_LOGLINEAR]) /* at the query, entry i has level bits of (N xor i) */
-        sheet_layers(s, "%s:levels=%zu:dk=%zu:dv=%zu", p.memory->arch, sheet_bits_for(p.entries + 1) + 1, p.dk,
-                     p.parts);
+    if (p.memory == &memories[MECH_LOGLINEAR]) /* at a query t, entry i has level bits of (t xor i) */
+        sheet_layers(s, "%s:levels=%zu:dk=%zu:dv=%zu", p.memory->arch, sheet_bits_for(p.tokens) + 1, p.dk, p.parts);
     else
         sheet_layers(s, "%s:dk=%zu:dv=%zu", p.memory->arch, p.dk, p.parts);
     sheet_mlp(s, "table");

@@ -9,8 +9,6 @@
 
 enum { KINDS_MAX = 4096, NOTES_MAX = 16 };
 
-const char *const rung_ability_names[] = {"look-up", "composition", "two-sum", "two-sum at each number", NULL};
-
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 /* Bits of a number as a server keeps it. A dtype of 8 bits is that of weights; caches are as wide as activations. */
@@ -199,6 +197,7 @@ rung_status rung_card_make(rung_card *card, const rung_subject *subject, const c
     card->order = card_written(card, write_order, ledger, err);
     rung_status status = card->name && card->order ? RUNG_OK : RUNG_SYSTEM;
     RUNG_NEXT(status, fill_memory(card, subject, o, err));
+    if (status == RUNG_OK && !o->memory_only) status = card_abilities(card, subject, o, err);
     return status;
 }
 

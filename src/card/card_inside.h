@@ -11,4 +11,11 @@
 /* What `write` writes, kept in the card's arena; NULL after an error. */
 char *card_written(rung_card *card, void (*write)(rung_buf *out, const void *what), const void *what, rung_error *err);
 
+/* A layer without its full heads. */
+rung_ledger_layer card_recurrent_part(const rung_ledger_layer *layer);
+
+/* Fills abilities and recall. */
+rung_status card_abilities(rung_card *card, const rung_subject *subject, const rung_card_options *options,
+                           rung_error *err);
+
 #endif

@@ -143,6 +143,7 @@ static void json_verdict(rung_jout *out, const char *key, const rung_card_verdic
     rung_jout_string(out, "by", v->by && v->by[0] ? v->by : NULL);
     rung_jout_string(out, "task", v->task);
     json_count(out, "tokens", v->tokens);
+    rung_jout_bool(out, "any_size_up_to_tokens", v->any_size);
     rung_jout_string(out, "shown", v->statement);
     rung_jout_string(out, "about", v->about);
     rung_jout_bool(out, "trivial", v->trivial);
@@ -152,6 +153,7 @@ static void json_verdict(rung_jout *out, const char *key, const rung_card_verdic
 static void json_abilities(rung_jout *out, const rung_card *card)
 {
     if (!card->has_abilities) return;
+    rung_jout_string(out, "theorems_about", card->about);
     rung_jout_object(out, "abilities");
     for (size_t i = 0; i < RUNG_ABILITIES; i++) {
         const rung_card_ability *a = &card->ability[i];
@@ -159,6 +161,7 @@ static void json_abilities(rung_jout *out, const rung_card *card)
         rung_jout_string(out, "unit", a->unit);
         json_some(out, "can_at", a->can_at);
         json_some(out, "cannot_from", a->cannot_from);
+        json_some(out, "asked_up_to", a->asked_up_to);
         json_verdict(out, "can", &a->can);
         json_verdict(out, "cannot", &a->cannot);
         rung_jout_string(out, "otherwise", a->otherwise && a->otherwise[0] ? a->otherwise : NULL);

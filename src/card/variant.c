@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rung/card.h"
+#include "card_inside.h"
 #include "rung/mech.h"
 
 typedef rung_ledger_layer held;
@@ -73,10 +73,10 @@ static held as_window(const held *attention, uint64_t size)
     return layer;
 }
 
-/* What a layer of both kinds has besides its full heads. */
-static held without_full(const held *from)
+held card_recurrent_part(const held *from)
 {
     held layer = *from;
+    if (!from->full) return layer;
     char *plus = strrchr(layer.mechanism, '+');
     layer.full = false, layer.kv_per_token = layer.heads = layer.key_dim = layer.value_dim = 0;
     if (plus) *plus = 0;
@@ -153,7 +153,7 @@ static rung_status make_recurrent(change *c)
     for (size_t i = 0; i < c->ledger->layer_count; i++) {
         held *layer = &c->layer[i];
         if (is_both(layer)) {
-            *layer = without_full(layer);
+            *layer = card_recurrent_part(layer);
         } else if (layer->full || layer->sparse) {
             if (!c->has_bounded) return no_bounded(c);
             *layer = c->bounded;

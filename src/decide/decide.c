@@ -96,7 +96,8 @@ static rung_status keep_both(const rung_decision *d, const rung_bound_answer *an
     rung_buf_init(&name), rung_buf_init(&text);
     rung_buf_printf(&name, "%s/rung-contradiction.safetensors", means->keep ? means->keep : ".");
     rung_status status = rung_buf_ok(&name, err);
-    RUNG_NEXT(status, rung_model_save(d->model ? d->model : means->given, name.text, err));
+    const rung_model *model = d->model ? d->model : means->given; /* none after a shared proof */
+    if (status == RUNG_OK && model) status = rung_model_save(model, name.text, err);
     rung_buf_printf(&text, "%s\ntheorem %s: %s\nweights: %s, in %s: %s\n", d->about, answer->bound->id,
                     answer->statement, d->weights, d->numbers, name.text ? name.text : "");
     rung_buf_reset(&name);

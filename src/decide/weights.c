@@ -92,7 +92,8 @@ static rung_status look_in(rung_decision *d, const rung_claim *claim, const rung
                                 .seed = means->seed,
                                 .threads = means->threads,
                                 .work = means->work,
-                                .interrupted = means->interrupted};
+                                .interrupted = means->interrupted,
+                                .proofs = means->proofs};
     rung_witness w;
     rung_status status = ask.arch ? rung_witness_find(&w, &ask, err)
                                   : rung_witness_published(&w, rung_subject_ledger(subject), &ask, err);

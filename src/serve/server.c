@@ -30,7 +30,8 @@ typedef struct line {
 } line;
 
 struct rung_server {
-    const rung_service *service;
+    rung_answer *answer;
+    const void *context; /* of answer */
     rung_server_options options;
     struct MHD_Daemon *daemon;
     atomic_size_t in_flight, open;
@@ -207,7 +208,9 @@ static enum MHD_Result send_reply(exchange *x, struct MHD_Connection *connection
     struct MHD_Response *response = MHD_create_response_from_buffer(
         reply->body.len, reply->body.len ? reply->body.text : "", MHD_RESPMEM_PERSISTENT);
     if (!response) return MHD_NO;
-    MHD_add_response_header(response, "Content-Type", "application/json");
+    MHD_add_response_header(response, "Content-Type", reply->type ? reply->type : "application/json");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (reply->security) MHD_add_response_header(response, "Content-Security-Policy", reply->security);
     MHD_add_response_header(response, "Server", "rung");
     if (reply->allow) MHD_add_response_header(response, "Allow", reply->allow);
     if (reply->status == 401) MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
@@ -255,7 +258,7 @@ static enum MHD_Result answer(exchange *x, struct MHD_Connection *connection, co
     };
     rung_service_reply_clear(&x->reply);
     set_deadline(connection, 0);
-    rung_service_answer(&x->reply, x->server->service, &request);
+    x->server->answer(&x->reply, x->server->context, &request);
     return send_reply(x, connection);
 }
 
@@ -371,8 +374,8 @@ static void free_server(rung_server *s)
     free(s);
 }
 
-rung_status rung_server_open(rung_server **out, const rung_service *service, const rung_server_options *options,
-                             rung_error *err)
+rung_status rung_server_open_with(rung_server **out, rung_answer *by, const void *context,
+                                  const rung_server_options *options, rung_error *err)
 {
     *out = NULL;
 #ifdef RUNG_WITHOUT_MICROHTTPD
@@ -380,7 +383,8 @@ rung_status rung_server_open(rung_server **out, const rung_service *service, con
 #endif
     rung_server *s = rung_calloc(1, sizeof *s, err);
     if (!s) return RUNG_SYSTEM;
-    s->service = service;
+    s->answer = by;
+    s->context = context;
     s->options = *options;
     rung_status status = make_lines(s, err);
     RUNG_NEXT(status, open_server(s, err));
@@ -390,6 +394,17 @@ rung_status rung_server_open(rung_server **out, const rung_service *service, con
         free_server(s);
     }
     return status;
+}
+
+static void answer_by_service(rung_service_reply *reply, const void *service, const rung_service_request *request)
+{
+    rung_service_answer(reply, service, request);
+}
+
+rung_status rung_server_open(rung_server **out, const rung_service *service, const rung_server_options *options,
+                             rung_error *err)
+{
+    return rung_server_open_with(out, answer_by_service, service, options, err);
 }
 
 const char *rung_server_url(const rung_server *s)

@@ -10,7 +10,7 @@
 
 const char *plan_size_name(const rung_task *task)
 {
-    static const char *const names[] = {"N0", "N", "T", "n"};
+    static const char *const names[] = {"N0", "N", "T", "n", "chains"};
     for (size_t i = 0; i < RUNG_COUNT(names); i++) {
         size_t at = rung_param_find(task->params, names[i]);
         if (at != SIZE_MAX && task->params[at].kind == RUNG_PARAM_INT) return names[i];

@@ -8,6 +8,7 @@
  */
 #include "find_weights.h"
 #include "finding.h"
+#include "lookup_proofs.h"
 #include "rotary.h"
 
 #include <math.h>
@@ -144,6 +145,22 @@ static rung_status judge(rung_witness *w, const rung_model *model, const rotary_
     return status;
 }
 
+static const char idle_layers[] =
+    "one head of one full layer, rotary positions, RMSNorm; every other head, layer and MLP idle";
+
+/* The proof alone, without a model: it is the same for all files with these sizes. */
+static rung_status by_shared_proof(rung_witness *w, const rotary_lookup *l, const rung_witness_options *ask,
+                                   rung_error *err)
+{
+    if (proof_work(l) > (ask->work > 0 ? ask->work : WORK_MAX))
+        return refuse(w, "a proof for %zu tokens takes too long here", l->entries + 1);
+    rung_evaluator how = {.numbers = ask->numbers, .softmax = ask->softmax, .threads = ask->threads};
+    RUNG_TRY(lookup_prove(&w->finding, ask->proofs, l, &how, err));
+    if (!w->finding.right) return refuse(w, "%s", w->finding.reason);
+    w->found = true, w->layers = idle_layers;
+    return RUNG_OK;
+}
+
 rung_status rung_witness_published(rung_witness *w, const rung_ledger *ledger, const rung_witness_options *ask,
                                    rung_error *err)
 {
@@ -155,11 +172,12 @@ rung_status rung_witness_published(rung_witness *w, const rung_ledger *ledger, c
         return rung_fail(err, RUNG_USAGE, "fp32 has no fixed order of summation; choose a number format");
     if (!describe(&l, w, ledger, ask->task)) return RUNG_OK;
     w->options = w->fitting = 1;
+    if (ask->proofs) return by_shared_proof(w, &l, ask, err);
     rung_status status = rotary_build(&model, &l, ask->task, err);
     RUNG_NEXT(status, judge(w, model, &l, ask, err));
     if (status == RUNG_OK && w->finding.right) {
         w->found = true, w->model = model;
-        w->layers = "one head of one full layer, rotary positions, RMSNorm; every other head, layer and MLP idle";
+        w->layers = idle_layers;
         return RUNG_OK;
     }
     rung_model_close(model);

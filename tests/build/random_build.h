@@ -47,6 +47,14 @@ static const char *const templates[] = {
     "disjointness N=2..5",
     "assoc-recall by=full/window/delta/gdelta/kda/retnet/linear",
     "count by=full/window/linear",
+    "lookup task=palindrome N=2..5 V=2..3 keys=bits/sign/trig/quadratic",
+    "eva-recurrent task=palindrome N=2..5 V=2..3 mech=linear/mamba2/delta/kda",
+    "state-recall task=state-recall N=2..3 V=2 K=2..3 M=1..2 mech=delta/gdelta/kda",
+    "state-recall task=state-recall N=2..3 V=2 K=2..3 M=1..2 first=recall mech=delta/gdelta",
+    "state-recall task=parity-recall N=1..2 V=2..3 M=1..3 mech=delta/gdelta/kda",
+    "stacks T=2..5 S=1..2 V=2",
+    "variable-tracking chains=1..2 hops=0 V=2..3",
+    "variable-tracking chains=1 hops=1..2 V=2",
 };
 
 static inline const char *put_word(char *out, size_t room, const char *from)

@@ -31,7 +31,7 @@ PROMPTS = 12
 BUILDS = {
     "lookup": ["N=16", "keys=sign N=9 V=5", "keys=trig values=scalar N=16", "keys=quadratic N=12",
                "task=index keys=sign N=20", "task=retrieval N=12 D=4", "form=pair N=6 K=9 keys=trig",
-               "task=retrieval N=20 D=3 distinct=0"],
+               "task=palindrome N=9 keys=sign", "task=retrieval N=20 D=3 distinct=0"],
     "percom": ["N=9", "keys=trig values=scalar N=8", "keys=quadratic N=5"],
     "seqcomp": ["L=1 N0=4", "L=2 N0=3 n=2", "L=3 N0=2 n=2 flat=1", "L=2 N0=3 n=2 keys=trig", "L=2 N0=3 n=2 keys=quadratic",
                 "L=2 N0=3 n=2 linear=first", "L=3 N0=2 n=2 linear=after"],
@@ -44,8 +44,13 @@ BUILDS = {
     "count": ["N=10 V=3"],
     "string-equality": ["N=6"],
     "disjointness": ["N=6"],
-    "eva-recurrent": ["N=8 mech=linear", "N=8 mech=delta", "N=8 mech=gdelta", "N=8 mech=mamba2", "N=8 mech=loglinear"],
+    "eva-recurrent": ["N=8 mech=linear", "N=8 mech=delta", "N=8 mech=gdelta", "N=8 mech=mamba2", "N=8 mech=loglinear",
+                      "task=palindrome N=8 mech=delta"],
     "dyck": ["N=8 k=2", "N=8 k=3 types=1"],
+    "state-recall": ["N=9 K=4", "N=5 K=3 mech=gdelta", "N=5 K=3 mech=kda", "N=5 K=3 first=recall",
+                     "task=parity-recall N=6", "task=parity-recall N=3 mech=kda"],
+    "stacks": ["T=12 S=3 V=4", "T=9 S=1 V=5"],
+    "variable-tracking": ["chains=3 hops=0", "chains=2 hops=3", "chains=1 hops=6 K=9"],
     "q-sparse-average": ["N=6 q=2 d=2"],
     "nearest-neighbour": ["N=5 d=4", "N=5 d=4 form=split"],
 }

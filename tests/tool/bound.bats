@@ -268,7 +268,7 @@ print("%d" % s["value"])'
 }
 
 @test "bound --solve says why there is no edge, and what it cannot vary" {
-    run -0 rung bound 4*full --head-dim 2 --task seqcomp L=2 --n 1000 --solve p
+    run -0 rung bound 4*full --head-dim 2 --task seqcomp L=2 --n 1000 --solve p --no-weights
     [[ $output == *"CANNOT: none"* ]]
     run -2 rung bound "$FIXTURES/jamba.json" --task eva --n 100 --solve d
     [[ $output == *"its own head dimension"* ]]
