@@ -18,7 +18,8 @@ typedef struct bound_values {
     tool_ledger_options options;
     const char *task;
     int64_t n, kernel, expect, solve, samples, threads;
-    bool tokens_after, thoughts, no_thresholds, no_weights, plan, check;
+    const char *thoughts;
+    bool tokens_after, no_thresholds, no_weights, plan, check;
     const char *proof;
 } bound_values;
 
@@ -255,6 +256,19 @@ static rung_status check_usage(const tool_call *call, rung_error *err)
     return RUNG_OK;
 }
 
+/* NULL: none; "any": any number; else their number. */
+static rung_status take_thoughts(rung_claim_spec *about, const char *text, rung_error *err)
+{
+    int64_t count = 0;
+    if (!text) return RUNG_OK;
+    if (strcmp(text, "any") != 0 && !rung_parse_int(&count, text, 0, 1 << 20))
+        return rung_fail(err, RUNG_USAGE, "--thoughts: '%s' is no number from 0 to %d; without one: any number", text,
+                         1 << 20);
+    if (strcmp(text, "any") == 0 || count) about->at_once = RUNG_VIOLATED;
+    about->thoughts = (uint64_t)count;
+    return RUNG_OK;
+}
+
 static int run_bound(const tool_call *call, rung_error *err)
 {
     const bound_values *v = call->values;
@@ -265,7 +279,7 @@ static int run_bound(const tool_call *call, rung_error *err)
     rung_claim_spec about = rung_claim_spec_of_prompt(v->task ? &task : NULL, (uint64_t)v->n);
     about.kernel = (rung_kernel)(v->kernel + 1);
     if (v->tokens_after) about.ends = RUNG_VIOLATED;
-    if (v->thoughts) about.at_once = RUNG_VIOLATED;
+    RUNG_TRY(take_thoughts(&about, v->thoughts, err));
     tool_read_bits(&about, &v->options);
     return v->plan ? run_plan(call, &about, err) : run_inputs(call, &about, err);
 }
@@ -346,7 +360,12 @@ const tool_command tool_command_bound = {
              .fallback = "online",
              .choices = rung_kernel_names},
             FLAG("tokens-after", tokens_after, "the prompt goes on after the last token of the task (a template)"),
-            FLAG("thoughts", thoughts, "the model may say thoughts before it answers"),
+            {.name = "thoughts",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(bound_values, thoughts),
+             .metavar = "T",
+             .alone = "any",
+             .help = "the model may say at most T thoughts before it answers; without a number: any number"},
             FLAG("no-thresholds", no_thresholds, "do not look for the smallest n; faster for many inputs"),
             FLAG("no-weights", no_weights, "theorems only: do not look for weights that can"),
             {.name = "solve",

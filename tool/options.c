@@ -108,12 +108,18 @@ static rung_status set_row(parser *p, const rung_option *row, const char *text)
     return rung_option_set(p->call->values, row, text, "--", p->err);
 }
 
+static bool is_number(const char *text)
+{
+    return *text && text[strspn(text, "0123456789")] == 0;
+}
+
 /* The value of an option: attached to it, or the next argument. Something that looks like another long option
  * is not taken, since "--out --json" is a forgotten value far more often than a file named "--json". */
 static rung_status take_value(parser *p, const rung_option *row, const char *attached)
 {
     if (attached) return set_row(p, row, attached);
     const bool there = p->next < p->argc && strncmp(p->argv[p->next], "--", 2) != 0;
+    if (row->alone && !(there && is_number(p->argv[p->next]))) return set_row(p, row, row->alone);
     if (!there) return rung_fail(p->err, RUNG_USAGE, "--%s needs a value: --%s %s", row->name, row->name, row->metavar);
     return set_row(p, row, p->argv[p->next++]);
 }
@@ -225,5 +231,5 @@ void tool_option_spell(rung_buf *out, const rung_option *option)
 {
     if (option->letter) rung_buf_printf(out, "-%c, ", option->letter);
     rung_buf_printf(out, "--%s", option->name);
-    if (option->kind != RUNG_OPTION_FLAG) rung_buf_printf(out, " %s", option->metavar);
+    if (option->kind != RUNG_OPTION_FLAG) rung_buf_printf(out, option->alone ? " [%s]" : " %s", option->metavar);
 }

@@ -349,6 +349,8 @@ typedef struct rung_option {
     const char *const *choices; /* NULL-terminated */
     rung_names *names;          /* completion candidates of a string */
     rung_complete complete;
+    const char *alone; /* the value of an option that stands alone or before something that is no number; NULL: it must
+                          have a value */
 } rung_option;
 
 /* Converts `text` (NULL for a flag) and stores it in the row's field. A message starts with `prefix` and the row's

@@ -20,15 +20,18 @@ RUNG_API_BEGIN
 
 #define RUNG_PATTERN_FULL_MAX 64
 
-/* R^{r_0} F R^{r_1} F ... F R^{r_F}: bits, not layers. Layers without token mixing are left out. */
+/* R^{r_0} F R^{r_1} F ... F R^{r_F}: bits, not layers. An F may have recurrent heads beside its full ones. Layers
+ * without token mixing are left out. */
 typedef struct rung_pattern {
-    size_t full;      /* F, layers that are full and nothing else */
-    size_t recurrent; /* R layers */
+    size_t full;      /* F, layers with full heads */
+    size_t recurrent; /* layers with a state: R, and F with recurrent heads beside */
     uint64_t state[RUNG_PATTERN_FULL_MAX +
                    1]; /* [i]: sum of the bits of the R layers before the first F, ..., after the last F */
     size_t layers[RUNG_PATTERN_FULL_MAX + 1]; /* [i]: number of those layers */
+    uint64_t beside[RUNG_PATTERN_FULL_MAX];   /* [i]: bits of the recurrent heads beside the full ones of layer F i+1 */
+    bool has_beside[RUNG_PATTERN_FULL_MAX];   /* [i]: there are such heads */
     uint64_t message;                         /* c: bits of the largest full layer's accumulator */
-    uint64_t all_state;                       /* sum of state[] */
+    uint64_t all_state;                       /* sum of state[] and beside[] */
     uint64_t levels_state;                    /* bits of one level, all log-linear layers together (not in state[]) */
     bool headwise;                            /* some layer is full and recurrent at once: its heads differ */
     bool sparse;                              /* some layer selects tokens or blocks */
@@ -94,7 +97,7 @@ typedef struct rung_ledger_shown {
  * and windows, and of a full layer what it hands to a token. All panels have the same logarithmic scale. */
 void rung_ledger_svg(rung_buf *out, const rung_ledger_shown *claims, size_t count);
 
-/* Prints "R^2 F R" with the bits, for people. */
+/* Prints "R^2 F F|R R" for people; F|R has full and recurrent heads. */
 void rung_pattern_print(rung_buf *out, const rung_pattern *pattern);
 
 /* ---- answers --------------------------------------------------------------------------------------------------- */

@@ -98,6 +98,7 @@ typedef enum rung_premise {
     RUNG_PREMISE_LAYOUT,  /* the prompt has the order of the task, and what is asked stands at its end */
     RUNG_PREMISE_ENDS,    /* nothing follows the last token of the task */
     RUNG_PREMISE_AT_ONCE, /* the model answers at once, without a chain of thought */
+    RUNG_PREMISE_COUNTED, /* the thoughts before the answer are at most so many; none if the model answers at once */
     RUNG_PREMISES,
 } rung_premise;
 #define RUNG_NEEDS(premise) (1u << (premise))
@@ -117,6 +118,7 @@ typedef struct rung_claim_spec {
     rung_kernel kernel;
     rung_message message;
     rung_fact layout, ends, at_once; /* see rung_premise */
+    uint64_t thoughts; /* if at_once is violated: at most so many thoughts before the answer; 0: any number */
 } rung_claim_spec;
 
 /* The prompt is what the task writes, nothing follows it, and the model answers at once, in the order of the exact
@@ -141,6 +143,8 @@ const rung_task_conf *rung_claim_task(const rung_claim *claim); /* NULL: the cla
 uint64_t rung_claim_n(const rung_claim *claim);                 /* 0: the task has exactly its own size */
 const rung_arithmetic *rung_claim_arithmetic(const rung_claim *claim);
 rung_known rung_claim_premise(const rung_claim *claim, rung_premise premise);
+/* The most thoughts before the answer, where RUNG_PREMISE_COUNTED is established; else 0. */
+uint64_t rung_claim_thoughts(const rung_claim *claim);
 
 RUNG_API_END
 

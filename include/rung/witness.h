@@ -195,6 +195,7 @@ typedef struct rung_witness_options {
     const rung_model *given; /* judge these weights of a construction instead of searching; NULL: search */
     const char *given_by;    /* the arguments of `rung build` that make them */
     bool thoughts;           /* the model may use a chain of thought before it answers */
+    uint64_t most_thoughts;  /* of at most so many tokens; 0: of any length */
     uint64_t samples;        /* prompts of a sample; 0: 1000 */
     uint64_t seed;
     size_t threads;            /* 0: all */

@@ -215,7 +215,8 @@ rung_status rung_bound_answers(rung_bound_report *report, const rung_claim *clai
                         .task = rung_claim_task(claim),
                         .n = rung_claim_n(claim),
                         .arithmetic = rung_claim_arithmetic(claim),
-                        .thresholds = thresholds};
+                        .thresholds = thresholds,
+                        .thoughts = rung_claim_thoughts(claim)};
     rung_status status = ask_rows(report, claim, &q, err);
     if (status != RUNG_OK || q.n || !thresholds) return status;
     q.n = FAR_TOKENS;

@@ -26,6 +26,8 @@
     X(sparse_membership)                                                                                               \
     X(average_one)                                                                                                     \
     X(headwise_one)                                                                                                    \
+    X(compose_thought)                                                                                                 \
+    X(headwise_two)                                                                                                    \
     X(published_full)                                                                                                  \
     X(published_hybrid)                                                                                                \
     X(published_sparse)
@@ -40,7 +42,8 @@ typedef struct bound_question {
     const rung_task_conf *task;
     uint64_t n; /* about some size of the task with at most this many tokens; 0: the task's own size */
     const rung_arithmetic *arithmetic;
-    bool thresholds; /* also find the smallest n */
+    bool thresholds;   /* also find the smallest n */
+    uint64_t thoughts; /* at most so many before the answer; rows that need RUNG_PREMISE_AT_ONCE see 0 */
 } bound_question;
 
 /* NEEDS_LAYERS: premises that nearly every proof uses. The others add those of a scan by the last token, and the order
@@ -49,8 +52,14 @@ typedef struct bound_question {
     (RUNG_NEEDS(RUNG_PREMISE_CAUSAL) | RUNG_NEEDS(RUNG_PREMISE_KINDS) | RUNG_NEEDS(RUNG_PREMISE_ONCE) |                \
      RUNG_NEEDS(RUNG_PREMISE_OWN_CACHE))
 #define NEEDS_STATES (NEEDS_LAYERS | RUNG_NEEDS(RUNG_PREMISE_STATE) | RUNG_NEEDS(RUNG_PREMISE_LAYOUT))
-#define NEEDS_SCANS                                                                                                    \
-    (NEEDS_STATES | RUNG_NEEDS(RUNG_PREMISE_ORDER) | RUNG_NEEDS(RUNG_PREMISE_ENDS) | RUNG_NEEDS(RUNG_PREMISE_AT_ONCE))
+#define NEEDS_LAST   (NEEDS_STATES | RUNG_NEEDS(RUNG_PREMISE_ORDER) | RUNG_NEEDS(RUNG_PREMISE_ENDS))
+#define NEEDS_SCANS  (NEEDS_LAST | RUNG_NEEDS(RUNG_PREMISE_AT_ONCE))
+/* The last token of the prompt, and then thoughts. */
+#define NEEDS_THOUGHTS (NEEDS_LAST | RUNG_NEEDS(RUNG_PREMISE_COUNTED))
+
+/* The same layers with the recurrent heads of each F in a layer of their own after it. This can only do more: that layer
+ * may read what the full heads read, because a token keeps everything. So a theorem about the result holds for *p. */
+rung_pattern bound_heads_after(const rung_pattern *p);
 
 /* A parameter of the task that the user fixed; 0 if it has its default. */
 static inline uint64_t bound_fixed(const bound_question *q, const char *name)

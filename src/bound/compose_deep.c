@@ -50,6 +50,8 @@ static bool plain(const rung_pattern *p)
 static rung_status evaluate_d(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                               rung_error *err)
 {
+    rung_pattern apart = bound_heads_after(p);
+    p = &apart;
     deep d = {.task = compose_of(q), .L = p->full + 1, .c = p->message};
     if (!plain(p) || p->full < 2)
         return bound_missing(answer, "the theorem is about at least two full layers among recurrent ones");

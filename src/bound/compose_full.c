@@ -15,6 +15,11 @@
  * N_0 - g t + G x g t, impossible if
  *
  *     n_1 Theta log2 V > c (n_1 (1+t) + g t + M_1 + middle) + c t x G + min(G x B, B + c (M_2 + middle)).
+ *
+ * H2: the same two layers with recurrent heads of s_1 and s_2 bits beside the full ones. What w may know of z_1 after
+ * layer 1 grows by the s_1 bits that leave z_1: the classes lose c + s_1 (Ce: c beta + s_1), and s_1 bits that leave z_2
+ * are listed. Without layers after them the heads of layer 2 read what layer 1 wrote, and s_2 is listed once. With such
+ * layers they count as one of them: B has s_2 in it.
  */
 #include "compose_full.h"
 #include "search.h"
@@ -23,6 +28,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static two_full question_of(const bound_question *q, const rung_pattern *p)
 {
@@ -37,17 +43,34 @@ static two_full question_of(const bound_question *q, const rung_pattern *p)
                       .ladder = SPREAD_ROUGH};
 }
 
+/* The heads beside; those of the second layer count as a layer after it if others follow. */
+static two_full headwise_question_of(const bound_question *q, const rung_pattern *p)
+{
+    two_full o = question_of(q, p);
+    o.beside_first = p->beside[0], o.beside_last = p->beside[1];
+    if (!o.state_after) return o;
+    o.state_after += o.beside_last, o.beside_last = 0;
+    o.B = (double)o.state_after;
+    return o;
+}
+
 static bool pattern_fits(rung_bound_answer *answer, const compose_task *t, const rung_pattern *p)
 {
     if (t->L < 2)
         bound_missing(answer, "the theorem is about at least two functions");
-    else if (p->full != 2 || p->too_many || p->headwise || p->sparse || p->levels_state)
+    else if (p->full != 2 || p->too_many || p->sparse || p->levels_state)
         bound_missing(answer, "the theorem is about two full layers");
     else if (p->state[0] || p->state[1])
         bound_missing(answer, "a recurrent layer before the last full one can pass the pointer on: nothing is proved");
     else
         return true;
     return false;
+}
+
+static bool without_beside(rung_bound_answer *answer, const rung_pattern *p)
+{
+    if (p->headwise) bound_missing(answer, "recurrent heads stand beside the full ones: see H2");
+    return !p->headwise;
 }
 
 static double log2_values(const two_full *o, double n1)
@@ -83,21 +106,23 @@ bound_sides compose_c0_sides(rung_certified *s, const void *context)
 {
     const two_full *o = context;
     assert(o->g >= 1 && o->g <= o->q && o->t * o->q <= o->N0);
-    rung_ival loss = rung_ival_div(s, rung_ival_u64(s, o->message), compose_product(s, o->g, o->t));
+    rung_ival heard_first = rung_ival_add(s, rung_ival_u64(s, o->message), rung_ival_u64(s, o->beside_first));
+    rung_ival loss = rung_ival_div(s, heard_first, compose_product(s, o->g, o->t));
     rung_ival share = rung_ival_exp2(s, rung_ival_sub(s, rung_ival_u64(s, 0), loss));
     rung_ival values = rung_ival_ceil(s, rung_ival_mul(s, compose_product(s, o->t, o->q), share));
     rung_ival V = compose_values_log2(s, &o->task, o->N0, compose_product(s, o->N0, o->n1));
     rung_ival lhs = rung_ival_mul(s, rung_ival_mul(s, rung_ival_real(s, o->n1), values), V);
     /* g t for z_0, and N_0 - g t + g t q for the tokens of z_1 */
     rung_ival listed = rung_ival_add(s, compose_product(s, o->n1, 1 + o->t), tokens_of(s, o, rung_ival_real(s, o->q)));
-    return (bound_sides){lhs, heard(s, o, listed)};
+    rung_ival states = rung_ival_add(s, rung_ival_u64(s, o->beside_first), rung_ival_u64(s, o->beside_last));
+    return (bound_sides){lhs, rung_ival_add(s, heard(s, o, listed), states)};
 }
 
 static double c0_gain(const two_full *o, double n1)
 {
-    double values = ceil(o->t * o->q * exp2(-o->c / (o->g * o->t)));
+    double values = ceil(o->t * o->q * exp2(-(o->c + (double)o->beside_first) / (o->g * o->t)));
     double listed = n1 * (1 + o->t) + o->N0 + o->g * o->t * o->q + compose_middle(&o->task, o->N0);
-    return n1 * values * log2_values(o, n1) - o->c * listed;
+    return n1 * values * log2_values(o, n1) - o->c * listed - (double)o->beside_first - (double)o->beside_last;
 }
 
 static bool c0_holds(double n1, const void *context)
@@ -142,7 +167,7 @@ static bool c0_choose_given(two_full *o)
 static bool c0_choose_free(two_full *o)
 {
     search s;
-    double most = 8 + 4 * o->c;
+    double most = 8 + 4 * (o->c + (double)o->beside_first);
     search_box box = {3, {1, 1, 1}, {most, 4 * most, most}};
     search_init(&s, &box, c0_tokens, o, 12);
     search_try_random(&s, 4000);
@@ -151,11 +176,21 @@ static bool c0_choose_free(two_full *o)
     return true;
 }
 
+static void c0_print(rung_bound_answer *answer, const two_full *o)
+{
+    snprintf(
+        answer->statement, sizeof answer->statement,
+        "n_1 ceil(t q 2^(-%s/gt)) log2 V = %.1f > %.1f, with N_0 = %.0f, n_1 = %.0f, V = %.0f, t = %.0f, q = %.0f, "
+        "g = %.0f, c = %llu",
+        o->beside_first ? "(c+s_1)" : "c", answer->lhs, answer->rhs, o->N0, o->n1,
+        compose_values(&o->task, o->N0, o->N0 * o->n1), o->t, o->q, o->g, (unsigned long long)o->message);
+}
+
 static rung_status evaluate_c0(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                                rung_error *err)
 {
     two_full o = question_of(q, p);
-    if (!pattern_fits(answer, &o.task, p)) return RUNG_OK;
+    if (!pattern_fits(answer, &o.task, p) || !without_beside(answer, p)) return RUNG_OK;
     if (o.state_after) return bound_missing(answer, "recurrent layers follow: see Ce");
     if (!(o.task.free ? c0_choose_free(&o) : c0_choose_given(&o)))
         return bound_missing(answer, "no size was found that satisfies the inequality");
@@ -164,11 +199,7 @@ static rung_status evaluate_c0(rung_bound_answer *answer, const bound_question *
     answer->point = point_of(&o);
     answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
     snprintf(answer->premise, sizeof answer->premise, "F F, summed from left to right, w last");
-    snprintf(answer->statement, sizeof answer->statement,
-             "n_1 ceil(t q 2^(-c/gt)) log2 V = %.1f > %.1f, with N_0 = %.0f, n_1 = %.0f, V = %.0f, t = %.0f, q = %.0f, "
-             "g = %.0f, c = %llu",
-             answer->lhs, answer->rhs, o.N0, o.n1, compose_values(&o.task, o.N0, o.N0 * o.n1), o.t, o.q, o.g,
-             (unsigned long long)o.message);
+    c0_print(answer, &o);
     return RUNG_OK;
 }
 
@@ -191,7 +222,9 @@ bound_sides compose_ce_sides(rung_certified *s, const void *context)
     assert(o->g >= 1 && o->g <= o->q && o->t * o->q <= o->N0);
     rung_ival n1 = compose_product(s, o->G, o->beta), Gx = compose_product(s, o->G, o->x), one = rung_ival_u64(s, 1);
     rung_ival c = rung_ival_u64(s, o->message), B = rung_ival_u64(s, o->state_after);
-    rung_ival loss = rung_ival_div(s, rung_ival_mul(s, c, rung_ival_real(s, o->beta)), rung_ival_real(s, o->g));
+    rung_ival first = rung_ival_u64(s, o->beside_first);
+    rung_ival heard_first = rung_ival_add(s, rung_ival_mul(s, c, rung_ival_real(s, o->beta)), first);
+    rung_ival loss = rung_ival_div(s, heard_first, rung_ival_real(s, o->g));
     rung_ival theta = spread_from_class_surely(s, o->t, o->q, loss, o->x, o->y);
     rung_ival V = compose_values_log2(s, &o->task, o->N0, rung_ival_mul(s, n1, rung_ival_real(s, o->N0)));
     rung_ival lhs = rung_ival_mul(s, rung_ival_mul(s, n1, theta), V);
@@ -199,14 +232,15 @@ bound_sides compose_ce_sides(rung_certified *s, const void *context)
     listed = rung_ival_add(s, listed, tokens_of(s, o, rung_ival_min(s, Gx, rung_ival_real(s, o->q))));
     listed = rung_ival_add(s, listed, rung_ival_mul(s, rung_ival_real(s, o->t), Gx));
     rung_ival once = rung_ival_add(s, B, heard(s, o, tokens_of(s, o, rung_ival_sub(s, Gx, one))));
-    return (bound_sides){lhs, rung_ival_add(s, heard(s, o, listed), rung_ival_min(s, rung_ival_mul(s, Gx, B), once))};
+    rung_ival states = rung_ival_add(s, first, rung_ival_min(s, rung_ival_mul(s, Gx, B), once));
+    return (bound_sides){lhs, rung_ival_add(s, heard(s, o, listed), states)};
 }
 
 static double ce_gain(const two_full *o, double G)
 {
     double cells = o->g * o->t, Gx = G * o->x, n1 = G * o->beta, whole = o->N0 + compose_middle(&o->task, o->N0);
     double listed = whole + fmin(Gx, o->q) * cells + o->t * Gx;
-    double states = fmin(Gx * o->B, o->B + o->c * (whole + (Gx - 1) * cells));
+    double states = (double)o->beside_first + fmin(Gx * o->B, o->B + o->c * (whole + (Gx - 1) * cells));
     return n1 * (o->theta * log2_values(o, n1) - o->c * (1 + o->t)) - o->c * listed - states;
 }
 
@@ -215,7 +249,8 @@ static bool ce_take(two_full *o, const double *point)
     o->t = point[0], o->q = point[1], o->g = point[2], o->x = point[3], o->beta = point[4];
     if (o->g > o->q || o->q < 1 || o->t * o->q > 0x1p52) return false;
     if (o->task.free) o->N0 = o->t * o->q;
-    o->theta = spread_from_class(&o->y, o->t, o->q, o->c * o->beta / o->g, o->x, o->ladder);
+    double loss = (o->c * o->beta + (double)o->beside_first) / o->g;
+    o->theta = spread_from_class(&o->y, o->t, o->q, loss, o->x, o->ladder);
     return o->y == 0 || o->x <= o->q;
 }
 
@@ -270,7 +305,8 @@ static bool ce_choose_free(two_full *o)
     search_box box = {5, {1, 1, 1, 1, 1}, {most, most, most, most, most}}, box_all = box;
     box_all.count = 4;
     search_init(&all, &box_all, ce_tokens_all, o, 8);
-    search_try_near(&all, (double[]){o->c, o->c, o->c, o->c}, 2, 3000);
+    double near = o->c + (double)o->beside_first;
+    search_try_near(&all, (double[]){o->c, near, o->c, o->c}, 2, 3000);
     if (search_run(&all) == INFINITY) return false;
     o->ladder = SPREAD_FINE;
     search_init(&some, &box, ce_tokens, o, 1);
@@ -294,7 +330,7 @@ static rung_status evaluate_ce(rung_bound_answer *answer, const bound_question *
                                rung_error *err)
 {
     two_full o = question_of(q, p);
-    if (!pattern_fits(answer, &o.task, p)) return RUNG_OK;
+    if (!pattern_fits(answer, &o.task, p) || !without_beside(answer, p)) return RUNG_OK;
     if (!o.state_after) return bound_missing(answer, "no recurrent layer follows: C0 is stronger");
     if (!(o.task.free ? ce_choose_free(&o) : ce_choose_given(&o)))
         return bound_missing(answer, "no size was found that satisfies the inequality");
@@ -317,4 +353,62 @@ const rung_bound rung_bound_compose_full_then = {
     .section = "theorem-c",
     .needs = NEEDS_SCANS,
     .evaluate = evaluate_ce,
+};
+
+/* ---- H2 ---------------------------------------------------------------------------------------------------------- */
+
+static void h2_print(rung_bound_answer *answer, const two_full *o)
+{
+    if (o->state_after)
+        ce_print(answer, o);
+    else
+        c0_print(answer, o);
+    size_t len = strlen(answer->statement);
+    snprintf(answer->statement + len, sizeof answer->statement - len, ", s_1 = %llu, s_2 = %llu",
+             (unsigned long long)o->beside_first, (unsigned long long)o->beside_last);
+}
+
+static rung_status decide_h2(rung_bound_answer *answer, two_full *o, rung_error *err)
+{
+    if (!o->state_after) return compose_decide(answer, &o->task, compose_c0_sides, o, &o->n1, err);
+    RUNG_TRY(compose_decide(answer, &o->task, compose_ce_sides, o, &o->G, err));
+    o->n1 = o->G * o->beta;
+    return RUNG_OK;
+}
+
+static bool h2_choose(two_full *o)
+{
+    if (o->state_after) return o->task.free ? ce_choose_free(o) : ce_choose_given(o);
+    return o->task.free ? c0_choose_free(o) : c0_choose_given(o);
+}
+
+static rung_status evaluate_h2(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
+                               rung_error *err)
+{
+    two_full o = headwise_question_of(q, p);
+    if (!pattern_fits(answer, &o.task, p)) return RUNG_OK;
+    if (!p->headwise) return bound_missing(answer, "no recurrent heads stand beside the full ones: see C0 and Ce");
+    if (!h2_choose(&o)) return bound_missing(answer, "no size was found that satisfies the inequality");
+    RUNG_TRY(decide_h2(answer, &o, err));
+    compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
+    answer->point = point_of(&o);
+    answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c + (double)p->all_state);
+    snprintf(
+        answer->premise, sizeof answer->premise,
+        "two layers with full heads, recurrent heads beside them, %zu recurrent layers after them, summed from left "
+        "to right, w last",
+        p->layers[2]);
+    h2_print(answer, &o);
+    return RUNG_OK;
+}
+
+const rung_bound rung_bound_headwise_two = {
+    .id = "H2",
+    .summary = "two layers of full heads with recurrent ones beside cannot compose two functions",
+    .task = "seqcomp",
+    .source = "ours",
+    .checked = "proof checked by dataflow on small models, without layers after them also by Coq",
+    .section = "theorem-h",
+    .needs = NEEDS_SCANS,
+    .evaluate = evaluate_h2,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Private to bound: the two sides of theorems C0 and Ce.
+ * Private to bound: the two sides of theorems C0, Ce and H2.
  */
 #ifndef RUNG_BOUND_COMPOSE_FULL_H
 #define RUNG_BOUND_COMPOSE_FULL_H
@@ -13,10 +13,11 @@ typedef struct two_full {
     double N0, n1; /* n_1 = G beta in Ce */
     double B, c;
     uint64_t state_after, message;
-    double t, q, g;    /* both */
-    double x, beta, G; /* Ce */
-    double y, ladder;  /* of the lemmas S' and S */
-    double theta;      /* an estimate for the search */
+    uint64_t beside_first, beside_last; /* H2: bits of the recurrent heads of the two layers */
+    double t, q, g;                     /* both */
+    double x, beta, G;                  /* Ce */
+    double y, ladder;                   /* of the lemmas S' and S */
+    double theta;                       /* an estimate for the search */
 } two_full;
 
 bound_sides compose_c0_sides(rung_certified *s, const void *two_full);

@@ -182,8 +182,10 @@ static rung_status evaluate_single(rung_bound_answer *answer, const bound_questi
                                    rung_error *err)
 {
     compose_task t = compose_of(q);
+    rung_pattern apart = bound_heads_after(p);
+    p = &apart;
     if (t.L != 1) return bound_missing(answer, "the theorem is about one function, L = 1");
-    if (p->full != 1 || p->too_many || p->headwise || p->sparse || p->levels_state)
+    if (p->full != 1 || p->too_many || p->sparse || p->levels_state)
         return bound_missing(answer, "the theorem is about one full layer with recurrent ones before and after it");
     single a = {&t, t.size.N0, p->state[0], p->state[1], p->message};
     /* both factors of the left side rise with N_0 = V */

@@ -28,7 +28,7 @@ static bool pattern_fits(rung_bound_answer *answer, const compose_task *t, const
 {
     if (t->L < 2)
         bound_missing(answer, "the theorem is about at least two functions");
-    else if (p->full != 1 || p->too_many || p->headwise || p->sparse || p->levels_state)
+    else if (p->full != 1 || p->too_many || p->sparse || p->levels_state)
         bound_missing(answer, "the theorem is about one full layer with recurrent ones before and after it");
     else
         return true;
@@ -156,6 +156,8 @@ static void b0_ceiling(rung_bound_answer *answer, const one_full *o)
 static rung_status evaluate_b0(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                                rung_error *err)
 {
+    rung_pattern apart = bound_heads_after(p);
+    p = &apart;
     one_full o = question_of(q, p);
     bool exact = false;
     double tokens = 0;
@@ -352,6 +354,8 @@ static void b_print(rung_bound_answer *answer, const one_full *o)
 static rung_status evaluate_b(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                               rung_error *err)
 {
+    rung_pattern apart = bound_heads_after(p);
+    p = &apart;
     one_full o = question_of(q, p);
     if (!pattern_fits(answer, &o.task, p)) return RUNG_OK;
     if (p->state[0] == 0) return bound_missing(answer, "no recurrent layer before the full one: B0 is stronger");

@@ -5,7 +5,7 @@
  * everything that a recurrence, a convolution or a window carries over a cut. A layer that does not fit this
  * description is marked, and then no theorem that relies on it may be used.
  */
-#include "rung/bound.h"
+#include "bound_rows.h"
 
 #include <assert.h>
 
@@ -96,12 +96,15 @@ static void add_spec(rung_pattern *p, const rung_spec *spec)
     p->sparse = p->sparse || spec->sparse;
     p->headwise = p->headwise || (spec->recurrent && (spec->full || spec->sparse));
     p->levels_state = plus(p->levels_state, spec->level, &p->overflow);
-    if (spec->recurrent) {
-        p->recurrent++;
+    p->recurrent += spec->recurrent;
+    p->all_state = plus(p->all_state, spec->state, &p->overflow);
+    if (spec->recurrent && !spec->full) {
         p->layers[p->full]++;
         p->state[p->full] = plus(p->state[p->full], spec->state, &p->overflow);
     }
     if (!spec->full) return;
+    if (spec->recurrent && p->full < RUNG_PATTERN_FULL_MAX)
+        p->has_beside[p->full] = true, p->beside[p->full] = spec->state;
     if (spec->message > p->message) p->message = spec->message;
     if (p->full == RUNG_PATTERN_FULL_MAX) p->too_many = true;
     if (!p->too_many) p->full++;
@@ -121,14 +124,14 @@ static bool matches_ledger(const rung_pattern *p, const rung_ledger *ledger)
     size_t full = 0, recurrent = 0;
     for (size_t i = 0; i < ledger->layer_count; i++) full += ledger->layer[i].full;
     for (size_t g = 0; g <= p->full; g++) recurrent += p->layers[g];
-    return recurrent == p->recurrent && (p->too_many ? full > p->full : full == p->full);
+    for (size_t g = 0; g < p->full; g++) recurrent += p->has_beside[g];
+    return p->too_many ? full > p->full : full == p->full && recurrent == p->recurrent;
 }
 
 rung_pattern rung_pattern_of(const rung_ledger *ledger, const rung_arithmetic *arithmetic)
 {
     rung_pattern p = {0};
     for (size_t i = 0; i < ledger->layer_count; i++) add_layer(&p, &ledger->layer[i], arithmetic);
-    for (size_t g = 0; g <= p.full; g++) p.all_state = plus(p.all_state, p.state[g], &p.overflow);
     assert(p.full <= RUNG_PATTERN_FULL_MAX && matches_ledger(&p, ledger));
     assert(p.all_state <= BITS_LIMIT && p.message <= BITS_LIMIT && p.levels_state <= BITS_LIMIT);
     return p;
@@ -143,11 +146,22 @@ size_t rung_specs_of(rung_spec *specs, const rung_ledger *ledger, const rung_ari
     return count;
 }
 
+rung_pattern bound_heads_after(const rung_pattern *p)
+{
+    rung_pattern after = *p;
+    for (size_t g = 0; g < p->full; g++) {
+        after.state[g + 1] = plus(after.state[g + 1], p->beside[g], &after.overflow);
+        after.layers[g + 1] += p->has_beside[g];
+        after.beside[g] = 0, after.has_beside[g] = false;
+    }
+    after.headwise = false;
+    return after;
+}
+
 rung_layer_bits rung_layer_bits_of(const rung_ledger_layer *held, const rung_arithmetic *arithmetic)
 {
     rung_pattern p = {0};
     add_layer(&p, held, arithmetic);
-    for (size_t g = 0; g <= p.full; g++) p.all_state = plus(p.all_state, p.state[g], &p.overflow);
     return (rung_layer_bits){plus(p.all_state, p.levels_state, &p.overflow), p.message};
 }
 
@@ -161,11 +175,10 @@ void rung_pattern_print(rung_buf *out, const rung_pattern *p)
             space = " ";
         }
         if (g < p->full) {
-            rung_buf_printf(out, "%sF", space);
+            rung_buf_printf(out, p->has_beside[g] ? "%sF|R" : "%sF", space);
             space = " ";
         }
     }
     if (!p->full && !p->recurrent) rung_buf_puts(out, "(no layer mixes tokens)");
-    if (p->headwise) rung_buf_puts(out, ", with both in one layer");
     if (p->sparse) rung_buf_puts(out, ", with layers that select");
 }

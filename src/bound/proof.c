@@ -235,6 +235,19 @@ static rung_status write_with(proof_job *job, size_t row, rung_error *err)
     return finish(job, theorems[row].id, err);
 }
 
+/* Rows of Coq that are about layers with full and recurrent heads. The others are stated for one or the other. */
+static bool about_heads_beside(const char *id)
+{
+    return strcmp(id, "headwise") == 0 || strcmp(id, "cut-one") == 0;
+}
+
+static bool has_heads_beside(const proof_job *job)
+{
+    for (size_t i = 0; i < job->specs; i++)
+        if (job->spec[i].full && job->spec[i].recurrent) return true;
+    return false;
+}
+
 /* Premises that a theorem of the tool does not need, but that the statements of Coq have. */
 static const char *missing(const rung_claim *claim)
 {
@@ -264,6 +277,8 @@ rung_status rung_proof_write(rung_proof *proof, const rung_claim *claim, const r
     if (lacks) return proof_none(&job, "%s", lacks);
     if (!answer->point.known) return proof_none(&job, "the numbers are too large for the form that Coq has");
     rung_status status = take_layers(&job, err);
+    if (status == RUNG_OK && has_heads_beside(&job) && !about_heads_beside(answer->bound->id))
+        status = proof_none(&job, "in Coq theorem %s has no recurrent heads beside full ones", answer->bound->id);
     if (status == RUNG_OK && !proof->why[0]) status = write_with(&job, row, err);
     free(job.spec);
     rung_buf_clear(&job.task_text), rung_buf_clear(&job.claim_text), rung_buf_clear(&job.tactic);

@@ -22,8 +22,8 @@ struct rung_claim {
     rung_known premise[RUNG_PREMISES];
 };
 
-const char *const rung_premise_names[] = {"causal",  "kinds",  "once", "own-cache", "state", "order",
-                                          "summary", "layout", "ends", "at-once",   NULL};
+const char *const rung_premise_names[] = {"causal",  "kinds",  "once", "own-cache", "state",   "order",
+                                          "summary", "layout", "ends", "at-once",   "counted", NULL};
 const char *const rung_fact_names[] = {"not established", "established", "violated", NULL};
 
 const char *rung_premise_text(rung_premise premise)
@@ -39,6 +39,7 @@ const char *rung_premise_text(rung_premise premise)
         [RUNG_PREMISE_LAYOUT] = "the prompt has the order of the task, and what is asked stands at its end",
         [RUNG_PREMISE_ENDS] = "nothing follows the last token of the task",
         [RUNG_PREMISE_AT_ONCE] = "the model answers at once, without a chain of thought",
+        [RUNG_PREMISE_COUNTED] = "the thoughts before the answer are no more than the claim says",
     };
     return text[premise];
 }
@@ -144,6 +145,18 @@ static bool asks_first(const rung_task_conf *task)
     return at != SIZE_MAX && strcmp(task->task->params[at].choices[task->params[at].number], "first") == 0;
 }
 
+/* How many thoughts a model file or a run gives is up to its weights: the number of a claim is about layers alone. */
+static rung_known count_of_thoughts(const rung_claim *c, const rung_claim_spec *about)
+{
+    if (c->premise[RUNG_PREMISE_AT_ONCE].is == RUNG_ESTABLISHED)
+        return (rung_known){RUNG_ESTABLISHED, "there are none"};
+    if (c->subject->at_once.is != RUNG_ESTABLISHED)
+        return (rung_known){RUNG_NOT_ESTABLISHED, "its own chain of thought may have any length"};
+    if (about->at_once == RUNG_VIOLATED && about->thoughts)
+        return (rung_known){RUNG_ESTABLISHED, "the claim says how many"};
+    return (rung_known){RUNG_NOT_ESTABLISHED, "any number of thoughts may come before the answer"};
+}
+
 static void facts_of_prompt(rung_claim *c, const rung_claim_spec *about)
 {
     c->premise[RUNG_PREMISE_LAYOUT] =
@@ -156,6 +169,7 @@ static void facts_of_prompt(rung_claim *c, const rung_claim_spec *about)
     c->premise[RUNG_PREMISE_AT_ONCE] = said(about->at_once, "the model gives no tokens before the answer",
                                             "a chain of thought comes before the answer");
     if (c->subject->at_once.is != RUNG_ESTABLISHED) c->premise[RUNG_PREMISE_AT_ONCE] = c->subject->at_once;
+    c->premise[RUNG_PREMISE_COUNTED] = count_of_thoughts(c, about);
 }
 
 /* ---- sizes of the task ------------------------------------------------------------------------------------------- */
@@ -248,4 +262,10 @@ rung_known rung_claim_premise(const rung_claim *c, rung_premise premise)
 {
     assert((size_t)premise < RUNG_PREMISES);
     return c->premise[premise];
+}
+
+uint64_t rung_claim_thoughts(const rung_claim *c)
+{
+    bool some = c->premise[RUNG_PREMISE_AT_ONCE].is == RUNG_VIOLATED;
+    return some && c->premise[RUNG_PREMISE_COUNTED].is == RUNG_ESTABLISHED ? c->about.thoughts : 0;
 }

@@ -44,6 +44,8 @@ static void refuse_emptiness(cfg_reader *r)
         cfg_fail(r, "'%s' holds a text model, and the file has none; looked for: %s", SHOW(r->type), nested);
     else if (r->type[0] && !cfg_has(r, sizes))
         cfg_fail(r, "says nothing of its layers: no num_hidden_layers, no hidden_size; is it cut short?");
+    else if (!r->type[0] && !cfg_has(r, sizes) && !cfg_has(r, "dim emb_dim n_embed model_dim num_attention_heads"))
+        cfg_fail(r, "describes no model: no model_type and no number of layers; give the config.json of the model");
 }
 
 static const char *family_name(const cfg_reader *r)
@@ -94,10 +96,7 @@ static void read_numbers(cfg_reader *r)
 
 static void read_context(cfg_reader *r)
 {
-    r->ledger->context = cfg_size_or(r,
-                                     "max_position_embeddings model_max_length context_length n_positions max_seq_len "
-                                     "max_sequence_length max_seq_length seq_length n_ctx max_context_length",
-                                     0);
+    r->ledger->context = cfg_size_or(r, CFG_CONTEXT_KEYS, 0);
 }
 
 /* ---- layers ---- */

@@ -88,6 +88,7 @@ static rung_status look_in(rung_decision *d, const rung_claim *claim, const rung
                                 .given = means->given,
                                 .given_by = means->given_by,
                                 .thoughts = rung_claim_premise(claim, RUNG_PREMISE_AT_ONCE).is == RUNG_VIOLATED,
+                                .most_thoughts = rung_claim_thoughts(claim),
                                 .samples = means->samples,
                                 .seed = means->seed,
                                 .threads = means->threads,

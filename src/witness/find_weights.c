@@ -129,10 +129,14 @@ static rung_status build_exactly(rung_build *b, rung_model **model, const search
     return rung_build_model(model, b, err);
 }
 
-static rung_status check_shape(const search *s, const rung_model *model, rung_error *err)
+/* A chain of thought goes on until the model answers or max_tokens is reached, on a task of so many tokens. */
+static rung_status check_shape(const search *s, const rung_model *model, size_t tokens, rung_error *err)
 {
     const rung_model_spec *spec = rung_model_get_spec(model);
     if (spec->thoughts && !s->ask->thoughts) return rung_fail(err, RUNG_USAGE, "it answers after a chain of thought");
+    uint64_t most = spec->thoughts && spec->max_tokens > tokens ? spec->max_tokens - tokens : 0;
+    if (s->ask->most_thoughts && most > s->ask->most_thoughts)
+        return rung_fail(err, RUNG_USAGE, "it says %llu thoughts before it answers", (unsigned long long)most);
     return rung_embed_check(model, &s->arch, err);
 }
 
@@ -143,7 +147,7 @@ static bool small_one_fits(search *s, const option *o)
     rung_model *model = NULL;
     rung_error why = {{0}};
     if (init_small(&b, s, o, &why) != RUNG_OK || rung_build_model(&model, &b, &why) != RUNG_OK) return true;
-    bool fits = passed(s, o, check_shape(s, model, &why), &why);
+    bool fits = passed(s, o, check_shape(s, model, b.task.tokens, &why), &why);
     double grown = (double)s->ask->task->tokens / (double)b.task.tokens;
     if (fits && (double)rung_model_parameters(model) * grown > PARAMETERS_MAX) {
         give_reason(s, o, "the model is too large to build here");
@@ -290,7 +294,7 @@ static void try_option(search *s, const option *o)
     rung_status status = build_exactly(&c.build, &c.small, s, o, &why);
     if (status == RUNG_USAGE && s->misfit[0])
         return; /* parameters that do not go together are the least interesting reason */
-    RUNG_NEXT(status, check_shape(s, c.small, &why));
+    RUNG_NEXT(status, check_shape(s, c.small, c.build.task.tokens, &why));
     if (status == RUNG_OK) {
         s->w->fitting++, s->fits = true;
         status = rung_embed(&c.large, c.small, s->ask->arch, s->ask->defaults, &why);
@@ -309,7 +313,7 @@ static rung_status try_given(search *s)
 {
     candidate c = {.build = {.task = *s->ask->task}};
     rung_error why = {{0}};
-    rung_status status = check_shape(s, s->ask->given, &why);
+    rung_status status = check_shape(s, s->ask->given, s->ask->task->tokens, &why);
     RUNG_NEXT(status, rung_embed(&c.large, s->ask->given, s->ask->arch, s->ask->defaults, &why));
     c.small = (rung_model *)s->ask->given; /* it is not changed */
     RUNG_NEXT(status, judge(s, &c, &why));

@@ -61,16 +61,43 @@ static inline void flow_full(flow *f, int layer, uint64_t seed, int n, bool back
     }
 }
 
-static inline void flow_run(flow *f, const flow_model *m, const int *token, int n)
+/* H: both, side by side on the same input. */
+static inline void flow_both(flow *f, int layer, uint64_t seed, int n, bool backwards)
+{
+    uint64_t recurrent[FLOW_TOKENS];
+    flow_recurrent(f, layer, stir(seed, 7), n);
+    memcpy(recurrent, f->value[layer + 1], sizeof recurrent);
+    flow_full(f, layer, seed, n, backwards);
+    for (int t = 0; t < n; t++) f->value[layer + 1][t] = stir(f->value[layer + 1][t], recurrent[t]);
+}
+
+static inline void flow_layers(flow *f, const flow_model *m, int n)
 {
     assert_true(n <= FLOW_TOKENS && strlen(m->layers) <= FLOW_LAYERS);
-    for (int t = 0; t < n; t++) f->value[0][t] = stir(stir(m->seed, (uint64_t)t), (uint64_t)token[t]);
     for (int layer = 0; m->layers[layer]; layer++) {
         uint64_t seed = stir(m->seed, UINT64_C(1000) + (uint64_t)layer);
         if (m->layers[layer] == 'R')
             flow_recurrent(f, layer, seed, n);
+        else if (m->layers[layer] == 'H')
+            flow_both(f, layer, seed, n, m->backwards);
         else
             flow_full(f, layer, seed, n, m->backwards);
+    }
+}
+
+static inline void flow_run(flow *f, const flow_model *m, const int *token, int n)
+{
+    for (int t = 0; t < n; t++) f->value[0][t] = stir(stir(m->seed, (uint64_t)t), (uint64_t)token[t]);
+    flow_layers(f, m, n);
+}
+
+/* Then so many thoughts: each is a token whose input is all that the last token has computed. Layers are causal, so running them
+ * again over more tokens leaves the others as they were. */
+static inline void flow_think(flow *f, const flow_model *m, int n, int thoughts)
+{
+    for (; thoughts > 0; thoughts--, n++) {
+        f->value[0][n] = stir(stir(m->seed, UINT64_C(777) + (uint64_t)n), f->value[strlen(m->layers)][n - 1]);
+        flow_layers(f, m, n + 1);
     }
 }
 
@@ -79,7 +106,7 @@ static inline int states_at(const flow *f, const flow_model *m, int from, int to
 {
     int all = 0;
     for (int layer = from; layer < to; layer++)
-        if (m->layers[layer] == 'R') all = all * FLOW_LETTERS + f->state[layer][cut];
+        if (m->layers[layer] != 'F') all = all * FLOW_LETTERS + f->state[layer][cut];
     return all;
 }
 

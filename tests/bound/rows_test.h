@@ -70,6 +70,7 @@ typedef struct question {
     rung_message message;
     rung_kernel kernel;
     bool tokens_after, thoughts, thresholds;
+    uint64_t most_thoughts; /* 0: any number */
 } question;
 
 static inline question question_of(const rung_ledger *ledger, const rung_task_conf *task, uint64_t n)
@@ -85,6 +86,7 @@ static inline rung_claim_spec about_of(const question *q)
     about.kernel = q->kernel, about.message = q->message;
     if (q->tokens_after) about.ends = RUNG_VIOLATED;
     if (q->thoughts) about.at_once = RUNG_VIOLATED;
+    about.thoughts = q->most_thoughts;
     return about;
 }
 
@@ -118,7 +120,7 @@ static inline rung_bound_answer answer_of(const question *q, const char *id)
     rung_bound_answer answer = {.bound = bound, .applies = true, .verdict = RUNG_UNKNOWN};
     rung_arithmetic arithmetic = {q->kernel, q->bits, q->bits, q->bits, q->message};
     rung_pattern pattern = rung_pattern_of(q->ledger, &arithmetic);
-    bound_question inner = {q->ledger, q->task, q->n, &arithmetic, q->thresholds};
+    bound_question inner = {q->ledger, q->task, q->n, &arithmetic, q->thresholds, q->most_thoughts};
     assert_non_null(bound);
     CHECK(bound->evaluate(&answer, &inner, &pattern, &check_err));
     return answer;

@@ -122,10 +122,10 @@ typedef struct tally {
     int near[64]; /* by row: layers of the same kind with fewer bits are refuted */
 } tally;
 
-static question question_about(const rung_ledger *ledger, const rung_task_conf *task, int bits, bool thoughts)
+static question question_about(const rung_ledger *ledger, const rung_task_conf *task, int bits, uint64_t thoughts)
 {
     question q = question_of(ledger, task, 0);
-    q.bits = bits, q.thoughts = thoughts;
+    q.bits = bits, q.thoughts = thoughts > 0, q.most_thoughts = thoughts;
     return q;
 }
 
@@ -154,8 +154,9 @@ static void check_solved(tally *n, const rung_build *b, const rung_model *model,
     rung_subject *subject;
     CHECK(rung_subject_model(&subject, model, text, &check_err));
     const rung_ledger *ledger = rung_subject_ledger(subject);
-    bool thoughts = rung_model_get_spec(model)->thoughts > 0;
-    question q = question_about(NULL, &b->task, bits, false); /* the subject knows about its thoughts */
+    const rung_model_spec *spec = rung_model_get_spec(model);
+    uint64_t thoughts = spec->thoughts ? spec->max_tokens - b->task.tokens : 0; /* at most */
+    question q = question_about(NULL, &b->task, bits, 0); /* the subject knows about its thoughts */
     q.subject = subject;
     assert_not_refuted(n, &q, text);
     for (int k = 0; k < variants; k++) {
@@ -236,7 +237,8 @@ static void test_compositions_of_any_size(void **state)
     print_message("%d large compositions, %d questions\n", n.solved, n.questions);
 }
 
-static void assert_length_not_refuted(const char *layers, uint64_t L, uint64_t tokens)
+/* R, F, or H with both kinds of heads. */
+static void assert_length_not_refuted(const char *layers, uint64_t L, uint64_t tokens, uint64_t thoughts)
 {
     char task[32];
     stack s;
@@ -247,11 +249,26 @@ static void assert_length_not_refuted(const char *layers, uint64_t L, uint64_t t
     uint64_t code = 2;
     while ((UINT64_C(1) << code / 2) < tokens) code += 2; /* two numbers for every bit of a pointer */
     size_t count = strlen(layers);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         layer[i] = layers[i] == 'R' ? recurrent_bits(code) : full_bits(code + 2, code * (L + 1));
+        if (layers[i] == 'H') layer[i].recurrent = true, layer[i].state_elements = code;
+    }
     question q = question_of(stack_of(&s, count, layer), &conf, tokens);
-    q.bits = 10;
+    q.bits = 10, q.thoughts = thoughts > 0, q.most_thoughts = thoughts;
     assert_not_refuted(&n, &q, layers);
+}
+
+/* F layers and T thoughts compose L functions if F (T+1) >= L+1, or with a recurrent layer in front if F (T+1) >= L. */
+static void assert_thoughts_not_refuted(uint64_t L, uint64_t tokens)
+{
+    for (size_t full = 1; full <= 3; full++)
+        for (int relay = 0; relay <= 1; relay++) {
+            char layers[8] = "RFFFFF", heads[8] = "RHHHHH";
+            layers[full + 1] = heads[full + 1] = '\0';
+            uint64_t need = L + 1 - (uint64_t)relay, passes = (need + full - 1) / full;
+            assert_length_not_refuted(layers + !relay, L, tokens, passes - 1);
+            assert_length_not_refuted(heads + !relay, L, tokens, passes - 1);
+        }
 }
 
 static void test_compositions_of_all_sizes(void **state)
@@ -261,9 +278,14 @@ static void test_compositions_of_all_sizes(void **state)
         for (uint64_t tokens = 16; tokens <= UINT64_C(1) << 40; tokens *= 16) {
             char all[8] = "FFFFFFF", first[8] = "RFFFFFF", after[8] = "FRFFFFF";
             all[L + 1] = first[L + 1] = after[L + 1] = '\0';
-            assert_length_not_refuted(all, L, tokens);
-            assert_length_not_refuted(first, L, tokens);
-            assert_length_not_refuted(after, L, tokens);
+            assert_length_not_refuted(all, L, tokens, 0);
+            assert_length_not_refuted(first, L, tokens, 0);
+            assert_length_not_refuted(after, L, tokens, 0);
+            for (size_t i = 0; i <= L; i++) all[i] = 'H', first[i] = i ? 'H' : 'R', after[i] = i == 1 ? 'R' : 'H';
+            assert_length_not_refuted(all, L, tokens, 0);
+            assert_length_not_refuted(first, L, tokens, 0);
+            assert_length_not_refuted(after, L, tokens, 0);
+            assert_thoughts_not_refuted(L, tokens);
         }
 }
 

@@ -303,6 +303,31 @@ static void test_layer_that_reads_the_cache_of_another(void **state)
     rung_model_close(model);
 }
 
+/* ---- counted: one thought more ------------------------------------------------------------------------------------------------------- */
+
+/* One full layer and two thoughts compose two functions, at a size at which one thought is not enough. */
+static void test_one_more_thought(void **state)
+{
+    rung_build b = build_of("seqcomp-cot L=2 N0=128 n=1");
+    rung_model *model = model_of(&b);
+    rung_subject *subject = subject_of(model), *layers;
+    rung_claim_spec about = about_bits(&b.task, 10);
+    (void)state;
+    CHECK(rung_subject_layers(&layers, rung_subject_ledger(subject), &check_err));
+    assert_right(model, &b.task, "e8m1", RUNG_SOFTMAX_ONLINE);
+    about.at_once = RUNG_VIOLATED;
+    assert_not_refuted(layers, &about);
+    assert_missing("K1", RUNG_PREMISE_COUNTED, layers, &about);
+    about.thoughts = 2;
+    assert_not_refuted(layers, &about);
+    about.thoughts = 1;
+    assert_refuted_by("K1", layers, &about);
+    assert_missing("K1", RUNG_PREMISE_COUNTED, subject, &about); /* the model itself says two */
+    rung_subject_free(layers);
+    rung_subject_free(subject);
+    rung_model_close(model);
+}
+
 /* ---- sizes that are fixed ---------------------------------------------------------------------------------------------------------------- */
 
 static rung_claim_spec about_length(const rung_task_conf *task, uint64_t n, int bits)
@@ -391,6 +416,7 @@ static const struct {
          "a token after the last one of the task is one more receiver, and the proofs count receivers; no "
          "model is known for which one more is enough"},
     [RUNG_PREMISE_AT_ONCE] = {{test_thoughts_open_blocks}, NULL},
+    [RUNG_PREMISE_COUNTED] = {{test_one_more_thought}, NULL},
 };
 
 static void test_every_premise_is_shown_or_has_a_reason(void **state)
@@ -414,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_order_of_the_prompt),
         cmocka_unit_test(test_layer_that_runs_twice),
         cmocka_unit_test(test_layer_that_reads_the_cache_of_another),
+        cmocka_unit_test(test_one_more_thought),
         cmocka_unit_test(test_alphabets_that_are_fixed),
         cmocka_unit_test(test_two_values_that_fit),
         cmocka_unit_test(test_lengths_that_are_fixed),

@@ -50,14 +50,36 @@ static void test_beside_and_in_front(void **state)
     beside[4].recurrent = true;
     for (size_t i = 0; i < RUNG_COUNT(beside); i++) {
         rung_pattern p = pattern_of(1, &beside[i]);
-        assert_true(p.headwise && p.recurrent == 1 && p.full == 1 && p.layers[0] == 1);
+        assert_true(p.headwise && p.recurrent == 1 && p.full == 1 && p.layers[0] == 0 && p.has_beside[0]);
     }
     front.conv_elements = 4, front.recurrent = true;
     rung_pattern p = pattern_of(1, &front);
     assert_true(!p.headwise && p.recurrent == 1 && p.full == 1 && p.state[0] == 4 * 5);
     both.conv_elements = 4, both.recurrent = true, both.state_elements = 7;
     p = pattern_of(1, &both);
-    assert_true(p.headwise && p.recurrent == 2 && p.state[0] == 4 * 5 + 7 * 3);
+    assert_true(p.headwise && p.recurrent == 2 && p.state[0] == 4 * 5 && p.beside[0] == 7 * 3);
+    assert_int_equal(p.all_state, 4 * 5 + 7 * 3);
+}
+
+/* The heads of each layer in a layer after it: the same bits, and nothing beside. */
+static void test_heads_after(void **state)
+{
+    rung_ledger_layer both = full, layer[4] = {full, {.recurrent = true, .state_elements = 10}};
+    (void)state;
+    both.recurrent = true, both.state_elements = 7;
+    layer[2] = both, layer[3] = both;
+    rung_pattern p = pattern_of(4, layer), after = bound_heads_after(&p);
+    assert_true(p.full == 3 && !p.has_beside[0] && p.has_beside[1] && p.has_beside[2] && p.state[1] == 30);
+    assert_true(p.state[2] == 0 && p.state[3] == 0 && p.beside[1] == 21 && p.beside[2] == 21);
+    assert_true(after.full == 3 && !after.headwise && after.recurrent == p.recurrent && after.message == p.message);
+    assert_true(after.state[1] == 30 && after.state[2] == 21 && after.state[3] == 21 && after.all_state == p.all_state);
+    assert_true(after.layers[1] == 1 && after.layers[2] == 1 && after.layers[3] == 1);
+    for (size_t i = 0; i < 3; i++) assert_true(after.beside[i] == 0 && !after.has_beside[i]);
+    rung_buf text;
+    rung_buf_init(&text);
+    rung_pattern_print(&text, &p);
+    assert_string_equal(text.text, "F R F|R F|R");
+    rung_buf_clear(&text);
 }
 
 static void test_levels_and_selections(void **state)
@@ -116,11 +138,9 @@ static void test_more_than_fits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kind_of_bits),
-        cmocka_unit_test(test_what_a_layer_keeps),
-        cmocka_unit_test(test_beside_and_in_front),
-        cmocka_unit_test(test_levels_and_selections),
-        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_every_kind_of_bits),    cmocka_unit_test(test_what_a_layer_keeps),
+        cmocka_unit_test(test_beside_and_in_front),   cmocka_unit_test(test_heads_after),
+        cmocka_unit_test(test_levels_and_selections), cmocka_unit_test(test_messages),
         cmocka_unit_test(test_more_than_fits),
     };
     return cmocka_run_group_tests_name("patterns of layers", tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #define LAYERS "causal kinds once own-cache"
 #define STATES LAYERS " state layout"
 #define SCANS  STATES " order ends at-once"
+#define THINKS STATES " order ends counted"
 
 #define ENDLESS (UINT64_C(1) << 62)
 
@@ -22,7 +23,7 @@ typedef struct theorem {
 
 static const char far_away[] = "holds from prompts of more than 2^64 tokens on";
 
-/* "S": one layer that opens one block of 16 and has summaries of 8 bits. "H": full beside a state of 4 bits. */
+/* "S": one layer that opens one block of 16 and has summaries of 8 bits. "H": full beside a state of 4 bits; "HH": two of them. */
 static const theorem theorems[] = {
     {"A", STATES, "R10", "eva N=16", 0, NULL},
     {"A-compose", STATES, "R10", "seqcomp L=2 N0=4 n=4", 0, NULL},
@@ -39,6 +40,8 @@ static const theorem theorems[] = {
     {"sparse", LAYERS " summary layout ends at-once", "S", "two-sum N=512 M=512", 0, NULL},
     {"average", SCANS, "F10", "q-sparse-average N=64 q=8", 0, NULL},
     {"headwise", SCANS, "H", "seqcomp L=1 N0=32", 0, NULL},
+    {"K1", THINKS, "F4", "seqcomp L=2 N0=16 n=2", 0, NULL},
+    {"H2", SCANS, "HH", "seqcomp L=2", ENDLESS, NULL},
     {"published-full", SCANS, "F4", "seqcomp L=1", UINT64_MAX, far_away},
     {"published-hybrid", SCANS, "F4", "seqcomp L=2", UINT64_MAX, far_away},
     {"published-sparse", LAYERS, "S", "two-sum N=512 M=512", 0, "has no constant"},
@@ -52,6 +55,7 @@ static rung_ledger *layers_to_refute(stack *s, const char *text)
     beside.recurrent = true, beside.state_elements = 4;
     if (strcmp(text, "S") == 0) return stack_of(s, 1, &selects);
     if (strcmp(text, "H") == 0) return stack_of(s, 1, &beside);
+    if (strcmp(text, "HH") == 0) return stack_of(s, 2, (rung_ledger_layer[]){beside, beside});
     return layers_of(s, text);
 }
 
@@ -83,6 +87,9 @@ static bool set_premise(rung_ledger *ledger, rung_claim_spec *about, rung_premis
     case RUNG_PREMISE_AT_ONCE:
         about->at_once = fact;
         return true;
+    case RUNG_PREMISE_COUNTED:
+        about->at_once = RUNG_VIOLATED, about->thoughts = 0;
+        return fact == RUNG_NOT_ESTABLISHED;
     default:
         ledger->known[of_layers[premise]] = (rung_known){fact, NULL};
         return true;
@@ -105,20 +112,27 @@ static rung_bound_answer claim_answer(const rung_ledger *ledger, const rung_clai
     return report.answer[0];
 }
 
-static rung_claim_spec about_theorem(const theorem *t, const rung_task_conf *task)
-{
-    rung_claim_spec about = rung_claim_spec_of_prompt(task, t->n);
-    rung_claim_spec_set_bits(&about, 1);
-    about.message = RUNG_MESSAGE_NUMERATOR;
-    return about;
-}
-
 static bool is_listed(const char *words, const char *word)
 {
     size_t len = strlen(word);
     for (const char *at = words; (at = strstr(at, word)); at += len)
         if ((at == words || at[-1] == ' ') && (at[len] == ' ' || !at[len])) return true;
     return false;
+}
+
+/* Theorems about thoughts are asked about one of them. */
+static uint64_t thoughts_of(const theorem *t)
+{
+    return is_listed(t->needs, "counted") ? 1 : 0;
+}
+
+static rung_claim_spec about_theorem(const theorem *t, const rung_task_conf *task)
+{
+    rung_claim_spec about = rung_claim_spec_of_prompt(task, t->n);
+    rung_claim_spec_set_bits(&about, 1);
+    about.message = RUNG_MESSAGE_NUMERATOR;
+    if (thoughts_of(t)) about.at_once = RUNG_VIOLATED, about.thoughts = thoughts_of(t);
+    return about;
 }
 
 static bool needs(const theorem *t, rung_premise premise)
@@ -132,6 +146,12 @@ static bool kernel_breaks(const theorem *t, rung_premise premise)
     if (premise == RUNG_PREMISE_STATE) return needs(t, RUNG_PREMISE_ORDER) || needs(t, RUNG_PREMISE_SUMMARY);
     if (premise == RUNG_PREMISE_SUMMARY) return needs(t, RUNG_PREMISE_STATE) || needs(t, RUNG_PREMISE_ORDER);
     return false;
+}
+
+/* Thoughts that nobody counts are thoughts. */
+static bool thoughts_break(const theorem *t, rung_premise premise)
+{
+    return premise == RUNG_PREMISE_COUNTED && needs(t, RUNG_PREMISE_AT_ONCE);
 }
 
 /* ---- the checks ------------------------------------------------------------------------------------------------------------------ */
@@ -154,8 +174,9 @@ static void check_unneeded(const theorem *t, const rung_task_conf *task, rung_pr
     stack s;
     rung_ledger *ledger = layers_to_refute(&s, t->layers);
     rung_claim_spec about = about_theorem(t, task);
-    rung_fact fact = premise == RUNG_PREMISE_SUMMARY ? RUNG_NOT_ESTABLISHED : RUNG_VIOLATED;
-    if (t->never || kernel_breaks(t, premise)) return;
+    bool never_violated = premise == RUNG_PREMISE_SUMMARY || premise == RUNG_PREMISE_COUNTED;
+    rung_fact fact = never_violated ? RUNG_NOT_ESTABLISHED : RUNG_VIOLATED;
+    if (t->never || kernel_breaks(t, premise) || thoughts_break(t, premise)) return;
     assert_true(set_premise(ledger, &about, premise, fact));
     rung_bound_answer answer = claim_answer(ledger, &about, t->id);
     if (answer.verdict != RUNG_CANNOT)
@@ -310,21 +331,22 @@ static const change changes[] = {
     {"a layer that selects", "causal", select_too},
     {"one more full layer", "causal", scan_too},
     {"a layer with levels", "causal A A-compose cut", levels_too},
-    {"one more state", "causal A A-compose A' B0 B Ce D D-pure cut", state_too},
-    {"a state beside attention", "causal A A-compose cut cut-one headwise", state_beside},
-    {"a recurrence beside attention", "causal A A-compose cut cut-one headwise", recurrence_beside},
+    {"one more state", "causal A A-compose A' B0 B Ce D D-pure cut H2", state_too},
+    {"a state beside attention", "causal A A-compose A' B0 B D cut cut-one headwise K1 H2", state_beside},
+    {"a recurrence beside attention", "causal A A-compose A' B0 B D cut cut-one headwise K1 H2", recurrence_beside},
     {"a convolution before each layer", "causal B C0 Ce D D-pure", convolve},
     {"more bits than fit", "causal", hold_much},
-    {"a large window", "causal B Ce D D-pure", window_too},
-    {"a large chunk", "causal B Ce D D-pure", chunk_too},
-    {"a large convolution", "causal B Ce D D-pure", convolution_too},
-    {"a large state of another kind", "causal B Ce D D-pure", extra_too},
+    {"a large window", "causal B Ce D D-pure H2", window_too},
+    {"a large chunk", "causal B Ce D D-pure H2", chunk_too},
+    {"a large convolution", "causal B Ce D D-pure H2", convolution_too},
+    {"a large state of another kind", "causal B Ce D D-pure H2", extra_too},
 };
 
 /* The row alone, because others take long; what does not fit is refused before a row is asked. */
 static bool still_refutes(const theorem *t, const rung_ledger *ledger, const rung_task_conf *task)
 {
     question q = question_of(ledger, task, t->n);
+    q.most_thoughts = thoughts_of(t);
     rung_arithmetic one_bit = {RUNG_KERNEL_ONLINE, 1, 1, 1, q.message = RUNG_MESSAGE_NUMERATOR};
     if (rung_pattern_of(ledger, &one_bit).overflow) {
         rung_claim_spec about = about_theorem(t, task);
@@ -445,7 +467,37 @@ static const struct {
     {"average", "F4", "q-sparse-average q=3", 3},
     {"headwise", "F4", "seqcomp L=1", 0},
     {"headwise", "R4 F4", "seqcomp L=1", 0},
+    {"K1", "F4", "seqcomp L=2 N0=16", 0}, /* no thought */
+    {"H2", "F4 F4", "seqcomp L=2", ENDLESS},
+    {"H2", "HH", "seqcomp L=1", ENDLESS},
+    {"H2", "H", "seqcomp L=2", ENDLESS},
 };
+
+/* The same with a number of thoughts. */
+static const struct {
+    const char *layers, *task;
+    uint64_t n, thoughts;
+} thinking[] = {
+    {"F4", "seqcomp L=2 N0=16", 0, 2},          {"F4", "seqcomp L=1 N0=16", 0, 1},
+    {"F4 F4", "seqcomp L=2 N0=16", 0, 1},       {"R4", "seqcomp L=2 N0=16", 0, 1},
+    {"R4 F4", "seqcomp L=2 N0=16", 0, 1},       {"F4 R4", "seqcomp L=2 N0=16", 0, 1},
+    {"R4 F4", "seqcomp L=3", ENDLESS, 2},       {"F4", "seqcomp L=3 N0=16", 0, 2},
+    {"F4", "seqcomp L=3 flat=1", ENDLESS, 2},   {"F4", "seqcomp L=8", ENDLESS, 7},
+    {"F4", "seqcomp L=2", ENDLESS, UINT64_MAX}, {"S", "seqcomp L=2 N0=16", 0, 1},
+};
+
+static void test_what_k1_does_not_speak_of(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(thinking); i++) {
+        rung_task_conf task = task_of(thinking[i].task);
+        stack s;
+        question q = question_of(layers_to_refute(&s, thinking[i].layers), &task, thinking[i].n);
+        q.message = RUNG_MESSAGE_NUMERATOR, q.most_thoughts = thinking[i].thoughts;
+        rung_bound_answer answer = answer_of(&q, "K1");
+        if (answer.applies) fail_msg("K1 speaks of case %d: %s", (int)i, answer.statement);
+    }
+}
 
 static void test_what_a_theorem_does_not_speak_of(void **state)
 {
@@ -499,6 +551,7 @@ int main(void)
         cmocka_unit_test(test_too_many_full_layers),
         cmocka_unit_test(test_other_selections),
         cmocka_unit_test(test_what_a_theorem_does_not_speak_of),
+        cmocka_unit_test(test_what_k1_does_not_speak_of),
         cmocka_unit_test(test_why_a_theorem_declines),
         cmocka_unit_test(test_queries_of_unknown_size),
     };

@@ -49,7 +49,7 @@ static void test_all_established(void **state)
     rung_task_conf eva = task("eva", NULL);
     rung_claim_spec about = rung_claim_spec_of_prompt(&eva, 0);
     (void)state;
-    assert_facts(subject, &about, "++++++++++");
+    assert_facts(subject, &about, "+++++++++++");
     rung_subject_free(subject);
 }
 
@@ -57,15 +57,15 @@ static void test_nothing_said(void **state)
 {
     rung_subject *subject = arch("full", true);
     (void)state;
-    assert_facts(subject, &(rung_claim_spec){0}, "++++??????");
+    assert_facts(subject, &(rung_claim_spec){0}, "++++???????");
     rung_claim_spec of_layers = rung_claim_spec_of_prompt(NULL, 0); /* of the layers alone */
-    assert_facts(subject, &of_layers, "++++++++++");
+    assert_facts(subject, &of_layers, "+++++++++++");
     rung_subject_free(subject);
 }
 
 static void test_kernels(void **state)
 {
-    static const char *const facts[] = {"++++???+++", "++++++++++", "+++++-++++", "+++++-++++", "++++--?+++"};
+    static const char *const facts[] = {"++++???++++", "+++++++++++", "+++++-+++++", "+++++-+++++", "++++--?++++"};
     rung_subject *subject = arch("full", true);
     rung_task_conf eva = task("eva", NULL);
     rung_claim_spec about = rung_claim_spec_of_prompt(&eva, 0);
@@ -86,15 +86,19 @@ static void test_prompt(void **state)
     rung_task_conf first = task("seqcomp", "order=first"), last = task("seqcomp", "order=last");
     rung_claim_spec about = rung_claim_spec_of_prompt(&last, 0);
     (void)state;
-    assert_facts(subject, &about, "++++++++++");
+    assert_facts(subject, &about, "+++++++++++");
     about.ends = RUNG_VIOLATED, about.at_once = RUNG_NOT_ESTABLISHED;
-    assert_facts(subject, &about, "++++++++-?");
+    assert_facts(subject, &about, "++++++++-??");
     about.layout = RUNG_VIOLATED, about.ends = RUNG_NOT_ESTABLISHED, about.at_once = RUNG_VIOLATED;
-    assert_facts(subject, &about, "+++++++-?-");
+    assert_facts(subject, &about, "+++++++-?-?");
+    about.thoughts = 3;
+    assert_facts(subject, &about, "+++++++-?-+");
+    about.at_once = RUNG_NOT_ESTABLISHED;
+    assert_facts(subject, &about, "+++++++-???");
     about = rung_claim_spec_of_prompt(&first, 0);
-    assert_facts(subject, &about, "+++++++-++");
+    assert_facts(subject, &about, "+++++++-+++");
     about.layout = RUNG_NOT_ESTABLISHED;
-    assert_facts(subject, &about, "+++++++?++");
+    assert_facts(subject, &about, "+++++++?+++");
     rung_subject_free(subject);
 }
 
@@ -104,7 +108,7 @@ static void test_encoder(void **state)
     rung_task_conf eva = task("eva", NULL);
     rung_claim_spec about = rung_claim_spec_of_prompt(&eva, 0);
     (void)state;
-    assert_facts(subject, &about, "-+++++++++");
+    assert_facts(subject, &about, "-++++++++++");
     rung_subject_free(subject);
 }
 
@@ -131,15 +135,15 @@ static void test_thoughts(void **state)
     (void)state;
     CHECK(rung_model_random(&model, &spec, 1, &check_err));
     CHECK(rung_subject_model(&subject, model, "m", &check_err));
-    assert_facts(subject, &about, "+++++++++-");
+    assert_facts(subject, &about, "+++++++++-?");
     CHECK(rung_subject_repeat(&again, subject, 0, 1, 3, &check_err)); /* more layers, the same thoughts */
-    assert_facts(again, &about, "+++++++++-");
+    assert_facts(again, &about, "+++++++++-?");
     rung_subject_free(again);
     rung_subject_free(subject);
     rung_model_close(model);
     rung_train_spec run = {.model = spec, .thoughts = true};
     CHECK(rung_subject_run(&subject, &run, &check_err));
-    assert_facts(subject, &about, "+++++++++-");
+    assert_facts(subject, &about, "+++++++++-?");
     rung_subject_free(subject);
 }
 
@@ -153,24 +157,24 @@ static void test_layers_of_a_file(void **state)
     rung_subject *subject;
     (void)state;
     CHECK(rung_subject_layers(&subject, &ledger, &check_err));
-    assert_facts(subject, &about, "????++++++");
+    assert_facts(subject, &about, "????+++++++");
     for (int f = 0; f < RUNG_LEDGER_FACTS; f++) {
-        static const char *const facts[] = {"+???++++++", "?+??++++++", "??+?++++++", "???+++++++"};
+        static const char *const facts[] = {"+???+++++++", "?+??+++++++", "??+?+++++++", "???++++++++"};
         memset(ledger.known, 0, sizeof ledger.known);
         ledger.known[f].is = RUNG_ESTABLISHED;
         assert_facts(subject, &about, facts[f]);
     }
     for (int f = 0; f < RUNG_LEDGER_FACTS; f++) ledger.known[f].is = RUNG_ESTABLISHED;
     layer[1].mlp = false;
-    assert_facts(subject, &about, "+?++++++++");
+    assert_facts(subject, &about, "+?+++++++++");
     ledger.known[RUNG_LEDGER_KINDS] = (rung_known){RUNG_VIOLATED, "the kinds change with the length"};
-    assert_facts(subject, &about, "+-++++++++");
+    assert_facts(subject, &about, "+-+++++++++");
     ledger.known[RUNG_LEDGER_KINDS].is = RUNG_ESTABLISHED;
     const rung_ledger_layer kinds[] = {{.full = true},  {.recurrent = true}, {.window = true},
                                        {.chunk = true}, {.sparse = true},    {.mlp = true}};
     for (size_t i = 0; i < RUNG_COUNT(kinds); i++) {
         layer[1] = kinds[i];
-        assert_facts(subject, &about, "++++++++++");
+        assert_facts(subject, &about, "+++++++++++");
     }
     rung_subject_free(subject);
 }

@@ -45,6 +45,11 @@ static void test_files_of_another_kind_are_named(void **state)
         {" \n", "is empty"},
         {"{\"bos_token\":\"<s>\",\"eos_token\":\"</s>\"}", "special tokens"},
         {"{\"chat_template\":\"x\"}", "template for chats"},
+        {"{\"lora_alpha\":16,\"target_modules\":[\"q\"]}", "adapter"},
+        {"{\"global_step\":5,\"log_history\":[1]}", "state of a training run"},
+        {"{\"zero_optimization\":{\"stage\":2}}", "options of a training run"},
+        {"{\"<pad>\":32000,\"[SEP]\":32001}", "list of tokens"},
+        {"{\"compression\":{\"mode\":\"int4\"}}", "describes no model"},
         {"{\"quant_method\":\"awq\",\"bits\":4}", "quantized"},
     };
     for (size_t i = 0; i < RUNG_COUNT(others); i++) refused_text(others[i].text, others[i].what);

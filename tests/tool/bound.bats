@@ -131,7 +131,7 @@ for key in ("state_elements", "conv_elements", "window_elements", "state_bits", 
     assert ledger[key] == sum(layer[key] for layer in per), key
 assert ledger["kv_elements_per_token"] == max(layer["kv_elements_per_token"] for layer in per)
 assert ledger["state_bits"] == d["state_bits"] * ledger["state_elements"] + d["cache_bits"] * (ledger["conv_elements"] + ledger["window_elements"])
-assert set(d["premises"]) == {"causal", "kinds", "once", "own-cache", "state", "order", "summary", "layout", "ends", "at-once"}
+assert set(d["premises"]) == {"causal", "kinds", "once", "own-cache", "state", "order", "summary", "layout", "ends", "at-once", "counted"}
 full = [layer for layer in per if "full" in layer["kinds"]]
 assert ledger["message_bits_per_token"] == sum(l["heads"] * (l["value_dim"] + 2) * d["accumulator_bits"] for l in full)
 assert d["verdict"] == "UNKNOWN" and not any(t["applies"] for t in d["theorems"])'
@@ -195,7 +195,7 @@ assert window["per_layer"][0]["state_bits"] == window["per_layer"][0]["window_el
 @test "bound: text names theorem, numbers, margin, threshold, order of sums, and what does not apply" {
     run -0 rung bound full,4*linear "${headline[@]}" --n 100
     [[ $output == *"UNKNOWN  B0: "* && $output == *"holds from n = 542 on"* ]]
-    [[ $output == *"not applicable"* && $output == *"C0, Ce "*"about two full layers"* ]]
+    [[ $output == *"not applicable"* && $output == *"C0, Ce, H2"*"about two full layers"* ]]
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"verdict UNKNOWN in exact 26-bit arithmetic, softmax from left to right: no theorem holds at this size; closest is B0"*"B0 holds from n = 542 on"* ]]
     run -0 rung bound full,4*linear "${headline[@]}" --n 600
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"holds if "*"a full layer adds its keys up from left to right in one pass"*"nothing follows the last token of the task"* ]]

@@ -100,7 +100,7 @@ rows = [line.strip().strip("|").split("|") for line in open(sys.argv[1], encodin
 rows = [[cell.strip() for cell in row] for row in rows]
 start = next(i for i, row in enumerate(rows) if row[:2] == ["theorem", "causal"])
 premises = rows[start][1:]
-assert premises == "causal kinds once own-cache state order summary layout ends at-once".split(), premises
+assert premises == "causal kinds once own-cache state order summary layout ends at-once counted".split(), premises
 page = {}
 for row in rows[start + 2:]:
     if len(row) != len(premises) + 1: break
