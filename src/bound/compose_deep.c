@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The rows of theorem D and D-pure.
+ * The rows of theorems D, D-pure and E.
  */
 #include "compose_deep.h"
 
@@ -65,21 +65,47 @@ static rung_status evaluate_d(rung_bound_answer *answer, const bound_question *q
     return status;
 }
 
-static rung_status evaluate_pure(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
-                                 rung_error *err)
+/* L full layers with nothing recurrent before the second one, and L functions: D-pure and E. */
+static rung_status evaluate_full_first(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
+                                       const char *where, rung_error *err)
 {
     deep d = {.task = compose_of(q), .L = p->full, .pure = true, .c = p->message};
-    if (!plain(p) || p->full < 3) return bound_missing(answer, "the theorem is about at least three full layers");
-    for (size_t i = 0; i < p->full; i++)
-        if (p->state[i]) return bound_missing(answer, "a recurrent layer before the last full one: see D");
     if (d.task.L < d.L) return bound_missing(answer, "the theorem is about at least as many functions as full layers");
-    if (d.L <= DEEP_MAX) d.r[d.L] = p->state[p->full];
+    for (size_t i = 2; i <= p->full && d.L <= DEEP_MAX; i++) d.r[i] = p->state[i];
     rung_status status = evaluate_deep(answer, &d, q, err);
     if (answer->applies)
         snprintf(answer->premise, sizeof answer->premise,
-                 "%zu full layers, recurrent ones after them only, %zu functions, summed from left to right, w last",
-                 p->full, d.L);
+                 "%zu full layers, recurrent ones after the %s only, %zu functions, summed from left to right, w last",
+                 p->full, where, d.L);
     return status;
+}
+
+/* Bits of the recurrent layers after the second full layer and before the last one. */
+static bool states_between(const rung_pattern *p)
+{
+    for (size_t i = 2; i < p->full; i++)
+        if (p->state[i]) return true;
+    return false;
+}
+
+static rung_status evaluate_pure(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
+                                 rung_error *err)
+{
+    if (!plain(p) || p->full < 3) return bound_missing(answer, "the theorem is about at least three full layers");
+    if (p->state[0] || p->state[1] || states_between(p))
+        return bound_missing(answer, "a recurrent layer before the last full one: see D and E");
+    return evaluate_full_first(answer, q, p, "last", err);
+}
+
+static rung_status evaluate_e(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
+                              rung_error *err)
+{
+    if (!plain(p) || p->full < 3) return bound_missing(answer, "the theorem is about at least three full layers");
+    if (p->state[0] || p->state[1])
+        return bound_missing(answer,
+                             "a recurrent layer before the second full one can pass the pointer on: nothing is proved");
+    if (!states_between(p)) return bound_missing(answer, "no recurrent layer before the last full one: see D-pure");
+    return evaluate_full_first(answer, q, p, "second", err);
 }
 
 const rung_bound rung_bound_compose_deep = {
@@ -102,4 +128,15 @@ const rung_bound rung_bound_compose_deep_full = {
     .section = "theorem-d",
     .needs = NEEDS_SCANS,
     .evaluate = evaluate_pure,
+};
+
+const rung_bound rung_bound_compose_deep_between = {
+    .id = "E",
+    .summary = "L full layers, recurrent ones after the second only, cannot compose L functions",
+    .task = "seqcomp",
+    .source = "ours; in the limit: Ye et al. 2026, Theorem B.2 for a_1 = 0",
+    .checked = "proof checked by dataflow on small models",
+    .section = "theorem-d",
+    .needs = NEEDS_SCANS,
+    .evaluate = evaluate_e,
 };

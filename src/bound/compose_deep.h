@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * L' functions with L'-1 full layers among recurrent ones (theorem D), or with L' full layers and recurrent ones after
- * them only (D-pure); L' >= 3, and L' = 2 is B, C0, Ce. The proof goes from the inside out: a set of z_1 for which
+ * them only (D-pure) or after the second one only (E); L' >= 3, and L' = 2 is B, C0, Ce. The proof goes from the inside out: a set of z_1 for which
  * nothing has been learnt, then of z_2, and so on, and counts what must be fixed of the outer tables (docs/theory.md).
  * r_k are the state bits after the k-th full layer, c those of an accumulator.
  *
@@ -10,13 +10,13 @@
  *   1 <= g t <= N_0, x_l <= q_l
  *   D:      Theta_1 from density 2^-(r_0/g);  D_2 = r_0 + r_1 + c (W t + t + M_1)
  *           (r_0 = 0: Theta_1 = t x_1, D_2 = r_1 + c (W + t + M_1))
- *   D-pure: Theta_1 from density 2^-(c W/g);  D_2 = c (W + W t + t + M_1) + c (t x_1 + M_1)
- *   l = 2 .. L-1, with k = l (D) or l+1 (D-pure) full layers seen by the tokens of z_l:
+ *   D-pure, E: Theta_1 from density 2^-(c W/g);  D_2 = r_2 + c (W + W t + t + M_1) + c (t x_1 + M_1)
+ *   l = 2 .. L-1, with k = l (D) or l+1 (D-pure, E) full layers seen by the tokens of z_l:
  *     Theta_l values of z_l, by Lemma S': T = n_{l-1} Theta_{l-1} coordinates, budget x_l D_l + 1
- *     D_{l+1} = x_l D_l + 1 + (r_0 + ... + r_l)
+ *     D_{l+1} = x_l D_l + 1 + (r_0 + ... + r_k)
  *               + c ((W+1) t X_{1:l-1} + M_1 X_{2:l-1} + sum_{i=2}^{l-1} N_{i-1} X_{i:l-1} + k x_l N_{l-1})
- *   last step: no states after the last full layer: without r_{L-1}, only W t X_{1:l-1} and (k-1) x_l N_{l-1};
- *              else r_{L-1} + c x_l N_{l-1} may be x_l r_{L-1} instead.
+ *   last step: no states after the last full layer: without r_k, only W t X_{1:l-1} and (k-1) x_l N_{l-1};
+ *              else r_k + c x_l N_{l-1} may be x_l r_k instead.
  *   Impossible if D_L < n_{L-1} Theta_{L-1} log2 V.
  *
  * With more functions in the task than L', the others pass their argument on: L - L' tables of N_{L'-2} constant
@@ -33,8 +33,8 @@ enum { DEEP_MAX = 6 }; /* largest L' */
 typedef struct deep {
     compose_task task;
     size_t L;                    /* L' */
-    bool pure;                   /* D-pure */
-    uint64_t r[DEEP_MAX + 1], c; /* D-pure: only r[L'] may differ from 0 */
+    bool pure;                   /* D-pure and E */
+    uint64_t r[DEEP_MAX + 1], c; /* D-pure and E: r[0] = r[1] = 0; D-pure: only r[L'] may differ from 0 */
     /* parameters of the proof, whole numbers; x, q and n start at index 1 */
     double t, g, x[DEEP_MAX], q[DEEP_MAX], n[DEEP_MAX];
     double y[DEEP_MAX]; /* of Lemma S', from index 1; y[1] = 0: Lemma S */

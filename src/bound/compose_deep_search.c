@@ -121,7 +121,7 @@ static void lay_first(plan *p)
     p->theta[1] = constant(values);
     line listed = plus(plus(times(p->W, known ? d->t : 1), constant(d->t)), p->M1);
     if (d->pure) listed = plus(plus(listed, plus(p->W, p->M1)), constant((long double)d->t * d->x[1]));
-    p->cost[2] = plus(times(listed, c), constant(d->pure ? 0 : states));
+    p->cost[2] = plus(times(listed, c), constant(d->pure ? (long double)d->r[2] : states));
 }
 
 static line lower_tokens(const plan *p, size_t l)
@@ -139,7 +139,7 @@ static line next_cost(const plan *p, size_t l)
     long double x = d->x[l], contexts = d->t, c = (long double)d->c, seen = (long double)(d->pure ? l + 1 : l) - last;
     long double after = (long double)d->r[d->pure ? d->L : l], states = 0;
     for (size_t i = 1; i < l; i++) contexts *= d->x[i];
-    for (size_t i = 0; i < l + !last && !d->pure; i++) states += (long double)d->r[i];
+    for (size_t i = 0; i < l + d->pure + !last; i++) states += (long double)d->r[i];
     line tokens = times(p->table[l - 1], x);
     if (last) tokens = plus(tokens, times(p->table[d->L - 2], (long double)(d->task.L - d->L)));
     line listed = plus(times(p->W, contexts), times(tokens, seen));

@@ -48,7 +48,7 @@ static rung_ival first_cost(rung_certified *s, const deep *d, const sizes *z)
     rung_ival listed = rung_ival_add(s, rung_ival_add(s, known, t), z->M1);
     if (d->pure) {
         listed = rung_ival_add(s, rung_ival_add(s, listed, z->W), z->M1);
-        return rung_ival_mul(s, c, plus_times(s, listed, t, d->x[1]));
+        return rung_ival_add(s, rung_ival_u64(s, d->r[2]), rung_ival_mul(s, c, plus_times(s, listed, t, d->x[1])));
     }
     rung_ival states = rung_ival_add(s, rung_ival_u64(s, d->r[0]), rung_ival_u64(s, d->r[1]));
     return rung_ival_add(s, states, rung_ival_mul(s, c, listed));
@@ -81,8 +81,9 @@ static rung_ival next_cost(rung_certified *s, const deep *d, size_t l, rung_ival
     if (last) tokens = plus_times(s, tokens, z->table[d->L - 2], (double)(d->task.L - d->L));
     rung_ival contexts = times(s, span(s, d, 1, l - 1), d->t);
     rung_ival cost = rung_ival_add(s, times(s, D, x), rung_ival_u64(s, 1));
-    for (size_t i = 0; i <= l && !d->pure; i++)
-        if (!(last && i == l)) cost = rung_ival_add(s, cost, rung_ival_u64(s, d->r[i]));
+    size_t groups = d->pure ? l + 1 : l; /* the last one whose states cross the cut so far */
+    for (size_t i = 0; i <= groups; i++)
+        if (!(last && i == groups)) cost = rung_ival_add(s, cost, rung_ival_u64(s, d->r[i]));
     rung_ival listed = plus_times(s, rung_ival_mul(s, contexts, z->W), tokens, seen);
     if (!last || after) listed = rung_ival_add(s, listed, rung_ival_add(s, contexts, lower_tokens(s, d, l, z)));
     cost = rung_ival_add(s, cost, rung_ival_mul(s, c, listed));
