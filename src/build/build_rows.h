@@ -24,6 +24,7 @@
     X(eva_recurrent)                                                                                                   \
     X(dyck)                                                                                                            \
     X(state_recall)                                                                                                    \
+    X(parity_recall)                                                                                                   \
     X(stacks)                                                                                                          \
     X(variable_tracking)                                                                                               \
     X(q_sparse_average)                                                                                                \
