@@ -57,7 +57,8 @@ static void read_general_heads(cfg_heads *out, cfg_reader *r, size_t i)
     /* Zamba's kv_channels is half of the size of its shared block. */
     (void)cfg_find_size_at(&out->key_dim, r,
                            is_shared_block(r) ? "attention_head_dim head_dim"
-                                              : "head_dim attention_head_dim kv_channels attn_head_dim",
+                                              : "head_dim attention_head_dim kv_channels attn_head_dim "
+                                                "hidden_size_per_head",
                            i);
     out->value_dim = out->key_dim;
     (void)cfg_find_size_at(&out->value_dim, r, "v_head_dim", i);

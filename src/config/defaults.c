@@ -279,6 +279,7 @@ static const char *const same_class[][2] = {
     {"qwen2_5_vl", "qwen2_5_vl_text"},
     {"mllama", "mllama_text_model"},
     {"minimax_m3_vl", "minimax_m3_vl_text"},
+    {"inkling", "inkling_text"},
     {"step3p7", "step3p5"},
 };
 

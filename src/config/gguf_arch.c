@@ -121,6 +121,7 @@ static const cfg_arch archs[] = {
     {"phi3", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"phimoe", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"plamo", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
+    {"plamo2", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"plamo3", WINDOWS_LAST, 8, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"plm", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"qwen", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},

@@ -10,6 +10,7 @@
 #define GEMMA3    "gemma3 gemma3_text"
 #define QWEN_NEXT "qwen3_next qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text"
 #define DOTS3     "dots3 dots3note"
+#define INKLING   "inkling inkling_text"
 #define GLM5      "glm5_next glm5_next_text"
 #define MIMO2     "mimo_v2 mimo_v2_flash"
 #define STEP      "step3p5 step3p7"
@@ -33,6 +34,7 @@ static const row spellings[] = {
     {"linear_attn_config", "kimi_k3 kimi_linear " GLM5},
     {"full_attention_interval", QWEN_NEXT},
     {"attn_layer_period", "jamba zamba"},
+    {"mamba_step", "plamo2"},
     {"attn_layer_indices", "bamba"},
     {"full_attn_idxs", "lfm2 lfm2_moe"},
     {"layer_group_size", "bailing_hybrid bailing_moe_linear"},
@@ -52,7 +54,7 @@ static const row spellings[] = {
     {"attention_chunk_size", "llama4 llama4_text"},
     {"zaya_layers", "zaya"},
     {"global_attn_idx", "hymba"},
-    {"local_layer_ids", "inkling_text"},
+    {"local_layer_ids", INKLING},
 };
 
 /* Keys that change what a layer sees or keeps, whatever the kinds come from. */
@@ -74,9 +76,9 @@ static const row read_by[] = {
     {"conv_window", "baichuan_m1"},
     {"num_swa_attention_heads", "baichuan_m1"},
     {"num_swa_key_value_heads", "baichuan_m1"},
-    {"swa_num_attention_heads", "inkling_text " MIMO2 " " DOTS3},
-    {"swa_num_key_value_heads", "inkling_text " MIMO2 " " DOTS3},
-    {"swa_head_dim", "inkling_text " MIMO2 " " DOTS3},
+    {"swa_num_attention_heads", INKLING " " MIMO2 " " DOTS3},
+    {"swa_num_key_value_heads", INKLING " " MIMO2 " " DOTS3},
+    {"swa_head_dim", INKLING " " MIMO2 " " DOTS3},
     {"swa_v_head_dim", MIMO2 " " DOTS3},
     {"attention_other_setting", STEP},
     {"num_sliding_attention_heads", STEP},

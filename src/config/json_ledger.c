@@ -48,6 +48,26 @@ static void refuse_emptiness(cfg_reader *r)
         cfg_fail(r, "describes no model: no model_type and no number of layers; give the config.json of the model");
 }
 
+/* Several names of one number. A class keeps one of them, so all that a file has must agree. */
+static void refuse_contradiction(cfg_reader *r)
+{
+    static const char *const names[][5] = {
+        {"num_hidden_layers", "n_layer", "n_layers"},
+        {"hidden_size", "n_embd", "d_model", "n_embed"},
+        {"num_attention_heads", "n_head", "n_heads"},
+        {"num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv"},
+        {"max_position_embeddings", "n_positions"},
+    };
+    double first, second;
+    for (size_t i = 0; i < RUNG_COUNT(names); i++)
+        for (size_t a = 0; names[i][a]; a++)
+            for (size_t b = a + 1; names[i][b]; b++)
+                if (rung_json_real(&first, rung_json_get(r->config, names[i][a])) &&
+                    rung_json_real(&second, rung_json_get(r->config, names[i][b])) && first != second)
+                    cfg_fail(r, "'%s' is %g and '%s' is %g, and they are two names of one number", names[i][a], first,
+                             names[i][b], second);
+}
+
 static const char *family_name(const cfg_reader *r)
 {
     const char *architecture = rung_json_string(rung_json_at(cfg_find(r, "architectures"), 0));
@@ -160,7 +180,7 @@ static void note_bounds(cfg_reader *r)
         cfg_note(r, "compressing layers: the cache is counted as if nothing were compressed and keys were not also "
                     "values; it is smaller");
     if (selected) cfg_note(r, "attends fully below %zu tokens", (size_t)cfg_size_or(r, "sparse_config.dense_len", 0));
-    if (r->ledger->layer_count && rung_ledger_total(r->ledger).extra_elements)
+    if (r->ledger->layer_count && rung_ledger_total(r->ledger).all.extra_elements)
         cfg_note(r, "angles and the last key and value of Mamba-3 are counted apart from its state");
 }
 
@@ -181,6 +201,7 @@ static void read_all(cfg_reader *r)
     if (cfg_flag_or(r, "is_encoder_decoder", false))
         cfg_fail(r, "is an encoder with a decoder ('is_encoder_decoder' is true); only decoders are read");
     refuse_emptiness(r);
+    refuse_contradiction(r);
     if (!r->status) read_context(r);
     if (!r->status) cfg_read_kinds(r);
     if (!r->status) cfg_read_overrides(r);

@@ -204,6 +204,7 @@ static const char *const known[] = {"A_floor",
                                     "fp16",
                                     "fp32",
                                     "fp32_residual_connection",
+                                    "full_attention_idx",
                                     "full_attention_interval",
                                     "full_attn_alpha_factor",
                                     "full_attn_beta_factor",
@@ -234,6 +235,7 @@ static const char *const known[] = {"A_floor",
                                     "hidden_mamba_act",
                                     "hidden_ratio",
                                     "hidden_size",
+                                    "hidden_size_per_head",
                                     "hidden_size_per_layer_input",
                                     "hybrid_layer_ids",
                                     "hybrid_layer_pattern",
@@ -333,6 +335,7 @@ static const char *const known[] = {"A_floor",
                                     "mamba_dt_max",
                                     "mamba_dt_min",
                                     "mamba_dt_rank",
+                                    "mamba_enabled",
                                     "mamba_expand",
                                     "mamba_head_dim",
                                     "mamba_headdim",
@@ -345,6 +348,7 @@ static const char *const known[] = {"A_floor",
                                     "mamba_proj_bias",
                                     "mamba_ssm_cache_dtype",
                                     "mamba_ssm_dtype",
+                                    "mamba_step",
                                     "masked_softmax_fusion",
                                     "max_batch_size",
                                     "max_context_length",
@@ -681,18 +685,20 @@ static const char *const known[] = {"A_floor",
                                     "zero_expert_num",
                                     "zero_expert_type"};
 
-/* Keys of experts, norms, dropout, positions, initial values, vocabularies and other modalities. */
-static const char *const patterns[] = {"*_token_id",   "*_token_ids",       "*_token_index", "*dropout*",
-                                       "*_eps",        "*epsilon*",         "*norm",         "*norm_*",
-                                       "*bias",        "*_bias_*",          "*_pdrop",       "*expert*",
-                                       "moe_*",        "*_moe_*",           "*router*",      "rope_*",
-                                       "*_rope_theta", "*rope_interleave",  "*aux_loss*",    "*loss_coef*",
-                                       "*_loss_*",     "*initializer*",     "*_init_scale",  "vocab*",
-                                       "*_vocab_*",    "*vision*",          "*image*",       "*video*",
-                                       "*audio*",      "projector_*",       "*softcap*",     "quant*",
-                                       "altup_*",      "summary_*",         "classifier_*",  "problem_*",
-                                       "rotary_emb_*", "*_residual_weight", "swiglu_*",      "unpad_*",
-                                       "fp8_*",        "xielu_*",           "*_low_rank_dim"};
+/* Keys of norms, dropout, positions and initial values. */
+static const char *const patterns[] = {
+    "*dropout*",     "*_eps",     "*epsilon*", "*norm",        "*norm_*",          "*bias",        "*_pdrop",
+    "*initializer*", "*softcap*", "rope_*",    "*_rope_theta", "*rope_interleave", "rotary_emb_*", "*_init_scale"};
+
+/* Keys of experts, vocabularies, losses and other modalities, unless they also speak of attention or a state. */
+static const char *const other_parts[] = {
+    "*_token_id", "*_token_ids", "*_token_index", "*_bias_*",     "*expert*",      "moe_*",
+    "*_moe_*",    "*router*",    "*aux_loss*",    "*loss_coef*",  "*_loss_*",      "vocab*",
+    "*_vocab_*",  "*vision*",    "*image*",       "*video*",      "*audio*",       "projector_*",
+    "quant*",     "altup_*",     "summary_*",     "classifier_*", "problem_*",     "*_residual_weight",
+    "swiglu_*",   "unpad_*",     "fp8_*",         "xielu_*",      "*_low_rank_dim"};
+static const char *const mixing[] = {"attention", "attn", "window", "kv",    "cache",
+                                     "mamba",     "conv", "ssm",    "recur", "causal"};
 
 /* '*' at either end matches any characters. */
 bool cfg_key_matches(const char *pattern, const char *key)
@@ -718,5 +724,9 @@ bool cfg_key_is_known(const char *key)
     if (bsearch(key, known, RUNG_COUNT(known), sizeof *known, by_name)) return true;
     for (size_t i = 0; i < RUNG_COUNT(patterns); i++)
         if (cfg_key_matches(patterns[i], key)) return true;
+    for (size_t i = 0; i < RUNG_COUNT(mixing); i++)
+        if (strstr(key, mixing[i])) return false;
+    for (size_t i = 0; i < RUNG_COUNT(other_parts); i++)
+        if (cfg_key_matches(other_parts[i], key)) return true;
     return false;
 }

@@ -290,6 +290,16 @@ static void mix_cca(rung_ledger_layer *held, cfg_reader *r, size_t i)
     held->conv_elements = cfg_plus(cfg_times(cfg_times(cfg_plus(heads, kv), dim), reach), cfg_hidden_size(r));
 }
 
+/* PLaMo 2: Mamba-2 whose convolution runs over its input alone. */
+static void mix_plamo2(rung_ledger_layer *held, cfg_reader *r, size_t i)
+{
+    uint64_t heads = cfg_need_size(r, "mamba_num_heads", "heads of the state space");
+    uint64_t dim = cfg_need_size(r, "hidden_size_per_head", "head size of the state space");
+    (void)i;
+    cfg_state_mamba1(held, cfg_times(heads, dim), cfg_need_size(r, "mamba_d_state", "state size"),
+                     cfg_need_size(r, "mamba_d_conv", "convolution"));
+}
+
 /* Inkling: four convolutions in every layer, over keys, over values, behind the attention and behind the MLP. */
 static void mix_inkling(rung_ledger_layer *held, cfg_reader *r, size_t i)
 {
@@ -321,6 +331,7 @@ static const cfg_mixer mixers[] = {
     {"cca", "cca", mix_cca, "cca cca_time0"},
     {"ttt", "ttt", mix_ttt, "ttt_layer_type"},
     {"inkling", "conv", mix_inkling, ""},
+    {"plamo2", "mamba2", mix_plamo2, ""},
     {"bailing", "lightning", mix_bailing, ""},
     {"loglinear_mamba2", "loglinear:mamba2", mix_loglinear_mamba2, ""},
     {"mamba3", "mamba3", mix_mamba3, ""},

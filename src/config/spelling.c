@@ -22,6 +22,7 @@ static const row spellings[] = {
     {"linear_attn_config", cfg_spell_linear_attn_config, true},
     {"full_attention_interval", cfg_spell_full_attention_interval, true},
     {"attn_layer_period", cfg_spell_attn_layer_period, true},
+    {"mamba_step", cfg_spell_mamba_step, true},
     {"attn_layer_indices", cfg_spell_attn_layer_indices, true},
     {"ssm_cfg", cfg_spell_native, true},
     {"full_attn_idxs", cfg_spell_full_attn_idxs, true},

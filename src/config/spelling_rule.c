@@ -62,6 +62,22 @@ bool cfg_spell_attn_layer_period(cfg_reader *r)
     return true;
 }
 
+/* PLaMo 2: the middle layer of each group of mamba_step layers attends, in a short model the last one. Its own code gives
+ * it a window, and programs that serve it do not; the larger counts. */
+bool cfg_spell_mamba_step(cfg_reader *r)
+{
+    uint64_t step;
+    if (!cfg_find_size(&step, r, "mamba_step")) return r->status != RUNG_OK;
+    if (step < 2) cfg_fail(r, "'mamba_step' must be at least 2");
+    if (r->status || !cfg_have_layers(r, "mamba_step", 0)) return true;
+    bool enabled = cfg_flag_or(r, "mamba_enabled", true), is_short = r->layers <= step / 2;
+    for (size_t i = 0; i < r->layers; i++) {
+        bool attends = is_short ? i + 1 == r->layers : i % step == step / 2;
+        r->layer[i].kinds = attends || !enabled ? KIND_FULL : KIND_RECURRENT;
+    }
+    return true;
+}
+
 /* Ring and Ling: the last layer of each group is full, and so are the layers after the last whole group. Or a list: 1
  * is linear. */
 bool cfg_spell_layer_group_size(cfg_reader *r)

@@ -115,6 +115,7 @@ static const expected table[] = {
     {"zaya", "YYYY", NULL},
     {"inkling", "YYYY", NULL},
     {"axk2", "YYYY", NULL},
+    {"plamo2", "Y?YY", "not certain"},
     {"paddleocr_vl", "YYYY", NULL},
 };
 
@@ -311,6 +312,10 @@ static void test_strange_keys(void **state)
     (void)state;
     check_text("{\"model_type\":\"llama\",\"strange\":5," SIZES "}", RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED,
                "strange");
+    check_text("{\"model_type\":\"llama\",\"num_attention_experts\":4," SIZES "}", RUNG_LEDGER_KINDS,
+               RUNG_NOT_ESTABLISHED, "num_attention_experts");
+    check_text("{\"model_type\":\"llama\",\"num_local_experts\":4,\"attention_bias\":true," SIZES "}",
+               RUNG_LEDGER_KINDS, RUNG_ESTABLISHED, "llama");
     check_text("{\"model_type\":\"llama\",\"strange\":{\"a\":1}," SIZES "}", RUNG_LEDGER_ONCE, RUNG_NOT_ESTABLISHED,
                "strange");
     check_text("{\"model_type\":\"llama\",\"strange\":false,\"odd\":null,\"none\":[]," SIZES "}", RUNG_LEDGER_KINDS,

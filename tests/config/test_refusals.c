@@ -118,6 +118,9 @@ static void test_contradictions_are_named_with_their_keys(void **state)
     (void)state;
     refused_text("{\"model_type\":\"llama\",\"num_key_value_heads\":8," SIZES "}", "num_key_value_heads");
     refused_text("{\"model_type\":\"llama\",\"num_key_value_heads\":3," SIZES "}", "num_key_value_heads");
+    refused_text("{\"model_type\":\"gpt2\",\"n_layer\":12,\"num_hidden_layers\":2,\"n_embd\":64,\"n_head\":4}",
+                 "two names of one number");
+    refused_text("{\"model_type\":\"llama\",\"n_heads\":16," SIZES "}", "two names of one number");
     refused_text("{\"model_type\":\"jamba\",\"attn_layer_period\":4,\"attn_layer_offset\":4,\"mamba_d_state\":16," SIZES
                  "}",
                  "'attn_layer_offset' is 4");
