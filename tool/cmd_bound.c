@@ -95,7 +95,7 @@ static void json_one(rung_jout *out, const job *j, size_t i)
 static void json_all(rung_buf *text, const job *j)
 {
     rung_jout out;
-    rung_jout_begin(&out, text, "rung.bound/2", true);
+    rung_jout_begin(&out, text, "rung.bound/3", true);
     if (j->call->arguments == 1) {
         json_one(&out, j, 0);
     } else {

@@ -63,9 +63,11 @@ rung_layer_bits rung_layer_bits_of(const rung_ledger_layer *held, const rung_ari
 /* All layers of a claim together. */
 typedef struct rung_ledger_view {
     rung_ledger_sum sum;
-    uint64_t state_bits, message_bits; /* of all layers; UINT64_MAX: more than fits */
-    bool levels;                       /* some layer has log-linear attention */
-    uint64_t caches, growth;           /* caches that grow, and by how many elements per token together */
+    uint64_t carried_bits, message_bits;                 /* sums over all layers; UINT64_MAX: more than fits */
+    uint64_t largest_carried_bits, largest_message_bits; /* of the layer with the most */
+    bool levels;                                         /* some layer has log-linear attention: one level of it */
+    uint64_t caches;                                     /* layers with a cache that grows */
+    uint64_t growth_bits;                                /* that all caches and indexers gain per token */
 } rung_ledger_view;
 rung_ledger_view rung_ledger_view_of(const rung_claim *claim);
 
@@ -90,11 +92,12 @@ void rung_ledger_json(rung_jout *out, const rung_claim *claim, const char *name)
 typedef struct rung_ledger_shown {
     const rung_claim *claim;
     const char *name;
-    bool order; /* say in which order the layers are: the name does not */
+    bool order;      /* say in which order the layers are: the name does not */
+    uint64_t tokens; /* the length at which caches are drawn; the same for all */
 } rung_ledger_shown;
-/* One panel per claim, a bar for each layer. Above the line what it holds: a solid bar for what stays the same size,
- * an open one for a cache that grows, on a solid foot for one token. Below the line what crosses a position: states
- * and windows, and of a full layer what it hands to a token. All panels have the same logarithmic scale. */
+/* One panel per claim, a bar for each layer. Above the line the bytes that it holds: a solid bar for what stays the same
+ * size, a light one for a cache that grows, on a solid foot for one token. Below the line what crosses a position:
+ * states and windows, and of a full layer what it hands to a token. All panels have the same logarithmic scale. */
 void rung_ledger_svg(rung_buf *out, const rung_ledger_shown *claims, size_t count);
 
 /* Prints "R^2 F F|R R" for people; F|R has full and recurrent heads. */

@@ -250,7 +250,7 @@ static void test_caches_that_an_architecture_shares(void **state)
     gguf_build b;
     begin(&b, "gemma3n", 25, (pair[]){HEADS, {"attention.sliding_window", 8}, {0}});
     rung_ledger ledger = read_build(&b);
-    assert_int_equal(rung_ledger_total(&ledger).window_elements, 16 * 8 * 2 * 2 * 16);
+    assert_int_equal(rung_ledger_total(&ledger).all.window_elements, 16 * 8 * 2 * 2 * 16);
     assert_facts(&ledger, "YYYN");
     rung_ledger_clear(&ledger);
 }

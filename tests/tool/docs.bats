@@ -58,6 +58,10 @@ assert ran >= int(sys.argv[2]), "only %d commands found" % ran' "$1" "$2"
     check "$BATS_TEST_DIRNAME/../../docs/erratum.md" 8
 }
 
+@test "docs/recall.md is what the command prints" {
+    check "$BATS_TEST_DIRNAME/../../docs/recall.md" 4
+}
+
 @test "docs/attacks.md is what the command prints, and has a section for every attack" {
     check "$BATS_TEST_DIRNAME/../../docs/attacks.md" 4
     for name in $(rung list attacks --json | python 'import json, sys
