@@ -31,12 +31,13 @@ PROMPTS = 12
 BUILDS = {
     "lookup": ["N=16", "keys=sign N=9 V=5", "keys=trig values=scalar N=16", "keys=quadratic N=12",
                "task=index keys=sign N=20", "task=retrieval N=12 D=4", "form=pair N=6 K=9 keys=trig",
-               "task=palindrome N=9 keys=sign"],
+               "task=palindrome N=9 keys=sign", "task=retrieval N=20 D=3 distinct=0"],
+    "percom": ["N=9", "keys=trig values=scalar N=8", "keys=quadratic N=5"],
     "seqcomp": ["L=1 N0=4", "L=2 N0=3 n=2", "L=3 N0=2 n=2 flat=1", "L=2 N0=3 n=2 keys=trig", "L=2 N0=3 n=2 keys=quadratic",
                 "L=2 N0=3 n=2 linear=first", "L=3 N0=2 n=2 linear=after"],
     "seqcomp-cot": ["L=2 N0=3 n=2", "L=3 N0=2 n=2 flat=1 full=2", "L=3 N0=2 n=2 linear=first", "L=3 N0=2 n=2 linear=first full=2"],
     "seqcomp-encoder": ["L=2 N0=3 n=2", "L=3 N0=2 n=2 flat=1"],
-    "two-sum": ["N=8 M=11", "N=6 M=9 form=position", "N=6 M=9 form=global", "N=8 M=11 by=dsa"],
+    "two-sum": ["N=8 M=11", "N=6 M=9 form=position", "N=6 M=9 form=global", "N=6 M=9 form=causal", "N=8 M=11 by=dsa"],
     "loophole": [],  # wrong in double precision by design: see test_the_loophole_needs_float32
     "assoc-recall": ["N=6", "N=6 by=delta", "N=6 by=window"],
     "c-gram": ["N=12 V=6 c=3"],
