@@ -21,6 +21,9 @@ typedef struct compose_size {
     double N0, n1, V;
 } compose_size;
 
+/* A left side that is 0 (one value has no bits) still has a share. */
+#define COMPOSE_SMALL 0x1p-100
+
 typedef struct compose_task {
     uint64_t L;
     bool free;         /* the prover chooses the sizes */

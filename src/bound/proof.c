@@ -270,6 +270,7 @@ rung_status rung_proof_write(rung_proof *proof, const rung_claim *claim, const r
 {
     *proof = (rung_proof){0};
     rung_buf_init(&proof->text);
+    if (!answer) return proof_none(&(proof_job){.proof = proof}, "no theorem is about this claim");
     proof_job job = {.claim = claim,
                      .task = rung_claim_task(claim),
                      .n = rung_claim_n(claim),

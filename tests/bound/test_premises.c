@@ -339,7 +339,7 @@ static void extra_too(rung_ledger *ledger)
 static const change changes[] = {
     {"a layer that selects", "causal", select_too},
     {"one more full layer", "causal", scan_too},
-    {"a layer with levels", "causal A cut", levels_too},
+    {"a layer with levels", "causal A A-compose cut", levels_too},
     {"one more state", "causal A A-compose A' B0 B Ce D D-pure E cut H2", state_too},
     {"a state beside attention", "causal A A-compose A' B0 B D cut cut-one headwise K1 H2", state_beside},
     {"a recurrence beside attention", "causal A A-compose A' B0 B D cut cut-one headwise K1 H2", recurrence_beside},

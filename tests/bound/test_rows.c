@@ -183,6 +183,7 @@ static void test_long_sums_stay_below_the_truth(void **state)
 /* ---- free sizes -------------------------------------------------------------------------------------------------------------- */
 
 static const char *const free_tasks[] = {"two-sum M=40",
+                                         "percom",
                                          "two-sum M=40 blank=1",
                                          "two-sum M=41 form=global",
                                          "three-sum M=900",
@@ -248,6 +249,47 @@ static void test_longer_prompts_are_never_easier(void **state)
     }
 }
 
+/* A-compose: after the first table of e entries there is one matrix per one-bit of e. Every size is tried, with L = 2 and N_0 = 1,
+ * where the prompt has e + 3 tokens; with flat=1 and a given size the inequality is that of the popcount as well. */
+static void test_levels_of_a_first_table(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 16; round++) {
+        uint64_t level = between(1, 60), fixed = between(0, 50), least = 0;
+        rung_ledger_layer layer[2] = {recurrent_bits(fixed),
+                                      {.recurrent = true, .levels = true, .state_elements = level}};
+        stack s;
+        stack_of(&s, 2, layer);
+        for (uint64_t e = 2; e <= 400 && !least; e++) {
+            double held = (double)fixed + (double)level * __builtin_popcountll(e), needs = (double)e * log2((double)e);
+            assert_true(fabs(needs - held) > 1e-9 || needs == held);
+            if (needs > held + 1e-9) least = e;
+        }
+        rung_task_conf conf = task_of("seqcomp L=2");
+        question q = question_of(&s.ledger, &conf, 1000);
+        rung_bound_answer a = answer_of(&q, "A-compose");
+        assert_true(a.holds && a.exact);
+        assert_float_equal(a.n_threshold, (double)least + 3, 0);
+        for (int given = 0; given < 10; given++) {
+            char text[64];
+            uint64_t N0 = between(2, 9), n = between(1, 12), V = between(2, 9), entries = N0 * n;
+            snprintf(text, sizeof text, "seqcomp L=2 N0=%d n=%d V=%d flat=%d", (int)N0, (int)n, (int)V, given % 2);
+            if (!try_task(&conf, text)) continue; /* V belongs to N_0 with flat=1 */
+            double needs = (double)entries * log2((double)rung_task_param(&conf, "V"));
+            q = question_of(&s.ledger, &conf, 0);
+            double held = (double)fixed + (double)level * __builtin_popcountll(entries);
+            if (fabs(needs - held) > 1e-6) assert_int_equal(answer_of(&q, "A-compose").holds, needs > held);
+        }
+        conf = task_of("seqcomp L=2 flat=1");
+        q = question_of(&s.ledger, &conf, UINT64_C(1) << 40);
+        a = answer_of(&q, "A-compose");
+        assert_true(a.holds && !a.exact && a.point.known);
+        double entries = (double)a.point.N0 * (double)a.point.n;
+        assert_true(entries * log2((double)a.point.N0) >
+                    (double)fixed + (double)level * __builtin_popcountll((uint64_t)entries));
+    }
+}
+
 /* Log-linear attention pays for every one-bit of the tokens before the cut; where only some lengths occur, their popcounts jump. */
 static void test_levels_are_the_one_bits_of_the_prefix(void **state)
 {
@@ -282,12 +324,14 @@ static void test_free_sizes_are_the_best_sizes(void **state)
         const char *task, *size;
         uint64_t least;
     } tasks[] = {{"two-sum M=40", "N", 1},
+                 {"two-sum M=30 N=4 form=causal", "N", 2},
+                 {"percom", "N", 1},
                  {"two-sum M=41 form=global", "N", 2},
                  {"string-equality", "N", 1},
                  {"disjointness", "N", 2},
                  {"count V=5", "N", 1},
                  {"assoc-recall V=3", "N", 1},
-                 {"c-gram c=2 V=12", "N", 3},
+                 {"c-gram c=2 V=12", "N", 2},
                  {"mkar V=4 key=1", "T", 3},
                  {"k-hop alphabet=9 k=1", "N", 2},
                  {"q-sparse-average q=2 d=1", "N", 2},
@@ -309,7 +353,12 @@ static void test_free_sizes_are_the_best_sizes(void **state)
                 rung_task_conf conf;
                 if (!try_task(&conf, text)) continue;
                 question q = question_of(ledger, &any, 0), own = question_of(ledger, &conf, 0);
-                for (; n < conf.tokens; n++) q.n = n, assert_int_equal(answer_of(&q, "cut").holds, so_far);
+                for (; n < conf.tokens; n++) {
+                    q.n = n;
+                    if (answer_of(&q, "cut").holds != so_far)
+                        fail_msg("%s, at most %llu tokens: %s", tasks[i].task, (unsigned long long)n,
+                                 so_far ? "a smaller size is impossible" : "no smaller size is impossible");
+                }
                 so_far = so_far || answer_of(&own, "cut").holds;
             }
         }
@@ -733,6 +782,7 @@ int main(void)
         cmocka_unit_test(test_long_sums_stay_below_the_truth),
         cmocka_unit_test(test_longer_prompts_are_never_easier),
         cmocka_unit_test(test_levels_are_the_one_bits_of_the_prefix),
+        cmocka_unit_test(test_levels_of_a_first_table),
         cmocka_unit_test(test_free_sizes_are_the_best_sizes),
         cmocka_unit_test(test_sparse_inequality_in_integers),
         cmocka_unit_test(test_values_that_a_compression_hides),

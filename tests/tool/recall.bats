@@ -35,6 +35,10 @@ assert p["low"] <= p["entries"] <= p["high"] and p["entries"] >= 16 and p["no_la
     "$PYTHON" -c 'import numpy' || skip "numpy is absent"
     rung recall --json >law.json
     "$PYTHON" "$root/tests/recall/refit.py" "$root/docs/experiments/recall-law.full.csv" law.json
+    # What the page says of cells that no fit has used.
+    "$PYTHON" "$root/tests/recall/refit.py" "$root/docs/experiments/recall-law.full.csv" law.json "$root/docs/experiments/capacity-size.full.csv" >rows
+    [ "$(wc -l <rows)" = 4 ]
+    while IFS= read -r row; do grep -qxF "$row" "$root/docs/recall.md"; done <rows
     # It notices a parameter that is off by a millionth part of itself, and twice.
     "$PYTHON" -c '
 import json
