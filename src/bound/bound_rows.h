@@ -24,6 +24,7 @@
     X(cut_one)                                                                                                         \
     X(causal)                                                                                                          \
     X(sparse_membership)                                                                                               \
+    X(sparse_several)                                                                                                  \
     X(average_one)                                                                                                     \
     X(headwise_one)                                                                                                    \
     X(compose_thought)                                                                                                 \
