@@ -20,3 +20,9 @@ rung verify other.safetensors --exhaustive --numbers e8m3
 # The parity of bits as the state.
 rung build state-recall task=parity-recall N=3 V=2 M=4 -o parity.safetensors
 rung verify parity.safetensors --exhaustive --numbers e8m3
+
+# Two full layers average the bits instead. That takes numbers which are fine enough to count them.
+rung build parity-recall N=3 V=2 M=4 -o average.safetensors
+rung verify average.safetensors --exhaustive --numbers e8m3
+rung precision parity-recall N=4 V=4 --over M=7,31
+rung precision state-recall task=parity-recall N=4 V=4 --over M=7,31

@@ -83,3 +83,9 @@ void tool_bound_inputs_close(tool_bound_input *inputs, size_t count)
     for (size_t i = 0; inputs && i < count; i++) tool_bound_input_clear(&inputs[i]);
     free(inputs);
 }
+
+const char *tool_kernel_name_at(size_t index)
+{
+    static const char *const words[] = {"online", "two-pass", "eager", "split:256", "tiles:64", "reverse", "fast"};
+    return index < RUNG_COUNT(words) ? words[index] : NULL;
+}

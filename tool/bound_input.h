@@ -68,4 +68,7 @@ void tool_bound_inputs_close(tool_bound_input *inputs, size_t count);
         .choices = rung_message_names                                                                                  \
     }
 
+/* The words of --kernel, for completions. */
+const char *tool_kernel_name_at(size_t index);
+
 #endif

@@ -68,13 +68,20 @@ static void print_kinds(rung_buf *out, const rung_claim *claim)
 
 static const char *const message_formulas[] = {"H (dv+2) p", "H (dv+1) p", "2 H d p"};
 
-static void print_totals(rung_buf *out, const rung_ledger_view *view, rung_message message)
+/* A kernel that knows the maximum beforehand carries none. */
+static const char *message_formula(const rung_arithmetic *a)
+{
+    bool known = a->kernel == RUNG_KERNEL_TWO_PASS || a->kernel == RUNG_KERNEL_EAGER;
+    return message_formulas[known && a->message == RUNG_MESSAGE_ONLINE ? RUNG_MESSAGE_NUMERATOR : a->message];
+}
+
+static void print_totals(rung_buf *out, const rung_ledger_view *view, const rung_arithmetic *a)
 {
     rung_buf_printf(out, "\ncarried past a position by all layers: %llu bits%s\n", (unsigned long long)view->state_bits,
                     view->levels ? " (of log-linear attention one level; it has one for each one-bit of the position)"
                                  : "");
     rung_buf_printf(out, "handed to a token by all full layers: %llu bits (%s: %s each)\n",
-                    (unsigned long long)view->message_bits, rung_message_names[message], message_formulas[message]);
+                    (unsigned long long)view->message_bits, rung_message_names[a->message], message_formula(a));
     if (view->sum.kv_elements_per_token)
         rung_buf_printf(out, "the largest cache grows by %llu elements per token\n",
                         (unsigned long long)view->sum.kv_elements_per_token);
@@ -117,7 +124,7 @@ void tool_ledger_print(rung_buf *out, const tool_bound_input *input)
     }
     print_bits(out, rung_claim_arithmetic(claim), ledger);
     print_kinds(out, claim);
-    print_totals(out, &view, rung_claim_arithmetic(claim)->message);
+    print_totals(out, &view, rung_claim_arithmetic(claim));
     print_unknown(out, ledger);
     for (size_t i = 0; i < ledger->note_count; i++) rung_buf_printf(out, "note: %s\n", ledger->note[i]);
 }

@@ -94,14 +94,18 @@ static void print_others(rung_buf *out, const rung_bound_report *report)
 }
 
 /* Facts of the claim that a theorem used and that the subject does not decide by itself. */
-static void print_assumptions(rung_buf *out, const rung_decision *d)
+static void print_assumptions(rung_buf *out, const rung_claim *claim, const rung_decision *d)
 {
+    rung_kernel kernel = rung_claim_arithmetic(claim)->kernel;
     if (d->basis != RUNG_BASIS_THEOREM) return;
     rung_buf text;
     rung_buf_init(&text);
     for (int p = RUNG_PREMISE_STATE; p < RUNG_PREMISES; p++)
         if (d->decisive->bound->needs & RUNG_NEEDS(p))
-            rung_buf_printf(&text, "%s%s", text.len ? "; " : "", rung_premise_text((rung_premise)p));
+            rung_buf_printf(&text, "%s%s", text.len ? "; " : "",
+                            p == RUNG_PREMISE_ORDER && kernel != RUNG_KERNEL_ONLINE
+                                ? rung_kernel_text(kernel)
+                                : rung_premise_text((rung_premise)p));
     if (text.len) {
         rung_buf_puts(out, "holds if ");
         tool_wrap(out, text.text, 9, 9);
@@ -204,7 +208,7 @@ void tool_bound_print(rung_buf *out, const tool_bound_input *input, const rung_d
     print_others(out, d->bounds);
     rung_buf_putc(out, '\n');
     print_verdict(out, input->claim, d);
-    print_assumptions(out, d);
+    print_assumptions(out, input->claim, d);
     print_proof(out, d);
 }
 

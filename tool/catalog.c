@@ -299,6 +299,13 @@ static void bound_detail(rung_buf *out, size_t index)
     for (int p = 0; p < RUNG_PREMISES; p++)
         if (bound->needs & RUNG_NEEDS(p))
             tool_two_columns(out, "needs that", rung_premise_text((rung_premise)p), LABEL_COLUMNS);
+    char kernels[96] = "";
+    for (int k = 0; rung_kernel_names[k]; k++)
+        if (rung_bound_covers(bound, (rung_kernel)(k + 1)))
+            snprintf(kernels + strlen(kernels), sizeof kernels - strlen(kernels), "%s%s", kernels[0] ? ", " : "",
+                     rung_kernel_names[k]);
+    bool any = !(bound->needs & RUNG_NEEDS(RUNG_PREMISE_ORDER));
+    tool_two_columns(out, "kernels", any ? "any: the order of sums plays no role" : kernels, LABEL_COLUMNS);
     tool_two_columns(out, "checked", bound->checked, LABEL_COLUMNS);
     tool_two_columns(out, "proof", section, LABEL_COLUMNS);
 }
@@ -310,6 +317,10 @@ static void bound_detail_json(rung_jout *out, size_t index)
     rung_jout_array(out, "needs");
     for (int p = 0; p < RUNG_PREMISES; p++)
         if (bound->needs & RUNG_NEEDS(p)) rung_jout_string(out, NULL, rung_premise_names[p]);
+    rung_jout_end(out);
+    rung_jout_array(out, "kernels");
+    for (int k = 0; rung_kernel_names[k]; k++)
+        if (rung_bound_covers(bound, (rung_kernel)(k + 1))) rung_jout_string(out, NULL, rung_kernel_names[k]);
     rung_jout_end(out);
     rung_jout_string(out, "checked", bound->checked);
     rung_jout_string(out, "section", bound->section);

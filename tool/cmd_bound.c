@@ -16,9 +16,8 @@
 
 typedef struct bound_values {
     tool_ledger_options options;
-    const char *task;
-    int64_t n, kernel, expect, solve, samples, threads;
-    const char *thoughts;
+    const char *task, *kernel, *thoughts;
+    int64_t n, expect, solve, samples, threads;
     bool tokens_after, no_thresholds, no_weights, plan, check;
     const char *proof;
 } bound_values;
@@ -211,6 +210,10 @@ static int run_plan(const tool_call *call, const rung_claim_spec *about, rung_er
     conf.threads = (size_t)v->threads, conf.interrupted = interrupted;
     rung_plan plan;
     rung_buf text;
+    if (about->kernel == RUNG_KERNEL_EAGER || about->kernel == RUNG_KERNEL_SPLIT || about->kernel == RUNG_KERNEL_TILES)
+        return (int)rung_fail(err, RUNG_USAGE,
+                              "--plan runs what it proposes in the exact evaluator; take --kernel online, two-pass or "
+                              "reverse");
     rung_status status = rung_decide_plan_check(&conf, err);
     if (status != RUNG_OK) return (int)status;
     tool_signals_defer(true);
@@ -277,7 +280,7 @@ static int run_bound(const tool_call *call, rung_error *err)
     if (status == RUNG_OK && v->task) status = rung_task_conf_init(&task, v->task, call->pair, call->pairs, err);
     RUNG_TRY(status);
     rung_claim_spec about = rung_claim_spec_of_prompt(v->task ? &task : NULL, (uint64_t)v->n);
-    about.kernel = (rung_kernel)(v->kernel + 1);
+    RUNG_TRY(rung_kernel_parse(&about.kernel, &about.tile, v->kernel, err));
     if (v->tokens_after) about.ends = RUNG_VIOLATED;
     RUNG_TRY(take_thoughts(&about, v->thoughts, err));
     tool_read_bits(&about, &v->options);
@@ -329,6 +332,8 @@ const tool_command tool_command_bound = {
              "how many functions can it compose?"},
             {"rung bound --plan --task seqcomp L=3 --n 1000 --bits 16", "which layers would do, verified"},
             {"rung bound linear --task eva N=64 --bits 8 --expect CANNOT", "exit code 1 unless CANNOT"},
+            {"rung bound full --head-dim 8 --bits 32 --kernel two-pass --task seqcomp L=2 --n 106",
+             "a softmax that takes the maximum of the row first"},
             {"rung bound full,4*linear --head-dim 2 --bits 26 --task seqcomp L=2 --n 542 --proof claim.v",
              "the verdict as a theorem that coqc checks"},
             {0},
@@ -352,13 +357,13 @@ const tool_command tool_command_bound = {
              .high = INT64_MAX / 4},
             RUNG_LEDGER_OPTIONS(bound_values, options),
             {.name = "kernel",
-             .kind = RUNG_OPTION_CHOICE,
+             .kind = RUNG_OPTION_STRING,
              .at = offsetof(bound_values, kernel),
              .metavar = "ORDER",
-             .help = "order of sums: online (left to right), two-pass, reverse; fast is the fp32 evaluator of 'rung "
-                     "run'",
+             .help = "order of sums: online (left to right), two-pass, eager, split:T, tiles:T, reverse; fast is the "
+                     "fp32 evaluator of 'rung run' (docs/kernels.md)",
              .fallback = "online",
-             .choices = rung_kernel_names},
+             .names = tool_kernel_name_at},
             FLAG("tokens-after", tokens_after, "the prompt goes on after the last token of the task (a template)"),
             {.name = "thoughts",
              .kind = RUNG_OPTION_STRING,

@@ -11,9 +11,9 @@
 #include "probe.h"
 
 typedef struct probe_values {
-    const char *base_url, *model, *task, *grid, *config, *out, *key_env, *ca_file, *extra;
+    const char *base_url, *model, *task, *grid, *config, *out, *key_env, *ca_file, *extra, *kernel;
     int64_t spelling, api, samples, most, controls, shots, top, thinking, concurrency, timeout, retries, rpm, body,
-        kernel, wait;
+        wait;
     double threshold, confidence;
     bool dry_run;
     tool_ledger_options ledger;
@@ -25,6 +25,8 @@ typedef struct job {
     rung_client *client;
     rung_store *store;
     tool_bound_input input;
+    rung_kernel kernel; /* 0: not given */
+    uint64_t tile;
     rung_probe *probe;
     double drawn_s;
     bool drawn;
@@ -98,7 +100,7 @@ static rung_probe_options conf_of(job *j)
     };
     if (v->config) {
         conf.subject = j->input.subject;
-        if (tool_call_given(j->call, "kernel")) conf.about.kernel = (rung_kernel)(v->kernel + 1);
+        if (j->kernel) conf.about.kernel = j->kernel, conf.about.tile = j->tile;
         tool_read_bits(&conf.about, &v->ledger);
     }
     return conf;
@@ -197,6 +199,7 @@ static int run_probe(const tool_call *call, rung_error *err)
     tool_signals_defer(true);
     int status = check_values(&j, err);
     rung_claim_spec layers = {0};
+    if (!status && j.v->kernel) status = rung_kernel_parse(&j.kernel, &j.tile, j.v->kernel, err);
     if (!status && j.v->config) status = tool_bound_input_open(&j.input, j.v->config, &j.v->ledger, &layers, err);
     if (!status && !j.v->dry_run) status = open_client(&j, err);
     if (!status) {
@@ -286,11 +289,11 @@ static const rung_option options[] = {
      .at = offsetof(probe_values, dry_run),
      .help = "say how many requests and tokens it would take, and ask nobody"},
     {.name = "kernel",
-     .kind = RUNG_OPTION_CHOICE,
+     .kind = RUNG_OPTION_STRING,
      .at = offsetof(probe_values, kernel),
      .metavar = "ORDER",
      .help = "with --config: the order in which the server adds up; theorems speak of it, and no server says it",
-     .choices = rung_kernel_names},
+     .names = tool_kernel_name_at},
     RUNG_LEDGER_OPTIONS(probe_values, ledger),
     {0},
 };

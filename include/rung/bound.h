@@ -138,6 +138,8 @@ typedef struct rung_bound_answer {
 
 struct bound_question; /* src/bound/bound_rows.h */
 
+#define RUNG_COVERS(kernel) (1u << (kernel))
+
 typedef struct rung_bound {
     const char *id;      /* "A", "B0", "published-hybrid" */
     const char *summary; /* one line */
@@ -147,10 +149,16 @@ typedef struct rung_bound {
     const char *section; /* its section in docs/theory.md */
     /* premises that the proof uses, as RUNG_NEEDS bits; the row is asked only if all of them are established */
     unsigned needs;
+    /* Kernels that the proof covers besides the left-to-right scan of RUNG_KERNEL_ONLINE, as RUNG_COVERS bits. Only for
+     * rows that need RUNG_PREMISE_ORDER; the others do not depend on the order of sums. */
+    unsigned kernels;
     /* Fills in everything but bound, verdict and margin. */
     rung_status (*evaluate)(rung_bound_answer *answer, const struct bound_question *q, const rung_pattern *p,
                             rung_error *err);
 } rung_bound;
+
+/* Whether the row may be asked about claims with this kernel. */
+bool rung_bound_covers(const rung_bound *bound, rung_kernel kernel);
 
 size_t rung_bound_count(void);
 const rung_bound *rung_bound_at(size_t index);

@@ -56,15 +56,20 @@ const rung_arch_defaults *rung_subject_arch_defaults(const rung_subject *subject
 
 /* ---- arithmetic -------------------------------------------------------------------------------------------------- */
 
-/* The order in which numbers are added. Zero: not stated. */
+/* The order in which numbers are added. Zero: not stated. docs/kernels.md names public kernels of each kind. */
 typedef enum rung_kernel {
     RUNG_KERNEL_ONLINE = 1, /* exact: every token updates a state; softmax from left to right with a running maximum */
     RUNG_KERNEL_TWO_PASS,   /* the same, but softmax takes the maximum of the row first */
-    RUNG_KERNEL_REVERSE,    /* the same, but softmax runs from the last key to the first */
+    RUNG_KERNEL_EAGER,      /* the same, and weights are divided by their sum and rounded before values are added */
+    RUNG_KERNEL_SPLIT,      /* each split of `tile` keys is added up on its own, in any order, then the splits */
+    RUNG_KERNEL_TILES,      /* tiles of `tile` keys from left to right; in a tile any order */
+    RUNG_KERNEL_REVERSE,    /* softmax runs from the last key to the first */
     RUNG_KERNEL_FAST,       /* the fast fp32 evaluator: whole rows, clamped exponentials, chunks of 32 tokens */
 } rung_kernel;
 extern const char *const rung_kernel_names[];     /* [kernel-1] */
 const char *rung_kernel_text(rung_kernel kernel); /* "softmax from left to right" */
+/* "online", "split:256". *tile is the number after the colon; 0: the word has none. */
+rung_status rung_kernel_parse(rung_kernel *kernel, uint64_t *tile, const char *text, rung_error *err);
 
 /* What a token receives from a prefix in a full layer, in numbers per head. */
 typedef enum rung_message {
@@ -80,6 +85,7 @@ typedef struct rung_arithmetic {
     int state_bits;       /* bits of one number of a recurrent state */
     int cache_bits; /* bits of one number in keys, values and inputs that a window, a convolution or a cache keeps */
     rung_message message;
+    uint64_t tile; /* keys of one split or tile; 0: the kernel has none */
 } rung_arithmetic;
 
 /* Prints the arithmetic that a verdict is about: "in exact 26-bit arithmetic, softmax from left to right". */
@@ -116,6 +122,7 @@ typedef struct rung_claim_spec {
      * narrower dtype. */
     int accumulator_bits, state_bits, cache_bits;
     rung_kernel kernel;
+    uint64_t tile; /* of RUNG_KERNEL_SPLIT and RUNG_KERNEL_TILES */
     rung_message message;
     rung_fact layout, ends, at_once; /* see rung_premise */
     uint64_t thoughts; /* if at_once is violated: at most so many thoughts before the answer; 0: any number */

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Chooses the decisive row among all that cover a task, and finds the lowest ceiling.
+ * Chooses the decisive row among all that cover a task, and finds the lowest ceiling. Of the rows that hold, one that
+ * Coq has comes first.
  */
-#include "rung/bound.h"
+#include "proof.h"
 
 static bool decides_more(const rung_bound_answer *a, const rung_bound_answer *b)
 {
     bool can = a->verdict == RUNG_CANNOT, other = b->verdict == RUNG_CANNOT;
     if (can != other) return can;
     if (can && !a->trivial != !b->trivial) return !a->trivial;
+    if (can && proof_has(a->bound->id) != proof_has(b->bound->id)) return proof_has(a->bound->id);
     return a->margin > b->margin;
 }
 

@@ -128,12 +128,20 @@ static bool speaks_of(const rung_bound *bound, const char *task)
     return false;
 }
 
+bool rung_bound_covers(const rung_bound *bound, rung_kernel kernel)
+{
+    if (!(bound->needs & RUNG_NEEDS(RUNG_PREMISE_ORDER))) return true;
+    return kernel == RUNG_KERNEL_ONLINE || (bound->kernels & RUNG_COVERS(kernel));
+}
+
 /* Refuses a row unless all its premises are established, and names the first that is not. */
 static bool premises_hold(rung_bound_answer *answer, const rung_bound *bound, const rung_claim *claim)
 {
     for (int p = 0; p < RUNG_PREMISES; p++) {
         rung_known known = rung_claim_premise(claim, (rung_premise)p);
         if (!(bound->needs & RUNG_NEEDS(p)) || known.is == RUNG_ESTABLISHED) continue;
+        bool another = p == RUNG_PREMISE_ORDER && known.is == RUNG_VIOLATED; /* another order, which is known */
+        if (another && rung_bound_covers(bound, rung_claim_arithmetic(claim)->kernel)) continue;
         answer->missing = p;
         bound_missing(answer, "needs that %s: %s", rung_premise_text((rung_premise)p),
                       known.why                   ? known.why

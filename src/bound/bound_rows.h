@@ -18,8 +18,13 @@
     X(compose_between)                                                                                                 \
     X(compose_full)                                                                                                    \
     X(compose_full_then)                                                                                               \
+    X(compose_full_relay)                                                                                              \
+    X(compose_two_pass)                                                                                                \
+    X(compose_eager)                                                                                                   \
+    X(compose_split)                                                                                                   \
     X(compose_deep)                                                                                                    \
     X(compose_deep_full)                                                                                               \
+    X(compose_deep_between)                                                                                            \
     X(cut_recurrent)                                                                                                   \
     X(cut_one)                                                                                                         \
     X(causal)                                                                                                          \
@@ -29,6 +34,8 @@
     X(headwise_one)                                                                                                    \
     X(compose_thought)                                                                                                 \
     X(headwise_two)                                                                                                    \
+    X(headwise_deep)                                                                                                   \
+    X(compose_unrolled)                                                                                                \
     X(published_full)                                                                                                  \
     X(published_hybrid)                                                                                                \
     X(published_sparse)

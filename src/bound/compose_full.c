@@ -8,6 +8,14 @@
  *
  *     n_1 ceil(t q 2^(-c/(g t))) log2 V > c (n_1 (1 + t) + N_0 + g t q + middle).
  *
+ * C1 (F R^b F, r > 0 bits of state between): a state as narrow as this hands on little of the pointer. Of the values that
+ * an index takes in its class, keep those with the most frequent states between z_0 and w. Impossible if
+ *
+ *     n_1 ceil(t q 2^(-c/(g t) - r)) log2 V > c (n_1 (1 + t) + N_0 + g t q + middle) + r.
+ *
+ * Where keys are added in tiles of T, the last T-1 entries of z_2 and of z_1 stay constant: those of z_2 count as tokens
+ * between, T-1 entries are lost on the left side, and g t + T-1 <= N_0.
+ *
  * Ce (F F R^e, B > 0 bits of state after). There is one class for a batch of beta values of w, n_1 = G beta, loss c
  * beta; in it x functions by Lemma S, Theta = Theta(t, q, c beta / g, x) values. Two more things are listed: the
  * layer-2 accumulators of z_0, for each index, function and batch; and the states that leave z_1 for each function and
@@ -40,6 +48,7 @@ static two_full question_of(const bound_question *q, const rung_pattern *p)
                       .c = (double)p->message,
                       .state_after = p->state[2],
                       .message = p->message,
+                      .relay = p->state[1],
                       .ladder = SPREAD_ROUGH};
 }
 
@@ -60,11 +69,18 @@ static bool pattern_fits(rung_bound_answer *answer, const compose_task *t, const
         bound_missing(answer, "the theorem is about at least two functions");
     else if (p->full != 2 || p->too_many || p->sparse || p->levels_state)
         bound_missing(answer, "the theorem is about two full layers");
-    else if (p->state[0] || p->state[1])
-        bound_missing(answer, "a recurrent layer before the last full one can pass the pointer on: nothing is proved");
+    else if (p->state[0])
+        bound_missing(answer, "a recurrent layer before the first full one can pass the pointer on: nothing is proved");
     else
         return true;
     return false;
+}
+
+/* Whether the second full layer comes right after the first. */
+static bool nothing_between(rung_bound_answer *answer, const rung_pattern *p)
+{
+    if (p->state[1]) bound_missing(answer, "a recurrent layer between the full ones can pass the pointer on; see C1");
+    return p->state[1] == 0;
 }
 
 static bool without_beside(rung_bound_answer *answer, const rung_pattern *p)
@@ -100,29 +116,33 @@ static rung_bound_point point_of(const two_full *o)
     return p;
 }
 
-/* ---- C0 ---------------------------------------------------------------------------------------------------------- */
+/* ---- C0 and C1 --------------------------------------------------------------------------------------------------- */
 
 bound_sides compose_c0_sides(rung_certified *s, const void *context)
 {
     const two_full *o = context;
-    assert(o->g >= 1 && o->g <= o->q && o->t * o->q <= o->N0);
+    assert(o->g >= 1 && o->g <= o->q && o->t * o->q <= o->N0 && o->g * o->t + o->task.lost <= o->N0);
+    rung_ival relay = rung_ival_u64(s, o->relay);
     rung_ival heard_first = rung_ival_add(s, rung_ival_u64(s, o->message), rung_ival_u64(s, o->beside_first));
-    rung_ival loss = rung_ival_div(s, heard_first, compose_product(s, o->g, o->t));
+    rung_ival loss = rung_ival_add(s, rung_ival_div(s, heard_first, compose_product(s, o->g, o->t)), relay);
     rung_ival share = rung_ival_exp2(s, rung_ival_sub(s, rung_ival_u64(s, 0), loss));
     rung_ival values = rung_ival_ceil(s, rung_ival_mul(s, compose_product(s, o->t, o->q), share));
     rung_ival V = compose_values_log2(s, &o->task, o->N0, compose_product(s, o->N0, o->n1));
-    rung_ival lhs = rung_ival_mul(s, rung_ival_mul(s, rung_ival_real(s, o->n1), values), V);
+    rung_ival asked =
+        rung_ival_sub(s, rung_ival_mul(s, rung_ival_real(s, o->n1), values), rung_ival_real(s, o->task.lost));
+    rung_ival lhs = rung_ival_mul(s, asked, V);
     /* g t for z_0, and N_0 - g t + g t q for the tokens of z_1 */
     rung_ival listed = rung_ival_add(s, compose_product(s, o->n1, 1 + o->t), tokens_of(s, o, rung_ival_real(s, o->q)));
     rung_ival states = rung_ival_add(s, rung_ival_u64(s, o->beside_first), rung_ival_u64(s, o->beside_last));
-    return (bound_sides){lhs, rung_ival_add(s, heard(s, o, listed), states)};
+    return (bound_sides){lhs, rung_ival_add(s, heard(s, o, listed), rung_ival_add(s, states, relay))};
 }
 
 static double c0_gain(const two_full *o, double n1)
 {
-    double values = ceil(o->t * o->q * exp2(-(o->c + (double)o->beside_first) / (o->g * o->t)));
+    double relay = (double)o->relay, first = (double)o->beside_first, states = first + (double)o->beside_last + relay;
+    double values = ceil(o->t * o->q * exp2(-(o->c + first) / (o->g * o->t) - relay));
     double listed = n1 * (1 + o->t) + o->N0 + o->g * o->t * o->q + compose_middle(&o->task, o->N0);
-    return n1 * values * log2_values(o, n1) - o->c * listed - (double)o->beside_first - (double)o->beside_last;
+    return (n1 * values - o->task.lost) * log2_values(o, n1) - o->c * listed - states;
 }
 
 static bool c0_holds(double n1, const void *context)
@@ -134,8 +154,8 @@ static bool c0_take(two_full *o, const double *point)
 {
     o->t = point[0], o->q = point[1], o->g = point[2];
     if (o->g > o->q || o->q < 1) return false;
-    if (o->task.free) o->N0 = o->t * o->q;
-    return true;
+    if (o->task.free) o->N0 = fmax(o->t * o->q, o->g * o->t + o->task.lost);
+    return o->g * o->t + o->task.lost <= o->N0;
 }
 
 static double c0_tokens(const double *point, const void *context)
@@ -164,11 +184,15 @@ static bool c0_choose_given(two_full *o)
     return c0_take(o, (double[]){s.best[0], floor(o->N0 / s.best[0]), s.best[1]});
 }
 
+/* Beyond so many bits between, N_0 would have to be larger than any table: 2^r letters are needed. */
+enum { RELAY_MAX = 40 };
+
 static bool c0_choose_free(two_full *o)
 {
     search s;
     double most = 8 + 4 * (o->c + (double)o->beside_first);
-    search_box box = {3, {1, 1, 1}, {most, 4 * most, most}};
+    double letters = 4 * most * exp2(fmin((double)o->relay, RELAY_MAX));
+    search_box box = {3, {1, 1, 1}, {most, letters, most}};
     search_init(&s, &box, c0_tokens, o, 12);
     search_try_random(&s, 4000);
     if (search_run(&s) == INFINITY || !c0_take(o, s.best)) return false;
@@ -178,33 +202,54 @@ static bool c0_choose_free(two_full *o)
 
 static void c0_print(rung_bound_answer *answer, const two_full *o)
 {
-    snprintf(
-        answer->statement, sizeof answer->statement,
-        "n_1 ceil(t q 2^(-%s/gt)) log2 V = %.1f > %.1f, with N_0 = %.0f, n_1 = %.0f, V = %.0f, t = %.0f, q = %.0f, "
-        "g = %.0f, c = %llu",
-        o->beside_first ? "(c+s_1)" : "c", answer->lhs, answer->rhs, o->N0, o->n1,
-        compose_values(&o->task, o->N0, o->N0 * o->n1), o->t, o->q, o->g, (unsigned long long)o->message);
+    char between[48] = "";
+    if (o->relay) snprintf(between, sizeof between, ", r = %llu", (unsigned long long)o->relay);
+    snprintf(answer->statement, sizeof answer->statement,
+             "n_1 ceil(t q 2^(-%s/gt%s)) log2 V = %.1f > %.1f, with N_0 = %.0f, n_1 = %.0f, V = %.0f, t = %.0f, q = "
+             "%.0f, g = %.0f, c = %llu%s",
+             o->beside_first ? "(c+s_1)" : "c", o->relay ? " - r" : "", answer->lhs, answer->rhs, o->N0, o->n1,
+             compose_values(&o->task, o->N0, o->N0 * o->n1), o->t, o->q, o->g, (unsigned long long)o->message, between);
+}
+
+static rung_status decide_c0(rung_bound_answer *answer, two_full *o, const bound_question *q, rung_error *err)
+{
+    if (o->relay > RELAY_MAX || !(o->task.free ? c0_choose_free(o) : c0_choose_given(o)))
+        return bound_missing(answer, "no size was found that satisfies the inequality");
+    RUNG_TRY(compose_decide(answer, &o->task, compose_c0_sides, o, &o->n1, err));
+    compose_finish(answer, q, &o->task, compose_tokens(&o->task, o->N0, o->n1), false);
+    answer->point = point_of(o);
+    answer->trivial = bound_does_not_fit(log2_values(o, o->n1) > o->c);
+    c0_print(answer, o);
+    return RUNG_OK;
 }
 
 static rung_status evaluate_c0(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
                                rung_error *err)
 {
     two_full o = question_of(q, p);
-    if (!pattern_fits(answer, &o.task, p) || !without_beside(answer, p)) return RUNG_OK;
+    if (!pattern_fits(answer, &o.task, p) || !nothing_between(answer, p) || !without_beside(answer, p)) return RUNG_OK;
     if (o.state_after) return bound_missing(answer, "recurrent layers follow: see Ce");
-    if (!(o.task.free ? c0_choose_free(&o) : c0_choose_given(&o)))
-        return bound_missing(answer, "no size was found that satisfies the inequality");
-    RUNG_TRY(compose_decide(answer, &o.task, compose_c0_sides, &o, &o.n1, err));
-    compose_finish(answer, q, &o.task, compose_tokens(&o.task, o.N0, o.n1), false);
-    answer->point = point_of(&o);
-    answer->trivial = bound_does_not_fit(log2_values(&o, o.n1) > o.c);
-    snprintf(answer->premise, sizeof answer->premise, "F F, summed from left to right, w last");
-    c0_print(answer, &o);
-    return RUNG_OK;
+    rung_status status = decide_c0(answer, &o, q, err);
+    if (answer->applies) snprintf(answer->premise, sizeof answer->premise, "F F, summed from left to right, w last");
+    return status;
+}
+
+static rung_status evaluate_c1(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
+                               rung_error *err)
+{
+    two_full o = question_of(q, p);
+    if (!pattern_fits(answer, &o.task, p) || !without_beside(answer, p)) return RUNG_OK;
+    if (!o.relay) return bound_missing(answer, "no recurrent layer between the full ones: see C0 and Ce");
+    if (o.state_after) return bound_missing(answer, "recurrent layers follow the second full one: nothing is proved");
+    rung_status status = decide_c0(answer, &o, q, err);
+    if (answer->applies)
+        snprintf(answer->premise, sizeof answer->premise, "F R^%zu F, summed from left to right, w last", p->layers[1]);
+    return status;
 }
 
 const rung_bound rung_bound_compose_full = {
     .id = "C0",
+    .kernels = RUNG_COVERS(RUNG_KERNEL_TILES),
     .summary = "two full layers cannot compose two functions",
     .task = "seqcomp",
     .source = "ours; in the limit: Chen, Peng, Wu 2024",
@@ -212,6 +257,19 @@ const rung_bound rung_bound_compose_full = {
     .section = "theorem-c",
     .needs = NEEDS_SCANS,
     .evaluate = evaluate_c0,
+};
+
+const rung_bound rung_bound_compose_full_relay = {
+    .id = "C1",
+    .kernels = RUNG_COVERS(RUNG_KERNEL_TILES),
+    .summary =
+        "two full layers with a state between them that is narrower than the pointer cannot compose two functions",
+    .task = "seqcomp",
+    .source = "ours",
+    .checked = "proof checked by dataflow on small models",
+    .section = "theorem-c",
+    .needs = NEEDS_SCANS,
+    .evaluate = evaluate_c1,
 };
 
 /* ---- Ce ---------------------------------------------------------------------------------------------------------- */
@@ -330,7 +388,7 @@ static rung_status evaluate_ce(rung_bound_answer *answer, const bound_question *
                                rung_error *err)
 {
     two_full o = question_of(q, p);
-    if (!pattern_fits(answer, &o.task, p) || !without_beside(answer, p)) return RUNG_OK;
+    if (!pattern_fits(answer, &o.task, p) || !nothing_between(answer, p) || !without_beside(answer, p)) return RUNG_OK;
     if (!o.state_after) return bound_missing(answer, "no recurrent layer follows: C0 is stronger");
     if (!(o.task.free ? ce_choose_free(&o) : ce_choose_given(&o)))
         return bound_missing(answer, "no size was found that satisfies the inequality");
@@ -386,7 +444,7 @@ static rung_status evaluate_h2(rung_bound_answer *answer, const bound_question *
                                rung_error *err)
 {
     two_full o = headwise_question_of(q, p);
-    if (!pattern_fits(answer, &o.task, p)) return RUNG_OK;
+    if (!pattern_fits(answer, &o.task, p) || !nothing_between(answer, p)) return RUNG_OK;
     if (!p->headwise) return bound_missing(answer, "no recurrent heads stand beside the full ones: see C0 and Ce");
     if (!h2_choose(&o)) return bound_missing(answer, "no size was found that satisfies the inequality");
     RUNG_TRY(decide_h2(answer, &o, err));

@@ -9,6 +9,8 @@
  *
  *     ceil(N_0 2^-A) (log2 V - B) > A + c.
  *
+ * Where keys are added in tiles of T, only the first N_0 - (T-1) entries vary: the others may share a tile with z_0.
+ *
  * Without recurrent layers before F (A = 0) all z_0 are in one class, and uniform tables and z_0 are hard on average:
  * each entry is decoded from c bits for all of them and B bits of its own. Proofs: docs/theory.md, Theorem A and
  * Theorem A prime.
@@ -132,7 +134,8 @@ bound_sides compose_single_sides(rung_certified *s, const void *context)
 {
     const single *a = context;
     rung_ival power = rung_ival_exp2(s, rung_ival_sub(s, rung_ival_u64(s, 0), rung_ival_u64(s, a->before)));
-    rung_ival class = rung_ival_ceil(s, rung_ival_mul(s, rung_ival_real(s, a->N0), power));
+    rung_ival entries = rung_ival_real(s, a->N0 - a->task->lost);
+    rung_ival class = rung_ival_ceil(s, rung_ival_mul(s, entries, power));
     rung_ival each =
         rung_ival_sub(s, compose_values_log2(s, a->task, a->N0, rung_ival_real(s, a->N0)), rung_ival_u64(s, a->after));
     return (bound_sides){rung_ival_mul(s, class, each),
@@ -163,12 +166,13 @@ static rung_status evaluate_single(rung_bound_answer *answer, const bound_questi
              "ceil(N_0 2^-%llu) (log2 V - %llu) = %.1f > %.0f = %llu + c, with N_0 = %.0f, V = %.0f, c = %llu",
              (unsigned long long)a.before, (unsigned long long)a.after, answer->lhs, answer->rhs,
              (unsigned long long)a.before, a.N0, V, (unsigned long long)a.message);
-    if (a.before == 0) bound_ceiling(answer, (double)a.message + a.N0 * (double)a.after, a.N0, V);
+    if (a.before == 0 && t.lost == 0) bound_ceiling(answer, (double)a.message + a.N0 * (double)a.after, a.N0, V);
     return RUNG_OK;
 }
 
 const rung_bound rung_bound_compose_single = {
     .id = "A'",
+    .kernels = RUNG_COVERS(RUNG_KERNEL_TILES),
     .summary = "one full layer among recurrent ones cannot follow one function of unknown argument",
     .task = "seqcomp",
     .source = "ours",

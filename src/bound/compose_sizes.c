@@ -17,6 +17,7 @@ compose_task compose_of(const bound_question *q)
                       .identity = rung_task_param(t, "dist") == 1,
                       .V = V->set ? (double)V->number : 0,
                       .size = {(double)rung_task_param(t, "N0"), 1, (double)V->number}};
+    if (q->arithmetic->kernel == RUNG_KERNEL_TILES) c.lost = (double)q->arithmetic->tile - 1;
     if (c.L > 1) c.size.n1 = (double)n->list[n->list_len - 1];
     for (uint64_t l = 1; l + 1 < c.L; l++) c.middle += (double)t->derived[l];
     return c;
@@ -51,7 +52,7 @@ double compose_tokens(const compose_task *t, double N0, double n1)
 
 double compose_middle(const compose_task *t, double N0)
 {
-    return t->free ? (t->L > 2 ? (double)(t->L - 2) : 0) * N0 : t->middle;
+    return t->lost + (t->free ? (t->L > 2 ? (double)(t->L - 2) : 0) * N0 : t->middle);
 }
 
 double compose_least_n1(bool (*holds)(double n1, const void *context), const void *context)

@@ -29,6 +29,7 @@ typedef struct compose_task {
     double V;          /* free sizes: the number of values of z_L if the user fixed it, else 0 */
     compose_size size; /* given sizes: N_0, n_{L-1}, V */
     double middle;     /* given sizes: the tokens of z_2 .. z_{L-1} */
+    double lost;       /* entries at the end of a table that stay constant, so that a tile of keys may hold them too */
 } compose_task;
 
 compose_task compose_of(const bound_question *q);
@@ -40,7 +41,7 @@ rung_ival compose_values_log2(rung_certified *s, const compose_task *t, double N
 double compose_tokens(const compose_task *t, double N0, double n1);
 /* The least double that is not below x. */
 double compose_round_up(long double x);
-/* Tokens between the first table and z_1, when z_1 has N0 entries. */
+/* Constant tokens between the entries of the first table that vary and z_1, when z_1 has N0 entries. */
 double compose_middle(const compose_task *t, double N0);
 /* The smallest n1 in 1..2^60 for which holds(n1) is true, if holds is monotone; 0 if there is none. */
 double compose_least_n1(bool (*holds)(double n1, const void *context), const void *context);

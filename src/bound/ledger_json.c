@@ -108,6 +108,7 @@ static void json_arithmetic(rung_jout *out, const rung_arithmetic *a)
     rung_jout_int(out, "state_bits", a->state_bits);
     rung_jout_int(out, "cache_bits", a->cache_bits);
     rung_jout_string(out, "kernel", a->kernel ? rung_kernel_names[a->kernel - 1] : NULL);
+    if (a->tile) rung_jout_int(out, "tile", (int64_t)a->tile);
     rung_jout_string(out, "message", rung_message_names[a->message]);
 }
 

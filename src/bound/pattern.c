@@ -34,9 +34,10 @@ static uint64_t plus(uint64_t a, uint64_t b, bool *overflow)
 static uint64_t message_bits(const rung_ledger_layer *held, const rung_arithmetic *a, bool *overflow)
 {
     uint64_t wide = held->key_dim > held->value_dim ? held->key_dim : held->value_dim;
-    uint64_t each = a->message == RUNG_MESSAGE_PAPER       ? times(2, wide, overflow)
-                    : a->message == RUNG_MESSAGE_NUMERATOR ? plus(held->value_dim, 1, overflow)
-                                                           : plus(held->value_dim, 2, overflow);
+    bool running = a->kernel != RUNG_KERNEL_TWO_PASS && a->kernel != RUNG_KERNEL_EAGER; /* the maximum is carried */
+    bool maximum = a->message == RUNG_MESSAGE_ONLINE && running;
+    uint64_t each =
+        a->message == RUNG_MESSAGE_PAPER ? times(2, wide, overflow) : plus(held->value_dim, maximum ? 2 : 1, overflow);
     return times(times(held->heads, each, overflow), (uint64_t)a->accumulator_bits, overflow);
 }
 

@@ -23,6 +23,13 @@ static const struct {
     {"sparse", "Sparse.v", proof_sparse},
 };
 
+bool proof_has(const char *id)
+{
+    for (size_t i = 0; i < RUNG_COUNT(theorems); i++)
+        if (strcmp(theorems[i].id, id) == 0) return true;
+    return false;
+}
+
 rung_status proof_none(proof_job *job, const char *format, ...)
 {
     va_list args;
@@ -249,10 +256,12 @@ static bool has_heads_beside(const proof_job *job)
 }
 
 /* Premises that a theorem of the tool does not need, but that the statements of Coq have. */
-static const char *missing(const rung_claim *claim)
+static const char *missing(const rung_claim *claim, const rung_bound *bound)
 {
     if (rung_claim_premise(claim, RUNG_PREMISE_ENDS).is != RUNG_ESTABLISHED)
         return "in Coq the answer is read at the last token of the task, or after a chain of thought";
+    if (rung_claim_arithmetic(claim)->kernel != RUNG_KERNEL_ONLINE && (bound->needs & RUNG_NEEDS(RUNG_PREMISE_ORDER)))
+        return "the form that Coq has is about sums from left to right in one accumulator";
     return NULL;
 }
 
@@ -270,7 +279,7 @@ rung_status rung_proof_write(rung_proof *proof, const rung_claim *claim, const r
     size_t row = 0;
     while (row < RUNG_COUNT(theorems) && strcmp(theorems[row].id, answer->bound->id) != 0) row++;
     bool there = row < RUNG_COUNT(theorems);
-    const char *lacks = missing(claim);
+    const char *lacks = missing(claim, answer->bound);
     if (there) proof->file = theorems[row].file;
     if (answer->verdict != RUNG_CANNOT) return proof_none(&job, "no theorem says CANNOT");
     if (!there) return proof_none(&job, "theorem %s is proved on paper, not in Coq", answer->bound->id);

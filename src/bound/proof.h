@@ -29,6 +29,9 @@ typedef struct proof_job {
     rung_proof *proof;
 } proof_job;
 
+/* Whether Coq has the theorem of this row. */
+bool proof_has(const char *id);
+
 /* Leaves the reason in proof->why; always RUNG_OK, so that a row can end with it. */
 rung_status proof_none(proof_job *job, const char *format, ...) RUNG_PRINTF(2, 3);
 

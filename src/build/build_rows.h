@@ -23,6 +23,7 @@
     X(eva_recurrent)                                                                                                   \
     X(dyck)                                                                                                            \
     X(state_recall)                                                                                                    \
+    X(parity_recall)                                                                                                   \
     X(stacks)                                                                                                          \
     X(variable_tracking)                                                                                               \
     X(q_sparse_average)                                                                                                \

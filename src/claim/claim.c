@@ -76,7 +76,8 @@ static rung_arithmetic arithmetic_of(const rung_subject *s, const rung_claim_spe
                          .accumulator_bits = at_least(l->number_bits, DEFAULT_BITS),
                          .state_bits = l->state_bits ? l->state_bits : at_least(l->number_bits, DEFAULT_BITS),
                          .cache_bits = l->number_bits ? at_least(l->number_bits, LEAST_CACHE_BITS) : DEFAULT_BITS,
-                         .message = about->message};
+                         .message = about->message,
+                         .tile = about->tile};
     if (about->accumulator_bits) a.accumulator_bits = about->accumulator_bits;
     if (about->state_bits) a.state_bits = about->state_bits;
     if (about->cache_bits) a.cache_bits = about->cache_bits;
@@ -108,7 +109,8 @@ static void facts_of_layers(rung_claim *c)
 
 static void facts_of_arithmetic(rung_claim *c)
 {
-    static const char exact[] = "the exact evaluator does so";
+    static const char exact[] = "the exact evaluator does so", steps[] = "recurrent layers take one token at a time";
+    static const char opened[] = "the words about kernels are about the keys that a query reads";
     rung_known *state = &c->premise[RUNG_PREMISE_STATE], *order = &c->premise[RUNG_PREMISE_ORDER];
     rung_known *summary = &c->premise[RUNG_PREMISE_SUMMARY];
     switch (c->arithmetic.kernel) {
@@ -119,9 +121,22 @@ static void facts_of_arithmetic(rung_claim *c)
         *state = *summary = (rung_known){RUNG_ESTABLISHED, exact};
         *order = (rung_known){RUNG_VIOLATED, "the maximum of the row is known before the sum"};
         break;
+    case RUNG_KERNEL_EAGER:
+        *state = (rung_known){RUNG_ESTABLISHED, steps}, *summary = (rung_known){RUNG_ESTABLISHED, opened};
+        *order = (rung_known){RUNG_VIOLATED, "weights are divided by the sum of the row before values are added"};
+        break;
+    case RUNG_KERNEL_SPLIT:
+        *state = (rung_known){RUNG_ESTABLISHED, steps}, *summary = (rung_known){RUNG_ESTABLISHED, opened};
+        *order = (rung_known){RUNG_VIOLATED, "each split of keys has an accumulator of its own"};
+        break;
+    case RUNG_KERNEL_TILES:
+        *state = (rung_known){RUNG_ESTABLISHED, steps}, *summary = (rung_known){RUNG_ESTABLISHED, opened};
+        *order = (rung_known){RUNG_VIOLATED, "the keys of a tile are added in any order"};
+        break;
     case RUNG_KERNEL_REVERSE:
         *state = *summary = (rung_known){RUNG_ESTABLISHED, exact};
-        *order = (rung_known){RUNG_VIOLATED, "the sum runs from right to left"};
+        *order = (rung_known){RUNG_VIOLATED, "the sum runs from right to left, and such a scan can follow the "
+                                             "composition as it reads: no theorem about scans is possible"};
         break;
     case RUNG_KERNEL_FAST:
         *state = (rung_known){RUNG_VIOLATED, "the fast evaluator multiplies queries and keys of 32 tokens at once"};
@@ -131,6 +146,9 @@ static void facts_of_arithmetic(rung_claim *c)
     default:
         break;
     }
+    bool tiled = c->arithmetic.kernel == RUNG_KERNEL_SPLIT || c->arithmetic.kernel == RUNG_KERNEL_TILES;
+    if (tiled && !c->arithmetic.tile)
+        *order = (rung_known){RUNG_NOT_ESTABLISHED, "the number of keys in a split or tile is not stated"};
 }
 
 static rung_known said(rung_fact fact, const char *established, const char *violated)

@@ -57,7 +57,8 @@ static void read_general_heads(cfg_heads *out, cfg_reader *r, size_t i)
     /* Zamba's kv_channels is half of the size of its shared block. */
     (void)cfg_find_size_at(&out->key_dim, r,
                            is_shared_block(r) ? "attention_head_dim head_dim"
-                                              : "head_dim attention_head_dim kv_channels attn_head_dim",
+                                              : "head_dim attention_head_dim kv_channels attn_head_dim "
+                                                "hidden_size_per_head",
                            i);
     out->value_dim = out->key_dim;
     (void)cfg_find_size_at(&out->value_dim, r, "v_head_dim", i);
@@ -153,7 +154,8 @@ static uint64_t read_latent(rung_ledger_layer *held, cfg_reader *r)
     uint64_t value_dim = latent_size(r, held, "swa_v_head_dim", "v_head_dim attention_v_dim");
     held->heads = cfg_need_size(r, "num_attention_heads n_head n_heads", "number of attention heads");
     if (rank == 0) cfg_fail(r, "a windowed layer has a latent of size 0");
-    if (rope == 0) cfg_note(r, "qk_rope_head_dim is not in the file; no rotary key is counted");
+    if (rope == 0 && strncmp(r->type, "glm5_next", 9) != 0)
+        cfg_doubt(r, "the file states no rotary key (qk_rope_head_dim), and latent attention of %s has one", r->type);
     if (value_dim == 0) value_dim = cfg_divide(r, cfg_hidden_size(r), held->heads, "v_head_dim");
     held->value_dim = value_dim > rank ? value_dim : rank;
     held->key_dim = cfg_plus(nope > rank ? nope : rank, rope);

@@ -232,6 +232,14 @@ static bool is_written_rarely(const char *key)
     return false;
 }
 
+/* Without the key every head has keys and values of its own, and the class says the same. */
+static bool is_one_per_head(cfg_reader *r, const char *key, double value)
+{
+    uint64_t heads;
+    return strcmp(key, "num_key_value_heads") == 0 && cfg_find_size_in(&heads, r, r->config, "num_attention_heads") &&
+           (double)heads == value;
+}
+
 /* Records a value that came from the class, once. In a flat file a missing size is a doubt: such files state all of
  * them. Only text models inside another configuration omit what their class says. */
 static void record_default(cfg_reader *r, const char *key, double value)
@@ -241,7 +249,7 @@ static void record_default(cfg_reader *r, const char *key, double value)
     if (r->defaults.text && strstr(r->defaults.text, text)) return;
     if (r->defaults.len) rung_buf_puts(&r->defaults, ", ");
     rung_buf_puts(&r->defaults, text);
-    if (r->outer_count == 0 && !is_written_rarely(key))
+    if (r->outer_count == 0 && !is_written_rarely(key) && !is_one_per_head(r, key, value))
         cfg_doubt(r, "'%s' is not in the file; %g is what the class of %s takes", key, value, SHOW(r->type));
 }
 
@@ -284,10 +292,27 @@ static bool find_default(double *value, cfg_reader *r, const char *keys)
     return false;
 }
 
+/* The context and the number of layers that predict further tokens are often stated for the whole model. */
+static bool is_of_the_whole(const char *key)
+{
+    static const char *const patterns[] = {"*position*", "*length*", "*seq_len", "n_ctx", "*mtp*", "*nextn*"};
+    for (size_t i = 0; i < RUNG_COUNT(patterns); i++)
+        if (cfg_key_matches(patterns[i], key)) return true;
+    return false;
+}
+
+/* A size outside of the text model may belong to another part, such as the one that reads pictures. It is doubted, and
+ * not taken if the text model states a width of its own. */
 static bool find_size_outside(uint64_t *out, cfg_reader *r, const char *keys)
 {
-    for (size_t i = 0; i < r->outer_count; i++)
+    word key;
+    bool has_sizes = r->outer_count && cfg_find_in(r->config, "hidden_size d_model n_embd");
+    for (size_t i = 0; i < r->outer_count; i++) {
+        if (!find_named(&key, r->outer[i], keys)) continue;
+        if (!is_of_the_whole(key.text)) cfg_doubt(r, "'%s' is outside of the text model", key.text);
+        if (!is_of_the_whole(key.text) && has_sizes) return false;
         if (cfg_find_size_in(out, r, r->outer[i], keys)) return true;
+    }
     return false;
 }
 

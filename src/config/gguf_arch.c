@@ -35,6 +35,7 @@ static const cfg_arch archs[] = {
     {"deci", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"deepseek", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"deepseek2", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
+    {"deepseek2-ocr", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"deepseek32", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"deepseek4", WINDOWS_COMPRESSED, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"dots1", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
@@ -120,6 +121,7 @@ static const cfg_arch archs[] = {
     {"phi3", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"phimoe", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"plamo", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
+    {"plamo2", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"plamo3", WINDOWS_LAST, 8, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"plm", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"qwen", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
@@ -139,7 +141,7 @@ static const cfg_arch archs[] = {
     {"rwkv6qwen2", WINDOWS_NONE, 0, 0, "R", FAMILY_CAUSAL, 0, 0, true},
     {"rwkv7", WINDOWS_NONE, 0, 0, "R", FAMILY_CAUSAL, 0, 0, true},
     {"seed_oss", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
-    {"smallthinker", WINDOWS_FIRST, 4, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
+    {"smallthinker", WINDOWS_FIRST, 4, 4096, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"smollm3", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"stablelm", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
     {"starcoder", WINDOWS_NONE, 0, 0, NULL, FAMILY_CAUSAL, 0, 0, true},
@@ -164,10 +166,11 @@ const cfg_arch *cfg_arch_of(const char *name)
 
 /* ---- keys ---- */
 
-#define WINDOW "attention.sliding_window"
-#define LATENT "attention.kv_lora_rank"
-#define SELECT "attention.indexer.top_k"
-#define GROUPS "ssm.group_count"
+#define WINDOW  "attention.sliding_window"
+#define PATTERN "attention.sliding_window_pattern"
+#define LATENT  "attention.kv_lora_rank"
+#define SELECT  "attention.indexer.top_k"
+#define GROUPS  "ssm.group_count"
 
 /* Keys without which llama.cpp refuses a file of the architecture: without them its layers would be guesses. */
 static const struct {
@@ -175,7 +178,7 @@ static const struct {
 } needs[] = {
     {"bailingmoe3", LATENT},
     {"cohere2", WINDOW},
-    {"cohere2moe", WINDOW},
+    {"cohere2moe", WINDOW " " PATTERN},
     {"deepseek2", LATENT},
     {"deepseek32", LATENT " " SELECT},
     {"deepseek4", WINDOW " " SELECT},
@@ -196,7 +199,7 @@ static const struct {
     {"mimo2", WINDOW},
     {"minicpm3", LATENT},
     {"minimax-m3", SELECT},
-    {"muse-glimmer", WINDOW},
+    {"muse-glimmer", WINDOW " " PATTERN},
     {"nemotron_h", GROUPS},
     {"nemotron_h_moe", GROUPS},
     {"plm", LATENT},
@@ -225,7 +228,6 @@ static const char *const keys[] = {
     "num_loops",
     "token_shift_count",
     "attention.causal",
-    "attention.chunk_size",
     "attention.compress_ratios",
     "attention.head_count",
     "attention.head_count_kv",

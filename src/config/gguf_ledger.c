@@ -86,7 +86,7 @@ static bool is_size_of_something(const char *word)
     static const char *const patterns[] = {
         "attention.key_length*", "attention.value_length*", "attention.kv_lora_rank*", "ssm.inner_size",
         "ssm.state_size",        "ssm.conv_kernel",         "wkv.head_size",           "kda.head_dim",
-        "shortconv.l_cache",     "attention.chunk_size",    "token_shift_count"};
+        "shortconv.l_cache",     "token_shift_count"};
     for (size_t i = 0; i < RUNG_COUNT(patterns); i++)
         if (cfg_key_matches(patterns[i], word)) return true;
     return false;
@@ -213,10 +213,31 @@ static bool is_without_windows(const header *h)
     return h->row->windows == WINDOWS_NONE || (strcmp(h->arch, "exaone4") == 0 && h->layers != 64);
 }
 
+/* Of architectures with a period llama.cpp reads a number and no list. A converter writes what the model does, so the
+ * list counts, but the two must agree. */
+static void compare_with_period(header *h, bool listed, size_t i)
+{
+    static const char *const readers[] = {"cohere2moe", "mellum", "muse-glimmer"};
+    for (size_t k = 0; k < RUNG_COUNT(readers); k++)
+        if (strcmp(readers[k], h->arch) == 0) return;
+    if (h->row->period > 0 && listed == is_dense(h, h->row->period, i))
+        h->doubt = "llama.cpp takes no notice of the list attention.sliding_window_pattern, which is not its period";
+}
+
+/* The window of layer i, or 0. llama.cpp gives SmallThinker the same one whatever the file says. */
+static uint64_t window_of(header *h, size_t i)
+{
+    bool fixed = strcmp(h->arch, "smallthinker") == 0;
+    uint64_t window = number_or(h, "attention.sliding_window", i, fixed ? 0 : h->row->size);
+    if (window == 0 || !fixed || window == h->row->size) return window;
+    h->doubt = "attention.sliding_window has another length than llama.cpp takes";
+    return window > h->row->size ? window : h->row->size;
+}
+
 /* True if the layer sees only a window. With a list: the layers with 1. With a number p: all except one in p. */
 static bool sees_window(header *h, size_t i)
 {
-    uint64_t window = number_or(h, "attention.sliding_window", i, h->row->size), period = h->row->period;
+    uint64_t window = window_of(h, i), period = h->row->period;
     if (window == 0) return false;
     if (is_without_windows(h)) {
         bool cuts = h->ledger->context == 0 || window < h->ledger->context;
@@ -224,7 +245,11 @@ static bool sees_window(header *h, size_t i)
             h->doubt = "attention.sliding_window has a length, and llama.cpp takes no notice of it";
         return false;
     }
-    if (is_list(h, "attention.sliding_window_pattern")) return need(h, "attention.sliding_window_pattern", i) != 0;
+    if (is_list(h, "attention.sliding_window_pattern")) {
+        bool listed = need(h, "attention.sliding_window_pattern", i) != 0;
+        compare_with_period(h, listed, i);
+        return listed;
+    }
     if (h->row->windows == WINDOWS_ALL) return true;
     if (h->row->windows == WINDOWS_LIST) refuse_key(h, "attention.sliding_window_pattern", "is missing");
     if (find_at(&period, h, "attention.sliding_window_pattern", i) || period > 0) return !is_dense(h, period, i);
@@ -391,10 +416,8 @@ static void read_attention(rung_ledger_layer *held, header *h, size_t i)
 {
     bool latent = number_or(h, "attention.kv_lora_rank", i, 0) > 0;
     uint64_t per_token = latent ? read_latent(held, h, i) : read_grouped(held, h, i);
-    if (held->window)
-        held->window_size = h->row->size ? number_or(h, "attention.sliding_window", i, h->row->size)
-                                         : need(h, "attention.sliding_window", i);
-    if (held->chunk) held->window_size = number_or(h, "attention.chunk_size", i, h->row->size);
+    if (held->window) held->window_size = h->row->size ? window_of(h, i) : need(h, "attention.sliding_window", i);
+    if (held->chunk) held->window_size = h->row->size;
     cfg_hold_tokens(held, per_token, held->window_size, i >= owners(h) && is_held_before(h, held, i));
     if (held->sparse)
         read_sparse(held, h, i);

@@ -10,11 +10,13 @@
 #define GEMMA3    "gemma3 gemma3_text"
 #define QWEN_NEXT "qwen3_next qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text"
 #define DOTS3     "dots3 dots3note"
+#define INKLING   "inkling inkling_text"
 #define GLM5      "glm5_next glm5_next_text"
 #define MIMO2     "mimo_v2 mimo_v2_flash"
 #define STEP      "step3p5 step3p7"
 #define LATENT                                                                                                         \
-    "axk1 bailing_hybrid deepseek_v2 deepseek_v3 deepseek_v32 glm4_moe_lite glm_moe_dsa kimi_k2 kimi_k3 kimi_linear "  \
+    "axk1 axk2 bailing_hybrid deepseek_v2 deepseek_v3 deepseek_v32 glm4_moe_lite glm_moe_dsa kimi_k2 kimi_k3 "         \
+    "kimi_linear "                                                                                                     \
     "longcat_flash minicpm3 mistral4 youtu " DOTS3 " " GLM5
 #define FLA_HYBRID                                                                                                     \
     "comba delta_net gated_deltanet gated_deltaproduct gla gsa hgrn hgrn2 kda linear_attn retnet rwkv6 rwkv7 samba"
@@ -32,6 +34,7 @@ static const row spellings[] = {
     {"linear_attn_config", "kimi_k3 kimi_linear " GLM5},
     {"full_attention_interval", QWEN_NEXT},
     {"attn_layer_period", "jamba zamba"},
+    {"mamba_step", "plamo2"},
     {"attn_layer_indices", "bamba"},
     {"full_attn_idxs", "lfm2 lfm2_moe"},
     {"layer_group_size", "bailing_hybrid bailing_moe_linear"},
@@ -51,6 +54,7 @@ static const row spellings[] = {
     {"attention_chunk_size", "llama4 llama4_text"},
     {"zaya_layers", "zaya"},
     {"global_attn_idx", "hymba"},
+    {"local_layer_ids", INKLING},
 };
 
 /* Keys that change what a layer sees or keeps, whatever the kinds come from. */
@@ -59,7 +63,7 @@ static const row read_by[] = {
     {"cross_attention_layers", "mllama mllama_text_model"},
     {"sparse_config", "minicpm minicpm4 minicpm_sala"},
     {"indexer_budget", QWEN_NEXT},
-    {"index_topk", "deepseek_v32 deepseek_v4 glm_moe_dsa " DOTS3 " " GLM5},
+    {"index_topk", "axk2 deepseek_v32 deepseek_v4 glm_moe_dsa " DOTS3 " " GLM5},
     {"kv_lora_rank", LATENT},
     {"attention_kv_lora_dim", "pangu_ultra_moe"},
     {"swa_kv_lora_rank", DOTS3},
@@ -72,9 +76,9 @@ static const row read_by[] = {
     {"conv_window", "baichuan_m1"},
     {"num_swa_attention_heads", "baichuan_m1"},
     {"num_swa_key_value_heads", "baichuan_m1"},
-    {"swa_num_attention_heads", MIMO2 " " DOTS3},
-    {"swa_num_key_value_heads", MIMO2 " " DOTS3},
-    {"swa_head_dim", MIMO2 " " DOTS3},
+    {"swa_num_attention_heads", INKLING " " MIMO2 " " DOTS3},
+    {"swa_num_key_value_heads", INKLING " " MIMO2 " " DOTS3},
+    {"swa_head_dim", INKLING " " MIMO2 " " DOTS3},
     {"swa_v_head_dim", MIMO2 " " DOTS3},
     {"attention_other_setting", STEP},
     {"num_sliding_attention_heads", STEP},

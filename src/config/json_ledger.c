@@ -44,6 +44,28 @@ static void refuse_emptiness(cfg_reader *r)
         cfg_fail(r, "'%s' holds a text model, and the file has none; looked for: %s", SHOW(r->type), nested);
     else if (r->type[0] && !cfg_has(r, sizes))
         cfg_fail(r, "says nothing of its layers: no num_hidden_layers, no hidden_size; is it cut short?");
+    else if (!r->type[0] && !cfg_has(r, sizes) && !cfg_has(r, "dim emb_dim n_embed model_dim num_attention_heads"))
+        cfg_fail(r, "describes no model: no model_type and no number of layers; give the config.json of the model");
+}
+
+/* Several names of one number. A class keeps one of them, so all that a file has must agree. */
+static void refuse_contradiction(cfg_reader *r)
+{
+    static const char *const names[][5] = {
+        {"num_hidden_layers", "n_layer", "n_layers"},
+        {"hidden_size", "n_embd", "d_model", "n_embed"},
+        {"num_attention_heads", "n_head", "n_heads"},
+        {"num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv"},
+        {"max_position_embeddings", "n_positions"},
+    };
+    double first, second;
+    for (size_t i = 0; i < RUNG_COUNT(names); i++)
+        for (size_t a = 0; names[i][a]; a++)
+            for (size_t b = a + 1; names[i][b]; b++)
+                if (rung_json_real(&first, rung_json_get(r->config, names[i][a])) &&
+                    rung_json_real(&second, rung_json_get(r->config, names[i][b])) && first != second)
+                    cfg_fail(r, "'%s' is %g and '%s' is %g, and they are two names of one number", names[i][a], first,
+                             names[i][b], second);
 }
 
 static const char *family_name(const cfg_reader *r)
@@ -94,10 +116,7 @@ static void read_numbers(cfg_reader *r)
 
 static void read_context(cfg_reader *r)
 {
-    r->ledger->context = cfg_size_or(r,
-                                     "max_position_embeddings model_max_length context_length n_positions max_seq_len "
-                                     "max_sequence_length max_seq_length seq_length n_ctx max_context_length",
-                                     0);
+    r->ledger->context = cfg_size_or(r, CFG_CONTEXT_KEYS, 0);
 }
 
 /* ---- layers ---- */
@@ -182,6 +201,7 @@ static void read_all(cfg_reader *r)
     if (cfg_flag_or(r, "is_encoder_decoder", false))
         cfg_fail(r, "is an encoder with a decoder ('is_encoder_decoder' is true); only decoders are read");
     refuse_emptiness(r);
+    refuse_contradiction(r);
     if (!r->status) read_context(r);
     if (!r->status) cfg_read_kinds(r);
     if (!r->status) cfg_read_overrides(r);

@@ -143,7 +143,9 @@ static bool is_class_of(const char *type, const char *class)
     const char *suffix = strstr(type, "_text");
     plain_name(family, strcmp(type, "linear_attn") == 0 ? "linear_attention" : type);
     plain_name(name, class);
-    if (suffix) family[strlen(family) - (strstr(suffix, "_model") ? strlen("textmodel") : strlen("text"))] = '\0';
+    bool whole = strncmp(name, family, strlen(family)) == 0;
+    if (suffix && !whole)
+        family[strlen(family) - (strstr(suffix, "_model") ? strlen("textmodel") : strlen("text"))] = '\0';
     if (strncmp(name, family, strlen(family)) != 0) return false;
     for (size_t i = 0; i < RUNG_COUNT(heads); i++)
         if (strcmp(name + strlen(family), heads[i]) == 0) return true;
@@ -272,6 +274,16 @@ static void doubt_windows(cfg_reader *r)
                   SHOW(r->type));
 }
 
+/* Feature maps of flash-linear-attention that leave a key its size. Others make it longer. */
+static void doubt_feature_map(cfg_reader *r)
+{
+    static const char *const plain[] = {"elementwise_product", "elu", "identity", "relu", "silu", "swish", "t2r"};
+    const rung_json *map = cfg_find(r, "feature_map");
+    for (size_t i = 0; i < RUNG_COUNT(plain); i++)
+        if (!map || is_word(map, plain[i])) return;
+    cfg_doubt(r, "'feature_map' may make keys longer");
+}
+
 static void doubt_what_is_foreign(cfg_reader *r)
 {
     const char *key = unknown_key(r), *code = foreign_code(r), *around = unknown_wrapper(r);
@@ -288,6 +300,8 @@ static void doubt_what_is_foreign(cfg_reader *r)
         cfg_doubt(r, "the sizes of %s are read as well as can be, and some are not certain", SHOW(r->type));
 }
 
+#define TEXT_SIZES "num_hidden_layers hidden_size num_attention_heads num_key_value_heads head_dim"
+
 /* Keys that every file of a family has. If one is missing, sizes are guesses. Alternatives are separated by '|'. */
 static const struct {
     const char *type, *keys;
@@ -303,6 +317,7 @@ static const struct {
     {"gemma4_unified", "global_head_dim|per_layer_config"},
     {"gemma4_unified_text", "global_head_dim|per_layer_config"},
     {"glm4_moe_lite", "kv_lora_rank"},
+    {"glmasr", TEXT_SIZES},
     {"glm5_next", "kv_lora_rank"},
     {"glm5_next_text", "kv_lora_rank"},
     {"glm_moe_dsa", "kv_lora_rank index_topk"},
@@ -315,16 +330,21 @@ static const struct {
     {"mimo_v2", "swa_num_key_value_heads v_head_dim"},
     {"mimo_v2_flash", "swa_num_key_value_heads v_head_dim"},
     {"minicpm3", "kv_lora_rank"},
-    {"minimax_m3", "sparse_attention_config|layer_types"},
-    {"minimax_m3_vl", "sparse_attention_config|layer_types"},
+    {"minimax_m1", "head_dim"},
+    {"minimax_m3", "head_dim sparse_attention_config|layer_types"},
+    {"minimax_m3_vl", "head_dim sparse_attention_config|layer_types"},
     {"minimax_m3_vl_text", "sparse_attention_config|layer_types"},
+    {"minimax_text_01", "head_dim"},
     {"mistral4", "kv_lora_rank"},
     {"mllama", "cross_attention_layers"},
     {"mllama_text_model", "cross_attention_layers"},
+    {"musicflamingo", TEXT_SIZES},
     {"pangu_ultra_moe", "attention_kv_lora_dim"},
     {"smallthinker", "sliding_window_layout"},
-    {"step3p5", "attention_other_setting|num_sliding_attention_heads"},
-    {"step3p7", "attention_other_setting|num_sliding_attention_heads"},
+    {"step3p5", "layer_types attention_other_setting|num_sliding_attention_heads"},
+    {"step3p7", "layer_types attention_other_setting|num_sliding_attention_heads"},
+    {"voxtral", TEXT_SIZES},
+    {"voxtral_realtime", TEXT_SIZES " sliding_window"},
     {"youtu", "kv_lora_rank"},
 };
 
@@ -336,15 +356,23 @@ static bool has_one_of(const cfg_reader *r, const char *keys, size_t len)
     return is_on(cfg_find(r, list));
 }
 
-static void doubt_what_is_missing(cfg_reader *r)
+static void doubt_what_it_lacks(cfg_reader *r, const char *type)
 {
     for (size_t i = 0; i < RUNG_COUNT(needs); i++) {
-        if (strcmp(needs[i].type, r->type) != 0) continue;
+        if (strcmp(needs[i].type, type) != 0) continue;
         for (const char *key = needs[i].keys; *key; key += strcspn(key, " "), key += strspn(key, " "))
             if (!has_one_of(r, key, strcspn(key, " ")))
                 cfg_doubt(r, "'%.*s' is not in the file, and files of %s have it", (int)strcspn(key, " "), key,
-                          SHOW(r->type));
+                          SHOW(type));
     }
+}
+
+/* Some models give their text model defaults that are not those of its class. */
+static void doubt_what_is_missing(cfg_reader *r)
+{
+    const char *around = r->outer_count ? rung_json_string(rung_json_get(r->outer[0], "model_type")) : NULL;
+    doubt_what_it_lacks(r, r->type);
+    if (around) doubt_what_it_lacks(r, around);
 }
 
 /* Objects with their own sizes, and the keys in them whose meaning is known. */
@@ -384,6 +412,7 @@ static void read_kinds(cfg_reader *r)
     doubt_what_is_missing(r);
     doubt_what_is_foreign(r);
     doubt_kinds(r);
+    doubt_feature_map(r);
     cfg_doubt_ignored_keys(r);
     doubt_windows(r);
     doubt_lengths(r);

@@ -187,6 +187,7 @@ static void mix_bailing(rung_ledger_layer *held, cfg_reader *r, size_t i)
     uint64_t kernel, heads, dim;
     if (!cfg_find_size(&kernel, r, "short_conv_kernel_size")) {
         cfg_note(r, "no short_conv_kernel_size is in the file, so the linear layers are lightning attention");
+        cfg_doubt(r, "no 'short_conv_kernel_size' is in the file, which tells KDA from lightning attention");
         mix_lightning(held, r, i);
         return;
     }
@@ -289,6 +290,26 @@ static void mix_cca(rung_ledger_layer *held, cfg_reader *r, size_t i)
     held->conv_elements = cfg_plus(cfg_times(cfg_times(cfg_plus(heads, kv), dim), reach), cfg_hidden_size(r));
 }
 
+/* PLaMo 2: Mamba-2 whose convolution runs over its input alone. */
+static void mix_plamo2(rung_ledger_layer *held, cfg_reader *r, size_t i)
+{
+    uint64_t heads = cfg_need_size(r, "mamba_num_heads", "heads of the state space");
+    uint64_t dim = cfg_need_size(r, "hidden_size_per_head", "head size of the state space");
+    (void)i;
+    cfg_state_mamba1(held, cfg_times(heads, dim), cfg_need_size(r, "mamba_d_state", "state size"),
+                     cfg_need_size(r, "mamba_d_conv", "convolution"));
+}
+
+/* Inkling: four convolutions in every layer, over keys, over values, behind the attention and behind the MLP. */
+static void mix_inkling(rung_ledger_layer *held, cfg_reader *r, size_t i)
+{
+    bool windowed = r->layer[i].kinds & KIND_WINDOW;
+    uint64_t kv = cfg_need_size(r, windowed ? "swa_num_key_value_heads" : "num_key_value_heads", "key and value heads");
+    uint64_t dim = cfg_need_size(r, windowed ? "swa_head_dim" : "head_dim", "head size");
+    uint64_t width = cfg_times(2, cfg_plus(cfg_times(kv, dim), cfg_hidden_size(r)));
+    cfg_state_conv(held, width, cfg_need_size(r, "conv_kernel_size sconv_kernel_size", "convolution"));
+}
+
 /* ---- the table ---- */
 
 struct cfg_mixer {
@@ -309,6 +330,8 @@ static const cfg_mixer mixers[] = {
     {"mamba1", "mamba", mix_mamba1, "mamba_d_state mamba_dt_rank time_step_rank ssm_cfg"},
     {"cca", "cca", mix_cca, "cca cca_time0"},
     {"ttt", "ttt", mix_ttt, "ttt_layer_type"},
+    {"inkling", "conv", mix_inkling, ""},
+    {"plamo2", "mamba2", mix_plamo2, ""},
     {"bailing", "lightning", mix_bailing, ""},
     {"loglinear_mamba2", "loglinear:mamba2", mix_loglinear_mamba2, ""},
     {"mamba3", "mamba3", mix_mamba3, ""},
@@ -349,7 +372,7 @@ const cfg_mixer *cfg_find_mixer(cfg_reader *r)
     if (cfg_has(r, "ssm_cfg")) return native_mixer(r);
     for (size_t i = 0; i < RUNG_COUNT(mixers); i++)
         if (mixers[i].fields[0] && cfg_has(r, mixers[i].fields)) return &mixers[i];
-    cfg_fail(r, "has recurrent layers, but model_type '%s' is not known and no field says of which kind they are",
+    cfg_fail(r, "has recurrent layers, and neither model_type '%s' nor a field says of which kind they are",
              SHOW(r->type));
     return NULL;
 }

@@ -94,17 +94,25 @@ static const other others[] = {
      "holds options for generating text; give the config.json beside it", false},
     {"bos_token eos_token pad_token unk_token",
      "names the special tokens of a tokenizer; give the config.json beside it", false},
+    {"lora_alpha target_modules",
+     "is the configuration of an adapter ('lora_alpha'); give the config.json of its base model", false},
+    {"log_history global_step", "is the state of a training run; give the config.json beside it", false},
+    {"zero_optimization train_micro_batch_size_per_gpu",
+     "holds options of a training run; give the config.json of the model", false},
     {"chat_template", "is a template for chats; give the config.json beside it", false},
     {"quant_method quantization_method w_bit", "says how weights are quantized; give the config.json beside it", false},
 };
 
-/* Every value is a number: the vocabulary of a tokenizer. */
+/* Every value is a number, and there are many of them or all keys look like <s> or [SEP]: a vocabulary. */
 static bool is_vocabulary(const rung_json *root)
 {
     int64_t number;
-    for (size_t i = 0; i < rung_json_len(root); i++)
+    bool marked = true;
+    for (size_t i = 0; i < rung_json_len(root); i++) {
         if (!rung_json_int(&number, rung_json_value_at(root, i))) return false;
-    return rung_json_len(root) > 0;
+        marked &= strchr("<[", rung_json_key_at(root, i)[0]) && rung_json_key_at(root, i)[0];
+    }
+    return rung_json_len(root) >= VOCABULARY_MIN || (marked && rung_json_len(root) > 0);
 }
 
 /* A file with a model type or any number of layers describes a model. */
@@ -122,7 +130,7 @@ rung_status cfg_refuse_other_file(const rung_json *root, const char *name, rung_
     for (size_t i = 0; i < RUNG_COUNT(others); i++)
         if ((others[i].always || !model) && cfg_find_in(root, others[i].keys))
             return rung_fail(err, RUNG_INPUT, "%s: %s", SHOW(name), others[i].what);
-    if (!model && rung_json_len(root) >= VOCABULARY_MIN && is_vocabulary(root))
+    if (!model && is_vocabulary(root))
         return rung_fail(err, RUNG_INPUT, "%s: is a list of tokens with their numbers; give the config.json beside it",
                          SHOW(name));
     return RUNG_OK;

@@ -33,6 +33,22 @@ static void doubt_unknown_keys(cfg_reader *r, const rung_json *over)
     }
 }
 
+/* An override of a key that says what kind a layer is may change that kind. The window of a windowed layer and the chunk
+ * of a chunked one are sizes. */
+static void doubt_other_kind(cfg_reader *r, unsigned kinds, const rung_json *over)
+{
+    static const char *const keys[] = {"sliding_window", "attention_chunk_size",    "use_sliding_window",
+                                       "layer_types",    "sliding_window_pattern",  "max_window_layers",
+                                       "index_topk",     "attention_window_size",   "is_causal",
+                                       "window_size",    "full_attention_interval", "num_kv_shared_layers",
+                                       "no_rope_layers", "no_rope_layer_interval"};
+    for (size_t i = 0; i < RUNG_COUNT(keys); i++) {
+        bool is_size = (i == 0 && kinds & KIND_WINDOW) || (i == 1 && kinds & KIND_CHUNK);
+        if (!is_size && rung_json_get(over, keys[i]))
+            cfg_doubt(r, "'per_layer_config' sets '%s' of a layer, which may change its kind", keys[i]);
+    }
+}
+
 static void read_entry(cfg_reader *r, const char *number, const rung_json *over)
 {
     int64_t layer;
@@ -43,6 +59,7 @@ static void read_entry(cfg_reader *r, const char *number, const rung_json *over)
     }
     cfg_plan *plan = &r->layer[layer];
     plan->over = over;
+    doubt_other_kind(r, plan->kinds, over);
     if (skips_mixing(r, rung_json_get(over, "skip"))) *plan = (cfg_plan){.kinds = KIND_MLP};
     doubt_unknown_keys(r, over);
 }

@@ -172,6 +172,10 @@ typedef struct cfg_heads {
     uint64_t query, kv, key_dim, value_dim;
 } cfg_heads;
 
+#define CFG_CONTEXT_KEYS                                                                                               \
+    "max_position_embeddings model_max_length context_length n_positions max_seq_len max_sequence_length "             \
+    "max_seq_length seq_length n_ctx max_context_length"
+
 /* Hidden size, one of several spellings; fails when it is absent. */
 uint64_t cfg_hidden_size(cfg_reader *r);
 

@@ -22,6 +22,7 @@ static const row spellings[] = {
     {"linear_attn_config", cfg_spell_linear_attn_config, true},
     {"full_attention_interval", cfg_spell_full_attention_interval, true},
     {"attn_layer_period", cfg_spell_attn_layer_period, true},
+    {"mamba_step", cfg_spell_mamba_step, true},
     {"attn_layer_indices", cfg_spell_attn_layer_indices, true},
     {"ssm_cfg", cfg_spell_native, true},
     {"full_attn_idxs", cfg_spell_full_attn_idxs, true},
@@ -44,6 +45,7 @@ static const row spellings[] = {
     {"attention_chunk_size", cfg_spell_attention_chunk, false},
     {"zaya_layers", cfg_spell_zaya_layers, true},
     {"global_attn_idx", cfg_spell_global_attn_idx, true},
+    {"local_layer_ids", cfg_spell_local_layer_ids, true},
     {"model_type", cfg_spell_class_pattern, true},
     {"sliding_window", cfg_spell_sliding_window, false},
     {"nothing: full attention everywhere", cfg_spell_nothing, false},
@@ -83,6 +85,7 @@ static uint64_t settle(cfg_reader *r, const char *spelling, uint64_t counted, ui
     if (r->family->flags & FAMILY_LIST_WINS) {
         cfg_note(r, "%s has %zu entries and the file counts %zu layers; the list decides", spelling, (size_t)stated,
                  (size_t)counted);
+        cfg_doubt(r, "%s has %zu entries, and the file counts %zu layers", spelling, (size_t)stated, (size_t)counted);
         return stated;
     }
     if (stated > counted && stated - counted <= count_prediction_layers(r)) {

@@ -30,19 +30,20 @@ static void mark_rest(cfg_reader *r, unsigned kinds)
         if (r->layer[i].kinds == 0) r->layer[i].kinds = kinds;
 }
 
-/* Refuses a value that is no list. An empty one names no layer, which a note says. */
+/* Refuses a value that is no list. */
 static void check_list(cfg_reader *r, const rung_json *list, const char *key)
 {
     if (list && rung_json_kind_of(list) != RUNG_JSON_ARRAY) cfg_fail(r, "'%s' must be a list of layer numbers", key);
-    if (list && rung_json_len(list) == 0) cfg_note(r, "'%s' is empty and names no layer", key);
 }
 
-/* The listed layers are of one kind, all others of another. An empty list is a valid spelling, an absent one is not. */
+/* The listed layers are of one kind, all others of another. An empty list is a valid spelling, though no published
+ * model has one; an absent list is none. */
 static bool read_listed(cfg_reader *r, const char *key, unsigned listed, unsigned rest)
 {
     const rung_json *list = cfg_find(r, key);
     if (!list) return false;
     check_list(r, list, key);
+    if (rung_json_len(list) == 0) cfg_doubt(r, "'%s' is empty and names no layer", key);
     if (r->status || !cfg_have_layers(r, key, 0)) return true;
     mark(r, list, 0, listed, NULL, key);
     mark_rest(r, rest);
@@ -68,6 +69,12 @@ bool cfg_spell_sliding_window_layers(cfg_reader *r)
 bool cfg_spell_global_attn_idx(cfg_reader *r)
 {
     return read_listed(r, "global_attn_idx", KIND_RECURRENT | KIND_FULL, KIND_RECURRENT | KIND_WINDOW);
+}
+
+/* Inkling: every layer has convolutions and attention; the listed ones have a window. */
+bool cfg_spell_local_layer_ids(cfg_reader *r)
+{
+    return read_listed(r, "local_layer_ids", KIND_RECURRENT | KIND_WINDOW, KIND_RECURRENT | KIND_FULL);
 }
 
 /* ---- KDA ---- */
@@ -106,11 +113,12 @@ bool cfg_spell_native(cfg_reader *r)
 {
     const rung_json *indices = cfg_find(r, "attn_layer_idx"), *others = cfg_find(r, "attn_layers");
     if (!cfg_has(r, "ssm_cfg") || !cfg_has(r, "d_model")) return false;
+    if (rung_json_kind_of(cfg_find(r, "ssm_cfg")) != RUNG_JSON_OBJECT) cfg_fail(r, "'ssm_cfg' must be an object");
     check_list(r, indices, "attn_layer_idx"), check_list(r, others, "attn_layers");
     if (r->status || !cfg_have_layers(r, "attn_layer_idx", 0)) return true;
     if (others) cfg_doubt(r, "the mixers of a model with 'attn_layers' have widths of their own");
     if (!indices && !others) cfg_note(r, "no attn_layer_idx is in the file, so no layer attends");
-    if (!indices && !others && rung_json_len(cfg_find(r, "attn_cfg")) > 0)
+    if (rung_json_len(indices) + rung_json_len(others) == 0 && rung_json_len(cfg_find(r, "attn_cfg")) > 0)
         cfg_doubt(r, "'attn_cfg' describes attention, and no 'attn_layer_idx' says in which layers");
     mark(r, indices, 0, KIND_FULL, cfg_find(r, "attn_cfg"), "attn_layer_idx");
     mark(r, others, 0, KIND_FULL, cfg_find(r, "attn_cfg"), "attn_layers");
@@ -134,8 +142,11 @@ bool cfg_spell_attn(cfg_reader *r)
 {
     const rung_json *attn = cfg_find(r, "attn");
     rung_json_kind kind = rung_json_kind_of(attn);
-    if (kind != RUNG_JSON_OBJECT && kind != RUNG_JSON_ARRAY) return false;
-    if (rung_json_len(attn) == 0) cfg_note(r, "'attn' is empty and names no layer");
+    if (!attn) return false;
+    if ((kind != RUNG_JSON_OBJECT && kind != RUNG_JSON_ARRAY) || rung_json_len(attn) == 0) {
+        cfg_fail(r, "'attn' must give 'layers' and 'num_heads'");
+        return true;
+    }
     if (!cfg_have_layers(r, "attn", 0)) return true;
     if (kind == RUNG_JSON_OBJECT) mark_specification(r, attn);
     for (size_t k = 0; kind == RUNG_JSON_ARRAY && k < rung_json_len(attn); k++)

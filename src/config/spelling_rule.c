@@ -62,6 +62,22 @@ bool cfg_spell_attn_layer_period(cfg_reader *r)
     return true;
 }
 
+/* PLaMo 2: the middle layer of each group of mamba_step layers attends, in a short model the last one. Its own code gives
+ * it a window, and programs that serve it do not; the larger counts. */
+bool cfg_spell_mamba_step(cfg_reader *r)
+{
+    uint64_t step;
+    if (!cfg_find_size(&step, r, "mamba_step")) return r->status != RUNG_OK;
+    if (step < 2) cfg_fail(r, "'mamba_step' must be at least 2");
+    if (r->status || !cfg_have_layers(r, "mamba_step", 0)) return true;
+    bool enabled = cfg_flag_or(r, "mamba_enabled", true), is_short = r->layers <= step / 2;
+    for (size_t i = 0; i < r->layers; i++) {
+        bool attends = is_short ? i + 1 == r->layers : i % step == step / 2;
+        r->layer[i].kinds = attends || !enabled ? KIND_FULL : KIND_RECURRENT;
+    }
+    return true;
+}
+
 /* Ring and Ling: the last layer of each group is full, and so are the layers after the last whole group. Or a list: 1
  * is linear. */
 bool cfg_spell_layer_group_size(cfg_reader *r)
@@ -215,25 +231,26 @@ bool cfg_spell_sliding_window(cfg_reader *r)
     if (cfg_has(r, "use_sliding_window") || strcmp(r->type, "dots1") == 0)
         first = cfg_size_or(r, "max_window_layers", 0);
     bool cuts = r->ledger->context == 0 || window < r->ledger->context;
-    if (r->ledger->context == 0)
-        cfg_note(r, "the file names no context; the window of %zu is taken to be shorter", (size_t)window);
+    if (r->ledger->context == 0 || (r->outer_count == 0 && !cfg_has(r, CFG_CONTEXT_KEYS)))
+        cfg_doubt(r, "the file names no context, so whether a window of %zu is shorter is not known", (size_t)window);
     if (!cuts) cfg_note(r, "the window of %zu is no shorter than the context; counted as full", (size_t)window);
     for (size_t i = 0; i < r->layers; i++) {
         r->layer[i].kinds = i >= first && cuts && !spares(r, i) ? KIND_WINDOW : KIND_FULL;
         r->layer[i].idle_window = cuts ? 0 : window;
     }
-    if (strcmp(r->type, "qwen2_moe") == 0)
-        cfg_doubt(r, "versions of the published code of qwen2_moe give the window to different layers");
+    if (strcmp(r->type, "qwen2_moe") == 0 || strcmp(r->type, "qwen3_moe") == 0)
+        cfg_doubt(r, "versions of the published code of %s give the window to different layers", r->type);
     return true;
 }
 
-/* num_heads alone is not enough, because libraries of recurrent mixers use it too. */
+/* num_heads alone is not enough, because libraries of recurrent mixers use it too, unless the family has none. */
 bool cfg_spell_nothing(cfg_reader *r)
 {
     uint64_t heads;
-    if (!cfg_has(r, "num_query_heads") &&
-        !cfg_find_size(&heads, r, "num_attention_heads n_head n_heads attention_heads"))
-        return r->status != RUNG_OK;
+    const char *keys = r->family->may && !r->family->mixer
+                           ? "num_attention_heads n_head n_heads attention_heads num_heads"
+                           : "num_attention_heads n_head n_heads attention_heads";
+    if (!cfg_has(r, "num_query_heads") && !cfg_find_size(&heads, r, keys)) return r->status != RUNG_OK;
     if (cfg_have_layers(r, "layers", 0)) cfg_set_all(r, KIND_FULL);
     return true;
 }

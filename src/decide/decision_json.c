@@ -59,6 +59,10 @@ static void json_theorem(rung_jout *out, const rung_bound_answer *a)
     for (int p = 0; p < RUNG_PREMISES; p++)
         if (a->bound->needs & RUNG_NEEDS(p)) rung_jout_string(out, NULL, rung_premise_names[p]);
     rung_jout_end(out);
+    rung_jout_array(out, "kernels");
+    for (int k = 0; rung_kernel_names[k]; k++)
+        if (rung_bound_covers(a->bound, (rung_kernel)(k + 1))) rung_jout_string(out, NULL, rung_kernel_names[k]);
+    rung_jout_end(out);
     rung_jout_string(out, "missing", a->missing >= 0 ? rung_premise_names[a->missing] : NULL);
     rung_jout_string(out, "source", a->bound->source);
     rung_jout_string(out, "checked", a->bound->checked);

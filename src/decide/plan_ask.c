@@ -9,7 +9,7 @@
 static void count_cost(rung_plan_cost *cost, const rung_model *model, const rung_plan_options *conf)
 {
     const rung_claim_spec *about = conf->context;
-    const rung_arithmetic numbers = {about->kernel, conf->bits, conf->bits, conf->bits, about->message};
+    const rung_arithmetic numbers = {about->kernel, conf->bits, conf->bits, conf->bits, about->message, about->tile};
     rung_subject *subject;
     if (rung_subject_model(&subject, model, "", NULL) != RUNG_OK) return;
     const rung_ledger *ledger = rung_subject_ledger(subject);
@@ -31,12 +31,12 @@ static int bits_of(const rung_claim_spec *about)
 
 rung_plan_options rung_decide_plan(const rung_claim_spec *about)
 {
-    static const rung_softmax orders[] = {RUNG_SOFTMAX_ONLINE, RUNG_SOFTMAX_ONLINE, RUNG_SOFTMAX_TWO_PASS,
-                                          RUNG_SOFTMAX_REVERSE, RUNG_SOFTMAX_ONLINE};
     return (rung_plan_options){.task = about->task,
                                .n = about->n,
                                .bits = bits_of(about),
-                               .softmax = orders[about->kernel],
+                               .softmax = about->kernel == RUNG_KERNEL_TWO_PASS  ? RUNG_SOFTMAX_TWO_PASS
+                                          : about->kernel == RUNG_KERNEL_REVERSE ? RUNG_SOFTMAX_REVERSE
+                                                                                 : RUNG_SOFTMAX_ONLINE,
                                .cost = count_cost,
                                .context = about};
 }

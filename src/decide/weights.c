@@ -32,6 +32,8 @@ static const char *out_of_reach(const rung_claim *claim)
 {
     rung_claim_spec about = rung_claim_get_spec(claim);
     if (about.kernel == RUNG_KERNEL_FAST) return "weights are judged by the exact evaluator only";
+    if (about.kernel == RUNG_KERNEL_EAGER || about.kernel == RUNG_KERNEL_SPLIT || about.kernel == RUNG_KERNEL_TILES)
+        return "the exact evaluator, which judges weights, has the orders online, two-pass and reverse";
     if (!about.kernel) return "the order in which numbers are added is not stated";
     if (about.layout != RUNG_ESTABLISHED || about.ends != RUNG_ESTABLISHED)
         return "constructions are for prompts as the task writes them, with no tokens after them";

@@ -166,16 +166,9 @@ static uint64_t largest_preimage(uint64_t *from, uint64_t *to, const rung_seqcom
     return most;
 }
 
-/* The mean share of the likeliest answer when the tables are known and (z_0, w) is not, over draws with a fixed seed.
- * That takes 20 ms, and a sweep asks for the same task a thousand times in a row, so the last result is cached. */
-static rung_status drawn_majority(double *majority, const rung_seqcomp *shape, size_t tokens, rung_error *err)
+/* The mean share of the likeliest answer when the tables are known and (z_0, w) is not, over draws with a fixed seed. */
+static rung_status draw_majority(double *majority, const rung_seqcomp *shape, size_t tokens, rung_error *err)
 {
-    static _Thread_local rung_seqcomp last;
-    static _Thread_local double of_last;
-    if (memcmp(&last, shape, sizeof last) == 0) {
-        *majority = of_last;
-        return RUNG_OK;
-    }
     size_t widest = 0;
     for (size_t l = 0; l <= shape->levels; l++)
         if (shape->range[l] > widest) widest = shape->range[l];
@@ -188,8 +181,29 @@ static rung_status drawn_majority(double *majority, const rung_seqcomp *shape, s
     rung_rng_init(&rng, shape->range[0], shape->w_count, shape->levels);
     for (size_t d = 0; d < draws; d++) total += (double)largest_preimage(counts, counts + widest, shape, &rng);
     free(counts);
-    *majority = of_last = total / (double)draws / ((double)shape->range[0] * (double)shape->w_count);
-    last = *shape;
+    *majority = total / (double)draws / ((double)shape->range[0] * (double)shape->w_count);
+    return RUNG_OK;
+}
+
+/* Drawing takes 20 ms. A sweep asks for the same task a thousand times in a row, and cards of a thousand files for the
+ * same few. So the last results are kept. */
+static rung_status drawn_majority(double *majority, const rung_seqcomp *shape, size_t tokens, rung_error *err)
+{
+    enum { KEPT = 16 };
+    static _Thread_local struct {
+        rung_seqcomp shape;
+        double majority;
+    } kept[KEPT];
+    static _Thread_local size_t next;
+    for (size_t i = 0; i < KEPT; i++) {
+        if (memcmp(&kept[i].shape, shape, sizeof *shape) != 0) continue;
+        *majority = kept[i].majority;
+        return RUNG_OK;
+    }
+    RUNG_TRY(draw_majority(majority, shape, tokens, err));
+    kept[next].shape = *shape;
+    kept[next].majority = *majority;
+    next = (next + 1) % KEPT;
     return RUNG_OK;
 }
 

@@ -166,6 +166,17 @@ static inline bool full_says(const sizes_of_two *z, const choice *k, int drop)
     return power_beats(z->V, z->n1 * values, z->c * listed);
 }
 
+/* C1, with A bits of state between the full layers. */
+static inline bool relay_says(const sizes_of_two *z, const choice *k, int drop)
+{
+    uint64_t cells = k->g * k->t, loss = z->c + (drop == DROP_A ? 0 : z->A * cells);
+    uint64_t values = drop == DROP_CEIL ? k->t * k->q : share_of(k->t * k->q, loss, cells);
+    uint64_t listed = drop == DROP_C ? 0 : z->n1 * (1 + k->t);
+    listed += drop == DROP_RECEIVERS ? 0 : cells;
+    listed += drop == DROP_TOKENS ? 0 : z->N0 - cells + cells * k->q + z->middle;
+    return power_beats(z->V, z->n1 * values, z->c * listed + z->A);
+}
+
 static inline bool full_then_says(const sizes_of_two *z, const choice *k, int drop)
 {
     uint64_t n1 = k->G * k->beta, cells = k->g * k->t, rest = z->N0 - cells + z->middle, Gx = k->G * k->x;

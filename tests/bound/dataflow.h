@@ -157,7 +157,7 @@ static inline int most_frequent(const int *letter, int count)
     return best;
 }
 
-enum { KEYS = 1 << 18 };
+enum { KEYS = 1 << 21 };
 
 /* A number made of letters; those of a part that the proof leaves out are not in it. */
 typedef struct listing {

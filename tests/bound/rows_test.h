@@ -69,6 +69,7 @@ typedef struct question {
     int more[3]; /* bits of accumulators, states and caches beyond these */
     rung_message message;
     rung_kernel kernel;
+    uint64_t tile;
     bool tokens_after, thoughts, thresholds;
     uint64_t most_thoughts; /* 0: any number */
 } question;
@@ -83,7 +84,7 @@ static inline rung_claim_spec about_of(const question *q)
     rung_claim_spec about = rung_claim_spec_of_prompt(q->task, q->n);
     rung_claim_spec_set_bits(&about, q->bits);
     about.accumulator_bits += q->more[0], about.state_bits += q->more[1], about.cache_bits += q->more[2];
-    about.kernel = q->kernel, about.message = q->message;
+    about.kernel = q->kernel, about.tile = q->tile, about.message = q->message;
     if (q->tokens_after) about.ends = RUNG_VIOLATED;
     if (q->thoughts) about.at_once = RUNG_VIOLATED;
     about.thoughts = q->most_thoughts;
@@ -118,7 +119,7 @@ static inline rung_bound_answer answer_of(const question *q, const char *id)
 {
     const rung_bound *bound = rung_bound_get(id);
     rung_bound_answer answer = {.bound = bound, .applies = true, .verdict = RUNG_UNKNOWN};
-    rung_arithmetic arithmetic = {q->kernel, q->bits, q->bits, q->bits, q->message};
+    rung_arithmetic arithmetic = {q->kernel, q->bits, q->bits, q->bits, q->message, q->tile};
     rung_pattern pattern = rung_pattern_of(q->ledger, &arithmetic);
     bound_question inner = {q->ledger, q->task, q->n, &arithmetic, q->thresholds, q->most_thoughts};
     assert_non_null(bound);

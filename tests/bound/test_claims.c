@@ -147,6 +147,9 @@ static bool may_speak(const char *id, const rung_claim_spec *about, const rung_t
     if (about->kernel == 0 || about->kernel == RUNG_KERNEL_FAST) return false;
     if (is_any(id, "A A-compose cut")) return true;
     if (about->ends != RUNG_ESTABLISHED || about->at_once != RUNG_ESTABLISHED) return false;
+    if (about->kernel == RUNG_KERNEL_SPLIT || about->kernel == RUNG_KERNEL_TILES) return strcmp(id, "sparse") == 0;
+    if (strcmp(id, "two-pass") == 0 && about->kernel == RUNG_KERNEL_TWO_PASS) return true;
+    if (strcmp(id, "eager") == 0 && about->kernel == RUNG_KERNEL_EAGER) return true;
     return strcmp(id, "sparse") == 0 || about->kernel == RUNG_KERNEL_ONLINE;
 }
 

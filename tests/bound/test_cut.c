@@ -238,6 +238,7 @@ static const char *const cases[] = {
     "parity-recall N=3 V=2 M=1",
     "variable-tracking chains=2 hops=0 V=3",
     "variable-tracking chains=2 hops=0 V=2 K=3",
+    "variable-tracking chains=3 hops=0 V=2",
     "variable-tracking chains=1 hops=1 V=3",
     "variable-tracking chains=1 hops=1 V=2 K=3",
     "variable-tracking chains=1 hops=2 V=2",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The proofs of theorems B0, B, C0 and Ce, step by step on random models (dataflow.h) and all instances of a small task: each
+ * The proofs of theorems B0, B, C0, C1 and Ce, step by step on random models (dataflow.h) and all instances of a small task: each
  * "is a function of" is compared, and that equal listed messages give equal answers. Every proof with one message or one
  * class left out must fail. RUNG_SOAK takes many more models. Counting (lemmas S and T) is tested elsewhere.
  */
@@ -273,6 +273,75 @@ static void check_c(claims *c, const two *p)
     check_c_batches(c, p, p->z.n1);
 }
 
+/* ---- C1: F R^b F -------------------------------------------------------------------------------------------------------------- */
+
+/* What is fixed of z_2 first, as far as a context reads it. */
+static listing c1_fixed(claims *c, const two *p, const flow *f, int f2)
+{
+    listing l = {.c = c, .room = 1};
+    list(&l, NU1, f->acc[0][p->q1][p->cut2], FLOW_LETTERS);
+    list(&l, NU0, f->acc[0][p->q0][p->cut2], FLOW_LETTERS);
+    for (int t = p->cut2; t < p->cut1; t++) list(&l, RHO, f->acc[0][t][p->cut2], FLOW_LETTERS);
+    list(&l, TAU, states_at(f, &p->m, 1, f2, p->cut2), 1 << (f2 - 1));
+    return l;
+}
+
+/* The class of z_1, and the states between z_0 and w. */
+static int c1_kept(claims *c, const two *p, const flow *f, int f2)
+{
+    listing l = {.c = c, .room = 1};
+    list(&l, CLASS_SECOND, f->acc[0][p->q1][p->cut1], FLOW_LETTERS);
+    list(&l, STATES, states_at(f, &p->m, 1, f2, p->q1), 1 << (f2 - 1));
+    return l.key;
+}
+
+/* One z_1 with all z_2: below layer 2 nothing else of z_2 is known, and the answer follows. */
+static void c1_claims_below(claims *c, const two *p, int j, int u, int w, int f2)
+{
+    static answers entered, answer;
+    answer.now++;
+    for (int t = p->cut2; t <= p->q1; t++) {
+        entered.now++;
+        for (int i = 0; i < p->first; i++) {
+            const flow *f = at(p, i, j, u, w);
+            claim_answer(c, &entered, c1_fixed(c, p, f, f2).key, f->value[f2][t],
+                         "what enters layer 2 below z_2 follows from what is fixed");
+        }
+    }
+    for (int i = 0; i < p->first; i++) {
+        const flow *f = at(p, i, j, u, w);
+        listing l = c1_fixed(c, p, f, f2);
+        list(&l, NU1_LATER, f->acc[f2][p->q1][p->cut2], FLOW_LETTERS);
+        claim_answer(c, &answer, l.key, f->value[p->last][p->q1], "the answer follows from the list");
+    }
+}
+
+/* All z_1 that are kept together: w asks z_2 the same in layer 2. */
+static void c1_claims_kept(claims *c, const two *p, int u, int w, int f2)
+{
+    static answers entered, heard;
+    entered.now++;
+    for (int i = 0; i < p->first; i++) {
+        heard.now++;
+        for (int j = 0; j < p->second; j++) {
+            const flow *f = at(p, i, j, u, w);
+            int kept = c1_kept(c, p, f, f2);
+            claim_answer(c, &entered, kept, f->value[f2][p->q1], "w enters layer 2 as a function of w and z_0");
+            claim_answer(c, &heard, kept, f->acc[f2][p->q1][p->cut2], "in layer 2 what w hears is free of z_1");
+        }
+    }
+}
+
+static void check_c1(claims *c, const two *p)
+{
+    int f2 = (int)(strrchr(p->m.layers, 'F') - p->m.layers);
+    for (int u = 0; u < p->z.free; u++)
+        for (int w = 0; w < p->z.n1; w++) {
+            for (int j = 0; j < p->second; j++) c1_claims_below(c, p, j, u, w, f2);
+            c1_claims_kept(c, p, u, w, f2);
+        }
+}
+
 /* ---- tests ------------------------------------------------------------------------------------------------------------------- */
 
 typedef void check(claims *c, const two *p);
@@ -370,6 +439,23 @@ static void test_two_full_layers(void **state)
     assert_true(compared >= 50000);
 }
 
+static void test_a_thin_relay(void **state)
+{
+    const unsigned parts =
+        PART(NU1) | PART(NU0) | PART(RHO) | PART(TAU) | PART(CLASS_SECOND) | PART(STATES) | PART(NU1_LATER);
+    static const char *const layers[] = {"FRF", "FRRF"};
+    long compared = 0;
+    int caught = 0;
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(layers); i++) {
+        compared += assert_proof_holds(check_c1, layers[i]);
+        caught += assert_parts_needed(check_c1, layers[i], parts);
+        assert_order_needed(check_c1, layers[i]);
+    }
+    print_message("C1: %ld comparisons, %d wrong proofs caught\n", compared, caught);
+    assert_true(compared >= 50000);
+}
+
 /* A recurrent layer before the last full one hands the pointer on: the proof must not go through. */
 static void test_recurrent_layer_between_breaks_the_proof(void **state)
 {
@@ -392,6 +478,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_full_layer),
         cmocka_unit_test(test_two_full_layers),
+        cmocka_unit_test(test_a_thin_relay),
         cmocka_unit_test(test_recurrent_layer_between_breaks_the_proof),
     };
     return cmocka_run_group_tests_name("dataflow", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The proofs of theorem D and D-pure for three functions, on random models (dataflow.h): the classes and lists of the base, what is
+ * The proofs of theorems D, D-pure and E for three functions, on random models (dataflow.h): the classes and lists of the base, what is
  * the same on them, and the step to the answer. Every proof with one message or one class left out must fail. Lists are taken
  * for one w, z_0 and z_1 at a time: what holds where these are equal holds where all are. RUNG_SOAK takes some hundred models.
  */
@@ -40,7 +40,7 @@ typedef struct three {
     claims *c;
     int third, second, first, outer; /* how many z_3, z_2, z_1; pairs of the first two */
     int cut3, cut2, cut1, q0, q1;
-    bool pure;           /* D-pure: three full layers first */
+    bool pure;           /* D-pure and E: three full layers */
     int lower, upper;    /* the first and the last full layer */
     int last, groups[3]; /* layers; recurrent ones before, between and after the full ones */
     bool in_outer[OUTER_MAX], in_first[FIRST_MAX];
@@ -65,10 +65,13 @@ static void three_init(three *p, claims *c, const sizes *z, const flow_model *m)
     *p = (three){.z = *z, .m = *m, .c = c, .third = power(2, z->N2), .second = power(z->letters, z->N1)};
     p->first = power(z->N0, z->N0), p->outer = p->third * p->second;
     p->cut3 = z->N2, p->cut2 = p->cut3 + z->N1, p->cut1 = p->cut2 + z->N0, p->q0 = p->cut1, p->q1 = p->q0 + 1;
-    p->pure = strncmp(layers, "FFF", 3) == 0;
+    int full = 0, between = 0;
+    for (const char *at = layers; *at; at++) full += *at == 'F';
+    for (const char *at = layers; at < strrchr(layers, 'F'); at++) between += *at == 'R';
+    p->pure = full == 3;
     p->lower = (int)(strchr(layers, 'F') - layers), p->upper = (int)(strrchr(layers, 'F') - layers);
     p->last = (int)strlen(layers);
-    p->groups[0] = p->lower, p->groups[1] = p->pure ? 0 : p->upper - p->lower - 1,
+    p->groups[0] = p->lower, p->groups[1] = p->pure ? between : p->upper - p->lower - 1,
     p->groups[2] = p->last - p->upper - 1;
     assert_true(p->outer <= OUTER_MAX && p->first <= FIRST_MAX);
     p->run = malloc((size_t)p->outer * sizeof *p->run);
@@ -84,15 +87,15 @@ static void three_clear(three *p)
 
 /* ---- classes --------------------------------------------------------------------------------------------------------------- */
 
-/* By which the classes are formed, at the cut after z_2 or z_1. D: the states before the first full layer. D-pure: what all w
- * have heard in it. */
+/* By which the classes are formed, at the cut after z_2 or z_1. D: the states before the first full layer. D-pure and E: what
+ * all w have heard in it. */
 static int class_letter(const three *p, int outer, int j, int cut)
 {
     int letter = 0;
     flow f;
     for (int w = 0; w < (p->pure ? p->z.w : 1); w++) {
         run_instance(&f, p, outer, j, 0, w);
-        letter = p->pure ? letter * FLOW_LETTERS + f.acc[0][p->q1][cut] : states_at(&f, &p->m, 0, p->lower, cut);
+        letter = p->pure ? letter * FLOW_LETTERS + f.acc[p->lower][p->q1][cut] : states_at(&f, &p->m, 0, p->lower, cut);
     }
     return letter;
 }
@@ -116,7 +119,8 @@ static void classes(three *p)
 static void base_claims(const three *p, int outer)
 {
     const flow *f = &p->run[outer], *other = &p->same_z2[outer], *same_z1 = &p->run[p->some_outer];
-    int entered = p->pure ? 1 : p->lower;
+    int entered = p->lower + p->pure;
+    while (p->m.layers[entered] != 'F') entered++; /* only where a recurrent layer stands before the second full one */
     claim(p->c, f->acc[p->lower][p->q0][p->cut2] == other->acc[p->lower][p->q0][p->cut2],
           "what z_0 hears first is free of z_1");
     claim(p->c, f->value[entered][p->q1] == p->same_z2[p->some_outer].value[entered][p->q1],
@@ -279,6 +283,28 @@ static void test_three_full_layers(void **state)
     check_layers(layers, RUNG_COUNT(layers), "D-pure");
 }
 
+static void test_recurrent_layers_after_the_second_full_one(void **state)
+{
+    static const char *const layers[] = {"FFRF", "FFRRF", "FFRFR"};
+    (void)state;
+    check_layers(layers, RUNG_COUNT(layers), "E");
+    for (int part = 0; part < PARTS; part++) assert_part_needed("FFRFR", part);
+}
+
+/* A recurrent layer before the second full one hands the pointer on. Where it stands between the first two, it is exactly
+ * the step that Theorem B.2 of Ye et al. takes for a_1 = 1. */
+static void test_recurrent_layer_before_the_second_full_one_breaks_the_proof(void **state)
+{
+    static const char *const layers[] = {"FRFF", "RFFF", "FRFFR"};
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(layers); i++) {
+        claims c = {0};
+        for (int k = 0; !c.failed && k < 8; k++)
+            check_model(&c, &few_rows, &(flow_model){layers[i], stir(79, (uint64_t)k), false});
+        if (!c.failed) fail_msg("%s passes", layers[i]);
+    }
+}
+
 static void test_every_part_is_needed(void **state)
 {
     (void)state;
@@ -289,7 +315,7 @@ static void test_every_part_is_needed(void **state)
 
 static void test_order_is_needed(void **state)
 {
-    static const char *const layers[] = {"RFRFR", "FFF"};
+    static const char *const layers[] = {"RFRFR", "FFF", "FFRF"};
     (void)state;
     for (size_t i = 0; i < RUNG_COUNT(layers); i++) {
         claims c = {0};
@@ -303,6 +329,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_full_layers_among_recurrent),
         cmocka_unit_test(test_three_full_layers),
+        cmocka_unit_test(test_recurrent_layers_after_the_second_full_one),
+        cmocka_unit_test(test_recurrent_layer_before_the_second_full_one_breaks_the_proof),
         cmocka_unit_test(test_every_part_is_needed),
         cmocka_unit_test(test_order_is_needed),
     };

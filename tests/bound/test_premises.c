@@ -10,6 +10,7 @@
 #define LAYERS "causal kinds once own-cache"
 #define STATES LAYERS " state layout"
 #define SCANS  STATES " order ends at-once"
+#define ONE    LAYERS " layout order ends at-once"
 #define THINKS STATES " order ends counted"
 
 #define ENDLESS (UINT64_C(1) << 62)
@@ -18,34 +19,44 @@ typedef struct theorem {
     const char *id, *needs;
     const char *layers, *task; /* that it refutes, in numbers of one bit */
     uint64_t n;
-    const char *never; /* why it refutes nothing; NULL: it does */
+    const char *never;  /* why it refutes nothing; NULL: it does */
+    rung_kernel kernel; /* 0: online */
+    uint64_t tile;
 } theorem;
 
 static const char far_away[] = "holds from prompts of more than 2^64 tokens on";
 
-/* "S": one layer that opens one block of 16 and has summaries of 8 bits; "SS": two with blocks of 64. "H": full beside a state of 4 bits; "HH": two of them. */
+/* "S": one layer that opens one block of 16 and has summaries of 8 bits; "SS": two with blocks of 64. "H": full beside a state of 4 bits; "HH" and "HHH": two and
+ * three of them. */
 static const theorem theorems[] = {
-    {"A", STATES, "R10", "eva N=16", 0, NULL},
-    {"A-compose", STATES, "R10", "seqcomp L=2 N0=4 n=4", 0, NULL},
-    {"A'", SCANS, "R1 F8", "seqcomp L=1 N0=32", 0, NULL},
-    {"B0", SCANS, "F4 R48", "seqcomp L=2 N0=8 n=8", 0, NULL},
-    {"B", SCANS, "R4 F4", "seqcomp L=2", ENDLESS, NULL},
-    {"C0", SCANS, "F4 F4", "seqcomp L=2", ENDLESS, NULL},
-    {"Ce", SCANS, "F4 F4 R4", "seqcomp L=2", ENDLESS, NULL},
-    {"D", SCANS, "F4 R4 F4", "seqcomp L=3", ENDLESS, NULL},
-    {"D-pure", SCANS, "F4 F4 F4", "seqcomp L=3", ENDLESS, NULL},
-    {"cut", STATES, "R10", "string-equality N=16", 0, NULL},
-    {"cut-one", SCANS, "F10", "string-equality N=16", 0, NULL},
-    {"causal", "causal layout at-once", "F10", "two-sum form=position", 0, NULL},
-    {"sparse", LAYERS " summary layout ends at-once", "S", "two-sum N=512 M=512", 0, NULL},
-    {"SP", LAYERS " state summary layout ends at-once", "SS", "two-sum N=11712 M=8388607", 0, NULL},
-    {"average", SCANS, "F10", "q-sparse-average N=64 q=8", 0, NULL},
-    {"headwise", SCANS, "H", "seqcomp L=1 N0=32", 0, NULL},
-    {"K1", THINKS, "F4", "seqcomp L=2 N0=16 n=2", 0, NULL},
-    {"H2", SCANS, "HH", "seqcomp L=2", ENDLESS, NULL},
-    {"published-full", SCANS, "F4", "seqcomp L=1", UINT64_MAX, far_away},
-    {"published-hybrid", SCANS, "F4", "seqcomp L=2", UINT64_MAX, far_away},
-    {"published-sparse", LAYERS, "S", "two-sum N=512 M=512", 0, "has no constant"},
+    {"A", STATES, "R10", "eva N=16", 0, NULL, 0, 0},
+    {"A-compose", STATES, "R10", "seqcomp L=2 N0=4 n=4", 0, NULL, 0, 0},
+    {"A'", SCANS, "R1 F8", "seqcomp L=1 N0=32", 0, NULL, 0, 0},
+    {"B0", SCANS, "F4 R48", "seqcomp L=2 N0=8 n=8", 0, NULL, 0, 0},
+    {"B", SCANS, "R4 F4", "seqcomp L=2", ENDLESS, NULL, 0, 0},
+    {"C0", SCANS, "F4 F4", "seqcomp L=2", ENDLESS, NULL, 0, 0},
+    {"Ce", SCANS, "F4 F4 R4", "seqcomp L=2", ENDLESS, NULL, 0, 0},
+    {"C1", SCANS, "F4 R1 F4", "seqcomp L=2", ENDLESS, NULL, 0, 0},
+    {"two-pass", ONE, "F8", "seqcomp L=2 N0=8 n=2", 0, NULL, 0, 0},
+    {"eager", ONE, "F8", "seqcomp L=2 N0=8 n=2", 0, NULL, RUNG_KERNEL_EAGER, 0},
+    {"split", ONE, "F8", "seqcomp L=2 N0=8 n=2", 0, NULL, RUNG_KERNEL_SPLIT, 8},
+    {"D", SCANS, "F4 R4 F4", "seqcomp L=3", ENDLESS, NULL, 0, 0},
+    {"D-pure", SCANS, "F4 F4 F4", "seqcomp L=3", ENDLESS, NULL, 0, 0},
+    {"E", SCANS, "F4 F4 R4 F4", "seqcomp L=3", ENDLESS, NULL, 0, 0},
+    {"cut", STATES, "R10", "string-equality N=16", 0, NULL, 0, 0},
+    {"cut-one", SCANS, "F10", "string-equality N=16", 0, NULL, 0, 0},
+    {"causal", "causal layout at-once", "F10", "two-sum form=position", 0, NULL, 0, 0},
+    {"sparse", LAYERS " summary layout ends at-once", "S", "two-sum N=512 M=512", 0, NULL, 0, 0},
+    {"SP", LAYERS " state summary layout ends at-once", "SS", "two-sum N=11712 M=8388607", 0, NULL, 0, 0},
+    {"average", SCANS, "F10", "q-sparse-average N=64 q=8", 0, NULL, 0, 0},
+    {"headwise", SCANS, "H", "seqcomp L=1 N0=32", 0, NULL, 0, 0},
+    {"K1", THINKS, "F4", "seqcomp L=2 N0=16 n=2", 0, NULL, 0, 0},
+    {"H2", SCANS, "HH", "seqcomp L=2", ENDLESS, NULL, 0, 0},
+    {"H", SCANS, "HHH", "seqcomp L=3", ENDLESS, NULL, 0, 0},
+    {"K", THINKS, "F1 F1", "seqcomp L=5", ENDLESS, NULL, 0, 0},
+    {"published-full", SCANS, "F4", "seqcomp L=1", UINT64_MAX, far_away, 0, 0},
+    {"published-hybrid", SCANS, "F4", "seqcomp L=2", UINT64_MAX, far_away, 0, 0},
+    {"published-sparse", LAYERS, "S", "two-sum N=512 M=512", 0, "has no constant", 0, 0},
 };
 
 static rung_ledger *layers_to_refute(stack *s, const char *text)
@@ -61,6 +72,7 @@ static rung_ledger *layers_to_refute(stack *s, const char *text)
     }
     if (strcmp(text, "H") == 0) return stack_of(s, 1, &beside);
     if (strcmp(text, "HH") == 0) return stack_of(s, 2, (rung_ledger_layer[]){beside, beside});
+    if (strcmp(text, "HHH") == 0) return stack_of(s, 3, (rung_ledger_layer[]){beside, beside, beside});
     return layers_of(s, text);
 }
 
@@ -78,7 +90,7 @@ static bool set_premise(rung_ledger *ledger, rung_claim_spec *about, rung_premis
         about->kernel = fact == RUNG_VIOLATED ? RUNG_KERNEL_FAST : 0; /* both come before the order */
         return true;
     case RUNG_PREMISE_ORDER:
-        about->kernel = RUNG_KERNEL_TWO_PASS;
+        about->kernel = RUNG_KERNEL_REVERSE; /* which no theorem about sums covers */
         return fact == RUNG_VIOLATED;
     case RUNG_PREMISE_SUMMARY:
         about->kernel = RUNG_KERNEL_FAST;
@@ -137,6 +149,7 @@ static rung_claim_spec about_theorem(const theorem *t, const rung_task_conf *tas
     rung_claim_spec_set_bits(&about, 1);
     about.message = RUNG_MESSAGE_NUMERATOR;
     if (thoughts_of(t)) about.at_once = RUNG_VIOLATED, about.thoughts = thoughts_of(t);
+    if (t->kernel) about.kernel = t->kernel, about.tile = t->tile;
     return about;
 }
 
@@ -337,15 +350,16 @@ static const change changes[] = {
     {"a layer that selects", "causal", select_too},
     {"one more full layer", "causal", scan_too},
     {"a layer with levels", "causal A cut", levels_too},
-    {"one more state", "causal A A-compose A' B0 B Ce D D-pure cut H2", state_too},
-    {"a state beside attention", "causal A A-compose A' B0 B D cut cut-one headwise K1 H2 SP", state_beside},
-    {"a recurrence beside attention", "causal A A-compose A' B0 B D cut cut-one headwise K1 H2 SP", recurrence_beside},
-    {"a convolution before each layer", "causal B C0 Ce D D-pure", convolve},
+    {"one more state", "causal A A-compose A' B0 B Ce D D-pure E cut H2 H K", state_too},
+    {"a state beside attention", "causal A A-compose A' B0 B D cut cut-one headwise K1 H2 SP H K", state_beside},
+    {"a recurrence beside attention", "causal A A-compose A' B0 B D cut cut-one headwise K1 H2 SP H K",
+     recurrence_beside},
+    {"a convolution before each layer", "causal B C0 Ce D D-pure E K", convolve},
     {"more bits than fit", "causal", hold_much},
-    {"a large window", "causal B Ce D D-pure H2", window_too},
-    {"a large chunk", "causal B Ce D D-pure H2", chunk_too},
-    {"a large convolution", "causal B Ce D D-pure H2", convolution_too},
-    {"a large state of another kind", "causal B Ce D D-pure H2", extra_too},
+    {"a large window", "causal B Ce D D-pure E H2 H K", window_too},
+    {"a large chunk", "causal B Ce D D-pure E H2 H K", chunk_too},
+    {"a large convolution", "causal B Ce D D-pure E H2 H K", convolution_too},
+    {"a large state of another kind", "causal B Ce D D-pure E H2 H K", extra_too},
 };
 
 /* The row alone, because others take long; what does not fit is refused before a row is asked. */
@@ -353,7 +367,8 @@ static bool still_refutes(const theorem *t, const rung_ledger *ledger, const run
 {
     question q = question_of(ledger, task, t->n);
     q.most_thoughts = thoughts_of(t);
-    rung_arithmetic one_bit = {RUNG_KERNEL_ONLINE, 1, 1, 1, q.message = RUNG_MESSAGE_NUMERATOR};
+    if (t->kernel) q.kernel = t->kernel, q.tile = t->tile;
+    rung_arithmetic one_bit = {RUNG_KERNEL_ONLINE, 1, 1, 1, q.message = RUNG_MESSAGE_NUMERATOR, 0};
     if (rung_pattern_of(ledger, &one_bit).overflow) {
         rung_claim_spec about = about_theorem(t, task);
         return claim_answer(ledger, &about, t->id).verdict == RUNG_CANNOT;
@@ -377,6 +392,20 @@ static void test_layers_of_other_kinds(void **state)
     for (size_t i = 0; i < RUNG_COUNT(theorems); i++)
         for (size_t k = 0; k < RUNG_COUNT(changes); k++)
             if (!is_listed(changes[k].still, theorems[i].id)) check_change(&theorems[i], &changes[k]);
+}
+
+/* A recurrent layer between two layers with full heads hands the pointer on, whatever stands beside the heads. */
+static void test_nothing_between_layers_of_heads(void **state)
+{
+    rung_ledger_layer beside = full_bits(10, 1), three[3];
+    rung_task_conf task = task_of("seqcomp L=2");
+    stack s;
+    (void)state;
+    beside.recurrent = true, beside.state_elements = 4;
+    three[0] = beside, three[1] = recurrent_bits(4), three[2] = beside;
+    question q = question_of(stack_of(&s, 3, three), &task, ENDLESS);
+    assert_false(answer_of(&q, "H2").applies);
+    assert_false(answer_of(&q, "C1").applies);
 }
 
 /* The array of a pattern ends at 64 full layers. */
@@ -445,6 +474,11 @@ static const struct {
     {"Ce", "F4 F4 R4", "seqcomp L=1", ENDLESS},
     {"Ce", "F4 F4", "seqcomp L=2", ENDLESS},
     {"Ce", "F4 R4 F4 R4", "seqcomp L=2", ENDLESS},
+    {"C1", "F4 R1 F4", "seqcomp L=1", ENDLESS},
+    {"C1", "F4 F4", "seqcomp L=2", ENDLESS},
+    {"C1", "R1 F4 R1 F4", "seqcomp L=2", ENDLESS},
+    {"C1", "F4 R1 F4 R1", "seqcomp L=2", ENDLESS},
+    {"C1", "F4 R50 F4", "seqcomp L=2", ENDLESS},
     {"D", "F4 R4 F4", "seqcomp L=3 N0=4", 0},
     {"D", "F4 R4 F4", "seqcomp L=3 flat=1", ENDLESS},
     {"D", "F4 R4 F4", "seqcomp L=2", ENDLESS},
@@ -456,6 +490,14 @@ static const struct {
     {"D-pure", "F4 F4", "seqcomp L=3", ENDLESS},
     {"D-pure", "F4 R4 F4 F4", "seqcomp L=3", ENDLESS},
     {"D-pure", "F4 F4 F4 F4 F4 F4 F4 F4", "seqcomp L=8", ENDLESS},
+    {"D-pure", "F4 F4 R4 F4", "seqcomp L=3", ENDLESS},
+    {"E", "F4 F4 F4", "seqcomp L=3", ENDLESS},
+    {"E", "F4 F4 F4 R4", "seqcomp L=3", ENDLESS},
+    {"E", "F4 F4 R4", "seqcomp L=2", ENDLESS},
+    {"E", "F4 F4 R4 F4", "seqcomp L=2", ENDLESS},
+    {"E", "F4 R4 F4 R4 F4", "seqcomp L=3", ENDLESS},
+    {"E", "R4 F4 F4 R4 F4", "seqcomp L=3", ENDLESS},
+    {"E", "F4 F4 R4 F4", "seqcomp L=3 flat=1", ENDLESS},
     {"cut", "F4", "string-equality", 0},
     {"cut", "R4", "two-sum form=position", 0},
     {"cut-one", "R4", "string-equality", 0},
@@ -477,6 +519,11 @@ static const struct {
     {"H2", "F4 F4", "seqcomp L=2", ENDLESS},
     {"H2", "HH", "seqcomp L=1", ENDLESS},
     {"H2", "H", "seqcomp L=2", ENDLESS},
+    {"H", "HHH", "seqcomp L=2", ENDLESS},
+    {"H", "HHH", "seqcomp L=3 N0=4", 0},
+    {"H", "HH", "seqcomp L=3", ENDLESS},
+    {"H", "F4 F4 F4", "seqcomp L=3", ENDLESS},
+    {"K", "F4 F4", "seqcomp L=5", ENDLESS}, /* no thought */
 };
 
 /* The same with a number of thoughts. */
@@ -554,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_every_premise_of_every_theorem),
         cmocka_unit_test(test_nothing_applies_where_nothing_is_known),
         cmocka_unit_test(test_layers_of_other_kinds),
+        cmocka_unit_test(test_nothing_between_layers_of_heads),
         cmocka_unit_test(test_too_many_full_layers),
         cmocka_unit_test(test_other_selections),
         cmocka_unit_test(test_what_a_theorem_does_not_speak_of),

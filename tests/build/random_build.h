@@ -49,6 +49,7 @@ static const char *const templates[] = {
     "state-recall task=state-recall N=2..3 V=2 K=2..3 M=1..2 mech=delta/gdelta/kda",
     "state-recall task=state-recall N=2..3 V=2 K=2..3 M=1..2 first=recall mech=delta/gdelta",
     "state-recall task=parity-recall N=1..2 V=2..3 M=1..3 mech=delta/gdelta/kda",
+    "parity-recall N=1..2 V=2..3 M=1..3",
     "stacks T=2..5 S=1..2 V=2",
     "variable-tracking chains=1..2 hops=0 V=2..3",
     "variable-tracking chains=1 hops=1..2 V=2",

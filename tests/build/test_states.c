@@ -43,6 +43,19 @@ static void a_state_selects_an_entry(void **state)
     assert_right("state-recall task=parity-recall N=2 V=3 M=3", "q4.3", 0);
 }
 
+/* Without recurrence the numbers must be fine enough to count the bits. */
+static void a_parity_is_read_off_an_average(void **state)
+{
+    static const char *const texts[] = {"parity-recall N=1 V=3 M=5", "parity-recall N=2 V=3 M=3",
+                                        "parity-recall N=3 V=2 M=4"};
+    (void)state;
+    assert_right_everywhere(texts, RUNG_COUNT(texts));
+    assert_right("parity-recall N=20 V=9 M=60", "f32", 24);
+    assert_right("parity-recall N=20 V=9 M=60", NULL, 60);
+    assert_right("parity-recall N=4 V=4 M=31", "e8m4", 60);
+    assert_true(goes_wrong("parity-recall N=4 V=4 M=31", "e8m3", 60));
+}
+
 static void values_come_off_the_stacks(void **state)
 {
     static const char *const texts[] = {"stacks T=2 S=2 V=5", "stacks T=6 S=1 V=3", "stacks T=5 S=2 V=2",
@@ -166,6 +179,8 @@ static void what_would_be_wrong_is_refused(void **state)
     assert_refused("state-recall mech=mamba2", "mech");
     assert_refused("state-recall task=parity-recall first=recall", "take first=state");
     assert_refused("variable-tracking gap=1", "take gap=");
+    assert_refused("parity-recall gap=2", "take gap=");
+    assert_refused("parity-recall M=70000", "lower M");
     assert_refused("stacks T=600 S=2", "lower S or T");
     assert_refused("lookup task=palindrome N=16 gap=1", "take gap=");
     assert_refused("lookup task=palindrome N=300 keys=sign gap=1.9", "take gap=");
@@ -193,6 +208,10 @@ static void a_changed_weight_is_seen(void **state)
         {"state-recall task=parity-recall N=2 V=2 M=3", "layers.0.mix.0.beta.bias", 0, -64},
         {"state-recall task=parity-recall N=2 V=2 M=3", "layers.0.mix.0.k.weight", 1, 1},
         {"state-recall task=parity-recall N=2 V=2 M=3", "positions", 0, -1},
+        {"parity-recall N=2 V=2 M=3", "layers.0.mix.0.q.weight", 0, 8},  /* entries are averaged too */
+        {"parity-recall N=2 V=2 M=3", "layers.0.mix.0.v.weight", 2, -1}, /* bits do not count */
+        {"parity-recall N=2 V=2 M=3", "layers.0.mlp.values", 0, 1},
+        {"parity-recall N=2 V=2 M=3", "layers.1.mix.0.q.weight", 9, 8},
         {"stacks T=5 S=2 V=2", "layers.1.mix.0.beta.weight", 5, 128}, /* pops write */
         {"stacks T=5 S=2 V=2", "layers.0.mix.0.v.weight", 3, -1},
         {"stacks T=5 S=2 V=2", "layers.0.mlp.values", 0, -1},
@@ -212,6 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_state_selects_an_entry),
+        cmocka_unit_test(a_parity_is_read_off_an_average),
         cmocka_unit_test(values_come_off_the_stacks),
         cmocka_unit_test(variables_are_followed),
         cmocka_unit_test(sequences_are_read_backwards),

@@ -65,19 +65,52 @@ static void test_nothing_said(void **state)
 
 static void test_kernels(void **state)
 {
-    static const char *const facts[] = {"++++???++++", "+++++++++++", "+++++-+++++", "+++++-+++++", "++++--?++++"};
+    static const char *const facts[] = {"++++???++++", "+++++++++++", "+++++-+++++", "+++++-+++++",
+                                        "+++++-+++++", "+++++-+++++", "+++++-+++++", "++++--?++++"};
     rung_subject *subject = arch("full", true);
     rung_task_conf eva = task("eva", NULL);
     rung_claim_spec about = rung_claim_spec_of_prompt(&eva, 0);
     (void)state;
+    about.tile = 4;
     for (int kernel = 0; kernel <= RUNG_KERNEL_FAST; kernel++) {
         about.kernel = (rung_kernel)kernel;
         assert_facts(subject, &about, facts[kernel]);
     }
+    about.tile = 0; /* a tile of no size that anybody knows */
+    about.kernel = RUNG_KERNEL_SPLIT, assert_facts(subject, &about, "+++++?+++++");
+    about.kernel = RUNG_KERNEL_TILES, assert_facts(subject, &about, "+++++?+++++");
+    about.kernel = RUNG_KERNEL_FAST;
     rung_claim *c = claim(subject, &about); /* the fast one: also what is not known has a reason */
     assert_non_null(rung_claim_premise(c, RUNG_PREMISE_SUMMARY).why);
     rung_claim_free(c);
     rung_subject_free(subject);
+}
+
+static void test_words_for_kernels(void **state)
+{
+    static const struct {
+        const char *word;
+        rung_kernel kernel;
+        uint64_t tile;
+    } good[] = {{"online", RUNG_KERNEL_ONLINE, 0}, {"two-pass", RUNG_KERNEL_TWO_PASS, 0},
+                {"eager", RUNG_KERNEL_EAGER, 0},   {"split:256", RUNG_KERNEL_SPLIT, 256},
+                {"tiles:1", RUNG_KERNEL_TILES, 1}, {"reverse", RUNG_KERNEL_REVERSE, 0},
+                {"fast", RUNG_KERNEL_FAST, 0},     {"split:999999999", RUNG_KERNEL_SPLIT, 999999999}};
+    static const char *const bad[] = {"",       "onlin",    "online:3", "split",    "split:",          "split:0",
+                                      "tiles:", "tiles:-1", "tiles:3x", "split: 3", "split:1000000000"};
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(good); i++) {
+        rung_kernel kernel;
+        uint64_t tile;
+        CHECK(rung_kernel_parse(&kernel, &tile, good[i].word, &check_err));
+        assert_true(kernel == good[i].kernel && tile == good[i].tile);
+    }
+    for (size_t i = 0; i < RUNG_COUNT(bad); i++) {
+        rung_kernel kernel;
+        uint64_t tile;
+        assert_int_equal(rung_kernel_parse(&kernel, &tile, bad[i], &check_err), RUNG_USAGE);
+        assert_non_null(strstr(check_err.text, bad[i]));
+    }
 }
 
 static void test_prompt(void **state)
@@ -240,15 +273,11 @@ static void test_lengths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_established),
-        cmocka_unit_test(test_nothing_said),
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_prompt),
-        cmocka_unit_test(test_encoder),
-        cmocka_unit_test(test_thoughts),
-        cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_layers_of_a_file),
-        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_all_established),  cmocka_unit_test(test_nothing_said),
+        cmocka_unit_test(test_kernels),          cmocka_unit_test(test_words_for_kernels),
+        cmocka_unit_test(test_prompt),           cmocka_unit_test(test_encoder),
+        cmocka_unit_test(test_thoughts),         cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_layers_of_a_file), cmocka_unit_test(test_lengths),
     };
     return cmocka_run_group_tests_name("facts of a claim", tests, NULL, NULL);
 }

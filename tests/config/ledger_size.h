@@ -38,12 +38,4 @@ static inline bool is_smaller(const rung_ledger *a, const rung_ledger *b)
            of_a.total < of_b.total;
 }
 
-/* A note that the original has not. */
-static inline bool says_more(const rung_ledger *ledger, const rung_ledger *original)
-{
-    for (size_t i = 0; i < ledger->note_count; i++)
-        if (!has_note(original, ledger->note[i])) return true;
-    return false;
-}
-
 #endif

@@ -18,6 +18,15 @@ static const expected table[] = {
     /* 28 of 32: 8192 channels of state 16, 3 old inputs; 8 kv heads of 128 */
     {"jamba", "attn_layer_period", 32, 4, 28, 0, 0, 0, 0, 0, 28 * 8192 * 16, 28 * 8192 * 3, 0, 2 * 8 * 128, 262144, 16,
      0},
+    /* in every layer four convolutions of 4: keys and values (8 or 16 heads of 128), attention and MLP of 6144 */
+    {"inkling", "local_layer_ids", 12, 2, 12, 10, 0, 0, 0, 12, 0,
+     2 * (2 * 8 * 128 + 2 * 6144) * 3 + 10 * (2 * 16 * 128 + 2 * 6144) * 3, 10 * 512 * 2 * 16 * 128, 2 * 8 * 128,
+     1048576, 0, 0},
+    /* every second layer; 32 heads of 128 in the state space, one kv head */
+    {"plamo2", "mamba_step", 16, 8, 8, 0, 0, 0, 0, 0, 8 * 32 * 128 * 64, 8 * 32 * 128 * 3, 0, 2 * 128, 10485760, 32, 0},
+    {"axk2", "index_topk", 6, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 128 + 32, 131072, 16, 0},
+    /* all sizes but one are those of the class: 2 kv heads of 128, though 1024 / 16 is 64 */
+    {"paddleocr_vl", "nothing: full attention everywhere", 20, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2 * 2 * 128, 0, 0, 0},
     /* both everywhere; head size from d_ssm / heads, not from expand */
     {"falcon_h1", "model_type", 72, 72, 72, 0, 0, 0, 0, 72, 72UL * 4096 * 256, 72 * (4096 + 2 * 2 * 256) * 3, 0,
      2 * 4 * 128, 0, 16, 0},

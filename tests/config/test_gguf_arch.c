@@ -49,7 +49,7 @@ static void test_windows_by_architecture(void **state)
         const char *letters;
     } rows[] = {
         {"laguna", 8, 512, "FWWWFWWW"}, {"laguna", 4, 0, "FFFF"},    {"smallthinker", 8, 4096, "FWWWFWWW"},
-        {"cohere2moe", 5, 64, "FWWWF"}, {"cohere2", 5, 64, "WWWFW"}, {"gemma2", 4, 64, "WFWF"},
+        {"smallthinker", 4, 0, "FFFF"}, {"cohere2", 5, 64, "WWWFW"}, {"gemma2", 4, 64, "WFWF"},
         {"gemma3", 7, 64, "WWWWWFW"},   {"gpt-oss", 4, 64, "WFWF"},  {"olmo2", 4, 64, "WWWF"},
         {"exaone-moe", 4, 64, "WWWF"},  {"exaone4", 4, 64, "FFFF"},  {"llama", 2, 0, "FF"},
         {"plamo3", 8, 64, "WWWWWWWF"},  {"llama4", 4, 8192, "CCCF"}, {"llama4", 4, 0, "FFFF"},
@@ -70,7 +70,7 @@ static void test_a_list_beats_the_architecture(void **state)
 {
     (void)state;
     static const char letters[] = "WWFWF";
-    static const char *const archs[] = {"laguna", "cohere2", "gemma4", "mimo2", "step35", "granite_swa"};
+    static const char *const archs[] = {"cohere2moe", "gemma4", "mimo2", "step35", "granite_swa", "mellum"};
     for (size_t i = 0; i < RUNG_COUNT(archs); i++) {
         char key[64];
         gguf_build b;
@@ -85,6 +85,48 @@ static void test_a_list_beats_the_architecture(void **state)
     gguf_build b;
     begin(&b, "mimo2", 5, (pair[]){HEADS, {"attention.sliding_window", 32}, {0}});
     refused_build(&b, "sliding_window_pattern' is missing");
+    begin(&b, "cohere2moe", 5, (pair[]){HEADS, {"attention.sliding_window", 32}, {0}});
+    refused_build(&b, "sliding_window_pattern' is missing");
+}
+
+/* llama.cpp reads a period of these and no list, so a list must say the same. */
+static void test_a_list_must_agree_with_the_period(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arch, *letters, *facts;
+    } rows[] = {{"laguna", "FWWWF", "YYYY"},  {"laguna", "WWFWF", "Y?YY"}, {"cohere2", "WWWFW", "YYYY"},
+                {"cohere2", "WWFWF", "Y?YY"}, {"olmo2", "WWWFW", "YYYY"},  {"exaone-moe", "WWWWW", "Y?YY"}};
+    for (size_t i = 0; i < RUNG_COUNT(rows); i++) {
+        char key[64];
+        gguf_build b;
+        begin(&b, rows[i].arch, 5, (pair[]){HEADS, {"attention.sliding_window", 32}, {0}});
+        snprintf(key, sizeof key, "%s.attention.sliding_window_pattern", rows[i].arch);
+        put_flags(&b, key, rows[i].letters, 'W');
+        rung_ledger ledger = read_build(&b);
+        assert_layers(&ledger, rows[i].letters);
+        assert_facts(&ledger, rows[i].facts);
+        rung_ledger_clear(&ledger);
+    }
+}
+
+/* llama.cpp gives SmallThinker windows of 4096, and llama4 chunks of 8192, whatever the file says. */
+static void test_sizes_that_the_program_fixes(void **state)
+{
+    (void)state;
+    gguf_build b;
+    begin(&b, "smallthinker", 4, (pair[]){HEADS, {"attention.sliding_window", 64}, {0}});
+    rung_ledger ledger = read_build(&b);
+    assert_layers(&ledger, "FWWW");
+    assert_int_equal(ledger.layer[1].window_size, 4096);
+    assert_fact(&ledger, RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, "another length than llama.cpp takes");
+    rung_ledger_clear(&ledger);
+    begin(&b, "llama4", 4, (pair[]){HEADS, {"attention.chunk_size", 64}, {0}});
+    ledger = read_build(&b);
+    assert_layers(&ledger, "CCCF");
+    assert_int_equal(ledger.layer[0].window_size, 8192);
+    assert_fact(&ledger, RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, "attention.chunk_size");
+    rung_ledger_clear(&ledger);
 }
 
 /* ---- recurrence, selection, passes, latents ---- */
@@ -319,6 +361,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_windows_by_architecture),
         cmocka_unit_test(test_a_list_beats_the_architecture),
+        cmocka_unit_test(test_a_list_must_agree_with_the_period),
+        cmocka_unit_test(test_sizes_that_the_program_fixes),
         cmocka_unit_test(test_minimax_01_has_an_interval_of_its_own),
         cmocka_unit_test(test_minimax_m3_has_dense_layers_first),
         cmocka_unit_test(test_passes_are_entries),

@@ -113,6 +113,10 @@ static const expected table[] = {
     {"zamba2", "YYYY", NULL},
     {"zamba2_7b", "YYYY", NULL},
     {"zaya", "YYYY", NULL},
+    {"inkling", "YYYY", NULL},
+    {"axk2", "YYYY", NULL},
+    {"plamo2", "Y?YY", "not certain"},
+    {"paddleocr_vl", "YYYY", NULL},
 };
 
 static const expected *row_of(const char *file)
@@ -308,6 +312,10 @@ static void test_strange_keys(void **state)
     (void)state;
     check_text("{\"model_type\":\"llama\",\"strange\":5," SIZES "}", RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED,
                "strange");
+    check_text("{\"model_type\":\"llama\",\"num_attention_experts\":4," SIZES "}", RUNG_LEDGER_KINDS,
+               RUNG_NOT_ESTABLISHED, "num_attention_experts");
+    check_text("{\"model_type\":\"llama\",\"num_local_experts\":4,\"attention_bias\":true," SIZES "}",
+               RUNG_LEDGER_KINDS, RUNG_ESTABLISHED, "llama");
     check_text("{\"model_type\":\"llama\",\"strange\":{\"a\":1}," SIZES "}", RUNG_LEDGER_ONCE, RUNG_NOT_ESTABLISHED,
                "strange");
     check_text("{\"model_type\":\"llama\",\"strange\":false,\"odd\":null,\"none\":[]," SIZES "}", RUNG_LEDGER_KINDS,
@@ -334,7 +342,12 @@ static void test_keys_that_the_published_code_does_not_read(void **state)
         {"gpt2", "\"head_dim\":4", "no notice of 'head_dim'"},
         {"gpt_neox", "\"use_cache\":true", "no notice of 'num_key_value_heads'"},
         {"exaone4", "\"sliding_window\":8,\"sliding_window_pattern\":\"LLLG\"", "leaves the last layer a window"},
-        {"qwen2_moe", "\"sliding_window\":8,\"use_sliding_window\":true,\"max_window_layers\":1", "different layers"},
+        {"qwen2_moe",
+         "\"sliding_window\":8,\"use_sliding_window\":true,\"max_window_layers\":1,\"max_position_embeddings\":99",
+         "different layers"},
+        {"qwen3_moe",
+         "\"sliding_window\":8,\"use_sliding_window\":true,\"max_window_layers\":1,\"max_position_embeddings\":99",
+         "different layers"},
     };
     for (size_t i = 0; i < RUNG_COUNT(rows); i++) {
         char text[512];
@@ -346,6 +359,101 @@ static void test_keys_that_the_published_code_does_not_read(void **state)
                RUNG_ESTABLISHED, "");
     check_text("{\"model_type\":\"llama\",\"sliding_window_pattern\":0," SIZES "}", RUNG_LEDGER_KINDS,
                RUNG_NOT_ESTABLISHED, "no period");
+}
+
+/* Sizes around a text model may belong to another part of it. They are taken only where it states none, never without
+ * a doubt. */
+static void test_sizes_from_outside_of_the_text_model(void **state)
+{
+    (void)state;
+    rung_ledger ledger =
+        read_text("{\"model_type\":\"llava\",\"head_dim\":8,\"num_key_value_heads\":1,\"text_config\":{"
+                  "\"model_type\":\"llama\",\"hidden_size\":256,\"num_hidden_layers\":2,"
+                  "\"num_attention_heads\":4}}");
+    assert_int_equal(ledger.layer[0].kv_per_token, 2 * 4 * 64);
+    assert_fact(&ledger, RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, "outside of the text model");
+    rung_ledger_clear(&ledger);
+    ledger =
+        read_text("{\"model_type\":\"llava\",\"max_position_embeddings\":99,\"text_config\":{\"model_type\":\"llama\","
+                  "\"hidden_size\":256,\"num_hidden_layers\":2,\"num_attention_heads\":4}}");
+    assert_int_equal(ledger.context, 99);
+    assert_int_equal(ledger.known[RUNG_LEDGER_KINDS].is, RUNG_ESTABLISHED);
+    rung_ledger_clear(&ledger);
+}
+
+/* What a text model omits is what its class says, and what its class says is not what the width suggests. In a flat
+ * file it is a doubt, and so it is in a model that gives its text model defaults of its own. */
+static void test_sizes_of_a_class_inside_another(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *around, *text;
+        uint64_t kv; /* of a layer, per token */
+        rung_fact kinds;
+    } rows[] = {
+        {"llava", "\"model_type\":\"ernie4_5\",\"hidden_size\":1024", 2 * 2 * 128, RUNG_ESTABLISHED},
+        {"llava", "\"model_type\":\"minimax_m2\",\"hidden_size\":3072", 2 * 8 * 128, RUNG_ESTABLISHED},
+        {"llava", "\"model_type\":\"starcoder2\",\"hidden_size\":3072", 2 * 2 * 128, RUNG_ESTABLISHED},
+        {"llava", "\"model_type\":\"falcon\",\"hidden_size\":4544", 2 * 64, RUNG_ESTABLISHED},
+        {"llava", "\"model_type\":\"youtu\",\"kv_lora_rank\":256", 256 + 64, RUNG_ESTABLISHED},
+        {"llava", "\"model_type\":\"qwen2\",\"num_attention_heads\":32", 2 * 32 * 128, RUNG_ESTABLISHED},
+        {"voxtral", "\"model_type\":\"llama\",\"num_attention_heads\":32", 2 * 32 * 128, RUNG_NOT_ESTABLISHED},
+        {NULL, "\"model_type\":\"ernie4_5\",\"hidden_size\":1024", 2 * 2 * 128, RUNG_NOT_ESTABLISHED},
+        {NULL, "\"model_type\":\"stablelm\",\"hidden_size\":2560,\"num_attention_heads\":32", 2 * 32 * 80,
+         RUNG_ESTABLISHED},
+    };
+    for (size_t i = 0; i < RUNG_COUNT(rows); i++) {
+        char text[512];
+        snprintf(text, sizeof text, rows[i].around ? "{\"model_type\":\"%s\",\"text_config\":{%s,%s}}" : "{%s%s,%s}",
+                 rows[i].around ? rows[i].around : "", rows[i].text, "\"num_hidden_layers\":3");
+        rung_ledger ledger = read_text(text);
+        assert_int_equal(ledger.layer_count, 3);
+        assert_int_equal(ledger.layer[2].kv_per_token, rows[i].kv);
+        if (ledger.known[RUNG_LEDGER_KINDS].is != rows[i].kinds)
+            fail_msg("%s: %s", text, ledger.known[RUNG_LEDGER_KINDS].why);
+        rung_ledger_clear(&ledger);
+    }
+}
+
+/* An override of one layer may make it another kind; the window of a windowed layer is only a size. */
+static void test_overrides_that_may_change_a_kind(void **state)
+{
+    (void)state;
+    static const char start[] = "{\"model_type\":\"mistral\",\"hidden_size\":64,\"num_hidden_layers\":2,"
+                                "\"max_position_embeddings\":99,\"num_attention_heads\":4,\"num_key_value_heads\":2,";
+    char text[512];
+    snprintf(text, sizeof text, "%s\"sliding_window\":null,\"per_layer_config\":{\"1\":{\"sliding_window\":32}}}",
+             start);
+    rung_ledger ledger = read_text(text);
+    assert_fact(&ledger, RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, "may change its kind");
+    rung_ledger_clear(&ledger);
+    snprintf(text, sizeof text, "%s\"sliding_window\":16,\"per_layer_config\":{\"1\":{\"sliding_window\":32}}}", start);
+    ledger = read_text(text);
+    assert_layers(&ledger, "WW");
+    assert_int_equal(ledger.layer[1].window_elements, 2 * ledger.layer[0].window_elements);
+    assert_int_equal(ledger.known[RUNG_LEDGER_KINDS].is, RUNG_ESTABLISHED);
+    rung_ledger_clear(&ledger);
+}
+
+/* Some feature maps of linear attention make keys longer than the file says. */
+static void test_feature_maps(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *map;
+        rung_fact kinds;
+    } rows[] = {{"relu", RUNG_ESTABLISHED}, {"hedgehog", RUNG_NOT_ESTABLISHED}, {"dpfp", RUNG_NOT_ESTABLISHED}};
+    for (size_t i = 0; i < RUNG_COUNT(rows); i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "{\"model_type\":\"linear_attn\",\"hidden_size\":64,\"num_hidden_layers\":2,\"num_heads\":4,"
+                 "\"expand_k\":1,\"expand_v\":1,\"feature_map\":\"%s\"}",
+                 rows[i].map);
+        rung_ledger ledger = read_text(text);
+        assert_layers(&ledger, "RR");
+        assert_int_equal(ledger.known[RUNG_LEDGER_KINDS].is, rows[i].kinds);
+        rung_ledger_clear(&ledger);
+    }
 }
 
 static void test_kinds_from_outside_of_the_text_model(void **state)
@@ -384,6 +492,10 @@ int main(void)
         cmocka_unit_test(test_strange_keys_inside_objects),
         cmocka_unit_test(test_a_list_that_the_published_code_does_not_read),
         cmocka_unit_test(test_keys_that_the_published_code_does_not_read),
+        cmocka_unit_test(test_sizes_from_outside_of_the_text_model),
+        cmocka_unit_test(test_sizes_of_a_class_inside_another),
+        cmocka_unit_test(test_overrides_that_may_change_a_kind),
+        cmocka_unit_test(test_feature_maps),
         cmocka_unit_test(test_kinds_from_outside_of_the_text_model),
         cmocka_unit_test(test_an_indexer_that_layers_share),
     };

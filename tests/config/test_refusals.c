@@ -45,6 +45,11 @@ static void test_files_of_another_kind_are_named(void **state)
         {" \n", "is empty"},
         {"{\"bos_token\":\"<s>\",\"eos_token\":\"</s>\"}", "special tokens"},
         {"{\"chat_template\":\"x\"}", "template for chats"},
+        {"{\"lora_alpha\":16,\"target_modules\":[\"q\"]}", "adapter"},
+        {"{\"global_step\":5,\"log_history\":[1]}", "state of a training run"},
+        {"{\"zero_optimization\":{\"stage\":2}}", "options of a training run"},
+        {"{\"<pad>\":32000,\"[SEP]\":32001}", "list of tokens"},
+        {"{\"compression\":{\"mode\":\"int4\"}}", "describes no model"},
         {"{\"quant_method\":\"awq\",\"bits\":4}", "quantized"},
     };
     for (size_t i = 0; i < RUNG_COUNT(others); i++) refused_text(others[i].text, others[i].what);
@@ -113,6 +118,9 @@ static void test_contradictions_are_named_with_their_keys(void **state)
     (void)state;
     refused_text("{\"model_type\":\"llama\",\"num_key_value_heads\":8," SIZES "}", "num_key_value_heads");
     refused_text("{\"model_type\":\"llama\",\"num_key_value_heads\":3," SIZES "}", "num_key_value_heads");
+    refused_text("{\"model_type\":\"gpt2\",\"n_layer\":12,\"num_hidden_layers\":2,\"n_embd\":64,\"n_head\":4}",
+                 "two names of one number");
+    refused_text("{\"model_type\":\"llama\",\"n_heads\":16," SIZES "}", "two names of one number");
     refused_text("{\"model_type\":\"jamba\",\"attn_layer_period\":4,\"attn_layer_offset\":4,\"mamba_d_state\":16," SIZES
                  "}",
                  "'attn_layer_offset' is 4");

@@ -277,7 +277,7 @@ static void test_no_mark_of_recurrence_passes_for_full_attention(void **state)
 static void test_what_cannot_be_determined_is_refused(void **state)
 {
     (void)state;
-    refused_text("{}", "cannot tell the kinds of its layers");
+    refused_text("{}", "describes no model");
     refused_text("[]", "its root is not an object");
     refused_text("{\"model_type\":\"lightnet\",\"num_hidden_layers\":2,\"num_heads\":2,\"hidden_size\":8}",
                  "cannot tell the kinds");
@@ -287,7 +287,7 @@ static void test_what_cannot_be_determined_is_refused(void **state)
     refused_text("{\"num_hidden_layers\":2,\"num_attention_heads\":0,\"hidden_size\":64}",
                  "'num_attention_heads' is 0");
     refused_text("{\"is_encoder_decoder\":true,\"num_hidden_layers\":2,\"num_attention_heads\":4}", "encoder");
-    refused_text("{" SIZES "\"num_hidden_layers\":1,\"layer_types\":[\"linear_attention\"]}", "no field says");
+    refused_text("{" SIZES "\"num_hidden_layers\":1,\"layer_types\":[\"linear_attention\"]}", "nor a field says");
     refused_text("{" SIZES "\"num_hidden_layers\":1,\"layer_types\":[\"sliding_attention\"]}", "its length is missing");
     refused_text("{\"model_type\":\"zamba2\",\"num_hidden_layers\":40}", "cannot tell which layers are recurrent");
     refused_text("{\"model_type\":\"lfm2\",\"num_hidden_layers\":2}", "cannot tell which layers are recurrent");

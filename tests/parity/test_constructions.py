@@ -48,6 +48,7 @@ BUILDS = {
     "dyck": ["N=8 k=2", "N=8 k=3 types=1"],
     "state-recall": ["N=9 K=4", "N=5 K=3 mech=gdelta", "N=5 K=3 mech=kda", "N=5 K=3 first=recall",
                      "task=parity-recall N=6", "task=parity-recall N=3 mech=kda"],
+    "parity-recall": ["N=6 M=9", "N=1 M=4"],
     "stacks": ["T=12 S=3 V=4", "T=9 S=1 V=5"],
     "variable-tracking": ["chains=3 hops=0", "chains=2 hops=3", "chains=1 hops=6 K=9"],
     "q-sparse-average": ["N=6 q=2 d=2"],

@@ -195,7 +195,7 @@ assert window["per_layer"][0]["state_bits"] == window["per_layer"][0]["window_el
 @test "bound: text names theorem, numbers, margin, threshold, order of sums, and what does not apply" {
     run -0 rung bound full,4*linear "${headline[@]}" --n 100
     [[ $output == *"UNKNOWN  B0: "* && $output == *"holds from n = 542 on"* ]]
-    [[ $output == *"not applicable"* && $output == *"C0, Ce, H2"*"about two full layers"* ]]
+    [[ $output == *"not applicable"* && $output == *"C0, Ce, C1, H2"*"about two full layers"* ]]
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"verdict UNKNOWN in exact 26-bit arithmetic, softmax from left to right: no theorem holds at this size; closest is B0"*"B0 holds from n = 542 on"* ]]
     run -0 rung bound full,4*linear "${headline[@]}" --n 600
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"holds if "*"a full layer adds its keys up from left to right in one pass"*"nothing follows the last token of the task"* ]]
