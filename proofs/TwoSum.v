@@ -6,7 +6,7 @@
     What follows the numbers asks whether one of them is minus the query, so prefixes are as good as the sets of their numbers: any set
     of 1 to N residues, the first repeated. *)
 From Coq Require Import Arith NArith List Lia Bool.
-From Rung Require Import Model Counting Logs Crossing Compose Cut Sparse Within.
+From Rung Require Import Model Counting Logs Crossing Compose Cut Sparse Within Binomial.
 Import ListNotations.
 Local Notation nN := N.of_nat.
 
@@ -127,19 +127,11 @@ Qed.
 
 (** The sets of 1 to N out of M are more than 2^bits. *)
 Definition cut_two_sum_check (lead N M : N) (arch : list bits) : bool :=
-  let sets := (last (row (N.to_nat N) (N.to_nat M)) 0 - 1)%N in is_recurrent arch && exceeds sets 1 (bits_at (lead + N) arch).
+  is_recurrent arch && exceeds (weighted_of M N 1 - 1) 1 (bits_at (lead + N) arch).
 
 Theorem cut_two_sum : forall lead N M arch, cut_two_sum_check lead N M arch = true ->
   forall T, ImpossibleThinking arch T (two_sum lead N M).
 Proof.
   unfold cut_two_sum_check; intros lead N M arch H; apply andb_prop in H; destruct H as [Hr H].
-  apply (cut _ (lead + N) (last (row (N.to_nat N) (N.to_nat M)) 0 - 1)%N); auto.
-  destruct (row_spec (N.to_nat N) (N.to_nat M)) as [Hl Hn].
-  assert (G : forall (l : list BinNums.N) d, l <> [] -> last l d = nth (length l - 1) l d).
-  { induction l as [|a l IH]; intros d Hne; [congruence|]. destruct l as [|b l]; [reflexivity|].
-    change (last (a :: b :: l) d) with (last (b :: l) d); rewrite IH by discriminate.
-    cbn [length]; replace (S (S (length l)) - 1) with (S (S (length l) - 1)) by lia; reflexivity. }
-  assert (E : last (row (N.to_nat N) (N.to_nat M)) 0%N = cnt (N.to_nat M) (N.to_nat N)).
-  { rewrite G by (intros C; rewrite C in Hl; discriminate). rewrite Hl; replace (S (N.to_nat N) - 1) with (N.to_nat N) by lia; apply Hn; lia. }
-  rewrite E; apply two_sum_apart.
+  apply (cut _ (lead + N) (weighted_of M N 1 - 1)%N); auto; rewrite weighted_of_spec, weighted_cnt; apply two_sum_apart.
 Qed.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages of the named sets (build, mpi, test, soak, bench, proofs, arm) that are missing. As root or with a sudo that needs no
+# Installs the Debian packages of the named sets (build, mpi, test, soak, bench, proofs, browser, arm) that are missing. As root or with a sudo that needs no
 # password it calls apt-get; otherwise it prints the one line to run. Silent and offline when nothing is missing.
 set -eu
 
@@ -10,6 +10,7 @@ mpi='libopenmpi-dev openmpi-bin'
 soak='cadical'
 bench='python3 python3-numpy python3-torch libopenblas0-openmp'
 proofs='coq'
+browser='chromium'
 arm='gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static'
 
 wanted=
@@ -21,8 +22,9 @@ for set_name in "$@"; do
     soak) wanted="$wanted $soak" ;;
     bench) wanted="$wanted $bench" ;;
     proofs) wanted="$wanted $proofs" ;;
+    browser) wanted="$wanted $browser" ;;
     arm) wanted="$wanted $arm" ;;
-    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench, proofs, arm)" >&2; exit 2 ;;
+    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench, proofs, browser, arm)" >&2; exit 2 ;;
     esac
 done
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "output.h"
+#include "rung/card.h"
 
 enum { PLACES_WIDTH = 18 };
 
@@ -49,6 +50,7 @@ static void print_kinds(rung_buf *out, const rung_claim *claim)
     const rung_ledger *ledger = rung_claim_ledger(claim);
     rung_ledger_kind kind[KINDS_MAX];
     size_t kinds = rung_ledger_kinds(kind, KINDS_MAX, ledger);
+    rung_buf_puts(out, "each layer, in elements; its message in bits:\n");
     rung_buf_printf(out, "  %5s  %-*s  %-12s  %9s  %7s  %9s  %8s  %12s\n", "count", PLACES_WIDTH, "layers", "mechanism",
                     "state", "conv", "window", "KV/token", "message bits");
     for (size_t k = 0; k < kinds && k < KINDS_MAX; k++) {
@@ -75,16 +77,33 @@ static const char *message_formula(const rung_arithmetic *a)
     return message_formulas[known && a->message == RUNG_MESSAGE_ONLINE ? RUNG_MESSAGE_NUMERATOR : a->message];
 }
 
+/* "all layers 618135552 bits, 77.3 MB (73.7 MiB); the largest 17170432 bits" */
+static void put_sum(rung_buf *out, uint64_t sum, uint64_t largest)
+{
+    rung_buf_printf(out, "all layers %llu bits", (unsigned long long)sum);
+    if (sum >= 8000) {
+        rung_buf_puts(out, ", ");
+        rung_card_put_bytes(out, sum / 8 + (sum % 8 != 0));
+    }
+    rung_buf_printf(out, "; the largest %llu bits", (unsigned long long)largest);
+}
+
 static void print_totals(rung_buf *out, const rung_ledger_view *view, const rung_arithmetic *a)
 {
-    rung_buf_printf(out, "\ncarried past a position by all layers: %llu bits%s\n", (unsigned long long)view->state_bits,
-                    view->levels ? " (of log-linear attention one level; it has one for each one-bit of the position)"
-                                 : "");
-    rung_buf_printf(out, "handed to a token by all full layers: %llu bits (%s: %s each)\n",
-                    (unsigned long long)view->message_bits, rung_message_names[a->message], message_formula(a));
-    if (view->sum.kv_elements_per_token)
-        rung_buf_printf(out, "the largest cache grows by %llu elements per token\n",
-                        (unsigned long long)view->sum.kv_elements_per_token);
+    const rung_ledger_elements *all = &view->sum.all, *largest = &view->sum.largest;
+    rung_buf_puts(out, "\ncarried past a position: ");
+    put_sum(out, view->carried_bits, view->largest_carried_bits);
+    rung_buf_puts(
+        out, view->levels ? " (of log-linear attention one level; it has one for each one-bit of the position)" : "");
+    rung_buf_puts(out, "\nhanded to a token by full layers: ");
+    put_sum(out, view->message_bits, view->largest_message_bits);
+    rung_buf_printf(out, " (%s: %s each)\n", rung_message_names[a->message], message_formula(a));
+    if (!view->growth_bits) return;
+    rung_buf_printf(out, "caches grow per token: all layers %llu elements, ",
+                    (unsigned long long)(all->kv_per_token + all->index_per_token));
+    rung_card_put_bytes(out, view->growth_bits / 8 + (view->growth_bits % 8 != 0));
+    rung_buf_printf(out, "; the largest %llu elements%s\n", (unsigned long long)largest->kv_per_token,
+                    all->index_per_token ? ", and the keys of its indexer" : "");
 }
 
 static void print_bits(rung_buf *out, const rung_arithmetic *a, const rung_ledger *ledger)

@@ -239,14 +239,10 @@ void tool_card_print(rung_buf *out, const rung_card *card)
 
 static void put_short_bytes(rung_buf *out, uint64_t bytes)
 {
-    rung_buf both;
-    rung_buf_init(&both);
-    rung_card_put_bytes(&both, bytes);
-    char *inner = both.text ? strstr(both.text, " (") : NULL;
-    if (inner) *inner = 0;
-    rung_buf_puts(out, bytes ? both.text ? both.text : "" : ".");
-    out->failed = out->failed || both.failed;
-    rung_buf_clear(&both);
+    if (bytes)
+        rung_card_put_bytes_short(out, bytes);
+    else
+        rung_buf_putc(out, '.');
 }
 
 static void put_count(rung_buf *out, uint64_t value)

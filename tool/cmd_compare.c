@@ -9,11 +9,12 @@
 #include "bound_ask.h"
 #include "bound_ledger.h"
 #include "output.h"
+#include "rung/card.h"
 
 typedef struct compare_values {
     tool_ledger_options options;
     const char *task, *plot;
-    int64_t n;
+    int64_t n, context;
 } compare_values;
 
 /* One column. */
@@ -55,12 +56,25 @@ COUNT_ROW(put_mlp, c->view.sum.mlp)
 COUNT_ROW(put_accumulator_bits, (uint64_t)rung_claim_arithmetic(c->input->claim)->accumulator_bits)
 COUNT_ROW(put_state_bits, (uint64_t)rung_claim_arithmetic(c->input->claim)->state_bits)
 COUNT_ROW(put_cache_bits, (uint64_t)rung_claim_arithmetic(c->input->claim)->cache_bits)
-COUNT_ROW(put_state, c->view.sum.state_elements + c->view.sum.extra_elements)
-COUNT_ROW(put_conv, c->view.sum.conv_elements)
-COUNT_ROW(put_windows, c->view.sum.window_elements)
-COUNT_ROW(put_carried, c->view.state_bits)
+COUNT_ROW(put_state, c->view.sum.all.state_elements + c->view.sum.all.extra_elements)
+COUNT_ROW(put_conv, c->view.sum.all.conv_elements)
+COUNT_ROW(put_windows, c->view.sum.all.window_elements)
+COUNT_ROW(put_carried, c->view.carried_bits)
 COUNT_ROW(put_message, c->view.message_bits)
-COUNT_ROW(put_grows, c->view.growth)
+COUNT_ROW(put_grows, c->view.sum.all.kv_per_token + c->view.sum.all.index_per_token)
+COUNT_ROW(put_largest_carried, c->view.largest_carried_bits)
+COUNT_ROW(put_largest_message, c->view.largest_message_bits)
+COUNT_ROW(put_largest_grows, c->view.sum.largest.kv_per_token)
+
+static void put_grows_bytes(rung_buf *out, const column *c)
+{
+    rung_card_put_bytes_short(out, c->view.growth_bits / 8 + (c->view.growth_bits % 8 != 0));
+}
+
+static void put_carried_bytes(rung_buf *out, const column *c)
+{
+    rung_card_put_bytes_short(out, c->view.carried_bits / 8 + (c->view.carried_bits % 8 != 0));
+}
 
 static void put_verdict(rung_buf *out, const column *c)
 {
@@ -105,12 +119,17 @@ static const struct row {
     {"bits of an accumulator's number", put_accumulator_bits, false, true},
     {"bits of a state's number", put_state_bits, false, true},
     {"bits of a cache's number", put_cache_bits, false, true},
-    {"state, elements", put_state, false, false},
-    {"convolution, elements", put_conv, false, false},
-    {"window, elements", put_windows, false, false},
-    {"carried past a position, bits", put_carried, false, true},
-    {"handed to a token by full layers, bits", put_message, false, true},
-    {"caches grow per token, elements", put_grows, false, true},
+    {"all layers: state, elements", put_state, false, false},
+    {"all layers: convolution, elements", put_conv, false, false},
+    {"all layers: window, elements", put_windows, false, false},
+    {"all layers: carried, bits", put_carried, false, true},
+    {"all layers: carried", put_carried_bytes, false, true},
+    {"all layers: handed to a token, bits", put_message, false, true},
+    {"all layers: growth a token, elements", put_grows, false, true},
+    {"all layers: growth a token", put_grows_bytes, false, true},
+    {"largest layer: carried, bits", put_largest_carried, false, true},
+    {"largest layer: handed to a token, bits", put_largest_message, false, true},
+    {"largest layer: growth a token, elements", put_largest_grows, false, true},
     {"verdict", put_verdict, true, true},
     {"by, or nearest", put_theorem, true, true},
     {"CANNOT from n on", put_from, true, true},
@@ -137,7 +156,7 @@ static void print_row(rung_buf *out, const struct row *row, const columns *all)
 {
     rung_buf cell;
     rung_buf_init(&cell);
-    rung_buf_printf(out, "%-38s", row->label);
+    rung_buf_printf(out, "%-40s", row->label);
     for (size_t i = 0; i < all->count; i++) {
         rung_buf_reset(&cell);
         row->put(&cell, &all->at[i]);
@@ -180,7 +199,7 @@ static void print_table(rung_buf *out, const columns *all)
 static void print_json(rung_buf *text, const columns *all)
 {
     rung_jout out;
-    rung_jout_begin(&out, text, "rung.compare/2", true);
+    rung_jout_begin(&out, text, "rung.compare/3", true);
     rung_jout_array(&out, "results");
     for (size_t i = 0; i < all->count; i++) {
         rung_jout_object(&out, NULL);
@@ -202,13 +221,14 @@ static rung_status fill_column(column *c, const tool_bound_input *input, const r
     return rung_claim_task(input->claim) ? rung_decide(&c->decision, input->claim, means, err) : RUNG_OK;
 }
 
-static rung_status write_plot(const char *path, const tool_bound_input *inputs, size_t count, rung_error *err)
+static rung_status write_plot(const char *path, const tool_bound_input *inputs, size_t count, uint64_t tokens,
+                              rung_error *err)
 {
     rung_buf svg;
     rung_ledger_shown *shown = rung_calloc(count, sizeof *shown, err);
     if (!shown) return RUNG_SYSTEM;
     for (size_t i = 0; i < count; i++)
-        shown[i] = (rung_ledger_shown){inputs[i].claim, inputs[i].text, !inputs[i].is_arch};
+        shown[i] = (rung_ledger_shown){inputs[i].claim, inputs[i].text, !inputs[i].is_arch, tokens};
     rung_buf_init(&svg);
     rung_ledger_svg(&svg, shown, count);
     free(shown);
@@ -233,7 +253,7 @@ static rung_status compare(const columns *all, const tool_bound_input *inputs, c
         print_table(&text, all);
     status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
-    if (status == RUNG_OK && v->plot) status = write_plot(v->plot, inputs, all->count, err);
+    if (status == RUNG_OK && v->plot) status = write_plot(v->plot, inputs, all->count, (uint64_t)v->context, err);
     if (status == RUNG_OK && v->plot) tool_note(call, "wrote %s", v->plot);
     return status;
 }
@@ -269,7 +289,8 @@ const tool_command tool_command_compare = {
     .summary = "ledgers of several architectures side by side, and as a picture",
     .details =
         "What the layers of each carry past a position, hand to a token and add to their caches. --plot draws one bar "
-        "per layer on one scale for all: above the line what it holds, below what crosses a position. With --task "
+        "per layer on one scale for all: above the line what it holds of --context tokens, below what crosses a "
+        "position. With --task "
         "also the verdicts of 'rung bound'.",
     .examples =
         (const tool_example[]){
@@ -290,6 +311,14 @@ const tool_command tool_command_compare = {
              .metavar = "FILE",
              .help = "write a picture (SVG)",
              .complete = RUNG_COMPLETE_FILE},
+            {.name = "context",
+             .kind = RUNG_OPTION_INT,
+             .at = offsetof(compare_values, context),
+             .metavar = "N",
+             .help = "tokens at which the picture draws caches",
+             .fallback = "131072",
+             .low = 1,
+             .high = INT64_C(1) << 40},
             RUNG_LEDGER_OPTIONS(compare_values, options),
             {.name = "task",
              .kind = RUNG_OPTION_STRING,

@@ -52,8 +52,9 @@ uint64_t rung_card_tokens_in(uint64_t bytes, uint64_t sequences, const rung_ledg
 /* The length from which on `a` never holds more than `b`; 0: there is none. */
 uint64_t rung_card_break_even(const rung_ledger *a, const rung_ledger *b, const rung_card_numbers *numbers);
 
-/* "3.2 GB (3.0 GiB)" */
+/* "3.22 GB (3.00 GiB)", and "3.22 GB" */
 void rung_card_put_bytes(rung_buf *out, uint64_t bytes);
+void rung_card_put_bytes_short(rung_buf *out, uint64_t bytes);
 
 /* ---- other layers ------------------------------------------------------------------------------------------------ */
 

@@ -104,12 +104,19 @@ void rung_ledger_clear(rung_ledger *ledger);
 /* True if the two are equal in everything that a ledger shows. */
 bool rung_ledger_layer_same(const rung_ledger_layer *a, const rung_ledger_layer *b);
 
-/* Totals over the layers. They saturate at UINT64_MAX. */
+/* Elements of each sort, of one layer or of several. */
+typedef struct rung_ledger_elements {
+    uint64_t state_elements, conv_elements, extra_elements, window_elements; /* of log-linear attention one level */
+    uint64_t kv_per_token;                                                   /* that growing caches gain per token */
+    uint64_t index_per_token;                                                /* that indexers keep per token besides */
+} rung_ledger_elements;
+
+/* All layers together. */
 typedef struct rung_ledger_sum {
     /* numbers of layers; both: recurrent and attending */
     uint64_t total, full, recurrent, window, chunk, sparse, mlp, both;
-    uint64_t state_elements, conv_elements, extra_elements, window_elements;
-    uint64_t kv_elements_per_token; /* of the largest layer with a growing cache */
+    rung_ledger_elements all;     /* sums over all layers; they saturate at UINT64_MAX */
+    rung_ledger_elements largest; /* the largest layer of each sort, which may be another one for each */
 } rung_ledger_sum;
 rung_ledger_sum rung_ledger_total(const rung_ledger *ledger);
 

@@ -173,7 +173,7 @@ size_t rung_plan_wanted(const rung_plan_options *conf);
 /* Clear it also when this fails. */
 rung_status rung_plan_search(rung_plan *plan, const rung_plan_options *conf, rung_error *err);
 void rung_plan_clear(rung_plan *plan);
-/* One JSON object, rung.bound/2. */
+/* One JSON object, rung.bound/3. */
 void rung_plan_json(rung_buf *out, const rung_plan *plan, const rung_plan_options *conf);
 
 /* ---- weights for given layers ------------------------------------------------------------------------------------ */

@@ -137,17 +137,18 @@ bound_sides compose_c0_sides(rung_certified *s, const void *context)
     return (bound_sides){lhs, rung_ival_add(s, heard(s, o, listed), rung_ival_add(s, states, relay))};
 }
 
-static double c0_gain(const two_full *o, double n1)
+/* The right side over the left. */
+static double c0_share(const two_full *o, double n1)
 {
     double relay = (double)o->relay, first = (double)o->beside_first, states = first + (double)o->beside_last + relay;
     double values = ceil(o->t * o->q * exp2(-(o->c + first) / (o->g * o->t) - relay));
     double listed = n1 * (1 + o->t) + o->N0 + o->g * o->t * o->q + compose_middle(&o->task, o->N0);
-    return (n1 * values - o->task.lost) * log2_values(o, n1) - o->c * listed - states;
+    return (o->c * listed + states) / fmax((n1 * values - o->task.lost) * log2_values(o, n1), COMPOSE_SMALL);
 }
 
 static bool c0_holds(double n1, const void *context)
 {
-    return c0_gain(context, n1) > 0;
+    return c0_share(context, n1) < 1;
 }
 
 static bool c0_take(two_full *o, const double *point)
@@ -166,22 +167,37 @@ static double c0_tokens(const double *point, const void *context)
     return n1 > 0 ? compose_tokens(&o.task, o.N0, n1) : INFINITY;
 }
 
-/* Given sizes; the point is t, g. */
-static double c0_deficit(const double *point, const void *context)
+/* Given sizes; the point is the smaller one of t and q, and g. The other one is the largest that fits. */
+static double c0_by_t(const double *point, const void *context)
 {
     two_full o = *(const two_full *)context;
-    return c0_take(&o, (double[]){point[0], floor(o.N0 / point[0]), point[1]}) ? -c0_gain(&o, o.n1) : INFINITY;
+    return c0_take(&o, (double[]){point[0], floor(o.N0 / point[0]), point[1]}) ? c0_share(&o, o.n1) : INFINITY;
+}
+
+static double c0_by_q(const double *point, const void *context)
+{
+    two_full o = *(const two_full *)context;
+    return c0_take(&o, (double[]){floor(o.N0 / point[0]), point[0], point[1]}) ? c0_share(&o, o.n1) : INFINITY;
+}
+
+static double c0_search_given(double best[3], const two_full *o, bool by_q)
+{
+    search s;
+    double most = floor(sqrt(o->N0));
+    search_box box = {2, {1, 1}, {most, o->N0}};
+    search_init(&s, &box, by_q ? c0_by_q : c0_by_t, o, 8);
+    search_try_random(&s, 400);
+    search_try(&s, (double[]){1, 1});
+    search_run(&s);
+    double other = floor(o->N0 / s.best[0]);
+    best[0] = by_q ? other : s.best[0], best[1] = by_q ? s.best[0] : other, best[2] = s.best[1];
+    return s.least;
 }
 
 static bool c0_choose_given(two_full *o)
 {
-    search s;
-    search_box box = {2, {1, 1}, {o->N0, o->N0}};
-    search_init(&s, &box, c0_deficit, o, 8);
-    search_try_random(&s, 400);
-    search_try(&s, (double[]){1, 1});
-    if (search_run(&s) == INFINITY) return false;
-    return c0_take(o, (double[]){s.best[0], floor(o->N0 / s.best[0]), s.best[1]});
+    double few[3], many[3], least = c0_search_given(few, o, false), other = c0_search_given(many, o, true);
+    return fmin(least, other) < INFINITY && c0_take(o, other < least ? many : few);
 }
 
 /* Beyond so many bits between, N_0 would have to be larger than any table: 2^r letters are needed. */
@@ -294,12 +310,13 @@ bound_sides compose_ce_sides(rung_certified *s, const void *context)
     return (bound_sides){lhs, rung_ival_add(s, heard(s, o, listed), states)};
 }
 
-static double ce_gain(const two_full *o, double G)
+/* The right side over the left. */
+static double ce_share(const two_full *o, double G)
 {
     double cells = o->g * o->t, Gx = G * o->x, n1 = G * o->beta, whole = o->N0 + compose_middle(&o->task, o->N0);
-    double listed = whole + fmin(Gx, o->q) * cells + o->t * Gx;
+    double listed = n1 * (1 + o->t) + whole + fmin(Gx, o->q) * cells + o->t * Gx;
     double states = (double)o->beside_first + fmin(Gx * o->B, o->B + o->c * (whole + (Gx - 1) * cells));
-    return n1 * (o->theta * log2_values(o, n1) - o->c * (1 + o->t)) - o->c * listed - states;
+    return (o->c * listed + states) / fmax(n1 * o->theta * log2_values(o, n1), COMPOSE_SMALL);
 }
 
 static bool ce_take(two_full *o, const double *point)
@@ -314,7 +331,7 @@ static bool ce_take(two_full *o, const double *point)
 
 static bool ce_holds(double G, const void *context)
 {
-    return ce_gain(context, G) > 0;
+    return ce_share(context, G) < 1;
 }
 
 /* The left side grows faster than G, the right side at most like G: they cross once. */
@@ -326,25 +343,63 @@ static double ce_tokens(const double *point, const void *context)
     return G > 0 ? compose_tokens(&o.task, o.N0, G * o.beta) : INFINITY;
 }
 
-/* Given sizes; the point is t, g, x, beta. Values of w beyond G beta are left out. */
-static double ce_deficit(const double *point, const void *context)
+/* Given sizes. Of t and q, and of G and beta, the point has the smaller one, so that steps of one reach every pair; the
+ * other one is the largest that fits. Values of w beyond G beta are left out. The point is t or q, g, x, G or beta. */
+typedef struct ce_given {
+    two_full o;
+    bool by_q, by_G;
+} ce_given;
+
+static void ce_whole(double whole[5], const ce_given *c, const double *point)
 {
-    two_full o = *(const two_full *)context;
-    double whole[5] = {point[0], floor(o.N0 / point[0]), point[1], point[2], point[3]};
-    if (!ce_take(&o, whole) || o.beta > o.n1) return INFINITY;
-    return -ce_gain(&o, floor(o.n1 / o.beta));
+    double other = floor(c->o.N0 / point[0]);
+    whole[0] = c->by_q ? other : point[0], whole[1] = c->by_q ? point[0] : other;
+    whole[2] = point[1], whole[3] = point[2], whole[4] = c->by_G ? floor(c->o.n1 / point[3]) : point[3];
+}
+
+static double ce_share_given(const double *point, const void *context)
+{
+    const ce_given *c = context;
+    two_full o = c->o;
+    double whole[5];
+    ce_whole(whole, c, point);
+    return ce_take(&o, whole) && o.beta >= 1 ? ce_share(&o, floor(o.n1 / o.beta)) : INFINITY;
+}
+
+/* A rough search, then a fine one from its best point. *best is t, q, g, x, beta. */
+static double ce_search_given(double best[5], ce_given *c)
+{
+    search s, fine;
+    double most = floor(sqrt(c->o.N0)), most_w = floor(sqrt(c->o.n1));
+    search_box box = {4, {1, 1, 1, 1}, {most, c->o.N0, c->o.N0, most_w}};
+    ce_given finely = *c;
+    finely.o.ladder = SPREAD_FINE;
+    search_init(&s, &box, ce_share_given, c, 6);
+    s.budget = 12000;
+    for (double some = 1; some <= most; some += 1 + floor(some / 4))
+        for (double q = c->by_q ? some : floor(c->o.N0 / some), x = 1; x <= 4 * q; x = floor(x * 1.7) + 1)
+            for (double w = 1; w <= most_w; w += 1 + floor(w / 2)) search_try(&s, (double[]){some, q, x, w});
+    search_try_random(&s, 200);
+    search_run(&s);
+    search_init(&fine, &box, ce_share_given, &finely, 1);
+    fine.budget = 4000;
+    if (s.least < INFINITY) search_try(&fine, s.best);
+    search_run(&fine);
+    if (fine.least < INFINITY) ce_whole(best, c, fine.best);
+    return fine.least;
 }
 
 static bool ce_choose_given(two_full *o)
 {
-    search s;
-    search_box box = {4, {1, 1, 1, 1}, {o->N0, o->N0, o->N0, o->n1}};
-    search_init(&s, &box, ce_deficit, o, 6);
-    search_try_random(&s, 400);
-    search_try(&s, (double[]){1, 1, 1, 1});
-    if (search_run(&s) == INFINITY) return false;
+    double best[5], least = INFINITY;
+    for (int way = 0; way < 4; way++) {
+        ce_given c = {*o, way & 1, way & 2};
+        double found[5], share = ce_search_given(found, &c);
+        if (share < least) least = share, memcpy(best, found, sizeof best);
+    }
+    if (least == INFINITY) return false;
     o->ladder = SPREAD_FINE;
-    ce_take(o, (double[]){s.best[0], floor(o->N0 / s.best[0]), s.best[1], s.best[2], s.best[3]});
+    if (!ce_take(o, best)) return false;
     o->G = floor(o->n1 / o->beta);
     return true;
 }

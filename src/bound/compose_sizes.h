@@ -21,6 +21,9 @@ typedef struct compose_size {
     double N0, n1, V;
 } compose_size;
 
+/* A left side that is 0 (one value has no bits) still has a share. */
+#define COMPOSE_SMALL 0x1p-100
+
 typedef struct compose_task {
     uint64_t L;
     bool free;         /* the prover chooses the sizes */
@@ -28,6 +31,7 @@ typedef struct compose_task {
     bool identity;     /* in the prompts that the task draws, z_1 is the identity */
     double V;          /* free sizes: the number of values of z_L if the user fixed it, else 0 */
     compose_size size; /* given sizes: N_0, n_{L-1}, V */
+    double row;        /* given sizes, L > 1: N_{L-2}, the entries of z_L for one w */
     double middle;     /* given sizes: the tokens of z_2 .. z_{L-1} */
     double lost;       /* entries at the end of a table that stay constant, so that a tile of keys may hold them too */
 } compose_task;

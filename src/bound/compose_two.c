@@ -152,12 +152,44 @@ static void b0_print(rung_bound_answer *answer, const one_full *o)
                  (unsigned long long)o->state_after);
 }
 
-/* Uniform z_2, w and z_0 with z_1 = identity are hard on average: x_1 = 1, x_0 = N_0. dist=identity draws these prompts
- * for two functions. For more functions, those in between would have to pass their argument on as well, and no dist
- * draws that. */
+/* Roundings of a few hundred operations. */
+static const double above = 1 + 1e-9;
+
+/* E (mu - j)^+ for mu ~ Bin(N, 1/N), which counts how often a uniform z_1 takes one value. */
+static double mean_excess(double N, double j)
+{
+    double excess = 1 - j, log_p = N * log1p(-1 / N); /* of mu = 0 */
+    if (N == 1) return j < 1 ? 1 - j : 0;
+    for (double k = 0; k < j && k <= N; k++) {
+        excess += (j - k) * exp(log_p);
+        log_p += log((N - k) / (k + 1)) - log(N - 1);
+    }
+    return fmax(excess, 0);
+}
+
+/* Uniform prompts, B > 0: bits that are known of the entry that is asked for, on average. Those that are listed serve
+ * each of N_1 entries, and an entry that mu of the z_0 ask for counts mu times, but never more than log2 V bits:
+ * mu I <= j I + (mu - j)^+ log2 V. */
+static double known_bits(const one_full *o)
+{
+    double each = (o->c * (o->n1 + o->N0) + o->B) / (o->n1 * o->N0), all = log2_values(o, o->n1), least = INFINITY;
+    for (double j = 1; j <= 64 && j <= o->N0; j++) least = fmin(least, j * each + mean_excess(o->N0, j) * all);
+    return least * above;
+}
+
+/* Uniform prompts: with B = 0 w knows c bits of the row that is asked for. With z_1 = identity and the rest uniform: x_1 =
+ * 1, x_0 = N_0. dist=identity draws such prompts for two functions. For more functions, those in between would have to
+ * pass their argument on as well, and no dist draws that. */
 static void b0_ceiling(rung_bound_answer *answer, const one_full *o)
 {
-    bound_ceiling(answer, o->c * (o->n1 + o->N0) + o->B, o->n1 * o->N0, compose_values(&o->task, o->N0, o->n1 * o->N0));
+    double V = compose_values(&o->task, o->N0, o->n1 * o->N0), row = o->task.free ? o->N0 : o->task.row;
+    if (o->state_after == 0) {
+        bound_ceiling(answer, o->c, row, V);
+        return;
+    }
+    if (o->task.L == 2 && !o->task.identity) bound_ceiling(answer, known_bits(o), 1, V);
+    if (answer->ceiling > 0) return;
+    bound_ceiling(answer, o->c * (o->n1 + o->N0) + o->B, o->n1 * o->N0, V);
     if (o->task.L > 2)
         answer->ceiling_over = "prompts with z_1 to z_{L-1} = identity, the rest uniform";
     else if (!o->task.identity)
@@ -242,14 +274,15 @@ static double b_constant(const one_full *o)
     return o->A + (o->B > 0 ? o->c * o->t + fmin(o->x * o->B, o->B + o->c * listed) : 0);
 }
 
-static double b_gain(const one_full *o, double n1)
+static double b_entries(const one_full *o, double n1)
 {
-    return (n1 * o->theta - o->task.lost) * log2_values(o, n1) - o->c * o->t * n1 - b_constant(o);
+    return n1 * o->theta - o->task.lost;
 }
 
 static bool b_holds(double n1, const void *context)
 {
-    return b_gain(context, n1) > 0;
+    const one_full *o = context;
+    return b_entries(o, n1) * log2_values(o, n1) > o->c * o->t * n1 + b_constant(o);
 }
 
 /* Reads t, q, g, x; g = 0 means q. Without states after F neither g nor x costs anything. An N_0 much larger than A + c
@@ -279,26 +312,26 @@ static double b_tokens_all(const double *point, const void *context)
     return b_tokens((double[]){point[0], point[1], 0, point[2]}, context);
 }
 
-/* Given sizes: by how much the right side exceeds the left. The point is t, g, x; q is the largest with t q <= N_0,
- * which loses only the remainder of [N_0]. */
-static double b_deficit(const double *point, const void *context)
+/* Given sizes: the right side over the left. (Their difference is least where both are small, far from where the
+ * inequality holds.) The other one of t and q is the largest with t q <= N_0, which loses only the remainder of [N_0];
+ * the smaller one is in the point, so that steps of one reach every such pair. */
+static double b_share(const one_full *given, double t, double q, double g, double x)
 {
-    one_full o = *(const one_full *)context;
-    double whole[4] = {point[0], floor(o.N0 / point[0]), point[1], point[2]};
-    return b_take(&o, whole) ? -b_gain(&o, o.n1) : INFINITY;
+    one_full o = *given;
+    if (!b_take(&o, (double[]){t, q, g, x})) return INFINITY;
+    return (o.c * o.t * o.n1 + b_constant(&o)) / fmax(b_entries(&o, o.n1) * log2_values(&o, o.n1), COMPOSE_SMALL);
 }
 
-static bool b_choose_given(one_full *o)
+static double b_share_by_t(const double *point, const void *context)
 {
-    search s;
-    search_box box = {3, {1, 1, 1}, {o->N0, o->N0, o->N0}};
-    search_init(&s, &box, b_deficit, o, 6);
-    for (double t = 1; t <= fmin(o->N0, 16); t++)
-        for (double q = floor(o->N0 / t), x = 1; x <= q; x = floor(x * 1.5) + 1) search_try(&s, (double[]){t, q, x});
-    search_try_random(&s, 200);
-    if (search_run(&s) == INFINITY) return false;
-    o->ladder = SPREAD_FINE;
-    return b_take(o, (double[]){s.best[0], floor(o->N0 / s.best[0]), s.best[1], s.best[2]});
+    const one_full *o = context;
+    return b_share(o, point[0], floor(o->N0 / point[0]), point[1], point[2]);
+}
+
+static double b_share_by_q(const double *point, const void *context)
+{
+    const one_full *o = context;
+    return b_share(o, floor(o->N0 / point[0]), point[0], point[1], point[2]);
 }
 
 /* The next whole number on a grid of about `count` points from 1 to most. */
@@ -307,10 +340,45 @@ static double next_on_grid(double x, double most, double count)
     return fmax(x + 1, floor(x * exp2(log2(most) / count)));
 }
 
+/* Parts of q that are tried as g. */
+static const double shares[] = {1, 0.5, 0.25, 0.1, 0.03};
+
+/* Few t, or few values in an alphabet: a rough search, then a fine one from its best points. */
+static double b_search_given(double best[4], const one_full *o, bool by_q)
+{
+    search s, fine;
+    double most = floor(sqrt(o->N0));
+    search_box box = {3, {1, 1, 1}, {most, o->N0, o->N0}};
+    one_full finely = *o;
+    finely.ladder = SPREAD_FINE;
+    search_init(&s, &box, by_q ? b_share_by_q : b_share_by_t, o, 6);
+    s.budget = 20000;
+    for (double some = 1; some <= most; some = next_on_grid(some, most, 40))
+        for (double q = by_q ? some : floor(o->N0 / some), x = 1; x <= q * some; x = floor(x * 1.5) + 1)
+            for (size_t g = 0; g < RUNG_COUNT(shares); g++) search_try(&s, (double[]){some, fmax(1, q * shares[g]), x});
+    search_try_random(&s, 200);
+    search_run(&s);
+    search_init(&fine, &box, s.value, &finely, 6);
+    fine.budget = 4000;
+    if (s.least < INFINITY) search_try(&fine, s.best);
+    search_run(&fine);
+    double other = floor(o->N0 / fine.best[0]);
+    best[0] = by_q ? other : fine.best[0], best[1] = by_q ? fine.best[0] : other;
+    best[2] = fine.best[1], best[3] = fine.best[2];
+    return fine.least;
+}
+
+static bool b_choose_given(one_full *o)
+{
+    double few[4], many[4], least = b_search_given(few, o, false), other = b_search_given(many, o, true);
+    if (fmin(least, other) == INFINITY) return false;
+    o->ladder = SPREAD_FINE;
+    return b_take(o, other < least ? many : few);
+}
+
 /* Proposes starts with t, q and x on grids, and g a fraction of q. */
 static void b_starts(search *s, double most, bool all)
 {
-    static const double shares[] = {1, 0.5, 0.25, 0.1, 0.03};
     for (double t = 1; t <= most; t += t < 8 ? 1 : t)
         for (double q = 2; q <= most; q = next_on_grid(q, most, 40))
             for (double x = 1; x <= q; x = next_on_grid(x, most, 16))
@@ -353,6 +421,21 @@ static bool b_choose_free(one_full *o)
     return true;
 }
 
+/* Uniform prompts, L = 2, B = 0. Of a row w knows c bits and its share of the A bits that leave z_2, a part rho of all. What
+ * it knows of z_1 moves the entry that is asked for away from uniform by A/N_0 bits of divergence. By Donsker and Varadhan
+ * it knows at most (A/N_0 + log2(1 + rho (V^l - 1)))/l bits of that entry, for every l > 0. */
+static void b_ceiling(rung_bound_answer *answer, const one_full *o)
+{
+    if (o->state_after || o->task.L != 2 || o->task.identity || o->task.lost > 0) return;
+    double all = log2_values(o, o->n1), rho = (o->c + o->A / o->n1) / (o->N0 * all), least = INFINITY;
+    if (!(all > 0) || !(rho < 1)) return;
+    for (double l = 0x1p-10; l < 64; l *= 1.02) {
+        double power = exp2(fmin(l * all, 900));
+        if (l * all <= 900) least = fmin(least, (o->A / o->N0 + log2(1 + rho * (power - 1))) / l);
+    }
+    bound_ceiling(answer, least * above, 1, compose_values(&o->task, o->N0, o->n1 * o->N0));
+}
+
 static void b_print(rung_bound_answer *answer, const one_full *o)
 {
     snprintf(answer->statement, sizeof answer->statement,
@@ -383,6 +466,7 @@ static rung_status evaluate_b(rung_bound_answer *answer, const bound_question *q
     snprintf(answer->premise, sizeof answer->premise, "R^%zu F R^%zu, summed from left to right, w last", p->layers[0],
              p->layers[1]);
     b_print(answer, &o);
+    b_ceiling(answer, &o);
     return RUNG_OK;
 }
 

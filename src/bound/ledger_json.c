@@ -11,9 +11,8 @@ static void json_count(rung_jout *out, const char *key, uint64_t value)
     rung_jout_int(out, key, value > INT64_MAX ? INT64_MAX : (int64_t)value);
 }
 
-static void json_totals(rung_jout *out, const rung_ledger_view *view)
+static void json_counts(rung_jout *out, const rung_ledger_sum *sum)
 {
-    const rung_ledger_sum *sum = &view->sum;
     rung_jout_flat_object(out, "layers");
     json_count(out, "total", sum->total);
     json_count(out, "full", sum->full);
@@ -24,14 +23,45 @@ static void json_totals(rung_jout *out, const rung_ledger_view *view)
     json_count(out, "mlp", sum->mlp);
     json_count(out, "both", sum->both);
     rung_jout_end(out);
+}
+
+static void json_elements(rung_jout *out, const rung_ledger_elements *e)
+{
+    json_count(out, "state_elements", e->state_elements);
+    json_count(out, "conv_elements", e->conv_elements);
+    json_count(out, "window_elements", e->window_elements);
+    json_count(out, "extra_elements", e->extra_elements);
+    json_count(out, "kv_elements_per_token", e->kv_per_token);
+    json_count(out, "index_elements_per_token", e->index_per_token);
+}
+
+static void json_bits(rung_jout *out, uint64_t carried, uint64_t message)
+{
+    json_count(out, "carried_bits", carried);
+    json_count(out, "carried_bytes", carried / 8 + (carried % 8 != 0));
+    json_count(out, "message_bits_per_token", message);
+}
+
+/* rung.ledger/2: what is a sum and what is the largest stand apart, and every key has its unit. */
+static void json_ledger(rung_jout *out, const rung_ledger_view *view, const rung_arithmetic *numbers)
+{
     rung_jout_object(out, "ledger");
-    json_count(out, "state_elements", sum->state_elements);
-    json_count(out, "conv_elements", sum->conv_elements);
-    json_count(out, "window_elements", sum->window_elements);
-    json_count(out, "extra_elements", sum->extra_elements);
-    json_count(out, "state_bits", view->state_bits);
-    json_count(out, "message_bits_per_token", view->message_bits);
-    json_count(out, "kv_elements_per_token", sum->kv_elements_per_token);
+    rung_jout_string(out, "schema", "rung.ledger/2");
+    rung_jout_flat_object(out, "bits_per_number");
+    rung_jout_int(out, "accumulators", numbers->accumulator_bits);
+    rung_jout_int(out, "states", numbers->state_bits);
+    rung_jout_int(out, "caches", numbers->cache_bits);
+    rung_jout_end(out);
+    rung_jout_object(out, "sum_over_layers");
+    json_elements(out, &view->sum.all);
+    json_bits(out, view->carried_bits, view->message_bits);
+    json_count(out, "growth_bits_per_token", view->growth_bits);
+    json_count(out, "growth_bytes_per_token", view->growth_bits / 8 + (view->growth_bits % 8 != 0));
+    rung_jout_end(out);
+    rung_jout_object(out, "largest_layer");
+    json_elements(out, &view->sum.largest);
+    json_bits(out, view->largest_carried_bits, view->largest_message_bits);
+    rung_jout_end(out);
     rung_jout_bool(out, "one_level_of_log_linear", view->levels);
     rung_jout_end(out);
 }
@@ -60,8 +90,8 @@ static void json_layer(rung_jout *out, const rung_ledger_layer *held, size_t ind
     json_count(out, "window_elements", held->window_elements);
     json_count(out, "extra_elements", held->extra_elements);
     json_count(out, "kv_elements_per_token", held->kv_per_token);
-    json_count(out, "state_bits", bits.carried);
-    json_count(out, "message_bits_per_token", bits.message);
+    json_count(out, "index_elements_per_token", held->index_elements);
+    json_bits(out, bits.carried, bits.message);
     if (held->heads) {
         json_count(out, "heads", held->heads);
         json_count(out, "key_dim", held->key_dim);
@@ -104,9 +134,6 @@ static void write_order(rung_buf *out, const void *ledger)
 static void json_arithmetic(rung_jout *out, const rung_arithmetic *a)
 {
     rung_jout_written(out, "arithmetic", write_arithmetic, a);
-    rung_jout_int(out, "accumulator_bits", a->accumulator_bits);
-    rung_jout_int(out, "state_bits", a->state_bits);
-    rung_jout_int(out, "cache_bits", a->cache_bits);
     rung_jout_string(out, "kernel", a->kernel ? rung_kernel_names[a->kernel - 1] : NULL);
     if (a->tile) rung_jout_int(out, "tile", (int64_t)a->tile);
     rung_jout_string(out, "message", rung_message_names[a->message]);
@@ -124,7 +151,8 @@ void rung_ledger_json(rung_jout *out, const rung_claim *claim, const char *name)
     json_arithmetic(out, rung_claim_arithmetic(claim));
     json_premises(out, claim);
     if (ledger->context) json_count(out, "context", ledger->context);
-    json_totals(out, &view);
+    json_counts(out, &view.sum);
+    json_ledger(out, &view, rung_claim_arithmetic(claim));
     rung_jout_array(out, "per_layer");
     for (size_t i = 0; i < ledger->layer_count; i++)
         json_layer(out, &ledger->layer[i], i, rung_layer_bits_of(&ledger->layer[i], rung_claim_arithmetic(claim)));

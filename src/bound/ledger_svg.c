@@ -15,7 +15,7 @@ enum {
     HEAD = 92,     /* title and legend */
     CAPTION = 72,  /* three lines above a panel */
     SCALE = 92,    /* of the largest bar, up and down */
-    OPEN = 26,     /* by which an open bar is higher than any solid one */
+    OPEN = 26,     /* above the largest bar: the title of the axis */
     FOOT = 44,     /* numbers of the layers, and room */
     BAR_MAX = 34,  /* so that two layers are not two walls */
     TEXT_MAX = 112 /* characters of a caption */
@@ -33,55 +33,62 @@ static const char style[] =
     "@media(prefers-color-scheme:dark){text{fill:#eee}.dim,.small{fill:#aaa}.back{fill:#111}"
     ".k0{fill:#f0788c;stroke:#f0788c}.k1{fill:#6aaef5;stroke:#6aaef5}.k2{fill:#f0c04a;stroke:#f0c04a}"
     ".k3{fill:#c9a953;stroke:#c9a953}.k4{fill:#b48cf0;stroke:#b48cf0}}"
-    ".bar{stroke:none}.cross{stroke:none;fill-opacity:.55}.open{stroke:none;fill-opacity:.13}"
-    ".side{fill:none;stroke-width:1.2}"
+    ".bar{stroke:none}.cross{stroke:none;fill-opacity:.55}.open{stroke-width:1;fill-opacity:.3}"
     "</style>\n";
 
-/* 1572864 as "1.5 Mibit". */
-static void put_bits(char *out, size_t size, double bits)
+/* 1572864 bytes as "1.5 MiB". */
+static void put_bytes(char *out, size_t size, double bytes)
 {
-    static const char *const units[] = {"bit", "Kibit", "Mibit", "Gibit", "Tibit", "Pibit", "Eibit"};
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     size_t unit = 0;
-    while (bits >= 1023.5 && unit + 1 < RUNG_COUNT(units)) bits /= 1024, unit++;
-    snprintf(out, size, bits < 9.95 && bits != floor(bits) ? "%.1f %s" : "%.0f %s", bits, units[unit]);
+    while (bytes >= 1023.5 && unit + 1 < RUNG_COUNT(units)) bytes /= 1024, unit++;
+    snprintf(out, size, bytes < 9.95 && bytes != floor(bytes) ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
 }
 
 /* ---- what a layer is made of ----------------------------------------------------------------------------------- */
 
 typedef struct part {
     kind kind;
-    bool grows;
-    double holds;   /* bits; of a growing cache for one token */
-    double crosses; /* bits */
+    double holds;   /* bytes at the context */
+    double foot;    /* bytes of one token, if it grows */
+    double crosses; /* bytes */
 } part;
 
 enum { PARTS_MAX = 4 };
 
-static size_t parts_of(part out[PARTS_MAX], const rung_ledger_layer *held, const rung_arithmetic *numbers)
+static double filled(const rung_ledger_layer *held, uint64_t tokens)
+{
+    return held->window_size > tokens ? (double)tokens / (double)held->window_size : 1;
+}
+
+static size_t parts_of(part out[PARTS_MAX], const rung_ledger_layer *held, const rung_ledger_shown *shown)
 {
     size_t count = 0;
-    double each = numbers->state_bits, cached = numbers->cache_bits;
+    const rung_arithmetic *numbers = rung_claim_arithmetic(shown->claim);
+    double each = numbers->state_bits / 8.0, cached = numbers->cache_bits / 8.0, tokens = (double)shown->tokens;
     double state =
         ((double)held->state_elements + (double)held->extra_elements) * each + (double)held->conv_elements * cached;
-    double window = (double)held->window_elements * cached, cache = (double)held->kv_per_token * cached;
-    if (held->recurrent || state > 0) out[count++] = (part){RECURRENT, false, state, state};
-    if (held->window || held->chunk) out[count++] = (part){held->window ? WINDOW : CHUNK, false, window, window};
-    if (held->full) out[count++] = (part){FULL, true, cache, (double)rung_layer_bits_of(held, numbers).message};
-    if (held->sparse) out[count++] = (part){SPARSE, true, cache, 0};
+    double window = (double)held->window_elements * cached * filled(held, shown->tokens);
+    double cache = ((double)held->kv_per_token + (double)held->index_elements) * cached;
+    double message = (double)rung_layer_bits_of(held, numbers).message / 8;
+    if (held->recurrent || state > 0) out[count++] = (part){RECURRENT, state, 0, state};
+    if (held->window || held->chunk) out[count++] = (part){held->window ? WINDOW : CHUNK, window, 0, window};
+    if (held->full) out[count++] = (part){FULL, cache * tokens, cache, message};
+    if (held->sparse) out[count++] = (part){SPARSE, cache * tokens, cache, 0};
     if (!count) out[count++] = (part){.kind = MLP};
     return count;
 }
 
 /* The logarithmic scale of all panels, and the kinds that occur. */
 typedef struct scale {
-    double low, high; /* log2 of bits */
+    double low, high; /* log2 of bytes */
     bool has[KINDS];
 } scale;
 
-static void widen(scale *s, double bits)
+static void widen(scale *s, double bytes)
 {
-    if (bits <= 0) return;
-    s->low = fmin(s->low, log2(bits)), s->high = fmax(s->high, log2(bits));
+    if (bytes <= 0) return;
+    s->low = fmin(s->low, log2(bytes)), s->high = fmax(s->high, log2(bytes));
 }
 
 static scale scale_of(const rung_ledger_shown *inputs, size_t count)
@@ -90,11 +97,10 @@ static scale scale_of(const rung_ledger_shown *inputs, size_t count)
     for (size_t i = 0; i < count; i++)
         for (size_t l = 0; l < rung_claim_ledger(inputs[i].claim)->layer_count; l++) {
             part parts[PARTS_MAX];
-            size_t n =
-                parts_of(parts, &rung_claim_ledger(inputs[i].claim)->layer[l], rung_claim_arithmetic(inputs[i].claim));
+            size_t n = parts_of(parts, &rung_claim_ledger(inputs[i].claim)->layer[l], &inputs[i]);
             for (size_t k = 0; k < n; k++) {
                 s.has[parts[k].kind] = true;
-                widen(&s, parts[k].holds), widen(&s, parts[k].crosses);
+                widen(&s, parts[k].holds), widen(&s, parts[k].foot), widen(&s, parts[k].crosses);
             }
         }
     if (!(s.low <= s.high)) s.low = 0, s.high = 1;
@@ -103,9 +109,9 @@ static scale scale_of(const rung_ledger_shown *inputs, size_t count)
     return s;
 }
 
-static double height_of(const scale *s, double bits)
+static double height_of(const scale *s, double bytes)
 {
-    return bits > 0 ? fmax(1.5, (log2(bits) - s->low) / (s->high - s->low) * SCALE) : 0;
+    return bytes > 0 ? fmax(1.5, (log2(bytes) - s->low) / (s->high - s->low) * SCALE) : 0;
 }
 
 /* ---- drawing --------------------------------------------------------------------------------------------------- */
@@ -119,14 +125,10 @@ static void put_rect(rung_buf *out, const char *class, kind k, double x, double 
 
 static void put_part(rung_buf *out, const part *p, const scale *s, double x, double w, double base)
 {
-    double up = height_of(s, p->holds), down = height_of(s, p->crosses), top = base - SCALE - OPEN;
+    double up = height_of(s, p->holds), foot = height_of(s, p->foot), down = height_of(s, p->crosses);
     if (p->kind == MLP) put_rect(out, "bar", MLP, x, base - 2, w, 4);
-    if (p->grows) {
-        put_rect(out, "open", p->kind, x, top, w, base - top);
-        rung_buf_printf(out, "<path class=\"side k%d\" d=\"M%.2f %.2fV%.2fl%.2f -6l%.2f 6V%.2f\"/>\n", p->kind, x, base,
-                        top, w / 2, w / 2, base);
-    }
-    put_rect(out, "bar", p->kind, x, base - up, w, up);
+    if (foot > 0) put_rect(out, "open", p->kind, x, base - up, w, up);
+    put_rect(out, "bar", p->kind, x, base - (foot > 0 ? foot : up), w, foot > 0 ? foot : up);
     put_rect(out, "cross", p->kind, x, base + 1, w, down);
 }
 
@@ -150,7 +152,7 @@ static void put_layers(rung_buf *out, const rung_ledger_shown *input, const scal
     double step = fmin((WIDTH - LEFT - RIGHT) / (double)(layers ? layers : 1), BAR_MAX / 0.8), bar = 0.8 * step;
     for (size_t l = 0; l < layers; l++) {
         part parts[PARTS_MAX];
-        size_t n = parts_of(parts, &ledger->layer[l], numbers);
+        size_t n = parts_of(parts, &ledger->layer[l], input);
         double x = LEFT + step * (double)l + 0.1 * step;
         rung_buf_puts(out, "<g>");
         put_hint(out, &ledger->layer[l], l, numbers);
@@ -165,6 +167,7 @@ static void put_layers(rung_buf *out, const rung_ledger_shown *input, const scal
         snprintf(number, sizeof number, "%zu", l);
         rung_svg_text(out, LEFT + step * ((double)l - 0.5), base + SCALE + 20, "small", "middle", number);
     }
+    rung_svg_text(out, WIDTH - RIGHT, base + SCALE + 36, "small", "end", "number of the layer");
 }
 
 static void put_axis(rung_buf *out, const scale *s, double base)
@@ -173,13 +176,15 @@ static void put_axis(rung_buf *out, const scale *s, double base)
     for (double t = step * ceil((s->low + 0.5) / step); t <= s->high; t += step) {
         char label[32];
         double h = height_of(s, exp2(t));
-        put_bits(label, sizeof label, exp2(t));
+        put_bytes(label, sizeof label, exp2(t));
         for (int side = -1; side <= 1; side += 2) {
             rung_buf_printf(out, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT,
                             WIDTH - RIGHT, base + side * h, base + side * h);
             if (h > 12) rung_svg_text(out, LEFT - 8, base + side * h + 4, "small", "end", label);
         }
     }
+    rung_svg_text(out, 8, base - SCALE - 12, "small", "start", "held, bytes");
+    rung_svg_text(out, 8, base + SCALE + 20, "small", "start", "crosses");
     rung_buf_printf(out, "<line class=\"axis\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT, WIDTH - RIGHT,
                     base, base);
 }
@@ -202,8 +207,8 @@ static void put_caption(rung_buf *out, const rung_ledger_shown *input, double y)
     rung_ledger_view view = rung_ledger_view_of(input->claim);
     char held[32], handed[32];
     rung_buf line;
-    put_bits(held, sizeof held, (double)view.state_bits);
-    put_bits(handed, sizeof handed, (double)view.message_bits);
+    put_bytes(held, sizeof held, (double)view.carried_bits / 8);
+    put_bytes(handed, sizeof handed, (double)view.message_bits / 8);
     put_line(out, input->name, y, "name");
     rung_buf_init(&line);
     rung_ledger_counts(&line, &view.sum);
@@ -213,26 +218,29 @@ static void put_caption(rung_buf *out, const rung_ledger_shown *input, double y)
     }
     if (line.text) put_line(out, line.text, y + 20, "dim");
     rung_buf_reset(&line);
-    rung_buf_printf(&line, "p = %d", numbers->accumulator_bits);
-    if (numbers->state_bits != numbers->accumulator_bits) rung_buf_printf(&line, ", states %d", numbers->state_bits);
-    if (numbers->cache_bits != numbers->accumulator_bits) rung_buf_printf(&line, ", caches %d", numbers->cache_bits);
-    rung_buf_printf(&line, ": %s carried past a position, %s handed to a token", held, handed);
-    if (view.caches)
-        rung_buf_printf(&line, ", %llu cache%s, +%llu elements per token", (unsigned long long)view.caches,
-                        view.caches == 1 ? "" : "s", (unsigned long long)view.growth);
+    char growth[32], cached[32];
+    put_bytes(growth, sizeof growth, (double)view.growth_bits / 8);
+    put_bytes(cached, sizeof cached, (double)view.growth_bits / 8 * (double)input->tokens);
+    rung_buf_printf(&line, "all layers carry %s (%d-bit), hand over %s (%d-bit)", held, numbers->state_bits, handed,
+                    numbers->accumulator_bits);
+    if (view.growth_bits)
+        rung_buf_printf(&line, ", cache %s a token (%d-bit), %s in all", growth, numbers->cache_bits, cached);
     if (line.text) put_line(out, line.text, y + 38, "dim");
     out->failed = out->failed || line.failed;
     rung_buf_clear(&line);
 }
 
-static void put_legend(rung_buf *out, const scale *s)
+static void put_legend(rung_buf *out, const scale *s, uint64_t tokens)
 {
     double x = LEFT;
-    rung_svg_text(out, LEFT, 28, "name", "start", "What each layer holds, and what crosses a position");
+    char title[96];
+    snprintf(title, sizeof title, "What each layer holds of %llu tokens, and what crosses a position",
+             (unsigned long long)tokens);
+    rung_svg_text(out, LEFT, 28, "name", "start", title);
     rung_svg_text(
         out, LEFT, 50, "small", "start",
-        "above the line: bits that it holds; open: a cache that grows, its foot is one token; below: bits that "
-        "one token gets of all earlier ones");
+        "above: bytes held, logarithmic; light: a cache that grows, its dark foot is one token; below: what one "
+        "token gets of earlier ones");
     for (int k = 0; k < KINDS; k++) {
         if (!s->has[k]) continue;
         put_rect(out, "bar", (kind)k, x, 64, 12, 12);
@@ -250,7 +258,7 @@ void rung_ledger_svg(rung_buf *out, const rung_ledger_shown *inputs, size_t coun
                     height);
     rung_buf_puts(out, style);
     rung_buf_printf(out, "<rect class=\"back\" width=\"%d\" height=\"%zu\"/>\n", WIDTH, height);
-    put_legend(out, &s);
+    put_legend(out, &s, count ? inputs[0].tokens : 0);
     for (size_t i = 0; i < count; i++) {
         double top = HEAD + (double)(i * PANEL) + 16, base = top + CAPTION + OPEN + SCALE - 16;
         put_caption(out, &inputs[i], top);

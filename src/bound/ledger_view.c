@@ -12,18 +12,27 @@ static uint64_t plus(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
 rung_ledger_view rung_ledger_view_of(const rung_claim *claim)
 {
     const rung_ledger *ledger = rung_claim_ledger(claim);
     rung_ledger_view view = {.sum = rung_ledger_total(ledger)};
     for (size_t i = 0; i < ledger->layer_count; i++) {
         rung_layer_bits bits = rung_layer_bits_of(&ledger->layer[i], rung_claim_arithmetic(claim));
-        view.state_bits = plus(view.state_bits, bits.carried);
+        view.carried_bits = plus(view.carried_bits, bits.carried);
         view.message_bits = plus(view.message_bits, bits.message);
+        if (bits.carried > view.largest_carried_bits) view.largest_carried_bits = bits.carried;
+        if (bits.message > view.largest_message_bits) view.largest_message_bits = bits.message;
         view.levels = view.levels || ledger->layer[i].levels;
-        view.growth += ledger->layer[i].kv_per_token;
         view.caches += ledger->layer[i].kv_per_token > 0;
     }
+    uint64_t growth = plus(view.sum.all.kv_per_token, view.sum.all.index_per_token);
+    view.growth_bits = times(growth, (uint64_t)rung_claim_arithmetic(claim)->cache_bits);
     return view;
 }
 

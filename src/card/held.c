@@ -187,16 +187,20 @@ static void put_scaled(rung_buf *out, double bytes, double step, const char *con
                     bytes, units[unit]);
 }
 
-void rung_card_put_bytes(rung_buf *out, uint64_t bytes)
+void rung_card_put_bytes_short(rung_buf *out, uint64_t bytes)
 {
     static const char *const tens[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-    static const char *const twos[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    if (bytes == UINT64_MAX) {
+    if (bytes == UINT64_MAX)
         rung_buf_puts(out, "more than fits");
-        return;
-    }
-    put_scaled(out, (double)bytes, 1000, tens);
-    if (bytes < 1000) return;
+    else
+        put_scaled(out, (double)bytes, 1000, tens);
+}
+
+void rung_card_put_bytes(rung_buf *out, uint64_t bytes)
+{
+    static const char *const twos[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    rung_card_put_bytes_short(out, bytes);
+    if (bytes < 1000 || bytes == UINT64_MAX) return;
     rung_buf_puts(out, " (");
     put_scaled(out, (double)bytes, 1024, twos);
     rung_buf_putc(out, ')');

@@ -180,7 +180,7 @@ static void note_bounds(cfg_reader *r)
         cfg_note(r, "compressing layers: the cache is counted as if nothing were compressed and keys were not also "
                     "values; it is smaller");
     if (selected) cfg_note(r, "attends fully below %zu tokens", (size_t)cfg_size_or(r, "sparse_config.dense_len", 0));
-    if (r->ledger->layer_count && rung_ledger_total(r->ledger).extra_elements)
+    if (r->ledger->layer_count && rung_ledger_total(r->ledger).all.extra_elements)
         cfg_note(r, "angles and the last key and value of Mamba-3 are counted apart from its state");
 }
 

@@ -129,6 +129,31 @@ void rung_ledger_clear(rung_ledger *ledger)
     *ledger = (rung_ledger){0};
 }
 
+static rung_ledger_elements elements_of(const rung_ledger_layer *held)
+{
+    return (rung_ledger_elements){.state_elements = held->state_elements,
+                                  .conv_elements = held->conv_elements,
+                                  .extra_elements = held->extra_elements,
+                                  .window_elements = held->window_elements,
+                                  .kv_per_token = held->kv_per_token,
+                                  .index_per_token = held->index_elements};
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void join(rung_ledger_elements *all, rung_ledger_elements one, uint64_t (*with)(uint64_t, uint64_t))
+{
+    all->state_elements = with(all->state_elements, one.state_elements);
+    all->conv_elements = with(all->conv_elements, one.conv_elements);
+    all->extra_elements = with(all->extra_elements, one.extra_elements);
+    all->window_elements = with(all->window_elements, one.window_elements);
+    all->kv_per_token = with(all->kv_per_token, one.kv_per_token);
+    all->index_per_token = with(all->index_per_token, one.index_per_token);
+}
+
 rung_ledger_sum rung_ledger_total(const rung_ledger *ledger)
 {
     rung_ledger_sum sum = {.total = ledger->layer_count};
@@ -141,11 +166,8 @@ rung_ledger_sum rung_ledger_total(const rung_ledger *ledger)
         sum.sparse += held->sparse;
         sum.mlp += held->mlp;
         sum.both += held->recurrent && (held->full || held->window || held->sparse || held->chunk);
-        sum.state_elements = cfg_plus(sum.state_elements, held->state_elements);
-        sum.conv_elements = cfg_plus(sum.conv_elements, held->conv_elements);
-        sum.extra_elements = cfg_plus(sum.extra_elements, held->extra_elements);
-        sum.window_elements = cfg_plus(sum.window_elements, held->window_elements);
-        if (held->kv_per_token > sum.kv_elements_per_token) sum.kv_elements_per_token = held->kv_per_token;
+        join(&sum.all, elements_of(held), cfg_plus);
+        join(&sum.largest, elements_of(held), larger);
     }
     return sum;
 }

@@ -22,7 +22,7 @@ static void take_pattern(rung_run_row *row, const rung_pattern *pattern, const r
     row->state_bits = pattern->all_state;
     row->level_bits = pattern->levels_state;
     row->message_bits = pattern->message;
-    row->kv_bits_per_token = sum.kv_elements_per_token * TRAINING_BITS;
+    row->kv_bits_per_token = sum.largest.kv_per_token * TRAINING_BITS;
 }
 
 static double number_or_none(double value)

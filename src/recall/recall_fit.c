@@ -155,17 +155,17 @@ static double draw_residual(const recall_fitted *fitted, rung_recall_form form, 
     }
 }
 
-void recall_bootstrap(recall_replicate *replicates, size_t count, const rung_recall_law *law,
-                      const recall_fitted *fitted, recall_point *scratch)
+void recall_bootstrap(recall_fitted *fitted, rung_recall_form form, recall_point *scratch)
 {
     const char *name = fitted->shown.name;
-    for (size_t b = 0; b < count; b++) {
+    for (size_t b = 0; b < RECALL_REPLICATES; b++) {
+        recall_replicate *r = &fitted->replicate[b];
         rung_rng rng;
         rung_rng_init(&rng, 1, rung_hash64(name, strlen(name)), b);
         draw_points(scratch, fitted, &rng);
-        memcpy(replicates[b].logs, fitted->logs[law->chosen], sizeof replicates[b].logs);
-        recall_least_squares(replicates[b].logs, law->chosen, scratch, fitted->shown.cells, true);
-        replicates[b].residual = draw_residual(fitted, law->chosen, &rng);
+        memcpy(r->logs, fitted->logs[form], sizeof r->logs);
+        recall_least_squares(r->logs, form, scratch, fitted->shown.cells, true);
+        r->residual = draw_residual(fitted, form, &rng);
     }
 }
 

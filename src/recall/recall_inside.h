@@ -49,11 +49,22 @@ double recall_least_squares(double *logs, rung_recall_form form, const recall_po
 
 /* ---- law --------------------------------------------------------------------------------------------------------- */
 
+/* Cells from this accuracy on say only that the state was large enough: they do not determine where recall ends. */
+#define RECALL_FULL       0.99
+#define RECALL_REPLICATES 500
+
+/* One replicate of the bootstrap: parameters of the chosen form, and a residual of a held-out state. */
+typedef struct recall_replicate {
+    double logs[RUNG_RECALL_PARAMETERS];
+    double residual;
+} recall_replicate;
+
 typedef struct recall_fitted {
     rung_recall_mechanism shown;
     recall_point *point; /* the cells of the mechanism */
     double logs[RUNG_RECALL_FORMS][RUNG_RECALL_PARAMETERS];
     double *held[RUNG_RECALL_FORMS]; /* measured less predicted, each cell by a fit without the cells of its state */
+    recall_replicate *replicate;     /* RECALL_REPLICATES of them, of the chosen form */
 } recall_fitted;
 
 struct rung_recall_law {
@@ -67,18 +78,9 @@ struct rung_recall_law {
 };
 
 const recall_fitted *recall_fitted_get(const rung_recall_law *law, const char *mechanism);
-/* Cells from this accuracy on say only that the state was large enough: they do not determine where recall ends. */
-#define RECALL_FULL       0.99
-#define RECALL_REPLICATES 1000
 
-/* One replicate of the bootstrap: parameters of the chosen form, and a residual of a held-out state. */
-typedef struct recall_replicate {
-    double logs[RUNG_RECALL_PARAMETERS];
-    double residual;
-} recall_replicate;
-
-void recall_bootstrap(recall_replicate *replicates, size_t count, const rung_recall_law *law,
-                      const recall_fitted *fitted, recall_point *scratch);
+/* Fills the replicates; `scratch` has room for the cells of the mechanism. */
+void recall_bootstrap(recall_fitted *fitted, rung_recall_form form, recall_point *scratch);
 /* The 2.5 % and 97.5 % quantiles; sorts the values. */
 void recall_interval(double *low, double *high, double *values, size_t count);
 

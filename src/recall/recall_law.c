@@ -149,6 +149,18 @@ static void choose_form(rung_recall_law *law)
     }
 }
 
+static rung_status bootstrap(rung_recall_law *law, rung_error *err)
+{
+    for (size_t i = 0; i < law->mechanisms; i++) {
+        recall_fitted *f = &law->mechanism[i];
+        recall_point *scratch = rung_arena_alloc(&law->arena, f->shown.cells, sizeof *scratch, err);
+        f->replicate = rung_arena_alloc(&law->arena, RECALL_REPLICATES, sizeof *f->replicate, err);
+        if (!scratch || !f->replicate) return RUNG_SYSTEM;
+        recall_bootstrap(f, law->chosen, scratch);
+    }
+    return RUNG_OK;
+}
+
 static bool is_first_of_mechanism(const rung_recall_cell *cells, size_t index)
 {
     for (size_t j = 0; j < index; j++)
@@ -172,7 +184,7 @@ static rung_status fit_all(rung_recall_law *law, const rung_recall_cell *cells, 
         law->mechanisms++;
     }
     choose_form(law);
-    return RUNG_OK;
+    return bootstrap(law, err);
 }
 
 rung_status rung_recall_law_new(rung_recall_law **out, const rung_recall_cell *cells, size_t count, rung_error *err)

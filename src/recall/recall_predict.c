@@ -6,41 +6,8 @@
  * accuracy where the prediction is that accuracy less the residual.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "recall_inside.h"
-
-/* What a prediction needs besides the law; the replicates are made once for a mechanism. */
-typedef struct predictor {
-    const rung_recall_law *law;
-    const recall_fitted *fitted;
-    recall_detector *detector;
-    recall_replicate *replicate;
-    recall_point *scratch;
-    double *value; /* one per replicate */
-} predictor;
-
-static void predictor_clear(predictor *p)
-{
-    free(p->detector);
-    free(p->replicate);
-    free(p->scratch);
-    free(p->value);
-}
-
-static rung_status predictor_init(predictor *p, const rung_recall_law *law, const recall_fitted *fitted, size_t values,
-                                  rung_error *err)
-{
-    *p = (predictor){.law = law, .fitted = fitted};
-    p->detector = rung_calloc(1, sizeof *p->detector, err);
-    p->replicate = rung_calloc(RECALL_REPLICATES, sizeof *p->replicate, err);
-    p->scratch = rung_calloc(fitted->shown.cells, sizeof *p->scratch, err);
-    p->value = rung_calloc(RECALL_REPLICATES, sizeof *p->value, err);
-    if (!p->detector || !p->replicate || !p->scratch || !p->value) return RUNG_SYSTEM;
-    recall_detector_init(p->detector, values);
-    recall_bootstrap(p->replicate, RECALL_REPLICATES, law, fitted, p->scratch);
-    return RUNG_OK;
-}
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
 
@@ -76,14 +43,16 @@ static double asked_of(double accuracy, double residual, size_t values)
     return fmin(fmax(accuracy - residual, least), 1);
 }
 
-static void bracket_entries(rung_recall_answer *answer, predictor *p, const rung_recall_question *q)
+static void bracket_entries(rung_recall_answer *answer, const recall_fitted *fitted, const rung_recall_question *q,
+                            const recall_detector *detector)
 {
+    double entries[RECALL_REPLICATES];
     for (size_t b = 0; b < RECALL_REPLICATES; b++) {
-        const recall_replicate *r = &p->replicate[b];
-        p->value[b] = recall_form_entries(answer->form, r->logs, &q->state,
-                                          asked_of(q->accuracy, r->residual, q->values), p->detector);
+        const recall_replicate *r = &fitted->replicate[b];
+        entries[b] = recall_form_entries(answer->form, r->logs, &q->state,
+                                         asked_of(q->accuracy, r->residual, q->values), detector);
     }
-    recall_interval(&answer->low, &answer->high, p->value, RECALL_REPLICATES);
+    recall_interval(&answer->low, &answer->high, entries, RECALL_REPLICATES);
 }
 
 rung_status rung_recall_predict(rung_recall_answer *answer, const rung_recall_law *law,
@@ -93,17 +62,14 @@ rung_status rung_recall_predict(rung_recall_answer *answer, const rung_recall_la
     RUNG_TRY(check_question(question, err));
     const recall_fitted *fitted = recall_fitted_get(law, question->mechanism);
     if (!fitted) return RUNG_OK;
-    predictor p;
-    rung_status status = predictor_init(&p, law, fitted, question->values, err);
-    if (status == RUNG_OK) {
-        answer->no_law = NULL;
-        answer->entries = recall_form_entries(law->chosen, fitted->logs[law->chosen], &question->state,
-                                              question->accuracy, p.detector);
-        answer->beyond = is_beyond(question, &fitted->shown, answer->entries);
-        bracket_entries(answer, &p, question);
-    }
-    predictor_clear(&p);
-    return status;
+    recall_detector detector;
+    recall_detector_init(&detector, question->values);
+    answer->no_law = NULL;
+    answer->entries =
+        recall_form_entries(law->chosen, fitted->logs[law->chosen], &question->state, question->accuracy, &detector);
+    answer->beyond = is_beyond(question, &fitted->shown, answer->entries);
+    bracket_entries(answer, fitted, question, &detector);
+    return RUNG_OK;
 }
 
 double rung_recall_entries(const rung_recall_law *law, rung_recall_form form, const rung_recall_question *question)
@@ -148,16 +114,16 @@ rung_status rung_recall_compare(rung_recall_score *score, const rung_recall_law 
     RUNG_TRY(check_sizes(&row->state, row->values, err));
     const recall_fitted *fitted = recall_fitted_get(law, row->mechanism);
     if (!fitted || row->tests == 0) return RUNG_OK;
-    predictor p;
-    rung_status status = predictor_init(&p, law, fitted, row->values, err);
-    if (status == RUNG_OK) {
-        score->law = true;
-        for (rung_recall_form form = 0; form < RUNG_RECALL_FORMS; form++)
-            score->predicted[form] = mean_accuracy(form, fitted->logs[form], 0, row, p.detector);
-        for (size_t b = 0; b < RECALL_REPLICATES; b++)
-            p.value[b] = mean_accuracy(law->chosen, p.replicate[b].logs, p.replicate[b].residual, row, p.detector);
-        recall_interval(&score->low, &score->high, p.value, RECALL_REPLICATES);
+    recall_detector detector;
+    double means[RECALL_REPLICATES];
+    recall_detector_init(&detector, row->values);
+    score->law = true;
+    for (rung_recall_form form = 0; form < RUNG_RECALL_FORMS; form++)
+        score->predicted[form] = mean_accuracy(form, fitted->logs[form], 0, row, &detector);
+    for (size_t b = 0; b < RECALL_REPLICATES; b++) {
+        const recall_replicate *r = &fitted->replicate[b];
+        means[b] = mean_accuracy(law->chosen, r->logs, r->residual, row, &detector);
     }
-    predictor_clear(&p);
-    return status;
+    recall_interval(&score->low, &score->high, means, RECALL_REPLICATES);
+    return RUNG_OK;
 }

@@ -47,7 +47,7 @@ static void json_chosen(rung_jout *out, const rung_plan *plan)
 void rung_plan_json(rung_buf *text, const rung_plan *plan, const rung_plan_options *conf)
 {
     rung_jout out;
-    rung_jout_begin(&out, text, "rung.bound/2", true);
+    rung_jout_begin(&out, text, "rung.bound/3", true);
     rung_jout_written(&out, "task", write_task, conf->task);
     rung_jout_int(&out, "n", (int64_t)(plan->chosen == SIZE_MAX ? conf->n : plan->tokens));
     rung_jout_int(&out, "bits", conf->bits);

@@ -342,6 +342,32 @@ static void test_trivial(void **state)
     assert_true(a.holds && a.trivial);
 }
 
+/* What the search finds with free sizes it finds again when it is given these sizes. */
+static void test_given_sizes_are_searched_as_well(void **state)
+{
+    static const struct {
+        const char *layers, *id;
+    } cases[] = {
+        {"R7680 F192 R14720", "B"}, {"R48 F24 R48", "B"},    {"R300 F40", "B"}, {"R40 F100 R2000", "B"},
+        {"R2000 F64 R100", "B"},    {"F24 F24", "C0"},       {"F60 F60", "C0"}, {"F12 F12 R24", "Ce"},
+        {"F40 F40 R200", "Ce"},     {"F24 F24 R5000", "Ce"},
+    };
+    (void)state;
+    for (size_t i = 0; i < effort(RUNG_COUNT(cases), 4); i++) {
+        char task[96];
+        rung_bound_answer found = ask(cases[i].layers, "seqcomp L=2", ENDLESS, cases[i].id);
+        assert_true(found.holds && found.point.known);
+        snprintf(task, sizeof task, "seqcomp L=2 N0=%llu n=%llu", (unsigned long long)found.point.N0,
+                 (unsigned long long)found.point.n);
+        rung_bound_answer given = ask(cases[i].layers, task, 0, cases[i].id);
+        if (!given.holds) fail_msg("%s, %s: %s", cases[i].layers, task, given.statement);
+        snprintf(task, sizeof task, "seqcomp L=2 N0=%llu n=%llu", (unsigned long long)found.point.N0 / 4,
+                 (unsigned long long)found.point.n / 4 + 1);
+        given = ask(cases[i].layers, task, 0, cases[i].id);
+        assert_false(given.holds);
+    }
+}
+
 /* State bits up to 2^62, tables that multiply to more than 64 bits: nothing wraps into a claim. */
 static void test_numbers_near_overflow(void **state)
 {
@@ -377,6 +403,7 @@ int main(void)
         cmocka_unit_test(test_premises_of_every_report),
         cmocka_unit_test(test_fewer_values_need_larger_tables),
         cmocka_unit_test(test_trivial),
+        cmocka_unit_test(test_given_sizes_are_searched_as_well),
         cmocka_unit_test(test_numbers_near_overflow),
     };
     return cmocka_run_group_tests_name("compose", tests, NULL, NULL);

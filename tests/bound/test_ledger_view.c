@@ -69,9 +69,9 @@ static void sums_are_those_of_the_layers(void **state)
         growth += ledger->layer[i].kv_per_token, caches += ledger->layer[i].kv_per_token != 0;
     }
     assert_true(carried > 0 && message == 4 * 2 * (4 + 2) * 16);
-    assert_int_equal(view.state_bits, carried);
+    assert_int_equal(view.carried_bits, carried);
     assert_int_equal(view.message_bits, message);
-    assert_int_equal(view.growth, growth);
+    assert_int_equal(view.sum.all.kv_per_token, growth);
     assert_int_equal(view.caches, caches);
     assert_true(view.levels);
     forget(&a);

@@ -199,7 +199,7 @@ static void test_other_names_of_the_same_sizes(void **state)
         rung_ledger ledger = read_text(texts[i]);
         rung_ledger_sum sum = rung_ledger_total(&ledger);
         assert_int_equal(sum.full, 4);
-        assert_int_equal(sum.kv_elements_per_token, 2 * 2 * 16);
+        assert_int_equal(sum.largest.kv_per_token, 2 * 2 * 16);
         assert_int_equal(ledger.layer[3].heads, 4);
         assert_int_equal(ledger.layer[3].value_dim, 16);
         rung_ledger_clear(&ledger);
@@ -369,8 +369,8 @@ static void check_sums(const char *text, uint64_t state_elements, uint64_t conv_
 {
     rung_ledger ledger = read_text(text);
     rung_ledger_sum sum = rung_ledger_total(&ledger);
-    assert_int_equal(sum.state_elements, state_elements);
-    assert_int_equal(sum.conv_elements, conv_elements);
+    assert_int_equal(sum.all.state_elements, state_elements);
+    assert_int_equal(sum.all.conv_elements, conv_elements);
     rung_ledger_clear(&ledger);
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The machine-checked proofs: everything compiles, rests on no axiom and passes coqchk; the examples are accepted and changed ones are
 # rejected; so are random verdicts that rung writes. Skipped, with exit code 0, where coqc is not installed.
-# test.sh [full]. Environment: BUILD (build), RANDOM_PROOFS (44) and RANDOM_SEED (1).
+# test.sh [full]. Environment: BUILD (build), RANDOM_PROOFS (48) and RANDOM_SEED (1).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath -m "${BUILD:-build}")
@@ -173,7 +173,7 @@ fi
 # RANDOM_PROOFS random verdicts over all theorems that Coq has: make proofs-random takes 200.
 emit=$BUILD/test/proofs/emit
 if [ -x "$emit" ]; then
-    count=${RANDOM_PROOFS:-44}
+    count=${RANDOM_PROOFS:-48}
     if "$emit" "$work" "$count" "${RANDOM_SEED:-1}" >"$work/emitted"; then
         ok "rung writes $count proofs"
     else

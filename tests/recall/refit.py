@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The law of recall fitted a second time: refit.py CELLS.csv LAW.json
+"""The law of recall fitted a second time: refit.py CELLS.csv LAW.json [OTHERS.csv]
 
 LAW.json is the answer of `rung recall --json`. Everything is computed from the CSV again, by other methods: probabilities by
 Gauss-Hermite quadrature, parameters by a search that halves a simplex. They agree to 1e-6.
+With OTHERS.csv, cells of eva that no fit has used: prints for each form, as rows of a table, how many cells of the measured mechanisms there
+are, the root mean square error of its predictions, and the mean of measured less predicted accuracy.
 """
 import csv
 import json
@@ -15,7 +17,7 @@ import numpy
 
 NODE, WEIGHT = numpy.polynomial.hermite_e.hermegauss(120)
 WEIGHT = WEIGHT / WEIGHT.sum()
-erfc = numpy.vectorize(math.erfc)
+erfc = numpy.vectorize(math.erfc, otypes=[float])
 
 
 def cells_of(path):
@@ -25,6 +27,17 @@ def cells_of(path):
             sizes = [float(row[k]) for k in ("heads", "dk", "dv", "task.N", "task.V")]
             cells.setdefault(row["label"], []).append(sizes + [float(row["accuracy"])])
     return {name: numpy.array(rows) for name, rows in cells.items()}
+
+
+def others_of(path, name):
+    """An arch may state its own dv, which then takes the place of the column."""
+    cells = []
+    for row in csv.DictReader(open(path)):
+        if row["label"] == name:
+            dv = re.search(r":dv=(\d+)", row["arch"])
+            sizes = [row.get("heads") or 1, row["dk"], dv.group(1) if dv else row["dv"], row["task.N"], round(1 / float(row["chance"]))]
+            cells.append([float(x) for x in sizes + [row["accuracy"]]])
+    return numpy.array(cells).reshape(-1, 6)
 
 
 def overlap(cells, logs):
@@ -113,6 +126,11 @@ def main():
         agree(math.sqrt(numpy.mean(numpy.square(held[theirs["form"]]))), theirs["held_out_error"], theirs["form"])
     best = min(law["forms"], key=lambda f: f["held_out_error"])
     assert best["chosen"] and sum(f["chosen"] for f in law["forms"]) == 1, "another form was chosen"
+    if len(sys.argv) > 3:
+        others = {name: others_of(sys.argv[3], name) for name in cells}
+        for form, (accuracy, _) in FORMS.items():
+            left = numpy.concatenate([others[n][:, 5] - accuracy(others[n], fit(form, cells[n])[0]) for n in cells if len(others[n])])
+            print("| %s | %d | %.3f | %+.3f |" % (form, len(left), math.sqrt((left ** 2).mean()), left.mean()))
 
 
 main()

@@ -106,6 +106,50 @@ static void test_interval_grows_with_noise(void **state)
     assert_true(width[1] > 2 * width[0]);
 }
 
+/* A new layer differs from the law by as much as the measured ones do, not only by the error of the fit. */
+static void test_interval_is_one_of_prediction(void **state)
+{
+    (void)state;
+    const double noise = 0.03, asked = 0.8;
+    const rung_recall_question question = {"made", {1, 8, 8}, 32, asked};
+    double logs[RUNG_RECALL_PARAMETERS] = {log(truths[RUNG_RECALL_OVERLAP][0])};
+    rung_recall_cell cells[MADE];
+    rung_recall_answer answer;
+    rung_recall_score score;
+    recall_detector detector;
+    recall_detector_init(&detector, question.values);
+    make_cells(cells, RUNG_RECALL_OVERLAP, truths[RUNG_RECALL_OVERLAP], noise);
+    for (size_t i = 0; i < MADE; i++) cells[i].standard_error = 0;
+    rung_recall_law *law = law_of(cells, MADE);
+    CHECK(rung_recall_predict(&answer, law, &question, &check_err));
+    for (int sign = -1; sign <= 1; sign += 2) {
+        double entries =
+            recall_form_entries(RUNG_RECALL_OVERLAP, logs, &question.state, asked + sign * 1.3 * noise, &detector);
+        assert_true(answer.low < entries && entries < answer.high);
+    }
+    const rung_recall_published row = {"", "", "made", question.state, question.values, 1, {14}, 0};
+    CHECK(rung_recall_compare(&score, law, &row, &check_err));
+    double predicted = score.predicted[RUNG_RECALL_OVERLAP];
+    assert_true(predicted > 0.5 && predicted < 0.9);
+    assert_true(score.low < predicted - noise && score.high > predicted + noise);
+    assert_true(score.low > predicted - 4 * noise && score.high < predicted + 4 * noise);
+    rung_recall_law_free(law);
+}
+
+/* Values span no more than V - 1 dimensions: more value dimensions do not help. Fewer do harm. */
+static void test_overlap_needs_no_more_dimensions_than_values(void **state)
+{
+    (void)state;
+    double logs[RUNG_RECALL_PARAMETERS] = {0}, at[3];
+    recall_detector detector;
+    recall_detector_init(&detector, 9);
+    for (size_t i = 0; i < 3; i++)
+        at[i] =
+            recall_form_entries(RUNG_RECALL_OVERLAP, logs, &(rung_recall_state){1, 8, (size_t)4 << i}, 0.8, &detector);
+    assert_true(at[0] < at[1]);
+    assert_near(at[1], at[2], 1e-9);
+}
+
 /* ---- forms ----------------------------------------------------------------------------------------------------- */
 
 /* Two values: the right score exceeds one other, and the difference of two scores has variance 2. */
@@ -314,6 +358,8 @@ int main(void)
         cmocka_unit_test(test_recovers_form_and_parameters),
         cmocka_unit_test(test_interval_contains_the_truth),
         cmocka_unit_test(test_interval_grows_with_noise),
+        cmocka_unit_test(test_interval_is_one_of_prediction),
+        cmocka_unit_test(test_overlap_needs_no_more_dimensions_than_values),
         cmocka_unit_test(test_detection_of_two),
         cmocka_unit_test(test_detection_is_what_counting_finds),
         cmocka_unit_test(test_entries_and_accuracy_are_inverse),

@@ -46,11 +46,16 @@ headline=(--heads 1 --head-dim 2 --bits 26 --task seqcomp L=2)
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"ask for a length with --n"* ]]
 }
 
-@test "bound: a published width that is the size of a state is called one" {
-    run -0 rung bound full,linear "${toy[@]}" --task seqcomp L=2 --n 50
-    [[ $(tr -s ' \n' ' ' <<<"$output") == *"H d = 6 (numbers in the largest state; full layers have 2)"* ]]
-    run -0 rung bound 2*full "${toy[@]}" --task seqcomp L=2 --n 50
-    [[ $output == *"H d = 2;"* ]]
+@test "bound: the published theorem with its numbers" {
+    run -0 rung bound full,linear --head-dim 2 --bits 8 --task seqcomp L=2 --n 50 --published
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"L = 2, H d p = 16, log K = 64, log m = 640, prompt 2^897 tokens"* ]]
+    [[ $output == *"the theorem holds"* ]]
+    run -0 rung bound full,linear,full --head-dim 2 --bits 8 --task seqcomp L=2 --n 50 --published
+    [[ $output == *"does not apply: linear layers stand between the first two full ones"* ]]
+    run -0 rung bound full,full,linear --head-dim 2 --bits 8 --task seqcomp L=2 --n 50 --published --json
+    python3 -c 'import json,sys; p = json.load(sys.stdin)["published"]; assert p["holds"] and p["Hdp"] == 16' <<<"$output"
+    run -2 rung bound full --task eva --published
+    [[ $output == *"--task seqcomp"* ]]
 }
 
 @test "bound: eva with one to four linear layers" {
@@ -80,7 +85,7 @@ import json, sys
 d = json.load(sys.stdin)
 assert d["layers"]["full"] == (3 if sys.argv[1] == "none" else 2) and d["layers"]["total"] == 3
 for layer in d["per_layer"]:
-    assert layer["message_bits_per_token"] <= 1 * (2 + 2) * 26 and layer["state_bits"] <= 1 * 2 * 3 * 26
+    assert layer["message_bits_per_token"] <= 1 * (2 + 2) * 26 and layer["carried_bits"] <= 1 * 2 * 3 * 26
     if "full" in layer["kinds"]: assert (layer["heads"], layer["key_dim"]) == (1, 2) and layer["value_dim"] <= 2' $linear
         samples=$(effort 40 3)
         run -0 rung verify m.safetensors --samples $samples --numbers e8m17 --quiet # 1 + 8 + 17 = 26 bits
@@ -114,26 +119,30 @@ assert len(seen) == 2' "$RUNG" "$(effort 25 8)"
 
 @test "bound --json has the members that it promises, and its totals are sums" {
     rung bound "$FIXTURES/qwen3_next.json" --task seqcomp L=2 --n 1000 --json >out.json
-    has_schema rung.bound/2 <out.json
+    has_schema rung.bound/3 <out.json
     python '
 import json
 d = json.load(open("out.json"))
 assert set(d["layers"]) == {"total", "full", "recurrent", "window", "chunk", "sparse", "mlp", "both"}
-assert {"state_elements", "conv_elements", "window_elements", "state_bits", "message_bits_per_token",
-        "kv_elements_per_token"} <= set(d["ledger"])
+elements = {"state_elements", "conv_elements", "window_elements", "extra_elements", "kv_elements_per_token",
+            "index_elements_per_token", "carried_bits", "carried_bytes", "message_bits_per_token"}
+assert d["ledger"]["schema"] == "rung.ledger/2"
+assert set(d["ledger"]["largest_layer"]) == elements and elements < set(d["ledger"]["sum_over_layers"])
 for t in d["theorems"]:
     assert {"id", "statement", "premise", "lhs", "rhs", "holds", "trivial", "verdict", "margin", "n_threshold", "exact",
             "source", "checked"} <= set(t)
     assert t["verdict"] in ("CANNOT", "UNKNOWN") and (t["verdict"] == "CANNOT") == t["holds"]
-per, ledger = d["per_layer"], d["ledger"]
+per, ledger, numbers = d["per_layer"], d["ledger"]["sum_over_layers"], d["ledger"]["bits_per_number"]
 assert len(per) == d["layers"]["total"] == 48 and d["layers"]["full"] == 12 and d["layers"]["recurrent"] == 36
-for key in ("state_elements", "conv_elements", "window_elements", "state_bits", "message_bits_per_token"):
+for key in elements - {"carried_bytes"}:
     assert ledger[key] == sum(layer[key] for layer in per), key
-assert ledger["kv_elements_per_token"] == max(layer["kv_elements_per_token"] for layer in per)
-assert ledger["state_bits"] == d["state_bits"] * ledger["state_elements"] + d["cache_bits"] * (ledger["conv_elements"] + ledger["window_elements"])
+    assert d["ledger"]["largest_layer"][key] == max(layer[key] for layer in per), key
+assert ledger["kv_elements_per_token"] == 12 * 1024 and d["ledger"]["largest_layer"]["kv_elements_per_token"] == 1024
+assert ledger["growth_bytes_per_token"] * 8 == ledger["growth_bits_per_token"] == 12 * 1024 * numbers["caches"]
+assert ledger["carried_bits"] == 8 * ledger["carried_bytes"] == numbers["states"] * ledger["state_elements"] + numbers["caches"] * (ledger["conv_elements"] + ledger["window_elements"])
 assert set(d["premises"]) == {"causal", "kinds", "once", "own-cache", "state", "order", "summary", "layout", "ends", "at-once", "counted"}
 full = [layer for layer in per if "full" in layer["kinds"]]
-assert ledger["message_bits_per_token"] == sum(l["heads"] * (l["value_dim"] + 2) * d["accumulator_bits"] for l in full)
+assert ledger["message_bits_per_token"] == sum(l["heads"] * (l["value_dim"] + 2) * numbers["accumulators"] for l in full)
 assert d["verdict"] == "UNKNOWN" and not any(t["applies"] for t in d["theorems"])'
 }
 
@@ -142,13 +151,13 @@ assert d["verdict"] == "UNKNOWN" and not any(t["applies"] for t in d["theorems"]
         set -- $kind
         rung bound 2*full --heads 3 --head-dim 2 --bits 10 --message $1 --json | python '
 import json, sys
-assert json.load(sys.stdin)["ledger"]["message_bits_per_token"] == 2 * 3 * int(sys.argv[1]) * 10' $2
+assert json.load(sys.stdin)["ledger"]["sum_over_layers"]["message_bits_per_token"] == 2 * 3 * int(sys.argv[1]) * 10' $2
     done
 }
 
 @test "bound: several inputs give results in order, one gives none; without a task the ledger alone" {
     rung bound full linear "$FIXTURES/jamba.json" --json >out.json
-    has_schema rung.bound/2 <out.json
+    has_schema rung.bound/3 <out.json
     python '
 import json
 d = json.load(open("out.json"))
@@ -161,7 +170,7 @@ assert all(r["theorems"] == [] for r in d["results"])'
 }
 
 @test "bound: accumulators have 32 bits whatever the dtype; states and caches what the file says; --bits and its parts win" {
-    bits() { rung bound "$@" --json | python 'import json, sys; d = json.load(sys.stdin); print(d["accumulator_bits"], d["state_bits"], d["cache_bits"])'; }
+    bits() { rung bound "$@" --json | python 'import json, sys; print(*json.load(sys.stdin)["ledger"]["bits_per_number"].values())'; }
     [ "$(bits full)" = "32 32 32" ]
     [ "$(bits "$FIXTURES/jamba.json")" = "32 32 16" ]      # bfloat16
     [ "$(bits "$FIXTURES/nemotron_h.json")" = "32 32 16" ] # and a state in float32
@@ -178,9 +187,9 @@ assert all(r["theorems"] == [] for r in d["results"])'
 import json, sys
 both, window = json.load(sys.stdin)["results"]
 l = both["per_layer"][0]
-assert l["state_bits"] == l["state_elements"] * 11 + l["conv_elements"] * 13, l
+assert l["carried_bits"] == l["state_elements"] * 11 + l["conv_elements"] * 13, l
 assert l["message_bits_per_token"] == 2 * (4 + 2) * 7, l
-assert window["per_layer"][0]["state_bits"] == window["per_layer"][0]["window_elements"] * 13'
+assert window["per_layer"][0]["carried_bits"] == window["per_layer"][0]["window_elements"] * 13'
 }
 
 @test "bound: a directory stands for its config.json, and a model of ours for its layers" {
@@ -286,7 +295,7 @@ print("%d" % s["value"])'
 @test "bound --plan proposes layers that verify confirms, and nothing cheaper is right" {
     for task in 'seqcomp L=2' 'eva form=pair' index 'two-sum blank=1' assoc-recall 'retrieval N=20'; do
         rung bound --plan --task $task --n 30 --bits 16 --samples $(effort 300 10) --json >plan.json
-        has_schema rung.bound/2 <plan.json
+        has_schema rung.bound/3 <plan.json
         build=$(python '
 import json
 d = json.load(open("plan.json"))
@@ -298,7 +307,7 @@ print(p["build"] + " -o m.safetensors " + v["numbers"])')
         numbers=${build##* }
         rung build ${build% *} >/dev/null
         run -0 rung verify m.safetensors --samples $(effort 50 5) --seed 9 --numbers "$numbers" --quiet
-        [ "$(rung bound m.safetensors --bits 16 --json | python 'import json, sys; d = json.load(sys.stdin); print(d["layers"]["full"], d["ledger"]["state_bits"])')" \
+        [ "$(rung bound m.safetensors --bits 16 --json | python 'import json, sys; d = json.load(sys.stdin); print(d["layers"]["full"], d["ledger"]["sum_over_layers"]["carried_bits"])')" \
             = "$(python 'import json; p = json.load(open("plan.json"))["plan"]; print(p["full_layers"], p["state_bits"])')" ]
     done
 }

@@ -10,7 +10,7 @@ FIXTURES=$BATS_TEST_DIRNAME/../fixtures/config
     rung compare "${inputs[@]}" --heads 4 --head-dim 8 >table
     rung bound "${inputs[@]}" --heads 4 --head-dim 8 --json >bound.json
     rung compare "${inputs[@]}" --heads 4 --head-dim 8 --json >compare.json
-    has_schema rung.compare/2 <compare.json
+    has_schema rung.compare/3 <compare.json
     python '
 import json, re
 bound, compare = json.load(open("bound.json"))["results"], json.load(open("compare.json"))["results"]
@@ -25,9 +25,10 @@ assert rows["full"] == column(lambda r: r["layers"]["full"])
 assert rows["recurrent"] == column(lambda r: r["layers"]["recurrent"])
 assert rows["window"] == column(lambda r: r["layers"]["window"])
 assert rows["no token mixing"] == column(lambda r: r["layers"]["mlp"])
-assert rows["carried past a position, bits"] == column(lambda r: r["ledger"]["state_bits"])
-assert rows["handed to a token by full layers, bits"] == column(lambda r: r["ledger"]["message_bits_per_token"])
-assert rows["caches grow per token, elements"] == column(lambda r: sum(l["kv_elements_per_token"] for l in r["per_layer"]))
+assert rows["all layers: carried, bits"] == column(lambda r: r["ledger"]["sum_over_layers"]["carried_bits"])
+assert rows["all layers: handed to a token, bits"] == column(lambda r: r["ledger"]["sum_over_layers"]["message_bits_per_token"])
+assert rows["all layers: growth a token, elements"] == column(lambda r: sum(l["kv_elements_per_token"] for l in r["per_layer"]))
+assert rows["largest layer: growth a token, elements"] == column(lambda r: max(l["kv_elements_per_token"] for l in r["per_layer"]))
 assert "chunk" not in rows'
 }
 

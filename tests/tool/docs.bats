@@ -53,6 +53,10 @@ assert ran >= int(sys.argv[2]), "only %d commands found" % ran' "$1" "$2"
     check "$BATS_TEST_DIRNAME/../../docs/commands.md" 15
 }
 
+@test "docs/paper.md is what the command prints" {
+    check "$BATS_TEST_DIRNAME/../../docs/paper.md" 25
+}
+
 @test "docs/game.md and docs/erratum.md are what the command prints" {
     check "$BATS_TEST_DIRNAME/../../docs/game.md" 2
     check "$BATS_TEST_DIRNAME/../../docs/erratum.md" 8
@@ -60,6 +64,10 @@ assert ran >= int(sys.argv[2]), "only %d commands found" % ran' "$1" "$2"
 
 @test "docs/open-problems.md is what the command prints" {
     check "$BATS_TEST_DIRNAME/../../docs/open-problems.md" 3
+}
+
+@test "docs/recall.md is what the command prints" {
+    check "$BATS_TEST_DIRNAME/../../docs/recall.md" 4
 }
 
 @test "docs/attacks.md is what the command prints, and has a section for every attack" {

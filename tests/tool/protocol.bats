@@ -48,7 +48,7 @@ after = [5, 2, 1]
 for i, (layer, held) in enumerate(zip(doc["layers"], bound["per_layer"])):
     for c, cut in enumerate(layer["cuts"]):
         receivers = 1 if i == 2 else after[c]
-        assert cut["ledger"] == held["state_bits"] + held["message_bits_per_token"] * receivers, (i, c, cut, held)
+        assert cut["ledger"] == held["carried_bits"] + held["message_bits_per_token"] * receivers, (i, c, cut, held)
 ' "$output"
 }
 

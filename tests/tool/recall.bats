@@ -28,3 +28,37 @@ assert p["low"] <= p["entries"] <= p["high"] and p["entries"] >= 16 and p["no_la
     [[ $output == *"above chance, 0.25"* ]]
     run -2 rung recall delta --dk 0
 }
+
+# A page has the whole output of the command (docs.bats); here is that the command says what the table of runs says.
+@test "recall: a second fit with numpy finds the same parameters, errors and form" {
+    root=$(realpath "$BATS_TEST_DIRNAME/../..")
+    "$PYTHON" -c 'import numpy' || skip "numpy is absent"
+    rung recall --json >law.json
+    "$PYTHON" "$root/tests/recall/refit.py" "$root/docs/experiments/recall-law.full.csv" law.json
+    # What the page says of cells that no fit has used.
+    "$PYTHON" "$root/tests/recall/refit.py" "$root/docs/experiments/recall-law.full.csv" law.json "$root/docs/experiments/capacity-size.full.csv" >rows
+    [ "$(wc -l <rows)" = 4 ]
+    while IFS= read -r row; do grep -qxF "$row" "$root/docs/recall.md"; done <rows
+    # It notices a parameter that is off by a millionth part of itself, and twice.
+    "$PYTHON" -c '
+import json
+law = json.load(open("law.json"))
+law["mechanisms"][0]["fits"][3]["gain"] *= 1 + 3e-6
+json.dump(law, open("off.json", "w"))'
+    run -1 "$PYTHON" "$root/tests/recall/refit.py" "$root/docs/experiments/recall-law.full.csv" off.json
+    [[ $output == *"overlap, gain"* ]]
+}
+
+@test "recall: published accuracies are compared, with and without a law" {
+    rung recall --json >law.json
+    python '
+import csv, json, sys
+rows = json.load(open("law.json"))["published"]
+source = list(csv.DictReader(open(sys.argv[1])))
+assert len(rows) == len(source) and len(rows) > 10
+for row, mine in zip(rows, source):
+    assert row["model"] == mine["model"] and row["published"] == float(mine["accuracy"]), row
+    assert row["entries"] == [int(n) for n in mine["entries"].split()]
+    assert ("overlap" in row) == (row["mechanism"] != "window"), row
+    if "low" in row: assert row["low"] <= row["high"]' "$BATS_TEST_DIRNAME/../../experiments/recall-published.csv"
+}
