@@ -8,6 +8,8 @@
  *
  *     ceil(m (M-u'+1)/M) > k.
  *
+ * A layer that selects single tokens by an indexer is the case B = 1: kappa are the bits of an index key, u' = 2^kappa + 1.
+ *
  * All M residues are usable: only pairs with the query count, so nothing has to be zero-sum-free. If the summary of a
  * block did not depend on its place, N(M) > 2^kappa and k < m would suffice; but positions may enter with the inputs,
  * and no ledger says that they do not. Proof: docs/theory.md, Sparse.
@@ -73,11 +75,11 @@ static const rung_ledger_layer *only_sparse(rung_bound_answer *answer, const bou
               "open case";
     else if (found->full || found->recurrent || found->window || found->chunk || found->conv_elements)
         why = "the layer also has another mechanism";
-    else if (found->block <= 1)
-        why = "single tokens are selected, not blocks: nothing is compressed, and such a layer solves the task";
+    else if (found->block <= 1 && (!found->index_elements || found->summary_elements))
+        why = "single tokens are selected, and the size of their index keys is not known";
     else if (found->summary_overlaps)
         why = "blocks of the compression overlap: a token is in several summaries";
-    else if (!found->summary_elements)
+    else if (found->block > 1 && !found->summary_elements)
         why = "the size of a summary is not known";
     if (why) bound_missing(answer, "%s", why);
     return why ? NULL : found;
@@ -91,10 +93,14 @@ static rung_status read_question(rung_bound_answer *answer, membership *x, const
                       .M = (uint64_t)rung_task_param(q->task, "M"),
                       .lead = (uint64_t)rung_task_param(q->task, "blank"),
                       .window = held->window_size};
-    uint64_t heads = held->heads ? held->heads : 1;
+    /* single tokens: a block of one, whose summary is its index key; all heads look at the same ones */
+    bool single = held->block <= 1;
+    if (single) x->B = 1;
+    uint64_t heads = held->heads && !single ? held->heads : 1;
+    uint64_t summary = single ? held->index_elements : held->summary_elements;
     if (__builtin_mul_overflow(held->top, heads, &x->opened) ||
-        __builtin_mul_overflow(held->summary_elements, (uint64_t)bound_widest(q), &x->kappa) || x->kappa >> 62 ||
-        x->opened >> 31 || x->B >> 31 || x->window >> 62)
+        __builtin_mul_overflow(summary, (uint64_t)bound_widest(q), &x->kappa) || x->kappa >> 62 || x->opened >> 31 ||
+        x->B >> 31 || x->window >> 62)
         return bound_missing(answer, "the numbers of the layer are too large");
     int64_t form = rung_task_param(q->task, "form");
     if (form != FORM_QUERY && form != FORM_CAUSAL)

@@ -665,14 +665,65 @@ static void test_published_theorems_reach_no_size(void **state)
             assert_int_equal(a.applies, full <= L);
             q.ledger = stack_of(&s, (size_t)full + 1, layer);
             rung_bound_answer b = answer_of(&q, "published-hybrid");
-            assert_int_equal(b.applies, full <= L - 1 && !before);
+            /* the recurrent layer is the last: after an idle full layer, or after L of them */
+            assert_int_equal(b.applies, L >= 2 && full <= L && !before);
             assert_false(a.holds || b.holds || answer_of(&q, "published-full").applies);
-            double hybrid = ldexp(1, 4 * L + 2);
             /* p = 300 is more than log n only where the exponent is small */
             if (a.applies && full && L == 1) assert_true(fabs(a.log2_n - 16 * log2(2 * 300)) < 1e-6);
-            if (b.applies) assert_true(fabs(b.log2_n - hybrid * log2(4 * fmax(300, b.log2_n))) < 1e-6 * b.log2_n);
+            /* N_{L-1} = K^((12 8^(L-1) + 2)/7), K = (H d p L)^8 8^(2 L^2), H d p = 2 x 300, without full layers 2 */
+            double log2_K = 8 * log2((full ? 600 : 2) * L) + 6 * L * L, power = (12 * pow(8, L - 1) + 2) / 7;
+            if (b.applies) assert_true(fabs(b.log2_n - power * log2_K - 1) < 1e-6 * b.log2_n);
             q.n = 0, assert_false(answer_of(&q, "published-hybrid").applies);
         }
+    }
+}
+
+/* The numbers of the paper at L = 2 and 3, and (12) with as many linear layers as it allows. */
+static void test_published_numbers(void **state)
+{
+    static const struct {
+        int L, width;
+        double log2_n;
+    } known[] = {{2, 16, 896}, {2, 64, 1120}, {2, 1024, 1568}, {3, 16, 10855}, {3, 64, 12615}, {4, 16, 126432}};
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(known); i++) {
+        char text[64];
+        stack s;
+        snprintf(text, sizeof text, "seqcomp L=%d", known[i].L);
+        rung_task_conf conf = task_of(text);
+        rung_ledger_layer layer[4];
+        for (int k = 0; k < known[i].L; k++) layer[k] = full_bits((uint64_t)known[i].width + 2, 1);
+        layer[known[i].L - 1] = recurrent_bits(UINT64_C(1) << 60); /* after the last of L-1 full layers */
+        question q = question_of(stack_of(&s, (size_t)known[i].L, layer), &conf, 100);
+        rung_claim_spec about = about_of(&q);
+        rung_subject *subject;
+        rung_claim *claim;
+        rung_published p;
+        CHECK(rung_subject_layers(&subject, q.ledger, &check_err));
+        CHECK(rung_claim_new(&claim, subject, &about, &check_err));
+        CHECK(rung_published_of(&p, claim, &check_err));
+        assert_true(p.applies && p.holds && p.width == (uint64_t)known[i].width);
+        assert_true(fabs(p.log2_tokens - 1 - known[i].log2_n) < 1);
+        /* x_{l-1} = x_l^8, n_l = x_l^4, m = K x_0 ... x_{L-1} */
+        double m = p.log2_K;
+        for (size_t l = 0; l < p.L; l++) {
+            m += p.log2_x[l];
+            if (l > 0) assert_true(fabs(p.log2_x[l - 1] - 8 * p.log2_x[l]) < 1e-6 * p.log2_x[0]);
+            if (l > 0) assert_true(fabs(p.log2_n[l] - 4 * p.log2_x[l]) < 1e-6 * p.log2_x[0]);
+        }
+        assert_true(fabs(m - p.log2_m) < 1e-6 * m && fabs(p.log2_x[p.L - 1] - p.log2_K) < 1e-9);
+        /* (12) at l = L-1: 2^60 bits against sqrt(K) x_0 ... x_{L-2} n_1 ... n_{L-1}; at l < L-1 there is no state */
+        double right = p.log2_K / 2;
+        for (size_t l = 0; l + 1 < p.L; l++) right += p.log2_x[l] + p.log2_n[l + 1];
+        assert_true(fabs(p.slack[p.L - 1] - (right - 60)) < 1e-6 * right);
+        for (size_t l = 1; l + 1 < p.L; l++) assert_true(isinf(p.slack[l]));
+        /* Theta_1 and Delta_2, from their definitions */
+        assert_true(fabs(p.log2_theta[1] - (p.log2_x[0] + p.log2_x[1] - 3.0 * (double)p.L)) < 1e-6 * p.log2_x[0]);
+        double W = 0;
+        for (size_t l = 1; l < p.L; l++) W += p.log2_n[l];
+        assert_true(fabs(p.log2_log2_delta[2] - (2 + p.log2_K / 2 + p.log2_x[0] + W)) < 1e-6 * p.log2_m);
+        rung_claim_free(claim);
+        rung_subject_free(subject);
     }
 }
 
@@ -794,6 +845,7 @@ int main(void)
         cmocka_unit_test(test_headwise_speaks_of_one_layer_only),
         cmocka_unit_test(test_bits_of_both_kinds_of_heads_add_up),
         cmocka_unit_test(test_published_theorems_reach_no_size),
+        cmocka_unit_test(test_published_numbers),
         cmocka_unit_test(test_no_construction_is_forbidden),
         cmocka_unit_test(test_a_real_hybrid_is_unknown),
     };

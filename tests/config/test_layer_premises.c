@@ -115,6 +115,7 @@ static const expected table[] = {
     {"zaya", "YYYY", NULL},
     {"inkling", "YYYY", NULL},
     {"axk2", "YYYY", NULL},
+    {"gemma2", "YYYY", NULL},
     {"plamo2", "Y?YY", "not certain"},
     {"paddleocr_vl", "YYYY", NULL},
 };

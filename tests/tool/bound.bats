@@ -46,11 +46,16 @@ headline=(--heads 1 --head-dim 2 --bits 26 --task seqcomp L=2)
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"ask for a length with --n"* ]]
 }
 
-@test "bound: a published width that is the size of a state is called one" {
-    run -0 rung bound full,linear "${toy[@]}" --task seqcomp L=2 --n 50
-    [[ $(tr -s ' \n' ' ' <<<"$output") == *"H d = 6 (numbers in the largest state; full layers have 2)"* ]]
-    run -0 rung bound 2*full "${toy[@]}" --task seqcomp L=2 --n 50
-    [[ $output == *"H d = 2;"* ]]
+@test "bound: the published theorem with its numbers" {
+    run -0 rung bound full,linear --head-dim 2 --bits 8 --task seqcomp L=2 --n 50 --published
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"L = 2, H d p = 16, log K = 64, log m = 640, prompt 2^897 tokens"* ]]
+    [[ $output == *"the theorem holds"* ]]
+    run -0 rung bound full,linear,full --head-dim 2 --bits 8 --task seqcomp L=2 --n 50 --published
+    [[ $output == *"does not apply: linear layers stand between the first two full ones"* ]]
+    run -0 rung bound full,full,linear --head-dim 2 --bits 8 --task seqcomp L=2 --n 50 --published --json
+    python3 -c 'import json,sys; p = json.load(sys.stdin)["published"]; assert p["holds"] and p["Hdp"] == 16' <<<"$output"
+    run -2 rung bound full --task eva --published
+    [[ $output == *"--task seqcomp"* ]]
 }
 
 @test "bound: eva with one to four linear layers" {
@@ -488,4 +493,21 @@ assert b["verdict"] == "CANNOT" and b["proof_in_coq"] is False and b["coq_file"]
     coqc 'grep -q "Theorem cannot : within 542" claim.v && echo "Closed under the global context"'
     run -0 env RUNG_PROOFS=compiled PATH="$PWD/fake:$PATH" "$RUNG" bound "${claim[@]}"
     [[ $output == *"this claim was checked by coqc 9.9.9"* ]]
+}
+
+@test "bound --thoughts: a number of thoughts, any number, and none" {
+    one=(full --head-dim 2 --bits 4 --message numerator --task seqcomp L=2 --n 28 --no-weights)
+    run -0 rung bound "${one[@]}" --thoughts 1 --expect CANNOT
+    [[ $output == *"CANNOT   K1: "* && $output == *"holds from n = 28 on"* ]]
+    run -0 rung bound "${one[@]}" --thoughts=2 --expect UNKNOWN
+    [[ $output == *"about more functions than thoughts"* ]]
+    run -0 rung bound --thoughts "${one[@]}" --expect UNKNOWN
+    [[ $output == *"any number of thoughts may come before the"* ]]
+    run -0 rung bound "${one[@]}" --thoughts 0 --expect CANNOT
+    [[ $output == *"B0: "* ]]
+    run -2 rung bound "${one[@]}" --thoughts=few
+    [[ $output == *"is no number from 0 to"* ]]
+    # two thoughts suffice, one does not: the same layers, with weights
+    run -0 rung bound full:dk=16:dv=12 --bits 10 --task seqcomp L=2 N0=128 n=1 --thoughts 1 --expect CANNOT
+    run -0 rung bound full:dk=20:dv=16 --bits 10 --task seqcomp L=2 N0=128 n=1 --thoughts 2 --expect SAMPLED
 }
