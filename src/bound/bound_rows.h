@@ -30,10 +30,13 @@
     X(cut_one)                                                                                                         \
     X(causal)                                                                                                          \
     X(sparse_membership)                                                                                               \
+    X(sparse_several)                                                                                                  \
     X(average_one)                                                                                                     \
     X(headwise_one)                                                                                                    \
     X(compose_thought)                                                                                                 \
     X(headwise_two)                                                                                                    \
+    X(headwise_deep)                                                                                                   \
+    X(compose_unrolled)                                                                                                \
     X(published_full)                                                                                                  \
     X(published_hybrid)                                                                                                \
     X(published_sparse)
