@@ -44,7 +44,8 @@ rung_status deep_evaluate(rung_bound_answer *answer, deep *d, const bound_questi
     answer->holds = answer->holds && deep_allowed(d);
     bool holds = answer->holds;
     compose_finish(answer, q, &d->task, compose_round_up(tokens), false);
-    answer->log2_n = holds ? log2_n : 0; /* always set: such numbers are read as powers */
+    bool beyond = q->levels && tokens > (long double)q->n;
+    answer->log2_n = holds && !beyond ? log2_n : 0; /* always set: such numbers are read as powers */
     answer->trivial = bound_does_not_fit(deep_log2_values(d) > (double)d->c);
     deep_print(answer, d);
     return RUNG_OK;
@@ -151,6 +152,7 @@ const rung_bound rung_bound_headwise_deep = {
 
 const rung_bound rung_bound_compose_deep = {
     .id = "D",
+    .levels_are_states = true,
     .summary = "L-1 full layers among recurrent ones cannot compose L functions",
     .task = "seqcomp",
     .source = "ours; in the limit: Ye et al. 2026",
@@ -162,6 +164,7 @@ const rung_bound rung_bound_compose_deep = {
 
 const rung_bound rung_bound_compose_deep_full = {
     .id = "D-pure",
+    .levels_are_states = true,
     .summary = "L full layers cannot compose L functions",
     .task = "seqcomp",
     .source = "ours; in the limit: Chen, Peng, Wu 2024",
@@ -173,6 +176,7 @@ const rung_bound rung_bound_compose_deep_full = {
 
 const rung_bound rung_bound_compose_deep_between = {
     .id = "E",
+    .levels_are_states = true,
     .summary = "L full layers, recurrent ones after the second only, cannot compose L functions",
     .task = "seqcomp",
     .source = "ours; in the limit: Ye et al. 2026, Theorem B.2 for a_1 = 0",
