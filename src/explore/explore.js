@@ -240,7 +240,6 @@ var m = r.measured_not_proved;
     var more = make('details');
     more.appendChild(make('summary', not.length + (not.length === 1 ? ' theorem does' : ' theorems do') + ' not apply'));
     more.appendChild(table(['theorem', 'why'], not));
-    more.open = !rows.length;
     id('theorems').appendChild(more);
   }
 
