@@ -313,6 +313,23 @@ static void test_row(void **state)
     assert_true(!more.holds || more.n_threshold > a.n_threshold);
 }
 
+/* What tokens hear in the last sparse layer counts if something recurrent follows, and only then. */
+static void test_layers_after(void **state)
+{
+    rung_ledger_layer sparse = sparse_bits(256, 1, 4, 3), others[] = {recurrent_bits(2),
+                                                                      {.window = true, .window_elements = 2},
+                                                                      {.chunk = true, .window_elements = 2},
+                                                                      {.conv_elements = 2}};
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(others); i++) {
+        rung_ledger_layer after[] = {sparse, sparse, others[i]}, before[] = {others[i], sparse, sparse};
+        rung_bound_answer a = ask_blocks(after, 3, "two-sum M=8388607", UINT64_C(1) << 40);
+        assert_true(a.holds && strstr(a.statement, ", 6 bits heard") && strstr(a.statement, ", 2 bits of state"));
+        a = ask_blocks(before, 3, "two-sum M=8388607", UINT64_C(1) << 40);
+        assert_true(a.holds && strstr(a.statement, ", 3 bits heard") && strstr(a.statement, ", 2 bits of state"));
+    }
+}
+
 static void test_other_layers(void **state)
 {
     rung_ledger_layer plain = sparse_bits(64, 1, 8, 4), other[8];
@@ -337,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_protocols),
         cmocka_unit_test(test_view_determines_the_answer),
         cmocka_unit_test(test_row),
+        cmocka_unit_test(test_layers_after),
         cmocka_unit_test(test_other_layers),
     };
     return cmocka_run_group_tests_name("several sparse layers", tests, setup, NULL);
