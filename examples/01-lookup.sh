@@ -18,3 +18,9 @@ rung verify trig.safetensors --worst-case --numbers e8m8
 rung build lookup N=256 keys=sign gap=5 -o sign.safetensors
 rung verify sign.safetensors --worst-case --numbers e8m3
 rung precision lookup keys=sign --over N=16,64
+
+# Two permutations: every entry of the second looks up the first, so the answers are their composition. The same head
+# does it; the tokens that ask now see each other, which the proof takes into account.
+rung build percom N=64 keys=trig -o percom.safetensors
+rung verify percom.safetensors --worst-case --numbers e8m12
+rung bound linear --head-dim 2 --bits 26 --task percom N=64

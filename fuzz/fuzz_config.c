@@ -43,7 +43,7 @@ static void check_ledger(const rung_ledger *ledger)
         check_layer(&ledger->layer[i]);
         if (ledger->layer[i].kv_per_token > most) most = ledger->layer[i].kv_per_token;
     }
-    require(sum.kv_elements_per_token == most);
+    require(sum.largest.kv_per_token == most);
     require(sum.both <= sum.recurrent && sum.mlp + sum.recurrent <= sum.total);
     for (size_t f = 0; f < RUNG_LEDGER_FACTS; f++)
         require(ledger->known[f].is <= RUNG_VIOLATED && ledger->known[f].why && ledger->known[f].why[0]);

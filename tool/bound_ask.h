@@ -12,6 +12,8 @@
 /* decision is NULL without a task. */
 void tool_bound_print(rung_buf *out, const tool_bound_input *input, const rung_decision *decision);
 
+void tool_published_print(rung_buf *out, const rung_published *published);
+
 void tool_solved_print(rung_buf *out, const tool_bound_input *input, const rung_solved *s);
 
 #endif

@@ -212,6 +212,34 @@ void tool_bound_print(rung_buf *out, const tool_bound_input *input, const rung_d
     print_proof(out, d);
 }
 
+/* ---- the published theorem -------------------------------------------------------------------------------------- */
+
+static void put_level(rung_buf *out, const rung_published *p, size_t l)
+{
+    rung_buf_printf(out, "  %2zu  %10.6g", l, p->log2_x[l]);
+    if (l > 0)
+        rung_buf_printf(out, "  %10.6g  %12.6g  %14.6g", p->log2_n[l], p->log2_theta[l], p->log2_log2_delta[l + 1]);
+    if (l > 0 && isfinite(p->slack[l])) rung_buf_printf(out, "  %12.6g", p->slack[l]);
+    if (l > 0 && !isfinite(p->slack[l])) rung_buf_printf(out, "  %12s", "no states");
+    rung_buf_putc(out, '\n');
+}
+
+void tool_published_print(rung_buf *out, const rung_published *p)
+{
+    rung_buf_puts(out, "\npublished theorem (Ye et al. 2026, B.2 for a_1 = 0), logarithms to base 2\n");
+    if (!p->applies) {
+        rung_buf_printf(out, "  does not apply: %s\n", p->why);
+        return;
+    }
+    rung_buf_printf(out, "  L = %zu, H d p = %llu, log K = %.6g, log m = %.6g, prompt 2^%.6g tokens\n", p->L,
+                    (unsigned long long)p->width, p->log2_K, p->log2_m, p->log2_tokens);
+    rung_buf_printf(out, "  %2s  %10s  %10s  %12s  %14s  %12s\n", "l", "log x_l", "log n_l", "log Theta_l",
+                    "loglog D_(l+1)", "slack of (12)");
+    for (size_t l = 0; l < p->L; l++) put_level(out, p, l);
+    rung_buf_printf(out, "  at the end n_(L-1) Theta_(L-1) log N_(L-1) exceeds log Delta_L by a factor of 2^%.6g; %s\n",
+                    p->end_slack, p->holds ? "the theorem holds" : "(12) does not hold");
+}
+
 /* ---- turned around --------------------------------------------------------------------------------------------- */
 
 static const char *const names[] = {"n (prompt tokens)", "p (bits per number)", "d (dk = dv = d)",

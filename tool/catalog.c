@@ -427,8 +427,9 @@ static void param_help(rung_buf *out, const rung_param *param)
 
 static void param_default(rung_buf *out, const rung_param *param)
 {
-    const rung_param one[2] = {*param, {0}};
+    rung_param one[2] = {*param, {0}};
     rung_value value;
+    if (param->kind == RUNG_PARAM_SWITCH) one[0].kind = RUNG_PARAM_INT; /* a switch at its default is not printed */
     rung_buf_reset(out);
     rung_param_defaults(&value, one);
     rung_param_print(out, &value, one, "");
@@ -456,7 +457,7 @@ void tool_params_print(rung_buf *out, const rung_param *params)
 
 static void param_json(rung_jout *out, const rung_param *param)
 {
-    static const char *const kinds[] = {"integer", "integers", "word", "number"};
+    static const char *const kinds[] = {"integer", "integers", "word", "number", "integer"};
     rung_jout_flat_object(out, NULL);
     rung_jout_string(out, "name", param->name);
     rung_jout_string(out, "kind", kinds[param->kind]);

@@ -18,15 +18,16 @@ typedef struct bound_values {
     tool_ledger_options options;
     const char *task, *kernel, *thoughts;
     int64_t n, expect, solve, samples, threads;
-    bool tokens_after, no_thresholds, no_weights, plan, check;
+    bool tokens_after, no_thresholds, no_weights, plan, check, published;
     const char *proof;
 } bound_values;
 
 /* ---- one answer per input -------------------------------------------------------------------------------------- */
 
 typedef struct outcome {
-    rung_decision decision; /* when there is a task */
-    rung_solved *solved;    /* NULL without --solve */
+    rung_decision decision;   /* when there is a task */
+    rung_solved *solved;      /* NULL without --solve */
+    rung_published published; /* with --published */
     rung_status status;
     rung_error err;
 } outcome;
@@ -43,7 +44,8 @@ static rung_status answer(outcome *o, const job *j, const tool_bound_input *inpu
 {
     const bound_values *v = j->call->values;
     if (!j->about->task) return RUNG_OK;
-    rung_status status = rung_decide(&o->decision, input->claim, &j->means, &o->err);
+    rung_status status = v->published ? rung_published_of(&o->published, input->claim, &o->err) : RUNG_OK;
+    RUNG_NEXT(status, rung_decide(&o->decision, input->claim, &j->means, &o->err));
     if (status != RUNG_OK || !tool_call_given(j->call, "solve")) return status;
     rung_solve_options conf = {(rung_solve)v->solve, input->subject, j->about, &j->means};
     o->solved = rung_calloc(1, sizeof *o->solved, &o->err);
@@ -90,6 +92,7 @@ static void json_one(rung_jout *out, const job *j, size_t i)
 {
     rung_decision_json(out, j->inputs[i].claim, j->inputs[i].text, j->about->task ? &j->outcomes[i].decision : NULL);
     if (j->outcomes[i].solved) rung_solved_json(out, j->outcomes[i].solved);
+    if (((const bound_values *)j->call->values)->published) rung_published_json(out, &j->outcomes[i].published);
 }
 
 static void json_all(rung_buf *text, const job *j)
@@ -119,6 +122,7 @@ static void print_all(rung_buf *out, const job *j)
             tool_solved_print(out, &j->inputs[i], o->solved);
         else
             tool_bound_print(out, &j->inputs[i], j->about->task ? &o->decision : NULL);
+        if (((const bound_values *)j->call->values)->published) tool_published_print(out, &o->published);
     }
 }
 
@@ -250,8 +254,8 @@ static rung_status check_usage(const tool_call *call, rung_error *err)
     if (v->task) return RUNG_OK;
     if (call->pairs)
         return rung_fail(err, RUNG_USAGE, "'%s' is a parameter of which task? add --task NAME", call->pair[0]);
-    static const char *const about_tasks[] = {"n",        "solve", "plan", "expect", "tokens-after",
-                                              "thoughts", "proof", "check"};
+    static const char *const about_tasks[] = {"n",        "solve", "plan",  "expect",   "tokens-after",
+                                              "thoughts", "proof", "check", "published"};
     for (size_t i = 0; i < RUNG_COUNT(about_tasks); i++)
         if (tool_call_given(call, about_tasks[i]))
             return rung_fail(err, RUNG_USAGE, "--%s for which task? add --task NAME ('rung list tasks')",
@@ -380,6 +384,7 @@ const tool_command tool_command_bound = {
              .help = "smallest n, or largest p, head dimension, number of recurrent layers, with CANNOT; L: the depth "
                      "of seqcomp",
              .choices = rung_solve_names},
+            FLAG("published", published, "also print the numbers of the published theorem for these layers"),
             FLAG("plan", plan, "look for the cheapest layers that can"),
             {.name = "samples",
              .kind = RUNG_OPTION_INT,

@@ -381,7 +381,8 @@ const tool_command tool_command_verify = {
         "--exhaustive runs every prompt of the task and counts the wrong ones; what it says is then a fact about the "
         "model, not an estimate. --samples draws prompts and gives the 95 % interval of Clopper and Pearson for the "
         "rate of wrong ones. --worst-case proves or refutes from the extremal prompts, for one attention layer on "
-        "eva, index or two-sum, and says CAN, CANNOT with a prompt that goes wrong, or UNKNOWN with the reason.\n"
+        "eva, index, percom or two-sum, and says CAN, CANNOT with a prompt that goes wrong, or UNKNOWN with the "
+        "reason.\n"
         "Without any of them: every prompt if there are at most a million candidates, else 1000 samples. A model that "
         "stops (not a number, a key that its table does not have) has given a wrong answer. The result never depends "
         "on the threads.",

@@ -275,6 +275,9 @@ typedef enum rung_param_kind {
     RUNG_PARAM_LIST,   /* comma-separated integers, each in [low, high], at most RUNG_LIST_MAX */
     RUNG_PARAM_CHOICE, /* one of `choices`; the value is its index */
     RUNG_PARAM_REAL,   /* low <= value <= high, in `real` */
+    /* 0 or 1. The canonical text names it only if it is not the fallback: a table may get one later, and the texts that
+     * exist keep their meaning, their bytes and their hashes */
+    RUNG_PARAM_SWITCH,
 } rung_param_kind;
 
 #define RUNG_LIST_MAX  16
@@ -305,7 +308,8 @@ rung_status rung_param_set(rung_value *values, const rung_param *table, const ch
                            rung_error *err);
 /* Returns the index of a name, or SIZE_MAX. */
 size_t rung_param_find(const rung_param *table, const char *name);
-/* Appends "a=1<separator>b=2,3" with every parameter in table order: the canonical text of a configuration. */
+/* Appends "a=1<separator>b=2,3" with every parameter in table order, but for switches at their fallback: the
+ * canonical text of a configuration. */
 void rung_param_print(rung_buf *out, const rung_value *values, const rung_param *table, const char *separator);
 
 /* ---- option: named values of a struct ----------------------------------------------------------------------- */

@@ -34,7 +34,8 @@ typedef struct rung_pattern {
     uint64_t all_state;                       /* sum of state[] and beside[] */
     uint64_t levels_state;                    /* bits of one level, all log-linear layers together (not in state[]) */
     bool headwise;                            /* some layer is full and recurrent at once: its heads differ */
-    bool sparse;                              /* some layer selects tokens or blocks */
+    bool sparse;                              /* some layer selects blocks, or tokens in a way that is no scan */
+    size_t top;                               /* how many of the full ones select single tokens instead */
     bool chunk;    /* some layer is chunked: it counts as recurrent, and its cache as its state */
     bool overflow; /* a number does not fit into 63 bits: nothing may be concluded */
     bool too_many; /* more full layers than the array holds: only statements about F are valid */
@@ -46,6 +47,7 @@ rung_pattern rung_pattern_of(const rung_ledger *ledger, const rung_arithmetic *a
  * in front). */
 typedef struct rung_spec {
     bool full, recurrent, sparse; /* full and recurrent: side by side */
+    bool top;                     /* full: it selects single tokens, and the message is its list of them */
     uint64_t state;               /* carried past a position, log-linear states apart */
     uint64_t level;               /* of log-linear attention: one level */
     uint64_t message;             /* accumulator of a full layer */
@@ -189,6 +191,33 @@ const rung_bound_answer *rung_bound_decisive(const rung_bound_report *report);
 /* The lowest ceiling over the prompts that the task draws; 0: none. It may come from another row than the decisive
  * one. */
 double rung_bound_ceiling(const rung_bound_report *report);
+
+/* ---- the published theorem with its numbers ---------------------------------------------------------------------- */
+
+#define RUNG_PUBLISHED_MAX 10
+
+/* The parameters of the proof of Ye et al. 2026, Theorem B.2, for the layers of a claim, as logarithms to base 2. Indices
+ * are those of the paper. */
+typedef struct rung_published {
+    bool applies; /* the theorem covers the layers; otherwise `why` says why not */
+    char why[160];
+    size_t L;
+    uint64_t width;                                 /* H d p */
+    uint64_t state[RUNG_PUBLISHED_MAX + 1];         /* [k]: bits of the recurrent layers after the k-th full one */
+    double log2_K, log2_m, log2_tokens;             /* rounded up */
+    double log2_n[RUNG_PUBLISHED_MAX];              /* [1 .. L-1] */
+    double log2_x[RUNG_PUBLISHED_MAX];              /* [0 .. L-1] */
+    double log2_theta[RUNG_PUBLISHED_MAX];          /* [1 .. L-1] */
+    double log2_log2_delta[RUNG_PUBLISHED_MAX + 1]; /* [2 .. L] */
+    double slack[RUNG_PUBLISHED_MAX]; /* [1 .. L-1]: (12), log2 of right over left, rounded down; infinite: no states */
+    double end_slack;                 /* log2 of n_{L-1} Theta_{L-1} log2 N_{L-1} over log2 Delta_L, rounded down */
+    bool holds;                       /* (12) for all l, and the end, surely */
+} rung_published;
+
+/* The claim must be about seqcomp; otherwise RUNG_USAGE. */
+rung_status rung_published_of(rung_published *out, const rung_claim *claim, rung_error *err);
+/* A member "published". */
+void rung_published_json(rung_jout *out, const rung_published *published);
 
 /* ---- proofs that Coq checks ------------------------------------------------------------------------------------ */
 

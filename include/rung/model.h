@@ -23,9 +23,10 @@ RUNG_API_BEGIN
 
 /* clang-format off */
 /*   arch  := item { "," item }
- *   item  := [count "*"] ( mix | "(" arch ")" )
+ *   item  := [count "*"] ( mix | "(" arch ")" | hybrid )
  *   mix   := mech [ "@" heads ] { "|" mech "@" heads }     several mechanisms in one layer: a head-wise hybrid
  *   mech  := name { ":" key "=" value }                    keys of the mechanism, and dk, dv of its heads
+ *   hybrid := "hybrid(" L ";" a_1 "," ... "," a_L ")"      L full layers, the k-th followed by a_k linear ones
  */
 /* clang-format on */
 #define RUNG_GROUPS_MAX 8
@@ -56,7 +57,7 @@ typedef struct rung_arch_defaults {
 rung_status rung_arch_parse(rung_arch *arch, const char *text, const rung_arch_defaults *defaults, rung_error *err);
 void rung_arch_clear(rung_arch *arch);
 /* Prints the layers as text that parses back to the same layers. Equal layers in a row are written once, with a
- * count. */
+ * count; what a hybrid stands for is written out. */
 void rung_arch_print(rung_buf *out, const rung_arch *arch);
 
 /* ---- shape of a model -------------------------------------------------------------------------------------------- */

@@ -16,8 +16,8 @@
 
 RUNG_API_BEGIN
 
-#define RUNG_TABLE_ROWS    13
-#define RUNG_TABLE_COLS    3
+#define RUNG_TABLE_ROWS    15
+#define RUNG_TABLE_COLS    4
 #define RUNG_TABLE_TRAINED 2 /* of one cell, shown */
 
 /* Runs of one architecture that differ in their seed only, at the rate that their evaluations chose. */
@@ -37,6 +37,7 @@ typedef struct rung_table_trained {
 } rung_table_trained;
 
 typedef struct rung_table_cell {
+    size_t tokens; /* of a prompt */
     rung_verdict verdict;
     bool proved;       /* CAN for every prompt, by the worst case */
     uint64_t prompts;  /* CAN on a sample of so many */
@@ -64,6 +65,7 @@ typedef struct rung_table_row {
     bool thinks;                        /* thoughts follow the prompt: each is a receiver that no theorem counts */
     const char *build[RUNG_TABLE_COLS]; /* construction and parameters; NULL: none is known */
     const char *claim[RUNG_TABLE_COLS]; /* what the paper states of the width Hdp, or NULL */
+    const char *task[RUNG_TABLE_COLS]; /* a larger instance than that of the column, which the theorem needs; or NULL */
 } rung_table_row;
 
 typedef struct rung_table_col {

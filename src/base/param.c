@@ -102,6 +102,7 @@ static bool read_value(rung_value *value, const rung_param *param, const char *t
 {
     switch (param->kind) {
     case RUNG_PARAM_INT:
+    case RUNG_PARAM_SWITCH:
         return read_int(value, param, text);
     case RUNG_PARAM_LIST:
         return read_list(value, param, text);
@@ -119,6 +120,7 @@ static rung_status fail_value(const rung_param *param, const char *text, const c
 {
     switch (param->kind) {
     case RUNG_PARAM_INT:
+    case RUNG_PARAM_SWITCH:
         return rung_fail(err, RUNG_USAGE, "%s: %s=%s is not a whole number from %" PRId64 " to %" PRId64, owner,
                          param->name, text, param->low, param->high);
     case RUNG_PARAM_LIST:
@@ -180,6 +182,7 @@ static void print_value(rung_buf *out, const rung_value *value, const rung_param
 {
     switch (param->kind) {
     case RUNG_PARAM_INT:
+    case RUNG_PARAM_SWITCH:
         rung_buf_printf(out, "%" PRId64, value->number);
         break;
     case RUNG_PARAM_LIST:
@@ -198,8 +201,11 @@ static void print_value(rung_buf *out, const rung_value *value, const rung_param
 
 void rung_param_print(rung_buf *out, const rung_value *values, const rung_param *table, const char *separator)
 {
+    const char *before = "";
     for (size_t i = 0; table[i].name; i++) {
-        rung_buf_printf(out, "%s%s=", i > 0 ? separator : "", table[i].name);
+        if (table[i].kind == RUNG_PARAM_SWITCH && values[i].number == table[i].fallback) continue;
+        rung_buf_printf(out, "%s%s=", before, table[i].name);
         print_value(out, &values[i], &table[i]);
+        before = separator;
     }
 }

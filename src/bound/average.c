@@ -50,7 +50,7 @@ static rung_status holds_at(bool *holds, uint64_t positions, const void *context
 
 static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
 {
-    if (p->full != 1 || p->recurrent || p->sparse || p->too_many)
+    if (p->full != 1 || p->recurrent || p->sparse || p->top || p->too_many)
         return bound_missing(answer, "the theorem is about one full layer and no other that mixes tokens");
     averaging x = {q->n ? q->n : (uint64_t)rung_task_param(q->task, "N"), (uint64_t)rung_task_param(q->task, "q"),
                    query_bits(q), p->message};

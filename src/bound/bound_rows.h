@@ -22,6 +22,7 @@
     X(compose_two_pass)                                                                                                \
     X(compose_eager)                                                                                                   \
     X(compose_split)                                                                                                   \
+    X(compose_top)                                                                                                     \
     X(compose_deep)                                                                                                    \
     X(compose_deep_full)                                                                                               \
     X(compose_deep_between)                                                                                            \

@@ -139,7 +139,7 @@ static bool only_full(rung_bound_answer *answer, one_kernel *k, const bound_ques
     k->N0 = k->task.size.N0, k->n1 = k->task.size.n1;
     for (size_t i = 0; i < q->ledger->layer_count; i++)
         if (q->ledger->layer[i].full) k->heads = q->ledger->layer[i].heads;
-    bool one = p->full == 1 && !p->recurrent && !p->sparse && !p->levels_state && !p->too_many;
+    bool one = p->full == 1 && !p->recurrent && !p->sparse && !p->top && !p->levels_state && !p->too_many;
     if (!one) bound_missing(answer, "the theorem is about one full layer and no other that mixes tokens");
     return one;
 }

@@ -47,12 +47,22 @@ static rung_status least(double *x, bound_side *side, const void *context, rung_
 
 /* ---- A for seqcomp ----------------------------------------------------------------------------------------------- */
 
+enum { ONES_MAX = 64 }; /* one-bits of a number of tokens, at most */
+
+/* The one-bits of N_0 n_1. Sizes are whole numbers; a product that is not certainly exact counts as all ones. */
+static unsigned ones_of(const passing *p)
+{
+    if (p->ones) return p->ones;
+    return p->N0 * p->n1 < 0x1p53 ? (unsigned)__builtin_popcountll((uint64_t)(p->N0 * p->n1)) : ONES_MAX;
+}
+
 bound_sides compose_passing_sides(rung_certified *s, const void *context)
 {
     const passing *p = context;
     rung_ival entries = compose_product(s, p->N0, p->n1);
+    rung_ival levels = rung_ival_mul(s, rung_ival_u64(s, p->level), rung_ival_u64(s, ones_of(p)));
     return (bound_sides){rung_ival_mul(s, entries, compose_values_log2(s, p->task, p->N0, entries)),
-                         rung_ival_u64(s, p->state)};
+                         rung_ival_add(s, rung_ival_u64(s, p->state), levels)};
 }
 
 static double passing_tokens(const passing *p)
@@ -63,14 +73,17 @@ static double passing_tokens(const passing *p)
 static bool passing_holds(double n1, const void *context)
 {
     const passing *p = context;
-    return n1 * p->N0 * log2(compose_values(p->task, p->N0, p->N0 * n1)) > (double)p->state;
+    double bits = (double)p->state + (double)p->level * ones_of(p);
+    return n1 * p->N0 * log2(compose_values(p->task, p->N0, p->N0 * n1)) > bits;
 }
 
-/* flat=1 has V = N_0: tries every N_0 while they are few, then steps of 0.1 %. */
+/* flat=1 has V = N_0: tries every N_0 while they are few, then steps of 0.1 %. Levels all count as in use here; how many
+ * are is asked at the point that is found. */
 static void flat_sizes(passing *best, bool *exact)
 {
     double least_tokens = INFINITY;
-    *exact = true;
+    *exact = best->level == 0;
+    best->ones = ONES_MAX;
     for (double N0 = 2; (best->others + 1) * N0 + 2 < least_tokens && N0 < 0x1p60;) {
         passing p = *best;
         p.N0 = N0, p.n1 = compose_least_n1(passing_holds, &p);
@@ -80,14 +93,39 @@ static void flat_sizes(passing *best, bool *exact)
     }
 }
 
+/* The least number with at most `ones` one-bits that is not below x: below x + its lowest one-bit all numbers have at
+ * least the one-bits of x. */
+static uint64_t with_few_ones(uint64_t x, unsigned ones)
+{
+    while ((unsigned)__builtin_popcountll(x) > ones) x += x & -x;
+    return x;
+}
+
+/* The smallest *size, a part of p, with levels: for each number of one-bits the least size that would suffice, then the
+ * next one with so few of them. */
+static rung_status least_size(double *size, passing *p, rung_error *err)
+{
+    uint64_t best = 0;
+    p->ones = 1;
+    if (!p->level) return least(size, compose_passing_sides, p, err);
+    for (; p->ones <= ONES_MAX; p->ones++) {
+        RUNG_TRY(least(size, compose_passing_sides, p, err));
+        if (!(*size > 0) || *size >= 0x1p53 || (best && *size >= (double)best)) break;
+        uint64_t next = with_few_ones((uint64_t)*size, p->ones);
+        if (!best || next < best) best = next;
+    }
+    *size = (double)best;
+    return RUNG_OK;
+}
+
 /* With free sizes, n_1 = ... = n_{L-2} = 1 and N_0 = 1 leave a first table of n_{L-1} entries before L-1 tables of one
  * entry each: it is nearly the whole prompt. With one function that table is the only one, and N_0 is its size. */
 static rung_status passing_sizes(passing *p, bool *exact, rung_error *err)
 {
     *exact = true;
     p->N0 = p->n1 = 1;
-    if (p->task->L == 1) return least(&p->N0, compose_passing_sides, p, err);
-    if (!p->task->flat) return least(&p->n1, compose_passing_sides, p, err);
+    if (p->task->L == 1) return least_size(&p->N0, p, err);
+    if (!p->task->flat) return least_size(&p->n1, p, err);
     flat_sizes(p, exact);
     return RUNG_OK;
 }
@@ -97,10 +135,11 @@ static rung_status evaluate_none(rung_bound_answer *answer, const bound_question
 {
     compose_task t = compose_of(q);
     bool exact = false;
-    if (p->full || p->sparse || p->levels_state)
-        return bound_missing(answer, "the statement is about recurrent layers of fixed state only");
-    passing a = {&t, (double)q->task->derived[t.L - 1], 1, (double)(t.L - 1), p->all_state};
+    if (p->full || p->sparse)
+        return bound_missing(answer, "a layer keeps all tokens; the statement is about recurrent layers only");
+    passing a = {&t, (double)q->task->derived[t.L - 1], 1, (double)(t.L - 1), p->all_state, p->levels_state, 0};
     RUNG_TRY(t.free ? passing_sizes(&a, &exact, err) : RUNG_OK);
+    a.ones = 0; /* whatever the search assumed */
     if (!(a.N0 > 0 && a.n1 > 0)) return bound_missing(answer, "no size below 2^60 satisfies the inequality");
     RUNG_TRY(compose_decide(answer, &t, compose_passing_sides, &a, t.L == 1 ? &a.N0 : &a.n1, err));
     answer->point = compose_point(&t, a.N0, a.n1);

@@ -8,12 +8,14 @@
 
 #include "compose_sizes.h"
 
-/* Recurrent layers: N_0 n_1 entries of the first table, all state bits. */
+/* Recurrent layers: N_0 n_1 entries of the first table, all state bits; for log-linear attention the bits of one level,
+ * and how many levels are in use after the table. */
 typedef struct passing {
     const compose_task *task;
     double N0, n1;
     double others; /* number of tables besides the first; each has N_0 entries in the smallest task */
-    uint64_t state;
+    uint64_t state, level;
+    unsigned ones; /* levels in use; 0: one for each one-bit of the number of entries */
 } passing;
 bound_sides compose_passing_sides(rung_certified *s, const void *passing);
 

@@ -18,6 +18,7 @@ compose_task compose_of(const bound_question *q)
                       .V = V->set ? (double)V->number : 0,
                       .size = {(double)rung_task_param(t, "N0"), 1, (double)V->number}};
     if (q->arithmetic->kernel == RUNG_KERNEL_TILES) c.lost = (double)q->arithmetic->tile - 1;
+    if (c.L > 1) c.row = c.flat ? c.size.N0 : (double)t->derived[c.L - 2];
     if (c.L > 1) c.size.n1 = (double)n->list[n->list_len - 1];
     for (uint64_t l = 1; l + 1 < c.L; l++) c.middle += (double)t->derived[l];
     return c;

@@ -31,6 +31,7 @@ typedef struct compose_task {
     bool identity;     /* in the prompts that the task draws, z_1 is the identity */
     double V;          /* free sizes: the number of values of z_L if the user fixed it, else 0 */
     compose_size size; /* given sizes: N_0, n_{L-1}, V */
+    double row;        /* given sizes, L > 1: N_{L-2}, the entries of z_L for one w */
     double middle;     /* given sizes: the tokens of z_2 .. z_{L-1} */
     double lost;       /* entries at the end of a table that stay constant, so that a tile of keys may hold them too */
 } compose_task;

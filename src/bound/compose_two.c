@@ -152,12 +152,44 @@ static void b0_print(rung_bound_answer *answer, const one_full *o)
                  (unsigned long long)o->state_after);
 }
 
-/* Uniform z_2, w and z_0 with z_1 = identity are hard on average: x_1 = 1, x_0 = N_0. dist=identity draws these prompts
- * for two functions. For more functions, those in between would have to pass their argument on as well, and no dist
- * draws that. */
+/* Roundings of a few hundred operations. */
+static const double above = 1 + 1e-9;
+
+/* E (mu - j)^+ for mu ~ Bin(N, 1/N), which counts how often a uniform z_1 takes one value. */
+static double mean_excess(double N, double j)
+{
+    double excess = 1 - j, log_p = N * log1p(-1 / N); /* of mu = 0 */
+    if (N == 1) return j < 1 ? 1 - j : 0;
+    for (double k = 0; k < j && k <= N; k++) {
+        excess += (j - k) * exp(log_p);
+        log_p += log((N - k) / (k + 1)) - log(N - 1);
+    }
+    return fmax(excess, 0);
+}
+
+/* Uniform prompts, B > 0: bits that are known of the entry that is asked for, on average. Those that are listed serve
+ * each of N_1 entries, and an entry that mu of the z_0 ask for counts mu times, but never more than log2 V bits:
+ * mu I <= j I + (mu - j)^+ log2 V. */
+static double known_bits(const one_full *o)
+{
+    double each = (o->c * (o->n1 + o->N0) + o->B) / (o->n1 * o->N0), all = log2_values(o, o->n1), least = INFINITY;
+    for (double j = 1; j <= 64 && j <= o->N0; j++) least = fmin(least, j * each + mean_excess(o->N0, j) * all);
+    return least * above;
+}
+
+/* Uniform prompts: with B = 0 w knows c bits of the row that is asked for. With z_1 = identity and the rest uniform: x_1 =
+ * 1, x_0 = N_0. dist=identity draws such prompts for two functions. For more functions, those in between would have to
+ * pass their argument on as well, and no dist draws that. */
 static void b0_ceiling(rung_bound_answer *answer, const one_full *o)
 {
-    bound_ceiling(answer, o->c * (o->n1 + o->N0) + o->B, o->n1 * o->N0, compose_values(&o->task, o->N0, o->n1 * o->N0));
+    double V = compose_values(&o->task, o->N0, o->n1 * o->N0), row = o->task.free ? o->N0 : o->task.row;
+    if (o->state_after == 0) {
+        bound_ceiling(answer, o->c, row, V);
+        return;
+    }
+    if (o->task.L == 2 && !o->task.identity) bound_ceiling(answer, known_bits(o), 1, V);
+    if (answer->ceiling > 0) return;
+    bound_ceiling(answer, o->c * (o->n1 + o->N0) + o->B, o->n1 * o->N0, V);
     if (o->task.L > 2)
         answer->ceiling_over = "prompts with z_1 to z_{L-1} = identity, the rest uniform";
     else if (!o->task.identity)
@@ -389,6 +421,21 @@ static bool b_choose_free(one_full *o)
     return true;
 }
 
+/* Uniform prompts, L = 2, B = 0. Of a row w knows c bits and its share of the A bits that leave z_2, a part rho of all. What
+ * it knows of z_1 moves the entry that is asked for away from uniform by A/N_0 bits of divergence. By Donsker and Varadhan
+ * it knows at most (A/N_0 + log2(1 + rho (V^l - 1)))/l bits of that entry, for every l > 0. */
+static void b_ceiling(rung_bound_answer *answer, const one_full *o)
+{
+    if (o->state_after || o->task.L != 2 || o->task.identity || o->task.lost > 0) return;
+    double all = log2_values(o, o->n1), rho = (o->c + o->A / o->n1) / (o->N0 * all), least = INFINITY;
+    if (!(all > 0) || !(rho < 1)) return;
+    for (double l = 0x1p-10; l < 64; l *= 1.02) {
+        double power = exp2(fmin(l * all, 900));
+        if (l * all <= 900) least = fmin(least, (o->A / o->N0 + log2(1 + rho * (power - 1))) / l);
+    }
+    bound_ceiling(answer, least * above, 1, compose_values(&o->task, o->N0, o->n1 * o->N0));
+}
+
 static void b_print(rung_bound_answer *answer, const one_full *o)
 {
     snprintf(answer->statement, sizeof answer->statement,
@@ -419,6 +466,7 @@ static rung_status evaluate_b(rung_bound_answer *answer, const bound_question *q
     snprintf(answer->premise, sizeof answer->premise, "R^%zu F R^%zu, summed from left to right, w last", p->layers[0],
              p->layers[1]);
     b_print(answer, &o);
+    b_ceiling(answer, &o);
     return RUNG_OK;
 }
 

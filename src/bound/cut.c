@@ -115,6 +115,17 @@ static const cut_task *task_of(const bound_question *q)
     return t->name ? t : NULL;
 }
 
+/* Independent values have log2 V bits each. Others have the bits of all together, shared out evenly: the entropies of
+ * single entries, given the state, sum to at least that of all of them. */
+static void set_ceiling(rung_bound_answer *answer, const cut_point *p)
+{
+    double entries = (double)p->entries, values = (double)p->values;
+    if (p->together)
+        bound_ceiling_of(answer, answer->rhs, entries, values, answer->lhs / entries);
+    else
+        bound_ceiling(answer, answer->rhs, entries, values);
+}
+
 static void describe(rung_bound_answer *answer, const cut_job *job, const cut *c)
 {
     char count[96];
@@ -129,7 +140,7 @@ static void describe(rung_bound_answer *answer, const cut_job *job, const cut *c
              (unsigned long long)c->point.prefix);
     answer->trivial =
         bound_does_not_fit(job->q->task->answers > 0 && answer->rhs < log2((double)job->q->task->answers));
-    bound_ceiling(answer, answer->rhs, (double)c->point.entries, (double)c->point.values);
+    set_ceiling(answer, &c->point);
 }
 
 static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, bool last,

@@ -38,7 +38,8 @@ typedef struct cut_point {
     cut_count count;
     uint64_t prefix;  /* tokens before the cut */
     bool odd_lengths; /* not every length occurs, so with free sizes bit lengths are used instead of popcounts */
-    uint64_t entries, values; /* a table of independent uniform values, of which a random one is asked; 0: none */
+    uint64_t entries, values; /* a table of uniform values, of which a random one is asked; 0: none */
+    bool together;            /* its values are not independent: all tables together have log2 count bits */
 } cut_point;
 
 typedef struct cut_question {
@@ -56,7 +57,7 @@ typedef struct cut_task {
 extern const cut_task cut_tasks[]; /* ends with a name NULL */
 /* All names of the table, for the registry. */
 #define CUT_TASKS                                                                                                      \
-    "two-sum three-sum string-equality disjointness count is-tree assoc-recall retrieval mqar mkar c-gram k-hop "      \
-    "selective-copy dyck q-sparse-average palindrome stacks state-recall parity-recall variable-tracking"
+    "two-sum three-sum string-equality disjointness count is-tree assoc-recall retrieval percom mqar mkar c-gram "     \
+    "k-hop selective-copy dyck q-sparse-average palindrome stacks state-recall parity-recall variable-tracking"
 
 #endif

@@ -144,10 +144,27 @@ const char *cut_assoc_recall(cut_point *point, const cut_question *q)
     return NULL;
 }
 
+/* distinct=0: more entries than keys repeat one key, which is not asked for. Which entries may be asked for can then be
+ * read off the keys before the cut, so bits are not spread over all of them, and there is no ceiling. */
 const char *cut_retrieval(cut_point *point, const cut_question *q)
 {
     uint64_t words = UINT64_C(1) << cut_param(q, "D");
-    return table(point, q, q->tokens ? cut_least(q->tokens - 1, words) : cut_param(q, "N"), words, 1);
+    uint64_t entries = q->tokens ? cut_least(q->tokens - 1, words) : cut_param(q, "N");
+    const char *why = table(point, q, entries, words, 1);
+    if (entries > words) point->count.b = words - 1;
+    if (!cut_param(q, "distinct")) point->entries = 0;
+    return why;
+}
+
+/* sigma is the prefix, and tau = identity asks for all of it. The last token of tau asks for one entry of sigma and has
+ * the whole query. Of uniform permutations each entry is uniform, and all of them together have log2 N! bits. */
+const char *cut_percom(cut_point *point, const cut_question *q)
+{
+    uint64_t n = q->tokens ? q->tokens / 2 : cut_param(q, "N");
+    const char *why = table(point, q, n, n, 1);
+    point->count = (cut_count){CUT_FALLING, n, n};
+    point->together = true;
+    return why;
 }
 
 /* The values of a prompt differ. */

@@ -29,6 +29,7 @@ extern const char cut_too_short[]; /* the reason that most of them give */
 
 const char *cut_assoc_recall(cut_point *point, const cut_question *q);
 const char *cut_retrieval(cut_point *point, const cut_question *q);
+const char *cut_percom(cut_point *point, const cut_question *q);
 const char *cut_mqar(cut_point *point, const cut_question *q);
 const char *cut_mkar(cut_point *point, const cut_question *q);
 const char *cut_c_gram(cut_point *point, const cut_question *q);

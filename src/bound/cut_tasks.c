@@ -15,15 +15,17 @@ const char cut_too_short[] = "the shortest prompt of the task is longer than tha
 
 /* query: the answer to y is whether -y is among the numbers, so prefixes are equivalent to the sets of their numbers:
  * any residues, 1 to N of them (numbers may repeat). global: N-1 numbers without a partner among them, then one more: v
- * or -v out of each pair {v, -v}, v > 0; if only S contains v, then -v distinguishes S and S'. */
+ * or -v out of each pair {v, -v}, v > 0; if only S contains v, then -v distinguishes S and S'. causal: as query, and the
+ * last of the N numbers is the query. The task has N <= M. */
 static const char *two_sum(cut_point *point, const cut_question *q)
 {
     uint64_t lead = cut_param(q, "blank"), M = cut_param(q, "M"), form = cut_param(q, "form");
     if (form == 1) return "form=position asks about later numbers too, which no causal model sees";
-    if (form == 0 && q->last) return "the last token is the whole query";
+    if (form != 2 && q->last) return "the last token is the whole query";
     if (q->tokens && q->tokens < lead + 2 + (form == 2)) return cut_too_short;
-    uint64_t numbers = q->tokens ? q->tokens - lead - 1 : cut_param(q, "N");
-    if (form == 0) {
+    uint64_t numbers = q->tokens ? q->tokens - lead - 1 : cut_param(q, "N") - (form == 3);
+    if (form == 3) numbers = cut_least(numbers, M - 1);
+    if (form != 2) {
         point->count = (cut_count){CUT_SUBSETS, M, cut_least(numbers, M)};
         point->prefix = lead + numbers;
         return NULL;
@@ -161,6 +163,7 @@ const cut_task cut_tasks[] = {
     {"is-tree", is_tree},
     {"assoc-recall", cut_assoc_recall},
     {"retrieval", cut_retrieval},
+    {"percom", cut_percom},
     {"mqar", cut_mqar},
     {"mkar", cut_mkar},
     {"c-gram", cut_c_gram},

@@ -61,6 +61,23 @@ static bool keeps_state(const rung_ledger_layer *held)
     return held->state_elements || held->extra_elements || held->window || held->chunk;
 }
 
+/* Whether a layer chooses k single tokens, the same for all heads, and looks at nothing else. Then it is a scan: what a
+ * query has of a prefix is its k best tokens so far, in their order. */
+static bool is_top(const rung_ledger_layer *held)
+{
+    return held->sparse && !held->full && !held->window && !held->chunk && held->block == 1 && held->top &&
+           held->heads && held->value_dim && !held->summary_elements && !held->window_size;
+}
+
+/* For each of the k best: its index score, and for each head a score and a value. Any softmax follows from these. */
+static uint64_t top_bits(const rung_ledger_layer *held, const rung_arithmetic *a, bool *overflow)
+{
+    uint64_t bits = (uint64_t)(a->accumulator_bits > a->cache_bits ? a->accumulator_bits : a->cache_bits);
+    if ((uint64_t)a->state_bits > bits) bits = (uint64_t)a->state_bits;
+    uint64_t heads = times(held->heads, plus(held->value_dim, 1, overflow), overflow);
+    return times(held->top, times(plus(heads, 1, overflow), bits, overflow), overflow);
+}
+
 /* A convolution before attention is a recurrent layer in front of it: the last query may depend on the tokens before
  * it. A state beside attention is read by tokens that do not see the attention, and neither sees the other. */
 static size_t specs_of_attention(rung_spec spec[2], const rung_ledger_layer *held, const rung_arithmetic *a,
@@ -69,11 +86,14 @@ static size_t specs_of_attention(rung_spec spec[2], const rung_ledger_layer *hel
     size_t count = 0;
     bool beside = keeps_state(held) || (held->recurrent && !held->conv_elements);
     if (held->conv_elements) spec[count++] = (rung_spec){.recurrent = true, .state = conv_bits(held, a, overflow)};
-    spec[count++] = (rung_spec){.full = held->full,
-                                .sparse = held->sparse,
+    spec[count++] = (rung_spec){.full = held->full || is_top(held),
+                                .sparse = held->sparse && !is_top(held),
+                                .top = is_top(held),
                                 .recurrent = beside,
                                 .state = beside ? state_bits(held, a, overflow) : 0,
-                                .message = held->full ? message_bits(held, a, overflow) : 0};
+                                .message = held->full     ? message_bits(held, a, overflow)
+                                           : is_top(held) ? top_bits(held, a, overflow)
+                                                          : 0};
     return count;
 }
 
@@ -107,6 +127,7 @@ static void add_spec(rung_pattern *p, const rung_spec *spec)
     if (spec->recurrent && p->full < RUNG_PATTERN_FULL_MAX)
         p->has_beside[p->full] = true, p->beside[p->full] = spec->state;
     if (spec->message > p->message) p->message = spec->message;
+    p->top += spec->top;
     if (p->full == RUNG_PATTERN_FULL_MAX) p->too_many = true;
     if (!p->too_many) p->full++;
 }
@@ -123,7 +144,7 @@ static void add_layer(rung_pattern *p, const rung_ledger_layer *held, const rung
 static bool matches_ledger(const rung_pattern *p, const rung_ledger *ledger)
 {
     size_t full = 0, recurrent = 0;
-    for (size_t i = 0; i < ledger->layer_count; i++) full += ledger->layer[i].full;
+    for (size_t i = 0; i < ledger->layer_count; i++) full += ledger->layer[i].full || is_top(&ledger->layer[i]);
     for (size_t g = 0; g <= p->full; g++) recurrent += p->layers[g];
     for (size_t g = 0; g < p->full; g++) recurrent += p->has_beside[g];
     return p->too_many ? full > p->full : full == p->full && recurrent == p->recurrent;
@@ -163,7 +184,7 @@ rung_layer_bits rung_layer_bits_of(const rung_ledger_layer *held, const rung_ari
 {
     rung_pattern p = {0};
     add_layer(&p, held, arithmetic);
-    return (rung_layer_bits){plus(p.all_state, p.levels_state, &p.overflow), p.message};
+    return (rung_layer_bits){plus(p.all_state, p.levels_state, &p.overflow), held->full ? p.message : 0};
 }
 
 void rung_pattern_print(rung_buf *out, const rung_pattern *p)
@@ -182,4 +203,5 @@ void rung_pattern_print(rung_buf *out, const rung_pattern *p)
     }
     if (!p->full && !p->recurrent) rung_buf_puts(out, "(no layer mixes tokens)");
     if (p->sparse) rung_buf_puts(out, ", with layers that select");
+    if (p->top) rung_buf_printf(out, ", %zu of them a choice of single tokens", p->top);
 }

@@ -55,7 +55,10 @@ static rung_status take_layers(proof_job *job, rung_error *err)
     if (!job->spec) return RUNG_SYSTEM;
     size_t all = rung_specs_of(job->spec, ledger, rung_claim_arithmetic(job->claim), &overflow);
     for (size_t i = 0; i < all; i++)
-        if (carries(&job->spec[i])) job->spec[job->specs++] = job->spec[i];
+        if (carries(&job->spec[i])) {
+            if (job->spec[i].top) return proof_none(job, "that a choice of tokens is a scan is proved on paper");
+            job->spec[job->specs++] = job->spec[i];
+        }
     for (job->full = 0; job->full < job->specs && !job->spec[job->full].full;) job->full++;
     return overflow ? proof_none(job, "the layers hold more bits than 2^62") : RUNG_OK;
 }

@@ -58,6 +58,7 @@ static const char *string_equality(cut_sizes *s, const proof_job *job, bool one)
 
 static const char *retrieval(cut_sizes *s, const proof_job *job, bool one)
 {
+    if (!param(job, "distinct")) return "tables whose keys repeat (distinct=0) are not in the model of Coq";
     (void)one;
     s->size[0] = job->point->b, s->size[1] = s->size[2] = job->point->a;
     return NULL;
@@ -75,6 +76,7 @@ static const char *mqar(cut_sizes *s, const proof_job *job, bool one)
 
 static const char *two_sum(cut_sizes *s, const proof_job *job, bool one)
 {
+    if (param(job, "form") == 3) return "of two-sum Coq has the forms query and global";
     uint64_t lead = param(job, "blank");
     bool global = job->point->count == CUT_SIGNED;
     if (one && !global) return other_count;
@@ -338,6 +340,7 @@ rung_status proof_sparse(proof_job *job, rung_error *err)
 {
     const rung_bound_point *p = job->point;
     (void)err;
+    if (param(job, "form") != 0) return proof_none(job, "of two-sum Coq has the form query");
     if ((proof_wide)p->block * p->least > TRIANGLE_MAX)
         return proof_none(job, "the number of sets in a block is too large to be computed in Coq");
     if ((proof_wide)p->opened * p->M >= (proof_wide)p->blocks * (p->M - p->least + 1))

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The published theorems, with their own constants.
+ * Published theorems, with their own constants; that about hybrids is in published_hybrid.c.
  *
  *   Chen, Peng, Wu 2024 (arXiv 2412.02975), Theorem 1.1: L layers of full attention with H d p <= n^(2^(-4L)) do not
  *   solve L-sequential function composition.
- *   Ye, He, Liao, Wu, Lu 2026 (arXiv 2602.01763), Theorem 1.1: nor do L-1 of them with up to 2^(3L^2) linear layers
- *   after each, for H d p <= n^(2^(-4L-2)). Theorem 1.2: one (B,k)-sparse layer needs H d p = Omega(B log n) for
+ *   Ye, He, Liao, Wu, Lu 2026 (arXiv 2602.01763), Theorem 1.2: one (B,k)-sparse layer needs H d p = Omega(B log n) for
  *   two-sum.
  *
- * The proofs choose the sizes of the task, so only prompt lengths can be asked for. They take p >= log n; a smaller p
- * is counted as log n. H d p of a recurrent layer is counted as the bits of its state, which is not less. Fewer layers
- * are covered: a layer may pass everything on.
+ * The proof of the first chooses the sizes of the task, so only prompt lengths can be asked for. It takes p >= log n; a
+ * smaller p is counted as log n. Fewer layers are covered: a layer may pass everything on.
  *
- * At L = 2 the exponents are 256 and 1024, so no size that can be run is reached. The rows are there for comparison.
+ * At L = 2 the exponent is 256, so no size that can be run is reached. The rows are there for comparison.
  */
 #include "bound_rows.h"
 
@@ -23,7 +21,6 @@
 
 typedef struct published {
     uint64_t exponent, n, width, bits; /* n >= (H d max(p, log n))^exponent */
-    uint64_t full_width;               /* H d of the full layers alone */
 } published;
 
 static bound_sides sides(rung_certified *s, const void *context)
@@ -49,29 +46,16 @@ static double least_log2_n(const published *x)
     return before;
 }
 
-/* H d of the widest layer. A recurrent layer of s bits counts as s/p, rounded up. */
-static void find_widths(published *x, const rung_ledger *ledger)
+/* H d of the widest layer. */
+static uint64_t width_of(const rung_ledger *ledger)
 {
-    x->width = x->full_width = 1;
+    uint64_t width = 1;
     for (size_t i = 0; i < ledger->layer_count; i++) {
         const rung_ledger_layer *held = &ledger->layer[i];
         uint64_t dim = held->key_dim > held->value_dim ? held->key_dim : held->value_dim;
-        uint64_t wide = held->full ? held->heads * dim : 0,
-                 state = held->state_elements + held->conv_elements + held->extra_elements + held->window_elements;
-        if (wide > x->full_width) x->full_width = wide;
-        if (state > x->width) x->width = state;
+        if (held->full && held->heads * dim > width) width = held->heads * dim;
     }
-    if (x->full_width > x->width) x->width = x->full_width;
-}
-
-/* Prints "H d = 2"; if a state is wider, says that it is a state. */
-static void print_width(char *out, size_t room, const published *x)
-{
-    if (x->width == x->full_width)
-        snprintf(out, room, "H d = %llu", (unsigned long long)x->width);
-    else
-        snprintf(out, room, "H d = %llu (numbers in the largest state; full layers have %llu)",
-                 (unsigned long long)x->width, (unsigned long long)x->full_width);
+    return width;
 }
 
 static uint64_t functions_of(const bound_question *q)
@@ -83,18 +67,15 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
 {
     if (!q->n) return bound_missing(answer, "the theorem chooses the sizes of the task; ask for a prompt length n");
     if (shift > 60) return bound_missing(answer, "the exponent 2^%u does not fit", shift);
-    published x = {.exponent = UINT64_C(1) << shift, .n = q->n, .bits = (uint64_t)bound_widest(q)};
-    char width[96];
-    find_widths(&x, q->ledger);
-    print_width(width, sizeof width, &x);
+    published x = {UINT64_C(1) << shift, q->n, width_of(q->ledger), (uint64_t)bound_widest(q)};
     RUNG_TRY(bound_decide(answer, sides, &x, err));
     answer->log2_n = least_log2_n(&x);
     answer->holds = answer->holds && answer->lhs > answer->log2_n;
     snprintf(answer->premise, sizeof answer->premise,
              "as published; p at least log2 n; sizes of the task as in the proof");
     snprintf(answer->statement, sizeof answer->statement,
-             "log2 n = %.1f > 2^%u log2(H d p) = %.0f, L = %llu, %s; holds from log2 n = %.4g on", answer->lhs, shift,
-             answer->rhs, (unsigned long long)functions_of(q), width, answer->log2_n);
+             "log2 n = %.1f > 2^%u log2(H d p) = %.0f, L = %llu, H d = %llu; holds from log2 n = %.4g on", answer->lhs,
+             shift, answer->rhs, (unsigned long long)functions_of(q), (unsigned long long)x.width, answer->log2_n);
     return RUNG_OK;
 }
 
@@ -102,34 +83,11 @@ static rung_status evaluate_full(rung_bound_answer *answer, const bound_question
                                  rung_error *err)
 {
     uint64_t L = functions_of(q);
-    if (p->recurrent || p->sparse || p->levels_state)
+    if (p->recurrent || p->sparse || p->top || p->levels_state)
         return bound_missing(answer, "the theorem is about layers of full attention only");
     if (p->too_many || p->full > L)
         return bound_missing(answer, "the theorem is about at most L = %llu full layers", (unsigned long long)L);
     return evaluate(answer, q, (unsigned)(4 * L), err);
-}
-
-/* Whether 2^(3 L^2) is less than `layers`. */
-static bool too_many_linear(size_t layers, uint64_t L)
-{
-    return 3 * L * L < 63 && layers > UINT64_C(1) << (3 * L * L);
-}
-
-static rung_status evaluate_hybrid(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
-                                   rung_error *err)
-{
-    uint64_t L = functions_of(q);
-    if (p->headwise || p->sparse || p->levels_state)
-        return bound_missing(answer, "the theorem is about full layers and linear layers, one after the other");
-    if (p->too_many || p->full + 1 > L)
-        return bound_missing(answer, "the theorem is about at most L-1 = %llu full layers",
-                             (unsigned long long)(L - 1));
-    if (p->layers[0] && p->full + 1 == L)
-        return bound_missing(
-            answer, "linear layers stand before the first full one; the published theorem does not allow them there");
-    for (size_t g = 0; g <= p->full; g++)
-        if (too_many_linear(p->layers[g], L)) return bound_missing(answer, "more than 2^(3L^2) linear layers in a row");
-    return evaluate(answer, q, (unsigned)(4 * L + 2), err);
 }
 
 static rung_status evaluate_sparse(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p,
@@ -148,17 +106,6 @@ const rung_bound rung_bound_published_full = {
     .section = "published",
     .needs = NEEDS_SCANS,
     .evaluate = evaluate_full,
-};
-
-const rung_bound rung_bound_published_hybrid = {
-    .id = "published-hybrid",
-    .summary = "L-1 full layers, 2^(3L^2) linear ones after each, H d p <= n^(2^(-4L-2)): do not compose L functions",
-    .task = "seqcomp",
-    .source = "Ye, He, Liao, Wu, Lu 2026, Theorem 1.1",
-    .checked = "published",
-    .section = "published",
-    .needs = NEEDS_SCANS,
-    .evaluate = evaluate_hybrid,
 };
 
 const rung_bound rung_bound_published_sparse = {

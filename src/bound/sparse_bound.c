@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Membership with one layer of (B,k)-sparse attention: two-sum, form=query. Of a block that it does not open, the query
+ * Membership with one layer of (B,k)-sparse attention: two-sum, form=query, or form=causal at the last number. Of a block that it does not open, the query
  * learns only the block's summary, kappa bits over all heads. k blocks are opened over all heads; m blocks hold numbers
  * only and lie outside the query's own block and window. N(v) = sum over j = 1..B of C(v,j), the number of sets that a
  * block can hold of v values; u' is the least v with N(v) > 2^kappa. Impossible if u' <= M and
  *
  *     ceil(m (M-u'+1)/M) > k.
+ *
+ * A layer that selects single tokens by an indexer is the case B = 1: kappa are the bits of an index key, u' = 2^kappa + 1.
  *
  * All M residues are usable: only pairs with the query count, so nothing has to be zero-sum-free. If the summary of a
  * block did not depend on its place, N(M) > 2^kappa and k < m would suffice; but positions may enter with the inputs,
@@ -17,6 +19,8 @@
 
 #include <math.h>
 #include <stdio.h>
+
+enum { FORM_QUERY = 0, FORM_CAUSAL = 3 }; /* choices of the task */
 
 typedef struct membership {
     uint64_t B, opened, kappa, M, lead, window;
@@ -71,11 +75,11 @@ static const rung_ledger_layer *only_sparse(rung_bound_answer *answer, const bou
               "open case";
     else if (found->full || found->recurrent || found->window || found->chunk || found->conv_elements)
         why = "the layer also has another mechanism";
-    else if (found->block <= 1)
-        why = "single tokens are selected, not blocks: nothing is compressed, and such a layer solves the task";
+    else if (found->block <= 1 && (!found->index_elements || found->summary_elements))
+        why = "single tokens are selected, and the size of their index keys is not known";
     else if (found->summary_overlaps)
         why = "blocks of the compression overlap: a token is in several summaries";
-    else if (!found->summary_elements)
+    else if (found->block > 1 && !found->summary_elements)
         why = "the size of a summary is not known";
     if (why) bound_missing(answer, "%s", why);
     return why ? NULL : found;
@@ -89,13 +93,18 @@ static rung_status read_question(rung_bound_answer *answer, membership *x, const
                       .M = (uint64_t)rung_task_param(q->task, "M"),
                       .lead = (uint64_t)rung_task_param(q->task, "blank"),
                       .window = held->window_size};
-    uint64_t heads = held->heads ? held->heads : 1;
+    /* single tokens: a block of one, whose summary is its index key; all heads look at the same ones */
+    bool single = held->block <= 1;
+    if (single) x->B = 1;
+    uint64_t heads = held->heads && !single ? held->heads : 1;
+    uint64_t summary = single ? held->index_elements : held->summary_elements;
     if (__builtin_mul_overflow(held->top, heads, &x->opened) ||
-        __builtin_mul_overflow(held->summary_elements, (uint64_t)bound_widest(q), &x->kappa) || x->kappa >> 62 ||
-        x->opened >> 31 || x->B >> 31 || x->window >> 62)
+        __builtin_mul_overflow(summary, (uint64_t)bound_widest(q), &x->kappa) || x->kappa >> 62 || x->opened >> 31 ||
+        x->B >> 31 || x->window >> 62)
         return bound_missing(answer, "the numbers of the layer are too large");
-    if (rung_task_param(q->task, "form") != 0)
-        return bound_missing(answer, "the theorem is about form=query; the others have rows of their own");
+    int64_t form = rung_task_param(q->task, "form");
+    if (form != FORM_QUERY && form != FORM_CAUSAL)
+        return bound_missing(answer, "the theorem is about form=query and causal; the others have rows of their own");
     return RUNG_OK;
 }
 
@@ -124,13 +133,21 @@ static double least_tokens(const membership *x)
     return (double)(blocks + x->lead) * (double)x->B + (x->window > 1 ? (double)(x->window - 1) : 0) + 1;
 }
 
+/* Where the query is: the last token. form=causal has at most M numbers. */
+static uint64_t asked_at(const bound_question *q, const membership *x)
+{
+    bool causal = rung_task_param(q->task, "form") == FORM_CAUSAL;
+    if (!q->n) return x->lead + (uint64_t)rung_task_param(q->task, "N") - causal;
+    return causal && q->n - 1 > x->lead + x->M - 1 ? x->lead + x->M - 1 : q->n - 1;
+}
+
 static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
 {
     (void)p;
     membership x;
     rung_status status = read_question(answer, &x, q);
     if (status != RUNG_OK || !answer->applies) return status;
-    uint64_t position = q->n ? q->n - 1 : x.lead + (uint64_t)rung_task_param(q->task, "N");
+    uint64_t position = asked_at(q, &x);
     x.blocks = closed_blocks(&x, position);
     /* N(v) rises. The search finds u' or, if the logarithms do not decide, one more, which is on the safe side. */
     status = bound_least(&x.least, x.M, collides, &x, err);
@@ -148,7 +165,10 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
                                        .block = x.B,
                                        .M = x.M,
                                        .least = x.least};
-    if (q->thresholds && x.least) answer->n_threshold = least_tokens(&x), answer->exact = true;
+    if (!q->thresholds || !x.least) return RUNG_OK;
+    double tokens = least_tokens(&x);
+    bool exists = rung_task_param(q->task, "form") != FORM_CAUSAL || tokens <= (double)(x.lead + x.M);
+    answer->n_threshold = exists ? tokens : 0, answer->exact = exists;
     return RUNG_OK;
 }
 

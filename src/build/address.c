@@ -97,14 +97,3 @@ double address_leak(const address *a)
     }
     return leak;
 }
-
-double address_least_gap(address_kind kind, size_t count, size_t idle, double bound)
-{
-    double gap = 0.01;
-    for (; gap < 700; gap += 0.01) { /* e^-700 is near the smallest double */
-        address a = address_init(kind, count, gap);
-        a.idle = idle;
-        if (address_leak(&a) < bound) break;
-    }
-    return gap;
-}

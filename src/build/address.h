@@ -36,7 +36,5 @@ void address_key(const address *a, const sheet_matrix *m, size_t row, size_t col
 void address_query(const address *a, const sheet_matrix *m, size_t row, size_t col, size_t number);
 /* Mass of the wrong keys relative to the right one, at most, when every address occurs at most once. */
 double address_leak(const address *a);
-/* The least gap (to a hundredth) whose leak is below `bound`; with `idle` zero keys. */
-double address_least_gap(address_kind kind, size_t count, size_t idle, double bound);
 
 #endif

@@ -10,6 +10,7 @@
 
 #define RUNG_CONSTRUCTIONS(X)                                                                                          \
     X(lookup)                                                                                                          \
+    X(percom)                                                                                                          \
     X(seqcomp)                                                                                                         \
     X(seqcomp_cot)                                                                                                     \
     X(seqcomp_encoder)                                                                                                 \

@@ -2,27 +2,32 @@
  * Copyright (c) The rung authors
  *
  * Look a value up: one full layer, one head. The key of an entry is its address, which comes from its position or from
- * the token itself; the query is the wanted address; the value is what is asked for. Solves eva, index, retrieval and
- * palindrome, which a recurrent layer of small state cannot do. In palindrome the position of a question says which
- * address it wants.
+ * the token itself; the query is the wanted address; the value is what is asked for. Solves eva, index, retrieval,
+ * palindrome and percom, which a recurrent layer of small state cannot do. In palindrome the position of a question says
+ * which address it wants.
  *
  * The head's output is the wanted value plus at most leak/(1+leak) of its range. Bits are rounded at 1/2, so leak < 1
  * is enough; one number among V needs leak (V-1) < 1/2. The query token itself has no address (a zero key, or for the
  * quadratic form the position after the last): it is one more wrong key, at least one gap below.
+ *
+ * retrieval distinct=0: a wrong address may occur up to N-1 times, so the N wrong keys weigh at most N e^-gap together.
+ *
+ * percom: every token of tau is a query, and sees sigma, the tokens of tau before it and itself. These have the value 0
+ * and no address. The leak counts N of them.
  */
 #include "address.h"
 #include "build_rows.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { TASK_EVA, TASK_INDEX, TASK_RETRIEVAL, TASK_PALINDROME };
 enum { VALUES_BITS, VALUES_SCALAR };
 
-static const char *const task_pairs[] = {"eva", "index", "retrieval", "palindrome", NULL};
+static const char *const lookup_tasks[] = {"eva", "index", "retrieval", "palindrome", NULL};
 static const char *const value_names[] = {"bits", "scalar", NULL};
 
 static const rung_param params[] = {
-    {"task", RUNG_PARAM_CHOICE, TASK_EVA, 0, 0, task_pairs, "the task"},
+    {"task", RUNG_PARAM_CHOICE, 0, 0, 0, lookup_tasks, "the task"},
     {"keys", RUNG_PARAM_CHOICE, ADDRESS_BITS, 0, 0, address_names, "how an address is written"},
     {"values", RUNG_PARAM_CHOICE, VALUES_BITS, 0, 0, value_names, "bits, or one number"},
     {"gap", RUNG_PARAM_REAL, 0, 0, 100000, NULL, "score of the wanted key above the next, 0: enough"},
@@ -35,27 +40,59 @@ typedef struct table_task {
     size_t addresses; /* positions, or keys that a token can carry */
     size_t values;    /* V */
     bool by_token;    /* the token carries its address */
+    size_t queries;   /* tokens that ask, after the table */
     bool backwards;   /* every entry is asked for, the last one first, by tokens that are all the same */
+    bool repeats;     /* an address that is not wanted may occur more than once */
 } table_task;
 
 static table_task describe(const rung_build *b)
 {
     const rung_task_conf *t = &b->task;
-    size_t entries = (size_t)rung_task_param(t, "N");
-    if (rung_build_param(b, "task") == TASK_RETRIEVAL) {
-        size_t words = (size_t)1 << rung_task_param(t, "D");
-        return (table_task){entries, words, words, true, false};
+    const char *name = t->task->name;
+    size_t entries = (size_t)rung_task_param(t, "N"), values = t->answers;
+    table_task by_position = {.entries = entries, .addresses = entries, .values = values, .queries = 1};
+    table_task by_token = {.entries = entries, .addresses = values, .values = values, .by_token = true, .queries = 1};
+    bool palindrome = strcmp(name, "palindrome") == 0;
+    if (strcmp(name, "retrieval") == 0) {
+        by_token.repeats = rung_task_param(t, "distinct") == 0;
+        return by_token;
     }
-    size_t values = (size_t)rung_task_param(t, "V");
-    if (rung_build_param(b, "task") == TASK_EVA && rung_task_value(t, "form")->number == 1)
-        return (table_task){entries, (size_t)rung_task_param(t, "K"), values, true, false};
-    return (table_task){entries, entries, values, false, rung_build_param(b, "task") == TASK_PALINDROME};
+    if (strcmp(name, "eva") == 0 && rung_task_value(t, "form")->number == 1) {
+        by_token.addresses = (size_t)rung_task_param(t, "K");
+        return by_token;
+    }
+    by_position.backwards = palindrome;
+    if (palindrome || strcmp(name, "percom") == 0) by_position.queries = entries;
+    return by_position;
 }
 
-/* Questions that are counted one by one. A single one is in the slack of the allowed leak. */
-static size_t idle_keys(const table_task *t)
+/* percom with quadratic keys: the tokens that ask stand at one number, twice as far as the last address. */
+static bool asks_from_afar(const table_task *t, address_kind kind)
 {
-    return t->backwards ? t->entries : 0;
+    return kind == ADDRESS_QUADRATIC && t->queries > 1 && !t->backwards;
+}
+
+static address address_of(const table_task *t, address_kind kind, double gap)
+{
+    address a = address_init(kind, t->addresses, gap);
+    a.idle = t->queries > 1 ? t->queries : 0; /* a single one is in the slack of the allowed leak */
+    return a;
+}
+
+/* Mass of the wrong keys relative to the right one, at most. */
+static double leak_of(const table_task *t, address_kind kind, double gap)
+{
+    address a = address_of(t, kind, gap);
+    double beyond = (double)t->entries + 1, leak = t->repeats ? (double)t->entries * exp(-gap) : address_leak(&a);
+    return asks_from_afar(t, kind) ? leak + (double)t->queries * exp(-gap * beyond * beyond) : leak;
+}
+
+/* The least gap, to a hundredth, with a leak below `bound`. */
+static double least_gap(const table_task *t, address_kind kind, double bound)
+{
+    double gap = 0.01;
+    while (gap < 700 && !(leak_of(t, kind, gap) < bound)) gap += 0.01; /* e^-700 is near the smallest double */
+    return gap;
 }
 
 /* The largest leak for which it is right, minus a little for the query token's own key. */
@@ -67,17 +104,14 @@ static double allowed_leak(const table_task *t, int64_t values)
 static rung_status choose_gap(double *gap, const rung_build *b, const table_task *t, rung_error *err)
 {
     address_kind kind = (address_kind)rung_build_param(b, "keys");
-    double bound = allowed_leak(t, rung_build_param(b, "values"));
-    double least = address_least_gap(kind, t->addresses, idle_keys(t), bound);
+    double bound = allowed_leak(t, rung_build_param(b, "values")), least = least_gap(t, kind, bound);
     *gap = rung_build_value(b, "gap")->real;
     if (*gap == 0) *gap = least + 2; /* a seventh of the allowed leak, which leaves room for rounding */
-    address a = address_init(kind, t->addresses, *gap);
-    a.idle = idle_keys(t);
-    if (address_leak(&a) < bound) return RUNG_OK;
+    if (leak_of(t, kind, *gap) < bound) return RUNG_OK;
     return rung_fail(err, RUNG_USAGE,
                      "gap=%g is too small: the wrong keys together weigh up to %.3g of the right one, but only %.3g is "
                      "allowed; take gap=%.2f or more",
-                     *gap, address_leak(&a), bound, least);
+                     *gap, leak_of(t, kind, *gap), bound, least);
 }
 
 typedef struct coords {
@@ -104,11 +138,10 @@ static void write_tokens(rung_sheet *s, const table_task *t, const address *a, c
 static void write_positions(rung_sheet *s, const table_task *t, const address *a, const coords *c)
 {
     sheet_matrix positions = sheet_get(s, "positions");
-    size_t questions = t->backwards ? t->entries : 1;
     for (size_t i = 0; i < t->entries; i++) address_key(a, &positions, i, c->key, i);
-    for (size_t j = 0; j < questions; j++) {
-        size_t at = t->entries + j;
-        if (a->kind == ADDRESS_QUADRATIC) address_key(a, &positions, at, c->key, at);
+    for (size_t j = 0; j < t->queries; j++) {
+        size_t at = t->entries + j, number = asks_from_afar(t, a->kind) ? 2 * t->entries : at;
+        if (a->kind == ADDRESS_QUADRATIC) address_key(a, &positions, at, c->key, number);
         if (t->backwards) address_query(a, &positions, at, c->query, t->entries - 1 - j);
     }
 }
@@ -166,5 +199,14 @@ const rung_construction rung_construction_lookup = {
     .source = "Sanford, Hsu, Telgarsky 2023; Bhattamishra et al. 2024; precision: ours",
     .task = "eva",
     .params = params,
+    .build = build,
+};
+
+const rung_construction rung_construction_percom = {
+    .name = "percom",
+    .summary = "one full layer, one head: every token of tau looks up sigma",
+    .source = "Ye et al. 2026, appendix C; the tokens without address and precision: ours",
+    .task = "percom",
+    .params = params + 1, /* all but the task */
     .build = build,
 };

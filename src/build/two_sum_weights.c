@@ -18,8 +18,8 @@
  * M/2. They score s, all others at most 0, and the blank s + 1/2. With r copies y/(1-y) = (r + d)/e^(1/2), d <= (N-1)
  * e^-s <= 1/8: below 1 for r = 1, above it for r = 2, which is one other copy.
  *
- * form=global: layer 1 as in form=position with self=0, but causal: the later one of a pair finds the earlier one, and
- * a table writes a flag, exactly 0 or 1. Layer 2 is an or: the last token scores t at flags, 0 elsewhere, and reads the
+ * form=causal: as form=position with self=0, but with a mask: the later one of a pair finds the earlier one, which is
+ * what is asked. form=global: layer 1 is that of form=causal, and a table writes a flag, exactly 0 or 1. Layer 2 is an or: the last token scores t at flags, 0 elsewhere, and reads the
  * flag: y = 0 without any, y >= e^t/(e^t + N + 1) otherwise, so e^t > N + 1 is enough.
  *
  * by=dsa is in two_sum_dsa.c. One head throughout; dk = 3 or 4 and 1, dv = 1.

@@ -9,7 +9,8 @@
 
 #include "sheet.h"
 
-typedef enum two_sum_form { TWO_SUM_QUERY, TWO_SUM_POSITION, TWO_SUM_GLOBAL } two_sum_form; /* choices of the task */
+/* The choices of the task. */
+typedef enum two_sum_form { TWO_SUM_QUERY, TWO_SUM_POSITION, TWO_SUM_GLOBAL, TWO_SUM_CAUSAL } two_sum_form;
 
 typedef struct two_sum_plan {
     two_sum_form form;

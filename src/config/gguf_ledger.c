@@ -357,6 +357,18 @@ static uint64_t read_grouped(rung_ledger_layer *held, header *h, size_t i)
     return cfg_times(kv, cfg_plus(held->key_dim, held->value_dim));
 }
 
+/* Without the lengths of its latent form llama.cpp keeps the keys and values of every head. 0: the file has them. */
+static uint64_t expanded_latent(header *h, size_t i)
+{
+    bool absorbed = has(h, "attention.key_length_mla") || has(h, "attention.value_length_mla");
+    if (absorbed || !has(h, "attention.key_length")) return 0;
+    uint64_t heads = need(h, "attention.head_count", i), kv = number_or(h, "attention.head_count_kv", i, heads);
+    uint64_t value = number_or(h, "attention.value_length", i, need(h, "embedding_length", i) / (heads ? heads : 1));
+    if (i == 0)
+        cfg_ledger_note(h->ledger, "no attention.key_length_mla: llama.cpp keeps keys and values, not latents", NULL);
+    return cfg_times(kv, cfg_plus(need(h, "attention.key_length", i), value));
+}
+
 /* As in a config.json: the larger of the two numbers that a query may receive. */
 static uint64_t read_latent(rung_ledger_layer *held, header *h, size_t i)
 {
@@ -372,7 +384,8 @@ static uint64_t read_latent(rung_ledger_layer *held, header *h, size_t i)
     if (h->status || !check_heads(h, held->heads, held->heads)) return 0;
     held->value_dim = value > rank ? value : rank;
     held->key_dim = cfg_plus(rank, rope);
-    return cfg_plus(rank, rope);
+    uint64_t expanded = expanded_latent(h, i), latent = cfg_plus(rank, rope);
+    return expanded > latent ? expanded : latent;
 }
 
 static void read_sparse(rung_ledger_layer *held, header *h, size_t i)

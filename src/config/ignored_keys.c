@@ -17,7 +17,7 @@
 #define LATENT                                                                                                         \
     "axk1 axk2 bailing_hybrid deepseek_v2 deepseek_v3 deepseek_v32 glm4_moe_lite glm_moe_dsa kimi_k2 kimi_k3 "         \
     "kimi_linear "                                                                                                     \
-    "longcat_flash minicpm3 mistral4 youtu " DOTS3 " " GLM5
+    "longcat_flash minicpm3 mistral4 youtu youtu_llm joyai_llm_flash " DOTS3 " " GLM5
 #define FLA_HYBRID                                                                                                     \
     "comba delta_net gated_deltanet gated_deltaproduct gla gsa hgrn hgrn2 kda linear_attn retnet rwkv6 rwkv7 samba"
 
@@ -69,7 +69,7 @@ static const row read_by[] = {
     {"swa_kv_lora_rank", DOTS3},
     {"v_head_dim", "hymba " LATENT " " MIMO2},
     {"num_kv_shared_layers", "gemma3n gemma3n_text " GEMMA4},
-    {"use_cla", "hunyuan_v1_dense hunyuan_v1_moe"},
+    {"use_cla", "hunyuan hunyuan_v1_dense hunyuan_v1_moe"},
     {"kv_reuse_group", "hymba"},
     {"global_head_dim", GEMMA4},
     {"num_global_key_value_heads", GEMMA4},

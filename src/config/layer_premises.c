@@ -105,16 +105,33 @@ static const char *prefix_wrapper(const cfg_reader *r)
     return NULL;
 }
 
-/* Returns the code that a checkpoint ships, if the published code of its family is different. */
-static const char *foreign_code(const cfg_reader *r)
+/* Multimodal models whose checkpoints all ship the published code around a text model. */
+static bool ships_code(const rung_json *around)
 {
-    const rung_json *map = cfg_find(r, "auto_map");
-    if (r->family->flags & FAMILY_SHIPS_CODE) return NULL;
+    static const char *const types[] = {"deepseek_vl_v2", "internvl_chat", "kimi_k25", "kimi_vl", "minimax_vl_01"};
+    for (size_t i = 0; i < RUNG_COUNT(types); i++)
+        if (is_word(rung_json_get(around, "model_type"), types[i])) return true;
+    return false;
+}
+
+static const char *model_code(const rung_json *object)
+{
+    const rung_json *map = rung_json_get(object, "auto_map");
     for (size_t i = 0; i < rung_json_len(map); i++) {
         const char *name = rung_json_string(rung_json_value_at(map, i));
         if (strncmp(rung_json_key_at(map, i), "AutoModel", 9) == 0) return name ? name : "?";
     }
     return NULL;
+}
+
+/* Returns the code that a checkpoint ships, if the published code of its family is different. */
+static const char *foreign_code(const cfg_reader *r)
+{
+    if (r->family->flags & FAMILY_SHIPS_CODE) return NULL;
+    const char *code = model_code(r->config);
+    for (size_t i = 0; !code && i < r->outer_count; i++)
+        if (!ships_code(r->outer[i])) code = model_code(r->outer[i]);
+    return code;
 }
 
 /* Keeps letters and digits, in lower case, so that "Qwen2_5_VL" and "qwen2_5_vl" are the same name. */
@@ -323,6 +340,7 @@ static const struct {
     {"glm_moe_dsa", "kv_lora_rank index_topk"},
     {"hymba", "v_head_dim kv_reuse_group"},
     {"iquestloopcoder", "loop_num"},
+    {"joyai_llm_flash", "kv_lora_rank qk_rope_head_dim v_head_dim"},
     {"kimi_k2", "kv_lora_rank"},
     {"kimi_k3", "kv_lora_rank"},
     {"kimi_linear", "kv_lora_rank"},
@@ -346,6 +364,7 @@ static const struct {
     {"voxtral", TEXT_SIZES},
     {"voxtral_realtime", TEXT_SIZES " sliding_window"},
     {"youtu", "kv_lora_rank"},
+    {"youtu_llm", "kv_lora_rank qk_rope_head_dim v_head_dim"},
 };
 
 static bool has_one_of(const cfg_reader *r, const char *keys, size_t len)

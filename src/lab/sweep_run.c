@@ -187,6 +187,7 @@ static void put_param(rung_buf *out, const rung_value *value, const rung_param *
 {
     switch (row->kind) {
     case RUNG_PARAM_INT:
+    case RUNG_PARAM_SWITCH:
         rung_buf_printf(out, "%" PRId64, value->number);
         break;
     case RUNG_PARAM_LIST:
@@ -228,10 +229,12 @@ static void put_member(word_list *list, const char *key, const rung_buf *value)
 static void put_task(word_list *list, const rung_task_conf *conf, rung_buf *value)
 {
     for (size_t i = 0; conf->task->params[i].name; i++) {
+        const rung_param *row = &conf->task->params[i];
         char key[80];
+        if (row->kind == RUNG_PARAM_SWITCH && conf->params[i].number == row->fallback) continue; /* as in its text */
         rung_buf_reset(value);
-        snprintf(key, sizeof key, TASK_PREFIX "%.64s", conf->task->params[i].name);
-        put_param(value, &conf->params[i], &conf->task->params[i]);
+        snprintf(key, sizeof key, TASK_PREFIX "%.64s", row->name);
+        put_param(value, &conf->params[i], row);
         put_member(list, key, value);
     }
 }

@@ -44,19 +44,24 @@ static bool accept(parser *p, char c)
     return true;
 }
 
-static rung_status read_number(parser *p, size_t *out, size_t high, const char *what)
+static rung_status read_number_from(parser *p, size_t *out, size_t low, size_t high, const char *what)
 {
     skip_spaces(p);
     const char *start = p->at;
     size_t value = 0;
     char message[128];
     while (isdigit((unsigned char)*p->at) && value <= high) value = value * 10 + (size_t)(*p->at++ - '0');
-    if (p->at == start || value == 0 || value > high) {
-        snprintf(message, sizeof message, "expected %s, a number from 1 to %zu", what, high);
+    if (p->at == start || value < low || value > high) {
+        snprintf(message, sizeof message, "expected %s, a number from %zu to %zu", what, low, high);
         return expected(p, start, message);
     }
     *out = value;
     return RUNG_OK;
+}
+
+static rung_status read_number(parser *p, size_t *out, size_t high, const char *what)
+{
+    return read_number_from(p, out, 1, high, what);
 }
 
 /* Reads letters, digits and the given extra characters. A word that is too long is refused, because a truncated word
@@ -211,6 +216,48 @@ static rung_status repeat(parser *p, size_t first, size_t count, const char *at)
     return status;
 }
 
+/* ---- hybrid(L; a_1, ..., a_L) ------------------------------------------------------------------------------------ */
+
+/* Reads "hybrid(", or nothing. */
+static bool accept_hybrid(parser *p)
+{
+    static const char word[] = "hybrid";
+    const char *start = p->at;
+    if (strncmp(p->at, word, sizeof word - 1) != 0) return false;
+    p->at += sizeof word - 1;
+    if (accept(p, '(')) return true;
+    p->at = start;
+    return false;
+}
+
+/* Appends `count` layers of a mechanism without keys. They share their group. */
+static rung_status append_plain(parser *p, const char *name, size_t count, const char *at)
+{
+    parser inner = *p;
+    rung_layer layer;
+    inner.text = inner.at = name;
+    RUNG_TRY(read_mix(&inner, &layer));
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; status == RUNG_OK && i < count; i++) status = append(p, &layer, at);
+    return status;
+}
+
+static rung_status read_hybrid(parser *p, const char *start)
+{
+    size_t full = 0, linear = 0;
+    RUNG_TRY(read_number(p, &full, RUNG_LAYERS_MAX, "L, the full layers"));
+    if (!accept(p, ';')) return expected(p, p->at, "expected ';' after L, as in hybrid(2;1,0)");
+    for (size_t k = 0; k < full; k++) {
+        if (k && !accept(p, ',')) return expected(p, p->at, "expected ',': a hybrid has one a_k for each full layer");
+        RUNG_TRY(read_number_from(p, &linear, 0, RUNG_LAYERS_MAX, "a_k, the linear layers after a full one"));
+        RUNG_TRY(append_plain(p, "full", 1, start));
+        RUNG_TRY(append_plain(p, "linear", linear, start));
+    }
+    return accept(p, ')') ? RUNG_OK : expected(p, p->at, "expected ')': a hybrid has one a_k for each full layer");
+}
+
+/* ---- items ------------------------------------------------------------------------------------------------------- */
+
 static rung_status read_item(parser *p)
 {
     skip_spaces(p);
@@ -227,6 +274,8 @@ static rung_status read_item(parser *p)
         status = read_arch(p);
         if (status == RUNG_OK && !accept(p, ')')) return expected(p, p->at, "expected ',' or ')'");
         p->depth--;
+    } else if (accept_hybrid(p)) {
+        status = read_hybrid(p, start);
     } else {
         rung_layer layer;
         status = read_mix(p, &layer);

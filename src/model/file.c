@@ -186,23 +186,41 @@ typedef struct destination {
     size_t *size;
 } destination;
 
+/* A hybrid is short for its layers. Programs that read model files know the layers. */
+static rung_status print_plain_arch(rung_buf *out, const rung_model_spec *spec, rung_error *err)
+{
+    rung_arch arch;
+    if (!strstr(spec->arch, "hybrid")) {
+        rung_buf_puts(out, spec->arch);
+        return rung_buf_ok(out, err);
+    }
+    RUNG_TRY(
+        rung_arch_parse(&arch, spec->arch, &(rung_arch_defaults){spec->heads, spec->dk, spec->dv, spec->causal}, err));
+    rung_arch_print(out, &arch);
+    rung_arch_clear(&arch);
+    return rung_buf_ok(out, err);
+}
+
 static rung_status write_to(const destination *to, const rung_model_spec *spec, const rung_tensor *tensors,
                             size_t count, const char *made_by, rung_error *err)
 {
-    rung_buf config;
+    rung_buf config, layers;
     RUNG_TRY(rung_model_spec_check(spec, err));
     rung_buf_init(&config);
+    rung_buf_init(&layers);
     rung_model_spec_print(&config, spec);
+    rung_status status = rung_buf_ok(&config, err);
+    RUNG_NEXT(status, print_plain_arch(&layers, spec, err));
     const rung_meta meta[] = {
-        {"rung.format", RUNG_MODEL_FORMAT}, {"rung.arch", spec->arch}, {"rung.config", config.text},
+        {"rung.format", RUNG_MODEL_FORMAT}, {"rung.arch", layers.text}, {"rung.config", config.text},
         {"rung.task", spec->task},          {"rung.made_by", made_by},
     };
-    rung_status status = rung_buf_ok(&config, err);
     if (status == RUNG_OK && to->path)
         status = rung_safetensors_write(to->path, tensors, count, meta, RUNG_COUNT(meta), err);
     else if (status == RUNG_OK)
         status = rung_safetensors_encode(to->bytes, to->size, tensors, count, meta, RUNG_COUNT(meta), err);
     rung_buf_clear(&config);
+    rung_buf_clear(&layers);
     return status;
 }
 

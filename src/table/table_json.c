@@ -50,8 +50,8 @@ static void json_cell(rung_jout *out, const rung_table *table, size_t r, size_t 
     rung_jout_object(out, NULL);
     rung_jout_string(out, "row", rung_table_rows[r].title);
     rung_jout_string(out, "arch", rung_table_rows[r].arch);
-    rung_jout_string(out, "task", rung_table_cols[c].task);
-    rung_jout_int(out, "tokens", (int64_t)table->task[c].tokens);
+    rung_jout_string(out, "task", rung_table_rows[r].task[c] ? rung_table_rows[r].task[c] : rung_table_cols[c].task);
+    rung_jout_int(out, "tokens", (int64_t)cell->tokens);
     rung_jout_string(out, "published", rung_table_rows[r].claim[c]);
     rung_jout_string(out, "verdict", rung_verdict_names[cell->verdict - 1]);
     if (cell->verdict == RUNG_CAN || cell->verdict == RUNG_CAN_SAMPLED) {

@@ -23,7 +23,7 @@ static const char head[] =
     ".can{color:#0a6;font-weight:700}.sampled{color:#577;font-weight:700}.cannot{color:#c33;font-weight:700}details{"
     "font-size:.87rem;margin:.15rem "
     "0}summary{cursor:pointer;color:var(--dim)}"
-    "details "
+    "td "
     "code{overflow-wrap:anywhere}.dim{color:var(--dim);font-size:.87rem}.bits{font-weight:600}.empty{color:var(--dim)}"
     "\n"
     ".trained{margin-top:.45rem}.bar{position:relative;display:block;height:.5rem;max-width:13rem;background:var(--"
@@ -74,7 +74,8 @@ static void put_certificate(rung_buf *out, const rung_table_cell *cell)
     rung_buf_puts(out, ".</details>");
 }
 
-static void put_verdict(rung_buf *out, const rung_table_cell *cell)
+/* `own`: the instance of this cell, if it is larger than that of the column. */
+static void put_verdict(rung_buf *out, const rung_table_cell *cell, const char *own)
 {
     bool sampled = cell->verdict == RUNG_CAN_SAMPLED;
     if (cell->verdict == RUNG_CAN || sampled) {
@@ -93,6 +94,7 @@ static void put_verdict(rung_buf *out, const rung_table_cell *cell)
         rung_buf_printf(out,
                         "<span class=\"cannot\">CANNOT</span> %.0f &gt; %.0f%s<details><summary>theorem %s</summary>",
                         cell->lhs, cell->rhs, cell->trivial ? " (trivial)" : "", cell->bound);
+        if (own) rung_buf_printf(out, "<code>%s</code>, %zu tokens: ", own, cell->tokens);
         rung_text_escape(out, cell->statement);
         if (cell->proof[0]) {
             rung_buf_puts(out, ". For coqc: ");
@@ -161,10 +163,15 @@ static void put_trained(rung_buf *out, const rung_table_trained *t)
 }
 
 /* data-task: on a phone the cells stand below each other and say which column they are. */
-static void put_cell(rung_buf *out, const rung_table_cell *cell, const char *claim, const char *task, bool thinks)
+static void put_cell(rung_buf *out, const rung_table *table, size_t r, size_t c)
 {
-    rung_buf_printf(out, "<td data-task=\"%s\">", task);
-    put_verdict(out, cell);
+    const rung_table_cell *cell = &table->cell[r][c];
+    const char *claim = rung_table_rows[r].claim[c];
+    bool thinks = rung_table_rows[r].thinks;
+    rung_buf_printf(out, "<td data-task=\"%s\">", rung_table_cols[c].title);
+    put_verdict(out, cell, rung_table_rows[r].task[c]);
+    if (rung_table_rows[r].task[c])
+        rung_buf_printf(out, "<div class=\"dim\">a larger instance: %zu tokens</div>", cell->tokens);
     if (claim) rung_buf_printf(out, "<div class=\"dim\">published: width %s</div>", claim);
     for (size_t i = 0; i < cell->trained_count; i++) put_trained(out, cell->trained[i]);
     if (!cell->trained_count)
@@ -196,7 +203,8 @@ void rung_table_page(rung_buf *out, const rung_table *table)
     rung_buf_printf(
         out,
         "<h1>What attention can and cannot compute</h1>\n<p>Rows are architectures, columns are tasks; a column "
-        "has the same instances in every row. Numbers have %d bits (<code>%s</code>). <b>CANNOT</b>: a theorem "
+        "has the same instances in every row, but for a cell that names a larger one. Numbers have %d bits "
+        "(<code>%s</code>). <b>CANNOT</b>: a theorem "
         "about layers of one head with d<sub>k</sub> = d<sub>v</sub> = 2, whose inequality holds at these sizes; "
         "it assumes sums from left to right. Below it, one model of these layers that fails, with a certificate that a "
         "second program, rung-check, accepted when this page was made. <b>CAN</b>: explicit weights, built and checked "
@@ -210,9 +218,7 @@ void rung_table_page(rung_buf *out, const rung_table *table)
     for (size_t r = 0; r < RUNG_TABLE_ROWS; r++) {
         rung_buf_printf(out, "<tr><th>%s<br><span class=\"dim\"><code>%s</code></span></th>", rung_table_rows[r].title,
                         rung_table_rows[r].arch);
-        for (size_t c = 0; c < RUNG_TABLE_COLS; c++)
-            put_cell(out, &table->cell[r][c], rung_table_rows[r].claim[c], rung_table_cols[c].title,
-                     rung_table_rows[r].thinks);
+        for (size_t c = 0; c < RUNG_TABLE_COLS; c++) put_cell(out, table, r, c);
         rung_buf_puts(out, "</tr>\n");
     }
     rung_buf_puts(out, "</tbody></table></div>\n");

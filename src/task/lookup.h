@@ -6,7 +6,7 @@
  * Positions: entry i is the token id f(i), the query x is the id values + x. The key of an entry is its
  * position. Pairs: an entry is the id key * values + value, the query is keys * values + key. The keys are
  * `entries` distinct ones of [keys] in random order, so neither the position nor the order of an entry says
- * anything about its key.
+ * anything about its key. With `repeats` only the asked key is the only one of its kind; the others are independent.
  */
 #ifndef RUNG_TASK_LOOKUP_H
 #define RUNG_TASK_LOOKUP_H
@@ -16,8 +16,9 @@
 typedef struct rung_lookup {
     bool pairs;
     size_t entries, values;
-    size_t keys; /* equals `entries` in the form of positions */
-    bool zipf;   /* values follow Zipf's law; otherwise they are uniform */
+    size_t keys;  /* equals `entries` in the form of positions */
+    bool zipf;    /* values follow Zipf's law; otherwise they are uniform */
+    bool repeats; /* pairs: keys that are not asked for may occur more than once; needs two keys for two entries */
 } rung_lookup;
 
 /* Fills tokens, vocab, answers and the levels, and stores the shape in conf->derived. RUNG_USAGE when the sizes do not

@@ -2,16 +2,18 @@
  * Copyright (c) The rung authors
  *
  * Retrieval: N tokens (a_i, b_i) with a_i, b_i in {0,1}^D and the a_i distinct, then a token a that equals
- * one a_i; the answer is b_i. The setting of the retrieval head with binary keys.
+ * one a_i; the answer is b_i. The setting of the retrieval head with binary keys. distinct=0 promises less: only the
+ * asked a is the only one of its kind, and the others may repeat.
  */
 #include "lookup.h"
 #include "task_rows.h"
 #include "text_form.h"
 
 static const rung_param params[] = {
-    {"N", RUNG_PARAM_INT, 16, 1, 2048, NULL, "N, pairs; at most 2^D"},
+    {"N", RUNG_PARAM_INT, 16, 1, 2048, NULL, "N, pairs; at most 2^D if all keys differ"},
     /* 2^D 2^D + 2^D ids stay below 2^24 up to D = 11. */
     {"D", RUNG_PARAM_INT, 5, 1, 11, NULL, "D, bits of a key and of a value"},
+    {"distinct", RUNG_PARAM_SWITCH, 1, 0, 1, NULL, "1: all keys differ; 0: only the asked one differs from all others"},
     RUNG_TASK_DIST_UNIFORM,
     {0},
 };
@@ -19,9 +21,11 @@ static const rung_param params[] = {
 static rung_status resolve(rung_task_conf *conf, rung_error *err)
 {
     size_t n = (size_t)rung_task_param(conf, "N"), words = (size_t)1 << rung_task_param(conf, "D");
-    rung_lookup shape = {.pairs = true, .entries = n, .keys = words, .values = words};
-    if (shape.entries > shape.keys)
-        return rung_fail(err, RUNG_USAGE, "task retrieval: N=%zu distinct keys do not exist with D=%d bits; raise D",
+    bool repeats = rung_task_param(conf, "distinct") == 0;
+    rung_lookup shape = {.pairs = true, .entries = n, .keys = words, .values = words, .repeats = repeats};
+    if (!repeats && shape.entries > shape.keys)
+        return rung_fail(err, RUNG_USAGE,
+                         "task retrieval: N=%zu distinct keys do not exist with D=%d bits; raise D, or take distinct=0",
                          shape.entries, (int)rung_task_param(conf, "D"));
     return rung_lookup_resolve(conf, &shape, "D", err);
 }

@@ -15,6 +15,7 @@ static const rung_task *const registry[] = {
     &rung_task_eva,
     &rung_task_index,
     &rung_task_retrieval,
+    &rung_task_percom,
     &rung_task_assoc_recall,
     &rung_task_c_gram,
     &rung_task_mqar,

@@ -13,6 +13,7 @@
 extern const rung_task rung_task_eva;
 extern const rung_task rung_task_index;
 extern const rung_task rung_task_retrieval;
+extern const rung_task rung_task_percom;
 extern const rung_task rung_task_assoc_recall;
 extern const rung_task rung_task_c_gram;
 extern const rung_task rung_task_mqar;

@@ -157,9 +157,10 @@ static void sum_question(rung_scribe *scribe, rung_instance *instance, const run
 static rung_status sum_check(const rung_task_conf *conf, size_t hops, rung_error *err)
 {
     two_sum_form form = (two_sum_form)rung_task_param(conf, "form");
-    if (form == TWO_SUM_POSITION)
+    if (form == TWO_SUM_POSITION || form == TWO_SUM_CAUSAL)
         return rung_fail(err, RUNG_USAGE,
-                         "task two-sum: form=position has an answer at each number and so no text; take form=query");
+                         "task two-sum: form=%s has an answer at each number and so no text; take form=query",
+                         form == TWO_SUM_CAUSAL ? "causal" : "position");
     if (form == TWO_SUM_GLOBAL && hops)
         return rung_fail(err, RUNG_USAGE,
                          "task two-sum: form=global has no control question with one lookup; take form=query");

@@ -13,10 +13,14 @@
  * In form=global the last token asks whether there are i != j at all. That is not for a single layer: it
  * decides disjointness.
  *
+ * form=causal is the published definition (2-Sum of Ye et al. 2026): for each i, is there a strictly earlier j? The
+ * proofs ask at the last number only, where it is the query form without a token of its own for the query.
+ *
  * blank=1 puts a blank token first, where a head of the trigonometric construction rests when nothing
  * matches.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "common.h"
 #include "halves.h"
@@ -26,14 +30,15 @@
 #include "two_sum.h"
 #include "yes_no.h"
 
-static const char *const form_names[] = {"query", "position", "global", NULL};
+static const char *const form_names[] = {"query", "position", "global", "causal", NULL};
 static const char *const dist_names[] = {"uniform", "hard", NULL};
 
 /* The query form has 2M + 1 ids, so M stays below half the limit of the vocabulary. */
 static const rung_param params[] = {
     {"N", RUNG_PARAM_INT, 16, 1, 1 << 24, NULL, "numbers in the prompt"},
     {"M", RUNG_PARAM_INT, 64, 2, (1 << 23) - 1, NULL, "modulus; numbers are 0 to M-1"},
-    {"form", RUNG_PARAM_CHOICE, 0, 0, 0, form_names, "what is asked: of a query, of each number, of all"},
+    {"form", RUNG_PARAM_CHOICE, 0, 0, 0, form_names,
+     "what is asked: of a query, of each number, of all; of each, among earlier ones"},
     {"self", RUNG_PARAM_INT, 1, 0, 1, NULL, "form=position: may a number be its own partner?"},
     {"blank", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: a blank token comes first"},
     {"dist", RUNG_PARAM_CHOICE, 0, 0, 0, dist_names, "uniform, or the prompts of the lower bounds"},
@@ -55,6 +60,7 @@ static two_sum two_sum_of(const rung_task_conf *conf)
 static size_t least_numbers(const two_sum *sum)
 {
     if (sum->form == TWO_SUM_QUERY) return 1;
+    if (sum->form == TWO_SUM_CAUSAL) return 2;
     return sum->form == TWO_SUM_GLOBAL && sum->hard ? 4 : 2; /* disjoint sets need a universe of 2 */
 }
 
@@ -68,6 +74,8 @@ static size_t least_modulus(const two_sum *sum)
         return sum->hard && 2 * h - h / 2 > 2 ? 2 * (2 * h - h / 2) + 1 : 5;
     case TWO_SUM_GLOBAL: /* see draw_global_hard; one pair {v, -v} at least */
         return sum->hard ? 2 * h + 3 : 3;
+    case TWO_SUM_CAUSAL: /* N-1 earlier numbers leave a residue out; hard: N-1 members and a non-member */
+        return sum->hard ? 2 * sum->numbers + 1 : sum->numbers;
     }
     return 2;
 }
@@ -89,15 +97,29 @@ static rung_status check_shape(const two_sum *sum, rung_error *err)
     return RUNG_OK;
 }
 
+/* A token after the numbers asks. */
+static bool asks_at_end(const two_sum *sum)
+{
+    return sum->form == TWO_SUM_QUERY || sum->form == TWO_SUM_GLOBAL;
+}
+
+/* The first number has no partner, and of each later one a coin decides; dist=hard tosses it for the last one alone. */
+static double causal_level(const two_sum *sum)
+{
+    double n = (double)sum->numbers, coins = sum->hard ? 1 : n - 1;
+    return (n - coins / 2) / n;
+}
+
 /* Ids: numbers [0, M); then queries [M, 2M), or the one asking token; the blank is the last id. */
 static rung_status resolve(rung_task_conf *conf, rung_error *err)
 {
     two_sum sum = two_sum_of(conf);
     RUNG_TRY(check_shape(&sum, err));
-    const size_t askers[] = {[TWO_SUM_QUERY] = sum.modulus, [TWO_SUM_POSITION] = 0, [TWO_SUM_GLOBAL] = 1};
-    conf->tokens = sum.lead + sum.numbers + (sum.form != TWO_SUM_POSITION);
+    const size_t askers[] = {[TWO_SUM_QUERY] = sum.modulus, [TWO_SUM_GLOBAL] = 1, [TWO_SUM_CAUSAL] = 0};
+    conf->tokens = sum.lead + sum.numbers + asks_at_end(&sum);
     conf->vocab = sum.modulus + askers[sum.form] + sum.lead;
     rung_task_yes_no(conf);
+    if (sum.form == TWO_SUM_CAUSAL) conf->majority = causal_level(&sum);
     return RUNG_OK;
 }
 
@@ -108,7 +130,7 @@ static rung_status generate(rung_instance *instance, const rung_task_conf *conf,
     instance->tokens = conf->tokens;
     if (sum.lead) instance->token[0] = (uint32_t)(conf->vocab - 1);
     rung_status status = rung_two_sum_draw(instance->token + sum.lead, &query, &sum, rng, err);
-    if (sum.form != TWO_SUM_POSITION) instance->token[sum.lead + sum.numbers] = (uint32_t)sum.modulus + query;
+    if (asks_at_end(&sum)) instance->token[sum.lead + sum.numbers] = (uint32_t)sum.modulus + query;
     return status;
 }
 
@@ -126,8 +148,20 @@ static bool any_partner(const uint32_t *count, const uint32_t *x, const two_sum 
     return false;
 }
 
-static rung_status answer(rung_instance *instance, const rung_task_conf *conf, const uint32_t *count,
-                          const two_sum *sum, rung_error *err)
+/* Each number among those before it. `count` is emptied and filled again. */
+static void answer_causal(rung_instance *instance, uint32_t *count, const two_sum *sum)
+{
+    const uint32_t *x = instance->token + sum->lead;
+    memset(count, 0, sum->modulus * sizeof *count);
+    rung_task_answer_last(instance, 0);
+    for (size_t i = 0; i < sum->numbers; i++) {
+        instance->target[sum->lead + i] = has_partner(count, x[i], sum->modulus, true);
+        count[x[i]]++;
+    }
+}
+
+static rung_status answer(rung_instance *instance, const rung_task_conf *conf, uint32_t *count, const two_sum *sum,
+                          rung_error *err)
 {
     const uint32_t *x = instance->token + sum->lead;
     size_t last = instance->tokens - 1;
@@ -146,6 +180,9 @@ static rung_status answer(rung_instance *instance, const rung_task_conf *conf, c
     case TWO_SUM_GLOBAL:
         status = rung_task_expect_token(&asked, instance, conf, last, sum->modulus, 1, "the question", err);
         if (status == RUNG_OK) rung_task_answer_last(instance, any_partner(count, x, sum));
+        break;
+    case TWO_SUM_CAUSAL:
+        answer_causal(instance, count, sum);
         break;
     }
     return status;
@@ -173,6 +210,8 @@ static void players(rung_instance *instance, const rung_task_conf *conf)
     two_sum sum = two_sum_of(conf);
     if (sum.form == TWO_SUM_QUERY)
         rung_task_players_two(instance, instance->tokens - 1, "numbers", "query");
+    else if (sum.form == TWO_SUM_CAUSAL)
+        rung_task_players_two(instance, instance->tokens - 1, "numbers", "last");
     else
         rung_halves_split(instance, sum.lead + sum.numbers / 2, sum.form == TWO_SUM_GLOBAL);
 }
@@ -201,7 +240,7 @@ static rung_ids ids(const rung_task_conf *conf, size_t pos)
 const rung_task rung_task_two_sum = {
     .name = "two-sum",
     .summary = "N numbers modulo M: which have a partner that they sum to 0 with?",
-    .source = "Match2 of Sanford, Hsu, Telgarsky 2023; membership lower bounds for recurrent and sparse layers",
+    .source = "Match2 of Sanford, Hsu, Telgarsky 2023; 2-Sum of Ye et al. 2026 (form=causal)",
     .params = params,
     .resolve = resolve,
     .generate = generate,

@@ -9,7 +9,7 @@
 
 #include "rung/task.h"
 
-typedef enum two_sum_form { TWO_SUM_QUERY, TWO_SUM_POSITION, TWO_SUM_GLOBAL } two_sum_form;
+typedef enum two_sum_form { TWO_SUM_QUERY, TWO_SUM_POSITION, TWO_SUM_GLOBAL, TWO_SUM_CAUSAL } two_sum_form;
 
 typedef struct two_sum {
     two_sum_form form;

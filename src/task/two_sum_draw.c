@@ -6,7 +6,8 @@
  * Query form: the numbers are drawn before the coin, and only the query depends on it, so without the query
  * nobody scores above 1/2. Position form: residues come in pairs {v, -v}; half of the pairs are open to
  * numbers with a partner, half to numbers without, and a number without partner fixes the sign of its pair.
- * Global form: numbers without any partner; for a yes, one of them is replaced by the negative of another.
+ * Global form: numbers without any partner; for a yes, one of them is replaced by the negative of another. Causal form:
+ * each number but the first is the negative of an earlier one, or of a residue that is not there yet, by a coin.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -19,6 +20,16 @@
 #define PRESENT   1u
 #define PARTNERED 2u /* numbers with a partner come from here, and no others */
 
+/* The negative of a uniform residue without a mark, of which there are `absent`. */
+static uint32_t negative_of_unmarked(const uint8_t *mark, size_t absent, const two_sum *sum, rung_rng *rng)
+{
+    assert(absent > 0);
+    size_t rank = (size_t)rung_rng_below(rng, absent);
+    uint32_t v = 0;
+    while (mark[v] || rank-- > 0) v++;
+    return rung_residue_negative(v, sum->modulus);
+}
+
 static rung_status negative_of_absent(uint32_t *query, const uint32_t *x, const two_sum *sum, rung_rng *rng,
                                       rung_error *err)
 {
@@ -29,12 +40,31 @@ static rung_status negative_of_absent(uint32_t *query, const uint32_t *x, const 
         absent -= mark[x[i]] == 0;
         mark[x[i]] = PRESENT;
     }
-    assert(absent > 0);
-    size_t rank = (size_t)rung_rng_below(rng, absent);
-    uint32_t v = 0;
-    while (mark[v] || rank-- > 0) v++;
-    *query = rung_residue_negative(v, sum->modulus);
+    *query = negative_of_unmarked(mark, absent, sum, rng);
     free(mark);
+    return RUNG_OK;
+}
+
+/* A uniform residue without a mark by rejection: at most half of the M >= 2 count residues have one, or it searches. */
+static uint32_t negative_of_free(const uint8_t *mark, size_t absent, const two_sum *sum, rung_rng *rng)
+{
+    if (2 * absent < sum->modulus) return negative_of_unmarked(mark, absent, sum, rng);
+    for (;;) {
+        uint32_t v = (uint32_t)rung_rng_below(rng, sum->modulus);
+        if (!mark[v]) return rung_residue_negative(v, sum->modulus);
+    }
+}
+
+static rung_status draw_causal(uint32_t *x, uint8_t *mark, const two_sum *sum, rung_rng *rng)
+{
+    size_t absent = sum->modulus;
+    for (size_t i = 0; i < sum->numbers; i++) {
+        bool yes = i > 0 && rung_rng_below(rng, 2);
+        x[i] = yes ? rung_residue_negative(x[rung_rng_below(rng, i)], sum->modulus)
+                   : negative_of_free(mark, absent, sum, rng);
+        absent -= mark[x[i]] == 0;
+        mark[x[i]] = PRESENT;
+    }
     return RUNG_OK;
 }
 
@@ -65,6 +95,14 @@ static rung_status draw_query_hard(uint32_t *x, uint32_t *query, const two_sum *
     *query = rung_residue_negative(v, sum->modulus);
     free(value);
     return status;
+}
+
+/* The same set, and the last number asks. */
+static rung_status draw_causal_hard(uint32_t *x, const two_sum *sum, rung_rng *rng, rung_error *err)
+{
+    two_sum before = *sum;
+    before.numbers--;
+    return draw_query_hard(x, &x[before.numbers], &before, rng, err);
 }
 
 /* A uniform residue that has no partner so far and no claim to one, by rejection. The caller sees to it that
@@ -169,11 +207,13 @@ static rung_status draw_global_hard(uint32_t *x, const two_sum *sum, rung_rng *r
 rung_status rung_two_sum_draw(uint32_t *x, uint32_t *query, const two_sum *sum, rung_rng *rng, rung_error *err)
 {
     if (sum->form == TWO_SUM_QUERY) return (sum->hard ? draw_query_hard : draw_query)(x, query, sum, rng, err);
+    if (sum->hard && sum->form == TWO_SUM_CAUSAL) return draw_causal_hard(x, sum, rng, err);
     if (sum->hard) return (sum->form == TWO_SUM_POSITION ? draw_position_hard : draw_global_hard)(x, sum, rng, err);
     uint8_t *mark = rung_calloc(sum->modulus, 1, err);
     if (!mark) return RUNG_SYSTEM;
-    rung_status status =
-        sum->form == TWO_SUM_POSITION ? draw_position(x, mark, sum, rng, err) : draw_global(x, mark, sum, rng);
+    rung_status status = sum->form == TWO_SUM_POSITION ? draw_position(x, mark, sum, rng, err)
+                         : sum->form == TWO_SUM_GLOBAL ? draw_global(x, mark, sum, rng)
+                                                       : draw_causal(x, mark, sum, rng);
     free(mark);
     return status;
 }

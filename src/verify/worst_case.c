@@ -16,13 +16,14 @@
 #define TRIES_MAX      64
 #define TRY_TOKENS_MAX 2e9 /* squared tokens of all tries together */
 
-typedef enum known_task { TASK_OTHER, TASK_LOOKUP, TASK_TWO_SUM } known_task;
+typedef enum known_task { TASK_OTHER, TASK_LOOKUP, TASK_PERCOM, TASK_TWO_SUM } known_task;
 
 static known_task kind_of(const rung_task_conf *task)
 {
     const char *name = task->task->name;
     if (strcmp(name, "index") == 0) return TASK_LOOKUP;
     if (strcmp(name, "eva") == 0) return rung_task_param(task, "form") == 0 ? TASK_LOOKUP : TASK_OTHER;
+    if (strcmp(name, "percom") == 0) return TASK_PERCOM;
     if (strcmp(name, "two-sum") == 0) return rung_task_param(task, "form") == 0 ? TASK_TWO_SUM : TASK_OTHER;
     return TASK_OTHER;
 }
@@ -31,7 +32,7 @@ uint64_t rung_worst_case_total(const rung_task_conf *task)
 {
     known_task kind = kind_of(task);
     if (kind == TASK_OTHER) return 0;
-    return (uint64_t)rung_task_param(task, kind == TASK_LOOKUP ? "N" : "M");
+    return (uint64_t)rung_task_param(task, kind == TASK_TWO_SUM ? "M" : "N");
 }
 
 rung_status wc_unknown(wc_run *run, const char *format, ...)
@@ -84,31 +85,50 @@ static rung_status keep_witness(wc_run *run, const char *why)
     return RUNG_OK;
 }
 
-/* A prompt that stops the model (a NaN, a missing key) counts as wrong too. */
-rung_status wc_try_prompt(wc_run *run, bool *wrong)
+/* The first target that the read-outs miss; SIZE_MAX if there is none. */
+static size_t first_wrong(const double *out, const rung_instance *in, const size_t *at, size_t targets, size_t answers)
 {
-    rung_instance *in = &run->instance;
-    size_t last = run->task->tokens - 1, answers = rung_model_get_spec(run->model)->answers;
+    for (size_t i = 0; i < targets; i++)
+        if ((int32_t)rung_argmax(out + i * answers, answers) != in->target[at[i]]) return i;
+    return SIZE_MAX;
+}
+
+static rung_status run_prompt(wc_run *run, bool *wrong, double *out, size_t *at, size_t targets, size_t answers)
+{
+    const rung_instance *in = &run->instance;
+    rung_prompt prompt = {.token = in->token, .tokens = in->tokens};
     char why[160];
     rung_error stop = {""};
-    in->tokens = run->task->tokens, *wrong = false, run->tried++;
-    rung_status status = run->task->task->solve(in, run->task, run->err);
-    RUNG_NEXT(status, prepare_session(run));
-    double *out = status == RUNG_OK ? rung_calloc(answers, sizeof *out, run->err) : NULL;
-    if (!out) return status == RUNG_OK ? RUNG_SYSTEM : status;
-    rung_prompt prompt = {.token = in->token, .tokens = in->tokens};
-    rung_status ran = rung_session_run(run->session, out, &prompt, RUNG_FORM_SCAN, &last, 1, &stop);
-    size_t answer = rung_argmax(out, answers);
-    free(out);
+    rung_status ran = rung_session_run(run->session, out, &prompt, RUNG_FORM_SCAN, at, targets, &stop);
     if (ran != RUNG_OK && ran != RUNG_INPUT) return rung_fail(run->err, ran, "%s", stop.text);
-    *wrong = ran == RUNG_INPUT || (int32_t)answer != in->target[last];
+    size_t missed = ran == RUNG_OK ? first_wrong(out, in, at, targets, answers) : 0;
+    *wrong = missed != SIZE_MAX;
     if (!*wrong) return RUNG_OK;
     if (ran == RUNG_INPUT)
         snprintf(why, sizeof why, "the witness stops the model: %.120s", stop.text);
     else
-        snprintf(why, sizeof why, "the model answers %zu to the witness, but %d is right", answer,
-                 (int)in->target[last]);
+        snprintf(why, sizeof why, "the model answers %zu to the witness, but %d is right",
+                 rung_argmax(out + missed * answers, answers), (int)in->target[at[missed]]);
     return keep_witness(run, why);
+}
+
+/* A prompt that stops the model (a NaN, a missing key) counts as wrong too. */
+rung_status wc_try_prompt(wc_run *run, bool *wrong)
+{
+    rung_instance *in = &run->instance;
+    size_t targets = 0, answers = rung_model_get_spec(run->model)->answers;
+    in->tokens = run->task->tokens, *wrong = false, run->tried++;
+    rung_status status = run->task->task->solve(in, run->task, run->err);
+    RUNG_NEXT(status, prepare_session(run));
+    RUNG_TRY(status);
+    size_t *at = rung_calloc(in->tokens, sizeof *at, run->err);
+    for (size_t t = 0; at && t < in->tokens; t++)
+        if (in->target[t] != RUNG_NO_TARGET) at[targets++] = t;
+    double *out = at ? rung_calloc(targets * answers, sizeof *out, run->err) : NULL;
+    status = out ? run_prompt(run, wrong, out, at, targets, answers) : RUNG_SYSTEM;
+    free(out);
+    free(at);
+    return status;
 }
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
@@ -121,7 +141,7 @@ static rung_status judge(wc_run *run, known_task kind)
     if (status == RUNG_OK && !wc_weights_finite(&w))
         status = wc_unknown(run, "a weight is not finite in %s", w.fmt.name);
     else if (status == RUNG_OK)
-        status = kind == TASK_LOOKUP ? wc_lookup(run) : wc_two_sum(run);
+        status = kind == TASK_TWO_SUM ? wc_two_sum(run) : wc_lookup(run, kind == TASK_PERCOM);
     wc_weights_clear(&w);
     return status;
 }
@@ -149,8 +169,8 @@ rung_status rung_worst_case(rung_verify_result *result, const rung_model *model,
     result->witness = NULL, result->witness_tokens = 0, result->cases = 0, result->margin = 0;
     if (kind == TASK_OTHER)
         return wc_unknown(
-            &run,
-            "there is no worst case for this task; it exists for eva form=position, index and two-sum form=query");
+            &run, "there is no worst case for this task; it exists for eva form=position, index, percom and two-sum "
+                  "form=query");
     if (!wc_shape_known(result->reason, sizeof result->reason, model, &conf->how)) return RUNG_OK;
     rung_status status = check_sizes(model, task, err);
     RUNG_NEXT(status, rung_instance_init(&run.instance, task, err));

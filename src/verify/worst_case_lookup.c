@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Worst case of a look-up by position (eva, index): for every query, the extremes of every coordinate of the heads over
+ * Worst case of a look-up by position (eva, index, percom): for every query, the extremes of every coordinate of the heads over
  * all tables, then the table of the MLP and the read-out. If the table of the MLP makes everything exact again, it
  * decides coordinate by coordinate, so that V tokens need not be multiplied by N queries; otherwise token by token.
  */
@@ -42,10 +42,30 @@ static bool structure_known(wc_run *run, const wc_group *g)
     return true;
 }
 
+/* Several tokens that ask: the place among them makes no difference to what one asks and to what the others read of
+ * it. */
+static bool queries_alike(wc_run *run, size_t entries, size_t queries, size_t values)
+{
+    const wc_weights *w = run->w;
+    wc_group g = {values, entries, entries, queries};
+    const double *first = w->positions ? w->positions + entries * w->d : NULL;
+    for (size_t n = 1; first && n < queries; n++)
+        for (size_t c = 0; c < w->d; c++)
+            if (first[n * w->d + c] != first[c]) {
+                wc_unknown(run, "the positions of the tokens that ask are not all the same vector");
+                return false;
+            }
+    if (wc_ignores_token(w, &w->k, 0, w->heads * w->dk, &g) && wc_ignores_token(w, &w->v, 0, w->mixed, &g)) return true;
+    wc_unknown(run, "keys or values of the tokens that ask depend on the token");
+    return false;
+}
+
+/* A step of the tokens that ask is scalar code, and costs about as much as 16 steps of the lanes. */
 static bool affordable(wc_run *run, const lookup *l)
 {
-    double steps = 0;
-    for (size_t h = 0; h < l->w->heads; h++) steps += (double)l->entries * (double)l->entries * (double)l->run_count[h];
+    double steps = 0, asking = l->queries > 1 ? 16 * (double)l->queries : 0;
+    for (size_t h = 0; h < l->w->heads; h++)
+        steps += (double)l->entries * ((double)l->entries + asking) * (double)l->run_count[h];
     if (steps <= RUN_STEPS_MAX) return true;
     wc_unknown(run,
                "%.2g steps of extremal runs are too many (the limit is %.0e): N^2 times two per value of a coordinate",
@@ -159,11 +179,14 @@ bool wc_lookup_worker(lookup_worker *wk, lookup *l, rung_error *err)
     wk->q = rung_arena_alloc(&l->arena, WC_LANES * w->dk, sizeof *wk->q, err);
     wk->s = rung_arena_alloc(&l->arena, 5 * WC_LANES, sizeof *wk->s, err);
     wk->num = rung_arena_alloc(&l->arena, runs * WC_LANES, sizeof *wk->num, err);
+    wk->sums_each = runs;
+    wk->sums = rung_arena_alloc(&l->arena, w->dv * runs, sizeof *wk->sums, err);
     wk->prefix = rung_arena_alloc(&l->arena, WC_PREFIXES_MAX * WC_LANES, sizeof *wk->prefix, err);
     wk->y = rung_arena_alloc(&l->arena, spans, sizeof *wk->y, err);
     wk->all = rung_arena_alloc(&l->arena, w->mixed, sizeof *wk->all, err);
     wk->scratch = rung_arena_alloc(&l->arena, w->mixed + 2 * w->d, sizeof *wk->scratch, err);
-    if (!wk->x || !wk->q || !wk->s || !wk->num || !wk->prefix || !wk->y || !wk->all || !wk->scratch) return false;
+    if (!wk->x || !wk->q || !wk->s || !wk->num || !wk->sums) return false;
+    if (!wk->prefix || !wk->y || !wk->all || !wk->scratch) return false;
     wk->m = wk->s + WC_LANES, wk->den = wk->m + WC_LANES, wk->a = wk->den + WC_LANES, wk->e = wk->a + WC_LANES;
     return true;
 }
@@ -199,6 +222,24 @@ static rung_status decide_all(lookup *l, lookup_job *job, size_t threads, lookup
 
 /* ---- a prompt that goes wrong ------------------------------------------------------------------------------------ */
 
+/* sigma is the identity but for two entries that are swapped, so that query asks for token; tau goes up, then down. The
+ * extremal tables of the proof are no permutations, so these prompts need not be the worst ones. */
+static rung_status try_permutations(wc_run *run, const lookup *l, bool *wrong, size_t query, size_t token)
+{
+    uint32_t *prompt = run->instance.token;
+    rung_status status = RUNG_OK;
+    *wrong = false;
+    for (size_t down = 0; down < 2 && status == RUNG_OK && !*wrong && wc_may_try(run); down++) {
+        for (size_t j = 0; j < l->entries; j++) {
+            prompt[j] = (uint32_t)j;
+            prompt[l->entries + j] = (uint32_t)(l->entries + (down ? l->entries - 1 - j : j));
+        }
+        prompt[query] = (uint32_t)token, prompt[token] = (uint32_t)query;
+        status = wc_try_prompt(run, wrong);
+    }
+    return status;
+}
+
 static rung_status try_table(wc_run *run, const lookup *l, bool *wrong, size_t query, size_t token, size_t other)
 {
     *wrong = false;
@@ -232,6 +273,7 @@ static rung_status refute(wc_run *run, const lookup *l, const lookup_fault *f, b
     const wc_weights *w = l->w;
     rung_status status = RUNG_OK;
     *wrong = false;
+    if (l->queries > 1) return try_permutations(run, l, wrong, f->query, f->token);
     for (size_t side = 0; f->key != SIZE_MAX && side < 2 && status == RUNG_OK && !*wrong; side++)
         status = try_table(run, l, wrong, f->query, f->token, furthest(l, w->table.key_coord[f->key], side));
     for (size_t c = 0; c < w->d && status == RUNG_OK && !*wrong && wc_may_try(run); c++) {
@@ -250,6 +292,7 @@ static rung_status refute_others(wc_run *run, const lookup *l, bool *wrong)
     const wc_weights *w = l->w;
     rung_status status = RUNG_OK;
     *wrong = false;
+    if (l->queries > 1) return try_permutations(run, l, wrong, 0, 0);
     for (size_t c = 0; c < w->d && status == RUNG_OK && !*wrong && wc_may_try(run); c++) {
         if (w->out.start[c] == w->out.start[c + 1]) continue;
         for (size_t side = 0; side < 2 && status == RUNG_OK && !*wrong; side++) {
@@ -304,6 +347,14 @@ static rung_status conclude(lookup *l, const lookup_fault *fault, const char *ot
     if (others[0]) return wc_unknown(l->run, "%s", others);
     result->verdict = RUNG_CAN;
     result->margin = fault->margin;
+    if (l->queries > 1) {
+        snprintf(result->reason, sizeof result->reason,
+                 "all permutations of %zu numbers in %s, as tables of any values: keys depend on the position alone, "
+                 "values on the token alone, and the tokens that ask are alike, so %zu extremal runs per query decide; "
+                 "least margin %.4g",
+                 l->entries, l->w->fmt.name, runs, fault->margin);
+        return RUNG_OK;
+    }
     snprintf(
         result->reason, sizeof result->reason,
         "all %zu^%zu tables and %zu queries in %s: keys depend on the position alone and values on the token alone, so "
@@ -354,11 +405,13 @@ static rung_status judge(wc_run *run, lookup *l, const wc_group *g)
     return judge_all(l, &job, threads, others);
 }
 
-rung_status wc_lookup(wc_run *run)
+rung_status wc_lookup(wc_run *run, bool many)
 {
-    lookup l = {.run = run};
-    wc_group table = {0, (size_t)rung_task_param(run->task, "V"), 0, (size_t)rung_task_param(run->task, "N")};
+    size_t entries = (size_t)rung_task_param(run->task, "N"), values = run->task->answers;
+    lookup l = {.run = run, .queries = many ? entries : 1};
+    wc_group table = {0, values, 0, entries};
     if (!structure_known(run, &table)) return RUNG_OK;
+    if (many && !queries_alike(run, entries, l.queries, values)) return RUNG_OK;
     rung_arena_init(&l.arena);
     rung_status status = wc_lookup_prepare(&l, run, run->err);
     bool goes_on = status == RUNG_OK && l.set_count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Private to verify: a table of values by position and one query (eva, index). Shared by the extremal runs of the
- * softmax and the decisions about them.
+ * Private to verify: a table of values by position and one query (eva, index) or many (percom). Shared by the extremal
+ * runs of the softmax and the decisions about them.
  */
 #ifndef RUNG_VERIFY_WORST_CASE_LOOKUP_H
 #define RUNG_VERIFY_WORST_CASE_LOOKUP_H
@@ -45,6 +45,7 @@ typedef struct lookup {
     wc_run *run;
     const wc_weights *w;
     size_t entries, values; /* N, V */
+    size_t queries;         /* tokens that ask, after the table: they all have the same key and value */
     double *key;            /* [heads][entries][dk] */
     key_prefixes *prefixes; /* [heads] */
     double *value;          /* [values][mixed] */
@@ -66,7 +67,9 @@ typedef struct lookup {
 typedef struct lookup_worker {
     double *x; /* [WC_LANES][d] residual of the queries */
     double *q, *s, *m, *den, *a, *e;
-    double *num;    /* [runs][WC_LANES] */
+    double *num;  /* [runs][WC_LANES] */
+    double *sums; /* [dv][sums_each]: numerators of one lane while tokens ask */
+    size_t sums_each;
     double *prefix; /* [prefixes][WC_LANES] */
     wc_span *y;     /* [WC_LANES][offset[mixed]] */
     wc_span *all, *scratch;

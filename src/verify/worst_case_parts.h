@@ -151,7 +151,8 @@ bool wc_may_try(const wc_run *run);
 bool wc_interrupted(const wc_run *run);
 void wc_progress(const wc_run *run, size_t done);
 
-rung_status wc_lookup(wc_run *run);
+/* many: all tokens after the table ask, and not only one (percom). */
+rung_status wc_lookup(wc_run *run, bool many);
 rung_status wc_two_sum(wc_run *run);
 
 #endif

@@ -123,7 +123,40 @@ static void absorb_tables(const lookup *l, lookup_worker *wk, size_t head, size_
             memcpy(wk->num + r * WC_LANES, wk->den, count * sizeof *wk->den);
 }
 
-/* The last key is the query's own; then the quotient. */
+/* One more key, that of a token that asks: a and e of the step, and the quotients after it. With several such tokens the
+ * quotients after each of them count, so `y` is their hull; what is not finite stays so. Returns whether the step changed
+ * anything. */
+static bool ask_once(const lookup *l, lookup_worker *wk, size_t head, size_t lane, double a, double e, bool first)
+{
+    const wc_weights *w = l->w;
+    const rung_fmt *fmt = &w->fmt;
+    const double *x = wk->x + lane * w->d;
+    double den = rung_num_add(fmt, rung_num_mul(fmt, wk->den[lane], a), e);
+    bool changed = first || den != wk->den[lane];
+    wk->den[lane] = den;
+    for (size_t i = head * w->dv; i < (head + 1) * w->dv; i++) {
+        const value_set *set = &l->set[l->set_of[i]];
+        double own = rung_num_mul(fmt, e, wc_project(w, &w->v, i, x));
+        wc_span *y = wk->y + lane * l->offset[w->mixed] + l->offset[i];
+        double *sums = wk->sums + (i - head * w->dv) * wk->sums_each;
+        for (size_t u = 0; u < set->count; u++) {
+            const double *num = wk->num + (set->first_run + 2 * u) * WC_LANES + lane;
+            for (size_t side = 0; side < 2; side++) {
+                double before = first ? num[side * WC_LANES] : sums[2 * u + side];
+                sums[2 * u + side] = rung_num_add(fmt, rung_num_mul(fmt, before, a), own);
+                changed |= sums[2 * u + side] != before; /* a NaN never stops changing */
+            }
+            wc_span now = {rung_num_div(fmt, sums[2 * u], den), rung_num_div(fmt, sums[2 * u + 1], den)};
+            if (first || !wc_finite(now))
+                y[u] = now;
+            else if (wc_finite(y[u]))
+                y[u] = wc_hull(y[u], now);
+        }
+    }
+    return changed;
+}
+
+/* The last keys are those of the tokens that ask; then the quotient. */
 static void finish_lane(const lookup *l, lookup_worker *wk, size_t head, size_t lane)
 {
     const wc_weights *w = l->w;
@@ -136,18 +169,11 @@ static void finish_lane(const lookup *l, lookup_worker *wk, size_t head, size_t 
     double higher = score > m ? score : m;
     double a = rung_num_fn(fmt, RUNG_FN_EXP, rung_num_sub(fmt, m, higher));
     double e = rung_num_fn(fmt, RUNG_FN_EXP, rung_num_sub(fmt, score, higher));
-    double den = rung_num_add(fmt, rung_num_mul(fmt, wk->den[lane], a), e);
-    for (size_t i = head * w->dv; i < (head + 1) * w->dv; i++) {
-        const value_set *set = &l->set[l->set_of[i]];
-        double own = rung_num_mul(fmt, e, wc_project(w, &w->v, i, x));
-        wc_span *y = wk->y + lane * l->offset[w->mixed] + l->offset[i];
-        for (size_t u = 0; u < set->count; u++) {
-            const double *num = wk->num + (set->first_run + 2 * u) * WC_LANES + lane;
-            double low = rung_num_add(fmt, rung_num_mul(fmt, num[0], a), own);
-            double high = rung_num_add(fmt, rung_num_mul(fmt, num[WC_LANES], a), own);
-            y[u] = (wc_span){rung_num_div(fmt, low, den), rung_num_div(fmt, high, den)};
-        }
-    }
+    double stays = rung_num_fn(fmt, RUNG_FN_EXP, rung_num_sub(fmt, higher, higher));
+    bool changed = ask_once(l, wk, head, lane, a, e, true);
+    /* From the second token on the maximum stays, so all steps are the same, and a step that changes nothing is the
+     * last that matters. */
+    for (size_t n = 1; n < l->queries && changed; n++) changed = ask_once(l, wk, head, lane, stays, e, false);
 }
 
 static bool residuals_finite(const double *x, size_t count)

@@ -213,7 +213,7 @@ rung_status wc_lookup_prepare(lookup *l, const wc_run *run, rung_error *err)
 {
     l->w = run->w;
     l->entries = (size_t)rung_task_param(run->task, "N");
-    l->values = (size_t)rung_task_param(run->task, "V");
+    l->values = run->task->answers;
     rung_status status = project_table(l, err);
     if (status != RUNG_OK || !table_finite(l)) return status;
     status = collect_values(l, err);

@@ -19,9 +19,10 @@ static const rung_param table[] = {
     {.name = "sizes", .kind = RUNG_PARAM_LIST, .fallback = 3, .low = 2, .high = 100, .help = "N_i"},
     {.name = "extra", .kind = RUNG_PARAM_LIST, .fallback = 0, .low = 1, .high = 9, .help = "none by default"},
     {.name = "order", .kind = RUNG_PARAM_CHOICE, .fallback = 1, .choices = orders, .help = "order of the keys"},
+    {.name = "later", .kind = RUNG_PARAM_SWITCH, .fallback = 1, .low = 0, .high = 1, .help = "printed if 0"},
     {.name = "wide", .kind = RUNG_PARAM_INT, .fallback = 0, .low = INT64_MIN, .high = INT64_MAX, .help = "any"},
     {0}};
-enum { WIDTH, SHIFT, LIMIT, SIZES, EXTRA, ORDER, WIDE, COUNT };
+enum { WIDTH, SHIFT, LIMIT, SIZES, EXTRA, ORDER, LATER, WIDE, COUNT };
 
 static rung_value values[COUNT];
 
@@ -141,7 +142,7 @@ static void messages_say_what_would_be_right(void **state)
     } cases[] = {
         {"widht=5", "task t: unknown parameter 'widht'; did you mean 'width'? known: width, shift, limit, sizes, "
                     "extra, order, wide"},
-        {"zebra=5", "task t: unknown parameter 'zebra'; known: width, shift, limit, sizes, extra, order, wide"},
+        {"zebra=5", "task t: unknown parameter 'zebra'; known: width, shift, limit, sizes, extra, order, later, wide"},
         {"width=65", "task t: width=65 is not a whole number from 1 to 64"},
         {"sizes=1", "task t: sizes=1 is not a list of 1 to 16 whole numbers from 2 to 100, as in sizes=2,100"},
         {"order=sort", "task t: order: unknown value 'sort'; known: random, sorted, reverse"},
@@ -182,6 +183,14 @@ static void canonical_text_has_every_parameter_in_order(void **state)
     rung_param_print(&text, values, table, " ");
     assert_string_equal(text.text, "width=8 shift=0 limit=-1 sizes=3 extra= order=sorted wide=0");
     rung_buf_clear(&text);
+    expect_set("later=0");
+    rung_param_print(&text, &values[LATER], &table[LATER], " ");
+    assert_string_equal(text.text, "later=0 wide=0");
+    rung_buf_clear(&text);
+    expect_set("later=1"); /* a switch at its fallback is not there, nor is what would separate it */
+    rung_param_print(&text, &values[LATER], &table[LATER], " ");
+    assert_string_equal(text.text, "wide=0");
+    rung_buf_clear(&text);
     rung_param_print(&text, values, &table[COUNT], " ");
     assert_int_equal(text.len, 0);
     rung_buf_clear(&text);
@@ -200,7 +209,7 @@ static void draw_values(rung_rng *rng)
         if (rung_rng_below(rng, 3) == 0) continue;
         if (table[i].kind == RUNG_PARAM_CHOICE) {
             values[i].number = (int64_t)rung_rng_below(rng, 3);
-        } else if (table[i].kind == RUNG_PARAM_INT) {
+        } else if (table[i].kind == RUNG_PARAM_INT || table[i].kind == RUNG_PARAM_SWITCH) {
             values[i].number = random_number(rng, &table[i]);
         } else {
             values[i].list_len = 1 + rung_rng_below(rng, RUNG_LIST_MAX);
@@ -225,7 +234,7 @@ static void canonical_text_is_read_back(void **state)
         rung_param_defaults(values, table);
         for (char *word = strtok(text.text, ";"); word; word = strtok(NULL, ";")) expect_set(word);
         for (size_t i = 0; i < COUNT; i++) {
-            assert_true(values[i].set);
+            assert_true(values[i].set || table[i].kind == RUNG_PARAM_SWITCH);
             assert_true(values[i].number == drawn[i].number);
             assert_int_equal(values[i].list_len, drawn[i].list_len);
             assert_memory_equal(values[i].list, drawn[i].list, drawn[i].list_len * sizeof drawn[i].list[0]);

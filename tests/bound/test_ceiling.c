@@ -163,6 +163,91 @@ static void test_no_protocol_beats_a_ceiling(void **state)
     assert_true(ceilings > 40);
 }
 
+/* ---- permutations ---------------------------------------------------------------------------------------------------- */
+
+enum { PERMUTED_MAX = 4, PERMUTATIONS_MAX = 24 };
+
+static size_t permutations_of(size_t out[PERMUTATIONS_MAX][PERMUTED_MAX], size_t n)
+{
+    size_t count = 0, codes = 1;
+    for (size_t i = 0; i < n; i++) codes *= n;
+    for (size_t code = 0; code < codes; code++) {
+        size_t met = 0, rest = code;
+        for (size_t i = 0; i < n; i++, rest /= n) out[count][i] = rest % n, met |= (size_t)1 << rest % n;
+        if (met == ((size_t)1 << n) - 1 && ++count == PERMUTATIONS_MAX) break;
+    }
+    return count;
+}
+
+/* The share of right answers if permutation p is known to be in class[p] only: the most frequent value of each entry. */
+static double share_right(const size_t (*sigma)[PERMUTED_MAX], const size_t *class, size_t count, size_t n,
+                          size_t classes)
+{
+    size_t right = 0;
+    for (size_t c = 0; c < classes; c++)
+        for (size_t x = 0; x < n; x++) {
+            size_t met[PERMUTED_MAX] = {0}, most = 0;
+            for (size_t p = 0; p < count; p++)
+                if (class[p] == c && ++met[sigma[p][x]] > most) most = met[sigma[p][x]];
+            right += most;
+        }
+    return (double)right / (double)(count * n);
+}
+
+/* All ways to spend the bits on 3 numbers, and the best of many improved ones on 4. */
+static double best_share(size_t n, size_t classes, rung_rng *rng)
+{
+    size_t sigma[PERMUTATIONS_MAX][PERMUTED_MAX], class[PERMUTATIONS_MAX] = {0}, count = permutations_of(sigma, n),
+                                                  ways = 1;
+    double best = 0;
+    for (size_t p = 0; p < count && n == 3; p++) ways *= classes;
+    for (size_t way = 0; n == 3 && way < ways; way++) {
+        for (size_t p = 0, rest = way; p < count; p++, rest /= classes) class[p] = rest % classes;
+        best = fmax(best, share_right((const size_t(*)[PERMUTED_MAX])sigma, class, count, n, classes));
+    }
+    for (size_t start = 0; n > 3 && start < 30; start++) {
+        for (size_t p = 0; p < count; p++) class[p] = (size_t)rung_rng_below(rng, classes);
+        double now = share_right((const size_t(*)[PERMUTED_MAX])sigma, class, count, n, classes);
+        for (size_t step = 0; step < 400; step++) {
+            size_t p = (size_t)rung_rng_below(rng, count), before = class[p];
+            class[p] = (size_t)rung_rng_below(rng, classes);
+            double next = share_right((const size_t(*)[PERMUTED_MAX])sigma, class, count, n, classes);
+            if (next < now) class[p] = before;
+            now = fmax(now, next);
+        }
+        best = fmax(best, now);
+    }
+    return best;
+}
+
+static void test_no_code_of_permutations_beats_the_ceiling(void **state)
+{
+    (void)state;
+    rung_rng rng;
+    rung_rng_init(&rng, 5, 0, 0);
+    size_t ceilings = 0;
+    for (size_t n = 3; n <= 4; n++)
+        for (size_t bits = 1; bits <= (n == 3 ? 2 : 4); bits++) {
+            char text[32];
+            snprintf(text, sizeof text, "percom N=%zu", n);
+            rung_task_conf conf = task_of(text);
+            rung_bound_answer a = ask_recurrent(&conf, bits, 0, "cut");
+            double all = log2(n == 3 ? 6 : 24);
+            assert_float_equal(a.lhs, all, 1e-9);
+            assert_int_equal(a.holds, (double)bits < all);
+            assert_float_equal(a.ceiling, fano_of((double)bits, (double)n, (double)n, all / (double)n), 2e-6);
+            double score = best_share(n, (size_t)1 << bits, &rng);
+            assert_true(score > 1.0 / (double)n + 0.1);
+            if (a.ceiling > 0 && score > a.ceiling) fail_msg("%s, %zu bits: %g > %g", text, bits, score, a.ceiling);
+            ceilings += a.ceiling > 0;
+        }
+    assert_true(ceilings >= 5);
+    rung_task_conf large = task_of("percom N=64");
+    assert_float_equal(ask_recurrent(&large, 8, 0, "cut").lhs, lgamma(65) / log(2), 1e-6);
+    rung_task_conf repeats = task_of("retrieval D=3 N=8 distinct=0"); /* who knows which keys are unique uses that */
+    assert_true(ask_recurrent(&repeats, 8, 0, "cut").holds && ask_recurrent(&repeats, 8, 0, "cut").ceiling == 0);
+}
+
 /* Bits that cross after a full layer may depend on what is asked: who gets `after` bits of the entry itself plays for the rest. */
 static void test_bits_of_the_asked_entry_raise_the_ceiling(void **state)
 {
@@ -269,7 +354,7 @@ static void test_where_there_is_none(void **state)
     assert_true(ask("F2", "seqcomp L=1 N0=64 V=64", 0, "A'").ceiling > 0);
     stack s;
     rung_task_conf conf = task_of("seqcomp L=2 N0=30 n=40");
-    question q = question_of(layers_of(&s, "F3 R8"), &conf, 0);
+    question q = question_of(layers_of(&s, "F112 R8"), &conf, 0); /* too many bits for uniform prompts */
     run_bounds(&report, &q);
     assert_true(reported(&q, "B0").ceiling > 0);
     assert_non_null(reported(&q, "B0").ceiling_over);
@@ -321,10 +406,98 @@ static void test_identity_is_what_b0_speaks_of(void **state)
     assert_float_equal(a.ceiling, fano(16, 32, 32), 2e-6);
 }
 
+/* ---- uniform prompts of two functions -------------------------------------------------------------------------------------------- */
+
+/* One full layer: its accumulator holds whole entries of the row, and the rest is guessed. */
+static void test_a_row_that_is_known_in_part(void **state)
+{
+    (void)state;
+    int ceilings = 0;
+    for (int bits = 1; bits <= 8; bits++) /* log2 V */
+        for (int known = 0; known < 24; known += 3) {
+            char task[64], layers[16];
+            double V = ldexp(1, bits);
+            snprintf(task, sizeof task, "seqcomp L=2 N0=24 n=3 V=%d", 1 << bits);
+            snprintf(layers, sizeof layers, "F%d", bits * known > 1 ? bits * known : 1);
+            rung_bound_answer a = ask(layers, task, 0, "B0");
+            double score = known / 24.0 + (1 - known / 24.0) / V;
+            assert_null(a.ceiling_over);
+            if (!(a.ceiling > 0)) continue;
+            ceilings++;
+            if (score > a.ceiling) fail_msg("%s, %s: %g > %g", layers, task, score, a.ceiling);
+        }
+    assert_true(ceilings > 30);
+    assert_float_equal(ask("F160", "seqcomp L=2 N0=64 n=4", 0, "B0").ceiling, fano(160, 64, 256), 2e-6);
+    /* three functions: the row has N_1 entries */
+    assert_float_equal(ask("F96", "seqcomp L=3 N0=6 n=4,2", 0, "B0").ceiling, fano(96, 24, 48), 2e-6);
+}
+
+/* Mean share of the z_0 that ask for the J values which z_1 takes most often. */
+static double asked_most(int N0, int J)
+{
+    rung_rng rng;
+    double sum = 0;
+    enum { DRAWS = 4000 };
+    rung_rng_init(&rng, 9, 9, (uint64_t)(N0 * 1000 + J));
+    for (int d = 0; d < DRAWS; d++) {
+        int times[64] = {0};
+        for (int u = 0; u < N0; u++) times[rung_rng_below(&rng, (uint64_t)N0)]++;
+        for (int j = 0; j < J; j++) {
+            int best = 0;
+            for (int i = 1; i < N0; i++)
+                if (times[i] > times[best]) best = i;
+            sum += times[best], times[best] = 0;
+        }
+    }
+    return sum / DRAWS / N0;
+}
+
+/* The state that leaves z_1 knows z_1: it hands on the columns of z_2 that are asked for most. */
+static void test_columns_that_are_asked_for_most(void **state)
+{
+    (void)state;
+    int ceilings = 0, tight = 0;
+    for (int J = 1; J < 12; J++) {
+        char layers[32];
+        enum { N0 = 32, ROWS = 64, BITS = 16 };
+        snprintf(layers, sizeof layers, "F1 R%d", J * ROWS * BITS);
+        rung_bound_answer a = ask(layers, "seqcomp L=2 N0=32 n=64 V=65536", 0, "B0");
+        double share = asked_most(N0, J), score = share + (1 - share) / 65536;
+        if (!(a.ceiling > 0) || a.ceiling_over) continue;
+        ceilings++;
+        if (score > a.ceiling) fail_msg("%d columns: %g > %g", J, score, a.ceiling);
+        /* more than the share J/N_0 that a state without z_1 would reach: the ceiling must be above that too */
+        tight += score > (double)J / N0 * 1.3;
+    }
+    assert_true(ceilings >= 5 && tight >= 5);
+}
+
+/* The state in front knows some entries of z_1 and hands them to w, which then asks for one entry of z_2. */
+static void test_a_state_that_knows_where_to_look(void **state)
+{
+    (void)state;
+    int ceilings = 0;
+    for (int known = 0; known <= 40; known += 4) {
+        char layers[32];
+        snprintf(layers, sizeof layers, "R%d F16", known * 6 + 1); /* 64 values of z_1: six bits each */
+        rung_bound_answer a = ask(layers, "seqcomp L=2 N0=64 n=64 V=65536", 0, "B");
+        double score = known / 64.0;
+        if (!(a.ceiling > 0)) continue;
+        ceilings++;
+        assert_null(a.ceiling_over);
+        if (score > a.ceiling) fail_msg("%d entries of z_1: %g > %g", known, score, a.ceiling);
+    }
+    assert_true(ceilings >= 4);
+    assert_true(ask("R8 F16 R1", "seqcomp L=2 N0=64 n=64 V=65536", 0, "B").ceiling == 0);
+    assert_true(ask("R8 F16", "seqcomp L=2 N0=64 n=64 V=65536 dist=identity", 0, "B").ceiling == 0);
+    assert_true(ask("R8 F16", "seqcomp L=3 N0=64 n=1,64", 0, "B").ceiling == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_protocol_beats_a_ceiling),
+        cmocka_unit_test(test_no_code_of_permutations_beats_the_ceiling),
         cmocka_unit_test(test_bits_of_the_asked_entry_raise_the_ceiling),
         cmocka_unit_test(test_one_bit_about_two_entries),
         cmocka_unit_test(test_zipf_has_its_own_ceiling),
@@ -332,6 +505,9 @@ int main(void)
         cmocka_unit_test(test_sizes_that_the_theorem_chooses),
         cmocka_unit_test(test_where_there_is_none),
         cmocka_unit_test(test_identity_is_what_b0_speaks_of),
+        cmocka_unit_test(test_a_row_that_is_known_in_part),
+        cmocka_unit_test(test_columns_that_are_asked_for_most),
+        cmocka_unit_test(test_a_state_that_knows_where_to_look),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

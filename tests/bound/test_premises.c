@@ -26,7 +26,7 @@ typedef struct theorem {
 
 static const char far_away[] = "holds from prompts of more than 2^64 tokens on";
 
-/* "S": one layer that opens one block of 16 and has summaries of 8 bits. "H": full beside a state of 4 bits; "HH": two of them. */
+/* "T": one layer that selects two tokens. "S": one layer that opens one block of 16 and has summaries of 8 bits. "H": full beside a state of 4 bits; "HH": two of them. */
 static const theorem theorems[] = {
     {"A", STATES, "R10", "eva N=16", 0, NULL, 0, 0},
     {"A-compose", STATES, "R10", "seqcomp L=2 N0=4 n=4", 0, NULL, 0, 0},
@@ -39,6 +39,7 @@ static const theorem theorems[] = {
     {"two-pass", ONE, "F8", "seqcomp L=2 N0=8 n=2", 0, NULL, 0, 0},
     {"eager", ONE, "F8", "seqcomp L=2 N0=8 n=2", 0, NULL, RUNG_KERNEL_EAGER, 0},
     {"split", ONE, "F8", "seqcomp L=2 N0=8 n=2", 0, NULL, RUNG_KERNEL_SPLIT, 8},
+    {"dsa-one", LAYERS " layout ends at-once", "T", "seqcomp L=2 N0=8 n=1", 0, NULL, 0, 0},
     {"D", SCANS, "F4 R4 F4", "seqcomp L=3", ENDLESS, NULL, 0, 0},
     {"D-pure", SCANS, "F4 F4 F4", "seqcomp L=3", ENDLESS, NULL, 0, 0},
     {"E", SCANS, "F4 F4 R4 F4", "seqcomp L=3", ENDLESS, NULL, 0, 0},
@@ -61,7 +62,9 @@ static rung_ledger *layers_to_refute(stack *s, const char *text)
         .sparse = true, .heads = 1, .block = 16, .top = 1, .summary_elements = 8, .value_dim = 2, .key_dim = 2};
     rung_ledger_layer beside = full_bits(10, 1);
     beside.recurrent = true, beside.state_elements = 4;
+    rung_ledger_layer single = {.sparse = true, .heads = 1, .block = 1, .top = 2, .index_elements = 1, .value_dim = 1};
     if (strcmp(text, "S") == 0) return stack_of(s, 1, &selects);
+    if (strcmp(text, "T") == 0) return stack_of(s, 1, &single);
     if (strcmp(text, "H") == 0) return stack_of(s, 1, &beside);
     if (strcmp(text, "HH") == 0) return stack_of(s, 2, (rung_ledger_layer[]){beside, beside});
     return layers_of(s, text);
@@ -339,7 +342,7 @@ static void extra_too(rung_ledger *ledger)
 static const change changes[] = {
     {"a layer that selects", "causal", select_too},
     {"one more full layer", "causal", scan_too},
-    {"a layer with levels", "causal A cut", levels_too},
+    {"a layer with levels", "causal A A-compose cut", levels_too},
     {"one more state", "causal A A-compose A' B0 B Ce D D-pure E cut H2", state_too},
     {"a state beside attention", "causal A A-compose A' B0 B D cut cut-one headwise K1 H2", state_beside},
     {"a recurrence beside attention", "causal A A-compose A' B0 B D cut cut-one headwise K1 H2", recurrence_beside},

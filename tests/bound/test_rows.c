@@ -183,6 +183,7 @@ static void test_long_sums_stay_below_the_truth(void **state)
 /* ---- free sizes -------------------------------------------------------------------------------------------------------------- */
 
 static const char *const free_tasks[] = {"two-sum M=40",
+                                         "percom",
                                          "two-sum M=40 blank=1",
                                          "two-sum M=41 form=global",
                                          "three-sum M=900",
@@ -248,6 +249,47 @@ static void test_longer_prompts_are_never_easier(void **state)
     }
 }
 
+/* A-compose: after the first table of e entries there is one matrix per one-bit of e. Every size is tried, with L = 2 and N_0 = 1,
+ * where the prompt has e + 3 tokens; with flat=1 and a given size the inequality is that of the popcount as well. */
+static void test_levels_of_a_first_table(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 16; round++) {
+        uint64_t level = between(1, 60), fixed = between(0, 50), least = 0;
+        rung_ledger_layer layer[2] = {recurrent_bits(fixed),
+                                      {.recurrent = true, .levels = true, .state_elements = level}};
+        stack s;
+        stack_of(&s, 2, layer);
+        for (uint64_t e = 2; e <= 400 && !least; e++) {
+            double held = (double)fixed + (double)level * __builtin_popcountll(e), needs = (double)e * log2((double)e);
+            assert_true(fabs(needs - held) > 1e-9 || needs == held);
+            if (needs > held + 1e-9) least = e;
+        }
+        rung_task_conf conf = task_of("seqcomp L=2");
+        question q = question_of(&s.ledger, &conf, 1000);
+        rung_bound_answer a = answer_of(&q, "A-compose");
+        assert_true(a.holds && a.exact);
+        assert_float_equal(a.n_threshold, (double)least + 3, 0);
+        for (int given = 0; given < 10; given++) {
+            char text[64];
+            uint64_t N0 = between(2, 9), n = between(1, 12), V = between(2, 9), entries = N0 * n;
+            snprintf(text, sizeof text, "seqcomp L=2 N0=%d n=%d V=%d flat=%d", (int)N0, (int)n, (int)V, given % 2);
+            if (!try_task(&conf, text)) continue; /* V belongs to N_0 with flat=1 */
+            double needs = (double)entries * log2((double)rung_task_param(&conf, "V"));
+            q = question_of(&s.ledger, &conf, 0);
+            double held = (double)fixed + (double)level * __builtin_popcountll(entries);
+            if (fabs(needs - held) > 1e-6) assert_int_equal(answer_of(&q, "A-compose").holds, needs > held);
+        }
+        conf = task_of("seqcomp L=2 flat=1");
+        q = question_of(&s.ledger, &conf, UINT64_C(1) << 40);
+        a = answer_of(&q, "A-compose");
+        assert_true(a.holds && !a.exact && a.point.known);
+        double entries = (double)a.point.N0 * (double)a.point.n;
+        assert_true(entries * log2((double)a.point.N0) >
+                    (double)fixed + (double)level * __builtin_popcountll((uint64_t)entries));
+    }
+}
+
 /* Log-linear attention pays for every one-bit of the tokens before the cut; where only some lengths occur, their popcounts jump. */
 static void test_levels_are_the_one_bits_of_the_prefix(void **state)
 {
@@ -282,12 +324,14 @@ static void test_free_sizes_are_the_best_sizes(void **state)
         const char *task, *size;
         uint64_t least;
     } tasks[] = {{"two-sum M=40", "N", 1},
+                 {"two-sum M=30 N=4 form=causal", "N", 2},
+                 {"percom", "N", 1},
                  {"two-sum M=41 form=global", "N", 2},
                  {"string-equality", "N", 1},
                  {"disjointness", "N", 2},
                  {"count V=5", "N", 1},
                  {"assoc-recall V=3", "N", 1},
-                 {"c-gram c=2 V=12", "N", 3},
+                 {"c-gram c=2 V=12", "N", 2},
                  {"mkar V=4 key=1", "T", 3},
                  {"k-hop alphabet=9 k=1", "N", 2},
                  {"q-sparse-average q=2 d=1", "N", 2},
@@ -309,7 +353,12 @@ static void test_free_sizes_are_the_best_sizes(void **state)
                 rung_task_conf conf;
                 if (!try_task(&conf, text)) continue;
                 question q = question_of(ledger, &any, 0), own = question_of(ledger, &conf, 0);
-                for (; n < conf.tokens; n++) q.n = n, assert_int_equal(answer_of(&q, "cut").holds, so_far);
+                for (; n < conf.tokens; n++) {
+                    q.n = n;
+                    if (answer_of(&q, "cut").holds != so_far)
+                        fail_msg("%s, at most %llu tokens: %s", tasks[i].task, (unsigned long long)n,
+                                 so_far ? "a smaller size is impossible" : "no smaller size is impossible");
+                }
                 so_far = so_far || answer_of(&own, "cut").holds;
             }
         }
@@ -616,14 +665,65 @@ static void test_published_theorems_reach_no_size(void **state)
             assert_int_equal(a.applies, full <= L);
             q.ledger = stack_of(&s, (size_t)full + 1, layer);
             rung_bound_answer b = answer_of(&q, "published-hybrid");
-            assert_int_equal(b.applies, full <= L - 1 && !before);
+            /* the recurrent layer is the last: after an idle full layer, or after L of them */
+            assert_int_equal(b.applies, L >= 2 && full <= L && !before);
             assert_false(a.holds || b.holds || answer_of(&q, "published-full").applies);
-            double hybrid = ldexp(1, 4 * L + 2);
             /* p = 300 is more than log n only where the exponent is small */
             if (a.applies && full && L == 1) assert_true(fabs(a.log2_n - 16 * log2(2 * 300)) < 1e-6);
-            if (b.applies) assert_true(fabs(b.log2_n - hybrid * log2(4 * fmax(300, b.log2_n))) < 1e-6 * b.log2_n);
+            /* N_{L-1} = K^((12 8^(L-1) + 2)/7), K = (H d p L)^8 8^(2 L^2), H d p = 2 x 300, without full layers 2 */
+            double log2_K = 8 * log2((full ? 600 : 2) * L) + 6 * L * L, power = (12 * pow(8, L - 1) + 2) / 7;
+            if (b.applies) assert_true(fabs(b.log2_n - power * log2_K - 1) < 1e-6 * b.log2_n);
             q.n = 0, assert_false(answer_of(&q, "published-hybrid").applies);
         }
+    }
+}
+
+/* The numbers of the paper at L = 2 and 3, and (12) with as many linear layers as it allows. */
+static void test_published_numbers(void **state)
+{
+    static const struct {
+        int L, width;
+        double log2_n;
+    } known[] = {{2, 16, 896}, {2, 64, 1120}, {2, 1024, 1568}, {3, 16, 10855}, {3, 64, 12615}, {4, 16, 126432}};
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(known); i++) {
+        char text[64];
+        stack s;
+        snprintf(text, sizeof text, "seqcomp L=%d", known[i].L);
+        rung_task_conf conf = task_of(text);
+        rung_ledger_layer layer[4];
+        for (int k = 0; k < known[i].L; k++) layer[k] = full_bits((uint64_t)known[i].width + 2, 1);
+        layer[known[i].L - 1] = recurrent_bits(UINT64_C(1) << 60); /* after the last of L-1 full layers */
+        question q = question_of(stack_of(&s, (size_t)known[i].L, layer), &conf, 100);
+        rung_claim_spec about = about_of(&q);
+        rung_subject *subject;
+        rung_claim *claim;
+        rung_published p;
+        CHECK(rung_subject_layers(&subject, q.ledger, &check_err));
+        CHECK(rung_claim_new(&claim, subject, &about, &check_err));
+        CHECK(rung_published_of(&p, claim, &check_err));
+        assert_true(p.applies && p.holds && p.width == (uint64_t)known[i].width);
+        assert_true(fabs(p.log2_tokens - 1 - known[i].log2_n) < 1);
+        /* x_{l-1} = x_l^8, n_l = x_l^4, m = K x_0 ... x_{L-1} */
+        double m = p.log2_K;
+        for (size_t l = 0; l < p.L; l++) {
+            m += p.log2_x[l];
+            if (l > 0) assert_true(fabs(p.log2_x[l - 1] - 8 * p.log2_x[l]) < 1e-6 * p.log2_x[0]);
+            if (l > 0) assert_true(fabs(p.log2_n[l] - 4 * p.log2_x[l]) < 1e-6 * p.log2_x[0]);
+        }
+        assert_true(fabs(m - p.log2_m) < 1e-6 * m && fabs(p.log2_x[p.L - 1] - p.log2_K) < 1e-9);
+        /* (12) at l = L-1: 2^60 bits against sqrt(K) x_0 ... x_{L-2} n_1 ... n_{L-1}; at l < L-1 there is no state */
+        double right = p.log2_K / 2;
+        for (size_t l = 0; l + 1 < p.L; l++) right += p.log2_x[l] + p.log2_n[l + 1];
+        assert_true(fabs(p.slack[p.L - 1] - (right - 60)) < 1e-6 * right);
+        for (size_t l = 1; l + 1 < p.L; l++) assert_true(isinf(p.slack[l]));
+        /* Theta_1 and Delta_2, from their definitions */
+        assert_true(fabs(p.log2_theta[1] - (p.log2_x[0] + p.log2_x[1] - 3.0 * (double)p.L)) < 1e-6 * p.log2_x[0]);
+        double W = 0;
+        for (size_t l = 1; l < p.L; l++) W += p.log2_n[l];
+        assert_true(fabs(p.log2_log2_delta[2] - (2 + p.log2_K / 2 + p.log2_x[0] + W)) < 1e-6 * p.log2_m);
+        rung_claim_free(claim);
+        rung_subject_free(subject);
     }
 }
 
@@ -733,6 +833,7 @@ int main(void)
         cmocka_unit_test(test_long_sums_stay_below_the_truth),
         cmocka_unit_test(test_longer_prompts_are_never_easier),
         cmocka_unit_test(test_levels_are_the_one_bits_of_the_prefix),
+        cmocka_unit_test(test_levels_of_a_first_table),
         cmocka_unit_test(test_free_sizes_are_the_best_sizes),
         cmocka_unit_test(test_sparse_inequality_in_integers),
         cmocka_unit_test(test_values_that_a_compression_hides),
@@ -744,6 +845,7 @@ int main(void)
         cmocka_unit_test(test_headwise_speaks_of_one_layer_only),
         cmocka_unit_test(test_bits_of_both_kinds_of_heads_add_up),
         cmocka_unit_test(test_published_theorems_reach_no_size),
+        cmocka_unit_test(test_published_numbers),
         cmocka_unit_test(test_no_construction_is_forbidden),
         cmocka_unit_test(test_a_real_hybrid_is_unknown),
     };

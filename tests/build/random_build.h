@@ -40,6 +40,9 @@ static const char *const templates[] = {
     "seqcomp-encoder L=1..2 N0=2 V=2",
     "two-sum N=2..4 M=3..7 form=query",
     "two-sum N=2..4 M=3..7 by=dsa form=query",
+    "two-sum N=2..4 M=4..7 form=causal",
+    "percom N=2..3 keys=bits/sign/trig/quadratic values=bits/scalar",
+    "lookup task=retrieval N=2..3 D=1 distinct=0 keys=bits/sign/trig/quadratic",
     "string-equality N=2..5",
     "disjointness N=2..5",
     "assoc-recall by=full/window/delta/gdelta/kda/retnet/linear",
@@ -50,7 +53,7 @@ static const char *const templates[] = {
     "state-recall task=state-recall N=2..3 V=2 K=2..3 M=1..2 first=recall mech=delta/gdelta",
     "state-recall task=parity-recall N=1..2 V=2..3 M=1..3 mech=delta/gdelta/kda",
     "parity-recall N=1..2 V=2..3 M=1..3",
-    "stacks T=2..5 S=1..2 V=2",
+    "stacks T=2..5 S=1..2 V=2 count=linear/delta/kda mech=delta/gdelta/kda",
     "variable-tracking chains=1..2 hops=0 V=2..3",
     "variable-tracking chains=1 hops=1..2 V=2",
 };

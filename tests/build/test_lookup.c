@@ -42,6 +42,58 @@ static void tables_that_carry_their_keys(void **state)
     }
 }
 
+/* A wrong key may be there N-1 times. */
+static void keys_that_repeat(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < RUNG_COUNT(keys); k++) {
+        char text[128];
+        for (size_t n = 1; n <= 4; n++) {
+            snprintf(text, sizeof text, "lookup task=retrieval distinct=0 keys=%s N=%zu D=1", keys[k], n);
+            assert_int_equal(wrong_of(text, "e8m9", 0), 0);
+        }
+        snprintf(text, sizeof text, "lookup task=retrieval distinct=0 keys=%s N=3 D=2", keys[k]);
+        assert_int_equal(wrong_of(text, "e8m9", 0), 0);
+        snprintf(text, sizeof text, "lookup task=retrieval distinct=0 keys=%s N=400 D=4", keys[k]);
+        assert_int_equal(wrong_of(text, "f32", 30), 0);
+    }
+    assert_refused("lookup task=retrieval distinct=0 N=400 D=4 gap=4", "take gap=");
+    assert_int_equal(build_of("lookup task=retrieval N=16 D=4 gap=4").task.tokens,
+                     17); /* which all different keys allow */
+}
+
+/* Every pair of permutations of 1 to 4 numbers; each token of tau is a query. */
+static void permutations_are_composed(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < RUNG_COUNT(keys); k++)
+        for (size_t v = 0; v < RUNG_COUNT(values); v++) {
+            char text[128];
+            for (size_t n = 1; n <= 4; n++) {
+                snprintf(text, sizeof text, "percom keys=%s values=%s N=%zu", keys[k], values[v], n);
+                assert_int_equal(wrong_of(text, NULL, 0), 0);
+                assert_int_equal(wrong_of(text, "e8m9", 0), 0);
+            }
+            snprintf(text, sizeof text, "percom keys=%s values=%s N=200", keys[k], values[v]);
+            assert_int_equal(wrong_of(text, "f32", 4), 0);
+        }
+    assert_int_equal(wrong_of("percom keys=sign N=128", "e8m3", 4), 0);
+    assert_refused("percom N=16 gap=1", "take gap=");
+    assert_refused("percom N=16 task=eva", "unknown parameter 'task'");
+    assert_true(goes_wrong_with("percom keys=sign N=3", "f32", 0, "layers.0.mix.0.q.weight", 2, -1));
+    assert_true(goes_wrong_with("percom keys=quadratic N=3", "f32", 0, "positions", 0, 1));
+}
+
+/* The tokens of tau count: with a gap that one query allows, N of them together outweigh the right key. */
+static void many_queries_need_a_larger_gap(void **state)
+{
+    (void)state;
+    assert_refused("percom keys=sign N=4 gap=1.3", "take gap=");
+    rung_build one = build_of("lookup keys=sign N=4 V=4 gap=1.3");
+    rung_model *model = model_of(&one);
+    rung_model_close(model);
+}
+
 static void larger_tables_are_right_in_float32(void **state)
 {
     (void)state;
@@ -113,6 +165,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_prompt_is_right),
         cmocka_unit_test(tables_that_carry_their_keys),
+        cmocka_unit_test(keys_that_repeat),
+        cmocka_unit_test(permutations_are_composed),
+        cmocka_unit_test(many_queries_need_a_larger_gap),
         cmocka_unit_test(larger_tables_are_right_in_float32),
         cmocka_unit_test(bit_keys_need_few_bits),
         cmocka_unit_test(too_small_a_gap_is_refused),

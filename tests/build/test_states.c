@@ -58,8 +58,13 @@ static void a_parity_is_read_off_an_average(void **state)
 
 static void values_come_off_the_stacks(void **state)
 {
-    static const char *const texts[] = {"stacks T=2 S=2 V=5", "stacks T=6 S=1 V=3", "stacks T=5 S=2 V=2",
-                                        "stacks T=4 S=3 V=3"};
+    static const char *const texts[] = {"stacks T=2 S=2 V=5",
+                                        "stacks T=6 S=1 V=3",
+                                        "stacks T=5 S=2 V=2",
+                                        "stacks T=4 S=3 V=3",
+                                        "stacks T=5 S=1 V=2 count=delta mech=gdelta",
+                                        "stacks T=4 S=2 V=2 count=gdelta mech=kda",
+                                        "stacks T=5 S=2 V=2 count=kda mech=kda"};
     (void)state;
     assert_right_everywhere(texts, RUNG_COUNT(texts));
     assert_right("stacks T=5 S=2 V=2", "e4m3", 0);
@@ -126,6 +131,7 @@ static void larger_sizes_are_right_on_samples(void **state)
         "state-recall task=parity-recall",
         "state-recall task=parity-recall N=100 V=9 M=300 mech=kda",
         "stacks T=40 S=6 V=12",
+        "stacks T=40 S=4 V=5 count=kda mech=gdelta",
         "variable-tracking",
         "variable-tracking chains=3 hops=13 V=30 K=60",
         "lookup task=palindrome N=100 keys=sign",
@@ -214,6 +220,8 @@ static void a_changed_weight_is_seen(void **state)
         {"parity-recall N=2 V=2 M=3", "layers.1.mix.0.q.weight", 9, 8},
         {"stacks T=5 S=2 V=2", "layers.1.mix.0.beta.weight", 5, 128}, /* pops write */
         {"stacks T=5 S=2 V=2", "layers.0.mix.0.v.weight", 3, -1},
+        {"stacks T=5 S=2 V=2 count=delta", "layers.0.mix.0.beta.bias", 0, 2}, /* every push adds e^2 */
+        {"stacks T=5 S=2 V=2 count=gdelta", "layers.0.mix.0.g.A", 0, 1000},   /* heights are forgotten */
         {"stacks T=5 S=2 V=2", "layers.0.mlp.values", 0, -1},
         {"stacks T=5 S=2 V=2", "layers.1.out.weight", 16 * 2, -1},
         {"variable-tracking chains=1 hops=2 V=2", "layers.1.mix.0.q.weight", 12, 12},

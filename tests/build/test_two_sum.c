@@ -32,6 +32,9 @@ static void every_small_prompt_is_right(void **state)
         "two-sum M=5 N=2 form=position self=0",
         "two-sum M=5 N=4 form=position self=0",
         "two-sum M=6 N=4 form=position self=0",
+        "two-sum M=2 N=2 form=causal",
+        "two-sum M=5 N=4 form=causal",
+        "two-sum M=6 N=4 form=causal",
         "two-sum M=3 N=2 form=global",
         "two-sum M=4 N=3 form=global",
         "two-sum M=6 N=4 form=global",
@@ -53,6 +56,9 @@ static void large_prompts_are_right(void **state)
         "two-sum M=61 N=60 form=position",
         "two-sum M=61 N=60 form=position self=0",
         "two-sum M=64 N=60 form=position self=0",
+        "two-sum M=61 N=60 form=causal",
+        "two-sum M=64 N=60 form=causal",
+        "two-sum M=61 N=30 form=causal dist=hard",
         "two-sum M=61 N=60 form=global",
         "two-sum M=64 N=60 form=global",
         "two-sum M=61 N=60 by=dsa",
@@ -83,7 +89,8 @@ static void run_copies(trial *t, uint32_t x, size_t at, size_t copies)
 /* 0 and M/2 are their own partners; one copy is none, two are. */
 static void a_number_is_not_its_own_partner(void **state)
 {
-    static const char *const texts[] = {"two-sum M=64 N=60 form=position self=0", "two-sum M=64 N=60 form=global"};
+    static const char *const texts[] = {"two-sum M=64 N=60 form=position self=0", "two-sum M=64 N=60 form=global",
+                                        "two-sum M=64 N=60 form=causal"};
     static const char *const formats[] = {NULL, "f32", "e8m10"};
     (void)state;
     for (size_t i = 0; i < RUNG_COUNT(texts); i++)

@@ -10,8 +10,8 @@
 
 static inline uint64_t carried(const rung_ledger *ledger)
 {
-    rung_ledger_sum sum = rung_ledger_total(ledger);
-    return sum.state_elements + sum.conv_elements + sum.extra_elements + sum.window_elements;
+    rung_ledger_elements all = rung_ledger_total(ledger).all;
+    return all.state_elements + all.conv_elements + all.extra_elements + all.window_elements;
 }
 
 static inline uint64_t grows(const rung_ledger *ledger)
@@ -33,9 +33,9 @@ static inline bool is_smaller(const rung_ledger *a, const rung_ledger *b)
 {
     rung_ledger_sum of_a = rung_ledger_total(a), of_b = rung_ledger_total(b);
     bool carries_less = carried(a) < carried(b) && grows(a) <= grows(b);
-    return carries_less || of_a.state_elements < of_b.state_elements || of_a.conv_elements < of_b.conv_elements ||
-           grows(a) < grows(b) || handed(a) < handed(b) || of_a.full + of_a.sparse < of_b.full + of_b.sparse ||
-           of_a.total < of_b.total;
+    return carries_less || of_a.all.state_elements < of_b.all.state_elements ||
+           of_a.all.conv_elements < of_b.all.conv_elements || grows(a) < grows(b) || handed(a) < handed(b) ||
+           of_a.full + of_a.sparse < of_b.full + of_b.sparse || of_a.total < of_b.total;
 }
 
 #endif

@@ -24,6 +24,8 @@ static const expected table[] = {
      1048576, 0, 0},
     /* every second layer; 32 heads of 128 in the state space, one kv head */
     {"plamo2", "mamba_step", 16, 8, 8, 0, 0, 0, 0, 0, 8 * 32 * 128 * 64, 8 * 32 * 128 * 3, 0, 2 * 128, 10485760, 32, 0},
+    /* the class alternates windows and full layers; the file says nothing of it */
+    {"gemma2", "model_type", 42, 21, 0, 21, 0, 0, 0, 0, 0, 0, 21UL * 4096 * 2 * 8 * 256, 2 * 8 * 256, 8192, 32, 0},
     {"axk2", "index_topk", 6, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 128 + 32, 131072, 16, 0},
     /* all sizes but one are those of the class: 2 kv heads of 128, though 1024 / 16 is 64 */
     {"paddleocr_vl", "nothing: full attention everywhere", 20, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2 * 2 * 128, 0, 0, 0},

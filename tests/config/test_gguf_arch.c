@@ -110,6 +110,28 @@ static void test_a_list_must_agree_with_the_period(void **state)
     }
 }
 
+/* Old files of DeepSeek and those of MiniCPM 3 have no lengths of the latent form: llama.cpp keeps every head. */
+static void test_latents_that_are_not_kept(void **state)
+{
+    (void)state;
+    static const char *const archs[] = {"deepseek2", "minicpm3"};
+    for (size_t i = 0; i < RUNG_COUNT(archs); i++) {
+        gguf_build b;
+        begin(&b, archs[i], 2,
+              (pair[]){{"attention.head_count", 4},
+                       {"attention.head_count_kv", 4},
+                       {"attention.kv_lora_rank", 32},
+                       {"attention.key_length", 24},
+                       {"rope.dimension_count", 8},
+                       {0}});
+        rung_ledger ledger = read_build(&b);
+        assert_layers(&ledger, "FF");
+        assert_int_equal(ledger.layer[0].kv_per_token, 4 * (24 + 64 / 4));
+        assert_true(has_note(&ledger, "not latents"));
+        rung_ledger_clear(&ledger);
+    }
+}
+
 /* llama.cpp gives SmallThinker windows of 4096, and llama4 chunks of 8192, whatever the file says. */
 static void test_sizes_that_the_program_fixes(void **state)
 {
@@ -362,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_windows_by_architecture),
         cmocka_unit_test(test_a_list_beats_the_architecture),
         cmocka_unit_test(test_a_list_must_agree_with_the_period),
+        cmocka_unit_test(test_latents_that_are_not_kept),
         cmocka_unit_test(test_sizes_that_the_program_fixes),
         cmocka_unit_test(test_minimax_01_has_an_interval_of_its_own),
         cmocka_unit_test(test_minimax_m3_has_dense_layers_first),

@@ -115,6 +115,7 @@ static const expected table[] = {
     {"zaya", "YYYY", NULL},
     {"inkling", "YYYY", NULL},
     {"axk2", "YYYY", NULL},
+    {"gemma2", "YYYY", NULL},
     {"plamo2", "Y?YY", "not certain"},
     {"paddleocr_vl", "YYYY", NULL},
 };
@@ -227,6 +228,19 @@ static void test_a_checkpoint_with_code_of_its_own_establishes_nothing(void **st
     /* where the published code is what checkpoints bring along */
     check_text("{\"model_type\":\"internlm2\",\"auto_map\":{\"AutoModelForCausalLM\":\"x.Y\"}," SIZES "}",
                RUNG_LEDGER_KINDS, RUNG_ESTABLISHED, "internlm2");
+}
+
+/* The code around a text model is the published one of some multimodal models, and may be anything of others. */
+static void test_code_around_a_text_model(void **state)
+{
+    (void)state;
+#define AROUND(type)                                                                                                   \
+    "{\"model_type\":\"" type                                                                                          \
+    "\",\"auto_map\":{\"AutoModel\":\"m.M\"},\"llm_config\":{\"model_type\":\"qwen2\"," SIZES "}}"
+    check_text(AROUND("internvl_chat"), RUNG_LEDGER_KINDS, RUNG_ESTABLISHED, "qwen2");
+    check_text(AROUND("llava"), RUNG_LEDGER_KINDS, RUNG_NOT_ESTABLISHED, "auto_map");
+    check_text(AROUND("llava"), RUNG_LEDGER_CAUSAL, RUNG_NOT_ESTABLISHED, "auto_map");
+#undef AROUND
 }
 
 static void test_text_models_inside_what_is_not_known(void **state)
@@ -484,6 +498,7 @@ int main(void)
         cmocka_unit_test(test_the_premises_of_every_fixture),
         cmocka_unit_test(test_causality_by_keys),
         cmocka_unit_test(test_a_checkpoint_with_code_of_its_own_establishes_nothing),
+        cmocka_unit_test(test_code_around_a_text_model),
         cmocka_unit_test(test_text_models_inside_what_is_not_known),
         cmocka_unit_test(test_sizes_of_a_class_in_a_flat_file_are_doubtful),
         cmocka_unit_test(test_loops_by_any_name),

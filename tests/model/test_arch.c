@@ -74,6 +74,11 @@ static void strings_mean_their_layers(void **state)
                      "full(4 8 1)+full(4 8 1)+full(4 8 1)+full(4 8 1)+full(4 8 1)+full(4 8 1)+full(4 8 1)+full(4 8 1)");
     assert_parses_to(" 2 * ( full , window : W = 7 ) ", FULL " window(7 4 8 2) " FULL " window(7 4 8 2)");
     assert_parses_to("\tfull @ 1 |\nlinear @ 2 ", "full(4 8 1)+linear(0 1 4 8 2)");
+    assert_parses_to("hybrid(1;0)", FULL);
+    assert_parses_to("hybrid(2;1,0)", FULL " " LINEAR " " FULL);
+    assert_parses_to("hybrid ( 3 ; 0 , 2 , 1 )", FULL " " FULL " " LINEAR " " LINEAR " " FULL " " LINEAR);
+    assert_parses_to("2*hybrid(1;1),linear", FULL " " LINEAR " " FULL " " LINEAR " " LINEAR);
+    assert_parses_to("(linear,hybrid(1;0))", LINEAR " " FULL);
     assert_parses_to("007*full@01", "full(4 8 1) full(4 8 1) full(4 8 1) full(4 8 1) full(4 8 1) full(4 8 1) "
                                     "full(4 8 1)");
 }
@@ -129,6 +134,14 @@ static void wrong_strings_are_told_where_and_what(void **state)
     assert_refused("3*", 3, "expected a mechanism");
     assert_refused("2*3*full", 3, "unknown mechanism '3'");
     assert_refused("0*full", 1, "a number from 1 to 65536");
+    assert_refused("hybrid", 1, "unknown mechanism 'hybrid'");
+    assert_refused("hybrid(0;0)", 8, "L, the full layers, a number from 1");
+    assert_refused("hybrid(2,1,0)", 9, "expected ';'");
+    assert_refused("hybrid(2;1)", 11, "one a_k for each full layer");
+    assert_refused("hybrid(2;1,0,0)", 13, "one a_k for each full layer");
+    assert_refused("hybrid(2;1,x)", 12, "a_k, the linear layers after a full one, a number from 0");
+    assert_refused("hybrid(2;1,0", 13, "expected ')'");
+    assert_refused("hybrid(1;65536)", 1, "more than 65536 layers");
     assert_refused("65537*full", 1, "a number from 1 to 65536");
     assert_refused("99999999999999999999999*full", 1, "a number from 1 to 65536");
     assert_refused("-1*full", 1, "unknown mechanism '-1'");

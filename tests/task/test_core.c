@@ -112,7 +112,8 @@ static void check_canonical(const char *text)
     for (const rung_param *row = p.conf.task->params; row->name; row++) {
         char word[64];
         snprintf(word, sizeof word, " %s=", row->name);
-        assert_true(strstr(first, word) != NULL);
+        bool quiet = row->kind == RUNG_PARAM_SWITCH && rung_task_param(&p.conf, row->name) == row->fallback;
+        assert_int_equal(strstr(first, word) != NULL, !quiet);
     }
     free(first);
     free(second);
@@ -125,8 +126,14 @@ static void canonical_text_names_every_parameter_and_parses_back(void **state)
     (void)state;
     for_each_task(check_canonical);
     static const char *const more[] = {
-        "eva N=5",   "eva N=5 V=3 form=pair", "seqcomp L=1",       "seqcomp L=4 N0=2 n=3",
-        "k-hop k=0", "seqcomp L=3 flat=1",    "retrieval N=2 D=1", "seqcomp L=3 N0=2 n=2,3 V=5 order=first form=pair",
+        "eva N=5",
+        "eva N=5 V=3 form=pair",
+        "seqcomp L=1",
+        "seqcomp L=4 N0=2 n=3",
+        "k-hop k=0",
+        "seqcomp L=3 flat=1",
+        "retrieval N=2 D=1 distinct=0",
+        "seqcomp L=3 N0=2 n=2,3 V=5 order=first form=pair",
     };
     for (size_t i = 0; i < RUNG_COUNT(more); i++) check_canonical(more[i]);
 }

@@ -177,6 +177,10 @@ static void the_number_of_prompts_is_that_of_a_formula(void **state)
         {"eva N=2 V=2 K=3 form=pair", falling(3, 2) * power(2, 2) * 2},
         {"index N=4 V=3", power(3, 4) * 4},
         {"retrieval N=3 D=2", falling(4, 3) * power(4, 3) * 3},
+        {"retrieval N=3 D=1 distinct=0", 3 * 2 * power(2, 3)}, /* the place and the key that is asked for */
+        {"retrieval N=3 D=2 distinct=0", 3 * 4 * power(3, 2) * power(4, 3)},
+        {"percom N=1", 1},
+        {"percom N=3", falling(3, 3) * falling(3, 3)},
         {"assoc-recall N=3 K=4 V=2", falling(4, 3) * power(2, 3) * 3},
         {"c-gram c=2 N=3 V=3", count_sequences(4, 3, one_continuation)},
         {"count N=4 V=3", power(3, 4) * 3 * 5},
@@ -184,6 +188,7 @@ static void the_number_of_prompts_is_that_of_a_formula(void **state)
         {"two-sum N=3 M=5 blank=1", power(5, 3) * 5},
         {"two-sum N=3 M=5 form=position self=0", power(5, 3)},
         {"two-sum N=3 M=5 form=position blank=1", power(5, 3)},
+        {"two-sum N=3 M=5 form=causal blank=1", power(5, 3)},
         {"two-sum N=4 M=7 form=global dist=hard blank=1", power(7, 4)},
         {"three-sum N=3 M=30", power(30, 3)},
         {"three-sum N=3 M=31 form=last", power(31, 3)},

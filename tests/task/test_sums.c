@@ -41,6 +41,13 @@ static bool triple_at(const sums *s, size_t i)
     return false;
 }
 
+static bool earlier_pair_at(const sums *s, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if ((s->x[i] + s->x[j]) % s->m == 0) return true;
+    return false;
+}
+
 static size_t pairs_in_all(const sums *s)
 {
     size_t pairs = 0;
@@ -65,6 +72,8 @@ static int32_t two_sum_target(const prompts *p, const sums *s, size_t t)
         return last ? query_matches(s) : RUNG_NO_TARGET;
     case 1:
         return t < s->lead ? RUNG_NO_TARGET : pair_at(s, t - s->lead, s->self);
+    case 3:
+        return t < s->lead ? RUNG_NO_TARGET : earlier_pair_at(s, t - s->lead);
     default:
         return last ? pairs_in_all(s) > 0 : RUNG_NO_TARGET;
     }
@@ -117,6 +126,11 @@ static const char *const two_sums[] = {
     "two-sum N=30 M=7 form=position",
     "two-sum N=10 M=41 form=position dist=hard",
     "two-sum N=2 M=5 form=position dist=hard self=0",
+    "two-sum form=causal",
+    "two-sum N=2 M=2 form=causal",
+    "two-sum N=9 M=9 form=causal blank=1",
+    "two-sum N=30 M=100 form=causal",
+    "two-sum N=9 M=19 form=causal dist=hard",
     "two-sum N=2 M=3 form=global",
     "two-sum N=9 M=16 form=global blank=1",
     "two-sum N=12 M=15 form=global dist=hard",
@@ -171,7 +185,8 @@ static void three_sum_oracle_agrees_with_all_triples(void **state)
 static void every_position_has_as_many_yes_as_no(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < RUNG_COUNT(two_sums); i++) prompts_balanced(two_sums[i], 3000);
+    for (size_t i = 0; i < RUNG_COUNT(two_sums); i++) /* the first number of form=causal is always a no */
+        if (!strstr(two_sums[i], "form=causal")) prompts_balanced(two_sums[i], 3000);
     for (size_t i = 0; i < RUNG_COUNT(three_sums); i++) prompts_balanced(three_sums[i], 3000);
 }
 
@@ -235,6 +250,37 @@ static void numbers_alone_say_nothing_about_the_query(void **state)
     prefix_is_independent_of_answer("two-sum N=4 M=3", 4, 3); /* crowded: a residue is left out */
     prefix_is_independent_of_answer("two-sum N=2 M=9 dist=hard", 2, 9);
     prefix_is_independent_of_answer("three-sum N=3 M=30 form=last", 2, 30);
+}
+
+/* form=causal: given all earlier numbers, each number but the first is a yes as often as a no, so nobody who does not
+ * read it scores more than the declared level. */
+static void earlier_numbers_say_nothing_about_the_next(void **state)
+{
+    (void)state;
+    prefix_is_independent_of_answer("two-sum N=3 M=5 form=causal", 2, 5);
+    prefix_is_independent_of_answer("two-sum N=3 M=3 form=causal", 2, 3);
+    prefix_is_independent_of_answer("two-sum N=3 M=9 form=causal dist=hard", 2, 9);
+    const struct {
+        const char *text;
+        double level;
+    } cases[] = {{"two-sum N=8 M=40 form=causal", 9.0 / 16}, {"two-sum N=8 M=40 form=causal dist=hard", 15.0 / 16}};
+    for (size_t c = 0; c < RUNG_COUNT(cases); c++) {
+        prompts p;
+        prompts_open(&p, cases[c].text);
+        size_t yes[8] = {0};
+        assert_true(p.conf.majority == cases[c].level && p.conf.chance == 0.5);
+        for (uint64_t i = 0; i < 8000; i++) {
+            prompts_make(&p, i);
+            for (size_t t = 0; t < 8; t++) yes[t] += p.in.target[t] == 1;
+        }
+        assert_int_equal(yes[0], 0);
+        for (size_t t = 1; t < 8; t++)
+            if (c == 0 || t == 7)
+                prompts_fair(yes[t], 8000, cases[c].text, t);
+            else
+                assert_int_equal(yes[t], 0);
+        prompts_close(&p);
+    }
 }
 
 /* A query of the uniform distribution is uniform given the answer, too. */
@@ -385,6 +431,11 @@ static void two_sum_examples(void **state)
     const int32_t without_self[] = {0, 0, 1, 1, 0};
     assert_memory_equal(p.in.target, without_self, sizeof without_self);
     prompts_close(&p);
+    prompts_open(&p, "two-sum N=7 M=10 form=causal");
+    prompts_answer(&p, "5 0 3 7 5 0 3");
+    const int32_t earlier[] = {0, 0, 0, 1, 1, 1, 1}; /* 7+3, 5+5, 0+0, 3+7 */
+    assert_memory_equal(p.in.target, earlier, sizeof earlier);
+    prompts_close(&p);
 }
 
 static void three_sum_examples(void **state)
@@ -432,6 +483,7 @@ static void wrong_tokens_are_refused_with_their_position(void **state)
     spoil("two-sum N=3 M=10 form=global", 3, 9, "position 3");
     spoil("two-sum N=3 M=10 form=global", 2, 10, "position 2");
     spoil("two-sum N=3 M=10 form=position", 2, 10, "position 2");
+    spoil("two-sum N=3 M=10 form=causal", 2, 10, "position 2");
     spoil("three-sum N=3 M=30", 2, 30, "position 2");
 }
 
@@ -445,6 +497,10 @@ static void impossible_parameters_are_refused(void **state)
         "two-sum M=4 form=position",
         "two-sum N=7 form=position dist=hard",
         "two-sum N=10 M=16 form=position dist=hard",
+        "two-sum N=1 form=causal",
+        "two-sum N=8 M=7 form=causal",
+        "two-sum N=8 M=16 form=causal dist=hard",
+        "two-sum N=8 form=causal self=0",
         "two-sum N=1 form=global",
         "two-sum M=2 form=global",
         "two-sum N=12 M=14 form=global dist=hard",
@@ -461,6 +517,7 @@ static void players_split_the_prompt(void **state)
     (void)state;
     prompts_players("two-sum N=5 blank=1", "numbers query", (size_t[]){0, 6});
     prompts_players("two-sum N=6 form=position blank=1", "alice bob", (size_t[]){0, 4});
+    prompts_players("two-sum N=6 form=causal blank=1", "numbers last", (size_t[]){0, 6});
     prompts_players("two-sum N=6 form=global", "alice bob query", (size_t[]){0, 3, 6});
     prompts_players("three-sum N=6", "alice bob", (size_t[]){0, 3});
     prompts_players("three-sum N=6 form=last", "alice bob query", (size_t[]){0, 2, 5});
@@ -482,6 +539,7 @@ int main(void)
         cmocka_unit_test(unplanted_matches_never_happen),
         cmocka_unit_test(no_predictor_without_attention_beats_a_coin),
         cmocka_unit_test(numbers_alone_say_nothing_about_the_query),
+        cmocka_unit_test(earlier_numbers_say_nothing_about_the_next),
         cmocka_unit_test(the_query_alone_says_nothing),
         cmocka_unit_test(lone_zero_is_generated_as_a_no),
         cmocka_unit_test(hard_query_asks_for_membership_in_a_zero_sum_free_set),

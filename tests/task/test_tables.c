@@ -4,6 +4,8 @@
  * One table and one query: eva, index, retrieval. Every answer is computed a second time from the words instead of the
  * ids; levels are compared with enumeration and exact sums. Refusals of seqcomp and k-hop are here too.
  */
+#include <math.h>
+
 #include "reading.h"
 
 /* ---- one table, one query ------------------------------------------------------------------------------------------- */
@@ -62,6 +64,151 @@ static void answers_equal_those_read_from_the_words(void **state)
     look_up_by_searching_text("retrieval N=300 D=11");
 }
 
+/* Of `retrieval distinct=0`: the asked key once, and others twice as soon as there are more entries than keys. */
+static void keys_that_are_not_asked_for_may_repeat(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"retrieval distinct=0", "retrieval N=40 D=1 distinct=0",
+                                        "retrieval N=1 D=1 distinct=0", "retrieval N=300 D=3 distinct=0"};
+    for (size_t c = 0; c < RUNG_COUNT(cases); c++) {
+        reading r;
+        bool repeated = false;
+        reading_open(&r, cases[c]);
+        for (uint64_t i = 0; i < 200; i++) {
+            char words[32768], key[32], value[32];
+            snprintf(words, sizeof words, " %s", write_words(&r, i));
+            snprintf(key, sizeof key, "%s", strrchr(words, ' '));
+            key[strlen(key) - 1] = ':';
+            const char *found = strstr(words, key);
+            assert_non_null(found);
+            assert_null(strstr(found + 1, key));
+            assert_int_equal(sscanf(found + strlen(key), "%31s", value), 1);
+            answer_is(&r.p, value);
+            for (char *pair = strtok(words, " "), seen[8][8] = {""}; pair; pair = strtok(NULL, " ")) {
+                unsigned long word = strtoul(pair, NULL, 2) % 8;
+                repeated |= strchr(pair, ':') && seen[word][0];
+                seen[word][0] = 1;
+            }
+        }
+        assert_true(repeated || r.p.in.tokens == 2);
+        reading_close(&r);
+    }
+}
+
+/* N=2, D=1: the keys differ, so 2 orders, 4 values and 2 queries are 16 prompts; N=3: the asked key alone, 3 places. */
+static void tables_with_one_unique_key_are_drawn_equally_often(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t kinds;
+    } cases[] = {{"retrieval N=2 D=1 distinct=0", 16}, {"retrieval N=3 D=1 distinct=0", 48}};
+    for (size_t c = 0; c < RUNG_COUNT(cases); c++) {
+        prompts p;
+        size_t met[128] = {0}, kinds = 0, draws = 1000 * cases[c].kinds;
+        prompts_open(&p, cases[c].text);
+        for (uint64_t i = 0; i < draws; i++) {
+            size_t code = 0;
+            prompts_make(&p, i);
+            for (size_t t = 0; t + 1 < p.in.tokens; t++) code = code * 4 + p.in.token[t];
+            met[code * 2 + p.in.token[p.in.tokens - 1] - 4]++;
+        }
+        for (size_t k = 0; k < RUNG_COUNT(met); k++) {
+            if (!met[k]) continue;
+            kinds++;
+            assert_true(met[k] > 1000 - 160 && met[k] < 1000 + 160); /* five standard deviations */
+        }
+        assert_int_equal(kinds, cases[c].kinds);
+        prompts_close(&p);
+    }
+}
+
+/* Over all prompts, each as often as it is drawn: what is asked for is equally likely each key that occurs once, and the
+ * best answer is the most frequent value of those. */
+static void majority_among_unique_keys_is_the_mean_over_all_prompts(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"retrieval N=2 D=1 distinct=0", "retrieval N=3 D=1 distinct=0",
+                                        "retrieval N=3 D=2 distinct=0"};
+    for (size_t c = 0; c < RUNG_COUNT(cases); c++) {
+        prompts p;
+        double right = 0, prompts_met = 0;
+        prompts_open(&p, cases[c]);
+        size_t n = p.in.tokens = p.conf.tokens - 1, words = p.conf.answers, tables = 1;
+        for (size_t i = 0; i < n; i++) tables *= words * words;
+        for (size_t code = 0; code < tables; code++) {
+            size_t keys[4] = {0}, values[4] = {0}, unique = 0, most = 0, rest = code;
+            for (size_t i = 0; i < n; i++, rest /= words * words) keys[rest % (words * words) / words]++;
+            rest = code;
+            for (size_t i = 0; i < n; i++, rest /= words * words)
+                if (keys[rest % (words * words) / words] == 1) values[rest % words]++, unique++;
+            for (size_t v = 0; v < words; v++) most = values[v] > most ? values[v] : most;
+            right += (double)most, prompts_met += (double)unique; /* of `unique` prompts `most` are answered right */
+        }
+        if (fabs(right / prompts_met - p.conf.majority) > 0.003)
+            fail_msg("%s: %g, not %g", cases[c], p.conf.majority, right / prompts_met);
+        prompts_close(&p);
+    }
+}
+
+/* "s2 s0 s1 t1 t2 t0": the word t2 counts two words from the first one. */
+static void compose_by_counting_words(const char *text)
+{
+    reading r;
+    reading_open(&r, text);
+    for (uint64_t i = 0; i < 200; i++) {
+        const char *words = write_words(&r, i), *asked = strchr(words, 't');
+        size_t n = r.p.in.tokens / 2;
+        for (size_t t = 0; t < n; t++) {
+            char word[32];
+            const char *at = words;
+            assert_int_equal(asked[0], 't');
+            assert_int_equal(r.p.in.target[t], RUNG_NO_TARGET);
+            for (long skip = strtol(asked + 1, NULL, 10); skip > 0; skip--) at = strchr(at, ' ') + 1;
+            assert_int_equal(sscanf(at, "%31s", word), 1);
+            rung_buf answer = {0};
+            rung_task_answer_write(&answer, &r.p.conf, r.p.in.target[n + t]);
+            assert_string_equal(answer.text, word);
+            rung_buf_clear(&answer);
+            asked = strchr(asked, ' ') + 1;
+        }
+    }
+    reading_close(&r);
+}
+
+static void permutations_are_composed_as_the_words_say(void **state)
+{
+    (void)state;
+    compose_by_counting_words("percom");
+    compose_by_counting_words("percom N=1");
+    compose_by_counting_words("percom N=2");
+    compose_by_counting_words("percom N=33");
+    prompts_players("percom N=5", "sigma tau", (const size_t[]){0, 5});
+}
+
+/* Each of the N!^2 pairs is equally likely: N=3, 36 of them. */
+static void all_pairs_of_permutations_are_drawn_equally_often(void **state)
+{
+    (void)state;
+    enum { N = 3, PAIRS = 36, DRAWS = 36000 };
+    prompts p;
+    size_t met[729] = {0}, kinds = 0;
+    prompts_open(&p, "percom N=3");
+    for (uint64_t i = 0; i < DRAWS; i++) {
+        size_t code = 0;
+        prompts_make(&p, i);
+        for (size_t t = 0; t < 2 * N; t++) code = code * N + p.in.token[t] % N;
+        met[code]++;
+    }
+    for (size_t c = 0; c < 729; c++) {
+        if (!met[c]) continue;
+        kinds++;
+        assert_true(met[c] > 1000 - 160 && met[c] < 1000 + 160); /* five standard deviations */
+    }
+    assert_int_equal(kinds, PAIRS);
+    prompts_close(&p);
+}
+
 static void prompts_by_hand(void **state)
 {
     (void)state;
@@ -69,6 +216,8 @@ static void prompts_by_hand(void **state)
     check_by_hand("eva N=2 V=5 form=pair", "k3:v1 k0:v2 k0?", "v2");
     check_by_hand("index N=4", "s1 s1 s3 s0 p3", "s0");
     check_by_hand("retrieval N=2 D=3", "101:001 000:110 101?", "001");
+    check_by_hand("retrieval N=4 D=2 distinct=0", "01:11 00:10 01:00 01:11 00?", "10");
+    check_by_hand("percom N=3", "s2 s0 s1 t1 t2 t0", "s0 s1 s2");
 }
 
 static void wrong_prompts_are_refused(void **state)
@@ -80,19 +229,20 @@ static void wrong_prompts_are_refused(void **state)
     check_no_prompt("eva N=2 V=5 form=pair", "k3:v1 k3:v2 k3?"); /* a key twice */
     check_no_prompt("eva N=2 V=5 form=pair", "k3:v1 k0:v2 k1?"); /* a key that no entry has */
     check_no_prompt("retrieval N=2 D=3", "101:001 101:110 101?");
+    check_no_prompt("retrieval N=2 D=3 distinct=0", "101:001 101:110 101?");
+    check_no_prompt("retrieval N=2 D=3 distinct=0", "101:001 101:001 101?"); /* equal values do not help */
+    check_no_prompt("retrieval N=2 D=3 distinct=0", "101:001 101:110 001?"); /* a key that no entry has */
+    check_no_prompt("percom N=2", "s0 s0 t1 t0");                            /* sigma is no permutation */
+    check_no_prompt("percom N=2", "s0 s1 t1 t1");                            /* tau is none */
+    check_no_prompt("percom N=2", "s0 t1 s1 t0");
     check_no_prompt("seqcomp N0=2", "z2:2 z2:0 z2:3 z2:1 z1:1 z1:0 w:1 z0:0"); /* w before z_0 */
     check_no_prompt("seqcomp N0=2", "z2:2 z2:0 z2:3 z1:1 z1:1 z1:0 z0:0 w:1"); /* z_1 in z_2 */
     check_no_prompt("seqcomp L=1 N0=2 form=pair", "z1(0):1 z1(0):1 z0:0 w:0"); /* an argument twice */
     check_no_prompt("k-hop N=3", "s0 s1 s0 s1");
     check_no_prompt("k-hop N=3", "hop1 s1 hop2 s1");
     static const sequence_case cases[] = {
-        {"eva", NULL},
-        {"eva form=pair", NULL},
-        {"index", NULL},
-        {"retrieval", NULL},
-        {"k-hop", NULL},
-        {"seqcomp", NULL},
-        {"seqcomp L=3 form=pair order=first", NULL},
+        {"eva", NULL},    {"eva form=pair", NULL}, {"index", NULL},   {"retrieval", NULL},
+        {"percom", NULL}, {"k-hop", NULL},         {"seqcomp", NULL}, {"seqcomp L=3 form=pair order=first", NULL},
     };
     for (size_t i = 0; i < RUNG_COUNT(cases); i++) check_refusals(&cases[i]);
 }
@@ -113,6 +263,8 @@ static void words_outside_the_vocabulary_are_refused(void **state)
         {"index N=2", "s0 s1 p2", "position 2"},
         {"retrieval N=2 D=2", "00:11 001:11 00?", "position 1"},
         {"retrieval N=2 D=2", "00:11 01:11 100?", "position 2"},
+        {"percom N=2", "s0 s2 t0 t1", "position 1"},
+        {"percom N=2", "s0 s1 t0 t2", "position 3"},
         {"k-hop N=2 k=1", "hop2 s0 s1", "position 0"},
         {"seqcomp N0=2", "z2:2 z2:0 z2:3 z2:1 z1:1 z1:0 z0:0 w:2", "position 7"},
         {"seqcomp N0=2", "z3:2 z2:0 z2:3 z2:1 z1:1 z1:0 z0:0 w:1", "position 0"},
@@ -136,8 +288,8 @@ static void tokens_vote_for_the_value_that_they_show(void **state)
     static const struct {
         const char *text, *silent; /* words that begin or end with one of these letters have no vote */
     } cases[] = {
-        {"eva", "x?"},    {"eva form=pair", "?"},         {"index", "p"}, {"retrieval D=3 N=4", "?"}, {"k-hop", "h"},
-        {"seqcomp", "w"}, {"seqcomp L=3 form=pair", "w"},
+        {"eva", "x?"},  {"eva form=pair", "?"}, {"index", "p"},   {"retrieval D=3 N=4", "?"},
+        {"k-hop", "h"}, {"percom", "t"},        {"seqcomp", "w"}, {"seqcomp L=3 form=pair", "w"},
     };
     for (size_t c = 0; c < RUNG_COUNT(cases); c++) {
         prompts p;
@@ -362,6 +514,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_equal_those_read_from_the_words),
+        cmocka_unit_test(permutations_are_composed_as_the_words_say),
+        cmocka_unit_test(all_pairs_of_permutations_are_drawn_equally_often),
+        cmocka_unit_test(keys_that_are_not_asked_for_may_repeat),
+        cmocka_unit_test(tables_with_one_unique_key_are_drawn_equally_often),
+        cmocka_unit_test(majority_among_unique_keys_is_the_mean_over_all_prompts),
         cmocka_unit_test(prompts_by_hand),
         cmocka_unit_test(wrong_prompts_are_refused),
         cmocka_unit_test(words_outside_the_vocabulary_are_refused),

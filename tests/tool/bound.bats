@@ -46,11 +46,16 @@ headline=(--heads 1 --head-dim 2 --bits 26 --task seqcomp L=2)
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"ask for a length with --n"* ]]
 }
 
-@test "bound: a published width that is the size of a state is called one" {
-    run -0 rung bound full,linear "${toy[@]}" --task seqcomp L=2 --n 50
-    [[ $(tr -s ' \n' ' ' <<<"$output") == *"H d = 6 (numbers in the largest state; full layers have 2)"* ]]
-    run -0 rung bound 2*full "${toy[@]}" --task seqcomp L=2 --n 50
-    [[ $output == *"H d = 2;"* ]]
+@test "bound: the published theorem with its numbers" {
+    run -0 rung bound full,linear --head-dim 2 --bits 8 --task seqcomp L=2 --n 50 --published
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"L = 2, H d p = 16, log K = 64, log m = 640, prompt 2^897 tokens"* ]]
+    [[ $output == *"the theorem holds"* ]]
+    run -0 rung bound full,linear,full --head-dim 2 --bits 8 --task seqcomp L=2 --n 50 --published
+    [[ $output == *"does not apply: linear layers stand between the first two full ones"* ]]
+    run -0 rung bound full,full,linear --head-dim 2 --bits 8 --task seqcomp L=2 --n 50 --published --json
+    python3 -c 'import json,sys; p = json.load(sys.stdin)["published"]; assert p["holds"] and p["Hdp"] == 16' <<<"$output"
+    run -2 rung bound full --task eva --published
+    [[ $output == *"--task seqcomp"* ]]
 }
 
 @test "bound: eva with one to four linear layers" {

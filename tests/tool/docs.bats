@@ -53,6 +53,10 @@ assert ran >= int(sys.argv[2]), "only %d commands found" % ran' "$1" "$2"
     check "$BATS_TEST_DIRNAME/../../docs/commands.md" 15
 }
 
+@test "docs/paper.md is what the command prints" {
+    check "$BATS_TEST_DIRNAME/../../docs/paper.md" 25
+}
+
 @test "docs/game.md and docs/erratum.md are what the command prints" {
     check "$BATS_TEST_DIRNAME/../../docs/game.md" 1
     check "$BATS_TEST_DIRNAME/../../docs/erratum.md" 8

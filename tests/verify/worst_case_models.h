@@ -75,6 +75,10 @@ typedef struct recipe {
     bool lift;           /* V = 2: keys of the query are 2 and 3, those of table tokens 0 and 1 */
     bool two_heads;      /* the second asks for the opposite address and reads halves; see spread */
     bool twin_tokens;    /* token 1 has the value of token 0, and its answer */
+    bool many;           /* percom: v = n, and n tokens ask */
+    bool place_asks;     /* the second of them asks for a little more because of its place */
+    bool asked_in_key;   /* query token 1 moves its own key */
+    bool asked_in_value; /* query token 1 moves its own value */
 } recipe;
 
 static inline size_t bits_for(size_t count)
@@ -124,7 +128,10 @@ static inline void add_tokens(sheet *s, const recipe *r, const layout *l)
     if (r->token_in_key) embed[1 * l->d] = 0.25f;
     if (r->asking_entries)
         for (size_t v = 0; v < r->v; v++) embed[v * l->d + l->query] = 0.5f + (float)v;
-    float *positions = sheet_add(s, "positions", r->n + 1, l->d);
+    if (r->asked_in_key) embed[(r->v + 1) * l->d] += 1;
+    if (r->asked_in_value) embed[(r->v + 1) * l->d + l->value] += 1;
+    float *positions = sheet_add(s, "positions", r->n + (r->many ? r->n : 1), l->d);
+    if (r->place_asks) positions[(r->n + 1) * l->d + l->query] = 0.25f;
     for (size_t j = 0; j < r->n; j++)
         for (size_t i = 0; i < l->dk; i++) positions[j * l->d + i] = key_bit(r, j, i) * (r->bent && j % 2 ? 0.5f : 1);
     if (r->position_value) positions[1 * l->d + l->value] = 0.25f;
@@ -195,7 +202,7 @@ static inline rung_model *make_lookup(const recipe *r)
                                               .mlp = r->no_table ? "none" : "table",
                                               .vocab = r->v + r->n,
                                               .answers = r->v,
-                                              .max_tokens = r->n + 1,
+                                              .max_tokens = r->n + (r->many ? r->n : 1),
                                               .d_model = l.d,
                                               .d_mlp = 1,
                                               .heads = r->two_heads ? 2 : 1,
@@ -212,6 +219,15 @@ static inline rung_task_conf eva_task(size_t n, size_t v)
     rung_task_conf task;
     snprintf(a, sizeof a, "N=%zu", n), snprintf(b, sizeof b, "V=%zu", v);
     CHECK(rung_task_conf_init(&task, "eva", (const char *const[]){a, b}, 2, &check_err));
+    return task;
+}
+
+static inline rung_task_conf percom_task(size_t n)
+{
+    char a[32];
+    rung_task_conf task;
+    snprintf(a, sizeof a, "N=%zu", n);
+    CHECK(rung_task_conf_init(&task, "percom", (const char *const[]){a}, 1, &check_err));
     return task;
 }
 
@@ -310,18 +326,24 @@ static inline rung_verify_result worst_case(const rung_model *model, const rung_
     return result;
 }
 
-/* The model on one solved prompt: right or not (a prompt that stops it is not). out may be NULL. */
+/* The model on one solved prompt: right or not (a prompt that stops it is not). out has room for all targets, or is
+ * NULL. */
 static inline bool answers_right(rung_session *session, const rung_instance *in, size_t answers, double *out)
 {
     double own[256];
     rung_error err;
-    size_t last = in->tokens - 1;
+    size_t at[64], targets = 0;
     double *logits = out ? out : own;
-    assert_true(out || answers <= RUNG_COUNT(own));
+    for (size_t t = 0; t < in->tokens; t++)
+        if (in->target[t] != RUNG_NO_TARGET) at[targets++] = t;
+    assert_true(out || targets * answers <= RUNG_COUNT(own));
     rung_session_reset(session);
     rung_status status = rung_session_run(session, logits, &(rung_prompt){.token = in->token, .tokens = in->tokens},
-                                          RUNG_FORM_SCAN, &last, 1, &err);
-    return status == RUNG_OK && (int32_t)rung_argmax(logits, answers) == in->target[last];
+                                          RUNG_FORM_SCAN, at, targets, &err);
+    bool right = status == RUNG_OK;
+    for (size_t i = 0; i < targets && right; i++)
+        right = (int32_t)rung_argmax(logits + i * answers, answers) == in->target[at[i]];
+    return right;
 }
 
 /* Every prompt of the task, with the real evaluator; `each` sees every read-out. Returns the number of wrong ones. */
@@ -358,7 +380,7 @@ static inline void assert_witness(const rung_verify_result *result, const rung_m
     rung_session *session = NULL;
     rung_instance in;
     rung_fmt fmt = format_of(format);
-    double *out = calloc(task->answers, sizeof *out);
+    double *out = calloc(task->tokens * task->answers, sizeof *out);
     assert_non_null(result->witness);
     CHECK(rung_program_new(&program, model, &(rung_evaluator){.numbers = &fmt, .threads = 1}, &check_err));
     CHECK(rung_session_new(&session, program, task->tokens, &check_err));
