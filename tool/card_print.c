@@ -61,8 +61,8 @@ static void print_memory(rung_buf *out, const rung_card *card)
 
 static void print_row(rung_buf *out, const char *label, const char *text)
 {
-    rung_buf_printf(out, "%-18s ", label);
-    tool_wrap(out, text, 19, 19);
+    rung_buf_printf(out, "%-20s ", label);
+    tool_wrap(out, text, 21, 21);
     rung_buf_putc(out, '\n');
 }
 
@@ -174,6 +174,21 @@ static void print_ability(rung_buf *out, const rung_card *card, rung_ability_kin
     rung_buf_clear(&text);
 }
 
+static void print_measured(rung_buf *out, const rung_card_recall *r)
+{
+    char text[320];
+    const rung_recall_answer *m = &r->measured;
+    if (m->no_law)
+        snprintf(text, sizeof text, "no law for a layer of %s: %s", r->law_mechanism, m->no_law);
+    else
+        snprintf(text, sizeof text,
+                 "one trained layer of %s looks up about %.0f entries of %d values at accuracy %g (95 %%: %.0f to "
+                 "%.0f)%s; see 'rung recall'",
+                 r->law_mechanism, m->entries, RUNG_CARD_LAW_VALUES, RUNG_CARD_LAW_ACCURACY, m->low, m->high,
+                 m->beyond ? ", extrapolated beyond the sizes that were measured" : "");
+    print_row(out, RUNG_RECALL_STATUS, text);
+}
+
 static void print_recall(rung_buf *out, const rung_card *card)
 {
     const rung_card_recall *r = &card->recall;
@@ -189,6 +204,7 @@ static void print_recall(rung_buf *out, const rung_card *card)
         rung_buf_printf(&text, "UNKNOWN: %s", r->proved.statement);
     }
     print_row(out, "recurrent part", text.text ? text.text : "");
+    if (r->asked_law) print_measured(out, r);
     out->failed = out->failed || text.failed;
     rung_buf_clear(&text);
 }
@@ -288,6 +304,8 @@ ROW(row_can_pair, put_count, c->ability[RUNG_ABILITY_TWO_SUM].can_at)
 ROW(row_cannot_pair, put_count, c->ability[RUNG_ABILITY_TWO_SUM].cannot_from)
 ROW(row_cannot_each, put_count, c->ability[RUNG_ABILITY_EACH].cannot_from)
 ROW(row_recall, put_count, c->recall.limit)
+ROW(row_measured, put_count,
+    c->recall.asked_law && !c->recall.measured.no_law ? (uint64_t)c->recall.measured.entries : 0)
 
 static const struct row {
     const char *label;
@@ -321,6 +339,7 @@ static const struct row {
     {"  CANNOT from", row_cannot_pair},
     {"two-sum at each: CANNOT from", row_cannot_each},
     {"recurrent part: CANNOT recall", row_recall},
+    {"measured: one layer recalls", row_measured},
 };
 
 static void print_one_row(rung_buf *out, const struct row *row, const rung_card *cards, size_t count)

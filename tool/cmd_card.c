@@ -16,7 +16,7 @@ typedef struct card_values {
     tool_ledger_options options;
     int64_t context, batch, entries, threads;
     bool memory;
-    const char *kv, *state, *budget, *engine, *set;
+    const char *kv, *state, *budget, *engine, *set, *html;
 } card_values;
 
 /* Entries of the tables that weights are proved for: more where there is time. */
@@ -208,24 +208,51 @@ static rung_status show(const job *j, const tool_call *call, rung_error *err)
     return status;
 }
 
+static rung_status write_page(const job *j, const tool_call *call, rung_error *err)
+{
+    const card_values *v = call->values;
+    rung_buf page;
+    if (!v->html) return RUNG_OK;
+    rung_buf_init(&page);
+    rung_cards_html(&page, j->cards, j->count);
+    rung_status status = rung_buf_ok(&page, err);
+    RUNG_NEXT(status, rung_file_write(v->html, page.text, page.len, err));
+    rung_buf_clear(&page);
+    if (status == RUNG_OK) tool_note(call, "wrote %s", v->html);
+    return status;
+}
+
+/* The page must not replace a file that the card is about. */
+static rung_status check_page(const tool_call *call, rung_error *err)
+{
+    const card_values *v = call->values;
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; i < call->arguments; i++) RUNG_NEXT(status, tool_out_spares(v->html, call->argument[i], err));
+    return status;
+}
+
 static int run_card(const tool_call *call, rung_error *err)
 {
     const card_values *v = call->values;
     tool_bound_input *inputs;
     asked a;
     RUNG_TRY(read_asked(&a, v, err));
+    RUNG_TRY(check_page(call, err));
     if (!v->entries) a.options.lookup_entries = call->arguments <= FEW ? ENTRIES_OF_FEW : ENTRIES_OF_MANY;
     rung_claim_spec about = rung_claim_spec_of_prompt(NULL, 0);
     RUNG_TRY(tool_bound_inputs_open(&inputs, call, &v->options, &about, err));
     job j = {.options = &a.options};
     size_t room = (1 + variants_in(v->set)) * call->arguments;
     rung_status status = rung_lookup_proofs_new(&a.options.proofs, err);
+    if (status == RUNG_OK && !v->memory) status = rung_card_law_new(&a.options.law, err);
     RUNG_NEXT(status, make_subjects(&j, call, inputs, err));
     RUNG_NEXT(status, fill_cards(&j, (size_t)v->threads, err));
     RUNG_NEXT(status, show(&j, call, err));
+    RUNG_NEXT(status, write_page(&j, call, err));
     for (size_t i = 0; j.cards && i < j.count; i++) rung_card_clear(&j.cards[i]);
     free(j.cards), free(j.status), free(j.err);
     free_subjects(&j, room);
+    rung_card_law_free(a.options.law);
     rung_lookup_proofs_free(a.options.proofs);
     tool_bound_inputs_close(inputs, call->arguments);
     return status;
@@ -260,6 +287,7 @@ const tool_command tool_command_card = {
         (const tool_example[]){
             {"rung card config.json --context 131072 --budget 80GiB", "a real model on one screen"},
             {"rung card config.json --set ratio=7:1,dense,recurrent", "what if fewer layers kept every token?"},
+            {"rung card a/config.json b.gguf --html cards.html", "as a page to send around"},
             {"rung card '12*(3*gdelta,full)' '48*full' --heads 16 --head-dim 128", "two designs side by side"},
             {"rung card config.json --kv e4m3 --state f32 --engine llama.cpp --json", "for programs"},
             {0},
@@ -280,6 +308,12 @@ const tool_command tool_command_card = {
              .help = "what this server reserves, by its page rule",
              .names = rung_engine_name_at},
             TEXT_ROW("set", set, "CHANGES", "variants to show beside each input"),
+            {.name = "html",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(card_values, html),
+             .metavar = "FILE",
+             .help = "write a page that stands alone",
+             .complete = RUNG_COMPLETE_FILE},
             SIZE_ROW("entries", entries, 1024,
                      "largest table that weights for a look-up are proved for; 0: 256, and 64 for more than 4 inputs",
                      "0"),

@@ -11,7 +11,7 @@
 
 typedef struct game_values {
     rung_sizes a;
-    int64_t heads, head_dim, bits, samples;
+    int64_t heads, head_dim, bits, samples, block;
     const char *svg;
 } game_values;
 
@@ -65,10 +65,29 @@ static int list_protocols(rung_error *err)
     rung_buf out;
     rung_buf_init(&out);
     for (size_t i = 0; i < rung_game_protocol_count(); i++)
-        rung_buf_printf(&out, "%-8s  %s\n", rung_game_protocol_at(i)->name, rung_game_protocol_at(i)->summary);
+        rung_buf_printf(&out, "%-9s  %s\n", rung_game_protocol_at(i)->name, rung_game_protocol_at(i)->summary);
+    for (size_t i = 0; i < rung_blocks_protocol_count(); i++)
+        rung_buf_printf(&out, "%-9s  %s\n", rung_blocks_protocol_at(i)->name, rung_blocks_protocol_at(i)->summary);
     rung_status status = tool_out_buf(&out, err);
     rung_buf_clear(&out);
     return status;
+}
+
+static void print_blocks(rung_buf *out, const rung_blocks_game *game, const rung_blocks_protocol *protocol,
+                         const rung_blocks_result *r)
+{
+    rung_buf_printf(out,
+                    "%s: %s\n\ntask     two-sum form=query, %zu blocks of %zu numbers below %llu, then the query\n\n",
+                    protocol->name, protocol->summary, game->blocks, game->block, (unsigned long long)game->M);
+    rung_buf_puts(out, "  layer  query opens  a token opens  bits told to a token\n");
+    for (size_t i = 0; i < protocol->layers; i++)
+        rung_buf_printf(out, "  %5zu  %11zu  %13zu  %20llu\n", i + 1, r->query_opens[i], r->token_opens[i],
+                        (unsigned long long)r->bits[i]);
+    if (r->broken[0])
+        rung_buf_printf(out, "\nagainst the rules: %s\n", r->broken);
+    else
+        rung_buf_printf(out, "\n%llu of %llu prompts right\n", (unsigned long long)r->right,
+                        (unsigned long long)r->prompts);
 }
 
 /* ---- command ----------------------------------------------------------------------------------------------------- */
@@ -116,6 +135,39 @@ static rung_status show(const rung_game *game, const rung_game_protocol *protoco
     return status;
 }
 
+enum { BLOCKS_SAMPLES = 20 };
+
+static int run_blocks(const tool_call *call, const rung_blocks_protocol *protocol, rung_error *err)
+{
+    const game_values *v = call->values;
+    rung_task_conf task;
+    rung_blocks_game game;
+    rung_blocks_result result;
+    if (tool_call_given(call, "a") || v->svg)
+        return rung_fail(err, RUNG_USAGE, "--a and --svg are for the other protocols: %s has fixed layers",
+                         protocol->name);
+    RUNG_TRY(rung_task_conf_init(&task, "two-sum", call->pair, call->pairs, err));
+    RUNG_TRY(rung_blocks_game_init(&game, &task, (size_t)v->block, err));
+    uint64_t samples = v->samples ? (uint64_t)v->samples : BLOCKS_SAMPLES;
+    RUNG_TRY(rung_blocks_run(&result, &game, protocol, samples, (uint64_t)call->seed, err));
+    rung_buf out;
+    rung_buf_init(&out);
+    if (call->json)
+        rung_blocks_json(&out, &game, protocol, &result);
+    else
+        print_blocks(&out, &game, protocol, &result);
+    rung_status status = tool_out_buf(&out, err);
+    rung_buf_clear(&out);
+    return status != RUNG_OK ? (int)status : rung_blocks_won(&result) ? 0 : RUNG_NEGATIVE;
+}
+
+static const char *protocol_name_at(size_t index)
+{
+    size_t first = rung_game_protocol_count();
+    if (index < first) return rung_game_protocol_name_at(index);
+    return index - first < rung_blocks_protocol_count() ? rung_blocks_protocol_at(index - first)->name : NULL;
+}
+
 static int run_game(const tool_call *call, rung_error *err)
 {
     const game_values *v = call->values;
@@ -123,6 +175,8 @@ static int run_game(const tool_call *call, rung_error *err)
     rung_game game;
     rung_game_result result;
     if (call->arguments == 0) return list_protocols(err);
+    const rung_blocks_protocol *blocks = rung_blocks_protocol_get(call->argument[0]);
+    if (blocks) return run_blocks(call, blocks, err);
     RUNG_TRY(rung_game_protocol_get(&protocol, call->argument[0], err));
     RUNG_TRY(make_game(&game, call, protocol, err));
     const rung_game_run_options options = {.samples = (uint64_t)v->samples, .seed = (uint64_t)call->seed};
@@ -142,23 +196,27 @@ const tool_command tool_command_game = {
                "player. A protocol may send any function of what the sender knows; it need not be a model.\n"
                "The command plays a protocol on every prompt, or on a sample, checks the length of every message, and "
                "sends messages again while the other players hold another prompt. Without a name it lists "
-               "the protocols. docs/game.md has the rules, and docs/erratum.md what the relay shows.",
+               "the protocols. docs/game.md has the rules, and docs/erratum.md what the relay shows.\n"
+               "sort-six and sort-four play another game: block-sparse attention on two-sum. A token opens earlier "
+               "blocks and is told any function of them; the command counts opened blocks and bits.",
     .examples =
         (const tool_example[]){
             {"rung game relay L=2 N0=2 n=2 --head-dim 1 --bits 1", "two functions in the game (2;1,0), every prompt"},
             {"rung game pointer L=3 N0=2 n=2,2 --bits 4 --samples 1000", "three functions with four full layers"},
             {"rung game relay L=2 N0=220 n=341 --head-dim 2 --bits 26 --samples 20 --svg relay.svg",
              "at sizes that two full layers alone cannot do, with a picture"},
+            {"rung game sort-six N=1024 M=2048 --block 64", "membership in 16 blocks, in six sparse layers"},
             {"rung game", "list the protocols"},
             {0},
         },
-    .arguments = (const tool_argument[]){{.metavar = "PROTOCOL",
-                                          .help = "relay, pointer, bitmap or columns; none: list them",
-                                          .least = 0,
-                                          .most = 1,
-                                          .names = rung_game_protocol_name_at},
-                                         {0}},
-    .pairs = "parameters of seqcomp",
+    .arguments =
+        (const tool_argument[]){{.metavar = "PROTOCOL",
+                                 .help = "relay, pointer, bitmap, columns, sort-six or sort-four; none: list them",
+                                 .least = 0,
+                                 .most = 1,
+                                 .names = protocol_name_at},
+                                {0}},
+    .pairs = "parameters of seqcomp, for sort-six and sort-four of two-sum",
     .options =
         (const rung_option[]){
             {.name = "a",
@@ -193,11 +251,19 @@ const tool_command tool_command_game = {
              .fallback = "16",
              .low = 1,
              .high = 1 << 16},
+            {.name = "block",
+             .kind = RUNG_OPTION_INT,
+             .at = offsetof(game_values, block),
+             .metavar = "B",
+             .help = "numbers of a block, for sort-six and sort-four",
+             .fallback = "64",
+             .low = 1,
+             .high = 1 << 20},
             {.name = "samples",
              .kind = RUNG_OPTION_INT,
              .at = offsetof(game_values, samples),
              .metavar = "N",
-             .help = "play N prompts instead of all",
+             .help = "play N prompts instead of all (sort-six and sort-four: instead of 20)",
              .fallback = "0",
              .low = 0,
              .high = INT64_MAX / 2},

@@ -32,10 +32,11 @@ typedef struct rung_pattern {
     bool has_beside[RUNG_PATTERN_FULL_MAX];   /* [i]: there are such heads */
     uint64_t message;                         /* c: bits of the largest full layer's accumulator */
     uint64_t all_state;                       /* sum of state[] and beside[] */
-    uint64_t levels_state;                    /* bits of one level, all log-linear layers together (not in state[]) */
-    bool headwise;                            /* some layer is full and recurrent at once: its heads differ */
-    bool sparse;                              /* some layer selects blocks, or tokens in a way that is no scan */
-    size_t top;                               /* how many of the full ones select single tokens instead */
+    uint64_t level[RUNG_PATTERN_FULL_MAX + 1]; /* [i]: of these layers, bits of one level of the log-linear ones */
+    uint64_t levels_state;                     /* bits of one level, all log-linear layers together (not in state[]) */
+    bool headwise;                             /* some layer is full and recurrent at once: its heads differ */
+    bool sparse;                               /* some layer selects blocks, or tokens in a way that is no scan */
+    size_t top;                                /* how many of the full ones select single tokens instead */
     bool chunk;    /* some layer is chunked: it counts as recurrent, and its cache as its state */
     bool overflow; /* a number does not fit into 63 bits: nothing may be concluded */
     bool too_many; /* more full layers than the array holds: only statements about F are valid */
@@ -157,6 +158,9 @@ typedef struct rung_bound {
     /* Kernels that the proof covers besides the left-to-right scan of RUNG_KERNEL_ONLINE, as RUNG_COVERS bits. Only for
      * rows that need RUNG_PREMISE_ORDER; the others do not depend on the order of sums. */
     unsigned kernels;
+    /* The proof uses of a state only that it is a function of the prefix, of so many bits. Log-linear layers then count with
+     * all the levels that they can have within the prompt. */
+    bool levels_are_states;
     /* Fills in everything but bound, verdict and margin. */
     rung_status (*evaluate)(rung_bound_answer *answer, const struct bound_question *q, const rung_pattern *p,
                             rung_error *err);

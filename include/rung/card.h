@@ -13,6 +13,7 @@
 #include "rung/claim.h"
 #include "rung/decide.h"
 #include "rung/num.h"
+#include "rung/recall.h"
 #include "rung/render.h"
 
 RUNG_API_BEGIN
@@ -122,6 +123,16 @@ typedef struct rung_card_ability {
     const char *otherwise;    /* why other sizes are UNKNOWN; "" if none is */
 } rung_card_ability;
 
+/* The measured law of recall (rung/recall.h), with the predictions that several cards share. Several threads may use
+ * one. */
+typedef struct rung_card_law rung_card_law;
+rung_status rung_card_law_new(rung_card_law **out, rung_error *err);
+void rung_card_law_free(rung_card_law *law);
+
+/* The tables that the law is asked about. */
+enum { RUNG_CARD_LAW_VALUES = 32 };
+#define RUNG_CARD_LAW_ACCURACY 0.9
+
 /* What the layers with a state remember, if the full ones are taken away. */
 typedef struct rung_card_recall {
     size_t layers;       /* with a state; 0: none, and then nothing else is filled in */
@@ -130,6 +141,11 @@ typedef struct rung_card_recall {
      * no weights of these layers alone recall all; 0: none, and `proved` says why */
     uint64_t limit;
     rung_card_verdict proved;
+    /* Measured, not proved: how many entries one layer of the most frequent sort looks up after training */
+    bool asked_law;            /* a law was given */
+    const char *law_mechanism; /* of that layer */
+    rung_recall_state law_state;
+    rung_recall_answer measured; /* measured.no_law says why there is none */
 } rung_card_recall;
 
 /* ---- cards ------------------------------------------------------------------------------------------------------- */
@@ -145,6 +161,7 @@ typedef struct rung_card_options {
     uint64_t lookup_entries;   /* entries of the largest table that weights are looked for; 0: 64 */
     /* proofs about weights that several cards share; NULL: this card has its own */
     rung_lookup_proofs *proofs;
+    rung_card_law *law; /* NULL: no measured law is shown */
 } rung_card_options;
 
 #define RUNG_CARD_CONTEXT UINT64_C(131072)
@@ -219,6 +236,8 @@ void rung_card_clear(rung_card *card);
 void rung_card_json(rung_jout *out, const rung_card *card);
 /* One JSON document, rung.card/1, with one entry of "cards" per card. */
 void rung_cards_json(rung_buf *out, const rung_card *cards, size_t count);
+/* One HTML page that stands alone, without scripts. */
+void rung_cards_html(rung_buf *out, const rung_card *cards, size_t count);
 
 RUNG_API_END
 

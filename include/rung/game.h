@@ -133,6 +133,69 @@ void rung_game_json(rung_buf *out, const rung_game *game, const rung_game_protoc
 void rung_game_svg(rung_buf *out, const rung_game *game, const rung_game_protocol *protocol,
                    const rung_game_result *result);
 
+/* ---- block-sparse attention on two-sum ----------------------------------------------------------------------------- */
+
+/* m blocks of B numbers, then the query: does one of the numbers sum to 0 with it, modulo M? In a layer every token may
+ * open blocks that end before its own block, the query every block, and is told any function of its own state and of the
+ * states in these blocks. A state is the number and all that was told in earlier layers. What a token opens and how many
+ * bits it is told are counted. docs/game.md, Blocks. */
+typedef struct rung_blocks_game {
+    size_t block, blocks; /* B, m */
+    uint64_t M;
+} rung_blocks_game;
+
+/* The task is two-sum with form=query and a number of entries that `block` divides; else RUNG_USAGE. */
+rung_status rung_blocks_game_init(rung_blocks_game *game, const rung_task_conf *task, size_t block, rung_error *err);
+
+/* A token that reads in one layer. Tokens count from 0; the query is token m B. */
+typedef struct rung_blocks_reader rung_blocks_reader;
+
+size_t rung_blocks_token(const rung_blocks_reader *reader);
+/* Its own number, or that of a token in a block that it has opened in this layer. Other tokens break the rules, and
+ * are 0. */
+uint64_t rung_blocks_number(rung_blocks_reader *reader, size_t token);
+/* What the token was told in an earlier layer, from 1, as item `slot`; 0 if nothing. */
+uint64_t rung_blocks_told(rung_blocks_reader *reader, size_t token, size_t layer, size_t slot);
+void rung_blocks_open(rung_blocks_reader *reader, size_t block);
+/* The reader is told a number of so many bits. */
+void rung_blocks_tell(rung_blocks_reader *reader, size_t slot, uint64_t value, unsigned bits);
+
+#define RUNG_BLOCKS_SLOTS      24
+#define RUNG_BLOCKS_LAYERS_MAX 8
+
+typedef struct rung_blocks_protocol {
+    const char *name, *summary;
+    size_t layers;
+    rung_status (*fits)(const rung_blocks_game *game, rung_error *err);
+    /* What the reader opens and is told in this layer, from 1. */
+    void (*read)(rung_blocks_reader *reader, const rung_blocks_game *game, size_t layer);
+    /* From what the query was told. */
+    bool (*answer)(rung_blocks_reader *query, const rung_blocks_game *game);
+} rung_blocks_protocol;
+
+size_t rung_blocks_protocol_count(void);
+const rung_blocks_protocol *rung_blocks_protocol_at(size_t index);
+const rung_blocks_protocol *rung_blocks_protocol_get(const char *name); /* NULL: no such name */
+
+typedef struct rung_blocks_result {
+    uint64_t prompts, right;
+    size_t query_opens[RUNG_BLOCKS_LAYERS_MAX], token_opens[RUNG_BLOCKS_LAYERS_MAX]; /* blocks, the most; [layer - 1] */
+    uint64_t bits[RUNG_BLOCKS_LAYERS_MAX];                                           /* told to one token, the most */
+    char broken[200]; /* the rule that was broken first, or "" */
+} rung_blocks_result;
+
+/* Plays one prompt of m B numbers below M and a query, and adds to the result. */
+rung_status rung_blocks_play(rung_blocks_result *result, const rung_blocks_game *game,
+                             const rung_blocks_protocol *protocol, const uint64_t *numbers, uint64_t query,
+                             rung_error *err);
+/* Prompts of several kinds in turn: random, sorted, all equal, blocks alike, few values, one planted. */
+rung_status rung_blocks_run(rung_blocks_result *result, const rung_blocks_game *game,
+                            const rung_blocks_protocol *protocol, uint64_t prompts, uint64_t seed, rung_error *err);
+bool rung_blocks_won(const rung_blocks_result *result);
+/* As one JSON object, rung.blocks/1. */
+void rung_blocks_json(rung_buf *out, const rung_blocks_game *game, const rung_blocks_protocol *protocol,
+                      const rung_blocks_result *result);
+
 RUNG_API_END
 
 #endif

@@ -51,10 +51,13 @@ static uint64_t ledger_at(const rung_played *p, const rung_ledger_layer *held, s
     return carried_at(held, at, bits, alone) + message * audit_receivers(p, layer, at) + summaries;
 }
 
-/* No token opens more than k blocks per head. */
+/* No token opens more than k blocks per head. A token has a key and a value, and so has a summary unless one vector is
+ * both. */
 static bool opens_too_much(const rung_played *p, const rung_ledger_layer *held, size_t layer, size_t cut)
 {
-    uint64_t each = held->top * held->block * held->summary_elements * (uint64_t)p->play.how->numbers->bits;
+    uint64_t token = held->heads * (held->key_dim + held->value_dim);
+    if (token < held->summary_elements) token = held->summary_elements;
+    uint64_t each = held->top * held->block * token * (uint64_t)p->play.how->numbers->bits;
     size_t tokens = audit_receivers(p, layer, p->player[cut + 1].start);
     return rung_played_bits(p, layer, cut, RUNG_SENT_OPENED) > each * tokens;
 }

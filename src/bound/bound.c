@@ -158,13 +158,26 @@ static bool premises_hold(rung_bound_answer *answer, const rung_bound *bound, co
     return true;
 }
 
+/* Asks a row, with log-linear layers as states where its proof allows it. */
+static rung_status evaluate_row(rung_bound_answer *answer, const rung_bound *bound, const bound_question *q,
+                                const rung_pattern *p, rung_error *err)
+{
+    bound_question asked = *q;
+    rung_pattern all = *p;
+    asked.levels = bound->levels_are_states && p->levels_state && !p->headwise;
+    if (asked.levels) all = bound_levels_as_states(p, q->n ? q->n : q->task->tokens);
+    if (all.overflow) return bound_missing(answer, "the layers hold more than 2^62 bits; the numbers do not fit");
+    RUNG_TRY(bound->evaluate(answer, &asked, &all, err));
+    if (asked.levels) answer->point.known = false; /* Coq has levels in some theorems only */
+    return RUNG_OK;
+}
+
 static rung_status answer_one(rung_bound_answer *answer, const rung_bound *bound, const rung_claim *claim,
                               const bound_question *q, const rung_pattern *p, rung_error *err)
 {
     *answer = (rung_bound_answer){.bound = bound, .verdict = RUNG_UNKNOWN, .applies = true, .missing = -1};
     if (!premises_hold(answer, bound, claim, p)) return RUNG_OK;
-    if (p->overflow) return bound_missing(answer, "the layers hold more than 2^62 bits; the numbers do not fit");
-    rung_status status = bound->evaluate(answer, q, p, err);
+    rung_status status = evaluate_row(answer, bound, q, p, err);
     if (status != RUNG_OK) return rung_fail_at(err, status, "bound %s", bound->id);
     assert(!answer->applies || (answer->statement[0] && answer->premise[0]));
     assert(!answer->applies || !answer->holds || !(answer->lhs < answer->rhs));

@@ -30,10 +30,13 @@
     X(cut_one)                                                                                                         \
     X(causal)                                                                                                          \
     X(sparse_membership)                                                                                               \
+    X(sparse_several)                                                                                                  \
     X(average_one)                                                                                                     \
     X(headwise_one)                                                                                                    \
     X(compose_thought)                                                                                                 \
     X(headwise_two)                                                                                                    \
+    X(headwise_deep)                                                                                                   \
+    X(compose_unrolled)                                                                                                \
     X(published_full)                                                                                                  \
     X(published_hybrid)                                                                                                \
     X(published_sparse)
@@ -50,7 +53,12 @@ typedef struct bound_question {
     const rung_arithmetic *arithmetic;
     bool thresholds;   /* also find the smallest n */
     uint64_t thoughts; /* at most so many before the answer; rows that need RUNG_PREMISE_AT_ONCE see 0 */
+    bool levels;       /* the states are those of prompts up to n: no smallest n beyond that follows */
 } bound_question;
+
+/* Log-linear layers as states of all levels that they can have after up to `tokens` tokens: one for each one-bit of a
+ * position. Not for levels beside full heads. */
+rung_pattern bound_levels_as_states(const rung_pattern *p, uint64_t tokens);
 
 /* NEEDS_LAYERS: premises that nearly every proof uses. The others add those of a scan by the last token, and the order
  * of the prompt. */

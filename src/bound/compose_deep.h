@@ -19,6 +19,12 @@
  *              else r_k + c x_l N_{l-1} may be x_l r_k instead.
  *   Impossible if D_L < n_{L-1} Theta_{L-1} log2 V.
  *
+ * H: the same as D-pure and E with recurrent heads beside the full ones. Those of layer k >= 2 count into r_k. s_1 bits of
+ * the first layer: Theta_1 from density 2^-((c W + s_1)/g), and s_1 more in D_2 and in every step. Last step without states
+ * after the last full layer: the bits of heads beside that layer, once.
+ * K: thoughts are further full layers in which only w asks: k is at most the number of real ones in k x_l N_{l-1}, and
+ * beyond them z_0 and the tokens of z_1 .. z_{l-1} receive nothing.
+ *
  * With more functions in the task than L', the others pass their argument on: L - L' tables of N_{L'-2} constant
  * entries between z_L and z_{L'-1}. They do not depend on z_{L'-1}: in the last step x_l N_{l-1} is x_l N_{l-1} +
  * (L-L') N_{L'-2}.
@@ -32,9 +38,12 @@ enum { DEEP_MAX = 6 }; /* largest L' */
 
 typedef struct deep {
     compose_task task;
-    size_t L;                    /* L' */
-    bool pure;                   /* D-pure and E */
-    uint64_t r[DEEP_MAX + 1], c; /* D-pure and E: r[0] = r[1] = 0; D-pure: only r[L'] may differ from 0 */
+    size_t L;  /* L' */
+    bool pure; /* D-pure, E and H */
+    uint64_t r[DEEP_MAX + 1],
+        c;                /* pure: r[0] is s_1, the bits of recurrent heads beside the first full ones; r[1] = 0 */
+    uint64_t beside_last; /* pure, without states after the last full layer: heads beside that layer */
+    size_t asks;          /* K: tokens of the prompt ask in so many full layers; 0: in all */
     /* parameters of the proof, whole numbers; x, q and n start at index 1 */
     double t, g, x[DEEP_MAX], q[DEEP_MAX], n[DEEP_MAX];
     double y[DEEP_MAX]; /* of Lemma S', from index 1; y[1] = 0: Lemma S */
@@ -46,6 +55,14 @@ bound_sides deep_sides(rung_certified *s, const void *context);
 bool deep_allowed(const deep *d);
 /* Finds parameters in doubles; false if there are none. */
 bool deep_choose(deep *d);
+/* The states of a pattern with full layers first, at most DEEP_MAX of them, as r and beside_last. */
+void deep_take_heads(deep *d, const rung_pattern *p);
+/* Finds parameters and decides: all of an answer but its premise. */
+rung_status deep_evaluate(rung_bound_answer *answer, deep *d, const bound_question *q, rung_error *err);
+/* Full layers in which the accumulators of the tokens of z_l are fixed in step l, apart from the last layer's. */
+double deep_seen(const deep *d, size_t l);
+/* Whether z_0 and the tokens of z_1 .. z_{l-1} ask in the full layer of step l. */
+bool deep_others_ask(const deep *d, size_t l);
 /* log2 V, for printing. */
 double deep_log2_values(const deep *d);
 /* The prompt length, rounded up if it is not exact. */

@@ -93,6 +93,17 @@ long double deep_tokens(const deep *d)
                             : tokens * (1 + 0x1p-58L); /* exact below; above, this covers some tens of roundings */
 }
 
+double deep_seen(const deep *d, size_t l)
+{
+    size_t layers = (d->pure ? l + 1 : l) - (l == d->L - 1);
+    return (double)(d->asks && d->asks < layers ? d->asks : layers);
+}
+
+bool deep_others_ask(const deep *d, size_t l)
+{
+    return !d->asks || (d->pure ? l + 1 : l) <= d->asks;
+}
+
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 static void lay_sizes(plan *p)
@@ -105,7 +116,8 @@ static void lay_sizes(plan *p)
         p->table[l] = (line){0, N0 * others};
     }
     p->W = (line){0, others};
-    p->M1 = d->pure ? plus(constant(N0), times(p->W, (d->x[1] - 1) * d->t * (long double)d->c / p->loss))
+    long double each = (d->x[1] - 1) * d->t / p->loss; /* pure: g = (c W + s_1) / loss */
+    p->M1 = d->pure ? plus(constant(N0 + each * (long double)d->r[0]), times(p->W, each * (long double)d->c))
                     : constant(N0 + (d->x[1] - 1) * (long double)d->g * d->t);
 }
 
@@ -113,7 +125,7 @@ static void lay_sizes(plan *p)
 static void lay_first(plan *p)
 {
     deep *d = &p->d;
-    long double c = (long double)d->c, states = (long double)d->r[0] + (long double)d->r[1];
+    long double c = (long double)d->c, states = (long double)d->r[0] + (long double)d->r[d->pure ? 2 : 1];
     double loss = d->pure ? p->loss : (double)d->r[0] / d->g, values = d->t * d->x[1];
     bool known = d->pure || d->r[0]; /* w may know z_0 */
     d->y[1] = 0;
@@ -121,7 +133,7 @@ static void lay_first(plan *p)
     p->theta[1] = constant(values);
     line listed = plus(plus(times(p->W, known ? d->t : 1), constant(d->t)), p->M1);
     if (d->pure) listed = plus(plus(listed, plus(p->W, p->M1)), constant((long double)d->t * d->x[1]));
-    p->cost[2] = plus(times(listed, c), constant(d->pure ? (long double)d->r[2] : states));
+    p->cost[2] = plus(times(listed, c), constant(states));
 }
 
 static line lower_tokens(const plan *p, size_t l)
@@ -136,14 +148,16 @@ static line next_cost(const plan *p, size_t l)
 {
     const deep *d = &p->d;
     bool last = l == d->L - 1;
-    long double x = d->x[l], contexts = d->t, c = (long double)d->c, seen = (long double)(d->pure ? l + 1 : l) - last;
+    long double x = d->x[l], contexts = d->t, c = (long double)d->c, seen = deep_seen(d, l);
     long double after = (long double)d->r[d->pure ? d->L : l], states = 0;
     for (size_t i = 1; i < l; i++) contexts *= d->x[i];
     for (size_t i = 0; i < l + d->pure + !last; i++) states += (long double)d->r[i];
     line tokens = times(p->table[l - 1], x);
     if (last) tokens = plus(tokens, times(p->table[d->L - 2], (long double)(d->task.L - d->L)));
     line listed = plus(times(p->W, contexts), times(tokens, seen));
-    if (!last || after > 0) listed = plus(listed, plus(constant(contexts), lower_tokens(p, l)));
+    if ((!last || after > 0) && deep_others_ask(d, l))
+        listed = plus(listed, plus(constant(contexts), lower_tokens(p, l)));
+    if (last) states += (long double)d->beside_last;
     line cost = plus(plus(times(p->cost[l], x), constant(1 + states)), times(listed, c));
     if (!last || after == 0) return cost;
     line once = plus(constant(after), times(tokens, c));
@@ -246,6 +260,12 @@ static void take_free(plan *p, const double *point)
     for (size_t l = 2; l < p->d.L; l++) p->d.n[l] = point[next++];
 }
 
+/* pure: c W + s_1 */
+static long double heard_first(const plan *p, long double n1)
+{
+    return (long double)p->d.c * at(p->W, n1) + (long double)p->d.r[0];
+}
+
 /* log2 of the prompt; where something is not allowed, more than that. */
 static double free_value(plan *p)
 {
@@ -259,7 +279,7 @@ static double free_value(plan *p)
     double least = fmax(log2_tokens(p), p->log2_V);
     if (!p->d.pure)
         return cells_fit(&p->d) ? least : least + too_many_cells((long double)p->d.g * p->d.t, N0_of(&p->d));
-    return least + too_many_cells((long double)p->d.c * at(p->W, p->n1) * p->d.t / p->loss, N0_of(&p->d));
+    return least + too_many_cells(heard_first(p, p->n1) * p->d.t / p->loss, N0_of(&p->d));
 }
 
 static double free_value_at(const double *point, const void *context)
@@ -285,7 +305,7 @@ static void balanced(double *point, const deep *d, double t, double loss, double
     point[1] = d->pure ? loss * point[0] * LOSS_UNITS : (double)d->r[0] / loss;
     size_t next = 2;
     for (size_t l = 1; l < d->L; l++) point[next++] = x[l], point[next++] = 2 * x[l];
-    if (d->pure) point[3] = fmax(point[3], 2 * (double)d->c * W / (loss * point[0] * inner));
+    if (d->pure) point[3] = fmax(point[3], 2 * ((double)d->c * W + (double)d->r[0]) / (loss * point[0] * inner));
     for (size_t l = 2; l < d->L; l++) point[next++] = n[l];
 }
 
@@ -327,7 +347,7 @@ static void take_whole(plan *p, const double *point)
     size_t next = take_common(&p->d, point);
     long double W = 1;
     for (size_t l = 1; l < p->d.L; l++) p->d.n[l] = point[next++], W *= p->d.n[l];
-    p->n1 = p->d.n[1], p->loss = (double)((long double)p->d.c * W / p->d.g);
+    p->n1 = p->d.n[1], p->loss = (double)(((long double)p->d.c * W + (long double)p->d.r[0]) / p->d.g);
 }
 
 /* log2 of the prompt length, plus a penalty for the deficit of the inequality. */
@@ -360,7 +380,7 @@ static void choose_whole(plan *p)
     double point[SEARCH_DIMS] = {d->t, d->g};
     size_t next = 2;
     d->n[1] = (double)ceill(p->n1 * (1 + 1e-12L));
-    if (d->pure) point[1] = (double)ceill((long double)d->c * at(p->W, d->n[1]) / p->loss);
+    if (d->pure) point[1] = (double)ceill(heard_first(p, d->n[1]) / p->loss);
     for (size_t l = 1; l < d->L; l++) point[next++] = d->x[l], point[next++] = d->q[l];
     for (size_t l = 1; l < d->L; l++) point[next++] = d->n[l];
     search_init(&s, &box, whole_value_at, p, 1);

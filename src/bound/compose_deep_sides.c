@@ -35,7 +35,8 @@ static sizes sizes_of(rung_certified *s, const deep *d)
 static rung_ival first_values(rung_certified *s, const deep *d, const sizes *z)
 {
     if (!d->pure && d->r[0] == 0) return compose_product(s, d->t, d->x[1]);
-    rung_ival held = d->pure ? times(s, z->W, (double)d->c) : rung_ival_u64(s, d->r[0]);
+    rung_ival held = rung_ival_u64(s, d->r[0]);
+    if (d->pure) held = rung_ival_add(s, held, times(s, z->W, (double)d->c));
     rung_ival loss = rung_ival_div(s, held, rung_ival_real(s, d->g));
     return spread_from_class_surely(s, d->t, d->q[1], loss, d->x[1], d->y[1]);
 }
@@ -48,9 +49,9 @@ static rung_ival first_cost(rung_certified *s, const deep *d, const sizes *z)
     rung_ival listed = rung_ival_add(s, rung_ival_add(s, known, t), z->M1);
     if (d->pure) {
         listed = rung_ival_add(s, rung_ival_add(s, listed, z->W), z->M1);
-        return rung_ival_add(s, rung_ival_u64(s, d->r[2]), rung_ival_mul(s, c, plus_times(s, listed, t, d->x[1])));
+        listed = plus_times(s, listed, t, d->x[1]);
     }
-    rung_ival states = rung_ival_add(s, rung_ival_u64(s, d->r[0]), rung_ival_u64(s, d->r[1]));
+    rung_ival states = rung_ival_add(s, rung_ival_u64(s, d->r[0]), rung_ival_u64(s, d->r[d->pure ? 2 : 1]));
     return rung_ival_add(s, states, rung_ival_mul(s, c, listed));
 }
 
@@ -76,7 +77,7 @@ static rung_ival next_cost(rung_certified *s, const deep *d, size_t l, rung_ival
 {
     bool last = l == d->L - 1;
     uint64_t after = d->r[d->pure ? d->L : l];
-    double x = d->x[l], seen = (double)(d->pure ? l + 1 : l) - (last ? 1 : 0);
+    double x = d->x[l], seen = deep_seen(d, l);
     rung_ival tokens = times(s, z->table[l - 1], x), c = rung_ival_u64(s, d->c);
     if (last) tokens = plus_times(s, tokens, z->table[d->L - 2], (double)(d->task.L - d->L));
     rung_ival contexts = times(s, span(s, d, 1, l - 1), d->t);
@@ -85,8 +86,10 @@ static rung_ival next_cost(rung_certified *s, const deep *d, size_t l, rung_ival
     for (size_t i = 0; i <= groups; i++)
         if (!(last && i == groups)) cost = rung_ival_add(s, cost, rung_ival_u64(s, d->r[i]));
     rung_ival listed = plus_times(s, rung_ival_mul(s, contexts, z->W), tokens, seen);
-    if (!last || after) listed = rung_ival_add(s, listed, rung_ival_add(s, contexts, lower_tokens(s, d, l, z)));
+    if ((!last || after) && deep_others_ask(d, l))
+        listed = rung_ival_add(s, listed, rung_ival_add(s, contexts, lower_tokens(s, d, l, z)));
     cost = rung_ival_add(s, cost, rung_ival_mul(s, c, listed));
+    if (last) cost = rung_ival_add(s, cost, rung_ival_u64(s, d->beside_last));
     if (!last || !after) return cost;
     rung_ival once = rung_ival_add(s, rung_ival_u64(s, after), rung_ival_mul(s, c, tokens));
     return rung_ival_add(s, cost, rung_ival_min(s, times(s, rung_ival_u64(s, after), x), once));

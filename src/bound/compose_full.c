@@ -277,6 +277,7 @@ const rung_bound rung_bound_compose_full = {
 
 const rung_bound rung_bound_compose_full_relay = {
     .id = "C1",
+    .levels_are_states = true,
     .kernels = RUNG_COVERS(RUNG_KERNEL_TILES),
     .summary =
         "two full layers with a state between them that is narrower than the pointer cannot compose two functions",
@@ -459,6 +460,7 @@ static rung_status evaluate_ce(rung_bound_answer *answer, const bound_question *
 
 const rung_bound rung_bound_compose_full_then = {
     .id = "Ce",
+    .levels_are_states = true,
     .summary = "two full layers, then recurrent ones, cannot compose two functions",
     .task = "seqcomp",
     .source = "ours",

@@ -211,6 +211,7 @@ static rung_status evaluate_single(rung_bound_answer *answer, const bound_questi
 
 const rung_bound rung_bound_compose_single = {
     .id = "A'",
+    .levels_are_states = true,
     .kernels = RUNG_COVERS(RUNG_KERNEL_TILES),
     .summary = "one full layer among recurrent ones cannot follow one function of unknown argument",
     .task = "seqcomp",

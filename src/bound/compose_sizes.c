@@ -96,7 +96,8 @@ void compose_finish(rung_bound_answer *answer, const bound_question *q, const co
     if (!t->free) return;
     answer->n_threshold = answer->holds ? tokens : 0;
     answer->log2_n = answer->holds && tokens >= 0x1p53 ? log2(tokens) : 0;
-    answer->exact = answer->holds && exact;
+    answer->exact = answer->holds && exact && !q->levels;
+    if (q->levels && (long double)tokens > (long double)q->n) answer->n_threshold = answer->log2_n = 0;
     if (answer->holds && (long double)tokens > (long double)q->n) {
         answer->holds = false;
         answer->margin = (double)q->n / tokens;

@@ -224,6 +224,7 @@ static rung_status evaluate_b0(rung_bound_answer *answer, const bound_question *
 
 const rung_bound rung_bound_compose_first = {
     .id = "B0",
+    .levels_are_states = true,
     .kernels = RUNG_COVERS(RUNG_KERNEL_TILES),
     .summary = "one full layer, then recurrent ones, cannot compose two functions",
     .task = "seqcomp",
@@ -472,6 +473,7 @@ static rung_status evaluate_b(rung_bound_answer *answer, const bound_question *q
 
 const rung_bound rung_bound_compose_between = {
     .id = "B",
+    .levels_are_states = true,
     .kernels = RUNG_COVERS(RUNG_KERNEL_TILES),
     .summary = "one full layer between recurrent ones cannot compose two functions",
     .task = "seqcomp",

@@ -117,6 +117,7 @@ static void add_spec(rung_pattern *p, const rung_spec *spec)
     p->sparse = p->sparse || spec->sparse;
     p->headwise = p->headwise || (spec->recurrent && (spec->full || spec->sparse));
     p->levels_state = plus(p->levels_state, spec->level, &p->overflow);
+    p->level[p->full] = plus(p->level[p->full], spec->level, &p->overflow);
     p->recurrent += spec->recurrent;
     p->all_state = plus(p->all_state, spec->state, &p->overflow);
     if (spec->recurrent && !spec->full) {
@@ -157,6 +158,20 @@ rung_pattern rung_pattern_of(const rung_ledger *ledger, const rung_arithmetic *a
     assert(p.full <= RUNG_PATTERN_FULL_MAX && matches_ledger(&p, ledger));
     assert(p.all_state <= BITS_LIMIT && p.message <= BITS_LIMIT && p.levels_state <= BITS_LIMIT);
     return p;
+}
+
+rung_pattern bound_levels_as_states(const rung_pattern *p, uint64_t tokens)
+{
+    rung_pattern all = *p;
+    uint64_t ones = 0; /* the most one-bits that a number up to `tokens` has */
+    for (uint64_t n = tokens; n; n /= 2) ones++;
+    for (size_t g = 0; g <= p->full; g++) {
+        uint64_t bits = times(p->level[g], ones, &all.overflow);
+        all.state[g] = plus(all.state[g], bits, &all.overflow), all.level[g] = 0;
+        all.all_state = plus(all.all_state, bits, &all.overflow);
+    }
+    all.levels_state = 0;
+    return all;
 }
 
 size_t rung_specs_of(rung_spec *specs, const rung_ledger *ledger, const rung_arithmetic *arithmetic, bool *overflow)

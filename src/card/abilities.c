@@ -334,6 +334,7 @@ static rung_status recall(rung_card_recall *out, asker *a)
     status = pattern_of(&p, a, part);
     out->state_bits = p.all_state + p.levels_state;
     RUNG_NEXT(status, least_entries(&out->limit, &out->proved, a, part, &p));
+    RUNG_NEXT(status, card_measured(out, a->options->law, ledger, a->err));
     rung_subject_free(part);
     return status;
 }

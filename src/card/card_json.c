@@ -170,6 +170,29 @@ static void json_abilities(rung_jout *out, const rung_card *card)
     rung_jout_end(out);
 }
 
+/* Apart from what is proved, and named so. */
+static void json_measured(rung_jout *out, const rung_card_recall *r)
+{
+    const rung_recall_answer *m = &r->measured;
+    if (!r->asked_law) return;
+    rung_jout_object(out, "measured_not_proved");
+    rung_jout_string(out, "status", RUNG_RECALL_STATUS);
+    rung_jout_string(out, "of_one_layer", r->law_mechanism);
+    json_count(out, "heads", r->law_state.heads);
+    json_count(out, "dk", r->law_state.dk);
+    json_count(out, "dv", r->law_state.dv);
+    rung_jout_int(out, "values", RUNG_CARD_LAW_VALUES);
+    rung_jout_real(out, "accuracy", RUNG_CARD_LAW_ACCURACY);
+    rung_jout_string(out, "no_law", m->no_law);
+    if (!m->no_law) {
+        rung_jout_real(out, "entries", m->entries);
+        rung_jout_real(out, "entries_low", m->low);
+        rung_jout_real(out, "entries_high", m->high);
+        rung_jout_bool(out, "extrapolated", m->beyond);
+    }
+    rung_jout_end(out);
+}
+
 static void json_recall(rung_jout *out, const rung_card *card)
 {
     const rung_card_recall *r = &card->recall;
@@ -179,6 +202,7 @@ static void json_recall(rung_jout *out, const rung_card *card)
     json_count(out, "state_bits", r->state_bits);
     json_some(out, "cannot_recall_from_entries", r->limit);
     json_verdict(out, "proved", &r->proved);
+    json_measured(out, r);
     rung_jout_end(out);
 }
 

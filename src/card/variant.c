@@ -231,8 +231,12 @@ static rung_status as_recurrent(held *layer, const change *c, const char *value)
                          "%s: the layers that are replaced have no state; say how many elements the new one has, "
                          "such as %s:524288",
                          c->text, name);
+    bool same = elements == layer->state_elements;
     *layer = (held){.recurrent = true,
                     .state_elements = elements,
+                    .state_heads = same ? layer->state_heads : 0,
+                    .state_key_dim = same ? layer->state_key_dim : 0,
+                    .state_value_dim = same ? layer->state_value_dim : 0,
                     .conv_elements = layer->conv_elements,
                     .levels = mech->class_of == RUNG_CLASS_LEVELS};
     name_layer(layer, name);

@@ -61,7 +61,7 @@ static void read_general_heads(cfg_heads *out, cfg_reader *r, size_t i)
                                                 "hidden_size_per_head",
                            i);
     out->value_dim = out->key_dim;
-    (void)cfg_find_size_at(&out->value_dim, r, "v_head_dim", i);
+    if (cfg_flag_or(r, "use_mla", true)) (void)cfg_find_size_at(&out->value_dim, r, "v_head_dim", i);
 }
 
 /* Heads of the windowed layers, where a file gives them other sizes. */

@@ -25,8 +25,11 @@ static void descend(cfg_reader *r)
 static const char *type_of(cfg_reader *r)
 {
     const rung_json *type = cfg_find(r, "model_type");
-    if (type && !rung_json_string(type)) cfg_fail(r, "'model_type' must be a text");
-    return rung_json_string(type) ? rung_json_string(type) : "";
+    const char *name = rung_json_string(type);
+    if (type && !name) cfg_fail(r, "'model_type' must be a text");
+    if (!name) return "";
+    bool inside = r->outer_count > 0 && !cfg_find_in(r->config, "model_type");
+    return inside && strcmp(name, "deepseek_vl_v2") == 0 ? "deepseek_v2" : name;
 }
 
 /* Refuses a file that states neither a number of layers, nor a list of them, nor a width: everything would be a default
@@ -37,7 +40,10 @@ static void refuse_emptiness(cfg_reader *r)
     static const char sizes[] =
         "num_hidden_layers n_layer n_layers num_layers num_blocks num_transformer_layers hidden_size d_model n_embd "
         "embedding_dim layer_types layers_block_type hybrid_override_pattern block_configs";
-    if (cfg_find_in(r->config, sizes)) return;
+    /* A text model may leave all its sizes to its class, if it is there and says which class that is. */
+    static const char told[] = "vocab_size max_position_embeddings rms_norm_eps num_key_value_heads intermediate_size";
+    bool named = r->outer_count > 0 && cfg_find_in(r->config, "model_type") && cfg_find_in(r->config, told);
+    if (cfg_find_in(r->config, sizes) || named) return;
     if (r->outer_count == 0 && rung_json_kind_of(rung_json_get(r->config, "text_config")) == RUNG_JSON_NULL)
         cfg_fail(r, "'text_config' is null, so nothing is said of the text model");
     else if (r->outer_count == 0 && cfg_is_wrapper(r->type))

@@ -375,12 +375,19 @@ static bool has_one_of(const cfg_reader *r, const char *keys, size_t len)
     return is_on(cfg_find(r, list));
 }
 
+/* DeepSeek-OCR and small DeepSeek-VL2 have the layers of DeepSeek-V2 without its latent attention, and say so. */
+static bool is_without_latent(const cfg_reader *r)
+{
+    const rung_json *flag = cfg_find_in(r->config, "use_mla");
+    return strcmp(r->type, "deepseek_v2") == 0 && flag && is_false(flag);
+}
+
 static void doubt_what_it_lacks(cfg_reader *r, const char *type)
 {
     for (size_t i = 0; i < RUNG_COUNT(needs); i++) {
         if (strcmp(needs[i].type, type) != 0) continue;
         for (const char *key = needs[i].keys; *key; key += strcspn(key, " "), key += strspn(key, " "))
-            if (!has_one_of(r, key, strcspn(key, " ")))
+            if (!has_one_of(r, key, strcspn(key, " ")) && !(strstr(key, "kv_lora_rank") == key && is_without_latent(r)))
                 cfg_doubt(r, "'%.*s' is not in the file, and files of %s have it", (int)strcspn(key, " "), key,
                           SHOW(type));
     }

@@ -2,7 +2,8 @@
  * Copyright (c) The rung authors
  *
  * (B,k)-sparse attention in the style of NSA. Tokens stand in blocks of B. When the last token of a block has arrived,
- * the block is compressed to one key and one value (sparse_compress.c). A query at t has up to three branches:
+ * the block is compressed to one key and one value (sparse_compress.c), or with shared=1 to one vector that is both. A
+ * query at t has up to three branches:
  *   compression  softmax over the summaries of all blocks that ended at or before t;
  *   selection    softmax over the tokens of the k complete blocks whose summary keys have the largest scores q.c
  *                (among equal ones the lower block), from low to high positions; with own=1 also over the tokens of the
@@ -28,6 +29,11 @@ static size_t group_size(const sparse_plan *plan)
     return size_min(BLOCK, 16 * plan->B);
 }
 
+static bool is_shared(const rung_mech_conf *conf)
+{
+    return rung_mech_param(conf, "shared") != 0;
+}
+
 sparse_plan rung_sparse_plan(const rung_mech_conf *conf)
 {
     return (sparse_plan){.B = (size_t)rung_mech_param(conf, "B"),
@@ -37,7 +43,17 @@ sparse_plan rung_sparse_plan(const rung_mech_conf *conf)
                          .nsa = rung_mech_param(conf, "branches") != 0,
                          .comp = (sparse_comp)rung_mech_param(conf, "comp"),
                          .lambda = (double)rung_mech_param(conf, "lambda"),
-                         .slot = conf->heads * (conf->dk + conf->dv)};
+                         .shared = is_shared(conf),
+                         .slot = conf->heads * (conf->dk + conf->dv),
+                         .brief = conf->heads * (conf->dk + (is_shared(conf) ? 0 : conf->dv)),
+                         .value = is_shared(conf) ? 0 : conf->dk};
+}
+
+sparse_plan rung_sparse_plan_of(const rung_mech_conf *conf, size_t head)
+{
+    sparse_plan plan = rung_sparse_plan(conf);
+    plan.shift = plan.shared ? head * conf->dv : 0;
+    return plan;
 }
 
 static rung_status check(const rung_mech_conf *conf, rung_error *err)
@@ -46,15 +62,16 @@ static rung_status check(const rung_mech_conf *conf, rung_error *err)
     if (plan.W > 0 && !plan.nsa)
         return rung_fail(err, RUNG_USAGE, "sparse: W=%zu needs a gate for the window branch; say branches=nsa, or W=0",
                          plan.W);
+    if (plan.shared && conf->dk != conf->dv)
+        return rung_fail(err, RUNG_USAGE, "sparse: with shared=1 one vector is key and value, so dk=%zu must be dv=%zu",
+                         conf->dk, conf->dv);
     return RUNG_OK;
 }
 
 static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
 {
     sparse_plan plan = rung_sparse_plan(conf);
-    size_t slots;
-    if (!rung_size_add(&slots, tokens, tokens / plan.B)) slots = SIZE_MAX;
-    return (rung_carry){.cache = size_times(slots, plan.slot)};
+    return (rung_carry){.cache = size_plus(size_times(tokens, plan.slot), size_times(tokens / plan.B, plan.brief))};
 }
 
 /* A step needs one branch and a row of scores. A scan needs the lanes, their output and weights, and a row of scores
@@ -87,9 +104,10 @@ void rung_sparse_absorb_f32(float *base, const float *const *in, size_t pos, siz
 
 static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *scratch_)
 {
-    sparse_plan plan = rung_sparse_plan(conf);
-    for (size_t h = 0; h < conf->heads; h++)
+    for (size_t h = 0; h < conf->heads; h++) {
+        sparse_plan plan = rung_sparse_plan_of(conf, h);
         rung_sparse_absorb_f32(state + h * (conf->dk + conf->dv), in, pos, h, &plan, conf, scratch_);
+    }
 }
 
 /* Adds tokens [first, end). In the state a summary follows every block of tokens. */
@@ -106,7 +124,7 @@ static void compression_f32(softmax_f32 *s, const float *base, size_t pos, const
     const rung_kernels *kern = rung_kernels_get();
     size_t blocks = complete_blocks(pos, plan);
     for (size_t b = 0; b < blocks; b++) score[b] = kern->dot(s->q, base + sparse_summary(b, plan), s->dk);
-    rung_softmax_add_scored_f32(s, score, base + sparse_summary(0, plan) + s->dk, blocks, (plan->B + 1) * plan->slot);
+    rung_softmax_add_scored_f32(s, score, base + sparse_summary(0, plan) + plan->value, blocks, sparse_stride(plan));
 }
 
 static void selection_f32(softmax_f32 *s, const float *base, size_t pos, const sparse_plan *plan, const float *score)
@@ -140,16 +158,17 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
                      const rung_mech_conf *conf, float *scratch_)
 {
     (void)seen;
-    sparse_plan plan = rung_sparse_plan(conf);
-    for (size_t h = 0; h < conf->heads; h++)
+    for (size_t h = 0; h < conf->heads; h++) {
+        sparse_plan plan = rung_sparse_plan_of(conf, h);
         query_f32(o + h * conf->dv, state + h * (conf->dk + conf->dv), in[IN_Q] + h * conf->dk,
                   plan.nsa ? in[IN_GATES] + h * BRANCHES : NULL, pos, &plan, conf, scratch_);
+    }
 }
 
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
                      const rung_mech_conf *conf, float *scratch_)
 {
-    sparse_plan plan = rung_sparse_plan(conf);
+    sparse_plan plan = rung_sparse_plan_of(conf, head);
     float *base = state + head * (conf->dk + conf->dv);
     for (size_t t = 0, row = head; t < tokens; t++, row += conf->heads) {
         rung_sparse_absorb_f32(base, in, pos + t, row, &plan, conf, scratch_);
@@ -172,8 +191,8 @@ static void weights_exact(double weight[BRANCHES], const double *gates, const sp
 static void update_exact(double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
                          const rung_fmt *fmt, double *scratch_)
 {
-    sparse_plan plan = rung_sparse_plan(conf);
     for (size_t h = 0; h < conf->heads; h++) {
+        sparse_plan plan = rung_sparse_plan_of(conf, h);
         double *base = state + h * (conf->dk + conf->dv);
         slot_put_exact(base + sparse_token(pos, &plan), in[IN_K] + h * conf->dk, in[IN_V] + h * conf->dv, conf);
         if ((pos + 1) % plan.B == 0) rung_sparse_compress_exact(base, in, pos / plan.B, h, &plan, conf, fmt, scratch_);
@@ -195,7 +214,7 @@ static void compression_exact(softmax_exact *s, const double *base, const double
     for (size_t b = 0; b < complete_blocks(pos, plan); b++) {
         const double *ck = base + sparse_summary(b, plan);
         score[b] = rung_num_dot(fmt, q, ck, conf->dk);
-        rung_softmax_add_exact(s, score[b], ck + conf->dk, fmt);
+        rung_softmax_add_exact(s, score[b], ck + plan->value, fmt);
     }
 }
 
@@ -230,10 +249,11 @@ static void read_exact(double *o, const double *state, const double *const *in, 
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch_)
 {
     (void)seen;
-    sparse_plan plan = rung_sparse_plan(conf);
-    for (size_t h = 0; h < conf->heads; h++)
+    for (size_t h = 0; h < conf->heads; h++) {
+        sparse_plan plan = rung_sparse_plan_of(conf, h);
         query_exact(o + h * conf->dv, state + h * (conf->dk + conf->dv), in[IN_Q] + h * conf->dk,
                     plan.nsa ? in[IN_GATES] + h * BRANCHES : NULL, pos, &plan, conf, fmt, scratch_);
+    }
 }
 
 /* ---- exact, one lane per query ----------------------------------------------------------------------------------- */
@@ -266,7 +286,7 @@ static void compression_lanes(group *g, const sparse_plan *plan, const rung_mech
     for (size_t b = 0; b < g->width; b++) {
         const double *ck = g->base + sparse_summary(b, plan);
         size_t from = lane_of(b * plan->B + plan->B - 1, g);
-        rung_lanes_add(&g->l, ck, ck + conf->dk, from, g->count, conf, fmt);
+        rung_lanes_add(&g->l, ck, ck + plan->value, from, g->count, conf, fmt);
         for (size_t n = from; n < g->count; n++) g->score[n * g->width + b] = g->l.s[n];
     }
     rung_lanes_end(&g->l, first_with_block(g, plan), g->count, conf, fmt);
@@ -336,7 +356,7 @@ static void group_exact(group *g, const double *gates, const sparse_plan *plan, 
 static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch_)
 {
-    sparse_plan plan = rung_sparse_plan(conf);
+    sparse_plan plan = rung_sparse_plan_of(conf, head);
     size_t H = conf->heads, end = pos + tokens;
     double *base = state + head * (conf->dk + conf->dv);
     for (size_t row = head, t = pos; t < end; t++, row += H)
@@ -371,6 +391,16 @@ static bool used_mlp(const rung_mech_conf *conf)
     return rung_sparse_plan(conf).comp == SPARSE_MLP;
 }
 
+static bool used_given_value(const rung_mech_conf *conf)
+{
+    return used_given(conf) && !is_shared(conf);
+}
+
+static bool used_mlp_value(const rung_mech_conf *conf)
+{
+    return used_mlp(conf) && !is_shared(conf);
+}
+
 static const char *const comp_words[] = {"mean", "mlp", "given", NULL}; /* in the order of sparse_comp */
 static const char *const branch_names[] = {"lambda", "nsa", NULL};
 
@@ -383,6 +413,7 @@ static const rung_param params[] = {
     {"lambda", RUNG_PARAM_INT, 500, 0, 1000, NULL, "l in thousandths (branches=lambda)"},
     {"W", RUNG_PARAM_INT, 0, 0, INT32_MAX, NULL, "tokens of the window branch (branches=nsa); 0: no such branch"},
     {"own", RUNG_PARAM_INT, 1, 0, 1, NULL, "1: the query's own block is always seen, in addition to k"},
+    {"shared", RUNG_PARAM_SWITCH, 0, 0, 1, NULL, "1: one vector is key and value of a block, compressed from keys"},
     {0},
 };
 
@@ -392,13 +423,13 @@ static const rung_mech_input inputs[] = {
     {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL},
     {"gates", RUNG_DIM_BRANCHES, RUNG_FROM_GATE, false, "of compression, selection, window", used_nsa},
     {"ck", RUNG_DIM_KEY, RUNG_FROM_LINEAR, false, "key of the block that ends here", used_given},
-    {"cv", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value of the block that ends here", used_given},
+    {"cv", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value of the block that ends here", used_given_value},
     {"pk", RUNG_DIM_OF_BLOCK_KEY, RUNG_FROM_PARAMETER, false, "added to the keys of a block", used_mlp},
-    {"pv", RUNG_DIM_OF_BLOCK_VALUE, RUNG_FROM_PARAMETER, false, "added to the values of a block", used_mlp},
+    {"pv", RUNG_DIM_OF_BLOCK_VALUE, RUNG_FROM_PARAMETER, false, "added to the values of a block", used_mlp_value},
     {"wk1", RUNG_DIM_OF_COMPRESS_KEY, RUNG_FROM_PARAMETER, false, "first matrix for keys", used_mlp},
-    {"wv1", RUNG_DIM_OF_COMPRESS_VALUE, RUNG_FROM_PARAMETER, false, "first matrix for values", used_mlp},
+    {"wv1", RUNG_DIM_OF_COMPRESS_VALUE, RUNG_FROM_PARAMETER, false, "first matrix for values", used_mlp_value},
     {"wk2", RUNG_DIM_OF_KEY_SQUARE, RUNG_FROM_PARAMETER, false, "second matrix for keys", used_mlp},
-    {"wv2", RUNG_DIM_OF_VALUE_SQUARE, RUNG_FROM_PARAMETER, false, "second matrix for values", used_mlp},
+    {"wv2", RUNG_DIM_OF_VALUE_SQUARE, RUNG_FROM_PARAMETER, false, "second matrix for values", used_mlp_value},
     {0},
 };
 
@@ -408,9 +439,9 @@ static rung_selection selects(const rung_mech_conf *conf)
     return (rung_selection){.block = (size_t)rung_mech_param(conf, "B"),
                             .top = (size_t)rung_mech_param(conf, "k"),
                             .window = (size_t)rung_mech_param(conf, "W"),
-                            .summary = conf->heads * (conf->dk + conf->dv),
+                            .summary = rung_sparse_plan(conf).brief,
                             .summary_by_position = comp == SPARSE_GIVEN,
-                            .summary_is_mean = comp == SPARSE_MEAN};
+                            .summary_is_mean = comp == SPARSE_MEAN && !is_shared(conf)};
 }
 
 /* Zero inputs give equal summaries, equal choices and zero values. */
@@ -429,7 +460,9 @@ const rung_mech rung_mech_sparse = {
     .equation = "c_b = comp(block b) when it ends; y_cmp = softmax over {c_b}; y_sel = softmax over the tokens of the "
                 "k complete blocks with the largest q.c_b (ties: lower b), ascending, and of the own block; "
                 "o = l y_cmp + (1-l) y_sel, or g_0 y_cmp + g_1 y_sel + g_2 y_win; a branch without keys is 0",
-    .carries = "(t + floor(t/B)) H (dk+dv), growing: all tokens and a summary per complete block",
+    .carries =
+        "(t + floor(t/B)) H (dk+dv), growing: all tokens and a summary per complete block; shared=1: t H (dk+dv) "
+        "+ floor(t/B) H dk",
     .source = "Yuan et al. 2025 (NSA)",
     .params = params,
     .inputs = inputs,

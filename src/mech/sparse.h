@@ -16,26 +16,37 @@ typedef struct sparse_plan {
     bool own, nsa;
     sparse_comp comp;
     double lambda; /* in thousandths */
-    size_t slot;   /* elements of a slot of all heads, H (dk+dv) */
+    bool shared;   /* one vector is the key and the value of a block */
+    size_t slot;   /* elements of the slot of a token, of all heads: H (dk+dv) */
+    size_t brief;  /* elements of the slot of a summary: the same, or H dk if shared */
+    size_t shift;  /* a head's part of a summary begins so much earlier in its slot than its part of a token does */
+    size_t value;  /* where the value of a summary is, counted from its key: dk, or 0 if shared */
 } sparse_plan;
 
+/* Of all heads; and with the shift of one. */
 sparse_plan rung_sparse_plan(const rung_mech_conf *conf);
+sparse_plan rung_sparse_plan_of(const rung_mech_conf *conf, size_t head);
 
 enum { BRANCHES = 3 }; /* compression, selection, window */
 
 /* Inputs after q, k and v. */
 enum { IN_GATES = 3, IN_CK, IN_CV, IN_PLACE_K, IN_PLACE_V, IN_FIRST_K, IN_FIRST_V, IN_SECOND_K, IN_SECOND_V };
 
-/* The state is a row of slots [H][dk+dv]: B tokens, then the summary of their block, then the next B tokens. So what is
- * carried after any number of tokens is the start of the array. */
+/* The state is a row of slots [H][dk+dv]: B tokens, then the summary of their block, [H][dk+dv] or shared [H][dk], then
+ * the next B tokens. So what is carried after any number of tokens is the start of the array. */
+static inline size_t sparse_stride(const sparse_plan *plan)
+{
+    return plan->B * plan->slot + plan->brief;
+}
+
 static inline size_t sparse_token(size_t token, const sparse_plan *plan)
 {
-    return (token + token / plan->B) * plan->slot;
+    return token * plan->slot + token / plan->B * plan->brief;
 }
 
 static inline size_t sparse_summary(size_t block, const sparse_plan *plan)
 {
-    return (block * (plan->B + 1) + plan->B) * plan->slot;
+    return block * sparse_stride(plan) + plan->B * plan->slot - plan->shift;
 }
 
 /* The number of blocks that have ended at or before pos, and how many of them a query at pos may select. */

@@ -7,7 +7,7 @@
  * keys, which adds to tokens and to summaries, (1) the gradient of a summary goes to the tokens of its block and to the
  * weights of the mlp. The selection of blocks has no gradient. The blocks are those of the forward pass, whose scores
  * have the same bits here. The head's slots are contiguous in scratch, as are their gradients, in the order of the
- * state.
+ * state. A summary has a key and a value there also with shared=1: two copies of one vector, whose gradients are added.
  */
 #include "sparse.h"
 
@@ -58,7 +58,7 @@ static work work_init(const rung_backward *b, size_t head)
     const rung_mech_conf *conf = b->conf;
     work w = {.b = b, .plan = rung_sparse_plan(conf), .head = head};
     size_t tokens = b->pos + b->tokens, width = conf->dk + conf->dv;
-    w.plan.slot = width;
+    w.plan.slot = w.plan.brief = width, w.plan.value = conf->dk;
     w.slots = slots_after(tokens, &w.plan);
     w.slot = b->scratch, w.dslot = w.slot + w.slots * width;
     w.score = w.dslot + w.slots * width, w.g = w.score + tokens / w.plan.B, w.dq = w.g + conf->dv;
@@ -66,11 +66,23 @@ static work work_init(const rung_backward *b, size_t head)
     return w;
 }
 
-/* Offset of the head's part of a slot in the state. */
+static bool is_shared_summary(size_t slot, const work *w)
+{
+    return w->plan.shared && slot % (w->plan.B + 1) == w->plan.B;
+}
+
+/* Offset of the head's part of a slot in the state, and how many elements it has there. */
 static size_t slot_at(size_t slot, const work *w)
 {
     const rung_mech_conf *conf = w->b->conf;
-    return (slot * conf->heads + w->head) * (conf->dk + conf->dv);
+    sparse_plan state = rung_sparse_plan_of(conf, w->head);
+    size_t block = slot / (state.B + 1), place = slot % (state.B + 1), first = w->head * (conf->dk + conf->dv);
+    return first + (place < state.B ? sparse_token(block * state.B + place, &state) : sparse_summary(block, &state));
+}
+
+static size_t slot_width(size_t slot, const work *w)
+{
+    return is_shared_summary(slot, w) ? w->b->conf->dk : w->plan.slot;
 }
 
 /* Loads the slots after the stretch, and the gradients that dstate has for them. */
@@ -78,13 +90,17 @@ static void load_slots(work *w)
 {
     const rung_backward *b = w->b;
     size_t width = w->plan.slot, before = slots_after(b->pos, &w->plan);
-    for (size_t s = 0; s < before; s++) memcpy(w->slot + s * width, b->state + slot_at(s, w), width * sizeof *w->slot);
+    for (size_t s = 0; s < before; s++) {
+        float *to = w->slot + s * width;
+        memcpy(to, b->state + slot_at(s, w), slot_width(s, w) * sizeof *to);
+        if (is_shared_summary(s, w)) memcpy(to + b->conf->dk, to, b->conf->dk * sizeof *to);
+    }
     for (size_t t = 0; t < b->tokens; t++)
         rung_sparse_absorb_f32(w->slot, b->in, b->pos + t, t * b->conf->heads + w->head, &w->plan, b->conf,
                                w->compress);
     memset(w->dslot, 0, w->slots * width * sizeof *w->dslot);
     for (size_t s = 0; b->dstate && s < w->slots; s++)
-        memcpy(w->dslot + s * width, b->dstate + slot_at(s, w), width * sizeof *w->dslot);
+        memcpy(w->dslot + s * width, b->dstate + slot_at(s, w), slot_width(s, w) * sizeof *w->dslot);
 }
 
 /* ---- (2), (3) ---------------------------------------------------------------------------------------------------- */
@@ -187,25 +203,34 @@ static void undo_mlp(float *dx, const float *dc, const float *x, size_t d, size_
     for (size_t i = 0; i < B; i++) add_to(dx + i * w->plan.slot, 1, dall + i * d, d);
 }
 
+/* The gradient of a shared vector, as key and as value, in the place of the key. */
+static void join_copies(float *dc, size_t dk)
+{
+    add_to(dc, 1, dc + dk, dk);
+    memset(dc + dk, 0, dk * sizeof *dc);
+}
+
 static void undo_compress(work *w, size_t block)
 {
     const rung_backward *b = w->b;
     const sparse_plan *plan = &w->plan;
     size_t dk = b->conf->dk, dv = b->conf->dv, first = sparse_token(block * plan->B, plan);
     size_t row = (block * plan->B + plan->B - 1 - b->pos) * b->conf->heads + w->head;
-    const float *x = w->slot + first, *dc = w->dslot + sparse_summary(block, plan);
-    float *dx = w->dslot + first;
+    const float *x = w->slot + first;
+    float *dx = w->dslot + first, *dc = w->dslot + sparse_summary(block, plan);
+    if (plan->shared) join_copies(dc, dk);
     switch (plan->comp) {
     case SPARSE_MEAN:
-        for (size_t i = 0; i < plan->B; i++) add_to(dx + i * plan->slot, 1 / (float)plan->B, dc, dk + dv);
+        for (size_t i = 0; i < plan->B; i++)
+            add_to(dx + i * plan->slot, 1 / (float)plan->B, dc, plan->shared ? dk : dk + dv);
         return;
     case SPARSE_MLP:
         undo_mlp(dx, dc, x, dk, IN_PLACE_K, w);
-        undo_mlp(dx + dk, dc + dk, x + dk, dv, IN_PLACE_V, w);
+        if (!plan->shared) undo_mlp(dx + dk, dc + dk, x + dk, dv, IN_PLACE_V, w);
         return;
     case SPARSE_GIVEN:
         add_to(b->din[IN_CK] ? b->din[IN_CK] + row * dk : NULL, 1, dc, dk);
-        add_to(b->din[IN_CV] ? b->din[IN_CV] + row * dv : NULL, 1, dc + dk, dv);
+        if (!plan->shared) add_to(b->din[IN_CV] ? b->din[IN_CV] + row * dv : NULL, 1, dc + dk, dv);
     }
 }
 
@@ -222,11 +247,12 @@ static void store_slots(const work *w)
         add_to(b->din[IN_V] ? b->din[IN_V] + row * dv : NULL, 1, d + dk, dv);
     }
     for (size_t s = 0; b->dstate && s < w->slots; s++) {
-        float *to = b->dstate + slot_at(s, w);
+        float *to = b->dstate + slot_at(s, w), *from = w->dslot + s * width;
+        if (s < before && is_shared_summary(s, w)) join_copies(from, dk);
         if (s < before)
-            memcpy(to, w->dslot + s * width, width * sizeof *to);
+            memcpy(to, from, slot_width(s, w) * sizeof *to);
         else
-            memset(to, 0, width * sizeof *to);
+            memset(to, 0, slot_width(s, w) * sizeof *to);
     }
 }
 

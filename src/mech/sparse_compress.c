@@ -7,6 +7,7 @@
  *   mlp:   c = W2 relu(W1 [x_0 + p_0; ...; x_{B-1} + p_{B-1}]), p_i the vector of place i: W1 [d][B d], W2 [d][d], no
  *          biases, shared by all heads, other weights for keys and for values;
  *   given: c is an input, read at the last token of the block.
+ * shared=1: c is made of the keys alone, and is the value too.
  * relu(x) is +0 for x <= 0, and x otherwise, a NaN too.
  */
 #include "sparse.h"
@@ -60,21 +61,24 @@ void rung_sparse_compress_f32(float *base, const float *const *in, size_t block,
                               const rung_mech_conf *conf, float *scratch)
 {
     const float *k = base + sparse_token(block * plan->B, plan), *v = k + conf->dk;
-    float *ck = base + sparse_summary(block, plan), *cv = ck + conf->dk;
+    float *ck = base + sparse_summary(block, plan), *cv = ck + plan->value;
     switch (plan->comp) {
     case SPARSE_MEAN:
         mean_f32(ck, k, conf->dk, plan);
-        mean_f32(cv, v, conf->dv, plan);
-        return;
+        if (!plan->shared) mean_f32(cv, v, conf->dv, plan);
+        break;
     case SPARSE_MLP:
         rung_sparse_mlp_f32(ck, k, (sparse_mlp){in[IN_PLACE_K], in[IN_FIRST_K], in[IN_SECOND_K]}, conf->dk, plan,
                             scratch);
-        rung_sparse_mlp_f32(cv, v, (sparse_mlp){in[IN_PLACE_V], in[IN_FIRST_V], in[IN_SECOND_V]}, conf->dv, plan,
-                            scratch);
-        return;
+        if (!plan->shared)
+            rung_sparse_mlp_f32(cv, v, (sparse_mlp){in[IN_PLACE_V], in[IN_FIRST_V], in[IN_SECOND_V]}, conf->dv, plan,
+                                scratch);
+        break;
     case SPARSE_GIVEN:
-        slot_put_f32(ck, in[IN_CK] + row * conf->dk, in[IN_CV] + row * conf->dv, conf);
+        memcpy(ck, in[IN_CK] + row * conf->dk, conf->dk * sizeof *ck);
+        if (!plan->shared) memcpy(cv, in[IN_CV] + row * conf->dv, conf->dv * sizeof *cv);
     }
+    if (plan->shared && cv != ck) memcpy(cv, ck, conf->dk * sizeof *ck); /* who keeps the two apart has two copies */
 }
 
 /* ---- exact ------------------------------------------------------------------------------------------------------- */
@@ -114,18 +118,19 @@ void rung_sparse_compress_exact(double *base, const double *const *in, size_t bl
                                 double *scratch)
 {
     const double *k = base + sparse_token(block * plan->B, plan), *v = k + conf->dk;
-    double *ck = base + sparse_summary(block, plan), *cv = ck + conf->dk;
+    double *ck = base + sparse_summary(block, plan), *cv = ck + plan->value;
     switch (plan->comp) {
     case SPARSE_MEAN:
         mean_exact(ck, k, conf->dk, plan, fmt);
-        mean_exact(cv, v, conf->dv, plan, fmt);
+        if (!plan->shared) mean_exact(cv, v, conf->dv, plan, fmt);
         return;
     case SPARSE_MLP:
         mlp_exact(ck, k, key_weights(in), conf->dk, plan, fmt, scratch);
-        mlp_exact(cv, v, value_weights(in), conf->dv, plan, fmt, scratch);
+        if (!plan->shared) mlp_exact(cv, v, value_weights(in), conf->dv, plan, fmt, scratch);
         return;
     case SPARSE_GIVEN:
-        slot_put_exact(ck, in[IN_CK] + row * conf->dk, in[IN_CV] + row * conf->dv, conf);
+        memcpy(ck, in[IN_CK] + row * conf->dk, conf->dk * sizeof *ck);
+        if (!plan->shared) memcpy(cv, in[IN_CV] + row * conf->dv, conf->dv * sizeof *cv);
     }
 }
 
@@ -144,7 +149,7 @@ static void add_column(double *y, const double *W, size_t column, size_t columns
 static void mlp_lanes(double *c, const double *x, size_t lanes, weights_exact w, size_t d, const sparse_plan *plan,
                       const rung_fmt *fmt, double *scratch)
 {
-    size_t stride = (plan->B + 1) * plan->slot;
+    size_t stride = sparse_stride(plan);
     double *hidden = scratch, *y = hidden + d * BLOCK, *column = y + d * BLOCK;
     memset(scratch, 0, 2 * d * BLOCK * sizeof *scratch);
     for (size_t i = 0; i < plan->B; i++)
@@ -176,10 +181,12 @@ static void simple_lanes(double *base, const double *const *in, size_t pos, size
     const double *k = base + sparse_token(block * plan->B, plan);
     double *ck = base + sparse_summary(block, plan);
     size_t row = (block * plan->B + plan->B - 1 - pos) * conf->heads + head;
-    if (plan->comp == SPARSE_GIVEN)
-        slot_put_exact(ck, in[IN_CK] + row * conf->dk, in[IN_CV] + row * conf->dv, conf);
-    else
-        mean_lanes(ck, k, conf->dk + conf->dv, plan, fmt);
+    if (plan->comp == SPARSE_MEAN) {
+        mean_lanes(ck, k, plan->shared ? conf->dk : conf->dk + conf->dv, plan, fmt);
+        return;
+    }
+    memcpy(ck, in[IN_CK] + row * conf->dk, conf->dk * sizeof *ck);
+    if (!plan->shared) memcpy(ck + conf->dk, in[IN_CV] + row * conf->dv, conf->dv * sizeof *ck);
 }
 
 void rung_sparse_compress_lanes(double *base, const double *const *in, size_t pos, size_t first, size_t end,
@@ -194,6 +201,7 @@ void rung_sparse_compress_lanes(double *base, const double *const *in, size_t po
         double *ck = base + sparse_summary(b, plan);
         size_t lanes = size_min(BLOCK, end - b);
         mlp_lanes(ck, k, lanes, key_weights(in), conf->dk, plan, fmt, scratch);
+        if (plan->shared) continue;
         mlp_lanes(ck + conf->dk, k + conf->dk, lanes, value_weights(in), conf->dv, plan, fmt, scratch);
     }
 }

@@ -95,11 +95,12 @@ void rung_full_cache(double *out, const player *p, const epoch *e);
 /* Sizes in the state of the mechanism: one slot [H][dk+dv] per token, and after every B of them one for the summary. */
 typedef struct blocks {
     size_t B, k, W, slot;
+    size_t brief; /* numbers in the slot of a summary */
     bool own;
 } blocks;
 
 blocks rung_blocks_of(const rung_mech_conf *conf);
-size_t rung_blocks_slots(size_t tokens, const blocks *b); /* slots of the first `tokens` tokens */
+size_t rung_blocks_elements(size_t tokens, const blocks *b); /* numbers in the slots of the first `tokens` tokens */
 
 /* The slots of all tokens up to the player's last one. Slots that the player has not received are NaN. */
 typedef struct desk {

@@ -246,8 +246,8 @@ static rung_status play_sparse(game *g, epoch *e)
         next_turn(e);
         status = rung_sparse_lay_out(p, &d, i ? &received : NULL, e);
         if (status != RUNG_OK) break;
-        size_t slots = rung_blocks_slots(p->start + p->tokens, &b) - rung_blocks_slots(p->start, &b);
-        remember(g, p->own, slots * b.slot);
+        size_t held = rung_blocks_elements(p->start + p->tokens, &b) - rung_blocks_elements(p->start, &b);
+        remember(g, p->own, held);
         if (i + 1 < g->players) status = rung_sparse_summaries(p, &received, &d, e);
         if (status == RUNG_OK && i + 1 < g->players)
             status = deliver(g, &received, e, RUNG_SENT_SUMMARIES, p, p + 1, i + 1);

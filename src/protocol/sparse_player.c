@@ -19,22 +19,23 @@ blocks rung_blocks_of(const rung_mech_conf *conf)
                     .k = (size_t)rung_mech_param(conf, "k"),
                     .W = (size_t)rung_mech_param(conf, "W"),
                     .slot = conf->heads * (conf->dk + conf->dv),
+                    .brief = conf->mech->selects(conf).summary,
                     .own = rung_mech_param(conf, "own") != 0};
 }
 
-size_t rung_blocks_slots(size_t tokens, const blocks *b)
+size_t rung_blocks_elements(size_t tokens, const blocks *b)
 {
-    return tokens + tokens / b->B;
+    return tokens * b->slot + tokens / b->B * b->brief;
 }
 
 static double *token_at(double *slots, size_t token, const blocks *b)
 {
-    return slots + rung_blocks_slots(token, b) * b->slot;
+    return slots + rung_blocks_elements(token, b);
 }
 
 static double *summary_at(double *slots, size_t block, const blocks *b)
 {
-    return slots + (block * (b->B + 1) + b->B) * b->slot;
+    return slots + rung_blocks_elements(block * b->B, b) + b->B * b->slot;
 }
 
 /* The inputs of one token. */
@@ -58,7 +59,7 @@ static void absorb_own(player *p, desk *d, epoch *e)
 rung_status rung_sparse_desk(desk *d, epoch *e)
 {
     blocks b = rung_blocks_of(e->conf);
-    d->slot = rung_epoch_keep(e, rung_blocks_slots(e->tokens, &b), b.slot);
+    d->slot = rung_epoch_keep(e, rung_blocks_elements(e->tokens, &b), 1);
     d->scratch = rung_epoch_keep(e, e->conf->mech->scratch(e->conf, e->tokens), 1);
     d->choice = rung_arena_alloc(&e->keep, e->tokens / b.B * e->conf->heads, 1, e->err);
     return d->slot && d->scratch && d->choice ? RUNG_OK : RUNG_SYSTEM;
@@ -68,17 +69,17 @@ rung_status rung_sparse_lay_out(player *p, desk *d, const rung_letter *summaries
 {
     blocks b = rung_blocks_of(e->conf);
     size_t end = p->start + p->tokens, before = p->start / b.B;
-    size_t slots = rung_blocks_slots(end, &b), first = rung_blocks_slots(p->start, &b);
-    double *received = rung_epoch_numbers(e, before, b.slot);
-    p->own = rung_epoch_keep(e, slots - first, b.slot);
+    size_t all = rung_blocks_elements(end, &b), first = rung_blocks_elements(p->start, &b);
+    double *received = rung_epoch_numbers(e, before, b.brief);
+    p->own = rung_epoch_keep(e, all - first, 1);
     if (!received || !p->own) return RUNG_SYSTEM;
     memset(d->choice, 0, before * e->conf->heads);
-    for (size_t i = 0; i < slots * b.slot; i++) d->slot[i] = NAN;
+    for (size_t i = 0; i < all; i++) d->slot[i] = NAN;
     if (summaries) rung_letter_unpack(received, summaries, e);
     for (size_t i = 0; i < before; i++)
-        memcpy(summary_at(d->slot, i, &b), received + i * b.slot, b.slot * sizeof *received);
+        memcpy(summary_at(d->slot, i, &b), received + i * b.brief, b.brief * sizeof *received);
     absorb_own(p, d, e);
-    memcpy(p->own, d->slot + first * b.slot, (slots - first) * b.slot * sizeof *received);
+    memcpy(p->own, d->slot + first, (all - first) * sizeof *received);
     return RUNG_OK;
 }
 
@@ -86,11 +87,11 @@ rung_status rung_sparse_summaries(player *p, rung_letter *out, const desk *d, ep
 {
     blocks b = rung_blocks_of(e->conf);
     size_t count = (p->start + p->tokens) / b.B;
-    double *all = rung_epoch_numbers(e, count, b.slot);
+    double *all = rung_epoch_numbers(e, count, b.brief);
     if (!all) return RUNG_SYSTEM;
-    for (size_t i = 0; i < count; i++) memcpy(all + i * b.slot, summary_at(d->slot, i, &b), b.slot * sizeof *all);
+    for (size_t i = 0; i < count; i++) memcpy(all + i * b.brief, summary_at(d->slot, i, &b), b.brief * sizeof *all);
     out->first = 0, out->count = count;
-    return rung_letter_pack(out, all, count * b.slot, e);
+    return rung_letter_pack(out, all, count * b.brief, e);
 }
 
 /* ---- who opens what ---------------------------------------------------------------------------------------------- */
@@ -121,7 +122,7 @@ rung_status rung_sparse_choose(const player *p, desk *d, epoch *e)
         size_t candidates = (b.own ? pos : pos + 1) / b.B;
         const double *q = p->in[IN_Q] + (t * conf->heads + h) * conf->dk;
         for (size_t c = 0; c < candidates; c++)
-            score[c] = rung_num_dot(e->fmt, q, summary_at(d->slot, c, &b) + h * (conf->dk + conf->dv), conf->dk);
+            score[c] = rung_num_dot(e->fmt, q, summary_at(d->slot, c, &b) + h * (b.brief / conf->heads), conf->dk);
         mark_best(d, score, candidates, before, h, &b, conf->heads);
     }
     return RUNG_OK;

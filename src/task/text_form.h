@@ -70,6 +70,6 @@ typedef struct rung_text_form {
 } rung_text_form;
 
 extern const rung_text_form rung_text_seqcomp, rung_text_lookup, rung_text_index, rung_text_assoc_recall,
-    rung_text_k_hop, rung_text_two_sum, rung_text_parity, rung_text_self_compose;
+    rung_text_k_hop, rung_text_two_sum, rung_text_parity, rung_text_self_compose, rung_text_variable_tracking;
 
 #endif

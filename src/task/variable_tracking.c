@@ -15,6 +15,7 @@
 #include "common.h"
 #include "symbols.h"
 #include "task_rows.h"
+#include "text_form.h"
 #include "yes_no.h"
 
 static const rung_param params[] = {
@@ -216,4 +217,5 @@ const rung_task rung_task_variable_tracking = {
     .vote = vote,
     .token_read = token_read,
     RUNG_TASK_IDS(ids),
+    .text = &rung_text_variable_tracking,
 };

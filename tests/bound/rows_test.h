@@ -121,7 +121,7 @@ static inline rung_bound_answer answer_of(const question *q, const char *id)
     rung_bound_answer answer = {.bound = bound, .applies = true, .verdict = RUNG_UNKNOWN};
     rung_arithmetic arithmetic = {q->kernel, q->bits, q->bits, q->bits, q->message, q->tile};
     rung_pattern pattern = rung_pattern_of(q->ledger, &arithmetic);
-    bound_question inner = {q->ledger, q->task, q->n, &arithmetic, q->thresholds, q->most_thoughts};
+    bound_question inner = {q->ledger, q->task, q->n, &arithmetic, q->thresholds, q->most_thoughts, false};
     assert_non_null(bound);
     CHECK(bound->evaluate(&answer, &inner, &pattern, &check_err));
     return answer;

@@ -287,6 +287,37 @@ static void test_other_tasks_and_orders(void **state)
     assert_false(a.applies);
 }
 
+/* Log-linear layers among full ones: as states of all levels that a prompt of that length can have, and no threshold beyond
+ * that length. */
+static void test_levels_count_as_states(void **state)
+{
+    static const char *const ids[] = {"B0", "B", "Ce"};
+    const rung_ledger_layer level = {.recurrent = true, .levels = true, .state_elements = 3}, full = full_bits(5, 1);
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(ids); i++) {
+        rung_ledger_layer layers[3] = {full, level, level}, states[3];
+        size_t count = i == 2 ? 3 : 2;
+        if (i == 1) layers[0] = level, layers[1] = full;
+        if (i == 2) layers[1] = full;
+        stack s, t;
+        rung_task_conf conf = task_of("seqcomp L=2");
+        for (uint64_t n = 60; n < 20000; n *= 7) {
+            uint64_t ones = (uint64_t)floor(log2((double)n)) + 1;
+            for (size_t k = 0; k < count; k++) states[k] = layers[k].full ? full : recurrent_bits(3 * ones);
+            question q = question_of(stack_of(&s, count, layers), &conf, n);
+            question r = question_of(stack_of(&t, count, states), &conf, n);
+            rung_bound_answer a = reported(&q, ids[i]), b = reported(&r, ids[i]);
+            assert_true(a.applies && b.applies && a.holds == b.holds && a.lhs == b.lhs && a.rhs == b.rhs);
+            assert_true(a.n_threshold <= (double)n && !a.point.known); /* 0: none is known */
+        }
+        /* a longer prompt may have more levels, so the threshold with those of the longest is one */
+        question far = question_of(stack_of(&s, count, layers), &conf, UINT64_C(1) << 40);
+        double threshold = reported(&far, ids[i]).n_threshold;
+        question at = question_of(&s.ledger, &conf, (uint64_t)threshold);
+        assert_true(threshold > 0 && reported(&at, ids[i]).verdict == RUNG_CANNOT);
+    }
+}
+
 static void test_premises_of_every_report(void **state)
 {
     (void)state;
@@ -400,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_more_functions_are_longer),
         cmocka_unit_test(test_shorter_prompts_are_left_alone),
         cmocka_unit_test(test_other_tasks_and_orders),
+        cmocka_unit_test(test_levels_count_as_states),
         cmocka_unit_test(test_premises_of_every_report),
         cmocka_unit_test(test_fewer_values_need_larger_tables),
         cmocka_unit_test(test_trivial),

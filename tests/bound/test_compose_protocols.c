@@ -103,6 +103,16 @@ static bool full_does(const sizes_of_two *z)
     return first_then(z);
 }
 
+/* F R^b F with A bits between. As without them; or z_0 takes its pointer, the state tells w in which of k classes it is, and w
+ * takes the entries of that class. */
+static bool relay_does(const sizes_of_two *z)
+{
+    if (full_does(z)) return true;
+    for (uint64_t k = 2; k <= z->N0 && z->c >= bits_for(z->N0, 1); k++)
+        if (z->A >= bits_for(k, 1) && z->c >= bits_for(z->V, (z->N0 + k - 1) / k)) return true;
+    return false;
+}
+
 /* ---- against what is said to be impossible ----------------------------------------------------------------------------------- */
 
 typedef bool says(const sizes_of_two *z, const choice *k, int drop);
@@ -198,6 +208,12 @@ static void test_two_full(void **state)
     assert_agree("C0", full_says, full_does, &(ranges){false, false, 24, 60, 24}, TERM(CEIL));
 }
 
+static void test_a_thin_relay(void **state)
+{
+    (void)state;
+    assert_agree("C1", relay_says, relay_does, &(ranges){true, false, 60, 120, 24}, TERM(A) | TERM(CEIL));
+}
+
 static void test_two_full_then_recurrent(void **state)
 {
     (void)state;
@@ -266,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_full_then_recurrent),
         cmocka_unit_test(test_full_between_recurrent),
         cmocka_unit_test(test_two_full),
+        cmocka_unit_test(test_a_thin_relay),
         cmocka_unit_test(test_two_full_then_recurrent),
         cmocka_unit_test(test_rows_are_silent_where_protocols_exist),
         cmocka_unit_test(test_three_functions),

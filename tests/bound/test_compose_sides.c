@@ -322,13 +322,13 @@ static void deep_again(mpfr_ptr *left, mpfr_ptr *right, const deep *d)
     M1 = add(M1, mul(gt, real(d->x[1])));
     if (d->pure) {
         D = add(add(W, mul(W, t)), add(t, M1));
-        D = add(real((double)d->r[2]), mul(c, add(D, add(mul(t, real(d->x[1])), M1))));
+        D = add(real((double)(d->r[0] + d->r[2])), mul(c, add(D, add(mul(t, real(d->x[1])), M1))));
     } else if (d->r[0] == 0) {
         D = add(real((double)d->r[1]), mul(c, add(add(W, t), M1)));
     } else {
         D = add(real((double)(d->r[0] + d->r[1])), mul(c, add(add(mul(W, t), t), M1)));
     }
-    uint64_t whole_loss = d->pure ? d->c * (uint64_t)mpfr_get_ui(W, MPFR_RNDN) : d->r[0];
+    uint64_t whole_loss = d->r[0] + (d->pure ? d->c * (uint64_t)mpfr_get_ui(W, MPFR_RNDN) : 0);
     if (!d->pure && d->r[0] == 0)
         theta = mul(t, real(d->x[1]));
     else
@@ -342,16 +342,15 @@ static void deep_again(mpfr_ptr *left, mpfr_ptr *right, const deep *d)
         for (size_t i = 2; i < l; i++) sum = add(sum, mul(N[i - 1], product_of(d->x, i, l - 1)));
         mpfr_ptr tokens = mul(x, N[l - 1]);
         if (last) tokens = add(tokens, mul(real((double)(d->task.L - L)), N[L - 2]));
-        double seen = (double)(d->pure ? l + 1 : l), states = 0, after = (double)d->r[d->pure ? l + 1 : l];
+        size_t full = d->pure ? l + 1 : l;
+        bool all_ask = !d->asks || full <= d->asks, asked = !d->asks || full - 1 < d->asks;
+        double below = (double)(asked ? full - 1 : d->asks), states = 0, after = (double)d->r[full];
         for (size_t i = 0; i < l + d->pure; i++) states += (double)d->r[i];
-        D = add(xD, real(states));
-        if (last && after == 0) {
-            D = add(D, mul(c, add(mul(W, context), mul(real(seen - 1), tokens))));
-            continue;
-        }
-        mpfr_ptr lower = add(add(mul(W, context), context), sum);
-        D = add(D, mul(c, add(lower, mul(real(seen - 1), tokens))));
-        mpfr_ptr once = add(real(after), mul(c, tokens)), each = mul(x, real(after));
+        D = add(xD, real(states + (last ? (double)d->beside_last : 0)));
+        D = add(D, mul(c, add(mul(W, context), mul(real(below), tokens))));
+        if (last && after == 0) continue;
+        if (all_ask) D = add(D, mul(c, add(context, sum)));
+        mpfr_ptr once = add(real(after), all_ask ? mul(c, tokens) : real(0)), each = mul(x, real(after));
         D = add(D, last && mpfr_less_p(each, once) ? each : once);
     }
     mpfr_ptr V = real(0);
@@ -368,7 +367,9 @@ static deep draw_deep(void)
     deep d = {.L = (size_t)between(3, 4), .pure = between(0, 1), .c = between(1, 5)};
     d.task = (compose_task){.L = d.L + between(0, 1) * between(0, 3), .free = true};
     if (between(0, 4) == 0) d.task.V = (double)between(2, 5000);
-    for (size_t i = 0; i <= d.L; i++) d.r[i] = (d.pure ? i >= 2 : i < d.L) && between(0, 2) ? between(1, 12) : 0;
+    for (size_t i = 0; i <= d.L; i++) d.r[i] = (d.pure ? i != 1 : i < d.L) && between(0, 2) ? between(1, 12) : 0;
+    if (d.pure && d.r[d.L] == 0) d.beside_last = between(0, 9);
+    if (d.r[d.pure ? d.L : d.L - 1] == 0) d.asks = between(0, 1) * between(2, d.L);
     d.t = (double)between(1, 3);
     for (size_t l = 1; l < d.L; l++) {
         d.q[l] = (double)between(1, 9), d.x[l] = (double)between(1, (uint64_t)d.q[l]);

@@ -26,7 +26,8 @@ typedef struct theorem {
 
 static const char far_away[] = "holds from prompts of more than 2^64 tokens on";
 
-/* "T": one layer that selects two tokens. "S": one layer that opens one block of 16 and has summaries of 8 bits. "H": full beside a state of 4 bits; "HH": two of them. */
+/* "T": one layer that selects two tokens. "S": one layer that opens one block of 16 and has summaries of 8 bits; "SS": two with
+ * blocks of 64. "H": full beside a state of 4 bits; "HH" and "HHH": two and three of them. */
 static const theorem theorems[] = {
     {"A", STATES, "R10", "eva N=16", 0, NULL, 0, 0},
     {"A-compose", STATES, "R10", "seqcomp L=2 N0=4 n=4", 0, NULL, 0, 0},
@@ -47,10 +48,13 @@ static const theorem theorems[] = {
     {"cut-one", SCANS, "F10", "string-equality N=16", 0, NULL, 0, 0},
     {"causal", "causal layout at-once", "F10", "two-sum form=position", 0, NULL, 0, 0},
     {"sparse", LAYERS " summary layout ends at-once", "S", "two-sum N=512 M=512", 0, NULL, 0, 0},
+    {"SP", LAYERS " state summary layout ends at-once", "SS", "two-sum N=11712 M=8388607", 0, NULL, 0, 0},
     {"average", SCANS, "F10", "q-sparse-average N=64 q=8", 0, NULL, 0, 0},
     {"headwise", SCANS, "H", "seqcomp L=1 N0=32", 0, NULL, 0, 0},
     {"K1", THINKS, "F4", "seqcomp L=2 N0=16 n=2", 0, NULL, 0, 0},
     {"H2", SCANS, "HH", "seqcomp L=2", ENDLESS, NULL, 0, 0},
+    {"H", SCANS, "HHH", "seqcomp L=3", ENDLESS, NULL, 0, 0},
+    {"K", THINKS, "F1 F1", "seqcomp L=5", ENDLESS, NULL, 0, 0},
     {"published-full", SCANS, "F4", "seqcomp L=1", UINT64_MAX, far_away, 0, 0},
     {"published-hybrid", SCANS, "F4", "seqcomp L=2", UINT64_MAX, far_away, 0, 0},
     {"published-sparse", LAYERS, "S", "two-sum N=512 M=512", 0, "has no constant", 0, 0},
@@ -64,9 +68,14 @@ static rung_ledger *layers_to_refute(stack *s, const char *text)
     beside.recurrent = true, beside.state_elements = 4;
     rung_ledger_layer single = {.sparse = true, .heads = 1, .block = 1, .top = 2, .index_elements = 1, .value_dim = 1};
     if (strcmp(text, "S") == 0) return stack_of(s, 1, &selects);
+    if (strcmp(text, "SS") == 0) {
+        selects.block = 64, selects.value_dim = 4;
+        return stack_of(s, 2, (rung_ledger_layer[]){selects, selects});
+    }
     if (strcmp(text, "T") == 0) return stack_of(s, 1, &single);
     if (strcmp(text, "H") == 0) return stack_of(s, 1, &beside);
     if (strcmp(text, "HH") == 0) return stack_of(s, 2, (rung_ledger_layer[]){beside, beside});
+    if (strcmp(text, "HHH") == 0) return stack_of(s, 3, (rung_ledger_layer[]){beside, beside, beside});
     return layers_of(s, text);
 }
 
@@ -174,6 +183,7 @@ static void check_without(const theorem *t, const rung_task_conf *task, rung_pre
     rung_ledger *ledger = layers_to_refute(&s, t->layers);
     rung_claim_spec about = about_theorem(t, task);
     if (!set_premise(ledger, &about, premise, fact)) return;
+    if (premise == RUNG_PREMISE_SUMMARY && needs(t, RUNG_PREMISE_STATE)) return; /* the same kernels establish both */
     rung_bound_answer answer = claim_answer(ledger, &about, t->id);
     if (answer.applies || answer.verdict == RUNG_CANNOT || answer.missing != (int)premise)
         fail_msg("%s without %s (%s): applies %d, missing %d", t->id, rung_premise_names[premise],
@@ -343,15 +353,16 @@ static const change changes[] = {
     {"a layer that selects", "causal", select_too},
     {"one more full layer", "causal", scan_too},
     {"a layer with levels", "causal A A-compose cut", levels_too},
-    {"one more state", "causal A A-compose A' B0 B Ce D D-pure E cut H2", state_too},
-    {"a state beside attention", "causal A A-compose A' B0 B D cut cut-one headwise K1 H2", state_beside},
-    {"a recurrence beside attention", "causal A A-compose A' B0 B D cut cut-one headwise K1 H2", recurrence_beside},
-    {"a convolution before each layer", "causal B C0 Ce D D-pure E", convolve},
+    {"one more state", "causal A A-compose A' B0 B Ce D D-pure E cut H2 H K", state_too},
+    {"a state beside attention", "causal A A-compose A' B0 B D cut cut-one headwise K1 H2 SP H K", state_beside},
+    {"a recurrence beside attention", "causal A A-compose A' B0 B D cut cut-one headwise K1 H2 SP H K",
+     recurrence_beside},
+    {"a convolution before each layer", "causal B C0 Ce D D-pure E K", convolve},
     {"more bits than fit", "causal", hold_much},
-    {"a large window", "causal B Ce D D-pure E H2", window_too},
-    {"a large chunk", "causal B Ce D D-pure E H2", chunk_too},
-    {"a large convolution", "causal B Ce D D-pure E H2", convolution_too},
-    {"a large state of another kind", "causal B Ce D D-pure E H2", extra_too},
+    {"a large window", "causal B Ce D D-pure E H2 H K", window_too},
+    {"a large chunk", "causal B Ce D D-pure E H2 H K", chunk_too},
+    {"a large convolution", "causal B Ce D D-pure E H2 H K", convolution_too},
+    {"a large state of another kind", "causal B Ce D D-pure E H2 H K", extra_too},
 };
 
 /* The row alone, because others take long; what does not fit is refused before a row is asked. */
@@ -511,6 +522,11 @@ static const struct {
     {"H2", "F4 F4", "seqcomp L=2", ENDLESS},
     {"H2", "HH", "seqcomp L=1", ENDLESS},
     {"H2", "H", "seqcomp L=2", ENDLESS},
+    {"H", "HHH", "seqcomp L=2", ENDLESS},
+    {"H", "HHH", "seqcomp L=3 N0=4", 0},
+    {"H", "HH", "seqcomp L=3", ENDLESS},
+    {"H", "F4 F4 F4", "seqcomp L=3", ENDLESS},
+    {"K", "F4 F4", "seqcomp L=5", ENDLESS}, /* no thought */
 };
 
 /* The same with a number of thoughts. */

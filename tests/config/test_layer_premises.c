@@ -230,6 +230,28 @@ static void test_a_checkpoint_with_code_of_its_own_establishes_nothing(void **st
                RUNG_LEDGER_KINDS, RUNG_ESTABLISHED, "internlm2");
 }
 
+/* LLaVA leaves all sizes to the class of its text model, DeepSeek-OCR says that it has no latents. */
+static void test_text_models_that_say_little(void **state)
+{
+    (void)state;
+    rung_ledger ledger =
+        read_text("{\"model_type\":\"llava\",\"text_config\":{\"model_type\":\"llama\",\"vocab_size\":32064,"
+                  "\"max_position_embeddings\":4096}}");
+    assert_int_equal(ledger.layer_count, 32);
+    assert_int_equal(ledger.layer[0].kv_per_token, 2 * 32 * 128);
+    assert_true(has_note(&ledger, "num_hidden_layers=32"));
+    rung_ledger_clear(&ledger);
+    ledger =
+        read_text("{\"model_type\":\"deepseek_vl_v2\",\"language_config\":{\"hidden_size\":1280,\"kv_lora_rank\":null,"
+                  "\"num_attention_heads\":10,\"num_hidden_layers\":12,\"num_key_value_heads\":10,"
+                  "\"qk_nope_head_dim\":0,\"qk_rope_head_dim\":0,\"use_mla\":false,\"v_head_dim\":0,"
+                  "\"vocab_size\":129280,\"lm_head\":true,\"rm_head\":false}}");
+    assert_layers(&ledger, "FFFFFFFFFFFF");
+    assert_int_equal(ledger.layer[0].kv_per_token, 2 * 10 * 128);
+    if (ledger.known[RUNG_LEDGER_KINDS].is != RUNG_ESTABLISHED) fail_msg("%s", ledger.known[RUNG_LEDGER_KINDS].why);
+    rung_ledger_clear(&ledger);
+}
+
 /* The code around a text model is the published one of some multimodal models, and may be anything of others. */
 static void test_code_around_a_text_model(void **state)
 {
@@ -498,6 +520,7 @@ int main(void)
         cmocka_unit_test(test_the_premises_of_every_fixture),
         cmocka_unit_test(test_causality_by_keys),
         cmocka_unit_test(test_a_checkpoint_with_code_of_its_own_establishes_nothing),
+        cmocka_unit_test(test_text_models_that_say_little),
         cmocka_unit_test(test_code_around_a_text_model),
         cmocka_unit_test(test_text_models_inside_what_is_not_known),
         cmocka_unit_test(test_sizes_of_a_class_in_a_flat_file_are_doubtful),

@@ -62,14 +62,18 @@ static const mech_case mech_cases[] = {
     {"sparse", "B=3 k=2 comp=given branches=nsa W=1"},
     {"sparse", "B=4 k=3 comp=mlp branches=nsa W=6 own=0"},
     {"sparse", "B=2 k=5 comp=mlp branches=nsa W=70"},
+    {"sparse", "B=3 k=2 shared=1"},
+    {"sparse", "B=4 k=1 comp=mlp shared=1 own=0"},
     {"dsa", "k=1 HI=1 DI=1"},
     {"dsa", "k=4 HI=2 DI=3"},
     {"dsa", "k=1000 HI=3 DI=2"},
     {"dsa", ""},
 };
 
+/* A vector that is key and value needs dk = dv: then dk is taken for both. */
 static inline rung_mech_conf mech_conf(const mech_case *c, size_t heads, size_t dk, size_t dv, bool causal)
 {
+    if (strstr(c->words, "shared=1")) dv = dk;
     rung_mech_conf conf = {.mech = rung_mech_get(c->name), .heads = heads, .dk = dk, .dv = dv, .causal = causal};
     rung_error err = {""};
     assert_non_null(conf.mech);

@@ -128,7 +128,9 @@ static inline void ref_summary(double *c, const mech_inputs *in, size_t last, si
     size_t B = (size_t)rung_mech_param(conf, "B"), first = last + 1 - B;
     const char *comp = mech_word(conf, "comp");
     double *x = mech_alloc(B * (conf->dk + conf->dv), sizeof *x), *hidden = mech_alloc(conf->dk + conf->dv, sizeof *x);
-    for (size_t side = 0; side < 2; c += conf->dk, side++) {
+    bool shared = rung_mech_param(conf, "shared");
+    double *key = c;
+    for (size_t side = 0; side < (shared ? 1 : 2); c += conf->dk, side++) {
         size_t d = side ? conf->dv : conf->dk;
         for (size_t j = 0; j < d; j++) {
             double sum = 0;
@@ -142,6 +144,7 @@ static inline void ref_summary(double *c, const mech_inputs *in, size_t last, si
         for (size_t r = 0; r < d; r++) hidden[r] = positive(dot(in->x[IN_WK1 + side] + r * B * d, x, B * d));
         for (size_t r = 0; r < d; r++) c[r] = dot(in->x[IN_WK2 + side] + r * d, hidden, d);
     }
+    if (shared) memcpy(key + conf->dk, key, conf->dk * sizeof *key);
     free(x), free(hidden);
 }
 

@@ -37,6 +37,7 @@ static void formulas_by_hand(void **state)
     const mech_case tanh_ = {"rnn", "kind=tanh"}, lstm = {"rnn", "kind=lstm"};
     const mech_case matrices[] = {{"retnet", ""}, {"gla", ""},   {"mamba2", ""},
                                   {"kda", ""},    {"mamba", ""}, {"rwkv7", ""}};
+    const mech_case shared = {"sparse", "B=7 shared=1"};
     const mech_case sparse = {"sparse", "B=7"}, single = {"sparse", "B=1"}, dsa = {"dsa", "DI=6"};
     for (size_t t = 0; t < 40; t++) {
         assert_carry(&full, t, true, 0, 0, t * 3 * (4 + 5));
@@ -44,6 +45,7 @@ static void formulas_by_hand(void **state)
         assert_carry(&w4, t, true, 0, (t < 4 ? t : 4) * 3 * (4 + 5), 0);
         assert_carry(&w4, t, false, 0, 0, t * 3 * (4 + 5));              /* both sides: all keys stay */
         assert_carry(&sparse, t, true, 0, 0, (t + t / 7) * 3 * (4 + 5)); /* a summary for every 7 tokens */
+        assert_carry(&shared, t, true, 0, 0, (2 * t + t / 7) * 3 * 4);   /* of one vector, and dv is dk */
         assert_carry(&single, t, true, 0, 0, 2 * t * 3 * (4 + 5));
         assert_carry(&dsa, t, true, 0, 0, t * (3 * (4 + 5) + 6));
         assert_carry(&linear, t, true, 3 * 4 * (5 + 1), 0, 0);

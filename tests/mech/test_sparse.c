@@ -22,6 +22,10 @@ static const mech_case own_cases[] = {
     {"sparse", "B=5 k=2 comp=mlp branches=nsa W=1"},
     {"sparse", "B=2 k=4 comp=mlp branches=nsa W=300 own=0"},
     {"sparse", "B=6 k=2 branches=nsa"},
+    {"sparse", "B=4 k=2 shared=1"},
+    {"sparse", "B=1 k=2 shared=1 own=0"},
+    {"sparse", "B=5 k=1 comp=mlp branches=nsa W=7 shared=1"},
+    {"sparse", "B=3 k=2 comp=given shared=1 lambda=800 own=0"},
     {"dsa", "k=1 HI=1 DI=1"},
     {"dsa", "k=7 HI=2 DI=3"},
     {"dsa", "k=64 HI=4 DI=16"},
@@ -51,8 +55,9 @@ static void ref_state(run *r, const double *c, size_t blocks)
         }
         if (mech_is(&r->conf, "dsa"))
             for (size_t i = 0; i < r->in.row[IN_IK]; i++) *at++ = r->in.x[IN_IK][t * r->in.row[IN_IK] + i];
-        for (size_t h = 0; (t + 1) % B == 0 && h < r->conf.heads; h++, at += each)
-            memcpy(at, c + (h * blocks + t / B) * each, each * sizeof *at);
+        size_t brief = blocks && rung_mech_param(&r->conf, "shared") ? r->conf.dk : each; /* one vector is both */
+        for (size_t h = 0; (t + 1) % B == 0 && h < r->conf.heads; h++, at += brief)
+            memcpy(at, c + (h * blocks + t / B) * each, brief * sizeof *at);
     }
     assert_int_equal(at - r->want_state, r->elements);
 }
@@ -82,7 +87,7 @@ static run new_run(const mech_case *c, size_t heads, size_t dk, size_t dv, bool 
 {
     run r = {.conf = mech_conf(c, heads, dk, dv, causal)};
     r.in = draw_inputs(&r.conf, tokens, true, seed);
-    r.outputs = tokens * heads * dv, r.elements = rung_mech_state_elements(&r.conf, tokens);
+    r.outputs = tokens * heads * r.conf.dv, r.elements = rung_mech_state_elements(&r.conf, tokens);
     r.want = mech_alloc(r.outputs, sizeof *r.want), r.want_state = mech_alloc(r.elements, sizeof *r.want_state);
     r.x = mech_alloc(r.outputs, sizeof *r.x), r.state = mech_alloc(r.elements, sizeof *r.state);
     r.f = mech_alloc(r.outputs, sizeof *r.f), r.state_f = mech_alloc(r.elements, sizeof *r.state_f);

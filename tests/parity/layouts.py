@@ -44,6 +44,8 @@ def inputs_of(mech, params):
     if params.get("comp") == "mlp":
         extra += [Input(name, shape, "parameter") for name, shape in (
             ("pk", "B dk"), ("pv", "B dv"), ("wk1", "dk B*dk"), ("wv1", "dv B*dv"), ("wk2", "dk dk"), ("wv2", "dv dv"))]
+    if int(params.get("shared", 0)):  # nothing is compressed to values
+        extra = [inp for inp in extra if inp.name not in ("cv", "pv", "wv1", "wv2")]
     return [Q, K, V] + extra
 
 

@@ -84,16 +84,18 @@ def compress(x, place, first, second, B):
 
 def sparse(x, params, causal):
     """NSA: blocks of B tokens, compressed; softmax over the compressed ones; softmax over the k best and the own block;
-    softmax over a window."""
+    softmax over a window. With shared=1 the compressed key of a block is its value too."""
     q, k, v = x["q"], x["k"], x["v"]
     B, T = int(params.get("B", 16)), len(q)
     blocks = T // B
+    sides = {"k": k} if int(params.get("shared", 0)) else {"k": k, "v": v}
     if params.get("comp", "mean") == "mean":
-        ck, cv = (y[:blocks * B].reshape(blocks, B, *y.shape[1:]).mean(1) for y in (k, v))
+        compressed = [y[:blocks * B].reshape(blocks, B, *y.shape[1:]).mean(1) for y in sides.values()]
     elif params["comp"] == "mlp":
-        ck, cv = (compress(y, x["p" + n], x[f"w{n}1"], x[f"w{n}2"], B) for n, y in (("k", k), ("v", v)))
+        compressed = [compress(y, x["p" + n], x[f"w{n}1"], x[f"w{n}2"], B) for n, y in sides.items()]
     else:
-        ck, cv = x["ck"][B - 1::B], x["cv"][B - 1::B]
+        compressed = [x["c" + n][B - 1::B] for n in sides]
+    ck, cv = compressed[0], compressed[-1]
     t, b = torch.arange(T)[:, None], torch.arange(blocks)[None, :]
     ended = (b + 1) * B <= t + 1
     own = int(params.get("own", 1))

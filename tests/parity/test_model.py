@@ -32,6 +32,8 @@ FAST, EXACT = 1e-5, 1e-9
 EVERYTHING = ("full", "window:W=9", "linear", "linear:phi=taylor2:norm=0", "retnet", "gla", "mamba2", "delta:unit=1",
               "gdelta:unit=1:neg=1", "kda:unit=1", "mamba", "rwkv7", "rnn", "rnn:kind=lstm", "loglinear:base=gdelta:unit=1",
               "loglinear:base=mamba2:levels=8", "sparse:B=8:k=2", "sparse:B=4:k=3:comp=mlp:own=0",
+              "sparse:B=4:k=2:shared=1:dv=6", "sparse:B=4:k=2:comp=mlp:shared=1:own=0:dv=6",
+              "sparse:B=8:k=1:comp=given:shared=1:dv=6",
               "sparse:B=8:k=1:comp=given:branches=nsa:W=5:gate=1", "dsa:k=9:HI=3:DI=4")
 
 

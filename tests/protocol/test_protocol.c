@@ -27,7 +27,8 @@ static uint64_t group_bits(const match *m, const rung_mech_conf *conf, size_t cu
     uint64_t p = (uint64_t)m->fmt.bits, H = conf->heads;
     uint64_t conv = conf->conv ? rung_head_group_conv_elements(conf) : 0;
     if (is(conf, "full")) return p * (conv + H * (conf->dv + 2) * receivers(m, cut, last));
-    if (is(conf, "sparse")) return p * (conv + cut / (size_t)rung_mech_param(conf, "B") * H * (conf->dk + conf->dv));
+    size_t summary = conf->dk + (is(conf, "sparse") && rung_mech_param(conf, "shared") ? 0 : conf->dv);
+    if (is(conf, "sparse")) return p * (conv + cut / (size_t)rung_mech_param(conf, "B") * H * summary);
     if (is(conf, "window")) {
         size_t W = (size_t)rung_mech_param(conf, "W");
         return p * (conv + (cut < W ? cut : W) * H * (conf->dk + conf->dv));
@@ -198,6 +199,8 @@ static void sparse_layers_have_the_bits_of_one_piece(void **state)
     static const char *const archs[] = {"sparse:B=4:k=1",
                                         "sparse:B=4:k=2:own=0",
                                         "sparse:B=4:k=1:comp=mlp",
+                                        "sparse:B=4:k=1:shared=1:dv=4",
+                                        "sparse:B=2:k=2:shared=1:comp=given:dv=4,full",
                                         "sparse:B=2:k=1:comp=given,full",
                                         "sparse:B=4:k=2:branches=nsa:W=5",
                                         "sparse:B=4:k=1:branches=nsa:W=11:comp=mlp:conv=3",

@@ -229,6 +229,39 @@ static void a_composition_is_answered_by_following_its_sentences(void **state)
     }
 }
 
+/* "The value of b is that of a." leads from b to a, until there is a value. Fewer hops ask for a variable nearer to it. */
+static void a_variable_is_answered_by_following_its_sentences(void **state)
+{
+    (void)state;
+    text_case c;
+    case_open(&c, "variable-tracking chains=3 hops=3 V=5 K=14");
+    for (uint64_t i = 0; i < 60; i++) {
+        char name[32], fact[80], next[64];
+        size_t sentences = 0, hops = i % 5;
+        prompts_make(&c.written, i);
+        c.options = (rung_text_options){.spelling = i & 1 ? RUNG_TEXT_FACTS : RUNG_TEXT_TABLE, .hops = hops};
+        assert_int_equal(rung_text_check(&c.written.conf, &c.options, NULL), RUNG_OK);
+        case_write(&c);
+        assert_true(text_after(name, sizeof name, c.text.text, "What is the value of ", "?"));
+        for (bool more = true; more; sentences++) {
+            const char *copy = i & 1 ? "that of " : "same as ";
+            snprintf(fact, sizeof fact, i & 1 ? " The value of %s is " : "\n| %s | ", name);
+            assert_true(text_after(next, sizeof next, c.text.text, fact, i & 1 ? "." : "|"));
+            if (!(i & 1)) next[strlen(next) - 1] = '\0'; /* the space before the bar */
+            more = strncmp(next, copy, strlen(copy)) == 0;
+            snprintf(name, sizeof name, "%s", next + (more ? strlen(copy) : 0));
+        }
+        assert_string_equal(name, c.answer.text);
+        assert_int_equal(sentences, hops ? hops : 4);
+        case_read(&c, c.text.text, c.names.at);
+        case_same_answer(&c);
+        rung_text_book_free(c.book);
+    }
+    c.options.hops = 5;
+    assert_int_equal(rung_text_check(&c.written.conf, &c.options, NULL), RUNG_USAGE);
+    case_close(&c);
+}
+
 /* Fewer hops of k-hop are prompts of the same task; the oracle is asked. */
 static void fewer_hops_are_answered_as_the_oracle_does(void **state)
 {
@@ -323,8 +356,9 @@ static void names_that_could_be_confused_are_refused(void **state)
 static void spoilt_text_is_refused_or_read(void **state)
 {
     (void)state;
-    static const char *const tasks[] = {"seqcomp form=pair", "eva N=5",    "index N=5",       "k-hop N=9",
-                                        "two-sum N=5",       "parity N=5", "self-compose N=5"};
+    static const char *const tasks[] = {
+        "seqcomp form=pair", "eva N=5",    "index N=5",        "k-hop N=9",
+        "two-sum N=5",       "parity N=5", "self-compose N=5", "variable-tracking chains=2 hops=1"};
     rung_rng rng;
     size_t refused = 0, total = 0;
     rung_rng_init(&rng, 11, 0, 0);
@@ -364,6 +398,8 @@ static void what_has_no_text_says_so(void **state)
         {"dyck", {.spelling = RUNG_TEXT_FACTS}, "words"},
         {"q-sparse-average", {.spelling = RUNG_TEXT_WORDS}, "feature"},
         {"k-hop", {.spelling = RUNG_TEXT_FACTS, .shuffled = true}, "order"},
+        {"variable-tracking", {.spelling = RUNG_TEXT_TABLE, .shuffled = true}, "order"},
+        {"stacks", {.spelling = RUNG_TEXT_FACTS}, "words"},
         {"eva", {.spelling = RUNG_TEXT_WORDS, .hops = 1}, "facts or table"},
         {"two-sum form=position", {.spelling = RUNG_TEXT_FACTS}, "form=query"},
         {"two-sum form=global", {.spelling = RUNG_TEXT_FACTS, .hops = 1}, "form=query"},
@@ -385,6 +421,7 @@ int main(void)
         cmocka_unit_test(every_task_over_tokens_reads_back_from_words),
         cmocka_unit_test(a_lookup_is_answered_by_its_sentence),
         cmocka_unit_test(a_composition_is_answered_by_following_its_sentences),
+        cmocka_unit_test(a_variable_is_answered_by_following_its_sentences),
         cmocka_unit_test(fewer_hops_are_answered_as_the_oracle_does),
         cmocka_unit_test(the_control_of_two_sum_is_a_search),
         cmocka_unit_test(examples_before_a_prompt_are_not_read),

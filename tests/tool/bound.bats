@@ -494,3 +494,20 @@ assert b["verdict"] == "CANNOT" and b["proof_in_coq"] is False and b["coq_file"]
     run -0 env RUNG_PROOFS=compiled PATH="$PWD/fake:$PATH" "$RUNG" bound "${claim[@]}"
     [[ $output == *"this claim was checked by coqc 9.9.9"* ]]
 }
+
+@test "bound --thoughts: a number of thoughts, any number, and none" {
+    one=(full --head-dim 2 --bits 4 --message numerator --task seqcomp L=2 --n 28 --no-weights)
+    run -0 rung bound "${one[@]}" --thoughts 1 --expect CANNOT
+    [[ $output == *"CANNOT   K1: "* && $output == *"holds from n = 28 on"* ]]
+    run -0 rung bound "${one[@]}" --thoughts=2 --expect UNKNOWN
+    [[ $output == *"about more functions than thoughts"* ]]
+    run -0 rung bound --thoughts "${one[@]}" --expect UNKNOWN
+    [[ $output == *"any number of thoughts may come before the"* ]]
+    run -0 rung bound "${one[@]}" --thoughts 0 --expect CANNOT
+    [[ $output == *"B0: "* ]]
+    run -2 rung bound "${one[@]}" --thoughts=few
+    [[ $output == *"is no number from 0 to"* ]]
+    # two thoughts suffice, one does not: the same layers, with weights
+    run -0 rung bound full:dk=16:dv=12 --bits 10 --task seqcomp L=2 N0=128 n=1 --thoughts 1 --expect CANNOT
+    run -0 rung bound full:dk=20:dv=16 --bits 10 --task seqcomp L=2 N0=128 n=1 --thoughts 2 --expect SAMPLED
+}

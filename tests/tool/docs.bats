@@ -58,8 +58,12 @@ assert ran >= int(sys.argv[2]), "only %d commands found" % ran' "$1" "$2"
 }
 
 @test "docs/game.md and docs/erratum.md are what the command prints" {
-    check "$BATS_TEST_DIRNAME/../../docs/game.md" 1
+    check "$BATS_TEST_DIRNAME/../../docs/game.md" 2
     check "$BATS_TEST_DIRNAME/../../docs/erratum.md" 8
+}
+
+@test "docs/open-problems.md is what the command prints" {
+    check "$BATS_TEST_DIRNAME/../../docs/open-problems.md" 3
 }
 
 @test "docs/recall.md is what the command prints" {

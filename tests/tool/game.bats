@@ -44,3 +44,22 @@ text = xml.dom.minidom.parse("c.svg").toxml()
 assert text.count("48 bits") == 1 and "epoch 2, soft" in text
 '
 }
+
+@test "game: blocks, sparse attention finds a member while the query opens few blocks" {
+    run -0 --separate-stderr rung game sort-six N=1024 M=2048 --block 64
+    [[ $output == *"16 blocks of 64 numbers"* && $output == *"20 of 20 prompts right"* ]]
+    run -0 --separate-stderr rung game sort-four N=1638 M=1000 --block 182 --samples 5 --json
+    has_schema rung.blocks/1 <<<"$output"
+    python '
+import json, sys
+doc = json.loads(sys.argv[1])
+assert doc["won"] and doc["prompts"] == doc["right"] == 5 and doc["broken_rule"] is None and len(doc["layers"]) == 4
+assert sum(layer["query_opens"] for layer in doc["layers"]) <= 15
+' "$output"
+    run -2 rung game sort-six N=1000 M=50 --block 64
+    [[ $output == *"do not fill blocks of 64"* ]]
+    run -2 rung game sort-six N=1024 M=50 --block 16
+    [[ $output == *"at least (m/2)^2 tokens"* ]]
+    run -2 rung game sort-six N=1024 M=50 --block 64 --svg x.svg
+    [[ $output == *"has fixed layers"* ]]
+}

@@ -35,6 +35,7 @@ static const variant variants[] = {
     {"rnn", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, true},
     {"loglinear", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, false},
     {"loglinear:base=gdelta:unit=1:conv=2", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, false},
+    {"sparse:B=2:k=1:shared=1:dk=4:dv=4", "none", RUNG_POS_LEARNED, RUNG_NORM_RMS, 0, false, false, false},
     {"sparse:B=3:k=1:comp=mlp", "none", RUNG_POS_ROTARY, RUNG_NORM_RMS, 0, false, false, true},
     {"rnn:kind=lstm", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, true},
     {"linear:phi=taylor2:norm=0", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, false},
