@@ -255,7 +255,7 @@ static void test_longer_prompts_are_never_easier(void **state)
 static void test_levels_of_a_first_table(void **state)
 {
     (void)state;
-    for (int round = 0; round < 16; round++) {
+    for (size_t round = 0; round < effort(16, 6); round++) {
         uint64_t level = between(1, 60), fixed = between(0, 50), least = 0;
         rung_ledger_layer layer[2] = {recurrent_bits(fixed),
                                       {.recurrent = true, .levels = true, .state_elements = level}};
