@@ -13,19 +13,22 @@ Local Notation nN := N.of_nat.
 Definition Ce_rest (once : bool) (Gx M N0 tg : nat) (C2 S2 S1 : N) : N :=
   (if once then S2 * C2 ^ nN (M + (N0 - tg) + Gx * tg) else S1 ^ nN Gx)%N.
 
+(** Tokens of z_1 with what they may show: each index with each of its values, or with its value under each function. *)
+Definition Ce_cells (few : bool) (Gb x t g q : nat) : nat := if few then Gb * x * (t * g) else t * g * q.
+
 Theorem Ce_states : forall (N0 Gb beta k2 M t q g x Theta : nat) (V : N) (C C' : nat -> N) (b : list spec) k (m : net token nat)
-    (once : bool),
+    (once few : bool),
   two_functions N0 (Gb * beta) (N.to_nat V) k2 M k ->
   recurrent b -> fits m (SF C :: SF C' :: b) -> (0 < V)%N ->
   0 < t -> 0 < g <= q -> t * q <= N0 -> 0 < x -> 0 < beta ->
   spreads N0 t q g (C (k2 + M + N0)%nat ^ nN beta) x Theta ->
   let n1 := Gb * beta in
-  (C k2 ^ nN n1 * (C' k2 ^ nN (n1 * t) * (C k2 ^ nN (t * g + (M + (N0 - t * g) + t * g * q)) *
+  (C k2 ^ nN n1 * (C' k2 ^ nN (n1 * t) * (C k2 ^ nN (t * g + (M + (N0 - t * g) + Ce_cells few Gb x t g q)) *
      (C' k2 ^ nN (Gb * x * t) * Ce_rest once (Gb * x) M N0 (t * g) (C' k2) (states_at k2 b) (states_at (k2 + M + N0) b))))
    < V ^ nN (n1 * Theta))%N ->
   ~ solves k m.
 Proof.
-  intros N0 Gb beta k2 M t q g x Theta V C C' bs k m once (P & HP & Htask) Hb Hm HV Ht Hg HN0 Hx Hbeta Hsp n1 Hlt Hs.
+  intros N0 Gb beta k2 M t q g x Theta V C C' bs k m once few (P & HP & Htask) Hb Hm HV Ht Hg HN0 Hx Hbeta Hsp n1 Hlt Hs.
   fold n1 in Htask.
   apply N.lt_nge in Hlt; apply Hlt; clear Hlt.
   destruct m as [|Z l rest]; [contradiction|]; destruct Hm as [HA Hm]; destruct l as [|A init upd fin|]; simpl in HA; try contradiction.
@@ -91,17 +94,20 @@ Proof.
   set (nu2 := fun z i => let w := i / t in
      cD (acc init' upd' (L1 (P z (f0 (w / beta)) (nth (i mod t) (U (w / beta)) 0) w)) kw k2)).
   set (nu0 := fun z i => cA (acc init upd (P z id (st + i) 0) k1 k2)).
+  (* function e of all: batch e / x, function e mod x *)
+  set (fn := fun e => nth (e mod x) (fs (e / x)) id).
   set (rho := fun z i =>
      if i <? M + st then cA (acc init upd (P z zf 0 0) (k2 + i) k2)
+     else if few then let i' := i - (M + st) in
+          cA (acc init upd (P z (fn (i' / (t * g))) 0 0) (k2 + (M + st) + i' mod (t * g)) k2)
      else let e := (i - (M + st)) / q in
           cA (acc init upd (P z (fun _ => e / g * q + (i - (M + st)) mod q) 0 0) (k2 + (M + st) + e) k2)).
   set (low := fun z i => if i <? t * g then nu0 z i else rho z (i - t * g)).
   assert (Hlow : forall z i, N.lt (low z i) (C k2)).
-  { intros z i; unfold low, nu0, rho; destruct (i <? t * g); [apply cA_lt|]. destruct (i - t * g <? M + st); apply cA_lt. }
+  { intros z i; unfold low, nu0, rho; destruct (i <? t * g); [apply cA_lt|].
+    destruct (i - t * g <? M + st); [apply cA_lt|]. destruct few; apply cA_lt. }
   replace (N0 - t * g) with st by (clear - Hst; lia).
-  set (Lo := t * g + (M + st + t * g * q)).
-  (* function e of all: batch e / x, function e mod x *)
-  set (fn := fun e => nth (e mod x) (fs (e / x)) id).
+  set (Lo := t * g + (M + st + Ce_cells few Gb x t g q)).
   set (mu0 := fun z i => cD (acc init' upd' (L1 (P z (fn (i / t)) (nth (i mod t) (U (i / t / x)) 0) 0)) k1 k2)).
   set (tau := fun z e => s1 (state h0 G (L2 (L1 (P z (fn e) 0 0))) k1)).
   set (rho2 := fun z i =>
@@ -175,7 +181,19 @@ Proof.
       apply cA_inj in El'; exact El'.
     - assert (Hyk : exists e, y = k2 + (M + st) + e /\ e < t * g)
         by (exists (y - (k2 + (M + st))); clear - Ly Hy K12; lia).
-      destruct Hyk as [e [Ey Hk]].
+      destruct Hyk as [e [Ey Hk]]; destruct few eqn:Few.
+      { assert (Es : forall z, acc init upd (P z f u' w') y k2 = acc init upd (P z f 0 0) y k2).
+        { intros z; apply acc_ext; [|intros; apply P2; auto]. rewrite Ey; replace (k2 + (M + st) + e) with (k2 + M + (st + e)) by lia.
+          rewrite !P1 by (clear - Hk Hst; lia); reflexivity. }
+        rewrite (Es z2), (Es z2').
+        assert (HkL : t * g + (M + st + ((bt * x + j) * (t * g) + e)) < Lo).
+        { unfold Lo, Ce_cells; assert (S (bt * x + j) * (t * g) <= Gb * x * (t * g)) as Hm' by (apply Nat.mul_le_mono_r; lia).
+          cbn [Nat.mul] in Hm'; lia. }
+        specialize (El' _ HkL); unfold low in El'; rewrite not_ltb_l, sub_l in El'.
+        unfold rho in El'; rewrite not_ltb_l in El'; cbv zeta in El'; rewrite sub_l in El'.
+        rewrite Nat.div_add_l, (Nat.div_small e), Nat.add_0_r in El' by lia.
+        rewrite (Nat.add_comm ((bt * x + j) * (t * g))), Nat.mod_add, Nat.mod_small in El' by lia.
+        rewrite Hfn, <- Ey in El'; apply cA_inj in El'; exact El'. }
       specialize (Hf2 e Hk); fold st in Hf2.
       assert (Hyr : exists r, f (st + e) = e / g * q + r /\ r < q)
         by (exists (f (st + e) - e / g * q); clear - Hf2; lia).
@@ -186,7 +204,7 @@ Proof.
       rewrite (Rr z2 _ (Ec z2)), (Rr z2' _ (Ec z2')).
       assert (Hk2 : e * q + r < t * g * q).
       { apply Nat.lt_le_trans with (S e * q); [simpl; lia|apply Nat.mul_le_mono_r; lia]. }
-      assert (HkL : t * g + (M + st + (e * q + r)) < Lo) by (unfold Lo; lia).
+      assert (HkL : t * g + (M + st + (e * q + r)) < Lo) by (unfold Lo, Ce_cells; lia).
       specialize (El' _ HkL); unfold low in El'.
       rewrite not_ltb_l, sub_l in El'.
       unfold rho in El'; rewrite not_ltb_l, sub_l in El'.
@@ -311,7 +329,7 @@ Proof.
   unfold R3; cbn [apply]; rewrite B1, (B3 kw), (B3 (S kw)) by lia; reflexivity.
 Qed.
 
-(** n_1 Theta log2 V > c (n_1 (1+t) + g t + N_0 - g t + q g t + middle) + c t x G + min(G x B, B + c (M_2 + middle)), n_1 = G beta,
+(** n_1 Theta log2 V > c (n_1 (1+t) + g t + N_0 - g t + min(G x, q) g t + middle) + c t x G + min(G x B, B + c (M_2 + middle)), n_1 = G beta,
     M_2 = N_0 - g t + G x g t; c1 and c2 are the accumulators of the two layers. *)
 Definition Ce_check (flat : bool) (N0 : N) (ns : list N) (V c1 c2 : N) (after : list bits) (t q g G beta : N) (runs : list (N * N))
     (once : bool) : bool :=
@@ -323,7 +341,7 @@ Definition Ce_check (flat : bool) (N0 : N) (ns : list N) (V c1 c2 : N) (after : 
   positive N0 ns && (0 <? N.of_nat (length ns))%N && is_recurrent after && (n1 <=? last_n ns)%N && (0 <? beta)%N &&
   (0 <? t)%N && (0 <? g)%N && (g <=? q)%N && (t * q <=? N0)%N && ladder_ok (c1 * beta) g t q t runs &&
   exceeds V (n1 * ladder_theta t runs)
-    (c1 * n1 + (c2 * (n1 * t) + (c1 * (t * g + (md + (N0 - t * g) + t * g * q)) + (c2 * (G * x * t) +
+    (c1 * n1 + (c2 * (n1 * t) + (c1 * (t * g + (md + (N0 - t * g) + (if (G * x <? q)%N then G * x * (t * g) else t * g * q))) + (c2 * (G * x * t) +
       (if once then bits_at k2 after + c2 * (md + (N0 - t * g) + G * x * (t * g)) else bits_at k1 after * (G * x)))))).
 
 Theorem Ce : forall flat N0 ns V c1 c2 after t q g G beta runs once,
@@ -345,7 +363,7 @@ Proof.
   assert (L2 : 0 < N.to_nat g <= N.to_nat q) by (clear - H7 H8; lia).
   assert (L3 : 0 < N.to_nat beta) by (clear - H5; lia).
   apply (Ce_states _ _ _ _ _ (N.to_nat t) (N.to_nat q) (N.to_nat g) (N.to_nat (ladder_x runs)) (N.to_nat (ladder_theta t runs)) V
-           _ _ _ _ m once Htwo (recurrent_bits _ H3) Hm); auto.
+           _ _ _ _ m once (G * ladder_x runs <? q)%N Htwo (recurrent_bits _ H3) Hm); auto.
   - rewrite N2Nat.id, <- N.pow_mul_r; apply ladder_spreads; auto.
   - assert (Hcut : nN (N.to_nat k2 + N.to_nat md + N.to_nat N0) = (k2 + md + N0)%N) by (clear; lia).
     rewrite !states_bits by exact H3; rewrite Hcut, N2Nat.id.
@@ -353,9 +371,12 @@ Proof.
     replace (nN (N.to_nat G * N.to_nat beta * N.to_nat t)) with (G * beta * t)%N by (clear; lia).
     replace (nN (N.to_nat G * N.to_nat (ladder_x runs) * N.to_nat t)) with (G * ladder_x runs * t)%N by (clear; lia).
     replace (nN (N.to_nat G * N.to_nat beta * N.to_nat (ladder_theta t runs))) with (G * beta * ladder_theta t runs)%N by (clear; lia).
-    replace (nN (N.to_nat t * N.to_nat g + (N.to_nat md + (N.to_nat N0 - N.to_nat t * N.to_nat g) + N.to_nat t * N.to_nat g * N.to_nat q)))
-      with (t * g + (md + (N0 - t * g) + t * g * q))%N
-      by (rewrite !Nat2N.inj_add, !Nat2N.inj_mul, Nat2N.inj_sub, !Nat2N.inj_mul, !N2Nat.id; reflexivity).
+    unfold Ce_cells.
+    replace (nN (N.to_nat t * N.to_nat g + (N.to_nat md + (N.to_nat N0 - N.to_nat t * N.to_nat g) +
+        (if (G * ladder_x runs <? q)%N then N.to_nat G * N.to_nat (ladder_x runs) * (N.to_nat t * N.to_nat g)
+         else N.to_nat t * N.to_nat g * N.to_nat q))))
+      with (t * g + (md + (N0 - t * g) + (if (G * ladder_x runs <? q)%N then G * ladder_x runs * (t * g) else t * g * q)))%N
+      by (destruct (G * ladder_x runs <? q)%N; rewrite !Nat2N.inj_add, !Nat2N.inj_mul, Nat2N.inj_sub, !Nat2N.inj_mul, !N2Nat.id; reflexivity).
     unfold Ce_rest.
     replace (nN (N.to_nat G * N.to_nat (ladder_x runs))) with (G * ladder_x runs)%N by (clear; lia).
     replace (nN (N.to_nat md + (N.to_nat N0 - N.to_nat t * N.to_nat g) + N.to_nat G * N.to_nat (ladder_x runs) * (N.to_nat t * N.to_nat g)))

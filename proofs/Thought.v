@@ -149,3 +149,31 @@ Proof.
     replace (nN (N.to_nat (last_n ns) * N.to_nat Theta)) with (last_n ns * Theta)%N by (clear; lia).
     rewrite !N2Nat.id, <- !N.pow_mul_r, <- N.pow_add_r; exact H8.
 Qed.
+
+(** Fewer thoughts are no better: a network that answers at once can say its answer as a thought and read it. *)
+Lemma answer_as_thought (k : task) (last : nat) (c : N) : (forall p t v, k p t v -> t = last) ->
+  ImpossibleThinking [F c] 1 k -> ImpossibleThinking [F c] 0 k.
+Proof.
+  intros Hlast H Y m next answer Hm Hs.
+  destruct m as [|Z l rest]; [contradiction|]; destruct Hm as [HA Hm]; destruct l as [|A init upd fin|]; simpl in HA; try contradiction.
+  destruct rest as [out|]; [|contradiction].
+  set (m' := Then (Full A init upd (fun t a x => (fin t a x, x)))
+               (Out (fun t (z : Z * token) => if t =? last then inl (out t (fst z)) else inr (snd z) : Y + token))).
+  set (next' := fun y : Y + token => match y with inl z => num (answer z) | inr x => x end).
+  set (answer' := fun y : Y + token => match y with inl z => answer z | inr (num v) => v | inr _ => 0 end).
+  apply (H (Y + token)%type m' next' answer'); [simpl; split; [exact HA|exact I]|].
+  intros p t v Hk; pose proof (Hlast p t v Hk) as ->; specialize (Hs p last v Hk); cbn [think] in Hs; rewrite Nat.add_0_r in Hs.
+  assert (E : think m' next' p last 1 (last + 1) = num v).
+  { cbn [think]; rewrite Nat.eqb_refl, Nat.add_0_r; unfold m'; cbn [run apply]; rewrite Nat.eqb_refl; unfold next'; cbn [fst].
+    rewrite <- Hs; cbn [run apply]; reflexivity. }
+  unfold m' at 1; cbn [run apply]; destruct (Nat.eqb_spec (last + 1) last) as [C|_]; [lia|]. cbn [snd]; rewrite E; reflexivity.
+Qed.
+
+Theorem one_thought : forall flat N0 ns V c t q g Theta, thought_check N0 ns V c t q g Theta = true ->
+  forall T, T <= 1 -> ImpossibleThinking [F c] T (seqcomp flat N0 ns V).
+Proof.
+  intros flat N0 ns V c t q g Theta H T HT; pose proof (thought flat N0 ns V c t q g Theta H) as K.
+  assert (ET : T = 1 \/ T = 0) by lia; destruct ET as [-> | ->]; [exact K|].
+  apply (answer_as_thought _ (last_at flat (N.to_nat N0) (map N.to_nat ns))); [|exact K].
+  intros p u v (z & z0 & w & _ & _ & _ & _ & _ & _ & Ht & _); rewrite prompt_length in Ht; lia.
+Qed.

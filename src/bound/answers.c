@@ -6,12 +6,17 @@
  */
 #include "proof.h"
 
+static bool in_coq(const rung_bound_answer *a)
+{
+    return proof_has(a->bound->id) && a->point.known;
+}
+
 static bool decides_more(const rung_bound_answer *a, const rung_bound_answer *b)
 {
     bool can = a->verdict == RUNG_CANNOT, other = b->verdict == RUNG_CANNOT;
     if (can != other) return can;
     if (can && !a->trivial != !b->trivial) return !a->trivial;
-    if (can && proof_has(a->bound->id) != proof_has(b->bound->id)) return proof_has(a->bound->id);
+    if (can && in_coq(a) != in_coq(b)) return in_coq(a);
     return a->margin > b->margin;
 }
 

@@ -159,6 +159,16 @@ static bool premises_hold(rung_bound_answer *answer, const rung_bound *bound, co
 }
 
 /* Asks a row, with log-linear layers as states where its proof allows it. */
+/* Rows that cover tiles leave tile - 1 entries of a table constant; the sides are those of the others. */
+static void say_what_tiles_cost(rung_bound_answer *answer, const rung_arithmetic *arithmetic)
+{
+    size_t used = strlen(answer->statement);
+    if (answer->applies && arithmetic->kernel == RUNG_KERNEL_TILES &&
+        (answer->bound->kernels & RUNG_COVERS(RUNG_KERNEL_TILES)))
+        snprintf(answer->statement + used, sizeof answer->statement - used,
+                 "; without %d entries, which may share a tile with what follows", (int)arithmetic->tile - 1);
+}
+
 static rung_status evaluate_row(rung_bound_answer *answer, const rung_bound *bound, const bound_question *q,
                                 const rung_pattern *p, rung_error *err)
 {
@@ -169,6 +179,7 @@ static rung_status evaluate_row(rung_bound_answer *answer, const rung_bound *bou
     if (all.overflow) return bound_missing(answer, "the layers hold more than 2^62 bits; the numbers do not fit");
     RUNG_TRY(bound->evaluate(answer, &asked, &all, err));
     if (asked.levels) answer->point.known = false; /* Coq has levels in some theorems only */
+    say_what_tiles_cost(answer, q->arithmetic);
     return RUNG_OK;
 }
 

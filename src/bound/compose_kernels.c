@@ -180,6 +180,7 @@ static rung_status evaluate_two_pass(rung_bound_answer *answer, const bound_ques
     RUNG_TRY(decide(answer, &k, q, two_pass_sides, two_pass_entries, err));
     if (!answer->applies) return RUNG_OK;
     put_sizes(answer, &k, "(N_0 - H)");
+    if (q->arithmetic->kernel != RUNG_KERNEL_TWO_PASS) answer->point.known = false; /* Coq has two passes */
     snprintf(answer->premise, sizeof answer->premise,
              "F, the maximum of a row known before or while keys are added from left to right; w last");
     return RUNG_OK;

@@ -20,7 +20,8 @@ static const struct {
     {"B", "TheoremB.v", proof_between},      {"C0", "TheoremC0.v", proof_two_full},
     {"Ce", "TheoremCe.v", proof_full_then},  {"cut", "Cut.v", proof_cut},
     {"cut-one", "CutOne.v", proof_cut_one},  {"headwise", "Headwise.v", proof_headwise},
-    {"sparse", "Sparse.v", proof_sparse},
+    {"sparse", "Sparse.v", proof_sparse},    {"H2", "TheoremC0.v", proof_headwise_two},
+    {"K1", "Thought.v", proof_thought},      {"two-pass", "TwoPass.v", proof_two_pass},
 };
 
 bool proof_has(const char *id)
@@ -218,6 +219,14 @@ static void put_head(rung_buf *out, const proof_job *job, const char *id)
     rung_buf_clear(&about);
 }
 
+/* From the form of the prompts that Coq has proved it for to the one of the claim. */
+static const char *reduction(const proof_job *job)
+{
+    if (!job->pair) return "";
+    return strncmp(job->claim_text.text, "forall T", 8) == 0 ? "intros T; apply pair_form_thinking; "
+                                                             : "apply pair_form; ";
+}
+
 static rung_status finish(proof_job *job, const char *id, rung_error *err)
 {
     rung_buf *out = &job->proof->text;
@@ -226,9 +235,10 @@ static rung_status finish(proof_job *job, const char *id, rung_error *err)
     if (job->within) rung_buf_printf(out, "within %llu %s /\\\n  ", (unsigned long long)job->n, job->task_text.text);
     rung_buf_printf(out, "%s.\nProof. ", job->claim_text.text);
     if (job->within)
-        rung_buf_printf(out, "split; [apply %s; vm_compute; reflexivity|\n  %s].", job->within, job->tactic.text);
+        rung_buf_printf(out, "split; [apply %s; vm_compute; reflexivity|\n  %s%s].", job->within, reduction(job),
+                        job->tactic.text);
     else
-        rung_buf_printf(out, "%s.", job->tactic.text);
+        rung_buf_printf(out, "%s%s.", reduction(job), job->tactic.text);
     rung_buf_puts(out, " Qed.\n\nPrint Assumptions cannot.\n");
     job->proof->written = true;
     return rung_buf_ok(out, err);
@@ -248,7 +258,7 @@ static rung_status write_with(proof_job *job, size_t row, rung_error *err)
 /* Rows of Coq that are about layers with full and recurrent heads. The others are stated for one or the other. */
 static bool about_heads_beside(const char *id)
 {
-    return strcmp(id, "headwise") == 0 || strcmp(id, "cut-one") == 0;
+    return strcmp(id, "headwise") == 0 || strcmp(id, "cut-one") == 0 || strcmp(id, "H2") == 0;
 }
 
 static bool has_heads_beside(const proof_job *job)
@@ -263,7 +273,9 @@ static const char *missing(const rung_claim *claim, const rung_bound *bound)
 {
     if (rung_claim_premise(claim, RUNG_PREMISE_ENDS).is != RUNG_ESTABLISHED)
         return "in Coq the answer is read at the last token of the task, or after a chain of thought";
-    if (rung_claim_arithmetic(claim)->kernel != RUNG_KERNEL_ONLINE && (bound->needs & RUNG_NEEDS(RUNG_PREMISE_ORDER)))
+    bool two_pass = strcmp(bound->id, "two-pass") == 0; /* its own form of a layer, and no other order */
+    if (rung_claim_arithmetic(claim)->kernel != RUNG_KERNEL_ONLINE && !two_pass &&
+        (bound->needs & RUNG_NEEDS(RUNG_PREMISE_ORDER)))
         return "the form that Coq has is about sums from left to right in one accumulator";
     return NULL;
 }
@@ -288,7 +300,8 @@ rung_status rung_proof_write(rung_proof *proof, const rung_claim *claim, const r
     if (answer->verdict != RUNG_CANNOT) return proof_none(&job, "no theorem says CANNOT");
     if (!there) return proof_none(&job, "theorem %s is proved on paper, not in Coq", answer->bound->id);
     if (lacks) return proof_none(&job, "%s", lacks);
-    if (!answer->point.known) return proof_none(&job, "the numbers are too large for the form that Coq has");
+    if (!answer->point.known)
+        return proof_none(&job, "the form that Coq has does not cover these numbers or this order of sums");
     rung_status status = take_layers(&job, err);
     if (status == RUNG_OK && has_heads_beside(&job) && !about_heads_beside(answer->bound->id))
         status = proof_none(&job, "in Coq theorem %s has no recurrent heads beside full ones", answer->bound->id);

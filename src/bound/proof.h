@@ -24,6 +24,7 @@ typedef struct proof_job {
     size_t full; /* the place of the first full one; specs: none */
 
     rung_buf task_text; /* the task in Coq, in parentheses */
+    bool pair;          /* of composition: entries name their arguments, and PairForm.v reduces it to the other form */
     const char *within; /* the lemma that bounds the length of its prompts */
     rung_buf claim_text, tactic;
     rung_proof *proof;
@@ -58,6 +59,6 @@ bool proof_seqcomp(proof_sizes *sizes, proof_job *job);
 /* The rows: proof_<theorem> writes claim_text and tactic, or says why not. */
 typedef rung_status proof_row(proof_job *job, rung_error *err);
 proof_row proof_lookup, proof_passing, proof_single, proof_first, proof_between, proof_two_full, proof_full_then;
-proof_row proof_cut, proof_cut_one, proof_headwise, proof_sparse;
+proof_row proof_cut, proof_cut_one, proof_headwise, proof_sparse, proof_thought, proof_two_pass, proof_headwise_two;
 
 #endif

@@ -30,15 +30,13 @@ bool proof_seqcomp(proof_sizes *z, proof_job *job)
     bool flat = rung_task_param(job->task, "flat") == 1, given = !job->point->free;
     uint64_t range, entries;
     *z = (proof_sizes){.L = (uint64_t)rung_task_param(job->task, "L"), .last = 1};
-    if (rung_task_param(job->task, "form") != 0) {
-        proof_none(job, "entries that name their argument (form=pair) are not in the model of Coq");
-        return false;
-    }
+    job->pair = rung_task_param(job->task, "form") != 0;
     z->N0 = given ? (uint64_t)rung_task_param(job->task, "N0") : job->point->N0;
     z->V = given ? (uint64_t)rung_task_param(job->task, "V") : job->point->V;
     /* z_1 has N_0 entries; z_{l+1} has n_l times as many as z_l, or n_l N_0 where values are flat */
     range = entries = z->N0;
-    rung_buf_printf(&job->task_text, "(seqcomp %s %llu [", flat ? "true" : "false", ULL(z->N0));
+    rung_buf_printf(&job->task_text, "(seqcomp%s %s %llu [", job->pair ? "_pair" : "", flat ? "true" : "false",
+                    ULL(z->N0));
     for (uint64_t l = 1; l < z->L; l++) {
         z->last = n_at(job, z->L, l);
         if (l > 1) z->middle += entries;
@@ -48,7 +46,7 @@ bool proof_seqcomp(proof_sizes *z, proof_job *job)
     }
     z->first = entries;
     rung_buf_printf(&job->task_text, "] %llu)", ULL(z->V));
-    job->within = "seqcomp_within";
+    job->within = job->pair ? "seqcomp_pair_within" : "seqcomp_within";
     return true;
 }
 
@@ -69,10 +67,14 @@ rung_status proof_lookup(proof_job *job, rung_error *err)
 {
     uint64_t N = job->point->n, V = job->point->V;
     bool surely, eva = strcmp(job->task->task->name, "eva") == 0;
-    if (eva && rung_task_param(job->task, "form") != 0)
-        return proof_none(job, "entries that carry their key (form=pair) are not in the model of Coq");
     RUNG_TRY(proof_exceeds(&surely, V, N, proof_bits(job, 0, job->specs, N), err));
     if (!surely) return proof_none(job, "%s", weaker);
+    if (eva && rung_task_param(job->task, "form") != 0) {
+        uint64_t keys = (uint64_t)rung_task_param(job->task, "K");
+        rung_buf_printf(&job->task_text, "(pair_table %llu %llu %llu)", ULL(N), ULL(keys < N ? N : keys), ULL(V));
+        job->within = "pair_table_within", job->proof->file = "CutTables.v";
+        return write_thinking(job, "cut_pair_table", "cut_pair_table");
+    }
     rung_buf_printf(&job->task_text, "(eva %llu %llu)", ULL(N), ULL(V));
     job->within = "eva_within";
     return write_thinking(job, "A", "A");
@@ -312,8 +314,8 @@ rung_status proof_two_full(proof_job *job, rung_error *err)
     return RUNG_OK;
 }
 
-/* Ce_check: c (n_1 + g t + middle + N_0 - g t + g t q) + c' (n_1 t + G x t) + the least of G x B and B + c' (middle
- * + N_0 - g t + G x g t). The tool has min(G x, q) in the place of the q. */
+/* Ce_check: c (n_1 + g t + middle + N_0 - g t + min(G x, q) g t) + c' (n_1 t + G x t) + the least of G x B and B + c'
+ * (middle + N_0 - g t + G x g t). */
 static rung_status full_then_holds(bool *surely, bool *once, const proof_job *job, const proof_sizes *z,
                                    const climb *up, rung_error *err)
 {
@@ -322,7 +324,8 @@ static rung_status full_then_holds(bool *surely, bool *once, const proof_job *jo
     proof_wide n1 = (proof_wide)p->G * p->beta, Gx = (proof_wide)p->G * up->x, rest = z->middle + z->N0 - cells;
     proof_wide each = proof_bits(job, 2, job->specs, z->first + z->middle + z->N0) * Gx;
     proof_wide all = proof_bits(job, 2, job->specs, z->first) + after * (rest + Gx * cells);
-    proof_wide bits = c * n1 + after * (n1 * t) + c * (cells + rest + cells * p->q) + after * (Gx * t);
+    proof_wide shown = Gx < p->q ? Gx : p->q;
+    proof_wide bits = c * n1 + after * (n1 * t) + c * (cells + rest + cells * shown) + after * (Gx * t);
     *once = all < each;
     return proof_exceeds(surely, z->V, n1 * up->theta, bits + (*once ? all : each), err);
 }
@@ -362,7 +365,98 @@ rung_status proof_full_then(proof_job *job, rung_error *err)
     return status;
 }
 
+/* ---- one full layer otherwise ------------------------------------------------------------------------------------ */
+
+/* thought_check: n_1 Theta log2 V > c n_1 + c n_1 t. */
+rung_status proof_thought(proof_job *job, rung_error *err)
+{
+    proof_sizes z;
+    const rung_bound_point *p = job->point;
+    uint64_t theta = 1;
+    bool surely = false;
+    if (!proof_seqcomp(&z, job)) return RUNG_OK;
+    if (job->pair) return proof_none(job, "in Coq the entries of this theorem do not name their arguments");
+    if (rung_claim_thoughts(job->claim) != 1 || job->specs != 1 || !job->spec[0].full || job->spec[0].recurrent)
+        return proof_none(job, "of theorem K1 Coq has one full layer without recurrent ones, and one thought");
+    if (shape_is_wrong(job, &z)) return proof_none(job, "%s", weaker);
+    proof_wide c = job->spec[0].message, n1 = z.last;
+    RUNG_TRY(values_kept(&theta, c, p, err));
+    RUNG_TRY(proof_exceeds(&surely, z.V, n1 * theta, c * n1 + c * (n1 * p->t), err));
+    if (!surely) return proof_none(job, "%s", weaker);
+    rung_buf_printf(&job->claim_text, "forall T, (T <= 1)%%nat -> ImpossibleThinking [F %llu] T %s", ULL(c),
+                    job->task_text.text ? job->task_text.text : "");
+    rung_buf_printf(&job->tactic, "apply (one_thought _ _ _ _ _ %llu %llu %llu %llu); vm_compute; reflexivity",
+                    ULL(p->t), ULL(p->q), ULL(p->g), ULL(theta));
+    snprintf(job->proof->theorem, sizeof job->proof->theorem, "one_thought");
+    return RUNG_OK;
+}
+
+static uint64_t heads_of_full(const proof_job *job)
+{
+    const rung_ledger *ledger = rung_claim_ledger(job->claim);
+    for (size_t i = 0; i < ledger->layer_count; i++)
+        if (ledger->layer[i].full) return ledger->layer[i].heads;
+    return 0;
+}
+
+/* two_pass_check: (N_0 - H) log2 V > c. */
+rung_status proof_two_pass(proof_job *job, rung_error *err)
+{
+    proof_sizes z;
+    bool surely;
+    uint64_t heads = heads_of_full(job);
+    if (!proof_seqcomp(&z, job)) return RUNG_OK;
+    if (job->pair) return proof_none(job, "in Coq the entries of this theorem do not name their arguments");
+    if (rung_claim_arithmetic(job->claim)->kernel != RUNG_KERNEL_TWO_PASS)
+        return proof_none(job, "Coq has this theorem for a maximum that is known before the sum begins");
+    if (job->specs != 1 || !heads || heads >= z.N0) return proof_none(job, "%s", weaker);
+    uint64_t c = job->spec[0].message;
+    RUNG_TRY(proof_exceeds(&surely, z.V, z.N0 - heads, c, err));
+    if (!surely) return proof_none(job, "%s", weaker);
+    rung_buf_printf(&job->claim_text, "ImpossibleTwoPass %llu %llu %s", ULL(heads), ULL(c),
+                    job->task_text.text ? job->task_text.text : "");
+    rung_buf_printf(&job->tactic, "apply (two_passes _ _ _ _ %llu %llu); vm_compute; reflexivity", ULL(heads), ULL(c));
+    snprintf(job->proof->theorem, sizeof job->proof->theorem, "two_passes");
+    return RUNG_OK;
+}
+
 /* ---- side by side ---------------------------------------------------------------------------------------------- */
+
+static const char *form_of(const rung_spec *l)
+{
+    return l->recurrent ? "right" : "left; split";
+}
+
+/* C0_check with recurrent heads: n_1 Theta log2 V > c n_1 + s + c' n_1 t + c (middle + N_0 + g t q) + s'. */
+rung_status proof_headwise_two(proof_job *job, rung_error *err)
+{
+    proof_sizes z;
+    const rung_bound_point *p = job->point;
+    uint64_t theta = 1;
+    bool surely = false;
+    if (!proof_seqcomp(&z, job)) return RUNG_OK;
+    const rung_spec *l = job->spec;
+    if (job->specs != 2 || !l[0].full || !l[1].full)
+        return proof_none(job, "of theorem H2 Coq has two layers and none after them");
+    if (l[0].level || l[1].level) return proof_none(job, "%s", beside_levels);
+    if (shape_is_wrong(job, &z)) return proof_none(job, "%s", weaker);
+    proof_wide c = l[0].message, after = l[1].message, n1 = z.last, cells = (proof_wide)p->t * p->g;
+    RUNG_TRY(values_kept(&theta, c + l[0].state, p, err));
+    RUNG_TRY(proof_exceeds(
+        &surely, z.V, n1 * theta,
+        c * n1 + l[0].state + after * (n1 * p->t) + c * (z.middle + z.N0 + cells * p->q) + l[1].state, err));
+    if (!surely) return proof_none(job, "%s", weaker);
+    rung_buf_puts(&job->claim_text, "Impossible ");
+    proof_put_layers(&job->claim_text, job, 0, 2);
+    rung_buf_printf(&job->claim_text, " %s", job->task_text.text ? job->task_text.text : "");
+    rung_buf_printf(&job->tactic,
+                    "apply (headwise_two _ _ _ _ %llu %llu %llu %llu %llu %llu %llu %llu);\n  [%s; reflexivity|%s; "
+                    "reflexivity|vm_compute; reflexivity]",
+                    ULL(l[0].state), ULL(c), ULL(l[1].state), ULL(after), ULL(p->t), ULL(p->q), ULL(p->g), ULL(theta),
+                    form_of(&l[0]), form_of(&l[1]));
+    snprintf(job->proof->theorem, sizeof job->proof->theorem, "headwise_two");
+    return RUNG_OK;
+}
 
 /* headwise_check: N_{L-1} log2 V > c W + s, W = N_{L-1}/N_0. */
 rung_status proof_headwise(proof_job *job, rung_error *err)
@@ -381,7 +475,7 @@ rung_status proof_headwise(proof_job *job, rung_error *err)
     proof_put_layers(&job->claim_text, job, 0, 1);
     rung_buf_printf(&job->claim_text, " %s", job->task_text.text ? job->task_text.text : "");
     rung_buf_printf(&job->tactic, "apply (headwise _ _ _ _ %llu %llu); [%s; reflexivity|vm_compute; reflexivity]",
-                    ULL(l->message), ULL(l->state), l->recurrent ? "right" : "left; split");
+                    ULL(l->message), ULL(l->state), form_of(l));
     snprintf(job->proof->theorem, sizeof job->proof->theorem, "headwise");
     return RUNG_OK;
 }

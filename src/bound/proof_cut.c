@@ -49,7 +49,8 @@ static const char *assoc_recall(cut_sizes *s, const proof_job *job, bool one)
     return NULL;
 }
 
-static const char *string_equality(cut_sizes *s, const proof_job *job, bool one)
+/* string-equality, percom */
+static const char *only_size(cut_sizes *s, const proof_job *job, bool one)
 {
     s->size[0] = job->point->b;
     if (one) snprintf(s->arguments, sizeof s->arguments, " _");
@@ -58,8 +59,8 @@ static const char *string_equality(cut_sizes *s, const proof_job *job, bool one)
 
 static const char *retrieval(cut_sizes *s, const proof_job *job, bool one)
 {
-    if (!param(job, "distinct")) return "tables whose keys repeat (distinct=0) are not in the model of Coq";
     (void)one;
+    if (!param(job, "distinct")) return "tables whose keys repeat (distinct=0) are not in the model of Coq";
     s->size[0] = job->point->b, s->size[1] = s->size[2] = job->point->a;
     return NULL;
 }
@@ -74,9 +75,9 @@ static const char *mqar(cut_sizes *s, const proof_job *job, bool one)
     return NULL;
 }
 
+/* At its last number the form causal is the form query with one number fewer. */
 static const char *two_sum(cut_sizes *s, const proof_job *job, bool one)
 {
-    if (param(job, "form") == 3) return "of two-sum Coq has the forms query and global";
     uint64_t lead = param(job, "blank");
     bool global = job->point->count == CUT_SIGNED;
     if (one && !global) return other_count;
@@ -211,7 +212,7 @@ static const char *k_hop(cut_sizes *s, const proof_job *job, bool one)
 static const cut_form forms[] = {
     {"assoc-recall", "Cut.v", "assoc_recall_within", "assoc_recall", "(assoc_recall %llu %llu)", false, assoc_recall},
     {"string-equality", "Cut.v", "string_equality_within", "string_equality", "(string_equality %llu)", true,
-     string_equality},
+     only_size},
     {"two-sum", "TwoSum.v", "two_sum_within", "two_sum", "(two_sum %llu %llu %llu)", true, two_sum},
     {"three-sum", "CutSums.v", "three_sum_within", "three_sum", NULL, true, three_sum},
     {"disjointness", "CutSets.v", "disjointness_within", "disjointness", "(disjointness %llu %llu)", true,
@@ -219,6 +220,7 @@ static const cut_form forms[] = {
     {"count", "CutSets.v", "count_within", "count", "(count_task %llu %llu)", true, count},
     {"is-tree", "CutTree.v", "is_tree_within", "is_tree", "(is_tree %llu)", false, is_tree},
     {"retrieval", "CutTables.v", "pair_table_within", "pair_table", "(pair_table %llu %llu %llu)", false, retrieval},
+    {"percom", "CutTables.v", "percom_within", "percom", "(percom %llu)", false, only_size},
     {"mqar", "CutTables.v", "mqar_within", "mqar", "(mqar %llu %llu %llu %llu)", false, mqar},
     {"mkar", "CutFollow.v", "mkar_stream_within", "mkar_stream", "(mkar_stream %llu %llu %llu)", false, mkar},
     {"c-gram", "CutFollow.v", "c_gram_within", "c_gram", "(c_gram %llu %llu %llu)", false, c_gram},

@@ -214,7 +214,11 @@
     var text = 'The ' + r.layers + ' layers with a state hold ' + count(r.state_bits) + ' bits.';
     if (r.cannot_recall_from_entries) text += ' Proved: alone they cannot recall a table of ' + count(r.cannot_recall_from_entries) + ' entries.';
     id('recall').appendChild(make('p', text));
-    if (r.measured) id('recall').appendChild(make('p', 'Measured, not proved: ' + (r.measured.text || r.measured.why || JSON.stringify(r.measured)), 'dim'));
+var m = r.measured_not_proved;
+    if (!m || m.no_law) return;
+    text = 'Measured, not proved: one trained layer of ' + m.of_one_layer + ' looks up about ' + count(Math.round(m.entries)) + ' entries of ' + m.values + ' values at accuracy ' + m.accuracy +
+      ' (95 %: ' + count(Math.round(m.entries_low)) + ' to ' + count(Math.round(m.entries_high)) + ')' + (m.extrapolated ? ', extrapolated beyond the sizes that were measured.' : '.');
+    id('recall').appendChild(make('p', text, 'dim'));
   }
 
   function threshold(a) {
@@ -236,7 +240,6 @@
     var more = make('details');
     more.appendChild(make('summary', not.length + (not.length === 1 ? ' theorem does' : ' theorems do') + ' not apply'));
     more.appendChild(table(['theorem', 'why'], not));
-    more.open = !rows.length;
     id('theorems').appendChild(more);
   }
 

@@ -72,6 +72,8 @@ rung_status rung_explorer_new(rung_explorer **out, const rung_explorer_options *
     x->heads = options->heads;
     x->head_dim = options->head_dim;
     rung_status status = open_inputs(x, options, err);
+    RUNG_NEXT(status, rung_card_law_new(&x->law, err));
+    RUNG_NEXT(status, rung_lookup_proofs_new(&x->proofs, err));
     RUNG_NEXT(status, make_nonce(x, err));
     RUNG_NEXT(status, make_page(x, err));
     if (status == RUNG_OK)
@@ -86,6 +88,8 @@ void rung_explorer_free(rung_explorer *x)
     if (!x) return;
     /* The input that could not be opened has no subject. */
     for (size_t i = 0; x->input && i < x->inputs; i++) rung_subject_free(x->input[i].subject);
+    rung_card_law_free(x->law);
+    rung_lookup_proofs_free(x->proofs);
     rung_buf_clear(&x->page);
     rung_buf_clear(&x->security);
     rung_arena_clear(&x->arena);
@@ -133,7 +137,7 @@ static void reply_look(rung_service_reply *reply, const rung_explorer *x, const 
     explore_look look;
     rung_status status = rung_json_parse(&doc, request->body, request->body_len, "the request", &err);
     RUNG_NEXT(status, explore_look_read(&look, rung_json_root(doc), x, &err));
-    RUNG_NEXT(status, explore_look_show(&reply->body, &look, &err));
+    RUNG_NEXT(status, explore_look_show(&reply->body, &look, x, &err));
     if (status != RUNG_OK) reply_error(reply, status, &err);
     rung_json_free(doc);
 }

@@ -20,6 +20,8 @@ struct rung_explorer {
     explore_input *input;
     size_t inputs;
     size_t heads, head_dim;
+    rung_card_law *law; /* what all cards share */
+    rung_lookup_proofs *proofs;
     char nonce[33]; /* of the scripts and styles of the page, in hexadecimal digits */
     rung_buf page, security;
     rung_arena arena;
@@ -46,7 +48,7 @@ typedef struct explore_look {
 rung_status explore_look_read(explore_look *look, const rung_json *body, const rung_explorer *explorer,
                               rung_error *err);
 /* Appends the document rung.explore/1. */
-rung_status explore_look_show(rung_buf *out, const explore_look *look, rung_error *err);
+rung_status explore_look_show(rung_buf *out, const explore_look *look, const rung_explorer *explorer, rung_error *err);
 
 /* Decodes base64 with or without padding. RUNG_INPUT for any other character. */
 rung_status explore_base64(rung_buf *out, const char *text, rung_error *err);

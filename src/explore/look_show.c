@@ -195,12 +195,18 @@ static rung_status read_format(rung_fmt *room, const rung_fmt **out, const char 
     return RUNG_OK;
 }
 
-static rung_status show_card(rung_jout *out, const explore_look *look, const opened *o, rung_error *err)
+static rung_status show_card(rung_jout *out, const explore_look *look, const opened *o, const rung_explorer *x,
+                             rung_error *err)
 {
     rung_card card = {0};
     rung_fmt kv, state;
-    rung_card_options options = {
-        .context = (uint64_t)look->context, .batch = (uint64_t)look->batch, .budget = (uint64_t)look->budget};
+    enum { ENTRIES = 256 }; /* as rung card takes for few inputs */
+    rung_card_options options = {.context = (uint64_t)look->context,
+                                 .batch = (uint64_t)look->batch,
+                                 .budget = (uint64_t)look->budget,
+                                 .lookup_entries = ENTRIES,
+                                 .law = x->law,
+                                 .proofs = x->proofs};
     RUNG_TRY(read_format(&kv, &options.kv, "kv", look->kv, err));
     RUNG_TRY(read_format(&state, &options.state, "state", look->state, err));
     rung_status status = rung_card_make(&card, shown_of(o), o->name, &options, err);
@@ -249,24 +255,25 @@ static void show_layers(rung_jout *out, const rung_ledger *ledger)
     rung_jout_end(out);
 }
 
-static rung_status show(rung_jout *out, const explore_look *look, const opened *o, rung_error *err)
+static rung_status show(rung_jout *out, const explore_look *look, const opened *o, const rung_explorer *x,
+                        rung_error *err)
 {
     rung_jout_string(out, "name", o->name);
     rung_jout_string(out, "set", look->change);
     show_layers(out, rung_subject_ledger(shown_of(o)));
     show_commands(out, look);
-    RUNG_TRY(show_card(out, look, o, err));
+    RUNG_TRY(show_card(out, look, o, x, err));
     return show_claim(out, look, o, err);
 }
 
-rung_status explore_look_show(rung_buf *text, const explore_look *look, rung_error *err)
+rung_status explore_look_show(rung_buf *text, const explore_look *look, const rung_explorer *x, rung_error *err)
 {
     opened o;
     rung_jout out;
     rung_status status = open_look(&o, look, err);
     if (status == RUNG_OK) {
         rung_jout_begin(&out, text, "rung.explore/1", false);
-        status = show(&out, look, &o, err);
+        status = show(&out, look, &o, x, err);
         if (status == RUNG_OK) rung_jout_finish(&out);
     }
     RUNG_NEXT(status, rung_buf_ok(text, err));

@@ -141,7 +141,7 @@ static void messages_say_what_would_be_right(void **state)
         const char *word, *message;
     } cases[] = {
         {"widht=5", "task t: unknown parameter 'widht'; did you mean 'width'? known: width, shift, limit, sizes, "
-                    "extra, order, wide"},
+                    "extra, order, later, wide"},
         {"zebra=5", "task t: unknown parameter 'zebra'; known: width, shift, limit, sizes, extra, order, later, wide"},
         {"width=65", "task t: width=65 is not a whole number from 1 to 64"},
         {"sizes=1", "task t: sizes=1 is not a list of 1 to 16 whole numbers from 2 to 100, as in sizes=2,100"},

@@ -22,6 +22,11 @@ static const claim_kind claim_kinds[] = {
     {"A", "%d*R", "eva"},
     {"A", "%d*R,loglinear", "eva V=%d"},
     {"A", "R,%d*R", "index V=%d"},
+    {"A", "R,%d*R", "eva form=pair V=%d"},
+    {"A-compose", "%d*R", "seqcomp L=2 form=pair"},
+    {"B0", "full,%d*R", "seqcomp L=3 form=pair"},
+    {"B", "R,full,%d*R", "seqcomp L=2 form=pair"},
+    {"H2", "full@1|R@1,full", "seqcomp L=2 form=pair"},
     {"A-compose", "%d*R", "seqcomp L=2"},
     {"A-compose", "R,%d*R", "seqcomp L=%d flat=1"},
     {"A'", "R,full", "seqcomp L=1"},
@@ -45,6 +50,9 @@ static const claim_kind claim_kinds[] = {
     {"cut", "R,%d*R", "count V=40"},
     {"cut", "R,%d*R", "is-tree"},
     {"cut", "R,R", "retrieval D=7"},
+    {"cut", "R,%d*R", "percom"},
+    {"cut", "R,loglinear", "percom"},
+    {"cut", "R,%d*R", "two-sum form=causal M=509"},
     {"cut", "R,R", "mqar"},
     {"cut", "R,R", "mkar V=40 key=2"},
     {"cut", "R,R", "mkar V=40 key=2 layout=pairs"},
@@ -65,6 +73,10 @@ static const claim_kind claim_kinds[] = {
     {"cut-one", "full", "string-equality"},
     {"cut-one", "full@1|R@1", "string-equality"},
     {"headwise", "full@1|R@1", "seqcomp L=2"},
+    {"H2", "full@1|R@1,full@1|R@1", "seqcomp L=2"},
+    {"H2", "full,full@1|R@1", "seqcomp L=3"},
+    {"K1", "full", "seqcomp L=2"},
+    {"two-pass", "full", "seqcomp L=2"},
     {"sparse", "sparse:B=16:k=%d", "two-sum M=509"},
 };
 enum { CLAIM_KINDS = sizeof claim_kinds / sizeof claim_kinds[0] };
@@ -117,6 +129,8 @@ static void random_claim_make(random_claim *c, const claim_kind *kind, rung_rng 
     c->about = rung_claim_spec_of_prompt(&c->task, 1);
     rung_claim_spec_set_bits(&c->about, 2 + (int)rung_rng_below(rng, 9));
     c->about.message = (rung_message)rung_rng_below(rng, 3);
+    if (strcmp(kind->theorem, "K1") == 0) c->about.at_once = RUNG_VIOLATED, c->about.thoughts = 1;
+    if (strcmp(kind->theorem, "two-pass") == 0) c->about.kernel = RUNG_KERNEL_TWO_PASS;
     random_claim_at(c, UINT64_C(1) << 40);
 }
 

@@ -148,9 +148,9 @@ static void test_random_claims(void **state)
             if (!proof.written) fail_msg("%s, %s: %s", c.layers, c.words, proof.why);
             assert_true(lines_of(proof.text.text) < 30);
             snprintf(within, sizeof within, "within %llu (", (unsigned long long)n);
-            bool sparse = strcmp(kind->theorem, "sparse") == 0;
+            bool sparse = strcmp(kind->theorem, "sparse") == 0, two_pass = strcmp(kind->theorem, "two-pass") == 0;
             assert_true(sparse || strstr(proof.text.text, within));
-            if (!sparse) same_layers(proof.text.text, &c);
+            if (!sparse && !two_pass) same_layers(proof.text.text, &c);
             rung_proof_clear(&proof);
             above++;
             random_claim_at(&c, n - 1);
@@ -175,8 +175,7 @@ typedef struct refusal {
 } refusal;
 
 static const refusal refusals[] = {
-    {"linear", "eva N=64 form=pair", "form=pair", 0, false},
-    {"linear", "seqcomp L=2 N0=16 n=16 form=pair", "form=pair", 0, false},
+    {"linear", "palindrome N=64", "palindrome", 0, false},
     {"linear", "eva N=64", "last token", 0, true},
     {"linear", "eva N=2", "CANNOT", 0, false},
     {"full@1|loglinear@1", "seqcomp L=2 N0=64 n=64", "log-linear", 0, false},

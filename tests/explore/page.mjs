@@ -48,6 +48,8 @@ try {
     assert.equal(await page.$$eval("#strip rect", (all) => all.length), 48);
     assert.match(await text("#memory"), /131,072 tokens/);
     assert.match(await text("#commands"), /rung card .*--context 131072/);
+    assert.match(await text("#abilities"), /look-up/);
+    assert.match(await text("#recall"), /Proved: alone they cannot recall a table of [\d,]+ entries.*Measured, not proved: one trained layer of gdelta/);
     await fits(1280);
 
     // With the keyboard alone: to the field of the layers, type, Enter.
