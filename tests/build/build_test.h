@@ -136,7 +136,7 @@ static inline size_t prompt_stride(const trial *t)
 
 static inline size_t space_stride(const trial *t, uint64_t space)
 {
-    return space > effort(512, 128) ? prompt_stride(t) : 1;
+    return space > 512 ? prompt_stride(t) : 1;
 }
 
 static inline bool trial_goes_on(const trial *t)
