@@ -22,7 +22,7 @@ static const struct {
     {"cut-one", "CutOne.v", proof_cut_one},   {"headwise", "Headwise.v", proof_headwise},
     {"sparse", "Sparse.v", proof_sparse},     {"H2", "TheoremC0.v", proof_headwise_two},
     {"K1", "Thought.v", proof_thought},       {"two-pass", "TwoPass.v", proof_two_pass},
-    {"split", "TheoremSplit.v", proof_split},
+    {"split", "TheoremSplit.v", proof_split}, {"dsa-one", "TheoremTop.v", proof_choice},
 };
 
 bool proof_has(const char *id)
@@ -49,7 +49,8 @@ static bool carries(const rung_spec *s)
     return s->full || s->sparse || s->state || s->level;
 }
 
-static rung_status take_layers(proof_job *job, rung_error *err)
+/* `choice`: the theorem is about a layer that selects tokens, not about scans. */
+static rung_status take_layers(proof_job *job, bool choice, rung_error *err)
 {
     const rung_ledger *ledger = rung_claim_ledger(job->claim);
     bool overflow;
@@ -58,7 +59,8 @@ static rung_status take_layers(proof_job *job, rung_error *err)
     size_t all = rung_specs_of(job->spec, ledger, rung_claim_arithmetic(job->claim), &overflow);
     for (size_t i = 0; i < all; i++)
         if (carries(&job->spec[i])) {
-            if (job->spec[i].top) return proof_none(job, "that a choice of tokens is a scan is proved on paper");
+            if (job->spec[i].top && !choice)
+                return proof_none(job, "that a choice of tokens is a scan is proved on paper");
             job->spec[job->specs++] = job->spec[i];
         }
     for (job->full = 0; job->full < job->specs && !job->spec[job->full].full;) job->full++;
@@ -304,7 +306,7 @@ rung_status rung_proof_write(rung_proof *proof, const rung_claim *claim, const r
     if (lacks) return proof_none(&job, "%s", lacks);
     if (!answer->point.known)
         return proof_none(&job, "the form that Coq has does not cover these numbers or this order of sums");
-    rung_status status = take_layers(&job, err);
+    rung_status status = take_layers(&job, strcmp(answer->bound->id, "dsa-one") == 0, err);
     if (status == RUNG_OK && has_heads_beside(&job) && !about_heads_beside(answer->bound->id))
         status = proof_none(&job, "in Coq theorem %s has no recurrent heads beside full ones", answer->bound->id);
     if (status == RUNG_OK && !proof->why[0]) status = write_with(&job, row, err);

@@ -79,6 +79,7 @@ static const claim_kind claim_kinds[] = {
     {"two-pass", "full", "seqcomp L=2"},
     {"split", "full", "seqcomp L=1"},
     {"split", "full", "seqcomp L=%d"},
+    {"dsa-one", "dsa:k=%d", "seqcomp L=%d"},
     {"sparse", "sparse:B=16:k=%d", "two-sum M=509"},
 };
 enum { CLAIM_KINDS = sizeof claim_kinds / sizeof claim_kinds[0] };
