@@ -349,7 +349,7 @@ $(BUILD)/smoke/%: fuzz/%.c fuzz/smoke.c $(wildcard fuzz/*.h) $(BUILD)/librung-la
 	$(QUIET_LD)$(CC) $(ALL_CFLAGS) -o $@ $< fuzz/smoke.c $(BUILD)/librung-lab.a $(BUILD)/librung.a $(LDFLAGS) $(LIBS)
 smoke-build: $(SMOKES)
 
-fuzz-smoke: deps-test ## four seconds of mutations for each reader, without libFuzzer, as in make test
+fuzz-smoke: deps-test ## four seconds of mutations for each reader, without libFuzzer; make test takes two
 	@$(MAKE) -j2 $(ASAN_VARS) smoke-build
 	@BUILD=$(BUILD) SMOKE=1 FUZZ_SECONDS=4 scripts/fuzz.sh
 

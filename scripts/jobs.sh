@@ -7,7 +7,7 @@
 JOBS_AT_ONCE=${JOBS_AT_ONCE:-2}
 JOB_SECONDS=${JOB_SECONDS:-1800} # a job that hangs is killed and counted as failed
 
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 processor_sum=0
 failures= # what failed, for the end: whoever reads a long output begins there
 declare -A job_name=() job_kind=() job_start=()
 waiter=    # the process of a job that mostly waits
@@ -42,13 +42,15 @@ count_cases() { # kind status log
 }
 
 report_job() { # name kind status seconds log
-    local ok not_ok skip verdict=PASS cases=
+    local ok not_ok skip verdict=PASS cases= processor
     count_cases "$2" "$3" "$5"
+    processor=$(processor_seconds "$5")
+    processor_sum=$(awk -v a="$processor_sum" -v b="$processor" 'BEGIN { print a + b }')
     passed=$((passed + ok)) failed=$((failed + not_ok)) skipped=$((skipped + skip))
     [ "$2" = other ] || cases="$((ok + not_ok)) cases"
     [ "$skip" = 0 ] || cases="$cases, $skip skipped"
     [ "$not_ok" = 0 ] || verdict=FAIL
-    printf '%s  %-44s %7.1f s  %s\n' "$verdict" "$1" "$4" "$cases"
+    printf '%s  %-44s %7.1f s %7.1f s cpu  %s\n' "$verdict" "$1" "$4" "$processor" "$cases"
     [ "$not_ok" = 0 ] && return
     [ "$3" = 124 ] && echo "      stopped after $JOB_SECONDS s"
     echo "      status $3; the end of $5:"
@@ -77,10 +79,19 @@ reap_job() {
     start_waiter
 }
 
+# Runs a command and writes the processor time that it and its children took, in seconds, to the file: what a job costs, whatever
+# else the machine does. The shell is of the process group of timeout, so that a signal to timeout ends both.
+# shellcheck disable=SC2016 # for the inner shell
+measured='file=$1; shift; TIMEFORMAT="%U %S"; { time "$@" 2>&3 3>&-; } 3>&2 2>"$file"'
+
+processor_seconds() { # log; 0 for a job that was killed
+    { tail -n 1 "${1%.log}.cpu" 2>/dev/null || echo 0; } | awk '{ print $1 + $2 }'
+}
+
 start_job() { # kind (cmocka, bats, other) name command...
-    local kind=$1 name=$2
+    local kind=$1 name=$2 log=$LOGS/${2//\//-}.log
     shift 2
-    timeout --kill-after=10 "$JOB_SECONDS" "$@" >"$LOGS/${name//\//-}.log" 2>&1 </dev/null &
+    timeout --kill-after=10 "$JOB_SECONDS" bash -c "$measured" measured "${log%.log}.cpu" "$@" >"$log" 2>&1 </dev/null &
     job_name[$!]=$name job_kind[$!]=$kind job_start[$!]=$EPOCHREALTIME
 }
 
@@ -111,6 +122,7 @@ finish_jobs() {
     local tail=
     [ "$skipped" = 0 ] || tail=", $skipped skipped"
     [ -z "$failures" ] || printf '\n%s' "$failures"
+    printf '%.0f s of processor time\n' "$processor_sum"
     echo "$passed passed, $failed failed$tail"
     [ "$failed" = 0 ]
 }

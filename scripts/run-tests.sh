@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Runs everything that `make test` built: run-tests.sh [asan]. With `asan`, only the part under the sanitizers.
-# Environment: BUILD (build), PYTHON (python3), FUZZ_SMOKE (4: seconds per fuzzer). Logs go to $BUILD/test-logs. The
+# Environment: BUILD (build), PYTHON (python3), FUZZ_SMOKE (2: seconds per fuzzer). Logs go to $BUILD/test-logs. The
 # last line is "N passed, N failed[, N skipped]", in cases where a job reports cases and in jobs elsewhere.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -106,7 +106,7 @@ fuzz_smoke() {
     local source name
     for source in fuzz/fuzz_*.c; do
         name=$(basename "$source" .c)
-        job other "fuzz/${name#fuzz_}" env SMOKE=1 FUZZ_SECONDS="${FUZZ_SMOKE:-4}" scripts/fuzz.sh "${name#fuzz_}"
+        job other "fuzz/${name#fuzz_}" env SMOKE=1 FUZZ_SECONDS="${FUZZ_SMOKE:-2}" scripts/fuzz.sh "${name#fuzz_}"
     done
 }
 

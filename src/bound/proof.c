@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * A CANNOT as a file that Coq checks: the frame of the file, the layers in bits, and the two comparisons that all
- * checkers are made of. proof_compose.c and proof_cut.c have the theorems.
+ * checkers are made of. proof_compose.c, proof_one.c and proof_cut.c have the theorems.
  */
 #include "proof.h"
 
@@ -15,13 +15,14 @@ static const struct {
     const char *id, *file;
     proof_row *write;
 } theorems[] = {
-    {"A", "TheoremA.v", proof_lookup},       {"A-compose", "TheoremA.v", proof_passing},
-    {"A'", "TheoremAPrime.v", proof_single}, {"B0", "TheoremB0.v", proof_first},
-    {"B", "TheoremB.v", proof_between},      {"C0", "TheoremC0.v", proof_two_full},
-    {"Ce", "TheoremCe.v", proof_full_then},  {"cut", "Cut.v", proof_cut},
-    {"cut-one", "CutOne.v", proof_cut_one},  {"headwise", "Headwise.v", proof_headwise},
-    {"sparse", "Sparse.v", proof_sparse},    {"H2", "TheoremC0.v", proof_headwise_two},
-    {"K1", "Thought.v", proof_thought},      {"two-pass", "TwoPass.v", proof_two_pass},
+    {"A", "TheoremA.v", proof_lookup},        {"A-compose", "TheoremA.v", proof_passing},
+    {"A'", "TheoremAPrime.v", proof_single},  {"B0", "TheoremB0.v", proof_first},
+    {"B", "TheoremB.v", proof_between},       {"C0", "TheoremC0.v", proof_two_full},
+    {"Ce", "TheoremCe.v", proof_full_then},   {"cut", "Cut.v", proof_cut},
+    {"cut-one", "CutOne.v", proof_cut_one},   {"headwise", "Headwise.v", proof_headwise},
+    {"sparse", "Sparse.v", proof_sparse},     {"H2", "TheoremC0.v", proof_headwise_two},
+    {"K1", "Thought.v", proof_thought},       {"two-pass", "TwoPass.v", proof_two_pass},
+    {"split", "TheoremSplit.v", proof_split},
 };
 
 bool proof_has(const char *id)
@@ -273,8 +274,9 @@ static const char *missing(const rung_claim *claim, const rung_bound *bound)
 {
     if (rung_claim_premise(claim, RUNG_PREMISE_ENDS).is != RUNG_ESTABLISHED)
         return "in Coq the answer is read at the last token of the task, or after a chain of thought";
-    bool two_pass = strcmp(bound->id, "two-pass") == 0; /* its own form of a layer, and no other order */
-    if (rung_claim_arithmetic(claim)->kernel != RUNG_KERNEL_ONLINE && !two_pass &&
+    /* their own forms of a layer, and no other order */
+    bool own_form = strcmp(bound->id, "two-pass") == 0 || strcmp(bound->id, "split") == 0;
+    if (rung_claim_arithmetic(claim)->kernel != RUNG_KERNEL_ONLINE && !own_form &&
         (bound->needs & RUNG_NEEDS(RUNG_PREMISE_ORDER)))
         return "the form that Coq has is about sums from left to right in one accumulator";
     return NULL;

@@ -87,6 +87,8 @@ static const claim_kind claim_kinds[] = {
     {"H2", "full,full@1|R@1", "seqcomp L=3"},
     {"K1", "full", "seqcomp L=2"},
     {"two-pass", "full", "seqcomp L=2"},
+    {"split", "full", "seqcomp L=1"},
+    {"split", "full", "seqcomp L=%d"},
     {"sparse", "sparse:B=16:k=%d", "two-sum M=509"},
 };
 enum { CLAIM_KINDS = sizeof claim_kinds / sizeof claim_kinds[0] };
@@ -141,6 +143,8 @@ static void random_claim_make(random_claim *c, const claim_kind *kind, rung_rng 
     c->about.message = (rung_message)rung_rng_below(rng, 3);
     if (strcmp(kind->theorem, "K1") == 0) c->about.at_once = RUNG_VIOLATED, c->about.thoughts = 1;
     if (strcmp(kind->theorem, "two-pass") == 0) c->about.kernel = RUNG_KERNEL_TWO_PASS;
+    if (strcmp(kind->theorem, "split") == 0)
+        c->about.kernel = RUNG_KERNEL_SPLIT, c->about.tile = 64 + rung_rng_below(rng, 200);
     random_claim_at(c, UINT64_C(1) << 40);
 }
 

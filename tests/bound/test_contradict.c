@@ -8,6 +8,7 @@
  * test_compose_protocols.c.
  */
 #include "build/random_build.h"
+#include "effort.h"
 #include "rows_test.h"
 #include "rung/verify.h"
 
@@ -200,7 +201,7 @@ static void check_drawn(tally *n, int variants)
 static void test_constructions(void **state)
 {
     static tally n;
-    int solved = getenv("RUNG_SOAK") ? 3000 : 120;
+    int solved = getenv("RUNG_SOAK") ? 3000 : (int)effort(120, 40);
     (void)state;
     rung_rng_init(&rng, 17, 5, 0);
     while (n.solved < solved) check_drawn(&n, 900);
@@ -208,7 +209,7 @@ static void test_constructions(void **state)
                   n.solved, n.refused, n.wrong, n.questions);
     for (size_t k = 0; k < rung_bound_count(); k++)
         if (n.near[k]) print_message("with one bit per number %s refutes %d\n", rung_bound_at(k)->id, n.near[k]);
-    assert_true(n.questions >= 100000);
+    assert_true(n.questions >= (int)effort(100000, 25000));
     assert_true(n.near[0] > 0); /* tables that just fit into a state */
 }
 
@@ -226,7 +227,7 @@ static void test_compositions_of_any_size(void **state)
     static tally n;
     (void)state;
     rung_rng_init(&rng, 18, 5, 0);
-    for (int i = 0; n.solved < 60; i++) {
+    for (int i = 0; n.solved < (int)effort(60, 20); i++) {
         rung_build b;
         rung_model *model = NULL;
         char text[512];

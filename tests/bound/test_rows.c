@@ -223,6 +223,7 @@ static rung_ledger *layers_for(stack *s, bool full, uint64_t bits, uint64_t leve
 static void test_longer_prompts_are_never_easier(void **state)
 {
     (void)state;
+    const uint64_t longest = effort(100, 50);
     for (size_t i = 0; i < RUNG_COUNT(free_tasks); i++) {
         rung_task_conf conf = task_of(free_tasks[i]);
         for (int round = 0; round < 3; round++) {
@@ -231,11 +232,11 @@ static void test_longer_prompts_are_never_easier(void **state)
             uint64_t level = round % 3 == 1 ? between(1, 4) : 0, first = 0, n;
             rung_ledger *ledger = layers_for(&s, full, between(0, 40), level);
             const char *id = full ? "cut-one" : "cut";
-            question q = question_of(ledger, &conf, 100);
+            question q = question_of(ledger, &conf, longest);
             q.thresholds = true;
             double threshold = answer_of(&q, id).n_threshold;
             q.thresholds = false;
-            for (n = 1; n <= 100; n++) {
+            for (n = 1; n <= longest; n++) {
                 q.n = n;
                 rung_bound_answer a = answer_of(&q, id);
                 if (first && !a.holds)
@@ -243,7 +244,7 @@ static void test_longer_prompts_are_never_easier(void **state)
                              (unsigned long long)n);
                 if (a.holds && !first) first = n;
             }
-            if (first ? threshold != (double)first : threshold > 0 && threshold <= 100)
+            if (first ? threshold != (double)first : threshold > 0 && threshold <= (double)longest)
                 fail_msg("%s: threshold %g, first %llu", free_tasks[i], threshold, (unsigned long long)first);
         }
     }
@@ -254,7 +255,7 @@ static void test_longer_prompts_are_never_easier(void **state)
 static void test_levels_of_a_first_table(void **state)
 {
     (void)state;
-    for (int round = 0; round < 16; round++) {
+    for (size_t round = 0; round < effort(16, 6); round++) {
         uint64_t level = between(1, 60), fixed = between(0, 50), least = 0;
         rung_ledger_layer layer[2] = {recurrent_bits(fixed),
                                       {.recurrent = true, .levels = true, .state_elements = level}};
@@ -408,7 +409,7 @@ static void test_sparse_inequality_in_integers(void **state)
 {
     (void)state;
     size_t held = 0, not_held = 0;
-    for (int i = 0; i < 300; i++) {
+    for (size_t i = 0; i < effort(300, 100); i++) {
         uint64_t B = between(2, 9), top = between(0, 4), heads = between(1, 3), kappa = between(1, 24),
                  M = between(3, 40);
         uint64_t window = between(0, 2) ? 0 : between(1, 12), lead = between(0, 1), N = between(1, 150);
@@ -432,7 +433,7 @@ static void test_sparse_inequality_in_integers(void **state)
         q.n = (uint64_t)a.n_threshold, assert_true(answer_of(&q, "sparse").holds);
         q.n--, assert_false(answer_of(&q, "sparse").holds);
     }
-    assert_true(held > 20 && not_held > 20);
+    assert_true(held > effort(20, 7) && not_held > effort(20, 7));
 }
 
 /* The heart of the proof: with any compression, position by position, some value can be hidden in so many blocks. Compressions are
@@ -560,7 +561,7 @@ static void test_headwise_inequality_in_integers(void **state)
     (void)state;
     mpz_t tables;
     mpz_init(tables);
-    for (int i = 0; i < 80; i++) {
+    for (size_t i = 0; i < effort(80, 27); i++) {
         unsigned long L = between(1, 3), N0 = between(1, 12), n = between(1, 6), flat = between(0, 1), W = 1;
         for (unsigned long l = 1; l < L; l++) W = flat ? n : W * n;
         char text[96];

@@ -131,7 +131,7 @@ static inline void trial_run(trial *t)
 /* One prompt of so many is run. Who looks for a wrong one needs all, until it is found. */
 static inline size_t prompt_stride(const trial *t)
 {
-    return t->until_wrong ? 1 : effort(1, 11);
+    return t->until_wrong ? 1 : effort(1, 17);
 }
 
 static inline size_t space_stride(const trial *t, uint64_t space)

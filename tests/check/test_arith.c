@@ -270,11 +270,11 @@ static void functions_are_rounded_once(void **state)
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
         choose(formats[f]);
         for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-            for (size_t n = 0; n < effort(400, 80); n++) check_function(formats[f], i, random_value());
-            for (size_t n = 0; n < effort(400, 80); n++)
+            for (size_t n = 0; n < effort(400, 40); n++) check_function(formats[f], i, random_value());
+            for (size_t n = 0; n < effort(400, 40); n++)
                 check_function(formats[f], i,
                                r(ldexp((double)(random_bits() >> 11), -53 + (int)(random_bits() % 11) - 4)));
-            for (size_t n = 0; n < effort(300, 60); n++)
+            for (size_t n = 0; n < effort(300, 30); n++)
                 check_function(formats[f], i,
                                r(-ldexp((double)(random_bits() >> 11), -53 + (int)(random_bits() % 11) - 4)));
             static const double corners[] = {0.0,
@@ -346,8 +346,8 @@ static void hard_to_round(void **state)
         choose(names[f]);
         for (size_t i = 1; i < sizeof functions / sizeof *functions; i++)
             for (int e = -14; e < 8; e++)
-                for (int m = 0; m < 64; m++) {
-                    double x = r(ldexp(1 + m / 64.0, e));
+                for (size_t m = 0; m < 64; m += effort(1, 4)) {
+                    double x = r(ldexp(1 + (double)m / 64, e));
                     check_function(names[f], i, x);
                     check_function(names[f], i, r(-x));
                 }

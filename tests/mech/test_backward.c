@@ -231,13 +231,13 @@ static void check_slope(const problem *p, const float *got, double *x, double *d
              name, along, want, have, size);
 }
 
-/* Along a direction in which everything moves, and along two coordinates. */
+/* Along a direction in which everything moves, and along two coordinates (one under the sanitizers). */
 static void check_gradient(const problem *p, const float *got, double *x, size_t n, const char *name, rung_rng *rng)
 {
     double *direction = mech_alloc(n, sizeof *direction);
     for (size_t i = 0; i < n; i++) direction[i] = rung_rng_normal(rng);
     check_slope(p, got, x, direction, n, name, "a random direction");
-    for (int trial = 0; n && trial < 2; trial++) {
+    for (size_t trial = 0; n && trial < effort(2, 1); trial++) {
         size_t at = (size_t)rung_rng_below(rng, n);
         memset(direction, 0, n * sizeof *direction);
         direction[at] = 1;
