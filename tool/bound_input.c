@@ -63,25 +63,42 @@ void tool_bound_input_clear(tool_bound_input *input)
     rung_subject_free(input->subject);
 }
 
-rung_status tool_bound_inputs_open(tool_bound_input **inputs, const tool_call *call, const tool_ledger_options *options,
+/* Opens one more input, or leaves it out. */
+static rung_status open_next(tool_bound_inputs *inputs, size_t index, const tool_call *call,
+                             const tool_ledger_options *options, const rung_claim_spec *about, rung_error *err)
+{
+    tool_bound_input *input = &inputs->at[inputs->count];
+    rung_status status = tool_bound_input_open(input, call->argument[index], options, about, err);
+    if (status == RUNG_OK) {
+        inputs->count++;
+        return RUNG_OK;
+    }
+    tool_bound_input_clear(input);
+    bool last_hope = inputs->count == 0 && index + 1 == call->arguments;
+    if (status != RUNG_INPUT || last_hope) return status;
+    fprintf(stderr, "rung %s: %s\n", call->command->name, err->text);
+    inputs->refused++;
+    return RUNG_OK;
+}
+
+rung_status tool_bound_inputs_open(tool_bound_inputs *inputs, const tool_call *call, const tool_ledger_options *options,
                                    const rung_claim_spec *about, rung_error *err)
 {
-    size_t opened = 0;
-    tool_bound_input *all = rung_calloc(call->arguments + 1, sizeof *all, err);
-    rung_status status = all ? RUNG_OK : RUNG_SYSTEM;
-    while (status == RUNG_OK && opened < call->arguments) {
-        status = tool_bound_input_open(&all[opened], call->argument[opened], options, about, err);
-        opened++;
-    }
-    if (status != RUNG_OK) tool_bound_inputs_close(all, opened);
-    *inputs = status == RUNG_OK ? all : NULL;
+    *inputs = (tool_bound_inputs){.at = rung_calloc(call->arguments + 1, sizeof *inputs->at, err)};
+    rung_status status = inputs->at ? RUNG_OK : RUNG_SYSTEM;
+    for (size_t i = 0; status == RUNG_OK && i < call->arguments; i++)
+        status = open_next(inputs, i, call, options, about, err);
+    if (status != RUNG_OK) tool_bound_inputs_close(inputs, (int)status, err);
     return status;
 }
 
-void tool_bound_inputs_close(tool_bound_input *inputs, size_t count)
+int tool_bound_inputs_close(tool_bound_inputs *inputs, int code, rung_error *err)
 {
-    for (size_t i = 0; inputs && i < count; i++) tool_bound_input_clear(&inputs[i]);
-    free(inputs);
+    for (size_t i = 0; i < inputs->count; i++) tool_bound_input_clear(&inputs->at[i]);
+    free(inputs->at);
+    if (!inputs->refused || (code != RUNG_OK && code != RUNG_NEGATIVE)) return code;
+    return (int)rung_fail(err, RUNG_INPUT, "%zu of %zu inputs cannot be read, see above; the others are shown",
+                          inputs->refused, inputs->refused + inputs->count);
 }
 
 const char *tool_kernel_name_at(size_t index)

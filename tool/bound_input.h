@@ -33,10 +33,18 @@ rung_status tool_bound_input_open(tool_bound_input *input, const char *text, con
                                   const rung_claim_spec *about, rung_error *err);
 void tool_bound_input_clear(tool_bound_input *input);
 
-/* All arguments of a call, in order. On failure nothing is left to clear. */
-rung_status tool_bound_inputs_open(tool_bound_input **inputs, const tool_call *call, const tool_ledger_options *options,
+/* All arguments of a call, in order. Of several, a file that cannot be read or understood is complained about and left
+ * out: a thousand files should not be lost for one. */
+typedef struct tool_bound_inputs {
+    tool_bound_input *at;
+    size_t count, refused;
+} tool_bound_inputs;
+
+/* On failure nothing is left to clear. It fails if no input is left. */
+rung_status tool_bound_inputs_open(tool_bound_inputs *inputs, const tool_call *call, const tool_ledger_options *options,
                                    const rung_claim_spec *about, rung_error *err);
-void tool_bound_inputs_close(tool_bound_input *inputs, size_t count);
+/* Releases them. Returns the code of the command: if it has succeeded and inputs were left out, it says so. */
+int tool_bound_inputs_close(tool_bound_inputs *inputs, int code, rung_error *err);
 
 #define RUNG_LEDGER_ARGUMENT(fewest)                                                                                   \
     {                                                                                                                  \

@@ -37,6 +37,7 @@ typedef struct job {
     const rung_claim_spec *about;
     rung_decide_options means;
     const tool_bound_input *inputs;
+    size_t count;
     outcome *outcomes;
 } job;
 
@@ -61,7 +62,7 @@ static void answer_item(void *context, size_t item, size_t worker)
 
 static rung_status first_failure(const job *j, rung_error *err)
 {
-    for (size_t i = 0; i < j->call->arguments; i++) {
+    for (size_t i = 0; i < j->count; i++) {
         if (j->outcomes[i].status == RUNG_OK) continue;
         *err = j->outcomes[i].err;
         return j->outcomes[i].status;
@@ -103,7 +104,7 @@ static void json_all(rung_buf *text, const job *j)
         json_one(&out, j, 0);
     } else {
         rung_jout_array(&out, "results");
-        for (size_t i = 0; i < j->call->arguments; i++) {
+        for (size_t i = 0; i < j->count; i++) {
             rung_jout_object(&out, NULL);
             json_one(&out, j, i);
             rung_jout_end(&out);
@@ -115,7 +116,7 @@ static void json_all(rung_buf *text, const job *j)
 
 static void print_all(rung_buf *out, const job *j)
 {
-    for (size_t i = 0; i < j->call->arguments; i++) {
+    for (size_t i = 0; i < j->count; i++) {
         const outcome *o = &j->outcomes[i];
         if (i) rung_buf_putc(out, '\n');
         if (o->solved)
@@ -148,9 +149,9 @@ static int finish(const job *j, rung_error *err)
         print_all(&text, j);
     rung_status status = tool_out_buf(&text, err);
     rung_buf_clear(&text);
-    for (size_t i = 0; i < j->call->arguments; i++) {
+    for (size_t i = 0; i < j->count; i++) {
         rung_verdict verdict = j->about->task ? j->outcomes[i].decision.verdict : RUNG_UNKNOWN;
-        if (!as_expected(j->call, verdict, j->call->argument[i])) expected = false;
+        if (!as_expected(j->call, verdict, j->inputs[i].text)) expected = false;
     }
     if (missing) tool_note(j->call, "there is no proof for Coq: %s", missing);
     if (status == RUNG_OK && proved != RUNG_OK) *err = unproved, status = proved;
@@ -160,11 +161,11 @@ static int finish(const job *j, rung_error *err)
 /* ---- command --------------------------------------------------------------------------------------------------- */
 
 /* Options that would do nothing should not do it in silence. */
-static void note_unused(const tool_call *call, const tool_bound_input *inputs)
+static void note_unused(const tool_call *call, const tool_bound_inputs *inputs)
 {
     static const char *const about_archs[] = {"heads", "head-dim", "dk", "dv"};
-    for (size_t i = 0; i < call->arguments; i++)
-        if (inputs[i].is_arch) return;
+    for (size_t i = 0; i < inputs->count; i++)
+        if (inputs->at[i].is_arch) return;
     for (size_t i = 0; i < RUNG_COUNT(about_archs); i++)
         if (tool_call_given(call, about_archs[i]))
             tool_note(call, "--%s is for layers as text; files say it themselves", about_archs[i]);
@@ -188,21 +189,21 @@ static int run_inputs(const tool_call *call, const rung_claim_spec *about, rung_
                        .seed = (uint64_t)call->seed,
                        .threads = call->arguments > 1 ? 1 : (size_t)v->threads,
                        .interrupted = interrupted}};
-    tool_bound_input *inputs;
+    tool_bound_inputs inputs;
     RUNG_TRY(tool_bound_inputs_open(&inputs, call, &v->options, about, err));
-    j.inputs = inputs;
-    note_unused(call, inputs);
-    j.outcomes = rung_calloc(call->arguments, sizeof *j.outcomes, err);
-    if (j.outcomes) rung_par_for(call->arguments, (size_t)v->threads, answer_item, &j);
+    j.inputs = inputs.at;
+    j.count = inputs.count;
+    note_unused(call, &inputs);
+    j.outcomes = rung_calloc(j.count, sizeof *j.outcomes, err);
+    if (j.outcomes) rung_par_for(j.count, (size_t)v->threads, answer_item, &j);
     int code = j.outcomes ? (int)first_failure(&j, err) : RUNG_SYSTEM;
     if (code == RUNG_OK) code = finish(&j, err);
-    for (size_t i = 0; j.outcomes && i < call->arguments; i++) {
+    for (size_t i = 0; j.outcomes && i < j.count; i++) {
         rung_decision_clear(&j.outcomes[i].decision);
         free(j.outcomes[i].solved);
     }
     free(j.outcomes);
-    tool_bound_inputs_close(inputs, call->arguments);
-    return code;
+    return tool_bound_inputs_close(&inputs, code, err);
 }
 
 static int run_plan(const tool_call *call, const rung_claim_spec *about, rung_error *err)

@@ -142,14 +142,14 @@ static rung_status make_variant(subject *s, const tool_bound_input *input, const
     return status == RUNG_USAGE ? rung_fail_at(err, status, "--set") : status;
 }
 
-static rung_status make_subjects(job *j, const tool_call *call, const tool_bound_input *inputs, rung_error *err)
+static rung_status make_subjects(job *j, const tool_call *call, const tool_bound_inputs *inputs, rung_error *err)
 {
     const card_values *v = call->values;
     size_t each = 1 + variants_in(v->set);
-    j->subjects = rung_calloc(each * call->arguments, sizeof *j->subjects, err);
+    j->subjects = rung_calloc(each * inputs->count, sizeof *j->subjects, err);
     rung_status status = j->subjects ? RUNG_OK : RUNG_SYSTEM;
-    for (size_t i = 0; status == RUNG_OK && i < each * call->arguments; i++, j->count++) {
-        const tool_bound_input *input = &inputs[i / each];
+    for (size_t i = 0; status == RUNG_OK && i < each * inputs->count; i++, j->count++) {
+        const tool_bound_input *input = &inputs->at[i / each];
         if (i % each)
             status = make_variant(&j->subjects[i], input, v->set, i % each - 1, err);
         else
@@ -234,7 +234,7 @@ static rung_status check_page(const tool_call *call, rung_error *err)
 static int run_card(const tool_call *call, rung_error *err)
 {
     const card_values *v = call->values;
-    tool_bound_input *inputs;
+    tool_bound_inputs inputs;
     asked a;
     RUNG_TRY(read_asked(&a, v, err));
     RUNG_TRY(check_page(call, err));
@@ -242,10 +242,10 @@ static int run_card(const tool_call *call, rung_error *err)
     rung_claim_spec about = rung_claim_spec_of_prompt(NULL, 0);
     RUNG_TRY(tool_bound_inputs_open(&inputs, call, &v->options, &about, err));
     job j = {.options = &a.options};
-    size_t room = (1 + variants_in(v->set)) * call->arguments;
+    size_t room = (1 + variants_in(v->set)) * inputs.count;
     rung_status status = rung_lookup_proofs_new(&a.options.proofs, err);
     if (status == RUNG_OK && !v->memory) status = rung_card_law_new(&a.options.law, err);
-    RUNG_NEXT(status, make_subjects(&j, call, inputs, err));
+    RUNG_NEXT(status, make_subjects(&j, call, &inputs, err));
     RUNG_NEXT(status, fill_cards(&j, (size_t)v->threads, err));
     RUNG_NEXT(status, show(&j, call, err));
     RUNG_NEXT(status, write_page(&j, call, err));
@@ -254,8 +254,7 @@ static int run_card(const tool_call *call, rung_error *err)
     free_subjects(&j, room);
     rung_card_law_free(a.options.law);
     rung_lookup_proofs_free(a.options.proofs);
-    tool_bound_inputs_close(inputs, call->arguments);
-    return status;
+    return tool_bound_inputs_close(&inputs, (int)status, err);
 }
 
 #define SIZE_ROW(row, field, most, text, value)                                                                        \

@@ -262,9 +262,8 @@ static int run_compare(const tool_call *call, rung_error *err)
 {
     const compare_values *v = call->values;
     rung_task_conf task;
-    tool_bound_input *inputs;
+    tool_bound_inputs inputs;
     columns all = {
-        .count = call->arguments,
         .task = v->task ? &task : NULL,
         .means = {.bounds = true, .thresholds = true, .weights = true, .samples = 200, .work = RUNG_DECIDE_QUICK}};
     if (!v->task && (call->pairs || v->n))
@@ -276,12 +275,12 @@ static int run_compare(const tool_call *call, rung_error *err)
     RUNG_TRY(status);
     status = tool_bound_inputs_open(&inputs, call, &v->options, &about, err);
     RUNG_TRY(status);
+    all.count = inputs.count;
     all.at = rung_calloc(all.count, sizeof *all.at, err);
-    status = all.at ? compare(&all, inputs, call, err) : RUNG_SYSTEM;
+    status = all.at ? compare(&all, inputs.at, call, err) : RUNG_SYSTEM;
     for (size_t i = 0; all.at && i < all.count; i++) rung_decision_clear(&all.at[i].decision);
     free(all.at);
-    tool_bound_inputs_close(inputs, call->arguments);
-    return status;
+    return tool_bound_inputs_close(&inputs, (int)status, err);
 }
 
 const tool_command tool_command_compare = {

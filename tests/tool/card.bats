@@ -191,3 +191,18 @@ assert r["proved"]["by"] == "A"'
     run -3 --separate-stderr rung card none.json
     run -2 --separate-stderr rung card
 }
+
+@test "of several files one that cannot be read is complained about, and the others are shown" {
+    echo '{}' >bad.json
+    run -3 --separate-stderr rung card "$FIXTURES/qwen3_next.json" bad.json "$FIXTURES/llama_small.json" --memory --json
+    has_schema rung.card/1 <<<"$output"
+    [ "$(python 'import json, sys; print(len(json.load(sys.stdin)["cards"]))' <<<"$output")" = 2 ]
+    [[ $stderr == *"bad.json: describes no model"*"1 of 3 inputs cannot be read"* ]]
+    run -3 --separate-stderr rung bound bad.json full --json
+    [ "$(python 'import json, sys; print(len(json.load(sys.stdin)["results"]))' <<<"$output")" = 1 ]
+    run -3 --separate-stderr rung compare full bad.json
+    [[ $output == *full* && $stderr == *"1 of 2 inputs"* ]]
+    run -3 --separate-stderr rung bound bad.json bad.json
+    [[ -z $output && $stderr != *"are shown"* ]]
+    run -2 rung bound full no-such-layer
+}
