@@ -20,8 +20,8 @@ static bool is(const proof_job *job, const char *task)
 
 typedef struct cut_sizes {
     uint64_t size[4];
-    char arguments[96];                      /* "" : apply finds them all; otherwise they begin with a space */
-    const char *describe, *within, *theorem; /* where they depend on the form of the task */
+    char arguments[96];                             /* "" : apply finds them all; otherwise they begin with a space */
+    const char *describe, *within, *theorem, *file; /* where they depend on the form of the task */
 } cut_sizes;
 
 /* A cut of a task as Coq has it. The numbers of the count are those of the point; sizes that follow n are taken from
@@ -60,8 +60,10 @@ static const char *only_size(cut_sizes *s, const proof_job *job, bool one)
 static const char *retrieval(cut_sizes *s, const proof_job *job, bool one)
 {
     (void)one;
-    if (!param(job, "distinct")) return "tables whose keys repeat (distinct=0) are not in the model of Coq";
-    s->size[0] = job->point->b, s->size[1] = s->size[2] = job->point->a;
+    s->size[0] = job->point->prefix, s->size[1] = s->size[2] = job->point->a;
+    if (param(job, "distinct")) return NULL;
+    s->describe = "(once_table %llu %llu %llu)", s->within = "once_table_within", s->theorem = "once_table";
+    s->file = "CutRecall.v";
     return NULL;
 }
 
@@ -84,7 +86,7 @@ static const char *two_sum(cut_sizes *s, const proof_job *job, bool one)
     s->size[0] = lead, s->size[1] = job->point->prefix - lead + global, s->size[2] = param(job, "M");
     if (!global) return NULL;
     s->describe = "(two_sum_global %llu %llu %llu)", s->within = "two_sum_global_within";
-    s->theorem = "two_sum_global";
+    s->theorem = "two_sum_global", s->file = "CutSums.v";
     if (one) snprintf(s->arguments, sizeof s->arguments, " _ _ _");
     return NULL;
 }
@@ -150,6 +152,62 @@ static const char *average(cut_sizes *s, const proof_job *job, bool one)
     (void)one;
     s->size[0] = job->point->prefix + 1, s->size[1] = param(job, "q");
     return s->size[1] < s->size[0] ? NULL : other_count;
+}
+
+/* ---- what a state selects ----------------------------------------------------------------------------------------- */
+
+/* What the user fixed; 0: nothing. */
+static uint64_t fixed(const proof_job *job, const char *name)
+{
+    size_t at = rung_param_find(job->task->task->params, name);
+    return at != SIZE_MAX && job->task->params[at].set ? (uint64_t)job->task->params[at].number : 0;
+}
+
+/* Free lengths: as few steps as the task may have. */
+static uint64_t steps(const proof_job *job)
+{
+    uint64_t given = job->point->free ? fixed(job, "M") : param(job, "M");
+    return given ? given : 1;
+}
+
+static const char *palindrome(cut_sizes *s, const proof_job *job, bool one)
+{
+    (void)one;
+    s->size[0] = job->point->b, s->size[1] = job->point->a;
+    return NULL;
+}
+
+static const char *stacks(cut_sizes *s, const proof_job *job, bool one)
+{
+    s->size[0] = job->point->free ? 2 * job->point->prefix : job->task->tokens;
+    s->size[1] = param(job, "S"), s->size[2] = job->point->a;
+    if (one) snprintf(s->arguments, sizeof s->arguments, " _ _ _");
+    return NULL;
+}
+
+static const char *state_recall(cut_sizes *s, const proof_job *job, bool one)
+{
+    s->size[0] = job->point->b, s->size[1] = job->point->a;
+    s->size[2] = param(job, "K"), s->size[3] = steps(job);
+    if (one) snprintf(s->arguments, sizeof s->arguments, " _ _ _ _");
+    return NULL;
+}
+
+static const char *parity_recall(cut_sizes *s, const proof_job *job, bool one)
+{
+    s->size[0] = job->point->b / 2, s->size[1] = job->point->a, s->size[2] = steps(job);
+    if (one) snprintf(s->arguments, sizeof s->arguments, " _ _ _");
+    return NULL;
+}
+
+/* In one layer the last assignment follows the cut. Names that the user did not fix are as many as assignments. */
+static const char *variable_tracking(cut_sizes *s, const proof_job *job, bool one)
+{
+    uint64_t assignments = job->point->prefix + one, names = fixed(job, "K");
+    s->size[0] = assignments, s->size[1] = param(job, "hops"), s->size[2] = job->point->a;
+    s->size[3] = names ? names : assignments;
+    if (one) snprintf(s->arguments, sizeof s->arguments, " _ _ _ _");
+    return NULL;
 }
 
 /* ---- what follows a key ------------------------------------------------------------------------------------------- */
@@ -228,6 +286,14 @@ static const cut_form forms[] = {
     {"selective-copy", "CutTables.v", "selective_copy_within", "selective_copy", "(selective_copy %llu %llu %llu %llu)",
      false, selective_copy},
     {"dyck", "CutDyck.v", "dyck_within", "dyck", "(dyck %llu %llu %llu)", true, dyck},
+    {"palindrome", "CutRecall.v", "palindrome_within", "palindrome", "(palindrome %llu %llu)", false, palindrome},
+    {"stacks", "CutRecall.v", "stacks_within", "stacks", "(stacks %llu %llu %llu)", true, stacks},
+    {"state-recall", "CutRecall.v", "state_recall_within", "state_recall", "(state_recall %llu %llu %llu %llu)", true,
+     state_recall},
+    {"parity-recall", "CutRecall.v", "parity_recall_within", "parity_recall", "(parity_recall %llu %llu %llu)", true,
+     parity_recall},
+    {"variable-tracking", "CutRecall.v", "variable_tracking_within", "variable_tracking",
+     "(variable_tracking %llu %llu %llu %llu)", true, variable_tracking},
     {"q-sparse-average", "CutAverage.v", "averages_within", "averages", "(averages %llu %llu)", false, average},
 };
 
@@ -243,6 +309,7 @@ static const cut_form *form_of(cut_sizes *sizes, proof_job *job, bool one)
         if (!sizes->describe) sizes->describe = f->describe;
         if (!sizes->within) sizes->within = f->within;
         if (!sizes->theorem) sizes->theorem = f->theorem;
+        if (!sizes->file) sizes->file = f->file;
         return f;
     }
     proof_none(job, "the count of the prefixes of %s%s is proved on paper", job->task->task->name,
@@ -295,7 +362,7 @@ rung_status proof_cut(proof_job *job, rung_error *err)
     cut_sizes z;
     const cut_form *form = form_of(&z, job, false);
     if (!form) return RUNG_OK;
-    job->proof->file = form->file;
+    job->proof->file = z.file;
     RUNG_TRY(decide(&surely, job, proof_bits(job, 0, job->specs, job->point->prefix), err));
     if (job->proof->why[0]) return RUNG_OK;
     if (!surely) return proof_none(job, "logarithms of 64 places do not decide it");
@@ -315,7 +382,7 @@ rung_status proof_cut_one(proof_job *job, rung_error *err)
     cut_sizes z;
     const cut_form *form = form_of(&z, job, true);
     if (!form) return RUNG_OK;
-    job->proof->file = form->file;
+    job->proof->file = z.file;
     if (l->level) return proof_none(job, "log-linear attention beside full attention is not in the model of Coq");
     if (job->specs != 1 || !l->full) return proof_none(job, "Coq has one layer");
     RUNG_TRY(decide(&surely, job, (proof_wide)l->message + l->state, err));

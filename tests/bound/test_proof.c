@@ -180,7 +180,7 @@ typedef struct refusal {
 } refusal;
 
 static const refusal refusals[] = {
-    {"linear", "palindrome N=64", "palindrome", 0, false},
+    {"full", "selective-copy first=9 numbers=9", "selective-copy", 0, false},
     {"linear", "eva N=64", "last token", 0, true},
     {"linear", "eva N=2", "CANNOT", 0, false},
     {"full@1|loglinear@1", "seqcomp L=2 N0=64 n=64", "log-linear", 0, false},
