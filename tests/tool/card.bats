@@ -54,7 +54,7 @@ assert cards[1]["input"].endswith("qwen3_next.json ratio=7:1")'
 }
 
 @test "a server reserves what its rule says" {
-    rung card "$FIXTURES/gemma3.json" --context 5000 --batch 2 --engine llama.cpp --json >card.json
+    rung card "$FIXTURES/gemma3.json" --context 5000 --batch 2 --memory --engine llama.cpp --json >card.json
     rung bound "$FIXTURES/gemma3.json" --json >bound.json
     python '
 import json
@@ -67,7 +67,7 @@ for l in bound["per_layer"]:
 assert card["engine"]["reserved_by_batch_bytes"] == 2 * want > card["memory"]["held_by_batch_bytes"]
 assert "llama-kv-cache-iswa.cpp" in card["engine"]["source"]'
     # 36 states in 32 bits: blocks of 66 x 16 tokens, groups of 12 layers, 125 blocks of one group and a page of three
-    rung card "$FIXTURES/qwen3_next.json" --context 131072 --engine vllm --json >card.json
+    rung card "$FIXTURES/qwen3_next.json" --context 131072 --memory --engine vllm --json >card.json
     python '
 import json
 (card,) = json.load(open("card.json"))["cards"]
@@ -77,20 +77,20 @@ assert block == 1056
 want = (-(-131072 // block) + 3) * block * token * 12
 assert card["engine"]["reserved_by_batch_bytes"] == want > card["memory"]["held_by_batch_bytes"]'
     # 13 windows of 64 tokens beside 13 full layers of the same size, blocks of 16
-    rung card '13*(window:W=64,full)' --heads 2 --head-dim 8 --context 1000 --engine vllm --json >card.json
+    rung card '13*(window:W=64,full)' --heads 2 --head-dim 8 --context 1000 --memory --engine vllm --json >card.json
     python '
 import json
 (card,) = json.load(open("card.json"))["cards"]
 assert card["engine"]["reserved_by_batch_bytes"] == (63 + 4 + 1) * 16 * 2 * 16 * 2 * 13'
     # 8 full and 9 windowed layers become groups of 9; 4 full and 9 windowed ones groups of 4
-    rung card '8*full,9*window:W=64' '4*full,9*window:W=64' --heads 2 --head-dim 8 --context 1000 --engine vllm --json >card.json
+    rung card '8*full,9*window:W=64' '4*full,9*window:W=64' --heads 2 --head-dim 8 --context 1000 --memory --engine vllm --json >card.json
     python '
 import json
 a, b = (card["engine"]["reserved_by_batch_bytes"] for card in json.load(open("card.json"))["cards"])
 page = 16 * 2 * 16 * 2
 assert a == (63 + 5) * page * 9 and b == (63 + 3 * 5) * page * 4'
-    rung card "$FIXTURES/glm_dsa.json" --engine vllm | grep -q 'not known for these layers'
-    rung card "$FIXTURES/glm_dsa.json" --engine llama.cpp | grep -q 'not known for these layers'
+    rung card "$FIXTURES/glm_dsa.json" --memory --engine vllm | grep -q 'not known for these layers'
+    rung card "$FIXTURES/glm_dsa.json" --memory --engine llama.cpp | grep -q 'not known for these layers'
 }
 
 @test "a page stands alone, and hostile names stay text" {
@@ -101,7 +101,7 @@ d = json.load(open(sys.argv[1]))
 d["layer_types"] = None
 d["</style><img src=x onerror=alert(2)>"] = 3
 json.dump({k: v for k, v in d.items() if v is not None}, open(sys.argv[2], "w"))' "$FIXTURES/qwen3_next.json" "$name"
-    run -0 --separate-stderr rung card "$name" "$FIXTURES/gemma3.json" '2*(gdelta,full)' --set dense --budget 1GB --engine llama.cpp --html page.html
+    run -0 --separate-stderr rung card "$name" "$FIXTURES/gemma3.json" '2*(gdelta,full)' --entries 32 --set dense --budget 1GB --engine llama.cpp --html page.html
     [ "$stderr" = "wrote page.html" ]
     python '
 import html.parser
