@@ -17,6 +17,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The shortest prompts whose first answer depends on the last token. A subset of q positions needs as many. */
+static uint64_t least_numbers(const rung_task_conf *task)
+{
+    if (strcmp(task->task->name, "two-sum") == 0) return 2;
+    if (strcmp(task->task->name, "three-sum") == 0) return 3;
+    uint64_t q = (uint64_t)rung_task_param(task, "q");
+    return q > 2 ? q : 2;
+}
+
 static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
 {
     (void)p, (void)err;
@@ -26,7 +35,7 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
         return bound_missing(answer, "the theorem is about form=position only");
     if (three && rung_task_param(q->task, "form") != 0)
         return bound_missing(answer, "the theorem is about form=position only");
-    uint64_t lead = two ? (uint64_t)rung_task_param(q->task, "blank") : 0, least = lead + (three ? 3 : 2);
+    uint64_t lead = two ? (uint64_t)rung_task_param(q->task, "blank") : 0, least = lead + least_numbers(q->task);
     snprintf(answer->premise, sizeof answer->premise, "a causal model of any size and number of layers");
     snprintf(answer->statement, sizeof answer->statement,
              "the answer at position %llu depends on the last token: 1 bit > 0 bits that come back",
@@ -35,6 +44,8 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     answer->holds = (q->n ? q->n : q->task->tokens) >= least;
     answer->trivial = "no causal model of any size can";
     answer->n_threshold = (double)least, answer->exact = true;
+    answer->point =
+        (rung_bound_point){.known = true, .free = q->n != 0, .n = (q->n ? least : (uint64_t)q->task->tokens) - lead};
     return RUNG_OK;
 }
 

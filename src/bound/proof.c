@@ -2,7 +2,7 @@
  * Copyright (c) The rung authors
  *
  * A CANNOT as a file that Coq checks: the frame of the file, the layers in bits, and the two comparisons that all
- * checkers are made of. proof_compose.c, proof_one.c and proof_cut.c have the theorems.
+ * checkers are made of. the other proof_*.c have the theorems.
  */
 #include "proof.h"
 
@@ -15,14 +15,15 @@ static const struct {
     const char *id, *file;
     proof_row *write;
 } theorems[] = {
-    {"A", "TheoremA.v", proof_lookup},        {"A-compose", "TheoremA.v", proof_passing},
-    {"A'", "TheoremAPrime.v", proof_single},  {"B0", "TheoremB0.v", proof_first},
-    {"B", "TheoremB.v", proof_between},       {"C0", "TheoremC0.v", proof_two_full},
-    {"Ce", "TheoremCe.v", proof_full_then},   {"cut", "Cut.v", proof_cut},
-    {"cut-one", "CutOne.v", proof_cut_one},   {"headwise", "Headwise.v", proof_headwise},
-    {"sparse", "Sparse.v", proof_sparse},     {"H2", "TheoremC0.v", proof_headwise_two},
-    {"K1", "Thought.v", proof_thought},       {"two-pass", "TwoPass.v", proof_two_pass},
-    {"split", "TheoremSplit.v", proof_split}, {"dsa-one", "TheoremTop.v", proof_choice},
+    {"A", "TheoremA.v", proof_lookup},           {"A-compose", "TheoremA.v", proof_passing},
+    {"A'", "TheoremAPrime.v", proof_single},     {"B0", "TheoremB0.v", proof_first},
+    {"B", "TheoremB.v", proof_between},          {"C0", "TheoremC0.v", proof_two_full},
+    {"Ce", "TheoremCe.v", proof_full_then},      {"cut", "Cut.v", proof_cut},
+    {"cut-one", "CutOne.v", proof_cut_one},      {"headwise", "Headwise.v", proof_headwise},
+    {"sparse", "Sparse.v", proof_sparse},        {"H2", "TheoremC0.v", proof_headwise_two},
+    {"K1", "Thought.v", proof_thought},          {"two-pass", "TwoPass.v", proof_two_pass},
+    {"split", "TheoremSplit.v", proof_split},    {"dsa-one", "TheoremTop.v", proof_choice},
+    {"causal", "TheoremCausal.v", proof_causal},
 };
 
 bool proof_has(const char *id)
@@ -49,7 +50,7 @@ static bool carries(const rung_spec *s)
     return s->full || s->sparse || s->state || s->level;
 }
 
-/* `choice`: the theorem is about a layer that selects tokens, not about scans. */
+/* `choice`: the theorem may be about a layer that selects tokens, not about scans. */
 static rung_status take_layers(proof_job *job, bool choice, rung_error *err)
 {
     const rung_ledger *ledger = rung_claim_ledger(job->claim);
@@ -271,6 +272,12 @@ static bool has_heads_beside(const proof_job *job)
     return false;
 }
 
+/* The others name no layers. */
+static bool about_layers(const char *id)
+{
+    return strcmp(id, "causal") != 0;
+}
+
 /* Premises that a theorem of the tool does not need, but that the statements of Coq have. */
 static const char *missing(const rung_claim *claim, const rung_bound *bound)
 {
@@ -306,8 +313,9 @@ rung_status rung_proof_write(rung_proof *proof, const rung_claim *claim, const r
     if (lacks) return proof_none(&job, "%s", lacks);
     if (!answer->point.known)
         return proof_none(&job, "the form that Coq has does not cover these numbers or this order of sums");
-    rung_status status = take_layers(&job, strcmp(answer->bound->id, "dsa-one") == 0, err);
-    if (status == RUNG_OK && has_heads_beside(&job) && !about_heads_beside(answer->bound->id))
+    bool layers = about_layers(answer->bound->id), choice = !layers || strcmp(answer->bound->id, "dsa-one") == 0;
+    rung_status status = take_layers(&job, choice, err);
+    if (status == RUNG_OK && layers && has_heads_beside(&job) && !about_heads_beside(answer->bound->id))
         status = proof_none(&job, "in Coq theorem %s has no recurrent heads beside full ones", answer->bound->id);
     if (status == RUNG_OK && !proof->why[0]) status = write_with(&job, row, err);
     free(job.spec);

@@ -90,6 +90,9 @@ static const claim_kind claim_kinds[] = {
     {"split", "full", "seqcomp L=1"},
     {"split", "full", "seqcomp L=%d"},
     {"dsa-one", "dsa:k=%d", "seqcomp L=%d"},
+    {"causal", "full,full@1|R@1,full", "two-sum form=position blank=1 M=67"},
+    {"causal", "full,R,full", "three-sum self=0"},
+    {"causal", "R,full,full", "q-sparse-average q=%d"},
     {"sparse", "sparse:B=16:k=%d", "two-sum M=509"},
 };
 enum { CLAIM_KINDS = sizeof claim_kinds / sizeof claim_kinds[0] };
