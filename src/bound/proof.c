@@ -282,7 +282,7 @@ static bool about_layers(const char *id)
 static const char *missing(const rung_claim *claim, const rung_bound *bound)
 {
     if (rung_claim_premise(claim, RUNG_PREMISE_ENDS).is != RUNG_ESTABLISHED)
-        return "in Coq the answer is read at the last token of the task, or after a chain of thought";
+        return "in Coq nothing but a chain of thought follows the last token of the task";
     /* their own forms of a layer, and no other order */
     bool own_form = strcmp(bound->id, "two-pass") == 0 || strcmp(bound->id, "split") == 0;
     if (rung_claim_arithmetic(claim)->kernel != RUNG_KERNEL_ONLINE && !own_form &&
