@@ -240,12 +240,49 @@ static void test_given_sizes(void **state)
     random_claim_free(&c);
 }
 
+/* The task of the file has the sizes that the user fixed, with --n too. */
+static const struct worded {
+    const char *layers, *task, *written;
+    uint64_t n;
+} worded[] = {
+    {"linear", "palindrome N=300 V=5", "(palindrome 300 5)", 0},
+    {"linear", "stacks T=641 S=1 V=5", "(stacks 641 1 5)", 0},
+    {"linear", "state-recall N=300 V=5 K=4 M=7", "(state_recall 300 5 4 7)", 0},
+    {"linear", "state-recall V=5 K=4 M=7", "(state_recall 288 5 4 7)", 300},
+    {"full", "parity-recall V=5 M=6", "(parity_recall 146 5 6)", 300},
+    {"linear", "variable-tracking chains=50 hops=3 V=5 K=700", "(variable_tracking 200 3 5 700)", 0},
+    {"full", "variable-tracking chains=50 hops=3 V=5", "(variable_tracking 200 3 5 200)", 0},
+    {"linear", "retrieval N=300 D=5 distinct=0", "(once_table 300 32 32)", 0},
+    {"full", "selective-copy T=100 V=26 numbers=40 first=1", "(selective_copy 100 26 40 1)", 0},
+};
+
+static void test_worded(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RUNG_COUNT(worded); i++) {
+        const rung_arch_defaults defaults = {.heads = 1, .dk = 1, .dv = 1, .causal = true};
+        random_claim c = {0};
+        rung_error err;
+        assert_int_equal(rung_subject_arch(&c.subject, worded[i].layers, &defaults, &err), RUNG_OK);
+        assert_int_equal(rung_task_conf_parse(&c.task, worded[i].task, &err), RUNG_OK);
+        c.about = rung_claim_spec_of_prompt(&c.task, worded[i].n);
+        rung_claim_spec_set_bits(&c.about, 1);
+        random_claim_at(&c, worded[i].n);
+        rung_proof proof = proof_of(&c);
+        if (!proof.written) fail_msg("%s, %s: %s", worded[i].layers, worded[i].task, proof.why);
+        if (!strstr(proof.text.text, worded[i].written)) fail_msg("%s in\n%s", worded[i].written, proof.text.text);
+        rung_proof_clear(&proof);
+        random_claim_free(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_claims),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_given_sizes),
+        cmocka_unit_test(test_worded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
