@@ -194,6 +194,35 @@ Proof.
   split; [apply G, Hf|]. split; [apply G, Hf'|exact Hne].
 Qed.
 
+(** In one layer: a number, then the symbol 0 as the last token, which asks for the place one nearer to the cut.  The number 1 asks for itself. *)
+Theorem cut_one_selective_copy T V numbers first c s arch : one_layer c s arch ->
+  (0 <? V)%N && (0 <? first)%N && (first + numbers <=? T)%N && (2 <=? T)%N &&
+  exceeds (V + numbers) (if (first =? 1)%N then numbers - 1 else numbers) (c + s) = true -> Impossible arch (selective_copy T V numbers first).
+Proof.
+  intros Ho H; apply andb_prop in H; destruct H as [H' H]; checked H'.
+  set (places := (if (first =? 1)%N then numbers - 1 else numbers)%N) in *.
+  set (cut := N.to_nat (T - 2)); set (nn := N.to_nat numbers); set (ff := N.to_nat first); set (vv := N.to_nat V).
+  set (d := if (first =? 1)%N then 1 else 0).
+  assert (Hd : 2 <= ff + d) by (unfold d, ff; destruct (N.eqb_spec first 1); lia).
+  assert (Hp : forall i, i < N.to_nat places -> i + d < nn) by (intros i; unfold d, places, nn; destruct (N.eqb_spec first 1); lia).
+  set (sym := fun (f : nat -> nat) u => f (cut + 1 - ff - d - u)).
+  apply (cut_one_tables _ (T - 2) places (V + numbers) 1 0 (fun f => spell (sym f) cut) c s arch); auto; [intros; apply spell_length|].
+  intros f f' i Hf Hf' Hi Hne; specialize (Hp i Hi); fold cut; exists [vv + (i + d)], (f i), (f' i); split; [reflexivity|].
+  assert (HT : cut + 2 = N.to_nat T) by (unfold cut; lia).
+  assert (Hff : ff + nn <= cut + 2) by (unfold ff, nn; lia).
+  assert (G : forall h, (forall j, h j < N.to_nat (V + numbers)) -> copied (N.to_nat T) vv nn ff (spell (sym h) cut ++ [vv + (i + d)] ++ [0]) (cut + 1) (h i)).
+  { intros h Hh; split; [rewrite app_length, spell_length; cbn; exact HT|]. split.
+    { intros y Hy; apply in_app_iff in Hy; destruct Hy as [Hy|[<-|[<-|[]]]]; [|lia|unfold vv; lia].
+      apply spell_in in Hy; destruct Hy as (u & Hu & <-); unfold sym; specialize (Hh (cut + 1 - ff - d - u)); unfold vv, nn; lia. }
+    split; [lia|]. exists cut, (i + d); split; [lia|].
+    assert (E : forall e, nth (cut + e) (spell (sym h) cut ++ [vv + (i + d)] ++ [0]) 0 = nth e [vv + (i + d); 0] 0).
+    { intros e; rewrite app_nth2, spell_length by (rewrite spell_length; lia); f_equal; lia. }
+    split; [rewrite <- (Nat.add_0_r cut) at 1; rewrite E; reflexivity|]. split; [lia|].
+    split; [intros u Hu; replace u with (cut + 1) by lia; rewrite E; cbn; unfold vv; lia|]. split; [lia|].
+    rewrite app_nth1, spell_nth by (rewrite ?spell_length; lia); unfold sym; f_equal; lia. }
+  split; [apply G, Hf|]. split; [apply G, Hf'|exact Hne].
+Qed.
+
 (** ** selective-copy, form=list: k symbols (1 to V) at any places among blanks (0), then k copy tokens (V + 1); asked for the symbols in order *)
 Definition listed (T V k : nat) (x : list nat) (t v : nat) : Prop :=
   exists y j, length y + k = T /\ (forall s, In s y -> s <= V) /\ length (filter (fun s => negb (s =? 0)) y) = k /\

@@ -134,8 +134,7 @@ static const char *dyck(cut_sizes *s, const proof_job *job, bool one)
 
 static const char *selective_copy(cut_sizes *s, const proof_job *job, bool one)
 {
-    (void)one;
-    uint64_t numbers = param(job, "numbers"), V = param(job, "V"), after = job->point->b - numbers;
+    uint64_t numbers = param(job, "numbers"), V = param(job, "V"), after = one ? 1 : job->point->b - numbers;
     if (param(job, "form") == 1) {
         s->describe = "(selective_list %llu %llu %llu)", s->within = "selective_list_within";
         s->theorem = "selective_list";
@@ -143,7 +142,10 @@ static const char *selective_copy(cut_sizes *s, const proof_job *job, bool one)
         return NULL;
     }
     s->size[0] = job->point->prefix + 1 + after, s->size[1] = V, s->size[2] = numbers, s->size[3] = param(job, "first");
-    snprintf(s->arguments, sizeof s->arguments, " _ _ _ _ %llu", ULL(after));
+    if (one)
+        snprintf(s->arguments, sizeof s->arguments, " _ _ _ _");
+    else
+        snprintf(s->arguments, sizeof s->arguments, " _ _ _ _ %llu", ULL(after));
     return NULL;
 }
 
@@ -284,7 +286,7 @@ static const cut_form forms[] = {
     {"c-gram", "CutFollow.v", "c_gram_within", "c_gram", "(c_gram %llu %llu %llu)", false, c_gram},
     {"k-hop", "CutFollow.v", "k_hop_within", "k_hop", NULL, false, k_hop},
     {"selective-copy", "CutTables.v", "selective_copy_within", "selective_copy", "(selective_copy %llu %llu %llu %llu)",
-     false, selective_copy},
+     true, selective_copy},
     {"dyck", "CutDyck.v", "dyck_within", "dyck", "(dyck %llu %llu %llu)", true, dyck},
     {"palindrome", "CutRecall.v", "palindrome_within", "palindrome", "(palindrome %llu %llu)", false, palindrome},
     {"stacks", "CutRecall.v", "stacks_within", "stacks", "(stacks %llu %llu %llu)", true, stacks},

@@ -72,6 +72,7 @@ static const claim_kind claim_kinds[] = {
     {"cut", "R,R", "parity-recall V=%d M=%d"},
     {"cut", "R,%d*R", "variable-tracking hops=%d V=%d"},
     {"cut-one", "full@1|R@1", "stacks S=%d"},
+    {"cut-one", "full", "selective-copy first=%d numbers=40"},
     {"cut-one", "full", "state-recall V=%d M=%d"},
     {"cut-one", "full@1|R@1", "parity-recall V=%d"},
     {"cut-one", "full", "variable-tracking hops=%d"},

@@ -189,7 +189,7 @@ typedef struct refusal {
 } refusal;
 
 static const refusal refusals[] = {
-    {"full", "selective-copy first=9 numbers=9", "selective-copy", 0, false},
+    {"full", "c-gram V=40 c=3", "c-gram", 900, false},
     {"linear", "eva N=64", "last token", 0, true},
     {"linear", "eva N=2", "CANNOT", 0, false},
     {"3*full", "q-sparse-average q=3", "CANNOT", 2, false},
