@@ -89,6 +89,7 @@ const char *rung_held_mechanism(const rung_ledger_layer *held);
 void rung_ledger_order(rung_buf *out, const rung_ledger *ledger);
 /* "48 layers: 12 full, 36 recurrent" */
 void rung_ledger_counts(rung_buf *out, const rung_ledger_sum *sum);
+void rung_ledger_counts_json(rung_jout *out, const rung_ledger_sum *sum); /* the same, as the object "layers" */
 /* Members of an object: input, arithmetic, premises, layers, ledger, per_layer, notes. */
 void rung_ledger_json(rung_jout *out, const rung_claim *claim, const char *name);
 

@@ -43,6 +43,7 @@ void rung_jout_end(rung_jout *out); /* the innermost open object or array */
 
 void rung_jout_string(rung_jout *out, const char *key, const char *value); /* NULL gives null */
 void rung_jout_int(rung_jout *out, const char *key, int64_t value);
+void rung_jout_count(rung_jout *out, const char *key, uint64_t value); /* at most INT64_MAX: sums saturate there */
 void rung_jout_real(rung_jout *out, const char *key, double value); /* shortest that reads back; null if not finite */
 void rung_jout_float(rung_jout *out, const char *key, float value); /* shortest that reads back as a float */
 void rung_jout_bool(rung_jout *out, const char *key, bool value);

@@ -5,41 +5,35 @@
  */
 #include "rung/bound.h"
 
-/* Sums saturate at UINT64_MAX, which no JSON reader takes for an integer. */
-static void json_count(rung_jout *out, const char *key, uint64_t value)
-{
-    rung_jout_int(out, key, value > INT64_MAX ? INT64_MAX : (int64_t)value);
-}
-
-static void json_counts(rung_jout *out, const rung_ledger_sum *sum)
+void rung_ledger_counts_json(rung_jout *out, const rung_ledger_sum *sum)
 {
     rung_jout_flat_object(out, "layers");
-    json_count(out, "total", sum->total);
-    json_count(out, "full", sum->full);
-    json_count(out, "recurrent", sum->recurrent);
-    json_count(out, "window", sum->window);
-    json_count(out, "chunk", sum->chunk);
-    json_count(out, "sparse", sum->sparse);
-    json_count(out, "mlp", sum->mlp);
-    json_count(out, "both", sum->both);
+    rung_jout_count(out, "total", sum->total);
+    rung_jout_count(out, "full", sum->full);
+    rung_jout_count(out, "recurrent", sum->recurrent);
+    rung_jout_count(out, "window", sum->window);
+    rung_jout_count(out, "chunk", sum->chunk);
+    rung_jout_count(out, "sparse", sum->sparse);
+    rung_jout_count(out, "mlp", sum->mlp);
+    rung_jout_count(out, "both", sum->both);
     rung_jout_end(out);
 }
 
 static void json_elements(rung_jout *out, const rung_ledger_elements *e)
 {
-    json_count(out, "state_elements", e->state_elements);
-    json_count(out, "conv_elements", e->conv_elements);
-    json_count(out, "window_elements", e->window_elements);
-    json_count(out, "extra_elements", e->extra_elements);
-    json_count(out, "kv_elements_per_token", e->kv_per_token);
-    json_count(out, "index_elements_per_token", e->index_per_token);
+    rung_jout_count(out, "state_elements", e->state_elements);
+    rung_jout_count(out, "conv_elements", e->conv_elements);
+    rung_jout_count(out, "window_elements", e->window_elements);
+    rung_jout_count(out, "extra_elements", e->extra_elements);
+    rung_jout_count(out, "kv_elements_per_token", e->kv_per_token);
+    rung_jout_count(out, "index_elements_per_token", e->index_per_token);
 }
 
 static void json_bits(rung_jout *out, uint64_t carried, uint64_t message)
 {
-    json_count(out, "carried_bits", carried);
-    json_count(out, "carried_bytes", carried / 8 + (carried % 8 != 0));
-    json_count(out, "message_bits_per_token", message);
+    rung_jout_count(out, "carried_bits", carried);
+    rung_jout_count(out, "carried_bytes", carried / 8 + (carried % 8 != 0));
+    rung_jout_count(out, "message_bits_per_token", message);
 }
 
 /* rung.ledger/2: what is a sum and what is the largest stand apart, and every key has its unit. */
@@ -55,8 +49,8 @@ static void json_ledger(rung_jout *out, const rung_ledger_view *view, const rung
     rung_jout_object(out, "sum_over_layers");
     json_elements(out, &view->sum.all);
     json_bits(out, view->carried_bits, view->message_bits);
-    json_count(out, "growth_bits_per_token", view->growth_bits);
-    json_count(out, "growth_bytes_per_token", view->growth_bits / 8 + (view->growth_bits % 8 != 0));
+    rung_jout_count(out, "growth_bits_per_token", view->growth_bits);
+    rung_jout_count(out, "growth_bytes_per_token", view->growth_bits / 8 + (view->growth_bits % 8 != 0));
     rung_jout_end(out);
     rung_jout_object(out, "largest_layer");
     json_elements(out, &view->sum.largest);
@@ -82,25 +76,25 @@ static void json_kinds(rung_jout *out, const rung_ledger_layer *held)
 static void json_layer(rung_jout *out, const rung_ledger_layer *held, size_t index, rung_layer_bits bits)
 {
     rung_jout_flat_object(out, NULL);
-    json_count(out, "layer", index + 1);
+    rung_jout_count(out, "layer", index + 1);
     rung_jout_string(out, "mechanism", rung_held_mechanism(held));
     json_kinds(out, held);
-    json_count(out, "state_elements", held->state_elements);
-    json_count(out, "conv_elements", held->conv_elements);
-    json_count(out, "window_elements", held->window_elements);
-    json_count(out, "extra_elements", held->extra_elements);
-    json_count(out, "kv_elements_per_token", held->kv_per_token);
-    json_count(out, "index_elements_per_token", held->index_elements);
+    rung_jout_count(out, "state_elements", held->state_elements);
+    rung_jout_count(out, "conv_elements", held->conv_elements);
+    rung_jout_count(out, "window_elements", held->window_elements);
+    rung_jout_count(out, "extra_elements", held->extra_elements);
+    rung_jout_count(out, "kv_elements_per_token", held->kv_per_token);
+    rung_jout_count(out, "index_elements_per_token", held->index_elements);
     json_bits(out, bits.carried, bits.message);
     if (held->heads) {
-        json_count(out, "heads", held->heads);
-        json_count(out, "key_dim", held->key_dim);
-        json_count(out, "value_dim", held->value_dim);
+        rung_jout_count(out, "heads", held->heads);
+        rung_jout_count(out, "key_dim", held->key_dim);
+        rung_jout_count(out, "value_dim", held->value_dim);
     }
-    if (held->window_size) json_count(out, "window_size", held->window_size);
+    if (held->window_size) rung_jout_count(out, "window_size", held->window_size);
     if (held->sparse) {
-        json_count(out, "block", held->block);
-        json_count(out, "top", held->top);
+        rung_jout_count(out, "block", held->block);
+        rung_jout_count(out, "top", held->top);
     }
     rung_jout_end(out);
 }
@@ -150,8 +144,8 @@ void rung_ledger_json(rung_jout *out, const rung_claim *claim, const char *name)
     rung_jout_bool(out, "causal", ledger->known[RUNG_LEDGER_CAUSAL].is == RUNG_ESTABLISHED);
     json_arithmetic(out, rung_claim_arithmetic(claim));
     json_premises(out, claim);
-    if (ledger->context) json_count(out, "context", ledger->context);
-    json_counts(out, &view.sum);
+    if (ledger->context) rung_jout_count(out, "context", ledger->context);
+    rung_ledger_counts_json(out, &view.sum);
     json_ledger(out, &view, rung_claim_arithmetic(claim));
     rung_jout_array(out, "per_layer");
     for (size_t i = 0; i < ledger->layer_count; i++)

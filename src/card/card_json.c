@@ -6,17 +6,11 @@
  */
 #include "card_inside.h"
 
-/* Sums saturate at UINT64_MAX, which no JSON reader takes for an integer. */
-static void json_count(rung_jout *out, const char *key, uint64_t value)
-{
-    rung_jout_int(out, key, value > INT64_MAX ? INT64_MAX : (int64_t)value);
-}
-
 /* null where there is no number, rather than a 0 that could be one. */
 static void json_some(rung_jout *out, const char *key, uint64_t value)
 {
     if (value)
-        json_count(out, key, value);
+        rung_jout_count(out, key, value);
     else
         rung_jout_null(out, key);
 }
@@ -24,12 +18,12 @@ static void json_some(rung_jout *out, const char *key, uint64_t value)
 static void json_bytes(rung_jout *out, const char *key, const rung_card_bytes *b)
 {
     rung_jout_flat_object(out, key);
-    json_count(out, "cache_bytes", b->cache);
-    json_count(out, "index_bytes", b->index);
-    json_count(out, "window_bytes", b->window);
-    json_count(out, "state_bytes", b->state);
-    json_count(out, "conv_bytes", b->conv);
-    json_count(out, "total_bytes", b->total);
+    rung_jout_count(out, "cache_bytes", b->cache);
+    rung_jout_count(out, "index_bytes", b->index);
+    rung_jout_count(out, "window_bytes", b->window);
+    rung_jout_count(out, "state_bytes", b->state);
+    rung_jout_count(out, "conv_bytes", b->conv);
+    rung_jout_count(out, "total_bytes", b->total);
     rung_jout_end(out);
 }
 
@@ -43,20 +37,6 @@ static void json_numbers(rung_jout *out, const rung_card_numbers *n)
     rung_jout_end(out);
 }
 
-static void json_layers(rung_jout *out, const rung_ledger_sum *sum)
-{
-    rung_jout_flat_object(out, "layers");
-    json_count(out, "total", sum->total);
-    json_count(out, "full", sum->full);
-    json_count(out, "recurrent", sum->recurrent);
-    json_count(out, "window", sum->window);
-    json_count(out, "chunk", sum->chunk);
-    json_count(out, "sparse", sum->sparse);
-    json_count(out, "mlp", sum->mlp);
-    json_count(out, "both", sum->both);
-    rung_jout_end(out);
-}
-
 static void json_kinds(rung_jout *out, const rung_card *card)
 {
     rung_jout_array(out, "kinds");
@@ -64,7 +44,7 @@ static void json_kinds(rung_jout *out, const rung_card *card)
         const rung_card_kind *kind = &card->kind[k];
         rung_jout_object(out, NULL);
         rung_jout_string(out, "mechanism", kind->mechanism);
-        json_count(out, "layers", kind->count);
+        rung_jout_count(out, "layers", kind->count);
         json_bytes(out, "held_by_all_of_them", &kind->held);
         json_bytes(out, "read_by_all_of_them", &kind->read);
         rung_jout_end(out);
@@ -80,7 +60,7 @@ static void json_baseline(rung_jout *out, const char *key, const rung_card_basel
         rung_jout_string(out, "order", base->order);
         json_bytes(out, "held_by_one_sequence", &base->held);
         json_bytes(out, "read_for_one_token", &base->read);
-        json_count(out, "growth_bytes_per_token", base->growth);
+        rung_jout_count(out, "growth_bytes_per_token", base->growth);
     } else {
         rung_jout_string(out, "why", base->why);
     }
@@ -92,8 +72,8 @@ static void json_memory(rung_jout *out, const rung_card *card)
     rung_jout_object(out, "memory");
     json_bytes(out, "held_by_one_sequence", &card->held);
     json_bytes(out, "read_for_one_token", &card->read);
-    json_count(out, "growth_bytes_per_token", card->growth);
-    json_count(out, "held_by_batch_bytes", card->batch_held);
+    rung_jout_count(out, "growth_bytes_per_token", card->growth);
+    rung_jout_count(out, "held_by_batch_bytes", card->batch_held);
     rung_jout_bool(out, "weights_counted", false);
     json_kinds(out, card);
     json_baseline(out, "dense_equivalent", &card->dense);
@@ -106,13 +86,13 @@ static void json_budget(rung_jout *out, const rung_card *card)
 {
     if (!card->budget) return;
     rung_jout_object(out, "budget");
-    json_count(out, "bytes", card->budget);
+    rung_jout_count(out, "bytes", card->budget);
     if (card->budget_tokens == UINT64_MAX)
         rung_jout_null(out, "tokens_per_sequence_of_batch");
     else
-        json_count(out, "tokens_per_sequence_of_batch", card->budget_tokens);
+        rung_jout_count(out, "tokens_per_sequence_of_batch", card->budget_tokens);
     rung_jout_bool(out, "grows", card->budget_tokens != UINT64_MAX);
-    json_count(out, "sequences_at_context", card->budget_sequences);
+    rung_jout_count(out, "sequences_at_context", card->budget_sequences);
     rung_jout_end(out);
 }
 
@@ -124,7 +104,7 @@ static void json_engine(rung_jout *out, const rung_card *card)
     rung_jout_string(out, "rule", card->engine->rule);
     rung_jout_string(out, "source", card->engine->source);
     if (card->has_reserved)
-        json_count(out, "reserved_by_batch_bytes", card->reserved);
+        rung_jout_count(out, "reserved_by_batch_bytes", card->reserved);
     else
         rung_jout_null(out, "reserved_by_batch_bytes");
     rung_jout_string(out, "why", card->has_reserved ? NULL : card->reserved_why);
@@ -142,7 +122,7 @@ static void json_verdict(rung_jout *out, const char *key, const rung_card_verdic
     rung_jout_string(out, "basis", rung_basis_names[v->basis]);
     rung_jout_string(out, "by", v->by && v->by[0] ? v->by : NULL);
     rung_jout_string(out, "task", v->task);
-    json_count(out, "tokens", v->tokens);
+    rung_jout_count(out, "tokens", v->tokens);
     rung_jout_bool(out, "any_size_up_to_tokens", v->any_size);
     rung_jout_string(out, "shown", v->statement);
     rung_jout_string(out, "about", v->about);
@@ -178,9 +158,9 @@ static void json_measured(rung_jout *out, const rung_card_recall *r)
     rung_jout_object(out, "measured_not_proved");
     rung_jout_string(out, "status", RUNG_RECALL_STATUS);
     rung_jout_string(out, "of_one_layer", r->law_mechanism);
-    json_count(out, "heads", r->law_state.heads);
-    json_count(out, "dk", r->law_state.dk);
-    json_count(out, "dv", r->law_state.dv);
+    rung_jout_count(out, "heads", r->law_state.heads);
+    rung_jout_count(out, "dk", r->law_state.dk);
+    rung_jout_count(out, "dv", r->law_state.dv);
     rung_jout_int(out, "values", RUNG_CARD_LAW_VALUES);
     rung_jout_real(out, "accuracy", RUNG_CARD_LAW_ACCURACY);
     rung_jout_string(out, "no_law", m->no_law);
@@ -198,8 +178,8 @@ static void json_recall(rung_jout *out, const rung_card *card)
     const rung_card_recall *r = &card->recall;
     if (!card->has_abilities || !r->layers) return;
     rung_jout_object(out, "recall_of_recurrent_part");
-    json_count(out, "layers", r->layers);
-    json_count(out, "state_bits", r->state_bits);
+    rung_jout_count(out, "layers", r->layers);
+    rung_jout_count(out, "state_bits", r->state_bits);
     json_some(out, "cannot_recall_from_entries", r->limit);
     json_verdict(out, "proved", &r->proved);
     json_measured(out, r);
@@ -211,10 +191,10 @@ void rung_card_json(rung_jout *out, const rung_card *card)
     rung_jout_string(out, "input", card->name);
     rung_jout_string(out, "family", card->family[0] ? card->family : NULL);
     rung_jout_string(out, "order", card->order);
-    json_layers(out, &card->layers);
-    json_count(out, "context_tokens", card->context);
+    rung_ledger_counts_json(out, &card->layers);
+    rung_jout_count(out, "context_tokens", card->context);
     rung_jout_bool(out, "context_from_file", card->context_from_file);
-    json_count(out, "batch_sequences", card->batch);
+    rung_jout_count(out, "batch_sequences", card->batch);
     json_numbers(out, &card->numbers);
     json_memory(out, card);
     json_budget(out, card);
@@ -222,7 +202,7 @@ void rung_card_json(rung_jout *out, const rung_card *card)
     json_abilities(out, card);
     json_recall(out, card);
     json_some(out, "window_reach_tokens", card->reach);
-    json_count(out, "window_layers", card->reach_layers);
+    rung_jout_count(out, "window_layers", card->reach_layers);
     rung_jout_array(out, "notes");
     for (size_t i = 0; i < card->notes; i++) rung_jout_string(out, NULL, card->note[i]);
     rung_jout_end(out);

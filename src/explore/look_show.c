@@ -149,7 +149,7 @@ static void show_curve(rung_jout *out, const char *key, const rung_ledger *ledge
     rung_jout_flat_array(out, key);
     for (int at = CURVE_LOW; at <= CURVE_HIGH; at++) {
         uint64_t bytes = rung_card_held_by(ledger, UINT64_C(1) << at, numbers).total;
-        rung_jout_int(out, NULL, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
+        rung_jout_count(out, NULL, bytes);
     }
     rung_jout_end(out);
 }

@@ -99,6 +99,12 @@ void rung_jout_int(rung_jout *out, const char *key, int64_t value)
     rung_buf_printf(out->buf, "%lld", (long long)value);
 }
 
+/* No JSON reader takes UINT64_MAX for an integer. */
+void rung_jout_count(rung_jout *out, const char *key, uint64_t value)
+{
+    rung_jout_int(out, key, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+}
+
 void rung_jout_real(rung_jout *out, const char *key, double value)
 {
     if (!isfinite(value)) {

@@ -26,6 +26,7 @@ static void fill(rung_jout *json)
     rung_jout_string(json, "none", NULL);
     rung_jout_flat_array(json, "numbers");
     rung_jout_int(json, NULL, -3);
+    rung_jout_count(json, NULL, UINT64_MAX);
     rung_jout_real(json, NULL, 0.1);
     rung_jout_real(json, NULL, NAN);
     rung_jout_float(json, NULL, 0.1f);
@@ -45,15 +46,17 @@ static void json_has_these_bytes(void **state)
     rung_jout_begin(&json, &out, "rung.test/1", false);
     fill(&json);
     rung_jout_finish(&json);
-    assert_string_equal(out.text, "{\"schema\":\"rung.test/1\",\"text\":\"a\\\"b\",\"none\":null,"
-                                  "\"numbers\":[-3,0.1,null,0.1],\"inner\":{\"yes\":true},\"written\":\"<x>\"}\n");
+    assert_string_equal(
+        out.text, "{\"schema\":\"rung.test/1\",\"text\":\"a\\\"b\",\"none\":null,"
+                  "\"numbers\":[-3,9223372036854775807,0.1,null,0.1],\"inner\":{\"yes\":true},\"written\":\"<x>\"}\n");
     rung_buf_reset(&out);
     rung_jout_begin(&json, &out, NULL, true);
     fill(&json);
     rung_jout_finish(&json);
-    assert_string_equal(out.text,
-                        "{\n  \"text\": \"a\\\"b\",\n  \"none\": null,\n  \"numbers\": [-3, 0.1, null, 0.1],\n"
-                        "  \"inner\": {\n    \"yes\": true\n  },\n  \"written\": \"<x>\"\n}\n");
+    assert_string_equal(
+        out.text,
+        "{\n  \"text\": \"a\\\"b\",\n  \"none\": null,\n  \"numbers\": [-3, 9223372036854775807, 0.1, null, 0.1],\n"
+        "  \"inner\": {\n    \"yes\": true\n  },\n  \"written\": \"<x>\"\n}\n");
     rung_buf_clear(&out);
 }
 
