@@ -336,7 +336,7 @@ const tool_command tool_command_bound = {
             {"rung bound 3*full --head-dim 16 --bits 26 --task seqcomp --n 100 --solve L",
              "how many functions can it compose?"},
             {"rung bound --plan --task seqcomp L=3 --n 1000 --bits 16", "which layers would do, verified"},
-            {"rung bound linear --task eva N=64 --bits 8 --expect CANNOT", "exit code 1 unless CANNOT"},
+            {"rung bound linear --head-dim 2 --task eva N=64 --bits 8 --expect CANNOT", "exit code 1 unless CANNOT"},
             {"rung bound full --head-dim 8 --bits 32 --kernel two-pass --task seqcomp L=2 --n 106",
              "a softmax that takes the maximum of the row first"},
             {"rung bound full,4*linear --head-dim 2 --bits 26 --task seqcomp L=2 --n 542 --proof claim.v",

@@ -68,12 +68,15 @@ static int unknown_command(const char *name, rung_error *err)
 static int run_without_command(const char *option, rung_error *err)
 {
     if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) return print_help(NULL, NULL, err);
-    if (strcmp(option, "--version") == 0) {
+    if (strcmp(option, "--version") == 0 || strcmp(option, "-V") == 0) {
         static const char version[] = "rung " RUNG_VERSION "\n";
         return tool_out_bytes(version, strlen(version), err);
     }
     if (tool_options_find(NULL, option + strspn(option, "-")))
         return rung_fail(err, RUNG_USAGE, "%s comes after the command, as in 'rung list %s'", option, option);
+    static const char *const known[] = {"--help", "--version"};
+    const char *near = rung_nearest_name(option, known, RUNG_COUNT(known));
+    if (near) return rung_fail(err, RUNG_USAGE, "unknown option '%s'; did you mean '%s'?", option, near);
     return rung_fail(err, RUNG_USAGE, "unknown option '%s'", option);
 }
 
@@ -83,6 +86,7 @@ int main(int argc, char **argv)
     tool_signals_install();
     if (argc < 2) return finish("", print_help(NULL, NULL, &err), &err);
     if (argv[1][0] == '-') return finish("", run_without_command(argv[1], &err), &err);
+    if (strcmp(argv[1], "version") == 0) return finish("", run_without_command("--version", &err), &err);
     const tool_command *command = tool_command_get(argv[1]);
     if (!command) return finish("", unknown_command(argv[1], &err), &err);
     const int code = finish(command->name, run_command(command, argc - 2, argv + 2, &err), &err);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "rung/task.h"
 
 const rung_option tool_options_common[] = {
     {.name = "json",
@@ -64,6 +65,13 @@ static size_t collect_names(const char **out, const rung_option *table)
     return count;
 }
 
+static bool of_a_task(const char *word)
+{
+    for (size_t i = 0; i < rung_task_count(); i++)
+        if (rung_param_find(rung_task_at(i)->params, word) != SIZE_MAX) return true;
+    return false;
+}
+
 static rung_status unknown_option(const tool_command *command, const char *text, size_t len, rung_error *err)
 {
     const char *names[2 * RUNG_OPTION_MAX];
@@ -71,6 +79,9 @@ static rung_status unknown_option(const tool_command *command, const char *text,
     count += collect_names(names + count, tool_options_common);
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)(len < 63 ? len : 63), text);
+    if (of_a_task(word))
+        return rung_fail(err, RUNG_USAGE, "unknown option '--%s'; parameters of a task have no dashes, as in %s=2",
+                         word, word);
     const char *near = rung_guess_name(word, names, count);
     if (near) return rung_fail(err, RUNG_USAGE, "unknown option '--%s'; did you mean '--%s'?", word, near);
     return rung_fail(err, RUNG_USAGE, "unknown option '--%s'", word);

@@ -176,7 +176,8 @@ void rung_buf_csv(rung_buf *out, const char *text);
 
 /* ---- words --------------------------------------------------------------------------------------------- */
 
-/* The candidate nearest to `name` by edit distance, or NULL when none is near enough to be a misspelling. */
+/* The candidate that other programs call `name` (`lr` is `rate`), else the nearest one by edit distance, or NULL when
+ * none is near enough to be a misspelling. */
 const char *rung_nearest_name(const char *name, const char *const *candidates, size_t count);
 /* Returns a candidate that begins with `name`, else the nearest candidate, else NULL. */
 const char *rung_guess_name(const char *name, const char *const *candidates, size_t count);

@@ -7,6 +7,8 @@
  */
 #include "rung/base.h"
 
+#include "familiar_name.h"
+
 #include <string.h>
 
 #define WORD_MAX 64 /* names are short, so a longer word is not a misspelling of one */
@@ -51,6 +53,8 @@ const char *rung_nearest_name(const char *name, const char *const *candidates, s
 {
     const char *nearest = NULL;
     size_t len = strlen(name), least = len >= 6 ? len / 3 : 1;
+    const char *familiar = rung_familiar_name(name, candidates, count);
+    if (familiar) return familiar;
     if (len == 0 || len > WORD_MAX) return NULL;
     for (size_t i = 0; i < count; i++) {
         size_t candidate_len = strlen(candidates[i]);

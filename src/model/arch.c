@@ -139,12 +139,12 @@ static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
     char name[WORD_MAX], message[160];
     skip_spaces(p);
     const char *start = p->at;
-    if (!read_word(p, name, "-")) return expected(p, start, "expected a mechanism, a count or '('");
+    if (!read_word(p, name, "-_")) return expected(p, start, "expected a mechanism, a count or '('");
     conf->mech = rung_mech_get(name);
     if (!conf->mech) {
         const char *near = rung_mech_nearest(name);
-        snprintf(message, sizeof message, "unknown mechanism '%s'%s%s%s; 'rung list mechanisms' names them", name,
-                 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+        snprintf(message, sizeof message, "unknown mechanism '%s'; %s%s%s'rung list mechanisms' names them", name,
+                 near ? "did you mean '" : "", near ? near : "", near ? "'? " : "");
         return expected(p, start, message);
     }
     conf->causal = p->defaults->causal;

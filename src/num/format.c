@@ -91,6 +91,14 @@ static void name_float(rung_fmt *fmt, const char *name)
     snprintf(fmt->name, sizeof fmt->name, "%.15s", name);
 }
 
+static rung_status unknown_format(const char *name, rung_error *err)
+{
+    static const char *const usual[] = {"f64", "f32", "bf16", "f16", "e4m3", "e5m2"};
+    const char *near = rung_nearest_name(name, usual, RUNG_COUNT(usual));
+    if (near) return rung_fail(err, RUNG_USAGE, "unknown number format '%.40s'; did you mean '%s'?", name, near);
+    return rung_fail(err, RUNG_USAGE, "unknown number format '%.40s'; " POSSIBLE, name);
+}
+
 rung_status rung_fmt_parse(rung_fmt *fmt, const char *name, rung_error *err)
 {
     for (size_t i = 0; i < RUNG_COUNT(KNOWN); i++) {
@@ -115,5 +123,5 @@ rung_status rung_fmt_parse(rung_fmt *fmt, const char *name, rung_error *err)
         snprintf(fmt->name, sizeof fmt->name, "%.15s", name);
         return RUNG_OK;
     }
-    return rung_fail(err, RUNG_USAGE, "unknown number format '%.40s'; " POSSIBLE, name);
+    return unknown_format(name, err);
 }

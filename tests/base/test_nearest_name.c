@@ -221,12 +221,26 @@ static void integers_agree_with_strtoll_on_random_texts(void **state)
     }
 }
 
+static void words_of_other_programs_have_ours(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"rate", "batch", "count"}, *const formats[] = {"f32", "f16", "e4m3"};
+    assert_string_equal(rung_nearest_name("lr", options, 3), "rate");
+    assert_string_equal(rung_nearest_name("Learning_Rate", options, 3), "rate");
+    assert_string_equal(rung_nearest_name("batch-size", options, 3), "batch");
+    assert_string_equal(rung_nearest_name("float-8_e4m3", formats, 3), "e4m3");
+    assert_null(rung_nearest_name("lr", formats, 3));            /* ours must be among the candidates */
+    assert_null(rung_nearest_name("learningrates", options, 3)); /* the whole word counts */
+    assert_null(rung_nearest_name("-_-", options, 3));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_enough_is_exactly_the_number_of_edits),
         cmocka_unit_test(nearest_of_many_is_the_first_with_the_least_edits),
         cmocka_unit_test(people_get_the_suggestions_they_expect),
+        cmocka_unit_test(words_of_other_programs_have_ours),
         cmocka_unit_test(words_of_any_length_and_byte_are_safe),
         cmocka_unit_test(integers_agree_with_strtoll_at_every_border),
         cmocka_unit_test(integers_agree_with_strtoll_on_random_texts),

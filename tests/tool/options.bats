@@ -27,6 +27,20 @@ refuses() {
     refuses 2 "Try 'rung list --help'" list --jsno
 }
 
+@test "words of other programs lead to ours" {
+    refuses 2 "did you mean '--rate'?" train --arch full --lr 0.1
+    refuses 2 "did you mean '--batch'?" train --arch full --batch_size 8
+    refuses 2 "have no dashes, as in L=2" train --arch full --L 2
+    refuses 2 "did you mean 'gdelta'?" bound gated_deltanet --task eva N=4
+    refuses 2 "did you mean 'full'?" bound mha --task eva N=4
+    refuses 2 "did you mean 'verify'?" evaluate
+    refuses 2 "did you mean '--help'?" --hlep
+    for word in version -V --version; do
+        run -0 rung "$word"
+        [[ $output == "rung "* ]]
+    done
+}
+
 @test "options before the command say where they belong" {
     refuses 2 "comes after the command" --json list
     refuses 2 "unknown option '--bogus'" --bogus
