@@ -90,8 +90,7 @@ static rung_status export_file(rung_store_export *x, const tool_call *call, cons
 static rung_status into_directory(rung_store_export *x, const tool_call *call, const char *directory, store_use *use,
                                   rung_error *err)
 {
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
-        return rung_fail(err, RUNG_SYSTEM, "%s: %s", directory, strerror(errno));
+    RUNG_TRY(rung_directory_make(directory, err));
     x->directory = directory;
     return each_store(x, call, use, err);
 }

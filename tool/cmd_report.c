@@ -3,7 +3,6 @@
  *
  * rung report: what stores hold, as one page and as figures.
  */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,9 +90,7 @@ static rung_status write_all(const tool_call *call, const rung_report *report, c
                              rung_error *err)
 {
     writer w = {.directory = directory, .ending = svg ? "svg" : "csv"};
-    rung_status status = RUNG_OK;
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
-        return rung_fail(err, RUNG_SYSTEM, "cannot make the directory %s: %s", directory, strerror(errno));
+    rung_status status = rung_directory_make(directory, err);
     for (size_t i = 0; status == RUNG_OK && i < rung_report_groups(report); i++) {
         const rung_run_group *g = rung_report_group(report, i);
         status = write_figures(&w, g->figure, g->figures, svg, err);

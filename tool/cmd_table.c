@@ -3,7 +3,6 @@
  *
  * rung table: the table of results of the paper, every cell reached here (rung/table.h).
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,8 +42,7 @@ static rung_status prepare(rung_table *table, const table_values *v, rung_error 
 {
     rung_status status = rung_table_init(table, v->numbers, err);
     if (v->train && v->trained) return rung_fail(err, RUNG_USAGE, "--train and --trained exclude each other");
-    if (status == RUNG_OK && mkdir(v->out, 0777) != 0 && errno != EEXIST)
-        status = rung_fail(err, RUNG_SYSTEM, "cannot make the directory %s: %s", v->out, strerror(errno));
+    RUNG_NEXT(status, rung_directory_make(v->out, err));
     return status;
 }
 

@@ -239,6 +239,8 @@ rung_status rung_file_commit(rung_file_writer *writer, rung_error *err);
 void rung_file_abandon(rung_file_writer *writer);
 /* Calls begin, writes all bytes, and calls commit. */
 rung_status rung_file_write(const char *path, const void *bytes, size_t len, rung_error *err);
+/* Makes the directory, and those above it, unless they are there. */
+rung_status rung_directory_make(const char *path, rung_error *err);
 
 /* ---- progress ------------------------------------------------------------------------------------------- */
 

@@ -133,3 +133,31 @@ rung_status rung_file_write(const char *path, const void *bytes, size_t len, run
     rung_file_abandon(&writer);
     return status;
 }
+
+/* ---- directories ----------------------------------------------------------------------------------------------- */
+
+static bool is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* Cuts the path at each '/' in turn, makes what stands before it, and puts the '/' back. */
+rung_status rung_directory_make(const char *path, rung_error *err)
+{
+    char *part = strdup(path);
+    if (!part) return rung_fail(err, RUNG_SYSTEM, "%s: %s", path, strerror(ENOMEM));
+    int code = *path ? 0 : ENOENT;
+    for (char *at = part; code == 0 && *at;) {
+        at += strspn(at, "/");
+        at += strcspn(at, "/");
+        char cut = *at;
+        *at = '\0';
+        if (mkdir(part, 0777) != 0) code = errno;
+        if (code && is_directory(part)) code = 0;
+        *at = cut;
+    }
+    free(part);
+    if (code == 0) return RUNG_OK;
+    return rung_fail(err, RUNG_SYSTEM, "cannot make the directory '%s': %s", path, strerror(code));
+}

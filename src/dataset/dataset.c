@@ -165,15 +165,6 @@ static rung_status export_file(const rung_dataset *job, const char *path, rung_e
 
 /* ---- places ---------------------------------------------------------------------------------------------------- */
 
-static rung_status make_directory(const char *path, rung_error *err)
-{
-    struct stat info;
-    if (mkdir(path, 0777) == 0) return RUNG_OK;
-    const int error = errno;
-    if (error == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return RUNG_OK;
-    return rung_fail(err, RUNG_SYSTEM, "%s: cannot make this directory: %s", path, strerror(error));
-}
-
 /* No !function: the harness needs no Python of ours. Answers come from generation, since many servers return
  * no log-probabilities of the prompt and then score chance in silence. The data path is as -o was given: the
  * harness opens it from where it is started. */
@@ -212,12 +203,12 @@ static rung_status export_yaml(const rung_dataset *job, const char *data, rung_e
 
 static rung_status make_directories(const rung_dataset *job, const char *path, rung_error *err)
 {
-    rung_status status = make_directory(job->out, err);
+    rung_status status = rung_directory_make(job->out, err);
     if (status || job->format != RUNG_TASK_RULER) return status;
     char *parent = rung_calloc(strlen(path) + 1, 1, err);
     if (!parent) return RUNG_SYSTEM;
     memcpy(parent, path, (size_t)(strrchr(path, '/') - path));
-    status = make_directory(parent, err);
+    status = rung_directory_make(parent, err);
     free(parent);
     return status;
 }

@@ -24,8 +24,7 @@ rung_status lab_work_directory(rung_buf *out, const char *store, rung_error *err
 {
     rung_buf_printf(out, "%s.work", store);
     rung_status status = rung_buf_ok(out, err);
-    if (status == RUNG_OK && mkdir(out->text, 0777) != 0 && errno != EEXIST)
-        status = rung_fail(err, RUNG_SYSTEM, "%s: %s", out->text, strerror(errno));
+    RUNG_NEXT(status, rung_directory_make(out->text, err));
     return status;
 }
 

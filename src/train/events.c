@@ -123,8 +123,7 @@ rung_status rung_events_open(rung_events **out, const char *directory, double wa
     rung_status status = rung_buf_ok(&path, err);
     events->path = path.text; /* taken from the buffer */
     fill_table(events->table);
-    if (status == RUNG_OK && mkdir(directory, 0777) != 0 && errno != EEXIST)
-        status = rung_fail(err, RUNG_SYSTEM, "%s: %s", directory, strerror(errno));
+    RUNG_NEXT(status, rung_directory_make(directory, err));
     if (status == RUNG_OK && !(events->stream = fopen(events->path, "ab")))
         status = rung_fail(err, RUNG_SYSTEM, "%s: %s", events->path, strerror(errno));
     RUNG_NEXT(status, begin_file(events, wall_s, err));

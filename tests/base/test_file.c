@@ -317,6 +317,22 @@ static void impossible_targets_are_refused_by_name(void **state)
     expect_no_begin("");
 }
 
+static void directories_are_made_with_their_parents(void **state)
+{
+    (void)state;
+    struct stat info;
+    rung_error err = {""};
+    assert_int_equal(rung_directory_make(in_directory("a/b//c/"), &err), RUNG_OK);
+    assert_true(stat(in_directory("a/b/c"), &info) == 0 && S_ISDIR(info.st_mode));
+    assert_int_equal(rung_directory_make(in_directory("a/b"), &err), RUNG_OK); /* there already */
+    assert_int_equal(rung_file_write(in_directory("a/file"), "x", 1, &err), RUNG_OK);
+    assert_int_equal(rung_directory_make(in_directory("a/file/d"), &err), RUNG_SYSTEM);
+    assert_non_null(strstr(err.text, "a/file/d"));
+    assert_int_equal(rung_directory_make(in_directory("a/file"), &err), RUNG_SYSTEM);
+    assert_int_equal(rung_directory_make("", &err), RUNG_SYSTEM);
+    assert_int_equal(unlink(in_directory("a/file")) | rmdir(in_directory("a/b/c")) | rmdir(in_directory("a/b")), 0);
+}
+
 static void failed_rename_leaves_no_temporary_file(void **state)
 {
     (void)state;
@@ -371,6 +387,7 @@ int main(void)
         FILE_TEST(full_disks_are_reported_by_name),
         FILE_TEST(a_hole_in_the_middle_is_never_committed),
         FILE_TEST(impossible_targets_are_refused_by_name),
+        FILE_TEST(directories_are_made_with_their_parents),
         FILE_TEST(failed_rename_leaves_no_temporary_file),
         FILE_TEST(permissions_are_respected),
     };

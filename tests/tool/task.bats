@@ -245,8 +245,9 @@ assert all(0 <= leak[k] <= limit for k in ("majority", "position", "frequency"))
 @test "a place that cannot be written exits 4 and names it" {
     run -4 rung task eva -o missing/file.jsonl
     [[ $output == *missing/file.jsonl* ]]
-    run -4 rung task eva -f lm-eval -o missing/dir
     touch plain
+    run -4 rung task eva -f lm-eval -o plain/dir
+    [[ $output == *plain/dir* ]]
     run -4 rung task eva -f ruler -o plain
     [[ $output == *plain* ]]
 }

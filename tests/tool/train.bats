@@ -119,6 +119,13 @@ assert found["wrong"] <= 0.03 * found["prompts"], found'
     [ "$(echo *)" = "place run.json" ]
 }
 
+@test "directories are made with those above them" {
+    rung train --task eva N=4 --steps 2 --tensorboard logs/of/eva -o m.safetensors
+    [ -n "$(ls logs/of/eva/events.out.tfevents.*)" ]
+    rung task eva -f lm-eval -o tasks/of/eva
+    [ -e tasks/of/eva ]
+}
+
 @test "what cannot be trained is refused with a reason" {
     run -2 --separate-stderr rung train --arch full --task eva --mlp table -o m.safetensors
     [[ $stderr == *table* ]]
