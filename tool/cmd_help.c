@@ -62,22 +62,39 @@ static void json_help(rung_buf *text, const tool_command *only)
     rung_jout_finish(&out);
 }
 
+/* Commands, then topics: completion offers both. */
+static const char *name_at(size_t index)
+{
+    if (index < tool_command_count()) return tool_command_at(index)->name;
+    index -= tool_command_count();
+    return index < tool_topic_count() ? tool_topic_at(index)->name : NULL;
+}
+
+static rung_status unknown(const char *name, rung_error *err)
+{
+    const char *names[256];
+    size_t count = 0;
+    while (count < RUNG_COUNT(names) && (names[count] = name_at(count))) count++;
+    const char *near = rung_guess_name(name, names, count);
+    if (near) return rung_fail(err, RUNG_USAGE, "no help about '%s'; did you mean '%s'?", name, near);
+    return rung_fail(err, RUNG_USAGE, "no help about '%s'; 'rung help' lists commands and topics", name);
+}
+
 static int run_help(const tool_call *call, rung_error *err)
 {
-    const tool_command *command = NULL;
-    if (call->arguments) {
-        const char *name = call->argument[0];
-        command = tool_command_get(name);
-        const char *near = command ? NULL : tool_command_nearest(name);
-        if (near) return rung_fail(err, RUNG_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
-        if (!command) return rung_fail(err, RUNG_USAGE, "unknown command '%s'", name);
-    }
+    const char *name = call->arguments ? call->argument[0] : NULL;
+    const tool_command *command = name ? tool_command_get(name) : NULL;
+    const tool_topic *topic = name && !command ? tool_topic_get(name) : NULL;
+    if (name && !command && !topic) return unknown(name, err);
+    if (topic && call->json) return rung_fail(err, RUNG_USAGE, "--json is for commands, not for topics");
     rung_buf text;
     rung_buf_init(&text);
     if (call->json)
         json_help(&text, command);
     else if (command)
         tool_help_command(&text, command, NULL);
+    else if (topic)
+        tool_help_topic(&text, topic);
     else
         tool_help_overview(&text);
     const int status = tool_out_buf(&text, err);
@@ -87,17 +104,21 @@ static int run_help(const tool_call *call, rung_error *err)
 
 const tool_command tool_command_help = {
     .name = "help",
-    .summary = "this overview, or the help of one command",
+    .summary = "this overview, or the help of one command or topic",
     .examples =
         (const tool_example[]){
             {"rung help", "the overview"},
             {"rung help task", "the same as rung task --help"},
+            {"rung help arch", "how layers are written"},
             {"rung help --json", "commands and options, for programs"},
             {0},
         },
     .arguments =
         (const tool_argument[]){
-            {.metavar = "COMMAND", .help = "name of a command", .most = 1, .names = tool_command_name_at},
+            {.metavar = "COMMAND|TOPIC",
+             .help = "a command, or arch, numbers, tasks, verdicts",
+             .most = 1,
+             .names = name_at},
             {0},
         },
     .helper = true,

@@ -180,6 +180,20 @@ void tool_help_command(rung_buf *out, const tool_command *command, const tool_ca
     if (call && command->help_more) command->help_more(out, call);
 }
 
+/* ---- a topic --------------------------------------------------------------------------------------------------- */
+
+void tool_help_topic(rung_buf *out, const tool_topic *topic)
+{
+    rung_buf_printf(out, "%s%s%s: %s\n", tool_style_bold(), topic->name, tool_style_off(), topic->summary);
+    heading(out, "Examples");
+    print_examples(out, topic->examples);
+    heading(out, "Meaning");
+    for (const tool_example *row = topic->terms; row->line; row++) tool_two_columns(out, row->line, row->why, 24);
+    rung_buf_puts(out, "\n  ");
+    tool_wrap(out, topic->more, 2, 2);
+    rung_buf_putc(out, '\n');
+}
+
 /* ---- the overview ---------------------------------------------------------------------------------------------- */
 
 static void print_commands(rung_buf *out, bool helpers)
@@ -201,5 +215,12 @@ void tool_help_overview(rung_buf *out)
     print_commands(out, false);
     heading(out, "Help and setup");
     print_commands(out, true);
+    heading(out, "Topics");
+    for (size_t i = 0; i < tool_topic_count(); i++) {
+        const tool_topic *topic = tool_topic_at(i);
+        char line[40];
+        snprintf(line, sizeof line, "help %s", topic->name);
+        tool_two_columns(out, line, topic->summary, 17);
+    }
     rung_buf_puts(out, "\nEvery command: --help (examples first), --json, --seed S, --quiet.\n");
 }

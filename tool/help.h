@@ -7,10 +7,14 @@
 #define RUNG_TOOL_HELP_H
 
 #include "command.h"
+#include "topics.h"
 
 void tool_help_overview(rung_buf *out);
 /* `call` may be NULL; with one, the help can speak of its arguments. */
 void tool_help_command(rung_buf *out, const tool_command *command, const tool_call *call);
+
+/* One of the topics of topics.h. */
+void tool_help_topic(rung_buf *out, const tool_topic *topic);
 
 /* "rung task NAME [key=value ...] [options]" */
 void tool_help_usage(rung_buf *out, const tool_command *command);

@@ -46,6 +46,27 @@ line_of() { grep -nFx "$2" <<<"$1" | head -1 | cut -d: -f1; }
     done
 }
 
+@test "topics: examples first, within 80 columns, and the examples run as they stand" {
+    rung build lookup N=16 keys=sign -o m.safetensors >/dev/null
+    mkdir bin
+    ln -s "$RUNG" bin/rung
+    PATH=$PWD/bin:$PATH
+    for topic in arch numbers tasks verdicts; do
+        rung help | grep -qE "^  help $topic "
+        rung help "$topic" >text
+        run ! grep -nE '.{81}' text
+        [ "$(line_of "$(cat text)" Examples)" -lt "$(line_of "$(cat text)" Meaning)" ]
+        joined <text >examples
+        [ "$(wc -l <examples)" -ge 3 ]
+        while read -r line; do
+            bash -c "$line" >/dev/null </dev/null
+        done <examples
+    done
+    run -2 rung help archh
+    [[ $output == *"did you mean 'arch'"* ]]
+    run -2 rung help arch --json
+}
+
 @test "--help wins over mistakes on the same line" {
     run -0 rung task --bogus --help
     [[ $output == *Examples* ]]
@@ -56,14 +77,16 @@ line_of() { grep -nFx "$2" <<<"$1" | head -1 | cut -d: -f1; }
     [[ $output == *"Parameters of eva"*"N=16"* ]]
 }
 
-# The example lines of a command's help, without their meaning, broken lines joined.
-examples_of() {
-    rung "$1" --help | sed -n '/^Examples$/,/^$/p' | awk '
+# The example lines of a help text, without their meaning, broken lines joined.
+joined() {
+    sed -n '/^Examples$/,/^$/p' | awk '
         /^  rung/ || joining {
             sub(/^ +/, ""); sub(/   .*/, ""); joining = sub(/ *\\$/, " ")
             printf "%s%s", $0, joining ? "" : "\n"
         }'
 }
+
+examples_of() { rung "$1" --help | joined; }
 
 @test "every example of the help runs as it stands" {
     mkdir bin
