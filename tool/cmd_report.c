@@ -158,6 +158,7 @@ static void print_group(rung_buf *out, const rung_run_group *g)
         tool_report_print_text(out, g->left_out);
         rung_buf_putc(out, '\n');
     }
+    tool_report_print_cells(out, g);
 }
 
 static rung_status print_report(const tool_call *call, const rung_report *report, rung_error *err)

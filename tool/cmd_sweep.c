@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cluster.h"
+#include "report_print.h"
 #include "rung/lab.h"
 #include "rung/render.h"
 
@@ -181,6 +182,23 @@ static void print_sum(rung_buf *out, const job *j)
         rung_buf_printf(out, "succeeded %s%zu of %zu%s\n", tool_style_bold(), s->succeeded, known, tool_style_off());
 }
 
+/* The cells of this sweep that the store has by now. */
+static rung_status print_results(rung_buf *out, const job *j, rung_error *err)
+{
+    char spec[RUNG_RUN_ID];
+    rung_report *report;
+    rung_sweep_spec_id(spec, j->sweep);
+    RUNG_TRY(rung_report_new(&report, err));
+    rung_status status = rung_report_add(report, j->store.text, 10, err);
+    RUNG_NEXT(status, rung_report_make(report, err));
+    for (size_t i = 0; status == RUNG_OK && i < rung_report_groups(report); i++) {
+        const rung_run_group *group = rung_report_group(report, i);
+        if (strcmp(group->spec, spec) == 0) tool_report_print_cells(out, group);
+    }
+    rung_report_free(report);
+    return status;
+}
+
 static void json_plan(rung_jout *out, const job *j)
 {
     rung_jout_string(out, "name", rung_sweep_name(j->sweep));
@@ -268,6 +286,7 @@ static rung_status show(const job *j, bool plan, bool end, rung_error *err)
         if (!end) print_plan(&text, j);
         if (plan) status = print_dry_runs(&text, j, err);
         if (end) print_sum(&text, j);
+        if (end && j->sum.before + j->sum.done) status = print_results(&text, j, err);
     }
     RUNG_NEXT(status, tool_out_buf(&text, err));
     if (status == RUNG_OK && !end) status = tool_out_finish(err);

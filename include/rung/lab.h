@@ -39,6 +39,8 @@ double rung_sweep_success(const rung_sweep *sweep);       /* a run succeeds if i
 size_t rung_sweep_count(const rung_sweep *sweep);
 size_t rung_sweep_repeated(const rung_sweep *sweep); /* repeated runs that were left out */
 const char *rung_sweep_id(const rung_sweep *sweep, size_t index);
+/* The id under which a store keeps the spec: the first digits of the SHA-256 of its text. */
+void rung_sweep_spec_id(char id[RUNG_RUN_ID], const rung_sweep *sweep);
 
 /* One run, spelled out. */
 typedef struct rung_sweep_run {

@@ -243,9 +243,8 @@ static rung_status insert_plan(const rung_store *store, const rung_sweep *sweep,
 
 rung_status rung_store_plan(rung_store *store, const rung_sweep *sweep, rung_error *err)
 {
-    char hex[65];
-    rung_sha256_hex(hex, sweep->text, strlen(sweep->text));
-    hex[RUNG_RUN_ID - 1] = '\0';
+    char id[RUNG_RUN_ID];
+    rung_sweep_spec_id(id, sweep);
     RUNG_TRY(lab_sql_begin(store, err));
-    return lab_sql_end(store, insert_plan(store, sweep, hex, err), err);
+    return lab_sql_end(store, insert_plan(store, sweep, id, err), err);
 }

@@ -376,6 +376,14 @@ void rung_sweep_free(rung_sweep *sweep)
     free(sweep);
 }
 
+void rung_sweep_spec_id(char id[RUNG_RUN_ID], const rung_sweep *sweep)
+{
+    char hex[65];
+    rung_sha256_hex(hex, sweep->text, strlen(sweep->text));
+    memcpy(id, hex, RUNG_RUN_ID - 1);
+    id[RUNG_RUN_ID - 1] = '\0';
+}
+
 const char *rung_sweep_name(const rung_sweep *sweep)
 {
     return sweep->name;

@@ -48,6 +48,32 @@ for cell in sweep["cells"]:
 assert not rows'
 }
 
+@test "the terminal has the cells of the JSON, within 80 columns, and sweep ends with them" {
+    store capacity
+    rung report capacity.db -o page.html -q >text
+    rung report capacity.db -o page.html --json >report.json
+    run ! grep -nE '.{81}' text
+    grep -qF "and 7 more: see the page, or --json" text
+    python '
+import json, re
+rows = [l for l in open("text") if re.search(r" of \d+  ", l)]
+cells = json.load(open("report.json"))["sweeps"][0]["cells"]
+assert len(cells) == 47 and len(rows) == 40
+clip = lambda x: min(max(x, 0), 1)
+for row, cell in zip(rows, cells):
+    w, a = cell["words"], cell["accuracy"]
+    assert f"N={w[\"task.N\"]} " in row and f" {cell[\"succeeded\"]} of {cell[\"runs\"]} " in row, (row, w)
+    shown = "-" if a["mean"] is None else f"{a[\"mean\"]:.3f}"
+    assert f" {shown} " in row, (row, a)
+    if a["low"] is not None: assert f"{clip(a[\"low\"]):.3f} to {clip(a[\"high\"]):.3f}" in row, (row, a)
+    assert ("control" in row) == cell["random_labels"]'
+    echo '{"name": "two", "base": {"task": "eva N=2 V=2", "steps": 2, "batch": 2, "d-model": 4, "dk": 2, "dv": 2, "test-prompts": 4},
+        "cases": [{"label": "scan", "arch": "linear"}, {"label": "all", "arch": "full"}]}' >two.json
+    rung sweep two.json -o capacity.db -q >end
+    grep -qE "^  scan +[01]\.[0-9]+ .* of 1 " end
+    run ! grep -q "N=" end
+}
+
 @test "figures are the same as SVG, as CSV and in the page" {
     store capacity
     rung report capacity.db -o page.html --svg figures --csv figures --json >report.json 2>notes
