@@ -62,10 +62,9 @@ assert len(cells) == 47 and len(rows) == 40
 clip = lambda x: min(max(x, 0), 1)
 for row, cell in zip(rows, cells):
     w, a = cell["words"], cell["accuracy"]
-    assert f"N={w[\"task.N\"]} " in row and f" {cell[\"succeeded\"]} of {cell[\"runs\"]} " in row, (row, w)
-    shown = "-" if a["mean"] is None else f"{a[\"mean\"]:.3f}"
-    assert f" {shown} " in row, (row, a)
-    if a["low"] is not None: assert f"{clip(a[\"low\"]):.3f} to {clip(a[\"high\"]):.3f}" in row, (row, a)
+    assert "N=%s " % w["task.N"] in row and " %d of %d " % (cell["succeeded"], cell["runs"]) in row, (row, w)
+    assert (" - " if a["mean"] is None else " %.3f " % a["mean"]) in row, (row, a)
+    if a["low"] is not None: assert "%.3f to %.3f" % (clip(a["low"]), clip(a["high"])) in row, (row, a)
     assert ("control" in row) == cell["random_labels"]'
     echo '{"name": "two", "base": {"task": "eva N=2 V=2", "steps": 2, "batch": 2, "d-model": 4, "dk": 2, "dv": 2, "test-prompts": 4},
         "cases": [{"label": "scan", "arch": "linear"}, {"label": "all", "arch": "full"}]}' >two.json
