@@ -41,12 +41,12 @@ ISA_FLAGS_avx2   := -DRUNG_ISA_SUFFIX=_avx2 -mavx2 -mfma
 ISA_FLAGS_avx512 := -DRUNG_ISA_SUFFIX=_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mprefer-vector-width=512
 
 .PHONY: all config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm fuzz fuzz-smoke soak \
-        mutate-premises learn bench bench-commands proofs check-coverage layers format format-check table table-trained \
+        mutate-premises learn bench bench-commands peer proofs check-coverage layers format format-check table table-trained \
         install uninstall help clean unit unit-plain smoke-build cli proofs-random
 
 # Goals that compile nothing in this make: they need no configuration, or install first and call make again.
 OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm fuzz fuzz-smoke soak mutate-premises learn bench \
-         proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean
+         peer proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean
 
 MAKEFLAGS += --no-print-directory
 
@@ -372,15 +372,23 @@ learn: deps ## success rates of training over seeds (scripts/learn.sh says which
 	@$(MAKE) all
 	@BUILD=$(BUILD) scripts/learn.sh
 
-# Every subject is run, also after one that has missed a bar.
+# Every subject is run, also after one that has missed a bar. Those with a peer meet each PyTorch that is there.
 BENCHES := exact break step mixers length memory
+PEER    := $(BUILD)/peer
 bench: deps ## speed of the arithmetic, the mechanisms, the attacks and of training, beside PyTorch
 	@scripts/deps.sh bench
 	@$(MAKE) all
 	@$(MAKE) $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 	@for b in $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c)); do $$b || exit 1; done
 	@missed=0; for b in $(BENCHES); do echo "rung bench $$b"; $(BUILD)/rung bench $$b || missed=1; done; \
+	for b in step mixers; do \
+	    if [ -x $(PEER)/bin/python ]; then \
+	        echo "rung bench $$b --peer $(PEER)"; $(BUILD)/rung bench $$b --peer $(PEER) || missed=1; \
+	    else echo "SKIPPED: rung bench $$b beside the newest PyTorch; make peer installs it"; fi; done; \
 	RUNG=$(BUILD)/rung scripts/bench-commands.sh || missed=1; exit $$missed
+
+peer: ## the newest PyTorch in a virtual environment, build/peer, to be measured beside (5 GB, from the network)
+	@CC="$(CC)" scripts/peer.sh $(PEER)
 
 bench-commands: $(BUILD)/rung ## verdicts within a second, a store of 100,000 runs within ten: commands that people wait for
 	@RUNG=$(BUILD)/rung scripts/bench-commands.sh

@@ -77,9 +77,11 @@ const tool_command tool_command_bench = {
         "training "
         "step, one thread.\n"
         "step: whole training steps. mixers: one mechanism alone, forward and backward. Both in turns with PyTorch, "
-        "where /usr/bin/python3 has it, after losses, outputs and gradients have been found equal; wall time. PyTorch "
-        "gets the instruction set, the threads and the BLAS that it is fastest with, in two spellings: the usual one, "
-        "which the bars are for, and the best that was found.\n"
+        "where /usr/bin/python3 or --peer has it, after losses, outputs and gradients have been found equal; wall "
+        "time. "
+        "PyTorch gets the instruction set and the threads of rung, in two spellings: the usual one, and the best of "
+        "several forms (groups of sequences, scaled_dot_product_attention, fused AdamW, torch.compile), tried out "
+        "first. With a BLAS that does not suit the processor nothing is judged: that is an error.\n"
         "length: tokens per second of recurrent mechanisms in a short and a long sequence.\n"
         "memory: what one training step needs at most.\n"
         "Bars count at the standard sizes only, and not with --quick.",
@@ -92,6 +94,7 @@ const tool_command tool_command_bench = {
             {"rung bench step", "training beside PyTorch; two minutes"},
             {"rung bench step --arch gdelta:unit=1 --layers 2 --tokens 512", "another architecture"},
             {"rung bench mixers --mech delta", "one mechanism"},
+            {"rung bench step --peer build/peer", "beside the PyTorch that make peer has installed"},
             {"RUNG_ISA=avx2 rung bench step", "without AVX-512, on both sides and in the peak"},
             {0},
         },
@@ -147,6 +150,12 @@ const tool_command tool_command_bench = {
              .kind = RUNG_OPTION_FLAG,
              .at = offsetof(rung_bench_options, quick),
              .help = "two turns and no bars (not exact, break)"},
+            {.name = "peer",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(rung_bench_options, peer),
+             .metavar = "DIR",
+             .help =
+                 "step, mixers: PyTorch of this virtual environment (make peer) or python, not of /usr/bin/python3"},
             {.name = "no-peer",
              .kind = RUNG_OPTION_FLAG,
              .at = offsetof(rung_bench_options, no_peer),

@@ -22,6 +22,7 @@ typedef struct rung_bench_options {
     int64_t seeds;             /* of attacks; 0: as many models as the bars are for */
     int64_t vocab, d_model, heads;
     const char *numbers, *arch, *mech; /* numbers, mech NULL: all that the subject has */
+    const char *peer;                  /* of PyTorch: a python or a virtual environment; NULL: /usr/bin/python3 */
     bool quick, no_peer;
     int64_t seed;
 } rung_bench_options;

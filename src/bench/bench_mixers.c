@@ -59,7 +59,8 @@ static void describe_noise(rung_jout *question, const char *key, const char *nam
     rung_jout_end(question);
 }
 
-static rung_status ask_mixer(rung_json_doc **answer, bench_peer *peer, const bench_mixer *m, rung_error *err)
+static rung_status ask_mixer(rung_json_doc **answer, bench_peer *peer, const bench_mixer *m, bool compile,
+                             rung_error *err)
 {
     static const bench_noise_range upstream = {BENCH_MIXER_UPSTREAM, -1, 1};
     const rung_mech_input *inputs = m->conf.mech->inputs;
@@ -70,6 +71,7 @@ static rung_status ask_mixer(rung_json_doc **answer, bench_peer *peer, const ben
     rung_jout_int(&question, "batch", (int64_t)m->batch);
     rung_jout_int(&question, "heads", (int64_t)m->conf.heads);
     rung_jout_int(&question, "tokens", (int64_t)m->tokens);
+    rung_jout_bool(&question, "compile", compile);
     rung_jout_array(&question, "inputs");
     for (size_t i = 0; inputs[i].name; i++)
         if (m->row[i])
@@ -107,14 +109,15 @@ static rung_status compare_all(const rung_json *sums, const bench_mixer *m, rung
 }
 
 /* *met = false: PyTorch has no form of this mechanism, or not at this length. */
-static rung_status meet_peer(bool *met, rung_bench_row *row, bench_peer *peer, bench_mixer *m, rung_error *err)
+static rung_status meet_peer(bool *met, rung_bench_row *row, bench_peer *peer, bench_mixer *m,
+                             const rung_bench_report *report, rung_error *err)
 {
     rung_json_doc *answer;
     bool absent = false;
     double group = NAN;
     *met = false;
     if (!peer->process || (m->tokens > 64 && m->tokens % 64)) return RUNG_OK;
-    rung_status status = ask_mixer(&answer, peer, m, err);
+    rung_status status = ask_mixer(&answer, peer, m, report->judged, err);
     RUNG_TRY(status);
     const rung_json *root = rung_json_root(answer), *sums = rung_json_get(root, "sums");
     rung_json_bool(&absent, rung_json_get(root, "absent"));
@@ -123,6 +126,7 @@ static rung_status meet_peer(bool *met, rung_bench_row *row, bench_peer *peer, b
         status = compare_all(rung_json_get(sums, bench_spellings[s]), m, err);
     if (!absent && rung_json_real(&group, rung_json_get(root, "group")))
         bench_row_number(row, "pytorch_best_heads_at_a_time", group);
+    if (!absent && status == RUNG_OK) bench_peer_note_form(report, row, root);
     rung_json_free(answer);
     *met = !absent;
     return status;
@@ -173,9 +177,9 @@ static void fill_peer(rung_bench_row *row, const mixer_rounds *r, double bar)
         }
 }
 
-/* The bars are for the usual sizes; ratios for a tuned PyTorch on AVX-512, shares for any vectors. */
+/* The bars are for the usual sizes; ratios for AVX-512, shares for any vectors. */
 static void fill_row(rung_bench_row *row, const mixer_rounds *r, const struct subject *s, const bench_mixer *m,
-                     const rung_bench_report *report, bool tuned)
+                     const rung_bench_report *report)
 {
     bool usual = m->batch == BATCH && m->conf.heads == HEADS && m->tokens == TOKENS && m->conf.dk == DIM;
     bench_row_samples(row, "forward_ms", &r->ours[0]);
@@ -183,7 +187,7 @@ static void fill_row(rung_bench_row *row, const mixer_rounds *r, const struct su
     bench_report_share(row, "forward_share_of_peak", &r->gflops, report)->bar =
         usual && rung_cpu_isa() != RUNG_ISA_REF ? s->share_factor * s->ggml_share : NAN;
     if (usual && !isnan(s->ggml_share)) bench_row_number(row, "ggml_share_of_peak", s->ggml_share);
-    fill_peer(row, r, usual && tuned && rung_cpu_isa() == RUNG_ISA_AVX512 ? s->ratio_bar : NAN);
+    fill_peer(row, r, usual && rung_cpu_isa() == RUNG_ISA_AVX512 ? s->ratio_bar : NAN);
 }
 
 static rung_status init_mixer(bench_mixer *m, const rung_bench_report *report, const char *mech, size_t batch,
@@ -205,9 +209,9 @@ static rung_status measure_mixer(rung_bench_report *report, bench_peer *peer, co
     if (!r) return RUNG_SYSTEM;
     snprintf(row.name, sizeof row.name, "%s, %zu tokens", s->mech, tokens);
     rung_status status = init_mixer(&m, report, s->mech, bench_or_usual(v->batch, BATCH), tokens, err);
-    RUNG_NEXT(status, meet_peer(&met, &row, peer, &m, err));
+    RUNG_NEXT(status, meet_peer(&met, &row, peer, &m, report, err));
     RUNG_NEXT(status, play_rounds(r, &m, met ? peer : NULL, report, err));
-    if (status == RUNG_OK) fill_row(&row, r, s, &m, report, peer->tuned);
+    if (status == RUNG_OK) fill_row(&row, r, s, &m, report);
     RUNG_NEXT(status, bench_report_row(report, &row, err));
     bench_mixer_clear(&m);
     free(r);

@@ -5,8 +5,9 @@ the settings that make PyTorch fast on this machine, asks line by line (JSON) on
 so that both take turns in one run.
 
 Everything exists in two spellings. "usual": the whole batch at once, as one writes it. "best": equal sizes and values, but what
-shares an input is one product, and the batch goes through in groups whose intermediate tensors stay in the cache; the size of
-a group is tried out first. Recurrent mechanisms are in the chunked forms of their papers in both.
+shares an input is one product, and the batch goes through in groups whose intermediate tensors stay in the cache. The fastest
+of several forms is tried out first: sizes of a group, attention by products or by scaled_dot_product_attention, interpreted or
+by torch.compile, where this PyTorch has them. Recurrent mechanisms are in the chunked forms of their papers in both.
 """
 import json
 import math
@@ -62,31 +63,47 @@ def causal_mask(tokens):
     return torch.full((tokens, tokens), -math.inf).triu_(1)
 
 
+def newest_adamw():
+    """The fastest AdamW that this PyTorch has."""
+    version = tuple(int(part) for part in torch.__version__.split(".")[:2])
+    return {"fused": True} if version >= (2, 4) else {"foreach": True}
+
+
 class Usual:
     """Pre-norm decoder; every projection a product of its own, the whole batch at once."""
     fused = False
 
     def __init__(self, path, ask):
-        weights = read_model(path)
-        self.heads, self.vocab = ask["heads"], ask["vocab"]
+        self.path, self.heads, self.vocab = path, ask["heads"], ask["vocab"]
+        weights = self.read()
         self.layers = 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("layers."))
-        if self.fused:
-            for i in range(self.layers):
-                parts = [weights.pop(f"layers.{i}.mix.0.{part}.weight") for part in "qkv"]
-                weights[f"layers.{i}.mix.0.qkv.weight"] = torch.cat(parts)
         self.weights = {name: w.requires_grad_() for name, w in weights.items()}
         decays = {name: w.dim() == 2 and name not in ("embed.weight", "positions") for name, w in weights.items()}
         groups = [{"params": [w for name, w in weights.items() if decays[name] == flag],
                    "weight_decay": ask["decay"] if flag else 0.0} for flag in (True, False)]
         self.adamw = torch.optim.AdamW(groups, lr=ask["rate"], betas=(ask["beta1"], ask["beta2"]), eps=ask["epsilon"],
-                                       foreach=self.fused)
+                                       **(newest_adamw() if self.fused else {"foreach": False}))
         count = ask["batch"] * ask["tokens"]
         shape = ask["batch"], ask["tokens"]
         self.token = torch.from_numpy(whole(count, 1, self.vocab)).reshape(shape)
         self.target = torch.from_numpy(whole(count, 2, self.vocab)).reshape(shape)
         self.mask = causal_mask(ask["tokens"])
         self.hidden = self.mask.isinf()
-        self.group = ask["batch"]
+        self.group, self.run = ask["batch"], self.loss
+
+    def read(self):
+        weights = read_model(self.path)
+        for name in [name for name in weights if self.fused and name.endswith(".mix.0.q.weight")]:
+            prefix = name[:-len("q.weight")]
+            weights[prefix + "qkv.weight"] = torch.cat([weights.pop(f"{prefix}{part}.weight") for part in "qkv"])
+        return weights
+
+    def restart(self):
+        """From the weights of the file again, as if no step had been done."""
+        with torch.no_grad():
+            for name, w in self.read().items():
+                self.weights[name].copy_(w)
+        self.adamw.state.clear()
 
     def linear(self, name, x):
         return F.linear(x, self.weights[name + ".weight"])
@@ -114,7 +131,7 @@ class Usual:
         self.adamw.zero_grad(set_to_none=True)
         total, share = 0.0, self.group / len(self.token)
         for token, target in zip(self.token.split(self.group), self.target.split(self.group)):
-            loss = self.loss(token, target)
+            loss = self.run(token, target)
             if share != 1:
                 loss = loss * (len(token) / len(self.token))
             loss.backward()
@@ -124,12 +141,19 @@ class Usual:
 
 
 class Best(Usual):
-    """Queries, keys and values in one product, residuals and masks added inside a product, groups of sequences."""
+    """Queries, keys and values in one product, masks added inside a product, groups of sequences."""
     fused = True
+
+    def __init__(self, path, ask, attend):
+        super().__init__(path, ask)
+        self.attend = attend
 
     def mix(self, prefix, h):
         B, T, _ = h.shape
         qkv = self.linear(prefix + ".mix.0.qkv", h).view(B, T, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        if self.attend == "sdpa":
+            mixed = F.scaled_dot_product_attention(*qkv.unbind(0), is_causal=True, scale=1.0)
+            return mixed.transpose(1, 2).reshape(B, T, -1)
         q, k, v = qkv.reshape(3, B * self.heads, T, -1).unbind(0)
         scores = torch.baddbmm(self.mask.expand(len(q), T, T), q, k.transpose(1, 2))
         mixed = torch.bmm(torch.softmax(scores, dim=-1), v)
@@ -148,6 +172,11 @@ def full(x):
     q, k, v = x["q"], x["k"], x["v"]
     scores = torch.baddbmm(x["mask"].expand(len(q), *x["mask"].shape), q, k.transpose(1, 2))
     return torch.bmm(torch.softmax(scores, dim=-1), v)
+
+
+def full_sdpa(x):
+    q, k, v = (x[name][None] for name in "qkv")
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=1.0)[0]
 
 
 def linear(x):
@@ -242,8 +271,8 @@ MECHANISMS = {"full": full, "linear": linear, "retnet": scalar_decay, "mamba2": 
 class Mixer:
     """Inputs lie as [B H,T,d], the layout that suits PyTorch best: no transposition is timed."""
 
-    def __init__(self, ask):
-        self.run = MECHANISMS[ask["mech"]]
+    def __init__(self, ask, attend="products"):
+        self.run = full_sdpa if attend == "sdpa" else MECHANISMS[ask["mech"]]
         self.shape = ask["batch"], ask["tokens"], ask["heads"]
         self.inputs = {entry["name"]: self.take(entry) for entry in ask["inputs"]}
         self.upstream = self.take(ask["upstream"])
@@ -297,43 +326,92 @@ def seconds(work, times):
     return (time.perf_counter() - start) / times
 
 
-def try_groups(subject, work, most):
-    """Keeps the fastest of a few sizes of a group."""
-    found, group = {}, most
-    while group >= 1:
-        subject.group = group
-        found[min(seconds(work, 1) for _ in range(2))] = group
-        group //= 4
+def try_groups(subject, work, sizes):
+    """Keeps the fastest size of a group; how long it takes."""
+    found = {}
+    for subject.group in sizes:
+        found[min(seconds(work, 1) for _ in range(2))] = subject.group
     subject.group = found[min(found)]
+    return min(found)
+
+
+def smaller(most):
+    """most, most/4, ..., down to 1."""
+    sizes = [most]
+    while sizes[-1] // 4:
+        sizes.append(sizes[-1] // 4)
+    return sizes
+
+
+def ways_to_attend():
+    return ["products"] + ["sdpa"] * hasattr(F, "scaled_dot_product_attention")
+
+
+def compiled(subject, work, group, most):
+    """How long the subject takes through the compiler, for the fastest group; None where the compiler does not work."""
+    plain = subject.run
+    try:
+        subject.run = torch.compile(plain, dynamic=False)
+        return try_groups(subject, work, sorted({group, most}))
+    except Exception:  # no compiler for C++, no such function, something that it cannot compile
+        subject.run, subject.group = plain, group
+        return None
+
+
+def fastest(makers, work_of, most, compiles):
+    """The fastest subject of these forms, and what it is."""
+    tried = []
+    for form, make in makers.items():
+        subject = make()
+        tried.append((try_groups(subject, work_of(subject), smaller(most)), form, subject))
+    took, form, subject = min(tried, key=lambda row: row[0])
+    if compiles and hasattr(torch, "compile"):
+        plain, group = subject.run, subject.group
+        faster = compiled(subject, work_of(subject), group, most)
+        if faster is not None and faster < took:
+            return subject, form + ", compiled"
+        subject.run, subject.group = plain, group
+    return subject, form
+
+
+def product_speed():
+    """GFLOP/s of one large product, the best of half a second: tells a BLAS that does not suit the processor."""
+    n, best, end = 1024, math.inf, time.perf_counter() + 0.5
+    a, b = torch.ones(n, n), torch.ones(n, n)
+    while time.perf_counter() < end:
+        best = min(best, seconds(lambda: a @ b, 1))
+    return 2e-9 * n**3 / best
 
 
 class Peer:
     def hello(self, ask):
         torch.set_num_threads(ask["threads"])
         with open("/proc/self/maps", encoding="utf-8") as maps:
-            blas = sorted({line.split()[-1] for line in maps if "blas" in line.rsplit("/", 1)[-1]})
-        return {"torch": torch.__version__, "threads": torch.get_num_threads(), "blas": " ".join(blas),
-                "tuned": any("openblas-openmp" in path for path in blas)}
+            openblas = any("openblas-openmp" in line for line in maps)
+        own = torch.__config__.show().split("BLAS_INFO=")[-1].split(",")[0]
+        return {"torch": torch.__version__, "threads": torch.get_num_threads(), "product_gflops": product_speed(),
+                "blas": "MKL" if own == "mkl" else "OpenBLAS (OpenMP)" if openblas else "a BLAS that is not OpenBLAS (OpenMP)"}
 
     def step(self, ask):
         """Losses of the first steps, from the same weights in each spelling."""
-        self.subjects, losses = {"usual": Usual(ask["model"], ask), "best": Best(ask["model"], ask)}, {}
-        for name, subject in self.subjects.items():
-            losses[name] = [subject.step() for _ in range(ask["steps"])]
+        forms = {way: lambda way=way: Best(ask["model"], ask, way) for way in ways_to_attend()}
+        best, form = fastest(forms, lambda s: s.step, ask["batch"], ask["compile"])
+        best.restart()
+        self.subjects = {"usual": Usual(ask["model"], ask), "best": best}
         self.work = {name: {"step": subject.step} for name, subject in self.subjects.items()}
-        self.settle("step", ask["batch"])
-        return {"losses": losses, "group": self.subjects["best"].group}
+        losses = {name: [s.step() for _ in range(ask["steps"])] for name, s in self.subjects.items()}
+        return {"losses": losses, "group": best.group, "form": form}
 
     def mixer(self, ask):
         if ask["mech"] not in MECHANISMS:
             return {"absent": True}
-        self.subjects = {"usual": Mixer(ask), "best": Mixer(ask)}
+        ways = ways_to_attend() if ask["mech"] == "full" else ["products"]
+        best, form = fastest({way: lambda way=way: Mixer(ask, way) for way in ways}, lambda s: s.backward,
+                             ask["batch"] * ask["heads"], ask["compile"])
+        self.subjects = {"usual": Mixer(ask), "best": best}
         self.work = {name: {"forward": s.forward, "backward": s.backward} for name, s in self.subjects.items()}
-        self.settle("backward", ask["batch"] * ask["heads"])
-        return {"sums": {name: s.sums() for name, s in self.subjects.items()}, "group": self.subjects["best"].group}
-
-    def settle(self, work, most):
-        try_groups(self.subjects["best"], self.work["best"][work], most)
+        best.forward()  # what is compiled for its own sake
+        return {"sums": {name: s.sums() for name, s in self.subjects.items()}, "group": best.group, "form": form}
 
     def time(self, ask):
         return {"seconds": seconds(self.work[ask["spelling"]][ask["work"]], ask["times"])}

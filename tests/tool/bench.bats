@@ -134,6 +134,38 @@ for name, r in rows.items():
     done
 }
 
+@test "bench --peer takes a python or a virtual environment, and refuses what is neither" {
+    run -2 --separate-stderr rung bench step --tokens 16 --peer /nowhere "${small[@]}"
+    [[ $stderr == *"--peer /nowhere"* && $stderr == *"make peer"* ]]
+    mkdir -p env/bin
+    printf '#!/bin/sh\nexit 3\n' >env/bin/python
+    chmod +x env/bin/python
+    run -4 --separate-stderr rung bench step --tokens 16 --peer env "${small[@]}"
+    [[ $stderr == *"--peer env: it has no PyTorch"* ]]
+}
+
+# fake_peer GFLOPS: an environment whose python says hello with such a product, and nothing else.
+fake_peer() {
+    mkdir -p env/bin
+    cat >env/bin/python <<EOF
+#!/bin/sh
+read -r question
+echo '{"torch": "9.1.0", "blas": "MKL", "product_gflops": $1}'
+EOF
+    chmod +x env/bin/python
+}
+
+@test "bench refuses a PyTorch whose BLAS does not suit the processor, and with --quick says what it has" {
+    fake_peer 0.01
+    run -4 --separate-stderr rung bench step --layers 1 --tokens 16 --threads 1 --peer env --json
+    [[ $stderr == *"PyTorch 9.1.0 with MKL multiplies matrices at 0.01 GFLOP/s"* && $stderr == *"make peer"* ]]
+    run -4 --separate-stderr rung bench step --layers 1 --tokens 16 --peer env "${small[@]}"
+    [[ $stderr == *"compare nothing with it"* && $stderr == *"PyTorch has ended"* ]]
+    fake_peer 1e9
+    run -4 --separate-stderr rung bench step --layers 1 --tokens 16 --threads 1 --peer env --json
+    [[ $stderr != *"multiplies"* && $stderr == *"PyTorch has ended"* ]]
+}
+
 @test "bench length compares tokens per second of every recurrent mechanism at two lengths" {
     rung bench length --tokens 32,64 --batch 4 --dim 8 --heads 2 "${small[@]}" >length.json
     python '
