@@ -97,6 +97,28 @@ const rung_kernels *rung_kernels_get(void); /* of rung_cpu_isa() */
 #define RUNG_CHUNK    RUNG_PANEL
 #define RUNG_SUBCHUNK 16 /* tokens whose pairs are computed one by one if every channel has its own decay */
 
+/* The selective scan of Mamba on `channels` <= RUNG_SELECTIVE channels of one head:
+ *   h_n <- 2^(dt rates_n) h_n + (dt x) B_n,   y = sum over n of C_n h_n + D x.
+ * h and rates have rows of RUNG_SELECTIVE floats, one row per state n; rates and h are zero beyond the channels. Rows
+ * of x, dt, y and g are value_row apart from token to token, those of B and C key_row. y NULL: nothing is read; then
+ * `kept` and `decays`, if not NULL, get h after every token and the decays of every token. */
+#define RUNG_SELECTIVE 16
+
+typedef struct rung_selective {
+    size_t tokens, states, channels, value_row, key_row;
+    const float *x, *dt, *B, *C, *D, *rates;
+    float *h, *y, *kept, *decays;
+} rung_selective;
+
+/* The same tokens backwards, from the last to the first. `first` is h before them; dh is the gradient of h after them
+ * and becomes that of `first`. Adds to the others, which may be NULL (except drates: the gradient of the natural rates,
+ * which are the rates times ln 2). g NULL: nothing was read. `met` has room for 2 states RUNG_SELECTIVE floats. */
+typedef struct rung_selective_back {
+    rung_selective scan; /* with kept and decays; y and h are not used */
+    const float *first, *g;
+    float *dh, *drates, *dx, *ddt, *dB, *dC, *dD, *met;
+} rung_selective_back;
+
 typedef struct rung_chunk_kernels {
     /* On rows of n floats, in this order: y = a_t x (y may be x), y += a_t x, out_t = x . y; then element by element, y
      * = x a (y may be x) and y += x a. */
@@ -149,6 +171,9 @@ typedef struct rung_chunk_kernels {
     /* dg_r += through + the sum of from_start over t >= r + the sum of to_end over s < r. Rows have d floats. */
     void (*sum_channel_decays)(float *dg, size_t dg_row, const float *from_start, const float *to_end,
                                const float *through, size_t n, size_t d);
+
+    void (*selective_scan)(const rung_selective *p);
+    void (*selective_undo)(const rung_selective_back *p);
 } rung_chunk_kernels;
 
 const rung_chunk_kernels *rung_chunk_kernels_of(rung_isa isa);

@@ -455,4 +455,6 @@ const rung_chunk_kernels ISA(rung_chunk_kernels) = {
     .channel_pairs = channel_pairs,
     .undo_channel_pairs = undo_channel_pairs,
     .sum_channel_decays = sum_channel_decays,
+    .selective_scan = ISA(rung_selective_scan),
+    .selective_undo = ISA(rung_selective_undo),
 };

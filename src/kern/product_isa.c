@@ -8,160 +8,21 @@
  */
 #include "table.h"
 
+#include "lanes.h"
+
 #include <assert.h>
-#include <math.h>
-#include <string.h>
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
 
 #define PASTE_(name, suffix) name##suffix
 #define PASTE(name, suffix)  PASTE_(name, suffix)
 #define ISA(name)            PASTE(name, RUNG_ISA_SUFFIX)
-#define INLINE               static inline __attribute__((always_inline))
 
 /* ROWS x VECTORS sums, VECTORS vectors of a panel and one factor fit into the registers: 32 of 64 bytes, 16 of 32. */
 #if defined(__AVX512F__)
-
-enum { LANES = 16, ROWS = 14, VECTORS = 2 };
-typedef __m512 lanes;
-
-INLINE lanes load(const float *from)
-{
-    return _mm512_loadu_ps(from);
-}
-
-INLINE void store(float *to, lanes v)
-{
-    _mm512_storeu_ps(to, v);
-}
-
-INLINE lanes load_some(const float *from, size_t n)
-{
-    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), from);
-}
-
-INLINE void store_some(float *to, lanes v, size_t n)
-{
-    _mm512_mask_storeu_ps(to, (__mmask16)((1u << n) - 1), v);
-}
-
-INLINE lanes everywhere(float x)
-{
-    return _mm512_set1_ps(x);
-}
-
-INLINE lanes multiply_add(lanes a, lanes b, lanes c)
-{
-    return _mm512_fmadd_ps(a, b, c);
-}
-
-INLINE lanes plus(lanes a, lanes b)
-{
-    return _mm512_add_ps(a, b);
-}
-
-INLINE lanes times(lanes a, lanes b)
-{
-    return _mm512_mul_ps(a, b);
-}
-
+enum { ROWS = 14, VECTORS = 2 };
 #elif defined(__AVX2__)
-
-enum { LANES = 8, ROWS = 6, VECTORS = 2 };
-typedef __m256 lanes;
-
-INLINE lanes load(const float *from)
-{
-    return _mm256_loadu_ps(from);
-}
-
-INLINE void store(float *to, lanes v)
-{
-    _mm256_storeu_ps(to, v);
-}
-
-INLINE __m256i first_lanes(size_t n)
-{
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-}
-
-INLINE lanes load_some(const float *from, size_t n)
-{
-    return _mm256_maskload_ps(from, first_lanes(n));
-}
-
-INLINE void store_some(float *to, lanes v, size_t n)
-{
-    _mm256_maskstore_ps(to, first_lanes(n), v);
-}
-
-INLINE lanes everywhere(float x)
-{
-    return _mm256_set1_ps(x);
-}
-
-INLINE lanes multiply_add(lanes a, lanes b, lanes c)
-{
-    return _mm256_fmadd_ps(a, b, c);
-}
-
-INLINE lanes plus(lanes a, lanes b)
-{
-    return _mm256_add_ps(a, b);
-}
-
-INLINE lanes times(lanes a, lanes b)
-{
-    return _mm256_mul_ps(a, b);
-}
-
+enum { ROWS = 6, VECTORS = 2 };
 #else
-
-/* The readable version: a lane is a float, and fmaf() rounds once on every machine. */
-enum { LANES = 1, ROWS = 4, VECTORS = 4 };
-typedef float lanes;
-
-INLINE lanes load(const float *from)
-{
-    return *from;
-}
-
-INLINE void store(float *to, lanes v)
-{
-    *to = v;
-}
-
-INLINE lanes load_some(const float *from, size_t n)
-{
-    return n ? *from : 0;
-}
-
-INLINE void store_some(float *to, lanes v, size_t n)
-{
-    if (n) *to = v;
-}
-
-INLINE lanes everywhere(float x)
-{
-    return x;
-}
-
-INLINE lanes multiply_add(lanes a, lanes b, lanes c)
-{
-    return fmaf(a, b, c);
-}
-
-INLINE lanes plus(lanes a, lanes b)
-{
-    return a + b;
-}
-
-INLINE lanes times(lanes a, lanes b)
-{
-    return a * b;
-}
-
+enum { ROWS = 4, VECTORS = 4 };
 #endif
 
 enum { TILE_COLS = LANES * VECTORS, CACHE_LINE = 16 };

@@ -9,9 +9,7 @@
  * Order: e^{r(dt A)} is one function of one product; h = r(r(e h) + r(r(dt x) B)); the sum over n runs from 0 upwards
  * and r(D x) is added last.
  */
-#include "replay.h"
-
-#include "rung/kern.h"
+#include "mamba.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,24 +25,80 @@ static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
     return (rung_carry){.recurrent = conf->heads * head_size(conf)};
 }
 
-/* Scratch: A transposed to [dk][dv], and rows of lanes. */
+/* Scratch: blocks of rates and states. The step forms need A transposed to [dk][dv], and rows of lanes. */
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
-    return head_size(conf) + 2 * conf->dv;
+    return 2 * rung_mamba_blocks_size(conf) + 2 * conf->dv;
+}
+
+/* ---- blocks of channels ------------------------------------------------------------------------------------------ */
+
+size_t rung_mamba_blocks_size(const rung_mech_conf *conf)
+{
+    return (conf->dv + RUNG_SELECTIVE - 1) / RUNG_SELECTIVE * RUNG_SELECTIVE * conf->dk;
+}
+
+/* Where channel c of state n is among the blocks. */
+static size_t place_of(size_t n, size_t c, const rung_mech_conf *conf)
+{
+    return c / RUNG_SELECTIVE * RUNG_SELECTIVE * conf->dk + n * RUNG_SELECTIVE + c % RUNG_SELECTIVE;
+}
+
+void rung_mamba_rates(float *rates, const float *A, const rung_mech_conf *conf)
+{
+    const float log2_e = 1.44269504f;
+    memset(rates, 0, rung_mamba_blocks_size(conf) * sizeof *rates);
+    for (size_t c = 0; c < conf->dv; c++)
+        for (size_t n = 0; n < conf->dk; n++) rates[place_of(n, c, conf)] = A[c * conf->dk + n] * log2_e;
+}
+
+void rung_mamba_open(float *blocks, const float *h, const rung_mech_conf *conf)
+{
+    memset(blocks, 0, rung_mamba_blocks_size(conf) * sizeof *blocks);
+    for (size_t n = 0; h && n < conf->dk; n++)
+        for (size_t c = 0; c < conf->dv; c++) blocks[place_of(n, c, conf)] = h[n * conf->dv + c];
+}
+
+void rung_mamba_close(float *h, const float *blocks, const rung_mech_conf *conf)
+{
+    for (size_t n = 0; n < conf->dk; n++)
+        for (size_t c = 0; c < conf->dv; c++) h[n * conf->dv + c] = blocks[place_of(n, c, conf)];
+}
+
+void rung_mamba_add_rates(float *dA, const float *blocks, const rung_mech_conf *conf)
+{
+    for (size_t c = 0; c < conf->dv; c++)
+        for (size_t n = 0; n < conf->dk; n++) dA[c * conf->dk + n] += blocks[place_of(n, c, conf)];
+}
+
+rung_selective rung_mamba_block(const float *const *in, size_t first, size_t tokens, size_t channel, size_t head,
+                                const rung_mech_conf *conf)
+{
+    size_t row = first * conf->heads + head, value = row * conf->dv + channel, key = row * conf->dk;
+    return (rung_selective){.tokens = tokens,
+                            .states = conf->dk,
+                            .channels = size_min(RUNG_SELECTIVE, conf->dv - channel),
+                            .value_row = conf->heads * conf->dv,
+                            .key_row = conf->heads * conf->dk,
+                            .x = in[MAMBA_X] + value,
+                            .dt = in[MAMBA_DT] + value,
+                            .B = in[MAMBA_B] + key,
+                            .C = in[MAMBA_C] + key,
+                            .D = in[MAMBA_D] + head * conf->dv + channel};
 }
 
 /* ---- fast -------------------------------------------------------------------------------------------------------- */
 
-void rung_mamba_transpose_f32(float *to, const float *A, const rung_mech_conf *conf)
+static void transpose_f32(float *to, const float *A, const rung_mech_conf *conf)
 {
     for (size_t c = 0; c < conf->dv; c++)
         for (size_t n = 0; n < conf->dk; n++) to[n * conf->dv + c] = A[c * conf->dk + n];
 }
 
 /* One head, one token; At = A transposed, work = two rows of lanes. */
-void rung_mamba_absorb_f32(float *h, const float *x, const float *dt, const float *B, const float *At,
-                           const rung_mech_conf *conf, float *work)
+static void absorb_f32(float *h, const float *x, const float *dt, const float *B, const float *At,
+                       const rung_mech_conf *conf, float *work)
 {
     const rung_kernels *kern = rung_kernels_get();
     size_t dv = conf->dv;
@@ -70,9 +124,9 @@ static void update_f32(float *state, const float *const *in, size_t pos, const r
 {
     (void)pos;
     for (size_t g = 0; g < conf->heads; g++) {
-        rung_mamba_transpose_f32(scratch_, in[MAMBA_A] + g * head_size(conf), conf);
-        rung_mamba_absorb_f32(state + g * head_size(conf), in[MAMBA_X] + g * conf->dv, in[MAMBA_DT] + g * conf->dv,
-                              in[MAMBA_B] + g * conf->dk, scratch_, conf, scratch_ + head_size(conf));
+        transpose_f32(scratch_, in[MAMBA_A] + g * head_size(conf), conf);
+        absorb_f32(state + g * head_size(conf), in[MAMBA_X] + g * conf->dv, in[MAMBA_DT] + g * conf->dv,
+                   in[MAMBA_B] + g * conf->dk, scratch_, conf, scratch_ + head_size(conf));
     }
 }
 
@@ -85,21 +139,29 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
                   in[MAMBA_D] + g * conf->dv, conf);
 }
 
+/* Tokens that go through one block of channels before the next block takes them: their rows stay in the first cache. */
+enum { SEGMENT = 32 };
+
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
                      const rung_mech_conf *conf, float *scratch_)
 {
-    float *h = state + head * head_size(conf);
+    float *own = state + head * head_size(conf), *rates = scratch_, *h = rates + rung_mamba_blocks_size(conf);
     (void)pos;
-    rung_mamba_transpose_f32(scratch_, in[MAMBA_A] + head * head_size(conf), conf);
-    for (size_t pass = 0; pass < 2; pass++)
-        for (size_t t = 0; t < tokens; t++) {
-            size_t key = (t * conf->heads + head) * conf->dk, value = (t * conf->heads + head) * conf->dv;
-            if (pass == 0)
-                rung_mamba_absorb_f32(h, in[MAMBA_X] + value, in[MAMBA_DT] + value, in[MAMBA_B] + key, scratch_, conf,
-                                      scratch_ + head_size(conf));
-            if (pass == !conf->causal)
-                query_f32(o + value, h, in[MAMBA_X] + value, in[MAMBA_C] + key, in[MAMBA_D] + head * conf->dv, conf);
+    rung_mamba_rates(rates, in[MAMBA_A] + head * head_size(conf), conf);
+    rung_mamba_open(h, own, conf);
+    for (size_t t = 0; t < tokens; t += SEGMENT)
+        for (size_t c = 0; c < conf->dv; c += RUNG_SELECTIVE) {
+            rung_selective p = rung_mamba_block(in, t, size_min(SEGMENT, tokens - t), c, head, conf);
+            p.rates = rates + c * conf->dk;
+            p.h = h + c * conf->dk;
+            if (conf->causal) p.y = o + (t * conf->heads + head) * conf->dv + c;
+            rung_chunk_kernels_get()->selective_scan(&p);
         }
+    rung_mamba_close(own, h, conf);
+    for (size_t t = 0; !conf->causal && t < tokens; t++) { /* an encoder reads the last state */
+        size_t key = (t * conf->heads + head) * conf->dk, value = (t * conf->heads + head) * conf->dv;
+        query_f32(o + value, own, in[MAMBA_X] + value, in[MAMBA_C] + key, in[MAMBA_D] + head * conf->dv, conf);
+    }
 }
 
 /* ---- exact ------------------------------------------------------------------------------------------------------- */

@@ -49,13 +49,6 @@ static inline float *rung_back_din(float *x, const rung_back_head *c, size_t t, 
 }
 
 /* The update of one token and one head. */
-enum { MAMBA_X, MAMBA_DT, MAMBA_B, MAMBA_C, MAMBA_A, MAMBA_D };
-void rung_mamba_transpose_f32(float *to, const float *A, const rung_mech_conf *conf);
-void rung_mamba_absorb_f32(float *h, const float *x, const float *dt, const float *B, const float *At,
-                           const rung_mech_conf *conf, float *work);
-void rung_mamba_backward_f32(const rung_backward *b, size_t head);
-size_t rung_mamba_backward_scratch(const rung_mech_conf *conf, size_t tokens);
-
 enum { RWKV7_R, RWKV7_W, RWKV7_K, RWKV7_V, RWKV7_A, RWKV7_B };
 void rung_rwkv7_absorb_f32(float *S, const float *const *in, size_t key, size_t value, const rung_mech_conf *conf,
                            float *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The mechanisms that take tokens in chunks, as matrix products: against their token loop on random shapes and lengths, in
+ * The mechanisms that take tokens in chunks: against their token loop on random shapes and lengths, in
  * one stretch and in two; the same bytes from every instruction set, forwards and backwards; a number that is not finite does
  * not reach tokens before it; decays that leave nothing over leave no NaN in a gradient.
  */
@@ -19,6 +19,8 @@ static const mech_case chunked[] = {
     {"delta", ""},
     {"gdelta", ""},
     {"kda", ""},
+    {"mamba", ""},
+    {"rwkv7", ""},
     {"loglinear", "base=linear"},
     {"loglinear", "base=mamba2 levels=4"},
     {"loglinear", "base=gdelta"},

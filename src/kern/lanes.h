@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * A vector of the widest registers of an instruction set, LANES floats, and its operations. Every operation treats the
+ * lanes alike and rounds as IEEE says, so what a lane holds does not depend on the width.
+ */
+#ifndef RUNG_KERN_LANES_H
+#define RUNG_KERN_LANES_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+#if defined(__AVX512F__)
+
+enum { LANES = 16 };
+typedef __m512 lanes;
+
+INLINE lanes load(const float *from)
+{
+    return _mm512_loadu_ps(from);
+}
+
+INLINE void store(float *to, lanes v)
+{
+    _mm512_storeu_ps(to, v);
+}
+
+INLINE lanes load_some(const float *from, size_t n)
+{
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), from);
+}
+
+INLINE void store_some(float *to, lanes v, size_t n)
+{
+    _mm512_mask_storeu_ps(to, (__mmask16)((1u << n) - 1), v);
+}
+
+INLINE lanes everywhere(float x)
+{
+    return _mm512_set1_ps(x);
+}
+
+INLINE lanes multiply_add(lanes a, lanes b, lanes c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+INLINE lanes plus(lanes a, lanes b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+INLINE lanes times(lanes a, lanes b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
+INLINE lanes minus(lanes a, lanes b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
+/* The second one if one of them is a NaN. */
+INLINE lanes larger_of(lanes a, lanes b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+INLINE lanes smaller_of(lanes a, lanes b)
+{
+    return _mm512_min_ps(a, b);
+}
+
+/* Adds the lowest bits of n, a number near 1.5 2^23, to the exponent of x. */
+INLINE lanes raise_by(lanes x, lanes n)
+{
+    return _mm512_castsi512_ps(
+        _mm512_add_epi32(_mm512_castps_si512(x), _mm512_slli_epi32(_mm512_castps_si512(n), 23)));
+}
+
+#elif defined(__AVX2__)
+
+enum { LANES = 8 };
+typedef __m256 lanes;
+
+INLINE lanes load(const float *from)
+{
+    return _mm256_loadu_ps(from);
+}
+
+INLINE void store(float *to, lanes v)
+{
+    _mm256_storeu_ps(to, v);
+}
+
+INLINE __m256i first_lanes(size_t n)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+INLINE lanes load_some(const float *from, size_t n)
+{
+    return _mm256_maskload_ps(from, first_lanes(n));
+}
+
+INLINE void store_some(float *to, lanes v, size_t n)
+{
+    _mm256_maskstore_ps(to, first_lanes(n), v);
+}
+
+INLINE lanes everywhere(float x)
+{
+    return _mm256_set1_ps(x);
+}
+
+INLINE lanes multiply_add(lanes a, lanes b, lanes c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+INLINE lanes plus(lanes a, lanes b)
+{
+    return _mm256_add_ps(a, b);
+}
+
+INLINE lanes times(lanes a, lanes b)
+{
+    return _mm256_mul_ps(a, b);
+}
+
+INLINE lanes minus(lanes a, lanes b)
+{
+    return _mm256_sub_ps(a, b);
+}
+
+INLINE lanes larger_of(lanes a, lanes b)
+{
+    return _mm256_max_ps(a, b);
+}
+
+INLINE lanes smaller_of(lanes a, lanes b)
+{
+    return _mm256_min_ps(a, b);
+}
+
+INLINE lanes raise_by(lanes x, lanes n)
+{
+    return _mm256_castsi256_ps(
+        _mm256_add_epi32(_mm256_castps_si256(x), _mm256_slli_epi32(_mm256_castps_si256(n), 23)));
+}
+
+#else
+
+/* The readable version: a lane is a float, and fmaf() rounds once on every machine. */
+enum { LANES = 1 };
+typedef float lanes;
+
+INLINE lanes load(const float *from)
+{
+    return *from;
+}
+
+INLINE void store(float *to, lanes v)
+{
+    *to = v;
+}
+
+INLINE lanes load_some(const float *from, size_t n)
+{
+    return n ? *from : 0;
+}
+
+INLINE void store_some(float *to, lanes v, size_t n)
+{
+    if (n) *to = v;
+}
+
+INLINE lanes everywhere(float x)
+{
+    return x;
+}
+
+INLINE lanes multiply_add(lanes a, lanes b, lanes c)
+{
+    return fmaf(a, b, c);
+}
+
+INLINE lanes plus(lanes a, lanes b)
+{
+    return a + b;
+}
+
+INLINE lanes times(lanes a, lanes b)
+{
+    return a * b;
+}
+
+INLINE lanes minus(lanes a, lanes b)
+{
+    return a - b;
+}
+
+INLINE lanes larger_of(lanes a, lanes b)
+{
+    return a > b ? a : b;
+}
+
+INLINE lanes smaller_of(lanes a, lanes b)
+{
+    return a < b ? a : b;
+}
+
+INLINE lanes raise_by(lanes x, lanes n)
+{
+    uint32_t bits, shift;
+    memcpy(&bits, &x, sizeof bits);
+    memcpy(&shift, &n, sizeof shift);
+    bits += shift << 23;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+#endif
+
+#endif
