@@ -65,3 +65,24 @@ Proof.
   - apply (Go i); auto; unfold ones_among in *; cbn [map list_sum fold_right]; unfold list_sum in E; lia.
   - apply (Go ct); auto; unfold ones_among in *; cbn [map list_sum fold_right]; unfold list_sum in E; lia.
 Qed.
+
+(** q = N: only the sum of all counts, and N - 1 signs have N sums. *)
+Theorem cut_averages_all N arch : (0 <? N)%N && (is_recurrent arch && exceeds N 1 (bits_at (N - 1) arch)) = true ->
+  forall T, ImpossibleThinking arch T (averages N N).
+Proof.
+  intros H; apply andb_prop in H; destruct H as [H' H]; checked H'; apply andb_prop in H; destruct H as [Hr H].
+  apply (Cut.cut _ (N - 1) N); auto; set (n := N.to_nat N); set (ct := N.to_nat (N - 1)).
+  set (z := fun (i : BinNums.N) (u : nat) => if u <? N.to_nat i then 1 else 0).
+  set (x := fun i u => if u <? n then pick (z i u :: seq 0 n) else num 0).
+  assert (Ask : forall i, averages N N (x i) ct (ones_among (z i) (seq 0 n))).
+  { intros i; exists (z i), (fun _ => seq 0 n); split; [intros u; unfold z; destruct (u <? N.to_nat i); lia|].
+    split; [|split; [reflexivity|split; [unfold ct; lia|reflexivity]]]. intros u _; fold n; repeat split; [apply seq_length|apply seq_NoDup|].
+    intros v Hv; apply in_seq in Hv; lia. }
+  assert (Sum : forall i m, ones_among (z i) (seq 0 m) = Nat.min (N.to_nat i) m).
+  { intros i m; induction m as [|m IH]; [cbn; lia|]. unfold ones_among in *; rewrite seq_S, map_app, list_sum_app, IH; cbn; unfold z.
+    destruct (Nat.ltb_spec m (N.to_nat i)); lia. }
+  exists x; intros i j Hi Hj Hne; exists (x i), (x j), ct, (ones_among (z i) (seq 0 n)), (ones_among (z j) (seq 0 n)).
+  split; [reflexivity|]. split; [reflexivity|]. split; [lia|]. split; [|split; [apply Ask|split; [apply Ask|rewrite !Sum; unfold n; lia]]].
+  intros u Hu; unfold x, z; replace u with ct by lia; destruct (ct <? n); [|reflexivity].
+  destruct (Nat.ltb_spec ct (N.to_nat i)); [unfold ct in *; lia|]. destruct (Nat.ltb_spec ct (N.to_nat j)); [unfold ct in *; lia|reflexivity].
+Qed.

@@ -25,6 +25,18 @@ Definition family (once : bool) (key V P : nat) (D : N) : Prop :=
   forall i j, (i < D)%N -> (j < D)%N -> i <> j -> exists g v v', length g = key /\ (forall s, In s g -> s < V) /\
     found once (pre i) key g v /\ found once (pre j) key g v' /\ v <> v'.
 
+(** The same with keys of one kind. *)
+Definition family_of (K : list nat -> Prop) (once : bool) (key V P : nat) (D : N) : Prop :=
+  exists pre : N -> list nat, (forall i, (i < D)%N -> length (pre i) = P /\ forall s, In s (pre i) -> s < V) /\
+  forall i j, (i < D)%N -> (j < D)%N -> i <> j -> exists g v v', length g = key /\ (forall s, In s g -> s < V) /\
+    found once (pre i) key g v /\ found once (pre j) key g v' /\ v <> v' /\ K g.
+
+Lemma family_any K once key V P D : family_of K once key V P D -> family once key V P D.
+Proof.
+  intros (pre & H1 & H2); exists pre; split; [exact H1|]. intros i j Hi Hj Hne.
+  destruct (H2 i j Hi Hj Hne) as (g & v & v' & L & B & F & F' & Hv & _); exists g, v, v'; auto.
+Qed.
+
 Lemma found_latest x key g v : found true x key g v -> found false x key g v.
 Proof.
   intros [C (e & E1 & E2 & E3 & E4)]; split; [exact C|]. exists e; split; [exact E1|]; split; [exact E2|]; split; [exact E3|].
@@ -41,8 +53,8 @@ Qed.
 Definition block_symbol (key a : nat) (r : nat) (f : nat -> nat) (u : nat) : nat :=
   if u <? r * S key then (if u mod S key <? key then entry (nN a) (nN (u / S key)) (u mod S key) else a + f (u / S key)) else a.
 
-Lemma blocks_family (key a V P : nat) (r : N) : 0 < key -> 0 < a -> (r <= nN a ^ nN key)%N -> N.to_nat r * S key <= P -> a < V -> (0 < r)%N ->
-  family true key V P (nN (V - a) ^ r).
+Lemma blocks_keys (key a V P : nat) (r : N) : 0 < key -> 0 < a -> (r <= nN a ^ nN key)%N -> N.to_nat r * S key <= P -> a < V -> (0 < r)%N ->
+  family_of (fun g => exists q, (q < r)%N /\ g = spell (entry (nN a) q) key) true key V P (nN (V - a) ^ r).
 Proof.
   intros Hk Ha Hr HP HV Hr0; set (rr := N.to_nat r) in *.
   set (sym := block_symbol key a rr).
@@ -114,7 +126,35 @@ Proof.
       + intros s Hs; rewrite <- (InBlock h b s Hb Hs), <- (Gn s Hs).
         specialize (Ho2 (key - 1 - s) ltac:(lia)); rewrite spell_nth in Ho2 by lia.
         replace (key - 1 - (key - 1 - s)) with s in Ho2 by lia; rewrite <- Ho2; f_equal; lia. }
-  split; [apply F|]. split; [apply F|]. lia.
+  split; [apply F|]. split; [apply F|]. split; [lia|]. exists (nN q); split; [unfold rr in Hq; lia|reflexivity].
+Qed.
+
+Lemma blocks_family (key a V P : nat) (r : N) : 0 < key -> 0 < a -> (r <= nN a ^ nN key)%N -> N.to_nat r * S key <= P -> a < V -> (0 < r)%N ->
+  family true key V P (nN (V - a) ^ r).
+Proof. intros; apply (family_any (fun g => exists q, (q < r)%N /\ g = spell (entry (nN a) q) key)), blocks_keys; assumption. Qed.
+
+(** Keys whose last symbol is 0: the first a^(key-1). *)
+Lemma spell_zero (a : N) key q : 0 < key -> (0 < a)%N -> (q < a ^ nN (key - 1))%N -> spell (entry a q) key = spell (entry a q) (key - 1) ++ [0].
+Proof.
+  intros Hk Ha Hq; unfold spell; replace key with (key - 1 + 1) at 1 by lia; rewrite seq_app, map_app; f_equal; cbn [seq map]; f_equal.
+  rewrite Nat.add_0_l; unfold entry; rewrite N.div_small by exact Hq; reflexivity.
+Qed.
+
+Lemma blocks_last (key a V P : nat) (r : N) : 1 < key -> 0 < a -> (r <= nN a ^ nN (key - 1))%N -> N.to_nat r * S key <= P -> a < V -> (0 < r)%N ->
+  family_of (fun g => exists g', length g' = key - 1 /\ g = g' ++ [0]) true key V P (nN (V - a) ^ r).
+Proof.
+  intros Hk Ha Hr HP HV Hr0; destruct (blocks_keys key a V P r) as (pre & H1 & H2); auto; try lia.
+  { eapply N.le_trans; [exact Hr|]; apply N.pow_le_mono_r; lia. }
+  exists pre; split; [exact H1|]. intros i j Hi Hj Hne; destruct (H2 i j Hi Hj Hne) as (g & v & v' & L & B & F & F' & Hv & q & Hq & Eg).
+  exists g, v, v'; repeat (split; [assumption|]). exists (spell (entry (nN a) q) (key - 1)); split; [apply spell_length|].
+  rewrite Eg; apply spell_zero; lia.
+Qed.
+
+Lemma family_of_latest (K : list nat -> Prop) key V P D : family_of K true key V P D -> family_of K false key V P D.
+Proof.
+  intros (pre & H1 & H2); exists pre; split; [exact H1|]. intros i j Hi Hj Hne.
+  destruct (H2 i j Hi Hj Hne) as (g & v & v' & L & B & F & F' & Hv & HK); exists g, v, v'; split; [exact L|]; split; [exact B|];
+    split; [apply found_latest, F|]; split; [apply found_latest, F'|auto].
 Qed.
 
 (** ** Keys of one symbol *)
@@ -429,6 +469,35 @@ Proof.
   split; [apply stream_asks; auto; lia|]. split; [apply stream_asks; auto; lia|exact Hv].
 Qed.
 
+(** One layer: r keys of [a] letters that end with symbol 0. *)
+Definition blocks_ok (a r key V P : N) : bool :=
+  ((1 <? key) && (0 <? a) && (a <? V) && (0 <? r) && (r <=? a ^ (key - 1)) && (r * (key + 1) <=? P))%N.
+
+Lemma blocks_ok_last a r key V P once : blocks_ok a r key V P = true ->
+  family_of (fun g => exists g', length g' = N.to_nat key - 1 /\ g = g' ++ [0]) once (N.to_nat key) (N.to_nat V) (N.to_nat P) ((V - a) ^ r).
+Proof.
+  unfold blocks_ok; intros H; checked H; replace (V - a)%N with (nN (N.to_nat V - N.to_nat a)) by lia.
+  assert (F : family_of (fun g => exists g', length g' = N.to_nat key - 1 /\ g = g' ++ [0]) true (N.to_nat key) (N.to_nat V) (N.to_nat P)
+    (nN (N.to_nat V - N.to_nat a) ^ r)).
+  { apply blocks_last; try lia; replace (nN (N.to_nat key - 1)) with (key - 1)%N by lia; rewrite !N2Nat.id; lia. }
+  destruct once; [exact F|apply family_of_latest, F].
+Qed.
+
+Theorem cut_one_mkar_stream T V key a r c s arch : one_layer c s arch ->
+  blocks_ok a r key V (T - key) && (key <=? T)%N && exceeds (V - a) r (c + s) = true -> Impossible arch (mkar_stream T V key).
+Proof.
+  intros Ho H; apply andb_prop in H; destruct H as [H' H]; apply andb_prop in H'; destruct H' as [Hb H1]; checked H1.
+  apply exceeds_spec in H; destruct H as [_ H].
+  assert (Hk : 1 < N.to_nat key) by (unfold blocks_ok in Hb; checked Hb; lia).
+  destruct (blocks_ok_last a r key V (T - key) false Hb) as (pre & B & F).
+  apply (cut_one _ (T - key) ((V - a) ^ r) (N.to_nat (T - key) + (N.to_nat key - 1)) (num 0) (fun i => word (pre i)) c s arch Ho); [|exact H].
+  intros i j Hi Hj Hne; destruct (B i Hi) as [Li Bi], (B j Hj) as [Lj Bj]; destruct (F i j Hi Hj Hne) as (g & v & v' & Lg & Bg & F1 & F2 & Hv & g' & Lg' & Eg).
+  apply told_apart_last; auto; exists g', v, v'; rewrite <- Eg; split; [exact Lg'|].
+  replace (N.to_nat T) with (N.to_nat (T - key) + N.to_nat key) by lia.
+  replace (N.to_nat (T - key) + (N.to_nat key - 1)) with (N.to_nat (T - key) + N.to_nat key - 1) by lia.
+  split; [apply stream_asks; auto; lia|]. split; [apply stream_asks; auto; lia|exact Hv].
+Qed.
+
 (** ** c-gram: N symbols below V, a separator (V), then k = c - 1 symbols that occur in the sequence with one continuation only *)
 Definition gram (N V k : nat) (x : list nat) (t v : nat) : Prop :=
   exists y g, length y = N /\ (forall s, In s y -> s < V) /\ length g = k /\ (forall s, In s g -> s < V) /\ x = y ++ V :: g /\ t = N + k /\
@@ -439,6 +508,13 @@ Definition c_gram (N V k : N) : task := words (gram (N.to_nat N) (N.to_nat V) (N
 Lemma c_gram_within n N V k : (N + k <? n)%N = true -> within n (c_gram N V k).
 Proof. intros H; apply words_within; intros x t v (y & g & _ & _ & _ & _ & _ & -> & _); apply N.ltb_lt in H; lia. Qed.
 
+Lemma gram_asks N V k x g w : length x = N -> (forall s, In s x -> s < V) -> length g = k -> (forall s, In s g -> s < V) -> found true x k g w ->
+  gram N V k (x ++ V :: g) (N + k) w.
+Proof.
+  intros Lx Bx Lg Bg [_ (e & E1 & E2 & E3 & E4)]; exists x, g; repeat split; auto; [exists e; rewrite <- Lx; auto|].
+  intros e' He Ho; rewrite (E4 e') by (auto; lia); exact E3.
+Qed.
+
 Theorem cut_c_gram N V k sh arch : shape_ok sh true k V N && (is_recurrent arch && exceeds (shape_base sh V) (shape_exponent sh) (bits_at N arch)) = true ->
   forall T, ImpossibleThinking arch T (c_gram N V k).
 Proof.
@@ -446,11 +522,19 @@ Proof.
   apply (cut_power _ N (shape_base sh V) (shape_exponent sh)); auto.
   destruct (shape_family _ _ _ _ _ Hs) as (pre & B & F); exists (fun i => word (pre i)); intros i j Hi Hj Hne.
   destruct (B i Hi) as [Li Bi], (B j Hj) as [Lj Bj]; destruct (F i j Hi Hj Hne) as (g & v & v' & Lg & Bg & F1 & F2 & Hv).
-  assert (A : forall x w, length x = N.to_nat N -> (forall s, In s x -> s < N.to_nat V) -> found true x (N.to_nat k) g w ->
-    gram (N.to_nat N) (N.to_nat V) (N.to_nat k) (x ++ N.to_nat V :: g) (N.to_nat N + N.to_nat k) w).
-  { intros x w Lx Bx [_ (e & E1 & E2 & E3 & E4)]; exists x, g; repeat split; auto; [exists e; rewrite <- Lx; auto|].
-    intros e' He Ho; rewrite (E4 e') by (auto; lia); exact E3. }
-  apply told_apart; auto; exists (N.to_nat V :: g), (N.to_nat N + N.to_nat k), v, v'; split; [lia|]. split; [apply A; auto|]. split; [apply A; auto|exact Hv].
+  apply told_apart; auto; exists (N.to_nat V :: g), (N.to_nat N + N.to_nat k), v, v'; split; [lia|].
+  split; [apply gram_asks; auto|]. split; [apply gram_asks; auto|exact Hv].
+Qed.
+
+Theorem cut_one_c_gram N V k a r c s arch : one_layer c s arch -> blocks_ok a r k V N && exceeds (V - a) r (c + s) = true -> Impossible arch (c_gram N V k).
+Proof.
+  intros Ho H; apply andb_prop in H; destruct H as [Hb H]; apply exceeds_spec in H; destruct H as [_ H].
+  assert (Hk : 1 < N.to_nat k) by (unfold blocks_ok in Hb; checked Hb; lia).
+  destruct (blocks_ok_last a r k V N true Hb) as (pre & B & F).
+  apply (cut_one _ N ((V - a) ^ r) (N.to_nat N + N.to_nat k) (num 0) (fun i => word (pre i)) c s arch Ho); [|exact H].
+  intros i j Hi Hj Hne; destruct (B i Hi) as [Li Bi], (B j Hj) as [Lj Bj]; destruct (F i j Hi Hj Hne) as (g & v & v' & Lg & Bg & F1 & F2 & Hv & g' & Lg' & Eg).
+  apply told_apart_last; auto; exists (N.to_nat V :: g'), v, v'; cbn [app]; rewrite <- Eg; split; [cbn [length]; lia|].
+  split; [apply gram_asks; auto|]. split; [apply gram_asks; auto|exact Hv].
 Qed.
 
 (** ** k-hop: the number of hops (A + h), then N symbols below A; a hop goes from i to the successor of the last earlier occurrence of y_i.  Asked
@@ -471,59 +555,73 @@ Definition k_hop (uniform : bool) (N A k : N) : task := words (hopped uniform (N
 Lemma k_hop_within n uniform N A k : (N <? n)%N = true -> within n (k_hop uniform N A k).
 Proof. intros H; apply words_within; intros x t v (y & h & i & j & _ & _ & _ & _ & _ & -> & _); apply N.ltb_lt in H; lia. Qed.
 
-(** b_1 = a, b_2 = o, b_3 = a, ...: the tail is b_2 b_1, b_3 b_2, ..., b_h b_(h-1), b_h. *)
-Definition alternating (a o j : nat) : nat := if Nat.even j then o else a.
-Definition tail_symbol (a o h n : nat) : nat :=
-  if n =? 2 * (h - 1) then alternating a o h else if Nat.even n then alternating a o (Nat.div2 n + 2) else alternating a o (Nat.div2 n + 1).
+(** b_1 leads into the prefix, and neighbours differ: the tail is b_2 b_1, b_3 b_2, ..., b_h b_(h-1), b_h. *)
+Definition tail_symbol (b : nat -> nat) (h n : nat) : nat :=
+  if n =? 2 * (h - 1) then b h else if Nat.even n then b (Nat.div2 n + 2) else b (Nat.div2 n + 1).
 
-Lemma alternating_differs a o j : a <> o -> alternating a o j <> alternating a o (S j).
-Proof. intros H; unfold alternating; rewrite Nat.even_succ, <- Nat.negb_even; destruct (Nat.even j); cbn [negb]; congruence. Qed.
-
-Lemma alternating_again a o j : alternating a o (S (S j)) = alternating a o j.
-Proof. reflexivity. Qed.
-
-Lemma tail_hops a o h p q e v : 0 < h -> a <> o -> a = q -> S e < length p -> nth e p 0 = q -> (forall e', e < e' < length p -> nth e' p 0 <> q) -> v = nth (S e) p 0 ->
-  let y := p ++ spell (tail_symbol a o h) (2 * h - 1) in exists j, hops y h (length y - 1) j /\ v = nth j y 0.
+Lemma tail_hops b h p e v : 0 < h -> (forall j, 0 < j < h -> b j <> b (S j)) -> S e < length p -> nth e p 0 = b 1 ->
+  (forall e', e < e' < length p -> nth e' p 0 <> b 1) -> v = nth (S e) p 0 ->
+  let y := p ++ spell (tail_symbol b h) (2 * h - 1) in exists j, hops y h (length y - 1) j /\ v = nth j y 0.
 Proof.
-  intros Hh Hao -> He Eq Hl Hv y; set (P := length p) in *.
+  intros Hh Hb He Eq Hl Hv y; set (q := b 1) in *; set (P := length p) in *.
   assert (Ly : length y = P + (2 * h - 1)) by (unfold y; rewrite app_length, spell_length; reflexivity).
   assert (Low : forall u, u < P -> nth u y 0 = nth u p 0) by (intros; apply app_nth1; assumption).
-  assert (Hi : forall n, n < 2 * h - 1 -> nth (P + n) y 0 = tail_symbol q o h n).
+  assert (Hi : forall n, n < 2 * h - 1 -> nth (P + n) y 0 = tail_symbol b h n).
   { intros n Hn; unfold y; rewrite app_nth2 by (unfold P; lia); replace (P + n - length p) with n by (unfold P; lia); apply spell_nth, Hn. }
-  assert (Even : forall m, m < h - 1 -> nth (P + 2 * m) y 0 = alternating q o (m + 2)).
+  assert (Even : forall m, m < h - 1 -> nth (P + 2 * m) y 0 = b (m + 2)).
   { intros m Hm; rewrite Hi by lia; unfold tail_symbol; destruct (Nat.eqb_spec (2 * m) (2 * (h - 1))); [lia|].
     rewrite Nat.div2_double; replace (Nat.even (2 * m)) with true by (symmetry; apply Nat.even_spec; exists m; reflexivity); reflexivity. }
-  assert (Odd : forall m, m < h - 1 -> nth (P + (2 * m + 1)) y 0 = alternating q o (m + 1)).
+  assert (Odd : forall m, m < h - 1 -> nth (P + (2 * m + 1)) y 0 = b (m + 1)).
   { intros m Hm; rewrite Hi by lia; unfold tail_symbol; destruct (Nat.eqb_spec (2 * m + 1) (2 * (h - 1))); [lia|].
     replace (2 * m + 1) with (S (2 * m)) by lia; rewrite Nat.div2_succ_double.
     replace (Nat.even (S (2 * m))) with false; [reflexivity|]. symmetry; rewrite Nat.even_succ, <- Nat.negb_even.
     replace (Nat.even (2 * m)) with true by (symmetry; apply Nat.even_spec; exists m; reflexivity); reflexivity. }
-  assert (Last : nth (P + 2 * (h - 1)) y 0 = alternating q o h).
+  assert (Last : nth (P + 2 * (h - 1)) y 0 = b h).
   { rewrite Hi by lia; unfold tail_symbol; rewrite Nat.eqb_refl; reflexivity. }
   exists (S e); split; [|rewrite Low by exact He; exact Hv].
   (* from the second symbol of pair m down to the prefix *)
   assert (Down : forall m, m < h - 1 -> hops y (S m) (P + (2 * m + 1)) (S e)).
   { induction m as [|m IH]; intros Hm.
-    - apply (hops_S y 0 _ (S e)); [|constructor]. split; [lia|]. rewrite (Odd 0 Hm); cbn [alternating Nat.even]; split; [rewrite Nat.sub_succ, Nat.sub_0_r, Low by lia; exact Eq|].
+    - apply (hops_S y 0 _ (S e)); [|constructor]. split; [lia|]. rewrite (Odd 0 Hm); change (b (0 + 1)) with q; split; [rewrite Nat.sub_succ, Nat.sub_0_r, Low by lia; exact Eq|].
       intros j' Hj'; destruct (Nat.eq_dec j' (P + 1)) as [->|].
-      + replace (P + 1 - 1) with (P + 2 * 0) by lia; rewrite (Even 0 Hm); cbn; congruence.
+      + replace (P + 1 - 1) with (P + 2 * 0) by lia; rewrite (Even 0 Hm); intros C; apply (Hb 1); [lia|]; symmetry; exact C.
       + rewrite Low by lia; apply Hl; lia.
     - apply (hops_S y (S m) _ (P + (2 * m + 1))); [|apply IH; lia]. split; [lia|]. rewrite (Odd (S m) Hm); split.
       + replace (P + (2 * m + 1) - 1) with (P + 2 * m) by lia; rewrite Even by lia; f_equal; lia.
       + intros j' Hj'; assert (C : j' = P + (2 * m + 1) + 1 \/ j' = P + 2 * S m + 1) by lia; destruct C as [-> | ->].
-        * replace (P + (2 * m + 1) + 1 - 1) with (P + (2 * m + 1)) by lia; rewrite Odd by lia; replace (S m + 1) with (S (m + 1)) by lia; apply alternating_differs, Hao.
+        * replace (P + (2 * m + 1) + 1 - 1) with (P + (2 * m + 1)) by lia; rewrite Odd by lia; replace (S m + 1) with (S (m + 1)) by lia; apply Hb; lia.
         * replace (P + 2 * S m + 1 - 1) with (P + 2 * S m) by lia; rewrite Even by exact Hm; replace (S m + 2) with (S (S m + 1)) by lia.
-          intros C; symmetry in C; revert C; apply alternating_differs, Hao. }
+          intros C; symmetry in C; revert C; apply Hb; lia. }
   replace (length y - 1) with (P + 2 * (h - 1)) by lia; destruct (Nat.eq_dec h 1) as [->|Hh1].
-  - apply (hops_S y 0 _ (S e)); [|constructor]. split; [lia|]. rewrite Last; cbn [alternating Nat.even]; split; [rewrite Nat.sub_succ, Nat.sub_0_r, Low by lia; exact Eq|].
+  - apply (hops_S y 0 _ (S e)); [|constructor]. split; [lia|]. rewrite Last; change (b 1) with q; split; [rewrite Nat.sub_succ, Nat.sub_0_r, Low by lia; exact Eq|].
     intros j' Hj'; rewrite Low by lia; apply Hl; lia.
   - destruct h as [|h]; [lia|]. apply (hops_S y h _ (P + (2 * (h - 1) + 1))).
     + split; [lia|]. rewrite Last; split.
       * replace (P + (2 * (h - 1) + 1) - 1) with (P + 2 * (h - 1)) by lia; rewrite Even by lia; f_equal; lia.
       * intros j' Hj'; assert (C : j' = P + (2 * (h - 1) + 1) + 1) by lia; subst j'.
         replace (P + (2 * (h - 1) + 1) + 1 - 1) with (P + (2 * (h - 1) + 1)) by lia; rewrite Odd by lia.
-        replace (S h) with (S (h - 1 + 1)) by lia; apply alternating_differs, Hao.
+        replace (S h) with (S (h - 1 + 1)) by lia; apply Hb; lia.
     + replace h with (S (h - 1)) at 1 by lia; apply Down; lia.
+Qed.
+
+Lemma hop_asks uniform N A k h b x w : h = k \/ uniform = true /\ h <= k -> 0 < h -> 2 * h - 1 <= N -> length x = N - (2 * h - 1) -> (forall s, In s x -> s < A) ->
+  (forall j, b j < A) -> (forall j, 0 < j < h -> b j <> b (S j)) -> found false x 1 [b 1] w ->
+  hopped uniform N A k (((A + h) :: x) ++ spell (tail_symbol b h) (2 * h - 1)) N w.
+Proof.
+  intros Hh H0 HN Lx Bx Bb Hb [_ (e & E1 & [_ E2] & E3 & E4)]; destruct (tail_hops b h x e w) as (l & Hhops & Hw); auto.
+  - specialize (E2 0 ltac:(lia)); rewrite Nat.sub_0_r in E2; exact E2.
+  - intros e' He C; assert (e' <= e); [|lia]. apply (E4 e' ltac:(lia)); split; [lia|]. intros s Hs0; replace s with 0 by lia; rewrite Nat.sub_0_r; exact C.
+  - set (c := spell (tail_symbol b h) (2 * h - 1)) in *; assert (Lxc : length (x ++ c) = N) by (unfold c; rewrite app_length, spell_length, Lx; lia).
+    exists (x ++ c), h, (N - 1), l; split; [exact Hh|]. split; [exact Lxc|]. split.
+    { intros s Hs; apply in_app_iff in Hs; destruct Hs as [Hs|Hs]; [apply Bx, Hs|]. apply spell_in in Hs; destruct Hs as (u & _ & <-); unfold tail_symbol.
+      destruct (u =? 2 * (h - 1)); [apply Bb|]; destruct (Nat.even u); apply Bb. }
+    split; [reflexivity|]. split; [lia|]. split; [reflexivity|]. rewrite <- Lxc at 1; auto.
+Qed.
+
+Lemma hops_asked (uniform : bool) h k : (h =? k)%N || uniform && (h <=? k)%N = true -> N.to_nat h = N.to_nat k \/ uniform = true /\ N.to_nat h <= N.to_nat k.
+Proof.
+  intros H; apply orb_prop in H; destruct H as [H|H]; [left; checked H; subst h; reflexivity|right].
+  apply andb_prop in H; destruct H as [-> H]; checked H; split; [reflexivity|lia].
 Qed.
 
 (** h hops with h = k, or h = 1 where h is drawn; P = N - (2 h - 1) symbols before the cut. *)
@@ -534,29 +632,54 @@ Theorem cut_k_hop uniform N A k h sh arch :
 Proof.
   intros H; apply andb_prop in H; destruct H as [H' H]; apply andb_prop in H'; destruct H' as [H' Hs]; apply andb_prop in H'; destruct H' as [H' H4];
     apply andb_prop in H'; destruct H' as [H' H3]; apply andb_prop in H'; destruct H' as [H1 H2]; checked H2; checked H3; checked H4.
-  apply andb_prop in H; destruct H as [Hr H].
+  apply andb_prop in H; destruct H as [Hr H]; apply hops_asked in H1.
   set (P := (N - (2 * h - 1))%N) in *.
   apply (cut_power _ (P + 1) (shape_base sh A) (shape_exponent sh)); auto.
-  destruct (shape_family _ _ _ _ _ Hs) as (pre & B & F); set (hh := N.to_nat h); set (aa := N.to_nat A) in *.
+  destruct (shape_family _ _ _ _ _ Hs) as (pre & B & F); set (hh := N.to_nat h) in *; set (aa := N.to_nat A) in *.
   exists (fun i => word ((aa + hh) :: pre i)); intros i j Hi Hj Hne.
   destruct (B i Hi) as [Li Bi], (B j Hj) as [Lj Bj]; destruct (F i j Hi Hj Hne) as (g & v & v' & Lg & Bg & F1 & F2 & Hv).
   change (N.to_nat 1) with 1 in *.
   destruct g as [|q [|q' g]]; try discriminate; assert (Hq : q < aa) by (apply Bg; left; reflexivity).
+  (* q and another symbol, in turn *)
   set (o := if q =? 0 then 1 else 0); assert (Ho : q <> o /\ o < aa) by (unfold o, aa in *; destruct (Nat.eqb_spec q 0); lia).
-  set (c := spell (tail_symbol q o hh) (2 * hh - 1)).
-  assert (Bc : forall s, In s c -> s < aa).
-  { intros s Hc; apply spell_in in Hc; destruct Hc as (u & _ & <-); unfold tail_symbol, alternating; repeat match goal with |- context [if ?b then _ else _] => destruct b end; lia. }
-  assert (A1 : forall x w, length x = N.to_nat P -> (forall s, In s x -> s < aa) -> found false x 1 [q] w ->
-    hopped uniform (N.to_nat N) aa (N.to_nat k) (((aa + hh) :: x) ++ c) (N.to_nat N) w).
-  { intros x w Lx Bx [_ (e & E1 & [_ E2] & E3 & E4)].
-    destruct (tail_hops q o hh x q e w) as (l & Hhops & Hw); auto; try (unfold hh; lia); try apply Ho.
-    - specialize (E2 0 ltac:(lia)); rewrite Nat.sub_0_r in E2; exact E2.
-    - intros e' He C; assert (e' <= e); [|lia]. apply (E4 e' ltac:(lia)); split; [lia|]. intros s Hs0; replace s with 0 by lia; rewrite Nat.sub_0_r; exact C.
-    - fold c in Hhops, Hw; assert (Lxc : length (x ++ c) = N.to_nat N) by (unfold c; rewrite app_length, spell_length, Lx; unfold P, hh; lia).
-      exists (x ++ c), hh, (N.to_nat N - 1), l; split.
-      { apply orb_prop in H1; destruct H1 as [H1|H1]; [left; checked H1; subst h; reflexivity|right]. apply andb_prop in H1; destruct H1 as [-> H1]; checked H1; unfold hh; split; [reflexivity|lia]. }
-      split; [exact Lxc|]. split; [intros s Hs0; apply in_app_iff in Hs0; destruct Hs0; auto|]. split; [reflexivity|]. split; [unfold P in *; lia|]. split; [reflexivity|].
-      rewrite <- Lxc at 1; auto. }
+  set (b := fun j => if Nat.even j then o else q).
+  assert (Bb : forall j, b j < aa) by (intros u; unfold b; destruct (Nat.even u); [apply Ho|exact Hq]).
+  assert (Nb : forall j, 0 < j < hh -> b j <> b (S j)).
+  { intros u _; unfold b; rewrite Nat.even_succ, <- Nat.negb_even; destruct (Nat.even u); cbn [negb]; destruct Ho; congruence. }
   apply told_apart; try (cbn [length]; lia).
-  exists c, (N.to_nat N), v, v'; split; [unfold P, hh in *; lia|]. split; [apply A1; auto|]. split; [apply A1; auto|exact Hv].
+  exists (spell (tail_symbol b hh) (2 * hh - 1)), (N.to_nat N), v, v'; split; [unfold P, hh in *; lia|].
+  split; [|split; [|exact Hv]]; apply hop_asks; auto; unfold P, hh in *; lia.
+Qed.
+
+(** One layer: h >= 2 hops, and the last symbol is A - 1.  It and, for h > 2, others are kept out of the prefix. *)
+Definition aside (h : N) : N := N.min (h - 1) 3.
+
+Theorem cut_one_k_hop uniform N A k h sh c s arch : one_layer c s arch ->
+  ((h =? k)%N || uniform && (h <=? k)%N) && (1 <? h)%N && (2 * h - 1 <=? N)%N && shape_ok sh false 1 (A - aside h) (N - (2 * h - 1)) &&
+  exceeds (shape_base sh (A - aside h)) (shape_exponent sh) (c + s) = true -> Impossible arch (k_hop uniform N A k).
+Proof.
+  intros Ho H; apply andb_prop in H; destruct H as [H' H]; apply andb_prop in H'; destruct H' as [H' Hs]; apply andb_prop in H'; destruct H' as [H' H4];
+    apply andb_prop in H'; destruct H' as [H1 H2]; checked H2; checked H4; apply hops_asked in H1; apply exceeds_spec in H; destruct H as [_ H].
+  set (P := (N - (2 * h - 1))%N) in *.
+  destruct (shape_family _ _ _ _ _ Hs) as (pre & B & F); set (hh := N.to_nat h) in *; set (aa := N.to_nat A) in *.
+  apply (cut_one _ (P + 1) _ (N.to_nat (P + 1) + (2 * hh - 2)) (num (aa - 1)) (fun i => word ((aa + hh) :: pre i)) c s arch Ho) with (2 := H).
+  intros i j Hi Hj Hne; destruct (B i Hi) as [Li Bi], (B j Hj) as [Lj Bj]; destruct (F i j Hi Hj Hne) as (g & v & v' & Lg & Bg & F1 & F2 & Hv).
+  change (N.to_nat 1) with 1 in *.
+  destruct g as [|q [|q' g]]; try discriminate; assert (Hq : q < N.to_nat (A - aside h)) by (apply Bg; left; reflexivity).
+  assert (Hside : q < aa - 1 /\ (2 < hh -> q < aa - 2)) by (unfold aside, aa, hh in *; lia).
+  assert (In_aa : forall y, y < N.to_nat (A - aside h) -> y < aa) by (unfold aa; lia).
+  set (b := fun j => if j =? 1 then q else if Nat.even (hh - j) then aa - 1 else aa - 2).
+  assert (Bb : forall j, b j < aa) by (intros u; unfold b; destruct (u =? 1); [|destruct (Nat.even (hh - u))]; lia).
+  assert (Nb : forall j, 0 < j < hh -> b j <> b (S j)).
+  { intros u Hu; unfold b; destruct (Nat.eqb_spec (S u) 1); [lia|]. destruct (Nat.eqb_spec u 1) as [->|Hu1].
+    - destruct (Nat.even (hh - 2)) eqn:E; [lia|]. destruct (Nat.eq_dec hh 2) as [E2|]; [rewrite E2 in E; discriminate|lia].
+    - replace (hh - u) with (S (hh - S u)) by lia; rewrite Nat.even_succ, <- Nat.negb_even; destruct (Nat.even (hh - S u)); cbn [negb]; lia. }
+  assert (Last : spell (tail_symbol b hh) (2 * hh - 1) = spell (tail_symbol b hh) (2 * hh - 2) ++ [aa - 1]).
+  { unfold spell; replace (2 * hh - 1) with (2 * hh - 2 + 1) by (unfold hh; lia); rewrite seq_app, map_app; f_equal; cbn [seq map]; f_equal.
+    unfold tail_symbol; destruct (Nat.eqb_spec (0 + (2 * hh - 2)) (2 * (hh - 1))); [|lia]. unfold b; destruct (Nat.eqb_spec hh 1); [unfold hh in *; lia|].
+    rewrite Nat.sub_diag; reflexivity. }
+  apply told_apart_last; try (cbn [length]; lia).
+  exists (spell (tail_symbol b hh) (2 * hh - 2)), v, v'; rewrite <- Last; split; [apply spell_length|].
+  replace (N.to_nat (P + 1) + (2 * hh - 2)) with (N.to_nat N) by (unfold P, hh in *; lia).
+  split; [|split; [|exact Hv]]; apply hop_asks; auto; try (unfold P, hh in *; lia).
 Qed.

@@ -74,6 +74,26 @@ Proof.
     exists (bits_of n r), (2 * n - 1), 1, 0; split; [unfold n in *; lia|]; split; [exact A|]; split; [exact B|discriminate].
 Qed.
 
+(** x of r alone, and not the last place.  The second set lacks the last place too, so the last bit is 0. *)
+Lemma meeting_last n k r r' x : 0 < k -> 2 * k < n \/ 2 * k <= n /\ In (n - 1) r' -> set_of n k r -> set_of n k r' -> In x r -> ~ In x r' -> x <> n - 1 ->
+  told_last (meeting n k) n (n - 1) 0 (bits_of n r) (bits_of n r').
+Proof.
+  intros Hk Hn Sr Sr' Hx Hx' Hne.
+  assert (Hxn : x < n - 1) by (destruct Sr as (_ & _ & B); specialize (B x Hx); lia).
+  assert (Q : exists q, length q = k /\ NoDup q /\ (forall v, In v q -> v < n - 1) /\ In x q /\ forall v, In v q -> ~ In v r').
+  { destruct Hn as [Hn|[Hn Hl]]; [apply meeting_set; auto; [apply Sr'|lia]|].
+    destruct (meeting_set n k r' x Hk (proj1 Sr') Hn ltac:(lia) Hx') as (q & R1 & R2 & R3 & R4 & R5); exists q; repeat split; auto.
+    intros v Hv; specialize (R3 v Hv); destruct (Nat.eq_dec v (n - 1)) as [->|]; [exfalso; apply (R5 _ Hv Hl)|lia]. }
+  destruct Q as (q & R1 & R2 & R3 & R4 & R5).
+  assert (Sq : set_of n k q) by (repeat split; auto; intros v Hv; specialize (R3 v Hv); lia).
+  assert (Eq : bits_of n q = spell (fun i => if mem i q then 1 else 0) (n - 1) ++ [0]).
+  { unfold bits_of, spell; replace n with (n - 1 + 1) at 1 by lia; rewrite seq_app, map_app; f_equal; cbn [seq map]; f_equal.
+    rewrite Nat.add_0_l; destruct (mem (n - 1) q) eqn:E; [|reflexivity]. apply mem_spec in E; specialize (R3 _ E); lia. }
+  destruct (meeting_asks n k r r' q Sr Sr' Sq ltac:(lia) (ex_intro _ x (conj Hx R4)) R5) as [A B]. rewrite Eq in A, B.
+  exists (spell (fun i => if mem i q then 1 else 0) (n - 1)), 1, 0; split; [apply spell_length|].
+  replace (n + (n - 1)) with (2 * n - 1) by lia; split; [exact A|]; split; [exact B|discriminate].
+Qed.
+
 (** With the last bit fixed to 0; then 2 k < N. *)
 Theorem cut_one_disjointness N k c s arch : one_layer c s arch -> (0 <? k)%N && (2 * k <? N)%N && exceeds (binomial_of N k) 1 (c + s) = true ->
   Impossible arch (disjointness N k).
@@ -83,22 +103,32 @@ Proof.
   apply (cut_one_words _ N (n - 1) 0 (choices (seq 0 n) kk) (bits_of n) (binomial_of N k) c s); [apply choices_NoDup, seq_NoDup| | | |exact Ho|exact H].
   - rewrite choices_length, seq_length, binomial_of_spec; apply N.le_refl.
   - intros; apply spell_length.
-  - fold n kk. assert (G : forall r r' x, set_of n kk r -> set_of n kk r' -> In x r -> ~ In x r' -> x <> n - 1 -> told_last (meeting n kk) n (n - 1) 0 (bits_of n r) (bits_of n r')).
-    { intros r r' x Sr Sr' Hx Hx' Hne.
-      assert (x < n - 1) by (destruct Sr as (_ & _ & B); specialize (B x Hx); lia).
-      destruct (meeting_set (n - 1) kk r' x Hk0 (proj1 Sr') ltac:(lia) ltac:(lia) Hx') as (q & R1 & R2 & R3 & R4 & R5).
-      assert (Sq : set_of n kk q) by (repeat split; auto; intros v Hv; specialize (R3 v Hv); lia).
-      assert (Eq : bits_of n q = spell (fun i => if mem i q then 1 else 0) (n - 1) ++ [0]).
-      { unfold bits_of, spell; replace n with (n - 1 + 1) at 1 by lia; rewrite seq_app, map_app; f_equal; cbn [seq map]; f_equal.
-        rewrite Nat.add_0_l; destruct (mem (n - 1) q) eqn:E; [|reflexivity]. apply mem_spec in E; specialize (R3 _ E); lia. }
-      destruct (meeting_asks n kk r r' q Sr Sr' Sq ltac:(lia) (ex_intro _ x (conj Hx R4)) R5) as [A B]. rewrite Eq in A, B.
-      exists (spell (fun i => if mem i q then 1 else 0) (n - 1)), 1, 0; split; [apply spell_length|].
-      replace (n + (n - 1)) with (2 * n - 1) by lia; split; [exact A|]; split; [exact B|discriminate]. }
-    intros r r' Hr Hr' Hne; pose proof (choices_set _ _ _ Hr) as Sr; pose proof (choices_set _ _ _ Hr') as Sr'.
+  - fold n kk; intros r r' Hr Hr' Hne; pose proof (choices_set _ _ _ Hr) as Sr; pose proof (choices_set _ _ _ Hr') as Sr'.
     destruct (choices_differ _ _ r r' (seq_NoDup n 0) Hr Hr' Hne) as (x & Hx & Hx').
     destruct (choices_differ _ _ r' r (seq_NoDup n 0) Hr' Hr (not_eq_sym Hne)) as (y & Hy & Hy').
-    destruct (Nat.eq_dec x (n - 1)) as [Ex|Ex]; [|apply (G r r' x); auto].
-    apply told_last_sym, (G r' r y); auto; intros Ey; rewrite Ex in Hx'; rewrite Ey in Hy; contradiction.
+    destruct (Nat.eq_dec x (n - 1)) as [Ex|Ex]; [|apply (meeting_last n kk r r' x); auto].
+    apply told_last_sym, (meeting_last n kk r' r y); auto; intros Ey; rewrite Ex in Hx'; rewrite Ey in Hy; contradiction.
+Qed.
+
+(** For N = 2 k the first sets all have the last place: C(N-1, k-1) = C(N-1, k) of them. *)
+Theorem cut_one_disjointness_half N k c s arch : one_layer c s arch ->
+  (0 <? k)%N && (2 * k <=? N)%N && exceeds (binomial_of (N - 1) (k - 1)) 1 (c + s) = true -> Impossible arch (disjointness N k).
+Proof.
+  intros Ho H; apply andb_prop in H; destruct H as [H' H]; checked H'; set (n := N.to_nat N); set (kk := N.to_nat k).
+  assert (Hkk : 0 < kk /\ 2 * kk <= n) by (unfold kk, n; lia); destruct Hkk as [Hk0 Hk2].
+  apply (cut_one_words _ N (n - 1) 0 (choices (seq 0 (n - 1)) (kk - 1)) (fun r => bits_of n (n - 1 :: r)) (binomial_of (N - 1) (k - 1)) c s);
+    [apply choices_NoDup, seq_NoDup| | | |exact Ho|exact H].
+  - rewrite choices_length, seq_length, binomial_of_spec, !N2Nat.inj_sub; apply N.le_refl.
+  - intros; apply spell_length.
+  - fold n kk; intros r r' Hr Hr' Hne.
+    assert (Full : forall q, In q (choices (seq 0 (n - 1)) (kk - 1)) -> set_of n kk (n - 1 :: q) /\ forall v, In v q -> v < n - 1).
+    { intros q Hq; destruct (choices_set _ _ _ Hq) as (L & D & B); split; [|exact B]. split; [cbn [length]; lia|]. split.
+      - constructor; [intros C; specialize (B _ C); lia|exact D].
+      - intros v [<-|Hv]; [lia|specialize (B v Hv); lia]. }
+    destruct (choices_differ _ _ r r' (seq_NoDup _ 0) Hr Hr' Hne) as (x & Hx & Hx').
+    destruct (Full r Hr) as [Sr Br], (Full r' Hr') as [Sr' _]; specialize (Br x Hx).
+    apply (meeting_last n kk _ _ x); auto; [right; split; [lia|left; reflexivity]|right; exact Hx| |lia].
+    intros [C|C]; [lia|contradiction].
 Qed.
 
 (** ** count: N symbols below V, a symbol q (V + q), a threshold (2 V + h); does q occur more than h times? *)

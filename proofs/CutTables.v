@@ -67,6 +67,32 @@ Proof.
   - exists (fun j => entry V (nN j)), f', i; repeat split; auto; lia.
 Qed.
 
+(** One layer: the first M keys end with symbol 0, and their values are free; the others have value 0. *)
+Theorem cut_one_mkar_pairs N k V M c s arch : one_layer c s arch ->
+  (1 <? k)%N && ((0 <? V) && (N <=? V ^ k) && (M <=? N) && (M <=? V ^ (k - 1)))%N && exceeds V M (c + s) = true -> Impossible arch (mkar_pairs N k V).
+Proof.
+  intros Ho H; apply andb_prop in H; destruct H as [H' H]; apply andb_prop in H'; destruct H' as [Hk H'].
+  apply andb_prop in H'; destruct H' as [H' HW]; apply andb_prop in H'; destruct H' as [H' HM]; apply andb_prop in H'; destruct H' as [HV HN].
+  apply N.ltb_lt in HV, Hk; apply N.leb_le in HN, HM, HW.
+  set (kk := N.to_nat k) in *; set (nn := N.to_nat N) in *; set (g := fun (f : nat -> nat) j => if j <? N.to_nat M then f j else 0).
+  apply (cut_one_tables _ (N * (k + 1)) M V (kk - 1) 0 (fun f => keyed kk (fun j => entry V (nN j)) (g f) nn) c s); [| |exact Ho|exact H].
+  { intros f; rewrite keyed_length; unfold nn, kk; lia. }
+  intros f f' i Hf Hf' Hi Hne.
+  assert (He : forall j s, entry V (nN j) s < N.to_nat V) by (intros; apply entry_lt, HV).
+  assert (Hinj : forall j j', j < nn -> j' < nn -> (forall s, s < kk -> entry V (nN j) s = entry V (nN j') s) -> j = j').
+  { intros j j' Hj Hj' E; apply Nat2N.inj, (entry_inj V kk); unfold kk, nn in *; try rewrite N2Nat.id; auto; lia. }
+  assert (Hg : forall h j, (forall u, h u < N.to_nat V) -> g h j < N.to_nat V) by (intros h j Hh; unfold g; destruct (j <? N.to_nat M); [apply Hh|lia]).
+  assert (Last : spell (entry V (nN i)) kk = spell (entry V (nN i)) (kk - 1) ++ [0]).
+  { unfold spell; replace kk with (kk - 1 + 1) at 1 by (unfold kk; lia); rewrite seq_app, map_app; f_equal; cbn [seq map]; f_equal.
+    rewrite Nat.add_0_l; unfold entry; replace (nN (kk - 1)) with (k - 1)%N by (unfold kk; lia).
+    rewrite N.div_small by lia; reflexivity. }
+  assert (At : forall h, (forall u, h u < N.to_nat V) ->
+    keyed_pairs nn kk (N.to_nat V) (keyed kk (fun j => entry V (nN j)) (g h) nn ++ spell (entry V (nN i)) (kk - 1) ++ [0]) (N.to_nat (N * (k + 1)) + (kk - 1)) (h i)).
+  { intros h Hh; rewrite <- Last; exists (fun j => entry V (nN j)), (g h), i; repeat split; auto; try (unfold nn, kk; lia).
+    unfold g; destruct (Nat.ltb_spec i (N.to_nat M)); [reflexivity|lia]. }
+  exists (spell (entry V (nN i)) (kk - 1)), (f i), (f' i); split; [apply spell_length|]. split; [apply At, Hf|]. split; [apply At, Hf'|exact Hne].
+Qed.
+
 (** ** mqar: P pairs of a key (1 to K) and a value (after the keys), both different, then at some even distances the keys again, 0 elsewhere;
     asked at each of them *)
 Definition asked_again (a : nat -> nat) (slot : nat -> nat) (P slots : nat) : list nat :=

@@ -127,3 +127,63 @@ Proof.
     exists (ends (joined kk (kk + i) (f i) (f' i))), (2 * (m - 1) - 1), 0, 1; split; [|split; [exact A0|split; [exact A1|discriminate]]].
     pose proof (Hf i); pose proof (Hf' i); unfold m, kk in *; lia.
 Qed.
+
+(** ** One layer: the last token is vertex 0, and there are at least three trees *)
+
+(** The same edges in another order, each in one direction or the other. *)
+Definition same_edges (e e' : list (nat * nat)) : Prop := forall a b, In (a, b) e \/ In (b, a) e <-> In (a, b) e' \/ In (b, a) e'.
+
+Lemma linked_same_edges e e' a b : same_edges e e' -> linked e a b -> linked e' a b.
+Proof. intros E L; induction L as [|a b c H _ IH]; [constructor|]. apply (linked_edge e' a b); [apply E, H|exact IH]. Qed.
+
+Lemma tree_same_edges n e e' t v : length e' = length e -> same_edges e e' -> tree n (ends e) t v -> tree n (ends e') t v.
+Proof.
+  intros Len E (f & H1 & H2 & H3 & H4 & H5 & H6).
+  assert (Ef : f = e).
+  { clear - H3; revert f H3; induction e as [|[a b] e IH]; intros [|[a' b'] f] H; try discriminate; [reflexivity|].
+    cbn in H; inversion H; f_equal; apply IH; assumption. }
+  subst f; exists e'; rewrite Len; repeat split; auto.
+  - intros a Ha; apply H2; unfold ends in *; apply in_flat_map in Ha; destruct Ha as [[u w] [Hp Ha]]; cbn in Ha; apply in_flat_map.
+    destruct (proj2 (E u w) (or_introl Hp)) as [Hq|Hq]; [exists (u, w)|exists (w, u)]; (split; [exact Hq|]); cbn; tauto.
+  - intros Hv a b Ha Hb; apply (linked_same_edges e e'); [exact E|]. apply H6; auto.
+  - intros L; apply H6; intros a b Ha Hb; apply (linked_same_edges e' e); [intros u w; symmetry; apply E|apply L; assumption].
+Qed.
+
+(** Some edge of [joined] has vertex 0; it comes last. *)
+Lemma joined_last k x y y' : 2 < k -> y < k -> y' < k -> y <> y' -> exists e a, length e = k - 2 /\ same_edges (joined k x y y') (e ++ [(a, 0)]).
+Proof.
+  intros Hk Hy Hy' Hne.
+  assert (P : exists a, In (a, 0) (joined k x y y') \/ In (0, a) (joined k x y y')).
+  { unfold joined; destruct (Nat.eq_dec y 0) as [->|N1]; [exists x; left; left; reflexivity|].
+    assert (M : forall c, c < k -> c <> y -> c <> y' -> In (y', c) (joined k x y y')).
+    { intros c Hc C1 C2; right; apply in_map_iff; exists c; split; [reflexivity|]. apply filter_In; split; [apply in_seq; lia|].
+      apply Nat.eqb_neq in C1, C2; rewrite C1, C2; reflexivity. }
+    destruct (Nat.eq_dec y' 0) as [->|N2]; [|exists y'; left; apply M; lia].
+    exists (if y =? 1 then 2 else 1); right; apply M; destruct (Nat.eqb_spec y 1); lia. }
+  destruct P as [a Ha]; pose proof (joined_length k x y y' Hy Hy' Hne) as Len.
+  assert (Go : forall p, In p (joined k x y y') -> p = (a, 0) \/ p = (0, a) -> exists e, length e = k - 2 /\ same_edges (joined k x y y') (e ++ [(a, 0)])).
+  { intros p Hp Ep; destruct (in_split p _ Hp) as (l1 & l2 & El); exists (l1 ++ l2); rewrite El in *; rewrite app_length in *; cbn [length] in Len.
+    split; [lia|]. intros u w; rewrite !in_app_iff; cbn [In]. destruct Ep as [-> | ->]; split; intros; repeat match goal with H : _ \/ _ |- _ => destruct H end;
+      repeat match goal with H : (_, _) = (_, _) |- _ => inversion H; clear H; subst end; tauto. }
+  destruct Ha as [Ha|Ha]; destruct (Go _ Ha) as (e & L & E); auto; exists e, a; auto.
+Qed.
+
+Theorem cut_one_is_tree n k c s arch : one_layer c s arch -> (3 <=? k)%N && (k <=? n)%N && exceeds k (n - k) (c + s) = true ->
+  Impossible arch (is_tree n).
+Proof.
+  intros Ho H; apply andb_prop in H; destruct H as [Hk H]; checked Hk; set (m := N.to_nat n); set (kk := N.to_nat k).
+  assert (Hkk : 2 < kk /\ kk <= m) by (unfold kk, m; lia).
+  apply (cut_one_tables _ (2 * (n - k)) (n - k) k (2 * (kk - 1) - 1) 0 (fun f => ends (stars m kk f)) c s); [| |exact Ho|exact H].
+  - intros f; rewrite ends_length; unfold stars; rewrite map_length, seq_length; unfold m, kk; lia.
+  - intros f f' i Hf Hf' Hi Hne; fold kk in Hf, Hf'; destruct (trees_told m kk f f' i) as [A0 A1]; auto; try (unfold m, kk in *; lia).
+    destruct (joined_last kk (kk + i) (f i) (f' i)) as (e & a & Le & E); auto; [apply Hkk|].
+    assert (Re : forall h v, tree m (ends (stars m kk h) ++ ends (joined kk (kk + i) (f i) (f' i))) (2 * (m - 1) - 1) v ->
+      tree m (ends (stars m kk h) ++ (ends e ++ [a]) ++ [0]) (N.to_nat (2 * (n - k)) + (2 * (kk - 1) - 1)) v).
+    { intros h v Hv; replace ((ends e ++ [a]) ++ [0]) with (ends (e ++ [(a, 0)])) by (rewrite ends_app, <- app_assoc; reflexivity).
+      replace (N.to_nat (2 * (n - k)) + (2 * (kk - 1) - 1)) with (2 * (m - 1) - 1) by (unfold m, kk in *; lia).
+      rewrite <- ends_app in *; revert Hv; apply tree_same_edges.
+      - rewrite !app_length, joined_length; auto; cbn [length]; lia.
+      - intros u w; rewrite !in_app_iff; specialize (E u w); rewrite !in_app_iff in E; tauto. }
+    exists (ends e ++ [a]), 0, 1; split; [rewrite app_length, ends_length; cbn [length]; lia|].
+    split; [apply Re, A0|]. split; [apply Re, A1|discriminate].
+Qed.

@@ -66,8 +66,8 @@ static const char *string_equality(cut_point *point, const cut_question *q)
 }
 
 /* k-sets a, a', with x in a alone: b takes x and k-1 more outside a', which leaves at least N-k >= k. With the last bit
- * of b fixed to 0 the same holds within N-1 places as long as N > 2k. For N = 2k half of the sets remain, those without
- * the last place. */
+ * of b fixed to 0 the same holds within N-1 places as long as N > 2k. For N = 2k half of the sets remain, those with the
+ * last place: b is then the complement of a'. */
 static const char *disjointness(cut_point *point, const cut_question *q)
 {
     uint64_t size = cut_param(q, "k"), bits = q->tokens ? q->tokens / 2 : cut_param(q, "N");

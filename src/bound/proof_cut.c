@@ -102,7 +102,7 @@ static const char *three_sum(cut_sizes *s, const proof_job *job, bool one)
 static const char *disjointness(cut_sizes *s, const proof_job *job, bool one)
 {
     s->size[0] = job->point->prefix, s->size[1] = job->point->b;
-    if (one && s->size[0] <= 2 * s->size[1]) return other_count;
+    if (one && s->size[0] == 2 * s->size[1]) s->theorem = "disjointness_half";
     if (one) snprintf(s->arguments, sizeof s->arguments, " _ _");
     return NULL;
 }
@@ -153,7 +153,8 @@ static const char *average(cut_sizes *s, const proof_job *job, bool one)
 {
     (void)one;
     s->size[0] = job->point->prefix + 1, s->size[1] = param(job, "q");
-    return s->size[1] < s->size[0] ? NULL : other_count;
+    if (s->size[1] == s->size[0]) s->theorem = "averages_all";
+    return NULL;
 }
 
 /* ---- what a state selects ----------------------------------------------------------------------------------------- */
@@ -230,40 +231,47 @@ static const char *shape(char *text, size_t size, const rung_bound_point *p, uin
     return text;
 }
 
+/* In one layer all keys end with the same symbol: blocks alone, (V-a)^r. */
+static const char *keys_of(cut_sizes *s, const rung_bound_point *p, uint64_t V, bool trees, bool one)
+{
+    char family[64];
+    if (one && p->count == CUT_POWER && p->a < V)
+        snprintf(s->arguments, sizeof s->arguments, " _ _ _ %llu %llu", ULL(V - p->a), ULL(p->b));
+    else if (!one && shape(family, sizeof family, p, V, trees))
+        snprintf(s->arguments, sizeof s->arguments, " _ _ _ %s", family);
+    else
+        return other_count;
+    return NULL;
+}
+
 static const char *mkar(cut_sizes *s, const proof_job *job, bool one)
 {
-    (void)one;
     uint64_t key = param(job, "key"), V = param(job, "V");
-    char family[64];
     if (param(job, "layout")) {
         s->describe = "(mkar_pairs %llu %llu %llu)", s->within = "mkar_pairs_within", s->theorem = "mkar_pairs";
-        s->size[0] = job->point->b, s->size[1] = key, s->size[2] = V;
+        s->size[0] = job->point->prefix / (key + 1), s->size[1] = key, s->size[2] = V, s->file = "CutTables.v";
+        if (one) snprintf(s->arguments, sizeof s->arguments, " _ _ _ %llu", ULL(job->point->b));
         return NULL;
     }
     s->size[0] = job->point->prefix + key, s->size[1] = V, s->size[2] = key;
-    if (!shape(family, sizeof family, job->point, V, key == 1)) return other_count;
-    snprintf(s->arguments, sizeof s->arguments, " _ _ _ %s", family);
-    return NULL;
+    return keys_of(s, job->point, V, key == 1, one);
 }
 
 static const char *c_gram(cut_sizes *s, const proof_job *job, bool one)
 {
-    (void)one;
-    char family[64];
     s->size[0] = job->point->prefix, s->size[1] = param(job, "V"), s->size[2] = param(job, "c") - 1;
-    if (!shape(family, sizeof family, job->point, s->size[1], false)) return other_count;
-    snprintf(s->arguments, sizeof s->arguments, " _ _ _ %s", family);
-    return NULL;
+    return keys_of(s, job->point, s->size[1], false, one);
 }
 
+/* In one layer some symbols are set aside for the end. */
 static const char *k_hop(cut_sizes *s, const proof_job *job, bool one)
 {
-    (void)one;
     bool uniform = param(job, "hops") != 0;
-    uint64_t k = param(job, "k"), hops = uniform ? 1 : k, A = param(job, "alphabet");
+    uint64_t k = param(job, "k"), hops = !uniform ? k : one ? 2 : 1, A = param(job, "alphabet");
+    uint64_t aside = !one ? 0 : hops - 1 < 3 ? hops - 1 : 3;
     char family[64];
     s->size[0] = job->point->prefix - 1 + 2 * hops - 1, s->size[1] = A, s->size[2] = k;
-    if (!shape(family, sizeof family, job->point, A, true)) return other_count;
+    if (!shape(family, sizeof family, job->point, A - aside, true)) return other_count;
     s->describe = uniform ? "(k_hop true %llu %llu %llu)" : "(k_hop false %llu %llu %llu)";
     snprintf(s->arguments, sizeof s->arguments, " _ _ _ _ %llu %s", ULL(hops), family);
     return NULL;
@@ -278,13 +286,13 @@ static const cut_form forms[] = {
     {"disjointness", "CutSets.v", "disjointness_within", "disjointness", "(disjointness %llu %llu)", true,
      disjointness},
     {"count", "CutSets.v", "count_within", "count", "(count_task %llu %llu)", true, count},
-    {"is-tree", "CutTree.v", "is_tree_within", "is_tree", "(is_tree %llu)", false, is_tree},
+    {"is-tree", "CutTree.v", "is_tree_within", "is_tree", "(is_tree %llu)", true, is_tree},
     {"retrieval", "CutTables.v", "pair_table_within", "pair_table", "(pair_table %llu %llu %llu)", false, retrieval},
     {"percom", "CutTables.v", "percom_within", "percom", "(percom %llu)", false, only_size},
     {"mqar", "CutTables.v", "mqar_within", "mqar", "(mqar %llu %llu %llu %llu)", false, mqar},
-    {"mkar", "CutFollow.v", "mkar_stream_within", "mkar_stream", "(mkar_stream %llu %llu %llu)", false, mkar},
-    {"c-gram", "CutFollow.v", "c_gram_within", "c_gram", "(c_gram %llu %llu %llu)", false, c_gram},
-    {"k-hop", "CutFollow.v", "k_hop_within", "k_hop", NULL, false, k_hop},
+    {"mkar", "CutFollow.v", "mkar_stream_within", "mkar_stream", "(mkar_stream %llu %llu %llu)", true, mkar},
+    {"c-gram", "CutFollow.v", "c_gram_within", "c_gram", "(c_gram %llu %llu %llu)", true, c_gram},
+    {"k-hop", "CutFollow.v", "k_hop_within", "k_hop", NULL, true, k_hop},
     {"selective-copy", "CutTables.v", "selective_copy_within", "selective_copy", "(selective_copy %llu %llu %llu %llu)",
      true, selective_copy},
     {"dyck", "CutDyck.v", "dyck_within", "dyck", "(dyck %llu %llu %llu)", true, dyck},

@@ -189,7 +189,6 @@ typedef struct refusal {
 } refusal;
 
 static const refusal refusals[] = {
-    {"full", "c-gram V=40 c=3", "c-gram", 900, false},
     {"linear", "eva N=64", "last token", 0, true},
     {"linear", "eva N=2", "CANNOT", 0, false},
     {"3*full", "q-sparse-average q=3", "CANNOT", 2, false},
@@ -254,6 +253,10 @@ static const struct worded {
     {"full", "variable-tracking chains=50 hops=3 V=5", "(variable_tracking 200 3 5 200)", 0},
     {"linear", "retrieval N=300 D=5 distinct=0", "(once_table 300 32 32)", 0},
     {"full", "selective-copy T=100 V=26 numbers=40 first=1", "(selective_copy 100 26 40 1)", 0},
+    {"full", "disjointness N=40 k=20", "(cut_one_disjointness_half", 0},
+    {"full", "mkar T=400 V=5 key=3 layout=pairs", "(mkar_pairs 99 3 5)", 0},
+    {"full", "k-hop N=300 k=3 alphabet=40", "(k_hop false 300 40 3)", 0},
+    {"linear", "q-sparse-average N=40 q=40", "(averages 40 40)", 0},
 };
 
 static void test_worded(void **state)
