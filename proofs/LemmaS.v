@@ -83,28 +83,58 @@ Proof.
   clear; induction t as [|t IH]; [reflexivity|]; cbn [prodf]; rewrite IH; do 2 f_equal; f_equal; lia.
 Qed.
 
+Lemma weigh_exact y : forall b, weigh b y = (alpha ^ nN (length (news b y)) * beta ^ nN (length y - length (news b y)))%N /\
+  length (news b y) <= length y.
+Proof.
+  induction y as [|v y IH]; intros b; [split; reflexivity|].
+  cbn [weigh news length]; destruct (IH (S b)) as [E L]; rewrite E; unfold weight.
+  destruct (old b v); cbn [length]; split; try lia.
+  - replace (nN (S (length y) - length (news (S b) y))) with (N.succ (nN (length y - length (news (S b) y)))) by lia.
+    rewrite N.pow_succ_r'; lia.
+  - rewrite Nat2N.inj_succ, N.pow_succ_r', Nat.sub_succ; lia.
+Qed.
+
+Lemma weight_sum b l : (alpha <= beta)%N -> total_of (weight b) l = (alpha * size l + (beta - alpha) * size (filter (old b) l))%N.
+Proof.
+  intros Hab; unfold size; induction l as [|v l IH]; cbn [total_of filter length]; [lia|].
+  rewrite IH; unfold weight; destruct (old b v); cbn [length]; lia.
+Qed.
+
 Hypothesis Hab : (alpha <= beta)%N.
+
+(** A new pair weighs no more than an old one. *)
+Lemma fewer_new n m k : n <= m -> m <= k -> (alpha ^ nN m * beta ^ nN (k - m) <= alpha ^ nN n * beta ^ nN (k - n))%N.
+Proof.
+  intros Hn Hm.
+  replace (nN m) with (nN n + nN (m - n))%N by lia; replace (nN (k - n)) with (nN (m - n) + nN (k - m))%N by lia.
+  rewrite !N.pow_add_r.
+  assert (alpha ^ nN (m - n) <= beta ^ nN (m - n))%N by (apply N.pow_le_mono_l; exact Hab).
+  rewrite <- N.mul_assoc; apply N.mul_le_mono_l, N.mul_le_mono_r; assumption.
+Qed.
 
 Lemma weigh_ge y : forall b h, length (news b y) <= h -> h <= length y ->
   (alpha ^ nN h * beta ^ nN (length y - h) <= weigh b y)%N.
-Proof.
-  assert (M : forall n m k, n <= m -> m <= k -> (alpha ^ nN m * beta ^ nN (k - m) <= alpha ^ nN n * beta ^ nN (k - n))%N).
-  { intros n m k Hn Hm.
-    replace (nN m) with (nN n + nN (m - n))%N by lia; replace (nN (k - n)) with (nN (m - n) + nN (k - m))%N by lia.
-    rewrite !N.pow_add_r.
-    assert (alpha ^ nN (m - n) <= beta ^ nN (m - n))%N by (apply N.pow_le_mono_l; exact Hab).
-    rewrite <- N.mul_assoc; apply N.mul_le_mono_l, N.mul_le_mono_r; assumption. }
-  assert (E : forall y b, weigh b y = (alpha ^ nN (length (news b y)) * beta ^ nN (length y - length (news b y)))%N /\
-                          length (news b y) <= length y).
-  { clear y; induction y as [|v y IH]; intros b; [split; reflexivity|].
-    cbn [weigh news length]; destruct (IH (S b)) as [E L]; rewrite E; unfold weight.
-    destruct (old b v); cbn [length]; split; try lia.
-    - replace (nN (S (length y) - length (news (S b) y))) with (N.succ (nN (length y - length (news (S b) y)))) by lia.
-      rewrite N.pow_succ_r'; lia.
-    - rewrite Nat2N.inj_succ, N.pow_succ_r', Nat.sub_succ; lia. }
-  intros b h H1 H2; destruct (E y b) as [-> L]; apply M; assumption.
-Qed.
+Proof. intros b h H1 H2; destruct (weigh_exact y b) as [-> L]; apply fewer_new; assumption. Qed.
 End Weights.
+
+Lemma news_in old y : forall b p, In p (news old b y) ->
+  b <= fst p < b + length y /\ snd p = nth (fst p - b) y 0 /\ old (fst p) (snd p) = false.
+Proof.
+  induction y as [|v y IH]; intros b p Hp; [contradiction|]; cbn [news] in Hp.
+  assert (G : In p (news old (S b) y) ->
+     b <= fst p < b + length (v :: y) /\ snd p = nth (fst p - b) (v :: y) 0 /\ old (fst p) (snd p) = false).
+  { intros H; destruct (IH (S b) p H) as (H1 & H2 & H3); cbn [length]; repeat split; try lia; auto.
+    rewrite H2; replace (fst p - b) with (S (fst p - S b)) by lia; reflexivity. }
+  destruct (old b v) eqn:Eo; [auto|]. destruct Hp as [<-|Hp]; [|auto].
+  cbn [fst snd length]; rewrite Nat.sub_diag; repeat split; auto; lia.
+Qed.
+
+Lemma news_NoDup old y : forall b, NoDup (news old b y).
+Proof.
+  induction y as [|v y IH]; intros b; cbn [news]; [constructor|].
+  destruct (old b v); [apply IH|]. constructor; [|apply IH].
+  intros C; apply news_in in C; cbn [fst] in C; lia.
+Qed.
 
 (** ** Credited pairs *)
 Section Credit.
@@ -121,10 +151,7 @@ Lemma old_weight alpha beta Cr : (alpha <= beta)%N ->
    <= alpha * (nN t * nN q) + (beta - alpha) * size Cr)%N.
 Proof.
   intros Hab.
-  assert (E : forall b l, total_of (weight alpha beta (is_old Cr) b) l =
-                (alpha * size l + (beta - alpha) * size (filter (is_old Cr b) l))%N).
-  { intros b l; unfold size; induction l as [|v l IH]; cbn [total_of filter length]; [lia|].
-    rewrite IH; unfold weight; destruct (is_old Cr b v); cbn [length]; lia. }
+  pose proof (fun b l => weight_sum alpha beta (is_old Cr) b l Hab) as E.
   set (pairs := fun n => flat_map (fun b => map (fun v => (b, v)) (filter (is_old Cr b) (seq 0 q))) (seq 0 n)).
   assert (S1 : forall n, sumf (fun b => total_of (weight alpha beta (is_old Cr) b) (seq 0 q)) n =
                  (alpha * (nN n * nN q) + (beta - alpha) * size (pairs n))%N).
@@ -178,25 +205,6 @@ Definition taken (ys : list (list nat)) (p : nat * nat) : nat * nat := (snd p, n
 Definition reach (x C : nat) : Prop :=
   exists ys I, length ys = x /\ (forall y, In y ys -> In y D) /\ length I = C /\
     (forall p, In p I -> fst p < x /\ snd p < t) /\ NoDup (map (taken ys) I).
-
-Lemma news_in old y : forall b p, In p (news old b y) ->
-  b <= fst p < b + length y /\ snd p = nth (fst p - b) y 0 /\ old (fst p) (snd p) = false.
-Proof.
-  induction y as [|v y IH]; intros b p Hp; [contradiction|]; cbn [news] in Hp.
-  assert (G : In p (news old (S b) y) ->
-     b <= fst p < b + length (v :: y) /\ snd p = nth (fst p - b) (v :: y) 0 /\ old (fst p) (snd p) = false).
-  { intros H; destruct (IH (S b) p H) as (H1 & H2 & H3); cbn [length]; repeat split; try lia; auto.
-    rewrite H2; replace (fst p - b) with (S (fst p - S b)) by lia; reflexivity. }
-  destruct (old b v) eqn:Eo; [auto|]. destruct Hp as [<-|Hp]; [|auto].
-  cbn [fst snd length]; rewrite Nat.sub_diag; repeat split; auto; lia.
-Qed.
-
-Lemma news_NoDup old y : forall b, NoDup (news old b y).
-Proof.
-  induction y as [|v y IH]; intros b; cbn [news]; [constructor|].
-  destruct (old b v); [apply IH|]. constructor; [|apply IH].
-  intros C; apply news_in in C; cbn [fst] in C; lia.
-Qed.
 
 Lemma reach_more x C h y : forall ys I, length ys = x -> (forall y, In y ys -> In y D) -> length I = C ->
   (forall p, In p I -> fst p < x /\ snd p < t) -> NoDup (map (taken ys) I) ->
@@ -394,13 +402,14 @@ Proof.
   destruct H as [H|H]; [congruence|]; destruct (IH H); split; [simpl; lia|auto].
 Qed.
 
-Theorem ladder_spreads : forall (N0 : nat) (A g t q : N) (runs : list (N * N)),
-  (0 < t)%N -> (0 < g <= q)%N -> N.to_nat t * N.to_nat q <= N0 ->
+(** Groups may have more indices than values. *)
+Theorem ladder_spreads_wide : forall (N0 : nat) (A g t q : N) (runs : list (N * N)),
+  (0 < t)%N -> (0 < q)%N -> (0 < g)%N -> N.to_nat t * N.to_nat g <= N0 ->
   ladder_ok A g t q t runs = true ->
   spreads N0 (N.to_nat t) (N.to_nat q) (N.to_nat g) (2 ^ A)
     (N.to_nat (ladder_x runs)) (N.to_nat (ladder_theta t runs)).
 Proof.
-  intros N0 A g t q runs Ht Hg HN0 Hok kappa Hk.
+  intros N0 A g t q runs Ht Hq Hg HN0 Hok kappa Hk.
   set (t' := N.to_nat t) in *; set (q' := N.to_nat q) in *; set (g' := N.to_nat g) in *.
   set (F := fam N0 t' q' g').
   destruct (popular (fun z => kappa (F z)) _ (below (nN q' ^ nN (t' * g'))) (fun z _ => Hk _)) as [c Hc].
@@ -468,11 +477,10 @@ Proof.
   split; [rewrite map_length, seq_length; reflexivity|]. split.
   { intros u Hu; apply in_map_iff in Hu; destruct Hu as [b [<- Hb]]; apply in_seq in Hb.
     assert (S b * g' <= t' * g') by (apply Nat.mul_le_mono_r; lia); cbn [Nat.mul] in H.
-    unfold start; assert (t' * g' <= N0) by (apply Nat.le_trans with (t' * q'); [apply Nat.mul_le_mono_l; lia|exact HN0]).
-    lia. }
+    unfold start; lia. }
   split; [rewrite map_length; exact Ex|]. split.
   { intros f Hf; apply in_map_iff in Hf; destruct Hf as [y [<- Hy]].
-    destruct (Hpick y (Hys y Hy)) as (z & -> & _ & _); apply fam_in; unfold g', q'; lia. }
+    destruct (Hpick y (Hys y Hy)) as (z & -> & _ & _); apply fam_in; unfold q'; lia. }
   split.
   { assert (E : forall f, In f (map pick ys) -> kappa f = c).
     { intros f Hf; apply in_map_iff in Hf; destruct Hf as [y [<- Hy]].
@@ -503,4 +511,14 @@ Proof.
   rewrite E1, E2 in E; rewrite !(Nat.add_comm (snd _)) in E; apply block_inj in E; auto; destruct E as [Ea Eb].
   apply Hn, in_map_iff; exists p'; split; [|exact Hp'].
   rewrite (surjective_pairing (taken ys p')), (surjective_pairing (taken ys p)), Ea, Eb; reflexivity.
+Qed.
+
+Theorem ladder_spreads : forall (N0 : nat) (A g t q : N) (runs : list (N * N)),
+  (0 < t)%N -> (0 < g <= q)%N -> N.to_nat t * N.to_nat q <= N0 ->
+  ladder_ok A g t q t runs = true ->
+  spreads N0 (N.to_nat t) (N.to_nat q) (N.to_nat g) (2 ^ A)
+    (N.to_nat (ladder_x runs)) (N.to_nat (ladder_theta t runs)).
+Proof.
+  intros N0 A g t q runs Ht Hg HN0; apply ladder_spreads_wide; try lia.
+  apply Nat.le_trans with (N.to_nat t * N.to_nat q); [apply Nat.mul_le_mono_l; lia|exact HN0].
 Qed.

@@ -129,9 +129,6 @@ Qed.
 (** ** The family *)
 Section Family.
 Variables (N0 t q g : nat).
-Hypothesis HN0 : t * q <= N0.
-Hypothesis Hg : 0 < g <= q.
-Hypothesis Ht : 0 < t.
 
 (** Indices before [start] are constant; index start + k is in group k/g. *)
 Definition start : nat := N0 - t * g.
@@ -141,24 +138,13 @@ Definition fam (z : N) (i : nat) : nat :=
 Definition in_fam (f : nat -> nat) : Prop :=
   (forall i, i < start -> f i = 0) /\ (forall k, k < t * g -> k / g * q <= f (start + k) < k / g * q + q).
 
-Lemma fam_in z : in_fam (fam z).
+Lemma fam_in z : 0 < q -> in_fam (fam z).
 Proof.
-  split.
+  intros Hq; split.
   - intros i Hi; unfold fam; apply Nat.ltb_lt in Hi; rewrite Hi; reflexivity.
   - intros k Hk; unfold fam; destruct (Nat.ltb_spec (start + k) start); [lia|].
     replace (start + k - start) with k by lia.
     pose proof (entry_lt (nN q) z k); lia.
-Qed.
-
-Lemma start_le : start + t * g = N0.
-Proof. unfold start; nia. Qed.
-
-Lemma fam_bound f i : in_fam f -> i < N0 -> f i < N0.
-Proof.
-  intros [H1 H2] Hi; pose proof start_le.
-  destruct (Nat.lt_ge_cases i start) as [L|L]; [rewrite H1; lia|].
-  specialize (H2 (i - start) ltac:(lia)); replace (start + (i - start)) with i in H2 by lia.
-  assert ((i - start) / g < t) by (apply Nat.div_lt_upper_bound; lia). nia.
 Qed.
 
 Lemma fam_value z b j : b < t -> j < g -> fam z (start + (b * g + j)) = b * q + entry (nN q) z (b * g + j).
@@ -167,6 +153,24 @@ Proof.
   replace (start + (b * g + j) - start) with (b * g + j) by lia.
   rewrite Nat.div_add_l, (Nat.div_small j g) by lia; rewrite Nat.add_0_r; reflexivity.
 Qed.
+
+(** Below t q, and so a value of the table if N_0 >= t q. *)
+Lemma fam_below f i : 0 < t -> 0 < q -> 0 < g -> t * g <= N0 -> in_fam f -> i < N0 -> f i < t * q.
+Proof.
+  intros Ht Hq Hg Hw [H1 H2] Hi; destruct (Nat.lt_ge_cases i start) as [L|L]; [rewrite H1 by exact L; nia|].
+  unfold start in *; specialize (H2 (i - (N0 - t * g)) ltac:(lia)); replace (N0 - t * g + (i - (N0 - t * g))) with i in H2 by lia.
+  assert ((i - (N0 - t * g)) / g < t) by (apply Nat.div_lt_upper_bound; lia). nia.
+Qed.
+
+Hypothesis HN0 : t * q <= N0.
+Hypothesis Hg : 0 < g <= q.
+Hypothesis Ht : 0 < t.
+
+Lemma start_le : start + t * g = N0.
+Proof. unfold start; nia. Qed.
+
+Lemma fam_bound f i : in_fam f -> i < N0 -> f i < N0.
+Proof. intros Hf Hi; apply Nat.lt_le_trans with (t * q); [|exact HN0]. apply fam_below; auto; nia. Qed.
 
 Theorem best_of_groups (Theta : nat) (K : N) (kappa : (nat -> nat) -> N) :
   (forall f, (kappa f < K)%N) -> 0 < Theta ->
@@ -274,7 +278,7 @@ Proof.
   split; [rewrite map_length; exact Hsl|].
   split.
   { intros p Hp; apply in_map_iff in Hp; destruct Hp as [[b v] [<- Hp]]; cbn [fst snd].
-    split; [apply fam_in|apply (Hpin b v); auto]. }
+    split; [apply fam_in; lia|apply (Hpin b v); auto]. }
   split.
   { assert (E : forall p, In p (map (fun p => (fam (pick p), fst p)) some) -> kappa (fst p) = c).
     { intros p Hp; apply in_map_iff in Hp; destruct Hp as [[b v] [<- Hp]]; cbn [fst].

@@ -427,14 +427,12 @@ Proof.
   unfold base; rewrite <- bases_length, prodf_list, firstn_all, bases_product by lia; exact Hb.
 Qed.
 
-(** K1: so large an accumulator needs no thought, and the one that it has may be the answer. *)
-Theorem thought_solvable b c T : (seqcomp_values flat N0 ns V <= 2 ^ b)%N -> (b <= c)%N -> T <= 1 ->
+(** K1: so large an accumulator needs no thought, and those that it has may be the answer. *)
+Theorem thought_solvable b c T : (seqcomp_values flat N0 ns V <= 2 ^ b)%N -> (b <= c)%N ->
   ~ ImpossibleThinking [F c] T (seqcomp flat N0 ns V).
 Proof.
-  intros Hb Hc HT K; apply (solvable_thinking [F c] (seqcomp flat N0 ns V)); [apply (composition_solvable b [] (F c) []); assumption|].
-  assert (ET : T = 1 \/ T = 0) by lia; destruct ET as [-> | ->]; [|exact K].
-  apply (answer_as_thought _ (last_at flat n0 ns')); [|exact K].
-  intros p u v (z & z0 & w & _ & _ & _ & _ & _ & _ & Ht & _); rewrite prompt_length in Ht; unfold n0, ns'; lia.
+  intros Hb Hc K; apply (solvable_thinking [F c] (seqcomp flat N0 ns V)); [apply (composition_solvable b [] (F c) []); assumption|].
+  apply (fewer_thoughts _ _ _ T 0 (seqcomp_last flat N0 ns V)); [lia|exact K].
 Qed.
 End Composed.
 

@@ -3,6 +3,7 @@
 
 (** * Theorem Ce: two functions, two full layers and then recurrent ones, w last
 
+    The layers may have recurrent heads beside the full ones (H2 with layers after both).  Those of the second count as a layer after it.
     The values of w come in G batches of beta; each batch has one class of functions z_1.  The first layer's accumulators of the tokens of
     z_1 are listed for each index and value. *)
 From Coq Require Import Arith NArith List Lia Bool.
@@ -16,25 +17,26 @@ Definition Ce_rest (once : bool) (Gx M N0 tg : nat) (C2 S2 S1 : N) : N :=
 (** Tokens of z_1 with what they may show: each index with each of its values, or with its value under each function. *)
 Definition Ce_cells (few : bool) (Gb x t g q : nat) : nat := if few then Gb * x * (t * g) else t * g * q.
 
-Theorem Ce_states : forall (N0 Gb beta k2 M t q g x Theta : nat) (V : N) (C C' : nat -> N) (b : list spec) k (m : net token nat)
+Theorem Ce_states : forall (N0 Gb beta k2 M t q g x Theta : nat) (V : N) (C C' S1 : nat -> N) (b : list spec) k (m : net token nat)
     (once few : bool),
   two_functions N0 (Gb * beta) (N.to_nat V) k2 M k ->
-  recurrent b -> fits m (SF C :: SF C' :: b) -> (0 < V)%N ->
+  recurrent b -> fits m (SB S1 C :: SF C' :: b) -> (0 < V)%N ->
   0 < t -> 0 < g <= q -> t * q <= N0 -> 0 < x -> 0 < beta ->
-  spreads N0 t q g (C (k2 + M + N0)%nat ^ nN beta) x Theta ->
+  spreads N0 t q g (C (k2 + M + N0)%nat ^ nN beta * S1 (k2 + M + N0)%nat) x Theta ->
   let n1 := Gb * beta in
-  (C k2 ^ nN n1 * (C' k2 ^ nN (n1 * t) * (C k2 ^ nN (t * g + (M + (N0 - t * g) + Ce_cells few Gb x t g q)) *
+  (C k2 ^ nN n1 * S1 k2 * (C' k2 ^ nN (n1 * t) * (C k2 ^ nN (t * g + (M + (N0 - t * g) + Ce_cells few Gb x t g q)) *
      (C' k2 ^ nN (Gb * x * t) * Ce_rest once (Gb * x) M N0 (t * g) (C' k2) (states_at k2 b) (states_at (k2 + M + N0) b))))
    < V ^ nN (n1 * Theta))%N ->
   ~ solves k m.
 Proof.
-  intros N0 Gb beta k2 M t q g x Theta V C C' bs k m once few (P & HP & Htask) Hb Hm HV Ht Hg HN0 Hx Hbeta Hsp n1 Hlt Hs.
+  intros N0 Gb beta k2 M t q g x Theta V C C' S1 bs k m once few (P & HP & Htask) Hb Hm HV Ht Hg HN0 Hx Hbeta Hsp n1 Hlt Hs.
   fold n1 in Htask.
   apply N.lt_nge in Hlt; apply Hlt; clear Hlt.
-  destruct m as [|Z l rest]; [contradiction|]; destruct Hm as [HA Hm]; destruct l as [|A init upd fin|]; simpl in HA; try contradiction.
+  destruct m as [|Z l rest]; [contradiction|]; destruct Hm as [Hl Hm]; destruct l as [| |Sb g0 Gb1 A init upd fin]; simpl in Hl; try contradiction.
+  assert (HB : forall j, card_le (Sb j) (S1 j)) by (intros; apply Hl); assert (HA : forall j, card_le (A j) (C j)) by (intros; apply Hl); clear Hl.
   destruct rest as [|Z' l rest]; [contradiction|]; destruct Hm as [HA' Hm]; destruct l as [|A' init' upd' fin'|]; simpl in HA'; try contradiction.
   destruct (all_rec rest bs Hb Hm) as (St & h0 & G & Fo & HS & Hrun).
-  set (L1 := apply (Full A init upd fin)) in *; set (L2 := apply (Full A' init' upd' fin')) in *; set (R3 := Rec St h0 G Fo) in *.
+  set (L1 := apply (Both Sb g0 Gb1 A init upd fin)) in *; set (L2 := apply (Full A' init' upd' fin')) in *; set (R3 := Rec St h0 G Fo) in *.
   set (k1 := k2 + M + N0) in *; set (kw := k1 + 1) in *.
   set (st := start N0 t g).
   assert (Hst : st + t * g = N0) by (apply (start_le N0 t q g); auto).
@@ -53,32 +55,45 @@ Proof.
   destruct (HA k2) as (cA & cA_inj & cA_lt).
   destruct (HA k1) as (cB & cB_inj & cB_lt).
   destruct (HA' k2) as (cD & cD_inj & cD_lt).
+  destruct (HB k2) as (b2 & b2_inj & b2_lt).
+  destruct (HB k1) as (b1 & b1_inj & b1_lt).
   destruct (HS k1) as (s1 & s1_inj & s1_lt).
   destruct (HS k2) as (s2 & s2_inj & s2_lt).
   set (id := fun i : nat => i); set (zf := fun _ : nat => 0).
   assert (HcL : causal L1) by (unfold L1; apply apply_causal).
   assert (HcL2 : causal L2) by (unfold L2; apply apply_causal).
-  (* layer-1 accumulators of w over z_2, for all w *)
-  set (sigma := fun z => digits (C k2) (fun w => cA (acc init upd (P z id 0 w) kw k2)) n1).
+  (* layer-1 accumulators of w over z_2 for all w, and the layer-1 state after z_2 *)
+  set (sigma := fun z => pair_code (C k2 ^ nN n1) (digits (C k2) (fun w => cA (acc init upd (P z id 0 w) kw k2)) n1)
+                           (b2 (state g0 Gb1 (P z id 0 0) k2))).
   apply (class_tables V (n1 * N0) (n1 * Theta) _ _ sigma); [| |exact HV].
-  { intros z; apply digits_lt; intros; apply cA_lt. }
+  { intros z; apply pair_lt; [apply digits_lt; intros; apply cA_lt|apply b2_lt]. }
   intros zs _.
   assert (Hsig : forall z f u w, sigma z = sigma zs -> w < n1 ->
             acc init upd (P z f u w) kw k2 = acc init upd (P zs f u w) kw k2).
   { intros z f u w E Hw.
+    apply pair_inj in E; [|apply digits_lt; intros; apply cA_lt|apply digits_lt; intros; apply cA_lt]; destruct E as [E _].
     pose proof (digits_inj _ _ _ _ (fun k _ => cA_lt _) (fun k _ => cA_lt _) E w Hw) as E'.
     cbv beta in E'; apply cA_inj in E'.
     transitivity (acc init upd (P z id 0 w) kw k2); [|rewrite E'];
       (apply acc_ext; [apply Pw|intros; apply P2; auto]). }
+  (* so all layer-1 states after z_2 are those of zs *)
+  assert (Hst2 : forall z f u w y, sigma z = sigma zs -> k2 <= y <= kw + 1 ->
+            state g0 Gb1 (P z f u w) y = state g0 Gb1 (P zs f u w) y).
+  { intros z f u w y E Hy; apply (state_from g0 Gb1 _ _ k2); [|lia|intros; apply PL; lia].
+    apply pair_inj in E; [|apply digits_lt; intros; apply cA_lt|apply digits_lt; intros; apply cA_lt]; destruct E as [_ E].
+    apply b2_inj in E.
+    transitivity (state g0 Gb1 (P z id 0 0) k2); [apply state_ext; intros; apply P2; auto|].
+    rewrite E; apply state_ext; intros; apply P2; auto. }
   (* a class of functions for each batch *)
-  set (cls := fun bt f => digits (C k1) (fun r => cB (acc init upd (P zs f 0 (bt * beta + r)) kw k1)) beta).
+  set (cls := fun bt f => pair_code (C k1 ^ nN beta) (digits (C k1) (fun r => cB (acc init upd (P zs f 0 (bt * beta + r)) kw k1)) beta)
+                            (b1 (state g0 Gb1 (P zs f 0 0) k1))).
   destruct (finite_choice (fun bt (y : list nat * (list (nat -> nat) * list (nat * nat))) =>
      let U := fst y in let fs := fst (snd y) in let I := snd (snd y) in
      length U = t /\ (forall u, In u U -> st <= u < N0) /\ length fs = x /\ (forall f, In f fs -> in_fam N0 t q g f) /\
      (forall f f', In f fs -> In f' fs -> cls bt f = cls bt f') /\ length I = Theta /\ (forall p, In p I -> fst p < x /\ snd p < t) /\
      NoDup (map (fun p => nth (fst p) fs id (nth (snd p) U 0)) I)) ([], ([], [])) Gb) as [ch Hch].
   { intros bt _. destruct (Hsp (cls bt)) as (U & fs & I & K).
-    - intros f; apply digits_lt; intros; apply cB_lt.
+    - intros f; apply pair_lt; [apply digits_lt; intros; apply cB_lt|apply b1_lt].
     - exists (U, (fs, I)); exact K. }
   clear Hsp.
   set (U := fun bt => fst (ch bt)); set (fs := fun bt => fst (snd (ch bt))); set (I := fun bt => snd (snd (ch bt))).
@@ -160,7 +175,7 @@ Proof.
     assert (Et : P z2 f u' w' y = P z2' f u' w' y) by (apply PL; exact Hy).
     assert (Eb : acc init upd (P z2 f u' w') y (S y) = acc init upd (P z2' f u' w') y (S y)).
     { apply (acc_from init upd _ _ y k2); [exact Et|exact Ea|lia|intros; apply PL; lia]. }
-    unfold L1; cbn [apply]; rewrite Et, Eb; reflexivity. }
+    unfold L1; cbn [apply]; rewrite Et, Eb, !(Hst2 z2 f u' w'), !(Hst2 z2' f u' w') by (auto; lia); reflexivity. }
   (* the tokens between z_2 and z_0 *)
   assert (Q1 : forall u w y, k2 <= y < k1 -> L1 (P z2 f u w) y = L1 (P z2' f u w) y).
   { intros u' w' y Hy; apply Q; [lia|].
@@ -226,10 +241,10 @@ Proof.
   (* at w: the same for z2, z2' and for the representative of the class *)
   assert (Qw : forall z f', sigma z = sigma zs -> f' = f \/ f' = f0 bt -> L1 (P z f' u w) kw = L1 (P zs (f0 bt) u w) kw).
   { intros z f' Sz Hf'.
+    assert (Kc : cls bt f' = cls bt (f0 bt)) by (destruct Hf' as [-> | ->]; auto).
+    apply pair_inj in Kc; [|apply digits_lt; intros; apply cB_lt|apply digits_lt; intros; apply cB_lt]; destruct Kc as [Kc Ks]; apply b1_inj in Ks.
     assert (Ka : acc init upd (P zs f' 0 w) kw k1 = acc init upd (P zs (f0 bt) 0 w) kw k1).
-    { destruct Hf' as [-> | ->]; [|reflexivity].
-      pose proof (Q5' f (f0 bt) Hf Hf0) as Kc; unfold cls in Kc.
-      pose proof (digits_inj _ _ _ _ (fun k _ => cB_lt _) (fun k _ => cB_lt _) Kc (w mod beta)
+    { pose proof (digits_inj _ _ _ _ (fun k _ => cB_lt _) (fun k _ => cB_lt _) Kc (w mod beta)
                     (Nat.mod_upper_bound w beta ltac:(lia))) as Kd; cbv beta in Kd.
       replace (bt * beta + w mod beta) with w in Kd by (unfold bt; rewrite (Nat.div_mod w beta) at 1 by lia; lia).
       apply cB_inj in Kd; exact Kd. }
@@ -240,7 +255,11 @@ Proof.
     assert (Kd : acc init upd (P z f' u w) kw (S kw) = acc init upd (P zs (f0 bt) u w) kw (S kw)).
     { apply (acc_from init upd _ _ kw k1); [apply Pw| |lia|intros; apply Pq; lia].
       rewrite Ke, (Kb f'), (Kb (f0 bt)); exact Ka. }
-    unfold L1; cbn [apply]; rewrite Kd, (Pw z f' u w zs (f0 bt) u); reflexivity. }
+    assert (Kst : forall y, k1 <= y <= S kw -> state g0 Gb1 (P z f' u w) y = state g0 Gb1 (P zs (f0 bt) u w) y).
+    { intros y Hy; apply (state_from g0 Gb1 _ _ k1); [|lia|intros; apply Pq; lia].
+      rewrite (Hst2 z f' u w k1 Sz) by lia.
+      rewrite (state_ext g0 Gb1 (P zs f' u w) (P zs f' 0 0) k1), Ks; [apply state_ext|]; intros; apply Pp; assumption. }
+    unfold L1; cbn [apply]; rewrite Kd, (Kst kw), (Kst (S kw)), (Pw z f' u w zs (f0 bt) u) by lia; reflexivity. }
   assert (Et : L1 (P z2 f u w) kw = L1 (P z2' f u w) kw) by (rewrite (Qw z2 f Sg1), (Qw z2' f Sg2); auto).
   assert (QA : forall y, k2 <= y <= kw -> L1 (P z2 f u w) y = L1 (P z2' f u w) y).
   { intros y Hy; destruct (Nat.lt_ge_cases y k1) as [Ly|Ly]; [apply Q1; lia|].
@@ -330,8 +349,9 @@ Proof.
 Qed.
 
 (** n_1 Theta log2 V > c (n_1 (1+t) + g t + N_0 - g t + min(G x, q) g t + middle) + c t x G + min(G x B, B + c (M_2 + middle)), n_1 = G beta,
-    M_2 = N_0 - g t + G x g t; c1 and c2 are the accumulators of the two layers. *)
-Definition Ce_check (flat : bool) (N0 : N) (ns : list N) (V c1 c2 : N) (after : list bits) (t q g G beta : N) (runs : list (N * N))
+    M_2 = N_0 - g t + G x g t; c1 and c2 are the accumulators of the two layers.  With recurrent heads of s1 bits beside the first, Theta
+    is that of c1 beta + s1 bits, and s1 more are on the right. *)
+Definition Ce_check (flat : bool) (N0 : N) (ns : list N) (V s1 c1 c2 : N) (after : list bits) (t q g G beta : N) (runs : list (N * N))
     (once : bool) : bool :=
   let k2 := first_table flat N0 ns in
   let md := between flat N0 ns in
@@ -339,16 +359,24 @@ Definition Ce_check (flat : bool) (N0 : N) (ns : list N) (V c1 c2 : N) (after : 
   let x := ladder_x runs in
   let n1 := (G * beta)%N in
   positive N0 ns && (0 <? N.of_nat (length ns))%N && is_recurrent after && (n1 <=? last_n ns)%N && (0 <? beta)%N &&
-  (0 <? t)%N && (0 <? g)%N && (g <=? q)%N && (t * q <=? N0)%N && ladder_ok (c1 * beta) g t q t runs &&
+  (0 <? t)%N && (0 <? g)%N && (g <=? q)%N && (t * q <=? N0)%N && ladder_ok (c1 * beta + s1) g t q t runs &&
   exceeds V (n1 * ladder_theta t runs)
-    (c1 * n1 + (c2 * (n1 * t) + (c1 * (t * g + (md + (N0 - t * g) + (if (G * x <? q)%N then G * x * (t * g) else t * g * q))) + (c2 * (G * x * t) +
+    (c1 * n1 + s1 + (c2 * (n1 * t) + (c1 * (t * g + (md + (N0 - t * g) + (if (G * x <? q)%N then G * x * (t * g) else t * g * q))) + (c2 * (G * x * t) +
       (if once then bits_at k2 after + c2 * (md + (N0 - t * g) + G * x * (t * g)) else bits_at k1 after * (G * x)))))).
 
-Theorem Ce : forall flat N0 ns V c1 c2 after t q g G beta runs once,
-  Ce_check flat N0 ns V c1 c2 after t q g G beta runs once = true ->
-  Impossible (F c1 :: F c2 :: after) (seqcomp flat N0 ns V).
+Theorem headwise_then : forall flat N0 ns V s1 c1 c2 after t q g G beta runs once b1, heads s1 c1 b1 ->
+  Ce_check flat N0 ns V s1 c1 c2 after t q g G beta runs once = true ->
+  Impossible (b1 :: F c2 :: after) (seqcomp flat N0 ns V).
 Proof.
-  unfold Ce_check; intros flat N0 ns V c1 c2 after t q g G beta runs once H m Hm; cbn [map spec_of] in Hm.
+  unfold Ce_check; intros flat N0 ns V s1 c1 c2 after t q g G beta runs once b1 B1 H m Hm Hs; cbn [map spec_of] in Hm.
+  destruct m as [|Z l rest]; [contradiction|]; destruct Hm as [Hl Hm].
+  destruct (both_of l s1 c1) as (St & h0 & G0 & A & init & upd & o & HS & HA & E).
+  { destruct B1 as [[-> ->]| ->]; auto. }
+  set (m' := Then (Both St h0 G0 A init upd o) rest).
+  assert (Hs' : solves (seqcomp flat N0 ns V) m').
+  { intros p u v Hp; rewrite <- (Hs p u v Hp); unfold m'; cbn [run]; apply run_ext; intros y; symmetry; apply E. }
+  assert (Hm' : fits m' (SB (fun _ => 2 ^ s1)%N (fun _ => 2 ^ c1)%N :: map spec_of (F c2 :: after))) by (split; [split; auto|exact Hm]).
+  clear Hs Hm E; revert Hs'.
   set (k2 := first_table flat N0 ns) in *; set (md := between flat N0 ns) in *.
   apply andb_prop in H; destruct H as [H H11]; apply andb_prop in H; destruct H as [H H10];
     apply andb_prop in H; destruct H as [H H9]; apply andb_prop in H; destruct H as [H H8]; apply andb_prop in H; destruct H as [H H7];
@@ -363,8 +391,8 @@ Proof.
   assert (L2 : 0 < N.to_nat g <= N.to_nat q) by (clear - H7 H8; lia).
   assert (L3 : 0 < N.to_nat beta) by (clear - H5; lia).
   apply (Ce_states _ _ _ _ _ (N.to_nat t) (N.to_nat q) (N.to_nat g) (N.to_nat (ladder_x runs)) (N.to_nat (ladder_theta t runs)) V
-           _ _ _ _ m once (G * ladder_x runs <? q)%N Htwo (recurrent_bits _ H3) Hm); auto.
-  - rewrite N2Nat.id, <- N.pow_mul_r; apply ladder_spreads; auto.
+           _ _ _ _ _ m' once (G * ladder_x runs <? q)%N Htwo (recurrent_bits _ H3) Hm'); auto.
+  - rewrite N2Nat.id, <- N.pow_mul_r, <- N.pow_add_r; apply ladder_spreads; auto.
   - assert (Hcut : nN (N.to_nat k2 + N.to_nat md + N.to_nat N0) = (k2 + md + N0)%N) by (clear; lia).
     rewrite !states_bits by exact H3; rewrite Hcut, N2Nat.id.
     replace (nN (N.to_nat G * N.to_nat beta)) with (G * beta)%N by (clear; lia).
@@ -385,3 +413,8 @@ Proof.
     eapply N.le_lt_trans; [|exact H11]; apply N.eq_le_incl.
     destruct once; rewrite <- !N.pow_mul_r, <- !N.pow_add_r; reflexivity.
 Qed.
+
+Theorem Ce : forall flat N0 ns V c1 c2 after t q g G beta runs once,
+  Ce_check flat N0 ns V 0 c1 c2 after t q g G beta runs once = true ->
+  Impossible (F c1 :: F c2 :: after) (seqcomp flat N0 ns V).
+Proof. intros; eapply headwise_then; [left; split; reflexivity|eassumption]. Qed.

@@ -88,6 +88,11 @@ static void put_spec(rung_buf *out, const rung_spec *s)
         rung_buf_printf(out, s->level ? "LL %llu" : "R %llu", (unsigned long long)(s->level ? s->level : s->state));
 }
 
+void proof_put_layer(rung_buf *out, const proof_job *job, size_t at)
+{
+    put_spec(out, &job->spec[at]);
+}
+
 static size_t alike(const proof_job *job, size_t from, size_t to)
 {
     size_t count = 1;
@@ -129,6 +134,11 @@ proof_wide proof_bits(const proof_job *job, size_t from, size_t to, uint64_t tok
     unsigned ones = (unsigned)__builtin_popcountll(tokens);
     for (size_t i = from; i < to; i++) bits += job->spec[i].state + (proof_wide)job->spec[i].level * ones;
     return bits;
+}
+
+proof_wide proof_bits_after(const proof_job *job, size_t full, uint64_t tokens)
+{
+    return job->spec[full].state + proof_bits(job, full + 1, job->specs, tokens);
 }
 
 /* ---- comparisons ----------------------------------------------------------------------------------------------- */
@@ -223,12 +233,20 @@ static void put_head(rung_buf *out, const proof_job *job, const char *id)
     rung_buf_clear(&about);
 }
 
-/* From the form of the prompts that Coq has proved it for to the one of the claim. */
-static const char *reduction(const proof_job *job)
+/* From the form of the prompts and of the layers that Coq has proved it for to those of the claim. */
+static void put_reduction(rung_buf *out, const proof_job *job)
 {
-    if (!job->pair) return "";
-    return strncmp(job->claim_text.text, "forall T", 8) == 0 ? "intros T; apply pair_form_thinking; "
-                                                             : "apply pair_form; ";
+    const char *claim = job->claim_text.text;
+    if (job->pair && strncmp(claim, "forall T, (T <=", 15) == 0)
+        rung_buf_puts(out, "intros T HT; apply pair_form_thinking; revert T HT; ");
+    else if (job->pair)
+        rung_buf_puts(out, strncmp(claim, "forall T", 8) == 0 ? "intros T; apply pair_form_thinking; "
+                                                              : "apply pair_form; ");
+    if (job->apart) {
+        rung_buf_puts(out, "apply (heads_after _ (");
+        proof_put_layers(out, job, 0, job->full);
+        rung_buf_puts(out, ")); ");
+    }
 }
 
 static rung_status finish(proof_job *job, const char *id, rung_error *err)
@@ -238,11 +256,9 @@ static rung_status finish(proof_job *job, const char *id, rung_error *err)
     rung_buf_puts(out, "From Rung Require Import Instance.\nLocal Open Scope N_scope.\n\nTheorem cannot : ");
     if (job->within) rung_buf_printf(out, "within %llu %s /\\\n  ", (unsigned long long)job->n, job->task_text.text);
     rung_buf_printf(out, "%s.\nProof. ", job->claim_text.text);
-    if (job->within)
-        rung_buf_printf(out, "split; [apply %s; vm_compute; reflexivity|\n  %s%s].", job->within, reduction(job),
-                        job->tactic.text);
-    else
-        rung_buf_printf(out, "%s%s.", reduction(job), job->tactic.text);
+    if (job->within) rung_buf_printf(out, "split; [apply %s; vm_compute; reflexivity|\n  ", job->within);
+    put_reduction(out, job);
+    rung_buf_printf(out, job->within ? "%s]." : "%s.", job->tactic.text);
     rung_buf_puts(out, " Qed.\n\nPrint Assumptions cannot.\n");
     job->proof->written = true;
     return rung_buf_ok(out, err);
@@ -262,7 +278,13 @@ static rung_status write_with(proof_job *job, size_t row, rung_error *err)
 /* Rows of Coq that are about layers with full and recurrent heads. The others are stated for one or the other. */
 static bool about_heads_beside(const char *id)
 {
-    return strcmp(id, "headwise") == 0 || strcmp(id, "cut-one") == 0 || strcmp(id, "H2") == 0;
+    return strcmp(id, "headwise") == 0 || strcmp(id, "cut-one") == 0 || strcmp(id, "H2") == 0 || strcmp(id, "K1") == 0;
+}
+
+/* The theorems of one full layer hold for heads beside it as for a layer after it. */
+static bool takes_them_apart(const char *id)
+{
+    return strcmp(id, "A'") == 0 || strcmp(id, "B0") == 0 || strcmp(id, "B") == 0;
 }
 
 static bool has_heads_beside(const proof_job *job)
@@ -270,6 +292,15 @@ static bool has_heads_beside(const proof_job *job)
     for (size_t i = 0; i < job->specs; i++)
         if (job->spec[i].full && job->spec[i].recurrent) return true;
     return false;
+}
+
+static rung_status judge_heads_beside(proof_job *job, const char *id)
+{
+    if (!has_heads_beside(job) || about_heads_beside(id)) return RUNG_OK;
+    job->apart = takes_them_apart(id);
+    if (!job->apart) return proof_none(job, "in Coq theorem %s has no recurrent heads beside full ones", id);
+    if (job->spec[job->full].level) return proof_none(job, "%s", proof_beside_levels);
+    return RUNG_OK;
 }
 
 /* The others name no layers. */
@@ -315,8 +346,7 @@ rung_status rung_proof_write(rung_proof *proof, const rung_claim *claim, const r
         return proof_none(&job, "the form that Coq has does not cover these numbers or this order of sums");
     bool layers = about_layers(answer->bound->id), choice = !layers || strcmp(answer->bound->id, "dsa-one") == 0;
     rung_status status = take_layers(&job, choice, err);
-    if (status == RUNG_OK && layers && has_heads_beside(&job) && !about_heads_beside(answer->bound->id))
-        status = proof_none(&job, "in Coq theorem %s has no recurrent heads beside full ones", answer->bound->id);
+    if (layers && !proof->why[0]) RUNG_NEXT(status, judge_heads_beside(&job, answer->bound->id));
     if (status == RUNG_OK && !proof->why[0]) status = write_with(&job, row, err);
     free(job.spec);
     rung_buf_clear(&job.task_text), rung_buf_clear(&job.claim_text), rung_buf_clear(&job.tactic);

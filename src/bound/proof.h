@@ -22,6 +22,7 @@ typedef struct proof_job {
     rung_spec *spec; /* layers that carry something, or are full */
     size_t specs;
     size_t full; /* the place of the first full one; specs: none */
+    bool apart;  /* the recurrent heads beside it are proved as a layer after it (Beside.v) */
 
     rung_buf task_text; /* the task in Coq, in parentheses */
     bool pair;          /* of composition: entries name their arguments, and PairForm.v reduces it to the other form */
@@ -36,10 +37,17 @@ bool proof_has(const char *id);
 /* Leaves the reason in proof->why; always RUNG_OK, so that a row can end with it. */
 rung_status proof_none(proof_job *job, const char *format, ...) RUNG_PRINTF(2, 3);
 
+/* A layer of the claim as Coq writes it. */
+void proof_put_layer(rung_buf *out, const proof_job *job, size_t at);
+/* Why nothing is written where log-linear heads stand beside full ones. */
+extern const char proof_beside_levels[];
+
 /* Layers [from, to) as a list of Coq. */
 void proof_put_layers(rung_buf *out, const proof_job *job, size_t from, size_t to);
 /* Bits of their states after `tokens` tokens. */
 proof_wide proof_bits(const proof_job *job, size_t from, size_t to, uint64_t tokens);
+/* The same for all that counts as after the full layer `full`: the heads beside it, and the layers behind. */
+proof_wide proof_bits_after(const proof_job *job, size_t full, uint64_t tokens);
 
 /* exceeds V n bits of Logs.v: n log2 V > bits. */
 rung_status proof_exceeds(bool *surely, uint64_t V, proof_wide n, proof_wide bits, rung_error *err);

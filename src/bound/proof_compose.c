@@ -14,7 +14,13 @@
 #define ULL(x) (unsigned long long)(x)
 
 static const char weaker[] = "the form of this theorem in Coq is a little weaker, and does not hold at these numbers";
-static const char beside_levels[] = "log-linear attention beside full attention is not in the model of Coq";
+const char proof_beside_levels[] = "log-linear attention beside full attention is not in the model of Coq";
+
+/* How a layer is shown to have the heads that a theorem asks for (`heads` of TheoremC0.v). */
+static const char *form_of(const rung_spec *l)
+{
+    return l->recurrent ? "right" : "left; split";
+}
 
 /* ---- the task -------------------------------------------------------------------------------------------------- */
 
@@ -92,12 +98,14 @@ rung_status proof_passing(proof_job *job, rung_error *err)
 
 /* ---- one full layer -------------------------------------------------------------------------------------------- */
 
-/* Impossible (BEFORE ++ F c :: AFTER) TASK. */
+/* Impossible (BEFORE ++ F c :: AFTER) TASK, or RF s c in the place of F c. */
 static rung_status write_around(proof_job *job, const char *theorem)
 {
     rung_buf_puts(&job->claim_text, "Impossible (");
     proof_put_layers(&job->claim_text, job, 0, job->full);
-    rung_buf_printf(&job->claim_text, " ++ F %llu :: ", ULL(job->spec[job->full].message));
+    rung_buf_puts(&job->claim_text, " ++ ");
+    proof_put_layer(&job->claim_text, job, job->full);
+    rung_buf_puts(&job->claim_text, " :: ");
     proof_put_layers(&job->claim_text, job, job->full + 1, job->specs);
     rung_buf_printf(&job->claim_text, ") %s", job->task_text.text ? job->task_text.text : "");
     snprintf(job->proof->theorem, sizeof job->proof->theorem, "%s", theorem);
@@ -110,7 +118,7 @@ rung_status proof_single(proof_job *job, rung_error *err)
     proof_sizes z;
     bool kept, surely;
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
-    proof_wide A = proof_bits(job, 0, job->full, z.N0 + 1), B = proof_bits(job, job->full + 1, job->specs, z.N0 + 1);
+    proof_wide A = proof_bits(job, 0, job->full, z.N0 + 1), B = proof_bits_after(job, job->full, z.N0 + 1);
     uint64_t c = job->spec[job->full].message, M = A > 62 ? 1 : ((z.N0 - 1) >> (unsigned)A) + 1;
     RUNG_TRY(proof_kept(&kept, A, 1, M, z.N0, err));
     RUNG_TRY(proof_exceeds(&surely, z.V, M, A + c + B * M, err));
@@ -139,14 +147,16 @@ rung_status proof_first(proof_job *job, rung_error *err)
     const rung_bound_point *p = job->point;
     bool surely;
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
-    if (job->specs == 1) return first_alone(job, &z, err);
+    if (job->specs == 1 && !job->apart) return first_alone(job, &z, err);
     uint64_t c = job->spec[0].message;
-    proof_wide B = proof_bits(job, 1, job->specs, z.first + z.middle + z.N0);
+    proof_wide B = proof_bits_after(job, 0, z.first + z.middle + z.N0);
     rung_status status =
         proof_exceeds(&surely, z.V, (proof_wide)z.last * z.N0, c * ((proof_wide)z.last + p->x0) + B * p->x1, err);
     RUNG_TRY(status);
     if (!surely || p->x0 > z.N0) return proof_none(job, "%s", weaker);
-    rung_buf_printf(&job->claim_text, "Impossible (F %llu :: ", ULL(c));
+    rung_buf_puts(&job->claim_text, "Impossible (");
+    proof_put_layer(&job->claim_text, job, 0);
+    rung_buf_puts(&job->claim_text, " :: ");
     proof_put_layers(&job->claim_text, job, 1, job->specs);
     rung_buf_printf(&job->claim_text, ") %s", job->task_text.text ? job->task_text.text : "");
     rung_buf_printf(&job->tactic, "apply (B0 _ _ _ _ _ _ %llu %llu); vm_compute; reflexivity", ULL(p->x0), ULL(p->x1));
@@ -226,12 +236,12 @@ static rung_status between_holds(bool *surely, const char **rest, const proof_jo
 {
     const rung_bound_point *p = job->point;
     proof_wide c = job->spec[job->full].message, t = p->t, cells = t * p->g, left = z->N0 - cells;
-    proof_wide each = c * t + proof_bits(job, job->full + 1, job->specs, z->first + z->middle + z->N0) * up->x;
-    proof_wide once =
-        c * t + proof_bits(job, job->full + 1, job->specs, z->first) + c * (z->middle + left + up->x * cells);
+    proof_wide each = c * t + proof_bits_after(job, job->full, z->first + z->middle + z->N0) * up->x;
+    proof_wide once = c * t + proof_bits_after(job, job->full, z->first) + c * (z->middle + left + up->x * cells);
     proof_wide bits = proof_bits(job, 0, job->full, z->first) + c * (t * z->last);
-    *rest = job->full + 1 == job->specs ? "Nothing" : each <= once ? "PerFunction" : "Once";
-    if (job->full + 1 < job->specs) bits += each <= once ? each : once;
+    bool follows = job->apart || job->full + 1 < job->specs;
+    *rest = !follows ? "Nothing" : each <= once ? "PerFunction" : "Once";
+    if (follows) bits += each <= once ? each : once;
     return proof_exceeds(surely, z->V, (proof_wide)z->last * up->theta, bits, err);
 }
 
@@ -314,7 +324,7 @@ rung_status proof_two_full(proof_job *job, rung_error *err)
     return RUNG_OK;
 }
 
-/* Ce_check: c (n_1 + g t + middle + N_0 - g t + min(G x, q) g t) + c' (n_1 t + G x t) + the least of G x B and B + c'
+/* Ce_check: s + c (n_1 + g t + middle + N_0 - g t + min(G x, q) g t) + c' (n_1 t + G x t) + the least of G x B and B + c'
  * (middle + N_0 - g t + G x g t). */
 static rung_status full_then_holds(bool *surely, bool *once, const proof_job *job, const proof_sizes *z,
                                    const climb *up, rung_error *err)
@@ -322,10 +332,11 @@ static rung_status full_then_holds(bool *surely, bool *once, const proof_job *jo
     const rung_bound_point *p = job->point;
     proof_wide c = job->spec[0].message, after = job->spec[1].message, t = p->t, cells = t * p->g;
     proof_wide n1 = (proof_wide)p->G * p->beta, Gx = (proof_wide)p->G * up->x, rest = z->middle + z->N0 - cells;
-    proof_wide each = proof_bits(job, 2, job->specs, z->first + z->middle + z->N0) * Gx;
-    proof_wide all = proof_bits(job, 2, job->specs, z->first) + after * (rest + Gx * cells);
+    proof_wide each = proof_bits_after(job, 1, z->first + z->middle + z->N0) * Gx;
+    proof_wide all = proof_bits_after(job, 1, z->first) + after * (rest + Gx * cells);
     proof_wide shown = Gx < p->q ? Gx : p->q;
-    proof_wide bits = c * n1 + after * (n1 * t) + c * (cells + rest + cells * shown) + after * (Gx * t);
+    proof_wide bits = c * n1 + job->spec[0].state + after * (n1 * t) + c * (cells + rest + cells * shown);
+    bits += after * (Gx * t);
     *once = all < each;
     return proof_exceeds(surely, z->V, n1 * up->theta, bits + (*once ? all : each), err);
 }
@@ -333,41 +344,60 @@ static rung_status full_then_holds(bool *surely, bool *once, const proof_job *jo
 static rung_status write_full_then(proof_job *job, const climb *up, bool once)
 {
     const rung_bound_point *p = job->point;
-    rung_buf_printf(&job->claim_text, "Impossible (F %llu :: F %llu :: ", ULL(job->spec[0].message),
-                    ULL(job->spec[1].message));
+    const rung_spec *l = job->spec;
+    bool beside = l[0].recurrent || l[1].recurrent;
+    rung_buf_puts(&job->claim_text, "Impossible (");
+    for (size_t i = 0; i < 2; i++) proof_put_layer(&job->claim_text, job, i), rung_buf_puts(&job->claim_text, " :: ");
     proof_put_layers(&job->claim_text, job, 2, job->specs);
     rung_buf_printf(&job->claim_text, ") %s", job->task_text.text ? job->task_text.text : "");
-    rung_buf_printf(&job->tactic, "apply (Ce _ _ _ _ _ _ _ %llu %llu %llu %llu %llu\n  ", ULL(p->t), ULL(p->q),
-                    ULL(p->g), ULL(p->G), ULL(p->beta));
+    if (l[1].recurrent) {
+        rung_buf_puts(&job->tactic, "apply (heads_after _ ");
+        proof_put_layers(&job->tactic, job, 0, 1);
+        rung_buf_puts(&job->tactic, "); ");
+    }
+    if (beside)
+        rung_buf_printf(&job->tactic, "apply (headwise_then _ _ _ _ %llu %llu _ _", ULL(l[0].state), ULL(l[0].message));
+    else
+        rung_buf_puts(&job->tactic, "apply (Ce _ _ _ _ _ _ _");
+    rung_buf_printf(&job->tactic, " %llu %llu %llu %llu %llu\n  ", ULL(p->t), ULL(p->q), ULL(p->g), ULL(p->G),
+                    ULL(p->beta));
     put_runs(&job->tactic, up);
-    rung_buf_printf(&job->tactic, " %s); vm_compute; reflexivity", once ? "true" : "false");
-    snprintf(job->proof->theorem, sizeof job->proof->theorem, "Ce");
+    rung_buf_printf(&job->tactic, " %s); ", once ? "true" : "false");
+    if (beside)
+        rung_buf_printf(&job->tactic, "[%s; reflexivity|vm_compute; reflexivity]", form_of(&l[0]));
+    else
+        rung_buf_puts(&job->tactic, "vm_compute; reflexivity");
+    snprintf(job->proof->theorem, sizeof job->proof->theorem, beside ? "headwise_then" : "Ce");
     return RUNG_OK;
 }
 
-rung_status proof_full_then(proof_job *job, rung_error *err)
+static rung_status full_then(proof_job *job, const proof_sizes *z, rung_error *err)
 {
-    proof_sizes z;
-    if (!proof_seqcomp(&z, job)) return RUNG_OK;
     const rung_bound_point *p = job->point;
-    if (shape_is_wrong(job, &z) || !p->beta || (proof_wide)p->G * p->beta > z.last)
+    if (shape_is_wrong(job, z) || !p->beta || (proof_wide)p->G * p->beta > z->last)
         return proof_none(job, "%s", weaker);
     climb *up = rung_calloc(1, sizeof *up, err);
     rung_status status = up ? RUNG_OK : RUNG_SYSTEM;
     bool surely = false, once = false;
     for (size_t i = 0; status == RUNG_OK && !surely && i < RUNG_COUNT(ladders); i++) {
-        proof_wide bits = (proof_wide)job->spec[0].message * p->beta;
+        proof_wide bits = (proof_wide)job->spec[0].message * p->beta + job->spec[0].state;
         status = climb_up(up, p->t, p->q, p->g, bits, p->x, ladders[i], err);
-        RUNG_NEXT(status, full_then_holds(&surely, &once, job, &z, up, err));
+        RUNG_NEXT(status, full_then_holds(&surely, &once, job, z, up, err));
     }
     RUNG_NEXT(status, surely ? write_full_then(job, up, once) : proof_none(job, "%s", weaker));
     free(up);
     return status;
 }
 
+rung_status proof_full_then(proof_job *job, rung_error *err)
+{
+    proof_sizes z;
+    return proof_seqcomp(&z, job) ? full_then(job, &z, err) : RUNG_OK;
+}
+
 /* ---- one full layer otherwise ------------------------------------------------------------------------------------ */
 
-/* thought_check: n_1 Theta log2 V > c n_1 + c n_1 t. */
+/* thought_check: n_1 Theta log2 V > c n_1 + s + c n_1 t. */
 rung_status proof_thought(proof_job *job, rung_error *err)
 {
     proof_sizes z;
@@ -375,18 +405,21 @@ rung_status proof_thought(proof_job *job, rung_error *err)
     uint64_t theta = 1;
     bool surely = false;
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
-    if (job->pair) return proof_none(job, "in Coq the entries of this theorem do not name their arguments");
-    if (rung_claim_thoughts(job->claim) != 1 || job->specs != 1 || !job->spec[0].full || job->spec[0].recurrent)
+    if (rung_claim_thoughts(job->claim) != 1 || job->specs != 1)
         return proof_none(job, "of theorem K1 Coq has one full layer without recurrent ones, and one thought");
+    if (job->spec[0].level) return proof_none(job, "%s", proof_beside_levels);
     if (shape_is_wrong(job, &z)) return proof_none(job, "%s", weaker);
-    proof_wide c = job->spec[0].message, n1 = z.last;
-    RUNG_TRY(values_kept(&theta, c, p, err));
-    RUNG_TRY(proof_exceeds(&surely, z.V, n1 * theta, c * n1 + c * (n1 * p->t), err));
+    proof_wide c = job->spec[0].message, s = job->spec[0].state, n1 = z.last;
+    RUNG_TRY(values_kept(&theta, c + s, p, err));
+    RUNG_TRY(proof_exceeds(&surely, z.V, n1 * theta, c * n1 + s + c * (n1 * p->t), err));
     if (!surely) return proof_none(job, "%s", weaker);
-    rung_buf_printf(&job->claim_text, "forall T, (T <= 1)%%nat -> ImpossibleThinking [F %llu] T %s", ULL(c),
-                    job->task_text.text ? job->task_text.text : "");
-    rung_buf_printf(&job->tactic, "apply (one_thought _ _ _ _ _ %llu %llu %llu %llu); vm_compute; reflexivity",
-                    ULL(p->t), ULL(p->q), ULL(p->g), ULL(theta));
+    rung_buf_puts(&job->claim_text, "forall T, (T <= 1)%nat -> ImpossibleThinking ");
+    proof_put_layers(&job->claim_text, job, 0, 1);
+    rung_buf_printf(&job->claim_text, " T %s", job->task_text.text ? job->task_text.text : "");
+    rung_buf_printf(&job->tactic,
+                    "apply (one_thought _ _ _ _ %llu %llu %llu %llu %llu %llu); [%s; reflexivity|vm_compute; "
+                    "reflexivity]",
+                    ULL(s), ULL(c), ULL(p->t), ULL(p->q), ULL(p->g), ULL(theta), form_of(&job->spec[0]));
     snprintf(job->proof->theorem, sizeof job->proof->theorem, "one_thought");
     return RUNG_OK;
 }
@@ -422,11 +455,6 @@ rung_status proof_two_pass(proof_job *job, rung_error *err)
 
 /* ---- side by side ---------------------------------------------------------------------------------------------- */
 
-static const char *form_of(const rung_spec *l)
-{
-    return l->recurrent ? "right" : "left; split";
-}
-
 /* C0_check with recurrent heads: n_1 Theta log2 V > c n_1 + s + c' n_1 t + c (middle + N_0 + g t q) + s'. */
 rung_status proof_headwise_two(proof_job *job, rung_error *err)
 {
@@ -436,9 +464,9 @@ rung_status proof_headwise_two(proof_job *job, rung_error *err)
     bool surely = false;
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
     const rung_spec *l = job->spec;
-    if (job->specs != 2 || !l[0].full || !l[1].full)
-        return proof_none(job, "of theorem H2 Coq has two layers and none after them");
-    if (l[0].level || l[1].level) return proof_none(job, "%s", beside_levels);
+    if (job->specs > 2) job->proof->file = "TheoremCe.v";
+    if (l[0].level || l[1].level) return proof_none(job, "%s", proof_beside_levels);
+    if (job->specs > 2) return full_then(job, &z, err);
     if (shape_is_wrong(job, &z)) return proof_none(job, "%s", weaker);
     proof_wide c = l[0].message, after = l[1].message, n1 = z.last, cells = (proof_wide)p->t * p->g;
     RUNG_TRY(values_kept(&theta, c + l[0].state, p, err));
@@ -465,7 +493,7 @@ rung_status proof_headwise(proof_job *job, rung_error *err)
     bool surely;
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
     const rung_spec *l = job->spec;
-    if (l->level) return proof_none(job, "%s", beside_levels);
+    if (l->level) return proof_none(job, "%s", proof_beside_levels);
     if (job->specs != 1 || !l->full) return proof_none(job, "%s", weaker);
     rung_status status =
         proof_exceeds(&surely, z.V, z.first, (proof_wide)l->message * (z.first / z.N0) + l->state, err);
