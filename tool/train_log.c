@@ -51,12 +51,32 @@ static rung_status write_line(tool_train_log *log, void (*put)(rung_jout *out, c
     return status;
 }
 
+/* One object per layer, so that a plateau can be explained: which layer still moves, and which one knows its part. */
+static void put_layers(rung_jout *out, const rung_train_state *state)
+{
+    rung_jout_real(out, "outer_gradient", state->outer_gradient);
+    rung_jout_flat_array(out, "layers");
+    for (size_t i = 0; i < state->layers; i++) {
+        const rung_train_layer *layer = &state->layer[i];
+        rung_jout_flat_object(out, NULL);
+        rung_jout_real(out, "gradient", layer->gradient);
+        if (!isnan(layer->target_loss)) {
+            rung_jout_real(out, "target_loss", layer->target_loss);
+            rung_jout_real(out, "target_accuracy", layer->target_accuracy);
+            rung_jout_real(out, "target_weight", layer->target_weight);
+        }
+        rung_jout_end(out);
+    }
+    rung_jout_end(out);
+}
+
 static void put_step(rung_jout *out, const rung_train_state *state)
 {
     rung_jout_real(out, "loss", state->loss);
     rung_jout_real(out, "accuracy", state->accuracy);
     rung_jout_real(out, "rate", state->rate);
     rung_jout_real(out, "gradient", state->gradient);
+    put_layers(out, state);
 }
 
 static void put_speed(rung_jout *out, const rung_train_state *state)
@@ -87,6 +107,28 @@ static void put_tested(rung_jout *out, const rung_train_state *state)
     rung_jout_string(out, "test_numbers", state->test_numbers);
 }
 
+static rung_status write_layer_events(tool_train_log *log, const rung_train_state *state)
+{
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; status == RUNG_OK && i < state->layers; i++) {
+        const rung_train_layer *layer = &state->layer[i];
+        const struct {
+            const char *name;
+            double value;
+        } scalars[] = {{"gradient", layer->gradient},
+                       {"target_loss", layer->target_loss},
+                       {"target_accuracy", layer->target_accuracy},
+                       {"target_weight", layer->target_weight}};
+        size_t count = isnan(layer->target_loss) ? 1 : RUNG_COUNT(scalars);
+        for (size_t k = 0; status == RUNG_OK && k < count; k++) {
+            char tag[64];
+            snprintf(tag, sizeof tag, "layer-%zu/%s", i, scalars[k].name);
+            status = rung_events_scalar(log->events, tag, (float)scalars[k].value, state->step, now_s(), log->err);
+        }
+    }
+    return status;
+}
+
 static rung_status write_events(tool_train_log *log, const rung_train_state *state, bool evaluated)
 {
     const struct {
@@ -103,6 +145,7 @@ static rung_status write_events(tool_train_log *log, const rung_train_state *sta
         if (scalars[i].wanted)
             status = rung_events_scalar(log->events, scalars[i].tag, (float)scalars[i].value, state->step, now_s(),
                                         log->err);
+    if (log->events) RUNG_NEXT(status, write_layer_events(log, state));
     return status;
 }
 

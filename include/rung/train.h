@@ -36,6 +36,7 @@ rung_status rung_net_new(rung_net **out, const rung_model_spec *spec, uint64_t s
 rung_status rung_net_from_model(rung_net **out, const rung_model *model, rung_error *err);
 void rung_net_free(rung_net *net);
 size_t rung_net_parameters(const rung_net *net);
+size_t rung_net_layers(const rung_net *net);
 float *rung_net_values(rung_net *net);
 size_t rung_net_tensor_count(const rung_net *net);
 const rung_net_tensor *rung_net_tensor_at(const rung_net *net, size_t index);
@@ -49,12 +50,16 @@ void rung_net_quantise(rung_net *net, const rung_fmt *numbers);
 bool rung_net_forks(const rung_net *net);
 /* Call before training. Multiplies every projection by `gain` and learned positions by `positions`. Scales queries and
  * keys of softmax attention by sqrt(score) / dk^(1/4) as well, so that initial scores are score/sqrt(dk) times q.k;
- * score 0 leaves them unscaled. */
-void rung_net_scale(rung_net *net, double gain, double score, double positions);
+ * score 0 leaves them unscaled. Multiplies the values of softmax attention by `value` as well. */
+void rung_net_scale(rung_net *net, double gain, double score, double value, double positions);
+/* Call before training. Learned position t becomes (A[t mod base] + B[t div base]) / sqrt(2), where A and B are the
+ * first rows of the random positions. So the start already has the two digits of t. */
+rung_status rung_net_factor_positions(rung_net *net, size_t base, rung_error *err);
 /* Adds an auxiliary loss: every layer but the last gets a read-out of its own over `classes`, for the layer targets of
- * a batch, and its loss counts `weight` times. These read-outs are parameters behind those of the model and are not
+ * a batch, and its loss counts `weight` times, until rung_net_weigh_layer_loss says otherwise. These read-outs are parameters behind those of the model and are not
  * written to files. Call once, before a tape is made. */
 rung_status rung_net_add_layer_losses(rung_net *net, size_t classes, double weight, uint64_t seed, rung_error *err);
+void rung_net_weigh_layer_loss(rung_net *net, size_t layer, double weight);
 
 /* Sequences of one length. A sequence is a prefix and `queries` continuations of `each` tokens, which do not see each
  * other. With queries = 0 the sequence is its prefix alone. */
@@ -88,6 +93,10 @@ rung_status rung_net_loss(rung_loss *loss, const rung_net *net, rung_tape *tape,
                           rung_error *err);
 rung_status rung_net_gradient(rung_loss *loss, float *grad, const rung_net *net, rung_tape *tape,
                               const rung_batch *batch, rung_error *err);
+
+/* The auxiliary loss of a layer in the last call of rung_net_loss or rung_net_gradient: mean cross-entropy, before it is
+ * weighted. targets = 0: the layer has none. */
+rung_loss rung_tape_layer_loss(const rung_tape *tape, size_t layer);
 
 /* ---- optimiser --------------------------------------------------------------------------------------------------- */
 
@@ -123,7 +132,14 @@ typedef struct rung_train_spec {
     double gain;          /* factor on the random initial weights of every projection */
     double score_gain;    /* initial scores of softmax attention are this over sqrt(dk) times q.k; 0: unscaled */
     double position_gain; /* factor on learned positions */
+    double value_gain;    /* factor on the initial values of softmax attention */
+    size_t position_base; /* learned positions start as sums of the codes of two digits in this base; 0: as drawn */
     double layer_targets; /* weight of the auxiliary losses; 0: off (seqcomp: the target of layer j is i_{j-1}) */
+    /* While an auxiliary read-out is right on this share of its questions (mean over the last steps), its loss counts
+     * layer_rest times as much. goal 0: it always counts fully. */
+    double layer_goal, layer_rest;
+    double few_values; /* share of prompts whose tables have few distinct values; ends with the mix */
+    double grow; /* in this share of the steps questions ask about a growing part of the tables; 0: about all, always */
     double mix_first,
         mix_second;        /* seqcomp: shares of prompts whose tables do not depend on w, and not on their argument */
     double mix_until;      /* the mix ends after this share of the steps */
@@ -145,6 +161,13 @@ typedef struct rung_train_spec {
     const rung_team *team;
 } rung_train_spec;
 
+/* What a plateau can be explained by: one layer, means over the last steps except for the gradient. */
+typedef struct rung_train_layer {
+    double gradient;                     /* norm of the gradient of its weights in the last step, before clipping */
+    double target_loss, target_accuracy; /* of its auxiliary read-out; NaN: it has none */
+    double target_weight;                /* how often that loss counts at present */
+} rung_train_layer;
+
 typedef struct rung_train_state {
     uint64_t step;
     double loss, accuracy;           /* on training data, exponential mean over the last steps */
@@ -156,6 +179,10 @@ typedef struct rung_train_state {
     char test_numbers[32];
     double tokens_per_second, seconds;
     size_t parameters;
+    /* [layers], while the run is watched; NULL after it. outer_gradient: of embedding, positions and read-out */
+    const rung_train_layer *layer;
+    size_t layers;
+    double outer_gradient;
     bool resumed, stopped_early;
     bool finished; /* false: stopped by the caller */
     bool
@@ -264,7 +291,8 @@ typedef struct rung_train_options {
     int64_t steps, batch, accumulate, queries, thoughts, warmup, schedule, eval_every, eval_prompts, test_prompts,
         stop_times, checkpoint_every, log_every, threads;
     double rate, gain, score_gain, position_gain, beta1, beta2, decay, clip, layer_targets, mix_first, mix_second,
-        mix_until, stop_at, require;
+        mix_until, stop_at, require, value_gain, layer_goal, layer_rest, few_values, grow;
+    int64_t position_base;
     bool random_labels, alone;
 } rung_train_options;
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FORMAT "rung.checkpoint/2" /* version 1 had no digest */
+#define FORMAT "rung.checkpoint/3" /* version 1 had no digest, version 2 no means of auxiliary losses */
 
 static rung_tensor tensor_of(const char *name, const float *data, size_t count)
 {
@@ -55,6 +55,7 @@ rung_status train_checkpoint_write(const char *path, const char *canonical, cons
     rung_buf_init(&text);
     rung_buf_printf(&text, "%" PRIu64 " %" PRIu64 " %d", p->step, p->streak, (int)p->stopped_early);
     rung_buf_reals(&text, numbers, RUNG_COUNT(numbers));
+    rung_buf_reals(&text, p->layer_mean, p->layer_means);
     rung_status status = rung_buf_ok(&text, err);
     if (status != RUNG_OK) {
         rung_buf_clear(&text);
@@ -79,6 +80,7 @@ static bool read_progress(train_progress *p, const char *text)
     if (sscanf(text, "%" SCNu64 " %" SCNu64 " %d%n", &p->step, &p->streak, &stopped, &used) != 3) return false;
     double numbers[4];
     const char *end = rung_read_reals(numbers, RUNG_COUNT(numbers), text + used);
+    if (end) end = rung_read_reals(p->layer_mean, p->layer_means, end);
     if (!end || *end || (stopped != 0 && stopped != 1)) return false;
     p->loss = numbers[0], p->accuracy = numbers[1], p->eval_loss = numbers[2], p->eval_accuracy = numbers[3];
     p->stopped_early = stopped == 1;

@@ -13,6 +13,8 @@ typedef struct train_progress {
     uint64_t streak; /* consecutive evaluations that reached stop_at */
     double loss, accuracy, eval_loss, eval_accuracy;
     bool stopped_early;
+    size_t layer_means; /* the reader knows it beforehand */
+    double *layer_mean; /* [layer_means]: means of the auxiliary losses */
 } train_progress;
 
 /* values, m and v have [parameters] numbers each. */

@@ -27,8 +27,11 @@ struct train_data {
     rung_instance instance[RUNG_SLICES];
     rung_error error[RUNG_SLICES];
     rung_status status[RUNG_SLICES];
+    size_t *entry[RUNG_SLICES]; /* [tokens] scratch for few values */
+    rung_ids values;            /* ids of values, where few values need them */
     uint64_t seed, first;
     bool mixed;
+    double grown, part; /* as the caller said; in the stream being filled */
 };
 
 /* ---- shape ------------------------------------------------------------------------------------------------------- */
@@ -128,6 +131,11 @@ static rung_status check_extras(const rung_train_spec *conf, rung_error *err)
     if (conf->mix_first + conf->mix_second > 0) status = train_seqcomp_check(&conf->task, "mixes of prompts", err);
     if (status == RUNG_OK && conf->layer_targets > 0)
         status = train_seqcomp_check(&conf->task, "targets of layers", err);
+    if (status == RUNG_OK && conf->grow > 0 && !conf->queries)
+        return rung_fail(err, RUNG_USAGE, "growth draws the questions itself; say how many with --queries");
+    if (status == RUNG_OK && conf->grow > 0 && conf->task.task->promise)
+        return rung_fail(err, RUNG_USAGE, "the questions of task %s keep a promise; leave out --grow",
+                         conf->task.task->name);
     if (status == RUNG_OK && conf->random_labels && !conf->task.answers)
         return rung_fail(err, RUNG_USAGE,
                          "random labels need classes to choose from, but the answers of %s are vectors",
@@ -161,6 +169,10 @@ size_t train_data_classes(const rung_train_spec *conf)
 static rung_status open_data(train_data *data, const rung_net *net, rung_error *err)
 {
     rung_status status = check_extras(data->conf, err);
+    if (status == RUNG_OK && data->conf->few_values > 0)
+        status = train_few_check(&data->values, &data->conf->task, err);
+    for (size_t i = 0; status == RUNG_OK && i < RUNG_SLICES; i++)
+        if (!(data->entry[i] = rung_calloc(data->conf->task.tokens, sizeof *data->entry[i], err))) status = RUNG_SYSTEM;
     for (size_t i = 0; status == RUNG_OK && i < RUNG_SLICES; i++)
         status = rung_instance_init(&data->instance[i], &data->conf->task, err);
     RUNG_TRY(status);
@@ -187,6 +199,7 @@ rung_status train_data_new(train_data **out, const rung_train_spec *conf, const 
     if (!data) return RUNG_SYSTEM;
     data->conf = conf;
     data->prompts = prompts;
+    data->grown = 1;
     rung_status status = count_layers(&data->layers, &conf->model, err);
     RUNG_NEXT(status, open_data(data, net, err));
     if (status != RUNG_OK) {
@@ -200,7 +213,7 @@ rung_status train_data_new(train_data **out, const rung_train_spec *conf, const 
 void train_data_free(train_data *data)
 {
     if (!data) return;
-    for (size_t i = 0; i < RUNG_SLICES; i++) rung_instance_clear(&data->instance[i]);
+    for (size_t i = 0; i < RUNG_SLICES; i++) rung_instance_clear(&data->instance[i]), free(data->entry[i]);
     free(data->token);
     free(data->feature);
     free(data->value);
@@ -221,16 +234,18 @@ static bool is_asked(const rung_instance *instance, const rung_task_conf *task, 
 /* Draws another question about the prefix of the instance, and solves it. The oracle or the promise may refuse a
  * question: of 16 N keys it refuses 15 of 16, so many are tried. Not every prompt of a task that balances its answers
  * has every answer; then the last question is kept. */
-static rung_status draw_question(rung_instance *instance, const train_data *data, rung_rng *rng, rung_error *err)
+static rung_status draw_question(rung_instance *instance, const train_data *data, bool few, rung_rng *rng,
+                                 rung_error *err)
 {
     const rung_task_conf *task = &data->conf->task;
     rung_status status = RUNG_OK;
     int32_t wanted = task->task->balanced ? (int32_t)rung_rng_below(rng, task->answers) : 0;
     const int attempts = task->task->balanced ? 64 : 8192;
+    if (few && wanted && train_draw_partner(instance, task, rng)) return task->task->solve(instance, task, err);
     for (int attempt = 0; attempt < attempts; attempt++) {
         for (size_t t = data->start; t < task->tokens; t++) {
             rung_ids ids = task->task->ids(task, t);
-            instance->token[t] = (uint32_t)(ids.first + rung_rng_below(rng, ids.count));
+            instance->token[t] = (uint32_t)(ids.first + rung_rng_below(rng, train_grown(ids.count, data->part)));
         }
         status = task->task->solve(instance, task, err);
         if (status == RUNG_OK && is_asked(instance, task, wanted)) return RUNG_OK;
@@ -309,43 +324,52 @@ static void relabel(train_data *data, size_t row, size_t tokens, rung_rng *rng)
             data->target[t] = (int32_t)rung_rng_below(rng, answers);
 }
 
-static rung_status simplify(rung_instance *instance, const train_data *data, rung_rng *rng, rung_error *err)
+/* *few: the prompt has few values. Tables that do not depend on w or on their argument are made from these. */
+static rung_status simplify(bool *few, rung_instance *instance, const train_data *data, size_t *entry, rung_rng *rng,
+                            rung_error *err)
 {
     const rung_train_spec *conf = data->conf;
     double u = rung_rng_unit(rng);
-    if (!data->mixed || u >= conf->mix_first + conf->mix_second) return RUNG_OK;
-    train_seqcomp_simplify(instance->token, &conf->task, u < conf->mix_first);
+    bool mixed = data->mixed && u < conf->mix_first + conf->mix_second, shrunk = data->part < 1;
+    *few = data->mixed && conf->few_values > 0 && rung_rng_unit(rng) < conf->few_values;
+    if (!*few && !mixed && !shrunk) return RUNG_OK;
+    if (*few) train_few_values(instance, entry, data->values, &conf->task, rng);
+    if (mixed) train_seqcomp_simplify(instance->token, &conf->task, u < conf->mix_first);
+    if (shrunk && train_is_seqcomp(&conf->task)) train_seqcomp_shrink(instance->token, &conf->task, data->part);
     return conf->task.task->solve(instance, &conf->task, err);
 }
 
-static rung_status put_questions(train_data *data, rung_instance *instance, size_t prompt, rung_rng *rng,
+/* The first question is that of the prompt itself, unless it is the question of another prompt by now. */
+static rung_status put_questions(train_data *data, rung_instance *instance, size_t prompt, bool few, rung_rng *rng,
                                  rung_error *err)
 {
     size_t queries = data->conf->queries, each = data->batch.each, start = data->start;
     rung_status status = RUNG_OK;
     for (size_t q = 0; status == RUNG_OK && q < queries; q++) {
         size_t row = data->repeated ? (prompt * queries + q) * data->tokens : prompt * data->tokens;
-        if (q) status = draw_question(instance, data, rng, err);
+        if (q || few || data->part < 1) status = draw_question(instance, data, few, rng, err);
         if (q == 0 || data->repeated) put_tokens(data, instance, row, 0, start);
         put_question(data, instance, row + start + q * each, start);
     }
     return status;
 }
 
-static rung_status put_prompt(train_data *data, rung_instance *instance, size_t prompt, rung_error *err)
+static rung_status put_prompt(train_data *data, size_t worker, size_t prompt, rung_error *err)
 {
+    rung_instance *instance = &data->instance[worker];
+    bool few;
     const rung_train_spec *conf = data->conf;
     uint64_t index = data->first + prompt;
     rung_rng rng;
     rung_rng_init(&rng, data->seed, rung_hash64("prompts of training", 19), index);
     RUNG_TRY(rung_task_make(instance, &conf->task, data->seed, index, err));
-    rung_status status = simplify(instance, data, &rng, err);
+    rung_status status = simplify(&few, instance, data, data->entry[worker], &rng, err);
     RUNG_TRY(status);
     if (!conf->model.causal && instance->tokens != conf->task.tokens)
         return rung_fail(err, RUNG_USAGE, "prompts of %s differ in length, so an encoder would see the padding",
                          conf->task.task->name);
     if (conf->queries) {
-        status = put_questions(data, instance, prompt, &rng, err);
+        status = put_questions(data, instance, prompt, few, &rng, err);
     } else {
         put_question(data, instance, prompt * data->tokens, 0);
     }
@@ -360,7 +384,7 @@ static void fill_part(void *context, size_t item, size_t worker)
     (void)worker;
     data->status[item] = RUNG_OK;
     for (size_t p = item; p < data->prompts && data->status[item] == RUNG_OK; p += RUNG_SLICES)
-        data->status[item] = put_prompt(data, &data->instance[item], p, &data->error[item]);
+        data->status[item] = put_prompt(data, item, p, &data->error[item]);
 }
 
 rung_status train_data_fill(train_data *data, train_stream stream, uint64_t first, bool mixed, rung_error *err)
@@ -370,6 +394,7 @@ rung_status train_data_fill(train_data *data, train_stream stream, uint64_t firs
     data->seed = rung_hash64(words, sizeof words);
     data->first = first;
     data->mixed = mixed;
+    data->part = stream == TRAIN_STREAM_LEARN ? data->grown : 1;
     for (size_t t = 0; t < all; t++) data->target[t] = RUNG_NO_TARGET;
     if (data->token) memset(data->token, 0, all * sizeof *data->token);
     for (size_t t = 0; data->layer_target && t < all * data->layers; t++) data->layer_target[t] = RUNG_NO_TARGET;
@@ -377,6 +402,11 @@ rung_status train_data_fill(train_data *data, train_stream stream, uint64_t firs
     for (size_t i = 0; i < RUNG_SLICES; i++)
         if (data->status[i] != RUNG_OK) return rung_fail(err, data->status[i], "%s", data->error[i].text);
     return RUNG_OK;
+}
+
+void train_data_grow(train_data *data, double grown)
+{
+    data->grown = grown;
 }
 
 const rung_batch *train_data_batch(const train_data *data)

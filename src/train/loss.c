@@ -137,8 +137,15 @@ void train_layer_loss(slice *s, const rung_batch *batch, size_t layer, double sh
     const float *x = layer + 1 < net->arch.layer_count ? s->layer[layer + 1].x : s->final;
     size_t asked = find_asked(s, target);
     read_forward(s, &r, x, asked);
-    for (size_t i = 0; i < asked; i++)
-        s->loss += share * cross_entropy(s->logits + i * layer_readout->rows, layer_readout->rows,
-                                         target[slice_token(s, s->asked[i])], (float)share);
+    train_layer_sum *sum = &s->layer_sum[layer];
+    for (size_t i = 0; i < asked; i++) {
+        float *row = s->logits + i * layer_readout->rows;
+        int32_t answer = target[slice_token(s, s->asked[i])];
+        sum->right += largest(row, layer_readout->rows) == (size_t)answer;
+        double loss = cross_entropy(row, layer_readout->rows, answer, (float)share);
+        s->loss += share * loss;
+        sum->loss += loss;
+    }
+    sum->targets += asked;
     if (backward) read_backward(s, &r, asked);
 }

@@ -302,9 +302,14 @@ rung_status rung_net_add_layer_losses(rung_net *net, size_t classes, double weig
         rung_net_tensor *tensor = &net->tensor[net->model_tensors + i];
         draw_layer_readout(net->values + tensor->offset, tensor, seed);
         net->layer[i].layer_readout = place_linear(net, tensor, ABSENT);
+        rung_net_weigh_layer_loss(net, i, weight);
     }
-    net->layer_loss_weight = weight;
     return RUNG_OK;
+}
+
+void rung_net_weigh_layer_loss(rung_net *net, size_t layer, double weight)
+{
+    net->layer[layer].layer_loss_weight = weight;
 }
 
 /* ---- first values ------------------------------------------------------------------------------------------------ */
@@ -315,25 +320,46 @@ static void scale_run(rung_net *net, size_t offset, size_t count, double factor)
         net->values[offset + i] = (float)((double)net->values[offset + i] * factor);
 }
 
-/* Scales both factors of a score equally, so that a step of the optimiser changes them equally. */
-static void scale_scores(rung_net *net, const net_group *group, double score)
+/* Scales both factors of a score equally, so that a step of the optimiser changes them equally. score 0: not at all. */
+static void scale_softmax(rung_net *net, const net_group *group, double score, double value)
 {
     const rung_mech *mech = group->conf->mech;
+    double side = score > 0 ? sqrt(score / sqrt((double)group->conf->dk)) : 1;
     for (size_t i = 0; !mech->recurrent && mech->inputs[i].name; i++) {
         const net_linear *l = &group->input[i].linear;
-        if (strcmp(mech->inputs[i].name, "q") == 0 || strcmp(mech->inputs[i].name, "k") == 0)
-            scale_run(net, l->weight, l->rows * l->cols, sqrt(score / sqrt((double)group->conf->dk)));
+        const char *name = mech->inputs[i].name;
+        if (strcmp(name, "q") == 0 || strcmp(name, "k") == 0) scale_run(net, l->weight, l->rows * l->cols, side);
+        if (strcmp(name, "v") == 0) scale_run(net, l->weight, l->rows * l->cols, value);
     }
 }
 
-void rung_net_scale(rung_net *net, double gain, double score, double positions)
+void rung_net_scale(rung_net *net, double gain, double score, double value, double positions)
 {
     for (size_t i = 0; i < net->model_tensors; i++)
         if (net->tensor[i].decays) scale_run(net, net->tensor[i].offset, net->tensor[i].elements, gain);
-    for (size_t i = 0; score > 0 && i < net->arch.layer_count; i++)
-        for (size_t g = 0; g < net->layer[i].group_count; g++) scale_scores(net, &net->layer[i].group[g], score);
+    for (size_t i = 0; i < net->arch.layer_count; i++)
+        for (size_t g = 0; g < net->layer[i].group_count; g++)
+            scale_softmax(net, &net->layer[i].group[g], score, value);
     if (net->spec.positions == RUNG_POS_LEARNED)
         scale_run(net, net->positions, net->spec.max_tokens * net->spec.d_model, positions);
+}
+
+rung_status rung_net_factor_positions(rung_net *net, size_t base, rung_error *err)
+{
+    size_t d = net->spec.d_model, count = net->spec.max_tokens, high = base ? (count + base - 1) / base : 0;
+    if (net->spec.positions != RUNG_POS_LEARNED)
+        return rung_fail(err, RUNG_USAGE, "digits of positions need learned positions");
+    if (base < 2 || high + base > count)
+        return rung_fail(err, RUNG_USAGE, "positions 0..%zu have no two digits in base %zu", count - 1, base);
+    float *position = net->values + net->positions, *drawn = rung_calloc((base + high) * d, sizeof *drawn, err);
+    if (!drawn) return RUNG_SYSTEM;
+    memcpy(drawn, position, (base + high) * d * sizeof *drawn);
+    for (size_t t = 0; t < count; t++)
+        for (size_t j = 0; j < d; j++)
+            position[t * d + j] =
+                (float)(M_SQRT1_2 * (double)(drawn[t % base * d + j] + drawn[(base + t / base) * d + j]));
+    free(drawn);
+    return RUNG_OK;
 }
 
 /* ---- access ------------------------------------------------------------------------------------------------------ */
@@ -341,6 +367,11 @@ void rung_net_scale(rung_net *net, double gain, double score, double positions)
 size_t rung_net_parameters(const rung_net *net)
 {
     return net->parameters;
+}
+
+size_t rung_net_layers(const rung_net *net)
+{
+    return net->arch.layer_count;
 }
 
 float *rung_net_values(rung_net *net)

@@ -41,6 +41,7 @@ typedef struct net_layer {
     rung_mlp mlp;
     net_linear up, gate, down;
     net_linear layer_readout; /* auxiliary read-out; weight ABSENT: this layer has none */
+    double layer_loss_weight;
 } net_layer;
 
 struct rung_net {
@@ -58,7 +59,6 @@ struct rung_net {
     net_layer *layer;
     net_norm final_norm;
     net_linear readout;
-    double layer_loss_weight;
     size_t linear_count, panels; /* all projections in a list, and the floats that their panels take */
     net_linear *linear;
     bool rounded;

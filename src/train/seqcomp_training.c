@@ -73,6 +73,22 @@ void train_seqcomp_simplify(uint32_t *token, const rung_task_conf *task, bool of
         }
 }
 
+void train_seqcomp_table(size_t *first, size_t *count, const rung_task_conf *task, size_t l)
+{
+    levels v = levels_of(task);
+    *first = v.start[l], *count = v.args[l];
+}
+
+void train_seqcomp_shrink(uint32_t *token, const rung_task_conf *task, double grown)
+{
+    levels v = levels_of(task);
+    for (size_t l = 1; l < v.count; l++) {
+        size_t part = train_grown(v.range[l], grown);
+        for (uint32_t *entry = token + v.start[l]; entry < token + v.start[l] + v.args[l]; entry++)
+            *entry = (uint32_t)(v.first[l] + (*entry - v.first[l]) % part);
+    }
+}
+
 size_t train_seqcomp_chain(int32_t *chain, const uint32_t *token, const rung_task_conf *task)
 {
     levels v = levels_of(task);

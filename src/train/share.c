@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-/* Largest number of parcels of one exchange: for every slice and every rank at most two, and for every two ranks
+/* Largest number of parcels of one exchange: for every slice and every rank at most three, and for every two ranks
  * one. */
-enum { PARCELS = RUNG_SLICES * RUNG_SLICES * 2 };
+enum { PARCELS = RUNG_SLICES * RUNG_SLICES * 3 };
 
 typedef struct post {
     const rung_team *team;
@@ -53,6 +53,7 @@ void train_share_parts(const rung_team *team, train_part *part, size_t parameter
         train_range slices = range_of(team, from, RUNG_SLICES);
         for (size_t i = slices.first; i < slices.end; i++) {
             put_to_all(&p, &part[i].sum, sizeof part[i].sum, from);
+            if (part[i].layers) put_to_all(&p, part[i].layer, part[i].layers * sizeof *part[i].layer, from);
             for (size_t to = 0; parameters && to < team->size; to++) {
                 train_range mine = range_of(team, to, parameters);
                 put(&p, part[i].grad + mine.first, (mine.end - mine.first) * sizeof *part[i].grad, from, to);

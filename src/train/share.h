@@ -16,9 +16,17 @@ typedef struct train_sum {
     size_t sequences, targets, right;
 } train_sum;
 
+/* The auxiliary loss of one layer in a slice: the sum of its cross-entropies. */
+typedef struct train_layer_sum {
+    double loss;
+    size_t targets, right;
+} train_layer_sum;
+
 typedef struct train_part {
     float *grad; /* [parameters] */
     train_sum sum;
+    train_layer_sum *layer; /* [layers] */
+    size_t layers;
 } train_part;
 
 typedef struct train_range {

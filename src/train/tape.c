@@ -18,7 +18,7 @@ struct rung_tape {
     shape shape;
     float *seen, *panels;
     seen_weights weights;
-    double *layer_loss_share; /* [layers] */
+    double *layer_loss_share; /* [layers]: weight of one target; below 0: the layer has no targets */
     rung_arena arena;
     slice *work;           /* [threads] */
     const rung_team *team; /* NULL: alone */
@@ -165,6 +165,14 @@ static void take_slice(taker *t, slice *s, const widths *w)
     s->logits = take(t, rows, w->classes);
 }
 
+static void take_part(taker *t, train_part *part)
+{
+    part->grad = take(t, 1, t->tape->net->parameters);
+    part->layers = t->tape->net->arch.layer_count;
+    part->layer = rung_arena_alloc(&t->tape->arena, part->layers, sizeof *part->layer, t->err);
+    if (!part->layer) t->failed = true;
+}
+
 /* First sequence of a slice: the batch in equal parts. */
 static size_t first_of(size_t sequences, size_t index)
 {
@@ -215,7 +223,7 @@ rung_status rung_tape_new(rung_tape **out, const rung_net *net, const rung_batch
     tape->seen = take(&t, 1, net->parameters);
     tape->panels = take(&t, 1, net->panels);
     tape->weights = (seen_weights){tape->seen, tape->panels};
-    for (size_t i = 0; i < RUNG_SLICES; i++) tape->part[i].grad = take(&t, 1, net->parameters);
+    for (size_t i = 0; i < RUNG_SLICES; i++) take_part(&t, &tape->part[i]);
     tape->layer_loss_share = rung_arena_alloc(&tape->arena, net->arch.layer_count, sizeof *tape->layer_loss_share, err);
     tape->work = rung_arena_alloc(&tape->arena, tape->threads, sizeof *tape->work, err);
     t.failed = t.failed || !tape->layer_loss_share || !tape->work;
@@ -263,7 +271,7 @@ static void pack_weights(void *context, size_t item, size_t worker)
 static void layer_back(slice *s, const pass *p, size_t layer)
 {
     double share = p->tape->layer_loss_share[layer];
-    if (share > 0) train_layer_loss(s, p->batch, layer, share, true);
+    if (share >= 0) train_layer_loss(s, p->batch, layer, share, true);
     train_layer_back(s, layer);
 }
 
@@ -280,7 +288,7 @@ static void measure_only(slice *s, const pass *p)
     const double *layer_loss_share = p->tape->layer_loss_share;
     train_loss(s, p->batch, p->share, false);
     for (size_t i = 0; i < s->net->arch.layer_count; i++)
-        if (layer_loss_share[i] > 0) train_layer_loss(s, p->batch, i, layer_loss_share[i], false);
+        if (layer_loss_share[i] >= 0) train_layer_loss(s, p->batch, i, layer_loss_share[i], false);
 }
 
 static void do_block(slice *s, const pass *p)
@@ -324,6 +332,8 @@ static void do_slice(void *context, size_t item, size_t worker)
     s->token_share = 1 / (float)(all * shape_tokens(&s->shape));
     s->loss = 0, s->targets = 0, s->right = 0;
     s->grad = out->grad;
+    s->layer_sum = out->layer;
+    memset(out->layer, 0, out->layers * sizeof *out->layer);
     tiny_mode before = tiny_to_zero();
     if (p->grad) begin_gradient(s);
     for (s->first = first; s->first < end; s->first += s->sequences) {
@@ -386,10 +396,10 @@ static rung_status fill_layer_targets(double *share, const rung_net *net, const 
     for (size_t i = 0; i < net->arch.layer_count; i++) {
         const net_linear *layer_readout = &net->layer[i].layer_readout;
         const int32_t *target = batch->layer_target ? batch->layer_target + i * tokens : NULL;
-        share[i] = 0;
+        share[i] = -1;
         if (layer_readout->weight == ABSENT || !target) continue;
         size_t targets = count_targets(target, tokens);
-        share[i] = targets ? net->layer_loss_weight / (double)targets : 0;
+        share[i] = targets ? net->layer[i].layer_loss_weight / (double)targets : -1;
         for (size_t t = 0; t < tokens; t++)
             if (target[t] != RUNG_NO_TARGET && (size_t)target[t] >= layer_readout->rows)
                 return rung_fail(err, RUNG_INPUT, "layer %zu has the target %d, but there are %zu classes", i,
@@ -442,4 +452,17 @@ rung_status rung_net_gradient(rung_loss *loss, float *grad, const rung_net *net,
                               const rung_batch *batch, rung_error *err)
 {
     return run(loss, grad, net, tape, batch, err);
+}
+
+rung_loss rung_tape_layer_loss(const rung_tape *tape, size_t layer)
+{
+    rung_loss sum = {0};
+    for (size_t i = 0; i < RUNG_SLICES; i++) {
+        const train_layer_sum *part = &tape->part[i].layer[layer];
+        sum.loss += part->loss;
+        sum.targets += part->targets;
+        sum.right += part->right;
+    }
+    if (sum.targets) sum.loss /= (double)sum.targets;
+    return sum;
 }

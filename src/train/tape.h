@@ -13,6 +13,7 @@
 #define RUNG_TRAIN_TAPE_H
 
 #include "ops.h"
+#include "share.h"
 
 /* What one group of heads keeps, [rows][..]. For an input: raw is the projection; conv is its convolution, if it has
  * one; in is what the mechanism sees, which is raw itself if nothing comes between. */
@@ -77,6 +78,7 @@ typedef struct slice {
     float *chosen, *normed, *dchosen, *logits; /* [rows][d_model] and [rows][most classes] */
     double loss;
     size_t targets, right;
+    train_layer_sum *layer_sum; /* [layers] of the slice */
 } slice;
 
 /* y = norm(x) with the weights at these offsets, or without weights. Backward: adds to dx and to the gradients of the

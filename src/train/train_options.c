@@ -89,12 +89,20 @@ const rung_option rung_train_option_table[] = {
     REAL_ROW("gain", gain, "G", "factor on the random initial weights of every projection", "0.57735"),
     REAL_ROW("score-gain", score_gain, "G",
              "factor on initial scores of softmax attention, over sqrt(dk); 0 leaves them unscaled", "1"),
+    REAL_ROW("value-gain", value_gain, "G", "factor on the initial values of softmax attention", "1"),
     REAL_ROW("position-gain", position_gain, "G", "factor on learned positions", "2"),
+    COUNT_ROW("position-base", position_base, 0, 1 << 30,
+              "learned positions start as sums of the codes of two digits in this base; 0: as drawn", "0"),
     COUNT_ROW("queries", queries, 0, 1 << 20, "questions per prompt that do not see each other; 0: its own", "0"),
     COUNT_ROW("thoughts", thoughts, 0, RUNG_THOUGHTS_MOST,
               "seqcomp: values i_l that the model states before the answer (chain of thought)", "0"),
     REAL_ROW("layer-targets", layer_targets, "W",
              "seqcomp: weight of the auxiliary losses, whose target at layer j is i_{j-1}; 0: none", "0"),
+    REAL_ROW("layer-targets-goal", layer_goal, "A",
+             "an auxiliary loss fades while its read-out has this accuracy; 0: it never fades", "0"),
+    REAL_ROW("layer-targets-rest", layer_rest, "F", "how much of the weight a faded auxiliary loss keeps", "0"),
+    REAL_ROW("few-values", few_values, "P", "share of prompts whose tables have few distinct values", "0"),
+    REAL_ROW("grow", grow, "P", "share of the steps in which questions ask about a growing part of the tables", "0"),
     REAL_ROW("mix-w", mix_first, "P", "seqcomp: share of prompts whose tables do not depend on w", "0"),
     REAL_ROW("mix-argument", mix_second, "P", "seqcomp: share whose tables do not depend on their argument", "0"),
     REAL_ROW("mix-until", mix_until, "P", "share of the steps after which such prompts end", "0.7"),
@@ -149,6 +157,12 @@ static void fill_learning(rung_train_spec *conf, const rung_train_options *w)
     conf->gain = w->gain;
     conf->score_gain = w->score_gain;
     conf->position_gain = w->position_gain;
+    conf->value_gain = w->value_gain;
+    conf->position_base = (size_t)w->position_base;
+    conf->layer_goal = w->layer_goal;
+    conf->layer_rest = w->layer_rest;
+    conf->few_values = w->few_values;
+    conf->grow = w->grow;
     conf->layer_targets = w->layer_targets;
     conf->mix_first = w->mix_first;
     conf->mix_second = w->mix_second;

@@ -34,6 +34,7 @@ void rung_train_defaults(rung_train_spec *conf)
         .accumulate = 1,
         .gain = 0.57735026918962576, /* 1/sqrt(3): the variance 1/(3 fan_in) that PyTorch gives a projection */
         .score_gain = 1,
+        .value_gain = 1,
         .position_gain = 2, /* makes them as large as token embeddings */
         .mix_until = 0.7,
         .eval_every = 100,
@@ -48,6 +49,21 @@ bool rung_train_tests_exactly(const rung_train_spec *conf)
 }
 
 /* ---- canonical text ---------------------------------------------------------------------------------------------- */
+
+/* Options that came later are written only where they differ from their defaults: a run keeps its text, and its id. */
+static void put_unusual(rung_buf *out, const rung_train_spec *conf)
+{
+    const struct {
+        const char *name;
+        double value, usual;
+    } rows[] = {
+        {"value_gain", conf->value_gain, 1}, {"position_base", (double)conf->position_base, 0},
+        {"layer_goal", conf->layer_goal, 0}, {"layer_rest", conf->layer_goal > 0 ? conf->layer_rest : 0, 0},
+        {"few_values", conf->few_values, 0}, {"grow", conf->grow, 0},
+    };
+    for (size_t i = 0; i < RUNG_COUNT(rows); i++)
+        if (rows[i].value != rows[i].usual) rung_buf_printf(out, " %s=%.17g", rows[i].name, rows[i].value);
+}
 
 void rung_train_canonical(rung_buf *out, const rung_train_spec *conf)
 {
@@ -79,6 +95,7 @@ void rung_train_canonical(rung_buf *out, const rung_train_spec *conf)
     if (conf->test_prompts) rung_buf_printf(out, " test_prompts=%" PRIu64, conf->test_prompts);
     if (rung_train_tests_exactly(conf)) rung_buf_printf(out, " test_numbers=%s", conf->test_numbers);
     if (conf->thoughts) rung_buf_printf(out, " thoughts=%zu", conf->thoughts);
+    put_unusual(out, conf);
 }
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
@@ -120,7 +137,13 @@ rung_status rung_train_check(const rung_train_spec *conf, rung_error *err)
         {"gain", conf->gain, 0, 1e3},
         {"score_gain", conf->score_gain, 0, 1e3},
         {"position_gain", conf->position_gain, 0, 1e3},
+        {"value_gain", conf->value_gain, 0, 1e3},
+        {"position_base", (double)conf->position_base, 0, 0x1p30},
         {"layer_targets", conf->layer_targets, 0, 1e6},
+        {"layer_goal", conf->layer_goal, 0, 1},
+        {"layer_rest", conf->layer_rest, 0, 1},
+        {"few_values", conf->few_values, 0, 1},
+        {"grow", conf->grow, 0, 1},
         {"mix_first", conf->mix_first, 0, 1},
         {"mix_second", conf->mix_second, 0, 1},
         {"mix_first + mix_second", conf->mix_first + conf->mix_second, 0, 1},
@@ -147,6 +170,10 @@ typedef struct trainer {
     float *m, *v, *grad, *part;
     rung_buf canonical;
     train_progress at;
+    size_t layers;
+    rung_train_layer *layer; /* [layers] */
+    size_t *layer_of;        /* [tensors]: the layer of a tensor, or `layers` */
+    double outer_gradient;
     rung_loss tested;
     double rate, gradient, began;
     uint64_t began_step;
@@ -158,7 +185,8 @@ static rung_status open_net(trainer *t, rung_error *err)
     const rung_train_spec *conf = t->conf;
     size_t classes = 0;
     rung_status status = rung_net_new(&t->net, &conf->model, conf->seed, err);
-    if (status == RUNG_OK) rung_net_scale(t->net, conf->gain, conf->score_gain, conf->position_gain);
+    if (status == RUNG_OK) rung_net_scale(t->net, conf->gain, conf->score_gain, conf->value_gain, conf->position_gain);
+    if (status == RUNG_OK && conf->position_base) status = rung_net_factor_positions(t->net, conf->position_base, err);
     RUNG_NEXT(status, train_data_new(&t->data, conf, t->net, conf->batch, err));
     if (status == RUNG_OK && (classes = train_data_classes(conf)))
         status = rung_net_add_layer_losses(t->net, classes, conf->layer_targets, conf->seed, err);
@@ -177,6 +205,27 @@ static bool is_first(const trainer *t)
     return !t->team || t->team->rank == 0;
 }
 
+static size_t layer_of_tensor(const char *name, size_t layers)
+{
+    size_t layer;
+    return sscanf(name, "layers.%zu.", &layer) == 1 && layer < layers ? layer : layers;
+}
+
+static rung_status open_layers(trainer *t, rung_error *err)
+{
+    size_t tensors = rung_net_tensor_count(t->net);
+    t->layers = rung_net_layers(t->net);
+    t->layer = rung_calloc(t->layers, sizeof *t->layer, err);
+    t->layer_of = rung_calloc(tensors, sizeof *t->layer_of, err);
+    t->at.layer_means = t->conf->layer_targets > 0 ? 2 * (t->layers - 1) : 0;
+    t->at.layer_mean = rung_calloc(t->at.layer_means + 1, sizeof *t->at.layer_mean, err);
+    if (!t->layer || !t->layer_of || !t->at.layer_mean) return RUNG_SYSTEM;
+    for (size_t i = 0; i < tensors; i++)
+        t->layer_of[i] = layer_of_tensor(rung_net_tensor_at(t->net, i)->name, t->layers);
+    for (size_t i = 0; i < t->layers; i++) t->layer[i] = (rung_train_layer){0, NAN, NAN, 0};
+    return RUNG_OK;
+}
+
 static rung_status allocate(trainer *t, rung_error *err)
 {
     size_t parameters = rung_net_parameters(t->net);
@@ -187,7 +236,8 @@ static rung_status allocate(trainer *t, rung_error *err)
     if (!t->m || !t->v || !t->grad || !t->part) return RUNG_SYSTEM;
     rung_train_canonical(&t->canonical, t->conf);
     t->at.eval_loss = t->at.eval_accuracy = NAN;
-    return rung_buf_ok(&t->canonical, err);
+    RUNG_TRY(rung_buf_ok(&t->canonical, err));
+    return open_layers(t, err);
 }
 
 /* Rank 0 reads the checkpoint, and all ranks continue from it. */
@@ -202,7 +252,10 @@ static rung_status resume(trainer *t, const char *checkpoint, rung_error *err)
     status = train_share_status(t->team, status, err);
     train_share_first(t->team, &t->resumed, sizeof t->resumed);
     if (status != RUNG_OK || !t->resumed) return status;
+    double *mean = t->at.layer_mean;
     train_share_first(t->team, &t->at, sizeof t->at);
+    t->at.layer_mean = mean;
+    train_share_first(t->team, mean, t->at.layer_means * sizeof *mean);
     train_share_first(t->team, values, parameters * sizeof *values);
     train_share_first(t->team, t->m, parameters * sizeof *t->m);
     train_share_first(t->team, t->v, parameters * sizeof *t->v);
@@ -234,6 +287,9 @@ static void close_trainer(trainer *t)
     free(t->v);
     free(t->grad);
     free(t->part);
+    free(t->layer);
+    free(t->layer_of);
+    free(t->at.layer_mean);
     rung_buf_clear(&t->canonical);
 }
 
@@ -243,6 +299,81 @@ static bool is_mixed(const trainer *t)
 {
     return (double)t->at.step < t->conf->mix_until * (double)t->conf->steps;
 }
+
+/* The share of the tables that questions ask about in this step. */
+static double grown(const trainer *t)
+{
+    double until = t->conf->grow * (double)t->conf->steps, step = (double)t->at.step + 1;
+    return step < until ? step / until : 1;
+}
+
+static double mean_with(double mean, double now, bool first)
+{
+    return first ? now : MEAN_KEEP * mean + (1 - MEAN_KEEP) * now;
+}
+
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
+
+/* Mean loss and mean accuracy of the auxiliary read-out of a layer; they go into the checkpoint, because the weights of
+ * the next step depend on them. */
+static double *layer_mean(trainer *t, size_t layer)
+{
+    return t->at.layer_mean + 2 * layer;
+}
+
+static size_t told_layers(const trainer *t)
+{
+    return t->at.layer_means / 2;
+}
+
+/* A loss fades while its read-out reaches the goal, and comes back if it no longer does. */
+static void weigh_layer_losses(trainer *t)
+{
+    const rung_train_spec *conf = t->conf;
+    for (size_t i = 0; i < told_layers(t); i++) {
+        bool faded = conf->layer_goal > 0 && t->at.step > 0 && layer_mean(t, i)[1] >= conf->layer_goal;
+        t->layer[i].target_weight = conf->layer_targets * (faded ? conf->layer_rest : 1);
+        rung_net_weigh_layer_loss(t->net, i, t->layer[i].target_weight);
+        t->layer[i].target_loss = t->layer[i].target_accuracy = 0;
+    }
+}
+
+/* Adds the last batch to the sums of this step. */
+static void add_layer_losses(trainer *t)
+{
+    for (size_t i = 0; i < told_layers(t); i++) {
+        rung_loss loss = rung_tape_layer_loss(t->tape, i);
+        t->layer[i].target_loss += loss.loss / (double)t->conf->accumulate;
+        t->layer[i].target_accuracy += (double)loss.right / (double)loss.targets / (double)t->conf->accumulate;
+    }
+}
+
+static void mean_layer_losses(trainer *t)
+{
+    for (size_t i = 0; i < told_layers(t); i++) {
+        double *mean = layer_mean(t, i);
+        mean[0] = mean_with(mean[0], t->layer[i].target_loss, t->at.step == 0);
+        mean[1] = mean_with(mean[1], t->layer[i].target_accuracy, t->at.step == 0);
+        t->layer[i].target_loss = mean[0], t->layer[i].target_accuracy = mean[1];
+    }
+}
+
+static void measure_gradients(trainer *t)
+{
+    double outer = 0;
+    for (size_t i = 0; i < t->layers; i++) t->layer[i].gradient = 0;
+    for (size_t i = 0; i < rung_net_tensor_count(t->net); i++) {
+        const rung_net_tensor *tensor = rung_net_tensor_at(t->net, i);
+        double sum = 0;
+        for (size_t j = 0; j < tensor->elements; j++)
+            sum += (double)t->grad[tensor->offset + j] * (double)t->grad[tensor->offset + j];
+        *(t->layer_of[i] < t->layers ? &t->layer[t->layer_of[i]].gradient : &outer) += sum;
+    }
+    for (size_t i = 0; i < t->layers; i++) t->layer[i].gradient = sqrt(t->layer[i].gradient);
+    t->outer_gradient = sqrt(outer);
+}
+
+/* ---- one step, of one batch or several --------------------------------------------------------------------------- */
 
 /* The mean gradient over the batches of a step. */
 static rung_status accumulate(trainer *t, rung_loss *sum, rung_error *err)
@@ -257,6 +388,7 @@ static rung_status accumulate(trainer *t, rung_loss *sum, rung_error *err)
         uint64_t first = (t->at.step * conf->accumulate + a) * conf->batch;
         float *to = conf->accumulate > 1 ? t->part : t->grad;
         rung_loss loss = {0};
+        train_data_grow(t->data, grown(t));
         status = train_data_fill(t->data, TRAIN_STREAM_LEARN, first, is_mixed(t), err);
         RUNG_NEXT(status, rung_net_gradient(&loss, to, t->net, t->tape, train_data_batch(t->data), err));
         for (size_t i = 0; status == RUNG_OK && conf->accumulate > 1 && i < parameters; i++)
@@ -264,13 +396,9 @@ static rung_status accumulate(trainer *t, rung_loss *sum, rung_error *err)
         sum->loss += loss.loss / (double)conf->accumulate;
         sum->targets += loss.targets;
         sum->right += loss.right;
+        if (status == RUNG_OK) add_layer_losses(t);
     }
     return status;
-}
-
-static double mean_with(double mean, double now, bool first)
-{
-    return first ? now : MEAN_KEEP * mean + (1 - MEAN_KEEP) * now;
 }
 
 static rung_status diverge(const trainer *t, const char *what, rung_error *err)
@@ -284,7 +412,10 @@ static rung_status step(trainer *t, rung_error *err)
     rung_adamw adamw = t->conf->adamw;
     rung_loss loss;
     adamw.steps = t->conf->steps;
+    weigh_layer_losses(t);
     RUNG_TRY(accumulate(t, &loss, err));
+    mean_layer_losses(t);
+    measure_gradients(t);
     t->diverged = !isfinite(loss.loss);
     if (t->diverged) return diverge(t, "loss", err);
     t->rate = rung_adamw_rate(&adamw, t->at.step);
@@ -397,6 +528,9 @@ static void show(rung_train_state *state, const trainer *t)
                                 .tokens_per_second = seconds > 0 ? tokens / seconds : 0,
                                 .seconds = seconds,
                                 .parameters = rung_net_parameters(t->net),
+                                .layer = t->layer,
+                                .layers = t->layers,
+                                .outer_gradient = t->outer_gradient,
                                 .resumed = t->resumed,
                                 .stopped_early = t->at.stopped_early,
                                 .finished = is_over(t),
@@ -467,6 +601,7 @@ rung_status rung_train_run(rung_train_state *state, const rung_train_spec *conf,
     if (status == RUNG_OK && is_over(&t)) status = test(&t, err);
     if (status == RUNG_OK || t.diverged) show(state, &t);
     if (status == RUNG_OK && is_over(&t) && out) status = write_model(&t, out, err);
+    state->layer = NULL, state->layers = 0;
     close_trainer(&t);
     return status;
 }
