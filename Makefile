@@ -21,7 +21,7 @@ PYTHON     ?= /usr/bin/python3
 WITHOUT    ?=
 
 # librung, and librung-lab on top of it.
-CORE_MODULES := base par num io kern render mech task cert dataset game recall attn model config build verify protocol train claim \
+CORE_MODULES := base par num io kern render mech task cert dataset game recall attn model config build verify protocol train foreign claim \
                 witness bound attack decide audit card
 LAB_MODULES  := bench lab report probe serve explore table
 MODULES      := $(CORE_MODULES) $(LAB_MODULES)

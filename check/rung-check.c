@@ -1508,7 +1508,7 @@ static struct arch read_arch(struct text text)
 
 /* ---- the model (4.1): configuration and weights ------------------------------------------------------------------ */
 
-enum mlp { MLP_NONE, MLP_RELU, MLP_GELU, MLP_SWIGLU, MLP_TABLE, MLPS };
+enum mlp { MLP_NONE, MLP_RELU, MLP_GELU, MLP_SWIGLU, MLP_TABLE, MLP_GELU_TANH, MLPS };
 enum positions { NO_POSITIONS, LEARNED, SINUSOIDAL, ROTARY };
 enum norm { NO_NORM, RMS, LAYER_NORM };
 
@@ -1804,7 +1804,7 @@ static void load_layer(struct file *file, struct model *m, size_t index, const s
 /* One word for all layers, or one for each. */
 static void set_mlps(struct model *model)
 {
-    static const char *const words[] = {"none", "relu", "gelu", "swiglu", "table"};
+    static const char *const words[] = {"none", "relu", "gelu", "swiglu", "table", "gelu_tanh"};
     struct text rest = model->config.mlp;
     size_t commas = count_of(rest, ',');
     if (commas != 0 && commas + 1 != model->count) reject("rung.config: mlp must name one kind, or one for each layer");
@@ -2276,16 +2276,28 @@ static void look_up(const struct table_mlp *t, double *x, size_t layer, size_t t
     for (size_t i = 0; i < t->outs; i++) x[t->out_at[i]] = row->value[i];
 }
 
+/* What stands between the two matrices of an MLP; `gate` is for swiglu. */
+static double bend(enum mlp kind, double u, double gate)
+{
+    switch (kind) {
+    case MLP_RELU:
+        return relu(u);
+    case MLP_GELU:
+        return gelu(u);
+    case MLP_GELU_TANH:
+        return mul(u, sigmoid(mul(mul(add(mul(mul(u, u), r(0.044715)), r(1)), u), r(1.5957691216057307117))));
+    default:
+        return mul(u, silu(gate));
+    }
+}
+
 static void run_mlp(const struct model *m, const struct layer *layer)
 {
     norm(m->h, m, &layer->norm2, m->x);
     project(m->hidden, &layer->up, m->h);
     if (layer->mlp == MLP_SWIGLU) project(m->hidden_gate, &layer->gate, m->h);
-    for (size_t i = 0; i < m->config.d_mlp; i++) {
-        double *u = &m->hidden[i];
-        if (layer->mlp == MLP_SWIGLU) *u = mul(*u, silu(m->hidden_gate[i]));
-        if (layer->mlp != MLP_SWIGLU) *u = layer->mlp == MLP_RELU ? relu(*u) : gelu(*u);
-    }
+    for (size_t i = 0; i < m->config.d_mlp; i++)
+        m->hidden[i] = bend(layer->mlp, m->hidden[i], layer->mlp == MLP_SWIGLU ? m->hidden_gate[i] : 0);
     project(m->h, &layer->down, m->hidden);
     add_rows(m->x, m->h, m->config.d);
 }
@@ -2317,8 +2329,10 @@ static void run_layer(const struct model *m, struct layer *layer, size_t index, 
     project(m->h, &layer->out, m->mixed);
     add_rows(m->x, m->h, m->config.d);
     no_nan(m->x, m->config.d, "the residual stream after the mixing", index, token);
-    if (layer->mlp == MLP_TABLE) look_up(&layer->table, m->x, index, token);
-    if (layer->mlp == MLP_RELU || layer->mlp == MLP_GELU || layer->mlp == MLP_SWIGLU) run_mlp(m, layer);
+    if (layer->mlp == MLP_TABLE)
+        look_up(&layer->table, m->x, index, token);
+    else if (layer->mlp != MLP_NONE)
+        run_mlp(m, layer);
     no_nan(m->x, m->config.d, "the residual stream after the MLP", index, token);
 }
 

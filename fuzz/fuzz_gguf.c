@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * libFuzzer target: a GGUF file. Whatever opens is asked for every value of every key, and one beyond.
+ * libFuzzer target: a GGUF file. Whatever opens is asked for every value of every key, and one beyond, and for every
+ * value of every tensor.
  */
-#include "rung/io.h"
-
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds) abort();
-}
+#include "fuzz_tensor.h"
 
 static void touch_key(const rung_gguf *file, const char *key)
 {
@@ -41,6 +34,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; file && i < rung_gguf_count(file); i++) {
         if (i) require(strcmp(rung_gguf_key_at(file, i - 1), rung_gguf_key_at(file, i)) < 0);
         touch_key(file, rung_gguf_key_at(file, i));
+    }
+    for (size_t i = 0; file && i < rung_gguf_tensor_count(file); i++) {
+        const rung_tensor *tensor = rung_gguf_tensor_at(file, i);
+        touch_tensor(tensor);
+        require(rung_gguf_tensor(file, tensor->name) == tensor);
     }
     rung_gguf_close(file);
     return 0;

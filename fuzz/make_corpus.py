@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) The rung authors
 #
-# Writes the seeds of fuzz/corpus/{safetensors,npy,npz,json,gguf,config,cert,check,serve,explore}: small legal files that reach every branch of the
+# Writes the seeds of fuzz/corpus/{safetensors,npy,npz,json,gguf,torch,config,cert,check,serve,explore}: small legal files that reach every branch of the
 # readers, and one of each kind that is refused late. Those of config are tests/fixtures/config, one line each. The bytes do not depend on the machine. Run by hand after a change.
 import io
 import json
@@ -133,6 +133,13 @@ put("gguf", "empty", gguf({}))
 put("gguf", "scalars", gguf(SCALARS))
 put("gguf", "arrays", gguf({k: (ARRAY, (v[0], [v[1]] * 3)) for k, v in SCALARS.items()}, version=2))
 put("gguf", "tensors", gguf({"general.alignment": (U32, 32)}, [("w", (8, 2), 0, bytes(64)), ("q", (32,), 2, bytes(18)), ("s", (), 1, bytes(2))]))
+put("gguf", "blocks", (pathlib.Path(__file__).parents[1] / "tests/fixtures/io/blocks.gguf").read_bytes())
+put("torch", "state", (pathlib.Path(__file__).parents[1] / "tests/fixtures/io/state.pt").read_bytes())
+# A pickle alone: {"w": a view of storage 0}, as protocol 2 and, with a dict in the dict, as protocol 4.
+STORAGE = b"(X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0000X\3\0\0\0cpuK\x10tQ"
+VIEW = b"ctorch._utils\n_rebuild_tensor_v2\n(" + STORAGE + b"K\1K\2K\3\x86K\4K\1\x86\x89)tR"
+put("torch", "pickle2", b"\x80\2}q\1X\1\0\0\0w" + VIEW + b"s.")
+put("torch", "pickle4", b"\x80\4}\x94(\x8c\1a}\x94\x8c\1w\x94" + VIEW + b"s\x8c\1bh\1\x8c\1c" + VIEW + b"u.")
 put("gguf", "twice", gguf({}, [("w", (1,), 0, bytes(4)), ("w", (1,), 0, bytes(4))]))
 
 ATTENTION = {"block_count": 4, "embedding_length": 64, "context_length": 99, "attention.head_count": 4}

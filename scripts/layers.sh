@@ -79,7 +79,7 @@ for file in include/rung/*.h; do
     files=$((files + 1))
 done
 # What reads the files and replies of others ends with a message, never with an assertion.
-foreign='io cert config model num protocol train lab report probe serve'
+foreign='io cert config model foreign num protocol train lab report probe serve'
 for module in $foreign; do
     for file in src/"$module"/*.c src/"$module"/*.h; do
         [ -e "$file" ] || continue

@@ -23,6 +23,7 @@
     X(merge)                                                                                                           \
     X(report)                                                                                                          \
     X(probe)                                                                                                           \
+    X(import_model)                                                                                                    \
     X(import)                                                                                                          \
     X(precision)                                                                                                       \
     X(run)                                                                                                             \

@@ -90,9 +90,8 @@ rung_status rung_safetensors_encode(uint8_t **bytes, size_t *size, const rung_te
 
 /* ---- gguf --------------------------------------------------------------------------------------------------- */
 
-/* The header of a GGUF file, versions 2 and 3, little endian: keys with typed values, and the table of tensors. The
- * table is checked (names, types, sizes, offsets, alignment, all inside the file), but there is no function to read it.
- * The file stays mapped. */
+/* A GGUF file, versions 2 and 3, little endian: keys with typed values, and tensors. All are checked when the file is
+ * opened (names, types, sizes, offsets, alignment, all inside the file). The file stays mapped. */
 typedef struct rung_gguf rung_gguf;
 
 rung_status rung_gguf_open(rung_gguf **out, const char *path, rung_error *err);
@@ -103,6 +102,10 @@ bool rung_gguf_magic(const void *bytes, size_t size);              /* true if th
 size_t rung_gguf_count(const rung_gguf *file);                     /* number of keys */
 const char *rung_gguf_key_at(const rung_gguf *file, size_t index); /* sorted by key; NULL beyond the end */
 size_t rung_gguf_tensor_count(const rung_gguf *file);
+/* Tensors, sorted by name. A shape begins with the number of rows, unlike the dimensions in the file. The values of
+ * block types (RUNG_OTHER) are converted where dtype_name is one of Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q4_K Q5_K Q6_K. */
+const rung_tensor *rung_gguf_tensor_at(const rung_gguf *file, size_t index);  /* NULL beyond the end */
+const rung_tensor *rung_gguf_tensor(const rung_gguf *file, const char *name); /* NULL if absent */
 /* The number of values of a key: 1 unless it is an array, 0 when it is absent. */
 size_t rung_gguf_len(const rung_gguf *file, const char *key);
 bool rung_gguf_is_array(const rung_gguf *file, const char *key);
@@ -111,7 +114,21 @@ bool rung_gguf_is_array(const rung_gguf *file, const char *key);
 bool rung_gguf_u64(uint64_t *out, const rung_gguf *file, const char *key, size_t index);
 /* true if the type is an integer; not for bool, float and text */
 bool rung_gguf_is_whole(const rung_gguf *file, const char *key);
+/* Reads one number, a float or a whole one that is at least 0; not an array. */
+bool rung_gguf_real(double *out, const rung_gguf *file, const char *key);
 const char *rung_gguf_string(const rung_gguf *file, const char *key); /* NULL unless the value is one string */
+
+/* ---- state dicts of PyTorch ------------------------------------------------------------------------------------ */
+
+/* Reads a zip file of torch.save that holds a dict of tensors, or dicts in dicts (names are joined by dots). The pickle
+ * in it is read, never executed: whatever else it asks for is refused. Tensors are in the order of the dict. */
+typedef struct rung_torch rung_torch;
+rung_status rung_torch_open(rung_torch **out, const char *path, rung_error *err);
+rung_status rung_torch_open_bytes(rung_torch **out, const void *bytes, size_t size, const char *name, rung_error *err);
+void rung_torch_close(rung_torch *file);
+size_t rung_torch_count(const rung_torch *file);
+const rung_tensor *rung_torch_at(const rung_torch *file, size_t index);
+const rung_tensor *rung_torch_get(const rung_torch *file, const char *name);
 
 /* ---- npy and npz -------------------------------------------------------------------------------------------- */
 

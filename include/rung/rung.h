@@ -22,6 +22,7 @@
 #include "rung/attn.h"
 #include "rung/config.h"
 #include "rung/dataset.h"
+#include "rung/foreign.h"
 #include "rung/game.h"
 #include "rung/model.h"
 #include "rung/recall.h"

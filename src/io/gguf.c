@@ -5,8 +5,7 @@
  * that are left before anything is allocated or skipped, every product and sum is checked, and no assert validates.
  * Refused are all defects that readers of the format have been known to let through: lengths that wrap, counts larger
  * than the file, arrays in arrays, keys or tensors twice, an alignment that is no power of two or overflows the
- * padding, tensors that overlap, leave holes or end beyond the file. Tensor data is never read. The tensor infos are in
- * gguf_tensor.c.
+ * padding, tensors that overlap, leave holes or end beyond the file. The tensors are in gguf_tensor.c.
  */
 #include "gguf.h"
 
@@ -26,6 +25,7 @@ struct rung_gguf {
     rung_arena arena;
     gguf_entry *entry; /* sorted by key */
     size_t count, tensor_count;
+    rung_tensor *tensor; /* sorted by name */
 };
 
 static const struct {
@@ -224,7 +224,8 @@ static rung_status read_header(rung_gguf *file, const void *bytes, size_t size, 
                          size);
     rung_status status = read_entries(file, &at, keys, err);
     RUNG_NEXT(status, read_alignment(&alignment, file, err));
-    RUNG_NEXT(status, gguf_check_tensors(&file->arena, &at, tensors, size, alignment, file->name, err));
+    const gguf_extent extent = {file->name, bytes, size, alignment};
+    RUNG_NEXT(status, gguf_read_tensors(&file->tensor, &file->arena, &at, tensors, &extent, err));
     if (!status) file->tensor_count = (size_t)tensors;
     return status;
 }
@@ -287,6 +288,22 @@ const char *rung_gguf_key_at(const rung_gguf *file, size_t index)
 size_t rung_gguf_tensor_count(const rung_gguf *file)
 {
     return file->tensor_count;
+}
+
+const rung_tensor *rung_gguf_tensor_at(const rung_gguf *file, size_t index)
+{
+    return index < file->tensor_count ? &file->tensor[index] : NULL;
+}
+
+static int compare_tensor(const void *name, const void *tensor)
+{
+    return strcmp(name, ((const rung_tensor *)tensor)->name);
+}
+
+const rung_tensor *rung_gguf_tensor(const rung_gguf *file, const char *name)
+{
+    return file->tensor_count ? bsearch(name, file->tensor, file->tensor_count, sizeof *file->tensor, compare_tensor)
+                              : NULL;
 }
 
 size_t rung_gguf_len(const rung_gguf *file, const char *key)
@@ -366,6 +383,25 @@ bool rung_gguf_u64(uint64_t *out, const rung_gguf *file, const char *key, size_t
     if (!entry || entry->type == GGUF_STRING || index >= entry->count) return false;
     if (!decode(&value, entry->type, entry->byte + index * value_type[entry->type].bytes)) return false;
     *out = value;
+    return true;
+}
+
+bool rung_gguf_real(double *out, const rung_gguf *file, const char *key)
+{
+    const gguf_entry *entry = find_entry(file, key);
+    uint64_t whole_value;
+    float single;
+    if (!entry || entry->is_array) return false;
+    if (entry->type == GGUF_F32) {
+        memcpy(&single, entry->byte, sizeof single);
+        *out = single;
+    } else if (entry->type == GGUF_F64) {
+        memcpy(out, entry->byte, sizeof *out);
+    } else if (rung_gguf_u64(&whole_value, file, key, 0)) {
+        *out = (double)whole_value;
+    } else {
+        return false;
+    }
     return true;
 }
 

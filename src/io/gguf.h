@@ -50,8 +50,16 @@ bool gguf_take_text(const uint8_t **text, uint64_t *len, gguf_cursor *at);
 /* Returns NULL with a message when memory runs out. */
 char *gguf_copy_text(rung_arena *arena, const uint8_t *text, size_t len, rung_error *err);
 
-/* Reads `count` tensor infos and checks them against each other and against the size of the file. */
-rung_status gguf_check_tensors(rung_arena *arena, gguf_cursor *at, uint64_t count, size_t file_size, size_t alignment,
-                               const char *name, rung_error *err);
+/* A whole file in memory. */
+typedef struct gguf_extent {
+    const char *name;
+    const uint8_t *bytes;
+    size_t size, alignment;
+} gguf_extent;
+
+/* Reads `count` tensor infos, checks them against each other and against the size of the file, and returns the tensors
+ * sorted by name. Their bytes are borrowed from the file. */
+rung_status gguf_read_tensors(rung_tensor **out, rung_arena *arena, gguf_cursor *at, uint64_t count,
+                              const gguf_extent *file, rung_error *err);
 
 #endif

@@ -41,6 +41,9 @@ const io_dtype_row *io_dtype_named(const char *name);
  * there is no such type. */
 const io_dtype_row *io_dtype_of(const rung_tensor *tensor);
 
+/* Half precision, infinities and NaN included. */
+double io_half_to_double(uint16_t half);
+
 /* Fills tensor->elements from the shape; false when a product of dimensions does not fit into size_t. */
 bool io_tensor_count_elements(rung_tensor *tensor);
 /* Checks a tensor that a caller wants to write. Returns RUNG_USAGE if its shape, type and size disagree. */

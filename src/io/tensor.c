@@ -5,7 +5,7 @@
  * is an error: an integer beyond the exact range, a fraction read as an integer, a finite number that becomes infinite.
  * A float that is more precise than the target is rounded to nearest.
  */
-#include "io_internal.h"
+#include "block.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -115,7 +115,7 @@ static float float_of_bits(uint32_t bits)
     return value;
 }
 
-static double half_to_double(uint16_t half)
+double io_half_to_double(uint16_t half)
 {
     uint32_t sign = (uint32_t)(half & 0x8000) << 16, magnitude = half & 0x7fff;
     if (magnitude >= 0x7c00) /* infinity or NaN: the float with all exponent bits and the same payload */
@@ -165,7 +165,7 @@ static scalar load_scalar(const uint8_t *p, rung_dtype dtype)
     case RUNG_F32:
         return real_scalar(float_of_bits(io_le32(p)));
     case RUNG_F16:
-        return real_scalar(half_to_double(io_le16(p)));
+        return real_scalar(io_half_to_double(io_le16(p)));
     case RUNG_BF16:
         return real_scalar(float_of_bits((uint32_t)io_le16(p) << 16));
     case RUNG_I64:
@@ -250,9 +250,27 @@ static rung_status refuse_value(const rung_tensor *tensor, size_t index, const s
                      LABEL(tensor->name), index, text, target);
 }
 
+static rung_status convert_blocks(void *out, const rung_tensor *tensor, const io_block *block, store_fn *store,
+                                  const char *target, rung_error *err)
+{
+    float value[IO_BLOCK_MAX];
+    size_t blocks = tensor->size_bytes / block->bytes;
+    if (blocks * block->bytes != tensor->size_bytes || tensor->elements != blocks * block->elements)
+        return rung_fail(err, RUNG_USAGE, "tensor '%s': %zu bytes are not %zu elements of type %s", LABEL(tensor->name),
+                         tensor->size_bytes, tensor->elements, block->name);
+    for (size_t i = 0; i < tensor->elements; i++) {
+        if (i % block->elements == 0) block->decode(value, tensor->bytes + i / block->elements * block->bytes);
+        scalar one = real_scalar(value[i % block->elements]);
+        if (!store(out, i, &one)) return refuse_value(tensor, i, &one, target, err);
+    }
+    return RUNG_OK;
+}
+
 static rung_status convert(void *out, const rung_tensor *tensor, store_fn *store, const char *target, rung_error *err)
 {
     size_t width = rung_dtype_bytes(tensor->dtype);
+    const io_block *block = width == 0 && tensor->dtype_name ? io_block_named(tensor->dtype_name) : NULL;
+    if (block) return convert_blocks(out, tensor, block, store, target, err);
     if (width == 0)
         return rung_fail(err, RUNG_INPUT,
                          "tensor '%s': values of type %s are not converted here; store it as F32 or F16",

@@ -98,6 +98,18 @@ static void norm(const rung_program *p, reals y, reals x, const norm_weights *w,
     }
 }
 
+static double silu(const rung_fmt *fmt, double x, double argument)
+{
+    return rung_num_mul(fmt, x, rung_num_fn(fmt, RUNG_FN_SIGMOID, argument));
+}
+
+static double gelu_tanh(const rung_fmt *fmt, double x)
+{
+    double bend = rung_num_mul(fmt, rung_num_mul(fmt, x, x), rung_num_round(fmt, GELU_TANH_CUBIC));
+    double argument = rung_num_mul(fmt, rung_num_add(fmt, bend, rung_num_round(fmt, 1)), x);
+    return silu(fmt, x, rung_num_mul(fmt, argument, rung_num_round(fmt, GELU_TANH_SLOPE)));
+}
+
 static double activate_one(const rung_fmt *fmt, double x, activation kind)
 {
     switch (kind) {
@@ -106,7 +118,9 @@ static double activate_one(const rung_fmt *fmt, double x, activation kind)
     case ACT_GELU:
         return rung_num_fn(fmt, RUNG_FN_GELU, x);
     case ACT_SILU:
-        return rung_num_mul(fmt, x, rung_num_fn(fmt, RUNG_FN_SIGMOID, x));
+        return silu(fmt, x, x);
+    case ACT_GELU_TANH:
+        return gelu_tanh(fmt, x);
     case ACT_SIGMOID:
         return rung_num_fn(fmt, RUNG_FN_SIGMOID, x);
     case ACT_SOFTPLUS:

@@ -80,6 +80,8 @@ static float activate_one(float x, activation kind)
         return x > 0 || isnan(x) ? x : 0;
     case ACT_GELU:
         return x < -40 ? -0.0f : 0.5f * x * erfcf(-x * 0.70710678f); /* avoids -inf * 0 */
+    case ACT_GELU_TANH:
+        return x * sigmoid((float)GELU_TANH_SLOPE * (x * (1 + (float)GELU_TANH_CUBIC * (x * x))));
     case ACT_SILU:
         return x * sigmoid(x);
     case ACT_SIGMOID:

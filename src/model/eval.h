@@ -71,9 +71,13 @@ typedef struct layer_weights {
     table_weights table;
 } layer_weights;
 
+#define GELU_TANH_CUBIC 0.044715
+#define GELU_TANH_SLOPE 1.5957691216057307117 /* 2 sqrt(2 / pi) */
+
 typedef enum activation {
     ACT_RELU,
     ACT_GELU,
+    ACT_GELU_TANH, /* x sigmoid(GELU_TANH_SLOPE x (1 + GELU_TANH_CUBIC x^2)) */
     ACT_SILU,
     ACT_SIGMOID,
     ACT_SOFTPLUS,

@@ -10,7 +10,7 @@
 
 const char *const rung_positions_names[] = {"none", "learned", "sinusoidal", "rotary", NULL};
 const char *const rung_norm_names[] = {"none", "rms", "layer", NULL};
-const char *const rung_mlp_names[] = {"none", "relu", "gelu", "swiglu", "table", NULL};
+const char *const rung_mlp_names[] = {"none", "relu", "gelu", "swiglu", "table", "gelu_tanh", NULL};
 
 #define SIZE_LIMIT ((size_t)1 << 31)
 
@@ -30,7 +30,8 @@ static rung_status parse_mlp(rung_mlp *mlp, const char *text, size_t layers, run
     for (;; at++) {
         size_t len = strcspn(at, ","), kind = word_index(rung_mlp_names, at, len);
         if (kind == SIZE_MAX)
-            return rung_fail(err, RUNG_USAGE, "mlp '%.*s' is not one of none, relu, gelu, swiglu, table", (int)len, at);
+            return rung_fail(err, RUNG_USAGE, "mlp '%.*s' is not one of none, relu, gelu, gelu_tanh, swiglu, table",
+                             (int)len, at);
         if (count < layers) mlp[count] = (rung_mlp)(kind + 1);
         count++;
         at += len;
@@ -72,7 +73,7 @@ static rung_status check_layers(const rung_model_spec *spec, const rung_arch *ar
                                 rung_error *err)
 {
     for (size_t i = 0; i < arch->layer_count; i++) {
-        if (mlp[i] >= RUNG_MLP_RELU && mlp[i] <= RUNG_MLP_SWIGLU && spec->d_mlp == 0)
+        if (mlp[i] != RUNG_MLP_NONE && mlp[i] != RUNG_MLP_TABLE && spec->d_mlp == 0)
             return rung_fail(err, RUNG_USAGE, "model: layer %zu has an MLP, so d_mlp must be above 0", i);
         for (size_t g = 0; spec->positions == RUNG_POS_ROTARY && g < arch->layer[i].group_count; g++) {
             size_t dk = arch->layer[i].group[g].dk;

@@ -235,6 +235,7 @@ static rung_status apply_mlp(walk *w, const layer_weights *layer, size_t index)
     w->ops->linear(w->p, w->hidden, h, &layer->up, w->tokens);
     if (layer->mlp == RUNG_MLP_RELU) w->ops->activate(w->p, w->hidden, ACT_RELU, hidden);
     if (layer->mlp == RUNG_MLP_GELU) w->ops->activate(w->p, w->hidden, ACT_GELU, hidden);
+    if (layer->mlp == RUNG_MLP_GELU_TANH) w->ops->activate(w->p, w->hidden, ACT_GELU_TANH, hidden);
     if (layer->mlp == RUNG_MLP_SWIGLU) {
         w->ops->linear(w->p, w->gate, h, &layer->gate, w->tokens);
         w->ops->activate(w->p, w->gate, ACT_SILU, hidden);

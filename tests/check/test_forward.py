@@ -23,6 +23,7 @@ MECHANISMS = ["full", "window:W=3", "window:W=1", "window:W=100", "linear", "lin
               "linear:phi=taylor2:norm=0", "linear:phi=taylor2", "retnet", "gla", "mamba2", "delta", "gdelta", "kda", "loglinear",
               "loglinear:base=mamba2", "loglinear:base=gdelta:levels=3", "loglinear:levels=1", "sparse:B=2:k=1", "sparse:B=3:k=2:own=0",
               "sparse:B=4:branches=nsa:W=5", "sparse:B=1:k=3:lambda=250", "sparse:B=2:branches=nsa:k=1:own=0", "sparse:B=3:lambda=1000"]
+MLPS = ["none", "relu", "gelu", "gelu_tanh", "swiglu"]
 KEYS = ["", "", ":conv=1", ":conv=2", ":conv=4", ":gate=1", ":unit=1", ":conv=3:gate=1:unit=1"]
 
 
@@ -80,7 +81,7 @@ def width_of(numbers):
 def random_model(path, rng, first):
     arch = random_arch(rng, first)
     layers = arch.count(",") + 1
-    mlp = rng.choice(["none", "relu", "gelu", "swiglu", ",".join(rng.choice(["none", "relu", "gelu", "swiglu"]) for _ in range(layers))])
+    mlp = rng.choice(MLPS + [",".join(rng.choice(MLPS) for _ in range(layers))])
     options = ["--d-model", str(rng.randint(1, 7)), "--dk", str(rng.choice([2, 4])), "--dv", str(rng.randint(1, 4)), "--d-mlp", "5", "--heads",
                str(rng.randint(1, 2)), "--mlp", mlp, "--positions", rng.choice(["none", "learned", "sinusoidal", "rotary"]), "--norm",
                rng.choice(["none", "rms", "layer"]), "--max-tokens", "20", "--seed", str(rng.randint(0, 10**6))]

@@ -110,6 +110,13 @@ static double *normed(world *w, const char *prefix, const double *x)
     return y;
 }
 
+static double gelu_tanh(const world *w, double x)
+{
+    double square = times(w, times(w, x, x), rung_num_round(&w->fmt, 0.044715));
+    double cubic = times(w, rung_num_add(&w->fmt, square, rung_num_round(&w->fmt, 1)), x);
+    return times(w, x, fn(w, RUNG_FN_SIGMOID, times(w, cubic, rung_num_round(&w->fmt, 1.5957691216057308))));
+}
+
 static double silu(const world *w, double x)
 {
     return times(w, x, fn(w, RUNG_FN_SIGMOID, x));
@@ -286,9 +293,10 @@ static void mlp(world *w, double *x, rung_mlp kind, size_t index)
     snprintf(name, sizeof name, "layers.%zu.mlp.gate", index);
     if (kind == RUNG_MLP_SWIGLU) gate = affine(w, name, h, hidden, d);
     for (size_t e = 0; e < w->T * hidden; e++)
-        up[e] = kind == RUNG_MLP_RELU   ? (up[e] > 0 ? up[e] : 0)
-                : kind == RUNG_MLP_GELU ? fn(w, RUNG_FN_GELU, up[e])
-                                        : times(w, up[e], silu(w, gate[e]));
+        up[e] = kind == RUNG_MLP_RELU        ? (up[e] > 0 ? up[e] : 0)
+                : kind == RUNG_MLP_GELU      ? fn(w, RUNG_FN_GELU, up[e])
+                : kind == RUNG_MLP_GELU_TANH ? gelu_tanh(w, up[e])
+                                             : times(w, up[e], silu(w, gate[e]));
     snprintf(name, sizeof name, "layers.%zu.mlp.down", index);
     add_rows(w, x, affine(w, name, up, d, hidden), w->T * d);
 }
@@ -372,14 +380,14 @@ static void compare(const rung_model_spec *spec, const char *format, uint64_t se
 static void compare_around(const char *mech, const char *words, uint64_t seed)
 {
     static const char *const around[] = {"", ":gate=1", ":conv=4", ":unit=1", ":conv=2:gate=1:unit=1", ":conv=1"};
-    static const char *const mlps[] = {"none", "relu", "gelu", "swiglu"};
+    static const char *const mlps[] = {"none", "relu", "gelu", "swiglu", "gelu_tanh"};
     bool has_query = strcmp(rung_mech_get(mech)->inputs[0].name, "q") == 0;
     for (size_t a = 0; a < RUNG_COUNT(around); a++, seed++) {
         char arch[256];
         if (!has_query && strstr(around[a], "unit")) continue; /* refused: nothing to scale */
         snprintf(arch, sizeof arch, "%s%s%s,full@1|%s%s%s@2", mech, words, around[a], mech, words, around[a]);
         rung_model_spec spec = small_spec(arch);
-        spec.dk = spec.dv = 4, spec.mlp = mlps[seed % 4];
+        spec.dk = spec.dv = 4, spec.mlp = mlps[seed % 5];
         spec.norm = (rung_norm)(1 + seed % 3), spec.positions = (rung_positions)(1 + seed / 2 % 4);
         if (seed % 5 == 1) spec.vocab = 0, spec.d_in = 3;
         compare(&spec, formats[seed % RUNG_COUNT(formats)], seed);

@@ -161,7 +161,7 @@ class Network(torch.nn.Module):
         if kind == "swiglu":
             hidden = up * F.silu(self.linear(prefix + ".gate", h))
         else:
-            hidden = {"relu": torch.relu, "gelu": F.gelu}[kind](up)
+            hidden = {"relu": torch.relu, "gelu": F.gelu, "gelu_tanh": lambda u: F.gelu(u, approximate="tanh")}[kind](up)
         return x + self.linear(prefix + ".down", hidden)
 
     def table(self, prefix, x):

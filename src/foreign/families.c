@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * What a configuration says of the layers, and what their tensors are called. Only keys that are known to change
+ * nothing are passed over. A key that this file does not know is refused: it may change what the layers compute.
+ */
+#include "foreign_inside.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NORM_EPSILON 1e-5 /* of every norm here (docs/numbers.md) */
+
+/* Masks of old GPT-2 checkpoints. */
+static const char *const gpt2_constants[] = {"h.%zu.attn.bias", "h.%zu.attn.masked_bias", NULL};
+/* The frequencies of the rotation, which follow from the configuration. */
+static const char *const llama_constants[] = {"model.layers.%zu.self_attn.rotary_emb.inv_freq", NULL};
+static const char *const no_constants[] = {NULL};
+
+const foreign_names foreign_names_llama = {
+    .embed = "model.embed_tokens",
+    .final_norm = "model.norm",
+    .readout = "lm_head",
+    .norm1 = "model.layers.%zu.input_layernorm",
+    .q = "model.layers.%zu.self_attn.q_proj",
+    .k = "model.layers.%zu.self_attn.k_proj",
+    .v = "model.layers.%zu.self_attn.v_proj",
+    .out = "model.layers.%zu.self_attn.o_proj",
+    .norm2 = "model.layers.%zu.post_attention_layernorm",
+    .up = "model.layers.%zu.mlp.up_proj",
+    .gate = "model.layers.%zu.mlp.gate_proj",
+    .down = "model.layers.%zu.mlp.down_proj",
+    .constants = llama_constants,
+};
+
+const foreign_names foreign_names_gpt2 = {
+    .embed = "wte",
+    .readout = "lm_head",
+    .positions = "wpe",
+    .final_norm = "ln_f",
+    .norm1 = "h.%zu.ln_1",
+    .qkv = "h.%zu.attn.c_attn",
+    .out = "h.%zu.attn.c_proj",
+    .norm2 = "h.%zu.ln_2",
+    .up = "h.%zu.mlp.c_fc",
+    .down = "h.%zu.mlp.c_proj",
+    .constants = gpt2_constants,
+};
+
+const foreign_names foreign_names_gguf = {
+    .embed = "token_embd",
+    .positions = "position_embd",
+    .final_norm = "output_norm",
+    .readout = "output",
+    .norm1 = "blk.%zu.attn_norm",
+    .q = "blk.%zu.attn_q",
+    .k = "blk.%zu.attn_k",
+    .v = "blk.%zu.attn_v",
+    .qkv = "blk.%zu.attn_qkv",
+    .out = "blk.%zu.attn_output",
+    .norm2 = "blk.%zu.ffn_norm",
+    .up = "blk.%zu.ffn_up",
+    .gate = "blk.%zu.ffn_gate",
+    .down = "blk.%zu.ffn_down",
+    .constants = no_constants,
+};
+
+static rung_status check_epsilon(double epsilon, const char *key, const char *path, rung_error *err)
+{
+    if (fabs(epsilon - NORM_EPSILON) <= 1e-6 * NORM_EPSILON) return RUNG_OK;
+    return rung_fail(err, RUNG_INPUT, "%s: %s is %g, and the norms here add %g", path, key, epsilon, NORM_EPSILON);
+}
+
+/* What both families share, before the sizes are read. */
+static void begin_llama(foreign_shape *s)
+{
+    s->positions = RUNG_POS_ROTARY, s->norm = RUNG_NORM_RMS, s->mlp = RUNG_MLP_SWIGLU;
+    s->rotary_base = 10000;
+}
+
+static void begin_gpt2(foreign_shape *s)
+{
+    s->positions = RUNG_POS_LEARNED, s->norm = RUNG_NORM_LAYER, s->mlp = RUNG_MLP_GELU_TANH;
+    s->tied = true;
+}
+
+rung_status foreign_shape_check(const foreign_shape *s, const char *path, rung_error *err)
+{
+    enum { SIZE_LIMIT = 1 << 24 }; /* products of two of them fit */
+    const struct {
+        const char *name;
+        size_t value;
+    } sizes[] = {{"layers", s->layers},    {"width", s->d_model},          {"MLP width", s->d_mlp},
+                 {"heads", s->heads},      {"heads of keys", s->kv_heads}, {"head dimension", s->head_dim},
+                 {"vocabulary", s->vocab}, {"context", s->context}};
+    for (size_t i = 0; i < RUNG_COUNT(sizes); i++)
+        if (sizes[i].value < 1 || sizes[i].value > SIZE_LIMIT)
+            return rung_fail(err, RUNG_INPUT, "%s: %s: %zu is not a size from 1 to %d", path, sizes[i].name,
+                             sizes[i].value, SIZE_LIMIT);
+    if (s->heads % s->kv_heads != 0)
+        return rung_fail(err, RUNG_INPUT, "%s: %zu heads cannot share %zu heads of keys", path, s->heads, s->kv_heads);
+    if (s->positions == RUNG_POS_ROTARY && s->head_dim % 2 != 0)
+        return rung_fail(err, RUNG_INPUT, "%s: a rotation needs heads of an even dimension, not %zu", path,
+                         s->head_dim);
+    return RUNG_OK;
+}
+
+/* ---- GGUF -------------------------------------------------------------------------------------------------------- */
+
+typedef struct gguf_reader {
+    const rung_gguf *file;
+    const char *path, *arch;
+    rung_error *err;
+} gguf_reader;
+
+static void gguf_key(char key[FOREIGN_NAME_MAX], const gguf_reader *r, const char *what)
+{
+    snprintf(key, FOREIGN_NAME_MAX, "%s.%s", r->arch, what);
+}
+
+static rung_status gguf_size(size_t *out, const gguf_reader *r, const char *what, size_t absent)
+{
+    char key[FOREIGN_NAME_MAX];
+    uint64_t value = absent;
+    gguf_key(key, r, what);
+    size_t len = rung_gguf_len(r->file, key);
+    if (len == 0 && absent == 0) return rung_fail(r->err, RUNG_INPUT, "%s: has no key %s", r->path, key);
+    if (len > 0 && (rung_gguf_is_array(r->file, key) || !rung_gguf_u64(&value, r->file, key, 0)))
+        return rung_fail(r->err, RUNG_INPUT, "%s: key %s is not one whole number; layers of several kinds are not read",
+                         r->path, key);
+    *out = value > SIZE_MAX ? SIZE_MAX : (size_t)value;
+    return RUNG_OK;
+}
+
+static rung_status gguf_epsilon(const gguf_reader *r, const char *what)
+{
+    char key[FOREIGN_NAME_MAX];
+    double epsilon;
+    gguf_key(key, r, what);
+    if (!rung_gguf_real(&epsilon, r->file, key))
+        return rung_fail(r->err, RUNG_INPUT, "%s: has no key %s", r->path, key);
+    return check_epsilon(epsilon, key, r->path, r->err);
+}
+
+/* Keys that say nothing of what the layers compute: of the file, and of the tokenizer. */
+static bool gguf_is_about_others(const char *key)
+{
+    return strncmp(key, "general.", 8) == 0 || strncmp(key, "tokenizer.", 10) == 0 ||
+           strncmp(key, "quantize.", 9) == 0 || strncmp(key, "split.", 6) == 0;
+}
+
+static rung_status gguf_check_keys(const gguf_reader *r, const char *const *known)
+{
+    size_t prefix = strlen(r->arch);
+    for (size_t i = 0; i < rung_gguf_count(r->file); i++) {
+        const char *key = rung_gguf_key_at(r->file, i);
+        bool own = strncmp(key, r->arch, prefix) == 0 && key[prefix] == '.', fine = gguf_is_about_others(key);
+        for (size_t k = 0; own && known[k]; k++) fine = fine || strcmp(key + prefix + 1, known[k]) == 0;
+        if (!fine)
+            return rung_fail(r->err, RUNG_INPUT,
+                             "%s: key %.100s is not one that is read here; it may change the layers", r->path, key);
+    }
+    return RUNG_OK;
+}
+
+static rung_status gguf_vocab(foreign_shape *s, const foreign_weights *w, rung_error *err)
+{
+    const rung_tensor *embed = rung_gguf_tensor(w->gguf, "token_embd.weight");
+    if (!embed || embed->rank != 2) return rung_fail(err, RUNG_INPUT, "%s: has no matrix token_embd.weight", w->path);
+    s->vocab = embed->shape[0];
+    return RUNG_OK;
+}
+
+static rung_status gguf_common(foreign_shape *s, const foreign_weights *w, const gguf_reader *r)
+{
+    s->names = &foreign_names_gguf;
+    s->tied = true;
+    RUNG_TRY(gguf_size(&s->layers, r, "block_count", 0));
+    RUNG_TRY(gguf_size(&s->d_model, r, "embedding_length", 0));
+    RUNG_TRY(gguf_size(&s->d_mlp, r, "feed_forward_length", 0));
+    RUNG_TRY(gguf_size(&s->heads, r, "attention.head_count", 0));
+    RUNG_TRY(gguf_size(&s->context, r, "context_length", 0));
+    s->kv_heads = s->heads;
+    if (s->heads) s->head_dim = s->d_model / s->heads;
+    return gguf_vocab(s, w, r->err);
+}
+
+static rung_status gguf_llama(foreign_shape *s, const foreign_weights *w, const gguf_reader *r)
+{
+    static const char *const known[] = {"context_length",
+                                        "embedding_length",
+                                        "block_count",
+                                        "feed_forward_length",
+                                        "attention.head_count",
+                                        "attention.head_count_kv",
+                                        "attention.key_length",
+                                        "attention.value_length",
+                                        "attention.layer_norm_rms_epsilon",
+                                        "rope.dimension_count",
+                                        "rope.freq_base",
+                                        "vocab_size",
+                                        NULL};
+    size_t rotated, keys, values;
+    char key[FOREIGN_NAME_MAX];
+    RUNG_TRY(gguf_check_keys(r, known));
+    begin_llama(s);
+    s->paired = true;
+    RUNG_TRY(gguf_common(s, w, r));
+    RUNG_TRY(gguf_size(&s->kv_heads, r, "attention.head_count_kv", s->heads));
+    RUNG_TRY(gguf_size(&keys, r, "attention.key_length", s->head_dim ? s->head_dim : 1));
+    RUNG_TRY(gguf_size(&values, r, "attention.value_length", keys ? keys : 1));
+    RUNG_TRY(gguf_size(&rotated, r, "rope.dimension_count", keys ? keys : 1));
+    if (values != keys || rotated != keys)
+        return rung_fail(r->err, RUNG_INPUT,
+                         "%s: keys of %zu, values of %zu and %zu rotated dimensions; they must be equal here", r->path,
+                         keys, values, rotated);
+    s->head_dim = keys;
+    gguf_key(key, r, "rope.freq_base");
+    if (rung_gguf_len(r->file, key) > 0 && !rung_gguf_real(&s->rotary_base, r->file, key))
+        return rung_fail(r->err, RUNG_INPUT, "%s: key %s is not one number", r->path, key);
+    return gguf_epsilon(r, "attention.layer_norm_rms_epsilon");
+}
+
+static rung_status gguf_gpt2(foreign_shape *s, const foreign_weights *w, const gguf_reader *r)
+{
+    static const char *const known[] = {"context_length",
+                                        "embedding_length",
+                                        "block_count",
+                                        "feed_forward_length",
+                                        "attention.head_count",
+                                        "attention.layer_norm_epsilon",
+                                        "attention.head_count_kv",
+                                        NULL};
+    RUNG_TRY(gguf_check_keys(r, known));
+    begin_gpt2(s);
+    RUNG_TRY(gguf_common(s, w, r));
+    RUNG_TRY(gguf_size(&s->kv_heads, r, "attention.head_count_kv", s->heads));
+    return gguf_epsilon(r, "attention.layer_norm_epsilon");
+}
+
+rung_status foreign_shape_from_gguf(foreign_shape *s, const foreign_weights *w, rung_error *err)
+{
+    const char *arch = rung_gguf_string(w->gguf, "general.architecture");
+    if (!arch) return rung_fail(err, RUNG_INPUT, "%s: has no key general.architecture", w->path);
+    const gguf_reader r = {w->gguf, w->path, arch, err};
+    *s = (foreign_shape){0};
+    snprintf(s->family, sizeof s->family, "%.31s", arch);
+    if (strcmp(arch, "llama") == 0) return gguf_llama(s, w, &r);
+    if (strcmp(arch, "gpt2") == 0) return gguf_gpt2(s, w, &r);
+    return rung_fail(err, RUNG_INPUT, "%s: architecture '%.31s' is not one of llama, gpt2", w->path, arch);
+}
+
+/* ---- config.json ------------------------------------------------------------------------------------------------- */
+
+typedef struct json_reader {
+    const rung_json *root;
+    const char *path;
+    rung_error *err;
+} json_reader;
+
+static bool json_absent(const json_reader *r, const char *key)
+{
+    const rung_json *value = rung_json_get(r->root, key);
+    return !value || rung_json_kind_of(value) == RUNG_JSON_NULL;
+}
+
+static rung_status json_size(size_t *out, const json_reader *r, const char *key, size_t absent)
+{
+    int64_t value = 0;
+    *out = absent;
+    if (json_absent(r, key))
+        return absent ? RUNG_OK : rung_fail(r->err, RUNG_INPUT, "%s: has no key \"%s\"", r->path, key);
+    if (!rung_json_int(&value, rung_json_get(r->root, key)) || value < 1)
+        return rung_fail(r->err, RUNG_INPUT, "%s: \"%s\" is not a whole number from 1 on", r->path, key);
+    *out = (size_t)value;
+    return RUNG_OK;
+}
+
+static rung_status json_real(double *out, const json_reader *r, const char *key, double absent)
+{
+    *out = absent;
+    if (json_absent(r, key) || rung_json_real(out, rung_json_get(r->root, key))) return RUNG_OK;
+    return rung_fail(r->err, RUNG_INPUT, "%s: \"%s\" is not a number", r->path, key);
+}
+
+static rung_status json_bool(bool *out, const json_reader *r, const char *key, bool absent)
+{
+    *out = absent;
+    if (json_absent(r, key) || rung_json_bool(out, rung_json_get(r->root, key))) return RUNG_OK;
+    return rung_fail(r->err, RUNG_INPUT, "%s: \"%s\" is neither true nor false", r->path, key);
+}
+
+static rung_status json_must_be(const json_reader *r, const char *key, const char *const *allowed)
+{
+    const char *value = rung_json_string(rung_json_get(r->root, key));
+    if (json_absent(r, key)) return RUNG_OK;
+    for (size_t i = 0; value && allowed[i]; i++)
+        if (strcmp(value, allowed[i]) == 0) return RUNG_OK;
+    return rung_fail(r->err, RUNG_INPUT, "%s: \"%s\" is '%.60s', and only '%s' has a place here", r->path, key,
+                     value ? value : "no text", allowed[0]);
+}
+
+static rung_status json_must_be_off(const json_reader *r, const char *key)
+{
+    bool on;
+    RUNG_TRY(json_bool(&on, r, key, false));
+    return on ? rung_fail(r->err, RUNG_INPUT, "%s: \"%s\" is true, which has no place here", r->path, key) : RUNG_OK;
+}
+
+/* About training, generation, the tokenizer and the library that wrote the file. */
+static const char *const about_others[] = {"_name_or_path",
+                                           "architectures",
+                                           "attention_dropout",
+                                           "attn_pdrop",
+                                           "bos_token_id",
+                                           "dtype",
+                                           "embd_pdrop",
+                                           "eos_token_id",
+                                           "gradient_checkpointing",
+                                           "initializer_range",
+                                           "model_type",
+                                           "output_past",
+                                           "pad_token_id",
+                                           "pretraining_tp",
+                                           "resid_pdrop",
+                                           "summary_activation",
+                                           "summary_first_dropout",
+                                           "summary_proj_to_labels",
+                                           "summary_type",
+                                           "summary_use_proj",
+                                           "task_specific_params",
+                                           "torch_dtype",
+                                           "transformers_version",
+                                           "unk_token_id",
+                                           "use_cache",
+                                           NULL};
+
+static bool listed(const char *key, const char *const *list)
+{
+    for (; *list; list++)
+        if (strcmp(key, *list) == 0) return true;
+    return false;
+}
+
+static rung_status json_check_keys(const json_reader *r, const char *const *known)
+{
+    for (size_t i = 0; i < rung_json_len(r->root); i++) {
+        const char *key = rung_json_key_at(r->root, i);
+        if (!listed(key, known) && !listed(key, about_others) && !json_absent(r, key))
+            return rung_fail(r->err, RUNG_INPUT,
+                             "%s: key \"%.60s\" is not one that is read here; it may change the layers", r->path, key);
+    }
+    return RUNG_OK;
+}
+
+/* {"rope_type": "default", "rope_theta": ...}: the form of newer files, and of rope_scaling. */
+static rung_status json_rotation(foreign_shape *s, const json_reader *r, const char *key)
+{
+    static const char *const known[] = {"rope_type", "type", "rope_theta", NULL}, *const plain[] = {"default", NULL};
+    if (json_absent(r, key)) return RUNG_OK;
+    const json_reader inner = {rung_json_get(r->root, key), r->path, r->err};
+    if (rung_json_kind_of(inner.root) != RUNG_JSON_OBJECT)
+        return rung_fail(r->err, RUNG_INPUT, "%s: \"%s\" is not an object", r->path, key);
+    RUNG_TRY(json_must_be(&inner, "rope_type", plain));
+    RUNG_TRY(json_must_be(&inner, "type", plain));
+    RUNG_TRY(json_check_keys(&inner, known));
+    return json_real(&s->rotary_base, &inner, "rope_theta", s->rotary_base);
+}
+
+static rung_status json_layer_types(const json_reader *r, size_t layers)
+{
+    const rung_json *types = rung_json_get(r->root, "layer_types");
+    if (json_absent(r, "layer_types")) return RUNG_OK;
+    bool all = rung_json_len(types) == layers;
+    for (size_t i = 0; all && i < layers; i++) {
+        const char *type = rung_json_string(rung_json_at(types, i));
+        all = type && strcmp(type, "full_attention") == 0;
+    }
+    return all ? RUNG_OK : rung_fail(r->err, RUNG_INPUT, "%s: \"layer_types\" has others than full_attention", r->path);
+}
+
+/* An absent key has the value of the published class: LlamaConfig, MistralConfig. */
+static rung_status json_llama(foreign_shape *s, const json_reader *r)
+{
+    static const char *const known[] = {"attention_bias",
+                                        "head_dim",
+                                        "hidden_act",
+                                        "hidden_size",
+                                        "intermediate_size",
+                                        "layer_types",
+                                        "max_position_embeddings",
+                                        "mlp_bias",
+                                        "num_attention_heads",
+                                        "num_hidden_layers",
+                                        "num_key_value_heads",
+                                        "rms_norm_eps",
+                                        "rope_parameters",
+                                        "rope_scaling",
+                                        "rope_theta",
+                                        "sliding_window",
+                                        "tie_word_embeddings",
+                                        "vocab_size",
+                                        NULL};
+    static const char *const silu[] = {"silu", NULL};
+    bool mistral = strcmp(s->family, "mistral") == 0, sliding = rung_json_get(r->root, "sliding_window");
+    double epsilon;
+    begin_llama(s);
+    s->names = &foreign_names_llama;
+    RUNG_TRY(json_check_keys(r, known));
+    RUNG_TRY(json_must_be(r, "hidden_act", silu));
+    RUNG_TRY(json_size(&s->layers, r, "num_hidden_layers", 0));
+    RUNG_TRY(json_size(&s->d_model, r, "hidden_size", 0));
+    RUNG_TRY(json_size(&s->d_mlp, r, "intermediate_size", 0));
+    RUNG_TRY(json_size(&s->heads, r, "num_attention_heads", 0));
+    RUNG_TRY(json_size(&s->kv_heads, r, "num_key_value_heads", mistral ? 8 : s->heads));
+    RUNG_TRY(json_size(&s->head_dim, r, "head_dim", s->d_model / s->heads ? s->d_model / s->heads : 1));
+    RUNG_TRY(json_size(&s->vocab, r, "vocab_size", 0));
+    RUNG_TRY(json_size(&s->context, r, "max_position_embeddings", 0));
+    RUNG_TRY(json_layer_types(r, s->layers));
+    if (mistral && (!sliding || !json_absent(r, "sliding_window")))
+        RUNG_TRY(json_size(&s->window, r, "sliding_window", 4096));
+    if (!mistral && !json_absent(r, "sliding_window"))
+        return rung_fail(r->err, RUNG_INPUT, "%s: \"sliding_window\" is not a key of this family", r->path);
+    RUNG_TRY(json_bool(&s->tied, r, "tie_word_embeddings", false));
+    RUNG_TRY(json_real(&s->rotary_base, r, "rope_theta", s->rotary_base));
+    RUNG_TRY(json_rotation(s, r, "rope_scaling"));
+    RUNG_TRY(json_rotation(s, r, "rope_parameters"));
+    RUNG_TRY(json_real(&epsilon, r, "rms_norm_eps", 1e-6));
+    return check_epsilon(epsilon, "\"rms_norm_eps\"", r->path, r->err);
+}
+
+/* GPT2Model, for one, has no read-out, and GPT2LMHeadModel has. */
+static bool json_is_language_model(const json_reader *r)
+{
+    const char *class_name = rung_json_string(rung_json_at(rung_json_get(r->root, "architectures"), 0));
+    return class_name && strstr(class_name, "LMHead");
+}
+
+/* An absent key has the value of GPT2Config. Sizes are never taken from there. */
+static rung_status json_gpt2(foreign_shape *s, const json_reader *r)
+{
+    static const char *const known[] = {"activation_function",
+                                        "add_cross_attention",
+                                        "layer_norm_epsilon",
+                                        "n_ctx",
+                                        "n_embd",
+                                        "n_head",
+                                        "n_inner",
+                                        "n_layer",
+                                        "n_positions",
+                                        "reorder_and_upcast_attn",
+                                        "scale_attn_by_inverse_layer_idx",
+                                        "scale_attn_weights",
+                                        "tie_word_embeddings",
+                                        "vocab_size",
+                                        NULL};
+    static const char *const gelu[] = {"gelu_new", "gelu_pytorch_tanh", NULL};
+    bool scaled;
+    double epsilon;
+    begin_gpt2(s);
+    s->names = &foreign_names_gpt2;
+    s->transposed = true;
+    RUNG_TRY(json_check_keys(r, known));
+    RUNG_TRY(json_must_be(r, "activation_function", gelu));
+    RUNG_TRY(json_must_be_off(r, "add_cross_attention"));
+    RUNG_TRY(json_must_be_off(r, "scale_attn_by_inverse_layer_idx"));
+    RUNG_TRY(json_bool(&scaled, r, "scale_attn_weights", true));
+    if (!scaled)
+        return rung_fail(r->err, RUNG_INPUT, "%s: \"scale_attn_weights\" is false, which has no place here", r->path);
+    RUNG_TRY(json_size(&s->layers, r, "n_layer", 0));
+    RUNG_TRY(json_size(&s->d_model, r, "n_embd", 0));
+    RUNG_TRY(json_size(&s->heads, r, "n_head", 0));
+    RUNG_TRY(json_size(&s->context, r, "n_positions", 0));
+    RUNG_TRY(json_size(&s->vocab, r, "vocab_size", 0));
+    RUNG_TRY(json_size(&s->d_mlp, r, "n_inner", 4 * s->d_model));
+    RUNG_TRY(json_bool(&s->tied, r, "tie_word_embeddings", true));
+    s->tied = s->tied && json_is_language_model(r);
+    s->kv_heads = s->heads, s->head_dim = s->d_model / s->heads;
+    RUNG_TRY(json_real(&epsilon, r, "layer_norm_epsilon", 1e-5));
+    return check_epsilon(epsilon, "\"layer_norm_epsilon\"", r->path, r->err);
+}
+
+/* What stands before the name of the embedding stands before all names. */
+static rung_status find_prefix(foreign_shape *s, const foreign_weights *w, rung_error *err)
+{
+    char name[FOREIGN_NAME_MAX];
+    snprintf(name, sizeof name, "%s.weight", s->names->embed);
+    size_t tail = strlen(name);
+    for (size_t i = 0; i < w->count; i++) {
+        const char *full = w->tensor[i]->name;
+        size_t len = strlen(full);
+        if (len < tail || strcmp(full + len - tail, name) != 0 || len - tail >= sizeof s->prefix) continue;
+        if (len > tail && full[len - tail - 1] != '.') continue;
+        memcpy(s->prefix, full, len - tail);
+        return RUNG_OK;
+    }
+    return rung_fail(err, RUNG_INPUT, "%s: has no tensor %s", w->path, name);
+}
+
+rung_status foreign_shape_from_json(foreign_shape *s, const foreign_weights *w, const char *path, rung_error *err)
+{
+    rung_json_doc *doc;
+    RUNG_TRY(rung_json_open_python(&doc, path, err));
+    const json_reader r = {rung_json_root(doc), path, err};
+    const char *type = rung_json_string(rung_json_get(r.root, "model_type"));
+    rung_status status = RUNG_OK;
+    *s = (foreign_shape){0};
+    snprintf(s->family, sizeof s->family, "%.31s", type ? type : "");
+    if (!type)
+        status = rung_fail(err, RUNG_INPUT, "%s: has no text \"model_type\"", path);
+    else if (strcmp(type, "llama") == 0 || strcmp(type, "mistral") == 0)
+        status = json_llama(s, &r);
+    else if (strcmp(type, "gpt2") == 0)
+        status = json_gpt2(s, &r);
+    else
+        status = rung_fail(err, RUNG_INPUT, "%s: model_type '%.31s' is not one of llama, mistral, gpt2", path, type);
+    rung_json_free(doc);
+    RUNG_NEXT(status, find_prefix(s, w, err));
+    return status;
+}

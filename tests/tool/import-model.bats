@@ -1,0 +1,63 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# rung import-model: messages and files. tests/parity/test_import.py compares logits with PyTorch.
+load common
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+fixtures=$BATS_TEST_DIRNAME/../fixtures/io
+
+@test "what is no model is refused with its name, and nothing is written" {
+    run -3 "$RUNG" import-model "$fixtures/blocks.gguf" -o m.safetensors
+    [[ $output == *"blocks.gguf: architecture 'none' is not one of llama, gpt2"* ]]
+    run -3 "$RUNG" import-model "$fixtures/state.pt" -o m.safetensors
+    [[ $output == *"config.json"* ]]
+    echo '{"model_type": "gpt2", "n_layer": 1, "n_embd": 4, "n_head": 2, "n_positions": 8, "vocab_size": 5}' >config.json
+    run -3 "$RUNG" import-model "$fixtures/state.pt" --config config.json -o m.safetensors
+    [[ $output == *"state.pt: has no tensor wte.weight"* ]]
+    mkdir empty
+    run -3 "$RUNG" import-model empty -o m.safetensors
+    [[ $output == *"empty: has neither model.safetensors nor model.safetensors.index.json"* ]]
+    [ ! -e m.safetensors ]
+}
+
+@test "a pickle that asks for a call is not executed" {
+    mkdir -p bad
+    printf '\x80\x02}X\x01\x00\x00\x00wcos\nsystem\nX\x0e\x00\x00\x00touch executed\x85Rs.' >bad/data.pkl
+    python3 -c "import zipfile; z = zipfile.ZipFile('bad.pt', 'w'); z.write('bad/data.pkl', 'bad/data.pkl')"
+    echo '{"model_type": "gpt2"}' >config.json
+    run -3 "$RUNG" import-model bad.pt -o m.safetensors
+    [[ $output == *"entry 'w' asks to call 'os system', and nothing is called"* ]]
+    [ ! -e executed ]
+}
+
+@test "an index that names a file elsewhere is refused" {
+    mkdir folder
+    echo '{"weight_map": {"a": "../secret.safetensors"}}' >folder/model.safetensors.index.json
+    echo '{"model_type": "llama"}' >folder/config.json
+    run -3 "$RUNG" import-model folder -o m.safetensors
+    [[ $output == *"tensor 'a' is in no file of this folder"* ]]
+}
+
+@test "the lists of ids name the place of a mistake" {
+    python3 "$BATS_TEST_DIRNAME/../foreign/small_gpt2.py" .
+    run -0 "$RUNG" import-model . -o m.safetensors
+    [[ $output == *"gpt2, 1 layer of width 4, 2 heads, 6 token ids, at most 8 tokens"* ]]
+    run -0 "$RUNG" import-model . -o m.safetensors --tokens 2-5 --answers 0,1 --json
+    [[ $output == *'"schema": "rung.import-model/1"'*'"vocab": 4'* ]]
+    run -2 "$RUNG" import-model . -o n.safetensors --tokens 2-9
+    [[ $output == *"--tokens 2-9: at character"*"ids from 0 to 5, each once"* ]]
+    run -2 "$RUNG" import-model . -o n.safetensors --tokens 1,1
+    run -2 "$RUNG" import-model . -o n.safetensors --max-tokens 9
+    [[ $output == *"positions for 8 tokens, not for 9"* ]]
+    run -2 "$RUNG" import-model . -o n.safetensors --task eva N=4
+    [[ $output == *"--tokens and --answers say"* ]]
+    run -2 "$RUNG" import-model . -o n.safetensors N=4
+    [ ! -e n.safetensors ]
+}
+
+@test "an imported model has no gradient for gelu_tanh, and says so" {
+    python3 "$BATS_TEST_DIRNAME/../foreign/small_gpt2.py" .
+    run -2 "$RUNG" train --arch full --mlp gelu_tanh --task eva N=4 --steps 1 -o t.safetensors
+    [[ $output == *"mlp=gelu_tanh is for models made elsewhere"* ]]
+}
