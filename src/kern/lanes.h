@@ -85,6 +85,12 @@ INLINE lanes raise_by(lanes x, lanes n)
         _mm512_add_epi32(_mm512_castps_si512(x), _mm512_slli_epi32(_mm512_castps_si512(n), 23)));
 }
 
+/* v, or 0 where x < least. */
+INLINE lanes zero_below(lanes v, lanes x, float least)
+{
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, _mm512_set1_ps(least), _CMP_NLT_UQ), v);
+}
+
 #elif defined(__AVX2__)
 
 enum { LANES = 8 };
@@ -156,6 +162,11 @@ INLINE lanes raise_by(lanes x, lanes n)
         _mm256_add_epi32(_mm256_castps_si256(x), _mm256_slli_epi32(_mm256_castps_si256(n), 23)));
 }
 
+INLINE lanes zero_below(lanes v, lanes x, float least)
+{
+    return _mm256_and_ps(v, _mm256_cmp_ps(x, _mm256_set1_ps(least), _CMP_NLT_UQ));
+}
+
 #else
 
 /* The readable version: a lane is a float, and fmaf() rounds once on every machine. */
@@ -225,6 +236,11 @@ INLINE lanes raise_by(lanes x, lanes n)
     bits += shift << 23;
     memcpy(&x, &bits, sizeof x);
     return x;
+}
+
+INLINE lanes zero_below(lanes v, lanes x, float least)
+{
+    return x < least ? 0 : v;
 }
 
 #endif
