@@ -418,8 +418,15 @@ FISHCOMP := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 MANDIR   := $(DESTDIR)$(PREFIX)/share/man/man1
 
 LIBDIR   := $(DESTDIR)$(PREFIX)/lib
+DOCDIR   := $(DESTDIR)$(PREFIX)/share/doc/rung
 
-install: all ## PREFIX=/usr/local DESTDIR=: command, libraries, headers, rung.pc, rung-lab.pc, man pages, completions, proofs
+# Where the python of PREFIX looks for packages; PYTHONDIR= leaves the package out.
+PYTHONDIR = $(PREFIX)/lib/$(shell $(PYTHON) -c 'import sys; print("python%d.%d/%s-packages" % (*sys.version_info[:2], \
+    "dist" if any(p.endswith("dist-packages") for p in sys.path) else "site"))' 2>/dev/null)
+# What people read: the pages with the files that they link to by name, and the examples.
+DOC_PAGES = README.md CHANGELOG.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md LICENSE CITATION.cff
+
+install: all ## PREFIX=/usr/local DESTDIR=: command, libraries, headers, Python, man pages, completions, docs, examples, proofs
 	install -d $(DESTDIR)$(PREFIX)/bin $(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/rung \
 	    $(MANDIR) $(BASHCOMP) $(ZSHCOMP) $(FISHCOMP) $(DESTDIR)$(PREFIX)/share/rung/proofs
 	install -m 755 $(BUILD)/rung $(BUILD)/rung-check $(DESTDIR)$(PREFIX)/bin
@@ -435,6 +442,12 @@ install: all ## PREFIX=/usr/local DESTDIR=: command, libraries, headers, rung.pc
 	for pc in rung rung-lab; do sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@PARTS@|$(PARTS)|' \
 	    -e 's|@CORE_REQUIRES@|$(CORE_REQUIRES)|' -e 's|@CORE_PRIVATE@|$(CORE_PRIVATE)|' \
 	    -e 's|@LAB_PRIVATE@|$(LAB_LIBS)|' scripts/$$pc.pc.in > $(LIBDIR)/pkgconfig/$$pc.pc || exit 1; done
+	dir='$(PYTHONDIR)'; [ -z "$$dir" ] || [ "$$dir" = "$(PREFIX)/lib/" ] || { install -d "$(DESTDIR)$$dir/rung" && \
+	    install -m 644 python/rung/*.py python/rung/py.typed "$(DESTDIR)$$dir/rung/"; }
+	install -d $(DOCDIR)/examples && install -m 644 $(DOC_PAGES) $(DOCDIR)/
+	find docs -type f | while read -r file; do install -D -m 644 "$$file" "$(DOCDIR)/$$file" || exit 1; done
+	install -m 755 examples/*.sh $(DOCDIR)/examples/ && \
+	    install -m 644 $(filter-out %.sh,$(wildcard examples/*.*)) $(DOCDIR)/examples/
 	$(BUILD)/rung man > $(MANDIR)/rung.1
 	install -m 644 check/rung-check.1 $(MANDIR)/rung-check.1
 	$(BUILD)/rung completion bash > $(BASHCOMP)/rung
@@ -447,7 +460,8 @@ uninstall: ## remove what install wrote
 	    $(addprefix $(DESTDIR)$(PREFIX)/include/rung/,$(notdir $(wildcard include/rung/*.h))) \
 	    $(LIBDIR)/pkgconfig/rung.pc $(LIBDIR)/pkgconfig/rung-lab.pc \
 	    $(BASHCOMP)/rung $(ZSHCOMP)/_rung $(FISHCOMP)/rung.fish $(LIBDIR)/rung/rung-mpi.so
-	rm -rf $(DESTDIR)$(PREFIX)/share/rung/proofs
+	rm -rf $(DESTDIR)$(PREFIX)/share/rung/proofs $(DOCDIR)
+	dir='$(PYTHONDIR)'; [ -z "$$dir" ] || [ "$$dir" = "$(PREFIX)/lib/" ] || rm -rf "$(DESTDIR)$$dir/rung"
 	-rmdir $(DESTDIR)$(PREFIX)/share/rung
 	-rmdir $(DESTDIR)$(PREFIX)/include/rung
 	-[ ! -d $(LIBDIR)/rung ] || rmdir $(LIBDIR)/rung
