@@ -41,11 +41,11 @@ ISA_FLAGS_avx2   := -DRUNG_ISA_SUFFIX=_avx2 -mavx2 -mfma
 ISA_FLAGS_avx512 := -DRUNG_ISA_SUFFIX=_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mprefer-vector-width=512
 
 .PHONY: all config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm fuzz fuzz-smoke soak \
-        mutate-premises learn bench bench-commands peer proofs check-coverage layers format format-check table table-trained \
+        mutate-premises learn bench bench-commands bench-ranks peer proofs check-coverage layers format format-check table table-trained \
         install uninstall help clean unit unit-plain smoke-build cli proofs-random
 
 # Goals that compile nothing in this make: they need no configuration, or install first and call make again.
-OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm fuzz fuzz-smoke soak mutate-premises learn bench \
+OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm fuzz fuzz-smoke soak mutate-premises learn bench bench-ranks \
          peer proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean
 
 MAKEFLAGS += --no-print-directory
@@ -385,10 +385,15 @@ bench: deps ## speed of the arithmetic, the mechanisms, the attacks and of train
 	    if [ -x $(PEER)/bin/python ]; then \
 	        echo "rung bench $$b --peer $(PEER)"; $(BUILD)/rung bench $$b --peer $(PEER) || missed=1; \
 	    else echo "SKIPPED: rung bench $$b beside the newest PyTorch; make peer installs it"; fi; done; \
+	if [ -e $(BUILD)/rung-mpi.so ]; then RUNG=$(BUILD)/rung scripts/bench-ranks.py || missed=1; \
+	else echo "SKIPPED: one model on two ranks; make mpi builds what mpirun needs"; fi; \
 	RUNG=$(BUILD)/rung scripts/bench-commands.sh || missed=1; exit $$missed
 
 peer: ## the newest PyTorch in a virtual environment, build/peer, to be measured beside (5 GB, from the network)
 	@CC="$(CC)" scripts/peer.sh $(PEER)
+
+bench-ranks: mpi ## training by two ranks of mpirun beside one process, one thread each
+	@RUNG=$(BUILD)/rung scripts/bench-ranks.py
 
 bench-commands: $(BUILD)/rung ## verdicts within a second, a store of 100,000 runs within ten: commands that people wait for
 	@RUNG=$(BUILD)/rung scripts/bench-commands.sh
