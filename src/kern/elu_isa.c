@@ -5,7 +5,7 @@
  * e^min(x, 0) + max(x, 0): one of the two terms is 1 or 0, so the sum is exact or the rounded x + 1.
  */
 #include "chunk_table.h"
-#include "lanes.h"
+#include "kern_lanes.h"
 
 #define PASTE_(name, suffix) name##suffix
 #define PASTE(name, suffix)  PASTE_(name, suffix)

@@ -7,7 +7,7 @@
  * so short that what surrounds their inner loop counts.
  */
 #include "chunk_table.h"
-#include "lanes.h"
+#include "kern_lanes.h"
 
 #include <assert.h>
 
