@@ -12,8 +12,7 @@ const char *const rung_quantity_names[] = {"weights", "act", "acc", "state", "ca
 static const rung_served served[] = {
     {"bf16", "weights=bf16,act=bf16,acc=f32,state=bf16,cache=bf16,gate=f32,beta=bf16",
      "a model in bf16 whose states are stored in its own type"},
-    {"state32", "weights=bf16,act=bf16,acc=f32,state=f32,cache=bf16,gate=f32,beta=bf16",
-     "the same with states in f32"},
+    {"state32", "weights=bf16,act=bf16,acc=f32,state=f32,cache=bf16,gate=f32,beta=bf16", "the same with states in f32"},
     {"fp8", "weights=bf16,act=bf16,acc=f32,state=f32,cache=e4m3fn,gate=f32,beta=bf16",
      "the same with keys and values in 8 bits, no scale"},
     {"int8", "weights=int8/row,act=bf16,acc=f32,state=f32,cache=int8/row,gate=f32,beta=bf16",
@@ -86,8 +85,9 @@ static rung_status set_scale(rung_stored *s, const char *block, const char *scal
                          "%.16s takes no scale; formats with one are int8, int4, e4m3fn and e2m1fn, such as int8/row",
                          s->code.name);
     if (!read_block(&s->block, block))
-        return rung_fail(err, RUNG_USAGE, "after '/' comes row, or how many numbers share a scale (2 to %d), not '%.24s'",
-                         BLOCK_MOST, block);
+        return rung_fail(err, RUNG_USAGE,
+                         "after '/' comes row, or how many numbers share a scale (2 to %d), not '%.24s'", BLOCK_MOST,
+                         block);
     s->scaling = scale && strcmp(scale, "e8m0") == 0 ? RUNG_SCALE_POWER : RUNG_SCALE_RATIO;
     if (s->scaling == RUNG_SCALE_POWER) return RUNG_OK;
     const char *name = scale ? scale : "f32";
@@ -170,9 +170,8 @@ static rung_status check_places(const rung_numbers *n, rung_error *err)
         const bool kept = q == RUNG_QUANTITY_WEIGHTS || q == RUNG_QUANTITY_STATE || q == RUNG_QUANTITY_CACHE;
         const char *name = rung_quantity_names[q];
         if (n->of[q].finite && !kept)
-            return rung_fail(err, RUNG_USAGE,
-                             "numbers: %s=%s: that format is for weights, state and cache, not for %s", name,
-                             n->of[q].name, name);
+            return rung_fail(err, RUNG_USAGE, "numbers: %s=%s: that format is for weights, state and cache, not for %s",
+                             name, n->of[q].name, name);
     }
     return RUNG_OK;
 }
@@ -184,13 +183,14 @@ static rung_status check_held(const rung_numbers *n, rung_error *err)
         const rung_stored *s = &n->of[q];
         const char *name = rung_quantity_names[q];
         if (s->scaling != RUNG_SCALE_NONE && !roomy)
-            return rung_fail(err, RUNG_USAGE, "numbers: %s=%s: numbers with a scale need acc=f32 or wider, not acc=%s", name,
-                             s->name, n->acc.name);
-        if (s->scaling == RUNG_SCALE_NONE && !holds_all(&n->acc, &s->code))
-            return rung_fail(err, RUNG_USAGE,
-                             "numbers: %s=%s: acc=%s cannot hold every number of that format, and operations compute in acc; "
-                             "choose a wider acc",
+            return rung_fail(err, RUNG_USAGE, "numbers: %s=%s: numbers with a scale need acc=f32 or wider, not acc=%s",
                              name, s->name, n->acc.name);
+        if (s->scaling == RUNG_SCALE_NONE && !holds_all(&n->acc, &s->code))
+            return rung_fail(
+                err, RUNG_USAGE,
+                "numbers: %s=%s: acc=%s cannot hold every number of that format, and operations compute in acc; "
+                "choose a wider acc",
+                name, s->name, n->acc.name);
     }
     return RUNG_OK;
 }
@@ -205,8 +205,8 @@ static void settle(rung_numbers *n)
     size_t used = 0;
     if (!n->mixed) snprintf(n->name, sizeof n->name, "%s", n->acc.name);
     for (size_t q = 0; n->mixed && q < RUNG_QUANTITY_COUNT; q++)
-        used += (size_t)snprintf(n->name + used, sizeof n->name - used, "%s%s=%s", q ? "," : "",
-                                 rung_quantity_names[q], n->of[q].name);
+        used += (size_t)snprintf(n->name + used, sizeof n->name - used, "%s%s=%s", q ? "," : "", rung_quantity_names[q],
+                                 n->of[q].name);
     if (n->stochastic)
         snprintf(n->name + used, sizeof n->name - used, ",round=stochastic,seed=%llu", (unsigned long long)n->seed);
 }

@@ -89,7 +89,8 @@ static void wrong_mixed_formats_are_refused(void **state)
         {"f32,state=bf16,round=stochastic,seed=03", "seed is"},
         {"f32,state=bf16,round=stochastic,seed=10000000000000000000", "seed is"},
         {"f32,state=bf16,round=stochastic,round=stochastic", "comes twice"},
-        {"f32,weights=bf16,act=bf16,state=bf16aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "is no setting"},
+        {"f32,weights=bf16,act=bf16,state=bf16aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+         "is no setting"},
     };
     for (size_t i = 0; i < RUNG_COUNT(rows); i++) {
         rung_numbers n;
@@ -138,9 +139,8 @@ static double draw(const rung_fmt *fmt, const rung_fmt *near, rung_rng *rng)
     return isnan(x) ? 0 : x;
 }
 
-static const char *const pairs[] = {
-    "f64", "f32", "f16", "bf16", "e4m3", "e5m2", "e2m1", "e3m2", "e11m25", "e8m20", "q3.12", "q7.8", "q0.7", "q20.20",
-    "q4.3"};
+static const char *const pairs[] = {"f64",    "f32",   "f16",   "bf16", "e4m3", "e5m2",   "e2m1", "e3m2",
+                                    "e11m25", "e8m20", "q3.12", "q7.8", "q0.7", "q20.20", "q4.3"};
 
 static void every_pair_of_formats_rounds_as_rationals_do(void **state)
 {
@@ -314,9 +314,9 @@ static void check_scaled(const char *name, const char *acc, int spread, rung_rng
 static void scaled_codes_are_those_of_rationals(void **state)
 {
     (void)state;
-    static const char *const names[] = {"int8/row",   "int8/16*bf16", "int4/32",  "int4/7*f16", "e4m3fn/row",
-                                        "e4m3fn/128", "mxfp8",        "mxfp4",    "e2m1fn/16",  "int8/32*e8m0",
-                                        "e4m3fn/2",   "int4/row*e8m0"};
+    static const char *const names[] = {"int8/row",   "int8/16*bf16", "int4/32",  "int4/7*f16",
+                                        "e4m3fn/row", "e4m3fn/128",   "mxfp8",    "mxfp4",
+                                        "e2m1fn/16",  "int8/32*e8m0", "e4m3fn/2", "int4/row*e8m0"};
     rung_rng rng;
     rung_rng_init(&rng, 4, 5, 6);
     for (size_t i = 0; i < RUNG_COUNT(names); i++)
@@ -340,8 +340,9 @@ static void numbers_without_infinities_saturate(void **state)
     rung_rng rng;
     rung_rng_init(&rng, 7, 8, 9);
     for (size_t i = 0; i < 20000; i++) {
-        double x = i < 4 * count ? list[i / 4] + (i / 4 + 1 < count ? (list[i / 4 + 1] - list[i / 4]) * (double)(i % 4) / 4 : 99)
-                                 : ref_round(&n.acc, ldexp(rung_rng_normal(&rng), (int)rung_rng_below(&rng, 24) - 12));
+        double x = i < 4 * count
+                       ? list[i / 4] + (i / 4 + 1 < count ? (list[i / 4 + 1] - list[i / 4]) * (double)(i % 4) / 4 : 99)
+                       : ref_round(&n.acc, ldexp(rung_rng_normal(&rng), (int)rung_rng_below(&rng, 24) - 12));
         double y = x;
         uint8_t packed = 0;
         rung_stored_keep(s, &n.acc, &y, 1, 1, NULL, NULL);
@@ -424,7 +425,8 @@ static void stochastic_rounding_follows_its_key(void **state)
         const rung_stored *s = &n.of[RUNG_QUANTITY_STATE];
         double x[64], y[64];
         for (size_t round = 0; round < 200; round++) {
-            const size_t layer = rung_rng_below(&rng, 9), group = rung_rng_below(&rng, 3), pos = rung_rng_below(&rng, 99);
+            const size_t layer = rung_rng_below(&rng, 9), group = rung_rng_below(&rng, 3),
+                         pos = rung_rng_below(&rng, 99);
             const rung_dither d = {rung_dither_key(round, layer, group, pos), 1000 * round};
             for (size_t i = 0; i < 64; i++) y[i] = x[i] = draw(&n.acc, &s->code, &rng);
             rung_stored_keep(s, &n.acc, y, 4, 16, NULL, &d);
