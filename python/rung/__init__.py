@@ -10,10 +10,22 @@
     logits = model.run(batch.tokens[0], numbers="e8m3", at=[3, 7])
     rung.save("copy.safetensors", model.spec, model.tensors())
 
+    rung.bound("full,4*linear", "seqcomp L=2", n=542, head_dim=2, bits=26).verdict        # "CANNOT"
+    lost = rung.build("random", "lost.safetensors", arch="linear", dk=2, dv=2, d_model=8, task="eva N=64")
+    rung.break_(lost, "lost.cert", numbers="e8m4")
+    rung.check("lost.cert", lost).accepted                                                # True
+
 Arrays are numpy arrays when numpy is installed and lists otherwise. Torch tensors are accepted wherever numbers are.
+Tables are pandas DataFrames when pandas is installed and lists of dicts otherwise. Tasks, models and read-outs come from
+the library. Verdicts, training and stores come from the command, which runs as a process of its own.
 """
 from ._library import Error, version
+from .experiments import Training, build, results, sweep, train
 from .models import Model, save, write_random
 from .tasks import Batch, Task
+from .verdicts import (Bound, Break, Card, Check, Comparison, Record, Theorem, Verification, bound, break_, card, check,
+                       compare, decide, verify)
 
-__all__ = ["Error", "Task", "Batch", "Model", "save", "write_random", "version"]
+__all__ = ["Error", "Task", "Batch", "Model", "save", "write_random", "version", "Record", "Bound", "Theorem", "bound",
+           "decide", "Card", "card", "Comparison", "compare", "Verification", "verify", "Break", "break_", "Check", "check",
+           "Training", "train", "sweep", "results", "build"]

@@ -13,6 +13,8 @@ SONAME = "librung.so.0"
 class Error(Exception):
     """An error of rung. str() is its message; `status` is the exit code of the command."""
 
+    __module__ = "rung"
+
     def __init__(self, status: int, message: str):
         super().__init__(message)
         self.status = status
