@@ -31,7 +31,7 @@ typedef struct reader {
     io_zip zip;
     const uint8_t **content; /* of each member of the archive, once it was read */
     char *prefix;            /* "NAME/" */
-    size_t visits, copied; /* entries of dicts; bytes of views that were put in order */
+    size_t visits, copied;   /* entries of dicts; bytes of views that were put in order */
     rung_error *err;
 } reader;
 
