@@ -10,7 +10,7 @@ prompts=${2:-100}
 BUILD=${BUILD:-build}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-echo "depth,hops,letters,error,all,error_of_all"
+echo "label,hops,letters,error,all,error_of_all"
 for depth in 2 3 4 5; do
     printf '{"model_type": "gpt2", "n_layer": %d, "n_embd": 128, "n_head": 4, "n_positions": 100, "vocab_size": 30}' $depth >"$scratch/config.json"
     for hops in $(seq 0 16); do
@@ -22,6 +22,6 @@ import json, sys
 all = json.load(sys.stdin)['predictions']
 letters = [p for p in all if p['target'] < 4]
 error = lambda some: '%.4f' % (sum(p['answer'] != p['target'] for p in some) / len(some))
-print($depth, $hops, len(letters), error(letters), len(all), error(all), sep=',')"
+print('$depth layers', $hops, len(letters), error(letters), len(all), error(all), sep=',')"
     done
 done
