@@ -59,6 +59,20 @@ void rung_claim_spec_set_bits(rung_claim_spec *about, int bits)
     about->accumulator_bits = about->state_bits = about->cache_bits = bits;
 }
 
+/* At least the bits of one number of a row, however short the row is. */
+static int most_bits(const rung_stored *stored)
+{
+    return (int)rung_stored_bits(stored, 1, 1);
+}
+
+void rung_claim_spec_set_numbers(rung_claim_spec *about, const rung_numbers *numbers)
+{
+    int cache = most_bits(&numbers->of[RUNG_QUANTITY_CACHE]), act = most_bits(&numbers->of[RUNG_QUANTITY_ACT]);
+    about->accumulator_bits = numbers->acc.bits;
+    about->state_bits = most_bits(&numbers->of[RUNG_QUANTITY_STATE]);
+    about->cache_bits = cache > act ? cache : act;
+}
+
 /* ---- sizes of numbers -------------------------------------------------------------------------------------------- */
 
 static int at_least(int bits, int least)
