@@ -86,6 +86,7 @@ typedef struct rung_arithmetic {
     int cache_bits; /* bits of one number in keys, values and inputs that a window, a convolution or a cache keeps */
     rung_message message;
     uint64_t tile; /* keys of one split or tile; 0: the kernel has none */
+    bool mixed;    /* of rung_claim_spec_set_numbers: no weights are judged, as those are in one format */
 } rung_arithmetic;
 
 /* Prints the arithmetic that a verdict is about: "in exact 26-bit arithmetic, softmax from left to right". */
@@ -121,6 +122,7 @@ typedef struct rung_claim_spec {
     /* 0: what the subject states, else 32. By default accumulators have at least 32 bits, even if the file has a
      * narrower dtype. */
     int accumulator_bits, state_bits, cache_bits;
+    bool mixed; /* set by rung_claim_spec_set_numbers */
     rung_kernel kernel;
     uint64_t tile; /* of RUNG_KERNEL_SPLIT and RUNG_KERNEL_TILES */
     rung_message message;
