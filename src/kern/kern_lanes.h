@@ -81,8 +81,7 @@ INLINE lanes smaller_of(lanes a, lanes b)
 /* Adds the lowest bits of n, a number near 1.5 2^23, to the exponent of x. */
 INLINE lanes raise_by(lanes x, lanes n)
 {
-    return _mm512_castsi512_ps(
-        _mm512_add_epi32(_mm512_castps_si512(x), _mm512_slli_epi32(_mm512_castps_si512(n), 23)));
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(x), _mm512_slli_epi32(_mm512_castps_si512(n), 23)));
 }
 
 #elif defined(__AVX2__)
@@ -152,8 +151,7 @@ INLINE lanes smaller_of(lanes a, lanes b)
 
 INLINE lanes raise_by(lanes x, lanes n)
 {
-    return _mm256_castsi256_ps(
-        _mm256_add_epi32(_mm256_castps_si256(x), _mm256_slli_epi32(_mm256_castps_si256(n), 23)));
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(x), _mm256_slli_epi32(_mm256_castps_si256(n), 23)));
 }
 
 #else
