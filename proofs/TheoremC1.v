@@ -301,20 +301,21 @@ Proof.
   assert (Em : map spec_of (F c :: bt ++ [F c']) = SF (fun _ => 2 ^ c)%N :: map spec_of bt ++ [SF (fun _ => 2 ^ c')%N])
     by (cbn [map spec_of]; rewrite map_app; reflexivity).
   rewrite Em in Hm.
-  assert (Hcut : nN (N.to_nat k2 + N.to_nat md + N.to_nat N0 + 1) = (k2 + md + N0 + 1)%N) by lia.
+  assert (Hcut : nN (N.to_nat k2 + N.to_nat md + N.to_nat N0 + 1) = (k2 + md + N0 + 1)%N) by (clear; lia).
   assert (Htg : (t * g <= N0)%N) by (apply N.le_trans with (t * q)%N; [apply N.mul_le_mono_l; exact H6|exact H7]).
   apply (C1_states _ _ _ _ (N.to_nat t) (N.to_nat q) (N.to_nat g) (N.to_nat All) (N.to_nat Theta) V _ _ _ _ m
-           (seqcomp_two flat N0 ns V H1 (nonempty _ H2)) (recurrent_bits _ H3) Hm HV); try lia.
-  - replace (nN (N.to_nat All - 1)) with (All - 1)%N by lia.
-    replace (nN (N.to_nat t * N.to_nat g)) with (t * g)%N by lia; replace (nN (N.to_nat t * N.to_nat q)) with (t * q)%N by lia; exact H8.
+           (seqcomp_two flat N0 ns V H1 (nonempty _ H2)) (recurrent_bits _ H3) Hm HV);
+    [clear - H7; lia|clear - H5 H6; lia|clear - H4; lia|clear - HAll; lia|clear - HTh; lia| | |].
+  - replace (nN (N.to_nat All - 1)) with (All - 1)%N by (clear; lia).
+    replace (nN (N.to_nat t * N.to_nat g)) with (t * g)%N by (clear; lia); replace (nN (N.to_nat t * N.to_nat q)) with (t * q)%N by (clear; lia); exact H8.
   - rewrite states_bits by exact H3; fold k2 md; rewrite Hcut.
-    replace (nN (N.to_nat Theta - 1)) with (Theta - 1)%N by lia; rewrite N2Nat.id; exact H9.
-  - fold k2 md n1; rewrite states_bits by exact H3; rewrite N2Nat.id.
-    replace (nN (N.to_nat n1 * N.to_nat t)) with (n1 * t)%N by lia.
-    replace (nN (N.to_nat n1 * N.to_nat Theta)) with (n1 * Theta)%N by lia.
-    replace (nN (N.to_nat n1)) with n1 by lia.
+    replace (nN (N.to_nat Theta - 1)) with (Theta - 1)%N by (clear; lia); rewrite N2Nat.id; exact H9.
+  - fold k2 md n1; rewrite states_bits by exact H3.
+    replace (nN (N.to_nat n1 * N.to_nat t)) with (n1 * t)%N by (clear; lia).
+    replace (nN (N.to_nat n1 * N.to_nat Theta)) with (n1 * Theta)%N by (clear; lia).
+    replace (nN (N.to_nat n1)) with n1 by (clear; lia).
     replace (nN (N.to_nat t * N.to_nat g + (N.to_nat md + (N.to_nat N0 - N.to_nat t * N.to_nat g) + N.to_nat t * N.to_nat g * N.to_nat q)))
       with (t * g + (md + (N0 - t * g) + t * g * q))%N
       by (rewrite !Nat2N.inj_add, !Nat2N.inj_mul, Nat2N.inj_sub, !Nat2N.inj_mul, !N2Nat.id; reflexivity).
-    rewrite <- !N.pow_mul_r, <- !N.pow_add_r; exact H10.
+    rewrite N2Nat.id, <- !N.pow_mul_r, <- !N.pow_add_r; exact H10.
 Qed.
