@@ -76,8 +76,7 @@ INLINE void advance(const rung_selective *p, size_t t, size_t tokens, size_t lan
         }
         store(p->h + at, h);
     }
-    for (size_t i = 0; reads && i < tokens; i++)
-        store_part(p->y + (t + i) * p->value_row, y[i], lane, p->channels);
+    for (size_t i = 0; reads && i < tokens; i++) store_part(p->y + (t + i) * p->value_row, y[i], lane, p->channels);
 }
 
 INLINE void advance_all(const rung_selective *p, bool reads, bool keeps)
