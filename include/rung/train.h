@@ -298,8 +298,8 @@ rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_bu
 typedef struct rung_train_options {
     rung_shape_options shape;
     const char *out, *checkpoint, *metrics, *tensorboard, *numbers, *test_numbers;
-    int64_t steps, batch, accumulate, queries, thoughts, warmup, schedule, compute, eval_every, eval_prompts, test_prompts,
-        stop_times, checkpoint_every, log_every, threads;
+    int64_t steps, batch, accumulate, queries, thoughts, warmup, schedule, compute, eval_every, eval_prompts,
+        test_prompts, stop_times, checkpoint_every, log_every, threads;
     double rate, gain, score_gain, position_gain, beta1, beta2, decay, clip, layer_targets, mix_first, mix_second,
         mix_until, stop_at, require, value_gain, layer_goal, layer_rest, few_values, grow;
     int64_t position_base;

@@ -44,7 +44,9 @@ rung_status rung_cpu_check(rung_error *err)
     for (size_t i = 0; allowed && i < RUNG_COUNT(isa_names); i++)
         if (strcmp(allowed, isa_names[i]) == 0) return RUNG_OK;
     if (!allowed || !*allowed) return RUNG_OK;
-    return rung_fail(err, RUNG_USAGE, "the environment variable RUNG_ISA is '%.40s'; it may be ref, avx2, avx512 or avx512_bf16", allowed);
+    return rung_fail(err, RUNG_USAGE,
+                     "the environment variable RUNG_ISA is '%.40s'; it may be ref, avx2, avx512 or avx512_bf16",
+                     allowed);
 }
 
 static int choose(void)

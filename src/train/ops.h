@@ -15,8 +15,8 @@
 /* Weights as the forward pass sees them, by offset, and the panels of every projection. If `words` is not NULL,
  * projections and their gradients are products of bf16 numbers. */
 typedef struct seen_weights {
-    const float *w;      /* [parameters] */
-    const float *panels; /* of the network */
+    const float *w;                      /* [parameters] */
+    const float *panels;                 /* of the network */
     const uint32_t *words, *word_panels; /* neighbours in the columns of W; panels of W^T at the places of `panels` */
     uint32_t *room;                      /* train_words_room words of this worker */
 } seen_weights;

@@ -18,7 +18,7 @@ struct rung_tape {
     shape shape;
     float *seen, *panels;
     uint32_t *words, *word_panels; /* NULL: every product in fp32 */
-    double *layer_loss_share; /* [layers]: weight of one target; below 0: the layer has no targets */
+    double *layer_loss_share;      /* [layers]: weight of one target; below 0: the layer has no targets */
     rung_arena arena;
     slice *work;           /* [threads] */
     const rung_team *team; /* NULL: alone */
