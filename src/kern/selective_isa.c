@@ -7,7 +7,7 @@
  * meet except in dB and dC, whose 16 lanes are added in one tree for every instruction set.
  */
 #include "chunk_table.h"
-#include "lanes.h"
+#include "kern_lanes.h"
 
 #define PASTE_(name, suffix) name##suffix
 #define PASTE(name, suffix)  PASTE_(name, suffix)
