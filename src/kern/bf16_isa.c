@@ -9,7 +9,7 @@
  */
 #include "bf16_table.h"
 
-#include "lanes.h"
+#include "kern_lanes.h"
 
 #include <assert.h>
 
