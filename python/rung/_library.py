@@ -76,7 +76,7 @@ class Prompt(C.Structure):
 
 
 class Evaluator(C.Structure):
-    _fields_ = [("numbers", C.c_void_p), ("softmax", C.c_int), ("threads", C.c_size_t)]
+    _fields_ = [("numbers", C.c_void_p), ("mixed", C.c_void_p), ("softmax", C.c_int), ("threads", C.c_size_t)]
 
 
 STRUCTS = {"rung_error": ErrorText, "rung_value": Value, "rung_task_conf": TaskConf, "rung_span": Span,
