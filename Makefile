@@ -39,8 +39,11 @@ ISA_OPT   ?= $(if $(SANITIZE),-O1,-O3)
 ISA_FLAGS_ref    := -DRUNG_ISA_SUFFIX=_ref
 ISA_FLAGS_avx2   := -DRUNG_ISA_SUFFIX=_avx2 -mavx2 -mfma
 ISA_FLAGS_avx512 := -DRUNG_ISA_SUFFIX=_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mprefer-vector-width=512
+# bf16_isa.c is also compiled for these.
+BF16_ISAS = $(if $(filter avx512,$(ISAS)),avx512_bf16)
+ISA_FLAGS_avx512_bf16 := $(filter-out -DRUNG%,$(ISA_FLAGS_avx512)) -DRUNG_ISA_SUFFIX=_avx512_bf16 -mavx512bf16
 
-.PHONY: all config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm fuzz fuzz-smoke soak \
+.PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm fuzz fuzz-smoke soak \
         mutate-premises learn bench bench-commands bench-ranks peer proofs check-coverage layers format format-check table table-trained \
         install uninstall help clean unit unit-plain smoke-build cli proofs-random
 
@@ -58,7 +61,7 @@ all: $(BUILD)/librung.a $(BUILD)/librung-lab.a $(BUILD)/$(SONAME) $(BUILD)/$(LAB
 # Which libraries and instruction sets there are. It is looked at in every make and written when it has changed. A file in
 # $(BUILD)/parts changes when one part has come or gone: what depends on it is then compiled again.
 $(BUILD)/config.mk: FORCE
-	@CC='$(CC)' CFLAGS='$(CFLAGS)' PKG_CONFIG='$(PKG_CONFIG)' WITHOUT='$(WITHOUT)' PLOTS='$(PLOTS)' \
+	@CC='$(CC)' CLANG='$(CLANG)' CFLAGS='$(CFLAGS)' PKG_CONFIG='$(PKG_CONFIG)' WITHOUT='$(WITHOUT)' PLOTS='$(PLOTS)' \
 	    scripts/configure.sh $(BUILD) $(if $(CONFIG_QUIET),quiet)
 FORCE:
 
@@ -71,7 +74,8 @@ config: ## list the optional parts: found or absent, what is then missing, which
 
 SOURCES     := $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))
 objects_of = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out %_isa.c,$(wildcard src/$(1)/*.c))) \
-             $(foreach i,$(ISAS),$(patsubst src/%.c,$(BUILD)/obj/%.$(i).o,$(filter %_isa.c,$(wildcard src/$(1)/*.c))))
+             $(foreach i,$(ISAS),$(patsubst src/%.c,$(BUILD)/obj/%.$(i).o,$(filter %_isa.c,$(wildcard src/$(1)/*.c)))) \
+             $(foreach i,$(BF16_ISAS),$(patsubst src/%.c,$(BUILD)/obj/%.$(i).o,$(filter %/bf16_isa.c,$(wildcard src/$(1)/*.c))))
 CORE_OBJ    := $(foreach m,$(CORE_MODULES),$(call objects_of,$(m)))
 LAB_OBJ     := $(foreach m,$(LAB_MODULES),$(call objects_of,$(m)))
 TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
@@ -112,6 +116,24 @@ $(BUILD)/gen/explore.%.inc: src/explore/explore.%
 	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
 $(BUILD)/obj/explore/assets_explore.o: $(BUILD)/gen/explore.html.inc $(BUILD)/gen/explore.css.inc $(BUILD)/gen/explore.js.inc
 $(BUILD)/obj/explore/assets_explore.o: ALL_CFLAGS += -I$(BUILD)/gen
+# The checker as a program that needs nothing of the machine, to be copied to another one.
+$(BUILD)/rung-check-static: check/rung-check.c $(BUILD)/flags
+	$(QUIET_LD)$(CC) $(CHECK_CFLAGS) -static -o $@ $< -lm
+static: $(BUILD)/rung-check-static ## rung-check without shared libraries, build/rung-check-static
+
+# rung-check as WebAssembly, for pages: compiled here, or from the archive of a release; empty if there is neither.
+WASM_FLAGS := --target=wasm32-wasi -mexec-model=reactor -isystem check/web -std=c17 -O2 $(NUMERICS) -Wl,--strip-all \
+    -Wl,-z,stack-size=1048576 -Wl,--stack-first -Wl,--export=web_room,--export=web_judge,--export=web_end
+$(BUILD)/rung-check.wasm: check/rung-check.c check/web/rung-check-web.c check/web/setjmp.h $(BUILD)/config.mk
+	$(QUIET_LD)$(CLANG) $(WASM_FLAGS) -o $@ check/web/rung-check-web.c -lm
+$(BUILD)/gen/checker.wasm.inc: $(if $(WASM),$(BUILD)/rung-check.wasm,$(wildcard check/rung-check.wasm))
+	@mkdir -p $(@D)
+	@cat $^ /dev/null | base64 | tr -d '\n' | od -An -v -td1 | sed 's/[0-9]\+/&,/g' > $@
+$(BUILD)/gen/checker.js.inc: src/audit/checker.js
+	@mkdir -p $(@D)
+	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
+$(BUILD)/obj/audit/checker_page.o: $(BUILD)/gen/checker.wasm.inc $(BUILD)/gen/checker.js.inc
+$(BUILD)/obj/audit/checker_page.o: ALL_CFLAGS += -I$(BUILD)/gen
 # What rung table shows of training: the results of experiments/table.json, and a small spec.
 $(BUILD)/gen/%.json.inc: experiments/%.json
 	@mkdir -p $(@D)
@@ -161,7 +183,7 @@ $(BUILD)/obj/%_isa.$(1).o: src/%_isa.c $(BUILD)/flags
 	@mkdir -p $$(@D)
 	$$(QUIET_CC)$$(CC) $$(ALL_CFLAGS) $$(ISA_OPT) $$(ISA_FLAGS_$(1)) -MMD -MP -c $$< -o $$@
 endef
-$(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
+$(foreach i,$(ISAS) $(BF16_ISAS),$(eval $(call isa_rule,$(i))))
 
 $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -324,9 +324,9 @@ static unsigned pads(const rung_mech_conf *conf)
 /* ---- row --------------------------------------------------------------------------------------------------------- */
 
 static const rung_mech_input inputs[] = {
-    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query, before phi", NULL},
-    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key, before phi", NULL},
-    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL},
+    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query, before phi", NULL, RUNG_QUANTITY_ACT},
+    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key, before phi", NULL, RUNG_QUANTITY_ACT},
+    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL, RUNG_QUANTITY_ACT},
     {0},
 };
 
@@ -341,6 +341,7 @@ const rung_mech rung_mech_linear = {
     .params = params,
     .inputs = inputs,
     .recurrent = true,
+    .keeps = RUNG_KEEPS_HEADS,
     .pads = pads,
     .check = check,
     .carry = carry,

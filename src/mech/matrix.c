@@ -194,20 +194,21 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
 static const rung_param no_params[] = {{0}};
 
 #define QKV                                                                                                            \
-    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL},                                                        \
-        {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key", NULL},                                                      \
+    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL, RUNG_QUANTITY_ACT},                                     \
+        {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key", NULL, RUNG_QUANTITY_ACT},                                   \
     {                                                                                                                  \
-        "v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL                                                    \
+        "v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL, RUNG_QUANTITY_ACT                                 \
     }
 #define BETA                                                                                                           \
     {                                                                                                                  \
-        "beta", RUNG_DIM_HEAD, RUNG_FROM_GATE, false, "how much of the old value is replaced", NULL                    \
+        "beta", RUNG_DIM_HEAD, RUNG_FROM_GATE, false, "how much of the old value is replaced", NULL,                   \
+            RUNG_QUANTITY_BETA                                                                                         \
     }
 #define LOG_DECAY "natural logarithm of the decay"
 #define MATRIX_ROW                                                                                                     \
-    .class_of = RUNG_CLASS_STATE, .carries = "H dk dv", .params = no_params, .recurrent = true, .pads = rung_pads_all, \
-    .carry = carry, .scratch = scratch, RUNG_MECH_FORMS, .backward_f32 = rung_matrix_backward_f32,                     \
-    .backward_scratch = rung_matrix_backward_scratch, .forks = true
+    .class_of = RUNG_CLASS_STATE, .keeps = RUNG_KEEPS_HEADS, .carries = "H dk dv", .params = no_params,                \
+    .recurrent = true, .pads = rung_pads_all, .carry = carry, .scratch = scratch, RUNG_MECH_FORMS,                     \
+    .backward_f32 = rung_matrix_backward_f32, .backward_scratch = rung_matrix_backward_scratch, .forks = true
 
 const rung_mech rung_mech_retnet = {
     .name = "retnet",
@@ -215,7 +216,9 @@ const rung_mech rung_mech_retnet = {
     .summary = "retention: a fixed decay per head (RetNet)",
     .equation = "S <- e^g S + k v^T, o = S^T q",
     .source = "Sun et al. 2023",
-    .inputs = (const rung_mech_input[]){QKV, {"g", RUNG_DIM_HEAD, RUNG_FROM_RATE, false, LOG_DECAY, NULL}, {0}},
+    .inputs =
+        (const rung_mech_input[]){
+            QKV, {"g", RUNG_DIM_HEAD, RUNG_FROM_RATE, false, LOG_DECAY, NULL, RUNG_QUANTITY_GATE}, {0}},
     MATRIX_ROW,
 };
 
@@ -225,7 +228,9 @@ const rung_mech rung_mech_gla = {
     .summary = "gated linear attention: a decay per key channel",
     .equation = "S_j <- e^(g_j) S_j + k_j v^T, o = S^T q",
     .source = "Yang, Wang et al. 2024",
-    .inputs = (const rung_mech_input[]){QKV, {"g", RUNG_DIM_KEY, RUNG_FROM_LOG_GATE, false, LOG_DECAY, NULL}, {0}},
+    .inputs =
+        (const rung_mech_input[]){
+            QKV, {"g", RUNG_DIM_KEY, RUNG_FROM_LOG_GATE, false, LOG_DECAY, NULL, RUNG_QUANTITY_GATE}, {0}},
     MATRIX_ROW,
 };
 
@@ -237,10 +242,10 @@ const rung_mech rung_mech_mamba2 = {
     .source = "Dao, Gu 2024",
     .inputs =
         (const rung_mech_input[]){
-            {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "C", NULL},
-            {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "B", NULL},
-            {"v", RUNG_DIM_VALUE, RUNG_FROM_TIMED, false, "x dt", NULL},
-            {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, "dt A, the logarithm of the decay", NULL},
+            {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "C", NULL, RUNG_QUANTITY_ACT},
+            {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "B", NULL, RUNG_QUANTITY_ACT},
+            {"v", RUNG_DIM_VALUE, RUNG_FROM_TIMED, false, "x dt", NULL, RUNG_QUANTITY_ACC},
+            {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, "dt A, the logarithm of the decay", NULL, RUNG_QUANTITY_GATE},
             {0},
         },
     MATRIX_ROW,
@@ -262,7 +267,9 @@ const rung_mech rung_mech_gdelta = {
     .summary = "gated delta rule (Gated DeltaNet)",
     .equation = "S <- e^g S, u = beta (v - S^T k), S <- S + k u^T, o = S^T q",
     .source = "Yang, Kautz, Hatamizadeh 2025",
-    .inputs = (const rung_mech_input[]){QKV, BETA, {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, LOG_DECAY, NULL}, {0}},
+    .inputs =
+        (const rung_mech_input[]){
+            QKV, BETA, {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, LOG_DECAY, NULL, RUNG_QUANTITY_GATE}, {0}},
     MATRIX_ROW,
 };
 
@@ -272,6 +279,8 @@ const rung_mech rung_mech_kda = {
     .summary = "delta rule with a decay per key channel (Kimi Delta Attention)",
     .equation = "S_j <- e^(g_j) S_j, u = beta (v - S^T k), S <- S + k u^T, o = S^T q",
     .source = "Kimi team 2025",
-    .inputs = (const rung_mech_input[]){QKV, BETA, {"g", RUNG_DIM_KEY, RUNG_FROM_DECAY, false, LOG_DECAY, NULL}, {0}},
+    .inputs =
+        (const rung_mech_input[]){
+            QKV, BETA, {"g", RUNG_DIM_KEY, RUNG_FROM_DECAY, false, LOG_DECAY, NULL, RUNG_QUANTITY_GATE}, {0}},
     MATRIX_ROW,
 };
