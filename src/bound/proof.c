@@ -23,7 +23,8 @@ static const struct {
     {"sparse", "Sparse.v", proof_sparse},        {"H2", "TheoremC0.v", proof_headwise_two},
     {"K1", "Thought.v", proof_thought},          {"two-pass", "TwoPass.v", proof_two_pass},
     {"split", "TheoremSplit.v", proof_split},    {"dsa-one", "TheoremTop.v", proof_choice},
-    {"causal", "TheoremCausal.v", proof_causal},
+    {"causal", "TheoremCausal.v", proof_causal}, {"eager", "Eager.v", proof_eager},
+    {"C1", "TheoremC1.v", proof_relay},
 };
 
 bool proof_has(const char *id)
@@ -142,7 +143,7 @@ proof_wide proof_bits_after(const proof_job *job, size_t full, uint64_t tokens)
 
 /* ---- comparisons ----------------------------------------------------------------------------------------------- */
 
-static rung_ival wide_ival(rung_certified *s, proof_wide x)
+rung_ival proof_wide_ival(rung_certified *s, proof_wide x)
 {
     rung_ival high = rung_ival_mul(s, rung_ival_u64(s, (uint64_t)(x >> 64)), rung_ival_real(s, 0x1p64));
     return rung_ival_add(s, high, rung_ival_u64(s, (uint64_t)x));
@@ -156,7 +157,7 @@ typedef struct comparison {
     proof_wide n, bits;
 } comparison;
 
-static rung_ival log2_of(rung_certified *s, uint64_t x)
+rung_ival proof_log2(rung_certified *s, uint64_t x)
 {
     return rung_ival_log2(s, rung_ival_u64(s, x));
 }
@@ -165,8 +166,8 @@ static bound_sides exceeds_sides(rung_certified *s, const void *context)
 {
     const comparison *c = context;
     bool exact = (c->V & (c->V - 1)) == 0;
-    rung_ival each = rung_ival_sub(s, log2_of(s, c->V), rung_ival_real(s, exact ? 0 : SLACK));
-    return (bound_sides){rung_ival_mul(s, wide_ival(s, c->n), each), wide_ival(s, c->bits)};
+    rung_ival each = rung_ival_sub(s, proof_log2(s, c->V), rung_ival_real(s, exact ? 0 : SLACK));
+    return (bound_sides){rung_ival_mul(s, proof_wide_ival(s, c->n), each), proof_wide_ival(s, c->bits)};
 }
 
 rung_status proof_exceeds(bool *surely, uint64_t V, proof_wide n, proof_wide bits, rung_error *err)
@@ -185,9 +186,9 @@ static bound_sides kept_sides(rung_certified *s, const void *context)
 {
     const comparison *c = context;
     bool exact = power_of_two(c->V) && power_of_two(c->theta - 1);
-    rung_ival gap = rung_ival_sub(s, log2_of(s, c->V), log2_of(s, c->theta - 1));
+    rung_ival gap = rung_ival_sub(s, proof_log2(s, c->V), proof_log2(s, c->theta - 1));
     rung_ival each = rung_ival_sub(s, gap, rung_ival_real(s, exact ? 0 : SLACK));
-    return (bound_sides){rung_ival_mul(s, wide_ival(s, c->n), each), wide_ival(s, c->bits)};
+    return (bound_sides){rung_ival_mul(s, proof_wide_ival(s, c->n), each), proof_wide_ival(s, c->bits)};
 }
 
 rung_status proof_kept(bool *surely, proof_wide A, uint64_t g, uint64_t theta, uint64_t N, rung_error *err)
@@ -239,6 +240,8 @@ static const struct {
     {"forall T, (T <=", "intros T HT; apply pair_form_thinking; revert T HT; "},
     {"forall T, ", "intros T; apply pair_form_thinking; "},
     {"ImpossibleTwoPass ", "apply pair_form_two_pass; "},
+    {"ImpossibleOnePass ", "apply pair_form_one_pass; "},
+    {"ImpossibleEager ", "apply pair_form_eager; "},
     {"ImpossibleSplit ", "apply pair_form_split; "},
     {"ImpossibleTop ", "apply pair_form_top; "},
     {"Impossible ", "apply pair_form; "},
@@ -336,7 +339,8 @@ static const char *missing(const rung_claim *claim, const rung_bound *bound)
     if (rung_claim_premise(claim, RUNG_PREMISE_ENDS).is != RUNG_ESTABLISHED)
         return "in Coq nothing but a chain of thought follows the last token of the task";
     /* their own forms of a layer, and no other order */
-    bool own_form = strcmp(bound->id, "two-pass") == 0 || strcmp(bound->id, "split") == 0;
+    bool own_form =
+        strcmp(bound->id, "two-pass") == 0 || strcmp(bound->id, "eager") == 0 || strcmp(bound->id, "split") == 0;
     if (rung_claim_arithmetic(claim)->kernel != RUNG_KERNEL_ONLINE && !own_form && !any_order(claim) &&
         (bound->needs & RUNG_NEEDS(RUNG_PREMISE_ORDER)))
         return "the form that Coq has is about sums from left to right in one accumulator";

@@ -112,6 +112,12 @@ static rung_status write_around(proof_job *job, const char *theorem)
     return RUNG_OK;
 }
 
+/* ceil(N 2^-bits) for N > 0. */
+static uint64_t share_left(uint64_t N, proof_wide bits)
+{
+    return bits > 62 ? 1 : ((N - 1) >> (unsigned)bits) + 1;
+}
+
 /* A_prime_check: M = ceil(N_0 2^-A), and M log2 V > A + c + B M. */
 rung_status proof_single(proof_job *job, rung_error *err)
 {
@@ -119,7 +125,7 @@ rung_status proof_single(proof_job *job, rung_error *err)
     bool kept, surely;
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
     proof_wide A = proof_bits(job, 0, job->full, z.N0 + 1), B = proof_bits_after(job, job->full, z.N0 + 1);
-    uint64_t c = job->spec[job->full].message, M = A > 62 ? 1 : ((z.N0 - 1) >> (unsigned)A) + 1;
+    uint64_t c = job->spec[job->full].message, M = share_left(z.N0, A);
     RUNG_TRY(proof_kept(&kept, A, 1, M, z.N0, err));
     RUNG_TRY(proof_exceeds(&surely, z.V, M, A + c + B * M, err));
     if (!kept || !surely) return proof_none(job, "%s", weaker);
@@ -324,6 +330,34 @@ rung_status proof_two_full(proof_job *job, rung_error *err)
     return RUNG_OK;
 }
 
+/* C1_check: Theta = ceil(ceil(t q 2^(-c/(g t))) 2^-r), and n_1 Theta log2 V > c (n_1 + N_0 + g t q + middle) + r + c' n_1 t.
+ * The states between are those that leave z_2 on the right, and those between z_0 and w in Theta. */
+rung_status proof_relay(proof_job *job, rung_error *err)
+{
+    proof_sizes z;
+    const rung_bound_point *p = job->point;
+    uint64_t all = 1;
+    bool kept, surely;
+    size_t last = job->specs - 1;
+    if (!proof_seqcomp(&z, job)) return RUNG_OK;
+    if (job->specs < 3 || shape_is_wrong(job, &z)) return proof_none(job, "%s", weaker);
+    proof_wide c = job->spec[0].message, after = job->spec[last].message, n1 = z.last, cells = (proof_wide)p->t * p->g;
+    proof_wide passed = proof_bits(job, 1, last, z.first + z.middle + z.N0 + 1);
+    RUNG_TRY(values_kept(&all, c, p, err));
+    uint64_t theta = share_left(all, passed);
+    RUNG_TRY(proof_kept(&kept, passed, 1, theta, all, err));
+    proof_wide fixed = c * (n1 + z.middle + z.N0 + cells * p->q) + proof_bits(job, 1, last, z.first);
+    RUNG_TRY(proof_exceeds(&surely, z.V, n1 * theta, fixed + after * (n1 * p->t), err));
+    if (!kept || !surely) return proof_none(job, "%s", weaker);
+    rung_buf_printf(&job->claim_text, "Impossible (F %llu :: ", ULL(c));
+    proof_put_layers(&job->claim_text, job, 1, last);
+    rung_buf_printf(&job->claim_text, " ++ [F %llu]) %s", ULL(after), job->task_text.text ? job->task_text.text : "");
+    rung_buf_printf(&job->tactic, "apply (C1 _ _ _ _ _ _ _ %llu %llu %llu %llu %llu); vm_compute; reflexivity",
+                    ULL(p->t), ULL(p->q), ULL(p->g), ULL(all), ULL(theta));
+    snprintf(job->proof->theorem, sizeof job->proof->theorem, "C1");
+    return RUNG_OK;
+}
+
 /* Ce_check: s + c (n_1 + g t + middle + N_0 - g t + min(G x, q) g t) + c' (n_1 t + G x t) + the least of G x B and B + c'
  * (middle + N_0 - g t + G x g t). */
 static rung_status full_then_holds(bool *surely, bool *once, const proof_job *job, const proof_sizes *z,
@@ -397,6 +431,106 @@ rung_status proof_full_then(proof_job *job, rung_error *err)
 
 /* ---- one full layer otherwise ------------------------------------------------------------------------------------ */
 
+/* Lemma S' by blocks of the same lengths as in Thoughts.v, and weights a/b. */
+typedef struct step {
+    uint64_t q, x, a, theta;
+} step;
+
+#define STEP_B (UINT64_C(1) << 52)
+
+/* x + sum_{j<x} log2(q a + (b-a) j), each block by its mean. */
+static rung_ival block_logs(rung_certified *s, const step *v)
+{
+    rung_ival sum = rung_ival_u64(s, 0), qa = rung_ival_mul(s, rung_ival_u64(s, v->q), rung_ival_u64(s, v->a));
+    for (uint64_t j = 0, len; j < v->x; j += len) {
+        len = 1 + j / 256 < v->x - j ? 1 + j / 256 : v->x - j;
+        rung_ival twice = rung_ival_mul(s, rung_ival_u64(s, STEP_B - v->a), rung_ival_u64(s, 2 * j + len - 1));
+        rung_ival mean = rung_ival_add(s, rung_ival_mul(s, rung_ival_u64(s, 2), qa), twice);
+        sum = rung_ival_add(s, sum, rung_ival_mul(s, rung_ival_u64(s, len), rung_ival_log2(s, mean)));
+    }
+    return sum;
+}
+
+/* The most values that random_ok surely grants: T coordinates, `budget` bits. */
+static rung_status step_values(step *v, uint64_t T, proof_wide budget, rung_error *err)
+{
+    rung_certified *s;
+    rung_status status = rung_certified_new(&s, 256, err);
+    RUNG_TRY(status);
+    rung_ival xT = rung_ival_mul(s, rung_ival_u64(s, v->x), rung_ival_u64(s, T));
+    rung_ival each = rung_ival_add(s, rung_ival_u64(s, 1 + 52), proof_log2(s, v->q)); /* 1 + log2 q + log2 b */
+    each = rung_ival_sub(s, each, rung_ival_real(s, 0x1p-55));                        /* all that Coq rounds */
+    rung_ival room =
+        rung_ival_sub(s, rung_ival_mul(s, xT, each), rung_ival_mul(s, rung_ival_u64(s, T), block_logs(s, v)));
+    room = rung_ival_sub(s, room, proof_wide_ival(s, budget));
+    rung_ival loss = rung_ival_sub(s, rung_ival_u64(s, 52), proof_log2(s, v->a));
+    double values = rung_ival_low(s, rung_ival_ceil(s, rung_ival_div(s, room, loss)));
+    v->theta = values >= 1 && values < 0x1p52 ? (uint64_t)values : 0;
+    if ((proof_wide)v->theta > (proof_wide)v->x * T) v->theta = v->x * T;
+    if (rung_certified_failed(s)) status = rung_fail(err, RUNG_SYSTEM, "out of memory for certified numbers");
+    rung_certified_free(s);
+    return status;
+}
+
+/* D_2 = s + c (1 + t), and D_{l+1} = x_l D_l + 1 + c X with X contexts: steps_ok. */
+static rung_status climb_steps(bool *surely, step *steps, const proof_job *job, const proof_sizes *z, const climb *up,
+                               rung_error *err)
+{
+    const rung_bound_point *p = job->point;
+    proof_wide c = job->spec[0].message, D = job->spec[0].state + c * (1 + p->t), X = (proof_wide)p->t * up->x;
+    uint64_t theta = up->theta;
+    *surely = false;
+    for (size_t i = 0; i < p->steps; i++) {
+        uint64_t a = (uint64_t)(p->step[i].y * (double)STEP_B);
+        steps[i] = (step){p->step[i].q, p->step[i].x, a ? a : 1, 0};
+        if (D >> 60 || X >> 60) return RUNG_OK;
+        D = D * steps[i].x + 1;
+        RUNG_TRY(step_values(&steps[i], theta, D, err));
+        if (!(theta = steps[i].theta)) return RUNG_OK;
+        D += c * X, X *= steps[i].x;
+    }
+    return proof_exceeds(surely, z->V, theta, D, err);
+}
+
+static rung_status write_thoughts(proof_job *job, const climb *up, const step *steps)
+{
+    const rung_bound_point *p = job->point;
+    const rung_spec *l = &job->spec[0];
+    rung_buf *out = &job->tactic;
+    rung_buf_printf(&job->claim_text, "forall T, (T <= %zu)%%nat -> ImpossibleThinking ", p->steps + 1);
+    proof_put_layers(&job->claim_text, job, 0, 1);
+    rung_buf_printf(&job->claim_text, " T %s", job->task_text.text ? job->task_text.text : "");
+    rung_buf_printf(out, "apply (thoughts _ _ _ _ %llu %llu %llu %llu %llu\n  ", ULL(l->state), ULL(l->message),
+                    ULL(p->t), ULL(p->q), ULL(p->g));
+    put_runs(out, up);
+    for (size_t i = 0; i < p->steps; i++)
+        rung_buf_printf(out, "%sStep %llu %llu %llu %llu %llu", i ? "; " : "\n  [", ULL(steps[i].q), ULL(steps[i].x),
+                        ULL(steps[i].theta), ULL(steps[i].a), ULL(STEP_B));
+    rung_buf_printf(out, "]); [%s; reflexivity|vm_compute; reflexivity]", form_of(l));
+    job->proof->file = "Thoughts.v";
+    snprintf(job->proof->theorem, sizeof job->proof->theorem, "thoughts");
+    return RUNG_OK;
+}
+
+/* thoughts_check: Theta_{L-1} log2 V > D_L. */
+static rung_status proof_thoughts(proof_job *job, const proof_sizes *z, rung_error *err)
+{
+    const rung_bound_point *p = job->point;
+    step steps[RUNG_COUNT(p->step)];
+    if (job->spec[0].level) return proof_none(job, "%s", proof_beside_levels);
+    climb *up = rung_calloc(1, sizeof *up, err);
+    rung_status status = up ? RUNG_OK : RUNG_SYSTEM;
+    proof_wide bits = (proof_wide)job->spec[0].message + job->spec[0].state;
+    bool surely = false;
+    for (size_t i = 0; status == RUNG_OK && !surely && i < RUNG_COUNT(ladders); i++) {
+        status = climb_up(up, p->t, p->q, p->g, bits, p->x, ladders[i], err);
+        RUNG_NEXT(status, climb_steps(&surely, steps, job, z, up, err));
+    }
+    RUNG_NEXT(status, surely ? write_thoughts(job, up, steps) : proof_none(job, "%s", weaker));
+    free(up);
+    return status;
+}
+
 /* thought_check: n_1 Theta log2 V > c n_1 + s + c n_1 t. */
 rung_status proof_thought(proof_job *job, rung_error *err)
 {
@@ -405,8 +539,9 @@ rung_status proof_thought(proof_job *job, rung_error *err)
     uint64_t theta = 1;
     bool surely = false;
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
-    if (rung_claim_thoughts(job->claim) != 1 || job->specs != 1)
-        return proof_none(job, "of theorem K1 Coq has one full layer without recurrent ones, and one thought");
+    if (job->specs != 1)
+        return proof_none(job, "of theorem K1 Coq has one layer, with full heads and perhaps recurrent ones beside");
+    if (p->steps) return proof_thoughts(job, &z, err);
     if (job->spec[0].level) return proof_none(job, "%s", proof_beside_levels);
     if (shape_is_wrong(job, &z)) return proof_none(job, "%s", weaker);
     proof_wide c = job->spec[0].message, s = job->spec[0].state, n1 = z.last;
@@ -432,23 +567,52 @@ static uint64_t heads_of_full(const proof_job *job)
     return 0;
 }
 
+/* Bits of the accumulator without a running maximum, which Coq does not count either. */
+static uint64_t without_maximum(const proof_job *job, uint64_t heads)
+{
+    const rung_arithmetic *a = rung_claim_arithmetic(job->claim);
+    bool carried = a->kernel == RUNG_KERNEL_ONLINE && a->message == RUNG_MESSAGE_ONLINE;
+    return job->spec[0].message - (carried ? heads * (uint64_t)a->accumulator_bits : 0);
+}
+
 /* two_pass_check: (N_0 - H) log2 V > c. */
 rung_status proof_two_pass(proof_job *job, rung_error *err)
 {
     proof_sizes z;
-    bool surely;
+    bool surely, before = rung_claim_arithmetic(job->claim)->kernel == RUNG_KERNEL_TWO_PASS;
     uint64_t heads = heads_of_full(job);
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
-    if (rung_claim_arithmetic(job->claim)->kernel != RUNG_KERNEL_TWO_PASS)
-        return proof_none(job, "Coq has this theorem for a maximum that is known before the sum begins");
     if (job->specs != 1 || !heads || heads >= z.N0) return proof_none(job, "%s", weaker);
-    uint64_t c = job->spec[0].message;
+    uint64_t c = without_maximum(job, heads);
+    const char *claim = before ? "ImpossibleTwoPass" : "ImpossibleOnePass";
+    const char *theorem = before ? "two_passes" : "one_pass_maximum";
     RUNG_TRY(proof_exceeds(&surely, z.V, z.N0 - heads, c, err));
     if (!surely) return proof_none(job, "%s", weaker);
-    rung_buf_printf(&job->claim_text, "ImpossibleTwoPass %llu %llu %s", ULL(heads), ULL(c),
+    rung_buf_printf(&job->claim_text, "%s %llu %llu %s", claim, ULL(heads), ULL(c),
                     job->task_text.text ? job->task_text.text : "");
-    rung_buf_printf(&job->tactic, "apply (two_passes _ _ _ _ %llu %llu); vm_compute; reflexivity", ULL(heads), ULL(c));
-    snprintf(job->proof->theorem, sizeof job->proof->theorem, "two_passes");
+    rung_buf_printf(&job->tactic, "apply (%s _ _ _ _ %llu %llu); vm_compute; reflexivity", theorem, ULL(heads), ULL(c));
+    snprintf(job->proof->theorem, sizeof job->proof->theorem, "%s", theorem);
+    return RUNG_OK;
+}
+
+/* eager_check: r = ceil((N_0 - H) 2^-d), and r log2 V > d + a. */
+rung_status proof_eager(proof_job *job, rung_error *err)
+{
+    proof_sizes z;
+    bool kept, surely;
+    uint64_t heads = heads_of_full(job), d = heads * (uint64_t)rung_claim_arithmetic(job->claim)->accumulator_bits;
+    if (!proof_seqcomp(&z, job)) return RUNG_OK;
+    uint64_t c = job->spec[0].message;
+    if (job->specs != 1 || !heads || heads >= z.N0 || d > c) return proof_none(job, "%s", weaker);
+    uint64_t entries = share_left(z.N0 - heads, d);
+    RUNG_TRY(proof_kept(&kept, d, 1, entries, z.N0 - heads, err));
+    RUNG_TRY(proof_exceeds(&surely, z.V, entries, c, err));
+    if (!kept || !surely) return proof_none(job, "%s", weaker);
+    rung_buf_printf(&job->claim_text, "ImpossibleEager %llu %llu %llu %s", ULL(heads), ULL(d), ULL(c - d),
+                    job->task_text.text ? job->task_text.text : "");
+    rung_buf_printf(&job->tactic, "apply (rounded_weights _ _ _ _ %llu _ _ %llu); vm_compute; reflexivity", ULL(heads),
+                    ULL(entries));
+    snprintf(job->proof->theorem, sizeof job->proof->theorem, "rounded_weights");
     return RUNG_OK;
 }
 
