@@ -288,7 +288,7 @@ static int run_bound(const tool_call *call, rung_error *err)
     RUNG_TRY(rung_kernel_parse(&about.kernel, &about.tile, v->kernel, err));
     if (v->tokens_after) about.ends = RUNG_VIOLATED;
     RUNG_TRY(take_thoughts(&about, v->thoughts, err));
-    tool_read_bits(&about, &v->options);
+    RUNG_TRY(tool_read_bits(&about, &v->options, err));
     return v->plan ? run_plan(call, &about, err) : run_inputs(call, &about, err);
 }
 
@@ -326,20 +326,20 @@ const tool_command tool_command_bound = {
         "(fewest full ones, then fewest bits of state) that solve the task, and says what of it was verified.",
     .examples =
         (const tool_example[]){
-            {"rung bound full,4*linear --head-dim 2 --bits 26 --task seqcomp L=2 --n 542",
+            {"rung bound 'full,4*linear' --head-dim 2 --bits 26 --task seqcomp L=2 --n 542",
              "one full layer and four linear ones cannot compose"},
             {"rung bound config.json --task eva --n 1000000",
              "a real model: its layers, and a lookup in a million entries"},
             {"rung bound a/config.json b.gguf '4*(3*gdelta,full)' --json", "ledgers of several, for programs"},
-            {"rung bound full,4*linear --head-dim 2 --task seqcomp L=2 --n 1000 --solve p",
+            {"rung bound 'full,4*linear' --head-dim 2 --task seqcomp L=2 --n 1000 --solve p",
              "with how many bits is it still impossible?"},
-            {"rung bound 3*full --head-dim 16 --bits 26 --task seqcomp --n 100 --solve L",
+            {"rung bound '3*full' --head-dim 16 --bits 26 --task seqcomp --n 100 --solve L",
              "how many functions can it compose?"},
             {"rung bound --plan --task seqcomp L=3 --n 1000 --bits 16", "which layers would do, verified"},
             {"rung bound linear --head-dim 2 --task eva N=64 --bits 8 --expect CANNOT", "exit code 1 unless CANNOT"},
             {"rung bound full --head-dim 8 --bits 32 --kernel two-pass --task seqcomp L=2 --n 106",
              "a softmax that takes the maximum of the row first"},
-            {"rung bound full,4*linear --head-dim 2 --bits 26 --task seqcomp L=2 --n 542 --proof claim.v",
+            {"rung bound 'full,4*linear' --head-dim 2 --bits 26 --task seqcomp L=2 --n 542 --proof claim.v",
              "the verdict as a theorem that coqc checks"},
             {0},
         },

@@ -271,8 +271,8 @@ static int run_compare(const tool_call *call, rung_error *err)
                          call->pairs ? call->pair[0] : "--n");
     rung_status status = v->task ? rung_task_conf_init(&task, v->task, call->pair, call->pairs, err) : RUNG_OK;
     rung_claim_spec about = rung_claim_spec_of_prompt(all.task, (uint64_t)v->n);
-    tool_read_bits(&about, &v->options);
     RUNG_TRY(status);
+    RUNG_TRY(tool_read_bits(&about, &v->options, err));
     status = tool_bound_inputs_open(&inputs, call, &v->options, &about, err);
     RUNG_TRY(status);
     all.count = inputs.count;
@@ -296,7 +296,7 @@ const tool_command tool_command_compare = {
             {"rung compare '12*(3*gdelta,full)' '6*(7*gdelta,full)' '48*full' --heads 32 --head-dim 128",
              "a 3:1 and a 7:1 hybrid beside full attention"},
             {"rung compare a/config.json b/config.json c.gguf --plot abc.svg", "real models, with the picture"},
-            {"rung compare full,linear linear,full 2*full --head-dim 2 --bits 8 --task seqcomp L=2",
+            {"rung compare full,linear linear,full '2*full' --head-dim 2 --bits 8 --task seqcomp L=2",
              "the order of layers matters"},
             {0},
         },
