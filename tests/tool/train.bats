@@ -234,3 +234,11 @@ open("c.ckpt", "wb").write(struct.pack("<Q", len(text)) + text + raw[8 + size:])
     rung train "${words[@]}" --steps 4 -o n.safetensors --checkpoint c.ckpt
     cmp m.safetensors n.safetensors
 }
+
+@test "a log that is no terminal gets a line about every ten seconds" {
+    run timeout -s INT 15 "$RUNG" train --arch full --task eva N=32 --steps 10000000 --threads 1 -o m.safetensors
+    [[ $output =~ step\ [0-9]+/10000000\ \ loss ]]
+    [ "$(grep -c '^step [0-9]*/' <<<"$output")" -le 2 ]
+    run timeout -s INT 12 "$RUNG" train --arch full --task eva N=32 --steps 10000000 --threads 1 --seed 1 -q -o n.safetensors
+    ! grep -q '^step' <<<"$output"
+}
