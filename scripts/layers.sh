@@ -11,7 +11,7 @@ layer_of() {
     num | io | kern | par | render) echo 1 ;;
     mech | task | cert) echo 2 ;;
     dataset | game | recall | attn | model | config) echo 3 ;;
-    build | verify | protocol | train) echo 4 ;;
+    foreign | build | verify | protocol | train) echo 4 ;;
     claim | witness) echo 5 ;;
     bound | attack) echo 6 ;;
     decide | audit) echo 7 ;;
