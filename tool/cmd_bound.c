@@ -289,6 +289,8 @@ static int run_bound(const tool_call *call, rung_error *err)
     if (v->tokens_after) about.ends = RUNG_VIOLATED;
     RUNG_TRY(take_thoughts(&about, v->thoughts, err));
     RUNG_TRY(tool_read_bits(&about, &v->options, err));
+    if (v->plan && about.mixed)
+        return rung_fail(err, RUNG_USAGE, "--plan chooses one number format, so it takes --bits, not mixed --numbers");
     return v->plan ? run_plan(call, &about, err) : run_inputs(call, &about, err);
 }
 
