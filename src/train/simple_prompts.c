@@ -38,8 +38,9 @@ rung_status train_few_check(rung_ids *values, const rung_task_conf *task, rung_e
     if (train_is_seqcomp(task)) return train_seqcomp_check(task, "prompts with few values", err);
     if (is_two_sum(task) && rung_task_param(task, "form") == 0) return RUNG_OK;
     if (find_values(values, task)) return RUNG_OK;
-    return rung_fail(err, RUNG_USAGE, "task %s with these parameters has no tokens that are values alone; leave out "
-                                      "--few-values",
+    return rung_fail(err, RUNG_USAGE,
+                     "task %s with these parameters has no tokens that are values alone; leave out "
+                     "--few-values",
                      task->task->name);
 }
 
