@@ -40,12 +40,12 @@ ISA_FLAGS_ref    := -DRUNG_ISA_SUFFIX=_ref
 ISA_FLAGS_avx2   := -DRUNG_ISA_SUFFIX=_avx2 -mavx2 -mfma
 ISA_FLAGS_avx512 := -DRUNG_ISA_SUFFIX=_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mprefer-vector-width=512
 
-.PHONY: all config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm fuzz fuzz-smoke soak \
-        mutate-premises learn bench bench-commands peer proofs check-coverage layers format format-check table table-trained \
+.PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm fuzz fuzz-smoke soak \
+        mutate-premises learn bench bench-commands bench-ranks peer proofs check-coverage layers format format-check table table-trained \
         install uninstall help clean unit unit-plain smoke-build cli proofs-random
 
 # Goals that compile nothing in this make: they need no configuration, or install first and call make again.
-OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm fuzz fuzz-smoke soak mutate-premises learn bench \
+OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm fuzz fuzz-smoke soak mutate-premises learn bench bench-ranks \
          peer proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean
 
 MAKEFLAGS += --no-print-directory
@@ -58,7 +58,7 @@ all: $(BUILD)/librung.a $(BUILD)/librung-lab.a $(BUILD)/$(SONAME) $(BUILD)/$(LAB
 # Which libraries and instruction sets there are. It is looked at in every make and written when it has changed. A file in
 # $(BUILD)/parts changes when one part has come or gone: what depends on it is then compiled again.
 $(BUILD)/config.mk: FORCE
-	@CC='$(CC)' CFLAGS='$(CFLAGS)' PKG_CONFIG='$(PKG_CONFIG)' WITHOUT='$(WITHOUT)' PLOTS='$(PLOTS)' \
+	@CC='$(CC)' CLANG='$(CLANG)' CFLAGS='$(CFLAGS)' PKG_CONFIG='$(PKG_CONFIG)' WITHOUT='$(WITHOUT)' PLOTS='$(PLOTS)' \
 	    scripts/configure.sh $(BUILD) $(if $(CONFIG_QUIET),quiet)
 FORCE:
 
@@ -112,6 +112,24 @@ $(BUILD)/gen/explore.%.inc: src/explore/explore.%
 	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
 $(BUILD)/obj/explore/assets_explore.o: $(BUILD)/gen/explore.html.inc $(BUILD)/gen/explore.css.inc $(BUILD)/gen/explore.js.inc
 $(BUILD)/obj/explore/assets_explore.o: ALL_CFLAGS += -I$(BUILD)/gen
+# The checker as a program that needs nothing of the machine, to be copied to another one.
+$(BUILD)/rung-check-static: check/rung-check.c $(BUILD)/flags
+	$(QUIET_LD)$(CC) $(CHECK_CFLAGS) -static -o $@ $< -lm
+static: $(BUILD)/rung-check-static ## rung-check without shared libraries, build/rung-check-static
+
+# rung-check as WebAssembly, for pages: compiled here, or from the archive of a release; empty if there is neither.
+WASM_FLAGS := --target=wasm32-wasi -mexec-model=reactor -isystem check/web -std=c17 -O2 $(NUMERICS) -Wl,--strip-all \
+    -Wl,-z,stack-size=1048576 -Wl,--stack-first -Wl,--export=web_room,--export=web_judge,--export=web_end
+$(BUILD)/rung-check.wasm: check/rung-check.c check/web/rung-check-web.c check/web/setjmp.h $(BUILD)/config.mk
+	$(QUIET_LD)$(CLANG) $(WASM_FLAGS) -o $@ check/web/rung-check-web.c -lm
+$(BUILD)/gen/checker.wasm.inc: $(if $(WASM),$(BUILD)/rung-check.wasm,$(wildcard check/rung-check.wasm))
+	@mkdir -p $(@D)
+	@cat $^ /dev/null | base64 | tr -d '\n' | od -An -v -td1 | sed 's/[0-9]\+/&,/g' > $@
+$(BUILD)/gen/checker.js.inc: src/audit/checker.js
+	@mkdir -p $(@D)
+	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
+$(BUILD)/obj/audit/checker_page.o: $(BUILD)/gen/checker.wasm.inc $(BUILD)/gen/checker.js.inc
+$(BUILD)/obj/audit/checker_page.o: ALL_CFLAGS += -I$(BUILD)/gen
 # What rung table shows of training: the results of experiments/table.json, and a small spec.
 $(BUILD)/gen/%.json.inc: experiments/%.json
 	@mkdir -p $(@D)
@@ -385,10 +403,15 @@ bench: deps ## speed of the arithmetic, the mechanisms, the attacks and of train
 	    if [ -x $(PEER)/bin/python ]; then \
 	        echo "rung bench $$b --peer $(PEER)"; $(BUILD)/rung bench $$b --peer $(PEER) || missed=1; \
 	    else echo "SKIPPED: rung bench $$b beside the newest PyTorch; make peer installs it"; fi; done; \
+	if [ -e $(BUILD)/rung-mpi.so ]; then RUNG=$(BUILD)/rung scripts/bench-ranks.py || missed=1; \
+	else echo "SKIPPED: one model on two ranks; make mpi builds what mpirun needs"; fi; \
 	RUNG=$(BUILD)/rung scripts/bench-commands.sh || missed=1; exit $$missed
 
 peer: ## the newest PyTorch in a virtual environment, build/peer, to be measured beside (5 GB, from the network)
 	@CC="$(CC)" scripts/peer.sh $(PEER)
+
+bench-ranks: mpi ## training by two ranks of mpirun beside one process, one thread each
+	@RUNG=$(BUILD)/rung scripts/bench-ranks.py
 
 bench-commands: $(BUILD)/rung ## verdicts within a second, a store of 100,000 runs within ten: commands that people wait for
 	@RUNG=$(BUILD)/rung scripts/bench-commands.sh
@@ -418,8 +441,15 @@ FISHCOMP := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 MANDIR   := $(DESTDIR)$(PREFIX)/share/man/man1
 
 LIBDIR   := $(DESTDIR)$(PREFIX)/lib
+DOCDIR   := $(DESTDIR)$(PREFIX)/share/doc/rung
 
-install: all ## PREFIX=/usr/local DESTDIR=: command, libraries, headers, rung.pc, rung-lab.pc, man pages, completions, proofs
+# Where the python of PREFIX looks for packages; PYTHONDIR= leaves the package out.
+PYTHONDIR = $(PREFIX)/lib/$(shell $(PYTHON) -c 'import sys; print("python%d.%d/%s-packages" % (*sys.version_info[:2], \
+    "dist" if any(p.endswith("dist-packages") for p in sys.path) else "site"))' 2>/dev/null)
+# What people read: the pages with the files that they link to by name, and the examples.
+DOC_PAGES = README.md CHANGELOG.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md LICENSE CITATION.cff
+
+install: all ## PREFIX=/usr/local DESTDIR=: command, libraries, headers, Python, man pages, completions, docs, examples, proofs
 	install -d $(DESTDIR)$(PREFIX)/bin $(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/rung \
 	    $(MANDIR) $(BASHCOMP) $(ZSHCOMP) $(FISHCOMP) $(DESTDIR)$(PREFIX)/share/rung/proofs
 	install -m 755 $(BUILD)/rung $(BUILD)/rung-check $(DESTDIR)$(PREFIX)/bin
@@ -435,6 +465,12 @@ install: all ## PREFIX=/usr/local DESTDIR=: command, libraries, headers, rung.pc
 	for pc in rung rung-lab; do sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@PARTS@|$(PARTS)|' \
 	    -e 's|@CORE_REQUIRES@|$(CORE_REQUIRES)|' -e 's|@CORE_PRIVATE@|$(CORE_PRIVATE)|' \
 	    -e 's|@LAB_PRIVATE@|$(LAB_LIBS)|' scripts/$$pc.pc.in > $(LIBDIR)/pkgconfig/$$pc.pc || exit 1; done
+	dir='$(PYTHONDIR)'; [ -z "$$dir" ] || [ "$$dir" = "$(PREFIX)/lib/" ] || { install -d "$(DESTDIR)$$dir/rung" && \
+	    install -m 644 python/rung/*.py python/rung/py.typed "$(DESTDIR)$$dir/rung/"; }
+	install -d $(DOCDIR)/examples && install -m 644 $(DOC_PAGES) $(DOCDIR)/
+	find docs -type f | while read -r file; do install -D -m 644 "$$file" "$(DOCDIR)/$$file" || exit 1; done
+	install -m 755 examples/*.sh $(DOCDIR)/examples/ && \
+	    install -m 644 $(filter-out %.sh,$(wildcard examples/*.*)) $(DOCDIR)/examples/
 	$(BUILD)/rung man > $(MANDIR)/rung.1
 	install -m 644 check/rung-check.1 $(MANDIR)/rung-check.1
 	$(BUILD)/rung completion bash > $(BASHCOMP)/rung
@@ -447,7 +483,8 @@ uninstall: ## remove what install wrote
 	    $(addprefix $(DESTDIR)$(PREFIX)/include/rung/,$(notdir $(wildcard include/rung/*.h))) \
 	    $(LIBDIR)/pkgconfig/rung.pc $(LIBDIR)/pkgconfig/rung-lab.pc \
 	    $(BASHCOMP)/rung $(ZSHCOMP)/_rung $(FISHCOMP)/rung.fish $(LIBDIR)/rung/rung-mpi.so
-	rm -rf $(DESTDIR)$(PREFIX)/share/rung/proofs
+	rm -rf $(DESTDIR)$(PREFIX)/share/rung/proofs $(DOCDIR)
+	dir='$(PYTHONDIR)'; [ -z "$$dir" ] || [ "$$dir" = "$(PREFIX)/lib/" ] || rm -rf "$(DESTDIR)$$dir/rung"
 	-rmdir $(DESTDIR)$(PREFIX)/share/rung
 	-rmdir $(DESTDIR)$(PREFIX)/include/rung
 	-[ ! -d $(LIBDIR)/rung ] || rmdir $(LIBDIR)/rung

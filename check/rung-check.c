@@ -31,7 +31,7 @@
 
 /* ---- verdicts and memory ----------------------------------------------------------------------------------------- */
 
-/* Exit codes. 0 is for --help and --version only, so a crash or an early end never looks like acceptance. */
+/* Exit codes. 0 is for --help, --version and --exit-zero, so a crash or an early end does not look like acceptance. */
 enum verdict { SHOWN = 0, USAGE = 2, MALFORMED = 3, SYSTEM = 4, ACCEPTED = 10, REJECTED = 20 };
 
 /* One check at a time. What cannot go on leaves with stop(), and everything allocated is freed in one place. */
@@ -2843,19 +2843,21 @@ static const char help[] = //
     "      a certificate from the search, confirmed by a program that shares nothing with it\n"
     "\n"
     "Usage\n"
-    "  rung-check [--max-work N] CERT MODEL\n"
+    "  rung-check [--max-work N] [--exit-zero] CERT MODEL\n"
     "\n"
     "  CERT is a text file (docs/certificate.md), MODEL the .safetensors file whose digest it\n"
     "  names. The model is evaluated in the stated number format, every operation correctly\n"
     "  rounded and in the documented order; the claim is compared bit for bit.\n"
     "\n"
     "      --max-work N  give up after so many operations (100000000000: minutes)\n"
+    "      --exit-zero   exit with 0 instead of 10, for && and set -e\n"
     "  -h, --help        this text\n"
     "      --version     the version\n"
     "\n"
     "Exit codes\n"
     "  10 accepted; 20 rejected: untrue, or not decided; 3 malformed, a file that cannot be read,\n"
-    "  or too much work or memory; 2 wrong usage; 4 system: memory, output. 0 is for --help and --version only.\n";
+    "  or too much work or memory; 2 wrong usage; 4 system: memory, output. 0 is for --help, --version\n"
+    "  and, with --exit-zero, accepted.\n";
 
 /* What was printed must have arrived, or it is worth nothing. */
 static int finish(enum verdict verdict)
@@ -2877,9 +2879,14 @@ int main(int argc, char **argv)
         }
     }
     char *end = "";
-    bool limited = argc == 5 && strcmp(argv[1], "--max-work") == 0 && isdigit((unsigned char)argv[2][0]);
-    if (limited) max_work = strtoull(argv[2], &end, 10);
-    argv += limited ? 2 : 0, argc -= limited ? 2 : 0;
+    bool zero = false;
+    while (argc > 3 && !*end) {
+        bool limits = argc > 4 && strcmp(argv[1], "--max-work") == 0 && isdigit((unsigned char)argv[2][0]);
+        if (!limits && strcmp(argv[1], "--exit-zero") != 0) break;
+        if (limits) max_work = strtoull(argv[2], &end, 10);
+        zero = zero || !limits;
+        argv += limits ? 2 : 1, argc -= limits ? 2 : 1;
+    }
     if (argc != 3 || argv[1][0] == '-' || argv[2][0] == '-' || *end) {
         fputs("rung-check: a certificate and a model expected\nTry 'rung-check --help'.\n", stderr);
         return USAGE;
@@ -2896,5 +2903,6 @@ int main(int argc, char **argv)
     }
     free(certificate.data);
     free(model.data);
-    return finish(verdict);
+    verdict = finish(verdict);
+    return verdict == ACCEPTED && zero ? SHOWN : (int)verdict;
 }

@@ -205,7 +205,7 @@ Qed.
 Lemma pairs_end m : bracket_pairs (S m) = (bracket_pairs m ++ [0]) ++ [1].
 Proof. induction m as [|m IH]; [reflexivity|]. change (bracket_pairs (S (S m))) with (0 :: 1 :: bracket_pairs (S m)); rewrite IH at 1; reflexivity. Qed.
 
-Theorem cut_one_dyck N types k d c s arch : one_layer c s arch ->
+Theorem cut_one_dyck N types k d c s arch : one_layer d c s arch = true ->
   dyck_ok N types k d && (2 * d + 2 <=? N)%N && exceeds (stack_count types (N.to_nat d)) 1 (c + s) = true -> Impossible arch (dyck N types k).
 Proof.
   intros Ho H; apply andb_prop in H; destruct H as [H' H]; apply andb_prop in H'; destruct H' as [H' Hroom]; checked Hroom.

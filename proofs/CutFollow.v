@@ -483,7 +483,7 @@ Proof.
   destruct once; [exact F|apply family_of_latest, F].
 Qed.
 
-Theorem cut_one_mkar_stream T V key a r c s arch : one_layer c s arch ->
+Theorem cut_one_mkar_stream T V key a r c s arch : one_layer (T - key) c s arch = true ->
   blocks_ok a r key V (T - key) && (key <=? T)%N && exceeds (V - a) r (c + s) = true -> Impossible arch (mkar_stream T V key).
 Proof.
   intros Ho H; apply andb_prop in H; destruct H as [H' H]; apply andb_prop in H'; destruct H' as [Hb H1]; checked H1.
@@ -526,7 +526,7 @@ Proof.
   split; [apply gram_asks; auto|]. split; [apply gram_asks; auto|exact Hv].
 Qed.
 
-Theorem cut_one_c_gram N V k a r c s arch : one_layer c s arch -> blocks_ok a r k V N && exceeds (V - a) r (c + s) = true -> Impossible arch (c_gram N V k).
+Theorem cut_one_c_gram N V k a r c s arch : one_layer N c s arch = true -> blocks_ok a r k V N && exceeds (V - a) r (c + s) = true -> Impossible arch (c_gram N V k).
 Proof.
   intros Ho H; apply andb_prop in H; destruct H as [Hb H]; apply exceeds_spec in H; destruct H as [_ H].
   assert (Hk : 1 < N.to_nat k) by (unfold blocks_ok in Hb; checked Hb; lia).
@@ -654,7 +654,7 @@ Qed.
 (** One layer: h >= 2 hops, and the last symbol is A - 1.  It and, for h > 2, others are kept out of the prefix. *)
 Definition aside (h : N) : N := N.min (h - 1) 3.
 
-Theorem cut_one_k_hop uniform N A k h sh c s arch : one_layer c s arch ->
+Theorem cut_one_k_hop uniform N A k h sh c s arch : one_layer (N - (2 * h - 1) + 1) c s arch = true ->
   ((h =? k)%N || uniform && (h <=? k)%N) && (1 <? h)%N && (2 * h - 1 <=? N)%N && shape_ok sh false 1 (A - aside h) (N - (2 * h - 1)) &&
   exceeds (shape_base sh (A - aside h)) (shape_exponent sh) (c + s) = true -> Impossible arch (k_hop uniform N A k).
 Proof.

@@ -10,19 +10,30 @@ From Rung Require Import Model Counting Logs Crossing Compose Cut.
 Import ListNotations.
 Local Notation nN := N.of_nat.
 
-(** One layer, in any of the three forms, as one that is both. *)
-Definition one_layer (c s : N) (arch : list bits) : Prop := arch = [F c] /\ s = 0%N \/ arch = [RF s c].
+(** One layer with full heads of c bits, whose other heads have s bits of state after [at_token] tokens. *)
+Definition one_layer (at_token c s : N) (arch : list bits) : bool :=
+  match arch with
+  | [F c'] => (c' =? c)%N && (s =? 0)%N
+  | [RF s' c'] => (c' =? c)%N && (s' =? s)%N
+  | [LF s' l c'] => (c' =? c)%N && (s' + l * popcount at_token =? s)%N
+  | _ => false
+  end.
 
-Lemma as_both (arch : list bits) c s (m : net token nat) : one_layer c s arch -> fits m (map spec_of arch) ->
+Lemma as_both at_token (arch : list bits) c s (m : net token nat) : one_layer at_token c s arch = true -> fits m (map spec_of arch) ->
   exists Y St h0 G A init upd out (f : nat -> Y -> nat),
-    (forall t, card_le (St t) (2 ^ s)) /\ (forall t, card_le (A t) (2 ^ c)) /\
+    card_le (St (N.to_nat at_token)) (2 ^ s) /\ (forall t, card_le (A t) (2 ^ c)) /\
     (forall x t, run m x t = f t (apply (@Both token Y St h0 G A init upd out) x t)).
 Proof.
-  intros [[-> ->]| ->] Hm; cbn [map spec_of] in Hm; destruct m as [|Y l rest]; try contradiction;
-    destruct Hm as [Hl Hrest]; destruct rest as [f|]; try contradiction; destruct l; simpl in Hl; try contradiction.
+  intros Ho Hm; destruct arch as [|b [|]]; try discriminate Ho; try (destruct b; discriminate Ho).
+  cbn [map spec_of] in Hm; destruct m as [|Y l rest]; try contradiction;
+    destruct Hm as [Hl Hrest]; destruct rest as [f|]; try contradiction.
+  destruct b; try discriminate Ho; apply andb_prop in Ho; destruct Ho as [E1 E2]; apply N.eqb_eq in E1, E2; subst;
+    destruct l; simpl in Hl; try contradiction.
   - exists Y, (fun _ => unit), tt, (fun _ _ _ => tt), A, init, upd, (fun t _ _ a x => out t a x), f.
-    split; [intros; apply card_unit|]. split; [exact Hl|]. reflexivity.
+    split; [apply card_unit|]. split; [exact Hl|]. reflexivity.
   - exists Y, St, h0, G, A, init, upd, out, f. split; [apply Hl|]. split; [apply Hl|]. reflexivity.
+  - exists Y, St, h0, G, A, init, upd, out, f. split; [|split; [apply Hl|reflexivity]].
+    pose proof (proj1 (Hl (N.to_nat at_token))) as K; rewrite N2Nat.id in K; exact K.
 Qed.
 
 (** As [apart], with the same last token [z] for all pairs. *)
@@ -31,14 +42,14 @@ Definition apart_last (k : task) (cut : nat) (last : nat) (z : token) (a b : nat
     cut <= last /\ agree cut last p p' /\ p last = z /\ k p last v /\ k p' last v' /\ v <> v'.
 
 Theorem cut_one : forall k (at_token D : N) (last : nat) (z : token) (pre : N -> nat -> token) c s arch,
-  one_layer c s arch ->
+  one_layer at_token c s arch = true ->
   (forall i j, (i < D)%N -> (j < D)%N -> i <> j -> apart_last k (N.to_nat at_token) last z (pre i) (pre j)) ->
   (2 ^ (c + s) < D)%N -> Impossible arch k.
 Proof.
   intros k ct D last z pre c s arch Ho Hap Hlt m Hm Hs; apply N.lt_nge in Hlt; apply Hlt; clear Hlt.
-  destruct (as_both arch c s m Ho Hm) as (Y & St & h0 & G & A & init & upd & out & f & HS & HA & Hrun).
+  destruct (as_both ct arch c s m Ho Hm) as (Y & St & h0 & G & A & init & upd & out & f & HS & HA & Hrun).
   set (cut := N.to_nat ct) in *.
-  destruct (HS cut) as (cS & cS_inj & cS_lt); destruct (HA cut) as (cA & cA_inj & cA_lt).
+  destruct HS as (cS & cS_inj & cS_lt); destruct (HA cut) as (cA & cA_inj & cA_lt).
   set (with_last := fun (x : nat -> token) t => if t =? last then z else x t).
   rewrite N.pow_add_r.
   destruct (N.le_gt_cases D 1) as [HD|HD].
@@ -98,7 +109,7 @@ Proof.
   - discriminate.
 Qed.
 
-Theorem cut_one_string_equality N c s arch : one_layer c s arch -> exceeds 2 N (c + s) = true ->
+Theorem cut_one_string_equality N c s arch : one_layer N c s arch = true -> exceeds 2 N (c + s) = true ->
   Impossible arch (string_equality N).
 Proof.
   intros Ho H; apply exceeds_spec in H; destruct H as [_ H]; apply N.pow_lt_mono_r_iff in H; [|lia].

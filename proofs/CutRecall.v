@@ -176,7 +176,7 @@ Proof.
 Qed.
 
 (** With the last operation fixed, pushes onto another stack fill the time before it. *)
-Theorem cut_one_stacks T S V c s arch : one_layer c s arch -> (1 <? S)%N && exceeds V (T / 2) (c + s) = true ->
+Theorem cut_one_stacks T S V c s arch : one_layer (T / 2) c s arch = true -> (1 <? S)%N && exceeds V (T / 2) (c + s) = true ->
   Impossible arch (stacks T S V).
 Proof.
   intros Ho H; apply andb_prop in H; destruct H as [HS H]; apply N.ltb_lt in HS.
@@ -237,7 +237,7 @@ Proof.
   intros f f' i Hf Hf' Hi Hne; eapply told_of_last, pointed_told; eauto; lia.
 Qed.
 
-Theorem cut_one_state_recall N V K M c s arch : one_layer c s arch -> (1 <? K)%N && exceeds V N (c + s) = true ->
+Theorem cut_one_state_recall N V K M c s arch : one_layer N c s arch = true -> (1 <? K)%N && exceeds V N (c + s) = true ->
   Impossible arch (state_recall N V K M).
 Proof.
   intros Ho H; apply andb_prop in H; destruct H as [HK H]; apply N.ltb_lt in HK.
@@ -283,7 +283,7 @@ Proof.
   eapply told_of_last, by_parity_told; eauto; lia.
 Qed.
 
-Theorem cut_one_parity_recall N V M c s arch : one_layer c s arch -> (0 <? M)%N && exceeds V (2 * N) (c + s) = true ->
+Theorem cut_one_parity_recall N V M c s arch : one_layer (2 * N) c s arch = true -> (0 <? M)%N && exceeds V (2 * N) (c + s) = true ->
   Impossible arch (parity_recall N V M).
 Proof.
   intros Ho H; apply andb_prop in H; destruct H as [HM H]; apply N.ltb_lt in HM.
@@ -363,7 +363,7 @@ Proof.
 Qed.
 
 (** With the question fixed: all variables but one have values, and the last assignment copies one of them to the variable that is asked. *)
-Theorem cut_one_variable_tracking N hops V K c s arch : one_layer c s arch ->
+Theorem cut_one_variable_tracking N hops V K c s arch : one_layer (N - 1) c s arch = true ->
   (1 <=? hops)%N && (1 <=? N)%N && (N <=? K)%N && exceeds V (N - 1) (c + s) = true -> Impossible arch (variable_tracking N hops V K).
 Proof.
   intros Ho H; apply andb_prop in H; destruct H as [H' H]; checked H'.

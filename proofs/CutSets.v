@@ -95,7 +95,7 @@ Proof.
 Qed.
 
 (** With the last bit fixed to 0; then 2 k < N. *)
-Theorem cut_one_disjointness N k c s arch : one_layer c s arch -> (0 <? k)%N && (2 * k <? N)%N && exceeds (binomial_of N k) 1 (c + s) = true ->
+Theorem cut_one_disjointness N k c s arch : one_layer N c s arch = true -> (0 <? k)%N && (2 * k <? N)%N && exceeds (binomial_of N k) 1 (c + s) = true ->
   Impossible arch (disjointness N k).
 Proof.
   intros Ho H; apply andb_prop in H; destruct H as [H' H]; checked H'; set (n := N.to_nat N); set (kk := N.to_nat k).
@@ -111,7 +111,7 @@ Proof.
 Qed.
 
 (** For N = 2 k the first sets all have the last place: C(N-1, k-1) = C(N-1, k) of them. *)
-Theorem cut_one_disjointness_half N k c s arch : one_layer c s arch ->
+Theorem cut_one_disjointness_half N k c s arch : one_layer N c s arch = true ->
   (0 <? k)%N && (2 * k <=? N)%N && exceeds (binomial_of (N - 1) (k - 1)) 1 (c + s) = true -> Impossible arch (disjointness N k).
 Proof.
   intros Ho H; apply andb_prop in H; destruct H as [H' H]; checked H'; set (n := N.to_nat N); set (kk := N.to_nat k).
@@ -238,7 +238,7 @@ Qed.
 (** With the threshold 0: which symbols occur. *)
 Definition count_sets (N V : N) : BinNums.N := (weighted_of V (N.min N V) 1 - 1)%N.
 
-Theorem cut_one_count N V c s arch : one_layer c s arch -> (0 <? N)%N && exceeds (count_sets N V) 1 (c + s) = true -> Impossible arch (count_task N V).
+Theorem cut_one_count N V c s arch : one_layer N c s arch = true -> (0 <? N)%N && exceeds (count_sets N V) 1 (c + s) = true -> Impossible arch (count_task N V).
 Proof.
   intros Ho H; apply andb_prop in H; destruct H as [HN H]; checked HN; set (n := N.to_nat N); set (m := N.to_nat V).
   apply (cut_one_words _ N 1 (2 * m + 0) (filter some (subs (seq 0 m) (N.to_nat (N.min N V)))) (filled n) (count_sets N V) c s); [| | | |exact Ho|exact H].

@@ -243,7 +243,7 @@ Proof.
   - exact H.
 Qed.
 
-Theorem cut_one_two_sum_global : forall lead N M c s arch, one_layer c s arch ->
+Theorem cut_one_two_sum_global : forall lead N M c s arch, one_layer (lead + N - 1) c s arch = true ->
   (0 <? N)%N && (0 <? M)%N && exceeds (global_sets N M) 1 (c + s) = true -> Impossible arch (two_sum_global lead N M).
 Proof.
   intros lead N M c s arch Ho H; apply andb_prop in H; destruct H as [H' H]; checked H'.
@@ -383,7 +383,7 @@ Proof.
   intros s s' Hs Hs' Hne; eapply told_of_last, F4; auto.
 Qed.
 
-Theorem cut_one_three_sum : forall self N M c s arch, one_layer c s arch ->
+Theorem cut_one_three_sum : forall self N M c s arch, one_layer (N - 2) c s arch = true ->
   (2 <? N)%N && (3 <? M)%N && exceeds (three_sets N M) 1 (c + s) = true -> Impossible arch (three_sum self N M).
 Proof.
   intros self N M c s arch Ho H; apply andb_prop in H; destruct H as [H' H]; checked H'.

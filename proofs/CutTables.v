@@ -68,7 +68,7 @@ Proof.
 Qed.
 
 (** One layer: the first M keys end with symbol 0, and their values are free; the others have value 0. *)
-Theorem cut_one_mkar_pairs N k V M c s arch : one_layer c s arch ->
+Theorem cut_one_mkar_pairs N k V M c s arch : one_layer (N * (k + 1)) c s arch = true ->
   (1 <? k)%N && ((0 <? V) && (N <=? V ^ k) && (M <=? N) && (M <=? V ^ (k - 1)))%N && exceeds V M (c + s) = true -> Impossible arch (mkar_pairs N k V).
 Proof.
   intros Ho H; apply andb_prop in H; destruct H as [H' H]; apply andb_prop in H'; destruct H' as [Hk H'].
@@ -221,7 +221,7 @@ Proof.
 Qed.
 
 (** In one layer: a number, then the symbol 0 as the last token, which asks for the place one nearer to the cut.  The number 1 asks for itself. *)
-Theorem cut_one_selective_copy T V numbers first c s arch : one_layer c s arch ->
+Theorem cut_one_selective_copy T V numbers first c s arch : one_layer (T - 2) c s arch = true ->
   (0 <? V)%N && (0 <? first)%N && (first + numbers <=? T)%N && (2 <=? T)%N &&
   exceeds (V + numbers) (if (first =? 1)%N then numbers - 1 else numbers) (c + s) = true -> Impossible arch (selective_copy T V numbers first).
 Proof.

@@ -168,7 +168,7 @@ Proof.
   destruct Ha as [Ha|Ha]; destruct (Go _ Ha) as (e & L & E); auto; exists e, a; auto.
 Qed.
 
-Theorem cut_one_is_tree n k c s arch : one_layer c s arch -> (3 <=? k)%N && (k <=? n)%N && exceeds k (n - k) (c + s) = true ->
+Theorem cut_one_is_tree n k c s arch : one_layer (2 * (n - k)) c s arch = true -> (3 <=? k)%N && (k <=? n)%N && exceeds k (n - k) (c + s) = true ->
   Impossible arch (is_tree n).
 Proof.
   intros Ho H; apply andb_prop in H; destruct H as [Hk H]; checked Hk; set (m := N.to_nat n); set (kk := N.to_nat k).

@@ -11,18 +11,18 @@ Local Notation nN := N.of_nat.
 Definition headwise_check (flat : bool) (N0 : N) (ns : list N) (V c s : N) : bool :=
   let n := first_table flat N0 ns in positive N0 ns && exceeds V n (c * (n / N0) + s).
 
-Theorem headwise : forall flat N0 ns V c s arch, one_layer c s arch -> headwise_check flat N0 ns V c s = true ->
+Theorem headwise : forall flat N0 ns V c s arch, one_layer (first_table flat N0 ns) c s arch = true -> headwise_check flat N0 ns V c s = true ->
   Impossible arch (seqcomp flat N0 ns V).
 Proof.
   intros flat N0 ns V c s arch Ho H m Hm Hs; unfold headwise_check in H.
   apply andb_prop in H; destruct H as [Hp H]; apply exceeds_spec in H; destruct H as [HV Hlt].
   apply N.lt_nge in Hlt; apply Hlt; clear Hlt.
-  destruct (as_both arch c s m Ho Hm) as (Y & St & h0 & G & A & init & upd & out & f & HS & HA & Hrun).
+  destruct (as_both _ arch c s m Ho Hm) as (Y & St & h0 & G & A & init & upd & out & f & HS & HA & Hrun).
   destruct (positive_spec N0 ns Hp) as [H0 Hn].
   set (n0 := N.to_nat N0) in *; set (ns' := map N.to_nat ns) in *.
   pose proof (first_table_spec flat N0 ns) as En; fold n0 ns' in En.
   set (n := N.to_nat (first_table flat N0 ns)) in *.
-  destruct (HS n) as (cS & cS_inj & cS_lt); destruct (HA n) as (cA & cA_inj & cA_lt).
+  destruct HS as (cS & cS_inj & cS_lt); destruct (HA n) as (cA & cA_inj & cA_lt).
   pose proof (last_after flat n0 ns') as Hl; rewrite En in Hl.
   set (last := last_at flat n0 ns') in *.
   set (W := N.to_nat (first_table flat N0 ns / N0)).

@@ -90,9 +90,9 @@ Fixpoint fits {X Y} (m : net X Y) (a : list spec) : Prop :=
   end.
 
 (** The same in bits, as the tool's ledger counts them: a recurrent layer of s bits, a full layer with an accumulator of
-    c bits, both side by side, and log-linear attention, which after t tokens holds one state of s bits for every one-bit
-    of t. *)
-Inductive bits := R (s : N) | F (c : N) | RF (s c : N) | LL (s : N).
+    c bits, both side by side, log-linear attention, which after t tokens holds one state of s bits for every one-bit
+    of t, and full heads of c bits beside log-linear ones of l bits and others of s bits. *)
+Inductive bits := R (s : N) | F (c : N) | RF (s c : N) | LL (s : N) | LF (s l c : N).
 
 Fixpoint ones (p : positive) : N := match p with xH => 1 | xO q => ones q | xI q => 1 + ones q end.
 Definition popcount (n : N) : N := match n with N0 => 0 | Npos p => ones p end.
@@ -103,6 +103,7 @@ Definition spec_of (b : bits) : spec :=
   | F c => SF (fun _ => 2 ^ c)%N
   | RF s c => SB (fun _ => 2 ^ s)%N (fun _ => 2 ^ c)%N
   | LL s => SR (fun t => 2 ^ (s * popcount (N.of_nat t)))%N
+  | LF s l c => SB (fun t => 2 ^ (s + l * popcount (N.of_nat t)))%N (fun _ => 2 ^ c)%N
   end.
 
 (** ** Tasks

@@ -89,7 +89,7 @@ Definition idle (s : bits) {X} : layer X X :=
   match s with
   | R _ | LL _ => Rec (fun _ => unit) tt (fun _ _ _ => tt) (fun _ _ _ x => x)
   | F _ => Full (fun _ => unit) (fun _ _ => tt) (fun _ _ _ _ _ => tt) (fun _ _ x => x)
-  | RF _ _ => Both (fun _ => unit) tt (fun _ _ _ => tt) (fun _ => unit) (fun _ _ => tt) (fun _ _ _ _ _ => tt) (fun _ _ _ _ x => x)
+  | RF _ _ | LF _ _ _ => Both (fun _ => unit) tt (fun _ _ _ => tt) (fun _ => unit) (fun _ _ => tt) (fun _ _ _ _ _ => tt) (fun _ _ _ _ x => x)
   end.
 
 Lemma unit_fits n : card_le unit (2 ^ n).
@@ -114,14 +114,14 @@ Qed.
 
 (** One layer that is large enough, anywhere in a stack. *)
 Definition large (s : bits) : Prop :=
-  match s with R n => (b <= n)%N | F c => (b <= c)%N | RF n c => (b <= n)%N \/ (b <= c)%N | LL _ => False end.
+  match s with R n => (b <= n)%N | F c => (b <= c)%N | RF n c => (b <= n)%N \/ (b <= c)%N | LL _ | LF _ _ _ => False end.
 
 Lemma fin_fits n : (b <= n)%N -> card_le (fin (2 ^ b)) (2 ^ n).
 Proof. intros H; apply (card_more _ (2 ^ b)); [apply fin_card|apply N.pow_le_mono_r; lia]. Qed.
 
 Lemma large_layer s : large s -> exists l : layer token nat, layer_fits l (spec_of s) /\ forall p t v, k p t v -> apply l p t = v.
 Proof.
-  destruct s as [n|c|n c|]; intros H; cbn in H; [| |destruct H as [H|H]|contradiction].
+  destruct s as [n|c|n c| |]; intros H; cbn in H; [| |destruct H as [H|H]|contradiction|contradiction].
   - exists (by_state answer); split; [intros t; apply fin_fits, H|apply by_state_right].
   - exists (by_accumulator answer); split; [intros t; apply fin_fits, H|apply by_accumulator_right].
   - exists (Both (fun _ => fin (2 ^ b)) (code 0 q0) (fun t h x => code (S t) (step t (known t h) x)) (fun _ => unit) (fun _ _ => tt)
@@ -765,7 +765,7 @@ Theorem string_equality_one_exact N c : (0 < N)%N -> (Solvable [F c] (string_equ
 Proof.
   intros HN; split; [|intros H; apply (string_equality_solvable N c [] (F c) []); cbn; auto; lia].
   intros (m & Hm & Hs); apply N.le_ngt; intros H.
-  apply (cut_one_string_equality N c 0 [F c]) in Hm; [exact (Hm Hs)|left; auto|].
+  apply (cut_one_string_equality N c 0 [F c]) in Hm; [exact (Hm Hs)|cbn; rewrite N.eqb_refl; reflexivity|].
   unfold exceeds; rewrite N.add_0_r; change (lo fine 2) with (unit_of fine); apply andb_true_intro; split; [reflexivity|].
   apply N.ltb_lt, N.mul_lt_mono_pos_r; [reflexivity|exact H].
 Qed.

@@ -106,7 +106,7 @@ Qed.
 Theorem cut_one_words {A} P (cut : N) (len z : nat) (l : list A) (pre : A -> list nat) D c s arch : NoDup l -> (D <= size l)%N ->
   (forall a, In a l -> length (pre a) = N.to_nat cut) ->
   (forall a b, In a l -> In b l -> a <> b -> told_last P (N.to_nat cut) len z (pre a) (pre b)) ->
-  one_layer c s arch -> exceeds D 1 (c + s) = true -> Impossible arch (words P).
+  one_layer cut c s arch = true -> exceeds D 1 (c + s) = true -> Impossible arch (words P).
 Proof.
   intros Hl Hs Hp H Ho K; apply exceeds_spec in K; destruct K as [_ K]; rewrite N.pow_1_r in K.
   destruct l as [|d l']; [unfold size in Hs; simpl in Hs; pose proof (N.pow_nonzero 2 (c + s)); lia|].
@@ -124,7 +124,7 @@ Theorem cut_one_tables P (cut n V : N) (len z : nat) (pre : (nat -> nat) -> list
   (forall f, length (pre f) = N.to_nat cut) ->
   (forall f f' i, (forall j, f j < N.to_nat V) -> (forall j, f' j < N.to_nat V) -> i < N.to_nat n -> f i <> f' i ->
      told_last P (N.to_nat cut) len z (pre f) (pre f')) ->
-  one_layer c s arch -> exceeds V n (c + s) = true -> Impossible arch (words P).
+  one_layer cut c s arch = true -> exceeds V n (c + s) = true -> Impossible arch (words P).
 Proof.
   intros Hp H Ho K; apply exceeds_spec in K; destruct K as [HV K].
   apply (cut_one (words P) cut (V ^ n) (N.to_nat cut + len) (num z) (fun i => word (pre (entry V i))) c s arch Ho); [|exact K].

@@ -3,12 +3,12 @@
 # configure.sh DIR [quiet]: looks for the libraries and instruction sets that rung can use. Writes DIR/config.mk, which the
 # Makefile includes, DIR/config.txt, a list for people, and DIR/parts/<part> for each optional part; each only if it has
 # changed. Prints the list when something has, unless `quiet`. Called by make; reaches for no network.
-# Environment: CC, CFLAGS, PKG_CONFIG, WITHOUT (optional parts to be left out), PLOTS (where the plot library would be).
+# Environment: CC, CLANG, CFLAGS, PKG_CONFIG, WITHOUT (optional parts to be left out), PLOTS (where the plot library would be).
 set -eu
 cd "$(dirname "$0")/.."
 
 build=$1 quiet=${2:-}
-CC=${CC:-cc} PKG_CONFIG=${PKG_CONFIG:-pkg-config} CFLAGS=${CFLAGS:-} WITHOUT=${WITHOUT:-} PLOTS=${PLOTS:-}
+CC=${CC:-cc} PKG_CONFIG=${PKG_CONFIG:-pkg-config} CLANG=${CLANG:-clang} CFLAGS=${CFLAGS:-} WITHOUT=${WITHOUT:-} PLOTS=${PLOTS:-}
 mkdir -p "$build/parts"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -121,6 +121,17 @@ optional microhttpd lab libmicrohttpd -lmicrohttpd microhttpd.h MHD_start_daemon
     'no server: serve'
 command -v "${MPICC:-mpicc}" >/dev/null && state=found || state=absent
 row mpi $state "no 'make mpi': sweeps and training in one process only" libopenmpi-dev
+# A compiler for WebAssembly has a libc of its own and what the compiler itself calls.
+wasm=
+wasm_part() { file=$($CLANG --target=wasm32-wasi "$@" 2>/dev/null) && [ -e "$file" ]; }
+if command -v wasm-ld >/dev/null && wasm_part -print-file-name=libc.a && wasm_part -rtlib=compiler-rt -print-libgcc-file-name; then
+    wasm=yes state=found
+elif [ -s check/rung-check.wasm ]; then
+    state=found
+else
+    state=absent
+fi
+row wasm $state 'pages do not check certificates themselves' 'clang lld wasi-libc libclang-rt-14-dev-wasm32'
 [ -s "$PLOTS/plot.js" ] || [ -s report/plot.js ] && state=found || state=absent
 row plots $state 'pages of rung report have their figures as SVG only' "npm, then 'make plots'"
 
@@ -142,6 +153,7 @@ update "$build/config.mk" <<END
 TARGET := $target
 ISAS := $isas
 PARTS :=$parts
+WASM := $wasm
 ABSENT :=$absent
 CORE_CFLAGS := $(echo $core_cflags)
 CORE_LIBS := $(echo $core_private $core_libs) -lm -pthread

@@ -5,7 +5,7 @@
 set -eu
 
 build='gcc pkg-config libjansson-dev libgmp-dev libmpfr-dev libflint-dev zlib1g-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev'
-test_='g++ libcmocka-dev bats curl wrk clang clang-format libclang-rt-14-dev python3 python3-numpy python3-torch libopenmpi-dev openmpi-bin gcc-multilib locales faketime'
+test_='g++ libcmocka-dev bats curl wrk clang clang-format libclang-rt-14-dev lld wasi-libc libclang-rt-14-dev-wasm32 nodejs python3 python3-numpy python3-pandas python3-pip python3-torch libopenmpi-dev openmpi-bin gcc-multilib locales faketime'
 mpi='libopenmpi-dev openmpi-bin'
 soak='cadical'
 bench='python3 python3-numpy python3-torch libopenblas0-openmp'

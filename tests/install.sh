@@ -91,6 +91,29 @@ check_program() { # name source package pkg-config-option [linker words...]
     [ "$(LD_LIBRARY_PATH="$prefix/lib" "$scratch/$name")" = works ] || fail "a program does not run ($name)"
 }
 
+# The Python package finds the library and the command of its prefix.
+check_python() {
+    module=$(find "$prefix/lib" -path '*-packages/rung' -type d)
+    [ -d "$module" ] || fail "the Python package is missing"
+    for source in python/rung/*.py python/rung/py.typed; do
+        cmp -s "$source" "$module/${source##*/}" || fail "$source is missing or differs"
+    done
+    said=$(cd "$scratch" && env -u RUNG_LIBRARY -u RUNG PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="${module%/rung}" \
+        "${PYTHON:-/usr/bin/python3}" -c 'import rung; from rung import _command, _library
+print(rung.Task("eva", N=4).tokens, _command.find("rung"), _library.lib._name)') || fail "the Python package does not run"
+    [ "$(echo "$said" | cut -d" " -f1)" = 5 ] || fail "the Python package says $said"
+    for path in $(echo "$said" | cut -d" " -f2-); do
+        case $(realpath "$path") in "$(realpath "$prefix")"/*) ;; *) fail "the Python package uses $path" ;; esac
+    done
+}
+
+# Pages and examples are there; an example runs with the installed command.
+check_documents() {
+    for file in README.md LICENSE docs/README.md docs/theory.md docs/constructions/README.md examples/README.md examples/01-lookup.sh; do
+        cmp -s "$file" "$prefix/share/doc/rung/$file" || fail "$file is missing or differs"
+    done
+}
+
 # MPI is there if it was built, and nothing else needs it.
 check_mpi() {
     [ ! -e "$BUILD/rung-mpi.so" ] || [ -x "$prefix/lib/rung/rung-mpi.so" ] || fail "lib/rung/rung-mpi.so is missing"
@@ -100,6 +123,8 @@ check_mpi() {
 run_make install
 check_files
 check_mpi
+check_python
+check_documents
 check_symbols
 write_program
 check_program shared program rung ""
@@ -119,5 +144,7 @@ run_make install
 run_make uninstall
 left=$(find "$prefix" ! -type d)
 [ -z "$left" ] || fail "make uninstall left $left"
-[ ! -e "$prefix/include/rung" ] || fail "make uninstall left include/rung"
+for directory in include/rung share/rung share/doc/rung; do
+    [ ! -e "$prefix/$directory" ] || fail "make uninstall left $directory"
+done
 echo "install: installed, used from C (shared, static), and uninstalled without a trace"

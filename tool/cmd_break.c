@@ -371,6 +371,9 @@ static int run_break(const tool_call *call, rung_error *err)
     rung_program *program = NULL;
     RUNG_TRY(check_options(call, err));
     rung_status status = tool_worker_open(&s, call, &v->subject, err);
+    if (status == RUNG_OK && s.how.mixed)
+        status =
+            rung_fail(err, RUNG_USAGE, "a certificate takes one number format for everything, not %s", s.numbers.name);
     rung_evaluator alone = s.how;
     alone.threads = 1; /* attacks share the cores among their own runs */
     RUNG_NEXT(status, rung_program_new(&program, s.model, &alone, err));

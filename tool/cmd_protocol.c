@@ -71,6 +71,9 @@ static int run_protocol(const tool_call *call, rung_error *err)
     RUNG_TRY(tool_out_spares(v->trace, call->argument[0], err));
     RUNG_TRY(tool_out_spares(v->svg, call->argument[0], err));
     rung_status status = tool_worker_open(&s, call, &v->subject, err);
+    if (status == RUNG_OK && s.how.mixed)
+        status =
+            rung_fail(err, RUNG_USAGE, "a protocol takes one number format for everything, not %s", s.numbers.name);
     RUNG_NEXT(status, run_subject(&s, call, err));
     tool_worker_close(&s);
     return status;

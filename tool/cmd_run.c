@@ -239,11 +239,14 @@ const tool_command tool_command_run = {
     .details =
         "Without --task the model's own task is used. --numbers fp32 is the fast evaluator; f64, f32, bf16, f16, "
         "eXmY and qI.F round every stored number and every operation to that format, in a fixed order that "
-        "docs/numbers.md specifies.",
+        "docs/numbers.md specifies. Formats may be mixed as servers mix them: a format or served:NAME, then "
+        "QUANTITY=FORMAT for weights, act, acc, state, cache, gate, beta; round=stochastic rounds states by a seed.",
     .examples =
         (const tool_example[]){
             {"rung run m.safetensors --count 1000", "accuracy with its interval, beside the guess levels"},
             {"rung run m.safetensors --numbers e8m3", "every operation rounded to 12-bit floats"},
+            {"rung run m.safetensors --numbers served:bf16,state=int8/row",
+             "states in 8 bits with scales, the rest bf16"},
             {"rung run m.safetensors --step", "one prompt; what each position carries over"},
             {"rung run m.safetensors --task eva N=16 --json", "for programs"},
             {0},

@@ -28,7 +28,7 @@ static rung_status write_page(const rung_table *table, const char *directory, ru
     char path[4096];
     rung_buf page;
     rung_buf_init(&page);
-    rung_table_page(&page, table);
+    rung_table_page(&page, table, directory);
     snprintf(path, sizeof path, "%s/index.html", directory);
     rung_status status = rung_buf_ok(&page, err);
     RUNG_NEXT(status, rung_file_write(path, page.text, page.len, err));

@@ -26,7 +26,9 @@ rung_status tool_worker_open(tool_worker *s, const tool_call *call, const tool_w
     s->how = (rung_evaluator){.numbers = exact ? &s->fmt : NULL,
                               .softmax = (rung_softmax)options->softmax,
                               .threads = (size_t)options->threads};
-    RUNG_TRY(exact ? rung_fmt_parse(&s->fmt, options->numbers, err) : RUNG_OK);
+    RUNG_TRY(exact ? rung_numbers_parse(&s->numbers, options->numbers, err) : RUNG_OK);
+    s->fmt = s->numbers.acc;
+    if (s->numbers.mixed) s->how.mixed = &s->numbers;
     RUNG_TRY(rung_model_open(&s->model, call->argument[0], err));
     return choose_task(s, call, err);
 }
@@ -43,7 +45,10 @@ void tool_worker_print(rung_buf *out, const tool_worker *s)
     rung_buf_printf(out, "model    %s, %zu parameters, sha256 %.12s\ntask     ", rung_model_get_spec(s->model)->arch,
                     rung_model_parameters(s->model), digest);
     rung_task_canonical(out, &s->task);
-    rung_buf_printf(out, "\nnumbers  %s", s->how.numbers ? s->options->numbers : "fp32, fast evaluator");
+    rung_buf_printf(out, "\nnumbers  %s",
+                    !s->how.numbers ? "fp32, fast evaluator"
+                    : s->how.mixed  ? s->numbers.name
+                                    : s->options->numbers);
     if (s->how.softmax != RUNG_SOFTMAX_ONLINE) rung_buf_printf(out, ", softmax %s", rung_softmax_names[s->how.softmax]);
     rung_buf_putc(out, '\n');
 }
@@ -59,7 +64,7 @@ void tool_worker_json(rung_jout *out, const tool_worker *s, const tool_call *cal
     rung_jout_string(out, "sha256", digest);
     rung_jout_string(out, "arch", rung_model_get_spec(s->model)->arch);
     rung_jout_string(out, "task", task.text);
-    rung_jout_string(out, "numbers", s->options->numbers);
+    rung_jout_string(out, "numbers", s->how.mixed ? s->numbers.name : s->options->numbers);
     rung_jout_int(out, "number_bits", s->how.numbers ? s->fmt.bits : 32);
     rung_jout_string(out, "softmax", rung_softmax_names[s->how.softmax]);
     rung_jout_int(out, "seed", call->seed);

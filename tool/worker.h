@@ -21,8 +21,9 @@ typedef struct tool_worker {
     const tool_worker_options *options;
     rung_model *model;
     rung_task_conf task; /* the model's own, or another that fits */
-    rung_fmt fmt;
-    rung_evaluator how; /* points to fmt, so a subject must not move */
+    rung_fmt fmt;        /* of the operations */
+    rung_numbers numbers;
+    rung_evaluator how; /* points to fmt and numbers, so a subject must not move */
 } tool_worker;
 
 /* Close it also when this fails. */
@@ -45,7 +46,7 @@ void tool_worker_json(rung_jout *out, const tool_worker *s, const tool_call *cal
          .kind = RUNG_OPTION_STRING,                                                                                   \
          .at = offsetof(type, field.numbers),                                                                          \
          .metavar = "FORMAT",                                                                                          \
-         .help = "fp32 (fast), or f64, f32, bf16, f16, eXmY, qI.F (exact)",                                            \
+         .help = "fp32 (fast); f64, f32, bf16, f16, eXmY, qI.F (exact), or mixed: served:bf16,state=f32",              \
          .fallback = "fp32"},                                                                                          \
         {.name = "softmax",                                                                                            \
          .kind = RUNG_OPTION_CHOICE,                                                                                   \

@@ -26,6 +26,19 @@ enum { RUNG_SECOND_ACCEPTED = 10, RUNG_SECOND_REJECTED = 20, RUNG_SECOND_ABSENT 
  * stopped by a signal (code 0). */
 rung_status rung_second_opinion(int *code, const char *cert, const char *model, rung_error *err);
 
+/* ---- the second opinion in a page ---------------------------------------------------------------------------------
+ *
+ * rung-check as WebAssembly, for pages that carry certificates. */
+
+/* False if it was built without a compiler for WebAssembly; the functions below then write nothing. */
+bool rung_checker_there(void);
+/* Once, at the end of a page. The policy of the page must allow 'wasm-unsafe-eval'. nonce may be NULL. */
+void rung_checker_put_script(rung_buf *out, const char *nonce);
+/* A button that checks a certificate; without a model (NULL) a field in which the reader chooses its file. It is hidden
+ * where scripts do not run. */
+void rung_checker_put(rung_buf *out, const char *certificate, size_t certificate_size, const void *model,
+                      size_t model_size);
+
 /* ---- Coq ------------------------------------------------------------------------------------------------------- */
 
 /* Fills proof->checked with "coqc 8.16.1" if coqc accepts the file and it rests on no axiom. RUNG_SYSTEM with what

@@ -120,6 +120,8 @@ typedef struct rung_selective_back {
 } rung_selective_back;
 
 typedef struct rung_chunk_kernels {
+    /* A product without bias and factor, with a stride of x that is 1. The bytes are those of rung_kernels.multiply. */
+    void (*product)(const rung_product *p);
     /* On rows of n floats, in this order: y = a_t x (y may be x), y += a_t x, out_t = x . y; then element by element, y
      * = x a (y may be x) and y += x a. */
     void (*scale_rows)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t rows, size_t n);
@@ -133,8 +135,8 @@ typedef struct rung_chunk_kernels {
     void (*add_products)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t a_row,
                          size_t rows, size_t n);
     bool (*finite_rows)(const float *x, size_t x_row, size_t rows, size_t n);
-    /* y contains e^x and becomes x + 1 where x > 0. The backward function adds dy times the slope to dx. */
-    void (*elu1)(float *y, const float *x, size_t n);
+    /* y = x + 1 where x > 0, else e^x. The backward function, of one row, adds dy times the slope to dx. */
+    void (*elu1)(float *y, size_t y_row, const float *x, size_t x_row, size_t rows, size_t n);
     void (*undo_elu1)(float *dx, const float *x, const float *y, const float *dy, size_t n);
 
     /* One decay w_t per token: E_ts = w_(s+1) ... w_t for s <= t, else 0. */

@@ -77,6 +77,7 @@ typedef struct rung_mech_input {
     bool rotary; /* rotary positions may be applied */
     const char *meaning;
     bool (*used)(const struct rung_mech_conf *conf); /* whether it is used with these parameters; NULL: always */
+    rung_quantity quantity; /* whose format it is stored in before the mechanism reads it; ACC: it is not stored */
 } rung_mech_input;
 
 /* Sizes of one row, or of one constant. */
@@ -165,6 +166,13 @@ typedef enum rung_pads {
     RUNG_PADS_ALL = 15,
 } rung_pads;
 
+/* How the carried numbers of a row lie in the state array, for formats by quantity. */
+typedef enum rung_keeps {
+    RUNG_KEEPS_NOT_STATED = 0, /* mixed formats are refused */
+    RUNG_KEEPS_HEADS,          /* a state: the numbers of head 0, of head 1, ...; every token may change all of them */
+    RUNG_KEEPS_TOKENS,         /* slots of tokens: for every head a key and a value, which never change */
+} rung_keeps;
+
 typedef struct rung_mech {
     const char *name;
     const char *summary;
@@ -178,6 +186,7 @@ typedef struct rung_mech {
     bool recurrent;                /* carries a state that does not grow */
     bool causal_only;              /* is undefined without a causal mask */
     bool any_softmax; /* the exact forms implement every order of rung_softmax; other rows are online only */
+    rung_keeps keeps;
 
     /* A set of rung_pads. NULL: unknown, so no size may change. */
     unsigned (*pads)(const rung_mech_conf *conf);
@@ -187,6 +196,8 @@ typedef struct rung_mech {
     /* The number of elements carried after `tokens` tokens. They are the first elements of the state array. SIZE_MAX if
      * the number does not fit. */
     rung_carry (*carry)(const rung_mech_conf *conf, size_t tokens);
+    /* RUNG_KEEPS_TOKENS: the slot of a token. */
+    size_t (*slot)(const rung_mech_conf *conf, size_t pos);
     /* What a query selects (BLOCKS and TOP); NULL for the other classes. */
     rung_selection (*selects)(const rung_mech_conf *conf);
     /* Size of a state array that is enough for any number of tokens up to `tokens`. NULL: carry never decreases, so
@@ -265,6 +276,22 @@ void rung_mech_step_f32(float *o, float *state, const float *const *in, size_t p
 void rung_mech_step_exact(double *o, double *state, const double *const *in, size_t pos, const rung_mech_conf *conf,
                           const rung_fmt *fmt, double *scratch);
 size_t rung_carry_total(rung_carry carry);
+
+/* Carried numbers in the order of the state array are units of two parts, again and again: a head of a state is
+ * head_size / dv rows of dv numbers and one row of the rest; a head of a token is a key and a value. Numbers of one row
+ * may share scales. */
+typedef struct rung_kept {
+    struct {
+        size_t rows, row;
+    } part[2];
+} rung_kept;
+rung_kept rung_mech_kept(const rung_mech_conf *conf);
+rung_quantity rung_mech_kept_quantity(const rung_mech *mech); /* STATE or CACHE */
+size_t rung_kept_elements(const rung_kept *kept);             /* of a unit */
+size_t rung_kept_scales(const rung_kept *kept, const rung_stored *stored);
+uint64_t rung_kept_bits(const rung_kept *kept, const rung_stored *stored);
+/* Bits of what is carried after `tokens` tokens in these formats; UINT64_MAX if the number does not fit. */
+uint64_t rung_mech_state_bits(const rung_mech_conf *conf, const rung_numbers *numbers, size_t tokens);
 /* The value of a parameter. The name must be in the mechanism's table. */
 int64_t rung_mech_param(const rung_mech_conf *conf, const char *name);
 
@@ -284,9 +311,17 @@ typedef struct rung_stretch_f32 {
     size_t scratch_size;
 } rung_stretch_f32;
 
+/* The formats in which a stretch stores its state after every token. */
+typedef struct rung_keeper {
+    const rung_numbers *numbers;
+    size_t layer, group; /* for stochastic rounding */
+    double *scales;      /* [units][rung_kept_scales]; NULL: the format has none */
+} rung_keeper;
+
 typedef struct rung_stretch_exact {
     const rung_mech_conf *conf;
     const rung_fmt *fmt;
+    const rung_keeper *keeper; /* NULL: the state is in fmt. Otherwise fmt is the acc of its numbers */
     double *o, *state;
     const double *in[RUNG_MECH_INPUT_MAX];
     size_t pos, tokens;

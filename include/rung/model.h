@@ -142,14 +142,22 @@ rung_status rung_model_from_tensors(rung_model **out, const rung_model_spec *spe
 
 /* ---- program and session ----------------------------------------------------------------------------------------- */
 
+/* Bits that are carried past a position, by kind: see rung_carry. */
+typedef struct rung_carry_bits {
+    uint64_t recurrent, window, cache, conv;
+} rung_carry_bits;
+
 typedef struct rung_program rung_program;
 typedef struct rung_session rung_session;
 
 /* How a model is evaluated. */
 typedef struct rung_evaluator {
-    const rung_fmt *numbers; /* NULL: the fast evaluator (fp32) */
-    rung_softmax softmax;    /* any order except online needs a number format, and mechanisms that implement it */
-    size_t threads;          /* 0: all processors */
+    const rung_fmt *numbers; /* NULL: the fast evaluator (fp32). With `mixed`: its acc */
+    /* NULL: everything is in `numbers`. Otherwise every quantity in its own format. The model must be causal, and its
+     * mechanisms must state how they keep what they carry (rung_mech.keeps). */
+    const rung_numbers *mixed;
+    rung_softmax softmax; /* any order except online needs a number format, and mechanisms that implement it */
+    size_t threads;       /* 0: all processors */
 } rung_evaluator;
 
 /* The model must outlive the program. The format is copied. */
@@ -187,12 +195,15 @@ rung_status rung_session_run_thoughts(rung_session *session, double *out, size_t
 size_t rung_session_tokens(const rung_session *session);
 /* The number of elements that the layer carries now, by kind, for all groups together. */
 rung_carry rung_session_carry(const rung_session *session, size_t layer);
-/* Bits per element: p of the format, 32 for fp32. */
-int rung_session_number_bits(const rung_session *session);
+/* Bits of what a layer carries now, by kind. */
+rung_carry_bits rung_session_carry_bits(const rung_session *session, size_t layer);
 uint64_t rung_session_state_bits(const rung_session *session); /* all layers */
 /* Writes the carried state of all layers as one string of rung_session_state_bits bits (see rung_num_pack). Two
  * prefixes are compared by these strings. out has (bits+7)/8 bytes. */
 rung_status rung_session_pack(const rung_session *session, uint8_t *out, rung_error *err);
+/* The bits of a view, and a view as such a string: the numbers in the format of act. */
+uint64_t rung_program_view_bits(const rung_program *program);
+void rung_program_pack_view(const rung_program *program, uint8_t *out, const double *view);
 /* Writes the residual stream of the last token in `at` of the last run, after the last layer and before the final norm:
  * [d_model]. Every read-out is a function of it. */
 void rung_session_view(const rung_session *session, double *out);

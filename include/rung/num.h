@@ -150,6 +150,76 @@ const rung_num_kernels *rung_num_kernels_get(void);
 /* acc = +0; for k = 0, 1, ...: acc = r(acc + r(a_k b_k)). The only order of a dot product in this library. */
 double rung_num_dot(const rung_fmt *fmt, const double *a, const double *b, size_t n);
 
+/* ---- formats by quantity: docs/numbers.md, "Mixed formats" -------------------------------------------------------- */
+
+/* What a model stores and computes. Each may have a format of its own. */
+typedef enum rung_quantity {
+    RUNG_QUANTITY_WEIGHTS, /* the tensors of the file */
+    RUNG_QUANTITY_ACT,     /* what an operation of a layer leaves: residual stream, q, k, v, outputs */
+    RUNG_QUANTITY_ACC,   /* what operations compute with: sums, softmax accumulators, a state while a token reads it */
+    RUNG_QUANTITY_STATE, /* a recurrent state from one token to the next */
+    RUNG_QUANTITY_CACHE, /* keys and values of earlier tokens */
+    RUNG_QUANTITY_GATE,  /* decays and their logarithms */
+    RUNG_QUANTITY_BETA,  /* rates of a delta rule */
+    RUNG_QUANTITY_COUNT
+} rung_quantity;
+extern const char *const rung_quantity_names[]; /* [quantity] */
+
+typedef enum rung_scale_kind {
+    RUNG_SCALE_NONE,
+    RUNG_SCALE_RATIO, /* the largest magnitude divided by the largest code, a float */
+    RUNG_SCALE_POWER, /* a power of two, 8 bits (microscaling) */
+} rung_scale_kind;
+
+/* How numbers of one quantity are stored: as codes of a format, or as codes that share a scale with their neighbours.
+ * The numbers of a row that share a scale are a block. */
+typedef struct rung_stored {
+    rung_fmt code;
+    bool finite; /* no infinities: what is larger becomes the largest */
+    rung_scale_kind scaling;
+    rung_fmt scale; /* of RUNG_SCALE_RATIO */
+    size_t block;   /* SIZE_MAX: a row */
+    char name[24];  /* canonical */
+} rung_stored;
+
+/* One number format for everything, or one for each quantity. Immutable after rung_numbers_parse. */
+typedef struct rung_numbers {
+    rung_fmt acc; /* every operation is one of this format */
+    rung_stored of[RUNG_QUANTITY_COUNT];
+    bool mixed;      /* false: everything is in acc, rounded to nearest */
+    bool stochastic; /* states are rounded stochastically */
+    uint64_t seed;
+    char name[256]; /* canonical: the name of the format, or "weights=...,act=...,..." */
+} rung_numbers;
+
+/* "FORMAT", or "[FORMAT | served:NAME] {,QUANTITY=STORED} [,round=stochastic] [,seed=N]". */
+rung_status rung_numbers_parse(rung_numbers *numbers, const char *text, rung_error *err);
+void rung_numbers_of_fmt(rung_numbers *numbers, const rung_fmt *fmt); /* everything in one format */
+/* The named sets: served:NAME stands for rung_served_at(index)->text. */
+typedef struct rung_served {
+    const char *name, *text, *meaning;
+} rung_served;
+const rung_served *rung_served_at(size_t index); /* NULL beyond the last */
+
+size_t rung_stored_scales(const rung_stored *stored, size_t row); /* scales of a row of so many numbers */
+uint64_t rung_stored_bits(const rung_stored *stored, size_t rows, size_t row);
+
+/* Where the random numbers of a stochastic rounding come from: number i of the values gets the one of `key` and
+ * first + i. NULL wherever a dither may be given: round to nearest. */
+typedef struct rung_dither {
+    uint64_t key, first;
+} rung_dither;
+uint64_t rung_dither_key(uint64_t seed, size_t layer, size_t group, size_t position);
+
+/* Stores rows of numbers and reads them back: x becomes what the codes stand for, as values of `acc`. `scales` receives
+ * rung_stored_scales() numbers per row; NULL: not wanted. */
+void rung_stored_keep(const rung_stored *stored, const rung_fmt *acc, double *x, size_t rows, size_t row,
+                      double *scales, const rung_dither *dither);
+/* Writes the codes of numbers that rung_stored_keep has left, each block behind its scale, from bit `bit` of a string
+ * that is zero from there on. Returns the bit after them. */
+uint64_t rung_stored_pack(uint8_t *out, uint64_t bit, const rung_stored *stored, const double *x, const double *scales,
+                          size_t rows, size_t row);
+
 /* ---- certified reals --------------------------------------------------------------------------------------------- */
 
 /* Intervals that certainly contain a real number, for inequalities that must not depend on a rounded double. A sheet

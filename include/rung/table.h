@@ -112,7 +112,8 @@ rung_status rung_table_train(rung_table *table, const rung_table_options *conf, 
 rung_status rung_table_fill(rung_table *table, const rung_table_options *conf, rung_error *err);
 
 /* One self-contained page, no network. */
-void rung_table_page(rung_buf *out, const rung_table *table);
+/* The page holds the certificates of `directory` and their models, and checks them where scripts run. */
+void rung_table_page(rung_buf *out, const rung_table *table, const char *directory);
 /* One JSON object, rung.table/3. */
 void rung_table_json(rung_buf *out, const rung_table *table);
 

@@ -19,6 +19,8 @@ RUNG_API_BEGIN
  * has enough positions. */
 rung_status rung_judge_fits(const rung_model *model, const rung_task_conf *task, rung_error *err);
 
+typedef struct rung_prefixes rung_prefixes;
+
 /* One worker: a session, an instance, and buffers for the read-outs. */
 typedef struct rung_judge {
     const rung_task_conf *task;
@@ -29,9 +31,10 @@ typedef struct rung_judge {
     size_t wide; /* rows of the read-out, thought tokens included */
     size_t *at;  /* positions of the instance that have a target */
     size_t targets;
-    double *out;     /* [targets][wide]; always has space for at least one row */
-    size_t room;     /* number of targets that fit into `out` */
-    size_t thoughts; /* number of thought tokens of the last prompt */
+    double *out;             /* [targets][wide]; always has space for at least one row */
+    size_t room;             /* number of targets that fit into `out` */
+    size_t thoughts;         /* number of thought tokens of the last prompt */
+    rung_prefixes *prefixes; /* of rung_judge_share */
 } rung_judge;
 
 /* The program must be that of the model, and the model must fit the task. All three must outlive the judge. Clear it
@@ -45,6 +48,10 @@ rung_prompt rung_judge_prompt(const rung_judge *j, size_t first, size_t tokens);
  * after the chain of thought if the model has one. A model with a chain of thought answers once, so its prompt must ask
  * once, at the end. */
 rung_status rung_judge_run(rung_judge *j, rung_form form, rung_error *err);
+/* From now on a run continues from the longest prefix that its prompt shares with the prompt before, which pays where
+ * prompts come in the order of rung_task_unrank. Only for exact programs with softmax online, where the read-outs have
+ * the same bits; the caller knows. */
+rung_status rung_judge_share(rung_judge *j, rung_error *err);
 /* The answer to target i of the last run; RUNG_NO_TARGET if the chain of thought did not end. */
 int32_t rung_judge_answer(const rung_judge *j, size_t i);
 /* Euclidean distance to a vector target. */

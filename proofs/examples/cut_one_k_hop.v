@@ -4,7 +4,7 @@ From Rung Require Import Instance.
 Local Open Scope N_scope.
 
 Theorem cannot : Impossible [F 32] (k_hop false 300 40 3).
-Proof. apply (cut_one_k_hop _ _ _ _ 3 (Trees 38) 32 0); [left; split; reflexivity|vm_compute; reflexivity]. Qed.
+Proof. apply (cut_one_k_hop _ _ _ _ 3 (Trees 38) 32 0); vm_compute; reflexivity. Qed.
 
 Print Assumptions cannot.
 (* not: F 32 -> F 189 *)

@@ -4,7 +4,7 @@ From Rung Require Import Instance.
 Local Open Scope N_scope.
 
 Theorem cannot : Impossible [F 36] (selective_copy 64 8 9 9).
-Proof. apply (cut_one_selective_copy _ _ _ _ 36 0); [left; split; reflexivity|vm_compute; reflexivity]. Qed.
+Proof. apply (cut_one_selective_copy _ _ _ _ 36 0); vm_compute; reflexivity. Qed.
 
 Print Assumptions cannot.
 (* not: 64 8 9 9 -> 64 8 8 9 *)

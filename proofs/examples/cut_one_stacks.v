@@ -4,7 +4,7 @@ From Rung Require Import Instance.
 Local Open Scope N_scope.
 
 Theorem cannot : Impossible [F 95] (stacks 64 2 8).
-Proof. apply (cut_one_stacks _ _ _ 95 0); [left; split; reflexivity|vm_compute; reflexivity]. Qed.
+Proof. apply (cut_one_stacks _ _ _ 95 0); vm_compute; reflexivity. Qed.
 
 Print Assumptions cannot.
 (* not: stacks 64 2 -> stacks 64 1 *)

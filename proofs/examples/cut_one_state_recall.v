@@ -4,7 +4,7 @@ From Rung Require Import Instance.
 Local Open Scope N_scope.
 
 Theorem cannot : Impossible [RF 17 30] (state_recall 16 8 5 16).
-Proof. apply (cut_one_state_recall _ _ _ _ 30 17); [right; reflexivity|vm_compute; reflexivity]. Qed.
+Proof. apply (cut_one_state_recall _ _ _ _ 30 17); vm_compute; reflexivity. Qed.
 
 Print Assumptions cannot.
 (* not: state_recall 16 -> state_recall 15 *)

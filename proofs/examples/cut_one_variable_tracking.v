@@ -4,7 +4,7 @@ From Rung Require Import Instance.
 Local Open Scope N_scope.
 
 Theorem cannot : Impossible [F 44] (variable_tracking 16 3 8 16).
-Proof. apply (cut_one_variable_tracking _ _ _ _ 44 0); [left; split; reflexivity|vm_compute; reflexivity]. Qed.
+Proof. apply (cut_one_variable_tracking _ _ _ _ 44 0); vm_compute; reflexivity. Qed.
 
 Print Assumptions cannot.
 (* not: 16 3 8 -> 16 0 8 *)

@@ -4,7 +4,7 @@ From Rung Require Import Instance.
 Local Open Scope N_scope.
 
 Theorem cannot : Impossible [RF 160 48] (seqcomp false 18 [3] 54).
-Proof. apply (headwise _ _ _ _ 48 160); [right; reflexivity|vm_compute; reflexivity]. Qed.
+Proof. apply (headwise _ _ _ _ 48 160); vm_compute; reflexivity. Qed.
 
 Print Assumptions cannot.
 (* not: RF 160 48 -> RF 160 51 *)

@@ -178,7 +178,6 @@ static rung_status evaluate_row(rung_bound_answer *answer, const rung_bound *bou
     if (asked.levels) all = bound_levels_as_states(p, q->n ? q->n : q->task->tokens);
     if (all.overflow) return bound_missing(answer, "the layers hold more than 2^62 bits; the numbers do not fit");
     RUNG_TRY(bound->evaluate(answer, &asked, &all, err));
-    if (asked.levels) answer->point.known = false; /* Coq has levels in some theorems only */
     say_what_tiles_cost(answer, q->arithmetic);
     return RUNG_OK;
 }

@@ -50,8 +50,8 @@ static bool carries(const rung_spec *s)
     return s->full || s->sparse || s->state || s->level;
 }
 
-/* `choice`: the theorem may be about a layer that selects tokens, not about scans. */
-static rung_status take_layers(proof_job *job, bool choice, rung_error *err)
+/* A layer that selects single tokens is a scan: proofs/Choice.v. */
+static rung_status take_layers(proof_job *job, rung_error *err)
 {
     const rung_ledger *ledger = rung_claim_ledger(job->claim);
     bool overflow;
@@ -59,11 +59,7 @@ static rung_status take_layers(proof_job *job, bool choice, rung_error *err)
     if (!job->spec) return RUNG_SYSTEM;
     size_t all = rung_specs_of(job->spec, ledger, rung_claim_arithmetic(job->claim), &overflow);
     for (size_t i = 0; i < all; i++)
-        if (carries(&job->spec[i])) {
-            if (job->spec[i].top && !choice)
-                return proof_none(job, "that a choice of tokens is a scan is proved on paper");
-            job->spec[job->specs++] = job->spec[i];
-        }
+        if (carries(&job->spec[i])) job->spec[job->specs++] = job->spec[i];
     for (job->full = 0; job->full < job->specs && !job->spec[job->full].full;) job->full++;
     return overflow ? proof_none(job, "the layers hold more bits than 2^62") : RUNG_OK;
 }
@@ -78,7 +74,10 @@ static bool same(const rung_spec *a, const rung_spec *b)
  * good. */
 static void put_spec(rung_buf *out, const rung_spec *s)
 {
-    if (s->full && s->recurrent)
+    if (s->full && s->level)
+        rung_buf_printf(out, "LF %llu %llu %llu", (unsigned long long)s->state, (unsigned long long)s->level,
+                        (unsigned long long)s->message);
+    else if (s->full && s->recurrent)
         rung_buf_printf(out, "RF %llu %llu", (unsigned long long)s->state, (unsigned long long)s->message);
     else if (s->full)
         rung_buf_printf(out, "F %llu", (unsigned long long)s->message);
@@ -104,7 +103,7 @@ static size_t alike(const proof_job *job, size_t from, size_t to)
 static size_t put_stretch(rung_buf *out, const proof_job *job, size_t from, size_t to)
 {
     size_t count = alike(job, from, to), at = from;
-    bool plain = !(job->spec[from].level && job->spec[from].state);
+    bool plain = job->spec[from].full || !(job->spec[from].level && job->spec[from].state);
     if (count > 2 && plain) {
         rung_buf_puts(out, "repeat (");
         put_spec(out, &job->spec[from]);
@@ -233,15 +232,30 @@ static void put_head(rung_buf *out, const proof_job *job, const char *id)
     rung_buf_clear(&about);
 }
 
+/* From prompts whose entries name their arguments to those whose entries do not, by how the claim begins. */
+static const struct {
+    const char *claim, *tactic;
+} without_arguments[] = {
+    {"forall T, (T <=", "intros T HT; apply pair_form_thinking; revert T HT; "},
+    {"forall T, ", "intros T; apply pair_form_thinking; "},
+    {"ImpossibleTwoPass ", "apply pair_form_two_pass; "},
+    {"ImpossibleSplit ", "apply pair_form_split; "},
+    {"ImpossibleTop ", "apply pair_form_top; "},
+    {"Impossible ", "apply pair_form; "},
+};
+
+static const char *take_arguments_away(const char *claim)
+{
+    for (size_t i = 0; i < RUNG_COUNT(without_arguments); i++)
+        if (strncmp(claim, without_arguments[i].claim, strlen(without_arguments[i].claim)) == 0)
+            return without_arguments[i].tactic;
+    return "";
+}
+
 /* From the form of the prompts and of the layers that Coq has proved it for to those of the claim. */
 static void put_reduction(rung_buf *out, const proof_job *job)
 {
-    const char *claim = job->claim_text.text;
-    if (job->pair && strncmp(claim, "forall T, (T <=", 15) == 0)
-        rung_buf_puts(out, "intros T HT; apply pair_form_thinking; revert T HT; ");
-    else if (job->pair)
-        rung_buf_puts(out, strncmp(claim, "forall T", 8) == 0 ? "intros T; apply pair_form_thinking; "
-                                                              : "apply pair_form; ");
+    if (job->pair) rung_buf_puts(out, take_arguments_away(job->claim_text.text));
     if (job->apart) {
         rung_buf_puts(out, "apply (heads_after _ (");
         proof_put_layers(out, job, 0, job->full);
@@ -309,6 +323,13 @@ static bool about_layers(const char *id)
     return strcmp(id, "causal") != 0;
 }
 
+/* Layers that select single tokens are scans whatever softmax does with them. */
+static bool any_order(const rung_claim *claim)
+{
+    rung_pattern layers = rung_pattern_of(rung_claim_ledger(claim), rung_claim_arithmetic(claim));
+    return layers.full && layers.top == layers.full;
+}
+
 /* Premises that a theorem of the tool does not need, but that the statements of Coq have. */
 static const char *missing(const rung_claim *claim, const rung_bound *bound)
 {
@@ -316,7 +337,7 @@ static const char *missing(const rung_claim *claim, const rung_bound *bound)
         return "in Coq nothing but a chain of thought follows the last token of the task";
     /* their own forms of a layer, and no other order */
     bool own_form = strcmp(bound->id, "two-pass") == 0 || strcmp(bound->id, "split") == 0;
-    if (rung_claim_arithmetic(claim)->kernel != RUNG_KERNEL_ONLINE && !own_form &&
+    if (rung_claim_arithmetic(claim)->kernel != RUNG_KERNEL_ONLINE && !own_form && !any_order(claim) &&
         (bound->needs & RUNG_NEEDS(RUNG_PREMISE_ORDER)))
         return "the form that Coq has is about sums from left to right in one accumulator";
     return NULL;
@@ -344,9 +365,9 @@ rung_status rung_proof_write(rung_proof *proof, const rung_claim *claim, const r
     if (lacks) return proof_none(&job, "%s", lacks);
     if (!answer->point.known)
         return proof_none(&job, "the form that Coq has does not cover these numbers or this order of sums");
-    bool layers = about_layers(answer->bound->id), choice = !layers || strcmp(answer->bound->id, "dsa-one") == 0;
-    rung_status status = take_layers(&job, choice, err);
-    if (layers && !proof->why[0]) RUNG_NEXT(status, judge_heads_beside(&job, answer->bound->id));
+    rung_status status = take_layers(&job, err);
+    if (about_layers(answer->bound->id) && !proof->why[0])
+        RUNG_NEXT(status, judge_heads_beside(&job, answer->bound->id));
     if (status == RUNG_OK && !proof->why[0]) status = write_with(&job, row, err);
     free(job.spec);
     rung_buf_clear(&job.task_text), rung_buf_clear(&job.claim_text), rung_buf_clear(&job.tactic);

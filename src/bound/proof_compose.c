@@ -14,7 +14,7 @@
 #define ULL(x) (unsigned long long)(x)
 
 static const char weaker[] = "the form of this theorem in Coq is a little weaker, and does not hold at these numbers";
-const char proof_beside_levels[] = "log-linear attention beside full attention is not in the model of Coq";
+const char proof_beside_levels[] = "in Coq this theorem has no log-linear heads beside full ones";
 
 /* How a layer is shown to have the heads that a theorem asks for (`heads` of TheoremC0.v). */
 static const char *form_of(const rung_spec *l)
@@ -439,7 +439,6 @@ rung_status proof_two_pass(proof_job *job, rung_error *err)
     bool surely;
     uint64_t heads = heads_of_full(job);
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
-    if (job->pair) return proof_none(job, "in Coq the entries of this theorem do not name their arguments");
     if (rung_claim_arithmetic(job->claim)->kernel != RUNG_KERNEL_TWO_PASS)
         return proof_none(job, "Coq has this theorem for a maximum that is known before the sum begins");
     if (job->specs != 1 || !heads || heads >= z.N0) return proof_none(job, "%s", weaker);
@@ -486,24 +485,23 @@ rung_status proof_headwise_two(proof_job *job, rung_error *err)
     return RUNG_OK;
 }
 
-/* headwise_check: N_{L-1} log2 V > c W + s, W = N_{L-1}/N_0. */
+/* headwise_check: N_{L-1} log2 V > c W + s, W = N_{L-1}/N_0, and s the bits of the other heads after z_L. */
 rung_status proof_headwise(proof_job *job, rung_error *err)
 {
     proof_sizes z;
     bool surely;
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
     const rung_spec *l = job->spec;
-    if (l->level) return proof_none(job, "%s", proof_beside_levels);
     if (job->specs != 1 || !l->full) return proof_none(job, "%s", weaker);
-    rung_status status =
-        proof_exceeds(&surely, z.V, z.first, (proof_wide)l->message * (z.first / z.N0) + l->state, err);
+    proof_wide s = proof_bits(job, 0, 1, z.first);
+    rung_status status = proof_exceeds(&surely, z.V, z.first, (proof_wide)l->message * (z.first / z.N0) + s, err);
     RUNG_TRY(status);
     if (!surely) return proof_none(job, "%s", weaker);
     rung_buf_puts(&job->claim_text, "Impossible ");
     proof_put_layers(&job->claim_text, job, 0, 1);
     rung_buf_printf(&job->claim_text, " %s", job->task_text.text ? job->task_text.text : "");
-    rung_buf_printf(&job->tactic, "apply (headwise _ _ _ _ %llu %llu); [%s; reflexivity|vm_compute; reflexivity]",
-                    ULL(l->message), ULL(l->state), form_of(l));
+    rung_buf_printf(&job->tactic, "apply (headwise _ _ _ _ %llu %llu); vm_compute; reflexivity", ULL(l->message),
+                    ULL(s));
     snprintf(job->proof->theorem, sizeof job->proof->theorem, "headwise");
     return RUNG_OK;
 }

@@ -393,17 +393,17 @@ rung_status proof_cut_one(proof_job *job, rung_error *err)
     const cut_form *form = form_of(&z, job, true);
     if (!form) return RUNG_OK;
     job->proof->file = z.file;
-    if (l->level) return proof_none(job, "log-linear attention beside full attention is not in the model of Coq");
     if (job->specs != 1 || !l->full) return proof_none(job, "Coq has one layer");
-    RUNG_TRY(decide(&surely, job, (proof_wide)l->message + l->state, err));
+    proof_wide s = proof_bits(job, 0, 1, job->point->prefix);
+    RUNG_TRY(decide(&surely, job, l->message + s, err));
     if (job->proof->why[0]) return RUNG_OK;
     if (!surely) return proof_none(job, "logarithms of 64 places do not decide it");
     put_task(job, &z);
     rung_buf_puts(&job->claim_text, "Impossible ");
     proof_put_layers(&job->claim_text, job, 0, 1);
     rung_buf_printf(&job->claim_text, " %s", job->task_text.text ? job->task_text.text : "");
-    rung_buf_printf(&job->tactic, "apply (cut_one_%s%s %llu %llu); [%s; reflexivity|vm_compute; reflexivity]",
-                    z.theorem, z.arguments, ULL(l->message), ULL(l->state), l->recurrent ? "right" : "left; split");
+    rung_buf_printf(&job->tactic, "apply (cut_one_%s%s %llu %llu); vm_compute; reflexivity", z.theorem, z.arguments,
+                    ULL(l->message), ULL(s));
     snprintf(job->proof->theorem, sizeof job->proof->theorem, "cut_one_%s", z.theorem);
     return RUNG_OK;
 }

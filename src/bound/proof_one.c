@@ -11,7 +11,6 @@
 #define ULL(x) (unsigned long long)(x)
 
 static const char weaker[] = "the form of this theorem in Coq is a little weaker, and does not hold at these numbers";
-static const char named[] = "in Coq the entries of this theorem do not name their arguments";
 
 static uint64_t least_of(uint64_t a, uint64_t b)
 {
@@ -34,7 +33,6 @@ rung_status proof_split(proof_job *job, rung_error *err)
     bool surely;
     uint64_t T = rung_claim_arithmetic(job->claim)->tile;
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
-    if (job->pair) return proof_none(job, "%s", named);
     uint64_t entries = split_entries(&z, T), c = job->spec[0].message;
     if (job->specs != 1 || !entries) return proof_none(job, "%s", weaker);
     RUNG_TRY(proof_exceeds(&surely, z.V, entries, c, err));
@@ -80,7 +78,6 @@ rung_status proof_choice(proof_job *job, rung_error *err)
     proof_sizes z;
     bool surely;
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
-    if (job->pair) return proof_none(job, "%s", named);
     choice c = {z.N0, z.V, tokens_chosen(job)};
     if (job->specs != 1 || c.k >= c.N0) return proof_none(job, "%s", weaker);
     if ((proof_wide)least_of(c.k, c.N0 - c.k) * c.N0 > DIVIDED_MAX)

@@ -148,11 +148,6 @@ static bool finite_rows(const float *x, size_t x_row, size_t rows, size_t n)
     return sum_lanes(&sum) + rest == 0;
 }
 
-static void elu1(float *restrict y, const float *restrict x, size_t n)
-{
-    for (size_t i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] + 1 : y[i];
-}
-
 static void undo_elu1(float *restrict dx, const float *restrict x, const float *restrict y, const float *restrict dy,
                       size_t n)
 {
@@ -435,6 +430,7 @@ static void sum_channel_decays(float *restrict dg, size_t dg_row, const float *r
 }
 
 const rung_chunk_kernels ISA(rung_chunk_kernels) = {
+    .product = ISA(rung_small_product),
     .scale_rows = scale_rows,
     .add_rows = add_rows,
     .fade_rows = fade_rows,
@@ -442,7 +438,7 @@ const rung_chunk_kernels ISA(rung_chunk_kernels) = {
     .multiply_rows = multiply_rows,
     .add_products = add_products,
     .finite_rows = finite_rows,
-    .elu1 = elu1,
+    .elu1 = ISA(rung_elu1),
     .undo_elu1 = undo_elu1,
     .pair_decays = pair_decays,
     .mask_pairs = mask_pairs,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The tables of chunk_isa.c and what selective_isa.c adds to them, one per instruction set that the build has.
+ * The tables of chunk_isa.c and what selective_isa.c, small_isa.c and elu_isa.c add, one per instruction set that the build has.
  */
 #ifndef RUNG_KERN_CHUNK_TABLE_H
 #define RUNG_KERN_CHUNK_TABLE_H
@@ -10,14 +10,20 @@
 
 typedef void rung_selective_scan(const rung_selective *p);
 typedef void rung_selective_undo(const rung_selective_back *p);
+typedef void rung_small_product(const rung_product *p);
+typedef void rung_elu1(float *y, size_t y_row, const float *x, size_t x_row, size_t rows, size_t n);
 
 extern const rung_chunk_kernels rung_chunk_kernels_ref;
 rung_selective_scan rung_selective_scan_ref;
 rung_selective_undo rung_selective_undo_ref;
+rung_small_product rung_small_product_ref;
+rung_elu1 rung_elu1_ref;
 #if defined(__x86_64__)
 extern const rung_chunk_kernels rung_chunk_kernels_avx2, rung_chunk_kernels_avx512;
 rung_selective_scan rung_selective_scan_avx2, rung_selective_scan_avx512;
 rung_selective_undo rung_selective_undo_avx2, rung_selective_undo_avx512;
+rung_small_product rung_small_product_avx2, rung_small_product_avx512;
+rung_elu1 rung_elu1_avx2, rung_elu1_avx512;
 #endif
 
 #endif

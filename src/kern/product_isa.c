@@ -8,7 +8,7 @@
  */
 #include "table.h"
 
-#include "lanes.h"
+#include "kern_lanes.h"
 
 #include <assert.h>
 

@@ -7,7 +7,7 @@
  * meet except in dB and dC, whose 16 lanes are added in one tree for every instruction set.
  */
 #include "chunk_table.h"
-#include "lanes.h"
+#include "kern_lanes.h"
 
 #define PASTE_(name, suffix) name##suffix
 #define PASTE(name, suffix)  PASTE_(name, suffix)
@@ -76,8 +76,7 @@ INLINE void advance(const rung_selective *p, size_t t, size_t tokens, size_t lan
         }
         store(p->h + at, h);
     }
-    for (size_t i = 0; reads && i < tokens; i++)
-        store_part(p->y + (t + i) * p->value_row, y[i], lane, p->channels);
+    for (size_t i = 0; reads && i < tokens; i++) store_part(p->y + (t + i) * p->value_row, y[i], lane, p->channels);
 }
 
 INLINE void advance_all(const rung_selective *p, bool reads, bool keeps)

@@ -8,9 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Rows of a triangle that are computed together. The widest tile of the products has 14 rows. Fewer rows would be
- * slower, more would multiply more zeros. */
-enum { STEP = 14 };
+/* Rows of a triangle that are computed together: those of a tile of the products. */
+enum { STEP = 8 };
 /* Rows per call of solve_block. A product adds the contribution of the rows before them. */
 enum { SOLVE = 8 };
 enum { VECTOR = 16 };
@@ -19,18 +18,18 @@ void rung_chunk_product(float *y, size_t y_row, chunk_factor x, const float *pan
                         size_t cols, size_t inner, bool add)
 {
     if (!y) return;
-    rung_kernels_get()->multiply(&(rung_product){.y = y,
-                                                 .x = x.at,
-                                                 .panels = panels,
-                                                 .start = add ? y : NULL,
-                                                 .rows = rows,
-                                                 .cols = cols,
-                                                 .inner = inner,
-                                                 .y_row = y_row,
-                                                 .x_row = x.row,
-                                                 .x_inner = x.inner,
-                                                 .start_row = y_row,
-                                                 .panel_rows = panel_rows});
+    rung_chunk_kernels_get()->product(&(rung_product){.y = y,
+                                                      .x = x.at,
+                                                      .panels = panels,
+                                                      .start = add ? y : NULL,
+                                                      .rows = rows,
+                                                      .cols = cols,
+                                                      .inner = inner,
+                                                      .y_row = y_row,
+                                                      .x_row = x.row,
+                                                      .x_inner = x.inner,
+                                                      .start_row = y_row,
+                                                      .panel_rows = panel_rows});
 }
 
 void rung_chunk_pairs(float *A, chunk_factor x, const float *panels, size_t n, size_t inner)

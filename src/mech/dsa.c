@@ -274,12 +274,12 @@ static const rung_param params[] = {
 };
 
 static const rung_mech_input inputs[] = {
-    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL},
-    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key", NULL},
-    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL},
-    {"iq", RUNG_DIM_INDEX_QUERY, RUNG_FROM_LINEAR, false, "queries of the indexer", NULL},
-    {"ik", RUNG_DIM_INDEX_KEY, RUNG_FROM_LINEAR, false, "key of the indexer", NULL},
-    {"iw", RUNG_DIM_INDEX_HEAD, RUNG_FROM_LINEAR, false, "weights of the indexer's heads", NULL},
+    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL, RUNG_QUANTITY_ACT},
+    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key", NULL, RUNG_QUANTITY_ACT},
+    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL, RUNG_QUANTITY_ACT},
+    {"iq", RUNG_DIM_INDEX_QUERY, RUNG_FROM_LINEAR, false, "queries of the indexer", NULL, RUNG_QUANTITY_ACT},
+    {"ik", RUNG_DIM_INDEX_KEY, RUNG_FROM_LINEAR, false, "key of the indexer", NULL, RUNG_QUANTITY_ACT},
+    {"iw", RUNG_DIM_INDEX_HEAD, RUNG_FROM_LINEAR, false, "weights of the indexer's heads", NULL, RUNG_QUANTITY_ACT},
     {0},
 };
 

@@ -206,6 +206,11 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
         store_exact(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, head, conf);
 }
 
+static size_t slot_in_row(const rung_mech_conf *conf, size_t pos)
+{
+    return slot_of(pos, conf);
+}
+
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 static const rung_param full_params[] = {{0}};
@@ -214,9 +219,9 @@ static const rung_param window_params[] = {
     {0},
 };
 static const rung_mech_input qkv[] = {
-    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL},
-    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key", NULL},
-    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL},
+    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL, RUNG_QUANTITY_ACT},
+    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key", NULL, RUNG_QUANTITY_CACHE},
+    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL, RUNG_QUANTITY_CACHE},
     {0},
 };
 
@@ -232,6 +237,8 @@ const rung_mech rung_mech_full = {
     .params = full_params,
     .inputs = qkv,
     .pads = rung_pads_all,
+    .keeps = RUNG_KEEPS_TOKENS,
+    .slot = slot_in_row,
     .carry = carry_full,
     .scratch = scratch_full,
     .any_softmax = true,
@@ -254,6 +261,8 @@ const rung_mech rung_mech_window = {
     .params = window_params,
     .inputs = qkv,
     .pads = rung_pads_all,
+    .keeps = RUNG_KEEPS_TOKENS,
+    .slot = slot_in_row,
     .carry = carry_window,
     .scratch = scratch_full,
     .any_softmax = true,

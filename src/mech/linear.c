@@ -71,8 +71,7 @@ void rung_linear_phi_f32(float *out, const float *x, const rung_mech_conf *conf)
     size_t d = conf->dk;
     switch (rung_linear_phi(conf)) {
     case PHI_ELU1:
-        rung_kernels_get()->exp(out, x, d);
-        rung_chunk_kernels_get()->elu1(out, x, d);
+        rung_chunk_kernels_get()->elu1(out, 0, x, 0, 1, d);
         break;
     case PHI_RELU:
         for (size_t i = 0; i < d; i++) out[i] = x[i] > 0 || isnan(x[i]) ? x[i] : 0;
@@ -167,6 +166,12 @@ static void chunk_f32(float *o, float *S, float *z, linear_chunk *c)
     if (z) rung_chunk_kernels_get()->scale_rows(o, c->v_row, o, c->v_row, c->inverse, c->n, c->dv);
 }
 
+/* Asks for some rows of the next chunk, `next` tokens, if it has any. */
+static void fetch_next(const float *x, size_t row, size_t width, size_t next, const linear_chunk *c)
+{
+    chunk_fetch(x + c->n * row, row, next, width);
+}
+
 /* Below so many tokens the token loop is faster than opening and closing the state. */
 enum { FEW = 4 };
 
@@ -184,8 +189,13 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
     rung_chunk_open(S, own, c.r, c.dv);
     for (size_t t = 0; t < tokens; t += CHUNK) {
         rung_linear_chunk_rows(&c, in, t, tokens, head, conf);
+        size_t next = size_min(CHUNK, tokens - t - c.n);
         rung_linear_chunk_enter(&c, conf, conf->causal);
+        fetch_next(c.k, c.q_row, conf->dk, next, &c);
+        fetch_next(c.q, c.q_row, conf->causal ? conf->dk : 0, next, &c);
         if (conf->causal) chunk_f32(out + t * c.v_row, S, z, &c);
+        fetch_next(c.v, c.v_row, c.dv, next, &c);
+        if (conf->causal) fetch_next(out + t * c.v_row, c.v_row, c.dv, next, &c);
         if (conf->causal && !rung_chunk_kernels_get()->finite_rows(out + t * c.v_row, c.v_row, c.n, c.dv)) {
             rung_chunk_close(own, S, c.r, c.dv);
             walk_f32(o, state, in, t, t + c.n, head, conf, scratch_);
@@ -314,9 +324,9 @@ static unsigned pads(const rung_mech_conf *conf)
 /* ---- row --------------------------------------------------------------------------------------------------------- */
 
 static const rung_mech_input inputs[] = {
-    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query, before phi", NULL},
-    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key, before phi", NULL},
-    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL},
+    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query, before phi", NULL, RUNG_QUANTITY_ACT},
+    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key, before phi", NULL, RUNG_QUANTITY_ACT},
+    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL, RUNG_QUANTITY_ACT},
     {0},
 };
 
@@ -331,6 +341,7 @@ const rung_mech rung_mech_linear = {
     .params = params,
     .inputs = inputs,
     .recurrent = true,
+    .keeps = RUNG_KEEPS_HEADS,
     .pads = pads,
     .check = check,
     .carry = carry,

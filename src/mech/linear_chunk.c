@@ -47,7 +47,10 @@ void rung_linear_chunk_rows(linear_chunk *c, const float *const *in, size_t firs
 
 void rung_linear_chunk_phi(float *phi, const float *x, const linear_chunk *c, const rung_mech_conf *conf)
 {
-    for (size_t t = 0; t < c->n; t++) rung_linear_phi_f32(phi + t * c->r, x + t * c->q_row, conf);
+    if (rung_linear_phi(conf) == PHI_ELU1)
+        rung_chunk_kernels_get()->elu1(phi, c->r, x, c->q_row, c->n, conf->dk);
+    else
+        for (size_t t = 0; t < c->n; t++) rung_linear_phi_f32(phi + t * c->r, x + t * c->q_row, conf);
 }
 
 void rung_linear_chunk_enter(const linear_chunk *c, const rung_mech_conf *conf, bool reads)
@@ -71,11 +74,12 @@ void rung_linear_chunk_read(float *o, const float *S, const linear_chunk *c)
 void rung_linear_chunk_norms(const linear_chunk *c, const float *z, bool inside)
 {
     if (!z) return;
-    rung_chunk_kernels_get()->dot_rows(c->norm, c->p, c->r, z, 0, c->n, c->r);
-    for (size_t t = 0; t < c->n; t++) {
-        if (inside) c->norm[t] += rung_kernels_get()->sum(c->A + t * CHUNK, CHUNK);
-        c->inverse[t] = 1 / c->norm[t];
-    }
+    float pairs[CHUNK] = {0};
+    const rung_chunk_kernels *kern = rung_chunk_kernels_get();
+    kern->dot_rows(c->norm, c->p, c->r, z, 0, c->n, c->r);
+    if (inside) kern->dot_rows(pairs, c->A, CHUNK, c->one, 0, c->n, CHUNK);
+    for (size_t t = 0; t < c->n; t++) c->norm[t] += pairs[t];
+    for (size_t t = 0; t < c->n; t++) c->inverse[t] = 1 / c->norm[t];
 }
 
 void rung_linear_chunk_leave(float *S, float *z, const linear_chunk *c)

@@ -219,12 +219,14 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
 /* ---- row --------------------------------------------------------------------------------------------------------- */
 
 static const rung_mech_input inputs[] = {
-    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL},
-    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key", NULL},
-    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL},
-    {"lambda", RUNG_DIM_LEVELS, RUNG_FROM_SOFTPLUS, false, "weight of each level", NULL},
-    {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, "natural logarithm of the decay", rung_loglinear_fades},
-    {"beta", RUNG_DIM_HEAD, RUNG_FROM_GATE, false, "how much of the old value is replaced", rung_loglinear_corrects},
+    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL, RUNG_QUANTITY_ACT},
+    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key", NULL, RUNG_QUANTITY_ACT},
+    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL, RUNG_QUANTITY_ACT},
+    {"lambda", RUNG_DIM_LEVELS, RUNG_FROM_SOFTPLUS, false, "weight of each level", NULL, RUNG_QUANTITY_GATE},
+    {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, "natural logarithm of the decay", rung_loglinear_fades,
+     RUNG_QUANTITY_GATE},
+    {"beta", RUNG_DIM_HEAD, RUNG_FROM_GATE, false, "how much of the old value is replaced", rung_loglinear_corrects,
+     RUNG_QUANTITY_BETA},
     {0},
 };
 

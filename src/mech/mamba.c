@@ -246,12 +246,12 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
 
 static const rung_param no_params[] = {{0}};
 static const rung_mech_input inputs[] = {
-    {"x", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "input of each channel", NULL},
-    {"dt", RUNG_DIM_VALUE, RUNG_FROM_SOFTPLUS, false, "step size of each channel", NULL},
-    {"B", RUNG_DIM_KEY, RUNG_FROM_LINEAR, false, "where the input enters the states", NULL},
-    {"C", RUNG_DIM_KEY, RUNG_FROM_LINEAR, false, "how the states are read", NULL},
-    {"A", RUNG_DIM_OF_STATE, RUNG_FROM_PARAMETER, false, "rates of the states, negative", NULL},
-    {"D", RUNG_DIM_OF_VALUE, RUNG_FROM_PARAMETER, false, "how much of x passes by", NULL},
+    {"x", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "input of each channel", NULL, RUNG_QUANTITY_ACT},
+    {"dt", RUNG_DIM_VALUE, RUNG_FROM_SOFTPLUS, false, "step size of each channel", NULL, RUNG_QUANTITY_GATE},
+    {"B", RUNG_DIM_KEY, RUNG_FROM_LINEAR, false, "where the input enters the states", NULL, RUNG_QUANTITY_ACT},
+    {"C", RUNG_DIM_KEY, RUNG_FROM_LINEAR, false, "how the states are read", NULL, RUNG_QUANTITY_ACT},
+    {"A", RUNG_DIM_OF_STATE, RUNG_FROM_PARAMETER, false, "rates of the states, negative", NULL, RUNG_QUANTITY_GATE},
+    {"D", RUNG_DIM_OF_VALUE, RUNG_FROM_PARAMETER, false, "how much of x passes by", NULL, RUNG_QUANTITY_WEIGHTS},
     {0},
 };
 
@@ -266,6 +266,7 @@ const rung_mech rung_mech_mamba = {
     .params = no_params,
     .inputs = inputs,
     .recurrent = true,
+    .keeps = RUNG_KEEPS_HEADS,
     .pads = rung_pads_all,
     .carry = carry,
     .scratch = scratch,

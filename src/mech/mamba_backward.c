@@ -30,8 +30,7 @@ static rung_selective block_at(size_t step, size_t channel, const context *c)
 {
     const rung_backward *b = c->at.b;
     size_t first = step * STEP;
-    rung_selective p =
-        rung_mamba_block(b->in, first, size_min(STEP, b->tokens - first), channel, c->at.head, b->conf);
+    rung_selective p = rung_mamba_block(b->in, first, size_min(STEP, b->tokens - first), channel, c->at.head, b->conf);
     p.rates = c->rates + channel * b->conf->dk;
     return p;
 }

@@ -87,6 +87,26 @@ static void walk_f32(float *o, float *S, const float *const *in, size_t from, si
     }
 }
 
+/* The rows of x that follow those of the chunk; `next` of them, each of `width` numbers, are wanted. */
+static void fetch_next(const float *x, size_t row, size_t width, size_t next, const matrix_chunk *c)
+{
+    if (x) chunk_fetch(x + c->n * row, row, next, width);
+}
+
+/* o of a chunk, and between the products what the next one reads. */
+static void read_chunk(float *o, const float *S, matrix_chunk *c, size_t next, const rung_mech_conf *conf)
+{
+    const rows_f32 *r = &c->r;
+    rung_matrix_chunk_pairs(c, conf->causal);
+    fetch_next(r->q, r->key_row, conf->causal ? c->dk : 0, next, c);
+    fetch_next(r->g, r->g_row, rung_matrix_decay_size(conf), next, c);
+    rung_matrix_chunk_values(c, r->v, S);
+    fetch_next(r->k, r->key_row, c->dk, next, c);
+    if (conf->causal) rung_matrix_chunk_read(o, S, c);
+    fetch_next(r->v, r->value_row, c->dv, next, c);
+    if (conf->causal) fetch_next(o, r->value_row, c->dv, next, c);
+}
+
 /* For fewer tokens the loop over tokens is faster than opening and closing the state. */
 enum { FEW = 4 };
 
@@ -104,8 +124,7 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
     rung_chunk_open(S, own, dk, dv);
     for (size_t t = 0; t < tokens; t += CHUNK) {
         rung_matrix_chunk_rows(&c, in, t, tokens, head, conf);
-        rung_matrix_chunk_enter(&c, S, conf->causal);
-        if (conf->causal) rung_matrix_chunk_read(out + t * row, S, &c);
+        read_chunk(out + t * row, S, &c, size_min(CHUNK, tokens - t - c.n), conf);
         if (conf->causal && !rung_chunk_kernels_get()->finite_rows(out + t * row, row, c.n, dv)) {
             rung_chunk_close(own, S, dk, dv);
             walk_f32(out, own, in, t, t + c.n, head, conf, scratch_);
@@ -175,20 +194,21 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
 static const rung_param no_params[] = {{0}};
 
 #define QKV                                                                                                            \
-    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL},                                                        \
-        {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key", NULL},                                                      \
+    {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "query", NULL, RUNG_QUANTITY_ACT},                                     \
+        {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "key", NULL, RUNG_QUANTITY_ACT},                                   \
     {                                                                                                                  \
-        "v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL                                                    \
+        "v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL, RUNG_QUANTITY_ACT                                 \
     }
 #define BETA                                                                                                           \
     {                                                                                                                  \
-        "beta", RUNG_DIM_HEAD, RUNG_FROM_GATE, false, "how much of the old value is replaced", NULL                    \
+        "beta", RUNG_DIM_HEAD, RUNG_FROM_GATE, false, "how much of the old value is replaced", NULL,                   \
+            RUNG_QUANTITY_BETA                                                                                         \
     }
 #define LOG_DECAY "natural logarithm of the decay"
 #define MATRIX_ROW                                                                                                     \
-    .class_of = RUNG_CLASS_STATE, .carries = "H dk dv", .params = no_params, .recurrent = true, .pads = rung_pads_all, \
-    .carry = carry, .scratch = scratch, RUNG_MECH_FORMS, .backward_f32 = rung_matrix_backward_f32,                     \
-    .backward_scratch = rung_matrix_backward_scratch, .forks = true
+    .class_of = RUNG_CLASS_STATE, .keeps = RUNG_KEEPS_HEADS, .carries = "H dk dv", .params = no_params,                \
+    .recurrent = true, .pads = rung_pads_all, .carry = carry, .scratch = scratch, RUNG_MECH_FORMS,                     \
+    .backward_f32 = rung_matrix_backward_f32, .backward_scratch = rung_matrix_backward_scratch, .forks = true
 
 const rung_mech rung_mech_retnet = {
     .name = "retnet",
@@ -196,7 +216,9 @@ const rung_mech rung_mech_retnet = {
     .summary = "retention: a fixed decay per head (RetNet)",
     .equation = "S <- e^g S + k v^T, o = S^T q",
     .source = "Sun et al. 2023",
-    .inputs = (const rung_mech_input[]){QKV, {"g", RUNG_DIM_HEAD, RUNG_FROM_RATE, false, LOG_DECAY, NULL}, {0}},
+    .inputs =
+        (const rung_mech_input[]){
+            QKV, {"g", RUNG_DIM_HEAD, RUNG_FROM_RATE, false, LOG_DECAY, NULL, RUNG_QUANTITY_GATE}, {0}},
     MATRIX_ROW,
 };
 
@@ -206,7 +228,9 @@ const rung_mech rung_mech_gla = {
     .summary = "gated linear attention: a decay per key channel",
     .equation = "S_j <- e^(g_j) S_j + k_j v^T, o = S^T q",
     .source = "Yang, Wang et al. 2024",
-    .inputs = (const rung_mech_input[]){QKV, {"g", RUNG_DIM_KEY, RUNG_FROM_LOG_GATE, false, LOG_DECAY, NULL}, {0}},
+    .inputs =
+        (const rung_mech_input[]){
+            QKV, {"g", RUNG_DIM_KEY, RUNG_FROM_LOG_GATE, false, LOG_DECAY, NULL, RUNG_QUANTITY_GATE}, {0}},
     MATRIX_ROW,
 };
 
@@ -218,10 +242,10 @@ const rung_mech rung_mech_mamba2 = {
     .source = "Dao, Gu 2024",
     .inputs =
         (const rung_mech_input[]){
-            {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "C", NULL},
-            {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "B", NULL},
-            {"v", RUNG_DIM_VALUE, RUNG_FROM_TIMED, false, "x dt", NULL},
-            {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, "dt A, the logarithm of the decay", NULL},
+            {"q", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "C", NULL, RUNG_QUANTITY_ACT},
+            {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, true, "B", NULL, RUNG_QUANTITY_ACT},
+            {"v", RUNG_DIM_VALUE, RUNG_FROM_TIMED, false, "x dt", NULL, RUNG_QUANTITY_ACC},
+            {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, "dt A, the logarithm of the decay", NULL, RUNG_QUANTITY_GATE},
             {0},
         },
     MATRIX_ROW,
@@ -243,7 +267,9 @@ const rung_mech rung_mech_gdelta = {
     .summary = "gated delta rule (Gated DeltaNet)",
     .equation = "S <- e^g S, u = beta (v - S^T k), S <- S + k u^T, o = S^T q",
     .source = "Yang, Kautz, Hatamizadeh 2025",
-    .inputs = (const rung_mech_input[]){QKV, BETA, {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, LOG_DECAY, NULL}, {0}},
+    .inputs =
+        (const rung_mech_input[]){
+            QKV, BETA, {"g", RUNG_DIM_HEAD, RUNG_FROM_DECAY, false, LOG_DECAY, NULL, RUNG_QUANTITY_GATE}, {0}},
     MATRIX_ROW,
 };
 
@@ -253,6 +279,8 @@ const rung_mech rung_mech_kda = {
     .summary = "delta rule with a decay per key channel (Kimi Delta Attention)",
     .equation = "S_j <- e^(g_j) S_j, u = beta (v - S^T k), S <- S + k u^T, o = S^T q",
     .source = "Kimi team 2025",
-    .inputs = (const rung_mech_input[]){QKV, BETA, {"g", RUNG_DIM_KEY, RUNG_FROM_DECAY, false, LOG_DECAY, NULL}, {0}},
+    .inputs =
+        (const rung_mech_input[]){
+            QKV, BETA, {"g", RUNG_DIM_KEY, RUNG_FROM_DECAY, false, LOG_DECAY, NULL, RUNG_QUANTITY_GATE}, {0}},
     MATRIX_ROW,
 };

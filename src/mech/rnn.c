@@ -189,11 +189,13 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
 /* ---- row --------------------------------------------------------------------------------------------------------- */
 
 static const rung_mech_input inputs[] = {
-    {"x", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "input (kind=tanh)", is_tanh},
-    {"x", RUNG_DIM_FOUR_VALUES, RUNG_FROM_LINEAR, false, "input of the gates i, f, g, p (kind=lstm)", rung_rnn_is_lstm},
-    {"U", RUNG_DIM_OF_SQUARE, RUNG_FROM_PARAMETER, false, "recurrent matrix (kind=tanh)", is_tanh},
+    {"x", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "input (kind=tanh)", is_tanh, RUNG_QUANTITY_ACT},
+    {"x", RUNG_DIM_FOUR_VALUES, RUNG_FROM_LINEAR, false, "input of the gates i, f, g, p (kind=lstm)", rung_rnn_is_lstm,
+     RUNG_QUANTITY_ACT},
+    {"U", RUNG_DIM_OF_SQUARE, RUNG_FROM_PARAMETER, false, "recurrent matrix (kind=tanh)", is_tanh,
+     RUNG_QUANTITY_WEIGHTS},
     {"U", RUNG_DIM_OF_FOUR, RUNG_FROM_PARAMETER, false, "recurrent matrices of i, f, g, p (kind=lstm)",
-     rung_rnn_is_lstm},
+     rung_rnn_is_lstm, RUNG_QUANTITY_WEIGHTS},
     {0},
 };
 
@@ -208,6 +210,7 @@ const rung_mech rung_mech_rnn = {
     .params = params,
     .inputs = inputs,
     .recurrent = true,
+    .keeps = RUNG_KEEPS_HEADS,
     .pads = rung_pads_all,
     .carry = carry,
     .scratch = scratch,

@@ -129,12 +129,12 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
 
 static const rung_param no_params[] = {{0}};
 static const rung_mech_input inputs[] = {
-    {"r", RUNG_DIM_KEY, RUNG_FROM_LINEAR, false, "receptance, the query", NULL},
-    {"w", RUNG_DIM_KEY, RUNG_FROM_KEEP, false, "decay of each channel, in (0, 1)", NULL},
-    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, false, "key", NULL},
-    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL},
-    {"a", RUNG_DIM_KEY, RUNG_FROM_REMOVAL, false, "minus the direction that is removed", NULL},
-    {"b", RUNG_DIM_KEY, RUNG_FROM_REPLACEMENT, false, "that direction times a rate", NULL},
+    {"r", RUNG_DIM_KEY, RUNG_FROM_LINEAR, false, "receptance, the query", NULL, RUNG_QUANTITY_ACT},
+    {"w", RUNG_DIM_KEY, RUNG_FROM_KEEP, false, "decay of each channel, in (0, 1)", NULL, RUNG_QUANTITY_GATE},
+    {"k", RUNG_DIM_KEY, RUNG_FROM_LINEAR, false, "key", NULL, RUNG_QUANTITY_ACT},
+    {"v", RUNG_DIM_VALUE, RUNG_FROM_LINEAR, false, "value", NULL, RUNG_QUANTITY_ACT},
+    {"a", RUNG_DIM_KEY, RUNG_FROM_REMOVAL, false, "minus the direction that is removed", NULL, RUNG_QUANTITY_ACT},
+    {"b", RUNG_DIM_KEY, RUNG_FROM_REPLACEMENT, false, "that direction times a rate", NULL, RUNG_QUANTITY_ACT},
     {0},
 };
 
@@ -149,6 +149,7 @@ const rung_mech rung_mech_rwkv7 = {
     .params = no_params,
     .inputs = inputs,
     .recurrent = true,
+    .keeps = RUNG_KEEPS_HEADS,
     .pads = rung_pads_all,
     .carry = carry,
     .scratch = scratch,

@@ -136,9 +136,56 @@ void rung_stretch_step_f32(const rung_stretch_f32 *s)
 
 /* ---- exact ------------------------------------------------------------------------------------------------------- */
 
+static void rows_at_exact(const double *rows[RUNG_MECH_INPUT_MAX], const rung_stretch_exact *s, size_t token)
+{
+    for (size_t i = 0; s->conf->mech->inputs[i].name; i++)
+        rows[i] = s->in[i] ? s->in[i] + token * stride_of(&s->conf->mech->inputs[i], s->conf) : NULL;
+}
+
+/* Whether the state is stored in another format than that of the operations. */
+static bool stores_state(const rung_stretch_exact *s)
+{
+    if (!s->keeper || s->conf->mech->keeps != RUNG_KEEPS_HEADS) return false;
+    const rung_numbers *n = s->keeper->numbers;
+    return n->stochastic || strcmp(n->of[RUNG_QUANTITY_STATE].name, n->acc.name) != 0;
+}
+
+/* Stores the state of a head after the token at `pos`. */
+static void store_head(const rung_stretch_exact *s, const rung_kept *kept, size_t head, size_t pos)
+{
+    const rung_keeper *k = s->keeper;
+    const rung_stored *stored = &k->numbers->of[RUNG_QUANTITY_STATE];
+    size_t at = head * rung_kept_elements(kept), scale = head * rung_kept_scales(kept, stored);
+    rung_dither dither = {.key = rung_dither_key(k->numbers->seed, k->layer, k->group, pos)};
+    for (size_t p = 0; p < 2; p++) {
+        size_t rows = kept->part[p].rows, row = kept->part[p].row;
+        dither.first = at;
+        rung_stored_keep(stored, s->fmt, s->state + at, rows, row, k->scales ? k->scales + scale : NULL,
+                         k->numbers->stochastic ? &dither : NULL);
+        at += rows * row, scale += rows * rung_stored_scales(stored, row);
+    }
+}
+
+/* Token by token, as the state is stored after each. The query of a token reads the state before it is stored. */
+static void scan_stored_head(const rung_stretch_exact *s, size_t head, double *scratch)
+{
+    const double *rows[RUNG_MECH_INPUT_MAX];
+    const rung_kept kept = rung_mech_kept(s->conf);
+    size_t row = s->conf->heads * s->conf->dv;
+    for (size_t t = 0; t < s->tokens; t++) {
+        rows_at_exact(rows, s, t);
+        s->conf->mech->scan_exact(s->o + t * row, s->state, rows, s->pos + t, 1, head, s->conf, s->fmt, scratch);
+        store_head(s, &kept, head, s->pos + t);
+    }
+}
+
 static void scan_head_exact(void *context, size_t head, size_t worker)
 {
     const rung_stretch_exact *s = context;
+    if (stores_state(s)) {
+        scan_stored_head(s, head, s->scratch + worker * s->scratch_size);
+        return;
+    }
     s->conf->mech->scan_exact(s->o, s->state, s->in, s->pos, s->tokens, head, s->conf, s->fmt,
                               s->scratch + worker * s->scratch_size);
 }
@@ -151,12 +198,6 @@ static void ask_part_exact(void *context, size_t item, size_t worker)
     size_t asked = asked_of(s->at, s->asked, s->tokens), count = asked - first < PART ? asked - first : PART;
     s->conf->mech->ask_exact(s->o, s->state, s->in, s->pos, s->tokens, s->at, first, count, head, s->conf, s->fmt,
                              s->scratch + worker * s->scratch_size);
-}
-
-static void rows_at_exact(const double *rows[RUNG_MECH_INPUT_MAX], const rung_stretch_exact *s, size_t token)
-{
-    for (size_t i = 0; s->conf->mech->inputs[i].name; i++)
-        rows[i] = s->in[i] ? s->in[i] + token * stride_of(&s->conf->mech->inputs[i], s->conf) : NULL;
 }
 
 void rung_stretch_scan_exact(const rung_stretch_exact *s, size_t threads)
@@ -189,6 +230,9 @@ static void step_token_exact(double *o, bool wanted, const rung_stretch_exact *s
         rung_mech_step_exact(o, s->state, rows, pos, s->conf, s->fmt, s->scratch);
     else
         mech->update_exact(s->state, rows, pos, s->conf, s->fmt, s->scratch);
+    if (!stores_state(s)) return;
+    const rung_kept kept = rung_mech_kept(s->conf);
+    for (size_t h = 0; h < s->conf->heads; h++) store_head(s, &kept, h, pos);
 }
 
 void rung_stretch_step_exact(const rung_stretch_exact *s)

@@ -189,10 +189,18 @@ static void rotate(const rung_program *p, reals y, size_t pos, size_t tokens, si
         }
 }
 
+static void store(const rung_program *p, reals y, rung_quantity quantity, size_t rows, size_t row, double *scales)
+{
+    const rung_stored *stored = &p->numbers.of[quantity];
+    if (p->numbers.mixed && strcmp(stored->name, p->fmt.name) != 0)
+        rung_stored_keep(stored, &p->fmt, y.x, rows, row, scales, NULL);
+}
+
 static rung_stretch_exact stretch_of(const rung_program *p, const mixing *m)
 {
     rung_stretch_exact s = {.conf = m->conf,
                             .fmt = &p->fmt,
+                            .keeper = m->keeper,
                             .o = m->out.x,
                             .state = m->state.x,
                             .pos = m->pos,
@@ -229,6 +237,7 @@ const arith rung_arith_exact = {
     .row_norm = row_norm,
     .convolve = convolve,
     .rotate = rotate,
+    .store = store,
     .scan = scan,
     .step = step,
 };

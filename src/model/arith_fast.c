@@ -184,6 +184,12 @@ static void step(const rung_program *p, const mixing *m)
     rung_stretch_step_f32(&s);
 }
 
+/* There is one format. */
+static void store(const rung_program *p, reals y, rung_quantity quantity, size_t rows, size_t row, double *scales)
+{
+    (void)p, (void)y, (void)quantity, (void)rows, (void)row, (void)scales;
+}
+
 const arith rung_arith_fast = {
     .linear = linear,
     .add = add,
@@ -195,6 +201,7 @@ const arith rung_arith_fast = {
     .row_norm = row_norm,
     .convolve = convolve,
     .rotate = rotate,
+    .store = store,
     .scan = scan,
     .step = step,
 };

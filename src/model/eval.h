@@ -93,6 +93,7 @@ typedef struct mixing {
     size_t asked;
     reals scratch; /* scratch_size for each worker */
     size_t scratch_size;
+    const rung_keeper *keeper; /* mixed formats; else NULL */
 } mixing;
 
 typedef struct arith {
@@ -112,6 +113,10 @@ typedef struct arith {
                      size_t width);
     /* Rotates the two halves of each head's dk coordinates by the angle of the token's position. */
     void (*rotate)(const struct rung_program *p, reals y, size_t pos, size_t tokens, size_t heads);
+    /* Stores rows of numbers in the format of a quantity, and reads them back. Nothing to do where every quantity has
+     * the format of the operations. scales: see rung_stored_keep. */
+    void (*store)(const struct rung_program *p, reals y, rung_quantity quantity, size_t rows, size_t row,
+                  double *scales);
     void (*scan)(const struct rung_program *p, const mixing *m);
     void (*step)(const struct rung_program *p, const mixing *m);
 } arith;
@@ -121,7 +126,8 @@ extern const arith rung_arith_fast, rung_arith_exact;
 struct rung_program {
     const rung_model *model;
     bool exact;
-    rung_fmt fmt; /* when exact */
+    rung_fmt fmt;         /* when exact: the format of every operation */
+    rung_numbers numbers; /* when exact */
     rung_softmax softmax;
     const arith *ops;
     size_t threads;

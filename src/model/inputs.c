@@ -18,6 +18,7 @@ static void convolve(walk *w, reals y, reals history, reals taps, size_t row, si
     rung_reals_copy(reals_at(w->padded, before), y, w->tokens * row);
     w->ops->convolve(w->p, y, w->padded, taps, w->tokens, row, width);
     w->ops->activate(w->p, y, ACT_SILU, w->tokens * row);
+    walk_store(w, y, RUNG_QUANTITY_ACT, w->tokens * row);
     rung_reals_copy(history, reals_at(w->padded, w->tokens * row), before);
 }
 
@@ -45,7 +46,7 @@ static void project(walk *w, reals y, const input_weights *weights, const rung_m
         repeat_rate(w, y, weights->rate, conf->heads);
         return;
     }
-    w->ops->linear(w->p, y, h, &weights->linear, w->tokens);
+    walk_linear(w, y, h, &weights->linear);
     if (reals_set(weights->conv)) convolve(w, y, history, weights->conv, row, conf->conv);
 }
 
@@ -53,6 +54,13 @@ static void project(walk *w, reals y, const input_weights *weights, const rung_m
 static void make_unit(walk *w, reals y, const rung_mech_conf *conf)
 {
     w->ops->unit(w->p, y, w->tokens * conf->heads, conf->dk);
+    walk_store(w, y, RUNG_QUANTITY_ACT, w->tokens * conf->heads * conf->dk);
+}
+
+static void rotate(walk *w, reals y, const rung_mech_conf *conf)
+{
+    w->ops->rotate(w->p, y, w->pos, w->tokens, conf->heads);
+    walk_store(w, y, RUNG_QUANTITY_ACT, w->tokens * conf->heads * conf->dk);
 }
 
 /* Applies the function of the source. Decays come last (see rung_walk_inputs), because Mamba-2's values need
@@ -90,8 +98,9 @@ static void apply_source(walk *w, reals *in, size_t index, const rung_mech_conf 
     case RUNG_FROM_TIMED:
     case RUNG_FROM_RATE:
     case RUNG_FROM_PARAMETER:
-        break;
+        return;
     }
+    if (input->source != RUNG_FROM_DECAY) walk_store(w, y, input->quantity, count);
 }
 
 /* Multiplies Mamba-2's values by the step, then replaces the step by the logarithm of a decay. */
@@ -105,6 +114,29 @@ static void apply_decays(walk *w, reals *in, const group_weights *group)
         if (conf->mech->inputs[i].source == RUNG_FROM_TIMED) multiply_heads(w, in[i], in[step], conf);
     w->ops->decay(w->p, in[step], group->input[step].rate, w->tokens, conf->heads,
                   rung_mech_row(decay, conf) / conf->heads);
+    walk_store(w, in[step], decay->quantity, w->tokens * rung_mech_row(decay, conf));
+}
+
+/* Places in rung_mech.inputs of every mechanism that keeps tokens. */
+enum { KEY_INPUT = 1, VALUE_INPUT = 2 };
+
+/* Stores the keys and values of a cache as soon as they are made: every query, that of their own token too, reads what
+ * is stored. */
+static void store_cache(walk *w, reals *in, const rung_mech_conf *conf, double *scales)
+{
+    if (conf->mech->keeps != RUNG_KEEPS_TOKENS || !w->p->exact || !w->p->numbers.mixed) return;
+    const rung_kept kept = rung_mech_kept(conf);
+    const rung_stored *stored = &w->p->numbers.of[RUNG_QUANTITY_CACHE];
+    size_t each = rung_kept_scales(&kept, stored);
+    for (size_t t = 0; t < w->tokens; t++)
+        for (size_t h = 0; h < conf->heads; h++) {
+            double *at = scales ? scales + (conf->mech->slot(conf, w->pos + t) * conf->heads + h) * each : NULL;
+            reals key = reals_at(in[KEY_INPUT], (t * conf->heads + h) * conf->dk);
+            reals value = reals_at(in[VALUE_INPUT], (t * conf->heads + h) * conf->dv);
+            w->ops->store(w->p, key, RUNG_QUANTITY_CACHE, 1, conf->dk, at);
+            if (at) at += rung_stored_scales(stored, conf->dk);
+            w->ops->store(w->p, value, RUNG_QUANTITY_CACHE, 1, conf->dv, at);
+        }
 }
 
 void rung_walk_inputs(walk *w, reals in[RUNG_MECH_INPUT_MAX], const group_weights *group, group_state *state, reals h)
@@ -120,9 +152,10 @@ void rung_walk_inputs(walk *w, reals in[RUNG_MECH_INPUT_MAX], const group_weight
         if (rung_input_has_conv(input, conf)) behind += (conf->conv - 1) * row;
         apply_source(w, in, i, conf);
         if (conf->unit && rung_mech_is_query_or_key(input)) make_unit(w, in[i], conf);
-        if (input->rotary && reals_set(w->p->cos)) w->ops->rotate(w->p, in[i], w->pos, w->tokens, conf->heads);
+        if (input->rotary && reals_set(w->p->cos)) rotate(w, in[i], conf);
     }
     apply_decays(w, in, group);
+    store_cache(w, in, conf, state->scales);
 }
 
 /* out = rms(out of a head) * silu(W h). */
@@ -131,8 +164,9 @@ void rung_walk_gate(walk *w, reals out, const group_weights *group, reals h)
     const rung_mech_conf *conf = group->conf;
     size_t width = conf->heads * conf->dv;
     if (!conf->gate) return;
-    w->ops->linear(w->p, w->gate, h, &group->gate, w->tokens);
+    walk_linear(w, w->gate, h, &group->gate);
     w->ops->activate(w->p, w->gate, ACT_SILU, w->tokens * width);
     w->ops->row_norm(w->p, out, group->gate_norm, w->tokens * conf->heads, conf->dv);
     w->ops->multiply(w->p, out, w->gate, w->tokens * width);
+    walk_store(w, out, RUNG_QUANTITY_ACT, w->tokens * width);
 }

@@ -41,6 +41,29 @@ size_t rung_reals_find_nan(reals r, size_t count)
     return SIZE_MAX;
 }
 
+static bool ends_with(const char *name, const char *end)
+{
+    size_t len = strlen(name), tail = strlen(end);
+    return len >= tail && strcmp(name + len - tail, end) == 0;
+}
+
+/* Rates of decays are gates. A format with scales is for the matrices of layers; other tensors then are activations. */
+static rung_quantity quantity_of(const rung_program *p, const rung_tensor *tensor)
+{
+    if (ends_with(tensor->name, ".A")) return RUNG_QUANTITY_GATE;
+    if (p->numbers.of[RUNG_QUANTITY_WEIGHTS].scaling == RUNG_SCALE_NONE) return RUNG_QUANTITY_WEIGHTS;
+    bool matrix = tensor->rank == 2 && ends_with(tensor->name, ".weight") && strncmp(tensor->name, "layers.", 7) == 0;
+    return matrix ? RUNG_QUANTITY_WEIGHTS : RUNG_QUANTITY_ACT;
+}
+
+/* A row of a matrix belongs to one output. */
+static void store_tensor(const rung_program *p, double *x, const rung_tensor *tensor)
+{
+    const rung_stored *stored = &p->numbers.of[quantity_of(p, tensor)];
+    size_t row = tensor->rank == 2 ? tensor->shape[1] : tensor->elements;
+    rung_stored_keep(stored, &p->fmt, x, row ? tensor->elements / row : 0, row, NULL, NULL);
+}
+
 rung_status rung_program_numbers(reals *out, const rung_program *p, rung_arena *arena, const rung_tensor *tensor,
                                  rung_error *err)
 {
@@ -48,7 +71,7 @@ rung_status rung_program_numbers(reals *out, const rung_program *p, rung_arena *
     if (!reals_set(*out)) return RUNG_SYSTEM;
     rung_status status = p->exact ? rung_tensor_to_f64(out->x, tensor, err) : rung_tensor_to_f32(out->f, tensor, err);
     if (status != RUNG_OK) return rung_fail_at(err, status, "%s", rung_safetensors_name(p->model->file));
-    if (p->exact) rung_num_kernels_get()->round(&p->fmt, out->x, out->x, tensor->elements);
+    if (p->exact) store_tensor(p, out->x, tensor);
     size_t nan = rung_reals_find_nan(*out, tensor->elements);
     if (nan != SIZE_MAX)
         return rung_fail(err, RUNG_INPUT, "%s: tensor %s, element %zu is NaN", rung_safetensors_name(p->model->file),
@@ -235,16 +258,39 @@ static rung_status check_softmax(const rung_model *model, const rung_evaluator *
     return RUNG_OK;
 }
 
+/* Refuses what has no order of roundings for mixed formats. */
+static rung_status check_mixed(const rung_model *model, const rung_numbers *numbers, rung_error *err)
+{
+    if (!model->spec.causal)
+        return rung_fail(err, RUNG_USAGE, "numbers %s: an encoder takes one format for everything, such as %s",
+                         numbers->name, numbers->acc.name);
+    for (size_t i = 0; i < model->arch.layer_count; i++)
+        for (size_t g = 0; g < model->arch.layer[i].group_count; g++) {
+            const rung_mech *mech = model->arch.layer[i].group[g].mech;
+            if (mech->keeps == RUNG_KEEPS_NOT_STATED)
+                return rung_fail(err, RUNG_USAGE,
+                                 "layer %zu: %s takes one format for everything, such as %s; where it would store its "
+                                 "numbers in mixed formats is not specified (docs/numbers.md)",
+                                 i, mech->name, numbers->acc.name);
+        }
+    return RUNG_OK;
+}
+
 rung_status rung_program_new(rung_program **out, const rung_model *model, const rung_evaluator *how, rung_error *err)
 {
     RUNG_TRY(check_softmax(model, how, err));
+    if (how->mixed && how->mixed->mixed) RUNG_TRY(check_mixed(model, how->mixed, err));
     rung_program *p = rung_calloc(1, sizeof *p, err);
     if (!p) return RUNG_SYSTEM;
     p->model = model;
-    p->exact = how->numbers != NULL;
+    p->exact = how->numbers || how->mixed;
     p->softmax = how->softmax;
-    if (how->numbers) p->fmt = *how->numbers;
-    p->ops = how->numbers ? &rung_arith_exact : &rung_arith_fast;
+    if (how->mixed)
+        p->numbers = *how->mixed;
+    else if (how->numbers)
+        rung_numbers_of_fmt(&p->numbers, how->numbers);
+    p->fmt = p->numbers.acc;
+    p->ops = p->exact ? &rung_arith_exact : &rung_arith_fast;
     p->threads = how->threads ? how->threads : rung_cpu_threads();
     rung_arena_init(&p->arena);
     rung_status status = load_all(p, err);

@@ -18,6 +18,9 @@ rung_status rung_rows_new(rung_rows **out, const rung_program *program, const ru
     const rung_model_spec *spec = &program->model->spec;
     if (!program->exact || !spec->causal)
         return rung_fail(err, RUNG_USAGE, "one layer at a time needs a causal model and a number format");
+    if (program->numbers.mixed)
+        return rung_fail(err, RUNG_USAGE, "one layer at a time takes one number format for everything, not %s",
+                         program->numbers.name);
     if (prompt->tokens == 0) return rung_fail(err, RUNG_USAGE, "the stretch has no tokens");
     rung_rows *rows = rung_calloc(1, sizeof *rows, err);
     if (!rows) return RUNG_SYSTEM;

@@ -91,6 +91,7 @@ static rung_status embed_tokens(walk *w, const uint32_t *token)
                              token[t], vocab - 1);
         rung_reals_copy(reals_at(w->x, t * w->d_model), reals_at(w->p->embed, token[t] * w->d_model), w->d_model);
     }
+    walk_store(w, w->x, RUNG_QUANTITY_ACT, w->tokens * w->d_model);
     return RUNG_OK;
 }
 
@@ -101,11 +102,19 @@ static rung_status embed_features(walk *w, const float *feature)
     if (!feature) return rung_fail(w->err, RUNG_USAGE, "the model reads features, the prompt has tokens");
     if (!reals_set(raw)) return RUNG_SYSTEM;
     for (size_t i = 0; i < count; i++) {
-        if (raw.x) raw.x[i] = rung_num_round(&w->p->fmt, (double)feature[i]);
+        if (raw.x) raw.x[i] = (double)feature[i];
         if (raw.f) raw.f[i] = feature[i];
     }
-    w->ops->linear(w->p, w->x, raw, &w->p->feature, w->tokens);
+    if (raw.x) rung_stored_keep(&w->p->numbers.of[RUNG_QUANTITY_ACT], &w->p->fmt, raw.x, 1, count, NULL, NULL);
+    walk_linear(w, w->x, raw, &w->p->feature);
     return RUNG_OK;
+}
+
+/* x += y, stored as activations. */
+static void add_stored(walk *w, reals x, reals y)
+{
+    w->ops->add(w->p, x, y, w->tokens * w->d_model);
+    walk_store(w, x, RUNG_QUANTITY_ACT, w->tokens * w->d_model);
 }
 
 rung_status rung_walk_embed(walk *w, const rung_prompt *prompt)
@@ -116,7 +125,7 @@ rung_status rung_walk_embed(walk *w, const rung_prompt *prompt)
                          w->pos + w->tokens, spec->max_tokens);
     rung_status status = spec->vocab ? embed_tokens(w, prompt->token) : embed_features(w, prompt->feature);
     if (status == RUNG_OK && reals_set(w->p->positions))
-        w->ops->add(w->p, w->x, reals_at(w->p->positions, w->pos * w->d_model), w->tokens * w->d_model);
+        add_stored(w, w->x, reals_at(w->p->positions, w->pos * w->d_model));
     return status;
 }
 
@@ -124,6 +133,7 @@ reals rung_walk_normed(walk *w, const norm_weights *weights)
 {
     if (!reals_set(weights->weight)) return w->x;
     w->ops->norm(w->p, w->h, w->x, weights, w->tokens);
+    walk_store(w, w->h, RUNG_QUANTITY_ACT, w->tokens * w->d_model);
     return w->h;
 }
 
@@ -138,8 +148,8 @@ void rung_walk_place(walk *w, const layer_weights *layer, size_t group)
 
 void rung_walk_project(walk *w, const layer_weights *layer)
 {
-    w->ops->linear(w->p, w->y, w->mixed, &layer->out, w->tokens);
-    w->ops->add(w->p, w->x, w->y, w->tokens * w->d_model);
+    walk_linear(w, w->y, w->mixed, &layer->out);
+    add_stored(w, w->x, w->y);
 }
 
 static bool is_last(const walk *w, size_t index)
@@ -171,7 +181,7 @@ static rung_status refuse_nan(const walk *w, reals numbers, size_t row, size_t f
         w->err, RUNG_INPUT,
         "%s, position %zu: not a number in %s (inf - inf, 0 * inf or 0 / 0); try a format with more exponent "
         "bits, or smaller weights",
-        where, w->pos + position_of(w, first + nan / row, narrowed), w->p->exact ? w->p->fmt.name : "fp32");
+        where, w->pos + position_of(w, first + nan / row, narrowed), w->p->exact ? w->p->numbers.name : "fp32");
 }
 
 /* Tokens whose read-out is not wanted have no output that could be checked. But the mechanism keeps their inputs (in a
@@ -211,7 +221,10 @@ static rung_status mix(walk *w, const layer_weights *layer, size_t index)
                     .scratch = w->scratch,
                     .scratch_size = w->scratch_size};
         rung_walk_inputs(w, m.in, &layer->group[g], &w->session->state[index][g], h);
+        const rung_keeper keeper = {&w->p->numbers, index, g, w->session->state[index][g].scales};
+        if (w->p->exact && w->p->numbers.mixed) m.keeper = &keeper;
         (w->form == RUNG_FORM_STEP ? w->ops->step : w->ops->scan)(w->p, &m);
+        walk_store(w, m.out, RUNG_QUANTITY_ACT, rows * conf->heads * conf->dv);
         if (last && status == RUNG_OK) status = refuse_nan_kept(w, &m, index);
         w->tokens = rows;
         rung_walk_gate(w, m.out, &layer->group[g], kept);
@@ -224,24 +237,32 @@ static rung_status mix(walk *w, const layer_weights *layer, size_t index)
     return status;
 }
 
+static rung_status apply_table(walk *w, const layer_weights *layer, size_t index)
+{
+    RUNG_TRY(rung_table_apply(w->x, &layer->table, w->tokens, is_last(w, index) ? w->asked : NULL, w->d_model, index,
+                              w->err));
+    walk_store(w, w->x, RUNG_QUANTITY_ACT, w->tokens * w->d_model);
+    return RUNG_OK;
+}
+
 static rung_status apply_mlp(walk *w, const layer_weights *layer, size_t index)
 {
     size_t hidden = w->tokens * w->p->model->spec.d_mlp;
     if (layer->mlp == RUNG_MLP_NONE) return RUNG_OK;
-    if (layer->mlp == RUNG_MLP_TABLE)
-        return rung_table_apply(w->x, &layer->table, w->tokens, is_last(w, index) ? w->asked : NULL, w->d_model, index,
-                                w->err);
+    if (layer->mlp == RUNG_MLP_TABLE) return apply_table(w, layer, index);
     reals h = rung_walk_normed(w, &layer->norm2);
-    w->ops->linear(w->p, w->hidden, h, &layer->up, w->tokens);
+    walk_linear(w, w->hidden, h, &layer->up);
     if (layer->mlp == RUNG_MLP_RELU) w->ops->activate(w->p, w->hidden, ACT_RELU, hidden);
     if (layer->mlp == RUNG_MLP_GELU) w->ops->activate(w->p, w->hidden, ACT_GELU, hidden);
     if (layer->mlp == RUNG_MLP_SWIGLU) {
-        w->ops->linear(w->p, w->gate, h, &layer->gate, w->tokens);
+        walk_linear(w, w->gate, h, &layer->gate);
         w->ops->activate(w->p, w->gate, ACT_SILU, hidden);
+        walk_store(w, w->gate, RUNG_QUANTITY_ACT, hidden);
         w->ops->multiply(w->p, w->hidden, w->gate, hidden);
     }
-    w->ops->linear(w->p, w->y, w->hidden, &layer->down, w->tokens);
-    w->ops->add(w->p, w->x, w->y, w->tokens * w->d_model);
+    walk_store(w, w->hidden, RUNG_QUANTITY_ACT, hidden);
+    walk_linear(w, w->y, w->hidden, &layer->down);
+    add_stored(w, w->x, w->y);
     return RUNG_OK;
 }
 
@@ -299,6 +320,7 @@ rung_status rung_walk_read_row(walk *w, double *out, reals row, reals h, size_t 
 {
     size_t answers = w->p->model->spec.answers;
     w->ops->linear(w->p, row, reals_at(h, at * w->d_model), &w->p->readout, 1);
+    walk_store(w, row, RUNG_QUANTITY_ACT, answers);
     for (size_t a = 0; a < answers; a++) out[a] = rung_reals_get(row, a);
     return refuse_nan(w, row, answers, at, 1, narrowed, "read-out");
 }

@@ -10,8 +10,9 @@
 
 /* The state that a group of heads keeps between calls. */
 typedef struct group_state {
-    reals mech; /* in the layout of the mechanism; the first carry() numbers are carried past a position */
-    reals conv; /* for each input with a convolution the last width-1 rows, oldest first */
+    reals mech;     /* in the layout of the mechanism; the first carry() numbers are carried past a position */
+    reals conv;     /* for each input with a convolution the last width-1 rows, oldest first */
+    double *scales; /* of the carried numbers, [units][rung_kept_scales]; NULL: none */
 } group_state;
 
 struct rung_session {
@@ -37,6 +38,19 @@ typedef struct walk {
     rung_arena arena;
     rung_error *err;
 } walk;
+
+/* Stores `count` numbers in the format of a quantity: see arith.store. */
+static inline void walk_store(const walk *w, reals y, rung_quantity quantity, size_t count)
+{
+    w->ops->store(w->p, y, quantity, 1, count, NULL);
+}
+
+/* y = W x + b for w->tokens rows, stored as activations. */
+static inline void walk_linear(const walk *w, reals y, reals x, const linear_weights *weights)
+{
+    w->ops->linear(w->p, y, x, weights, w->tokens);
+    walk_store(w, y, RUNG_QUANTITY_ACT, w->tokens * weights->rows);
+}
 
 /* walk.c: the pieces of a layer, on w->tokens rows. */
 rung_status rung_walk_buffers(walk *w);

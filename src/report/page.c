@@ -6,6 +6,7 @@
  * SVG by an interactive plot; on paper the SVG is printed.
  */
 #include "page.h"
+#include "rung/audit.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,16 +40,16 @@ static void put_style(rung_buf *out)
 }
 
 /* Only scripts with this nonce run. It depends on everything that was read: a second protection beside the escaping. */
-static void put_head(rung_buf *out, const char *nonce, const rung_report *report)
+static void put_head(rung_buf *out, const char *nonce, const rung_report *report, bool checks)
 {
     rung_buf_printf(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-        "script-src 'nonce-%s'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
+        "script-src 'nonce-%s'%s; img-src data:; base-uri 'none'; form-action 'none'\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
         "<meta name=\"color-scheme\" content=\"light dark\">\n<title>rung report",
-        nonce);
+        nonce, checks ? " 'wasm-unsafe-eval'" : "");
     for (size_t i = 0; i < report->groups && i < 3; i++) {
         rung_buf_puts(out, i ? ", " : ": ");
         rung_text_escape(out, report->group[i]->shown.name[0] ? report->group[i]->shown.name : "runs");
@@ -283,7 +284,7 @@ static void put_all_json(rung_buf *out, const rung_report *report)
     rung_buf_putc(out, ']');
 }
 
-static void put_scripts(rung_buf *out, const char *nonce, const rung_report *report)
+static void put_scripts(rung_buf *out, const char *nonce, const rung_report *report, bool checks)
 {
     if (rung_report_interactive()) {
         rung_buf_puts(out, "<script type=\"application/json\" id=\"figures\">");
@@ -295,6 +296,7 @@ static void put_scripts(rung_buf *out, const char *nonce, const rung_report *rep
     rung_buf_printf(out, "<script nonce=\"%s\">\n", nonce);
     rung_buf_puts(out, report_js);
     rung_buf_puts(out, "</script>\n");
+    if (checks) rung_checker_put_script(out, nonce);
 }
 
 static void put_link(rung_buf *out, const char *slug, const char *before, const char *name)
@@ -339,9 +341,11 @@ void rung_report_page(rung_buf *out, const rung_report *report)
     put_body(&body, report);
     if (body.text) rung_sha256_hex(digest, body.text, body.len);
     digest[32] = '\0';
-    put_head(out, digest, report);
+    /* Names are escaped, so this is the beginning of a tag of ours. */
+    bool checks = body.text && strstr(body.text, "<div class=\"checker\"");
+    put_head(out, digest, report, checks);
     if (body.text) rung_buf_add(out, body.text, body.len);
-    put_scripts(out, digest, report);
+    put_scripts(out, digest, report, checks);
     rung_buf_puts(out, "</body></html>\n");
     out->failed = out->failed || body.failed;
     rung_buf_clear(&body);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "page.h"
+#include "rung/audit.h"
 
 static void put_head(rung_buf *out, const rung_run_group *g)
 {
@@ -93,10 +94,11 @@ static void put_certificate(rung_buf *out, const rung_cell *cell, size_t *room)
     rung_buf_puts(out, "</code>, sha256 <code>");
     rung_text_escape(out, cell->certificate_sha256);
     rung_buf_puts(out, "</code>");
-    if (4 * len <= *room) {
-        *room -= 4 * len; /* it occurs twice, once percent-encoded */
+    if (6 * len <= *room) {
+        *room -= 6 * len; /* it occurs three times, percent-encoded, in base64 and as text */
         rung_buf_puts(out, ", ");
         put_data_link(out, cell);
+        rung_checker_put(out, cell->certificate, len, NULL, 0);
         rung_buf_puts(out, "<pre>");
         rung_text_escape(out, cell->certificate);
         rung_buf_puts(out, "</pre>");

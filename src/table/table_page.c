@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "rung/audit.h"
 #include "rung/table.h"
 
 static const char head[] =
@@ -35,7 +36,10 @@ static const char head[] =
     "@media(max-width:44rem){table{min-width:0}thead{display:none}tr,th,td{display:block;border:0;padding:.2rem 0}\n"
     "tbody tr{border-bottom:1px solid var(--line);padding:.6rem 0}td::before{content:attr(data-task) \": "
     "\";color:var(--dim)}}\n"
-    "@media print{body{margin:0;max-width:none}.scroll{overflow:visible}}\n"
+    ".checker{margin:.3rem 0}.checker "
+    "pre{max-height:12rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;font-size:.8rem}"
+    ".checker input{max-width:100%}\n"
+    "@media print{.checker{display:none}body{margin:0;max-width:none}.scroll{overflow:visible}}\n"
     "</style>\n";
 
 static void put_code(rung_buf *out, const char *text)
@@ -61,7 +65,27 @@ static void put_link(rung_buf *out, const char *file, const char *text)
     rung_buf_printf(out, "\">%s</a>", text);
 }
 
-static void put_certificate(rung_buf *out, const rung_table_cell *cell)
+static rung_status map_beside(rung_file_map *map, const char *directory, const char *name, rung_error *err)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return rung_file_open_map(map, path, err);
+}
+
+/* The page holds both files, so that it can check them wherever it is. */
+static void put_checker(rung_buf *out, const rung_table_cell *cell, const char *directory)
+{
+    rung_file_map cert = {0}, model = {0};
+    rung_error err = {""};
+    if (map_beside(&cert, directory, cell->cert, &err) != RUNG_OK) return;
+    if (map_beside(&model, directory, cell->cert_model, &err) == RUNG_OK) {
+        rung_checker_put(out, (const char *)cert.bytes, cert.size, model.bytes, model.size);
+        rung_file_close_map(&model);
+    }
+    rung_file_close_map(&cert);
+}
+
+static void put_certificate(rung_buf *out, const rung_table_cell *cell, const char *directory)
 {
     if (!cell->cert[0]) return;
     rung_buf_printf(out, "<details><summary>%s, %s</summary>", cell->cert_kind, cell->cert_numbers);
@@ -71,11 +95,13 @@ static void put_certificate(rung_buf *out, const rung_table_cell *cell)
     put_link(out, cell->cert, "certificate");
     rung_buf_puts(out, ", ");
     put_link(out, cell->cert_model, "model");
-    rung_buf_puts(out, ".</details>");
+    rung_buf_puts(out, ".");
+    put_checker(out, cell, directory);
+    rung_buf_puts(out, "</details>");
 }
 
 /* `own`: the instance of this cell, if it is larger than that of the column. */
-static void put_verdict(rung_buf *out, const rung_table_cell *cell, const char *own)
+static void put_verdict(rung_buf *out, const rung_table_cell *cell, const char *own, const char *directory)
 {
     bool sampled = cell->verdict == RUNG_CAN_SAMPLED;
     if (cell->verdict == RUNG_CAN || sampled) {
@@ -101,7 +127,7 @@ static void put_verdict(rung_buf *out, const rung_table_cell *cell, const char *
             put_link(out, cell->proof, cell->proof);
         }
         rung_buf_puts(out, "</details>");
-        put_certificate(out, cell);
+        put_certificate(out, cell, directory);
     } else {
         rung_buf_puts(out, "<span class=\"empty\">UNKNOWN</span><br><span class=\"dim\">");
         rung_text_escape(out, cell->nearest);
@@ -163,13 +189,13 @@ static void put_trained(rung_buf *out, const rung_table_trained *t)
 }
 
 /* data-task: on a phone the cells stand below each other and say which column they are. */
-static void put_cell(rung_buf *out, const rung_table *table, size_t r, size_t c)
+static void put_cell(rung_buf *out, const rung_table *table, size_t r, size_t c, const char *directory)
 {
     const rung_table_cell *cell = &table->cell[r][c];
     const char *claim = rung_table_rows[r].claim[c];
     bool thinks = rung_table_rows[r].thinks;
     rung_buf_printf(out, "<td data-task=\"%s\">", rung_table_cols[c].title);
-    put_verdict(out, cell, rung_table_rows[r].task[c]);
+    put_verdict(out, cell, rung_table_rows[r].task[c], directory);
     if (rung_table_rows[r].task[c])
         rung_buf_printf(out, "<div class=\"dim\">a larger instance: %zu tokens</div>", cell->tokens);
     if (claim) rung_buf_printf(out, "<div class=\"dim\">published: width %s</div>", claim);
@@ -197,7 +223,7 @@ static void put_about_training(rung_buf *out, const rung_table *table)
         table->spec[0] ? " Sweep <code>" : "", table->spec, table->spec[0] ? "</code>." : "");
 }
 
-void rung_table_page(rung_buf *out, const rung_table *table)
+void rung_table_page(rung_buf *out, const rung_table *table, const char *directory)
 {
     rung_buf_puts(out, head);
     rung_buf_printf(
@@ -218,11 +244,13 @@ void rung_table_page(rung_buf *out, const rung_table *table)
     for (size_t r = 0; r < RUNG_TABLE_ROWS; r++) {
         rung_buf_printf(out, "<tr><th>%s<br><span class=\"dim\"><code>%s</code></span></th>", rung_table_rows[r].title,
                         rung_table_rows[r].arch);
-        for (size_t c = 0; c < RUNG_TABLE_COLS; c++) put_cell(out, table, r, c);
+        for (size_t c = 0; c < RUNG_TABLE_COLS; c++) put_cell(out, table, r, c, directory);
         rung_buf_puts(out, "</tr>\n");
     }
     rung_buf_puts(out, "</tbody></table></div>\n");
     rung_buf_puts(
         out, "<p class=\"dim\">\"published\" is what Ye et al. (2026) and the papers that it builds on state of the "
-             "width Hdp that a task needs, in the limit.</p>\n</html>\n");
+             "width Hdp that a task needs, in the limit.</p>\n");
+    rung_checker_put_script(out, NULL);
+    rung_buf_puts(out, "</html>\n");
 }

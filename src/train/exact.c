@@ -190,7 +190,7 @@ rung_status train_exact_loss(rung_loss *loss, train_exact *e, const rung_batch *
         if (e->slice[i].status != RUNG_OK) status = rung_fail(err, e->slice[i].status, "%s", e->slice[i].err.text);
     status = train_share_status(e->team, status, err);
     RUNG_TRY(status);
-    train_share_parts(e->team, e->part, 0);
+    train_share_parts(e->team, e->part);
     for (size_t i = 0; i < RUNG_SLICES; i++) {
         loss->loss += e->part[i].sum.loss;
         loss->targets += e->part[i].sum.targets;

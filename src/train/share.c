@@ -2,17 +2,21 @@
  * Copyright (c) The rung authors
  *
  * The communication of a step. The sum over slices always runs in the order of the slices, so that any number of
- * processes gets the bits of one: rank r receives its share of the parameters of every slice's gradient, adds, and
- * sends the sums to all. With R ranks and P parameters a rank sends about (8/R + 1) P numbers. There is no arithmetic
- * here.
+ * processes gets the bits of one. Ranks own slices in order, so the sum walks along the ranks: a rank gets the sum of
+ * all slices before its own, adds its own, and passes it on; the last rank has the whole sum, which walks back. The
+ * gradient goes in chunks, and all ranks are at work on different chunks at a time. With P parameters a rank sends at
+ * most 2 P numbers. There is no arithmetic here.
  */
 #include "share.h"
 
 #include <string.h>
 
-/* Largest number of parcels of one exchange: for every slice and every rank at most three, and for every two ranks
- * one. */
-enum { PARCELS = RUNG_SLICES * RUNG_SLICES * 3 };
+/* Largest number of parcels of one exchange: for every slice and every rank at most two. */
+enum { PARCELS = RUNG_SLICES * RUNG_SLICES * 2 };
+
+/* Parameters of a gradient that are passed on at a time: few enough that the others need not wait long for the first
+ * ones, so many that a message costs little beside its bytes. */
+enum { CHUNK = 1 << 16 };
 
 typedef struct post {
     const rung_team *team;
@@ -45,7 +49,7 @@ train_range train_share(const rung_team *team, size_t count)
     return team ? range_of(team, team->rank, count) : (train_range){0, count};
 }
 
-void train_share_parts(const rung_team *team, train_part *part, size_t parameters)
+void train_share_parts(const rung_team *team, train_part *part)
 {
     post p = {.team = team};
     if (!team) return;
@@ -54,24 +58,43 @@ void train_share_parts(const rung_team *team, train_part *part, size_t parameter
         for (size_t i = slices.first; i < slices.end; i++) {
             put_to_all(&p, &part[i].sum, sizeof part[i].sum, from);
             if (part[i].layers) put_to_all(&p, part[i].layer, part[i].layers * sizeof *part[i].layer, from);
-            for (size_t to = 0; parameters && to < team->size; to++) {
-                train_range mine = range_of(team, to, parameters);
-                put(&p, part[i].grad + mine.first, (mine.end - mine.first) * sizeof *part[i].grad, from, to);
-            }
         }
     }
     deliver(&p);
 }
 
-void train_share_gradient(const rung_team *team, float *grad, size_t parameters)
+static train_range chunk_of(size_t index, size_t parameters)
 {
-    post p = {.team = team};
-    if (!team) return;
-    for (size_t from = 0; from < team->size; from++) {
-        train_range theirs = range_of(team, from, parameters);
-        put_to_all(&p, grad + theirs.first, (theirs.end - theirs.first) * sizeof *grad, from);
+    size_t first = index * CHUNK;
+    return (train_range){first, parameters - first < CHUNK ? parameters : first + CHUNK};
+}
+
+static void put_chunk(post *p, float *grad, size_t parameters, size_t index, size_t from, size_t to)
+{
+    train_range chunk = chunk_of(index, parameters);
+    put(p, grad + chunk.first, (chunk.end - chunk.first) * sizeof *grad, from, to);
+}
+
+/* In round t rank r adds to chunk t - r, and passes it up. The last rank finishes a chunk in the round in which it adds
+ * to it; every rank passes a finished chunk down one round after it has received it. */
+void train_share_gradient(const rung_team *team, float *grad, size_t parameters, train_add_slices *add, void *context)
+{
+    if (!team) {
+        add(context, (train_range){0, parameters});
+        return;
     }
-    deliver(&p);
+    size_t chunks = (parameters + CHUNK - 1) / CHUNK, last = team->size - 1;
+    for (size_t round = 0; round < chunks + 2 * last - 1; round++) {
+        post p = {.team = team};
+        if (round >= team->rank && round - team->rank < chunks) add(context, chunk_of(round - team->rank, parameters));
+        for (size_t r = 0; r < last; r++)
+            if (round >= r && round - r < chunks) put_chunk(&p, grad, parameters, round - r, r, r + 1);
+        for (size_t r = last; r > 0; r--) {
+            size_t late = 2 * last - r;
+            if (round >= late && round - late < chunks) put_chunk(&p, grad, parameters, round - late, r, r - 1);
+        }
+        deliver(&p);
+    }
 }
 
 /* Item r of an array belongs to rank r; afterwards all ranks have all items. */

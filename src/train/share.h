@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Private to train: several processes work on one batch. Each does some of the slices and adds up some of the
- * parameters.
+ * Private to train: several processes work on one batch. Each does some of the slices.
  */
 #ifndef RUNG_TRAIN_SHARE_H
 #define RUNG_TRAIN_SHARE_H
@@ -35,11 +34,13 @@ typedef struct train_range {
 
 /* The share of this process among `count` items; all of them if team is NULL, as everywhere below. */
 train_range train_share(const rung_team *team, size_t count);
-/* Call it when each rank has done its slices of part[RUNG_SLICES]. Afterwards all ranks have the sums of all slices,
- * and of every slice's gradient those parameters that they add up. parameters = 0: there are no gradients. */
-void train_share_parts(const rung_team *team, train_part *part, size_t parameters);
-/* Call it when each rank has added up its parameters. Afterwards all ranks have the whole gradient. */
-void train_share_gradient(const rung_team *team, float *grad, size_t parameters);
+/* Call it when each rank has done its slices of part[RUNG_SLICES]. Afterwards all ranks have the sums of all slices. */
+void train_share_parts(const rung_team *team, train_part *part);
+/* Adds the gradients of this rank's slices to what the slices before them have left of these parameters. The rank of
+ * the first slice begins with zeros. */
+typedef void train_add_slices(void *context, train_range parameters);
+/* Call it when each rank has done its slices. Afterwards all ranks have the whole gradient. */
+void train_share_gradient(const rung_team *team, float *grad, size_t parameters, train_add_slices *add, void *context);
 /* True if all ranks pass true. */
 bool train_share_agrees(const rung_team *team, bool yes);
 /* Returns the status of the lowest rank that failed. Ranks that did not fail get a message that names it. */

@@ -254,9 +254,10 @@ void rung_tape_free(rung_tape *tape)
 typedef struct pass {
     rung_tape *tape;
     const rung_batch *batch;
-    double share;                   /* weight of one target */
-    float *grad;                    /* NULL: forward only */
-    train_range slices, parameters; /* slices that this process does, and parameters that it adds up */
+    double share;       /* weight of one target */
+    float *grad;        /* NULL: forward only */
+    train_range slices; /* that this process does */
+    train_range adding; /* parameters whose slices are being added */
 } pass;
 
 static void pack_weights(void *context, size_t item, size_t worker)
@@ -352,13 +353,20 @@ enum { SUM_PART = 4096 };
 static void sum_part(void *context, size_t item, size_t worker)
 {
     const pass *p = context;
-    size_t start = p->parameters.first + item * SUM_PART, count = smaller(SUM_PART, p->parameters.end - start);
+    size_t start = p->adding.first + item * SUM_PART, count = smaller(SUM_PART, p->adding.end - start);
     (void)worker;
     tiny_mode before = tiny_to_zero();
-    memset(p->grad + start, 0, count * sizeof *p->grad);
-    for (size_t i = 0; i < RUNG_SLICES; i++)
+    if (p->slices.first == 0) memset(p->grad + start, 0, count * sizeof *p->grad);
+    for (size_t i = p->slices.first; i < p->slices.end; i++)
         if (p->tape->part[i].sum.sequences) train_add(p->grad + start, p->tape->part[i].grad + start, count);
     tiny_back(before);
+}
+
+static void add_slices(void *context, train_range parameters)
+{
+    pass *p = context;
+    p->adding = parameters;
+    rung_par_for((parameters.end - parameters.first + SUM_PART - 1) / SUM_PART, p->tape->threads, sum_part, p);
 }
 
 static size_t count_targets(const int32_t *target, size_t tokens)
@@ -428,16 +436,13 @@ static rung_status run(rung_loss *loss, float *grad, const rung_net *net, rung_t
     if (targets == 0) return rung_fail(err, RUNG_USAGE, "the batch has no targets");
     pass p = {.tape = tape, .batch = batch, .share = 1 / (double)targets, .grad = grad};
     p.slices = train_share(tape->team, RUNG_SLICES);
-    p.parameters = train_share(tape->team, net->parameters);
     tape->net = net;
     RUNG_TRY(fill_layer_targets(tape->layer_loss_share, net, batch, tokens, err));
     train_net_seen(tape->seen, net);
     rung_par_for(net->linear_count, tape->threads, pack_weights, tape);
     rung_par_for(p.slices.end - p.slices.first, tape->threads, do_slice, &p);
-    train_share_parts(tape->team, tape->part, grad ? net->parameters : 0);
-    if (grad)
-        rung_par_for((p.parameters.end - p.parameters.first + SUM_PART - 1) / SUM_PART, tape->threads, sum_part, &p);
-    if (grad) train_share_gradient(tape->team, grad, net->parameters);
+    train_share_parts(tape->team, tape->part);
+    if (grad) train_share_gradient(tape->team, grad, net->parameters, add_slices, &p);
     collect(loss, tape);
     return RUNG_OK;
 }

@@ -9,6 +9,8 @@
 #include "exact.h"
 #include "share.h"
 
+#include "rung/kern.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -364,9 +366,7 @@ static void measure_gradients(trainer *t)
     for (size_t i = 0; i < t->layers; i++) t->layer[i].gradient = 0;
     for (size_t i = 0; i < rung_net_tensor_count(t->net); i++) {
         const rung_net_tensor *tensor = rung_net_tensor_at(t->net, i);
-        double sum = 0;
-        for (size_t j = 0; j < tensor->elements; j++)
-            sum += (double)t->grad[tensor->offset + j] * (double)t->grad[tensor->offset + j];
+        double sum = rung_kernels_get()->square_sum(t->grad + tensor->offset, tensor->elements);
         *(t->layer_of[i] < t->layers ? &t->layer[t->layer_of[i]].gradient : &outer) += sum;
     }
     for (size_t i = 0; i < t->layers; i++) t->layer[i].gradient = sqrt(t->layer[i].gradient);

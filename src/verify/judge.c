@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rung/verify.h"
+#include "prefixes.h"
 
 static size_t rows_of(const rung_task_conf *task)
 {
@@ -59,6 +59,7 @@ rung_status rung_judge_init(rung_judge *j, const rung_model *model, const rung_p
 
 void rung_judge_clear(rung_judge *j)
 {
+    prefixes_free(j->prefixes);
     rung_session_free(j->session);
     rung_instance_clear(&j->instance);
     free(j->out);
@@ -81,25 +82,47 @@ static void find_targets(rung_judge *j)
         if (j->instance.target[t] != RUNG_NO_TARGET) j->at[j->targets++] = t;
 }
 
-static rung_status run_thoughts(rung_judge *j, const rung_prompt *prompt, rung_form form, rung_error *err)
+rung_status rung_judge_share(rung_judge *j, rung_error *err)
 {
-    if (j->targets != 1 || j->at[0] + 1 != prompt->tokens)
-        return rung_fail(err, RUNG_USAGE,
-                         "a model with a chain of thought answers once, at the end, but the prompt of %s asks %zu "
-                         "times (up to position %zu of %zu); use a form of the task that asks at the last token",
-                         j->task->task->name, j->targets, j->targets ? j->at[j->targets - 1] : 0, prompt->tokens);
-    return rung_session_run_thoughts(j->session, j->out, &j->thoughts, prompt, form, err);
+    return j->prefixes ? RUNG_OK : prefixes_new(&j->prefixes, j, err);
+}
+
+static rung_status check_thoughts(const rung_judge *j, rung_error *err)
+{
+    size_t tokens = j->instance.tokens;
+    if (j->targets == 1 && j->at[0] + 1 == tokens) return RUNG_OK;
+    return rung_fail(err, RUNG_USAGE,
+                     "a model with a chain of thought answers once, at the end, but the prompt of %s asks %zu "
+                     "times (up to position %zu of %zu); use a form of the task that asks at the last token",
+                     j->task->task->name, j->targets, j->targets ? j->at[j->targets - 1] : 0, tokens);
+}
+
+/* Runs the tokens from `first` on; the session has those before. */
+static rung_status run_rest(rung_judge *j, size_t first, rung_form form, rung_error *err)
+{
+    rung_prompt prompt = rung_judge_prompt(j, first, j->instance.tokens - first);
+    if (j->spec->thoughts) return rung_session_run_thoughts(j->session, j->out, &j->thoughts, &prompt, form, err);
+    for (size_t i = 0; i < j->targets; i++) j->at[i] -= first;
+    rung_status status = rung_session_run(j->session, j->out, &prompt, form, j->at, j->targets, err);
+    for (size_t i = 0; i < j->targets; i++) j->at[i] += first;
+    return status;
 }
 
 rung_status rung_judge_run(rung_judge *j, rung_form form, rung_error *err)
 {
-    rung_prompt prompt = rung_judge_prompt(j, 0, j->instance.tokens);
+    size_t first = 0;
     find_targets(j);
     j->thoughts = 0;
-    rung_session_reset(j->session);
     RUNG_TRY(make_room(j, j->targets, err));
-    if (j->spec->thoughts) return run_thoughts(j, &prompt, form, err);
-    return rung_session_run(j->session, j->out, &prompt, form, j->at, j->targets, err);
+    if (j->spec->thoughts) RUNG_TRY(check_thoughts(j, err));
+    if (j->prefixes)
+        prefixes_continue(&first, j->prefixes);
+    else
+        rung_session_reset(j->session);
+    rung_status status = run_rest(j, first, form, err);
+    if (status != RUNG_INPUT || first == 0) return status;
+    rung_session_reset(j->session); /* the message of a whole run names the first layer that stops */
+    return run_rest(j, 0, form, err);
 }
 
 int32_t rung_judge_answer(const rung_judge *j, size_t i)

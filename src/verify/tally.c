@@ -65,11 +65,10 @@ void rung_tally_clear(rung_tally *t)
 rung_position_bits rung_judge_bits(const rung_judge *j, const rung_model *model)
 {
     rung_position_bits bits = {0};
-    uint64_t p = (uint64_t)rung_session_number_bits(j->session);
     for (size_t i = 0; i < rung_model_get_arch(model)->layer_count; i++) {
-        rung_carry carry = rung_session_carry(j->session, i);
-        bits.recurrent += p * carry.recurrent, bits.conv += p * carry.conv;
-        bits.window += p * carry.window, bits.cache += p * carry.cache;
+        const rung_carry_bits layer = rung_session_carry_bits(j->session, i);
+        bits.recurrent += layer.recurrent, bits.conv += layer.conv;
+        bits.window += layer.window, bits.cache += layer.cache;
     }
     bits.total = rung_session_state_bits(j->session);
     return bits;

@@ -38,6 +38,7 @@ typedef struct verification {
     const rung_task_conf *task;
     const rung_verify_options *conf;
     size_t show, threads;
+    bool shares; /* prompts follow each other in order, and a continued run has the bits of a whole one */
     rung_program *program;
     rung_judge *judge; /* [threads], made when a thread needs its own for the first time */
     chunk *chunks;     /* [chunk_count] */
@@ -117,6 +118,7 @@ static void try_chunk(void *context, size_t item, size_t worker)
     if (!j->session) {
         rung_judge_clear(j); /* left by an earlier failure */
         c->status = rung_judge_init(j, v->model, v->program, v->task, &c->err);
+        if (v->shares) RUNG_NEXT(c->status, rung_judge_share(j, &c->err));
     }
     for (uint64_t i = 0; i < c->count && c->status == RUNG_OK && !c->interrupted; i++) {
         c->interrupted = v->conf->interrupted && v->conf->interrupted();
@@ -172,6 +174,7 @@ static rung_status start(verification *v, uint64_t total, rung_error *err)
 {
     rung_evaluator how = v->conf->how;
     size_t threads = how.threads ? how.threads : rung_cpu_threads();
+    v->shares = v->conf->method == RUNG_EXHAUSTIVE && how.numbers && how.softmax == RUNG_SOFTMAX_ONLINE;
     v->threads = total < threads ? (size_t)total : threads;
     how.threads = threads / v->threads;
     v->chunk_count = v->threads * CHUNKS_PER_THREAD;

@@ -62,6 +62,8 @@ bool wc_shape_known(char *reason, size_t size, const rung_model *model, const ru
     const rung_model_spec *spec = rung_model_get_spec(model);
     const rung_arch *arch = rung_model_get_arch(model);
     if (!how->numbers) return refuse(reason, size, "fp32 has no fixed order of sums; choose a number format");
+    if (how->mixed && how->mixed->mixed)
+        return refuse(reason, size, "the proof is for one number format for everything");
     if (how->softmax != RUNG_SOFTMAX_ONLINE) return refuse(reason, size, "the proof is for the online softmax only");
     if (arch->layer_count != 1) return refuse(reason, size, "the proof is for one layer, and the model has more");
     if (arch->layer[0].group_count != 1) return refuse(reason, size, "the layer mixes several mechanisms");

@@ -18,7 +18,7 @@
 
 typedef struct layer {
     char kind[3];
-    unsigned long long first, second;
+    unsigned long long first, second, third;
 } layer;
 
 typedef struct layers {
@@ -32,6 +32,8 @@ static const char *read_layer(layer *l, const char *text)
     *l = (layer){0};
     if (sscanf(text, "RF %llu %llu%n", &l->first, &l->second, &used) == 2)
         strcpy(l->kind, "RF");
+    else if (sscanf(text, "LF %llu %llu %llu%n", &l->first, &l->second, &l->third, &used) == 3)
+        strcpy(l->kind, "LF");
     else if (sscanf(text, "LL %llu%n", &l->first, &used) == 1)
         strcpy(l->kind, "LL");
     else if (sscanf(text, "%1[RF] %llu%n", l->kind, &l->first, &used) != 2)
@@ -79,16 +81,22 @@ static void expect_layers(layers *all, const random_claim *c)
         uint64_t state = (h->extra_elements + (h->levels ? 0 : h->state_elements)) * (uint64_t)a->state_bits +
                          h->window_elements * (uint64_t)a->cache_bits;
         uint64_t message = h->heads * each * (uint64_t)a->accumulator_bits;
+        /* of each chosen token an index score, and for each head a score and a value; here all numbers have as many
+         * bits */
+        if (h->top) message = h->top * (1 + h->heads * (h->value_dim + 1)) * (uint64_t)a->accumulator_bits;
+        bool full = h->full || h->top;
         layer *l = &all->at[all->count];
-        if (h->full && conv) *l++ = (layer){"R", conv, 0};
-        if (h->full && state)
-            *l++ = (layer){"RF", state, message};
-        else if (h->full)
-            *l++ = (layer){"F", message, 0};
+        if (full && conv) *l++ = (layer){"R", conv, 0, 0};
+        if (full && h->levels)
+            *l++ = (layer){"LF", state, h->state_elements * (uint64_t)a->state_bits, message};
+        else if (full && state)
+            *l++ = (layer){"RF", state, message, 0};
+        else if (full)
+            *l++ = (layer){"F", message, 0, 0};
         else if (h->levels)
-            *l++ = (layer){"LL", h->state_elements * (uint64_t)a->state_bits, 0};
+            *l++ = (layer){"LL", h->state_elements * (uint64_t)a->state_bits, 0, 0};
         else if (state + conv)
-            *l++ = (layer){"R", state + conv, 0};
+            *l++ = (layer){"R", state + conv, 0, 0};
         all->count = (size_t)(l - all->at);
     }
 }
@@ -104,6 +112,7 @@ static void same_layers(const char *text, const random_claim *c)
         assert_string_equal(written.at[i].kind, expected.at[i].kind);
         assert_int_equal(written.at[i].first, expected.at[i].first);
         assert_int_equal(written.at[i].second, expected.at[i].second);
+        assert_int_equal(written.at[i].third, expected.at[i].third);
     }
 }
 
@@ -192,7 +201,6 @@ static const refusal refusals[] = {
     {"linear", "eva N=64", "last token", 0, true},
     {"linear", "eva N=2", "CANNOT", 0, false},
     {"3*full", "q-sparse-average q=3", "CANNOT", 2, false},
-    {"full@1|loglinear@1", "seqcomp L=2 N0=64 n=64", "log-linear", 0, false},
     {"full,linear,full", "seqcomp L=3", "proved on paper", UINT64_C(1) << 61, false},
 };
 
@@ -257,6 +265,12 @@ static const struct worded {
     {"full", "mkar T=400 V=5 key=3 layout=pairs", "(mkar_pairs 99 3 5)", 0},
     {"full", "k-hop N=300 k=3 alphabet=40", "(k_hop false 300 40 3)", 0},
     {"linear", "q-sparse-average N=40 q=40", "(averages 40 40)", 0},
+    {"full@1|loglinear@1", "string-equality N=300", "Impossible [LF 0 1 3] (string_equality 300)", 0},
+    {"full,loglinear", "seqcomp L=2 N0=64 n=64", "Impossible (F 3 :: [LL 1]) (seqcomp false 64 [64] 4096)", 0},
+    {"loglinear,full", "seqcomp L=2 N0=640 n=64", "Impossible ([LL 1] ++ F 3 :: [])", 0},
+    {"full,full,loglinear", "seqcomp L=2 N0=6400 n=640", "Impossible (F 3 :: F 3 :: [LL 1])", 0},
+    {"dsa:k=2,linear", "seqcomp L=2 N0=640 n=64", "Impossible (F 6 :: [R 2])", 0},
+    {"full", "seqcomp L=2 N0=30 n=8 form=pair", "apply pair_form; ", 0},
 };
 
 static void test_worded(void **state)

@@ -103,6 +103,79 @@ static void rows_are_scaled_added_and_multiplied(void **state)
     check("rows", C, run_rows, define_rows);
 }
 
+/* ---- products and maps --------------------------------------------------------------------------------------------- */
+
+/* A product of every form: x in rows or transposed, w in panels or in rows, y replaced or added to. */
+static rung_product product_of(sheet *s, size_t rows, size_t inner, size_t cols, int form)
+{
+    bool flipped = form & 1, in_rows = form & 2, adds = form & 4;
+    return (rung_product){.y = s->y[0],
+                          .x = s->x[0],
+                          .panels = s->x[1],
+                          .start = adds ? s->y[0] : NULL,
+                          .rows = rows,
+                          .cols = cols,
+                          .inner = inner,
+                          .y_row = ROW,
+                          .x_row = flipped ? 1 : ROW,
+                          .x_inner = flipped ? ROW : 1,
+                          .w_row = in_rows ? ROW : 0,
+                          .start_row = ROW,
+                          .panel_rows = in_rows ? 0 : inner + form % 3};
+}
+
+static void small_products_have_the_bytes_of_large_ones(void **state)
+{
+    static const size_t sizes[] = {1, 2, 7, 8, 9, 16, 27, 32};
+    sheet *drawn = malloc(sizeof *drawn), *small = malloc(sizeof *small), *large = malloc(sizeof *large);
+    (void)state;
+    assert_true(drawn && small && large);
+    draw_sheet(drawn, C, D_MAX, 5);
+    unsetenv("RUNG_ISA");
+    rung_cpu_forget();
+    for (int isa = RUNG_ISA_REF; isa <= (int)rung_cpu_isa(); isa++)
+        for (int form = 0; form < 8; form++)
+            for (size_t i = 0; i < RUNG_COUNT(sizes); i++)
+                for (size_t k = 0; k < RUNG_COUNT(sizes); k++)
+                    for (size_t j = 1; j <= D_MAX; j += j % 16 == 1 ? 14 : 1) {
+                        *small = *drawn, *large = *drawn;
+                        rung_product p = product_of(small, sizes[i], sizes[k], j, form);
+                        rung_chunk_kernels_of((rung_isa)isa)->product(&p);
+                        p = product_of(large, sizes[i], sizes[k], j, form);
+                        rung_kernels_of((rung_isa)isa)->multiply(&p);
+                        assert_memory_equal(small->y, large->y, sizeof small->y);
+                    }
+    free(drawn), free(small), free(large);
+}
+
+static void run_elu1(sheet *s, const rung_chunk_kernels *kern)
+{
+    for (size_t i = 0; i < ROOM; i++) s->x[0][i] *= i % 5 ? 1 : i % 2 ? 100 : 1e-6f;
+    s->x[0][0] = NAN;
+    kern->elu1(s->y[0], ROW, s->x[0], ROW, s->n, s->d);
+    assert_true(isnan(s->y[0][0]));
+    s->y[0][0] = 0;
+}
+
+static void define_elu1(double *want[3], const sheet *s)
+{
+    for (size_t t = 0; t < s->n; t++)
+        for (size_t i = 0; i < s->d; i++) {
+            size_t at = t * ROW + i;
+            float x = s->x[0][at] * (at % 5 ? 1 : at % 2 ? 100 : 1e-6f);
+            want[0][at] = x > 0 ? (double)x + 1 : x < -86.9f ? 0 : exp((double)x);
+        }
+    want[0][0] = 0;
+}
+
+static void the_feature_map_is_continuous_and_keeps_a_nan(void **state)
+{
+    (void)state;
+    check("elu1", C, run_elu1, define_elu1);
+}
+
+/* ---- what fades ---------------------------------------------------------------------------------------------------- */
+
 static void run_fade(sheet *s, const rung_chunk_kernels *kern)
 {
     for (size_t i = 0; i < ROOM; i += 3) s->y[0][i] *= 1e-31f;
@@ -352,6 +425,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_scaled_added_and_multiplied),
+        cmocka_unit_test(small_products_have_the_bytes_of_large_ones),
+        cmocka_unit_test(the_feature_map_is_continuous_and_keeps_a_nan),
         cmocka_unit_test(what_fades_away_becomes_zero),
         cmocka_unit_test(a_number_that_is_not_finite_is_seen_wherever_it_is),
         cmocka_unit_test(pairs_fade_and_later_tokens_are_not_seen),

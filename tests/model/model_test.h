@@ -58,14 +58,23 @@ static inline rung_fmt format_of(const char *name)
     return fmt;
 }
 
-/* name = NULL: fast. */
+static inline rung_numbers numbers_of(const char *text)
+{
+    rung_numbers numbers;
+    CHECK(rung_numbers_parse(&numbers, text, &check_err));
+    return numbers;
+}
+
+/* format: a number format, or mixed ones; NULL: fast. */
 static inline rung_program *program_of(const rung_model *model, const char *format, size_t threads)
 {
     rung_program *program = NULL;
-    rung_fmt fmt;
-    if (format) fmt = format_of(format);
-    CHECK(rung_program_new(&program, model, &(rung_evaluator){.numbers = format ? &fmt : NULL, .threads = threads},
-                           &check_err));
+    rung_numbers numbers;
+    if (format) numbers = numbers_of(format);
+    rung_evaluator how = {.numbers = format ? &numbers.acc : NULL,
+                          .mixed = format && numbers.mixed ? &numbers : NULL,
+                          .threads = threads};
+    CHECK(rung_program_new(&program, model, &how, &check_err));
     return program;
 }
 

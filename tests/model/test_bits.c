@@ -4,7 +4,8 @@
  * The exact evaluator on whole models, bit for bit against a second walk that is written here from docs/numbers.md and
  * the comments of the headers: scalar operations, one rounding each, dot products from index 0 upwards, the bias last,
  * weights and features rounded to the format first. Only the step form of the mechanism itself is taken from the
- * library, which has tests of its own. Every mechanism of the registry with every word of its parameters, and what a
+ * library, which has tests of its own. With mixed formats numbers are stored where docs/numbers.md says so; how one
+ * number is stored has tests of its own as well (tests/num/test_stored.c). Every mechanism of the registry with every word of its parameters, and what a
  * layer puts around it: convolutions, gates, decays, unit vectors, rotary positions, norms, MLPs.
  */
 #include "model_test.h"
@@ -15,6 +16,7 @@ typedef struct world {
     rung_safetensors *file;
     const rung_model_spec *spec;
     rung_fmt fmt;
+    rung_numbers n;
     size_t T;
     rung_arena arena;
 } world;
@@ -49,6 +51,26 @@ static double constant(const world *w, double x)
     return rung_num_round(&w->fmt, x);
 }
 
+static void keep_rows(const world *w, rung_quantity q, double *x, size_t rows, size_t row)
+{
+    rung_stored_keep(&w->n.of[q], &w->fmt, x, rows, row, NULL, NULL);
+}
+
+static void keep(const world *w, rung_quantity q, double *x, size_t count)
+{
+    keep_rows(w, q, x, 1, count);
+}
+
+/* Rates of decays are gates; scales are for the matrices of layers only. */
+static rung_quantity quantity_of(const world *w, const char *name)
+{
+    size_t len = strlen(name);
+    if (strcmp(name + len - 2, ".A") == 0) return RUNG_QUANTITY_GATE;
+    bool matrix = strstr(name, ".weight") && strncmp(name, "layers", 6) == 0 && !strstr(name, "norm");
+    return matrix || w->n.of[RUNG_QUANTITY_WEIGHTS].scaling == RUNG_SCALE_NONE ? RUNG_QUANTITY_WEIGHTS
+                                                                               : RUNG_QUANTITY_ACT;
+}
+
 /* prefix + suffix, rounded to the format; NULL when the file has no such tensor. */
 static double *tensor(world *w, const char *prefix, const char *suffix)
 {
@@ -58,7 +80,8 @@ static double *tensor(world *w, const char *prefix, const char *suffix)
     if (!t) return NULL;
     double *x = zeros(&w->arena, t->elements);
     CHECK(rung_tensor_to_f64(x, t, &check_err));
-    for (size_t i = 0; i < t->elements; i++) x[i] = constant(w, x[i]);
+    size_t row = t->rank == 2 ? t->shape[1] : t->elements;
+    keep_rows(w, quantity_of(w, name), x, t->elements / row, row);
     return x;
 }
 
@@ -73,6 +96,7 @@ static double *affine(world *w, const char *prefix, const double *x, size_t rows
             for (size_t j = 0; j < cols; j++) sum = plus(w, sum, times(w, W[i * cols + j], x[t * cols + j]));
             y[t * rows + i] = b ? plus(w, sum, b[i]) : sum;
         }
+    keep(w, RUNG_QUANTITY_ACT, y, w->T * rows);
     return y;
 }
 
@@ -107,6 +131,7 @@ static double *normed(world *w, const char *prefix, const double *x)
         for (size_t i = 0; w->spec->norm == RUNG_NORM_LAYER && i < d; i++) y[t * d + i] = minus(w, x[t * d + i], mean);
         rms(w, y + t * d, d, weight, bias);
     }
+    keep(w, RUNG_QUANTITY_ACT, y, w->T * d);
     return y;
 }
 
@@ -131,6 +156,7 @@ static void convolve(world *w, double *y, const double *taps, size_t row, size_t
             }
             y[t * row + c] = silu(w, sum);
         }
+    keep(w, RUNG_QUANTITY_ACT, y, w->T * row);
 }
 
 static void unit_vectors(const world *w, double *x, size_t rows, size_t n)
@@ -139,6 +165,7 @@ static void unit_vectors(const world *w, double *x, size_t rows, size_t n)
         double root = fn(w, RUNG_FN_SQRT, plus(w, sum_of_squares(w, x + r * n, n), constant(w, 1e-6)));
         for (size_t i = 0; i < n; i++) x[r * n + i] = over(w, x[r * n + i], root);
     }
+    keep(w, RUNG_QUANTITY_ACT, x, rows * n);
 }
 
 static void rotate(world *w, double *x, size_t heads, size_t dk)
@@ -152,6 +179,7 @@ static void rotate(world *w, double *x, size_t heads, size_t dk)
             *a = minus(w, times(w, old, c[at]), times(w, *b, s[at]));
             *b = plus(w, times(w, *b, c[at]), times(w, old, s[at]));
         }
+    keep(w, RUNG_QUANTITY_ACT, x, w->T * heads * dk);
 }
 
 /* Element by element; `before` is the element of the input before this one. */
@@ -193,6 +221,11 @@ static double *make_input(world *w, const char *name, const rung_mech_input *inp
     if (conf->conv && projected) convolve(w, y, tensor(w, name, ".conv"), row, conf->conv);
     if (input->source == RUNG_FROM_REMOVAL) unit_vectors(w, y, w->T * H, conf->dk);
     for (size_t e = 0; e < w->T * row; e++) y[e] = source(w, input->source, y[e], before ? before[e] : 0);
+    bool gate =
+        input->source == RUNG_FROM_LOG_GATE || input->source == RUNG_FROM_KEEP || input->source == RUNG_FROM_SOFTPLUS;
+    if (input->source == RUNG_FROM_GATE) keep(w, RUNG_QUANTITY_BETA, y, w->T * row);
+    if (gate) keep(w, RUNG_QUANTITY_GATE, y, w->T * row);
+    if (input->source == RUNG_FROM_REPLACEMENT) keep(w, RUNG_QUANTITY_ACT, y, w->T * row);
     if (conf->unit && query_or_key) unit_vectors(w, y, w->T * H, conf->dk);
     if (input->rotary) rotate(w, y, H, conf->dk);
     return y;
@@ -214,9 +247,46 @@ static void finish_inputs(world *w, double **in, const char *prefix, const rung_
     size_t each = rung_mech_row(&inputs[decay], conf) / H;
     for (size_t e = 0; e < w->T * H * each; e++)
         in[decay][e] = minus(w, 0, times(w, fn(w, RUNG_FN_EXP, A[e / each % H]), in[decay][e]));
+    keep(w, RUNG_QUANTITY_GATE, in[decay], w->T * H * each);
 }
 
 /* ---- layers ------------------------------------------------------------------------------------------------------------------ */
+
+/* A state of head_size numbers per head, in rows of dv and a shorter one, after token t. */
+static void keep_state(const world *w, double *state, const rung_mech_conf *conf, size_t layer, size_t group, size_t t)
+{
+    size_t head = rung_mech_state_elements(conf, 1) / conf->heads, dv = conf->dv;
+    rung_dither d = {.key = rung_dither_key(w->n.seed, layer, group, t)};
+    for (size_t e = 0; e < head * conf->heads;) {
+        size_t left = head - e % head, row = left < dv ? left : dv;
+        d.first = e;
+        rung_stored_keep(&w->n.of[RUNG_QUANTITY_STATE], &w->fmt, state + e, 1, row, NULL, w->n.stochastic ? &d : NULL);
+        e += row;
+    }
+}
+
+/* Token by token: it is read before the state is stored. */
+static double *mixed_mechanism(world *w, double *const *in, const rung_mech_conf *conf, size_t layer, size_t group)
+{
+    size_t row = conf->heads * conf->dv;
+    bool attends = strcmp(conf->mech->name, "full") == 0 || strcmp(conf->mech->name, "window") == 0;
+    double *o = zeros(&w->arena, w->T * row), *state = zeros(&w->arena, rung_mech_state_capacity(conf, w->T));
+    double *scratch = zeros(&w->arena, conf->mech->scratch(conf, w->T));
+    if (attends) keep_rows(w, RUNG_QUANTITY_CACHE, in[1], w->T * conf->heads, conf->dk);
+    if (attends) keep_rows(w, RUNG_QUANTITY_CACHE, in[2], w->T * conf->heads, conf->dv);
+    for (size_t t = 0; t < w->T; t++) {
+        const double *rows[RUNG_MECH_INPUT_MAX];
+        for (size_t i = 0; conf->mech->inputs[i].name; i++) {
+            const rung_mech_input *input = &conf->mech->inputs[i];
+            rows[i] = in[i] + (rung_mech_is_constant(input) ? 0 : t * rung_mech_row(input, conf));
+            if (rung_mech_row(input, conf) == 0) rows[i] = NULL;
+        }
+        rung_mech_step_exact(o + t * row, state, rows, t, conf, &w->fmt, scratch);
+        if (!attends) keep_state(w, state, conf, layer, group, t);
+    }
+    keep(w, RUNG_QUANTITY_ACT, o, w->T * row);
+    return o;
+}
 
 static double *mechanism(world *w, double *const *in, const rung_mech_conf *conf)
 {
@@ -230,7 +300,8 @@ static double *mechanism(world *w, double *const *in, const rung_mech_conf *conf
     return o;
 }
 
-static double *group_output(world *w, const char *prefix, const rung_mech_conf *conf, const double *h)
+static double *group_output(world *w, const char *prefix, const rung_mech_conf *conf, const double *h, size_t layer,
+                            size_t group)
 {
     double *in[RUNG_MECH_INPUT_MAX] = {0};
     char name[200];
@@ -241,18 +312,20 @@ static double *group_output(world *w, const char *prefix, const rung_mech_conf *
         in[i] = make_input(w, name, &conf->mech->inputs[i], conf, h, needs_before ? in[i - 1] : NULL);
     }
     finish_inputs(w, in, prefix, conf);
-    double *o = mechanism(w, in, conf);
+    double *o = w->n.mixed ? mixed_mechanism(w, in, conf, layer, group) : mechanism(w, in, conf);
     if (!conf->gate) return o;
     snprintf(name, sizeof name, "%s.gate", prefix);
     double *gate = affine(w, name, h, row, w->spec->d_model), *weight = tensor(w, prefix, ".gate_norm");
     for (size_t r = 0; r < w->T * conf->heads; r++) rms(w, o + r * conf->dv, conf->dv, weight, NULL);
     for (size_t e = 0; e < w->T * row; e++) o[e] = times(w, o[e], silu(w, gate[e]));
+    keep(w, RUNG_QUANTITY_ACT, o, w->T * row);
     return o;
 }
 
 static void add_rows(const world *w, double *x, const double *y, size_t count)
 {
     for (size_t e = 0; e < count; e++) x[e] = plus(w, x[e], y[e]);
+    keep(w, RUNG_QUANTITY_ACT, x, count);
 }
 
 static void mix(world *w, double *x, const rung_layer *layer, size_t index)
@@ -266,7 +339,7 @@ static void mix(world *w, double *x, const rung_layer *layer, size_t index)
     for (size_t g = 0; g < layer->group_count; g++) {
         size_t row = layer->group[g].heads * layer->group[g].dv;
         snprintf(name, sizeof name, "layers.%zu.mix.%zu", index, g);
-        double *o = group_output(w, name, &layer->group[g], h);
+        double *o = group_output(w, name, &layer->group[g], h, index, g);
         for (size_t e = 0; e < w->T * row; e++) all[e / row * width + offset + e % row] = o[e];
         offset += row;
     }
@@ -285,10 +358,13 @@ static void mlp(world *w, double *x, rung_mlp kind, size_t index)
     double *up = affine(w, name, h, hidden, d);
     snprintf(name, sizeof name, "layers.%zu.mlp.gate", index);
     if (kind == RUNG_MLP_SWIGLU) gate = affine(w, name, h, hidden, d);
+    for (size_t e = 0; gate && e < w->T * hidden; e++) gate[e] = silu(w, gate[e]);
+    if (gate) keep(w, RUNG_QUANTITY_ACT, gate, w->T * hidden);
     for (size_t e = 0; e < w->T * hidden; e++)
         up[e] = kind == RUNG_MLP_RELU   ? (up[e] > 0 ? up[e] : 0)
                 : kind == RUNG_MLP_GELU ? fn(w, RUNG_FN_GELU, up[e])
-                                        : times(w, up[e], silu(w, gate[e]));
+                                        : times(w, up[e], gate[e]);
+    keep(w, RUNG_QUANTITY_ACT, up, w->T * hidden);
     snprintf(name, sizeof name, "layers.%zu.mlp.down", index);
     add_rows(w, x, affine(w, name, up, d, hidden), w->T * d);
 }
@@ -302,16 +378,19 @@ static double *embed(world *w, const test_prompt *p)
         for (size_t e = 0; e < w->T * d; e++) x[e] = table[p->token[e / d] * d + e % d];
     } else {
         double *raw = zeros(&w->arena, w->T * w->spec->d_in);
-        for (size_t i = 0; i < w->T * w->spec->d_in; i++) raw[i] = constant(w, p->feature[i]);
+        for (size_t i = 0; i < w->T * w->spec->d_in; i++) raw[i] = p->feature[i];
+        keep(w, RUNG_QUANTITY_ACT, raw, w->T * w->spec->d_in);
         x = affine(w, "embed", raw, d, w->spec->d_in);
     }
+    keep(w, RUNG_QUANTITY_ACT, x, w->T * d);
     if (positions) add_rows(w, x, positions, w->T * d);
     return x;
 }
 
 static void second_walk(double *out, const rung_model *model, const char *format, const test_prompt *p)
 {
-    world w = {.spec = rung_model_get_spec(model), .fmt = format_of(format), .T = p->tokens};
+    world w = {.spec = rung_model_get_spec(model), .n = numbers_of(format), .T = p->tokens};
+    w.fmt = w.n.acc;
     const rung_arch *arch = rung_model_get_arch(model);
     rung_arena_init(&w.arena);
     CHECK(rung_safetensors_open(&w.file, test_path(), &check_err));
@@ -344,6 +423,26 @@ static void compare_fast(const rung_model *model, const double *want, const test
     }
 }
 
+/* The step form, and a scan in two calls. Both leave the same bits of the state. */
+static void compare_parts(const rung_program *program, const double *want, const rung_model_spec *spec,
+                          const test_prompt *p, const char *what)
+{
+    double got[TOKENS * 5];
+    rung_session *steps = session_of(program, TOKENS), *parts = session_of(program, TOKENS);
+    CHECK(run_part(steps, got, p, spec, 0, TOKENS, RUNG_FORM_STEP, &check_err));
+    assert_same_doubles(got, want, RUNG_COUNT(got), what);
+    CHECK(run_part(parts, got, p, spec, 0, 4, RUNG_FORM_SCAN, &check_err));
+    CHECK(run_part(parts, got + 4 * 5, p, spec, 4, TOKENS - 4, RUNG_FORM_SCAN, &check_err));
+    assert_same_doubles(got, want, RUNG_COUNT(got), what);
+    size_t bytes = (size_t)((rung_session_state_bits(steps) + 7) / 8);
+    uint8_t *a = calloc(bytes + 1, 1), *b = calloc(bytes + 1, 1);
+    assert_true(a && b);
+    CHECK(rung_session_pack(steps, a, &check_err));
+    CHECK(rung_session_pack(parts, b, &check_err));
+    if (memcmp(a, b, bytes) != 0) fail_msg("%s: the state differs", what);
+    free(a), free(b), rung_session_free(steps), rung_session_free(parts);
+}
+
 /* A run that ends in a NaN, by overflow in a small format, must have one in the second walk as well. */
 static void compare(const rung_model_spec *spec, const char *format, uint64_t seed)
 {
@@ -359,11 +458,12 @@ static void compare(const rung_model_spec *spec, const char *format, uint64_t se
     if ((status == RUNG_OK) != (nan == SIZE_MAX))
         fail_msg("%s in %s: status %d (%s), first NaN at %zu", spec->arch, format, status, err.text, nan);
     if (status == RUNG_OK) {
-        char what[256];
+        char what[512];
         snprintf(what, sizeof what, "%s in %s, mlp %s, norm %d, positions %d, seed %d", spec->arch, format, spec->mlp,
                  spec->norm, spec->positions, (int)seed);
         assert_same_doubles(got, want, RUNG_COUNT(got), what);
         if (strcmp(format, "f64") == 0) compare_fast(model, want, &p);
+        if (spec->causal) compare_parts(program, want, spec, &p, what);
     }
     rung_session_free(session), rung_program_free(program), rung_model_close(model);
 }
@@ -399,6 +499,57 @@ static void every_mechanism_and_all_around_it_bit_for_bit(void **state)
                 char words[64];
                 snprintf(words, sizeof words, ":%s=%s", mech->params[i].name, mech->params[i].choices[v]);
                 compare_around(mech->name, words, seed += 7);
+            }
+    }
+}
+
+static const char *const mixed[] = {
+    "served:bf16",
+    "served:state32",
+    "served:fp8",
+    "served:int8",
+    "f32,state=int8/row",
+    "f32,state=e4m3fn/2*bf16,cache=mxfp4,weights=int4/4*f16",
+    "f32,state=bf16,round=stochastic,seed=9",
+    "f32,state=int4/3,act=e5m10,gate=bf16,beta=e4m3,round=stochastic",
+    "weights=bf16,act=bf16,acc=f64,state=f32,cache=mxfp8,gate=f32,beta=bf16",
+    "e8m12,state=q3.4,act=e8m7,beta=q1.7,gate=e6m5,cache=q7.4,weights=e5m4",
+    "q20.20,state=q9.3,act=q15.12,cache=q9.9,gate=q12.20,beta=q0.9,weights=q5.17",
+    "f32,weights=mxfp8,act=bf16,state=e4m3fn",
+    "bf16,beta=e4m3",
+};
+
+/* Surroundings as above, and in both forms, cut into two calls. */
+static void compare_mixed(const char *mech, const char *words, uint64_t seed)
+{
+    static const char *const around[] = {"", ":gate=1", ":conv=3", ":unit=1:gate=1:conv=2"};
+    static const char *const mlps[] = {"none", "relu", "gelu", "swiglu"};
+    bool has_query = strcmp(rung_mech_get(mech)->inputs[0].name, "q") == 0;
+    for (size_t f = 0; f < RUNG_COUNT(mixed); f++, seed++) {
+        char arch[256];
+        const char *a = around[seed % (has_query ? 4 : 3)];
+        snprintf(arch, sizeof arch, "%s%s%s,window:W=4@1|%s%s%s@2", mech, words, a, mech, words, a);
+        rung_model_spec spec = small_spec(arch);
+        spec.dk = 4, spec.dv = 3 + seed % 3, spec.mlp = mlps[seed % 4];
+        spec.norm = (rung_norm)(1 + seed % 3), spec.positions = (rung_positions)(1 + seed / 2 % 4);
+        if (seed % 5 == 1) spec.vocab = 0, spec.d_in = 3;
+        compare(&spec, mixed[f], seed);
+    }
+}
+
+static void mixed_formats_bit_for_bit(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    for (size_t m = 0; m < rung_mech_count(); m++) {
+        const rung_mech *mech = rung_mech_at(m);
+        if (mech->keeps == RUNG_KEEPS_NOT_STATED) continue;
+        compare_mixed(mech->name, "", seed += 11);
+        for (size_t i = 0; mech->params[i].name; i++)
+            for (size_t v = 0; mech->params[i].kind == RUNG_PARAM_CHOICE && mech->params[i].choices[v]; v++) {
+                char words[64];
+                snprintf(words, sizeof words, ":%s=%s", mech->params[i].name, mech->params[i].choices[v]);
+                compare_mixed(mech->name, words, seed += 11);
             }
     }
 }
@@ -464,6 +615,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_mechanism_and_all_around_it_bit_for_bit),
+        cmocka_unit_test(mixed_formats_bit_for_bit),
         cmocka_unit_test(zeros_and_infinities_bit_for_bit),
         cmocka_unit_test(encoders_bit_for_bit),
         cmocka_unit_test(convolutions_cross_a_cut_and_are_counted),

@@ -244,13 +244,15 @@ static void state_bits_are_the_sum_of_the_formulas(void **state)
         rung_session *session = session_of(program, T);
         test_prompt p = draw_prompt(&spec, T, 3);
         double out[ANSWERS];
-        assert_int_equal(rung_session_number_bits(session), kinds[k].bits);
         for (uint64_t t = 0; t <= 12; t++) {
             uint64_t window = (t < 5 ? t : 5) * 3 * 7, elements = t * 2 * 7 + 2 * 4 * 4 + window + 8 + 2 * 4 * 3;
             rung_carry mixed = rung_session_carry(session, 2), full = rung_session_carry(session, 0);
             assert_true(rung_session_state_bits(session) == elements * kinds[k].bits);
             assert_int_equal(mixed.window, window), assert_int_equal(mixed.recurrent, 8);
             assert_int_equal(mixed.cache, 0), assert_int_equal(full.cache, t * 14);
+            const rung_carry_bits bits = rung_session_carry_bits(session, 2);
+            assert_true(bits.window == window * kinds[k].bits && bits.recurrent == 8 * kinds[k].bits &&
+                        bits.cache == 0);
             packed s = pack(session);
             if (s.bits % 8) assert_int_equal(s.bytes[s.size - 1] & (0xff >> s.bits % 8), 0);
             free(s.bytes);

@@ -45,7 +45,7 @@ class Adamw(C.Structure):
         ("schedule", C.c_int), ("warmup", C.c_uint64), ("steps", C.c_uint64)]
 
 
-lib, handle, floats = rung._lib, C.c_void_p, C.POINTER(C.c_float)
+lib, handle, floats = rung._library.lib, C.c_void_p, C.POINTER(C.c_float)
 lib.rung_net_from_model.argtypes = [C.POINTER(handle), handle, C.c_void_p]
 lib.rung_net_parameters.argtypes, lib.rung_net_parameters.restype = [handle], C.c_size_t
 lib.rung_net_write.argtypes = [handle, C.c_char_p, C.c_char_p, C.c_void_p]

@@ -51,6 +51,8 @@ for p in json.load(open("steps.json"))["positions"]:
     run -2 --separate-stderr rung run m.safetensors --task eva N=7
     [[ $stderr == *"made for: eva N=6"* ]]
     run -2 --separate-stderr rung run m.safetensors --numbers e99m1
+    run -2 --separate-stderr rung run m.safetensors --numbers f32,state=int8
+    [[ $stderr == *"needs a scale: int8/row"* ]]
     run -2 --separate-stderr rung run m.safetensors N=6
     head -c 40 m.safetensors >cut.safetensors
     run -3 --separate-stderr rung run cut.safetensors
@@ -114,4 +116,31 @@ assert of["three full layers", "eva"]["verdict"] == of["hybrid: full, four linea
     done
     rung run "rung-table/$(python 'import json; print(next(c["model"] for c in json.load(open("table.json"))["cells"] if c["verdict"] in ("CAN", "SAMPLED")))')" -n 3 >/dev/null
     run -4 --separate-stderr rung table -o /proc/nowhere
+}
+
+@test "mixed formats: both forms agree, carried bits follow the formats, and what cannot take them says so" {
+    rung build random --arch 'gdelta:gate=1:unit=1,full' --task mqar --d-model 8 --heads 2 --dk 4 --dv 4 -o m.safetensors
+    for numbers in served:bf16 f32,state=int8/row,cache=mxfp4 f32,state=bf16,round=stochastic,seed=3; do
+        rung run m.safetensors --numbers $numbers -n 5 --json --show 5 --form scan >scan
+        rung run m.safetensors --numbers $numbers -n 5 --json --show 5 --form step --threads 1 >step
+        diff scan step
+    done
+    rung run m.safetensors --step --numbers served:bf16,state=int8/row --json >steps.json
+    python3 - <<'END'
+import json
+steps = json.load(open("steps.json"))
+for p in steps["positions"]:
+    seen = p["position"] + 1
+    assert p["recurrent_bits"] == 2 * 4 * (32 + 4 * 8), p
+    assert p["cache_bits"] == seen * 2 * (4 + 4) * 16, p
+END
+    rung run m.safetensors --numbers f32 -n 5 --json --show 5 >one
+    rung run m.safetensors --numbers f32,state=f32 -n 5 --json --show 5 | sed 's/f32,state=f32/f32/' | diff one -
+    rung build random --arch sparse --task mqar --d-model 8 --heads 2 --dk 4 --dv 4 -o s.safetensors
+    run -2 --separate-stderr rung run s.safetensors --numbers served:bf16
+    [[ $stderr == *"sparse takes one format for everything"* ]]
+    run -2 --separate-stderr rung protocol m.safetensors --numbers served:bf16
+    [[ $stderr == *"one number format for everything"* ]]
+    run -2 --separate-stderr rung break m.safetensors --numbers served:bf16 -o m.cert
+    [[ $stderr == *"one number format for everything"* ]]
 }

@@ -187,13 +187,16 @@ typedef struct kind {
     const char *arch, *task;
     size_t batch, accumulate, queries;
     const char *test_numbers;
+    size_t d_mlp;
 } kind;
 
-/* Fewer prompts than slices, slices of unequal size, several batches per step, questions that share a prompt. */
+/* Fewer prompts than slices, slices of unequal size, several batches per step, questions that share a prompt, and a
+ * gradient of several chunks. */
 static const kind kinds[] = {
-    {"full,linear", "eva N=5 V=3", 19, 1, 0, NULL},
-    {"2*gdelta", "eva N=4 V=6", 5, 2, 0, "bf16"},
-    {"2*full", "seqcomp L=2 N0=3 n=3 flat=1", 8, 1, 4, "f32"},
+    {"full,linear", "eva N=5 V=3", 19, 1, 0, NULL, 40},
+    {"2*gdelta", "eva N=4 V=6", 5, 2, 0, "bf16", 40},
+    {"2*full", "seqcomp L=2 N0=3 n=3 flat=1", 8, 1, 4, "f32", 40},
+    {"2*full", "eva N=3 V=3", 9, 1, 0, NULL, 3001},
 };
 
 static void same_bits_for_any_number_of_ranks(void **state)
@@ -205,7 +208,7 @@ static void same_bits_for_any_number_of_ranks(void **state)
         job j;
         job_init(&j, "alone", kinds[k].arch, kinds[k].task);
         j.conf.batch = kinds[k].batch, j.conf.accumulate = kinds[k].accumulate, j.conf.queries = kinds[k].queries;
-        j.conf.test_numbers = kinds[k].test_numbers;
+        j.conf.test_numbers = kinds[k].test_numbers, j.conf.model.d_mlp = kinds[k].d_mlp;
         remove_files("alone");
         run_ranks(&j, 0);
         assert_all_ok(1);

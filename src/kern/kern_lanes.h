@@ -81,8 +81,13 @@ INLINE lanes smaller_of(lanes a, lanes b)
 /* Adds the lowest bits of n, a number near 1.5 2^23, to the exponent of x. */
 INLINE lanes raise_by(lanes x, lanes n)
 {
-    return _mm512_castsi512_ps(
-        _mm512_add_epi32(_mm512_castps_si512(x), _mm512_slli_epi32(_mm512_castps_si512(n), 23)));
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(x), _mm512_slli_epi32(_mm512_castps_si512(n), 23)));
+}
+
+/* v, or 0 where x < least. */
+INLINE lanes zero_below(lanes v, lanes x, float least)
+{
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, _mm512_set1_ps(least), _CMP_NLT_UQ), v);
 }
 
 #elif defined(__AVX2__)
@@ -152,8 +157,12 @@ INLINE lanes smaller_of(lanes a, lanes b)
 
 INLINE lanes raise_by(lanes x, lanes n)
 {
-    return _mm256_castsi256_ps(
-        _mm256_add_epi32(_mm256_castps_si256(x), _mm256_slli_epi32(_mm256_castps_si256(n), 23)));
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(x), _mm256_slli_epi32(_mm256_castps_si256(n), 23)));
+}
+
+INLINE lanes zero_below(lanes v, lanes x, float least)
+{
+    return _mm256_and_ps(v, _mm256_cmp_ps(x, _mm256_set1_ps(least), _CMP_NLT_UQ));
 }
 
 #else
@@ -225,6 +234,11 @@ INLINE lanes raise_by(lanes x, lanes n)
     bits += shift << 23;
     memcpy(&x, &bits, sizeof x);
     return x;
+}
+
+INLINE lanes zero_below(lanes v, lanes x, float least)
+{
+    return x < least ? 0 : v;
 }
 
 #endif

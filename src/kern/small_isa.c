@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * Products of the small matrices of a chunk, compiled once per instruction set: as product_isa.c, every element is one
+ * chain of fused multiply-adds over the inner index from 0 upwards, so the bytes are the same. Here the tiles have 8
+ * rows, which divide a chunk and its triangles without a rest, and nothing is asked inside a tile: these products are
+ * so short that what surrounds their inner loop counts.
+ */
+#include "chunk_table.h"
+#include "kern_lanes.h"
+
+#include <assert.h>
+
+#define PASTE_(name, suffix) name##suffix
+#define PASTE(name, suffix)  PASTE_(name, suffix)
+#define ISA(name)            PASTE(name, RUNG_ISA_SUFFIX)
+
+/* ROWS x VECTORS sums. With 16 registers there is room for half as many. */
+#if defined(__AVX512F__) || !defined(__AVX2__)
+enum { ROWS = 8, VECTORS = 2 };
+#else
+enum { ROWS = 4, VECTORS = 2 };
+#endif
+
+enum { TILE_COLS = LANES * VECTORS, CACHE_LINE = 16, AHEAD = 24 };
+_Static_assert(RUNG_PANEL % TILE_COLS == 0, "a panel is cut into whole tiles");
+
+/* What is constant for the compiler: the number of rows and of vectors, which stride of x is 1, and whether y is added
+ * to. With one vector only `last` of its lanes are touched. */
+INLINE lanes load_first(const float *from, size_t vectors, size_t last)
+{
+    return vectors > 1 ? load(from) : load_some(from, last);
+}
+
+INLINE void tile(const rung_product *p, size_t row, size_t col, const float *w, size_t rows, size_t vectors,
+                 size_t last, size_t x_row, size_t x_inner, bool adds)
+{
+    const size_t inner = p->inner, y_row = p->y_row, start_row = p->start_row;
+    const size_t w_row = p->w_row ? p->w_row : RUNG_PANEL;
+    const float *x = p->x + row * x_row, *start = p->start + row * start_row + col;
+    float *y = p->y + row * y_row + col;
+    lanes sum[ROWS][VECTORS], column[VECTORS];
+    for (size_t r = 0; r < rows; r++)
+        for (size_t v = 0; v < vectors; v++)
+            sum[r][v] = adds ? load_first(start + r * start_row + v * LANES, vectors, last) : everywhere(0);
+    for (size_t k = 0; k < inner; k++, x += x_inner, w += w_row) {
+        for (size_t c = 0; c < vectors * LANES; c += CACHE_LINE) __builtin_prefetch(w + AHEAD * w_row + c);
+        for (size_t v = 0; v < vectors; v++) column[v] = load_first(w + v * LANES, vectors, last);
+        for (size_t r = 0; r < rows; r++) {
+            lanes factor = everywhere(x[r * x_row]);
+            for (size_t v = 0; v < vectors; v++) sum[r][v] = multiply_add(factor, column[v], sum[r][v]);
+        }
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t v = 0; v < vectors; v++)
+            if (vectors > 1)
+                store(y + r * y_row + v * LANES, sum[r][v]);
+            else
+                store_some(y + r * y_row, sum[r][v], last);
+}
+
+/* All rows of some columns. */
+INLINE void strip(const rung_product *p, size_t col, const float *w, size_t vectors, size_t last, size_t x_row,
+                  size_t x_inner, bool adds)
+{
+    size_t row = 0;
+    for (; row + ROWS <= p->rows; row += ROWS) tile(p, row, col, w, ROWS, vectors, last, x_row, x_inner, adds);
+    for (; row + 2 <= p->rows; row += 2) tile(p, row, col, w, 2, vectors, last, x_row, x_inner, adds);
+    for (; row < p->rows; row++) tile(p, row, col, w, 1, vectors, last, x_row, x_inner, adds);
+}
+
+INLINE void strips(const rung_product *p, size_t x_row, size_t x_inner, bool adds)
+{
+    const size_t panel_rows = p->panel_rows ? p->panel_rows : p->inner;
+    for (size_t col = 0; col < p->cols;) {
+        const float *w = p->panels + (p->w_row ? col : col / RUNG_PANEL * RUNG_PANEL * panel_rows + col % RUNG_PANEL);
+        const size_t left = p->cols - col;
+        if (left >= TILE_COLS) {
+            strip(p, col, w, VECTORS, LANES, x_row, x_inner, adds);
+            col += TILE_COLS;
+        } else {
+            strip(p, col, w, 1, left < LANES ? left : LANES, x_row, x_inner, adds);
+            col += LANES;
+        }
+    }
+}
+
+/* A copy, so that the compiler knows that no store changes it. */
+void ISA(rung_small_product)(const rung_product *whole)
+{
+    const rung_product p = *whole;
+    assert(!p.bias && !p.factor && (p.x_inner == 1 || p.x_row == 1));
+    if (p.x_inner == 1 && p.start)
+        strips(&p, p.x_row, 1, true);
+    else if (p.x_inner == 1)
+        strips(&p, p.x_row, 1, false);
+    else if (p.start)
+        strips(&p, 1, p.x_inner, true);
+    else
+        strips(&p, 1, p.x_inner, false);
+}
